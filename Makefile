@@ -1,0 +1,88 @@
+# The front door. Meson and Ninja do the work; every target here is one or two lines.
+# Two commands are enough to begin with: make run, make test.
+
+export PYTHONDONTWRITEBYTECODE := 1
+PYTHON  ?= python3
+PREFIX  ?= /usr/local
+JOBS    ?= $(shell nproc)
+CLANG   := $(shell command -v clang)
+T       ?= json
+TIME    ?= 60
+NINJA    = ninja -j $(JOBS)
+SOURCES  = $(shell find src include tests bench docs tools -name '*.[ch]' -not -path '*/node_modules/*')
+# What a released tarball would be built with, and what the sanitizers need instead.
+RELEASE  = --buildtype=release --optimization=2 --prefix=$(PREFIX) -Dtests=false
+CHECKED  = --buildtype=debugoptimized -Db_lundef=false
+FUZZERS  = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+
+.DEFAULT_GOAL := build
+.PHONY: build run test bench lint fmt asan tsan fuzz soak cover install clean help deps-%
+
+build: deps-build build/build.ninja ## build the release program at build/parley
+	@$(NINJA) -C build
+
+run: build ## build, then show what parley does
+	@tools/tour build/parley
+
+test: deps-test build/build.ninja build-asan/build.ninja ## build, check everything, and count
+	@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build=e2e,layers \
+	    build-asan=unit,fault,conformance,fuzz,tools
+
+bench: deps-bench build-bench/build.ninja ## measure against the peers, in one run
+	@$(NINJA) -C build-bench
+	@$(PYTHON) bench/run.py --build build-bench
+
+lint: deps-lint build/build.ninja ## clang-tidy, cppcheck, shellcheck, format and layers
+	@$(NINJA) -C build
+	@tools/lint build
+
+fmt: deps-lint ## format every C file in place
+	@clang-format -i $(SOURCES)
+
+asan: deps-test build-asan/build.ninja ## only the tests with ASan and UBSan
+	@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build-asan=unit,fault,conformance,fuzz
+
+tsan: deps-test build-tsan/build.ninja ## only the tests with the thread sanitizer
+	@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build-tsan=unit,fault,conformance
+
+fuzz: deps-test build-fuzz/build.ninja ## fuzz one target: make fuzz T=json TIME=60
+	@tools/fuzz build-fuzz $(T) $(TIME)
+
+soak: deps-test build-fuzz/build.ninja ## fuzz every target for ten minutes each
+	@for t in $(FUZZERS); do tools/fuzz build-fuzz $$t 600 || exit 1; done
+
+cover: deps-test build-cover/build.ninja ## lines covered by the tests, room by room
+	-@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build-cover=unit,fault,conformance,fuzz,e2e
+	@$(PYTHON) tools/cover.py build-cover
+
+install: build ## install under PREFIX (honours DESTDIR)
+	@meson configure build --prefix=$(PREFIX)
+	@meson install -C build
+
+clean: ## remove every build directory
+	@rm -rf build build-asan build-bench build-cover build-fuzz build-tsan
+
+help: ## list the targets
+	@awk -F': .*## |: ## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+deps-%:
+	@tools/install-deps $*
+
+build/build.ninja:
+	@CC=$${CC:-gcc} meson setup build $(RELEASE)
+
+# clang where it is installed: then this is also the compile of everything with clang -Werror.
+build-asan/build.ninja:
+	@CC=$(or $(CLANG),gcc) meson setup build-asan $(CHECKED) -Db_sanitize=address,undefined
+
+build-tsan/build.ninja:
+	@CC=$(or $(CLANG),gcc) meson setup build-tsan $(CHECKED) -Db_sanitize=thread
+
+build-fuzz/build.ninja:
+	@CC=clang meson setup build-fuzz $(CHECKED) -Db_sanitize=address,undefined -Dfuzz=true
+
+build-cover/build.ninja:
+	@CC=gcc meson setup build-cover --buildtype=debug -Db_coverage=true
+
+build-bench/build.ninja:
+	@CC=$${CC:-gcc} meson setup build-bench $(RELEASE) -Dbench_peers=true

@@ -1,0 +1,307 @@
+/* parley-bench NAME --file FILE: one figure of ours, in process, on any file, as one JSON line.
+ *
+ * Reading the file, compiling the schema (unless that is the figure) and the first run are not
+ * timed. The arena is reset and the output buffer cleared between two runs, as a server does
+ * between two requests. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/cpu.h"
+#include "base/utf8.h"
+#include "json/json.h"
+#include "json/lenient.h"
+#include "json/write.h"
+#include "schema/builtin.h"
+#include "schema/schema.h"
+#include "measure.h"
+#include "readfile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct bench {
+    struct pl_str text;        /* borrowed from the file's buffer; what a figure works on */
+    struct pl_arena arena;     /* owned; reset before each run */
+    struct pl_buf out;         /* owned; cleared before each run */
+    struct pl_json_opts opts;  /* strict; with the instruction set of json.parse.* */
+    struct pl_json_doc doc;    /* arena; of the latest parse */
+    struct pl_schema *schema;  /* owned */
+    struct pl_schema_run *run; /* owned; borrows schema */
+    bool is_valid;             /* the schema's latest answer */
+    enum pl_status status;     /* of the latest run */
+    struct pl_error err;       /* why it failed */
+    const struct figure *figure;
+};
+
+struct figure {
+    const char *name;
+    const char *what;
+    enum pl_status (*once)(struct bench *b);
+    bool needs_schema; /* --schema or --as */
+    bool needs_doc;    /* works on the parsed tree: parsing is not part of it */
+    bool has_cpu;
+    enum pl_cpu cpu;
+};
+
+static enum pl_status parse(struct bench *b)
+{
+    pl_arena_reset(&b->arena);
+    return pl_json_parse(&b->arena, b->text, &b->opts, &b->doc, &b->err);
+}
+
+static enum pl_status roundtrip(struct bench *b)
+{
+    enum pl_status status = parse(b);
+    if (status != PL_OK)
+        return status;
+    pl_buf_clear(&b->out);
+    pl_json_write_min(&b->out, &b->doc, b->doc.root);
+    return b->out.status;
+}
+
+static enum pl_status pretty(struct bench *b)
+{
+    pl_buf_clear(&b->out);
+    pl_json_write_pretty(&b->out, &b->doc, b->doc.root);
+    return b->out.status;
+}
+
+static enum pl_status canonical(struct bench *b)
+{
+    pl_buf_clear(&b->out);
+    return pl_json_write_canonical(&b->out, &b->doc, b->doc.root);
+}
+
+static enum pl_status lenient(struct bench *b)
+{
+    struct pl_json_notes notes;
+    pl_arena_reset(&b->arena);
+    return pl_json_parse_lenient(&b->arena, b->text, &b->opts, &b->doc, &notes, &b->err);
+}
+
+static enum pl_status utf8(struct bench *b)
+{
+    size_t n = pl_utf8_valid_prefix(b->text);
+    if (n == b->text.len)
+        return PL_OK;
+    enum pl_status status = pl_fail(&b->err, PL_SYNTAX, "This is not UTF-8.");
+    pl_error_locate(&b->err, b->text, n);
+    return status;
+}
+
+static enum pl_status copy(struct bench *b)
+{
+    pl_buf_clear(&b->out);
+    char *to = pl_buf_reserve(&b->out, b->text.len);
+    if (!to)
+        return b->out.status;
+    memcpy(to, b->text.ptr, b->text.len);
+    bench_use(to);
+    return PL_OK;
+}
+
+static enum pl_status check(struct bench *b)
+{
+    return pl_schema_check(b->run, &b->doc, b->doc.root, &b->is_valid);
+}
+
+static enum pl_status parse_check(struct bench *b)
+{
+    enum pl_status status = parse(b);
+    return status == PL_OK ? check(b) : status;
+}
+
+static enum pl_status compile(struct bench *b)
+{
+    struct pl_schema *schema = NULL;
+    enum pl_status status = pl_schema_compile(b->text, NULL, &schema, &b->err);
+    if (status == PL_OK)
+        pl_schema_destroy(schema);
+    return status;
+}
+
+static const struct figure figures[] = {
+    {"json.parse", "strict parse into a tree", parse},
+    {"json.parse.scalar", "the same without vector instructions", parse, .has_cpu = true,
+     .cpu = PL_CPU_SCALAR},
+    {"json.parse.avx2", "the same with AVX2", parse, .has_cpu = true, .cpu = PL_CPU_AVX2},
+    {"json.parse.avx512", "the same with AVX-512", parse, .has_cpu = true, .cpu = PL_CPU_AVX512},
+    {"json.roundtrip", "parse and write back without white space", roundtrip},
+    {"json.pretty", "write a parsed tree indented", pretty, .needs_doc = true},
+    {"json.canonical", "write a parsed tree in canonical form", canonical, .needs_doc = true},
+    {"json.lenient", "parse with comments and trailing commas allowed", lenient},
+    {"utf8.validate", "check that the bytes are UTF-8", utf8},
+    {"schema.check", "validate a parsed tree", check, .needs_schema = true, .needs_doc = true},
+    {"schema.parse_check", "parse and validate", parse_check, .needs_schema = true},
+    {"schema.compile", "compile a schema: --file is the schema", compile},
+    {"memcpy", "copy the bytes: what memory allows", copy},
+};
+
+enum { N_FIGURES = sizeof figures / sizeof figures[0] };
+
+static void list_figures(FILE *to)
+{
+    for (size_t i = 0; i < N_FIGURES; i++)
+        fprintf(to, "%-20s%s%s\n", figures[i].name, figures[i].what,
+                figures[i].needs_schema ? " (--schema or --as)" : "");
+}
+
+static const struct figure *find_figure(const char *name)
+{
+    for (size_t i = 0; i < N_FIGURES; i++)
+        if (!strcmp(figures[i].name, name))
+            return &figures[i];
+    return NULL;
+}
+
+/* What bench_measure calls. The outputs count as looked at, so nothing is optimised away. */
+static bool once(void *ctx)
+{
+    struct bench *b = ctx;
+    b->status = b->figure->once(b);
+    bench_use(b);
+    return b->status == PL_OK;
+}
+
+static enum pl_status load_schema(struct bench *b, const struct bench_request *request)
+{
+    PL_CLEANUP_BUF struct pl_buf buf;
+    pl_buf_init(&buf, 0);
+    struct pl_str text = {0};
+    if (request->as) {
+        const struct pl_schema_builtin *builtin = pl_schema_builtin_find(pl_str_of(request->as));
+        if (!builtin)
+            return pl_fail(&b->err, PL_USAGE, "There is no built-in schema named %s.", request->as);
+        text = builtin->text;
+    } else {
+        enum pl_status status = bench_read_file(request->schema, &buf, &b->err);
+        if (status != PL_OK)
+            return status;
+        text = pl_buf_str(&buf);
+    }
+    enum pl_status status = pl_schema_compile(text, NULL, &b->schema, &b->err);
+    return status == PL_OK ? pl_schema_run_create(b->schema, &b->run) : status;
+}
+
+/* Everything that is not timed, and one run to see that the figure works on this file at all. */
+static enum pl_status prepare(struct bench *b, const struct bench_request *request)
+{
+    b->opts.has_cpu = b->figure->has_cpu;
+    b->opts.cpu = b->figure->cpu;
+    enum pl_status status = PL_OK;
+    if (b->figure->needs_schema)
+        status = load_schema(b, request);
+    if (status == PL_OK && b->figure->needs_doc)
+        status = parse(b);
+    return status == PL_OK ? b->figure->once(b) : status;
+}
+
+static void print_line(const struct bench *b, const struct bench_request *request,
+                       const struct bench_result *result)
+{
+    PL_CLEANUP_BUF struct pl_buf line;
+    pl_buf_init(&line, 0);
+    struct pl_json_out out = pl_json_out(&line);
+    char number[64];
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "name");
+    pl_json_out_text(&out, pl_str_of(b->figure->name));
+    pl_json_out_key(&out, "impl");
+    pl_json_out_text(&out, PL_STR("parley"));
+    pl_json_out_key(&out, "file");
+    pl_json_out_text(&out, pl_str_of(bench_basename(request->file)));
+    pl_json_out_key(&out, "bytes");
+    pl_json_out_int(&out, (int64_t)b->text.len);
+    pl_json_out_key(&out, "ns_per_op");
+    snprintf(number, sizeof number, "%.1f", result->ns_per_op);
+    pl_json_out_raw(&out, pl_str_of(number));
+    pl_json_out_key(&out, "gb_per_s");
+    snprintf(number, sizeof number, "%.3f", (double)b->text.len / result->ns_per_op);
+    pl_json_out_raw(&out, pl_str_of(number));
+    pl_json_out_key(&out, "ops");
+    pl_json_out_int(&out, (int64_t)result->n_ops);
+    pl_json_out_key(&out, "cpu");
+    enum pl_cpu cpu = b->figure->has_cpu ? b->figure->cpu : pl_cpu_best();
+    pl_json_out_text(&out, pl_str_of(pl_cpu_name(cpu)));
+    if (b->figure->needs_schema) {
+        pl_json_out_key(&out, "valid");
+        pl_json_out_bool(&out, b->is_valid);
+    }
+    pl_json_out_close(&out, '}');
+    printf("%.*s\n", PL_STR_ARG(pl_buf_str(&line)));
+}
+
+static int report_failure(const struct bench *b, enum pl_status status)
+{
+    const struct pl_status_info *info = pl_status_info(status);
+    fprintf(stderr, "parley-bench: %s", b->err.message[0] ? b->err.message : info->text);
+    if (b->err.has_position)
+        fprintf(stderr, " (line %zu, column %zu)", b->err.line, b->err.column);
+    fputc('\n', stderr);
+    return info->exit_code;
+}
+
+static int run_figure(struct bench *b, const struct bench_request *request)
+{
+    PL_CLEANUP_BUF struct pl_buf file;
+    pl_buf_init(&file, 0);
+    struct bench_result result = {0};
+    enum pl_status status = bench_read_file(request->file, &file, &b->err);
+    if (status == PL_OK) {
+        b->text = pl_buf_str(&file);
+        status = prepare(b, request);
+    }
+    if (status == PL_OK && !bench_measure(request->seconds, once, b, &result))
+        status = b->status;
+    if (status != PL_OK)
+        return report_failure(b, status);
+    print_line(b, request, &result);
+    return 0;
+}
+
+static int usage(const char *problem)
+{
+    fprintf(stderr,
+            "parley-bench: %s\n"
+            "Usage: parley-bench NAME --file FILE [--schema FILE | --as NAME] [--seconds S]\n"
+            "       parley-bench --list\n"
+            "Example: parley-bench json.parse --file request.json\n",
+            problem);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_request request;
+    const char *problem = NULL;
+    char message[256];
+    if (!bench_request_read(argc, argv, &request, &problem)) {
+        snprintf(message, sizeof message, "%s: unknown option, or its value is missing or wrong.",
+                 problem);
+        return usage(message);
+    }
+    if (request.is_list) {
+        list_figures(stdout);
+        return 0;
+    }
+    if (!request.name || !request.file)
+        return usage("say which figure, and on which --file.");
+    const struct figure *figure = find_figure(request.name);
+    if (!figure)
+        return usage("there is no such figure; --list names them.");
+    if (figure->needs_schema && !request.schema == !request.as)
+        return usage("this figure needs either --schema FILE or --as NAME.");
+    if (figure->has_cpu && !pl_cpu_has(figure->cpu)) {
+        printf("{\"name\":\"%s\",\"impl\":\"parley\",\"skipped\":\"this processor has no %s\"}\n",
+               figure->name, pl_cpu_name(figure->cpu));
+        return 0;
+    }
+    struct bench b = {.figure = figure};
+    pl_arena_init(&b.arena, 0);
+    pl_buf_init(&b.out, 0);
+    int exit_code = run_figure(&b, &request);
+    pl_schema_run_destroy(b.run);
+    pl_schema_destroy(b.schema);
+    pl_buf_deinit(&b.out);
+    pl_arena_deinit(&b.arena);
+    return exit_code;
+}

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""Runs every figure, ours and the peers', and compares them with the targets.
+
+    python3 bench/run.py --build build
+
+The build directory holds parley-bench and, configured with -Dbench_peers=true, the native peers.
+One JSON line per figure goes to stdout, the comparison to stderr, all of it to BUILD/bench.json.
+
+Figures are run one at a time, ours next to its peers, in several rounds, so that what else the
+machine does hits all alike. Of the rounds each implementation keeps its best: noise only adds.
+A peer that cannot be had is a line with "skipped" and the reason. The exit code is 0 unless our
+own program fails: a figure is not a test.
+"""
+import argparse
+import json
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import make_corpora  # noqa: E402 (no cache files in the source tree)
+
+BENCH = pathlib.Path(__file__).resolve().parent
+SCHEMAS = BENCH.parent / "schemas"
+TEXTS = ["chat-1k.json", "agent-60k.json", "images-4m.json"]
+INSTANCES = ([("envelope", f"envelope-{size}.json") for size in ("eleven", "small")] +
+             [("pi", f"pi-{kind}.json") for kind in make_corpora.PI_PAYLOADS])
+SMALL_FRAME = "pi-tool_call.json"
+
+NATIVE = {"parley": ("parley-bench", "parley-bench is not in the build directory"),
+          "simdjson": ("bench/simdjson-peer", "not built: needs libsimdjson-dev, a C++ compiler and "
+                                              "-Dbench_peers=true"),
+          "json-c": ("bench/jsonc-peer", "not built: needs libjson-c-dev and -Dbench_peers=true")}
+SCRIPTS = {"node": "node_peer.mjs", "ajv": "ajv_peer.mjs", "blaze": "blaze_peer.mjs"}
+
+
+def plan():
+    """(figure, file, schema, implementations, whether rounds are repeated): in running order."""
+    for text in TEXTS:
+        yield "json.parse", text, None, ["parley", "simdjson", "json-c", "node"], True
+        yield "json.roundtrip", text, None, ["parley", "simdjson", "json-c", "node"], True
+        yield "json.roundtrip.reused", text, None, ["simdjson"], True
+        yield "utf8.validate", text, None, ["parley", "simdjson"], False
+        yield "memcpy", text, None, ["parley"], True
+        for name in ("parse.scalar", "parse.avx2", "parse.avx512", "pretty", "canonical", "lenient"):
+            yield "json." + name, text, None, ["parley"], False
+    for schema, instance in INSTANCES:
+        yield "schema.check", instance, schema, ["parley", "ajv", "blaze"], True
+        yield "schema.parse_check", instance, schema, ["parley", "ajv"], instance == SMALL_FRAME
+    for schema in ("envelope", "pi"):
+        yield "schema.compile", f"{schema}.json", None, ["parley"], False
+
+
+class Runner:
+    def __init__(self, build, seconds):
+        self.build, self.seconds = build, seconds
+        self.corpora = build / "corpora"
+        make_corpora.write_all(self.corpora)
+        self.node_problem = install_node_peers()
+
+    def command(self, impl):
+        """The program of an implementation, and why it cannot be had (or None)."""
+        if impl in NATIVE:
+            program, problem = NATIVE[impl]
+            path = self.build / program
+            return [str(path)], None if path.exists() else problem
+        problem = None if impl == "node" and shutil.which("node") else self.node_problem
+        return ["node", str(BENCH / "peers" / SCRIPTS[impl])], problem
+
+    def run(self, name, file, schema, impl):
+        command, problem = self.command(impl)
+        line = {"name": name, "impl": impl, "file": file}
+        if problem:
+            return line | {"skipped": problem}
+        where = SCHEMAS if name == "schema.compile" else self.corpora
+        command += [name, "--file", str(where / file), "--seconds", str(self.seconds)]
+        if schema:
+            command += ["--schema", str(SCHEMAS / f"{schema}.json")]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        except subprocess.TimeoutExpired:
+            return line | {"skipped": "gave up after 120 s"}
+        if done.returncode:
+            reason = done.stderr.strip() or f"ended with {done.returncode}"
+            return line | {"skipped": reason, "failed": True}
+        return json.loads(done.stdout)
+
+
+def install_node_peers():
+    """npm ci when the packages are not there yet; the reason when that does not work."""
+    if not shutil.which("node") or not shutil.which("npm"):
+        return "Node.js or npm is not installed"
+    if (BENCH / "node_modules" / ".package-lock.json").exists():
+        return None
+    done = subprocess.run(["npm", "ci"], cwd=BENCH, capture_output=True, text=True)
+    return None if done.returncode == 0 else f"npm ci failed: {done.stderr.strip()[-300:]}"
+
+
+def better(old, new):
+    if old is None or "ns_per_op" not in old:
+        return new
+    return new if new.get("ns_per_op", old["ns_per_op"]) < old["ns_per_op"] else old
+
+
+def measure(runner, tasks, rounds):
+    """{(name, file, impl): best line}, in the order of the plan."""
+    best = {}
+    is_terminal = sys.stderr.isatty()
+    for number in range(rounds):
+        for name, file, schema, impls, is_repeated in tasks:
+            if number and not is_repeated:
+                continue
+            for impl in impls:
+                if is_terminal:
+                    print(f"\r\033[Kround {number + 1}/{rounds}  {name} {file} {impl}", end="",
+                          file=sys.stderr, flush=True)
+                key = name, file, impl
+                best[key] = better(best.get(key), runner.run(name, file, schema, impl))
+    if is_terminal:
+        print("\r\033[K", end="", file=sys.stderr)
+    return best
+
+
+class Targets:
+    """The targets as rows: what, ours, theirs, factor, wanted, verdict."""
+
+    def __init__(self, best):
+        self.best, self.rows = best, []
+
+    def ns(self, name, file, impl):
+        return self.best.get((name, file, impl), {}).get("ns_per_op")
+
+    def add(self, what, name, file, peer, peer_name, wanted):
+        """`wanted` None: not a target, only worth knowing. A figure not asked for has no row."""
+        if (name, file, "parley") not in self.best:
+            return
+        ours = self.ns(name, file, "parley")
+        factor = peer / ours if ours and peer else None
+        verdict = ("not measured" if factor is None else "" if wanted is None else
+                   "ok" if factor >= wanted else "MISS")
+        self.rows.append({"what": what, "ours_ns": ours, "peer": peer_name, "peer_ns": peer,
+                          "factor": factor and round(factor, 2), "wanted": wanted, "verdict": verdict})
+
+    def against_simdjson(self):
+        for text in TEXTS:
+            self.add(f"parse {text}", "json.parse", text,
+                     self.ns("json.parse", text, "simdjson"), "simdjson", 0.8)
+        for text, wanted in zip(TEXTS, (2, 2, 6)):
+            self.add(f"round trip {text}", "json.roundtrip", text,
+                     self.ns("json.roundtrip", text, "simdjson"), "simdjson", wanted)
+        for text in TEXTS:
+            self.add(f"round trip {text}", "json.roundtrip", text,
+                     self.ns("json.roundtrip.reused", text, "simdjson"), "simdjson, reused", None)
+
+    def against_validators(self):
+        for _, instance in INSTANCES:
+            peers = {impl: self.ns("schema.check", instance, impl) for impl in ("ajv", "blaze")}
+            peers = {impl: ns for impl, ns in peers.items() if ns}
+            fastest = min(peers, key=peers.get, default="ajv, blaze")
+            self.add(f"validate {instance}", "schema.check", instance,
+                     peers.get(fastest), fastest, 2 if instance == "envelope-eleven.json" else 1)
+
+    def against_the_clock(self):
+        self.add(f"parse + validate {SMALL_FRAME}", "schema.parse_check", SMALL_FRAME, 1000.0, "1 us", 1)
+
+    def print(self):
+        out = [f"{'':38}{'ours':>12}{'peer':>12}  {'':18}{'factor':>7}{'wanted':>8}"]
+        for row in self.rows:
+            wanted = "" if row["wanted"] is None else f">= {row['wanted']}"
+            out.append(f"{row['what']:38}{duration(row['ours_ns']):>12}{duration(row['peer_ns']):>12}"
+                       f"  {row['peer']:18}{row['factor'] or '-':>7}{wanted:>8}  {row['verdict']}")
+        missed = [row["what"] for row in self.rows if row["verdict"] == "MISS"]
+        unknown = [row["what"] for row in self.rows
+                   if row["verdict"] == "not measured" and row["wanted"] is not None]
+        for title, names in (("missed", missed), ("not measured", unknown)):
+            if names:
+                out.append(f"{len(names)} {title}: {', '.join(names)}")
+        if self.rows and not missed and not unknown:
+            out.append("Every target is met.")
+        print("\n".join(out), file=sys.stderr)
+
+
+def duration(ns):
+    if ns is None:
+        return "-"
+    for unit, size in (("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.2f} {unit}"
+    return f"{ns:.1f} ns"
+
+
+def machine():
+    model = platform.processor() or platform.machine()
+    try:
+        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    except OSError:
+        pass
+    return {"processor": model, "cores": os.cpu_count(), "system": platform.system(),
+            "load": round(os.getloadavg()[0], 2)}
+
+
+def main():
+    options = argparse.ArgumentParser(description="Run the benchmarks and compare with the targets.")
+    options.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"), metavar="DIR")
+    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--seconds", type=float, default=0.25, help="of timed work per figure and round")
+    options.add_argument("--only", default="", metavar="TEXT", help="figures whose name or file contains it")
+    options.add_argument("--out", type=pathlib.Path, metavar="FILE", help="instead of BUILD/bench.json")
+    asked = options.parse_args()
+
+    runner = Runner(asked.build.resolve(), asked.seconds)
+    if runner.command("parley")[1]:
+        sys.exit(f"bench: there is no {asked.build}/parley-bench; build it first (make bench does).")
+    if machine()["load"] > 0.5:
+        print(f"The machine is not idle (load {machine()['load']}): expect noise.", file=sys.stderr)
+    tasks = [task for task in plan() if asked.only in task[0] or asked.only in task[1]]
+    best = measure(runner, tasks, asked.rounds)
+    for line in best.values():
+        print(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
+    targets = Targets(best)
+    targets.against_simdjson()
+    targets.against_validators()
+    targets.against_the_clock()
+    targets.print()
+    result = {"machine": machine(), "figures": list(best.values()), "targets": targets.rows}
+    (asked.out or asked.build / "bench.json").write_text(
+        json.dumps(result, ensure_ascii=False, indent=1) + "\n")
+    wrong = [line for line in best.values()
+             if line["impl"] == "parley" and ("failed" in line or line.get("valid") is False)]
+    for line in wrong:
+        print(f"bench: {line['name']} {line['file']}: {line.get('skipped', 'found invalid')}", file=sys.stderr)
+    return 4 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

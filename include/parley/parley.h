@@ -1,0 +1,286 @@
+/* Parley: JSON and JSON Schema.
+ *
+ *     struct parley_json *json;
+ *     struct parley_schema *schema;
+ *     struct parley_error err;
+ *     int is_valid;
+ *     if (parley_json_parse(text, size, 0, &json, &err) != PARLEY_OK)
+ *         fprintf(stderr, "%zu:%zu: %s\n", err.line, err.column, err.message);
+ *     parley_schema_builtin("envelope", 0, &schema, &err);
+ *     parley_schema_validate(schema, json, NULL, &is_valid);
+ *
+ * Rules that hold everywhere
+ * - A function that can fail returns enum parley_status. Outputs come last, are named ret_…, and
+ *   are set only when PARLEY_OK is returned.
+ * - `struct parley_error *err` may be NULL. It is filled only on failure.
+ * - Handles are destroyed by their destroy function, which accepts NULL. Texts returned through
+ *   char ** are ended by a NUL (not counted in their length) and freed by parley_free().
+ * - A value (const struct parley_value *) is a place in its document: nothing to free, gone with
+ *   the document.
+ * - Running out of memory is PARLEY_NOMEM, never an abort; nothing is half done then.
+ *
+ * Threads: a parsed document and a compiled schema never change, so any number of threads may use
+ * the same ones at the same time. Destroying one must be the last use of it. parley_set_allocator
+ * and parley_set_hash_key belong before the first other call.
+ *
+ * The header is C99 and C++11. Nothing here does input or output. */
+#ifndef PARLEY_PARLEY_H
+#define PARLEY_PARLEY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define PARLEY_API     __attribute__((visibility("default")))
+#define PARLEY_CHECKED __attribute__((warn_unused_result))
+#else
+#define PARLEY_API
+#define PARLEY_CHECKED
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Outcomes ------------------------------------------------------------------------------ */
+
+enum parley_status {
+    PARLEY_OK = 0,
+    PARLEY_NOMEM = 1,     /* out of memory */
+    PARLEY_LIMIT = 2,     /* too deep, too many values, too long, too many steps */
+    PARLEY_SYNTAX = 3,    /* not JSON, or not a JSON Pointer */
+    PARLEY_INVALID = 4,   /* well-formed but against the rules: JSON that is no schema */
+    PARLEY_USAGE = 5,     /* the call makes no sense: wrong kind of value, unknown flag */
+    PARLEY_NOT_FOUND = 6, /* nothing at that pointer; no schema of that name */
+    PARLEY_CONFLICT = 7,  /* two changes touch the same value; the member exists already */
+    PARLEY_INTERNAL = 10  /* a defect in Parley: please report it */
+};
+
+/* What went wrong and where. Texts that do not fit are cut and end in "…". */
+struct parley_error {
+    enum parley_status status;
+    int has_position;    /* 1: offset, line, column and pointer mean something */
+    size_t offset;       /* bytes from the start of the text */
+    size_t line, column; /* from 1; the column counts code points */
+    char pointer[256];   /* JSON Pointer of the place, "" for the whole text */
+    char message[512];   /* one sentence without a position */
+};
+
+/* A few words for a status: "out of memory". Never NULL. */
+PARLEY_API const char *parley_status_text(enum parley_status status);
+
+/* ---- The library --------------------------------------------------------------------------- */
+
+/* "0.1.0": of the library that is running, not of this header. */
+PARLEY_API const char *parley_version(void);
+
+/* An allocator in one function: size 0 frees `ptr` and returns NULL; ptr NULL allocates; otherwise
+ * it resizes. NULL for a size that is not 0 means out of memory. */
+typedef void *parley_alloc_fn(void *ctx, void *ptr, size_t size);
+
+/* All memory of the library comes from `fn` from now on; NULL means the C library's allocator.
+ * Process-wide; call it before anything else and not while a handle exists. */
+PARLEY_API void parley_set_allocator(parley_alloc_fn *fn, void *ctx);
+
+/* Hashing is keyed, so that nobody can choose inputs that collide. Without this call the key comes
+ * from where the system happened to load the program; a service that reads hostile input gives 16
+ * random bytes. No result depends on the key. Process-wide; call it before anything else. */
+PARLEY_API void parley_set_hash_key(const unsigned char key[16]);
+
+/* Frees a text this library returned. NULL is fine. */
+PARLEY_API void parley_free(void *text);
+
+/* ---- JSON: reading ------------------------------------------------------------------------- */
+
+struct parley_json;  /* a parsed document */
+struct parley_value; /* a value in it */
+
+enum parley_kind {
+    PARLEY_NULL,
+    PARLEY_FALSE,
+    PARLEY_TRUE,
+    PARLEY_NUMBER,
+    PARLEY_STRING,
+    PARLEY_ARRAY,
+    PARLEY_OBJECT
+};
+
+enum parley_parse_flag {
+    PARLEY_LENIENT = 1,   /* tolerate comments, trailing commas, a byte-order mark, duplicate keys
+                             (the last counts) and lone surrogates; see parley_json_note() */
+    PARLEY_BORROW = 2,    /* do not copy the text: the caller keeps it unchanged until destroy */
+    PARLEY_REFUSE_NUL = 4 /* refuse \u0000 in strings */
+};
+
+/* Parses `size` bytes of JSON (RFC 8259), `flags` a sum of parley_parse_flag. Strict by default:
+ * duplicate keys, lone surrogates, a byte-order mark and invalid UTF-8 are PARLEY_SYNTAX. Depth 64,
+ * 2,000,000 values, 128 bytes per number: beyond is PARLEY_LIMIT. */
+PARLEY_API enum parley_status parley_json_parse(const char *text, size_t size, unsigned flags,
+                                                struct parley_json **ret_json,
+                                                struct parley_error *err) PARLEY_CHECKED;
+PARLEY_API void parley_json_destroy(struct parley_json *json);
+
+/* One thing that PARLEY_LENIENT tolerated. */
+struct parley_note {
+    const char *what; /* "comment", "trailing comma", …; static */
+    size_t offset, size;
+};
+
+/* Note `index` in the order of the text. PARLEY_NOT_FOUND behind the last one. */
+PARLEY_API enum parley_status parley_json_note(const struct parley_json *json, size_t index,
+                                               struct parley_note *ret_note) PARLEY_CHECKED;
+
+/* The outermost value. Never NULL. */
+PARLEY_API const struct parley_value *parley_json_root(const struct parley_json *json);
+
+/* The value that JSON Pointer `pointer` (RFC 6901; "" is the root) names. */
+PARLEY_API enum parley_status parley_json_get(const struct parley_json *json, const char *pointer,
+                                              const struct parley_value **ret_value,
+                                              struct parley_error *err) PARLEY_CHECKED;
+
+/* ---- JSON: values -------------------------------------------------------------------------- */
+
+PARLEY_API enum parley_kind parley_value_kind(const struct parley_value *value);
+
+/* Elements of an array, members of an object, 0 for anything else. */
+PARLEY_API size_t parley_value_count(const struct parley_value *value);
+
+/* The bytes that spell the value, exactly as they were read: a number keeps its digits, a string
+ * its quotes and escapes. Borrowed from the document; not ended by a NUL. */
+PARLEY_API const char *parley_value_raw(const struct parley_json *json,
+                                        const struct parley_value *value, size_t *ret_size);
+
+/* The decoded text of a string (PARLEY_USAGE for anything else). It may contain NUL bytes. */
+PARLEY_API enum parley_status parley_value_string(const struct parley_json *json,
+                                                  const struct parley_value *value, char **ret_text,
+                                                  size_t *ret_size) PARLEY_CHECKED;
+
+/* A number as an integer: PARLEY_INVALID when it has a fraction or does not fit. 1.0 and 1e2 are
+ * integers. */
+PARLEY_API enum parley_status parley_value_int64(const struct parley_json *json,
+                                                 const struct parley_value *value,
+                                                 int64_t *ret_number) PARLEY_CHECKED;
+
+/* The nearest double; infinite when the number is too large. */
+PARLEY_API enum parley_status parley_value_double(const struct parley_json *json,
+                                                  const struct parley_value *value,
+                                                  double *ret_number) PARLEY_CHECKED;
+
+/* A walk over the children of an array or object:
+ *
+ *     struct parley_iter iter = parley_iter_of(value);
+ *     const struct parley_value *key, *child;
+ *     while (parley_iter_next(&iter, &key, &child))
+ *         …
+ */
+struct parley_iter {
+    const struct parley_value *at, *end;
+    int has_keys;
+};
+
+/* Over anything but an array or object the walk is empty. */
+PARLEY_API struct parley_iter parley_iter_of(const struct parley_value *container);
+
+/* 1 and the next child, or 0 at the end. *ret_key is the key of a member (a string value), NULL
+ * for an element; ret_key may be NULL. */
+PARLEY_API int parley_iter_next(struct parley_iter *iter, const struct parley_value **ret_key,
+                                const struct parley_value **ret_value);
+
+/* ---- JSON: writing ------------------------------------------------------------------------- */
+
+enum parley_form {
+    PARLEY_MINIFIED, /* no white space; strings and numbers keep their spelling */
+    PARLEY_PRETTY,   /* indented by two spaces */
+    PARLEY_CANONICAL /* one spelling per value, keys sorted by bytes: for hashing and comparing */
+};
+
+/* Writes a value (NULL: the root) without a newline at the end. */
+PARLEY_API enum parley_status parley_json_write(const struct parley_json *json,
+                                                const struct parley_value *value,
+                                                enum parley_form form, char **ret_text,
+                                                size_t *ret_size) PARLEY_CHECKED;
+
+enum parley_op {
+    PARLEY_SET,    /* replace the value, or add it where only the last step is missing */
+    PARLEY_INSERT, /* before the element at the pointer ("-": at the end), or a new member */
+    PARLEY_REMOVE  /* the member or element, with its comma; `value` is not looked at */
+};
+
+struct parley_change {
+    enum parley_op op;
+    const char *pointer; /* a place in the document as it was parsed */
+    const char *value;   /* JSON text, inserted as it is */
+};
+
+/* The document's text with all changes made, every other byte as it was: the comments of a lenient
+ * document too. The document itself does not change. Two changes of the same value, or one inside
+ * a value that another replaces or removes, are PARLEY_CONFLICT. */
+PARLEY_API enum parley_status parley_json_edit(const struct parley_json *json,
+                                               const struct parley_change *changes,
+                                               size_t n_changes, char **ret_text, size_t *ret_size,
+                                               struct parley_error *err) PARLEY_CHECKED;
+
+/* ---- JSON Schema 2020-12 ------------------------------------------------------------------- */
+
+struct parley_schema; /* a compiled schema */
+
+enum parley_schema_flag {
+    PARLEY_FORMAT_ASSERTION = 1 /* "format" refuses values instead of only annotating them */
+};
+
+/* Another schema document that $ref may name. Nothing is ever fetched. */
+struct parley_source {
+    const char *uri;  /* absolute: where it would be found */
+    const char *text; /* its JSON */
+    size_t size;
+};
+
+/* Compiles a schema. `sources` may be NULL when n_sources is 0; the meta-schemas of 2020-12 are
+ * always known. The texts are not needed afterwards. PARLEY_SYNTAX: not JSON; PARLEY_INVALID: no
+ * schema; PARLEY_NOT_FOUND: a $ref names nothing; PARLEY_LIMIT: over 256 KiB or 5,000 subschemas.
+ */
+PARLEY_API enum parley_status parley_schema_compile(const char *text, size_t size, unsigned flags,
+                                                    const struct parley_source *sources,
+                                                    size_t n_sources,
+                                                    struct parley_schema **ret_schema,
+                                                    struct parley_error *err) PARLEY_CHECKED;
+
+/* Compiles a schema that is part of the library. */
+PARLEY_API enum parley_status parley_schema_builtin(const char *name, unsigned flags,
+                                                    struct parley_schema **ret_schema,
+                                                    struct parley_error *err) PARLEY_CHECKED;
+
+/* Name of built-in schema `index`, or NULL behind the last one: "envelope", "pi". */
+PARLEY_API const char *parley_schema_builtin_name(size_t index);
+
+PARLEY_API void parley_schema_destroy(struct parley_schema *schema);
+
+/* Whether a value (NULL: the root) is valid. PARLEY_LIMIT when a hostile schema or value used up
+ * the steps or the depth one validation may take. */
+PARLEY_API enum parley_status parley_schema_validate(struct parley_schema *schema,
+                                                     const struct parley_json *json,
+                                                     const struct parley_value *value,
+                                                     int *ret_is_valid) PARLEY_CHECKED;
+
+enum parley_lang { PARLEY_EN, PARLEY_ZH };
+
+enum parley_explain_form {
+    PARLEY_ERRORS, /* {"valid":…,"errors":[{"pointer","message","keyword","line","column"}]} */
+    PARLEY_FLAG,   /* {"valid":…} */
+    PARLEY_BASIC   /* the standard's "basic" output, with annotations when valid */
+};
+
+/* Everything that is wrong with a value (NULL: the root), as JSON text. At most 1,000 errors; a
+ * longer list has "cut":true. */
+PARLEY_API enum parley_status parley_schema_explain(struct parley_schema *schema,
+                                                    const struct parley_json *json,
+                                                    const struct parley_value *value,
+                                                    enum parley_lang lang,
+                                                    enum parley_explain_form form, char **ret_text,
+                                                    size_t *ret_size) PARLEY_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,230 @@
+#include "app/commands.h"
+
+#include "schema/builtin.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+const char pl_program_summary[] = "a fast, strict JSON and JSON Schema tool";
+
+const struct pl_exit_line pl_exit_lines[] = {
+    {PL_EXIT_OK, "everything is as asked"},
+    {PL_EXIT_NO, "the answer is no: invalid, nothing at that pointer, not in that form"},
+    {PL_EXIT_USAGE, "the command line is wrong"},
+    {PL_EXIT_UNREADABLE, "a file is missing, too large or not JSON, or the schema cannot be used"},
+    {PL_EXIT_FAILED, "input or output failed, or memory ran out"},
+    {0, NULL},
+};
+
+const struct pl_env_line pl_env_lines[] = {
+    {"NO_COLOR", "set to anything: no colours (there are none without a terminal either)"},
+    {"LC_ALL, LC_MESSAGES, LANG", "messages are Chinese when the first one set starts with zh"},
+    {NULL, NULL},
+};
+
+static const char *schema_choice(size_t i)
+{
+    return pl_schema_builtins[i].name;
+}
+
+static const char *lang_choice(size_t i)
+{
+    static const char *const names[] = {"en", "zh", NULL};
+    return names[i];
+}
+
+static const char *output_choice(size_t i)
+{
+    static const char *const names[] = {"flag", "basic", NULL};
+    return names[i];
+}
+
+static const char *shell_choice(size_t i)
+{
+    static const char *const names[] = {"bash", "zsh", "fish", NULL};
+    return names[i];
+}
+
+const char *pl_command_choice(size_t i)
+{
+    return pl_commands[i].name;
+}
+
+#define OPT_HELP                                                                                   \
+    {                                                                                              \
+        "help", PL_OPT_HELP, 'h', .is_repeatable = true, .help = "Show this help"                  \
+    }
+
+static const struct pl_option validate_options[] = {
+    {"as", PL_OPT_AS, .args = {"NAME"}, .choice = schema_choice,
+     .help = "Check against a schema that is built in"},
+    {"schema", PL_OPT_SCHEMA, .args = {"FILE"}, .takes_file = true,
+     .help = "Check against the schema in FILE (JSON Schema 2020-12)"},
+    {"format-assertion", PL_OPT_FORMAT_ASSERTION,
+     .help = "Let the keyword \"format\" refuse values; by default it only annotates them"},
+    {"lang", PL_OPT_LANG, .args = {"LANG"}, .choice = lang_choice,
+     .help = "Language of the messages about invalid values; by default that of the environment"},
+    {"output", PL_OPT_OUTPUT, .args = {"FORM"}, .choice = output_choice,
+     .help = "How much to say: flag is only valid or not; basic with --json is the standard's "
+             "basic output document"},
+    {"json", PL_OPT_JSON, .help = "Print JSON for machines, one object per file and line"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const validate_paragraphs[] = {
+    "Reads each FILE (- is standard input), and says whether it is valid. Errors come with their "
+    "line, column and JSON Pointer, and a sentence that names the value and what was expected.",
+    "With --json a single file gives {\"valid\":true,\"errors\":[]}; each error has pointer, "
+    "message, keyword, line and column. Several files give one such object per line, the member "
+    "\"file\" first. A file that is missing or is not JSON is reported in the same shape, with "
+    "keyword null, and the run goes on with the next file.",
+    "When files fare differently, the highest exit code wins.",
+    "References ($ref) reach into the schema itself and the meta-schemas; nothing is fetched.",
+    NULL,
+};
+
+static const struct pl_example validate_examples[] = {
+    {"validate --as envelope prompt.json", "Check one prompt envelope"},
+    {"validate --schema order.schema.json orders/*.json", "Check many files against your schema"},
+    {"validate --as pi --json - < message.json", "Check standard input, answer in JSON"},
+    {NULL, NULL},
+};
+
+static const struct pl_option json_options[] = {
+    {"pretty", PL_OPT_PRETTY, .help = "Indent by two spaces (what happens without options)"},
+    {"minify", PL_OPT_MINIFY, .help = "Remove all white space between values"},
+    {"canonical", PL_OPT_CANONICAL,
+     .help = "Write the one canonical spelling: keys sorted by bytes, fewest escapes, no white "
+             "space; for hashing and comparing"},
+    {"get", PL_OPT_GET, .args = {"POINTER"},
+     .help = "Print the value at a JSON Pointer exactly as it is spelled, and a newline"},
+    {"raw", PL_OPT_RAW, .help = "With --get: print a string decoded, without its quotes"},
+    {"set", PL_OPT_SET, .args = {"POINTER", "VALUE"}, .is_repeatable = true,
+     .help = "Replace a value, or add it where only the last step of POINTER is missing"},
+    {"insert", PL_OPT_INSERT, .args = {"POINTER", "VALUE"}, .is_repeatable = true,
+     .help = "Insert before an array element (- as the last step: at the end), or add a member "
+             "that must not exist yet"},
+    {"remove", PL_OPT_REMOVE, .args = {"POINTER"}, .is_repeatable = true,
+     .help = "Remove a member or an element with its comma"},
+    {"lenient", PL_OPT_LENIENT,
+     .help = "Tolerate comments, trailing commas, a byte-order mark and lone surrogates, and "
+             "report each on standard error"},
+    {"check", PL_OPT_CHECK,
+     .help = "Print nothing: exit 0 when the input is JSON; with --pretty, --minify or "
+             "--canonical, exit 1 when it is not in that form already"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const json_paragraphs[] = {
+    "Reads one FILE (- is standard input) as strict JSON (RFC 8259) and writes it in the form "
+    "asked "
+    "for. Strings and numbers keep their spelling in every form but the canonical one.",
+    "--set, --insert and --remove may be repeated and mixed; they are applied in the order given, "
+    "each to the result of the one before. VALUE is JSON: a string needs its quotes. Every byte "
+    "that is not part of a change stays as it was, so the result ends in a newline only if the "
+    "input did. With --lenient, comments and trailing commas stay too.",
+    "Output is written only when everything has succeeded. The file itself is never changed.",
+    NULL,
+};
+
+static const struct pl_example json_examples[] = {
+    {"json data.json", "Show a file indented"},
+    {"json --get /messages/0/role chat.json", "Print one value"},
+    {"json --set /model '\"demo\"' --remove /user request.json > new.json",
+     "Change two things and nothing else"},
+    {"json --lenient --minify settings.jsonc", "Turn JSON with comments into JSON"},
+    {"json --canonical a.json | sha256sum", "Hash what a file says, not how it is spelled"},
+    {NULL, NULL},
+};
+
+static const struct pl_option version_options[] = {
+    {"json", PL_OPT_JSON, .help = "Print JSON for machines"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const version_paragraphs[] = {
+    "Prints the version, the instruction set the JSON parser uses on this machine, and the version "
+    "of PCRE2, which runs the regular expressions of schemas.",
+    NULL,
+};
+
+static const struct pl_example version_examples[] = {
+    {"version --json", "Ask from a script"},
+    {NULL, NULL},
+};
+
+static const struct pl_option completion_options[] = {
+    OPT_HELP,
+    {0},
+};
+
+static const char *const completion_paragraphs[] = {
+    "Prints a completion script for the shell. An installed Parley comes with these scripts in "
+    "their places; this command is for trying it without installing.",
+    NULL,
+};
+
+static const struct pl_example completion_examples[] = {
+    {"completion bash > ~/.local/share/bash-completion/completions/parley", "For bash"},
+    {"completion zsh > ~/.zfunc/_parley", "For zsh, when ~/.zfunc is in fpath"},
+    {"completion fish > ~/.config/fish/completions/parley.fish", "For fish"},
+    {NULL, NULL},
+};
+
+static const struct pl_option help_options[] = {
+    {"man", PL_OPT_MAN, .is_hidden = true, .help = "Print the manual page"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const help_paragraphs[] = {
+    "Shows what Parley can do, or how one command is used.",
+    NULL,
+};
+
+static const struct pl_example help_examples[] = {
+    {"help validate", "How files are checked"},
+    {NULL, NULL},
+};
+
+const struct pl_command pl_commands[] = {
+    {"validate", "Check JSON files against a schema",
+     "(--as NAME | --schema FILE) [OPTION]... FILE...", validate_paragraphs, validate_options,
+     validate_examples, NULL, 1, SIZE_MAX, "a FILE to check (- for standard input)",
+     pl_cmd_validate},
+    {"json", "Format, query and edit JSON", "[OPTION]... FILE", json_paragraphs, json_options,
+     json_examples, NULL, 1, 1, "one FILE (- for standard input)", pl_cmd_json},
+    {"version", "Show the version and what this build can do", "[--json]", version_paragraphs,
+     version_options, version_examples, NULL, 0, 0, "no operand", pl_cmd_version},
+    {"completion", "Print a completion script for a shell", "bash|zsh|fish", completion_paragraphs,
+     completion_options, completion_examples, shell_choice, 1, 1, "one shell: bash, zsh or fish",
+     pl_cmd_completion},
+    {"help", "Show help", "[COMMAND]", help_paragraphs, help_options, help_examples,
+     pl_command_choice, 0, 1, "at most one COMMAND", pl_cmd_help},
+    {0},
+};
+
+const struct pl_command *pl_command_find(const char *name)
+{
+    for (const struct pl_command *command = pl_commands; command->name; command++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}
+
+enum pl_exit pl_usage_fail(struct pl_console *console, const char *command, const char *format, ...)
+{
+    struct pl_error err = {.status = PL_USAGE};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err.message, sizeof err.message, format, args);
+    va_end(args);
+    pl_console_fail(console, NULL, &err);
+    pl_console_hint(console, "See \"parley %s%s--help\".", command ? command : "",
+                    command ? " " : "");
+    return PL_EXIT_USAGE;
+}

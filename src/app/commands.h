@@ -1,0 +1,57 @@
+/* The commands of `parley`: one table that help, completion and the manual page are made from. */
+#ifndef PL_APP_COMMANDS_H
+#define PL_APP_COMMANDS_H
+
+#include "app/console.h"
+#include "app/options.h"
+
+struct pl_example {
+    const char *line; /* without "parley "; NULL ends the table */
+    const char *says; /* what it does, a sentence without a full stop at the end */
+};
+
+struct pl_command {
+    const char *name;              /* NULL ends the table */
+    const char *summary;           /* a few words, in the imperative */
+    const char *usage;             /* what follows the name */
+    const char *const *paragraphs; /* ended by NULL; plain text, no line breaks */
+    const struct pl_option *options;
+    const struct pl_example *examples;
+    pl_choice_fn *operand_choice; /* the only words an operand may be; NULL: files */
+    size_t min_operands, max_operands;
+    const char *operand; /* name of an operand in messages: "a FILE" */
+    enum pl_exit (*run)(struct pl_console *console, const struct pl_args *args);
+};
+
+extern const struct pl_command pl_commands[];
+
+struct pl_exit_line {
+    int code;
+    const char *says;
+};
+/* Ended by a NULL text. */
+extern const struct pl_exit_line pl_exit_lines[];
+
+struct pl_env_line {
+    const char *name, *says;
+};
+extern const struct pl_env_line pl_env_lines[];
+
+/* What `parley` is, in one line. */
+extern const char pl_program_summary[];
+
+const struct pl_command *pl_command_find(const char *name);
+/* pl_choice_fn over the names of all commands. */
+const char *pl_command_choice(size_t i);
+
+enum pl_exit pl_cmd_validate(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_json(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_version(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_completion(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_help(struct pl_console *console, const struct pl_args *args);
+
+/* Says what is wrong with the command line and where help is. */
+enum pl_exit pl_usage_fail(struct pl_console *console, const char *command, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

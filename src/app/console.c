@@ -1,0 +1,223 @@
+#include "app/console.h"
+
+#include "base/utf8.h"
+#include "io/file.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SETTLE_BYTES = 64 << 10 };
+
+static const char *const style_codes[] = {
+    [PL_STYLE_PLAIN] = "",
+    [PL_STYLE_GOOD] = "\033[32m",
+    [PL_STYLE_BAD] = "\033[31m",
+    [PL_STYLE_BOLD] = "\033[1m",
+};
+
+/* https://no-color.org: any value but the empty one counts. */
+static bool wants_color(void)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    return !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+}
+
+void pl_console_init(struct pl_console *console)
+{
+    *console = (struct pl_console){0};
+    pl_buf_init(&console->out, 0);
+    console->out_is_terminal = isatty(STDOUT_FILENO);
+    console->err_is_terminal = isatty(STDERR_FILENO);
+    console->has_color_out = console->out_is_terminal && wants_color();
+    console->has_color_err = console->err_is_terminal && wants_color();
+}
+
+void pl_console_deinit(struct pl_console *console)
+{
+    pl_buf_deinit(&console->out);
+}
+
+static void wipe_progress(struct pl_console *console)
+{
+    if (!console->has_progress)
+        return;
+    fputs("\r\033[K", stderr);
+    console->has_progress = false;
+}
+
+/* Control characters (C0, DEL, C1) and those that are invisible or turn the writing direction. */
+static bool is_unprintable(int32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
+}
+
+/* Unprintable characters as \u{NN}, bytes that are no UTF-8 as \xNN, the rest as it is. */
+static void add_safe(struct pl_buf *to, struct pl_str text)
+{
+    for (size_t at = 0; at < text.len;) {
+        size_t from = at;
+        int32_t c = pl_utf8_next(text, &at);
+        if (c < 0)
+            pl_buf_addf(to, "\\x%02X", (unsigned char)text.ptr[from]);
+        else if (is_unprintable(c))
+            pl_buf_addf(to, "\\u{%X}", (unsigned)c);
+        else
+            pl_buf_add(to, pl_str_slice(text, from, at));
+    }
+}
+
+void pl_console_put(struct pl_console *console, struct pl_str bytes)
+{
+    pl_buf_add(&console->out, bytes);
+}
+
+void pl_console_puts(struct pl_console *console, const char *text)
+{
+    pl_buf_adds(&console->out, text);
+}
+
+void pl_console_putf(struct pl_console *console, const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    pl_buf_adds(&console->out, line);
+}
+
+void pl_console_put_safe(struct pl_console *console, struct pl_str text)
+{
+    add_safe(&console->out, text);
+}
+
+void pl_console_put_styled(struct pl_console *console, enum pl_style style, const char *word)
+{
+    if (console->has_color_out)
+        pl_buf_adds(&console->out, style_codes[style]);
+    pl_buf_adds(&console->out, word);
+    if (console->has_color_out)
+        pl_buf_adds(&console->out, "\033[0m");
+}
+
+struct pl_buf *pl_console_out(struct pl_console *console)
+{
+    return &console->out;
+}
+
+static void write_out(struct pl_console *console)
+{
+    enum pl_status status = console->out.status;
+    if (console->error.status == PL_OK && status != PL_OK)
+        (void)!pl_fail(&console->error, status, "%s", pl_status_info(status)->text);
+    if (console->error.status == PL_OK && console->out.len > 0)
+        (void)!pl_fd_write(STDOUT_FILENO, pl_buf_str(&console->out), &console->error);
+    pl_buf_clear(&console->out);
+}
+
+void pl_console_settle(struct pl_console *console)
+{
+    if (console->out.len < SETTLE_BYTES && !console->out_is_terminal)
+        return;
+    if (console->out.len > 0)
+        wipe_progress(console);
+    write_out(console);
+}
+
+/* One finished line to standard error. It goes there even when memory ran out on the way. */
+static void write_line(struct pl_console *console, struct pl_buf *line)
+{
+    wipe_progress(console);
+    /* Answers given so far come first where both end up in the same place. */
+    write_out(console);
+    pl_buf_addc(line, '\n');
+    if (line->status == PL_OK)
+        fwrite(line->ptr, 1, line->len, stderr);
+    else
+        fputs("parley: out of memory\n", stderr);
+}
+
+static void add_label(struct pl_console *console, struct pl_buf *line)
+{
+    pl_buf_adds(line, console->has_color_err ? "\033[1;31mparley:\033[0m " : "parley: ");
+}
+
+enum pl_exit pl_console_fail(struct pl_console *console, const char *file,
+                             const struct pl_error *err)
+{
+    PL_CLEANUP_BUF struct pl_buf line;
+    pl_buf_init(&line, 0);
+    add_label(console, &line);
+    if (file) {
+        add_safe(&line, pl_str_of(file));
+        if (err->has_position)
+            pl_buf_addf(&line, ":%zu:%zu", err->line, err->column);
+        pl_buf_adds(&line, ": ");
+    }
+    const char *message = err->message[0] ? err->message : pl_status_info(err->status)->text;
+    add_safe(&line, pl_str_of(message));
+    if (err->pointer[0]) {
+        pl_buf_adds(&line, " (at ");
+        add_safe(&line, pl_str_of(err->pointer));
+        pl_buf_adds(&line, ")");
+    }
+    write_line(console, &line);
+    return (enum pl_exit)pl_status_info(err->status)->exit_code;
+}
+
+__attribute__((format(printf, 3, 0))) static void say(struct pl_console *console, bool is_hint,
+                                                      const char *format, va_list args)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    PL_CLEANUP_BUF struct pl_buf line;
+    pl_buf_init(&line, 0);
+    if (is_hint)
+        pl_buf_adds(&line, "        ");
+    else
+        add_label(console, &line);
+    add_safe(&line, pl_str_of(text));
+    write_line(console, &line);
+}
+
+void pl_console_say(struct pl_console *console, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(console, false, format, args);
+    va_end(args);
+}
+
+void pl_console_hint(struct pl_console *console, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(console, true, format, args);
+    va_end(args);
+}
+
+void pl_console_progress(struct pl_console *console, const char *format, ...)
+{
+    if (!console->err_is_terminal)
+        return;
+    va_list args;
+    va_start(args, format);
+    fputs("\r\033[K", stderr);
+    vfprintf(stderr, format, args);
+    fflush(stderr);
+    va_end(args);
+    console->has_progress = true;
+}
+
+enum pl_exit pl_console_finish(struct pl_console *console, enum pl_exit code)
+{
+    wipe_progress(console);
+    write_out(console);
+    if (console->error.status == PL_OK)
+        return code;
+    pl_console_say(console, "standard output: %s", console->error.message);
+    return PL_EXIT_FAILED;
+}

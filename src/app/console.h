@@ -1,0 +1,68 @@
+/* What a command says: answers on standard output, words for people on standard error.
+ *
+ * Output is gathered and its failures stick, so a command writes freely and its exit code is
+ * decided once, by pl_console_finish. Text that comes from files and file names is printed with
+ * control characters escaped: a document cannot move the cursor. */
+#ifndef PL_APP_CONSOLE_H
+#define PL_APP_CONSOLE_H
+
+#include "base/buf.h"
+#include "base/status.h"
+
+enum pl_exit {
+    PL_EXIT_OK = 0,
+    PL_EXIT_NO = 1, /* the answer is no: invalid, not there, not in that form */
+    PL_EXIT_USAGE = 2,
+    PL_EXIT_UNREADABLE = 3, /* missing, or not JSON */
+    PL_EXIT_FAILED = 4,     /* input or output failed, out of memory */
+};
+
+enum pl_style { PL_STYLE_PLAIN, PL_STYLE_GOOD, PL_STYLE_BAD, PL_STYLE_BOLD };
+
+struct pl_console {
+    struct pl_buf out;     /* not yet written to standard output */
+    struct pl_error error; /* of the first write that failed; status PL_OK until then */
+    bool out_is_terminal, err_is_terminal;
+    bool has_color_out, has_color_err;
+    bool has_progress; /* a progress line stands on the terminal and must be wiped first */
+};
+
+void pl_console_init(struct pl_console *console);
+void pl_console_deinit(struct pl_console *console);
+
+/* Appends to standard output. */
+void pl_console_put(struct pl_console *console, struct pl_str bytes);
+void pl_console_puts(struct pl_console *console, const char *text);
+void pl_console_putf(struct pl_console *console, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Foreign text, control characters escaped. */
+void pl_console_put_safe(struct pl_console *console, struct pl_str text);
+/* A word in colour when standard output is a terminal that wants it. */
+void pl_console_put_styled(struct pl_console *console, enum pl_style style, const char *word);
+
+/* The buffer the next bytes of output go to, for writers that take one. */
+struct pl_buf *pl_console_out(struct pl_console *console);
+
+/* Writes out what is gathered when it has become much; at a terminal, always. */
+void pl_console_settle(struct pl_console *console);
+
+/* "parley: FILE:LINE:COLUMN: message (at /pointer)"; what is not known is left out. Returns the
+ * exit code that goes with the error. */
+enum pl_exit pl_console_fail(struct pl_console *console, const char *file,
+                             const struct pl_error *err);
+
+/* A line on standard error: "parley: …". */
+void pl_console_say(struct pl_console *console, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* An indented line below an error that says what to do. */
+void pl_console_hint(struct pl_console *console, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Shows or replaces the progress line; only at a terminal. */
+void pl_console_progress(struct pl_console *console, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Writes everything out. Returns `code`, or PL_EXIT_FAILED after saying why output failed. */
+enum pl_exit pl_console_finish(struct pl_console *console, enum pl_exit code);
+
+#endif

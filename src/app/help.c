@@ -1,0 +1,119 @@
+/* Help for a terminal: 80 columns, words wrapped. */
+#include "app/help.h"
+
+#include "base/utf8.h"
+
+enum { WIDTH = 80, OPTION_INDENT = 6, TEXT_INDENT = 2 };
+
+/* Appends words of `text`, each line starting with `indent` spaces; `column` is where we are. */
+static void wrap(struct pl_console *console, const char *text, size_t column, size_t indent)
+{
+    struct pl_buf *out = pl_console_out(console);
+    struct pl_str rest = pl_str_of(text);
+    bool is_first = true;
+    while (rest.len > 0) {
+        const char *space = memchr(rest.ptr, ' ', rest.len);
+        size_t len = space ? (size_t)(space - rest.ptr) : rest.len;
+        struct pl_str word = pl_str_slice(rest, 0, len);
+        size_t width = pl_utf8_count(word);
+        if (!is_first && column + 1 + width > WIDTH) {
+            pl_buf_addc(out, '\n');
+            column = 0;
+        } else if (!is_first) {
+            pl_buf_addc(out, ' ');
+            column++;
+        }
+        if (column < indent) {
+            pl_buf_fill(out, ' ', indent - column);
+            column = indent;
+        }
+        pl_buf_add(out, word);
+        column += width;
+        rest = pl_str_slice(rest, len + 1, rest.len);
+        is_first = false;
+    }
+    pl_buf_addc(out, '\n');
+}
+
+static void put_heading(struct pl_console *console, const char *heading)
+{
+    pl_console_puts(console, "\n");
+    pl_console_put_styled(console, PL_STYLE_BOLD, heading);
+    pl_console_puts(console, "\n");
+}
+
+static void put_option(struct pl_console *console, const struct pl_option *option)
+{
+    pl_console_puts(console, "  ");
+    if (option->letter)
+        pl_console_putf(console, "-%c, ", option->letter);
+    pl_console_putf(console, "--%s", option->name);
+    for (size_t i = 0; i < 2 && option->args[i]; i++)
+        pl_console_putf(console, " %s", option->args[i]);
+    if (option->choice) {
+        char words[256];
+        pl_choice_list(option->choice, words, sizeof words);
+        pl_console_putf(console, "  (%s)", words);
+    }
+    pl_console_puts(console, "\n");
+    wrap(console, option->help, 0, OPTION_INDENT);
+}
+
+static void put_exits(struct pl_console *console)
+{
+    put_heading(console, "Exit codes");
+    for (const struct pl_exit_line *line = pl_exit_lines; line->says; line++) {
+        pl_console_putf(console, "  %d  ", line->code);
+        wrap(console, line->says, 5, 5);
+    }
+}
+
+static void put_examples(struct pl_console *console, const struct pl_example *examples)
+{
+    put_heading(console, "Examples");
+    for (const struct pl_example *example = examples; example->line; example++)
+        pl_console_putf(console, "  # %s\n  parley %s\n", example->says, example->line);
+}
+
+static void put_command(struct pl_console *console, const struct pl_command *command)
+{
+    pl_console_putf(console, "parley %s - %s\n", command->name, command->summary);
+    put_heading(console, "Usage");
+    pl_console_putf(console, "  parley %s %s\n\n", command->name, command->usage);
+    for (const char *const *text = command->paragraphs; *text; text++) {
+        wrap(console, *text, 0, 0);
+        if (text[1])
+            pl_console_puts(console, "\n");
+    }
+    put_heading(console, "Options");
+    for (const struct pl_option *option = command->options; option->name; option++)
+        if (!option->is_hidden)
+            put_option(console, option);
+    put_examples(console, command->examples);
+    put_exits(console);
+}
+
+static void put_program(struct pl_console *console)
+{
+    pl_console_putf(console, "parley - %s\n", pl_program_summary);
+    put_heading(console, "Usage");
+    pl_console_puts(console, "  parley COMMAND [OPTION]... [FILE]...\n");
+    put_heading(console, "Commands");
+    for (const struct pl_command *command = pl_commands; command->name; command++)
+        pl_console_putf(console, "  %-11s %s\n", command->name, command->summary);
+    put_heading(console, "Examples");
+    for (const struct pl_command *command = pl_commands; command->name; command++)
+        if (command->max_operands > 0 && !command->operand_choice)
+            pl_console_putf(console, "  parley %s\n", command->examples[0].line);
+    pl_console_puts(console,
+                    "\n\"parley help COMMAND\" says more about one of them; \"-\" as a FILE "
+                    "is standard input.\n");
+}
+
+void pl_help_write(struct pl_console *console, const struct pl_command *command)
+{
+    if (command)
+        put_command(console, command);
+    else
+        put_program(console);
+}

@@ -1,0 +1,13 @@
+/* Help in its three shapes, all from the table of commands. */
+#ifndef PL_APP_HELP_H
+#define PL_APP_HELP_H
+
+#include "app/commands.h"
+
+/* For a terminal. NULL for all of Parley. */
+void pl_help_write(struct pl_console *console, const struct pl_command *command);
+
+/* The manual page parley.1 in mdoc(7). */
+void pl_man_write(struct pl_buf *to);
+
+#endif

@@ -1,0 +1,100 @@
+/* parley COMMAND: finds the command in the table, reads its options by its table, runs it. */
+#include "app/help.h"
+#include "app/suggest.h"
+#include "base/hash.h"
+#include "io/entropy.h"
+#include "io/file.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+static enum pl_exit fail_unknown_command(struct pl_console *console, const char *name)
+{
+    struct pl_suggest suggest = pl_suggest(pl_str_of(name));
+    for (const struct pl_command *command = pl_commands; command->name; command++)
+        pl_suggest_offer(&suggest, command->name);
+    const char *kind = name[0] == '-' ? "option" : "command";
+    if (suggest.best)
+        return pl_usage_fail(console, NULL, "unknown %s \"%s\"; did you mean \"%s\"?", kind, name,
+                             suggest.best);
+    return pl_usage_fail(console, NULL, "unknown %s \"%s\"", kind, name);
+}
+
+static enum pl_exit check_operand(struct pl_console *console, const struct pl_command *command,
+                                  const char *word)
+{
+    struct pl_suggest suggest = pl_suggest(pl_str_of(word));
+    for (size_t i = 0; command->operand_choice(i); i++) {
+        if (strcmp(command->operand_choice(i), word) == 0)
+            return PL_EXIT_OK;
+        pl_suggest_offer(&suggest, command->operand_choice(i));
+    }
+    char words[256];
+    pl_choice_list(command->operand_choice, words, sizeof words);
+    const char *best = suggest.best;
+    return pl_usage_fail(console, command->name, "\"parley %s\" takes %s, not \"%s\"%s%s%s",
+                         command->name, words, word, best ? "; did you mean \"" : "",
+                         best ? best : "", best ? "\"?" : "");
+}
+
+static enum pl_exit check_operands(struct pl_console *console, const struct pl_command *command,
+                                   const struct pl_args *args)
+{
+    size_t n = args->operands.len;
+    if (n < command->min_operands || n > command->max_operands)
+        return pl_usage_fail(console, command->name, "\"parley %s\" takes %s", command->name,
+                             command->operand);
+    enum pl_exit code = PL_EXIT_OK;
+    for (size_t i = 0; command->operand_choice && i < n && code == PL_EXIT_OK; i++)
+        code = check_operand(console, command, args->operands.ptr[i]);
+    return code;
+}
+
+static enum pl_exit run_command(struct pl_console *console, const struct pl_command *command,
+                                int argc, char *const *argv)
+{
+    __attribute__((cleanup(pl_args_deinit))) struct pl_args args;
+    struct pl_error err = {0};
+    enum pl_status status = pl_args_parse(&args, command->options, argc, argv, &err);
+    if (status == PL_USAGE)
+        return pl_usage_fail(console, command->name, "%s", err.message);
+    if (status != PL_OK)
+        return pl_console_fail(console, NULL, &err);
+    if (pl_args_has(&args, PL_OPT_HELP)) {
+        pl_help_write(console, command);
+        return PL_EXIT_OK;
+    }
+    enum pl_exit code = check_operands(console, command, &args);
+    return code == PL_EXIT_OK ? command->run(console, &args) : code;
+}
+
+static enum pl_exit run(struct pl_console *console, int argc, char *const *argv)
+{
+    const char *name = argc > 1 ? argv[1] : "help";
+    /* What people type before they know better. */
+    static const char *const aliases[][2] = {
+        {"--help", "help"}, {"-h", "help"}, {"--version", "version"}};
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcmp(name, aliases[i][0]) == 0)
+            name = aliases[i][1];
+    const struct pl_command *command = pl_command_find(name);
+    if (!command)
+        return fail_unknown_command(console, name);
+    return run_command(console, command, argc > 2 ? argc - 2 : 0, argv + 2);
+}
+
+int main(int argc, char **argv)
+{
+    static char err_lines[4096];
+    setvbuf(stderr, err_lines, _IOLBF, sizeof err_lines);
+    pl_fd_guard_standard();
+    signal(SIGPIPE, SIG_IGN);
+    struct pl_hash_key key;
+    if (pl_entropy_fill(&key, sizeof key))
+        pl_hash_set_key(key);
+    struct pl_console console;
+    pl_console_init(&console);
+    enum pl_exit code = pl_console_finish(&console, run(&console, argc, argv));
+    pl_console_deinit(&console);
+    return code;
+}

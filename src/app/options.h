@@ -1,0 +1,75 @@
+/* Options of the command line, read by a table.
+ *
+ *     --name          --name VALUE     --name=VALUE     --name FIRST SECOND
+ *     -h              --               (everything behind it is an operand)
+ *
+ * Options and operands may be mixed; "-" is an operand. */
+#ifndef PL_APP_OPTIONS_H
+#define PL_APP_OPTIONS_H
+
+#include "base/status.h"
+#include "base/vec.h"
+
+enum pl_option_id {
+    PL_OPT_HELP,
+    PL_OPT_AS,
+    PL_OPT_SCHEMA,
+    PL_OPT_FORMAT_ASSERTION,
+    PL_OPT_LANG,
+    PL_OPT_OUTPUT,
+    PL_OPT_JSON,
+    PL_OPT_PRETTY,
+    PL_OPT_MINIFY,
+    PL_OPT_CANONICAL,
+    PL_OPT_GET,
+    PL_OPT_RAW,
+    PL_OPT_SET,
+    PL_OPT_INSERT,
+    PL_OPT_REMOVE,
+    PL_OPT_LENIENT,
+    PL_OPT_CHECK,
+    PL_OPT_MAN,
+};
+
+/* The i-th word that may stand in a place, NULL behind the last. */
+typedef const char *pl_choice_fn(size_t i);
+
+struct pl_option {
+    const char *name; /* without the dashes; NULL ends the table */
+    enum pl_option_id id;
+    char letter;          /* short form, or 0 */
+    const char *args[2];  /* names of the values it takes */
+    pl_choice_fn *choice; /* the only words its value may be; NULL: any */
+    bool takes_file;      /* its value is the name of a file: for completion */
+    bool is_hidden;       /* works, but is not shown */
+    bool is_repeatable;
+    const char *help; /* a sentence without a full stop at the end */
+};
+
+struct pl_option_use {
+    const struct pl_option *option;
+    const char *values[2]; /* borrowed from argv */
+};
+
+struct pl_args {
+    PL_VEC(struct pl_option_use) uses; /* in the order given */
+    PL_VEC(const char *) operands;     /* borrowed from argv */
+};
+
+/* Reads argv[0 … argc). PL_USAGE with a message that names the option meant, or PL_NOMEM.
+ * *args is to be deinitialised either way. */
+enum pl_status pl_args_parse(struct pl_args *args, const struct pl_option *options, int argc,
+                             char *const *argv, struct pl_error *err);
+void pl_args_deinit(struct pl_args *args);
+
+/* The last use of an option, or NULL. */
+const struct pl_option_use *pl_args_find(const struct pl_args *args, enum pl_option_id id);
+static inline bool pl_args_has(const struct pl_args *args, enum pl_option_id id)
+{
+    return pl_args_find(args, id) != NULL;
+}
+
+/* "a, b or c": all words of a choice, appended by the caller's rules to `to`, cut to `size`. */
+void pl_choice_list(pl_choice_fn *choice, char *to, size_t size);
+
+#endif

@@ -1,0 +1,16 @@
+/* "Did you mean": the nearest known word to a mistyped one. */
+#ifndef PL_APP_SUGGEST_H
+#define PL_APP_SUGGEST_H
+
+#include "base/str.h"
+
+struct pl_suggest {
+    struct pl_str typed;
+    const char *best; /* NULL until something near enough was offered */
+    unsigned distance;
+};
+
+struct pl_suggest pl_suggest(struct pl_str typed);
+void pl_suggest_offer(struct pl_suggest *suggest, const char *word);
+
+#endif

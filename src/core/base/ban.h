@@ -1,0 +1,25 @@
+/* Included before every file of ours by the build: functions that have a safer one in base/.
+ * Headers that mention a banned name come first, so that only our own use is an error. */
+#ifndef PL_BASE_BAN_H
+#define PL_BASE_BAN_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <mm_malloc.h>
+#endif
+
+/* glibc spells some of them as macros, which cannot be poisoned as they are. */
+#undef alloca
+#undef sprintf
+#undef vsprintf
+#pragma GCC poison strcpy strcat strtok sprintf vsprintf gets
+#pragma GCC poison atoi atol atoll strtol strtoul strtoll strtoull
+#pragma GCC poison gmtime localtime ctime asctime alloca
+#ifndef PL_ROOM_BASE
+#pragma GCC poison malloc calloc realloc free strdup
+#endif
+
+#endif

@@ -1,0 +1,18 @@
+/* Base64 (RFC 4648, with padding): strict on reading, one spelling on writing. */
+#ifndef PL_BASE_BASE64_H
+#define PL_BASE_BASE64_H
+
+#include "base/buf.h"
+#include "base/status.h"
+#include "base/str.h"
+
+/* Bytes `text` stands for; false when it is not canonical base64 (stray character, wrong padding,
+ * non-zero spare bits). Does not decode. */
+bool pl_base64_size(struct pl_str text, size_t *ret_size);
+
+/* Appends the decoded bytes; PL_SYNTAX when text is not base64 (nothing is appended then). */
+enum pl_status pl_base64_decode(struct pl_buf *to, struct pl_str text);
+
+void pl_base64_encode(struct pl_buf *to, struct pl_str bytes);
+
+#endif

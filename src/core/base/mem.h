@@ -1,0 +1,32 @@
+/* The one door to the heap. Everything in Parley allocates here, so that a test can fail the Nth
+ * allocation and an embedder can bring its own allocator. The hook and the hash key (hash.h) are
+ * the only process-wide variables of core; both are set before the first thread starts. */
+#ifndef PL_BASE_MEM_H
+#define PL_BASE_MEM_H
+
+#include <stddef.h>
+
+/* realloc-like: size 0 frees and returns NULL; ptr NULL allocates. NULL means out of memory. */
+typedef void *pl_mem_fn(void *ctx, void *ptr, size_t size);
+
+/* Passing NULL restores the C library's allocator. */
+void pl_mem_set_hook(pl_mem_fn *fn, void *ctx);
+
+/* NULL on failure, also for n * size that overflows. Memory is not zeroed. */
+void *pl_mem_alloc(size_t n, size_t size);
+void *pl_mem_grow(void *ptr, size_t n, size_t size);
+void pl_mem_free(void *ptr);
+
+/* For the cleanup attribute on a pointer variable: frees what it points to. */
+void pl_mem_free_var(void *pointer_to_pointer);
+#define PL_CLEANUP_FREE __attribute__((cleanup(pl_mem_free_var)))
+
+/* Hands an owning local on: reads the variable and leaves NULL behind. */
+#define PL_TAKE(var)                                                                               \
+    ({                                                                                             \
+        __typeof__(var) taken_ = (var);                                                            \
+        (var) = NULL;                                                                              \
+        taken_;                                                                                    \
+    })
+
+#endif

@@ -1,0 +1,52 @@
+/* A view of bytes somebody else owns. It never outlives its source and is not NUL-terminated. */
+#ifndef PL_BASE_STR_H
+#define PL_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct pl_str {
+    const char *ptr; /* borrowed; may be NULL only when len is 0 */
+    size_t len;
+};
+
+#define PL_STR(literal) ((struct pl_str){(literal), sizeof(literal) - 1})
+
+/* For printf: printf("%.*s", PL_STR_ARG(s)). */
+#define PL_STR_ARG(s) (int)(s).len, (s).ptr
+
+static inline struct pl_str pl_str_of(const char *cstr)
+{
+    return (struct pl_str){cstr, cstr ? strlen(cstr) : 0};
+}
+
+static inline bool pl_str_eq(struct pl_str a, struct pl_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline bool pl_str_starts(struct pl_str s, struct pl_str prefix)
+{
+    return s.len >= prefix.len && (prefix.len == 0 || memcmp(s.ptr, prefix.ptr, prefix.len) == 0);
+}
+
+/* Byte order, shorter first on a tie: the order of canonical JSON keys. */
+static inline int pl_str_cmp(struct pl_str a, struct pl_str b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n ? memcmp(a.ptr, b.ptr, n) : 0;
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* The bytes from `from` (clamped) up to `to` (clamped). */
+static inline struct pl_str pl_str_slice(struct pl_str s, size_t from, size_t to)
+{
+    if (to > s.len)
+        to = s.len;
+    if (from > to)
+        from = to;
+    return (struct pl_str){s.ptr ? s.ptr + from : NULL, to - from};
+}
+
+#endif

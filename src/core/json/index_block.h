@@ -1,0 +1,68 @@
+/* The mask arithmetic of one block, the same for every instruction set. The file that includes this
+ * defines prefix_xor() (bit i of the result is the parity of bits 0…i) and put_offsets() (appends
+ * off + i for every bit i set), and calls index_block() with the masks it has made. */
+#ifndef PL_JSON_INDEX_BLOCK_H
+#define PL_JSON_INDEX_BLOCK_H
+
+#include "json/index.h"
+
+struct block_classes {
+    uint64_t quote, backslash, op, space, control, not_ascii;
+};
+
+/* The classes of the last 64 bytes of the text become those of a block whose first n_bytes are
+ * text: the others count as white space. */
+static inline __attribute__((always_inline)) void keep_last(struct block_classes *c, size_t n_bytes)
+{
+    unsigned shift = (unsigned)(PL_JSON_BLOCK - n_bytes);
+    c->quote >>= shift;
+    c->backslash >>= shift;
+    c->op >>= shift;
+    c->space = c->space >> shift | ~0ull << n_bytes;
+    c->control >>= shift;
+    c->not_ascii >>= shift;
+}
+
+/* Which bytes are escaped: those behind an odd run of backslashes. Adding the runs that start on
+ * an odd bit to all backslashes carries through each run; where it comes out says its parity. */
+static inline __attribute__((always_inline)) uint64_t find_escaped(struct pl_json_masks *m,
+                                                                   uint64_t backslash)
+{
+    const uint64_t even_bits = 0x5555555555555555;
+    uint64_t first = m->is_escaped;
+    if (!backslash) {
+        m->is_escaped = 0;
+        return first;
+    }
+    backslash &= ~first;
+    uint64_t follows = backslash << 1 | first;
+    uint64_t odd_starts = backslash & ~even_bits & ~follows;
+    uint64_t runs;
+    m->is_escaped = __builtin_add_overflow(odd_starts, backslash, &runs);
+    return (even_bits ^ runs << 1) & follows;
+}
+
+static inline __attribute__((always_inline)) void
+index_block(struct pl_json_masks *m, const struct block_classes *c, uint32_t off)
+{
+    uint64_t escaped = find_escaped(m, c->backslash);
+    uint64_t quote = c->quote & ~escaped;
+    /* Opening quotes are inside by this reckoning, closing ones outside. */
+    uint64_t inside = prefix_xor(quote) ^ m->in_string;
+    m->in_string = (uint64_t)((int64_t)inside >> 63);
+
+    uint64_t bad = c->control & inside;
+    if (__builtin_expect(bad != 0 && m->bad_control == UINT32_MAX, 0))
+        m->bad_control = off + (uint32_t)__builtin_ctzll(bad);
+
+    uint64_t scalar = ~(c->op | c->space | quote | inside);
+    uint64_t scalar_start = scalar & ~(scalar << 1 | m->in_scalar);
+    m->in_scalar = scalar >> 63;
+    m->not_ascii |= c->not_ascii;
+    m->n_space += (uint64_t)__builtin_popcountll(c->space & ~inside);
+
+    uint64_t escape = c->backslash & ~escaped & inside;
+    m->tokens = put_offsets(m->tokens, (c->op & ~inside) | quote | scalar_start | escape, off);
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* JSON Pointer (RFC 6901). */
+#ifndef PL_JSON_POINTER_H
+#define PL_JSON_POINTER_H
+
+#include "base/buf.h"
+#include "json/json.h"
+
+/* Finds what `pointer` names. PL_SYNTAX when it is not a pointer, PL_NOT_FOUND when nothing is
+ * there; *err says which step failed and what was there instead. */
+enum pl_status pl_json_pointer_get(const struct pl_json_doc *doc, struct pl_str pointer,
+                                   const struct pl_json_node **ret_node, struct pl_error *err);
+
+/* The value one escaped token leads to from here; NULL when it leads nowhere. */
+const struct pl_json_node *pl_json_pointer_step(const struct pl_json_doc *doc,
+                                                const struct pl_json_node *from,
+                                                struct pl_str token);
+
+/* Takes the next token off *pointer: *ret_token is still escaped (~0, ~1). False at the end.
+ * The pointer must be "" or start with "/". */
+bool pl_json_pointer_next(struct pl_str *pointer, struct pl_str *ret_token);
+
+/* Whether an escaped token names this decoded text. */
+bool pl_json_pointer_token_is(struct pl_str token, struct pl_str text);
+
+/* Array index of a token: digits without leading zero. False for anything else, "-" included. */
+bool pl_json_pointer_index(struct pl_str token, uint32_t *ret_index);
+
+/* Whether it is "" or a list of /tokens with only ~0 and ~1 as escapes. */
+bool pl_json_pointer_is_valid(struct pl_str pointer);
+
+/* Appends "/" and the token, escaped. */
+void pl_json_pointer_add(struct pl_buf *to, struct pl_str text);
+void pl_json_pointer_add_index(struct pl_buf *to, uint32_t index);
+
+/* Appends the pointer of a node of this document, found by walking from the root: no parent links
+ * are kept, this is for reporting. */
+void pl_json_pointer_of(struct pl_buf *to, const struct pl_json_doc *doc,
+                        const struct pl_json_node *node);
+
+#endif

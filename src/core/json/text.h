@@ -1,0 +1,49 @@
+/* JSON strings: what escaped bytes stand for, and back. */
+#ifndef PL_JSON_TEXT_H
+#define PL_JSON_TEXT_H
+
+#include "base/buf.h"
+#include "json/json.h"
+
+/* The decoded text of a string node: a view of the source when nothing is escaped, otherwise arena
+ * memory. A lone surrogate becomes U+FFFD. PL_NOMEM is the only failure. */
+enum pl_status pl_json_text(struct pl_arena *arena, const struct pl_json_doc *doc,
+                            const struct pl_json_node *string, struct pl_str *ret_text);
+
+/* Decodes raw (what stands between the quotes, valid) behind `to`, which has room for raw.len
+ * bytes; returns how many were written. Decoding never makes a string longer. */
+size_t pl_json_decode(char *to, struct pl_str raw);
+
+/* Code points of the decoded string (a lone surrogate counts as one). Allocates nothing. */
+size_t pl_json_text_count(const struct pl_json_doc *doc, const struct pl_json_node *string);
+
+/* Whether the string node says `text` (given decoded). Allocates nothing. */
+bool pl_json_text_is(const struct pl_json_doc *doc, const struct pl_json_node *string,
+                     struct pl_str text);
+
+/* Whether two string nodes (of two documents or one) say the same. Allocates nothing. */
+bool pl_json_text_same(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
+                       const struct pl_json_doc *b_doc, const struct pl_json_node *b);
+
+/* Order of two strings by their decoded UTF-8 bytes, like pl_str_cmp. Allocates nothing. */
+int pl_json_text_cmp(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
+                     const struct pl_json_doc *b_doc, const struct pl_json_node *b);
+
+/* Appends `text` (valid UTF-8) as a JSON string with quotes; escapes only what must be escaped. */
+void pl_json_quote(struct pl_buf *to, struct pl_str text);
+
+/* 24 bits over the decoded bytes of a key. Not keyed: only for finding a key among the few of a
+ * schema or object, always confirmed by comparing bytes. */
+uint32_t pl_json_key_hash(struct pl_str key);
+
+/* A decoder to walk a string without allocating: the bytes one after another. */
+struct pl_json_walk {
+    const char *at, *end; /* between the quotes, escaped */
+    char pending[4];      /* the bytes of the escape being given out */
+    uint8_t n_pending, next_pending;
+};
+struct pl_json_walk pl_json_walk(const struct pl_json_doc *doc, const struct pl_json_node *string);
+/* The next decoded byte (0-255) or -1 at the end. */
+int pl_json_walk_next(struct pl_json_walk *walk);
+
+#endif

@@ -1,0 +1,25 @@
+/* The leaf assertions: what a keyword says about a value without applying a subschema. Checking and
+ * explaining both ask here. */
+#ifndef PL_SCHEMA_ASSERT_H
+#define PL_SCHEMA_ASSERT_H
+
+#include "schema/schema_int.h"
+
+/* Whether the instance passes op `code` with operands a, b (as in enum pl_op_code), where the op
+ * speaks about its class at all. False also when the run has failed. */
+bool pl_assert_number(struct pl_schema_run *run, uint8_t code, uint32_t a,
+                      const struct pl_json_node *n);
+bool pl_assert_length(struct pl_schema_run *run, uint32_t least, uint32_t most,
+                      const struct pl_json_node *n);
+bool pl_assert_pattern(struct pl_schema_run *run, uint32_t regex, const struct pl_json_node *n);
+bool pl_assert_format(struct pl_schema_run *run, uint32_t format, const struct pl_json_node *n);
+bool pl_assert_unique(struct pl_schema_run *run, const struct pl_json_node *n);
+bool pl_assert_types(struct pl_schema_run *run, uint32_t types, const struct pl_json_node *n);
+/* Equal to the value at `value` of schema document `doc`. */
+bool pl_assert_equal(struct pl_schema_run *run, uint32_t doc, const struct pl_json_node *value,
+                     const struct pl_json_node *n);
+/* Every name of a dependency is there, if the dependency applies. */
+bool pl_assert_names(struct pl_schema_run *run, const struct pl_dep *dep,
+                     const struct pl_json_node *n);
+
+#endif

@@ -1,0 +1,10 @@
+/* Time as the machine has it. Core never asks: time arrives there as an argument. */
+#ifndef PL_IO_CLOCK_H
+#define PL_IO_CLOCK_H
+
+#include <stdint.h>
+
+/* Milliseconds of a clock that only goes forward; good for measuring how long something took. */
+int64_t pl_clock_ms(void);
+
+#endif

@@ -1,0 +1,43 @@
+/* Whole files as bytes: regular files, FIFOs and standard input alike, with a cap.
+ *
+ * A small file is read into memory. A large regular file is mapped read-only, so that refusing a
+ * gigabyte costs no gigabyte. The hazard of a mapping: if another program cuts the file short while
+ * we read it, the kernel ends this process with SIGBUS. That is right for a command that reads a
+ * file and exits; a server must not read its clients' files this way. */
+#ifndef PL_IO_FILE_H
+#define PL_IO_FILE_H
+
+#include "base/status.h"
+#include "base/str.h"
+
+struct pl_file {
+    struct pl_str bytes; /* owned by the file; gone after pl_file_close */
+    char *heap;          /* owned; NULL when the file is mapped */
+    void *map;           /* owned; NULL when the bytes are on the heap */
+};
+
+/* Looks at the first bytes of a long stream: anything but PL_OK ends the reading with that status.
+ * It must refuse only what no continuation could make acceptable. */
+typedef enum pl_status pl_file_probe_fn(struct pl_str head, struct pl_error *err);
+
+/* Reads all of `path` ("-" is standard input). PL_UNREADABLE: missing, forbidden, a directory;
+ * PL_LIMIT: more than max_bytes (0: no cap); PL_IO: reading failed half-way; PL_NOMEM. The message
+ * in *err says why and what to do. `probe` (may be NULL) is called at most once, when a stream that
+ * cannot be mapped turns out to be long: a hostile one is then refused before all of it is stored.
+ */
+enum pl_status pl_file_read(const char *path, size_t max_bytes, pl_file_probe_fn *probe,
+                            struct pl_file *ret_file, struct pl_error *err);
+
+/* Accepts a zeroed pl_file, and one that is closed already. */
+void pl_file_close(struct pl_file *file);
+#define PL_CLEANUP_FILE __attribute__((cleanup(pl_file_close)))
+
+/* Writes everything or fails: PL_IO with the reason in *err. Needs SIGPIPE ignored to see a closed
+ * pipe as an error. */
+enum pl_status pl_fd_write(int fd, struct pl_str bytes, struct pl_error *err);
+
+/* Makes sure that descriptors 0, 1 and 2 are taken, so that no file we open becomes one of them.
+ * A missing standard output stays unwritable: writing to it fails as it would have. */
+void pl_fd_guard_standard(void);
+
+#endif

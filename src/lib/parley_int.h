@@ -1,0 +1,35 @@
+/* What the files of the public API share. */
+#ifndef PL_LIB_PARLEY_INT_H
+#define PL_LIB_PARLEY_INT_H
+
+#include "parley/parley.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "json/json.h"
+#include "json/lenient.h"
+
+struct parley_json {
+    struct pl_arena arena;  /* the copy of the text, the tree and the notes */
+    struct pl_str text;     /* as given: arena, or borrowed from the caller with PARLEY_BORROW */
+    struct pl_json_doc doc; /* its text is `text`, or a copy with what was tolerated blanked */
+    struct pl_json_notes notes;
+};
+
+enum parley_status pl_export_status(enum pl_status status);
+
+/* Fills *to (which may be NULL) when the status is not PL_OK. */
+enum parley_status pl_export_error(enum pl_status status, const struct pl_error *from,
+                                   struct parley_error *to);
+
+/* Hands the buffer's memory to the caller, ended by a NUL. */
+enum pl_status pl_export_text(struct pl_buf *buf, char **ret_text, size_t *ret_size);
+
+/* A parley_value is a pl_json_node the outside cannot look into; NULL stands for the root. */
+static inline const struct pl_json_node *pl_import_node(const struct parley_json *json,
+                                                        const struct parley_value *value)
+{
+    return value ? (const struct pl_json_node *)value : json->doc.root;
+}
+
+#endif

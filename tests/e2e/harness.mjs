@@ -1,0 +1,48 @@
+// Runs the real program. PARLEY names the binary; by default the one `make` builds.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+export const parley = process.env.PARLEY ?? join(root, 'build', 'parley');
+export const examples = join(root, 'docs', 'guide', 'examples');
+
+// Nothing of the caller's environment changes what the program says.
+const plainEnv = { PATH: process.env.PATH, HOME: process.env.HOME ?? '/', LC_ALL: 'C.UTF-8', TERM: 'xterm' };
+
+function answer(result) {
+  if (result.error) throw result.error;
+  return { code: result.status, signal: result.signal, out: result.stdout, err: result.stderr };
+}
+
+// parley ARGS, with `input` as standard input.
+export function run(args, { input = '', env = {}, cwd } = {}) {
+  return answer(spawnSync(parley, args, {
+    input, cwd, encoding: 'utf8', env: { ...plainEnv, ...env }, maxBuffer: 1 << 28, timeout: 60_000,
+  }));
+}
+
+// A line for sh in which $P is the program.
+export function shell(line, { input = '', env = {}, cwd, program = 'sh' } = {}) {
+  return answer(spawnSync(program, ['-c', line], {
+    input, cwd, encoding: 'utf8', env: { ...plainEnv, ...env, P: parley }, maxBuffer: 1 << 28, timeout: 60_000,
+  }));
+}
+
+export function has(program) {
+  return spawnSync('sh', ['-c', 'command -v "$0"', program]).status === 0;
+}
+
+// A directory of its own for a test file, gone at the end.
+const made = mkdtempSync(join(tmpdir(), 'parley-e2e-'));
+after(() => rmSync(made, { recursive: true, force: true }));
+
+export function file(name, content = '') {
+  const path = join(made, name);
+  writeFileSync(path, content);
+  return path;
+}
+export const directory = made;

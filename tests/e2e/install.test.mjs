@@ -1,0 +1,99 @@
+// What is made from the command table, and the library as a stranger would use it.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import test from 'node:test';
+import { directory, examples, file, has, parley, root, run, shell } from './harness.mjs';
+
+const missing = (program) => (has(program) ? false : `${program} is not installed`);
+
+test('the manual page is without fault', { skip: missing('mandoc') }, () => {
+  const { code, out } = shell('"$P" help --man | mandoc -Tlint -Werror');
+  assert.equal(out, '');
+  assert.equal(code, 0);
+});
+
+test('the manual page speaks of every command and every option', () => {
+  const page = run(['help', '--man']).out;
+  for (const command of ['validate', 'json', 'version', 'completion', 'help']) {
+    assert.match(page, new RegExp(`^\\.Ss parley ${command}$`, 'm'));
+    const options = run([command, '--help']).out.matchAll(/^ {2}(?:-\w, )?--([a-z-]+)/gm);
+    for (const [, name] of options) assert.ok(page.includes(`Fl \\-${name}`), name);
+  }
+});
+
+test('bash completes commands, options, values and files', { skip: missing('bash') }, () => {
+  const complete = (words) => shell(
+    `source <("$P" completion bash); COMP_WORDS=(${words.map((w) => `'${w}'`).join(' ')}); COMP_CWORD=${words.length - 1}
+     _parley; printf '%s\\n' "\${COMPREPLY[@]}"`, { program: 'bash', cwd: examples }).out.trim().split('\n');
+  assert.deepEqual(complete(['parley', 'va']), ['validate']);
+  assert.deepEqual(complete(['parley', 'json', '--can']), ['--canonical']);
+  assert.deepEqual(complete(['parley', 'validate', '--as', '']), ['envelope', 'pi']);
+  assert.deepEqual(complete(['parley', 'validate', '--lang', 'z']), ['zh']);
+  assert.deepEqual(complete(['parley', 'validate', '--schema', 'order.s']), ['order.schema.json']);
+  assert.deepEqual(complete(['parley', 'json', 'order.j']), ['order.json']);
+  assert.deepEqual(complete(['parley', 'completion', 'f']), ['fish']);
+});
+
+test('the zsh completion loads', { skip: missing('zsh') }, () => {
+  const { code, err } = shell('autoload -U compinit && compinit -D -u && source <("$P" completion zsh) && (( $+functions[_parley] ))',
+    { program: 'zsh' });
+  assert.equal(err, '');
+  assert.equal(code, 0);
+});
+
+test('fish completes commands, options and values', { skip: missing('fish') }, () => {
+  const complete = (line) => shell(`$P completion fish | source; complete -C '${line}'`, { program: 'fish', env: { HOME: directory } })
+    .out.trim().split('\n').map((entry) => entry.split('\t')[0]);
+  assert.deepEqual(complete('parley va'), ['validate']);
+  assert.deepEqual(complete('parley json --can'), ['--canonical']);
+  assert.deepEqual(complete('parley validate --as '), ['envelope', 'pi']);
+});
+
+const header = join(root, 'include');
+const library = join(dirname(parley), 'src', 'lib');
+const isBuilt = (() => {
+  try {
+    return readdirSync(library).some((name) => name.startsWith('libparley.so'));
+  } catch {
+    return false;
+  }
+})();
+
+for (const [compiler, standard, suffix] of [['cc', 'c99', 'c'], ['c++', 'c++11', 'cc']]) {
+  test(`the header is clean ${standard}`, { skip: missing(compiler) }, () => {
+    const source = file(`header.${suffix}`, '#include <parley/parley.h>\nint main(void) { return parley_version() == 0; }\n');
+    const result = spawnSync(compiler, [`-std=${standard}`, '-pedantic-errors', '-Wall', '-Wextra', '-Werror', '-fsyntax-only',
+      `-I${header}`, source], { encoding: 'utf8' });
+    assert.equal(result.stderr, '');
+    assert.equal(result.status, 0);
+  });
+}
+
+test('the example of the guide compiles against the shared library and runs',
+  { skip: missing('cc') || (isBuilt ? false : 'the library is not built beside the program') }, () => {
+    const program = join(directory, 'validate');
+    const source = join(root, 'docs', 'guide', 'validate.c');
+    const built = spawnSync('cc', ['-std=c99', '-pedantic-errors', '-Wall', '-Wextra', '-Werror', `-I${header}`, source,
+      `-L${library}`, `-Wl,-rpath,${library}`, '-lparley', '-o', program], { encoding: 'utf8' });
+    assert.equal(built.stderr, '');
+    const check = (...files) => spawnSync(program, files.map((name) => join(examples, name)), { encoding: 'utf8' });
+    const valid = check('order.schema.json', 'order.json');
+    assert.match(valid.stdout, /order\.json: ok\n$/);
+    assert.equal(valid.status, 0);
+    const invalid = check('order.schema.json', 'envelope.json');
+    assert.equal(invalid.status, 1);
+    assert.match(invalid.stdout, /envelope\.json: \{"valid":false,"errors":\[\{"pointer":/);
+    const torn = check('order.schema.json', 'settings.jsonc');
+    assert.equal(torn.status, 2);
+    assert.match(torn.stderr, /settings\.jsonc:2:3: /);
+  });
+
+test('the shared library exports the public functions and nothing else', { skip: missing('nm') || (isBuilt ? false : 'not built') }, () => {
+  const names = spawnSync('nm', ['-D', '--defined-only', join(library, 'libparley.so')], { encoding: 'utf8' }).stdout
+    .trim().split('\n').map((line) => line.split(' ').at(-1)).filter((name) => !name.startsWith('PARLEY_'));
+  const declared = [...readFileSync(join(header, 'parley', 'parley.h'), 'utf8').matchAll(/^PARLEY_API [^(]*?(parley_\w+)\(/gm)]
+    .map((match) => match[1]);
+  assert.deepEqual(names.map((name) => name.split('@')[0]).sort(), [...new Set(declared)].sort());
+});

@@ -1,0 +1,86 @@
+// What every command has in common: help, mistakes, exit code 2.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { run } from './harness.mjs';
+
+const commands = ['validate', 'json', 'version', 'completion', 'help'];
+
+test('parley alone shows help and succeeds', () => {
+  const { code, out, err } = run([]);
+  assert.equal(code, 0);
+  assert.equal(err, '');
+  for (const command of commands) assert.match(out, new RegExp(`^  ${command} `, 'm'));
+});
+
+test('help can be asked for in every usual way', () => {
+  const { out } = run([]);
+  for (const args of [['--help'], ['-h'], ['help']]) assert.equal(run(args).out, out);
+});
+
+for (const command of commands) {
+  test(`help for ${command} has usage, options, an example and exit codes`, () => {
+    const { code, out, err } = run([command, '--help']);
+    assert.equal(code, 0);
+    assert.equal(err, '');
+    assert.match(out, new RegExp(`^  parley ${command} `, 'm'));
+    assert.match(out, /^Examples\n {2}# .+\n {2}parley /m);
+    assert.match(out, /^Options\n/m);
+    assert.match(out, /^Exit codes\n {2}0 /m);
+    assert.equal(run(['help', command]).out, out);
+    assert.equal(run([command, '-h']).out, out);
+    for (const line of out.split('\n')) assert.ok(line.length <= 80 || line.startsWith('  parley'), line);
+  });
+}
+
+const mistakes = [
+  [['vlaidate'], /unknown command "vlaidate"; did you mean "validate"\?/],
+  [['frobnicate'], /unknown command "frobnicate"\n/],
+  [['--bogus'], /unknown option "--bogus"/],
+  [['json', '--prety', '-'], /unknown option "--prety"; did you mean "--pretty"\?/],
+  [['json', '-x', '-'], /unknown option "-x"/],
+  [['json', '--get'], /--get needs a value: --get POINTER/],
+  [['json', '--set', '/a'], /--set needs two values: --set POINTER VALUE/],
+  [['json', '--minify=yes', '-'], /--minify takes no value/],
+  [['json', '--minify', '--minify', '-'], /--minify is given twice/],
+  [['json', '--minify', '--pretty', '-'], /--minify and --pretty exclude each other/],
+  [['json', '--get', '/a', '--set', '/a', '1', '-'], /--get and --set exclude each other/],
+  [['json', '--raw', '-'], /--raw goes with --get/],
+  [['json', '--check', '--get', '/a', '-'], /--check and --get exclude each other/],
+  [['json', '--get', 'a', '-'], /"a" is not a JSON Pointer.*did you mean "\/a"\?/],
+  [['json', '--get', '/a~2', '-'], /"\/a~2" is not a JSON Pointer/],
+  [['json', '--set', '/a', 'text', '-'], /the value of --set is not JSON.*a string needs its quotes/],
+  [['json'], /"parley json" takes one FILE/],
+  [['json', 'a', 'b'], /"parley json" takes one FILE/],
+  [['validate', '-'], /which schema\? Give --as NAME/],
+  [['validate', '--as', 'pi'], /takes a FILE/],
+  [['validate', '--as', 'enveloppe', '-'], /--as is envelope or pi, not "enveloppe"; did you mean "envelope"\?/],
+  [['validate', '--as', 'pi', '--schema', 'x', '-'], /--as and --schema exclude each other/],
+  [['validate', '--as', 'pi', '-', '-'], /standard input \(-\) can be read only once/],
+  [['validate', '--as', 'pi', '--lang', 'fr', '-'], /--lang is en or zh, not "fr"/],
+  [['validate', '--as', 'pi', '--output', 'all', '-'], /--output is flag or basic, not "all"/],
+  [['version', 'now'], /takes no operand/],
+  [['completion'], /takes one shell/],
+  [['completion', 'csh'], /takes bash, zsh or fish, not "csh"/],
+  [['help', 'jsn'], /not "jsn"; did you mean "json"\?/],
+];
+
+for (const [args, expected] of mistakes) {
+  test(`parley ${args.join(' ')}: exit 2, a reason, and where help is`, () => {
+    const { code, out, err } = run(args);
+    assert.match(err, expected);
+    assert.match(err, /^ {8}See "parley .*--help"\.$/m);
+    assert.equal(out, '');
+    assert.equal(code, 2);
+  });
+}
+
+test('the version is printed for people and for machines', () => {
+  const { code, out } = run(['version']);
+  assert.equal(code, 0);
+  assert.match(out, /^parley \d+\.\d+\.\d+\ncpu +\w+\npcre2 +10\./);
+  assert.equal(run(['--version']).out, out);
+  const machine = JSON.parse(run(['version', '--json']).out);
+  assert.match(machine.version, /^\d+\.\d+\.\d+$/);
+  assert.ok(['scalar', 'avx2', 'avx512'].includes(machine.cpu), machine.cpu);
+  assert.match(machine.pcre2, /^10\./);
+});

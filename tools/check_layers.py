@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""Checks that the source tree keeps to the layers of ARCHITECTURE.md (tools/layers.json).
+
+Includes, names and words are read from the sources; calls and variables from the object files of a
+build, because a call needs no header to be made.
+
+    tools/check_layers.py [--build-root build] [--tap]
+
+Exit code 0 when everything holds, 1 when something is against a rule, 2 when it cannot be checked.
+"""
+import argparse
+import fnmatch
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+SOURCE_SUFFIXES = (".c", ".h")
+# Sections a program can write to; .data.rel.ro is constant once the program is loaded.
+WRITABLE = re.compile(r"^(\.data(?!\.rel\.ro)|\.bss|\.tdata|\.tbss|\*COM\*)")
+# What sanitizers and coverage add to an object file by themselves.
+INSTRUMENTATION = re.compile(r"^(_*asan|__odr_asan|__ubsan|__tsan|__san|__unnamed_|__gcov|__llvm|__prof|\.L)")
+RULES = {
+    "includes": "a room includes only what its line in tools/layers.json allows",
+    "calls": "a room calls only what its line in tools/layers.json allows",
+    "purity": "core calls nothing that reads, prints, waits, allocates by itself or asks the system",
+    "globals": "core has no variable that outlives a call, but for the listed ones",
+    "words": "no vendor word in the rooms that are true of every vendor",
+    "names": "every room is in tools/layers.json and says what belongs in it",
+    "size": "a source file stays small enough to read",
+}
+NEEDS_BUILD = ("calls", "purity", "globals")
+
+
+class Layers:
+    """The table: which rooms there are, where they live, and what each may use."""
+
+    def __init__(self, table):
+        self.table = table
+        self.core = set(table["core"])
+        self.direct = {**table["core"], **table["host"], **table["top"]}
+        self.allowed = {room: self._closure(room) for room in self.direct}
+
+    def _closure(self, room):
+        seen, todo = {room}, list(self.direct[room])
+        while todo:
+            name = todo.pop()
+            if name == "*":
+                return set(self.direct)
+            if name == "*core":
+                todo.extend(self.core - seen)
+            elif name not in seen:
+                if name not in self.direct:
+                    sys.exit(f"tools/layers.json: room {room} names {name}, which is not a room")
+                seen.add(name)
+                todo.extend(self.direct[name])
+        return seen
+
+    def room_of(self, path):
+        """Room of a path relative to the source root, or None: src/core/json/parse.c is in json."""
+        parts = Path(path).parts
+        if len(parts) > 3 and parts[0] == "src" and parts[1] in ("core", "host"):
+            return parts[2]
+        if len(parts) > 2 and parts[0] == "src" and parts[1] in self.table["top"]:
+            return parts[1]
+        return None
+
+
+class Checker:
+    def __init__(self, source_root, build_root, layers):
+        self.source_root = Path(source_root).resolve()
+        self.build_root = Path(build_root).resolve() if build_root else None
+        self.layers = layers
+        self.table = layers.table
+        self.problems = {rule: [] for rule in RULES}
+        self.sources = {
+            str(path.relative_to(self.source_root)): path.read_text("utf-8", "replace").splitlines()
+            for path in sorted((self.source_root / "src").rglob("*"))
+            if path.suffix in SOURCE_SUFFIXES and path.is_file()
+        }
+
+    def report(self, rule, place, message):
+        self.problems[rule].append(f"{place}: {message}")
+
+    def run(self):
+        self.check_names()
+        self.check_includes()
+        self.check_words()
+        self.check_size()
+        if self.build_root:
+            objects = self.read_objects()
+            self.check_calls(objects)
+            self.check_purity(objects)
+            self.check_globals(objects)
+
+    # Rules on the sources
+
+    def check_names(self):
+        for path in sorted((self.source_root / "src").rglob("*")):
+            place = str(path.relative_to(self.source_root))
+            if path.name.split(".")[0] in self.table["forbidden_names"]:
+                self.report("names", place, "says nothing about what belongs in it; "
+                            "ask ARCHITECTURE.md which room the contents belong to")
+        for floor in ("core", "host"):
+            root = self.source_root / "src" / floor
+            for path in sorted(root.iterdir() if root.is_dir() else []):
+                if path.is_file() and path.suffix in SOURCE_SUFFIXES:
+                    self.report("names", f"src/{floor}/{path.name}", "stands in no room; move it into one")
+                if path.is_dir() and path.name not in self.table[floor]:
+                    self.report("names", f"src/{floor}/{path.name}", f"is not a room of src/{floor}; "
+                                "add its line to ARCHITECTURE.md and tools/layers.json, or move its files")
+
+    def check_includes(self):
+        for place, lines in self.sources.items():
+            room = self.layers.room_of(place)
+            if room not in self.layers.allowed:
+                continue
+            for number, line in enumerate(lines, 1):
+                match = INCLUDE.match(line)
+                if match:
+                    self.check_include(f"{place}:{number}", room, match[1])
+
+    def check_include(self, place, room, header):
+        target = header.split("/")[0]
+        if "/" not in header:
+            return
+        if target == "..":
+            self.report("includes", place, f'"{header}" climbs out of its room; '
+                        'name the room: #include "room/file.h"')
+        elif target == "parley":
+            if room not in self.table["public_header_users"]:
+                self.report("includes", place, f'{room} includes the public API "{header}"; '
+                            "use the internal header it is made of")
+        elif target not in self.layers.direct:
+            self.report("includes", place, f'"{header}" is in no room of tools/layers.json; '
+                        "write #include <…> for a system header")
+        elif target not in self.layers.allowed[room]:
+            self.report("includes", place, f'{room} may not use {target} ("{header}"); '
+                        f"{room} may use: {self.may_use(room)}")
+
+    def may_use(self, room):
+        return ", ".join(sorted(self.layers.allowed[room] - {room})) or "nothing"
+
+    def check_words(self):
+        words = re.compile("|".join(self.table["vendor_words"]), re.IGNORECASE)
+        for place, lines in self.sources.items():
+            if self.layers.room_of(place) not in self.table["vendor_free_rooms"]:
+                continue
+            for number, line in enumerate(lines, 1):
+                match = words.search(line)
+                if match:
+                    self.report("words", f"{place}:{number}", f'vendor word "{match[0]}"; what only '
+                                "one vendor knows belongs in its file of format/ or stream/")
+
+    def check_size(self):
+        most = self.table["max_lines"]
+        for place, lines in self.sources.items():
+            if len(lines) > most:
+                self.report("size", place, f"{len(lines)} lines, more than {most}; "
+                            "find the second idea in it and give it a file")
+
+    # Rules on the object files
+
+    def read_objects(self):
+        """[(room, source path, symbols)] of every object file of a room, symbols as nm tells them."""
+        path = self.build_root / "compile_commands.json"
+        if not path.is_file():
+            sys.exit(f"{path} is missing: build first (make)")
+        objects = []
+        for command in json.loads(path.read_text("utf-8")):
+            source = (Path(command["directory"]) / command["file"]).resolve()
+            output = Path(command["directory"]) / command["output"]
+            room, place = self.room_of_object(source, command["output"])
+            if room in self.layers.direct and output.is_file():
+                objects.append((room, place, read_symbols(output)))
+        if not objects:
+            sys.exit(f"{self.build_root} holds no object file of any room: build first (make)")
+        return objects
+
+    def room_of_object(self, source, output):
+        """By the source's path, or for a generated source by the library it goes into."""
+        if source.is_relative_to(self.source_root):
+            place = str(source.relative_to(self.source_root))
+            if not source.is_relative_to(self.build_root):
+                return self.layers.room_of(place), place
+        library = re.search(r"lib(\w+)\.a\.p/", output)
+        return library[1] if library else None, source.name
+
+    def line_of(self, place, symbol):
+        """Where a source first speaks of a symbol outside of includes and comment lines."""
+        word = re.compile(rf"\b{re.escape(symbol)}\b")
+        for number, line in enumerate(self.sources.get(place, []), 1):
+            if word.search(line) and not re.match(r"\s*(#\s*include|/?\*)", line):
+                return f"{place}:{number}"
+        return place
+
+    def check_calls(self, objects):
+        home = {}
+        for room, _, symbols in objects:
+            for symbol in symbols:
+                if symbol["class"].isupper() and symbol["class"] not in "UW":
+                    home.setdefault(symbol["name"], room)
+        for room, place, symbols in objects:
+            for symbol in symbols:
+                target = home.get(symbol["name"], room)
+                if symbol["class"] == "U" and target not in self.layers.allowed[room]:
+                    self.report("calls", self.line_of(place, symbol["name"]),
+                                f"{room} may not use {target} ({symbol['name']}); "
+                                f"{room} may use: {self.may_use(room)}")
+
+    def check_purity(self, objects):
+        for room, place, symbols in objects:
+            for symbol in symbols:
+                if room in self.layers.core and symbol["class"] == "U":
+                    name = plain_name(symbol["name"])
+                    advice = self.advice_against(room, name)
+                    if advice:
+                        self.report("purity", self.line_of(place, name), f"{room} uses {name}; {advice}")
+
+    def advice_against(self, room, name):
+        for group in self.table["forbidden_in_core"]:
+            if room not in group.get("except_rooms", []):
+                if any(fnmatch.fnmatchcase(name, pattern) for pattern in group["symbols"]):
+                    return group["advice"]
+        return None
+
+    def check_globals(self, objects):
+        allowed = {(entry["file"], entry["symbol"]) for entry in self.table["allowed_globals"]}
+        for room, place, symbols in objects:
+            for symbol in symbols:
+                # A static variable of a function is called name.number.
+                name = symbol["name"].split(".")[0]
+                if (room in self.layers.core and WRITABLE.match(symbol["section"])
+                        and symbol["type"] in ("OBJECT", "TLS") and (place, name) not in allowed):
+                    self.report("globals", self.line_of(place, name), f"{room} keeps the variable {name}; "
+                                "make it const, put it into the caller's struct, or list it with "
+                                "its reason in tools/layers.json")
+
+
+def plain_name(symbol):
+    """The function as the source calls it: __fprintf_chk is fprintf, open64 is open."""
+    symbol = symbol.split("@")[0]
+    fortified = re.fullmatch(r"__(\w+)_chk", symbol) or re.fullmatch(r"__isoc\d+_(\w+)", symbol)
+    return re.sub(r"(?<=[a-z])64(_2)?$", "", fortified[1] if fortified else symbol)
+
+
+def read_symbols(path):
+    tool = os.environ.get("NM", "nm")
+    result = subprocess.run([tool, "--format=sysv", str(path)], capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"{tool} cannot read {path}: {result.stderr.strip()}")
+    symbols = []
+    for line in result.stdout.splitlines():
+        fields = [field.strip() for field in line.split("|")]
+        if len(fields) == 7 and fields[0] != "Name" and not INSTRUMENTATION.match(fields[0]):
+            symbols.append({"name": fields[0], "class": fields[2], "type": fields[3], "section": fields[6]})
+    return symbols
+
+
+def print_tap(checker):
+    print(f"1..{len(RULES)}")
+    for number, (rule, text) in enumerate(RULES.items(), 1):
+        problems = checker.problems[rule]
+        skipped = rule in NEEDS_BUILD and not checker.build_root
+        print(f"{'not ok' if problems else 'ok'} {number} - {text}" + (" # SKIP no build given" if skipped else ""))
+        for problem in problems:
+            print(f"# {problem}")
+
+
+def print_plain(checker):
+    for rule, problems in checker.problems.items():
+        for problem in problems:
+            print(f"{problem} [{rule}]")
+    total = sum(map(len, checker.problems.values()))
+    what = f"{len(checker.sources)} source files" + ("" if checker.build_root else ", no object files")
+    print(f"layers: {what}, {total} against the rules", file=sys.stderr)
+
+
+def main():
+    root = Path(__file__).resolve().parent.parent
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--source-root", default=root, help="tree that holds src/")
+    parser.add_argument("--build-root", help="build directory; without it only sources are checked")
+    parser.add_argument("--layers", default=root / "tools" / "layers.json", help="the table")
+    parser.add_argument("--tap", action="store_true", help="one test point per rule")
+    args = parser.parse_args()
+    layers = Layers(json.loads(Path(args.layers).read_text("utf-8")))
+    checker = Checker(args.source_root, args.build_root, layers)
+    checker.run()
+    (print_tap if args.tap else print_plain)(checker)
+    return 1 if any(checker.problems.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
