@@ -7,11 +7,15 @@
 #include "base/buf.h"
 #include "base/cpu.h"
 #include "base/utf8.h"
+#include "conv/trim.h"
+#include "format/source.h"
+#include "format/convert.h"
 #include "json/json.h"
 #include "json/lenient.h"
 #include "json/write.h"
 #include "schema/builtin.h"
 #include "schema/schema.h"
+#include "tokens/tokens.h"
 #include "measure.h"
 #include "readfile.h"
 
@@ -27,6 +31,9 @@ struct bench {
     struct pl_schema *schema;  /* owned */
     struct pl_schema_run *run; /* owned; borrows schema */
     bool is_valid;             /* the schema's latest answer */
+    struct pl_tokens *tokens;  /* owned; o200k_base */
+    struct pl_token_ids ids;   /* owned; emptied before each run */
+    size_t n_tokens;           /* of the text */
     enum pl_status status;     /* of the latest run */
     struct pl_error err;       /* why it failed */
     const struct figure *figure;
@@ -38,8 +45,10 @@ struct figure {
     enum pl_status (*once)(struct bench *b);
     bool needs_schema; /* --schema or --as */
     bool needs_doc;    /* works on the parsed tree: parsing is not part of it */
+    bool needs_tokens; /* works with a vocabulary: making it ready is not part of it */
     bool has_cpu;
     enum pl_cpu cpu;
+    const char *from, *to; /* formats of a conversion */
 };
 
 static enum pl_status parse(struct bench *b)
@@ -119,6 +128,57 @@ static enum pl_status compile(struct bench *b)
     return status;
 }
 
+static enum pl_status count_tokens(struct bench *b)
+{
+    return pl_tokens_count(b->tokens, b->text, PL_SPECIAL_AS_TEXT, &b->n_tokens);
+}
+
+static enum pl_status encode_tokens(struct bench *b)
+{
+    b->ids.len = 0;
+    enum pl_status status = pl_tokens_encode(b->tokens, b->text, PL_SPECIAL_AS_TEXT, &b->ids);
+    b->n_tokens = b->ids.len;
+    return status;
+}
+
+static enum pl_status create_tokens(struct bench *b)
+{
+    struct pl_tokens *tokens = NULL;
+    enum pl_status status = pl_tokens_create(PL_ENCODING_O200K_BASE, &tokens);
+    bench_use(b);
+    pl_tokens_destroy(tokens);
+    return status;
+}
+
+/* Bytes to bytes, the report and the carry included; parsing is part of it. */
+static enum pl_status convert(struct bench *b)
+{
+    struct pl_convert_opts opts = {.from = pl_format_find(pl_str_of(b->figure->from)),
+                                   .to = pl_format_find(pl_str_of(b->figure->to))};
+    struct pl_converted made;
+    pl_converted_init(&made);
+    enum pl_status status = pl_convert(b->text, &opts, &made, &b->err);
+    bench_use(made.out.ptr);
+    pl_converted_deinit(&made);
+    return status;
+}
+
+/* Almost everything of a long history has to go. */
+enum { TRIMMED_TOKENS = 200 };
+
+static enum pl_status trim(struct bench *b)
+{
+    struct pl_count_rule rule = {b->tokens, pl_model_counting_find(PL_STR("gpt-5"))};
+    struct pl_trim_opts opts = {.rule = &rule, .max_tokens = TRIMMED_TOKENS};
+    struct pl_trimmed trimmed = {0};
+    PL_CLEANUP_SOURCE struct pl_source source;
+    enum pl_status status = pl_source_open(&source, b->text, NULL, &b->err);
+    if (status == PL_OK)
+        status = pl_conv_trim(&source.conv, &opts, &trimmed, &b->err);
+    b->n_tokens = trimmed.n_before;
+    return status;
+}
+
 static const struct figure figures[] = {
     {"json.parse", "strict parse into a tree", parse},
     {"json.parse.scalar", "the same without vector instructions", parse, .has_cpu = true,
@@ -133,6 +193,16 @@ static const struct figure figures[] = {
     {"schema.check", "validate a parsed tree", check, .needs_schema = true, .needs_doc = true},
     {"schema.parse_check", "parse and validate", parse_check, .needs_schema = true},
     {"schema.compile", "compile a schema: --file is the schema", compile},
+    {"tokens.count", "count tokens of o200k_base", count_tokens, .needs_tokens = true},
+    {"tokens.encode", "their ids", encode_tokens, .needs_tokens = true},
+    {"tokens.create", "make the vocabulary of o200k_base ready, and its release", create_tokens},
+    {"convert.openai-chat.anthropic", "a request into another format", convert,
+     .from = "openai-chat", .to = "anthropic"},
+    {"convert.anthropic.gemini", "another", convert, .from = "anthropic", .to = "gemini"},
+    {"convert.openai-chat.openai-responses", "another", convert, .from = "openai-chat",
+     .to = "openai-responses"},
+    {"conv.trim", "read a conversation and make it fit into 200 tokens", trim,
+     .needs_tokens = true},
     {"memcpy", "copy the bytes: what memory allows", copy},
 };
 
@@ -141,7 +211,7 @@ enum { N_FIGURES = sizeof figures / sizeof figures[0] };
 static void list_figures(FILE *to)
 {
     for (size_t i = 0; i < N_FIGURES; i++)
-        fprintf(to, "%-20s%s%s\n", figures[i].name, figures[i].what,
+        fprintf(to, "%-38s%s%s\n", figures[i].name, figures[i].what,
                 figures[i].needs_schema ? " (--schema or --as)" : "");
 }
 
@@ -190,6 +260,8 @@ static enum pl_status prepare(struct bench *b, const struct bench_request *reque
     enum pl_status status = PL_OK;
     if (b->figure->needs_schema)
         status = load_schema(b, request);
+    if (b->figure->needs_tokens)
+        status = pl_tokens_create(PL_ENCODING_O200K_BASE, &b->tokens);
     if (status == PL_OK && b->figure->needs_doc)
         status = parse(b);
     return status == PL_OK ? b->figure->once(b) : status;
@@ -225,6 +297,10 @@ static void print_line(const struct bench *b, const struct bench_request *reques
     if (b->figure->needs_schema) {
         pl_json_out_key(&out, "valid");
         pl_json_out_bool(&out, b->is_valid);
+    }
+    if (b->figure->needs_tokens) {
+        pl_json_out_key(&out, "tokens");
+        pl_json_out_int(&out, (int64_t)b->n_tokens);
     }
     pl_json_out_close(&out, '}');
     printf("%.*s\n", PL_STR_ARG(pl_buf_str(&line)));
@@ -301,6 +377,8 @@ int main(int argc, char **argv)
     int exit_code = run_figure(&b, &request);
     pl_schema_run_destroy(b.run);
     pl_schema_destroy(b.schema);
+    pl_token_ids_deinit(&b.ids);
+    pl_tokens_destroy(b.tokens);
     pl_buf_deinit(&b.out);
     pl_arena_deinit(&b.arena);
     return exit_code;

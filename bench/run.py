@@ -22,6 +22,8 @@ import sys
 
 sys.dont_write_bytecode = True
 import make_corpora  # noqa: E402 (no cache files in the source tree)
+import token_texts  # noqa: E402
+import trim_histories  # noqa: E402
 
 BENCH = pathlib.Path(__file__).resolve().parent
 SCHEMAS = BENCH.parent / "schemas"
@@ -34,7 +36,18 @@ NATIVE = {"parley": ("parley-bench", "parley-bench is not in the build directory
           "simdjson": ("bench/simdjson-peer", "not built: needs libsimdjson-dev, a C++ compiler and "
                                               "-Dbench_peers=true"),
           "json-c": ("bench/jsonc-peer", "not built: needs libjson-c-dev and -Dbench_peers=true")}
-SCRIPTS = {"node": "node_peer.mjs", "ajv": "ajv_peer.mjs", "blaze": "blaze_peer.mjs"}
+SCRIPTS = {"node": "node_peer.mjs", "ajv": "ajv_peer.mjs", "blaze": "blaze_peer.mjs",
+           "llm-bridge": "convert_llm_bridge.mjs", "ai-sdk": "convert_ai_sdk.mjs",
+           "tiktoken": "tokens_tiktoken.mjs", "gpt-tokenizer": "tokens_gpt_tokenizer.mjs",
+           "ai-tokenizer": "tokens_ai_tokenizer.mjs"}
+CONVERTERS = ["llm-bridge", "ai-sdk"]
+CONVERSIONS = [("openai-chat", "anthropic"), ("anthropic", "gemini"), ("openai-chat", "openai-responses")]
+TOKENIZERS = ["tiktoken", "gpt-tokenizer", "ai-tokenizer"]
+
+
+def source_of(text, source):
+    """The file that says the same as `text`, a request of openai-chat, in another format."""
+    return text if source == "openai-chat" else f"{source}-{text}"
 
 
 def plan():
@@ -50,6 +63,17 @@ def plan():
     for schema, instance in INSTANCES:
         yield "schema.check", instance, schema, ["parley", "ajv", "blaze"], True
         yield "schema.parse_check", instance, schema, ["parley", "ajv"], instance == SMALL_FRAME
+    for source, target in CONVERSIONS:
+        for text in TEXTS:
+            yield (f"convert.{source}.{target}", source_of(text, source), None,
+                   ["parley"] + CONVERTERS, True)
+    for text in token_texts.NAMES:
+        for name in ("tokens.count", "tokens.encode"):
+            yield name, text, None, ["parley"] + TOKENIZERS, True
+    yield "tokens.count", token_texts.LETTER, None, ["parley", "gpt-tokenizer", "ai-tokenizer"], False
+    yield "tokens.create", token_texts.LETTER, None, ["parley"], True
+    for history in trim_histories.NAMES:
+        yield "conv.trim", history, None, ["parley"], True
     for schema in ("envelope", "pi"):
         yield "schema.compile", f"{schema}.json", None, ["parley"], False
 
@@ -59,7 +83,18 @@ class Runner:
         self.build, self.seconds = build, seconds
         self.corpora = build / "corpora"
         make_corpora.write_all(self.corpora)
+        token_texts.write_all(self.corpora)
+        trim_histories.write_all(self.corpora)
         self.node_problem = install_node_peers()
+        self.make_sources()
+
+    def make_sources(self):
+        """The requests in the other source formats, by our own converter."""
+        for source in {source for source, _ in CONVERSIONS} - {"openai-chat"}:
+            for text in TEXTS:
+                with open(self.corpora / source_of(text, source), "wb") as out:
+                    subprocess.run([str(self.build / "parley"), "convert", "--from", "openai-chat", "--to",
+                                    source, str(self.corpora / text)], stdout=out, check=True)
 
     def command(self, impl):
         """The program of an implementation, and why it cannot be had (or None)."""
@@ -90,10 +125,11 @@ class Runner:
 
 
 def install_node_peers():
-    """npm ci when the packages are not there yet; the reason when that does not work."""
+    """npm ci when the packages are not there yet, or others; the reason when that does not work."""
     if not shutil.which("node") or not shutil.which("npm"):
         return "Node.js or npm is not installed"
-    if (BENCH / "node_modules" / ".package-lock.json").exists():
+    installed, wanted = BENCH / "node_modules" / ".package-lock.json", BENCH / "package-lock.json"
+    if installed.exists() and installed.stat().st_mtime >= wanted.stat().st_mtime:
         return None
     done = subprocess.run(["npm", "ci"], cwd=BENCH, capture_output=True, text=True)
     return None if done.returncode == 0 else f"npm ci failed: {done.stderr.strip()[-300:]}"
@@ -163,14 +199,42 @@ class Targets:
             self.add(f"validate {instance}", "schema.check", instance,
                      peers.get(fastest), fastest, 2 if instance == "envelope-eleven.json" else 1)
 
+    def against_converters(self):
+        for source, target in CONVERSIONS:
+            for text, wanted in zip(TEXTS, (5, 8, 30)):
+                name, file = f"convert.{source}.{target}", source_of(text, source)
+                peers = {impl: self.ns(name, file, impl) for impl in CONVERTERS}
+                peers = {impl: ns for impl, ns in peers.items() if ns}
+                fastest = min(peers, key=peers.get, default=", ".join(CONVERTERS))
+                self.add(f"{source} > {target} {text[:-5]}", name, file, peers.get(fastest), fastest, wanted)
+
+    def against_tokenizers(self):
+        for text in token_texts.NAMES:
+            for name in ("tokens.count", "tokens.encode"):
+                peers = {impl: self.ns(name, text, impl) for impl in TOKENIZERS}
+                others = {impl: ns for impl, ns in peers.items() if ns and impl != "tiktoken"}
+                fastest = min(others, key=others.get, default="ai-tokenizer")
+                what = f"{name} {text}"
+                self.add(what, name, text, others.get(fastest), fastest, 2)
+                self.add(what, name, text, peers["tiktoken"], "tiktoken", 10)
+
     def against_the_clock(self):
+        self.add("tokens of 16 KB of one letter", "tokens.count", token_texts.LETTER, 5e6, "5 ms", 1)
+        self.add("token vocabulary ready", "tokens.create", token_texts.LETTER, 20e6, "20 ms", 1)
         self.add(f"parse + validate {SMALL_FRAME}", "schema.parse_check", SMALL_FRAME, 1000.0, "1 us", 1)
 
+    def against_itself(self):
+        """Ten times the messages take ten times the work; what outgrows a cache may cost twice that."""
+        for before, history in zip(trim_histories.NAMES, trim_histories.NAMES[1:]):
+            shorter = self.ns("conv.trim", before, "parley")
+            self.add(f"trim {history}", "conv.trim", history, shorter and shorter * 10,
+                     f"10 x {before}", 0.5)
+
     def print(self):
-        out = [f"{'':38}{'ours':>12}{'peer':>12}  {'':18}{'factor':>7}{'wanted':>8}"]
+        out = [f"{'':44}{'ours':>12}{'peer':>12}  {'':18}{'factor':>7}{'wanted':>8}"]
         for row in self.rows:
             wanted = "" if row["wanted"] is None else f">= {row['wanted']}"
-            out.append(f"{row['what']:38}{duration(row['ours_ns']):>12}{duration(row['peer_ns']):>12}"
+            out.append(f"{row['what']:44}{duration(row['ours_ns']):>12}{duration(row['peer_ns']):>12}"
                        f"  {row['peer']:18}{row['factor'] or '-':>7}{wanted:>8}  {row['verdict']}")
         missed = [row["what"] for row in self.rows if row["verdict"] == "MISS"]
         unknown = [row["what"] for row in self.rows
@@ -226,7 +290,10 @@ def main():
     targets = Targets(best)
     targets.against_simdjson()
     targets.against_validators()
+    targets.against_converters()
+    targets.against_tokenizers()
     targets.against_the_clock()
+    targets.against_itself()
     targets.print()
     result = {"machine": machine(), "figures": list(best.values()), "targets": targets.rows}
     (asked.out or asked.build / "bench.json").write_text(

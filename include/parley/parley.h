@@ -1,4 +1,4 @@
-/* Parley: JSON and JSON Schema.
+/* Parley: conversations in every format, JSON and JSON Schema.
  *
  *     struct parley_json *json;
  *     struct parley_schema *schema;
@@ -22,6 +22,15 @@
  * Threads: a parsed document and a compiled schema never change, so any number of threads may use
  * the same ones at the same time. Destroying one must be the last use of it. parley_set_allocator
  * and parley_set_hash_key belong before the first other call.
+ *
+ * Conversations:
+ *
+ *     struct parley_convert_opts opts = {0};
+ *     struct parley_converted made;
+ *     opts.to = "anthropic";
+ *     if (parley_convert(text, size, &opts, &made, &err) == PARLEY_OK)
+ *         fwrite(made.out, 1, made.out_size, stdout);
+ *     parley_converted_clear(&made);
  *
  * The header is C99 and C++11. Nothing here does input or output. */
 #ifndef PARLEY_PARLEY_H
@@ -49,9 +58,10 @@ enum parley_status {
     PARLEY_NOMEM = 1,     /* out of memory */
     PARLEY_LIMIT = 2,     /* too deep, too many values, too long, too many steps */
     PARLEY_SYNTAX = 3,    /* not JSON, or not a JSON Pointer */
-    PARLEY_INVALID = 4,   /* well-formed but against the rules: JSON that is no schema */
+    PARLEY_INVALID = 4,   /* well-formed but against the rules: JSON that is no schema, or no
+                             conversation; something would be lost where that was refused */
     PARLEY_USAGE = 5,     /* the call makes no sense: wrong kind of value, unknown flag */
-    PARLEY_NOT_FOUND = 6, /* nothing at that pointer; no schema of that name */
+    PARLEY_NOT_FOUND = 6, /* nothing at that pointer; no schema, format or profile of that name */
     PARLEY_CONFLICT = 7,  /* two changes touch the same value; the member exists already */
     PARLEY_INTERNAL = 10  /* a defect in Parley: please report it */
 };
@@ -250,7 +260,7 @@ PARLEY_API enum parley_status parley_schema_builtin(const char *name, unsigned f
                                                     struct parley_schema **ret_schema,
                                                     struct parley_error *err) PARLEY_CHECKED;
 
-/* Name of built-in schema `index`, or NULL behind the last one: "envelope", "pi". */
+/* Name of built-in schema `index`, or NULL behind the last one: "envelope", "pi", …. */
 PARLEY_API const char *parley_schema_builtin_name(size_t index);
 
 PARLEY_API void parley_schema_destroy(struct parley_schema *schema);
@@ -278,6 +288,147 @@ PARLEY_API enum parley_status parley_schema_explain(struct parley_schema *schema
                                                     enum parley_lang lang,
                                                     enum parley_explain_form form, char **ret_text,
                                                     size_t *ret_size) PARLEY_CHECKED;
+
+/* ---- Conversations ------------------------------------------------------------------------- */
+
+/* Name of format `index`, or NULL behind the last one: "openai-chat", "anthropic", …. */
+PARLEY_API const char *parley_format_name(size_t index);
+
+/* Name of profile `index`, or NULL behind the last one: "anthropic@2026-10-21", …. What stands in
+ * front of the @ is its format. */
+PARLEY_API const char *parley_profile_name(size_t index);
+
+/* The format of a document, told from its content. The name is static. PARLEY_NOT_FOUND when it is
+ * JSON, but no format that Parley knows. */
+PARLEY_API enum parley_status parley_detect(const char *text, size_t size, const char **ret_format,
+                                            struct parley_error *err) PARLEY_CHECKED;
+
+enum parley_document {
+    PARLEY_REQUEST, /* what is sent to a model */
+    PARLEY_RESPONSE /* what it answers, or an error body */
+};
+
+enum parley_mode {
+    PARLEY_CONVERT, /* translate, and change nothing else */
+    PARLEY_REPAIR,  /* also make the result legal: every call answered, everything in its place */
+    PARLEY_GATEWAY  /* also apply the profile of the target */
+};
+
+/* All zero but for `to` is a plain translation. */
+struct parley_convert_opts {
+    const char *from; /* a format; NULL: told from the content */
+    const char *to;   /* a format */
+    enum parley_document document;
+    enum parley_mode mode;
+    const char *profile; /* of the target; NULL: its default */
+    int is_strict;     /* 1: PARLEY_INVALID when something would be dropped, approximated, reordered
+                          or merged */
+    const char *carry; /* of the conversion that this one undoes; NULL: none */
+    size_t carry_size;
+};
+
+/* What a conversion made. Each text is owned by the caller and ended by a NUL, or is NULL. */
+struct parley_converted {
+    char *out; /* the document in the target's format */
+    size_t out_size;
+    char *report; /* {"from","to","losses":[{"code","pointer","detail"}],"lossless"} */
+    size_t report_size;
+    char *carry; /* what the target has no place for, for the way back; {} when there is none */
+    size_t carry_size;
+    const char *from; /* the format that was read; static */
+};
+
+/* Translates one document. A format into itself gives its bytes back; `out` together with `carry`
+ * gives the source back, byte for byte, with whatever was changed in `out` meanwhile.
+ *
+ * Fills *ret_made on every answer: with all texts on PARLEY_OK, with nothing but the report when
+ * something was refused (PARLEY_INVALID; the report says what), with NULLs otherwise. Give it to
+ * parley_converted_clear() in any case. PARLEY_NOT_FOUND: no format or profile of that name. */
+PARLEY_API enum parley_status parley_convert(const char *text, size_t size,
+                                             const struct parley_convert_opts *opts,
+                                             struct parley_converted *ret_made,
+                                             struct parley_error *err) PARLEY_CHECKED;
+
+/* Frees the texts and sets everything to NULL and 0. */
+PARLEY_API void parley_converted_clear(struct parley_converted *made);
+
+struct parley_lint_opts {
+    const char *as;     /* the format of the text; NULL: told from the content */
+    const char *target; /* a format or profile it is meant for; NULL: its own format */
+    enum parley_document document;
+    int64_t now_s; /* seconds since 1970, to know which links have expired; 0: not known */
+};
+
+/* What is wrong, or likely to go wrong, in a conversation, as JSON text:
+ * {"findings":[{"code","severity","pointer","message"}]}; severity is error, warning or info.
+ * `opts` may be NULL. */
+PARLEY_API enum parley_status parley_lint(const char *text, size_t size,
+                                          const struct parley_lint_opts *opts, char **ret_text,
+                                          size_t *ret_size,
+                                          struct parley_error *err) PARLEY_CHECKED;
+
+struct parley_count_opts {
+    const char *as;       /* the format of the text; NULL: told from the content */
+    const char *encoding; /* "o200k_base" or "cl100k_base", exactly; NULL: that of the model */
+    const char *model;    /* NULL: the one the document names; not together with an encoding */
+};
+
+/* What a conversation costs, as JSON text: {"tokens","estimated","by":{"messages","tools","system",
+ * "images","audio"}}. `opts` may be NULL. */
+PARLEY_API enum parley_status parley_count(const char *text, size_t size,
+                                           const struct parley_count_opts *opts, char **ret_text,
+                                           size_t *ret_size,
+                                           struct parley_error *err) PARLEY_CHECKED;
+
+/* The conversation made to fit into `max_tokens`, in its own format: the oldest goes first, and
+ * what is not touched keeps its bytes. `summary` is said in place of exchanges that are left out
+ * (NULL: their number). *ret_report (NULL: not wanted) is JSON text of what went. PARLEY_INVALID
+ * when it cannot fit; the message says what stands in the way. `opts` may be NULL. */
+PARLEY_API enum parley_status parley_trim(const char *text, size_t size,
+                                          const struct parley_count_opts *opts, uint64_t max_tokens,
+                                          const char *summary, char **ret_text, size_t *ret_size,
+                                          char **ret_report,
+                                          struct parley_error *err) PARLEY_CHECKED;
+
+struct parley_var {
+    const char *name, *value;
+};
+
+/* A structured chat with its variables filled in: {{name}}, {{name:default}}. Of two with one name
+ * the last counts. PARLEY_INVALID: one is missing, or has a value it cannot have; the message says
+ * which. */
+PARLEY_API enum parley_status parley_render(const char *text, size_t size,
+                                            const struct parley_var *vars, size_t n_vars,
+                                            char **ret_text, size_t *ret_size,
+                                            struct parley_error *err) PARLEY_CHECKED;
+
+/* ---- Streams ------------------------------------------------------------------------------- */
+
+struct parley_stream; /* events of one dialect into those of another, as the bytes arrive */
+
+/* Name of dialect `index`, or NULL behind the last one: "openai-chat", "patches", …. */
+PARLEY_API const char *parley_dialect_name(size_t index);
+
+/* PARLEY_NOT_FOUND: no dialect of that name. One thread at a time may use a stream. */
+PARLEY_API enum parley_status parley_stream_create(const char *from, const char *to,
+                                                   struct parley_stream **ret_stream,
+                                                   struct parley_error *err) PARLEY_CHECKED;
+PARLEY_API void parley_stream_destroy(struct parley_stream *stream);
+
+/* Takes bytes in; they may be cut anywhere. PARLEY_SYNTAX or PARLEY_INVALID: the input is broken;
+ * the target's own error event can then be taken, and further input is ignored. */
+PARLEY_API enum parley_status parley_stream_feed(struct parley_stream *stream, const char *bytes,
+                                                 size_t size,
+                                                 struct parley_error *err) PARLEY_CHECKED;
+
+/* The input has ended. PARLEY_INVALID when it ended too early, PARLEY_SYNTAX when in the middle of
+ * an event; the target's error event can then be taken. */
+PARLEY_API enum parley_status parley_stream_end(struct parley_stream *stream,
+                                                struct parley_error *err) PARLEY_CHECKED;
+
+/* What has been made since the last time: whole events, borrowed from the stream until the next
+ * call with it, not ended by a NUL. */
+PARLEY_API const char *parley_stream_take(struct parley_stream *stream, size_t *ret_size);
 
 #ifdef __cplusplus
 }

@@ -1,12 +1,18 @@
 #include "app/commands.h"
 
+#include "format/export.h"
+#include "format/format.h"
+#include "format/profile.h"
 #include "schema/builtin.h"
+#include "stream/stream.h"
+#include "tokens/tokens.h"
 
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 
-const char pl_program_summary[] = "a fast, strict JSON and JSON Schema tool";
+const char pl_program_summary[] =
+    "reads and writes every LLM message format without losing anything";
 
 const struct pl_exit_line pl_exit_lines[] = {
     {PL_EXIT_OK, "everything is as asked"},
@@ -37,6 +43,28 @@ static const char *lang_choice(size_t i)
 static const char *output_choice(size_t i)
 {
     static const char *const names[] = {"flag", "basic", NULL};
+    return names[i];
+}
+
+static const char *format_choice(size_t i)
+{
+    return pl_formats[i] ? pl_formats[i]->name : NULL;
+}
+
+static const char *dialect_choice(size_t i)
+{
+    return pl_dialects[i] ? pl_dialects[i]->name : NULL;
+}
+
+static const char *kind_choice(size_t i)
+{
+    static const char *const names[] = {"request", "response", NULL};
+    return names[i];
+}
+
+static const char *mode_choice(size_t i)
+{
+    static const char *const names[] = {"convert", "repair", "gateway", NULL};
     return names[i];
 }
 
@@ -92,6 +120,232 @@ static const struct pl_example validate_examples[] = {
     {NULL, NULL},
 };
 
+/* The formats, then the exports; only those that can be read when `is_source`. */
+static const char *format_or_export(size_t i, bool is_source)
+{
+    for (size_t k = 0; pl_formats[k]; k++)
+        if (i-- == 0)
+            return pl_formats[k]->name;
+    for (size_t k = 0; pl_exports[k]; k++)
+        if ((pl_exports[k]->read || !is_source) && i-- == 0)
+            return pl_exports[k]->name;
+    return NULL;
+}
+
+static const char *source_choice(size_t i)
+{
+    return format_or_export(i, true);
+}
+
+static const char *sink_choice(size_t i)
+{
+    return format_or_export(i, false);
+}
+
+static const struct pl_option convert_options[] = {
+    {"from", PL_OPT_FROM, .args = {"FORMAT"}, .choice = source_choice,
+     .help =
+         "The format of FILE; by default it is told from the content, but for yaml and markdown"},
+    {"to", PL_OPT_TO, .args = {"FORMAT"}, .choice = sink_choice,
+     .help = "The format to write; yaml, markdown, curl and claude are ways to write a prompt"},
+    {"kind", PL_OPT_KIND, .args = {"KIND"}, .choice = kind_choice,
+     .help = "What FILE is: a request (the default), or a response or error of a model"},
+    {"mode", PL_OPT_MODE, .args = {"MODE"}, .choice = mode_choice,
+     .help = "convert translates and changes nothing else (the default); repair also makes the "
+             "result legal; gateway also applies the profile of the target"},
+    {"profile", PL_OPT_PROFILE, .args = {"NAME"}, .choice = pl_profile_choice,
+     .help = "What the target accepts: a vendor's API version or model family"},
+    {"strict", PL_OPT_STRICT,
+     .help = "Refuse (exit 1) when something would be dropped, approximated, reordered or merged"},
+    {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true,
+     .help = "Write the loss report to FILE"},
+    {"carry", PL_OPT_CARRY, .args = {"FILE"}, .takes_file = true,
+     .help = "Write the carry to FILE: what the target has no place for, for the way back"},
+    {"with-carry", PL_OPT_WITH_CARRY, .args = {"FILE"}, .takes_file = true,
+     .help = "Go back with the carry of the way there: the original, byte for byte, with every "
+             "change made since"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const convert_paragraphs[] = {
+    "Reads a conversation in one format and writes it in another. Nothing is lost silently: what "
+    "the target cannot say is in the loss report, with a JSON Pointer into FILE, and in the carry.",
+    "A format into itself gives the same bytes. The result together with its carry gives the "
+    "original bytes back; a message appended, changed or removed in between arrives, and "
+    "everything else keeps its bytes.",
+    "A prompt can also be written as yaml (GitHub's .prompt.yml), markdown, a curl command or a "
+    "claude -p command line that bash, dash and zsh give on byte for byte. These are made from its "
+    "structured chat; the report and the carry are those of the way there. yaml and markdown can "
+    "be read back with --from.",
+    "The codes of the report: dropped, approximated, reordered, merged (these four are what "
+    "--strict refuses), moved and synthesised.",
+    NULL,
+};
+
+static const struct pl_example convert_examples[] = {
+    {"convert --to anthropic request.json", "Translate a request"},
+    {"convert --to gemini --report loss.json --carry carry.json chat.json",
+     "Keep what Gemini has no place for"},
+    {"convert --from gemini --to openai-chat --with-carry carry.json gemini.json",
+     "And back again, byte for byte"},
+    {"convert --to yaml chat.json > chat.prompt.yml", "Keep a prompt in a repository"},
+    {"convert --to claude prompt.json | sh", "Ask with the claude command"},
+    {NULL, NULL},
+};
+
+static const struct pl_option detect_options[] = {
+    {"json", PL_OPT_JSON, .help = "Print JSON for machines"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const detect_paragraphs[] = {
+    "Prints the name of the format a file is in, told from its content. Exit 1 when it is none "
+    "that Parley knows.",
+    NULL,
+};
+
+static const struct pl_example detect_examples[] = {
+    {"detect request.json", "Which format is this?"},
+    {NULL, NULL},
+};
+
+/* A format, or one of its profiles. */
+static const char *target_choice(size_t i)
+{
+    size_t n_formats = 0;
+    while (pl_formats[n_formats])
+        n_formats++;
+    return i < n_formats ? pl_formats[i]->name : pl_profile_choice(i - n_formats);
+}
+
+static const struct pl_option lint_options[] = {
+    {"as", PL_OPT_AS, .args = {"FORMAT"}, .choice = format_choice,
+     .help = "The format of FILE; by default it is told from the content"},
+    {"for", PL_OPT_FOR, .args = {"TARGET"}, .choice = target_choice,
+     .help = "Also look for what this format or profile would refuse"},
+    {"fix", PL_OPT_FIX,
+     .help = "Print the conversation mended instead: results for calls without one, everything in "
+             "its place; what is right keeps its bytes"},
+    {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true,
+     .help = "With --fix: write the findings to FILE"},
+    {"json", PL_OPT_JSON, .help = "Print JSON for machines"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const lint_paragraphs[] = {
+    "Reads a conversation and tells what is wrong or likely to go wrong in it: calls without "
+    "results, arguments that do not fit their tool, links that expire, secrets, citations without "
+    "a source, turns a target refuses, and more. Each finding has a code, a severity, a JSON "
+    "Pointer and what to do.",
+    "Exit 1 when there is an error among the findings; warnings alone are exit 0.",
+    NULL,
+};
+
+static const struct pl_example lint_examples[] = {
+    {"lint chat.json", "Look at a conversation"},
+    {"lint --for anthropic --json chat.json", "Would this target take it?"},
+    {"lint --fix --report findings.json chat.json > mended.json", "Mend what can be mended"},
+    {NULL, NULL},
+};
+
+static const struct pl_option render_options[] = {
+    {"var", PL_OPT_VAR, .args = {"NAME=VALUE"}, .is_repeatable = true,
+     .help = "The value of a variable"},
+    {"preview", PL_OPT_PREVIEW, .help = "Leave variables without a value as they are"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const render_paragraphs[] = {
+    "Prints a structured chat with its variables filled in: {{name}}, {{ name }}, and "
+    "{{name:default}} for a value when none is given. \\{{ is a literal {{. A value is put in as "
+    "it is and never looked at again. Nothing but the variables changes, byte for byte.",
+    "A variable without value and default is exit 1, and all of them are named. What the document "
+    "declares in \"variables\" is checked: required, number, the options of a select.",
+    NULL,
+};
+
+static const struct pl_example render_examples[] = {
+    {"render --var name=Ann --var tone=warm prompt.json", "Fill in two variables"},
+    {"render --preview prompt.json", "See it with its defaults"},
+    {NULL, NULL},
+};
+
+static const struct pl_option cite_options[] = {
+    {"source", PL_OPT_SOURCE, .args = {"ID=FILE"}, .is_repeatable = true,
+     .help = "The text of a source, by its source_id or the id of the citation; its snippets are "
+             "looked up in it"},
+    {"json", PL_OPT_JSON,
+     .help = "Print JSON for machines: a list of id, pointer, resolved, source, shown, snippet and "
+             "problems"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const cite_paragraphs[] = {
+    "Reads a harmony conversation and prints each <cite id=\"...\"/> of its texts with the source "
+    "it stands for in metadata.citation_map of its message.",
+    "An id without an entry is a warning: the anchor is shown as plain text. A page below 1, a "
+    "bbox without extent, or a snippet that is not in its source is an error and exit 1.",
+    NULL,
+};
+
+static const struct pl_example cite_examples[] = {
+    {"cite answer.json", "Where does this come from?"},
+    {"cite --source doc_1=report.txt --json answer.json", "Is that what the report says?"},
+    {NULL, NULL},
+};
+
+static const struct pl_option handoff_options[] = {
+    {"target", PL_OPT_TARGET, .args = {"AGENT"}, .help = "make: who takes over"},
+    {"source", PL_OPT_SOURCE, .args = {"AGENT"}, .help = "make: who hands over"},
+    {"objective", PL_OPT_OBJECTIVE, .args = {"TEXT"},
+     .help = "make: the task; by default the first words of the user"},
+    {"status", PL_OPT_STATUS, .args = {"TEXT"}, .help = "make: by default in_progress"},
+    {"step", PL_OPT_STEP, .args = {"TEXT"}, .is_repeatable = true,
+     .help = "make: a step that is done, beside the calls that were answered"},
+    {"next", PL_OPT_NEXT, .args = {"TEXT"}, .help = "make: what to do next"},
+    {"constraint", PL_OPT_CONSTRAINT, .args = {"TEXT"}, .is_repeatable = true,
+     .help = "make: what must hold, beside the system's words"},
+    {"artifact", PL_OPT_ARTIFACT, .args = {"NAME=PLACE"}, .is_repeatable = true,
+     .help = "make: a thing and where it is, beside those in the conversation"},
+    {"summary", PL_OPT_SUMMARY, .args = {"TEXT"}, .help = "make: the story so far"},
+    {"done", PL_OPT_DONE, .args = {"TEXT"}, .is_repeatable = true,
+     .help = "make: how to tell that the task is done"},
+    {"id", PL_OPT_ID, .args = {"ID"}, .help = "make: the packet's handoff_id"},
+    {"trace", PL_OPT_TRACE, .args = {"ID"}, .help = "make: its trace_id"},
+    {"previous", PL_OPT_PREVIOUS, .args = {"FILE"}, .takes_file = true,
+     .help = "The packet of the hop before, or the answer to it"},
+    {"agent", PL_OPT_AGENT, .args = {"AGENT"}, .help = "check, accept, refuse: who was asked"},
+    {"reason", PL_OPT_REASON, .args = {"TEXT"}, .is_repeatable = true, .help = "refuse: why"},
+    {"json", PL_OPT_JSON, .help = "check: print JSON for machines"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const handoff_paragraphs[] = {
+    "Hands a task over to another agent in a packet (harmony_handoff_v1) that holds all the "
+    "receiver needs: objective, progress, constraints, artifacts, a summary.",
+    "make reads a conversation of any format and prints the packet. With --previous it goes on "
+    "from the packet it was itself handed: the objective stays, steps and constraints are kept, "
+    "the hops are counted.",
+    "check says what is wrong with a packet. accept and refuse print the answer to it; accept "
+    "refuses (exit 1) when something is wrong. The rules: the schema handoff, the objective never "
+    "changes, at most 5 hops, never back to an agent that was visited.",
+    NULL,
+};
+
+static const struct pl_example handoff_examples[] = {
+    {"handoff make --source planner --target coder chat.json > packet.json", "Hand over"},
+    {"handoff accept --agent coder packet.json", "Take over"},
+    {"handoff make --previous packet.json --target tester chat.json", "Hand on"},
+    {"handoff refuse --reason 'no access to the repository' packet.json", "Decline"},
+    {NULL, NULL},
+};
+
 static const struct pl_option json_options[] = {
     {"pretty", PL_OPT_PRETTY, .help = "Indent by two spaces (what happens without options)"},
     {"minify", PL_OPT_MINIFY, .help = "Remove all white space between values"},
@@ -137,6 +391,97 @@ static const struct pl_example json_examples[] = {
      "Change two things and nothing else"},
     {"json --lenient --minify settings.jsonc", "Turn JSON with comments into JSON"},
     {"json --canonical a.json | sha256sum", "Hash what a file says, not how it is spelled"},
+    {NULL, NULL},
+};
+
+static const struct pl_option stream_options[] = {
+    {"from", PL_OPT_FROM, .args = {"DIALECT"}, .choice = dialect_choice,
+     .help = "The dialect of the events in FILE"},
+    {"to", PL_OPT_TO, .args = {"DIALECT"}, .choice = dialect_choice,
+     .help = "The dialect to write; patches are those of a session's turn, one per line"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const stream_paragraphs[] = {
+    "Reads the server-sent events of one vendor as they come and writes those of another, each as "
+    "soon as it can be known. The same dialect passes its bytes on and adds only a missing end.",
+    "A stream that breaks off or cannot be read ends in an error event of the target, and the exit "
+    "code is 3; it never ends as if nothing had happened.",
+    NULL,
+};
+
+static const struct pl_example stream_examples[] = {
+    {"stream --from openai-chat --to anthropic events.sse", "Translate a recorded stream"},
+    {"stream --from anthropic --to patches -", "Follow a stream on standard input"},
+    {NULL, NULL},
+};
+
+static const char *encoding_choice(size_t i)
+{
+    return i < PL_ENCODING_COUNT ? pl_encoding_name((enum pl_encoding)i) : NULL;
+}
+
+#define OPT_COUNTING                                                                               \
+    {"encoding", PL_OPT_ENCODING, .args = {"NAME"}, .choice = encoding_choice,                     \
+     .help = "Count with this vocabulary, exactly"},                                               \
+    {                                                                                              \
+        "model", PL_OPT_MODEL,                                                                     \
+            .args = {"NAME"},                                                                      \
+            .help = "Count as for this model; by default the one that the document names"          \
+    }
+
+static const struct pl_option tokens_options[] = {
+    OPT_COUNTING,
+    {"as", PL_OPT_AS, .args = {"FORMAT"}, .choice = format_choice,
+     .help = "The format of FILE; by default it is told from the content"},
+    {"json", PL_OPT_JSON, .help = "Print JSON for machines"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const tokens_paragraphs[] = {
+    "Says how many tokens a conversation costs, and what they are made of: messages, tools, system "
+    "instructions, images and audio.",
+    "The vocabularies o200k_base and cl100k_base are counted exactly. For a model whose vendor "
+    "publishes none the number is an estimate, on the high side, and marked as one; so is the cost "
+    "of what cannot be seen, an image behind a link for instance.",
+    NULL,
+};
+
+static const struct pl_example tokens_examples[] = {
+    {"tokens request.json", "What does this cost for the model it names?"},
+    {"tokens --encoding o200k_base --json chat.json", "Ask from a script"},
+    {NULL, NULL},
+};
+
+static const struct pl_option trim_options[] = {
+    {"as", PL_OPT_AS, .args = {"FORMAT"}, .choice = format_choice,
+     .help = "The format of FILE; by default it is told from the content"},
+    {"max-tokens", PL_OPT_MAX_TOKENS, .args = {"N"}, .help = "Make it fit into N tokens"},
+    OPT_COUNTING,
+    {"summary", PL_OPT_SUMMARY, .args = {"TEXT"},
+     .help = "What to say in place of the exchanges that are left out; by default their number"},
+    {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true,
+     .help = "Write to FILE what was left out, with its tokens"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const trim_paragraphs[] = {
+    "Makes a conversation fit into a number of tokens and prints it in the same format. Oldest "
+    "first, and only as much as is needed, images and then audio become a placeholder, tool "
+    "results a stub, and at last whole exchanges one summary.",
+    "System instructions and the last user message always stay, a call and its result stay or go "
+    "together, and messages that were not touched keep their bytes. Exit 1, with the reason, when "
+    "it cannot fit.",
+    NULL,
+};
+
+static const struct pl_example trim_examples[] = {
+    {"trim --as openai-chat --max-tokens 8000 request.json", "Fit a request into 8,000 tokens"},
+    {"trim --max-tokens 4000 --summary \"We chose the 2D version.\" --report gone.json chat.json",
+     "Say yourself what the old part was about, and see what went"},
     {NULL, NULL},
 };
 
@@ -196,8 +541,32 @@ const struct pl_command pl_commands[] = {
      "(--as NAME | --schema FILE) [OPTION]... FILE...", validate_paragraphs, validate_options,
      validate_examples, NULL, 1, SIZE_MAX, "a FILE to check (- for standard input)",
      pl_cmd_validate},
+    {"convert", "Translate a conversation into another format", "--to FORMAT [OPTION]... FILE",
+     convert_paragraphs, convert_options, convert_examples, NULL, 1, 1,
+     "one FILE (- for standard input)", pl_cmd_convert},
+    {"detect", "Tell the format of a conversation", "FILE", detect_paragraphs, detect_options,
+     detect_examples, NULL, 1, 1, "one FILE (- for standard input)", pl_cmd_detect},
+    {"lint", "Find mistakes in a conversation", "[--as FORMAT] [OPTION]... FILE", lint_paragraphs,
+     lint_options, lint_examples, NULL, 1, 1, "one FILE (- for standard input)", pl_cmd_lint},
+    {"render", "Fill in the variables of a prompt", "[--var NAME=VALUE]... [OPTION]... FILE",
+     render_paragraphs, render_options, render_examples, NULL, 1, 1,
+     "one FILE (- for standard input)", pl_cmd_render},
+    {"cite", "Show the sources of a conversation", "[--source ID=FILE]... [OPTION]... FILE",
+     cite_paragraphs, cite_options, cite_examples, NULL, 1, 1, "one FILE (- for standard input)",
+     pl_cmd_cite},
+    {"handoff", "Hand a task over to another agent", "make|check|accept|refuse [OPTION]... FILE",
+     handoff_paragraphs, handoff_options, handoff_examples, NULL, 2, 2,
+     "what to do and one FILE (- for standard input)", pl_cmd_handoff},
     {"json", "Format, query and edit JSON", "[OPTION]... FILE", json_paragraphs, json_options,
      json_examples, NULL, 1, 1, "one FILE (- for standard input)", pl_cmd_json},
+    {"stream", "Translate a stream of events as it comes", "--from DIALECT --to DIALECT FILE",
+     stream_paragraphs, stream_options, stream_examples, NULL, 1, 1,
+     "one FILE (- for standard input)", pl_cmd_stream},
+    {"tokens", "Count the tokens of a conversation", "[OPTION]... FILE", tokens_paragraphs,
+     tokens_options, tokens_examples, NULL, 1, 1, "one FILE (- for standard input)", pl_cmd_tokens},
+    {"trim", "Make a conversation fit into a number of tokens", "--max-tokens N [OPTION]... FILE",
+     trim_paragraphs, trim_options, trim_examples, NULL, 1, 1, "one FILE (- for standard input)",
+     pl_cmd_trim},
     {"version", "Show the version and what this build can do", "[--json]", version_paragraphs,
      version_options, version_examples, NULL, 0, 0, "no operand", pl_cmd_version},
     {"completion", "Print a completion script for a shell", "bash|zsh|fish", completion_paragraphs,

@@ -45,7 +45,16 @@ const struct pl_command *pl_command_find(const char *name);
 const char *pl_command_choice(size_t i);
 
 enum pl_exit pl_cmd_validate(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_convert(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_detect(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_lint(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_render(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_cite(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_handoff(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_json(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_stream(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_tokens(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_trim(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_version(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_completion(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_help(struct pl_console *console, const struct pl_args *args);

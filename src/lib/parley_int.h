@@ -25,6 +25,12 @@ enum parley_status pl_export_error(enum pl_status status, const struct pl_error 
 /* Hands the buffer's memory to the caller, ended by a NUL. */
 enum pl_status pl_export_text(struct pl_buf *buf, char **ret_text, size_t *ret_size);
 
+struct pl_format;
+
+/* A format by its name; NULL is no format, and no mistake. */
+enum pl_status pl_import_format(const char *name, const struct pl_format **ret_format,
+                                struct pl_error *err);
+
 /* A parley_value is a pl_json_node the outside cannot look into; NULL stands for the root. */
 static inline const struct pl_json_node *pl_import_node(const struct parley_json *json,
                                                         const struct parley_value *value)

@@ -1,14 +1,19 @@
 // What the documents show is what the program says: every console block is run and compared.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { examples, parley, root, shell } from './harness.mjs';
+import { page as mappingPage } from '../../tools/gen_mapping.mjs';
+import { directory, examples, parley, root, shell } from './harness.mjs';
 
+// Where each page's commands run, in a copy: some of them write files.
 const pages = [
-  ['README.md', root],
-  ['README.zh-CN.md', root],
-  ['docs/guide/json-and-schema.md', examples],
+  ['README.md', '.'],
+  ['README.zh-CN.md', '.'],
+  ['docs/guide/json-and-schema.md', 'docs/guide/examples'],
+  ['docs/guide/conversion.md', 'docs/guide/examples'],
+  ['docs/guide/streams.md', 'docs/guide/examples'],
+  ['docs/guide/prompts.md', 'docs/guide/examples'],
 ];
 
 // [[command, expected output]] of one block.
@@ -21,7 +26,10 @@ function commandsOf(block) {
   return commands;
 }
 
-for (const [page, cwd] of pages) {
+for (const [page, where] of pages) {
+  const site = join(directory, page.replaceAll('/', '-'));
+  cpSync(examples, join(site, 'docs', 'guide', 'examples'), { recursive: true });
+  const cwd = join(site, where);
   const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/^```console\n([^]*?)\n```$/gm)].map((match) => match[1]);
   blocks.forEach((block, index) => {
     test(`${page}, block ${index + 1}, is what happens`, () => {
@@ -36,10 +44,14 @@ for (const [page, cwd] of pages) {
   });
 }
 
+test('the table of what maps to what is what the program does', () => {
+  assert.equal(readFileSync(join(root, 'docs/guide/mapping.md'), 'utf8'), mappingPage(parley),
+    'make it again: node tools/gen_mapping.mjs build/parley > docs/guide/mapping.md');
+});
+
 test('links between the documents lead somewhere', () => {
-  const all = [...pages.map(([page]) => page), 'CONTRIBUTING.md', 'docs/ARCHITECTURE.md', 'docs/guide/library.md',
-    'docs/internals/json.md', 'docs/internals/schema.md', 'docs/adr/0001-own-json.md'];
-  for (const page of all) {
+  const inFolder = (folder) => readdirSync(join(root, folder)).filter((name) => name.endsWith('.md')).map((name) => join(folder, name));
+  for (const page of ['.', 'docs', 'docs/guide', 'docs/internals', 'docs/adr'].flatMap(inFolder)) {
     const text = readFileSync(join(root, page), 'utf8');
     for (const [, link] of text.matchAll(/\]\(([^)#]+)\)/g)) {
       if (link.startsWith('http') || link.endsWith('/') || link === 'examples') continue;

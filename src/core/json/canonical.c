@@ -13,36 +13,11 @@
  * Where a number is exactly what a double prints and keys are ASCII this is also the text of the
  * JSON Canonicalization Scheme (RFC 8785). Depth costs heap, not C stack. */
 #include "base/utf8.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "json/number_int.h"
-#include "json/sort_int.h"
 #include "json/text.h"
 #include "json/write.h"
-
-void pl_json_sort(const void **items, const void **scratch, size_t n, pl_json_order_fn *order,
-                  const void *ctx)
-{
-    const void **from = items, **to = scratch;
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t start = 0; start < n; start += 2 * width) {
-            size_t left = start, middle = n - start < width ? n : start + width;
-            size_t right = middle, end = n - middle < width ? n : middle + width;
-            if (middle == end || order(ctx, from[middle - 1], from[middle]) <= 0) {
-                memcpy(to + start, from + start, (end - start) * sizeof *to);
-                continue;
-            }
-            for (size_t i = start; i < end; i++)
-                to[i] = right == end || (left < middle && order(ctx, from[left], from[right]) <= 0)
-                            ? from[left++]
-                            : from[right++];
-        }
-        const void **swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != items && n)
-        memcpy(items, from, n * sizeof *items);
-}
 
 static const char short_escapes[128] = {
     ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n',  ['\f'] = 'f',
@@ -261,7 +236,7 @@ static bool push_keys(struct writer *w, const struct pl_json_node *object)
     const struct pl_json_node *key = pl_json_first(object);
     for (size_t i = 0; i < n; i++, key = pl_json_next_member(key))
         keys[i] = key;
-    pl_json_sort(keys, w->scratch.ptr, n, key_order, w->doc);
+    pl_sort(keys, w->scratch.ptr, n, key_order, w->doc);
     size_t n_kept = 0;
     for (size_t i = 0; i < n; i++)
         if (i + 1 == n || key_order(w->doc, keys[i], keys[i + 1]) != 0)

@@ -2,10 +2,10 @@
  * are written: sorted once, checked for overlap once, copied once. See edit_layout.c for what
  * happens to separators. */
 #include "json/edit.h"
+#include "base/sort.h"
 #include "base/utf8.h"
 #include "json/edit_int.h"
 #include "json/pointer.h"
-#include "json/sort_int.h"
 #include "json/text.h"
 
 void pl_json_edit_init(struct pl_json_edit *edit, struct pl_arena *arena,
@@ -306,7 +306,7 @@ static enum pl_status make_splices(const struct pl_json_edit *edit, struct pl_js
         else
             order[n_laid_out++] = change;
     }
-    pl_json_sort(order, order + n, n_laid_out, change_order, NULL);
+    pl_sort(order, order + n, n_laid_out, change_order, NULL);
     const struct pl_json_change *const *changes = (const struct pl_json_change *const *)order;
     enum pl_status status = PL_OK;
     for (size_t from = 0, to = 0; from < n_laid_out && status == PL_OK; from = to) {
@@ -327,7 +327,7 @@ static enum pl_status write_splices(const struct pl_json_edit *edit,
         return PL_NOMEM;
     for (size_t i = 0; i < n; i++)
         order[i] = &splices->list.ptr[i];
-    pl_json_sort(order, order + n, n, splice_order, NULL);
+    pl_sort(order, order + n, n, splice_order, NULL);
     uint32_t done = 0;
     for (size_t i = 0; i < n; i++) {
         const struct pl_json_splice *splice = order[i];

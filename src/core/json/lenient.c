@@ -3,9 +3,9 @@
  * comments stay, so lines agree; columns are counted in the text that was given. */
 #include "json/lenient.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/utf8.h"
 #include "base/vec.h"
-#include "json/sort_int.h"
 #include "json/text.h"
 
 enum { FEW_MEMBERS = 8 };
@@ -260,7 +260,7 @@ static enum pl_status sorted_notes(struct reader *r, struct pl_arena *arena,
         return pl_fail(r->err, PL_NOMEM, "out of memory");
     for (size_t i = 0; i < n; i++)
         order[i] = &r->notes.ptr[i];
-    pl_json_sort(order, order + n, n, note_order, NULL);
+    pl_sort(order, order + n, n, note_order, NULL);
     for (size_t i = 0; i < n; i++)
         items[i] = *(const struct pl_json_note *)order[i];
     *ret_notes = (struct pl_json_notes){items, (uint32_t)n};

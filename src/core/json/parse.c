@@ -334,19 +334,13 @@ static uint32_t hash_escaped_key(struct pl_str text, const struct pl_json_node *
 {
     struct pl_json_doc doc = {.text = text};
     struct pl_json_walk walk = pl_json_walk(&doc, key);
-    char head[8];
     uint64_t last = 0;
     size_t len = 0;
-    for (int byte; (byte = pl_json_walk_next(&walk)) >= 0; len++) {
-        if (len < 8)
-            head[len] = (char)byte;
+    for (int byte; (byte = pl_json_walk_next(&walk)) >= 0; len++)
         last = last >> 8 | (uint64_t)byte << 56;
-    }
-    if (len < 8)
-        return pl_json_key_hash_bytes(head, len);
-    uint64_t first;
-    memcpy(&first, head, 8);
-    return pl_json_key_hash_fold(first, last, len);
+    if (len && len < 8)
+        last >>= 8 * (8 - len);
+    return pl_json_key_hash_fold(last, len);
 }
 
 static enum pl_status fail_duplicate(struct parser *p, const struct pl_json_node *key)

@@ -200,15 +200,10 @@ static bool explain_switch(const struct at *at)
     const struct pl_schema *s = run->schema;
     const struct pl_switch *sw = &s->switches.ptr[at->op->c];
     const struct pl_json_node *value = NULL;
-    uint32_t id = PL_SCHEMA_NONE;
-    if (pl_json_kind(at->n) == PL_JSON_OBJECT &&
-        pl_run_spend(run, 1 + pl_json_count(at->n) / 8))
+    if (pl_json_kind(at->n) == PL_JSON_OBJECT && pl_run_spend(run, 1 + pl_json_count(at->n) / 8))
         value = pl_member_find(run->doc, at->n, &s->names.ptr[sw->name]);
-    if (value && pl_json_kind(value) == PL_JSON_STRING)
-        id = pl_run_set_find(run, sw->set, value);
-    if (id == PL_SCHEMA_NONE)
-        return explain_undecided(at, value);
-    return explain_listed(at, s->lists.ptr[sw->branches + id]);
+    uint32_t branch = value ? pl_run_branch(run, sw, value) : PL_SCHEMA_NONE;
+    return branch == PL_SCHEMA_NONE ? explain_undecided(at, value) : explain_listed(at, branch);
 }
 
 static bool explain_any_of(const struct at *at)
@@ -326,7 +321,7 @@ static bool explain_property(const struct at *at, const struct pl_json_node *key
     if (!slot)
         return true;
     size_t mark = at->x->keyword.len;
-    pl_json_pointer_add(&at->x->keyword, (struct pl_str){slot->name, slot->len});
+    pl_json_pointer_add(&at->x->keyword, pl_spelling_text(&slot->name));
     bool is_valid = explain_member(at, s->props.ptr[slot->prop].sub, key);
     at->x->keyword.len = mark;
     return is_valid;

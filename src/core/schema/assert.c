@@ -24,27 +24,12 @@ bool pl_run_text(struct pl_schema_run *run, const struct pl_json_node *n, struct
     return true;
 }
 
-/* A number spelled as a short integer. */
-static inline bool small_integer(const struct pl_json_doc *doc, const struct pl_json_node *n,
-                                 int64_t *ret_value)
-{
-    if (!(n->tag & PL_JSON_INTEGER) || n->len > 18)
-        return false;
-    const char *p = doc->text.ptr + n->off, *end = p + n->len;
-    bool is_negative = *p == '-';
-    int64_t value = 0;
-    for (p += is_negative; p != end; p++)
-        value = value * 10 + (*p - '0');
-    *ret_value = is_negative ? -value : value;
-    return true;
-}
-
 bool pl_assert_number(struct pl_schema_run *run, uint8_t code, uint32_t a,
                       const struct pl_json_node *n)
 {
     const struct pl_limit *limit = &run->schema->limits.ptr[a];
     int64_t value;
-    bool is_small = limit->is_small && small_integer(run->doc, n, &value);
+    bool is_small = limit->is_small && pl_small_integer(run->doc, n, &value);
     struct pl_str span = pl_json_span(run->doc, n);
     if (code == PL_OP_MULTIPLE)
         return is_small ? value % limit->value == 0 : pl_json_number_is_multiple(span, limit->span);

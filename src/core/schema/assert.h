@@ -5,6 +5,21 @@
 
 #include "schema/schema_int.h"
 
+/* A number spelled as a short integer. */
+static inline bool pl_small_integer(const struct pl_json_doc *doc, const struct pl_json_node *n,
+                                    int64_t *ret_value)
+{
+    if (!(n->tag & PL_JSON_INTEGER) || n->len > 18)
+        return false;
+    const char *p = doc->text.ptr + n->off, *end = p + n->len;
+    bool is_negative = *p == '-';
+    int64_t value = 0;
+    for (p += is_negative; p != end; p++)
+        value = value * 10 + (*p - '0');
+    *ret_value = is_negative ? -value : value;
+    return true;
+}
+
 /* Whether the instance passes op `code` with operands a, b (as in enum pl_op_code), where the op
  * speaks about its class at all. False also when the run has failed. */
 bool pl_assert_number(struct pl_schema_run *run, uint8_t code, uint32_t a,

@@ -56,8 +56,7 @@ enum pl_status pl_compile_sub(struct pl_compiler *c, uint32_t doc, const struct 
     uint32_t *slot = &sdoc->sub_of[n - sdoc->json.root];
     if (!*slot) {
         struct pl_sub sub = {.types = PL_SCHEMA_ALL_TYPES,
-                             .resource = sdoc->resource_of[n - sdoc->json.root] - 1,
-                             .set = PL_SCHEMA_NONE};
+                             .resource = sdoc->resource_of[n - sdoc->json.root] - 1};
         struct pl_sub_info info = {.doc = doc, .object = PL_SCHEMA_NONE, .node = n};
         if (!pl_vec_push(&s->subs, sub) || !pl_vec_push(&s->infos, info))
             return pl_compile_nomem(c);
@@ -243,12 +242,15 @@ void pl_schema_destroy(struct pl_schema *s)
     pl_vec_deinit(&s->patterns);
     pl_vec_deinit(&s->deps);
     pl_vec_deinit(&s->limits);
+    pl_vec_deinit(&s->ranges);
+    pl_vec_deinit(&s->arrays);
     pl_vec_deinit(&s->values);
     pl_vec_deinit(&s->objects);
     pl_vec_deinit(&s->slots);
     pl_vec_deinit(&s->sets);
     pl_vec_deinit(&s->set_slots);
     pl_vec_deinit(&s->switches);
+    pl_vec_deinit(&s->looks);
     pl_vec_deinit(&s->regexes);
     pl_vec_deinit(&s->formats);
     pl_arena_deinit(&s->arena);

@@ -123,16 +123,24 @@ enum pl_status pl_resolve_index(struct pl_compiler *c, uint32_t doc);
 enum pl_status pl_resolve_ref(struct pl_compiler *c, const struct pl_site *at,
                               struct pl_value *ret_target, const struct pl_anchor **ret_anchor);
 
-/* optimise.c, table.c, discriminate.c */
+/* optimise.c, table.c, discriminate.c, fuse.c */
 enum pl_status pl_optimise(struct pl_compiler *c);
+/* The kinds of each class, as types. */
+extern const uint8_t pl_class_types[PL_CLASS_COUNT];
 /* The subschema that is really run for this one: behind any $ref that stands alone. */
 uint32_t pl_optimise_alias(const struct pl_schema *s, uint32_t sub);
-/* Lays out n entries: slot_of[i] is the place of hash i in a table of mask + 1 slots. */
-enum pl_status pl_table_plan(const uint32_t *hashes, uint32_t n, struct pl_table *ret_table,
-                             uint32_t *slot_of);
+/* Text that lives as long as the schema, as a spelling; tag 0 unless keys are compared with it. */
+struct pl_spelling pl_spelling_of(struct pl_str text, uint32_t tag);
+/* Lays out n entries: slot_of[i] is the place of hash i in a table of mask + 1 slots. The mask is 0
+ * when no layout finds every entry within max_probe tries; n + 1 always succeeds. */
+enum pl_status pl_table_plan(const uint32_t *hashes, uint32_t n, uint32_t max_probe,
+                             struct pl_table *ret_table, uint32_t *slot_of);
 /* A set of the strings of `texts`; the first of two equal ones counts. */
 enum pl_status pl_set_build(struct pl_schema *s, const struct pl_str *texts, uint32_t n,
                             uint32_t *ret_set);
 enum pl_status pl_discriminate(struct pl_compiler *c, uint32_t sub);
+/* Once every subschema has its fast ops: what can be settled across them. Nothing may be appended
+ * to the program afterwards. */
+enum pl_status pl_fuse(struct pl_compiler *c);
 
 #endif

@@ -12,9 +12,12 @@
 
 #define MAX_NAMES 16 /* tried for a oneOf; each costs a look at every branch */
 
+/* The values that decide, each with the number of its branch. */
 struct texts {
     PL_VEC(struct pl_str) list;
     PL_VEC(uint32_t) branches; /* of each text */
+    uint32_t n_literals[PL_JSON_TRUE + 1];
+    uint32_t literal[PL_JSON_TRUE + 1]; /* branch by kind, where n_literals is not 0 */
 };
 
 static void texts_deinit(struct texts *t)
@@ -32,8 +35,16 @@ static const struct pl_op *find_op(const struct pl_schema *s, uint32_t sub, enum
     return NULL;
 }
 
-/* The subschema of property `name`, when it is nothing but a set of strings; or none. */
-static uint32_t string_property(const struct pl_schema *s, uint32_t sub, const struct pl_name *name)
+/* Whether a subschema is nothing but a few strings, or a few of null, false and true. */
+static bool is_choice(const struct pl_sub *sub)
+{
+    const uint8_t literals = 1 << PL_JSON_NULL | 1 << PL_JSON_FALSE | 1 << PL_JSON_TRUE;
+    return sub->test.shape == PL_SHAPE_SET ||
+           (sub->test.shape == PL_SHAPE_TYPE && sub->types && !(sub->types & ~literals));
+}
+
+/* The subschema of property `name`, when it is a choice; or none. */
+static uint32_t choice_property(const struct pl_schema *s, uint32_t sub, const struct pl_name *name)
 {
     const struct pl_op *props = find_op(s, sub, PL_OP_PROPERTIES);
     for (uint32_t i = 0; props && i < props->b; i++) {
@@ -42,7 +53,7 @@ static uint32_t string_property(const struct pl_schema *s, uint32_t sub, const s
             !pl_str_eq(s->names.ptr[prop->name].text, name->text))
             continue;
         uint32_t target = pl_optimise_alias(s, prop->sub);
-        return s->subs.ptr[target].shape == PL_SHAPE_SET ? target : PL_SCHEMA_NONE;
+        return is_choice(&s->subs.ptr[target]) ? target : PL_SCHEMA_NONE;
     }
     return PL_SCHEMA_NONE;
 }
@@ -56,27 +67,36 @@ static bool requires(const struct pl_schema *s, uint32_t sub, const struct pl_na
     return false;
 }
 
-/* Adds the strings of a set-shaped subschema for `branch`. */
+/* Adds the values of a choice for `branch`. */
 static enum pl_status add_texts(struct pl_compiler *c, uint32_t sub, uint32_t branch,
                                 struct texts *t)
 {
     const struct pl_schema *s = c->schema;
-    const struct pl_set *set = &s->sets.ptr[s->subs.ptr[sub].set];
+    for (int kind = 0; kind <= PL_JSON_TRUE; kind++)
+        if (s->subs.ptr[sub].types >> kind & 1) {
+            t->n_literals[kind]++;
+            t->literal[kind] = branch;
+        }
+    if (s->subs.ptr[sub].test.shape != PL_SHAPE_SET)
+        return PL_OK;
+    const struct pl_set *set = &s->sets.ptr[s->subs.ptr[sub].test.to.index];
     for (uint32_t i = 0; i <= set->table.mask; i++) {
-        const struct pl_set_slot *slot = &s->set_slots.ptr[set->table.first + i];
-        struct pl_str text = {slot->text, slot->len};
-        if (slot->text && (!pl_vec_push(&t->list, text) || !pl_vec_push(&t->branches, branch)))
+        const struct pl_spelling *name = &s->set_slots.ptr[set->table.first + i].name;
+        struct pl_str text = pl_spelling_text(name);
+        if (name->text && (!pl_vec_push(&t->list, text) || !pl_vec_push(&t->branches, branch)))
             return pl_compile_nomem(c);
     }
     return PL_OK;
 }
 
-/* Whether any text stands twice. */
+/* Whether any value stands twice. */
 static enum pl_status has_repeated(struct pl_compiler *c, const struct texts *t, bool *ret_answer)
 {
     struct pl_map seen = {0};
     bool is_new = true;
     enum pl_status status = PL_OK;
+    for (int kind = 0; kind <= PL_JSON_TRUE; kind++)
+        is_new &= t->n_literals[kind] < 2;
     for (size_t i = 0; i < t->list.len && is_new && status == PL_OK; i++)
         if (!pl_map_put(&seen, t->list.ptr[i], &is_new))
             status = pl_compile_nomem(c);
@@ -91,6 +111,8 @@ static enum pl_status add_switch(struct pl_compiler *c, uint32_t name, const str
 {
     struct pl_schema *s = c->schema;
     sw->name = name;
+    for (int kind = 0; kind <= PL_JSON_TRUE; kind++)
+        sw->literal[kind] = t->n_literals[kind] ? t->literal[kind] : PL_SCHEMA_NONE;
     if (pl_set_build(s, t->list.ptr, (uint32_t)t->list.len, &sw->set) != PL_OK)
         return pl_compile_nomem(c);
     sw->branches = (uint32_t)s->lists.len;
@@ -109,7 +131,7 @@ static enum pl_status try_name(struct pl_compiler *c, struct pl_op *op, uint32_t
     bool is_repeated;
     for (uint32_t i = 0; i < op->b; i++) {
         uint32_t branch = pl_optimise_alias(s, s->lists.ptr[op->a + i]);
-        uint32_t values = string_property(s, branch, text);
+        uint32_t values = choice_property(s, branch, text);
         if (s->subs.ptr[branch].types != 1 << PL_JSON_OBJECT || values == PL_SCHEMA_NONE ||
             !requires(s, branch, text))
             return PL_OK;
@@ -188,13 +210,17 @@ static enum pl_status add_rung(struct pl_compiler *c, const struct pl_op *op, ui
         return PL_OK;
     if (*name == PL_SCHEMA_NONE)
         *name = asks;
-    uint32_t values = string_property(s, condition, &s->names.ptr[*name]);
+    uint32_t values = choice_property(s, condition, &s->names.ptr[*name]);
     if (values == PL_SCHEMA_NONE)
         return PL_OK;
     TRY(add_texts(c, values, sw->n_rungs, t));
     uint32_t rung[PL_RUNG_SIZE] = {
-        condition, branch->b == PL_SCHEMA_NONE ? branch->b : pl_optimise_alias(s, branch->b),
-        branch->c == PL_SCHEMA_NONE ? branch->c : pl_optimise_alias(s, branch->c), i};
+        condition,
+        branch->b == PL_SCHEMA_NONE ? branch->b : pl_optimise_alias(s, branch->b),
+        branch->c == PL_SCHEMA_NONE ? branch->c : pl_optimise_alias(s, branch->c),
+        i,
+        PL_SCHEMA_NONE,
+        0};
     for (int w = 0; w < PL_RUNG_SIZE; w++)
         if (!pl_vec_push(&s->lists, rung[w]))
             return pl_compile_nomem(c);

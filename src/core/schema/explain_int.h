@@ -23,7 +23,7 @@ enum pl_say {
     PL_SAY_UNIQUE,
     PL_SAY_MIN_MEMBERS,
     PL_SAY_MAX_MEMBERS,
-    PL_SAY_REQUIRED, /* extra: number of the first missing name */
+    PL_SAY_REQUIRED,  /* extra: number of the first missing name */
     PL_SAY_DEPENDENT, /* extra: dep */
     PL_SAY_FALSE,
     PL_SAY_NOT,

@@ -102,7 +102,7 @@ static const char *names_problem(const struct pl_json_doc *doc, const struct pl_
         if (pl_json_kind(e) != PL_JSON_STRING)
             return "an array of strings";
     uint32_t count = pl_json_count(n);
-    if (count > 64) /* a repeated name in a long list costs nothing but a slot: not worth a sort */
+    if (count > 512) /* a repeated name in a long list costs nothing but a slot: not worth a sort */
         return NULL;
     for (uint32_t i = 1; i < count; i++)
         for (uint32_t j = 0; j < i; j++)

@@ -44,44 +44,102 @@ static inline uint32_t pl_table_start(const struct pl_table *table, uint32_t has
     return (hash * table->multiplier) >> table->shift;
 }
 
-/* The slot of a member, or NULL when the schema does not name it. Free slots have a hash that no
- * key has, so one comparison settles most lookups. */
+static inline struct pl_str pl_spelling_text(const struct pl_spelling *spelling)
+{
+    return (struct pl_str){spelling->text, spelling->n_quoted - 2};
+}
+
+static inline uint64_t pl_load8(const char *p)
+{
+    uint64_t bytes;
+    memcpy(&bytes, p, sizeof bytes);
+    return bytes;
+}
+
+static inline uint32_t pl_load4(const char *p)
+{
+    uint32_t bytes;
+    memcpy(&bytes, p, sizeof bytes);
+    return bytes;
+}
+
+static inline uint16_t pl_load2(const char *p)
+{
+    uint16_t bytes;
+    memcpy(&bytes, p, sizeof bytes);
+    return bytes;
+}
+
+/* Both ends of a string that is n bytes from p, quotes included. */
+struct pl_ends {
+    uint64_t head, tail;
+};
+
+static inline struct pl_ends pl_ends_of(const char *p, uint32_t n)
+{
+    if (__builtin_expect(n >= 8, 1))
+        return (struct pl_ends){pl_load8(p), pl_load8(p + n - 8)};
+    if (__builtin_expect(n >= 4, 1))
+        return (struct pl_ends){pl_load4(p), pl_load4(p + n - 4)};
+    return (struct pl_ends){pl_load2(p), pl_load2(p + n - 2)};
+}
+
+/* Whether a string spelled without escapes, n bytes from p with its quotes, is the spelling. */
+static inline bool pl_spelling_is(const struct pl_spelling *spelling, struct pl_ends ends,
+                                  const char *p, uint32_t n)
+{
+    if (n != spelling->n_quoted || ends.head != spelling->head || ends.tail != spelling->tail)
+        return false;
+    return __builtin_expect(n <= 16, 1) || memcmp(p + 8, spelling->text + 7, n - 16) == 0;
+}
+
+/* The slot of a member, or NULL: where names share a slot, or the key is escaped. */
+const struct pl_slot *pl_object_probe(const struct pl_object *object, const struct pl_json_doc *doc,
+                                      const struct pl_json_node *key);
+
+/* The slot of a member, or NULL when the schema does not name it. The tag of a key has its hash and
+ * whether it is escaped, so one comparison settles most lookups. */
 static inline const struct pl_slot *pl_object_find(const struct pl_object *object,
                                                    const struct pl_json_doc *doc,
                                                    const struct pl_json_node *key)
 {
-    uint32_t hash = pl_json_key_hash_of(key);
-    uint32_t at = pl_table_start(&object->table, hash);
-    const struct pl_slot *slot = &object->slots[at];
-    if (slot->hash == hash && pl_node_is(doc, key, slot->name, slot->len))
+    const struct pl_slot *slot =
+        &object->slots[pl_table_start(&object->table, pl_json_key_hash_of(key))];
+    const char *p = doc->text.ptr + key->off;
+    if (__builtin_expect(slot->name.tag == key->tag &&
+                             pl_spelling_is(&slot->name, pl_ends_of(p, key->len), p, key->len),
+                         1))
         return slot;
-    for (uint32_t probe = object->table.n_probe; __builtin_expect(probe > 1, 0); probe--) {
-        at = (at + 1) & object->table.mask;
-        slot = &object->slots[at];
-        if (slot->hash == hash && pl_node_is(doc, key, slot->name, slot->len))
-            return slot;
-    }
+    if (__builtin_expect(object->table.n_probe > 1 || (key->tag & PL_JSON_ESCAPED), 0))
+        return pl_object_probe(object, doc, key);
     return NULL;
 }
 
-/* Length and three bytes of a string: enough to tell a few names apart, and nearly free. */
-static inline uint32_t pl_short_hash(const char *p, uint32_t len)
+static inline uint32_t pl_ends_hash(struct pl_ends ends, uint32_t n)
 {
-    if (!len)
-        return 0;
-    return len ^ ((uint32_t)(uint8_t)p[0] << 8) ^ ((uint32_t)(uint8_t)p[len >> 1] << 16) ^
-           ((uint32_t)(uint8_t)p[len - 1] << 24);
+    uint64_t mixed = ends.head ^ (ends.tail << 29 | ends.tail >> 35) ^ n;
+    return (uint32_t)(mixed * 0x9E3779B97F4A7C15 >> 32);
 }
 
-/* The id of a string in a set, or PL_SCHEMA_NONE. */
-static inline uint32_t pl_set_find(const struct pl_set *set, const char *text, uint32_t len)
+/* Of a string of n bytes, quotes included; `text` stands between them, decoded. */
+static inline uint32_t pl_set_hash(const struct pl_set *set, struct pl_ends ends, const char *text,
+                                   uint32_t n)
 {
-    uint32_t hash =
-        set->is_short ? pl_short_hash(text, len) : pl_json_key_hash((struct pl_str){text, len});
-    uint32_t at = pl_table_start(&set->table, hash);
+    if (__builtin_expect(set->hash == PL_SET_ENDS, 1))
+        return pl_ends_hash(ends, n);
+    struct pl_str s = {text, n - 2};
+    return set->hash == PL_SET_PLAIN ? pl_json_key_hash(s) : (uint32_t)pl_hash_with(set->key, s);
+}
+
+/* The id of a string in a set, or PL_SCHEMA_NONE; it is n bytes from p, quotes included, without
+ * escapes. */
+static inline uint32_t pl_set_find(const struct pl_set *set, const char *p, uint32_t n)
+{
+    struct pl_ends ends = pl_ends_of(p, n);
+    uint32_t at = pl_table_start(&set->table, pl_set_hash(set, ends, p + 1, n));
     for (uint32_t probe = set->table.n_probe; probe; probe--) {
         const struct pl_set_slot *slot = &set->slots[at];
-        if (slot->len == len && slot->text && pl_same_bytes(slot->text, text, len))
+        if (pl_spelling_is(&slot->name, ends, p, n))
             return slot->id;
         at = (at + 1) & set->table.mask;
     }
@@ -106,14 +164,28 @@ static inline const struct pl_json_node *pl_member_find(const struct pl_json_doc
  * False when out of memory (the run remembers). */
 bool pl_run_text(struct pl_schema_run *run, const struct pl_json_node *n, struct pl_str *ret_text);
 
+/* The id of an escaped string in a set, or PL_SCHEMA_NONE. */
+uint32_t pl_run_set_probe(struct pl_schema_run *run, const struct pl_set *set,
+                          const struct pl_json_node *n);
+
 /* The id of a string node in a set, or PL_SCHEMA_NONE. */
-static inline uint32_t pl_run_set_find(struct pl_schema_run *run, uint32_t set,
+static inline uint32_t pl_run_set_find(struct pl_schema_run *run, const struct pl_set *set,
                                        const struct pl_json_node *n)
 {
-    struct pl_str text = pl_json_raw(run->doc, n);
-    if (__builtin_expect(n->tag & PL_JSON_ESCAPED, 0) && !pl_run_text(run, n, &text))
-        return PL_SCHEMA_NONE;
-    return pl_set_find(&run->schema->sets.ptr[set], text.ptr, (uint32_t)text.len);
+    if (__builtin_expect(n->tag & PL_JSON_ESCAPED, 0))
+        return pl_run_set_probe(run, set, n);
+    return pl_set_find(set, run->doc->text.ptr + n->off, n->len);
+}
+
+/* The number of the branch a value stands for, or PL_SCHEMA_NONE. */
+static inline uint32_t pl_run_branch(struct pl_schema_run *run, const struct pl_switch *sw,
+                                     const struct pl_json_node *value)
+{
+    enum pl_json_kind kind = pl_json_kind(value);
+    if (kind != PL_JSON_STRING)
+        return kind <= PL_JSON_TRUE ? sw->literal[kind] : PL_SCHEMA_NONE;
+    uint32_t id = pl_run_set_find(run, &run->schema->sets.ptr[sw->set], value);
+    return id == PL_SCHEMA_NONE ? id : run->schema->lists.ptr[sw->branches + id];
 }
 
 #endif

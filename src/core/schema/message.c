@@ -8,11 +8,11 @@
 #include "json/text.h"
 #include "schema/lookup.h"
 
-#define MAX_SHOWN   48 /* bytes of a value */
-#define MAX_CHOICES 8
-#define MAX_NAME    64 /* bytes compared for the nearest spelling */
-#define MAX_CONSIDERED 256 /* names compared for one sentence */
-#define MAX_WORK 1000000 /* members looked at to list the missing ones */
+#define MAX_SHOWN      48 /* bytes of a value */
+#define MAX_CHOICES    8
+#define MAX_NAME       64      /* bytes compared for the nearest spelling */
+#define MAX_CONSIDERED 256     /* names compared for one sentence */
+#define MAX_WORK       1000000 /* members looked at to list the missing ones */
 
 static const struct {
     const char *text[2]; /* by enum pl_schema_lang */
@@ -374,8 +374,8 @@ static struct pl_str switch_text(const struct pl_schema *s, const struct pl_swit
     const struct pl_table *table = &s->sets.ptr[sw->set].table;
     for (uint32_t i = 0; i <= table->mask; i++) {
         const struct pl_set_slot *slot = &s->set_slots.ptr[table->first + i];
-        if (slot->text && slot->id == id)
-            return (struct pl_str){slot->text, slot->len};
+        if (slot->name.text && slot->id == id)
+            return pl_spelling_text(&slot->name);
     }
     return (struct pl_str){0};
 }
@@ -385,18 +385,25 @@ static uint32_t switch_size(const struct pl_schema *s, const struct pl_switch *s
     const struct pl_table *table = &s->sets.ptr[sw->set].table;
     uint32_t n = 0;
     for (uint32_t i = 0; i <= table->mask; i++)
-        n += s->set_slots.ptr[table->first + i].text != NULL;
+        n += s->set_slots.ptr[table->first + i].name.text != NULL;
     return n;
 }
 
 static void add_switch_values(struct pl_buf *to, const struct topic *t)
 {
+    static const char *const literals[] = {"null", "false", "true"};
     const struct pl_switch *sw = &t->schema->switches.ptr[t->record->extra];
     uint32_t count = switch_size(t->schema, sw);
     /* Eleven kinds are worth showing; past twice the usual number they are cut. */
     uint32_t n = count <= 2 * MAX_CHOICES ? count : MAX_CHOICES;
+    uint32_t n_shown = 0;
+    for (int kind = 0; kind <= PL_JSON_TRUE; kind++)
+        if (sw->literal[kind] != PL_SCHEMA_NONE) {
+            add_separator(to, t, n_shown++);
+            pl_buf_adds(to, literals[kind]);
+        }
     for (uint32_t i = 0; i < n; i++) {
-        add_separator(to, t, i);
+        add_separator(to, t, n_shown++);
         pl_json_quote(to, switch_text(t->schema, sw, i));
     }
     if (count > n)
@@ -409,9 +416,9 @@ static struct nearest nearest_switch(const struct topic *t)
     const struct pl_table *table = &t->schema->sets.ptr[sw->set].table;
     struct nearest nearest = nearest_to(pl_json_raw(t->doc, t->record->node));
     for (uint32_t i = 0; i <= table->mask; i++) {
-        const struct pl_set_slot *slot = &t->schema->set_slots.ptr[table->first + i];
-        if (slot->text)
-            consider(&nearest, (struct pl_str){slot->text, slot->len});
+        const struct pl_spelling *name = &t->schema->set_slots.ptr[table->first + i].name;
+        if (name->text)
+            consider(&nearest, pl_spelling_text(name));
     }
     return nearest;
 }
@@ -427,8 +434,8 @@ static struct nearest nearest_member(const struct topic *t)
     const struct pl_table *table = &s->objects.ptr[object].table;
     for (uint32_t i = 0; i <= table->mask; i++) {
         const struct pl_slot *slot = &s->slots.ptr[table->first + i];
-        if (slot->name && slot->prop != PL_SCHEMA_NONE)
-            consider(&nearest, (struct pl_str){slot->name, slot->len});
+        if (slot->name.text && slot->prop != PL_SCHEMA_NONE)
+            consider(&nearest, pl_spelling_text(&slot->name));
     }
     return nearest;
 }

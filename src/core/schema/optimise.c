@@ -10,8 +10,7 @@
 #define MAX_ALIAS_HOPS 64
 #define REQUIRED_BITS  64 /* of one pass over the members */
 
-/* Kinds of each class, as types. */
-static const uint8_t class_types[PL_CLASS_COUNT] = {
+const uint8_t pl_class_types[PL_CLASS_COUNT] = {
     1 << PL_JSON_NULL | 1 << PL_JSON_FALSE | 1 << PL_JSON_TRUE,
     1 << PL_JSON_NUMBER,
     1 << PL_JSON_STRING,
@@ -99,13 +98,15 @@ static enum pl_status build_set(struct pl_compiler *c, uint32_t doc, const struc
     return pl_set_build(c->schema, texts, n, ret_set) == PL_OK ? PL_OK : pl_compile_nomem(c);
 }
 
+/* What can be told from the keywords alone; fuse.c adds what the fast ops show. */
 static enum pl_status find_shape(struct pl_compiler *c, uint32_t sub)
 {
     struct pl_schema *s = c->schema;
     const struct pl_sub_info *info = &s->infos.ptr[sub];
-    const uint8_t literals = class_types[PL_LITERAL];
+    const uint8_t literals = pl_class_types[PL_LITERAL];
     const struct pl_op *values = NULL;
     uint32_t n_values = 0;
+    s->subs.ptr[sub].test = (struct pl_test){.sub = sub, .types = s->subs.ptr[sub].types};
     for (uint32_t i = 0; i < info->n_ops; i++) {
         const struct pl_op *op = &s->ops.ptr[info->ops + i];
         if (op->code == PL_OP_CONST || op->code == PL_OP_ENUM) {
@@ -115,16 +116,17 @@ static enum pl_status find_shape(struct pl_compiler *c, uint32_t sub)
             return PL_OK;
         }
     }
-    struct pl_sub *self = &s->subs.ptr[sub];
+    uint8_t types = s->subs.ptr[sub].types;
+    struct pl_test *test = &s->subs.ptr[sub].test;
     if (!values)
-        self->shape = self->types & PL_SCHEMA_INTEGER ? PL_SHAPE_INTEGER : PL_SHAPE_TYPE;
-    else if (!(self->types & PL_SCHEMA_ALL_TYPES & ~literals))
-        self->shape = PL_SHAPE_TYPE;
-    if (values && n_values == 1 && self->types == 1 << PL_JSON_STRING) {
+        test->shape = types & PL_SCHEMA_INTEGER ? PL_SHAPE_INTEGER : PL_SHAPE_TYPE;
+    else if (!(types & PL_SCHEMA_ALL_TYPES & ~literals))
+        test->shape = PL_SHAPE_TYPE;
+    if (values && n_values == 1 && types == 1 << PL_JSON_STRING) {
         uint32_t set;
         TRY(build_set(c, info->doc, values, &set));
-        self->shape = PL_SHAPE_SET;
-        self->set = set;
+        test->shape = PL_SHAPE_SET;
+        test->to.index = set;
     }
     return PL_OK;
 }
@@ -170,23 +172,17 @@ static void fill_slot(const struct pl_schema *s, const struct pl_object *object,
     uint32_t sub = entry->prop == PL_SCHEMA_NONE
                        ? object->other
                        : pl_optimise_alias(s, s->props.ptr[entry->prop].sub);
-    *slot = (struct pl_slot){.name = name->text.len ? name->text.ptr : "",
-                             .len = (uint32_t)name->text.len,
-                             .hash = name->hash,
-                             .sub = sub,
-                             .prop = entry->prop,
-                             .types = PL_SCHEMA_ALL_TYPES,
-                             .shape = PL_SHAPE_TYPE,
-                             .is_required = entry->is_required,
-                             .bit = entry->bit};
-    if (sub != PL_SCHEMA_NONE) {
-        slot->types = s->subs.ptr[sub].types;
-        slot->shape = s->subs.ptr[sub].shape;
-    }
+    *slot = (struct pl_slot){
+        .name = pl_spelling_of(name->text, name->hash << 8 | PL_JSON_KEY | PL_JSON_STRING),
+        .test = {.sub = sub,
+                 .types = PL_SCHEMA_ALL_TYPES,
+                 .passes = PL_SCHEMA_ALL_TYPES,
+                 .shape = PL_SHAPE_TYPE},
+        .required = (uint64_t)entry->is_required << entry->bit,
+        .prop = entry->prop};
 }
 
-static const struct pl_slot free_slot = {
-    .hash = PL_SCHEMA_NO_HASH, .sub = PL_SCHEMA_NONE, .prop = PL_SCHEMA_NONE};
+static const struct pl_slot free_slot = {.test.sub = PL_SCHEMA_NONE, .prop = PL_SCHEMA_NONE};
 
 /* Appends an object with a slot for each entry. */
 static enum pl_status add_object(struct pl_compiler *c, struct pl_object *object,
@@ -200,7 +196,7 @@ static enum pl_status add_object(struct pl_compiler *c, struct pl_object *object
     uint32_t *slot_of = hashes + n;
     for (uint32_t i = 0; i < n; i++)
         hashes[i] = s->names.ptr[e->list.ptr[i].name].hash;
-    if (pl_table_plan(hashes, n, &object->table, slot_of) != PL_OK)
+    if (pl_table_plan(hashes, n, n + 1, &object->table, slot_of) != PL_OK)
         return pl_compile_nomem(c);
     object->table.first = (uint32_t)s->slots.len;
     for (uint32_t i = 0; i <= object->table.mask; i++)
@@ -354,8 +350,9 @@ static enum pl_status push_values(struct pl_compiler *c, uint32_t sub, enum pl_c
         if (op->code != PL_OP_CONST && op->code != PL_OP_ENUM)
             continue;
         if (class == PL_TEXT) {
-            uint32_t set = s->subs.ptr[sub].set;
-            if (set == PL_SCHEMA_NONE)
+            const struct pl_test *test = &s->subs.ptr[sub].test;
+            uint32_t set = (uint32_t)test->to.index;
+            if (test->shape != PL_SHAPE_SET)
                 TRY(build_set(c, info.doc, op, &set));
             TRY(push(c, PL_FAST_SET, set, 0, 0));
             continue;
@@ -415,8 +412,8 @@ static enum pl_status push_ref(struct pl_compiler *c, uint32_t sub, enum pl_clas
 {
     sub = pl_optimise_alias(c->schema, sub);
     const struct pl_sub *target = &c->schema->subs.ptr[sub];
-    if (target->shape == PL_SHAPE_TYPE &&
-        (target->types & class_types[class]) == class_types[class])
+    if (target->test.shape == PL_SHAPE_TYPE &&
+        (target->types & pl_class_types[class]) == pl_class_types[class])
         return PL_OK;
     return push(c, PL_OP_REF, sub, 0, 0);
 }
@@ -443,6 +440,31 @@ static uint32_t alias_or_none(const struct pl_schema *s, uint32_t sub)
     return sub == PL_SCHEMA_NONE ? sub : pl_optimise_alias(s, sub);
 }
 
+/* The one name that a subschema requires, when it says nothing else; or none. */
+static uint32_t only_required(const struct pl_schema *s, uint32_t sub)
+{
+    const struct pl_sub_info *info = &s->infos.ptr[sub];
+    uint32_t name = PL_SCHEMA_NONE;
+    for (uint32_t i = 0; i < info->n_ops; i++) {
+        const struct pl_op *op = &s->ops.ptr[info->ops + i];
+        if (op->code == PL_OP_ANNOTATE)
+            continue;
+        if (op->code != PL_OP_REQUIRED || op->b != 1 || name != PL_SCHEMA_NONE)
+            return PL_SCHEMA_NONE;
+        name = op->a;
+    }
+    return name;
+}
+
+static enum pl_status push_not(struct pl_compiler *c, uint32_t sub, enum pl_class class)
+{
+    sub = pl_optimise_alias(c->schema, sub);
+    uint32_t name = class == PL_RECORD ? only_required(c->schema, sub) : PL_SCHEMA_NONE;
+    if (name != PL_SCHEMA_NONE)
+        return push(c, PL_FAST_ABSENT, name, 0, 0);
+    return push(c, PL_OP_NOT, sub, 0, 0);
+}
+
 /* The keywords that apply subschemas to the instance itself. */
 static enum pl_status push_in_place(struct pl_compiler *c, const struct pl_op *op,
                                     enum pl_class class)
@@ -465,7 +487,7 @@ static enum pl_status push_in_place(struct pl_compiler *c, const struct pl_op *o
             return push(c, PL_FAST_SWITCH, op->c, first, op->b);
         return push(c, op->code, first, op->b, 0);
     case PL_OP_NOT:
-        return push(c, op->code, pl_optimise_alias(s, op->a), 0, 0);
+        return push_not(c, op->a, class);
     case PL_OP_IF:
         return push(c, op->code, pl_optimise_alias(s, op->a), alias_or_none(s, op->b),
                     alias_or_none(s, op->c));
@@ -497,7 +519,7 @@ static enum pl_status build_fast(struct pl_compiler *c, uint32_t sub)
         s->subs.ptr[sub].fast[class] = (uint32_t)s->fast.len;
         /* Explaining needs the member table even where the fast program never gets to it. */
         uint32_t mark = (uint32_t)s->fast.len;
-        bool is_possible = s->subs.ptr[sub].types & class_types[class];
+        bool is_possible = s->subs.ptr[sub].types & pl_class_types[class];
         if (is_possible)
             TRY(build_class(c, sub, (enum pl_class) class));
         else if (class == PL_RECORD)
@@ -507,71 +529,6 @@ static enum pl_status build_fast(struct pl_compiler *c, uint32_t sub)
     }
     s->subs.ptr[sub].fast[PL_CLASS_COUNT] = (uint32_t)s->fast.len;
     return PL_OK;
-}
-
-/* A copy of a branch for when its deciding member is known to be right: the member passes with
- * nothing but its type. Only where the branch begins with its members; else the branch itself. */
-static enum pl_status trust_branch(struct pl_compiler *c, uint32_t branch, uint32_t name,
-                                   uint32_t *ret_sub)
-{
-    struct pl_schema *s = c->schema;
-    struct pl_sub copy = s->subs.ptr[branch];
-    struct pl_sub_info info = s->infos.ptr[branch];
-    uint32_t first = copy.fast[PL_RECORD], end = copy.fast[PL_RECORD + 1];
-    *ret_sub = branch;
-    if (copy.flags || first == end || s->fast.ptr[first].code != PL_FAST_OBJECT)
-        return PL_OK;
-    for (int class = 0; class <= PL_RECORD; class ++)
-        copy.fast[class] = (uint32_t)s->fast.len; /* only objects get here */
-    for (uint32_t i = first; i < end; i++) {
-        struct pl_fast op = s->fast.ptr[i];
-        TRY(push(c, op.code, op.a, op.b, op.c));
-    }
-    copy.fast[PL_CLASS_COUNT] = (uint32_t)s->fast.len;
-    struct pl_object object = s->objects.ptr[s->fast.ptr[first].a];
-    uint32_t from = object.table.first;
-    object.table.first = (uint32_t)s->slots.len;
-    for (uint32_t i = 0; i <= object.table.mask; i++) {
-        struct pl_slot slot = s->slots.ptr[from + i];
-        if (slot.name && pl_str_eq((struct pl_str){slot.name, slot.len}, s->names.ptr[name].text))
-            slot.shape = PL_SHAPE_TYPE;
-        if (!pl_vec_push(&s->slots, slot))
-            return pl_compile_nomem(c);
-    }
-    s->fast.ptr[copy.fast[PL_RECORD]].a = (uint32_t)s->objects.len;
-    *ret_sub = (uint32_t)s->subs.len;
-    if (!pl_vec_push(&s->objects, object) || !pl_vec_push(&s->subs, copy) ||
-        !pl_vec_push(&s->infos, info))
-        return pl_compile_nomem(c);
-    return PL_OK;
-}
-
-/* Lets every switch lead to branches that do not look at the deciding member again. */
-static enum pl_status trust_switches(struct pl_compiler *c)
-{
-    struct pl_schema *s = c->schema;
-    size_t n_subs = s->subs.len;
-    for (size_t i = 0; i < n_subs; i++) {
-        const struct pl_sub sub = s->subs.ptr[i];
-        for (uint32_t f = sub.fast[PL_RECORD]; f < sub.fast[PL_RECORD + 1]; f++) {
-            struct pl_fast op = s->fast.ptr[f];
-            for (uint32_t b = 0; op.code == PL_FAST_SWITCH && b < op.c; b++) {
-                uint32_t trusted;
-                TRY(trust_branch(c, s->lists.ptr[op.b + b], s->switches.ptr[op.a].name, &trusted));
-                s->lists.ptr[op.b + b] = trusted;
-            }
-        }
-    }
-    return PL_OK;
-}
-
-/* Nothing is appended any more: indexes of the inner loop become pointers. */
-static void set_pointers(struct pl_schema *s)
-{
-    for (size_t i = 0; i < s->objects.len; i++)
-        s->objects.ptr[i].slots = s->slots.ptr + s->objects.ptr[i].table.first;
-    for (size_t i = 0; i < s->sets.len; i++)
-        s->sets.ptr[i].slots = s->set_slots.ptr + s->sets.ptr[i].table.first;
 }
 
 enum pl_status pl_optimise(struct pl_compiler *c)
@@ -590,7 +547,5 @@ enum pl_status pl_optimise(struct pl_compiler *c)
         TRY(pl_discriminate(c, i));
     for (uint32_t i = 0; i < s->subs.len; i++)
         TRY(build_fast(c, i));
-    TRY(trust_switches(c));
-    set_pointers(s);
-    return PL_OK;
+    return pl_fuse(c);
 }

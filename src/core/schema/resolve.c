@@ -67,8 +67,8 @@ enum pl_status pl_resolve_add(struct pl_compiler *c, struct pl_str uri, struct p
     return PL_OK;
 }
 
-/* The document retrieved from `uri`, taken from the sources or the meta-schemas when it is new; none
- * if nobody has it. */
+/* The document retrieved from `uri`, taken from the sources or the meta-schemas when it is new;
+ * none if nobody has it. */
 static enum pl_status find_doc(struct pl_compiler *c, struct pl_str uri, uint32_t *ret_doc)
 {
     struct pl_map_entry *entry = pl_map_get(&c->doc_uris, uri);

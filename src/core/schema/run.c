@@ -1,5 +1,7 @@
 /* The scratch of one thread of validation. */
-#include "schema/schema_int.h"
+#include "schema/unevaluated.h"
+
+#define FIRST_TEXT 256 /* bytes of decoded text */
 
 enum pl_status pl_schema_run_create(const struct pl_schema *schema, struct pl_schema_run **ret_run)
 {
@@ -9,7 +11,12 @@ enum pl_status pl_schema_run_create(const struct pl_schema *schema, struct pl_sc
     memset(run, 0, sizeof *run);
     run->schema = schema;
     pl_buf_init(&run->text, 0);
-    enum pl_status status = schema->regexes.len ? pl_regex_scratch_create(&run->regex) : PL_OK;
+    /* Room that does for nearly every instance, so that checking takes no memory. */
+    enum pl_status status = pl_buf_reserve(&run->text, FIRST_TEXT) ? PL_OK : PL_NOMEM;
+    if (status == PL_OK && schema->needs_bits && !pl_bits_reserve(run))
+        status = PL_NOMEM;
+    if (status == PL_OK && schema->regexes.len)
+        status = pl_regex_scratch_create(&run->regex);
     if (status != PL_OK)
         pl_schema_run_destroy(run);
     else

@@ -37,13 +37,14 @@ enum pl_status pl_schema_compile(struct pl_str text, const struct pl_schema_opts
                                  struct pl_schema **ret_schema, struct pl_error *err);
 void pl_schema_destroy(struct pl_schema *schema);
 
-enum pl_status pl_schema_run_create(const struct pl_schema *schema,
-                                    struct pl_schema_run **ret_run);
+enum pl_status pl_schema_run_create(const struct pl_schema *schema, struct pl_schema_run **ret_run);
 void pl_schema_run_destroy(struct pl_schema_run *run);
 
 /* Whether the value is valid. Allocates nothing (documented exceptions: uniqueItems over many
- * items, objects or arrays of thousands under unevaluated*). PL_LIMIT when steps, depth or a
- * regular expression's match limit ran out. */
+ * items, objects or arrays of thousands under unevaluated*, long escaped strings under pattern,
+ * format or enum, const and enum of large objects). Of a member that is there twice, where the
+ * parser allowed that, every value must be valid. PL_LIMIT when steps, depth or a regular
+ * expression's match limit ran out. */
 enum pl_status pl_schema_check(struct pl_schema_run *run, const struct pl_json_doc *doc,
                                const struct pl_json_node *node, bool *ret_is_valid);
 

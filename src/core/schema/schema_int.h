@@ -3,6 +3,7 @@
  *     documents --index--> resources, anchors           (resolve.c; compile time)
  *     subschema --compile--> plain ops                  (compile.c, emit.c)
  *     plain ops --optimise--> fast ops, tables, jumps   (optimise.c, table.c, discriminate.c)
+ *     fast ops --fuse--> tests, notes, pointers         (fuse.c)
  *
  * There are two forms of every subschema. Plain ops are one per keyword, in the schema's order, and
  * know the keyword's place: explain.c walks them. Fast ops are what is left when keywords are
@@ -15,6 +16,7 @@
 #define PL_SCHEMA_SCHEMA_INT_H
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "schema/format.h"
@@ -22,12 +24,13 @@
 #include "schema/schema.h"
 
 #define PL_SCHEMA_NONE        UINT32_MAX
-#define PL_SCHEMA_MAX_DEPTH   1000       /* frames of the interpreter */
-#define PL_SCHEMA_MAX_UNITS   1000       /* of one report */
-#define PL_SCHEMA_REGEX_STEPS 20         /* what one search counts for */
-#define PL_SCHEMA_ALL_TYPES   0x7F       /* one bit per pl_json_kind */
-#define PL_SCHEMA_NO_HASH     UINT32_MAX /* of a free slot: hashes have 24 bits */
-#define PL_SCHEMA_INTEGER     0x80       /* beside the number bit: only numbers without fraction */
+#define PL_SCHEMA_MAX_DEPTH   1000 /* frames of the interpreter */
+#define PL_SCHEMA_MAX_UNITS   1000 /* of one report */
+#define PL_SCHEMA_REGEX_STEPS 20   /* what one search counts for */
+#define PL_SCHEMA_ALL_TYPES   0x7F /* one bit per pl_json_kind */
+#define PL_SCHEMA_INTEGER     0x80 /* beside the number bit: only numbers without fraction */
+#define PL_SCHEMA_MAX_NOTES   8    /* of the members of an object; note 0 is nobody's */
+#define PL_SCHEMA_DECIDING    1    /* the note of the member that a ladder is about */
 
 #define TRY(expr)                                                                                  \
     do {                                                                                           \
@@ -115,9 +118,11 @@ enum pl_fast_code {
     PL_FAST_OBJECT,            /* a: object, nothing but members looked up by name */
     PL_FAST_OBJECT_FULL,       /* a: object, everything */
     PL_FAST_ARRAY,             /* a: first of lists, b: prefix items, c: sub of the others */
-    PL_FAST_SWITCH,     /* a: switch, b: first of lists, c: how many: the branch that is meant */
-    PL_FAST_LADDER,     /* a: switch: if/then/else on one member */
-    PL_FAST_DEPENDENCY, /* a: dep */
+    PL_FAST_SWITCH,        /* a: switch, b: first of lists, c: how many: the branch that is meant */
+    PL_FAST_LADDER,        /* a: switch: if/then/else on one member */
+    PL_FAST_OBJECT_LADDER, /* a: object, and its ladder by what was noted on the way */
+    PL_FAST_ABSENT,        /* a: name: there is no such member */
+    PL_FAST_DEPENDENCY,    /* a: dep */
 };
 
 struct pl_fast {
@@ -125,12 +130,34 @@ struct pl_fast {
     uint32_t a, b, c;
 };
 
-/* How little has to be done to check a value; a general subschema needs a call. */
+/* How little has to be done to check a value whose type is right. From PL_SHAPE_RANGE on, that is
+ * about one kind, and every other kind passes. A general subschema is walked op by op. */
 enum pl_shape {
     PL_SHAPE_GENERAL,
     PL_SHAPE_TYPE,    /* `types` says it all */
     PL_SHAPE_SET,     /* a string, one of a set */
     PL_SHAPE_INTEGER, /* `types`, and a number must be whole */
+    PL_SHAPE_RANGE,   /* a number between two limits */
+    PL_SHAPE_LIST,    /* an array: how long, and one subschema for all items */
+    PL_SHAPE_RECORD,  /* an object: nothing but PL_FAST_OBJECT */
+    PL_SHAPE_LADDER,  /* an object: nothing but PL_FAST_OBJECT_LADDER */
+    PL_SHAPE_SWITCH,  /* an object: nothing but PL_FAST_SWITCH */
+};
+
+/* All it takes to check a value that is not tracked, kept where the value is met. */
+struct pl_test {
+    union {
+        size_t index; /* while compiling; the program has the pointer instead */
+        const struct pl_set *set;
+        const struct pl_range *range;
+        const struct pl_array *array;
+        const struct pl_object *object; /* RECORD and LADDER */
+        const struct pl_fast *op;       /* SWITCH */
+    } to;
+    uint32_t sub;   /* or none: then shape is TYPE */
+    uint8_t types;  /* that may hold */
+    uint8_t passes; /* types that hold without a look at the shape */
+    uint8_t shape;
 };
 
 enum pl_sub_flag {
@@ -139,9 +166,10 @@ enum pl_sub_flag {
 };
 
 struct pl_sub {
-    uint8_t types, shape, flags;
+    struct pl_test test;
+    uint8_t types; /* what `type`, `const` and `enum` allow; the test may know better */
+    uint8_t flags;
     uint32_t resource;
-    uint32_t set;                      /* PL_SHAPE_SET */
     uint32_t fast[PL_CLASS_COUNT + 1]; /* ops of class c: fast[c] … fast[c + 1] */
 };
 
@@ -180,6 +208,16 @@ struct pl_limit {
     bool is_small; /* value is exact */
 };
 
+/* The same for whole numbers, by machine integers. */
+struct pl_range {
+    int64_t least, most;
+};
+
+struct pl_array {
+    uint32_t least, most; /* items */
+    struct pl_test items;
+};
+
 struct pl_value {
     uint32_t doc;
     const struct pl_json_node *node;
@@ -194,13 +232,22 @@ struct pl_table {
     uint8_t shift;
 };
 
+/* A string ready to be compared with one that is spelled without escapes, quotes included: the
+ * first and the last eight bytes (four or two of a shorter one) settle all but long ones. */
+struct pl_spelling {
+    const char *text; /* decoded, without quotes; arena; NULL: free */
+    uint64_t head, tail;
+    uint32_t n_quoted; /* bytes of text, and 2; 0: free */
+    uint32_t tag;      /* of a key that says this; 0, which no key has, when free */
+};
+
+/* One cache line. */
 struct pl_slot {
-    const char *name; /* arena; NULL: free */
-    uint32_t len, hash;
-    uint32_t sub;
-    uint32_t prop;            /* in props, or none: it is only required */
-    uint8_t types, shape;     /* of sub */
-    uint8_t is_required, bit; /* its bit in pl_object.required */
+    struct pl_spelling name;
+    struct pl_test test; /* of the value */
+    uint64_t required;   /* its bit in pl_object.required, or 0 */
+    uint32_t prop;       /* in props, or none: it is only required */
+    uint8_t note;        /* where a ladder remembers the value, or 0 */
 };
 
 struct pl_object {
@@ -211,30 +258,56 @@ struct pl_object {
     uint32_t other;              /* sub of members no name and no pattern speaks about, or none */
     uint32_t names;              /* sub of the member names, or none */
     uint32_t patterns, n_patterns;
+    uint32_t ladder; /* switch, of PL_FAST_OBJECT_LADDER */
+};
+
+/* How the strings of a set are hashed: the first that tells them apart. */
+enum pl_set_hash {
+    PL_SET_ENDS,  /* of the spelling, which are at hand anyway */
+    PL_SET_PLAIN, /* as the key of a member */
+    PL_SET_KEYED, /* when a schema has been made to collide, or has very many */
+    PL_SET_HASH_COUNT,
 };
 
 /* A set of strings; id is the place of the string in the list it was made from. */
 struct pl_set {
     const struct pl_set_slot *slots; /* those of the table; set when the program is complete */
     struct pl_table table;           /* of set_slots */
-    bool is_short; /* hashed by length and three bytes, which tell all members apart */
+    struct pl_hash_key key;          /* PL_SET_KEYED */
+    uint8_t hash;                    /* enum pl_set_hash */
 };
 
 struct pl_set_slot {
-    const char *text; /* arena; NULL: free */
-    uint32_t len, id;
+    struct pl_spelling name;
+    uint32_t id;
 };
 
-/* What lists hold for a rung of a ladder. */
-enum pl_rung { PL_RUNG_IF, PL_RUNG_THEN, PL_RUNG_ELSE, PL_RUNG_BRANCH, PL_RUNG_SIZE };
+/* What lists hold for a rung of a ladder. LOOKS is none where THEN has to be run. */
+enum pl_rung {
+    PL_RUNG_IF,
+    PL_RUNG_THEN,
+    PL_RUNG_ELSE,
+    PL_RUNG_BRANCH,
+    PL_RUNG_LOOKS, /* first of looks: what THEN comes to for an object whose members are noted */
+    PL_RUNG_N_LOOKS,
+    PL_RUNG_SIZE
+};
 
-/* One member decides which branch is meant. */
+/* One member that a rung speaks about. */
+struct pl_look {
+    struct pl_test test;
+    uint8_t note;
+    bool is_required;
+};
+
+/* One member decides which branch is meant, by a string or by being null, false or true. */
 struct pl_switch {
     uint32_t name;
-    uint32_t set;            /* of the values of that member */
-    uint32_t branches;       /* first of lists: number of the branch of each value id */
-    uint32_t rungs, n_rungs; /* of a ladder: first of lists, n times pl_rung */
-    bool has_else;           /* of a ladder: on any rung */
+    uint32_t set;                       /* of the strings of that member */
+    uint32_t branches;                  /* first of lists: number of the branch of each string id */
+    uint32_t literal[PL_JSON_TRUE + 1]; /* number of the branch by kind, or none */
+    uint32_t rungs, n_rungs;            /* of a ladder: first of lists, n times pl_rung */
+    bool has_else;                      /* of a ladder: on any rung */
 };
 
 struct pl_sdoc {
@@ -268,12 +341,15 @@ struct pl_schema {
     PL_VEC(struct pl_pattern) patterns;
     PL_VEC(struct pl_dep) deps;
     PL_VEC(struct pl_limit) limits;
+    PL_VEC(struct pl_range) ranges;
+    PL_VEC(struct pl_array) arrays;
     PL_VEC(struct pl_value) values;
     PL_VEC(struct pl_object) objects;
     PL_VEC(struct pl_slot) slots;
     PL_VEC(struct pl_set) sets;
     PL_VEC(struct pl_set_slot) set_slots;
     PL_VEC(struct pl_switch) switches;
+    PL_VEC(struct pl_look) looks;
     PL_VEC(struct pl_regex *) regexes; /* owned */
     PL_VEC(const struct pl_schema_format *) formats;
     uint32_t root;

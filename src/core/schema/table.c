@@ -1,12 +1,16 @@
 /* Hash tables made when a schema is compiled and never changed: time is spent here so that a lookup
  * finds its entry at the first try. For a handful of names there is nearly always a multiplier that
- * sends each to a slot of its own. */
+ * sends each to a slot of its own. What has to be probed for is looked up here as well; lookup.h
+ * has the usual case. */
 #include "schema/compile_int.h"
 #include "schema/lookup.h"
 
-#define MAX_WORK 60000 /* hashes placed while looking for a good multiplier */
+#define MAX_ENDS  64    /* strings of a set that may be hashed by their ends */
+#define MAX_PROBE 8     /* of a set, before a better hash is tried */
+#define MAX_WORK  60000 /* hashes placed while looking for a good multiplier */
 
-/* Places all hashes; returns the longest probe, or n + 2 as soon as it exceeds `limit`. */
+/* Places all hashes; returns the longest probe, or one more than `limit` as soon as it exceeds it.
+ */
 static uint32_t place(const uint32_t *hashes, uint32_t n, const struct pl_table *table,
                       uint8_t *taken, uint32_t limit, uint32_t *slot_of)
 {
@@ -17,7 +21,7 @@ static uint32_t place(const uint32_t *hashes, uint32_t n, const struct pl_table 
         while (taken[at]) {
             at = (at + 1) & table->mask;
             if (++probe > limit)
-                return n + 2;
+                return limit + 1;
         }
         taken[at] = 1;
         slot_of[i] = at;
@@ -26,10 +30,10 @@ static uint32_t place(const uint32_t *hashes, uint32_t n, const struct pl_table 
     return longest;
 }
 
-enum pl_status pl_table_plan(const uint32_t *hashes, uint32_t n, struct pl_table *ret_table,
-                             uint32_t *slot_of)
+enum pl_status pl_table_plan(const uint32_t *hashes, uint32_t n, uint32_t max_probe,
+                             struct pl_table *ret_table, uint32_t *slot_of)
 {
-    struct pl_table best = {.n_probe = n + 2}; /* longer than any chain: the first try counts */
+    struct pl_table best = {.n_probe = max_probe + 1};
     uint32_t bits = 1;
     while ((1u << bits) < 2 * n)
         bits++;
@@ -48,23 +52,69 @@ enum pl_status pl_table_plan(const uint32_t *hashes, uint32_t n, struct pl_table
             multiplier = (multiplier * 0x2C1B3C6D + 0x297A2D39) | 1;
             work += n;
         }
-    best.n_probe = place(hashes, n, &best, taken, n + 1, slot_of);
+    if (best.mask)
+        best.n_probe = place(hashes, n, &best, taken, best.n_probe, slot_of);
     *ret_table = best;
     return PL_OK;
 }
 
-/* Fills `hashes` by the cheap hash when it tells the texts apart, otherwise by the real one. */
-static bool hash_texts(const struct pl_str *texts, uint32_t n, uint32_t *hashes)
+static char quoted_byte(struct pl_str text, size_t i)
 {
-    bool is_short = n <= 64;
-    for (uint32_t i = 0; is_short && i < n; i++) {
-        hashes[i] = pl_short_hash(texts[i].ptr, (uint32_t)texts[i].len);
-        for (uint32_t j = 0; j < i; j++)
-            is_short &= hashes[i] != hashes[j] || pl_str_eq(texts[i], texts[j]);
+    return i == 0 || i == text.len + 1 ? '"' : text.ptr[i - 1];
+}
+
+struct pl_spelling pl_spelling_of(struct pl_str text, uint32_t tag)
+{
+    struct pl_spelling spelling = {
+        .text = text.len ? text.ptr : "", .n_quoted = (uint32_t)text.len + 2, .tag = tag};
+    size_t n = text.len + 2, width = n >= 8 ? 8 : n >= 4 ? 4 : 2;
+    char head[8] = {0}, tail[8] = {0};
+    for (size_t i = 0; i < width; i++) {
+        head[i] = quoted_byte(text, i);
+        tail[i] = quoted_byte(text, n - width + i);
     }
-    for (uint32_t i = 0; !is_short && i < n; i++)
-        hashes[i] = pl_json_key_hash(texts[i]);
-    return is_short;
+    spelling.head = width == 8 ? pl_load8(head) : width == 4 ? pl_load4(head) : pl_load2(head);
+    spelling.tail = width == 8 ? pl_load8(tail) : width == 4 ? pl_load4(tail) : pl_load2(tail);
+    return spelling;
+}
+
+/* The hash of a string that is not spelled anywhere. */
+static uint32_t hash_for(const struct pl_set *set, struct pl_str text)
+{
+    struct pl_spelling spelling = pl_spelling_of(text, 0);
+    struct pl_ends ends = {spelling.head, spelling.tail};
+    return pl_set_hash(set, ends, spelling.text, spelling.n_quoted);
+}
+
+const struct pl_slot *pl_object_probe(const struct pl_object *object, const struct pl_json_doc *doc,
+                                      const struct pl_json_node *key)
+{
+    uint32_t hash = pl_json_key_hash_of(key);
+    uint32_t at = pl_table_start(&object->table, hash);
+    for (uint32_t probe = object->table.n_probe; probe; probe--) {
+        const struct pl_slot *slot = &object->slots[at];
+        if (slot->name.text && slot->name.tag >> 8 == hash &&
+            pl_node_is(doc, key, slot->name.text, slot->name.n_quoted - 2))
+            return slot;
+        at = (at + 1) & object->table.mask;
+    }
+    return NULL;
+}
+
+uint32_t pl_run_set_probe(struct pl_schema_run *run, const struct pl_set *set,
+                          const struct pl_json_node *n)
+{
+    struct pl_str text;
+    if (!pl_run_text(run, n, &text))
+        return PL_SCHEMA_NONE;
+    uint32_t at = pl_table_start(&set->table, hash_for(set, text));
+    for (uint32_t probe = set->table.n_probe; probe; probe--) {
+        const struct pl_spelling *name = &set->slots[at].name;
+        if (name->text && pl_str_eq(pl_spelling_text(name), text))
+            return set->slots[at].id;
+        at = (at + 1) & set->table.mask;
+    }
+    return PL_SCHEMA_NONE;
 }
 
 /* The index of each text without repetitions, in order; returns how many there are. */
@@ -88,6 +138,34 @@ static enum pl_status drop_repeated(const struct pl_str *texts, uint32_t n, stru
     return status;
 }
 
+static bool has_equal(const uint32_t *hashes, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (hashes[i] == hashes[j])
+                return true;
+    return false;
+}
+
+/* Chooses the hash of a set and lays its table out. */
+static enum pl_status plan_set(const struct pl_str *texts, uint32_t n, struct pl_set *set,
+                               uint32_t *hashes, uint32_t *slot_of)
+{
+    set->key = (struct pl_hash_key){{pl_hash(PL_STR("set")), pl_hash(PL_STR("of strings"))}};
+    set->hash = n <= MAX_ENDS ? PL_SET_ENDS : PL_SET_PLAIN;
+    for (; set->hash < PL_SET_HASH_COUNT; set->hash++) {
+        bool is_last = set->hash == PL_SET_KEYED;
+        for (uint32_t i = 0; i < n; i++)
+            hashes[i] = hash_for(set, texts[i]);
+        if (set->hash == PL_SET_ENDS && has_equal(hashes, n))
+            continue;
+        TRY(pl_table_plan(hashes, n, is_last ? n + 1 : MAX_PROBE, &set->table, slot_of));
+        if (set->table.mask)
+            break;
+    }
+    return PL_OK;
+}
+
 enum pl_status pl_set_build(struct pl_schema *s, const struct pl_str *texts, uint32_t n,
                             uint32_t *ret_set)
 {
@@ -98,15 +176,14 @@ enum pl_status pl_set_build(struct pl_schema *s, const struct pl_str *texts, uin
     uint32_t *ids = words, *hashes = words + n, *slot_of = words + 2 * (size_t)n;
     struct pl_set set = {0};
     TRY(drop_repeated(texts, n, kept, ids, &n));
-    set.is_short = hash_texts(kept, n, hashes);
-    TRY(pl_table_plan(hashes, n, &set.table, slot_of));
+    TRY(plan_set(kept, n, &set, hashes, slot_of));
     set.table.first = (uint32_t)s->set_slots.len;
     for (uint32_t i = 0; i <= set.table.mask; i++)
         if (!pl_vec_push(&s->set_slots, (struct pl_set_slot){0}))
             return PL_NOMEM;
     for (uint32_t i = 0; i < n; i++)
         s->set_slots.ptr[set.table.first + slot_of[i]] =
-            (struct pl_set_slot){kept[i].len ? kept[i].ptr : "", (uint32_t)kept[i].len, ids[i]};
+            (struct pl_set_slot){pl_spelling_of(kept[i], 0), ids[i]};
     *ret_set = (uint32_t)s->sets.len;
     return pl_vec_push(&s->sets, set) ? PL_OK : PL_NOMEM;
 }

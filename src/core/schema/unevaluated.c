@@ -32,6 +32,13 @@ static uint32_t take_words(struct pl_schema_run *run, uint32_t n_words)
     return at;
 }
 
+bool pl_bits_reserve(struct pl_schema_run *run)
+{
+    bool is_done = take_words(run, 1) != 0;
+    run->n_bits = 0;
+    return is_done;
+}
+
 uint32_t pl_bits_push(struct pl_schema_run *run, const struct pl_json_node *n)
 {
     uint32_t n_words = words_of(n);

@@ -5,6 +5,9 @@
 
 #include "schema/schema_int.h"
 
+/* Takes the memory for usual sets in advance; false when out of memory. */
+bool pl_bits_reserve(struct pl_schema_run *run);
+
 /* A new empty set for the children of n; 0 when out of memory (the run remembers). */
 uint32_t pl_bits_push(struct pl_schema_run *run, const struct pl_json_node *n);
 /* A copy of the set `from`, to be given back or dropped. */

@@ -1,9 +1,11 @@
 /* Checking an instance: the fast program, yes or no, at the first failure.
  *
- * A subschema costs a bit test for the kind of the instance and a walk over the few ops that speak
- * about that kind. The interpreter calls itself where a subschema applies another; `depth` bounds
- * that, and `steps` bounds the whole, so no schema and no instance can make it hang. `track` names
- * the set of evaluated children of the instance at hand (unevaluated.h), 0 nearly always. */
+ * A value costs a bit test for its kind, which settles most. What is left goes where the test of
+ * its subschema leads (struct pl_test): to the members, the items, a set, or, for a subschema of
+ * several ops, to a walk over the few that speak about that kind. The interpreter calls itself
+ * where a subschema applies another; `depth` bounds that, and `steps` bounds the whole, so no
+ * schema and no instance can make it hang. `track` names the set of evaluated children of the
+ * instance at hand (unevaluated.h), 0 nearly always. */
 #include "schema/assert.h"
 #include "schema/lookup.h"
 #include "schema/unevaluated.h"
@@ -13,58 +15,97 @@
 static bool check_sub(struct pl_schema_run *run, uint32_t index, const struct pl_json_node *n,
                       uint32_t track);
 
-/* A child of the instance against a subschema of which types and shape are at hand. */
-static inline bool check_value(struct pl_schema_run *run, uint8_t types, uint8_t shape,
-                               uint32_t sub, const struct pl_json_node *n)
+static bool check_shape(struct pl_schema_run *run, const struct pl_test *test,
+                        const struct pl_json_node *n);
+
+/* A value that is not tracked. */
+static inline bool check_value(struct pl_schema_run *run, const struct pl_test *test,
+                               const struct pl_json_node *n)
 {
-    if (!(types >> pl_json_kind(n) & 1))
-        return false;
-    if (shape == PL_SHAPE_TYPE)
-        return true;
-    if (shape == PL_SHAPE_SET)
-        return pl_run_set_find(run, run->schema->subs.ptr[sub].set, n) != PL_SCHEMA_NONE;
-    if (shape == PL_SHAPE_INTEGER && (n->tag & PL_JSON_INTEGER))
-        return true;
-    return check_sub(run, sub, n, 0);
+    return __builtin_expect(test->passes >> pl_json_kind(n) & 1, 1) || check_shape(run, test, n);
 }
 
 static inline bool check_child(struct pl_schema_run *run, uint32_t sub,
                                const struct pl_json_node *n)
 {
-    const struct pl_sub *s = &run->schema->subs.ptr[sub];
-    return check_value(run, s->types, s->shape, sub, n);
+    return check_value(run, &run->schema->subs.ptr[sub].test, n);
+}
+
+/* Another subschema for the same instance. */
+static inline bool check_in_place(struct pl_schema_run *run, uint32_t sub,
+                                  const struct pl_json_node *n, uint32_t track)
+{
+    return track ? check_sub(run, sub, n, track) : check_child(run, sub, n);
+}
+
+/* Pays for a frame and n children. The caller takes the frame off again. */
+static inline bool enter(struct pl_schema_run *run, uint64_t n)
+{
+    if (__builtin_expect(run->steps <= n || run->depth >= PL_SCHEMA_MAX_DEPTH, 0))
+        return pl_run_stop(run, PL_LIMIT);
+    run->steps -= (uint32_t)n + 1;
+    run->depth++;
+    return true;
 }
 
 /* What looking up the members of an object costs: more where names of the schema share a hash. */
-static inline bool spend_members(struct pl_schema_run *run, const struct pl_object *object,
-                                 uint32_t count)
+static inline uint64_t cost_of(const struct pl_object *object, const struct pl_json_node *n)
 {
-    uint64_t cost = (uint64_t)count * object->table.n_probe;
-    return pl_run_spend(run, cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX);
+    return (uint64_t)pl_json_count(n) * object->table.n_probe;
+}
+
+static inline bool has_right_size(const struct pl_object *object, const struct pl_json_node *n)
+{
+    return pl_json_count(n) >= object->least && pl_json_count(n) <= object->most;
+}
+
+/* What a ladder wants to know about the members of its object. */
+struct notes {
+    const struct pl_json_node *value[PL_SCHEMA_MAX_NOTES]; /* by pl_slot.note; NULL: not there */
+    bool is_repeated;                                      /* one of them is there twice */
+};
+
+static inline void take_note(struct notes *notes, uint8_t note, const struct pl_json_node *value)
+{
+    if (!note)
+        return;
+    notes->is_repeated |= notes->value[note] != NULL;
+    notes->value[note] = value;
 }
 
 /* Members found by name, nothing else to say about them: the usual object. */
-static __attribute__((noinline)) bool check_object(struct pl_schema_run *run,
-                                                   const struct pl_object *object,
-                                                   const struct pl_json_node *n)
+static inline __attribute__((always_inline)) bool check_members(struct pl_schema_run *run,
+                                                                const struct pl_object *object,
+                                                                const struct pl_json_node *n,
+                                                                struct notes *notes)
 {
-    uint32_t count = pl_json_count(n);
-    uint64_t seen = 0;
-    if (count < object->least || count > object->most || !spend_members(run, object, count))
-        return false;
     const struct pl_json_doc *doc = run->doc;
+    uint64_t seen = 0;
     for (const struct pl_json_node *key = pl_json_first(n), *end = pl_json_end(n); key != end;
          key = pl_json_next_member(key)) {
         const struct pl_slot *slot = pl_object_find(object, doc, key);
         if (slot) {
-            seen |= (uint64_t)slot->is_required << slot->bit;
-            if (!check_value(run, slot->types, slot->shape, slot->sub, key + 1))
+            seen |= slot->required;
+            if (notes)
+                take_note(notes, slot->note, key + 1);
+            if (!check_value(run, &slot->test, key + 1))
                 return false;
         } else if (object->other != PL_SCHEMA_NONE && !check_child(run, object->other, key + 1)) {
             return false;
         }
     }
     return seen == object->required;
+}
+
+static __attribute__((noinline)) bool check_object(struct pl_schema_run *run,
+                                                   const struct pl_object *object,
+                                                   const struct pl_json_node *n)
+{
+    if (!has_right_size(object, n) || !enter(run, cost_of(object, n)))
+        return false;
+    bool is_valid = check_members(run, object, n, NULL);
+    run->depth--;
+    return is_valid;
 }
 
 /* One member against everything: its name, its property, each pattern, and what is left. */
@@ -75,10 +116,10 @@ static bool check_member(struct pl_schema_run *run, const struct pl_object *obje
     const struct pl_slot *slot = pl_object_find(object, run->doc, key);
     bool is_known = slot && slot->prop != PL_SCHEMA_NONE;
     if (slot)
-        *seen |= (uint64_t)slot->is_required << slot->bit;
+        *seen |= slot->required;
     if (object->names != PL_SCHEMA_NONE && !check_child(run, object->names, key))
         return false;
-    if (is_known && !check_child(run, slot->sub, key + 1))
+    if (is_known && !check_value(run, &slot->test, key + 1))
         return false;
     for (uint32_t i = 0; i < object->n_patterns; i++) {
         const struct pl_pattern *pattern = &s->patterns.ptr[object->patterns + i];
@@ -95,9 +136,11 @@ static bool check_member(struct pl_schema_run *run, const struct pl_object *obje
 static bool check_object_full(struct pl_schema_run *run, const struct pl_object *object,
                               const struct pl_json_node *n, uint32_t track)
 {
-    uint32_t count = pl_json_count(n), i = 0;
+    uint32_t i = 0;
     uint64_t seen = 0;
-    if (count < object->least || count > object->most || !spend_members(run, object, count))
+    uint64_t cost = cost_of(object, n);
+    if (!has_right_size(object, n) ||
+        !pl_run_spend(run, cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX))
         return false;
     for (const struct pl_json_node *key = pl_json_first(n), *end = pl_json_end(n); key != end;
          key = pl_json_next_member(key), i++) {
@@ -110,11 +153,22 @@ static bool check_object_full(struct pl_schema_run *run, const struct pl_object 
     return seen == object->required && run->status == PL_OK;
 }
 
+/* Items from `e` on, all alike. */
+static inline bool check_items(struct pl_schema_run *run, const struct pl_test *items,
+                               const struct pl_json_node *e, const struct pl_json_node *end)
+{
+    for (; e != end; e = pl_json_next(e))
+        if (!check_value(run, items, e))
+            return false;
+    return true;
+}
+
 static __attribute__((noinline)) bool check_array(struct pl_schema_run *run,
                                                   const struct pl_fast *op,
                                                   const struct pl_json_node *n, uint32_t track)
 {
-    const uint32_t *prefix = run->schema->lists.ptr + op->a;
+    const struct pl_schema *s = run->schema;
+    const uint32_t *prefix = s->lists.ptr + op->a;
     const struct pl_json_node *e = pl_json_first(n), *end = pl_json_end(n);
     uint32_t i = 0;
     if (!pl_run_spend(run, pl_json_count(n)))
@@ -126,13 +180,36 @@ static __attribute__((noinline)) bool check_array(struct pl_schema_run *run,
     }
     if (op->c == PL_SCHEMA_NONE)
         return true;
-    const struct pl_sub items = run->schema->subs.ptr[op->c];
-    for (; e != end; i++, e = pl_json_next(e)) {
-        if (!check_value(run, items.types, items.shape, op->c, e))
-            return false;
-        if (track)
-            pl_bits_mark(run, track, i);
-    }
+    for (; track && i < pl_json_count(n); i++) /* what fails is forgotten with the branch */
+        pl_bits_mark(run, track, i);
+    return check_items(run, &s->subs.ptr[op->c].test, e, end);
+}
+
+static __attribute__((noinline)) bool check_list_deep(struct pl_schema_run *run,
+                                                      const struct pl_test *items,
+                                                      const struct pl_json_node *e,
+                                                      const struct pl_json_node *end)
+{
+    run->depth++;
+    bool is_valid = check_items(run, items, e, end);
+    run->depth--;
+    return is_valid;
+}
+
+/* An array of PL_SHAPE_LIST. As long as the items' types settle them it takes no call. */
+static __attribute__((noinline)) bool
+check_list(struct pl_schema_run *run, const struct pl_array *array, const struct pl_json_node *n)
+{
+    uint32_t count = pl_json_count(n), passes = array->items.passes;
+    if (count < array->least || count > array->most)
+        return false;
+    if (__builtin_expect(run->steps <= count || run->depth >= PL_SCHEMA_MAX_DEPTH, 0))
+        return pl_run_stop(run, PL_LIMIT);
+    run->steps -= count + 1;
+    for (const struct pl_json_node *e = pl_json_first(n), *end = pl_json_end(n); e != end;
+         e = pl_json_next(e))
+        if (!(passes >> pl_json_kind(e) & 1))
+            return check_list_deep(run, &array->items, e, end);
     return true;
 }
 
@@ -198,15 +275,15 @@ static __attribute__((noinline)) bool check_switch(struct pl_schema_run *run,
 {
     const struct pl_schema *s = run->schema;
     const struct pl_switch *sw = &s->switches.ptr[op->a];
-    if (pl_json_kind(n) != PL_JSON_OBJECT || !pl_run_spend(run, pl_json_count(n)))
+    if (pl_json_kind(n) != PL_JSON_OBJECT || !enter(run, pl_json_count(n)))
         return false;
     const struct pl_json_node *value = pl_member_find(run->doc, n, &s->names.ptr[sw->name]);
-    if (!value || pl_json_kind(value) != PL_JSON_STRING)
-        return false;
-    uint32_t id = pl_run_set_find(run, sw->set, value);
-    if (id == PL_SCHEMA_NONE)
-        return false;
-    return check_sub(run, s->lists.ptr[op->b + s->lists.ptr[sw->branches + id]], n, track);
+    uint32_t branch = value ? pl_run_branch(run, sw, value) : PL_SCHEMA_NONE;
+    bool is_valid = false;
+    if (branch != PL_SCHEMA_NONE)
+        is_valid = check_in_place(run, s->lists.ptr[op->b + branch], n, track);
+    run->depth--;
+    return is_valid;
 }
 
 /* Every rung for itself. */
@@ -220,32 +297,75 @@ static COLD bool climb_ladder(struct pl_schema_run *run, const struct pl_switch 
     return true;
 }
 
-static bool check_ladder(struct pl_schema_run *run, const struct pl_fast *op,
-                         const struct pl_json_node *n, uint32_t track)
+/* What a rung whose `then` only asks about members comes to. */
+static inline bool check_looks(struct pl_schema_run *run, const struct pl_look *looks, uint32_t n,
+                               const struct notes *notes)
 {
-    const struct pl_schema *s = run->schema;
-    const struct pl_switch *sw = &s->switches.ptr[op->a];
-    const uint32_t *rungs = s->lists.ptr + sw->rungs;
-    if (!pl_run_spend(run, pl_json_count(n)))
+    if (!pl_run_spend(run, n))
         return false;
-    const struct pl_json_node *value = pl_member_find(run->doc, n, &s->names.ptr[sw->name]);
-    if (!value || track)
-        return climb_ladder(run, sw, n, track);
-    uint32_t id = PL_SCHEMA_NONE, meant = PL_SCHEMA_NONE;
-    if (pl_json_kind(value) == PL_JSON_STRING)
-        id = pl_run_set_find(run, sw->set, value);
-    if (id != PL_SCHEMA_NONE) {
-        meant = s->lists.ptr[sw->branches + id];
-        uint32_t then = rungs[meant * PL_RUNG_SIZE + PL_RUNG_THEN];
-        if (then != PL_SCHEMA_NONE && !check_sub(run, then, n, 0))
-            return false;
-    }
-    for (uint32_t i = 0; sw->has_else && i < sw->n_rungs; i++) {
-        uint32_t other = rungs[i * PL_RUNG_SIZE + PL_RUNG_ELSE];
-        if (i != meant && other != PL_SCHEMA_NONE && !check_sub(run, other, n, 0))
+    for (const struct pl_look *look = looks; look != looks + n; look++) {
+        const struct pl_json_node *value = notes->value[look->note];
+        if (value ? !check_value(run, &look->test, value) : look->is_required)
             return false;
     }
     return true;
+}
+
+static inline bool check_rung(struct pl_schema_run *run, const uint32_t *rung,
+                              const struct pl_json_node *n, const struct notes *notes)
+{
+    if (notes && rung[PL_RUNG_LOOKS] != PL_SCHEMA_NONE)
+        return check_looks(run, run->schema->looks.ptr + rung[PL_RUNG_LOOKS], rung[PL_RUNG_N_LOOKS],
+                           notes);
+    return rung[PL_RUNG_THEN] == PL_SCHEMA_NONE || check_child(run, rung[PL_RUNG_THEN], n);
+}
+
+/* The rung that `value` means, and what the others say otherwise. */
+static inline bool take_rungs(struct pl_schema_run *run, const struct pl_switch *sw,
+                              const struct pl_json_node *value, const struct pl_json_node *n,
+                              const struct notes *notes)
+{
+    const uint32_t *rungs = run->schema->lists.ptr + sw->rungs;
+    uint32_t meant = pl_run_branch(run, sw, value);
+    if (meant != PL_SCHEMA_NONE && !check_rung(run, rungs + meant * PL_RUNG_SIZE, n, notes))
+        return false;
+    for (uint32_t i = 0; sw->has_else && i < sw->n_rungs; i++) {
+        uint32_t other = rungs[i * PL_RUNG_SIZE + PL_RUNG_ELSE];
+        if (i != meant && other != PL_SCHEMA_NONE && !check_child(run, other, n))
+            return false;
+    }
+    return true;
+}
+
+static COLD bool check_ladder(struct pl_schema_run *run, const struct pl_switch *sw,
+                              const struct pl_json_node *n, uint32_t track)
+{
+    if (!pl_run_spend(run, pl_json_count(n)))
+        return false;
+    const struct pl_json_node *value =
+        pl_member_find(run->doc, n, &run->schema->names.ptr[sw->name]);
+    if (!value || track)
+        return climb_ladder(run, sw, n, track);
+    return take_rungs(run, sw, value, n, NULL);
+}
+
+/* An object and its ladder in one pass. */
+static __attribute__((noinline)) bool check_object_ladder(struct pl_schema_run *run,
+                                                          const struct pl_object *object,
+                                                          const struct pl_json_node *n)
+{
+    const struct pl_switch *sw = &run->schema->switches.ptr[object->ladder];
+    struct notes notes = {0};
+    if (!has_right_size(object, n) || !enter(run, cost_of(object, n)))
+        return false;
+    bool is_valid = check_members(run, object, n, &notes);
+    if (is_valid) {
+        const struct pl_json_node *value = notes.value[PL_SCHEMA_DECIDING];
+        is_valid = value && !notes.is_repeated ? take_rungs(run, sw, value, n, &notes)
+                                               : check_ladder(run, sw, n, 0);
+    }
+    run->depth--;
+    return is_valid;
 }
 
 static bool check_dependency(struct pl_schema_run *run, const struct pl_dep *dep,
@@ -326,23 +446,54 @@ static __attribute__((noinline)) bool check_op(struct pl_schema_run *run, const 
     case PL_OP_LEFT_ITEMS:
         return check_left(run, op, n, track);
     case PL_OP_REF:
-        return check_sub(run, op->a, n, track);
+        return check_in_place(run, op->a, n, track);
     case PL_FAST_OBJECT:
     case PL_FAST_OBJECT_FULL:
         return check_object_full(run, &s->objects.ptr[op->a], n, track);
     case PL_FAST_SET:
-        return pl_run_set_find(run, op->a, n) != PL_SCHEMA_NONE;
+        return pl_run_set_find(run, &s->sets.ptr[op->a], n) != PL_SCHEMA_NONE;
     case PL_FAST_VALUES:
         return check_values(run, op, n);
     case PL_FAST_LENGTH:
         return pl_assert_length(run, op->a, op->b, n);
     case PL_FAST_LADDER:
-        return check_ladder(run, op, n, track);
+        return check_ladder(run, &s->switches.ptr[op->a], n, track);
+    case PL_FAST_OBJECT_LADDER: /* tracked */
+        return check_object_full(run, &s->objects.ptr[op->a], n, track) &&
+               check_ladder(run, &s->switches.ptr[s->objects.ptr[op->a].ladder], n, track);
+    case PL_FAST_ABSENT:
+        return pl_run_spend(run, pl_json_count(n)) &&
+               !pl_member_find(run->doc, n, &s->names.ptr[op->a]);
     case PL_FAST_DEPENDENCY:
         return check_dependency(run, &s->deps.ptr[op->a], n, track);
     default:
         return pl_run_stop(run, PL_INTERNAL);
     }
+}
+
+/* Ops that a test may lead to without a subschema around them. */
+static inline bool has_own_frame(const struct pl_fast *op, uint32_t track)
+{
+    return op->code == PL_FAST_SWITCH ||
+           (!track && (op->code == PL_FAST_OBJECT || op->code == PL_FAST_OBJECT_LADDER));
+}
+
+/* One of them with a subschema around it, whose frame it is lent. */
+static inline bool check_framed(struct pl_schema_run *run, const struct pl_fast *op,
+                                const struct pl_json_node *n, uint32_t track)
+{
+    const struct pl_object *objects = run->schema->objects.ptr;
+    bool is_valid;
+    run->depth--;
+    run->steps++;
+    if (op->code == PL_FAST_OBJECT)
+        is_valid = check_object(run, &objects[op->a], n);
+    else if (op->code == PL_FAST_OBJECT_LADDER)
+        is_valid = check_object_ladder(run, &objects[op->a], n);
+    else
+        is_valid = check_switch(run, op, n, track);
+    run->depth++;
+    return is_valid;
 }
 
 /* The ops of nearly every subschema are handled here, the others a call away. */
@@ -357,10 +508,8 @@ static inline __attribute__((always_inline)) bool check_ops(struct pl_schema_run
         bool is_valid;
         /* In the order of how often they are met: a processor predicts a chain of tests better than
          * one jump to anywhere. */
-        if (op->code == PL_FAST_OBJECT && !track)
-            is_valid = check_object(run, &s->objects.ptr[op->a], n);
-        else if (op->code == PL_FAST_SWITCH)
-            is_valid = check_switch(run, op, n, track);
+        if (has_own_frame(op, track))
+            is_valid = check_framed(run, op, n, track);
         else if (op->code == PL_FAST_COUNT)
             is_valid = check_count(op, n);
         else if (op->code == PL_FAST_ARRAY)
@@ -393,7 +542,7 @@ static bool check_sub(struct pl_schema_run *run, uint32_t index, const struct pl
                       uint32_t track)
 {
     const struct pl_sub *sub = &run->schema->subs.ptr[index];
-    if (!(sub->types >> pl_json_kind(n) & 1))
+    if (!(sub->test.types >> pl_json_kind(n) & 1))
         return false;
     enum pl_class class = pl_class_of(n);
     uint32_t first = sub->fast[class], end = sub->fast[class + 1];
@@ -409,11 +558,55 @@ static bool check_sub(struct pl_schema_run *run, uint32_t index, const struct pl
     return is_valid;
 }
 
+static __attribute__((noinline)) bool check_set(struct pl_schema_run *run, const struct pl_set *set,
+                                                const struct pl_json_node *n)
+{
+    return pl_run_set_find(run, set, n) != PL_SCHEMA_NONE;
+}
+
+/* A number; only whole ones of few digits are compared here. */
+static __attribute__((noinline)) bool
+check_range(struct pl_schema_run *run, const struct pl_test *test, const struct pl_json_node *n)
+{
+    int64_t value;
+    if (!pl_small_integer(run->doc, n, &value))
+        return check_sub(run, test->sub, n, 0);
+    return value >= test->to.range->least && value <= test->to.range->most;
+}
+
+/* A value whose type does not settle it. From PL_SHAPE_RANGE on, a kind that may hold and is not
+ * passed is the one that the shape is about. Every way out is a tail call: this is the crossroads
+ * of the interpreter and has no frame. */
+static __attribute__((noinline)) bool
+check_shape(struct pl_schema_run *run, const struct pl_test *test, const struct pl_json_node *n)
+{
+    if (!(test->types >> pl_json_kind(n) & 1))
+        return false;
+    switch (test->shape) {
+    case PL_SHAPE_SET:
+        return check_set(run, test->to.set, n);
+    case PL_SHAPE_INTEGER:
+        return (n->tag & PL_JSON_INTEGER) || check_sub(run, test->sub, n, 0);
+    case PL_SHAPE_RANGE:
+        return check_range(run, test, n);
+    case PL_SHAPE_LIST:
+        return check_list(run, test->to.array, n);
+    case PL_SHAPE_RECORD:
+        return check_object(run, test->to.object, n);
+    case PL_SHAPE_LADDER:
+        return check_object_ladder(run, test->to.object, n);
+    case PL_SHAPE_SWITCH:
+        return check_switch(run, test->to.op, n, 0);
+    default:
+        return check_sub(run, test->sub, n, 0);
+    }
+}
+
 enum pl_status pl_schema_check(struct pl_schema_run *run, const struct pl_json_doc *doc,
                                const struct pl_json_node *node, bool *ret_is_valid)
 {
     pl_run_begin(run, doc);
-    bool is_valid = check_sub(run, run->schema->root, node, 0);
+    bool is_valid = check_child(run, run->schema->root, node);
     if (run->status == PL_OK)
         *ret_is_valid = is_valid;
     return run->status;

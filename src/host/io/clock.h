@@ -7,4 +7,7 @@
 /* Milliseconds of a clock that only goes forward; good for measuring how long something took. */
 int64_t pl_clock_ms(void);
 
+/* Seconds since 1970, as the machine is set. */
+int64_t pl_clock_unix_s(void);
+
 #endif

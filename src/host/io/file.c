@@ -6,6 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -143,6 +146,64 @@ enum pl_status pl_fd_write(int fd, struct pl_str bytes, struct pl_error *err)
         bytes = pl_str_slice(bytes, (size_t)n, bytes.len);
     }
     return PL_OK;
+}
+
+enum pl_status pl_fd_open(const char *path, int *ret_fd, struct pl_error *err)
+{
+    int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return fail_open(errno, err);
+    *ret_fd = fd;
+    return PL_OK;
+}
+
+enum pl_status pl_fd_read(int fd, char *to, size_t size, struct pl_str *ret_bytes,
+                          struct pl_error *err)
+{
+    for (;;) {
+        ssize_t n = read(fd, to, size);
+        if (n >= 0) {
+            *ret_bytes = (struct pl_str){to, (size_t)n};
+            return PL_OK;
+        }
+        if (errno == EISDIR)
+            return pl_fail(err, PL_UNREADABLE, "this is a directory; name the files in it");
+        if (errno != EINTR)
+            return pl_fail(err, PL_IO, "reading failed: %s", strerror(errno));
+    }
+}
+
+void pl_fd_close(int fd)
+{
+    close_fd(&fd);
+}
+
+/* A file beside `path` that can be renamed over it. */
+static enum pl_status write_and_rename(const char *path, struct pl_str bytes, struct pl_error *err)
+{
+    char name[PATH_MAX];
+    if (snprintf(name, sizeof name, "%s.XXXXXX", path) >= (int)sizeof name)
+        return pl_fail(err, PL_IO, "its name is too long");
+    __attribute__((cleanup(close_fd))) int fd = mkstemp(name);
+    if (fd < 0)
+        return pl_fail(err, PL_IO, "it cannot be written: %s", strerror(errno));
+    enum pl_status status = pl_fd_write(fd, bytes, err);
+    if (status == PL_OK && (fchmod(fd, 0644) < 0 || rename(name, path) < 0))
+        status = pl_fail(err, PL_IO, "it cannot be written: %s", strerror(errno));
+    if (status != PL_OK)
+        unlink(name);
+    return status;
+}
+
+enum pl_status pl_file_write(const char *path, struct pl_str bytes, struct pl_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+        return write_and_rename(path, bytes, err);
+    __attribute__((cleanup(close_fd))) int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return pl_fail(err, PL_IO, "it cannot be written: %s", strerror(errno));
+    return pl_fd_write(fd, bytes, err);
 }
 
 void pl_fd_guard_standard(void)

@@ -36,6 +36,18 @@ void pl_file_close(struct pl_file *file);
  * pipe as an error. */
 enum pl_status pl_fd_write(int fd, struct pl_str bytes, struct pl_error *err);
 
+/* Puts `bytes` in the place of `path`: whole or not at all where the file system can rename (a
+ * regular file or a new one); a device or a pipe is written to as it is. PL_IO with the reason. */
+enum pl_status pl_file_write(const char *path, struct pl_str bytes, struct pl_error *err);
+
+/* A file for reading piece by piece ("-" is standard input), errors as for pl_file_read. */
+enum pl_status pl_fd_open(const char *path, int *ret_fd, struct pl_error *err);
+/* Reads what is there, waiting for the first byte. An empty *ret_bytes is the end. */
+enum pl_status pl_fd_read(int fd, char *to, size_t size, struct pl_str *ret_bytes,
+                          struct pl_error *err);
+/* Closes what pl_fd_open opened; leaves the standard descriptors alone. */
+void pl_fd_close(int fd);
+
 /* Makes sure that descriptors 0, 1 and 2 are taken, so that no file we open becomes one of them.
  * A missing standard output stays unwritable: writing to it fails as it would have. */
 void pl_fd_guard_standard(void);

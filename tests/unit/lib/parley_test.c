@@ -262,7 +262,7 @@ static void every_builtin_schema_compiles(void **state)
     for (const char *name; (name = parley_schema_builtin_name(n)); n++) {
         struct parley_schema *schema = NULL;
         assert_int_equal(parley_schema_builtin(name, 0, &schema, NULL), PARLEY_OK);
-        assert_int_equal(is_valid(schema, "[]"), 0);
+        assert_int_equal(is_valid(schema, "7"), 0); /* an empty list can be a conversation */
         parley_schema_destroy(schema);
     }
     assert_true(n >= 2);

@@ -170,6 +170,29 @@ static void a_decided_one_of_answers_like_a_tried_one(void **state)
     }
 }
 
+static void true_and_false_decide_like_strings(void **state)
+{
+    (void)state;
+    const char *schema = "{\"oneOf\":[{\"type\":\"object\",\"required\":[\"ok\"],\"properties\":{"
+                         "\"ok\":{\"const\":true}}},{\"type\":\"object\",\"required\":[\"ok\","
+                         "\"why\"],\"properties\":{\"ok\":{\"enum\":[false,null]}}}]}";
+    assert_true(accepts(schema, "{\"ok\":true}"));
+    assert_false(accepts(schema, "{\"ok\":false}"));
+    assert_true(accepts(schema, "{\"ok\":false,\"why\":1}"));
+    assert_true(accepts(schema, "{\"ok\":null,\"why\":1}"));
+    assert_false(accepts(schema, "{\"ok\":\"true\"}"));
+    assert_false(accepts(schema, "{\"ok\":1}"));
+    const char *ladder = "{\"allOf\":[{\"if\":{\"properties\":{\"ok\":{\"const\":true}}},\"then\":{"
+                         "\"required\":[\"out\"]}},{\"if\":{\"properties\":{\"ok\":{\"const\":"
+                         "false}}},\"then\":{\"not\":{\"required\":[\"out\"]}}}]}";
+    assert_true(accepts(ladder, "{\"ok\":true,\"out\":1}"));
+    assert_false(accepts(ladder, "{\"ok\":true}"));
+    assert_true(accepts(ladder, "{\"ok\":false}"));
+    assert_false(accepts(ladder, "{\"ok\":false,\"out\":1}"));
+    assert_true(accepts(ladder, "{\"ok\":5}"));
+    assert_false(accepts(ladder, "{}"));
+}
+
 static void a_ladder_answers_like_its_rungs(void **state)
 {
     (void)state;
@@ -332,6 +355,7 @@ int main(void)
         cmocka_unit_test(numbers_are_compared_exactly),
         cmocka_unit_test(escaped_names_and_strings_count_decoded),
         cmocka_unit_test(a_decided_one_of_answers_like_a_tried_one),
+        cmocka_unit_test(true_and_false_decide_like_strings),
         cmocka_unit_test(a_ladder_answers_like_its_rungs),
         cmocka_unit_test(many_names_and_many_choices_are_found),
         cmocka_unit_test(repeated_items_are_found_among_few_and_many),

@@ -1,0 +1,300 @@
+/* parley handoff: packets that hand a task over to another agent. */
+#include "app/commands.h"
+#include "app/input.h"
+
+#include "base/utf8.h"
+#include "conv/handoff.h"
+#include "format/format.h"
+#include "io/clock.h"
+#include "json/lenient.h"
+#include "json/text.h"
+#include "json/write.h"
+
+#include <stdio.h>
+
+/* A document that was read. */
+struct reading {
+    struct pl_file file; /* owned */
+    struct pl_json_doc doc;
+};
+
+struct job {
+    struct pl_console *console; /* borrowed */
+    const struct pl_args *args; /* borrowed */
+    const char *path, *name;    /* of the input; its name in messages */
+    struct pl_arena arena;      /* owned */
+    struct reading input, previous;
+    bool has_previous;
+    char timestamp[32];
+    PL_VEC(struct pl_str) texts; /* owned; steps, then constraints, then what done means */
+    PL_VEC(struct pl_handoff_artifact) artifacts; /* owned */
+    struct pl_handoff_reasons reasons;            /* owned */
+};
+
+static enum pl_exit fail(struct job *job, const char *name, enum pl_status status,
+                         struct pl_error *err)
+{
+    if (!err->message[0])
+        snprintf(err->message, sizeof err->message, "%s", pl_status_info(status)->text);
+    err->status = status;
+    return pl_console_fail(job->console, name, err);
+}
+
+static struct pl_str value_of(const struct job *job, enum pl_option_id id)
+{
+    const struct pl_option_use *use = pl_args_find(job->args, id);
+    return use ? pl_str_of(use->values[0]) : (struct pl_str){0};
+}
+
+/* The date of a day counted from 1970-01-01 (the proleptic Gregorian calendar, years that begin in
+ * March so that the leap day is the last). */
+static void write_instant(char to[32], int64_t unix_s)
+{
+    int64_t days = unix_s / 86400, rest = unix_s % 86400;
+    int64_t z = days + 719468, era = z / 146097, doe = z - era * 146097;
+    int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+    int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
+    int64_t month = mp < 10 ? mp + 3 : mp - 9, year = yoe + era * 400 + (month <= 2);
+    int64_t day = doy - (153 * mp + 2) / 5 + 1;
+    snprintf(to, 32, "%04u-%02u-%02uT%02u:%02u:%02uZ", (unsigned)(year % 10000),
+             (unsigned)(month % 100), (unsigned)(day % 100), (unsigned)(rest / 3600 % 24),
+             (unsigned)(rest / 60 % 60), (unsigned)(rest % 60));
+}
+
+static enum pl_exit read_document(struct job *job, const char *path, struct reading *to)
+{
+    struct pl_error err = {0};
+    struct pl_json_notes notes;
+    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
+    enum pl_status status = pl_input_read(path, &to->file, &err);
+    if (status == PL_OK)
+        status = pl_json_parse_lenient(&job->arena, to->file.bytes, &opts, &to->doc, &notes, &err);
+    return status == PL_OK ? PL_EXIT_OK : fail(job, pl_input_name(path), status, &err);
+}
+
+static enum pl_exit read_inputs(struct job *job)
+{
+    for (size_t i = 0; i < job->args->uses.len; i++) {
+        const struct pl_option_use *use = &job->args->uses.ptr[i];
+        if (use->values[0] && !pl_utf8_is_valid(pl_str_of(use->values[0])))
+            return pl_usage_fail(job->console, "handoff", "the value of --%s is not UTF-8",
+                                 use->option->name);
+    }
+    enum pl_exit code = read_document(job, job->path, &job->input);
+    const struct pl_option_use *previous = pl_args_find(job->args, PL_OPT_PREVIOUS);
+    if (code == PL_EXIT_OK && previous) {
+        code = read_document(job, previous->values[0], &job->previous);
+        job->has_previous = true;
+    }
+    return code;
+}
+
+/* All values of a repeatable option, behind those gathered before. */
+static size_t gather(struct job *job, enum pl_option_id id)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < job->args->uses.len; i++)
+        if (job->args->uses.ptr[i].option->id == id &&
+            pl_vec_push(&job->texts, pl_str_of(job->args->uses.ptr[i].values[0])))
+            n++;
+    return n;
+}
+
+static enum pl_exit gather_artifacts(struct job *job)
+{
+    struct pl_error err = {0};
+    for (size_t i = 0; i < job->args->uses.len; i++) {
+        const struct pl_option_use *use = &job->args->uses.ptr[i];
+        if (use->option->id != PL_OPT_ARTIFACT)
+            continue;
+        const char *equals = strchr(use->values[0], '=');
+        if (!equals || equals == use->values[0])
+            return pl_usage_fail(job->console, "handoff", "--artifact wants NAME=PLACE, not \"%s\"",
+                                 use->values[0]);
+        struct pl_handoff_artifact artifact = {{use->values[0], (size_t)(equals - use->values[0])},
+                                               pl_str_of(equals + 1)};
+        if (!pl_vec_push(&job->artifacts, artifact))
+            return fail(job, NULL, PL_NOMEM, &err);
+    }
+    return PL_EXIT_OK;
+}
+
+static enum pl_status make_packet(struct job *job, struct pl_handoff_opts *opts,
+                                  struct pl_error *err)
+{
+    const struct pl_format *format = pl_format_detect(&job->input.doc);
+    if (!format)
+        return pl_fail(err, PL_INVALID, "this is no conversation in a format I know");
+    struct pl_conv conv;
+    enum pl_status status = pl_conv_init(&conv, &job->arena, &job->input.doc);
+    if (status == PL_OK)
+        status = format->read(&conv, PL_KIND_REQUEST, err);
+    if (status == PL_OK)
+        status = conv.status;
+    if (status == PL_OK)
+        status = pl_handoff_make(pl_console_out(job->console), &conv, opts, err);
+    pl_conv_deinit(&conv);
+    return status;
+}
+
+static enum pl_exit make(struct job *job)
+{
+    struct pl_error err = {0};
+    struct pl_handoff_opts opts = {
+        .source = value_of(job, PL_OPT_SOURCE),
+        .target = value_of(job, PL_OPT_TARGET),
+        .timestamp = pl_str_of(job->timestamp),
+        .objective = value_of(job, PL_OPT_OBJECTIVE),
+        .status = value_of(job, PL_OPT_STATUS),
+        .next = value_of(job, PL_OPT_NEXT),
+        .summary = value_of(job, PL_OPT_SUMMARY),
+        .id = value_of(job, PL_OPT_ID),
+        .trace = value_of(job, PL_OPT_TRACE),
+        .previous = job->has_previous ? &job->previous.doc : NULL,
+    };
+    if (!opts.target.len)
+        return pl_usage_fail(job->console, "handoff", "who takes over? Give --target AGENT");
+    enum pl_exit code = gather_artifacts(job);
+    if (code != PL_EXIT_OK)
+        return code;
+    size_t n_steps = gather(job, PL_OPT_STEP), n_constraints = gather(job, PL_OPT_CONSTRAINT);
+    size_t n_done = gather(job, PL_OPT_DONE);
+    opts.steps = (struct pl_handoff_texts){job->texts.ptr, n_steps};
+    opts.constraints = (struct pl_handoff_texts){job->texts.ptr + n_steps, n_constraints};
+    opts.done = (struct pl_handoff_texts){job->texts.ptr + n_steps + n_constraints, n_done};
+    opts.artifacts = job->artifacts.ptr;
+    opts.n_artifacts = job->artifacts.len;
+    enum pl_status status = make_packet(job, &opts, &err);
+    if (status != PL_OK)
+        return fail(job, job->name, status, &err);
+    pl_console_puts(job->console, "\n");
+    return PL_EXIT_OK;
+}
+
+static enum pl_exit look(struct job *job)
+{
+    struct pl_error err = {0};
+    enum pl_status status = pl_handoff_check(&job->arena, &job->input.doc,
+                                             job->has_previous ? &job->previous.doc : NULL,
+                                             value_of(job, PL_OPT_AGENT), &job->reasons, &err);
+    return status == PL_OK ? PL_EXIT_OK : fail(job, job->name, status, &err);
+}
+
+static enum pl_exit check(struct job *job)
+{
+    enum pl_exit code = look(job);
+    if (code != PL_EXIT_OK)
+        return code;
+    bool is_valid = job->reasons.list.len == 0;
+    if (pl_args_has(job->args, PL_OPT_JSON)) {
+        struct pl_json_out out = pl_json_out(pl_console_out(job->console));
+        pl_json_out_open(&out, '{');
+        pl_json_out_key(&out, "valid");
+        pl_json_out_bool(&out, is_valid);
+        pl_json_out_key(&out, "errors");
+        pl_handoff_reasons_write(&out, &job->reasons);
+        pl_json_out_close(&out, '}');
+        pl_console_puts(job->console, "\n");
+        return is_valid ? PL_EXIT_OK : PL_EXIT_NO;
+    }
+    for (size_t i = 0; i < job->reasons.list.len; i++) {
+        pl_console_put_safe(job->console, pl_str_of(job->name));
+        pl_console_puts(job->console, ": ");
+        pl_console_put_safe(job->console, job->reasons.list.ptr[i].message);
+        pl_console_puts(job->console, " (at ");
+        pl_console_put_safe(job->console, job->reasons.list.ptr[i].pointer);
+        pl_console_puts(job->console, ")\n");
+    }
+    if (is_valid) {
+        pl_console_put_safe(job->console, pl_str_of(job->name));
+        pl_console_puts(job->console, ": ");
+        pl_console_put_styled(job->console, PL_STYLE_GOOD, "ok");
+        pl_console_puts(job->console, "\n");
+    }
+    return is_valid ? PL_EXIT_OK : PL_EXIT_NO;
+}
+
+static enum pl_exit answer(struct job *job, bool is_accepted)
+{
+    struct pl_handoff_answer said = {
+        .is_accepted = is_accepted && job->reasons.list.len == 0,
+        .agent = value_of(job, PL_OPT_AGENT),
+        .timestamp = pl_str_of(job->timestamp),
+        .reasons = &job->reasons,
+    };
+    const struct pl_json_node *meta =
+        pl_json_get(&job->input.doc, job->input.doc.root, PL_STR("meta"));
+    const struct pl_json_node *target =
+        meta ? pl_json_get(&job->input.doc, meta, PL_STR("target_agent")) : NULL;
+    if (!said.agent.len && target && pl_json_kind(target) == PL_JSON_STRING &&
+        pl_json_text(&job->arena, &job->input.doc, target, &said.agent) != PL_OK)
+        said.agent = (struct pl_str){0};
+    pl_handoff_answer_write(pl_console_out(job->console), &job->arena, &job->input.doc, &said);
+    pl_console_puts(job->console, "\n");
+    return said.is_accepted == is_accepted ? PL_EXIT_OK : PL_EXIT_NO;
+}
+
+static enum pl_exit accept(struct job *job)
+{
+    enum pl_exit code = look(job);
+    return code == PL_EXIT_OK ? answer(job, true) : code;
+}
+
+/* The reasons given, before those the rules have. */
+static enum pl_exit refuse(struct job *job)
+{
+    struct pl_error err = {0};
+    struct pl_handoff_reasons rules = {0};
+    enum pl_exit code = look(job);
+    if (code != PL_EXIT_OK)
+        return code;
+    rules = job->reasons;
+    job->reasons = (struct pl_handoff_reasons){0};
+    bool is_done = true;
+    for (size_t i = 0; i < job->args->uses.len; i++)
+        if (job->args->uses.ptr[i].option->id == PL_OPT_REASON)
+            is_done &= pl_vec_push(&job->reasons.list,
+                                   (struct pl_handoff_reason){
+                                       PL_STR(""), pl_str_of(job->args->uses.ptr[i].values[0])});
+    for (size_t i = 0; i < rules.list.len; i++)
+        is_done &= pl_vec_push(&job->reasons.list, rules.list.ptr[i]);
+    pl_handoff_reasons_deinit(&rules);
+    if (!is_done)
+        return fail(job, NULL, PL_NOMEM, &err);
+    if (!job->reasons.list.len)
+        return pl_usage_fail(job->console, "handoff",
+                             "why is it refused? The packet is right; give --reason TEXT");
+    return answer(job, false);
+}
+
+static const struct verb {
+    const char *name;
+    enum pl_exit (*run)(struct job *job);
+} verbs[] = {{"make", make}, {"check", check}, {"accept", accept}, {"refuse", refuse}};
+
+enum pl_exit pl_cmd_handoff(struct pl_console *console, const struct pl_args *args)
+{
+    const struct verb *verb = NULL;
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(verbs[i].name, args->operands.ptr[0]) == 0)
+            verb = &verbs[i];
+    if (!verb)
+        return pl_usage_fail(console, "handoff",
+                             "\"%s\" is not what can be done with a packet: make, check, accept or "
+                             "refuse",
+                             args->operands.ptr[0]);
+    struct job job = {.console = console, .args = args, .path = args->operands.ptr[1]};
+    job.name = pl_input_name(job.path);
+    pl_arena_init(&job.arena, 0);
+    write_instant(job.timestamp, pl_clock_unix_s());
+    enum pl_exit code = read_inputs(&job);
+    if (code == PL_EXIT_OK)
+        code = verb->run(&job);
+    pl_handoff_reasons_deinit(&job.reasons);
+    pl_vec_deinit(&job.texts);
+    pl_vec_deinit(&job.artifacts);
+    pl_arena_deinit(&job.arena);
+    pl_file_close(&job.input.file);
+    pl_file_close(&job.previous.file);
+    return code;
+}

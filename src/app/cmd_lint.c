@@ -1,0 +1,160 @@
+/* parley lint: what is wrong in a conversation, and with --fix the conversation mended. */
+#include "app/commands.h"
+#include "app/input.h"
+
+#include "format/convert.h"
+#include "format/lint_document.h"
+#include "format/profile.h"
+#include "io/clock.h"
+#include "io/file.h"
+#include "json/pointer.h"
+#include "lib/locate.h"
+
+struct job {
+    struct pl_console *console; /* borrowed */
+    const struct pl_args *args; /* borrowed */
+    const char *path, *name;    /* of the input; its name in messages */
+    struct pl_lint_request request;
+    struct pl_file file;     /* owned */
+    struct pl_arena arena;   /* owned */
+    struct pl_linted linted; /* owned */
+};
+
+static const char *value_of(const struct pl_args *args, enum pl_option_id id)
+{
+    const struct pl_option_use *use = pl_args_find(args, id);
+    return use ? use->values[0] : NULL;
+}
+
+static enum pl_exit read_options(struct job *job)
+{
+    const char *as = value_of(job->args, PL_OPT_AS), *target = value_of(job->args, PL_OPT_FOR);
+    job->request = (struct pl_lint_request){
+        .as = as ? pl_format_find(pl_str_of(as)) : NULL,
+        .target = target ? pl_format_find(pl_str_of(target)) : NULL,
+        .profile = target ? pl_profile_find(pl_str_of(target)) : NULL,
+        .now_s = pl_clock_unix_s(),
+    };
+    if (job->request.profile)
+        job->request.target = pl_format_find(pl_str_of(job->request.profile->format));
+    if (value_of(job->args, PL_OPT_REPORT) && !pl_args_has(job->args, PL_OPT_FIX))
+        return pl_usage_fail(job->console, "lint",
+                             "--report goes with --fix; without it the findings are the output");
+    return PL_EXIT_OK;
+}
+
+static void put_findings(struct job *job)
+{
+    struct pl_console *console = job->console;
+    struct pl_locator locator = pl_locator(job->linted.doc.text);
+    PL_CLEANUP_BUF struct pl_buf pointer;
+    pl_buf_init(&pointer, 0);
+    for (size_t i = 0; i < job->linted.findings.list.len; i++) {
+        const struct pl_finding *finding = &job->linted.findings.list.ptr[i];
+        struct pl_position at = pl_locator_find(&locator, finding->node->off);
+        pl_buf_clear(&pointer);
+        pl_json_pointer_of(&pointer, &job->linted.doc, finding->node);
+        pl_console_put_safe(console, pl_str_of(job->name));
+        pl_console_putf(console, ":%zu:%zu: ", at.line, at.column);
+        pl_console_put_styled(console,
+                              finding->severity == PL_SEVERITY_ERROR ? PL_STYLE_BAD : PL_STYLE_BOLD,
+                              pl_severity_name(finding->severity));
+        pl_console_putf(console, " %s: ", finding->code);
+        pl_console_put_safe(console, finding->message);
+        if (pointer.len) {
+            pl_console_puts(console, " (at ");
+            pl_console_put_safe(console, pl_buf_str(&pointer));
+            pl_console_puts(console, ")");
+        }
+        pl_console_puts(console, "\n");
+    }
+    if (job->linted.findings.list.len == 0) {
+        pl_console_put_safe(console, pl_str_of(job->name));
+        pl_console_puts(console, ": ");
+        pl_console_put_styled(console, PL_STYLE_GOOD, "ok");
+        pl_console_puts(console, "\n");
+    }
+}
+
+static bool has_error(const struct job *job)
+{
+    for (size_t i = 0; i < job->linted.findings.list.len; i++)
+        if (job->linted.findings.list.ptr[i].severity == PL_SEVERITY_ERROR)
+            return true;
+    return false;
+}
+
+static enum pl_exit save_findings(struct job *job)
+{
+    const char *path = value_of(job->args, PL_OPT_REPORT);
+    if (!path)
+        return PL_EXIT_OK;
+    PL_CLEANUP_BUF struct pl_buf report;
+    pl_buf_init(&report, 0);
+    struct pl_error err = {0};
+    pl_linted_write(&report, &job->linted);
+    enum pl_status status = report.status;
+    if (status == PL_OK)
+        status = pl_file_write(path, pl_buf_str(&report), &err);
+    else
+        status = pl_fail(&err, status, "%s", pl_status_info(status)->text);
+    return status == PL_OK ? PL_EXIT_OK : pl_console_fail(job->console, path, &err);
+}
+
+/* The mended document: the same format, repaired; what nobody had to touch keeps its bytes. */
+static enum pl_exit put_fixed(struct job *job)
+{
+    struct pl_convert_opts opts = {
+        .from = job->linted.as, .to = job->linted.as, .mode = PL_MODE_REPAIR};
+    if (job->request.profile && job->request.target == job->linted.as) {
+        opts.mode = PL_MODE_GATEWAY;
+        opts.profile = job->request.profile;
+    }
+    struct pl_converted made;
+    struct pl_error err = {0};
+    pl_converted_init(&made);
+    enum pl_status status = pl_convert(job->file.bytes, &opts, &made, &err);
+    if (status == PL_OK)
+        pl_console_put(job->console, pl_buf_str(&made.out));
+    else
+        err.status = status;
+    enum pl_exit code =
+        status == PL_OK ? save_findings(job) : pl_console_fail(job->console, job->name, &err);
+    pl_converted_deinit(&made);
+    return code;
+}
+
+static enum pl_exit lint(struct job *job)
+{
+    struct pl_error err = {0};
+    enum pl_status status = pl_input_read(job->path, &job->file, &err);
+    if (status == PL_OK)
+        status = pl_lint_document(&job->arena, job->file.bytes, &job->request, &job->linted, &err);
+    if (status != PL_OK) {
+        err.status = status;
+        return pl_console_fail(job->console, job->name, &err);
+    }
+    if (pl_args_has(job->args, PL_OPT_FIX))
+        return put_fixed(job);
+    if (pl_args_has(job->args, PL_OPT_JSON)) {
+        pl_linted_write(pl_console_out(job->console), &job->linted);
+        pl_console_puts(job->console, "\n");
+    } else {
+        put_findings(job);
+    }
+    return has_error(job) ? PL_EXIT_NO : PL_EXIT_OK;
+}
+
+enum pl_exit pl_cmd_lint(struct pl_console *console, const struct pl_args *args)
+{
+    struct job job = {.console = console, .args = args, .path = args->operands.ptr[0]};
+    job.name = pl_input_name(job.path);
+    pl_arena_init(&job.arena, 0);
+    enum pl_exit code = read_options(&job);
+    if (code == PL_EXIT_OK)
+        code = lint(&job);
+    pl_linted_deinit(&job.linted);
+    pl_arena_deinit(&job.arena);
+    pl_file_close(&job.file);
+    return code;
+}

@@ -1,0 +1,79 @@
+/* parley trim: a conversation that fits into a number of tokens. */
+#include "app/commands.h"
+#include "app/counting.h"
+#include "app/input.h"
+
+#include "format/trim_document.h"
+
+static const char *value_of(const struct pl_args *args, enum pl_option_id id)
+{
+    const struct pl_option_use *use = pl_args_find(args, id);
+    return use ? use->values[0] : NULL;
+}
+
+/* A whole number over 0 that no conversation reaches. */
+static bool read_number(const char *text, uint64_t *ret_number)
+{
+    uint64_t number = 0;
+    for (const char *p = text; *p; p++) {
+        if (*p < '0' || *p > '9' || number > UINT32_MAX)
+            return false;
+        number = number * 10 + (uint64_t)(*p - '0');
+    }
+    *ret_number = number;
+    return number > 0;
+}
+
+static enum pl_exit read_request(struct pl_console *console, const struct pl_args *args,
+                                 struct pl_trim_request *ret)
+{
+    const char *as = value_of(args, PL_OPT_AS), *max = value_of(args, PL_OPT_MAX_TOKENS);
+    const char *summary = value_of(args, PL_OPT_SUMMARY);
+    if (!max)
+        return pl_usage_fail(console, "trim", "how large may it be? Give --max-tokens N");
+    if (!read_number(max, &ret->max_tokens))
+        return pl_usage_fail(console, "trim",
+                             "--max-tokens takes a whole number of tokens over 0, not \"%s\"", max);
+    if (summary && !*summary)
+        return pl_usage_fail(console, "trim", "--summary is empty; leave it out for a plain one");
+    ret->as = as ? pl_format_find(pl_str_of(as)) : NULL;
+    ret->summary = summary ? pl_str_of(summary) : (struct pl_str){0};
+    return pl_counting_read(console, "trim", args, &ret->choice);
+}
+
+/* The report first: a document without it would look complete. */
+static enum pl_exit put(struct pl_console *console, const struct pl_args *args,
+                        const struct pl_trimmed_document *made)
+{
+    const char *path = value_of(args, PL_OPT_REPORT);
+    struct pl_error err = {0};
+    if (path && pl_file_write(path, pl_buf_str(&made->report), &err) != PL_OK)
+        return pl_console_fail(console, path, &err);
+    if (pl_fd_write(1, pl_buf_str(&made->out), &err) != PL_OK)
+        return pl_console_fail(console, "standard output", &err);
+    return PL_EXIT_OK;
+}
+
+enum pl_exit pl_cmd_trim(struct pl_console *console, const struct pl_args *args)
+{
+    const char *path = args->operands.ptr[0];
+    struct pl_trim_request request = {0};
+    struct pl_trimmed_document made;
+    struct pl_error err = {0};
+    PL_CLEANUP_FILE struct pl_file file = {0};
+    enum pl_exit code = read_request(console, args, &request);
+    if (code != PL_EXIT_OK)
+        return code;
+    pl_trimmed_document_init(&made);
+    enum pl_status status = pl_input_read(path, &file, &err);
+    if (status == PL_OK)
+        status = pl_trim_document(file.bytes, &request, &made, &err);
+    if (status == PL_OK) {
+        code = put(console, args, &made);
+    } else {
+        err.status = status;
+        code = pl_console_fail(console, pl_input_name(path), &err);
+    }
+    pl_trimmed_document_deinit(&made);
+    return code;
+}

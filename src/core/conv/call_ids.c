@@ -1,0 +1,207 @@
+#include "conv/call_ids.h"
+
+#define NONE UINT32_MAX
+
+/* Calls in order; those of one name form a queue. A call that was answered is stepped over when the
+ * head of a queue comes to it, so everything is linear. */
+struct call {
+    struct pl_str id;
+    uint32_t next; /* of the same name */
+    bool is_answered;
+};
+
+struct queue {
+    uint32_t head, tail; /* of calls */
+};
+
+struct pairing {
+    struct pl_conv *conv;
+    PL_VEC(struct call) calls;
+    PL_VEC(struct queue) queues;
+    struct pl_map by_id;   /* call index + 1; 0 for an id that only a result has */
+    struct pl_map by_name; /* queue index + 1 */
+    uint32_t first_open;   /* for results without a name */
+    uint32_t number;       /* of the next id to make */
+};
+
+static bool is_without_id(struct pl_conv *conv, const struct pl_part *part)
+{
+    return (part->kind == PL_PART_CALL || part->kind == PL_PART_RESULT) &&
+           pl_conv_text(conv, part->id).len == 0;
+}
+
+static struct pl_map_entry *entry_of(struct pairing *p, struct pl_map *map, struct pl_str key)
+{
+    bool is_new = false;
+    struct pl_map_entry *entry = pl_map_put(map, key, &is_new);
+    if (!entry)
+        p->conv->status = PL_NOMEM;
+    return entry;
+}
+
+/* The next "call_N" nobody uses. */
+static struct pl_str new_id(struct pairing *p)
+{
+    struct pl_str id;
+    do
+        id = pl_conv_printf(p->conv, "call_%u", ++p->number);
+    while (p->conv->status == PL_OK && pl_map_get(&p->by_id, id));
+    return id;
+}
+
+static void set_id(struct pl_part *part, struct pl_str id)
+{
+    /* An empty id of the source stays known as the place this one stands for. */
+    part->id = (struct pl_val){.kind = PL_VAL_TEXT, .node = part->id.node, .str = id};
+}
+
+static void report(struct pairing *p, const struct pl_part *part, const struct pl_message *m)
+{
+    const struct pl_json_node *near = part->node ? part->node : m->node;
+    pl_conv_know(p->conv, part->id.node);
+    pl_conv_loss(p->conv, PL_LOSS_SYNTHESISED, near ? near : p->conv->doc->root,
+                 "this tool %s came without an id; it is called %.*s",
+                 part->kind == PL_PART_CALL ? "call" : "result", PL_STR_ARG(part->id.str));
+}
+
+static void enqueue(struct pairing *p, struct pl_str name, uint32_t call)
+{
+    struct pl_map_entry *entry = entry_of(p, &p->by_name, name);
+    if (!entry)
+        return;
+    if (!entry->value) {
+        if (!pl_vec_push(&p->queues, (struct queue){call, call})) {
+            p->conv->status = PL_NOMEM;
+            return;
+        }
+        entry->value = p->queues.len;
+        return;
+    }
+    uint32_t *tail = &p->queues.ptr[entry->value - 1].tail;
+    p->calls.ptr[*tail].next = call;
+    *tail = call;
+}
+
+static void take_call(struct pairing *p, struct pl_part *part, const struct pl_message *m)
+{
+    if (is_without_id(p->conv, part)) {
+        set_id(part, new_id(p));
+        report(p, part, m);
+    }
+    struct call call = {.id = pl_conv_text(p->conv, part->id), .next = NONE};
+    struct pl_map_entry *entry = entry_of(p, &p->by_id, call.id);
+    if (!entry || !pl_vec_push(&p->calls, call)) {
+        p->conv->status = PL_NOMEM;
+        return;
+    }
+    entry->value = p->calls.len;
+    enqueue(p, pl_conv_text(p->conv, part->name), (uint32_t)p->calls.len - 1);
+}
+
+static uint32_t first_of_name(struct pairing *p, struct pl_str name)
+{
+    struct pl_map_entry *entry = pl_map_get(&p->by_name, name);
+    if (!entry || !entry->value)
+        return NONE;
+    uint32_t *head = &p->queues.ptr[entry->value - 1].head;
+    while (*head != NONE && p->calls.ptr[*head].is_answered && p->calls.ptr[*head].next != NONE)
+        *head = p->calls.ptr[*head].next;
+    return p->calls.ptr[*head].is_answered ? NONE : *head;
+}
+
+static uint32_t first_of_any(struct pairing *p)
+{
+    while (p->first_open < p->calls.len && p->calls.ptr[p->first_open].is_answered)
+        p->first_open++;
+    return p->first_open < p->calls.len ? p->first_open : NONE;
+}
+
+static void take_result(struct pairing *p, struct pl_part *part, const struct pl_message *m)
+{
+    if (!is_without_id(p->conv, part)) {
+        struct pl_map_entry *entry = pl_map_get(&p->by_id, pl_conv_text(p->conv, part->id));
+        if (entry && entry->value)
+            p->calls.ptr[entry->value - 1].is_answered = true;
+        return;
+    }
+    struct pl_str name = pl_conv_text(p->conv, part->name);
+    uint32_t call = name.len ? first_of_name(p, name) : first_of_any(p);
+    if (call == NONE) {
+        set_id(part, new_id(p));
+        report(p, part, m);
+        return;
+    }
+    p->calls.ptr[call].is_answered = true;
+    pl_conv_know(p->conv, part->id.node);
+    set_id(part, p->calls.ptr[call].id);
+}
+
+/* Ids of the source are not given out again, wherever they stand. */
+static void reserve_ids(struct pairing *p)
+{
+    struct pl_conv *conv = p->conv;
+    for (size_t i = 0; i < conv->parts.len && conv->status == PL_OK; i++) {
+        const struct pl_part *part = &conv->parts.ptr[i];
+        if ((part->kind == PL_PART_CALL || part->kind == PL_PART_RESULT) &&
+            !is_without_id(conv, part))
+            entry_of(p, &p->by_id, pl_conv_text(conv, part->id));
+    }
+}
+
+static bool needs_ids(struct pl_conv *conv)
+{
+    for (size_t i = 0; i < conv->parts.len; i++)
+        if (is_without_id(conv, &conv->parts.ptr[i]))
+            return true;
+    return false;
+}
+
+void pl_conv_give_ids(struct pl_conv *conv)
+{
+    if (!needs_ids(conv))
+        return;
+    struct pairing p = {.conv = conv};
+    reserve_ids(&p);
+    for (size_t i = 0; i < conv->messages.len; i++) {
+        const struct pl_message *m = &conv->messages.ptr[i];
+        struct pl_part *parts = pl_conv_parts(conv, m);
+        for (uint32_t k = 0; k < m->n_parts && conv->status == PL_OK; k++) {
+            if (parts[k].kind == PL_PART_CALL)
+                take_call(&p, &parts[k], m);
+            else if (parts[k].kind == PL_PART_RESULT)
+                take_result(&p, &parts[k], m);
+        }
+    }
+    pl_vec_deinit(&p.calls);
+    pl_vec_deinit(&p.queues);
+    pl_map_deinit(&p.by_id);
+    pl_map_deinit(&p.by_name);
+}
+
+void pl_call_index_init(struct pl_call_index *index, struct pl_conv *conv)
+{
+    *index = (struct pl_call_index){0};
+    for (size_t i = 0; i < conv->parts.len && conv->status == PL_OK; i++) {
+        if (conv->parts.ptr[i].kind != PL_PART_CALL)
+            continue;
+        bool is_new = false;
+        struct pl_map_entry *entry =
+            pl_map_put(&index->by_id, pl_conv_text(conv, conv->parts.ptr[i].id), &is_new);
+        if (entry)
+            entry->value = i + 1;
+        else
+            conv->status = PL_NOMEM;
+    }
+}
+
+void pl_call_index_deinit(struct pl_call_index *index)
+{
+    pl_map_deinit(&index->by_id);
+}
+
+const struct pl_part *pl_call_index_find(const struct pl_call_index *index, struct pl_conv *conv,
+                                         struct pl_val id)
+{
+    const struct pl_map_entry *entry = pl_map_get(&index->by_id, pl_conv_text(conv, id));
+    return entry && entry->value ? &conv->parts.ptr[entry->value - 1] : NULL;
+}

@@ -1,0 +1,64 @@
+/* Citations (seed 001, A.4): anchors <cite id="…"/> in texts, and the sources they stand for in
+ * metadata.citation_map of the same message.
+ *
+ * An anchor without an entry is no error: whoever shows the text shows it as plain text. What an
+ * entry says about its source is held to the rules: pages count from 1, a bbox is x1 < x2, y1 < y2,
+ * and where the text of the source is at hand, the snippet stands in it (white space may differ, as
+ * it does between a page and its text). */
+#ifndef PL_CONV_CITE_H
+#define PL_CONV_CITE_H
+
+#include "base/buf.h"
+#include "conv/conv.h"
+
+/* The text of a source: `id` is its source_id, or the id of the citation. */
+struct pl_cite_source {
+    struct pl_str id, text; /* borrowed */
+};
+
+enum pl_cite_snippet {
+    PL_CITE_SNIPPET_NONE,      /* the entry has none */
+    PL_CITE_SNIPPET_UNCHECKED, /* the text of the source is not at hand */
+    PL_CITE_SNIPPET_FOUND,
+    PL_CITE_SNIPPET_MISSING, /* the source does not say that */
+};
+
+struct pl_cite {
+    struct pl_str id;                 /* arena */
+    struct pl_str tag;                /* arena; the anchor as it is written */
+    const struct pl_json_node *text;  /* the string it stands in */
+    const struct pl_json_node *entry; /* of citation_map; NULL: unknown */
+    enum pl_cite_snippet snippet;
+    bool has_bad_page, has_bad_box;
+};
+
+struct pl_cites {
+    PL_VEC(struct pl_cite) list; /* in the order of the texts */
+};
+
+/* All anchors of a conversation. PL_NOMEM is the only failure; the list is complete or empty. */
+enum pl_status pl_cites_find(struct pl_conv *conv, const struct pl_cite_source *sources,
+                             size_t n_sources, struct pl_cites *ret_cites);
+void pl_cites_deinit(struct pl_cites *cites);
+
+/* Whether what the entry says about its source breaks a rule. */
+static inline bool pl_cite_is_wrong(const struct pl_cite *cite)
+{
+    return cite->has_bad_page || cite->has_bad_box || cite->snippet == PL_CITE_SNIPPET_MISSING;
+}
+
+/* Appends a readable line about the source: its name or address, page and snippet; of an unknown
+ * one the tag itself, which is what is shown in the text. */
+void pl_cite_describe(struct pl_buf *to, struct pl_conv *conv, const struct pl_cite *cite);
+
+/* Appends [{"id","pointer","resolved","source","shown","snippet","problems"}]. */
+void pl_cites_write(struct pl_buf *to, struct pl_conv *conv, const struct pl_cites *cites);
+
+/* The sentence about each rule that is broken: calls `say` for every one. */
+typedef void pl_cite_say_fn(void *ctx, const char *sentence);
+void pl_cite_problems(const struct pl_cite *cite, pl_cite_say_fn *say, void *ctx);
+
+/* Finds the next anchor behind *at in a text and moves *at behind it; false when there is none. */
+bool pl_cite_next(struct pl_str text, size_t *at, struct pl_str *ret_tag, struct pl_str *ret_id);
+
+#endif

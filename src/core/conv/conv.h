@@ -1,0 +1,328 @@
+/* The canonical conversation: what every format says, whichever way it spells it.
+ *
+ * A reader (format/) fills one of these from a parsed document; a writer makes another format from
+ * it. Nothing is copied on the way: a value is a reference to the node of the source that spells it
+ * (provenance), so a writer copies the source's bytes and the carry knows where they came from.
+ *
+ * Law three, nothing silent, is kept by counting: every node of the source has a fate. A reader
+ * marks what is only grammar (PL_FATE_KNOWN: a role, a type); a writer marks what it says. What has
+ * no fate when the writer is done is reported as dropped, without anybody having to think of it.
+ *
+ * Invariants after reading:
+ *   - messages are in the order of the source; `element` never decreases
+ *   - PL_PART_CALL stands only in messages of role assistant
+ *   - PL_PART_RESULT stands only in messages of role tool or user, and holds its content as parts
+ *   - a message of role tool holds exactly one result
+ *   - system instructions that a format keeps outside its list come first, with element
+ * PL_NO_ELEMENT Lifetime: everything is memory of conv->arena or borrowed from conv->doc. */
+#ifndef PL_CONV_CONV_H
+#define PL_CONV_CONV_H
+
+#include "base/vec.h"
+#include "json/json.h"
+
+#define PL_NO_ELEMENT UINT32_MAX
+
+/* A value and where its words stand. */
+enum pl_val_kind {
+    PL_VAL_NONE, /* absent */
+    PL_VAL_NODE, /* a whole value of the source */
+    PL_VAL_SPAN, /* a piece of a string of the source, still escaped: the data of a data URL */
+    PL_VAL_TEXT, /* a text we made, decoded */
+    PL_VAL_JSON, /* JSON we made */
+};
+
+struct pl_val {
+    enum pl_val_kind kind;
+    const struct pl_json_node *node; /* NODE and SPAN; borrowed from conv->doc */
+    struct pl_str str;               /* SPAN: in the source text; TEXT, JSON: arena or static */
+};
+
+static inline bool pl_val_is_set(struct pl_val val)
+{
+    return val.kind != PL_VAL_NONE;
+}
+
+static inline struct pl_val pl_val_node(const struct pl_json_node *node)
+{
+    return node ? (struct pl_val){.kind = PL_VAL_NODE, .node = node} : (struct pl_val){0};
+}
+
+static inline struct pl_val pl_val_text(struct pl_str text)
+{
+    return (struct pl_val){.kind = PL_VAL_TEXT, .str = text};
+}
+
+static inline struct pl_val pl_val_json(struct pl_str json)
+{
+    return (struct pl_val){.kind = PL_VAL_JSON, .str = json};
+}
+
+enum pl_role { PL_ROLE_SYSTEM, PL_ROLE_DEVELOPER, PL_ROLE_USER, PL_ROLE_ASSISTANT, PL_ROLE_TOOL };
+
+enum pl_part_kind {
+    PL_PART_TEXT,     /* text */
+    PL_PART_THINKING, /* text (may be absent), signature; id of the item that held it */
+    PL_PART_REDACTED, /* data: reasoning only its vendor can read */
+    PL_PART_IMAGE,    /* data + mime, or url, or file_id; detail */
+    PL_PART_AUDIO,    /* data + mime, or url, or file_id */
+    PL_PART_VIDEO,    /* data + mime, or url */
+    PL_PART_FILE,     /* data + mime, or url, or file_id, or text; name is the file name or title */
+    PL_PART_REFUSAL,  /* text */
+    PL_PART_CALL,     /* id, name, args, signature; is_custom: args is free text */
+    PL_PART_RESULT,   /* id, name, parts (children), is_error, status */
+    PL_PART_OTHER,    /* only its own vendor knows what it is: node says it all */
+    PL_PART_KIND_COUNT,
+};
+
+/* A flag that may be absent; `val` is where it was said. */
+struct pl_flag {
+    bool is_set, value;
+    struct pl_val val;
+};
+
+struct pl_part {
+    enum pl_part_kind kind;
+    const struct pl_json_node *node; /* of the part in the source; NULL when the message is the part
+                                        (a content string) or when we made it */
+    struct pl_val text;
+    struct pl_val id;        /* of a call; of a result: of the call it answers */
+    struct pl_val name;      /* of a tool; of a file */
+    struct pl_val args;      /* of a call: a string node holding JSON text, or an object node */
+    struct pl_val signature; /* thinking signature, thoughtSignature, encrypted_content */
+    struct pl_val data;      /* base64 */
+    struct pl_val mime;      /* "image/png"; may be absent though data is there */
+    struct pl_val url;
+    struct pl_val file_id;
+    struct pl_val detail;
+    struct pl_val cache;     /* cache_control or prompt_cache_breakpoint, whole */
+    struct pl_val citations; /* whole, as the source has it */
+    struct pl_val context;   /* of a document; of a video frame: video_metadata */
+    struct pl_val status;    /* of a result or call in the source's own words */
+    struct pl_flag is_error; /* of a result */
+    bool is_custom;          /* a call whose args are free text; its result */
+    uint32_t children;       /* of a result: first of conv->children */
+    uint32_t n_children;
+};
+
+struct pl_message {
+    enum pl_role role;
+    const struct pl_json_node *node; /* in the source; several messages may share one */
+    uint32_t element;                /* index in the source's list, or PL_NO_ELEMENT */
+    uint32_t parts, n_parts;         /* first of conv->parts */
+    struct pl_val id, name, created_at;
+    struct pl_val metadata; /* harmony's, whole */
+    struct pl_val cache;    /* a marker on the message itself */
+    bool is_phase_split; /* belongs to the same utterance as the message before it: a writer whose
+                            format has one message for both may join them without a loss */
+    bool is_changed;     /* made, moved or touched by a repair: not what the source spells. One
+                            with PL_NO_ELEMENT behind the first listed message was put in; one
+                            with an element was taken out of it */
+};
+
+struct pl_tool {
+    const struct pl_json_node *node;
+    struct pl_val name, description;
+    struct pl_val schema; /* JSON Schema of the input */
+    struct pl_val strict, cache;
+    bool is_custom;         /* free text input; `schema` is its format */
+    bool is_hosted;         /* runs at the vendor: node says it all */
+    bool is_openapi_schema; /* schema is in the OpenAPI dialect with upper-case types */
+    bool is_changed;        /* by a repair */
+};
+
+enum pl_choice {
+    PL_CHOICE_UNSET,
+    PL_CHOICE_AUTO,
+    PL_CHOICE_ANY,
+    PL_CHOICE_ONE,
+    PL_CHOICE_NONE,
+    PL_CHOICE_OTHER
+};
+
+enum pl_effort {
+    PL_EFFORT_UNSET,
+    PL_EFFORT_NONE,
+    PL_EFFORT_MINIMAL,
+    PL_EFFORT_LOW,
+    PL_EFFORT_MEDIUM,
+    PL_EFFORT_HIGH,
+    PL_EFFORT_XHIGH,
+    PL_EFFORT_MAX,
+};
+
+enum pl_output { PL_OUTPUT_UNSET, PL_OUTPUT_TEXT, PL_OUTPUT_JSON, PL_OUTPUT_SCHEMA };
+
+struct pl_settings {
+    struct pl_val model;
+    struct pl_val temperature, top_p, top_k, max_tokens, seed, n;
+    struct pl_val presence_penalty, frequency_penalty;
+    struct pl_val stop; /* a string or an array of strings */
+    struct pl_val stream;
+    struct pl_val logprobs, top_logprobs; /* of a response: logprobs are the entries themselves */
+    struct pl_val user, safety_id;        /* who asks: user, safety_identifier, metadata.user_id */
+    struct pl_val metadata;               /* of the request: an object of strings */
+    struct pl_val service_tier, verbosity;
+    enum pl_choice choice;
+    struct pl_val choice_val, choice_name; /* the whole choice; the name in it */
+    struct pl_flag parallel;               /* may call several tools at once */
+    enum pl_effort effort;
+    struct pl_val effort_val;      /* the word */
+    struct pl_val thinking;        /* the vendor's whole thinking object */
+    struct pl_val thinking_budget; /* the number in it */
+    struct pl_flag shows_thoughts; /* includeThoughts, display, summary */
+    enum pl_output output;
+    struct pl_val output_val; /* the whole response_format, text.format, output_config.format … */
+    struct pl_val output_name, output_description, output_schema, output_strict;
+    bool is_openapi_output;
+    bool is_changed; /* by a repair: something outside the list (settings, tools, instructions) */
+};
+
+enum pl_finish {
+    PL_FINISH_NONE,
+    PL_FINISH_STOP,
+    PL_FINISH_LENGTH,
+    PL_FINISH_TOOLS,
+    PL_FINISH_FILTER,
+    PL_FINISH_OTHER
+};
+
+/* Counters, each as the number of the source; sums are made by writers (format/usage.h). */
+struct pl_usage {
+    const struct pl_json_node *node;
+    struct pl_val input, output, total;
+    struct pl_val cache_read, cache_write;
+    struct pl_val reasoning;
+    struct pl_val tool_input;     /* what tools at the vendor put into the prompt */
+    bool input_excludes_cache;    /* vendors differ in what */
+    bool output_excludes_thought; /* their counters include */
+};
+
+struct pl_answer {
+    bool is_set; /* the document is a response */
+    struct pl_val id, created, model;
+    enum pl_finish finish;
+    struct pl_val finish_val;    /* the vendor's own word */
+    struct pl_val finish_detail; /* explanation, finishMessage, stop_details … */
+    struct pl_val stop_sequence;
+    struct pl_usage usage;
+    struct pl_val fingerprint, service_tier;
+    bool is_error; /* an error body: */
+    struct pl_val error_type, error_code, error_message, error_status, error_param, request_id;
+};
+
+/* What became of a node of the source. */
+enum pl_fate {
+    PL_FATE_NONE,     /* nobody has spoken of it: dropped */
+    PL_FATE_KNOWN,    /* grammar, or said in the target's own words: no loss */
+    PL_FATE_SAID,     /* stands in the output */
+    PL_FATE_REPORTED, /* in the report already */
+};
+
+/* The codes of the loss report. */
+enum pl_loss_code {
+    PL_LOSS_DROPPED,
+    PL_LOSS_APPROXIMATED,
+    PL_LOSS_MOVED,
+    PL_LOSS_REORDERED,
+    PL_LOSS_MERGED,
+    PL_LOSS_SYNTHESISED,
+    PL_LOSS_COUNT,
+};
+
+struct pl_loss {
+    enum pl_loss_code code;
+    const struct pl_json_node *node; /* of the source; NULL: the whole document */
+    struct pl_str detail;            /* arena or static */
+};
+
+struct pl_conv {
+    struct pl_arena *arena;        /* borrowed */
+    const struct pl_json_doc *doc; /* borrowed: the source */
+    struct pl_settings settings;
+    struct pl_answer answer;
+    PL_VEC(struct pl_message) messages;
+    PL_VEC(struct pl_part) parts;
+    PL_VEC(struct pl_part) children; /* of results */
+    PL_VEC(struct pl_tool) tools;
+    PL_VEC(struct pl_loss) losses;
+    uint8_t *fates;                  /* arena; a pl_fate per node of the source */
+    const struct pl_json_node *list; /* the array the elements are in; NULL when there is none */
+    bool is_repaired;                /* messages were changed, moved, put in or left out */
+    enum pl_status status;           /* sticky: PL_NOMEM once something ran out */
+    struct pl_message spare_message; /* handed out when out of memory, never read */
+    struct pl_part spare_part;
+    struct pl_tool spare_tool;
+};
+
+/* The parts of a message, n_parts of them, and the content of a result, n_children of them. */
+static inline struct pl_part *pl_conv_parts(const struct pl_conv *conv, const struct pl_message *m)
+{
+    return conv->parts.ptr + m->parts;
+}
+
+static inline struct pl_part *pl_conv_children(const struct pl_conv *conv,
+                                               const struct pl_part *result)
+{
+    return conv->children.ptr + result->children;
+}
+
+/* Empty, over a parsed source. PL_NOMEM is the only failure. */
+enum pl_status pl_conv_init(struct pl_conv *conv, struct pl_arena *arena,
+                            const struct pl_json_doc *doc);
+void pl_conv_deinit(struct pl_conv *conv);
+
+/* Append, and return the new one to fill in (valid until the next append of its kind), or a spare
+ * one when out of memory (conv->status remembers). A part belongs to the last message, a child to
+ * the last part, which is a result. */
+struct pl_message *pl_conv_add_message(struct pl_conv *conv, enum pl_role role,
+                                       const struct pl_json_node *node, uint32_t element);
+struct pl_part *pl_conv_add_part(struct pl_conv *conv, enum pl_part_kind kind,
+                                 const struct pl_json_node *node);
+struct pl_part *pl_conv_add_child(struct pl_conv *conv, enum pl_part_kind kind,
+                                  const struct pl_json_node *node);
+struct pl_tool *pl_conv_add_tool(struct pl_conv *conv, const struct pl_json_node *node);
+
+/* Fates. A node's fate is also its descendants'. KNOWN never overrules SAID or REPORTED. */
+void pl_conv_fate(struct pl_conv *conv, const struct pl_json_node *node, enum pl_fate fate);
+enum pl_fate pl_conv_fate_of(const struct pl_conv *conv, const struct pl_json_node *node);
+static inline void pl_conv_know(struct pl_conv *conv, const struct pl_json_node *node)
+{
+    pl_conv_fate(conv, node, PL_FATE_KNOWN);
+}
+
+/* Reports a loss; marks `node` (may be NULL) and what is in it. `detail` is printf-like. */
+void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_json_node *node,
+                  const char *detail, ...) __attribute__((format(printf, 4, 5)));
+
+/* Reports every node without a fate as dropped, at the highest node nothing of which was said.
+ * Nulls and empty containers say nothing and are not reported. */
+void pl_conv_sweep(struct pl_conv *conv);
+
+/* Reading helpers. Member `key` of `object` as a value; NONE for null, absent, or when `object` is
+ * NULL or no object. */
+struct pl_val pl_conv_get(const struct pl_conv *conv, const struct pl_json_node *object,
+                          const char *key);
+const struct pl_json_node *pl_conv_node(const struct pl_conv *conv,
+                                        const struct pl_json_node *object, const char *key);
+/* Whether a string node says `word`. False for NULL and other kinds. */
+bool pl_conv_says(const struct pl_conv *conv, const struct pl_json_node *node, const char *word);
+/* Its place in a list of words ended by NULL, or -1. */
+int pl_conv_word(const struct pl_conv *conv, const struct pl_json_node *node,
+                 const char *const words[]);
+
+/* A value's decoded text (arena or a view). For a NODE that is no string: its span. Empty when out
+ * of memory (conv->status) or absent. */
+struct pl_str pl_conv_text(struct pl_conv *conv, struct pl_val val);
+/* Whether it is absent or says nothing but white space. */
+bool pl_conv_is_blank(struct pl_conv *conv, struct pl_val val);
+/* printf into the arena. */
+struct pl_str pl_conv_printf(struct pl_conv *conv, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Splits "data:MIME;base64,DATA": true and the two pieces as SPANs of the node; false for any other
+ * URL. */
+bool pl_conv_data_url(struct pl_conv *conv, struct pl_val url, struct pl_val *ret_mime,
+                      struct pl_val *ret_data);
+
+#endif

@@ -1,0 +1,51 @@
+/* What is wrong, or likely to go wrong, in a conversation.
+ *
+ * A finding has a code (area.problem), a severity, the node it is about and a sentence that says
+ * what to do. No vendor is known here: what a format or target wants is in the options. */
+#ifndef PL_CONV_LINT_H
+#define PL_CONV_LINT_H
+
+#include "conv/conv.h"
+
+enum pl_severity { PL_SEVERITY_ERROR, PL_SEVERITY_WARNING, PL_SEVERITY_INFO };
+
+/* "error", "warning", "info". */
+const char *pl_severity_name(enum pl_severity severity);
+
+struct pl_finding {
+    const char *code; /* static: "tool.missing" */
+    enum pl_severity severity;
+    const struct pl_json_node *node; /* of the source; never NULL */
+    struct pl_str message;           /* arena or static */
+    bool has_fix;                    /* pl_conv_repair() mends it */
+};
+
+struct pl_findings {
+    PL_VEC(struct pl_finding) list; /* in the order of the document */
+};
+void pl_findings_deinit(struct pl_findings *findings);
+#define PL_CLEANUP_FINDINGS __attribute__((cleanup(pl_findings_deinit)))
+
+struct pl_lint_opts {
+    int64_t now_s;               /* seconds since 1970; 0: nothing is said of expiry in the past */
+    bool has_argument_strings;   /* tool arguments are strings of JSON text */
+    bool has_json_errors;        /* a tool that fails says so in JSON */
+    bool joins_assistants;       /* consecutive assistant messages are one turn */
+    bool wants_results_adjacent; /* results come right behind their calls */
+    bool refuses_video;          /* frames and sound are sent, never the film */
+    bool refuses_empty;          /* an empty message or text is an error */
+    bool wants_alternation;      /* same-role turns are worth a warning */
+    bool requires_alternation;   /* … an error */
+    bool wants_user_first;       /* the first message is the user's */
+    bool refuses_prefill;        /* the last message may not be the assistant's */
+    const char *const *open_history; /* as in conv/repair.h */
+    const char *target;              /* its name, for messages; NULL: none */
+    int64_t max_tokens;              /* that the model reads at once; 0: not known */
+    int64_t n_tokens;                /* of this conversation; 0: estimated from its bytes */
+};
+
+/* Appends what it finds. PL_NOMEM is the only failure. */
+enum pl_status pl_conv_lint(struct pl_conv *conv, const struct pl_lint_opts *opts,
+                            struct pl_findings *ret_findings);
+
+#endif

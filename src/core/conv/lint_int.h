@@ -1,0 +1,35 @@
+/* Inside lint: one file per subject, each with one function that looks at the whole conversation.
+ */
+#ifndef PL_CONV_LINT_INT_H
+#define PL_CONV_LINT_INT_H
+
+#include "conv/lint.h"
+
+struct pl_lint {
+    struct pl_conv *conv;            /* borrowed */
+    const struct pl_lint_opts *opts; /* borrowed */
+    struct pl_findings found;
+};
+
+/* Adds a finding; its message is printf-like. A node that is NULL becomes the document. */
+void pl_lint_add(struct pl_lint *lint, const char *code, enum pl_severity severity,
+                 const struct pl_json_node *node, const char *message, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The same for something that pl_conv_repair() mends. */
+void pl_lint_add_fixable(struct pl_lint *lint, const char *code, enum pl_severity severity,
+                         const struct pl_json_node *node, const char *message, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* Where a part is said: its node, its text, or its message. */
+const struct pl_json_node *pl_lint_node(const struct pl_message *message,
+                                        const struct pl_part *part);
+/* Id, name and the like, short enough to stand in a message. */
+struct pl_str pl_lint_label(struct pl_lint *lint, struct pl_val val);
+
+void pl_lint_tools(struct pl_lint *lint);
+void pl_lint_media(struct pl_lint *lint);
+void pl_lint_text(struct pl_lint *lint);
+void pl_lint_cites(struct pl_lint *lint);
+void pl_lint_turns(struct pl_lint *lint);
+
+#endif

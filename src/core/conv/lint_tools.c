@@ -1,0 +1,272 @@
+/* Lint of tools: pairing, and arguments against the schema of their tool. */
+#include "conv/lint_int.h"
+
+#include "base/map.h"
+#include "conv/pairing.h"
+#include "schema/schema.h"
+
+/* A tool's schema, compiled when the first call of it is seen. */
+struct checker {
+    const struct pl_tool *tool;
+    struct pl_schema *schema;  /* owned; NULL: not compiled, or not a schema we can use */
+    struct pl_schema_run *run; /* owned */
+    bool is_tried;
+};
+
+struct tool_lint {
+    struct pl_lint *lint;
+    struct pl_map names;      /* -> index in checkers */
+    struct checker *checkers; /* arena; one per tool */
+    bool may_orphan;
+};
+
+static void lint_pairs(struct tool_lint *t)
+{
+    struct pl_lint *lint = t->lint;
+    struct pl_conv *conv = lint->conv;
+    PL_CLEANUP_PAIRING struct pl_pairing pairing = {0};
+    if (pl_pairing_make(conv, lint->opts->joins_assistants, &pairing) != PL_OK) {
+        conv->status = PL_NOMEM;
+        return;
+    }
+    for (size_t i = 0; i < pairing.calls.len && !conv->answer.is_set; i++) {
+        const struct pl_call *call = &pairing.calls.ptr[i];
+        const struct pl_message *message = &conv->messages.ptr[call->message];
+        const struct pl_part *part = &conv->parts.ptr[call->part];
+        /* The last turn may be waiting for its tools to run. */
+        bool is_last = call->message + 1 == conv->messages.len;
+        if (call->result == PL_UNPAIRED)
+            pl_lint_add_fixable(lint, "tool.missing",
+                                is_last ? PL_SEVERITY_WARNING : PL_SEVERITY_ERROR,
+                                pl_lint_node(message, part),
+                                "no result answers the call %.*s of %.*s; add one, also when the "
+                                "tool failed or never ran",
+                                PL_STR_ARG(pl_lint_label(lint, part->id)),
+                                PL_STR_ARG(pl_lint_label(lint, part->name)));
+    }
+    for (size_t i = 0; i < pairing.results.len; i++) {
+        const struct pl_result *result = &pairing.results.ptr[i];
+        const struct pl_message *message = &conv->messages.ptr[result->message];
+        const struct pl_part *part = &conv->parts.ptr[result->part];
+        const struct pl_json_node *node = pl_lint_node(message, part);
+        struct pl_str id = pl_lint_label(lint, part->id);
+        if (result->is_duplicate)
+            pl_lint_add_fixable(lint, "tool.duplicate", PL_SEVERITY_ERROR, node,
+                                "the call %.*s has a result already; keep one of them",
+                                PL_STR_ARG(id));
+        else if (result->call == PL_UNPAIRED && !t->may_orphan)
+            pl_lint_add_fixable(lint, "tool.orphan", PL_SEVERITY_ERROR, node,
+                                "no call before this result has the id \"%.*s\"; remove it or "
+                                "bring its call back",
+                                PL_STR_ARG(id));
+        else if (result->is_late && lint->opts->wants_results_adjacent)
+            pl_lint_add_fixable(lint, "tool.late", PL_SEVERITY_ERROR, node,
+                                "the result of %.*s comes after another message; it belongs right "
+                                "behind its call",
+                                PL_STR_ARG(id));
+    }
+}
+
+static struct checker *find_checker(struct tool_lint *t, struct pl_val name)
+{
+    struct pl_map_entry *entry = pl_map_get(&t->names, pl_conv_text(t->lint->conv, name));
+    return entry ? &t->checkers[entry->value] : NULL;
+}
+
+/* A schema that cannot be compiled is the tool's own trouble, told once. */
+static void compile(struct tool_lint *t, struct checker *c)
+{
+    struct pl_lint *lint = t->lint;
+    struct pl_error err = {0};
+    c->is_tried = true;
+    struct pl_str text = pl_conv_text(lint->conv, c->tool->schema);
+    enum pl_status status = pl_schema_compile(text, NULL, &c->schema, &err);
+    if (status == PL_OK)
+        status = pl_schema_run_create(c->schema, &c->run);
+    if (status == PL_NOMEM)
+        lint->conv->status = PL_NOMEM;
+    else if (status != PL_OK)
+        pl_lint_add(lint, "tool.schema", PL_SEVERITY_WARNING,
+                    c->tool->schema.node ? c->tool->schema.node : c->tool->node,
+                    "the schema of this tool cannot be used: %s", err.message);
+}
+
+static void check_against(struct tool_lint *t, struct checker *c, const struct pl_json_node *at,
+                          const struct pl_json_doc *doc, const struct pl_json_node *value)
+{
+    struct pl_lint *lint = t->lint;
+    if (!c->is_tried && pl_val_is_set(c->tool->schema))
+        compile(t, c);
+    bool is_valid = true;
+    struct pl_schema_report report = {0};
+    enum pl_status status = c->run ? pl_schema_check(c->run, doc, value, &is_valid) : PL_OK;
+    if (status == PL_OK && !is_valid)
+        status = pl_schema_explain(c->run, lint->conv->arena, doc, value, PL_SCHEMA_EN, &report);
+    if (status == PL_NOMEM)
+        lint->conv->status = PL_NOMEM;
+    for (uint32_t i = 0; i < report.n_units && i < 3; i++)
+        pl_lint_add(lint, "tool.arguments_invalid", PL_SEVERITY_ERROR, at,
+                    "the arguments do not fit the tool's schema at \"%.*s\": %.*s",
+                    PL_STR_ARG(report.units[i].instance_location),
+                    PL_STR_ARG(report.units[i].message));
+}
+
+static bool is_space_only(struct pl_str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (!strchr(" \t\r\n", s.ptr[i]))
+            return false;
+    return true;
+}
+
+/* Arguments that are a string must hold a JSON object. */
+static void lint_argument_text(struct tool_lint *t, struct checker *c,
+                               const struct pl_json_node *at, struct pl_str text)
+{
+    struct pl_lint *lint = t->lint;
+    struct pl_json_doc doc;
+    struct pl_error err = {0};
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    enum pl_status status = pl_json_parse(&arena, text, NULL, &doc, &err);
+    if (status == PL_NOMEM)
+        lint->conv->status = PL_NOMEM;
+    else if (status != PL_OK)
+        pl_lint_add(lint, "tool.arguments_not_json", PL_SEVERITY_ERROR, at,
+                    "the arguments are not JSON: %s (column %zu)", err.message, err.column);
+    else if (pl_json_kind(doc.root) != PL_JSON_OBJECT)
+        pl_lint_add(lint, "tool.arguments_not_object", PL_SEVERITY_WARNING, at,
+                    "the arguments are no object; many targets accept nothing else");
+    else if (c)
+        check_against(t, c, at, &doc, doc.root);
+}
+
+/* A schema whose types are in capital letters is none of JSON Schema. */
+static bool is_other_dialect(const struct pl_conv *conv, const struct pl_tool *tool)
+{
+    const struct pl_json_node *schema = tool->schema.kind == PL_VAL_NODE ? tool->schema.node : NULL;
+    const struct pl_json_node *type = pl_conv_node(conv, schema, "type");
+    if (!type || pl_json_kind(type) != PL_JSON_STRING)
+        return false;
+    struct pl_str word = pl_json_raw(conv->doc, type);
+    return word.len > 0 && word.ptr[0] >= 'A' && word.ptr[0] <= 'Z';
+}
+
+static void lint_call(struct tool_lint *t, const struct pl_message *message,
+                      const struct pl_part *part)
+{
+    struct pl_lint *lint = t->lint;
+    struct checker *c = find_checker(t, part->name);
+    const struct pl_json_node *at = part->args.node ? part->args.node : pl_lint_node(message, part);
+    if (!c && lint->conv->tools.len > 0)
+        pl_lint_add(lint, "tool.unknown", PL_SEVERITY_WARNING, pl_lint_node(message, part),
+                    "no tool is called %.*s; define it or the model will learn to call what is "
+                    "not there",
+                    PL_STR_ARG(pl_lint_label(lint, part->name)));
+    if (c && (c->tool->is_hosted || c->tool->is_custom || is_other_dialect(lint->conv, c->tool)))
+        c = NULL;
+    if (part->is_custom || !pl_val_is_set(part->args))
+        return;
+    bool is_value =
+        part->args.kind == PL_VAL_NODE && pl_json_kind(part->args.node) != PL_JSON_STRING;
+    if (is_value && lint->opts->has_argument_strings)
+        pl_lint_add_fixable(lint, "tool.arguments_not_string", PL_SEVERITY_ERROR, at,
+                            "arguments must be a string that holds JSON, not %s itself",
+                            pl_json_kind_name(pl_json_kind(part->args.node)));
+    if (is_value) {
+        if (c)
+            check_against(t, c, at, lint->conv->doc, part->args.node);
+        return;
+    }
+    struct pl_str text = pl_conv_text(lint->conv, part->args);
+    if (!is_space_only(text))
+        lint_argument_text(t, c, at, text);
+}
+
+static bool sounds_like_failure(struct pl_str text)
+{
+    static const char *const heads[] = {"Error",     "error", "ERROR",  "Traceback (most recent",
+                                        "Exception", "Fatal", "fatal:", "panic:"};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (pl_str_starts(text, pl_str_of(heads[i])))
+            return true;
+    return false;
+}
+
+static void lint_result(struct tool_lint *t, const struct pl_message *message,
+                        const struct pl_part *part)
+{
+    struct pl_lint *lint = t->lint;
+    if (!lint->opts->has_json_errors)
+        return;
+    bool is_error = part->is_error.is_set && part->is_error.value;
+    for (uint32_t i = 0; i < part->n_children; i++) {
+        const struct pl_part *child = &pl_conv_children(lint->conv, part)[i];
+        if (child->kind != PL_PART_TEXT)
+            continue;
+        struct pl_str text = pl_conv_text(lint->conv, child->text);
+        if (!is_error && !sounds_like_failure(text))
+            continue;
+        PL_CLEANUP_ARENA struct pl_arena arena;
+        pl_arena_init(&arena, 0);
+        struct pl_json_doc doc;
+        enum pl_status status = pl_json_parse(&arena, text, NULL, &doc, NULL);
+        if (status == PL_NOMEM)
+            lint->conv->status = PL_NOMEM;
+        else if (status != PL_OK)
+            pl_lint_add(lint, "tool.error_not_json", PL_SEVERITY_WARNING,
+                        pl_lint_node(message, child->node || child->text.node ? child : part),
+                        "a tool that fails says so in JSON: {\"status\":\"error\","
+                        "\"error_type\":…,\"message\":…}");
+        return;
+    }
+}
+
+static bool list_tools(struct tool_lint *t)
+{
+    struct pl_conv *conv = t->lint->conv;
+    t->checkers = pl_arena_zalloc(conv->arena, conv->tools.len + 1, sizeof *t->checkers);
+    for (size_t i = 0; i < conv->tools.len && t->checkers; i++) {
+        const struct pl_tool *tool = &conv->tools.ptr[i];
+        t->checkers[i].tool = tool;
+        struct pl_str name = pl_conv_text(conv, tool->name);
+        bool is_new;
+        struct pl_map_entry *entry = name.len ? pl_map_put(&t->names, name, &is_new) : NULL;
+        if (name.len && !entry)
+            return false;
+        if (entry && !is_new)
+            pl_lint_add(t->lint, "tool.duplicate_name", PL_SEVERITY_ERROR, tool->node,
+                        "two tools are called %.*s",
+                        PL_STR_ARG(pl_lint_label(t->lint, tool->name)));
+        if (entry && is_new)
+            entry->value = i;
+    }
+    return t->checkers != NULL;
+}
+
+void pl_lint_tools(struct pl_lint *lint)
+{
+    struct pl_conv *conv = lint->conv;
+    struct tool_lint t = {.lint = lint};
+    for (const char *const *key = lint->opts->open_history; key && *key; key++)
+        t.may_orphan |= pl_conv_node(conv, conv->doc->root, *key) != NULL;
+    if (!list_tools(&t))
+        conv->status = PL_NOMEM;
+    else
+        lint_pairs(&t);
+    for (size_t i = 0; i < conv->messages.len; i++) {
+        const struct pl_message *message = &conv->messages.ptr[i];
+        for (uint32_t k = 0; k < message->n_parts && conv->status == PL_OK; k++) {
+            const struct pl_part *part = &pl_conv_parts(conv, message)[k];
+            if (part->kind == PL_PART_CALL)
+                lint_call(&t, message, part);
+            else if (part->kind == PL_PART_RESULT)
+                lint_result(&t, message, part);
+        }
+    }
+    for (size_t i = 0; i < conv->tools.len && t.checkers; i++) {
+        pl_schema_run_destroy(t.checkers[i].run);
+        pl_schema_destroy(t.checkers[i].schema);
+    }
+    pl_map_deinit(&t.names);
+}

@@ -1,0 +1,96 @@
+/* Fates and losses: law three by counting. */
+#include "conv/conv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void pl_conv_fate(struct pl_conv *conv, const struct pl_json_node *node, enum pl_fate fate)
+{
+    if (!node)
+        return;
+    uint8_t *at = conv->fates + (node - conv->doc->root);
+    for (uint32_t i = 0; i < node->skip; i++)
+        if (at[i] < fate)
+            at[i] = (uint8_t)fate;
+}
+
+enum pl_fate pl_conv_fate_of(const struct pl_conv *conv, const struct pl_json_node *node)
+{
+    return (enum pl_fate)conv->fates[node - conv->doc->root];
+}
+
+/* What a report says about what is inside the node. Dropped and approximated speak of all of it;
+ * a merged, moved or reordered container still says its own parts, and what is synthesised is not
+ * in the source at all. */
+static void settle(struct pl_conv *conv, enum pl_loss_code code, const struct pl_json_node *node)
+{
+    if (code == PL_LOSS_DROPPED)
+        pl_conv_fate(conv, node, PL_FATE_REPORTED);
+    else if (code == PL_LOSS_APPROXIMATED ||
+             (code != PL_LOSS_SYNTHESISED && node && !pl_json_is_container(node)))
+        pl_conv_fate(conv, node, PL_FATE_KNOWN);
+}
+
+void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_json_node *node,
+                  const char *detail, ...)
+{
+    va_list args, again;
+    va_start(args, detail);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, detail, args);
+    va_end(args);
+    char *text = n >= 0 ? pl_arena_alloc(conv->arena, (size_t)n + 1, 1) : NULL;
+    if (text)
+        vsnprintf(text, (size_t)n + 1, detail, again);
+    va_end(again);
+    struct pl_loss loss = {code, node, {text, text ? (size_t)n : 0}};
+    if (!text || !pl_vec_push(&conv->losses, loss))
+        conv->status = PL_NOMEM;
+    settle(conv, code, node);
+}
+
+/* Whether nothing in this subtree has a fate and something in it is worth a report. */
+static bool is_forgotten(const struct pl_conv *conv, const struct pl_json_node *n)
+{
+    bool says_something = false;
+    for (const struct pl_json_node *k = n, *end = pl_json_next(n); k < end; k++) {
+        if (k->tag & PL_JSON_KEY)
+            continue;
+        if (pl_conv_fate_of(conv, k) != PL_FATE_NONE)
+            return false;
+        says_something |= !pl_json_is_container(k) && pl_json_kind(k) != PL_JSON_NULL;
+    }
+    return says_something;
+}
+
+/* Tools that run at the vendor may say nothing but their name. */
+static void sweep_hosted_tools(struct pl_conv *conv)
+{
+    for (size_t i = 0; i < conv->tools.len; i++) {
+        const struct pl_tool *tool = &conv->tools.ptr[i];
+        if (tool->is_hosted && tool->node && pl_conv_fate_of(conv, tool->node) == PL_FATE_NONE &&
+            !is_forgotten(conv, tool->node))
+            pl_conv_loss(conv, PL_LOSS_DROPPED, tool->node, "a tool that runs only at its vendor");
+    }
+}
+
+void pl_conv_sweep(struct pl_conv *conv)
+{
+    sweep_hosted_tools(conv);
+    const struct pl_json_node *n = conv->doc->root, *end = n + conv->doc->n_nodes;
+    /* "Everything" would not say what: the members are named. */
+    if (pl_json_is_container(n))
+        n++;
+    while (n < end && conv->status == PL_OK) {
+        if (n->tag & PL_JSON_KEY) {
+            n++;
+            continue;
+        }
+        if (is_forgotten(conv, n)) {
+            pl_conv_loss(conv, PL_LOSS_DROPPED, n, "the target has no place for it");
+            n = pl_json_next(n);
+        } else {
+            n++;
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/* Which result answers which call.
+ *
+ * By id where both have one; otherwise by name and order, and without a name by order. An id (or
+ * name) that is used again in a later turn means the later call: who numbers calls from zero in
+ * every turn is understood. Linear in the conversation. */
+#ifndef PL_CONV_PAIRING_H
+#define PL_CONV_PAIRING_H
+
+#include "conv/conv.h"
+
+#define PL_UNPAIRED UINT32_MAX
+
+struct pl_call {
+    uint32_t message; /* index in conv->messages */
+    uint32_t part;    /* index in conv->parts */
+    uint32_t turn;    /* of consecutive assistant messages; calls of one turn share it */
+    uint32_t result;  /* index in results, or PL_UNPAIRED */
+    uint32_t next;    /* call of the same id and turn, or PL_UNPAIRED */
+    uint32_t next_named;
+};
+
+struct pl_result {
+    uint32_t message, part;
+    uint32_t call;     /* index in calls, or PL_UNPAIRED: an orphan, or: */
+    bool is_duplicate; /* its call has been answered already */
+    bool is_late;      /* a message that is no result stands between it and its call */
+};
+
+struct pl_pairing {
+    PL_VEC(struct pl_call) calls;     /* in the order of the conversation */
+    PL_VEC(struct pl_result) results; /* in the order of the conversation */
+};
+
+/* `joins_assistants`: consecutive assistant messages are one turn; otherwise the second one already
+ * stands between a call of the first and its result. PL_NOMEM is the only failure. */
+enum pl_status pl_pairing_make(struct pl_conv *conv, bool joins_assistants,
+                               struct pl_pairing *ret_pairing);
+void pl_pairing_deinit(struct pl_pairing *pairing);
+#define PL_CLEANUP_PAIRING __attribute__((cleanup(pl_pairing_deinit)))
+
+#endif

@@ -1,0 +1,144 @@
+/* Ids of calls: of the length the target wants, or none at all. (That each is used once in its turn
+ * is seen to where calls and results are paired.)
+ *
+ * A new id is made from the old one and nothing else, so that the same conversation always comes
+ * out the same; the result that answers a call gets the id of its call. */
+#include "conv/repair_int.h"
+
+#include "base/hash.h"
+#include "base/map.h"
+
+enum { MAX_ID = 64 };
+
+struct ids {
+    struct pl_repair *r;
+    struct pl_map renamed; /* old id -> new id + 1, an index in `news` */
+    struct pl_map taken;   /* new ids in use */
+    PL_VEC(struct pl_str) news;
+};
+
+static bool is_wanted(struct pl_str id, uint32_t length)
+{
+    for (size_t i = 0; i < id.len; i++) {
+        char c = id.ptr[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')))
+            return false;
+    }
+    return id.len == length;
+}
+
+static struct pl_str spell(struct ids *ids, struct pl_str id, uint32_t length, uint64_t attempt)
+{
+    static const char digits[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    char made[MAX_ID];
+    uint64_t left = 0;
+    for (uint32_t i = 0; i < length; i++) {
+        if (i % 9 == 0)
+            left = pl_hash_with((struct pl_hash_key){{attempt, i}}, id);
+        made[i] = digits[left % (sizeof digits - 1)];
+        left /= sizeof digits - 1;
+    }
+    struct pl_str kept = pl_arena_dup(ids->r->conv->arena, (struct pl_str){made, length});
+    if (!kept.ptr)
+        ids->r->conv->status = PL_NOMEM;
+    return kept;
+}
+
+/* A new id that nobody has. */
+static struct pl_str make_id(struct ids *ids, struct pl_str old, uint32_t length)
+{
+    for (uint64_t attempt = 0; ids->r->conv->status == PL_OK; attempt++) {
+        struct pl_str made = spell(ids, old, length, attempt);
+        bool is_new;
+        if (!pl_map_put(&ids->taken, made, &is_new))
+            ids->r->conv->status = PL_NOMEM;
+        else if (is_new)
+            return made;
+    }
+    return (struct pl_str){0};
+}
+
+static void rename_id(struct ids *ids, struct pl_val *id, uint32_t length, bool *is_changed)
+{
+    struct pl_conv *conv = ids->r->conv;
+    struct pl_str old = pl_conv_text(conv, *id);
+    if (!old.len || is_wanted(old, length))
+        return;
+    bool is_new;
+    struct pl_map_entry *entry = pl_map_put(&ids->renamed, old, &is_new);
+    if (!entry) {
+        conv->status = PL_NOMEM;
+        return;
+    }
+    if (is_new) {
+        struct pl_str made = make_id(ids, old, length);
+        if (!pl_vec_push(&ids->news, made))
+            conv->status = PL_NOMEM;
+        entry->value = ids->news.len;
+    }
+    if (conv->status != PL_OK)
+        return;
+    pl_conv_loss(conv, PL_LOSS_APPROXIMATED, id->node,
+                 "the target takes ids of %u letters and digits only", (unsigned)length);
+    *id = pl_val_text(ids->news.ptr[entry->value - 1]);
+    *is_changed = true;
+}
+
+/* What already has the right length keeps its id, so nobody else may get it. */
+static void take_right_ones(struct ids *ids, uint32_t length)
+{
+    struct pl_repair *r = ids->r;
+    for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++)
+        for (uint32_t i = 0; i < r->now.units.ptr[u].n; i++) {
+            struct pl_part *part = pl_unit_part(r, &r->now.units.ptr[u], i);
+            if (part->kind != PL_PART_CALL && part->kind != PL_PART_RESULT)
+                continue;
+            struct pl_str id = pl_conv_text(r->conv, part->id);
+            bool is_new;
+            if (is_wanted(id, length) && !pl_map_put(&ids->taken, id, &is_new))
+                r->conv->status = PL_NOMEM;
+        }
+}
+
+static void drop_id(struct pl_conv *conv, struct pl_val *id, bool *is_changed)
+{
+    if (!pl_val_is_set(*id))
+        return;
+    pl_conv_loss(conv, PL_LOSS_DROPPED, id->node, "the target pairs by order and takes no ids");
+    *id = (struct pl_val){0};
+    *is_changed = true;
+}
+
+static void walk_ids(struct ids *ids, uint32_t length)
+{
+    struct pl_repair *r = ids->r;
+    for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
+        struct pl_unit *unit = &r->now.units.ptr[u];
+        bool is_changed = false;
+        for (uint32_t i = 0; i < unit->n; i++) {
+            struct pl_part *part = pl_unit_part(r, unit, i);
+            if (part->kind != PL_PART_CALL && part->kind != PL_PART_RESULT)
+                continue;
+            if (r->rules->refuses_call_ids)
+                drop_id(r->conv, &part->id, &is_changed);
+            else if (length)
+                rename_id(ids, &part->id, length, &is_changed);
+        }
+        unit->is_changed |= is_changed;
+        r->is_changed |= is_changed;
+    }
+}
+
+void pl_repair_ids(struct pl_repair *r)
+{
+    const struct pl_repair_rules *rules = r->rules;
+    uint32_t length = rules->id_length < MAX_ID ? rules->id_length : MAX_ID;
+    struct ids ids = {.r = r};
+    if (length)
+        take_right_ones(&ids, length);
+    if (length || rules->refuses_call_ids)
+        walk_ids(&ids, length);
+    pl_map_deinit(&ids.renamed);
+    pl_map_deinit(&ids.taken);
+    pl_vec_deinit(&ids.news);
+}

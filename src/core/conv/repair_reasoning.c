@@ -1,0 +1,180 @@
+/* Reasoning and settings: thinking that the history must carry, signatures, and settings that the
+ * target refuses. */
+#include "conv/repair_int.h"
+
+#include "json/number.h"
+
+enum { THOUGHT = PL_PART_BIT(PL_PART_THINKING) | PL_PART_BIT(PL_PART_REDACTED) };
+
+/* Thinking is followed by what was thought out: at the end of a turn it leads nowhere. */
+void pl_repair_thinking_tail(struct pl_repair *r)
+{
+    if (!r->rules->needs_thinking_follower)
+        return;
+    for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
+        const struct pl_unit *unit = &r->now.units.ptr[u];
+        bool is_end =
+            unit->role == PL_ROLE_ASSISTANT &&
+            (u + 1 == r->now.units.len || r->now.units.ptr[u + 1].role != PL_ROLE_ASSISTANT);
+        uint32_t n = unit->n;
+        while (is_end && n > 0 && (PL_PART_BIT(pl_unit_part(r, unit, n - 1)->kind) & THOUGHT))
+            n--;
+        pl_deal_open(r, unit);
+        for (uint32_t i = 0; i < n; i++)
+            pl_deal_part(r, r->now.parts.ptr[unit->first + i]);
+        for (uint32_t i = n; i < unit->n; i++) {
+            pl_deal_change(r);
+            pl_conv_loss(r->conv, PL_LOSS_DROPPED, pl_unit_node(r, unit, pl_unit_part(r, unit, i)),
+                         "reasoning that nothing follows is not accepted");
+        }
+        if (unit->n > 0)
+            pl_deal_drop_empty(r);
+    }
+    pl_deal_end(r);
+}
+
+/* All assistant messages behind the first one that thinks aloud, or none. */
+static void think_on_all(struct pl_repair *r)
+{
+    bool has_begun = false;
+    for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
+        const struct pl_unit *unit = &r->now.units.ptr[u];
+        bool is_assistant = unit->role == PL_ROLE_ASSISTANT;
+        bool thinks = pl_unit_has(r, unit, PL_PART_BIT(PL_PART_THINKING));
+        has_begun |= is_assistant && thinks;
+        /* The second half of an utterance is said in one message with the first. */
+        if (!is_assistant || thinks || !has_begun || pl_unit_message(r, unit)->is_phase_split) {
+            pl_deal_whole(r, unit);
+            continue;
+        }
+        pl_repair_note(r, PL_LOSS_SYNTHESISED, pl_unit_node(r, unit, NULL),
+                       "reasoning stands on all assistant messages: an empty one was put in");
+        pl_deal_open(r, unit);
+        pl_deal_change(r);
+        struct pl_part empty = {.kind = PL_PART_THINKING, .text = pl_val_text(PL_STR(""))};
+        pl_deal_part(r, pl_repair_part(r, empty));
+        for (uint32_t i = 0; i < unit->n; i++)
+            pl_deal_part(r, r->now.parts.ptr[unit->first + i]);
+    }
+    pl_deal_end(r);
+}
+
+static bool is_manual_thinking(const struct pl_conv *conv)
+{
+    const struct pl_settings *s = &conv->settings;
+    return pl_val_is_set(s->thinking_budget) ||
+           (s->thinking.kind == PL_VAL_NODE &&
+            pl_conv_says(conv, pl_conv_node(conv, s->thinking.node, "type"), "enabled"));
+}
+
+/* Whether some turn of the assistant carries thinking that the target can check. */
+static bool has_signed_thinking(const struct pl_repair *r)
+{
+    for (size_t u = 0; r->rules->keeps_signatures && u < r->now.units.len; u++) {
+        const struct pl_unit *unit = &r->now.units.ptr[u];
+        for (uint32_t i = 0; i < unit->n; i++) {
+            const struct pl_part *part = pl_unit_part(r, unit, i);
+            if (part->kind == PL_PART_REDACTED ||
+                (part->kind == PL_PART_THINKING && pl_val_is_set(part->signature)))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool ends_in_tool_turn(const struct pl_repair *r)
+{
+    for (size_t u = r->now.units.len; u > 0; u--) {
+        const struct pl_unit *unit = &r->now.units.ptr[u - 1];
+        if (unit->role == PL_ROLE_ASSISTANT)
+            return pl_unit_has(r, unit, PL_PART_BIT(PL_PART_CALL));
+    }
+    return false;
+}
+
+void pl_repair_thinking(struct pl_repair *r)
+{
+    struct pl_settings *s = &r->conv->settings;
+    if (r->rules->wants_thinking_on_all)
+        think_on_all(r);
+    if (!r->rules->needs_thinking_history || !is_manual_thinking(r->conv) ||
+        !ends_in_tool_turn(r) || has_signed_thinking(r))
+        return;
+    const struct pl_json_node *node = s->thinking.node ? s->thinking.node : s->thinking_budget.node;
+    pl_conv_loss(r->conv, PL_LOSS_DROPPED, node,
+                 "thinking is off: the tool turn it would go on from has none");
+    s->thinking = s->thinking_budget = (struct pl_val){0};
+    s->is_changed = true;
+}
+
+/* The first call of each step since the user last said something. */
+void pl_repair_signatures(struct pl_repair *r)
+{
+    if (r->rules->signature_bypass.len == 0)
+        return;
+    size_t u = r->now.units.len;
+    for (; u > 0; u--) {
+        const struct pl_unit *unit = &r->now.units.ptr[u - 1];
+        if (unit->role == PL_ROLE_USER && !pl_unit_has(r, unit, PL_PART_BIT(PL_PART_RESULT)))
+            break;
+    }
+    for (; u < r->now.units.len; u++) {
+        struct pl_unit *unit = &r->now.units.ptr[u];
+        for (uint32_t i = 0; i < unit->n; i++) {
+            struct pl_part *part = pl_unit_part(r, unit, i);
+            if (part->kind != PL_PART_CALL)
+                continue;
+            if (!pl_val_is_set(part->signature)) {
+                pl_repair_note(r, PL_LOSS_SYNTHESISED, pl_unit_node(r, unit, part),
+                               "the call has no signature; the documented bypass was put in");
+                part->signature = pl_val_text(r->rules->signature_bypass);
+                unit->is_changed = r->is_changed = true;
+            }
+            break;
+        }
+    }
+}
+
+static void drop_setting(struct pl_conv *conv, struct pl_val *val)
+{
+    if (!pl_val_is_set(*val))
+        return;
+    pl_conv_loss(conv, PL_LOSS_DROPPED, val->node, "the target refuses this setting");
+    *val = (struct pl_val){0};
+    conv->settings.is_changed = true;
+}
+
+static void drop_user_citations(struct pl_repair *r)
+{
+    for (size_t u = 0; u < r->now.units.len; u++) {
+        struct pl_unit *unit = &r->now.units.ptr[u];
+        for (uint32_t i = 0; i < unit->n && unit->role == PL_ROLE_USER; i++) {
+            struct pl_part *part = pl_unit_part(r, unit, i);
+            if (part->kind != PL_PART_TEXT || !pl_val_is_set(part->citations))
+                continue;
+            pl_conv_loss(r->conv, PL_LOSS_DROPPED, part->citations.node,
+                         "citations are accepted on texts of the assistant only");
+            part->citations = (struct pl_val){0};
+            unit->is_changed = r->is_changed = true;
+        }
+    }
+}
+
+void pl_repair_settings(struct pl_repair *r)
+{
+    struct pl_settings *s = &r->conv->settings;
+    if (r->rules->refuses_user_citations)
+        drop_user_citations(r);
+    if (r->rules->refuses_sampling) {
+        drop_setting(r->conv, &s->temperature);
+        drop_setting(r->conv, &s->top_p);
+        drop_setting(r->conv, &s->top_k);
+    }
+    if (r->rules->caps_temperature && s->temperature.kind == PL_VAL_NODE &&
+        pl_json_kind(s->temperature.node) == PL_JSON_NUMBER &&
+        pl_json_number_cmp(pl_json_span(r->conv->doc, s->temperature.node), PL_STR("1")) > 0) {
+        pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, s->temperature.node, "1 is the highest");
+        s->temperature = pl_val_json(PL_STR("1"));
+        s->is_changed = true;
+    }
+}

@@ -1,0 +1,236 @@
+/* Whose turn it is: system messages where the target takes them, the user first, turns that
+ * alternate, and what may stand last. */
+#include "conv/repair_int.h"
+
+/* Lets the user say what the system said. */
+static void deal_as_user(struct pl_repair *r, const struct pl_unit *unit)
+{
+    pl_repair_note(r, PL_LOSS_APPROXIMATED, pl_unit_node(r, unit, NULL),
+                   "no system message is accepted here; the user says it");
+    struct pl_unit as_user = *unit;
+    as_user.role = PL_ROLE_USER;
+    pl_deal_open(r, &as_user);
+    pl_deal_change(r);
+    pl_deal_part(r, pl_repair_text(r, PL_STR("System instruction:")));
+    for (uint32_t i = 0; i < unit->n; i++)
+        pl_deal_part(r, r->now.parts.ptr[unit->first + i]);
+}
+
+/* System messages that wait for a place: the units [first, end) of the deck that are system's. */
+struct waiting {
+    struct pl_repair *r;
+    PL_VEC(size_t) units; /* owned */
+};
+
+/* They come as one message: two in a row are not accepted. */
+static void seat(struct waiting *w)
+{
+    struct pl_repair *r = w->r;
+    for (size_t k = 0; k < w->units.len && r->conv->status == PL_OK; k++) {
+        const struct pl_unit *unit = &r->now.units.ptr[w->units.ptr[k]];
+        if (k == 0) {
+            pl_deal_open(r, unit);
+        } else {
+            pl_repair_note(r, PL_LOSS_MERGED, pl_unit_node(r, unit, NULL),
+                           "one system message at a time: it is part of the one before");
+            pl_deal_change(r);
+        }
+        for (uint32_t i = 0; i < unit->n; i++)
+            pl_deal_part(r, r->now.parts.ptr[unit->first + i]);
+    }
+    w->units.len = 0;
+}
+
+static void note_late(struct waiting *w)
+{
+    struct pl_repair *r = w->r;
+    for (size_t k = 0; k < w->units.len; k++)
+        pl_repair_note(r, PL_LOSS_MOVED, pl_unit_node(r, &r->now.units.ptr[w->units.ptr[k]], NULL),
+                       "a system message follows a user turn and is not followed by one");
+}
+
+static void wait_for_seat(struct waiting *w, size_t u)
+{
+    if (!pl_vec_push(&w->units, u))
+        w->r->conv->status = PL_NOMEM;
+}
+
+/* Whether a system message may stand behind unit `u` of the deck, the last one dealt. */
+static bool is_seat(const struct pl_repair *r, size_t u, size_t next)
+{
+    return pl_unit_is_users(&r->now.units.ptr[u]) &&
+           (next == r->now.units.len || r->now.units.ptr[next].role == PL_ROLE_ASSISTANT);
+}
+
+static void deal_after_user(struct pl_repair *r, size_t first)
+{
+    struct waiting w = {.r = r};
+    size_t before = first; /* the last unit that is no system's */
+    for (size_t u = first; u < r->now.units.len && r->conv->status == PL_OK;) {
+        pl_deal_whole(r, &r->now.units.ptr[u]);
+        before = u++;
+        size_t n_waiting = w.units.len;
+        while (u < r->now.units.len && pl_unit_is_system(&r->now.units.ptr[u]))
+            wait_for_seat(&w, u++);
+        if (w.units.len == 0 || !is_seat(r, before, u))
+            continue;
+        if (n_waiting > 0)
+            note_late(&w);
+        bool was_late = n_waiting > 0;
+        seat(&w);
+        if (was_late)
+            pl_deal_change(r);
+    }
+    for (size_t k = 0; k < w.units.len && r->conv->status == PL_OK; k++)
+        deal_as_user(r, &r->now.units.ptr[w.units.ptr[k]]);
+    pl_vec_deinit(&w.units);
+}
+
+void pl_repair_system(struct pl_repair *r)
+{
+    if (r->rules->system_place == PL_SYSTEM_ANYWHERE)
+        return;
+    size_t first = 0;
+    for (; first < r->now.units.len && pl_unit_is_system(&r->now.units.ptr[first]); first++) {
+        const struct pl_unit *unit = &r->now.units.ptr[first];
+        pl_deal_whole(r, unit);
+        if (r->rules->moves_leading_system && pl_unit_message(r, unit)->element != PL_NO_ELEMENT) {
+            pl_repair_note(r, PL_LOSS_MOVED, pl_unit_node(r, unit, NULL),
+                           "system messages that come first stand outside the list");
+            pl_deal_change(r);
+        }
+    }
+    if (r->rules->system_place == PL_SYSTEM_AFTER_USER) {
+        deal_after_user(r, first);
+    } else {
+        for (size_t u = first; u < r->now.units.len && r->conv->status == PL_OK; u++) {
+            if (pl_unit_is_system(&r->now.units.ptr[u]))
+                deal_as_user(r, &r->now.units.ptr[u]);
+            else
+                pl_deal_whole(r, &r->now.units.ptr[u]);
+        }
+    }
+    pl_deal_end(r);
+}
+
+static void put_first(struct pl_repair *r, const struct pl_json_node *node)
+{
+    pl_repair_note(r, PL_LOSS_SYNTHESISED, node,
+                   "the user speaks first; a message that says so little was put in");
+    pl_deal_new(r, PL_ROLE_USER);
+    pl_deal_part(r, pl_repair_text(r, PL_STR("(start of the conversation)")));
+}
+
+void pl_repair_first(struct pl_repair *r)
+{
+    if (!r->rules->wants_user_first)
+        return;
+    bool is_begun = false;
+    for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
+        const struct pl_unit *unit = &r->now.units.ptr[u];
+        if (!is_begun && !pl_unit_is_system(unit)) {
+            is_begun = true;
+            if (unit->role == PL_ROLE_ASSISTANT)
+                put_first(r, pl_unit_node(r, unit, NULL));
+        }
+        pl_deal_whole(r, unit);
+    }
+    if (!is_begun)
+        put_first(r, r->conv->list ? r->conv->list : r->conv->doc->root);
+    pl_deal_end(r);
+}
+
+/* Joins `unit` to the unit dealt last. */
+static void join(struct pl_repair *r, const struct pl_unit *unit)
+{
+    if (!pl_unit_message(r, unit)->is_phase_split)
+        pl_repair_note(r, PL_LOSS_MERGED, pl_unit_node(r, unit, NULL),
+                       "turns alternate: it is part of the message before");
+    pl_deal_change(r);
+    struct pl_unit *last = pl_dealt_last(r);
+    if (last->role == PL_ROLE_TOOL)
+        last->role = PL_ROLE_USER;
+    for (uint32_t i = 0; i < unit->n; i++)
+        pl_deal_part(r, r->now.parts.ptr[unit->first + i]);
+}
+
+void pl_repair_alternation(struct pl_repair *r)
+{
+    if (!r->rules->wants_alternation)
+        return;
+    for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
+        const struct pl_unit *unit = &r->now.units.ptr[u];
+        const struct pl_unit *last = r->next.units.len ? pl_dealt_last(r) : NULL;
+        bool is_same = last && !pl_unit_is_system(unit) && !pl_unit_is_system(last) &&
+                       pl_unit_is_users(unit) == pl_unit_is_users(last);
+        /* Several results in a row are one turn already: nothing to merge, nothing to report. */
+        bool is_tool_run = is_same && unit->role == PL_ROLE_TOOL && last->role == PL_ROLE_TOOL;
+        if (is_same && !is_tool_run)
+            join(r, unit);
+        else
+            pl_deal_whole(r, unit);
+    }
+    pl_deal_end(r);
+}
+
+/* The last text of a message without the white space at its end, still escaped as it was. */
+static void trim_text(struct pl_repair *r, struct pl_unit *unit, struct pl_part *part)
+{
+    struct pl_val *text = &part->text;
+    if (text->kind != PL_VAL_NODE || pl_json_kind(text->node) != PL_JSON_STRING)
+        return;
+    struct pl_str raw = pl_json_raw(r->conv->doc, text->node);
+    size_t len = raw.len;
+    while (len > 0) {
+        /* "\n" is white space, "\\n" is not: an escape starts behind an even run of backslashes. */
+        size_t n_slashes = 0;
+        while (len >= 2 && n_slashes < len - 1 && raw.ptr[len - 2 - n_slashes] == '\\')
+            n_slashes++;
+        if (raw.ptr[len - 1] == ' ' && n_slashes % 2 == 0)
+            len--;
+        else if (n_slashes % 2 == 1 && strchr("nrtf", raw.ptr[len - 1]))
+            len -= 2;
+        else
+            break;
+    }
+    if (len == raw.len || len == 0)
+        return;
+    pl_repair_note(r, PL_LOSS_APPROXIMATED, text->node,
+                   "white space at the end of the last message is not accepted");
+    pl_conv_know(r->conv, text->node);
+    *text = (struct pl_val){PL_VAL_SPAN, text->node, {raw.ptr, len}};
+    unit->is_changed = r->is_changed = true;
+}
+
+static void trim_last(struct pl_repair *r, struct pl_unit *unit)
+{
+    for (uint32_t i = unit->n; i > 0; i--) {
+        struct pl_part *part = pl_unit_part(r, unit, i - 1);
+        if (part->kind == PL_PART_TEXT) {
+            trim_text(r, unit, part);
+            return;
+        }
+    }
+}
+
+void pl_repair_last(struct pl_repair *r)
+{
+    size_t n = r->now.units.len;
+    if (n == 0 || r->now.units.ptr[n - 1].role != PL_ROLE_ASSISTANT)
+        return;
+    struct pl_unit *last = &r->now.units.ptr[n - 1];
+    if (!r->rules->refuses_prefill) {
+        if (r->rules->trims_prefill)
+            trim_last(r, last);
+        return;
+    }
+    const struct pl_json_node *node = pl_unit_node(r, last, NULL);
+    pl_repair_note(r, PL_LOSS_APPROXIMATED, node,
+                   "the last message may not be the assistant's: it is no beginning to continue");
+    pl_repair_note(r, PL_LOSS_SYNTHESISED, node, "a user message that asks to go on was put in");
+    for (size_t u = 0; u < n; u++)
+        pl_deal_whole(r, &r->now.units.ptr[u]);
+    pl_deal_new(r, PL_ROLE_USER);
+    pl_deal_part(r, pl_repair_text(r, PL_STR("Continue exactly where your last message ends.")));
+    pl_deal_end(r);
+}

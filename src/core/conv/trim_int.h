@@ -1,0 +1,75 @@
+/* Inside trim: what is in hand while a conversation is made smaller. */
+#ifndef PL_CONV_TRIM_INT_H
+#define PL_CONV_TRIM_INT_H
+
+#include "conv/pairing.h"
+#include "conv/trim.h"
+
+/* Messages that stay or go together. */
+struct pl_trim_unit {
+    uint32_t first, end;
+    bool is_kept;
+};
+
+/* How many messages of each kind were left out. */
+struct pl_trim_census {
+    uint32_t n_users, n_assistants, n_results;
+};
+
+struct pl_trim {
+    struct pl_conv *conv;            /* borrowed */
+    const struct pl_trim_opts *opts; /* borrowed */
+    struct pl_pairing pairing;       /* owned */
+    uint32_t n_messages;
+    uint32_t last_user;  /* index of the last user message; n_messages: there is none */
+    uint32_t last_first; /* and of the first message that shares its element: results he answers */
+    uint32_t tail;       /* first message of the last step behind it; n_messages: there is none */
+    struct pl_tally *costs;            /* arena; of each message */
+    bool *is_dropped;                  /* arena; by message */
+    struct pl_tally total;             /* of what is left, without the summary */
+    PL_VEC(struct pl_trim_unit) units; /* owned */
+    struct pl_trim_census gone;
+    const struct pl_json_node *element; /* of the source's list: where leaving out has come to */
+    struct pl_str summary;              /* arena or borrowed; empty while nothing is left out */
+    uint64_t n_summary;                 /* its tokens, with those of a message */
+    bool is_touched;                    /* anything was changed */
+    bool is_last_resort;                /* results in the last user message may be touched too */
+};
+
+static inline bool pl_trim_is_system(const struct pl_trim *t, uint32_t i)
+{
+    enum pl_role role = t->conv->messages.ptr[i].role;
+    return role == PL_ROLE_SYSTEM || role == PL_ROLE_DEVELOPER;
+}
+
+/* Whether it is the last user message, or results in it. */
+static inline bool pl_trim_is_last(const struct pl_trim *t, uint32_t i)
+{
+    return i >= t->last_first && i <= t->last_user && i < t->n_messages;
+}
+
+static inline uint64_t pl_trim_total(const struct pl_trim *t)
+{
+    struct pl_tally all = t->total;
+    all.by[PL_TALLY_MESSAGES] += t->n_summary;
+    return pl_tally_total(t->opts->rule, &all);
+}
+
+static inline bool pl_trim_fits(const struct pl_trim *t)
+{
+    return pl_trim_total(t) <= t->opts->max_tokens;
+}
+
+/* Finds the last user message and the tail, and cuts the conversation into units. */
+enum pl_status pl_trim_cut(struct pl_trim *t);
+
+/* Parts of these kinds (PL_PART_BIT) in the messages [first, end) become placeholders, results
+ * become stubs, until it fits. System instructions and the user's own words in his last message are
+ * left alone. */
+enum pl_status pl_trim_media(struct pl_trim *t, uint32_t first, uint32_t end, uint32_t part_bits);
+enum pl_status pl_trim_results(struct pl_trim *t, uint32_t first, uint32_t end);
+
+/* Leaves out units, oldest first, until it fits. */
+enum pl_status pl_trim_units(struct pl_trim *t);
+
+#endif

@@ -1,0 +1,103 @@
+/* Anthropic Messages: POST /v1/messages, its answers and its error bodies.
+ *
+ * The vendor's spelling of a conversation: system instructions beside the messages, content as
+ * typed blocks, tool results inside user messages, thinking that carries a signature. */
+#include "format/anthropic_int.h"
+
+/* Block types no other format has. */
+static const char *const own_blocks[] = {
+    "tool_use", "tool_result",     "thinking", "redacted_thinking",
+    "document", "server_tool_use", NULL};
+
+/* Members of a request that other formats with a list of messages have and this one has not. */
+static const char *const foreign_members[] = {
+    "choices", "protocol", "version", "max_completion_tokens", "response_format", "segments", NULL};
+
+static bool says(const struct pl_json_doc *doc, const struct pl_json_node *object, const char *key,
+                 const char *const words[])
+{
+    const struct pl_conv over = {.doc = doc};
+    return pl_conv_word(&over, pl_conv_node(&over, object, key), words) >= 0;
+}
+
+static bool has(const struct pl_json_doc *doc, const struct pl_json_node *object, const char *key,
+                enum pl_json_kind kind)
+{
+    const struct pl_json_node *n = pl_json_get(doc, object, pl_str_of(key));
+    return n && pl_json_kind(n) == kind;
+}
+
+/* Whether a message holds a block only this format has, or an image with a source. */
+static bool has_own_block(const struct pl_json_doc *doc, const struct pl_json_node *message)
+{
+    const struct pl_json_node *content = pl_json_get(doc, message, PL_STR("content"));
+    if (!content || pl_json_kind(content) != PL_JSON_ARRAY)
+        return false;
+    for (const struct pl_json_node *b = pl_json_first(content); b < pl_json_end(content);
+         b = pl_json_next(b))
+        if (says(doc, b, "type", own_blocks) || has(doc, b, "source", PL_JSON_OBJECT))
+            return true;
+    return false;
+}
+
+static bool has_own_tool(const struct pl_json_doc *doc)
+{
+    const struct pl_json_node *tools = pl_json_get(doc, doc->root, PL_STR("tools"));
+    if (!tools || pl_json_kind(tools) != PL_JSON_ARRAY)
+        return false;
+    for (const struct pl_json_node *t = pl_json_first(tools); t < pl_json_end(tools);
+         t = pl_json_next(t))
+        if (has(doc, t, "input_schema", PL_JSON_OBJECT))
+            return true;
+    return false;
+}
+
+static int detect_request(const struct pl_json_doc *doc, const struct pl_json_node *messages)
+{
+    for (int i = 0; foreign_members[i]; i++)
+        if (pl_json_get(doc, doc->root, pl_str_of(foreign_members[i])))
+            return 0;
+    for (const struct pl_json_node *m = pl_json_first(messages); m < pl_json_end(messages);
+         m = pl_json_next(m)) {
+        if (has(doc, m, "tool_calls", PL_JSON_ARRAY) || has(doc, m, "tool_call_id", PL_JSON_STRING))
+            return 0;
+        if (has_own_block(doc, m))
+            return 90;
+    }
+    if (has_own_tool(doc))
+        return 90;
+    if (has(doc, doc->root, "system", PL_JSON_STRING) ||
+        has(doc, doc->root, "system", PL_JSON_ARRAY) ||
+        has(doc, doc->root, "stop_sequences", PL_JSON_ARRAY) ||
+        has(doc, doc->root, "output_config", PL_JSON_OBJECT))
+        return 80;
+    const struct pl_json_node *model = pl_json_get(doc, doc->root, PL_STR("model"));
+    if (model && pl_json_kind(model) == PL_JSON_STRING &&
+        pl_str_starts(pl_json_raw(doc, model), PL_STR("claude")) &&
+        has(doc, doc->root, "max_tokens", PL_JSON_NUMBER))
+        return 70;
+    return has(doc, doc->root, "max_tokens", PL_JSON_NUMBER) ? 20 : 10;
+}
+
+static int detect(const struct pl_json_doc *doc)
+{
+    static const char *const message[] = {"message", NULL}, *const error[] = {"error", NULL};
+    if (pl_json_kind(doc->root) != PL_JSON_OBJECT)
+        return 0;
+    if (says(doc, doc->root, "type", message) && has(doc, doc->root, "content", PL_JSON_ARRAY))
+        return 95;
+    if (says(doc, doc->root, "type", error) && has(doc, doc->root, "error", PL_JSON_OBJECT))
+        return 90;
+    const struct pl_json_node *messages = pl_json_get(doc, doc->root, PL_STR("messages"));
+    return messages && pl_json_kind(messages) == PL_JSON_ARRAY ? detect_request(doc, messages) : 0;
+}
+
+const struct pl_format pl_format_anthropic = {
+    .name = "anthropic",
+    .title = "Anthropic Messages: requests, responses and errors",
+    .list_key = "messages",
+    .is_vendor = true,
+    .detect = detect,
+    .read = pl_anthropic_read,
+    .write = pl_anthropic_write,
+};

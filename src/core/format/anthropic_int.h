@@ -1,0 +1,61 @@
+/* Anthropic Messages, shared by its reader and its writer (anthropic.c, anthropic_read.c,
+ * anthropic_write.c, anthropic_settings.c, anthropic_block.c). */
+#ifndef PL_FORMAT_ANTHROPIC_INT_H
+#define PL_FORMAT_ANTHROPIC_INT_H
+
+#include "base/map.h"
+#include "format/format.h"
+
+enum pl_status pl_anthropic_read(struct pl_conv *conv, enum pl_format_kind kind,
+                                 struct pl_error *err);
+enum pl_status pl_anthropic_write(struct pl_writer *w, const struct pl_format_task *task,
+                                  struct pl_error *err);
+
+/* Tool names and ids are of letters, digits, _ and -. */
+#define PL_ANTHROPIC_MAX_NAME 128
+#define PL_ANTHROPIC_MAX_ID   4096
+
+/* A document being written. */
+struct pl_anthropic_out {
+    struct pl_writer *w;
+    struct pl_conv *conv;
+    const struct pl_format_task *task;
+    bool is_home; /* the source is Anthropic's too: its signatures and own blocks mean something */
+    bool
+        is_response; /* it may say what a request may not: blank text, thinking without signature */
+    bool has_tools;
+    int64_t max_tokens;  /* as written, for what must stay below it */
+    struct pl_map calls; /* owned; id of a call written -> its part + 1 */
+};
+
+/* The words of an answer, whole or in a stream: what a stop_reason means and the one for a meaning,
+ * and our type for what another vendor calls an error (a code, a type, a state, a number of HTTP)
+ * or NULL. */
+enum pl_finish pl_anthropic_finish_of(struct pl_str word);
+struct pl_anthropic_ending {
+    enum pl_finish finish;
+    bool has_call, has_refusal, has_stop_sequence;
+};
+const char *pl_anthropic_finish_word(struct pl_anthropic_ending ending);
+const char *pl_anthropic_error_type(struct pl_str theirs);
+
+/* Settings and tools of a request, each with its key (anthropic_settings.c). */
+void pl_anthropic_put_limit(struct pl_anthropic_out *o);
+void pl_anthropic_put_tools(struct pl_anthropic_out *o);
+void pl_anthropic_put_settings(struct pl_anthropic_out *o);
+
+/* Content (anthropic_block.c). */
+
+/* Whether a part can stand in a message of that role; PL_ROLE_TOOL: in a result. */
+bool pl_anthropic_can_say(struct pl_anthropic_out *o, enum pl_role role,
+                          const struct pl_part *part);
+/* Whether a text is nothing but white space, of any script: the vendor refuses such blocks. */
+bool pl_anthropic_is_blank(struct pl_conv *conv, struct pl_val text);
+/* The block of a part that can be said. */
+void pl_anthropic_put_block(struct pl_anthropic_out *o, const struct pl_part *part);
+/* cache_control, if there is a mark that means anything to the vendor. */
+void pl_anthropic_put_mark(struct pl_anthropic_out *o, struct pl_val cache);
+/* Reports a part that cannot be said, where there is more to say about it than that. */
+void pl_anthropic_drop(struct pl_anthropic_out *o, const struct pl_part *part);
+
+#endif

@@ -1,0 +1,403 @@
+/* Reading Anthropic Messages.
+ *
+ * A user message may answer tools and speak as well: it becomes one message of role tool per result
+ * and one of role user for what lies between, all of the same element. */
+#include "format/anthropic_int.h"
+
+#include "format/effort.h"
+
+static bool is_string(struct pl_val val)
+{
+    return val.kind == PL_VAL_NODE && pl_json_kind(val.node) == PL_JSON_STRING;
+}
+
+static void know(struct pl_conv *conv, const struct pl_json_node *object, const char *key)
+{
+    pl_conv_know(conv, pl_conv_node(conv, object, key));
+}
+
+/* A block's own reader fills the part from part->node. False: it lacks what makes it such a block,
+ * and is kept as it is. */
+typedef bool fill_fn(struct pl_conv *conv, struct pl_part *part);
+
+static bool fill_text(struct pl_conv *conv, struct pl_part *part)
+{
+    part->text = pl_conv_get(conv, part->node, "text");
+    part->citations = pl_conv_get(conv, part->node, "citations");
+    return is_string(part->text);
+}
+
+static bool fill_thinking(struct pl_conv *conv, struct pl_part *part)
+{
+    part->text = pl_conv_get(conv, part->node, "thinking");
+    part->signature = pl_conv_get(conv, part->node, "signature");
+    return is_string(part->text) || is_string(part->signature);
+}
+
+static bool fill_redacted(struct pl_conv *conv, struct pl_part *part)
+{
+    part->data = pl_conv_get(conv, part->node, "data");
+    return is_string(part->data);
+}
+
+/* Where the bytes of an image or a document are. */
+static bool fill_media(struct pl_conv *conv, struct pl_part *part)
+{
+    static const char *const words[] = {"base64", "url", "file", "text", NULL};
+    static const char *const members[] = {"data", "url", "file_id", "data"};
+    const struct pl_json_node *source = pl_conv_node(conv, part->node, "source");
+    int word = pl_conv_word(conv, pl_conv_node(conv, source, "type"), words);
+    if (word < 0)
+        return false;
+    struct pl_val *const places[] = {&part->data, &part->url, &part->file_id, &part->text};
+    *places[word] = pl_conv_get(conv, source, members[word]);
+    if (!is_string(*places[word]))
+        return false;
+    part->mime = pl_conv_get(conv, source, "media_type");
+    know(conv, source, "type");
+    part->name = pl_conv_get(conv, part->node, "title");
+    part->context = pl_conv_get(conv, part->node, "context");
+    part->citations = pl_conv_get(conv, part->node, "citations");
+    return true;
+}
+
+static bool fill_call(struct pl_conv *conv, struct pl_part *part)
+{
+    part->id = pl_conv_get(conv, part->node, "id");
+    part->name = pl_conv_get(conv, part->node, "name");
+    part->args = pl_conv_get(conv, part->node, "input");
+    return is_string(part->name);
+}
+
+static bool fill_result(struct pl_conv *conv, struct pl_part *part)
+{
+    part->id = pl_conv_get(conv, part->node, "tool_use_id");
+    const struct pl_json_node *error = pl_conv_node(conv, part->node, "is_error");
+    enum pl_json_kind kind = error ? pl_json_kind(error) : PL_JSON_NULL;
+    if (kind == PL_JSON_TRUE || kind == PL_JSON_FALSE)
+        part->is_error = (struct pl_flag){true, kind == PL_JSON_TRUE, pl_val_node(error)};
+    return true;
+}
+
+enum place { IN_USER = 1, IN_ASSISTANT = 2, IN_SYSTEM = 4, IN_RESULT = 8 };
+
+static const struct block {
+    const char *word;
+    enum pl_part_kind kind;
+    fill_fn *fill;
+    unsigned places;
+} blocks[] = {
+    {"text", PL_PART_TEXT, fill_text, IN_USER | IN_ASSISTANT | IN_SYSTEM | IN_RESULT},
+    {"tool_use", PL_PART_CALL, fill_call, IN_ASSISTANT},
+    {"tool_result", PL_PART_RESULT, fill_result, IN_USER},
+    {"thinking", PL_PART_THINKING, fill_thinking, IN_ASSISTANT},
+    {"redacted_thinking", PL_PART_REDACTED, fill_redacted, IN_ASSISTANT},
+    {"image", PL_PART_IMAGE, fill_media, IN_USER | IN_ASSISTANT | IN_RESULT},
+    {"document", PL_PART_FILE, fill_media, IN_USER | IN_ASSISTANT | IN_RESULT},
+};
+
+static const struct block *block_of(const struct pl_conv *conv, const struct pl_json_node *node,
+                                    enum place place)
+{
+    const struct pl_json_node *type = pl_conv_node(conv, node, "type");
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if ((blocks[i].places & place) && pl_conv_says(conv, type, blocks[i].word))
+            return &blocks[i];
+    return NULL;
+}
+
+/* Fills a part that was just added as OTHER. */
+static void fill(struct pl_conv *conv, struct pl_part *part, enum place place)
+{
+    const struct block *block = block_of(conv, part->node, place);
+    struct pl_part filled = *part;
+    if (!block || !block->fill(conv, &filled))
+        return;
+    filled.kind = block->kind;
+    filled.cache = pl_conv_get(conv, part->node, "cache_control");
+    *part = filled;
+    know(conv, part->node, "type");
+}
+
+static void read_result_content(struct pl_conv *conv, const struct pl_json_node *result)
+{
+    const struct pl_json_node *content = pl_conv_node(conv, result, "content");
+    if (!content)
+        return;
+    if (pl_json_kind(content) != PL_JSON_ARRAY) {
+        pl_conv_add_child(conv, PL_PART_TEXT, NULL)->text = pl_val_node(content);
+        return;
+    }
+    for (const struct pl_json_node *b = pl_json_first(content); b < pl_json_end(content);
+         b = pl_json_next(b))
+        fill(conv, pl_conv_add_child(conv, PL_PART_OTHER, b), IN_RESULT);
+}
+
+/* Adds to the last message, but for a result: that has a message of its own. */
+static void read_user_blocks(struct pl_conv *conv, const struct pl_json_node *node,
+                             const struct pl_json_node *content, uint32_t element)
+{
+    bool is_first = true, is_speaking = false;
+    for (const struct pl_json_node *b = pl_json_first(content); b < pl_json_end(content);
+         b = pl_json_next(b)) {
+        const struct block *block = block_of(conv, b, IN_USER);
+        bool is_result = block && block->kind == PL_PART_RESULT;
+        if (is_result || !is_speaking) {
+            enum pl_role role = is_result ? PL_ROLE_TOOL : PL_ROLE_USER;
+            pl_conv_add_message(conv, role, node, element)->is_phase_split = !is_first;
+        }
+        is_first = false;
+        is_speaking = !is_result;
+        fill(conv, pl_conv_add_part(conv, PL_PART_OTHER, b), IN_USER);
+        if (is_result)
+            read_result_content(conv, b);
+    }
+    if (is_first)
+        pl_conv_add_message(conv, PL_ROLE_USER, node, element);
+}
+
+static void read_content(struct pl_conv *conv, enum pl_role role, const struct pl_json_node *node,
+                         const struct pl_json_node *content, uint32_t element)
+{
+    static const enum place places[] = {
+        [PL_ROLE_SYSTEM] = IN_SYSTEM, [PL_ROLE_USER] = IN_USER, [PL_ROLE_ASSISTANT] = IN_ASSISTANT};
+    bool is_list = content && pl_json_kind(content) == PL_JSON_ARRAY;
+    if (is_list && role == PL_ROLE_USER) {
+        read_user_blocks(conv, node, content, element);
+        return;
+    }
+    pl_conv_add_message(conv, role, node, element);
+    if (is_list)
+        for (const struct pl_json_node *b = pl_json_first(content); b < pl_json_end(content);
+             b = pl_json_next(b))
+            fill(conv, pl_conv_add_part(conv, PL_PART_OTHER, b), places[role]);
+    else if (content && pl_json_kind(content) == PL_JSON_STRING)
+        pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text = pl_val_node(content);
+}
+
+static void read_message(struct pl_conv *conv, const struct pl_json_node *node, uint32_t element)
+{
+    static const char *const words[] = {"user", "assistant", "system", NULL};
+    static const enum pl_role roles[] = {PL_ROLE_USER, PL_ROLE_ASSISTANT, PL_ROLE_SYSTEM};
+    const struct pl_json_node *role = pl_conv_node(conv, node, "role");
+    int word = pl_conv_word(conv, role, words);
+    /* Who speaks in a role this format does not have is heard as the user, and the role reported.
+     */
+    if (word >= 0)
+        pl_conv_know(conv, role);
+    read_content(conv, roles[word < 0 ? 0 : word], node, pl_conv_node(conv, node, "content"),
+                 element);
+}
+
+static void read_tool(struct pl_conv *conv, const struct pl_json_node *node)
+{
+    struct pl_tool *tool = pl_conv_add_tool(conv, node);
+    const struct pl_json_node *type = pl_conv_node(conv, node, "type");
+    tool->name = pl_conv_get(conv, node, "name");
+    tool->cache = pl_conv_get(conv, node, "cache_control");
+    if (type && !pl_conv_says(conv, type, "custom")) {
+        tool->is_hosted = true;
+        return;
+    }
+    pl_conv_know(conv, type);
+    tool->description = pl_conv_get(conv, node, "description");
+    tool->schema = pl_conv_get(conv, node, "input_schema");
+    tool->strict = pl_conv_get(conv, node, "strict");
+}
+
+static void read_choice(struct pl_conv *conv, const struct pl_json_node *choice)
+{
+    static const char *const words[] = {"auto", "any", "tool", "none", NULL};
+    static const enum pl_choice choices[] = {PL_CHOICE_AUTO, PL_CHOICE_ANY, PL_CHOICE_ONE,
+                                             PL_CHOICE_NONE};
+    struct pl_settings *s = &conv->settings;
+    if (!choice)
+        return;
+    const struct pl_json_node *type = pl_conv_node(conv, choice, "type");
+    int word = pl_conv_word(conv, type, words);
+    s->choice = word < 0 ? PL_CHOICE_OTHER : choices[word];
+    /* Not the whole of it: the flag beside the type has its own fate. */
+    s->choice_val = pl_val_node(type);
+    s->choice_name = pl_conv_get(conv, choice, "name");
+    const struct pl_json_node *off = pl_conv_node(conv, choice, "disable_parallel_tool_use");
+    if (off && (pl_json_kind(off) == PL_JSON_TRUE || pl_json_kind(off) == PL_JSON_FALSE))
+        s->parallel = (struct pl_flag){true, pl_json_kind(off) == PL_JSON_FALSE, pl_val_node(off)};
+}
+
+static void read_thinking(struct pl_conv *conv, const struct pl_json_node *thinking)
+{
+    static const char *const displays[] = {"omitted", "summarized", NULL};
+    struct pl_settings *s = &conv->settings;
+    if (!thinking)
+        return;
+    const struct pl_json_node *type = pl_conv_node(conv, thinking, "type");
+    const struct pl_json_node *display = pl_conv_node(conv, thinking, "display");
+    s->thinking = pl_val_node(thinking);
+    s->thinking_budget = pl_conv_get(conv, thinking, "budget_tokens");
+    if (pl_val_is_set(s->thinking_budget) && pl_conv_says(conv, type, "enabled"))
+        pl_conv_know(conv, type);
+    if (pl_conv_says(conv, type, "disabled") && s->effort == PL_EFFORT_UNSET) {
+        s->effort = PL_EFFORT_NONE;
+        s->effort_val = pl_val_node(type);
+    }
+    int shows = pl_conv_word(conv, display, displays);
+    if (shows >= 0)
+        s->shows_thoughts = (struct pl_flag){true, shows == 1, pl_val_node(display)};
+}
+
+static void read_output(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    struct pl_settings *s = &conv->settings;
+    const struct pl_json_node *config = pl_conv_node(conv, root, "output_config");
+    const struct pl_json_node *format = pl_conv_node(conv, config, "format");
+    const struct pl_json_node *effort = pl_conv_node(conv, config, "effort");
+    s->effort = pl_effort_of_word(conv, effort);
+    if (s->effort != PL_EFFORT_UNSET)
+        s->effort_val = pl_val_node(effort);
+    if (!format)
+        format = pl_conv_node(conv, root, "output_format");
+    if (!pl_conv_says(conv, pl_conv_node(conv, format, "type"), "json_schema"))
+        return;
+    know(conv, format, "type");
+    s->output = PL_OUTPUT_SCHEMA;
+    s->output_val = pl_val_node(format);
+    s->output_schema = pl_conv_get(conv, format, "schema");
+}
+
+static void read_settings(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    struct pl_settings *s = &conv->settings;
+    const struct {
+        const char *key;
+        struct pl_val *val;
+    } plain[] = {
+        {"model", &s->model},
+        {"max_tokens", &s->max_tokens},
+        {"temperature", &s->temperature},
+        {"top_p", &s->top_p},
+        {"top_k", &s->top_k},
+        {"stop_sequences", &s->stop},
+        {"stream", &s->stream},
+        {"service_tier", &s->service_tier},
+    };
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        *plain[i].val = pl_conv_get(conv, root, plain[i].key);
+    s->safety_id = pl_conv_get(conv, pl_conv_node(conv, root, "metadata"), "user_id");
+    read_choice(conv, pl_conv_node(conv, root, "tool_choice"));
+    read_output(conv, root);
+    read_thinking(conv, pl_conv_node(conv, root, "thinking"));
+}
+
+static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
+{
+    const struct pl_json_node *root = conv->doc->root;
+    const struct pl_json_node *messages = pl_conv_node(conv, root, "messages");
+    if (!messages || pl_json_kind(messages) != PL_JSON_ARRAY)
+        return pl_fail(err, PL_INVALID,
+                       "an Anthropic request has its conversation in the array \"messages\", and "
+                       "there is none; give a response with --kind response");
+    read_settings(conv, root);
+    const struct pl_json_node *system = pl_conv_node(conv, root, "system");
+    if (system)
+        read_content(conv, PL_ROLE_SYSTEM, system, system, PL_NO_ELEMENT);
+    conv->list = messages;
+    uint32_t element = 0;
+    for (const struct pl_json_node *m = pl_json_first(messages); m < pl_json_end(messages);
+         m = pl_json_next(m), element++)
+        if (pl_json_kind(m) == PL_JSON_OBJECT)
+            read_message(conv, m, element);
+    const struct pl_json_node *tools = pl_conv_node(conv, root, "tools");
+    if (tools && pl_json_kind(tools) == PL_JSON_ARRAY)
+        for (const struct pl_json_node *t = pl_json_first(tools); t < pl_json_end(tools);
+             t = pl_json_next(t))
+            read_tool(conv, t);
+    return conv->status;
+}
+
+static void read_usage(struct pl_conv *conv, const struct pl_json_node *usage)
+{
+    struct pl_usage *u = &conv->answer.usage;
+    u->node = usage;
+    u->input_excludes_cache = true;
+    u->input = pl_conv_get(conv, usage, "input_tokens");
+    u->output = pl_conv_get(conv, usage, "output_tokens");
+    u->cache_read = pl_conv_get(conv, usage, "cache_read_input_tokens");
+    u->cache_write = pl_conv_get(conv, usage, "cache_creation_input_tokens");
+    u->reasoning =
+        pl_conv_get(conv, pl_conv_node(conv, usage, "output_tokens_details"), "thinking_tokens");
+    conv->answer.service_tier = pl_conv_get(conv, usage, "service_tier");
+}
+
+enum pl_finish pl_anthropic_finish_of(struct pl_str word)
+{
+    static const struct {
+        const char *word;
+        enum pl_finish finish;
+    } finishes[] = {
+        {"end_turn", PL_FINISH_STOP},     {"stop_sequence", PL_FINISH_STOP},
+        {"max_tokens", PL_FINISH_LENGTH}, {"model_context_window_exceeded", PL_FINISH_LENGTH},
+        {"tool_use", PL_FINISH_TOOLS},    {"refusal", PL_FINISH_FILTER},
+    };
+    for (size_t i = 0; i < sizeof finishes / sizeof *finishes; i++)
+        if (pl_str_eq(word, pl_str_of(finishes[i].word)))
+            return finishes[i].finish;
+    return PL_FINISH_OTHER;
+}
+
+static void read_finish(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    struct pl_answer *a = &conv->answer;
+    a->finish_val = pl_conv_get(conv, root, "stop_reason");
+    a->stop_sequence = pl_conv_get(conv, root, "stop_sequence");
+    if (pl_val_is_set(a->finish_val))
+        a->finish = pl_anthropic_finish_of(pl_conv_text(conv, a->finish_val));
+    const struct pl_json_node *details = pl_conv_node(conv, root, "stop_details");
+    if (pl_conv_says(conv, pl_conv_node(conv, details, "type"), "refusal"))
+        know(conv, details, "type");
+    a->finish_detail = pl_conv_get(conv, details, "explanation");
+}
+
+static void read_error(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    struct pl_answer *a = &conv->answer;
+    const struct pl_json_node *error = pl_conv_node(conv, root, "error");
+    a->is_set = a->is_error = true;
+    a->error_type = pl_conv_get(conv, error, "type");
+    a->error_message = pl_conv_get(conv, error, "message");
+    a->request_id = pl_conv_get(conv, root, "request_id");
+    know(conv, root, "type");
+}
+
+static enum pl_status read_response(struct pl_conv *conv, struct pl_error *err)
+{
+    const struct pl_json_node *root = conv->doc->root;
+    if (pl_conv_node(conv, root, "error")) {
+        read_error(conv, root);
+        return conv->status;
+    }
+    const struct pl_json_node *content = pl_conv_node(conv, root, "content");
+    if (!content)
+        return pl_fail(
+            err, PL_INVALID,
+            "an Anthropic response has \"content\" (or \"error\"), and this has neither; "
+            "give a request with --kind request");
+    struct pl_answer *a = &conv->answer;
+    a->is_set = true;
+    a->id = pl_conv_get(conv, root, "id");
+    a->model = pl_conv_get(conv, root, "model");
+    know(conv, root, "type");
+    know(conv, root, "role");
+    read_content(conv, PL_ROLE_ASSISTANT, root, content, PL_NO_ELEMENT);
+    read_finish(conv, root);
+    read_usage(conv, pl_conv_node(conv, root, "usage"));
+    return conv->status;
+}
+
+enum pl_status pl_anthropic_read(struct pl_conv *conv, enum pl_format_kind kind,
+                                 struct pl_error *err)
+{
+    if (pl_json_kind(conv->doc->root) != PL_JSON_OBJECT)
+        return pl_fail(err, PL_INVALID, "an Anthropic document is an object, and this is %s",
+                       pl_json_kind_name(pl_json_kind(conv->doc->root)));
+    return kind == PL_KIND_RESPONSE ? read_response(conv, err) : read_request(conv, err);
+}

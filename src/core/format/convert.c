@@ -1,0 +1,249 @@
+#include "format/convert.h"
+
+#include "format/carry.h"
+#include "format/gpt_oss.h"
+#include "format/mend.h"
+#include "format/loss_report.h"
+#include "format/rules.h"
+#include "json/lenient.h"
+
+void pl_converted_init(struct pl_converted *c)
+{
+    *c = (struct pl_converted){0};
+    pl_buf_init(&c->out, 0);
+    pl_buf_init(&c->report, 0);
+    pl_buf_init(&c->carry, 0);
+}
+
+void pl_converted_deinit(struct pl_converted *c)
+{
+    pl_buf_deinit(&c->out);
+    pl_buf_deinit(&c->report);
+    pl_buf_deinit(&c->carry);
+}
+
+/* What is on its way from one format to another. */
+struct trip {
+    struct pl_str text;
+    const struct pl_convert_opts *opts;
+    struct pl_format_task task;
+    struct pl_arena arena;
+    struct pl_json_doc doc;
+    struct pl_conv conv;
+    struct pl_writer writer;
+    struct pl_converted made;
+    struct pl_error *err;
+};
+
+/* Strictly first; what people wrote by hand leniently. Either way offsets are those of the text. */
+static enum pl_status parse(struct trip *t)
+{
+    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
+    enum pl_status status = pl_json_parse(&t->arena, t->text, &opts, &t->doc, t->err);
+    struct pl_json_notes notes;
+    struct pl_error ignored;
+    if (status == PL_SYNTAX &&
+        pl_json_parse_lenient(&t->arena, t->text, &opts, &t->doc, &notes, &ignored) == PL_OK)
+        status = PL_OK;
+    return status;
+}
+
+static enum pl_status find_format(struct trip *t)
+{
+    t->task.from = t->opts->from ? t->opts->from : pl_format_detect(&t->doc);
+    if (t->task.from)
+        return PL_OK;
+    return pl_fail(t->err, PL_INVALID,
+                   "this is no conversation in a format I know; name it with --from");
+}
+
+static enum pl_status read_source(struct trip *t)
+{
+    enum pl_status status = pl_conv_init(&t->conv, &t->arena, &t->doc);
+    if (status == PL_OK)
+        status = t->task.from->read(&t->conv, t->task.kind, t->err);
+    return status == PL_OK ? t->conv.status : status;
+}
+
+static enum pl_status write_target(struct trip *t)
+{
+    pl_writer_init(&t->writer, &t->conv, &t->made.out);
+    enum pl_status status = t->task.to->write(&t->writer, &t->task, t->err);
+    if (status == PL_OK || status == PL_INVALID)
+        pl_conv_sweep(&t->conv);
+    if (status == PL_OK)
+        status = t->conv.status != PL_OK ? t->conv.status : t->made.out.status;
+    return status;
+}
+
+/* What was written, as a tree. It is ours, so only memory can fail. */
+static enum pl_status parse_target(struct trip *t, struct pl_json_doc *ret_target)
+{
+    struct pl_json_opts opts = {
+        .allows_duplicate_keys = true, .allows_lone_surrogates = true, .max_nodes = 16000000};
+    enum pl_status status =
+        pl_json_parse(&t->arena, pl_buf_str(&t->made.out), &opts, ret_target, t->err);
+    return status == PL_OK || status == PL_NOMEM || status == PL_LIMIT ? status : PL_INTERNAL;
+}
+
+static enum pl_status write_carry(struct trip *t)
+{
+    struct pl_json_doc target;
+    enum pl_status status = parse_target(t, &target);
+    return status == PL_OK ? pl_carry_write(&t->made.carry, &t->writer, t->text, &target, &t->task)
+                           : status;
+}
+
+static enum pl_status write_report(struct trip *t, const struct pl_conv *conv)
+{
+    return pl_loss_report_write(&t->made.report, t->task.from->name, t->task.to->name, conv);
+}
+
+/* There is nothing to carry. */
+static enum pl_status write_no_carry(struct trip *t)
+{
+    pl_buf_adds(&t->made.carry, "{}");
+    return t->made.carry.status;
+}
+
+/* Law one: a format into itself is its own bytes. */
+static enum pl_status pass_through(struct trip *t)
+{
+    pl_buf_add(&t->made.out, t->text);
+    enum pl_status status = t->made.out.status;
+    if (status == PL_OK)
+        status = write_no_carry(t);
+    return status == PL_OK ? write_report(t, NULL) : status;
+}
+
+static enum pl_status go_home(struct trip *t)
+{
+    enum pl_status status = write_no_carry(t);
+    if (status == PL_OK)
+        status = pl_carry_apply(&t->made.out, &t->arena, t->opts->carry, &t->doc, &t->task, t->err);
+    return status == PL_OK ? write_report(t, NULL) : status;
+}
+
+/* A format into itself after a repair: what the repair did not touch keeps its bytes. Of what the
+ * writer reports only the fields it had to add count: the rest is about translating. */
+static enum pl_status mend(struct trip *t)
+{
+    struct pl_json_doc fresh;
+    struct pl_buf mended;
+    pl_buf_init(&mended, 0);
+    size_t n_losses = t->conv.losses.len;
+    pl_writer_init(&t->writer, &t->conv, &t->made.out);
+    enum pl_status status = t->task.to->write(&t->writer, &t->task, t->err);
+    if (status == PL_OK)
+        status = t->conv.status != PL_OK ? t->conv.status : t->made.out.status;
+    if (status == PL_OK)
+        status = parse_target(t, &fresh);
+    if (status == PL_OK)
+        status = pl_mend_write(&mended, &t->writer, t->text, &fresh, t->task.to, n_losses);
+    pl_buf_deinit(&t->made.out);
+    t->made.out = mended;
+    return status == PL_OK ? write_no_carry(t) : status;
+}
+
+static enum pl_status read_and_repair(struct trip *t)
+{
+    enum pl_status status = read_source(t);
+    if (status == PL_OK && t->task.mode != PL_MODE_CONVERT) {
+        struct pl_repair_rules rules = pl_format_rules(&t->task);
+        status = pl_conv_repair(&t->conv, &rules);
+    }
+    /* Not a conversation at all: the report says so too. */
+    if (status == PL_INVALID)
+        pl_conv_loss(&t->conv, PL_LOSS_DROPPED, t->doc.root, "%s",
+                     t->err ? t->err->message : "not a conversation");
+    return t->conv.status != PL_OK ? t->conv.status : status;
+}
+
+static enum pl_status translate(struct trip *t)
+{
+    bool is_same = t->task.from == t->task.to;
+    enum pl_status status = read_and_repair(t);
+    if (status == PL_OK)
+        status = is_same ? mend(t) : write_target(t);
+    if (status != PL_OK && status != PL_INVALID)
+        return status;
+    enum pl_status reported = write_report(t, &t->conv);
+    if (reported != PL_OK)
+        return reported;
+    if (status == PL_OK && t->opts->is_strict && !pl_loss_report_is_lossless(&t->conv))
+        return pl_fail(t->err, PL_INVALID,
+                       "%s cannot say all of it, and --strict was asked; the report names what",
+                       t->task.to->name);
+    return status == PL_OK && !is_same ? write_carry(t) : status;
+}
+
+static enum pl_status travel(struct trip *t)
+{
+    enum pl_status status = parse(t);
+    if (status == PL_OK)
+        status = find_format(t);
+    if (status != PL_OK)
+        return status;
+    if (t->task.from == t->task.to && t->task.mode == PL_MODE_CONVERT)
+        return pass_through(t);
+    if (t->opts->carry.len)
+        return go_home(t);
+    return translate(t);
+}
+
+/* gpt-oss is a text; inside, it travels as the document that stands for it. */
+static enum pl_status read_text(struct trip *t, struct pl_convert_opts *opts,
+                                struct pl_buf *document)
+{
+    bool is_text = opts->from == &pl_format_gpt_oss || (!opts->from && pl_gpt_oss_is_text(t->text));
+    if (!is_text)
+        return PL_OK;
+    opts->from = &pl_format_gpt_oss;
+    enum pl_status status = pl_gpt_oss_parse(t->text, document, t->err);
+    t->text = pl_buf_str(document);
+    return status;
+}
+
+static enum pl_status write_text(struct trip *t)
+{
+    struct pl_json_doc doc;
+    struct pl_buf text;
+    pl_buf_init(&text, 0);
+    enum pl_status status = parse_target(t, &doc);
+    if (status == PL_OK)
+        status = pl_gpt_oss_render(&doc, &text, t->err);
+    pl_buf_deinit(&t->made.out);
+    t->made.out = text;
+    return status;
+}
+
+enum pl_status pl_convert(struct pl_str text, const struct pl_convert_opts *given,
+                          struct pl_converted *ret, struct pl_error *err)
+{
+    struct pl_convert_opts own = *given, *opts = &own;
+    PL_CLEANUP_BUF struct pl_buf document;
+    pl_buf_init(&document, 0);
+    struct trip t = {.text = text, .opts = opts, .err = err};
+    t.task = (struct pl_format_task){
+        .kind = opts->kind, .mode = opts->mode, .to = opts->to, .profile = opts->profile};
+    pl_arena_init(&t.arena, 0);
+    pl_converted_init(&t.made);
+    enum pl_status status = read_text(&t, opts, &document);
+    if (status == PL_OK)
+        status = travel(&t);
+    if (status == PL_OK && opts->to == &pl_format_gpt_oss)
+        status = write_text(&t);
+    if (status == PL_OK) {
+        t.made.from = t.task.from;
+        *ret = t.made;
+    } else {
+        ret->report = t.made.report;
+        ret->from = t.task.from;
+        pl_buf_deinit(&t.made.out);
+        pl_buf_deinit(&t.made.carry);
+    }
+    pl_writer_deinit(&t.writer);
+    pl_conv_deinit(&t.conv);
+    pl_arena_deinit(&t.arena);
+    return status;
+}

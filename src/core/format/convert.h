@@ -1,0 +1,31 @@
+/* One document into another format: parse, read, repair, write, report, carry. */
+#ifndef PL_FORMAT_CONVERT_H
+#define PL_FORMAT_CONVERT_H
+
+#include "format/format.h"
+
+struct pl_convert_opts {
+    const struct pl_format *from; /* NULL: by content */
+    const struct pl_format *to;
+    enum pl_format_kind kind;
+    enum pl_mode mode;
+    const struct pl_profile *profile; /* of the target; NULL: its default */
+    bool is_strict;                   /* refuse what would lose something */
+    struct pl_str carry;              /* of the conversion this one undoes; empty: none */
+};
+
+/* Results; the buffers are owned by the caller. All three are complete or untouched, but for the
+ * report, which is there also when the answer is PL_INVALID for a loss. */
+struct pl_converted {
+    struct pl_buf out, report, carry;
+    const struct pl_format *from; /* the format that was read */
+};
+
+void pl_converted_init(struct pl_converted *c);
+void pl_converted_deinit(struct pl_converted *c);
+
+/* PL_SYNTAX or PL_LIMIT: not JSON. PL_INVALID: not this format, or lossy where that was refused. */
+enum pl_status pl_convert(struct pl_str text, const struct pl_convert_opts *opts,
+                          struct pl_converted *ret, struct pl_error *err);
+
+#endif

@@ -1,0 +1,303 @@
+/* Reading envelopes. Text and variables are words in their place; memory, skills and tools without
+ * a schema become text by template 1: a heading, a blank line, one line per item. Calls and results
+ * are paired by callId, and where there is none by order within the tool's name. */
+#include "format/envelope_int.h"
+
+#include "conv/call_ids.h"
+#include "json/number.h"
+#include "json/text.h"
+
+struct reading {
+    struct pl_conv *conv;
+    const struct pl_json_node *message;
+    uint32_t element;
+    enum pl_role role;
+    bool is_speaking; /* the last message is this one's, no result, and may grow */
+    enum pl_role speaker;
+    bool is_answering; /* the last message is a result of a message of role tool, and may grow */
+    bool has_messages; /* id and time are said */
+};
+
+static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
+{
+    return n && pl_json_kind(n) == kind;
+}
+
+static void add_message(struct reading *r, enum pl_role role)
+{
+    struct pl_message *m = pl_conv_add_message(r->conv, role, r->message, r->element);
+    if (!r->has_messages) {
+        m->id = pl_conv_get(r->conv, r->message, "id");
+        m->created_at = pl_conv_get(r->conv, r->message, "timestamp");
+        r->has_messages = true;
+    }
+}
+
+/* A new part where the segment stands: in the speaker's message, or in the result before it. */
+static struct pl_part *add_part(struct reading *r, enum pl_part_kind kind,
+                                const struct pl_json_node *segment)
+{
+    if (r->is_answering)
+        return pl_conv_add_child(r->conv, kind, segment);
+    enum pl_role role = kind == PL_PART_CALL ? PL_ROLE_ASSISTANT : r->role;
+    /* Words in a tool's message before any result are said to the model, not by a tool. */
+    if (role == PL_ROLE_TOOL)
+        role = PL_ROLE_USER;
+    if (!r->is_speaking || r->speaker != role) {
+        add_message(r, role);
+        r->is_speaking = true;
+        r->speaker = role;
+    }
+    return pl_conv_add_part(r->conv, kind, segment);
+}
+
+static void read_text(struct reading *r, const struct pl_json_node *segment)
+{
+    add_part(r, PL_PART_TEXT, segment)->text = pl_conv_get(r->conv, segment, "content");
+}
+
+static void read_variable(struct reading *r, const struct pl_json_node *segment)
+{
+    add_part(r, PL_PART_TEXT, segment)->text = pl_conv_get(r->conv, segment, "value");
+}
+
+/* charCount repeats what the text shows, in code points or, from other writers, UTF-16 units. */
+static void read_long_text(struct reading *r, const struct pl_json_node *segment)
+{
+    struct pl_conv *conv = r->conv;
+    read_text(r, segment);
+    const struct pl_json_node *content = pl_conv_node(conv, segment, "content");
+    const struct pl_json_node *count = pl_conv_node(conv, segment, "charCount");
+    int64_t value;
+    if (!is_kind(content, PL_JSON_STRING) || !is_kind(count, PL_JSON_NUMBER) ||
+        !pl_json_number_int64(pl_json_span(conv->doc, count), &value))
+        return;
+    int64_t n_points = 0, n_units = 0;
+    struct pl_json_walk walk = pl_json_walk(conv->doc, content);
+    for (int byte; (byte = pl_json_walk_next(&walk)) >= 0;) {
+        n_points += (byte & 0xC0) != 0x80;
+        n_units += ((byte & 0xC0) != 0x80) + (byte >= 0xF0);
+    }
+    if (value == n_points || value == n_units)
+        pl_conv_know(conv, count);
+}
+
+/* Template 1 of the segments that are lists: "## Heading\n\n- name: words\n- name: words". */
+static const struct list_template {
+    const char *heading, *name, *words, *more;
+} memory_template = {"## Memory", "title", "content", NULL},
+  skills_template = {"## Skills", "name", "description", NULL},
+  tools_template = {"## Tools", "name", "description", "parameters"};
+
+static void add_item(struct pl_conv *conv, struct pl_buf *text, const struct list_template *t,
+                     const struct pl_json_node *item)
+{
+    pl_buf_adds(text, "\n- ");
+    pl_buf_add(text, pl_conv_text(conv, pl_conv_get(conv, item, t->name)));
+    struct pl_str words = pl_conv_text(conv, pl_conv_get(conv, item, t->words));
+    if (words.len) {
+        pl_buf_adds(text, ": ");
+        pl_buf_add(text, words);
+    }
+    struct pl_str more =
+        t->more ? pl_conv_text(conv, pl_conv_get(conv, item, t->more)) : (struct pl_str){0};
+    if (more.len) {
+        pl_buf_adds(text, "\n  ");
+        pl_buf_add(text, more);
+    }
+}
+
+static void read_list(struct reading *r, const struct pl_json_node *segment,
+                      const struct list_template *t)
+{
+    struct pl_conv *conv = r->conv;
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    pl_buf_adds(&text, t->heading);
+    struct pl_str description = pl_conv_text(conv, pl_conv_get(conv, segment, "description"));
+    if (description.len) {
+        pl_buf_adds(&text, "\n\n");
+        pl_buf_add(&text, description);
+    }
+    pl_buf_addc(&text, '\n');
+    const struct pl_json_node *items = pl_conv_node(conv, segment, "items");
+    if (is_kind(items, PL_JSON_ARRAY))
+        for (const struct pl_json_node *n = pl_json_first(items); n < pl_json_end(items);
+             n = pl_json_next(n))
+            add_item(conv, &text, t, n);
+    struct pl_str copy = pl_arena_dup(conv->arena, pl_buf_str(&text));
+    if (text.status != PL_OK || !copy.ptr) {
+        conv->status = PL_NOMEM;
+        return;
+    }
+    add_part(r, PL_PART_TEXT, segment)->text = pl_val_text(copy);
+    const struct pl_json_node *said[] = {pl_conv_node(conv, segment, "description"), items};
+    for (size_t i = 0; i < 2; i++)
+        if (said[i])
+            pl_conv_loss(conv, PL_LOSS_APPROXIMATED, said[i],
+                         "said as text under the heading \"%s\" (template 1)", t->heading);
+}
+
+static void read_memory(struct reading *r, const struct pl_json_node *segment)
+{
+    read_list(r, segment, &memory_template);
+}
+
+static void read_skills(struct reading *r, const struct pl_json_node *segment)
+{
+    read_list(r, segment, &skills_template);
+}
+
+/* Tools with a schema can be called; without one they can only be told about. */
+static void read_tools(struct reading *r, const struct pl_json_node *segment)
+{
+    struct pl_conv *conv = r->conv;
+    const struct pl_json_node *items = pl_conv_node(conv, segment, "items");
+    if (!is_kind(items, PL_JSON_ARRAY))
+        return;
+    const struct pl_json_node *end = pl_json_end(items);
+    for (const struct pl_json_node *n = pl_json_first(items); n < end; n = pl_json_next(n))
+        if (!is_kind(pl_conv_node(conv, n, "schema"), PL_JSON_OBJECT)) {
+            read_list(r, segment, &tools_template);
+            return;
+        }
+    for (const struct pl_json_node *n = pl_json_first(items); n < end; n = pl_json_next(n)) {
+        struct pl_tool *tool = pl_conv_add_tool(conv, n);
+        tool->name = pl_conv_get(conv, n, "name");
+        tool->description = pl_conv_get(conv, n, "description");
+        tool->schema = pl_conv_get(conv, n, "schema");
+    }
+}
+
+static void read_call(struct reading *r, const struct pl_json_node *segment)
+{
+    r->is_answering = false;
+    struct pl_part *part = add_part(r, PL_PART_CALL, segment);
+    part->id = pl_conv_get(r->conv, segment, "callId");
+    part->name = pl_conv_get(r->conv, segment, "toolName");
+    part->args = pl_conv_get(r->conv, segment, "arguments");
+}
+
+static void read_result(struct reading *r, const struct pl_json_node *segment)
+{
+    struct pl_conv *conv = r->conv;
+    add_message(r, PL_ROLE_TOOL);
+    r->is_speaking = false;
+    r->is_answering = r->role == PL_ROLE_TOOL;
+    struct pl_part *part = pl_conv_add_part(conv, PL_PART_RESULT, segment);
+    part->id = pl_conv_get(conv, segment, "callId");
+    part->name = pl_conv_get(conv, segment, "toolName");
+    const struct pl_json_node *success = pl_conv_node(conv, segment, "success");
+    if (is_kind(success, PL_JSON_FALSE))
+        part->is_error = (struct pl_flag){true, true, pl_val_node(success)};
+    else if (is_kind(success, PL_JSON_TRUE))
+        pl_conv_know(conv, success);
+    struct pl_val result = pl_conv_get(conv, segment, "result");
+    if (pl_val_is_set(result))
+        pl_conv_add_child(conv, PL_PART_TEXT, NULL)->text = result;
+}
+
+static void read_document(struct reading *r, const struct pl_json_node *segment)
+{
+    struct pl_part *part = add_part(r, PL_PART_FILE, segment);
+    part->name = pl_conv_get(r->conv, segment, "fileName");
+    part->mime = pl_conv_get(r->conv, segment, "mimeType");
+    part->text = pl_conv_get(r->conv, segment, "parsedContent");
+    if (!pl_val_is_set(part->text))
+        part->text = pl_conv_get(r->conv, segment, "snippet");
+}
+
+static void read_media(struct reading *r, const struct pl_json_node *segment)
+{
+    static const char *const words[] = {"image", "audio", "video", NULL};
+    static const enum pl_part_kind kinds[] = {PL_PART_IMAGE, PL_PART_AUDIO, PL_PART_VIDEO};
+    const struct pl_json_node *type = pl_conv_node(r->conv, segment, "mediaType");
+    int word = pl_conv_word(r->conv, type, words);
+    if (word < 0)
+        return;
+    pl_conv_know(r->conv, type);
+    struct pl_part *part = add_part(r, kinds[word], segment);
+    part->url = pl_conv_get(r->conv, segment, "url");
+    if (pl_conv_data_url(r->conv, part->url, &part->mime, &part->data))
+        part->url = (struct pl_val){0};
+}
+
+static const struct {
+    const char *kind;
+    void (*read)(struct reading *r, const struct pl_json_node *segment);
+} segment_kinds[] = {
+    {"text", read_text},
+    {"static_var", read_variable},
+    {"system_prompt", read_text},
+    {"memory", read_memory},
+    {"skills", read_skills},
+    {"tool_overview", read_tools},
+    {"tool_call_request", read_call},
+    {"tool_call_result", read_result},
+    {"document", read_document},
+    {"long_text", read_long_text},
+    {"media", read_media},
+};
+
+static void read_segment(struct reading *r, const struct pl_json_node *segment)
+{
+    const struct pl_json_node *kind = pl_conv_node(r->conv, segment, "kind");
+    for (size_t i = 0; i < sizeof segment_kinds / sizeof *segment_kinds; i++)
+        if (pl_conv_says(r->conv, kind, segment_kinds[i].kind)) {
+            pl_conv_know(r->conv, kind);
+            /* Whether a person has folded it up is no part of the prompt. */
+            pl_conv_know(r->conv, pl_conv_node(r->conv, segment, "collapsed"));
+            segment_kinds[i].read(r, segment);
+            return;
+        }
+}
+
+static void read_message(struct pl_conv *conv, const struct pl_json_node *n, uint32_t element)
+{
+    static const char *const words[] = {"system", "user", "assistant", "tool", NULL};
+    static const enum pl_role roles[] = {PL_ROLE_SYSTEM, PL_ROLE_USER, PL_ROLE_ASSISTANT,
+                                         PL_ROLE_TOOL};
+    const struct pl_json_node *role = pl_conv_node(conv, n, "role");
+    const struct pl_json_node *segments = pl_conv_node(conv, n, "segments");
+    int word = pl_conv_word(conv, role, words);
+    if (word >= 0)
+        pl_conv_know(conv, role);
+    struct reading r = {.conv = conv,
+                        .message = n,
+                        .element = element,
+                        .role = word >= 0 ? roles[word] : PL_ROLE_USER};
+    if (!is_kind(segments, PL_JSON_ARRAY))
+        return;
+    for (const struct pl_json_node *s = pl_json_first(segments); s < pl_json_end(segments);
+         s = pl_json_next(s))
+        read_segment(&r, s);
+}
+
+enum pl_status pl_envelope_read(struct pl_conv *conv, enum pl_format_kind kind,
+                                struct pl_error *err)
+{
+    (void)kind;
+    const struct pl_json_node *root = conv->doc->root;
+    const struct pl_json_node *list = pl_conv_node(conv, root, "messages");
+    if (!is_kind(list, PL_JSON_ARRAY))
+        return pl_fail(err, PL_INVALID,
+                       "no envelope: there must be an object whose member \"messages\" is an array "
+                       "of messages with segments");
+    const struct pl_json_node *version = pl_conv_node(conv, root, "version");
+    if (pl_conv_says(conv, version, "1.0"))
+        pl_conv_know(conv, version);
+    conv->settings.model = pl_conv_get(conv, root, "model");
+    conv->list = list;
+    uint32_t element = 0;
+    for (const struct pl_json_node *n = pl_json_first(list);
+         n < pl_json_end(list) && conv->status == PL_OK; n = pl_json_next(n), element++) {
+        if (!is_kind(n, PL_JSON_OBJECT))
+            return pl_fail(
+                err, PL_INVALID,
+                "message %u is no object; a message is {\"id\":…,\"role\":…,\"segments\":[…]}",
+                element);
+        read_message(conv, n, element);
+    }
+    pl_conv_give_ids(conv);
+    return conv->status;
+}

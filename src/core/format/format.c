@@ -1,0 +1,33 @@
+#include "format/format.h"
+
+#include "format/gpt_oss.h"
+
+const struct pl_format *const pl_formats[] = {
+    &pl_format_harmony,         &pl_format_envelope,
+    &pl_format_structured_chat, &pl_format_turns,
+    &pl_format_openai_chat,     &pl_format_openai_responses,
+    &pl_format_anthropic,       &pl_format_gemini,
+    &pl_format_gpt_oss,         NULL,
+};
+
+const struct pl_format *pl_format_find(struct pl_str name)
+{
+    for (size_t i = 0; pl_formats[i]; i++)
+        if (pl_str_eq(name, pl_str_of(pl_formats[i]->name)))
+            return pl_formats[i];
+    return NULL;
+}
+
+const struct pl_format *pl_format_detect(const struct pl_json_doc *doc)
+{
+    const struct pl_format *best = NULL;
+    int best_score = 0;
+    for (size_t i = 0; pl_formats[i]; i++) {
+        int score = pl_formats[i]->detect(doc);
+        if (score > best_score) {
+            best = pl_formats[i];
+            best_score = score;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,52 @@
+/* The registry of formats: one file and one line here per format. */
+#ifndef PL_FORMAT_FORMAT_H
+#define PL_FORMAT_FORMAT_H
+
+#include "format/writer.h"
+
+enum pl_format_kind { PL_KIND_REQUEST, PL_KIND_RESPONSE };
+
+enum pl_mode { PL_MODE_CONVERT, PL_MODE_REPAIR, PL_MODE_GATEWAY };
+
+struct pl_profile; /* format/profile.h */
+
+/* What a conversion was asked for. */
+struct pl_format_task {
+    enum pl_format_kind kind;
+    enum pl_mode mode;
+    const struct pl_format *from, *to;
+    const struct pl_profile *profile; /* of the target; NULL: none was named */
+};
+
+struct pl_format {
+    const char *name;
+    const char *title;    /* one line for help texts */
+    const char *list_key; /* member that holds the elements; "" when the root is the list */
+    bool is_vendor;       /* a signature of this format means nothing elsewhere */
+
+    /* How likely the document is of this format, 0 (no) to 100 (certain). Looks at content only. */
+    int (*detect)(const struct pl_json_doc *doc);
+
+    /* Fills an initialised conversation. Lenient: unknown things are kept (OTHER parts) or left
+     * without a fate. Fails (PL_INVALID, with a message and a pointer) only when the document has
+     * no conversation of this format in it. */
+    enum pl_status (*read)(struct pl_conv *conv, enum pl_format_kind kind, struct pl_error *err);
+
+    /* Writes a document of this format. Everything the target cannot say is left without a fate
+     * (pl_conv_sweep reports it as dropped) or reported with its own code and detail. PL_INVALID
+     * when there is no way to say it at all (the losses say why). */
+    enum pl_status (*write)(struct pl_writer *w, const struct pl_format_task *task,
+                            struct pl_error *err);
+};
+
+extern const struct pl_format pl_format_openai_chat, pl_format_openai_responses,
+    pl_format_anthropic, pl_format_gemini, pl_format_harmony, pl_format_envelope,
+    pl_format_structured_chat, pl_format_turns;
+
+/* All of them, ended by NULL. */
+extern const struct pl_format *const pl_formats[];
+const struct pl_format *pl_format_find(struct pl_str name);
+/* The format of a document by its content, or NULL. */
+const struct pl_format *pl_format_detect(const struct pl_json_doc *doc);
+
+#endif

@@ -1,0 +1,180 @@
+/* The answer of generateContent around its content: finish reason, usage, errors. */
+#include "format/gemini_int.h"
+#include "format/gemini_words.h"
+#include "format/usage.h"
+
+static struct pl_val field(const struct pl_conv *conv, const struct pl_json_node *object,
+                           const char *key)
+{
+    return pl_val_node(pl_gemini_field(conv, object, key));
+}
+
+/* ---- finish ---- */
+
+static bool has_calls(const struct pl_conv *conv)
+{
+    for (size_t i = 0; i < conv->parts.len; i++)
+        if (conv->parts.ptr[i].kind == PL_PART_CALL)
+            return true;
+    return false;
+}
+
+/* STOP behind a call means that the call waits for its result. */
+static void read_finish(struct pl_conv *conv, const struct pl_json_node *candidate)
+{
+    struct pl_answer *a = &conv->answer;
+    a->finish_val = field(conv, candidate, "finishReason");
+    a->finish_detail = field(conv, candidate, "finishMessage");
+    if (!pl_val_is_set(a->finish_val))
+        return;
+    a->finish = pl_gemini_finish_of(pl_conv_text(conv, a->finish_val));
+    if (a->finish == PL_FINISH_STOP && has_calls(conv))
+        a->finish = PL_FINISH_TOOLS;
+}
+
+/* A prompt that was blocked has no candidate: nothing was answered, and the feedback says why. */
+static void read_block(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    const struct pl_json_node *feedback = pl_gemini_field(conv, root, "promptFeedback");
+    struct pl_val reason = field(conv, feedback, "blockReason");
+    struct pl_val message = field(conv, feedback, "blockReasonMessage");
+    if (!pl_val_is_set(reason))
+        return;
+    conv->answer.finish = PL_FINISH_FILTER;
+    conv->answer.finish_detail = pl_val_is_set(message) ? message : reason;
+}
+
+static void read_usage(struct pl_conv *conv, const struct pl_json_node *usage)
+{
+    conv->answer.usage = (struct pl_usage){
+        .node = usage,
+        .input = field(conv, usage, "promptTokenCount"),
+        .output = field(conv, usage, "candidatesTokenCount"),
+        .total = field(conv, usage, "totalTokenCount"),
+        .cache_read = field(conv, usage, "cachedContentTokenCount"),
+        .reasoning = field(conv, usage, "thoughtsTokenCount"),
+        .tool_input = field(conv, usage, "toolUsePromptTokenCount"),
+        .output_excludes_thought = true,
+    };
+}
+
+void pl_gemini_read_answer(struct pl_conv *conv, const struct pl_json_node *root,
+                           const struct pl_json_node *candidate)
+{
+    const struct pl_json_node *index = pl_conv_node(conv, candidate, "index");
+    conv->answer.id = field(conv, root, "responseId");
+    conv->answer.model = field(conv, root, "modelVersion");
+    /* The first candidate is number 0 in every format. */
+    if (index && pl_str_eq(pl_json_span(conv->doc, index), PL_STR("0")))
+        pl_conv_know(conv, index);
+    if (candidate)
+        read_finish(conv, candidate);
+    else
+        read_block(conv, root);
+    read_usage(conv, pl_gemini_field(conv, root, "usageMetadata"));
+}
+
+/* The words of other vendors that mean exactly what ours means. */
+static const char *const equal_words[] = {
+    "stop",
+    "length",
+    "tool_calls",
+    "content_filter",
+    "function_call",
+    "end_turn",
+    "max_tokens",
+    "tool_use",
+    "refusal",
+    "stop_sequence",
+    "completed",
+    "incomplete",
+    "SAFETY",
+    "STOP",
+    "MAX_TOKENS",
+    "max_output_tokens",
+    NULL,
+};
+
+void pl_gemini_write_finish(struct pl_writer *w)
+{
+    const struct pl_answer *a = &w->conv->answer;
+    if (a->finish == PL_FINISH_NONE)
+        return;
+    pl_w_key_word(w, "finishReason", pl_gemini_finish_word(a->finish));
+    if (pl_conv_word(w->conv, a->finish_val.node, equal_words) >= 0)
+        pl_w_mapped(w, a->finish_val);
+    else if (pl_val_is_set(a->finish_val))
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, a->finish_val,
+                  "Gemini has no such reason to finish; the nearest one is said");
+    if (a->finish_detail.kind == PL_VAL_NODE &&
+        pl_json_kind(a->finish_detail.node) == PL_JSON_STRING)
+        pl_w_opt_string(w, "finishMessage", a->finish_detail);
+}
+
+void pl_gemini_write_answer(struct pl_writer *w)
+{
+    static const struct {
+        const char *key;
+        enum pl_counter counter;
+    } counters[] = {
+        {"promptTokenCount", PL_COUNT_PROMPT},
+        {"cachedContentTokenCount", PL_COUNT_CACHE_READ},
+        {"candidatesTokenCount", PL_COUNT_OUTPUT_BARE},
+        {"toolUsePromptTokenCount", PL_COUNT_TOOL_INPUT},
+        {"thoughtsTokenCount", PL_COUNT_REASONING},
+        {"totalTokenCount", PL_COUNT_TOTAL},
+    };
+    if (w->conv->answer.usage.node) {
+        pl_w_key(w, "usageMetadata");
+        pl_w_open(w, '{');
+        for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+            pl_usage_write(w, counters[i].key, counters[i].counter, false);
+        pl_w_close(w, '}');
+    }
+    pl_w_opt_string(w, "modelVersion", w->conv->answer.model);
+    pl_w_opt_string(w, "responseId", w->conv->answer.id);
+}
+
+/* ---- errors ---- */
+
+bool pl_gemini_read_error(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    const struct pl_json_node *error = pl_conv_node(conv, root, "error");
+    struct pl_answer *a = &conv->answer;
+    if (!error || pl_json_kind(error) != PL_JSON_OBJECT)
+        return false;
+    a->is_error = true;
+    a->error_code = pl_conv_get(conv, error, "code");
+    a->error_message = pl_conv_get(conv, error, "message");
+    a->error_status = pl_conv_get(conv, error, "status");
+    return true;
+}
+
+static const struct pl_gemini_error *error_of(struct pl_conv *conv, struct pl_val word)
+{
+    return pl_val_is_set(word) ? pl_gemini_error_of(pl_conv_text(conv, word)) : NULL;
+}
+
+void pl_gemini_write_error(struct pl_writer *w)
+{
+    const struct pl_answer *a = &w->conv->answer;
+    const struct pl_gemini_error *by_code = error_of(w->conv, a->error_code);
+    const struct pl_gemini_error *by_type = error_of(w->conv, a->error_type);
+    const struct pl_gemini_error *error = by_code ? by_code : by_type;
+    pl_w_key(w, "error");
+    pl_w_open(w, '{');
+    pl_w_key(w, "code");
+    pl_w_int(w, error ? error->code : 500);
+    pl_w_key(w, "message");
+    if (pl_val_is_set(a->error_message))
+        pl_w_string(w, a->error_message);
+    else
+        pl_w_word(w, "");
+    pl_w_key_word(w, "status", error ? error->status : "UNKNOWN");
+    pl_w_close(w, '}');
+    if (by_type && by_type->code == error->code)
+        pl_w_mapped(w, a->error_type);
+    if (by_code)
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, a->error_code,
+                  "Google's status says what kind of error it is");
+}

@@ -1,0 +1,34 @@
+/* The pieces of the gemini format: gemini_read.c and gemini_write.c, gemini_settings.c and
+ * gemini_answer.c. */
+#ifndef PL_FORMAT_GEMINI_INT_H
+#define PL_FORMAT_GEMINI_INT_H
+
+#include "format/format.h"
+
+/* Member `key` (in camelCase) of an object, in either spelling that protocol buffers accept:
+ * "topP" or "top_p". NULL when it is absent or null. */
+const struct pl_json_node *pl_gemini_field(const struct pl_conv *conv,
+                                           const struct pl_json_node *object, const char *key);
+
+enum pl_status pl_gemini_read(struct pl_conv *conv, enum pl_format_kind kind, struct pl_error *err);
+enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_format_task *task,
+                               struct pl_error *err);
+
+/* Everything of a request but its contents and the system instruction. */
+void pl_gemini_read_settings(struct pl_conv *conv, const struct pl_json_node *root);
+void pl_gemini_write_settings(struct pl_writer *w, const struct pl_format_task *task);
+
+/* What a response says around its content: an error, or why and at what cost it ended. */
+bool pl_gemini_read_error(struct pl_conv *conv, const struct pl_json_node *root);
+void pl_gemini_read_answer(struct pl_conv *conv, const struct pl_json_node *root,
+                           const struct pl_json_node *candidate);
+void pl_gemini_write_error(struct pl_writer *w);
+void pl_gemini_write_finish(struct pl_writer *w);
+void pl_gemini_write_answer(struct pl_writer *w);
+
+/* The members of an object of the source but those named in `written` (in camelCase, ended by
+ * NULL), as they are: what a vendor added comes back to the same vendor. */
+void pl_gemini_write_rest(struct pl_writer *w, const struct pl_json_node *object,
+                          const char *const written[]);
+
+#endif

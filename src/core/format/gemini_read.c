@@ -1,0 +1,270 @@
+/* Reading generateContent: contents and their parts. Both spellings of every key are read. */
+#include "conv/sniff.h"
+#include "format/gemini_int.h"
+
+/* Where the parts being read belong. */
+struct seat {
+    enum pl_role role;
+    const struct pl_json_node *node;
+    uint32_t element;
+};
+
+static bool is_kind(const struct pl_json_node *node, enum pl_json_kind kind)
+{
+    return node && pl_json_kind(node) == kind;
+}
+
+static struct pl_val field(const struct pl_conv *conv, const struct pl_json_node *object,
+                           const char *key)
+{
+    return pl_val_node(pl_gemini_field(conv, object, key));
+}
+
+/* A part that only one side may say, in a content of the other: it gets a message of its own. */
+static struct pl_part *add_part(struct pl_conv *conv, struct seat *seat, enum pl_role role,
+                                enum pl_part_kind kind, const struct pl_json_node *node)
+{
+    if (seat->role != role) {
+        seat->role = role;
+        pl_conv_add_message(conv, role, seat->node, seat->element);
+    }
+    return pl_conv_add_part(conv, kind, node);
+}
+
+/* ---- media ---- */
+
+static const struct {
+    const char *prefix;
+    enum pl_part_kind kind;
+} media_kinds[] = {
+    {"image/", PL_PART_IMAGE},
+    {"audio/", PL_PART_AUDIO},
+    {"video/", PL_PART_VIDEO},
+};
+
+/* The kind of media by its type, or by its first bytes when the type is not said. */
+static enum pl_part_kind media_kind(struct pl_conv *conv, struct pl_val mime, struct pl_val data)
+{
+    struct pl_str type = pl_conv_text(conv, mime);
+    if (!type.len && data.node && is_kind(data.node, PL_JSON_STRING))
+        type = pl_str_of(pl_sniff_mime(pl_json_raw(conv->doc, data.node)));
+    for (size_t i = 0; i < sizeof media_kinds / sizeof *media_kinds; i++)
+        if (pl_str_starts(type, pl_str_of(media_kinds[i].prefix)))
+            return media_kinds[i].kind;
+    return PL_PART_FILE;
+}
+
+/* The blob or file of a part; false when it has none. */
+static bool read_media(struct pl_conv *conv, const struct pl_json_node *node,
+                       struct pl_part *ret_part)
+{
+    const struct pl_json_node *blob = pl_gemini_field(conv, node, "inlineData");
+    const struct pl_json_node *file = pl_gemini_field(conv, node, "fileData");
+    const struct pl_json_node *of = blob ? blob : file;
+    if (!is_kind(of, PL_JSON_OBJECT))
+        return false;
+    *ret_part = (struct pl_part){
+        .node = node,
+        .mime = field(conv, of, "mimeType"),
+        .name = field(conv, of, "displayName"),
+        .signature = field(conv, node, "thoughtSignature"),
+    };
+    if (blob)
+        ret_part->data = field(conv, of, "data");
+    else
+        ret_part->url = field(conv, of, "fileUri");
+    ret_part->kind = media_kind(conv, ret_part->mime, ret_part->data);
+    return true;
+}
+
+/* ---- calls and results ---- */
+
+static void read_call(struct pl_conv *conv, struct seat *seat, const struct pl_json_node *node,
+                      const struct pl_json_node *call)
+{
+    struct pl_part *part = add_part(conv, seat, PL_ROLE_ASSISTANT, PL_PART_CALL, node);
+    part->id = field(conv, call, "id");
+    part->name = field(conv, call, "name");
+    part->args = field(conv, call, "args");
+    part->signature = field(conv, node, "thoughtSignature");
+}
+
+/* A response is an object. What it says is under `output` or `error`; where nothing else stands
+ * beside it, older clients also say `result` or `content`. Otherwise the whole object is the
+ * answer. */
+static void read_response(struct pl_conv *conv, struct pl_part *result,
+                          const struct pl_json_node *response)
+{
+    static const char *const keys[] = {"output", "error", "result", "content", NULL};
+    const struct pl_json_node *said = response;
+    if (is_kind(response, PL_JSON_OBJECT)) {
+        if (pl_json_count(response) == 1 && pl_conv_word(conv, pl_json_first(response), keys) >= 0)
+            said = pl_json_first(response) + 1;
+        if (pl_conv_node(conv, response, "error") && !pl_conv_node(conv, response, "output"))
+            result->is_error = (struct pl_flag){true, true, pl_val_node(response)};
+    }
+    pl_conv_add_child(conv, PL_PART_TEXT, said)->text = pl_val_node(said);
+}
+
+static void read_result(struct pl_conv *conv, struct seat *seat, const struct pl_json_node *node,
+                        const struct pl_json_node *answer)
+{
+    struct pl_part *result = add_part(conv, seat, PL_ROLE_USER, PL_PART_RESULT, node);
+    result->id = field(conv, answer, "id");
+    result->name = field(conv, answer, "name");
+    const struct pl_json_node *response = pl_gemini_field(conv, answer, "response");
+    if (response)
+        read_response(conv, result, response);
+    const struct pl_json_node *parts = pl_gemini_field(conv, answer, "parts");
+    if (!is_kind(parts, PL_JSON_ARRAY))
+        return;
+    for (const struct pl_json_node *p = pl_json_first(parts); p < pl_json_end(parts);
+         p = pl_json_next(p)) {
+        struct pl_part media;
+        if (read_media(conv, p, &media))
+            *pl_conv_add_child(conv, media.kind, p) = media;
+        else
+            pl_conv_add_child(conv, PL_PART_OTHER, p);
+    }
+}
+
+/* ---- parts ---- */
+
+static void read_text(struct pl_conv *conv, const struct pl_json_node *node,
+                      const struct pl_json_node *text)
+{
+    const struct pl_json_node *thought = pl_conv_node(conv, node, "thought");
+    bool is_thought = is_kind(thought, PL_JSON_TRUE);
+    struct pl_part *part =
+        pl_conv_add_part(conv, is_thought ? PL_PART_THINKING : PL_PART_TEXT, node);
+    part->text = pl_val_node(text);
+    part->signature = field(conv, node, "thoughtSignature");
+    pl_conv_know(conv, thought);
+}
+
+static void read_part(struct pl_conv *conv, struct seat *seat, const struct pl_json_node *node)
+{
+    if (is_kind(node, PL_JSON_STRING)) {
+        pl_conv_add_part(conv, PL_PART_TEXT, node)->text = pl_val_node(node);
+        return;
+    }
+    const struct pl_json_node *call = pl_gemini_field(conv, node, "functionCall");
+    const struct pl_json_node *answer = pl_gemini_field(conv, node, "functionResponse");
+    const struct pl_json_node *text = pl_conv_node(conv, node, "text");
+    struct pl_part media;
+    if (is_kind(call, PL_JSON_OBJECT))
+        read_call(conv, seat, node, call);
+    else if (is_kind(answer, PL_JSON_OBJECT))
+        read_result(conv, seat, node, answer);
+    else if (read_media(conv, node, &media))
+        *pl_conv_add_part(conv, media.kind, node) = media;
+    else if (is_kind(text, PL_JSON_STRING))
+        read_text(conv, node, text);
+    else if (pl_json_kind(node) != PL_JSON_NULL)
+        pl_conv_add_part(conv, PL_PART_OTHER, node);
+}
+
+/* The parts of a content: a list, one part, or a bare text. */
+static void read_parts(struct pl_conv *conv, struct seat *seat, const struct pl_json_node *parts)
+{
+    if (!parts)
+        return;
+    if (pl_json_kind(parts) != PL_JSON_ARRAY) {
+        read_part(conv, seat, parts);
+        return;
+    }
+    for (const struct pl_json_node *p = pl_json_first(parts); p < pl_json_end(parts);
+         p = pl_json_next(p))
+        read_part(conv, seat, p);
+}
+
+/* ---- contents ---- */
+
+static const char *const role_words[] = {"user",   "model", "function", "assistant",
+                                         "system", "tool",  NULL};
+static const enum pl_role roles[] = {PL_ROLE_USER,      PL_ROLE_ASSISTANT, PL_ROLE_USER,
+                                     PL_ROLE_ASSISTANT, PL_ROLE_SYSTEM,    PL_ROLE_USER};
+
+/* A content; a part or a text alone counts as one of the user's. */
+static void read_content(struct pl_conv *conv, const struct pl_json_node *node, uint32_t element,
+                         enum pl_role role_if_unsaid)
+{
+    const struct pl_json_node *word = pl_conv_node(conv, node, "role");
+    const struct pl_json_node *parts = pl_conv_node(conv, node, "parts");
+    int i = pl_conv_word(conv, word, role_words);
+    if (i >= 0)
+        pl_conv_know(conv, word);
+    struct seat seat = {i >= 0 ? roles[i] : role_if_unsaid, node, element};
+    pl_conv_add_message(conv, seat.role, node, element);
+    bool is_content = parts || word || (is_kind(node, PL_JSON_OBJECT) && !pl_json_count(node));
+    read_parts(conv, &seat, is_content ? parts : node);
+}
+
+static void read_system(struct pl_conv *conv, const struct pl_json_node *system)
+{
+    if (!system)
+        return;
+    struct seat seat = {PL_ROLE_SYSTEM, system, PL_NO_ELEMENT};
+    pl_conv_add_message(conv, PL_ROLE_SYSTEM, system, PL_NO_ELEMENT);
+    const struct pl_json_node *parts = pl_conv_node(conv, system, "parts");
+    /* Its role means nothing to the API; people write "system" or "user" there. */
+    pl_conv_know(conv, pl_conv_node(conv, system, "role"));
+    read_parts(conv, &seat, parts ? parts : system);
+}
+
+static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
+{
+    const struct pl_json_node *root = conv->doc->root;
+    const struct pl_json_node *contents = pl_conv_node(conv, root, "contents");
+    const struct pl_json_node *system = pl_gemini_field(conv, root, "systemInstruction");
+    if (!contents && !system)
+        return pl_fail(err, PL_INVALID,
+                       "a gemini request is an object with `contents`, and there is none");
+    read_system(conv, system);
+    if (is_kind(contents, PL_JSON_ARRAY)) {
+        conv->list = contents;
+        uint32_t element = 0;
+        for (const struct pl_json_node *c = pl_json_first(contents); c < pl_json_end(contents);
+             c = pl_json_next(c))
+            read_content(conv, c, element++, PL_ROLE_USER);
+    } else if (contents) {
+        read_content(conv, contents, 0, PL_ROLE_USER);
+    }
+    pl_gemini_read_settings(conv, root);
+    return conv->status;
+}
+
+/* A stream that failed wraps its error in an array. */
+static const struct pl_json_node *response_of(const struct pl_conv *conv)
+{
+    const struct pl_json_node *root = conv->doc->root;
+    return is_kind(root, PL_JSON_ARRAY) && pl_json_count(root) ? pl_json_first(root) : root;
+}
+
+static enum pl_status read_answer(struct pl_conv *conv, struct pl_error *err)
+{
+    const struct pl_json_node *root = response_of(conv);
+    conv->answer.is_set = true;
+    if (pl_gemini_read_error(conv, root))
+        return conv->status;
+    const struct pl_json_node *list = pl_conv_node(conv, root, "candidates");
+    const struct pl_json_node *candidate =
+        is_kind(list, PL_JSON_ARRAY) && pl_json_count(list) ? pl_json_first(list) : NULL;
+    if (!list && !pl_gemini_field(conv, root, "promptFeedback") &&
+        !pl_gemini_field(conv, root, "usageMetadata"))
+        return pl_fail(err, PL_INVALID,
+                       "a gemini response has `candidates`, `promptFeedback` or `error`, and this "
+                       "has none of them");
+    const struct pl_json_node *content = pl_conv_node(conv, candidate, "content");
+    if (content)
+        read_content(conv, content, 0, PL_ROLE_ASSISTANT);
+    else
+        pl_conv_add_message(conv, PL_ROLE_ASSISTANT, candidate, 0);
+    pl_gemini_read_answer(conv, root, candidate);
+    return conv->status;
+}
+
+enum pl_status pl_gemini_read(struct pl_conv *conv, enum pl_format_kind kind, struct pl_error *err)
+{
+    return kind == PL_KIND_RESPONSE ? read_answer(conv, err) : read_request(conv, err);
+}

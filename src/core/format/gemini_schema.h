@@ -1,0 +1,32 @@
+/* Gemini's schema dialect (a subset of OpenAPI 3.0) and JSON Schema 2020-12, both ways.
+ *
+ * The dialect has upper-case types, `nullable` beside a single type, int64 limits that may be
+ * spelled as strings, and `propertyOrdering`. A tool or an output schema in it is marked
+ * (is_openapi_schema, is_openapi_output); whoever writes another format says it through here.
+ */
+#ifndef PL_FORMAT_GEMINI_SCHEMA_H
+#define PL_FORMAT_GEMINI_SCHEMA_H
+
+#include "format/writer.h"
+
+/* Writes a schema of the dialect as JSON Schema, piece by piece, so that every string keeps its
+ * link to the source. This is what a writer whose format holds a schema as JSON calls, in place of
+ * pl_w_value():
+ *     pl_w_key(w, "parameters");
+ *     if (tool->is_openapi_schema)
+ *         pl_gemini_schema_write_json(w, tool->schema);
+ *     else
+ *         pl_w_value(w, tool->schema);
+ * What JSON Schema has no word for is left without a fate. */
+void pl_gemini_schema_write_json(struct pl_writer *w, struct pl_val schema);
+
+/* The same as a PL_VAL_JSON in the arena, for formats that hold a schema as text. The words of the
+ * source count as known. False when out of memory (conv->status). */
+bool pl_gemini_schema_to_json(struct pl_conv *conv, struct pl_val schema, struct pl_val *ret_json);
+
+/* Writes a JSON Schema (a value of the source) in the dialect: types upper-case, null as
+ * `nullable`, `const` as an enum of one, `oneOf` as `anyOf`, local references put in place.
+ * Keywords the dialect lacks are left without a fate; what is said with less is reported. */
+void pl_gemini_schema_write_dialect(struct pl_writer *w, struct pl_val schema);
+
+#endif

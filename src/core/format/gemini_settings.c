@@ -1,0 +1,434 @@
+/* What stands around the contents of a generateContent request: tools, choice, generation. */
+#include "format/effort.h"
+#include "format/gemini_int.h"
+#include "format/gemini_schema.h"
+#include "format/profile.h"
+
+#define MAX_STOPS 5
+
+/* Settings that are one value on both sides. */
+static const struct {
+    const char *key; /* of generationConfig */
+    size_t offset;   /* of the pl_val in pl_settings */
+} plain_settings[] = {
+    {"temperature", offsetof(struct pl_settings, temperature)},
+    {"topP", offsetof(struct pl_settings, top_p)},
+    {"topK", offsetof(struct pl_settings, top_k)},
+    {"candidateCount", offsetof(struct pl_settings, n)},
+    {"maxOutputTokens", offsetof(struct pl_settings, max_tokens)},
+    {"seed", offsetof(struct pl_settings, seed)},
+    {"presencePenalty", offsetof(struct pl_settings, presence_penalty)},
+    {"frequencyPenalty", offsetof(struct pl_settings, frequency_penalty)},
+    {"responseLogprobs", offsetof(struct pl_settings, logprobs)},
+    {"logprobs", offsetof(struct pl_settings, top_logprobs)},
+};
+
+static struct pl_val *setting(struct pl_settings *settings, size_t i)
+{
+    return (struct pl_val *)((char *)settings + plain_settings[i].offset);
+}
+
+static bool is_kind(const struct pl_json_node *node, enum pl_json_kind kind)
+{
+    return node && pl_json_kind(node) == kind;
+}
+
+static struct pl_val field(const struct pl_conv *conv, const struct pl_json_node *object,
+                           const char *key)
+{
+    return pl_val_node(pl_gemini_field(conv, object, key));
+}
+
+/* ---- reading ---- */
+
+static void read_thinking(struct pl_conv *conv, const struct pl_json_node *config)
+{
+    struct pl_settings *s = &conv->settings;
+    const struct pl_json_node *thinking = pl_gemini_field(conv, config, "thinkingConfig");
+    const struct pl_json_node *shows = pl_gemini_field(conv, thinking, "includeThoughts");
+    s->thinking = pl_val_node(thinking);
+    s->thinking_budget = field(conv, thinking, "thinkingBudget");
+    s->effort_val = field(conv, thinking, "thinkingLevel");
+    s->effort = pl_effort_of_word(conv, s->effort_val.node);
+    if (shows)
+        s->shows_thoughts =
+            (struct pl_flag){true, is_kind(shows, PL_JSON_TRUE), pl_val_node(shows)};
+}
+
+static void read_output(struct pl_conv *conv, const struct pl_json_node *config)
+{
+    struct pl_settings *s = &conv->settings;
+    struct pl_val mime = field(conv, config, "responseMimeType");
+    struct pl_val json = field(conv, config, "responseJsonSchema");
+    struct pl_val dialect = field(conv, config, "responseSchema");
+    if (pl_val_is_set(json) || pl_val_is_set(dialect)) {
+        s->output = PL_OUTPUT_SCHEMA;
+        s->is_openapi_output = !pl_val_is_set(json);
+        s->output_schema = pl_val_is_set(json) ? json : dialect;
+        s->output_val = mime;
+    } else if (pl_conv_says(conv, mime.node, "application/json")) {
+        s->output = PL_OUTPUT_JSON;
+        s->output_val = mime;
+    } else if (pl_conv_says(conv, mime.node, "text/plain")) {
+        s->output = PL_OUTPUT_TEXT;
+        s->output_val = mime;
+    }
+}
+
+/* One name that must be called is a choice of its own; of several only that one must be. */
+static void read_choice(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    static const char *const modes[] = {"AUTO", "ANY", "NONE", NULL};
+    static const enum pl_choice choices[] = {PL_CHOICE_AUTO, PL_CHOICE_ANY, PL_CHOICE_NONE};
+    struct pl_settings *s = &conv->settings;
+    const struct pl_json_node *config =
+        pl_gemini_field(conv, pl_gemini_field(conv, root, "toolConfig"), "functionCallingConfig");
+    const struct pl_json_node *mode = pl_conv_node(conv, config, "mode");
+    const struct pl_json_node *names = pl_gemini_field(conv, config, "allowedFunctionNames");
+    if (!mode)
+        return;
+    int i = pl_conv_word(conv, mode, modes);
+    s->choice_val = pl_val_node(mode);
+    s->choice = i >= 0 ? choices[i] : PL_CHOICE_OTHER;
+    if (s->choice == PL_CHOICE_ANY && is_kind(names, PL_JSON_ARRAY) && pl_json_count(names) == 1) {
+        s->choice = PL_CHOICE_ONE;
+        s->choice_name = pl_val_node(pl_json_first(names));
+    }
+}
+
+static void read_declarations(struct pl_conv *conv, const struct pl_json_node *list)
+{
+    if (!is_kind(list, PL_JSON_ARRAY))
+        return;
+    for (const struct pl_json_node *d = pl_json_first(list); d < pl_json_end(list);
+         d = pl_json_next(d)) {
+        struct pl_tool *tool = pl_conv_add_tool(conv, d);
+        struct pl_val dialect = pl_conv_get(conv, d, "parameters");
+        tool->name = pl_conv_get(conv, d, "name");
+        tool->description = pl_conv_get(conv, d, "description");
+        tool->schema = field(conv, d, "parametersJsonSchema");
+        if (!pl_val_is_set(tool->schema)) {
+            tool->schema = dialect;
+            tool->is_openapi_schema = pl_val_is_set(dialect);
+        }
+    }
+}
+
+/* Everything beside the declarations runs at the vendor. */
+static void read_tool(struct pl_conv *conv, const struct pl_json_node *tool)
+{
+    const struct pl_json_node *list = pl_gemini_field(conv, tool, "functionDeclarations");
+    read_declarations(conv, list);
+    if (!list && pl_json_kind(tool) != PL_JSON_NULL)
+        pl_conv_add_tool(conv, tool)->is_hosted = true;
+}
+
+static void read_tools(struct pl_conv *conv, const struct pl_json_node *tools)
+{
+    if (!tools)
+        return;
+    if (!is_kind(tools, PL_JSON_ARRAY)) {
+        read_tool(conv, tools);
+        return;
+    }
+    for (const struct pl_json_node *t = pl_json_first(tools); t < pl_json_end(tools);
+         t = pl_json_next(t))
+        read_tool(conv, t);
+}
+
+void pl_gemini_read_settings(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    const struct pl_json_node *config = pl_gemini_field(conv, root, "generationConfig");
+    for (size_t i = 0; i < sizeof plain_settings / sizeof *plain_settings; i++)
+        *setting(&conv->settings, i) = field(conv, config, plain_settings[i].key);
+    conv->settings.stop = field(conv, config, "stopSequences");
+    conv->settings.model = pl_conv_get(conv, root, "model");
+    conv->settings.service_tier = field(conv, root, "serviceTier");
+    read_thinking(conv, config);
+    read_output(conv, config);
+    read_choice(conv, root);
+    read_tools(conv, pl_conv_node(conv, root, "tools"));
+}
+
+/* ---- writing ---- */
+
+static bool refuses_json_schema(const struct pl_format_task *task)
+{
+    return task->profile && task->profile->refuses_json_schema;
+}
+
+/* The API refuses an object without properties: a function without parameters has no schema. */
+static bool has_properties(const struct pl_conv *conv, struct pl_val schema)
+{
+    if (schema.kind != PL_VAL_NODE ||
+        !pl_conv_says(conv, pl_conv_node(conv, schema.node, "type"), "object"))
+        return true;
+    const struct pl_json_node *properties = pl_conv_node(conv, schema.node, "properties");
+    return is_kind(properties, PL_JSON_OBJECT) && pl_json_count(properties) > 0;
+}
+
+static void write_schema(struct pl_writer *w, const struct pl_format_task *task,
+                         struct pl_val schema)
+{
+    if (!pl_val_is_set(schema))
+        return;
+    if (!refuses_json_schema(task)) {
+        pl_w_opt_value(w, "parametersJsonSchema", schema);
+    } else if (has_properties(w->conv, schema)) {
+        pl_w_key(w, "parameters");
+        pl_gemini_schema_write_dialect(w, schema);
+    } else {
+        pl_conv_know(w->conv, pl_conv_node(w->conv, schema.node, "type"));
+    }
+}
+
+/* A tool that takes free text becomes a function of one string; its calls are written likewise. */
+static void write_custom_schema(struct pl_writer *w, const struct pl_format_task *task,
+                                const struct pl_tool *tool)
+{
+    bool is_legacy = refuses_json_schema(task);
+    pl_w_key(w, is_legacy ? "parameters" : "parametersJsonSchema");
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "type", is_legacy ? "OBJECT" : "object");
+    pl_w_key(w, "properties");
+    pl_w_open(w, '{');
+    pl_w_key(w, "input");
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "type", is_legacy ? "STRING" : "string");
+    pl_w_close(w, '}');
+    pl_w_close(w, '}');
+    pl_w_key(w, "required");
+    pl_w_open(w, '[');
+    pl_w_word(w, "input");
+    pl_w_close(w, ']');
+    pl_w_close(w, '}');
+    pl_conv_loss(w->conv, PL_LOSS_APPROXIMATED, tool->node,
+                 "a tool of free text is declared as a function with one string, `input`");
+}
+
+static void write_tools(struct pl_writer *w, const struct pl_format_task *task)
+{
+    const struct pl_conv *conv = w->conv;
+    bool is_open = false;
+    for (size_t i = 0; i < conv->tools.len; i++) {
+        const struct pl_tool *tool = &conv->tools.ptr[i];
+        if (tool->is_hosted || !pl_val_is_set(tool->name))
+            continue;
+        if (!is_open) {
+            pl_w_key(w, "tools");
+            pl_w_open(w, '[');
+            pl_w_open(w, '{');
+            pl_w_key(w, "functionDeclarations");
+            pl_w_open(w, '[');
+            is_open = true;
+        }
+        pl_w_open(w, '{');
+        pl_w_opt_string(w, "name", tool->name);
+        pl_w_opt_string(w, "description", tool->description);
+        if (tool->is_custom)
+            write_custom_schema(w, task, tool);
+        else
+            write_schema(w, task, tool->schema);
+        pl_w_close(w, '}');
+    }
+    if (is_open) {
+        pl_w_close(w, ']');
+        pl_w_close(w, '}');
+        pl_w_close(w, ']');
+    }
+}
+
+static void write_choice(struct pl_writer *w)
+{
+    static const char *const modes[] = {[PL_CHOICE_AUTO] = "AUTO",
+                                        [PL_CHOICE_ANY] = "ANY",
+                                        [PL_CHOICE_ONE] = "ANY",
+                                        [PL_CHOICE_NONE] = "NONE"};
+    const struct pl_settings *s = &w->conv->settings;
+    if (s->choice == PL_CHOICE_UNSET || s->choice == PL_CHOICE_OTHER)
+        return;
+    pl_w_key(w, "toolConfig");
+    pl_w_open(w, '{');
+    pl_w_key(w, "functionCallingConfig");
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "mode", modes[s->choice]);
+    /* A choice said by a word alone is said by the mode; of one with a name, only the name counts
+     * beside it. */
+    if (s->choice == PL_CHOICE_ONE && pl_val_is_set(s->choice_name)) {
+        pl_w_key(w, "allowedFunctionNames");
+        pl_w_open(w, '[');
+        pl_w_string(w, s->choice_name);
+        pl_w_close(w, ']');
+    }
+    pl_w_mapped(w, s->choice_val);
+    pl_w_close(w, '}');
+    pl_w_close(w, '}');
+}
+
+/* A key of generationConfig: the object is opened by the first one. */
+static void config_key(struct pl_writer *w, bool *is_open, const char *key)
+{
+    if (!*is_open) {
+        pl_w_key(w, "generationConfig");
+        pl_w_open(w, '{');
+        *is_open = true;
+    }
+    pl_w_key(w, key);
+}
+
+static void write_stops(struct pl_writer *w, bool *is_open)
+{
+    struct pl_val stop = w->conv->settings.stop;
+    if (!pl_val_is_set(stop))
+        return;
+    config_key(w, is_open, "stopSequences");
+    if (stop.kind == PL_VAL_NODE && is_kind(stop.node, PL_JSON_ARRAY)) {
+        if (pl_json_count(stop.node) <= MAX_STOPS) {
+            pl_w_value(w, stop);
+            return;
+        }
+        pl_w_open(w, '[');
+        const struct pl_json_node *s = pl_json_first(stop.node);
+        for (int i = 0; i < MAX_STOPS; i++, s = pl_json_next(s))
+            pl_w_value(w, pl_val_node(s));
+        for (; s < pl_json_end(stop.node); s = pl_json_next(s))
+            pl_conv_loss(w->conv, PL_LOSS_DROPPED, s, "Gemini takes at most %d stop sequences",
+                         MAX_STOPS);
+        pl_w_close(w, ']');
+        return;
+    }
+    pl_w_open(w, '[');
+    pl_w_value(w, stop);
+    pl_w_close(w, ']');
+}
+
+static void write_output(struct pl_writer *w, const struct pl_format_task *task, bool *is_open)
+{
+    const struct pl_settings *s = &w->conv->settings;
+    if (s->output == PL_OUTPUT_TEXT)
+        pl_w_mapped(w, s->output_val);
+    if (s->output != PL_OUTPUT_JSON && s->output != PL_OUTPUT_SCHEMA)
+        return;
+    config_key(w, is_open, "responseMimeType");
+    pl_w_word(w, "application/json");
+    if (s->output == PL_OUTPUT_JSON)
+        pl_w_mapped(w, s->output_val);
+    if (!pl_val_is_set(s->output_schema))
+        return;
+    if (refuses_json_schema(task)) {
+        config_key(w, is_open, "responseSchema");
+        pl_gemini_schema_write_dialect(w, s->output_schema);
+    } else {
+        config_key(w, is_open, "responseJsonSchema");
+        pl_w_value(w, s->output_schema);
+    }
+}
+
+/* A level, or a budget: the API refuses both at once. */
+static void write_effort(struct pl_writer *w)
+{
+    static const char *const levels[] = {
+        [PL_EFFORT_MINIMAL] = "MINIMAL", [PL_EFFORT_LOW] = "LOW",    [PL_EFFORT_MEDIUM] = "MEDIUM",
+        [PL_EFFORT_HIGH] = "HIGH",       [PL_EFFORT_XHIGH] = "HIGH", [PL_EFFORT_MAX] = "HIGH"};
+    const struct pl_settings *s = &w->conv->settings;
+    if (pl_val_is_set(s->thinking_budget)) {
+        pl_w_opt_value(w, "thinkingBudget", s->thinking_budget);
+        if (s->effort_val.node && s->effort_val.node != s->thinking_budget.node &&
+            pl_conv_fate_of(w->conv, s->effort_val.node) == PL_FATE_NONE)
+            pl_w_loss(w, PL_LOSS_APPROXIMATED, s->effort_val, "the budget says it instead");
+        return;
+    }
+    if (s->effort == PL_EFFORT_UNSET)
+        return;
+    if (s->effort == PL_EFFORT_NONE) {
+        pl_w_key(w, "thinkingBudget");
+        pl_w_int(w, 0);
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, s->effort_val,
+                  "no effort is said as a thinking budget of 0");
+        return;
+    }
+    pl_w_key_word(w, "thinkingLevel", levels[s->effort]);
+    if (s->effort > PL_EFFORT_HIGH)
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, s->effort_val, "the highest level of Gemini is HIGH");
+    else
+        pl_w_mapped(w, s->effort_val);
+}
+
+static void write_thinking(struct pl_writer *w, bool *is_open)
+{
+    const struct pl_settings *s = &w->conv->settings;
+    if (!pl_val_is_set(s->thinking_budget) && s->effort == PL_EFFORT_UNSET &&
+        !s->shows_thoughts.is_set)
+        return;
+    config_key(w, is_open, "thinkingConfig");
+    pl_w_open(w, '{');
+    if (s->shows_thoughts.is_set) {
+        pl_w_key(w, "includeThoughts");
+        pl_w_bool(w, s->shows_thoughts.value);
+        if (is_kind(s->shows_thoughts.val.node, PL_JSON_STRING))
+            pl_w_loss(w, PL_LOSS_APPROXIMATED, s->shows_thoughts.val,
+                      "Gemini shows its thoughts or does not, and knows no way between");
+        else
+            pl_w_mapped(w, s->shows_thoughts.val);
+    }
+    write_effort(w);
+    pl_w_close(w, '}');
+}
+
+static void write_config(struct pl_writer *w, const struct pl_format_task *task)
+{
+    bool is_open = false;
+    for (size_t i = 0; i < sizeof plain_settings / sizeof *plain_settings; i++) {
+        struct pl_val val = *setting(&w->conv->settings, i);
+        if (!pl_val_is_set(val))
+            continue;
+        config_key(w, &is_open, plain_settings[i].key);
+        pl_w_value(w, val);
+    }
+    write_stops(w, &is_open);
+    write_output(w, task, &is_open);
+    write_thinking(w, &is_open);
+    if (is_open)
+        pl_w_close(w, '}');
+}
+
+static void write_tier(struct pl_writer *w)
+{
+    static const char *const same[] = {"standard", "flex", "priority", NULL};
+    static const char *const normal[] = {"default", "standard_only", NULL};
+    struct pl_val tier = w->conv->settings.service_tier;
+    if (pl_conv_word(w->conv, tier.node, same) >= 0) {
+        pl_w_opt_string(w, "serviceTier", tier);
+    } else if (pl_conv_word(w->conv, tier.node, normal) >= 0) {
+        pl_w_key_word(w, "serviceTier", "standard");
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, tier, "Gemini calls its normal tier `standard`");
+    }
+}
+
+/* What the API does anyway is no loss: calls in parallel, and an answer in one piece. */
+static void know_defaults(struct pl_writer *w)
+{
+    const struct pl_settings *s = &w->conv->settings;
+    if (s->parallel.is_set && s->parallel.value)
+        pl_w_mapped(w, s->parallel.val);
+    else if (s->parallel.is_set)
+        pl_w_loss(w, PL_LOSS_DROPPED, s->parallel.val,
+                  "Gemini decides itself how many functions it calls at once");
+    if (s->stream.kind == PL_VAL_NODE && is_kind(s->stream.node, PL_JSON_FALSE))
+        pl_w_mapped(w, s->stream);
+}
+
+void pl_gemini_write_settings(struct pl_writer *w, const struct pl_format_task *task)
+{
+    static const char *const written[] = {"contents", "systemInstruction", NULL};
+    if (task->from == task->to) {
+        pl_gemini_write_rest(w, w->conv->doc->root, written);
+        return;
+    }
+    pl_w_opt_string(w, "model", w->conv->settings.model);
+    write_tools(w, task);
+    write_choice(w);
+    write_config(w, task);
+    write_tier(w);
+    know_defaults(w);
+}

@@ -1,0 +1,48 @@
+/* gpt-oss: the text its models read and write (github.com/openai/harmony).
+ *
+ *     <|start|>user<|message|>What is 2+2?<|end|>
+ *     <|start|>assistant<|channel|>analysis<|message|>A sum.<|end|>
+ *     <|start|>assistant<|channel|>final<|message|>It is 4.<|end|>
+ *
+ * The text has no JSON tree, so it has two layers. The outer one turns the text into a JSON
+ * document that says the same and nothing else, and back, byte for byte:
+ *
+ *     {"messages":[{"role":"user","content":"What is 2+2?","end":"end"},
+ *                  {"role":"assistant","channel":"analysis","content":"A sum.","end":"end"},
+ *                  {"role":"assistant","channel":"final","content":"It is 4.","end":"end"}]}
+ *
+ * (`constrain` behind `channel`; `before` for white space in front of a message and `after` for
+ * what stands at the end; no `role` when a completion begins in the middle of a header; no
+ * `content` when the text ends there; no `end` when the message is not ended.) The inner one is a
+ * format like any other, and reads and writes that document: so reports, carries and the way home
+ * need nothing of their own. */
+#ifndef PL_FORMAT_GPT_OSS_H
+#define PL_FORMAT_GPT_OSS_H
+
+#include "base/buf.h"
+#include "format/format.h"
+
+/* Reads and writes the document, not the text. */
+extern const struct pl_format pl_format_gpt_oss;
+
+/* Whether a text looks like this format. */
+bool pl_gpt_oss_is_text(struct pl_str text);
+
+/* Text -> document, appended to `to`. PL_SYNTAX with a position when the tokens do not make
+ * messages; PL_NOMEM. */
+enum pl_status pl_gpt_oss_parse(struct pl_str text, struct pl_buf *to, struct pl_error *err);
+
+/* Document -> text, appended to `to`. PL_INVALID when a string in it holds one of the format's own
+ * tokens: such a text would say something else than the document; PL_NOMEM. */
+enum pl_status pl_gpt_oss_render(const struct pl_json_doc *doc, struct pl_buf *to,
+                                 struct pl_error *err);
+
+/* The text with a space in each special token, so that it is only words; a view when there is none.
+ */
+struct pl_str pl_gpt_oss_defuse(struct pl_conv *conv, struct pl_str text);
+
+/* "# Tools" and the functions as TypeScript, as the models were taught them. False when there is no
+ * tool that can be said so. Marks what it says. */
+bool pl_gpt_oss_tools(struct pl_conv *conv, struct pl_buf *to);
+
+#endif

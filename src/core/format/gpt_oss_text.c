@@ -1,0 +1,260 @@
+/* gpt-oss: text to document and back. */
+#include "format/gpt_oss.h"
+
+#include "base/utf8.h"
+#include "json/text.h"
+#include "json/write.h"
+
+enum token { START, END, MESSAGE, CHANNEL, CONSTRAIN, RETURN, CALL, OTHER, TEXT_END };
+
+static const struct {
+    const char *word;
+    enum token token;
+} tokens[] = {
+    {"<|start|>", START},         {"<|end|>", END},
+    {"<|message|>", MESSAGE},     {"<|channel|>", CHANNEL},
+    {"<|constrain|>", CONSTRAIN}, {"<|return|>", RETURN},
+    {"<|call|>", CALL},           {"<|startoftext|>", OTHER},
+    {"<|endoftext|>", OTHER},     {"<|endofprompt|>", OTHER},
+    {"<|reserved_", OTHER},
+};
+
+/* The first token at or behind `from`: where it stands, how long it is. */
+struct found {
+    enum token token;
+    size_t at, len;
+};
+
+static struct found find_token(struct pl_str text, size_t from)
+{
+    while (from < text.len) {
+        const char *lt = memchr(text.ptr + from, '<', text.len - from);
+        if (!lt)
+            break;
+        from = (size_t)(lt - text.ptr);
+        struct pl_str rest = pl_str_slice(text, from, text.len);
+        for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
+            if (pl_str_starts(rest, pl_str_of(tokens[i].word)))
+                return (struct found){tokens[i].token, from, strlen(tokens[i].word)};
+        from++;
+    }
+    return (struct found){TEXT_END, text.len, 0};
+}
+
+static size_t skip_space(struct pl_str text, size_t at)
+{
+    while (at < text.len && strchr(" \t\r\n", text.ptr[at]))
+        at++;
+    return at;
+}
+
+bool pl_gpt_oss_is_text(struct pl_str text)
+{
+    struct pl_str rest = pl_str_slice(text, skip_space(text, 0), text.len);
+    struct found first = find_token(rest, 0);
+    return rest.len && first.at == 0 && (first.token == START || first.token == CHANNEL);
+}
+
+/* ---- text to document ---- */
+
+struct parser {
+    struct pl_str text;
+    size_t at;
+    struct pl_json_out out;
+    struct pl_error *err;
+};
+
+static enum pl_status refuse(struct parser *p, size_t at, const char *why)
+{
+    enum pl_status status = pl_fail(p->err, PL_SYNTAX, "%s", why);
+    pl_error_locate(p->err, p->text, at);
+    return status;
+}
+
+static void put(struct parser *p, const char *key, size_t from, size_t to)
+{
+    pl_json_out_key(&p->out, key);
+    pl_json_out_text(&p->out, pl_str_slice(p->text, from, to));
+}
+
+/* A piece of the header: what stands between the token that opens it and the next one. */
+static struct found take_piece(struct parser *p, const char *key, struct found open)
+{
+    size_t from = open.at + open.len;
+    struct found next = find_token(p->text, from);
+    put(p, key, from, next.at);
+    return next;
+}
+
+static enum pl_status take_content(struct parser *p, struct found open)
+{
+    static const char *const ends[] = {[END] = "end", [RETURN] = "return", [CALL] = "call"};
+    struct found next = take_piece(p, "content", open);
+    p->at = next.at;
+    if (next.token == START || next.token == TEXT_END)
+        return PL_OK; /* not ended: cut off, or still to be written */
+    if (next.token != END && next.token != RETURN && next.token != CALL)
+        return refuse(p, next.at,
+                      "a message holds a token that only a header has; end the message first, "
+                      "with <|end|>");
+    pl_json_out_key(&p->out, "end");
+    pl_json_out_text(&p->out, pl_str_of(ends[next.token]));
+    p->at = next.at + next.len;
+    return PL_OK;
+}
+
+static enum pl_status take_message(struct parser *p, bool is_first)
+{
+    struct found next = find_token(p->text, p->at);
+    bool is_middle = is_first && (next.token == CHANNEL || next.token == MESSAGE);
+    if (next.at != p->at || (next.token != START && !is_middle))
+        return refuse(p, p->at, "a message begins with <|start|>");
+    if (!is_middle)
+        next = take_piece(p, "role", next);
+    if (next.token == CHANNEL)
+        next = take_piece(p, "channel", next);
+    if (next.token == CONSTRAIN)
+        next = take_piece(p, "constrain", next);
+    if (next.token == MESSAGE)
+        return take_content(p, next);
+    p->at = next.at;
+    if (next.token == TEXT_END)
+        return PL_OK;
+    return refuse(p, next.at,
+                  "the header of a message is its role, perhaps <|channel|> and <|constrain|>, "
+                  "and then <|message|>");
+}
+
+enum pl_status pl_gpt_oss_parse(struct pl_str text, struct pl_buf *to, struct pl_error *err)
+{
+    struct parser p = {.text = text, .out = pl_json_out(to), .err = err};
+    if (!pl_utf8_is_valid(text))
+        return pl_fail(err, PL_SYNTAX, "the text is not UTF-8");
+    enum pl_status status = PL_OK;
+    pl_json_out_open(&p.out, '{');
+    pl_json_out_key(&p.out, "messages");
+    pl_json_out_open(&p.out, '[');
+    size_t begin = 0;
+    for (bool is_first = true; status == PL_OK; is_first = false) {
+        begin = p.at;
+        p.at = skip_space(text, p.at);
+        if (p.at == text.len)
+            break;
+        pl_json_out_open(&p.out, '{');
+        if (p.at > begin)
+            put(&p, "before", begin, p.at);
+        status = take_message(&p, is_first);
+        pl_json_out_close(&p.out, '}');
+    }
+    pl_json_out_close(&p.out, ']');
+    if (status == PL_OK && begin < text.len)
+        put(&p, "after", begin, text.len);
+    pl_json_out_close(&p.out, '}');
+    return status != PL_OK ? status : to->status;
+}
+
+/* ---- document to text ---- */
+
+struct renderer {
+    const struct pl_json_doc *doc;
+    struct pl_arena *arena;
+    struct pl_buf *to;
+    struct pl_error *err;
+};
+
+static enum pl_status render_string(struct renderer *r, const struct pl_json_node *object,
+                                    const char *key, const char *token)
+{
+    const struct pl_json_node *n = pl_json_get(r->doc, object, pl_str_of(key));
+    if (!n || pl_json_kind(n) != PL_JSON_STRING)
+        return PL_OK;
+    struct pl_str text;
+    enum pl_status status = pl_json_text(r->arena, r->doc, n, &text);
+    if (status != PL_OK)
+        return status;
+    if (find_token(text, 0).token != TEXT_END) {
+        status = pl_fail(r->err, PL_INVALID,
+                         "%s holds a special token of gpt-oss, which a model would obey", key);
+        pl_error_locate(r->err, r->doc->text, n->off);
+        return status;
+    }
+    pl_buf_adds(r->to, token);
+    pl_buf_add(r->to, text);
+    return PL_OK;
+}
+
+static enum pl_status render_end(struct renderer *r, const struct pl_json_node *message)
+{
+    static const char *const ends[] = {"end", "return", "call"};
+    const struct pl_json_node *end = pl_json_get(r->doc, message, PL_STR("end"));
+    if (!end)
+        return PL_OK;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (pl_json_kind(end) == PL_JSON_STRING &&
+            pl_json_text_is(r->doc, end, pl_str_of(ends[i]))) {
+            pl_buf_addf(r->to, "<|%s|>", ends[i]);
+            return PL_OK;
+        }
+    return pl_fail(r->err, PL_INVALID, "a message ends by end, return or call");
+}
+
+static enum pl_status render_message(struct renderer *r, const struct pl_json_node *message)
+{
+    static const struct {
+        const char *key, *token;
+    } pieces[] = {
+        {"before", ""},
+        {"role", "<|start|>"},
+        {"channel", "<|channel|>"},
+        {"constrain", "<|constrain|>"},
+        {"content", "<|message|>"},
+    };
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        enum pl_status status = render_string(r, message, pieces[i].key, pieces[i].token);
+        if (status != PL_OK)
+            return status;
+    }
+    return render_end(r, message);
+}
+
+enum pl_status pl_gpt_oss_render(const struct pl_json_doc *doc, struct pl_buf *to,
+                                 struct pl_error *err)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct renderer r = {doc, &arena, to, err};
+    const struct pl_json_node *list = pl_json_get(doc, doc->root, PL_STR("messages"));
+    if (!list || pl_json_kind(list) != PL_JSON_ARRAY)
+        return pl_fail(err, PL_INVALID, "there are no messages to write as gpt-oss text");
+    for (const struct pl_json_node *m = pl_json_first(list); m < pl_json_end(list);
+         m = pl_json_next(m)) {
+        enum pl_status status = render_message(&r, m);
+        if (status != PL_OK)
+            return status;
+        pl_arena_reset(&arena);
+    }
+    enum pl_status status = render_string(&r, doc->root, "after", "");
+    return status != PL_OK ? status : to->status;
+}
+
+/* ---- words that look like tokens ---- */
+
+struct pl_str pl_gpt_oss_defuse(struct pl_conv *conv, struct pl_str text)
+{
+    struct found next = find_token(text, 0);
+    if (next.token == TEXT_END)
+        return text;
+    PL_CLEANUP_BUF struct pl_buf safe;
+    pl_buf_init(&safe, 0);
+    size_t from = 0;
+    for (; next.token != TEXT_END; next = find_token(text, next.at + 1)) {
+        pl_buf_add(&safe, pl_str_slice(text, from, next.at + 1));
+        pl_buf_addc(&safe, ' ');
+        from = next.at + 1;
+    }
+    pl_buf_add(&safe, pl_str_slice(text, from, text.len));
+    struct pl_str kept = pl_arena_dup(conv->arena, pl_buf_str(&safe));
+    if (safe.status != PL_OK || !kept.ptr)
+        conv->status = PL_NOMEM;
+    return kept;
+}

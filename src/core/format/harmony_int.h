@@ -1,0 +1,25 @@
+/* Shared by the files of harmony, and by structured-chat, whose messages are a subset of it. */
+#ifndef PL_FORMAT_HARMONY_INT_H
+#define PL_FORMAT_HARMONY_INT_H
+
+#include "format/format.h"
+#include "format/utterance.h"
+
+enum pl_status pl_harmony_read(struct pl_conv *conv, enum pl_format_kind kind,
+                               struct pl_error *err);
+enum pl_status pl_harmony_write(struct pl_writer *w, const struct pl_format_task *task,
+                                struct pl_error *err);
+
+/* One message of a list (element PL_NO_ELEMENT: of none). */
+void pl_harmony_read_message(struct pl_conv *conv, const struct pl_json_node *node,
+                             uint32_t element);
+
+/* The member tool_calls of an utterance, where it has calls. */
+bool pl_harmony_has_calls(const struct pl_utterance *u);
+void pl_harmony_write_calls(struct pl_writer *w, const struct pl_utterance *u);
+
+/* The word of seed 001 for a sound's media type ("wav"), and back; NULL when there is none. */
+const char *pl_harmony_audio_word(struct pl_str mime);
+const char *pl_harmony_audio_mime(const struct pl_conv *conv, const struct pl_json_node *word);
+
+#endif

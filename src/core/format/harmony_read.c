@@ -1,0 +1,250 @@
+/* Reading harmony: an array of messages, {"messages":[…],"tools":[…],"settings":{…}}, or one
+ * message alone. Lenient: content may be a string, null or an array; arguments may be an object. */
+#include "format/harmony_int.h"
+
+#include "format/own_settings.h"
+#include "json/number.h"
+
+/* Adds a part to the last message, or to the last result. */
+typedef struct pl_part *adder(struct pl_conv *conv, enum pl_part_kind kind,
+                              const struct pl_json_node *node);
+
+static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
+{
+    return n && pl_json_kind(n) == kind;
+}
+
+static void read_text(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
+{
+    part->text = pl_conv_get(conv, n, "text");
+}
+
+static void read_refusal(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
+{
+    part->text = pl_conv_get(conv, n, "refusal");
+}
+
+static void read_image(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
+{
+    const struct pl_json_node *image = pl_conv_node(conv, n, "image_url");
+    part->url =
+        is_kind(image, PL_JSON_STRING) ? pl_val_node(image) : pl_conv_get(conv, image, "url");
+    if (pl_conv_data_url(conv, part->url, &part->mime, &part->data))
+        part->url = (struct pl_val){0};
+    part->detail = pl_conv_get(conv, image, "detail");
+    part->context = pl_conv_get(conv, n, "video_metadata");
+}
+
+static const struct {
+    const char *word, *mime;
+} sounds[] = {
+    {"wav", "audio/wav"},   {"mp3", "audio/mpeg"},  {"mp3", "audio/mp3"},   {"flac", "audio/flac"},
+    {"ogg", "audio/ogg"},   {"opus", "audio/opus"}, {"aac", "audio/aac"},   {"m4a", "audio/mp4"},
+    {"webm", "audio/webm"}, {"pcm16", "audio/pcm"}, {"wav", "audio/x-wav"},
+};
+
+enum { N_SOUNDS = sizeof sounds / sizeof *sounds };
+
+const char *pl_harmony_audio_word(struct pl_str mime)
+{
+    for (size_t i = 0; i < N_SOUNDS; i++)
+        if (pl_str_eq(mime, pl_str_of(sounds[i].mime)))
+            return sounds[i].word;
+    return NULL;
+}
+
+const char *pl_harmony_audio_mime(const struct pl_conv *conv, const struct pl_json_node *word)
+{
+    for (size_t i = 0; i < N_SOUNDS; i++)
+        if (pl_conv_says(conv, word, sounds[i].word))
+            return sounds[i].mime;
+    return NULL;
+}
+
+static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
+{
+    const struct pl_json_node *audio = pl_conv_node(conv, n, "input_audio");
+    const struct pl_json_node *format = pl_conv_node(conv, audio, "format");
+    part->data = pl_conv_get(conv, audio, "data");
+    struct pl_val mime, data;
+    if (pl_conv_data_url(conv, part->data, &mime, &data)) {
+        part->mime = mime;
+        part->data = data;
+    }
+    const char *type = pl_harmony_audio_mime(conv, format);
+    if (type) {
+        part->mime = pl_val_text(pl_str_of(type));
+        part->mime.node = format;
+        /* Every target that has the sound has its type, in its own word. */
+        pl_conv_know(conv, format);
+    }
+}
+
+static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
+{
+    const struct pl_json_node *file = pl_conv_node(conv, n, "file");
+    struct pl_val data = pl_conv_get(conv, file, "file_data");
+    if (!pl_conv_data_url(conv, data, &part->mime, &part->data))
+        part->data = data;
+    part->name = pl_conv_get(conv, file, "filename");
+    part->file_id = pl_conv_get(conv, file, "file_id");
+    part->url = pl_conv_get(conv, file, "file_url");
+}
+
+static const struct {
+    const char *type;
+    enum pl_part_kind kind;
+    void (*read)(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part);
+} part_kinds[] = {
+    {"text", PL_PART_TEXT, read_text},        {"input_text", PL_PART_TEXT, read_text},
+    {"output_text", PL_PART_TEXT, read_text}, {"refusal", PL_PART_REFUSAL, read_refusal},
+    {"image_url", PL_PART_IMAGE, read_image}, {"input_audio", PL_PART_AUDIO, read_audio},
+    {"file", PL_PART_FILE, read_file},
+};
+
+/* An index that only repeats the order of the parts says nothing of its own. */
+static void know_index(struct pl_conv *conv, const struct pl_json_node *n, int64_t place)
+{
+    const struct pl_json_node *index = pl_conv_node(conv, n, "index");
+    int64_t value;
+    if (is_kind(index, PL_JSON_NUMBER) &&
+        pl_json_number_int64(pl_json_span(conv->doc, index), &value) && value == place)
+        pl_conv_know(conv, index);
+}
+
+static void read_part(struct pl_conv *conv, const struct pl_json_node *n, int64_t place, adder *add)
+{
+    if (is_kind(n, PL_JSON_STRING)) {
+        add(conv, PL_PART_TEXT, n)->text = pl_val_node(n);
+        return;
+    }
+    const struct pl_json_node *type = pl_conv_node(conv, n, "type");
+    for (size_t i = 0; i < sizeof part_kinds / sizeof *part_kinds; i++)
+        if (pl_conv_says(conv, type, part_kinds[i].type)) {
+            part_kinds[i].read(conv, n, add(conv, part_kinds[i].kind, n));
+            pl_conv_know(conv, type);
+            know_index(conv, n, place);
+            return;
+        }
+    add(conv, PL_PART_OTHER, n);
+}
+
+static void read_content(struct pl_conv *conv, const struct pl_json_node *content, adder *add)
+{
+    if (!content)
+        return;
+    if (!is_kind(content, PL_JSON_ARRAY)) {
+        bool is_text = is_kind(content, PL_JSON_STRING);
+        /* Anything else in its place (a number, an object) is a text to whoever reads it. */
+        add(conv, PL_PART_TEXT, NULL)->text = pl_val_node(content);
+        if (!is_text)
+            pl_conv_loss(conv, PL_LOSS_APPROXIMATED, content,
+                         "content is no text and no list of parts; its JSON is taken as text");
+        return;
+    }
+    int64_t place = 0;
+    for (const struct pl_json_node *n = pl_json_first(content); n < pl_json_end(content);
+         n = pl_json_next(n))
+        read_part(conv, n, place++, add);
+}
+
+static void read_call(struct pl_conv *conv, const struct pl_json_node *n)
+{
+    const struct pl_json_node *function = pl_conv_node(conv, n, "function");
+    const struct pl_json_node *custom = pl_conv_node(conv, n, "custom");
+    struct pl_part *part = pl_conv_add_part(conv, PL_PART_CALL, n);
+    part->is_custom = custom && !function;
+    const struct pl_json_node *body = part->is_custom ? custom : function ? function : n;
+    part->id = pl_conv_get(conv, n, "id");
+    part->name = pl_conv_get(conv, body, "name");
+    part->args = pl_conv_get(conv, body, part->is_custom ? "input" : "arguments");
+    pl_conv_know(conv, pl_conv_node(conv, n, "type"));
+    if (!part->is_custom && part->args.node && !is_kind(part->args.node, PL_JSON_STRING))
+        pl_conv_loss(conv, PL_LOSS_MOVED, part->args.node,
+                     "arguments are a string of JSON in harmony; this %s is taken as its text",
+                     pl_json_kind_name(pl_json_kind(part->args.node)));
+}
+
+static void read_calls(struct pl_conv *conv, const struct pl_json_node *calls)
+{
+    if (!is_kind(calls, PL_JSON_ARRAY))
+        return;
+    for (const struct pl_json_node *n = pl_json_first(calls); n < pl_json_end(calls);
+         n = pl_json_next(n))
+        read_call(conv, n);
+}
+
+static const char *const role_words[] = {"system", "developer", "user", "assistant",
+                                         "tool",   "function",  NULL};
+static const enum pl_role roles[] = {PL_ROLE_SYSTEM,    PL_ROLE_DEVELOPER, PL_ROLE_USER,
+                                     PL_ROLE_ASSISTANT, PL_ROLE_TOOL,      PL_ROLE_TOOL};
+
+void pl_harmony_read_message(struct pl_conv *conv, const struct pl_json_node *node,
+                             uint32_t element)
+{
+    const struct pl_json_node *role = pl_conv_node(conv, node, "role");
+    const struct pl_json_node *content = pl_conv_node(conv, node, "content");
+    int word = pl_conv_word(conv, role, role_words);
+    if (word >= 0)
+        pl_conv_know(conv, role);
+    struct pl_message *m =
+        pl_conv_add_message(conv, word >= 0 ? roles[word] : PL_ROLE_USER, node, element);
+    enum pl_role speaker = m->role;
+    m->id = pl_conv_get(conv, node, "id");
+    m->created_at = pl_conv_get(conv, node, "created_at");
+    m->metadata = pl_conv_get(conv, node, "metadata");
+    if (speaker != PL_ROLE_TOOL) {
+        m->name = pl_conv_get(conv, node, "name");
+        read_content(conv, content, pl_conv_add_part);
+        if (speaker == PL_ROLE_ASSISTANT)
+            read_calls(conv, pl_conv_node(conv, node, "tool_calls"));
+        return;
+    }
+    struct pl_part *result = pl_conv_add_part(conv, PL_PART_RESULT, NULL);
+    result->id = pl_conv_get(conv, node, "tool_call_id");
+    result->name = pl_conv_get(conv, node, "name");
+    read_content(conv, content, pl_conv_add_child);
+}
+
+/* Why a document without messages is none of ours, and what to do with it. */
+static enum pl_status refuse(const struct pl_conv *conv, struct pl_error *err)
+{
+    const struct pl_json_node *root = conv->doc->root;
+    if (pl_conv_says(conv, pl_conv_node(conv, root, "protocol"), "harmony_handoff_v1"))
+        return pl_fail(err, PL_INVALID,
+                       "this is a handoff packet, not a conversation; `parley handoff` reads it");
+    return pl_fail(
+        err, PL_INVALID,
+        "no harmony conversation: there must be an array of messages, or an object whose "
+        "member \"messages\" is one");
+}
+
+enum pl_status pl_harmony_read(struct pl_conv *conv, enum pl_format_kind kind, struct pl_error *err)
+{
+    (void)kind; /* an answer is a message like any other */
+    const struct pl_json_node *root = conv->doc->root;
+    const struct pl_json_node *list = root;
+    if (is_kind(root, PL_JSON_OBJECT)) {
+        list = pl_conv_node(conv, root, "messages");
+        if (!list && is_kind(pl_conv_node(conv, root, "role"), PL_JSON_STRING)) {
+            pl_harmony_read_message(conv, root, PL_NO_ELEMENT);
+            return conv->status;
+        }
+        pl_own_settings_read(conv, pl_conv_node(conv, root, "settings"));
+        pl_own_settings_read(conv, root);
+        pl_own_tools_read(conv, pl_conv_node(conv, root, "tools"));
+    }
+    if (!is_kind(list, PL_JSON_ARRAY))
+        return refuse(conv, err);
+    conv->list = list;
+    uint32_t element = 0;
+    for (const struct pl_json_node *n = pl_json_first(list);
+         n < pl_json_end(list) && conv->status == PL_OK; n = pl_json_next(n), element++) {
+        if (!is_kind(n, PL_JSON_OBJECT))
+            return pl_fail(err, PL_INVALID,
+                           "message %u is no object; a message is {\"role\":…,\"content\":…}",
+                           element);
+        pl_harmony_read_message(conv, n, element);
+    }
+    return conv->status;
+}

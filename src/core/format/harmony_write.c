@@ -1,0 +1,335 @@
+/* Writing harmony: an array of messages, or an object when there are tools or settings beside them.
+ * Thinking, failure flags and cache markers have no place here (seed 001) and are left alone. */
+#include "format/harmony_int.h"
+
+#include "conv/call_ids.h"
+#include "conv/sniff.h"
+#include "format/instant.h"
+#include "format/own_settings.h"
+#include "format/usage.h"
+
+struct harmony {
+    struct pl_writer *w;
+    const struct pl_format_task *task;
+    struct pl_utterances said;
+};
+
+static bool has_media(const struct pl_part *part)
+{
+    return pl_val_is_set(part->data) || pl_val_is_set(part->url);
+}
+
+static bool can_say(const struct pl_part *part)
+{
+    switch (part->kind) {
+    case PL_PART_TEXT:
+    case PL_PART_REFUSAL:
+        return pl_val_is_set(part->text);
+    case PL_PART_IMAGE:
+        return has_media(part);
+    case PL_PART_AUDIO:
+        return pl_val_is_set(part->data);
+    case PL_PART_FILE:
+        return has_media(part) || pl_val_is_set(part->file_id) || pl_val_is_set(part->text);
+    default:
+        return false;
+    }
+}
+
+/* The media type the source names, or the one the data begins like. */
+static struct pl_val mime_of(struct pl_conv *conv, const struct pl_part *part)
+{
+    if (pl_val_is_set(part->mime) || !pl_val_is_set(part->data))
+        return part->mime;
+    const char *mime = pl_sniff_mime(pl_conv_text(conv, part->data));
+    return mime ? pl_val_text(pl_str_of(mime)) : (struct pl_val){0};
+}
+
+static void write_url(struct pl_writer *w, const char *key, const struct pl_part *part)
+{
+    pl_w_key(w, key);
+    if (pl_val_is_set(part->data)) {
+        struct pl_val mime = mime_of(w->conv, part);
+        pl_w_data_url(w, mime, part->data);
+        pl_w_mapped(w, mime);
+    } else {
+        pl_w_string(w, part->url);
+    }
+}
+
+static void write_detail(struct pl_writer *w, struct pl_val detail)
+{
+    static const char *const words[] = {"low", "high", "auto", NULL};
+    if (!pl_val_is_set(detail))
+        return;
+    if (pl_conv_word(w->conv, detail.node, words) >= 0) {
+        pl_w_opt_string(w, "detail", detail);
+    } else if (pl_conv_says(w->conv, detail.node, "original")) {
+        pl_w_key_word(w, "detail", "high");
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, detail,
+                  "harmony knows the details low, high and auto; this one is said as high");
+    }
+}
+
+static void write_image(struct pl_writer *w, const struct pl_part *part)
+{
+    pl_w_key_word(w, "type", "image_url");
+    pl_w_key(w, "image_url");
+    pl_w_open(w, '{');
+    write_url(w, "url", part);
+    write_detail(w, part->detail);
+    pl_w_close(w, '}');
+    if (part->context.kind == PL_VAL_NODE && pl_json_kind(part->context.node) == PL_JSON_OBJECT)
+        pl_w_opt_value(w, "video_metadata", part->context);
+}
+
+static void write_audio(struct pl_writer *w, const struct pl_part *part)
+{
+    pl_w_key_word(w, "type", "input_audio");
+    pl_w_key(w, "input_audio");
+    pl_w_open(w, '{');
+    pl_w_key(w, "data");
+    pl_w_string(w, part->data);
+    struct pl_val mime = mime_of(w->conv, part);
+    const char *word = pl_harmony_audio_word(pl_conv_text(w->conv, mime));
+    if (word && mime.node && pl_conv_says(w->conv, mime.node, word)) {
+        pl_w_opt_string(w, "format", pl_val_node(mime.node));
+    } else if (word) {
+        pl_w_key_word(w, "format", word);
+        pl_w_mapped(w, mime);
+    } else {
+        pl_w_opt_string(w, "format", mime);
+    }
+    pl_w_close(w, '}');
+}
+
+static void write_text(struct pl_writer *w, const struct pl_part *part)
+{
+    pl_w_key_word(w, "type", "text");
+    pl_w_opt_string(w, "text", part->text);
+}
+
+static void write_refusal(struct pl_writer *w, const struct pl_part *part)
+{
+    pl_w_key_word(w, "type", "refusal");
+    pl_w_opt_string(w, "refusal", part->text);
+}
+
+static void write_file(struct pl_writer *w, const struct pl_part *part)
+{
+    if (!has_media(part) && !pl_val_is_set(part->file_id)) {
+        write_text(w, part);
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, part->text,
+                  "harmony has no documents of plain text; the words stand there as a text part");
+        return;
+    }
+    pl_w_key_word(w, "type", "file");
+    pl_w_key(w, "file");
+    pl_w_open(w, '{');
+    pl_w_opt_string(w, "filename", part->name);
+    if (has_media(part))
+        write_url(w, pl_val_is_set(part->data) ? "file_data" : "file_url", part);
+    pl_w_opt_string(w, "file_id", part->file_id);
+    pl_w_close(w, '}');
+}
+
+static void write_part(struct pl_writer *w, const struct pl_part *part, int64_t index)
+{
+    static void (*const writers[PL_PART_KIND_COUNT])(struct pl_writer *, const struct pl_part *) = {
+        [PL_PART_TEXT] = write_text,   [PL_PART_REFUSAL] = write_refusal,
+        [PL_PART_IMAGE] = write_image, [PL_PART_AUDIO] = write_audio,
+        [PL_PART_FILE] = write_file,
+    };
+    pl_w_open(w, '{');
+    writers[part->kind](w, part);
+    pl_w_key(w, "index");
+    pl_w_int(w, index);
+    pl_w_close(w, '}');
+}
+
+bool pl_harmony_has_calls(const struct pl_utterance *u)
+{
+    for (uint32_t i = 0; i < u->n_parts; i++)
+        if (u->parts[i]->kind == PL_PART_CALL)
+            return true;
+    return false;
+}
+
+void pl_harmony_write_calls(struct pl_writer *w, const struct pl_utterance *u)
+{
+    pl_w_key(w, "tool_calls");
+    pl_w_open(w, '[');
+    for (uint32_t i = 0; i < u->n_parts; i++) {
+        const struct pl_part *part = u->parts[i];
+        if (part->kind != PL_PART_CALL)
+            continue;
+        const char *type = part->is_custom ? "custom" : "function";
+        pl_w_open(w, '{');
+        pl_w_opt_string(w, "id", part->id);
+        pl_w_key_word(w, "type", type);
+        pl_w_key(w, type);
+        pl_w_open(w, '{');
+        pl_w_opt_string(w, "name", part->name);
+        pl_w_key(w, part->is_custom ? "input" : "arguments");
+        if (pl_val_is_set(part->args))
+            pl_w_string(w, part->args);
+        else
+            pl_w_word(w, part->is_custom ? "" : "{}");
+        pl_w_close(w, '}');
+        pl_w_close(w, '}');
+    }
+    pl_w_close(w, ']');
+}
+
+/* Null only for an assistant that does nothing but call. */
+static void write_content(struct pl_writer *w, const struct pl_utterance *u)
+{
+    const struct pl_part *const *parts = u->parts;
+    uint32_t n_parts = u->n_parts;
+    const struct pl_part *children = NULL;
+    if (u->role == PL_ROLE_TOOL && n_parts) {
+        children = pl_conv_children(w->conv, parts[0]);
+        n_parts = parts[0]->n_children;
+    }
+    int64_t index = 0;
+    pl_w_key(w, "content");
+    for (uint32_t i = 0; i < n_parts; i++) {
+        const struct pl_part *part = children ? &children[i] : parts[i];
+        if (!can_say(part))
+            continue;
+        if (index == 0)
+            pl_w_open(w, '[');
+        write_part(w, part, index++);
+    }
+    if (index > 0) {
+        pl_w_close(w, ']');
+    } else if (pl_harmony_has_calls(u)) {
+        pl_w_null(w);
+    } else {
+        pl_w_open(w, '[');
+        pl_w_close(w, ']');
+    }
+}
+
+static const char *role_word(struct pl_writer *w, const struct pl_utterance *u)
+{
+    static const char *const words[] = {
+        [PL_ROLE_SYSTEM] = "system",       [PL_ROLE_DEVELOPER] = "system", [PL_ROLE_USER] = "user",
+        [PL_ROLE_ASSISTANT] = "assistant", [PL_ROLE_TOOL] = "tool",
+    };
+    const struct pl_json_node *role = pl_conv_node(w->conv, u->message->node, "role");
+    if (u->role == PL_ROLE_DEVELOPER && role)
+        pl_conv_loss(w->conv, PL_LOSS_APPROXIMATED, role,
+                     "harmony has no developer; this is said by the system");
+    return words[u->role];
+}
+
+/* What a vendor's answer says about itself, where harmony has it: in the metadata (A.6). */
+static void write_answer(struct pl_writer *w)
+{
+    const struct pl_answer *a = &w->conv->answer;
+    int64_t ignored;
+    pl_w_key(w, "metadata");
+    pl_w_open(w, '{');
+    if (pl_usage_get(w->conv, PL_COUNT_INPUT, &ignored) ||
+        pl_usage_get(w->conv, PL_COUNT_OUTPUT, &ignored)) {
+        pl_w_key(w, "token_usage");
+        pl_w_open(w, '{');
+        pl_usage_write(w, "prompt_tokens", PL_COUNT_INPUT, false);
+        pl_usage_write(w, "completion_tokens", PL_COUNT_OUTPUT, false);
+        pl_w_close(w, '}');
+        pl_usage_imply_total(w);
+    }
+    pl_w_opt_string(w, "model_version", a->model);
+    pl_w_opt_string(w, "system_fingerprint", a->fingerprint);
+    pl_w_opt_string(w, "finish_reason", a->finish_val);
+    pl_w_close(w, '}');
+}
+
+/* An item that only its vendor understands is no message here. */
+static bool is_sayable(const struct pl_utterance *u)
+{
+    if (u->role != PL_ROLE_ASSISTANT || u->n_parts == 0)
+        return u->role != PL_ROLE_TOOL || u->n_parts > 0;
+    for (uint32_t i = 0; i < u->n_parts; i++)
+        if (can_say(u->parts[i]) || u->parts[i]->kind == PL_PART_CALL)
+            return true;
+    return false;
+}
+
+static void write_message(struct harmony *h, const struct pl_utterance *u, bool is_answer)
+{
+    struct pl_writer *w = h->w;
+    const struct pl_message *m = u->message;
+    pl_w_open(w, '{');
+    if (!u->is_rest)
+        pl_w_opt_string(w, "id", pl_val_is_set(m->id) || !is_answer ? m->id : w->conv->answer.id);
+    pl_w_key_word(w, "role", role_word(w, u));
+    if (u->role == PL_ROLE_TOOL) {
+        pl_w_opt_string(w, "tool_call_id", u->parts[0]->id);
+        pl_w_opt_string(w, "name", u->parts[0]->name);
+    } else if (!u->is_rest) {
+        pl_w_opt_string(w, "name", m->name);
+    }
+    if (!u->is_rest &&
+        !pl_instant_write(w, "created_at", m->created_at, h->task, PL_INSTANT_SECONDS) && is_answer)
+        pl_instant_write(w, "created_at", w->conv->answer.created, h->task, PL_INSTANT_SECONDS);
+    write_content(w, u);
+    if (pl_harmony_has_calls(u))
+        pl_harmony_write_calls(w, u);
+    if (is_answer)
+        write_answer(w);
+    else if (!u->is_rest)
+        pl_w_opt_value(w, "metadata", m->metadata);
+    pl_w_close(w, '}');
+}
+
+static void write_messages(struct harmony *h)
+{
+    bool has_answered = !h->w->conv->answer.is_set;
+    pl_w_open(h->w, '[');
+    for (size_t i = 0; i < h->said.len; i++) {
+        const struct pl_utterance *u = &h->said.ptr[i];
+        if (!is_sayable(u))
+            continue;
+        bool is_answer = !has_answered && u->role == PL_ROLE_ASSISTANT;
+        has_answered |= is_answer;
+        write_message(h, u, is_answer);
+    }
+    pl_w_close(h->w, ']');
+}
+
+enum pl_status pl_harmony_write(struct pl_writer *w, const struct pl_format_task *task,
+                                struct pl_error *err)
+{
+    struct pl_conv *conv = w->conv;
+    if (conv->answer.is_error) {
+        pl_conv_loss(conv, PL_LOSS_DROPPED, conv->doc->root, "harmony has no error bodies");
+        return pl_fail(err, PL_INVALID, "harmony holds messages; it has no form for an error body");
+    }
+    struct harmony h = {.w = w, .task = task};
+    pl_conv_give_ids(conv);
+    enum pl_status status = pl_utterances_make(conv, &h.said);
+    if (status != PL_OK)
+        return status;
+    bool has_tools = pl_own_tools_are_set(conv), has_settings = pl_own_settings_are_set(conv);
+    if (!has_tools && !has_settings) {
+        write_messages(&h);
+        return conv->status;
+    }
+    pl_w_open(w, '{');
+    pl_w_key(w, "messages");
+    write_messages(&h);
+    if (has_tools) {
+        pl_w_key(w, "tools");
+        pl_own_tools_write(w);
+    }
+    if (has_settings) {
+        pl_w_key(w, "settings");
+        pl_w_open(w, '{');
+        pl_own_settings_write(w);
+        pl_w_close(w, '}');
+    }
+    pl_w_close(w, '}');
+    return conv->status;
+}

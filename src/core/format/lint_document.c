@@ -1,0 +1,124 @@
+#include "format/lint_document.h"
+
+#include "format/profile.h"
+#include "format/rules.h"
+#include "json/lenient.h"
+#include "json/pointer.h"
+#include "json/write.h"
+
+void pl_linted_deinit(struct pl_linted *linted)
+{
+    pl_findings_deinit(&linted->findings);
+}
+
+/* Strictly first. What only the lenient reader takes is a finding, not a failure. */
+static enum pl_status parse(struct pl_arena *arena, struct pl_str text, struct pl_linted *linted,
+                            struct pl_error *err)
+{
+    struct pl_json_opts opts = {.allows_lone_surrogates = true};
+    struct pl_json_notes notes;
+    struct pl_error strict = {0};
+    enum pl_status status = pl_json_parse(arena, text, &opts, &linted->doc, &strict);
+    if (status == PL_OK || status == PL_NOMEM)
+        return status;
+    opts.allows_duplicate_keys = true;
+    if (pl_json_parse(arena, text, &opts, &linted->doc, err) != PL_OK) {
+        status = pl_json_parse_lenient(arena, text, &opts, &linted->doc, &notes, err);
+        if (status != PL_OK)
+            return status;
+    }
+    struct pl_finding finding = {
+        .code = "json.lenient",
+        .severity = PL_SEVERITY_WARNING,
+        .node = linted->doc.root,
+        .message = pl_arena_dup(arena, pl_str_of(strict.message)),
+    };
+    const struct pl_json_node *node;
+    if (pl_json_pointer_get(&linted->doc, pl_str_of(strict.pointer), &node, NULL) == PL_OK)
+        finding.node = node;
+    return finding.message.ptr && pl_vec_push(&linted->findings.list, finding) ? PL_OK : PL_NOMEM;
+}
+
+/* How much the model reads that the document, or the profile, names. */
+static int64_t window_of(struct pl_conv *conv, const struct pl_profile *profile)
+{
+    struct pl_str model = pl_conv_text(conv, conv->settings.model);
+    int64_t n = model.len ? pl_profile_window(model) : 0;
+    if (profile && profile->model)
+        n = pl_profile_window(pl_str_of(profile->model));
+    return n;
+}
+
+static enum pl_status look(struct pl_conv *conv, const struct pl_lint_request *request,
+                           struct pl_linted *linted, struct pl_error *err)
+{
+    enum pl_status status = linted->as->read(conv, request->kind, err);
+    if (status == PL_OK)
+        status = conv->status;
+    if (status != PL_OK)
+        return status;
+    struct pl_lint_opts opts =
+        pl_format_lint_opts(linted->as, request->target, request->profile, request->now_s);
+    opts.max_tokens = window_of(conv, request->profile);
+    struct pl_findings found = {0};
+    status = pl_conv_lint(conv, &opts, &found);
+    for (size_t i = 0; i < found.list.len && status == PL_OK; i++)
+        if (!pl_vec_push(&linted->findings.list, found.list.ptr[i]))
+            status = PL_NOMEM;
+    pl_findings_deinit(&found);
+    return status;
+}
+
+enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,
+                                const struct pl_lint_request *request, struct pl_linted *ret_linted,
+                                struct pl_error *err)
+{
+    struct pl_linted made = {.as = request->as};
+    struct pl_conv conv = {0};
+    enum pl_status status = parse(arena, text, &made, err);
+    if (status == PL_OK && !made.as) {
+        made.as = pl_format_detect(&made.doc);
+        if (!made.as)
+            status = pl_fail(err, PL_INVALID,
+                             "this is no conversation in a format I know; name it with --as");
+    }
+    if (status == PL_OK)
+        status = pl_conv_init(&conv, arena, &made.doc);
+    if (status == PL_OK)
+        status = look(&conv, request, &made, err);
+    pl_conv_deinit(&conv);
+    if (status == PL_OK)
+        *ret_linted = made;
+    else
+        pl_linted_deinit(&made);
+    return status;
+}
+
+void pl_linted_write(struct pl_buf *to, const struct pl_linted *linted)
+{
+    struct pl_json_out out = pl_json_out(to);
+    PL_CLEANUP_BUF struct pl_buf pointer;
+    pl_buf_init(&pointer, 0);
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "findings");
+    pl_json_out_open(&out, '[');
+    for (size_t i = 0; i < linted->findings.list.len; i++) {
+        const struct pl_finding *finding = &linted->findings.list.ptr[i];
+        pl_buf_clear(&pointer);
+        pl_json_pointer_of(&pointer, &linted->doc, finding->node);
+        pl_json_out_open(&out, '{');
+        pl_json_out_key(&out, "code");
+        pl_json_out_text(&out, pl_str_of(finding->code));
+        pl_json_out_key(&out, "severity");
+        pl_json_out_text(&out, pl_str_of(pl_severity_name(finding->severity)));
+        pl_json_out_key(&out, "pointer");
+        pl_json_out_text(&out, pl_buf_str(&pointer));
+        pl_json_out_key(&out, "message");
+        pl_json_out_text(&out, finding->message);
+        pl_json_out_close(&out, '}');
+    }
+    pl_json_out_close(&out, ']');
+    pl_json_out_close(&out, '}');
+    if (pointer.status != PL_OK && to->status == PL_OK)
+        to->status = pointer.status;
+}

@@ -1,0 +1,32 @@
+/* Lint of a document: parse, read, look (conv/lint.h), and write the findings as JSON. */
+#ifndef PL_FORMAT_LINT_DOCUMENT_H
+#define PL_FORMAT_LINT_DOCUMENT_H
+
+#include "conv/lint.h"
+#include "format/format.h"
+
+struct pl_lint_request {
+    const struct pl_format *as;       /* NULL: by content */
+    const struct pl_format *target;   /* whom it is meant for; NULL: its own format */
+    const struct pl_profile *profile; /* of the target; NULL: none was named */
+    enum pl_format_kind kind;
+    int64_t now_s; /* seconds since 1970; 0: not known */
+};
+
+struct pl_linted {
+    struct pl_json_doc doc;      /* memory of the arena */
+    const struct pl_format *as;  /* the format that was read */
+    struct pl_findings findings; /* owned */
+};
+void pl_linted_deinit(struct pl_linted *linted);
+
+/* PL_SYNTAX or PL_LIMIT: not JSON. PL_INVALID: no conversation of that format. `text` and the arena
+ * must outlive *ret_linted. */
+enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,
+                                const struct pl_lint_request *request, struct pl_linted *ret_linted,
+                                struct pl_error *err);
+
+/* Appends {"findings":[{"code","severity","pointer","message"}, …]}. */
+void pl_linted_write(struct pl_buf *to, const struct pl_linted *linted);
+
+#endif

@@ -1,0 +1,236 @@
+#include "format/mend.h"
+
+#include "format/carry.h"
+#include "json/edit.h"
+#include "json/text.h"
+
+/* An element of the source's list. */
+struct element {
+    const struct pl_json_node *node;
+    bool is_changed, is_used;
+};
+
+struct mender {
+    struct pl_conv *conv;
+    const struct pl_writer *w;
+    struct pl_str source;
+    const struct pl_json_doc *fresh;
+    struct element *elements; /* arena */
+    uint32_t n_elements;
+    size_t next_link;
+    bool is_list_changed;
+    struct pl_buf list; /* the elements, in their new text */
+};
+
+static bool list_elements(struct mender *m)
+{
+    struct pl_conv *conv = m->conv;
+    m->n_elements = conv->list ? pl_json_count(conv->list) : 0;
+    m->elements = pl_arena_zalloc(conv->arena, m->n_elements + 1, sizeof *m->elements);
+    if (!m->elements)
+        return false;
+    const struct pl_json_node *e = conv->list ? pl_json_first(conv->list) : NULL;
+    for (uint32_t i = 0; i < m->n_elements; i++, e = pl_json_next(e))
+        m->elements[i].node = e;
+    return true;
+}
+
+/* The element of the source that a byte of it is in, or NULL. */
+static struct element *element_at(const struct mender *m, uint32_t off)
+{
+    uint32_t low = 0, high = m->n_elements;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct pl_json_node *node = m->elements[middle].node;
+        if (off < node->off)
+            high = middle;
+        else if (off >= node->off + node->len)
+            low = middle + 1;
+        else
+            return &m->elements[middle];
+    }
+    return NULL;
+}
+
+/* A message may have come from several elements: its parts tell. */
+static void mark_changed(struct mender *m, const struct pl_message *message)
+{
+    const struct pl_part *parts = pl_conv_parts(m->conv, message);
+    if (message->element < m->n_elements)
+        m->elements[message->element].is_changed = true;
+    for (uint32_t i = 0; i < message->n_parts; i++) {
+        struct element *element = parts[i].node ? element_at(m, parts[i].node->off) : NULL;
+        if (element)
+            element->is_changed = true;
+    }
+}
+
+/* A repair that only took messages away leaves none that is marked. */
+static void mark_elements(struct mender *m)
+{
+    m->is_list_changed = m->conv->is_repaired;
+    for (size_t i = 0; i < m->conv->messages.len; i++) {
+        const struct pl_message *message = &m->conv->messages.ptr[i];
+        m->is_list_changed |= message->is_changed;
+        if (message->is_changed)
+            mark_changed(m, message);
+    }
+}
+
+/* The one element of the source that all of a fresh element came from; NULL when there is none or
+ * more than one. Links are in the order of the output. */
+static struct element *origin_of(struct mender *m, const struct pl_json_node *made)
+{
+    struct element *origin = NULL;
+    bool is_mixed = false;
+    for (; m->next_link < m->w->links.len; m->next_link++) {
+        const struct pl_link *link = &m->w->links.ptr[m->next_link];
+        if (link->at >= made->off + made->len)
+            break;
+        if (link->at < made->off)
+            continue;
+        struct element *element = element_at(m, link->off);
+        is_mixed |= !element || (origin && origin != element);
+        origin = element;
+    }
+    bool is_usable = origin && !is_mixed && !origin->is_changed && !origin->is_used;
+    if (is_usable)
+        origin->is_used = true;
+    return is_usable ? origin : NULL;
+}
+
+static struct pl_str source_text(const struct mender *m, size_t from, size_t to)
+{
+    return pl_str_slice(m->source, from, to);
+}
+
+/* Between two elements that stood side by side stays what stood between them. */
+static void put_gap(struct mender *m, const struct element *before, const struct element *now)
+{
+    if (before && now == before + 1)
+        pl_buf_add(&m->list,
+                   source_text(m, before->node->off + (size_t)before->node->len, now->node->off));
+    else
+        pl_buf_addc(&m->list, ',');
+}
+
+static void put_list(struct mender *m, const struct pl_json_node *made)
+{
+    const struct element *before = NULL;
+    bool is_first = true;
+    pl_buf_addc(&m->list, '[');
+    for (const struct pl_json_node *e = pl_json_first(made); e < pl_json_end(made);
+         e = pl_json_next(e), is_first = false) {
+        const struct element *origin = origin_of(m, e);
+        if (!is_first)
+            put_gap(m, before, origin);
+        if (origin)
+            pl_buf_add(&m->list, source_text(m, origin->node->off,
+                                             (size_t)origin->node->off + origin->node->len));
+        else
+            pl_buf_add(&m->list, pl_json_span(m->fresh, e));
+        before = origin;
+    }
+    pl_buf_addc(&m->list, ']');
+}
+
+/* Whether the repair reported something in this value. */
+static bool is_repaired(const struct mender *m, const struct pl_json_node *value)
+{
+    for (size_t i = 0; i < m->conv->losses.len; i++) {
+        const struct pl_json_node *at = m->conv->losses.ptr[i].node;
+        if (at && at >= value && at < pl_json_next(value))
+            return true;
+    }
+    return false;
+}
+
+/* Members of the source that were repaired become what the writer says, or go. */
+static enum pl_status mend_members(struct mender *m, struct pl_json_edit *edit)
+{
+    const struct pl_json_node *root = m->conv->doc->root;
+    enum pl_status status = PL_OK;
+    for (const struct pl_json_node *key = pl_json_first(root);
+         key < pl_json_end(root) && status == PL_OK; key = pl_json_next_member(key)) {
+        if (key + 1 == m->conv->list || !is_repaired(m, key + 1))
+            continue;
+        struct pl_str name;
+        status = pl_json_text(m->conv->arena, m->conv->doc, key, &name);
+        const struct pl_json_node *now =
+            status == PL_OK ? pl_json_get(m->fresh, m->fresh->root, name) : NULL;
+        if (now)
+            status = pl_json_edit_set_node(edit, key + 1, pl_json_span(m->fresh, now), NULL);
+        else if (status == PL_OK)
+            status = pl_json_edit_remove_node(edit, root, key, NULL);
+    }
+    return status;
+}
+
+/* Members that the writer had to add. */
+static enum pl_status add_members(struct mender *m, struct pl_json_edit *edit)
+{
+    const struct pl_json_node *root = m->fresh->root;
+    enum pl_status status = PL_OK;
+    for (const struct pl_json_node *key = pl_json_first(root);
+         key < pl_json_end(root) && status == PL_OK; key = pl_json_next_member(key)) {
+        struct pl_str name;
+        status = pl_json_text(m->conv->arena, m->fresh, key, &name);
+        if (status == PL_OK && !pl_json_get(m->conv->doc, m->conv->doc->root, name))
+            status = pl_json_edit_insert_before(edit, m->conv->doc->root, NULL, name,
+                                                pl_json_span(m->fresh, key + 1), NULL);
+    }
+    return status;
+}
+
+static enum pl_status mend_document(struct mender *m, struct pl_json_edit *edit)
+{
+    enum pl_status status = PL_OK;
+    if (m->is_list_changed && m->conv->list)
+        status = pl_json_edit_set_node(edit, m->conv->list, pl_buf_str(&m->list), NULL);
+    bool is_object = pl_json_kind(m->conv->doc->root) == PL_JSON_OBJECT &&
+                     pl_json_kind(m->fresh->root) == PL_JSON_OBJECT;
+    if (status == PL_OK && is_object)
+        status = mend_members(m, edit);
+    if (status == PL_OK && is_object)
+        status = add_members(m, edit);
+    return status;
+}
+
+/* Of the writer's losses those that say what it added to the document itself. */
+static void keep_added(struct pl_conv *conv, size_t n_losses)
+{
+    size_t kept = n_losses;
+    for (size_t i = n_losses; i < conv->losses.len; i++)
+        if (conv->losses.ptr[i].code == PL_LOSS_SYNTHESISED &&
+            conv->losses.ptr[i].node == conv->doc->root)
+            conv->losses.ptr[kept++] = conv->losses.ptr[i];
+    conv->losses.len = kept;
+}
+
+enum pl_status pl_mend_write(struct pl_buf *to, struct pl_writer *w, struct pl_str source,
+                             const struct pl_json_doc *fresh, const struct pl_format *format,
+                             size_t n_losses)
+{
+    struct mender m = {.conv = w->conv, .w = w, .source = source, .fresh = fresh};
+    struct pl_json_doc doc = *w->conv->doc;
+    struct pl_json_edit edit;
+    doc.text = source; /* not a copy with comments blanked out */
+    pl_buf_init(&m.list, 0);
+    pl_json_edit_init(&edit, w->conv->arena, &doc);
+    const struct pl_json_node *made = pl_carry_list(fresh, format);
+    keep_added(w->conv, n_losses);
+    enum pl_status status = list_elements(&m) ? PL_OK : PL_NOMEM;
+    if (status == PL_OK)
+        mark_elements(&m);
+    if (status == PL_OK && made)
+        put_list(&m, made);
+    if (status == PL_OK)
+        status = m.list.status;
+    if (status == PL_OK)
+        status = mend_document(&m, &edit);
+    if (status == PL_OK)
+        status = pl_json_edit_write(&edit, to);
+    pl_json_edit_deinit(&edit);
+    pl_buf_deinit(&m.list);
+    return status;
+}

@@ -1,0 +1,310 @@
+/* openai-chat: writing responses and errors.
+ *
+ * A response is one choice whose message says everything the assistant said; where other formats
+ * keep several texts, theirs are put together without anything between them, as the pieces of the
+ * same answer are when it is streamed. */
+#include "format/openai_chat_int.h"
+
+#include "format/usage.h"
+
+/* Everything the assistant says in an answer is one message: of items that other formats keep
+ * apart, whether they were marked as one utterance or not. */
+static enum pl_status gather_answer(struct pl_conv *conv, struct pl_utterance *ret)
+{
+    const struct pl_part **parts = pl_arena_alloc(conv->arena, conv->parts.len + 1, sizeof *parts);
+    if (!parts)
+        return conv->status = PL_NOMEM;
+    *ret = (struct pl_utterance){.role = PL_ROLE_ASSISTANT, .parts = parts};
+    for (size_t i = 0; i < conv->messages.len; i++) {
+        const struct pl_message *m = &conv->messages.ptr[i];
+        if (m->role != PL_ROLE_ASSISTANT)
+            continue;
+        if (!ret->message)
+            ret->message = m;
+        for (uint32_t k = 0; k < m->n_parts; k++)
+            parts[ret->n_parts++] = pl_conv_parts(conv, m) + k;
+    }
+    return PL_OK;
+}
+
+/* The words that say just what ours do; any other word of a vendor says more. */
+static bool is_plain_finish(const struct pl_conv *conv, const struct pl_answer *a)
+{
+    static const char *const plain[][6] = {
+        [PL_FINISH_STOP] = {"stop", "end_turn", "STOP", "completed", NULL},
+        [PL_FINISH_LENGTH] = {"length", "max_tokens", "MAX_TOKENS", "max_output_tokens", NULL},
+        [PL_FINISH_TOOLS] = {"tool_calls", "tool_use", "STOP", "completed", "function_call", NULL},
+        [PL_FINISH_FILTER] = {"content_filter", "refusal", "SAFETY", NULL},
+        [PL_FINISH_OTHER] = {NULL},
+    };
+    return a->finish != PL_FINISH_NONE &&
+           pl_conv_word(conv, a->finish_val.node, plain[a->finish]) >= 0;
+}
+
+const char *pl_chat_finish_word(enum pl_finish finish, bool has_calls)
+{
+    static const char *const words[] = {
+        [PL_FINISH_NONE] = "stop",
+        [PL_FINISH_STOP] = "stop",
+        [PL_FINISH_LENGTH] = "length",
+        [PL_FINISH_TOOLS] = "tool_calls",
+        [PL_FINISH_FILTER] = "content_filter",
+        [PL_FINISH_OTHER] = "stop",
+    };
+    bool is_stop = finish == PL_FINISH_STOP || finish == PL_FINISH_NONE;
+    return has_calls && is_stop ? "tool_calls" : words[finish];
+}
+
+static void write_finish(struct pl_writer *w, const struct pl_utterance *u)
+{
+    const struct pl_answer *a = &w->conv->answer;
+    bool has_calls = pl_chat_count(u, PL_PART_CALL) > 0;
+    pl_w_key_word(w, "finish_reason", pl_chat_finish_word(a->finish, has_calls));
+    if (!pl_val_is_set(a->finish_val))
+        pl_conv_loss(w->conv, PL_LOSS_SYNTHESISED, w->conv->doc->root,
+                     "the source does not say why the answer ended; finish_reason is required");
+    else if (is_plain_finish(w->conv, a))
+        pl_w_mapped(w, a->finish_val);
+    else if (a->finish_val.node && pl_conv_fate_of(w->conv, a->finish_val.node) != PL_FATE_SAID)
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, a->finish_val,
+                  "finish_reason has no word of its own for this");
+}
+
+/* url_citation is the one kind there is, and its positions count in the whole content. */
+static void write_annotations(struct pl_chat_out *c, const struct pl_utterance *u)
+{
+    static const char *const keys[] = {"start_index", "end_index", "title", "url", NULL};
+    struct pl_writer *w = c->w;
+    const struct pl_part *text = pl_chat_words(u, PL_PART_TEXT);
+    if (c->task->from != &pl_format_openai_responses || !text ||
+        pl_chat_count(u, PL_PART_TEXT) != 1 || !text->citations.node ||
+        pl_json_kind(text->citations.node) != PL_JSON_ARRAY || !pl_json_count(text->citations.node))
+        return;
+    pl_w_key(w, "annotations");
+    pl_w_open(w, '[');
+    for (const struct pl_json_node *a = pl_json_first(text->citations.node),
+                                   *end = pl_json_end(text->citations.node);
+         a < end; a = pl_json_next(a)) {
+        const struct pl_json_node *type = pl_conv_node(w->conv, a, "type");
+        if (!pl_conv_says(w->conv, type, "url_citation"))
+            continue;
+        pl_conv_know(w->conv, type);
+        pl_w_open(w, '{');
+        pl_w_key_word(w, "type", "url_citation");
+        pl_w_key(w, "url_citation");
+        pl_w_open(w, '{');
+        for (int i = 0; keys[i]; i++)
+            pl_w_opt_value(w, keys[i], pl_conv_get(w->conv, a, keys[i]));
+        pl_w_close(w, '}');
+        pl_w_close(w, '}');
+    }
+    pl_w_close(w, ']');
+}
+
+/* A filter may say what it minds, in the place of the words it took. */
+static void write_refusal(struct pl_writer *w, const struct pl_utterance *u)
+{
+    const struct pl_answer *a = &w->conv->answer;
+    const struct pl_part *refusal = pl_chat_words(u, PL_PART_REFUSAL);
+    struct pl_val why = refusal ? refusal->text : (struct pl_val){0};
+    if (!refusal && a->finish == PL_FINISH_FILTER) {
+        const struct pl_json_node *detail = a->finish_detail.node;
+        why = detail && pl_json_kind(detail) == PL_JSON_OBJECT
+                  ? pl_conv_get(w->conv, detail, "explanation")
+                  : a->finish_detail;
+        if (!pl_val_is_set(why) && !u->n_parts)
+            why = a->finish_val;
+    }
+    pl_w_key(w, "refusal");
+    if (pl_val_is_set(why))
+        pl_w_string(w, why);
+    else
+        pl_w_null(w);
+}
+
+static void write_logprobs(struct pl_writer *w)
+{
+    struct pl_val logprobs = w->conv->settings.logprobs;
+    pl_w_key(w, "logprobs");
+    if (logprobs.node && pl_json_kind(logprobs.node) == PL_JSON_OBJECT) {
+        pl_w_value(w, logprobs);
+    } else if (logprobs.node && pl_json_kind(logprobs.node) == PL_JSON_ARRAY &&
+               pl_json_count(logprobs.node)) {
+        pl_w_open(w, '{');
+        pl_w_opt_value(w, "content", logprobs);
+        pl_w_key(w, "refusal");
+        pl_w_null(w);
+        pl_w_close(w, '}');
+    } else {
+        pl_w_null(w);
+    }
+}
+
+static void write_choice(struct pl_chat_out *c, const struct pl_utterance *u)
+{
+    struct pl_writer *w = c->w;
+    pl_w_open(w, '{');
+    pl_w_key(w, "index");
+    pl_w_int(w, 0);
+    pl_w_key(w, "message");
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "role", "assistant");
+    pl_chat_report_order(w, u);
+    pl_chat_write_reasoning(w, u, "");
+    pl_w_key(w, "content");
+    if (pl_chat_words(u, PL_PART_TEXT))
+        pl_chat_write_joined(w, u, PL_PART_TEXT, "");
+    else
+        pl_w_null(w);
+    write_refusal(w, u);
+    write_annotations(c, u);
+    pl_chat_write_images(c, u);
+    pl_chat_write_calls(c, u);
+    pl_w_close(w, '}');
+    write_logprobs(w);
+    write_finish(w, u);
+    pl_w_close(w, '}');
+}
+
+static void write_usage(struct pl_writer *w)
+{
+    int64_t ignored;
+    if (!w->conv->answer.usage.node)
+        return;
+    bool has_read = pl_usage_get(w->conv, PL_COUNT_CACHE_READ, &ignored);
+    bool has_write = pl_usage_get(w->conv, PL_COUNT_CACHE_WRITE, &ignored);
+    pl_w_key(w, "usage");
+    pl_w_open(w, '{');
+    pl_usage_write(w, "prompt_tokens", PL_COUNT_INPUT, true);
+    pl_usage_write(w, "completion_tokens", PL_COUNT_OUTPUT, true);
+    pl_usage_write(w, "total_tokens", PL_COUNT_TOTAL, true);
+    if (has_read || has_write) {
+        pl_w_key(w, "prompt_tokens_details");
+        pl_w_open(w, '{');
+        pl_usage_write(w, "cached_tokens", PL_COUNT_CACHE_READ, false);
+        pl_usage_write(w, "cache_write_tokens", PL_COUNT_CACHE_WRITE, false);
+        pl_w_close(w, '}');
+    }
+    if (pl_usage_get(w->conv, PL_COUNT_REASONING, &ignored)) {
+        pl_w_key(w, "completion_tokens_details");
+        pl_w_open(w, '{');
+        pl_usage_write(w, "reasoning_tokens", PL_COUNT_REASONING, false);
+        pl_w_close(w, '}');
+    }
+    pl_w_close(w, '}');
+}
+
+/* A field of the response that has to be there. */
+static void write_required(struct pl_writer *w, const char *key, struct pl_val val,
+                           struct pl_str otherwise)
+{
+    pl_w_key(w, key);
+    if (pl_val_is_set(val)) {
+        pl_w_value(w, val);
+        return;
+    }
+    pl_w_value(w, pl_val_json(otherwise));
+    pl_conv_loss(w->conv, PL_LOSS_SYNTHESISED, w->conv->doc->root,
+                 "the source has no %s, and a Chat Completions response needs one", key);
+}
+
+static void write_created(struct pl_writer *w)
+{
+    struct pl_val created = w->conv->answer.created;
+    bool is_number = created.node && pl_json_kind(created.node) == PL_JSON_NUMBER;
+    write_required(w, "created", is_number ? created : (struct pl_val){0}, PL_STR("0"));
+}
+
+static enum pl_status write_response(struct pl_chat_out *c)
+{
+    struct pl_writer *w = c->w;
+    const struct pl_answer *a = &w->conv->answer;
+    struct pl_utterance u;
+    pl_conv_give_ids(w->conv);
+    enum pl_status status = gather_answer(w->conv, &u);
+    if (status != PL_OK)
+        return status;
+    pl_w_open(w, '{');
+    write_required(w, "id", a->id, PL_STR("\"chatcmpl_1\""));
+    pl_w_key_word(w, "object", "chat.completion");
+    write_created(w);
+    write_required(w, "model", pl_val_is_set(a->model) ? a->model : w->conv->settings.model,
+                   PL_STR("\"unknown\""));
+    pl_w_key(w, "choices");
+    pl_w_open(w, '[');
+    write_choice(c, &u);
+    pl_w_close(w, ']');
+    write_usage(w);
+    pl_openai_chat_write_tier(w, a->service_tier);
+    pl_w_opt_string(w, "system_fingerprint", a->fingerprint);
+    pl_w_close(w, '}');
+    return w->conv->status;
+}
+
+/* ---- errors ---- */
+
+/* Google says what went wrong by a status, OpenAI by a type. */
+const char *pl_chat_error_type(struct pl_str status)
+{
+    static const struct {
+        const char *status, *type;
+    } types[] = {
+        {"INVALID_ARGUMENT", "invalid_request_error"},
+        {"FAILED_PRECONDITION", "invalid_request_error"},
+        {"NOT_FOUND", "invalid_request_error"},
+        {"UNAUTHENTICATED", "authentication_error"},
+        {"PERMISSION_DENIED", "permission_error"},
+        {"RESOURCE_EXHAUSTED", "rate_limit_error"},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (pl_str_eq(status, pl_str_of(types[i].status)))
+            return types[i].type;
+    return "server_error";
+}
+
+static void write_error(struct pl_writer *w)
+{
+    const struct pl_answer *a = &w->conv->answer;
+    bool has_type = pl_val_is_set(a->error_type);
+    bool is_word = a->error_code.node && pl_json_kind(a->error_code.node) == PL_JSON_STRING;
+    pl_w_open(w, '{');
+    pl_w_key(w, "error");
+    pl_w_open(w, '{');
+    pl_w_key(w, "message");
+    if (pl_val_is_set(a->error_message))
+        pl_w_string(w, a->error_message);
+    else
+        pl_w_word(w, "");
+    pl_w_key(w, "type");
+    if (has_type)
+        pl_w_string(w, a->error_type);
+    else
+        pl_w_word(w, pl_chat_error_type(pl_conv_text(w->conv, a->error_status)));
+    pl_w_key(w, "param");
+    if (pl_val_is_set(a->error_param))
+        pl_w_value(w, a->error_param);
+    else
+        pl_w_null(w);
+    pl_w_key(w, "code");
+    if (is_word)
+        pl_w_string(w, a->error_code);
+    else if (pl_val_is_set(a->error_status))
+        pl_w_string(w, a->error_status);
+    else if (pl_val_is_set(a->error_code))
+        pl_w_string(w, a->error_code);
+    else
+        pl_w_null(w);
+    /* A number beside a status is the status of HTTP, which travels outside the body. */
+    if (!is_word && pl_val_is_set(a->error_status))
+        pl_w_mapped(w, a->error_code);
+    pl_w_close(w, '}');
+    pl_w_close(w, '}');
+}
+
+enum pl_status pl_chat_write_answer(struct pl_chat_out *c)
+{
+    if (!c->w->conv->answer.is_error)
+        return write_response(c);
+    write_error(c->w);
+    return c->w->conv->status;
+}

@@ -1,0 +1,47 @@
+/* The pieces of openai-chat. */
+#ifndef PL_FORMAT_OPENAI_CHAT_INT_H
+#define PL_FORMAT_OPENAI_CHAT_INT_H
+
+#include "conv/call_ids.h"
+#include "format/format.h"
+#include "format/utterance.h"
+
+enum pl_status pl_openai_chat_read(struct pl_conv *conv, enum pl_format_kind kind,
+                                   struct pl_error *err);
+enum pl_status pl_openai_chat_write(struct pl_writer *w, const struct pl_format_task *task,
+                                    struct pl_error *err);
+
+/* Everything of a request but the model and the messages, and the tier alone. */
+void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_format_task *task);
+void pl_openai_chat_write_tier(struct pl_writer *w, struct pl_val tier);
+
+/* What the writers of messages and of answers share. */
+struct pl_chat_out {
+    struct pl_writer *w;
+    const struct pl_format_task *task;
+    struct pl_call_index calls; /* owned */
+};
+
+enum pl_status pl_chat_write_answer(struct pl_chat_out *c);
+
+/* Parts of a kind, and the first one that has words (or NULL). */
+uint32_t pl_chat_count(const struct pl_utterance *u, enum pl_part_kind kind);
+const struct pl_part *pl_chat_words(const struct pl_utterance *u, enum pl_part_kind kind);
+
+/* The words of all parts of a kind as one string, with `glue` between them. */
+void pl_chat_write_joined(struct pl_writer *w, const struct pl_utterance *u, enum pl_part_kind kind,
+                          const char *glue);
+void pl_chat_write_reasoning(struct pl_writer *w, const struct pl_utterance *u, const char *glue);
+void pl_chat_write_images(struct pl_chat_out *c, const struct pl_utterance *u);
+void pl_chat_write_calls(struct pl_chat_out *c, const struct pl_utterance *u);
+void pl_chat_report_order(struct pl_writer *w, const struct pl_utterance *u);
+
+/* The words of an answer, whole or in a stream: what a finish_reason means, the one for a meaning,
+ * and the type of an error that Google knows by a status ("server_error" for any other). */
+enum pl_finish pl_chat_finish_of(struct pl_str word);
+const char *pl_chat_finish_word(enum pl_finish finish, bool has_calls);
+const char *pl_chat_error_type(struct pl_str status);
+
+#define PL_CHAT_NAME_MAX 64 /* characters of the name of a tool */
+
+#endif

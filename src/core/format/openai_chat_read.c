@@ -1,0 +1,630 @@
+/* openai-chat: reading.
+ *
+ * Beside the documented fields the reader knows what compatible servers send: reasoning_content,
+ * reasoning, reasoning_details, reasoning_signature, images, cache_control, extra_content; and the
+ * legacy functions, function_call and role function. Reasoning that a server sends under several
+ * names is read once. */
+#include "format/openai_chat_int.h"
+
+#include "format/effort.h"
+#include "json/text.h"
+
+static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
+{
+    return n && pl_json_kind(n) == kind;
+}
+
+static void know_member(struct pl_conv *conv, const struct pl_json_node *object, const char *key)
+{
+    pl_conv_know(conv, pl_conv_node(conv, object, key));
+}
+
+/* Member of a member. */
+static struct pl_val get2(const struct pl_conv *conv, const struct pl_json_node *object,
+                          const char *outer, const char *key)
+{
+    return pl_conv_get(conv, pl_conv_node(conv, object, outer), key);
+}
+
+static struct pl_val cache_of(const struct pl_conv *conv, const struct pl_json_node *object)
+{
+    struct pl_val own = pl_conv_get(conv, object, "prompt_cache_breakpoint");
+    return pl_val_is_set(own) ? own : pl_conv_get(conv, object, "cache_control");
+}
+
+/* ---- content parts ---- */
+
+/* Where a part goes: into the message, or into the result a tool message is. */
+typedef struct pl_part *(*adder)(struct pl_conv *, enum pl_part_kind, const struct pl_json_node *);
+
+static void read_text(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
+{
+    part->text = pl_conv_get(conv, n, "text");
+    part->citations = pl_conv_get(conv, n, "annotations");
+}
+
+static void read_refusal(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
+{
+    part->text = pl_conv_get(conv, n, "refusal");
+}
+
+/* Some servers nest the text: {"type":"thinking","thinking":[{"type":"text","text":…}]}. */
+static void read_thinking(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
+{
+    static const char *const keys[] = {"thinking", "reasoning", "text", NULL};
+    const struct pl_json_node *text = NULL;
+    for (int i = 0; keys[i] && !text; i++)
+        text = pl_conv_node(conv, n, keys[i]);
+    if (is_kind(text, PL_JSON_ARRAY) && pl_json_count(text) == 1) {
+        know_member(conv, pl_json_first(text), "type");
+        text = pl_conv_node(conv, pl_json_first(text), "text");
+    }
+    part->text = pl_val_node(text);
+    part->signature = pl_conv_get(conv, n, "signature");
+}
+
+static void set_media(struct pl_conv *conv, struct pl_part *part, struct pl_val url)
+{
+    if (!pl_conv_data_url(conv, url, &part->mime, &part->data))
+        part->url = url;
+}
+
+static void read_image(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
+{
+    const struct pl_json_node *image = pl_conv_node(conv, n, "image_url");
+    if (is_kind(image, PL_JSON_OBJECT)) {
+        set_media(conv, part, pl_conv_get(conv, image, "url"));
+        part->detail = pl_conv_get(conv, image, "detail");
+    } else {
+        set_media(conv, part, pl_val_node(image));
+        part->detail = pl_conv_get(conv, n, "detail");
+    }
+    part->file_id = pl_conv_get(conv, n, "file_id");
+}
+
+static const struct {
+    const char *format, *mime;
+} audio_formats[] = {
+    {"wav", "audio/wav"},   {"mp3", "audio/mpeg"}, {"flac", "audio/flac"}, {"ogg", "audio/ogg"},
+    {"opus", "audio/opus"}, {"aac", "audio/aac"},  {"m4a", "audio/mp4"},   {"webm", "audio/webm"},
+};
+
+static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
+{
+    const struct pl_json_node *audio = pl_conv_node(conv, n, "input_audio");
+    const struct pl_json_node *format = pl_conv_node(conv, audio, "format");
+    part->data = pl_conv_get(conv, audio, "data");
+    struct pl_val mime, data;
+    if (pl_conv_data_url(conv, part->data, &mime, &data)) {
+        part->mime = mime;
+        part->data = data;
+    }
+    for (size_t i = 0; i < sizeof audio_formats / sizeof *audio_formats; i++)
+        if (pl_conv_says(conv, format, audio_formats[i].format)) {
+            part->mime = pl_val_text(pl_str_of(audio_formats[i].mime));
+            part->mime.node = format;
+            /* Every target that has the sound has its type, in its own word. */
+            pl_conv_know(conv, format);
+        }
+}
+
+/* file_data is a data URL, or base64 alone. */
+static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
+{
+    const struct pl_json_node *file = pl_conv_node(conv, n, "file");
+    struct pl_val data = pl_conv_get(conv, file, "file_data");
+    if (!pl_conv_data_url(conv, data, &part->mime, &part->data))
+        part->data = data;
+    part->file_id = pl_conv_get(conv, file, "file_id");
+    part->name = pl_conv_get(conv, file, "filename");
+}
+
+static const struct {
+    const char *type;
+    enum pl_part_kind kind;
+    void (*read)(struct pl_conv *, const struct pl_json_node *, struct pl_part *);
+} part_types[] = {
+    {"text", PL_PART_TEXT, read_text},
+    {"input_text", PL_PART_TEXT, read_text},
+    {"output_text", PL_PART_TEXT, read_text},
+    {"refusal", PL_PART_REFUSAL, read_refusal},
+    {"image_url", PL_PART_IMAGE, read_image},
+    {"input_image", PL_PART_IMAGE, read_image},
+    {"input_audio", PL_PART_AUDIO, read_audio},
+    {"file", PL_PART_FILE, read_file},
+    {"thinking", PL_PART_THINKING, read_thinking},
+    {"reasoning", PL_PART_THINKING, read_thinking},
+};
+
+static void read_part(struct pl_conv *conv, const struct pl_json_node *n, adder add)
+{
+    if (is_kind(n, PL_JSON_STRING)) {
+        add(conv, PL_PART_TEXT, n)->text = pl_val_node(n);
+        return;
+    }
+    const struct pl_json_node *type = pl_conv_node(conv, n, "type");
+    for (size_t i = 0; i < sizeof part_types / sizeof *part_types; i++) {
+        if (!pl_conv_says(conv, type, part_types[i].type))
+            continue;
+        struct pl_part *part = add(conv, part_types[i].kind, n);
+        pl_conv_know(conv, type);
+        part_types[i].read(conv, n, part);
+        part->cache = cache_of(conv, n);
+        return;
+    }
+    add(conv, PL_PART_OTHER, n);
+}
+
+static void read_content(struct pl_conv *conv, const struct pl_json_node *content, adder add)
+{
+    if (!content)
+        return;
+    if (is_kind(content, PL_JSON_OBJECT)) {
+        read_part(conv, content, add);
+    } else if (is_kind(content, PL_JSON_ARRAY)) {
+        for (const struct pl_json_node *p = pl_json_first(content); p < pl_json_end(content);
+             p = pl_json_next(p))
+            read_part(conv, p, add);
+    } else {
+        add(conv, PL_PART_TEXT, NULL)->text = pl_val_node(content);
+    }
+}
+
+/* ---- reasoning ---- */
+
+/* Whether `rest` goes on with `piece`, perhaps behind white space; steps over it. */
+static bool goes_on(struct pl_str *rest, struct pl_str piece)
+{
+    struct pl_str at = *rest;
+    while (at.len && strchr(" \t\r\n", at.ptr[0]))
+        at = pl_str_slice(at, 1, at.len);
+    const struct pl_str tries[] = {*rest, at};
+    for (int i = 0; i < 2; i++)
+        if (piece.len && pl_str_starts(tries[i], piece)) {
+            *rest = pl_str_slice(tries[i], piece.len, tries[i].len);
+            return true;
+        }
+    return false;
+}
+
+/* One entry of reasoning_details. When another field says the reasoning, `said` is what of it no
+ * entry has repeated yet. */
+static void read_detail(struct pl_conv *conv, const struct pl_json_node *entry, bool is_said,
+                        struct pl_str *said)
+{
+    struct pl_val text = pl_conv_get(conv, entry, "text");
+    if (!pl_val_is_set(text))
+        text = pl_conv_get(conv, entry, "summary");
+    struct pl_val data = pl_conv_get(conv, entry, "data");
+    know_member(conv, entry, "type");
+    if (pl_val_is_set(data)) {
+        pl_conv_add_part(conv, PL_PART_REDACTED, entry)->data = data;
+    } else if (is_said) {
+        if (goes_on(said, pl_conv_text(conv, text)))
+            pl_conv_know(conv, text.node);
+    } else if (pl_val_is_set(text)) {
+        struct pl_part *part = pl_conv_add_part(conv, PL_PART_THINKING, entry);
+        part->text = text;
+        part->signature = pl_conv_get(conv, entry, "signature");
+    }
+}
+
+static void read_reasoning(struct pl_conv *conv, const struct pl_json_node *m)
+{
+    struct pl_val text = pl_conv_get(conv, m, "reasoning_content");
+    struct pl_val plain = pl_conv_get(conv, m, "reasoning");
+    if (!pl_val_is_set(text)) {
+        text = plain;
+    } else if (pl_val_is_set(plain) &&
+               pl_str_eq(pl_conv_text(conv, text), pl_conv_text(conv, plain))) {
+        pl_conv_know(conv, plain.node);
+    }
+    struct pl_val signature = pl_conv_get(conv, m, "reasoning_signature");
+    if (pl_val_is_set(text) || pl_val_is_set(signature)) {
+        struct pl_part *part = pl_conv_add_part(conv, PL_PART_THINKING, NULL);
+        part->text = text;
+        part->signature = signature;
+    }
+    const struct pl_json_node *details = pl_conv_node(conv, m, "reasoning_details");
+    struct pl_str said = pl_conv_text(conv, text);
+    if (is_kind(details, PL_JSON_ARRAY))
+        for (const struct pl_json_node *d = pl_json_first(details); d < pl_json_end(details);
+             d = pl_json_next(d))
+            read_detail(conv, d, pl_val_is_set(text), &said);
+}
+
+/* ---- messages ---- */
+
+static struct pl_val thought_signature(const struct pl_conv *conv, const struct pl_json_node *n)
+{
+    const struct pl_json_node *extra = pl_conv_node(conv, n, "extra_content");
+    return get2(conv, extra, "google", "thought_signature");
+}
+
+static void read_call(struct pl_conv *conv, const struct pl_json_node *n)
+{
+    struct pl_part *part = pl_conv_add_part(conv, PL_PART_CALL, n);
+    const struct pl_json_node *custom = pl_conv_node(conv, n, "custom");
+    const struct pl_json_node *body = custom ? custom : pl_conv_node(conv, n, "function");
+    part->is_custom = custom != NULL;
+    part->id = pl_conv_get(conv, n, "id");
+    part->name = pl_conv_get(conv, body, "name");
+    part->args = pl_conv_get(conv, body, custom ? "input" : "arguments");
+    part->signature = thought_signature(conv, n);
+    know_member(conv, n, "type");
+    know_member(conv, n, "index");
+}
+
+static void read_calls(struct pl_conv *conv, const struct pl_json_node *m)
+{
+    const struct pl_json_node *calls = pl_conv_node(conv, m, "tool_calls");
+    if (is_kind(calls, PL_JSON_ARRAY))
+        for (const struct pl_json_node *c = pl_json_first(calls); c < pl_json_end(calls);
+             c = pl_json_next(c))
+            read_call(conv, c);
+    const struct pl_json_node *legacy = pl_conv_node(conv, m, "function_call");
+    if (is_kind(legacy, PL_JSON_OBJECT)) {
+        struct pl_part *part = pl_conv_add_part(conv, PL_PART_CALL, legacy);
+        part->name = pl_conv_get(conv, legacy, "name");
+        part->args = pl_conv_get(conv, legacy, "arguments");
+    }
+}
+
+/* A spoken answer: its sound, and its words where nothing else says them. */
+static void read_voice(struct pl_conv *conv, const struct pl_json_node *m)
+{
+    const struct pl_json_node *audio = pl_conv_node(conv, m, "audio");
+    if (!is_kind(audio, PL_JSON_OBJECT))
+        return;
+    if (!pl_conv_node(conv, m, "content")) {
+        struct pl_val transcript = pl_conv_get(conv, audio, "transcript");
+        if (pl_val_is_set(transcript))
+            pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text = transcript;
+    }
+    struct pl_part *part = pl_conv_add_part(conv, PL_PART_AUDIO, audio);
+    part->file_id = pl_conv_get(conv, audio, "id");
+    part->data = pl_conv_get(conv, audio, "data");
+}
+
+static void read_images(struct pl_conv *conv, const struct pl_json_node *m)
+{
+    const struct pl_json_node *images = pl_conv_node(conv, m, "images");
+    if (!is_kind(images, PL_JSON_ARRAY))
+        return;
+    for (const struct pl_json_node *n = pl_json_first(images); n < pl_json_end(images);
+         n = pl_json_next(n)) {
+        struct pl_part *part = pl_conv_add_part(conv, PL_PART_IMAGE, n);
+        know_member(conv, n, "type");
+        know_member(conv, n, "index");
+        read_image(conv, n, part);
+    }
+}
+
+static void read_assistant(struct pl_conv *conv, const struct pl_json_node *m)
+{
+    read_reasoning(conv, m);
+    size_t first = conv->parts.len;
+    read_content(conv, pl_conv_node(conv, m, "content"), pl_conv_add_part);
+    /* What stands beside the text is about its last part. */
+    if (conv->parts.len > first) {
+        struct pl_part *last = &conv->parts.ptr[conv->parts.len - 1];
+        struct pl_val annotations = pl_conv_get(conv, m, "annotations");
+        if (last->kind == PL_PART_TEXT && pl_val_is_set(annotations))
+            last->citations = annotations;
+        struct pl_val signature = thought_signature(conv, m);
+        if (pl_val_is_set(signature))
+            last->signature = signature;
+    }
+    struct pl_val refusal = pl_conv_get(conv, m, "refusal");
+    if (pl_val_is_set(refusal))
+        pl_conv_add_part(conv, PL_PART_REFUSAL, NULL)->text = refusal;
+    read_voice(conv, m);
+    read_images(conv, m);
+    read_calls(conv, m);
+}
+
+static void read_result(struct pl_conv *conv, const struct pl_json_node *m)
+{
+    struct pl_part *part = pl_conv_add_part(conv, PL_PART_RESULT, m);
+    part->id = pl_conv_get(conv, m, "tool_call_id");
+    part->name = pl_conv_get(conv, m, "name");
+    part->cache = cache_of(conv, m);
+    read_content(conv, pl_conv_node(conv, m, "content"), pl_conv_add_child);
+}
+
+static const struct {
+    const char *word;
+    enum pl_role role;
+} roles[] = {
+    {"system", PL_ROLE_SYSTEM},       {"developer", PL_ROLE_DEVELOPER}, {"user", PL_ROLE_USER},
+    {"assistant", PL_ROLE_ASSISTANT}, {"tool", PL_ROLE_TOOL},           {"function", PL_ROLE_TOOL},
+};
+
+/* Somebody this format does not know speaks as the user; the role then is in the report. */
+static enum pl_role role_of(struct pl_conv *conv, const struct pl_json_node *m)
+{
+    const struct pl_json_node *word = pl_conv_node(conv, m, "role");
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (pl_conv_says(conv, word, roles[i].word)) {
+            pl_conv_know(conv, word);
+            return roles[i].role;
+        }
+    return PL_ROLE_USER;
+}
+
+static void read_message(struct pl_conv *conv, const struct pl_json_node *m, uint32_t element)
+{
+    if (!is_kind(m, PL_JSON_OBJECT))
+        return;
+    enum pl_role role = role_of(conv, m);
+    struct pl_message *message = pl_conv_add_message(conv, role, m, element);
+    if (role == PL_ROLE_TOOL) {
+        read_result(conv, m);
+        return;
+    }
+    message->name = pl_conv_get(conv, m, "name");
+    message->cache = cache_of(conv, m);
+    if (role == PL_ROLE_ASSISTANT)
+        read_assistant(conv, m);
+    else
+        read_content(conv, pl_conv_node(conv, m, "content"), pl_conv_add_part);
+}
+
+/* ---- tools ---- */
+
+static void read_tool(struct pl_conv *conv, const struct pl_json_node *n)
+{
+    struct pl_tool *tool = pl_conv_add_tool(conv, n);
+    const struct pl_json_node *custom = pl_conv_node(conv, n, "custom");
+    const struct pl_json_node *body = custom ? custom : pl_conv_node(conv, n, "function");
+    tool->is_custom = custom != NULL;
+    tool->is_hosted = !body;
+    if (!body)
+        return;
+    know_member(conv, n, "type");
+    tool->name = pl_conv_get(conv, body, "name");
+    tool->description = pl_conv_get(conv, body, "description");
+    tool->schema = pl_conv_get(conv, body, custom ? "format" : "parameters");
+    tool->strict = pl_conv_get(conv, body, "strict");
+    tool->cache = cache_of(conv, n);
+}
+
+static void read_tools(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    const struct pl_json_node *tools = pl_conv_node(conv, root, "tools");
+    if (is_kind(tools, PL_JSON_ARRAY))
+        for (const struct pl_json_node *t = pl_json_first(tools); t < pl_json_end(tools);
+             t = pl_json_next(t))
+            read_tool(conv, t);
+    const struct pl_json_node *legacy = pl_conv_node(conv, root, "functions");
+    if (!is_kind(legacy, PL_JSON_ARRAY))
+        return;
+    for (const struct pl_json_node *f = pl_json_first(legacy); f < pl_json_end(legacy);
+         f = pl_json_next(f)) {
+        struct pl_tool *tool = pl_conv_add_tool(conv, f);
+        tool->name = pl_conv_get(conv, f, "name");
+        tool->description = pl_conv_get(conv, f, "description");
+        tool->schema = pl_conv_get(conv, f, "parameters");
+    }
+}
+
+static void read_choice(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    static const char *const words[] = {"auto", "required", "none", NULL};
+    static const enum pl_choice choices[] = {PL_CHOICE_AUTO, PL_CHOICE_ANY, PL_CHOICE_NONE};
+    struct pl_settings *s = &conv->settings;
+    const struct pl_json_node *n = pl_conv_node(conv, root, "tool_choice");
+    if (!n)
+        n = pl_conv_node(conv, root, "function_call");
+    if (!n)
+        return;
+    int word = pl_conv_word(conv, n, words);
+    s->choice_val = pl_val_node(n);
+    s->choice = word < 0 ? PL_CHOICE_OTHER : choices[word];
+    s->choice_name = get2(conv, n, "function", "name");
+    if (!pl_val_is_set(s->choice_name))
+        s->choice_name = get2(conv, n, "custom", "name");
+    if (!pl_val_is_set(s->choice_name))
+        s->choice_name = pl_conv_get(conv, n, "name");
+    if (pl_val_is_set(s->choice_name)) {
+        s->choice = PL_CHOICE_ONE;
+        know_member(conv, n, "type");
+    }
+}
+
+/* ---- settings ---- */
+
+static void read_flag(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
+                      struct pl_flag *ret_flag)
+{
+    const struct pl_json_node *n = pl_conv_node(conv, object, key);
+    if (is_kind(n, PL_JSON_TRUE) || is_kind(n, PL_JSON_FALSE))
+        *ret_flag = (struct pl_flag){true, is_kind(n, PL_JSON_TRUE), pl_val_node(n)};
+}
+
+static void read_output(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    static const char *const words[] = {"text", "json_object", "json_schema", NULL};
+    static const enum pl_output outputs[] = {PL_OUTPUT_TEXT, PL_OUTPUT_JSON, PL_OUTPUT_SCHEMA};
+    struct pl_settings *s = &conv->settings;
+    const struct pl_json_node *n = pl_conv_node(conv, root, "response_format");
+    const struct pl_json_node *type = pl_conv_node(conv, n, "type");
+    int word = pl_conv_word(conv, type, words);
+    if (word < 0)
+        return;
+    s->output = outputs[word];
+    s->output_val = pl_val_node(n);
+    /* "Any JSON" is all this word says: who writes it marks it. */
+    if (s->output != PL_OUTPUT_JSON)
+        pl_conv_know(conv, type);
+    const struct pl_json_node *schema = pl_conv_node(conv, n, "json_schema");
+    s->output_name = pl_conv_get(conv, schema, "name");
+    s->output_description = pl_conv_get(conv, schema, "description");
+    s->output_schema = pl_conv_get(conv, schema, "schema");
+    s->output_strict = pl_conv_get(conv, schema, "strict");
+}
+
+static void read_settings(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    struct pl_settings *s = &conv->settings;
+    const struct {
+        const char *key;
+        struct pl_val *to;
+    } plain[] = {
+        {"model", &s->model},
+        {"temperature", &s->temperature},
+        {"top_p", &s->top_p},
+        {"top_k", &s->top_k},
+        {"max_tokens", &s->max_tokens},
+        {"max_completion_tokens", &s->max_tokens}, /* the newer name wins */
+        {"seed", &s->seed},
+        {"n", &s->n},
+        {"presence_penalty", &s->presence_penalty},
+        {"frequency_penalty", &s->frequency_penalty},
+        {"stop", &s->stop},
+        {"stream", &s->stream},
+        {"logprobs", &s->logprobs},
+        {"top_logprobs", &s->top_logprobs},
+        {"user", &s->user},
+        {"safety_identifier", &s->safety_id},
+        {"metadata", &s->metadata},
+        {"service_tier", &s->service_tier},
+        {"verbosity", &s->verbosity},
+        {"reasoning_effort", &s->effort_val},
+        {"thinking", &s->thinking},
+    };
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        struct pl_val val = pl_conv_get(conv, root, plain[i].key);
+        if (pl_val_is_set(val))
+            *plain[i].to = val;
+    }
+    s->effort = pl_effort_of_word(conv, s->effort_val.node);
+    s->thinking_budget = pl_conv_get(conv, s->thinking.node, "budget_tokens");
+    read_flag(conv, root, "parallel_tool_calls", &s->parallel);
+    read_output(conv, root);
+    read_choice(conv, root);
+}
+
+/* ---- whole documents ---- */
+
+static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
+{
+    const struct pl_json_node *root = conv->doc->root;
+    const struct pl_json_node *list = pl_conv_node(conv, root, "messages");
+    if (!is_kind(list, PL_JSON_ARRAY))
+        return pl_fail(err, PL_INVALID,
+                       pl_conv_node(conv, root, "choices")
+                           ? "this is a Chat Completions response, not a request: read it with "
+                             "--kind response"
+                           : "a Chat Completions request has its messages in an array at "
+                             "/messages, and there is none");
+    conv->list = list;
+    read_settings(conv, root);
+    read_tools(conv, root);
+    uint32_t element = 0;
+    for (const struct pl_json_node *m = pl_json_first(list); m < pl_json_end(list);
+         m = pl_json_next(m))
+        read_message(conv, m, element++);
+    return conv->status;
+}
+
+static void read_usage(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    struct pl_usage *u = &conv->answer.usage;
+    u->node = pl_conv_node(conv, root, "usage");
+    u->input = pl_conv_get(conv, u->node, "prompt_tokens");
+    u->output = pl_conv_get(conv, u->node, "completion_tokens");
+    u->total = pl_conv_get(conv, u->node, "total_tokens");
+    u->cache_read = get2(conv, u->node, "prompt_tokens_details", "cached_tokens");
+    u->cache_write = get2(conv, u->node, "prompt_tokens_details", "cache_write_tokens");
+    u->reasoning = get2(conv, u->node, "completion_tokens_details", "reasoning_tokens");
+}
+
+enum pl_finish pl_chat_finish_of(struct pl_str word)
+{
+    static const struct {
+        const char *word;
+        enum pl_finish finish;
+    } finishes[] = {
+        {"stop", PL_FINISH_STOP},
+        {"length", PL_FINISH_LENGTH},
+        {"tool_calls", PL_FINISH_TOOLS},
+        {"function_call", PL_FINISH_TOOLS},
+        {"content_filter", PL_FINISH_FILTER},
+    };
+    for (size_t i = 0; i < sizeof finishes / sizeof *finishes; i++)
+        if (pl_str_eq(word, pl_str_of(finishes[i].word)))
+            return finishes[i].finish;
+    return PL_FINISH_OTHER;
+}
+
+static void read_finish(struct pl_conv *conv, const struct pl_json_node *choice)
+{
+    struct pl_answer *a = &conv->answer;
+    a->finish_val = pl_conv_get(conv, choice, "finish_reason");
+    if (pl_val_is_set(a->finish_val))
+        a->finish = pl_chat_finish_of(pl_conv_text(conv, a->finish_val));
+}
+
+static void read_error(struct pl_conv *conv, const struct pl_json_node *error)
+{
+    struct pl_answer *a = &conv->answer;
+    a->is_set = a->is_error = true;
+    if (is_kind(error, PL_JSON_STRING)) {
+        a->error_message = pl_val_node(error);
+        return;
+    }
+    a->error_message = pl_conv_get(conv, error, "message");
+    a->error_type = pl_conv_get(conv, error, "type");
+    a->error_code = pl_conv_get(conv, error, "code");
+    a->error_param = pl_conv_get(conv, error, "param");
+    a->request_id = pl_conv_get(conv, conv->doc->root, "request_id");
+}
+
+/* The first choice is the conversation; the others are left to the report. */
+static enum pl_status read_response(struct pl_conv *conv, struct pl_error *err)
+{
+    const struct pl_json_node *root = conv->doc->root;
+    const struct pl_json_node *error = pl_conv_node(conv, root, "error");
+    if (error) {
+        read_error(conv, error);
+        return conv->status;
+    }
+    const struct pl_json_node *choices = pl_conv_node(conv, root, "choices");
+    if (!is_kind(choices, PL_JSON_ARRAY))
+        return pl_fail(err, PL_INVALID,
+                       "a Chat Completions response has choices in an array at /choices (or an "
+                       "error at /error), and there is neither");
+    struct pl_answer *a = &conv->answer;
+    a->is_set = true;
+    a->id = pl_conv_get(conv, root, "id");
+    a->created = pl_conv_get(conv, root, "created");
+    a->model = pl_conv_get(conv, root, "model");
+    a->fingerprint = pl_conv_get(conv, root, "system_fingerprint");
+    a->service_tier = pl_conv_get(conv, root, "service_tier");
+    know_member(conv, root, "object");
+    read_usage(conv, root);
+    if (!pl_json_count(choices))
+        return conv->status;
+    const struct pl_json_node *first = pl_json_first(choices);
+    know_member(conv, first, "index");
+    read_finish(conv, first);
+    conv->settings.logprobs = pl_conv_get(conv, first, "logprobs");
+    const struct pl_json_node *message = pl_conv_node(conv, first, "message");
+    if (is_kind(message, PL_JSON_OBJECT)) {
+        pl_conv_add_message(conv, PL_ROLE_ASSISTANT, message, PL_NO_ELEMENT)->name =
+            pl_conv_get(conv, message, "name");
+        know_member(conv, message, "role");
+        read_assistant(conv, message);
+    }
+    return conv->status;
+}
+
+enum pl_status pl_openai_chat_read(struct pl_conv *conv, enum pl_format_kind kind,
+                                   struct pl_error *err)
+{
+    if (pl_json_kind(conv->doc->root) != PL_JSON_OBJECT)
+        return pl_fail(err, PL_INVALID, "a Chat Completions document is a JSON object, not %s",
+                       pl_json_kind_name(pl_json_kind(conv->doc->root)));
+    return kind == PL_KIND_RESPONSE ? read_response(conv, err) : read_request(conv, err);
+}

@@ -1,0 +1,344 @@
+/* openai-chat: writing tools and settings of a request. */
+#include "format/openai_chat_int.h"
+
+#include "format/effort.h"
+#include "format/gemini_schema.h"
+#include "format/tool_name.h"
+#include "json/number.h"
+
+/* ---- tools ---- */
+
+static void write_schema(struct pl_writer *w, const char *key, struct pl_val schema, bool is_gemini)
+{
+    if (!pl_val_is_set(schema))
+        return;
+    pl_w_key(w, key);
+    if (is_gemini)
+        pl_gemini_schema_write_json(w, schema);
+    else
+        pl_w_value(w, schema);
+}
+
+/* Responses has the grammar's words beside its type, Chat in an object of their own. */
+static void write_input_format(struct pl_writer *w, struct pl_val format)
+{
+    const struct pl_json_node *type = pl_conv_node(w->conv, format.node, "type");
+    if (!pl_val_is_set(format))
+        return;
+    pl_w_key(w, "format");
+    if (!pl_conv_says(w->conv, type, "grammar") || pl_conv_node(w->conv, format.node, "grammar")) {
+        pl_w_value(w, format);
+        return;
+    }
+    pl_conv_know(w->conv, type);
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "type", "grammar");
+    pl_w_key(w, "grammar");
+    pl_w_open(w, '{');
+    pl_w_opt_value(w, "definition", pl_conv_get(w->conv, format.node, "definition"));
+    pl_w_opt_value(w, "syntax", pl_conv_get(w->conv, format.node, "syntax"));
+    pl_w_close(w, '}');
+    pl_w_close(w, '}');
+}
+
+static void write_tool(struct pl_writer *w, const struct pl_tool *tool)
+{
+    const char *type = tool->is_custom ? "custom" : "function";
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "type", type);
+    pl_w_key(w, type);
+    pl_w_open(w, '{');
+    pl_w_key(w, "name");
+    pl_tool_name_write(w, tool->name, PL_CHAT_NAME_MAX);
+    pl_w_opt_string(w, "description", tool->description);
+    if (tool->is_custom) {
+        write_input_format(w, tool->schema);
+    } else {
+        write_schema(w, "parameters", tool->schema, tool->is_openapi_schema);
+        pl_w_opt_value(w, "strict", tool->strict);
+    }
+    pl_w_close(w, '}');
+    pl_w_close(w, '}');
+}
+
+/* A tool that runs at another vendor is no tool here. */
+static bool write_tools(struct pl_writer *w)
+{
+    bool is_open = false;
+    for (size_t i = 0; i < w->conv->tools.len; i++) {
+        if (w->conv->tools.ptr[i].is_hosted)
+            continue;
+        if (!is_open) {
+            pl_w_key(w, "tools");
+            pl_w_open(w, '[');
+            is_open = true;
+        }
+        write_tool(w, &w->conv->tools.ptr[i]);
+    }
+    if (is_open)
+        pl_w_close(w, ']');
+    return is_open;
+}
+
+static bool is_custom_tool(struct pl_conv *conv, struct pl_val name)
+{
+    for (size_t i = 0; i < conv->tools.len; i++)
+        if (conv->tools.ptr[i].is_custom &&
+            pl_str_eq(pl_conv_text(conv, conv->tools.ptr[i].name), pl_conv_text(conv, name)))
+            return true;
+    return false;
+}
+
+static void write_tool_reference(struct pl_writer *w, struct pl_val name)
+{
+    const char *type = is_custom_tool(w->conv, name) ? "custom" : "function";
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "type", type);
+    pl_w_key(w, type);
+    pl_w_open(w, '{');
+    pl_w_key(w, "name");
+    pl_tool_name_write(w, name, PL_CHAT_NAME_MAX);
+    pl_w_close(w, '}');
+    pl_w_close(w, '}');
+}
+
+/* {type:allowed_tools,mode,tools[{type:function,name}]} of Responses, one level deeper here. */
+static void write_allowed_tools(struct pl_writer *w, const struct pl_json_node *choice)
+{
+    const struct pl_json_node *type = pl_conv_node(w->conv, choice, "type");
+    const struct pl_json_node *tools = pl_conv_node(w->conv, choice, "tools");
+    if (!pl_conv_says(w->conv, type, "allowed_tools") || !tools ||
+        pl_json_kind(tools) != PL_JSON_ARRAY)
+        return;
+    pl_conv_know(w->conv, type);
+    pl_w_key(w, "tool_choice");
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "type", "allowed_tools");
+    pl_w_key(w, "allowed_tools");
+    pl_w_open(w, '{');
+    pl_w_opt_value(w, "mode", pl_conv_get(w->conv, choice, "mode"));
+    pl_w_key(w, "tools");
+    pl_w_open(w, '[');
+    for (const struct pl_json_node *t = pl_json_first(tools); t < pl_json_end(tools);
+         t = pl_json_next(t)) {
+        struct pl_val name = pl_conv_get(w->conv, t, "name");
+        if (!pl_val_is_set(name))
+            continue;
+        pl_conv_know(w->conv, pl_conv_node(w->conv, t, "type"));
+        write_tool_reference(w, name);
+    }
+    pl_w_close(w, ']');
+    pl_w_close(w, '}');
+    pl_w_close(w, '}');
+}
+
+/* Only what the choice itself says becomes known: a flag beside it has a fate of its own. */
+static void know_choice(struct pl_writer *w)
+{
+    static const char *const keys[] = {"type", "mode", NULL};
+    const struct pl_json_node *n = w->conv->settings.choice_val.node;
+    if (n && pl_json_kind(n) != PL_JSON_OBJECT)
+        pl_conv_know(w->conv, n);
+    for (int i = 0; keys[i]; i++)
+        pl_conv_know(w->conv, pl_conv_node(w->conv, n, keys[i]));
+}
+
+static void write_choice(struct pl_writer *w)
+{
+    static const char *const words[] = {
+        [PL_CHOICE_AUTO] = "auto", [PL_CHOICE_ANY] = "required", [PL_CHOICE_NONE] = "none"};
+    const struct pl_settings *s = &w->conv->settings;
+    switch (s->choice) {
+    case PL_CHOICE_UNSET:
+        return;
+    case PL_CHOICE_OTHER:
+        write_allowed_tools(w, s->choice_val.node);
+        return;
+    case PL_CHOICE_ONE:
+        pl_w_key(w, "tool_choice");
+        write_tool_reference(w, s->choice_name);
+        break;
+    default:
+        pl_w_key_word(w, "tool_choice", words[s->choice]);
+    }
+    know_choice(w);
+}
+
+static bool says_bool(struct pl_val val, bool value)
+{
+    return val.kind == PL_VAL_NODE &&
+           pl_json_kind(val.node) == (value ? PL_JSON_TRUE : PL_JSON_FALSE);
+}
+
+static void write_parallel(struct pl_writer *w)
+{
+    const struct pl_flag *flag = &w->conv->settings.parallel;
+    if (!flag->is_set)
+        return;
+    pl_w_key(w, "parallel_tool_calls");
+    if (says_bool(flag->val, flag->value)) {
+        pl_w_value(w, flag->val);
+    } else {
+        pl_w_bool(w, flag->value);
+        pl_w_mapped(w, flag->val);
+    }
+}
+
+/* ---- settings ---- */
+
+static void write_stop(struct pl_writer *w, struct pl_val stop)
+{
+    enum { MOST = 4 };
+    if (stop.kind != PL_VAL_NODE || pl_json_kind(stop.node) != PL_JSON_ARRAY ||
+        pl_json_count(stop.node) <= MOST) {
+        if (stop.kind != PL_VAL_NODE || !pl_json_is_container(stop.node) ||
+            pl_json_count(stop.node))
+            pl_w_opt_value(w, "stop", stop);
+        return;
+    }
+    pl_w_key(w, "stop");
+    pl_w_open(w, '[');
+    const struct pl_json_node *word = pl_json_first(stop.node);
+    for (int i = 0; i < MOST; i++, word = pl_json_next(word))
+        pl_w_value(w, pl_val_node(word));
+    pl_w_close(w, ']');
+    for (; word < pl_json_end(stop.node); word = pl_json_next(word))
+        pl_conv_loss(w->conv, PL_LOSS_DROPPED, word, "there may be %d stop words at most", MOST);
+}
+
+static void write_effort(struct pl_writer *w)
+{
+    const struct pl_settings *s = &w->conv->settings;
+    const char *word = pl_effort_word(s->effort);
+    if (word && s->effort_val.node && pl_conv_says(w->conv, s->effort_val.node, word)) {
+        pl_w_opt_string(w, "reasoning_effort", s->effort_val);
+        return;
+    }
+    if (word) {
+        pl_w_key_word(w, "reasoning_effort", word);
+        pl_w_mapped(w, s->effort_val);
+        return;
+    }
+    int64_t budget = 0;
+    if (!s->thinking_budget.node ||
+        !pl_json_number_int64(pl_json_span(w->conv->doc, s->thinking_budget.node), &budget) ||
+        !pl_effort_word(pl_effort_of_budget(budget)))
+        return;
+    pl_w_key_word(w, "reasoning_effort", pl_effort_word(pl_effort_of_budget(budget)));
+    pl_conv_know(w->conv, pl_conv_node(w->conv, s->thinking.node, "type"));
+    pl_w_loss(w, PL_LOSS_APPROXIMATED, s->thinking_budget,
+              "there is no budget of tokens here, only the nearest effort");
+}
+
+/* A format says what it wants in a string, in an object with a type, or by another field. */
+static void know_output(struct pl_writer *w)
+{
+    const struct pl_json_node *n = w->conv->settings.output_val.node;
+    if (n && pl_json_kind(n) == PL_JSON_STRING)
+        pl_conv_know(w->conv, n);
+    pl_conv_know(w->conv, pl_conv_node(w->conv, n, "type"));
+}
+
+static void write_output(struct pl_writer *w)
+{
+    static const char *const types[] = {[PL_OUTPUT_TEXT] = "text",
+                                        [PL_OUTPUT_JSON] = "json_object",
+                                        [PL_OUTPUT_SCHEMA] = "json_schema"};
+    const struct pl_settings *s = &w->conv->settings;
+    if (s->output == PL_OUTPUT_UNSET)
+        return;
+    pl_w_key(w, "response_format");
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "type", types[s->output]);
+    know_output(w);
+    if (s->output == PL_OUTPUT_SCHEMA) {
+        pl_w_key(w, "json_schema");
+        pl_w_open(w, '{');
+        pl_w_key(w, "name");
+        if (pl_val_is_set(s->output_name)) {
+            pl_tool_name_write(w, s->output_name, PL_CHAT_NAME_MAX);
+        } else {
+            pl_w_word(w, "response");
+            pl_conv_loss(w->conv, PL_LOSS_SYNTHESISED,
+                         s->output_val.node ? s->output_val.node : w->conv->doc->root,
+                         "a schema has a name here; this one is called response");
+        }
+        pl_w_opt_string(w, "description", s->output_description);
+        pl_w_opt_value(w, "strict", s->output_strict);
+        write_schema(w, "schema", s->output_schema, s->is_openapi_output);
+        pl_w_close(w, '}');
+    }
+    pl_w_close(w, '}');
+}
+
+/* How many alternatives are shown is only asked for together with the switch. */
+static void write_logprobs(struct pl_writer *w)
+{
+    const struct pl_settings *s = &w->conv->settings;
+    bool is_asked = pl_val_is_set(s->logprobs) || pl_val_is_set(s->top_logprobs);
+    if (!is_asked)
+        return;
+    pl_w_key(w, "logprobs");
+    if (says_bool(s->logprobs, true) || says_bool(s->logprobs, false)) {
+        pl_w_value(w, s->logprobs);
+    } else {
+        pl_w_bool(w, true);
+        pl_w_mapped(w, s->logprobs);
+    }
+    pl_w_opt_value(w, "top_logprobs", s->top_logprobs);
+}
+
+void pl_openai_chat_write_tier(struct pl_writer *w, struct pl_val tier)
+{
+    static const char *const words[] = {"auto",     "default", "flex", "scale",
+                                        "priority", "fast",    NULL};
+    if (pl_conv_word(w->conv, tier.node, words) >= 0) {
+        pl_w_opt_string(w, "service_tier", tier);
+    } else if (pl_conv_says(w->conv, tier.node, "standard_only") ||
+               pl_conv_says(w->conv, tier.node, "standard")) {
+        pl_w_key_word(w, "service_tier", "default");
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, tier, "the nearest tier here is called default");
+    }
+}
+
+static void write_verbosity(struct pl_writer *w)
+{
+    static const char *const words[] = {"low", "medium", "high", NULL};
+    if (pl_conv_word(w->conv, w->conv->settings.verbosity.node, words) >= 0)
+        pl_w_opt_string(w, "verbosity", w->conv->settings.verbosity);
+}
+
+void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_format_task *task)
+{
+    (void)task;
+    const struct pl_settings *s = &w->conv->settings;
+    const struct {
+        const char *key;
+        struct pl_val val;
+    } plain[] = {
+        {"temperature", s->temperature},
+        {"top_p", s->top_p},
+        /* max_tokens is the older name, and newer models refuse it. */
+        {"max_completion_tokens", s->max_tokens},
+        {"seed", s->seed},
+        {"n", s->n},
+        {"presence_penalty", s->presence_penalty},
+        {"frequency_penalty", s->frequency_penalty},
+        {"stream", s->stream},
+        {"user", s->user},
+        {"safety_identifier", s->safety_id},
+        {"metadata", s->metadata},
+    };
+    if (write_tools(w)) {
+        write_choice(w);
+        write_parallel(w);
+    }
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        pl_w_opt_value(w, plain[i].key, plain[i].val);
+    write_stop(w, s->stop);
+    write_logprobs(w);
+    write_effort(w);
+    write_verbosity(w);
+    write_output(w);
+    pl_openai_chat_write_tier(w, s->service_tier);
+}

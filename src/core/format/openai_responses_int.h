@@ -1,0 +1,72 @@
+/* What the files of OpenAI's Responses format share. */
+#ifndef PL_FORMAT_OPENAI_RESPONSES_INT_H
+#define PL_FORMAT_OPENAI_RESPONSES_INT_H
+
+#include "base/map.h"
+#include "format/format.h"
+
+/* Of tools and schemas, in letters, digits, _ and -. */
+#define PL_RESPONSES_NAME_LEN 64
+
+/* The items we model. All others (built-in tools, references to what the server keeps, whatever the
+ * vendor adds next) belong to no message: they go back to their own format whole and in place, and
+ * nowhere else. */
+enum pl_responses_item {
+    PL_ITEM_MESSAGE,
+    PL_ITEM_CALL,
+    PL_ITEM_OUTPUT,
+    PL_ITEM_CUSTOM_CALL,
+    PL_ITEM_CUSTOM_OUTPUT,
+    PL_ITEM_REASONING,
+    PL_ITEM_OTHER,
+};
+
+enum pl_responses_item pl_responses_item_of(const struct pl_conv *conv,
+                                            const struct pl_json_node *item);
+
+/* A document being written. */
+struct pl_responses_out {
+    struct pl_writer *w;  /* borrowed */
+    struct pl_conv *conv; /* borrowed */
+    const struct pl_format_task *task;
+    bool is_own;                  /* the source is this format: what we do not model goes along */
+    bool is_openai;               /* the source is OpenAI's: its file ids mean something here */
+    struct pl_map custom_ids;     /* owned; ids of the calls that were written as custom ones */
+    const struct pl_part *cut_at; /* the last thing an answer that broke off said; or NULL */
+    uint32_t n_written;           /* items so far */
+    /* Only when is_own: the items of the source, to find the one a part came from. */
+    const struct pl_json_node **items;    /* arena */
+    uint32_t n_items, next_item;          /* those before next_item have been looked at */
+    bool *is_used;                        /* arena; a part came from it */
+    const struct pl_json_node *reasoning; /* the item written last, which has several parts */
+};
+
+enum pl_status pl_responses_read(struct pl_conv *conv, enum pl_format_kind kind,
+                                 struct pl_error *err);
+enum pl_status pl_responses_write(struct pl_writer *w, const struct pl_format_task *task,
+                                  struct pl_error *err);
+
+/* The member of a message list or an output: the items of the messages from `first` on, as an
+ * array.
+ */
+void pl_responses_put_items(struct pl_responses_out *o, size_t first);
+/* Whether a part can be content of a message of that role (tool: of a result), and the part. A
+ * cache marker of the message stands on its last part. */
+bool pl_responses_is_sayable(const struct pl_responses_out *o, const struct pl_part *part,
+                             enum pl_role role);
+void pl_responses_put_part(struct pl_responses_out *o, const struct pl_part *part,
+                           enum pl_role role, struct pl_val cache);
+/* Model, sampling, tools and the rest of a request. */
+void pl_responses_put_settings(struct pl_responses_out *o);
+/* A whole response, or an error body. */
+void pl_responses_put_answer(struct pl_responses_out *o);
+
+/* Members of `object` (of the source, may be NULL) that are not in `known`, when the source is this
+ * format: a field we do not model goes back to its own vendor. */
+void pl_responses_put_extras(struct pl_responses_out *o, const struct pl_json_node *object,
+                             const char *const known[]);
+/* A flag or a number of the target that the source says in other words: no loss. Objects are left
+ * alone, since there may be more in them. */
+void pl_responses_know_scalar(struct pl_responses_out *o, struct pl_val val);
+
+#endif

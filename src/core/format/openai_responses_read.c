@@ -1,0 +1,556 @@
+/* Reading Responses. Items of the assistant that stand together are one utterance, so they become
+ * one message; but a second message item does not run into the text of the first one, for they were
+ * said apart (commentary, final answer). A call keeps them together whatever they say: its result
+ * answers all of them. */
+#include "format/openai_responses_int.h"
+
+#include "conv/sniff.h"
+#include "format/effort.h"
+
+struct reader {
+    struct pl_conv *conv;
+    bool is_in_run;      /* the last message is an utterance that may go on */
+    bool run_has_text;   /* a message item is in it */
+    bool run_has_call;   /* and a call */
+    bool has_state;      /* part of the conversation is kept by the server */
+    struct pl_map calls; /* owned; ids seen so far, filled when has_state */
+};
+
+typedef struct pl_part *(*add_part_fn)(struct pl_conv *, enum pl_part_kind,
+                                       const struct pl_json_node *);
+
+static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
+{
+    return n && pl_json_kind(n) == kind;
+}
+
+static void know(struct pl_conv *conv, const struct pl_json_node *object, const char *key)
+{
+    pl_conv_know(conv, pl_conv_node(conv, object, key));
+}
+
+/* A URL, or the data in it. */
+static void read_url(struct pl_conv *conv, struct pl_part *part, struct pl_val url)
+{
+    if (!pl_conv_data_url(conv, url, &part->mime, &part->data))
+        part->url = url;
+}
+
+static void read_image(struct pl_conv *conv, struct pl_part *part)
+{
+    struct pl_val url = pl_conv_get(conv, part->node, "image_url");
+    /* As openai-chat spells it: {"url": …}. */
+    if (is_kind(url.node, PL_JSON_OBJECT)) {
+        part->detail = pl_conv_get(conv, url.node, "detail");
+        url = pl_conv_get(conv, url.node, "url");
+    }
+    read_url(conv, part, url);
+    part->file_id = pl_conv_get(conv, part->node, "file_id");
+    if (!pl_val_is_set(part->detail))
+        part->detail = pl_conv_get(conv, part->node, "detail");
+}
+
+static void read_file(struct pl_conv *conv, struct pl_part *part)
+{
+    struct pl_val data = pl_conv_get(conv, part->node, "file_data");
+    /* Some clients send the bare base64. */
+    if (pl_val_is_set(data) && !pl_conv_data_url(conv, data, &part->mime, &part->data)) {
+        const char *mime = pl_sniff_mime(pl_conv_text(conv, data));
+        part->data = data;
+        part->mime = mime ? pl_val_text(pl_str_of(mime)) : (struct pl_val){0};
+    }
+    part->url = pl_conv_get(conv, part->node, "file_url");
+    part->file_id = pl_conv_get(conv, part->node, "file_id");
+    part->name = pl_conv_get(conv, part->node, "filename");
+    part->detail = pl_conv_get(conv, part->node, "detail");
+}
+
+static void read_audio(struct pl_conv *conv, struct pl_part *part)
+{
+    const struct pl_json_node *audio = pl_conv_node(conv, part->node, "input_audio");
+    struct pl_val format = pl_conv_get(conv, audio, "format");
+    part->data = pl_conv_get(conv, audio, "data");
+    if (!pl_val_is_set(format))
+        return;
+    struct pl_str word = pl_conv_text(conv, format);
+    struct pl_str type = pl_str_eq(word, PL_STR("mp3")) ? PL_STR("mpeg") : word;
+    part->mime = pl_val_text(pl_conv_printf(conv, "audio/%.*s", PL_STR_ARG(type)));
+    part->mime.node = format.node;
+}
+
+static void read_text(struct pl_conv *conv, struct pl_part *part)
+{
+    const struct pl_json_node *annotations = pl_conv_node(conv, part->node, "annotations");
+    part->text = pl_conv_get(conv, part->node, "text");
+    if (is_kind(annotations, PL_JSON_ARRAY) && pl_json_count(annotations))
+        part->citations = pl_val_node(annotations);
+}
+
+static void read_refusal(struct pl_conv *conv, struct pl_part *part)
+{
+    part->text = pl_conv_get(conv, part->node, "refusal");
+}
+
+static const struct {
+    const char *type;
+    enum pl_part_kind kind;
+    void (*read)(struct pl_conv *, struct pl_part *);
+} part_types[] = {
+    {"input_text", PL_PART_TEXT, read_text},    {"output_text", PL_PART_TEXT, read_text},
+    {"text", PL_PART_TEXT, read_text},          {"refusal", PL_PART_REFUSAL, read_refusal},
+    {"input_image", PL_PART_IMAGE, read_image}, {"input_file", PL_PART_FILE, read_file},
+    {"input_audio", PL_PART_AUDIO, read_audio},
+};
+
+static void read_part(struct pl_conv *conv, const struct pl_json_node *node, add_part_fn add)
+{
+    if (is_kind(node, PL_JSON_STRING)) {
+        add(conv, PL_PART_TEXT, NULL)->text = pl_val_node(node);
+        return;
+    }
+    const struct pl_json_node *type = pl_conv_node(conv, node, "type");
+    for (size_t i = 0; i < sizeof part_types / sizeof *part_types; i++) {
+        if (!pl_conv_says(conv, type, part_types[i].type))
+            continue;
+        struct pl_part *part = add(conv, part_types[i].kind, node);
+        part->node = node;
+        part_types[i].read(conv, part);
+        part->cache = pl_conv_get(conv, node, "prompt_cache_breakpoint");
+        pl_conv_know(conv, type);
+        return;
+    }
+    add(conv, PL_PART_OTHER, node);
+}
+
+/* A string is a part of its own; so is anything that is neither string nor array. */
+static void read_content(struct pl_conv *conv, const struct pl_json_node *content, add_part_fn add)
+{
+    if (!content)
+        return;
+    if (pl_json_kind(content) != PL_JSON_ARRAY) {
+        add(conv, PL_PART_TEXT, NULL)->text = pl_val_node(content);
+        return;
+    }
+    for (const struct pl_json_node *p = pl_json_first(content); p < pl_json_end(content);
+         p = pl_json_next(p))
+        read_part(conv, p, add);
+}
+
+/* Makes sure that the last message is the utterance an item of the assistant belongs to. */
+static void join_run(struct reader *r, const struct pl_json_node *item, uint32_t element,
+                     bool is_message)
+{
+    bool is_said_apart = is_message && r->run_has_text && !r->run_has_call;
+    if (!r->is_in_run || is_said_apart) {
+        struct pl_message *m = pl_conv_add_message(r->conv, PL_ROLE_ASSISTANT, item, element);
+        m->id = pl_conv_get(r->conv, item, "id");
+        r->run_has_text = r->run_has_call = false;
+    }
+    r->is_in_run = true;
+    r->run_has_text |= is_message;
+}
+
+static void read_message(struct reader *r, const struct pl_json_node *item, uint32_t element)
+{
+    static const char *const words[] = {"system", "developer", "user", "assistant", NULL};
+    static const enum pl_role roles[] = {PL_ROLE_SYSTEM, PL_ROLE_DEVELOPER, PL_ROLE_USER,
+                                         PL_ROLE_ASSISTANT};
+    const struct pl_json_node *role = pl_conv_node(r->conv, item, "role");
+    int found = pl_conv_word(r->conv, role, words);
+    if (found < 0)
+        return;
+    if (roles[found] == PL_ROLE_ASSISTANT) {
+        join_run(r, item, element, true);
+    } else {
+        struct pl_message *m = pl_conv_add_message(r->conv, roles[found], item, element);
+        m->id = pl_conv_get(r->conv, item, "id");
+        r->is_in_run = false;
+    }
+    pl_conv_know(r->conv, role);
+    know(r->conv, item, "type");
+    read_content(r->conv, pl_conv_node(r->conv, item, "content"), pl_conv_add_part);
+}
+
+static void read_call(struct reader *r, const struct pl_json_node *item, uint32_t element,
+                      bool is_custom)
+{
+    join_run(r, item, element, false);
+    r->run_has_call = true;
+    struct pl_part *call = pl_conv_add_part(r->conv, PL_PART_CALL, item);
+    call->id = pl_conv_get(r->conv, item, "call_id");
+    call->name = pl_conv_get(r->conv, item, "name");
+    call->args = pl_conv_get(r->conv, item, is_custom ? "input" : "arguments");
+    call->status = pl_conv_get(r->conv, item, "status");
+    call->is_custom = is_custom;
+    know(r->conv, item, "type");
+    bool is_new = false;
+    if (r->has_state && !pl_map_put(&r->calls, pl_conv_text(r->conv, call->id), &is_new))
+        r->conv->status = PL_NOMEM;
+}
+
+static void read_output(struct reader *r, const struct pl_json_node *item, uint32_t element,
+                        bool is_custom)
+{
+    struct pl_conv *conv = r->conv;
+    struct pl_val id = pl_conv_get(conv, item, "call_id");
+    /* Its call is at the server, where only the vendor finds it: a result alone helps nobody. */
+    if (r->has_state && !pl_map_get(&r->calls, pl_conv_text(conv, id)))
+        return;
+    r->is_in_run = false;
+    pl_conv_add_message(conv, PL_ROLE_TOOL, item, element)->id = pl_conv_get(conv, item, "id");
+    struct pl_part *result = pl_conv_add_part(conv, PL_PART_RESULT, item);
+    struct pl_val status = pl_conv_get(conv, item, "status");
+    result->id = id;
+    result->name = pl_conv_get(conv, item, "name");
+    result->is_custom = is_custom;
+    if (pl_conv_says(conv, status.node, "incomplete"))
+        result->is_error = (struct pl_flag){true, true, status};
+    else
+        result->status = status;
+    know(conv, item, "type");
+    read_content(conv, pl_conv_node(conv, item, "output"), pl_conv_add_child);
+}
+
+/* The texts of summary or content, each a part; how many there were. */
+static uint32_t read_thoughts(struct reader *r, const struct pl_json_node *item, const char *key)
+{
+    const struct pl_json_node *list = pl_conv_node(r->conv, item, key);
+    uint32_t n = 0;
+    if (!is_kind(list, PL_JSON_ARRAY))
+        return 0;
+    for (const struct pl_json_node *p = pl_json_first(list); p < pl_json_end(list);
+         p = pl_json_next(p)) {
+        struct pl_val text = pl_conv_get(r->conv, p, "text");
+        if (!pl_val_is_set(text))
+            continue;
+        struct pl_part *part = pl_conv_add_part(r->conv, PL_PART_THINKING, item);
+        part->text = text;
+        part->id = pl_conv_get(r->conv, item, "id");
+        know(r->conv, p, "type");
+        n++;
+    }
+    return n;
+}
+
+static void read_reasoning(struct reader *r, const struct pl_json_node *item, uint32_t element)
+{
+    struct pl_val proof = pl_conv_get(r->conv, item, "encrypted_content");
+    join_run(r, item, element, false);
+    know(r->conv, item, "type");
+    uint32_t n = read_thoughts(r, item, "summary");
+    n += read_thoughts(r, item, "content");
+    if (n && r->conv->status == PL_OK) {
+        /* One item, one proof: with the last of its texts. */
+        r->conv->parts.ptr[r->conv->parts.len - 1].signature = proof;
+    } else if (!n) {
+        struct pl_part *part = pl_conv_add_part(r->conv, PL_PART_REDACTED, item);
+        part->data = proof;
+        part->id = pl_conv_get(r->conv, item, "id");
+    }
+}
+
+static void read_item(struct reader *r, const struct pl_json_node *item, uint32_t element)
+{
+    switch (pl_responses_item_of(r->conv, item)) {
+    case PL_ITEM_MESSAGE:
+        read_message(r, item, element);
+        break;
+    case PL_ITEM_CALL:
+        read_call(r, item, element, false);
+        break;
+    case PL_ITEM_CUSTOM_CALL:
+        read_call(r, item, element, true);
+        break;
+    case PL_ITEM_OUTPUT:
+        read_output(r, item, element, false);
+        break;
+    case PL_ITEM_CUSTOM_OUTPUT:
+        read_output(r, item, element, true);
+        break;
+    case PL_ITEM_REASONING:
+        read_reasoning(r, item, element);
+        break;
+    case PL_ITEM_OTHER:
+        break;
+    }
+}
+
+/* Whether the request goes on with what the server remembers. */
+static bool has_state(const struct pl_conv *conv, const struct pl_json_node *list)
+{
+    const struct pl_json_node *root = conv->doc->root;
+    if (pl_conv_node(conv, root, "previous_response_id") ||
+        pl_conv_node(conv, root, "conversation"))
+        return true;
+    for (const struct pl_json_node *i = pl_json_first(list); i < pl_json_end(list);
+         i = pl_json_next(i))
+        if (pl_conv_says(conv, pl_conv_node(conv, i, "type"), "item_reference"))
+            return true;
+    return false;
+}
+
+static void read_items(struct pl_conv *conv, const struct pl_json_node *list)
+{
+    struct reader r = {.conv = conv, .has_state = has_state(conv, list)};
+    uint32_t element = 0;
+    conv->list = list;
+    for (const struct pl_json_node *i = pl_json_first(list);
+         i < pl_json_end(list) && conv->status == PL_OK; i = pl_json_next(i))
+        read_item(&r, i, element++);
+    pl_map_deinit(&r.calls);
+}
+
+static void read_tools(struct pl_conv *conv, const struct pl_json_node *list)
+{
+    if (!is_kind(list, PL_JSON_ARRAY))
+        return;
+    for (const struct pl_json_node *t = pl_json_first(list); t < pl_json_end(list);
+         t = pl_json_next(t)) {
+        struct pl_tool *tool = pl_conv_add_tool(conv, t);
+        const struct pl_json_node *type = pl_conv_node(conv, t, "type");
+        tool->is_custom = pl_conv_says(conv, type, "custom");
+        tool->is_hosted = !tool->is_custom && !pl_conv_says(conv, type, "function");
+        if (tool->is_hosted)
+            continue;
+        pl_conv_know(conv, type);
+        tool->name = pl_conv_get(conv, t, "name");
+        tool->description = pl_conv_get(conv, t, "description");
+        tool->schema = pl_conv_get(conv, t, tool->is_custom ? "format" : "parameters");
+        tool->strict = pl_conv_get(conv, t, "strict");
+    }
+}
+
+static void read_choice(struct pl_conv *conv, struct pl_settings *s)
+{
+    static const char *const words[] = {"auto", "required", "none", NULL};
+    static const enum pl_choice choices[] = {PL_CHOICE_AUTO, PL_CHOICE_ANY, PL_CHOICE_NONE};
+    static const char *const types[] = {"function", "custom", NULL};
+    s->choice_val = pl_conv_get(conv, conv->doc->root, "tool_choice");
+    if (!pl_val_is_set(s->choice_val))
+        return;
+    int word = pl_conv_word(conv, s->choice_val.node, words);
+    const struct pl_json_node *type = pl_conv_node(conv, s->choice_val.node, "type");
+    s->choice_name = pl_conv_get(conv, s->choice_val.node, "name");
+    if (word >= 0) {
+        s->choice = choices[word];
+    } else if (pl_conv_word(conv, type, types) >= 0 && pl_val_is_set(s->choice_name)) {
+        s->choice = PL_CHOICE_ONE;
+        pl_conv_know(conv, type);
+    } else {
+        s->choice = PL_CHOICE_OTHER;
+    }
+}
+
+static void read_text_settings(struct pl_conv *conv, struct pl_settings *s)
+{
+    static const char *const types[] = {"text", "json_object", "json_schema", NULL};
+    static const enum pl_output outputs[] = {PL_OUTPUT_TEXT, PL_OUTPUT_JSON, PL_OUTPUT_SCHEMA};
+    const struct pl_json_node *text = pl_conv_node(conv, conv->doc->root, "text");
+    const struct pl_json_node *format = pl_conv_node(conv, text, "format");
+    s->verbosity = pl_conv_get(conv, text, "verbosity");
+    int type = pl_conv_word(conv, pl_conv_node(conv, format, "type"), types);
+    if (type < 0)
+        return;
+    s->output = outputs[type];
+    /* "Any JSON" is all this word says: who writes it marks it. */
+    if (s->output != PL_OUTPUT_JSON)
+        know(conv, format, "type");
+    s->output_val = pl_val_node(format);
+    if (s->output != PL_OUTPUT_SCHEMA)
+        return;
+    s->output_name = pl_conv_get(conv, format, "name");
+    s->output_description = pl_conv_get(conv, format, "description");
+    s->output_schema = pl_conv_get(conv, format, "schema");
+    s->output_strict = pl_conv_get(conv, format, "strict");
+}
+
+static void read_reasoning_settings(struct pl_conv *conv, struct pl_settings *s)
+{
+    const struct pl_json_node *reasoning = pl_conv_node(conv, conv->doc->root, "reasoning");
+    struct pl_val summary = pl_conv_get(conv, reasoning, "summary");
+    s->effort_val = pl_conv_get(conv, reasoning, "effort");
+    s->effort = pl_effort_of_word(conv, s->effort_val.node);
+    if (!pl_val_is_set(summary))
+        return;
+    /* That thoughts are shown can be said elsewhere; how long they shall be cannot. */
+    s->shows_thoughts = (struct pl_flag){.is_set = true, .value = true};
+    if (pl_conv_says(conv, summary.node, "auto"))
+        s->shows_thoughts.val = summary;
+}
+
+/* Log probabilities are asked for by a word in a list. */
+static void read_include(struct pl_conv *conv, struct pl_settings *s)
+{
+    const struct pl_json_node *include = pl_conv_node(conv, conv->doc->root, "include");
+    if (!is_kind(include, PL_JSON_ARRAY))
+        return;
+    for (const struct pl_json_node *i = pl_json_first(include); i < pl_json_end(include);
+         i = pl_json_next(i))
+        if (pl_conv_says(conv, i, "message.output_text.logprobs"))
+            s->logprobs = (struct pl_val){.kind = PL_VAL_JSON, .node = i, .str = PL_STR("true")};
+}
+
+static void read_settings(struct pl_conv *conv)
+{
+    struct pl_settings *s = &conv->settings;
+    const struct pl_json_node *root = conv->doc->root;
+    const struct {
+        const char *key;
+        struct pl_val *to;
+    } plain[] = {
+        {"model", &s->model},
+        {"temperature", &s->temperature},
+        {"top_p", &s->top_p},
+        {"max_output_tokens", &s->max_tokens},
+        {"top_logprobs", &s->top_logprobs},
+        {"stream", &s->stream},
+        {"user", &s->user},
+        {"safety_identifier", &s->safety_id},
+        {"metadata", &s->metadata},
+        {"service_tier", &s->service_tier},
+    };
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        *plain[i].to = pl_conv_get(conv, root, plain[i].key);
+    struct pl_val parallel = pl_conv_get(conv, root, "parallel_tool_calls");
+    if (pl_val_is_set(parallel))
+        s->parallel = (struct pl_flag){true, pl_json_kind(parallel.node) == PL_JSON_TRUE, parallel};
+    read_choice(conv, s);
+    read_text_settings(conv, s);
+    read_reasoning_settings(conv, s);
+    read_include(conv, s);
+    read_tools(conv, pl_conv_node(conv, root, "tools"));
+}
+
+static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
+{
+    static const char *const state[] = {"previous_response_id", "conversation", "prompt", NULL};
+    const struct pl_json_node *root = conv->doc->root;
+    struct pl_val instructions = pl_conv_get(conv, root, "instructions");
+    const struct pl_json_node *input = pl_conv_node(conv, root, "input");
+    bool has_words = input || is_kind(instructions.node, PL_JSON_STRING);
+    for (int i = 0; state[i]; i++)
+        has_words |= pl_conv_node(conv, root, state[i]) != NULL;
+    if (!has_words)
+        return pl_fail(err, PL_INVALID,
+                       "a Responses request has `input`, a text or a list of items; this has none");
+    if (input && !is_kind(input, PL_JSON_STRING) && !is_kind(input, PL_JSON_ARRAY))
+        return pl_fail(err, PL_INVALID, "`input` is a text or a list of items, not %s",
+                       pl_json_kind_name(pl_json_kind(input)));
+    read_settings(conv);
+    if (is_kind(instructions.node, PL_JSON_STRING)) {
+        pl_conv_add_message(conv, PL_ROLE_SYSTEM, instructions.node, PL_NO_ELEMENT);
+        pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text = instructions;
+    }
+    if (is_kind(input, PL_JSON_ARRAY)) {
+        read_items(conv, input);
+    } else if (input) {
+        pl_conv_add_message(conv, PL_ROLE_USER, input, 0);
+        pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text = pl_val_node(input);
+    }
+    return conv->status;
+}
+
+static bool has_call(const struct pl_conv *conv)
+{
+    for (size_t i = 0; i < conv->parts.len; i++)
+        if (conv->parts.ptr[i].kind == PL_PART_CALL)
+            return true;
+    return false;
+}
+
+static void read_finish(struct pl_conv *conv, struct pl_answer *a)
+{
+    static const char *const reasons[] = {"max_output_tokens", "content_filter", NULL};
+    static const enum pl_finish finishes[] = {PL_FINISH_LENGTH, PL_FINISH_FILTER};
+    const struct pl_json_node *root = conv->doc->root;
+    struct pl_val status = pl_conv_get(conv, root, "status");
+    const struct pl_json_node *details = pl_conv_node(conv, root, "incomplete_details");
+    struct pl_val reason = pl_conv_get(conv, details, "reason");
+    a->finish_val = status;
+    if (pl_conv_says(conv, status.node, "completed")) {
+        a->finish = has_call(conv) ? PL_FINISH_TOOLS : PL_FINISH_STOP;
+    } else if (pl_val_is_set(reason)) {
+        int found = pl_conv_word(conv, reason.node, reasons);
+        a->finish = found < 0 ? PL_FINISH_OTHER : finishes[found];
+        a->finish_val = reason;
+        pl_conv_know(conv, status.node);
+    } else if (pl_val_is_set(status)) {
+        a->finish = PL_FINISH_OTHER;
+    }
+}
+
+static void read_usage(struct pl_conv *conv, struct pl_usage *u)
+{
+    u->node = pl_conv_node(conv, conv->doc->root, "usage");
+    const struct pl_json_node *in = pl_conv_node(conv, u->node, "input_tokens_details");
+    u->input = pl_conv_get(conv, u->node, "input_tokens");
+    u->output = pl_conv_get(conv, u->node, "output_tokens");
+    u->total = pl_conv_get(conv, u->node, "total_tokens");
+    u->cache_read = pl_conv_get(conv, in, "cached_tokens");
+    u->cache_write = pl_conv_get(conv, in, "cache_write_tokens");
+    u->reasoning =
+        pl_conv_get(conv, pl_conv_node(conv, u->node, "output_tokens_details"), "reasoning_tokens");
+}
+
+/* An error body, or a response that failed. */
+static void read_error(struct pl_conv *conv, const struct pl_json_node *error)
+{
+    struct pl_answer *a = &conv->answer;
+    a->is_error = true;
+    a->error_message = pl_conv_get(conv, error, "message");
+    a->error_type = pl_conv_get(conv, error, "type");
+    a->error_code = pl_conv_get(conv, error, "code");
+    a->error_param = pl_conv_get(conv, error, "param");
+    know(conv, conv->doc->root, "status");
+}
+
+/* The entries stand beside the text they are about; the first text that has some speaks for all. */
+static void read_logprobs(struct pl_conv *conv)
+{
+    for (size_t i = 0; i < conv->parts.len && !pl_val_is_set(conv->settings.logprobs); i++) {
+        const struct pl_part *part = &conv->parts.ptr[i];
+        struct pl_val entries = part->kind == PL_PART_TEXT
+                                    ? pl_conv_get(conv, part->node, "logprobs")
+                                    : (struct pl_val){0};
+        if (is_kind(entries.node, PL_JSON_ARRAY) && pl_json_count(entries.node))
+            conv->settings.logprobs = entries;
+    }
+}
+
+static enum pl_status read_answer(struct pl_conv *conv, struct pl_error *err)
+{
+    const struct pl_json_node *root = conv->doc->root;
+    const struct pl_json_node *error = pl_conv_node(conv, root, "error");
+    const struct pl_json_node *output = pl_conv_node(conv, root, "output");
+    struct pl_answer *a = &conv->answer;
+    if (!is_kind(error, PL_JSON_OBJECT) && !is_kind(output, PL_JSON_ARRAY))
+        return pl_fail(err, PL_INVALID,
+                       "a response of Responses has a list `output` or an object `error`; this has "
+                       "neither");
+    a->is_set = true;
+    a->id = pl_conv_get(conv, root, "id");
+    a->created = pl_conv_get(conv, root, "created_at");
+    a->model = pl_conv_get(conv, root, "model");
+    a->service_tier = pl_conv_get(conv, root, "service_tier");
+    know(conv, root, "object");
+    read_usage(conv, &a->usage);
+    if (is_kind(output, PL_JSON_ARRAY))
+        read_items(conv, output);
+    read_finish(conv, a);
+    read_logprobs(conv);
+    if (is_kind(error, PL_JSON_OBJECT))
+        read_error(conv, error);
+    return conv->status;
+}
+
+enum pl_status pl_responses_read(struct pl_conv *conv, enum pl_format_kind kind,
+                                 struct pl_error *err)
+{
+    const struct pl_json_node *root = conv->doc->root;
+    if (!is_kind(root, PL_JSON_OBJECT))
+        return pl_fail(err, PL_INVALID, "a Responses document is an object, not %s",
+                       pl_json_kind_name(pl_json_kind(root)));
+    bool is_answer = kind == PL_KIND_RESPONSE ||
+                     (pl_conv_node(conv, root, "output") && !pl_conv_node(conv, root, "input"));
+    return is_answer ? read_answer(conv, err) : read_request(conv, err);
+}

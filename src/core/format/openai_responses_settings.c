@@ -1,0 +1,421 @@
+/* What a Responses request has beside its items. Stop sequences, seeds, penalties and several
+ * answers at once have no words here; they keep no fate and so are reported. */
+#include "format/openai_responses_int.h"
+
+#include "format/effort.h"
+#include "format/gemini_schema.h"
+#include "format/tool_name.h"
+#include "json/number.h"
+
+static struct pl_val root_member(const struct pl_responses_out *o, const char *key)
+{
+    return pl_conv_get(o->conv, o->conv->doc->root, key);
+}
+
+/* A flag in the target's sense, as it was spelled where that is the same. */
+static void put_flag(struct pl_responses_out *o, const char *key, struct pl_flag flag)
+{
+    if (!flag.is_set)
+        return;
+    pl_w_key(o->w, key);
+    enum pl_json_kind same = flag.value ? PL_JSON_TRUE : PL_JSON_FALSE;
+    if (flag.val.kind == PL_VAL_NODE && pl_json_kind(flag.val.node) == same) {
+        pl_w_value(o->w, flag.val);
+    } else {
+        pl_w_bool(o->w, flag.value);
+        pl_responses_know_scalar(o, flag.val);
+    }
+}
+
+/* ---- tools ---- */
+
+static void put_schema(struct pl_responses_out *o, struct pl_val schema, bool is_gemini)
+{
+    if (is_gemini)
+        pl_gemini_schema_write_json(o->w, schema);
+    else
+        pl_w_value(o->w, schema);
+}
+
+/* {"type":"grammar","grammar":{"definition","syntax"}} of openai-chat is flat here. */
+static void put_custom_format(struct pl_responses_out *o, struct pl_val format)
+{
+    const struct pl_json_node *grammar = pl_conv_node(o->conv, format.node, "grammar");
+    if (!pl_val_is_set(format))
+        return;
+    pl_w_key(o->w, "format");
+    if (!grammar) {
+        pl_w_value(o->w, format);
+        return;
+    }
+    pl_w_open(o->w, '{');
+    pl_w_key_word(o->w, "type", "grammar");
+    pl_w_mapped(o->w, pl_conv_get(o->conv, format.node, "type"));
+    pl_w_opt_value(o->w, "syntax", pl_conv_get(o->conv, grammar, "syntax"));
+    pl_w_opt_value(o->w, "definition", pl_conv_get(o->conv, grammar, "definition"));
+    pl_w_close(o->w, '}');
+}
+
+/* Both are required; strict is on by default here and off by default everywhere else. */
+static void put_function_body(struct pl_responses_out *o, const struct pl_tool *tool)
+{
+    pl_w_key(o->w, "parameters");
+    if (pl_val_is_set(tool->schema))
+        put_schema(o, tool->schema, tool->is_openapi_schema);
+    else
+        pl_w_value(o->w, pl_val_json(PL_STR("{\"type\":\"object\",\"properties\":{}}")));
+    if (pl_val_is_set(tool->strict)) {
+        pl_w_opt_value(o->w, "strict", tool->strict);
+        return;
+    }
+    pl_w_key(o->w, "strict");
+    pl_w_bool(o->w, false);
+    pl_conv_loss(o->conv, PL_LOSS_SYNTHESISED, tool->node ? tool->node : o->conv->doc->root,
+                 "Responses is strict about arguments unless told otherwise; strict says false");
+}
+
+static void put_tool(struct pl_responses_out *o, const struct pl_tool *tool)
+{
+    static const char *const known[] = {"type",   "name",   "description", "parameters",
+                                        "format", "strict", NULL};
+    if (tool->is_hosted) {
+        pl_w_value(o->w, pl_val_node(tool->node));
+        return;
+    }
+    pl_w_open(o->w, '{');
+    pl_w_key_word(o->w, "type", tool->is_custom ? "custom" : "function");
+    pl_w_key(o->w, "name");
+    pl_tool_name_write(o->w, tool->name, PL_RESPONSES_NAME_LEN);
+    pl_w_opt_string(o->w, "description", tool->description);
+    if (tool->is_custom)
+        put_custom_format(o, tool->schema);
+    else if (!o->is_own)
+        put_function_body(o, tool);
+    else {
+        pl_w_opt_value(o->w, "parameters", tool->schema);
+        pl_w_opt_value(o->w, "strict", tool->strict);
+    }
+    pl_responses_put_extras(o, tool->node, known);
+    pl_w_close(o->w, '}');
+}
+
+static void put_tools(struct pl_responses_out *o)
+{
+    bool is_open = false;
+    for (size_t i = 0; i < o->conv->tools.len; i++) {
+        /* What runs at one vendor does not run at another. */
+        if (o->conv->tools.ptr[i].is_hosted && !o->is_own)
+            continue;
+        if (!is_open) {
+            pl_w_key(o->w, "tools");
+            pl_w_open(o->w, '[');
+            is_open = true;
+        }
+        put_tool(o, &o->conv->tools.ptr[i]);
+    }
+    if (is_open)
+        pl_w_close(o->w, ']');
+}
+
+static bool is_custom_tool(const struct pl_responses_out *o, struct pl_val name)
+{
+    struct pl_str wanted = pl_conv_text(o->conv, name);
+    for (size_t i = 0; i < o->conv->tools.len; i++)
+        if (pl_str_eq(pl_conv_text(o->conv, o->conv->tools.ptr[i].name), wanted))
+            return o->conv->tools.ptr[i].is_custom;
+    return false;
+}
+
+static void put_named(struct pl_responses_out *o, struct pl_val name, bool is_custom)
+{
+    pl_w_open(o->w, '{');
+    pl_w_key_word(o->w, "type", is_custom ? "custom" : "function");
+    pl_w_key(o->w, "name");
+    pl_tool_name_write(o->w, name, PL_RESPONSES_NAME_LEN);
+    pl_w_close(o->w, '}');
+}
+
+/* {"type":"allowed_tools","allowed_tools":{"mode","tools":[{"type","function":{"name"}}]}} of
+ * openai-chat, made flat. */
+static void put_allowed_tools(struct pl_responses_out *o, const struct pl_json_node *choice,
+                              const struct pl_json_node *allowed)
+{
+    const struct pl_json_node *tools = pl_conv_node(o->conv, allowed, "tools");
+    pl_w_key(o->w, "tool_choice");
+    pl_w_open(o->w, '{');
+    pl_w_key_word(o->w, "type", "allowed_tools");
+    pl_conv_know(o->conv, pl_conv_node(o->conv, choice, "type"));
+    pl_w_opt_value(o->w, "mode", pl_conv_get(o->conv, allowed, "mode"));
+    pl_w_key(o->w, "tools");
+    pl_w_open(o->w, '[');
+    if (tools && pl_json_kind(tools) == PL_JSON_ARRAY)
+        for (const struct pl_json_node *t = pl_json_first(tools); t < pl_json_end(tools);
+             t = pl_json_next(t)) {
+            const struct pl_json_node *custom = pl_conv_node(o->conv, t, "custom");
+            const struct pl_json_node *body =
+                custom ? custom : pl_conv_node(o->conv, t, "function");
+            put_named(o, pl_conv_get(o->conv, body, "name"), custom != NULL);
+            pl_conv_know(o->conv, pl_conv_node(o->conv, t, "type"));
+        }
+    pl_w_close(o->w, ']');
+    pl_w_close(o->w, '}');
+}
+
+static void put_choice(struct pl_responses_out *o)
+{
+    static const char *const words[] = {
+        [PL_CHOICE_AUTO] = "auto",
+        [PL_CHOICE_ANY] = "required",
+        [PL_CHOICE_NONE] = "none",
+        [PL_CHOICE_OTHER] = NULL,
+    };
+    const struct pl_settings *s = &o->conv->settings;
+    const struct pl_json_node *allowed = pl_conv_node(o->conv, s->choice_val.node, "allowed_tools");
+    if (s->choice == PL_CHOICE_ONE) {
+        pl_w_key(o->w, "tool_choice");
+        pl_responses_know_scalar(o, s->choice_val);
+        put_named(o, s->choice_name, is_custom_tool(o, s->choice_name));
+    } else if (s->choice == PL_CHOICE_OTHER && o->is_own) {
+        pl_w_opt_value(o->w, "tool_choice", s->choice_val);
+    } else if (s->choice == PL_CHOICE_OTHER && allowed) {
+        put_allowed_tools(o, s->choice_val.node, allowed);
+    } else if (s->choice != PL_CHOICE_UNSET && words[s->choice]) {
+        pl_w_key(o->w, "tool_choice");
+        if (pl_conv_says(o->conv, s->choice_val.node, words[s->choice])) {
+            pl_w_value(o->w, s->choice_val);
+        } else {
+            pl_w_word(o->w, words[s->choice]);
+            pl_responses_know_scalar(o, s->choice_val);
+            pl_w_mapped(o->w, pl_conv_get(o->conv, s->choice_val.node, "type"));
+            pl_w_mapped(o->w, pl_conv_get(o->conv, s->choice_val.node, "mode"));
+        }
+    }
+}
+
+/* ---- text and reasoning ---- */
+
+static void put_text_format(struct pl_responses_out *o)
+{
+    static const char *const types[] = {
+        [PL_OUTPUT_TEXT] = "text",
+        [PL_OUTPUT_JSON] = "json_object",
+        [PL_OUTPUT_SCHEMA] = "json_schema",
+    };
+    static const char *const known[] = {"type", "name", "description", "strict", "schema", NULL};
+    const struct pl_settings *s = &o->conv->settings;
+    if (s->output == PL_OUTPUT_UNSET)
+        return;
+    pl_w_key(o->w, "format");
+    pl_w_open(o->w, '{');
+    pl_w_key_word(o->w, "type", types[s->output]);
+    pl_responses_know_scalar(o, s->output_val);
+    pl_conv_know(o->conv, pl_conv_node(o->conv, s->output_val.node, "type"));
+    if (s->output == PL_OUTPUT_SCHEMA) {
+        pl_w_key(o->w, "name");
+        if (pl_val_is_set(s->output_name)) {
+            pl_tool_name_write(o->w, s->output_name, PL_RESPONSES_NAME_LEN);
+        } else {
+            pl_w_word(o->w, "answer");
+            pl_conv_loss(o->conv, PL_LOSS_SYNTHESISED, o->conv->doc->root,
+                         "a schema of the answer needs a name here; it is called answer");
+        }
+        pl_w_opt_string(o->w, "description", s->output_description);
+        pl_w_opt_value(o->w, "strict", s->output_strict);
+        pl_w_key(o->w, "schema");
+        if (pl_val_is_set(s->output_schema))
+            put_schema(o, s->output_schema, s->is_openapi_output);
+        else
+            pl_w_value(o->w, pl_val_json(PL_STR("{}")));
+    }
+    pl_responses_put_extras(o, s->output_val.node, known);
+    pl_w_close(o->w, '}');
+}
+
+static void put_text(struct pl_responses_out *o)
+{
+    static const char *const known[] = {"format", "verbosity", NULL};
+    const struct pl_settings *s = &o->conv->settings;
+    struct pl_val own = o->is_own ? root_member(o, "text") : (struct pl_val){0};
+    if (s->output == PL_OUTPUT_UNSET && !pl_val_is_set(s->verbosity) && !pl_val_is_set(own))
+        return;
+    pl_w_key(o->w, "text");
+    pl_w_open(o->w, '{');
+    put_text_format(o);
+    pl_w_opt_string(o->w, "verbosity", s->verbosity);
+    pl_responses_put_extras(o, own.node, known);
+    pl_w_close(o->w, '}');
+}
+
+/* A word; a number of tokens is rounded to one; thinking switched off is the word none. */
+static enum pl_effort effort_of(struct pl_responses_out *o)
+{
+    const struct pl_settings *s = &o->conv->settings;
+    int64_t budget = 0;
+    if (s->effort != PL_EFFORT_UNSET)
+        return s->effort;
+    if (s->thinking_budget.kind == PL_VAL_NODE &&
+        pl_json_kind(s->thinking_budget.node) == PL_JSON_NUMBER &&
+        pl_json_number_int64(pl_json_span(o->conv->doc, s->thinking_budget.node), &budget)) {
+        enum pl_effort effort = pl_effort_of_budget(budget);
+        if (effort != PL_EFFORT_UNSET)
+            pl_w_loss(o->w, PL_LOSS_APPROXIMATED, s->thinking_budget,
+                      "a number of tokens to think with is one of six words here");
+        return effort;
+    }
+    const struct pl_json_node *type = pl_conv_node(o->conv, s->thinking.node, "type");
+    if (!pl_conv_says(o->conv, type, "disabled"))
+        return PL_EFFORT_UNSET;
+    pl_conv_know(o->conv, type);
+    return PL_EFFORT_NONE;
+}
+
+static void put_effort(struct pl_responses_out *o, enum pl_effort effort)
+{
+    struct pl_val word = o->conv->settings.effort_val;
+    const char *said = pl_effort_word(effort);
+    if (!said) {
+        if (o->is_own)
+            pl_w_opt_value(o->w, "effort", word);
+        return;
+    }
+    pl_w_key(o->w, "effort");
+    if (pl_conv_says(o->conv, word.node, said)) {
+        pl_w_value(o->w, word);
+    } else {
+        pl_w_word(o->w, said);
+        pl_responses_know_scalar(o, word);
+    }
+}
+
+/* Whether thoughts are shown is the word auto, or nothing; how they are shown is not said. */
+static void know_shown(struct pl_responses_out *o, struct pl_flag shows)
+{
+    if (!shows.is_set || !shows.val.node || o->is_own)
+        return;
+    if (pl_json_kind(shows.val.node) != PL_JSON_STRING)
+        pl_responses_know_scalar(o, shows.val);
+    else if (shows.value)
+        pl_w_loss(o->w, PL_LOSS_APPROXIMATED, shows.val,
+                  "thoughts are shown as the model likes: summary says auto");
+}
+
+static void put_reasoning(struct pl_responses_out *o)
+{
+    static const char *const known[] = {"effort", NULL};
+    struct pl_flag shows = o->conv->settings.shows_thoughts;
+    struct pl_val own = o->is_own ? root_member(o, "reasoning") : (struct pl_val){0};
+    enum pl_effort effort = effort_of(o);
+    bool has_summary = shows.is_set && shows.value && !o->is_own;
+    know_shown(o, shows);
+    if (effort == PL_EFFORT_UNSET && !has_summary && !pl_val_is_set(own))
+        return;
+    pl_w_key(o->w, "reasoning");
+    pl_w_open(o->w, '{');
+    put_effort(o, effort);
+    if (has_summary)
+        pl_w_key_word(o->w, "summary", "auto");
+    pl_responses_put_extras(o, own.node, known);
+    pl_w_close(o->w, '}');
+}
+
+/* ---- the rest ---- */
+
+/* Log probabilities are asked for by a word in a list. */
+static void put_include(struct pl_responses_out *o)
+{
+    struct pl_val asked = o->conv->settings.logprobs;
+    if (!pl_val_is_set(asked) || o->is_own)
+        return;
+    if (asked.kind == PL_VAL_NODE && pl_json_kind(asked.node) == PL_JSON_TRUE) {
+        pl_w_key(o->w, "include");
+        pl_w_open(o->w, '[');
+        pl_w_word(o->w, "message.output_text.logprobs");
+        pl_w_close(o->w, ']');
+    }
+    pl_responses_know_scalar(o, asked);
+}
+
+/* How fast and for how much, in the words of the vendors that have such words. */
+static void put_service_tier(struct pl_responses_out *o)
+{
+    static const char *const own[] = {"auto",     "default", "flex",      "scale",
+                                      "priority", "fast",    "ultrafast", NULL};
+    static const char *const plain[] = {"standard_only", "standard", NULL};
+    struct pl_val tier = o->conv->settings.service_tier;
+    if (o->is_own || pl_conv_word(o->conv, tier.node, own) >= 0) {
+        pl_w_opt_value(o->w, "service_tier", tier);
+    } else if (pl_conv_word(o->conv, tier.node, plain) >= 0) {
+        pl_w_key_word(o->w, "service_tier", "default");
+        pl_w_loss(o->w, PL_LOSS_MOVED, tier, "the usual service is called default here");
+    }
+}
+
+static void put_metadata(struct pl_responses_out *o)
+{
+    struct pl_val metadata = o->conv->settings.metadata;
+    if (metadata.kind == PL_VAL_NODE && pl_json_kind(metadata.node) == PL_JSON_OBJECT)
+        pl_w_opt_value(o->w, "metadata", metadata);
+}
+
+/* Members that both of OpenAI's formats spell alike. */
+static void put_shared(struct pl_responses_out *o)
+{
+    static const char *const shared[] = {
+        "store", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "moderation",
+        NULL,
+    };
+    if (o->task->from != &pl_format_openai_chat)
+        return;
+    for (int i = 0; shared[i]; i++)
+        pl_w_opt_value(o->w, shared[i], root_member(o, shared[i]));
+    struct pl_val obfuscation =
+        pl_conv_get(o->conv, root_member(o, "stream_options").node, "include_obfuscation");
+    if (pl_val_is_set(obfuscation)) {
+        pl_w_key(o->w, "stream_options");
+        pl_w_open(o->w, '{');
+        pl_w_opt_value(o->w, "include_obfuscation", obfuscation);
+        pl_w_close(o->w, '}');
+    }
+}
+
+void pl_responses_put_settings(struct pl_responses_out *o)
+{
+    static const char *const known[] = {
+        "model",
+        "instructions",
+        "input",
+        "tools",
+        "tool_choice",
+        "text",
+        "reasoning",
+        "temperature",
+        "top_p",
+        "max_output_tokens",
+        "top_logprobs",
+        "stream",
+        "user",
+        "safety_identifier",
+        "metadata",
+        "service_tier",
+        "parallel_tool_calls",
+        NULL,
+    };
+    const struct pl_settings *s = &o->conv->settings;
+    put_tools(o);
+    put_choice(o);
+    put_flag(o, "parallel_tool_calls", s->parallel);
+    put_text(o);
+    put_reasoning(o);
+    pl_w_opt_value(o->w, "temperature", s->temperature);
+    pl_w_opt_value(o->w, "top_p", s->top_p);
+    pl_w_opt_value(o->w, "max_output_tokens", s->max_tokens);
+    pl_w_opt_value(o->w, "top_logprobs", s->top_logprobs);
+    put_include(o);
+    pl_w_opt_value(o->w, "stream", s->stream);
+    put_service_tier(o);
+    pl_w_opt_string(o->w, "user", s->user);
+    pl_w_opt_string(o->w, "safety_identifier", s->safety_id);
+    put_metadata(o);
+    put_shared(o);
+    pl_responses_put_extras(o, o->conv->doc->root, known);
+}

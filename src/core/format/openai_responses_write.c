@@ -1,0 +1,468 @@
+/* Writing Responses: the parts of a message as items, in their order.
+ *
+ *     text, refusal, images …    content of a message item; what stands together shares one
+ *     call, result               an item each
+ *     reasoning                  an item; in a request only from this format, for the server knows
+ *                                its items by id and refuses strangers
+ *
+ * A message always leaves at least one item behind, so that nobody's turn disappears. */
+#include "format/openai_responses_int.h"
+
+#include "base/hash.h"
+#include "conv/call_ids.h"
+#include "format/tool_name.h"
+
+#define MAX_ID 64
+
+static bool is_answer(const struct pl_responses_out *o)
+{
+    return o->task->kind == PL_KIND_RESPONSE;
+}
+
+void pl_responses_know_scalar(struct pl_responses_out *o, struct pl_val val)
+{
+    if (val.node && !pl_json_is_container(val.node))
+        pl_w_mapped(o->w, val);
+}
+
+void pl_responses_put_extras(struct pl_responses_out *o, const struct pl_json_node *object,
+                             const char *const known[])
+{
+    if (!o->is_own || !object || pl_json_kind(object) != PL_JSON_OBJECT)
+        return;
+    for (const struct pl_json_node *k = pl_json_first(object); k < pl_json_end(object);
+         k = pl_json_next_member(k)) {
+        struct pl_str key = pl_conv_text(o->conv, pl_val_node(k));
+        bool is_known = false;
+        for (int i = 0; known[i]; i++)
+            is_known |= pl_str_eq(key, pl_str_of(known[i]));
+        if (is_known)
+            continue;
+        pl_json_out_key_str(&o->w->out, key);
+        pl_w_value(o->w, pl_val_node(k + 1));
+    }
+}
+
+/* ---- ids ---- */
+
+/* The same for the same words in every run. */
+static uint64_t mark_of(struct pl_str s)
+{
+    return pl_hash_with((struct pl_hash_key){{1, 2}}, s);
+}
+
+/* Calls and results have ids by now; one that is too long is replaced on both sides alike. */
+static void put_id(struct pl_responses_out *o, struct pl_val id)
+{
+    struct pl_str text = pl_conv_text(o->conv, id);
+    pl_w_key(o->w, "call_id");
+    if (text.len <= MAX_ID) {
+        pl_w_string(o->w, id);
+        return;
+    }
+    struct pl_str made = pl_conv_printf(o->conv, "call_%016llx", (unsigned long long)mark_of(text));
+    pl_w_string(o->w, pl_val_text(made));
+    pl_w_loss(o->w, PL_LOSS_APPROXIMATED, id,
+              "an id has at most 64 characters here; this one was replaced");
+}
+
+/* What an item of a response has beside its content. */
+static void put_item_head(struct pl_responses_out *o, const char *type, const char *prefix,
+                          bool is_cut)
+{
+    if (!o->is_own)
+        pl_w_key_word(o->w, "type", type);
+    if (!is_answer(o) || o->is_own)
+        return;
+    pl_w_key(o->w, "id");
+    pl_w_string(o->w, pl_val_text(pl_conv_printf(o->conv, "%s_%u", prefix, o->n_written)));
+    pl_w_key_word(o->w, "status", is_cut ? "incomplete" : "completed");
+}
+
+/* ---- items of the source ---- */
+
+/* The node that tells which item of the source a part came from. */
+static const struct pl_json_node *origin_of(const struct pl_part *part)
+{
+    return part->node ? part->node : part->text.node;
+}
+
+/* Its place in o->items, or n_items when it was not read from there. */
+static uint32_t item_index(const struct pl_responses_out *o, const struct pl_part *part)
+{
+    const struct pl_json_node *node = origin_of(part);
+    uint32_t low = 0, high = o->n_items;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (o->items[middle] <= node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!node || !low || node >= pl_json_next(o->items[low - 1]))
+        return o->n_items;
+    return low - 1;
+}
+
+/* The item of the source that a part is written as again. A repair may have made something else of
+ * it (a message of a result that answers no call); then there is none. */
+static const struct pl_json_node *item_of(const struct pl_responses_out *o,
+                                          const struct pl_part *part)
+{
+    uint32_t i = item_index(o, part);
+    if (i >= o->n_items)
+        return NULL;
+    enum pl_responses_item is = pl_responses_item_of(o->conv, o->items[i]);
+    bool fits = is == PL_ITEM_MESSAGE;
+    if (part->kind == PL_PART_CALL)
+        fits = is == PL_ITEM_CALL || is == PL_ITEM_CUSTOM_CALL;
+    else if (part->kind == PL_PART_RESULT)
+        fits = is == PL_ITEM_OUTPUT || is == PL_ITEM_CUSTOM_OUTPUT;
+    return fits ? o->items[i] : NULL;
+}
+
+static void find_items(struct pl_responses_out *o)
+{
+    const struct pl_json_node *list = o->conv->list;
+    if (!o->is_own || !list)
+        return;
+    uint32_t n = pl_json_count(list);
+    o->items = pl_arena_alloc(o->conv->arena, n + 1, sizeof *o->items);
+    o->is_used = pl_arena_zalloc(o->conv->arena, n + 1, sizeof *o->is_used);
+    if (!o->items || !o->is_used) {
+        o->conv->status = PL_NOMEM;
+        return;
+    }
+    for (const struct pl_json_node *i = pl_json_first(list); i < pl_json_end(list);
+         i = pl_json_next(i))
+        o->items[o->n_items++] = i;
+    for (size_t i = 0; i < o->conv->parts.len; i++)
+        o->is_used[item_index(o, &o->conv->parts.ptr[i])] = true;
+    for (size_t i = 0; i < o->conv->messages.len; i++)
+        if (o->conv->messages.ptr[i].element < n)
+            o->is_used[o->conv->messages.ptr[i].element] = true;
+}
+
+/* The items before `end` that no message came from, whole; not what a repair took out. */
+static void pass_items(struct pl_responses_out *o, uint32_t end)
+{
+    for (; o->next_item < end; o->next_item++) {
+        const struct pl_json_node *item = o->items[o->next_item];
+        if (o->is_used[o->next_item] || pl_conv_fate_of(o->conv, item) != PL_FATE_NONE)
+            continue;
+        pl_w_value(o->w, pl_val_node(item));
+        o->n_written++;
+    }
+}
+
+static void begin_item(struct pl_responses_out *o, const struct pl_part *part)
+{
+    uint32_t index = o->is_own && part ? item_index(o, part) : o->n_items;
+    if (index < o->n_items)
+        pass_items(o, index);
+    o->n_written++;
+    pl_w_open(o->w, '{');
+}
+
+/* ---- message items ---- */
+
+static const char *role_word(enum pl_role role)
+{
+    static const char *const words[] = {
+        [PL_ROLE_SYSTEM] = "system", [PL_ROLE_DEVELOPER] = "developer",
+        [PL_ROLE_USER] = "user",     [PL_ROLE_ASSISTANT] = "assistant",
+        [PL_ROLE_TOOL] = "user",
+    };
+    return words[role];
+}
+
+/* Words without anything about them: {"role", "content":"…"} says it all. */
+static bool is_plain(const struct pl_responses_out *o, const struct pl_message *m,
+                     const struct pl_part *part)
+{
+    return part->kind == PL_PART_TEXT && !is_answer(o) && !pl_val_is_set(part->cache) &&
+           !pl_val_is_set(m->cache) && !pl_val_is_set(part->citations) &&
+           !(o->is_own && part->node);
+}
+
+/* The sayable ones among parts [first, end) as the content of one item. A marker on the message is
+ * about its last part. */
+static void put_content(struct pl_responses_out *o, const struct pl_message *m, uint32_t first,
+                        uint32_t end)
+{
+    const struct pl_part *parts = pl_conv_parts(o->conv, m);
+    pl_w_open(o->w, '[');
+    for (uint32_t i = first; i < end; i++) {
+        if (!pl_responses_is_sayable(o, &parts[i], m->role))
+            continue;
+        struct pl_val cache = i + 1 == m->n_parts ? m->cache : (struct pl_val){0};
+        pl_responses_put_part(o, &parts[i], m->role, cache);
+    }
+    pl_w_close(o->w, ']');
+}
+
+/* One message item from parts [first, end), of which the first is sayable. */
+static void put_message_item(struct pl_responses_out *o, const struct pl_message *m, uint32_t first,
+                             uint32_t end)
+{
+    static const char *const known[] = {"role", "content", NULL};
+    const struct pl_part *parts = pl_conv_parts(o->conv, m);
+    uint32_t n = 0;
+    for (uint32_t i = first; i < end; i++)
+        n += pl_responses_is_sayable(o, &parts[i], m->role);
+    bool is_short = n == 1 && is_plain(o, m, &parts[first]);
+    bool is_cut = o->cut_at && o->cut_at >= &parts[first] && o->cut_at < &parts[end];
+    begin_item(o, &parts[first]);
+    if (!is_short)
+        put_item_head(o, "message", "msg", is_cut);
+    pl_w_key_word(o->w, "role", role_word(m->role));
+    pl_w_key(o->w, "content");
+    if (is_short)
+        pl_w_string(o->w, parts[first].text);
+    else
+        put_content(o, m, first, end);
+    pl_responses_put_extras(o, item_of(o, &parts[first]), known);
+    pl_w_close(o->w, '}');
+}
+
+/* A turn of which nothing can be said here is still a turn. */
+static void put_empty_item(struct pl_responses_out *o, const struct pl_message *m)
+{
+    static const char *const known[] = {"role", "content", NULL};
+    begin_item(o, NULL);
+    pl_w_key_word(o->w, "role", role_word(m->role));
+    pl_w_key_word(o->w, "content", "");
+    if (m->element < o->n_items &&
+        pl_responses_item_of(o->conv, o->items[m->element]) == PL_ITEM_MESSAGE)
+        pl_responses_put_extras(o, o->items[m->element], known);
+    pl_w_close(o->w, '}');
+}
+
+/* ---- calls, results, reasoning ---- */
+
+static void put_call(struct pl_responses_out *o, const struct pl_part *part)
+{
+    static const char *const known[] = {"call_id", "name", "arguments", "input", NULL};
+    const struct pl_json_node *item = item_of(o, part);
+    begin_item(o, part);
+    put_item_head(o, part->is_custom ? "custom_tool_call" : "function_call",
+                  part->is_custom ? "ctc" : "fc", part == o->cut_at);
+    if (o->is_own && !item)
+        pl_w_key_word(o->w, "type", part->is_custom ? "custom_tool_call" : "function_call");
+    put_id(o, part->id);
+    pl_w_key(o->w, "name");
+    pl_tool_name_write(o->w, part->name, PL_RESPONSES_NAME_LEN);
+    pl_w_key(o->w, part->is_custom ? "input" : "arguments");
+    if (pl_val_is_set(part->args))
+        pl_w_string(o->w, part->args);
+    else
+        pl_w_word(o->w, part->is_custom ? "" : "{}");
+    pl_responses_put_extras(o, item, known);
+    pl_w_close(o->w, '}');
+    bool is_new = false;
+    if (part->is_custom && !pl_map_put(&o->custom_ids, pl_conv_text(o->conv, part->id), &is_new))
+        o->conv->status = PL_NOMEM;
+}
+
+/* A string when it is one text, else the parts. */
+static void put_output(struct pl_responses_out *o, const struct pl_part *result)
+{
+    const struct pl_part *children = pl_conv_children(o->conv, result);
+    const struct pl_part *first = NULL;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < result->n_children; i++)
+        if (pl_responses_is_sayable(o, &children[i], PL_ROLE_TOOL) && ++n == 1)
+            first = &children[i];
+    pl_w_key(o->w, "output");
+    if (!n) {
+        pl_w_word(o->w, "");
+    } else if (n == 1 && first->kind == PL_PART_TEXT && !pl_val_is_set(first->cache) &&
+               !pl_val_is_set(result->cache) && !(o->is_own && first->node)) {
+        pl_w_string(o->w, first->text);
+    } else {
+        pl_w_open(o->w, '[');
+        for (uint32_t i = 0; i < result->n_children; i++)
+            if (pl_responses_is_sayable(o, &children[i], PL_ROLE_TOOL))
+                pl_responses_put_part(o, &children[i], PL_ROLE_TOOL,
+                                      i + 1 == result->n_children ? result->cache
+                                                                  : (struct pl_val){0});
+        pl_w_close(o->w, ']');
+    }
+}
+
+static void put_result(struct pl_responses_out *o, const struct pl_part *part)
+{
+    static const char *const known[] = {"call_id", "output", "name", "status", NULL};
+    const struct pl_json_node *item = item_of(o, part);
+    bool is_custom =
+        part->is_custom || pl_map_get(&o->custom_ids, pl_conv_text(o->conv, part->id)) != NULL;
+    begin_item(o, part);
+    if (!item)
+        pl_w_key_word(o->w, "type", is_custom ? "custom_tool_call_output" : "function_call_output");
+    put_id(o, part->id);
+    if (pl_val_is_set(part->name)) {
+        pl_w_key(o->w, "name");
+        pl_tool_name_write(o->w, part->name, PL_RESPONSES_NAME_LEN);
+    }
+    put_output(o, part);
+    /* The only word here for a tool that failed. */
+    if (part->is_error.is_set && part->is_error.value)
+        pl_w_key_word(o->w, "status", "incomplete");
+    else if (o->is_own)
+        pl_w_opt_value(o->w, "status", part->status);
+    if (part->is_error.is_set)
+        pl_responses_know_scalar(o, part->is_error.val);
+    pl_responses_put_extras(o, item, known);
+    pl_w_close(o->w, '}');
+}
+
+static bool is_sayable_thought(const struct pl_responses_out *o, const struct pl_part *part)
+{
+    if (part->kind != PL_PART_THINKING && part->kind != PL_PART_REDACTED)
+        return false;
+    if (o->is_own)
+        return part->node != NULL;
+    return is_answer(o) && part->kind == PL_PART_THINKING && pl_val_is_set(part->text);
+}
+
+static void put_thought(struct pl_responses_out *o, const struct pl_part *part)
+{
+    if (o->is_own) {
+        if (part->node == o->reasoning)
+            return;
+        pass_items(o, item_index(o, part));
+        pl_w_value(o->w, pl_val_node(part->node));
+        o->reasoning = part->node;
+        o->n_written++;
+        return;
+    }
+    begin_item(o, part);
+    put_item_head(o, "reasoning", "rs", part == o->cut_at);
+    pl_w_key(o->w, "summary");
+    pl_w_open(o->w, '[');
+    pl_w_open(o->w, '{');
+    pl_w_key_word(o->w, "type", "summary_text");
+    pl_w_key(o->w, "text");
+    pl_w_string(o->w, part->text);
+    pl_w_close(o->w, '}');
+    pl_w_close(o->w, ']');
+    pl_w_close(o->w, '}');
+}
+
+/* ---- lists ---- */
+
+static void put_message(struct pl_responses_out *o, const struct pl_message *m)
+{
+    const struct pl_part *parts = pl_conv_parts(o->conv, m);
+    uint32_t before = o->n_written, i = 0;
+    while (i < m->n_parts) {
+        const struct pl_part *part = &parts[i];
+        uint32_t end = i + 1;
+        if (part->kind == PL_PART_CALL) {
+            put_call(o, part);
+        } else if (part->kind == PL_PART_RESULT) {
+            put_result(o, part);
+        } else if (is_sayable_thought(o, part)) {
+            put_thought(o, part);
+        } else if (pl_responses_is_sayable(o, part, m->role)) {
+            while (end < m->n_parts && parts[end].kind != PL_PART_CALL &&
+                   parts[end].kind != PL_PART_RESULT && !is_sayable_thought(o, &parts[end]) &&
+                   item_of(o, &parts[end]) == item_of(o, part))
+                end++;
+            put_message_item(o, m, i, end);
+        }
+        i = end;
+    }
+    if (o->n_written == before && !is_answer(o))
+        put_empty_item(o, m);
+}
+
+/* The last thing that becomes an item or a part of one. */
+static const struct pl_part *last_said(const struct pl_responses_out *o)
+{
+    for (size_t i = o->conv->messages.len; i-- > 0;) {
+        const struct pl_message *m = &o->conv->messages.ptr[i];
+        const struct pl_part *parts = pl_conv_parts(o->conv, m);
+        for (uint32_t k = m->n_parts; k-- > 0;)
+            if (parts[k].kind == PL_PART_CALL || is_sayable_thought(o, &parts[k]) ||
+                pl_responses_is_sayable(o, &parts[k], m->role))
+                return &parts[k];
+    }
+    return NULL;
+}
+
+void pl_responses_put_items(struct pl_responses_out *o, size_t first)
+{
+    enum pl_finish finish = o->conv->answer.finish;
+    if (is_answer(o) && (finish == PL_FINISH_LENGTH || finish == PL_FINISH_FILTER))
+        o->cut_at = last_said(o);
+    pl_w_open(o->w, '[');
+    for (size_t i = first; i < o->conv->messages.len && o->conv->status == PL_OK; i++)
+        put_message(o, &o->conv->messages.ptr[i]);
+    pass_items(o, o->n_items);
+    pl_w_close(o->w, ']');
+}
+
+/* ---- the request ---- */
+
+/* Whether the first message can be the `instructions`: one plain text of the system, followed by
+ * somebody else. An input may not be empty, so the system's words alone stay in it. */
+static bool has_instructions(const struct pl_responses_out *o)
+{
+    const struct pl_conv *conv = o->conv;
+    const struct pl_message *m = conv->messages.ptr;
+    if (!conv->messages.len || m->role != PL_ROLE_SYSTEM || m->n_parts != 1 ||
+        !is_plain(o, m, pl_conv_parts(conv, m)))
+        return false;
+    if (o->is_own)
+        return m->element == PL_NO_ELEMENT;
+    return conv->messages.len > 1 && m[1].role != PL_ROLE_SYSTEM && m[1].role != PL_ROLE_DEVELOPER;
+}
+
+static enum pl_status put_request(struct pl_responses_out *o, struct pl_error *err)
+{
+    struct pl_conv *conv = o->conv;
+    if (!conv->messages.len && !o->is_own) {
+        pl_conv_loss(conv, PL_LOSS_DROPPED, conv->doc->root,
+                     "there is no message in it, and Responses refuses an empty input");
+        return pl_fail(err, PL_INVALID,
+                       "there is no message in it, and openai-responses refuses an empty input; "
+                       "add one");
+    }
+    size_t first = has_instructions(o);
+    pl_w_open(o->w, '{');
+    pl_w_opt_string(o->w, "model", conv->settings.model);
+    if (first)
+        pl_w_opt_string(o->w, "instructions", pl_conv_parts(conv, conv->messages.ptr)->text);
+    if (conv->messages.len > first || o->n_items) {
+        pl_w_key(o->w, "input");
+        pl_responses_put_items(o, first);
+    }
+    pl_responses_put_settings(o);
+    pl_w_close(o->w, '}');
+    return PL_OK;
+}
+
+enum pl_status pl_responses_write(struct pl_writer *w, const struct pl_format_task *task,
+                                  struct pl_error *err)
+{
+    struct pl_responses_out o = {
+        .w = w,
+        .conv = w->conv,
+        .task = task,
+        .is_own = task->from == &pl_format_openai_responses,
+        .is_openai =
+            task->from == &pl_format_openai_responses || task->from == &pl_format_openai_chat,
+    };
+    enum pl_status status = PL_OK;
+    pl_conv_give_ids(o.conv);
+    find_items(&o);
+    if (o.conv->status != PL_OK)
+        status = o.conv->status;
+    else if (task->kind == PL_KIND_RESPONSE)
+        pl_responses_put_answer(&o);
+    else
+        status = put_request(&o, err);
+    pl_map_deinit(&o.custom_ids);
+    return status != PL_OK ? status : o.conv->status;
+}

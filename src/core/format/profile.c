@@ -1,0 +1,39 @@
+/* Finding a profile. The profiles themselves are data: schemas/profiles/NAME.json. */
+#include "format/profile.h"
+
+const struct pl_profile *pl_profile_find(struct pl_str name)
+{
+    for (const struct pl_profile *p = pl_profiles; p->name; p++)
+        if (pl_str_eq(name, pl_str_of(p->name)))
+            return p;
+    return NULL;
+}
+
+const struct pl_profile *pl_profile_default(struct pl_str format)
+{
+    for (const struct pl_profile *p = pl_profiles; p->name; p++)
+        if (p->is_default && pl_str_eq(format, pl_str_of(p->format)))
+            return p;
+    return NULL;
+}
+
+int64_t pl_profile_window(struct pl_str model)
+{
+    size_t start = model.len;
+    while (start > 0 && model.ptr[start - 1] != '/')
+        start--;
+    model = pl_str_slice(model, start, model.len);
+    for (const struct pl_window *w = pl_windows; w->prefix; w++)
+        if (pl_str_starts(model, pl_str_of(w->prefix)))
+            return w->n_tokens;
+    return 0;
+}
+
+const char *pl_profile_choice(size_t i)
+{
+    /* Steps, not an index: what lies behind the last one is not ours to read. */
+    const struct pl_profile *p = pl_profiles;
+    while (i > 0 && p->name)
+        p++, i--;
+    return p->name;
+}

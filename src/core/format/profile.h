@@ -1,0 +1,52 @@
+/* What a vendor, an API version or a model family accepts: data, in schemas/profiles/NAME.json,
+ * embedded. A rule that is absent takes the default written beside it. */
+#ifndef PL_FORMAT_PROFILE_H
+#define PL_FORMAT_PROFILE_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pl_profile {
+    const char *name;           /* "anthropic@2026-10-21" */
+    const char *format;         /* "anthropic" */
+    const char *dated;          /* when this was last checked, "2026-11-15" */
+    const char *about;          /* one line for help texts */
+    const char *model;          /* beginning of the models' names, or NULL: of an API version */
+    bool is_default;            /* of its format, when none is named */
+    bool refuses_sampling;      /* temperature, top_p, top_k are errors */
+    bool refuses_prefill;       /* the last message may not be the assistant's */
+    bool refuses_system_inside; /* no system message in mid-conversation */
+    bool refuses_documents_from_assistant; /* nor citations on user text */
+    bool requires_alternation;             /* same-role turns are merged */
+    bool refuses_call_ids;                 /* functionCall and functionResponse have no id */
+    bool requires_signatures;     /* calls without a thought signature need the documented bypass */
+    bool allows_media_in_results; /* images inside a tool result */
+    bool refuses_json_schema;     /* only the OpenAPI dialect of schemas */
+    bool requires_reasoning_on_all; /* reasoning_content on all assistant messages or on none */
+    int id_length;                  /* of tool call ids, alphanumeric; 0: any */
+};
+
+/* Tokens that models whose name begins with `prefix` read at once. */
+struct pl_window {
+    const char *prefix;
+    int64_t n_tokens;
+};
+
+/* Made from schemas/profiles by tools/gen_profiles.py; ended by a NULL name or prefix. */
+extern const struct pl_profile pl_profiles[];
+extern const struct pl_window pl_windows[];
+
+/* NULL when there is none of that name. */
+const struct pl_profile *pl_profile_find(struct pl_str name);
+/* The profile of a format when none is named. */
+const struct pl_profile *pl_profile_default(struct pl_str format);
+/* How many tokens the model reads at once; 0 when it is not known. A path or vendor in front of the
+ * name ("models/", "vendor/") does not count. */
+int64_t pl_profile_window(struct pl_str model);
+
+/* The i-th name, NULL behind the last: for the command line. */
+const char *pl_profile_choice(size_t i);
+
+#endif

@@ -1,0 +1,28 @@
+/* The shape a prompt has in a file of a repository: GitHub's .prompt.yml.
+ *
+ *     model: openai/gpt-4o                      config.model
+ *     modelParameters: {temperature, topP, maxTokens, …}   the rest of config
+ *     responseFormat: json_schema               config.response_format
+ *     jsonSchema: "…"
+ *     messages: [{role: system, content}, …]    system_prompt, messages
+ *
+ * A first message of role system without an id is the system prompt. Every other member keeps its
+ * name and value, so nothing is lost either way. Both shapes are JSON here. */
+#ifndef PL_FORMAT_PROMPT_INT_H
+#define PL_FORMAT_PROMPT_INT_H
+
+#include "base/buf.h"
+#include "json/json.h"
+
+/* Appends the file's shape of a structured chat; without "messages" when `is_head`. */
+enum pl_status pl_prompt_to_file(struct pl_buf *to, const struct pl_json_doc *chat, bool is_head,
+                                 struct pl_error *err);
+
+/* Appends the structured chat of a file's shape. */
+enum pl_status pl_prompt_from_file(struct pl_buf *to, struct pl_str json, struct pl_error *err);
+
+/* Parses a structured chat. */
+enum pl_status pl_prompt_parse(struct pl_arena *arena, struct pl_str chat,
+                               struct pl_json_doc *ret_doc, struct pl_error *err);
+
+#endif

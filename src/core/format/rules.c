@@ -1,0 +1,156 @@
+/* The rules of each target, as data: a table by format, and what the profile adds.
+ *
+ * Where they come from: the vendors' documentation as collected in the acceptance cases. A format
+ * that is not here (a record of turns, an envelope, a prompt) can say any conversation as it is. */
+#include "format/rules.h"
+
+#include "format/profile.h"
+
+enum {
+    PICTURE = PL_PART_BIT(PL_PART_IMAGE),
+    SOUND = PL_PART_BIT(PL_PART_AUDIO),
+    MOVIE = PL_PART_BIT(PL_PART_VIDEO),
+    PAPER = PL_PART_BIT(PL_PART_FILE),
+    ALL_MEDIA = PICTURE | SOUND | MOVIE | PAPER,
+};
+
+static const char *const responses_history[] = {"previous_response_id", "conversation", NULL};
+
+/* What holds whatever the source is, and what only for a source of another format: media in places
+ * that the vendor's own documents use for its own extensions. */
+static const struct {
+    const char *format;
+    struct pl_repair_rules rules;
+    uint32_t foreign_refused_from_assistant;
+} table[] = {
+    {"openai-chat",
+     {.pairs_calls = true,
+      .wants_results_adjacent = true,
+      .wants_unique_ids = true,
+      .refused_in_results = ALL_MEDIA},
+     ALL_MEDIA},
+    {"openai-responses",
+     {.pairs_calls = true,
+      .wants_unique_ids = true,
+      .open_history = responses_history,
+      .refused_in_results = SOUND | MOVIE,
+      .needs_thinking_follower = true},
+     ALL_MEDIA},
+    {"anthropic",
+     {.pairs_calls = true,
+      .wants_results_adjacent = true,
+      .wants_results_together = true,
+      .joins_assistants = true,
+      .wants_unique_ids = true,
+      .drops_blank = true,
+      .refused_from_assistant = PICTURE,
+      .max_cache_markers = 4,
+      .system_place = PL_SYSTEM_AFTER_USER,
+      .wants_user_first = true,
+      .trims_prefill = true,
+      .needs_thinking_history = true,
+      .caps_temperature = true},
+     0},
+    {"gemini",
+     {.pairs_calls = true,
+      .wants_results_adjacent = true,
+      .wants_results_together = true,
+      .wants_call_order = true,
+      .wants_result_names = true,
+      .wants_user_first = true,
+      .refuses_prefill = true},
+     0},
+    {"harmony", {.pairs_calls = true, .wants_results_adjacent = true, .wants_unique_ids = true}, 0},
+};
+
+static bool is_called(const struct pl_format *format, const char *name)
+{
+    return format && strcmp(format->name, name) == 0;
+}
+
+static bool has_argument_strings(const struct pl_format *format)
+{
+    return is_called(format, "openai-chat") || is_called(format, "harmony") ||
+           is_called(format, "openai-responses") || is_called(format, "turns");
+}
+
+static void add_profile(struct pl_repair_rules *rules, const struct pl_profile *profile)
+{
+    if (profile->refuses_sampling)
+        rules->refuses_sampling = true;
+    if (profile->refuses_prefill)
+        rules->refuses_prefill = true;
+    if (profile->refuses_system_inside)
+        rules->system_place = PL_SYSTEM_FIRST_ONLY;
+    if (profile->refuses_documents_from_assistant) {
+        rules->refused_from_assistant |= PAPER;
+        rules->refuses_user_citations = true;
+    }
+    if (profile->requires_alternation)
+        rules->wants_alternation = true;
+    if (profile->refuses_call_ids)
+        rules->refuses_call_ids = true;
+    if (profile->requires_reasoning_on_all)
+        rules->wants_thinking_on_all = true;
+    if (profile->id_length > 0)
+        rules->id_length = (uint32_t)profile->id_length;
+}
+
+struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
+{
+    struct pl_repair_rules rules = {0};
+    if (task->mode == PL_MODE_CONVERT || task->kind == PL_KIND_RESPONSE)
+        return rules;
+    bool is_same = task->from == task->to;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (!is_called(task->to, table[i].format))
+            continue;
+        rules = table[i].rules;
+        if (!is_same)
+            rules.refused_from_assistant |= table[i].foreign_refused_from_assistant;
+    }
+    const struct pl_profile *profile =
+        task->profile ? task->profile : pl_profile_default(pl_str_of(task->to->name));
+    if (profile)
+        add_profile(&rules, profile);
+    if (is_called(task->to, "gemini")) {
+        if (profile && !profile->allows_media_in_results)
+            rules.refused_in_results = ALL_MEDIA;
+        if (profile && profile->requires_signatures && is_same)
+            rules.signature_bypass = PL_STR("skip_thought_signature_validator");
+    }
+    rules.keeps_signatures = is_same;
+    rules.wants_argument_strings = is_same && has_argument_strings(task->to);
+    rules.wants_calls_last = is_same && is_called(task->to, "anthropic");
+    rules.moves_leading_system = rules.wants_calls_last;
+    /* Only a document of that format can refer to what its vendor remembers. */
+    if (!is_same)
+        rules.open_history = NULL;
+    return rules;
+}
+
+struct pl_lint_opts pl_format_lint_opts(const struct pl_format *as, const struct pl_format *target,
+                                        const struct pl_profile *profile, int64_t now_s)
+{
+    struct pl_format_task task = {
+        .mode = PL_MODE_GATEWAY, .from = as, .to = target ? target : as, .profile = profile};
+    struct pl_repair_rules rules = pl_format_rules(&task);
+    bool is_for_other = target || profile;
+    return (struct pl_lint_opts){
+        .now_s = now_s,
+        .has_argument_strings = has_argument_strings(as),
+        .has_json_errors = is_called(as, "harmony"),
+        .joins_assistants = rules.joins_assistants,
+        .wants_results_adjacent = rules.wants_results_adjacent,
+        .refuses_video = !is_called(task.to, "gemini"),
+        .refuses_empty = rules.drops_blank,
+        .wants_alternation = is_for_other && rules.wants_user_first,
+        .requires_alternation = rules.wants_alternation,
+        .wants_user_first = rules.wants_user_first,
+        .refuses_prefill = rules.refuses_prefill,
+        .open_history = rules.open_history,
+        .target = profile  ? profile->name
+                  : target ? target->name
+                           : NULL,
+    };
+}

@@ -1,0 +1,18 @@
+/* What a target wants of a conversation (conv/repair.h, conv/lint.h): by its format and profile. */
+#ifndef PL_FORMAT_RULES_H
+#define PL_FORMAT_RULES_H
+
+#include "conv/lint.h"
+#include "conv/repair.h"
+#include "format/format.h"
+
+/* No rules at all in mode convert and for responses: those are translated as they are. */
+struct pl_repair_rules pl_format_rules(const struct pl_format_task *task);
+
+/* What lint looks for in a document of format `as` (`doc` is the document, for its model) that is
+ * meant for `target` (NULL: for its own) under `profile` (NULL: none). `now_s` is the time in
+ * seconds since 1970, 0 when it is not known. */
+struct pl_lint_opts pl_format_lint_opts(const struct pl_format *as, const struct pl_format *target,
+                                        const struct pl_profile *profile, int64_t now_s);
+
+#endif

@@ -1,0 +1,241 @@
+/* A prompt as a command line for bash, dash and zsh: pasted or run, the program gets exactly the
+ * bytes of the prompt.
+ *
+ * Words stand in single quotes, where no shell expands anything; a quote itself is \'. A control
+ * character would be taken by the terminal when pasted, so each one is made by printf; only a line
+ * feed stands as it is, since a substitution would swallow it at its end. */
+#include "format/convert.h"
+#include "format/export.h"
+#include "json/lenient.h"
+#include "json/text.h"
+
+static void add_word(struct pl_buf *to, struct pl_str text)
+{
+    bool is_open = false;
+    if (!text.len)
+        pl_buf_adds(to, "''");
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        bool is_control = (c < 0x20 && c != '\n') || c == 0x7f;
+        bool is_plain = c != '\'' && !is_control;
+        if (is_open != is_plain)
+            pl_buf_addc(to, '\'');
+        is_open = is_plain;
+        if (is_control)
+            pl_buf_addf(to, "\"$(printf '\\%03o')\"", c);
+        else if (c == '\'')
+            pl_buf_adds(to, "\\'");
+        else
+            pl_buf_addc(to, (char)c);
+    }
+    if (is_open)
+        pl_buf_addc(to, '\'');
+}
+
+/* No argument can hold it. */
+static enum pl_status refuse_nul(struct pl_str text, struct pl_error *err)
+{
+    if (text.len && memchr(text.ptr, '\0', text.len))
+        return pl_fail(err, PL_INVALID, "a text has U+0000 in it, which no command line can hold");
+    return PL_OK;
+}
+
+/* Where a model is asked. */
+static const struct endpoint {
+    const char *model; /* what its name begins with; "": any */
+    const struct pl_format *format;
+    const char *url; /* the name of the model goes in for %s */
+    const char *headers;
+} endpoints[] = {
+    {"claude", &pl_format_anthropic, "https://api.anthropic.com/v1/messages",
+     " \\\n  -H 'anthropic-version: 2023-06-01' -H \"x-api-key: $ANTHROPIC_API_KEY\""},
+    {"gemini", &pl_format_gemini,
+     "https://generativelanguage.googleapis.com/v1beta/models/%s:generateContent",
+     " \\\n  -H \"x-goog-api-key: $GEMINI_API_KEY\""},
+    {"", &pl_format_openai_chat, "https://api.openai.com/v1/chat/completions",
+     " \\\n  -H \"authorization: Bearer $OPENAI_API_KEY\""},
+};
+
+struct chat {
+    struct pl_arena arena;
+    struct pl_json_doc doc;
+    const struct pl_json_node *messages; /* NULL: none */
+    struct pl_str system, model;         /* empty: none */
+};
+
+static const struct pl_json_node *member(const struct chat *c, const struct pl_json_node *object,
+                                         const char *key, enum pl_json_kind kind)
+{
+    const struct pl_json_node *n = object ? pl_json_get(&c->doc, object, pl_str_of(key)) : NULL;
+    return n && pl_json_kind(n) == kind ? n : NULL;
+}
+
+static enum pl_status text_at(struct chat *c, const struct pl_json_node *object, const char *key,
+                              struct pl_str *ret_text)
+{
+    const struct pl_json_node *n = member(c, object, key, PL_JSON_STRING);
+    *ret_text = (struct pl_str){0};
+    return n ? pl_json_text(&c->arena, &c->doc, n, ret_text) : PL_OK;
+}
+
+static enum pl_status read_chat(struct chat *c, struct pl_str text, struct pl_error *err)
+{
+    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
+    struct pl_json_notes notes;
+    enum pl_status status = pl_json_parse_lenient(&c->arena, text, &opts, &c->doc, &notes, err);
+    if (status != PL_OK)
+        return status;
+    c->messages = member(c, c->doc.root, "messages", PL_JSON_ARRAY);
+    status = text_at(c, c->doc.root, "system_prompt", &c->system);
+    if (status == PL_OK)
+        status = text_at(c, member(c, c->doc.root, "config", PL_JSON_OBJECT), "model", &c->model);
+    return status;
+}
+
+static const struct endpoint *find_endpoint(struct pl_str model)
+{
+    const struct endpoint *e = endpoints;
+    while (!pl_str_starts(model, pl_str_of(e->model)))
+        e++;
+    return e;
+}
+
+/* A name goes into the path of a URL as it is only when it is made of what names are made of. */
+static bool is_plain_name(struct pl_str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-",
+                    name.ptr[i]) ||
+            !name.ptr[i])
+            return false;
+    return name.len > 0;
+}
+
+static void add_url(struct pl_buf *to, const struct endpoint *e, struct pl_str model)
+{
+    const char *gap = strstr(e->url, "%s");
+    if (!gap) {
+        pl_buf_adds(to, e->url);
+        return;
+    }
+    pl_buf_add(to, (struct pl_str){e->url, (size_t)(gap - e->url)});
+    pl_buf_add(to, model);
+    pl_buf_adds(to, gap + 2);
+}
+
+static enum pl_status put_curl(struct pl_buf *to, struct chat *c, struct pl_str text,
+                               struct pl_error *err)
+{
+    const struct endpoint *e = find_endpoint(c->model);
+    if (strstr(e->url, "%s") && !is_plain_name(c->model))
+        return pl_fail(err, PL_INVALID, "the name of the model cannot stand in a URL");
+    struct pl_convert_opts opts = {.from = &pl_format_structured_chat, .to = e->format};
+    struct pl_converted body;
+    pl_converted_init(&body);
+    enum pl_status status = pl_convert(text, &opts, &body, err);
+    if (status == PL_OK) {
+        pl_buf_adds(to, "curl ");
+        add_url(to, e, c->model);
+        pl_buf_adds(to, e->headers);
+        pl_buf_adds(to, " \\\n  -H 'content-type: application/json' \\\n  --data-raw ");
+        add_word(to, pl_buf_str(&body.out));
+        pl_buf_addc(to, '\n');
+        status = to->status;
+    }
+    pl_converted_deinit(&body);
+    return status;
+}
+
+static enum pl_status write_curl(struct pl_buf *to, struct pl_str text, struct pl_error *err)
+{
+    struct chat c = {0};
+    pl_arena_init(&c.arena, 0);
+    enum pl_status status = read_chat(&c, text, err);
+    if (status == PL_OK)
+        status = put_curl(to, &c, text, err);
+    pl_arena_deinit(&c.arena);
+    return status;
+}
+
+/* One message is the prompt as it is. Of several, each stands between tags that say whose it is. */
+static enum pl_status make_prompt(struct chat *c, struct pl_buf *to)
+{
+    bool is_alone = pl_json_count(c->messages) == 1;
+    for (const struct pl_json_node *n = pl_json_first(c->messages); n < pl_json_end(c->messages);
+         n = pl_json_next(n)) {
+        struct pl_str role, content;
+        enum pl_status status = text_at(c, n, "role", &role);
+        if (status == PL_OK)
+            status = text_at(c, n, "content", &content);
+        if (status != PL_OK)
+            return status;
+        if (is_alone) {
+            pl_buf_add(to, content);
+            continue;
+        }
+        pl_buf_addf(to, "%s<%.*s>\n%.*s\n</%.*s>", to->len ? "\n\n" : "", PL_STR_ARG(role),
+                    PL_STR_ARG(content), PL_STR_ARG(role));
+    }
+    return to->status;
+}
+
+/* A model of another vendor means nothing to this command, which then takes its own default. */
+static bool is_claude_model(struct pl_str model)
+{
+    static const char *const names[] = {"claude", "opus", "sonnet", "haiku"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (pl_str_starts(model, pl_str_of(names[i])))
+            return true;
+    return false;
+}
+
+static void put_claude(struct pl_buf *to, const struct chat *c, struct pl_str prompt)
+{
+    pl_buf_adds(to, "claude -p");
+    if (is_claude_model(c->model)) {
+        pl_buf_adds(to, " --model=");
+        add_word(to, c->model);
+    }
+    if (c->system.len) {
+        pl_buf_adds(to, " --system-prompt=");
+        add_word(to, c->system);
+    }
+    pl_buf_adds(to, " -- ");
+    add_word(to, prompt);
+    pl_buf_addc(to, '\n');
+}
+
+static enum pl_status write_claude(struct pl_buf *to, struct pl_str text, struct pl_error *err)
+{
+    struct chat c = {0};
+    PL_CLEANUP_BUF struct pl_buf prompt;
+    pl_buf_init(&prompt, 0);
+    pl_arena_init(&c.arena, 0);
+    enum pl_status status = read_chat(&c, text, err);
+    if (status == PL_OK && (!c.messages || !pl_json_count(c.messages)))
+        status = pl_fail(err, PL_INVALID, "there is no message to ask with");
+    if (status == PL_OK)
+        status = make_prompt(&c, &prompt);
+    if (status == PL_OK)
+        status = refuse_nul(pl_buf_str(&prompt), err);
+    if (status == PL_OK)
+        status = refuse_nul(c.system, err);
+    if (status == PL_OK)
+        status = refuse_nul(c.model, err);
+    if (status == PL_OK)
+        put_claude(to, &c, pl_buf_str(&prompt));
+    pl_arena_deinit(&c.arena);
+    return status == PL_OK ? to->status : status;
+}
+
+const struct pl_export pl_export_curl = {
+    .name = "curl",
+    .title = "a curl command that asks the model's vendor",
+    .write = write_curl,
+};
+
+const struct pl_export pl_export_claude = {
+    .name = "claude",
+    .title = "a claude -p command line",
+    .write = write_claude,
+};

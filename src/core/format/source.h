@@ -1,0 +1,25 @@
+/* A document as it is read for being looked at or changed in its own format: parsed, its format
+ * found, and read into a conversation. */
+#ifndef PL_FORMAT_SOURCE_H
+#define PL_FORMAT_SOURCE_H
+
+#include "format/format.h"
+
+struct pl_source {
+    struct pl_str text;             /* the JSON text; of gpt-oss the document that stands for it */
+    const struct pl_format *format; /* that was read */
+    struct pl_arena arena;          /* owned */
+    struct pl_json_doc doc;         /* memory of the arena */
+    struct pl_conv conv;            /* owned */
+    struct pl_buf inner;            /* owned; text when the source is no JSON itself */
+};
+
+/* Strictly first, then as people write JSON by hand. `as` NULL: the format is told from the
+ * content. PL_SYNTAX or PL_LIMIT: not JSON; PL_INVALID: not this format, or none I know; PL_NOMEM.
+ * To be closed whatever it returns; `text` must outlive the source. */
+enum pl_status pl_source_open(struct pl_source *source, struct pl_str text,
+                              const struct pl_format *as, struct pl_error *err);
+void pl_source_close(struct pl_source *source);
+#define PL_CLEANUP_SOURCE __attribute__((cleanup(pl_source_close)))
+
+#endif

@@ -1,0 +1,242 @@
+/* Structured chat, seed 002: a prompt with a system prompt, examples and a configuration, as people
+ * write it. Texts may hold {{variables}}, which nobody here touches.
+ *
+ * A message's content is one string. Tool calls and results keep the form they have in harmony,
+ * since config.tools may define tools; media and thinking have no place. */
+#include "format/harmony_int.h"
+
+#include "conv/call_ids.h"
+#include "format/fresh_ids.h"
+#include "format/own_settings.h"
+#include "format/text_run.h"
+#include "json/text.h"
+
+static const struct pl_json_node *member(const struct pl_json_doc *doc, const char *key,
+                                         enum pl_json_kind kind)
+{
+    const struct pl_json_node *n = pl_json_get(doc, doc->root, pl_str_of(key));
+    return n && pl_json_kind(n) == kind ? n : NULL;
+}
+
+static int detect(const struct pl_json_doc *doc)
+{
+    const struct pl_json_node *protocol = member(doc, "protocol", PL_JSON_STRING);
+    if (protocol)
+        return pl_json_text_is(doc, protocol, PL_STR("structured-chat")) ? 100 : 0;
+    if (!member(doc, "messages", PL_JSON_ARRAY))
+        return 0;
+    return member(doc, "system_prompt", PL_JSON_STRING) ? 85 : 0;
+}
+
+static void read_system_prompt(struct pl_conv *conv, const struct pl_json_node *prompt)
+{
+    if (!prompt)
+        return;
+    if (pl_conv_is_blank(conv, pl_val_node(prompt))) {
+        pl_conv_know(conv, prompt); /* a prompt of nothing is none */
+        return;
+    }
+    pl_conv_add_message(conv, PL_ROLE_SYSTEM, NULL, PL_NO_ELEMENT);
+    pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text = pl_val_node(prompt);
+}
+
+static enum pl_status read(struct pl_conv *conv, enum pl_format_kind kind, struct pl_error *err)
+{
+    (void)kind;
+    const struct pl_json_node *root = conv->doc->root;
+    const struct pl_json_node *list = pl_conv_node(conv, root, "messages");
+    const struct pl_json_node *prompt = pl_conv_node(conv, root, "system_prompt");
+    if ((!list && !prompt) || (list && pl_json_kind(list) != PL_JSON_ARRAY))
+        return pl_fail(err, PL_INVALID,
+                       "no structured chat: there must be an object with \"system_prompt\" and "
+                       "\"messages\", an array");
+    pl_conv_know(conv, pl_conv_node(conv, root, "protocol"));
+    read_system_prompt(conv, prompt);
+    const struct pl_json_node *config = pl_conv_node(conv, root, "config");
+    pl_own_settings_read(conv, config);
+    pl_own_tools_read(conv, pl_conv_node(conv, config, "tools"));
+    conv->list = list;
+    uint32_t element = 0;
+    for (const struct pl_json_node *n = list ? pl_json_first(list) : NULL;
+         list && n < pl_json_end(list) && conv->status == PL_OK; n = pl_json_next(n), element++) {
+        if (pl_json_kind(n) != PL_JSON_OBJECT)
+            return pl_fail(
+                err, PL_INVALID,
+                "message %u is no object; a message is {\"id\":…,\"role\":…,\"content\":…}",
+                element);
+        pl_harmony_read_message(conv, n, element);
+    }
+    return conv->status;
+}
+
+struct chat {
+    struct pl_writer *w;
+    struct pl_utterances said;
+    struct pl_fresh_ids ids;
+    uint32_t n_messages;
+};
+
+static void open_message(struct chat *c, const struct pl_utterance *u, const char *role)
+{
+    pl_w_open(c->w, '{');
+    pl_w_key(c->w, "id");
+    pl_w_string(c->w, pl_fresh_ids_take(&c->ids, u->is_rest ? (struct pl_val){0} : u->message->id,
+                                        ++c->n_messages));
+    pl_w_key_word(c->w, "role", role);
+}
+
+static void write_result(struct chat *c, const struct pl_utterance *u)
+{
+    struct pl_writer *w = c->w;
+    const struct pl_part *result = u->parts[0];
+    const struct pl_part *children = pl_conv_children(w->conv, result);
+    const struct pl_part **list =
+        pl_arena_alloc(w->conv->arena, result->n_children + (size_t)1, sizeof *list);
+    if (!list) {
+        w->conv->status = PL_NOMEM;
+        return;
+    }
+    for (uint32_t i = 0; i < result->n_children; i++)
+        list[i] = &children[i];
+    open_message(c, u, "tool");
+    pl_w_opt_string(w, "tool_call_id", result->id);
+    pl_w_opt_string(w, "name", result->name);
+    pl_w_key(w, "content");
+    pl_text_run_write(w, list, result->n_children, "\n");
+    pl_w_close(w, '}');
+}
+
+static bool has_text(const struct pl_utterance *u)
+{
+    for (uint32_t i = 0; i < u->n_parts; i++)
+        if (pl_text_run_has(u->parts[i]))
+            return true;
+    return false;
+}
+
+static void report_developer(struct chat *c, const struct pl_utterance *u)
+{
+    const struct pl_json_node *role = pl_conv_node(c->w->conv, u->message->node, "role");
+    if (u->role == PL_ROLE_DEVELOPER && role)
+        pl_conv_loss(c->w->conv, PL_LOSS_APPROXIMATED, role,
+                     "structured chat has no developer; this is said by the system");
+}
+
+/* Each text of the system is a message of its own, so that none is changed by joining them. */
+static void write_system(struct chat *c, const struct pl_utterance *u, uint32_t from)
+{
+    report_developer(c, u);
+    for (uint32_t i = from; i < u->n_parts; i++) {
+        if (!pl_text_run_has(u->parts[i]))
+            continue;
+        struct pl_utterance one = *u;
+        one.is_rest = u->is_rest || i > 0;
+        open_message(c, &one, "system");
+        pl_w_key(c->w, "content");
+        pl_text_run_write(c->w, &u->parts[i], 1, "");
+        pl_w_close(c->w, '}');
+    }
+}
+
+static void write_message(struct chat *c, const struct pl_utterance *u)
+{
+    struct pl_writer *w = c->w;
+    bool has_calls = pl_harmony_has_calls(u), is_user = u->role == PL_ROLE_USER;
+    /* An assistant's message without a word that could stand here is none. */
+    if (!is_user && u->n_parts && !has_calls && !has_text(u))
+        return;
+    open_message(c, u, is_user ? "user" : "assistant");
+    if (!u->is_rest)
+        pl_w_opt_string(w, "name", u->message->name);
+    pl_w_key(w, "content");
+    pl_text_run_write(w, u->parts, u->n_parts, "\n\n");
+    if (has_calls)
+        pl_harmony_write_calls(w, u);
+    pl_w_close(w, '}');
+}
+
+/* The first text of a conversation that begins with the system is the system prompt; returns how
+ * many parts of the first utterance are said by it. */
+static uint32_t write_system_prompt(struct chat *c)
+{
+    const struct pl_utterance *u = c->said.len ? &c->said.ptr[0] : NULL;
+    if (!u || u->role > PL_ROLE_DEVELOPER)
+        return 0;
+    for (uint32_t i = 0; i < u->n_parts; i++)
+        if (pl_text_run_has(u->parts[i])) {
+            pl_w_key(c->w, "system_prompt");
+            pl_text_run_write(c->w, &u->parts[i], 1, "");
+            return i + 1;
+        }
+    return 0;
+}
+
+static void write_messages(struct chat *c, uint32_t n_said)
+{
+    pl_w_key(c->w, "messages");
+    pl_w_open(c->w, '[');
+    for (size_t i = 0; i < c->said.len && c->w->conv->status == PL_OK; i++) {
+        const struct pl_utterance *u = &c->said.ptr[i];
+        if (u->role <= PL_ROLE_DEVELOPER)
+            write_system(c, u, i == 0 ? n_said : 0);
+        else if (u->role == PL_ROLE_TOOL && u->n_parts)
+            write_result(c, u);
+        else if (u->role != PL_ROLE_TOOL)
+            write_message(c, u);
+    }
+    pl_w_close(c->w, ']');
+    if (c->ids.n_made)
+        pl_conv_loss(c->w->conv, PL_LOSS_SYNTHESISED, NULL, "%u messages without an id got one",
+                     c->ids.n_made);
+}
+
+static void write_config(struct pl_writer *w)
+{
+    bool has_tools = pl_own_tools_are_set(w->conv);
+    if (!has_tools && !pl_own_settings_are_set(w->conv))
+        return;
+    pl_w_key(w, "config");
+    pl_w_open(w, '{');
+    pl_own_settings_write(w);
+    if (has_tools) {
+        pl_w_key(w, "tools");
+        pl_own_tools_write(w);
+    }
+    pl_w_close(w, '}');
+}
+
+static enum pl_status write(struct pl_writer *w, const struct pl_format_task *task,
+                            struct pl_error *err)
+{
+    (void)task;
+    struct pl_conv *conv = w->conv;
+    if (conv->answer.is_error) {
+        pl_conv_loss(conv, PL_LOSS_DROPPED, conv->doc->root, "structured chat has no error bodies");
+        return pl_fail(err, PL_INVALID,
+                       "a structured chat is a prompt; it has no form for an error body");
+    }
+    struct chat c = {.w = w};
+    pl_conv_give_ids(conv);
+    enum pl_status status = pl_utterances_make(conv, &c.said);
+    if (status != PL_OK)
+        return status;
+    pl_fresh_ids_init(&c.ids, conv, "msg");
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "protocol", "structured-chat");
+    uint32_t n_said = write_system_prompt(&c);
+    write_messages(&c, n_said);
+    write_config(w);
+    pl_w_close(w, '}');
+    pl_fresh_ids_deinit(&c.ids);
+    return conv->status;
+}
+
+const struct pl_format pl_format_structured_chat = {
+    .name = "structured-chat",
+    .title = "structured chat, prompts with {{variables}} (seed 002)",
+    .list_key = "messages",
+    .is_vendor = false,
+    .detect = detect,
+    .read = read,
+    .write = write,
+};

@@ -1,0 +1,16 @@
+/* Names of tools, for vendors that accept only letters, digits, _ and - in them. */
+#ifndef PL_FORMAT_TOOL_NAME_H
+#define PL_FORMAT_TOOL_NAME_H
+
+#include "format/writer.h"
+
+/* Writes the name as a JSON string: as it is when it has 1 to max_len of those characters,
+ * otherwise with _ for every other byte, cut, and with a number at the end that keeps two names
+ * apart which would now be the same; that is reported as approximated. The same name always becomes
+ * the same. */
+void pl_tool_name_write(struct pl_writer *w, struct pl_val name, size_t max_len);
+
+/* The same as a text: a view of the name, or arena memory. */
+struct pl_str pl_tool_name(struct pl_conv *conv, struct pl_val name, size_t max_len);
+
+#endif

@@ -1,0 +1,30 @@
+/* A document made to fit into a number of tokens, in its own format (conv/trim.h): what was not
+ * touched keeps its bytes, and the result is legal for the vendor. */
+#ifndef PL_FORMAT_TRIM_DOCUMENT_H
+#define PL_FORMAT_TRIM_DOCUMENT_H
+
+#include "conv/trim.h"
+#include "format/count_document.h"
+
+struct pl_trim_request {
+    const struct pl_format *as; /* NULL: by content */
+    struct pl_count_choice choice;
+    uint64_t max_tokens;
+    struct pl_str summary; /* borrowed; empty: a mechanical one */
+};
+
+/* The buffers are owned by the caller. */
+struct pl_trimmed_document {
+    struct pl_buf out, report;
+    struct pl_trimmed trimmed; /* tokens of the source and of the output */
+};
+void pl_trimmed_document_init(struct pl_trimmed_document *t);
+void pl_trimmed_document_deinit(struct pl_trimmed_document *t);
+
+/* Fills an initialised result, or leaves it as it is. A document that fits comes out as it is.
+ * PL_INVALID: it cannot be made to fit, and the message says what stands in the way; other failures
+ * as for pl_source_open. */
+enum pl_status pl_trim_document(struct pl_str text, const struct pl_trim_request *request,
+                                struct pl_trimmed_document *ret, struct pl_error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* Turns, seed 003: an array of TurnProjection, a session's history as its clients see it. Here is
+ * how to tell it; reading and writing are in turns_read.c and turns_write.c. */
+#include "format/turns_int.h"
+
+static bool is_turn(const struct pl_json_doc *doc, const struct pl_json_node *n)
+{
+    const struct pl_json_node *blocks = pl_json_get(doc, n, PL_STR("blocks"));
+    return blocks && pl_json_kind(blocks) == PL_JSON_ARRAY &&
+           (pl_json_get(doc, n, PL_STR("turn_id")) || pl_json_get(doc, n, PL_STR("kind")) ||
+            pl_json_get(doc, n, PL_STR("role")));
+}
+
+static int detect(const struct pl_json_doc *doc)
+{
+    const struct pl_json_node *root = doc->root;
+    if (pl_json_kind(root) == PL_JSON_ARRAY && pl_json_count(root))
+        return is_turn(doc, pl_json_first(root)) ? 98 : 0;
+    return is_turn(doc, root) ? 90 : 0;
+}
+
+const struct pl_format pl_format_turns = {
+    .name = "turns",
+    .title = "turns of a session (seed 003)",
+    .list_key = "",
+    .is_vendor = false,
+    .detect = detect,
+    .read = pl_turns_read,
+    .write = pl_turns_write,
+};

@@ -1,0 +1,325 @@
+/* Writing turns: one turn per utterance; the results that follow a call stand in the turn of the
+ * call. Pictures, sound and files have no place in a turn, nor have tools and settings. */
+#include "format/turns_int.h"
+
+#include "base/map.h"
+#include "conv/call_ids.h"
+#include "format/fresh_ids.h"
+#include "format/instant.h"
+#include "format/text_run.h"
+#include "format/usage.h"
+#include "format/utterance.h"
+
+struct turns {
+    struct pl_writer *w;
+    const struct pl_format_task *task;
+    struct pl_utterances said;
+    struct pl_fresh_ids ids;
+    bool *is_taken; /* arena; per utterance: a result that stands in the turn of its call */
+    uint32_t n_turns;
+    bool has_answered;
+};
+
+/* A second mention of something that stands elsewhere in the turn. */
+static void write_mention(struct pl_writer *w, const char *key, struct pl_val val)
+{
+    pl_w_key(w, key);
+    pl_w_string(w, pl_val_text(pl_conv_text(w->conv, val)));
+}
+
+static void write_words(struct pl_writer *w, const char *type, const struct pl_part *part)
+{
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "type", type);
+    pl_w_key(w, "content");
+    pl_text_run_write(w, &part, 1, "");
+    pl_w_close(w, '}');
+}
+
+static void write_thinking(struct pl_writer *w, const struct pl_part *part)
+{
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "type", "thinking");
+    pl_w_opt_string(w, "content", part->text);
+    pl_w_close(w, '}');
+}
+
+static void write_use(struct pl_writer *w, const struct pl_part *part)
+{
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "type", "tool_use");
+    pl_w_key(w, "content");
+    pl_w_open(w, '{');
+    write_mention(w, "name", part->name);
+    pl_w_close(w, '}');
+    write_mention(w, "tool_call_id", part->id);
+    write_mention(w, "tool_name", part->name);
+    pl_w_close(w, '}');
+}
+
+static bool can_say(const struct pl_part *part)
+{
+    return pl_text_run_has(part) || part->kind == PL_PART_CALL ||
+           (part->kind == PL_PART_THINKING && pl_val_is_set(part->text));
+}
+
+static void write_part(struct pl_writer *w, const struct pl_part *part)
+{
+    if (part->kind == PL_PART_CALL)
+        write_use(w, part);
+    else if (part->kind == PL_PART_THINKING)
+        write_thinking(w, part);
+    else
+        write_words(w, "text", part);
+}
+
+/* The words of a result; several texts in it are put one per line. */
+static void write_result_text(struct pl_writer *w, const struct pl_part *result)
+{
+    const struct pl_part *children = pl_conv_children(w->conv, result);
+    const struct pl_part **list =
+        pl_arena_alloc(w->conv->arena, result->n_children + (size_t)1, sizeof *list);
+    if (!list) {
+        w->conv->status = PL_NOMEM;
+        return;
+    }
+    for (uint32_t i = 0; i < result->n_children; i++)
+        list[i] = &children[i];
+    pl_text_run_write(w, list, result->n_children, "\n");
+}
+
+static void write_call(struct pl_writer *w, const struct pl_part *call,
+                       const struct pl_part *result)
+{
+    pl_w_open(w, '{');
+    pl_w_opt_string(w, "id", call->id);
+    pl_w_key(w, "tool_name");
+    pl_w_string(w, call->name);
+    pl_w_key(w, "arguments");
+    if (pl_val_is_set(call->args))
+        pl_w_string(w, call->args);
+    else
+        pl_w_word(w, call->is_custom ? "" : "{}");
+    if (call->is_custom)
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, call->args,
+                  "a turn has only JSON arguments; this free text stands in their place");
+    bool is_error = result && result->is_error.is_set && result->is_error.value;
+    pl_w_key_word(w, "status", !result ? "pending" : is_error ? "error" : "done");
+    if (result) {
+        pl_w_mapped(w, result->is_error.val);
+        pl_w_mapped(w, result->id);
+        if (pl_str_eq(pl_conv_text(w->conv, result->name), pl_conv_text(w->conv, call->name)))
+            pl_w_mapped(w, result->name);
+        pl_w_key(w, "result");
+        write_result_text(w, result);
+    }
+    pl_w_close(w, '}');
+}
+
+/* The results right behind utterance `at`, by the id they answer. */
+static void find_results(struct turns *t, size_t at, struct pl_map *ret)
+{
+    for (size_t i = at + 1; i < t->said.len && t->said.ptr[i].role == PL_ROLE_TOOL; i++) {
+        bool is_new;
+        if (!t->said.ptr[i].n_parts)
+            continue;
+        struct pl_str id = pl_conv_text(t->w->conv, t->said.ptr[i].parts[0]->id);
+        struct pl_map_entry *entry = pl_map_put(ret, id, &is_new);
+        if (!entry)
+            t->w->conv->status = PL_NOMEM;
+        else if (is_new)
+            entry->value = i;
+    }
+}
+
+static const struct pl_part *take_result(struct turns *t, const struct pl_map *results,
+                                         const struct pl_part *call)
+{
+    struct pl_map_entry *entry = pl_map_get(results, pl_conv_text(t->w->conv, call->id));
+    if (!entry || t->is_taken[entry->value])
+        return NULL;
+    t->is_taken[entry->value] = true;
+    return t->said.ptr[entry->value].parts[0];
+}
+
+static void write_calls(struct turns *t, size_t at)
+{
+    const struct pl_utterance *u = &t->said.ptr[at];
+    struct pl_map results = {0};
+    find_results(t, at, &results);
+    pl_w_key(t->w, "tool_calls");
+    pl_w_open(t->w, '[');
+    for (uint32_t i = 0; i < u->n_parts; i++)
+        if (u->parts[i]->kind == PL_PART_CALL)
+            write_call(t->w, u->parts[i], take_result(t, &results, u->parts[i]));
+    pl_w_close(t->w, ']');
+    pl_map_deinit(&results);
+}
+
+static bool has_result(struct turns *t, const struct pl_map *results, const struct pl_part *call)
+{
+    return pl_map_get(results, pl_conv_text(t->w->conv, call->id)) != NULL;
+}
+
+/* Where the results stand: behind everything else the turn says. Their words are in tool_calls. */
+static void write_result_blocks(struct turns *t, size_t at)
+{
+    const struct pl_utterance *u = &t->said.ptr[at];
+    struct pl_map results = {0};
+    find_results(t, at, &results);
+    for (uint32_t i = 0; i < u->n_parts; i++) {
+        if (u->parts[i]->kind != PL_PART_CALL || !has_result(t, &results, u->parts[i]))
+            continue;
+        pl_w_open(t->w, '{');
+        pl_w_key_word(t->w, "type", "tool_result");
+        pl_w_key(t->w, "content");
+        pl_w_null(t->w);
+        write_mention(t->w, "tool_call_id", u->parts[i]->id);
+        pl_w_close(t->w, '}');
+    }
+    pl_map_deinit(&results);
+}
+
+static void write_head(struct turns *t, const struct pl_utterance *u, const char *role)
+{
+    struct pl_writer *w = t->w;
+    uint32_t number = t->n_turns++;
+    pl_w_open(w, '{');
+    pl_w_key(w, "id");
+    pl_w_string(
+        w, pl_fresh_ids_take(&t->ids, u->is_rest ? (struct pl_val){0} : u->message->id, number));
+    pl_w_key(w, "sequence");
+    pl_w_int(w, number);
+    pl_w_key(w, "turn_id");
+    pl_w_string(w, pl_val_text(pl_conv_printf(w->conv, "turn_%u", number)));
+    pl_w_key_word(w, "loop_id", "root");
+    pl_w_key_word(w, "kind", "message");
+    pl_w_key_word(w, "role", role);
+    pl_w_key_word(w, "status", "completed");
+}
+
+/* What a vendor's answer says about itself, as far as a turn has room for it. */
+static void write_answer(struct turns *t)
+{
+    struct pl_writer *w = t->w;
+    int64_t ignored;
+    t->has_answered = true;
+    pl_w_opt_string(w, "model", w->conv->answer.model);
+    if (!pl_usage_get(w->conv, PL_COUNT_INPUT, &ignored) &&
+        !pl_usage_get(w->conv, PL_COUNT_OUTPUT, &ignored))
+        return;
+    pl_w_key(w, "usage");
+    pl_w_open(w, '{');
+    pl_usage_write(w, "input_tokens", PL_COUNT_INPUT, false);
+    pl_usage_write(w, "output_tokens", PL_COUNT_OUTPUT, false);
+    pl_w_close(w, '}');
+    pl_usage_imply_total(w);
+}
+
+static void write_turn(struct turns *t, size_t at)
+{
+    static const char *const roles[] = {
+        [PL_ROLE_SYSTEM] = "system",       [PL_ROLE_DEVELOPER] = "system", [PL_ROLE_USER] = "user",
+        [PL_ROLE_ASSISTANT] = "assistant", [PL_ROLE_TOOL] = "user",
+    };
+    struct pl_writer *w = t->w;
+    const struct pl_utterance *u = &t->said.ptr[at];
+    const struct pl_json_node *role = pl_conv_node(w->conv, u->message->node, "role");
+    if (u->role == PL_ROLE_DEVELOPER && role)
+        pl_conv_loss(w->conv, PL_LOSS_APPROXIMATED, role,
+                     "turns have no developer; this is said by the system");
+    write_head(t, u, roles[u->role]);
+    pl_w_key(w, "blocks");
+    pl_w_open(w, '[');
+    for (uint32_t i = 0; i < u->n_parts; i++)
+        if (can_say(u->parts[i]))
+            write_part(w, u->parts[i]);
+    write_result_blocks(t, at);
+    pl_w_close(w, ']');
+    write_calls(t, at);
+    if (w->conv->answer.is_set && !t->has_answered && u->role == PL_ROLE_ASSISTANT)
+        write_answer(t);
+    if (!u->is_rest)
+        pl_instant_write(w, "started_at", u->message->created_at, t->task, PL_INSTANT_RFC3339);
+    pl_w_close(w, '}');
+}
+
+/* A result nobody asked for right before: a turn of its own, with nothing but its block. */
+static void write_orphan(struct turns *t, const struct pl_utterance *u)
+{
+    struct pl_writer *w = t->w;
+    const struct pl_part *result = u->parts[0];
+    write_head(t, u, "user");
+    pl_w_key(w, "blocks");
+    pl_w_open(w, '[');
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "type", "tool_result");
+    pl_w_key(w, "content");
+    write_result_text(w, result);
+    pl_w_opt_string(w, "tool_call_id", result->id);
+    pl_w_opt_string(w, "tool_name", result->name);
+    pl_w_close(w, '}');
+    pl_w_close(w, ']');
+    pl_w_key(w, "tool_calls");
+    pl_w_open(w, '[');
+    pl_w_close(w, ']');
+    pl_w_close(w, '}');
+}
+
+/* An item that only its vendor understands is no turn. */
+static bool is_sayable(const struct pl_utterance *u)
+{
+    bool is_empty = u->n_parts == 0;
+    for (uint32_t i = 0; i < u->n_parts; i++)
+        if (can_say(u->parts[i]))
+            return true;
+    return is_empty || u->role != PL_ROLE_ASSISTANT;
+}
+
+static void write_list(struct turns *t)
+{
+    pl_w_open(t->w, '[');
+    for (size_t i = 0; i < t->said.len && t->w->conv->status == PL_OK; i++) {
+        const struct pl_utterance *u = &t->said.ptr[i];
+        if (u->role != PL_ROLE_TOOL) {
+            if (is_sayable(u))
+                write_turn(t, i);
+        } else if (!t->is_taken[i] && u->n_parts) {
+            write_orphan(t, u);
+        }
+    }
+    pl_w_close(t->w, ']');
+    if (t->n_turns)
+        pl_conv_loss(t->w->conv, PL_LOSS_SYNTHESISED, NULL,
+                     "every turn got a turn_id, a sequence and the status completed%s",
+                     t->ids.n_made ? "; those without an id got one" : "");
+}
+
+enum pl_status pl_turns_write(struct pl_writer *w, const struct pl_format_task *task,
+                              struct pl_error *err)
+{
+    struct pl_conv *conv = w->conv;
+    if (conv->answer.is_error) {
+        pl_conv_loss(conv, PL_LOSS_DROPPED, conv->doc->root, "turns have no error bodies");
+        return pl_fail(err, PL_INVALID,
+                       "a turn holds what was said; it has no form for an error body");
+    }
+    struct turns t = {.w = w, .task = task};
+    pl_conv_give_ids(conv);
+    enum pl_status status = pl_utterances_make(conv, &t.said);
+    if (status != PL_OK)
+        return status;
+    t.is_taken = pl_arena_zalloc(conv->arena, t.said.len + 1, sizeof *t.is_taken);
+    if (!t.is_taken)
+        return PL_NOMEM;
+    pl_fresh_ids_init(&t.ids, conv, "entry");
+    write_list(&t);
+    pl_fresh_ids_deinit(&t.ids);
+    if (conv->status == PL_OK && !t.n_turns && pl_json_is_container(conv->doc->root) &&
+        pl_json_count(conv->doc->root)) {
+        pl_conv_loss(conv, PL_LOSS_DROPPED, conv->doc->root,
+                     "there is no message to make a turn of");
+        return pl_fail(err, PL_INVALID, "there is no message in this document to make a turn of");
+    }
+    return conv->status;
+}

@@ -1,0 +1,26 @@
+/* The two halves of anthropic's streams: anthropic.c writes, anthropic_read.c reads. */
+#ifndef PL_STREAM_ANTHROPIC_INT_H
+#define PL_STREAM_ANTHROPIC_INT_H
+
+#include "stream/repeat.h"
+
+/* The input that the start of a tool_use gave: it counts when no piece of it follows. */
+struct pl_anthropic_input {
+    uint32_t index;
+    struct pl_buf raw; /* owned; as the contents of a JSON string */
+};
+
+struct pl_anthropic_reader {
+    PL_VEC(struct pl_anthropic_input) inputs; /* of blocks that are open */
+    struct pl_buf citations;                  /* of the open text: they follow it */
+    PL_VEC(size_t) citation_lens;
+    struct pl_counts counts; /* as the vendor counts: input without the cache */
+    bool has_counts;
+    struct pl_repeat repeat;
+};
+
+enum pl_status pl_anthropic_stream_read(struct pl_stream *s, void *state,
+                                        const struct pl_sse_event *event, struct pl_error *err);
+void pl_anthropic_stream_read_deinit(void *state);
+
+#endif

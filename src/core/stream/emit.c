@@ -1,0 +1,290 @@
+/* Deltas in the order that every writer may rely on: see stream.h. */
+#include "stream/stream.h"
+
+#include "json/text.h"
+
+static void write_delta(struct pl_stream *s, const struct pl_delta *delta)
+{
+    if (!s->passes_through)
+        s->to->write(s, s->writer, delta);
+}
+
+static void need_start(struct pl_stream *s)
+{
+    if (s->is_started)
+        return;
+    s->is_started = true;
+    write_delta(s, &(struct pl_delta){.kind = PL_DELTA_START});
+}
+
+struct pl_open_part *pl_stream_find(struct pl_stream *s, uint32_t choice, uint32_t key)
+{
+    for (size_t i = 0; i < s->open.len; i++)
+        if (s->open.ptr[i].choice == choice && s->open.ptr[i].key == key)
+            return &s->open.ptr[i];
+    return NULL;
+}
+
+static void write_fragment(struct pl_stream *s, struct pl_open_part *part, struct pl_str raw)
+{
+    part->has_fragment = true;
+    write_delta(s, &(struct pl_delta){
+                       .kind = PL_DELTA_FRAGMENT,
+                       .choice = part->choice,
+                       .part = part->part,
+                       .part_kind = part->kind,
+                       .raw = raw,
+                   });
+}
+
+static void close_at(struct pl_stream *s, size_t i)
+{
+    struct pl_open_part *part = &s->open.ptr[i];
+    /* A half that never got its other half cannot be said. */
+    if (part->n_held)
+        write_fragment(s, part, PL_STR("\\ufffd"));
+    write_delta(s, &(struct pl_delta){
+                       .kind = PL_DELTA_PART_END,
+                       .choice = part->choice,
+                       .part = part->part,
+                       .part_kind = part->kind,
+                   });
+    s->open.len--;
+    memmove(part, part + 1, (s->open.len - i) * sizeof *part);
+}
+
+void pl_stream_close(struct pl_stream *s, uint32_t choice, uint32_t key)
+{
+    for (size_t i = 0; i < s->open.len; i++)
+        if (s->open.ptr[i].choice == choice && s->open.ptr[i].key == key) {
+            close_at(s, i);
+            return;
+        }
+}
+
+/* Calls may stand open side by side; anything else stands alone. */
+static void close_others(struct pl_stream *s, uint32_t choice, enum pl_part_kind kind)
+{
+    for (size_t i = 0; i < s->open.len;) {
+        bool stays = s->open.ptr[i].choice != choice ||
+                     (kind == PL_PART_CALL && s->open.ptr[i].kind == PL_PART_CALL);
+        if (stays)
+            i++;
+        else
+            close_at(s, i);
+    }
+}
+
+uint32_t pl_stream_open(struct pl_stream *s, uint32_t choice, uint32_t key,
+                        const struct pl_delta *start)
+{
+    struct pl_open_part *there = pl_stream_find(s, choice, key);
+    if (there)
+        return there->part;
+    need_start(s);
+    close_others(s, choice, start->part_kind);
+    struct pl_open_part part = {
+        .choice = choice, .part = s->n_parts++, .key = key, .kind = start->part_kind};
+    if (!pl_vec_push(&s->open, part)) {
+        s->status = PL_NOMEM;
+        return part.part;
+    }
+    struct pl_delta delta = *start;
+    delta.kind = PL_DELTA_PART_START;
+    delta.choice = choice;
+    delta.part = part.part;
+    write_delta(s, &delta);
+    return part.part;
+}
+
+static struct pl_open_part *part_of(struct pl_stream *s, const struct pl_delta *delta)
+{
+    for (size_t i = 0; i < s->open.len; i++)
+        if (s->open.ptr[i].part == delta->part)
+            return &s->open.ptr[i];
+    return NULL;
+}
+
+static bool is_high_surrogate(const char *escape)
+{
+    char third = (char)(escape[3] | 0x20);
+    return escape[0] == '\\' && escape[1] == 'u' && (escape[2] | 0x20) == 'd' &&
+           (third == '8' || third == '9' || third == 'a' || third == 'b');
+}
+
+/* Whether the text ends in the first half of a surrogate pair. */
+static bool ends_in_half(struct pl_str raw)
+{
+    if (raw.len < 6 || !is_high_surrogate(raw.ptr + raw.len - 6))
+        return false;
+    size_t n_before = 0;
+    while (n_before < raw.len - 6 && raw.ptr[raw.len - 7 - n_before] == '\\')
+        n_before++;
+    return n_before % 2 == 0;
+}
+
+static void take_fragment(struct pl_stream *s, const struct pl_delta *delta)
+{
+    struct pl_open_part *part = part_of(s, delta);
+    struct pl_str raw = delta->raw;
+    if (!part || !raw.len)
+        return;
+    if (part->n_held) {
+        char *joined = pl_arena_alloc(&s->arena, part->n_held + raw.len, 1);
+        if (!joined) {
+            s->status = PL_NOMEM;
+            return;
+        }
+        memcpy(joined, part->held, part->n_held);
+        memcpy(joined + part->n_held, raw.ptr, raw.len);
+        raw = (struct pl_str){joined, part->n_held + raw.len};
+        part->n_held = 0;
+    }
+    if (ends_in_half(raw)) {
+        raw.len -= 6;
+        memcpy(part->held, raw.ptr + raw.len, 6);
+        part->n_held = 6;
+    }
+    if (raw.len)
+        write_fragment(s, part, raw);
+}
+
+static int64_t later(int64_t before, int64_t now)
+{
+    return now >= 0 ? now : before;
+}
+
+static void merge_counts(struct pl_stream *s, const struct pl_counts *now)
+{
+    struct pl_counts *c = &s->counts;
+    s->has_usage = true;
+    *c = (struct pl_counts){
+        .input = later(c->input, now->input),
+        .output = later(c->output, now->output),
+        .total = later(c->total, now->total),
+        .cache_read = later(c->cache_read, now->cache_read),
+        .cache_write = later(c->cache_write, now->cache_write),
+        .reasoning = later(c->reasoning, now->reasoning),
+        .tool_input = later(c->tool_input, now->tool_input),
+    };
+}
+
+/* A string that must outlive its event. */
+static void keep(struct pl_stream *s, struct pl_str *text)
+{
+    size_t at = s->kept.len;
+    pl_buf_add(&s->kept, *text);
+    if (s->kept.status != PL_OK)
+        s->status = PL_NOMEM;
+    /* An offset for now: the buffer may move. */
+    text->ptr = (const char *)at;
+}
+
+static void restore(const struct pl_stream *s, struct pl_str *text)
+{
+    text->ptr = text->len ? s->kept.ptr + (size_t)text->ptr : NULL;
+}
+
+static void hold_stop(struct pl_stream *s, const struct pl_delta *delta)
+{
+    s->is_stopped = true;
+    s->stop = *delta;
+    keep(s, &s->stop.word);
+    keep(s, &s->stop.stop_sequence);
+    keep(s, &s->stop.detail);
+}
+
+static void finish(struct pl_stream *s)
+{
+    need_start(s);
+    while (s->open.len)
+        close_at(s, 0);
+    if (s->has_usage)
+        write_delta(s, &(struct pl_delta){.kind = PL_DELTA_USAGE, .counts = s->counts});
+    struct pl_delta stop = s->stop;
+    stop.kind = PL_DELTA_STOP;
+    stop.counts = s->counts;
+    if (s->is_stopped) {
+        restore(s, &stop.word);
+        restore(s, &stop.stop_sequence);
+        restore(s, &stop.detail);
+    } else {
+        stop.finish = PL_FINISH_STOP;
+    }
+    write_delta(s, &stop);
+    write_delta(s, &(struct pl_delta){.kind = PL_DELTA_END, .finish = stop.finish});
+}
+
+void pl_stream_emit(struct pl_stream *s, const struct pl_delta *delta)
+{
+    if (s->is_ended || s->status != PL_OK)
+        return;
+    switch (delta->kind) {
+    case PL_DELTA_START:
+        if (!s->is_started)
+            write_delta(s, delta);
+        s->is_started = true;
+        break;
+    case PL_DELTA_FRAGMENT:
+        take_fragment(s, delta);
+        break;
+    case PL_DELTA_USAGE:
+        merge_counts(s, &delta->counts);
+        break;
+    case PL_DELTA_STOP:
+        if (delta->choice == 0)
+            hold_stop(s, delta);
+        else
+            write_delta(s, delta);
+        break;
+    case PL_DELTA_END:
+        finish(s);
+        s->is_ended = true;
+        break;
+    case PL_DELTA_ERROR:
+        write_delta(s, delta);
+        s->is_ended = true;
+        break;
+    case PL_DELTA_PART_START:
+    case PL_DELTA_PART_END:
+        break; /* by pl_stream_open and pl_stream_close only */
+    default:
+        need_start(s);
+        write_delta(s, delta);
+    }
+}
+
+enum pl_status pl_stream_json(struct pl_stream *s, struct pl_str data, struct pl_json_doc *ret_doc,
+                              struct pl_error *err)
+{
+    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
+    enum pl_status status = pl_json_parse(&s->arena, data, &opts, ret_doc, err);
+    if (status == PL_SYNTAX && err) {
+        char message[sizeof err->message];
+        memcpy(message, err->message, sizeof message);
+        return pl_fail(err, status, "an event is not JSON: %.400s", message);
+    }
+    return status;
+}
+
+void pl_stream_begin_event(struct pl_stream *s, const char *type_or_null)
+{
+    if (type_or_null) {
+        pl_buf_adds(&s->out, "event: ");
+        pl_buf_adds(&s->out, type_or_null);
+        pl_buf_addc(&s->out, '\n');
+    }
+    pl_buf_adds(&s->out, "data: ");
+}
+
+void pl_stream_end_event(struct pl_stream *s)
+{
+    pl_buf_adds(&s->out, "\n\n");
+}
+
+void pl_stream_put_string(struct pl_stream *s, struct pl_str raw)
+{
+    pl_buf_addc(&s->out, '"');
+    pl_buf_add(&s->out, raw);
+    pl_buf_addc(&s->out, '"');
+}

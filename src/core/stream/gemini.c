@@ -1,0 +1,19 @@
+/* Google's streamGenerateContent (wire.md 3.4).
+ *
+ * Every event is a response object of its own. Parts are deltas: the texts of one run belong
+ * together, a call comes whole. Counters are snapshots. There is no event at the end; a
+ * finishReason (or a blocked prompt) says that the answer is complete. Without `alt=sse` the same
+ * objects come as the elements of one JSON array. */
+#include "stream/gemini_int.h"
+
+const struct pl_dialect pl_dialect_gemini = {
+    .name = "gemini",
+    .reads_json_framing = true,
+    .reader_size = sizeof(struct pl_gemini_reader),
+    .writer_size = sizeof(struct pl_gemini_writer),
+    .read = pl_gemini_stream_read,
+    .read_end = pl_gemini_stream_read_end,
+    .read_deinit = pl_gemini_stream_read_deinit,
+    .write = pl_gemini_stream_write,
+    .write_deinit = pl_gemini_stream_write_deinit,
+};

@@ -1,0 +1,129 @@
+/* The pieces of the gemini dialect: gemini_read.c, gemini_args.c and gemini_write.c. */
+#ifndef PL_STREAM_GEMINI_INT_H
+#define PL_STREAM_GEMINI_INT_H
+
+#include "base/map.h"
+#include "stream/stream.h"
+
+/* ---- arguments that come path by path ---- */
+
+struct pl_gemini_arg;
+
+/* Arguments of one call, put together from partialArgs: a tree that grows by jsonPath. */
+struct pl_gemini_args {
+    struct pl_arena arena;      /* owned: nodes, keys and the pieces of strings */
+    struct pl_map children;     /* owned; number of the parent and step -> node */
+    struct pl_gemini_arg *root; /* arena; NULL: nothing was said yet */
+    uint32_t n_nodes;
+};
+
+void pl_gemini_args_init(struct pl_gemini_args *args);
+void pl_gemini_args_deinit(struct pl_gemini_args *args);
+
+/* One element of partialArgs. A string is added to what is at its path already, anything else takes
+ * its place. PL_INVALID for a path we cannot follow. */
+enum pl_status pl_gemini_args_add(struct pl_gemini_args *args, const struct pl_json_doc *doc,
+                                  const struct pl_json_node *partial, struct pl_error *err);
+/* The arguments as JSON text; "{}" when nothing was said. */
+void pl_gemini_args_write(const struct pl_gemini_args *args, struct pl_buf *to);
+
+/* ---- reading ---- */
+
+/* Google answers with at most eight candidates; those beyond are passed over. */
+enum { PL_GEMINI_MAX_CHOICES = 8 };
+
+/* A call whose arguments are still coming. Strings are raw JSON string contents. */
+struct pl_gemini_call {
+    bool is_open;
+    uint32_t key;
+    struct pl_buf id, signature;
+    struct pl_buf whole; /* JSON text of `args`, when those came instead of pieces */
+    struct pl_gemini_args args;
+};
+
+struct pl_gemini_choice {
+    bool is_seen, is_finished, has_call;
+    enum pl_finish finish;
+    struct pl_buf word, detail;
+    struct pl_gemini_call call;
+};
+
+/* As Google counts: the prompt without tool prompts, the candidates without thoughts. -1: not said.
+ */
+struct pl_gemini_counts {
+    int64_t prompt, candidates, thoughts, tool_prompt, cached, total;
+};
+
+struct pl_gemini_reader {
+    bool is_ready;
+    bool has_usage;
+    struct pl_gemini_counts counts;
+    uint32_t n_calls; /* so far: keys and the ids of calls that have none */
+    struct pl_gemini_choice choices[PL_GEMINI_MAX_CHOICES];
+};
+
+/* Keys of the parts of one candidate: texts of a kind that follow each other are one part, every
+ * call has its own. */
+enum { PL_GEMINI_KEY_TEXT, PL_GEMINI_KEY_THINKING, PL_GEMINI_KEY_CALL };
+
+/* What is being read: an event may hold several objects. */
+struct pl_gemini_reading {
+    struct pl_stream *s;
+    struct pl_gemini_reader *r;
+    const struct pl_json_doc *doc;
+    struct pl_error *err;
+};
+
+/* A member in the two spellings that protocol buffers accept. */
+struct pl_gemini_field {
+    struct pl_str name, snake;
+};
+#define PL_GEMINI_FIELD(name, snake)                                                               \
+    {                                                                                              \
+        {name, sizeof(name) - 1},                                                                  \
+        {                                                                                          \
+            snake, sizeof(snake) - 1                                                               \
+        }                                                                                          \
+    }
+
+/* The values of several members in one pass; NULL for those that are absent or null, and for all
+ * when `object` is NULL or no object. */
+void pl_gemini_get(const struct pl_json_doc *doc, const struct pl_json_node *object,
+                   const struct pl_gemini_field fields[], size_t n,
+                   const struct pl_json_node *ret[]);
+/* Makes `buf` say `text`, which does not outlive its event. */
+void pl_gemini_keep(struct pl_stream *s, struct pl_buf *buf, struct pl_str text);
+
+/* A functionCall, or a piece of one. */
+enum pl_status pl_gemini_read_call(const struct pl_gemini_reading *x, uint32_t choice,
+                                   const struct pl_json_node *node, struct pl_str signature);
+/* The call whose arguments came in pieces is complete: by its own word, or because the candidate
+ * goes on to something else. Nothing happens when there is none. */
+void pl_gemini_finish_call(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t choice);
+
+enum pl_status pl_gemini_stream_read(struct pl_stream *s, void *state,
+                                     const struct pl_sse_event *event, struct pl_error *err);
+void pl_gemini_stream_read_end(struct pl_stream *s, void *state);
+void pl_gemini_stream_read_deinit(void *state);
+
+/* ---- writing ---- */
+
+/* A call that was started: Gemini says it whole, so it waits for its end. */
+struct pl_gemini_open_call {
+    uint32_t part;
+    bool is_custom;
+    struct pl_buf id, name, args, signature; /* owned; raw */
+};
+
+struct pl_gemini_writer {
+    bool is_ready;
+    struct pl_buf tail; /* what every event ends in: the model, the id */
+    PL_VEC(struct pl_gemini_open_call) calls;
+    struct pl_counts counts;
+    bool has_usage;
+};
+
+void pl_gemini_stream_write(struct pl_stream *s, void *state, const struct pl_delta *delta);
+void pl_gemini_stream_write_deinit(void *state);
+
+#endif

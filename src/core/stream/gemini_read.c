@@ -1,0 +1,445 @@
+/* Reading Google's stream: see gemini.c. */
+#include "stream/gemini_int.h"
+
+#include "format/gemini_words.h"
+#include "format/instant.h"
+#include "json/text.h"
+#include "stream/pick.h"
+
+/* ---- parts ---- */
+
+/* A signature may stand on an empty text, which only Google needs back. */
+static void read_text_signature(struct pl_stream *s, uint32_t choice, uint32_t key,
+                                const struct pl_delta *start, struct pl_str signature)
+{
+    if (!s->is_same_vendor)
+        return;
+    uint32_t part = pl_stream_open(s, choice, key, start);
+    pl_stream_emit(s, &(struct pl_delta){.kind = PL_DELTA_SIGNATURE,
+                                         .choice = choice,
+                                         .part = part,
+                                         .part_kind = start->part_kind,
+                                         .raw = signature});
+    pl_stream_close(s, choice, key);
+}
+
+static void read_text(const struct pl_gemini_reading *x, uint32_t choice, struct pl_str text,
+                      bool is_thought, struct pl_str signature)
+{
+    uint32_t key = is_thought ? PL_GEMINI_KEY_THINKING : PL_GEMINI_KEY_TEXT;
+    struct pl_delta delta = {.kind = PL_DELTA_FRAGMENT,
+                             .choice = choice,
+                             .part_kind = is_thought ? PL_PART_THINKING : PL_PART_TEXT,
+                             .raw = text};
+    if (text.len) {
+        pl_gemini_finish_call(x->s, x->r, choice);
+        delta.part = pl_stream_open(x->s, choice, key, &delta);
+        pl_stream_emit(x->s, &delta);
+    }
+    if (signature.len)
+        read_text_signature(x->s, choice, key, &delta, signature);
+}
+
+static enum pl_status read_part(const struct pl_gemini_reading *x, uint32_t choice,
+                                const struct pl_json_node *part)
+{
+    enum { TEXT, THOUGHT, SIGNATURE, CALL, N };
+    static const struct pl_gemini_field fields[N] = {
+        PL_GEMINI_FIELD("text", "text"),
+        PL_GEMINI_FIELD("thought", "thought"),
+        PL_GEMINI_FIELD("thoughtSignature", "thought_signature"),
+        PL_GEMINI_FIELD("functionCall", "function_call"),
+    };
+    const struct pl_json_node *f[N];
+    pl_gemini_get(x->doc, part, fields, N, f);
+    struct pl_str signature = pl_pick_raw(x->doc, f[SIGNATURE]);
+    if (f[CALL])
+        return pl_gemini_read_call(x, choice, f[CALL], signature);
+    if (f[TEXT] || signature.len)
+        read_text(x, choice, pl_pick_raw(x->doc, f[TEXT]), pl_pick_is(f[THOUGHT], PL_JSON_TRUE),
+                  signature);
+    else if (pl_pick_is(part, PL_JSON_OBJECT) && pl_json_count(part))
+        pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_OTHER,
+                                                .choice = choice,
+                                                .json = pl_json_span(x->doc, part)});
+    return PL_OK;
+}
+
+static enum pl_status read_content(const struct pl_gemini_reading *x, uint32_t choice,
+                                   const struct pl_json_node *content)
+{
+    static const struct pl_gemini_field fields[] = {PL_GEMINI_FIELD("parts", "parts")};
+    const struct pl_json_node *parts;
+    enum pl_status status = PL_OK;
+    pl_gemini_get(x->doc, content, fields, 1, &parts);
+    if (!pl_pick_is(parts, PL_JSON_ARRAY))
+        return PL_OK;
+    for (const struct pl_json_node *n = pl_json_first(parts);
+         n < pl_json_end(parts) && status == PL_OK; n = pl_json_next(n))
+        status = read_part(x, choice, n);
+    return status;
+}
+
+/* ---- citations ---- */
+
+static void read_citation(const struct pl_gemini_reading *x, uint32_t choice,
+                          const struct pl_json_node *citation)
+{
+    static const struct pl_gemini_field fields[] = {PL_GEMINI_FIELD("uri", "uri"),
+                                                    PL_GEMINI_FIELD("title", "title")};
+    const struct pl_open_part *part = pl_stream_find(x->s, choice, PL_GEMINI_KEY_TEXT);
+    const struct pl_json_node *f[2];
+    pl_gemini_get(x->doc, citation, fields, 2, f);
+    if (!part || (!f[0] && !f[1]))
+        return;
+    pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_CITATION,
+                                            .choice = choice,
+                                            .part = part->part,
+                                            .part_kind = PL_PART_TEXT,
+                                            .json = pl_json_span(x->doc, citation),
+                                            .url = pl_pick_raw(x->doc, f[0]),
+                                            .title = pl_pick_raw(x->doc, f[1])});
+}
+
+/* Every element of member `list` is a citation, or holds one under `inner`. They stand behind the
+ * text they are about, and end its part. */
+static void read_citations(const struct pl_gemini_reading *x, uint32_t choice,
+                           const struct pl_json_node *metadata, const struct pl_gemini_field *list,
+                           const struct pl_gemini_field *inner)
+{
+    const struct pl_json_node *elements, *citation;
+    pl_gemini_get(x->doc, metadata, list, 1, &elements);
+    if (!pl_pick_is(elements, PL_JSON_ARRAY) || !pl_json_count(elements))
+        return;
+    for (const struct pl_json_node *n = pl_json_first(elements); n < pl_json_end(elements);
+         n = pl_json_next(n)) {
+        citation = n;
+        if (inner)
+            pl_gemini_get(x->doc, n, inner, 1, &citation);
+        if (citation)
+            read_citation(x, choice, citation);
+    }
+    pl_stream_close(x->s, choice, PL_GEMINI_KEY_TEXT);
+}
+
+/* ---- candidates ---- */
+
+static void read_finish(const struct pl_gemini_reading *x, struct pl_gemini_choice *choice,
+                        const struct pl_json_node *reason, const struct pl_json_node *message)
+{
+    struct pl_str word = pl_pick_raw(x->doc, reason);
+    if (!word.len || pl_str_eq(word, PL_STR("FINISH_REASON_UNSPECIFIED")))
+        return;
+    choice->is_finished = true;
+    choice->finish = pl_gemini_finish_of(word);
+    pl_gemini_keep(x->s, &choice->word, word);
+    pl_gemini_keep(x->s, &choice->detail, pl_pick_raw(x->doc, message));
+}
+
+static enum pl_status read_candidate(const struct pl_gemini_reading *x,
+                                     const struct pl_json_node *candidate)
+{
+    enum { CONTENT, INDEX, REASON, MESSAGE, CITATIONS, GROUNDING, N };
+    static const struct pl_gemini_field fields[N] = {
+        PL_GEMINI_FIELD("content", "content"),
+        PL_GEMINI_FIELD("index", "index"),
+        PL_GEMINI_FIELD("finishReason", "finish_reason"),
+        PL_GEMINI_FIELD("finishMessage", "finish_message"),
+        PL_GEMINI_FIELD("citationMetadata", "citation_metadata"),
+        PL_GEMINI_FIELD("groundingMetadata", "grounding_metadata"),
+    };
+    static const struct pl_gemini_field citations = PL_GEMINI_FIELD("citations", "citations");
+    static const struct pl_gemini_field chunks =
+        PL_GEMINI_FIELD("groundingChunks", "grounding_chunks");
+    static const struct pl_gemini_field web = PL_GEMINI_FIELD("web", "web");
+    const struct pl_json_node *f[N];
+    pl_gemini_get(x->doc, candidate, fields, N, f);
+    int64_t index = f[INDEX] ? pl_pick_count(x->doc, f[INDEX]) : 0;
+    if (index < 0 || index >= PL_GEMINI_MAX_CHOICES)
+        return PL_OK;
+    struct pl_gemini_choice *choice = &x->r->choices[index];
+    choice->is_seen = true;
+    enum pl_status status = read_content(x, (uint32_t)index, f[CONTENT]);
+    if (status != PL_OK)
+        return status;
+    if (f[CITATIONS])
+        read_citations(x, (uint32_t)index, f[CITATIONS], &citations, NULL);
+    if (f[REASON]) {
+        /* What the answer rests on is said again and again; the last time it is complete. */
+        if (f[GROUNDING])
+            read_citations(x, (uint32_t)index, f[GROUNDING], &chunks, &web);
+        read_finish(x, choice, f[REASON], f[MESSAGE]);
+    }
+    return PL_OK;
+}
+
+static void read_feedback(const struct pl_gemini_reading *x, const struct pl_json_node *feedback)
+{
+    static const struct pl_gemini_field fields[] = {
+        PL_GEMINI_FIELD("blockReason", "block_reason"),
+        PL_GEMINI_FIELD("blockReasonMessage", "block_reason_message")};
+    const struct pl_json_node *f[2];
+    struct pl_gemini_choice *choice = &x->r->choices[0];
+    pl_gemini_get(x->doc, feedback, fields, 2, f);
+    struct pl_str reason = pl_pick_raw(x->doc, f[0]), message = pl_pick_raw(x->doc, f[1]);
+    if (!reason.len || pl_str_eq(reason, PL_STR("BLOCKED_REASON_UNSPECIFIED")) ||
+        pl_str_eq(reason, PL_STR("BLOCK_REASON_UNSPECIFIED")))
+        return;
+    choice->is_seen = choice->is_finished = true;
+    choice->finish = PL_FINISH_FILTER;
+    pl_gemini_keep(x->s, &choice->word, reason);
+    pl_gemini_keep(x->s, &choice->detail, message.len ? message : reason);
+}
+
+/* ---- counters, errors ---- */
+
+/* Snapshots: the last word wins, but a placeholder of 0 says nothing. */
+static void merge(int64_t *count, int64_t now)
+{
+    if (now > 0 || (now == 0 && *count < 0))
+        *count = now;
+}
+
+/* Every event has counters, so those that are plain digits are read right here. */
+static int64_t count_of(const struct pl_json_doc *doc, const struct pl_json_node *number)
+{
+    struct pl_str digits = pl_json_span(doc, number);
+    int64_t value = 0;
+    if (!(number->tag & PL_JSON_INTEGER) || digits.len > 18 || digits.ptr[0] == '-')
+        return pl_pick_count(doc, number);
+    for (size_t i = 0; i < digits.len; i++)
+        value = value * 10 + (digits.ptr[i] - '0');
+    return value;
+}
+
+static void read_usage(const struct pl_gemini_reading *x, const struct pl_json_node *usage)
+{
+    static const struct pl_gemini_field fields[] = {
+        PL_GEMINI_FIELD("promptTokenCount", "prompt_token_count"),
+        PL_GEMINI_FIELD("candidatesTokenCount", "candidates_token_count"),
+        PL_GEMINI_FIELD("thoughtsTokenCount", "thoughts_token_count"),
+        PL_GEMINI_FIELD("toolUsePromptTokenCount", "tool_use_prompt_token_count"),
+        PL_GEMINI_FIELD("cachedContentTokenCount", "cached_content_token_count"),
+        PL_GEMINI_FIELD("totalTokenCount", "total_token_count"),
+    };
+    struct pl_gemini_counts *c = &x->r->counts;
+    int64_t *const counts[] = {&c->prompt,      &c->candidates, &c->thoughts,
+                               &c->tool_prompt, &c->cached,     &c->total};
+    const struct pl_json_node *f[6];
+    pl_gemini_get(x->doc, usage, fields, 6, f);
+    for (size_t i = 0; i < 6; i++)
+        if (f[i]) {
+            merge(counts[i], count_of(x->doc, f[i]));
+            x->r->has_usage = true;
+        }
+}
+
+static int64_t sum(int64_t a, int64_t b)
+{
+    int64_t total;
+    if (a < 0 || b < 0)
+        return a < 0 ? b : a;
+    return __builtin_add_overflow(a, b, &total) ? -1 : total;
+}
+
+static void emit_usage(struct pl_stream *s, const struct pl_gemini_counts *c)
+{
+    pl_stream_emit(s, &(struct pl_delta){
+                          .kind = PL_DELTA_USAGE,
+                          .counts = {.input = c->prompt < 0 ? -1 : sum(c->prompt, c->tool_prompt),
+                                     .output = sum(c->candidates, c->thoughts),
+                                     .total = c->total,
+                                     .cache_read = c->cached,
+                                     .cache_write = -1,
+                                     .reasoning = c->thoughts,
+                                     .tool_input = c->tool_prompt}});
+}
+
+static void read_error(const struct pl_gemini_reading *x, const struct pl_json_node *error)
+{
+    static const struct pl_gemini_field fields[] = {PL_GEMINI_FIELD("code", "code"),
+                                                    PL_GEMINI_FIELD("message", "message"),
+                                                    PL_GEMINI_FIELD("status", "status")};
+    const struct pl_json_node *f[3];
+    pl_gemini_get(x->doc, error, fields, 3, f);
+    struct pl_str status = pl_pick_raw(x->doc, f[2]), message = pl_pick_raw(x->doc, f[1]);
+    if (pl_pick_is(error, PL_JSON_STRING))
+        message = pl_json_raw(x->doc, error);
+    const struct pl_gemini_error *known =
+        pl_gemini_error_by_status(status, pl_pick_count(x->doc, f[0]));
+    pl_stream_emit(x->s, &(struct pl_delta){
+                             .kind = PL_DELTA_ERROR,
+                             .type = pl_str_of(known ? known->word : "api_error"),
+                             .code = status,
+                             .message = message.len ? message : PL_STR("the model's server failed"),
+                         });
+}
+
+/* ---- events ---- */
+
+static void read_start(const struct pl_gemini_reading *x, const struct pl_json_node *id,
+                       const struct pl_json_node *model, const struct pl_json_node *created)
+{
+    char digits[24];
+    struct pl_buf seconds = {.ptr = digits, .cap = sizeof digits - 1, .max = sizeof digits - 1};
+    int64_t us;
+    if (created && pl_instant_parse(pl_pick_raw(x->doc, created), &us) && us >= 0)
+        pl_buf_addf(&seconds, "%lld", (long long)(us / 1000000));
+    pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_START,
+                                            .id = pl_pick_raw(x->doc, id),
+                                            .model = pl_pick_raw(x->doc, model),
+                                            .created = pl_buf_str(&seconds)});
+}
+
+static enum pl_status read_object(const struct pl_gemini_reading *x,
+                                  const struct pl_json_node *object)
+{
+    enum { CANDIDATES, MODEL, ID, USAGE, FEEDBACK, CREATED, ERROR, N };
+    static const struct pl_gemini_field fields[N] = {
+        PL_GEMINI_FIELD("candidates", "candidates"),
+        PL_GEMINI_FIELD("modelVersion", "model_version"),
+        PL_GEMINI_FIELD("responseId", "response_id"),
+        PL_GEMINI_FIELD("usageMetadata", "usage_metadata"),
+        PL_GEMINI_FIELD("promptFeedback", "prompt_feedback"),
+        PL_GEMINI_FIELD("createTime", "create_time"),
+        PL_GEMINI_FIELD("error", "error"),
+    };
+    const struct pl_json_node *f[N];
+    enum pl_status status = PL_OK;
+    pl_gemini_get(x->doc, object, fields, N, f);
+    if (f[ERROR]) {
+        read_error(x, f[ERROR]);
+        return PL_OK;
+    }
+    if (!x->s->is_started && (f[ID] || f[MODEL] || f[CANDIDATES]))
+        read_start(x, f[ID], f[MODEL], f[CREATED]);
+    if (f[USAGE])
+        read_usage(x, f[USAGE]);
+    if (pl_pick_is(f[CANDIDATES], PL_JSON_ARRAY))
+        for (const struct pl_json_node *n = pl_json_first(f[CANDIDATES]);
+             n < pl_json_end(f[CANDIDATES]) && status == PL_OK; n = pl_json_next(n))
+            status = read_candidate(x, n);
+    if (f[FEEDBACK])
+        read_feedback(x, f[FEEDBACK]);
+    return status;
+}
+
+static enum pl_status read_document(const struct pl_gemini_reading *x)
+{
+    const struct pl_json_node *root = x->doc->root;
+    enum pl_status status = PL_OK;
+    if (!pl_pick_is(root, PL_JSON_ARRAY))
+        return read_object(x, root);
+    for (const struct pl_json_node *n = pl_json_first(root);
+         n < pl_json_end(root) && status == PL_OK; n = pl_json_next(n))
+        status = read_object(x, n);
+    return status;
+}
+
+/* Data that is no single value: several objects on one line, or a piece of the array that comes
+ * without alt=sse. */
+static enum pl_status read_values(struct pl_gemini_reading *x, struct pl_str data)
+{
+    struct pl_json_frames frames;
+    struct pl_json_doc doc;
+    struct pl_str object;
+    struct pl_error first = *x->err;
+    enum pl_status status;
+    x->doc = &doc;
+    pl_json_frames_init(&frames, 0);
+    pl_json_frames_feed(&frames, data);
+    while ((status = pl_json_frames_next(&frames, &object)) == PL_OK) {
+        status = pl_stream_json(x->s, object, &doc, x->err);
+        if (status == PL_OK)
+            status = read_document(x);
+        if (status != PL_OK)
+            break;
+    }
+    if (status == PL_SYNTAX || pl_json_frames_is_open(&frames)) {
+        *x->err = first;
+        status = PL_SYNTAX;
+    }
+    pl_json_frames_deinit(&frames);
+    return status == PL_NOT_FOUND ? PL_OK : status;
+}
+
+static void make_ready(struct pl_gemini_reader *r)
+{
+    r->is_ready = true;
+    r->counts = (struct pl_gemini_counts){-1, -1, -1, -1, -1, -1};
+    for (size_t i = 0; i < PL_GEMINI_MAX_CHOICES; i++) {
+        struct pl_gemini_choice *choice = &r->choices[i];
+        struct pl_buf *const bufs[] = {&choice->word, &choice->detail, &choice->call.id,
+                                       &choice->call.signature, &choice->call.whole};
+        for (size_t k = 0; k < sizeof bufs / sizeof *bufs; k++)
+            pl_buf_init(bufs[k], 0);
+    }
+}
+
+enum pl_status pl_gemini_stream_read(struct pl_stream *s, void *state,
+                                     const struct pl_sse_event *event, struct pl_error *err)
+{
+    struct pl_gemini_reader *r = state;
+    struct pl_json_doc doc;
+    struct pl_gemini_reading x = {.s = s, .r = r, .doc = &doc, .err = err};
+    if (!r->is_ready)
+        make_ready(r);
+    /* Servers that imitate Google's end their stream like OpenAI's. */
+    if (!event->data.len || pl_str_eq(event->data, PL_STR("[DONE]")))
+        return PL_OK;
+    enum pl_status status = pl_stream_json(s, event->data, &doc, err);
+    if (status == PL_SYNTAX)
+        return read_values(&x, event->data);
+    return status == PL_OK ? read_document(&x) : status;
+}
+
+/* ---- the end ---- */
+
+static void emit_stop(struct pl_stream *s, uint32_t index, const struct pl_gemini_choice *choice)
+{
+    bool waits = choice->finish == PL_FINISH_STOP && choice->has_call;
+    if (index) {
+        pl_stream_close(s, index, PL_GEMINI_KEY_TEXT);
+        pl_stream_close(s, index, PL_GEMINI_KEY_THINKING);
+    }
+    pl_stream_emit(s, &(struct pl_delta){.kind = PL_DELTA_STOP,
+                                         .choice = index,
+                                         .finish = waits ? PL_FINISH_TOOLS : choice->finish,
+                                         .word = pl_buf_str(&choice->word),
+                                         .detail = pl_buf_str(&choice->detail)});
+}
+
+void pl_gemini_stream_read_end(struct pl_stream *s, void *state)
+{
+    struct pl_gemini_reader *r = state;
+    bool is_seen = false, is_finished = true;
+    for (uint32_t i = 0; i < PL_GEMINI_MAX_CHOICES; i++) {
+        is_seen |= r->choices[i].is_seen;
+        is_finished &= r->choices[i].is_finished || !r->choices[i].is_seen;
+    }
+    if (!is_seen || !is_finished)
+        return;
+    if (r->has_usage)
+        emit_usage(s, &r->counts);
+    for (uint32_t i = 0; i < PL_GEMINI_MAX_CHOICES; i++)
+        if (r->choices[i].is_seen) {
+            pl_gemini_finish_call(s, r, i);
+            emit_stop(s, i, &r->choices[i]);
+        }
+    pl_stream_emit(s, &(struct pl_delta){.kind = PL_DELTA_END});
+}
+
+void pl_gemini_stream_read_deinit(void *state)
+{
+    struct pl_gemini_reader *r = state;
+    for (size_t i = 0; i < PL_GEMINI_MAX_CHOICES; i++) {
+        struct pl_gemini_choice *choice = &r->choices[i];
+        pl_buf_deinit(&choice->word);
+        pl_buf_deinit(&choice->detail);
+        pl_buf_deinit(&choice->call.id);
+        pl_buf_deinit(&choice->call.signature);
+        pl_buf_deinit(&choice->call.whole);
+        if (choice->call.is_open)
+            pl_gemini_args_deinit(&choice->call.args);
+    }
+}

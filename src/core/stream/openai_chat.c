@@ -1,0 +1,342 @@
+/* openai-chat streams: writing chat.completion.chunk events.
+ *
+ *     role, then content, reasoning_content, refusal and tool_calls as they come, finish_reason in
+ * a chunk of its own, usage in a chunk without choices, [DONE]
+ *
+ * Every chunk begins with the same words up to its delta: they are put together once. */
+#include "stream/openai_chat_int.h"
+
+#include "format/openai_chat_int.h"
+#include "stream/pick.h"
+
+struct call {
+    uint32_t part, index;
+    bool is_custom, has_fragment;
+};
+
+struct writer {
+    struct pl_buf head; /* `data: {"id":…,"choices":[{"index":0,"delta":{` */
+    size_t n_bare;      /* of it up to `"choices":[` */
+    PL_VEC(struct call) open;
+    uint32_t n_calls;
+    bool has_refusal, has_content;
+};
+
+static void put(struct pl_stream *s, struct pl_str text)
+{
+    pl_buf_add(&s->out, text);
+}
+
+static void put_number(struct pl_stream *s, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    put(s, (struct pl_str){digits + at, sizeof digits - at});
+}
+
+static void begin(struct pl_stream *s, const struct writer *w)
+{
+    put(s, pl_buf_str(&w->head));
+}
+
+static void end(struct pl_stream *s)
+{
+    put(s, PL_STR("},\"finish_reason\":null}]}\n\n"));
+}
+
+static void add_string(struct pl_buf *to, struct pl_str raw, struct pl_str otherwise)
+{
+    pl_buf_addc(to, '"');
+    pl_buf_add(to, raw.len ? raw : otherwise);
+    pl_buf_addc(to, '"');
+}
+
+static void write_start(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+{
+    pl_buf_init(&w->head, 0);
+    pl_buf_adds(&w->head, "data: {\"id\":");
+    add_string(&w->head, delta->id, PL_STR("chatcmpl_1"));
+    pl_buf_adds(&w->head, ",\"object\":\"chat.completion.chunk\",\"created\":");
+    pl_buf_add(&w->head, delta->created.len ? delta->created : PL_STR("0"));
+    pl_buf_adds(&w->head, ",\"model\":");
+    add_string(&w->head, delta->model, PL_STR("unknown"));
+    pl_buf_adds(&w->head, ",\"choices\":[");
+    w->n_bare = w->head.len;
+    pl_buf_adds(&w->head, "{\"index\":0,\"delta\":{");
+    if (w->head.status != PL_OK)
+        s->status = w->head.status;
+    begin(s, w);
+    put(s, PL_STR("\"role\":\"assistant\",\"content\":\"\""));
+    end(s);
+}
+
+static void write_string(struct pl_stream *s, struct writer *w, struct pl_str key,
+                         struct pl_str raw)
+{
+    begin(s, w);
+    put(s, key);
+    put(s, raw);
+    put(s, PL_STR("\"},\"finish_reason\":null}]}\n\n"));
+}
+
+/* ---- calls ---- */
+
+static struct call *find_call(struct writer *w, uint32_t part)
+{
+    for (size_t i = w->open.len; i-- > 0;)
+        if (w->open.ptr[i].part == part)
+            return &w->open.ptr[i];
+    return NULL;
+}
+
+static void write_call_start(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+{
+    struct call call = {.part = delta->part, .index = w->n_calls++, .is_custom = delta->is_custom};
+    if (!pl_vec_push(&w->open, call)) {
+        s->status = PL_NOMEM;
+        return;
+    }
+    begin(s, w);
+    put(s, PL_STR("\"tool_calls\":[{\"index\":"));
+    put_number(s, call.index);
+    put(s, PL_STR(",\"id\":\""));
+    put(s, delta->id.len ? delta->id : PL_STR("call_"));
+    if (!delta->id.len)
+        put_number(s, w->n_calls);
+    put(s, call.is_custom ? PL_STR("\",\"type\":\"custom\",\"custom\":{\"name\":\"")
+                          : PL_STR("\",\"type\":\"function\",\"function\":{\"name\":\""));
+    put(s, delta->name);
+    put(s, call.is_custom ? PL_STR("\",\"input\":\"\"}}]") : PL_STR("\",\"arguments\":\"\"}}]"));
+    end(s);
+}
+
+static void begin_call(struct pl_stream *s, const struct writer *w, const struct call *call)
+{
+    begin(s, w);
+    put(s, PL_STR("\"tool_calls\":[{\"index\":"));
+    put_number(s, call->index);
+}
+
+static void write_args(struct pl_stream *s, const struct writer *w, struct call *call,
+                       struct pl_str raw)
+{
+    call->has_fragment = true;
+    begin_call(s, w, call);
+    put(s, call->is_custom ? PL_STR(",\"custom\":{\"input\":\"")
+                           : PL_STR(",\"function\":{\"arguments\":\""));
+    put(s, raw);
+    put(s, PL_STR("\"}}]},\"finish_reason\":null}]}\n\n"));
+}
+
+static void write_call_end(struct pl_stream *s, struct writer *w, uint32_t part)
+{
+    struct call *call = find_call(w, part);
+    if (!call)
+        return;
+    if (!call->has_fragment && !call->is_custom)
+        write_args(s, w, call, PL_STR("{}"));
+    w->open.len--;
+    memmove(call, call + 1, (size_t)(w->open.ptr + w->open.len - call) * sizeof *call);
+}
+
+/* Google's own compatible server documents a slot for its signatures; there is none for others. */
+static void write_signature(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+{
+    const struct call *call = find_call(w, delta->part);
+    if (!call || s->from != &pl_dialect_gemini)
+        return;
+    begin_call(s, w, call);
+    put(s, PL_STR(",\"extra_content\":{\"google\":{\"thought_signature\":"));
+    pl_stream_put_string(s, delta->raw);
+    put(s, PL_STR("}}}]"));
+    end(s);
+}
+
+/* ---- content ---- */
+
+static void write_fragment(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+{
+    struct call *call;
+    w->has_content = true;
+    switch (delta->part_kind) {
+    case PL_PART_TEXT:
+        write_string(s, w, PL_STR("\"content\":\""), delta->raw);
+        break;
+    case PL_PART_THINKING:
+        write_string(s, w, PL_STR("\"reasoning_content\":\""), delta->raw);
+        break;
+    case PL_PART_REFUSAL:
+        w->has_refusal = true;
+        write_string(s, w, PL_STR("\"refusal\":\""), delta->raw);
+        break;
+    case PL_PART_CALL:
+        if ((call = find_call(w, delta->part)))
+            write_args(s, w, call, delta->raw);
+        break;
+    default:
+        break;
+    }
+}
+
+/* url_citation is the one kind there is. Where it points to is in the source, or nobody knows. */
+static void write_citation(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+{
+    static const struct pl_str names[] = {{"start_index", 11}, {"end_index", 9}};
+    struct pl_json_doc doc;
+    const struct pl_json_node *place[2] = {0};
+    if (!delta->url.len)
+        return;
+    if (delta->json.len && pl_stream_json(s, delta->json, &doc, NULL) == PL_OK)
+        pl_pick(&doc, doc.root, names, 2, place);
+    begin(s, w);
+    put(s, PL_STR("\"annotations\":[{\"type\":\"url_citation\",\"url_citation\":{"));
+    for (size_t i = 0; i < 2; i++)
+        if (pl_pick_count(&doc, place[i]) >= 0) {
+            pl_stream_put_string(s, names[i]);
+            put(s, PL_STR(":"));
+            put(s, pl_json_span(&doc, place[i]));
+            put(s, PL_STR(","));
+        }
+    put(s, PL_STR("\"title\":"));
+    pl_stream_put_string(s, delta->title);
+    put(s, PL_STR(",\"url\":"));
+    pl_stream_put_string(s, delta->url);
+    put(s, PL_STR("}}]"));
+    end(s);
+}
+
+/* ---- the end ---- */
+
+static void write_stop(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+{
+    /* A filter may say what it minds, in the place of the words it took. */
+    if (delta->finish == PL_FINISH_FILTER && !w->has_refusal) {
+        struct pl_str why = delta->detail;
+        if (!why.len && !w->has_content && !w->n_calls)
+            why = delta->word;
+        if (why.len)
+            write_string(s, w, PL_STR("\"refusal\":\""), why);
+    }
+    begin(s, w);
+    put(s, PL_STR("},\"finish_reason\":\""));
+    pl_buf_adds(&s->out, pl_chat_finish_word(delta->finish, w->n_calls > 0));
+    put(s, PL_STR("\"}]}\n\n"));
+}
+
+static int64_t known(int64_t count)
+{
+    return count < 0 ? 0 : count;
+}
+
+static void write_usage(struct pl_stream *s, const struct writer *w, const struct pl_counts *c)
+{
+    int64_t total = c->total;
+    if (total < 0 && __builtin_add_overflow(known(c->input), known(c->output), &total))
+        total = INT64_MAX;
+    put(s, pl_str_slice(pl_buf_str(&w->head), 0, w->n_bare));
+    put(s, PL_STR("],\"usage\":{\"prompt_tokens\":"));
+    put_number(s, (uint64_t)known(c->input));
+    put(s, PL_STR(",\"completion_tokens\":"));
+    put_number(s, (uint64_t)known(c->output));
+    put(s, PL_STR(",\"total_tokens\":"));
+    put_number(s, (uint64_t)total);
+    if (c->cache_read >= 0 || c->cache_write >= 0) {
+        put(s, PL_STR(",\"prompt_tokens_details\":{\"cached_tokens\":"));
+        put_number(s, (uint64_t)known(c->cache_read));
+        if (c->cache_write >= 0) {
+            put(s, PL_STR(",\"cache_write_tokens\":"));
+            put_number(s, (uint64_t)c->cache_write);
+        }
+        put(s, PL_STR("}"));
+    }
+    if (c->reasoning >= 0) {
+        put(s, PL_STR(",\"completion_tokens_details\":{\"reasoning_tokens\":"));
+        put_number(s, (uint64_t)c->reasoning);
+        put(s, PL_STR("}"));
+    }
+    put(s, PL_STR("}}\n\n"));
+}
+
+/* Google names a kind of error in capitals; that is a code here, and the type is one of ours. */
+static void write_error(struct pl_stream *s, const struct pl_delta *delta)
+{
+    bool is_status = delta->type.len && delta->type.ptr[0] >= 'A' && delta->type.ptr[0] <= 'Z';
+    struct pl_str type = delta->type, code = delta->code;
+    if (is_status)
+        code = delta->type;
+    if (is_status || !type.len)
+        type = pl_str_of(pl_chat_error_type(delta->type));
+    put(s, PL_STR("data: {\"error\":{\"message\":"));
+    add_string(&s->out, delta->message, PL_STR("the server gave no reason"));
+    put(s, PL_STR(",\"type\":"));
+    pl_stream_put_string(s, type);
+    put(s, PL_STR(",\"param\":null,\"code\":"));
+    if (code.len)
+        pl_stream_put_string(s, code);
+    else
+        put(s, PL_STR("null"));
+    put(s, PL_STR("}}\n\n"));
+}
+
+static void write_delta(struct pl_stream *s, void *state, const struct pl_delta *delta)
+{
+    struct writer *w = state;
+    if (delta->choice)
+        return; /* one answer: the first */
+    switch (delta->kind) {
+    case PL_DELTA_START:
+        write_start(s, w, delta);
+        break;
+    case PL_DELTA_PART_START:
+        if (delta->part_kind == PL_PART_CALL)
+            write_call_start(s, w, delta);
+        break;
+    case PL_DELTA_FRAGMENT:
+        write_fragment(s, w, delta);
+        break;
+    case PL_DELTA_SIGNATURE:
+        write_signature(s, w, delta);
+        break;
+    case PL_DELTA_CITATION:
+        write_citation(s, w, delta);
+        break;
+    case PL_DELTA_PART_END:
+        write_call_end(s, w, delta->part);
+        break;
+    case PL_DELTA_STOP:
+        write_stop(s, w, delta);
+        break;
+    case PL_DELTA_END:
+        if (s->counts.input >= 0 || s->counts.output >= 0 || s->counts.total >= 0)
+            write_usage(s, w, &s->counts);
+        put(s, PL_STR("data: [DONE]\n\n"));
+        break;
+    case PL_DELTA_ERROR:
+        write_error(s, delta);
+        break;
+    case PL_DELTA_USAGE: /* behind the finish_reason, at the end */
+    case PL_DELTA_OTHER:
+        break;
+    }
+}
+
+static void write_deinit(void *state)
+{
+    struct writer *w = state;
+    pl_buf_deinit(&w->head);
+    pl_vec_deinit(&w->open);
+}
+
+const struct pl_dialect pl_dialect_openai_chat = {
+    .name = "openai-chat",
+    .reader_size = sizeof(struct pl_chat_reader),
+    .writer_size = sizeof(struct writer),
+    .read = pl_chat_read,
+    .read_end = pl_chat_read_end,
+    .read_deinit = pl_chat_read_deinit,
+    .write = write_delta,
+    .write_deinit = write_deinit,
+};

@@ -1,0 +1,314 @@
+/* openai-chat streams: reading tool calls, and content beside them.
+ *
+ * Chunks name a tool call by its index and never say that it is over. Its arguments do: once their
+ * JSON text is whole, whatever begins next closes the call, so that calls that come one after the
+ * other are handed on one after the other. Content that comes while a call is not whole yet waits
+ * for it. Servers that give no index or no id, or a new id under an old index, are understood. */
+#include "stream/openai_chat_int.h"
+
+#include "base/hash.h"
+#include "json/text.h"
+#include "stream/pick.h"
+
+/* Far more than any model asks for at once; each is looked at for every piece of a call. */
+enum { MAX_OPEN_CALLS = 256 };
+
+/* The legacy function_call has no index; no call of tool_calls has this one. */
+#define LEGACY_INDEX INT64_MAX
+
+static void emit_fragment(struct pl_chat_in *in, uint32_t part, struct pl_str raw)
+{
+    pl_stream_emit(in->s, &(struct pl_delta){
+                              .kind = PL_DELTA_FRAGMENT,
+                              .choice = in->choice,
+                              .part = part,
+                              .raw = raw,
+                          });
+}
+
+/* ---- calls ---- */
+
+static bool is_whole(const struct pl_chat_open_call *call)
+{
+    return call->is_custom || (call->has_args && call->depth <= 0 && !call->is_in_string);
+}
+
+static void follow_byte(struct pl_chat_open_call *call, char c)
+{
+    if (call->is_in_string) {
+        if (call->is_escaped)
+            call->is_escaped = false;
+        else if (c == '\\')
+            call->is_escaped = true;
+        else if (c == '"')
+            call->is_in_string = false;
+        return;
+    }
+    call->has_args |= c != ' ' && c != '\n' && c != '\r' && c != '\t';
+    call->is_in_string = c == '"';
+    call->depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+}
+
+/* Follows the arguments to see where their JSON text ends. */
+static void follow_args(struct pl_chat_in *in, struct pl_chat_open_call *call, struct pl_str raw)
+{
+    if (memchr(raw.ptr, '\\', raw.len)) {
+        char *text = pl_arena_alloc(&in->s->arena, raw.len, 1);
+        if (!text) {
+            in->s->status = PL_NOMEM;
+            return;
+        }
+        raw = (struct pl_str){text, pl_json_decode(text, raw)};
+    }
+    for (size_t i = 0; i < raw.len; i++)
+        follow_byte(call, raw.ptr[i]);
+}
+
+static void close_call(struct pl_chat_in *in, size_t i)
+{
+    struct pl_chat_reader *r = in->r;
+    struct pl_chat_open_call *call = &r->calls.ptr[i];
+    const struct pl_open_part *part = pl_stream_find(in->s, call->choice, call->key);
+    if (part && !call->has_args && !call->is_custom)
+        emit_fragment(in, part->part, PL_STR("{}"));
+    pl_stream_close(in->s, call->choice, call->key);
+    r->calls.len--;
+    memmove(call, call + 1, (r->calls.len - i) * sizeof *call);
+}
+
+void pl_chat_say_now(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str raw)
+{
+    uint32_t part = pl_stream_open(in->s, in->choice, PL_CHAT_KEY_OF(kind),
+                                   &(struct pl_delta){.part_kind = kind});
+    emit_fragment(in, part, raw);
+}
+
+static void say_held(struct pl_chat_in *in)
+{
+    struct pl_chat_reader *r = in->r;
+    uint32_t choice = in->choice;
+    size_t at = 0;
+    for (size_t i = 0; i < r->runs.len; i++) {
+        const struct pl_chat_run *run = &r->runs.ptr[i];
+        in->choice = run->choice;
+        pl_chat_say_now(in, run->kind, (struct pl_str){r->held.ptr + at, run->len});
+        at += run->len;
+    }
+    in->choice = choice;
+    r->runs.len = 0;
+    pl_buf_clear(&r->held);
+}
+
+void pl_chat_settle(struct pl_chat_in *in, bool is_end)
+{
+    if (!in->r->calls.len)
+        return;
+    for (size_t i = 0; i < in->r->calls.len;) {
+        if (is_end || is_whole(&in->r->calls.ptr[i]))
+            close_call(in, i);
+        else
+            i++;
+    }
+    if (!in->r->calls.len && in->r->runs.len)
+        say_held(in);
+}
+
+static void hold(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str raw)
+{
+    struct pl_chat_reader *r = in->r;
+    if (!r->held.max)
+        pl_buf_init(&r->held, 0);
+    struct pl_chat_run *last = r->runs.len ? &r->runs.ptr[r->runs.len - 1] : NULL;
+    pl_buf_add(&r->held, raw);
+    if (r->held.status != PL_OK)
+        in->s->status = PL_NOMEM;
+    else if (last && last->choice == in->choice && last->kind == kind)
+        last->len += raw.len;
+    else if (!pl_vec_push(&r->runs, (struct pl_chat_run){in->choice, kind, raw.len}))
+        in->s->status = PL_NOMEM;
+}
+
+void pl_chat_say(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str raw)
+{
+    if (!raw.len)
+        return;
+    pl_chat_settle(in, false);
+    if (in->r->calls.len)
+        hold(in, kind, raw);
+    else
+        pl_chat_say_now(in, kind, raw);
+}
+
+/* What one entry of tool_calls says of a call. */
+struct piece {
+    int64_t index;
+    uint64_t id_hash;
+    bool is_custom;
+    struct pl_str id, name, args, signature;
+};
+
+/* The call an entry goes on with. Another id under the same index is another call, and so is a name
+ * with arguments behind arguments that were whole; an entry without index goes on with the call of
+ * its id or, without that, the latest. */
+static struct pl_chat_open_call *find_call(struct pl_chat_in *in, const struct piece *piece)
+{
+    for (size_t i = in->r->calls.len; i-- > 0;) {
+        struct pl_chat_open_call *call = &in->r->calls.ptr[i];
+        bool is_other_id = piece->id_hash && call->id && piece->id_hash != call->id;
+        bool is_it =
+            piece->index >= 0 ? call->index == piece->index : piece->id_hash || !piece->name.len;
+        bool is_again = !piece->id_hash && piece->name.len && piece->args.len && is_whole(call);
+        if (call->choice == in->choice && is_it && !is_other_id && !is_again)
+            return call;
+    }
+    return NULL;
+}
+
+static enum pl_status start_call(struct pl_chat_in *in, const struct piece *piece)
+{
+    struct pl_chat_reader *r = in->r;
+    pl_chat_settle(in, false);
+    if (r->calls.len == MAX_OPEN_CALLS)
+        return pl_fail(in->err, PL_LIMIT, "more than %d tool calls without whole arguments",
+                       MAX_OPEN_CALLS);
+    struct pl_chat_open_call call = {
+        .choice = in->choice,
+        .key = r->n_calls++,
+        .index = piece->index,
+        .id = piece->id_hash,
+        .is_custom = piece->is_custom,
+    };
+    if (!pl_vec_push(&r->calls, call))
+        return PL_NOMEM;
+    pl_stream_open(in->s, in->choice, call.key,
+                   &(struct pl_delta){
+                       .part_kind = PL_PART_CALL,
+                       .id = piece->id,
+                       .name = piece->name,
+                       .is_custom = piece->is_custom,
+                   });
+    return PL_OK;
+}
+
+static bool is_blank(struct pl_str raw)
+{
+    for (size_t i = 0; i < raw.len; i++)
+        if (raw.ptr[i] != ' ')
+            return false;
+    return true;
+}
+
+static enum pl_status take_piece(struct pl_chat_in *in, const struct piece *piece)
+{
+    struct pl_chat_open_call *call = find_call(in, piece);
+    if (!call && !piece->name.len) {
+        if (is_blank(piece->args))
+            return PL_OK;
+        return pl_fail(in->err, PL_INVALID,
+                       "arguments came for tool call %lld, which is not open: the first entry of a "
+                       "call has its name, and its arguments end where their JSON text does",
+                       (long long)piece->index);
+    }
+    if (!call) {
+        enum pl_status status = start_call(in, piece);
+        if (status != PL_OK)
+            return status;
+        call = &in->r->calls.ptr[in->r->calls.len - 1];
+    }
+    const struct pl_open_part *part = pl_stream_find(in->s, call->choice, call->key);
+    if (!part)
+        return in->s->status;
+    uint32_t number = part->part;
+    if (piece->args.len) {
+        follow_args(in, call, piece->args);
+        emit_fragment(in, number, piece->args);
+    }
+    if (piece->signature.len)
+        pl_stream_emit(in->s, &(struct pl_delta){
+                                  .kind = PL_DELTA_SIGNATURE,
+                                  .choice = in->choice,
+                                  .part = number,
+                                  .part_kind = PL_PART_CALL,
+                                  .raw = piece->signature,
+                              });
+    return PL_OK;
+}
+
+/* Some servers send the arguments as an object instead of its text. */
+static struct pl_str args_of(struct pl_chat_in *in, const struct pl_json_node *args)
+{
+    if (!pl_pick_is(args, PL_JSON_OBJECT))
+        return pl_pick_raw(&in->doc, args);
+    PL_CLEANUP_BUF struct pl_buf quoted;
+    pl_buf_init(&quoted, 0);
+    pl_json_quote(&quoted, pl_json_span(&in->doc, args));
+    struct pl_str raw = {0};
+    if (quoted.status == PL_OK)
+        raw = pl_arena_dup(&in->s->arena, pl_str_slice(pl_buf_str(&quoted), 1, quoted.len - 1));
+    if (!raw.len)
+        in->s->status = PL_NOMEM;
+    return raw;
+}
+
+/* Google's own compatible server: extra_content.google.thought_signature. */
+static struct pl_str signature_of(const struct pl_chat_in *in, const struct pl_json_node *extra)
+{
+    static const struct pl_str google = {"google", 6};
+    static const struct pl_str signature = {"thought_signature", 17};
+    const struct pl_json_node *node;
+    pl_pick(&in->doc, extra, &google, 1, &node);
+    pl_pick(&in->doc, node, &signature, 1, &node);
+    return pl_pick_raw(&in->doc, node);
+}
+
+enum { INDEX, ID, FUNCTION, CUSTOM, EXTRA, ENTRY_COUNT };
+static const struct pl_str entry_names[] = {
+    [INDEX] = {"index", 5},          [ID] = {"id", 2},
+    [FUNCTION] = {"function", 8},    [CUSTOM] = {"custom", 6},
+    [EXTRA] = {"extra_content", 13},
+};
+
+enum { NAME, ARGUMENTS, INPUT, BODY_COUNT };
+static const struct pl_str body_names[] = {
+    [NAME] = {"name", 4}, [ARGUMENTS] = {"arguments", 9}, [INPUT] = {"input", 5}};
+
+enum pl_status pl_chat_take_calls(struct pl_chat_in *in, const struct pl_json_node *calls)
+{
+    enum pl_status status = PL_OK;
+    if (!pl_pick_is(calls, PL_JSON_ARRAY))
+        return status;
+    for (const struct pl_json_node *n = pl_json_first(calls), *end = pl_json_end(calls);
+         n < end && status == PL_OK; n = pl_json_next(n)) {
+        const struct pl_json_node *entry[ENTRY_COUNT], *body[BODY_COUNT];
+        pl_pick(&in->doc, n, entry_names, ENTRY_COUNT, entry);
+        bool is_custom = entry[CUSTOM] != NULL;
+        pl_pick(&in->doc, is_custom ? entry[CUSTOM] : entry[FUNCTION], body_names, BODY_COUNT,
+                body);
+        struct piece piece = {
+            .index = pl_pick_count(&in->doc, entry[INDEX]),
+            .is_custom = is_custom,
+            .id = pl_pick_raw(&in->doc, entry[ID]),
+            .name = pl_pick_raw(&in->doc, body[NAME]),
+            .args = args_of(in, body[is_custom ? INPUT : ARGUMENTS]),
+            .signature = signature_of(in, entry[EXTRA]),
+        };
+        if (piece.id.len)
+            piece.id_hash = pl_hash(piece.id) | 1;
+        status = take_piece(in, &piece);
+    }
+    return status;
+}
+
+/* The legacy way: one call, without index and id. */
+enum pl_status pl_chat_take_function_call(struct pl_chat_in *in, const struct pl_json_node *n)
+{
+    const struct pl_json_node *body[BODY_COUNT];
+    if (!n)
+        return PL_OK;
+    pl_pick(&in->doc, n, body_names, BODY_COUNT, body);
+    return take_piece(in, &(struct piece){
+                              .index = LEGACY_INDEX,
+                              .name = pl_pick_raw(&in->doc, body[NAME]),
+                              .args = args_of(in, body[ARGUMENTS]),
+                          });
+}

@@ -1,0 +1,335 @@
+/* openai-chat streams: reading chat.completion.chunk events.
+ *
+ * Beside the documented fields the reader knows what compatible servers send: reasoning_content,
+ * reasoning and reasoning_details (the same words under several names are read once), content in
+ * parts, the legacy function_call, a last chunk with content and finish_reason at once, usage in
+ * any chunk, no [DONE]. */
+#include "stream/openai_chat_int.h"
+
+#include "format/openai_chat_int.h"
+#include "stream/pick.h"
+
+/* ---- reasoning ---- */
+
+enum { TEXT, SUMMARY, DATA, SIGNATURE, DETAIL_COUNT };
+static const struct pl_str detail_names[] = {[TEXT] = {"text", 4},
+                                             [SUMMARY] = {"summary", 7},
+                                             [DATA] = {"data", 4},
+                                             [SIGNATURE] = {"signature", 9}};
+
+static void take_proof(struct pl_chat_in *in, struct pl_str signature)
+{
+    const struct pl_open_part *part =
+        pl_stream_find(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_THINKING));
+    if (part && signature.len)
+        pl_stream_emit(in->s, &(struct pl_delta){
+                                  .kind = PL_DELTA_SIGNATURE,
+                                  .choice = in->choice,
+                                  .part = part->part,
+                                  .part_kind = PL_PART_THINKING,
+                                  .raw = signature,
+                              });
+}
+
+static void take_redacted(struct pl_chat_in *in, struct pl_str data)
+{
+    pl_chat_settle(in, false);
+    if (in->r->calls.len)
+        return; /* proof of reasoning means nothing behind a call it did not lead to */
+    pl_stream_open(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_REDACTED),
+                   &(struct pl_delta){.part_kind = PL_PART_REDACTED, .raw = data});
+    pl_stream_close(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_REDACTED));
+}
+
+static void take_details(struct pl_chat_in *in, const struct pl_json_node *details, bool is_said)
+{
+    if (!pl_pick_is(details, PL_JSON_ARRAY))
+        return;
+    for (const struct pl_json_node *n = pl_json_first(details), *end = pl_json_end(details);
+         n < end; n = pl_json_next(n)) {
+        const struct pl_json_node *d[DETAIL_COUNT];
+        pl_pick(&in->doc, n, detail_names, DETAIL_COUNT, d);
+        if (!is_said)
+            pl_chat_say(in, PL_PART_THINKING,
+                        pl_pick_raw(&in->doc, d[TEXT] ? d[TEXT] : d[SUMMARY]));
+        take_proof(in, pl_pick_raw(&in->doc, d[SIGNATURE]));
+        if (pl_pick_raw(&in->doc, d[DATA]).len)
+            take_redacted(in, pl_pick_raw(&in->doc, d[DATA]));
+    }
+}
+
+/* ---- chunks ---- */
+
+enum {
+    REASONING_CONTENT,
+    REASONING,
+    REASONING_DETAILS,
+    CONTENT,
+    REFUSAL,
+    TOOL_CALLS,
+    FUNCTION_CALL,
+    ANNOTATIONS,
+    DELTA_COUNT,
+};
+static const struct pl_str delta_names[] = {
+    [REASONING_CONTENT] = {"reasoning_content", 17},
+    [REASONING] = {"reasoning", 9},
+    [REASONING_DETAILS] = {"reasoning_details", 17},
+    [CONTENT] = {"content", 7},
+    [REFUSAL] = {"refusal", 7},
+    [TOOL_CALLS] = {"tool_calls", 10},
+    [FUNCTION_CALL] = {"function_call", 13},
+    [ANNOTATIONS] = {"annotations", 11},
+};
+
+/* Content is a string; some servers send a list of parts instead. */
+static void take_content(struct pl_chat_in *in, const struct pl_json_node *content)
+{
+    static const struct pl_str names[] = {{"text", 4}, {"thinking", 8}};
+    if (!pl_pick_is(content, PL_JSON_ARRAY)) {
+        pl_chat_say(in, PL_PART_TEXT, pl_pick_raw(&in->doc, content));
+        return;
+    }
+    for (const struct pl_json_node *n = pl_json_first(content), *end = pl_json_end(content);
+         n < end; n = pl_json_next(n)) {
+        const struct pl_json_node *part[2];
+        pl_pick(&in->doc, n, names, 2, part);
+        if (pl_pick_is(part[1], PL_JSON_ARRAY))
+            take_details(in, part[1], false);
+        else
+            pl_chat_say(in, PL_PART_TEXT, pl_pick_raw(&in->doc, part[0]));
+    }
+}
+
+static void take_annotations(struct pl_chat_in *in, const struct pl_json_node *annotations)
+{
+    static const struct pl_str citation = {"url_citation", 12};
+    static const struct pl_str names[] = {{"url", 3}, {"title", 5}};
+    const struct pl_open_part *part =
+        pl_stream_find(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_TEXT));
+    if (!part || !pl_pick_is(annotations, PL_JSON_ARRAY))
+        return;
+    uint32_t number = part->part;
+    for (const struct pl_json_node *n = pl_json_first(annotations), *end = pl_json_end(annotations);
+         n < end; n = pl_json_next(n)) {
+        const struct pl_json_node *cited, *where[2];
+        pl_pick(&in->doc, n, &citation, 1, &cited);
+        pl_pick(&in->doc, cited, names, 2, where);
+        if (pl_pick_raw(&in->doc, where[0]).len)
+            pl_stream_emit(in->s, &(struct pl_delta){
+                                      .kind = PL_DELTA_CITATION,
+                                      .choice = in->choice,
+                                      .part = number,
+                                      .part_kind = PL_PART_TEXT,
+                                      .json = pl_json_span(&in->doc, n),
+                                      .url = pl_pick_raw(&in->doc, where[0]),
+                                      .title = pl_pick_raw(&in->doc, where[1]),
+                                  });
+    }
+}
+
+/* Whether this is all there is: some words of one kind. */
+static void note_words(struct pl_chat_in *in, const struct pl_json_node *const *d)
+{
+    static const enum pl_part_kind kinds[] = {
+        [REASONING_CONTENT] = PL_PART_THINKING,
+        [REASONING] = PL_PART_THINKING,
+        [CONTENT] = PL_PART_TEXT,
+        [REFUSAL] = PL_PART_REFUSAL,
+    };
+    size_t n_fields = 0, only = 0;
+    for (size_t i = 0; i < DELTA_COUNT; i++)
+        if (d[i]) {
+            n_fields++;
+            only = i;
+        }
+    if (n_fields != 1 || only > REFUSAL || in->choice)
+        return;
+    in->words = pl_pick_raw(&in->doc, d[only]);
+    in->words_kind = kinds[only];
+}
+
+static enum pl_status take_delta(struct pl_chat_in *in, const struct pl_json_node *delta)
+{
+    const struct pl_json_node *d[DELTA_COUNT];
+    pl_pick(&in->doc, delta, delta_names, DELTA_COUNT, d);
+    struct pl_str thought = pl_pick_raw(&in->doc, d[REASONING_CONTENT]);
+    if (!thought.len)
+        thought = pl_pick_raw(&in->doc, d[REASONING]);
+    pl_chat_say(in, PL_PART_THINKING, thought);
+    if (d[REASONING_DETAILS])
+        take_details(in, d[REASONING_DETAILS], thought.len > 0);
+    if (d[CONTENT])
+        take_content(in, d[CONTENT]);
+    pl_chat_say(in, PL_PART_REFUSAL, pl_pick_raw(&in->doc, d[REFUSAL]));
+    if (d[ANNOTATIONS])
+        take_annotations(in, d[ANNOTATIONS]);
+    note_words(in, d);
+    enum pl_status status = pl_chat_take_function_call(in, d[FUNCTION_CALL]);
+    return status == PL_OK ? pl_chat_take_calls(in, d[TOOL_CALLS]) : status;
+}
+
+enum { CHOICE_INDEX, CHOICE_DELTA, FINISH_REASON, CHOICE_COUNT };
+static const struct pl_str choice_names[] = {[CHOICE_INDEX] = {"index", 5},
+                                             [CHOICE_DELTA] = {"delta", 5},
+                                             [FINISH_REASON] = {"finish_reason", 13}};
+
+static enum pl_status take_choice(struct pl_chat_in *in, const struct pl_json_node *choice)
+{
+    const struct pl_json_node *c[CHOICE_COUNT];
+    pl_pick(&in->doc, choice, choice_names, CHOICE_COUNT, c);
+    int64_t index = pl_pick_count(&in->doc, c[CHOICE_INDEX]);
+    /* Only Gemini has room for more than one answer. */
+    if (index > 0 && (in->s->to != &pl_dialect_gemini || index > UINT8_MAX))
+        return PL_OK;
+    in->choice = index > 0 ? (uint32_t)index : 0;
+    enum pl_status status = take_delta(in, c[CHOICE_DELTA]);
+    struct pl_str word = pl_pick_raw(&in->doc, c[FINISH_REASON]);
+    if (word.len)
+        in->words = (struct pl_str){0};
+    if (status == PL_OK && word.len)
+        pl_stream_emit(in->s, &(struct pl_delta){
+                                  .kind = PL_DELTA_STOP,
+                                  .choice = in->choice,
+                                  .finish = pl_chat_finish_of(word),
+                                  .word = word,
+                              });
+    return status;
+}
+
+enum {
+    PROMPT,
+    COMPLETION,
+    TOTAL,
+    PROMPT_DETAILS,
+    COMPLETION_DETAILS,
+    USAGE_COUNT,
+};
+static const struct pl_str usage_names[] = {
+    [PROMPT] = {"prompt_tokens", 13},
+    [COMPLETION] = {"completion_tokens", 17},
+    [TOTAL] = {"total_tokens", 12},
+    [PROMPT_DETAILS] = {"prompt_tokens_details", 21},
+    [COMPLETION_DETAILS] = {"completion_tokens_details", 25},
+};
+
+static void take_usage(struct pl_chat_in *in, const struct pl_json_node *usage)
+{
+    static const struct pl_str cache_names[] = {{"cached_tokens", 13}, {"cache_write_tokens", 18}};
+    static const struct pl_str reasoning_name = {"reasoning_tokens", 16};
+    const struct pl_json_node *u[USAGE_COUNT], *cache[2], *reasoning;
+    pl_pick(&in->doc, usage, usage_names, USAGE_COUNT, u);
+    pl_pick(&in->doc, u[PROMPT_DETAILS], cache_names, 2, cache);
+    pl_pick(&in->doc, u[COMPLETION_DETAILS], &reasoning_name, 1, &reasoning);
+    pl_stream_emit(in->s, &(struct pl_delta){
+                              .kind = PL_DELTA_USAGE,
+                              .counts =
+                                  {
+                                      .input = pl_pick_count(&in->doc, u[PROMPT]),
+                                      .output = pl_pick_count(&in->doc, u[COMPLETION]),
+                                      .total = pl_pick_count(&in->doc, u[TOTAL]),
+                                      .cache_read = pl_pick_count(&in->doc, cache[0]),
+                                      .cache_write = pl_pick_count(&in->doc, cache[1]),
+                                      .reasoning = pl_pick_count(&in->doc, reasoning),
+                                      .tool_input = -1,
+                                  },
+                          });
+}
+
+static void take_error(struct pl_chat_in *in, const struct pl_json_node *error)
+{
+    static const struct pl_str names[] = {{"message", 7}, {"type", 4}, {"code", 4}};
+    const struct pl_json_node *e[3];
+    pl_pick(&in->doc, error, names, 3, e);
+    pl_stream_emit(in->s, &(struct pl_delta){
+                              .kind = PL_DELTA_ERROR,
+                              .message = pl_pick_raw(&in->doc, e[0] ? e[0] : error),
+                              .type = pl_pick_raw(&in->doc, e[1]),
+                              .code = pl_pick_word(&in->doc, e[2]),
+                          });
+}
+
+enum { CHUNK_ID, CREATED, MODEL, CHOICES, USAGE, ERROR, CHUNK_COUNT };
+static const struct pl_str chunk_names[] = {
+    [CHUNK_ID] = {"id", 2},     [CREATED] = {"created", 7}, [MODEL] = {"model", 5},
+    [CHOICES] = {"choices", 7}, [USAGE] = {"usage", 5},     [ERROR] = {"error", 5},
+};
+
+static enum pl_status take_chunk(struct pl_chat_in *in)
+{
+    const struct pl_json_node *c[CHUNK_COUNT];
+    enum pl_status status = PL_OK;
+    if (pl_json_kind(in->doc.root) != PL_JSON_OBJECT)
+        return pl_fail(in->err, PL_INVALID, "a chunk is a JSON object, and this is %s",
+                       pl_json_kind_name(pl_json_kind(in->doc.root)));
+    pl_pick(&in->doc, in->doc.root, chunk_names, CHUNK_COUNT, c);
+    if (c[ERROR]) {
+        take_error(in, c[ERROR]);
+        return PL_OK;
+    }
+    bool has_choices = pl_pick_is(c[CHOICES], PL_JSON_ARRAY) && pl_json_count(c[CHOICES]);
+    if (has_choices && !in->s->is_started) {
+        bool is_time =
+            pl_pick_count(&in->doc, c[CREATED]) >= 0 && (c[CREATED]->tag & PL_JSON_INTEGER);
+        pl_stream_emit(
+            in->s, &(struct pl_delta){
+                       .kind = PL_DELTA_START,
+                       .id = pl_pick_raw(&in->doc, c[CHUNK_ID]),
+                       .model = pl_pick_raw(&in->doc, c[MODEL]),
+                       .created = is_time ? pl_json_span(&in->doc, c[CREATED]) : (struct pl_str){0},
+                   });
+    }
+    if (has_choices)
+        for (const struct pl_json_node *n = pl_json_first(c[CHOICES]);
+             n < pl_json_end(c[CHOICES]) && status == PL_OK; n = pl_json_next(n))
+            status = take_choice(in, n);
+    if (pl_pick_is(c[USAGE], PL_JSON_OBJECT))
+        take_usage(in, c[USAGE]);
+    bool is_alone = has_choices && pl_json_count(c[CHOICES]) == 1 && !c[USAGE];
+    if (status == PL_OK && is_alone && in->words.len && !in->r->calls.len)
+        status = pl_repeat_learn(&in->r->repeat, in->doc.text, in->words,
+                                 PL_CHAT_KEY_OF(in->words_kind), in->words_kind);
+    return status;
+}
+
+static void take_end(struct pl_chat_in *in)
+{
+    pl_chat_settle(in, true);
+    pl_stream_emit(in->s, &(struct pl_delta){.kind = PL_DELTA_END});
+}
+
+enum pl_status pl_chat_read(struct pl_stream *s, void *state, const struct pl_sse_event *event,
+                            struct pl_error *err)
+{
+    struct pl_chat_in in = {.s = s, .r = state, .err = err};
+    struct pl_str words;
+    if (!in.r->calls.len && pl_repeat_match(&in.r->repeat, event->data, &words)) {
+        pl_chat_say_now(&in, in.r->repeat.kind, words);
+        return PL_OK;
+    }
+    if (pl_str_eq(event->data, PL_STR("[DONE]"))) {
+        if (!s->is_started)
+            return pl_fail(err, PL_INVALID, "the stream ended before the answer began");
+        take_end(&in);
+        return PL_OK;
+    }
+    enum pl_status status = pl_stream_json(s, event->data, &in.doc, err);
+    return status == PL_OK ? take_chunk(&in) : status;
+}
+
+/* Not every server says [DONE]; one that gave its finish_reason was done all the same. */
+void pl_chat_read_end(struct pl_stream *s, void *state)
+{
+    struct pl_chat_in in = {.s = s, .r = state};
+    if (s->is_stopped)
+        take_end(&in);
+}
+
+void pl_chat_read_deinit(void *state)
+{
+    struct pl_chat_reader *r = state;
+    pl_vec_deinit(&r->calls);
+    pl_vec_deinit(&r->runs);
+    pl_buf_deinit(&r->held);
+    pl_repeat_deinit(&r->repeat);
+}

@@ -1,0 +1,324 @@
+/* Events about the parts and items of an answer: which slot they mean, and what they add to it.
+ *
+ * The same words come up to four times: as deltas, in the `done` of the part, in that of the item,
+ * and in the last event of all. The deltas win; a later telling only fills in what none has said.
+ */
+#include "stream/openai_responses_read_int.h"
+
+#include "base/hash.h"
+#include "json/text.h"
+
+/* Text. Some servers send arguments as an object: its JSON is the text then. */
+static struct pl_str text_of(struct pl_responses_event *x, const struct pl_json_node *n)
+{
+    if (!n || pl_json_kind(n) != PL_JSON_OBJECT)
+        return pl_event_string_of(x, n);
+    PL_CLEANUP_BUF struct pl_buf quoted;
+    pl_buf_init(&quoted, 0);
+    pl_json_quote(&quoted, pl_json_span(&x->doc, n));
+    struct pl_str raw = pl_str_slice(pl_buf_str(&quoted), 1, quoted.len - 1);
+    raw = quoted.status == PL_OK ? pl_arena_dup(&x->s->arena, raw) : (struct pl_str){0};
+    if (!raw.ptr)
+        x->s->status = PL_NOMEM;
+    return raw;
+}
+
+/* An index, which fits in half a place; UINT32_MAX when there is none. */
+static uint32_t index_of(const struct pl_responses_event *x, enum pl_responses_field field)
+{
+    int64_t value = pl_event_int_of(x, x->fields[field]);
+    return value < 0 || value >= UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+/* ---- places ---- */
+
+static uint64_t id_hash(struct pl_str id)
+{
+    return id.len ? pl_hash(id) | 1 : 0;
+}
+
+const struct pl_responses_slot *pl_responses_slot_of_item(const struct pl_responses_reader *r,
+                                                          struct pl_str id)
+{
+    uint64_t item = id_hash(id);
+    for (size_t i = r->slots.len; item && i-- > 0;)
+        if (r->slots.ptr[i].item == item)
+            return &r->slots.ptr[i];
+    return NULL;
+}
+
+/* Who is spoken of: output_index says it, item_id where that is missing, and the last one
+ * otherwise. */
+static uint32_t output_index(const struct pl_responses_event *x)
+{
+    uint32_t index = index_of(x, PL_FIELD_OUTPUT_INDEX);
+    if (index != UINT32_MAX || !x->r->slots.len)
+        return index == UINT32_MAX ? 0 : index;
+    const struct pl_responses_slot *slot =
+        pl_responses_slot_of_item(x->r, pl_event_string_of(x, x->fields[PL_FIELD_ITEM_ID]));
+    if (!slot)
+        slot = &x->r->slots.ptr[x->r->slots.len - 1];
+    return (uint32_t)(slot->place >> 32);
+}
+
+static bool is_content(enum pl_part_kind kind)
+{
+    return kind == PL_PART_TEXT || kind == PL_PART_REFUSAL;
+}
+
+uint64_t pl_responses_place(uint32_t output, uint32_t content)
+{
+    return (uint64_t)output << 32 | (content == UINT32_MAX ? 0 : content);
+}
+
+/* The slot an event is about, if there is still something to say about it. */
+static struct pl_responses_slot *open_slot(struct pl_responses_event *x, uint64_t place,
+                                           enum pl_part_kind kind)
+{
+    struct pl_responses_slot *slot = pl_responses_slot_need(x->s, x->r, place);
+    if (!slot || slot->state == PL_SLOT_OVER || slot->is_done)
+        return NULL;
+    return pl_responses_slot_claim(slot, kind) ? slot : NULL;
+}
+
+static struct pl_responses_slot *event_slot(struct pl_responses_event *x, enum pl_part_kind kind)
+{
+    uint32_t content = is_content(kind) ? index_of(x, PL_FIELD_CONTENT_INDEX) : 0;
+    return open_slot(x, pl_responses_place(output_index(x), content), kind);
+}
+
+/* ---- text ---- */
+
+/* Summaries come before the thoughts themselves, so that both can be numbered in one row. */
+static uint64_t piece_of(const struct pl_responses_event *x, const struct pl_responses_rule *rule)
+{
+    if (rule->kind != PL_PART_THINKING)
+        return 0;
+    uint32_t index = index_of(x, rule->piece);
+    bool is_thought = rule->piece == PL_FIELD_CONTENT_INDEX;
+    return (uint64_t)is_thought << 32 | (index == UINT32_MAX ? 0 : index);
+}
+
+void pl_responses_take_delta(struct pl_responses_event *x, const struct pl_responses_rule *rule)
+{
+    struct pl_responses_slot *slot = event_slot(x, rule->kind);
+    uint64_t piece = piece_of(x, rule);
+    /* What was complete has been said in full. */
+    if (slot && !(slot->is_idle && piece == slot->piece))
+        pl_responses_slot_say(x->s, x->r, slot, piece,
+                              pl_event_string_of(x, x->fields[rule->said]));
+}
+
+void pl_responses_take_whole(struct pl_responses_event *x, const struct pl_responses_rule *rule)
+{
+    struct pl_responses_slot *slot = event_slot(x, rule->kind);
+    if (!slot)
+        return;
+    uint64_t piece = piece_of(x, rule);
+    if (!slot->has_text || piece > slot->piece)
+        pl_responses_slot_say(x->s, x->r, slot, piece, text_of(x, x->fields[rule->said]));
+    slot->is_idle = true;
+    pl_responses_slots_advance(x->s, x->r);
+}
+
+static void add_cite(struct pl_responses_event *x, struct pl_responses_slot *slot,
+                     const struct pl_json_node *cite)
+{
+    if (!cite || pl_json_kind(cite) != PL_JSON_OBJECT)
+        return;
+    struct pl_str json = pl_json_span(&x->doc, cite);
+    pl_buf_add(&slot->cites, (struct pl_str){(const char *)&json.len, sizeof json.len});
+    pl_buf_add(&slot->cites, json);
+    if (slot->cites.status != PL_OK)
+        x->s->status = PL_NOMEM;
+}
+
+void pl_responses_take_annotation(struct pl_responses_event *x,
+                                  const struct pl_responses_rule *rule)
+{
+    struct pl_responses_slot *slot = event_slot(x, rule->kind);
+    if (slot)
+        add_cite(x, slot, x->fields[PL_FIELD_ANNOTATION]);
+}
+
+/* ---- content parts ---- */
+
+static bool content_kind(const struct pl_responses_event *x, const struct pl_json_node *part,
+                         enum pl_part_kind *ret_kind)
+{
+    struct pl_str type = pl_event_string(x, part, "type");
+    if (pl_str_eq(type, PL_STR("output_text")))
+        *ret_kind = PL_PART_TEXT;
+    else if (pl_str_eq(type, PL_STR("refusal")))
+        *ret_kind = PL_PART_REFUSAL;
+    else
+        return false;
+    return true;
+}
+
+/* All of a content part. */
+static void take_content(struct pl_responses_event *x, uint64_t place,
+                         const struct pl_json_node *part)
+{
+    enum pl_part_kind kind;
+    if (!content_kind(x, part, &kind))
+        return;
+    struct pl_responses_slot *slot = open_slot(x, place, kind);
+    if (!slot)
+        return;
+    const struct pl_json_node *cites = pl_event_get(x, part, "annotations");
+    if (cites && pl_json_kind(cites) == PL_JSON_ARRAY && !slot->cites.len)
+        for (const struct pl_json_node *c = pl_json_first(cites); c < pl_json_end(cites);
+             c = pl_json_next(c))
+            add_cite(x, slot, c);
+    if (!slot->has_text)
+        pl_responses_slot_say(x->s, x->r, slot, 0,
+                              pl_event_string(x, part, kind == PL_PART_TEXT ? "text" : "refusal"));
+    slot->is_idle = true;
+}
+
+void pl_responses_take_part_added(struct pl_responses_event *x,
+                                  const struct pl_responses_rule *rule)
+{
+    (void)rule;
+    enum pl_part_kind kind;
+    if (content_kind(x, x->fields[PL_FIELD_PART], &kind))
+        event_slot(x, kind);
+}
+
+void pl_responses_take_part_done(struct pl_responses_event *x, const struct pl_responses_rule *rule)
+{
+    (void)rule;
+    uint64_t place = pl_responses_place(output_index(x), index_of(x, PL_FIELD_CONTENT_INDEX));
+    take_content(x, place, x->fields[PL_FIELD_PART]);
+    pl_responses_slots_advance(x->s, x->r);
+}
+
+/* ---- items ---- */
+
+enum item_type { ITEM_MESSAGE, ITEM_CALL, ITEM_CUSTOM_CALL, ITEM_REASONING, ITEM_OTHER };
+
+static enum item_type item_type(const struct pl_responses_event *x, const struct pl_json_node *item)
+{
+    static const char *const types[] = {
+        [ITEM_MESSAGE] = "message",
+        [ITEM_CALL] = "function_call",
+        [ITEM_CUSTOM_CALL] = "custom_tool_call",
+        [ITEM_REASONING] = "reasoning",
+    };
+    struct pl_str type = pl_event_string(x, item, "type");
+    for (int i = 0; i < ITEM_OTHER; i++)
+        if (pl_str_eq(type, pl_str_of(types[i])))
+            return (enum item_type)i;
+    return ITEM_OTHER;
+}
+
+static void note_call(struct pl_responses_event *x, struct pl_responses_slot *slot,
+                      const struct pl_json_node *item)
+{
+    struct pl_str name = pl_event_string(x, item, "name"), id = pl_event_string(x, item, "call_id");
+    if (slot->words.len || !name.len)
+        return;
+    if (!id.len)
+        id = pl_event_string(x, item, "id");
+    slot->is_custom = item_type(x, item) == ITEM_CUSTOM_CALL;
+    slot->n_id = id.len;
+    pl_buf_add(&slot->words, id);
+    pl_buf_add(&slot->words, name);
+    if (slot->words.status != PL_OK)
+        x->s->status = PL_NOMEM;
+}
+
+/* Makes the first slot of an item we model; NULL for any other item, and when it is over. */
+static struct pl_responses_slot *item_slot(struct pl_responses_event *x, uint32_t output,
+                                           const struct pl_json_node *item)
+{
+    enum item_type type = item_type(x, item);
+    struct pl_responses_slot *slot;
+    uint64_t place = pl_responses_place(output, 0);
+    if (type == ITEM_OTHER)
+        return NULL;
+    if (type == ITEM_MESSAGE)
+        slot = pl_responses_slot_need(x->s, x->r, place);
+    else
+        slot = open_slot(x, place, type == ITEM_REASONING ? PL_PART_THINKING : PL_PART_CALL);
+    if (!slot || slot->state == PL_SLOT_OVER)
+        return NULL;
+    if (!slot->item)
+        slot->item = id_hash(pl_event_string(x, item, "id"));
+    if (type == ITEM_CALL || type == ITEM_CUSTOM_CALL)
+        note_call(x, slot, item);
+    return slot;
+}
+
+void pl_responses_take_item_added(struct pl_responses_event *x,
+                                  const struct pl_responses_rule *rule)
+{
+    (void)rule;
+    uint32_t output = output_index(x);
+    if (index_of(x, PL_FIELD_OUTPUT_INDEX) == UINT32_MAX && x->r->slots.len)
+        output++;
+    item_slot(x, output, x->fields[PL_FIELD_ITEM]);
+    pl_responses_slots_advance(x->s, x->r);
+}
+
+/* The texts of a reasoning item in the list of that name. */
+static void take_thoughts(struct pl_responses_event *x, struct pl_responses_slot *slot,
+                          const struct pl_json_node *list, uint64_t piece)
+{
+    if (!list || pl_json_kind(list) != PL_JSON_ARRAY)
+        return;
+    for (const struct pl_json_node *p = pl_json_first(list); p < pl_json_end(list);
+         p = pl_json_next(p))
+        pl_responses_slot_say(x->s, x->r, slot, piece++, pl_event_string(x, p, "text"));
+}
+
+static void take_reasoning(struct pl_responses_event *x, struct pl_responses_slot *slot,
+                           const struct pl_json_node *item)
+{
+    if (!slot->has_text) {
+        take_thoughts(x, slot, pl_event_get(x, item, "summary"), 0);
+        take_thoughts(x, slot, pl_event_get(x, item, "content"), (uint64_t)1 << 32);
+    }
+    pl_buf_add(&slot->words, pl_event_string(x, item, "encrypted_content"));
+    if (slot->words.status != PL_OK)
+        x->s->status = PL_NOMEM;
+}
+
+static void take_contents(struct pl_responses_event *x, uint32_t output,
+                          const struct pl_json_node *item)
+{
+    const struct pl_json_node *list = pl_event_get(x, item, "content");
+    uint32_t index = 0;
+    if (!list || pl_json_kind(list) != PL_JSON_ARRAY)
+        return;
+    for (const struct pl_json_node *p = pl_json_first(list); p < pl_json_end(list);
+         p = pl_json_next(p))
+        take_content(x, pl_responses_place(output, index++), p);
+}
+
+/* All of an item. */
+void pl_responses_take_item(struct pl_responses_event *x, uint32_t output,
+                            const struct pl_json_node *item)
+{
+    enum item_type type = item_type(x, item);
+    struct pl_responses_slot *slot = item_slot(x, output, item);
+    if (type == ITEM_MESSAGE)
+        take_contents(x, output, item);
+    else if (slot && type == ITEM_REASONING)
+        take_reasoning(x, slot, item);
+    else if (slot && !slot->has_text)
+        pl_responses_slot_say(
+            x->s, x->r, slot, 0,
+            text_of(x, pl_event_get(x, item, type == ITEM_CALL ? "arguments" : "input")));
+    for (size_t i = 0; i < x->r->slots.len; i++)
+        if (x->r->slots.ptr[i].place >> 32 == output)
+            x->r->slots.ptr[i].is_done = true;
+    pl_responses_slots_advance(x->s, x->r);
+}
+
+void pl_responses_take_item_done(struct pl_responses_event *x, const struct pl_responses_rule *rule)
+{
+    (void)rule;
+    pl_responses_take_item(x, output_index(x), x->fields[PL_FIELD_ITEM]);
+}

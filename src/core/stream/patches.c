@@ -1,0 +1,36 @@
+/* Patches: a turn as it grows (seed 003, PatchEnvelope; sessions.md), one JSON object per line.
+ *
+ *     set_status streaming, ( add_content* | add_tool_call )*, set_status completed | failed
+ *
+ * A turn has text, thinking and calls; signatures, citations and further choices have no place in
+ * it. The status says two things more, which a reader may ignore: the model at the start, usage at
+ * the end, both named as in a TurnProjection, and the finish_reason of an answer that did not end
+ * by itself. */
+#include "stream/patches_int.h"
+
+void pl_patch_call_init(struct pl_patch_call *call)
+{
+    *call = (struct pl_patch_call){0};
+    pl_buf_init(&call->id, 0);
+    pl_buf_init(&call->name, 0);
+    pl_buf_init(&call->args, 0);
+}
+
+void pl_patch_call_deinit(struct pl_patch_call *call)
+{
+    pl_buf_deinit(&call->id);
+    pl_buf_deinit(&call->name);
+    pl_buf_deinit(&call->args);
+}
+
+const struct pl_dialect pl_dialect_patches = {
+    .name = "patches",
+    .reads_json_framing = true,
+    .reader_size = sizeof(struct pl_patches_reader),
+    .writer_size = sizeof(struct pl_patches_writer),
+    .read = pl_patches_stream_read,
+    .read_end = pl_patches_stream_read_end,
+    .read_deinit = pl_patches_stream_read_deinit,
+    .write = pl_patches_stream_write,
+    .write_deinit = pl_patches_stream_write_deinit,
+};

@@ -1,0 +1,55 @@
+/* The two halves of the patches dialect: patches_read.c and patches_write.c. */
+#ifndef PL_STREAM_PATCHES_INT_H
+#define PL_STREAM_PATCHES_INT_H
+
+#include "base/map.h"
+#include "stream/stream.h"
+
+/* A call that waits for its last word: on the way in until something else is said (it may be said
+ * again, with more arguments), on the way out until it is whole. Strings are raw. */
+struct pl_patch_call {
+    uint32_t part;                /* on the way out */
+    bool is_custom;               /* on the way out: the arguments are free text */
+    struct pl_buf id, name, args; /* owned */
+};
+
+void pl_patch_call_init(struct pl_patch_call *call);
+void pl_patch_call_deinit(struct pl_patch_call *call);
+
+struct pl_patches_writer {
+    bool is_ready;
+    uint64_t sequence;
+    /* The open block: kind and whole text so far. Parts of a kind that follow each other are one
+     * block, as whoever applies the patches cannot tell them apart. */
+    const char *block; /* "text", "thinking" or NULL */
+    struct pl_buf content;
+    size_t n_said; /* bytes of the content that was last repeated whole */
+    PL_VEC(struct pl_patch_call) calls;
+    uint32_t n_calls;
+    struct pl_counts counts;
+    bool has_usage;
+};
+
+void pl_patches_stream_write(struct pl_stream *s, void *state, const struct pl_delta *delta);
+void pl_patches_stream_write_deinit(void *state);
+
+struct pl_patches_reader {
+    bool is_ready, has_turn;
+    int64_t sequence;                   /* of the last patch */
+    struct pl_buf turn_id, loop_id;     /* of the first patch: others are not about this answer */
+    enum pl_part_kind block;            /* TEXT or THINKING; OTHER: none is open */
+    struct pl_buf content;              /* its text so far */
+    PL_VEC(struct pl_patch_call) calls; /* waiting */
+    struct pl_map ids;                  /* of all calls; keys in `arena` */
+    struct pl_arena arena;
+    uint32_t n_calls;
+    bool ends_in_call; /* the last thing said was a call */
+    bool is_paused;
+};
+
+enum pl_status pl_patches_stream_read(struct pl_stream *s, void *state,
+                                      const struct pl_sse_event *event, struct pl_error *err);
+void pl_patches_stream_read_end(struct pl_stream *s, void *state);
+void pl_patches_stream_read_deinit(void *state);
+
+#endif

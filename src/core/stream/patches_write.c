@@ -1,0 +1,262 @@
+/* Writing patches: see patches.c. */
+#include "stream/patches_int.h"
+
+/* `content` repeats the whole text of a block with every delta as long as the block is short.
+ * Behind this many bytes it is repeated when the block has doubled and when it closes, so that a
+ * long answer costs a multiple of its length and not its square. */
+enum { ALWAYS_REPEATED = 1024 };
+
+static void put_number(struct pl_buf *out, uint64_t number)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    pl_buf_add(out, (struct pl_str){digits + at, sizeof digits - at});
+}
+
+#define AFTER_SEQUENCE ",\"turn_id\":\"turn_1\",\"loop_id\":\"root\",\"patch_type\":\""
+
+static void begin_patch(struct pl_stream *s, struct pl_patches_writer *w, struct pl_str rest)
+{
+    pl_buf_adds(&s->out, "{\"session_id\":\"sess_1\",\"sequence\":");
+    put_number(&s->out, ++w->sequence);
+    pl_buf_add(&s->out, rest);
+}
+
+static void end_patch(struct pl_stream *s)
+{
+    pl_buf_adds(&s->out, "}}\n");
+}
+
+/* ---- content ---- */
+
+static void write_content(struct pl_stream *s, struct pl_patches_writer *w, struct pl_str delta,
+                          bool repeats)
+{
+    begin_patch(s, w, PL_STR(AFTER_SEQUENCE "add_content\",\"data\":{\"type\":\""));
+    pl_buf_adds(&s->out, w->block);
+    if (repeats) {
+        pl_buf_adds(&s->out, "\",\"content\":\"");
+        pl_buf_add(&s->out, pl_buf_str(&w->content));
+        w->n_said = w->content.len;
+    }
+    pl_buf_adds(&s->out, "\",\"text_delta\":\"");
+    pl_buf_add(&s->out, delta);
+    pl_buf_addc(&s->out, '"');
+    end_patch(s);
+}
+
+static void close_block(struct pl_stream *s, struct pl_patches_writer *w)
+{
+    if (w->block && w->n_said < w->content.len)
+        write_content(s, w, (struct pl_str){0}, true);
+    w->block = NULL;
+    pl_buf_clear(&w->content);
+    w->n_said = 0;
+}
+
+static void add_content(struct pl_stream *s, struct pl_patches_writer *w, const char *block,
+                        struct pl_str raw)
+{
+    if (w->block != block) {
+        close_block(s, w);
+        w->block = block;
+    }
+    pl_buf_add(&w->content, raw);
+    if (w->content.status != PL_OK) {
+        s->status = w->content.status;
+        return;
+    }
+    bool has_doubled = w->content.len / 2 >= w->n_said;
+    write_content(s, w, raw, w->content.len <= ALWAYS_REPEATED || has_doubled);
+}
+
+/* ---- calls ---- */
+
+static struct pl_patch_call *call_of(struct pl_patches_writer *w, uint32_t part)
+{
+    for (size_t i = 0; i < w->calls.len; i++)
+        if (w->calls.ptr[i].part == part)
+            return &w->calls.ptr[i];
+    return NULL;
+}
+
+static void add(struct pl_stream *s, struct pl_buf *to, struct pl_str raw)
+{
+    pl_buf_add(to, raw);
+    if (to->status != PL_OK)
+        s->status = to->status;
+}
+
+static void start_call(struct pl_stream *s, struct pl_patches_writer *w,
+                       const struct pl_delta *delta)
+{
+    struct pl_patch_call call;
+    pl_patch_call_init(&call);
+    call.part = delta->part;
+    call.is_custom = delta->is_custom;
+    w->n_calls++;
+    if (delta->id.len)
+        add(s, &call.id, delta->id);
+    else
+        pl_buf_addf(&call.id, "tc_%u", (unsigned)w->n_calls);
+    add(s, &call.name, delta->name);
+    if (s->status == PL_OK && call.id.status == PL_OK && pl_vec_push(&w->calls, call))
+        return;
+    s->status = PL_NOMEM;
+    pl_patch_call_deinit(&call);
+}
+
+static void end_call(struct pl_stream *s, struct pl_patches_writer *w, const struct pl_delta *delta)
+{
+    struct pl_patch_call *call = call_of(w, delta->part);
+    if (!call)
+        return;
+    close_block(s, w);
+    begin_patch(s, w, PL_STR(AFTER_SEQUENCE "add_tool_call\",\"data\":{\"id\":"));
+    pl_stream_put_string(s, pl_buf_str(&call->id));
+    pl_buf_adds(&s->out, ",\"tool_name\":");
+    pl_stream_put_string(s, pl_buf_str(&call->name));
+    pl_buf_adds(&s->out, ",\"display_name\":");
+    pl_stream_put_string(s, pl_buf_str(&call->name));
+    pl_buf_adds(&s->out, ",\"arguments\":");
+    bool is_bare = !call->args.len && !call->is_custom;
+    pl_stream_put_string(s, is_bare ? PL_STR("{}") : pl_buf_str(&call->args));
+    pl_buf_adds(&s->out, ",\"status\":\"pending\"");
+    end_patch(s);
+    pl_patch_call_deinit(call);
+    w->calls.len--;
+    memmove(call, call + 1, (size_t)(w->calls.ptr + w->calls.len - call) * sizeof *call);
+}
+
+/* ---- status ---- */
+
+static void begin_status(struct pl_stream *s, struct pl_patches_writer *w, const char *status)
+{
+    begin_patch(s, w, PL_STR(AFTER_SEQUENCE "set_status\",\"data\":{\"status\":\""));
+    pl_buf_adds(&s->out, status);
+    pl_buf_addc(&s->out, '"');
+}
+
+static void write_start(struct pl_stream *s, struct pl_patches_writer *w,
+                        const struct pl_delta *delta)
+{
+    begin_status(s, w, "streaming");
+    if (delta->model.len) {
+        pl_buf_adds(&s->out, ",\"model\":");
+        pl_stream_put_string(s, delta->model);
+    }
+    end_patch(s);
+}
+
+static void write_usage(struct pl_stream *s, const struct pl_counts *c)
+{
+    pl_buf_adds(&s->out, ",\"usage\":{");
+    if (c->input >= 0) {
+        pl_buf_adds(&s->out, "\"input_tokens\":");
+        put_number(&s->out, (uint64_t)c->input);
+    }
+    if (c->output >= 0) {
+        pl_buf_adds(&s->out, c->input >= 0 ? ",\"output_tokens\":" : "\"output_tokens\":");
+        put_number(&s->out, (uint64_t)c->output);
+    }
+    pl_buf_addc(&s->out, '}');
+}
+
+/* The model is done with the turn; its calls wait for whoever runs them. */
+static void write_stop(struct pl_stream *s, struct pl_patches_writer *w,
+                       const struct pl_delta *delta)
+{
+    static const char *const reasons[] = {
+        [PL_FINISH_NONE] = NULL,  [PL_FINISH_STOP] = NULL,       [PL_FINISH_LENGTH] = "length",
+        [PL_FINISH_TOOLS] = NULL, [PL_FINISH_FILTER] = "filter", [PL_FINISH_OTHER] = "other",
+    };
+    close_block(s, w);
+    begin_status(s, w, "completed");
+    if (reasons[delta->finish]) {
+        pl_buf_adds(&s->out, ",\"finish_reason\":\"");
+        pl_buf_adds(&s->out, reasons[delta->finish]);
+        pl_buf_addc(&s->out, '"');
+    }
+    if (w->has_usage && (w->counts.input >= 0 || w->counts.output >= 0))
+        write_usage(s, &w->counts);
+    end_patch(s);
+}
+
+static void write_error(struct pl_stream *s, struct pl_patches_writer *w,
+                        const struct pl_delta *delta)
+{
+    close_block(s, w);
+    begin_status(s, w, "failed");
+    pl_buf_adds(&s->out, ",\"error\":{\"type\":");
+    pl_stream_put_string(s, delta->type.len ? delta->type : PL_STR("api_error"));
+    pl_buf_adds(&s->out, ",\"message\":");
+    pl_stream_put_string(s, delta->message.len ? delta->message : PL_STR("the stream failed"));
+    pl_buf_addc(&s->out, '}');
+    end_patch(s);
+}
+
+/* ---- deltas ---- */
+
+static void write_fragment(struct pl_stream *s, struct pl_patches_writer *w,
+                           const struct pl_delta *delta)
+{
+    static const char text[] = "text", thinking[] = "thinking";
+    struct pl_patch_call *call;
+    if (delta->part_kind == PL_PART_TEXT || delta->part_kind == PL_PART_REFUSAL)
+        add_content(s, w, text, delta->raw);
+    else if (delta->part_kind == PL_PART_THINKING)
+        add_content(s, w, thinking, delta->raw);
+    else if ((call = call_of(w, delta->part)))
+        add(s, &call->args, delta->raw);
+}
+
+void pl_patches_stream_write(struct pl_stream *s, void *state, const struct pl_delta *delta)
+{
+    struct pl_patches_writer *w = state;
+    if (!w->is_ready) {
+        w->is_ready = true;
+        pl_buf_init(&w->content, 0);
+    }
+    if (delta->choice)
+        return;
+    switch (delta->kind) {
+    case PL_DELTA_START:
+        write_start(s, w, delta);
+        break;
+    case PL_DELTA_PART_START:
+        if (delta->part_kind == PL_PART_CALL)
+            start_call(s, w, delta);
+        break;
+    case PL_DELTA_FRAGMENT:
+        write_fragment(s, w, delta);
+        break;
+    case PL_DELTA_PART_END:
+        end_call(s, w, delta);
+        break;
+    case PL_DELTA_USAGE:
+        w->counts = delta->counts;
+        w->has_usage = true;
+        break;
+    case PL_DELTA_STOP:
+        write_stop(s, w, delta);
+        break;
+    case PL_DELTA_ERROR:
+        write_error(s, w, delta);
+        break;
+    default:
+        break; /* a turn has no place for it */
+    }
+}
+
+void pl_patches_stream_write_deinit(void *state)
+{
+    struct pl_patches_writer *w = state;
+    for (size_t i = 0; i < w->calls.len; i++)
+        pl_patch_call_deinit(&w->calls.ptr[i]);
+    pl_vec_deinit(&w->calls);
+    pl_buf_deinit(&w->content);
+}

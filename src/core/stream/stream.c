@@ -1,0 +1,187 @@
+#include "stream/stream.h"
+
+#include "base/mem.h"
+#include "json/text.h"
+
+/* One event: a line of an image answer is megabytes long, a hostile one longer still. */
+enum { MAX_EVENT_BYTES = 64 << 20 };
+
+const struct pl_dialect *const pl_dialects[] = {
+    &pl_dialect_openai_chat, &pl_dialect_openai_responses, &pl_dialect_anthropic,
+    &pl_dialect_gemini,      &pl_dialect_patches,          NULL,
+};
+
+const struct pl_dialect *pl_dialect_find(struct pl_str name)
+{
+    for (size_t i = 0; pl_dialects[i]; i++)
+        if (pl_str_eq(name, pl_str_of(pl_dialects[i]->name)))
+            return pl_dialects[i];
+    return NULL;
+}
+
+static void *zeroed(size_t size)
+{
+    void *memory = pl_mem_alloc(1, size ? size : 1);
+    return memory ? memset(memory, 0, size ? size : 1) : NULL;
+}
+
+enum pl_status pl_stream_create(const struct pl_dialect *from, const struct pl_dialect *to,
+                                struct pl_stream **ret_stream)
+{
+    struct pl_stream *s = zeroed(sizeof *s);
+    if (!s)
+        return PL_NOMEM;
+    s->from = from;
+    s->to = to;
+    s->is_same_vendor = s->passes_through = from == to;
+    s->counts = (struct pl_counts){-1, -1, -1, -1, -1, -1, -1};
+    pl_sse_init(&s->sse, MAX_EVENT_BYTES);
+    pl_json_frames_init(&s->frames, MAX_EVENT_BYTES);
+    pl_buf_init(&s->out, 0);
+    pl_buf_init(&s->kept, 0);
+    pl_arena_init(&s->arena, 0);
+    s->reader = zeroed(from->reader_size);
+    s->writer = zeroed(to->writer_size);
+    if (!s->reader || !s->writer) {
+        pl_stream_destroy(s);
+        return PL_NOMEM;
+    }
+    *ret_stream = s;
+    return PL_OK;
+}
+
+void pl_stream_destroy(struct pl_stream *s)
+{
+    if (!s)
+        return;
+    if (s->reader && s->from->read_deinit)
+        s->from->read_deinit(s->reader);
+    if (s->writer && s->to->write_deinit)
+        s->to->write_deinit(s->writer);
+    pl_mem_free(s->reader);
+    pl_mem_free(s->writer);
+    pl_sse_deinit(&s->sse);
+    pl_json_frames_deinit(&s->frames);
+    pl_buf_deinit(&s->out);
+    pl_buf_deinit(&s->kept);
+    pl_arena_deinit(&s->arena);
+    pl_vec_deinit(&s->open);
+    pl_mem_free(s);
+}
+
+/* Where a stream fails, its own words are JSON string contents too. */
+static struct pl_str escaped(struct pl_stream *s, const char *text)
+{
+    PL_CLEANUP_BUF struct pl_buf quoted;
+    pl_buf_init(&quoted, 0);
+    pl_json_quote(&quoted, pl_str_of(text));
+    if (quoted.status != PL_OK)
+        return PL_STR("out of memory");
+    return pl_arena_dup(&s->arena, pl_str_slice(pl_buf_str(&quoted), 1, quoted.len - 1));
+}
+
+/* The target is told in its own words, the caller in *err. */
+static enum pl_status break_off(struct pl_stream *s, enum pl_status status, struct pl_error *err)
+{
+    if (status == PL_NOMEM)
+        s->status = PL_NOMEM;
+    s->passes_through = false;
+    pl_stream_emit(s, &(struct pl_delta){
+                          .kind = PL_DELTA_ERROR,
+                          .type = PL_STR("api_error"),
+                          .message = escaped(s, err->message),
+                      });
+    return status;
+}
+
+static enum pl_status take_event(struct pl_stream *s, const struct pl_sse_event *event,
+                                 struct pl_error *err)
+{
+    if (s->is_ended)
+        return PL_OK;
+    pl_arena_reset(&s->arena);
+    enum pl_status status = s->from->read(s, s->reader, event, err);
+    if (status == PL_OK)
+        status = s->status;
+    return status;
+}
+
+static enum pl_status take_sse(struct pl_stream *s, struct pl_str bytes, struct pl_error *err)
+{
+    struct pl_sse_event event;
+    enum pl_status status;
+    pl_sse_feed(&s->sse, bytes);
+    while ((status = pl_sse_next(&s->sse, &event)) == PL_OK)
+        if ((status = take_event(s, &event, err)) != PL_OK)
+            return status;
+    if (status == PL_LIMIT)
+        return pl_fail(err, PL_LIMIT, "an event of more than %d bytes", MAX_EVENT_BYTES);
+    return status == PL_NOT_FOUND ? PL_OK : status;
+}
+
+static enum pl_status take_frames(struct pl_stream *s, struct pl_str bytes, struct pl_error *err)
+{
+    struct pl_sse_event event = {0};
+    enum pl_status status;
+    pl_json_frames_feed(&s->frames, bytes);
+    while ((status = pl_json_frames_next(&s->frames, &event.data)) == PL_OK)
+        if ((status = take_event(s, &event, err)) != PL_OK)
+            return status;
+    if (status == PL_LIMIT)
+        return pl_fail(err, PL_LIMIT, "an event of more than %d bytes", MAX_EVENT_BYTES);
+    if (status == PL_SYNTAX)
+        return pl_fail(err, PL_SYNTAX, "expected a JSON object between the events");
+    return status == PL_NOT_FOUND ? PL_OK : status;
+}
+
+/* JSON begins with a bracket, an event stream with a field name, a colon or a byte-order mark. */
+static void find_framing(struct pl_stream *s, struct pl_str bytes)
+{
+    for (size_t i = 0; i < bytes.len && s->framing == PL_FRAMING_UNKNOWN; i++) {
+        char c = bytes.ptr[i];
+        if (c == ' ' || c == '\n' || c == '\r' || c == '\t')
+            continue;
+        bool is_json = s->from->reads_json_framing && (c == '{' || c == '[');
+        s->framing = is_json ? PL_FRAMING_JSON : PL_FRAMING_SSE;
+    }
+}
+
+enum pl_status pl_stream_feed(struct pl_stream *s, struct pl_str bytes, struct pl_error *err)
+{
+    struct pl_error spare;
+    if (!err)
+        err = &spare;
+    if (s->passes_through)
+        pl_buf_add(&s->out, bytes);
+    if (s->is_ended)
+        return s->status;
+    if (s->framing == PL_FRAMING_UNKNOWN)
+        find_framing(s, bytes);
+    if (s->framing == PL_FRAMING_UNKNOWN)
+        return PL_OK;
+    enum pl_status status =
+        s->framing == PL_FRAMING_JSON ? take_frames(s, bytes, err) : take_sse(s, bytes, err);
+    if (status != PL_OK)
+        return break_off(s, status, err);
+    return s->out.status;
+}
+
+enum pl_status pl_stream_end(struct pl_stream *s, struct pl_error *err)
+{
+    struct pl_error spare;
+    struct pl_sse_event event;
+    enum pl_status status = PL_OK;
+    if (!err)
+        err = &spare;
+    if (!s->is_ended && s->framing == PL_FRAMING_SSE && pl_sse_finish(&s->sse, &event) == PL_OK)
+        status = take_event(s, &event, err);
+    if (status == PL_OK && !s->is_ended && s->from->read_end) {
+        s->from->read_end(s, s->reader);
+        status = s->status;
+    }
+    if (status != PL_OK)
+        return break_off(s, status, err);
+    if (s->is_ended)
+        return s->out.status;
+    return break_off(s, pl_fail(err, PL_INVALID, "the stream ended before the answer did"), err);
+}

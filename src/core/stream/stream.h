@@ -1,0 +1,160 @@
+/* Streams: the events of one dialect into those of another, as the bytes arrive.
+ *
+ *     bytes --wire/sse--> event --reader--> deltas --pl_stream_emit--> deltas in order --writer-->
+ * bytes
+ *
+ * A reader turns one event of its dialect into canonical deltas. pl_stream_emit puts them in order,
+ * so that every writer may rely on this:
+ *
+ *     START ( PART_START FRAGMENT* SIGNATURE? CITATION* PART_END )* USAGE? STOP END     or … ERROR
+ *
+ *   - parts are numbered from 0 in the order they start; several calls may be open at once, but any
+ *     other part is closed before the next one starts
+ *   - fragments are raw JSON string contents: escaped bytes that can stand between quotes as they
+ *     are; no escape, surrogate pair or UTF-8 sequence is cut across two fragments, none is empty
+ *   - USAGE comes at most once, with the last word of every counter
+ *   - nothing follows END or ERROR
+ * State is bounded by what is open, but for writers whose dialect repeats the whole at the end. */
+#ifndef PL_STREAM_STREAM_H
+#define PL_STREAM_STREAM_H
+
+#include "conv/conv.h"
+#include "json/write.h"
+#include "wire/json_frames.h"
+#include "wire/sse.h"
+
+enum pl_delta_kind {
+    PL_DELTA_START,      /* id, model, created */
+    PL_DELTA_PART_START, /* part, part_kind; of a call: id, name, is_custom; REDACTED: raw is data
+                          */
+    PL_DELTA_FRAGMENT,   /* part, raw: text, thinking, refusal or arguments, as part_kind says */
+    PL_DELTA_SIGNATURE,  /* part, raw */
+    PL_DELTA_CITATION,   /* part, json: one citation as the source has it; url, title */
+    PL_DELTA_PART_END,   /* part */
+    PL_DELTA_USAGE,      /* usage */
+    PL_DELTA_STOP,       /* finish, word, stop_sequence, detail */
+    PL_DELTA_END,
+    PL_DELTA_ERROR, /* type, code, message */
+    PL_DELTA_OTHER, /* json: an event only its own vendor knows; most writers pass over it */
+};
+
+/* -1: not said. Input includes what came from the cache, output includes reasoning, as most vendors
+ * count; readers and writers of the others add and subtract. */
+struct pl_counts {
+    int64_t input, output, total;
+    int64_t cache_read, cache_write;
+    int64_t reasoning;
+    int64_t tool_input;
+};
+
+/* All strings are raw JSON string contents (escaped) unless said otherwise; empty when absent. */
+struct pl_delta {
+    enum pl_delta_kind kind;
+    uint32_t choice; /* of several answers; 0 nearly always */
+    uint32_t part;
+    enum pl_part_kind part_kind; /* TEXT, THINKING, REDACTED, CALL, REFUSAL, OTHER */
+    bool is_custom;
+    struct pl_str raw;
+    struct pl_str id, name, model;
+    struct pl_str created; /* digits: seconds since 1970 */
+    struct pl_str json;    /* JSON text */
+    struct pl_str url, title;
+    enum pl_finish finish;
+    struct pl_str word; /* the vendor's own word for it */
+    struct pl_str stop_sequence;
+    struct pl_str detail; /* why: an explanation for people */
+    struct pl_counts counts;
+    struct pl_str type, code, message; /* of an error */
+};
+
+struct pl_stream;
+
+/* One dialect. Reader and writer states are zeroed memory of the given sizes. */
+struct pl_dialect {
+    const char *name;
+    bool reads_json_framing; /* the same objects may come as JSON lines or as one JSON array, too */
+    size_t reader_size, writer_size;
+
+    /* One event; calls pl_stream_emit. PL_SYNTAX or PL_INVALID (with a message) for data that
+     * cannot be read: the stream then ends in an error. Unknown events are passed over. */
+    enum pl_status (*read)(struct pl_stream *s, void *state, const struct pl_sse_event *event,
+                           struct pl_error *err);
+    /* The input has ended: emit what was still waiting. Whether it ended as it should is decided
+     * by whether END or ERROR was emitted. */
+    void (*read_end)(struct pl_stream *s, void *state);
+    void (*read_deinit)(void *state);
+
+    /* Appends to s->out. */
+    void (*write)(struct pl_stream *s, void *state, const struct pl_delta *delta);
+    void (*write_deinit)(void *state);
+};
+
+extern const struct pl_dialect pl_dialect_openai_chat, pl_dialect_openai_responses,
+    pl_dialect_anthropic, pl_dialect_gemini, pl_dialect_patches;
+/* All of them, ended by NULL. */
+extern const struct pl_dialect *const pl_dialects[];
+const struct pl_dialect *pl_dialect_find(struct pl_str name);
+
+/* A part that is open. */
+struct pl_open_part {
+    uint32_t choice, part;
+    uint32_t key; /* the reader's own number for it */
+    enum pl_part_kind kind;
+    char held[6]; /* half a surrogate pair, waiting for the other half */
+    uint8_t n_held;
+    bool has_fragment;
+};
+
+/* How the input is cut into events; told from its first byte. */
+enum pl_framing { PL_FRAMING_UNKNOWN, PL_FRAMING_SSE, PL_FRAMING_JSON };
+
+struct pl_stream {
+    const struct pl_dialect *from, *to;
+    bool is_same_vendor; /* signatures may pass */
+    bool passes_through; /* the same dialect: bytes go out as they came, only a missing end is added
+                          */
+    struct pl_sse sse;
+    struct pl_json_frames frames;
+    enum pl_framing framing;
+    struct pl_buf out;     /* to be taken by the caller: read and pl_buf_clear */
+    struct pl_arena arena; /* of one event: reset before each */
+    void *reader, *writer; /* owned */
+    PL_VEC(struct pl_open_part) open;
+    uint32_t n_parts;
+    bool is_started, is_stopped, is_ended; /* ended: END or ERROR has been written */
+    struct pl_delta stop;    /* held back until the usage is known; strings in `kept` */
+    struct pl_counts counts; /* merged: the last word on each */
+    bool has_usage;
+    struct pl_buf kept;    /* memory of what is held back */
+    enum pl_status status; /* sticky: PL_NOMEM, PL_LIMIT */
+};
+
+enum pl_status pl_stream_create(const struct pl_dialect *from, const struct pl_dialect *to,
+                                struct pl_stream **ret_stream);
+void pl_stream_destroy(struct pl_stream *stream);
+
+/* Takes bytes in, appends to stream->out. PL_SYNTAX or PL_INVALID: the input is broken; the
+ * target's error event is in `out` already and further input is ignored. */
+enum pl_status pl_stream_feed(struct pl_stream *stream, struct pl_str bytes, struct pl_error *err);
+/* The input has ended. PL_INVALID when it ended too early (the error event is in `out`). */
+enum pl_status pl_stream_end(struct pl_stream *stream, struct pl_error *err);
+
+/* For readers. */
+void pl_stream_emit(struct pl_stream *s, const struct pl_delta *delta);
+/* Opens a part under the reader's own key (if it is not open yet) and returns its number. */
+uint32_t pl_stream_open(struct pl_stream *s, uint32_t choice, uint32_t key,
+                        const struct pl_delta *start);
+void pl_stream_close(struct pl_stream *s, uint32_t choice, uint32_t key);
+/* The open part of that key, or NULL. */
+struct pl_open_part *pl_stream_find(struct pl_stream *s, uint32_t choice, uint32_t key);
+/* Parses data as JSON into the event's arena. */
+enum pl_status pl_stream_json(struct pl_stream *s, struct pl_str data, struct pl_json_doc *ret_doc,
+                              struct pl_error *err);
+
+/* For writers: "event: TYPE\ndata: " before an event's JSON and "\n\n" behind it. */
+void pl_stream_begin_event(struct pl_stream *s, const char *type_or_null);
+void pl_stream_end_event(struct pl_stream *s);
+/* A JSON string around raw contents, through s->out. */
+void pl_stream_put_string(struct pl_stream *s, struct pl_str raw);
+
+#endif

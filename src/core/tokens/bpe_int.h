@@ -1,0 +1,24 @@
+/* Byte-pair encoding of one piece of text. */
+#ifndef PL_TOKENS_BPE_INT_H
+#define PL_TOKENS_BPE_INT_H
+
+#include "tokens/vocab_int.h"
+
+enum { BPE_SMALL_BYTES = 512, BPE_SMALL_TOKENS = 64, BPE_WORD_BITS = 64 };
+
+/* Where tokens go: counted always, kept when somebody wants them. Zero-initialised is ready. */
+struct token_sink {
+    size_t n_tokens;
+    struct pl_token_ids *ids; /* borrowed; NULL when only the number matters */
+    /* Room for the piece at hand, enough for every word people write; only longer ones take memory.
+     * All of `dead` is zero between pieces. */
+    uint64_t dead[BPE_SMALL_BYTES / BPE_WORD_BITS + 1];
+    uint32_t tokens[BPE_SMALL_TOKENS];
+};
+
+/* Puts the tokens of the n > 0 bytes at p. `n_readable` bytes may be read at p. PL_NOMEM is the
+ * only failure; the sink may then hold part of the piece. */
+enum pl_status pl_bpe_encode(const struct pl_tokens *v, const char *p, size_t n, size_t n_readable,
+                             struct token_sink *sink);
+
+#endif

@@ -1,0 +1,227 @@
+/* The vocabulary inside: how it is embedded, and the tables made from it.
+ *
+ * Rank and id of a token are the same number. A token of more than one byte was merged from exactly
+ * two older tokens (its split); merging never makes it from any other two, because what two
+ * neighbours that together spell the token were merged from is what the token's own bytes are
+ * merged from, step by step. So one split per token says all there is to know about merging. */
+#ifndef PL_TOKENS_VOCAB_INT_H
+#define PL_TOKENS_VOCAB_INT_H
+
+#include "tokens/tokens.h"
+
+#include <string.h>
+
+struct special_token {
+    struct pl_str text;
+    uint32_t id;
+};
+
+/* As written by tools/gen_vocab.mjs. `packed` is a stream of bits, lowest first: the 256 tokens of
+ * one byte as that byte, then for each further token its two parts, each in as many bits as the
+ * largest id before it needs. */
+struct vocab_source {
+    struct pl_str packed;
+    uint32_t n_tokens;
+    uint32_t n_text_bytes; /* of all tokens together */
+    const struct special_token *specials;
+    size_t n_specials;
+};
+
+extern const struct vocab_source pl_vocab_sources[PL_ENCODING_COUNT];
+
+enum {
+    VOCAB_ID_BITS = 18,     /* of an id */
+    VOCAB_EXACT_BYTES = 12, /* of a token that a slot holds itself */
+    VOCAB_SINGLE = 256,     /* tokens of one byte come first */
+    VOCAB_MASK_BITS = 16,   /* 2^16 length masks */
+    VOCAB_MASKED = 6,       /* the length of bit 0 of a length mask */
+    VOCAB_LONG = 37,        /* and of bit 31, which stands for all longer ones too */
+    VOCAB_SHORT_BITS = 16,  /* 2^16 short masks */
+    VOCAB_SLACK = 16,       /* bytes behind the text, so that copying may be careless */
+    VOCAB_BORDER_BITS = 21, /* 2^21 bits about borders: a quarter of a megabyte */
+    VOCAB_FILTER_BITS = 15, /* 2^15 words in each filter: a quarter of a megabyte */
+};
+
+/* 16 bytes: four to a cache line. Tokens of up to 12 bytes are compared without looking elsewhere.
+ */
+struct token_slot {
+    uint64_t head;                 /* first 8 bytes, zero behind the end */
+    uint32_t middle;               /* next 4 */
+    uint32_t id : 24, n_bytes : 8; /* n_bytes 0: free */
+};
+
+/* What a token was merged from (both parts are itself when it is one byte), and where its text is:
+ * from here to where that of the next token begins. */
+struct token_split {
+    uint64_t left : VOCAB_ID_BITS, right : VOCAB_ID_BITS, start : 64 - 2 * VOCAB_ID_BITS;
+};
+
+/* Three bits of one word for each thing in a table (a Bloom filter): who lacks one is not there. A
+ * table is too large for the fast caches, a filter is not, and most of what is looked up while
+ * encoding a piece is in no table. */
+struct token_filter {
+    uint64_t words[1u << VOCAB_FILTER_BITS];
+};
+
+struct pl_tokens {
+    const struct vocab_source *source; /* static */
+    enum pl_encoding encoding;
+    uint32_t n_slots;
+    uint32_t max_bytes;         /* of the longest token */
+    struct token_slot *slots;   /* owned; bytes -> id, linear probing */
+    struct token_split *splits; /* owned; by id, and one more for the end of the last */
+    char *text;                 /* owned; all tokens one after the other, and VOCAB_SLACK */
+    uint32_t *masks;      /* owned; by hash of 6 bytes: which lengths tokens have that begin so */
+    uint8_t *short_masks; /* owned; by hash of 4 bytes: bit n, is there one of n = 4, 5 bytes? */
+    struct token_filter *has_token; /* owned; over slots */
+    uint64_t *borders;              /* owned; bits by hash: bytes around the border of two parts */
+    uint32_t byte_ids[256];
+};
+
+#define VOCAB_NONE UINT32_MAX
+
+static inline uint32_t vocab_len(const struct pl_tokens *v, uint32_t id)
+{
+    return (uint32_t)(v->splits[id + 1].start - v->splits[id].start);
+}
+
+static inline const char *vocab_text(const struct pl_tokens *v, uint32_t id)
+{
+    return v->text + v->splits[id].start;
+}
+
+/* Bytes that were copied into a number, the first one lowest whatever the machine. */
+static inline uint64_t vocab_little64(uint64_t bytes)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(bytes);
+#else
+    return bytes;
+#endif
+}
+
+static inline uint32_t vocab_little32(uint32_t bytes)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap32(bytes);
+#else
+    return bytes;
+#endif
+}
+
+/* The first 12 bytes as numbers, zero behind the end. */
+struct token_key {
+    uint64_t head;
+    uint32_t middle;
+};
+
+/* What to keep of them, by length: looked up, because lengths follow no order a processor could
+ * guess. */
+extern const struct token_key pl_vocab_keep[VOCAB_EXACT_BYTES + 1];
+
+/* `n_readable` bytes may be read at p, also beyond n. */
+static inline struct token_key vocab_key(const char *p, size_t n, size_t n_readable)
+{
+    struct token_key key;
+    char copy[VOCAB_EXACT_BYTES];
+    if (n_readable < VOCAB_EXACT_BYTES) {
+        memset(copy, 0, sizeof copy);
+        memcpy(copy, p, n_readable);
+        p = copy;
+    }
+    const struct token_key *keep = &pl_vocab_keep[n < VOCAB_EXACT_BYTES ? n : VOCAB_EXACT_BYTES];
+    memcpy(&key.head, p, sizeof key.head);
+    memcpy(&key.middle, p + sizeof key.head, sizeof key.middle);
+    key.head = vocab_little64(key.head) & keep->head;
+    key.middle = vocab_little32(key.middle) & keep->middle;
+    return key;
+}
+
+/* Nobody chooses what is in the tables, so no secret is needed: the longest chain is known. */
+static inline uint64_t vocab_token_hash(struct token_key key, const char *p, size_t n)
+{
+    uint64_t tail = 0;
+    if (n > VOCAB_EXACT_BYTES)
+        memcpy(&tail, p + n - sizeof tail, sizeof tail);
+    uint64_t hash = (key.head ^ n) * UINT64_C(0x9e3779b97f4a7c15);
+    return (hash ^ (hash >> 29) ^ key.middle ^ tail * 31) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+static inline uint32_t vocab_place(const struct pl_tokens *v, uint64_t hash)
+{
+    return (uint32_t)(((hash >> 32) * v->n_slots) >> 32);
+}
+
+static inline uint32_t vocab_next_place(const struct pl_tokens *v, uint32_t at)
+{
+    return at + 1 < v->n_slots ? at + 1 : 0;
+}
+
+static inline uint64_t vocab_filter_bits(uint64_t hash)
+{
+    return UINT64_C(1) << (hash >> 43 & 63) | UINT64_C(1) << (hash >> 37 & 63) |
+           UINT64_C(1) << (hash >> 31 & 63);
+}
+
+static inline bool vocab_filter_has(const struct token_filter *filter, uint64_t hash)
+{
+    uint64_t bits = vocab_filter_bits(hash);
+    return (filter->words[hash >> (64 - VOCAB_FILTER_BITS)] & bits) == bits;
+}
+
+static inline bool vocab_slot_holds(const struct pl_tokens *v, const struct token_slot *slot,
+                                    struct token_key key, const char *p, size_t n)
+{
+    return slot->head == key.head && slot->middle == key.middle && slot->n_bytes == n &&
+           (n <= VOCAB_EXACT_BYTES || memcmp(vocab_text(v, slot->id) + VOCAB_EXACT_BYTES,
+                                             p + VOCAB_EXACT_BYTES, n - VOCAB_EXACT_BYTES) == 0);
+}
+
+/* The token spelled by the n > 0 bytes at p, or VOCAB_NONE. */
+static inline uint32_t vocab_find(const struct pl_tokens *v, const char *p, size_t n,
+                                  size_t n_readable)
+{
+    if (n > v->max_bytes)
+        return VOCAB_NONE;
+    struct token_key key = vocab_key(p, n, n_readable);
+    uint64_t hash = vocab_token_hash(key, p, n);
+    if (!vocab_filter_has(v->has_token, hash))
+        return VOCAB_NONE;
+    for (uint32_t at = vocab_place(v, hash); v->slots[at].n_bytes; at = vocab_next_place(v, at))
+        if (vocab_slot_holds(v, &v->slots[at], key, p, n))
+            return v->slots[at].id;
+    return VOCAB_NONE;
+}
+
+static inline uint32_t vocab_mask_place(const char *p)
+{
+    uint32_t four;
+    uint16_t two;
+    memcpy(&four, p, sizeof four);
+    memcpy(&two, p + sizeof four, sizeof two);
+    uint64_t six = four | (uint64_t)two << 32;
+    return (uint32_t)((six * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - VOCAB_MASK_BITS));
+}
+
+static inline uint32_t vocab_short_place(const char *p)
+{
+    uint32_t four;
+    memcpy(&four, p, sizeof four);
+    return (four * UINT32_C(0x9e3779b1)) >> (32 - VOCAB_SHORT_BITS);
+}
+
+/* The bytes around the border of two tokens: up to two of each, so many as the token has. `left` is
+ * the one or two last bytes of the one, `right` the first of the other. */
+static inline uint32_t vocab_border(uint32_t left, unsigned n_left, uint32_t right,
+                                    unsigned n_right)
+{
+    uint64_t key = (uint64_t)left << 20 | (uint64_t)right << 4 | n_left << 2 | n_right;
+    return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - VOCAB_BORDER_BITS));
+}
+
+static inline bool vocab_has_border(const struct pl_tokens *v, uint32_t border)
+{
+    return v->borders[border / 64] >> (border % 64) & 1;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* Whole JSON objects out of a run of bytes that may be cut anywhere: objects one after another, one
+ * per line, or the elements of one array. Only strings and brackets are looked at; whoever parses
+ * an object finds what is wrong inside it. */
+#ifndef PL_WIRE_JSON_FRAMES_H
+#define PL_WIRE_JSON_FRAMES_H
+
+#include "base/buf.h"
+#include "base/status.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+struct pl_json_frames {
+    struct pl_buf object; /* the beginning of an object whose end has not come yet */
+    struct pl_str input;  /* not yet read; borrowed from the last feed */
+    uint32_t depth;       /* of open brackets, the object's own included */
+    bool is_in_string, is_escaped;
+    bool is_given; /* the object in the buffer was handed out */
+};
+
+/* max_bytes caps one object (0: no cap). */
+void pl_json_frames_init(struct pl_json_frames *frames, size_t max_bytes);
+void pl_json_frames_deinit(struct pl_json_frames *frames);
+void pl_json_frames_feed(struct pl_json_frames *frames, struct pl_str bytes);
+
+/* The next whole object, valid until the next call. PL_NOT_FOUND: more bytes are needed. PL_SYNTAX:
+ * something that is neither an object nor the brackets and commas between objects. */
+enum pl_status pl_json_frames_next(struct pl_json_frames *frames, struct pl_str *ret_object);
+
+/* Whether an object was begun and not ended. */
+bool pl_json_frames_is_open(const struct pl_json_frames *frames);
+
+#endif

@@ -1,0 +1,190 @@
+/* The public API over conversations: names instead of tables, C strings instead of buffers. */
+#include "lib/parley_int.h"
+
+#include "format/convert.h"
+#include "format/gpt_oss.h"
+#include "format/lint_document.h"
+#include "format/profile.h"
+
+_Static_assert((int)PARLEY_RESPONSE == (int)PL_KIND_RESPONSE, "parley_document follows its kinds");
+_Static_assert((int)PARLEY_GATEWAY == (int)PL_MODE_GATEWAY, "parley_mode follows pl_mode");
+
+const char *parley_format_name(size_t index)
+{
+    for (size_t i = 0; pl_formats[i]; i++)
+        if (i == index)
+            return pl_formats[i]->name;
+    return NULL;
+}
+
+const char *parley_profile_name(size_t index)
+{
+    for (size_t i = 0; pl_profiles[i].name; i++)
+        if (i == index)
+            return pl_profiles[i].name;
+    return NULL;
+}
+
+enum pl_status pl_import_format(const char *name, const struct pl_format **ret_format,
+                                struct pl_error *err)
+{
+    const struct pl_format *format = name ? pl_format_find(pl_str_of(name)) : NULL;
+    if (name && !format)
+        return pl_fail(err, PL_NOT_FOUND,
+                       "there is no format \"%s\"; parley_format_name() has the names", name);
+    *ret_format = format;
+    return PL_OK;
+}
+
+static enum pl_status find_profile(const char *name, const struct pl_profile **ret_profile,
+                                   struct pl_error *err)
+{
+    const struct pl_profile *profile = name ? pl_profile_find(pl_str_of(name)) : NULL;
+    if (name && !profile)
+        return pl_fail(err, PL_NOT_FOUND,
+                       "there is no profile \"%s\"; parley_profile_name() has the names", name);
+    *ret_profile = profile;
+    return PL_OK;
+}
+
+static enum pl_status detect(struct pl_str text, const struct pl_format **ret_format,
+                             struct pl_error *err)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
+    struct pl_json_notes notes;
+    struct pl_json_doc doc;
+    pl_arena_init(&arena, 0);
+    if (pl_gpt_oss_is_text(text)) {
+        *ret_format = &pl_format_gpt_oss;
+        return PL_OK;
+    }
+    enum pl_status status = pl_json_parse_lenient(&arena, text, &opts, &doc, &notes, err);
+    if (status != PL_OK)
+        return status;
+    const struct pl_format *format = pl_format_detect(&doc);
+    if (!format)
+        return pl_fail(err, PL_NOT_FOUND, "this is no conversation in a format that Parley knows");
+    *ret_format = format;
+    return PL_OK;
+}
+
+enum parley_status parley_detect(const char *text, size_t size, const char **ret_format,
+                                 struct parley_error *err)
+{
+    struct pl_error detail = {0};
+    const struct pl_format *format;
+    enum pl_status status = detect((struct pl_str){text, size}, &format, &detail);
+    if (status == PL_OK)
+        *ret_format = format->name;
+    return pl_export_error(status, &detail, err);
+}
+
+static enum pl_status import_opts(const struct parley_convert_opts *from,
+                                  struct pl_convert_opts *to, struct pl_error *err)
+{
+    *to = (struct pl_convert_opts){
+        .kind = (enum pl_format_kind)from->document,
+        .mode = (enum pl_mode)from->mode,
+        .is_strict = from->is_strict != 0,
+        .carry = {from->carry, from->carry ? from->carry_size : 0},
+    };
+    if (!from->to || to->kind > PL_KIND_RESPONSE || to->mode > PL_MODE_GATEWAY)
+        return pl_fail(err, PL_USAGE,
+                       from->to ? "unknown kind of document, or unknown mode"
+                                : "into which format? Set `to`");
+    if (from->carry && !from->carry_size)
+        return pl_fail(err, PL_USAGE, "this is not a carry: it is empty");
+    enum pl_status status = pl_import_format(from->from, &to->from, err);
+    if (status == PL_OK)
+        status = pl_import_format(from->to, &to->to, err);
+    if (status == PL_OK)
+        status = find_profile(from->profile, &to->profile, err);
+    if (status == PL_OK && to->profile && strcmp(to->profile->format, from->to) != 0)
+        status = pl_fail(err, PL_USAGE, "the profile %s is for %s, not for %s", from->profile,
+                         to->profile->format, from->to);
+    return status;
+}
+
+/* A report alone is handed out when the answer is no. */
+static enum pl_status export_texts(struct pl_converted *made, bool is_done,
+                                   struct parley_converted *to)
+{
+    enum pl_status status = PL_OK;
+    if (is_done || made->report.len)
+        status = pl_export_text(&made->report, &to->report, &to->report_size);
+    if (is_done && status == PL_OK)
+        status = pl_export_text(&made->out, &to->out, &to->out_size);
+    if (is_done && status == PL_OK)
+        status = pl_export_text(&made->carry, &to->carry, &to->carry_size);
+    if (status == PL_OK && made->from)
+        to->from = made->from->name;
+    return status;
+}
+
+enum parley_status parley_convert(const char *text, size_t size,
+                                  const struct parley_convert_opts *opts,
+                                  struct parley_converted *ret_made, struct parley_error *err)
+{
+    struct pl_error detail = {0};
+    struct pl_convert_opts own;
+    struct pl_converted made;
+    *ret_made = (struct parley_converted){0};
+    pl_converted_init(&made);
+    enum pl_status status = import_opts(opts, &own, &detail);
+    if (status == PL_OK)
+        status = pl_convert((struct pl_str){text, size}, &own, &made, &detail);
+    if (status == PL_OK || status == PL_INVALID) {
+        enum pl_status exported = export_texts(&made, status == PL_OK, ret_made);
+        if (exported != PL_OK) {
+            parley_converted_clear(ret_made);
+            status = exported;
+        }
+    }
+    pl_converted_deinit(&made);
+    return pl_export_error(status, &detail, err);
+}
+
+void parley_converted_clear(struct parley_converted *made)
+{
+    parley_free(made->out);
+    parley_free(made->report);
+    parley_free(made->carry);
+    *made = (struct parley_converted){0};
+}
+
+/* A target is a format or one of its profiles. */
+static enum pl_status import_lint(const struct parley_lint_opts *from, struct pl_lint_request *to,
+                                  struct pl_error *err)
+{
+    to->kind = (enum pl_format_kind)from->document;
+    to->now_s = from->now_s;
+    if (to->kind > PL_KIND_RESPONSE)
+        return pl_fail(err, PL_USAGE, "unknown kind of document");
+    enum pl_status status = pl_import_format(from->as, &to->as, err);
+    if (status != PL_OK || !from->target)
+        return status;
+    to->profile = pl_profile_find(pl_str_of(from->target));
+    return pl_import_format(to->profile ? to->profile->format : from->target, &to->target, err);
+}
+
+enum parley_status parley_lint(const char *text, size_t size, const struct parley_lint_opts *opts,
+                               char **ret_text, size_t *ret_size, struct parley_error *err)
+{
+    struct pl_error detail = {0};
+    struct pl_lint_request request = {0};
+    struct pl_linted linted = {0};
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    PL_CLEANUP_BUF struct pl_buf buf;
+    pl_arena_init(&arena, 0);
+    pl_buf_init(&buf, 0);
+    enum pl_status status = opts ? import_lint(opts, &request, &detail) : PL_OK;
+    if (status == PL_OK)
+        status = pl_lint_document(&arena, (struct pl_str){text, size}, &request, &linted, &detail);
+    if (status == PL_OK) {
+        pl_linted_write(&buf, &linted);
+        status = pl_export_text(&buf, ret_text, ret_size);
+    }
+    pl_linted_deinit(&linted);
+    return pl_export_error(status, &detail, err);
+}

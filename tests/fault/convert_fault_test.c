@@ -1,0 +1,254 @@
+/* Conversions with every allocation refused in turn: there, home with the carry, home after an
+ * edit, mended, refused for a loss, through gpt-oss, and responses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fault/fault.h"
+#include "format/convert.h"
+
+#define CHAT                                                                                       \
+    "{\"model\":\"m\",\"temperature\":0.70,\"messages\":[{\"role\":\"system\",\"content\":\"s\"}," \
+    "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\\u00e9\\/\"},"                \
+    "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64,iVBORw0=\"}}]},"       \
+    "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":["                                    \
+    "{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":"             \
+    "\"{\\\"x\\\": 1.0}\"}},"                                                                      \
+    "{\"id\":\"c2\",\"type\":\"function\",\"function\":{\"name\":\"g\",\"arguments\":\"oops\"}}]}" \
+    ",{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"r\"},"                              \
+    "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"r\"},"                               \
+    "{\"role\":\"assistant\",\"content\":\"done\",\"unknown\":{\"k\":[1,2]}}],"                    \
+    "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"description\":\"d\","        \
+    "\"parameters\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"}}}}}],"        \
+    "\"stop\":[\"a\",\"b\"],\"seed\":7}"
+
+#define ANTHROPIC                                                                                  \
+    "{\"model\":\"m\",\"max_tokens\":9,\"system\":[{\"type\":\"text\",\"text\":\"s\","             \
+    "\"cache_control\":{\"type\":\"ephemeral\"}}],\"messages\":[{\"role\":\"user\",\"content\":"   \
+    "\"q\"},{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"t\","       \
+    "\"signature\":\"AA==\"},{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"f\",\"input\":{"       \
+    "\"a\" : 1e2}}]},{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":"   \
+    "\"c\",\"content\":[{\"type\":\"text\",\"text\":\"r\"},{\"type\":\"image\",\"source\":{"       \
+    "\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\"iVBORw0=\"}}]}]}]}"
+
+#define GEMINI                                                                                     \
+    "{\"systemInstruction\":{\"parts\":[{\"text\":\"s\"}]},\"contents\":[{\"role\":\"user\","      \
+    "\"parts\":[{\"text\":\"q\"},{\"inlineData\":{\"mimeType\":\"image/png\",\"data\":\"AA==\"}}"  \
+    "]},{\"role\":\"model\",\"parts\":[{\"functionCall\":{\"name\":\"f\",\"args\":{\"x\":1}},"     \
+    "\"thoughtSignature\":\"AA==\"}]},{\"role\":\"user\",\"parts\":[{\"functionResponse\":{"       \
+    "\"name\":\"f\",\"response\":{\"result\":\"r\"}}}]}],\"generationConfig\":{\"topK\":4,"        \
+    "\"responseSchema\":{\"type\":\"OBJECT\",\"properties\":{\"a\":{\"type\":\"STRING\"}}}}}"
+
+#define RESPONSES                                                                                  \
+    "{\"model\":\"m\",\"instructions\":\"i\",\"input\":[{\"role\":\"user\",\"content\":[{"         \
+    "\"type\":\"input_text\",\"text\":\"q\"}]},{\"type\":\"reasoning\",\"id\":\"r\",\"summary\":[" \
+    "],\"encrypted_content\":\"AA==\"},{\"type\":\"function_call\",\"call_id\":\"c\",\"name\":"    \
+    "\"f\",\"arguments\":\"{}\"},{\"type\":\"function_call_output\",\"call_id\":\"c\",\"output\":" \
+    "\"o\"}],\"text\":{\"format\":{\"type\":\"json_object\"}}}"
+
+#define HARMONY                                                                                    \
+    "[{\"id\":\"a\",\"role\":\"user\",\"created_at\":1.5,\"content\":[{\"type\":\"text\","         \
+    "\"text\":\"x\"},{\"type\":\"text\",\"text\":\"y\"}]},{\"id\":\"b\",\"role\":\"assistant\","   \
+    "\"content\":null,\"tool_calls\":[{\"id\":\"c\",\"type\":\"function\",\"function\":{\"name\":" \
+    "\"f\",\"arguments\":\"{}\"}}]},{\"id\":\"d\",\"role\":\"tool\",\"tool_call_id\":\"c\","       \
+    "\"content\":[{\"type\":\"text\",\"text\":\"r\"}],\"metadata\":{\"latency_ms\":3}}]"
+
+#define ENVELOPE                                                                                   \
+    "{\"version\":\"1.0\",\"messages\":[{\"id\":\"m\",\"role\":\"user\",\"segments\":[{\"kind\":"  \
+    "\"text\",\"content\":\"q\"},{\"kind\":\"static_var\",\"name\":\"n\",\"value\":\"v\"},"        \
+    "{\"kind\":\"document\",\"fileName\":\"a.txt\",\"mimeType\":\"text/plain\",\"snippet\":"       \
+    "\"words\",\"sizeBytes\":5}],\"timestamp\":5}]}"
+
+#define STRUCTURED                                                                                 \
+    "{\"protocol\":\"structured-chat\",\"system_prompt\":\"s {{x}}\",\"messages\":[{\"id\":"       \
+    "\"m\",\"role\":\"user\",\"content\":\"q\"}],\"config\":{\"temperature\":1.0,\"zzz\":[]}}"
+
+#define TURNS                                                                                      \
+    "[{\"id\":\"e\",\"sequence\":1,\"turn_id\":\"t\",\"loop_id\":\"root\",\"kind\":\"message\","   \
+    "\"role\":\"assistant\",\"status\":\"completed\",\"blocks\":[{\"type\":\"thinking\","          \
+    "\"content\":\"h\"},{\"type\":\"tool_use\",\"content\":null,\"tool_call_id\":\"c\"}],"         \
+    "\"tool_calls\":[{\"id\":\"c\",\"tool_name\":\"f\",\"arguments\":\"{}\",\"status\":\"done\","  \
+    "\"result\":\"r\"}],\"started_at\":\"2026-11-15T08:30:00Z\"}]"
+
+#define GPT_OSS                                                                                    \
+    "<|start|>system<|message|>s<|end|><|start|>user<|message|>q \xe4\xb8\xad<|end|>"              \
+    "<|start|>assistant<|channel|>analysis<|message|>t<|end|><|start|>assistant<|channel|>"        \
+    "commentary to=functions.f <|constrain|>json<|message|>{\"a\": 1}<|call|>"                     \
+    "<|start|>functions.f to=assistant<|channel|>commentary<|message|>r<|end|>"
+
+struct job {
+    const char *from, *to, *text, *more; /* more: what an edit puts before the last bracket */
+    enum pl_mode mode;
+    enum pl_format_kind kind;
+    bool is_strict;
+};
+
+/* A conversion that finds its outputs as it left them when it fails. */
+static enum pl_status convert(struct pl_str text, const struct pl_convert_opts *opts,
+                              struct pl_converted *ret)
+{
+    struct pl_error err;
+    pl_converted_init(ret);
+    enum pl_status status = pl_convert(text, opts, ret, &err);
+    if (status != PL_OK) {
+        assert_int_equal(ret->out.len, 0);
+        assert_int_equal(ret->carry.len, 0);
+    } else {
+        assert_true(ret->out.len && ret->carry.len && ret->report.len);
+    }
+    return status;
+}
+
+/* The document with one more element. */
+static enum pl_status edit(struct pl_buf *to, struct pl_str text, const char *more)
+{
+    size_t last = text.len;
+    while (last > 0 && text.ptr[last - 1] != ']')
+        last--;
+    assert_true(last > 0);
+    pl_buf_add(to, pl_str_slice(text, 0, last - 1));
+    pl_buf_adds(to, more);
+    pl_buf_add(to, pl_str_slice(text, last - 1, text.len));
+    return to->status;
+}
+
+static enum pl_status goes_there_and_home(void *ctx)
+{
+    const struct job *job = ctx;
+    struct pl_converted there, back;
+    PL_CLEANUP_BUF struct pl_buf edited;
+    pl_buf_init(&edited, 0);
+    pl_converted_init(&back);
+    struct pl_convert_opts opts = {.from = pl_format_find(pl_str_of(job->from)),
+                                   .to = pl_format_find(pl_str_of(job->to)),
+                                   .mode = job->mode,
+                                   .kind = job->kind,
+                                   .is_strict = job->is_strict};
+    enum pl_status status = convert(pl_str_of(job->text), &opts, &there);
+    if (status == PL_OK && job->mode == PL_MODE_CONVERT) {
+        opts = (struct pl_convert_opts){
+            .from = opts.to, .to = opts.from, .kind = job->kind, .carry = pl_buf_str(&there.carry)};
+        status = job->more ? edit(&edited, pl_buf_str(&there.out), job->more) : PL_OK;
+        if (status == PL_OK)
+            status = convert(pl_buf_str(job->more ? &edited : &there.out), &opts, &back);
+        if (status == PL_OK && !job->more)
+            assert_true(pl_str_eq(pl_buf_str(&back.out), pl_str_of(job->text)));
+    }
+    pl_converted_deinit(&there);
+    pl_converted_deinit(&back);
+    return status;
+}
+
+static void try_all(struct job *jobs, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        print_message("# %s -> %s\n", jobs[i].from, jobs[i].to);
+        assert_true(pl_fault_each(goes_there_and_home, &jobs[i]) > 5);
+    }
+}
+
+#define TRY_ALL(jobs) try_all(jobs, sizeof(jobs) / sizeof *(jobs))
+
+static void conversions_survive_every_refused_allocation(void **state)
+{
+    (void)state;
+    struct job jobs[] = {
+        {"openai-chat", "anthropic", CHAT},
+        {"openai-chat", "openai-responses", CHAT},
+        {"openai-chat", "envelope", CHAT},
+        {"openai-chat", "turns", CHAT},
+        {"anthropic", "gemini", ANTHROPIC},
+        {"anthropic", "openai-chat", ANTHROPIC},
+        {"gemini", "anthropic", GEMINI},
+        {"gemini", "harmony", GEMINI},
+        {"openai-responses", "anthropic", RESPONSES},
+        {"openai-responses", "gemini", RESPONSES},
+        {"harmony", "structured-chat", HARMONY},
+        {"harmony", "openai-chat", HARMONY},
+        {"envelope", "anthropic", ENVELOPE},
+        {"structured-chat", "openai-chat", STRUCTURED},
+        {"turns", "openai-chat", TURNS},
+        {"turns", "turns", TURNS},
+    };
+    TRY_ALL(jobs);
+}
+
+static void gpt_oss_survives_every_refused_allocation(void **state)
+{
+    (void)state;
+    struct job jobs[] = {
+        {"openai-chat", "gpt-oss", CHAT},
+        {"gpt-oss", "openai-chat", GPT_OSS},
+        {"gpt-oss", "anthropic", GPT_OSS},
+    };
+    TRY_ALL(jobs);
+}
+
+static void edits_survive_every_refused_allocation(void **state)
+{
+    (void)state;
+    struct job jobs[] = {
+        {"openai-responses", "anthropic", RESPONSES, ",{\"role\":\"user\",\"content\":\"new\"}"},
+        {"harmony", "gemini", HARMONY, ",{\"role\":\"user\",\"parts\":[{\"text\":\"new\"}]}"},
+        {"turns", "openai-chat", TURNS, ",{\"role\":\"user\",\"content\":\"new\"}"},
+    };
+    TRY_ALL(jobs);
+}
+
+static void repairs_survive_every_refused_allocation(void **state)
+{
+    (void)state;
+    static const char unanswered[] =
+        "{\"model\":\"m\",\"messages\":[{\"role\":\"assistant\",\"content\":\"x\"},"
+        "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c1\",\"type\":"
+        "\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]},{\"role\":\"user\","
+        "\"content\":\"q\"},{\"role\":\"tool\",\"tool_call_id\":\"zz\",\"content\":\"late\"}]}";
+    struct job jobs[] = {
+        {"openai-chat", "openai-chat", unanswered, .mode = PL_MODE_REPAIR},
+        {"openai-chat", "anthropic", unanswered, .mode = PL_MODE_REPAIR},
+        {"openai-chat", "gemini", unanswered, .mode = PL_MODE_GATEWAY},
+        {"anthropic", "anthropic", ANTHROPIC, .mode = PL_MODE_GATEWAY},
+    };
+    TRY_ALL(jobs);
+}
+
+static void responses_survive_every_refused_allocation(void **state)
+{
+    (void)state;
+    static const char answer[] =
+        "{\"id\":\"x\",\"object\":\"chat.completion\",\"created\":1,\"model\":\"m\",\"choices\":[{"
+        "\"index\":0,\"finish_reason\":\"tool_calls\",\"message\":{\"role\":\"assistant\","
+        "\"content\":\"a\",\"tool_calls\":[{\"id\":\"c\",\"type\":\"function\",\"function\":{"
+        "\"name\":\"f\",\"arguments\":\"{}\"}}]}}],\"usage\":{\"prompt_tokens\":1,"
+        "\"completion_tokens\":2,\"total_tokens\":3}}";
+    struct job jobs[] = {
+        {"openai-chat", "anthropic", answer, .kind = PL_KIND_RESPONSE},
+        {"openai-chat", "gemini", answer, .kind = PL_KIND_RESPONSE},
+        {"openai-chat", "openai-responses", answer, .kind = PL_KIND_RESPONSE},
+    };
+    TRY_ALL(jobs);
+}
+
+static void a_refused_loss_survives_every_refused_allocation(void **state)
+{
+    (void)state;
+    struct job job = {"openai-chat", "anthropic", CHAT, .is_strict = true};
+    assert_true(pl_fault_each_expecting(goes_there_and_home, &job, PL_INVALID) > 5);
+    struct job broken = {"openai-chat", "anthropic", "{\"messages\":7}"};
+    assert_true(pl_fault_each_expecting(goes_there_and_home, &broken, PL_INVALID) > 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(conversions_survive_every_refused_allocation),
+        cmocka_unit_test(gpt_oss_survives_every_refused_allocation),
+        cmocka_unit_test(edits_survive_every_refused_allocation),
+        cmocka_unit_test(repairs_survive_every_refused_allocation),
+        cmocka_unit_test(responses_survive_every_refused_allocation),
+        cmocka_unit_test(a_refused_loss_survives_every_refused_allocation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
