@@ -15,6 +15,7 @@
 #include "json/write.h"
 #include "schema/builtin.h"
 #include "schema/schema.h"
+#include "stream/stream.h"
 #include "tokens/tokens.h"
 #include "measure.h"
 #include "readfile.h"
@@ -36,6 +37,7 @@ struct bench {
     size_t n_tokens;           /* of the text */
     enum pl_status status;     /* of the latest run */
     struct pl_error err;       /* why it failed */
+    size_t n_deltas;           /* of the latest stream: how many events went in */
     const struct figure *figure;
 };
 
@@ -46,6 +48,7 @@ struct figure {
     bool needs_schema; /* --schema or --as */
     bool needs_doc;    /* works on the parsed tree: parsing is not part of it */
     bool needs_tokens; /* works with a vocabulary: making it ready is not part of it */
+    bool has_deltas;   /* works on a stream: a delta is what is counted */
     bool has_cpu;
     enum pl_cpu cpu;
     const char *from, *to; /* formats of a conversion */
@@ -163,6 +166,37 @@ static enum pl_status convert(struct bench *b)
     return status;
 }
 
+/* A stream in the pieces a socket gives; what came out is taken after each, as a server does. */
+enum { PIECE_BYTES = 16 << 10 };
+
+static enum pl_status stream(struct bench *b)
+{
+    struct pl_stream *s = NULL;
+    enum pl_status status = pl_stream_create(pl_dialect_find(pl_str_of(b->figure->from)),
+                                             pl_dialect_find(pl_str_of(b->figure->to)), &s);
+    for (size_t at = 0; status == PL_OK && at < b->text.len; at += PIECE_BYTES) {
+        size_t end = b->text.len - at > PIECE_BYTES ? at + PIECE_BYTES : b->text.len;
+        pl_buf_clear(&s->out);
+        status = pl_stream_feed(s, pl_str_slice(b->text, at, end), &b->err);
+        bench_use(s->out.ptr);
+    }
+    if (status == PL_OK)
+        status = pl_stream_end(s, &b->err);
+    pl_stream_destroy(s);
+    return status;
+}
+
+/* Events of a stream: lines of data, or of patches, which are JSON lines. The few that begin and
+ * end an answer count as well. */
+static size_t count_events(struct pl_str text)
+{
+    size_t n_events = 0;
+    for (size_t i = 0; i < text.len; i++)
+        if ((text.ptr[i] == 'd' || text.ptr[i] == '{') && (i == 0 || text.ptr[i - 1] == '\n'))
+            n_events++;
+    return n_events;
+}
+
 /* Almost everything of a long history has to go. */
 enum { TRIMMED_TOKENS = 200 };
 
@@ -178,6 +212,12 @@ static enum pl_status trim(struct bench *b)
     b->n_tokens = trimmed.n_before;
     return status;
 }
+
+#define STREAM(source, target)                                                                     \
+    {                                                                                              \
+        "stream." source "." target, "a stream of 50,000 deltas into another dialect", stream,     \
+            .has_deltas = true, .from = source, .to = target                                       \
+    }
 
 static const struct figure figures[] = {
     {"json.parse", "strict parse into a tree", parse},
@@ -203,6 +243,26 @@ static const struct figure figures[] = {
      .to = "openai-responses"},
     {"conv.trim", "read a conversation and make it fit into 200 tokens", trim,
      .needs_tokens = true},
+    STREAM("openai-chat", "openai-responses"),
+    STREAM("openai-chat", "anthropic"),
+    STREAM("openai-chat", "gemini"),
+    STREAM("openai-chat", "patches"),
+    STREAM("openai-responses", "openai-chat"),
+    STREAM("openai-responses", "anthropic"),
+    STREAM("openai-responses", "gemini"),
+    STREAM("openai-responses", "patches"),
+    STREAM("anthropic", "openai-chat"),
+    STREAM("anthropic", "openai-responses"),
+    STREAM("anthropic", "gemini"),
+    STREAM("anthropic", "patches"),
+    STREAM("gemini", "openai-chat"),
+    STREAM("gemini", "openai-responses"),
+    STREAM("gemini", "anthropic"),
+    STREAM("gemini", "patches"),
+    STREAM("patches", "openai-chat"),
+    STREAM("patches", "openai-responses"),
+    STREAM("patches", "anthropic"),
+    STREAM("patches", "gemini"),
     {"memcpy", "copy the bytes: what memory allows", copy},
 };
 
@@ -264,6 +324,8 @@ static enum pl_status prepare(struct bench *b, const struct bench_request *reque
         status = pl_tokens_create(PL_ENCODING_O200K_BASE, &b->tokens);
     if (status == PL_OK && b->figure->needs_doc)
         status = parse(b);
+    if (b->figure->has_deltas)
+        b->n_deltas = count_events(b->text);
     return status == PL_OK ? b->figure->once(b) : status;
 }
 
@@ -301,6 +363,16 @@ static void print_line(const struct bench *b, const struct bench_request *reques
     if (b->figure->needs_tokens) {
         pl_json_out_key(&out, "tokens");
         pl_json_out_int(&out, (int64_t)b->n_tokens);
+    }
+    if (b->figure->has_deltas) {
+        pl_json_out_key(&out, "deltas");
+        pl_json_out_int(&out, (int64_t)b->n_deltas);
+        pl_json_out_key(&out, "ns_per_delta");
+        snprintf(number, sizeof number, "%.1f", result->ns_per_op / (double)b->n_deltas);
+        pl_json_out_raw(&out, pl_str_of(number));
+        pl_json_out_key(&out, "deltas_per_s");
+        snprintf(number, sizeof number, "%.0f", 1e9 * (double)b->n_deltas / result->ns_per_op);
+        pl_json_out_raw(&out, pl_str_of(number));
     }
     pl_json_out_close(&out, '}');
     printf("%.*s\n", PL_STR_ARG(pl_buf_str(&line)));

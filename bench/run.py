@@ -42,12 +42,35 @@ SCRIPTS = {"node": "node_peer.mjs", "ajv": "ajv_peer.mjs", "blaze": "blaze_peer.
            "ai-tokenizer": "tokens_ai_tokenizer.mjs"}
 CONVERTERS = ["llm-bridge", "ai-sdk"]
 CONVERSIONS = [("openai-chat", "anthropic"), ("anthropic", "gemini"), ("openai-chat", "openai-responses")]
+DIALECTS = ["openai-chat", "openai-responses", "anthropic", "gemini", "patches"]
+STREAMS = [(source, target) for source in DIALECTS for target in DIALECTS if source != target]
+N_DELTAS = 50_000
+DELTAS_PER_S = 3e6
 TOKENIZERS = ["tiktoken", "gpt-tokenizer", "ai-tokenizer"]
 
 
 def source_of(text, source):
     """The file that says the same as `text`, a request of openai-chat, in another format."""
     return text if source == "openai-chat" else f"{source}-{text}"
+
+
+def chat_stream():
+    """An answer of N_DELTAS pieces of text, as openai-chat streams it."""
+    def chunk(choices, **more):
+        event = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1790000000,
+                 "model": "gpt-5", "choices": choices} | more
+        return f"data: {json.dumps(event, ensure_ascii=False, separators=(',', ':'))}\n\n"
+
+    def delta(value, finish=None):
+        return chunk([{"index": 0, "delta": value, "finish_reason": finish}])
+
+    words = [" the", " stream", " of", " words", ",", " 中文", " café", "\n"]
+    return "".join([delta({"role": "assistant", "content": ""}),
+                    *(delta({"content": words[i % len(words)]}) for i in range(N_DELTAS)),
+                    delta({}, "stop"),
+                    chunk([], usage={"prompt_tokens": 9, "completion_tokens": N_DELTAS,
+                                     "total_tokens": 9 + N_DELTAS}),
+                    "data: [DONE]\n\n"])
 
 
 def plan():
@@ -67,6 +90,8 @@ def plan():
         for text in TEXTS:
             yield (f"convert.{source}.{target}", source_of(text, source), None,
                    ["parley"] + CONVERTERS, True)
+    for source, target in STREAMS:
+        yield f"stream.{source}.{target}", f"stream-{source}.sse", None, ["parley"], True
     for text in token_texts.NAMES:
         for name in ("tokens.count", "tokens.encode"):
             yield name, text, None, ["parley"] + TOKENIZERS, True
@@ -87,6 +112,7 @@ class Runner:
         trim_histories.write_all(self.corpora)
         self.node_problem = install_node_peers()
         self.make_sources()
+        self.make_streams()
 
     def make_sources(self):
         """The requests in the other source formats, by our own converter."""
@@ -95,6 +121,15 @@ class Runner:
                 with open(self.corpora / source_of(text, source), "wb") as out:
                     subprocess.run([str(self.build / "parley"), "convert", "--from", "openai-chat", "--to",
                                     source, str(self.corpora / text)], stdout=out, check=True)
+
+    def make_streams(self):
+        """The same stream in every dialect, by our own converter."""
+        first = self.corpora / "stream-openai-chat.sse"
+        first.write_text(chat_stream(), encoding="utf-8")
+        for target in DIALECTS[1:]:
+            with open(self.corpora / f"stream-{target}.sse", "wb") as out:
+                subprocess.run([str(self.build / "parley"), "stream", "--from", "openai-chat", "--to",
+                                target, str(first)], stdout=out, check=True)
 
     def command(self, impl):
         """The program of an implementation, and why it cannot be had (or None)."""
@@ -219,6 +254,9 @@ class Targets:
                 self.add(what, name, text, peers["tiktoken"], "tiktoken", 10)
 
     def against_the_clock(self):
+        for source, target in STREAMS:
+            self.add(f"{source} > {target} stream", f"stream.{source}.{target}", f"stream-{source}.sse",
+                     N_DELTAS / DELTAS_PER_S * 1e9, "3 million/s", 1)
         self.add("tokens of 16 KB of one letter", "tokens.count", token_texts.LETTER, 5e6, "5 ms", 1)
         self.add("token vocabulary ready", "tokens.create", token_texts.LETTER, 20e6, "20 ms", 1)
         self.add(f"parse + validate {SMALL_FRAME}", "schema.parse_check", SMALL_FRAME, 1000.0, "1 us", 1)

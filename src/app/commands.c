@@ -158,12 +158,19 @@ static const struct pl_option convert_options[] = {
     {"strict", PL_OPT_STRICT,
      .help = "Refuse (exit 1) when something would be dropped, approximated, reordered or merged"},
     {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true,
-     .help = "Write the loss report to FILE"},
+     .help = "Write the loss report to FILE; with --out, to NAME.report.json in this directory"},
     {"carry", PL_OPT_CARRY, .args = {"FILE"}, .takes_file = true,
-     .help = "Write the carry to FILE: what the target has no place for, for the way back"},
+     .help = "Write the carry to FILE: what the target has no place for, for the way back; with "
+             "--out, to NAME.carry.json in this directory"},
     {"with-carry", PL_OPT_WITH_CARRY, .args = {"FILE"}, .takes_file = true,
      .help = "Go back with the carry of the way there: the original, byte for byte, with every "
-             "change made since"},
+             "change made since; with --out, NAME.carry.json in this directory"},
+    {"out", PL_OPT_OUT, .args = {"DIR"}, .takes_file = true,
+     .help = "Write into this directory: several files, or all *.json and *.ndjson files of "
+             "directories, each under its own name"},
+    {"ndjson", PL_OPT_NDJSON,
+     .help = "Each line of FILE is a document, and becomes a line; files named *.ndjson are read "
+             "so without being asked"},
     OPT_HELP,
     {0},
 };
@@ -178,6 +185,15 @@ static const char *const convert_paragraphs[] = {
     "claude -p command line that bash, dash and zsh give on byte for byte. These are made from its "
     "structured chat; the report and the carry are those of the way there. yaml and markdown can "
     "be read back with --from.",
+    "With --out DIR there may be several files and directories. A file goes to DIR under its own "
+    "name, the files of a directory as they lie in it; where the result is not JSON, or the source "
+    "was not named so, the ending of the new kind is added. A file that fails does not stop the "
+    "run; the highest exit code wins. --report, --carry and --with-carry name directories then, "
+    "in which NAME.json has NAME.report.json and NAME.carry.json (.ndjson for NDJSON); they may be "
+    "DIR itself.",
+    "NDJSON is answered line by line. A result with line breaks is written without white space. A "
+    "line that fails is reported with its number and leaves no line behind, so the lines of the "
+    "carry are those of the result; the report has a line for every document, with \"line\" first.",
     "The codes of the report: dropped, approximated, reordered, merged (these four are what "
     "--strict refuses), moved and synthesised.",
     NULL,
@@ -189,6 +205,10 @@ static const struct pl_example convert_examples[] = {
      "Keep what Gemini has no place for"},
     {"convert --from gemini --to openai-chat --with-carry carry.json gemini.json",
      "And back again, byte for byte"},
+    {"convert --to anthropic --out there --report there --carry there logs",
+     "Translate all files of a directory"},
+    {"convert --to openai-chat --ndjson - < chats.ndjson > openai.ndjson",
+     "Translate a document on each line"},
     {"convert --to yaml chat.json > chat.prompt.yml", "Keep a prompt in a repository"},
     {"convert --to claude prompt.json | sh", "Ask with the claude command"},
     {NULL, NULL},
@@ -248,6 +268,33 @@ static const struct pl_example lint_examples[] = {
     {"lint chat.json", "Look at a conversation"},
     {"lint --for anthropic --json chat.json", "Would this target take it?"},
     {"lint --fix --report findings.json chat.json > mended.json", "Mend what can be mended"},
+    {NULL, NULL},
+};
+
+static const struct pl_option media_options[] = {
+    {"every", PL_OPT_EVERY, .args = {"TIME"},
+     .help = "The time from one frame to the next: 1s, 0.5s, 500ms, 2m"},
+    {"max", PL_OPT_MAX, .args = {"N"}, .help = "At most N frames; by default 64"},
+    {"sound", PL_OPT_SOUND, .help = "Put the sound in as well: WAV, 16 kHz, one channel"},
+    {"out", PL_OPT_OUT, .args = {"FILE"}, .takes_file = true,
+     .help = "Write to FILE instead of standard output"},
+    OPT_HELP,
+    {0},
+};
+
+static const char *const media_paragraphs[] = {
+    "media frames makes a user message of harmony from a video: its frames as images with "
+    "video_metadata, which has the hash of the file, the second in the video and the number of the "
+    "frame in the message; with --sound, the sound as input_audio behind them.",
+    "The frames are taken by the program ffmpeg, which must be installed. It is started without a "
+    "shell and reads the named file only.",
+    NULL,
+};
+
+static const struct pl_example media_examples[] = {
+    {"media frames --every 1s talk.mp4 > message.json", "A frame for every second"},
+    {"media frames --every 10s --max 20 --sound --out message.json talk.mp4",
+     "Few frames, and what is said"},
     {NULL, NULL},
 };
 
@@ -541,13 +588,16 @@ const struct pl_command pl_commands[] = {
      "(--as NAME | --schema FILE) [OPTION]... FILE...", validate_paragraphs, validate_options,
      validate_examples, NULL, 1, SIZE_MAX, "a FILE to check (- for standard input)",
      pl_cmd_validate},
-    {"convert", "Translate a conversation into another format", "--to FORMAT [OPTION]... FILE",
-     convert_paragraphs, convert_options, convert_examples, NULL, 1, 1,
-     "one FILE (- for standard input)", pl_cmd_convert},
+    {"convert", "Translate a conversation into another format", "--to FORMAT [OPTION]... FILE...",
+     convert_paragraphs, convert_options, convert_examples, NULL, 1, SIZE_MAX,
+     "a FILE (- for standard input)", pl_cmd_convert},
     {"detect", "Tell the format of a conversation", "FILE", detect_paragraphs, detect_options,
      detect_examples, NULL, 1, 1, "one FILE (- for standard input)", pl_cmd_detect},
     {"lint", "Find mistakes in a conversation", "[--as FORMAT] [OPTION]... FILE", lint_paragraphs,
      lint_options, lint_examples, NULL, 1, 1, "one FILE (- for standard input)", pl_cmd_lint},
+    {"media", "Make a message from a video", "frames --every TIME [OPTION]... VIDEO",
+     media_paragraphs, media_options, media_examples, NULL, 2, 2, "what to do and one VIDEO",
+     pl_cmd_media},
     {"render", "Fill in the variables of a prompt", "[--var NAME=VALUE]... [OPTION]... FILE",
      render_paragraphs, render_options, render_examples, NULL, 1, 1,
      "one FILE (- for standard input)", pl_cmd_render},

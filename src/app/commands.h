@@ -48,6 +48,7 @@ enum pl_exit pl_cmd_validate(struct pl_console *console, const struct pl_args *a
 enum pl_exit pl_cmd_convert(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_detect(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_lint(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_media(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_render(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_cite(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_handoff(struct pl_console *console, const struct pl_args *args);

@@ -60,6 +60,11 @@ enum pl_option_id {
     PL_OPT_MODEL,
     PL_OPT_MAX_TOKENS,
     PL_OPT_SUMMARY,
+    PL_OPT_OUT,
+    PL_OPT_NDJSON,
+    PL_OPT_EVERY,
+    PL_OPT_MAX,
+    PL_OPT_SOUND,
 };
 
 /* The i-th word that may stand in a place, NULL behind the last. */

@@ -31,7 +31,7 @@ static enum pl_status find_dialect(const char *name, const struct pl_dialect **r
 static enum pl_status create(const char *from, const char *to, struct parley_stream *stream,
                              struct pl_error *err)
 {
-    const struct pl_dialect *source, *target;
+    const struct pl_dialect *source = NULL, *target = NULL;
     enum pl_status status = find_dialect(from, &source, err);
     if (status == PL_OK)
         status = find_dialect(to, &target, err);

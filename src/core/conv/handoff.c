@@ -11,8 +11,9 @@
 
 void pl_handoff_hash(struct pl_str objective, char ret_hash[PL_HANDOFF_HASH + 1])
 {
-    memcpy(ret_hash, "sha256:", 7);
-    pl_sha256_hex(objective, ret_hash + 7);
+    static const char name[] = "sha256:";
+    memcpy(ret_hash, name, sizeof name);
+    pl_sha256_hex(objective, ret_hash + sizeof name - 1);
 }
 
 const struct pl_json_node *pl_handoff_node(const struct pl_json_doc *doc, const char *first,

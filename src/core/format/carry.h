@@ -11,7 +11,13 @@
  *      "elements":["a0…", …],                      what the target's elements looked like
  *      "head":[P, …], "items":[{"text":[P, …],"gap":"…"}, …], "tail":[P, …]}
  *
- * A piece P is a string (bytes of the source) or [element or -1, pointer, spelling]. */
+ * A piece P is a string (bytes of the source) or a value of the target,
+ *
+ *     [element or -1, pointer, spelling]
+ *     [element, pointer, spelling, quirks]          a string spelled in its own way (quirk.h)
+ *     [element, pointer, spelling, look, layout]    a value laid out in its own way (layout.h)
+ *     [element, pointer, "g", joint]                a part of a string (joint.h), maybe with quirks
+ */
 #ifndef PL_FORMAT_CARRY_H
 #define PL_FORMAT_CARRY_H
 

@@ -2,6 +2,7 @@
 #include "format/carry.h"
 
 #include "format/align.h"
+#include "format/joint.h"
 #include "format/layout.h"
 #include "format/quirk.h"
 #include "format/spell.h"
@@ -147,10 +148,35 @@ static bool put_quirky(struct home *h, const struct pl_json_node *hole,
     return pl_quirk_put(h->to, h->carry, hole + 4, h->target, value);
 }
 
+/* A part of a string, cut out of it again. */
+static void put_part(struct home *h, const struct pl_json_node *hole,
+                     const struct pl_json_node *value)
+{
+    struct pl_joint joint;
+    struct pl_str whole;
+    const struct pl_json_node *quirks = pl_json_next(hole + 4);
+    if (!value || pl_json_kind(value) != PL_JSON_STRING ||
+        !pl_joint_read(h->arena, h->carry, hole + 4, &joint)) {
+        pl_buf_adds(h->to, "\"\"");
+        return;
+    }
+    if (pl_json_text(h->arena, h->target, value, &whole) != PL_OK) {
+        h->to->status = PL_NOMEM;
+        return;
+    }
+    struct pl_str part = pl_joint_cut(&joint, whole);
+    if (quirks >= pl_json_end(hole) || !pl_quirk_put_text(h->to, h->carry, quirks, part))
+        pl_json_quote(h->to, part);
+}
+
 static void fill(struct home *h, const struct pl_json_node *hole)
 {
     const struct pl_json_node *value = resolve(h, hole);
     enum pl_spell spell;
+    if (pl_json_count(hole) >= 4 && pl_str_eq(pl_json_raw(h->carry, hole + 3), PL_STR("g"))) {
+        put_part(h, hole, value);
+        return;
+    }
     if (!pl_spell_by_name(pl_json_raw(h->carry, hole + 3), &spell))
         spell = PL_SPELL_RAW;
     /* What was there and is gone says nothing: as little as the place allows. */

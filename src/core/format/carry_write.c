@@ -4,12 +4,13 @@
 
 #include "base/hash.h"
 #include "base/sort.h"
+#include "format/joint.h"
 #include "format/layout.h"
 #include "format/quirk.h"
 #include "format/spell.h"
 #include "json/number.h"
 #include "json/text.h"
-#include "json/tour.h"
+#include "json/pointer.h"
 
 #include <stdio.h>
 
@@ -20,7 +21,9 @@ struct hole {
     struct pl_str pointer; /* arena; inside the element, or from the root */
     enum pl_spell spell;
     const struct pl_json_node
-        *laid_out;        /* value of the target whose layout must be kept, or NULL */
+        *laid_out; /* value of the target whose layout must be kept, or NULL */
+    bool is_part;  /* of the value: the joint says which */
+    struct pl_joint joint;
     struct pl_str quirky; /* what stands between the quotes of a string with quirks, or NULL */
 };
 
@@ -46,6 +49,9 @@ const struct pl_json_node *pl_carry_list(const struct pl_json_doc *doc,
  * say is taken from them. */
 enum { ENOUGH = 4096 };
 
+/* The output is never deeper (json/write.h). */
+enum { MAX_OPEN = 64 };
+
 static uint64_t hash(const char *bytes, size_t n)
 {
     static const struct pl_hash_key key = {{0x7061726C65792063, 0x617272792D6C6F6F}};
@@ -63,6 +69,8 @@ static uint64_t look_of_text(struct pl_str text)
 static uint64_t look_of_escaped(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
     __attribute__((uninitialized)) char first[2 * ENOUGH], ring[ENOUGH], last[ENOUGH];
+    if (n->len <= sizeof first)
+        return hash(first, pl_json_decode(first, pl_json_raw(doc, n)));
     struct pl_json_walk walk = pl_json_walk(doc, n);
     size_t len = 0;
     for (int byte; (byte = pl_json_walk_next(&walk)) >= 0; len++) {
@@ -118,25 +126,54 @@ static int by_offset(const void *ctx, const void *a, const void *b)
     return (x->len < y->len) - (x->len > y->len);
 }
 
-/* Where in the target a tour is. */
+/* Where in the target the way through it is. Pointers are made only where somebody asks. */
 struct place {
-    const struct pl_json_node *list, *element_end;
-    uint32_t element;  /* number of the element the tour is in */
-    size_t prefix_len; /* of the element's pointer */
+    const struct pl_json_node *list;            /* of elements, or NULL */
+    const struct pl_json_node *open[MAX_OPEN];  /* containers around, outermost first */
+    const struct pl_json_node *child[MAX_OPEN]; /* in each: the child we are in, or its key */
+    uint32_t index[MAX_OPEN];                   /* of that child */
+    uint32_t depth;
 };
 
-static void follow(struct place *place, const struct pl_json_tour *tour,
-                   const struct pl_json_node *n)
+/* Steps to the next node, `n`, in document order. */
+static void enter(struct place *p, const struct pl_json_node *n)
 {
-    if (!place->list || n <= place->list || n >= pl_json_end(place->list)) {
-        place->element_end = NULL;
-        return;
+    while (p->depth && n >= pl_json_end(p->open[p->depth - 1]))
+        p->depth--;
+    if (p->depth &&
+        (n->tag & PL_JSON_KEY || pl_json_kind(p->open[p->depth - 1]) == PL_JSON_ARRAY)) {
+        p->child[p->depth - 1] = n;
+        p->index[p->depth - 1]++;
     }
-    if (place->element_end && n < place->element_end)
-        return;
-    place->element = place->element_end ? place->element + 1 : 0;
-    place->element_end = pl_json_next(n);
-    place->prefix_len = tour->path.len;
+    if (pl_json_is_container(n) && p->depth < MAX_OPEN) {
+        p->open[p->depth] = n;
+        p->index[p->depth++] = UINT32_MAX;
+    }
+}
+
+/* How many of the containers around are those of the list's element, or none: outside the list. */
+static uint32_t element_depth(const struct place *p)
+{
+    for (uint32_t i = 0; i < p->depth; i++)
+        if (p->open[i] == p->list)
+            return i + 1;
+    return 0;
+}
+
+/* The pointer of `n`, entered last, from the element at `from` or from the root. */
+static void put_pointer(struct pl_buf *to, const struct place *p, const struct pl_json_doc *target,
+                        const struct pl_json_node *n, uint32_t from, struct pl_arena *arena)
+{
+    uint32_t depth = p->depth - (p->depth && p->open[p->depth - 1] == n);
+    for (uint32_t i = from; i < depth; i++) {
+        struct pl_str key;
+        if (pl_json_kind(p->open[i]) == PL_JSON_ARRAY)
+            pl_json_pointer_add_index(to, p->index[i]);
+        else if (pl_json_text(arena, target, p->child[i], &key) == PL_OK)
+            pl_json_pointer_add(to, key);
+        else
+            to->status = PL_NOMEM;
+    }
 }
 
 /* Whether the piece is a string of the source with the text of a string of the target. */
@@ -150,33 +187,74 @@ static bool says_same(const struct pl_json_doc *source, const struct pl_link *li
     return pl_json_text_same(source, &piece, target, n);
 }
 
-static enum pl_status add_hole(struct maker *m, const struct pl_link *link,
-                               const struct pl_json_doc *target, const struct pl_json_node *n,
-                               const struct place *place, struct pl_str path,
-                               struct pl_buf *scratch)
+/* A part of a string of the target; `hole->is_part` stays false when it does not say the piece. */
+static enum pl_status find_part(struct maker *m, const struct pl_link *link,
+                                const struct pl_json_doc *target, const struct pl_json_node *n,
+                                struct pl_str piece, struct hole *hole)
 {
-    struct hole hole = {.off = link->off, .len = link->len, .element = PL_NO_ELEMENT};
+    struct pl_arena *arena = m->conv->arena;
+    const struct pl_json_node string = {
+        .off = link->off, .len = link->len, .skip = 1, .tag = PL_JSON_STRING | PL_JSON_ESCAPED};
+    struct pl_str whole, text, part;
+    if (pl_json_kind(n) != PL_JSON_STRING)
+        return PL_OK;
+    enum pl_status status = pl_json_text(arena, target, n, &whole);
+    if (status == PL_OK)
+        status = pl_json_text(arena, m->conv->doc, &string, &text);
+    if (status != PL_OK)
+        return status;
+    hole->is_part = pl_joint_make(whole, pl_str_of(link->glue), link->n_before, link->n_own,
+                                  link->n_next, &hole->joint, &part) &&
+                    pl_str_eq(part, text);
+    struct pl_str raw = pl_str_slice(piece, 1, piece.len - 1);
+    if (!pl_quirk_is_plain(raw))
+        hole->quirky = raw;
+    return PL_OK;
+}
+
+static enum pl_status find_spelling(struct maker *m, const struct pl_link *link,
+                                    const struct pl_json_doc *target, const struct pl_json_node *n,
+                                    struct pl_buf *scratch, struct hole *hole, bool *ret_is_found)
+{
     struct pl_str piece = pl_str_slice(m->source, link->off, (size_t)link->off + link->len);
-    bool is_found = pl_spell_find(scratch, target, n, piece, &hole.spell);
+    if (link->glue) {
+        enum pl_status status = find_part(m, link, target, n, piece, hole);
+        *ret_is_found = hole->is_part;
+        return status;
+    }
+    *ret_is_found = pl_spell_find(scratch, target, n, piece, &hole->spell);
     if (scratch->status != PL_OK)
         return scratch->status;
-    if (pl_json_kind(n) == PL_JSON_STRING && (!is_found || hole.spell == PL_SPELL_RAW) &&
+    if (pl_json_kind(n) == PL_JSON_STRING && (!*ret_is_found || hole->spell == PL_SPELL_RAW) &&
         says_same(m->conv->doc, link, target, n)) {
-        hole.spell = PL_SPELL_TEXT;
-        hole.quirky = pl_str_slice(piece, 1, piece.len - 1);
-        is_found = true;
+        hole->spell = PL_SPELL_TEXT;
+        hole->quirky = pl_str_slice(piece, 1, piece.len - 1);
+        *ret_is_found = true;
     }
-    if (!is_found)
-        return PL_OK;
-    if (place->element_end) {
-        hole.element = place->element;
-        path = pl_str_slice(path, place->prefix_len, path.len);
-    }
+    return PL_OK;
+}
+
+static enum pl_status add_hole(struct maker *m, const struct pl_link *link,
+                               const struct pl_json_doc *target, const struct pl_json_node *n,
+                               const struct place *place, struct pl_buf *scratch)
+{
+    struct hole hole = {.off = link->off, .len = link->len, .element = PL_NO_ELEMENT};
+    bool is_found;
+    enum pl_status status = find_spelling(m, link, target, n, scratch, &hole, &is_found);
+    if (status != PL_OK || !is_found)
+        return status;
+    uint32_t from = element_depth(place);
+    if (from)
+        hole.element = place->index[from - 1];
+    pl_buf_clear(scratch);
+    put_pointer(scratch, place, target, n, from, m->conv->arena);
+    if (scratch->status != PL_OK)
+        return scratch->status;
     bool is_json = hole.spell == PL_SPELL_RAW || hole.spell >= PL_SPELL_JSON;
     if (is_json && pl_json_kind(n) != PL_JSON_STRING && pl_layout_is_needed(target, n))
         hole.laid_out = n;
-    hole.pointer = pl_arena_dup(m->conv->arena, path);
-    return hole.pointer.ptr && pl_vec_push(&m->holes, hole) ? PL_OK : PL_NOMEM;
+    hole.pointer = pl_arena_dup(m->conv->arena, pl_buf_str(scratch));
+    return (hole.pointer.ptr || !scratch->len) && pl_vec_push(&m->holes, hole) ? PL_OK : PL_NOMEM;
 }
 
 /* Walks the target once, meeting the links in order. */
@@ -194,20 +272,18 @@ static enum pl_status find_holes(struct maker *m, const struct pl_writer *w,
     struct place place = {.list = pl_carry_list(target, task->to)};
     PL_CLEANUP_BUF struct pl_buf scratch;
     pl_buf_init(&scratch, 0);
-    __attribute__((cleanup(pl_json_tour_deinit))) struct pl_json_tour tour;
-    pl_json_tour_init(&tour, target);
-    for (const struct pl_json_node *at; i < n && (at = pl_json_tour_next(&tour));) {
-        follow(&place, &tour, at);
+    const struct pl_json_node *at = target->root, *end = at + target->n_nodes;
+    for (; i < n && at < end; at++) {
+        enter(&place, at);
         while (i < n && ((const struct pl_link *)order[i])->at < at->off)
             i++;
         for (; i < n && ((const struct pl_link *)order[i])->at == at->off; i++) {
-            enum pl_status status =
-                add_hole(m, order[i], target, at, &place, pl_buf_str(&tour.path), &scratch);
+            enum pl_status status = add_hole(m, order[i], target, at, &place, &scratch);
             if (status != PL_OK)
                 return status;
         }
     }
-    return tour.path.status;
+    return PL_OK;
 }
 
 /* By offset; a hole that begins inside another is said by that one already. */
@@ -246,7 +322,9 @@ static void write_hole(struct maker *m, const struct hole *hole)
     pl_json_out_open(&m->out, '[');
     pl_json_out_int(&m->out, hole->element == PL_NO_ELEMENT ? -1 : (int64_t)hole->element);
     pl_json_out_text(&m->out, hole->pointer);
-    pl_json_out_text(&m->out, pl_str_of(pl_spell_name(hole->spell)));
+    pl_json_out_text(&m->out, pl_str_of(hole->is_part ? "g" : pl_spell_name(hole->spell)));
+    if (hole->is_part)
+        pl_joint_write(&m->out, &hole->joint);
     if (hole->laid_out) {
         write_look(&m->out, pl_carry_look(m->target, hole->laid_out));
         pl_layout_write(&m->out, m->target, hole->laid_out);

@@ -68,6 +68,8 @@ static enum pl_status read_source(struct trip *t)
 static enum pl_status write_target(struct trip *t)
 {
     pl_writer_init(&t->writer, &t->conv, &t->made.out);
+    /* Most targets are about as long as their source: growing would copy it again and again. */
+    (void)pl_buf_reserve(&t->made.out, t->text.len + t->text.len / 4);
     enum pl_status status = t->task.to->write(&t->writer, &t->task, t->err);
     if (status == PL_OK || status == PL_INVALID)
         pl_conv_sweep(&t->conv);

@@ -249,7 +249,7 @@ static enum pl_status read_answer(struct pl_conv *conv, struct pl_error *err)
         return conv->status;
     const struct pl_json_node *list = pl_conv_node(conv, root, "candidates");
     const struct pl_json_node *candidate =
-        is_kind(list, PL_JSON_ARRAY) && pl_json_count(list) ? pl_json_first(list) : NULL;
+        list && is_kind(list, PL_JSON_ARRAY) && pl_json_count(list) ? pl_json_first(list) : NULL;
     if (!list && !pl_gemini_field(conv, root, "promptFeedback") &&
         !pl_gemini_field(conv, root, "usageMetadata"))
         return pl_fail(err, PL_INVALID,

@@ -163,6 +163,9 @@ static enum pl_status read(struct pl_conv *conv, enum pl_format_kind kind, struc
 
 /* ---- writing ---- */
 
+/* Between texts that become one. */
+#define GLUE "\n\n"
+
 struct oss_out {
     struct pl_writer *w;
     struct pl_call_index calls;
@@ -204,36 +207,50 @@ static void close_message(struct oss_out *o, const char *end)
     pl_w_close(o->w, '}');
 }
 
+/* Several texts as one; one with tokens in it is taken apart as a whole. */
+static void write_joined(struct oss_out *o, const struct pl_val texts[], size_t n_texts)
+{
+    struct pl_conv *conv = o->w->conv;
+    PL_CLEANUP_BUF struct pl_buf joined;
+    pl_buf_init(&joined, 0);
+    for (size_t i = 0; i < n_texts; i++) {
+        pl_buf_adds(&joined, i ? GLUE : "");
+        pl_buf_add(&joined, pl_conv_text(conv, texts[i]));
+    }
+    struct pl_str text = pl_buf_str(&joined);
+    if (joined.status != PL_OK)
+        conv->status = joined.status;
+    else if (pl_gpt_oss_defuse(conv, text).ptr == text.ptr)
+        pl_w_joined(o->w, texts, n_texts, GLUE);
+    else
+        write_words(o, pl_val_text(text));
+}
+
 /* All texts of a list as one: the only thing a message can hold. */
 static void write_texts(struct oss_out *o, const struct pl_part *const parts[], uint32_t n_parts)
 {
     struct pl_writer *w = o->w;
-    PL_CLEANUP_BUF struct pl_buf text;
-    pl_buf_init(&text, 0);
-    const struct pl_part *first = NULL;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < n_parts; i++) {
-        if (parts[i]->kind != PL_PART_TEXT || !pl_val_is_set(parts[i]->text))
-            continue;
-        if (n++ == 0)
-            first = parts[i];
-        else
-            pl_buf_adds(&text, "\n\n");
-        pl_buf_add(&text, pl_conv_text(w->conv, parts[i]->text));
-        if (n > 1)
-            pl_w_loss(w, PL_LOSS_MERGED, parts[i]->text,
-                      "a message has one text: this follows the text before it");
+    struct pl_val *texts = pl_arena_alloc(w->conv->arena, n_parts + 1, sizeof *texts);
+    size_t n = 0;
+    if (!texts) {
+        w->conv->status = PL_NOMEM;
+        return;
     }
+    for (uint32_t i = 0; i < n_parts; i++)
+        if (parts[i]->kind == PL_PART_TEXT && pl_val_is_set(parts[i]->text))
+            texts[n++] = parts[i]->text;
     pl_w_key(w, "content");
     if (n == 1) {
-        write_words(o, first->text);
-    } else {
-        write_words(o, pl_val_text(pl_buf_str(&text)));
-        if (first)
-            pl_w_mapped(w, first->text);
+        write_words(o, texts[0]);
+        return;
     }
-    if (text.status != PL_OK)
-        w->conv->status = text.status;
+    write_joined(o, texts, n);
+    for (size_t i = 0; i < n; i++) {
+        pl_w_mapped(w, texts[i]);
+        if (i > 0)
+            pl_w_loss(w, PL_LOSS_MERGED, texts[i],
+                      "a message has one text: this follows the text before it");
+    }
 }
 
 /* The name of a tool for a header, which has no room for anything but letters, digits, _ and -. */

@@ -1,6 +1,7 @@
 #include "format/loss_report.h"
 
 #include "base/sort.h"
+#include "json/pointer.h"
 #include "json/tour.h"
 #include "json/write.h"
 
@@ -50,7 +51,25 @@ static void write_loss(struct pl_json_out *out, const struct pl_loss *loss, stru
     pl_json_out_close(out, '}');
 }
 
-/* One tour of the source finds the pointers of all. */
+/* Few are found one by one, which passes over what is beside the way. */
+enum { FEW = 8 };
+
+static enum pl_status write_few(struct pl_json_out *out, const struct pl_conv *conv,
+                                const void *const *order, size_t n)
+{
+    PL_CLEANUP_BUF struct pl_buf pointer;
+    pl_buf_init(&pointer, 0);
+    for (size_t i = 0; i < n; i++) {
+        pl_buf_clear(&pointer);
+        pl_json_pointer_of(&pointer, conv->doc, place_of(conv, order[i]));
+        if (pointer.status != PL_OK)
+            return pointer.status;
+        write_loss(out, order[i], pl_buf_str(&pointer));
+    }
+    return PL_OK;
+}
+
+/* One tour of the source finds the pointers of many. */
 static enum pl_status write_losses(struct pl_json_out *out, const struct pl_conv *conv)
 {
     size_t n = conv->losses.len, i = 0;
@@ -60,6 +79,8 @@ static enum pl_status write_losses(struct pl_json_out *out, const struct pl_conv
     for (size_t k = 0; k < n; k++)
         order[k] = &conv->losses.ptr[k];
     pl_sort(order, order + n, n, by_place, (void *)conv);
+    if (n <= FEW)
+        return write_few(out, conv, order, n);
     __attribute__((cleanup(pl_json_tour_deinit))) struct pl_json_tour tour;
     pl_json_tour_init(&tour, conv->doc);
     for (const struct pl_json_node *at; i < n && (at = pl_json_tour_next(&tour));)

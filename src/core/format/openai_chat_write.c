@@ -228,31 +228,22 @@ static bool has_words(const struct pl_part *part, enum pl_part_kind kind)
 void pl_chat_write_joined(struct pl_writer *w, const struct pl_utterance *u, enum pl_part_kind kind,
                           const char *glue)
 {
-    const struct pl_part *first = NULL;
-    PL_CLEANUP_BUF struct pl_buf text;
-    pl_buf_init(&text, 0);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < u->n_parts; i++) {
-        const struct pl_part *part = u->parts[i];
-        if (!has_words(part, kind))
-            continue;
-        if (n++ == 0)
-            first = part;
-        else
-            pl_buf_adds(&text, glue);
-        pl_buf_add(&text, pl_conv_text(w->conv, part->text));
-        if (n > 1)
-            pl_w_loss(w, PL_LOSS_MERGED, part->text,
-                      "there is one string for all of it: this follows the text before it");
+    struct pl_val *texts = pl_arena_alloc(w->conv->arena, u->n_parts + 1, sizeof *texts);
+    size_t n = 0;
+    if (!texts) {
+        w->conv->status = PL_NOMEM;
+        return;
     }
-    if (text.status != PL_OK)
-        w->conv->status = text.status;
-    else if (n == 1)
-        pl_w_string(w, first->text);
+    for (uint32_t i = 0; i < u->n_parts; i++)
+        if (has_words(u->parts[i], kind))
+            texts[n++] = u->parts[i]->text;
+    if (n == 1)
+        pl_w_string(w, texts[0]);
     else
-        pl_w_string(w, pl_val_text(pl_buf_str(&text)));
-    if (n > 1)
-        pl_w_mapped(w, first->text);
+        pl_w_joined(w, texts, n, glue);
+    for (size_t i = 1; i < n; i++)
+        pl_w_loss(w, PL_LOSS_MERGED, texts[i],
+                  "there is one string for all of it: this follows the text before it");
 }
 
 /* Reasoning, then words, then calls is the only order there is. */

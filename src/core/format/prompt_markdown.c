@@ -138,7 +138,7 @@ static enum pl_status put_head(struct page *p)
 {
     PL_CLEANUP_BUF struct pl_buf json;
     pl_buf_init(&json, 0);
-    struct pl_json_doc head;
+    struct pl_json_doc head = {0};
     enum pl_status status = pl_prompt_to_file(&json, &p->doc, true, p->err);
     if (status == PL_OK)
         status = pl_prompt_parse(&p->arena, pl_buf_str(&json), &head, p->err);

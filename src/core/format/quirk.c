@@ -131,35 +131,59 @@ static bool skip_back(struct pl_str text, size_t n, size_t *at)
     return true;
 }
 
-/* The escapes of steps [0, result) stand in the text at ends[i], counted from the front. */
-static size_t fit_front(const struct quirks *q, struct pl_str text, size_t *ends)
+/* Where the escapes are in a text: those of steps [0, front) and [back, n_steps) end at ends[i]. */
+struct fit {
+    size_t front, back;
+    size_t *ends; /* arena */
+};
+
+/* Counted from the front, for steps before `last` and up to `limit`. */
+static void fit_front(const struct quirks *q, struct pl_str text, size_t last, size_t limit,
+                      struct fit *fit)
 {
-    size_t at = 0, i = 0;
-    for (; i < q->n_steps; i++) {
-        size_t here = at;
-        const struct step *step = &q->steps[i];
-        if (!skip(text, step->n_usual, &here) ||
-            !pl_str_starts(pl_str_slice(text, here, text.len), step->says))
+    size_t at = 0;
+    for (fit->front = 0; fit->front < last; fit->front++) {
+        const struct step *step = &q->steps[fit->front];
+        if (!skip(text, step->n_usual, &at) || at + step->says.len > limit ||
+            !pl_str_starts(pl_str_slice(text, at, text.len), step->says))
             break;
-        at = ends[i] = here + step->says.len;
+        at += step->says.len;
+        fit->ends[fit->front] = at;
     }
-    return i;
 }
 
-/* Those of steps [result, n_steps) too, counted from the end, but none before `front`. */
-static size_t fit_back(const struct quirks *q, struct pl_str text, size_t first, size_t front,
-                       size_t *ends)
+/* Counted from the end, for steps from `first` on and down to `limit`. */
+static void fit_back(const struct quirks *q, struct pl_str text, size_t first, size_t limit,
+                     struct fit *fit)
 {
-    size_t at = text.len, i = q->n_steps;
-    for (; i > first; i--) {
-        const struct step *step = &q->steps[i - 1];
-        if (!skip_back(text, q->steps[i].n_usual, &at) || at < front + step->says.len ||
+    size_t at = text.len;
+    for (fit->back = q->n_steps; fit->back > first; fit->back--) {
+        const struct step *step = &q->steps[fit->back - 1];
+        if (!skip_back(text, q->steps[fit->back].n_usual, &at) || at < limit + step->says.len ||
             !pl_str_eq(pl_str_slice(text, at - step->says.len, at), step->says))
             break;
-        ends[i - 1] = at;
+        fit->ends[fit->back - 1] = at;
         at -= step->says.len;
     }
-    return i;
+}
+
+static size_t n_placed(const struct quirks *q, const struct fit *fit)
+{
+    return fit->front + q->n_steps - fit->back;
+}
+
+/* One side may meet another place of the same letter and leave the other side too little: the order
+ * that places more is right more often. */
+static struct fit find_fit(const struct quirks *q, struct pl_str text, size_t *ends)
+{
+    struct fit forth = {.ends = ends}, back = {.ends = ends + q->n_steps};
+    fit_front(q, text, q->n_steps, text.len, &forth);
+    fit_back(q, text, forth.front, forth.front ? ends[forth.front - 1] : 0, &forth);
+    fit_back(q, text, 0, 0, &back);
+    const struct step *next = &q->steps[back.back];
+    fit_front(q, text, back.back,
+              back.back < q->n_steps ? back.ends[back.back] - next->says.len : text.len, &back);
+    return n_placed(q, &back) > n_placed(q, &forth) ? back : forth;
 }
 
 static void put_usual(struct pl_buf *to, struct pl_str text)
@@ -175,19 +199,37 @@ static void put_usual(struct pl_buf *to, struct pl_str text)
 
 static void put_steps(struct pl_buf *to, const struct quirks *q, struct pl_str text, size_t *ends)
 {
-    size_t front = fit_front(q, text, ends);
-    size_t back = fit_back(q, text, front, front ? ends[front - 1] : 0, ends);
+    struct fit fit = find_fit(q, text, ends);
     size_t at = 0;
     pl_buf_addc(to, '"');
     for (size_t i = 0; i < q->n_steps; i++) {
-        if (i >= front && i < back)
+        if (i >= fit.front && i < fit.back)
             continue;
-        put_usual(to, pl_str_slice(text, at, ends[i] - q->steps[i].says.len));
+        put_usual(to, pl_str_slice(text, at, fit.ends[i] - q->steps[i].says.len));
         pl_buf_add(to, q->steps[i].odd);
-        at = ends[i];
+        at = fit.ends[i];
     }
     put_usual(to, pl_str_slice(text, at, text.len));
     pl_buf_addc(to, '"');
+}
+
+bool pl_quirk_put_text(struct pl_buf *to, const struct pl_json_doc *quirk_doc,
+                       const struct pl_json_node *quirks, struct pl_str text)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct quirks q;
+    if (pl_json_kind(quirks) != PL_JSON_ARRAY)
+        return false;
+    enum pl_status status = read_steps(&arena, quirk_doc, quirks, &q);
+    size_t *ends = status == PL_OK ? pl_arena_alloc(&arena, 2 * q.n_steps + 1, sizeof *ends) : NULL;
+    if (status == PL_INVALID)
+        return false;
+    if (!ends)
+        to->status = PL_NOMEM;
+    else
+        put_steps(to, &q, text, ends);
+    return true;
 }
 
 bool pl_quirk_put(struct pl_buf *to, const struct pl_json_doc *quirk_doc,
@@ -196,19 +238,11 @@ bool pl_quirk_put(struct pl_buf *to, const struct pl_json_doc *quirk_doc,
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
     pl_arena_init(&arena, 0);
-    struct quirks q;
     struct pl_str text;
-    if (pl_json_kind(quirks) != PL_JSON_ARRAY || pl_json_kind(string) != PL_JSON_STRING)
+    if (pl_json_kind(string) != PL_JSON_STRING)
         return false;
-    enum pl_status status = read_steps(&arena, quirk_doc, quirks, &q);
-    if (status == PL_OK)
-        status = pl_json_text(&arena, doc, string, &text);
-    size_t *ends = status == PL_OK ? pl_arena_alloc(&arena, q.n_steps + 1, sizeof *ends) : NULL;
-    if (status == PL_INVALID)
-        return false;
-    if (!ends)
-        to->status = PL_NOMEM;
-    else
-        put_steps(to, &q, text, ends);
+    if (pl_json_text(&arena, doc, string, &text) == PL_OK)
+        return pl_quirk_put_text(to, quirk_doc, quirks, text);
+    to->status = PL_NOMEM;
     return true;
 }

@@ -27,4 +27,8 @@ bool pl_quirk_put(struct pl_buf *to, const struct pl_json_doc *quirk_doc,
                   const struct pl_json_node *quirks, const struct pl_json_doc *doc,
                   const struct pl_json_node *string);
 
+/* The same for a text that is decoded already. */
+bool pl_quirk_put_text(struct pl_buf *to, const struct pl_json_doc *quirk_doc,
+                       const struct pl_json_node *quirks, struct pl_str text);
+
 #endif

@@ -1,6 +1,7 @@
 #include "format/spell.h"
 
 #include "base/utf8.h"
+#include "format/quirk.h"
 #include "json/text.h"
 
 static const char *const names[PL_SPELL_COUNT] = {
@@ -141,8 +142,10 @@ static bool find_at_once(const struct pl_json_doc *doc, const struct pl_json_nod
     bool is_string = pl_json_kind(n) == PL_JSON_STRING;
     struct pl_str data;
     if (pl_str_eq(piece, pl_json_span(doc, n))) {
-        *ret_spell = is_string && !(n->tag & PL_JSON_ESCAPED) ? PL_SPELL_TEXT : PL_SPELL_RAW;
-        return !is_string || !(n->tag & PL_JSON_ESCAPED);
+        bool is_plain =
+            is_string && (!(n->tag & PL_JSON_ESCAPED) || pl_quirk_is_plain(pl_json_raw(doc, n)));
+        *ret_spell = is_plain ? PL_SPELL_TEXT : PL_SPELL_RAW;
+        return !is_string || is_plain;
     }
     if (!is_string)
         return false;

@@ -80,8 +80,10 @@ static void open_message(struct chat *c, const struct pl_utterance *u, const cha
 {
     pl_w_open(c->w, '{');
     pl_w_key(c->w, "id");
-    pl_w_string(c->w, pl_fresh_ids_take(&c->ids, u->is_rest ? (struct pl_val){0} : u->message->id,
-                                        ++c->n_messages));
+    struct pl_val id = {0};
+    if (!u->is_rest)
+        id = u->message->id;
+    pl_w_string(c->w, pl_fresh_ids_take(&c->ids, id, ++c->n_messages));
     pl_w_key_word(c->w, "role", role);
 }
 

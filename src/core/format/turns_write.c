@@ -186,8 +186,10 @@ static void write_head(struct turns *t, const struct pl_utterance *u, const char
     uint32_t number = t->n_turns++;
     pl_w_open(w, '{');
     pl_w_key(w, "id");
-    pl_w_string(
-        w, pl_fresh_ids_take(&t->ids, u->is_rest ? (struct pl_val){0} : u->message->id, number));
+    struct pl_val id = {0};
+    if (!u->is_rest)
+        id = u->message->id;
+    pl_w_string(w, pl_fresh_ids_take(&t->ids, id, number));
     pl_w_key(w, "sequence");
     pl_w_int(w, number);
     pl_w_key(w, "turn_id");

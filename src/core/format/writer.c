@@ -1,5 +1,6 @@
 #include "format/writer.h"
 
+#include "base/utf8.h"
 #include "json/text.h"
 
 void pl_writer_init(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *to)
@@ -86,17 +87,11 @@ static void put_quoted(struct pl_writer *w, struct pl_str text, struct pl_str sp
 static void put_raw_string(struct pl_writer *w, struct pl_str head, struct pl_str raw,
                            const struct pl_json_node *node)
 {
-    char *to = pl_arena_alloc(w->conv->arena, head.len + raw.len + 2, 1);
-    if (!to) {
-        w->conv->status = PL_NOMEM;
-        return;
-    }
-    to[0] = '"';
-    if (head.len)
-        memcpy(to + 1, head.ptr, head.len);
-    memcpy(to + 1 + head.len, raw.ptr, raw.len);
-    to[1 + head.len + raw.len] = '"';
-    put_linked(w, (struct pl_str){to, head.len + raw.len + 2}, raw, node);
+    pl_json_out_raw(&w->out, PL_STR("\""));
+    pl_buf_add(w->out.buf, head);
+    pl_buf_add(w->out.buf, raw);
+    pl_buf_addc(w->out.buf, '"');
+    link_last(w, raw, head.len + raw.len + 2, node);
 }
 
 void pl_w_string(struct pl_writer *w, struct pl_val val)
@@ -115,6 +110,51 @@ void pl_w_string(struct pl_writer *w, struct pl_val val)
     default:
         pl_json_out_text(&w->out, val.str);
     }
+}
+
+/* Links what is written last in parts; `at` is where it starts. */
+static void link_parts(struct pl_writer *w, const struct pl_val texts[], size_t n_texts,
+                       const char *glue, size_t at)
+{
+    size_t n_before = 0, n_glue = pl_utf8_count(pl_str_of(glue));
+    for (size_t i = 0; i < n_texts; i++) {
+        size_t n_own = pl_utf8_count(pl_conv_text(w->conv, texts[i]));
+        size_t n_next = i + 1 < n_texts ? pl_utf8_count(pl_conv_text(w->conv, texts[i + 1])) : 0;
+        if (texts[i].kind == PL_VAL_NODE && pl_json_kind(texts[i].node) == PL_JSON_STRING) {
+            struct pl_str span = pl_json_span(w->conv->doc, texts[i].node);
+            struct pl_link link = {
+                .off = (uint32_t)(span.ptr - w->conv->doc->text.ptr),
+                .len = (uint32_t)span.len,
+                .at = (uint32_t)at,
+                .n_before = (uint32_t)n_before,
+                .n_own = (uint32_t)n_own,
+                .n_next = (uint32_t)n_next,
+                .glue = glue,
+            };
+            if (!pl_vec_push(&w->links, link))
+                w->conv->status = PL_NOMEM;
+        }
+        pl_conv_fate(w->conv, texts[i].node, PL_FATE_SAID);
+        n_before += n_own + n_glue;
+    }
+}
+
+void pl_w_joined(struct pl_writer *w, const struct pl_val texts[], size_t n_texts, const char *glue)
+{
+    PL_CLEANUP_BUF struct pl_buf text, quoted;
+    pl_buf_init(&text, 0);
+    pl_buf_init(&quoted, 0);
+    for (size_t i = 0; i < n_texts; i++) {
+        pl_buf_adds(&text, i ? glue : "");
+        pl_buf_add(&text, pl_conv_text(w->conv, texts[i]));
+    }
+    pl_json_quote(&quoted, pl_buf_str(&text));
+    if (text.status != PL_OK || quoted.status != PL_OK) {
+        w->conv->status = PL_NOMEM;
+        return;
+    }
+    pl_json_out_raw(&w->out, pl_buf_str(&quoted));
+    link_parts(w, texts, n_texts, glue, w->out.buf->len - quoted.len);
 }
 
 void pl_w_value(struct pl_writer *w, struct pl_val val)

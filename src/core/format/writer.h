@@ -11,10 +11,14 @@
 #include "conv/conv.h"
 #include "json/write.h"
 
-/* Bytes [off, off + len) of the source are said by the value that starts at `at` in the output. */
+/* Bytes [off, off + len) of the source are said by the value that starts at `at` in the output, or
+ * by a part of it. */
 struct pl_link {
     uint32_t off, len;
     uint32_t at;
+    uint32_t n_before, n_own; /* code points of the value's text before the part, and in it */
+    uint32_t n_next;          /* … in the next part; 0 for the last */
+    const char *glue;         /* between the parts; NULL: the whole value says it */
 };
 
 struct pl_writer {
@@ -48,6 +52,9 @@ static inline void pl_w_key_word(struct pl_writer *w, const char *key, const cha
 void pl_w_string(struct pl_writer *w, struct pl_val val);
 void pl_w_value(struct pl_writer *w, struct pl_val val);
 void pl_w_json(struct pl_writer *w, struct pl_val val);
+/* Several texts as one string, with `glue` between them. */
+void pl_w_joined(struct pl_writer *w, const struct pl_val texts[], size_t n_texts,
+                 const char *glue);
 /* Whether `val` is a JSON object, or a string that holds one (or nothing, or white space). */
 bool pl_w_holds_object(struct pl_writer *w, struct pl_val val);
 

@@ -74,8 +74,16 @@ void pl_json_out_raw(struct pl_json_out *out, struct pl_str json)
 
 void pl_json_out_int(struct pl_json_out *out, int64_t value)
 {
+    char digits[20];
+    size_t at = sizeof digits;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
     begin_item(out);
-    pl_buf_addf(out->buf, "%lld", (long long)value);
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0)
+        digits[--at] = '-';
+    pl_buf_add(out->buf, (struct pl_str){digits + at, sizeof digits - at});
 }
 
 void pl_json_out_bool(struct pl_json_out *out, bool value)

@@ -74,14 +74,27 @@ static void add_byte(struct pl_buf *to, char c)
 
 void pl_json_pointer_add(struct pl_buf *to, struct pl_str text)
 {
+    size_t from = 0;
     pl_buf_addc(to, '/');
-    for (size_t i = 0; i < text.len; i++)
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] != '~' && text.ptr[i] != '/')
+            continue;
+        pl_buf_add(to, pl_str_slice(text, from, i));
         add_byte(to, text.ptr[i]);
+        from = i + 1;
+    }
+    pl_buf_add(to, pl_str_slice(text, from, text.len));
 }
 
 void pl_json_pointer_add_index(struct pl_buf *to, uint32_t index)
 {
-    pl_buf_addf(to, "/%u", index);
+    char digits[11];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + index % 10);
+    while (index /= 10);
+    digits[--at] = '/';
+    pl_buf_add(to, (struct pl_str){digits + at, sizeof digits - at});
 }
 
 static bool token_names(struct pl_str token, const struct pl_json_doc *doc,

@@ -154,23 +154,50 @@ static const char escape_of[256] = {
     ['\f'] = 'f',    ['\r'] = 'r', [14 ... 31] = 'u', ['"'] = '"',  ['\\'] = '\\',
 };
 
-void pl_json_quote(struct pl_buf *to, struct pl_str text)
+/* Bytes that quoting adds inside the quotes. */
+static size_t n_escaping(struct pl_str text)
 {
-    pl_buf_addc(to, '"');
-    size_t from = 0;
+    size_t n = 0;
     for (size_t i = 0; i < text.len; i++) {
         char escape = escape_of[(unsigned char)text.ptr[i]];
-        if (!escape)
-            continue;
-        pl_buf_add(to, pl_str_slice(text, from, i));
-        from = i + 1;
-        if (escape == 'u')
-            pl_buf_addf(to, "\\u%04x", (unsigned char)text.ptr[i]);
-        else
-            pl_buf_add(to, (struct pl_str){(char[]){'\\', escape}, 2});
+        n += escape ? (escape == 'u' ? 5 : 1) : 0;
     }
-    pl_buf_add(to, pl_str_slice(text, from, text.len));
-    pl_buf_addc(to, '"');
+    return n;
+}
+
+static char *put_escape(char *to, char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    *to++ = '\\';
+    *to++ = escape_of[(unsigned char)c];
+    if (to[-1] == 'u') {
+        *to++ = '0';
+        *to++ = '0';
+        *to++ = hex[(unsigned char)c >> 4];
+        *to++ = hex[c & 15];
+    }
+    return to;
+}
+
+void pl_json_quote(struct pl_buf *to, struct pl_str text)
+{
+    size_t n = n_escaping(text);
+    char *at = pl_buf_reserve(to, text.len + n + 2);
+    if (!at)
+        return;
+    to->len += text.len + n + 2;
+    *at++ = '"';
+    if (n == 0 && text.len) {
+        memcpy(at, text.ptr, text.len);
+        at += text.len;
+    }
+    for (size_t i = 0; n && i < text.len; i++) {
+        if (escape_of[(unsigned char)text.ptr[i]])
+            at = put_escape(at, text.ptr[i]);
+        else
+            *at++ = text.ptr[i];
+    }
+    *at = '"';
 }
 
 uint32_t pl_json_key_hash(struct pl_str key)

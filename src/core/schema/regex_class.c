@@ -26,7 +26,8 @@ static const struct {
 };
 
 static const struct {
-    char letter, code_point;
+    char letter;
+    uint8_t code_point;
 } controls[] = {{'f', '\f'}, {'n', '\n'}, {'r', '\r'}, {'t', '\t'}, {'v', '\v'}};
 
 static int hex_value(int c)

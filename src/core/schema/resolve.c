@@ -245,8 +245,6 @@ static enum pl_status index_schema(struct pl_compiler *c, uint32_t doc,
     uint32_t vocabs = c->schema->resources.ptr[resource].vocabs;
     for (const struct pl_json_node *k = pl_json_first(n); k != pl_json_end(n);
          k = pl_json_next_member(k)) {
-        /* The list of documents may have grown (a dialect's meta-schema). */
-        json = &c->schema->docs.ptr[doc].json;
         struct pl_str name;
         TRY(pl_compile_text(c, doc, k, &name));
         const struct pl_keyword *keyword = pl_keyword_find(name, vocabs);

@@ -360,6 +360,7 @@ static enum pl_status read_values(struct pl_gemini_reading *x, struct pl_str dat
         status = PL_SYNTAX;
     }
     pl_json_frames_deinit(&frames);
+    x->doc = NULL;
     return status == PL_NOT_FOUND ? PL_OK : status;
 }
 

@@ -168,7 +168,7 @@ static enum pl_status decoded(const struct reading *x, struct pl_str raw, struct
  * words may be spelled with other escapes. */
 static enum pl_status check_content(const struct reading *x, struct pl_str content)
 {
-    struct pl_str said, is;
+    struct pl_str said = {0}, is = {0};
     enum pl_status status = decoded(x, pl_buf_str(&x->r->content), &said);
     if (status == PL_OK)
         status = decoded(x, content, &is);

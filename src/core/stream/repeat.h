@@ -27,7 +27,7 @@ static inline bool pl_repeat_is_plain(struct pl_str words)
         all |= c;
         if (c < 0x20 || c == '"')
             return false;
-        if (c == '\\' && (++i == words.len || !memchr("\"\\/bfnrt", words.ptr[i], 8)))
+        if (c == '\\' && (++i == words.len || !words.ptr[i] || !strchr("\"\\/bfnrt", words.ptr[i])))
             return false;
     }
     return all < 0x80 || pl_utf8_is_valid(words);

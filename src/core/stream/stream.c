@@ -38,6 +38,7 @@ enum pl_status pl_stream_create(const struct pl_dialect *from, const struct pl_d
     pl_sse_init(&s->sse, MAX_EVENT_BYTES);
     pl_json_frames_init(&s->frames, MAX_EVENT_BYTES);
     pl_buf_init(&s->out, 0);
+    pl_buf_init(&s->held, 0);
     pl_buf_init(&s->kept, 0);
     pl_arena_init(&s->arena, 0);
     s->reader = zeroed(from->reader_size);
@@ -63,6 +64,7 @@ void pl_stream_destroy(struct pl_stream *s)
     pl_sse_deinit(&s->sse);
     pl_json_frames_deinit(&s->frames);
     pl_buf_deinit(&s->out);
+    pl_buf_deinit(&s->held);
     pl_buf_deinit(&s->kept);
     pl_arena_deinit(&s->arena);
     pl_vec_deinit(&s->open);
@@ -91,7 +93,27 @@ static enum pl_status break_off(struct pl_stream *s, enum pl_status status, stru
                           .type = PL_STR("api_error"),
                           .message = escaped(s, err->message),
                       });
+    if (s->out.status != PL_OK)
+        return s->out.status;
     return status;
+}
+
+/* Passing through, whole events only: what is broken later was not let through before, however the
+ * bytes were cut. n_left bytes of the input are not read yet. */
+static void note_whole(struct pl_stream *s, size_t n_left)
+{
+    s->n_whole = s->held.len - n_left;
+}
+
+static void let_through(struct pl_stream *s)
+{
+    size_t n_left = s->held.len - s->n_whole;
+    if (!s->passes_through || !s->n_whole)
+        return;
+    pl_buf_add(&s->out, pl_str_slice(pl_buf_str(&s->held), 0, s->n_whole));
+    memmove(s->held.ptr, s->held.ptr + s->n_whole, n_left);
+    s->held.len = n_left;
+    s->n_whole = 0;
 }
 
 static enum pl_status take_event(struct pl_stream *s, const struct pl_sse_event *event,
@@ -111,9 +133,11 @@ static enum pl_status take_sse(struct pl_stream *s, struct pl_str bytes, struct 
     struct pl_sse_event event;
     enum pl_status status;
     pl_sse_feed(&s->sse, bytes);
-    while ((status = pl_sse_next(&s->sse, &event)) == PL_OK)
+    while ((status = pl_sse_next(&s->sse, &event)) == PL_OK) {
         if ((status = take_event(s, &event, err)) != PL_OK)
             return status;
+        note_whole(s, s->sse.input.len);
+    }
     if (status == PL_LIMIT)
         return pl_fail(err, PL_LIMIT, "an event of more than %d bytes", MAX_EVENT_BYTES);
     return status == PL_NOT_FOUND ? PL_OK : status;
@@ -124,9 +148,11 @@ static enum pl_status take_frames(struct pl_stream *s, struct pl_str bytes, stru
     struct pl_sse_event event = {0};
     enum pl_status status;
     pl_json_frames_feed(&s->frames, bytes);
-    while ((status = pl_json_frames_next(&s->frames, &event.data)) == PL_OK)
+    while ((status = pl_json_frames_next(&s->frames, &event.data)) == PL_OK) {
         if ((status = take_event(s, &event, err)) != PL_OK)
             return status;
+        note_whole(s, s->frames.input.len);
+    }
     if (status == PL_LIMIT)
         return pl_fail(err, PL_LIMIT, "an event of more than %d bytes", MAX_EVENT_BYTES);
     if (status == PL_SYNTAX)
@@ -152,8 +178,10 @@ enum pl_status pl_stream_feed(struct pl_stream *s, struct pl_str bytes, struct p
     if (!err)
         err = &spare;
     if (s->passes_through)
-        pl_buf_add(&s->out, bytes);
-    if (s->is_ended)
+        pl_buf_add(s->is_ended ? &s->out : &s->held, bytes);
+    if (s->held.status != PL_OK)
+        s->status = s->held.status;
+    if (s->is_ended || s->status != PL_OK)
         return s->status;
     if (s->framing == PL_FRAMING_UNKNOWN)
         find_framing(s, bytes);
@@ -161,6 +189,9 @@ enum pl_status pl_stream_feed(struct pl_stream *s, struct pl_str bytes, struct p
         return PL_OK;
     enum pl_status status =
         s->framing == PL_FRAMING_JSON ? take_frames(s, bytes, err) : take_sse(s, bytes, err);
+    if (s->is_ended && status == PL_OK)
+        note_whole(s, 0);
+    let_through(s);
     if (status != PL_OK)
         return break_off(s, status, err);
     return s->out.status;
@@ -181,7 +212,10 @@ enum pl_status pl_stream_end(struct pl_stream *s, struct pl_error *err)
     }
     if (status != PL_OK)
         return break_off(s, status, err);
-    if (s->is_ended)
+    if (s->is_ended) {
+        note_whole(s, 0);
+        let_through(s);
         return s->out.status;
+    }
     return break_off(s, pl_fail(err, PL_INVALID, "the stream ended before the answer did"), err);
 }

@@ -125,6 +125,8 @@ struct pl_stream {
     struct pl_delta stop;    /* held back until the usage is known; strings in `kept` */
     struct pl_counts counts; /* merged: the last word on each */
     bool has_usage;
+    struct pl_buf held;    /* passing through: bytes of an event that is not whole yet */
+    size_t n_whole;        /* of them, those of whole events */
     struct pl_buf kept;    /* memory of what is held back */
     enum pl_status status; /* sticky: PL_NOMEM, PL_LIMIT */
 };

@@ -1,0 +1,127 @@
+/* Streams with every allocation refused in turn: text and parallel calls into Responses, which
+ * repeats the whole at its end; thinking into Gemini; a patch stream; and one that breaks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fault/fault.h"
+#include "stream/stream.h"
+
+#include <string.h>
+
+#define CHUNK(delta, finish)                                                                       \
+    "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\","      \
+    "\"choices\":[{\"index\":0,\"delta\":" delta ",\"finish_reason\":" finish "}]}\n\n"
+
+#define CHAT                                                                                       \
+    CHUNK("{\"role\":\"assistant\",\"content\":\"a\\ud83d\"}", "null")                             \
+    CHUNK("{\"content\":\"\\ude00\"}", "null")                                                     \
+    CHUNK("{\"tool_calls\":[{\"index\":0,\"id\":\"x\",\"type\":\"function\",\"function\":{"        \
+          "\"name\":\"f\",\"arguments\":\"{\\\"k\\\"\"}},{\"index\":1,\"id\":\"y\",\"type\":"      \
+          "\"function\",\"function\":{\"name\":\"g\",\"arguments\":\"{}\"}}]}",                    \
+          "null")                                                                                  \
+    CHUNK("{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\":1}\"}}]}", "null")         \
+    CHUNK("{}", "\"tool_calls\"")                                                                  \
+    "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\","      \
+    "\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":2,\"total_tokens\":3}}"   \
+    "\n\ndata: [DONE]\n\n"
+
+#define ANTHROPIC                                                                                  \
+    "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"type\":"  \
+    "\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[],\"stop_reason\":null,"      \
+    "\"stop_sequence\":null,\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n"              \
+    "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,"             \
+    "\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}}\n\n"          \
+    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{"  \
+    "\"type\":\"thinking_delta\",\"thinking\":\"t\"}}\n\n"                                         \
+    "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"           \
+    "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1,"             \
+    "\"content_block\":{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"f\",\"input\":{}}}\n\n"      \
+    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{"  \
+    "\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"a\\\":[1]}\"}}\n\n"                     \
+    "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n"           \
+    "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":"          \
+    "\"tool_use\",\"stop_sequence\":null},\"usage\":{\"output_tokens\":2}}\n\n"                    \
+    "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+
+#define GEMINI                                                                                     \
+    "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"a\"},{"        \
+    "\"functionCall\":{\"name\":\"f\",\"args\":{\"x\":\"\\u00e9\"}}}]},\"index\":0,"               \
+    "\"finishReason\":\"STOP\"}],\"modelVersion\":\"m\",\"responseId\":\"g\",\"usageMetadata\":{"  \
+    "\"promptTokenCount\":1,\"candidatesTokenCount\":2,\"totalTokenCount\":3}}\n\n"
+
+struct job {
+    const char *from, *to, *text;
+};
+
+static bool says_error(struct pl_str out)
+{
+    struct pl_str line = PL_STR("event: error\n");
+    for (size_t at = 0; at + line.len <= out.len; at++)
+        if (!memcmp(out.ptr + at, line.ptr, line.len))
+            return true;
+    return false;
+}
+
+/* In two pieces, so that an event waits between two calls. */
+static enum pl_status streams(void *ctx)
+{
+    const struct job *job = ctx;
+    struct pl_str text = pl_str_of(job->text);
+    struct pl_stream *stream = NULL;
+    struct pl_error err;
+    enum pl_status status = pl_stream_create(pl_dialect_find(pl_str_of(job->from)),
+                                             pl_dialect_find(pl_str_of(job->to)), &stream);
+    if (status != PL_OK) {
+        assert_null(stream);
+        return status;
+    }
+    status = pl_stream_feed(stream, pl_str_slice(text, 0, text.len / 2), &err);
+    if (status == PL_OK)
+        status = pl_stream_feed(stream, pl_str_slice(text, text.len / 2, text.len), &err);
+    if (status == PL_OK)
+        status = pl_stream_end(stream, &err);
+    /* Broken input without memory for the message is still told as an error, whole or not at all.
+     */
+    if (status != PL_NOMEM) {
+        assert_int_equal(stream->out.status, PL_OK);
+        assert_true(stream->out.len > 0 && stream->is_ended);
+        assert_int_equal(stream->out.ptr[stream->out.len - 1], '\n');
+    }
+    if (status == PL_INVALID)
+        assert_true(says_error(pl_buf_str(&stream->out)));
+    pl_stream_destroy(stream);
+    return status;
+}
+
+static void streams_survive_every_refused_allocation(void **state)
+{
+    (void)state;
+    struct job jobs[] = {
+        {"openai-chat", "openai-responses", CHAT},
+        {"anthropic", "gemini", ANTHROPIC},
+        {"gemini", "patches", GEMINI},
+    };
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        print_message("# %s -> %s\n", jobs[i].from, jobs[i].to);
+        assert_true(pl_fault_each(streams, &jobs[i]) > 5);
+    }
+}
+
+static void a_stream_that_breaks_survives_every_refused_allocation(void **state)
+{
+    (void)state;
+    struct job job = {"openai-chat", "anthropic", CHUNK("{\"content\":\"a\"}", "null")};
+    assert_true(pl_fault_each_tolerant(streams, &job, PL_INVALID) > 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(streams_survive_every_refused_allocation),
+        cmocka_unit_test(a_stream_that_breaks_survives_every_refused_allocation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
