@@ -13,7 +13,7 @@
  */
 static void assert_aligned(const char *old_list, const char *new_list, const char *expected)
 {
-    uint64_t old_looks[32], new_looks[32];
+    uint64_t old_looks[32] = {0}, new_looks[32] = {0};
     uint32_t places[32], n_old = (uint32_t)strlen(old_list), n_new = (uint32_t)strlen(new_list);
     for (uint32_t i = 0; i < n_old; i++)
         old_looks[i] = (unsigned char)old_list[i];
