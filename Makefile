@@ -16,17 +16,20 @@ CHECKED  = --buildtype=debugoptimized -Db_lundef=false
 FUZZERS  = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .DEFAULT_GOAL := build
-.PHONY: build run test bench lint fmt asan tsan fuzz soak cover install clean help deps-%
+.PHONY: build run tour test bench lint fmt asan tsan fuzz soak cover install clean help deps-%
 
 build: deps-build build/build.ninja ## build the release program at build/parley
 	@$(NINJA) -C build
 
-run: build ## build, then show what parley does
+run: build ## build, then serve with the demo model, and print the address
+	@build/parley serve --model demo/echo
+
+tour: build ## build, then show what the commands do
 	@tools/tour build/parley
 
 test: deps-test build/build.ninja build-asan/build.ninja ## build, check everything, and count
 	@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build=e2e,layers \
-	    build-asan=unit,fault,conformance,fuzz,tools
+	    build-asan=unit,fault,contract,conformance,fuzz,tools
 
 bench: deps-bench build-bench/build.ninja ## measure against the peers, in one run
 	@$(NINJA) -C build-bench
@@ -40,19 +43,20 @@ fmt: deps-lint ## format every C file in place
 	@clang-format -i $(SOURCES)
 
 asan: deps-test build-asan/build.ninja ## only the tests with ASan and UBSan
-	@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build-asan=unit,fault,conformance,fuzz
+	@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build-asan=unit,fault,contract,conformance,fuzz
 
 tsan: deps-test build-tsan/build.ninja ## only the tests with the thread sanitizer
-	@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build-tsan=unit,fault,conformance
+	@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build-tsan=unit,fault,contract,conformance,live
 
 fuzz: deps-test build-fuzz/build.ninja ## fuzz one target: make fuzz T=json TIME=60
 	@tools/fuzz build-fuzz $(T) $(TIME)
 
-soak: deps-test build-fuzz/build.ninja ## fuzz every target for ten minutes each
+soak: deps-test build build-fuzz/build.ninja ## 200 crashes, slow clients, and ten minutes of fuzzing per target
+	@PARLEY=build/parley PARLEY_ROUNDS=200 node --test tests/e2e/durability.test.mjs tests/e2e/soak.test.mjs
 	@for t in $(FUZZERS); do tools/fuzz build-fuzz $$t 600 || exit 1; done
 
 cover: deps-test build-cover/build.ninja ## lines covered by the tests, room by room
-	-@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build-cover=unit,fault,conformance,fuzz,e2e
+	-@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build-cover=unit,fault,contract,conformance,fuzz,e2e
 	@$(PYTHON) tools/cover.py build-cover
 
 install: build ## install under PREFIX (honours DESTDIR)

@@ -24,20 +24,22 @@
 #include <string.h>
 
 struct bench {
-    struct pl_str text;        /* borrowed from the file's buffer; what a figure works on */
-    struct pl_arena arena;     /* owned; reset before each run */
-    struct pl_buf out;         /* owned; cleared before each run */
-    struct pl_json_opts opts;  /* strict; with the instruction set of json.parse.* */
-    struct pl_json_doc doc;    /* arena; of the latest parse */
-    struct pl_schema *schema;  /* owned */
-    struct pl_schema_run *run; /* owned; borrows schema */
-    bool is_valid;             /* the schema's latest answer */
-    struct pl_tokens *tokens;  /* owned; o200k_base */
-    struct pl_token_ids ids;   /* owned; emptied before each run */
-    size_t n_tokens;           /* of the text */
-    enum pl_status status;     /* of the latest run */
-    struct pl_error err;       /* why it failed */
-    size_t n_deltas;           /* of the latest stream: how many events went in */
+    struct pl_str text;            /* borrowed from the file's buffer; what a figure works on */
+    struct pl_arena arena;         /* owned; reset before each run */
+    struct pl_buf out;             /* owned; cleared before each run */
+    struct pl_converted made;      /* owned; emptied before each run */
+    struct pl_workspace workspace; /* owned; of conversions */
+    struct pl_json_opts opts;      /* strict; with the instruction set of json.parse.* */
+    struct pl_json_doc doc;        /* arena; of the latest parse */
+    struct pl_schema *schema;      /* owned */
+    struct pl_schema_run *run;     /* owned; borrows schema */
+    bool is_valid;                 /* the schema's latest answer */
+    struct pl_tokens *tokens;      /* owned; o200k_base */
+    struct pl_token_ids ids;       /* owned; emptied before each run */
+    size_t n_tokens;               /* of the text */
+    enum pl_status status;         /* of the latest run */
+    struct pl_error err;           /* why it failed */
+    size_t n_deltas;               /* of the latest stream: how many events went in */
     const struct figure *figure;
 };
 
@@ -157,12 +159,10 @@ static enum pl_status create_tokens(struct bench *b)
 static enum pl_status convert(struct bench *b)
 {
     struct pl_convert_opts opts = {.from = pl_format_find(pl_str_of(b->figure->from)),
-                                   .to = pl_format_find(pl_str_of(b->figure->to))};
-    struct pl_converted made;
-    pl_converted_init(&made);
-    enum pl_status status = pl_convert(b->text, &opts, &made, &b->err);
-    bench_use(made.out.ptr);
-    pl_converted_deinit(&made);
+                                   .to = pl_format_find(pl_str_of(b->figure->to)),
+                                   .workspace = &b->workspace};
+    enum pl_status status = pl_convert(b->text, &opts, &b->made, &b->err);
+    bench_use(b->made.out.ptr);
     return status;
 }
 
@@ -243,22 +243,27 @@ static const struct figure figures[] = {
      .to = "openai-responses"},
     {"conv.trim", "read a conversation and make it fit into 200 tokens", trim,
      .needs_tokens = true},
+    STREAM("openai-chat", "openai-chat"),
     STREAM("openai-chat", "openai-responses"),
     STREAM("openai-chat", "anthropic"),
     STREAM("openai-chat", "gemini"),
     STREAM("openai-chat", "patches"),
+    STREAM("openai-responses", "openai-responses"),
     STREAM("openai-responses", "openai-chat"),
     STREAM("openai-responses", "anthropic"),
     STREAM("openai-responses", "gemini"),
     STREAM("openai-responses", "patches"),
+    STREAM("anthropic", "anthropic"),
     STREAM("anthropic", "openai-chat"),
     STREAM("anthropic", "openai-responses"),
     STREAM("anthropic", "gemini"),
     STREAM("anthropic", "patches"),
+    STREAM("gemini", "gemini"),
     STREAM("gemini", "openai-chat"),
     STREAM("gemini", "openai-responses"),
     STREAM("gemini", "anthropic"),
     STREAM("gemini", "patches"),
+    STREAM("patches", "patches"),
     STREAM("patches", "openai-chat"),
     STREAM("patches", "openai-responses"),
     STREAM("patches", "anthropic"),
@@ -446,11 +451,15 @@ int main(int argc, char **argv)
     struct bench b = {.figure = figure};
     pl_arena_init(&b.arena, 0);
     pl_buf_init(&b.out, 0);
+    pl_converted_init(&b.made);
+    pl_workspace_init(&b.workspace);
     int exit_code = run_figure(&b, &request);
     pl_schema_run_destroy(b.run);
     pl_schema_destroy(b.schema);
     pl_token_ids_deinit(&b.ids);
     pl_tokens_destroy(b.tokens);
+    pl_workspace_deinit(&b.workspace);
+    pl_converted_deinit(&b.made);
     pl_buf_deinit(&b.out);
     pl_arena_deinit(&b.arena);
     return exit_code;

@@ -42,8 +42,9 @@ SCRIPTS = {"node": "node_peer.mjs", "ajv": "ajv_peer.mjs", "blaze": "blaze_peer.
            "ai-tokenizer": "tokens_ai_tokenizer.mjs"}
 CONVERTERS = ["llm-bridge", "ai-sdk"]
 CONVERSIONS = [("openai-chat", "anthropic"), ("anthropic", "gemini"), ("openai-chat", "openai-responses")]
+STREAM_SCRIPTS = {"llm-bridge": "stream_llm_bridge.mjs"}
 DIALECTS = ["openai-chat", "openai-responses", "anthropic", "gemini", "patches"]
-STREAMS = [(source, target) for source in DIALECTS for target in DIALECTS if source != target]
+STREAMS = [(source, target) for source in DIALECTS for target in DIALECTS]
 N_DELTAS = 50_000
 DELTAS_PER_S = 3e6
 TOKENIZERS = ["tiktoken", "gpt-tokenizer", "ai-tokenizer"]
@@ -52,6 +53,11 @@ TOKENIZERS = ["tiktoken", "gpt-tokenizer", "ai-tokenizer"]
 def source_of(text, source):
     """The file that says the same as `text`, a request of openai-chat, in another format."""
     return text if source == "openai-chat" else f"{source}-{text}"
+
+
+def stream_peers(source, target):
+    """Who else makes one of the other: nobody knows patches, and passing on is no conversion."""
+    return [] if source == target or "patches" in (source, target) else list(STREAM_SCRIPTS)
 
 
 def chat_stream():
@@ -91,7 +97,8 @@ def plan():
             yield (f"convert.{source}.{target}", source_of(text, source), None,
                    ["parley"] + CONVERTERS, True)
     for source, target in STREAMS:
-        yield f"stream.{source}.{target}", f"stream-{source}.sse", None, ["parley"], True
+        yield (f"stream.{source}.{target}", f"stream-{source}.sse", None,
+               ["parley"] + stream_peers(source, target), True)
     for text in token_texts.NAMES:
         for name in ("tokens.count", "tokens.encode"):
             yield name, text, None, ["parley"] + TOKENIZERS, True
@@ -131,17 +138,18 @@ class Runner:
                 subprocess.run([str(self.build / "parley"), "stream", "--from", "openai-chat", "--to",
                                 target, str(first)], stdout=out, check=True)
 
-    def command(self, impl):
-        """The program of an implementation, and why it cannot be had (or None)."""
+    def command(self, impl, name=""):
+        """The program of an implementation for a figure, and why it cannot be had (or None)."""
         if impl in NATIVE:
             program, problem = NATIVE[impl]
             path = self.build / program
             return [str(path)], None if path.exists() else problem
         problem = None if impl == "node" and shutil.which("node") else self.node_problem
-        return ["node", str(BENCH / "peers" / SCRIPTS[impl])], problem
+        scripts = STREAM_SCRIPTS if name.startswith("stream.") else SCRIPTS
+        return ["node", str(BENCH / "peers" / scripts[impl])], problem
 
     def run(self, name, file, schema, impl):
-        command, problem = self.command(impl)
+        command, problem = self.command(impl, name)
         line = {"name": name, "impl": impl, "file": file}
         if problem:
             return line | {"skipped": problem}
@@ -257,6 +265,9 @@ class Targets:
         for source, target in STREAMS:
             self.add(f"{source} > {target} stream", f"stream.{source}.{target}", f"stream-{source}.sse",
                      N_DELTAS / DELTAS_PER_S * 1e9, "3 million/s", 1)
+            for impl in stream_peers(source, target):
+                name, file = f"stream.{source}.{target}", f"stream-{source}.sse"
+                self.add(f"{source} > {target} stream", name, file, self.ns(name, file, impl), impl, None)
         self.add("tokens of 16 KB of one letter", "tokens.count", token_texts.LETTER, 5e6, "5 ms", 1)
         self.add("token vocabulary ready", "tokens.create", token_texts.LETTER, 20e6, "20 ms", 1)
         self.add(f"parse + validate {SMALL_FRAME}", "schema.parse_check", SMALL_FRAME, 1000.0, "1 us", 1)

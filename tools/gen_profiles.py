@@ -13,7 +13,7 @@ import sys
 FLAGS = ["refuses_sampling", "refuses_prefill", "refuses_system_inside",
          "refuses_documents_from_assistant", "requires_alternation", "refuses_call_ids",
          "requires_signatures", "allows_media_in_results", "refuses_json_schema",
-         "requires_reasoning_on_all"]
+         "refuses_thinking_level", "refuses_max_completion_tokens", "requires_reasoning_on_all"]
 NUMBERS = ["id_length"]
 MEMBERS = {"name", "format", "dated", "about", "model", "is_default", "rules"}
 

@@ -107,8 +107,8 @@ def build(directory, jobs):
 def tests_of(directory, suites):
     text = subprocess.run(["meson", "introspect", "--tests", directory], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
-    # Meson writes a suite as project:suite.
-    return [test for test in json.loads(text)
+    # Meson writes a suite as project:suite, and runs a test in the build directory unless told.
+    return [{**test, "workdir": test["workdir"] or directory} for test in json.loads(text)
             if suites & {suite.rsplit(":", 1)[-1] for suite in test["suite"]}]
 
 

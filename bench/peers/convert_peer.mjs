@@ -6,7 +6,7 @@ const BATCH_NS = 500_000;
 const nowNs = () => Number(process.hrtime.bigint());
 
 // As in measure.mjs, for a converter that answers with a promise or without one.
-async function measure(seconds, once) {
+export async function measure(seconds, once) {
   let ops = 1;
   for (let spent = 0; ; ) {
     const start = nowNs();

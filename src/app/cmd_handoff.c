@@ -2,6 +2,7 @@
 #include "app/commands.h"
 #include "app/input.h"
 
+#include "base/utc.h"
 #include "base/utf8.h"
 #include "conv/handoff.h"
 #include "format/format.h"
@@ -25,7 +26,7 @@ struct job {
     struct pl_arena arena;      /* owned */
     struct reading input, previous;
     bool has_previous;
-    char timestamp[32];
+    char timestamp[PL_UTC_SIZE];
     PL_VEC(struct pl_str) texts; /* owned; steps, then constraints, then what done means */
     PL_VEC(struct pl_handoff_artifact) artifacts; /* owned */
     struct pl_handoff_reasons reasons;            /* owned */
@@ -44,21 +45,6 @@ static struct pl_str value_of(const struct job *job, enum pl_option_id id)
 {
     const struct pl_option_use *use = pl_args_find(job->args, id);
     return use ? pl_str_of(use->values[0]) : (struct pl_str){0};
-}
-
-/* The date of a day counted from 1970-01-01 (the proleptic Gregorian calendar, years that begin in
- * March so that the leap day is the last). */
-static void write_instant(char to[32], int64_t unix_s)
-{
-    int64_t days = unix_s / 86400, rest = unix_s % 86400;
-    int64_t z = days + 719468, era = z / 146097, doe = z - era * 146097;
-    int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-    int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
-    int64_t month = mp < 10 ? mp + 3 : mp - 9, year = yoe + era * 400 + (month <= 2);
-    int64_t day = doy - (153 * mp + 2) / 5 + 1;
-    snprintf(to, 32, "%04u-%02u-%02uT%02u:%02u:%02uZ", (unsigned)(year % 10000),
-             (unsigned)(month % 100), (unsigned)(day % 100), (unsigned)(rest / 3600 % 24),
-             (unsigned)(rest / 60 % 60), (unsigned)(rest % 60));
 }
 
 static enum pl_exit read_document(struct job *job, const char *path, struct reading *to)
@@ -143,7 +129,7 @@ static enum pl_exit make(struct job *job)
     struct pl_handoff_opts opts = {
         .source = value_of(job, PL_OPT_SOURCE),
         .target = value_of(job, PL_OPT_TARGET),
-        .timestamp = pl_str_of(job->timestamp),
+        .timestamp = {job->timestamp, PL_UTC_SIZE},
         .objective = value_of(job, PL_OPT_OBJECTIVE),
         .status = value_of(job, PL_OPT_STATUS),
         .next = value_of(job, PL_OPT_NEXT),
@@ -219,7 +205,7 @@ static enum pl_exit answer(struct job *job, bool is_accepted)
     struct pl_handoff_answer said = {
         .is_accepted = is_accepted && job->reasons.list.len == 0,
         .agent = value_of(job, PL_OPT_AGENT),
-        .timestamp = pl_str_of(job->timestamp),
+        .timestamp = {job->timestamp, PL_UTC_SIZE},
         .reasons = &job->reasons,
     };
     const struct pl_json_node *meta =
@@ -286,7 +272,7 @@ enum pl_exit pl_cmd_handoff(struct pl_console *console, const struct pl_args *ar
     struct job job = {.console = console, .args = args, .path = args->operands.ptr[1]};
     job.name = pl_input_name(job.path);
     pl_arena_init(&job.arena, 0);
-    write_instant(job.timestamp, pl_clock_unix_s());
+    pl_utc_write(job.timestamp, pl_clock_unix_ms());
     enum pl_exit code = read_inputs(&job);
     if (code == PL_EXIT_OK)
         code = verb->run(&job);

@@ -1,5 +1,6 @@
 #include "app/commands.h"
 
+#include "app/server_commands.h"
 #include "format/export.h"
 #include "format/format.h"
 #include "format/profile.h"
@@ -19,12 +20,15 @@ const struct pl_exit_line pl_exit_lines[] = {
     {PL_EXIT_NO, "the answer is no: invalid, nothing at that pointer, not in that form"},
     {PL_EXIT_USAGE, "the command line is wrong"},
     {PL_EXIT_UNREADABLE, "a file is missing, too large or not JSON, or the schema cannot be used"},
-    {PL_EXIT_FAILED, "input or output failed, or memory ran out"},
+    {PL_EXIT_FAILED, "input, output or the server failed, or memory ran out"},
     {0, NULL},
 };
 
 const struct pl_env_line pl_env_lines[] = {
     {"NO_COLOR", "set to anything: no colours (there are none without a terminal either)"},
+    {"PARLEY_SERVER, PARLEY_KEY",
+     "the server that session, key and backup talk to, and the key for it"},
+    {"PARLEY_HOST, PARLEY_PORT, ...", "the settings of \"parley serve\", see --print-config"},
     {"LC_ALL, LC_MESSAGES, LANG", "messages are Chinese when the first one set starts with zh"},
     {NULL, NULL},
 };
@@ -46,7 +50,7 @@ static const char *output_choice(size_t i)
     return names[i];
 }
 
-static const char *format_choice(size_t i)
+const char *pl_format_choice(size_t i)
 {
     return pl_formats[i] ? pl_formats[i]->name : NULL;
 }
@@ -79,10 +83,71 @@ const char *pl_command_choice(size_t i)
     return pl_commands[i].name;
 }
 
-#define OPT_HELP                                                                                   \
-    {                                                                                              \
-        "help", PL_OPT_HELP, 'h', .is_repeatable = true, .help = "Show this help"                  \
-    }
+static const char *level_choice(size_t i)
+{
+    static const char *const names[] = {"error", "warning", "info", "request", NULL};
+    return names[i];
+}
+
+static const struct pl_option serve_options[] = {
+    {"host", PL_OPT_HOST, .args = {"ADDRESS"},
+     .help = "Where to listen; 127.0.0.1 by default. Elsewhere needs TLS or --behind-proxy"},
+    {"port", PL_OPT_PORT, .args = {"PORT"}, .help = "8787 by default; 0 takes any free port"},
+    {"data", PL_OPT_DATA, .args = {"DIR"}, .takes_file = true,
+     .help = "Where conversations are kept; $XDG_DATA_HOME/parley by default"},
+    {"store", PL_OPT_STORE, .args = {"URL"},
+     .help = "sqlite:PATH, postgres://... or memory: instead of DIR/parley.db"},
+    {"tls-cert", PL_OPT_TLS_CERT, .args = {"FILE"}, .takes_file = true,
+     .help = "Certificate chain in PEM; then it speaks HTTPS"},
+    {"tls-key", PL_OPT_TLS_KEY, .args = {"FILE"}, .takes_file = true,
+     .help = "The certificate's key in PEM"},
+    {"unix", PL_OPT_UNIX, .args = {"PATH"}, .takes_file = true,
+     .help = "Listen on this Unix socket too; keys are needed as on a port"},
+    {"behind-proxy", PL_OPT_BEHIND_PROXY, .help = "Another server in front does TLS"},
+    {"allow-host", PL_OPT_ALLOW_HOST, .args = {"NAME"}, .is_repeatable = true,
+     .help = "A further name under which clients may ask for it (Host)"},
+    {"allow-origin", PL_OPT_ALLOW_ORIGIN, .args = {"ORIGIN"}, .is_repeatable = true,
+     .help = "A web origin whose pages may use it (CORS)"},
+    {"shards", PL_OPT_SHARDS, .args = {"N"},
+     .help = "Threads that serve connections; 0, the default, is one per core"},
+    {"workers", PL_OPT_WORKERS, .args = {"N"},
+     .help = "Threads for files, the store and conversions; 4 by default"},
+    {"max-connections", PL_OPT_MAX_CONNECTIONS, .args = {"N"}, .help = "20000 by default"},
+    {"drain", PL_OPT_DRAIN, .args = {"MS"},
+     .help = "How long running turns may take when it is told to end; 10000 by default"},
+    {"log-level", PL_OPT_LOG_LEVEL, .args = {"LEVEL"}, .choice = level_choice,
+     .help = "What to write to standard error; request is every request"},
+    {"log-json", PL_OPT_LOG_JSON, .help = "Write it as one JSON object per line"},
+    {"model", PL_OPT_MODEL, .args = {"NAME"},
+     .help = "The model of sessions that name none; demo/echo by default"},
+    {"print-config", PL_OPT_PRINT_CONFIG,
+     .help = "Show every setting with its value and where that comes from, and end"},
+    {"json", PL_OPT_JSON, .help = "With --print-config: one JSON object"},
+    PL_OPTION_HELP,
+    {0},
+};
+
+static const char *const serve_paragraphs[] = {
+    "Serves sessions over HTTP, WebSocket and event streams, and everything the other commands do "
+    "with documents. It prints its address when it is ready. On the first start it also prints a "
+    "link that makes you its administrator; after that, every request needs a key.",
+    "Every option is also a setting of the environment (PARLEY_PORT for --port) and of the file "
+    "$XDG_CONFIG_HOME/parley/config.yaml (port: 8787). Options come first, then the environment, "
+    "then the file.",
+    "SIGTERM or Ctrl-C ends it: running turns get the time of --drain, and what they said so far "
+    "is "
+    "kept. A second one ends it at once.",
+    NULL,
+};
+
+static const struct pl_example serve_examples[] = {
+    {"serve", "On this machine only, with the built-in demo model"},
+    {"serve --port 9000 --data ./data --log-level request", "Elsewhere, and with more to read"},
+    {"serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem --allow-host chat.example.org",
+     "For others, with TLS"},
+    {"serve --print-config", "See what it would do"},
+    {NULL, NULL},
+};
 
 static const struct pl_option validate_options[] = {
     {"as", PL_OPT_AS, .args = {"NAME"}, .choice = schema_choice,
@@ -97,7 +162,7 @@ static const struct pl_option validate_options[] = {
      .help = "How much to say: flag is only valid or not; basic with --json is the standard's "
              "basic output document"},
     {"json", PL_OPT_JSON, .help = "Print JSON for machines, one object per file and line"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -171,7 +236,7 @@ static const struct pl_option convert_options[] = {
     {"ndjson", PL_OPT_NDJSON,
      .help = "Each line of FILE is a document, and becomes a line; files named *.ndjson are read "
              "so without being asked"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -216,7 +281,7 @@ static const struct pl_example convert_examples[] = {
 
 static const struct pl_option detect_options[] = {
     {"json", PL_OPT_JSON, .help = "Print JSON for machines"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -241,7 +306,7 @@ static const char *target_choice(size_t i)
 }
 
 static const struct pl_option lint_options[] = {
-    {"as", PL_OPT_AS, .args = {"FORMAT"}, .choice = format_choice,
+    {"as", PL_OPT_AS, .args = {"FORMAT"}, .choice = pl_format_choice,
      .help = "The format of FILE; by default it is told from the content"},
     {"for", PL_OPT_FOR, .args = {"TARGET"}, .choice = target_choice,
      .help = "Also look for what this format or profile would refuse"},
@@ -251,7 +316,7 @@ static const struct pl_option lint_options[] = {
     {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true,
      .help = "With --fix: write the findings to FILE"},
     {"json", PL_OPT_JSON, .help = "Print JSON for machines"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -278,7 +343,7 @@ static const struct pl_option media_options[] = {
     {"sound", PL_OPT_SOUND, .help = "Put the sound in as well: WAV, 16 kHz, one channel"},
     {"out", PL_OPT_OUT, .args = {"FILE"}, .takes_file = true,
      .help = "Write to FILE instead of standard output"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -302,7 +367,7 @@ static const struct pl_option render_options[] = {
     {"var", PL_OPT_VAR, .args = {"NAME=VALUE"}, .is_repeatable = true,
      .help = "The value of a variable"},
     {"preview", PL_OPT_PREVIEW, .help = "Leave variables without a value as they are"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -328,7 +393,7 @@ static const struct pl_option cite_options[] = {
     {"json", PL_OPT_JSON,
      .help = "Print JSON for machines: a list of id, pointer, resolved, source, shown, snippet and "
              "problems"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -369,7 +434,7 @@ static const struct pl_option handoff_options[] = {
     {"agent", PL_OPT_AGENT, .args = {"AGENT"}, .help = "check, accept, refuse: who was asked"},
     {"reason", PL_OPT_REASON, .args = {"TEXT"}, .is_repeatable = true, .help = "refuse: why"},
     {"json", PL_OPT_JSON, .help = "check: print JSON for machines"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -415,7 +480,7 @@ static const struct pl_option json_options[] = {
     {"check", PL_OPT_CHECK,
      .help = "Print nothing: exit 0 when the input is JSON; with --pretty, --minify or "
              "--canonical, exit 1 when it is not in that form already"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -446,7 +511,7 @@ static const struct pl_option stream_options[] = {
      .help = "The dialect of the events in FILE"},
     {"to", PL_OPT_TO, .args = {"DIALECT"}, .choice = dialect_choice,
      .help = "The dialect to write; patches are those of a session's turn, one per line"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -480,10 +545,10 @@ static const char *encoding_choice(size_t i)
 
 static const struct pl_option tokens_options[] = {
     OPT_COUNTING,
-    {"as", PL_OPT_AS, .args = {"FORMAT"}, .choice = format_choice,
+    {"as", PL_OPT_AS, .args = {"FORMAT"}, .choice = pl_format_choice,
      .help = "The format of FILE; by default it is told from the content"},
     {"json", PL_OPT_JSON, .help = "Print JSON for machines"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -503,7 +568,7 @@ static const struct pl_example tokens_examples[] = {
 };
 
 static const struct pl_option trim_options[] = {
-    {"as", PL_OPT_AS, .args = {"FORMAT"}, .choice = format_choice,
+    {"as", PL_OPT_AS, .args = {"FORMAT"}, .choice = pl_format_choice,
      .help = "The format of FILE; by default it is told from the content"},
     {"max-tokens", PL_OPT_MAX_TOKENS, .args = {"N"}, .help = "Make it fit into N tokens"},
     OPT_COUNTING,
@@ -511,7 +576,7 @@ static const struct pl_option trim_options[] = {
      .help = "What to say in place of the exchanges that are left out; by default their number"},
     {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true,
      .help = "Write to FILE what was left out, with its tokens"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -534,7 +599,7 @@ static const struct pl_example trim_examples[] = {
 
 static const struct pl_option version_options[] = {
     {"json", PL_OPT_JSON, .help = "Print JSON for machines"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -550,7 +615,7 @@ static const struct pl_example version_examples[] = {
 };
 
 static const struct pl_option completion_options[] = {
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -569,7 +634,7 @@ static const struct pl_example completion_examples[] = {
 
 static const struct pl_option help_options[] = {
     {"man", PL_OPT_MAN, .is_hidden = true, .help = "Print the manual page"},
-    OPT_HELP,
+    PL_OPTION_HELP,
     {0},
 };
 
@@ -584,6 +649,24 @@ static const struct pl_example help_examples[] = {
 };
 
 const struct pl_command pl_commands[] = {
+    {"serve", "Serve sessions over HTTP, WebSocket and event streams", "[OPTION]...",
+     serve_paragraphs, serve_options, serve_examples, NULL, 0, 0, "no operand", pl_cmd_serve},
+    {"session", "Talk in conversations a server keeps, and look after them",
+     "list|new|show|chat|stop|answer|delete|export|import|fork|share [OPTION]... [WORD]...",
+     pl_session_paragraphs, pl_session_options, pl_session_examples, NULL, 1, 4,
+     "what to do and what with", pl_cmd_session},
+    {"key", "Make, list and revoke keys of a server", "create|list|revoke [OPTION]... [ID]",
+     pl_key_paragraphs, pl_key_options, pl_key_examples, NULL, 1, 2,
+     "create, list, or revoke and an ID", pl_cmd_key},
+    {"backup", "Copy everything a server keeps into a file", "[OPTION]... FILE",
+     pl_backup_paragraphs, pl_backup_options, pl_backup_examples, NULL, 1, 1, "the FILE to write",
+     pl_cmd_backup},
+    {"restore", "Put a backup in the place of the store", "[OPTION]... FILE", pl_restore_paragraphs,
+     pl_restore_options, pl_restore_examples, NULL, 1, 1, "the FILE that backup has written",
+     pl_cmd_restore},
+    {"doctor", "Look for what is wrong with this machine and its data", "[OPTION]...",
+     pl_doctor_paragraphs, pl_doctor_options, pl_doctor_examples, NULL, 0, 0, "no operand",
+     pl_cmd_doctor},
     {"validate", "Check JSON files against a schema",
      "(--as NAME | --schema FILE) [OPTION]... FILE...", validate_paragraphs, validate_options,
      validate_examples, NULL, 1, SIZE_MAX, "a FILE to check (- for standard input)",

@@ -43,7 +43,15 @@ extern const char pl_program_summary[];
 const struct pl_command *pl_command_find(const char *name);
 /* pl_choice_fn over the names of all commands. */
 const char *pl_command_choice(size_t i);
+/* pl_choice_fn over the names of all formats. */
+const char *pl_format_choice(size_t i);
 
+enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_session(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_key(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_backup(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_restore(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_doctor(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_validate(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_convert(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_detect(struct pl_console *console, const struct pl_args *args);

@@ -44,6 +44,7 @@ static void wipe_progress(struct pl_console *console)
     if (!console->has_progress)
         return;
     fputs("\r\033[K", stderr);
+    fflush(stderr); /* before what comes next on standard output */
     console->has_progress = false;
 }
 

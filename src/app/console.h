@@ -14,7 +14,7 @@ enum pl_exit {
     PL_EXIT_NO = 1, /* the answer is no: invalid, not there, not in that form */
     PL_EXIT_USAGE = 2,
     PL_EXIT_UNREADABLE = 3, /* missing, or not JSON */
-    PL_EXIT_FAILED = 4,     /* input or output failed, out of memory */
+    PL_EXIT_FAILED = 4,     /* input, output or the server failed, out of memory */
 };
 
 enum pl_style { PL_STYLE_PLAIN, PL_STYLE_GOOD, PL_STYLE_BAD, PL_STYLE_BOLD };

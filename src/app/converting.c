@@ -25,6 +25,7 @@ struct job {
     struct pl_file carry;              /* owned */
     struct pl_buf imported;            /* owned; the document as a structured chat */
     struct pl_converted made;          /* owned */
+    struct pl_workspace space;         /* owned; kept from line to line */
 };
 
 /* NDJSON on its way. */
@@ -42,8 +43,9 @@ struct lines {
 
 static void job_reset(struct job *job)
 {
-    pl_converted_deinit(&job->made);
-    pl_converted_init(&job->made);
+    pl_buf_clear(&job->made.out);
+    pl_buf_clear(&job->made.report);
+    pl_buf_clear(&job->made.carry);
     pl_buf_clear(&job->imported);
 }
 
@@ -363,9 +365,12 @@ enum pl_exit pl_converting_run(const struct pl_converting *how, const struct pl_
 {
     struct job job = {.how = how, .at = at, .opts = how->opts, .name = pl_input_name(at->in)};
     pl_converted_init(&job.made);
+    pl_workspace_init(&job.space);
+    job.opts.workspace = &job.space;
     pl_buf_init(&job.imported, 0);
     enum pl_exit code = at->is_ndjson ? convert_lines(&job) : convert_document(&job);
     pl_converted_deinit(&job.made);
+    pl_workspace_deinit(&job.space);
     pl_buf_deinit(&job.imported);
     pl_file_close(&job.carry);
     return code;

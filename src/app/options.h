@@ -65,6 +65,34 @@ enum pl_option_id {
     PL_OPT_EVERY,
     PL_OPT_MAX,
     PL_OPT_SOUND,
+    PL_OPT_HOST,
+    PL_OPT_PORT,
+    PL_OPT_DATA,
+    PL_OPT_STORE,
+    PL_OPT_UNIX,
+    PL_OPT_TLS_CERT,
+    PL_OPT_TLS_KEY,
+    PL_OPT_BEHIND_PROXY,
+    PL_OPT_ALLOW_HOST,
+    PL_OPT_ALLOW_ORIGIN,
+    PL_OPT_SHARDS,
+    PL_OPT_WORKERS,
+    PL_OPT_MAX_CONNECTIONS,
+    PL_OPT_DRAIN,
+    PL_OPT_LOG_LEVEL,
+    PL_OPT_LOG_JSON,
+    PL_OPT_PRINT_CONFIG,
+    PL_OPT_SERVER,
+    PL_OPT_KEY_FILE,
+    PL_OPT_LIMIT,
+    PL_OPT_QUERY,
+    PL_OPT_INTENT,
+    PL_OPT_TURNS,
+    PL_OPT_TURN,
+    PL_OPT_NO_WAIT,
+    PL_OPT_FORMAT,
+    PL_OPT_NAME,
+    PL_OPT_YES,
 };
 
 /* The i-th word that may stand in a place, NULL behind the last. */
@@ -81,6 +109,12 @@ struct pl_option {
     bool is_repeatable;
     const char *help; /* a sentence without a full stop at the end */
 };
+
+/* Every command has it. */
+#define PL_OPTION_HELP                                                                             \
+    {                                                                                              \
+        "help", PL_OPT_HELP, 'h', .is_repeatable = true, .help = "Show this help"                  \
+    }
 
 struct pl_option_use {
     const struct pl_option *option;

@@ -122,6 +122,28 @@ static enum pl_status export_texts(struct pl_converted *made, bool is_done,
     return status;
 }
 
+struct parley_workspace {
+    struct pl_workspace space;
+};
+
+enum parley_status parley_workspace_create(struct parley_workspace **ret_workspace)
+{
+    struct parley_workspace *workspace = pl_mem_alloc(1, sizeof *workspace);
+    if (!workspace)
+        return PARLEY_NOMEM;
+    pl_workspace_init(&workspace->space);
+    *ret_workspace = workspace;
+    return PARLEY_OK;
+}
+
+void parley_workspace_destroy(struct parley_workspace *workspace)
+{
+    if (!workspace)
+        return;
+    pl_workspace_deinit(&workspace->space);
+    pl_mem_free(workspace);
+}
+
 enum parley_status parley_convert(const char *text, size_t size,
                                   const struct parley_convert_opts *opts,
                                   struct parley_converted *ret_made, struct parley_error *err)
@@ -132,8 +154,10 @@ enum parley_status parley_convert(const char *text, size_t size,
     *ret_made = (struct parley_converted){0};
     pl_converted_init(&made);
     enum pl_status status = import_opts(opts, &own, &detail);
-    if (status == PL_OK)
+    if (status == PL_OK) {
+        own.workspace = opts->workspace ? &opts->workspace->space : NULL;
         status = pl_convert((struct pl_str){text, size}, &own, &made, &detail);
+    }
     if (status == PL_OK || status == PL_INVALID) {
         enum pl_status exported = export_texts(&made, status == PL_OK, ret_made);
         if (exported != PL_OK) {

@@ -14,6 +14,8 @@ const pages = [
   ['docs/guide/conversion.md', 'docs/guide/examples'],
   ['docs/guide/streams.md', 'docs/guide/examples'],
   ['docs/guide/prompts.md', 'docs/guide/examples'],
+  ['docs/guide/server.md', 'docs/guide/examples'],
+  ['docs/guide/sessions.md', 'docs/guide/examples'],
 ];
 
 // [[command, expected output]] of one block.

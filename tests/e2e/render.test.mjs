@@ -53,6 +53,20 @@ const cited = file('cited.json', JSON.stringify([{
   } } },
 }]));
 
+test('render and the schema agree on what a name is', () => {
+  const names = { name: true, 'user.first-name_2': true, 名字: true, 'नाम': true, 'ชื่อ': true, 'e\u0301t\u0301': true, '٣': true,
+    'a b': false, 'a!': false, '': false, '“a”': false, '😀': false };
+  for (const [name, isName] of Object.entries(names)) {
+    const variables = [{ name, type: 'text' }];
+    const chat = { protocol: 'structured-chat', messages: [{ id: 'm', role: 'user', content: `{{${name}}}` }] };
+    const declared = JSON.stringify({ ...chat, variables });
+    assert.equal(run(['validate', '--as', 'structured-chat', '-'], { input: declared }).code, isName ? 0 : 1, name);
+    assert.equal(run(['render', '--preview', '-'], { input: declared }).code, isName ? 0 : 1, name);
+    // In a text, what is no name is just text.
+    assert.equal(run(['render', '-'], { input: JSON.stringify(chat) }).code, isName ? 1 : 0, name);
+  }
+});
+
 test('cite names each source, and an unknown one is a warning', () => {
   const { code, out } = run(['cite', cited]);
   assert.equal(code, 0);

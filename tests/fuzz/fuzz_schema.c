@@ -27,8 +27,9 @@ static void run(const struct pl_schema *schema, struct pl_str text)
     struct pl_arena arena;
     struct pl_json_doc doc;
     struct pl_schema_run *scratch = NULL;
+    struct pl_json_opts opts = {.allows_duplicate_keys = text.len % 3 == 0};
     pl_arena_init(&arena, 0);
-    if (pl_json_parse(&arena, text, NULL, &doc, NULL) == PL_OK &&
+    if (pl_json_parse(&arena, text, &opts, &doc, NULL) == PL_OK &&
         pl_schema_run_create(schema, &scratch) == PL_OK) {
         bool is_valid = false;
         struct pl_schema_report report = {0};

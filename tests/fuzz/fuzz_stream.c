@@ -1,7 +1,8 @@
 /* Any bytes as a stream of any dialect: it may be refused, it must not crash, and how the bytes
- * were cut on the way must not show in what comes out.
+ * were cut on the way must not show in what comes out: whole, in pieces of any size, byte by byte.
  *
- * The first byte picks the dialects, the second the size of the pieces; the rest is the stream. */
+ * The first byte picks the reader (its remainder by 5) and the writer, the second the sizes of the
+ * pieces; the rest is the stream. */
 #include "stream/stream.h"
 
 #include <stdlib.h>
@@ -16,17 +17,30 @@ static void must(bool is_true)
         abort();
 }
 
+/* Sizes from 1 to the greatest, one after the other as chance has it. */
+struct cut {
+    size_t greatest;
+    uint32_t chance;
+};
+
+static size_t next_size(struct cut *cut)
+{
+    cut->chance = cut->chance * 1664525 + 1013904223;
+    return cut->greatest == SIZE_MAX ? SIZE_MAX : 1 + (cut->chance >> 8) % cut->greatest;
+}
+
 /* The status of the first call that failed, and all the output of the stream. */
 static enum pl_status run(const struct pl_dialect *from, const struct pl_dialect *to,
-                          struct pl_str text, size_t n_piece, struct pl_buf *out)
+                          struct pl_str text, struct cut cut, struct pl_buf *out)
 {
     struct pl_stream *stream = NULL;
     struct pl_error err;
     must(pl_stream_create(from, to, &stream) == PL_OK);
     enum pl_status status = PL_OK;
-    for (size_t at = 0; at < text.len && status == PL_OK; at += n_piece) {
-        size_t end = text.len - at > n_piece ? at + n_piece : text.len;
-        status = pl_stream_feed(stream, pl_str_slice(text, at, end), &err);
+    while (text.len && status == PL_OK) {
+        size_t n = next_size(&cut);
+        status = pl_stream_feed(stream, pl_str_slice(text, 0, n), &err);
+        text = pl_str_slice(text, n, text.len);
         pl_buf_add(out, pl_buf_str(&stream->out));
         pl_buf_clear(&stream->out);
     }
@@ -45,13 +59,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct pl_dialect *from = pl_dialects[data[0] % N_DIALECTS];
     const struct pl_dialect *to = pl_dialects[data[0] / N_DIALECTS % N_DIALECTS];
     struct pl_str text = {(const char *)data + 2, size - 2};
-    size_t n_piece = 1 + data[1] % 64;
+    const struct cut cuts[] = {{.greatest = 1},
+                               {.greatest = 2 + 4 * (size_t)data[1], .chance = data[1]}};
     PL_CLEANUP_BUF struct pl_buf whole;
-    PL_CLEANUP_BUF struct pl_buf pieces;
     pl_buf_init(&whole, 0);
-    pl_buf_init(&pieces, 0);
-    enum pl_status status = run(from, to, text, text.len, &whole);
-    must(run(from, to, text, n_piece, &pieces) == status);
-    must(pl_str_eq(pl_buf_str(&whole), pl_buf_str(&pieces)));
+    enum pl_status status = run(from, to, text, (struct cut){.greatest = SIZE_MAX}, &whole);
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        PL_CLEANUP_BUF struct pl_buf pieces;
+        pl_buf_init(&pieces, 0);
+        must(run(from, to, text, cuts[i], &pieces) == status);
+        must(pl_str_eq(pl_buf_str(&whole), pl_buf_str(&pieces)));
+    }
     return 0;
 }

@@ -25,38 +25,14 @@ void pl_arena_init(struct pl_arena *arena, size_t max_bytes)
     *arena = (struct pl_arena){.max_bytes = max_bytes ? max_bytes : SIZE_MAX};
 }
 
-void pl_arena_deinit(struct pl_arena *arena)
+void pl_arena_init_in(struct pl_arena *arena, size_t max_bytes, char *space, size_t n_bytes)
 {
-    for (struct pl_arena_block *b = arena->head, *older; b; b = older) {
-        older = b->older;
-        pl_mem_free(b);
-    }
-    *arena = (struct pl_arena){.max_bytes = arena->max_bytes};
-}
-
-void pl_arena_deinit_var(struct pl_arena *arena)
-{
-    pl_arena_deinit(arena);
-}
-
-void pl_arena_reset(struct pl_arena *arena)
-{
-    struct pl_arena_block *largest = NULL;
-    for (struct pl_arena_block *b = arena->head; b; b = b->older)
-        if (!largest || b->n_bytes > largest->n_bytes)
-            largest = b;
-    for (struct pl_arena_block *b = arena->head, *older; b; b = older) {
-        older = b->older;
-        if (b != largest)
-            pl_mem_free(b);
-    }
-    arena->head = largest;
-    if (!largest)
+    pl_arena_init(arena, max_bytes);
+    size_t off = -(uintptr_t)space % ALIGN;
+    if (n_bytes <= off)
         return;
-    largest->older = NULL;
-    arena->n_bytes = largest->n_bytes;
-    arena->cur = largest->space;
-    arena->end = (char *)largest + largest->n_bytes;
+    arena->space = arena->cur = space + off;
+    arena->space_end = arena->end = space + n_bytes;
 }
 
 /* Blocks double, so the number of heap calls stays logarithmic in what is asked for. */
@@ -66,6 +42,8 @@ static bool add_block(struct pl_arena *arena, size_t need)
     if (__builtin_add_overflow(need, sizeof(struct pl_arena_block), &least) || least > left)
         return false;
     size_t n_bytes = arena->n_bytes > FIRST_BLOCK ? arena->n_bytes : FIRST_BLOCK;
+    if (n_bytes < arena->n_wanted)
+        n_bytes = arena->n_wanted;
     if (n_bytes < least)
         n_bytes = least;
     if (n_bytes > left)
@@ -80,6 +58,42 @@ static bool add_block(struct pl_arena *arena, size_t need)
     arena->cur = block->space;
     arena->end = (char *)block + n_bytes;
     return true;
+}
+
+static void free_blocks(struct pl_arena *arena)
+{
+    for (struct pl_arena_block *b = arena->head, *older; b; b = older) {
+        older = b->older;
+        pl_mem_free(b);
+    }
+    arena->head = NULL;
+    arena->n_bytes = 0;
+    arena->cur = arena->space;
+    arena->end = arena->space_end;
+}
+
+void pl_arena_deinit(struct pl_arena *arena)
+{
+    free_blocks(arena);
+    *arena = (struct pl_arena){.max_bytes = arena->max_bytes};
+}
+
+void pl_arena_deinit_var(struct pl_arena *arena)
+{
+    pl_arena_deinit(arena);
+}
+
+void pl_arena_reset(struct pl_arena *arena)
+{
+    struct pl_arena_block *only = arena->head;
+    if (only && !only->older) {
+        arena->cur = only->space;
+        arena->end = (char *)only + only->n_bytes;
+        return;
+    }
+    if (arena->n_bytes)
+        arena->n_wanted = arena->n_bytes;
+    free_blocks(arena);
 }
 
 static void *alloc_bytes(struct pl_arena *arena, size_t n_bytes)

@@ -13,15 +13,21 @@ struct pl_arena {
     char *cur, *end;             /* free space in head */
     size_t n_bytes;              /* taken from the heap so far */
     size_t max_bytes;            /* cap on n_bytes */
+    size_t n_wanted;             /* bytes of the next block at least: what a round took */
+    char *space, *space_end;     /* borrowed; what it was lent to begin with, or NULL */
 };
 
 /* Takes no memory yet, so it cannot fail. max_bytes 0 means no cap. */
 void pl_arena_init(struct pl_arena *arena, size_t max_bytes);
+/* The same, with n_bytes at `space` to use up before the heap: what is small never gets there. The
+ * space must outlive the arena; it is not counted under the cap. */
+void pl_arena_init_in(struct pl_arena *arena, size_t max_bytes, char *space, size_t n_bytes);
 void pl_arena_deinit(struct pl_arena *arena);
 void pl_arena_deinit_var(struct pl_arena *arena);
 #define PL_CLEANUP_ARENA __attribute__((cleanup(pl_arena_deinit_var)))
 
-/* Forgets everything, keeps the largest block: the next round of the same size takes no heap. */
+/* Forgets everything. One block is kept; of several is remembered how much they were, so that the
+ * next round takes one: rounds of the same size soon take no heap. */
 void pl_arena_reset(struct pl_arena *arena);
 
 /* 16-byte aligned, not zeroed; NULL when out of memory or over the cap. */

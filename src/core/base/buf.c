@@ -23,7 +23,7 @@ void pl_buf_clear(struct pl_buf *buf)
     buf->status = PL_OK;
 }
 
-static char *grow(struct pl_buf *buf, size_t n)
+char *pl_buf_grow(struct pl_buf *buf, size_t n)
 {
     size_t need;
     if (buf->status != PL_OK)
@@ -48,33 +48,6 @@ static char *grow(struct pl_buf *buf, size_t n)
     buf->ptr = ptr;
     buf->cap = cap;
     return ptr + buf->len;
-}
-
-char *pl_buf_reserve(struct pl_buf *buf, size_t n)
-{
-    if (buf->status == PL_OK && buf->cap - buf->len >= n && buf->ptr)
-        return buf->ptr + buf->len;
-    return grow(buf, n);
-}
-
-void pl_buf_add(struct pl_buf *buf, struct pl_str s)
-{
-    if (s.len == 0)
-        return;
-    char *to = pl_buf_reserve(buf, s.len);
-    if (!to)
-        return;
-    memcpy(to, s.ptr, s.len);
-    buf->len += s.len;
-}
-
-void pl_buf_addc(struct pl_buf *buf, char c)
-{
-    char *to = pl_buf_reserve(buf, 1);
-    if (!to)
-        return;
-    *to = c;
-    buf->len++;
 }
 
 void pl_buf_fill(struct pl_buf *buf, char c, size_t n)

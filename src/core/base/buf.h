@@ -23,10 +23,32 @@ void pl_buf_deinit(struct pl_buf *buf);
 void pl_buf_clear(struct pl_buf *buf);
 
 /* Room for n more bytes at ptr + len, or NULL. The caller writes there and adds to len. */
-char *pl_buf_reserve(struct pl_buf *buf, size_t n);
+char *pl_buf_grow(struct pl_buf *buf, size_t n); /* … where there is none yet */
+static inline char *pl_buf_reserve(struct pl_buf *buf, size_t n)
+{
+    if (__builtin_expect(buf->status == PL_OK && buf->cap - buf->len >= n && buf->ptr, 1))
+        return buf->ptr + buf->len;
+    return pl_buf_grow(buf, n);
+}
 
-void pl_buf_add(struct pl_buf *buf, struct pl_str s);
-void pl_buf_addc(struct pl_buf *buf, char c);
+static inline void pl_buf_add(struct pl_buf *buf, struct pl_str s)
+{
+    char *to = s.len ? pl_buf_reserve(buf, s.len) : NULL;
+    if (!to)
+        return;
+    memcpy(to, s.ptr, s.len);
+    buf->len += s.len;
+}
+
+static inline void pl_buf_addc(struct pl_buf *buf, char c)
+{
+    char *to = pl_buf_reserve(buf, 1);
+    if (!to)
+        return;
+    *to = c;
+    buf->len++;
+}
+
 void pl_buf_fill(struct pl_buf *buf, char c, size_t n);
 void pl_buf_addf(struct pl_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

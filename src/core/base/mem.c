@@ -1,6 +1,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void *libc_hook(void *ctx, void *ptr, size_t size)
 {
@@ -38,6 +39,11 @@ void pl_mem_free(void *ptr)
 {
     if (ptr)
         hook(hook_ctx, ptr, 0);
+}
+
+void pl_mem_clear(void *ptr, size_t n_bytes)
+{
+    memset(ptr, 0, n_bytes);
 }
 
 void pl_mem_free_var(void *pointer_to_pointer)

@@ -17,6 +17,9 @@ void *pl_mem_alloc(size_t n, size_t size);
 void *pl_mem_grow(void *ptr, size_t n, size_t size);
 void pl_mem_free(void *ptr);
 
+/* memset to zero where the compiler would make a slow loop of a size it knows. */
+void pl_mem_clear(void *ptr, size_t n_bytes);
+
 /* For the cleanup attribute on a pointer variable: frees what it points to. */
 void pl_mem_free_var(void *pointer_to_pointer);
 #define PL_CLEANUP_FREE __attribute__((cleanup(pl_mem_free_var)))

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct pl_str {
@@ -19,6 +20,28 @@ struct pl_str {
 static inline struct pl_str pl_str_of(const char *cstr)
 {
     return (struct pl_str){cstr, cstr ? strlen(cstr) : 0};
+}
+
+/* memcpy without a call for the few bytes of a word: two loads that overlap cover any length up to
+ * sixteen. */
+__attribute__((always_inline)) static inline void pl_bytes_copy(char *to, const char *from,
+                                                                size_t n)
+{
+    if (n >= 8 && n <= 16) {
+        uint64_t first, last;
+        memcpy(&first, from, 8);
+        memcpy(&last, from + n - 8, 8);
+        memcpy(to, &first, 8);
+        memcpy(to + n - 8, &last, 8);
+    } else if (n >= 4 && n < 8) {
+        uint32_t first, last;
+        memcpy(&first, from, 4);
+        memcpy(&last, from + n - 4, 4);
+        memcpy(to, &first, 4);
+        memcpy(to + n - 4, &last, 4);
+    } else if (n) {
+        memcpy(to, from, n);
+    }
 }
 
 static inline bool pl_str_eq(struct pl_str a, struct pl_str b)

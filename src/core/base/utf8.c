@@ -8,6 +8,12 @@
 #include <immintrin.h>
 #endif
 
+/* The least second byte. Below it stand overlong forms. */
+static unsigned char low_second(unsigned char lead)
+{
+    return lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+}
+
 /* Length of the well-formed sequence at p (n bytes left), or 0. */
 static size_t sequence_length(const unsigned char *p, size_t n)
 {
@@ -18,7 +24,7 @@ static size_t sequence_length(const unsigned char *p, size_t n)
     if (len == 0 || len > n)
         return 0;
     /* The second byte is where overlong forms, surrogates and values beyond U+10FFFF show. */
-    unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    unsigned char low = low_second(lead);
     unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     if (p[1] < low || p[1] > high)
         return 0;
@@ -164,6 +170,17 @@ size_t pl_utf8_valid_prefix_with(enum pl_cpu cpu, struct pl_str s)
 size_t pl_utf8_valid_prefix(struct pl_str s)
 {
     return pl_utf8_valid_prefix_with(s.len >= 64 ? pl_cpu_best() : PL_CPU_SCALAR, s);
+}
+
+bool pl_utf8_is_cut(struct pl_str tail)
+{
+    if (tail.len == 0 || tail.len > 3)
+        return false;
+    /* Filled up with the least bytes that may follow, it must be a sequence longer than it was. */
+    unsigned char whole[4] = {(unsigned char)tail.ptr[0], low_second((unsigned char)tail.ptr[0]),
+                              0x80, 0x80};
+    memcpy(whole, tail.ptr, tail.len);
+    return sequence_length(whole, sizeof whole) > tail.len;
 }
 
 size_t pl_utf8_count(struct pl_str s)

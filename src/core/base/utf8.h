@@ -18,6 +18,10 @@ static inline bool pl_utf8_is_valid(struct pl_str s)
 /* The same for a given instruction set, so that tests can compare them. */
 size_t pl_utf8_valid_prefix_with(enum pl_cpu cpu, struct pl_str s);
 
+/* Whether `tail` is the beginning of one sequence that only lacks bytes: what may be left over of
+ * valid text that was cut anywhere. */
+bool pl_utf8_is_cut(struct pl_str tail);
+
 /* Code points in valid UTF-8 (bytes that are not continuation bytes). */
 size_t pl_utf8_count(struct pl_str s);
 

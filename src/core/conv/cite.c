@@ -136,14 +136,14 @@ static enum pl_cite_snippet check_snippet(const struct finder *f, const struct p
     return is_found ? PL_CITE_SNIPPET_FOUND : PL_CITE_SNIPPET_MISSING;
 }
 
-static bool is_page(const struct pl_json_doc *doc, const struct pl_json_node *page)
+bool pl_cite_is_page(const struct pl_json_doc *doc, const struct pl_json_node *page)
 {
     return pl_json_kind(page) == PL_JSON_NUMBER &&
            pl_json_number_is_integer(pl_json_span(doc, page)) &&
            pl_json_number_cmp(pl_json_span(doc, page), PL_STR("1")) >= 0;
 }
 
-static bool is_box(const struct pl_json_doc *doc, const struct pl_json_node *box)
+bool pl_cite_is_box(const struct pl_json_doc *doc, const struct pl_json_node *box)
 {
     if (pl_json_kind(box) != PL_JSON_ARRAY || pl_json_count(box) != 4)
         return false;
@@ -162,8 +162,8 @@ static void resolve(struct finder *f, const struct pl_json_node *map, struct pl_
     const struct pl_json_node *location = pl_conv_node(f->conv, cite->entry, "location");
     const struct pl_json_node *page = pl_conv_node(f->conv, location, "page_number");
     const struct pl_json_node *box = pl_conv_node(f->conv, location, "bbox");
-    cite->has_bad_page = page && !is_page(doc, page);
-    cite->has_bad_box = box && !is_box(doc, box);
+    cite->has_bad_page = page && !pl_cite_is_page(doc, page);
+    cite->has_bad_box = box && !pl_cite_is_box(doc, box);
     cite->snippet = cite->entry ? check_snippet(f, cite, location) : PL_CITE_SNIPPET_NONE;
 }
 

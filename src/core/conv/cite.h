@@ -61,4 +61,8 @@ void pl_cite_problems(const struct pl_cite *cite, pl_cite_say_fn *say, void *ctx
 /* Finds the next anchor behind *at in a text and moves *at behind it; false when there is none. */
 bool pl_cite_next(struct pl_str text, size_t *at, struct pl_str *ret_tag, struct pl_str *ret_id);
 
+/* The rules for what an entry says of its place. */
+bool pl_cite_is_page(const struct pl_json_doc *doc, const struct pl_json_node *page);
+bool pl_cite_is_box(const struct pl_json_doc *doc, const struct pl_json_node *box);
+
 #endif

@@ -1,15 +1,39 @@
 #include "conv/conv.h"
 
-#include "json/text.h"
-
 #include <stdio.h>
+
+/* Messages to make room for: a small document takes what its vectors begin with. */
+enum { FEW = 8, MOST_AT_ONCE = 1024 };
+
+enum pl_status pl_conv_renew(struct pl_conv *conv, struct pl_arena *arena,
+                             const struct pl_json_doc *doc)
+{
+    conv->arena = arena;
+    conv->doc = doc;
+    conv->messages.len = conv->parts.len = conv->children.len = 0;
+    conv->tools.len = conv->losses.len = 0;
+    pl_mem_clear(&conv->settings, sizeof conv->settings);
+    pl_mem_clear(&conv->answer, sizeof conv->answer);
+    conv->list = NULL;
+    conv->is_repaired = false;
+    conv->status = PL_OK;
+    conv->fates = pl_arena_zalloc(arena, doc->n_nodes, 1);
+    conv->glance = pl_arena_alloc(arena, 1, sizeof *conv->glance);
+    if (!conv->fates || !conv->glance)
+        return PL_NOMEM;
+    conv->glance->object = NULL;
+    /* A call and its result are some twenty nodes; growing would copy the large parts again. */
+    size_t n_least = doc->n_nodes / 16 < MOST_AT_ONCE ? doc->n_nodes / 16 : MOST_AT_ONCE;
+    bool is_there = n_least < FEW || (pl_vec_reserve(&conv->messages, n_least) &&
+                                      pl_vec_reserve(&conv->parts, n_least + n_least / 2));
+    return is_there ? PL_OK : PL_NOMEM;
+}
 
 enum pl_status pl_conv_init(struct pl_conv *conv, struct pl_arena *arena,
                             const struct pl_json_doc *doc)
 {
-    *conv = (struct pl_conv){.arena = arena, .doc = doc};
-    conv->fates = pl_arena_zalloc(arena, doc->n_nodes, 1);
-    return conv->fates ? PL_OK : PL_NOMEM;
+    *conv = (struct pl_conv){0};
+    return pl_conv_renew(conv, arena, doc);
 }
 
 void pl_conv_deinit(struct pl_conv *conv)
@@ -24,66 +48,98 @@ void pl_conv_deinit(struct pl_conv *conv)
 struct pl_message *pl_conv_add_message(struct pl_conv *conv, enum pl_role role,
                                        const struct pl_json_node *node, uint32_t element)
 {
-    struct pl_message message = {
-        .role = role, .node = node, .element = element, .parts = (uint32_t)conv->parts.len};
-    if (pl_vec_push(&conv->messages, message))
-        return &conv->messages.ptr[conv->messages.len - 1];
-    conv->status = PL_NOMEM;
-    return &conv->spare_message;
+    struct pl_message *message = pl_vec_add(&conv->messages);
+    if (!message) {
+        conv->status = PL_NOMEM;
+        return &conv->spare_message;
+    }
+    pl_mem_clear(message, sizeof *message);
+    message->role = role;
+    message->node = node;
+    message->element = element;
+    message->parts = (uint32_t)conv->parts.len;
+    return message;
 }
 
 struct pl_part *pl_conv_add_part(struct pl_conv *conv, enum pl_part_kind kind,
                                  const struct pl_json_node *node)
 {
-    struct pl_part part = {.kind = kind, .node = node, .children = (uint32_t)conv->children.len};
-    if (conv->status == PL_OK && pl_vec_push(&conv->parts, part)) {
-        conv->messages.ptr[conv->messages.len - 1].n_parts++;
-        return &conv->parts.ptr[conv->parts.len - 1];
+    struct pl_part *part = conv->status == PL_OK ? pl_vec_add(&conv->parts) : NULL;
+    if (!part) {
+        conv->status = PL_NOMEM;
+        return &conv->spare_part;
     }
-    conv->status = PL_NOMEM;
-    return &conv->spare_part;
+    pl_mem_clear(part, sizeof *part);
+    part->kind = kind;
+    part->node = node;
+    part->children = (uint32_t)conv->children.len;
+    conv->messages.ptr[conv->messages.len - 1].n_parts++;
+    return part;
 }
 
 struct pl_part *pl_conv_add_child(struct pl_conv *conv, enum pl_part_kind kind,
                                   const struct pl_json_node *node)
 {
-    struct pl_part part = {.kind = kind, .node = node};
-    if (conv->status == PL_OK && pl_vec_push(&conv->children, part)) {
-        conv->parts.ptr[conv->parts.len - 1].n_children++;
-        return &conv->children.ptr[conv->children.len - 1];
+    struct pl_part *part = conv->status == PL_OK ? pl_vec_add(&conv->children) : NULL;
+    if (!part) {
+        conv->status = PL_NOMEM;
+        return &conv->spare_part;
     }
-    conv->status = PL_NOMEM;
-    return &conv->spare_part;
+    pl_mem_clear(part, sizeof *part);
+    part->kind = kind;
+    part->node = node;
+    conv->parts.ptr[conv->parts.len - 1].n_children++;
+    return part;
 }
 
 struct pl_tool *pl_conv_add_tool(struct pl_conv *conv, const struct pl_json_node *node)
 {
-    struct pl_tool tool = {.node = node};
-    if (pl_vec_push(&conv->tools, tool))
-        return &conv->tools.ptr[conv->tools.len - 1];
-    conv->status = PL_NOMEM;
-    return &conv->spare_tool;
+    struct pl_tool *tool = pl_vec_add(&conv->tools);
+    if (!tool) {
+        conv->status = PL_NOMEM;
+        return &conv->spare_tool;
+    }
+    pl_mem_clear(tool, sizeof *tool);
+    tool->node = node;
+    return tool;
 }
 
-const struct pl_json_node *pl_conv_node(const struct pl_conv *conv,
-                                        const struct pl_json_node *object, const char *key)
+static void glance_at(struct pl_conv_glance *glance, const struct pl_json_node *object)
 {
-    if (!object)
+    const struct pl_json_node *end = pl_json_end(object);
+    uint64_t keys = 0, shared = 0;
+    for (const struct pl_json_node *k = pl_json_first(object); k < end;
+         k = pl_json_next_member(k)) {
+        uint32_t place = pl_json_key_hash_of(k) % 64;
+        uint64_t bit = (uint64_t)1 << place;
+        shared |= keys & bit;
+        keys |= bit;
+        glance->at[place] = k;
+    }
+    glance->object = object;
+    glance->keys = keys;
+    glance->shared = shared;
+}
+
+const struct pl_json_node *pl_conv_find(const struct pl_conv *conv,
+                                        const struct pl_json_node *object, struct pl_str key,
+                                        uint32_t hash)
+{
+    struct pl_conv_glance *glance = conv->glance;
+    const struct pl_json_node *value = NULL;
+    if (pl_json_kind(object) != PL_JSON_OBJECT)
         return NULL;
-    const struct pl_json_node *value = pl_json_get(conv->doc, object, pl_str_of(key));
+    if (glance->object != object) {
+        glance_at(glance, object);
+        if (!(glance->keys >> hash % 64 & 1))
+            return NULL;
+    }
+    const struct pl_json_node *k = glance->at[hash % 64];
+    if (glance->shared >> hash % 64 & 1)
+        value = pl_json_get_hashed(conv->doc, object, key, hash);
+    else if (pl_json_key_hash_of(k) == hash && pl_json_key_is(conv->doc, k, key))
+        value = k + 1;
     return value && pl_json_kind(value) != PL_JSON_NULL ? value : NULL;
-}
-
-struct pl_val pl_conv_get(const struct pl_conv *conv, const struct pl_json_node *object,
-                          const char *key)
-{
-    return pl_val_node(pl_conv_node(conv, object, key));
-}
-
-bool pl_conv_says(const struct pl_conv *conv, const struct pl_json_node *node, const char *word)
-{
-    return node && pl_json_kind(node) == PL_JSON_STRING &&
-           pl_json_text_is(conv->doc, node, pl_str_of(word));
 }
 
 int pl_conv_word(const struct pl_conv *conv, const struct pl_json_node *node,
@@ -95,9 +151,11 @@ int pl_conv_word(const struct pl_conv *conv, const struct pl_json_node *node,
     return -1;
 }
 
-static struct pl_str decoded(struct pl_conv *conv, struct pl_str raw)
+/* `node` is the string that `raw` is (a piece of). */
+static struct pl_str decoded(struct pl_conv *conv, const struct pl_json_node *node,
+                             struct pl_str raw)
 {
-    if (!memchr(raw.ptr, '\\', raw.len))
+    if (!(node->tag & PL_JSON_ESCAPED))
         return raw;
     char *to = pl_arena_alloc(conv->arena, raw.len, 1);
     if (!to) {
@@ -115,37 +173,58 @@ struct pl_str pl_conv_text(struct pl_conv *conv, struct pl_val val)
     case PL_VAL_NODE:
         if (pl_json_kind(val.node) != PL_JSON_STRING)
             return pl_json_span(conv->doc, val.node);
-        return decoded(conv, pl_json_raw(conv->doc, val.node));
+        return decoded(conv, val.node, pl_json_raw(conv->doc, val.node));
     case PL_VAL_SPAN:
-        return decoded(conv, val.str);
+        return decoded(conv, val.node, val.str);
     default:
         return val.str;
     }
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 bool pl_conv_is_blank(struct pl_conv *conv, struct pl_val val)
 {
+    /* One letter is enough, and nearly every text begins with one. */
+    if (val.kind == PL_VAL_NODE && pl_json_kind(val.node) == PL_JSON_STRING && val.node->len > 2) {
+        char first = *pl_json_raw(conv->doc, val.node).ptr;
+        if (first != '\\' && !is_space(first))
+            return false;
+    }
     struct pl_str text = pl_conv_text(conv, val);
     for (size_t i = 0; i < text.len; i++)
-        if (!strchr(" \t\r\n\f\v", text.ptr[i]))
+        if (!is_space(text.ptr[i]))
             return false;
     return true;
 }
 
-struct pl_str pl_conv_printf(struct pl_conv *conv, const char *format, ...)
+struct pl_str pl_conv_vprintf(struct pl_conv *conv, const char *format, va_list args)
 {
-    va_list args, again;
-    va_start(args, format);
+    char few[256];
+    va_list again;
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, args);
-    va_end(args);
+    int n = vsnprintf(few, sizeof few, format, args);
     char *to = n >= 0 ? pl_arena_alloc(conv->arena, (size_t)n + 1, 1) : NULL;
-    if (to)
-        vsnprintf(to, (size_t)n + 1, format, again);
-    else
+    if (!to)
         conv->status = PL_NOMEM;
+    else if ((size_t)n < sizeof few)
+        memcpy(to, few, (size_t)n + 1);
+    else
+        vsnprintf(to, (size_t)n + 1, format, again);
     va_end(again);
     return (struct pl_str){to, to ? (size_t)n : 0};
+}
+
+struct pl_str pl_conv_printf(struct pl_conv *conv, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    struct pl_str text = pl_conv_vprintf(conv, format, args);
+    va_end(args);
+    return text;
 }
 
 bool pl_conv_data_url(struct pl_conv *conv, struct pl_val url, struct pl_val *ret_mime,

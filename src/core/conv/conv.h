@@ -20,6 +20,10 @@
 
 #include "base/vec.h"
 #include "json/json.h"
+#include "json/key_hash.h"
+#include "json/text.h"
+
+#include <stdarg.h>
 
 #define PL_NO_ELEMENT UINT32_MAX
 
@@ -236,16 +240,26 @@ struct pl_loss {
     struct pl_str detail;            /* arena or static */
 };
 
+/* The object somebody looked into last: which keys it may have, one bit each, by hash, and where.
+ * A reader asks one object for dozens of members, most of which are not there. */
+struct pl_conv_glance {
+    const struct pl_json_node *object;
+    uint64_t keys;
+    uint64_t shared;                   /* bits that stand for more than one key */
+    const struct pl_json_node *at[64]; /* for each bit that is set, the key */
+};
+
 struct pl_conv {
     struct pl_arena *arena;        /* borrowed */
     const struct pl_json_doc *doc; /* borrowed: the source */
-    struct pl_settings settings;
-    struct pl_answer answer;
+    struct pl_conv_glance *glance; /* arena */
     PL_VEC(struct pl_message) messages;
     PL_VEC(struct pl_part) parts;
     PL_VEC(struct pl_part) children; /* of results */
     PL_VEC(struct pl_tool) tools;
     PL_VEC(struct pl_loss) losses;
+    struct pl_settings settings;
+    struct pl_answer answer;
     uint8_t *fates;                  /* arena; a pl_fate per node of the source */
     const struct pl_json_node *list; /* the array the elements are in; NULL when there is none */
     bool is_repaired;                /* messages were changed, moved, put in or left out */
@@ -271,6 +285,9 @@ static inline struct pl_part *pl_conv_children(const struct pl_conv *conv,
 enum pl_status pl_conv_init(struct pl_conv *conv, struct pl_arena *arena,
                             const struct pl_json_doc *doc);
 void pl_conv_deinit(struct pl_conv *conv);
+/* The same of one that had another source before: the memory of its lists is used again. */
+enum pl_status pl_conv_renew(struct pl_conv *conv, struct pl_arena *arena,
+                             const struct pl_json_doc *doc);
 
 /* Append, and return the new one to fill in (valid until the next append of its kind), or a spare
  * one when out of memory (conv->status remembers). A part belongs to the last message, a child to
@@ -284,7 +301,18 @@ struct pl_part *pl_conv_add_child(struct pl_conv *conv, enum pl_part_kind kind,
 struct pl_tool *pl_conv_add_tool(struct pl_conv *conv, const struct pl_json_node *node);
 
 /* Fates. A node's fate is also its descendants'. KNOWN never overrules SAID or REPORTED. */
-void pl_conv_fate(struct pl_conv *conv, const struct pl_json_node *node, enum pl_fate fate);
+void pl_conv_fate_tree(struct pl_conv *conv, const struct pl_json_node *node, enum pl_fate fate);
+static inline void pl_conv_fate(struct pl_conv *conv, const struct pl_json_node *node,
+                                enum pl_fate fate)
+{
+    if (!node)
+        return;
+    uint8_t *at = conv->fates + (node - conv->doc->root);
+    if (*at < fate)
+        *at = (uint8_t)fate;
+    if (node->skip > 1)
+        pl_conv_fate_tree(conv, node, fate);
+}
 enum pl_fate pl_conv_fate_of(const struct pl_conv *conv, const struct pl_json_node *node);
 static inline void pl_conv_know(struct pl_conv *conv, const struct pl_json_node *node)
 {
@@ -301,12 +329,39 @@ void pl_conv_sweep(struct pl_conv *conv);
 
 /* Reading helpers. Member `key` of `object` as a value; NONE for null, absent, or when `object` is
  * NULL or no object. */
-struct pl_val pl_conv_get(const struct pl_conv *conv, const struct pl_json_node *object,
-                          const char *key);
-const struct pl_json_node *pl_conv_node(const struct pl_conv *conv,
-                                        const struct pl_json_node *object, const char *key);
+const struct pl_json_node *pl_conv_find(const struct pl_conv *conv,
+                                        const struct pl_json_node *object, struct pl_str key,
+                                        uint32_t hash);
+static inline const struct pl_json_node *
+pl_conv_node(const struct pl_conv *conv, const struct pl_json_node *object, const char *key)
+{
+    if (!object)
+        return NULL;
+    struct pl_str name = pl_str_of(key);
+    uint32_t hash = pl_json_key_hash_bytes(name.ptr, name.len);
+    if (conv->glance->object == object && !(conv->glance->keys >> hash % 64 & 1))
+        return NULL;
+    return pl_conv_find(conv, object, name, hash);
+}
+
+static inline struct pl_val pl_conv_get(const struct pl_conv *conv,
+                                        const struct pl_json_node *object, const char *key)
+{
+    return pl_val_node(pl_conv_node(conv, object, key));
+}
+
 /* Whether a string node says `word`. False for NULL and other kinds. */
-bool pl_conv_says(const struct pl_conv *conv, const struct pl_json_node *node, const char *word);
+static inline bool pl_conv_says(const struct pl_conv *conv, const struct pl_json_node *node,
+                                const char *word)
+{
+    if (!node || pl_json_kind(node) != PL_JSON_STRING)
+        return false;
+    if (node->tag & PL_JSON_ESCAPED)
+        return pl_json_text_is(conv->doc, node, pl_str_of(word));
+    /* One of a list of words is seldom the one: its first letter tells. */
+    struct pl_str raw = pl_json_raw(conv->doc, node);
+    return raw.len ? raw.ptr[0] == word[0] && pl_str_eq(raw, pl_str_of(word)) : !word[0];
+}
 /* Its place in a list of words ended by NULL, or -1. */
 int pl_conv_word(const struct pl_conv *conv, const struct pl_json_node *node,
                  const char *const words[]);
@@ -319,6 +374,8 @@ bool pl_conv_is_blank(struct pl_conv *conv, struct pl_val val);
 /* printf into the arena. */
 struct pl_str pl_conv_printf(struct pl_conv *conv, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+struct pl_str pl_conv_vprintf(struct pl_conv *conv, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 /* Splits "data:MIME;base64,DATA": true and the two pieces as SPANs of the node; false for any other
  * URL. */

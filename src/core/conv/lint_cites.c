@@ -3,35 +3,8 @@
 #include "conv/lint_int.h"
 
 #include "base/map.h"
-#include "json/number.h"
+#include "conv/cite.h"
 #include "json/text.h"
-
-/* Finds the next anchor behind *at and moves *at behind it; false when there is none. */
-static bool next_anchor(struct pl_str text, size_t *at, struct pl_str *ret_id)
-{
-    struct pl_str head = PL_STR("<cite");
-    for (size_t i = *at; i + head.len < text.len; i++) {
-        if (text.ptr[i] != '<' || !pl_str_starts(pl_str_slice(text, i, text.len), head))
-            continue;
-        const char *end = memchr(text.ptr + i, '>', text.len - i);
-        if (!end)
-            return false;
-        struct pl_str tag = {text.ptr + i, (size_t)(end - text.ptr) - i};
-        *at = (size_t)(end - text.ptr) + 1;
-        i = *at - 1;
-        for (size_t k = head.len; k + 4 < tag.len; k++) {
-            char quote = tag.ptr[k + 3];
-            if (memcmp(tag.ptr + k, "id=", 3) != 0 || (quote != '"' && quote != '\''))
-                continue;
-            const char *close = memchr(tag.ptr + k + 4, quote, tag.len - k - 4);
-            if (!close)
-                break;
-            *ret_id = (struct pl_str){tag.ptr + k + 4, (size_t)(close - tag.ptr) - k - 4};
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Notes the anchors of a message in `seen` and tells of those that the map does not know. */
 static void lint_anchors(struct pl_lint *lint, const struct pl_message *message,
@@ -42,8 +15,8 @@ static void lint_anchors(struct pl_lint *lint, const struct pl_message *message,
         const struct pl_part *part = &pl_conv_parts(conv, message)[k];
         if (part->kind != PL_PART_TEXT)
             continue;
-        struct pl_str text = pl_conv_text(conv, part->text), id;
-        for (size_t at = 0; next_anchor(text, &at, &id);) {
+        struct pl_str text = pl_conv_text(conv, part->text), tag, id;
+        for (size_t at = 0; pl_cite_next(text, &at, &tag, &id);) {
             bool is_new;
             if (!pl_map_put(seen, id, &is_new)) {
                 conv->status = PL_NOMEM;
@@ -59,18 +32,6 @@ static void lint_anchors(struct pl_lint *lint, const struct pl_message *message,
     }
 }
 
-static bool is_box(const struct pl_json_doc *doc, const struct pl_json_node *box)
-{
-    if (pl_json_kind(box) != PL_JSON_ARRAY || pl_json_count(box) != 4)
-        return false;
-    const struct pl_json_node *side = pl_json_first(box);
-    for (int i = 0; i < 4; i++)
-        if (pl_json_kind(side + i) != PL_JSON_NUMBER)
-            return false;
-    return pl_json_number_cmp(pl_json_span(doc, side), pl_json_span(doc, side + 2)) < 0 &&
-           pl_json_number_cmp(pl_json_span(doc, side + 1), pl_json_span(doc, side + 3)) < 0;
-}
-
 static void lint_entry(struct pl_lint *lint, struct pl_str id, const struct pl_json_node *entry,
                        const struct pl_map *seen)
 {
@@ -84,12 +45,10 @@ static void lint_entry(struct pl_lint *lint, struct pl_str id, const struct pl_j
     const struct pl_json_node *location = pl_conv_node(conv, entry, "location");
     const struct pl_json_node *box = pl_conv_node(conv, location, "bbox");
     const struct pl_json_node *page = pl_conv_node(conv, location, "page_number");
-    if (box && !is_box(conv->doc, box))
+    if (box && !pl_cite_is_box(conv->doc, box))
         pl_lint_add(lint, "cite.bbox", PL_SEVERITY_ERROR, box,
                     "a bbox is [x1, y1, x2, y2] with x1 < x2 and y1 < y2");
-    if (page && (pl_json_kind(page) != PL_JSON_NUMBER ||
-                 !pl_json_number_is_integer(pl_json_span(conv->doc, page)) ||
-                 pl_json_number_cmp(pl_json_span(conv->doc, page), PL_STR("1")) < 0))
+    if (page && !pl_cite_is_page(conv->doc, page))
         pl_lint_add(lint, "cite.page", PL_SEVERITY_ERROR, page, "page_number counts from 1");
 }
 

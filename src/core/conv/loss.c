@@ -2,16 +2,12 @@
 #include "conv/conv.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
-void pl_conv_fate(struct pl_conv *conv, const struct pl_json_node *node, enum pl_fate fate)
+void pl_conv_fate_tree(struct pl_conv *conv, const struct pl_json_node *node, enum pl_fate fate)
 {
-    if (!node)
-        return;
     uint8_t *at = conv->fates + (node - conv->doc->root);
     for (uint32_t i = 0; i < node->skip; i++)
-        if (at[i] < fate)
-            at[i] = (uint8_t)fate;
+        at[i] = at[i] < fate ? (uint8_t)fate : at[i];
 }
 
 enum pl_fate pl_conv_fate_of(const struct pl_conv *conv, const struct pl_json_node *node)
@@ -34,17 +30,18 @@ static void settle(struct pl_conv *conv, enum pl_loss_code code, const struct pl
 void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_json_node *node,
                   const char *detail, ...)
 {
-    va_list args, again;
-    va_start(args, detail);
-    va_copy(again, args);
-    int n = vsnprintf(NULL, 0, detail, args);
-    va_end(args);
-    char *text = n >= 0 ? pl_arena_alloc(conv->arena, (size_t)n + 1, 1) : NULL;
-    if (text)
-        vsnprintf(text, (size_t)n + 1, detail, again);
-    va_end(again);
-    struct pl_loss loss = {code, node, {text, text ? (size_t)n : 0}};
-    if (!text || !pl_vec_push(&conv->losses, loss))
+    struct pl_str text = pl_str_of(detail);
+    /* Most say nothing of the occasion, so there is nothing to print. */
+    if (memchr(detail, '%', text.len)) {
+        va_list args;
+        va_start(args, detail);
+        text = strcmp(detail, "%s") == 0
+                   ? pl_arena_dup(conv->arena, pl_str_of(va_arg(args, const char *)))
+                   : pl_conv_vprintf(conv, detail, args);
+        va_end(args);
+    }
+    struct pl_loss loss = {code, node, text};
+    if (!text.ptr || !pl_vec_push(&conv->losses, loss))
         conv->status = PL_NOMEM;
     settle(conv, code, node);
 }
@@ -77,17 +74,19 @@ static void sweep_hosted_tools(struct pl_conv *conv)
 void pl_conv_sweep(struct pl_conv *conv)
 {
     sweep_hosted_tools(conv);
-    const struct pl_json_node *n = conv->doc->root, *end = n + conv->doc->n_nodes;
+    const struct pl_json_node *root = conv->doc->root, *n = root, *end = n + conv->doc->n_nodes;
     /* "Everything" would not say what: the members are named. */
     if (pl_json_is_container(n))
         n++;
-    while (n < end && conv->status == PL_OK) {
-        if (n->tag & PL_JSON_KEY) {
-            n++;
-            continue;
-        }
-        if (is_forgotten(conv, n)) {
+    while (n < end) {
+        n += (n->tag & PL_JSON_KEY) != 0;
+        /* A fate is also that of everything inside. */
+        if (conv->fates[n - root] != PL_FATE_NONE) {
+            n = pl_json_next(n);
+        } else if (is_forgotten(conv, n)) {
             pl_conv_loss(conv, PL_LOSS_DROPPED, n, "the target has no place for it");
+            if (conv->status != PL_OK)
+                return;
             n = pl_json_next(n);
         } else {
             n++;

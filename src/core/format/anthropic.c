@@ -16,7 +16,8 @@ static const char *const foreign_members[] = {
 static bool says(const struct pl_json_doc *doc, const struct pl_json_node *object, const char *key,
                  const char *const words[])
 {
-    const struct pl_conv over = {.doc = doc};
+    struct pl_conv_glance glance = {0};
+    const struct pl_conv over = {.doc = doc, .glance = &glance};
     return pl_conv_word(&over, pl_conv_node(&over, object, key), words) >= 0;
 }
 

@@ -23,10 +23,15 @@ static bool is_space(int32_t c)
 
 bool pl_anthropic_is_blank(struct pl_conv *conv, struct pl_val text)
 {
+    enum { FEW = 64 };
     if (text.kind == PL_VAL_NODE && pl_json_kind(text.node) == PL_JSON_STRING) {
-        /* Nearly every text begins with a letter: no need to decode it. */
+        /* Nearly every text begins with a letter, or one follows soon: no need to decode all. */
         struct pl_str raw = pl_json_raw(conv->doc, text.node);
-        if (raw.len && raw.ptr[0] > ' ' && raw.ptr[0] < 0x7F && raw.ptr[0] != '\\')
+        size_t at = 0;
+        while (at < raw.len && at < FEW && raw.ptr[at] != '\\')
+            if (!is_space(pl_utf8_next(raw, &at)))
+                return false;
+        if (at + 1 < raw.len && raw.ptr[at] == '\\' && strchr("\"\\/", raw.ptr[at + 1]))
             return false;
     }
     struct pl_str words = pl_conv_text(conv, text);
@@ -393,12 +398,6 @@ static void put_input(struct pl_anthropic_out *o, const struct pl_part *part)
 
 static void put_call(struct pl_anthropic_out *o, const struct pl_part *part)
 {
-    bool is_new = false;
-    struct pl_map_entry *entry = pl_map_put(&o->calls, pl_conv_text(o->conv, part->id), &is_new);
-    if (entry)
-        entry->value = (uint64_t)(part - o->conv->parts.ptr) + 1;
-    else
-        o->conv->status = PL_NOMEM;
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "type", "tool_use");
     put_id(o, "id", part->id);
@@ -409,9 +408,30 @@ static void put_call(struct pl_anthropic_out *o, const struct pl_part *part)
     pl_w_close(o->w, '}');
 }
 
+/* Makes the calls before a part known by their ids. */
+static void learn_calls(struct pl_anthropic_out *o, const struct pl_part *until)
+{
+    const struct pl_part *parts = o->conv->parts.ptr;
+    for (; &parts[o->n_learned] < until; o->n_learned++) {
+        bool is_new = false;
+        if (parts[o->n_learned].kind != PL_PART_CALL)
+            continue;
+        struct pl_map_entry *entry =
+            pl_map_put(&o->calls, pl_conv_text(o->conv, parts[o->n_learned].id), &is_new);
+        if (!entry) {
+            o->conv->status = PL_NOMEM;
+            return;
+        }
+        entry->value = o->n_learned + 1;
+    }
+}
+
 /* A result need not name its tool where the call it answers does. */
 static void imply_name(struct pl_anthropic_out *o, const struct pl_part *result)
 {
+    if (!pl_val_is_set(result->name))
+        return;
+    learn_calls(o, result);
     const struct pl_map_entry *entry = pl_map_get(&o->calls, pl_conv_text(o->conv, result->id));
     if (entry && pl_str_eq(pl_conv_text(o->conv, result->name),
                            pl_conv_text(o->conv, o->conv->parts.ptr[entry->value - 1].name)))

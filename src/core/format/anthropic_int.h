@@ -25,7 +25,8 @@ struct pl_anthropic_out {
         is_response; /* it may say what a request may not: blank text, thinking without signature */
     bool has_tools;
     int64_t max_tokens;  /* as written, for what must stay below it */
-    struct pl_map calls; /* owned; id of a call written -> its part + 1 */
+    struct pl_map calls; /* owned; id of a call -> its part + 1 */
+    size_t n_learned;    /* parts whose calls are in it */
 };
 
 /* The words of an answer, whole or in a stream: what a stop_reason means and the one for a meaning,

@@ -110,12 +110,16 @@ static const struct block *block_of(const struct pl_conv *conv, const struct pl_
 static void fill(struct pl_conv *conv, struct pl_part *part, enum place place)
 {
     const struct block *block = block_of(conv, part->node, place);
-    struct pl_part filled = *part;
-    if (!block || !block->fill(conv, &filled))
+    if (!block)
         return;
-    filled.kind = block->kind;
-    filled.cache = pl_conv_get(conv, part->node, "cache_control");
-    *part = filled;
+    if (!block->fill(conv, part)) {
+        /* It stays what only its vendor knows. */
+        *part =
+            (struct pl_part){.kind = PL_PART_OTHER, .node = part->node, .children = part->children};
+        return;
+    }
+    part->kind = block->kind;
+    part->cache = pl_conv_get(conv, part->node, "cache_control");
     know(conv, part->node, "type");
 }
 
@@ -267,21 +271,14 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *root)
 static void read_settings(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_settings *s = &conv->settings;
-    const struct {
-        const char *key;
-        struct pl_val *val;
-    } plain[] = {
-        {"model", &s->model},
-        {"max_tokens", &s->max_tokens},
-        {"temperature", &s->temperature},
-        {"top_p", &s->top_p},
-        {"top_k", &s->top_k},
-        {"stop_sequences", &s->stop},
-        {"stream", &s->stream},
-        {"service_tier", &s->service_tier},
-    };
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        *plain[i].val = pl_conv_get(conv, root, plain[i].key);
+    s->model = pl_conv_get(conv, root, "model");
+    s->max_tokens = pl_conv_get(conv, root, "max_tokens");
+    s->temperature = pl_conv_get(conv, root, "temperature");
+    s->top_p = pl_conv_get(conv, root, "top_p");
+    s->top_k = pl_conv_get(conv, root, "top_k");
+    s->stop = pl_conv_get(conv, root, "stop_sequences");
+    s->stream = pl_conv_get(conv, root, "stream");
+    s->service_tier = pl_conv_get(conv, root, "service_tier");
     s->safety_id = pl_conv_get(conv, pl_conv_node(conv, root, "metadata"), "user_id");
     read_choice(conv, pl_conv_node(conv, root, "tool_choice"));
     read_output(conv, root);

@@ -70,7 +70,7 @@ static void put_object_schema(struct pl_anthropic_out *o, const struct pl_tool *
          k = pl_json_next_member(k)) {
         if (k + 1 == type)
             continue;
-        pl_json_out_key_str(&o->w->out, pl_conv_text(conv, pl_val_node(k)));
+        pl_w_key_str(o->w, pl_conv_text(conv, pl_val_node(k)));
         pl_w_value(o->w, pl_val_node(k + 1));
     }
     pl_w_close(o->w, '}');

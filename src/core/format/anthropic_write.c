@@ -42,9 +42,9 @@ static struct group group_at(const struct pl_conv *conv, size_t first)
     return g;
 }
 
-/* What a group says: how many blocks, the first, and whether it calls a tool. */
+/* What a group says: how many blocks of how many, the first, and whether it calls a tool. */
 struct said {
-    uint32_t n;
+    uint32_t n, n_all;
     const struct pl_part *first;
     bool has_call;
 };
@@ -55,6 +55,7 @@ static struct said said_by(struct pl_anthropic_out *o, struct group g)
     for (size_t i = g.first; i < g.end; i++) {
         const struct pl_message *m = &o->conv->messages.ptr[i];
         const struct pl_part *parts = pl_conv_parts(o->conv, m);
+        said.n_all += m->n_parts;
         for (uint32_t k = 0; k < m->n_parts; k++) {
             if (!pl_anthropic_can_say(o, m->role, &parts[k]))
                 continue;
@@ -137,7 +138,8 @@ static bool put_message(struct pl_anthropic_out *o, struct group g)
     else
         put_blocks(o, g);
     pl_w_close(o->w, '}');
-    drop_rest(o, g, said.has_call);
+    if (said.n < said.n_all)
+        drop_rest(o, g, said.has_call);
     return true;
 }
 

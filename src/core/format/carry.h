@@ -23,9 +23,10 @@
 
 #include "format/format.h"
 
-/* Appends the carry of a conversion that is done. `source` is the text as it was given. */
+/* Appends the carry of a conversion that is done; the writer has watched the target's list.
+ * `source` is the text as it was given. */
 enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,
-                              const struct pl_json_doc *target, const struct pl_format_task *task);
+                              const struct pl_format_task *task);
 
 /* Makes the source again from `target` (which may have been edited) and its carry; task->from is
  * the target's format, task->to the source's. PL_INVALID when the carry belongs to other formats.
@@ -37,8 +38,5 @@ enum pl_status pl_carry_apply(struct pl_buf *to, struct pl_arena *arena, struct 
 /* The array of a document's elements: the root, or the format's list member; NULL without one. */
 const struct pl_json_node *pl_carry_list(const struct pl_json_doc *doc,
                                          const struct pl_format *format);
-
-/* What an element looks like: the same for the same values however they are spelled. */
-uint64_t pl_carry_look(const struct pl_json_doc *doc, const struct pl_json_node *element);
 
 #endif

@@ -76,7 +76,7 @@ static enum pl_status align_elements(struct home *h)
     e = h->list ? pl_json_first(h->list) : NULL;
     for (uint32_t i = 0; i < h->n_new; i++, e = pl_json_next(e)) {
         h->now[i] = e;
-        new_looks[i] = pl_carry_look(h->target, e);
+        new_looks[i] = pl_look_add_value(0, h->target, e);
     }
     enum pl_status status = pl_align(old_looks, h->n_old, new_looks, h->n_new, h->places);
     for (uint32_t i = 0; status == PL_OK && i < h->n_old; i++)
@@ -119,12 +119,12 @@ static const struct pl_json_node *resolve(const struct home *h, const struct pl_
     return NULL;
 }
 
-/* The value says what it said then: its text with the layout it had. */
+/* The value has the shape it had then: its texts in the layout it had. */
 static bool put_laid_out(struct home *h, const struct pl_json_node *hole,
                          const struct pl_json_node *value, enum pl_spell spell)
 {
     const struct pl_json_node *look = hole + 4, *layout = hole + 5;
-    if (pl_json_count(hole) != 5 || pl_carry_look(h->target, value) != look_of(h, look))
+    if (pl_json_count(hole) != 5 || pl_look_shape(h->target, value) != look_of(h, look))
         return false;
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);

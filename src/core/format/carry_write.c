@@ -1,39 +1,49 @@
-/* Making a carry: find the value behind each link, find its spelling, write the rest of the text.
- */
+/* Making a carry: the source's text, with a hole for each link that has a way back.
+ *
+ * The writer knew where each piece went and how; what is left to find out is whether the source
+ * spelled it in a way of its own. */
 #include "format/carry.h"
 
-#include "base/hash.h"
-#include "base/sort.h"
+#include "base/decimal.h"
 #include "format/joint.h"
 #include "format/layout.h"
 #include "format/quirk.h"
 #include "format/spell.h"
-#include "json/number.h"
 #include "json/text.h"
-#include "json/pointer.h"
 
-#include <stdio.h>
+/* Room to begin with: enough for what is short, not too much for an image of megabytes. */
+enum { LEAST = 1024, MOST_AT_ONCE = 64 << 10 };
 
 /* A piece of the source that the target says. */
 struct hole {
-    uint32_t off, len;
-    uint32_t element;      /* of the target's list, or PL_NO_ELEMENT */
-    struct pl_str pointer; /* arena; inside the element, or from the root */
+    const struct pl_link *link; /* borrowed */
     enum pl_spell spell;
-    const struct pl_json_node
-        *laid_out; /* value of the target whose layout must be kept, or NULL */
-    bool is_part;  /* of the value: the joint says which */
+    bool is_part; /* of the value: the joint says which */
     struct pl_joint joint;
+    const struct pl_json_doc *layout_doc; /* of the value whose layout must be kept, or NULL */
+    const struct pl_json_node *laid_out;  /* that value */
     struct pl_str quirky; /* what stands between the quotes of a string with quirks, or NULL */
 };
 
+/* A piece of the source that was quoted, and where in the carry it stands. */
+struct quoted {
+    uint32_t from, len;
+    size_t out, out_len;
+};
+
 struct maker {
-    struct pl_json_out out;
+    struct pl_buf *to;
     struct pl_str source;
-    const struct pl_json_doc *target;
+    const struct pl_writer *w;
     const struct pl_conv *conv;
-    PL_VEC(struct hole) holes; /* by offset, none inside another */
-    size_t next;               /* hole to be written */
+    const struct pl_link **links; /* arena; by offset, what is inside another behind that */
+    size_t n_links, next_link;
+    struct hole hole;         /* to be written next */
+    bool has_hole;            /* there is one */
+    uint32_t end;             /* of the last hole */
+    struct quoted quoted[16]; /* by content */
+    struct pl_buf scratch;    /* owned */
+    enum pl_status status;
 };
 
 const struct pl_json_node *pl_carry_list(const struct pl_json_doc *doc,
@@ -45,383 +55,365 @@ const struct pl_json_node *pl_carry_list(const struct pl_json_doc *doc,
     return list && pl_json_kind(list) == PL_JSON_ARRAY ? list : NULL;
 }
 
-/* The beginning and the end of a long text are enough: a look only tells elements apart, what they
- * say is taken from them. */
-enum { ENOUGH = 4096 };
+/* ---- the links in the order of the source ---- */
 
-/* The output is never deeper (json/write.h). */
-enum { MAX_OPEN = 64 };
-
-static uint64_t hash(const char *bytes, size_t n)
+static bool is_before(const struct pl_link *a, const struct pl_link *b)
 {
-    static const struct pl_hash_key key = {{0x7061726C65792063, 0x617272792D6C6F6F}};
-    return pl_hash_with(key, (struct pl_str){bytes, n});
+    return a->off != b->off ? a->off < b->off : a->len >= b->len;
 }
 
-static uint64_t look_of_text(struct pl_str text)
+/* Where the run that begins at `from` ends. */
+static size_t run_end(const struct pl_link **links, size_t from, size_t n)
 {
-    if (text.len <= 2 * ENOUGH)
-        return hash(text.ptr, text.len);
-    return hash(text.ptr, ENOUGH) ^ hash(text.ptr + text.len - ENOUGH, ENOUGH) ^ text.len;
+    size_t end = from + 1;
+    while (end < n && is_before(links[end - 1], links[end]))
+        end++;
+    return end < n ? end : n;
 }
 
-/* The same of a string with escapes, decoded on the way. */
-static uint64_t look_of_escaped(const struct pl_json_doc *doc, const struct pl_json_node *n)
+static void merge(const struct pl_link **to, const struct pl_link **a, size_t n_a,
+                  const struct pl_link **b, size_t n_b)
 {
-    __attribute__((uninitialized)) char first[2 * ENOUGH], ring[ENOUGH], last[ENOUGH];
-    if (n->len <= sizeof first)
-        return hash(first, pl_json_decode(first, pl_json_raw(doc, n)));
-    struct pl_json_walk walk = pl_json_walk(doc, n);
-    size_t len = 0;
-    for (int byte; (byte = pl_json_walk_next(&walk)) >= 0; len++) {
-        if (len < sizeof first)
-            first[len] = (char)byte;
-        ring[len % ENOUGH] = (char)byte;
+    while (n_a && n_b) {
+        bool is_a = is_before(*a, *b);
+        *to++ = is_a ? *a++ : *b++;
+        n_a -= is_a;
+        n_b -= !is_a;
     }
-    if (len <= sizeof first)
-        return hash(first, len);
-    size_t cut = len % ENOUGH;
-    memcpy(last, ring + cut, ENOUGH - cut);
-    memcpy(last + ENOUGH - cut, ring, cut);
-    return hash(first, ENOUGH) ^ hash(last, ENOUGH) ^ len;
+    memcpy(to, n_a ? a : b, (n_a + n_b) * sizeof *to);
 }
 
-static uint64_t look_of_scalar(const struct pl_json_doc *doc, const struct pl_json_node *n)
+/* A writer follows its source most of the way, so there are few runs: those are merged in pairs
+ * until one is left. */
+static enum pl_status order_links(struct maker *m)
 {
-    if (pl_json_kind(n) == PL_JSON_NUMBER) {
-        double value = pl_json_number_double(pl_json_span(doc, n));
-        uint64_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        return bits;
-    }
-    if (pl_json_kind(n) != PL_JSON_STRING)
-        return 1;
-    return n->tag & PL_JSON_ESCAPED ? look_of_escaped(doc, n) : look_of_text(pl_json_raw(doc, n));
-}
-
-uint64_t pl_carry_look(const struct pl_json_doc *doc, const struct pl_json_node *element)
-{
-    uint64_t look = 0;
-    for (const struct pl_json_node *n = element, *end = pl_json_next(element); n < end; n++) {
-        uint64_t own = pl_json_is_container(n) ? n->skip : look_of_scalar(doc, n);
-        look = (look ^ own ^ (uint64_t)pl_json_kind(n) << 60) * 0x9E3779B97F4A7C15;
-        look ^= look >> 29;
-    }
-    return look;
-}
-
-static int by_place(const void *ctx, const void *a, const void *b)
-{
-    (void)ctx;
-    const struct pl_link *x = a, *y = b;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
-static int by_offset(const void *ctx, const void *a, const void *b)
-{
-    (void)ctx;
-    const struct hole *x = a, *y = b;
-    if (x->off != y->off)
-        return x->off < y->off ? -1 : 1;
-    return (x->len < y->len) - (x->len > y->len);
-}
-
-/* Where in the target the way through it is. Pointers are made only where somebody asks. */
-struct place {
-    const struct pl_json_node *list;            /* of elements, or NULL */
-    const struct pl_json_node *open[MAX_OPEN];  /* containers around, outermost first */
-    const struct pl_json_node *child[MAX_OPEN]; /* in each: the child we are in, or its key */
-    uint32_t index[MAX_OPEN];                   /* of that child */
-    uint32_t depth;
-};
-
-/* Steps to the next node, `n`, in document order. */
-static void enter(struct place *p, const struct pl_json_node *n)
-{
-    while (p->depth && n >= pl_json_end(p->open[p->depth - 1]))
-        p->depth--;
-    if (p->depth &&
-        (n->tag & PL_JSON_KEY || pl_json_kind(p->open[p->depth - 1]) == PL_JSON_ARRAY)) {
-        p->child[p->depth - 1] = n;
-        p->index[p->depth - 1]++;
-    }
-    if (pl_json_is_container(n) && p->depth < MAX_OPEN) {
-        p->open[p->depth] = n;
-        p->index[p->depth++] = UINT32_MAX;
-    }
-}
-
-/* How many of the containers around are those of the list's element, or none: outside the list. */
-static uint32_t element_depth(const struct place *p)
-{
-    for (uint32_t i = 0; i < p->depth; i++)
-        if (p->open[i] == p->list)
-            return i + 1;
-    return 0;
-}
-
-/* The pointer of `n`, entered last, from the element at `from` or from the root. */
-static void put_pointer(struct pl_buf *to, const struct place *p, const struct pl_json_doc *target,
-                        const struct pl_json_node *n, uint32_t from, struct pl_arena *arena)
-{
-    uint32_t depth = p->depth - (p->depth && p->open[p->depth - 1] == n);
-    for (uint32_t i = from; i < depth; i++) {
-        struct pl_str key;
-        if (pl_json_kind(p->open[i]) == PL_JSON_ARRAY)
-            pl_json_pointer_add_index(to, p->index[i]);
-        else if (pl_json_text(arena, target, p->child[i], &key) == PL_OK)
-            pl_json_pointer_add(to, key);
-        else
-            to->status = PL_NOMEM;
-    }
-}
-
-/* Whether the piece is a string of the source with the text of a string of the target. */
-static bool says_same(const struct pl_json_doc *source, const struct pl_link *link,
-                      const struct pl_json_doc *target, const struct pl_json_node *n)
-{
-    if (link->len < 2 || source->text.ptr[link->off] != '"')
-        return false;
-    const struct pl_json_node piece = {
-        .off = link->off, .len = link->len, .skip = 1, .tag = PL_JSON_STRING | PL_JSON_ESCAPED};
-    return pl_json_text_same(source, &piece, target, n);
-}
-
-/* A part of a string of the target; `hole->is_part` stays false when it does not say the piece. */
-static enum pl_status find_part(struct maker *m, const struct pl_link *link,
-                                const struct pl_json_doc *target, const struct pl_json_node *n,
-                                struct pl_str piece, struct hole *hole)
-{
-    struct pl_arena *arena = m->conv->arena;
-    const struct pl_json_node string = {
-        .off = link->off, .len = link->len, .skip = 1, .tag = PL_JSON_STRING | PL_JSON_ESCAPED};
-    struct pl_str whole, text, part;
-    if (pl_json_kind(n) != PL_JSON_STRING)
-        return PL_OK;
-    enum pl_status status = pl_json_text(arena, target, n, &whole);
-    if (status == PL_OK)
-        status = pl_json_text(arena, m->conv->doc, &string, &text);
-    if (status != PL_OK)
-        return status;
-    hole->is_part = pl_joint_make(whole, pl_str_of(link->glue), link->n_before, link->n_own,
-                                  link->n_next, &hole->joint, &part) &&
-                    pl_str_eq(part, text);
-    struct pl_str raw = pl_str_slice(piece, 1, piece.len - 1);
-    if (!pl_quirk_is_plain(raw))
-        hole->quirky = raw;
-    return PL_OK;
-}
-
-static enum pl_status find_spelling(struct maker *m, const struct pl_link *link,
-                                    const struct pl_json_doc *target, const struct pl_json_node *n,
-                                    struct pl_buf *scratch, struct hole *hole, bool *ret_is_found)
-{
-    struct pl_str piece = pl_str_slice(m->source, link->off, (size_t)link->off + link->len);
-    if (link->glue) {
-        enum pl_status status = find_part(m, link, target, n, piece, hole);
-        *ret_is_found = hole->is_part;
-        return status;
-    }
-    *ret_is_found = pl_spell_find(scratch, target, n, piece, &hole->spell);
-    if (scratch->status != PL_OK)
-        return scratch->status;
-    if (pl_json_kind(n) == PL_JSON_STRING && (!*ret_is_found || hole->spell == PL_SPELL_RAW) &&
-        says_same(m->conv->doc, link, target, n)) {
-        hole->spell = PL_SPELL_TEXT;
-        hole->quirky = pl_str_slice(piece, 1, piece.len - 1);
-        *ret_is_found = true;
-    }
-    return PL_OK;
-}
-
-static enum pl_status add_hole(struct maker *m, const struct pl_link *link,
-                               const struct pl_json_doc *target, const struct pl_json_node *n,
-                               const struct place *place, struct pl_buf *scratch)
-{
-    struct hole hole = {.off = link->off, .len = link->len, .element = PL_NO_ELEMENT};
-    bool is_found;
-    enum pl_status status = find_spelling(m, link, target, n, scratch, &hole, &is_found);
-    if (status != PL_OK || !is_found)
-        return status;
-    uint32_t from = element_depth(place);
-    if (from)
-        hole.element = place->index[from - 1];
-    pl_buf_clear(scratch);
-    put_pointer(scratch, place, target, n, from, m->conv->arena);
-    if (scratch->status != PL_OK)
-        return scratch->status;
-    bool is_json = hole.spell == PL_SPELL_RAW || hole.spell >= PL_SPELL_JSON;
-    if (is_json && pl_json_kind(n) != PL_JSON_STRING && pl_layout_is_needed(target, n))
-        hole.laid_out = n;
-    hole.pointer = pl_arena_dup(m->conv->arena, pl_buf_str(scratch));
-    return (hole.pointer.ptr || !scratch->len) && pl_vec_push(&m->holes, hole) ? PL_OK : PL_NOMEM;
-}
-
-/* Walks the target once, meeting the links in order. */
-static enum pl_status find_holes(struct maker *m, const struct pl_writer *w,
-                                 const struct pl_json_doc *target,
-                                 const struct pl_format_task *task)
-{
-    size_t n = w->links.len, i = 0;
-    PL_CLEANUP_FREE const void **order = pl_mem_alloc(n ? 2 * n : 1, sizeof *order);
-    if (!order)
+    size_t n = m->n_links = m->w->links.len, n_runs;
+    const struct pl_link **from = pl_arena_alloc(m->conv->arena, n + 1, sizeof *from);
+    const struct pl_link **to = pl_arena_alloc(m->conv->arena, n + 1, sizeof *to);
+    if (!from || !to)
         return PL_NOMEM;
-    for (size_t k = 0; k < n; k++)
-        order[k] = &w->links.ptr[k];
-    pl_sort(order, order + n, n, by_place, NULL);
-    struct place place = {.list = pl_carry_list(target, task->to)};
-    PL_CLEANUP_BUF struct pl_buf scratch;
-    pl_buf_init(&scratch, 0);
-    const struct pl_json_node *at = target->root, *end = at + target->n_nodes;
-    for (; i < n && at < end; at++) {
-        enter(&place, at);
-        while (i < n && ((const struct pl_link *)order[i])->at < at->off)
-            i++;
-        for (; i < n && ((const struct pl_link *)order[i])->at == at->off; i++) {
-            enum pl_status status = add_hole(m, order[i], target, at, &place, &scratch);
-            if (status != PL_OK)
-                return status;
+    for (size_t i = 0; i < n; i++)
+        from[i] = &m->w->links.ptr[i];
+    do {
+        n_runs = 0;
+        for (size_t at = 0; at < n; n_runs++) {
+            size_t middle = run_end(from, at, n), end = middle < n ? run_end(from, middle, n) : n;
+            if (at == 0 && middle == n)
+                break;
+            merge(to + at, from + at, middle - at, from + middle, end - middle);
+            at = end;
         }
-    }
+        if (n_runs) {
+            const struct pl_link **swap = from;
+            from = to;
+            to = swap;
+        }
+    } while (n_runs > 1);
+    m->links = from;
     return PL_OK;
 }
 
-/* By offset; a hole that begins inside another is said by that one already. */
-static enum pl_status order_holes(struct maker *m)
+/* ---- spellings ---- */
+
+static bool is_plain(const struct pl_json_doc *doc, const struct pl_json_node *string)
 {
-    size_t n = m->holes.len, kept = 0;
-    PL_CLEANUP_FREE const void **order = pl_mem_alloc(n ? 2 * n : 1, sizeof *order);
-    PL_CLEANUP_FREE struct hole *sorted = pl_mem_alloc(n ? n : 1, sizeof *sorted);
-    if (!order || !sorted)
-        return PL_NOMEM;
-    for (size_t i = 0; i < n; i++)
-        order[i] = &m->holes.ptr[i];
-    pl_sort(order, order + n, n, by_offset, NULL);
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = *(const struct hole *)order[i];
-    uint32_t end = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (sorted[i].off < end)
+    return !(string->tag & PL_JSON_ODD) || pl_quirk_is_plain(pl_json_raw(doc, string));
+}
+
+static void keep_layout(struct hole *hole, const struct pl_json_doc *doc,
+                        const struct pl_json_node *value)
+{
+    if (pl_json_kind(value) == PL_JSON_STRING || !pl_layout_is_needed(doc, value))
+        return;
+    hole->layout_doc = doc;
+    hole->laid_out = value;
+}
+
+/* The value is the piece: a string that others would spell otherwise has its quirks kept. */
+static bool spell_copy(struct maker *m, const struct pl_link *link, struct hole *hole)
+{
+    const struct pl_json_doc *doc = m->conv->doc;
+    if (pl_json_kind(link->node) != PL_JSON_STRING) {
+        hole->spell = PL_SPELL_RAW;
+        keep_layout(hole, doc, link->node);
+        return true;
+    }
+    hole->spell = PL_SPELL_TEXT;
+    if (is_plain(doc, link->node))
+        return true;
+    struct pl_str piece = pl_json_span(doc, link->node);
+    bool is_found = pl_spell_find(&m->scratch, doc, link->node, piece, &hole->spell);
+    if (is_found && hole->spell == PL_SPELL_RAW) {
+        hole->spell = PL_SPELL_TEXT;
+        hole->quirky = pl_json_raw(doc, link->node);
+    }
+    m->status = m->scratch.status;
+    return is_found;
+}
+
+/* The value is the text of the piece, which is a string. */
+static bool spell_json(struct maker *m, const struct pl_link *link, struct hole *hole)
+{
+    struct pl_str piece = pl_json_span(m->conv->doc, link->node);
+    hole->spell = PL_SPELL_JSON;
+    keep_layout(hole, link->json, link->json->root);
+    if (!link->is_whole)
+        return false;
+    if (is_plain(m->conv->doc, link->node))
+        return true;
+    for (int spell = PL_SPELL_JSON_ASCII; spell <= PL_SPELL_JSON_SLASH; spell++) {
+        pl_buf_clear(&m->scratch);
+        pl_spell_put_text(&m->scratch, link->json->text, (enum pl_spell)spell);
+        hole->spell = (enum pl_spell)spell;
+        if (m->scratch.status == PL_OK && pl_str_eq(pl_buf_str(&m->scratch), piece))
+            return true;
+    }
+    m->status = m->scratch.status;
+    return false;
+}
+
+static bool spell_part(struct maker *m, const struct pl_link *link, struct hole *hole)
+{
+    const struct pl_link_part *part = link->part;
+    struct pl_str raw = pl_json_raw(m->conv->doc, link->node), text, said;
+    m->status = pl_json_text(m->conv->arena, m->conv->doc, link->node, &text);
+    hole->is_part = m->status == PL_OK &&
+                    pl_joint_make(part->whole, part->glue, part->n_before, part->n_own,
+                                  part->n_next, &hole->joint, &said) &&
+                    pl_str_eq(said, text);
+    if (!is_plain(m->conv->doc, link->node))
+        hole->quirky = raw;
+    return hole->is_part;
+}
+
+/* False when the link has no way back: then the piece stays in the text. */
+static bool spell_link(struct maker *m, const struct pl_link *link, struct hole *hole)
+{
+    /* A text with comments was read as a copy without them. */
+    if (m->source.ptr != m->conv->doc->text.ptr &&
+        memcmp(m->source.ptr + link->off, m->conv->doc->text.ptr + link->off, link->len) != 0)
+        return false;
+    switch ((enum pl_link_how)link->how) {
+    case PL_LINK_COPY:
+        return spell_copy(m, link, hole);
+    case PL_LINK_SPELT:
+        hole->spell = (enum pl_spell)link->spell;
+        return true;
+    case PL_LINK_JSON:
+        return spell_json(m, link, hole);
+    case PL_LINK_PART:
+        return spell_part(m, link, hole);
+    default:
+        return false;
+    }
+}
+
+/* The next hole; one that begins inside another is said by that one already. */
+static void find_hole(struct maker *m)
+{
+    m->has_hole = false;
+    while (!m->has_hole && m->next_link < m->n_links && m->status == PL_OK) {
+        const struct pl_link *link = m->links[m->next_link++];
+        if (link->off < m->end)
             continue;
-        m->holes.ptr[kept++] = sorted[i];
-        end = sorted[i].off + sorted[i].len;
+        m->hole.link = link;
+        m->hole.is_part = false;
+        m->hole.laid_out = NULL;
+        m->hole.quirky = (struct pl_str){0};
+        m->has_hole = spell_link(m, link, &m->hole);
+        if (m->has_hole)
+            m->end = link->off + link->len;
     }
-    m->holes.len = kept;
-    return PL_OK;
 }
 
-static void write_look(struct pl_json_out *out, uint64_t look)
+/* ---- the text ---- */
+
+static void write_look(struct pl_buf *to, uint64_t look)
 {
-    char hex[17];
-    snprintf(hex, sizeof hex, "%016llx", (unsigned long long)look);
-    pl_json_out_text(out, pl_str_of(hex));
+    static const char digits[] = "0123456789abcdef";
+    char hex[18];
+    hex[0] = hex[17] = '"';
+    for (int i = 16; i > 0; i--, look >>= 4)
+        hex[i] = digits[look & 15];
+    pl_buf_add(to, (struct pl_str){hex, sizeof hex});
 }
 
-static void write_hole(struct maker *m, const struct hole *hole)
+/* Element, pointer and spelling: [0,"/content","t"] without the closing bracket. */
+static inline void write_way(struct pl_buf *to, char before, const struct hole *hole)
 {
-    pl_json_out_open(&m->out, '[');
-    pl_json_out_int(&m->out, hole->element == PL_NO_ELEMENT ? -1 : (int64_t)hole->element);
-    pl_json_out_text(&m->out, hole->pointer);
-    pl_json_out_text(&m->out, pl_str_of(hole->is_part ? "g" : pl_spell_name(hole->spell)));
-    if (hole->is_part)
-        pl_joint_write(&m->out, &hole->joint);
+    const struct pl_link *link = hole->link;
+    struct pl_str name = hole->is_part ? PL_STR("g") : pl_spell_name(hole->spell);
+    size_t n_key = link->key ? link->key_len : PL_DECIMAL_MOST;
+    char *at = pl_buf_reserve(to, link->container.len + n_key + PL_DECIMAL_MOST + 16);
+    if (!at)
+        return;
+    at[0] = before;
+    at[1] = '[';
+    at += 2;
+    if (link->element == PL_NO_ELEMENT) {
+        memcpy(at, "-1", 2);
+        at += 2;
+    } else {
+        at += pl_decimal_put(at, link->element);
+    }
+    memcpy(at, ",\"", 2);
+    at += 2;
+    if (!link->is_root) {
+        pl_bytes_copy(at, link->container.ptr, link->container.len);
+        at += link->container.len;
+        *at++ = '/';
+        if (link->key)
+            pl_bytes_copy(at, link->key, link->key_len);
+        at += link->key ? link->key_len : pl_decimal_put(at, link->index);
+    }
+    memcpy(at, "\",\"", 3);
+    /* A name has one letter or two. */
+    at[3] = name.ptr[0];
+    at[4] = name.ptr[name.len - 1];
+    at += 3 + name.len;
+    *at++ = '"';
+    to->len = (size_t)(at - to->ptr);
+}
+
+static void write_more(struct pl_buf *to, const struct hole *hole)
+{
+    struct pl_json_out more = pl_json_out(to);
+    pl_buf_addc(to, ',');
+    if (hole->is_part) {
+        pl_joint_write(&more, &hole->joint);
+        if (hole->quirky.ptr)
+            pl_buf_addc(to, ',');
+    }
     if (hole->laid_out) {
-        write_look(&m->out, pl_carry_look(m->target, hole->laid_out));
-        pl_layout_write(&m->out, m->target, hole->laid_out);
+        write_look(to, pl_look_shape(hole->layout_doc, hole->laid_out));
+        pl_buf_addc(to, ',');
+        pl_layout_write(to, hole->layout_doc, hole->laid_out);
     } else if (hole->quirky.ptr) {
-        pl_quirk_write(&m->out, hole->quirky);
+        pl_quirk_write(&more, hole->quirky);
     }
-    pl_json_out_close(&m->out, ']');
 }
 
-/* The source from `from` to `to` as a list of pieces. */
+static inline void write_hole(struct pl_buf *to, char before, const struct hole *hole)
+{
+    write_way(to, before, hole);
+    if (hole->is_part || hole->laid_out || hole->quirky.ptr)
+        write_more(to, hole);
+    pl_buf_addc(to, ']');
+}
+
+/* A piece of the source as a string. Messages have the same words around their texts, so most were
+ * quoted before: then what was written there is copied. */
+static void write_text(struct maker *m, char before, uint32_t from, uint32_t end)
+{
+    enum { MANY = 64, LEAST_BYTES = 8, MOST_BYTES = 256 };
+    uint32_t len = end - from;
+    if (len < LEAST_BYTES || len > MOST_BYTES || m->n_links < MANY) {
+        pl_json_quote_slice(m->to, before, m->source, from, end);
+        return;
+    }
+    const char *text = m->source.ptr + from;
+    uint64_t first, last;
+    memcpy(&first, text, 8);
+    memcpy(&last, text + len - 8, 8);
+    struct quoted *known = &m->quoted[(first * 3 ^ last ^ len) * 0x9E3779B97F4A7C15 >> 60];
+    size_t out = m->to->len;
+    if (known->len == len && memcmp(m->source.ptr + known->from, text, len) == 0) {
+        char *to = pl_buf_reserve(m->to, known->out_len);
+        if (!to)
+            return;
+        memcpy(to, m->to->ptr + known->out, known->out_len);
+        *to = before;
+        m->to->len += known->out_len;
+        return;
+    }
+    pl_json_quote_slice(m->to, before, m->source, from, end);
+    *known = (struct quoted){from, len, out, m->to->len - out};
+}
+
+/* The source from `from` to `to` as a list of pieces, without its closing bracket. */
 static void write_pieces(struct maker *m, uint32_t from, uint32_t to)
 {
-    pl_json_out_open(&m->out, '[');
+    char before = '[';
+    if (from >= to)
+        pl_buf_addc(m->to, before);
     while (from < to) {
-        const struct hole *hole = m->next < m->holes.len ? &m->holes.ptr[m->next] : NULL;
-        uint32_t stop = hole && hole->off < to ? hole->off : to;
-        if (stop > from)
-            pl_json_out_text(&m->out, pl_str_slice(m->source, from, stop));
+        const struct pl_link *link = m->has_hole ? m->hole.link : NULL;
+        uint32_t stop = link && link->off < to ? link->off : to;
+        if (stop > from) {
+            write_text(m, before, from, stop);
+            before = ',';
+        }
         from = stop;
         if (stop < to) {
-            write_hole(m, hole);
-            from = hole->off + hole->len;
-            m->next++;
+            write_hole(m->to, before, &m->hole);
+            before = ',';
+            from = link->off + link->len;
+            find_hole(m);
         }
     }
-    pl_json_out_close(&m->out, ']');
 }
 
-static void write_items(struct maker *m, const struct pl_json_node *list)
+/* The elements of the list, up to the last; returns where that ends. */
+static uint32_t write_items(struct maker *m, const struct pl_json_node *list)
 {
-    pl_json_out_key(&m->out, "items");
-    pl_json_out_open(&m->out, '[');
-    for (const struct pl_json_node *e = pl_json_first(list), *end = pl_json_end(list); e < end;
-         e = pl_json_next(e)) {
-        const struct pl_json_node *after = pl_json_next(e);
-        pl_json_out_open(&m->out, '{');
-        pl_json_out_key(&m->out, "text");
-        write_pieces(m, e->off, e->off + e->len);
-        if (after < end) {
-            pl_json_out_key(&m->out, "gap");
-            pl_json_out_text(&m->out, pl_str_slice(m->source, e->off + e->len, after->off));
-        }
-        pl_json_out_close(&m->out, '}');
+    const struct pl_json_node *e = pl_json_first(list), *end = pl_json_end(list);
+    pl_buf_add(m->to, PL_STR("],\"items\":[{\"text\":"));
+    for (;;) {
+        uint32_t e_end = e->off + e->len;
+        write_pieces(m, e->off, e_end);
+        e = pl_json_next(e);
+        if (e >= end)
+            return e_end;
+        pl_buf_add(m->to, PL_STR("],\"gap\""));
+        pl_json_quote_slice(m->to, ':', m->source, e_end, e->off);
+        pl_buf_add(m->to, PL_STR("},{\"text\":"));
     }
-    pl_json_out_close(&m->out, ']');
 }
 
-static void write_looks(struct maker *m, const struct pl_json_doc *target,
-                        const struct pl_format_task *task)
+static void write_looks(struct maker *m)
 {
-    const struct pl_json_node *list = pl_carry_list(target, task->to);
-    pl_json_out_key(&m->out, "elements");
-    pl_json_out_open(&m->out, '[');
-    for (const struct pl_json_node *e = list ? pl_json_first(list) : NULL;
-         list && e < pl_json_end(list); e = pl_json_next(e))
-        write_look(&m->out, pl_carry_look(target, e));
-    pl_json_out_close(&m->out, ']');
+    pl_buf_addc(m->to, '[');
+    for (size_t i = 0; i < m->w->looks.len; i++) {
+        if (i)
+            pl_buf_addc(m->to, ',');
+        write_look(m->to, m->w->looks.ptr[i]);
+    }
+    pl_buf_addc(m->to, ']');
 }
 
-static void write_all(struct maker *m, const struct pl_json_doc *target,
-                      const struct pl_format_task *task)
+static void write_all(struct maker *m, const struct pl_format_task *task)
 {
     const struct pl_json_node *list = m->conv->list;
     bool has_items = list && list->skip > 1;
-    uint32_t end = (uint32_t)m->source.len, list_end = end;
-    pl_json_out_open(&m->out, '{');
-    pl_json_out_key(&m->out, "parley_carry");
-    pl_json_out_int(&m->out, 1);
-    pl_json_out_key(&m->out, "from");
-    pl_json_out_text(&m->out, pl_str_of(task->from->name));
-    pl_json_out_key(&m->out, "to");
-    pl_json_out_text(&m->out, pl_str_of(task->to->name));
-    write_looks(m, target, task);
-    pl_json_out_key(&m->out, "head");
+    uint32_t end = (uint32_t)m->source.len;
+    pl_buf_add(m->to, PL_STR("{\"parley_carry\":1,\"from\":\""));
+    pl_buf_adds(m->to, task->from->name);
+    pl_buf_add(m->to, PL_STR("\",\"to\":\""));
+    pl_buf_adds(m->to, task->to->name);
+    pl_buf_add(m->to, PL_STR("\",\"elements\":"));
+    write_looks(m);
+    pl_buf_add(m->to, PL_STR(",\"head\":"));
     write_pieces(m, 0, has_items ? pl_json_first(list)->off : end);
     if (has_items) {
-        for (const struct pl_json_node *e = pl_json_first(list); e < pl_json_end(list);
-             e = pl_json_next(e))
-            list_end = e->off + e->len;
-        write_items(m, list);
-        pl_json_out_key(&m->out, "tail");
+        uint32_t list_end = write_items(m, list);
+        pl_buf_add(m->to, PL_STR("]}],\"tail\":"));
         write_pieces(m, list_end, end);
     }
-    pl_json_out_close(&m->out, '}');
+    pl_buf_add(m->to, PL_STR("]}"));
 }
 
 enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,
-                              const struct pl_json_doc *target, const struct pl_format_task *task)
+                              const struct pl_format_task *task)
 {
-    struct maker m = {.out = pl_json_out(to), .source = source, .target = target, .conv = w->conv};
-    enum pl_status status = find_holes(&m, w, target, task);
-    if (status == PL_OK)
-        status = order_holes(&m);
-    if (status == PL_OK) {
-        write_all(&m, target, task);
-        status = to->status;
+    struct maker m = {.to = to, .source = source, .w = w, .conv = w->conv};
+    pl_buf_init(&m.scratch, 0);
+    /* Texts are said by the target, so what is carried of a long source is little of it. */
+    (void)pl_buf_reserve(to, source.len < MOST_AT_ONCE ? source.len + LEAST : MOST_AT_ONCE);
+    m.status = order_links(&m);
+    if (m.status == PL_OK) {
+        find_hole(&m);
+        write_all(&m, task);
     }
-    pl_vec_deinit(&m.holes);
-    return status;
+    pl_buf_deinit(&m.scratch);
+    return m.status != PL_OK ? m.status : to->status;
 }

@@ -22,15 +22,34 @@ void pl_converted_deinit(struct pl_converted *c)
     pl_buf_deinit(&c->carry);
 }
 
+/* Field by field: the rest is set before it is read, and large. */
+void pl_workspace_init(struct pl_workspace *space)
+{
+    pl_arena_init(&space->arena, 0);
+    memset(&space->conv.messages, 0, sizeof space->conv.messages);
+    memset(&space->conv.parts, 0, sizeof space->conv.parts);
+    memset(&space->conv.children, 0, sizeof space->conv.children);
+    memset(&space->conv.tools, 0, sizeof space->conv.tools);
+    memset(&space->conv.losses, 0, sizeof space->conv.losses);
+    pl_writer_init(&space->writer, &space->conv, NULL);
+}
+
+void pl_workspace_deinit(struct pl_workspace *space)
+{
+    pl_writer_deinit(&space->writer);
+    pl_conv_deinit(&space->conv);
+    pl_arena_deinit(&space->arena);
+}
+
 /* What is on its way from one format to another. */
 struct trip {
     struct pl_str text;
     const struct pl_convert_opts *opts;
     struct pl_format_task task;
-    struct pl_arena arena;
+    struct pl_arena *arena;   /* all three of the workspace */
+    struct pl_conv *conv;     /* … empty until the source is read */
+    struct pl_writer *writer; /* … */
     struct pl_json_doc doc;
-    struct pl_conv conv;
-    struct pl_writer writer;
     struct pl_converted made;
     struct pl_error *err;
 };
@@ -39,11 +58,11 @@ struct trip {
 static enum pl_status parse(struct trip *t)
 {
     struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
-    enum pl_status status = pl_json_parse(&t->arena, t->text, &opts, &t->doc, t->err);
+    enum pl_status status = pl_json_parse(t->arena, t->text, &opts, &t->doc, t->err);
     struct pl_json_notes notes;
     struct pl_error ignored;
     if (status == PL_SYNTAX &&
-        pl_json_parse_lenient(&t->arena, t->text, &opts, &t->doc, &notes, &ignored) == PL_OK)
+        pl_json_parse_lenient(t->arena, t->text, &opts, &t->doc, &notes, &ignored) == PL_OK)
         status = PL_OK;
     return status;
 }
@@ -59,22 +78,23 @@ static enum pl_status find_format(struct trip *t)
 
 static enum pl_status read_source(struct trip *t)
 {
-    enum pl_status status = pl_conv_init(&t->conv, &t->arena, &t->doc);
+    enum pl_status status = pl_conv_renew(t->conv, t->arena, &t->doc);
     if (status == PL_OK)
-        status = t->task.from->read(&t->conv, t->task.kind, t->err);
-    return status == PL_OK ? t->conv.status : status;
+        status = t->task.from->read(t->conv, t->task.kind, t->err);
+    return status == PL_OK ? t->conv->status : status;
 }
 
 static enum pl_status write_target(struct trip *t)
 {
-    pl_writer_init(&t->writer, &t->conv, &t->made.out);
+    pl_writer_renew(t->writer, t->conv, &t->made.out);
+    pl_writer_watch(t->writer, t->task.to->list_key);
     /* Most targets are about as long as their source: growing would copy it again and again. */
     (void)pl_buf_reserve(&t->made.out, t->text.len + t->text.len / 4);
-    enum pl_status status = t->task.to->write(&t->writer, &t->task, t->err);
+    enum pl_status status = t->task.to->write(t->writer, &t->task, t->err);
     if (status == PL_OK || status == PL_INVALID)
-        pl_conv_sweep(&t->conv);
+        pl_conv_sweep(t->conv);
     if (status == PL_OK)
-        status = t->conv.status != PL_OK ? t->conv.status : t->made.out.status;
+        status = t->conv->status != PL_OK ? t->conv->status : t->made.out.status;
     return status;
 }
 
@@ -84,16 +104,13 @@ static enum pl_status parse_target(struct trip *t, struct pl_json_doc *ret_targe
     struct pl_json_opts opts = {
         .allows_duplicate_keys = true, .allows_lone_surrogates = true, .max_nodes = 16000000};
     enum pl_status status =
-        pl_json_parse(&t->arena, pl_buf_str(&t->made.out), &opts, ret_target, t->err);
+        pl_json_parse(t->arena, pl_buf_str(&t->made.out), &opts, ret_target, t->err);
     return status == PL_OK || status == PL_NOMEM || status == PL_LIMIT ? status : PL_INTERNAL;
 }
 
 static enum pl_status write_carry(struct trip *t)
 {
-    struct pl_json_doc target;
-    enum pl_status status = parse_target(t, &target);
-    return status == PL_OK ? pl_carry_write(&t->made.carry, &t->writer, t->text, &target, &t->task)
-                           : status;
+    return pl_carry_write(&t->made.carry, t->writer, t->text, &t->task);
 }
 
 static enum pl_status write_report(struct trip *t, const struct pl_conv *conv)
@@ -122,7 +139,7 @@ static enum pl_status go_home(struct trip *t)
 {
     enum pl_status status = write_no_carry(t);
     if (status == PL_OK)
-        status = pl_carry_apply(&t->made.out, &t->arena, t->opts->carry, &t->doc, &t->task, t->err);
+        status = pl_carry_apply(&t->made.out, t->arena, t->opts->carry, &t->doc, &t->task, t->err);
     return status == PL_OK ? write_report(t, NULL) : status;
 }
 
@@ -133,15 +150,15 @@ static enum pl_status mend(struct trip *t)
     struct pl_json_doc fresh;
     struct pl_buf mended;
     pl_buf_init(&mended, 0);
-    size_t n_losses = t->conv.losses.len;
-    pl_writer_init(&t->writer, &t->conv, &t->made.out);
-    enum pl_status status = t->task.to->write(&t->writer, &t->task, t->err);
+    size_t n_losses = t->conv->losses.len;
+    pl_writer_renew(t->writer, t->conv, &t->made.out);
+    enum pl_status status = t->task.to->write(t->writer, &t->task, t->err);
     if (status == PL_OK)
-        status = t->conv.status != PL_OK ? t->conv.status : t->made.out.status;
+        status = t->conv->status != PL_OK ? t->conv->status : t->made.out.status;
     if (status == PL_OK)
         status = parse_target(t, &fresh);
     if (status == PL_OK)
-        status = pl_mend_write(&mended, &t->writer, t->text, &fresh, t->task.to, n_losses);
+        status = pl_mend_write(&mended, t->writer, t->text, &fresh, t->task.to, n_losses);
     pl_buf_deinit(&t->made.out);
     t->made.out = mended;
     return status == PL_OK ? write_no_carry(t) : status;
@@ -152,13 +169,13 @@ static enum pl_status read_and_repair(struct trip *t)
     enum pl_status status = read_source(t);
     if (status == PL_OK && t->task.mode != PL_MODE_CONVERT) {
         struct pl_repair_rules rules = pl_format_rules(&t->task);
-        status = pl_conv_repair(&t->conv, &rules);
+        status = pl_conv_repair(t->conv, &rules);
     }
     /* Not a conversation at all: the report says so too. */
     if (status == PL_INVALID)
-        pl_conv_loss(&t->conv, PL_LOSS_DROPPED, t->doc.root, "%s",
+        pl_conv_loss(t->conv, PL_LOSS_DROPPED, t->doc.root, "%s",
                      t->err ? t->err->message : "not a conversation");
-    return t->conv.status != PL_OK ? t->conv.status : status;
+    return t->conv->status != PL_OK ? t->conv->status : status;
 }
 
 static enum pl_status translate(struct trip *t)
@@ -169,10 +186,10 @@ static enum pl_status translate(struct trip *t)
         status = is_same ? mend(t) : write_target(t);
     if (status != PL_OK && status != PL_INVALID)
         return status;
-    enum pl_status reported = write_report(t, &t->conv);
+    enum pl_status reported = write_report(t, t->conv);
     if (reported != PL_OK)
         return reported;
-    if (status == PL_OK && t->opts->is_strict && !pl_loss_report_is_lossless(&t->conv))
+    if (status == PL_OK && t->opts->is_strict && !pl_loss_report_is_lossless(t->conv))
         return pl_fail(t->err, PL_INVALID,
                        "%s cannot say all of it, and --strict was asked; the report names what",
                        t->task.to->name);
@@ -219,33 +236,61 @@ static enum pl_status write_text(struct trip *t)
     return status;
 }
 
-enum pl_status pl_convert(struct pl_str text, const struct pl_convert_opts *given,
-                          struct pl_converted *ret, struct pl_error *err)
+static void empty(struct pl_converted *c)
 {
-    struct pl_convert_opts own = *given, *opts = &own;
+    pl_buf_clear(&c->out);
+    pl_buf_clear(&c->report);
+    pl_buf_clear(&c->carry);
+    c->from = NULL;
+}
+
+static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
+                                 struct pl_convert_opts *opts, struct pl_converted *ret,
+                                 struct pl_error *err)
+{
     PL_CLEANUP_BUF struct pl_buf document;
     pl_buf_init(&document, 0);
-    struct trip t = {.text = text, .opts = opts, .err = err};
-    t.task = (struct pl_format_task){
-        .kind = opts->kind, .mode = opts->mode, .to = opts->to, .profile = opts->profile};
-    pl_arena_init(&t.arena, 0);
-    pl_converted_init(&t.made);
+    struct trip t = {
+        .text = text,
+        .opts = opts,
+        .task = {.kind = opts->kind, .mode = opts->mode, .to = opts->to, .profile = opts->profile},
+        .arena = &space->arena,
+        .conv = &space->conv,
+        .writer = &space->writer,
+        .made = *ret,
+        .err = err,
+    };
+    empty(&t.made);
     enum pl_status status = read_text(&t, opts, &document);
     if (status == PL_OK)
         status = travel(&t);
     if (status == PL_OK && opts->to == &pl_format_gpt_oss)
         status = write_text(&t);
-    if (status == PL_OK) {
-        t.made.from = t.task.from;
-        *ret = t.made;
-    } else {
-        ret->report = t.made.report;
-        ret->from = t.task.from;
-        pl_buf_deinit(&t.made.out);
-        pl_buf_deinit(&t.made.carry);
+    t.made.from = t.task.from;
+    if (status != PL_OK) {
+        pl_buf_clear(&t.made.out);
+        pl_buf_clear(&t.made.carry);
     }
-    pl_writer_deinit(&t.writer);
-    pl_conv_deinit(&t.conv);
-    pl_arena_deinit(&t.arena);
+    *ret = t.made;
+    return status;
+}
+
+/* What a request of a few kilobytes needs for its tree. */
+enum { SPACE_BYTES = 16 << 10 };
+
+enum pl_status pl_convert(struct pl_str text, const struct pl_convert_opts *given,
+                          struct pl_converted *ret, struct pl_error *err)
+{
+    struct pl_convert_opts opts = *given;
+    if (opts.workspace) {
+        pl_arena_reset(&opts.workspace->arena);
+        return convert_in(opts.workspace, text, &opts, ret, err);
+    }
+    __attribute__((uninitialized)) _Alignas(16) char space[SPACE_BYTES];
+    __attribute__((uninitialized)) struct pl_workspace own;
+    pl_workspace_init(&own);
+    pl_arena_init_in(&own.arena, 0, space, sizeof space);
+    enum pl_status status = convert_in(&own, text, &opts, ret, err);
+    pl_workspace_deinit(&own);
     return status;
 }

@@ -4,6 +4,17 @@
 
 #include "format/format.h"
 
+/* What a conversion works with. Who converts again and again keeps one, and the second conversion
+ * of the same size takes no heap. */
+struct pl_workspace {
+    struct pl_arena arena;
+    struct pl_conv conv;
+    struct pl_writer writer;
+};
+
+void pl_workspace_init(struct pl_workspace *space);
+void pl_workspace_deinit(struct pl_workspace *space);
+
 struct pl_convert_opts {
     const struct pl_format *from; /* NULL: by content */
     const struct pl_format *to;
@@ -12,10 +23,12 @@ struct pl_convert_opts {
     const struct pl_profile *profile; /* of the target; NULL: its default */
     bool is_strict;                   /* refuse what would lose something */
     struct pl_str carry;              /* of the conversion this one undoes; empty: none */
+    struct pl_workspace *workspace;   /* borrowed; NULL: one of its own */
 };
 
-/* Results; the buffers are owned by the caller. All three are complete or untouched, but for the
- * report, which is there also when the answer is PL_INVALID for a loss. */
+/* Results; the buffers are owned by the caller, who may hand them in again: then their memory is
+ * used again. All three are complete or empty, but for the report, which is there also when the
+ * answer is PL_INVALID for a loss. */
 struct pl_converted {
     struct pl_buf out, report, carry;
     const struct pl_format *from; /* the format that was read */

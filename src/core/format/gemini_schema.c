@@ -55,14 +55,14 @@ static const struct pl_json_node *member(const struct walk *k, const struct pl_j
 static void put(struct walk *k, const struct pl_json_node *value)
 {
     if (pl_conv_fate_of(k->w->conv, value) == PL_FATE_SAID)
-        pl_json_out_raw(&k->w->out, pl_json_span(k->w->conv->doc, value));
+        pl_w_raw(k->w, pl_json_span(k->w->conv->doc, value));
     else
         pl_w_value(k->w, pl_val_node(value));
 }
 
 static void put_key(struct walk *k, const struct pl_json_node *key)
 {
-    pl_json_out_key_str(&k->w->out, pl_conv_text(k->w->conv, pl_val_node(key)));
+    pl_w_key_str(k->w, pl_conv_text(k->w->conv, pl_val_node(key)));
 }
 
 static void know(struct walk *k, const struct pl_json_node *node)
@@ -175,7 +175,7 @@ static void put_count(struct walk *k, const struct pl_json_node *value)
     for (size_t i = 0; i < raw.len; i++)
         is_digits &= raw.ptr[i] >= '0' && raw.ptr[i] <= '9';
     if (is_digits) {
-        pl_json_out_raw(&k->w->out, raw);
+        pl_w_raw(k->w, raw);
         know(k, value);
     } else {
         put(k, value);
@@ -256,7 +256,7 @@ static void json_step(struct walk *k)
     struct frame *f = top(k);
     if (f->at >= f->end) {
         if (f->place == IN_LIST && f->is_nullable)
-            pl_json_out_raw(&k->w->out, PL_STR("{\"type\":\"null\"}"));
+            pl_w_raw(k->w, PL_STR("{\"type\":\"null\"}"));
         pl_w_close(k->w, f->place == IN_LIST ? ']' : '}');
         k->stack.len--;
         return;
@@ -650,7 +650,7 @@ static void dialect_step(struct walk *k)
         push_dialect(k, value);
         return;
     }
-    pl_json_out_raw(&k->w->out, PL_STR("{}"));
+    pl_w_raw(k->w, PL_STR("{}"));
     if (pl_json_kind(value) == PL_JSON_TRUE)
         know(k, value);
 }

@@ -324,8 +324,19 @@ static void write_output(struct pl_writer *w, const struct pl_format_task *task,
     }
 }
 
+/* No level says "none", and some models know no levels. */
+static void write_effort_as_budget(struct pl_writer *w)
+{
+    const struct pl_settings *s = &w->conv->settings;
+    pl_w_key(w, "thinkingBudget");
+    pl_w_int(w, pl_effort_budget(s->effort));
+    pl_w_loss(w, PL_LOSS_APPROXIMATED, s->effort_val,
+              s->effort == PL_EFFORT_NONE ? "no effort is said as a thinking budget of 0"
+                                          : "this model has no levels; a budget says how much");
+}
+
 /* A level, or a budget: the API refuses both at once. */
-static void write_effort(struct pl_writer *w)
+static void write_effort(struct pl_writer *w, const struct pl_format_task *task)
 {
     static const char *const levels[] = {
         [PL_EFFORT_MINIMAL] = "MINIMAL", [PL_EFFORT_LOW] = "LOW",    [PL_EFFORT_MEDIUM] = "MEDIUM",
@@ -340,11 +351,9 @@ static void write_effort(struct pl_writer *w)
     }
     if (s->effort == PL_EFFORT_UNSET)
         return;
-    if (s->effort == PL_EFFORT_NONE) {
-        pl_w_key(w, "thinkingBudget");
-        pl_w_int(w, 0);
-        pl_w_loss(w, PL_LOSS_APPROXIMATED, s->effort_val,
-                  "no effort is said as a thinking budget of 0");
+    bool has_levels = !task->profile || !task->profile->refuses_thinking_level;
+    if (s->effort == PL_EFFORT_NONE || !has_levels) {
+        write_effort_as_budget(w);
         return;
     }
     pl_w_key_word(w, "thinkingLevel", levels[s->effort]);
@@ -354,7 +363,7 @@ static void write_effort(struct pl_writer *w)
         pl_w_mapped(w, s->effort_val);
 }
 
-static void write_thinking(struct pl_writer *w, bool *is_open)
+static void write_thinking(struct pl_writer *w, const struct pl_format_task *task, bool *is_open)
 {
     const struct pl_settings *s = &w->conv->settings;
     if (!pl_val_is_set(s->thinking_budget) && s->effort == PL_EFFORT_UNSET &&
@@ -371,7 +380,7 @@ static void write_thinking(struct pl_writer *w, bool *is_open)
         else
             pl_w_mapped(w, s->shows_thoughts.val);
     }
-    write_effort(w);
+    write_effort(w, task);
     pl_w_close(w, '}');
 }
 
@@ -387,7 +396,7 @@ static void write_config(struct pl_writer *w, const struct pl_format_task *task)
     }
     write_stops(w, &is_open);
     write_output(w, task, &is_open);
-    write_thinking(w, &is_open);
+    write_thinking(w, task, &is_open);
     if (is_open)
         pl_w_close(w, '}');
 }

@@ -44,7 +44,7 @@ void pl_gemini_write_rest(struct pl_writer *w, const struct pl_json_node *object
             is_written |= done[i] == key + 1;
         if (is_written)
             continue;
-        pl_json_out_key_str(&w->out, pl_conv_text(w->conv, pl_val_node(key)));
+        pl_w_key_str(w, pl_conv_text(w->conv, pl_val_node(key)));
         pl_w_value(w, pl_val_node(key + 1));
     }
 }

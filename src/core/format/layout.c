@@ -8,7 +8,7 @@ enum { SAFE_DIGITS = 15 };
 
 static bool is_plain(const struct pl_json_doc *doc, const struct pl_json_node *string)
 {
-    return !(string->tag & PL_JSON_ESCAPED) || pl_quirk_is_plain(pl_json_raw(doc, string));
+    return !(string->tag & PL_JSON_ODD) || pl_quirk_is_plain(pl_json_raw(doc, string));
 }
 
 /* What a layout leaves out: strings that are no keys. */
@@ -50,21 +50,25 @@ bool pl_layout_is_needed(const struct pl_json_doc *doc, const struct pl_json_nod
     return n_bytes != value->len;
 }
 
-void pl_layout_write(struct pl_json_out *out, const struct pl_json_doc *doc,
+void pl_layout_write(struct pl_buf *to, const struct pl_json_doc *doc,
                      const struct pl_json_node *value)
 {
     size_t from = value->off;
-    pl_json_out_open(out, '[');
+    char before = '[';
     for (const struct pl_json_node *n = value, *end = pl_json_next(value); n < end; n++) {
         if (!is_left_out(n))
             continue;
-        pl_json_out_text(out, pl_str_slice(doc->text, from, n->off));
-        if (!is_plain(doc, n))
-            pl_quirk_write(out, pl_json_raw(doc, n));
+        pl_json_quote_slice(to, before, doc->text, from, n->off);
+        before = ',';
+        if (!is_plain(doc, n)) {
+            struct pl_json_out quirks = pl_json_out(to);
+            pl_buf_addc(to, ',');
+            pl_quirk_write(&quirks, pl_json_raw(doc, n));
+        }
         from = (size_t)n->off + n->len;
     }
-    pl_json_out_text(out, pl_str_slice(doc->text, from, (size_t)value->off + value->len));
-    pl_json_out_close(out, ']');
+    pl_json_quote_slice(to, before, doc->text, from, (size_t)value->off + value->len);
+    pl_buf_addc(to, ']');
 }
 
 static void put_text(struct pl_buf *to, const struct pl_json_doc *doc,

@@ -10,13 +10,12 @@
 
 #include "base/buf.h"
 #include "json/json.h"
-#include "json/write.h"
 
 /* Whether the value would come back otherwise from a program that reads and writes JSON. */
 bool pl_layout_is_needed(const struct pl_json_doc *doc, const struct pl_json_node *value);
 
-/* Writes the layout as an array. */
-void pl_layout_write(struct pl_json_out *out, const struct pl_json_doc *doc,
+/* Appends the layout, as an array. */
+void pl_layout_write(struct pl_buf *to, const struct pl_json_doc *doc,
                      const struct pl_json_node *value);
 
 /* Appends the text that `layout` (an array as above) and the strings of `value` make, which says

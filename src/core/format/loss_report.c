@@ -3,7 +3,7 @@
 #include "base/sort.h"
 #include "json/pointer.h"
 #include "json/tour.h"
-#include "json/write.h"
+#include "json/text.h"
 
 static const struct {
     const char *name;
@@ -39,73 +39,83 @@ static int by_place(const void *ctx, const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void write_loss(struct pl_json_out *out, const struct pl_loss *loss, struct pl_str pointer)
+static void begin_loss(struct pl_buf *to, const struct pl_loss *loss)
 {
-    pl_json_out_open(out, '{');
-    pl_json_out_key(out, "code");
-    pl_json_out_text(out, pl_str_of(codes[loss->code].name));
-    pl_json_out_key(out, "pointer");
-    pl_json_out_text(out, pointer);
-    pl_json_out_key(out, "detail");
-    pl_json_out_text(out, loss->detail);
-    pl_json_out_close(out, '}');
+    if (to->len && to->ptr[to->len - 1] == '}')
+        pl_buf_addc(to, ',');
+    pl_buf_add(to, PL_STR("{\"code\":\""));
+    pl_buf_adds(to, codes[loss->code].name);
+    pl_buf_add(to, PL_STR("\",\"pointer\":"));
+}
+
+static void end_loss(struct pl_buf *to, const struct pl_loss *loss)
+{
+    pl_buf_add(to, PL_STR(",\"detail\":"));
+    pl_json_quote(to, loss->detail);
+    pl_buf_addc(to, '}');
 }
 
 /* Few are found one by one, which passes over what is beside the way. */
 enum { FEW = 8 };
 
-static enum pl_status write_few(struct pl_json_out *out, const struct pl_conv *conv,
+static enum pl_status write_few(struct pl_buf *to, const struct pl_conv *conv,
                                 const void *const *order, size_t n)
 {
     PL_CLEANUP_BUF struct pl_buf pointer;
     pl_buf_init(&pointer, 0);
     for (size_t i = 0; i < n; i++) {
+        begin_loss(to, order[i]);
         pl_buf_clear(&pointer);
         pl_json_pointer_of(&pointer, conv->doc, place_of(conv, order[i]));
         if (pointer.status != PL_OK)
             return pointer.status;
-        write_loss(out, order[i], pl_buf_str(&pointer));
+        pl_json_quote(to, pl_buf_str(&pointer));
+        end_loss(to, order[i]);
     }
     return PL_OK;
 }
 
 /* One tour of the source finds the pointers of many. */
-static enum pl_status write_losses(struct pl_json_out *out, const struct pl_conv *conv)
+static enum pl_status write_many(struct pl_buf *to, const struct pl_conv *conv,
+                                 const void *const *order, size_t n)
 {
-    size_t n = conv->losses.len, i = 0;
-    PL_CLEANUP_FREE const void **order = pl_mem_alloc(n ? 2 * n : 1, sizeof *order);
+    __attribute__((cleanup(pl_json_tour_deinit))) struct pl_json_tour tour;
+    pl_json_tour_init(&tour, conv->doc);
+    size_t i = 0;
+    for (const struct pl_json_node *at; i < n && (at = pl_json_tour_next(&tour));)
+        for (; i < n && place_of(conv, order[i]) == at; i++) {
+            begin_loss(to, order[i]);
+            pl_json_quote(to, pl_buf_str(&tour.path));
+            end_loss(to, order[i]);
+        }
+    return tour.path.status;
+}
+
+static enum pl_status write_losses(struct pl_buf *to, const struct pl_conv *conv)
+{
+    size_t n = conv->losses.len;
+    const void **order = pl_arena_alloc(conv->arena, 2 * n, sizeof *order);
     if (!order)
         return PL_NOMEM;
     for (size_t k = 0; k < n; k++)
         order[k] = &conv->losses.ptr[k];
     pl_sort(order, order + n, n, by_place, (void *)conv);
-    if (n <= FEW)
-        return write_few(out, conv, order, n);
-    __attribute__((cleanup(pl_json_tour_deinit))) struct pl_json_tour tour;
-    pl_json_tour_init(&tour, conv->doc);
-    for (const struct pl_json_node *at; i < n && (at = pl_json_tour_next(&tour));)
-        for (; i < n && place_of(conv, order[i]) == at; i++)
-            write_loss(out, order[i], pl_buf_str(&tour.path));
-    return tour.path.status;
+    return n <= FEW ? write_few(to, conv, order, n) : write_many(to, conv, order, n);
 }
 
 enum pl_status pl_loss_report_write(struct pl_buf *to, const char *from, const char *to_format,
                                     const struct pl_conv *conv)
 {
-    struct pl_json_out out = pl_json_out(to);
     enum pl_status status = PL_OK;
-    pl_json_out_open(&out, '{');
-    pl_json_out_key(&out, "from");
-    pl_json_out_text(&out, pl_str_of(from));
-    pl_json_out_key(&out, "to");
-    pl_json_out_text(&out, pl_str_of(to_format));
-    pl_json_out_key(&out, "losses");
-    pl_json_out_open(&out, '[');
-    if (conv)
-        status = write_losses(&out, conv);
-    pl_json_out_close(&out, ']');
-    pl_json_out_key(&out, "lossless");
-    pl_json_out_bool(&out, !conv || pl_loss_report_is_lossless(conv));
-    pl_json_out_close(&out, '}');
+    bool is_lossless = !conv || pl_loss_report_is_lossless(conv);
+    (void)pl_buf_reserve(to, 256);
+    pl_buf_add(to, PL_STR("{\"from\":\""));
+    pl_buf_adds(to, from);
+    pl_buf_add(to, PL_STR("\",\"to\":\""));
+    pl_buf_adds(to, to_format);
+    pl_buf_add(to, PL_STR("\",\"losses\":["));
+    if (conv && conv->losses.len)
+        status = write_losses(to, conv);
+    pl_buf_add(to, is_lossless ? PL_STR("],\"lossless\":true}") : PL_STR("],\"lossless\":false}"));
     return status != PL_OK ? status : to->status;
 }

@@ -464,40 +464,38 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *root)
     s->output_strict = pl_conv_get(conv, schema, "strict");
 }
 
+/* Line by line: of a key that stands in the code the compiler knows the hash. */
+static void read_plain(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    struct pl_settings *s = &conv->settings;
+    s->model = pl_conv_get(conv, root, "model");
+    s->temperature = pl_conv_get(conv, root, "temperature");
+    s->top_p = pl_conv_get(conv, root, "top_p");
+    s->top_k = pl_conv_get(conv, root, "top_k");
+    s->max_tokens = pl_conv_get(conv, root, "max_completion_tokens");
+    if (!pl_val_is_set(s->max_tokens)) /* the older name */
+        s->max_tokens = pl_conv_get(conv, root, "max_tokens");
+    s->seed = pl_conv_get(conv, root, "seed");
+    s->n = pl_conv_get(conv, root, "n");
+    s->presence_penalty = pl_conv_get(conv, root, "presence_penalty");
+    s->frequency_penalty = pl_conv_get(conv, root, "frequency_penalty");
+    s->stop = pl_conv_get(conv, root, "stop");
+    s->stream = pl_conv_get(conv, root, "stream");
+    s->logprobs = pl_conv_get(conv, root, "logprobs");
+    s->top_logprobs = pl_conv_get(conv, root, "top_logprobs");
+    s->user = pl_conv_get(conv, root, "user");
+    s->safety_id = pl_conv_get(conv, root, "safety_identifier");
+    s->metadata = pl_conv_get(conv, root, "metadata");
+    s->service_tier = pl_conv_get(conv, root, "service_tier");
+    s->verbosity = pl_conv_get(conv, root, "verbosity");
+    s->effort_val = pl_conv_get(conv, root, "reasoning_effort");
+    s->thinking = pl_conv_get(conv, root, "thinking");
+}
+
 static void read_settings(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_settings *s = &conv->settings;
-    const struct {
-        const char *key;
-        struct pl_val *to;
-    } plain[] = {
-        {"model", &s->model},
-        {"temperature", &s->temperature},
-        {"top_p", &s->top_p},
-        {"top_k", &s->top_k},
-        {"max_tokens", &s->max_tokens},
-        {"max_completion_tokens", &s->max_tokens}, /* the newer name wins */
-        {"seed", &s->seed},
-        {"n", &s->n},
-        {"presence_penalty", &s->presence_penalty},
-        {"frequency_penalty", &s->frequency_penalty},
-        {"stop", &s->stop},
-        {"stream", &s->stream},
-        {"logprobs", &s->logprobs},
-        {"top_logprobs", &s->top_logprobs},
-        {"user", &s->user},
-        {"safety_identifier", &s->safety_id},
-        {"metadata", &s->metadata},
-        {"service_tier", &s->service_tier},
-        {"verbosity", &s->verbosity},
-        {"reasoning_effort", &s->effort_val},
-        {"thinking", &s->thinking},
-    };
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-        struct pl_val val = pl_conv_get(conv, root, plain[i].key);
-        if (pl_val_is_set(val))
-            *plain[i].to = val;
-    }
+    read_plain(conv, root);
     s->effort = pl_effort_of_word(conv, s->effort_val.node);
     s->thinking_budget = pl_conv_get(conv, s->thinking.node, "budget_tokens");
     read_flag(conv, root, "parallel_tool_calls", &s->parallel);

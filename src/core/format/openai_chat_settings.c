@@ -3,6 +3,7 @@
 
 #include "format/effort.h"
 #include "format/gemini_schema.h"
+#include "format/profile.h"
 #include "format/tool_name.h"
 #include "json/number.h"
 
@@ -310,16 +311,16 @@ static void write_verbosity(struct pl_writer *w)
 
 void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_format_task *task)
 {
-    (void)task;
     const struct pl_settings *s = &w->conv->settings;
+    bool is_older = task->profile && task->profile->refuses_max_completion_tokens;
     const struct {
         const char *key;
         struct pl_val val;
     } plain[] = {
         {"temperature", s->temperature},
         {"top_p", s->top_p},
-        /* max_tokens is the older name, and newer models refuse it. */
-        {"max_completion_tokens", s->max_tokens},
+        /* max_tokens is the older name: newer models refuse it, some servers know no other. */
+        {is_older ? "max_tokens" : "max_completion_tokens", s->max_tokens},
         {"seed", s->seed},
         {"n", s->n},
         {"presence_penalty", s->presence_penalty},

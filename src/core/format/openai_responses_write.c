@@ -38,7 +38,7 @@ void pl_responses_put_extras(struct pl_responses_out *o, const struct pl_json_no
             is_known |= pl_str_eq(key, pl_str_of(known[i]));
         if (is_known)
             continue;
-        pl_json_out_key_str(&o->w->out, key);
+        pl_w_key_str(o->w, key);
         pl_w_value(o->w, pl_val_node(k + 1));
     }
 }

@@ -24,8 +24,10 @@ struct pl_profile {
     bool requires_signatures;     /* calls without a thought signature need the documented bypass */
     bool allows_media_in_results; /* images inside a tool result */
     bool refuses_json_schema;     /* only the OpenAPI dialect of schemas */
-    bool requires_reasoning_on_all; /* reasoning_content on all assistant messages or on none */
-    int id_length;                  /* of tool call ids, alphanumeric; 0: any */
+    bool refuses_thinking_level;  /* only a budget of tokens */
+    bool refuses_max_completion_tokens; /* only the older name, max_tokens */
+    bool requires_reasoning_on_all;     /* reasoning_content on all assistant messages or on none */
+    int id_length;                      /* of tool call ids, alphanumeric; 0: any */
 };
 
 /* Tokens that models whose name begins with `prefix` read at once. */

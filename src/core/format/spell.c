@@ -4,14 +4,16 @@
 #include "format/quirk.h"
 #include "json/text.h"
 
-static const char *const names[PL_SPELL_COUNT] = {
-    [PL_SPELL_TEXT] = "t",         [PL_SPELL_TEXT_ASCII] = "ta", [PL_SPELL_TEXT_SLASH] = "ts",
-    [PL_SPELL_RAW] = "r",          [PL_SPELL_INNER] = "i",       [PL_SPELL_DATA] = "d",
-    [PL_SPELL_DATA_QUOTED] = "dq", [PL_SPELL_JSON] = "j",        [PL_SPELL_JSON_ASCII] = "ja",
-    [PL_SPELL_JSON_SLASH] = "js",  [PL_SPELL_PARSED] = "p",
+static const struct pl_str names[PL_SPELL_COUNT] = {
+    [PL_SPELL_TEXT] = {"t", 1},         [PL_SPELL_TEXT_ASCII] = {"ta", 2},
+    [PL_SPELL_TEXT_SLASH] = {"ts", 2},  [PL_SPELL_RAW] = {"r", 1},
+    [PL_SPELL_INNER] = {"i", 1},        [PL_SPELL_DATA] = {"d", 1},
+    [PL_SPELL_DATA_QUOTED] = {"dq", 2}, [PL_SPELL_JSON] = {"j", 1},
+    [PL_SPELL_JSON_ASCII] = {"ja", 2},  [PL_SPELL_JSON_SLASH] = {"js", 2},
+    [PL_SPELL_PARSED] = {"p", 1},
 };
 
-const char *pl_spell_name(enum pl_spell spell)
+struct pl_str pl_spell_name(enum pl_spell spell)
 {
     return names[spell];
 }
@@ -19,7 +21,7 @@ const char *pl_spell_name(enum pl_spell spell)
 bool pl_spell_by_name(struct pl_str name, enum pl_spell *ret_spell)
 {
     for (int i = 0; i < PL_SPELL_COUNT; i++)
-        if (pl_str_eq(name, pl_str_of(names[i]))) {
+        if (pl_str_eq(name, names[i])) {
             *ret_spell = (enum pl_spell)i;
             return true;
         }
@@ -143,7 +145,7 @@ static bool find_at_once(const struct pl_json_doc *doc, const struct pl_json_nod
     struct pl_str data;
     if (pl_str_eq(piece, pl_json_span(doc, n))) {
         bool is_plain =
-            is_string && (!(n->tag & PL_JSON_ESCAPED) || pl_quirk_is_plain(pl_json_raw(doc, n)));
+            is_string && (!(n->tag & PL_JSON_ODD) || pl_quirk_is_plain(pl_json_raw(doc, n)));
         *ret_spell = is_plain ? PL_SPELL_TEXT : PL_SPELL_RAW;
         return !is_string || is_plain;
     }

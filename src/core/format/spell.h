@@ -26,7 +26,7 @@ enum pl_spell {
 };
 
 /* Short names, as the carry has them. */
-const char *pl_spell_name(enum pl_spell spell);
+struct pl_str pl_spell_name(enum pl_spell spell);
 bool pl_spell_by_name(struct pl_str name, enum pl_spell *ret_spell);
 
 /* Appends what `spell` makes of a value; false when it does not fit the value. */

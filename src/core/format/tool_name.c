@@ -1,9 +1,11 @@
 #include "format/tool_name.h"
 
+static const bool plain[256] = {
+    ['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true, ['_'] = true, ['-'] = true};
+
 static bool is_plain(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
+    return plain[(unsigned char)c];
 }
 
 static bool is_accepted(struct pl_str name, size_t max_len)

@@ -1,138 +1,455 @@
 #include "format/writer.h"
 
+#include "base/decimal.h"
 #include "base/utf8.h"
+#include "json/pointer.h"
 #include "json/text.h"
+
+/* Field by field: the steps are many and need no clearing. */
+void pl_writer_renew(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *to)
+{
+    w->conv = conv;
+    w->out = pl_json_out(to);
+    w->links.len = w->looks.len = 0;
+    w->held.node = NULL;
+    w->list_key = (struct pl_str){0};
+    w->has_list = w->is_list_due = false;
+    w->list_depth = 0;
+    w->look = 0;
+    w->steps[0].index = UINT32_MAX;
+}
 
 void pl_writer_init(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *to)
 {
-    *w = (struct pl_writer){.conv = conv, .out = pl_json_out(to)};
+    memset(&w->links, 0, sizeof w->links);
+    memset(&w->looks, 0, sizeof w->looks);
+    pl_writer_renew(w, conv, to);
 }
 
 void pl_writer_deinit(struct pl_writer *w)
 {
     pl_vec_deinit(&w->links);
+    pl_vec_deinit(&w->looks);
+}
+
+void pl_writer_watch(struct pl_writer *w, const char *list_key)
+{
+    w->list_key = pl_str_of(list_key);
+    w->has_list = true;
+}
+
+/* ---- looks ---- */
+
+static void end_element(struct pl_writer *w)
+{
+    if (w->looks.len)
+        w->looks.ptr[w->looks.len - 1] = w->look;
+}
+
+static void begin_element(struct pl_writer *w)
+{
+    end_element(w);
+    w->look = 0;
+    if (!pl_vec_push(&w->looks, 0))
+        w->conv->status = PL_NOMEM;
+}
+
+static inline bool is_in_list(const struct pl_writer *w)
+{
+    return w->list_depth != 0;
+}
+
+static inline void add_look(struct pl_writer *w, uint64_t own)
+{
+    w->look = pl_look_add(w->look, own);
+}
+
+/* The string that was written last, from `at` on; is_odd: not all of it is ours. */
+static void look_at_string(struct pl_writer *w, size_t at, bool is_odd)
+{
+    if (is_in_list(w) && w->out.buf->status == PL_OK)
+        add_look(w, pl_look_string(
+                        pl_str_slice(pl_buf_str(w->out.buf), at + 1, w->out.buf->len - 1), is_odd));
+}
+
+/* A whole value: of an element, or the list itself with all its elements. */
+static void look_at(struct pl_writer *w, const struct pl_json_doc *doc,
+                    const struct pl_json_node *value)
+{
+    if (is_in_list(w)) {
+        w->look = pl_look_add_value(w->look, doc, value);
+    } else if (w->is_list_due && pl_json_kind(value) == PL_JSON_ARRAY) {
+        for (const struct pl_json_node *e = pl_json_first(value); e < pl_json_end(value);
+             e = pl_json_next(e)) {
+            begin_element(w);
+            w->look = pl_look_add_value(0, doc, e);
+        }
+        end_element(w);
+    }
+}
+
+/* ---- structure ---- */
+
+/* Begins a key or a value of n_bytes at most: the comma, and which item it is. NULL when there is
+ * no room, which sticks to the buffer. */
+static inline char *begin(struct pl_writer *w, size_t n_bytes)
+{
+    char *to = pl_buf_reserve(w->out.buf, n_bytes + 1);
+    if (w->out.is_after_key) {
+        w->out.is_after_key = false;
+        return to;
+    }
+    uint32_t depth = w->out.depth;
+    /* Counting begins one before the first item; outside there is only one. */
+    bool is_first = ++w->steps[depth].index == 0;
+    if (depth == w->list_depth && depth)
+        begin_element(w);
+    if (is_first || !to)
+        return to;
+    *to = ',';
+    w->out.buf->len++;
+    return to + 1;
 }
 
 void pl_w_open(struct pl_writer *w, char bracket)
 {
-    pl_json_out_open(&w->out, bracket);
+    struct pl_json_out *out = &w->out;
+    if (out->depth >= PL_W_MAX_DEPTH) {
+        if (out->buf->status == PL_OK)
+            out->buf->status = PL_LIMIT;
+        return;
+    }
+    bool is_list = w->has_list && bracket == '[' && (!out->depth || w->is_list_due);
+    char *to = begin(w, 1);
+    if (to) {
+        *to = bracket;
+        out->buf->len++;
+    }
+    struct pl_step *step = &w->steps[++out->depth];
+    step->key = NULL;
+    step->index = UINT32_MAX;
+    step->container.ptr = NULL;
+    if (is_list)
+        w->list_depth = out->depth;
+    w->is_list_due = false;
 }
 
 void pl_w_close(struct pl_writer *w, char bracket)
 {
-    pl_json_out_close(&w->out, bracket);
+    struct pl_json_out *out = &w->out;
+    pl_buf_addc(out->buf, bracket);
+    if (out->depth == w->list_depth && is_in_list(w)) {
+        end_element(w);
+        w->list_depth = 0;
+    }
+    if (out->depth)
+        out->depth--;
 }
 
-void pl_w_key(struct pl_writer *w, const char *key)
+/* The writer stands behind a key; `token` is the key as a pointer has it. */
+static inline void enter_key(struct pl_writer *w, struct pl_str key, struct pl_str token)
 {
-    pl_json_out_key(&w->out, key);
+    struct pl_step *step = &w->steps[w->out.depth];
+    w->out.is_after_key = true;
+    step->key = token.ptr;
+    step->key_len = (uint32_t)token.len;
+    if (w->out.depth == 1)
+        w->is_list_due = w->has_list && pl_str_eq(key, w->list_key);
 }
 
-void pl_w_word(struct pl_writer *w, const char *word)
+char *pl_w_begin_key(struct pl_writer *w, const char *key, size_t n_bytes)
 {
-    pl_json_out_text(&w->out, pl_str_of(word));
+    char *to = begin(w, n_bytes + 3);
+    if (to)
+        w->out.buf->len += n_bytes + 3;
+    struct pl_str name = {key, n_bytes};
+    enter_key(w, name, name);
+    return to;
+}
+
+void pl_w_key_n(struct pl_writer *w, const char *key, size_t n_bytes)
+{
+    char *to = pl_w_begin_key(w, key, n_bytes);
+    if (!to)
+        return;
+    *to = '"';
+    pl_bytes_copy(to + 1, key, n_bytes);
+    memcpy(to + 1 + n_bytes, "\":", 2);
+}
+
+/* A key as a pointer in a JSON string has it. */
+static struct pl_str token_of(struct pl_writer *w, struct pl_str key)
+{
+    bool is_plain = true;
+    for (size_t i = 0; i < key.len; i++)
+        is_plain &= (unsigned char)key.ptr[i] >= 0x20 && !memchr("~/\"\\", key.ptr[i], 4);
+    if (is_plain)
+        return key.len ? key : PL_STR("");
+    PL_CLEANUP_BUF struct pl_buf pointer, quoted;
+    pl_buf_init(&pointer, 0);
+    pl_buf_init(&quoted, 0);
+    pl_json_pointer_add(&pointer, key);
+    pl_json_quote(&quoted, pl_buf_str(&pointer));
+    struct pl_str token = {0};
+    if (pointer.status == PL_OK && quoted.status == PL_OK)
+        token = pl_arena_dup(w->conv->arena, pl_str_slice(pl_buf_str(&quoted), 2, quoted.len - 1));
+    if (!token.ptr)
+        w->conv->status = PL_NOMEM;
+    return token.ptr ? token : PL_STR("");
+}
+
+void pl_w_key_str(struct pl_writer *w, struct pl_str key)
+{
+    (void)begin(w, 0);
+    pl_json_quote(w->out.buf, key);
+    pl_buf_addc(w->out.buf, ':');
+    enter_key(w, key, token_of(w, key));
+}
+
+/* One value whose bytes are at hand. */
+static inline void put(struct pl_writer *w, const char *json, size_t n_bytes)
+{
+    char *to = begin(w, n_bytes);
+    if (!to)
+        return;
+    pl_bytes_copy(to, json, n_bytes);
+    w->out.buf->len += n_bytes;
+}
+
+char *pl_w_begin_word(struct pl_writer *w, const char *word, size_t n_bytes)
+{
+    char *to = begin(w, n_bytes + 2);
+    if (to)
+        w->out.buf->len += n_bytes + 2;
+    if (is_in_list(w))
+        add_look(w, pl_look_string((struct pl_str){word, n_bytes}, false));
+    return to;
+}
+
+void pl_w_word_n(struct pl_writer *w, const char *word, size_t n_bytes)
+{
+    char *to = pl_w_begin_word(w, word, n_bytes);
+    if (!to)
+        return;
+    *to = '"';
+    pl_bytes_copy(to + 1, word, n_bytes);
+    to[1 + n_bytes] = '"';
 }
 
 void pl_w_bool(struct pl_writer *w, bool value)
 {
-    pl_json_out_bool(&w->out, value);
+    put(w, value ? "true" : "false", value ? 4 : 5);
+    add_look(w, pl_look_literal(value ? PL_JSON_TRUE : PL_JSON_FALSE));
 }
 
 void pl_w_int(struct pl_writer *w, int64_t value)
 {
+    (void)begin(w, 0);
+    w->out.is_after_key = true; /* the comma is there */
     pl_json_out_int(&w->out, value);
+    add_look(w, pl_look_int(value));
 }
 
 void pl_w_null(struct pl_writer *w)
 {
-    pl_json_out_null(&w->out);
+    put(w, "null", 4);
+    add_look(w, pl_look_literal(PL_JSON_NULL));
+}
+
+/* JSON text as a tree in the conversation's arena; NULL when it is none (or memory ran out). */
+static const struct pl_json_doc *parse(struct pl_writer *w, struct pl_str json,
+                                       bool allows_duplicate_keys)
+{
+    struct pl_json_opts opts = {.allows_duplicate_keys = allows_duplicate_keys,
+                                .allows_lone_surrogates = true};
+    struct pl_json_doc doc, *kept = NULL;
+    enum pl_status status = pl_json_parse(w->conv->arena, json, &opts, &doc, NULL);
+    if (status == PL_OK)
+        kept = pl_arena_alloc(w->conv->arena, 1, sizeof *kept);
+    if (status == PL_NOMEM || (status == PL_OK && !kept))
+        w->conv->status = PL_NOMEM;
+    if (kept)
+        *kept = doc;
+    return kept;
+}
+
+void pl_w_raw(struct pl_writer *w, struct pl_str json)
+{
+    bool is_looked_at = is_in_list(w) || w->is_list_due;
+    const struct pl_json_doc *doc = is_looked_at ? parse(w, json, true) : NULL;
+    put(w, json.ptr, json.len);
+    if (doc)
+        look_at(w, doc, doc->root);
+    w->is_list_due = false;
+}
+
+/* ---- links ---- */
+
+/* "/" and the key or index of the item a step is at. */
+static char *put_step(char *to, const struct pl_step *step)
+{
+    *to++ = '/';
+    if (step->key) {
+        pl_bytes_copy(to, step->key, step->key_len);
+        return to + step->key_len;
+    }
+    return to + pl_decimal_put(to, step->index);
+}
+
+/* The pointer of the innermost container, from the element or from the root. */
+static void find_container(struct pl_writer *w)
+{
+    uint32_t from = w->list_depth + 1, last = w->out.depth;
+    size_t n_bytes = 0;
+    for (uint32_t i = from; i < last; i++)
+        n_bytes += 1 + (w->steps[i].key ? w->steps[i].key_len : PL_DECIMAL_MOST);
+    char *start = pl_arena_alloc(w->conv->arena, n_bytes + 1, 1), *to = start;
+    if (!start) {
+        w->conv->status = PL_NOMEM;
+        return;
+    }
+    for (uint32_t i = from; i < last; i++)
+        to = put_step(to, &w->steps[i]);
+    w->steps[last].container = (struct pl_str){start, (size_t)(to - start)};
+}
+
+/* Where the value written last is. */
+static inline void point(struct pl_writer *w, struct pl_link *link)
+{
+    uint32_t from = w->list_depth, depth = w->out.depth;
+    link->element = from ? w->steps[from].index : PL_NO_ELEMENT;
+    link->is_root = from == depth;
+    if (link->is_root) {
+        link->container = PL_STR("");
+        link->key = NULL;
+        return;
+    }
+    struct pl_step *step = &w->steps[depth];
+    if (!step->container.ptr)
+        find_container(w);
+    link->container = step->container;
+    link->key = step->key;
+    link->key_len = step->key_len;
+    link->index = step->index;
 }
 
 /* The piece of the source at `span` is said by the value written last, which took n_bytes. */
-static void link_last(struct pl_writer *w, struct pl_str span, size_t n_bytes,
-                      const struct pl_json_node *node)
+static struct pl_link *link_last(struct pl_writer *w, struct pl_str span, size_t n_bytes,
+                                 const struct pl_json_node *node, enum pl_link_how how)
 {
-    struct pl_link link = {
-        .off = (uint32_t)(span.ptr - w->conv->doc->text.ptr),
-        .len = (uint32_t)span.len,
-        .at = (uint32_t)(w->out.buf->len - n_bytes),
-    };
+    enum { FIRST_LINKS = 32 };
     pl_conv_fate(w->conv, node, PL_FATE_SAID);
-    if (!pl_vec_push(&w->links, link))
+    bool is_there = w->links.cap || pl_vec_reserve(&w->links, FIRST_LINKS);
+    struct pl_link *link = is_there ? pl_vec_add(&w->links) : NULL;
+    if (!link) {
         w->conv->status = PL_NOMEM;
+        return NULL;
+    }
+    link->node = node;
+    link->off = (uint32_t)(span.ptr - w->conv->doc->text.ptr);
+    link->len = (uint32_t)span.len;
+    link->at = (uint32_t)(w->out.buf->len - n_bytes);
+    link->how = (uint8_t)how;
+    point(w, link);
+    return link;
 }
 
-/* Writes JSON text and links it. pl_json_out_raw puts the comma in front, so what counts is how
- * long the value itself is. */
-static void put_linked(struct pl_writer *w, struct pl_str json, struct pl_str span,
+/* A value of the source as it is spelled there. */
+static void put_copy(struct pl_writer *w, const struct pl_json_node *node)
+{
+    const struct pl_json_doc *doc = w->conv->doc;
+    struct pl_str span = pl_json_span(doc, node);
+    put(w, span.ptr, span.len);
+    if (is_in_list(w) || w->is_list_due)
+        look_at(w, doc, node);
+    w->is_list_due = false;
+    (void)link_last(w, span, span.len, node, PL_LINK_COPY);
+}
+
+/* A value of the source, no string, as the text of one. */
+static void put_quoted(struct pl_writer *w, const struct pl_json_node *node)
+{
+    struct pl_str span = pl_json_span(w->conv->doc, node);
+    (void)begin(w, 0);
+    size_t at = w->out.buf->len;
+    pl_json_quote(w->out.buf, span);
+    size_t n_bytes = w->out.buf->len - at;
+    look_at_string(w, at, false);
+    struct pl_link *link = link_last(w, span, n_bytes, node, PL_LINK_SPELT);
+    if (link)
+        link->spell = n_bytes == span.len + 2 ? PL_SPELL_INNER : PL_SPELL_PARSED;
+}
+
+/* A string around bytes of one that are escaped already. `head` is a text we made. */
+static void put_inside(struct pl_writer *w, struct pl_str head, struct pl_str raw,
                        const struct pl_json_node *node)
 {
-    pl_json_out_raw(&w->out, json);
-    link_last(w, span, json.len, node);
+    enum { NEAR = 512 }; /* where spell.c looks for the comma of a data URL */
+    struct pl_buf *buf = w->out.buf;
+    (void)begin(w, head.len + raw.len + 2);
+    size_t at = buf->len;
+    pl_json_quote(buf, head);
+    if (buf->status == PL_OK)
+        buf->len--;
+    size_t n_head = buf->len - at - 1;
+    pl_buf_add(buf, raw);
+    pl_buf_addc(buf, '"');
+    if (buf->status != PL_OK)
+        return;
+    look_at_string(w, at, node->tag & PL_JSON_ODD);
+    struct pl_link *link = link_last(w, raw, buf->len - at, node, PL_LINK_SPELT);
+    if (!link)
+        return;
+    const char *comma = head.len ? memchr(head.ptr, ',', head.len) : NULL;
+    link->spell = head.len ? PL_SPELL_DATA : PL_SPELL_INNER;
+    if (head.len && (n_head != head.len || n_head > NEAR || comma != head.ptr + head.len - 1))
+        link->how = PL_LINK_ONCE;
 }
 
-static void put_quoted(struct pl_writer *w, struct pl_str text, struct pl_str span,
-                       const struct pl_json_node *node)
+/* A text we made. */
+static void put_text(struct pl_writer *w, struct pl_str text)
 {
-    PL_CLEANUP_BUF struct pl_buf quoted;
-    pl_buf_init(&quoted, 0);
-    pl_json_quote(&quoted, text);
-    if (quoted.status != PL_OK)
-        w->conv->status = quoted.status;
-    else
-        put_linked(w, pl_buf_str(&quoted), span, node);
-}
-
-/* A string in quotes around bytes that are escaped already. */
-static void put_raw_string(struct pl_writer *w, struct pl_str head, struct pl_str raw,
-                           const struct pl_json_node *node)
-{
-    pl_json_out_raw(&w->out, PL_STR("\""));
-    pl_buf_add(w->out.buf, head);
-    pl_buf_add(w->out.buf, raw);
-    pl_buf_addc(w->out.buf, '"');
-    link_last(w, raw, head.len + raw.len + 2, node);
+    (void)begin(w, 0);
+    size_t at = w->out.buf->len;
+    pl_json_quote(w->out.buf, text);
+    look_at_string(w, at, false);
 }
 
 void pl_w_string(struct pl_writer *w, struct pl_val val)
 {
-    const struct pl_json_doc *doc = w->conv->doc;
     switch (val.kind) {
     case PL_VAL_NODE:
         if (pl_json_kind(val.node) == PL_JSON_STRING)
-            pl_w_value(w, val);
+            put_copy(w, val.node);
         else
-            put_quoted(w, pl_json_span(doc, val.node), pl_json_span(doc, val.node), val.node);
+            put_quoted(w, val.node);
         break;
     case PL_VAL_SPAN:
-        put_raw_string(w, PL_STR(""), val.str, val.node);
+        put_inside(w, PL_STR(""), val.str, val.node);
         break;
     default:
-        pl_json_out_text(&w->out, val.str);
+        put_text(w, val.str);
     }
 }
 
-/* Links what is written last in parts; `at` is where it starts. */
+/* Links what is written last in parts; it took n_bytes and says `whole`. */
 static void link_parts(struct pl_writer *w, const struct pl_val texts[], size_t n_texts,
-                       const char *glue, size_t at)
+                       const char *glue, struct pl_str whole, size_t n_bytes)
 {
     size_t n_before = 0, n_glue = pl_utf8_count(pl_str_of(glue));
     for (size_t i = 0; i < n_texts; i++) {
         size_t n_own = pl_utf8_count(pl_conv_text(w->conv, texts[i]));
         size_t n_next = i + 1 < n_texts ? pl_utf8_count(pl_conv_text(w->conv, texts[i + 1])) : 0;
         if (texts[i].kind == PL_VAL_NODE && pl_json_kind(texts[i].node) == PL_JSON_STRING) {
-            struct pl_str span = pl_json_span(w->conv->doc, texts[i].node);
-            struct pl_link link = {
-                .off = (uint32_t)(span.ptr - w->conv->doc->text.ptr),
-                .len = (uint32_t)span.len,
-                .at = (uint32_t)at,
-                .n_before = (uint32_t)n_before,
-                .n_own = (uint32_t)n_own,
-                .n_next = (uint32_t)n_next,
-                .glue = glue,
-            };
-            if (!pl_vec_push(&w->links, link))
+            struct pl_link *link = link_last(w, pl_json_span(w->conv->doc, texts[i].node), n_bytes,
+                                             texts[i].node, PL_LINK_PART);
+            struct pl_link_part *part = pl_arena_alloc(w->conv->arena, 1, sizeof *part);
+            if (!part)
                 w->conv->status = PL_NOMEM;
+            if (!part || !link)
+                return;
+            *part = (struct pl_link_part){whole, pl_str_of(glue), n_before, n_own, n_next};
+            link->part = part;
         }
         pl_conv_fate(w->conv, texts[i].node, PL_FATE_SAID);
         n_before += n_own + n_glue;
@@ -141,59 +458,99 @@ static void link_parts(struct pl_writer *w, const struct pl_val texts[], size_t 
 
 void pl_w_joined(struct pl_writer *w, const struct pl_val texts[], size_t n_texts, const char *glue)
 {
-    PL_CLEANUP_BUF struct pl_buf text, quoted;
+    PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
-    pl_buf_init(&quoted, 0);
     for (size_t i = 0; i < n_texts; i++) {
         pl_buf_adds(&text, i ? glue : "");
         pl_buf_add(&text, pl_conv_text(w->conv, texts[i]));
     }
-    pl_json_quote(&quoted, pl_buf_str(&text));
-    if (text.status != PL_OK || quoted.status != PL_OK) {
+    struct pl_str whole = pl_arena_dup(w->conv->arena, pl_buf_str(&text));
+    if (text.status != PL_OK || !whole.ptr) {
         w->conv->status = PL_NOMEM;
         return;
     }
-    pl_json_out_raw(&w->out, pl_buf_str(&quoted));
-    link_parts(w, texts, n_texts, glue, w->out.buf->len - quoted.len);
+    (void)begin(w, 0);
+    size_t at = w->out.buf->len;
+    pl_json_quote(w->out.buf, whole);
+    look_at_string(w, at, false);
+    link_parts(w, texts, n_texts, glue, whole, w->out.buf->len - at);
 }
 
 void pl_w_value(struct pl_writer *w, struct pl_val val)
 {
     if (val.kind == PL_VAL_NODE)
-        put_linked(w, pl_json_span(w->conv->doc, val.node), pl_json_span(w->conv->doc, val.node),
-                   val.node);
+        put_copy(w, val.node);
     else if (val.kind == PL_VAL_JSON)
-        pl_json_out_raw(&w->out, val.str);
+        pl_w_raw(w, val.str);
     else
         pl_w_string(w, val);
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static struct pl_str trimmed(struct pl_str s)
 {
-    while (s.len && strchr(" \t\r\n", s.ptr[0]))
+    while (s.len && is_space(s.ptr[0]))
         s = pl_str_slice(s, 1, s.len);
-    while (s.len && strchr(" \t\r\n", s.ptr[s.len - 1]))
+    while (s.len && is_space(s.ptr[s.len - 1]))
         s.len--;
     return s;
+}
+
+/* ---- JSON in strings ---- */
+
+/* Looks into a string of the source, once. */
+static void hold(struct pl_writer *w, const struct pl_json_node *node)
+{
+    if (w->held.node == node)
+        return;
+    struct pl_str text = pl_conv_text(w->conv, pl_val_node(node));
+    w->held.node = node;
+    w->held.text = trimmed(text);
+    w->held.is_whole = w->held.text.len == text.len;
+    w->held.doc = NULL;
 }
 
 bool pl_w_holds_object(struct pl_writer *w, struct pl_val val)
 {
     if (val.kind == PL_VAL_NODE && pl_json_kind(val.node) != PL_JSON_STRING)
         return pl_json_kind(val.node) == PL_JSON_OBJECT;
-    struct pl_str text = trimmed(pl_conv_text(w->conv, val));
-    if (!text.len)
-        return true;
-    if (text.ptr[0] != '{')
-        return false;
-    PL_CLEANUP_ARENA struct pl_arena arena;
-    pl_arena_init(&arena, 0);
-    struct pl_json_doc doc;
-    struct pl_json_opts opts = {.allows_lone_surrogates = true};
-    enum pl_status status = pl_json_parse(&arena, text, &opts, &doc, NULL);
-    if (status == PL_NOMEM)
-        w->conv->status = PL_NOMEM;
-    return status == PL_OK;
+    if (val.kind != PL_VAL_NODE) {
+        struct pl_str text = trimmed(pl_conv_text(w->conv, val));
+        return !text.len || (text.ptr[0] == '{' && parse(w, text, false));
+    }
+    hold(w, val.node);
+    if (!w->held.text.len || w->held.text.ptr[0] != '{')
+        return !w->held.text.len;
+    if (!w->held.doc || !w->held.is_strict) {
+        w->held.doc = parse(w, w->held.text, false);
+        w->held.is_strict = true;
+    }
+    return w->held.doc;
+}
+
+/* The JSON that a string of the source holds. */
+static void put_held(struct pl_writer *w, const struct pl_json_node *node)
+{
+    struct pl_str json = w->held.text;
+    put(w, json.ptr, json.len);
+    if (!w->held.doc) {
+        w->held.doc = parse(w, json, true);
+        w->held.is_strict = false;
+    }
+    if (w->held.doc)
+        look_at(w, w->held.doc, w->held.doc->root);
+    struct pl_link *link =
+        link_last(w, pl_json_span(w->conv->doc, node), json.len, node, PL_LINK_JSON);
+    if (!link)
+        return;
+    link->json = w->held.doc;
+    link->is_whole = w->held.is_whole;
+    if (!link->json)
+        link->how = PL_LINK_ONCE;
 }
 
 void pl_w_json(struct pl_writer *w, struct pl_val val)
@@ -203,14 +560,20 @@ void pl_w_json(struct pl_writer *w, struct pl_val val)
         pl_w_value(w, val.kind == PL_VAL_NONE ? pl_val_json(PL_STR("{}")) : val);
         return;
     }
-    struct pl_str text = trimmed(pl_conv_text(w->conv, val));
+    struct pl_str text;
+    if (val.kind == PL_VAL_NODE) {
+        hold(w, val.node);
+        text = w->held.text;
+    } else {
+        text = trimmed(pl_conv_text(w->conv, val));
+    }
     if (!text.len) {
-        pl_json_out_raw(&w->out, PL_STR("{}"));
+        pl_w_raw(w, PL_STR("{}"));
         pl_w_mapped(w, val);
     } else if (val.kind == PL_VAL_NODE) {
-        put_linked(w, text, pl_json_span(w->conv->doc, val.node), val.node);
+        put_held(w, val.node);
     } else {
-        pl_json_out_raw(&w->out, text);
+        pl_w_raw(w, text);
     }
 }
 
@@ -225,26 +588,9 @@ void pl_w_data_url(struct pl_writer *w, struct pl_val mime, struct pl_val data)
     if (data.kind == PL_VAL_NODE)
         raw = pl_json_raw(w->conv->doc, data.node);
     if (data.kind == PL_VAL_NODE || data.kind == PL_VAL_SPAN)
-        put_raw_string(w, head, raw, data.node);
+        put_inside(w, head, raw, data.node);
     else
-        pl_json_out_text(&w->out,
-                         pl_conv_printf(w->conv, "%.*s%.*s", PL_STR_ARG(head), PL_STR_ARG(raw)));
-}
-
-void pl_w_opt_string(struct pl_writer *w, const char *key, struct pl_val val)
-{
-    if (!pl_val_is_set(val))
-        return;
-    pl_w_key(w, key);
-    pl_w_string(w, val);
-}
-
-void pl_w_opt_value(struct pl_writer *w, const char *key, struct pl_val val)
-{
-    if (!pl_val_is_set(val))
-        return;
-    pl_w_key(w, key);
-    pl_w_value(w, val);
+        put_text(w, pl_conv_printf(w->conv, "%.*s%.*s", PL_STR_ARG(head), PL_STR_ARG(raw)));
 }
 
 void pl_w_mapped(struct pl_writer *w, struct pl_val val)

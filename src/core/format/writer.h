@@ -2,47 +2,149 @@
  * from.
  *
  * The links are what the carry is made of (carry.h): a piece of the source that stands in the
- * output is not carried. So a writer says values only through these functions. */
+ * output is not carried. So a writer says values only through these functions. While it writes,
+ * the writer knows where in the output it is and how it spells what; so nobody has to read the
+ * output again to find out. */
 #ifndef PL_FORMAT_WRITER_H
 #define PL_FORMAT_WRITER_H
 
 #include "base/buf.h"
 #include "base/vec.h"
 #include "conv/conv.h"
+#include "format/look.h"
+#include "format/spell.h"
 #include "json/write.h"
+
+/* How the bytes of the source stand in the output. */
+enum pl_link_how {
+    PL_LINK_COPY,  /* the value is spelled as the source spells it */
+    PL_LINK_SPELT, /* `spell` makes the piece of the value again */
+    PL_LINK_JSON,  /* the piece is a string, the value is the JSON that is its text */
+    PL_LINK_PART,  /* the value is a string, the piece is one of the texts it is made of */
+    PL_LINK_ONCE,  /* there is no way back */
+};
+
+/* One of several texts in one string, in code points. */
+struct pl_link_part {
+    struct pl_str whole; /* arena; the text of the string */
+    struct pl_str glue;  /* static; what stands between two texts */
+    size_t n_before, n_own;
+    size_t n_next; /* of the next part; 0 for the last */
+};
 
 /* Bytes [off, off + len) of the source are said by the value that starts at `at` in the output, or
  * by a part of it. */
 struct pl_link {
+    const struct pl_json_node *node; /* of the source: the piece, or the string it is from */
     uint32_t off, len;
     uint32_t at;
-    uint32_t n_before, n_own; /* code points of the value's text before the part, and in it */
-    uint32_t n_next;          /* … in the next part; 0 for the last */
-    const char *glue;         /* between the parts; NULL: the whole value says it */
+    uint32_t element; /* of the output's list, or PL_NO_ELEMENT */
+    /* The pointer of the value in its element, or from the root: that of the container it is in,
+     * and its key or, without one, its index. Escaped as in a JSON string. */
+    struct pl_str container; /* arena */
+    const char *key;         /* static or arena; NULL: none */
+    uint32_t key_len;
+    uint32_t index;
+    bool is_root;  /* it is the element, or the document, itself: the pointer is empty */
+    uint8_t how;   /* a pl_link_how */
+    uint8_t spell; /* a pl_spell, for SPELT */
+    bool is_whole; /* for JSON: there was no white space around it */
+    union {
+        const struct pl_json_doc *json;  /* arena; for JSON: the value, parsed */
+        const struct pl_link_part *part; /* arena; for PART */
+    };
 };
+
+/* Where in an open container the writer is. */
+struct pl_step {
+    const char *key; /* static or arena; escaped as in a pointer in a JSON string. NULL: an array */
+    uint32_t key_len;
+    uint32_t index;          /* of the item */
+    struct pl_str container; /* arena; the pointer of the container, once somebody asked */
+};
+
+enum { PL_W_MAX_DEPTH = 64 }; /* of json/write.h */
 
 struct pl_writer {
     struct pl_conv *conv; /* borrowed */
     struct pl_json_out out;
     PL_VEC(struct pl_link) links; /* owned; in order of `at` */
+    struct pl_str list_key;       /* of the list whose elements get looks */
+    bool has_list;                /* somebody asked for looks */
+    bool is_list_due;             /* the key of the list was written last */
+    uint32_t list_depth;          /* inside the list, while it is open; 0 otherwise */
+    uint64_t look;                /* of the element being written */
+    PL_VEC(uint64_t) looks;       /* owned; of the elements */
+    struct {
+        const struct pl_json_node *node; /* the string that was looked into last */
+        struct pl_str text;              /* arena; what it says, without white space around it */
+        const struct pl_json_doc *doc;   /* arena; NULL: not parsed, or no JSON */
+        bool is_whole;                   /* there was none */
+        bool is_strict;                  /* parsed: no key stands in it twice */
+    } held;
+    struct pl_step steps[PL_W_MAX_DEPTH + 1]; /* [depth] is the innermost open container */
 };
 
 void pl_writer_init(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *to);
 void pl_writer_deinit(struct pl_writer *w);
+/* The same of one that wrote something else before: the memory of its lists is used again. */
+void pl_writer_renew(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *to);
+/* Makes looks of the elements of the member `list_key`, or of the root when that is an array. */
+void pl_writer_watch(struct pl_writer *w, const char *list_key);
 
-/* Structure, as in json/write.h. */
+/* Structure, as in json/write.h. Keys and words are of the target's grammar: in them nothing has to
+ * be escaped. */
 void pl_w_open(struct pl_writer *w, char bracket);
 void pl_w_close(struct pl_writer *w, char bracket);
-void pl_w_key(struct pl_writer *w, const char *key);
-void pl_w_word(struct pl_writer *w, const char *word); /* a string of the target's grammar */
+void pl_w_key_n(struct pl_writer *w, const char *key, size_t n_bytes);
+void pl_w_word_n(struct pl_writer *w, const char *word, size_t n_bytes);
 void pl_w_bool(struct pl_writer *w, bool value);
 void pl_w_int(struct pl_writer *w, int64_t value);
 void pl_w_null(struct pl_writer *w);
+/* Where the bytes of a key, or of a word, go, with its quotes (and colon): NULL when out of memory.
+ */
+char *pl_w_begin_key(struct pl_writer *w, const char *key, size_t n_bytes);
+char *pl_w_begin_word(struct pl_writer *w, const char *word, size_t n_bytes);
+
+/* Of a key or word that stands in the code the compiler knows the length: then copying it is a few
+ * stores. */
+static inline void pl_w_key(struct pl_writer *w, const char *key)
+{
+    size_t n = strlen(key);
+    if (!__builtin_constant_p(n)) {
+        pl_w_key_n(w, key, n);
+        return;
+    }
+    char *to = pl_w_begin_key(w, key, n);
+    if (!to)
+        return;
+    to[0] = '"';
+    memcpy(to + 1, key, n);
+    memcpy(to + 1 + n, "\":", 2);
+}
+static inline void pl_w_word(struct pl_writer *w, const char *word)
+{
+    size_t n = strlen(word);
+    if (!__builtin_constant_p(n)) {
+        pl_w_word_n(w, word, n);
+        return;
+    }
+    char *to = pl_w_begin_word(w, word, n);
+    if (!to)
+        return;
+    to[0] = '"';
+    memcpy(to + 1, word, n);
+    to[1 + n] = '"';
+}
 static inline void pl_w_key_word(struct pl_writer *w, const char *key, const char *word)
 {
     pl_w_key(w, key);
     pl_w_word(w, word);
 }
+/* A key of the source; static or arena. */
+void pl_w_key_str(struct pl_writer *w, struct pl_str key);
+/* JSON we made, or said before: no provenance. */
+void pl_w_raw(struct pl_writer *w, struct pl_str json);
 
 /* Values with provenance; each marks its node as said.
  *   string:  a JSON string. A string is copied as it is spelled; any other JSON becomes its text.
@@ -62,8 +164,20 @@ bool pl_w_holds_object(struct pl_writer *w, struct pl_val val);
 void pl_w_data_url(struct pl_writer *w, struct pl_val mime, struct pl_val data);
 
 /* Key and value, if the value is there. */
-void pl_w_opt_string(struct pl_writer *w, const char *key, struct pl_val val);
-void pl_w_opt_value(struct pl_writer *w, const char *key, struct pl_val val);
+static inline void pl_w_opt_string(struct pl_writer *w, const char *key, struct pl_val val)
+{
+    if (!pl_val_is_set(val))
+        return;
+    pl_w_key(w, key);
+    pl_w_string(w, val);
+}
+static inline void pl_w_opt_value(struct pl_writer *w, const char *key, struct pl_val val)
+{
+    if (!pl_val_is_set(val))
+        return;
+    pl_w_key(w, key);
+    pl_w_value(w, val);
+}
 
 /* The value is said in the target's own words: no loss. */
 void pl_w_mapped(struct pl_writer *w, struct pl_val val);

@@ -37,6 +37,7 @@ enum pl_json_flag {
     PL_JSON_KEY = 1 << 4,     /* a string that names a member; tag holds its hash */
     PL_JSON_ESCAPED = 1 << 5, /* a string with at least one backslash */
     PL_JSON_INTEGER = 1 << 6, /* a number spelled without fraction and exponent */
+    PL_JSON_ODD = 1 << 7,     /* a string with an escape that it might do without: \/ or \u */
 };
 
 struct pl_json_node {
@@ -134,6 +135,10 @@ static inline struct pl_str pl_json_raw(const struct pl_json_doc *doc, const str
  * `object` is not an object. */
 const struct pl_json_node *pl_json_get(const struct pl_json_doc *doc,
                                        const struct pl_json_node *object, struct pl_str key);
+/* The same with the hash of the key (key_hash.h) at hand; `object` is one. */
+const struct pl_json_node *pl_json_get_hashed(const struct pl_json_doc *doc,
+                                              const struct pl_json_node *object, struct pl_str key,
+                                              uint32_t hash);
 
 /* "null", "boolean", "number", "string", "array", "object". */
 const char *pl_json_kind_name(enum pl_json_kind kind);

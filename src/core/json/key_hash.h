@@ -14,12 +14,20 @@ static inline uint32_t pl_json_key_hash_fold(uint64_t last, size_t len)
     return (uint32_t)((last ^ (uint64_t)len << 56) * 0x9E3779B97F4A7C15 >> 40);
 }
 
-/* Any bytes, of any length. */
+/* Any bytes, of any length. Of a literal the compiler makes a number: byte by byte, since it does
+ * not see through a copy of a part. */
 static inline uint32_t pl_json_key_hash_bytes(const char *p, size_t len)
 {
     uint64_t last = 0;
     size_t n = len < 8 ? len : 8;
-    memcpy(&last, p + len - n, n);
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && __builtin_constant_p(len) && len < 8) {
+#define PL_BYTE(i) (len > (i) ? (uint64_t)(unsigned char)p[i] << 8 * (i) : 0)
+        last = PL_BYTE(0) | PL_BYTE(1) | PL_BYTE(2) | PL_BYTE(3) | PL_BYTE(4) | PL_BYTE(5) |
+               PL_BYTE(6);
+#undef PL_BYTE
+    } else {
+        memcpy(&last, p + len - n, n);
+    }
     return pl_json_key_hash_fold(last, len);
 }
 

@@ -167,8 +167,11 @@ static enum pl_status refill_or_fail(struct parser *p, enum pl_json_expect expec
     return status == PL_OK && p->token == p->token_end ? fail_end(p, expect) : status;
 }
 
-static const uint8_t is_simple_escape[256] = {
-    ['"'] = 1, ['\\'] = 1, ['/'] = 1, ['b'] = 1, ['f'] = 1, ['n'] = 1, ['r'] = 1, ['t'] = 1,
+/* What an escape says about its string, by its letter; nothing for one that is none. */
+static const uint8_t escape_flags[256] = {
+    ['"'] = PL_JSON_ESCAPED, ['\\'] = PL_JSON_ESCAPED, ['/'] = PL_JSON_ESCAPED | PL_JSON_ODD,
+    ['b'] = PL_JSON_ESCAPED, ['f'] = PL_JSON_ESCAPED,  ['n'] = PL_JSON_ESCAPED,
+    ['r'] = PL_JSON_ESCAPED, ['t'] = PL_JSON_ESCAPED,
 };
 
 static int hex_digit(char c)
@@ -214,21 +217,39 @@ static enum pl_status check_unicode_escape(struct parser *p, uint32_t off)
                 (unsigned)unit, is_high ? "second" : "first");
 }
 
+/* An escape with more than one letter, or none. */
 static enum pl_status check_escape(struct parser *p, uint32_t off)
 {
-    char c = off + 1 < p->text.len ? p->text.ptr[off + 1] : 0;
-    if (is_simple_escape[(unsigned char)c] || off == p->pair_at)
+    if (off == p->pair_at)
         return PL_OK;
-    if (c == 'u')
+    if (off + 1 < p->text.len && p->text.ptr[off + 1] == 'u')
         return check_unicode_escape(p, off);
     return FAIL(p, off, PL_SYNTAX,
                 "unknown escape; JSON has \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX");
 }
 
+/* Takes the escapes of a string that need no second look, and stops at the first token that does:
+ * its closing quote, another escape, or the end of the chunk. */
+static uint32_t take_usual_escapes(struct parser *p)
+{
+    const char *base = p->text.ptr + p->chunk, *last = p->text.ptr + p->text.len - 1;
+    const uint16_t *token = p->token, *end = p->token_end;
+    uint32_t flags = 0;
+    for (; token < end && base[*token] == '\\' && base + *token < last; token++) {
+        uint32_t own = escape_flags[(unsigned char)base[*token + 1]];
+        if (!own)
+            break;
+        flags |= own;
+    }
+    p->token = token;
+    return flags;
+}
+
 /* A string with escapes, or one that ends in a later chunk; its opening quote was just taken. */
 static enum pl_status take_long_string(struct parser *p, uint32_t start)
 {
-    for (uint32_t flags = 0;; flags = PL_JSON_ESCAPED) {
+    for (uint32_t flags = 0;;) {
+        flags |= take_usual_escapes(p);
         if (p->token == p->token_end) {
             enum pl_status status = refill(p);
             if (status != PL_OK)
@@ -237,6 +258,7 @@ static enum pl_status take_long_string(struct parser *p, uint32_t start)
                 return p->index->bad ? fail_end(p, PL_JSON_EXPECT_NOTHING)
                                      : FAIL(p, start, PL_SYNTAX,
                                             "this string is never closed; add the missing quote");
+            continue;
         }
         uint32_t off = p->chunk + *p->token++;
         if (p->text.ptr[off] == '"') {
@@ -247,6 +269,7 @@ static enum pl_status take_long_string(struct parser *p, uint32_t start)
         enum pl_status status = check_escape(p, off);
         if (status != PL_OK)
             return status;
+        flags |= PL_JSON_ESCAPED | PL_JSON_ODD;
     }
 }
 
@@ -625,17 +648,23 @@ enum pl_status pl_json_parse(struct pl_arena *arena, struct pl_str text,
     return status;
 }
 
+const struct pl_json_node *pl_json_get_hashed(const struct pl_json_doc *doc,
+                                              const struct pl_json_node *object, struct pl_str key,
+                                              uint32_t hash)
+{
+    const struct pl_json_node *found = NULL, *end = pl_json_end(object);
+    for (const struct pl_json_node *k = pl_json_first(object); k < end; k = pl_json_next_member(k))
+        if (pl_json_key_hash_of(k) == hash && pl_json_key_is(doc, k, key))
+            found = k + 1;
+    return found;
+}
+
 const struct pl_json_node *pl_json_get(const struct pl_json_doc *doc,
                                        const struct pl_json_node *object, struct pl_str key)
 {
     if (pl_json_kind(object) != PL_JSON_OBJECT)
         return NULL;
-    uint32_t hash = pl_json_key_hash_bytes(key.ptr, key.len);
-    const struct pl_json_node *found = NULL, *end = pl_json_end(object);
-    for (const struct pl_json_node *k = pl_json_first(object); k < end; k = pl_json_next_member(k))
-        if (pl_json_key_hash_of(k) == hash && pl_json_text_is(doc, k, key))
-            found = k + 1;
-    return found;
+    return pl_json_get_hashed(doc, object, key, pl_json_key_hash_bytes(key.ptr, key.len));
 }
 
 const char *pl_json_kind_name(enum pl_json_kind kind)

@@ -1,6 +1,7 @@
 /* JSON Pointer (RFC 6901). Tokens are matched against keys byte by byte, both still escaped, so
  * that finding something takes no memory. */
 #include "json/pointer.h"
+#include "base/decimal.h"
 #include "json/text.h"
 
 bool pl_json_pointer_next(struct pl_str *pointer, struct pl_str *ret_token)
@@ -88,13 +89,11 @@ void pl_json_pointer_add(struct pl_buf *to, struct pl_str text)
 
 void pl_json_pointer_add_index(struct pl_buf *to, uint32_t index)
 {
-    char digits[11];
-    size_t at = sizeof digits;
-    do
-        digits[--at] = (char)('0' + index % 10);
-    while (index /= 10);
-    digits[--at] = '/';
-    pl_buf_add(to, (struct pl_str){digits + at, sizeof digits - at});
+    char *at = pl_buf_reserve(to, 1 + PL_DECIMAL_MOST);
+    if (!at)
+        return;
+    *at = '/';
+    to->len += 1 + pl_decimal_put(at + 1, index);
 }
 
 static bool token_names(struct pl_str token, const struct pl_json_doc *doc,
@@ -235,6 +234,10 @@ static const struct pl_json_node *step_towards(struct pl_buf *to, const struct p
     }
     while (node >= pl_json_next_member(child))
         child = pl_json_next_member(child);
+    if (!(child->tag & PL_JSON_ESCAPED)) {
+        pl_json_pointer_add(to, pl_json_raw(doc, child));
+        return node == child ? child : child + 1;
+    }
     pl_buf_addc(to, '/');
     struct pl_json_walk walk = pl_json_walk(doc, child);
     for (int byte; (byte = pl_json_walk_next(&walk)) >= 0;)

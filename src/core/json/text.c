@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 #include "json/key_hash.h"
+#include "json/scan16.h"
 
 static int hex_value(char c)
 {
@@ -22,8 +23,9 @@ static const char simple_escapes[128] = {
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
 
-/* Decodes the valid escape at *at (a backslash), moves *at behind it, writes at most 4 bytes. */
-static size_t decode_escape(const char **at, const char *end, char to[4])
+/* Decodes the valid escape at *at (a backslash), moves *at behind it, writes at most 4 bytes (never
+ * more than spell it). */
+static inline size_t decode_escape(const char **at, const char *end, char *to)
 {
     const char *p = *at;
     if (p[1] != 'u') {
@@ -43,21 +45,45 @@ static size_t decode_escape(const char **at, const char *end, char to[4])
     return pl_utf8_put(to, c);
 }
 
+/* Decodes the escapes among the sixteen bytes at p, which are copied with what stands between them;
+ * returns how many bytes it has read. Of an escape it may read more than the sixteen. The places of
+ * all backslashes are known at once, so no step waits for the one before it. */
+static inline size_t decode_block(char **to, const char *p, const char *end)
+{
+    uint32_t escapes = pl_scan16_backslashes(p), from = 0;
+    while (escapes) {
+        uint32_t k = (uint32_t)__builtin_ctz(escapes);
+        memcpy(*to, p + from, PL_SCAN16);
+        *to += k - from;
+        if (p[k + 1] == 'u') {
+            const char *at = p + k;
+            *to += decode_escape(&at, end, *to);
+            return (size_t)(at - p);
+        }
+        *(*to)++ = simple_escapes[(unsigned char)p[k + 1] & 127];
+        from = k + 2;
+        escapes &= ~(3u << k);
+    }
+    memcpy(*to, p + from, PL_SCAN16);
+    if (from > PL_SCAN16)
+        return from;
+    *to += PL_SCAN16 - from;
+    return PL_SCAN16;
+}
+
 size_t pl_json_decode(char *to, struct pl_str raw)
 {
     char *start = to;
-    for (const char *p = raw.ptr, *end = p + raw.len; p < end;) {
-        const char *escape = memchr(p, '\\', (size_t)(end - p));
-        size_t n = (size_t)((escape ? escape : end) - p);
-        memmove(to, p, n);
-        to += n;
-        p += n;
-        if (escape) {
-            char bytes[4];
-            n = decode_escape(&p, end, bytes);
-            memcpy(to, bytes, n);
-            to += n;
-        }
+    const char *p = raw.ptr, *end = p + raw.len;
+    /* What is left of the room is never less than what is left of the text: there is a block of
+     * both behind an escape that begins with the last byte of one. */
+    while (end - p >= 2 * PL_SCAN16 + 2)
+        p += decode_block(&to, p, end);
+    while (p < end) {
+        if (*p == '\\')
+            to += decode_escape(&p, end, to);
+        else
+            *to++ = *p++;
     }
     return (size_t)(to - start);
 }
@@ -155,49 +181,148 @@ static const char escape_of[256] = {
 };
 
 /* Bytes that quoting adds inside the quotes. */
-static size_t n_escaping(struct pl_str text)
+static size_t n_escaping(const char *p, const char *end)
 {
     size_t n = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        char escape = escape_of[(unsigned char)text.ptr[i]];
+    while (p < end) {
+        uint32_t specials = end - p >= PL_SCAN16 ? pl_scan16_specials(p) : 1;
+        if (!specials) {
+            p += PL_SCAN16;
+            continue;
+        }
+        p += __builtin_ctz(specials);
+        char escape = escape_of[(unsigned char)*p++];
         n += escape ? (escape == 'u' ? 5 : 1) : 0;
     }
     return n;
 }
 
-static char *put_escape(char *to, char c)
+/* Returns where it ends. */
+static inline char *put_escape(char *to, char c)
 {
     static const char hex[] = "0123456789abcdef";
-    *to++ = '\\';
-    *to++ = escape_of[(unsigned char)c];
-    if (to[-1] == 'u') {
-        *to++ = '0';
-        *to++ = '0';
-        *to++ = hex[(unsigned char)c >> 4];
-        *to++ = hex[c & 15];
+    char letter = escape_of[(unsigned char)c];
+    to[0] = '\\';
+    to[1] = letter;
+    if (__builtin_expect(letter != 'u', 1))
+        return to + 2;
+    memcpy(to + 2, "00", 2);
+    to[4] = hex[(unsigned char)c >> 4];
+    to[5] = hex[c & 15];
+    return to + 6;
+}
+
+size_t pl_json_escape(char *to, char c)
+{
+    if (escape_of[(unsigned char)c])
+        return (size_t)(put_escape(to, c) - to);
+    *to = c;
+    return 1;
+}
+
+/* Escapes the first n (at most sixteen) bytes at p. Reads up to 32 bytes there and writes up to
+ * sixteen more than it says, so that every piece between two escapes is one load and one store that
+ * wait for nothing. */
+static inline char *put_block(char *at, const char *p, uint32_t n)
+{
+    uint32_t specials = pl_scan16_specials(p) & ((1u << n) - 1), from = 0;
+    for (; specials; specials &= specials - 1) {
+        uint32_t k = (uint32_t)__builtin_ctz(specials);
+        memcpy(at, p + from, PL_SCAN16);
+        at = put_escape(at + k - from, p[k]);
+        from = k + 1;
     }
-    return to;
+    memcpy(at, p + from, PL_SCAN16);
+    return at + n - from;
+}
+
+/* Escapes [p, end); there is room for all of it and sixteen bytes more. */
+static char *put_escaped(char *at, const char *p, const char *end, const char *readable)
+{
+    for (; end - p >= PL_SCAN16 && readable - p >= 2 * PL_SCAN16; p += PL_SCAN16)
+        at = put_block(at, p, PL_SCAN16);
+    if (end - p < PL_SCAN16 && readable - p >= 2 * PL_SCAN16)
+        return put_block(at, p, (uint32_t)(end - p));
+    for (; p < end; p++) {
+        if (escape_of[(unsigned char)*p])
+            at = put_escape(at, *p);
+        else
+            *at++ = *p;
+    }
+    return at;
+}
+
+/* Room for the text quoted, and a block and a byte more, at to->ptr + to->len. Counting what is to
+ * be escaped is for what is long and for those who are short of room. */
+static inline char *reserve_quoted(struct pl_buf *to, struct pl_str text)
+{
+    enum { SHORT = 1024, MORE = 3 + PL_SCAN16 };
+    size_t most = text.len * PL_JSON_MOST_ESCAPE + MORE;
+    if (text.len < SHORT && to->status == PL_OK && to->cap - to->len >= most)
+        return to->ptr + to->len;
+    size_t n = text.len + n_escaping(text.ptr, text.ptr + text.len);
+    return n + MORE <= to->max - to->len ? pl_buf_reserve(to, n + MORE) : NULL;
+}
+
+/* Byte by byte, where the buffer's cap leaves no more room than is needed. `before` may be 0. */
+static void quote_tightly(struct pl_buf *to, char before, struct pl_str text)
+{
+    size_t n = text.len + n_escaping(text.ptr, text.ptr + text.len) + 2 + (before != 0);
+    char *at = pl_buf_reserve(to, n);
+    if (!at)
+        return;
+    if (before)
+        *at++ = before;
+    *at++ = '"';
+    for (size_t i = 0; i < text.len; i++)
+        at += pl_json_escape(at, text.ptr[i]);
+    *at = '"';
+    to->len += n;
+}
+
+/* Whether nothing has to be escaped in n bytes at p; as much as a block more can be read there. */
+static bool is_plain(const char *p, size_t n)
+{
+    size_t i = 0;
+    for (; i + PL_SCAN16 <= n; i += PL_SCAN16)
+        if (pl_scan16_specials(p + i))
+            return false;
+    return !(pl_scan16_specials(p + i) & ((1u << (n - i)) - 1));
 }
 
 void pl_json_quote(struct pl_buf *to, struct pl_str text)
 {
-    size_t n = n_escaping(text);
-    char *at = pl_buf_reserve(to, text.len + n + 2);
-    if (!at)
+    char *at = reserve_quoted(to, text);
+    if (!at) {
+        quote_tightly(to, 0, text);
         return;
-    to->len += text.len + n + 2;
+    }
     *at++ = '"';
-    if (n == 0 && text.len) {
+    /* Most texts are plain; looked at where they are copied to, since there is room behind them. */
+    if (text.len)
         memcpy(at, text.ptr, text.len);
+    if (is_plain(at, text.len))
         at += text.len;
+    else
+        at = put_escaped(at, text.ptr, text.ptr + text.len, text.ptr + text.len);
+    *at++ = '"';
+    to->len = (size_t)(at - to->ptr);
+}
+
+void pl_json_quote_slice(struct pl_buf *to, char before, struct pl_str whole, size_t from,
+                         size_t end)
+{
+    struct pl_str text = pl_str_slice(whole, from, end);
+    char *at = reserve_quoted(to, text);
+    if (!at) {
+        quote_tightly(to, before, text);
+        return;
     }
-    for (size_t i = 0; n && i < text.len; i++) {
-        if (escape_of[(unsigned char)text.ptr[i]])
-            at = put_escape(at, text.ptr[i]);
-        else
-            *at++ = text.ptr[i];
-    }
-    *at = '"';
+    at[0] = before;
+    at[1] = '"';
+    at = put_escaped(at + 2, text.ptr, text.ptr + text.len, whole.ptr + whole.len);
+    *at++ = '"';
+    to->len = (size_t)(at - to->ptr);
 }
 
 uint32_t pl_json_key_hash(struct pl_str key)

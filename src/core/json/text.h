@@ -11,7 +11,8 @@ enum pl_status pl_json_text(struct pl_arena *arena, const struct pl_json_doc *do
                             const struct pl_json_node *string, struct pl_str *ret_text);
 
 /* Decodes raw (what stands between the quotes, valid) behind `to`, which has room for raw.len
- * bytes; returns how many were written. Decoding never makes a string longer. */
+ * bytes and no byte in common with it; returns how many were written. Decoding never makes a string
+ * longer. */
 size_t pl_json_decode(char *to, struct pl_str raw);
 
 /* Code points of the decoded string (a lone surrogate counts as one). Allocates nothing. */
@@ -20,6 +21,14 @@ size_t pl_json_text_count(const struct pl_json_doc *doc, const struct pl_json_no
 /* Whether the string node says `text` (given decoded). Allocates nothing. */
 bool pl_json_text_is(const struct pl_json_doc *doc, const struct pl_json_node *string,
                      struct pl_str text);
+
+/* The same where an escape is the exception. */
+static inline bool pl_json_key_is(const struct pl_json_doc *doc, const struct pl_json_node *string,
+                                  struct pl_str text)
+{
+    return string->tag & PL_JSON_ESCAPED ? pl_json_text_is(doc, string, text)
+                                         : pl_str_eq(pl_json_raw(doc, string), text);
+}
 
 /* Whether two string nodes (of two documents or one) say the same. Allocates nothing. */
 bool pl_json_text_same(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
@@ -31,6 +40,16 @@ int pl_json_text_cmp(const struct pl_json_doc *a_doc, const struct pl_json_node 
 
 /* Appends `text` (valid UTF-8) as a JSON string with quotes; escapes only what must be escaped. */
 void pl_json_quote(struct pl_buf *to, struct pl_str text);
+
+/* The same of whole[from, end), behind the byte `before`: quicker for short pieces, since what
+ * stands behind one may be read. */
+void pl_json_quote_slice(struct pl_buf *to, char before, struct pl_str whole, size_t from,
+                         size_t end);
+
+/* How that spells one byte of the text: writes at most PL_JSON_MOST_ESCAPE bytes, returns how many.
+ */
+enum { PL_JSON_MOST_ESCAPE = 6 };
+size_t pl_json_escape(char *to, char c);
 
 /* 24 bits over the decoded bytes of a key. Not keyed: only for finding a key among the few of a
  * schema or object, always confirmed by comparing bytes. */

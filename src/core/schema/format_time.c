@@ -1,6 +1,8 @@
 /* Dates, times and durations: RFC 3339, section 5.6 and appendix A. */
 #include "schema/format_int.h"
 
+#include "base/utc.h"
+
 enum { DATE_LEN = 10, MINUTES_PER_DAY = 24 * 60 };
 
 /* Two digits at `at`, or -1. */
@@ -17,14 +19,6 @@ static bool is_char(struct pl_str text, size_t at, char c)
     return at < text.len && text.ptr[at] == c;
 }
 
-static int days_of_month(int year, int month)
-{
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool is_leap_year = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-
-    return month == 2 && is_leap_year ? 29 : days[month - 1];
-}
-
 bool pl_format_is_date(struct pl_str text)
 {
     int century = two_digits(text, 0), year = two_digits(text, 2);
@@ -32,7 +26,7 @@ bool pl_format_is_date(struct pl_str text)
 
     return text.len == DATE_LEN && century >= 0 && year >= 0 && is_char(text, 4, '-') &&
            is_char(text, 7, '-') && month >= 1 && month <= 12 && day >= 1 &&
-           day <= days_of_month(century * 100 + year, month);
+           day <= pl_civil_month_days(century * 100 + year, month);
 }
 
 /* Z or +hh:mm, all that is left of `text`; in minutes east of Greenwich. */

@@ -146,6 +146,13 @@ static inline uint32_t pl_set_find(const struct pl_set *set, const char *p, uint
     return PL_SCHEMA_NONE;
 }
 
+static inline bool pl_member_is(const struct pl_json_doc *doc, const struct pl_json_node *key,
+                                const struct pl_name *name)
+{
+    return pl_json_key_hash_of(key) == name->hash &&
+           pl_node_is(doc, key, name->text.ptr, (uint32_t)name->text.len);
+}
+
 /* The value of the member called `name`, the last one if there are several; or NULL. */
 static inline const struct pl_json_node *pl_member_find(const struct pl_json_doc *doc,
                                                         const struct pl_json_node *object,
@@ -154,8 +161,7 @@ static inline const struct pl_json_node *pl_member_find(const struct pl_json_doc
     const struct pl_json_node *found = NULL;
     for (const struct pl_json_node *k = pl_json_first(object), *end = pl_json_end(object); k != end;
          k = pl_json_next_member(k))
-        if (pl_json_key_hash_of(k) == name->hash &&
-            pl_node_is(doc, k, name->text.ptr, (uint32_t)name->text.len))
+        if (pl_member_is(doc, k, name))
             found = k + 1;
     return found;
 }

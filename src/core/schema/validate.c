@@ -269,6 +269,19 @@ static bool check_if(struct pl_schema_run *run, uint32_t condition, uint32_t the
     return next == PL_SCHEMA_NONE || check_sub(run, next, n, track);
 }
 
+/* Whether all values of the deciding member mean the branch that the last one means; it is there
+ * more than once only where the parser allowed that. */
+static bool is_branch_meant(struct pl_schema_run *run, const struct pl_switch *sw,
+                            const struct pl_json_node *n, const struct pl_json_node *last,
+                            uint32_t branch)
+{
+    const struct pl_name *name = &run->schema->names.ptr[sw->name];
+    for (const struct pl_json_node *k = pl_json_first(n); k + 1 != last; k = pl_json_next_member(k))
+        if (pl_member_is(run->doc, k, name) && pl_run_branch(run, sw, k + 1) != branch)
+            return false;
+    return true;
+}
+
 static __attribute__((noinline)) bool check_switch(struct pl_schema_run *run,
                                                    const struct pl_fast *op,
                                                    const struct pl_json_node *n, uint32_t track)
@@ -280,7 +293,7 @@ static __attribute__((noinline)) bool check_switch(struct pl_schema_run *run,
     const struct pl_json_node *value = pl_member_find(run->doc, n, &s->names.ptr[sw->name]);
     uint32_t branch = value ? pl_run_branch(run, sw, value) : PL_SCHEMA_NONE;
     bool is_valid = false;
-    if (branch != PL_SCHEMA_NONE)
+    if (branch != PL_SCHEMA_NONE && is_branch_meant(run, sw, n, value, branch))
         is_valid = check_in_place(run, s->lists.ptr[op->b + branch], n, track);
     run->depth--;
     return is_valid;
@@ -344,7 +357,7 @@ static COLD bool check_ladder(struct pl_schema_run *run, const struct pl_switch 
         return false;
     const struct pl_json_node *value =
         pl_member_find(run->doc, n, &run->schema->names.ptr[sw->name]);
-    if (!value || track)
+    if (!value || track || !is_branch_meant(run, sw, n, value, pl_run_branch(run, sw, value)))
         return climb_ladder(run, sw, n, track);
     return take_rungs(run, sw, value, n, NULL);
 }

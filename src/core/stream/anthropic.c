@@ -279,9 +279,9 @@ static void close_block(struct pl_stream *s, struct writer *w, const struct pl_d
     if (!block)
         return;
     struct pl_buf *to = events_of(s, w, block);
-    if (block->is_custom)
+    if (block->is_custom && !delta->is_cut)
         put_words(to, block, PL_STR("\\\"}"));
-    if (block->is_started) {
+    if (block->is_started && !delta->is_cut) {
         put(to, PL_STR("event: content_block_stop\ndata: {\"type\":\"content_block_stop\","
                        "\"index\":"));
         put_number(to, block->index);
@@ -387,6 +387,8 @@ const struct pl_dialect pl_dialect_anthropic = {
     .reader_size = sizeof(struct pl_anthropic_reader),
     .writer_size = sizeof(struct writer),
     .read = pl_anthropic_stream_read,
+    .say_again = pl_anthropic_stream_say_again,
+    .release = pl_anthropic_stream_release,
     .read_deinit = pl_anthropic_stream_read_deinit,
     .write = write_delta,
     .write_deinit = write_deinit,

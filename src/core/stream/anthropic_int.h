@@ -2,7 +2,7 @@
 #ifndef PL_STREAM_ANTHROPIC_INT_H
 #define PL_STREAM_ANTHROPIC_INT_H
 
-#include "stream/repeat.h"
+#include "stream/stream.h"
 
 /* The input that the start of a tool_use gave: it counts when no piece of it follows. */
 struct pl_anthropic_input {
@@ -16,11 +16,12 @@ struct pl_anthropic_reader {
     PL_VEC(size_t) citation_lens;
     struct pl_counts counts; /* as the vendor counts: input without the cache */
     bool has_counts;
-    struct pl_repeat repeat;
 };
 
 enum pl_status pl_anthropic_stream_read(struct pl_stream *s, void *state,
                                         const struct pl_sse_event *event, struct pl_error *err);
+void pl_anthropic_stream_release(struct pl_stream *s, void *state);
+bool pl_anthropic_stream_say_again(struct pl_stream *s, void *state);
 void pl_anthropic_stream_read_deinit(void *state);
 
 #endif

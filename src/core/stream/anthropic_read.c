@@ -259,20 +259,18 @@ static void go_on(struct in *in, uint32_t index, const struct pl_json_node *delt
         emit_piece(in, PL_DELTA_SIGNATURE, part, raw_of(in, d[D_SIGNATURE]));
     if (part->kind == PL_PART_TEXT && d[D_CITATION])
         keep_citation(in, d[D_CITATION]);
-    if (words.len && !d[D_SIGNATURE] && !d[D_CITATION] &&
-        pl_repeat_learn(&in->r->repeat, in->doc.text, words, index, part->kind) != PL_OK)
-        in->s->status = PL_NOMEM;
+    if (!d[D_SIGNATURE] && !d[D_CITATION])
+        pl_repeat_offer_words(&in->s->repeat, words,
+                              (struct pl_repeat_of){.key = index, .kind = part->kind});
 }
 
-/* An event that repeats the last one with other words. */
-static bool repeats(struct in *in, struct pl_str data)
+bool pl_anthropic_stream_say_again(struct pl_stream *s, void *state)
 {
-    const struct pl_repeat *repeat = &in->r->repeat;
-    const struct pl_open_part *part = pl_stream_find(in->s, 0, repeat->key);
-    struct pl_str words;
-    if (!part || part->kind != repeat->kind || !pl_repeat_match(&in->r->repeat, data, &words))
+    struct pl_open_part *part = pl_stream_find(s, 0, s->repeat.of.key);
+    (void)state;
+    if (!part || part->kind != s->repeat.of.kind)
         return false;
-    emit_piece(in, PL_DELTA_FRAGMENT, part, words);
+    pl_stream_say(s, part, s->repeat.words);
     return true;
 }
 
@@ -442,10 +440,17 @@ enum pl_status pl_anthropic_stream_read(struct pl_stream *s, void *state,
     struct in in = {.s = s, .r = state, .err = err};
     if (event->type.len && event_of(event->type) == UNKNOWN)
         return PL_OK;
-    if (repeats(&in, event->data))
-        return PL_OK;
     enum pl_status status = pl_stream_json(s, event->data, &in.doc, err);
     return status == PL_OK ? take_event(&in, event->type) : status;
+}
+
+/* Citations wait for the end of their text, which will not come. */
+void pl_anthropic_stream_release(struct pl_stream *s, void *state)
+{
+    struct in in = {.s = s, .r = state};
+    for (size_t i = 0; i < s->open.len; i++)
+        if (s->open.ptr[i].kind == PL_PART_TEXT)
+            say_citations(&in, s->open.ptr[i].part);
 }
 
 void pl_anthropic_stream_read_deinit(void *state)
@@ -456,5 +461,4 @@ void pl_anthropic_stream_read_deinit(void *state)
     pl_vec_deinit(&r->inputs);
     pl_vec_deinit(&r->citation_lens);
     pl_buf_deinit(&r->citations);
-    pl_repeat_deinit(&r->repeat);
 }

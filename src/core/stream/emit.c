@@ -27,17 +27,16 @@ struct pl_open_part *pl_stream_find(struct pl_stream *s, uint32_t choice, uint32
 
 static void write_fragment(struct pl_stream *s, struct pl_open_part *part, struct pl_str raw)
 {
+    struct pl_delta *delta = &s->fragment;
     part->has_fragment = true;
-    write_delta(s, &(struct pl_delta){
-                       .kind = PL_DELTA_FRAGMENT,
-                       .choice = part->choice,
-                       .part = part->part,
-                       .part_kind = part->kind,
-                       .raw = raw,
-                   });
+    delta->choice = part->choice;
+    delta->part = part->part;
+    delta->part_kind = part->kind;
+    delta->raw = raw;
+    write_delta(s, delta);
 }
 
-static void close_at(struct pl_stream *s, size_t i)
+static void close_at(struct pl_stream *s, size_t i, bool is_cut)
 {
     struct pl_open_part *part = &s->open.ptr[i];
     /* A half that never got its other half cannot be said. */
@@ -48,6 +47,7 @@ static void close_at(struct pl_stream *s, size_t i)
                        .choice = part->choice,
                        .part = part->part,
                        .part_kind = part->kind,
+                       .is_cut = is_cut,
                    });
     s->open.len--;
     memmove(part, part + 1, (s->open.len - i) * sizeof *part);
@@ -55,11 +55,16 @@ static void close_at(struct pl_stream *s, size_t i)
 
 void pl_stream_close(struct pl_stream *s, uint32_t choice, uint32_t key)
 {
-    for (size_t i = 0; i < s->open.len; i++)
-        if (s->open.ptr[i].choice == choice && s->open.ptr[i].key == key) {
-            close_at(s, i);
-            return;
-        }
+    const struct pl_open_part *part = pl_stream_find(s, choice, key);
+    if (part)
+        close_at(s, (size_t)(part - s->open.ptr), false);
+}
+
+void pl_stream_cut(struct pl_stream *s, uint32_t choice, uint32_t key)
+{
+    const struct pl_open_part *part = pl_stream_find(s, choice, key);
+    if (part)
+        close_at(s, (size_t)(part - s->open.ptr), true);
 }
 
 /* Calls may stand open side by side; anything else stands alone. */
@@ -71,7 +76,7 @@ static void close_others(struct pl_stream *s, uint32_t choice, enum pl_part_kind
         if (stays)
             i++;
         else
-            close_at(s, i);
+            close_at(s, i, false);
     }
 }
 
@@ -123,11 +128,9 @@ static bool ends_in_half(struct pl_str raw)
     return n_before % 2 == 0;
 }
 
-static void take_fragment(struct pl_stream *s, const struct pl_delta *delta)
+void pl_stream_say(struct pl_stream *s, struct pl_open_part *part, struct pl_str raw)
 {
-    struct pl_open_part *part = part_of(s, delta);
-    struct pl_str raw = delta->raw;
-    if (!part || !raw.len)
+    if (!raw.len || s->is_ended || s->status != PL_OK)
         return;
     if (part->n_held) {
         char *joined = pl_arena_alloc(&s->arena, part->n_held + raw.len, 1);
@@ -147,6 +150,13 @@ static void take_fragment(struct pl_stream *s, const struct pl_delta *delta)
     }
     if (raw.len)
         write_fragment(s, part, raw);
+}
+
+static void take_fragment(struct pl_stream *s, const struct pl_delta *delta)
+{
+    struct pl_open_part *part = part_of(s, delta);
+    if (part)
+        pl_stream_say(s, part, delta->raw);
 }
 
 static int64_t later(int64_t before, int64_t now)
@@ -198,7 +208,7 @@ static void finish(struct pl_stream *s)
 {
     need_start(s);
     while (s->open.len)
-        close_at(s, 0);
+        close_at(s, 0, false);
     if (s->has_usage)
         write_delta(s, &(struct pl_delta){.kind = PL_DELTA_USAGE, .counts = s->counts});
     struct pl_delta stop = s->stop;
@@ -242,6 +252,9 @@ void pl_stream_emit(struct pl_stream *s, const struct pl_delta *delta)
         s->is_ended = true;
         break;
     case PL_DELTA_ERROR:
+        /* Nobody says again what was passed through. */
+        if (s->from->release && s->from != s->to)
+            s->from->release(s, s->reader);
         write_delta(s, delta);
         s->is_ended = true;
         break;
@@ -267,8 +280,20 @@ enum pl_status pl_stream_json(struct pl_stream *s, struct pl_str data, struct pl
     return status;
 }
 
+static bool is_json_framed(const struct pl_stream *s)
+{
+    return s->from == s->to && s->framing == PL_FRAMING_JSON;
+}
+
 void pl_stream_begin_event(struct pl_stream *s, const char *type_or_null)
 {
+    if (is_json_framed(s)) {
+        if (s->has_passed)
+            pl_buf_adds(&s->out, s->is_array ? ",\n" : "\n");
+        else if (s->is_array)
+            pl_buf_addc(&s->out, '[');
+        return;
+    }
     if (type_or_null) {
         pl_buf_adds(&s->out, "event: ");
         pl_buf_adds(&s->out, type_or_null);
@@ -279,7 +304,7 @@ void pl_stream_begin_event(struct pl_stream *s, const char *type_or_null)
 
 void pl_stream_end_event(struct pl_stream *s)
 {
-    pl_buf_adds(&s->out, "\n\n");
+    pl_buf_adds(&s->out, !is_json_framed(s) ? "\n\n" : s->is_array ? "\n]\n" : "\n");
 }
 
 void pl_stream_put_string(struct pl_stream *s, struct pl_str raw)

@@ -12,6 +12,7 @@ const struct pl_dialect pl_dialect_gemini = {
     .reader_size = sizeof(struct pl_gemini_reader),
     .writer_size = sizeof(struct pl_gemini_writer),
     .read = pl_gemini_stream_read,
+    .say_again = pl_gemini_stream_say_again,
     .read_end = pl_gemini_stream_read_end,
     .read_deinit = pl_gemini_stream_read_deinit,
     .write = pl_gemini_stream_write,

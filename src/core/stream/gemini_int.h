@@ -48,17 +48,22 @@ struct pl_gemini_choice {
     struct pl_gemini_call call;
 };
 
-/* As Google counts: the prompt without tool prompts, the candidates without thoughts. -1: not said.
- */
-struct pl_gemini_counts {
-    int64_t prompt, candidates, thoughts, tool_prompt, cached, total;
+/* As Google counts: the prompt without tool prompts, the candidates without thoughts. */
+enum {
+    PL_GEMINI_PROMPT,
+    PL_GEMINI_CANDIDATES,
+    PL_GEMINI_THOUGHTS,
+    PL_GEMINI_TOOL_PROMPT,
+    PL_GEMINI_CACHED,
+    PL_GEMINI_TOTAL,
+    PL_GEMINI_COUNTERS,
 };
 
 struct pl_gemini_reader {
     bool is_ready;
     bool has_usage;
-    struct pl_gemini_counts counts;
-    uint32_t n_calls; /* so far: keys and the ids of calls that have none */
+    int64_t counts[PL_GEMINI_COUNTERS]; /* -1: not said */
+    uint32_t n_calls;                   /* so far: keys and the ids of calls that have none */
     struct pl_gemini_choice choices[PL_GEMINI_MAX_CHOICES];
 };
 
@@ -103,6 +108,7 @@ void pl_gemini_finish_call(struct pl_stream *s, struct pl_gemini_reader *r, uint
 
 enum pl_status pl_gemini_stream_read(struct pl_stream *s, void *state,
                                      const struct pl_sse_event *event, struct pl_error *err);
+bool pl_gemini_stream_say_again(struct pl_stream *s, void *state);
 void pl_gemini_stream_read_end(struct pl_stream *s, void *state);
 void pl_gemini_stream_read_deinit(void *state);
 

@@ -23,21 +23,32 @@ static void read_text_signature(struct pl_stream *s, uint32_t choice, uint32_t k
     pl_stream_close(s, choice, key);
 }
 
+static void say_text(struct pl_stream *s, struct pl_gemini_reader *r, const struct pl_repeat_of *of,
+                     struct pl_str text)
+{
+    pl_gemini_finish_call(s, r, of->choice);
+    struct pl_open_part *part = pl_stream_find(s, of->choice, of->key);
+    if (!part) {
+        pl_stream_open(s, of->choice, of->key, &(struct pl_delta){.part_kind = of->kind});
+        part = pl_stream_find(s, of->choice, of->key);
+    }
+    if (part)
+        pl_stream_say(s, part, text);
+}
+
 static void read_text(const struct pl_gemini_reading *x, uint32_t choice, struct pl_str text,
                       bool is_thought, struct pl_str signature)
 {
-    uint32_t key = is_thought ? PL_GEMINI_KEY_THINKING : PL_GEMINI_KEY_TEXT;
-    struct pl_delta delta = {.kind = PL_DELTA_FRAGMENT,
-                             .choice = choice,
-                             .part_kind = is_thought ? PL_PART_THINKING : PL_PART_TEXT,
-                             .raw = text};
+    struct pl_repeat_of of = {.choice = choice,
+                              .key = is_thought ? PL_GEMINI_KEY_THINKING : PL_GEMINI_KEY_TEXT,
+                              .kind = is_thought ? PL_PART_THINKING : PL_PART_TEXT};
     if (text.len) {
-        pl_gemini_finish_call(x->s, x->r, choice);
-        delta.part = pl_stream_open(x->s, choice, key, &delta);
-        pl_stream_emit(x->s, &delta);
+        say_text(x->s, x->r, &of, text);
+        pl_repeat_offer_words(&x->s->repeat, text, of);
     }
     if (signature.len)
-        read_text_signature(x->s, choice, key, &delta, signature);
+        read_text_signature(x->s, choice, of.key, &(struct pl_delta){.part_kind = of.kind},
+                            signature);
 }
 
 static enum pl_status read_part(const struct pl_gemini_reading *x, uint32_t choice,
@@ -53,6 +64,8 @@ static enum pl_status read_part(const struct pl_gemini_reading *x, uint32_t choi
     const struct pl_json_node *f[N];
     pl_gemini_get(x->doc, part, fields, N, f);
     struct pl_str signature = pl_pick_raw(x->doc, f[SIGNATURE]);
+    if (f[CALL] || signature.len || !f[TEXT])
+        pl_repeat_spoil(&x->s->repeat);
     if (f[CALL])
         return pl_gemini_read_call(x, choice, f[CALL], signature);
     if (f[TEXT] || signature.len)
@@ -162,6 +175,8 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
     enum pl_status status = read_content(x, (uint32_t)index, f[CONTENT]);
     if (status != PL_OK)
         return status;
+    if (f[CITATIONS] || f[REASON])
+        pl_repeat_spoil(&x->s->repeat);
     if (f[CITATIONS])
         read_citations(x, (uint32_t)index, f[CITATIONS], &citations, NULL);
     if (f[REASON]) {
@@ -215,22 +230,23 @@ static int64_t count_of(const struct pl_json_doc *doc, const struct pl_json_node
 static void read_usage(const struct pl_gemini_reading *x, const struct pl_json_node *usage)
 {
     static const struct pl_gemini_field fields[] = {
-        PL_GEMINI_FIELD("promptTokenCount", "prompt_token_count"),
-        PL_GEMINI_FIELD("candidatesTokenCount", "candidates_token_count"),
-        PL_GEMINI_FIELD("thoughtsTokenCount", "thoughts_token_count"),
-        PL_GEMINI_FIELD("toolUsePromptTokenCount", "tool_use_prompt_token_count"),
-        PL_GEMINI_FIELD("cachedContentTokenCount", "cached_content_token_count"),
-        PL_GEMINI_FIELD("totalTokenCount", "total_token_count"),
+        [PL_GEMINI_PROMPT] = PL_GEMINI_FIELD("promptTokenCount", "prompt_token_count"),
+        [PL_GEMINI_CANDIDATES] = PL_GEMINI_FIELD("candidatesTokenCount", "candidates_token_count"),
+        [PL_GEMINI_THOUGHTS] = PL_GEMINI_FIELD("thoughtsTokenCount", "thoughts_token_count"),
+        [PL_GEMINI_TOOL_PROMPT] =
+            PL_GEMINI_FIELD("toolUsePromptTokenCount", "tool_use_prompt_token_count"),
+        [PL_GEMINI_CACHED] =
+            PL_GEMINI_FIELD("cachedContentTokenCount", "cached_content_token_count"),
+        [PL_GEMINI_TOTAL] = PL_GEMINI_FIELD("totalTokenCount", "total_token_count"),
     };
-    struct pl_gemini_counts *c = &x->r->counts;
-    int64_t *const counts[] = {&c->prompt,      &c->candidates, &c->thoughts,
-                               &c->tool_prompt, &c->cached,     &c->total};
-    const struct pl_json_node *f[6];
-    pl_gemini_get(x->doc, usage, fields, 6, f);
-    for (size_t i = 0; i < 6; i++)
+    const struct pl_json_node *f[PL_GEMINI_COUNTERS];
+    pl_gemini_get(x->doc, usage, fields, PL_GEMINI_COUNTERS, f);
+    for (size_t i = 0; i < PL_GEMINI_COUNTERS; i++)
         if (f[i]) {
-            merge(counts[i], count_of(x->doc, f[i]));
+            merge(&x->r->counts[i], count_of(x->doc, f[i]));
             x->r->has_usage = true;
+            if (pl_json_kind(f[i]) == PL_JSON_NUMBER)
+                pl_repeat_offer_hole(&x->s->repeat, pl_json_span(x->doc, f[i]), (uint8_t)(i + 1));
         }
 }
 
@@ -242,17 +258,18 @@ static int64_t sum(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &total) ? -1 : total;
 }
 
-static void emit_usage(struct pl_stream *s, const struct pl_gemini_counts *c)
+static void emit_usage(struct pl_stream *s, const int64_t c[static PL_GEMINI_COUNTERS])
 {
+    int64_t prompt = c[PL_GEMINI_PROMPT], tools = c[PL_GEMINI_TOOL_PROMPT];
     pl_stream_emit(s, &(struct pl_delta){
                           .kind = PL_DELTA_USAGE,
-                          .counts = {.input = c->prompt < 0 ? -1 : sum(c->prompt, c->tool_prompt),
-                                     .output = sum(c->candidates, c->thoughts),
-                                     .total = c->total,
-                                     .cache_read = c->cached,
+                          .counts = {.input = prompt < 0 ? -1 : sum(prompt, tools),
+                                     .output = sum(c[PL_GEMINI_CANDIDATES], c[PL_GEMINI_THOUGHTS]),
+                                     .total = c[PL_GEMINI_TOTAL],
+                                     .cache_read = c[PL_GEMINI_CACHED],
                                      .cache_write = -1,
-                                     .reasoning = c->thoughts,
-                                     .tool_input = c->tool_prompt}});
+                                     .reasoning = c[PL_GEMINI_THOUGHTS],
+                                     .tool_input = tools}});
 }
 
 static void read_error(const struct pl_gemini_reading *x, const struct pl_json_node *error)
@@ -319,8 +336,10 @@ static enum pl_status read_object(const struct pl_gemini_reading *x,
         for (const struct pl_json_node *n = pl_json_first(f[CANDIDATES]);
              n < pl_json_end(f[CANDIDATES]) && status == PL_OK; n = pl_json_next(n))
             status = read_candidate(x, n);
-    if (f[FEEDBACK])
+    if (f[FEEDBACK]) {
+        pl_repeat_spoil(&x->s->repeat);
         read_feedback(x, f[FEEDBACK]);
+    }
     return status;
 }
 
@@ -338,20 +357,20 @@ static enum pl_status read_document(const struct pl_gemini_reading *x)
 
 /* Data that is no single value: several objects on one line, or a piece of the array that comes
  * without alt=sse. */
-static enum pl_status read_values(struct pl_gemini_reading *x, struct pl_str data)
+static enum pl_status read_values(const struct pl_gemini_reading *x, struct pl_str data)
 {
     struct pl_json_frames frames;
     struct pl_json_doc doc;
     struct pl_str object;
+    struct pl_gemini_reading one = {.s = x->s, .r = x->r, .doc = &doc, .err = x->err};
     struct pl_error first = *x->err;
     enum pl_status status;
-    x->doc = &doc;
     pl_json_frames_init(&frames, 0);
     pl_json_frames_feed(&frames, data);
     while ((status = pl_json_frames_next(&frames, &object)) == PL_OK) {
         status = pl_stream_json(x->s, object, &doc, x->err);
         if (status == PL_OK)
-            status = read_document(x);
+            status = read_document(&one);
         if (status != PL_OK)
             break;
     }
@@ -360,14 +379,14 @@ static enum pl_status read_values(struct pl_gemini_reading *x, struct pl_str dat
         status = PL_SYNTAX;
     }
     pl_json_frames_deinit(&frames);
-    x->doc = NULL;
     return status == PL_NOT_FOUND ? PL_OK : status;
 }
 
 static void make_ready(struct pl_gemini_reader *r)
 {
     r->is_ready = true;
-    r->counts = (struct pl_gemini_counts){-1, -1, -1, -1, -1, -1};
+    for (size_t i = 0; i < PL_GEMINI_COUNTERS; i++)
+        r->counts[i] = -1;
     for (size_t i = 0; i < PL_GEMINI_MAX_CHOICES; i++) {
         struct pl_gemini_choice *choice = &r->choices[i];
         struct pl_buf *const bufs[] = {&choice->word, &choice->detail, &choice->call.id,
@@ -392,6 +411,17 @@ enum pl_status pl_gemini_stream_read(struct pl_stream *s, void *state,
     if (status == PL_SYNTAX)
         return read_values(&x, event->data);
     return status == PL_OK ? read_document(&x) : status;
+}
+
+bool pl_gemini_stream_say_again(struct pl_stream *s, void *state)
+{
+    struct pl_gemini_reader *r = state;
+    const struct pl_repeat *repeat = &s->repeat;
+    for (size_t i = 0; i < repeat->n_holes; i++)
+        if (repeat->holes[i].name)
+            merge(&r->counts[repeat->holes[i].name - 1], pl_repeat_number(repeat->holes[i].is));
+    say_text(s, r, &repeat->of, repeat->words);
+    return true;
 }
 
 /* ---- the end ---- */
@@ -421,7 +451,7 @@ void pl_gemini_stream_read_end(struct pl_stream *s, void *state)
     if (!is_seen || !is_finished)
         return;
     if (r->has_usage)
-        emit_usage(s, &r->counts);
+        emit_usage(s, r->counts);
     for (uint32_t i = 0; i < PL_GEMINI_MAX_CHOICES; i++)
         if (r->choices[i].is_seen) {
             pl_gemini_finish_call(s, r, i);

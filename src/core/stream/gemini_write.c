@@ -172,12 +172,14 @@ static void write_call(struct pl_stream *s, const struct pl_gemini_writer *w,
     end_event(s, w);
 }
 
+/* Half a call has no form here, and nobody shall take it for all of it. */
 static void end_call(struct pl_stream *s, struct pl_gemini_writer *w, const struct pl_delta *delta)
 {
     struct pl_gemini_open_call *call = call_of(w, delta->part);
     if (!call)
         return;
-    write_call(s, w, call, delta->choice);
+    if (!delta->is_cut)
+        write_call(s, w, call, delta->choice);
     free_call(call);
     w->calls.len--;
     memmove(call, call + 1, (size_t)(w->calls.ptr + w->calls.len - call) * sizeof *call);

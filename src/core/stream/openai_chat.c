@@ -131,12 +131,12 @@ static void write_args(struct pl_stream *s, const struct writer *w, struct call 
     put(s, PL_STR("\"}}]},\"finish_reason\":null}]}\n\n"));
 }
 
-static void write_call_end(struct pl_stream *s, struct writer *w, uint32_t part)
+static void write_call_end(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
 {
-    struct call *call = find_call(w, part);
+    struct call *call = find_call(w, delta->part);
     if (!call)
         return;
-    if (!call->has_fragment && !call->is_custom)
+    if (!call->has_fragment && !call->is_custom && !delta->is_cut)
         write_args(s, w, call, PL_STR("{}"));
     w->open.len--;
     memmove(call, call + 1, (size_t)(w->open.ptr + w->open.len - call) * sizeof *call);
@@ -304,7 +304,7 @@ static void write_delta(struct pl_stream *s, void *state, const struct pl_delta 
         write_citation(s, w, delta);
         break;
     case PL_DELTA_PART_END:
-        write_call_end(s, w, delta->part);
+        write_call_end(s, w, delta);
         break;
     case PL_DELTA_STOP:
         write_stop(s, w, delta);
@@ -335,7 +335,9 @@ const struct pl_dialect pl_dialect_openai_chat = {
     .reader_size = sizeof(struct pl_chat_reader),
     .writer_size = sizeof(struct writer),
     .read = pl_chat_read,
+    .say_again = pl_chat_say_again,
     .read_end = pl_chat_read_end,
+    .release = pl_chat_release,
     .read_deinit = pl_chat_read_deinit,
     .write = write_delta,
     .write_deinit = write_deinit,

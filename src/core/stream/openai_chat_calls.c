@@ -78,9 +78,14 @@ static void close_call(struct pl_chat_in *in, size_t i)
 
 void pl_chat_say_now(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str raw)
 {
-    uint32_t part = pl_stream_open(in->s, in->choice, PL_CHAT_KEY_OF(kind),
-                                   &(struct pl_delta){.part_kind = kind});
-    emit_fragment(in, part, raw);
+    struct pl_open_part *part = pl_stream_find(in->s, in->choice, PL_CHAT_KEY_OF(kind));
+    if (part)
+        pl_stream_say(in->s, part, raw);
+    else
+        emit_fragment(in,
+                      pl_stream_open(in->s, in->choice, PL_CHAT_KEY_OF(kind),
+                                     &(struct pl_delta){.part_kind = kind}),
+                      raw);
 }
 
 static void say_held(struct pl_chat_in *in)
@@ -111,6 +116,26 @@ void pl_chat_settle(struct pl_chat_in *in, bool is_end)
     }
     if (!in->r->calls.len && in->r->runs.len)
         say_held(in);
+}
+
+void pl_chat_release(struct pl_stream *s, void *state)
+{
+    struct pl_chat_in in = {.s = s, .r = state};
+    struct pl_chat_reader *r = in.r;
+    for (size_t i = 0; i < r->calls.len;) {
+        const struct pl_chat_open_call *call = &r->calls.ptr[i];
+        /* Free text says nowhere that it is whole. */
+        if (is_whole(call) && !call->is_custom)
+            close_call(&in, i);
+        else
+            i++;
+    }
+    if (!r->runs.len)
+        return;
+    for (size_t i = 0; i < r->calls.len; i++)
+        pl_stream_cut(s, r->calls.ptr[i].choice, r->calls.ptr[i].key);
+    r->calls.len = 0;
+    say_held(&in);
 }
 
 static void hold(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str raw)
@@ -198,10 +223,41 @@ static bool is_blank(struct pl_str raw)
     return true;
 }
 
+/* An entry that only goes on with a call may be followed by others like it. */
+static void offer_args(struct pl_chat_in *in, const struct pl_chat_open_call *call,
+                       const struct piece *piece)
+{
+    bool is_args = !piece->id_hash && !piece->name.len && !piece->signature.len;
+    if (!is_args || piece->index == LEGACY_INDEX)
+        pl_repeat_spoil(&in->s->repeat);
+    else
+        pl_repeat_offer_words(&in->s->repeat, piece->args,
+                              (struct pl_repeat_of){.choice = in->choice,
+                                                    .key = call->key,
+                                                    .kind = PL_PART_CALL,
+                                                    .piece = (uint64_t)piece->index});
+}
+
+bool pl_chat_take_args_again(struct pl_chat_in *in)
+{
+    const struct pl_repeat *repeat = &in->s->repeat;
+    in->choice = repeat->of.choice;
+    struct pl_chat_open_call *call =
+        find_call(in, &(struct piece){.index = (int64_t)repeat->of.piece, .args = repeat->words});
+    struct pl_open_part *part =
+        call && call->key == repeat->of.key ? pl_stream_find(in->s, call->choice, call->key) : NULL;
+    if (!part)
+        return false;
+    follow_args(in, call, repeat->words);
+    pl_stream_say(in->s, part, repeat->words);
+    return true;
+}
+
 static enum pl_status take_piece(struct pl_chat_in *in, const struct piece *piece)
 {
     struct pl_chat_open_call *call = find_call(in, piece);
     if (!call && !piece->name.len) {
+        pl_repeat_spoil(&in->s->repeat);
         if (is_blank(piece->args))
             return PL_OK;
         return pl_fail(in->err, PL_INVALID,
@@ -215,14 +271,15 @@ static enum pl_status take_piece(struct pl_chat_in *in, const struct piece *piec
             return status;
         call = &in->r->calls.ptr[in->r->calls.len - 1];
     }
-    const struct pl_open_part *part = pl_stream_find(in->s, call->choice, call->key);
+    struct pl_open_part *part = pl_stream_find(in->s, call->choice, call->key);
     if (!part)
         return in->s->status;
     uint32_t number = part->part;
     if (piece->args.len) {
         follow_args(in, call, piece->args);
-        emit_fragment(in, number, piece->args);
+        pl_stream_say(in->s, part, piece->args);
     }
+    offer_args(in, call, piece);
     if (piece->signature.len)
         pl_stream_emit(in->s, &(struct pl_delta){
                                   .kind = PL_DELTA_SIGNATURE,

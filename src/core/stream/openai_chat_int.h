@@ -3,7 +3,7 @@
 #ifndef PL_STREAM_OPENAI_CHAT_INT_H
 #define PL_STREAM_OPENAI_CHAT_INT_H
 
-#include "stream/repeat.h"
+#include "stream/stream.h"
 
 /* A tool call whose end has not come: chunks do not say when a call is whole. */
 struct pl_chat_open_call {
@@ -28,7 +28,6 @@ struct pl_chat_reader {
     uint32_t n_calls; /* so far: the key of the next one */
     PL_VEC(struct pl_chat_run) runs;
     struct pl_buf held;
-    struct pl_repeat repeat;
 };
 
 /* Parts other than calls are found by their kind. */
@@ -40,8 +39,6 @@ struct pl_chat_in {
     struct pl_chat_reader *r;
     struct pl_json_doc doc;
     uint32_t choice;
-    struct pl_str words; /* when there is nothing else in the choice */
-    enum pl_part_kind words_kind;
     struct pl_error *err;
 };
 
@@ -53,12 +50,18 @@ void pl_chat_say_now(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_st
 /* Something else begins: calls that are whole are over. At the end all of them are. */
 void pl_chat_settle(struct pl_chat_in *in, bool is_end);
 
+/* The answer breaks off: calls that are whole are over, and whoever waits for the others speaks. */
+void pl_chat_release(struct pl_stream *s, void *state);
+
 /* The entries of tool_calls, and the legacy function_call (each may be NULL). */
 enum pl_status pl_chat_take_calls(struct pl_chat_in *in, const struct pl_json_node *calls);
 enum pl_status pl_chat_take_function_call(struct pl_chat_in *in, const struct pl_json_node *call);
+/* Arguments like those of the event that is remembered. False when another call would get them. */
+bool pl_chat_take_args_again(struct pl_chat_in *in);
 
 enum pl_status pl_chat_read(struct pl_stream *s, void *state, const struct pl_sse_event *event,
                             struct pl_error *err);
+bool pl_chat_say_again(struct pl_stream *s, void *state);
 void pl_chat_read_end(struct pl_stream *s, void *state);
 void pl_chat_read_deinit(void *state);
 

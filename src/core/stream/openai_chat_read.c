@@ -128,8 +128,8 @@ static void take_annotations(struct pl_chat_in *in, const struct pl_json_node *a
     }
 }
 
-/* Whether this is all there is: some words of one kind. */
-static void note_words(struct pl_chat_in *in, const struct pl_json_node *const *d)
+/* Where this is all there is, some words of one kind, the next chunk may be like it. */
+static void offer_words(struct pl_chat_in *in, const struct pl_json_node *const *d)
 {
     static const enum pl_part_kind kinds[] = {
         [REASONING_CONTENT] = PL_PART_THINKING,
@@ -143,10 +143,13 @@ static void note_words(struct pl_chat_in *in, const struct pl_json_node *const *
             n_fields++;
             only = i;
         }
-    if (n_fields != 1 || only > REFUSAL || in->choice)
-        return;
-    in->words = pl_pick_raw(&in->doc, d[only]);
-    in->words_kind = kinds[only];
+    bool is_words = n_fields == 1 && only <= REFUSAL;
+    if (in->choice || (n_fields && !is_words && only != TOOL_CALLS) || n_fields > 1)
+        pl_repeat_spoil(&in->s->repeat);
+    else if (is_words)
+        pl_repeat_offer_words(
+            &in->s->repeat, pl_pick_raw(&in->doc, d[only]),
+            (struct pl_repeat_of){.key = PL_CHAT_KEY_OF(kinds[only]), .kind = kinds[only]});
 }
 
 static enum pl_status take_delta(struct pl_chat_in *in, const struct pl_json_node *delta)
@@ -164,7 +167,7 @@ static enum pl_status take_delta(struct pl_chat_in *in, const struct pl_json_nod
     pl_chat_say(in, PL_PART_REFUSAL, pl_pick_raw(&in->doc, d[REFUSAL]));
     if (d[ANNOTATIONS])
         take_annotations(in, d[ANNOTATIONS]);
-    note_words(in, d);
+    offer_words(in, d);
     enum pl_status status = pl_chat_take_function_call(in, d[FUNCTION_CALL]);
     return status == PL_OK ? pl_chat_take_calls(in, d[TOOL_CALLS]) : status;
 }
@@ -185,16 +188,16 @@ static enum pl_status take_choice(struct pl_chat_in *in, const struct pl_json_no
     in->choice = index > 0 ? (uint32_t)index : 0;
     enum pl_status status = take_delta(in, c[CHOICE_DELTA]);
     struct pl_str word = pl_pick_raw(&in->doc, c[FINISH_REASON]);
-    if (word.len)
-        in->words = (struct pl_str){0};
-    if (status == PL_OK && word.len)
-        pl_stream_emit(in->s, &(struct pl_delta){
-                                  .kind = PL_DELTA_STOP,
-                                  .choice = in->choice,
-                                  .finish = pl_chat_finish_of(word),
-                                  .word = word,
-                              });
-    return status;
+    if (status != PL_OK || !word.len)
+        return status;
+    pl_repeat_spoil(&in->s->repeat);
+    pl_stream_emit(in->s, &(struct pl_delta){
+                              .kind = PL_DELTA_STOP,
+                              .choice = in->choice,
+                              .finish = pl_chat_finish_of(word),
+                              .word = word,
+                          });
+    return PL_OK;
 }
 
 enum {
@@ -249,10 +252,11 @@ static void take_error(struct pl_chat_in *in, const struct pl_json_node *error)
                           });
 }
 
-enum { CHUNK_ID, CREATED, MODEL, CHOICES, USAGE, ERROR, CHUNK_COUNT };
+enum { CHUNK_ID, CREATED, MODEL, CHOICES, USAGE, ERROR, PADDING, CHUNK_COUNT };
 static const struct pl_str chunk_names[] = {
-    [CHUNK_ID] = {"id", 2},     [CREATED] = {"created", 7}, [MODEL] = {"model", 5},
-    [CHOICES] = {"choices", 7}, [USAGE] = {"usage", 5},     [ERROR] = {"error", 5},
+    [CHUNK_ID] = {"id", 2},          [CREATED] = {"created", 7}, [MODEL] = {"model", 5},
+    [CHOICES] = {"choices", 7},      [USAGE] = {"usage", 5},     [ERROR] = {"error", 5},
+    [PADDING] = {"obfuscation", 11},
 };
 
 static enum pl_status take_chunk(struct pl_chat_in *in)
@@ -285,10 +289,10 @@ static enum pl_status take_chunk(struct pl_chat_in *in)
             status = take_choice(in, n);
     if (pl_pick_is(c[USAGE], PL_JSON_OBJECT))
         take_usage(in, c[USAGE]);
-    bool is_alone = has_choices && pl_json_count(c[CHOICES]) == 1 && !c[USAGE];
-    if (status == PL_OK && is_alone && in->words.len && !in->r->calls.len)
-        status = pl_repeat_learn(&in->r->repeat, in->doc.text, in->words,
-                                 PL_CHAT_KEY_OF(in->words_kind), in->words_kind);
+    if (c[USAGE])
+        pl_repeat_spoil(&in->s->repeat);
+    if (pl_pick_is(c[PADDING], PL_JSON_STRING))
+        pl_repeat_offer_hole(&in->s->repeat, pl_json_raw(&in->doc, c[PADDING]), 1);
     return status;
 }
 
@@ -302,11 +306,6 @@ enum pl_status pl_chat_read(struct pl_stream *s, void *state, const struct pl_ss
                             struct pl_error *err)
 {
     struct pl_chat_in in = {.s = s, .r = state, .err = err};
-    struct pl_str words;
-    if (!in.r->calls.len && pl_repeat_match(&in.r->repeat, event->data, &words)) {
-        pl_chat_say_now(&in, in.r->repeat.kind, words);
-        return PL_OK;
-    }
     if (pl_str_eq(event->data, PL_STR("[DONE]"))) {
         if (!s->is_started)
             return pl_fail(err, PL_INVALID, "the stream ended before the answer began");
@@ -315,6 +314,18 @@ enum pl_status pl_chat_read(struct pl_stream *s, void *state, const struct pl_ss
     }
     enum pl_status status = pl_stream_json(s, event->data, &in.doc, err);
     return status == PL_OK ? take_chunk(&in) : status;
+}
+
+bool pl_chat_say_again(struct pl_stream *s, void *state)
+{
+    struct pl_chat_in in = {.s = s, .r = state};
+    const struct pl_repeat_of *of = &s->repeat.of;
+    if (of->kind == PL_PART_CALL)
+        return pl_chat_take_args_again(&in);
+    if (in.r->calls.len)
+        return false;
+    pl_chat_say_now(&in, of->kind, s->repeat.words);
+    return true;
 }
 
 /* Not every server says [DONE]; one that gave its finish_reason was done all the same. */
@@ -331,5 +342,4 @@ void pl_chat_read_deinit(void *state)
     pl_vec_deinit(&r->calls);
     pl_vec_deinit(&r->runs);
     pl_buf_deinit(&r->held);
-    pl_repeat_deinit(&r->repeat);
 }

@@ -60,16 +60,20 @@ bool pl_responses_slot_claim(struct pl_responses_slot *slot, enum pl_part_kind k
  */
 void pl_responses_slot_say(struct pl_stream *s, struct pl_responses_reader *r,
                            struct pl_responses_slot *slot, uint64_t piece, struct pl_str raw);
+/* The same of the slot with that key, if it is live and these words are only more of what it said
+ * last. */
+bool pl_responses_slot_say_again(struct pl_stream *s, struct pl_responses_reader *r, uint32_t key,
+                                 uint64_t piece, struct pl_str raw);
 /* After something was added, complete or done: whoever may go on now does. */
 void pl_responses_slots_advance(struct pl_stream *s, struct pl_responses_reader *r);
 /* Everything is done. */
 void pl_responses_slots_finish(struct pl_stream *s, struct pl_responses_reader *r);
 /* Nothing more will come, though not everything is done: what was held back is said. */
-void pl_responses_slots_release(struct pl_stream *s, struct pl_responses_reader *r);
+void pl_responses_slots_release(struct pl_stream *s, void *reader);
 
 enum pl_status pl_responses_stream_read(struct pl_stream *s, void *state,
                                         const struct pl_sse_event *event, struct pl_error *err);
-void pl_responses_stream_read_end(struct pl_stream *s, void *state);
+bool pl_responses_stream_say_again(struct pl_stream *s, void *state);
 void pl_responses_stream_read_deinit(void *state);
 
 /* ---- writing ---- */

@@ -99,14 +99,33 @@ static uint64_t piece_of(const struct pl_responses_event *x, const struct pl_res
     return (uint64_t)is_thought << 32 | (index == UINT32_MAX ? 0 : index);
 }
 
+/* The next event may be like this one, with other words and the next number. */
+static void offer(struct pl_responses_event *x, const struct pl_responses_slot *slot,
+                  struct pl_str words)
+{
+    struct pl_repeat *repeat = &x->s->repeat;
+    const struct pl_json_node *sequence = x->fields[PL_FIELD_SEQUENCE];
+    const struct pl_json_node *padding = x->fields[PL_FIELD_PADDING];
+    pl_repeat_offer_words(
+        repeat, words,
+        (struct pl_repeat_of){.key = slot->key, .kind = slot->kind, .piece = slot->piece});
+    if (sequence && pl_json_kind(sequence) == PL_JSON_NUMBER)
+        pl_repeat_offer_hole(repeat, pl_json_span(&x->doc, sequence), PL_RESPONSES_SEQUENCE);
+    if (padding && pl_json_kind(padding) == PL_JSON_STRING)
+        pl_repeat_offer_hole(repeat, pl_json_raw(&x->doc, padding), PL_RESPONSES_PADDING);
+}
+
 void pl_responses_take_delta(struct pl_responses_event *x, const struct pl_responses_rule *rule)
 {
     struct pl_responses_slot *slot = event_slot(x, rule->kind);
     uint64_t piece = piece_of(x, rule);
+    struct pl_str words = pl_event_string_of(x, x->fields[rule->said]);
     /* What was complete has been said in full. */
-    if (slot && !(slot->is_idle && piece == slot->piece))
-        pl_responses_slot_say(x->s, x->r, slot, piece,
-                              pl_event_string_of(x, x->fields[rule->said]));
+    if (!slot || (slot->is_idle && piece == slot->piece))
+        return;
+    pl_responses_slot_say(x->s, x->r, slot, piece, words);
+    if (index_of(x, PL_FIELD_OUTPUT_INDEX) != UINT32_MAX)
+        offer(x, slot, words);
 }
 
 void pl_responses_take_whole(struct pl_responses_event *x, const struct pl_responses_rule *rule)

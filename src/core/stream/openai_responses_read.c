@@ -35,6 +35,9 @@ static enum pl_responses_field field_of(const char *name, size_t len)
     case 10:
         FIELD("annotation", PL_FIELD_ANNOTATION);
         break;
+    case 11:
+        FIELD("obfuscation", PL_FIELD_PADDING);
+        break;
     case 12:
         FIELD("output_index", PL_FIELD_OUTPUT_INDEX);
         break;
@@ -170,7 +173,6 @@ static void emit_error(struct pl_responses_event *x, const struct pl_json_node *
             delta.type = types[i].type;
     if (!delta.message.len)
         delta.message = PL_STR("the answer failed; the source does not say why");
-    pl_responses_slots_release(x->s, x->r);
     pl_stream_emit(x->s, &delta);
 }
 
@@ -269,15 +271,19 @@ enum pl_status pl_responses_stream_read(struct pl_stream *s, void *state,
     struct pl_responses_event x = {.s = s, .r = state};
     if (!event->data.len || pl_str_eq(event->data, PL_STR("[DONE]")))
         return PL_OK;
-    enum pl_status status = take_event(&x, event, err);
-    if (status != PL_OK && status != PL_NOMEM)
-        pl_responses_slots_release(s, x.r);
-    return status;
+    return take_event(&x, event, err);
 }
 
-void pl_responses_stream_read_end(struct pl_stream *s, void *state)
+bool pl_responses_stream_say_again(struct pl_stream *s, void *state)
 {
-    pl_responses_slots_release(s, state);
+    struct pl_responses_reader *r = state;
+    const struct pl_repeat *repeat = &s->repeat;
+    if (!pl_responses_slot_say_again(s, r, repeat->of.key, repeat->of.piece, repeat->words))
+        return false;
+    for (size_t i = 0; i < repeat->n_holes; i++)
+        if (repeat->holes[i].name == PL_RESPONSES_SEQUENCE)
+            r->next_sequence = (uint64_t)pl_repeat_number(repeat->holes[i].is) + 1;
+    return true;
 }
 
 void pl_responses_stream_read_deinit(void *state)

@@ -22,8 +22,12 @@ enum pl_responses_field {
     PL_FIELD_CONTENT_INDEX,
     PL_FIELD_SUMMARY_INDEX,
     PL_FIELD_SEQUENCE,
+    PL_FIELD_PADDING,
     PL_FIELD_COUNT,
 };
+
+/* What differs from delta to delta beside the words. */
+enum { PL_RESPONSES_SEQUENCE = 1, PL_RESPONSES_PADDING };
 
 /* One event being read. */
 struct pl_responses_event {

@@ -149,6 +149,20 @@ static void drop_bufs(struct pl_responses_slot *slot)
     pl_buf_deinit(&slot->cites);
 }
 
+static void be_over(struct pl_responses_slot *slot)
+{
+    slot->state = PL_SLOT_OVER;
+    drop_bufs(slot);
+}
+
+/* A live slot that is not complete and never will be. */
+static void cut_live(struct pl_stream *s, struct pl_responses_slot *slot)
+{
+    emit_cites(s, slot);
+    pl_stream_cut(s, 0, slot->key);
+    be_over(slot);
+}
+
 /* The end of a live slot. */
 static void finish_live(struct pl_stream *s, struct pl_responses_slot *slot)
 {
@@ -161,8 +175,7 @@ static void finish_live(struct pl_stream *s, struct pl_responses_slot *slot)
                           });
     emit_cites(s, slot);
     pl_stream_close(s, 0, slot->key);
-    slot->state = PL_SLOT_OVER;
-    drop_bufs(slot);
+    be_over(slot);
 }
 
 static void emit_text(struct pl_stream *s, const struct pl_responses_slot *slot, struct pl_str raw)
@@ -175,12 +188,18 @@ static void emit_text(struct pl_stream *s, const struct pl_responses_slot *slot,
                       });
 }
 
+static bool is_in_the_way(const struct pl_responses_slot *live,
+                          const struct pl_responses_slot *slot)
+{
+    return live->state == PL_SLOT_LIVE && !are_both_calls(live, slot);
+}
+
 /* Opens its part; who stands in the way has had his say. */
 static void start(struct pl_stream *s, struct pl_responses_reader *r,
                   struct pl_responses_slot *slot)
 {
     for (size_t i = r->n_over; i < r->slots.len; i++)
-        if (r->slots.ptr[i].state == PL_SLOT_LIVE && !are_both_calls(&r->slots.ptr[i], slot))
+        if (is_in_the_way(&r->slots.ptr[i], slot))
             finish_live(s, &r->slots.ptr[i]);
     struct pl_delta delta = {.part_kind = slot->kind, .is_custom = slot->is_custom};
     if (slot->kind == PL_PART_CALL) {
@@ -234,6 +253,31 @@ void pl_responses_slot_say(struct pl_stream *s, struct pl_responses_reader *r,
     say(s, r, slot, raw);
 }
 
+static const struct pl_responses_slot *slot_of_key(struct pl_responses_reader *r, uint32_t key)
+{
+    if (r->last < r->slots.len && r->slots.ptr[r->last].key == key)
+        return &r->slots.ptr[r->last];
+    for (size_t i = r->n_over; i < r->slots.len; i++)
+        if (r->slots.ptr[i].key == key) {
+            r->last = i;
+            return &r->slots.ptr[i];
+        }
+    return NULL;
+}
+
+bool pl_responses_slot_say_again(struct pl_stream *s, struct pl_responses_reader *r, uint32_t key,
+                                 uint64_t piece, struct pl_str raw)
+{
+    const struct pl_responses_slot *slot = slot_of_key(r, key);
+    if (!slot || slot->state != PL_SLOT_LIVE || slot->is_done || slot->is_idle ||
+        slot->piece != piece)
+        return false;
+    struct pl_open_part *part = pl_stream_find(s, 0, key);
+    if (part)
+        pl_stream_say(s, part, raw);
+    return part != NULL;
+}
+
 void pl_responses_slots_advance(struct pl_stream *s, struct pl_responses_reader *r)
 {
     for (size_t i = r->n_over; i < r->slots.len && s->status == PL_OK; i++) {
@@ -254,9 +298,20 @@ void pl_responses_slots_finish(struct pl_stream *s, struct pl_responses_reader *
         finish(s, r, &r->slots.ptr[i]);
 }
 
-void pl_responses_slots_release(struct pl_stream *s, struct pl_responses_reader *r)
+/* What is live and not complete stays open, or makes room for who is waiting. */
+void pl_responses_slots_release(struct pl_stream *s, void *reader)
 {
-    for (size_t i = 0; i < r->slots.len; i++)
-        if (r->slots.ptr[i].state == PL_SLOT_WAITING && has_something(&r->slots.ptr[i]))
-            start(s, r, &r->slots.ptr[i]);
+    struct pl_responses_reader *r = reader;
+    for (size_t i = r->n_over; i < r->slots.len; i++)
+        if (r->slots.ptr[i].state == PL_SLOT_LIVE && is_complete(&r->slots.ptr[i]))
+            finish_live(s, &r->slots.ptr[i]);
+    for (size_t i = r->n_over; i < r->slots.len; i++) {
+        struct pl_responses_slot *slot = &r->slots.ptr[i];
+        if (slot->state != PL_SLOT_WAITING || !has_something(slot))
+            continue;
+        for (size_t k = r->n_over; k < r->slots.len; k++)
+            if (is_in_the_way(&r->slots.ptr[k], slot) && !is_complete(&r->slots.ptr[k]))
+                cut_live(s, &r->slots.ptr[k]);
+        start(s, r, slot);
+    }
 }

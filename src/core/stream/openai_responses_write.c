@@ -174,7 +174,9 @@ void pl_responses_stream_write(struct pl_stream *s, void *state, const struct pl
         pl_responses_add_citation(s, w, delta);
         break;
     case PL_DELTA_PART_END:
-        pl_responses_end_part(s, w, delta);
+        /* What was cut off gets no end: nobody shall take half the arguments for all. */
+        if (!delta->is_cut)
+            pl_responses_end_part(s, w, delta);
         break;
     case PL_DELTA_USAGE:
         w->has_usage = true;

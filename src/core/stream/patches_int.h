@@ -36,7 +36,8 @@ void pl_patches_stream_write_deinit(void *state);
 struct pl_patches_reader {
     bool is_ready, has_turn;
     int64_t sequence;                   /* of the last patch */
-    struct pl_buf turn_id, loop_id;     /* of the first patch: others are not about this answer */
+    struct pl_buf session_id;           /* of the first patch, as are these: */
+    struct pl_buf turn_id, loop_id;     /* patches of others are not about this answer */
     enum pl_part_kind block;            /* TEXT or THINKING; OTHER: none is open */
     struct pl_buf content;              /* its text so far */
     PL_VEC(struct pl_patch_call) calls; /* waiting */
@@ -49,6 +50,8 @@ struct pl_patches_reader {
 
 enum pl_status pl_patches_stream_read(struct pl_stream *s, void *state,
                                       const struct pl_sse_event *event, struct pl_error *err);
+bool pl_patches_stream_say_again(struct pl_stream *s, void *state);
+void pl_patches_stream_release(struct pl_stream *s, void *state);
 void pl_patches_stream_read_end(struct pl_stream *s, void *state);
 void pl_patches_stream_read_deinit(void *state);
 

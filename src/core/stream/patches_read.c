@@ -19,8 +19,11 @@ struct reading {
     struct pl_patches_reader *r;
     const struct pl_json_doc *doc;
     const struct pl_json_node *data;
+    const struct pl_json_node *sequence; /* NULL: it has none */
     struct pl_error *err;
 };
+
+enum { SESSION, TURN, LOOP, SEQUENCE, TYPE, DATA, N_MEMBERS };
 
 /* One member; for what stands in few patches. */
 static const struct pl_json_node *get(const struct reading *x, const struct pl_json_node *object,
@@ -141,18 +144,53 @@ static enum pl_status read_call(const struct reading *x)
 
 /* ---- content ---- */
 
-static void say(const struct reading *x, enum pl_part_kind kind, struct pl_str raw)
+/* Whether a patch of that number has not come before. */
+static bool is_next(struct pl_patches_reader *r, int64_t sequence)
 {
-    struct pl_patches_reader *r = x->r;
+    if (sequence <= r->sequence)
+        return false;
+    r->sequence = sequence;
+    return true;
+}
+
+static void say(struct pl_stream *s, struct pl_patches_reader *r, enum pl_part_kind kind,
+                struct pl_str raw)
+{
     if (!raw.len)
         return;
     uint32_t key = kind == PL_PART_THINKING ? KEY_THINKING : KEY_TEXT;
-    uint32_t part = pl_stream_open(x->s, 0, key, &(struct pl_delta){.part_kind = kind});
-    emit_fragment(x->s, part, kind, raw);
+    struct pl_open_part *part = pl_stream_find(s, 0, key);
+    if (!part) {
+        pl_stream_open(s, 0, key, &(struct pl_delta){.part_kind = kind});
+        part = pl_stream_find(s, 0, key);
+    }
+    if (part)
+        pl_stream_say(s, part, raw);
     pl_buf_add(&r->content, raw);
     if (r->content.status != PL_OK)
-        x->s->status = r->content.status;
+        s->status = r->content.status;
     r->ends_in_call = false;
+}
+
+bool pl_patches_stream_say_again(struct pl_stream *s, void *state)
+{
+    struct pl_patches_reader *r = state;
+    const struct pl_repeat *repeat = &s->repeat;
+    if (r->calls.len || r->block != repeat->of.kind)
+        return false;
+    for (size_t i = 0; i < repeat->n_holes; i++)
+        if (repeat->holes[i].name == SEQUENCE && !is_next(r, pl_repeat_number(repeat->holes[i].is)))
+            return true;
+    say(s, r, repeat->of.kind, repeat->words);
+    return true;
+}
+
+/* More of the open block, and nothing else: the next patch may be like it. */
+static void offer(const struct reading *x, enum pl_part_kind kind, struct pl_str words)
+{
+    pl_repeat_offer_words(&x->s->repeat, words, (struct pl_repeat_of){.kind = kind});
+    if (x->sequence)
+        pl_repeat_offer_hole(&x->s->repeat, pl_json_span(x->doc, x->sequence), SEQUENCE);
 }
 
 static enum pl_status decoded(const struct reading *x, struct pl_str raw, struct pl_str *ret_text)
@@ -196,11 +234,12 @@ static enum pl_status read_text(const struct reading *x, enum pl_part_kind kind,
         is_closed = false;
     }
     if (is_whole) {
-        say(x, kind, pl_str_slice(whole, r->content.len, whole.len));
+        say(x->s, r, kind, pl_str_slice(whole, r->content.len, whole.len));
     } else if (delta) {
-        say(x, kind, pl_pick_raw(x->doc, delta));
+        say(x->s, r, kind, pl_pick_raw(x->doc, delta));
         if (content && x->s->status == PL_OK)
             return check_content(x, whole);
+        offer(x, kind, pl_pick_raw(x->doc, delta));
     }
     if (is_closed)
         close_block(x->s, r);
@@ -271,7 +310,6 @@ static void read_failure(const struct reading *x, struct pl_str status)
         message = raw_of(x, x->data, "error");
     if (!message.len)
         message = is_interrupted ? PL_STR("the turn was interrupted") : PL_STR("the turn failed");
-    say_calls(x->s, x->r);
     pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_ERROR,
                                             .type = type.len ? type : PL_STR("api_error"),
                                             .message = message});
@@ -301,13 +339,12 @@ static void make_ready(struct pl_patches_reader *r)
     r->is_ready = true;
     r->block = PL_PART_OTHER;
     r->sequence = -1;
+    pl_buf_init(&r->session_id, 0);
     pl_buf_init(&r->turn_id, 0);
     pl_buf_init(&r->loop_id, 0);
     pl_buf_init(&r->content, 0);
     pl_arena_init(&r->arena, 0);
 }
-
-enum { TURN, LOOP, SEQUENCE, TYPE, DATA, N_MEMBERS };
 
 /* Whether a patch is the next one of the turn that is being read. */
 static bool is_ours(const struct reading *x, const struct pl_json_node *const f[])
@@ -317,17 +354,13 @@ static bool is_ours(const struct reading *x, const struct pl_json_node *const f[
     int64_t sequence = pl_pick_count(x->doc, f[SEQUENCE]);
     if (!r->has_turn) {
         r->has_turn = true;
+        set(x->s, &r->session_id, pl_pick_raw(x->doc, f[SESSION]));
         set(x->s, &r->turn_id, turn);
         set(x->s, &r->loop_id, loop);
     }
     if (!pl_str_eq(turn, pl_buf_str(&r->turn_id)) || !pl_str_eq(loop, pl_buf_str(&r->loop_id)))
         return false;
-    if (sequence < 0)
-        return true;
-    bool is_next = sequence > r->sequence;
-    if (is_next)
-        r->sequence = sequence;
-    return is_next;
+    return sequence < 0 || is_next(r, sequence);
 }
 
 static const struct {
@@ -343,8 +376,8 @@ enum pl_status pl_patches_stream_read(struct pl_stream *s, void *state,
                                       const struct pl_sse_event *event, struct pl_error *err)
 {
     static const struct pl_str members[N_MEMBERS] = {
-        [TURN] = {"turn_id", 7},     [LOOP] = {"loop_id", 7}, [SEQUENCE] = {"sequence", 8},
-        [TYPE] = {"patch_type", 10}, [DATA] = {"data", 4},
+        [SESSION] = {"session_id", 10}, [TURN] = {"turn_id", 7},     [LOOP] = {"loop_id", 7},
+        [SEQUENCE] = {"sequence", 8},   [TYPE] = {"patch_type", 10}, [DATA] = {"data", 4},
     };
     const struct pl_json_node *f[N_MEMBERS];
     struct pl_json_doc doc;
@@ -359,12 +392,19 @@ enum pl_status pl_patches_stream_read(struct pl_stream *s, void *state,
     pl_pick(&doc, doc.root, members, N_MEMBERS, f);
     struct pl_str type = pl_pick_raw(&doc, f[TYPE]);
     x.data = f[DATA];
+    x.sequence = pl_pick_is(f[SEQUENCE], PL_JSON_NUMBER) ? f[SEQUENCE] : NULL;
     if (!type.len || !pl_pick_is(x.data, PL_JSON_OBJECT) || !is_ours(&x, f))
         return s->status;
     for (size_t i = 0; i < sizeof patch_types / sizeof *patch_types; i++)
         if (pl_str_eq(type, pl_str_of(patch_types[i].type)))
             return patch_types[i].read(&x);
     return PL_OK;
+}
+
+/* Calls wait for a last word on them, which will not come. */
+void pl_patches_stream_release(struct pl_stream *s, void *state)
+{
+    say_calls(s, state);
 }
 
 void pl_patches_stream_read_end(struct pl_stream *s, void *state)
@@ -382,6 +422,7 @@ void pl_patches_stream_read_deinit(void *state)
     pl_vec_deinit(&r->calls);
     pl_map_deinit(&r->ids);
     pl_arena_deinit(&r->arena);
+    pl_buf_deinit(&r->session_id);
     pl_buf_deinit(&r->turn_id);
     pl_buf_deinit(&r->loop_id);
     pl_buf_deinit(&r->content);

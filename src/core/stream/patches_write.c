@@ -110,11 +110,9 @@ static void start_call(struct pl_stream *s, struct pl_patches_writer *w,
     pl_patch_call_deinit(&call);
 }
 
-static void end_call(struct pl_stream *s, struct pl_patches_writer *w, const struct pl_delta *delta)
+static void write_call(struct pl_stream *s, struct pl_patches_writer *w,
+                       const struct pl_patch_call *call)
 {
-    struct pl_patch_call *call = call_of(w, delta->part);
-    if (!call)
-        return;
     close_block(s, w);
     begin_patch(s, w, PL_STR(AFTER_SEQUENCE "add_tool_call\",\"data\":{\"id\":"));
     pl_stream_put_string(s, pl_buf_str(&call->id));
@@ -127,6 +125,16 @@ static void end_call(struct pl_stream *s, struct pl_patches_writer *w, const str
     pl_stream_put_string(s, is_bare ? PL_STR("{}") : pl_buf_str(&call->args));
     pl_buf_adds(&s->out, ",\"status\":\"pending\"");
     end_patch(s);
+}
+
+/* Nobody shall run half a call. */
+static void end_call(struct pl_stream *s, struct pl_patches_writer *w, const struct pl_delta *delta)
+{
+    struct pl_patch_call *call = call_of(w, delta->part);
+    if (!call)
+        return;
+    if (!delta->is_cut)
+        write_call(s, w, call);
     pl_patch_call_deinit(call);
     w->calls.len--;
     memmove(call, call + 1, (size_t)(w->calls.ptr + w->calls.len - call) * sizeof *call);
@@ -186,17 +194,42 @@ static void write_stop(struct pl_stream *s, struct pl_patches_writer *w,
     end_patch(s);
 }
 
-static void write_error(struct pl_stream *s, struct pl_patches_writer *w,
-                        const struct pl_delta *delta)
+static void put_failure(struct pl_stream *s, const struct pl_delta *delta)
 {
-    close_block(s, w);
-    begin_status(s, w, "failed");
     pl_buf_adds(&s->out, ",\"error\":{\"type\":");
     pl_stream_put_string(s, delta->type.len ? delta->type : PL_STR("api_error"));
     pl_buf_adds(&s->out, ",\"message\":");
     pl_stream_put_string(s, delta->message.len ? delta->message : PL_STR("the stream failed"));
     pl_buf_addc(&s->out, '}');
+}
+
+static void write_error(struct pl_stream *s, struct pl_patches_writer *w,
+                        const struct pl_delta *delta)
+{
+    close_block(s, w);
+    begin_status(s, w, "failed");
+    put_failure(s, delta);
     end_patch(s);
+}
+
+/* Behind patches that were passed through it is one more of the same turn. */
+static void write_last_error(struct pl_stream *s, const struct pl_delta *delta)
+{
+    const struct pl_patches_reader *r = s->reader;
+    bool has_turn = r->has_turn;
+    pl_stream_begin_event(s, NULL);
+    pl_buf_adds(&s->out, "{\"session_id\":");
+    pl_stream_put_string(s, has_turn ? pl_buf_str(&r->session_id) : PL_STR("sess_1"));
+    pl_buf_adds(&s->out, ",\"sequence\":");
+    put_number(&s->out, has_turn && r->sequence < INT64_MAX ? (uint64_t)r->sequence + 1 : 1);
+    pl_buf_adds(&s->out, ",\"turn_id\":");
+    pl_stream_put_string(s, has_turn ? pl_buf_str(&r->turn_id) : PL_STR("turn_1"));
+    pl_buf_adds(&s->out, ",\"loop_id\":");
+    pl_stream_put_string(s, has_turn ? pl_buf_str(&r->loop_id) : PL_STR("root"));
+    pl_buf_adds(&s->out, ",\"patch_type\":\"set_status\",\"data\":{\"status\":\"failed\"");
+    put_failure(s, delta);
+    pl_buf_adds(&s->out, "}}");
+    pl_stream_end_event(s);
 }
 
 /* ---- deltas ---- */
@@ -245,7 +278,10 @@ void pl_patches_stream_write(struct pl_stream *s, void *state, const struct pl_d
         write_stop(s, w, delta);
         break;
     case PL_DELTA_ERROR:
-        write_error(s, w, delta);
+        if (s->from == s->to)
+            write_last_error(s, delta);
+        else
+            write_error(s, w, delta);
         break;
     default:
         break; /* a turn has no place for it */

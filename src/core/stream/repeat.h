@@ -1,80 +1,89 @@
 /* Nearly every event of a stream differs from the one before it in a few words only. An event that
- * was nothing but some words of a part is remembered by the bytes around them; where an event has
- * the same bytes around other words, it is that event with these words, and need not be parsed. */
+ * was nothing but some words of a part is remembered by the bytes around them, those of its framing
+ * included; bytes that are the same around other words are that event with these words, and need
+ * neither be cut into lines nor parsed.
+ *
+ * What may differ is a hole: the words, and beside them a running number, counters, padding. What a
+ * hole may hold is what JSON allows there, so that bytes that match are an event that would have
+ * been read, and read to the same effect. A reader offers an event while it reads it; pl_stream
+ * remembers it, tries it on the bytes that follow, and has the reader say the words again. */
 #ifndef PL_STREAM_REPEAT_H
 #define PL_STREAM_REPEAT_H
 
-#include "base/utf8.h"
-#include "stream/stream.h"
+#include "base/buf.h"
+#include "conv/conv.h"
 
-struct pl_repeat {
-    struct pl_buf head, tail; /* owned; what stood around the words */
-    uint32_t key;             /* the reader's own, of the part they belong to */
+enum { PL_REPEAT_MAX_PATTERNS = 4, PL_REPEAT_MAX_HOLES = 8, PL_REPEAT_MAX_DIGITS = 18 };
+
+/* Whose words they are, in the reader's own numbers. */
+struct pl_repeat_of {
+    uint32_t choice, key;
     enum pl_part_kind kind;
-    uint32_t n_misses; /* since it was last of use */
-    bool is_set;
+    uint64_t piece;
 };
 
-/* Events that never repeat (a running number in each) are not remembered for ever. */
-enum { PL_REPEAT_MAX_MISSES = 64 };
+struct pl_hole {
+    struct pl_str is; /* borrowed; what stands there, without its quotes */
+    uint8_t name;     /* the reader's own; 0: the words */
+};
 
-/* Whether they can stand between quotes; no to rare escapes, which a parser knows all about. */
-static inline bool pl_repeat_is_plain(struct pl_str words)
+/* The event being read: what may differ in the next one. */
+struct pl_repeat_offer {
+    struct pl_repeat_of of;
+    struct pl_hole holes[PL_REPEAT_MAX_HOLES];
+    size_t n_holes;
+    bool has_words;
+    bool is_spoilt; /* it said more than that */
+};
+
+/* An event that is remembered. */
+struct pl_pattern {
+    bool is_set;
+    struct pl_repeat_of of;
+    struct pl_buf around; /* owned; what stands between the holes, one piece behind the other */
+    size_t n_before[PL_REPEAT_MAX_HOLES]; /* bytes of it before each hole */
+    size_t n_behind;                      /* and behind the last one */
+    bool is_string[PL_REPEAT_MAX_HOLES];
+    uint8_t names[PL_REPEAT_MAX_HOLES];
+    size_t n_holes;
+};
+
+struct pl_repeat {
+    /* Several, as calls side by side take turns. */
+    struct pl_pattern patterns[PL_REPEAT_MAX_PATTERNS];
+    size_t latest;     /* the one that matched or was learned last */
+    uint32_t n_misses; /* events learned since one was last of use */
+    struct pl_repeat_offer offer;
+    /* Of the event that matched last: */
+    bool has_matched;
+    struct pl_repeat_of of;
+    struct pl_hole holes[PL_REPEAT_MAX_HOLES];
+    size_t n_holes;
+    struct pl_str words; /* not empty */
+};
+
+void pl_repeat_init(struct pl_repeat *r);
+void pl_repeat_deinit(struct pl_repeat *r);
+
+/* For readers: the event is these words (not empty) and nothing else. Words of two parts in one
+ * event spoil it. */
+void pl_repeat_offer_words(struct pl_repeat *r, struct pl_str words, struct pl_repeat_of of);
+/* A number or the contents of a string that may differ, too. */
+void pl_repeat_offer_hole(struct pl_repeat *r, struct pl_str is, uint8_t name);
+static inline void pl_repeat_spoil(struct pl_repeat *r)
 {
-    unsigned char all = 0;
-    for (size_t i = 0; i < words.len; i++) {
-        unsigned char c = (unsigned char)words.ptr[i];
-        all |= c;
-        if (c < 0x20 || c == '"')
-            return false;
-        if (c == '\\' && (++i == words.len || !words.ptr[i] || !strchr("\"\\/bfnrt", words.ptr[i])))
-            return false;
-    }
-    return all < 0x80 || pl_utf8_is_valid(words);
+    r->offer.is_spoilt = true;
 }
 
-/* The words of an event that repeats the one remembered. */
-static inline bool pl_repeat_match(struct pl_repeat *r, struct pl_str data,
-                                   struct pl_str *ret_words)
-{
-    size_t n_around = r->head.len + r->tail.len;
-    if (!r->is_set || data.len <= n_around || memcmp(data.ptr, r->head.ptr, r->head.len) != 0 ||
-        memcmp(data.ptr + data.len - r->tail.len, r->tail.ptr, r->tail.len) != 0)
-        return false;
-    struct pl_str words = {data.ptr + r->head.len, data.len - n_around};
-    if (!pl_repeat_is_plain(words))
-        return false;
-    r->n_misses = 0;
-    *ret_words = words;
-    return true;
-}
+/* The event that was offered, if one was, stands in these bytes, where nothing matched that could
+ * be said. PL_NOMEM is the only failure; an event that cannot be remembered is none. */
+enum pl_status pl_repeat_learn(struct pl_repeat *r, struct pl_str event);
 
-/* The event `data` was nothing but `words`, which stand in it. PL_NOMEM is the only failure. */
-static inline enum pl_status pl_repeat_learn(struct pl_repeat *r, struct pl_str data,
-                                             struct pl_str words, uint32_t key,
-                                             enum pl_part_kind kind)
-{
-    size_t at = (size_t)(words.ptr - data.ptr);
-    if (r->n_misses++ >= PL_REPEAT_MAX_MISSES)
-        return PL_OK;
-    if (!r->head.max) {
-        pl_buf_init(&r->head, 0);
-        pl_buf_init(&r->tail, 0);
-    }
-    pl_buf_clear(&r->head);
-    pl_buf_clear(&r->tail);
-    pl_buf_add(&r->head, pl_str_slice(data, 0, at));
-    pl_buf_add(&r->tail, pl_str_slice(data, at + words.len, data.len));
-    r->key = key;
-    r->kind = kind;
-    r->is_set = r->head.status == PL_OK && r->tail.status == PL_OK;
-    return r->is_set ? PL_OK : PL_NOMEM;
-}
+/* Bytes of the event at the beginning of `input` that is one remembered with other words; 0 when it
+ * is another one, has no words, or is not all there. */
+size_t pl_repeat_match(struct pl_repeat *r, struct pl_str input);
 
-static inline void pl_repeat_deinit(struct pl_repeat *r)
-{
-    pl_buf_deinit(&r->head);
-    pl_buf_deinit(&r->tail);
-}
+/* The number in a hole of the event that matched. */
+int64_t pl_repeat_number(struct pl_str digits);
 
 #endif

@@ -41,6 +41,8 @@ enum pl_status pl_stream_create(const struct pl_dialect *from, const struct pl_d
     pl_buf_init(&s->held, 0);
     pl_buf_init(&s->kept, 0);
     pl_arena_init(&s->arena, 0);
+    pl_repeat_init(&s->repeat);
+    s->fragment.kind = PL_DELTA_FRAGMENT;
     s->reader = zeroed(from->reader_size);
     s->writer = zeroed(to->writer_size);
     if (!s->reader || !s->writer) {
@@ -67,6 +69,7 @@ void pl_stream_destroy(struct pl_stream *s)
     pl_buf_deinit(&s->held);
     pl_buf_deinit(&s->kept);
     pl_arena_deinit(&s->arena);
+    pl_repeat_deinit(&s->repeat);
     pl_vec_deinit(&s->open);
     pl_mem_free(s);
 }
@@ -110,6 +113,7 @@ static void let_through(struct pl_stream *s)
     size_t n_left = s->held.len - s->n_whole;
     if (!s->passes_through || !s->n_whole)
         return;
+    s->has_passed = true;
     pl_buf_add(&s->out, pl_str_slice(pl_buf_str(&s->held), 0, s->n_whole));
     memmove(s->held.ptr, s->held.ptr + s->n_whole, n_left);
     s->held.len = n_left;
@@ -122,41 +126,87 @@ static enum pl_status take_event(struct pl_stream *s, const struct pl_sse_event 
     if (s->is_ended)
         return PL_OK;
     pl_arena_reset(&s->arena);
+    s->repeat.offer.has_words = s->repeat.offer.is_spoilt = false;
+    s->repeat.offer.n_holes = 0;
     enum pl_status status = s->from->read(s, s->reader, event, err);
     if (status == PL_OK)
         status = s->status;
     return status;
 }
 
-static enum pl_status take_sse(struct pl_stream *s, struct pl_str bytes, struct pl_error *err)
+/* Bytes of an event like the one before, which has been taken; 0 when it is another one. */
+static size_t take_again(struct pl_stream *s, struct pl_str input)
 {
-    struct pl_sse_event event;
-    enum pl_status status;
-    pl_sse_feed(&s->sse, bytes);
-    while ((status = pl_sse_next(&s->sse, &event)) == PL_OK) {
-        if ((status = take_event(s, &event, err)) != PL_OK)
-            return status;
-        note_whole(s, s->sse.input.len);
-    }
-    if (status == PL_LIMIT)
-        return pl_fail(err, PL_LIMIT, "an event of more than %d bytes", MAX_EVENT_BYTES);
-    return status == PL_NOT_FOUND ? PL_OK : status;
+    size_t n_bytes = s->is_ended ? 0 : pl_repeat_match(&s->repeat, input);
+    if (!n_bytes)
+        return 0;
+    pl_arena_reset(&s->arena);
+    if (!s->from->say_again(s, s->reader))
+        return 0;
+    s->repeat.n_misses = 0;
+    return n_bytes;
 }
 
-static enum pl_status take_frames(struct pl_stream *s, struct pl_str bytes, struct pl_error *err)
+/* What has not been read of the bytes that were fed. */
+static struct pl_str *input_of(struct pl_stream *s)
 {
+    return s->framing == PL_FRAMING_JSON ? &s->frames.input : &s->sse.input;
+}
+
+static bool is_at_event(struct pl_stream *s)
+{
+    return s->framing == PL_FRAMING_JSON ? pl_json_frames_is_at_object(&s->frames)
+                                         : pl_sse_is_at_event(&s->sse);
+}
+
+static enum pl_status next_event(struct pl_stream *s, struct pl_sse_event *ret_event)
+{
+    if (s->framing == PL_FRAMING_JSON)
+        return pl_json_frames_next(&s->frames, &ret_event->data);
+    return pl_sse_next(&s->sse, ret_event);
+}
+
+/* An event that is not like the one before; the next one may be like it. */
+static enum pl_status take_new(struct pl_stream *s, bool is_whole, struct pl_error *err)
+{
+    struct pl_str input = *input_of(s);
     struct pl_sse_event event = {0};
-    enum pl_status status;
-    pl_json_frames_feed(&s->frames, bytes);
-    while ((status = pl_json_frames_next(&s->frames, &event.data)) == PL_OK) {
-        if ((status = take_event(s, &event, err)) != PL_OK)
-            return status;
-        note_whole(s, s->frames.input.len);
-    }
+    enum pl_status status = next_event(s, &event);
     if (status == PL_LIMIT)
-        return pl_fail(err, PL_LIMIT, "an event of more than %d bytes", MAX_EVENT_BYTES);
+        return pl_fail(err, PL_LIMIT, "an event is longer than %d MiB, the most one may have",
+                       MAX_EVENT_BYTES >> 20);
     if (status == PL_SYNTAX)
         return pl_fail(err, PL_SYNTAX, "expected a JSON object between the events");
+    if (status == PL_OK)
+        status = take_event(s, &event, err);
+    bool has_end = s->framing == PL_FRAMING_JSON || pl_sse_end_line(&s->sse);
+    struct pl_str bytes = pl_str_slice(input, 0, input.len - input_of(s)->len);
+    if (status == PL_OK && is_whole && has_end && bytes.ptr[bytes.len - 1] != '\r')
+        status = pl_repeat_learn(&s->repeat, bytes);
+    return status;
+}
+
+/* Bytes that belong to no whole event, when some of `input` was just taken. Whether an LF comes
+ * behind a CR is not known everywhere that the CR is, so it never belongs to the event before. */
+static size_t n_left(const struct pl_str *input, const struct pl_str *rest)
+{
+    size_t n = input->len - rest->len;
+    bool is_crlf = n >= 2 && input->ptr[n - 1] == '\n' && input->ptr[n - 2] == '\r';
+    return rest->len + is_crlf;
+}
+
+static enum pl_status take_events(struct pl_stream *s, struct pl_error *err)
+{
+    enum pl_status status = PL_OK;
+    while (status == PL_OK) {
+        struct pl_str *rest = input_of(s), input = *rest;
+        bool is_whole = is_at_event(s);
+        size_t n_again = is_whole ? take_again(s, *rest) : 0;
+        *rest = pl_str_slice(*rest, n_again, rest->len);
+        status = n_again ? s->status : take_new(s, is_whole, err);
+        if (status == PL_OK)
+            note_whole(s, n_left(&input, rest));
+    }
     return status == PL_NOT_FOUND ? PL_OK : status;
 }
 
@@ -169,6 +219,7 @@ static void find_framing(struct pl_stream *s, struct pl_str bytes)
             continue;
         bool is_json = s->from->reads_json_framing && (c == '{' || c == '[');
         s->framing = is_json ? PL_FRAMING_JSON : PL_FRAMING_SSE;
+        s->is_array = is_json && c == '[';
     }
 }
 
@@ -187,8 +238,11 @@ enum pl_status pl_stream_feed(struct pl_stream *s, struct pl_str bytes, struct p
         find_framing(s, bytes);
     if (s->framing == PL_FRAMING_UNKNOWN)
         return PL_OK;
-    enum pl_status status =
-        s->framing == PL_FRAMING_JSON ? take_frames(s, bytes, err) : take_sse(s, bytes, err);
+    if (s->framing == PL_FRAMING_JSON)
+        pl_json_frames_feed(&s->frames, bytes);
+    else
+        pl_sse_feed(&s->sse, bytes);
+    enum pl_status status = take_events(s, err);
     if (s->is_ended && status == PL_OK)
         note_whole(s, 0);
     let_through(s);

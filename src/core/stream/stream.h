@@ -20,6 +20,7 @@
 
 #include "conv/conv.h"
 #include "json/write.h"
+#include "stream/repeat.h"
 #include "wire/json_frames.h"
 #include "wire/sse.h"
 
@@ -30,7 +31,7 @@ enum pl_delta_kind {
     PL_DELTA_FRAGMENT,   /* part, raw: text, thinking, refusal or arguments, as part_kind says */
     PL_DELTA_SIGNATURE,  /* part, raw */
     PL_DELTA_CITATION,   /* part, json: one citation as the source has it; url, title */
-    PL_DELTA_PART_END,   /* part */
+    PL_DELTA_PART_END,   /* part, is_cut */
     PL_DELTA_USAGE,      /* usage */
     PL_DELTA_STOP,       /* finish, word, stop_sequence, detail */
     PL_DELTA_END,
@@ -54,6 +55,7 @@ struct pl_delta {
     uint32_t part;
     enum pl_part_kind part_kind; /* TEXT, THINKING, REDACTED, CALL, REFUSAL, OTHER */
     bool is_custom;
+    bool is_cut; /* the part is not whole, and never will be: an error follows */
     struct pl_str raw;
     struct pl_str id, name, model;
     struct pl_str created; /* digits: seconds since 1970 */
@@ -79,9 +81,15 @@ struct pl_dialect {
      * cannot be read: the stream then ends in an error. Unknown events are passed over. */
     enum pl_status (*read)(struct pl_stream *s, void *state, const struct pl_sse_event *event,
                            struct pl_error *err);
+    /* An event like the one s->repeat remembers: says s->repeat.words, as `read` would have done.
+     * False, with nothing done, when that takes more. Optional, as is offering. */
+    bool (*say_again)(struct pl_stream *s, void *state);
     /* The input has ended: emit what was still waiting. Whether it ended as it should is decided
      * by whether END or ERROR was emitted. */
     void (*read_end)(struct pl_stream *s, void *state);
+    /* The answer breaks off, and an error will say so: emit first what was still waiting. Optional.
+     */
+    void (*release)(struct pl_stream *s, void *state);
     void (*read_deinit)(void *state);
 
     /* Appends to s->out. */
@@ -116,6 +124,7 @@ struct pl_stream {
     struct pl_sse sse;
     struct pl_json_frames frames;
     enum pl_framing framing;
+    bool is_array;         /* of JSON: its objects are the elements of one */
     struct pl_buf out;     /* to be taken by the caller: read and pl_buf_clear */
     struct pl_arena arena; /* of one event: reset before each */
     void *reader, *writer; /* owned */
@@ -125,8 +134,11 @@ struct pl_stream {
     struct pl_delta stop;    /* held back until the usage is known; strings in `kept` */
     struct pl_counts counts; /* merged: the last word on each */
     bool has_usage;
+    struct pl_delta fragment; /* all of it empty but for what a fragment has */
+    struct pl_repeat repeat;
     struct pl_buf held;    /* passing through: bytes of an event that is not whole yet */
     size_t n_whole;        /* of them, those of whole events */
+    bool has_passed;       /* some have been passed on */
     struct pl_buf kept;    /* memory of what is held back */
     enum pl_status status; /* sticky: PL_NOMEM, PL_LIMIT */
 };
@@ -143,17 +155,22 @@ enum pl_status pl_stream_end(struct pl_stream *stream, struct pl_error *err);
 
 /* For readers. */
 void pl_stream_emit(struct pl_stream *s, const struct pl_delta *delta);
+/* A fragment of an open part; empty ones are passed over. */
+void pl_stream_say(struct pl_stream *s, struct pl_open_part *part, struct pl_str raw);
 /* Opens a part under the reader's own key (if it is not open yet) and returns its number. */
 uint32_t pl_stream_open(struct pl_stream *s, uint32_t choice, uint32_t key,
                         const struct pl_delta *start);
 void pl_stream_close(struct pl_stream *s, uint32_t choice, uint32_t key);
+/* The same of a part that broke off. */
+void pl_stream_cut(struct pl_stream *s, uint32_t choice, uint32_t key);
 /* The open part of that key, or NULL. */
 struct pl_open_part *pl_stream_find(struct pl_stream *s, uint32_t choice, uint32_t key);
 /* Parses data as JSON into the event's arena. */
 enum pl_status pl_stream_json(struct pl_stream *s, struct pl_str data, struct pl_json_doc *ret_doc,
                               struct pl_error *err);
 
-/* For writers: "event: TYPE\ndata: " before an event's JSON and "\n\n" behind it. */
+/* For writers: "event: TYPE\ndata: " before an event's JSON and "\n\n" behind it. Behind bytes that
+ * were passed through as they came it is the last one, and cut from them as their events were. */
 void pl_stream_begin_event(struct pl_stream *s, const char *type_or_null);
 void pl_stream_end_event(struct pl_stream *s);
 /* A JSON string around raw contents, through s->out. */

@@ -37,6 +37,11 @@ static inline struct match find(const struct piece *piece, size_t at, size_t n)
     return (struct match){id, (uint32_t)n};
 }
 
+static inline struct match find_two(const struct piece *piece, size_t at)
+{
+    return (struct match){piece->v->twos[vocab_two(piece->p + at)], 2};
+}
+
 /* Tokens so long that they share one bit of the mask. */
 static struct match longest_of_long(const struct piece *piece, size_t at, size_t n)
 {
@@ -47,10 +52,10 @@ static struct match longest_of_long(const struct piece *piece, size_t at, size_t
     return found;
 }
 
-/* Tokens of six bytes and more. */
-static struct match longest_of_six(const struct piece *piece, size_t at, size_t n)
+/* Tokens of six bytes and more, of the lengths in `allowed`: bit 0 is six. */
+static struct match longest_of_six(const struct piece *piece, size_t at, size_t n, uint32_t allowed)
 {
-    uint32_t mask = piece->v->masks[vocab_mask_place(piece->p + at)];
+    uint32_t mask = piece->v->masks[vocab_mask_place(piece->p + at)] & allowed;
     struct match found = {VOCAB_NONE, 0};
     if (mask >> (VOCAB_LONG - VOCAB_MASKED) && n >= VOCAB_LONG)
         found = longest_of_long(piece, at, n);
@@ -75,16 +80,62 @@ static struct match longest_of_two(const struct piece *piece, size_t at, size_t 
         found = find(piece, at, 4);
     if (found.id == VOCAB_NONE && n >= 3)
         found = find(piece, at, 3);
-    return found.id == VOCAB_NONE ? find(piece, at, 2) : found;
+    return found.id == VOCAB_NONE ? find_two(piece, at) : found;
+}
+
+/* The lengths from six bytes on of tokens that go on behind a prefix of n bytes. */
+static uint32_t lengths_behind(size_t n, uint32_t more)
+{
+    uint32_t last = n + VOCAB_MORE_BITS - VOCAB_MASKED;
+    uint64_t lengths = (uint64_t)more << (n + 1) >> VOCAB_MASKED;
+    return (uint32_t)lengths | (lengths >> last ? UINT32_MAX << last : 0);
+}
+
+/* Tokens of six bytes and more that begin with a character of three bytes. */
+static struct match longest_of_chars(const struct piece *piece, size_t at, size_t n, uint32_t more)
+{
+    const char *p = piece->p + at;
+    if (!vocab_is_char(p + VOCAB_CHAR_BYTES))
+        return longest_of_six(piece, at, n, lengths_behind(VOCAB_CHAR_BYTES, more));
+    uint32_t codes = vocab_char(p) << VOCAB_CODE_BITS | vocab_char(p + VOCAB_CHAR_BYTES);
+    struct token_prefix two = vocab_pair(piece->v, codes)->prefix;
+    struct match found = {VOCAB_NONE, 0};
+    more = two.more & vocab_more_up_to(n - 2 * VOCAB_CHAR_BYTES);
+    if (more)
+        found = longest_of_six(piece, at, n, lengths_behind(2 * VOCAB_CHAR_BYTES, more));
+    if (found.id == VOCAB_NONE && two.id != VOCAB_NO_ID)
+        found = (struct match){two.id, 2 * VOCAB_CHAR_BYTES};
+    return found;
+}
+
+/* Tokens of two bytes and more that begin with a character of three bytes: most of what is written
+ * in most scripts, above all in Han. Its tables know what there is, so little is tried in vain. */
+static struct match longest_of_char(const struct piece *piece, size_t at, size_t n)
+{
+    struct token_prefix one = piece->v->chars[vocab_char(piece->p + at)];
+    uint32_t more = one.more & vocab_more_up_to(n - VOCAB_CHAR_BYTES);
+    struct match found = {VOCAB_NONE, 0};
+    if (more >> (VOCAB_MASKED - VOCAB_CHAR_BYTES - 1))
+        found = longest_of_chars(piece, at, n, more);
+    if (found.id == VOCAB_NONE && more & 2)
+        found = find(piece, at, VOCAB_CHAR_BYTES + 2);
+    if (found.id == VOCAB_NONE && more & 1)
+        found = find(piece, at, VOCAB_CHAR_BYTES + 1);
+    if (found.id == VOCAB_NONE && one.id != VOCAB_NO_ID)
+        found = (struct match){one.id, VOCAB_CHAR_BYTES};
+    return found.id == VOCAB_NONE ? find_two(piece, at) : found;
 }
 
 /* The longest token at `at` that has at most n > 0 bytes. */
 static struct match longest(const struct piece *piece, size_t at, size_t n)
 {
     struct match found = {VOCAB_NONE, 0};
-    if (n >= VOCAB_MASKED)
-        found = longest_of_six(piece, at, n);
-    if (found.id == VOCAB_NONE && n >= 2)
+    bool is_char = n >= VOCAB_CHAR_BYTES && vocab_is_char(piece->p + at);
+    if (is_char)
+        found = longest_of_char(piece, at, n);
+    else if (n >= VOCAB_MASKED)
+        found = longest_of_six(piece, at, n, UINT32_MAX);
+    if (found.id == VOCAB_NONE && n >= 2 && !is_char)
         found = longest_of_two(piece, at, n);
     if (found.id == VOCAB_NONE)
         found = (struct match){piece->v->byte_ids[(unsigned char)piece->p[at]], 1};
@@ -115,22 +166,44 @@ static bool goes_together(const struct piece *piece, size_t at, uint32_t left, u
     }
 }
 
-/* True when no two tokens that are ever merged have a border like the one at `at`, so that there is
- * no need to undo anything. Rare between Latin letters, the rule in most other scripts. */
+/* The bytes on both sides of a border; zero where the piece ends. */
+struct border {
+    uint32_t left, right;
+};
+
+static inline struct border border_at(const struct piece *piece, size_t at)
+{
+    const char *p = piece->p + at;
+    size_t n = piece->n - at;
+    if (at >= VOCAB_BORDER_BYTES && n > VOCAB_BORDER_BYTES)
+        return (struct border){vocab_left_of(p), vocab_right_of(p)};
+    char copy[2 * VOCAB_BORDER_BYTES + 1] = {0};
+    size_t n_left = at < VOCAB_BORDER_BYTES ? at : VOCAB_BORDER_BYTES;
+    memcpy(copy + VOCAB_BORDER_BYTES - n_left, p - n_left, n_left);
+    memcpy(copy + VOCAB_BORDER_BYTES, p, n < VOCAB_BORDER_BYTES ? n : VOCAB_BORDER_BYTES);
+    return (struct border){vocab_left_of(copy + VOCAB_BORDER_BYTES),
+                           vocab_right_of(copy + VOCAB_BORDER_BYTES)};
+}
+
+/* True when no two tokens that are ever merged have a border like the one at `at`: no token reaches
+ * across it, and what is on both sides can be encoded by itself. Rare between Latin letters, the
+ * rule in most other scripts. */
 static bool is_quiet(const struct piece *piece, size_t at)
 {
     const struct pl_tokens *v = piece->v;
-    const unsigned char *p = (const unsigned char *)piece->p + at;
-    uint32_t left = p[-1], right = p[0];
-    if (vocab_has_border(v, vocab_border(left, 1, right, 1)))
+    unsigned kinds = v->border_kinds[vocab_two(piece->p + at - 1)];
+    if (vocab_is_plain_border(piece->p + at) || kinds & vocab_border_kind(1, 1))
         return false;
-    bool has_two_left = at > 1, has_two_right = at + 1 < piece->n;
-    uint32_t two_left = has_two_left ? p[-2] << 8 | left : 0;
-    uint32_t two_right = has_two_right ? right << 8 | p[1] : 0;
-    return !(has_two_left && vocab_has_border(v, vocab_border(two_left, 2, right, 1))) &&
-           !(has_two_right && vocab_has_border(v, vocab_border(left, 1, two_right, 2))) &&
-           !(has_two_left && has_two_right &&
-             vocab_has_border(v, vocab_border(two_left, 2, two_right, 2)));
+    if (!kinds)
+        return true;
+    struct border border = border_at(piece, at);
+    for (; kinds; kinds &= kinds - 1) {
+        unsigned kind = (unsigned)__builtin_ctz(kinds);
+        uint32_t place = vocab_border(border.left, (kind >> 2) + 1, border.right, (kind & 3) + 1);
+        if (vocab_has_border(v, place))
+            return false;
+    }
+    return true;
 }
 
 static bool is_dead(const struct piece *piece, size_t at)
@@ -188,22 +261,41 @@ static enum pl_status search(struct piece *piece, uint32_t **owned)
     }
 }
 
-static enum pl_status put_all(const struct piece *piece, struct token_sink *sink)
+static enum pl_status put_all(struct token_sink *sink, const uint32_t *tokens, size_t n_tokens)
 {
     struct pl_token_ids *ids = sink->ids;
-    sink->n_tokens += piece->n_tokens;
+    sink->n_tokens += n_tokens;
     if (!ids)
         return PL_OK;
-    if (ids->cap - ids->len < piece->n_tokens &&
-        !pl_vec_grow((void **)&ids->ptr, &ids->cap, ids->len + piece->n_tokens, sizeof *ids->ptr))
+    if (ids->cap - ids->len < n_tokens &&
+        !pl_vec_grow((void **)&ids->ptr, &ids->cap, ids->len + n_tokens, sizeof *ids->ptr))
         return PL_NOMEM;
-    memcpy(ids->ptr + ids->len, piece->tokens, piece->n_tokens * sizeof *ids->ptr);
-    ids->len += piece->n_tokens;
+    memcpy(ids->ptr + ids->len, tokens, n_tokens * sizeof *ids->ptr);
+    ids->len += n_tokens;
     return PL_OK;
 }
 
-enum pl_status pl_bpe_encode(const struct pl_tokens *v, const char *p, size_t n, size_t n_readable,
-                             struct token_sink *sink)
+/* A character of three bytes by itself. When it is no token, two of its bytes may be: those that
+ * are merged first. */
+static enum pl_status put_char(const struct pl_tokens *v, const char *p, struct token_sink *sink)
+{
+    uint32_t id = v->chars[vocab_char(p)].id;
+    if (id != VOCAB_NO_ID)
+        return put_all(sink, &id, 1);
+    uint32_t head = v->twos[vocab_two(p)], tail = v->twos[vocab_two(p + 1)];
+    uint32_t bytes[VOCAB_CHAR_BYTES];
+    for (int i = 0; i < VOCAB_CHAR_BYTES; i++)
+        bytes[i] = v->byte_ids[(unsigned char)p[i]];
+    if (head < tail)
+        return put_all(sink, (uint32_t[]){head, bytes[2]}, 2);
+    if (tail < head)
+        return put_all(sink, (uint32_t[]){bytes[0], tail}, 2);
+    return put_all(sink, bytes, VOCAB_CHAR_BYTES);
+}
+
+/* A stretch that nothing is known about. */
+static enum pl_status put_stretch(const struct pl_tokens *v, const char *p, size_t n,
+                                  size_t n_readable, struct token_sink *sink)
 {
     PL_CLEANUP_FREE uint64_t *large_dead = NULL;
     PL_CLEANUP_FREE uint32_t *large_tokens = NULL;
@@ -224,5 +316,43 @@ enum pl_status pl_bpe_encode(const struct pl_tokens *v, const char *p, size_t n,
     enum pl_status status = search(&piece, &large_tokens);
     if (piece.has_dead && !large_dead)
         memset(sink->dead, 0, sizeof sink->dead);
-    return status == PL_OK ? put_all(&piece, sink) : status;
+    return status == PL_OK ? put_all(sink, piece.tokens, piece.n_tokens) : status;
+}
+
+/* How many bytes at `at` are a character that may stand alone: one of three bytes, or the single
+ * one before a word. 0: neither. */
+static size_t unit_at(const struct piece *piece, size_t at)
+{
+    if (piece->n - at >= VOCAB_CHAR_BYTES && vocab_is_char(piece->p + at))
+        return VOCAB_CHAR_BYTES;
+    return at == 0 && piece->n > VOCAB_CHAR_BYTES && vocab_is_char(piece->p + 1) ? 1 : 0;
+}
+
+/* Where what begins at `from` ends: at the first quiet border behind a unit. */
+static size_t stretch_end(const struct piece *piece, size_t from)
+{
+    size_t to = from, n_unit;
+    while ((n_unit = unit_at(piece, to))) {
+        to += n_unit;
+        if (to == piece->n || is_quiet(piece, to))
+            return to;
+    }
+    return piece->n;
+}
+
+/* Cuts the piece at quiet borders between characters of three bytes. In Chinese most characters
+ * turn out to stand alone, and there is nothing to search for. */
+enum pl_status pl_bpe_encode(const struct pl_tokens *v, const char *p, size_t n, size_t n_readable,
+                             struct token_sink *sink)
+{
+    struct piece piece = {.v = v, .p = p, .n = n};
+    enum pl_status status = PL_OK;
+    for (size_t from = 0, to = 0; from < n && status == PL_OK; from = to) {
+        to = stretch_end(&piece, from);
+        if (to - from == VOCAB_CHAR_BYTES && vocab_is_char(p + from))
+            status = put_char(v, p + from, sink);
+        else
+            status = put_stretch(v, p + from, to - from, n_readable - from, sink);
+    }
+    return status;
 }

@@ -14,7 +14,8 @@ struct bit_reader {
     size_t at_bit;
 };
 
-static uint32_t read_bits(struct bit_reader *in, unsigned width)
+/* At most 57 bits at once. */
+static inline uint64_t read_bits(struct bit_reader *in, unsigned width)
 {
     size_t at = in->at_bit / 8, n_left = in->packed.len - at;
     uint64_t word = 0;
@@ -24,7 +25,7 @@ static uint32_t read_bits(struct bit_reader *in, unsigned width)
         memcpy(&word, in->packed.ptr + at, n_left);
     word = vocab_little64(word) >> in->at_bit % 8;
     in->at_bit += width;
-    return (uint32_t)(word & ((UINT64_C(1) << width) - 1));
+    return word & ((UINT64_C(1) << width) - 1);
 }
 
 #define FIRST(n) ((UINT64_C(1) << (8 * (n))) - 1)
@@ -50,6 +51,28 @@ static void filter_add(struct token_filter *filter, uint64_t hash)
     filter->words[hash >> (64 - VOCAB_FILTER_BITS)] |= vocab_filter_bits(hash);
 }
 
+static void prefix_add(struct token_prefix *prefix, uint32_t id, size_t n_more)
+{
+    if (n_more == 0)
+        prefix->id = id;
+    else
+        prefix->more |= 1u << ((n_more < VOCAB_MORE_BITS ? n_more : VOCAB_MORE_BITS) - 1);
+}
+
+/* A token that begins with a character of three bytes, and maybe with two. */
+static void put_char(struct pl_tokens *v, uint32_t id, const char *p, size_t n)
+{
+    uint32_t code = vocab_char(p);
+    prefix_add(&v->chars[code], id, n - VOCAB_CHAR_BYTES);
+    if (n < 2 * VOCAB_CHAR_BYTES || !vocab_is_char(p + VOCAB_CHAR_BYTES))
+        return;
+    uint32_t codes = code << VOCAB_CODE_BITS | vocab_char(p + VOCAB_CHAR_BYTES);
+    struct token_pair *pair = vocab_pair(v, codes);
+    v->n_pairs += !pair->codes;
+    pair->codes = codes;
+    prefix_add(&pair->prefix, id, n - 2 * VOCAB_CHAR_BYTES);
+}
+
 /* Tables are filled a batch at a time: first all places are worked out and fetched, then written.
  * One by one, every token would wait for memory. */
 static void put_tokens(struct pl_tokens *v, uint32_t from, uint32_t to)
@@ -65,6 +88,10 @@ static void put_tokens(struct pl_tokens *v, uint32_t from, uint32_t to)
         filter_add(v->has_token, hashes[id - from]);
         if (n > v->max_bytes)
             v->max_bytes = (uint32_t)n;
+        if (n >= VOCAB_CHAR_BYTES && vocab_is_char(p))
+            put_char(v, id, p, n);
+        if (n == 2)
+            v->twos[vocab_two(p)] = id;
         if (n == 4 || n == 5)
             v->short_masks[vocab_short_place(p)] |= (uint8_t)(1u << n);
         if (n >= VOCAB_MASKED)
@@ -73,6 +100,11 @@ static void put_tokens(struct pl_tokens *v, uint32_t from, uint32_t to)
     }
     for (uint32_t id = from; id < to; id++) {
         uint32_t at = vocab_place(v, hashes[id - from]);
+        /* How many steps it takes cannot be guessed; the first two are no branches. */
+        for (int i = 0; i < 2; i++) {
+            at += v->slots[at].n_bytes != 0;
+            at = at < v->n_slots ? at : 0;
+        }
         while (v->slots[at].n_bytes)
             at = vocab_next_place(v, at);
         v->slots[at] = (struct token_slot){keys[id - from].head, keys[id - from].middle, id,
@@ -80,15 +112,17 @@ static void put_tokens(struct pl_tokens *v, uint32_t from, uint32_t to)
     }
 }
 
-/* The bytes around the border of the two parts of a token. */
-static void put_border(struct pl_tokens *v, uint32_t id)
+/* The bytes around the border of the two parts of a token. Where two single bytes are merged
+ * nothing more needs to be known of a border. */
+static void put_border(struct pl_tokens *v, const char *border, size_t n_left, size_t n_right)
 {
-    size_t n = vocab_len(v, id), n_left = vocab_len(v, v->splits[id].left);
-    const unsigned char *border = (const unsigned char *)vocab_text(v, id) + n_left;
-    bool has_two_left = n_left > 1, has_two_right = n - n_left > 1;
-    uint32_t place =
-        vocab_border(has_two_left ? border[-2] << 8 | border[-1] : border[-1], has_two_left ? 2 : 1,
-                     has_two_right ? border[0] << 8 | border[1] : border[0], has_two_right ? 2 : 1);
+    uint16_t *kinds = &v->border_kinds[vocab_two(border - 1)];
+    if (vocab_is_plain_border(border) || *kinds & vocab_border_kind(1, 1))
+        return;
+    unsigned left = n_left < VOCAB_BORDER_BYTES ? (unsigned)n_left : VOCAB_BORDER_BYTES;
+    unsigned right = n_right < VOCAB_BORDER_BYTES ? (unsigned)n_right : VOCAB_BORDER_BYTES;
+    uint32_t place = vocab_border(vocab_left_of(border), left, vocab_right_of(border), right);
+    *kinds |= (uint16_t)vocab_border_kind(left, right);
     v->borders[place / 64] |= UINT64_C(1) << (place % 64);
 }
 
@@ -116,10 +150,13 @@ static void unpack(struct pl_tokens *v, struct bit_reader *in, uint32_t from, ui
 {
     for (uint32_t id = from; id < to; id++) {
         unsigned width = 32 - (unsigned)__builtin_clz(id - 1);
-        v->splits[id].left = read_bits(in, width);
-        v->splits[id].right = read_bits(in, width);
-        __builtin_prefetch(&v->splits[v->splits[id].left]);
-        __builtin_prefetch(&v->splits[v->splits[id].right]);
+        uint64_t both = read_bits(in, 2 * width);
+        uint32_t left = (uint32_t)(both & ((UINT64_C(1) << width) - 1));
+        uint32_t right = (uint32_t)(both >> width);
+        v->splits[id].left = left;
+        v->splits[id].right = right;
+        __builtin_prefetch(&v->splits[left]);
+        __builtin_prefetch(&v->splits[right]);
     }
     for (uint32_t id = from; id < to; id++) {
         if (v->splits[id].left < from)
@@ -134,7 +171,10 @@ static void unpack(struct pl_tokens *v, struct bit_reader *in, uint32_t from, ui
         copy(text, vocab_text(v, left), n_left);
         copy(text + n_left, vocab_text(v, right), n_right);
         v->splits[id + 1].start = v->splits[id].start + n_left + n_right;
-        put_border(v, id);
+    }
+    for (uint32_t id = from; id < to; id++) {
+        size_t n_left = vocab_len(v, v->splits[id].left);
+        put_border(v, vocab_text(v, id) + n_left, n_left, vocab_len(v, id) - n_left);
     }
 }
 
@@ -148,8 +188,12 @@ static bool allocate(struct pl_tokens *v)
     v->short_masks = pl_mem_alloc(1u << VOCAB_SHORT_BITS, 1);
     v->borders = pl_mem_alloc((1u << VOCAB_BORDER_BITS) / 64, sizeof *v->borders);
     v->has_token = pl_mem_alloc(1, sizeof *v->has_token);
+    v->border_kinds = pl_mem_alloc(1u << VOCAB_TWO_BITS, sizeof *v->border_kinds);
+    v->twos = pl_mem_alloc(1u << VOCAB_TWO_BITS, sizeof *v->twos);
+    v->chars = pl_mem_alloc(1u << VOCAB_CODE_BITS, sizeof *v->chars);
+    v->pairs = pl_mem_alloc(1u << VOCAB_PAIR_BITS, sizeof *v->pairs);
     if (!v->slots || !v->splits || !v->text || !v->masks || !v->short_masks || !v->borders ||
-        !v->has_token)
+        !v->has_token || !v->border_kinds || !v->twos || !v->chars || !v->pairs)
         return false;
     memset(v->slots, 0, v->n_slots * sizeof *v->slots);
     memset(v->splits, 0, ((size_t)n + 1) * sizeof *v->splits);
@@ -158,6 +202,29 @@ static bool allocate(struct pl_tokens *v)
     memset(v->short_masks, 0, 1u << VOCAB_SHORT_BITS);
     memset(v->text + v->source->n_text_bytes, 0, VOCAB_SLACK);
     memset(v->has_token, 0, sizeof *v->has_token);
+    memset(v->border_kinds, 0, (1u << VOCAB_TWO_BITS) * sizeof *v->border_kinds);
+    memset(v->twos, 0xFF, (1u << VOCAB_TWO_BITS) * sizeof *v->twos);
+    for (uint32_t i = 0; i < 1u << VOCAB_CODE_BITS; i++)
+        v->chars[i] = (struct token_prefix){VOCAB_NO_ID, 0};
+    for (uint32_t i = 0; i < 1u << VOCAB_PAIR_BITS; i++)
+        v->pairs[i] = (struct token_pair){0, {VOCAB_NO_ID, 0}};
+    return true;
+}
+
+/* False when the vocabulary is not one of those the tables were sized for. */
+static bool fill(struct pl_tokens *v)
+{
+    const struct vocab_source *source = v->source;
+    struct bit_reader in = {source->packed, 0};
+    unpack_single(v, &in);
+    for (uint32_t from = 0; from < source->n_tokens; from += BATCH) {
+        uint32_t left = source->n_tokens - from, to = from + (left < BATCH ? left : BATCH);
+        if (from >= VOCAB_SINGLE)
+            unpack(v, &in, from, to);
+        put_tokens(v, from, to);
+        if (v->n_pairs + BATCH >= 1u << VOCAB_PAIR_BITS)
+            return false;
+    }
     return true;
 }
 
@@ -173,13 +240,9 @@ enum pl_status pl_tokens_create(enum pl_encoding encoding, struct pl_tokens **re
         pl_tokens_destroy(v);
         return PL_NOMEM;
     }
-    struct bit_reader in = {source->packed, 0};
-    unpack_single(v, &in);
-    for (uint32_t from = 0; from < source->n_tokens; from += BATCH) {
-        uint32_t left = source->n_tokens - from, to = from + (left < BATCH ? left : BATCH);
-        if (from >= VOCAB_SINGLE)
-            unpack(v, &in, from, to);
-        put_tokens(v, from, to);
+    if (!fill(v)) {
+        pl_tokens_destroy(v);
+        return PL_INTERNAL;
     }
     *ret_tokens = v;
     return PL_OK;
@@ -196,5 +259,9 @@ void pl_tokens_destroy(struct pl_tokens *tokens)
     pl_mem_free(tokens->borders);
     pl_mem_free(tokens->short_masks);
     pl_mem_free(tokens->has_token);
+    pl_mem_free(tokens->border_kinds);
+    pl_mem_free(tokens->twos);
+    pl_mem_free(tokens->chars);
+    pl_mem_free(tokens->pairs);
     pl_mem_free(tokens);
 }

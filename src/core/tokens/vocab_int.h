@@ -38,9 +38,17 @@ enum {
     VOCAB_LONG = 37,        /* and of bit 31, which stands for all longer ones too */
     VOCAB_SHORT_BITS = 16,  /* 2^16 short masks */
     VOCAB_SLACK = 16,       /* bytes behind the text, so that copying may be careless */
-    VOCAB_BORDER_BITS = 21, /* 2^21 bits about borders: a quarter of a megabyte */
+    VOCAB_BORDER_BITS = 20, /* 2^20 bits about borders: an eighth of a megabyte */
+    VOCAB_BORDER_BYTES = 3, /* on each side of one, at most */
     VOCAB_FILTER_BITS = 15, /* 2^15 words in each filter: a quarter of a megabyte */
+    VOCAB_CHAR_BYTES = 3,   /* of the characters that have tables of their own */
+    VOCAB_TWO_BITS = 16,    /* of two bytes */
+    VOCAB_CODE_BITS = 16,   /* that tell one of them from the others */
+    VOCAB_PAIR_BITS = 14,   /* 2^14 places for two of them: not half are taken */
+    VOCAB_MORE_BITS = 32 - VOCAB_ID_BITS, /* lengths a prefix knows of */
 };
+
+#define VOCAB_NO_ID ((UINT32_C(1) << VOCAB_ID_BITS) - 1)
 
 /* 16 bytes: four to a cache line. Tokens of up to 12 bytes are compared without looking elsewhere.
  */
@@ -54,6 +62,19 @@ struct token_slot {
  * from here to where that of the next token begins. */
 struct token_split {
     uint64_t left : VOCAB_ID_BITS, right : VOCAB_ID_BITS, start : 64 - 2 * VOCAB_ID_BITS;
+};
+
+/* What begins with certain bytes: the token they are themselves (or VOCAB_NO_ID), and which lengths
+ * tokens have that go on behind them. Bit 0 is one byte more, the last bit all that are longer. */
+struct token_prefix {
+    uint32_t id : VOCAB_ID_BITS, more : VOCAB_MORE_BITS;
+};
+
+/* The same for two characters of three bytes each; `codes` is both, 0 where the place is free: then
+ * nothing begins so. */
+struct token_pair {
+    uint32_t codes;
+    struct token_prefix prefix;
 };
 
 /* Three bits of one word for each thing in a table (a Bloom filter): who lacks one is not there. A
@@ -75,6 +96,11 @@ struct pl_tokens {
     uint8_t *short_masks; /* owned; by hash of 4 bytes: bit n, is there one of n = 4, 5 bytes? */
     struct token_filter *has_token; /* owned; over slots */
     uint64_t *borders;              /* owned; bits by hash: bytes around the border of two parts */
+    uint16_t *border_kinds;         /* owned; by the two bytes at a border: which kinds there are */
+    uint32_t *twos;                 /* owned; by two bytes: the token they are, or VOCAB_NONE */
+    struct token_prefix *chars;     /* owned; by the 16 bits of a character of three bytes */
+    struct token_pair *pairs;       /* owned; by hash of two such characters, linear probing */
+    uint32_t n_pairs;
     uint32_t byte_ids[256];
 };
 
@@ -210,13 +236,82 @@ static inline uint32_t vocab_short_place(const char *p)
     return (four * UINT32_C(0x9e3779b1)) >> (32 - VOCAB_SHORT_BITS);
 }
 
-/* The bytes around the border of two tokens: up to two of each, so many as the token has. `left` is
- * the one or two last bytes of the one, `right` the first of the other. */
+/* True when the bytes at p look like a character of three bytes; at least three may be read. Of
+ * what UTF-8 forbids some gets through, and is a key like any other. */
+static inline bool vocab_is_char(const char *p)
+{
+    const unsigned char *u = (const unsigned char *)p;
+    return u[0] >> 4 == 0xE && u[1] >> 6 == 2 && u[2] >> 6 == 2;
+}
+
+/* The 16 bits of the character at p. */
+static inline uint32_t vocab_char(const char *p)
+{
+    const unsigned char *u = (const unsigned char *)p;
+    return (u[0] & 0x0Fu) << 12 | (u[1] & 0x3Fu) << 6 | (u[2] & 0x3Fu);
+}
+
+/* Where the prefix of two characters is, or the free place where it would be. */
+static inline struct token_pair *vocab_pair(const struct pl_tokens *v, uint32_t codes)
+{
+    const uint32_t last = (1u << VOCAB_PAIR_BITS) - 1;
+    uint32_t at = (codes * UINT32_C(0x9e3779b1)) >> (32 - VOCAB_PAIR_BITS);
+    /* Whether the first place is the one cannot be guessed, so there is no branch for it. */
+    at = (at + ((v->pairs[at].codes != 0) & (v->pairs[at].codes != codes))) & last;
+    while (v->pairs[at].codes && v->pairs[at].codes != codes)
+        at = (at + 1) & last;
+    return &v->pairs[at];
+}
+
+/* Two bytes as an index. */
+static inline uint32_t vocab_two(const char *p)
+{
+    return (uint32_t)(unsigned char)p[0] << 8 | (unsigned char)p[1];
+}
+
+/* Which bits of `more` are lengths of at most n more bytes. */
+static inline uint32_t vocab_more_up_to(size_t n)
+{
+    return (1u << (n < VOCAB_MORE_BITS ? n : VOCAB_MORE_BITS)) - 1;
+}
+
+/* The three bytes before p, the last one lowest, and the three at p, the first one lowest. Three
+ * and four bytes may be read. */
+static inline uint32_t vocab_left_of(const char *p)
+{
+    uint32_t bytes;
+    memcpy(&bytes, p - VOCAB_BORDER_BYTES, sizeof bytes);
+    return __builtin_bswap32(vocab_little32(bytes)) >> 8;
+}
+
+static inline uint32_t vocab_right_of(const char *p)
+{
+    uint32_t bytes;
+    memcpy(&bytes, p, sizeof bytes);
+    return vocab_little32(bytes);
+}
+
+/* The place of a bit for the bytes around the border of two tokens: up to three of each, so many as
+ * the token has. */
 static inline uint32_t vocab_border(uint32_t left, unsigned n_left, uint32_t right,
                                     unsigned n_right)
 {
-    uint64_t key = (uint64_t)left << 20 | (uint64_t)right << 4 | n_left << 2 | n_right;
+    uint64_t key = left & ((1u << 8 * n_left) - 1);
+    key = key << 24 | (right & ((1u << 8 * n_right) - 1));
+    key = key << 4 | n_left << 2 | n_right;
     return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - VOCAB_BORDER_BITS));
+}
+
+/* Borders between ASCII characters are not looked into: nearly all are crossed by some token. */
+static inline bool vocab_is_plain_border(const char *border)
+{
+    return ((unsigned char)border[-1] | (unsigned char)border[0]) < 0x80;
+}
+
+/* The bit of a kind of border: how many bytes of it count on each side. */
+static inline unsigned vocab_border_kind(unsigned n_left, unsigned n_right)
+{
+    return 1u << ((n_left - 1) << 2 | (n_right - 1));
 }
 
 static inline bool vocab_has_border(const struct pl_tokens *v, uint32_t border)

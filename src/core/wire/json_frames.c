@@ -21,11 +21,18 @@ bool pl_json_frames_is_open(const struct pl_json_frames *frames)
     return frames->depth > 0;
 }
 
+/* Bytes that this room looks at. */
+static const bool means_something[256] = {
+    ['"'] = true, ['\\'] = true, ['{'] = true, ['}'] = true, ['['] = true, [']'] = true,
+};
+
 /* Bytes up to the object's end, or all of them; the state goes along. */
 static size_t scan(struct pl_json_frames *frames, struct pl_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
+        if (!means_something[(unsigned char)c] && !frames->is_escaped)
+            continue;
         if (frames->is_escaped)
             frames->is_escaped = false;
         else if (frames->is_in_string && c == '\\')
@@ -58,6 +65,11 @@ static enum pl_status skip_between(struct pl_json_frames *frames)
     if (!frames->input.len)
         return PL_NOT_FOUND;
     return frames->input.ptr[0] == '{' ? PL_OK : PL_SYNTAX;
+}
+
+bool pl_json_frames_is_at_object(struct pl_json_frames *frames)
+{
+    return frames->depth == 0 && skip_between(frames) == PL_OK;
 }
 
 enum pl_status pl_json_frames_next(struct pl_json_frames *frames, struct pl_str *ret_object)

@@ -27,6 +27,10 @@ void pl_json_frames_feed(struct pl_json_frames *frames, struct pl_str bytes);
  * something that is neither an object nor the brackets and commas between objects. */
 enum pl_status pl_json_frames_next(struct pl_json_frames *frames, struct pl_str *ret_object);
 
+/* Whether `input` begins with an object, once what may stand before it is passed over: then whoever
+ * knows how long that is may take it from there. */
+bool pl_json_frames_is_at_object(struct pl_json_frames *frames);
+
 /* Whether an object was begun and not ended. */
 bool pl_json_frames_is_open(const struct pl_json_frames *frames);
 

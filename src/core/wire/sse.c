@@ -96,12 +96,7 @@ static void skip(struct pl_sse *sse, size_t n)
 /* The next whole line: a view of the input, or of sse->line when it came in pieces. */
 static bool take_line(struct pl_sse *sse, struct pl_str *ret_line, bool *ret_is_in_input)
 {
-    if (sse->is_after_cr && sse->input.len) {
-        if (sse->input.ptr[0] == '\n')
-            skip(sse, 1);
-        sse->is_after_cr = false;
-    }
-    if (!sse->input.len)
+    if (!pl_sse_end_line(sse) || !sse->input.len)
         return false;
     size_t n = line_end(sse->input);
     struct pl_str piece = pl_str_slice(sse->input, 0, n);

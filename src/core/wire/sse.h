@@ -36,6 +36,25 @@ void pl_sse_deinit(struct pl_sse *sse);
 /* Gives bytes to read; they must stay until pl_sse_next has said that there is no more. */
 void pl_sse_feed(struct pl_sse *sse, struct pl_str bytes);
 
+/* Passes over the LF of a CRLF whose CR has been read. False when it may still come. */
+static inline bool pl_sse_end_line(struct pl_sse *sse)
+{
+    if (!sse->is_after_cr || !sse->input.len)
+        return !sse->is_after_cr;
+    if (sse->input.ptr[0] == '\n')
+        sse->input = pl_str_slice(sse->input, 1, sse->input.len);
+    sse->is_after_cr = false;
+    return true;
+}
+
+/* Whether `input` begins with a new event: then whoever knows how long that is may take it from
+ * there. */
+static inline bool pl_sse_is_at_event(struct pl_sse *sse)
+{
+    bool is_open = !sse->is_given && (sse->has_data || sse->type.len);
+    return sse->is_started && !sse->line.len && !is_open && pl_sse_end_line(sse);
+}
+
 /* The next whole event, valid until the next call. PL_NOT_FOUND: more bytes are needed. PL_LIMIT:
  * a line or an event is too long. PL_NOMEM. */
 enum pl_status pl_sse_next(struct pl_sse *sse, struct pl_sse_event *ret_event);

@@ -15,3 +15,10 @@ int64_t pl_clock_unix_s(void)
     clock_gettime(CLOCK_REALTIME, &now);
     return now.tv_sec;
 }
+
+int64_t pl_clock_unix_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}

@@ -9,5 +9,7 @@ int64_t pl_clock_ms(void);
 
 /* Seconds since 1970, as the machine is set. */
 int64_t pl_clock_unix_s(void);
+/* The same in milliseconds. */
+int64_t pl_clock_unix_ms(void);
 
 #endif

@@ -175,9 +175,50 @@ static void dup_copies_and_tells_empty_from_failed(void **state)
     assert_null(pl_arena_dup(&arena, (struct pl_str){large, sizeof large}).ptr);
 }
 
+static void lent_space_is_used_before_the_heap(void **state)
+{
+    (void)state;
+    char space[300];
+    pl_mem_set_hook(counting_hook, NULL);
+    n_heap_calls = 0;
+    struct pl_arena arena;
+    pl_arena_init_in(&arena, 0, space + 1, sizeof space - 1);
+    for (int round = 0; round < 3; round++) {
+        char *p = pl_arena_alloc(&arena, 1, 200);
+        assert_true(p > space && p + 200 <= space + sizeof space);
+        assert_int_equal((uintptr_t)p % 16, 0);
+        pl_arena_reset(&arena);
+    }
+    assert_int_equal(n_heap_calls, 0);
+    assert_non_null(pl_arena_alloc(&arena, 1, 200));
+    assert_non_null(pl_arena_alloc(&arena, 1, 200));
+    assert_int_equal(n_heap_calls, 1);
+    pl_arena_deinit(&arena);
+    pl_mem_set_hook(NULL, NULL);
+}
+
+static void a_round_of_several_blocks_is_one_block_next_time(void **state)
+{
+    (void)state;
+    pl_mem_set_hook(counting_hook, NULL);
+    struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    for (int round = 0; round < 4; round++) {
+        n_heap_calls = 0;
+        for (int i = 0; i < 1000; i++)
+            assert_non_null(pl_arena_alloc(&arena, 1, 64));
+        assert_true(round == 0 ? n_heap_calls > 1 : n_heap_calls == (round == 1));
+        pl_arena_reset(&arena);
+    }
+    pl_arena_deinit(&arena);
+    pl_mem_set_hook(NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lent_space_is_used_before_the_heap),
+        cmocka_unit_test(a_round_of_several_blocks_is_one_block_next_time),
         cmocka_unit_test(allocations_are_aligned),
         cmocka_unit_test(contents_survive_later_allocations),
         cmocka_unit_test(zalloc_gives_zeroes_in_reused_memory),

@@ -68,9 +68,29 @@ static void the_hash_does_not_depend_on_alignment(void **state)
     }
 }
 
+/* Of every length, and at every place, one other bit is another hash. */
+static void the_quick_hash_sees_every_bit(void **state)
+{
+    (void)state;
+    char bytes[100];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)(i * 37);
+    for (size_t len = 0; len <= sizeof bytes; len++) {
+        uint64_t hash = pl_hash_quick((struct pl_str){bytes, len});
+        assert_true(len == 0 || hash != pl_hash_quick((struct pl_str){bytes, len - 1}));
+        for (size_t bit = 0; bit < 8 * len; bit++) {
+            bytes[bit / 8] ^= (char)(1 << bit % 8);
+            assert_true(hash != pl_hash_quick((struct pl_str){bytes, len}));
+            bytes[bit / 8] ^= (char)(1 << bit % 8);
+        }
+        assert_true(hash == pl_hash_quick((struct pl_str){bytes, len}));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_quick_hash_sees_every_bit),
         cmocka_unit_test(known_inputs_have_their_siphash),
         cmocka_unit_test(the_process_key_is_the_one_used),
         cmocka_unit_test(the_hash_does_not_depend_on_alignment),

@@ -188,6 +188,33 @@ static void characters_are_counted_not_bytes(void **state)
     }
 }
 
+static void a_cut_sequence_is_one_that_only_lacks_bytes(void **state)
+{
+    (void)state;
+    static const char *const cut[] = {
+        "\xC2", "\xDF",     "\xE0",     "\xE0\xA0", "\xED", "\xED\x9F",     "\xEE\x80",
+        "\xF0", "\xF0\x90", "\xF4\x8F", "\xF1\x80", "\xF4", "\xF4\x8F\xBF", "\xF0\x90\x80"};
+    static const char *const not_cut[] = {"",
+                                          "a",
+                                          "\x80",
+                                          "\xC1",
+                                          "\xF5",
+                                          "\xE0\x9F",
+                                          "\xED\xA0",
+                                          "\xF0\x8F",
+                                          "\xF4\x90",
+                                          "\xC3\xA9",
+                                          "\xE2\x82\xAC",
+                                          "\xE2\x82\x41",
+                                          "\xE2\x41",
+                                          "\xFF",
+                                          "\xF0\x9F\x98\x80"};
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++)
+        assert_true(pl_utf8_is_cut(pl_str_of(cut[i])));
+    for (size_t i = 0; i < sizeof not_cut / sizeof *not_cut; i++)
+        assert_false(pl_utf8_is_cut(pl_str_of(not_cut[i])));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +225,7 @@ int main(void)
         cmocka_unit_test(every_code_point_survives_writing_and_reading),
         cmocka_unit_test(reading_an_invalid_byte_moves_by_one),
         cmocka_unit_test(characters_are_counted_not_bytes),
+        cmocka_unit_test(a_cut_sequence_is_one_that_only_lacks_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

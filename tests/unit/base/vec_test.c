@@ -59,9 +59,28 @@ static void an_empty_vector_can_be_freed_twice(void **state)
     assert_null(ints.ptr);
 }
 
+static void added_elements_follow_each_other_and_reserved_room_does_not_move(void **state)
+{
+    (void)state;
+    PL_VEC(int) numbers = {0};
+    assert_true(pl_vec_reserve(&numbers, 100));
+    const int *first = numbers.ptr;
+    for (int i = 0; i < 100; i++) {
+        int *number = pl_vec_add(&numbers);
+        assert_non_null(number);
+        *number = i;
+    }
+    assert_ptr_equal(numbers.ptr, first);
+    assert_int_equal(numbers.len, 100);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(numbers.ptr[i], i);
+    pl_vec_deinit(&numbers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(added_elements_follow_each_other_and_reserved_room_does_not_move),
         cmocka_unit_test(pushed_elements_keep_their_index),
         cmocka_unit_test(growing_ahead_takes_the_room_at_once),
         cmocka_unit_test(a_size_that_overflows_leaves_the_vector_untouched),

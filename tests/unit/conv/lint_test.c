@@ -146,6 +146,13 @@ static void anchors_and_their_map_agree(void **state)
           "cite.bbox /0/metadata/citation_map/c2/location/bbox\n");
 }
 
+static void what_only_looks_like_an_anchor_is_none(void **state)
+{
+    (void)state;
+    check(&plain, "[{\"assistant\":[\"<cited id=\\\"c1\\\"/> <cite sid=\\\"c2\\\"/> <cite>\"]}]",
+          "");
+}
+
 static void ids_names_and_emptiness_are_checked(void **state)
 {
     (void)state;
@@ -191,6 +198,7 @@ int main(void)
         cmocka_unit_test(secrets_are_found_and_never_repeated),
         cmocka_unit_test(binary_in_a_text_is_found),
         cmocka_unit_test(anchors_and_their_map_agree),
+        cmocka_unit_test(what_only_looks_like_an_anchor_is_none),
         cmocka_unit_test(ids_names_and_emptiness_are_checked),
         cmocka_unit_test(turns_are_checked_for_a_target),
         cmocka_unit_test(a_conversation_too_long_for_its_model_is_told),

@@ -6,8 +6,10 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "unit/format/through.h"
 
 static struct pl_converted request(const char *from, const char *to, const char *text)
@@ -304,9 +306,58 @@ static void test_every_way_leads_home(void **state)
         pl_test_round_trip("openai-chat", others[i], text);
 }
 
+static size_t n_heap_calls;
+
+static void *counting_hook(void *ctx, void *ptr, size_t size)
+{
+    (void)ctx;
+    n_heap_calls += size != 0;
+    if (size)
+        return realloc(ptr, size);
+    free(ptr);
+    return NULL;
+}
+
+/* A long document between two short ones: nothing of one is left in the next. */
+static void test_a_workspace_is_used_again_and_takes_no_heap(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "{\"model\":\"m\",\"seed\":7,\"messages\":[{\"role\":\"user\",\"content\":\"one\"}]}",
+        "{\"messages\":[{\"role\":\"assistant\",\"content\":\"a\",\"tool_calls\":[{\"id\":\"c1\","
+        "\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"x\\\": [1, "
+        "2.50]}\"}}]},"
+        "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"done\"}],\"temperature\":0.5}",
+    };
+    struct pl_workspace space;
+    struct pl_converted again;
+    struct pl_error err;
+    pl_mem_set_hook(counting_hook, NULL);
+    pl_workspace_init(&space);
+    pl_converted_init(&again);
+    struct pl_convert_opts opts = {.from = pl_format_find(PL_STR("openai-chat")),
+                                   .to = pl_format_find(PL_STR("openai-responses")),
+                                   .workspace = &space};
+    for (int round = 0; round < 6; round++) {
+        n_heap_calls = 0;
+        assert_int_equal(pl_convert(pl_str_of(texts[round % 2]), &opts, &again, &err), PL_OK);
+        /* Losses have a pointer, which is made on the heap. */
+        assert_true(round < 4 || n_heap_calls <= 1);
+        struct pl_converted fresh = request("openai-chat", "openai-responses", texts[round % 2]);
+        assert_true(pl_str_eq(pl_buf_str(&fresh.out), pl_buf_str(&again.out)));
+        assert_true(pl_str_eq(pl_buf_str(&fresh.report), pl_buf_str(&again.report)));
+        assert_true(pl_str_eq(pl_buf_str(&fresh.carry), pl_buf_str(&again.carry)));
+        pl_converted_deinit(&fresh);
+    }
+    pl_converted_deinit(&again);
+    pl_workspace_deinit(&space);
+    pl_mem_set_hook(NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_workspace_is_used_again_and_takes_no_heap),
         cmocka_unit_test(test_one_text_is_a_string_and_several_are_parts),
         cmocka_unit_test(test_a_cache_marker_keeps_its_place_and_its_ttl_is_not_guessed),
         cmocka_unit_test(test_an_assistant_that_only_calls_has_null_content),

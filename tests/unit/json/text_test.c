@@ -137,9 +137,81 @@ static void quoting_escapes_only_what_must_be(void **state)
     assert_true(pl_str_eq(pl_buf_str(&buf), PL_STR("\"a/b\\\"\\\\\\n\\u0001\x7f中\"")));
 }
 
+/* Quoting and decoding work on blocks: what is special may stand anywhere in one. */
+enum { PLACES = 80 };
+
+static void quoting_and_decoding_work_at_every_place(void **state)
+{
+    (void)state;
+    static const char *const specials[] = {"\"", "\\", "\n", "\x01", "\"\\", "\t\""};
+    static const char *const spelled[] = {"\\\"", "\\\\", "\\n", "\\u0001", "\\\"\\\\", "\\t\\\""};
+    for (size_t k = 0; k < sizeof specials / sizeof *specials; k++)
+        for (size_t before = 0; before < PLACES; before++) {
+            size_t n = strlen(specials[k]), after = PLACES - before;
+            char text[2 * PLACES + 8], wanted[2 * PLACES + 16], decoded[2 * PLACES + 16];
+            memset(text, 'a', sizeof text);
+            memset(wanted, 'a', sizeof wanted);
+            memcpy(text + before, specials[k], n);
+            wanted[0] = '"';
+            memcpy(wanted + 1 + before, spelled[k], strlen(spelled[k]));
+            size_t len = before + n + after, wanted_len = 2 + before + strlen(spelled[k]) + after;
+            wanted[wanted_len - 1] = '"';
+            PL_CLEANUP_BUF struct pl_buf whole, slice;
+            pl_buf_init(&whole, 0);
+            pl_buf_init(&slice, 0);
+            pl_json_quote(&whole, (struct pl_str){text, len});
+            assert_int_equal(whole.len, wanted_len);
+            assert_memory_equal(whole.ptr, wanted, wanted_len);
+            pl_json_quote_slice(&slice, ',', (struct pl_str){text, sizeof text}, 0, len);
+            assert_int_equal(slice.len, wanted_len + 1);
+            assert_int_equal(slice.ptr[0], ',');
+            assert_memory_equal(slice.ptr + 1, wanted, wanted_len);
+            struct pl_str raw = {whole.ptr + 1, whole.len - 2};
+            assert_int_equal(pl_json_decode(decoded, raw), len);
+            assert_memory_equal(decoded, text, len);
+        }
+}
+
+static void quoting_uses_the_last_byte_a_buffer_may_have(void **state)
+{
+    (void)state;
+    static const char text[] = "a \"word\" and another";
+    PL_CLEANUP_BUF struct pl_buf enough, short_of_one;
+    pl_buf_init(&enough, sizeof text - 1 + 4);
+    pl_buf_init(&short_of_one, sizeof text - 1 + 3);
+    pl_json_quote(&enough, PL_STR(text));
+    assert_int_equal(enough.status, PL_OK);
+    assert_int_equal(enough.len, sizeof text - 1 + 4);
+    pl_json_quote(&short_of_one, PL_STR(text));
+    assert_int_equal(short_of_one.status, PL_LIMIT);
+    assert_int_equal(short_of_one.len, 0);
+}
+
+static void only_escapes_that_need_not_be_are_odd(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spelled;
+        bool is_odd;
+    } cases[] = {
+        {"\"plain\"", false},          {"\"\\\" \\\\ \\b \\f \\n \\r \\t\"", false},
+        {"\"a\\/b\"", true},           {"\"\\u00e9\"", true},
+        {"\"\\n and \\u0001\"", true}, {"\"\\ud83d\\ude00\"", true},
+    };
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pl_json_doc doc = parse(&arena, cases[i].spelled);
+        assert_int_equal((doc.root->tag & PL_JSON_ODD) != 0, cases[i].is_odd);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quoting_and_decoding_work_at_every_place),
+        cmocka_unit_test(quoting_uses_the_last_byte_a_buffer_may_have),
+        cmocka_unit_test(only_escapes_that_need_not_be_are_odd),
         cmocka_unit_test(escapes_decode_to_what_they_stand_for),
         cmocka_unit_test(a_string_without_escapes_is_a_view_of_the_source),
         cmocka_unit_test(strings_compare_by_what_they_say),

@@ -50,6 +50,27 @@ static void every_format_is_left_and_come_home_to_byte_for_byte(void **state)
     assert_true(n >= 9);
 }
 
+static void a_workspace_changes_no_result(void **state)
+{
+    (void)state;
+    struct parley_workspace *workspace = NULL;
+    assert_int_equal(parley_workspace_create(&workspace), PARLEY_OK);
+    const char *name;
+    for (size_t i = 0; (name = parley_format_name(i % 4)) && i < 12; i++) {
+        struct parley_convert_opts opts = {.to = name};
+        struct parley_converted without = convert(chat, strlen(chat), &opts);
+        opts.workspace = workspace;
+        struct parley_converted with = convert(chat, strlen(chat), &opts);
+        assert_string_equal(with.out, without.out);
+        assert_string_equal(with.carry, without.carry);
+        assert_string_equal(with.report, without.report);
+        parley_converted_clear(&with);
+        parley_converted_clear(&without);
+    }
+    parley_workspace_destroy(workspace);
+    parley_workspace_destroy(NULL);
+}
+
 static void what_is_lost_is_reported_and_refused_when_asked(void **state)
 {
     (void)state;
@@ -374,6 +395,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_format_is_left_and_come_home_to_byte_for_byte),
+        cmocka_unit_test(a_workspace_changes_no_result),
         cmocka_unit_test(what_is_lost_is_reported_and_refused_when_asked),
         cmocka_unit_test(a_profile_applies_in_gateway_mode),
         cmocka_unit_test(options_that_make_no_sense_are_refused),

@@ -86,6 +86,22 @@ static void a_frame_must_have_the_payload_of_its_type(void **state)
     bench_close(&b);
 }
 
+#define PATCH(type, data)                                                                          \
+    "{\"session_id\":\"s\",\"sequence\":1,\"turn_id\":\"t\",\"loop_id\":\"root\","                 \
+    "\"patch_type\":\"" type "\",\"data\":{" data "}}"
+
+static void a_patch_must_have_the_data_of_its_type(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, pl_schema_builtin_find(PL_STR("patch"))->text, NULL);
+    assert_true(bench_accepts(&b, PATCH("set_status", "\"status\":\"completed\"")));
+    assert_false(bench_accepts(&b, PATCH("set_status", "\"status\":\"done\"")));
+    assert_false(bench_accepts(&b, PATCH("set_tool_status", "\"status\":\"done\"")));
+    assert_false(bench_accepts(&b, PATCH("remove_content", "")));
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +111,7 @@ int main(void)
         cmocka_unit_test(compiles_every_embedded_schema),
         cmocka_unit_test(accepts_each_kind_of_segment),
         cmocka_unit_test(a_frame_must_have_the_payload_of_its_type),
+        cmocka_unit_test(a_patch_must_have_the_data_of_its_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

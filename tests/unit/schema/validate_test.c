@@ -343,6 +343,41 @@ static void checking_a_valid_instance_allocates_nothing(void **state)
     bench_close(&b);
 }
 
+#define BRANCH(values, rest)                                                                       \
+    "{\"type\":\"object\",\"required\":[\"k\"],\"properties\":{\"k\":" values rest "}}"
+#define RUNG(value, then)                                                                          \
+    "{\"if\":{\"properties\":{\"k\":{\"const\":\"" value "\"}}},\"then\":{\"required\":[\"" then   \
+    "\"]}}"
+
+/* Of a member that is there twice every value counts, also of one that decides: a branch is meant
+ * when all of them mean it, a condition holds when all of them meet it. */
+static void a_deciding_member_that_stands_twice_counts_with_every_value(void **state)
+{
+    (void)state;
+    static const char one_of[] =
+        "{\"oneOf\":[" BRANCH("{\"const\":\"a\"}", ",\"x\":{\"type\":\"integer\"}") "," BRANCH(
+            "{\"enum\":[\"b\",\"c\",null]}", "") "]}";
+    static const char ladder[] = "{\"allOf\":[" RUNG("a", "x") "," RUNG("b", "y") "]}";
+    static const char object[] =
+        "{\"type\":\"object\",\"properties\":{\"k\":{\"type\":\"string\"}},"
+        "\"allOf\":[" RUNG("a", "x") "," RUNG("b", "y") "]}";
+    assert_true(accepts(one_of, "{\"k\":\"a\",\"k\":\"a\"}"));
+    assert_true(accepts(one_of, "{\"k\":\"b\",\"k\":\"c\"}"));
+    assert_true(accepts(one_of, "{\"k\":null,\"x\":1,\"k\":\"c\"}"));
+    assert_false(accepts(one_of, "{\"k\":\"b\",\"k\":\"a\"}"));
+    assert_false(accepts(one_of, "{\"k\":\"a\",\"k\":\"b\"}"));
+    assert_false(accepts(one_of, "{\"k\":1,\"k\":\"a\"}"));
+    assert_false(accepts(one_of, "{\"k\":\"a\",\"x\":\"\",\"k\":\"a\"}"));
+    const char *const ladders[] = {ladder, object};
+    for (int i = 0; i < 2; i++) {
+        assert_true(accepts(ladders[i], "{\"k\":\"a\",\"k\":\"b\"}"));
+        assert_true(accepts(ladders[i], "{\"k\":\"b\",\"x\":1,\"k\":\"a\"}"));
+        assert_true(accepts(ladders[i], "{\"k\":\"d\",\"k\":\"e\"}"));
+        assert_false(accepts(ladders[i], "{\"k\":\"b\",\"k\":\"b\"}"));
+        assert_true(accepts(ladders[i], "{\"k\":\"b\",\"k\":\"b\",\"y\":1}"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +392,7 @@ int main(void)
         cmocka_unit_test(a_decided_one_of_answers_like_a_tried_one),
         cmocka_unit_test(true_and_false_decide_like_strings),
         cmocka_unit_test(a_ladder_answers_like_its_rungs),
+        cmocka_unit_test(a_deciding_member_that_stands_twice_counts_with_every_value),
         cmocka_unit_test(many_names_and_many_choices_are_found),
         cmocka_unit_test(repeated_items_are_found_among_few_and_many),
         cmocka_unit_test(unevaluated_members_of_a_wide_object_are_found),

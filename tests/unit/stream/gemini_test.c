@@ -15,7 +15,7 @@ static void texts_that_follow_each_other_are_one_part(void **state)
     reads("data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hel\"}]}}],"
           "\"modelVersion\":\"m\",\"responseId\":\"r\",\"createTime\":\"2026-01-01T00:00:00Z\"}"
           "\n\n" PARTS("{\"text\":\"lo \\\"\\n\"}") PARTS("{\"text\":\"\"}") STOP,
-          "start r m 1767225600\n+0 text  \n0:Hel\n0:lo \\\"\\n\n-0\nstop stop STOP \nend\n");
+          "start r m 1767225600\n+0 text\n0:Hel\n0:lo \\\"\\n\n-0\nstop stop STOP\nend\n");
 }
 
 static void only_thought_makes_a_text_thinking(void **state)
@@ -23,7 +23,7 @@ static void only_thought_makes_a_text_thinking(void **state)
     (void)state;
     reads(PARTS("{\"text\":\"plan\",\"thought\":true}")
               PARTS("{\"text\":\"Answer\",\"thoughtSignature\":\"S==\"}") STOP,
-          "start   \n+0 thinking  \n0:plan\n-0\n+1 text  \n1:Answer\n-1\nstop stop STOP \nend\n");
+          "start   \n+0 thinking\n0:plan\n-0\n+1 text\n1:Answer\n-1\nstop stop STOP\nend\n");
 }
 
 static void a_call_comes_whole_with_an_id_and_its_signature(void **state)
@@ -35,7 +35,7 @@ static void a_call_comes_whole_with_an_id_and_its_signature(void **state)
           "start   \n"
           "+0 call call_1 f\n0:{\\\"a\\\":\\\"\\\\u00e9\\\\n\\\"}\n0 signed S==\n-0\n"
           "+1 call x g\n1:{}\n-1\n"
-          "stop tools STOP \nend\n");
+          "stop tools STOP\nend\n");
 }
 
 static void partial_arguments_are_merged_by_path(void **state)
@@ -55,7 +55,7 @@ static void partial_arguments_are_merged_by_path(void **state)
           "start   \n+0 call call_1 f\n"
           "0:{\\\"loc\\\":\\\"B\\\\\\\"oston\\\",\\\"days\\\":[{\\\"n\\\":1e2,\\\"z\\\":null},"
           "{\\\"a \\\\\\\"b\\\":true}]}\n"
-          "0 signed S==\n-0\n+1 text  \n1:more\n-1\nstop tools STOP \nend\n");
+          "0 signed S==\n-0\n+1 text\n1:more\n-1\nstop tools STOP\nend\n");
 }
 
 static void a_call_that_never_says_it_is_complete_ends_with_the_answer(void **state)
@@ -63,7 +63,7 @@ static void a_call_that_never_says_it_is_complete_ends_with_the_answer(void **st
     (void)state;
     reads(PARTS("{\"functionCall\":{\"name\":\"f\",\"willContinue\":true,\"partialArgs\":["
                 "{\"jsonPath\":\"$.a\",\"stringValue\":\"b\",\"willContinue\":true}]}}") STOP,
-          "start   \n+0 call call_1 f\n0:{\\\"a\\\":\\\"b\\\"}\n-0\nstop tools STOP \nend\n");
+          "start   \n+0 call call_1 f\n0:{\\\"a\\\":\\\"b\\\"}\n-0\nstop tools STOP\nend\n");
 }
 
 static void a_path_that_cannot_be_followed_breaks_the_stream(void **state)
@@ -92,7 +92,7 @@ static void counters_are_snapshots_and_placeholders_do_not_erase(void **state)
           "\"totalTokenCount\":190,\"toolUsePromptTokenCount\":40,\"cachedContentTokenCount\":60,"
           "\"thoughtsTokenCount\":30}}\n\n"
           "data: {\"usageMetadata\":{\"promptTokenCount\":0,\"trafficType\":\"ON_DEMAND\"}}\n\n",
-          "start   \nusage 140 50 190 60 30\nstop stop STOP \nend\n");
+          "start   \nusage 140 50 190 60 -1 30\nstop stop STOP\nend\n");
 }
 
 static void a_blocked_prompt_is_filtered(void **state)
@@ -100,24 +100,24 @@ static void a_blocked_prompt_is_filtered(void **state)
     (void)state;
     reads("data: {\"promptFeedback\":{\"blockReason\":\"PROHIBITED_CONTENT\"},"
           "\"responseId\":\"r\"}\n\n",
-          "start r  \nstop filter PROHIBITED_CONTENT PROHIBITED_CONTENT\nend\n");
+          "start r  \nstop filter PROHIBITED_CONTENT (PROHIBITED_CONTENT)\nend\n");
 }
 
 static void reasons_to_finish_are_mapped_by_table(void **state)
 {
     (void)state;
-    reads(CANDIDATE("\"finishReason\":\"MAX_TOKENS\""), "start   \nstop length MAX_TOKENS \nend\n");
+    reads(CANDIDATE("\"finishReason\":\"MAX_TOKENS\""), "start   \nstop length MAX_TOKENS\nend\n");
     reads(CANDIDATE("\"finishReason\":\"SPII\",\"finishMessage\":\"no\""),
-          "start   \nstop filter SPII no\nend\n");
+          "start   \nstop filter SPII (no)\nend\n");
     reads(CANDIDATE("\"finishReason\":\"MALFORMED_FUNCTION_CALL\""),
-          "start   \nstop other MALFORMED_FUNCTION_CALL \nend\n");
+          "start   \nstop other MALFORMED_FUNCTION_CALL\nend\n");
 }
 
 static void an_end_without_a_finish_reason_is_an_error(void **state)
 {
     (void)state;
     check_stream(&pl_dialect_gemini, &trace_dialect, PARTS("{\"text\":\"a\"}"), PL_INVALID,
-                 "start   \n+0 text  \n0:a\n"
+                 "start   \n+0 text\n0:a\n"
                  "error api_error  the stream ended before the answer did\n");
 }
 
@@ -139,7 +139,7 @@ static void objects_come_in_an_array_or_several_on_a_line(void **state)
 #define ONE "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a]},[{\"}]}}]}"
 #define TWO                                                                                        \
     "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"b\"}]},\"finishReason\":\"STOP\"}]}"
-    const char *expected = "start   \n+0 text  \n0:a]},[{\n0:b\n-0\nstop stop STOP \nend\n";
+    const char *expected = "start   \n+0 text\n0:a]},[{\n0:b\n-0\nstop stop STOP\nend\n";
     reads("[" ONE "\n,\r\n" TWO "]", expected);
     reads("data: " ONE TWO "\n\n", expected);
     reads("data: [" ONE "\n\ndata: ," TWO "\n\ndata: ]\n\n", expected);
@@ -155,8 +155,23 @@ static void data_that_is_not_json_breaks_the_stream(void **state)
         PL_CLEANUP_BUF struct pl_buf out;
         assert_int_equal(run_stream(&pl_dialect_gemini, &pl_dialect_gemini, bad[i], 3, &out),
                          PL_SYNTAX);
-        assert_non_null(strstr(out.ptr, "data: {\"error\":{\"code\":500,\"message\":\""));
+        assert_non_null(strstr(out.ptr, "{\"error\":{\"code\":500,\"message\":\""));
     }
+}
+
+static void an_error_behind_what_was_passed_through_is_framed_like_it(void **state)
+{
+    (void)state;
+#define FAILED                                                                                     \
+    "{\"error\":{\"code\":500,\"message\":\"the stream ended before the answer did\","             \
+    "\"status\":\"INTERNAL\"}}"
+    check_stream(&pl_dialect_gemini, &pl_dialect_gemini, "[{\"a\":1},\n{\"b\"", PL_INVALID,
+                 "[{\"a\":1},\n" FAILED "\n]\n");
+    check_stream(&pl_dialect_gemini, &pl_dialect_gemini, "[{", PL_INVALID, "[" FAILED "\n]\n");
+    check_stream(&pl_dialect_gemini, &pl_dialect_gemini, "{\"a\":1}\n", PL_INVALID,
+                 "{\"a\":1}\n" FAILED "\n");
+    check_stream(&pl_dialect_gemini, &pl_dialect_gemini, "data: {\"a\":1}\n\n", PL_INVALID,
+                 "data: {\"a\":1}\n\ndata: " FAILED "\n\n");
 }
 
 static void candidates_keep_their_numbers(void **state)
@@ -166,8 +181,8 @@ static void candidates_keep_their_numbers(void **state)
           "{\"content\":{\"parts\":[{\"text\":\"b\"}]},\"index\":1}]}\n\n"
           "data: {\"candidates\":[{\"finishReason\":\"STOP\"},"
           "{\"finishReason\":\"MAX_TOKENS\",\"index\":1}]}\n\n",
-          "start   \n+0 text  \n0:a\n(1) +1 text  \n(1) 1:b\n"
-          "(1) -1\n(1) stop length MAX_TOKENS \n-0\nstop stop STOP \nend\n");
+          "start   \n+0 text\n0:a\n(1) +1 text\n(1) 1:b\n"
+          "(1) -1\n(1) stop length MAX_TOKENS\n-0\nstop stop STOP\nend\n");
 }
 
 static void citations_stand_behind_their_text(void **state)
@@ -176,7 +191,7 @@ static void citations_stand_behind_their_text(void **state)
     reads(PARTS("{\"text\":\"a\"}")
               CANDIDATE("\"groundingMetadata\":{\"groundingChunks\":[{\"web\":{\"uri\":\"u\","
                         "\"title\":\"t\"}},{\"maps\":{}}]},\"finishReason\":\"STOP\""),
-          "start   \n+0 text  \n0:a\n0 cites u t\n-0\nstop stop STOP \nend\n");
+          "start   \n+0 text\n0:a\n0 cites u t\n-0\nstop stop STOP\nend\n");
 }
 
 static void both_spellings_of_a_member_are_read(void **state)
@@ -184,7 +199,7 @@ static void both_spellings_of_a_member_are_read(void **state)
     (void)state;
     reads("data: {\"candidates\":[{\"content\":{\"parts\":[{\"te\\u0078t\":\"a\"}]},"
           "\"finish_reason\":\"STOP\"}],\"usage_metadata\":{\"prompt_token_count\":3}}\n\n",
-          "start   \n+0 text  \n0:a\n-0\nusage 3 -1 -1 -1 -1\nstop stop STOP \nend\n");
+          "start   \n+0 text\n0:a\n-0\nusage 3 -1 -1 -1 -1 -1\nstop stop STOP\nend\n");
 }
 
 /* ---- writing ---- */
@@ -333,6 +348,7 @@ int main(void)
         cmocka_unit_test(an_error_may_be_wrapped_in_an_array),
         cmocka_unit_test(objects_come_in_an_array_or_several_on_a_line),
         cmocka_unit_test(data_that_is_not_json_breaks_the_stream),
+        cmocka_unit_test(an_error_behind_what_was_passed_through_is_framed_like_it),
         cmocka_unit_test(candidates_keep_their_numbers),
         cmocka_unit_test(citations_stand_behind_their_text),
         cmocka_unit_test(both_spellings_of_a_member_are_read),

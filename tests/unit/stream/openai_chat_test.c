@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "unit/stream/deltas.h"
+#include "unit/stream/trace.h"
 
 /* One event with one choice. */
 #define CHUNK(delta)                                                                               \
@@ -19,7 +19,7 @@
 
 static void assert_reads(const char *input, const char *expected)
 {
-    assert_deltas(&pl_dialect_openai_chat, input, expected);
+    check_deltas(&pl_dialect_openai_chat, input, expected);
 }
 
 static void reads_words_of_each_kind_in_their_order(void **state)
@@ -30,7 +30,7 @@ static void reads_words_of_each_kind_in_their_order(void **state)
                          CHUNK("{\"content\":\"C\"}") CHUNK("{\"content\":null,\"refusal\":\"D\"}")
                              FINISH("stop") DONE,
                  "start c1 m 7\n+0 thinking\n0:A\n-0\n+1 text\n1:B\\n\n1:C\n-1\n"
-                 "+2 refusal\n2:D\n-2\nstop stop stop ()\nend\n");
+                 "+2 refusal\n2:D\n-2\nstop stop stop\nend\n");
 }
 
 static void reads_reasoning_under_several_names_once(void **state)
@@ -42,7 +42,7 @@ static void reads_reasoning_under_several_names_once(void **state)
                          CHUNK("{\"reasoning_details\":[{\"text\":\"C\",\"signature\":\"S\"},"
                                "{\"data\":\"X\"}]}") FINISH("stop") DONE,
                  "+0 thinking\n0:A\n0:B\n0:C\n0 signed S\n-0\n+1 redacted X\n-1\n"
-                 "stop stop stop ()\nend\n");
+                 "stop stop stop\nend\n");
 }
 
 static void closes_a_call_when_its_arguments_are_whole_and_something_else_begins(void **state)
@@ -54,7 +54,7 @@ static void closes_a_call_when_its_arguments_are_whole_and_something_else_begins
                              CALL("{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"g\"}}")
                                  FINISH("tool_calls") DONE,
                  "+0 call a f\n0:{\\\"x\\\":\\\"}\\\"\n0:}\n-0\n+1 call b g\n1:{}\n-1\n"
-                 "stop tools tool_calls ()\nend\n");
+                 "stop tools tool_calls\nend\n");
 }
 
 static void keeps_calls_apart_whose_pieces_are_mixed(void **state)
@@ -65,7 +65,7 @@ static void keeps_calls_apart_whose_pieces_are_mixed(void **state)
              "{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":\"[\"}}")
             CALL("{\"index\":0,\"function\":{\"arguments\":\"}\"}}")
                 CALL("{\"index\":1,\"function\":{\"arguments\":\"]\"}}") FINISH("tool_calls") DONE,
-        "+0 call a f\n0:{\n+1 call b g\n1:[\n0:}\n1:]\n-0\n-1\nstop tools tool_calls ()\nend\n");
+        "+0 call a f\n0:{\n+1 call b g\n1:[\n0:}\n1:]\n-0\n-1\nstop tools tool_calls\nend\n");
 }
 
 static void content_waits_for_a_call_that_is_not_whole(void **state)
@@ -75,7 +75,54 @@ static void content_waits_for_a_call_that_is_not_whole(void **state)
         CALL("{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{\"}}")
             CHUNK("{\"content\":\"late \"}") CHUNK("{\"content\":\"words\"}")
                 CALL("{\"index\":0,\"function\":{\"arguments\":\"}\"}}") FINISH("stop") DONE,
-        "+0 call a f\n0:{\n0:}\n-0\n+1 text\n1:late words\n-1\nstop stop stop ()\nend\n");
+        "+0 call a f\n0:{\n0:}\n-0\n+1 text\n1:late words\n-1\nstop stop stop\nend\n");
+}
+
+static void content_that_waits_is_said_before_an_error(void **state)
+{
+    static const char *const errors[][2] = {
+        {"", "the stream ended before the answer did"},
+        {"data: {\"error\":{\"message\":\"no\",\"type\":\"api_error\"}}\n\n", "no"},
+        {"data: {\n\n", "an event is not JSON"},
+    };
+    static const struct pl_dialect *const targets[] = {&pl_dialect_openai_responses,
+                                                       &pl_dialect_anthropic, &pl_dialect_gemini,
+                                                       &pl_dialect_patches};
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        PL_CLEANUP_BUF struct pl_buf input;
+        pl_buf_init(&input, 0);
+        pl_buf_adds(&input, CALL("{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\","
+                                 "\"arguments\":\"{\"}}") CHUNK("{\"content\":\"late \"}")
+                                CHUNK("{\"content\":\"words\"}"));
+        pl_buf_adds(&input, errors[i][0]);
+        pl_buf_addc(&input, '\0');
+        PL_CLEANUP_BUF struct pl_buf out;
+        assert_int_not_equal(
+            run_stream(&pl_dialect_openai_chat, &trace_dialect, input.ptr, 1, &out), PL_NOMEM);
+        assert_non_null(
+            strstr(out.ptr, "+0 call a f\n0:{\n-0 cut\n+1 text\n1:late words\nerror api_error  "));
+        assert_non_null(strstr(out.ptr, errors[i][1]));
+        for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
+            PL_CLEANUP_BUF struct pl_buf events;
+            assert_int_not_equal(
+                run_stream(&pl_dialect_openai_chat, targets[k], input.ptr, SIZE_MAX / 2, &events),
+                PL_NOMEM);
+            const char *late = strstr(events.ptr, "late words");
+            assert_non_null(late);
+            assert_non_null(strstr(late, errors[i][1]));
+        }
+    }
+}
+
+static void a_call_that_was_whole_ends_before_an_error(void **state)
+{
+    (void)state;
+    assert_reads(
+        CALL("{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}},"
+             "{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":\"{\"}}"),
+        "+0 call a f\n0:{}\n-0\n+1 call b g\n1:{\n"
+        "error api_error  the stream ended before the answer did\n");
 }
 
 static void another_id_under_the_same_index_is_another_call(void **state)
@@ -86,7 +133,7 @@ static void another_id_under_the_same_index_is_another_call(void **state)
             CALL("{\"index\":0,\"id\":\"b\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}")
                 CALL("{\"function\":{\"name\":\"g\",\"arguments\":{\"x\":1}}}") FINISH("stop") DONE,
         "+0 call a f\n0:{}\n-0\n+1 call b f\n1:{}\n-1\n+2 call  g\n2:{\\\"x\\\":1}\n-2\n"
-        "stop stop stop ()\nend\n");
+        "stop stop stop\nend\n");
 }
 
 static void reads_free_text_of_custom_tools_and_the_legacy_call(void **state)
@@ -97,7 +144,7 @@ static void reads_free_text_of_custom_tools_and_the_legacy_call(void **state)
                      CHUNK("{\"function_call\":{\"arguments\":\"{}\"}}") FINISH("function_call")
                          DONE,
                  "+0 call custom a f\n0:x {\n-0\n+1 call  g\n1:{}\n-1\n"
-                 "stop tools function_call ()\nend\n");
+                 "stop tools function_call\nend\n");
 }
 
 static void arguments_of_no_call_are_an_error(void **state)
@@ -124,7 +171,7 @@ static void usage_may_come_in_any_chunk(void **state)
                                               "\"cache_write_tokens\":2},"
                                               "\"completion_tokens_details\":{\"reasoning_tokens\":"
                                               "3}}}\n\n" DONE,
-                 "+0 text\n0:A\n0:B\n-0\nusage 9 5 14 4 2 3\nstop length length ()\nend\n");
+                 "+0 text\n0:A\n0:B\n-0\nusage 9 5 14 4 2 3\nstop length length\nend\n");
 }
 
 static void only_the_first_choice_is_read(void **state)
@@ -134,14 +181,14 @@ static void only_the_first_choice_is_read(void **state)
         CHUNK(
             "{\"content\":\"A\"}") "data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"B\"},"
                                    "\"finish_reason\":\"length\"}]}\n\n" FINISH("stop") DONE,
-        "+0 text\n0:A\n-0\nstop stop stop ()\nend\n");
+        "+0 text\n0:A\n-0\nstop stop stop\nend\n");
 }
 
 static void an_end_without_done_is_clean_behind_a_finish_reason_only(void **state)
 {
     (void)state;
     assert_reads(CHUNK("{\"content\":\"A\"}") FINISH("stop"),
-                 "+0 text\n0:A\n-0\nstop stop stop ()\nend\n");
+                 "+0 text\n0:A\n-0\nstop stop stop\nend\n");
     assert_reads(CHUNK("{\"content\":\"A\"}"),
                  "+0 text\n0:A\nerror api_error  the stream ended before the answer did\n");
     assert_reads(DONE, "error api_error  the stream ended before the answer began\n");
@@ -151,7 +198,7 @@ static void nothing_behind_done_is_read(void **state)
 {
     (void)state;
     assert_reads(CHUNK("{\"content\":\"A\"}") FINISH("stop") DONE CHUNK("{\"content\":\"B\"}"),
-                 "+0 text\n0:A\n-0\nstop stop stop ()\nend\n");
+                 "+0 text\n0:A\n-0\nstop stop stop\nend\n");
 }
 
 static void an_error_ends_the_stream(void **state)
@@ -170,7 +217,7 @@ static void an_event_like_the_last_one_is_read_as_carefully(void **state)
                      CHUNK("{\"content\":\"\xc3\xa9\\u00e9\"}")
                          CHUNK("{\"content\":\"x\",\"content\":\"C\"}") CHUNK("{\"content\":\"\"}")
                              FINISH("stop") DONE,
-                 "+0 text\n0:A\n0:B \\\\\\n\n0:\xc3\xa9\\u00e9\n0:C\n-0\nstop stop stop ()\nend\n");
+                 "+0 text\n0:A\n0:B \\\\\\n\n0:\xc3\xa9\\u00e9\n0:C\n-0\nstop stop stop\nend\n");
     static const char *const broken[] = {
         CHUNK("{\"content\":\"A\"}") CHUNK("{\"content\":\"\xff\"}"),
         CHUNK("{\"content\":\"A\"}") CHUNK("{\"content\":\"\t\"}"),
@@ -179,7 +226,7 @@ static void an_event_like_the_last_one_is_read_as_carefully(void **state)
     };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         struct pl_stream *s;
-        assert_int_equal(pl_stream_create(&pl_dialect_openai_chat, &deltas_dialect, &s), PL_OK);
+        assert_int_equal(pl_stream_create(&pl_dialect_openai_chat, &trace_dialect, &s), PL_OK);
         assert_int_equal(pl_stream_feed(s, pl_str_of(broken[i]), NULL), PL_SYNTAX);
         assert_writes(s, "error api_error  an event is not JSON", true);
         pl_stream_destroy(s);
@@ -289,6 +336,8 @@ int main(void)
         cmocka_unit_test(closes_a_call_when_its_arguments_are_whole_and_something_else_begins),
         cmocka_unit_test(keeps_calls_apart_whose_pieces_are_mixed),
         cmocka_unit_test(content_waits_for_a_call_that_is_not_whole),
+        cmocka_unit_test(content_that_waits_is_said_before_an_error),
+        cmocka_unit_test(a_call_that_was_whole_ends_before_an_error),
         cmocka_unit_test(another_id_under_the_same_index_is_another_call),
         cmocka_unit_test(reads_free_text_of_custom_tools_and_the_legacy_call),
         cmocka_unit_test(arguments_of_no_call_are_an_error),

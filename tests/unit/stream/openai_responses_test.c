@@ -1,153 +1,5 @@
-/* The reader is judged by the deltas it makes, written one per line by the dialect `log`; the
- * writer by the events it makes of deltas that the dialect `script` reads from such lines. */
 #define _GNU_SOURCE /* memmem */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-
-#include "stream/stream.h"
-
-/* ---- the dialect log ---- */
-
-static const char *kind_word(enum pl_part_kind kind)
-{
-    return kind == PL_PART_TEXT       ? "text"
-           : kind == PL_PART_THINKING ? "thinking"
-           : kind == PL_PART_REFUSAL  ? "refusal"
-           : kind == PL_PART_CALL     ? "call"
-                                      : "other";
-}
-
-static const char *const finish_words[] = {"none", "stop", "length", "tools", "filter", "other"};
-
-static void log_write(struct pl_stream *s, void *state, const struct pl_delta *d)
-{
-    struct pl_buf *out = &s->out;
-    const struct pl_counts *c = &d->counts;
-    (void)state;
-    switch (d->kind) {
-    case PL_DELTA_START:
-        pl_buf_addf(out, "start %.*s %.*s %.*s\n", PL_STR_ARG(d->id), PL_STR_ARG(d->model),
-                    PL_STR_ARG(d->created));
-        break;
-    case PL_DELTA_PART_START:
-        pl_buf_addf(out, "+%u %s", d->part, kind_word(d->part_kind));
-        if (d->part_kind == PL_PART_CALL)
-            pl_buf_addf(out, "%s %.*s %.*s", d->is_custom ? " custom" : "", PL_STR_ARG(d->id),
-                        PL_STR_ARG(d->name));
-        pl_buf_addc(out, '\n');
-        break;
-    case PL_DELTA_FRAGMENT:
-        pl_buf_addf(out, "%u:%.*s\n", d->part, PL_STR_ARG(d->raw));
-        break;
-    case PL_DELTA_SIGNATURE:
-        pl_buf_addf(out, "%u signed %.*s\n", d->part, PL_STR_ARG(d->raw));
-        break;
-    case PL_DELTA_CITATION:
-        pl_buf_addf(out, "%u cites %.*s %.*s\n", d->part, PL_STR_ARG(d->url), PL_STR_ARG(d->title));
-        break;
-    case PL_DELTA_PART_END:
-        pl_buf_addf(out, "-%u\n", d->part);
-        break;
-    case PL_DELTA_USAGE:
-        pl_buf_addf(out, "usage %lld %lld %lld %lld %lld %lld\n", (long long)c->input,
-                    (long long)c->output, (long long)c->total, (long long)c->cache_read,
-                    (long long)c->cache_write, (long long)c->reasoning);
-        break;
-    case PL_DELTA_STOP:
-        pl_buf_addf(out, "stop %s %.*s\n", finish_words[d->finish], PL_STR_ARG(d->word));
-        break;
-    case PL_DELTA_END:
-        pl_buf_adds(out, "end\n");
-        break;
-    case PL_DELTA_ERROR:
-        pl_buf_addf(out, "error %.*s/%.*s: %.*s\n", PL_STR_ARG(d->type), PL_STR_ARG(d->code),
-                    PL_STR_ARG(d->message));
-        break;
-    case PL_DELTA_OTHER:
-        break;
-    }
-}
-
-static const struct pl_dialect log_dialect = {.name = "log", .write = log_write};
-
-/* ---- the dialect script ---- */
-
-/* "+1 call c1 f": part 1 begins; "1:words", "1 cites url title", "-1", "usage 3 4 -1 -1 -1 -1",
- * "stop length", "end", "error words". */
-static enum pl_status script_read(struct pl_stream *s, void *state,
-                                  const struct pl_sse_event *event, struct pl_error *err)
-{
-    char line[256], a[64] = "", b[64] = "", c[64] = "";
-    unsigned key;
-    struct pl_counts n;
-    long long v[6];
-    struct pl_delta d = {0};
-    (void)state, (void)err;
-    assert_true(event->data.len < sizeof line);
-    memcpy(line, event->data.ptr, event->data.len);
-    line[event->data.len] = '\0';
-    if (sscanf(line, "+%u %63s %63s %63s", &key, a, b, c) >= 2) {
-        static const enum pl_part_kind kinds[] = {PL_PART_TEXT, PL_PART_THINKING, PL_PART_REFUSAL,
-                                                  PL_PART_CALL, PL_PART_REDACTED};
-        d.part_kind = PL_PART_REDACTED;
-        for (size_t i = 0; i < 4; i++)
-            if (strcmp(a, kind_word(kinds[i])) == 0)
-                d.part_kind = kinds[i];
-        if (strcmp(a, "custom") == 0)
-            d.part_kind = PL_PART_CALL, d.is_custom = true;
-        d.id = pl_str_of(strcmp(b, "?") == 0 ? "" : b);
-        d.name = pl_str_of(c);
-        pl_stream_open(s, 0, key, &d);
-    } else if (sscanf(line, "-%u", &key) == 1) {
-        pl_stream_close(s, 0, key);
-    } else if (sscanf(line, "start %63s %63s %63s", a, b, c) == 3) {
-        d = (struct pl_delta){.kind = PL_DELTA_START,
-                              .id = pl_str_of(a),
-                              .model = pl_str_of(b),
-                              .created = pl_str_of(c)};
-        pl_stream_emit(s, &d);
-    } else if (sscanf(line, "%u cites %63s %63s", &key, a, b) == 3) {
-        d = (struct pl_delta){.kind = PL_DELTA_CITATION,
-                              .part = pl_stream_find(s, 0, key)->part,
-                              .json = PL_STR("{}"),
-                              .url = pl_str_of(a),
-                              .title = pl_str_of(b)};
-        pl_stream_emit(s, &d);
-    } else if (sscanf(line, "usage %lld %lld %lld %lld %lld %lld", v, v + 1, v + 2, v + 3, v + 4,
-                      v + 5) == 6) {
-        n = (struct pl_counts){v[0], v[1], v[2], v[3], v[4], v[5], -1};
-        pl_stream_emit(s, &(struct pl_delta){.kind = PL_DELTA_USAGE, .counts = n});
-    } else if (sscanf(line, "stop %63s", a) == 1) {
-        d.kind = PL_DELTA_STOP;
-        for (size_t i = 0; i < 6; i++)
-            if (strcmp(a, finish_words[i]) == 0)
-                d.finish = (enum pl_finish)i;
-        pl_stream_emit(s, &d);
-    } else if (strcmp(line, "end") == 0) {
-        pl_stream_emit(s, &(struct pl_delta){.kind = PL_DELTA_END});
-    } else if (strncmp(line, "error ", 6) == 0) {
-        d = (struct pl_delta){.kind = PL_DELTA_ERROR,
-                              .type = PL_STR("overloaded_error"),
-                              .message = pl_str_of(line + 6)};
-        pl_stream_emit(s, &d);
-    } else {
-        char *words = strchr(line, ':');
-        assert_non_null(words);
-        assert_int_equal(sscanf(line, "%u", &key), 1);
-        struct pl_open_part *part = pl_stream_find(s, 0, key);
-        assert_non_null(part);
-        d = (struct pl_delta){
-            .kind = PL_DELTA_FRAGMENT, .part = part->part, .raw = pl_str_of(words + 1)};
-        pl_stream_emit(s, &d);
-    }
-    return PL_OK;
-}
-
-static const struct pl_dialect script_dialect = {.name = "script", .read = script_read};
+#include "unit/stream/trace.h"
 
 /* ---- helpers ---- */
 
@@ -170,16 +22,10 @@ static struct pl_buf run(const struct pl_dialect *from, const struct pl_dialect 
                          const char *lines, enum pl_status expected)
 {
     PL_CLEANUP_BUF struct pl_buf events = events_of(lines);
-    struct pl_stream *s = NULL;
-    struct pl_error err;
-    assert_int_equal(pl_stream_create(from, to, &s), PL_OK);
-    enum pl_status status = pl_stream_feed(s, pl_buf_str(&events), &err);
-    if (status == PL_OK)
-        status = pl_stream_end(s, &err);
-    assert_int_equal(status, expected);
-    struct pl_buf out = s->out;
-    pl_buf_init(&s->out, 0);
-    pl_stream_destroy(s);
+    struct pl_buf out;
+    pl_buf_addc(&events, '\0');
+    assert_int_equal(run_stream(from, to, events.ptr, SIZE_MAX / 2, &out), expected);
+    out.len--;
     return out;
 }
 
@@ -192,8 +38,9 @@ static void expect_text(struct pl_buf *got, const char *expected)
 
 static void expect_read_as(const char *lines, enum pl_status status, const char *expected)
 {
-    struct pl_buf out = run(&pl_dialect_openai_responses, &log_dialect, lines, status);
-    expect_text(&out, expected);
+    PL_CLEANUP_BUF struct pl_buf events = events_of(lines);
+    pl_buf_addc(&events, '\0');
+    check_stream(&pl_dialect_openai_responses, &trace_dialect, events.ptr, status, expected);
 }
 
 static void expect_read(const char *lines, const char *expected)
@@ -203,7 +50,7 @@ static void expect_read(const char *lines, const char *expected)
 
 static struct pl_buf written(const char *lines)
 {
-    return run(&script_dialect, &pl_dialect_openai_responses, lines, PL_OK);
+    return run(&trace_dialect, &pl_dialect_openai_responses, lines, PL_OK);
 }
 
 static bool has(const struct pl_buf *buf, const char *words)
@@ -363,8 +210,8 @@ static void held_words_are_said_before_an_error(void **state)
             ADDED(1, "{\"type\":\"message\",\"content\":[]}") SAID("output_text", 0, "a")
                 SAID("output_text", 1, "b") "{\"type\":\"error\",\"code\":\"rate_limit_exceeded\","
                                             "\"message\":\"slow\"}\n",
-        START "+0 text\n0:a\n-0\n+1 text\n1:b\n"
-              "error rate_limit_error/rate_limit_exceeded: slow\n");
+        START "+0 text\n0:a\n-0 cut\n+1 text\n1:b\n"
+              "error rate_limit_error rate_limit_exceeded slow\n");
 }
 
 static void arguments_that_are_an_object_become_text(void **state)
@@ -471,7 +318,7 @@ static void a_failed_response_is_an_error(void **state)
     expect_read(CREATED
                 "{\"type\":\"response.failed\",\"response\":{\"status\":\"failed\",\"error\":"
                 "{\"code\":\"server_error\",\"message\":\"down\"}}}\n",
-                START "error server_error/server_error: down\n");
+                START "error server_error server_error down\n");
 }
 
 static void events_and_items_of_other_kinds_are_passed_over(void **state)
@@ -497,15 +344,15 @@ static void an_answer_of_too_many_items_ends_in_an_error(void **state)
                     "\"type\":\"message\"}}\n",
                     5000 - i);
     pl_buf_addc(&lines, '\0');
-    expect_read_as(lines.ptr, PL_LIMIT, START "error api_error/: an answer has too many items\n");
+    expect_read_as(lines.ptr, PL_LIMIT, START "error api_error  an answer has too many items\n");
 }
 
 static void an_event_that_is_not_json_ends_in_an_error(void **state)
 {
     (void)state;
-    struct pl_buf out = run(&pl_dialect_openai_responses, &log_dialect,
+    struct pl_buf out = run(&pl_dialect_openai_responses, &trace_dialect,
                             CREATED SAID("output_text", 0, "a") "{\"type\":\n", PL_SYNTAX);
-    EXPECT_HAS(&out, "0:a\nerror api_error/: an event is not JSON");
+    EXPECT_HAS(&out, "0:a\nerror api_error  an event is not JSON");
     pl_buf_deinit(&out);
 }
 

@@ -23,8 +23,8 @@ static void a_turn_is_read(void **state)
     (void)state;
     reads(STREAMING DELTA(2, "thinking", "hm", "hm") DELTA(3, "text", "Hel", "Hel")
               DELTA(4, "text", "Hello", "lo") CALL(5, "c1", "{}") DONE(6),
-          "start  m \n+0 thinking  \n0:hm\n-0\n+1 text  \n1:Hel\n1:lo\n-1\n"
-          "+2 call c1 f\n2:{}\n-2\nstop tools  \nend\n");
+          "start  m \n+0 thinking\n0:hm\n-0\n+1 text\n1:Hel\n1:lo\n-1\n"
+          "+2 call c1 f\n2:{}\n-2\nstop tools\nend\n");
 }
 
 static void content_says_what_a_lost_patch_would_have_said(void **state)
@@ -33,7 +33,7 @@ static void content_says_what_a_lost_patch_would_have_said(void **state)
     reads(DELTA(1, "text", "a", "a") DELTA(4, "text", "abcd", "d")
               ENVELOPE(5, "add_content", "\"type\":\"text\",\"text_delta\":\"e\"")
                   ENVELOPE(6, "add_content", "\"type\":\"text\",\"content\":\"abcdef\"") DONE(7),
-          "start   \n+0 text  \n0:a\n0:bcd\n0:e\n0:f\n-0\nstop stop  \nend\n");
+          "start   \n+0 text\n0:a\n0:bcd\n0:e\n0:f\n-0\nstop stop\nend\n");
 }
 
 static void content_may_spell_the_same_words_differently(void **state)
@@ -43,7 +43,7 @@ static void content_may_spell_the_same_words_differently(void **state)
                                                         "\xc3\xa9"
                                                         "b",
                                                         "b") DONE(3),
-          "start   \n+0 text  \n0:\\u00e9\n0:b\n-0\nstop stop  \nend\n");
+          "start   \n+0 text\n0:\\u00e9\n0:b\n-0\nstop stop\nend\n");
 }
 
 static void content_that_contradicts_the_deltas_is_an_error(void **state)
@@ -61,7 +61,7 @@ static void a_block_without_a_delta_is_whole(void **state)
     (void)state;
     reads(ENVELOPE(1, "add_content", "\"type\":\"text\",\"content\":\"a\"")
               ENVELOPE(2, "add_content", "\"type\":\"text\",\"content\":\"b\"") DONE(3),
-          "start   \n+0 text  \n0:a\n-0\n+1 text  \n1:b\n-1\nstop stop  \nend\n");
+          "start   \n+0 text\n0:a\n-0\n+1 text\n1:b\n-1\nstop stop\nend\n");
 }
 
 static void the_last_word_on_a_call_counts(void **state)
@@ -73,7 +73,7 @@ static void the_last_word_on_a_call_counts(void **state)
                       ENVELOPE(6, "tool_result", "\"tool_call_id\":\"c2\",\"result\":\"r\"")
                           DELTA(7, "text", "xy", "y") DONE(8),
           "start   \n+0 call c1 f\n0:{\\\"a\\\":1}\n-0\n+1 call c2 f\n1:{}\n-1\n"
-          "+2 text  \n2:x\n2:y\n-2\nstop stop  \nend\n");
+          "+2 text\n2:x\n2:y\n-2\nstop stop\nend\n");
 }
 
 static void other_turns_and_repeated_patches_are_passed_over(void **state)
@@ -85,7 +85,7 @@ static void other_turns_and_repeated_patches_are_passed_over(void **state)
             "a") "{\"session_id\":\"s\",\"sequence\":2,\"turn_id\":\"turn_2\",\"loop_id\":\"sub\","
                  "\"patch_type\":\"add_content\",\"data\":{\"type\":\"text\",\"text_delta\":\"no\"}"
                  "}\n" ENVELOPE(3, "unheard_of", "\"a\":1") DONE(4),
-        "start   \n+0 text  \n0:a\n-0\nstop stop  \nend\n");
+        "start   \n+0 text\n0:a\n-0\nstop stop\nend\n");
 }
 
 static void the_status_says_how_a_turn_ended(void **state)
@@ -94,9 +94,9 @@ static void the_status_says_how_a_turn_ended(void **state)
     reads(ENVELOPE(1, "set_status",
                    "\"status\":\"completed\",\"finish_reason\":\"length\","
                    "\"usage\":{\"input_tokens\":3,\"output_tokens\":4}"),
-          "start   \nusage 3 4 -1 -1 -1\nstop length length \nend\n");
+          "start   \nusage 3 4 -1 -1 -1 -1\nstop length length\nend\n");
     reads(CALL(1, "c", "{}") ENVELOPE(2, "set_status", "\"status\":\"paused\""),
-          "start   \n+0 call c f\n0:{}\n-0\nstop tools  \nend\n");
+          "start   \n+0 call c f\n0:{}\n-0\nstop tools\nend\n");
     reads(ENVELOPE(1, "set_status",
                    "\"status\":\"failed\",\"error\":{\"type\":\"t\",\"message\":\"m\"}"),
           "error t  m\n");
@@ -110,7 +110,7 @@ static void patches_are_read_from_server_sent_events_too(void **state)
 {
     (void)state;
     reads("event: turn:patch\ndata: " DELTA(1, "text", "a", "a") "\ndata: " DONE(2) "\n",
-          "start   \n+0 text  \n0:a\n-0\nstop stop  \nend\n");
+          "start   \n+0 text\n0:a\n-0\nstop stop\nend\n");
 }
 
 /* ---- writing ---- */
@@ -203,6 +203,31 @@ static void a_long_block_costs_a_multiple_of_its_length(void **state)
     pl_stream_destroy(s);
 }
 
+static void an_error_behind_what_was_passed_through_is_of_the_same_turn(void **state)
+{
+    (void)state;
+#define PATCH                                                                                      \
+    "{\"session_id\":\"s\",\"sequence\":7,\"turn_id\":\"t\",\"loop_id\":\"l\",\"patch_type\":"     \
+    "\"set_status\",\"data\":{\"status\":\"streaming\"}}"
+#define FAILED                                                                                     \
+    "{\"session_id\":\"s\",\"sequence\":8,\"turn_id\":\"t\",\"loop_id\":\"l\",\"patch_type\":"     \
+    "\"set_status\",\"data\":{\"status\":\"failed\",\"error\":{\"type\":\"api_error\","            \
+    "\"message\":"                                                                                 \
+    "\"the stream ended before the answer did\"}}}"
+    check_stream(&pl_dialect_patches, &pl_dialect_patches, PATCH "\n{\"se", PL_INVALID,
+                 PATCH "\n" FAILED "\n");
+    check_stream(&pl_dialect_patches, &pl_dialect_patches, "data: " PATCH "\n\n", PL_INVALID,
+                 "data: " PATCH "\n\ndata: " FAILED "\n\n");
+}
+
+static void calls_that_wait_are_said_before_an_error(void **state)
+{
+    (void)state;
+    check_stream(&pl_dialect_patches, &trace_dialect, STREAMING CALL(2, "c1", "{}"), PL_INVALID,
+                 "start  m \n+0 call c1 f\n0:{}\n-0\n"
+                 "error api_error  the stream ended before the answer did\n");
+}
+
 static void running_out_of_memory_is_survived(void **state)
 {
     (void)state;
@@ -229,6 +254,8 @@ int main(void)
         cmocka_unit_test(a_half_written_call_is_not_said),
         cmocka_unit_test(texts_that_follow_each_other_are_one_block),
         cmocka_unit_test(a_long_block_costs_a_multiple_of_its_length),
+        cmocka_unit_test(an_error_behind_what_was_passed_through_is_of_the_same_turn),
+        cmocka_unit_test(calls_that_wait_are_said_before_an_error),
         cmocka_unit_test(running_out_of_memory_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,16 +195,17 @@ static size_t make_soup(const struct pl_tokens *v, uint32_t *seed, char *to, siz
     return n;
 }
 
-static void backtracking_finds_what_merging_by_rank_ends_in(void **state)
+typedef size_t soup_fn(const struct pl_tokens *v, uint32_t *seed, char *to, size_t max);
+
+static void expect_what_merging_ends_in(soup_fn *make, int n_rounds)
 {
-    (void)state;
-    enum { MAX = 60, N_ROUNDS = 20000 };
+    enum { MAX = 60 };
     uint32_t seed = 7, expected[MAX];
     char text[MAX];
     for (int i = 0; i < PL_ENCODING_COUNT; i++) {
         PL_CLEANUP_TOKEN_IDS struct pl_token_ids ids = {0};
-        for (int round = 0; round < N_ROUNDS; round++) {
-            size_t n = make_soup(vocabularies[i], &seed, text, MAX);
+        for (int round = 0; round < n_rounds; round++) {
+            size_t n = make(vocabularies[i], &seed, text, MAX);
             struct token_sink sink = {.ids = &ids};
             ids.len = 0;
             assert_int_equal(pl_bpe_encode(vocabularies[i], text, n, n, &sink), PL_OK);
@@ -212,6 +213,53 @@ static void backtracking_finds_what_merging_by_rank_ends_in(void **state)
             assert_memory_equal(ids.ptr, expected, ids.len * sizeof *expected);
         }
     }
+}
+
+static void backtracking_finds_what_merging_by_rank_ends_in(void **state)
+{
+    (void)state;
+    expect_what_merging_ends_in(make_soup, 20000);
+}
+
+/* Characters of three bytes behind one byte or none: any, and those of tokens that begin with one.
+ */
+static size_t make_wide_soup(const struct pl_tokens *v, uint32_t *seed, char *to, size_t max)
+{
+    size_t n = 0, n_wanted = 6 + next_random(seed) % (max - 12);
+    if (next_random(seed) % 4 == 0)
+        to[n++] = ' ';
+    while (n < n_wanted) {
+        uint32_t id = next_random(seed) % v->source->n_tokens, code = next_random(seed) % 0x5200;
+        size_t n_token = vocab_len(v, id);
+        if (next_random(seed) % 4 == 0) {
+            code += 0x4E00;
+            to[n++] = (char)(0xE0 | code >> 12);
+            to[n++] = (char)(0x80 | (code >> 6 & 0x3F));
+            to[n++] = (char)(0x80 | (code & 0x3F));
+        } else if (n_token >= 3 && n_token <= max - n && vocab_is_char(vocab_text(v, id))) {
+            memcpy(to + n, vocab_text(v, id), n_token);
+            n += n_token;
+        }
+    }
+    return n;
+}
+
+static void characters_of_three_bytes_are_what_merging_by_rank_ends_in(void **state)
+{
+    (void)state;
+    expect_what_merging_ends_in(make_wide_soup, 20000);
+}
+
+static void a_character_that_is_no_token_is_told_by_its_bytes(void **state)
+{
+    (void)state;
+    static const uint32_t expected[] = {54462, 246, 1616, 64838, 109, 11372, 1995, 3348, 122, 246};
+    PL_CLEANUP_TOKEN_IDS struct pl_token_ids ids = {0};
+    assert_int_equal(pl_tokens_encode(vocabularies[PL_ENCODING_O200K_BASE],
+                                      pl_str_of("龘的鬱中国人 龘"), PL_SPECIAL_AS_TEXT, &ids),
+                     PL_OK);
+    assert_int_equal(ids.len, sizeof expected / sizeof *expected);
+    assert_memory_equal(ids.ptr, expected, sizeof expected);
 }
 
 /* What was encoded before in a text is not encoded again; that must not show. */
@@ -297,6 +345,8 @@ int main(void)
         cmocka_unit_test(an_id_that_is_no_token_is_refused_and_nothing_is_appended),
         cmocka_unit_test(every_token_is_its_own_encoding),
         cmocka_unit_test(backtracking_finds_what_merging_by_rank_ends_in),
+        cmocka_unit_test(characters_of_three_bytes_are_what_merging_by_rank_ends_in),
+        cmocka_unit_test(a_character_that_is_no_token_is_told_by_its_bytes),
         cmocka_unit_test(a_long_text_is_the_sum_of_its_pieces),
         cmocka_unit_test(a_million_times_one_letter_is_counted),
         cmocka_unit_test(nothing_is_read_behind_the_text),

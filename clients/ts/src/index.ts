@@ -1,0 +1,141 @@
+/** A Parley server as an object: REST for what is, a socket for what happens. */
+import { Live, type LiveOptions, type SocketClass } from './live.js';
+import type { Position, Problem, Question, Session, Turn } from './types.js';
+
+export * from './types.js';
+export { applyPatch } from './patch.js';
+export { SessionView, type Applied } from './view.js';
+export { Live, LiveError, type LiveOptions, type SocketClass, type SocketLike } from './live.js';
+
+export class ProblemError extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.detail ?? problem.title);
+  }
+}
+
+export interface ClientOptions {
+  url: string;
+  key: string;
+  fetch?: typeof fetch;
+  WebSocket?: SocketClass;
+}
+
+export interface Page<T> {
+  items: T[];
+  total: number;
+  limit: number;
+  offset?: number;
+  next_cursor?: string | null;
+}
+
+export interface ChatMessage {
+  message?: string | unknown[];
+  model?: string;
+  mode?: 'planning' | 'executing';
+  askuser_answer?: { tool_call_id: string; answer: unknown };
+  client_message_id?: string;
+  when_busy?: 'enqueue' | 'reject' | 'interrupt' | 'steer';
+}
+
+export interface Accepted { session_id: string; turn_id?: string; queued: boolean; duplicate?: boolean }
+
+const parsePosition = (text: string | null): Position => {
+  const [epoch, sequence] = (text ?? '1:0').split(':').map(Number);
+  return { epoch: epoch ?? 1, sequence: sequence ?? 0 };
+};
+
+export class Parley {
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+  }
+
+  async request(method: string, path: string, body?: unknown,
+    headers: Record<string, string> = {}): Promise<Response> {
+    const doFetch = this.#options.fetch ?? fetch;
+    const response = await doFetch(new URL(path, this.#options.url), {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#options.key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new ProblemError(await response.json() as Problem);
+    return response;
+  }
+
+  async #json<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await this.request(method, path, body);
+    return (response.status === 204 ? undefined : await response.json()) as T;
+  }
+
+  createSession(fields: Partial<Session> = {}): Promise<Session> {
+    return this.#json('POST', '/api/sessions', fields);
+  }
+
+  session(id: string): Promise<Session> {
+    return this.#json('GET', `/api/sessions/${id}`);
+  }
+
+  sessions(query: Record<string, string> = {}): Promise<Page<Session>> {
+    return this.#json('GET', `/api/sessions?${new URLSearchParams(query)}`);
+  }
+
+  changeSession(id: string, fields: Partial<Session>): Promise<Session> {
+    return this.#json('PATCH', `/api/sessions/${id}`, fields);
+  }
+
+  deleteSession(id: string): Promise<void> {
+    return this.#json('DELETE', `/api/sessions/${id}`);
+  }
+
+  /** Turns, and the position of the same read: load them into a view, then subscribe. */
+  async messages(id: string, query: Record<string, string> = {}):
+    Promise<{ turns: Turn[]; total: number; hasMore: boolean; position: Position }> {
+    const response =
+      await this.request('GET', `/api/sessions/${id}/messages?${new URLSearchParams(query)}`);
+    return {
+      turns: await response.json() as Turn[],
+      total: Number(response.headers.get('x-total-count')),
+      hasMore: response.headers.get('x-has-more') === 'true',
+      position: parsePosition(response.headers.get('x-stream-position')),
+    };
+  }
+
+  turn(id: string, turnId: string): Promise<Turn> {
+    return this.#json('GET', `/api/sessions/${id}/turns/${turnId}`);
+  }
+
+  chat(id: string, message: ChatMessage): Promise<Accepted> {
+    return this.#json('POST', `/api/sessions/${id}/chat`, message);
+  }
+
+  stop(id: string): Promise<unknown> {
+    return this.#json('POST', `/api/sessions/${id}/stop`);
+  }
+
+  async questions(id: string): Promise<Question[]> {
+    return (await this.#json<{ items: Question[] }>('GET', `/api/sessions/${id}/questions`)).items;
+  }
+
+  answer(id: string, toolCallId: string, answer: unknown): Promise<unknown> {
+    return this.#json('POST', `/api/sessions/${id}/questions/${toolCallId}/answer`, { answer });
+  }
+
+  async ticket(): Promise<string> {
+    return (await this.#json<{ ticket: string }>('POST', '/api/ws-tickets')).ticket;
+  }
+
+  /** A live connection; it opens with the first subscription. */
+  live(options: Partial<LiveOptions> = {}): Live {
+    return new Live({
+      url: this.#options.url,
+      ticket: () => this.ticket(),
+      ...(this.#options.WebSocket ? { WebSocket: this.#options.WebSocket } : {}),
+      ...options,
+    });
+  }
+}

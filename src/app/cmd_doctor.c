@@ -1,0 +1,370 @@
+/* parley doctor: is this machine fit to run the server, and is what it keeps sound? Each check says
+ * one line or a few: ok, a warning, or a problem with what to do about it. */
+#include "app/api.h"
+#include "app/local_store.h"
+
+#include "base/utc.h"
+#include "io/clock.h"
+#include "io/conn.h"
+#include "io/file.h"
+#include "io/machine.h"
+#include "json/write.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum level { FINE, WARNING, PROBLEM };
+
+static const struct {
+    const char *name;
+    enum pl_style style;
+} levels[] = {{"ok", PL_STYLE_GOOD}, {"warning", PL_STYLE_BOLD}, {"problem", PL_STYLE_BAD}};
+
+struct finding {
+    const char *check;
+    enum level level;
+    struct pl_str says, advice; /* arena; advice may be empty */
+};
+
+struct exam {
+    struct pl_api api;               /* owned */
+    const char *check;               /* the one that is made */
+    bool is_running;                 /* a server has the store open */
+    PL_VEC(struct finding) findings; /* owned */
+    bool is_cut;                     /* out of memory: a finding is missing */
+};
+
+/* `advice` is NULL where there is nothing to do. */
+static void find(struct exam *exam, enum level level, const char *advice, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static void find(struct exam *exam, enum level level, const char *advice, const char *format, ...)
+{
+    char says[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(says, sizeof says, format, args);
+    va_end(args);
+    struct finding finding = {
+        .check = exam->check,
+        .level = level,
+        .says = pl_arena_dup(&exam->api.texts.arena, pl_str_of(says)),
+        .advice = pl_arena_dup(&exam->api.texts.arena, pl_str_of(advice)),
+    };
+    if (!finding.says.ptr || !pl_vec_push(&exam->findings, finding))
+        exam->is_cut = true;
+}
+
+/* --- where it is kept ------------------------------------------------------------------------ */
+
+static void check_data(struct exam *exam)
+{
+    const char *dir = exam->api.config.data_dir;
+    struct pl_path_info info = pl_path_look(dir);
+    if (!info.is_there)
+        find(exam, WARNING, "\"parley serve\" makes it on its first start", "%s is not there yet",
+             dir);
+    else if (!info.is_directory)
+        find(exam, PROBLEM, "name another one with --data DIR", "%s is not a directory", dir);
+    else if (!info.is_writable)
+        find(exam, PROBLEM, "give it to the user who runs the server (chown)",
+             "%s cannot be written to by this user", dir);
+    else if (!info.is_ours)
+        find(exam, WARNING, "run the server as its owner", "%s belongs to another user", dir);
+    else if (info.mode & 077)
+        find(exam, WARNING, "chmod 700 keeps them out", "others may look into %s (mode %03o)", dir,
+             info.mode);
+    else
+        find(exam, FINE, NULL, "%s, mode %03o", dir, info.mode);
+}
+
+static void check_server(struct exam *exam)
+{
+    struct pl_error err = {0};
+    enum pl_status status = pl_api_is_running(&exam->api, &exam->is_running, &err);
+    if (status != PL_OK) {
+        find(exam, PROBLEM, "end the process that holds the socket, and start the server again",
+             "%s does not answer as it should: %s", exam->api.unix_path, err.message);
+        exam->is_running = true; /* somebody is there: the store is left alone */
+    } else if (exam->is_running) {
+        find(exam, FINE, NULL, "a server is running with this data");
+    } else {
+        find(exam, FINE, NULL, "no server is running with this data");
+    }
+}
+
+static void say_damage(void *ctx, bool is_problem, const char *sentence)
+{
+    find(ctx, is_problem ? PROBLEM : FINE,
+         is_problem ? "make a backup of what is there, and restore the newest sound one" : NULL,
+         "%s", sentence);
+}
+
+static void examine_store(struct exam *exam, const char *url)
+{
+    struct pl_error err = {0};
+    struct pl_store *store = NULL;
+    enum pl_status status = pl_local_store_open(&exam->api, false, &store, &err);
+    if (status != PL_OK) {
+        find(exam, PROBLEM, "see what it says, or restore a backup", "%s cannot be opened: %s", url,
+             err.message);
+        return;
+    }
+    find(exam, FINE, NULL, "%s, schema version %lld, %lld bytes", pl_store_kind(store),
+         (long long)pl_store_schema_version(store), (long long)pl_store_n_bytes(store));
+    status = pl_store_check(store, say_damage, exam, &err);
+    if (status != PL_OK)
+        find(exam, PROBLEM, "restore a backup", "the store cannot be read through: %s",
+             err.message);
+    pl_store_close(store);
+}
+
+/* A running server answers for the store it has open. */
+static void ask_server(struct exam *exam)
+{
+    PL_CLEANUP_BUF struct pl_buf reply;
+    pl_buf_init(&reply, 0);
+    struct pl_http_call call = {.method = "GET"};
+    struct pl_error err = {0};
+    int http_status = 0;
+    enum pl_status status = pl_api_try(&exam->api, &call, "/readyz", &http_status, &reply, &err);
+    if (status != PL_OK)
+        find(exam, PROBLEM, "look into its log, and start it again", "%s", err.message);
+    else if (http_status != 200)
+        find(exam, PROBLEM, "look into its log", "the server does not take work (status %d)",
+             http_status);
+    else
+        find(exam, FINE, NULL,
+             "the server takes work; end it to have the store looked through for damage");
+}
+
+static void check_store(struct exam *exam)
+{
+    const char *url = pl_local_store_url(&exam->api);
+    const char *path = url ? pl_local_store_path(url) : NULL;
+    if (!url)
+        exam->is_cut = true;
+    else if (exam->is_running)
+        ask_server(exam);
+    else if (path && !pl_path_look(path).is_there)
+        find(exam, FINE, NULL, "nothing is kept yet");
+    else
+        examine_store(exam, path ? path : "the store");
+}
+
+static void check_disk(struct exam *exam)
+{
+    enum { MIB = 1 << 20, GIB = 1 << 30 };
+    const char *dir = exam->api.config.data_dir;
+    int64_t n_free = 0, n_all = 0;
+    if (!pl_disk_look(pl_path_look(dir).is_there ? dir : "/", &n_free, &n_all)) {
+        find(exam, WARNING, NULL, "it cannot be told how much room there is");
+        return;
+    }
+    enum level level = n_free < 100 * (int64_t)MIB ? PROBLEM : n_free < GIB ? WARNING : FINE;
+    find(exam, level, level == FINE ? NULL : "make room: nothing can be stored on a full disk",
+         "%lld MiB of %lld MiB are free", (long long)(n_free / MIB), (long long)(n_all / MIB));
+}
+
+/* --- the machine ----------------------------------------------------------------------------- */
+
+static void check_descriptors(struct exam *exam)
+{
+    enum { BESIDE = 256, FEW = 1024 };
+    int64_t most = pl_fd_limit_most();
+    int64_t wanted = (int64_t)exam->api.config.max_connections + BESIDE;
+    enum level level = most < FEW ? PROBLEM : most < wanted ? WARNING : FINE;
+    find(exam, level,
+         level == FINE ? NULL
+                       : "raise the limit (ulimit -Hn, LimitNOFILE= of systemd), or lower "
+                         "--max-connections",
+         "%lld files and connections may be open at once; %zu connections are allowed",
+         (long long)most, exam->api.config.max_connections);
+}
+
+static void check_port(struct exam *exam)
+{
+    const struct pl_server_config *config = &exam->api.config;
+    struct pl_socket socket = {0};
+    struct pl_error err = {0};
+    struct pl_port_holder holder = {0};
+    if (pl_socket_listen_tcp(config->host, config->port, &socket, &err) == PL_OK) {
+        pl_socket_close(&socket);
+        if (config->port)
+            find(exam, FINE, NULL, "%s port %u is free", config->host, config->port);
+        else
+            find(exam, FINE, NULL, "%s has free ports", config->host);
+    } else if (!pl_port_find_holder(config->port, &holder)) {
+        find(exam, exam->is_running ? FINE : PROBLEM,
+             exam->is_running ? NULL : "choose another with --host or --port", "%s", err.message);
+    } else {
+        bool is_ours = exam->is_running && strcmp(holder.name, "parley") == 0;
+        find(exam, is_ours ? FINE : PROBLEM,
+             is_ours ? NULL : "end that process, or choose another port with --port",
+             "%s port %u is taken by process %lld (%s)", config->host, config->port,
+             (long long)holder.pid, holder.name);
+    }
+}
+
+/* What is used when it is there: a shared library or a program, and what for. */
+static const struct {
+    const char *name, *library, *program, *purpose, *package;
+} wanted[] = {
+    {"libcurl", "libcurl.so.4", NULL, "commands that talk to a server need it", "libcurl4"},
+    {"libpq", "libpq.so.5", NULL, "only a store in PostgreSQL needs it", "libpq5"},
+    {"ffmpeg", NULL, "ffmpeg", "only \"parley media\" needs it", "ffmpeg"},
+};
+
+static void check_installed(struct exam *exam)
+{
+    const char *url = exam->api.config.store_url;
+    bool needs_libpq = url && strncmp(url, "postgres", sizeof "postgres" - 1) == 0;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        bool is_there = wanted[i].library ? pl_library_is_there(wanted[i].library)
+                                          : pl_program_is_there(wanted[i].program);
+        bool is_needed = needs_libpq && strcmp(wanted[i].name, "libpq") == 0;
+        char advice[64];
+        snprintf(advice, sizeof advice, "install the package %s", wanted[i].package);
+        if (is_there)
+            find(exam, FINE, NULL, "%s is there", wanted[i].name);
+        else
+            find(exam, is_needed ? PROBLEM : WARNING, advice, "%s is missing; %s", wanted[i].name,
+                 wanted[i].purpose);
+    }
+}
+
+/* The first line of tzdata.zi is "# version 2025b". */
+static void check_zones(struct exam *exam)
+{
+    static const char zones[] = "/usr/share/zoneinfo", list[] = "/usr/share/zoneinfo/tzdata.zi";
+    PL_CLEANUP_FILE struct pl_file file = {0};
+    struct pl_error err = {0};
+    struct pl_str mark = PL_STR("# version "), version = {0};
+    if (pl_file_read(list, 1 << 20, NULL, &file, &err) == PL_OK &&
+        pl_str_starts(file.bytes, mark)) {
+        const char *end = memchr(file.bytes.ptr, '\n', file.bytes.len);
+        version = pl_str_slice(file.bytes, mark.len,
+                               end ? (size_t)(end - file.bytes.ptr) : file.bytes.len);
+    }
+    if (!pl_path_look(zones).is_directory)
+        find(exam, WARNING, "install the package tzdata",
+             "there are no time zones in %s; schedules know UTC only", zones);
+    else
+        find(exam, FINE, NULL, "time zones are there%s%.*s", version.len ? ", version " : "",
+             PL_STR_ARG(version));
+}
+
+static void check_clock(struct exam *exam)
+{
+    enum { DAY = 86400 };
+    int64_t now = pl_clock_unix_s();
+    int64_t earliest = pl_civil_unix_s(&(struct pl_civil){.year = 2026, .month = 1, .day = 1});
+    int64_t latest = pl_civil_unix_s(&(struct pl_civil){.year = 2100, .month = 1, .day = 1});
+    struct pl_path_info data = pl_path_look(exam->api.config.data_dir);
+    char text[PL_UTC_SIZE];
+    pl_utc_write(text, now * 1000);
+    bool is_sane = now >= earliest && now < latest;
+    bool went_back = data.is_there && data.changed_unix_s > now + DAY;
+    find(exam, is_sane && !went_back ? FINE : PROBLEM,
+         is_sane && !went_back ? NULL : "set the clock, and keep it right with NTP",
+         "it is %.19sZ%s", text,
+         !is_sane    ? ", which cannot be"
+         : went_back ? ", and the data was changed later than that"
+                     : "");
+}
+
+/* In an order in which each may rely on those before. */
+static const struct {
+    const char *name;
+    void (*run)(struct exam *exam);
+} checks[] = {
+    {"data", check_data},
+    {"server", check_server},
+    {"store", check_store},
+    {"disk", check_disk},
+    {"descriptors", check_descriptors},
+    {"port", check_port},
+    {"installed", check_installed},
+    {"zones", check_zones},
+    {"clock", check_clock},
+};
+
+/* --- saying it ------------------------------------------------------------------------------- */
+
+static void print_json(const struct exam *exam, bool is_well)
+{
+    struct pl_json_out out = pl_json_out(pl_console_out(exam->api.console));
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "ok");
+    pl_json_out_bool(&out, is_well);
+    pl_json_out_key(&out, "checks");
+    pl_json_out_open(&out, '[');
+    for (size_t i = 0; i < exam->findings.len; i++) {
+        const struct finding *finding = &exam->findings.ptr[i];
+        pl_json_out_open(&out, '{');
+        pl_json_out_key(&out, "check");
+        pl_json_out_text(&out, pl_str_of(finding->check));
+        pl_json_out_key(&out, "level");
+        pl_json_out_text(&out, pl_str_of(levels[finding->level].name));
+        pl_json_out_key(&out, "says");
+        pl_json_out_text(&out, finding->says);
+        pl_json_out_key(&out, "advice");
+        if (finding->advice.len)
+            pl_json_out_text(&out, finding->advice);
+        else
+            pl_json_out_null(&out);
+        pl_json_out_close(&out, '}');
+    }
+    pl_json_out_close(&out, ']');
+    pl_json_out_close(&out, '}');
+    pl_console_puts(exam->api.console, "\n");
+}
+
+static void print_lines(const struct exam *exam)
+{
+    enum { LEVEL_WIDTH = 9 };
+    struct pl_console *console = exam->api.console;
+    for (size_t i = 0; i < exam->findings.len; i++) {
+        const struct finding *finding = &exam->findings.ptr[i];
+        const char *level = levels[finding->level].name;
+        pl_console_put_styled(console, levels[finding->level].style, level);
+        pl_buf_fill(pl_console_out(console), ' ', LEVEL_WIDTH - strlen(level));
+        pl_console_putf(console, "%-12s ", finding->check);
+        pl_console_put_safe(console, finding->says);
+        if (finding->advice.len) {
+            pl_console_puts(console, ": ");
+            pl_console_put_safe(console, finding->advice);
+        }
+        pl_console_puts(console, "\n");
+    }
+}
+
+static enum pl_exit examine(struct exam *exam)
+{
+    struct pl_error err = {0};
+    bool is_well = true;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        exam->check = checks[i].name;
+        pl_console_progress(exam->api.console, "%s ...", exam->check);
+        checks[i].run(exam);
+    }
+    if (exam->is_cut)
+        return pl_api_fail(&exam->api, PL_NOMEM, &err);
+    for (size_t i = 0; i < exam->findings.len; i++)
+        is_well = is_well && exam->findings.ptr[i].level != PROBLEM;
+    if (exam->api.is_json)
+        print_json(exam, is_well);
+    else
+        print_lines(exam);
+    return is_well ? PL_EXIT_OK : PL_EXIT_NO;
+}
+
+enum pl_exit pl_cmd_doctor(struct pl_console *console, const struct pl_args *args)
+{
+    struct exam exam = {0};
+    enum pl_exit code = pl_api_open_local(&exam.api, console, args, "doctor");
+    if (code == PL_EXIT_OK)
+        code = examine(&exam);
+    pl_vec_deinit(&exam.findings);
+    pl_api_close(&exam.api);
+    return code;
+}

@@ -1,0 +1,146 @@
+/* parley restore: a backup in the place of the store, when no server runs. The old file stays
+ * beside it under another name. */
+#include "app/api.h"
+#include "app/local_store.h"
+
+#include "base/utc.h"
+#include "io/clock.h"
+#include "io/machine.h"
+#include "json/write.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct job {
+    struct pl_api api; /* owned */
+    struct pl_console *console;
+    const struct pl_args *args;
+    const char *from;     /* the backup */
+    const char *url;      /* of the store */
+    const char *path;     /* its file; NULL: it is none */
+    struct pl_buf before; /* owned; the name the old file gets; empty: there was none */
+    struct pl_error err;
+};
+
+/* True only for a "y" that a person typed. */
+static bool is_confirmed(struct job *job)
+{
+    char line[16] = "";
+    fprintf(stderr, "Put the backup in the place of %s? The old one is kept beside it. [y/N] ",
+            job->path);
+    fflush(stderr);
+    return fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y');
+}
+
+static enum pl_exit ask_person(struct job *job)
+{
+    if (pl_args_has(job->args, PL_OPT_YES) || !job->path || !pl_path_look(job->path).is_there)
+        return PL_EXIT_OK;
+    if (!isatty(STDIN_FILENO) || !job->console->err_is_terminal)
+        return pl_usage_fail(job->console, "restore",
+                             "there is a store in %s and nobody to ask; --yes replaces it",
+                             job->api.config.data_dir);
+    if (is_confirmed(job))
+        return PL_EXIT_OK;
+    pl_console_say(job->console, "nothing was changed");
+    return PL_EXIT_NO;
+}
+
+/* A second name for the old file. SQLite brings home what is still in its log before the new one
+ * takes the first name, so the old file is whole. */
+static enum pl_status keep_old(struct job *job)
+{
+    char now[PL_UTC_SIZE];
+    if (!job->path || !pl_path_look(job->path).is_there)
+        return PL_OK;
+    pl_utc_write(now, pl_clock_unix_ms());
+    pl_buf_addf(&job->before, "%s.before-%.10s-", job->path, now);
+    for (size_t i = 11; i < 19; i++)
+        if (now[i] != ':')
+            pl_buf_addc(&job->before, now[i]);
+    pl_buf_addc(&job->before, '\0');
+    if (job->before.status != PL_OK)
+        return pl_fail(&job->err, PL_NOMEM, "out of memory");
+    if (link(job->path, job->before.ptr) == 0)
+        return PL_OK;
+    int code = errno;
+    pl_buf_clear(&job->before);
+    return pl_fail(&job->err, PL_IO,
+                   "%s cannot be kept under another name (%s), so nothing was changed", job->path,
+                   strerror(code));
+}
+
+static enum pl_exit finish(struct job *job)
+{
+    bool has_old = job->before.len > 0;
+    if (job->api.is_json) {
+        struct pl_json_out out = pl_json_out(pl_console_out(job->console));
+        pl_json_out_open(&out, '{');
+        pl_json_out_key(&out, "restored");
+        pl_json_out_text(&out, pl_str_of(job->path ? job->path : job->url));
+        pl_json_out_key(&out, "before");
+        if (has_old)
+            pl_json_out_text(&out, pl_str_of(job->before.ptr));
+        else
+            pl_json_out_null(&out);
+        pl_json_out_close(&out, '}');
+        pl_console_puts(job->console, "\n");
+        return PL_EXIT_OK;
+    }
+    pl_console_say(job->console, "restored; \"parley serve\" goes on from there");
+    if (has_old)
+        pl_console_hint(job->console, "What was there before is in %s; delete it when you like.",
+                        job->before.ptr);
+    return PL_EXIT_OK;
+}
+
+static enum pl_exit restore(struct job *job)
+{
+    enum pl_status status =
+        job->path ? pl_local_store_make_dir(&job->api, job->path, &job->err) : PL_OK;
+    if (status == PL_OK)
+        status = keep_old(job);
+    if (status == PL_OK) {
+        status = pl_store_restore(job->url, job->from, &job->err);
+        if (status != PL_OK && job->before.len)
+            unlink(job->before.ptr);
+    }
+    return status == PL_OK ? finish(job) : pl_api_fail(&job->api, status, &job->err);
+}
+
+static enum pl_exit run(struct job *job)
+{
+    bool is_free = false;
+    enum pl_exit code = pl_api_open_local(&job->api, job->console, job->args, "restore");
+    if (code == PL_EXIT_OK)
+        code = pl_local_store_is_free(&job->api, &is_free);
+    if (code != PL_EXIT_OK)
+        return code;
+    if (!is_free) {
+        (void)pl_fail(&job->err, PL_CONFLICT,
+                      "a server is running with the data in %s; end it before restoring",
+                      job->api.config.data_dir);
+        return pl_console_fail(job->console, NULL, &job->err);
+    }
+    job->url = pl_local_store_url(&job->api);
+    if (!job->url)
+        return pl_api_fail(&job->api, PL_NOMEM, &job->err);
+    job->path = pl_local_store_path(job->url);
+    if (access(job->from, R_OK) != 0) {
+        (void)pl_fail(&job->err, PL_UNREADABLE, "it cannot be read: %s", strerror(errno));
+        return pl_console_fail(job->console, job->from, &job->err);
+    }
+    code = ask_person(job);
+    return code == PL_EXIT_OK ? restore(job) : code;
+}
+
+enum pl_exit pl_cmd_restore(struct pl_console *console, const struct pl_args *args)
+{
+    struct job job = {.console = console, .args = args, .from = args->operands.ptr[0]};
+    pl_buf_init(&job.before, 0);
+    enum pl_exit code = run(&job);
+    pl_buf_deinit(&job.before);
+    pl_api_close(&job.api);
+    return code;
+}

@@ -1,0 +1,37 @@
+/* parley serve: the server, until a signal ends it. */
+#include "app/commands.h"
+#include "app/serve_config.h"
+
+#include "server/server.h"
+
+/* Whoever started us may wait for this: it goes out at once. */
+static void say(void *ctx, const char *text)
+{
+    struct pl_console *console = ctx;
+    pl_console_puts(console, text);
+    pl_console_finish(console, PL_EXIT_OK);
+}
+
+enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_error err = {0};
+    struct pl_server_config config;
+    enum pl_status status;
+    if (pl_args_has(args, PL_OPT_PRINT_CONFIG)) {
+        status = pl_serve_config_print(console, &arena, args, &err);
+    } else {
+        status = pl_serve_config_read(&arena, args, &config, &err);
+        if (status == PL_OK)
+            status = pl_server_run(&config, say, console, &err);
+    }
+    if (status == PL_OK)
+        return PL_EXIT_OK;
+    if (status == PL_USAGE)
+        return pl_usage_fail(console, "serve", "%s", err.message);
+    err.status = status;
+    enum pl_exit code = pl_console_fail(console, NULL, &err);
+    /* A server that does not start has failed, whatever stood in the way. */
+    return code == PL_EXIT_NO || code == PL_EXIT_UNREADABLE ? PL_EXIT_FAILED : code;
+}

@@ -1,0 +1,95 @@
+#include "app/columns.h"
+
+#include "base/utf8.h"
+
+enum { GAP = 2 };
+
+void pl_columns_init(struct pl_columns *columns, const char *const *names, size_t n_columns)
+{
+    *columns = (struct pl_columns){.n_columns = n_columns};
+    for (size_t i = 0; i < n_columns; i++)
+        pl_columns_add(columns, pl_str_of(names[i]));
+}
+
+void pl_columns_add(struct pl_columns *columns, struct pl_str cell)
+{
+    if (!pl_vec_push(&columns->cells, cell))
+        columns->is_cut = true;
+}
+
+static void measure(const struct pl_columns *columns, size_t widths[PL_COLUMNS_MAX])
+{
+    memset(widths, 0, PL_COLUMNS_MAX * sizeof *widths);
+    for (size_t i = 0; i < columns->cells.len; i++) {
+        size_t n = pl_utf8_count(columns->cells.ptr[i]);
+        size_t *width = &widths[i % columns->n_columns];
+        *width = n > *width ? n : *width;
+    }
+}
+
+enum pl_status pl_columns_print(const struct pl_columns *columns, struct pl_console *console)
+{
+    size_t widths[PL_COLUMNS_MAX];
+    if (columns->is_cut)
+        return PL_NOMEM;
+    measure(columns, widths);
+    for (size_t i = 0; i < columns->cells.len; i++) {
+        struct pl_str cell = columns->cells.ptr[i];
+        size_t column = i % columns->n_columns;
+        if (i < columns->n_columns)
+            pl_console_put_styled(console, PL_STYLE_BOLD, cell.ptr);
+        else
+            pl_console_put_safe(console, cell);
+        if (column + 1 == columns->n_columns)
+            pl_console_puts(console, "\n");
+        else
+            pl_buf_fill(pl_console_out(console), ' ', widths[column] - pl_utf8_count(cell) + GAP);
+    }
+    return PL_OK;
+}
+
+void pl_columns_deinit(struct pl_columns *columns)
+{
+    pl_vec_deinit(&columns->cells);
+}
+
+struct pl_str pl_line_of(struct pl_texts *texts, struct pl_str text, size_t max_characters)
+{
+    static const char more[] = "…";
+    char *line = pl_arena_alloc(&texts->arena, text.len + sizeof more, 1);
+    if (!line) {
+        texts->is_cut = true;
+        return (struct pl_str){0};
+    }
+    size_t at = 0, n_characters = 0, n_bytes = 0;
+    while (at < text.len && n_characters < max_characters) {
+        size_t from = at;
+        int32_t c = pl_utf8_next(text, &at);
+        if (c == '\n' || c == '\r' || c == '\t')
+            line[from] = ' ';
+        else
+            memcpy(line + from, text.ptr + from, at - from);
+        n_characters++;
+        n_bytes = at;
+    }
+    if (at < text.len) {
+        memcpy(line + n_bytes, more, sizeof more - 1);
+        n_bytes += sizeof more - 1;
+    }
+    return (struct pl_str){line, n_bytes};
+}
+
+struct pl_str pl_time_of(struct pl_texts *texts, struct pl_str rfc3339)
+{
+    enum { DATE = 10, SHOWN = 19 };
+    if (rfc3339.len < SHOWN)
+        return PL_STR("-");
+    char *text = pl_arena_alloc(&texts->arena, SHOWN, 1);
+    if (!text) {
+        texts->is_cut = true;
+        return (struct pl_str){0};
+    }
+    memcpy(text, rfc3339.ptr, SHOWN);
+    text[DATE] = ' ';
+    return (struct pl_str){text, SHOWN};
+}

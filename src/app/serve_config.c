@@ -1,0 +1,430 @@
+#include "app/serve_config.h"
+
+#include "app/suggest.h"
+#include "format/yaml.h"
+#include "io/file.h"
+#include "json/text.h"
+#include "json/write.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { MAX_FILE_BYTES = 256 << 10, MAX_LIST = 64 };
+
+enum kind { TEXT, NUMBER, FLAG, LIST, LEVEL };
+
+struct setting {
+    const char *name; /* in the file; with PARLEY_ before it and in capitals, in the environment */
+    enum pl_option_id option;
+    enum kind kind;
+    size_t place; /* in pl_server_config */
+    const char *otherwise;
+    uint64_t least, most; /* of a number */
+};
+
+#define AT(member) offsetof(struct pl_server_config, member)
+static const struct setting settings[] = {
+    {"host", PL_OPT_HOST, TEXT, AT(host), "127.0.0.1", 0, 0},
+    {"port", PL_OPT_PORT, NUMBER, AT(port), "8787", 0, 65535},
+    {"data", PL_OPT_DATA, TEXT, AT(data_dir), NULL, 0, 0},
+    {"store", PL_OPT_STORE, TEXT, AT(store_url), NULL, 0, 0},
+    {"unix", PL_OPT_UNIX, TEXT, AT(unix_path), NULL, 0, 0},
+    {"tls_cert", PL_OPT_TLS_CERT, TEXT, AT(tls_cert), NULL, 0, 0},
+    {"tls_key", PL_OPT_TLS_KEY, TEXT, AT(tls_key), NULL, 0, 0},
+    {"behind_proxy", PL_OPT_BEHIND_PROXY, FLAG, AT(is_behind_proxy), "false", 0, 0},
+    {"allow_host", PL_OPT_ALLOW_HOST, LIST, AT(hosts), NULL, 0, 0},
+    {"allow_origin", PL_OPT_ALLOW_ORIGIN, LIST, AT(origins), NULL, 0, 0},
+    {"shards", PL_OPT_SHARDS, NUMBER, AT(n_shards), "0", 0, 64},
+    {"workers", PL_OPT_WORKERS, NUMBER, AT(n_workers), "4", 1, 256},
+    {"max_connections", PL_OPT_MAX_CONNECTIONS, NUMBER, AT(max_connections), "20000", 1, 1000000},
+    {"drain_ms", PL_OPT_DRAIN, NUMBER, AT(drain_ms), "10000", 0, 600000},
+    {"log_level", PL_OPT_LOG_LEVEL, LEVEL, AT(log_level), "info", 0, 0},
+    {"log_json", PL_OPT_LOG_JSON, FLAG, AT(is_log_json), "false", 0, 0},
+    {"model", PL_OPT_MODEL, TEXT, AT(default_model), "demo/echo", 0, 0},
+};
+#undef AT
+enum { N_SETTINGS = sizeof settings / sizeof *settings };
+
+static const char *const levels[] = {"error", "warning", "info", "request"};
+
+/* A setting as it was made: several texts for a list, else one. */
+struct value {
+    const char *texts[MAX_LIST + 1];
+    size_t n;
+    const char *origin; /* "--port", "PARLEY_PORT", the file's name, "default" */
+};
+
+struct reading {
+    struct pl_arena *arena;     /* borrowed */
+    const struct pl_args *args; /* borrowed */
+    const char *path;           /* of the file; NULL when there is none */
+    struct pl_json_doc file;    /* root NULL when there is none */
+    struct value values[N_SETTINGS];
+};
+
+static const char *format_text(struct pl_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static const char *format_text(struct pl_arena *arena, const char *format, ...)
+{
+    char text[4096];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof text)
+        return NULL;
+    return pl_arena_dup(arena, (struct pl_str){text, (size_t)n + 1}).ptr;
+}
+
+/* "$XDG_…/parley", or below the home directory. */
+static const char *home_path(struct pl_arena *arena, const char *variable, const char *below_home,
+                             const char *rest)
+{
+    const char *base = getenv(variable), *home = getenv("HOME");
+    if (base && base[0] == '/')
+        return format_text(arena, "%s/parley%s", base, rest);
+    return format_text(arena, "%s/%s/parley%s", home && *home ? home : "", below_home, rest);
+}
+
+static bool add(struct value *value, const char *text)
+{
+    if (!text || value->n == MAX_LIST)
+        return false;
+    value->texts[value->n++] = text;
+    return true;
+}
+
+/* --- the three places ------------------------------------------------------------------------ */
+
+static enum pl_status from_flags(struct reading *reading, const struct setting *setting,
+                                 struct value *value)
+{
+    for (size_t i = 0; i < reading->args->uses.len; i++) {
+        const struct pl_option_use *use = &reading->args->uses.ptr[i];
+        if (use->option->id != setting->option)
+            continue;
+        value->origin = format_text(reading->arena, "--%s", use->option->name);
+        if (!value->origin || !add(value, setting->kind == FLAG ? "true" : use->values[0]))
+            return PL_LIMIT;
+    }
+    return PL_OK;
+}
+
+/* Words between commas. */
+static enum pl_status split(struct pl_arena *arena, const char *text, struct value *value)
+{
+    for (const char *at = text; *at;) {
+        size_t n = strcspn(at, ",");
+        if (n && !add(value, format_text(arena, "%.*s", (int)n, at)))
+            return PL_LIMIT;
+        at += n + (at[n] == ',');
+    }
+    return PL_OK;
+}
+
+static enum pl_status from_environment(struct reading *reading, const struct setting *setting,
+                                       struct value *value)
+{
+    char name[64];
+    int n = snprintf(name, sizeof name, "PARLEY_%s", setting->name);
+    for (int i = 0; i < n; i++)
+        name[i] = name[i] >= 'a' && name[i] <= 'z' ? (char)(name[i] - 'a' + 'A') : name[i];
+    const char *text = getenv(name);
+    if (!text || !*text)
+        return PL_OK;
+    value->origin = format_text(reading->arena, "%s", name);
+    if (setting->kind == LIST)
+        return split(reading->arena, text, value);
+    return value->origin && add(value, text) ? PL_OK : PL_NOMEM;
+}
+
+/* A scalar of the file as text. */
+static const char *scalar(struct reading *reading, const struct pl_json_node *node)
+{
+    struct pl_str text = pl_json_span(&reading->file, node);
+    if (pl_json_kind(node) == PL_JSON_STRING &&
+        pl_json_text(reading->arena, &reading->file, node, &text) != PL_OK)
+        return NULL;
+    return format_text(reading->arena, "%.*s", PL_STR_ARG(text));
+}
+
+static enum pl_status from_file(struct reading *reading, const struct setting *setting,
+                                struct value *value, struct pl_error *err)
+{
+    const struct pl_json_node *node =
+        reading->file.root
+            ? pl_json_get(&reading->file, reading->file.root, pl_str_of(setting->name))
+            : NULL;
+    if (!node || pl_json_kind(node) == PL_JSON_NULL)
+        return PL_OK;
+    value->origin = reading->path;
+    if (!pl_json_is_container(node))
+        return add(value, scalar(reading, node)) ? PL_OK : PL_NOMEM;
+    if (setting->kind != LIST || pl_json_kind(node) != PL_JSON_ARRAY)
+        return pl_fail(err, PL_INVALID, "%s: \"%s\" is one value, not %s", reading->path,
+                       setting->name, pl_json_kind_name(pl_json_kind(node)));
+    for (const struct pl_json_node *one = pl_json_first(node); one < pl_json_end(node);
+         one = pl_json_next(one))
+        if (pl_json_is_container(one) || !add(value, scalar(reading, one)))
+            return pl_fail(err, PL_INVALID, "%s: \"%s\" is a list of at most %d names",
+                           reading->path, setting->name, MAX_LIST);
+    return PL_OK;
+}
+
+static enum pl_status check_names(struct reading *reading, struct pl_error *err)
+{
+    const struct pl_json_node *root = reading->file.root;
+    if (pl_json_kind(root) != PL_JSON_OBJECT)
+        return pl_fail(err, PL_INVALID, "%s: this is no list of settings (name: value)",
+                       reading->path);
+    for (const struct pl_json_node *key = pl_json_first(root); key < pl_json_end(root);
+         key = pl_json_next_member(key)) {
+        struct pl_str name = pl_json_raw(&reading->file, key);
+        struct pl_suggest suggest = pl_suggest(name);
+        bool is_known = false;
+        for (size_t i = 0; i < N_SETTINGS && !is_known; i++) {
+            is_known = pl_str_eq(name, pl_str_of(settings[i].name));
+            pl_suggest_offer(&suggest, settings[i].name);
+        }
+        if (!is_known)
+            return pl_fail(err, PL_INVALID, "%s: there is no setting \"%.*s\"%s%s%s", reading->path,
+                           PL_STR_ARG(name), suggest.best ? "; did you mean \"" : "",
+                           suggest.best ? suggest.best : "", suggest.best ? "\"?" : "");
+    }
+    return PL_OK;
+}
+
+/* A file that is not there is no mistake; one that cannot be read is. */
+static enum pl_status read_file(struct reading *reading, struct pl_error *err)
+{
+    PL_CLEANUP_FILE struct pl_file file = {0};
+    PL_CLEANUP_BUF struct pl_buf json;
+    pl_buf_init(&json, 0);
+    const char *path = home_path(reading->arena, "XDG_CONFIG_HOME", ".config", "/config.yaml");
+    if (!path || access(path, F_OK) != 0)
+        return PL_OK;
+    reading->path = path;
+    enum pl_status status = pl_file_read(path, MAX_FILE_BYTES, NULL, &file, err);
+    if (status == PL_OK)
+        status = pl_yaml_read(&json, file.bytes, err);
+    struct pl_str text = pl_arena_dup(reading->arena, pl_buf_str(&json));
+    if (status == PL_OK)
+        status = pl_json_parse(reading->arena, text, NULL, &reading->file, err);
+    if (status == PL_OK)
+        return check_names(reading, err);
+    char why[400];
+    snprintf(why, sizeof why, "%.399s", err->message);
+    return pl_fail(err, PL_INVALID, "%s cannot be read: %s", path, why);
+}
+
+static enum pl_status by_default(struct reading *reading, const struct setting *setting,
+                                 struct value *value)
+{
+    const char *text = setting->otherwise;
+    if (setting->option == PL_OPT_DATA)
+        text = home_path(reading->arena, "XDG_DATA_HOME", ".local/share", "");
+    value->origin = "default";
+    return !text || add(value, text) ? PL_OK : PL_NOMEM;
+}
+
+static enum pl_status gather(struct reading *reading, struct pl_error *err)
+{
+    enum pl_status status = read_file(reading, err);
+    for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++) {
+        struct value *value = &reading->values[i];
+        status = from_flags(reading, &settings[i], value);
+        if (status == PL_OK && !value->n)
+            status = from_environment(reading, &settings[i], value);
+        if (status == PL_OK && !value->n)
+            status = from_file(reading, &settings[i], value, err);
+        if (status == PL_OK && !value->n)
+            status = by_default(reading, &settings[i], value);
+        if (status == PL_LIMIT)
+            return pl_fail(err, PL_USAGE, "\"%s\" is given more than %d times", settings[i].name,
+                           MAX_LIST);
+    }
+    if (status == PL_NOMEM)
+        return pl_fail(err, status, "%s", pl_status_info(status)->text);
+    return status;
+}
+
+/* --- into the configuration ------------------------------------------------------------------ */
+
+static enum pl_status wrong(const struct setting *setting, const struct value *value,
+                            struct pl_error *err, const char *expected)
+{
+    return pl_fail(err, PL_USAGE, "%s (from %s) is %s, not \"%s\"", setting->name, value->origin,
+                   expected, value->texts[0]);
+}
+
+static enum pl_status read_number(const struct setting *setting, const struct value *value,
+                                  uint64_t *ret, struct pl_error *err)
+{
+    uint64_t number = 0;
+    const char *at = value->texts[0];
+    for (; *at >= '0' && *at <= '9' && number <= setting->most; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    if (*at || at == value->texts[0] || number < setting->least || number > setting->most) {
+        char expected[80];
+        snprintf(expected, sizeof expected, "a whole number from %llu to %llu",
+                 (unsigned long long)setting->least, (unsigned long long)setting->most);
+        return wrong(setting, value, err, expected);
+    }
+    *ret = number;
+    return PL_OK;
+}
+
+static enum pl_status put_number(const struct setting *setting, const struct value *value,
+                                 struct pl_server_config *config, struct pl_error *err)
+{
+    uint64_t number = 0;
+    enum pl_status status = read_number(setting, value, &number, err);
+    if (status != PL_OK)
+        return status;
+    switch (setting->option) {
+    case PL_OPT_PORT:
+        config->port = (uint16_t)number;
+        break;
+    case PL_OPT_SHARDS:
+        config->n_shards = (size_t)number;
+        break;
+    case PL_OPT_WORKERS:
+        config->n_workers = (size_t)number;
+        break;
+    case PL_OPT_MAX_CONNECTIONS:
+        config->max_connections = (size_t)number;
+        break;
+    default:
+        config->drain_ms = (int64_t)number;
+        break;
+    }
+    return PL_OK;
+}
+
+static enum pl_status put_list(struct reading *reading, const struct value *value,
+                               const char *const **to)
+{
+    const char **list = pl_arena_zalloc(reading->arena, value->n + 1, sizeof *list);
+    if (!list)
+        return PL_NOMEM;
+    memcpy(list, value->texts, value->n * sizeof *list);
+    *to = list;
+    return PL_OK;
+}
+
+static enum pl_status put(struct reading *reading, const struct setting *setting,
+                          const struct value *value, struct pl_server_config *config,
+                          struct pl_error *err)
+{
+    char *place = (char *)config + setting->place;
+    const char *text = value->n ? value->texts[value->n - 1] : NULL;
+    switch (setting->kind) {
+    case TEXT:
+        *(const char **)(void *)place = text;
+        return PL_OK;
+    case NUMBER:
+        return put_number(setting, value, config, err);
+    case FLAG:
+        if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0 && strcmp(text, "1") != 0 &&
+            strcmp(text, "0") != 0)
+            return wrong(setting, value, err, "true or false");
+        *(bool *)place = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+        return PL_OK;
+    case LIST:
+        return put_list(reading, value, (const char *const **)(void *)place);
+    case LEVEL:
+        for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+            if (strcmp(text, levels[i]) == 0) {
+                config->log_level = (int)i;
+                return PL_OK;
+            }
+        return wrong(setting, value, err, "error, warning, info or request");
+    }
+    return PL_INTERNAL;
+}
+
+enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args *args,
+                                    struct pl_server_config *ret_config, struct pl_error *err)
+{
+    struct reading *reading = pl_arena_zalloc(arena, 1, sizeof *reading);
+    struct pl_server_config config = {0};
+    if (!reading)
+        return pl_fail(err, PL_NOMEM, "%s", pl_status_info(PL_NOMEM)->text);
+    reading->arena = arena;
+    reading->args = args;
+    enum pl_status status = gather(reading, err);
+    for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++)
+        status = put(reading, &settings[i], &reading->values[i], &config, err);
+    if (status == PL_OK && !config.tls_cert != !config.tls_key)
+        status = pl_fail(err, PL_USAGE,
+                         "a certificate needs its key: give both --tls-cert and "
+                         "--tls-key");
+    if (status == PL_OK)
+        *ret_config = config;
+    return status;
+}
+
+/* --- showing --------------------------------------------------------------------------------- */
+
+static void show_json(struct pl_json_out *out, const struct setting *setting,
+                      const struct value *value)
+{
+    pl_json_out_key(out, setting->name);
+    pl_json_out_open(out, '{');
+    pl_json_out_key(out, "value");
+    if (setting->kind == LIST)
+        pl_json_out_open(out, '[');
+    else if (!value->n)
+        pl_json_out_null(out);
+    for (size_t i = 0; i < value->n; i++) {
+        if (setting->kind == NUMBER || setting->kind == FLAG)
+            pl_json_out_raw(out, pl_str_of(value->texts[i]));
+        else
+            pl_json_out_text(out, pl_str_of(value->texts[i]));
+    }
+    if (setting->kind == LIST)
+        pl_json_out_close(out, ']');
+    pl_json_out_key(out, "origin");
+    pl_json_out_text(out, pl_str_of(value->origin));
+    pl_json_out_close(out, '}');
+}
+
+static void show_line(struct pl_console *console, const struct setting *setting,
+                      const struct value *value)
+{
+    pl_console_putf(console, "%s:", setting->name);
+    for (size_t i = 0; i < value->n; i++) {
+        pl_console_puts(console, i ? ", " : " ");
+        pl_console_put_safe(console, pl_str_of(value->texts[i]));
+    }
+    pl_console_putf(console, "  # %s\n", value->origin);
+}
+
+enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena *arena,
+                                     const struct pl_args *args, struct pl_error *err)
+{
+    struct pl_server_config config;
+    enum pl_status status = pl_serve_config_read(arena, args, &config, err);
+    struct reading *reading = pl_arena_zalloc(arena, 1, sizeof *reading);
+    if (status != PL_OK || !reading)
+        return status == PL_OK ? PL_NOMEM : status;
+    reading->arena = arena;
+    reading->args = args;
+    status = gather(reading, err);
+    bool is_json = pl_args_has(args, PL_OPT_JSON);
+    struct pl_json_out out = pl_json_out(pl_console_out(console));
+    if (is_json)
+        pl_json_out_open(&out, '{');
+    for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++) {
+        if (is_json)
+            show_json(&out, &settings[i], &reading->values[i]);
+        else
+            show_line(console, &settings[i], &reading->values[i]);
+    }
+    if (is_json) {
+        pl_json_out_close(&out, '}');
+        pl_console_puts(console, "\n");
+    }
+    return status;
+}

@@ -1,0 +1,19 @@
+/* What `parley serve` is told: by flags, then by the environment (PARLEY_…), then by one file
+ * ($XDG_CONFIG_HOME/parley/config.yaml), then by nobody. One table has them all. */
+#ifndef PL_APP_SERVE_CONFIG_H
+#define PL_APP_SERVE_CONFIG_H
+
+#include "app/commands.h"
+#include "base/arena.h"
+#include "server/config.h"
+
+/* Fills *ret_config; its strings are memory of the arena, of argv or of the environment. PL_USAGE
+ * or PL_INVALID with a sentence that names the setting and where it was made. */
+enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args *args,
+                                    struct pl_server_config *ret_config, struct pl_error *err);
+
+/* Every setting with its value and where that comes from; as text, or as one JSON object. */
+enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena *arena,
+                                     const struct pl_args *args, struct pl_error *err);
+
+#endif

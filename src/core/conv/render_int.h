@@ -1,0 +1,59 @@
+/* What the two halves of rendering share: the variables (render_vars.c), and the texts they stand
+ * in (render.c). */
+#ifndef PL_CONV_RENDER_INT_H
+#define PL_CONV_RENDER_INT_H
+
+#include "conv/render.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "json/edit.h"
+#include "schema/regex.h"
+
+struct pl_render_variable {
+    struct pl_str name;
+    struct pl_str value;                   /* given, or declared as default */
+    const struct pl_json_node *declared;   /* in variables[]; NULL: nowhere */
+    const struct pl_json_node *missing_at; /* the first text that needs a value it has not got */
+    bool has_value, is_given, is_used;
+};
+
+struct pl_render_run {
+    const struct pl_render_opts *opts;
+    struct pl_rendered *made;
+    struct pl_arena arena;
+    struct pl_json_doc doc; /* its text is the one that was given, comments and all */
+    struct pl_json_edit edit;
+    struct pl_map names; /* to an index of variables */
+    PL_VEC(struct pl_render_variable) variables;
+    struct pl_regex *name_regex; /* NULL until a name needs it */
+    struct pl_regex_scratch *name_scratch;
+    struct pl_buf raw, scratch;
+    enum pl_status status; /* sticky: PL_NOMEM and the like */
+};
+
+/* Keeps the first failure. */
+void pl_render_note(struct pl_render_run *r, enum pl_status status);
+
+/* NULL also when the member is of another kind. */
+const struct pl_json_node *pl_render_member(const struct pl_render_run *r,
+                                            const struct pl_json_node *object, const char *key,
+                                            enum pl_json_kind kind);
+
+/* A string decoded, anything else as it is spelled. */
+struct pl_str pl_render_text_of(struct pl_render_run *r, const struct pl_json_node *n);
+
+bool pl_render_is_name(struct pl_render_run *r, struct pl_str name);
+
+/* Reads variables[] and then what the caller gave. */
+void pl_render_declare(struct pl_render_run *r);
+
+/* What a variable says in the text `node`, which may have a value of its own for it (or NULL);
+ * false when it has none and stays as it is. */
+bool pl_render_value(struct pl_render_run *r, struct pl_str name, const struct pl_str *preset,
+                     const struct pl_json_node *node, struct pl_str *ret_value);
+
+/* Says what was missing, wrong or of no use, once every text has been seen. */
+void pl_render_review(struct pl_render_run *r);
+
+#endif

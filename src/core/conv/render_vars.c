@@ -1,0 +1,269 @@
+/* The variables of a prompt: their names, what is declared of them, and which values they may have.
+ */
+#include "conv/render_int.h"
+
+#include "base/utf8.h"
+#include "json/pointer.h"
+#include "json/text.h"
+
+void pl_render_note(struct pl_render_run *r, enum pl_status status)
+{
+    if (status != PL_OK && r->status == PL_OK)
+        r->status = status;
+}
+
+/* Names. Most are ASCII; the others are left to Unicode's own classes. Marks belong to letters:
+ * without them no word of Hindi or Thai could be written. */
+
+enum name_kind { NAME_NO, NAME_YES, NAME_MAYBE };
+
+static enum name_kind look_at_name(struct pl_str name)
+{
+    enum name_kind kind = name.len ? NAME_YES : NAME_NO;
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.ptr[i], lower = c | 0x20;
+        if (c >= 0x80)
+            kind = NAME_MAYBE;
+        else if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9') && c != '_' &&
+                 c != '.' && c != '-')
+            return NAME_NO;
+    }
+    return kind;
+}
+
+static enum pl_status prepare_names(struct pl_regex **regex, struct pl_regex_scratch **scratch)
+{
+    enum pl_status status = PL_OK;
+    if (!*regex)
+        status = pl_regex_compile(PL_STR("^[\\p{L}\\p{M}\\p{N}_.\\-]+$"), regex, NULL);
+    if (status == PL_OK && !*scratch)
+        status = pl_regex_scratch_create(scratch);
+    return status;
+}
+
+bool pl_render_is_name(struct pl_render_run *r, struct pl_str name)
+{
+    enum name_kind kind = look_at_name(name);
+    if (kind != NAME_MAYBE)
+        return kind == NAME_YES;
+    enum pl_status status = prepare_names(&r->name_regex, &r->name_scratch);
+    if (status == PL_OK)
+        status = pl_regex_search(r->name_regex, r->name_scratch, name);
+    if (status != PL_NOT_FOUND)
+        pl_render_note(r, status);
+    return status == PL_OK;
+}
+
+enum pl_status pl_render_check_name(struct pl_str name)
+{
+    enum name_kind kind = pl_utf8_is_valid(name) ? look_at_name(name) : NAME_NO;
+    if (kind != NAME_MAYBE)
+        return kind == NAME_YES ? PL_OK : PL_INVALID;
+    struct pl_regex *regex = NULL;
+    struct pl_regex_scratch *scratch = NULL;
+    enum pl_status status = prepare_names(&regex, &scratch);
+    if (status == PL_OK)
+        status = pl_regex_search(regex, scratch, name);
+    pl_regex_scratch_destroy(scratch);
+    pl_regex_destroy(regex);
+    return status == PL_NOT_FOUND ? PL_INVALID : status;
+}
+
+/* The variable of a name, made when it is new; NULL when out of memory. */
+static struct pl_render_variable *find(struct pl_render_run *r, struct pl_str name)
+{
+    bool is_new;
+    struct pl_map_entry *entry = pl_map_put(&r->names, name, &is_new);
+    if (entry && is_new) {
+        entry->value = r->variables.len;
+        if (!pl_vec_push(&r->variables, (struct pl_render_variable){.name = name}))
+            entry = NULL;
+    }
+    if (!entry) {
+        r->status = PL_NOMEM;
+        return NULL;
+    }
+    return &r->variables.ptr[entry->value];
+}
+
+const struct pl_json_node *pl_render_member(const struct pl_render_run *r,
+                                            const struct pl_json_node *object, const char *key,
+                                            enum pl_json_kind kind)
+{
+    const struct pl_json_node *n = pl_json_get(&r->doc, object, pl_str_of(key));
+    return n && pl_json_kind(n) == kind ? n : NULL;
+}
+
+struct pl_str pl_render_text_of(struct pl_render_run *r, const struct pl_json_node *n)
+{
+    struct pl_str text = pl_json_span(&r->doc, n);
+    if (pl_json_kind(n) == PL_JSON_STRING)
+        pl_render_note(r, pl_json_text(&r->arena, &r->doc, n, &text));
+    return text;
+}
+
+static void add_place(struct pl_render_run *r, const struct pl_json_node *node)
+{
+    struct pl_buf *to = &r->made->problems;
+    pl_buf_adds(to, " (at ");
+    pl_json_pointer_of(to, &r->doc, node);
+    pl_buf_adds(to, ")\n");
+}
+
+/* Declarations. */
+
+static void declare(struct pl_render_run *r, const struct pl_json_node *entry)
+{
+    const struct pl_json_node *name = pl_render_member(r, entry, "name", PL_JSON_STRING);
+    if (!name || !pl_render_is_name(r, pl_render_text_of(r, name))) {
+        pl_buf_adds(&r->made->problems, "a declared variable needs a \"name\" of letters, digits, "
+                                        "\"_\", \".\" and \"-\"");
+        add_place(r, entry);
+        return;
+    }
+    struct pl_render_variable *v = find(r, pl_render_text_of(r, name));
+    if (!v)
+        return;
+    v->declared = entry;
+    const struct pl_json_node *preset = pl_json_get(&r->doc, entry, PL_STR("default"));
+    if (preset && pl_json_kind(preset) != PL_JSON_NULL) {
+        v->value = pl_render_text_of(r, preset);
+        v->has_value = true;
+    }
+}
+
+static void declare_all(struct pl_render_run *r)
+{
+    const struct pl_json_node *list = pl_render_member(r, r->doc.root, "variables", PL_JSON_ARRAY);
+    if (!list)
+        return;
+    for (const struct pl_json_node *n = pl_json_first(list);
+         n < pl_json_end(list) && r->status == PL_OK; n = pl_json_next(n))
+        declare(r, n);
+}
+
+static void give_all(struct pl_render_run *r)
+{
+    for (size_t i = 0; i < r->opts->n_vars && r->status == PL_OK; i++) {
+        struct pl_render_variable *v = find(r, r->opts->vars[i].name);
+        if (!v)
+            return;
+        v->value = r->opts->vars[i].value;
+        v->has_value = v->is_given = true;
+    }
+}
+
+void pl_render_declare(struct pl_render_run *r)
+{
+    declare_all(r);
+    give_all(r);
+}
+
+static bool is_number(struct pl_render_run *r, struct pl_str value)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_json_doc doc;
+    enum pl_status status = pl_json_parse(&arena, value, NULL, &doc, NULL);
+    if (status == PL_NOMEM)
+        pl_render_note(r, status);
+    return status == PL_OK && pl_json_kind(doc.root) == PL_JSON_NUMBER &&
+           doc.root->len == value.len;
+}
+
+/* An option is a value, or an object with a "value" and a label. */
+static bool is_option(struct pl_render_run *r, const struct pl_json_node *options,
+                      struct pl_str value)
+{
+    for (const struct pl_json_node *n = pl_json_first(options); n < pl_json_end(options);
+         n = pl_json_next(n)) {
+        const struct pl_json_node *said =
+            pl_json_kind(n) == PL_JSON_OBJECT ? pl_json_get(&r->doc, n, PL_STR("value")) : n;
+        if (said && pl_str_eq(pl_render_text_of(r, said), value))
+            return true;
+    }
+    return false;
+}
+
+static void add_options(struct pl_render_run *r, const struct pl_json_node *options)
+{
+    struct pl_buf *to = &r->made->problems;
+    for (const struct pl_json_node *n = pl_json_first(options); n < pl_json_end(options);
+         n = pl_json_next(n)) {
+        const struct pl_json_node *said =
+            pl_json_kind(n) == PL_JSON_OBJECT ? pl_json_get(&r->doc, n, PL_STR("value")) : n;
+        if (n != pl_json_first(options))
+            pl_buf_adds(to, ", ");
+        if (said)
+            pl_buf_add(to, pl_json_span(&r->doc, said));
+    }
+}
+
+/* Whether a declared variable may have this value. */
+static void check_value(struct pl_render_run *r, const struct pl_render_variable *v,
+                        struct pl_str value)
+{
+    const struct pl_json_node *type = pl_render_member(r, v->declared, "type", PL_JSON_STRING);
+    const struct pl_json_node *options = pl_render_member(r, v->declared, "options", PL_JSON_ARRAY);
+    const struct pl_json_node *required =
+        pl_render_member(r, v->declared, "required", PL_JSON_TRUE);
+    struct pl_buf *to = &r->made->problems;
+    bool is_select = type && pl_json_text_is(&r->doc, type, PL_STR("select"));
+    if (required && value.len == 0) {
+        pl_buf_addf(to, "the variable \"%.*s\" is required and must not be empty",
+                    PL_STR_ARG(v->name));
+    } else if (type && pl_json_text_is(&r->doc, type, PL_STR("number")) && !is_number(r, value)) {
+        pl_buf_addf(to, "the variable \"%.*s\" must be a number, not \"%.*s\"", PL_STR_ARG(v->name),
+                    PL_STR_ARG(value));
+    } else if (is_select && options && !is_option(r, options, value)) {
+        pl_buf_addf(to, "the variable \"%.*s\" cannot be \"%.*s\"; it is one of ",
+                    PL_STR_ARG(v->name), PL_STR_ARG(value));
+        add_options(r, options);
+    } else {
+        return;
+    }
+    add_place(r, v->declared);
+}
+
+bool pl_render_value(struct pl_render_run *r, struct pl_str name, const struct pl_str *preset,
+                     const struct pl_json_node *node, struct pl_str *ret_value)
+{
+    struct pl_render_variable *v = find(r, name);
+    if (!v)
+        return false;
+    v->is_used = true;
+    if (preset && !v->is_given) {
+        if (v->declared)
+            check_value(r, v, *preset);
+        *ret_value = *preset;
+        return true;
+    }
+    if (!v->has_value && !v->missing_at)
+        v->missing_at = node;
+    *ret_value = v->value;
+    return v->has_value;
+}
+
+void pl_render_review(struct pl_render_run *r)
+{
+    struct pl_buf *to = &r->made->problems;
+    for (size_t i = 0; i < r->variables.len; i++) {
+        struct pl_render_variable *v = &r->variables.ptr[i];
+        if (v->declared && v->has_value)
+            check_value(r, v, v->value);
+        const struct pl_json_node *at = v->missing_at;
+        if (!at && !v->has_value && !v->is_used && v->declared &&
+            pl_render_member(r, v->declared, "required", PL_JSON_TRUE))
+            at = v->declared;
+        if (at && !r->opts->is_preview) {
+            pl_buf_addf(to, "the variable \"%.*s\" has no value; give it with --var %.*s=…",
+                        PL_STR_ARG(v->name), PL_STR_ARG(v->name));
+            add_place(r, at);
+        }
+        if (v->is_given && !v->is_used && !v->declared)
+            pl_buf_addf(&r->made->notes, "no text has the variable \"%.*s\"\n",
+                        PL_STR_ARG(v->name));
+    }
+    pl_render_note(r, to->status);
+    pl_render_note(r, r->made->notes.status);
+}

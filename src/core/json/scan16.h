@@ -1,0 +1,45 @@
+/* Sixteen bytes at a time: which of them are special in a JSON string, one bit each. SSE2 is part
+ * of every x86-64; elsewhere the compiler makes of the loops what it can. */
+#ifndef PL_JSON_SCAN16_H
+#define PL_JSON_SCAN16_H
+
+#include <stdint.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum { PL_SCAN16 = 16 };
+
+/* The backslashes. */
+static inline uint32_t pl_scan16_backslashes(const char *p)
+{
+#ifdef __SSE2__
+    __m128i bytes = _mm_loadu_si128((const __m128i *)p);
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+#else
+    uint32_t bits = 0;
+    for (int i = 0; i < PL_SCAN16; i++)
+        bits |= (uint32_t)(p[i] == '\\') << i;
+    return bits;
+#endif
+}
+
+/* What a string may hold only escaped: quotes, backslashes, control characters. */
+static inline uint32_t pl_scan16_specials(const char *p)
+{
+#ifdef __SSE2__
+    __m128i bytes = _mm_loadu_si128((const __m128i *)p);
+    __m128i quotes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+    __m128i backslashes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+    __m128i controls = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
+    return (uint32_t)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quotes, backslashes), controls));
+#else
+    uint32_t bits = 0;
+    for (int i = 0; i < PL_SCAN16; i++)
+        bits |= (uint32_t)(p[i] == '"' || p[i] == '\\' || (unsigned char)p[i] < 0x20) << i;
+    return bits;
+#endif
+}
+
+#endif

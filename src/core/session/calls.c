@@ -1,0 +1,238 @@
+/* The calls of a turn: started in the order the model made them, at most PL_SESSION_MAX_PARALLEL at
+ * once, once the model has finished. A call that cannot be run gets an error the model can repair.
+ *
+ * Two tools are part of every session: AskUserQuestion asks a person (question.c), Agent starts a
+ * loop of its own, whose last text is the result. */
+#include "session/session_int.h"
+
+#include "json/text.h"
+
+void pl_call_set_status(struct pl_step *x, struct pl_turn *turn, struct pl_call *call,
+                        enum pl_call_status status)
+{
+    if (call->status != status && !pl_call_may_become(call->status, status))
+        return;
+    call->status = status;
+    struct pl_json_out out = pl_patch_begin(x, turn, "set_tool_status", true);
+    pl_out_member(&out, "tool_call_id", pl_str_of(call->id.text));
+    pl_out_member(&out, "status", pl_str_of(pl_call_status_text(status)));
+    pl_out_json(&out, "pending_question_ref", call->ref);
+    pl_patch_end(x, turn, &out);
+}
+
+void pl_call_settle(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+                    bool is_error, struct pl_str result, int64_t duration_ms)
+{
+    struct pl_turn *turn = loop->turn;
+    if (result.len > PL_SESSION_MAX_RESULT) {
+        is_error = true;
+        result = PL_STR("\"The result is over 1 MiB and was not kept; ask for less of it\"");
+    }
+    enum pl_call_status status = is_error ? PL_CALL_ERROR : PL_CALL_DONE;
+    if (!pl_call_may_become(call->status, status))
+        return;
+    call->status = status;
+    call->result = pl_turn_keep(turn, result);
+    call->duration_ms = duration_ms < 0 ? 0 : duration_ms;
+    call->ref = (struct pl_str){0};
+    struct pl_json_out out = pl_patch_begin(x, turn, "tool_result", true);
+    pl_out_member(&out, "tool_call_id", pl_str_of(call->id.text));
+    pl_out_json(&out, "result", call->result);
+    pl_out_member(&out, "status", pl_str_of(pl_call_status_text(status)));
+    pl_json_out_key(&out, "duration_ms");
+    pl_json_out_int(&out, call->duration_ms);
+    pl_patch_end(x, turn, &out);
+    pl_turn_add_result(turn, (size_t)(call - turn->calls.ptr));
+    loop->is_due = true;
+}
+
+static int64_t time_since(const struct pl_step *x, int64_t started_ms)
+{
+    return started_ms && x->now_ms > started_ms ? x->now_ms - started_ms : 0;
+}
+
+void pl_call_fail(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+                  struct pl_str reason)
+{
+    pl_buf_clear(&x->out->text);
+    pl_json_quote(&x->out->text, reason);
+    pl_call_settle(x, loop, call, true, pl_step_take_text(x), time_since(x, call->started_ms));
+}
+
+/* --- the tools of every session -------------------------------------------------------------- */
+
+static void start_question(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+                           const struct pl_json_doc *doc)
+{
+    const char *wrong = NULL;
+    const struct pl_json_node *questions = pl_questions_check(doc, doc->root, &wrong);
+    if (questions)
+        pl_question_ask(x, loop, call, PL_STR("ask"), pl_json_span(doc, questions));
+    else
+        pl_call_fail(x, loop, call, pl_str_of(wrong));
+}
+
+static struct pl_str text_member(struct pl_step *x, const struct pl_json_doc *doc, const char *key)
+{
+    const struct pl_json_node *n = pl_json_get(doc, doc->root, pl_str_of(key));
+    struct pl_str text = {0};
+    if (n && pl_json_kind(n) == PL_JSON_STRING)
+        x->is_oom |= pl_json_text(&x->out->arena, doc, n, &text) != PL_OK;
+    return text;
+}
+
+static void start_agent(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+                        const struct pl_json_doc *doc)
+{
+    struct pl_str prompt = text_member(x, doc, "prompt"), model = text_member(x, doc, "model");
+    if (!prompt.len) {
+        pl_call_fail(x, loop, call, PL_STR("Agent needs a prompt: a text that is not empty"));
+        return;
+    }
+    if (loop->depth + 1 >= PL_SESSION_MAX_DEPTH) {
+        pl_call_fail(x, loop, call,
+                     PL_STR("Agents may be nested at most 8 deep; do this without another one"));
+        return;
+    }
+    if (!model.len && loop->model)
+        model = pl_str_of(loop->model);
+    struct pl_agent_loop *child =
+        pl_agent_loop_add(x, loop, pl_str_of(call->id.text), model, loop->context_window);
+    struct pl_turn *user = child ? pl_turn_create(x, child, PL_ROLE_USER) : NULL;
+    struct pl_block *block = user ? pl_turn_add_block(user, PL_BLOCK_TEXT) : NULL;
+    if (!block) {
+        x->is_oom = true;
+        pl_turn_destroy(user);
+        return;
+    }
+    pl_buf_add(&block->text, prompt);
+    user->is_oom |= block->text.status != PL_OK;
+    pl_turn_say(x, user);
+    pl_agent_loop_call_model(x, child);
+}
+
+/* The tool and how it starts. */
+static const struct builtin {
+    const char *tool_name;
+    void (*start)(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+                  const struct pl_json_doc *doc);
+} builtins[] = {
+    {"AskUserQuestion", start_question},
+    {"Agent", start_agent},
+};
+
+static const struct builtin *builtin_of(struct pl_str tool_name)
+{
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+        if (pl_str_eq(pl_str_of(builtins[i].tool_name), tool_name))
+            return &builtins[i];
+    return NULL;
+}
+
+/* --- starting -------------------------------------------------------------------------------- */
+
+static void run_tool(struct pl_step *x, const struct pl_agent_loop *loop,
+                     const struct pl_call *call)
+{
+    struct pl_session_effect effect = {
+        .kind = PL_EFFECT_RUN_TOOL,
+        .loop_id = pl_str_of(loop->id.text),
+        .turn_id = pl_str_of(loop->turn->id.text),
+        .mode = x->s->mode,
+        .tool_call_id = pl_str_of(call->id.text),
+        .tool_name = call->tool_name,
+        .arguments = call->arguments,
+        .is_confirmed = call->is_confirmed,
+    };
+    pl_step_want(x, &effect);
+}
+
+/* The arguments as a document in the arena of the out, or false after an error result. */
+static bool read_arguments(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+                           struct pl_json_doc *ret_doc)
+{
+    struct pl_error why;
+    enum pl_status status = pl_json_parse(&x->out->arena, call->arguments, NULL, ret_doc, &why);
+    if (status == PL_NOMEM) {
+        x->is_oom = true;
+        return false;
+    }
+    if (status == PL_OK && pl_json_kind(ret_doc->root) == PL_JSON_OBJECT)
+        return true;
+    if (status == PL_OK)
+        pl_call_fail(x, loop, call, PL_STR("The arguments must be a JSON object"));
+    else
+        pl_call_fail(x, loop, call, pl_str_of(why.message));
+    return false;
+}
+
+static void start(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call)
+{
+    struct pl_json_doc doc;
+    call->is_started = true;
+    call->started_ms = x->now_ms;
+    if (call->is_over) {
+        pl_call_fail(x, loop, call,
+                     PL_STR("Not run: the limit of 128 tool calls for one message was reached"));
+        return;
+    }
+    if (!read_arguments(x, loop, call, &doc))
+        return;
+    const struct builtin *builtin = builtin_of(call->tool_name);
+    if (builtin)
+        builtin->start(x, loop, call, &doc);
+    else
+        run_tool(x, loop, call);
+}
+
+static size_t n_running(const struct pl_turn *turn)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < turn->calls.len; i++)
+        n += turn->calls.ptr[i].is_started && turn->calls.ptr[i].status == PL_CALL_PENDING;
+    return n;
+}
+
+void pl_calls_start(struct pl_step *x, struct pl_agent_loop *loop)
+{
+    struct pl_turn *turn = loop->turn;
+    size_t n = n_running(turn);
+    for (size_t i = 0; i < turn->calls.len && !x->is_oom && !turn->is_oom; i++) {
+        struct pl_call *call = &turn->calls.ptr[i];
+        if (call->is_started || call->status != PL_CALL_PENDING)
+            continue;
+        if (n >= PL_SESSION_MAX_PARALLEL)
+            break;
+        start(x, loop, call);
+        n += call->status == PL_CALL_PENDING;
+    }
+}
+
+/* --- results --------------------------------------------------------------------------------- */
+
+enum pl_status pl_step_tool_result(struct pl_step *x)
+{
+    struct pl_agent_loop *loop = NULL;
+    struct pl_call *call = pl_call_find(x->s, x->event->tool.tool_call_id, &loop);
+    if (!call || !call->is_started || call->status != PL_CALL_PENDING ||
+        builtin_of(call->tool_name))
+        return PL_OK;
+    struct pl_str result = x->event->tool.result.len ? x->event->tool.result : PL_STR("null");
+    struct pl_json_doc doc;
+    if (result.len > 2 * PL_SESSION_MAX_RESULT) { /* white space cannot make up for that much */
+        pl_call_settle(x, loop, call, true, result, x->event->tool.duration_ms);
+        return PL_OK;
+    }
+    enum pl_status status = pl_step_json(x, result, &doc);
+    if (status == PL_NOMEM)
+        return status;
+    if (status == PL_OK) {
+        pl_call_settle(x, loop, call, x->event->tool.is_error, doc.text,
+                       x->event->tool.duration_ms);
+        return PL_OK;
+    }
+    /* A call must never hang because its tool stammers. */
+    x->out->refusal = PL_REFUSAL_NONE;
+    pl_call_fail(x, loop, call, PL_STR("The tool answered with something that is not valid JSON"));
+    return PL_OK;
+}

@@ -1,0 +1,385 @@
+/* A turn grows: what the model says, gathered for a moment, told as patches and kept in a row now
+ * and then.
+ *
+ * Text waits up to 20 ms or 512 bytes before it takes a sequence (PL_SESSION_COALESCE_*); while it
+ * waits it is part of no projection. `content`, the whole text of the block, goes with the first
+ * delta, whenever the text has doubled since it was last told, and when the block closes; so a
+ * reader that missed something is right again soon and the bytes stay within a multiple of the
+ * text. It is left out where the patch would not fit PL_SESSION_MAX_PATCH. */
+#include "session/session_int.h"
+
+#include "base/utf8.h"
+#include "json/number.h"
+
+enum {
+    PATCH_FRAME = 512,  /* more than a patch has beside its texts */
+    CALL_OVERHEAD = 64, /* what a call costs beside its arguments */
+    FULL_PERCENT = 80,  /* of the window: compact before the next call */
+};
+
+static struct pl_agent_loop *open_loop(struct pl_step *x)
+{
+    struct pl_agent_loop *loop = pl_agent_loop_find(x->s, x->event->model.loop_id);
+    bool is_open = loop && loop->turn && !loop->turn->has_ended &&
+                   pl_str_eq(pl_str_of(loop->turn->id.text), x->event->model.turn_id);
+    return is_open ? loop : NULL;
+}
+
+/* --- telling text ---------------------------------------------------------------------------- */
+
+static struct pl_json_out write_patch(struct pl_step *x, struct pl_turn *turn, struct pl_str delta,
+                                      bool has_content)
+{
+    size_t index = turn->blocks.len - 1;
+    const struct pl_block *block = &turn->blocks.ptr[index];
+    struct pl_json_out out = pl_patch_begin(x, turn, "add_content", false);
+    pl_out_member(&out, "type", pl_str_of(pl_block_type_text(block->type)));
+    if (has_content)
+        pl_out_member(&out, "content", pl_buf_str(&block->text));
+    pl_out_member(&out, "text_delta", delta.len ? delta : PL_STR(""));
+    pl_json_out_key(&out, "block_index");
+    pl_json_out_int(&out, (int64_t)index);
+    return out;
+}
+
+static bool fits(const struct pl_json_out *out)
+{
+    return out->buf->len + 2 <= PL_SESSION_MAX_PATCH;
+}
+
+/* The same patch with the content, for those who asked for it always. */
+static struct pl_str whole_patch(struct pl_step *x, struct pl_turn *turn, struct pl_str delta)
+{
+    struct pl_json_out out = write_patch(x, turn, delta, true);
+    if (!fits(&out))
+        return (struct pl_str){0};
+    pl_json_out_close(&out, '}');
+    pl_json_out_close(&out, '}');
+    return pl_step_take_text(x);
+}
+
+/* One patch for a delta the last block has taken already. */
+static void tell_delta(struct pl_step *x, struct pl_turn *turn, struct pl_str delta, bool is_last)
+{
+    struct pl_block *block = &turn->blocks.ptr[turn->blocks.len - 1];
+    bool is_wanted = !block->n_said || block->text.len / 2 >= block->n_said || is_last;
+    bool has_content =
+        is_wanted && block->text.len + delta.len < PL_SESSION_MAX_PATCH - PATCH_FRAME;
+    struct pl_str whole = {0};
+    if (!has_content && x->out->wants_whole)
+        whole = whole_patch(x, turn, delta);
+    struct pl_json_out out = write_patch(x, turn, delta, has_content);
+    if (is_wanted) /* also when it did not fit: the next try is worth it when the text has doubled
+                    */
+        block->n_said = block->text.len;
+    if (has_content && !fits(&out))
+        out = write_patch(x, turn, delta, false);
+    pl_patch_end(x, turn, &out);
+    if (x->out->frames.len && !x->is_oom)
+        x->out->frames.ptr[x->out->frames.len - 1].whole = whole;
+}
+
+/* Bytes of the longest prefix whose spelling fits a patch: whole characters. */
+static size_t fitting(struct pl_str text)
+{
+    enum { ROOM = PL_SESSION_MAX_PATCH - PATCH_FRAME, MOST = 6 };
+    if (text.len <= ROOM / MOST)
+        return text.len;
+    size_t n_spelled = 0, at = 0, good = 0;
+    while (at < text.len) {
+        unsigned char c = (unsigned char)text.ptr[at];
+        if ((c & 0xC0) != 0x80)
+            good = at;
+        n_spelled += c < 0x20 ? MOST : c == '"' || c == '\\' ? 2 : 1;
+        if (n_spelled > ROOM)
+            return good;
+        at++;
+    }
+    return text.len;
+}
+
+static struct pl_block *block_of_waiting(struct pl_turn *turn)
+{
+    enum pl_block_type type = turn->waits_as_thinking ? PL_BLOCK_THINKING : PL_BLOCK_TEXT;
+    if (turn->has_open_block && turn->blocks.ptr[turn->blocks.len - 1].type == type)
+        return &turn->blocks.ptr[turn->blocks.len - 1];
+    struct pl_block *block = pl_turn_add_block(turn, type);
+    turn->has_open_block = block;
+    return block;
+}
+
+void pl_turn_flush(struct pl_step *x, struct pl_turn *turn, bool closes)
+{
+    struct pl_str rest = pl_buf_str(&turn->waiting);
+    struct pl_block *block = rest.len ? block_of_waiting(turn) : NULL;
+    while (rest.len && block) {
+        struct pl_str piece = pl_str_slice(rest, 0, fitting(rest));
+        rest = pl_str_slice(rest, piece.len, rest.len);
+        pl_buf_add(&block->text, piece);
+        if (block->text.status != PL_OK) {
+            turn->is_oom = true;
+            return;
+        }
+        turn->n_unsaved += piece.len;
+        tell_delta(x, turn, piece, closes && !rest.len);
+    }
+    pl_buf_clear(&turn->waiting);
+    if (!closes)
+        return;
+    block = turn->has_open_block ? &turn->blocks.ptr[turn->blocks.len - 1] : NULL;
+    if (block && block->n_said < block->text.len &&
+        block->text.len < PL_SESSION_MAX_PATCH - PATCH_FRAME)
+        tell_delta(x, turn, (struct pl_str){0}, true);
+    turn->has_open_block = false;
+}
+
+/* --- when ------------------------------------------------------------------------------------ */
+
+/* A clock that was set back must not make text wait. */
+static bool has_passed(int64_t now_ms, int64_t since_ms, int64_t span_ms)
+{
+    return now_ms - since_ms >= span_ms || now_ms < since_ms;
+}
+
+static void save_if_due(struct pl_step *x, struct pl_turn *turn)
+{
+    size_t most = turn->n_text / 8 > PL_SESSION_CHECKPOINT_BYTES ? turn->n_text / 8
+                                                                 : PL_SESSION_CHECKPOINT_BYTES;
+    if (turn->n_unsaved >= most ||
+        (turn->n_unsaved && has_passed(x->now_ms, turn->saved_ms, PL_SESSION_CHECKPOINT_MS)))
+        turn->is_dirty = true;
+}
+
+enum pl_status pl_step_tick(struct pl_step *x)
+{
+    for (size_t i = 0; i < x->s->loops.len; i++) {
+        struct pl_turn *turn = x->s->loops.ptr[i]->turn;
+        if (!turn)
+            continue;
+        if (turn->waiting.len &&
+            has_passed(x->now_ms, turn->waiting_since_ms, PL_SESSION_COALESCE_MS))
+            pl_turn_flush(x, turn, false);
+        save_if_due(x, turn);
+    }
+    return PL_OK;
+}
+
+/* --- the model speaks ------------------------------------------------------------------------ */
+
+/* Whether n more bytes are allowed; otherwise the turn is over. */
+static bool may_grow(struct pl_step *x, struct pl_agent_loop *loop, size_t n)
+{
+    struct pl_turn *turn = loop->turn;
+    if (n <= PL_SESSION_MAX_TURN_TEXT && turn->n_text <= PL_SESSION_MAX_TURN_TEXT - n) {
+        turn->n_text += n;
+        return true;
+    }
+    struct pl_str reason = PL_STR("The answer was cut off: a turn holds at most 4 MiB of text");
+    struct pl_session_effect effect = {
+        .kind = PL_EFFECT_CANCEL_MODEL,
+        .loop_id = pl_str_of(loop->id.text),
+        .turn_id = pl_str_of(turn->id.text),
+    };
+    pl_step_want(x, &effect);
+    pl_turn_cancel_calls(turn);
+    pl_agent_loop_end_turn(x, loop, PL_TURN_FAILED, reason);
+    pl_agent_loop_fail(x, loop, reason);
+    return false;
+}
+
+enum pl_status pl_step_model_text(struct pl_step *x)
+{
+    struct pl_agent_loop *loop = open_loop(x);
+    struct pl_str text = x->event->model.text;
+    if (!loop || !text.len)
+        return PL_OK;
+    struct pl_turn *turn = loop->turn;
+    bool is_thinking = x->event->model.is_thinking;
+    enum pl_block_type type = is_thinking ? PL_BLOCK_THINKING : PL_BLOCK_TEXT;
+    if (turn->waiting.len
+            ? turn->waits_as_thinking != is_thinking
+            : turn->has_open_block && turn->blocks.ptr[turn->blocks.len - 1].type != type)
+        pl_turn_flush(x, turn, true);
+    if (!may_grow(x, loop, text.len))
+        return PL_OK;
+    if (!turn->waiting.len)
+        turn->waiting_since_ms = x->now_ms;
+    turn->waits_as_thinking = is_thinking;
+    pl_buf_add(&turn->waiting, text);
+    turn->is_oom |= turn->waiting.status != PL_OK;
+    if (turn->waiting.len < PL_SESSION_COALESCE_BYTES &&
+        !has_passed(x->now_ms, turn->waiting_since_ms, PL_SESSION_COALESCE_MS))
+        return PL_OK;
+    pl_turn_flush(x, turn, false);
+    save_if_due(x, turn);
+    return PL_OK;
+}
+
+void pl_turn_tell_block(struct pl_step *x, struct pl_turn *turn)
+{
+    struct pl_json_out out = pl_patch_begin(x, turn, "add_content", true);
+    if (turn->blocks.len)
+        pl_block_write(&turn->blocks.ptr[turn->blocks.len - 1], &out);
+    pl_patch_end(x, turn, &out);
+}
+
+static struct pl_str keep_name(struct pl_turn *turn, struct pl_str name)
+{
+    return name.len ? pl_turn_keep(turn, name) : (struct pl_str){0};
+}
+
+enum pl_status pl_step_model_block(struct pl_step *x)
+{
+    struct pl_agent_loop *loop = open_loop(x);
+    enum pl_block_type type = pl_block_type_of(x->event->model.type);
+    struct pl_str content = x->event->model.content;
+    struct pl_json_doc doc = {0};
+    if (!loop)
+        return PL_OK;
+    if (type == PL_BLOCK_COUNT)
+        return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
+                              "The type of a block must be one of the twelve");
+    enum pl_status status = content.len ? pl_step_json(x, content, &doc) : PL_OK;
+    if (status != PL_OK)
+        return status;
+    if (!pl_block_accepts(type, content.len ? doc.root : NULL))
+        return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
+                              "The content of a block does not suit its type");
+    pl_turn_flush(x, loop->turn, true);
+    if (!may_grow(x, loop, content.len))
+        return PL_OK;
+    struct pl_block *block =
+        pl_turn_add_content(loop->turn, type, &doc, content.len ? doc.root : NULL);
+    if (!block)
+        return PL_OK;
+    block->tool_call_id = keep_name(loop->turn, x->event->model.tool_call_id);
+    block->tool_name = keep_name(loop->turn, x->event->model.tool_name);
+    block->display_name = keep_name(loop->turn, x->event->model.display_name);
+    pl_turn_tell_block(x, loop->turn);
+    return PL_OK;
+}
+
+static struct pl_call *add_call(struct pl_step *x, struct pl_turn *turn)
+{
+    struct pl_call *call = pl_vec_add(&turn->calls);
+    if (!call) {
+        turn->is_oom = true;
+        return NULL;
+    }
+    struct pl_str arguments = x->event->model.arguments;
+    struct pl_str display = x->event->model.display_name;
+    *call = (struct pl_call){.id = pl_id_take(x->event->seed, "tc_"), .duration_ms = -1};
+    call->tool_name = pl_turn_keep(turn, x->event->model.tool_name);
+    call->display_name = display.len ? pl_turn_keep(turn, display) : call->tool_name;
+    call->arguments = pl_turn_keep(turn, arguments.len ? arguments : PL_STR("{}"));
+    call->is_over = ++x->s->n_calls > PL_SESSION_MAX_CALLS;
+    turn->is_over |= call->is_over;
+    return call;
+}
+
+enum pl_status pl_step_model_call(struct pl_step *x)
+{
+    struct pl_agent_loop *loop = open_loop(x);
+    if (!loop)
+        return PL_OK;
+    struct pl_turn *turn = loop->turn;
+    struct pl_str name = x->event->model.tool_name;
+    if (!name.len)
+        return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID, "A call must name its tool");
+    pl_turn_flush(x, turn, true);
+    if (!may_grow(x, loop, x->event->model.arguments.len + name.len + CALL_OVERHEAD))
+        return PL_OK;
+    const struct pl_call *call = add_call(x, turn);
+    if (!call || turn->is_oom)
+        return PL_OK;
+    struct pl_json_out out = pl_patch_begin(x, turn, "add_tool_call", true);
+    pl_out_member(&out, "id", pl_str_of(call->id.text));
+    pl_out_member(&out, "tool_name", call->tool_name);
+    pl_out_member(&out, "display_name", call->display_name);
+    pl_out_member(&out, "arguments", call->arguments);
+    pl_out_member(&out, "status", pl_str_of(pl_call_status_text(call->status)));
+    pl_patch_end(x, turn, &out);
+    pl_turn_add_use(turn, turn->calls.len - 1);
+    return PL_OK;
+}
+
+/* --- the model stops ------------------------------------------------------------------------- */
+
+static bool fills_window(struct pl_step *x, struct pl_str usage, int64_t window)
+{
+    struct pl_json_doc doc;
+    int64_t n = 0;
+    if (!usage.ptr || window <= 0 || pl_step_json(x, usage, &doc) != PL_OK)
+        return false;
+    const struct pl_json_node *input = pl_json_kind(doc.root) == PL_JSON_OBJECT
+                                           ? pl_json_get(&doc, doc.root, PL_STR("input_tokens"))
+                                           : NULL;
+    if (!input || pl_json_kind(input) != PL_JSON_NUMBER ||
+        !pl_json_number_int64(pl_json_span(&doc, input), &n))
+        return false;
+    return (double)n * 100 > (double)window * FULL_PERCENT;
+}
+
+static void tell_memories(struct pl_step *x, const struct pl_turn *turn)
+{
+    if (!turn->end.memory_refs.ptr || pl_str_eq(turn->end.memory_refs, PL_STR("[]")))
+        return;
+    struct pl_json_out out = pl_frame_begin(x, PL_FRAME_MEMORY_INJECTED, false);
+    pl_out_member(&out, "turn_id", pl_str_of(turn->id.text));
+    pl_out_member(&out, "loop_id", turn->loop_id);
+    pl_out_json(&out, "memory_refs", turn->end.memory_refs);
+    pl_frame_end(x, &out);
+}
+
+enum pl_status pl_step_model_end(struct pl_step *x)
+{
+    struct pl_agent_loop *loop = open_loop(x);
+    struct pl_str usage, timing, memory_refs;
+    if (!loop)
+        return PL_OK;
+    struct pl_turn *turn = loop->turn;
+    enum pl_status status = pl_step_optional_json(x, x->event->model.usage, &usage);
+    if (status == PL_OK)
+        status = pl_step_optional_json(x, x->event->model.timing, &timing);
+    if (status == PL_OK)
+        status = pl_step_optional_json(x, x->event->model.memory_refs, &memory_refs);
+    if (status != PL_OK)
+        return status;
+    pl_turn_flush(x, turn, true);
+    struct pl_str model = x->event->model.model;
+    turn->end = (struct pl_turn_end){
+        .model = model.len ? pl_turn_keep(turn, model) : (struct pl_str){0},
+        .usage = pl_turn_keep(turn, usage),
+        .timing = pl_turn_keep(turn, timing),
+        .memory_refs = pl_turn_keep(turn, memory_refs),
+    };
+    turn->has_ended = true;
+    turn->is_dirty = true;
+    loop->is_due = true;
+    loop->is_full = fills_window(x, usage, turn->context_window);
+    if (!loop->is_full)
+        loop->n_compactions = 0;
+    tell_memories(x, turn);
+    return PL_OK;
+}
+
+enum pl_status pl_step_model_failed(struct pl_step *x)
+{
+    struct pl_agent_loop *loop = open_loop(x);
+    if (!loop)
+        return PL_OK;
+    struct pl_str reason = x->event->model.reason;
+    if (!reason.len)
+        reason = PL_STR("The model failed without saying why");
+    pl_turn_cancel_calls(loop->turn);
+    pl_agent_loop_end_turn(x, loop, PL_TURN_FAILED, reason);
+    if (!x->event->model.is_overflow)
+        pl_agent_loop_fail(x, loop, reason);
+    else if (loop->n_compactions < PL_SESSION_MAX_COMPACTIONS)
+        pl_agent_loop_summarise(x, loop, "forced_retry");
+    else
+        pl_agent_loop_fail(x, loop,
+                           PL_STR("The conversation is still too long for the model after it was "
+                                  "summarised twice in a row"));
+    return PL_OK;
+}

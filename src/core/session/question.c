@@ -1,0 +1,335 @@
+/* Questions to a person: the AskUserQuestion tool, tools that want a word before they run, and
+ * capabilities an extension asks for are one mechanism. A call waits in awaiting_answer, a row
+ * survives restarts, the answer comes once.
+ *
+ * A question of a child loop shows on the parent's Agent call too (pending_question_ref), all the
+ * way up, so that whoever looks at the root sees what is waited for. */
+#include "session/session_int.h"
+
+#include "json/text.h"
+
+void pl_question_destroy(struct pl_question *question)
+{
+    if (!question)
+        return;
+    pl_arena_deinit(&question->arena);
+    pl_mem_free(question);
+}
+
+/* --- what may be asked ----------------------------------------------------------------------- */
+
+static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
+{
+    return n && pl_json_kind(n) == kind;
+}
+
+static bool is_optional_text(const struct pl_json_doc *doc, const struct pl_json_node *object,
+                             const char *key)
+{
+    const struct pl_json_node *n = pl_json_get(doc, object, pl_str_of(key));
+    return !n || pl_json_kind(n) == PL_JSON_STRING || pl_json_kind(n) == PL_JSON_NULL;
+}
+
+static bool is_text(const struct pl_json_doc *doc, const struct pl_json_node *object,
+                    const char *key)
+{
+    const struct pl_json_node *n = pl_json_get(doc, object, pl_str_of(key));
+    return is_kind(n, PL_JSON_STRING) && n->len > 2;
+}
+
+static const char *wrong_with_option(const struct pl_json_doc *doc,
+                                     const struct pl_json_node *option)
+{
+    if (!is_kind(option, PL_JSON_OBJECT) || !is_text(doc, option, "label"))
+        return "Each of the options must be an object with a label";
+    return is_optional_text(doc, option, "description") ? NULL
+                                                        : "The description of an option is a text";
+}
+
+static const char *wrong_with_question(const struct pl_json_doc *doc,
+                                       const struct pl_json_node *question)
+{
+    if (!is_kind(question, PL_JSON_OBJECT) || !is_text(doc, question, "question"))
+        return "Each of the questions must be an object with a question, which is a text";
+    if (!is_optional_text(doc, question, "header"))
+        return "The header of a question must be a text";
+    const struct pl_json_node *multi = pl_json_get(doc, question, PL_STR("multiSelect"));
+    if (multi && !is_kind(multi, PL_JSON_TRUE) && !is_kind(multi, PL_JSON_FALSE))
+        return "multiSelect must be true or false";
+    const struct pl_json_node *options = pl_json_get(doc, question, PL_STR("options"));
+    if (!is_kind(options, PL_JSON_ARRAY))
+        return "Each question needs options: an array of {label, description?}";
+    const char *wrong = NULL;
+    for (const struct pl_json_node *n = pl_json_first(options); n < pl_json_end(options) && !wrong;
+         n = pl_json_next(n))
+        wrong = wrong_with_option(doc, n);
+    return wrong;
+}
+
+const struct pl_json_node *pl_questions_check(const struct pl_json_doc *doc,
+                                              const struct pl_json_node *root,
+                                              const char **ret_wrong)
+{
+    const struct pl_json_node *questions =
+        is_kind(root, PL_JSON_OBJECT) ? pl_json_get(doc, root, PL_STR("questions")) : NULL;
+    const char *wrong = NULL;
+    if (!is_kind(questions, PL_JSON_ARRAY) || !pl_json_count(questions))
+        wrong =
+            "A question needs questions: an array of {question, header?, options, multiSelect?}";
+    for (const struct pl_json_node *n = wrong ? NULL : pl_json_first(questions);
+         n && n < pl_json_end(questions) && !wrong; n = pl_json_next(n))
+        wrong = wrong_with_question(doc, n);
+    *ret_wrong = wrong;
+    return wrong ? NULL : questions;
+}
+
+/* --- on the parents -------------------------------------------------------------------------- */
+
+static bool is_below(const struct pl_agent_loop *loop, const struct pl_agent_loop *above)
+{
+    while (loop && loop != above)
+        loop = loop->parent;
+    return loop;
+}
+
+static const struct pl_question *first_below(const struct pl_session *s,
+                                             const struct pl_agent_loop *above)
+{
+    for (size_t i = 0; i < s->questions.len; i++)
+        if (is_below(pl_agent_loop_find(s, s->questions.ptr[i]->loop_id), above))
+            return s->questions.ptr[i];
+    return NULL;
+}
+
+/* The text of the first question, as it was spelled. */
+static struct pl_str description_of(struct pl_step *x, const struct pl_question *question)
+{
+    struct pl_json_doc doc;
+    if (pl_step_json(x, question->questions, &doc) != PL_OK || !is_kind(doc.root, PL_JSON_ARRAY) ||
+        !pl_json_count(doc.root))
+        return (struct pl_str){0};
+    const struct pl_json_node *text =
+        is_kind(pl_json_first(doc.root), PL_JSON_OBJECT)
+            ? pl_json_get(&doc, pl_json_first(doc.root), PL_STR("question"))
+            : NULL;
+    return text ? pl_json_span(&doc, text) : (struct pl_str){0};
+}
+
+static struct pl_str ref_of(struct pl_step *x, const struct pl_question *question)
+{
+    struct pl_str description = description_of(x, question);
+    pl_buf_clear(&x->out->text);
+    struct pl_json_out out = pl_json_out(&x->out->text);
+    pl_json_out_open(&out, '{');
+    pl_out_member(&out, "child_loop_name", question->loop_id);
+    pl_out_member(&out, "child_tool_call_id", question->tool_call_id);
+    pl_out_json(&out, "description", description);
+    pl_json_out_close(&out, '}');
+    return pl_step_take_text(x);
+}
+
+/* The calls above this loop show the first question below them, or none. */
+static void refresh_refs(struct pl_step *x, struct pl_agent_loop *loop)
+{
+    for (; loop && loop->parent; loop = loop->parent) {
+        struct pl_agent_loop *parent = NULL;
+        struct pl_call *call = pl_call_find(x->s, pl_str_of(loop->parent_call_id.text), &parent);
+        if (!call || parent != loop->parent)
+            return;
+        const struct pl_question *question = first_below(x->s, loop);
+        struct pl_str ref = question ? ref_of(x, question) : (struct pl_str){0};
+        parent->is_due = true;
+        if (pl_str_eq(ref, call->ref))
+            continue;
+        call->ref = pl_turn_keep(parent->turn, ref);
+        pl_call_set_status(x, parent->turn, call, question ? PL_CALL_AWAITING : PL_CALL_PENDING);
+    }
+}
+
+bool pl_call_waits(const struct pl_session *s, const struct pl_call *call)
+{
+    if (call->status != PL_CALL_AWAITING)
+        return false;
+    const struct pl_agent_loop *child = pl_agent_loop_of_call(s, pl_str_of(call->id.text));
+    return !child || (child->turn && child->turn->status == PL_TURN_PAUSED);
+}
+
+/* --- asking and settling --------------------------------------------------------------------- */
+
+static struct pl_str keep(struct pl_step *x, struct pl_question *question, struct pl_str s)
+{
+    struct pl_str copy = pl_arena_dup(&question->arena, s);
+    x->is_oom |= !copy.ptr;
+    return copy;
+}
+
+void pl_question_ask(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+                     struct pl_str kind, struct pl_str questions)
+{
+    struct pl_question *question = pl_mem_alloc(1, sizeof *question);
+    if (!question || !pl_vec_push(&x->s->questions, question)) {
+        pl_mem_free(question);
+        x->is_oom = true;
+        return;
+    }
+    *question = (struct pl_question){.asked_ms = x->now_ms};
+    pl_arena_init(&question->arena, 0);
+    question->tool_call_id = keep(x, question, pl_str_of(call->id.text));
+    question->turn_id = keep(x, question, pl_str_of(loop->turn->id.text));
+    question->loop_id = keep(x, question, pl_str_of(loop->id.text));
+    question->kind = keep(x, question, kind);
+    question->questions = keep(x, question, questions);
+    if (x->is_oom)
+        return;
+    pl_call_set_status(x, loop->turn, call, PL_CALL_AWAITING);
+    pl_step_tell_question(x, PL_FRAME_QUESTION_ASKED, question, PL_STR("pending"),
+                          (struct pl_str){0});
+    loop->is_due = true;
+    refresh_refs(x, loop);
+}
+
+static struct pl_question *take(struct pl_session *s, size_t index)
+{
+    struct pl_question *question = s->questions.ptr[index];
+    s->questions.len--;
+    memmove(&s->questions.ptr[index], &s->questions.ptr[index + 1],
+            (s->questions.len - index) * sizeof *s->questions.ptr);
+    return question;
+}
+
+void pl_question_settle(struct pl_step *x, size_t index, struct pl_str state, struct pl_str answer)
+{
+    struct pl_question *question = take(x->s, index);
+    pl_step_tell_question(x, PL_FRAME_QUESTION_RESOLVED, question, state, answer);
+    pl_question_destroy(question);
+}
+
+void pl_questions_cancel(struct pl_step *x, const struct pl_turn *turn)
+{
+    for (size_t i = 0; i < x->s->questions.len;) {
+        if (pl_str_eq(x->s->questions.ptr[i]->turn_id, pl_str_of(turn->id.text)))
+            pl_question_settle(x, i, PL_STR("cancelled"), (struct pl_str){0});
+        else
+            i++;
+    }
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+/* An ask_user_answer is an object; any other answer is wrapped in one. */
+static void add_answer_block(struct pl_step *x, struct pl_turn *turn, const struct pl_call *call,
+                             const struct pl_json_doc *answer)
+{
+    struct pl_str content = answer->text;
+    if (pl_json_kind(answer->root) != PL_JSON_OBJECT) {
+        pl_buf_clear(&x->out->text);
+        struct pl_json_out out = pl_json_out(&x->out->text);
+        pl_json_out_open(&out, '{');
+        pl_out_json(&out, "answer", answer->text);
+        pl_json_out_close(&out, '}');
+        content = pl_step_take_text(x);
+    }
+    struct pl_block *block = pl_turn_add_block(turn, PL_BLOCK_ASK_USER_ANSWER);
+    if (!block)
+        return;
+    block->content = pl_turn_keep(turn, content);
+    block->tool_call_id = pl_turn_keep(turn, pl_str_of(call->id.text));
+    block->tool_name = call->tool_name;
+    block->display_name = call->display_name;
+    pl_turn_tell_block(x, turn);
+}
+
+static void deny(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+                 const struct pl_json_doc *answer)
+{
+    const struct pl_json_node *reason = pl_json_get(answer, answer->root, PL_STR("reason"));
+    struct pl_str text = {0};
+    if (is_kind(reason, PL_JSON_STRING))
+        x->is_oom |= pl_json_text(&x->out->arena, answer, reason, &text) != PL_OK;
+    PL_CLEANUP_BUF struct pl_buf words;
+    pl_buf_init(&words, 0);
+    pl_buf_adds(&words, text.len ? "Denied: " : "Denied");
+    pl_buf_add(&words, text);
+    x->is_oom |= words.status != PL_OK;
+    if (!x->is_oom)
+        pl_call_fail(x, loop, call, pl_buf_str(&words));
+}
+
+/* What the person said, to the call that waited for it. */
+static void give_answer(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+                        bool is_ask, bool is_approved, const struct pl_json_doc *answer)
+{
+    if (is_ask) {
+        int64_t since = call->started_ms ? call->started_ms : x->now_ms;
+        pl_call_settle(x, loop, call, false, answer->text,
+                       x->now_ms > since ? x->now_ms - since : 0);
+        add_answer_block(x, loop->turn, call, answer);
+    } else if (is_approved) {
+        call->is_confirmed = true;
+        call->is_started = false; /* it is started like any other, when there is room */
+        pl_call_set_status(x, loop->turn, call, PL_CALL_PENDING);
+    } else {
+        deny(x, loop, call, answer);
+    }
+    loop->is_due = true;
+    refresh_refs(x, loop);
+}
+
+static size_t find_question(const struct pl_session *s, struct pl_str tool_call_id)
+{
+    size_t i = 0;
+    while (i < s->questions.len && !pl_str_eq(s->questions.ptr[i]->tool_call_id, tool_call_id))
+        i++;
+    return i;
+}
+
+enum pl_status pl_step_answer(struct pl_step *x)
+{
+    size_t i = find_question(x->s, x->event->answer.tool_call_id);
+    struct pl_agent_loop *loop = NULL;
+    struct pl_call *call = pl_call_find(x->s, x->event->answer.tool_call_id, &loop);
+    if (i == x->s->questions.len || !call || call->status != PL_CALL_AWAITING)
+        return pl_step_refuse(x, PL_CONFLICT, PL_REFUSAL_QUESTION_NOT_PENDING,
+                              "No question of this id is waiting for an answer");
+    struct pl_json_doc answer;
+    enum pl_status status = pl_step_json(x, x->event->answer.answer, &answer);
+    if (status != PL_OK)
+        return status;
+    if (answer.text.len > PL_SESSION_MAX_RESULT)
+        return pl_step_refuse(x, PL_LIMIT, PL_REFUSAL_INVALID, "The answer is over 1 MiB");
+    bool is_ask = pl_str_eq(x->s->questions.ptr[i]->kind, PL_STR("ask"));
+    const struct pl_json_node *approve = is_kind(answer.root, PL_JSON_OBJECT)
+                                             ? pl_json_get(&answer, answer.root, PL_STR("approve"))
+                                             : NULL;
+    bool is_approved = is_kind(approve, PL_JSON_TRUE);
+    if (!is_ask && !is_approved && !is_kind(approve, PL_JSON_FALSE))
+        return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
+                              "A confirmation is answered with {\"approve\": true or false}");
+    pl_question_settle(x, i, PL_STR("answered"), answer.text);
+    give_answer(x, loop, call, is_ask, is_approved, &answer);
+    pl_step_reply(x, "tool_call_id", x->event->answer.tool_call_id);
+    return PL_OK;
+}
+
+enum pl_status pl_step_tool_asks(struct pl_step *x)
+{
+    struct pl_agent_loop *loop = NULL;
+    struct pl_call *call = pl_call_find(x->s, x->event->tool.tool_call_id, &loop);
+    struct pl_str kind = x->event->tool.question_kind;
+    if (!call || !call->is_started || call->status != PL_CALL_PENDING ||
+        pl_agent_loop_of_call(x->s, pl_str_of(call->id.text)))
+        return PL_OK;
+    if (!pl_str_eq(kind, PL_STR("confirm")) && !pl_str_eq(kind, PL_STR("capability")))
+        return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
+                              "A tool asks for a confirm or a capability, nothing else");
+    struct pl_json_doc doc;
+    enum pl_status status = pl_step_json(x, x->event->tool.questions, &doc);
+    if (status != PL_OK)
+        return status;
+    const char *wrong = NULL;
+    const struct pl_json_node *questions = pl_questions_check(&doc, doc.root, &wrong);
+    if (!questions)
+        return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID, wrong);
+    pl_question_ask(x, loop, call, kind, pl_json_span(&doc, questions));
+    return PL_OK;
+}

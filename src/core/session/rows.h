@@ -1,0 +1,122 @@
+/* What is kept of a session: flat rows, the same for every store. Views: who fills one says what
+ * they point into. */
+#ifndef PL_SESSION_ROWS_H
+#define PL_SESSION_ROWS_H
+
+#include "base/buf.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+/* X(name, text) */
+#define PL_SESSION_STATUS_TABLE(X)                                                                 \
+    X(CREATED, "created")                                                                          \
+    X(RUNNING, "running")                                                                          \
+    X(COMPLETED, "completed")                                                                      \
+    X(FAILED, "failed")                                                                            \
+    X(INTERRUPTED, "interrupted")                                                                  \
+    X(WAITING, "waiting_for_input")
+
+enum pl_session_status {
+#define X(name, text) PL_SESSION_##name,
+    PL_SESSION_STATUS_TABLE(X)
+#undef X
+        PL_SESSION_STATUS_COUNT,
+};
+
+#define PL_TURN_STATUS_TABLE(X)                                                                    \
+    X(STREAMING, "streaming")                                                                      \
+    X(COMPLETED, "completed")                                                                      \
+    X(PAUSED, "paused")                                                                            \
+    X(FAILED, "failed")                                                                            \
+    X(INTERRUPTED, "interrupted")
+
+enum pl_turn_status {
+#define X(name, text) PL_TURN_##name,
+    PL_TURN_STATUS_TABLE(X)
+#undef X
+        PL_TURN_STATUS_COUNT,
+};
+
+/* Texts as in seed 003; COUNT for a text that is none of them. */
+const char *pl_session_status_text(enum pl_session_status status);
+enum pl_session_status pl_session_status_of(struct pl_str text);
+const char *pl_turn_status_text(enum pl_turn_status status);
+enum pl_turn_status pl_turn_status_of(struct pl_str text);
+
+struct pl_session_record {
+    struct pl_str id, user_id;
+    struct pl_str intent;                          /* text, never null */
+    struct pl_str solution_id, biz_role_id, model; /* text; {NULL, 0} is null */
+    enum pl_session_status status;
+    int64_t created_ms, updated_ms;
+    bool shared, is_pinned, memory_enabled, is_persistent;
+    struct pl_str replay_state; /* JSON; {NULL, 0} is null */
+    int64_t version;            /* grows with every change: the ETag */
+    int64_t epoch;
+    int64_t next_event; /* sequence of the next event, as far as is durable */
+    int64_t next_entry; /* place of the next turn */
+};
+
+struct pl_turn_row {
+    struct pl_str session_id;
+    int64_t sequence;      /* place of the entry in the session, from 0 */
+    struct pl_str turn_id; /* "turn_" and a UUID; the entry's id is "entry_" and the same UUID */
+    struct pl_str loop_id; /* "root" or "loop_" and a UUID */
+    enum pl_turn_status status;
+    bool is_compaction;
+    int64_t last_event;              /* sequence of the last event that changed it */
+    struct pl_str client_message_id; /* of a user's turn; may be empty */
+    int64_t created_ms;
+    struct pl_str body; /* JSON: the other members of the TurnProjection, without those that have
+                           their default, so that a row costs little more than its text */
+};
+
+struct pl_question_row {
+    struct pl_str session_id, tool_call_id, turn_id, loop_id;
+    struct pl_str kind;      /* "ask", "confirm", "capability" */
+    struct pl_str questions; /* JSON */
+    struct pl_str state;     /* "pending", "answered", "cancelled" */
+    struct pl_str answer;    /* JSON; {NULL, 0} while pending */
+    int64_t asked_ms, settled_ms;
+};
+
+struct pl_queued_row {
+    struct pl_str session_id;
+    int64_t position; /* order in the queue; unique in the session */
+    struct pl_str client_message_id;
+    struct pl_str body; /* JSON: message, model, mode, whether it steers */
+};
+
+enum pl_row_kind {
+    PL_ROW_SESSION,  /* put */
+    PL_ROW_TURN,     /* put, by turn_id; a checkpoint is the same row with status streaming */
+    PL_ROW_QUESTION, /* put, by tool_call_id */
+    PL_ROW_QUEUED,   /* put, by session and position */
+    PL_ROW_UNQUEUED, /* delete; only session_id and position count */
+};
+
+struct pl_session_row {
+    enum pl_row_kind kind;
+    union {
+        struct pl_session_record session;
+        struct pl_turn_row turn;
+        struct pl_question_row question;
+        struct pl_queued_row queued;
+    };
+};
+
+/* The Session object and the TurnProjection of rows, every member in the seed's order. */
+void pl_session_record_write(const struct pl_session_record *record, struct pl_buf *to);
+enum pl_status pl_turn_row_write(const struct pl_turn_row *row, struct pl_buf *to);
+/* A TurnProjection that came from elsewhere, as a row without ids and place; what was open in it is
+ * interrupted. Memory of the arena. created_ms stands in for a missing started_at. PL_INVALID: a
+ * block or call that is none. */
+struct pl_json_doc;
+struct pl_json_node;
+struct pl_arena;
+enum pl_status pl_turn_row_read(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                const struct pl_json_node *projection, int64_t created_ms,
+                                struct pl_turn_row *ret_row, struct pl_error *err);
+
+#endif

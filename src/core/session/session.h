@@ -1,0 +1,253 @@
+/* What a session does next: one pure function, apply(session, event) -> frames, rows, effects.
+ *
+ * Time, ids and randomness arrive inside the event; nothing here reads a clock or waits. So storing
+ * the rows, sending the frames, replaying after a reconnect, recovering after a crash and testing
+ * with a script are all the same operation. Objects and fields are seed 003's.
+ *
+ * The order the host must keep, for every apply:
+ *   1. rows are committed in one transaction;
+ *   2. frames are published, in order, behind those of every earlier apply. Frames without
+ *      is_durable need not wait for their own rows (a checkpoint), but never overtake;
+ *   3. effects are carried out, and their outcome comes back as events.
+ *
+ * One owner calls it. After PL_NOMEM a session is good for nothing but destroy: load it again from
+ * the store and apply RECOVER. After any other failure it is unchanged. */
+#ifndef PL_SESSION_SESSION_H
+#define PL_SESSION_SESSION_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "base/uuid.h"
+#include "base/vec.h"
+#include "session/rows.h"
+
+struct pl_session; /* owned */
+
+/* Limits of security.md; a test goes one over each. */
+#define PL_SESSION_MAX_TURN_TEXT    (4u << 20)
+#define PL_SESSION_MAX_PATCH        (256u << 10)
+#define PL_SESSION_MAX_RESULT       (1u << 20)
+#define PL_SESSION_MAX_CALLS        128 /* per chat: from a user's message to chat:end */
+#define PL_SESSION_MAX_PARALLEL     8
+#define PL_SESSION_MAX_DEPTH        8
+#define PL_SESSION_MAX_QUEUED       64
+#define PL_SESSION_MAX_COMPACTIONS  2 /* in a row */
+#define PL_SESSION_COALESCE_MS      20
+#define PL_SESSION_COALESCE_BYTES   512
+#define PL_SESSION_CHECKPOINT_MS    250
+#define PL_SESSION_CHECKPOINT_BYTES 4096 /* or an eighth of the turn's text, if that is more */
+
+/* --- events: what happened ------------------------------------------------------------------- */
+
+enum pl_session_event_kind {
+    PL_SE_CHAT,         /* a user says something */
+    PL_SE_ANSWER,       /* a user answers a question */
+    PL_SE_STOP,         /* a user stops everything; always accepted */
+    PL_SE_COMPACT,      /* a user (or the context's size) asks for compaction */
+    PL_SE_SETTINGS,     /* intent, model, pin, sharing, memory … */
+    PL_SE_TICK,         /* the time pl_session_next_tick_ms named has come */
+    PL_SE_MODEL_TEXT,   /* a delta of text or thinking */
+    PL_SE_MODEL_BLOCK,  /* a whole block of any type */
+    PL_SE_MODEL_CALL,   /* a whole tool call */
+    PL_SE_MODEL_END,    /* the model has finished this turn */
+    PL_SE_MODEL_FAILED, /* it has not, and will not */
+    PL_SE_TOOL_RESULT,  /* a tool has finished, well or not */
+    PL_SE_TOOL_ASKS,    /* a tool wants a person's word before it runs */
+    PL_SE_SUMMARY,      /* what SUMMARISE was asked for */
+    PL_SE_SUMMARY_FAILED,
+    PL_SE_RECOVER,   /* after a crash: settle what was open; the epoch is a new one */
+    PL_SE_SHUT_DOWN, /* before an orderly end: as stop, but the queue stays for the next start */
+    PL_SE_NOTICE,    /* a system:notification into the session */
+};
+
+enum pl_when_busy { PL_BUSY_ENQUEUE, PL_BUSY_REJECT, PL_BUSY_INTERRUPT, PL_BUSY_STEER };
+enum pl_chat_mode { PL_MODE_KEEP, PL_MODE_PLANNING, PL_MODE_EXECUTING };
+
+/* All strings are views, valid during the call. JSON is one valid value without U+0000 and without
+ * lone surrogates: the edge has refused those. */
+struct pl_session_event {
+    enum pl_session_event_kind kind;
+    struct pl_id_seed *seed; /* borrowed: time (unix ms) and randomness for new ids */
+    union {
+        struct {
+            struct pl_str message;           /* JSON: a string, or an array of content blocks */
+            struct pl_str client_message_id; /* may be empty; the host has looked it up already */
+            struct pl_str model;             /* resolved name for this chat; empty: keep */
+            int64_t context_window;          /* of that model */
+            enum pl_chat_mode mode;
+            enum pl_when_busy when_busy;
+        } chat;
+        struct {
+            struct pl_str tool_call_id;
+            struct pl_str answer; /* JSON; for a confirmation {"approve":bool, "reason"?:string} */
+        } answer;
+        struct {
+            struct pl_str trigger; /* "manual", "auto", "forced_retry" */
+            struct pl_str loop_id; /* empty: root */
+        } compact;
+        struct pl_session_settings {
+            bool has_intent, has_model, has_shared, has_pinned, has_memory, has_persistent,
+                has_replay;
+            struct pl_str intent, model;
+            bool shared, is_pinned, memory_enabled, is_persistent;
+            /* JSON; empty: null. The session keeps a member `status` of it: from running to
+             * finished or stopped, and back to running when what was stopped goes on. */
+            struct pl_str replay_state;
+        } settings;
+        /* Model events name loop and turn: one that is no longer open is ignored (PL_OK, nothing
+         * comes out), so that a late delta after stop harms nobody. */
+        struct {
+            struct pl_str loop_id, turn_id;
+            bool is_thinking;
+            struct pl_str text;    /* MODEL_TEXT: UTF-8, may end inside nothing: whole characters */
+            struct pl_str type;    /* MODEL_BLOCK: one of the 12 types */
+            struct pl_str content; /* MODEL_BLOCK: JSON */
+            struct pl_str tool_call_id; /* MODEL_BLOCK: of a call that ran elsewhere; or empty */
+            struct pl_str tool_name;    /* MODEL_CALL; MODEL_BLOCK: of that call; or empty */
+            struct pl_str display_name; /* the same */
+            struct pl_str arguments;    /* MODEL_CALL: text that should be JSON */
+            struct pl_str model;        /* MODEL_END: who really answered; may be empty */
+            struct pl_str usage;  /* MODEL_END: JSON {input_tokens, output_tokens, …}; or empty */
+            struct pl_str timing; /* MODEL_END: JSON {ttft_ms, total_ms, cost …}; or empty */
+            struct pl_str memory_refs; /* MODEL_END: JSON array; or empty */
+            struct pl_str reason;      /* MODEL_FAILED: a sentence */
+            bool is_overflow; /* MODEL_FAILED: the context was too long: compact, try again */
+        } model;
+        struct {
+            struct pl_str tool_call_id;
+            struct pl_str result; /* JSON; _meta.ui and _meta.bridge become blocks of their own */
+            bool is_error;
+            int64_t duration_ms;
+            struct pl_str question_kind; /* TOOL_ASKS: "confirm", "capability" */
+            struct pl_str questions; /* TOOL_ASKS: JSON {questions:[…]} as for AskUserQuestion */
+        } tool;
+        struct {
+            struct pl_str loop_id, compaction_id;
+            struct pl_str summary; /* text */
+            struct pl_str reason;  /* SUMMARY_FAILED */
+            int64_t tokens_before, tokens_after, archived_count;
+        } summary;
+        struct {
+            struct pl_str text;
+        } notice;
+    };
+};
+
+/* --- what comes out -------------------------------------------------------------------------- */
+
+/* X(name, text, is_durable): the events of a session on the wire. */
+#define PL_FRAME_TABLE(X)                                                                          \
+    X(CHAT_START, "chat:start", true)                                                              \
+    X(TURN_START, "turn:start", true)                                                              \
+    X(TURN_PATCH, "turn:patch", false)                                                             \
+    X(TURN_END, "turn:end", true)                                                                  \
+    X(CHAT_END, "chat:end", true)                                                                  \
+    X(SESSION_UPDATED, "session:updated", true)                                                    \
+    X(QUESTION_ASKED, "question:asked", true)                                                      \
+    X(QUESTION_RESOLVED, "question:resolved", true)                                                \
+    X(MEMORY_INJECTED, "memory:inject:done", false)                                                \
+    X(NOTIFICATION, "system:notification", false)
+
+enum pl_frame_kind {
+#define X(name, text, durable) PL_FRAME_##name,
+    PL_FRAME_TABLE(X)
+#undef X
+        PL_FRAME_COUNT,
+};
+const char *pl_frame_text(enum pl_frame_kind kind);
+
+struct pl_session_frame {
+    enum pl_frame_kind kind;
+    bool is_durable; /* as the table says; a patch that stands with a durable change is one too */
+    int64_t sequence;
+    struct pl_str data; /* JSON object; has session_id and sequence; arena of the out */
+    /* turn:patch of text where `data` leaves `content` out: the same with it, built only when
+     * out->wants_whole; otherwise {NULL, 0}. */
+    struct pl_str whole;
+};
+
+enum pl_session_effect_kind {
+    PL_EFFECT_CALL_MODEL,   /* loop_id, turn_id, model, mode: answer with MODEL_* events */
+    PL_EFFECT_CANCEL_MODEL, /* loop_id, turn_id */
+    PL_EFFECT_RUN_TOOL,     /* call; answer with TOOL_RESULT or TOOL_ASKS */
+    PL_EFFECT_CANCEL_TOOL,  /* call */
+    PL_EFFECT_SUMMARISE,    /* loop_id, compaction_id, trigger: answer with SUMMARY* */
+};
+
+struct pl_session_effect {
+    enum pl_session_effect_kind kind;
+    struct pl_str loop_id, turn_id, model;
+    struct pl_str compaction_id, trigger;
+    enum pl_chat_mode mode;
+    struct pl_str tool_call_id, tool_name, arguments;
+    bool is_confirmed; /* a person said yes to exactly these arguments */
+};
+
+enum pl_refusal {
+    PL_REFUSAL_NONE,
+    PL_REFUSAL_BUSY,                 /* session_busy */
+    PL_REFUSAL_QUESTION_PENDING,     /* question_pending */
+    PL_REFUSAL_QUESTION_NOT_PENDING, /* question_not_pending */
+    PL_REFUSAL_QUEUE_FULL,           /* rate_limited */
+    PL_REFUSAL_INVALID,              /* invalid_request: err says what and where */
+    PL_REFUSAL_NOT_FOUND,
+};
+
+/* Reused from apply to apply: the arena and the vectors are emptied by pl_session_apply. */
+struct pl_session_out {
+    struct pl_arena arena;
+    PL_VEC(struct pl_session_frame) frames;
+    PL_VEC(struct pl_session_row) rows;
+    PL_VEC(struct pl_session_effect) effects;
+    struct pl_buf text;  /* what frames are written into before they move to the arena */
+    struct pl_str reply; /* JSON object to answer the caller with: {"turn_id":…} and the like */
+    enum pl_refusal refusal; /* with PL_CONFLICT, PL_LIMIT, PL_INVALID or PL_NOT_FOUND */
+    bool wants_whole;        /* set by the host: some subscriber asked for content:"always" */
+};
+void pl_session_out_init(struct pl_session_out *out);
+void pl_session_out_deinit(struct pl_session_out *out);
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+/* A new session: its row is in *out (status created, epoch 1). Fields that are empty are null. */
+enum pl_status pl_session_create(const struct pl_session_record *record, struct pl_session_out *out,
+                                 struct pl_session **ret_session, struct pl_error *err);
+/* From the store: the session's row, its turns that are not terminal, its open questions, its
+ * queue. Rows are copied. A session that was running gets RECOVER next. */
+enum pl_status pl_session_load(const struct pl_session_record *record,
+                               const struct pl_turn_row *turns, size_t n_turns,
+                               const struct pl_question_row *questions, size_t n_questions,
+                               const struct pl_queued_row *queued, size_t n_queued,
+                               struct pl_session **ret_session, struct pl_error *err);
+void pl_session_destroy(struct pl_session *session); /* accepts NULL */
+
+enum pl_status pl_session_apply(struct pl_session *session, const struct pl_session_event *event,
+                                struct pl_session_out *out, struct pl_error *err);
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+const struct pl_session_record *pl_session_record(const struct pl_session *session);
+/* Sequence of the last event. The text waiting to be coalesced is not part of any projection. */
+int64_t pl_session_position(const struct pl_session *session);
+/* When to apply TICK (unix ms); INT64_MAX: no need. */
+int64_t pl_session_next_tick_ms(const struct pl_session *session);
+/* No turn open, nothing queued, no question: it may leave the memory. */
+bool pl_session_is_quiet(const struct pl_session *session);
+/* Whether a model, a tool or a summary is at work for it. */
+bool pl_session_is_running(const struct pl_session *session);
+
+/* The Session object, as GET answers it. */
+void pl_session_write(const struct pl_session *session, struct pl_buf *to);
+/* Projections of the open turns, oldest first, as array elements without brackets. */
+size_t pl_session_n_open_turns(const struct pl_session *session);
+void pl_session_write_open_turn(const struct pl_session *session, size_t i, struct pl_buf *to);
+/* False when no open turn has this id. */
+bool pl_session_write_turn(const struct pl_session *session, struct pl_str turn_id,
+                           struct pl_buf *to);
+/* The open questions as a JSON array. */
+void pl_session_write_questions(const struct pl_session *session, struct pl_buf *to);
+/* The messages waiting as a JSON array. */
+void pl_session_write_queue(const struct pl_session *session, struct pl_buf *to);
+
+#endif

@@ -1,0 +1,171 @@
+/* One turn in memory: the TurnProjection of seed 003 with what it takes to let it grow.
+ *
+ * Ownership: everything that does not grow stands in the turn's arena; the text of a block is a
+ * buffer of its own. All of it goes with the turn. Running out of memory sticks to `is_oom` and is
+ * asked for once, by whoever ends the step. */
+#ifndef PL_SESSION_TURN_INT_H
+#define PL_SESSION_TURN_INT_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/uuid.h"
+#include "base/vec.h"
+#include "json/write.h"
+#include "session/rows.h"
+#include "session/session.h"
+
+/* What the content of a block is. */
+enum pl_content_kind { PL_CONTENT_TEXT, PL_CONTENT_OBJECT, PL_CONTENT_ANY, PL_CONTENT_NONE };
+
+/* X(name, text, content): seed 003, ContentBlock. */
+#define PL_BLOCK_TABLE(X)                                                                          \
+    X(TEXT, "text", TEXT)                                                                          \
+    X(THINKING, "thinking", TEXT)                                                                  \
+    X(TOOL_USE, "tool_use", OBJECT)                                                                \
+    X(TOOL_RESULT, "tool_result", ANY)                                                             \
+    X(TOOL_UI, "tool_ui", OBJECT)                                                                  \
+    X(TOOL_BRIDGE, "tool_bridge", OBJECT)                                                          \
+    X(NOTIFICATION, "system_notification", TEXT)                                                   \
+    X(MODE_CHANGE, "mode_change", OBJECT)                                                          \
+    X(PLANNING_ENTER, "planning_enter", NONE)                                                      \
+    X(PLANNING_EXIT, "planning_exit", NONE)                                                        \
+    X(PLAN_STATUS, "plan_status", OBJECT)                                                          \
+    X(ASK_USER_ANSWER, "ask_user_answer", OBJECT)
+
+enum pl_block_type {
+#define X(name, text, content) PL_BLOCK_##name,
+    PL_BLOCK_TABLE(X)
+#undef X
+        PL_BLOCK_COUNT,
+};
+const char *pl_block_type_text(enum pl_block_type type);
+enum pl_block_type pl_block_type_of(struct pl_str text);
+enum pl_content_kind pl_block_content_kind(enum pl_block_type type);
+
+#define PL_CALL_STATUS_TABLE(X)                                                                    \
+    X(PENDING, "pending")                                                                          \
+    X(DONE, "done")                                                                                \
+    X(ERROR, "error")                                                                              \
+    X(CANCELLED, "cancelled")                                                                      \
+    X(AWAITING, "awaiting_answer")
+
+enum pl_call_status {
+#define X(name, text) PL_CALL_##name,
+    PL_CALL_STATUS_TABLE(X)
+#undef X
+        PL_CALL_STATUS_COUNT,
+};
+const char *pl_call_status_text(enum pl_call_status status);
+enum pl_call_status pl_call_status_of(struct pl_str text);
+
+/* The legal edges; a status is written by nobody who has not asked here. */
+bool pl_session_may_become(enum pl_session_status from, enum pl_session_status to);
+bool pl_turn_may_become(enum pl_turn_status from, enum pl_turn_status to);
+bool pl_call_may_become(enum pl_call_status from, enum pl_call_status to);
+
+enum { PL_NO_CALL = -1 };
+
+struct pl_block {
+    enum pl_block_type type;
+    int32_t call;          /* index of the call it repeats, or PL_NO_CALL: a row leaves it out */
+    struct pl_buf text;    /* owned; where the content is a text */
+    struct pl_str content; /* JSON, arena; {NULL, 0}: null */
+    struct pl_str tool_call_id, tool_name, display_name; /* arena; {NULL, 0}: null */
+    size_t n_said; /* bytes of the text a `content` has told */
+};
+
+struct pl_call {
+    struct pl_id id;
+    struct pl_str tool_name, display_name, arguments; /* text, arena */
+    enum pl_call_status status;
+    struct pl_str result; /* JSON, arena; {NULL, 0}: null */
+    int64_t duration_ms;  /* -1: null */
+    struct pl_str ref;    /* pending_question_ref, JSON, arena; {NULL, 0}: null */
+    int64_t started_ms;
+    bool is_started;   /* a tool, a person or a loop is at it */
+    bool is_confirmed; /* a person said yes */
+    bool is_over;      /* beyond the limit of calls: never run */
+};
+
+enum pl_role { PL_ROLE_ASSISTANT, PL_ROLE_USER, PL_ROLE_SYSTEM };
+const char *pl_turn_role_text(enum pl_role role);
+/* Anything else is the assistant's. */
+enum pl_role pl_turn_role_of(struct pl_str text);
+
+/* What is known when the model has finished and told with turn:end. */
+struct pl_turn_end {
+    struct pl_str model;                      /* text, arena */
+    struct pl_str usage, timing, memory_refs; /* JSON, arena */
+};
+
+struct pl_compaction {
+    struct pl_str id, summary, trigger; /* text, arena */
+    int64_t archived_count, tokens_before, tokens_after;
+};
+
+struct pl_turn {
+    struct pl_arena arena;
+    bool is_oom;
+    struct pl_id id; /* turn_…; the entry's id has the same UUID */
+    struct pl_str loop_id;
+    int64_t sequence, last_event;
+    enum pl_role role;
+    enum pl_turn_status status;
+    bool is_compaction;
+    PL_VEC(struct pl_block) blocks;
+    PL_VEC(struct pl_call) calls;
+    struct pl_str model, usage, timing, memory_refs; /* as in pl_turn_end */
+    int64_t started_ms, duration_ms, context_window;
+    struct pl_str parent_call_id, client_message_id, error; /* text, arena; {NULL, 0}: null */
+    struct pl_compaction compaction;
+
+    /* While it is open. */
+    struct pl_turn_end end;
+    bool has_ended;         /* the model has finished; what is left are its calls */
+    bool is_over;           /* a call went over the limit: fails when the others are done */
+    bool has_open_block;    /* the last block still takes text */
+    bool waits_as_thinking; /* type of the text that waits */
+    struct pl_buf waiting;  /* text not yet told, part of no projection */
+    int64_t waiting_since_ms;
+    size_t n_text;          /* bytes of text, blocks and arguments: PL_SESSION_MAX_TURN_TEXT */
+    size_t n_unsaved;       /* bytes told since the last row */
+    int64_t saved_ms;       /* when the last row was written */
+    bool is_dirty;          /* this step must write its row */
+    enum pl_chat_mode mode; /* of the session, kept with the row of an open turn */
+    int64_t n_chat_calls;
+};
+
+void pl_turn_init(struct pl_turn *turn);
+void pl_turn_deinit(struct pl_turn *turn);
+/* A copy in the turn's arena; {NULL, 0} stays so. */
+struct pl_str pl_turn_keep(struct pl_turn *turn, struct pl_str s);
+/* A new last block; NULL when out of memory. */
+struct pl_block *pl_turn_add_block(struct pl_turn *turn, enum pl_block_type type);
+/* The blocks of a call: its tool_use, and what its result brings (tool_result, tool_ui,
+ * tool_bridge). */
+void pl_turn_add_use(struct pl_turn *turn, size_t call);
+void pl_turn_add_result(struct pl_turn *turn, size_t call);
+bool pl_turn_has_open_calls(const struct pl_turn *turn);
+bool pl_call_is_terminal(const struct pl_call *call);
+
+/* The TurnProjection, as one value. */
+void pl_turn_write(const struct pl_turn *turn, struct pl_json_out *out);
+/* The members of a ContentBlock, without its braces. */
+void pl_block_write(const struct pl_block *block, struct pl_json_out *out);
+
+/* To and from a row. The body's text is taken from `arena`; of an open turn it also has what the
+ * loop needs to go on. */
+enum pl_status pl_turn_to_row(const struct pl_turn *turn, struct pl_str session_id,
+                              struct pl_buf *scratch, struct pl_arena *arena,
+                              struct pl_turn_row *ret_row);
+/* `turn` is initialised; on failure it is good for deinit only. */
+enum pl_status pl_turn_from_row(struct pl_turn *turn, const struct pl_turn_row *row,
+                                struct pl_error *err);
+
+/* A member that is text or null. */
+void pl_out_member(struct pl_json_out *out, const char *key, struct pl_str text);
+/* A member that is JSON or null. */
+void pl_out_json(struct pl_json_out *out, const char *key, struct pl_str json);
+void pl_out_time(struct pl_json_out *out, const char *key, int64_t unix_ms);
+
+#endif

@@ -1,0 +1,107 @@
+/* Private to http1*.c: the parser, and lines looked at before llhttp sees them. */
+#ifndef PL_WIRE_HTTP1_INT_H
+#define PL_WIRE_HTTP1_INT_H
+
+#include "wire/http1.h"
+
+#include <llhttp.h>
+
+/* Lines read one after another, cut anywhere. */
+struct pl_http1_lines {
+    uint32_t n_bytes; /* of all of them */
+    uint16_t n_line;  /* bytes of the one that is open */
+    uint8_t n_lines;  /* that have ended */
+    bool is_after_cr;
+};
+
+/* X(name, status, what is said of it): OPEN and END are no failures. */
+#define PL_HTTP1_VERDICT_TABLE(X)                                                                  \
+    X(OPEN, OK, "")                                                                                \
+    X(END, OK, "")                                                                                 \
+    X(BREAK, SYNTAX, "a line of the request does not end in CR LF")                                \
+    X(NAMELESS, SYNTAX,                                                                            \
+      "a header begins with a space or a colon; it must begin with its name, "                     \
+      "and its value must stand on the same line")                                                 \
+    X(LONG, LIMIT, "a line of the request is longer than 8 KiB")                                   \
+    X(ALL, LIMIT, "the headers are longer than 32 KiB in all")                                     \
+    X(MANY, LIMIT, "there are more than 100 headers")
+
+enum pl_http1_verdict {
+#define X(name, status, text) PL_LINES_##name,
+    PL_HTTP1_VERDICT_TABLE(X)
+#undef X
+};
+
+/* Reads lines up to the empty one (PL_LINES_END), the end of `in` (PL_LINES_OPEN) or what is
+ * against the rules. *ret_n: how many bytes of `in` came before that. */
+enum pl_http1_verdict pl_http1_lines_read(struct pl_http1_lines *lines, struct pl_str in,
+                                          unsigned max_lines, size_t *ret_n);
+
+/* Where in the extensions of a chunk (RFC 9112, 7.1.1) the reader is. */
+enum pl_http1_ext {
+    PL_EXT_NONE, /* not in them */
+    PL_EXT_NAME_START,
+    PL_EXT_NAME,
+    PL_EXT_VALUE_START,
+    PL_EXT_VALUE,
+    PL_EXT_QUOTED,
+    PL_EXT_ESCAPED,
+    PL_EXT_QUOTED_END,
+    PL_EXT_BAD,
+};
+/* The state behind `c`; PL_EXT_NONE when it is the CR that ends them. */
+enum pl_http1_ext pl_http1_ext_step(enum pl_http1_ext state, char c);
+
+enum pl_http1_stage {
+    PL_STAGE_IDLE,       /* nothing of a message was read; empty lines may be */
+    PL_STAGE_HEAD,       /* room->bytes holds what came of the head */
+    PL_STAGE_GIVEN,      /* HEAD was told, and llhttp waits behind it */
+    PL_STAGE_LENGTH,     /* n_left bytes of the body are to come */
+    PL_STAGE_CHUNK_LINE, /* in a chunk's size, or the line end before it: lines.n_bytes of it */
+    PL_STAGE_CHUNK_DATA, /* n_left bytes of the chunk are to come */
+    PL_STAGE_TRAILER,    /* in the fields behind the last chunk */
+    PL_STAGE_COMPLETE,   /* END is to be told */
+    PL_STAGE_LAST,       /* the client said that no message follows */
+    PL_STAGE_FAILED,
+};
+
+/* Where a field stands in the copy of the head, which may move while it grows. */
+struct pl_http1_field {
+    uint16_t name_at, n_name, value_at, n_value;
+};
+
+struct pl_http1_room {
+    struct pl_buf bytes; /* the head as it was sent */
+    struct pl_http_head head;
+    uint16_t target_at, n_target;
+    uint8_t n_fields;
+    bool is_in_name; /* the last field's name has not ended */
+    struct pl_http1_field fields[PL_HTTP1_MAX_HEADERS];
+    struct pl_http_header headers[PL_HTTP1_MAX_HEADERS];
+};
+
+struct pl_http1 {
+    llhttp_t parser;
+    struct pl_http1_room *room; /* owned; NULL while there was no head */
+    struct pl_str input;
+    struct pl_str body;
+    uint64_t n_left;
+    struct pl_http1_lines lines;
+    uint8_t ext;    /* enum pl_http1_ext, in a chunk's line */
+    uint8_t stage;  /* enum pl_http1_stage */
+    uint8_t status; /* of every call once it has failed */
+    bool is_head_read, is_complete;
+    bool is_target_too_long;
+};
+
+_Static_assert(PL_HTTP1_MAX_HEAD <= UINT16_MAX, "places in a head are 16 bits wide");
+_Static_assert(PL_HTTP1_MAX_HEADERS + 1 < UINT8_MAX, "lines are counted in a byte");
+_Static_assert(sizeof(struct pl_http1) <= 300, "ten thousand of these are idle at once");
+
+/* Ends the reading: every later call gives the same status. */
+enum pl_status pl_http1_fail(struct pl_http1 *http, enum pl_status status);
+
+/* Fills room->head from the fields llhttp has found, and checks what it has not. */
+enum pl_status pl_http1_head_finish(struct pl_http1 *http, struct pl_error *err);
+
+#endif

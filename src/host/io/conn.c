@@ -1,0 +1,248 @@
+/* Connections: what to wait for, whom to call, and the plain way of moving bytes. */
+#include "io/conn_int.h"
+
+#include "base/mem.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Ten thousand idle sockets are the goal; what one costs is fixed here. */
+_Static_assert(sizeof(struct pl_conn) <= 128, "a connection has grown");
+
+/* --- plain -------------------------------------------------------------------------------------
+ */
+
+/* One read for each time the kernel says so: it says so again while there is more. */
+static void plain_read(struct pl_conn *conn)
+{
+    ssize_t n;
+    do
+        n = recv(conn->watch.fd, conn->loop->read_buffer, PL_READ_BYTES, 0);
+    while (n < 0 && errno == EINTR);
+    if (n > 0) {
+        conn->active_ms = pl_loop_now_ms(conn->loop);
+        conn->ops->on_read(conn->ctx, conn->loop->read_buffer, (size_t)n);
+    } else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) {
+        pl_conn_end(conn);
+    }
+}
+
+static enum pl_status plain_write(struct pl_conn *conn, const struct pl_str *pieces,
+                                  size_t n_pieces, size_t *ret_n)
+{
+    struct iovec parts[PL_CONN_PIECES];
+    size_t n_parts = n_pieces < PL_CONN_PIECES ? n_pieces : PL_CONN_PIECES;
+    size_t n_bytes = 0;
+    for (size_t i = 0; i < n_parts; i++) {
+        parts[i] = (struct iovec){(void *)pieces[i].ptr, pieces[i].len};
+        n_bytes += pieces[i].len;
+    }
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = n_parts};
+    ssize_t n;
+    do
+        n = sendmsg(conn->watch.fd, &message, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
+        return PL_IO;
+    *ret_n = n > 0 ? (size_t)n : 0;
+    conn->wants_write = *ret_n < n_bytes || n_parts < n_pieces;
+    return PL_OK;
+}
+
+static void plain_shutdown(struct pl_conn *conn)
+{
+    shutdown(conn->watch.fd, SHUT_WR);
+}
+
+static const struct pl_transport plain = {
+    .read = plain_read, .write = plain_write, .shutdown = plain_shutdown};
+
+/* --- events ------------------------------------------------------------------------------------
+ */
+
+void pl_conn_settle(struct pl_conn *conn)
+{
+    if (conn->is_in_event)
+        return;
+    uint32_t events = pl_conn_is_reading(conn) ? EPOLLIN : 0;
+    if (conn->wants_write || conn->has_backlog)
+        events |= EPOLLOUT;
+    pl_watch_want(conn->loop, &conn->watch, events);
+}
+
+void pl_conn_end(struct pl_conn *conn)
+{
+    if (conn->is_ended)
+        return;
+    conn->is_ended = true;
+    conn->ops->on_end(conn->ctx);
+}
+
+void pl_conn_in_event(struct pl_conn *conn, void (*fn)(struct pl_conn *conn))
+{
+    conn->is_in_event = true;
+    fn(conn);
+    conn->is_in_event = false;
+    pl_conn_settle(conn);
+}
+
+static void make_writable(struct pl_conn *conn)
+{
+    if (conn->has_backlog && !conn->transport->flush(conn))
+        return;
+    if (!conn->wants_write)
+        return;
+    conn->wants_write = false;
+    conn->ops->on_writable(conn->ctx);
+}
+
+/* An error or a hang-up goes to whoever waits: the call that follows will find out what it is. */
+static void on_event(struct pl_watch *watch, uint32_t events)
+{
+    struct pl_conn *conn = (struct pl_conn *)((char *)watch - offsetof(struct pl_conn, watch));
+    if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
+        pl_conn_in_event(conn, make_writable);
+    if (events & (EPOLLIN | EPOLLERR | EPOLLHUP) && pl_conn_is_reading(conn))
+        pl_conn_in_event(conn, conn->transport->read);
+}
+
+/* --- what its owner does -----------------------------------------------------------------------
+ */
+
+enum pl_status pl_conn_create(struct pl_loop *loop, int fd, const struct pl_address *address,
+                              struct pl_tls *tls, struct pl_conn **ret_conn)
+{
+    struct pl_conn *conn = pl_mem_alloc(1, sizeof *conn);
+    if (!conn) {
+        close(fd);
+        return PL_NOMEM;
+    }
+    *conn = (struct pl_conn){
+        .transport = &plain, .loop = loop, .active_ms = pl_loop_now_ms(loop), .address = *address};
+    enum pl_status status = pl_watch_start(loop, &conn->watch, fd, EPOLLIN, on_event);
+    if (status != PL_OK) {
+        close(fd);
+        pl_mem_free(conn);
+        return status;
+    }
+    loop->n_conns++;
+    if (tls)
+        status = pl_tls_conn_init(conn, tls);
+    if (status != PL_OK) {
+        pl_conn_close(conn);
+        return status;
+    }
+    *ret_conn = conn;
+    return PL_OK;
+}
+
+void pl_conn_start(struct pl_conn *conn, const struct pl_conn_ops *ops, void *ctx)
+{
+    assert(!conn->ops);
+    pl_conn_switch(conn, ops, ctx);
+}
+
+void pl_conn_switch(struct pl_conn *conn, const struct pl_conn_ops *ops, void *ctx)
+{
+    conn->ops = ops;
+    conn->ctx = ctx;
+}
+
+void pl_conn_pause(struct pl_conn *conn)
+{
+    conn->is_paused = true;
+    pl_conn_settle(conn);
+}
+
+void pl_conn_resume(struct pl_conn *conn)
+{
+    if (!conn->is_paused)
+        return;
+    conn->is_paused = false;
+    if (conn->transport->resume)
+        conn->transport->resume(conn);
+    pl_conn_settle(conn);
+}
+
+enum pl_status pl_conn_write(struct pl_conn *conn, const struct pl_str *pieces, size_t n_pieces,
+                             size_t *ret_n)
+{
+    size_t n = 0;
+    if (conn->is_broken)
+        return PL_IO;
+    if (conn->transport->write(conn, pieces, n_pieces, &n) != PL_OK) {
+        conn->is_broken = conn->is_ended = true;
+        conn->wants_write = conn->has_backlog = false;
+        pl_conn_settle(conn);
+        return PL_IO;
+    }
+    if (n > 0)
+        conn->active_ms = pl_loop_now_ms(conn->loop);
+    pl_conn_settle(conn);
+    *ret_n = n;
+    return PL_OK;
+}
+
+void pl_conn_shutdown(struct pl_conn *conn)
+{
+    if (conn->is_broken)
+        return;
+    conn->transport->shutdown(conn);
+    pl_conn_settle(conn);
+}
+
+static void free_conn(struct pl_watch *watch)
+{
+    pl_mem_free((char *)watch - offsetof(struct pl_conn, watch));
+}
+
+void pl_conn_close(struct pl_conn *conn)
+{
+    if (!conn)
+        return;
+    assert(pl_conn_is_open(conn));
+    if (conn->transport->deinit)
+        conn->transport->deinit(conn);
+    int fd = conn->watch.fd;
+    conn->loop->n_conns--;
+    pl_watch_end(conn->loop, &conn->watch, free_conn);
+    close(fd);
+}
+
+/* --- who and when ------------------------------------------------------------------------------
+ */
+
+static bool is_local_user(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
+void pl_conn_peer(const struct pl_conn *conn, struct pl_peer *ret_peer)
+{
+    const struct pl_address *address = &conn->address;
+    *ret_peer = (struct pl_peer){.port = address->port, .is_tls = conn->tls != NULL};
+    if (address->family == AF_UNIX) {
+        snprintf(ret_peer->address, sizeof ret_peer->address, "unix");
+        ret_peer->is_local_user = is_local_user(conn->watch.fd);
+    } else {
+        inet_ntop(address->family, address->bytes, ret_peer->address, sizeof ret_peer->address);
+    }
+}
+
+struct pl_loop *pl_conn_loop(const struct pl_conn *conn)
+{
+    return conn->loop;
+}
+
+int64_t pl_conn_active_ms(const struct pl_conn *conn)
+{
+    return conn->active_ms;
+}

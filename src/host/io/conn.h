@@ -1,0 +1,107 @@
+/* A stream connection: TCP, Unix or TLS over either; and what listens for them. One loop owns it.
+ *
+ * There is no queue of bytes in here. Reading goes through one buffer per loop and is handed on at
+ * once; writing tells how much the kernel took, and calls back when it will take more. So an idle
+ * connection costs its struct, and each protocol has the queue that fits it. Over TLS the handshake
+ * goes on behind the scenes: what is written before it is done waits for on_writable, and one that
+ * fails or takes over ten seconds is an on_end. */
+#ifndef PL_IO_CONN_H
+#define PL_IO_CONN_H
+
+#include "base/status.h"
+#include "base/str.h"
+#include "io/loop.h"
+
+struct pl_conn;
+
+struct pl_conn_ops {
+    /* Bytes arrived; they are the callee's to change, until it returns. */
+    void (*on_read)(void *ctx, char *bytes, size_t n);
+    /* The other side will send no more (or reading failed): nothing comes after this. */
+    void (*on_end)(void *ctx);
+    /* After a short write: there is room again. */
+    void (*on_writable)(void *ctx);
+};
+
+/* Who is at the other end. */
+struct pl_peer {
+    char address[64]; /* "127.0.0.1", "::1"; "unix" */
+    uint16_t port;
+    bool is_local_user; /* a Unix socket whose other end runs as our own user (SO_PEERCRED) */
+    bool is_tls;
+};
+
+/* Reading is on from the start. `ops` and `ctx` stay borrowed. */
+void pl_conn_start(struct pl_conn *conn, const struct pl_conn_ops *ops, void *ctx);
+/* Changes whom to call (an upgrade from HTTP to WebSocket). */
+void pl_conn_switch(struct pl_conn *conn, const struct pl_conn_ops *ops, void *ctx);
+/* Back-pressure: stop asking the kernel for bytes, and go on. */
+void pl_conn_pause(struct pl_conn *conn);
+void pl_conn_resume(struct pl_conn *conn);
+
+/* Sends as much as the kernel takes now; *ret_n may be less than all (then on_writable will come).
+ * At most 64 pieces are looked at. PL_IO: the connection is broken; on_end is not called for it. */
+enum pl_status pl_conn_write(struct pl_conn *conn, const struct pl_str *pieces, size_t n_pieces,
+                             size_t *ret_n);
+/* No more writing from us: a half-close (a TLS close_notify), so that the other side reads it all.
+ */
+void pl_conn_shutdown(struct pl_conn *conn);
+/* Closes now and frees. No callback comes after this. Accepts NULL. */
+void pl_conn_close(struct pl_conn *conn);
+
+void pl_conn_peer(const struct pl_conn *conn, struct pl_peer *ret_peer);
+struct pl_loop *pl_conn_loop(const struct pl_conn *conn);
+/* Milliseconds of the loop's clock at the last byte that went either way. */
+int64_t pl_conn_active_ms(const struct pl_conn *conn);
+
+/* --- listening ------------------------------------------------------------------------------- */
+
+/* Sockets are opened once, by the main thread, and every shard then accepts from them. */
+struct pl_socket {
+    int fd;
+    bool is_unix;
+    uint16_t port; /* the real one when 0 was asked for */
+};
+
+/* host "127.0.0.1", "::1", "0.0.0.0", a name; PL_IO with a sentence (port taken: says so). */
+enum pl_status pl_socket_listen_tcp(const char *host, uint16_t port, struct pl_socket *ret_socket,
+                                    struct pl_error *err);
+/* Mode 0600. A socket file nobody answers on is replaced; one that answers is PL_CONFLICT. */
+enum pl_status pl_socket_listen_unix(const char *path, struct pl_socket *ret_socket,
+                                     struct pl_error *err);
+/* Sockets systemd handed over (LISTEN_FDS); *ret_n may be 0. */
+enum pl_status pl_socket_from_systemd(struct pl_socket *ret_sockets, size_t max, size_t *ret_n,
+                                      struct pl_error *err);
+void pl_socket_close(struct pl_socket *socket);
+
+struct pl_tls; /* owned; shared by all loops */
+/* Certificate chain and key in PEM; TLS 1.2 and 1.3, ALPN http/1.1. */
+enum pl_status pl_tls_create(const char *cert_path, const char *key_path, struct pl_tls **ret_tls,
+                             struct pl_error *err);
+void pl_tls_destroy(struct pl_tls *tls);
+
+struct pl_listener; /* owned by its loop */
+/* on_accept owns the connection and starts or closes it before it returns. tls NULL: plain. Out of
+ * descriptors: pauses 100 ms and goes on, calling on_exhausted (may be NULL) once each time it
+ * begins. */
+struct pl_listener_config {
+    const struct pl_socket *socket; /* borrowed */
+    struct pl_tls *tls;             /* borrowed */
+    void (*on_accept)(void *ctx, struct pl_conn *conn);
+    void (*on_exhausted)(void *ctx);
+    void *ctx;
+};
+enum pl_status pl_listener_start(struct pl_loop *loop, const struct pl_listener_config *config,
+                                 struct pl_listener **ret_listener, struct pl_error *err);
+/* Accepts no more; does not close the socket. Accepts NULL. */
+void pl_listener_stop(struct pl_listener *listener);
+
+/* --- systemd --------------------------------------------------------------------------------- */
+
+/* "READY=1", "STOPPING=1", "STATUS=…" to NOTIFY_SOCKET; does nothing where there is none. */
+void pl_systemd_notify(const char *state);
+
+/* Raises the soft limit of descriptors to the hard one; returns what it is then. */
+size_t pl_fd_limit_raise(void);
+
+#endif

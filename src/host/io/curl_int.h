@@ -1,0 +1,30 @@
+/* libcurl by its functions, loaded on first use. */
+#ifndef PL_IO_CURL_INT_H
+#define PL_IO_CURL_INT_H
+
+#include "base/status.h"
+
+#include <curl/curl.h>
+
+/* X(function): what is used of the library. */
+#define PL_CURL_FUNCTIONS(X)                                                                       \
+    X(curl_global_init)                                                                            \
+    X(curl_easy_init)                                                                              \
+    X(curl_easy_setopt)                                                                            \
+    X(curl_easy_perform)                                                                           \
+    X(curl_easy_getinfo)                                                                           \
+    X(curl_easy_strerror)                                                                          \
+    X(curl_easy_cleanup)                                                                           \
+    X(curl_slist_append)                                                                           \
+    X(curl_slist_free_all)
+
+struct pl_curl {
+#define X(name) __typeof__(&(name)) name;
+    PL_CURL_FUNCTIONS(X)
+#undef X
+};
+
+/* The same table for everybody; PL_IO when the library is not installed. Any thread. */
+enum pl_status pl_curl_load(const struct pl_curl **ret_curl, struct pl_error *err);
+
+#endif

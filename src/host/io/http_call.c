@@ -1,0 +1,183 @@
+#include "io/http_call.h"
+
+#include "io/curl_int.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+
+enum { MAX_BYTES = 64 << 20, TIMEOUT_MS = 60000, CONNECT_MS = 5000, MAX_LINE = 512 };
+
+struct calling {
+    const struct pl_http_call *call;
+    const struct pl_curl *curl;
+    CURL *easy;                 /* owned */
+    struct curl_slist *headers; /* owned */
+    struct pl_buf *reply;
+    size_t n_bytes; /* gathered */
+    enum pl_status status;
+    bool is_stopped; /* by on_piece */
+};
+
+/* Anything but the number of bytes ends the call. */
+static size_t on_bytes(char *bytes, size_t size, size_t n, void *ctx)
+{
+    struct calling *calling = ctx;
+    const struct pl_http_call *call = calling->call;
+    struct pl_str piece = {bytes, size * n};
+    long status = 0;
+    calling->curl->curl_easy_getinfo(calling->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (call->on_piece && status >= 200 && status < 300) {
+        calling->is_stopped = !call->on_piece(call->ctx, piece);
+        return calling->is_stopped ? 0 : piece.len;
+    }
+    size_t max = call->max_bytes ? (size_t)call->max_bytes : MAX_BYTES;
+    calling->n_bytes += piece.len;
+    if (calling->n_bytes > max)
+        calling->status = PL_LIMIT;
+    else
+        pl_buf_add(calling->reply, piece);
+    if (calling->status == PL_OK)
+        calling->status = calling->reply->status;
+    return calling->status == PL_OK ? piece.len : 0;
+}
+
+/* A line of the answer's head: "Name: value" and a line break. */
+static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
+{
+    const struct calling *calling = ctx;
+    const char *name = calling->call->header_name;
+    struct pl_str line = {bytes, size * n};
+    size_t n_name = strlen(name);
+    if (line.len <= n_name || line.ptr[n_name] != ':' || strncasecmp(line.ptr, name, n_name) != 0)
+        return size * n;
+    struct pl_str value = pl_str_slice(line, n_name + 1, line.len);
+    while (value.len && (value.ptr[0] == ' ' || value.ptr[0] == '\t'))
+        value = pl_str_slice(value, 1, value.len);
+    while (value.len && (unsigned char)value.ptr[value.len - 1] <= ' ')
+        value.len--;
+    if (value.len < PL_HTTP_CALL_HEADER_SIZE) {
+        memcpy(calling->call->header_value, value.ptr, value.len);
+        calling->call->header_value[value.len] = '\0';
+    }
+    return size * n;
+}
+
+/* "NAME: BEFORE VALUE"; a line break in a value would begin another header. */
+static enum pl_status add_header(struct calling *calling, const char *name, const char *before,
+                                 const char *value, struct pl_error *err)
+{
+    char line[MAX_LINE];
+    int n = snprintf(line, sizeof line, "%s: %s%s", name, before, value);
+    bool is_good = n > 0 && (size_t)n < sizeof line;
+    for (int i = 0; is_good && i < n; i++)
+        is_good = (unsigned char)line[i] >= ' ' && line[i] != 0x7F;
+    if (!is_good)
+        return pl_fail(err, PL_INVALID,
+                       "the value of the header %s is too long or has control characters", name);
+    struct curl_slist *longer = calling->curl->curl_slist_append(calling->headers, line);
+    if (!longer)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    calling->headers = longer;
+    return PL_OK;
+}
+
+static enum pl_status add_headers(struct calling *calling, struct pl_error *err)
+{
+    const struct pl_http_call *call = calling->call;
+    /* Without it, a long body would wait for the answer "100". */
+    enum pl_status status = add_header(calling, "Expect", "", "", err);
+    if (status == PL_OK && call->has_body)
+        status = add_header(calling, "Content-Type", "",
+                            call->content_type ? call->content_type : "application/json", err);
+    if (status == PL_OK && call->bearer)
+        status = add_header(calling, "Authorization", "Bearer ", call->bearer, err);
+    return status;
+}
+
+static void set_times(const struct calling *calling)
+{
+    const struct pl_curl *curl = calling->curl;
+    int64_t timeout_ms = calling->call->timeout_ms ? calling->call->timeout_ms : TIMEOUT_MS;
+    curl->curl_easy_setopt(calling->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    if (calling->call->on_piece) {
+        curl->curl_easy_setopt(calling->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+        curl->curl_easy_setopt(calling->easy, CURLOPT_LOW_SPEED_TIME,
+                               (long)((timeout_ms + 999) / 1000));
+    } else {
+        curl->curl_easy_setopt(calling->easy, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+    }
+}
+
+static void set_options(struct calling *calling)
+{
+    const struct pl_curl *curl = calling->curl;
+    const struct pl_http_call *call = calling->call;
+    CURL *easy = calling->easy;
+    curl->curl_easy_setopt(easy, CURLOPT_URL, call->url);
+    curl->curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
+    curl->curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl->curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl->curl_easy_setopt(easy, CURLOPT_HTTPHEADER, calling->headers);
+    curl->curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl->curl_easy_setopt(easy, CURLOPT_WRITEDATA, calling);
+    set_times(calling);
+    if (call->header_name) {
+        call->header_value[0] = '\0';
+        curl->curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+        curl->curl_easy_setopt(easy, CURLOPT_HEADERDATA, calling);
+    }
+    if (call->unix_path) {
+        curl->curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, call->unix_path);
+        /* A proxy of the environment is for hosts elsewhere. */
+        curl->curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    }
+    if (call->has_body) {
+        curl->curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
+        curl->curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body.len ? call->body.ptr : "");
+    }
+}
+
+static enum pl_status perform(struct calling *calling, int *ret_status, struct pl_error *err)
+{
+    const struct pl_curl *curl = calling->curl;
+    const struct pl_http_call *call = calling->call;
+    const char *where = call->unix_path ? call->unix_path : call->url;
+    CURLcode code = curl->curl_easy_perform(calling->easy);
+    long status = 0;
+    curl->curl_easy_getinfo(calling->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (calling->status == PL_LIMIT)
+        return pl_fail(err, PL_LIMIT, "the answer of %.200s is too large", where);
+    if (calling->status != PL_OK || code == CURLE_OUT_OF_MEMORY)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    if (code == CURLE_OK || calling->is_stopped) {
+        *ret_status = (int)status;
+        return PL_OK;
+    }
+    bool is_nobody = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST;
+    return pl_fail(err, is_nobody ? PL_NOT_FOUND : PL_IO, "%.200s %s: %s", where,
+                   is_nobody ? "does not answer" : "did not answer to the end",
+                   curl->curl_easy_strerror(code));
+}
+
+enum pl_status pl_http_call(const struct pl_http_call *call, int *ret_status, struct pl_buf *reply,
+                            struct pl_error *err)
+{
+    struct calling calling = {.call = call, .reply = reply};
+    enum pl_status status = pl_curl_load(&calling.curl, err);
+    if (status != PL_OK)
+        return status;
+    status = add_headers(&calling, err);
+    calling.easy = status == PL_OK ? calling.curl->curl_easy_init() : NULL;
+    if (calling.easy) {
+        set_options(&calling);
+        status = perform(&calling, ret_status, err);
+        calling.curl->curl_easy_cleanup(calling.easy);
+    } else if (status == PL_OK) {
+        status = pl_fail(err, PL_NOMEM, "out of memory");
+    }
+    calling.curl->curl_slist_free_all(calling.headers);
+    return status;
+}

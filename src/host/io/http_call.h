@@ -1,0 +1,38 @@
+/* One HTTP request to somebody else, waiting for the answer: for commands. libcurl does it, and is
+ * loaded when it is first needed: linked, it would cost every start of the program several
+ * milliseconds (docs/adr/0010). Redirects are not followed, so a key goes nowhere else. */
+#ifndef PL_IO_HTTP_CALL_H
+#define PL_IO_HTTP_CALL_H
+
+#include "base/buf.h"
+
+#define PL_HTTP_CALL_HEADER_SIZE 128
+
+struct pl_http_call {
+    const char *method;       /* "GET" */
+    const char *url;          /* http or https */
+    const char *unix_path;    /* talk to this socket instead of the URL's host; NULL: none */
+    const char *bearer;       /* key; NULL: none */
+    const char *content_type; /* of the body; NULL: application/json */
+    struct pl_str body;
+    bool has_body;
+    int64_t max_bytes;  /* of the answer that is gathered; 0: 64 MiB */
+    int64_t timeout_ms; /* 0: 60 s. Of the whole call; with on_piece, of a silence */
+    /* Called with pieces of the answer as they come, when it is 2xx; NULL: gathered in the reply.
+     * false ends the call. */
+    bool (*on_piece)(void *ctx, struct pl_str piece);
+    void *ctx;
+    /* A header of the answer that is wanted, and where its value goes (PL_HTTP_CALL_HEADER_SIZE
+     * bytes, "" when there is none or it is too long); NULL: none. */
+    const char *header_name;
+    char *header_value;
+};
+
+/* *ret_status is the HTTP status; the answer's body is appended to *reply. PL_NOT_FOUND: nobody
+ * listens there, or there is no such host; PL_IO: the call broke off, TLS failed, too slow, no
+ * libcurl; PL_LIMIT: the answer is longer than max_bytes; PL_INVALID: a header's value has control
+ * characters or is too long; PL_NOMEM. */
+enum pl_status pl_http_call(const struct pl_http_call *call, int *ret_status, struct pl_buf *reply,
+                            struct pl_error *err);
+
+#endif

@@ -1,0 +1,67 @@
+/* Letters between threads. A sender swaps itself in as the last and then links its predecessor to
+ * itself; between the two steps the receiver sees a gap, stops there, and is rung once more when
+ * the gap is closed. */
+#include "io/loop_int.h"
+
+void pl_mailbox_init(struct pl_mailbox *mailbox)
+{
+    atomic_init(&mailbox->stub.next, NULL);
+    atomic_init(&mailbox->last, &mailbox->stub);
+    mailbox->first = &mailbox->stub;
+}
+
+static void append(struct pl_mailbox *mailbox, struct pl_letter *letter)
+{
+    atomic_store_explicit(&letter->next, NULL, memory_order_relaxed);
+    struct pl_letter *before =
+        atomic_exchange_explicit(&mailbox->last, letter, memory_order_acq_rel);
+    atomic_store_explicit(&before->next, letter, memory_order_release);
+}
+
+/* NULL: empty, or up to a gap. */
+static struct pl_letter *take(struct pl_mailbox *mailbox)
+{
+    struct pl_letter *first = mailbox->first;
+    struct pl_letter *next = atomic_load_explicit(&first->next, memory_order_acquire);
+    if (first == &mailbox->stub) {
+        if (!next)
+            return NULL;
+        mailbox->first = first = next;
+        next = atomic_load_explicit(&first->next, memory_order_acquire);
+    }
+    if (!next) {
+        if (atomic_load_explicit(&mailbox->last, memory_order_acquire) != first)
+            return NULL;
+        append(mailbox, &mailbox->stub); /* so that the last letter can be taken out */
+        next = atomic_load_explicit(&first->next, memory_order_acquire);
+        if (!next)
+            return NULL;
+    }
+    mailbox->first = next;
+    return first;
+}
+
+bool pl_mailbox_open(struct pl_mailbox *mailbox, size_t max)
+{
+    for (size_t i = 0; i < max; i++) {
+        struct pl_letter *letter = take(mailbox);
+        if (!letter)
+            return false;
+        letter->open(letter);
+    }
+    return true;
+}
+
+/* Whoever changes is_knocked from false to true rings. The receiver sets it back before it looks,
+ * so that a letter is either seen by that look or rings again. */
+void pl_loop_knock(struct pl_loop *loop)
+{
+    if (!atomic_exchange_explicit(&loop->is_knocked, true, memory_order_acq_rel))
+        uv_async_send(&loop->door);
+}
+
+void pl_loop_post(struct pl_loop *loop, struct pl_letter *letter)
+{
+    append(&loop->mailbox, letter);
+    pl_loop_knock(loop);
+}

@@ -1,0 +1,139 @@
+/* Accepting. Every shard listens on the same socket; whoever comes first gets the connection. */
+#include "io/conn_int.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+enum {
+    ACCEPTS_PER_TURN = 64, /* so that other shards get some */
+    RETRY_MS = 100,
+};
+
+struct pl_listener {
+    struct pl_watch watch;
+    struct pl_loop *loop; /* borrowed */
+    struct pl_listener_config config;
+    struct pl_timer retry;            /* on while there are no descriptors */
+    bool is_exhausted;                /* until an accept goes through again */
+    struct pl_listener *next, **link; /* the loop's list */
+};
+
+/* ::ffff:127.0.0.1 is 127.0.0.1 to everybody who reads it. */
+static struct pl_address address_of(const struct sockaddr_storage *from)
+{
+    struct pl_address address = {.family = AF_UNIX};
+    if (from->ss_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)from;
+        address = (struct pl_address){.family = AF_INET, .port = ntohs(v4->sin_port)};
+        memcpy(address.bytes, &v4->sin_addr, sizeof v4->sin_addr);
+    } else if (from->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)from;
+        bool is_v4 = IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr);
+        address =
+            (struct pl_address){.family = is_v4 ? AF_INET : AF_INET6, .port = ntohs(v6->sin6_port)};
+        if (is_v4)
+            memcpy(address.bytes, v6->sin6_addr.s6_addr + 12, 4);
+        else
+            memcpy(address.bytes, &v6->sin6_addr, sizeof v6->sin6_addr);
+    }
+    return address;
+}
+
+static void go_on(struct pl_timer *retry)
+{
+    struct pl_listener *listener =
+        (struct pl_listener *)((char *)retry - offsetof(struct pl_listener, retry));
+    pl_watch_want(listener->loop, &listener->watch, EPOLLIN);
+}
+
+static void pause_accepting(struct pl_listener *listener)
+{
+    bool is_new = !listener->is_exhausted;
+    listener->is_exhausted = true;
+    pl_watch_want(listener->loop, &listener->watch, 0);
+    pl_timer_start(listener->loop, &listener->retry, RETRY_MS, go_on);
+    if (is_new && listener->config.on_exhausted)
+        listener->config.on_exhausted(listener->config.ctx);
+}
+
+/* Returns whether to go on: false when nobody waits any more, or for lack of something. */
+static bool accept_one(struct pl_listener *listener)
+{
+    struct sockaddr_storage from = {0};
+    socklen_t size = sizeof from;
+    int fd =
+        accept4(listener->watch.fd, (struct sockaddr *)&from, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    bool is_exhausted =
+        fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
+    if (fd < 0 && !is_exhausted) {
+        bool is_empty = errno == EAGAIN || errno == EWOULDBLOCK;
+        if (is_empty)
+            listener->is_exhausted = false;
+        return !is_empty; /* anything else is about a client that went away again */
+    }
+    struct pl_address address = address_of(&from);
+    struct pl_conn *conn = NULL;
+    if (is_exhausted || pl_conn_create(listener->loop, fd, &address, listener->config.tls, &conn)) {
+        pause_accepting(listener);
+        return false;
+    }
+    listener->is_exhausted = false;
+    listener->config.on_accept(listener->config.ctx, conn);
+    assert(conn->ops || !pl_conn_is_open(conn));
+    return true;
+}
+
+static void on_event(struct pl_watch *watch, uint32_t events)
+{
+    (void)events;
+    struct pl_listener *listener =
+        (struct pl_listener *)((char *)watch - offsetof(struct pl_listener, watch));
+    for (int i = 0; i < ACCEPTS_PER_TURN && watch->fd >= 0; i++)
+        if (!accept_one(listener))
+            return;
+}
+
+enum pl_status pl_listener_start(struct pl_loop *loop, const struct pl_listener_config *config,
+                                 struct pl_listener **ret_listener, struct pl_error *err)
+{
+    struct pl_listener *listener = pl_mem_alloc(1, sizeof *listener);
+    if (!listener)
+        return pl_fail(err, PL_NOMEM, "out of memory for listening");
+    *listener = (struct pl_listener){.loop = loop, .config = *config};
+    enum pl_status status =
+        pl_watch_start(loop, &listener->watch, config->socket->fd, EPOLLIN, on_event);
+    if (status != PL_OK) {
+        pl_mem_free(listener);
+        return pl_fail(err, status, "the kernel refuses to watch the listening socket: %s",
+                       strerror(errno));
+    }
+    listener->next = loop->listeners;
+    listener->link = &loop->listeners;
+    if (listener->next)
+        listener->next->link = &listener->next;
+    loop->listeners = listener;
+    *ret_listener = listener;
+    return PL_OK;
+}
+
+static void free_listener(struct pl_watch *watch)
+{
+    pl_mem_free((char *)watch - offsetof(struct pl_listener, watch));
+}
+
+void pl_listener_stop(struct pl_listener *listener)
+{
+    if (!listener)
+        return;
+    *listener->link = listener->next;
+    if (listener->next)
+        listener->next->link = listener->link;
+    pl_timer_stop(listener->loop, &listener->retry);
+    pl_watch_end(listener->loop, &listener->watch, free_listener);
+}

@@ -1,0 +1,98 @@
+/* A shard's loop: one thread, its timers, its letters from other threads, its jobs for workers.
+ * Everything here is called on the loop's own thread, except pl_loop_post and what says so.
+ * libuv is underneath; nobody outside this room sees it. */
+#ifndef PL_IO_LOOP_H
+#define PL_IO_LOOP_H
+
+#include "base/status.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pl_loop; /* owned by whoever created it, and then by the thread that runs it */
+
+enum pl_status pl_loop_create(struct pl_loop **ret_loop, struct pl_error *err);
+/* After pl_loop_run has returned, the workers are destroyed and the connections of the loop are
+ * closed. Stops its listeners and opens the letters that are left. Accepts NULL. */
+void pl_loop_destroy(struct pl_loop *loop);
+
+/* Runs until pl_loop_stop. Letters posted before are delivered first. */
+void pl_loop_run(struct pl_loop *loop);
+/* Any thread. The run returns after the present turn. */
+void pl_loop_stop(struct pl_loop *loop);
+
+/* The monotonic clock at the beginning of this turn of the loop, and the wall clock with it. */
+int64_t pl_loop_now_ms(const struct pl_loop *loop);
+int64_t pl_loop_unix_ms(const struct pl_loop *loop);
+
+/* --- after every turn ------------------------------------------------------------------------ */
+
+/* Called once at the end of the turn in which it was asked for: where writes gathered during the
+ * turn are sent together. Asking again before it ran does nothing; asking from within `fn` means
+ * the end of the next turn, which then comes at once. */
+struct pl_turn_end {
+    void (*fn)(struct pl_turn_end *self);
+    struct pl_turn_end *next, **link; /* the loop's */
+    bool is_waiting;
+};
+void pl_loop_at_turn_end(struct pl_loop *loop, struct pl_turn_end *end);
+/* Takes the wish back, before what holds it is freed. */
+void pl_loop_forget_turn_end(struct pl_loop *loop, struct pl_turn_end *end);
+
+/* --- timers ---------------------------------------------------------------------------------- */
+
+/* Embedded in what waits; zeroed is stopped. Coarse on purpose (a wheel with slots of about 4 ms,
+ * so that ten thousand cost nothing): fires not before `delay_ms`, and soon after. */
+struct pl_timer {
+    struct pl_timer *prev, *next; /* the wheel's; NULL when stopped */
+    int64_t due_ms;
+    void (*fn)(struct pl_timer *self); /* stopped already when it is called; may start it again */
+};
+void pl_timer_start(struct pl_loop *loop, struct pl_timer *timer, int64_t delay_ms,
+                    void (*fn)(struct pl_timer *self));
+void pl_timer_stop(struct pl_loop *loop, struct pl_timer *timer);
+static inline bool pl_timer_is_on(const struct pl_timer *timer)
+{
+    return timer->next != NULL;
+}
+
+/* --- letters --------------------------------------------------------------------------------- */
+
+/* A message to another shard, embedded in what is sent. From the post on it belongs to the
+ * receiver; letters of one sender arrive in the order they were posted. */
+struct pl_letter {
+    _Atomic(struct pl_letter *) next;     /* the mailbox's */
+    void (*open)(struct pl_letter *self); /* called on the receiver's loop */
+};
+/* Any thread; never fails, never blocks. A loop that is not running any more keeps its letters: its
+ * destroy opens them, so that they free themselves. */
+void pl_loop_post(struct pl_loop *loop, struct pl_letter *letter);
+
+/* --- jobs ------------------------------------------------------------------------------------ */
+
+/* Blocking work on a worker thread. `run` must not touch what a loop owns, except what the job
+ * holds; `done` is called on the loop that submitted it, always, also when the loop is stopping. */
+struct pl_job {
+    struct pl_letter letter;           /* brings it home */
+    struct pl_job *next;               /* the pool's */
+    struct pl_loop *home;              /* borrowed */
+    void (*run)(struct pl_job *self);  /* on a worker */
+    void (*done)(struct pl_job *self); /* back home */
+};
+
+struct pl_workers; /* owned */
+/* Threads are started when there is work for them, at most n. */
+enum pl_status pl_workers_create(size_t n, struct pl_workers **ret_workers, struct pl_error *err);
+/* Finishes what was submitted, then joins. Accepts NULL. */
+void pl_workers_destroy(struct pl_workers *workers);
+/* Never refuses: where no thread at all can be started, the job runs here and now. */
+void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct pl_job *job);
+
+/* --- signals --------------------------------------------------------------------------------- */
+
+/* SIGTERM, SIGINT (and SIGHUP) as calls on this loop; once per process, on its first shard. */
+enum pl_status pl_loop_on_signal(struct pl_loop *loop, int signal,
+                                 void (*fn)(void *ctx, int signal), void *ctx);
+
+#endif

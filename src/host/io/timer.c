@@ -1,0 +1,40 @@
+/* Timers: the wheel says what is next, one timer of libuv wakes us for it. */
+#include "io/clock.h"
+#include "io/loop_int.h"
+
+static void set_alarm(struct pl_loop *loop)
+{
+    int64_t next_ms = pl_wheel_next_ms(&loop->wheel);
+    if (next_ms >= loop->alarm_ms)
+        return;
+    loop->alarm_ms = next_ms;
+    int64_t wait_ms = next_ms - (int64_t)uv_now(&loop->uv);
+    uv_timer_start(&loop->alarm, pl_loop_on_alarm, wait_ms > 0 ? (uint64_t)wait_ms : 0, 0);
+}
+
+void pl_loop_on_alarm(uv_timer_t *alarm)
+{
+    struct pl_loop *loop = alarm->data;
+    loop->alarm_ms = INT64_MAX;
+    pl_wheel_advance(&loop->wheel, (int64_t)uv_now(&loop->uv));
+    set_alarm(loop);
+}
+
+/* Counted from the clock and not from the beginning of the turn, which may have been a while ago;
+ * and one more, because the clock's present millisecond is partly over. So no timer is early. */
+void pl_timer_start(struct pl_loop *loop, struct pl_timer *timer, int64_t delay_ms,
+                    void (*fn)(struct pl_timer *self))
+{
+    pl_wheel_remove(&loop->wheel, timer);
+    int64_t from_ms = pl_clock_ms() + 1;
+    if (__builtin_add_overflow(from_ms, delay_ms > 0 ? delay_ms : 0, &timer->due_ms))
+        timer->due_ms = INT64_MAX;
+    timer->fn = fn;
+    pl_wheel_add(&loop->wheel, timer, (int64_t)uv_now(&loop->uv));
+    set_alarm(loop);
+}
+
+void pl_timer_stop(struct pl_loop *loop, struct pl_timer *timer)
+{
+    pl_wheel_remove(&loop->wheel, timer);
+}

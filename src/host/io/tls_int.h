@@ -1,0 +1,17 @@
+#ifndef PL_IO_TLS_INT_H
+#define PL_IO_TLS_INT_H
+
+#include "io/conn.h"
+
+#include <openssl/ssl.h>
+
+/* Shared by all loops; OpenSSL locks what it changes in it. */
+struct pl_tls {
+    SSL_CTX *context;       /* owned */
+    BIO_METHOD *descriptor; /* owned: how a connection's bytes get to its descriptor */
+};
+
+/* tls_conn.c: the method above; NULL when out of memory. */
+BIO_METHOD *pl_tls_descriptor_create(void);
+
+#endif

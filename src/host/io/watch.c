@@ -1,0 +1,65 @@
+#include "io/loop_int.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+
+enum { BATCH = 256 };
+
+/* EPOLLHUP and EPOLLERR come even to one who waits for nothing, and again in every turn; the edge
+ * trigger has them come once. */
+static struct epoll_event wish(struct pl_watch *watch)
+{
+    return (struct epoll_event){.events = watch->events ? watch->events : EPOLLET,
+                                .data.ptr = watch};
+}
+
+enum pl_status pl_watch_start(struct pl_loop *loop, struct pl_watch *watch, int fd, uint32_t events,
+                              void (*fn)(struct pl_watch *, uint32_t))
+{
+    *watch = (struct pl_watch){.fn = fn, .fd = fd, .events = events};
+    struct epoll_event event = wish(watch);
+    if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0) {
+        watch->fd = -1;
+        return errno == ENOMEM ? PL_NOMEM : PL_IO;
+    }
+    return PL_OK;
+}
+
+void pl_watch_want(struct pl_loop *loop, struct pl_watch *watch, uint32_t events)
+{
+    if (watch->fd < 0 || watch->events == events)
+        return;
+    watch->events = events;
+    struct epoll_event event = wish(watch);
+    epoll_ctl(loop->epoll_fd, EPOLL_CTL_MOD, watch->fd, &event);
+}
+
+void pl_watch_end(struct pl_loop *loop, struct pl_watch *watch, void (*bury)(struct pl_watch *))
+{
+    epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
+    watch->fd = -1;
+    watch->bury = bury;
+    watch->next = loop->graves;
+    loop->graves = watch;
+    pl_loop_hurry(loop);
+}
+
+void pl_watch_dispatch(struct pl_loop *loop)
+{
+    struct epoll_event events[BATCH];
+    int n = epoll_wait(loop->epoll_fd, events, BATCH, 0);
+    for (int i = 0; i < n; i++) {
+        struct pl_watch *watch = events[i].data.ptr;
+        if (watch->fd >= 0)
+            watch->fn(watch, events[i].events);
+    }
+}
+
+void pl_watch_bury(struct pl_loop *loop)
+{
+    while (loop->graves) {
+        struct pl_watch *watch = loop->graves;
+        loop->graves = watch->next;
+        watch->bury(watch);
+    }
+}

@@ -1,0 +1,253 @@
+/* Models that need no network: they echo, or play a script the user wrote (demo_script.h). Good for
+ * a first look and for tests; what they say depends on the conversation alone. */
+#include "base/mem.h"
+#include "base/table.h"
+#include "json/json.h"
+#include "json/text.h"
+#include "model/demo_script.h"
+#include "model/paced.h"
+
+enum demo_kind { DEMO_ECHO, DEMO_SLOW, DEMO_AGENT };
+
+static const struct pl_model_info models[] = {
+    [DEMO_ECHO] = {"demo/echo", "Says your last words again, word by word", 200000, false},
+    [DEMO_SLOW] = {"demo/slow", "The same, at fifty words a second", 200000, false},
+    [DEMO_AGENT] = {"demo/agent", "Thinks, uses a tool, and answers; or plays a script", 200000,
+                    false},
+};
+
+#define SLOW_WORD_MS 20
+
+static const char agent_script[] =
+    "#!demo\n"
+    "think Somebody wants to see what I can do. I look at the clock.\n"
+    "say Let me look at the clock first.\n"
+    "call clock {}\n"
+    "---\n"
+    "say The clock has answered, and that is all I can do: I am the "
+    "demo model. Ask demo/echo to repeat you, or write a script.\n";
+
+struct demo_call {
+    struct pl_paced paced;
+    struct pl_demo_script script;
+    size_t at_line;
+    struct pl_str rest; /* of the text the line says */
+    int64_t n_left;     /* of REPEAT */
+    int64_t word_ms;
+    int64_t input_tokens, output_tokens;
+    bool is_line_begun;
+};
+
+static struct demo_call *demo_of(struct pl_paced *paced)
+{
+    return PL_CONTAINER_OF(paced, struct demo_call, paced);
+}
+
+static void deinit(struct pl_paced *paced)
+{
+    pl_demo_script_deinit(&demo_of(paced)->script);
+}
+
+enum played { PLAYED, WAITS, FAILS };
+
+/* Words of the open line, until the slice is full. */
+static enum played play_words(struct demo_call *call, const struct pl_demo_line *line, int *budget)
+{
+    if (!call->is_line_begun)
+        call->rest = line->text;
+    call->is_line_begun = true;
+    while (call->rest.len) {
+        if ((*budget)-- <= 0 || call->paced.is_cancelled)
+            return WAITS;
+        pl_paced_say(&call->paced, line->verb == PL_DEMO_THINK, pl_word_take(&call->rest));
+        if (call->word_ms)
+            *budget = 0;
+    }
+    return PLAYED;
+}
+
+static enum played play_repeat(struct demo_call *call, const struct pl_demo_line *line, int *budget)
+{
+    if (!call->is_line_begun)
+        call->n_left = line->number;
+    call->is_line_begun = true;
+    while (call->n_left > 0) {
+        if ((*budget)-- <= 0 || call->paced.is_cancelled)
+            return WAITS;
+        call->n_left--;
+        pl_paced_say(&call->paced, false, line->text);
+    }
+    return PLAYED;
+}
+
+static enum played play_line(struct demo_call *call, const struct pl_demo_line *line, int *budget)
+{
+    switch (line->verb) {
+    case PL_DEMO_SAY:
+    case PL_DEMO_THINK:
+        return play_words(call, line, budget);
+    case PL_DEMO_REPEAT:
+        return play_repeat(call, line, budget);
+    case PL_DEMO_WAIT:
+        if (call->is_line_begun)
+            return PLAYED;
+        call->is_line_begun = true;
+        return WAITS;
+    case PL_DEMO_CALL:
+        call->paced.ops->on_call(call->paced.ctx, line->name, line->text);
+        return PLAYED;
+    case PL_DEMO_BLOCK:
+        call->paced.ops->on_block(
+            call->paced.ctx, &(struct pl_model_block){.type = line->name, .content = line->text});
+        return PLAYED;
+    case PL_DEMO_USAGE:
+        call->input_tokens = line->number;
+        call->output_tokens = line->number2;
+        return PLAYED;
+    default:
+        return FAILS;
+    }
+}
+
+static int64_t play(struct pl_paced *paced)
+{
+    struct demo_call *call = demo_of(paced);
+    int budget = PL_PACED_SLICE;
+    while (call->at_line < call->script.lines.len) {
+        const struct pl_demo_line *line = &call->script.lines.ptr[call->at_line];
+        enum played played = play_line(call, line, &budget);
+        if (paced->is_cancelled || played == FAILS)
+            return PL_PACED_OVER;
+        if (played == WAITS)
+            return line->verb == PL_DEMO_WAIT ? line->number : call->word_ms;
+        call->is_line_begun = false;
+        call->at_line++;
+    }
+    return PL_PACED_OVER;
+}
+
+static void finish(struct pl_paced *paced)
+{
+    const struct demo_call *call = demo_of(paced);
+    if (call->at_line < call->script.lines.len) {
+        const struct pl_demo_line *line = &call->script.lines.ptr[call->at_line];
+        bool is_overflow = line->verb == PL_DEMO_OVERFLOW;
+        pl_paced_fail(paced, is_overflow ? PL_STR("The context is too long.") : line->text,
+                      is_overflow);
+        return;
+    }
+    struct pl_buf usage PL_CLEANUP_BUF;
+    pl_buf_init(&usage, 0);
+    pl_buf_addf(&usage, "{\"input_tokens\":%lld,\"output_tokens\":%lld}",
+                (long long)call->input_tokens,
+                (long long)(call->output_tokens ? call->output_tokens : paced->n_words));
+    if (usage.status == PL_OK)
+        pl_paced_end(paced, (struct pl_str){0}, pl_buf_str(&usage));
+    else
+        pl_paced_fail(paced, PL_STR("The demo model ran out of memory."), false);
+}
+
+static const struct pl_paced_kind kind_of_call = {play, finish, deinit};
+
+/* --- what the conversation says -------------------------------------------------------------- */
+
+struct asked {
+    struct pl_str text;    /* the last user's words; arena */
+    size_t n_answers;      /* assistant turns behind it */
+    int64_t n_input_words; /* of the whole context, roughly */
+};
+
+static enum pl_status add_blocks(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                 const struct pl_json_node *turn, struct pl_buf *to)
+{
+    const struct pl_json_node *blocks = pl_json_get(doc, turn, PL_STR("blocks"));
+    if (!blocks || pl_json_kind(blocks) != PL_JSON_ARRAY)
+        return PL_OK;
+    for (const struct pl_json_node *b = pl_json_first(blocks); b < pl_json_end(blocks);
+         b = pl_json_next(b)) {
+        const struct pl_json_node *type = pl_json_get(doc, b, PL_STR("type"));
+        const struct pl_json_node *content = pl_json_get(doc, b, PL_STR("content"));
+        if (!type || !content || pl_json_kind(content) != PL_JSON_STRING ||
+            !pl_json_text_is(doc, type, PL_STR("text")))
+            continue;
+        struct pl_str text;
+        enum pl_status status = pl_json_text(arena, doc, content, &text);
+        if (status != PL_OK)
+            return status;
+        pl_buf_add(to, text);
+    }
+    return to->status;
+}
+
+static enum pl_status read_asked(struct pl_arena *arena, struct pl_str turns, struct asked *ret,
+                                 struct pl_error *err)
+{
+    struct pl_json_doc doc;
+    enum pl_status status = pl_json_parse(arena, turns, NULL, &doc, err);
+    if (status != PL_OK)
+        return status;
+    struct pl_buf text PL_CLEANUP_BUF;
+    pl_buf_init(&text, 0);
+    struct asked asked = {.n_input_words = (int64_t)(turns.len / 5)};
+    for (const struct pl_json_node *turn = pl_json_first(doc.root); turn < pl_json_end(doc.root);
+         turn = pl_json_next(turn)) {
+        const struct pl_json_node *role = pl_json_get(&doc, turn, PL_STR("role"));
+        if (role && pl_json_text_is(&doc, role, PL_STR("user"))) {
+            asked.n_answers = 0;
+            pl_buf_clear(&text);
+            status = add_blocks(arena, &doc, turn, &text);
+            if (status != PL_OK)
+                return status;
+        } else if (role && pl_json_text_is(&doc, role, PL_STR("assistant"))) {
+            asked.n_answers++;
+        }
+    }
+    asked.text = pl_arena_dup(arena, pl_buf_str(&text));
+    if (text.len && !asked.text.ptr)
+        return PL_NOMEM;
+    *ret = asked;
+    return PL_OK;
+}
+
+static enum pl_status make_script(struct demo_call *call, enum demo_kind kind,
+                                  const struct asked *asked, struct pl_error *err)
+{
+    enum pl_status status = pl_demo_script_read(asked->text, asked->n_answers, &call->script, err);
+    if (status != PL_NOT_FOUND)
+        return status;
+    if (kind == DEMO_AGENT)
+        return pl_demo_script_read(PL_STR(agent_script), asked->n_answers, &call->script, err);
+    struct pl_demo_line echo = {.verb = PL_DEMO_SAY, .text = asked->text};
+    return pl_vec_push(&call->script.lines, echo) ? PL_OK : PL_NOMEM;
+}
+
+static enum pl_status start(struct pl_loop *loop, const struct pl_model_request *request,
+                            const struct pl_model_info *info, const struct pl_model_ops *ops,
+                            void *ctx, struct pl_model_call **ret_call, struct pl_error *err)
+{
+    enum demo_kind kind = (enum demo_kind)(info - models);
+    struct demo_call *call = pl_mem_alloc(1, sizeof *call);
+    if (!call)
+        return PL_NOMEM;
+    *call = (struct demo_call){.word_ms = kind == DEMO_SLOW ? SLOW_WORD_MS : 0};
+    pl_paced_init(&call->paced, &kind_of_call, loop, ops, ctx);
+    struct asked asked;
+    enum pl_status status = read_asked(&call->paced.arena, request->turns, &asked, err);
+    if (status == PL_OK)
+        status = make_script(call, kind, &asked, err);
+    if (status != PL_OK) {
+        pl_paced_destroy(&call->paced);
+        return status;
+    }
+    call->input_tokens = asked.n_input_words;
+    pl_paced_go_on(&call->paced, call->word_ms);
+    *ret_call = &call->paced.base;
+    return PL_OK;
+}
+
+const struct pl_provider pl_provider_demo = {
+    .name = "demo",
+    .models = models,
+    .n_models = sizeof models / sizeof *models,
+    .start = start,
+};

@@ -1,0 +1,65 @@
+/* Models: who answers a conversation. One contract; `demo/…` plays scripts, `replay/…` a recorded
+ * session, and calls to vendors stand behind the same functions. Everything happens on the loop
+ * that called. */
+#ifndef PL_MODEL_MODEL_H
+#define PL_MODEL_MODEL_H
+
+#include "base/status.h"
+#include "base/str.h"
+#include "io/loop.h"
+
+struct pl_model_info {
+    const char *name;       /* "demo/echo" */
+    const char *about;      /* a sentence */
+    int64_t context_window; /* 0: it has none */
+    bool is_family; /* many models, whose names begin with `name`: pl_model_name says which */
+};
+
+/* What is asked: views, valid until start returns. */
+struct pl_model_request {
+    struct pl_str model; /* resolved: a name pl_model_find knows */
+    struct pl_str turns; /* JSON array of TurnProjection: the context, oldest first; for a replay
+                            the turns to be played */
+    struct pl_str tools; /* JSON array of tool definitions {name, description, input_schema} */
+    bool is_planning;
+    double speed; /* of a replay: 2 is twice as fast as it was, 0 as fast as can be */
+};
+
+/* A block that comes whole; strings that are empty are null. */
+struct pl_model_block {
+    struct pl_str type;
+    struct pl_str content;                               /* JSON */
+    struct pl_str tool_call_id, tool_name, display_name; /* of the call it belongs to */
+};
+
+/* What comes back, on the same loop and never before start has returned. After end or failed
+ * nothing comes, and the call is gone. Text comes in whole characters. */
+struct pl_model_ops {
+    void (*on_text)(void *ctx, bool is_thinking, struct pl_str text);
+    void (*on_block)(void *ctx, const struct pl_model_block *block);
+    void (*on_call)(void *ctx, struct pl_str tool_name, struct pl_str arguments);
+    /* model is who really answered, empty for the one that was asked; usage and timing are JSON
+     * objects, usage may be empty. */
+    void (*on_end)(void *ctx, struct pl_str model, struct pl_str usage, struct pl_str timing);
+    void (*on_failed)(void *ctx, struct pl_str reason, bool is_overflow);
+};
+
+struct pl_model_call; /* owned by whoever started it until end, failed or cancel */
+
+/* i-th model, NULL behind the last. Families are not among them. */
+const struct pl_model_info *pl_model_at(size_t i);
+/* By its whole name, or by a bare one that only one provider has. NULL: unknown. */
+const struct pl_model_info *pl_model_find(struct pl_str name);
+/* The whole name of what was found by `asked`. */
+struct pl_str pl_model_name(const struct pl_model_info *info, struct pl_str asked);
+/* The session that replay/<session> plays; {NULL, 0} for every other name. */
+struct pl_str pl_model_replayed(struct pl_str name);
+
+/* PL_NOT_FOUND: no such model; PL_INVALID; PL_NOMEM. */
+enum pl_status pl_model_start(struct pl_loop *loop, const struct pl_model_request *request,
+                              const struct pl_model_ops *ops, void *ctx,
+                              struct pl_model_call **ret_call, struct pl_error *err);
+/* Nothing comes after this. Accepts NULL. */
+void pl_model_cancel(struct pl_model_call *call);
+
+#endif

@@ -1,0 +1,28 @@
+/* A provider of models: what stands behind model.h. */
+#ifndef PL_MODEL_MODEL_INT_H
+#define PL_MODEL_MODEL_INT_H
+
+#include "model/model.h"
+
+struct pl_provider {
+    const char *name; /* before the slash */
+    const struct pl_model_info *models;
+    size_t n_models;
+    /* A provider may own every name behind its slash that it says is one: such a model keeps the
+     * name that was asked for, and is in no list. NULL where it does not. */
+    const struct pl_model_info *family;
+    bool (*owns)(struct pl_str name);
+    enum pl_status (*start)(struct pl_loop *loop, const struct pl_model_request *request,
+                            const struct pl_model_info *info, const struct pl_model_ops *ops,
+                            void *ctx, struct pl_model_call **ret_call, struct pl_error *err);
+};
+
+/* The first member of every provider's call. */
+struct pl_model_call {
+    void (*cancel)(struct pl_model_call *call);
+};
+
+extern const struct pl_provider pl_provider_demo;
+extern const struct pl_provider pl_provider_replay;
+
+#endif

@@ -1,0 +1,118 @@
+#include "model/paced.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "io/clock.h"
+
+void pl_paced_destroy(struct pl_paced *call)
+{
+    pl_timer_stop(call->loop, &call->timer);
+    call->kind->deinit(call);
+    pl_arena_deinit(&call->arena);
+    pl_mem_free(call);
+}
+
+/* A letter cannot be called back: a cancelled call waits for its own. */
+static void cancel(struct pl_model_call *base)
+{
+    struct pl_paced *call = PL_CONTAINER_OF(base, struct pl_paced, base);
+    if (!call->is_posted) {
+        pl_paced_destroy(call);
+        return;
+    }
+    call->is_cancelled = true;
+}
+
+void pl_paced_init(struct pl_paced *call, const struct pl_paced_kind *kind, struct pl_loop *loop,
+                   const struct pl_model_ops *ops, void *ctx)
+{
+    *call = (struct pl_paced){
+        .base.cancel = cancel,
+        .kind = kind,
+        .loop = loop,
+        .ops = ops,
+        .ctx = ctx,
+        .started_ms = pl_clock_ms(),
+    };
+    pl_arena_init(&call->arena, 0);
+}
+
+/* While `is_posted` is set, cancel only marks the call: the ops may well do that. */
+static void slice(struct pl_paced *call)
+{
+    call->is_posted = true;
+    int64_t delay_ms = call->kind->play(call);
+    if (call->is_cancelled)
+        pl_paced_destroy(call);
+    else if (delay_ms == PL_PACED_OVER)
+        call->kind->finish(call);
+    else
+        pl_paced_go_on(call, delay_ms);
+}
+
+static void on_letter(struct pl_letter *letter)
+{
+    struct pl_paced *call = PL_CONTAINER_OF(letter, struct pl_paced, letter);
+    if (call->is_cancelled)
+        pl_paced_destroy(call);
+    else
+        slice(call);
+}
+
+static void on_timer(struct pl_timer *timer)
+{
+    slice(PL_CONTAINER_OF(timer, struct pl_paced, timer));
+}
+
+void pl_paced_go_on(struct pl_paced *call, int64_t delay_ms)
+{
+    call->is_posted = delay_ms <= 0;
+    if (call->is_posted) {
+        call->letter.open = on_letter;
+        pl_loop_post(call->loop, &call->letter);
+    } else {
+        pl_timer_start(call->loop, &call->timer, delay_ms, on_timer);
+    }
+}
+
+void pl_paced_say(struct pl_paced *call, bool is_thinking, struct pl_str text)
+{
+    if (!call->n_words++)
+        call->first_ms = pl_clock_ms();
+    call->ops->on_text(call->ctx, is_thinking, text);
+}
+
+/* What the strings point into lives in the arena: tell first. Nothing the callee does reaches the
+ * call any more, since it is told that the call is over. */
+void pl_paced_end(struct pl_paced *call, struct pl_str model, struct pl_str usage)
+{
+    struct pl_buf timing PL_CLEANUP_BUF;
+    pl_buf_init(&timing, 0);
+    pl_buf_addf(&timing, "{\"ttft_ms\":%lld,\"total_ms\":%lld,\"cost\":0}",
+                (long long)(call->n_words ? call->first_ms - call->started_ms : 0),
+                (long long)(pl_clock_ms() - call->started_ms));
+    if (timing.status == PL_OK)
+        call->ops->on_end(call->ctx, model, usage, pl_buf_str(&timing));
+    else
+        call->ops->on_failed(call->ctx, PL_STR("The model ran out of memory."), false);
+    pl_paced_destroy(call);
+}
+
+void pl_paced_fail(struct pl_paced *call, struct pl_str reason, bool is_overflow)
+{
+    call->ops->on_failed(call->ctx, reason, is_overflow);
+    pl_paced_destroy(call);
+}
+
+struct pl_str pl_word_take(struct pl_str *rest)
+{
+    size_t n = 0;
+    while (n < rest->len && rest->ptr[n] != ' ' && rest->ptr[n] != '\n')
+        n++;
+    while (n < rest->len && (rest->ptr[n] == ' ' || rest->ptr[n] == '\n'))
+        n++;
+    struct pl_str word = pl_str_slice(*rest, 0, n);
+    *rest = pl_str_slice(*rest, n, rest->len);
+    return word;
+}

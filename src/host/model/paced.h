@@ -1,0 +1,55 @@
+/* A call that has all it will say and says it in slices, so that one that says a lot does not hold
+ * up the loop: a slice plays for a while and then lets the loop turn, by a letter to itself or, to
+ * keep a pace, by a timer. */
+#ifndef PL_MODEL_PACED_H
+#define PL_MODEL_PACED_H
+
+#include "base/arena.h"
+#include "model/model_int.h"
+
+#define PL_PACED_SLICE 64   /* words and blocks at once */
+#define PL_PACED_OVER  (-1) /* there is no next slice */
+
+struct pl_paced;
+
+struct pl_paced_kind {
+    /* One slice: says something by the ops and returns in how many milliseconds to go on, or
+     * PL_PACED_OVER. The ops may cancel the call: it stays until play returns, which it should do
+     * soon once is_cancelled is set. */
+    int64_t (*play)(struct pl_paced *call);
+    /* After PL_PACED_OVER: pl_paced_end or pl_paced_fail. */
+    void (*finish)(struct pl_paced *call);
+    /* Frees what the kind has beyond the arena. */
+    void (*deinit)(struct pl_paced *call);
+};
+
+/* The first member of a call of this sort, which is one allocation. */
+struct pl_paced {
+    struct pl_model_call base;
+    const struct pl_paced_kind *kind;
+    struct pl_loop *loop; /* borrowed */
+    const struct pl_model_ops *ops;
+    void *ctx;
+    struct pl_arena arena;   /* what it says */
+    struct pl_letter letter; /* the next slice */
+    struct pl_timer timer;
+    int64_t started_ms, first_ms;
+    int64_t n_words;
+    bool is_posted; /* its letter is on its way, or a slice is being played: the memory must stay */
+    bool is_cancelled;
+};
+
+void pl_paced_init(struct pl_paced *call, const struct pl_paced_kind *kind, struct pl_loop *loop,
+                   const struct pl_model_ops *ops, void *ctx);
+void pl_paced_destroy(struct pl_paced *call);
+/* The next slice, at once (0) or later. */
+void pl_paced_go_on(struct pl_paced *call, int64_t delay_ms);
+void pl_paced_say(struct pl_paced *call, bool is_thinking, struct pl_str text);
+/* Says that it is over, with the time it took, and destroys it. */
+void pl_paced_end(struct pl_paced *call, struct pl_str model, struct pl_str usage);
+void pl_paced_fail(struct pl_paced *call, struct pl_str reason, bool is_overflow);
+
+/* A word with the white space behind it, off the front of *rest. */
+struct pl_str pl_word_take(struct pl_str *rest);
+
+#endif

@@ -1,0 +1,339 @@
+/* Recorded turns played again: `replay/<session>`. What is played comes with the request; whose
+ * session it is and which of its turns are next is the server's to know.
+ *
+ * Text and thinking come word by word, everything else as whole blocks, and each has its time: the
+ * words and blocks of a turn are spread evenly over the time the turn took. Nothing is called and
+ * nothing runs. A tool_bridge block acted on a page once and is left out, so that it never acts
+ * again. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/uuid.h"
+#include "base/vec.h"
+#include "io/clock.h"
+#include "json/json.h"
+#include "json/number.h"
+#include "json/text.h"
+#include "json/write.h"
+#include "model/paced.h"
+
+#define MAX_TURN_MS 10000            /* nobody wants to wait again for a slow tool */
+#define MAX_MS      (20 * 60 * 1000) /* of all of it, however slow: well within a turn's time */
+
+static const struct pl_model_info family = {
+    "replay/", "Plays a recorded session again, without running anything", 0, true};
+
+struct pl_str pl_model_replayed(struct pl_str name)
+{
+    struct pl_str prefix = pl_str_of(family.name);
+    if (!pl_str_starts(name, prefix))
+        return (struct pl_str){0};
+    struct pl_str id = pl_str_slice(name, prefix.len, name.len);
+    return pl_id_is(id, "sess_") ? id : (struct pl_str){0};
+}
+
+static bool owns(struct pl_str name)
+{
+    return pl_model_replayed(name).len;
+}
+
+/* A block, and when it is said: its n_units words evenly over for_ms from from_ms on. */
+struct piece {
+    struct pl_model_block block; /* arena */
+    struct pl_str text;          /* of one that is said word by word; arena */
+    bool is_worded, is_thinking;
+    int64_t n_units; /* words; 1 for a whole block */
+    double from_ms, for_ms;
+};
+
+struct replay_call {
+    struct pl_paced paced;
+    PL_VEC(struct piece) pieces;
+    size_t at_piece;
+    int64_t at_unit;    /* within the piece */
+    struct pl_str rest; /* of the piece's text */
+    double end_ms;
+    struct pl_str model, usage, error; /* arena; error {NULL, 0}: it went well */
+};
+
+static struct replay_call *replay_of(struct pl_paced *paced)
+{
+    return PL_CONTAINER_OF(paced, struct replay_call, paced);
+}
+
+static void deinit(struct pl_paced *paced)
+{
+    pl_vec_deinit(&replay_of(paced)->pieces);
+}
+
+/* --- playing --------------------------------------------------------------------------------- */
+
+/* One word or block; true when the piece is over. */
+static bool play_unit(struct replay_call *call, const struct piece *piece)
+{
+    if (!piece->is_worded) {
+        call->paced.ops->on_block(call->paced.ctx, &piece->block);
+        return true;
+    }
+    if (!call->at_unit++)
+        call->rest = piece->text;
+    struct pl_str word = pl_word_take(&call->rest);
+    pl_paced_say(&call->paced, piece->is_thinking, word);
+    return !call->rest.len;
+}
+
+static int64_t until_ms(double due_ms, int64_t elapsed_ms)
+{
+    return due_ms > (double)elapsed_ms ? (int64_t)(due_ms - (double)elapsed_ms) + 1 : 0;
+}
+
+static int64_t play(struct pl_paced *paced)
+{
+    struct replay_call *call = replay_of(paced);
+    int64_t elapsed_ms = pl_clock_ms() - paced->started_ms;
+    for (int budget = PL_PACED_SLICE; call->at_piece < call->pieces.len; budget--) {
+        const struct piece *piece = &call->pieces.ptr[call->at_piece];
+        double due_ms =
+            piece->from_ms + piece->for_ms * (double)call->at_unit / (double)piece->n_units;
+        int64_t wait_ms = until_ms(due_ms, elapsed_ms);
+        if (wait_ms || !budget)
+            return wait_ms;
+        bool is_over = play_unit(call, piece);
+        if (paced->is_cancelled)
+            return PL_PACED_OVER;
+        if (is_over) {
+            call->at_piece++;
+            call->at_unit = 0;
+        }
+    }
+    int64_t wait_ms = until_ms(call->end_ms, elapsed_ms);
+    return wait_ms ? wait_ms : PL_PACED_OVER;
+}
+
+static void finish(struct pl_paced *paced)
+{
+    const struct replay_call *call = replay_of(paced);
+    if (call->error.ptr)
+        pl_paced_fail(paced, call->error, false);
+    else
+        pl_paced_end(paced, call->model, call->usage);
+}
+
+static const struct pl_paced_kind kind_of_call = {play, finish, deinit};
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+struct reading {
+    struct replay_call *call;
+    const struct pl_json_doc *doc;
+    struct pl_str last_type; /* of the block before: view of a literal or the document */
+};
+
+static enum pl_status read_text(const struct reading *r, const struct pl_json_node *object,
+                                const char *name, struct pl_str *ret_text)
+{
+    const struct pl_json_node *node = pl_json_get(r->doc, object, pl_str_of(name));
+    *ret_text = (struct pl_str){0};
+    if (!node || pl_json_kind(node) != PL_JSON_STRING)
+        return PL_OK;
+    return pl_json_text(&r->call->paced.arena, r->doc, node, ret_text);
+}
+
+static int64_t count_words(struct pl_str text)
+{
+    int64_t n = 0;
+    for (; text.len; n++)
+        (void)pl_word_take(&text);
+    return n;
+}
+
+/* Words join the text before them, so a text right behind another of its type comes whole. */
+static enum pl_status read_block(struct reading *r, const struct pl_json_node *block)
+{
+    struct piece piece = {.n_units = 1};
+    const struct {
+        const char *name;
+        struct pl_str *to;
+    } texts[] = {{"type", &piece.block.type},
+                 {"tool_call_id", &piece.block.tool_call_id},
+                 {"tool_name", &piece.block.tool_name},
+                 {"display_name", &piece.block.display_name}};
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && status == PL_OK; i++)
+        status = read_text(r, block, texts[i].name, texts[i].to);
+    if (status != PL_OK || pl_str_eq(piece.block.type, PL_STR("tool_bridge")))
+        return status;
+    const struct pl_json_node *content = pl_json_get(r->doc, block, PL_STR("content"));
+    if (content && pl_json_kind(content) != PL_JSON_NULL)
+        piece.block.content = pl_json_span(r->doc, content);
+    piece.is_thinking = pl_str_eq(piece.block.type, PL_STR("thinking"));
+    bool is_words = piece.is_thinking || pl_str_eq(piece.block.type, PL_STR("text"));
+    if (is_words && !piece.block.tool_call_id.len && !pl_str_eq(piece.block.type, r->last_type)) {
+        status = read_text(r, block, "content", &piece.text);
+        piece.is_worded = piece.text.len;
+        piece.n_units = piece.is_worded ? count_words(piece.text) : 1;
+    }
+    r->last_type = piece.block.type;
+    if (status == PL_OK && !pl_vec_push(&r->call->pieces, piece))
+        status = PL_NOMEM;
+    return status;
+}
+
+/* From the first piece of the turn on, the time goes by words and blocks. */
+static void spread(struct replay_call *call, size_t first, int64_t duration_ms)
+{
+    int64_t n_units = 0, at = 0;
+    double all_ms = (double)(duration_ms < MAX_TURN_MS ? duration_ms : MAX_TURN_MS);
+    for (size_t i = first; i < call->pieces.len; i++)
+        n_units += call->pieces.ptr[i].n_units;
+    for (size_t i = first; i < call->pieces.len; i++) {
+        struct piece *piece = &call->pieces.ptr[i];
+        piece->from_ms = call->end_ms + all_ms * (double)at / (double)n_units;
+        piece->for_ms = all_ms * (double)piece->n_units / (double)n_units;
+        at += piece->n_units;
+    }
+    call->end_ms += all_ms;
+}
+
+static enum pl_status read_turn(struct reading *r, const struct pl_json_node *turn)
+{
+    struct replay_call *call = r->call;
+    size_t first = call->pieces.len;
+    int64_t duration_ms = 0;
+    const struct pl_json_node *blocks = pl_json_get(r->doc, turn, PL_STR("blocks"));
+    const struct pl_json_node *duration = pl_json_get(r->doc, turn, PL_STR("duration_ms"));
+    if (duration && pl_json_kind(duration) == PL_JSON_NUMBER &&
+        (!pl_json_number_int64(pl_json_span(r->doc, duration), &duration_ms) || duration_ms < 0))
+        duration_ms = 0;
+    enum pl_status status = PL_OK;
+    if (blocks && pl_json_kind(blocks) == PL_JSON_ARRAY)
+        for (const struct pl_json_node *b = pl_json_first(blocks);
+             b < pl_json_end(blocks) && status == PL_OK; b = pl_json_next(b))
+            status = read_block(r, b);
+    struct pl_str model;
+    if (status == PL_OK)
+        status = read_text(r, turn, "model", &model);
+    if (status == PL_OK && model.len)
+        call->model = model;
+    /* Only what the last one came to is what became of the answer. */
+    if (status == PL_OK)
+        status = read_text(r, turn, "error", &call->error);
+    spread(call, first, duration_ms);
+    return status;
+}
+
+static const struct pl_json_node *usage_of(const struct pl_json_doc *doc,
+                                           const struct pl_json_node *turn)
+{
+    const struct pl_json_node *usage = pl_json_get(doc, turn, PL_STR("usage"));
+    return usage && pl_json_kind(usage) == PL_JSON_OBJECT ? usage : NULL;
+}
+
+/* The whole number a turn's usage has under this key, added; anything else counts as nothing. */
+static int64_t sum_of(const struct pl_json_doc *doc, struct pl_str key)
+{
+    int64_t sum = 0;
+    for (const struct pl_json_node *turn = pl_json_first(doc->root); turn < pl_json_end(doc->root);
+         turn = pl_json_next(turn)) {
+        const struct pl_json_node *usage = usage_of(doc, turn);
+        const struct pl_json_node *value = usage ? pl_json_get(doc, usage, key) : NULL;
+        int64_t n = 0;
+        if (value && pl_json_kind(value) == PL_JSON_NUMBER &&
+            pl_json_number_int64(pl_json_span(doc, value), &n) &&
+            __builtin_add_overflow(sum, n, &sum))
+            return INT64_MAX;
+    }
+    return sum;
+}
+
+/* What was recorded: the last turn's usage, its counts added up over all turns. */
+static enum pl_status read_usage(struct reading *r)
+{
+    const struct pl_json_node *last = NULL;
+    for (const struct pl_json_node *turn = pl_json_first(r->doc->root);
+         turn < pl_json_end(r->doc->root); turn = pl_json_next(turn))
+        last = usage_of(r->doc, turn) ? usage_of(r->doc, turn) : last;
+    if (!last)
+        return PL_OK;
+    struct pl_buf text PL_CLEANUP_BUF;
+    pl_buf_init(&text, 0);
+    for (const struct pl_json_node *key = pl_json_first(last); key < pl_json_end(last);
+         key = pl_json_next_member(key)) {
+        struct pl_str value = pl_json_span(r->doc, pl_json_next(key)), name;
+        enum pl_status status = pl_json_text(&r->call->paced.arena, r->doc, key, &name);
+        if (status != PL_OK)
+            return status;
+        pl_buf_addc(&text, text.len ? ',' : '{');
+        pl_buf_add(&text, pl_json_span(r->doc, key));
+        pl_buf_addc(&text, ':');
+        int64_t n;
+        if (pl_json_kind(pl_json_next(key)) == PL_JSON_NUMBER && pl_json_number_int64(value, &n))
+            pl_buf_addf(&text, "%lld", (long long)sum_of(r->doc, name));
+        else
+            pl_buf_add(&text, value);
+    }
+    pl_buf_adds(&text, text.len ? "}" : "{}");
+    r->call->usage = pl_arena_dup(&r->call->paced.arena, pl_buf_str(&text));
+    return text.status == PL_OK && r->call->usage.ptr ? PL_OK : PL_NOMEM;
+}
+
+static void set_speed(struct replay_call *call, double speed)
+{
+    double factor = speed > 0 ? 1 / speed : 0;
+    if (call->end_ms * factor > MAX_MS)
+        factor = MAX_MS / call->end_ms;
+    for (size_t i = 0; i < call->pieces.len; i++) {
+        call->pieces.ptr[i].from_ms *= factor;
+        call->pieces.ptr[i].for_ms *= factor;
+    }
+    call->end_ms *= factor;
+}
+
+static enum pl_status read_turns(struct replay_call *call, struct pl_str given,
+                                 struct pl_error *err)
+{
+    struct pl_json_doc doc;
+    struct pl_str text = pl_arena_dup(&call->paced.arena, given);
+    if (!text.ptr)
+        return PL_NOMEM;
+    enum pl_status status =
+        pl_json_parse(&call->paced.arena, text,
+                      &(struct pl_json_opts){.max_depth = 128, .max_nodes = 16000000}, &doc, err);
+    if (status != PL_OK)
+        return status;
+    if (pl_json_kind(doc.root) != PL_JSON_ARRAY)
+        return pl_fail(err, PL_INVALID, "What is to be replayed is not an array of turns.");
+    struct reading reading = {.call = call, .doc = &doc};
+    for (const struct pl_json_node *turn = pl_json_first(doc.root);
+         turn < pl_json_end(doc.root) && status == PL_OK; turn = pl_json_next(turn))
+        status = read_turn(&reading, turn);
+    return status == PL_OK ? read_usage(&reading) : status;
+}
+
+static enum pl_status start(struct pl_loop *loop, const struct pl_model_request *request,
+                            const struct pl_model_info *info, const struct pl_model_ops *ops,
+                            void *ctx, struct pl_model_call **ret_call, struct pl_error *err)
+{
+    (void)info;
+    struct replay_call *call = pl_mem_alloc(1, sizeof *call);
+    if (!call)
+        return PL_NOMEM;
+    *call = (struct replay_call){0};
+    pl_paced_init(&call->paced, &kind_of_call, loop, ops, ctx);
+    enum pl_status status = read_turns(call, request->turns, err);
+    if (status != PL_OK) {
+        pl_paced_destroy(&call->paced);
+        return status;
+    }
+    set_speed(call, request->speed);
+    pl_paced_go_on(&call->paced, 0);
+    *ret_call = &call->paced.base;
+    return PL_OK;
+}
+
+const struct pl_provider pl_provider_replay = {
+    .name = "replay",
+    .family = &family,
+    .owns = owns,
+    .start = start,
+};

@@ -1,0 +1,164 @@
+/* What is decided by the head of a request alone: by which name it came, to which route, from
+ * where, by whom, and how large its body may be. */
+#include "server/exchange_int.h"
+
+#include "base/uuid.h"
+#include "server/auth.h"
+#include "server/gate.h"
+#include "server/http_conn.h"
+
+#include <strings.h>
+
+enum {
+    MAX_JSON_BODY = 4 << 20,
+    MAX_LARGE_BODY = 32 << 20,
+    ARENA_BYTES = 64 << 20,
+    LARGE_ARENA_BYTES = 512 << 20,
+};
+
+void pl_exchange_set_id(struct pl_exchange *x)
+{
+    struct pl_str given =
+        x->head ? pl_http_header_get(x->head, "x-request-id") : (struct pl_str){0};
+    bool is_good = given.len > 0 && given.len < sizeof x->request_id;
+    for (size_t i = 0; is_good && i < given.len; i++) {
+        char c = given.ptr[i];
+        is_good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  c == '-' || c == '_' || c == '.';
+    }
+    if (is_good) {
+        memcpy(x->request_id, given.ptr, given.len);
+        x->request_id[given.len] = 0;
+        return;
+    }
+    struct pl_id_seed seed = pl_shard_seed(x->shard);
+    pl_uuid7_write(x->request_id, seed.unix_ms, seed.random);
+    x->request_id[PL_UUID_SIZE] = 0;
+}
+
+/* The key of "Authorization: Bearer KEY"; {NULL, 0} without one. */
+static struct pl_str bearer_of(const struct pl_http_head *head)
+{
+    struct pl_str value = pl_http_header_get(head, "authorization");
+    struct pl_str scheme = PL_STR("bearer ");
+    if (value.len <= scheme.len || strncasecmp(value.ptr, scheme.ptr, scheme.len) != 0)
+        return (struct pl_str){0};
+    value = pl_str_slice(value, scheme.len, value.len);
+    while (value.len && value.ptr[0] == ' ')
+        value = pl_str_slice(value, 1, value.len);
+    return value;
+}
+
+static bool authorize(struct pl_exchange *x)
+{
+    struct pl_auth *auth = x->shard->server->auth;
+    struct pl_str key = bearer_of(x->head);
+    bool is_known = false;
+    if (key.len) {
+        is_known =
+            pl_auth_check_key(auth, &x->arena, key, pl_loop_unix_ms(x->shard->loop), &x->caller);
+    } else if (x->conn->is_control) {
+        pl_auth_local_caller(auth, &x->arena, &x->caller);
+        is_known = x->caller.user_id.len > 0;
+    }
+    if (x->route->flags & PL_ROUTE_PUBLIC)
+        return true;
+    if (!is_known) {
+        pl_exchange_header(x, "WWW-Authenticate", "Bearer");
+        pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL, "%s",
+                            key.len ? "This key is unknown or was revoked."
+                                    : "Send a key: Authorization: Bearer sk-parley-v1-…");
+        return false;
+    }
+    if ((x->route->flags & PL_ROUTE_ADMIN) && !x->caller.is_admin) {
+        pl_exchange_problem(x, PL_PROBLEM_FORBIDDEN, NULL, "Only an administrator may do this.");
+        return false;
+    }
+    return true;
+}
+
+static bool find_route(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    struct pl_error err = {0};
+    enum pl_status status = pl_target_parse(&x->arena, x->head->target, &x->target, &err);
+    if (status != PL_OK) {
+        pl_exchange_problem(x,
+                            status == PL_NOMEM ? PL_PROBLEM_OVERLOADED : PL_PROBLEM_INVALID_REQUEST,
+                            NULL, "The target of the request: %s.", err.message);
+        return false;
+    }
+    status = pl_route_find(x->method, &x->target, &x->route, x->args, own->allow);
+    if (status == PL_OK)
+        return true;
+    if (status == PL_NOT_FOUND) {
+        pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL,
+                            "Nothing is served at this path; /openapi.json lists what is.");
+        return false;
+    }
+    pl_exchange_header(x, "Allow", "%s", own->allow);
+    if (x->method == PL_METHOD_OPTIONS)
+        x->status = 204;
+    else
+        pl_exchange_problem(x, PL_PROBLEM_METHOD_NOT_ALLOWED, NULL,
+                            "This path answers %s, and no other method.", own->allow);
+    return false;
+}
+
+static bool check_capacity(struct pl_exchange *x)
+{
+    struct pl_server *server = x->shard->server;
+    bool changes = x->method != PL_METHOD_GET && x->method != PL_METHOD_HEAD;
+    if (x->conn->is_refused)
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
+                            "There are too many connections; try again in a moment.");
+    else if (changes && atomic_load(&server->is_draining))
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
+                            "The server is about to end; try again in a moment.");
+    return !x->is_problem;
+}
+
+static bool check_length(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    bool is_large = x->route->flags & PL_ROUTE_LARGE;
+    own->max_body = is_large ? MAX_LARGE_BODY : MAX_JSON_BODY;
+    x->arena.max_bytes = is_large ? LARGE_ARENA_BYTES : ARENA_BYTES;
+    if (x->head->content_length <= own->max_body)
+        return true;
+    pl_exchange_problem(x, PL_PROBLEM_PAYLOAD_TOO_LARGE, NULL,
+                        "The body may have %zu bytes here, and this one has %llu.", own->max_body,
+                        (unsigned long long)x->head->content_length);
+    return false;
+}
+
+static void apply_cors(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    struct pl_str origin = pl_http_header_get(x->head, "origin");
+    if (!origin.len || !pl_gate_is_cors(x->shard->server, origin))
+        return;
+    own->has_cors = true;
+    pl_exchange_header(x, "Access-Control-Allow-Origin", "%.*s", PL_STR_ARG(origin));
+    pl_exchange_header(x, "Vary", "Origin");
+    if (x->method == PL_METHOD_OPTIONS) {
+        pl_exchange_header(x, "Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE");
+        pl_exchange_header(x, "Access-Control-Allow-Headers",
+                           "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, "
+                           "X-Request-Id, traceparent");
+        pl_exchange_header(x, "Access-Control-Max-Age", "600");
+    } else {
+        pl_exchange_header(x, "Access-Control-Expose-Headers",
+                           "ETag, X-Request-Id, X-Stream-Position, Idempotency-Replayed");
+    }
+}
+
+bool pl_exchange_admit(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    if (!pl_gate_check_host(x))
+        return false;
+    apply_cors(own);
+    return find_route(own) && check_capacity(x) && pl_gate_check_origin(x) && authorize(x) &&
+           check_length(own);
+}

@@ -1,0 +1,9 @@
+/* schemas/api.json, embedded: the components of the API's description. */
+#ifndef PL_SERVER_API_TEXT_H
+#define PL_SERVER_API_TEXT_H
+
+#include "base/str.h"
+
+extern const struct pl_str pl_api_schemas;
+
+#endif

@@ -1,0 +1,37 @@
+/* Keys and users. All of them are held in memory, so that checking one costs a hash and a look-up;
+ * the store is told first, and then this. Thread-safe. */
+#ifndef PL_SERVER_AUTH_H
+#define PL_SERVER_AUTH_H
+
+#include "server/exchange.h"
+
+struct pl_auth; /* owned */
+
+/* Loads users and keys; makes the first user where there is none. */
+enum pl_status pl_auth_create(struct pl_store *store, struct pl_auth **ret_auth,
+                              struct pl_error *err);
+void pl_auth_destroy(struct pl_auth *auth);
+
+/* "sk-parley-v1-…" to its owner; false: unknown or revoked. The strings are copied to the arena. */
+bool pl_auth_check_key(struct pl_auth *auth, struct pl_arena *arena, struct pl_str key,
+                       int64_t now_ms, struct pl_caller *ret_caller);
+/* The user commands on the control socket act as. */
+void pl_auth_local_caller(struct pl_auth *auth, struct pl_arena *arena,
+                          struct pl_caller *ret_caller);
+
+/* A ticket for one socket, good for 30 s and once: 43 characters. */
+#define PL_TICKET_SIZE 43
+bool pl_auth_ticket_make(struct pl_auth *auth, const struct pl_caller *caller, int64_t now_ms,
+                         char ret_ticket[PL_TICKET_SIZE + 1]);
+bool pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena, struct pl_str ticket,
+                         int64_t now_ms, struct pl_caller *ret_caller);
+
+/* The one-time link of the first start: a code that can be exchanged for a key once. NULL when
+ * there are keys already. */
+const char *pl_auth_first_code(const struct pl_auth *auth);
+
+/* A new key: its row (to be put by the caller) and the plaintext, which is nowhere else. */
+#define PL_KEY_SIZE 56 /* "sk-parley-v1-" and 43 characters of base64url */
+bool pl_key_make(char ret_plain[PL_KEY_SIZE + 1], uint8_t ret_hash[32]);
+
+#endif

@@ -1,0 +1,81 @@
+/* The table of users and keys, for the routes that change it. */
+#ifndef PL_SERVER_AUTH_INT_H
+#define PL_SERVER_AUTH_INT_H
+
+#include "base/uuid.h"
+#include "base/vec.h"
+#include "server/auth.h"
+#include "store/store.h"
+
+#include <pthread.h>
+
+#define PL_NAME_MAX 401 /* 100 code points, and a NUL */
+
+struct pl_auth_user {
+    char id[PL_ID_MAX];
+    char name[PL_NAME_MAX];
+    bool is_admin;
+    int64_t created_ms;
+};
+
+struct pl_auth_key {
+    uint8_t hash[32];
+    char id[PL_ID_MAX];
+    char name[PL_NAME_MAX];
+    char last4[8];
+    const struct pl_auth_user *user; /* borrowed: users are never taken away */
+    int64_t created_ms;
+    _Atomic(int64_t) last_used_ms;   /* 0: never; moves once a minute at most */
+    _Atomic(int64_t) stored_used_ms; /* what the store has */
+};
+
+struct pl_auth_ticket {
+    uint8_t hash[32];
+    char user_id[PL_ID_MAX], key_id[PL_ID_MAX];
+    bool is_admin;
+    int64_t until_ms; /* 0: taken, or none */
+};
+
+struct pl_auth {
+    pthread_rwlock_t lock;
+    PL_VEC(struct pl_auth_user *) users; /* owned; oldest first; under the lock */
+    PL_VEC(struct pl_auth_key *) keys;   /* owned; by hash; under the lock */
+    pthread_mutex_t tickets_lock;
+    struct pl_auth_ticket *tickets; /* owned; under its lock, as the code */
+    bool has_first_code;
+    char first_code[PL_TICKET_SIZE + 1];
+};
+
+/* 32 random bytes as 43 characters; false when out of memory. */
+bool pl_secret_make(char ret_text[PL_TICKET_SIZE + 1]);
+/* BLAKE2b-256: what is kept of a secret. */
+void pl_secret_hash(struct pl_str secret, uint8_t ret_hash[32]);
+
+/* After the store has it. */
+enum pl_status pl_auth_add_user(struct pl_auth *auth, const struct pl_user_row *row);
+enum pl_status pl_auth_add_key(struct pl_auth *auth, const struct pl_key_row *row);
+void pl_auth_remove_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id);
+void pl_auth_rename_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id,
+                        struct pl_str name);
+
+/* A copy of a user's key, or of a user; false when there is none. */
+bool pl_auth_has_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id,
+                     struct pl_auth_key *ret_key);
+bool pl_auth_find_user(struct pl_auth *auth, struct pl_str id, struct pl_auth_user *ret_user);
+struct pl_key_row pl_auth_key_row(const struct pl_auth_key *key);
+
+/* Under the lock: fn must not call back in here. */
+void pl_auth_each_key(struct pl_auth *auth, struct pl_str user_id,
+                      void (*fn)(void *ctx, const struct pl_auth_key *key), void *ctx);
+void pl_auth_each_user(struct pl_auth *auth, void (*fn)(void *ctx, const struct pl_auth_user *user),
+                       void *ctx);
+
+/* Keys whose last use the store does not know yet; how many there were. */
+size_t pl_auth_put_used(struct pl_auth *auth, struct pl_batch *batch);
+
+/* Takes the code of the first start: right, and for the first time. And gives it back, when the key
+ * could not be made after all. */
+bool pl_auth_take_first_code(struct pl_auth *auth, struct pl_str code);
+void pl_auth_return_first_code(struct pl_auth *auth);
+
+#endif

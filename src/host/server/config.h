@@ -1,0 +1,28 @@
+/* What the server was told: flags, then environment, then the file. Never changes while it runs. */
+#ifndef PL_SERVER_CONFIG_H
+#define PL_SERVER_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pl_server_config {
+    const char *host;      /* "127.0.0.1" */
+    uint16_t port;         /* 0: any free one */
+    const char *data_dir;  /* store, lock and control socket are in it */
+    const char *store_url; /* NULL: "sqlite:DATA/parley.db" */
+    const char *unix_path; /* a further socket; NULL: none. DATA/parley.sock is always there */
+    const char *tls_cert, *tls_key;
+    bool is_behind_proxy;     /* somebody else does TLS: listening beyond loopback is allowed */
+    const char *const *hosts; /* further names a Host header may say; ended by NULL; may be NULL */
+    const char *const *origins; /* further origins; ended by NULL; may be NULL */
+    size_t n_shards;            /* 0: one per core */
+    size_t n_workers;           /* 0: 4 */
+    size_t max_connections;     /* 20,000 */
+    int64_t drain_ms;           /* how long SIGTERM waits for running turns: 10,000 */
+    int log_level;              /* 0 errors, 1 warnings, 2 what happens, 3 every request */
+    bool is_log_json;
+    const char *default_model; /* "demo/echo" */
+};
+
+#endif

@@ -1,0 +1,40 @@
+/* New sessions out of turns that are there already: forks, imports, accepted handoffs. Nobody knows
+ * the new session yet, so its rows go to the store as they are, in one transaction. Blocking: on a
+ * worker. */
+#ifndef PL_SERVER_COPYING_H
+#define PL_SERVER_COPYING_H
+
+#include "base/uuid.h"
+#include "server/exchange.h"
+
+/* Going through turns from the oldest on, however many there are. */
+struct pl_turn_walk {
+    struct pl_turn_query query; /* its limit is what is read at once */
+    enum pl_status (*each)(struct pl_turn_walk *walk, const struct pl_turn_row *row);
+    void *ctx;
+    bool is_over; /* set by `each` when it has seen enough */
+};
+/* Ends with what `each` fails with, if it does. */
+enum pl_status pl_turn_walk(struct pl_turn_walk *walk, struct pl_store *store,
+                            struct pl_error *err);
+
+/* A session being put together. */
+struct pl_copying {
+    struct pl_session_record record; /* next_entry counts the turns */
+    struct pl_id id;
+    struct pl_id_seed seed;
+    struct pl_batch *batch; /* owned */
+};
+
+/* A new id for the caller, status completed; strings in `record` are the caller's to fill in.
+ * PL_NOMEM otherwise. */
+enum pl_status pl_copying_begin(struct pl_copying *copying, struct pl_exchange *x);
+/* The turn at the end of the new session, with ids of its own. */
+void pl_copying_add(struct pl_copying *copying, const struct pl_turn_row *turn);
+/* All turns of a TurnProjection array; fails as pl_turn_row_read does. */
+enum pl_status pl_copying_add_document(struct pl_copying *copying, struct pl_arena *arena,
+                                       struct pl_str turns, struct pl_error *err);
+/* Answers 201 with the session once it is stored; takes the batch. On the shard. */
+void pl_copying_finish(struct pl_copying *copying, struct pl_exchange *x);
+
+#endif

@@ -1,0 +1,427 @@
+#include "base/mem.h"
+#include "format/count_document.h"
+#include "json/text.h"
+#include "json/write.h"
+#include "server/context.h"
+#include "server/replay.h"
+#include "server/run_int.h"
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static void destroy(struct pl_run *run)
+{
+    pl_buf_deinit(&run->text);
+    pl_arena_deinit(&run->arena);
+    pl_mem_free(run);
+}
+
+static void leave(struct pl_run *run)
+{
+    if (!run->driver)
+        return;
+    if (run->prev)
+        run->prev->next = run->next;
+    else
+        run->driver->runs = run->next;
+    if (run->next)
+        run->next->prev = run->prev;
+    pl_driver_settle(run->driver);
+    run->driver = NULL;
+}
+
+void pl_run_end(struct pl_run *run)
+{
+    leave(run);
+    pl_timer_stop(run->loop, &run->timer);
+    pl_model_cancel(PL_TAKE(run->call));
+    if (!run->is_away)
+        destroy(run);
+}
+
+void pl_runs_cancel(struct pl_driver *driver)
+{
+    while (driver->runs)
+        pl_run_end(driver->runs);
+}
+
+static struct pl_run *create(struct pl_driver *driver, const struct pl_session_effect *effect)
+{
+    struct pl_run *run = pl_mem_alloc(1, sizeof *run);
+    if (!run)
+        return NULL;
+    struct pl_shard *shard = driver->drivers->shard;
+    *run = (struct pl_run){.server = shard->server, .loop = shard->loop, .effect = *effect};
+    run->started_ms = pl_loop_now_ms(shard->loop);
+    pl_arena_init(&run->arena, 0);
+    pl_buf_init(&run->text, 0);
+    run->session_id = pl_arena_dup(&run->arena, driver->link.key);
+    struct pl_str *strings[] = {&run->effect.loop_id,   &run->effect.turn_id,
+                                &run->effect.model,     &run->effect.compaction_id,
+                                &run->effect.trigger,   &run->effect.tool_call_id,
+                                &run->effect.tool_name, &run->effect.arguments};
+    bool is_whole = run->session_id.ptr;
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
+        struct pl_str copy = pl_arena_dup(&run->arena, *strings[i]);
+        is_whole = is_whole && (copy.ptr || !strings[i]->len);
+        *strings[i] = copy;
+    }
+    if (!is_whole) {
+        destroy(run);
+        return NULL;
+    }
+    run->driver = driver;
+    run->next = driver->runs;
+    if (driver->runs)
+        driver->runs->prev = run;
+    driver->runs = run;
+    return run;
+}
+
+/* Brings something; the run may be gone when this returns. */
+static void bring(struct pl_run *run, const struct pl_session_event *event)
+{
+    if (run->driver)
+        pl_driver_apply(run->driver, event);
+}
+
+/* The run stays until the event is applied: its strings are in there. */
+void pl_run_bring_last(struct pl_run *run, const struct pl_session_event *event)
+{
+    struct pl_driver *driver = run->driver;
+    run->is_away = true;
+    leave(run);
+    pl_driver_apply(driver, event);
+    run->is_away = false;
+    pl_run_end(run);
+}
+
+/* --- models ---------------------------------------------------------------------------------- */
+
+static struct pl_session_event model_event(const struct pl_run *run,
+                                           enum pl_session_event_kind kind)
+{
+    struct pl_session_event event = {.kind = kind};
+    event.model.loop_id = run->effect.loop_id;
+    event.model.turn_id = run->effect.turn_id;
+    return event;
+}
+
+static void on_text(void *ctx, bool is_thinking, struct pl_str text)
+{
+    struct pl_session_event event = model_event(ctx, PL_SE_MODEL_TEXT);
+    event.model.is_thinking = is_thinking;
+    event.model.text = text;
+    bring(ctx, &event);
+}
+
+static void on_block(void *ctx, const struct pl_model_block *block)
+{
+    struct pl_session_event event = model_event(ctx, PL_SE_MODEL_BLOCK);
+    event.model.type = block->type;
+    event.model.content = block->content;
+    event.model.tool_call_id = block->tool_call_id;
+    event.model.tool_name = block->tool_name;
+    event.model.display_name = block->display_name;
+    bring(ctx, &event);
+}
+
+static void on_call(void *ctx, struct pl_str tool_name, struct pl_str arguments)
+{
+    struct pl_session_event event = model_event(ctx, PL_SE_MODEL_CALL);
+    event.model.tool_name = tool_name;
+    event.model.display_name = tool_name;
+    event.model.arguments = arguments;
+    bring(ctx, &event);
+}
+
+static void on_end(void *ctx, struct pl_str model, struct pl_str usage, struct pl_str timing)
+{
+    struct pl_run *run = ctx;
+    struct pl_session_event event = model_event(run, PL_SE_MODEL_END);
+    event.model.model = model.len ? model : run->effect.model;
+    event.model.usage = usage;
+    event.model.timing = timing;
+    run->call = NULL;
+    pl_run_bring_last(run, &event);
+}
+
+static void fail_model(struct pl_run *run, struct pl_str reason, bool is_overflow)
+{
+    struct pl_session_event event = model_event(run, PL_SE_MODEL_FAILED);
+    event.model.reason = reason;
+    event.model.is_overflow = is_overflow;
+    pl_run_bring_last(run, &event);
+}
+
+static void on_failed(void *ctx, struct pl_str reason, bool is_overflow)
+{
+    struct pl_run *run = ctx;
+    run->call = NULL;
+    fail_model(run, reason, is_overflow);
+}
+
+static const struct pl_model_ops model_ops = {on_text, on_block, on_call, on_end, on_failed};
+
+static void on_patience_end(struct pl_timer *timer)
+{
+    struct pl_run *run = PL_CONTAINER_OF(timer, struct pl_run, timer);
+    pl_model_cancel(PL_TAKE(run->call));
+    fail_model(run, PL_STR("The turn took longer than 30 minutes."), false);
+}
+
+static void context_run(struct pl_job *job)
+{
+    struct pl_run *run = PL_CONTAINER_OF(job, struct pl_run, job);
+    size_t n_turns = 0;
+    run->status = pl_context_write(run->server->store, &run->arena, run->session_id,
+                                   run->effect.loop_id, &run->text, &n_turns, &run->err);
+    run->n_turns = (int64_t)n_turns;
+}
+
+static void model_run(struct pl_job *job)
+{
+    struct pl_run *run = PL_CONTAINER_OF(job, struct pl_run, job);
+    if (pl_model_replayed(run->effect.model).len)
+        run->status =
+            pl_replay_write(run->server->store, &run->arena, run->session_id, run->effect.loop_id,
+                            run->effect.model, &run->text, &run->speed, &run->err);
+    else
+        context_run(job);
+}
+
+static void model_ready(struct pl_job *job)
+{
+    struct pl_run *run = PL_CONTAINER_OF(job, struct pl_run, job);
+    run->is_away = false;
+    if (!run->driver) {
+        destroy(run);
+        return;
+    }
+    struct pl_model_request request = {
+        .model = run->effect.model,
+        .turns = pl_buf_str(&run->text),
+        .tools = pl_tool_definitions(),
+        .is_planning = run->effect.mode == PL_MODE_PLANNING,
+        .speed = run->speed,
+    };
+    if (run->status == PL_OK)
+        run->status = pl_model_start(run->loop, &request, &model_ops, run, &run->call, &run->err);
+    if (run->status != PL_OK) {
+        fail_model(run, pl_str_of(run->err.message[0] ? run->err.message : "Out of memory."),
+                   false);
+        return;
+    }
+    pl_buf_deinit(&run->text);
+    pl_timer_start(run->loop, &run->timer, PL_RUN_MAX_MS, on_patience_end);
+}
+
+static void start_job(struct pl_run *run, void (*work)(struct pl_job *),
+                      void (*done)(struct pl_job *))
+{
+    run->is_away = true;
+    run->job.run = work;
+    run->job.done = done;
+    pl_workers_submit(run->server->workers, run->loop, &run->job);
+}
+
+static void start_model(struct pl_run *run)
+{
+    start_job(run, model_run, model_ready);
+}
+
+/* --- tools ----------------------------------------------------------------------------------- */
+
+void pl_run_finish_tool(struct pl_run *run, struct pl_str result_json, bool is_error)
+{
+    struct pl_session_event event = {.kind = PL_SE_TOOL_RESULT};
+    event.tool.tool_call_id = run->effect.tool_call_id;
+    event.tool.result = result_json;
+    event.tool.is_error = is_error;
+    event.tool.duration_ms = pl_loop_now_ms(run->loop) - run->started_ms;
+    pl_run_bring_last(run, &event);
+}
+
+void pl_run_fail_tool(struct pl_run *run, const char *message)
+{
+    struct pl_buf result PL_CLEANUP_BUF;
+    pl_buf_init(&result, 0);
+    pl_json_quote(&result, pl_str_of(message));
+    bool is_whole = result.status == PL_OK;
+    pl_run_finish_tool(run, is_whole ? pl_buf_str(&result) : PL_STR("\"Out of memory.\""), true);
+}
+
+/* --- summaries ------------------------------------------------------------------------------- */
+
+#define SUMMARY_PER_TURN 160
+#define SUMMARY_MAX      8000
+
+static enum pl_status add_first_words(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                      const struct pl_json_node *turn, struct pl_buf *to)
+{
+    const struct pl_json_node *role = pl_json_get(doc, turn, PL_STR("role"));
+    const struct pl_json_node *blocks = pl_json_get(doc, turn, PL_STR("blocks"));
+    for (const struct pl_json_node *b = blocks ? pl_json_first(blocks) : NULL;
+         b && b < pl_json_end(blocks); b = pl_json_next(b)) {
+        const struct pl_json_node *type = pl_json_get(doc, b, PL_STR("type"));
+        const struct pl_json_node *content = pl_json_get(doc, b, PL_STR("content"));
+        if (!type || !content || !pl_json_text_is(doc, type, PL_STR("text")) ||
+            pl_json_kind(content) != PL_JSON_STRING)
+            continue;
+        struct pl_str text;
+        enum pl_status status = pl_json_text(arena, doc, content, &text);
+        if (status != PL_OK)
+            return status;
+        size_t n = text.len < SUMMARY_PER_TURN ? text.len : SUMMARY_PER_TURN;
+        while (n < text.len && n && ((unsigned char)text.ptr[n] & 0xC0) == 0x80)
+            n--;
+        pl_buf_adds(to, "\n- ");
+        pl_buf_add(to, pl_json_raw(doc, role));
+        pl_buf_adds(to, ": ");
+        pl_buf_add(to, pl_str_slice(text, 0, n));
+        if (n < text.len)
+            pl_buf_adds(to, "…");
+        break;
+    }
+    return to->status;
+}
+
+/* What was said, in the first words of each turn; the newest are kept when it gets long. */
+static enum pl_status summarise(struct pl_run *run, struct pl_str context, struct pl_buf *to)
+{
+    struct pl_json_doc doc;
+    enum pl_status status = pl_json_parse(&run->arena, context, NULL, &doc, &run->err);
+    if (status != PL_OK)
+        return status;
+    struct pl_buf lines PL_CLEANUP_BUF;
+    pl_buf_init(&lines, 0);
+    for (const struct pl_json_node *turn = pl_json_first(doc.root);
+         turn < pl_json_end(doc.root) && status == PL_OK; turn = pl_json_next(turn))
+        status = add_first_words(&run->arena, &doc, turn, &lines);
+    if (status != PL_OK)
+        return status;
+    struct pl_str said = pl_buf_str(&lines);
+    while (said.len > SUMMARY_MAX) {
+        const char *next = memchr(said.ptr + 1, '\n', said.len - 1);
+        if (!next)
+            break;
+        said = pl_str_slice(said, (size_t)(next - said.ptr), said.len);
+    }
+    pl_buf_addf(to, "What was said before, in short (%lld turns):", (long long)run->n_turns);
+    pl_buf_add(to, said);
+    return to->status;
+}
+
+static int64_t count_tokens(struct pl_run *run, struct pl_str turns)
+{
+    struct pl_counted counted;
+    enum pl_status status = pl_count_document(turns, pl_format_find(PL_STR("turns")),
+                                              &(struct pl_count_choice){0}, &counted, &run->err);
+    return status == PL_OK ? (int64_t)counted.n_tokens : (int64_t)(turns.len / 4);
+}
+
+static void summary_run(struct pl_job *job)
+{
+    struct pl_run *run = PL_CONTAINER_OF(job, struct pl_run, job);
+    context_run(job);
+    if (run->status != PL_OK)
+        return;
+    struct pl_buf summary PL_CLEANUP_BUF, as_turn PL_CLEANUP_BUF;
+    pl_buf_init(&summary, 0);
+    pl_buf_init(&as_turn, 0);
+    run->tokens_before = count_tokens(run, pl_buf_str(&run->text));
+    run->status = summarise(run, pl_buf_str(&run->text), &summary);
+    if (run->status != PL_OK)
+        return;
+    pl_buf_adds(&as_turn, "[{\"id\":\"entry_0\",\"turn_id\":\"turn_0\",\"role\":\"system\","
+                          "\"blocks\":[{\"type\":\"text\",\"content\":");
+    pl_json_quote(&as_turn, pl_buf_str(&summary));
+    pl_buf_adds(&as_turn, "}]}]");
+    run->tokens_after = count_tokens(run, pl_buf_str(&as_turn));
+    pl_buf_clear(&run->text);
+    pl_buf_add(&run->text, pl_buf_str(&summary));
+    run->status = run->text.status;
+}
+
+static void summary_done(struct pl_job *job)
+{
+    struct pl_run *run = PL_CONTAINER_OF(job, struct pl_run, job);
+    run->is_away = false;
+    if (!run->driver) {
+        destroy(run);
+        return;
+    }
+    bool is_ok = run->status == PL_OK;
+    struct pl_session_event event = {.kind = is_ok ? PL_SE_SUMMARY : PL_SE_SUMMARY_FAILED};
+    event.summary.loop_id = run->effect.loop_id;
+    event.summary.compaction_id = run->effect.compaction_id;
+    event.summary.summary = pl_buf_str(&run->text);
+    event.summary.reason = pl_str_of(run->err.message);
+    event.summary.tokens_before = run->tokens_before;
+    event.summary.tokens_after = run->tokens_after;
+    event.summary.archived_count = run->n_turns;
+    pl_run_bring_last(run, &event);
+}
+
+static void start_summary(struct pl_run *run)
+{
+    start_job(run, summary_run, summary_done);
+}
+
+/* --- beginning and cancelling ---------------------------------------------------------------- */
+
+static void on_begin(struct pl_letter *letter)
+{
+    struct pl_run *run = PL_CONTAINER_OF(letter, struct pl_run, letter);
+    static void (*const starts[])(struct pl_run *) = {
+        [PL_EFFECT_CALL_MODEL] = start_model,
+        [PL_EFFECT_RUN_TOOL] = pl_tool_run,
+        [PL_EFFECT_SUMMARISE] = start_summary,
+    };
+    run->is_away = false;
+    if (run->driver)
+        starts[run->effect.kind](run);
+    else
+        destroy(run);
+}
+
+static void begin(struct pl_driver *driver, const struct pl_session_effect *effect)
+{
+    struct pl_run *run = create(driver, effect);
+    if (!run) {
+        pl_driver_break(driver, PL_PROBLEM_OVERLOADED, NULL);
+        return;
+    }
+    run->is_away = true;
+    run->letter.open = on_begin;
+    pl_loop_post(run->loop, &run->letter);
+}
+
+/* A summary is the model's work too: it is named by its compaction. */
+static bool is_meant(const struct pl_run *run, const struct pl_session_effect *effect)
+{
+    if (effect->kind == PL_EFFECT_CANCEL_TOOL)
+        return run->effect.kind == PL_EFFECT_RUN_TOOL &&
+               pl_str_eq(run->effect.tool_call_id, effect->tool_call_id);
+    if (effect->compaction_id.len)
+        return run->effect.kind == PL_EFFECT_SUMMARISE &&
+               pl_str_eq(run->effect.compaction_id, effect->compaction_id);
+    return run->effect.kind == PL_EFFECT_CALL_MODEL &&
+           pl_str_eq(run->effect.turn_id, effect->turn_id);
+}
+
+static void cancel(struct pl_driver *driver, const struct pl_session_effect *effect)
+{
+    for (struct pl_run *run = driver->runs, *next; run; run = next) {
+        next = run->next;
+        if (is_meant(run, effect))
+            pl_run_end(run);
+    }
+}
+
+void pl_effect_run(struct pl_driver *driver, const struct pl_session_effect *effect)
+{
+    if (effect->kind == PL_EFFECT_CANCEL_MODEL || effect->kind == PL_EFFECT_CANCEL_TOOL)
+        cancel(driver, effect);
+    else
+        begin(driver, effect);
+}

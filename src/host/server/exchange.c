@@ -1,0 +1,531 @@
+/* A request from its head to the last byte of its answer (RFC 9110, RFC 9112).
+ *
+ *     HEAD -> BODY -> CHECK -> CLAIM -> RUN -> SETTLE -> SEND
+ *        \       \       \        \______________________/
+ *         \_______\_______\___ a refusal skips what lies between
+ *
+ * A refusal made by the head alone waits for a small body, so that the connection can be kept; a
+ * large one is not read, and the connection ends with the answer. */
+#include "server/exchange_int.h"
+
+#include "base/mem.h"
+#include "server/http_conn.h"
+#include "server/log.h"
+#include "server/shard_int.h"
+#include "server/trace.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum {
+    MAX_SPARES = 64,
+    KEPT_BYTES = 64 << 10,     /* a spare does not keep more than this of anything */
+    DISCARD_BYTES = 256 << 10, /* of a body nobody will look at, to keep the connection */
+    PARSE_HERE_BYTES = 256 << 10,
+};
+
+enum step { STEP_HEAD, STEP_BODY, STEP_CHECK, STEP_CLAIM, STEP_RUN, STEP_SETTLE, STEP_SEND };
+
+static struct pl_exchange_own *own_of(struct pl_task *task)
+{
+    return (struct pl_exchange_own *)((char *)task - offsetof(struct pl_exchange, task));
+}
+
+static struct pl_exchange_own *own_of_job(struct pl_job *job)
+{
+    return (struct pl_exchange_own *)((char *)job - offsetof(struct pl_exchange, job));
+}
+
+static enum pl_task_result next(struct pl_exchange_own *own, enum step step)
+{
+    pl_task_goto(&own->x.task, step);
+    return PL_TASK_AGAIN;
+}
+
+/* --- the head -------------------------------------------------------------------------------- */
+
+static enum pl_task_result run_head(struct pl_task *task)
+{
+    struct pl_exchange_own *own = own_of(task);
+    struct pl_exchange *x = &own->x;
+    pl_exchange_set_id(x);
+    if (own->is_refused)
+        return next(own, STEP_SEND);
+    pl_trace_continue(x);
+    own->is_refused = !pl_exchange_admit(own);
+    return next(own, STEP_BODY);
+}
+
+/* --- the body -------------------------------------------------------------------------------- */
+
+static bool is_body_long(const struct pl_http_head *head)
+{
+    return head->expects_continue || head->content_length > DISCARD_BYTES;
+}
+
+/* No deadline here: the connection holds the body to its rate. */
+static enum pl_task_result run_body(struct pl_task *task)
+{
+    struct pl_exchange_own *own = own_of(task);
+    struct pl_exchange *x = &own->x;
+    if (!x->conn) {
+        own->is_failed = true;
+        return PL_TASK_END;
+    }
+    if (own->is_body_over)
+        return next(own, own->is_refused ? STEP_SEND : STEP_CHECK);
+    if (own->is_refused && (own->must_close || is_body_long(x->head))) {
+        own->must_close = true;
+        return next(own, STEP_SEND);
+    }
+    if (x->head->expects_continue && own->n_body == 0) {
+        struct pl_str go_on = PL_STR("HTTP/1.1 100 Continue\r\n\r\n");
+        size_t n_sent = 0;
+        if (pl_conn_write(x->conn->conn, &go_on, 1, &n_sent) != PL_OK || n_sent < go_on.len)
+            own->must_close = true;
+    }
+    return PL_TASK_WAIT;
+}
+
+bool pl_exchange_wants_body(const struct pl_exchange_own *own)
+{
+    return own->x.task.step == STEP_BODY && !own->is_body_over;
+}
+
+void pl_exchange_body(struct pl_exchange_own *own, struct pl_str piece)
+{
+    struct pl_exchange *x = &own->x;
+    own->n_body += piece.len;
+    pl_metric_add(&x->shard->metrics, PL_METRIC_request_bytes_total, (int64_t)piece.len);
+    if (own->is_refused) {
+        own->must_close = own->n_body > DISCARD_BYTES;
+    } else if (own->n_body > own->max_body) {
+        pl_exchange_problem(x, PL_PROBLEM_PAYLOAD_TOO_LARGE, NULL,
+                            "The body may have %zu bytes here, and this one has more.",
+                            own->max_body);
+        own->is_refused = own->must_close = true;
+    } else {
+        pl_buf_add(&own->body, piece);
+        if (own->body.status != PL_OK) {
+            pl_exchange_fail(x, own->body.status, NULL);
+            own->is_refused = own->must_close = true;
+        }
+    }
+    if (own->is_refused && own->must_close)
+        pl_task_wake(&x->task);
+}
+
+void pl_exchange_body_end(struct pl_exchange_own *own)
+{
+    own->is_body_over = true;
+    own->x.body_text = pl_buf_str(&own->body);
+    pl_task_wake(&own->x.task);
+}
+
+void pl_exchange_refuse(struct pl_exchange_own *own, enum pl_problem problem, const char *detail)
+{
+    bool is_begun = own->x.task.kind != NULL;
+    pl_exchange_problem(&own->x, problem, NULL, "%s", detail);
+    own->is_refused = own->must_close = true;
+    if (is_begun)
+        pl_task_wake(&own->x.task);
+    else
+        pl_exchange_start(own);
+}
+
+static void check_on_worker(struct pl_job *job)
+{
+    pl_exchange_check_body(own_of_job(job));
+}
+
+static void wake_from_job(struct pl_job *job)
+{
+    struct pl_exchange_own *own = own_of_job(job);
+    own->is_parsed = true;
+    pl_task_wake(&own->x.task);
+}
+
+static void submit(struct pl_exchange_own *own, void (*run)(struct pl_job *),
+                   void (*done)(struct pl_job *))
+{
+    struct pl_exchange *x = &own->x;
+    x->job = (struct pl_job){.run = run, .done = done};
+    pl_workers_submit(x->shard->server->workers, x->shard->loop, &x->job);
+}
+
+/* No deadline: a worker always comes back. */
+static enum pl_task_result run_check(struct pl_task *task)
+{
+    struct pl_exchange_own *own = own_of(task);
+    const struct pl_route *route = own->x.route;
+    if (!own->is_parsed && route->request && !(route->flags & PL_ROUTE_RAW_BODY)) {
+        if (own->body.len > PARSE_HERE_BYTES) {
+            if (!own->x.job.run)
+                submit(own, check_on_worker, wake_from_job);
+            return PL_TASK_WAIT;
+        }
+        pl_exchange_check_body(own);
+    }
+    return next(own, own->x.is_problem ? STEP_SEND : STEP_CLAIM);
+}
+
+/* --- the work -------------------------------------------------------------------------------- */
+
+static void look_on_worker(struct pl_job *job)
+{
+    pl_claim_look(&own_of_job(job)->x);
+}
+
+static void wake_from_look(struct pl_job *job)
+{
+    struct pl_exchange_own *own = own_of_job(job);
+    own->claim.is_looked = true;
+    pl_task_wake(&own->x.task);
+}
+
+/* No deadline: a worker always comes back. */
+static enum pl_task_result run_claim(struct pl_task *task)
+{
+    struct pl_exchange_own *own = own_of(task);
+    struct pl_exchange *x = &own->x;
+    bool has_key = own->claim.is_listed;
+    if (!(x->route->flags & PL_ROUTE_IDEMPOTENT))
+        return next(own, STEP_RUN);
+    if (own->claim.is_looked)
+        return next(own, x->is_answered || x->is_problem ? STEP_SEND : STEP_RUN);
+    if (has_key)
+        return PL_TASK_WAIT;
+    if (!pl_claim_begin(own, &has_key))
+        return next(own, STEP_SEND);
+    if (!has_key)
+        return next(own, STEP_RUN);
+    submit(own, look_on_worker, wake_from_look);
+    return PL_TASK_WAIT;
+}
+
+/* No deadline: whoever has the exchange answers it, and work is never cancelled by time alone. */
+static enum pl_task_result run_route(struct pl_task *task)
+{
+    struct pl_exchange_own *own = own_of(task);
+    if (!own->is_running) {
+        own->is_running = true;
+        own->x.route->run(&own->x);
+    }
+    if (own->is_taken)
+        return PL_TASK_END;
+    return own->x.is_answered ? next(own, STEP_SETTLE) : PL_TASK_WAIT;
+}
+
+static void settled(void *ctx, enum pl_status status, const struct pl_error *err)
+{
+    struct pl_exchange_own *own = ctx;
+    /* What was done is done, and the answer is true: only a repetition would not find it. */
+    if (status != PL_OK)
+        pl_log_say(own->x.shard->server->log, own->x.shard, PL_LOG_WARNING,
+                   "an answer could not be kept for its Idempotency-Key: %s", err->message);
+    own->claim.is_settled = true;
+    pl_task_wake(&own->x.task);
+}
+
+/* No deadline: the store always comes back. */
+static enum pl_task_result run_settle(struct pl_task *task)
+{
+    struct pl_exchange_own *own = own_of(task);
+    struct pl_exchange *x = &own->x;
+    if (own->claim.is_settled)
+        return next(own, STEP_SEND);
+    if (own->claim.is_settling)
+        return PL_TASK_WAIT;
+    struct pl_batch *batch = pl_claim_settle(own);
+    if (!batch)
+        return next(own, STEP_SEND);
+    own->claim.is_settling = true;
+    pl_store_submit(x->shard->server->store, x->shard->loop, batch, settled, own);
+    return PL_TASK_WAIT;
+}
+
+/* No deadline: the connection notices a client that takes nothing. */
+static enum pl_task_result run_send(struct pl_task *task)
+{
+    struct pl_exchange_own *own = own_of(task);
+    bool is_over = false;
+    if (own->sending.is_reading)
+        return PL_TASK_WAIT;
+    if (!own->x.conn)
+        return PL_TASK_END;
+    if (pl_sending_go(own, &is_over) != PL_OK) {
+        own->must_close = own->is_failed = true;
+        return PL_TASK_END;
+    }
+    return is_over ? PL_TASK_END : PL_TASK_WAIT;
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static void trim_buf(struct pl_buf *buf)
+{
+    if (buf->cap > KEPT_BYTES) {
+        size_t max = buf->max;
+        pl_buf_deinit(buf);
+        pl_buf_init(buf, max);
+    } else {
+        pl_buf_clear(buf);
+    }
+}
+
+static void destroy(struct pl_exchange_own *own)
+{
+    pl_arena_deinit(&own->x.arena);
+    pl_buf_deinit(&own->x.reply);
+    pl_buf_deinit(&own->x.headers);
+    pl_buf_deinit(&own->body);
+    pl_buf_deinit(&own->sending.head);
+    pl_mem_free(own);
+}
+
+/* Empties it for the next request; the memory it has stays, unless that is much. */
+static void give_back(struct pl_exchange_own *own)
+{
+    struct pl_shard_own *shard = pl_shard_own(own->x.shard);
+    pl_claim_end(own);
+    pl_http1_destroy(own->http);
+    pl_sending_reset(&own->sending);
+    shard->n_exchanges--;
+    if (shard->n_spares == MAX_SPARES) {
+        destroy(own);
+        return;
+    }
+    if (own->x.arena.n_bytes > KEPT_BYTES)
+        pl_arena_deinit(&own->x.arena);
+    else
+        pl_arena_reset(&own->x.arena);
+    trim_buf(&own->x.reply);
+    trim_buf(&own->x.headers);
+    trim_buf(&own->body);
+    own->next = shard->spares;
+    shard->spares = own;
+    shard->n_spares++;
+}
+
+static void end(struct pl_task *task)
+{
+    struct pl_exchange_own *own = own_of(task);
+    struct pl_exchange *x = &own->x;
+    struct pl_http_conn *conn = x->conn;
+    enum pl_http_end how = own->is_failed    ? PL_HTTP_BROKEN
+                           : own->must_close ? PL_HTTP_LAST
+                                             : PL_HTTP_KEPT;
+    if (!own->is_failed) {
+        pl_metric_add(&x->shard->metrics, PL_METRIC_http_requests_total, 1);
+        if (x->status >= 500)
+            pl_metric_add(&x->shard->metrics, PL_METRIC_http_errors_total, 1);
+        pl_log_request(x);
+    }
+    give_back(own);
+    if (conn)
+        pl_http_conn_done(conn, how);
+}
+
+static const struct pl_task_step steps[] = {
+    [STEP_HEAD] = {"head", run_head, 0},    [STEP_BODY] = {"body", run_body, 0},
+    [STEP_CHECK] = {"check", run_check, 0}, [STEP_CLAIM] = {"claim", run_claim, 0},
+    [STEP_RUN] = {"run", run_route, 0},     [STEP_SETTLE] = {"settle", run_settle, 0},
+    [STEP_SEND] = {"send", run_send, 0},
+};
+static const struct pl_task_kind kind = {"exchange", steps, sizeof steps / sizeof *steps, end};
+
+struct pl_exchange_own *pl_exchange_take(struct pl_shard *shard, struct pl_http_conn *conn)
+{
+    struct pl_shard_own *home = pl_shard_own(shard);
+    struct pl_exchange_own *own = home->spares;
+    if (own) {
+        home->spares = own->next;
+        home->n_spares--;
+    } else {
+        own = pl_mem_alloc(1, sizeof *own);
+        if (!own)
+            return NULL;
+        pl_arena_init(&own->x.arena, 0);
+        pl_buf_init(&own->x.reply, 0);
+        pl_buf_init(&own->x.headers, PL_HTTP1_MAX_HEAD);
+        pl_buf_init(&own->body, 0);
+        pl_buf_init(&own->sending.head, 0);
+    }
+    struct pl_arena arena = own->x.arena;
+    struct pl_buf reply = own->x.reply, headers = own->x.headers, body = own->body,
+                  head = own->sending.head;
+    /* The target is the largest part, and is written whole by its parser. */
+    memset(own, 0, offsetof(struct pl_exchange, target));
+    memset((char *)own + offsetof(struct pl_exchange, args), 0,
+           sizeof *own - offsetof(struct pl_exchange, args));
+    own->x.target.n_segments = own->x.target.n_params = 0;
+    own->x.target.path = (struct pl_str){0};
+    own->x.arena = arena;
+    own->x.reply = reply;
+    own->x.headers = headers;
+    own->body = body;
+    own->sending.head = head;
+    own->sending.fd = -1;
+    own->x.shard = shard;
+    own->x.conn = conn;
+    own->x.status = 200;
+    own->x.content_type = "application/json";
+    own->x.started_ms = pl_loop_now_ms(shard->loop);
+    home->n_exchanges++;
+    return own;
+}
+
+void pl_exchange_start(struct pl_exchange_own *own)
+{
+    if (!own->is_refused) {
+        own->x.head = pl_http1_head(own->x.conn->http);
+        own->x.method = own->x.head->method;
+        own->must_close = !own->x.head->is_keep_alive || own->x.conn->is_refused;
+    }
+    pl_task_init(&own->x.task, own->x.shard->loop, &kind);
+    pl_task_start(&own->x.task);
+}
+
+void pl_exchange_lose_conn(struct pl_exchange_own *own, struct pl_http1 *http)
+{
+    own->x.conn = NULL;
+    own->http = http;
+    if (!own->is_taken && (own->x.task.step == STEP_BODY || own->x.task.step == STEP_SEND))
+        pl_task_wake(&own->x.task);
+}
+
+void pl_exchange_writable(struct pl_exchange_own *own)
+{
+    if (own->x.task.step == STEP_SEND)
+        pl_task_wake(&own->x.task);
+}
+
+void pl_exchange_free_spares(struct pl_shard *shard)
+{
+    struct pl_shard_own *home = pl_shard_own(shard);
+    while (home->spares) {
+        struct pl_exchange_own *own = home->spares;
+        home->spares = own->next;
+        destroy(own);
+    }
+    home->n_spares = 0;
+}
+
+/* --- what handlers call ---------------------------------------------------------------------- */
+
+void pl_exchange_finish(struct pl_exchange *x)
+{
+    if (x->reply.status != PL_OK || x->headers.status != PL_OK) {
+        pl_buf_clear(&x->headers);
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "There was no memory for the answer.");
+    }
+    x->is_answered = true;
+    pl_task_wake(&x->task);
+}
+
+void pl_exchange_problem(struct pl_exchange *x, enum pl_problem problem, const struct pl_error *err,
+                         const char *detail, ...)
+{
+    char text[512] = "";
+    if (detail) {
+        va_list args;
+        va_start(args, detail);
+        vsnprintf(text, sizeof text, detail, args);
+        va_end(args);
+    }
+    x->is_problem = true;
+    x->status = pl_problem_info(problem)->http_status;
+    x->content_type = "application/problem+json";
+    pl_exchange_own(x)->static_body = (struct pl_str){0};
+    pl_buf_clear(&x->reply);
+    /* Without an id yet, the head is still to be looked at. */
+    if (!x->request_id[0])
+        pl_exchange_set_id(x);
+    pl_problem_write(problem, detail ? text : NULL, err, x->request_id, &x->reply);
+}
+
+void pl_exchange_fail(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
+{
+    const char *detail = err && err->message[0] ? err->message : pl_status_info(status)->text;
+    pl_exchange_problem(x, pl_problem_of(status), err && err->has_position ? err : NULL, "%s",
+                        detail);
+}
+
+static void work_on_worker(struct pl_job *job)
+{
+    struct pl_exchange *x = &own_of_job(job)->x;
+    x->work(x);
+}
+
+static void work_is_done(struct pl_job *job)
+{
+    struct pl_exchange *x = &own_of_job(job)->x;
+    if (x->after)
+        x->after(x);
+    else
+        pl_exchange_finish(x);
+}
+
+void pl_exchange_work(struct pl_exchange *x, void (*work)(struct pl_exchange *),
+                      void (*after)(struct pl_exchange *))
+{
+    x->work = work;
+    x->after = after;
+    submit(pl_exchange_own(x), work_on_worker, work_is_done);
+}
+
+static void committed(void *ctx, enum pl_status status, const struct pl_error *err)
+{
+    struct pl_exchange_own *own = ctx;
+    struct pl_exchange *x = &own->x;
+    if (status == PL_OK) {
+        own->claim.is_committed = own->claim.is_added;
+        if (x->after) {
+            x->after(x);
+            return;
+        }
+    } else if (status == PL_CONFLICT && own->claim.is_added) {
+        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
+                            "A request with this Idempotency-Key was answered just now; send it "
+                            "again to get that answer.");
+    } else if (status == PL_LIMIT) {
+        pl_exchange_problem(x, PL_PROBLEM_STORAGE_FULL, NULL, "%s", err->message);
+    } else {
+        pl_exchange_fail(x, status, err);
+    }
+    pl_exchange_finish(x);
+}
+
+void pl_exchange_commit(struct pl_exchange *x, struct pl_batch *batch,
+                        void (*after)(struct pl_exchange *))
+{
+    struct pl_exchange_own *own = pl_exchange_own(x);
+    x->after = after;
+    if (!batch) {
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+        pl_exchange_finish(x);
+        return;
+    }
+    pl_claim_add(own, batch);
+    pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed, own);
+}
+
+struct pl_conn *pl_exchange_take_conn(struct pl_exchange *x, struct pl_str response_head,
+                                      struct pl_buf *ret_rest)
+{
+    struct pl_exchange_own *own = pl_exchange_own(x);
+    struct pl_http_conn *http_conn = x->conn;
+    struct pl_conn *conn = NULL;
+    size_t n_sent = 0;
+    own->is_taken = true;
+    /* A head is small and the connection has just been read from: a short write is a dead client.
+     */
+    if (http_conn && pl_conn_write(http_conn->conn, &response_head, 1, &n_sent) == PL_OK &&
+        n_sent == response_head.len) {
+        conn = pl_http_conn_take(http_conn, ret_rest);
+    } else {
+        own->must_close = own->is_failed = true;
+    }
+    pl_task_wake(&x->task);
+    return conn;
+}

@@ -1,0 +1,112 @@
+/* One request and its answer. A task: HEAD, AUTH, BODY, RUN, SEND, END. The handler of its route
+ * runs on the shard and finishes it at once, or hands it to a worker, or asks a session; whoever
+ * has it then calls pl_exchange_finish on the shard, exactly once. A client that goes away in
+ * between changes nothing: work is never cancelled by a disconnect. */
+#ifndef PL_SERVER_EXCHANGE_H
+#define PL_SERVER_EXCHANGE_H
+
+#include "base/arena.h"
+#include "io/task.h"
+#include "json/json.h"
+#include "server/problem.h"
+#include "server/shard.h"
+#include "wire/http1.h"
+#include "wire/target.h"
+
+struct pl_route;
+struct pl_exchange;
+
+#define PL_ROUTE_MAX_ARGS 3
+
+/* Who is asking. */
+struct pl_caller {
+    struct pl_str user_id; /* arena of the exchange; empty: nobody (public routes) */
+    struct pl_str key_id;  /* empty: by the control socket */
+    bool is_admin;
+};
+
+struct pl_exchange {
+    struct pl_task task;
+    struct pl_shard *shard;    /* borrowed */
+    struct pl_http_conn *conn; /* borrowed; NULL once the client is gone */
+    const struct pl_route *route;
+    struct pl_arena arena; /* everything of this request */
+    enum pl_method method;
+    const struct pl_http_head *head;
+    struct pl_target target;
+    struct pl_str args[PL_ROUTE_MAX_ARGS]; /* decoded segments the route's braces stand for */
+    struct pl_str body_text;               /* gathered */
+    struct pl_json_doc body; /* parsed and validated, when the route has a request schema */
+    struct pl_caller caller;
+    char request_id[40];  /* also sent back as X-Request-Id */
+    char traceparent[56]; /* W3C; empty when the client sent none */
+    int64_t started_ms;
+    /* The answer: */
+    int status;               /* 200 unless said otherwise */
+    const char *content_type; /* "application/json" */
+    struct pl_buf reply;      /* body; owned */
+    struct pl_buf headers;    /* further header lines, "Name: value\r\n" each */
+    struct pl_job job;        /* for pl_exchange_work */
+    void (*work)(struct pl_exchange *x);
+    void (*after)(struct pl_exchange *x);
+    void *state; /* the handler's; arena */
+    bool is_answered, is_problem;
+};
+
+/* Answers with what is in status, headers and reply. On the shard's thread. */
+void pl_exchange_finish(struct pl_exchange *x);
+
+/* Makes the answer a problem; does not finish. Any thread that has the exchange. detail and err may
+ * be NULL. */
+void pl_exchange_problem(struct pl_exchange *x, enum pl_problem problem, const struct pl_error *err,
+                         const char *detail, ...) __attribute__((format(printf, 4, 5)));
+/* The same, from a failed call. */
+void pl_exchange_fail(struct pl_exchange *x, enum pl_status status, const struct pl_error *err);
+
+/* Runs `work` on a worker thread (it may use the arena, the store, reply, status), then `after` on
+ * the shard; after NULL: finish. */
+void pl_exchange_work(struct pl_exchange *x, void (*work)(struct pl_exchange *),
+                      void (*after)(struct pl_exchange *));
+
+/* Commits a batch for it, then `after` (NULL: finish). A failure to commit makes a problem of the
+ * answer and finishes. An Idempotency-Key is claimed in the same transaction. */
+void pl_exchange_commit(struct pl_exchange *x, struct pl_batch *batch,
+                        void (*after)(struct pl_exchange *));
+
+void pl_exchange_header(struct pl_exchange *x, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* ETag "v"; false when If-None-Match says the client has it (the answer is then 304). */
+bool pl_exchange_etag(struct pl_exchange *x, int64_t version);
+/* False when there is an If-Match and it does not name this version (412 is then the answer). */
+bool pl_exchange_if_match(struct pl_exchange *x, int64_t version);
+/* The version If-Match names, for somebody else to compare; -1: any will do. One that is not ours
+ * is a number no version has. */
+int64_t pl_exchange_if_match_version(struct pl_exchange *x);
+
+/* `limit` (default 20, 1 … 100), `offset`; false after making a problem of a bad one. */
+struct pl_page_args {
+    size_t limit;
+    int64_t offset;
+    struct pl_str cursor; /* decoded from base64url; empty: none */
+};
+bool pl_exchange_page_args(struct pl_exchange *x, struct pl_page_args *ret_args);
+/* {"items":[…],"total":…,"limit":…,"offset":…,"next_cursor":…} around items already in reply:
+ * begin, add each item, end. */
+void pl_exchange_list_begin(struct pl_exchange *x);
+void pl_exchange_list_end(struct pl_exchange *x, const struct pl_page_args *args, int64_t total,
+                          struct pl_str next_cursor);
+
+/* Member of the parsed body as text ({NULL, 0} when absent or null), whole number, boolean. The
+ * schema has checked the types. */
+struct pl_str pl_body_text(struct pl_exchange *x, const char *name);
+struct pl_str pl_body_raw(struct pl_exchange *x, const char *name); /* the JSON of the member */
+bool pl_body_bool(struct pl_exchange *x, const char *name, bool otherwise);
+bool pl_body_has(struct pl_exchange *x, const char *name);
+
+/* Takes the connection out of HTTP: writes `response_head` (101, or 200 of an event stream), ends
+ * the exchange, and gives the connection and what was read behind the request to the caller. NULL
+ * when the client is gone. */
+struct pl_conn *pl_exchange_take_conn(struct pl_exchange *x, struct pl_str response_head,
+                                      struct pl_buf *ret_rest);
+
+#endif

@@ -1,0 +1,127 @@
+/* What the files behind exchange.h share: an exchange with all that its answer needs on the way.
+ * The shard keeps a few of them spare, so that a request on a quiet connection allocates nothing.
+ */
+#ifndef PL_SERVER_EXCHANGE_INT_H
+#define PL_SERVER_EXCHANGE_INT_H
+
+#include "server/exchange.h"
+#include "server/route.h"
+
+#define PL_IDEMPOTENCY_MAX_KEY   255
+#define PL_IDEMPOTENCY_KEPT_MS   (INT64_C(24) * 3600 * 1000)
+#define PL_IDEMPOTENCY_MAX_REPLY (1u << 20)
+
+/* The Idempotency-Key of a request. In a list of the server while the request runs. */
+struct pl_claim {
+    struct pl_claim *prev, *next; /* the list's; under its lock */
+    struct pl_str user_id, key;   /* arena of the exchange */
+    uint8_t request_hash[32];
+    bool is_listed;    /* nobody else runs the same key */
+    bool is_committed; /* the row is in the store */
+    bool is_expired;   /* an old row must go first */
+    bool is_looked;    /* the store was asked */
+    bool is_added;     /* the row is in a batch */
+    bool is_settling, is_settled;
+};
+
+/* How the bytes of an answer go out: the head and a view of the body, or a file piece by piece. */
+struct pl_sending {
+    struct pl_buf head;    /* owned */
+    struct pl_str body;    /* borrowed: reply, static text, or a piece of the file */
+    size_t n_head_sent;    /* of head */
+    int fd;                /* owned; -1: none */
+    int64_t fd_at, n_left; /* of the file: where the next piece begins, bytes not read yet */
+    char *piece;           /* owned; of the file */
+    enum pl_status status; /* of the last reading of the file */
+    bool is_started, is_reading;
+};
+
+struct pl_exchange_own {
+    struct pl_exchange x;         /* first */
+    struct pl_exchange_own *next; /* in the shard's list of spares */
+    struct pl_buf body;           /* owned; what was gathered of the request's body */
+    size_t max_body, n_body;
+    struct pl_claim claim;
+    struct pl_sending sending;
+    struct pl_str static_body; /* the answer's body, in place of reply; outlives the exchange */
+    struct pl_str kept_reply;  /* what Idempotency-Key keeps in place of reply; arena */
+    const char *etag;          /* of a byte body; arena or static */
+    struct pl_http1 *http;     /* owned once the client is gone: the head is in it */
+    char allow[64];            /* of 405 and OPTIONS */
+    bool is_rangeable;
+    bool is_refused;   /* answered before its body was read */
+    bool is_body_over; /* END was read */
+    bool is_running;   /* the handler was called */
+    bool is_taken;     /* the connection is no longer HTTP */
+    bool is_failed;    /* the client went away before the request was whole */
+    bool must_close;   /* the connection ends with this answer */
+    bool is_parsed;
+    bool has_cors; /* the Origin is one of the configured ones */
+};
+
+static inline struct pl_exchange_own *pl_exchange_own(struct pl_exchange *x)
+{
+    return (struct pl_exchange_own *)x;
+}
+
+/* --- exchange.c ------------------------------------------------------------------------------ */
+
+/* From the shard's spares or the heap; NULL when out of memory. Refers to the connection's head. */
+struct pl_exchange_own *pl_exchange_take(struct pl_shard *shard, struct pl_http_conn *conn);
+/* Begins with the head; the body follows through pl_exchange_body and pl_exchange_body_end. */
+void pl_exchange_start(struct pl_exchange_own *own);
+/* Whether it still wants to hear of the body. */
+bool pl_exchange_wants_body(const struct pl_exchange_own *own);
+void pl_exchange_body(struct pl_exchange_own *own, struct pl_str piece);
+void pl_exchange_body_end(struct pl_exchange_own *own);
+/* An answer made by the connection itself (a broken head, a body that is too slow); then it
+ * closes. */
+void pl_exchange_refuse(struct pl_exchange_own *own, enum pl_problem problem, const char *detail);
+/* The client is gone; `http` is handed over. */
+void pl_exchange_lose_conn(struct pl_exchange_own *own, struct pl_http1 *http);
+/* There is room for more bytes. */
+void pl_exchange_writable(struct pl_exchange_own *own);
+/* Frees the spares. */
+void pl_exchange_free_spares(struct pl_shard *shard);
+
+/* --- admit.c --------------------------------------------------------------------------------- */
+
+/* The client's X-Request-Id where it is a good one, else a new one. */
+void pl_exchange_set_id(struct pl_exchange *x);
+/* False when the answer is there already: a problem, or that of OPTIONS. */
+bool pl_exchange_admit(struct pl_exchange_own *own);
+
+/* --- sending.c ------------------------------------------------------------------------------- */
+
+/* Writes head and body as far as the kernel takes them. PL_OK and *ret_is_over, or PL_IO. */
+enum pl_status pl_sending_go(struct pl_exchange_own *own, bool *ret_is_over);
+void pl_sending_reset(struct pl_sending *sending);
+
+/* --- reply.c --------------------------------------------------------------------------------- */
+
+/* The body is this text, which outlives every exchange; ranges of it may be asked for. */
+void pl_exchange_static(struct pl_exchange *x, struct pl_str text, const char *etag);
+/* The body is what the open file has, from its beginning; the exchange closes it. */
+void pl_exchange_file(struct pl_exchange *x, int fd, int64_t n_bytes);
+/* Applies Range to a byte body: 206, 416 or nothing. Sets the view of what is sent. */
+void pl_reply_apply_range(struct pl_exchange_own *own);
+
+/* --- idempotency.c --------------------------------------------------------------------------- */
+
+/* Reads the header; false after making a problem of it. No key: *ret_has_key false. */
+bool pl_claim_begin(struct pl_exchange_own *own, bool *ret_has_key);
+/* On a worker: looks the key up; the answer may be made then (x->is_answered). */
+void pl_claim_look(struct pl_exchange *x);
+/* The claim's writes for a batch, once. */
+void pl_claim_add(struct pl_exchange_own *own, struct pl_batch *batch);
+/* A batch that stores the answer; NULL when there is nothing to store. */
+struct pl_batch *pl_claim_settle(struct pl_exchange_own *own);
+void pl_claim_end(struct pl_exchange_own *own);
+
+/* --- request_schema.c ------------------------------------------------------------------------ */
+
+/* Parses and validates the body by the schema of the route; a problem is made of what is wrong.
+ * Any thread that has the exchange. */
+void pl_exchange_check_body(struct pl_exchange_own *own);
+
+#endif

@@ -1,0 +1,92 @@
+#include "server/history.h"
+
+#include "base/mem.h"
+
+void pl_history_deinit(struct pl_history *history)
+{
+    while (history->first) {
+        struct pl_held_frame *next = history->first->next;
+        pl_mem_free(history->first);
+        history->first = next;
+    }
+    *history = (struct pl_history){0};
+}
+
+static size_t size_of(const struct pl_held_frame *frame)
+{
+    return sizeof *frame + frame->n_data + frame->n_whole;
+}
+
+static void drop_first(struct pl_history *history)
+{
+    struct pl_held_frame *frame = history->first;
+    history->first = frame->next;
+    if (!history->first)
+        history->last = NULL;
+    history->n_bytes -= size_of(frame);
+    pl_mem_free(frame);
+}
+
+const struct pl_held_frame *pl_history_add(struct pl_history *history,
+                                           const struct pl_session_frame *frame)
+{
+    size_t n = frame->data.len + frame->whole.len;
+    struct pl_held_frame *held = n < UINT32_MAX ? pl_mem_alloc(1, sizeof *held + n) : NULL;
+    if (!held) {
+        pl_history_deinit(history);
+        return NULL;
+    }
+    *held = (struct pl_held_frame){
+        .sequence = frame->sequence,
+        .kind = frame->kind,
+        .n_data = (uint32_t)frame->data.len,
+        .n_whole = (uint32_t)frame->whole.len,
+    };
+    memcpy(held->bytes, frame->data.ptr, frame->data.len);
+    if (frame->whole.len)
+        memcpy(held->bytes + frame->data.len, frame->whole.ptr, frame->whole.len);
+    if (history->last)
+        history->last->next = held;
+    else
+        history->first = held;
+    history->last = held;
+    history->n_bytes += size_of(held);
+    while (history->n_bytes > PL_HISTORY_MAX_BYTES && history->first != held)
+        drop_first(history);
+    return held;
+}
+
+/* A patch that leaves its content out is of no use to who asked for it always. */
+static bool fits(const struct pl_held_frame *frame, enum pl_lane lane)
+{
+    return !pl_lane_is_whole(lane) || frame->kind != PL_FRAME_TURN_PATCH || frame->n_whole;
+}
+
+bool pl_history_covers(const struct pl_history *history, enum pl_lane lane, int64_t since,
+                       int64_t last)
+{
+    if (since >= last)
+        return since == last;
+    if (!history->first || history->first->sequence > since + 1)
+        return false;
+    for (const struct pl_held_frame *frame = history->first; frame; frame = frame->next)
+        if (frame->sequence > since && !fits(frame, lane))
+            return false;
+    return history->last->sequence >= last;
+}
+
+uint32_t pl_history_spell(const struct pl_history *history, enum pl_lane lane, int64_t epoch,
+                          int64_t since, struct pl_buf *to)
+{
+    uint32_t n = 0;
+    for (const struct pl_held_frame *frame = history->first; frame; frame = frame->next) {
+        if (frame->sequence <= since)
+            continue;
+        struct pl_str data = {frame->bytes, frame->n_data};
+        if (pl_lane_is_whole(lane) && frame->n_whole)
+            data = (struct pl_str){frame->bytes + frame->n_data, frame->n_whole};
+        pl_spell_event(to, lane, pl_frame_text(frame->kind), data, epoch, frame->sequence);
+        n++;
+    }
+    return n;
+}

@@ -1,0 +1,37 @@
+/* The last events of a session, kept for those who were away for a moment: up to a cap of bytes,
+ * the oldest go first. Sequences are without a gap. */
+#ifndef PL_SERVER_HISTORY_H
+#define PL_SERVER_HISTORY_H
+
+#include "server/spell.h"
+#include "session/session.h"
+
+#define PL_HISTORY_MAX_BYTES (1u << 20)
+
+struct pl_held_frame {
+    struct pl_held_frame *next;
+    int64_t sequence;
+    enum pl_frame_kind kind;
+    uint32_t n_data, n_whole; /* bytes of `data`, and of `whole` behind it (0: none) */
+    char bytes[];
+};
+
+struct pl_history {
+    struct pl_held_frame *first, *last; /* owned */
+    size_t n_bytes;
+};
+
+void pl_history_deinit(struct pl_history *history);
+/* The frame copied to the end, valid until it is dropped; NULL when out of memory (then everything
+ * is dropped: a gap must not be replayed). */
+const struct pl_held_frame *pl_history_add(struct pl_history *history,
+                                           const struct pl_session_frame *frame);
+
+/* Whether all events behind `since` up to `last` are held, and spelled as the lane wants them. */
+bool pl_history_covers(const struct pl_history *history, enum pl_lane lane, int64_t since,
+                       int64_t last);
+/* Spells them; returns how many. */
+uint32_t pl_history_spell(const struct pl_history *history, enum pl_lane lane, int64_t epoch,
+                          int64_t since, struct pl_buf *to);
+
+#endif

@@ -1,0 +1,365 @@
+/* Bytes in, requests out; and the clocks that a client is held to.
+ *
+ * While a request is being answered the parser rests: what arrives meanwhile is kept (one read's
+ * worth, then reading is paused) and parsed when the answer has gone. So answers keep the order of
+ * the requests, and a client that does not read its answers is not read from. */
+#include "server/http_conn.h"
+
+#include "base/mem.h"
+#include "server/shard_int.h"
+
+enum { MAX_LINGERED = 1 << 20, MAX_REFUSED = 1000 };
+
+static const struct pl_conn_ops ops;
+
+/* --- clocks ---------------------------------------------------------------------------------- */
+
+static void on_timer(struct pl_timer *timer);
+
+/* A later deadline costs nothing: the timer fires at the old one and goes on. */
+static void set_deadline(struct pl_http_conn *conn, int64_t delay_ms)
+{
+    struct pl_loop *loop = conn->shard->loop;
+    conn->deadline_ms = pl_loop_now_ms(loop) + delay_ms;
+    if (!pl_timer_is_on(&conn->timer) || conn->timer.due_ms > conn->deadline_ms)
+        pl_timer_start(loop, &conn->timer, delay_ms, on_timer);
+}
+
+/* The body's rate over its whole time; the next look is a second later. */
+static bool is_body_slow(const struct pl_http_conn *conn)
+{
+    int64_t elapsed_ms = pl_loop_now_ms(conn->shard->loop) - conn->body_from_ms;
+    return elapsed_ms >= PL_HTTP_SLOW_MS &&
+           (int64_t)conn->x->n_body * 1000 < elapsed_ms * PL_HTTP_SLOW_BYTES;
+}
+
+static void refuse(struct pl_http_conn *conn, enum pl_problem problem, const char *detail)
+{
+    if (!conn->x)
+        conn->x = pl_exchange_take(conn->shard, conn);
+    if (conn->x)
+        pl_exchange_refuse(conn->x, problem, detail);
+    else
+        pl_http_conn_close(conn);
+}
+
+static void on_late(struct pl_http_conn *conn)
+{
+    if (conn->is_lingering) {
+        pl_http_conn_close(conn);
+    } else if (!conn->x) {
+        if (pl_http1_is_idle(conn->http))
+            pl_http_conn_close(conn);
+        else
+            refuse(conn, PL_PROBLEM_TIMEOUT, "The head of the request took more than 10 seconds.");
+    } else if (pl_exchange_wants_body(conn->x)) {
+        if (is_body_slow(conn))
+            refuse(conn, PL_PROBLEM_TIMEOUT,
+                   "The body came at less than 1 KiB per second for 10 seconds.");
+        else
+            set_deadline(conn, 1000);
+    } else if (conn->x->sending.is_started && !conn->x->sending.is_reading) {
+        pl_http_conn_close(conn);
+    } else {
+        set_deadline(conn, PL_HTTP_SEND_MS);
+    }
+}
+
+static void on_timer(struct pl_timer *timer)
+{
+    struct pl_http_conn *conn =
+        (struct pl_http_conn *)((char *)timer - offsetof(struct pl_http_conn, timer));
+    int64_t left_ms = conn->deadline_ms - pl_loop_now_ms(conn->shard->loop);
+    if (left_ms <= 0) {
+        on_late(conn);
+        return;
+    }
+    /* Quiet for a while: the memory of its last head is of better use elsewhere. */
+    if (conn->phase == PL_HTTP_IDLE)
+        pl_http1_trim(conn->http);
+    pl_timer_start(conn->shard->loop, timer, left_ms, on_timer);
+}
+
+void pl_http_conn_sent(struct pl_http_conn *conn)
+{
+    conn->deadline_ms = pl_loop_now_ms(conn->shard->loop) + PL_HTTP_SEND_MS;
+}
+
+/* --- parsing --------------------------------------------------------------------------------- */
+
+static void refuse_bytes(struct pl_http_conn *conn, enum pl_status status,
+                         const struct pl_error *err)
+{
+    enum pl_problem problem = status == PL_NOMEM   ? PL_PROBLEM_OVERLOADED
+                              : status != PL_LIMIT ? PL_PROBLEM_INVALID_REQUEST
+                              : pl_http1_is_target_too_long(conn->http)
+                                  ? PL_PROBLEM_URI_TOO_LONG
+                                  : PL_PROBLEM_HEADERS_TOO_LARGE;
+    refuse(conn, problem, err->message);
+}
+
+static void on_head(struct pl_http_conn *conn)
+{
+    conn->x = pl_exchange_take(conn->shard, conn);
+    if (!conn->x) {
+        pl_http_conn_close(conn);
+        return;
+    }
+    conn->body_from_ms = pl_loop_now_ms(conn->shard->loop);
+    conn->phase = PL_HTTP_NONE;
+    pl_exchange_start(conn->x);
+}
+
+static bool can_parse(const struct pl_http_conn *conn)
+{
+    return !conn->is_over && !conn->is_lingering && (!conn->x || pl_exchange_wants_body(conn->x));
+}
+
+/* Until the bytes are used up or a request has to be answered first. */
+static void parse(struct pl_http_conn *conn, struct pl_str bytes)
+{
+    struct pl_error err = {0};
+    enum pl_http1_event event = PL_HTTP1_HEAD;
+    pl_http1_feed(conn->http, bytes);
+    conn->is_parsing = true;
+    while (can_parse(conn) && event != PL_HTTP1_MORE) {
+        enum pl_status status = pl_http1_next(conn->http, &event, &err);
+        if (status != PL_OK) {
+            refuse_bytes(conn, status, &err);
+            break;
+        }
+        if (event == PL_HTTP1_HEAD)
+            on_head(conn);
+        else if (event == PL_HTTP1_BODY)
+            pl_exchange_body(conn->x, pl_http1_body(conn->http));
+        else if (event == PL_HTTP1_END)
+            pl_exchange_body_end(conn->x);
+    }
+    conn->is_parsing = false;
+}
+
+static void free_conn(struct pl_http_conn *conn)
+{
+    pl_buf_deinit(&conn->rest);
+    pl_mem_free(conn);
+}
+
+/* The clock of a phase starts with the phase, not with the latest byte. */
+static void enter(struct pl_http_conn *conn, enum pl_http_phase phase, int64_t delay_ms)
+{
+    if (conn->phase == phase)
+        return;
+    conn->phase = phase;
+    set_deadline(conn, delay_ms);
+}
+
+/* What did not get parsed waits with the connection: the bytes that were fed go away. */
+static void keep_rest(struct pl_http_conn *conn)
+{
+    pl_buf_add(&conn->rest, pl_http1_rest(conn->http));
+    pl_http1_feed(conn->http, (struct pl_str){0});
+}
+
+/* What to wait for after parsing, and for how long. */
+static void wait_for_more(struct pl_http_conn *conn)
+{
+    if (conn->is_over) {
+        free_conn(conn);
+    } else if (conn->is_lingering) {
+        return;
+    } else if (conn->x && !pl_exchange_wants_body(conn->x)) {
+        keep_rest(conn);
+        if (conn->rest.status != PL_OK)
+            pl_http_conn_close(conn);
+        else
+            enter(conn, PL_HTTP_ANSWER, PL_HTTP_SEND_MS);
+    } else if (conn->has_ended) {
+        pl_http_conn_close(conn);
+    } else if (conn->x) {
+        enter(conn, PL_HTTP_BODY, PL_HTTP_SLOW_MS);
+    } else if (pl_http1_is_idle(conn->http)) {
+        enter(conn, PL_HTTP_IDLE, PL_HTTP_IDLE_MS);
+    } else {
+        enter(conn, PL_HTTP_HEAD, PL_HTTP_HEAD_MS);
+    }
+}
+
+static void parse_rest(struct pl_http_conn *conn)
+{
+    while (conn->rest.len && can_parse(conn)) {
+        struct pl_buf rest = conn->rest;
+        pl_buf_init(&conn->rest, 0);
+        parse(conn, pl_buf_str(&rest));
+        if (!conn->is_over && !conn->is_lingering)
+            keep_rest(conn);
+        pl_buf_deinit(&rest);
+    }
+    if (!conn->is_over && conn->is_paused && can_parse(conn)) {
+        conn->is_paused = false;
+        pl_conn_resume(conn->conn);
+    }
+    wait_for_more(conn);
+}
+
+static void on_read(void *ctx, char *bytes, size_t n)
+{
+    struct pl_http_conn *conn = ctx;
+    struct pl_str text = {bytes, n};
+    if (conn->is_lingering) {
+        conn->n_lingered += n;
+        if (conn->n_lingered > MAX_LINGERED)
+            pl_http_conn_close(conn);
+        return;
+    }
+    if (!can_parse(conn)) {
+        pl_buf_add(&conn->rest, text);
+        conn->is_paused = true;
+        pl_conn_pause(conn->conn);
+        if (conn->rest.status != PL_OK)
+            pl_http_conn_close(conn);
+        return;
+    }
+    parse(conn, text);
+    wait_for_more(conn);
+}
+
+static void on_end(void *ctx)
+{
+    struct pl_http_conn *conn = ctx;
+    bool is_answering = conn->x && !pl_exchange_wants_body(conn->x);
+    conn->has_ended = true;
+    /* A client may close its side behind the request and still wait for the answer. */
+    if (!is_answering)
+        pl_http_conn_close(conn);
+}
+
+static void on_writable(void *ctx)
+{
+    struct pl_http_conn *conn = ctx;
+    if (conn->x)
+        pl_exchange_writable(conn->x);
+}
+
+static const struct pl_conn_ops ops = {on_read, on_end, on_writable};
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static int64_t count_all(const struct pl_server *server)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < server->n_shards; i++)
+        n += atomic_load_explicit(&server->shards[i]->metrics.values[PL_METRIC_http_connections],
+                                  memory_order_relaxed);
+    return n;
+}
+
+void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_control)
+{
+    int64_t n_max = (int64_t)shard->server->config->max_connections, n = count_all(shard->server);
+    struct pl_http_conn *conn = NULL;
+    if (n < n_max + MAX_REFUSED)
+        conn = pl_mem_alloc(1, sizeof *conn);
+    struct pl_http1 *http = conn ? pl_http1_create() : NULL;
+    bool is_refused = n >= n_max && !is_control;
+    if (is_refused)
+        pl_metric_add(&shard->metrics, PL_METRIC_http_refused_total, 1);
+    if (!http) {
+        pl_mem_free(conn);
+        pl_conn_close(bare);
+        return;
+    }
+    struct pl_peer peer;
+    pl_conn_peer(bare, &peer);
+    *conn = (struct pl_http_conn){
+        .shard = shard,
+        .next = shard->conns,
+        .conn = bare,
+        .http = http,
+        .is_unix = strcmp(peer.address, "unix") == 0,
+        .is_tls = peer.is_tls,
+        .is_control = is_control && peer.is_local_user,
+        .is_refused = is_refused,
+    };
+    pl_buf_init(&conn->rest, 0);
+    if (conn->next)
+        conn->next->prev = conn;
+    shard->conns = conn;
+    shard->n_conns++;
+    pl_metric_add(&shard->metrics, PL_METRIC_http_connections, 1);
+    pl_conn_start(bare, &ops, conn);
+    enter(conn, PL_HTTP_HEAD, is_refused ? PL_HTTP_LINGER_MS : PL_HTTP_HEAD_MS);
+}
+
+/* Out of the list; whoever has the exchange keeps it. */
+static void detach(struct pl_http_conn *conn)
+{
+    struct pl_shard *shard = conn->shard;
+    pl_timer_stop(shard->loop, &conn->timer);
+    if (conn->prev)
+        conn->prev->next = conn->next;
+    else
+        shard->conns = conn->next;
+    if (conn->next)
+        conn->next->prev = conn->prev;
+    struct pl_http1 *http = PL_TAKE(conn->http);
+    if (conn->x)
+        pl_exchange_lose_conn(PL_TAKE(conn->x), http);
+    else
+        pl_http1_destroy(http);
+    conn->is_over = true;
+    if (!conn->is_parsing)
+        free_conn(conn);
+}
+
+void pl_http_conn_close(struct pl_http_conn *conn)
+{
+    if (conn->is_over)
+        return;
+    pl_conn_close(PL_TAKE(conn->conn));
+    conn->shard->n_conns--;
+    pl_metric_add(&conn->shard->metrics, PL_METRIC_http_connections, -1);
+    detach(conn);
+}
+
+void pl_http_conn_retire(struct pl_http_conn *conn)
+{
+    if (!conn->x && !conn->is_lingering)
+        pl_http_conn_close(conn);
+}
+
+struct pl_conn *pl_http_conn_take(struct pl_http_conn *conn, struct pl_buf *ret_rest)
+{
+    struct pl_conn *bare = PL_TAKE(conn->conn);
+    keep_rest(conn);
+    *ret_rest = conn->rest;
+    pl_buf_init(&conn->rest, 0);
+    if (conn->is_paused)
+        pl_conn_resume(bare);
+    detach(conn);
+    return bare;
+}
+
+/* Everything is said: no more from us, and a little time for the other side to read it. Closing at
+ * once would make the kernel throw away what was sent, if the client is still sending. */
+static void linger(struct pl_http_conn *conn)
+{
+    conn->is_lingering = true;
+    if (conn->is_paused) {
+        conn->is_paused = false;
+        pl_conn_resume(conn->conn);
+    }
+    pl_buf_clear(&conn->rest);
+    pl_conn_shutdown(conn->conn);
+    set_deadline(conn, PL_HTTP_LINGER_MS);
+}
+
+void pl_http_conn_done(struct pl_http_conn *conn, enum pl_http_end end)
+{
+    conn->x = NULL;
+    if (end == PL_HTTP_BROKEN || conn->has_ended)
+        pl_http_conn_close(conn);
+    else if (end == PL_HTTP_LAST)
+        linger(conn);
+    else if (!conn->is_parsing)
+        parse_rest(conn);
+}

@@ -1,0 +1,58 @@
+/* A connection that speaks HTTP/1.1: one request at a time, answers in the order of the requests.
+ * docs/internals/server.md. */
+#ifndef PL_SERVER_HTTP_CONN_H
+#define PL_SERVER_HTTP_CONN_H
+
+#include "server/exchange_int.h"
+
+#define PL_HTTP_HEAD_MS    10000
+#define PL_HTTP_IDLE_MS    60000
+#define PL_HTTP_SLOW_MS    10000 /* a body may be slow for so long … */
+#define PL_HTTP_SLOW_BYTES 1024  /* … and then has to have come at this rate per second */
+#define PL_HTTP_SEND_MS    30000 /* a client that takes nothing for so long is gone */
+#define PL_HTTP_LINGER_MS  2000
+
+/* What is waited for; each has its clock. */
+enum pl_http_phase { PL_HTTP_NONE, PL_HTTP_IDLE, PL_HTTP_HEAD, PL_HTTP_BODY, PL_HTTP_ANSWER };
+
+struct pl_http_conn {
+    struct pl_http_conn *prev, *next; /* in the shard's list */
+    struct pl_shard *shard;           /* borrowed */
+    struct pl_conn *conn;             /* owned; NULL once it was taken or closed */
+    struct pl_http1 *http;            /* owned */
+    struct pl_exchange_own *x;        /* the request being answered; NULL: none */
+    struct pl_buf rest;               /* owned; read while a request was being answered */
+    struct pl_timer timer;
+    int64_t deadline_ms; /* the timer may fire before it, and then goes on */
+    int64_t body_from_ms;
+    enum pl_http_phase phase;
+    uint64_t n_lingered;
+    bool is_unix, is_tls;
+    bool is_control; /* by the control socket: the local user is the administrator */
+    bool is_refused; /* there are too many: every request is answered with 503 */
+    bool is_parsing; /* the loop of the parser is on the stack */
+    bool is_over;    /* closed while parsing: freed when that returns */
+    bool is_lingering;
+    bool is_paused;
+    bool has_ended; /* the other side sends no more */
+};
+
+/* Takes the connection over. The control socket's word counts only for our own user. */
+void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *conn, bool is_control);
+/* Closes it now, whatever it is doing. */
+void pl_http_conn_close(struct pl_http_conn *conn);
+/* Closes it if it waits for a request; otherwise its answer is its last one. */
+void pl_http_conn_retire(struct pl_http_conn *conn);
+
+/* How the connection goes on after an answer: with the next request, not at all, or it is broken.
+ */
+enum pl_http_end { PL_HTTP_KEPT, PL_HTTP_LAST, PL_HTTP_BROKEN };
+void pl_http_conn_done(struct pl_http_conn *conn, enum pl_http_end end);
+/* Gives the bare connection away, with what was read behind the request. The exchange has lost it
+ * then, as if the client were gone. shard->n_conns still counts it: whoever closes it takes one
+ * off, and one off the metric of connections. */
+struct pl_conn *pl_http_conn_take(struct pl_http_conn *conn, struct pl_buf *ret_rest);
+/* A step forward was made in sending: the client is not gone. */
+void pl_http_conn_sent(struct pl_http_conn *conn);
+
+#endif

@@ -1,0 +1,202 @@
+#include "server/hub.h"
+
+#include "base/mem.h"
+#include "server/live.h"
+
+enum pl_status pl_hub_create(struct pl_shard *shard, struct pl_hub **ret_hub)
+{
+    struct pl_hub *hub = pl_mem_alloc(1, sizeof *hub);
+    if (!hub)
+        return PL_NOMEM;
+    *hub = (struct pl_hub){.shard = shard};
+    *ret_hub = hub;
+    return PL_OK;
+}
+
+void pl_hub_destroy(struct pl_hub *hub)
+{
+    if (!hub)
+        return;
+    pl_table_deinit(&hub->topics);
+    pl_mem_free(hub);
+}
+
+size_t pl_hub_n_sockets(const struct pl_hub *hub)
+{
+    return hub->n_lives;
+}
+
+void pl_hub_enter(struct pl_hub *hub, struct pl_live *live)
+{
+    live->next = hub->lives;
+    if (hub->lives)
+        hub->lives->prev = live;
+    hub->lives = live;
+    hub->n_lives++;
+}
+
+void pl_hub_leave(struct pl_hub *hub, struct pl_live *live)
+{
+    if (live->prev)
+        live->prev->next = live->next;
+    else
+        hub->lives = live->next;
+    if (live->next)
+        live->next->prev = live->prev;
+    hub->n_lives--;
+}
+
+/* --- topics ---------------------------------------------------------------------------------- */
+
+static struct pl_topic *find_topic(struct pl_hub *hub, struct pl_str session_id)
+{
+    struct pl_table_link *link = pl_table_get(&hub->topics, session_id);
+    return link ? PL_CONTAINER_OF(link, struct pl_topic, link) : NULL;
+}
+
+struct pl_topic *pl_hub_topic(struct pl_hub *hub, struct pl_str session_id)
+{
+    struct pl_topic *topic = find_topic(hub, session_id);
+    if (topic)
+        return topic;
+    topic = pl_mem_alloc(1, sizeof *topic + session_id.len);
+    if (!topic)
+        return NULL;
+    *topic = (struct pl_topic){0};
+    memcpy(topic + 1, session_id.ptr, session_id.len);
+    topic->link.key = (struct pl_str){(const char *)(topic + 1), session_id.len};
+    if (pl_table_put(&hub->topics, &topic->link))
+        return topic;
+    pl_mem_free(topic);
+    return NULL;
+}
+
+void pl_hub_topic_leave(struct pl_hub *hub, struct pl_subscription *sub)
+{
+    struct pl_topic *topic = sub->topic;
+    if (sub->prev_of_topic)
+        sub->prev_of_topic->next_of_topic = sub->next_of_topic;
+    else
+        topic->subs = sub->next_of_topic;
+    if (sub->next_of_topic)
+        sub->next_of_topic->prev_of_topic = sub->prev_of_topic;
+    if (topic->subs)
+        return;
+    pl_table_remove(&hub->topics, &topic->link);
+    pl_mem_free(topic);
+}
+
+/* --- deliveries ------------------------------------------------------------------------------ */
+
+static void hold(struct pl_subscription *sub, struct pl_chunk *chunk)
+{
+    bool is_over = sub->held.n_bytes + chunk->n > PL_LIVE_MAX_QUEUE;
+    if (!is_over && pl_outbox_push(&sub->held, chunk))
+        return;
+    /* The snapshot being read would be followed by a gap: it is thrown away when it comes. */
+    pl_outbox_deinit(&sub->held);
+    sub->state = PL_SUB_LAGGING;
+}
+
+static void deliver(struct pl_subscription *sub, const struct pl_delivery *delivery)
+{
+    struct pl_chunk *chunk = delivery->chunks[sub->lane];
+    if (chunk && sub->state == PL_SUB_LIVE)
+        pl_live_push(sub->live, chunk);
+    else if (chunk && sub->state == PL_SUB_HOLDING)
+        hold(sub, chunk);
+}
+
+static void resync(struct pl_subscription *sub, bool is_gone)
+{
+    struct pl_live *live = sub->live;
+    if (is_gone) {
+        struct pl_ask ask;
+        sub->generation = 0;
+        pl_ask_init(&ask, PL_ASK_SUBSCRIBE, live->shard, (struct pl_str){0},
+                    (struct pl_str){sub->id, sub->n_id});
+        ask.problem = PL_PROBLEM_NOT_FOUND;
+        live->kind->on_refused(live, sub, &ask);
+        pl_live_unsubscribe(live, sub);
+        return;
+    }
+    if (sub->is_asked) {
+        sub->state = sub->state == PL_SUB_HOLDING ? PL_SUB_LAGGING : sub->state;
+        return;
+    }
+    sub->generation = 0;
+    pl_sub_ask_later(sub);
+}
+
+void pl_hub_open_delivery(struct pl_letter *letter)
+{
+    struct pl_delivery *delivery = PL_CONTAINER_OF(letter, struct pl_delivery, letter);
+    struct pl_topic *topic =
+        find_topic(delivery->hub, (struct pl_str){delivery->id, delivery->n_id});
+    for (struct pl_subscription *sub = topic ? topic->subs : NULL, *next; sub; sub = next) {
+        next = sub->next_of_topic;
+        if (delivery->is_resync)
+            resync(sub, delivery->is_gone);
+        else
+            deliver(sub, delivery);
+    }
+    for (size_t lane = 0; lane < PL_LANE_COUNT; lane++)
+        pl_chunk_unref(delivery->chunks[lane]);
+    pl_mem_free(delivery);
+}
+
+/* --- ends ------------------------------------------------------------------------------------ */
+
+void pl_hub_close_key(struct pl_hub *hub, struct pl_str key_id)
+{
+    for (struct pl_live *live = hub->lives, *next; live; live = next) {
+        next = live->next;
+        if (key_id.len && pl_str_eq(pl_live_key(live), key_id))
+            live->kind->close(live, PL_WS_CLOSE_UNAUTHORIZED, "the key was revoked");
+    }
+}
+
+void pl_hub_go_away(struct pl_hub *hub)
+{
+    for (struct pl_live *live = hub->lives, *next; live; live = next) {
+        next = live->next;
+        live->kind->close(live, PL_WS_CLOSE_GOING_AWAY, "the server is going away");
+    }
+}
+
+void pl_hub_drop_all(struct pl_hub *hub)
+{
+    while (hub && hub->lives)
+        hub->lives->kind->close(hub->lives, 0, NULL);
+}
+
+struct close_key {
+    struct pl_letter letter;
+    struct pl_hub *hub;
+    size_t n_id;
+    char id[];
+};
+
+static void open_close_key(struct pl_letter *letter)
+{
+    struct close_key *close = PL_CONTAINER_OF(letter, struct close_key, letter);
+    pl_hub_close_key(close->hub, (struct pl_str){close->id, close->n_id});
+    pl_mem_free(close);
+}
+
+bool pl_hub_close_key_everywhere(struct pl_server *server, struct pl_str key_id)
+{
+    bool is_sent = true;
+    for (size_t s = 0; s < server->n_shards; s++) {
+        struct close_key *close = pl_mem_alloc(1, sizeof *close + key_id.len);
+        if (!close) {
+            is_sent = false;
+            continue;
+        }
+        *close = (struct close_key){.hub = server->shards[s]->hub, .n_id = key_id.len};
+        close->letter.open = open_close_key;
+        memcpy(close->id, key_id.ptr, key_id.len);
+        pl_loop_post(server->shards[s]->loop, &close->letter);
+    }
+    return is_sent;
+}

@@ -1,0 +1,39 @@
+/* Who listens to what on this shard. Frames are built once by the session's shard and handed to
+ * every shard that has listeners, as counted chunks; a subscriber's queue holds references.
+ *
+ * A socket is a WebSocket or an event stream. It may listen to many sessions. */
+#ifndef PL_SERVER_HUB_H
+#define PL_SERVER_HUB_H
+
+#include "io/conn.h"
+#include "server/exchange.h"
+
+/* How a frame is spelled. */
+enum pl_lane {
+    PL_LANE_WS,       /* WebSocket text frames */
+    PL_LANE_WS_WHOLE, /* with content in every patch */
+    PL_LANE_SSE,
+    PL_LANE_SSE_WHOLE,
+    PL_LANE_COUNT,
+};
+
+enum pl_status pl_hub_create(struct pl_shard *shard, struct pl_hub **ret_hub);
+void pl_hub_destroy(struct pl_hub *hub);
+/* Closes sockets that were opened with this key (4401), on this shard. */
+void pl_hub_close_key(struct pl_hub *hub, struct pl_str key_id);
+/* Tells every socket that the server goes away, then closes them (1001). */
+void pl_hub_go_away(struct pl_hub *hub);
+/* Ends every socket without a word; before the loop goes. Accepts NULL. */
+void pl_hub_drop_all(struct pl_hub *hub);
+size_t pl_hub_n_sockets(const struct pl_hub *hub);
+
+/* A WebSocket from an exchange that asked for an upgrade and passed the checks of Host and Origin;
+ * the caller may be nobody yet (then `auth` must be the first message, within 10 s). */
+void pl_socket_open(struct pl_exchange *x);
+/* An event stream of one session. */
+void pl_events_open(struct pl_exchange *x, struct pl_str session_id);
+
+/* Revoking a key: on every shard. False: out of memory, and some sockets may still be open. */
+bool pl_hub_close_key_everywhere(struct pl_server *server, struct pl_str key_id);
+
+#endif

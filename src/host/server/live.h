@@ -1,0 +1,151 @@
+/* A connection that listens: a WebSocket or an event stream. Common to both are the queue of
+ * chunks, the subscriptions, the beat and the rule for slow readers.
+ *
+ * Slow readers: the events of a queue over 1 MiB are dropped, and the subscriptions begin again
+ * with a snapshot once the kernel has taken the rest. One that takes nothing for 30 s is closed,
+ * and so is one that asks and asks and reads no answers. */
+#ifndef PL_SERVER_LIVE_H
+#define PL_SERVER_LIVE_H
+
+#include "base/table.h"
+#include "server/chunk.h"
+#include "server/driver.h"
+#include "server/hub.h"
+#include "wire/websocket.h"
+
+#define PL_LIVE_MAX_QUEUE   (1u << 20)
+#define PL_LIVE_MAX_ANSWERS (4u << 20) /* one may be as large as a message, and a bit */
+#define PL_LIVE_LITTLE      (64u << 10)
+#define PL_LIVE_STUCK_MS    30000
+#define PL_LIVE_BEAT_MS     25000
+#define PL_LIVE_MAX_SUBS    256
+#define PL_SNAPSHOT_TURNS   50
+
+struct pl_live;
+
+/* Listeners of one session on this shard. */
+struct pl_topic {
+    struct pl_table_link link; /* key: session id, behind this struct */
+    struct pl_subscription *subs;
+};
+
+enum pl_sub_state {
+    PL_SUB_ASKING,  /* the session has not answered yet */
+    PL_SUB_HOLDING, /* the snapshot is being read; what comes meanwhile is held */
+    PL_SUB_LIVE,
+    PL_SUB_LAGGING, /* the reader was too slow: to be asked for again */
+};
+
+struct pl_subscription {
+    struct pl_letter letter; /* takes it back to the session's shard, to be counted off and freed */
+    struct pl_live *live;    /* borrowed; NULL: the connection is gone, or it was given up */
+    struct pl_topic *topic;  /* borrowed */
+    struct pl_subscription *next_of_live;
+    struct pl_subscription *prev_of_topic, *next_of_topic;
+    struct pl_server *server; /* borrowed */
+    size_t shard;             /* where the listener is */
+    struct pl_outbox held;
+    struct pl_timer again; /* asks again after the session was not to be had */
+    enum pl_lane lane;
+    enum pl_sub_state state;
+    uint64_t generation;  /* of the driver that counts it; 0: none does */
+    bool is_asked;        /* an ask is on its way */
+    bool is_acknowledged; /* the client knows that it is subscribed */
+    char *ack_id;         /* owned; JSON the client wants its answer to carry; NULL: none */
+    size_t n_ack_id;
+    size_t n_id;
+    char id[]; /* the session's, and NUL */
+};
+
+struct pl_live_kind {
+    bool is_sse;
+    void (*on_subscribed)(struct pl_live *live, struct pl_subscription *sub,
+                          const struct pl_ask *ask, const char *mode);
+    void (*on_refused)(struct pl_live *live, struct pl_subscription *sub, const struct pl_ask *ask);
+    void (*beat)(struct pl_live *live);
+    /* Says why, as far as the protocol can, and ends. */
+    void (*close)(struct pl_live *live, uint16_t code, const char *reason);
+};
+
+struct pl_live {
+    const struct pl_live_kind *kind;
+    struct pl_shard *shard;      /* borrowed */
+    struct pl_conn *conn;        /* owned */
+    struct pl_live *prev, *next; /* the hub's */
+    struct pl_turn_end flush;
+    struct pl_outbox out;
+    struct pl_subscription *subs; /* owned */
+    size_t n_subs;
+    struct pl_timer beat;
+    int64_t moved_ms; /* when the kernel last took something, or the queue was empty */
+    char *who;        /* owned: user id, NUL, key id, NUL; NULL: nobody yet */
+    bool is_closing;  /* no more is read; what is queued is still sent */
+    bool is_lagging;
+    bool is_hopeless; /* its answers are not read: closed at the end of the turn */
+};
+
+void pl_live_init(struct pl_live *live, const struct pl_live_kind *kind, struct pl_shard *shard,
+                  struct pl_conn *conn);
+/* Leaves everything and closes the connection; the owner frees the struct at the end of the turn.
+ */
+void pl_live_deinit(struct pl_live *live);
+bool pl_live_set_caller(struct pl_live *live, const struct pl_caller *caller);
+struct pl_str pl_live_user(const struct pl_live *live);
+struct pl_str pl_live_key(const struct pl_live *live);
+
+/* Queues a chunk and writes at the end of the turn. */
+void pl_live_push(struct pl_live *live, struct pl_chunk *chunk);
+void pl_live_push_bytes(struct pl_live *live, struct pl_str bytes);
+/* The same for what only this client is told. */
+void pl_live_answer(struct pl_live *live, struct pl_str bytes);
+/* The kernel has room again, or the turn ends. */
+void pl_live_flush(struct pl_live *live);
+
+struct pl_since {
+    bool is_given;
+    int64_t epoch, sequence;
+};
+/* NULL: out of memory, or too many. Subscribing to the same session again replaces. */
+struct pl_subscription *pl_live_subscribe(struct pl_live *live, struct pl_str session_id,
+                                          enum pl_lane lane, struct pl_since since);
+struct pl_subscription *pl_live_find(const struct pl_live *live, struct pl_str session_id);
+void pl_live_unsubscribe(struct pl_live *live, struct pl_subscription *sub);
+
+/* --- hub.c */
+struct pl_hub {
+    struct pl_shard *shard;
+    struct pl_table topics;
+    struct pl_live *lives;
+    size_t n_lives;
+};
+/* The topic of a session, made when there is none; NULL when out of memory. */
+struct pl_topic *pl_hub_topic(struct pl_hub *hub, struct pl_str session_id);
+void pl_hub_topic_leave(struct pl_hub *hub, struct pl_subscription *sub);
+void pl_hub_enter(struct pl_hub *hub, struct pl_live *live);
+void pl_hub_leave(struct pl_hub *hub, struct pl_live *live);
+
+/* From a session's shard to the hub of another, in the order of the session's events. */
+struct pl_delivery {
+    struct pl_letter letter;
+    struct pl_hub *hub;
+    struct pl_chunk *chunks[PL_LANE_COUNT]; /* a reference each; NULL: nothing for that lane */
+    bool is_resync, is_gone;
+    size_t n_id;
+    char id[];
+};
+void pl_hub_open_delivery(struct pl_letter *letter);
+
+/* --- subscribe.c */
+/* Asks the session's driver; the answer makes the subscription live. */
+void pl_sub_ask(struct pl_subscription *sub, struct pl_since since);
+/* The same after a while: the session was not to be had. */
+void pl_sub_ask_later(struct pl_subscription *sub);
+/* Its memory goes to the session's shard, which counts the listener off. */
+void pl_sub_give_back(struct pl_subscription *sub);
+/* Why a session cannot be listened to: the problem, with the session's id. */
+void pl_sub_write_refusal(const struct pl_subscription *sub, const struct pl_ask *ask,
+                          struct pl_buf *to);
+/* A letter's end: counts the listener off and frees the subscription. */
+void pl_driver_open_unlisten(struct pl_letter *letter);
+
+#endif

@@ -1,0 +1,80 @@
+#include "server/metrics.h"
+
+#include "server/shard.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name, *type, *help;
+} lines[] = {
+#define X(name, type, help) {#name, type, help},
+    PL_METRIC_TABLE(X)
+#undef X
+};
+
+static int64_t sum_of(const struct pl_server *server, enum pl_metric metric)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < server->n_shards; i++)
+        sum +=
+            atomic_load_explicit(&server->shards[i]->metrics.values[metric], memory_order_relaxed);
+    return sum;
+}
+
+/* Pages this process has in memory; 0 when the kernel does not say. */
+static long n_resident_pages(void)
+{
+    long n_all = 0, n_resident = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%ld %ld", &n_all, &n_resident) != 2)
+        n_resident = 0;
+    fclose(file);
+    return n_resident;
+}
+
+static size_t n_open_files(void)
+{
+    size_t n = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    if (!dir)
+        return 0;
+    for (const struct dirent *entry; (entry = readdir(dir));)
+        n += entry->d_name[0] != '.';
+    closedir(dir);
+    return n;
+}
+
+static void write_process(const struct pl_server *server, struct pl_buf *to)
+{
+    struct rusage usage = {0};
+    getrusage(RUSAGE_SELF, &usage);
+    double cpu_s = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                   (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    pl_buf_addf(to, "# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total %.3f\n",
+                cpu_s);
+    pl_buf_addf(to,
+                "# TYPE process_resident_memory_bytes gauge\nprocess_resident_memory_bytes %lld\n",
+                (long long)n_resident_pages() * sysconf(_SC_PAGESIZE));
+    pl_buf_addf(to, "# TYPE process_open_fds gauge\nprocess_open_fds %zu\n", n_open_files());
+    pl_buf_addf(to, "# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds %.3f\n",
+                (double)server->started_ms / 1000);
+    pl_buf_addf(to,
+                "# HELP parley_store_bytes Bytes of the store on disk\n"
+                "# TYPE parley_store_bytes gauge\nparley_store_bytes %lld\n",
+                (long long)pl_store_n_bytes(server->store));
+}
+
+void pl_metrics_write(struct pl_server *server, struct pl_buf *to)
+{
+    for (int i = 0; i < PL_METRIC_COUNT; i++)
+        pl_buf_addf(to, "# HELP parley_%s %s\n# TYPE parley_%s %s\nparley_%s %lld\n", lines[i].name,
+                    lines[i].help, lines[i].name, lines[i].type, lines[i].name,
+                    (long long)sum_of(server, (enum pl_metric)i));
+    write_process(server, to);
+}

@@ -1,0 +1,242 @@
+/* OpenAPI 3.1 out of the tables: one operation per route, its components from schemas/api.json and
+ * from the schemas that file refers to. Those keep their $id, so a reference by address finds them
+ * in the same document, as JSON Schema 2020-12 bundles them. */
+#include "server/route.h"
+
+#include "json/json.h"
+#include "json/text.h"
+#include "json/write.h"
+#include "schema/builtin.h"
+#include "server/api_text.h"
+#include "server/server.h"
+
+#include <ctype.h>
+#include <pthread.h>
+
+static struct pl_buf text;
+static pthread_once_t made = PTHREAD_ONCE_INIT;
+
+static void out_text(struct pl_json_out *out, const char *key, const char *value)
+{
+    pl_json_out_key(out, key);
+    pl_json_out_text(out, pl_str_of(value));
+}
+
+static void write_ref(struct pl_json_out *out, const char *name)
+{
+    pl_json_out_open(out, '{');
+    pl_json_out_key(out, "$ref");
+    char ref[128];
+    snprintf(ref, sizeof ref, "#/components/schemas/%s", name);
+    pl_json_out_text(out, pl_str_of(ref));
+    pl_json_out_close(out, '}');
+}
+
+static void write_content(struct pl_json_out *out, const char *type, const char *schema)
+{
+    pl_json_out_key(out, "content");
+    pl_json_out_open(out, '{');
+    pl_json_out_key(out, type);
+    pl_json_out_open(out, '{');
+    pl_json_out_key(out, "schema");
+    if (schema)
+        write_ref(out, schema);
+    else
+        pl_json_out_raw(out, PL_STR("{\"type\":\"string\"}"));
+    pl_json_out_close(out, '}');
+    pl_json_out_close(out, '}');
+}
+
+static void write_param(struct pl_json_out *out, struct pl_str name, const char *in,
+                        const char *about, const char *schema)
+{
+    pl_json_out_open(out, '{');
+    pl_json_out_key(out, "name");
+    pl_json_out_text(out, name);
+    out_text(out, "in", in);
+    if (about)
+        out_text(out, "description", about);
+    pl_json_out_key(out, "required");
+    pl_json_out_bool(out, strcmp(in, "path") == 0);
+    pl_json_out_key(out, "schema");
+    pl_json_out_raw(out, pl_str_of(schema));
+    pl_json_out_close(out, '}');
+}
+
+static void write_params(struct pl_json_out *out, const struct pl_route *route)
+{
+    pl_json_out_key(out, "parameters");
+    pl_json_out_open(out, '[');
+    for (const char *at = route->path; (at = strchr(at, '{')); at++) {
+        struct pl_str name = {at + 1, strcspn(at + 1, "}")};
+        write_param(out, name, "path", NULL, "{\"type\":\"string\"}");
+    }
+    for (const struct pl_route_param *param = route->params; param && param->name; param++)
+        write_param(out, pl_str_of(param->name), "query", param->about, param->schema);
+    if (route->flags & PL_ROUTE_IDEMPOTENT)
+        write_param(out, PL_STR("Idempotency-Key"), "header",
+                    "The same key with the same request is done once, for 24 hours",
+                    "{\"type\":\"string\",\"minLength\":1,\"maxLength\":255}");
+    pl_json_out_close(out, ']');
+}
+
+static void write_responses(struct pl_json_out *out, const struct pl_route *route)
+{
+    char status[16];
+    snprintf(status, sizeof status, "%d", route->status);
+    pl_json_out_key(out, "responses");
+    pl_json_out_open(out, '{');
+    pl_json_out_key(out, status);
+    pl_json_out_open(out, '{');
+    out_text(out, "description", route->summary);
+    if (route->response)
+        write_content(out, "application/json", route->response);
+    else if (route->flags & PL_ROUTE_ANY_REPLY)
+        write_content(out, "*/*", NULL);
+    pl_json_out_close(out, '}');
+    pl_json_out_key(out, "default");
+    pl_json_out_open(out, '{');
+    out_text(out, "description", "A problem (RFC 9457)");
+    write_content(out, "application/problem+json", "Problem");
+    pl_json_out_close(out, '}');
+    pl_json_out_close(out, '}');
+}
+
+static void write_operation(struct pl_json_out *out, const struct pl_route *route)
+{
+    pl_json_out_open(out, '{');
+    out_text(out, "operationId", route->id);
+    out_text(out, "summary", route->summary);
+    pl_json_out_key(out, "tags");
+    pl_json_out_open(out, '[');
+    pl_json_out_text(out, pl_str_of(route->tag));
+    pl_json_out_close(out, ']');
+    write_params(out, route);
+    if (route->request) {
+        pl_json_out_key(out, "requestBody");
+        pl_json_out_open(out, '{');
+        write_content(out, "application/json", route->request);
+        pl_json_out_close(out, '}');
+    }
+    write_responses(out, route);
+    if (route->flags & PL_ROUTE_PUBLIC) {
+        pl_json_out_key(out, "security");
+        pl_json_out_raw(out, PL_STR("[]"));
+    }
+    pl_json_out_close(out, '}');
+}
+
+/* All routes of a path, at its first one. */
+static bool is_first_of_path(const struct pl_route *wanted)
+{
+    for (size_t i = 0; pl_route_tables[i]; i++)
+        for (const struct pl_route *route = pl_route_tables[i]; route->path; route++)
+            if (strcmp(route->path, wanted->path) == 0)
+                return route == wanted;
+    return false;
+}
+
+static void write_path(struct pl_json_out *out, const char *path)
+{
+    pl_json_out_key(out, path);
+    pl_json_out_open(out, '{');
+    for (size_t i = 0; pl_route_tables[i]; i++)
+        for (const struct pl_route *route = pl_route_tables[i]; route->path; route++) {
+            if (strcmp(route->path, path) != 0)
+                continue;
+            char method[16] = "";
+            const char *upper = pl_method_text(route->method);
+            for (size_t k = 0; upper[k] && k + 1 < sizeof method; k++)
+                method[k] = (char)tolower((unsigned char)upper[k]);
+            pl_json_out_key(out, method);
+            write_operation(out, route);
+        }
+    pl_json_out_close(out, '}');
+}
+
+/* A schema of ours with its references turned to where it stands now. */
+static void write_moved(struct pl_json_out *out, struct pl_str json)
+{
+    PL_CLEANUP_BUF struct pl_buf moved;
+    struct pl_str from = PL_STR("\"#/$defs/");
+    pl_buf_init(&moved, 0);
+    while (json.len) {
+        const char *at = memmem(json.ptr, json.len, from.ptr, from.len);
+        size_t n = at ? (size_t)(at - json.ptr) : json.len;
+        pl_buf_add(&moved, pl_str_slice(json, 0, n));
+        if (at)
+            pl_buf_add(&moved, PL_STR("\"#/components/schemas/"));
+        json = pl_str_slice(json, at ? n + from.len : n, json.len);
+    }
+    pl_json_out_raw(out, pl_buf_str(&moved));
+    if (moved.status != PL_OK)
+        out->buf->status = moved.status;
+}
+
+static void write_schemas(struct pl_json_out *out, struct pl_arena *arena)
+{
+    struct pl_json_doc doc;
+    const struct pl_json_node *defs = NULL;
+    if (pl_json_parse(arena, pl_api_schemas, NULL, &doc, NULL) == PL_OK)
+        defs = pl_json_get(&doc, doc.root, PL_STR("$defs"));
+    if (!defs) {
+        out->buf->status = PL_NOMEM;
+        return;
+    }
+    pl_json_out_key(out, "schemas");
+    pl_json_out_open(out, '{');
+    for (const struct pl_json_node *key = pl_json_first(defs); key < pl_json_end(defs);
+         key = pl_json_next_member(key)) {
+        pl_json_out_key_str(out, pl_json_raw(&doc, key));
+        write_moved(out, pl_json_span(&doc, key + 1));
+    }
+    for (const struct pl_schema_builtin *one = pl_schema_builtins; one->name; one++) {
+        char address[128], name[64];
+        snprintf(address, sizeof address, "\"https://parley.local/schemas/%s.json", one->name);
+        if (!memmem(pl_api_schemas.ptr, pl_api_schemas.len, address, strlen(address)))
+            continue;
+        snprintf(name, sizeof name, "%s.json", one->name);
+        pl_json_out_key(out, name);
+        pl_json_out_raw(out, one->text);
+    }
+    pl_json_out_close(out, '}');
+}
+
+static void make(void)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    pl_buf_init(&text, 0);
+    struct pl_json_out out = pl_json_out(&text);
+    pl_json_out_open(&out, '{');
+    out_text(&out, "openapi", "3.1.0");
+    pl_json_out_key(&out, "info");
+    pl_json_out_open(&out, '{');
+    out_text(&out, "title", "Parley");
+    out_text(&out, "description",
+             "Sessions of turns, streamed live; conversations between all message formats.");
+    out_text(&out, "version", pl_server_version);
+    pl_json_out_close(&out, '}');
+    pl_json_out_key(&out, "security");
+    pl_json_out_raw(&out, PL_STR("[{\"key\":[]}]"));
+    pl_json_out_key(&out, "paths");
+    pl_json_out_open(&out, '{');
+    for (size_t i = 0; pl_route_tables[i]; i++)
+        for (const struct pl_route *route = pl_route_tables[i]; route->path; route++)
+            if (is_first_of_path(route))
+                write_path(&out, route->path);
+    pl_json_out_close(&out, '}');
+    pl_json_out_key(&out, "components");
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "securitySchemes");
+    pl_json_out_raw(&out, PL_STR("{\"key\":{\"type\":\"http\",\"scheme\":\"bearer\"}}"));
+    write_schemas(&out, &arena);
+    pl_json_out_close(&out, '}');
+    pl_json_out_close(&out, '}');
+}
+
+struct pl_str pl_openapi_text(void)
+{
+    pthread_once(&made, make);
+    return text.status == PL_OK ? pl_buf_str(&text) : (struct pl_str){0};
+}

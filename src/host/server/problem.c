@@ -1,0 +1,73 @@
+#include "server/problem.h"
+
+#include "json/write.h"
+
+static const struct pl_problem_info infos[] = {
+#define X(name, code, http, retry, title) {code, http, retry, title},
+    PL_PROBLEM_TABLE(X)
+#undef X
+};
+
+const struct pl_problem_info *pl_problem_info(enum pl_problem problem)
+{
+    return &infos[problem < PL_PROBLEM_COUNT ? problem : PL_PROBLEM_INTERNAL];
+}
+
+enum pl_problem pl_problem_of(enum pl_status status)
+{
+    switch (status) {
+    case PL_SYNTAX:
+    case PL_INVALID:
+    case PL_USAGE:
+    case PL_UNREADABLE:
+        return PL_PROBLEM_INVALID_REQUEST;
+    case PL_NOT_FOUND:
+        return PL_PROBLEM_NOT_FOUND;
+    case PL_CONFLICT:
+        return PL_PROBLEM_CONFLICT;
+    case PL_LIMIT:
+        return PL_PROBLEM_PAYLOAD_TOO_LARGE;
+    case PL_NOMEM:
+    case PL_IO:
+        return PL_PROBLEM_OVERLOADED;
+    default:
+        return PL_PROBLEM_INTERNAL;
+    }
+}
+
+void pl_problem_write(enum pl_problem problem, const char *detail, const struct pl_error *err,
+                      const char *request_id, struct pl_buf *to)
+{
+    const struct pl_problem_info *info = pl_problem_info(problem);
+    bool has_place = err && err->has_position;
+    if (!detail)
+        detail = err && err->message[0] ? err->message : info->title;
+    struct pl_json_out out = pl_json_out(to);
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "type");
+    pl_json_out_text(&out, PL_STR("about:blank"));
+    pl_json_out_key(&out, "title");
+    pl_json_out_text(&out, pl_str_of(info->title));
+    pl_json_out_key(&out, "status");
+    pl_json_out_int(&out, info->http_status);
+    pl_json_out_key(&out, "code");
+    pl_json_out_text(&out, pl_str_of(info->code));
+    pl_json_out_key(&out, "detail");
+    pl_json_out_text(&out, pl_str_of(detail));
+    pl_json_out_key(&out, "request_id");
+    pl_json_out_text(&out, pl_str_of(request_id));
+    pl_json_out_key(&out, "retryable");
+    pl_json_out_bool(&out, info->is_retryable);
+    if (has_place) {
+        pl_json_out_key(&out, "errors");
+        pl_json_out_open(&out, '[');
+        pl_json_out_open(&out, '{');
+        pl_json_out_key(&out, "pointer");
+        pl_json_out_text(&out, pl_str_of(err->pointer));
+        pl_json_out_key(&out, "detail");
+        pl_json_out_text(&out, pl_str_of(err->message));
+        pl_json_out_close(&out, '}');
+        pl_json_out_close(&out, ']');
+    }
+    pl_json_out_close(&out, '}');
+}

@@ -1,0 +1,57 @@
+/* Errors as the API tells them: RFC 9457, with a stable code. */
+#ifndef PL_SERVER_PROBLEM_H
+#define PL_SERVER_PROBLEM_H
+
+#include "base/buf.h"
+#include "base/status.h"
+
+/* X(name, code, HTTP status, retryable, title) */
+#define PL_PROBLEM_TABLE(X)                                                                        \
+    X(INVALID_REQUEST, "invalid_request", 400, false, "The request breaks a rule")                 \
+    X(UNAUTHORIZED, "unauthorized", 401, false, "A valid key is needed")                           \
+    X(FORBIDDEN, "forbidden", 403, false, "This is not allowed")                                   \
+    X(NOT_FOUND, "not_found", 404, false, "There is no such thing")                                \
+    X(METHOD_NOT_ALLOWED, "method_not_allowed", 405, false, "This method is not answered here")    \
+    X(CONFLICT, "conflict", 409, false, "It conflicts with an earlier change")                     \
+    X(SESSION_BUSY, "session_busy", 409, true, "The session is running")                           \
+    X(QUESTION_PENDING, "question_pending", 409, false, "A question waits for its answer")         \
+    X(QUESTION_NOT_PENDING, "question_not_pending", 409, false, "No such question is waiting")     \
+    X(POSITION_UNRECOVERABLE, "position_unrecoverable", 410, false, "That position is gone")       \
+    X(PRECONDITION_FAILED, "precondition_failed", 412, false, "Somebody else changed it first")    \
+    X(PAYLOAD_TOO_LARGE, "payload_too_large", 413, false, "The body is too large")                 \
+    X(URI_TOO_LONG, "uri_too_long", 414, false, "The target is too long")                          \
+    X(UNSUPPORTED_TYPE, "unsupported_media_type", 415, false, "This content type is not read")     \
+    X(RANGE, "range_not_satisfiable", 416, false, "There are no such bytes")                       \
+    X(MISDIRECTED, "misdirected_request", 421, false, "This host is not served here")              \
+    X(IDEMPOTENCY_MISMATCH, "idempotency_mismatch", 422, false, "The key was used differently")    \
+    X(HEADERS_TOO_LARGE, "headers_too_large", 431, false, "The head of the request is too large")  \
+    X(RATE_LIMITED, "rate_limited", 429, true, "Too many requests")                                \
+    X(TIMEOUT, "timeout", 408, true, "The request came too slowly")                                \
+    X(INTERNAL, "internal", 500, false, "Something went wrong here")                               \
+    X(UPSTREAM_FAILED, "upstream_failed", 502, true, "The model's server failed")                  \
+    X(OVERLOADED, "overloaded", 503, true, "The service cannot take this now")                     \
+    X(STORAGE_FULL, "storage_full", 507, true, "There is no room to store this")
+
+enum pl_problem {
+#define X(name, code, http, retry, title) PL_PROBLEM_##name,
+    PL_PROBLEM_TABLE(X)
+#undef X
+        PL_PROBLEM_COUNT,
+};
+
+struct pl_problem_info {
+    const char *code;
+    int http_status;
+    bool is_retryable;
+    const char *title;
+};
+const struct pl_problem_info *pl_problem_info(enum pl_problem problem);
+
+/* What a status from core or the store is to a client. */
+enum pl_problem pl_problem_of(enum pl_status status);
+
+/* The body of application/problem+json; err (may be NULL) gives detail and errors[].pointer. */
+void pl_problem_write(enum pl_problem problem, const char *detail, const struct pl_error *err,
+                      const char *request_id, struct pl_buf *to);
+
+#endif

@@ -1,0 +1,76 @@
+/* After a crash, before listening: whatever was running is settled by the session's own rules, a
+ * page of sessions per transaction. */
+#include "base/mem.h"
+#include "io/clock.h"
+#include "io/entropy.h"
+#include "server/driver_int.h"
+
+#define PAGE 500
+
+static enum pl_status recover_one(struct pl_store *store, struct pl_arena *arena,
+                                  const struct pl_session_record *record,
+                                  struct pl_session_out *out, struct pl_batch *batch,
+                                  struct pl_error *err)
+{
+    /* One that waited for an answer had said nothing that was not durable. */
+    if (record->status != PL_SESSION_RUNNING)
+        return PL_OK;
+    struct pl_open_rows rows;
+    struct pl_session *session = NULL;
+    enum pl_status status = pl_store_open_rows(store, arena, record->id, &rows, err);
+    if (status == PL_OK)
+        status = pl_session_load(record, rows.turns, rows.n_turns, rows.questions, rows.n_questions,
+                                 rows.queued, rows.n_queued, &session, err);
+    if (status != PL_OK)
+        return status;
+    struct pl_id_seed seed = {.unix_ms = pl_clock_unix_s() * 1000};
+    if (!pl_entropy_fill(seed.random, sizeof seed.random))
+        status = pl_fail(err, PL_IO, "The system gives no randomness.");
+    struct pl_session_event event = {.kind = PL_SE_RECOVER, .seed = &seed};
+    if (status == PL_OK)
+        status = pl_session_apply(session, &event, out, err);
+    for (size_t i = 0; i < out->rows.len && status == PL_OK; i++)
+        pl_batch_put_row(batch, &out->rows.ptr[i]);
+    pl_session_destroy(session);
+    return status;
+}
+
+static enum pl_status recover_page(struct pl_store *store, struct pl_arena *arena,
+                                   const struct pl_session_page *page, struct pl_error *err)
+{
+    struct pl_session_out out;
+    pl_session_out_init(&out);
+    struct pl_batch *batch = pl_batch_create();
+    enum pl_status status = batch ? PL_OK : PL_NOMEM;
+    for (size_t i = 0; i < page->n_items && status == PL_OK; i++)
+        status = recover_one(store, arena, &page->items[i], &out, batch, err);
+    pl_session_out_deinit(&out);
+    if (status == PL_OK)
+        return pl_store_commit(store, batch, err);
+    pl_batch_destroy(batch);
+    return status;
+}
+
+enum pl_status pl_drivers_recover(struct pl_store *store, size_t *ret_n, struct pl_error *err)
+{
+    size_t n = 0;
+    char after[PL_ID_MAX] = "";
+    for (;;) {
+        struct pl_arena arena PL_CLEANUP_ARENA;
+        pl_arena_init(&arena, 0);
+        struct pl_session_page page;
+        enum pl_status status =
+            pl_store_session_unsettled(store, &arena, pl_str_of(after), PAGE, &page, err);
+        if (status == PL_OK && page.n_items)
+            status = recover_page(store, &arena, &page, err);
+        if (status != PL_OK)
+            return status;
+        if (!page.n_items)
+            break;
+        n += page.n_items;
+        struct pl_str last = page.items[page.n_items - 1].id;
+        snprintf(after, sizeof after, "%.*s", PL_STR_ARG(last));
+    }
+    *ret_n = n;
+    return PL_OK;
+}

@@ -1,0 +1,276 @@
+/* What handlers say an answer with: headers, versions, pages, byte bodies; and how they look into
+ * the request. RFC 9110: conditional requests (13), ranges (14). */
+#include "json/number.h"
+#include "server/exchange_int.h"
+
+#include "json/text.h"
+#include "json/write.h"
+#include "server/url64.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void pl_exchange_header(struct pl_exchange *x, const char *name, const char *format, ...)
+{
+    char value[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(value, sizeof value, format, args);
+    va_end(args);
+    pl_buf_adds(&x->headers, name);
+    pl_buf_add(&x->headers, PL_STR(": "));
+    pl_buf_adds(&x->headers, value);
+    pl_buf_add(&x->headers, PL_STR("\r\n"));
+}
+
+/* --- versions -------------------------------------------------------------------------------- */
+
+/* Whether a list of entity tags has this one. Weak comparison reads W/"1" as "1". */
+static bool has_tag(struct pl_str list, const char *tag, bool is_weak)
+{
+    char weak[80];
+    snprintf(weak, sizeof weak, "W/%s", tag);
+    return pl_http_list_has(list, "*") || pl_http_list_has(list, tag) ||
+           (is_weak && pl_http_list_has(list, weak));
+}
+
+static bool say_tag(struct pl_exchange *x, const char *tag)
+{
+    pl_exchange_header(x, "ETag", "%s", tag);
+    struct pl_str held = pl_http_header_get(x->head, "if-none-match");
+    bool is_read = x->method == PL_METHOD_GET || x->method == PL_METHOD_HEAD;
+    if (!is_read || !held.len || !has_tag(held, tag, true))
+        return true;
+    x->status = 304;
+    return false;
+}
+
+bool pl_exchange_etag(struct pl_exchange *x, int64_t version)
+{
+    char tag[32];
+    snprintf(tag, sizeof tag, "\"%lld\"", (long long)version);
+    return say_tag(x, tag);
+}
+
+bool pl_exchange_if_match(struct pl_exchange *x, int64_t version)
+{
+    char tag[32];
+    struct pl_str wanted = pl_http_header_get(x->head, "if-match");
+    snprintf(tag, sizeof tag, "\"%lld\"", (long long)version);
+    if (!wanted.len || has_tag(wanted, tag, false))
+        return true;
+    pl_exchange_header(x, "ETag", "%s", tag);
+    pl_exchange_problem(x, PL_PROBLEM_PRECONDITION_FAILED, NULL,
+                        "If-Match does not name version %s, which this has now; read it again.",
+                        tag);
+    return false;
+}
+
+int64_t pl_exchange_if_match_version(struct pl_exchange *x)
+{
+    struct pl_str wanted = pl_http_header_get(x->head, "if-match");
+    int64_t version = -1;
+    if (!wanted.len || pl_str_eq(wanted, PL_STR("*")))
+        return -1;
+    bool is_quoted = wanted.len > 2 && wanted.ptr[0] == '"' && wanted.ptr[wanted.len - 1] == '"';
+    bool is_ours =
+        is_quoted && pl_json_number_int64(pl_str_slice(wanted, 1, wanted.len - 1), &version);
+    return is_ours && version >= 0 ? version : INT64_MAX;
+}
+
+/* --- byte bodies ----------------------------------------------------------------------------- */
+
+void pl_exchange_static(struct pl_exchange *x, struct pl_str text, const char *etag)
+{
+    struct pl_exchange_own *own = pl_exchange_own(x);
+    own->static_body = text;
+    own->is_rangeable = true;
+    own->etag = etag;
+    pl_exchange_header(x, "Cache-Control", "no-cache");
+    pl_exchange_header(x, "Accept-Ranges", "bytes");
+    say_tag(x, etag);
+}
+
+void pl_exchange_file(struct pl_exchange *x, int fd, int64_t n_bytes)
+{
+    struct pl_exchange_own *own = pl_exchange_own(x);
+    own->sending.fd = fd;
+    own->sending.n_left = n_bytes;
+}
+
+/* Digits as a number; false when there are none, or too many to mean anything. */
+static bool take_number(struct pl_str *text, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+    size_t n = 0;
+    while (n < text->len && n < 19 && text->ptr[n] >= '0' && text->ptr[n] <= '9')
+        value = value * 10 + (uint64_t)(text->ptr[n++] - '0');
+    *text = pl_str_slice(*text, n, text->len);
+    *ret_value = value;
+    return n > 0;
+}
+
+enum range { RANGE_NONE, RANGE_PART, RANGE_OUTSIDE };
+
+/* "bytes=a-b", "bytes=a-", "bytes=-n". Several ranges, and what is malformed, are ignored: the
+ * whole is always a right answer. */
+static enum range read_range(struct pl_str text, uint64_t size, uint64_t *ret_from,
+                             uint64_t *ret_to)
+{
+    uint64_t from = 0, to = 0;
+    struct pl_str unit = PL_STR("bytes=");
+    if (!pl_str_starts(text, unit))
+        return RANGE_NONE;
+    text = pl_str_slice(text, unit.len, text.len);
+    bool has_from = take_number(&text, &from);
+    if (!text.len || text.ptr[0] != '-')
+        return RANGE_NONE;
+    text = pl_str_slice(text, 1, text.len);
+    bool has_to = take_number(&text, &to);
+    if (text.len || (!has_from && !has_to) || (has_from && has_to && to < from))
+        return RANGE_NONE;
+    if (!has_from) {
+        if (to == 0 || size == 0)
+            return RANGE_OUTSIDE;
+        from = to < size ? size - to : 0;
+        to = size - 1;
+    } else if (from >= size) {
+        return RANGE_OUTSIDE;
+    } else if (!has_to || to >= size) {
+        to = size - 1;
+    }
+    *ret_from = from;
+    *ret_to = to + 1;
+    return RANGE_PART;
+}
+
+void pl_reply_apply_range(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    if (!own->is_rangeable || x->status != 200 || x->method != PL_METHOD_GET)
+        return;
+    struct pl_str text = pl_http_header_get(x->head, "range");
+    struct pl_str only_if = pl_http_header_get(x->head, "if-range");
+    if (!text.len || (only_if.len && !(own->etag && pl_str_eq(only_if, pl_str_of(own->etag)))))
+        return;
+    uint64_t from, to, size = own->sending.body.len;
+    switch (read_range(text, size, &from, &to)) {
+    case RANGE_NONE:
+        break;
+    case RANGE_PART:
+        x->status = 206;
+        pl_exchange_header(x, "Content-Range", "bytes %llu-%llu/%llu", (unsigned long long)from,
+                           (unsigned long long)to - 1, (unsigned long long)size);
+        own->sending.body = pl_str_slice(own->sending.body, (size_t)from, (size_t)to);
+        break;
+    case RANGE_OUTSIDE:
+        pl_exchange_header(x, "Content-Range", "bytes */%llu", (unsigned long long)size);
+        pl_exchange_problem(x, PL_PROBLEM_RANGE, NULL, "There are %llu bytes.",
+                            (unsigned long long)size);
+        own->sending.body = pl_buf_str(&x->reply);
+        break;
+    }
+}
+
+/* --- pages ----------------------------------------------------------------------------------- */
+
+static bool read_number(struct pl_exchange *x, const char *name, uint64_t least, uint64_t most,
+                        uint64_t otherwise, uint64_t *ret_value)
+{
+    struct pl_str text = pl_target_param(&x->target, name);
+    struct pl_str rest = text;
+    uint64_t value = otherwise;
+    if (text.ptr && (!take_number(&rest, &value) || rest.len || value < least || value > most)) {
+        struct pl_error err = {.has_position = true};
+        snprintf(err.pointer, sizeof err.pointer, "/%s", name);
+        snprintf(err.message, sizeof err.message, "is a whole number from %llu to %llu",
+                 (unsigned long long)least, (unsigned long long)most);
+        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err,
+                            "The parameter %s is a whole number from %llu to %llu.", name,
+                            (unsigned long long)least, (unsigned long long)most);
+        return false;
+    }
+    *ret_value = value;
+    return true;
+}
+
+static bool read_cursor(struct pl_exchange *x, struct pl_str *ret_cursor)
+{
+    struct pl_str text = pl_target_param(&x->target, "cursor");
+    *ret_cursor = (struct pl_str){0};
+    if (!text.len || pl_url64_decode(&x->arena, text, ret_cursor))
+        return true;
+    struct pl_error err = {.has_position = true, .pointer = "/cursor", .message = "is no cursor"};
+    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err,
+                        "The cursor was not given out here; start without one.");
+    return false;
+}
+
+bool pl_exchange_page_args(struct pl_exchange *x, struct pl_page_args *ret_args)
+{
+    uint64_t limit, offset;
+    struct pl_str cursor;
+    if (!read_number(x, "limit", 1, 100, 20, &limit) ||
+        !read_number(x, "offset", 0, INT64_MAX, 0, &offset) || !read_cursor(x, &cursor))
+        return false;
+    *ret_args = (struct pl_page_args){(size_t)limit, (int64_t)offset, cursor};
+    return true;
+}
+
+void pl_exchange_list_begin(struct pl_exchange *x)
+{
+    pl_buf_add(&x->reply, PL_STR("{\"items\":["));
+}
+
+void pl_exchange_list_end(struct pl_exchange *x, const struct pl_page_args *args, int64_t total,
+                          struct pl_str next_cursor)
+{
+    pl_buf_addf(&x->reply,
+                "],\"total\":%lld,\"limit\":%zu,\"offset\":%lld,\"next_cursor\":", (long long)total,
+                args->limit, (long long)args->offset);
+    if (next_cursor.len) {
+        pl_buf_addc(&x->reply, '"');
+        pl_url64_encode(&x->reply, next_cursor);
+        pl_buf_addc(&x->reply, '"');
+    } else {
+        pl_buf_add(&x->reply, PL_STR("null"));
+    }
+    pl_buf_addc(&x->reply, '}');
+}
+
+/* --- members of the body --------------------------------------------------------------------- */
+
+static const struct pl_json_node *member(struct pl_exchange *x, const char *name)
+{
+    return x->body.root ? pl_json_get(&x->body, x->body.root, pl_str_of(name)) : NULL;
+}
+
+struct pl_str pl_body_text(struct pl_exchange *x, const char *name)
+{
+    const struct pl_json_node *node = member(x, name);
+    struct pl_str text = {0};
+    if (!node || pl_json_kind(node) != PL_JSON_STRING)
+        return text;
+    if (pl_json_text(&x->arena, &x->body, node, &text) != PL_OK)
+        return (struct pl_str){0};
+    return text.ptr ? text : PL_STR("");
+}
+
+struct pl_str pl_body_raw(struct pl_exchange *x, const char *name)
+{
+    const struct pl_json_node *node = member(x, name);
+    return node ? pl_json_span(&x->body, node) : (struct pl_str){0};
+}
+
+bool pl_body_bool(struct pl_exchange *x, const char *name, bool otherwise)
+{
+    const struct pl_json_node *node = member(x, name);
+    if (!node || (pl_json_kind(node) != PL_JSON_TRUE && pl_json_kind(node) != PL_JSON_FALSE))
+        return otherwise;
+    return pl_json_kind(node) == PL_JSON_TRUE;
+}
+
+bool pl_body_has(struct pl_exchange *x, const char *name)
+{
+    return member(x, name) != NULL;
+}

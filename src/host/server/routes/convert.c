@@ -1,0 +1,538 @@
+/* The functions of the command line, as routes: the same code, the same shapes as with --json. Each
+ * runs on a worker. The document is a JSON value, or a string that holds the text of one (and then
+ * may be what no JSON value is: gpt-oss, YAML, comments). */
+#include "server/exchange_int.h"
+
+#include "conv/render.h"
+#include "format/convert.h"
+#include "format/export.h"
+#include "format/gpt_oss.h"
+#include "format/lint_document.h"
+#include "format/profile.h"
+#include "format/trim_document.h"
+#include "json/lenient.h"
+#include "json/text.h"
+#include "json/write.h"
+#include "lib/report.h"
+#include "schema/builtin.h"
+#include "tokens/tokens.h"
+
+#include <stdio.h>
+
+static bool is_text_document(struct pl_exchange *x)
+{
+    const struct pl_json_node *node = pl_json_get(&x->body, x->body.root, PL_STR("document"));
+    return node && pl_json_kind(node) == PL_JSON_STRING;
+}
+
+static struct pl_str document_of(struct pl_exchange *x)
+{
+    return is_text_document(x) ? pl_body_text(x, "document") : pl_body_raw(x, "document");
+}
+
+static struct pl_str trimmed(struct pl_str text)
+{
+    while (text.len && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == ' '))
+        text.len--;
+    return text;
+}
+
+/* A member that must name something, and does not. */
+static void fail_name(struct pl_exchange *x, const char *member, struct pl_str name)
+{
+    struct pl_error err = {.has_position = true};
+    snprintf(err.pointer, sizeof err.pointer, "/%s", member);
+    snprintf(err.message, sizeof err.message, "there is no \"%.*s\"", PL_STR_ARG(name));
+    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, "There is no %s named \"%.*s\".",
+                        member, PL_STR_ARG(name));
+}
+
+/* Errors of the document point into it, and it is a member of the body. */
+static void fail_document(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
+{
+    struct pl_error moved = *err;
+    if (err->has_position)
+        snprintf(moved.pointer, sizeof moved.pointer, "/document%.240s", err->pointer);
+    enum pl_problem problem =
+        status == PL_LIMIT ? PL_PROBLEM_INVALID_REQUEST : pl_problem_of(status);
+    pl_exchange_problem(x, problem, &moved, "%s",
+                        err->message[0] ? err->message : pl_status_info(status)->text);
+}
+
+/* A format by the member's name, NULL when it is not said; false after a problem. */
+static bool read_format(struct pl_exchange *x, const char *member,
+                        const struct pl_format **ret_format)
+{
+    struct pl_str name = pl_body_text(x, member);
+    *ret_format = name.ptr ? pl_format_find(name) : NULL;
+    if (name.ptr && !*ret_format)
+        fail_name(x, member, name);
+    return !x->is_problem;
+}
+
+static bool read_profile(struct pl_exchange *x, const struct pl_profile **ret_profile)
+{
+    struct pl_str name = pl_body_text(x, "profile");
+    *ret_profile = name.ptr ? pl_profile_find(name) : NULL;
+    if (name.ptr && !*ret_profile)
+        fail_name(x, "profile", name);
+    return !x->is_problem;
+}
+
+static bool read_counting(struct pl_exchange *x, struct pl_count_choice *ret_choice)
+{
+    struct pl_str encoding = pl_body_text(x, "encoding");
+    *ret_choice = (struct pl_count_choice){.model = pl_body_text(x, "model")};
+    if (encoding.ptr)
+        ret_choice->has_encoding = pl_encoding_find(encoding, &ret_choice->encoding);
+    if (encoding.ptr && !ret_choice->has_encoding)
+        fail_name(x, "encoding", encoding);
+    return !x->is_problem;
+}
+
+/* The value when it is JSON, else a string with its text. */
+static void put_document(struct pl_exchange *x, const char *key, struct pl_str made)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_json_opts opts = {
+        .allows_duplicate_keys = true, .allows_lone_surrogates = true, .max_nodes = 16000000};
+    struct pl_json_doc doc;
+    bool is_json = pl_json_parse(&arena, made, &opts, &doc, NULL) == PL_OK;
+    pl_buf_addf(&x->reply, "\"%s\":", key);
+    if (is_json)
+        pl_buf_add(&x->reply, trimmed(made));
+    else
+        pl_json_quote(&x->reply, made);
+}
+
+/* --- convert --------------------------------------------------------------------------------- */
+
+struct conversion {
+    struct pl_convert_opts opts;
+    const struct pl_export *import, *export; /* NULL: a format like the others */
+    struct pl_buf imported, exported;        /* owned */
+    struct pl_converted made;                /* owned */
+};
+
+static bool read_end(struct pl_exchange *x, const char *member, const struct pl_export **ret_export,
+                     const struct pl_format **ret_format)
+{
+    *ret_export = pl_export_find(pl_body_text(x, member));
+    if (*ret_export)
+        *ret_format = &pl_format_structured_chat;
+    return *ret_export || read_format(x, member, ret_format);
+}
+
+static bool read_conversion(struct pl_exchange *x, struct conversion *c)
+{
+    struct pl_str kind = pl_body_text(x, "kind"), mode = pl_body_text(x, "mode");
+    if (!read_end(x, "from", &c->import, &c->opts.from) ||
+        !read_end(x, "to", &c->export, &c->opts.to) || !read_profile(x, &c->opts.profile))
+        return false;
+    if (c->import && !c->import->read) {
+        fail_name(x, "from", pl_body_text(x, "from"));
+        return false;
+    }
+    c->opts.kind = pl_str_eq(kind, PL_STR("response")) ? PL_KIND_RESPONSE : PL_KIND_REQUEST;
+    c->opts.mode = pl_str_eq(mode, PL_STR("repair"))    ? PL_MODE_REPAIR
+                   : pl_str_eq(mode, PL_STR("gateway")) ? PL_MODE_GATEWAY
+                                                        : PL_MODE_CONVERT;
+    c->opts.is_strict = pl_body_bool(x, "strict", false);
+    c->opts.carry = pl_body_raw(x, "with_carry");
+    if (c->opts.profile && strcmp(c->opts.profile->format, c->opts.to->name) != 0) {
+        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
+                            "The profile %s is for %s, not for %s.", c->opts.profile->name,
+                            c->opts.profile->format, c->opts.to->name);
+        return false;
+    }
+    return true;
+}
+
+static enum pl_status run_conversion(struct conversion *c, struct pl_str text, struct pl_error *err)
+{
+    enum pl_status status = PL_OK;
+    if (c->import) {
+        status = c->import->read(&c->imported, text, err);
+        text = pl_buf_str(&c->imported);
+    }
+    if (status == PL_OK)
+        status = pl_convert(text, &c->opts, &c->made, err);
+    if (status == PL_OK && c->export)
+        status = c->export->write(&c->exported, pl_buf_str(&c->made.out), err);
+    return status;
+}
+
+static void put_conversion(struct pl_exchange *x, struct conversion *c)
+{
+    const char *from = c->import ? c->import->name : c->made.from->name;
+    const char *to = c->export ? c->export->name : c->opts.to->name;
+    pl_buf_addf(&x->reply, "{\"from\":\"%s\",\"to\":\"%s\",", from, to);
+    if (c->export) {
+        pl_buf_adds(&x->reply, "\"document\":");
+        pl_json_quote(&x->reply, pl_buf_str(&c->exported));
+    } else {
+        put_document(x, "document", pl_buf_str(&c->made.out));
+    }
+    if (pl_body_bool(x, "report", true) && c->made.report.len) {
+        pl_buf_adds(&x->reply, ",\"report\":");
+        pl_buf_add(&x->reply, trimmed(pl_buf_str(&c->made.report)));
+    }
+    if (pl_body_bool(x, "carry", false) && c->made.carry.len) {
+        pl_buf_adds(&x->reply, ",\"carry\":");
+        pl_buf_add(&x->reply, trimmed(pl_buf_str(&c->made.carry)));
+    }
+    pl_buf_addc(&x->reply, '}');
+}
+
+/* A refusal for loss says what would be lost: the report is part of the problem. */
+static void fail_conversion(struct pl_exchange *x, struct conversion *c, enum pl_status status,
+                            const struct pl_error *err)
+{
+    fail_document(x, status, err);
+    if (!c->made.report.len || x->reply.status != PL_OK)
+        return;
+    x->reply.len--;
+    pl_buf_adds(&x->reply, ",\"report\":");
+    pl_buf_add(&x->reply, trimmed(pl_buf_str(&c->made.report)));
+    pl_buf_addc(&x->reply, '}');
+}
+
+static void convert_work(struct pl_exchange *x)
+{
+    struct conversion c = {0};
+    struct pl_error err = {0};
+    pl_converted_init(&c.made);
+    pl_buf_init(&c.imported, 0);
+    pl_buf_init(&c.exported, 0);
+    if (read_conversion(x, &c)) {
+        enum pl_status status = run_conversion(&c, document_of(x), &err);
+        if (status == PL_OK)
+            put_conversion(x, &c);
+        else
+            fail_conversion(x, &c, status, &err);
+    }
+    pl_converted_deinit(&c.made);
+    pl_buf_deinit(&c.imported);
+    pl_buf_deinit(&c.exported);
+}
+
+/* --- the others ------------------------------------------------------------------------------ */
+
+static void detect_work(struct pl_exchange *x)
+{
+    struct pl_str text = document_of(x);
+    struct pl_json_doc doc;
+    struct pl_json_notes notes;
+    struct pl_error err = {0};
+    bool is_gpt_oss = pl_gpt_oss_is_text(text);
+    enum pl_status status =
+        is_gpt_oss ? PL_OK : pl_json_parse_lenient(&x->arena, text, NULL, &doc, &notes, &err);
+    if (status != PL_OK) {
+        fail_document(x, status, &err);
+        return;
+    }
+    const struct pl_format *format = is_gpt_oss ? &pl_format_gpt_oss : pl_format_detect(&doc);
+    pl_buf_addf(&x->reply, format ? "{\"format\":\"%s\"}" : "{\"format\":null}",
+                format ? format->name : "");
+}
+
+static enum pl_status find_schema(struct pl_exchange *x, struct pl_schema **ret_schema,
+                                  struct pl_error *err)
+{
+    struct pl_str name = pl_body_text(x, "as"), text = pl_body_raw(x, "schema");
+    struct pl_schema_opts opts = {.asserts_format = pl_body_bool(x, "format_assertion", false)};
+    if (name.ptr) {
+        const struct pl_schema_builtin *builtin = pl_schema_builtin_find(name);
+        if (!builtin)
+            return pl_fail(err, PL_INVALID, "there is no built-in schema \"%.*s\"",
+                           PL_STR_ARG(name));
+        text = builtin->text;
+    }
+    enum pl_status status = pl_schema_compile(text, &opts, ret_schema, err);
+    return status == PL_NOT_FOUND || status == PL_LIMIT ? PL_INVALID : status;
+}
+
+static enum pl_status validate(struct pl_exchange *x, struct pl_schema_run *run,
+                               struct pl_error *err)
+{
+    struct pl_str text = document_of(x);
+    struct pl_json_doc doc;
+    struct pl_schema_report report = {0};
+    const struct pl_position *positions = NULL;
+    enum pl_status status = pl_json_parse(&x->arena, text, NULL, &doc, err);
+    if (status != PL_OK) {
+        err->status = status;
+        pl_report_write_error(&x->reply, PL_REPORT_PLAIN, NULL, err);
+        return status == PL_NOMEM ? status : PL_OK;
+    }
+    status = pl_schema_check(run, &doc, doc.root, &report.is_valid);
+    if (status == PL_OK && !report.is_valid)
+        status = pl_schema_explain(run, &x->arena, &doc, doc.root, PL_SCHEMA_EN, &report);
+    if (status == PL_OK && !report.is_valid)
+        status = pl_report_locate(&x->arena, text, &report, &positions);
+    if (status == PL_OK)
+        pl_report_write(&x->reply, PL_REPORT_PLAIN, NULL, &report, positions);
+    return status;
+}
+
+static void validate_work(struct pl_exchange *x)
+{
+    struct pl_schema *schema = NULL;
+    struct pl_schema_run *run = NULL;
+    struct pl_error err = {0};
+    enum pl_status status = find_schema(x, &schema, &err);
+    if (status == PL_OK)
+        status = pl_schema_run_create(schema, &run);
+    if (status == PL_OK)
+        status = validate(x, run, &err);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+    pl_schema_run_destroy(run);
+    pl_schema_destroy(schema);
+}
+
+/* The mended document: the same format, repaired; what nobody had to touch keeps its bytes. */
+static void put_fixed(struct pl_exchange *x, const struct pl_lint_request *request,
+                      const struct pl_linted *linted)
+{
+    struct pl_convert_opts opts = {.from = linted->as, .to = linted->as, .mode = PL_MODE_REPAIR};
+    struct pl_converted made;
+    struct pl_error err = {0};
+    if (request->profile && request->target == linted->as) {
+        opts.mode = PL_MODE_GATEWAY;
+        opts.profile = request->profile;
+    }
+    pl_converted_init(&made);
+    enum pl_status status = pl_convert(document_of(x), &opts, &made, &err);
+    if (status == PL_OK) {
+        x->reply.len--; /* the brace behind the findings, put back below */
+        pl_buf_addc(&x->reply, ',');
+        put_document(x, "document", pl_buf_str(&made.out));
+        pl_buf_addc(&x->reply, '}');
+    } else {
+        fail_document(x, status, &err);
+    }
+    pl_converted_deinit(&made);
+}
+
+static bool read_lint(struct pl_exchange *x, struct pl_lint_request *request)
+{
+    struct pl_str target = pl_body_text(x, "for");
+    request->now_s = pl_loop_unix_ms(x->shard->loop) / 1000;
+    if (!read_format(x, "as", &request->as))
+        return false;
+    if (!target.ptr)
+        return true;
+    request->profile = pl_profile_find(target);
+    request->target = request->profile ? pl_format_find(pl_str_of(request->profile->format))
+                                       : pl_format_find(target);
+    if (!request->target)
+        fail_name(x, "for", target);
+    return !x->is_problem;
+}
+
+static void lint_work(struct pl_exchange *x)
+{
+    struct pl_lint_request request = {0};
+    struct pl_linted linted = {0};
+    struct pl_error err = {0};
+    if (!read_lint(x, &request))
+        return;
+    enum pl_status status = pl_lint_document(&x->arena, document_of(x), &request, &linted, &err);
+    if (status == PL_OK) {
+        pl_linted_write(&x->reply, &linted);
+        if (pl_body_bool(x, "fix", false) && x->reply.status == PL_OK)
+            put_fixed(x, &request, &linted);
+    } else {
+        fail_document(x, status, &err);
+    }
+    pl_linted_deinit(&linted);
+}
+
+static void tokens_work(struct pl_exchange *x)
+{
+    const struct pl_format *as;
+    struct pl_count_choice choice;
+    struct pl_counted counted;
+    struct pl_error err = {0};
+    if (!read_format(x, "as", &as) || !read_counting(x, &choice))
+        return;
+    enum pl_status status = pl_count_document(document_of(x), as, &choice, &counted, &err);
+    if (status == PL_OK)
+        pl_counted_write(&x->reply, &counted);
+    else
+        fail_document(x, status, &err);
+}
+
+/* A whole number the schema has checked. */
+static uint64_t number_of(struct pl_str digits)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < digits.len && digits.ptr[i] >= '0' && digits.ptr[i] <= '9'; i++)
+        value = value * 10 + (uint64_t)(digits.ptr[i] - '0');
+    return value;
+}
+
+static void trim_work(struct pl_exchange *x)
+{
+    struct pl_trim_request request = {.summary = pl_body_text(x, "summary"),
+                                      .max_tokens = number_of(pl_body_raw(x, "max_tokens"))};
+    struct pl_trimmed_document made;
+    struct pl_error err = {0};
+    if (!read_format(x, "as", &request.as) || !read_counting(x, &request.choice))
+        return;
+    pl_trimmed_document_init(&made);
+    enum pl_status status = pl_trim_document(document_of(x), &request, &made, &err);
+    if (status == PL_OK) {
+        pl_buf_addc(&x->reply, '{');
+        put_document(x, "document", pl_buf_str(&made.out));
+        if (made.report.len) {
+            pl_buf_adds(&x->reply, ",\"report\":");
+            pl_buf_add(&x->reply, trimmed(pl_buf_str(&made.report)));
+        }
+        pl_buf_addc(&x->reply, '}');
+    } else {
+        fail_document(x, status, &err);
+    }
+    pl_trimmed_document_deinit(&made);
+}
+
+/* --- render ---------------------------------------------------------------------------------- */
+
+/* The members of "variables", strings as their text and other values as their JSON. */
+static enum pl_status read_vars(struct pl_exchange *x, struct pl_render_opts *ret_opts)
+{
+    const struct pl_json_node *object = pl_json_get(&x->body, x->body.root, PL_STR("variables"));
+    uint32_t n = object ? pl_json_count(object) : 0, i = 0;
+    struct pl_render_var *vars = pl_arena_zalloc(&x->arena, n + 1, sizeof *vars);
+    if (!vars)
+        return PL_NOMEM;
+    const struct pl_json_node *key = object ? pl_json_first(object) : NULL;
+    for (; i < n; i++, key = pl_json_next_member(key)) {
+        const struct pl_json_node *value = key + 1;
+        enum pl_status status = pl_json_text(&x->arena, &x->body, key, &vars[i].name);
+        vars[i].value = pl_json_span(&x->body, value);
+        if (status == PL_OK && pl_json_kind(value) == PL_JSON_STRING)
+            status = pl_json_text(&x->arena, &x->body, value, &vars[i].value);
+        if (status != PL_OK)
+            return status;
+    }
+    ret_opts->vars = vars;
+    ret_opts->n_vars = n;
+    return PL_OK;
+}
+
+static bool check_vars(struct pl_exchange *x, const struct pl_render_opts *opts)
+{
+    for (size_t i = 0; i < opts->n_vars; i++) {
+        enum pl_status status = pl_render_check_name(opts->vars[i].name);
+        if (status == PL_INVALID)
+            pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
+                                "\"%.*s\" is no name of a variable; a name is letters, digits, _ . "
+                                "and -.",
+                                PL_STR_ARG(opts->vars[i].name));
+        else if (status != PL_OK)
+            pl_exchange_fail(x, status, NULL);
+        if (x->is_problem)
+            return false;
+    }
+    return true;
+}
+
+/* Lines as an array of strings. */
+static void put_lines(struct pl_json_out *out, const struct pl_buf *lines)
+{
+    struct pl_str rest = pl_buf_str(lines);
+    pl_json_out_open(out, '[');
+    while (rest.len) {
+        const char *end = memchr(rest.ptr, '\n', rest.len);
+        size_t n = end ? (size_t)(end - rest.ptr) : rest.len;
+        pl_json_out_text(out, pl_str_slice(rest, 0, n));
+        rest = pl_str_slice(rest, n + 1, rest.len);
+    }
+    pl_json_out_close(out, ']');
+}
+
+static void fail_render(struct pl_exchange *x, enum pl_status status,
+                        const struct pl_rendered *made, const struct pl_error *err)
+{
+    struct pl_str rest = pl_buf_str(&made->problems);
+    if (status != PL_INVALID || !rest.len) {
+        fail_document(x, status, err);
+        return;
+    }
+    const char *stop = memchr(rest.ptr, '\n', rest.len);
+    size_t n = stop ? (size_t)(stop - rest.ptr) : rest.len;
+    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL, "%.*s", (int)n, rest.ptr);
+    if (x->reply.status == PL_OK)
+        x->reply.len--;
+    pl_buf_adds(&x->reply, ",\"errors\":[");
+    for (bool is_first = true; rest.len; is_first = false) {
+        const char *end = memchr(rest.ptr, '\n', rest.len);
+        size_t len = end ? (size_t)(end - rest.ptr) : rest.len;
+        pl_buf_adds(&x->reply, is_first ? "{\"pointer\":\"/variables\",\"detail\":"
+                                        : ",{\"pointer\":\"/variables\",\"detail\":");
+        pl_json_quote(&x->reply, pl_str_slice(rest, 0, len));
+        pl_buf_addc(&x->reply, '}');
+        rest = pl_str_slice(rest, len + 1, rest.len);
+    }
+    pl_buf_adds(&x->reply, "]}");
+}
+
+static void render_work(struct pl_exchange *x)
+{
+    struct pl_render_opts opts = {.is_preview = pl_body_bool(x, "preview", false)};
+    struct pl_rendered made;
+    struct pl_error err = {0};
+    if (read_vars(x, &opts) != PL_OK) {
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+        return;
+    }
+    if (!check_vars(x, &opts))
+        return;
+    pl_rendered_init(&made);
+    enum pl_status status = pl_render(document_of(x), &opts, &made, &err);
+    if (status == PL_OK) {
+        pl_buf_addc(&x->reply, '{');
+        put_document(x, "document", pl_buf_str(&made.out));
+        pl_buf_adds(&x->reply, ",\"notes\":");
+        struct pl_json_out out = pl_json_out(&x->reply);
+        put_lines(&out, &made.notes);
+        pl_buf_addc(&x->reply, '}');
+    } else {
+        fail_render(x, status, &made, &err);
+    }
+    pl_rendered_deinit(&made);
+}
+
+#define RUN(name)                                                                                  \
+    static void name##_run(struct pl_exchange *x)                                                  \
+    {                                                                                              \
+        pl_exchange_work(x, name##_work, NULL);                                                    \
+    }
+RUN(convert)
+RUN(detect)
+RUN(validate)
+RUN(lint)
+RUN(tokens)
+RUN(trim)
+RUN(render)
+#undef RUN
+
+#define ROUTE(name, summary, request, response)                                                    \
+    {                                                                                              \
+        PL_METHOD_POST, "/api/" #name, PL_ROUTE_LARGE | PL_ROUTE_IDEMPOTENT, name##_run, #name,    \
+            summary, "conversion", request, response, 200, NULL                                    \
+    }
+
+const struct pl_route pl_routes_convert[] = {
+    ROUTE(convert, "Translate a conversation into another format", "ConvertRequest", "Converted"),
+    ROUTE(detect, "Tell the format of a conversation", "DetectRequest", "Detected"),
+    ROUTE(validate, "Check a document against a schema", "ValidateRequest", "Validated"),
+    ROUTE(lint, "Find mistakes in a conversation", "LintRequest", "Linted"),
+    ROUTE(tokens, "Count the tokens of a conversation", "TokensRequest", "Counted"),
+    ROUTE(trim, "Make a conversation fit into a number of tokens", "TrimRequest", "Trimmed"),
+    ROUTE(render, "Fill in the variables of a prompt", "RenderRequest", "Rendered"),
+    {0},
+};

@@ -1,0 +1,449 @@
+/* Keys, users, tickets. Every answer is about the caller's own things; another's key is not found.
+ * What is changed is stored first and counts when that is durable. */
+#include "server/auth_int.h"
+#include "server/exchange_int.h"
+#include "server/hub.h"
+#include "server/shard_int.h"
+
+#include "base/utc.h"
+#include "json/write.h"
+
+/* What a handler has to remember until its batch is committed. */
+struct making {
+    struct pl_user_row user; /* of a new user; id empty: none */
+    struct pl_key_row key;
+    struct pl_id user_id, key_id;
+    uint8_t hash[32];
+    char plain[PL_KEY_SIZE + 1];
+};
+
+static struct pl_auth *auth_of(const struct pl_exchange *x)
+{
+    return x->shard->server->auth;
+}
+
+static void write_time(struct pl_json_out *out, const char *name, int64_t unix_ms)
+{
+    char text[PL_UTC_SIZE];
+    pl_json_out_key(out, name);
+    pl_utc_write(text, unix_ms);
+    if (unix_ms)
+        pl_json_out_text(out, (struct pl_str){text, PL_UTC_SIZE});
+    else
+        pl_json_out_null(out);
+}
+
+/* The ApiKey of seed 003; plain NULL: as it is ever after. */
+static void write_key(struct pl_json_out *out, const struct pl_key_row *key, const char *plain)
+{
+    char masked[32];
+    snprintf(masked, sizeof masked, "sk-parley-v1-...%.*s", PL_STR_ARG(key->last4));
+    pl_json_out_open(out, '{');
+    pl_json_out_key(out, "id");
+    pl_json_out_text(out, key->id);
+    pl_json_out_key(out, "name");
+    pl_json_out_text(out, key->name);
+    pl_json_out_key(out, "masked");
+    pl_json_out_text(out, pl_str_of(masked));
+    pl_json_out_key(out, "plaintext");
+    if (plain)
+        pl_json_out_text(out, pl_str_of(plain));
+    else
+        pl_json_out_null(out);
+    write_time(out, "created_at", key->created_ms);
+    write_time(out, "last_used_at", key->last_used_ms);
+    pl_json_out_close(out, '}');
+}
+
+static void write_user(struct pl_json_out *out, const struct pl_user_row *user)
+{
+    pl_json_out_key(out, "id");
+    pl_json_out_text(out, user->id);
+    pl_json_out_key(out, "name");
+    pl_json_out_text(out, user->name);
+    pl_json_out_key(out, "is_admin");
+    pl_json_out_bool(out, user->is_admin);
+    write_time(out, "created_at", user->created_ms);
+}
+
+static struct pl_user_row row_of(const struct pl_auth_user *user)
+{
+    return (struct pl_user_row){pl_str_of(user->id), pl_str_of(user->name), user->is_admin,
+                                user->created_ms};
+}
+
+/* --- making ---------------------------------------------------------------------------------- */
+
+static bool prepare_key(struct pl_exchange *x, struct making *making, struct pl_id_seed *seed,
+                        struct pl_str user_id, struct pl_str name)
+{
+    if (!pl_key_make(making->plain, making->hash))
+        return false;
+    making->key_id = pl_id_take(seed, "key_");
+    making->key = (struct pl_key_row){
+        .id = pl_str_of(making->key_id.text),
+        .user_id = user_id,
+        .name = name,
+        .hash = {(const char *)making->hash, 32},
+        .last4 = {making->plain + PL_KEY_SIZE - 4, 4},
+        .created_ms = seed->unix_ms,
+    };
+    x->state = making;
+    return true;
+}
+
+static void write_made(const struct making *making, const char *plain, struct pl_buf *to)
+{
+    struct pl_json_out out = pl_json_out(to);
+    if (!making->user.id.len) {
+        write_key(&out, &making->key, plain);
+        return;
+    }
+    pl_json_out_open(&out, '{');
+    write_user(&out, &making->user);
+    pl_json_out_key(&out, "key");
+    write_key(&out, &making->key, plain);
+    pl_json_out_close(&out, '}');
+}
+
+/* The plaintext is in this answer and nowhere else: what a repetition of the request gets, and what
+ * is stored for it, is without. */
+static void made(struct pl_exchange *x)
+{
+    struct making *making = x->state;
+    enum pl_status status = PL_OK;
+    PL_CLEANUP_BUF struct pl_buf kept;
+    pl_buf_init(&kept, 0);
+    if (making->user.id.len)
+        status = pl_auth_add_user(auth_of(x), &making->user);
+    if (status == PL_OK)
+        status = pl_auth_add_key(auth_of(x), &making->key);
+    write_made(making, NULL, &kept);
+    pl_exchange_own(x)->kept_reply = pl_arena_dup(&x->arena, pl_buf_str(&kept));
+    if (status != PL_OK || kept.status != PL_OK || !pl_exchange_own(x)->kept_reply.ptr) {
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+    } else {
+        x->status = 201;
+        write_made(making, making->plain, &x->reply);
+    }
+    pl_exchange_finish(x);
+}
+
+static void commit_made(struct pl_exchange *x, struct making *making)
+{
+    struct pl_batch *batch = pl_batch_create();
+    if (batch && making->user.id.len)
+        pl_batch_put_user(batch, &making->user);
+    if (batch)
+        pl_batch_put_key(batch, &making->key);
+    pl_exchange_commit(x, batch, made);
+}
+
+static void fail_memory(struct pl_exchange *x)
+{
+    pl_exchange_fail(x, PL_NOMEM, NULL);
+    pl_exchange_finish(x);
+}
+
+static void create_key(struct pl_exchange *x)
+{
+    struct making *making = pl_arena_zalloc(&x->arena, 1, sizeof *making);
+    struct pl_id_seed seed = pl_shard_seed(x->shard);
+    if (making && prepare_key(x, making, &seed, x->caller.user_id, pl_body_text(x, "name")))
+        commit_made(x, making);
+    else
+        fail_memory(x);
+}
+
+static void create_user(struct pl_exchange *x)
+{
+    struct making *making = pl_arena_zalloc(&x->arena, 1, sizeof *making);
+    struct pl_id_seed seed = pl_shard_seed(x->shard);
+    if (!making) {
+        fail_memory(x);
+        return;
+    }
+    making->user_id = pl_id_take(&seed, "user_");
+    making->user = (struct pl_user_row){
+        .id = pl_str_of(making->user_id.text),
+        .name = pl_body_text(x, "name"),
+        .is_admin = pl_body_bool(x, "is_admin", false),
+        .created_ms = seed.unix_ms,
+    };
+    if (prepare_key(x, making, &seed, making->user.id, PL_STR("first key")))
+        commit_made(x, making);
+    else
+        fail_memory(x);
+}
+
+static void login(struct pl_exchange *x)
+{
+    struct making *making = pl_arena_zalloc(&x->arena, 1, sizeof *making);
+    struct pl_id_seed seed = pl_shard_seed(x->shard);
+    struct pl_caller admin;
+    if (!making) {
+        fail_memory(x);
+        return;
+    }
+    if (!pl_auth_take_first_code(auth_of(x), pl_body_text(x, "code"))) {
+        pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL,
+                            "This code is wrong or was used; on the server's machine \"parley key "
+                            "create --name NAME\" makes a key.");
+        pl_exchange_finish(x);
+        return;
+    }
+    pl_auth_local_caller(auth_of(x), &x->arena, &admin);
+    if (admin.user_id.len && prepare_key(x, making, &seed, admin.user_id, PL_STR("first key"))) {
+        commit_made(x, making);
+    } else {
+        pl_auth_return_first_code(auth_of(x));
+        fail_memory(x);
+    }
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+struct listing {
+    struct pl_exchange *x;
+    struct pl_page_args args;
+    int64_t n_all, n_written;
+};
+
+static bool is_on_page(struct listing *listing)
+{
+    int64_t place = listing->n_all++;
+    bool is_on = place >= listing->args.offset && listing->n_written < (int64_t)listing->args.limit;
+    if (is_on && listing->n_written++)
+        pl_buf_addc(&listing->x->reply, ',');
+    return is_on;
+}
+
+static void list_key(void *ctx, const struct pl_auth_key *key)
+{
+    struct listing *listing = ctx;
+    if (!is_on_page(listing))
+        return;
+    struct pl_key_row row = pl_auth_key_row(key);
+    struct pl_json_out out = pl_json_out(&listing->x->reply);
+    write_key(&out, &row, NULL);
+}
+
+static void list_user(void *ctx, const struct pl_auth_user *user)
+{
+    struct listing *listing = ctx;
+    if (!is_on_page(listing))
+        return;
+    struct pl_user_row row = row_of(user);
+    struct pl_json_out out = pl_json_out(&listing->x->reply);
+    pl_json_out_open(&out, '{');
+    write_user(&out, &row);
+    pl_json_out_close(&out, '}');
+}
+
+static void list_keys(struct pl_exchange *x)
+{
+    struct listing listing = {.x = x};
+    if (pl_exchange_page_args(x, &listing.args)) {
+        pl_exchange_list_begin(x);
+        pl_auth_each_key(auth_of(x), x->caller.user_id, list_key, &listing);
+        pl_exchange_list_end(x, &listing.args, listing.n_all, (struct pl_str){0});
+    }
+    pl_exchange_finish(x);
+}
+
+static void list_users(struct pl_exchange *x)
+{
+    struct listing listing = {.x = x};
+    if (pl_exchange_page_args(x, &listing.args)) {
+        pl_exchange_list_begin(x);
+        pl_auth_each_user(auth_of(x), list_user, &listing);
+        pl_exchange_list_end(x, &listing.args, listing.n_all, (struct pl_str){0});
+    }
+    pl_exchange_finish(x);
+}
+
+static void show_me(struct pl_exchange *x)
+{
+    struct pl_auth_user user;
+    if (!pl_auth_find_user(auth_of(x), x->caller.user_id, &user)) {
+        pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL, NULL);
+    } else {
+        struct pl_user_row row = row_of(&user);
+        struct pl_json_out out = pl_json_out(&x->reply);
+        pl_json_out_open(&out, '{');
+        write_user(&out, &row);
+        pl_json_out_key(&out, "key_id");
+        if (x->caller.key_id.len)
+            pl_json_out_text(&out, x->caller.key_id);
+        else
+            pl_json_out_null(&out);
+        pl_json_out_close(&out, '}');
+    }
+    pl_exchange_finish(x);
+}
+
+/* --- changing -------------------------------------------------------------------------------- */
+
+static bool find_key(struct pl_exchange *x, struct pl_auth_key *ret_key)
+{
+    if (pl_auth_has_key(auth_of(x), x->caller.user_id, x->args[0], ret_key))
+        return true;
+    pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL, "There is no key with this id.");
+    pl_exchange_finish(x);
+    return false;
+}
+
+static void renamed(struct pl_exchange *x)
+{
+    struct pl_auth_key key;
+    pl_auth_rename_key(auth_of(x), x->caller.user_id, x->args[0], pl_body_text(x, "name"));
+    if (!find_key(x, &key))
+        return;
+    struct pl_key_row row = pl_auth_key_row(&key);
+    struct pl_json_out out = pl_json_out(&x->reply);
+    write_key(&out, &row, NULL);
+    pl_exchange_finish(x);
+}
+
+static void rename_key(struct pl_exchange *x)
+{
+    struct pl_auth_key key;
+    if (!find_key(x, &key))
+        return;
+    struct pl_key_row row = pl_auth_key_row(&key);
+    row.name = pl_body_text(x, "name");
+    struct pl_batch *batch = pl_batch_create();
+    if (batch)
+        pl_batch_put_key(batch, &row);
+    pl_exchange_commit(x, batch, renamed);
+}
+
+/* Nobody gets in with it any more, and who is in goes out. */
+static void revoke(struct pl_exchange *x, struct pl_str user_id, struct pl_str key_id)
+{
+    pl_auth_remove_key(auth_of(x), user_id, key_id);
+    pl_hub_close_key_everywhere(x->shard->server, key_id);
+}
+
+static void deleted(struct pl_exchange *x)
+{
+    revoke(x, x->caller.user_id, x->args[0]);
+    x->status = 204;
+    pl_exchange_finish(x);
+}
+
+static void delete_key(struct pl_exchange *x)
+{
+    struct pl_auth_key key;
+    if (!find_key(x, &key))
+        return;
+    struct pl_batch *batch = pl_batch_create();
+    if (batch)
+        pl_batch_delete_key(batch, x->caller.user_id, x->args[0]);
+    pl_exchange_commit(x, batch, deleted);
+}
+
+/* Keys of a user, gathered first: the table is locked while it is walked. */
+struct gathering {
+    struct pl_arena *arena;
+    struct gathered {
+        struct gathered *next;
+        struct pl_str id;
+    } * first;
+    bool has_failed;
+};
+
+static void gather(void *ctx, const struct pl_auth_key *key)
+{
+    struct gathering *gathering = ctx;
+    struct gathered *one = pl_arena_zalloc(gathering->arena, 1, sizeof *one);
+    if (one)
+        one->id = pl_arena_dup(gathering->arena, pl_str_of(key->id));
+    if (!one || !one->id.ptr) {
+        gathering->has_failed = true;
+        return;
+    }
+    one->next = gathering->first;
+    gathering->first = one;
+}
+
+static void deleted_all(struct pl_exchange *x)
+{
+    struct gathering *gathering = x->state;
+    for (const struct gathered *one = gathering->first; one; one = one->next)
+        revoke(x, x->args[0], one->id);
+    x->status = 204;
+    pl_exchange_finish(x);
+}
+
+static void delete_user_keys(struct pl_exchange *x)
+{
+    struct pl_auth_user user;
+    if (!pl_auth_find_user(auth_of(x), x->args[0], &user)) {
+        pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL, "There is no user with this id.");
+        pl_exchange_finish(x);
+        return;
+    }
+    struct gathering *gathering = pl_arena_zalloc(&x->arena, 1, sizeof *gathering);
+    struct pl_batch *batch = gathering ? pl_batch_create() : NULL;
+    if (!batch) {
+        fail_memory(x);
+        return;
+    }
+    gathering->arena = &x->arena;
+    pl_auth_each_key(auth_of(x), x->args[0], gather, gathering);
+    for (const struct gathered *one = gathering->first; one; one = one->next)
+        pl_batch_delete_key(batch, x->args[0], one->id);
+    x->state = gathering;
+    if (gathering->has_failed) {
+        pl_batch_destroy(batch);
+        fail_memory(x);
+        return;
+    }
+    pl_exchange_commit(x, batch, deleted_all);
+}
+
+static void make_ticket(struct pl_exchange *x)
+{
+    char ticket[PL_TICKET_SIZE + 1];
+    if (!pl_auth_ticket_make(auth_of(x), &x->caller, pl_loop_unix_ms(x->shard->loop), ticket)) {
+        fail_memory(x);
+        return;
+    }
+    x->status = 201;
+    pl_buf_addf(&x->reply, "{\"ticket\":\"%s\",\"expires_in\":30}", ticket);
+    pl_exchange_finish(x);
+}
+
+static const struct pl_route_param page_params[] = {
+    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":20}",
+     "How many at most"},
+    {"offset", "{\"type\":\"integer\",\"minimum\":0,\"default\":0}", "How many to leave out"},
+    {NULL, NULL, NULL},
+};
+
+const struct pl_route pl_routes_keys[] = {
+    {PL_METHOD_POST, "/api/login", PL_ROUTE_PUBLIC, login, "login",
+     "Exchange the one-time code of the first start for a key", "keys", "LoginRequest", "ApiKey",
+     201, NULL},
+    {PL_METHOD_GET, "/api/me", 0, show_me, "me_get", "Who is asking", "keys", NULL, "Me", 200,
+     NULL},
+    {PL_METHOD_POST, "/api/user/api-keys", PL_ROUTE_IDEMPOTENT, create_key, "api_key_create",
+     "Make a key; its plaintext is in this answer only", "keys", "ApiKeyCreate", "ApiKey", 201,
+     NULL},
+    {PL_METHOD_GET, "/api/user/api-keys", 0, list_keys, "api_key_list", "List your keys", "keys",
+     NULL, "ApiKeyList", 200, page_params},
+    {PL_METHOD_PATCH, "/api/user/api-keys/{id}", 0, rename_key, "api_key_update", "Rename a key",
+     "keys", "ApiKeyUpdate", "ApiKey", 200, NULL},
+    {PL_METHOD_DELETE, "/api/user/api-keys/{id}", 0, delete_key, "api_key_delete",
+     "Revoke a key; its sockets are closed at once", "keys", NULL, NULL, 204, NULL},
+    {PL_METHOD_POST, "/api/ws-tickets", 0, make_ticket, "ws_ticket_create",
+     "Make a ticket that opens one socket within 30 seconds", "keys", NULL, "WsTicket", 201, NULL},
+    {PL_METHOD_POST, "/api/users", PL_ROUTE_ADMIN | PL_ROUTE_IDEMPOTENT, create_user, "user_create",
+     "Make a user, with a first key", "keys", "UserCreate", "UserCreated", 201, NULL},
+    {PL_METHOD_GET, "/api/users", PL_ROUTE_ADMIN, list_users, "user_list", "List the users", "keys",
+     NULL, "UserList", 200, page_params},
+    {PL_METHOD_DELETE, "/api/users/{id}/api-keys", PL_ROUTE_ADMIN, delete_user_keys,
+     "user_api_keys_delete", "Revoke every key of a user", "keys", NULL, NULL, 204, NULL},
+    {0},
+};

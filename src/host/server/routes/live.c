@@ -1,0 +1,46 @@
+/* Live events: a socket for many sessions, or an event stream of one. */
+#include "server/asking.h"
+#include "server/hub.h"
+#include "server/route.h"
+
+static void socket_open(struct pl_exchange *x)
+{
+    pl_socket_open(x);
+}
+
+static void events_looked(struct pl_exchange *x, struct pl_ask *ask)
+{
+    pl_ask_deinit(ask);
+    if (x->method == PL_METHOD_HEAD) {
+        x->content_type = "text/event-stream";
+        pl_exchange_finish(x);
+        return;
+    }
+    pl_events_open(x, x->args[0]);
+}
+
+/* Looked at first, so that a session that is not the caller's is a plain 404. */
+static void events_open(struct pl_exchange *x)
+{
+    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_LOOK, x->args[0], events_looked);
+    if (ask)
+        pl_ask_send(ask);
+}
+
+static const struct pl_route_param socket_params[] = {
+    {"ticket", "{\"type\":\"string\"}", "From POST /api/ws-tickets"},
+    {NULL, NULL, NULL},
+};
+static const struct pl_route_param event_params[] = {
+    {"since", "{\"type\":\"string\"}", "EPOCH:SEQUENCE of the last event seen"},
+    {"content", "{\"type\":\"string\",\"enum\":[\"always\"]}", "Whole content in every patch"},
+    {NULL, NULL, NULL},
+};
+
+const struct pl_route pl_routes_live[] = {
+    {PL_METHOD_GET, "/api/ws", PL_ROUTE_PUBLIC | PL_ROUTE_ANY_REPLY, socket_open, "socket",
+     "Open a WebSocket (subprotocol parley.v1)", "live", NULL, NULL, 101, socket_params},
+    {PL_METHOD_GET, "/api/sessions/{id}/events", PL_ROUTE_ANY_REPLY, events_open, "session_events",
+     "Listen to a session as an event stream", "live", NULL, NULL, 200, event_params},
+    {0},
+};

@@ -1,0 +1,222 @@
+/* The service about itself: is it there, what can it do, how is it; and its backup. */
+#include "server/exchange_int.h"
+#include "server/shard_int.h"
+#include "server/server.h"
+
+#include "base/hash.h"
+#include "json/text.h"
+#include "json/write.h"
+#include "model/model.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char page[] =
+    "Parley keeps conversations as sessions of turns and streams them live.\n"
+    "\n"
+    "Everything but this page, /healthz, /readyz, /api/version and /openapi.json needs a key:\n"
+    "\n"
+    "    parley key create --name mine            on the server's machine: prints a key, once\n"
+    "    KEY=sk-parley-v1-...\n"
+    "\n"
+    "Then, with the address of this page as URL:\n"
+    "\n"
+    "    curl -H \"Authorization: Bearer $KEY\" $URL/api/me\n"
+    "    curl -H \"Authorization: Bearer $KEY\" $URL/api/models\n"
+    "    curl -H \"Authorization: Bearer $KEY\" --json '{\"intent\":\"first try\"}' "
+    "$URL/api/sessions\n"
+    "    curl -H \"Authorization: Bearer $KEY\" --json '{\"message\":\"hello world\"}' \\\n"
+    "        $URL/api/sessions/SESSION_ID/chat\n"
+    "    curl -H \"Authorization: Bearer $KEY\" -N $URL/api/sessions/SESSION_ID/events\n"
+    "    curl -H \"Authorization: Bearer $KEY\" $URL/api/sessions/SESSION_ID/messages\n"
+    "\n"
+    "All of it is described in /openapi.json.\n";
+
+/* security.md, 4: what the page of the program will need, and no more. */
+static const char page_policy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/* A text that is the same for everybody; its tag changes with it. */
+static void show_text(struct pl_exchange *x, struct pl_str text)
+{
+    char *tag = pl_arena_alloc(&x->arena, 32, 1);
+    if (!tag || !text.len) {
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+        return;
+    }
+    snprintf(tag, 32, "\"%016llx\"", (unsigned long long)pl_hash_quick(text));
+    pl_exchange_static(x, text, tag);
+}
+
+static void show_page(struct pl_exchange *x)
+{
+    x->content_type = "text/plain; charset=utf-8";
+    pl_exchange_header(x, "Content-Security-Policy", "%s", page_policy);
+    show_text(x, PL_STR(page));
+    pl_exchange_finish(x);
+}
+
+static void show_version(struct pl_exchange *x)
+{
+    const struct pl_store *store = x->shard->server->store;
+    pl_buf_add(&x->reply, PL_STR("{\"name\":\"parley\",\"version\":"));
+    pl_json_quote(&x->reply, pl_str_of(pl_server_version));
+    pl_buf_add(&x->reply, PL_STR(",\"api\":\"v1\",\"store\":"));
+    pl_json_quote(&x->reply, pl_str_of(pl_store_kind(store)));
+    pl_buf_addc(&x->reply, '}');
+    pl_exchange_finish(x);
+}
+
+static void show_health(struct pl_exchange *x)
+{
+    pl_buf_add(&x->reply, PL_STR("{\"status\":\"ok\"}"));
+    pl_exchange_finish(x);
+}
+
+static void show_ready(struct pl_exchange *x)
+{
+    const struct pl_server *server = x->shard->server;
+    if (atomic_load(&server->is_storage_bad))
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "The store has failed.");
+    else if (atomic_load(&server->is_draining))
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "The server is about to end.");
+    else
+        pl_buf_add(&x->reply, PL_STR("{\"status\":\"ready\"}"));
+    pl_exchange_finish(x);
+}
+
+static void write_metrics(struct pl_exchange *x)
+{
+    x->content_type = "text/plain; version=0.0.4; charset=utf-8";
+    pl_metrics_write(x->shard->server, &x->reply);
+}
+
+/* On a worker: it asks the kernel and the store. */
+static void show_metrics(struct pl_exchange *x)
+{
+    pl_exchange_work(x, write_metrics, NULL);
+}
+
+static void list_models(struct pl_exchange *x)
+{
+    const struct pl_model_info *model;
+    struct pl_json_out out = pl_json_out(&x->reply);
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "items");
+    pl_json_out_open(&out, '[');
+    for (size_t i = 0; (model = pl_model_at(i)); i++) {
+        pl_json_out_open(&out, '{');
+        pl_json_out_key(&out, "name");
+        pl_json_out_text(&out, pl_str_of(model->name));
+        pl_json_out_key(&out, "about");
+        pl_json_out_text(&out, pl_str_of(model->about));
+        pl_json_out_key(&out, "context_window");
+        pl_json_out_int(&out, model->context_window);
+        pl_json_out_close(&out, '}');
+    }
+    pl_json_out_close(&out, ']');
+    pl_json_out_key(&out, "default_model");
+    pl_json_out_text(&out, pl_str_of(x->shard->server->config->default_model));
+    pl_json_out_close(&out, '}');
+    pl_exchange_finish(x);
+}
+
+static void show_openapi(struct pl_exchange *x)
+{
+    show_text(x, pl_openapi_text());
+    pl_exchange_finish(x);
+}
+
+/* --- backup ---------------------------------------------------------------------------------- */
+
+static void backup_to_path(struct pl_exchange *x, const char *path)
+{
+    struct pl_error err = {0};
+    struct stat info = {0};
+    enum pl_status status = pl_store_backup(x->shard->server->store, path, &err);
+    if (status == PL_OK && stat(path, &info) != 0)
+        status = pl_fail(&err, PL_IO, "the backup cannot be found again: %s", strerror(errno));
+    if (status != PL_OK) {
+        pl_exchange_fail(x, status, &err);
+        return;
+    }
+    struct pl_json_out out = pl_json_out(&x->reply);
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "path");
+    pl_json_out_text(&out, pl_str_of(path));
+    pl_json_out_key(&out, "bytes");
+    pl_json_out_int(&out, info.st_size);
+    pl_json_out_close(&out, '}');
+}
+
+/* Into a file that has no name any more when it is sent: nothing is left behind. */
+static void backup_to_client(struct pl_exchange *x)
+{
+    struct pl_error err = {0};
+    char path[4096];
+    int n = snprintf(path, sizeof path, "%s/backup-%s.tmp", x->shard->server->config->data_dir,
+                     x->request_id);
+    enum pl_status status = PL_OK;
+    if (n < 0 || (size_t)n >= sizeof path)
+        status = pl_fail(&err, PL_INVALID, "the data directory has too long a name");
+    if (status == PL_OK)
+        status = pl_store_backup(x->shard->server->store, path, &err);
+    struct stat info = {0};
+    int fd = status == PL_OK ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (status == PL_OK && (fd < 0 || fstat(fd, &info) != 0))
+        status = pl_fail(&err, PL_IO, "the backup cannot be read: %s", strerror(errno));
+    unlink(path);
+    if (status != PL_OK) {
+        if (fd >= 0)
+            close(fd);
+        pl_exchange_fail(x, status, &err);
+        return;
+    }
+    x->content_type = "application/vnd.sqlite3";
+    pl_exchange_header(x, "Content-Disposition", "attachment; filename=\"parley-backup.db\"");
+    pl_exchange_file(x, fd, info.st_size);
+}
+
+static void run_backup(struct pl_exchange *x)
+{
+    struct pl_str path = pl_body_text(x, "path");
+    char *text = path.len ? pl_arena_zalloc(&x->arena, path.len + 1, 1) : NULL;
+    if (!path.len) {
+        backup_to_client(x);
+    } else if (!text) {
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+    } else {
+        memcpy(text, path.ptr, path.len);
+        backup_to_path(x, text);
+    }
+}
+
+static void back_up(struct pl_exchange *x)
+{
+    pl_exchange_work(x, run_backup, NULL);
+}
+
+const struct pl_route pl_routes_service[] = {
+    {PL_METHOD_GET, "/", PL_ROUTE_PUBLIC | PL_ROUTE_ANY_REPLY, show_page, "page_get",
+     "What to try first", "service", NULL, NULL, 200, NULL},
+    {PL_METHOD_GET, "/healthz", PL_ROUTE_PUBLIC, show_health, "healthz", "The process answers",
+     "service", NULL, "Health", 200, NULL},
+    {PL_METHOD_GET, "/readyz", PL_ROUTE_PUBLIC, show_ready, "readyz", "It takes work", "service",
+     NULL, "Health", 200, NULL},
+    {PL_METHOD_GET, "/api/version", PL_ROUTE_PUBLIC, show_version, "version_get",
+     "Which version this is", "service", NULL, "Version", 200, NULL},
+    {PL_METHOD_GET, "/openapi.json", PL_ROUTE_PUBLIC, show_openapi, "openapi_get",
+     "This description", "service", NULL, "AnyObject", 200, NULL},
+    {PL_METHOD_GET, "/metrics", PL_ROUTE_ANY_REPLY, show_metrics, "metrics_get",
+     "Counters for Prometheus", "service", NULL, NULL, 200, NULL},
+    {PL_METHOD_GET, "/api/models", 0, list_models, "model_list", "The models there are", "service",
+     NULL, "ModelList", 200, NULL},
+    {PL_METHOD_POST, "/api/admin/backup", PL_ROUTE_ADMIN, back_up, "backup_create",
+     "An online backup: into a file of the server, or as the answer", "service", "BackupRequest",
+     "Backup", 200, NULL},
+    {0},
+};

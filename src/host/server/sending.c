@@ -1,0 +1,180 @@
+/* An answer on its way out: the head and the first bytes of the body in one write, the rest as the
+ * kernel takes it. A file is read a piece at a time by a worker, and only when the piece before it
+ * has gone: a slow client costs one piece. */
+#include "server/exchange_int.h"
+
+#include "base/mem.h"
+#include "server/http_conn.h"
+#include "server/shard_int.h"
+
+#include <unistd.h>
+
+enum { PIECE_BYTES = 256 << 10 };
+
+/* What every answer says (security.md, 4): whatever it is, it is no page, no script and no frame.
+ */
+static const char plain_headers[] = "X-Content-Type-Options: nosniff\r\n"
+                                    "Referrer-Policy: no-referrer\r\n"
+                                    "Cross-Origin-Opener-Policy: same-origin\r\n"
+                                    "Cross-Origin-Resource-Policy: same-origin\r\n";
+static const char plain_policy[] =
+    "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'; base-uri 'none'\r\n";
+static const char plain_cache[] = "Cache-Control: no-store\r\n";
+
+static void add_number(struct pl_buf *to, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    pl_buf_add(to, (struct pl_str){digits + at, sizeof digits - at});
+}
+
+static bool has_line(const struct pl_buf *headers, const char *name)
+{
+    return headers->len && memmem(headers->ptr, headers->len, name, strlen(name));
+}
+
+static bool has_no_body(int status)
+{
+    return status == 204 || status == 304;
+}
+
+static void add_standard_headers(struct pl_exchange_own *own, struct pl_buf *to)
+{
+    struct pl_exchange *x = &own->x;
+    pl_buf_add(to, pl_shard_date(x->shard));
+    pl_buf_add(to, PL_STR("X-Request-Id: "));
+    pl_buf_adds(to, x->request_id);
+    pl_buf_add(to, PL_STR("\r\n"));
+    if (x->traceparent[0]) {
+        pl_buf_add(to, PL_STR("traceparent: "));
+        pl_buf_adds(to, x->traceparent);
+        pl_buf_add(to, PL_STR("\r\n"));
+    }
+    pl_buf_add(to, PL_STR(plain_headers));
+    if (!has_line(&x->headers, "Content-Security-Policy:"))
+        pl_buf_add(to, PL_STR(plain_policy));
+    if (!has_line(&x->headers, "Cache-Control:"))
+        pl_buf_add(to, PL_STR(plain_cache));
+}
+
+static void write_head(struct pl_exchange_own *own, uint64_t n_body)
+{
+    struct pl_exchange *x = &own->x;
+    struct pl_buf *to = &own->sending.head;
+    pl_buf_add(to, PL_STR("HTTP/1.1 "));
+    add_number(to, (uint64_t)x->status);
+    pl_buf_addc(to, ' ');
+    pl_buf_adds(to, pl_http_reason(x->status));
+    pl_buf_add(to, PL_STR("\r\n"));
+    add_standard_headers(own, to);
+    if (!has_no_body(x->status)) {
+        pl_buf_add(to, PL_STR("Content-Type: "));
+        pl_buf_adds(to, x->content_type);
+        pl_buf_add(to, PL_STR("\r\n"));
+    }
+    if (x->status != 204 && x->status != 304) {
+        pl_buf_add(to, PL_STR("Content-Length: "));
+        add_number(to, n_body);
+        pl_buf_add(to, PL_STR("\r\n"));
+    }
+    pl_buf_add(to, pl_buf_str(&x->headers));
+    if (own->must_close)
+        pl_buf_add(to, PL_STR("Connection: close\r\n"));
+    else if (x->head && x->head->is_http10)
+        pl_buf_add(to, PL_STR("Connection: keep-alive\r\n"));
+    pl_buf_add(to, PL_STR("\r\n"));
+}
+
+static enum pl_status begin(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    struct pl_sending *sending = &own->sending;
+    own->must_close =
+        own->must_close || x->conn->has_ended || atomic_load(&x->shard->server->is_draining);
+    sending->body = own->static_body.ptr ? own->static_body : pl_buf_str(&x->reply);
+    pl_reply_apply_range(own);
+    uint64_t n_body = sending->fd >= 0 ? (uint64_t)sending->n_left : sending->body.len;
+    if (x->method == PL_METHOD_HEAD || has_no_body(x->status)) {
+        sending->body = (struct pl_str){0};
+        sending->n_left = 0;
+    }
+    write_head(own, n_body);
+    sending->is_started = true;
+    return sending->head.status;
+}
+
+static void read_piece(struct pl_job *job)
+{
+    struct pl_exchange_own *own =
+        pl_exchange_own((struct pl_exchange *)((char *)job - offsetof(struct pl_exchange, job)));
+    struct pl_sending *sending = &own->sending;
+    size_t n = sending->n_left < PIECE_BYTES ? (size_t)sending->n_left : PIECE_BYTES;
+    ssize_t got = -1;
+    if (!sending->piece)
+        sending->piece = pl_mem_alloc(PIECE_BYTES, 1);
+    if (sending->piece)
+        got = pread(sending->fd, sending->piece, n, sending->fd_at);
+    sending->status = got > 0 ? PL_OK : PL_IO;
+    if (got > 0) {
+        sending->body = (struct pl_str){sending->piece, (size_t)got};
+        sending->fd_at += got;
+        sending->n_left -= got;
+    }
+}
+
+static void piece_is_read(struct pl_job *job)
+{
+    struct pl_exchange *x = (struct pl_exchange *)((char *)job - offsetof(struct pl_exchange, job));
+    pl_exchange_own(x)->sending.is_reading = false;
+    pl_task_wake(&x->task);
+}
+
+static void read_more(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    own->sending.is_reading = true;
+    x->job = (struct pl_job){.run = read_piece, .done = piece_is_read};
+    pl_workers_submit(x->shard->server->workers, x->shard->loop, &x->job);
+}
+
+enum pl_status pl_sending_go(struct pl_exchange_own *own, bool *ret_is_over)
+{
+    struct pl_sending *sending = &own->sending;
+    enum pl_status status = sending->is_started ? sending->status : begin(own);
+    while (status == PL_OK) {
+        struct pl_str head =
+            pl_str_slice(pl_buf_str(&sending->head), sending->n_head_sent, sending->head.len);
+        struct pl_str pieces[2] = {head, sending->body};
+        size_t n_all = head.len + sending->body.len, n_sent = 0;
+        if (n_all == 0)
+            break;
+        status = pl_conn_write(own->x.conn->conn, pieces, sending->body.len ? 2 : 1, &n_sent);
+        if (status != PL_OK)
+            break;
+        if (n_sent)
+            pl_http_conn_sent(own->x.conn);
+        size_t n_of_head = n_sent < head.len ? n_sent : head.len;
+        sending->n_head_sent += n_of_head;
+        sending->body = pl_str_slice(sending->body, n_sent - n_of_head, sending->body.len);
+        if (n_sent < n_all)
+            return PL_OK;
+    }
+    if (status == PL_OK && sending->n_left)
+        read_more(own);
+    else if (status == PL_OK)
+        *ret_is_over = true;
+    return status;
+}
+
+void pl_sending_reset(struct pl_sending *sending)
+{
+    struct pl_buf head = sending->head;
+    if (sending->fd >= 0)
+        close(sending->fd);
+    pl_mem_free(sending->piece);
+    pl_buf_clear(&head);
+    *sending = (struct pl_sending){.head = head, .fd = -1};
+}

@@ -1,0 +1,490 @@
+/* The server from start to end.
+ *
+ * Start: sockets are bound first, so that a port that is taken is known at once and clients wait in
+ * the queue rather than being refused; then the store is opened and what a crash left is settled;
+ * then the shards accept. Nothing that is not needed for the first answer is made before it.
+ *
+ * End: on SIGTERM every shard stops accepting, tells its sockets, waits for running turns up to the
+ * limit, and shuts its sessions down; when all have, the loops stop and all is closed. A second
+ * signal ends at once. */
+#include "server/server.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "io/clock.h"
+#include "io/tree.h"
+#include "server/auth_int.h"
+#include "server/driver.h"
+#include "server/gate.h"
+#include "server/http_conn.h"
+#include "server/hub.h"
+#include "server/request_schema.h"
+#include "server/running.h"
+#include "server/shard_int.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <sodium/randombytes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char pl_server_version[] = PARLEY_VERSION;
+
+enum {
+    CARE_MS = 60000,
+    DRAIN_LOOK_MS = 20,
+    EXIT_SECOND_SIGNAL = 1,
+    EXIT_STORE_FAILED = 4,
+};
+
+/* --- what shards share ----------------------------------------------------------------------- */
+
+struct pl_shard *pl_shard_of_session(struct pl_server *server, struct pl_str session_id)
+{
+    return server->shards[pl_hash(session_id) % server->n_shards];
+}
+
+struct pl_id_seed pl_shard_seed(struct pl_shard *shard)
+{
+    struct pl_shard_own *own = pl_shard_own(shard);
+    if (own->n_random < 2) {
+        randombytes_buf(own->random, sizeof own->random);
+        own->n_random = sizeof own->random / sizeof *own->random;
+    }
+    struct pl_id_seed seed = {.unix_ms = pl_loop_unix_ms(shard->loop)};
+    seed.random[0] = own->random[--own->n_random];
+    seed.random[1] = own->random[--own->n_random];
+    return seed;
+}
+
+struct pl_str pl_shard_date(struct pl_shard *shard)
+{
+    struct pl_shard_own *own = pl_shard_own(shard);
+    int64_t now_s = pl_loop_unix_ms(shard->loop) / 1000;
+    if (now_s != own->date_s) {
+        memcpy(own->date, "Date: ", 6);
+        pl_http_date_write(own->date + 6, now_s);
+        memcpy(own->date + 6 + PL_HTTP_DATE_SIZE, "\r\n", 2);
+        own->date_s = now_s;
+    }
+    return (struct pl_str){own->date, sizeof own->date};
+}
+
+/* --- sockets --------------------------------------------------------------------------------- */
+
+static enum pl_status add_unix(struct pl_server_own *own, const char *path, bool is_control,
+                               struct pl_error *err)
+{
+    enum pl_status status = pl_socket_listen_unix(path, &own->sockets[own->n_sockets], err);
+    if (status == PL_OK)
+        own->is_control[own->n_sockets++] = is_control;
+    return status;
+}
+
+/* The control socket is also what keeps a second server away from the same data. */
+static enum pl_status open_sockets(struct pl_server_own *own, struct pl_error *err)
+{
+    const struct pl_server_config *config = own->server.config;
+    char control[PATH_MAX];
+    int n = snprintf(control, sizeof control, "%s/parley.sock", config->data_dir);
+    if (n < 0 || (size_t)n >= sizeof control)
+        return pl_fail(err, PL_INVALID, "the name of the data directory is too long");
+    enum pl_status status = add_unix(own, control, true, err);
+    if (status == PL_CONFLICT)
+        return pl_fail(err, PL_CONFLICT,
+                       "another server is running with the data in %s; end it first, or give "
+                       "another --data",
+                       config->data_dir);
+    size_t n_given = 0;
+    if (status == PL_OK)
+        status = pl_socket_from_systemd(own->sockets + own->n_sockets,
+                                        PL_MAX_SOCKETS - own->n_sockets - 2, &n_given, err);
+    if (status != PL_OK)
+        return status;
+    own->n_sockets += n_given;
+    if (!n_given) {
+        status =
+            pl_socket_listen_tcp(config->host, config->port, &own->sockets[own->n_sockets], err);
+        own->n_sockets += status == PL_OK;
+    }
+    if (status == PL_OK && config->unix_path)
+        status = add_unix(own, config->unix_path, false, err);
+    return status;
+}
+
+static void on_accept(void *ctx, struct pl_conn *conn)
+{
+    struct pl_accepting *accepting = ctx;
+    pl_http_conn_open(accepting->shard, conn, accepting->is_control);
+}
+
+static void on_exhausted(void *ctx)
+{
+    struct pl_accepting *accepting = ctx;
+    pl_log_say(accepting->shard->server->log, accepting->shard, PL_LOG_WARNING,
+               "no file descriptor is free for another connection; it waits. Raise the limit "
+               "(ulimit -n)");
+}
+
+static enum pl_status start_listeners(struct pl_shard_own *shard, struct pl_error *err)
+{
+    struct pl_server_own *own = pl_server_own(shard->shard.server);
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; status == PL_OK && i < own->n_sockets; i++) {
+        shard->accepting[i] = (struct pl_accepting){&shard->shard, own->is_control[i]};
+        struct pl_listener_config config = {
+            .socket = &own->sockets[i],
+            .tls = own->sockets[i].is_unix ? NULL : own->server.tls,
+            .on_accept = on_accept,
+            .on_exhausted = on_exhausted,
+            .ctx = &shard->accepting[i],
+        };
+        status = pl_listener_start(shard->shard.loop, &config, &shard->listeners[i], err);
+    }
+    return status;
+}
+
+static void stop_listeners(struct pl_shard_own *shard)
+{
+    for (size_t i = 0; i < PL_MAX_SOCKETS; i++)
+        pl_listener_stop(PL_TAKE(shard->listeners[i]));
+}
+
+/* --- once a minute --------------------------------------------------------------------------- */
+
+static void cared(void *ctx, enum pl_status status, const struct pl_error *err)
+{
+    struct pl_server_own *own = ctx;
+    if (status != PL_OK)
+        pl_log_say(own->server.log, own->server.shards[0], PL_LOG_WARNING,
+                   "the times keys were used at could not be stored: %s", err->message);
+}
+
+/* When keys were used, and old idempotency keys out. */
+static void care(struct pl_timer *timer)
+{
+    struct pl_server_own *own =
+        (struct pl_server_own *)((char *)timer - offsetof(struct pl_server_own, care));
+    struct pl_loop *loop = own->server.shards[0]->loop;
+    struct pl_batch *batch = pl_batch_create();
+    if (batch) {
+        pl_auth_put_used(own->server.auth, batch);
+        pl_batch_expire_idempotency(batch, pl_loop_unix_ms(loop) - PL_IDEMPOTENCY_KEPT_MS);
+        pl_store_submit(own->server.store, loop, batch, cared, own);
+    }
+    pl_timer_start(loop, timer, CARE_MS, care);
+}
+
+/* --- the end --------------------------------------------------------------------------------- */
+
+static struct pl_shard_own *shard_of_letter(struct pl_letter *letter, size_t offset)
+{
+    return (struct pl_shard_own *)((char *)letter - offset);
+}
+
+static void on_drained(struct pl_letter *letter)
+{
+    struct pl_shard_own *shard = shard_of_letter(letter, offsetof(struct pl_shard_own, drained));
+    struct pl_server_own *own = pl_server_own(shard->shard.server);
+    if (++own->n_drained < own->server.n_shards)
+        return;
+    for (size_t i = 0; i < own->server.n_shards; i++)
+        pl_loop_stop(own->server.shards[i]->loop);
+}
+
+static void on_shut_down(void *ctx)
+{
+    struct pl_shard_own *shard = ctx;
+    shard->drained.open = on_drained;
+    pl_loop_post(shard->shard.server->shards[0]->loop, &shard->drained);
+}
+
+static void look_at_drain(struct pl_timer *timer)
+{
+    struct pl_shard_own *shard =
+        (struct pl_shard_own *)((char *)timer - offsetof(struct pl_shard_own, drain_timer));
+    struct pl_loop *loop = shard->shard.loop;
+    bool is_quiet = pl_drivers_n_running(shard->shard.drivers) == 0 && shard->n_exchanges == 0 &&
+                    pl_hub_n_sockets(shard->shard.hub) == 0;
+    if (is_quiet || pl_loop_now_ms(loop) >= shard->drain_until_ms)
+        pl_drivers_shut_down(shard->shard.drivers, on_shut_down, shard);
+    else
+        pl_timer_start(loop, timer, DRAIN_LOOK_MS, look_at_drain);
+}
+
+static void drain(struct pl_letter *letter)
+{
+    struct pl_shard_own *shard = shard_of_letter(letter, offsetof(struct pl_shard_own, drain));
+    stop_listeners(shard);
+    for (struct pl_http_conn *conn = shard->shard.conns, *next; conn; conn = next) {
+        next = conn->next;
+        pl_http_conn_retire(conn);
+    }
+    pl_hub_go_away(shard->shard.hub);
+    shard->drain_until_ms =
+        pl_loop_now_ms(shard->shard.loop) + shard->shard.server->config->drain_ms;
+    look_at_drain(&shard->drain_timer);
+}
+
+static void on_signal(void *ctx, int number)
+{
+    struct pl_server_own *own = ctx;
+    if (own->is_ending) {
+        pl_log_say(own->server.log, NULL, PL_LOG_WARNING, "a second signal: ending at once");
+        _exit(EXIT_SECOND_SIGNAL);
+    }
+    own->is_ending = true;
+    atomic_store(&own->server.is_draining, true);
+    pl_systemd_notify("STOPPING=1");
+    pl_log_say(own->server.log, own->server.shards[0], PL_LOG_INFO,
+               "%s: finishing what runs, then ending", number == SIGINT ? "SIGINT" : "SIGTERM");
+    for (size_t i = 0; i < own->server.n_shards; i++) {
+        struct pl_shard_own *shard = pl_shard_own(own->server.shards[i]);
+        shard->drain.open = drain;
+        pl_loop_post(shard->shard.loop, &shard->drain);
+    }
+}
+
+/* A commit whose fate nobody knows: nothing more may be said, and the next start recovers. */
+static void on_store_fatal(void *ctx, const struct pl_error *err)
+{
+    struct pl_server_own *own = ctx;
+    atomic_store(&own->server.is_storage_bad, true);
+    pl_log_say(own->server.log, NULL, PL_LOG_ERROR,
+               "the store failed and nothing more can be acknowledged: %s", err->message);
+    _exit(EXIT_STORE_FAILED);
+}
+
+/* --- the beginning --------------------------------------------------------------------------- */
+
+static enum pl_status make_data_dir(const char *path, struct pl_error *err)
+{
+    char inside[PATH_MAX];
+    int n = snprintf(inside, sizeof inside, "%s/parley.db", path);
+    if (n < 0 || (size_t)n >= sizeof inside)
+        return pl_fail(err, PL_INVALID, "the name of the data directory is too long");
+    if (pl_path_is_directory(path))
+        return PL_OK;
+    enum pl_status status = pl_path_make_parents(inside, err);
+    if (status == PL_OK && chmod(path, 0700) != 0)
+        return pl_fail(err, PL_IO, "%s cannot be made private: %s", path, strerror(errno));
+    return status;
+}
+
+static enum pl_status open_store(struct pl_server_own *own, struct pl_error *err)
+{
+    const struct pl_server_config *config = own->server.config;
+    char url[PATH_MAX + 32];
+    snprintf(url, sizeof url, "sqlite:%s/parley.db", config->data_dir);
+    struct pl_store_config store = {
+        .url = config->store_url ? config->store_url : url,
+        .on_fatal = on_store_fatal,
+        .ctx = own,
+    };
+    size_t n_recovered = 0;
+    enum pl_status status = pl_store_open(&store, &own->server.store, err);
+    if (status == PL_OK)
+        status = pl_drivers_recover(own->server.store, &n_recovered, err);
+    if (status == PL_OK && n_recovered)
+        pl_log_say(own->server.log, NULL, PL_LOG_INFO,
+                   "%zu sessions were running when the server ended; they are interrupted now",
+                   n_recovered);
+    return status;
+}
+
+static enum pl_status make_shard(struct pl_server_own *own, size_t index, struct pl_error *err)
+{
+    struct pl_shard_own *shard = pl_mem_alloc(1, sizeof *shard);
+    if (!shard)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    *shard = (struct pl_shard_own){.shard = {.index = index, .server = &own->server}};
+    own->server.shards[index] = &shard->shard;
+    own->server.n_shards = index + 1;
+    enum pl_status status = pl_loop_create(&shard->shard.loop, err);
+    if (status == PL_OK)
+        status = pl_hub_create(&shard->shard, &shard->shard.hub);
+    if (status == PL_OK)
+        status = pl_drivers_create(&shard->shard, &shard->shard.drivers);
+    return status;
+}
+
+static size_t n_shards_of(const struct pl_server_config *config)
+{
+    long n = config->n_shards ? (long)config->n_shards : sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > PL_MAX_SHARDS ? PL_MAX_SHARDS : (size_t)n;
+}
+
+static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
+{
+    const struct pl_server_config *config = own->server.config;
+    enum pl_status status = pl_gate_check_config(config, err);
+    if (status == PL_OK)
+        status = make_data_dir(config->data_dir, err);
+    if (status == PL_OK)
+        status = open_sockets(own, err);
+    if (status == PL_OK && config->tls_cert)
+        status = pl_tls_create(config->tls_cert, config->tls_key, &own->server.tls, err);
+    if (status == PL_OK)
+        status = open_store(own, err);
+    if (status == PL_OK)
+        status = pl_auth_create(own->server.store, &own->server.auth, err);
+    if (status == PL_OK) {
+        own->server.running = pl_running_create();
+        status = own->server.running ? PL_OK : PL_NOMEM;
+    }
+    if (status == PL_OK)
+        status =
+            pl_workers_create(config->n_workers ? config->n_workers : 4, &own->server.workers, err);
+    for (size_t i = 0; status == PL_OK && i < n_shards_of(config); i++)
+        status = make_shard(own, i, err);
+    for (size_t i = 0; status == PL_OK && i < own->server.n_shards; i++)
+        status = start_listeners(pl_shard_own(own->server.shards[i]), err);
+    struct pl_loop *first = own->server.n_shards ? own->server.shards[0]->loop : NULL;
+    if (status == PL_OK)
+        status = pl_loop_on_signal(first, SIGTERM, on_signal, own);
+    if (status == PL_OK)
+        status = pl_loop_on_signal(first, SIGINT, on_signal, own);
+    return status;
+}
+
+/* --- what a person sees ---------------------------------------------------------------------- */
+
+/* The first address a client can use: "http://127.0.0.1:8787", or the path of a Unix socket. */
+static void write_url(const struct pl_server_own *own, char *to, size_t size)
+{
+    const struct pl_server_config *config = own->server.config;
+    bool is_v6 = strchr(config->host, ':') != NULL;
+    for (size_t i = 0; i < own->n_sockets; i++)
+        if (!own->sockets[i].is_unix) {
+            snprintf(to, size, "%s://%s%s%s:%u", own->server.tls ? "https" : "http",
+                     is_v6 ? "[" : "", config->host, is_v6 ? "]" : "", own->sockets[i].port);
+            return;
+        }
+    snprintf(to, size, "unix:%s", config->unix_path ? config->unix_path : config->data_dir);
+}
+
+/* In one piece: whoever reads the first line has the others. */
+static void greet(struct pl_server_own *own, void (*say)(void *ctx, const char *text), void *ctx)
+{
+    char url[512], text[2048];
+    const char *code = pl_auth_first_code(own->server.auth);
+    write_url(own, url, sizeof url);
+    int n = snprintf(text, sizeof text, "Parley %s is ready at %s/\n", pl_server_version, url);
+    if (code && n > 0)
+        snprintf(text + n, sizeof text - (size_t)n,
+                 "First start: this link makes you its administrator, once:\n"
+                 "  %s/#login=%s\n"
+                 "or, for a key: curl --json '{\"code\":\"%s\"}' %s/api/login\n",
+                 url, code, code, url);
+    say(ctx, text);
+    pl_systemd_notify("READY=1");
+}
+
+/* --- running --------------------------------------------------------------------------------- */
+
+static void *run_shard(void *ctx)
+{
+    struct pl_shard_own *shard = ctx;
+    pl_loop_run(shard->shard.loop);
+    return NULL;
+}
+
+static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, const char *text),
+                          void *ctx, struct pl_error *err)
+{
+    for (size_t i = 1; i < own->server.n_shards; i++) {
+        struct pl_shard_own *shard = pl_shard_own(own->server.shards[i]);
+        int failure = pthread_create(&shard->thread, NULL, run_shard, shard);
+        if (failure) {
+            for (size_t k = 1; k < i; k++)
+                pl_loop_stop(own->server.shards[k]->loop);
+            return pl_fail(err, PL_IO, "no thread for a shard: %s", strerror(failure));
+        }
+        shard->has_thread = true;
+    }
+    pl_timer_start(own->server.shards[0]->loop, &own->care, CARE_MS, care);
+    greet(own, say, ctx);
+    pl_loop_run(own->server.shards[0]->loop);
+    return PL_OK;
+}
+
+/* What is on its way to a hub or a driver comes when the loop is destroyed: the hub is still there
+ * then, and whoever looks for a driver finds none. */
+static void close_shard(struct pl_shard_own *shard)
+{
+    stop_listeners(shard);
+    while (shard->shard.conns)
+        pl_http_conn_close(shard->shard.conns);
+    pl_hub_drop_all(shard->shard.hub);
+    pl_drivers_destroy(shard->shard.drivers);
+    shard->shard.drivers = NULL;
+}
+
+static void store_used(struct pl_server_own *own)
+{
+    struct pl_batch *batch = own->server.auth ? pl_batch_create() : NULL;
+    struct pl_error err = {0};
+    if (!batch)
+        return;
+    if (!pl_auth_put_used(own->server.auth, batch))
+        pl_batch_destroy(batch);
+    else if (pl_store_commit(own->server.store, batch, &err) != PL_OK)
+        pl_log_say(own->server.log, NULL, PL_LOG_WARNING,
+                   "the times keys were used at could not be stored: %s", err.message);
+}
+
+/* Accepts what is half-built. */
+static void close_all(struct pl_server_own *own)
+{
+    struct pl_server *server = &own->server;
+    for (size_t i = 0; i < server->n_shards; i++)
+        if (pl_shard_own(server->shards[i])->has_thread)
+            pthread_join(pl_shard_own(server->shards[i])->thread, NULL);
+    pl_workers_destroy(server->workers);
+    if (server->n_shards && server->shards[0]->loop)
+        pl_timer_stop(server->shards[0]->loop, &own->care);
+    for (size_t i = 0; i < server->n_shards; i++)
+        close_shard(pl_shard_own(server->shards[i]));
+    store_used(own);
+    /* Letters that were on the way are opened here, and find everything they need. */
+    for (size_t i = 0; i < server->n_shards; i++)
+        pl_loop_destroy(server->shards[i]->loop);
+    pl_store_close(server->store);
+    for (size_t i = 0; i < server->n_shards; i++) {
+        pl_hub_destroy(server->shards[i]->hub);
+        pl_exchange_free_spares(server->shards[i]);
+        pl_mem_free(pl_shard_own(server->shards[i]));
+    }
+    pl_auth_destroy(server->auth);
+    pl_running_destroy(server->running);
+    pl_tls_destroy(server->tls);
+    for (size_t i = 0; i < own->n_sockets; i++)
+        pl_socket_close(&own->sockets[i]);
+    pl_request_schemas_free();
+    pl_log_destroy(server->log);
+    pthread_mutex_destroy(&own->claims_lock);
+    pl_mem_free(own);
+}
+
+enum pl_status pl_server_run(const struct pl_server_config *config,
+                             void (*say)(void *ctx, const char *text), void *ctx,
+                             struct pl_error *err)
+{
+    struct pl_server_own *own = pl_mem_alloc(1, sizeof *own);
+    if (!own)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    *own = (struct pl_server_own){.server = {.config = config}};
+    pthread_mutex_init(&own->claims_lock, NULL);
+    own->server.started_ms = pl_clock_unix_ms();
+    own->server.log = pl_log_create(config->log_level, config->is_log_json);
+    pl_fd_limit_raise();
+    enum pl_status status =
+        own->server.log ? prepare(own, err) : pl_fail(err, PL_NOMEM, "out of memory");
+    if (status == PL_OK)
+        status = run(own, say, ctx, err);
+    close_all(own);
+    return status;
+}

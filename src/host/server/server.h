@@ -1,0 +1,18 @@
+/* The server from start to end: opens, recovers, listens, drains, closes. */
+#ifndef PL_SERVER_SERVER_H
+#define PL_SERVER_SERVER_H
+
+#include "server/config.h"
+#include "server/shard.h"
+
+/* Runs until SIGTERM or SIGINT. `say` gets what a person should see when it is ready, once: lines
+ * with the address and, on the first start, the one-time link. PL_OK after an orderly end;
+ * otherwise *err says what kept it from starting. */
+enum pl_status pl_server_run(const struct pl_server_config *config,
+                             void (*say)(void *ctx, const char *text), void *ctx,
+                             struct pl_error *err);
+
+/* The version of this program, as `parley version` says it. */
+extern const char pl_server_version[];
+
+#endif

@@ -1,0 +1,53 @@
+/* A shard: a thread with its loop, its connections and its sessions. Shards share the store, the
+ * workers, the keys and the configuration, and otherwise exchange letters. */
+#ifndef PL_SERVER_SHARD_H
+#define PL_SERVER_SHARD_H
+
+#include "io/conn.h"
+#include "io/loop.h"
+#include "server/config.h"
+#include "server/metrics.h"
+#include "store/store.h"
+
+#define PL_MAX_SHARDS 64
+
+struct pl_auth;
+struct pl_hub;
+struct pl_drivers;
+struct pl_http_conn;
+struct pl_log;
+struct pl_running;
+
+struct pl_server {
+    const struct pl_server_config *config;  /* borrowed */
+    struct pl_store *store;                 /* owned */
+    struct pl_workers *workers;             /* owned */
+    struct pl_auth *auth;                   /* owned; thread-safe inside */
+    struct pl_log *log;                     /* owned; thread-safe inside */
+    struct pl_running *running; /* owned; thread-safe inside: see running.h */
+    struct pl_tls *tls;                     /* owned; NULL: plain */
+    struct pl_shard *shards[PL_MAX_SHARDS]; /* owned */
+    size_t n_shards;
+    int64_t started_ms;           /* unix */
+    _Atomic(bool) is_draining;    /* no new work; going away */
+    _Atomic(bool) is_storage_bad; /* a commit's fate is unknown: nothing may be acknowledged */
+};
+
+struct pl_shard {
+    size_t index;
+    struct pl_server *server;   /* borrowed */
+    struct pl_loop *loop;       /* owned */
+    struct pl_hub *hub;         /* owned: sockets that listen to sessions */
+    struct pl_drivers *drivers; /* owned: sessions that live here */
+    struct pl_metrics metrics;  /* counters of this thread; summed by /metrics */
+    struct pl_http_conn *conns; /* owned; all HTTP connections, newest first */
+    size_t n_conns;             /* with the sockets: what max_connections counts */
+};
+
+/* The shard that owns a session. */
+struct pl_shard *pl_shard_of_session(struct pl_server *server, struct pl_str session_id);
+
+/* New ids and randomness on this shard, now. */
+struct pl_id_seed pl_shard_seed(struct pl_shard *shard);
+
+#endif

@@ -1,0 +1,64 @@
+/* What the server and a shard have besides what everybody may see: sockets, threads, spares. */
+#ifndef PL_SERVER_SHARD_INT_H
+#define PL_SERVER_SHARD_INT_H
+
+#include "server/log.h"
+#include "server/shard.h"
+
+#include <pthread.h>
+
+#define PL_MAX_SOCKETS 8
+
+struct pl_exchange_own;
+struct pl_claim;
+
+struct pl_server_own {
+    struct pl_server server;                  /* first */
+    struct pl_socket sockets[PL_MAX_SOCKETS]; /* owned */
+    bool is_control[PL_MAX_SOCKETS];
+    size_t n_sockets;
+    pthread_mutex_t claims_lock;
+    struct pl_claim *claims; /* Idempotency-Keys of requests that run; under the lock */
+    size_t n_drained;        /* shards; on the first one's thread */
+    bool is_ending;
+    struct pl_timer care; /* once a minute, on the first shard */
+};
+
+static inline struct pl_server_own *pl_server_own(struct pl_server *server)
+{
+    return (struct pl_server_own *)server;
+}
+
+struct pl_shard_own {
+    struct pl_shard shard; /* first */
+    pthread_t thread;
+    bool has_thread;
+    struct pl_listener *listeners[PL_MAX_SOCKETS]; /* owned */
+    struct pl_accepting {
+        struct pl_shard *shard;
+        bool is_control;
+    } accepting[PL_MAX_SOCKETS];    /* what each listener gives back */
+    struct pl_exchange_own *spares; /* owned */
+    size_t n_spares;
+    size_t n_exchanges;  /* at work */
+    int64_t date_s;      /* second of `date` */
+    char date[37];       /* "Date: …\r\n" */
+    uint64_t random[64]; /* drawn ahead; a system call each time would be half of an id's price */
+    size_t n_random;
+    struct pl_turn_end log_end;
+    /* The end: */
+    struct pl_letter drain;
+    struct pl_timer drain_timer;
+    int64_t drain_until_ms;
+    struct pl_letter drained;
+};
+
+static inline struct pl_shard_own *pl_shard_own(struct pl_shard *shard)
+{
+    return (struct pl_shard_own *)shard;
+}
+
+/* The Date line of this second. */
+struct pl_str pl_shard_date(struct pl_shard *shard);
+
+#endif

@@ -1,0 +1,12 @@
+/* W3C trace context (Level 1): the caller's trace goes on in our logs and in the answer. */
+#ifndef PL_SERVER_TRACE_H
+#define PL_SERVER_TRACE_H
+
+#include "server/exchange.h"
+
+/* Fills x->traceparent when the request has a valid one: the same trace, a span of our own. */
+void pl_trace_continue(struct pl_exchange *x);
+/* The 32 digits of the trace; empty without one. */
+struct pl_str pl_trace_id(const struct pl_exchange *x);
+
+#endif

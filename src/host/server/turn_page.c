@@ -1,0 +1,110 @@
+#include "server/turn_page.h"
+
+#include "json/number.h"
+#include "json/text.h"
+
+enum pl_status pl_look_read(struct pl_arena *arena, struct pl_str reply, int64_t position,
+                            struct pl_look *ret_look, struct pl_error *err)
+{
+    struct pl_look look = {.position = position};
+    struct pl_json_opts opts = {.max_nodes = 16000000, .max_depth = 128};
+    enum pl_status status = pl_json_parse(arena, reply, &opts, &look.doc, err);
+    if (status == PL_OK)
+        *ret_look = look;
+    return status;
+}
+
+struct pl_str pl_look_member(const struct pl_look *look, const char *name)
+{
+    const struct pl_json_node *node = pl_json_get(&look->doc, look->doc.root, pl_str_of(name));
+    return node ? pl_json_span(&look->doc, node) : PL_STR("null");
+}
+
+/* A turn of either source. */
+struct entry {
+    int64_t sequence;
+    const struct pl_turn_row *row; /* NULL: open */
+    struct pl_str open;            /* its projection */
+};
+
+static int64_t member_int(const struct pl_look *look, const struct pl_json_node *turn,
+                          const char *name)
+{
+    const struct pl_json_node *node = pl_json_get(&look->doc, turn, pl_str_of(name));
+    int64_t value = -1;
+    if (!node || !pl_json_number_int64(pl_json_span(&look->doc, node), &value))
+        return -1;
+    return value;
+}
+
+static bool is_wanted(const struct pl_turn_query *query, const struct pl_look *look,
+                      const struct pl_json_node *turn, int64_t sequence)
+{
+    const struct pl_json_node *loop = pl_json_get(&look->doc, turn, PL_STR("loop_id"));
+    if (query->loop_id.len && !(loop && pl_json_text_is(&look->doc, loop, query->loop_id)))
+        return false;
+    return sequence > query->after && sequence < query->before;
+}
+
+/* Open turns first, then the finished ones of the store; sorted afterwards. */
+static size_t gather(const struct pl_turn_query *query, const struct pl_look *look,
+                     const struct pl_turn_page *page, struct entry *entries)
+{
+    size_t n = 0;
+    const struct pl_json_node *open = pl_json_get(&look->doc, look->doc.root, PL_STR("open_turns"));
+    for (const struct pl_json_node *turn = pl_json_first(open); turn < pl_json_end(open);
+         turn = pl_json_next(turn)) {
+        int64_t sequence = member_int(look, turn, "sequence");
+        if (is_wanted(query, look, turn, sequence))
+            entries[n++] = (struct entry){sequence, NULL, pl_json_span(&look->doc, turn)};
+    }
+    for (size_t i = 0; i < page->n_items; i++)
+        if (page->items[i].last_event <= look->position)
+            entries[n++] = (struct entry){page->items[i].sequence, &page->items[i], {0}};
+    return n;
+}
+
+/* By insertion: both parts are sorted already, and one of them is short. */
+static void sort_entries(struct entry *entries, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct entry entry = entries[i];
+        size_t at = i;
+        while (at && entry.sequence < entries[at - 1].sequence) {
+            entries[at] = entries[at - 1];
+            at--;
+        }
+        entries[at] = entry;
+    }
+}
+
+enum pl_status pl_turn_page_write(struct pl_store *store, struct pl_arena *arena,
+                                  const struct pl_turn_query *query, const struct pl_look *look,
+                                  struct pl_buf *to, bool *ret_has_more, struct pl_error *err)
+{
+    struct pl_turn_query finished = *query;
+    finished.is_terminal_only = true;
+    struct pl_turn_page page;
+    enum pl_status status = pl_store_turn_list(store, arena, &finished, &page, err);
+    if (status != PL_OK)
+        return status;
+    const struct pl_json_node *open = pl_json_get(&look->doc, look->doc.root, PL_STR("open_turns"));
+    struct entry *entries =
+        pl_arena_alloc(arena, page.n_items + pl_json_count(open) + 1, sizeof *entries);
+    if (!entries)
+        return PL_NOMEM;
+    size_t n = gather(query, look, &page, entries);
+    sort_entries(entries, n);
+    size_t n_over = n > query->limit ? n - query->limit : 0;
+    size_t first = query->is_newest_first ? n_over : 0;
+    for (size_t i = first; i < first + n - n_over; i++) {
+        if (i > first)
+            pl_buf_addc(to, ',');
+        if (!entries[i].row)
+            pl_buf_add(to, entries[i].open);
+        else if ((status = pl_turn_row_write(entries[i].row, to)) != PL_OK)
+            return status;
+    }
+    *ret_has_more = page.has_more || n_over;
+    return to->status;
+}

@@ -1,0 +1,25 @@
+/* A page of turns as a reader sees it at one position: finished ones from the store, open ones from
+ * the session's memory, in the order of their place. */
+#ifndef PL_SERVER_TURN_PAGE_H
+#define PL_SERVER_TURN_PAGE_H
+
+#include "json/json.h"
+#include "store/store.h"
+
+/* What PL_ASK_LOOK answered. */
+struct pl_look {
+    struct pl_json_doc doc; /* arena */
+    int64_t position;
+};
+enum pl_status pl_look_read(struct pl_arena *arena, struct pl_str reply, int64_t position,
+                            struct pl_look *ret_look, struct pl_error *err);
+/* The JSON of a member: "session", "questions", "queue". */
+struct pl_str pl_look_member(const struct pl_look *look, const char *name);
+
+/* Appends the projections, separated by commas. Turns that changed after the position are taken as
+ * they were: from the look. Blocking: on a worker. */
+enum pl_status pl_turn_page_write(struct pl_store *store, struct pl_arena *arena,
+                                  const struct pl_turn_query *query, const struct pl_look *look,
+                                  struct pl_buf *to, bool *ret_has_more, struct pl_error *err);
+
+#endif

@@ -1,0 +1,67 @@
+/* A batch is a list of statements with their parameters: nothing is left to decide when the writer
+ * has it, and no record's type is known here. */
+#include "store/store_int.h"
+#include "base/mem.h"
+
+struct pl_batch *pl_batch_create(void)
+{
+    struct pl_batch *batch = pl_mem_alloc(1, sizeof *batch);
+    if (!batch)
+        return NULL;
+    memset(batch, 0, offsetof(struct pl_batch, space));
+    pl_arena_init_in(&batch->arena, 0, batch->space, sizeof batch->space);
+    batch->end = &batch->first;
+    return batch;
+}
+
+void pl_batch_destroy(struct pl_batch *batch)
+{
+    if (!batch)
+        return;
+    pl_arena_deinit(&batch->arena);
+    pl_mem_free(batch);
+}
+
+size_t pl_batch_n_writes(const struct pl_batch *batch)
+{
+    return batch->n_writes;
+}
+
+static bool copy_values(struct pl_batch *batch, struct pl_write *write,
+                        const struct pl_params *params)
+{
+    for (size_t i = 0; i < params->n; i++) {
+        struct pl_value value = params->values[i];
+        if (value.bytes.len) {
+            value.bytes = pl_arena_dup(&batch->arena, value.bytes);
+            if (!value.bytes.ptr)
+                return false;
+        } else if (value.bytes.ptr) {
+            value.bytes.ptr = "";
+        }
+        write->values[write->n++] = value;
+        batch->n_bytes += value.bytes.len;
+    }
+    return true;
+}
+
+void pl_batch_write(struct pl_batch *batch, enum pl_sql sql, const struct pl_params *params)
+{
+    if (batch->status != PL_OK)
+        return;
+    if (params->status != PL_OK) {
+        batch->status = params->status;
+        return;
+    }
+    struct pl_write *write =
+        pl_arena_alloc(&batch->arena, 1, sizeof *write + params->n * sizeof(struct pl_value));
+    if (write)
+        *write = (struct pl_write){.sql = sql};
+    if (!write || !copy_values(batch, write, params)) {
+        batch->status = pl_fail(&batch->err, PL_NOMEM, "out of memory while a change was prepared");
+        return;
+    }
+    *batch->end = write;
+    batch->end = &write->next;
+    batch->n_writes++;
+}

@@ -1,0 +1,132 @@
+/* Users, their keys, and the links they share. */
+#include "store/store_int.h"
+
+void pl_batch_put_user(struct pl_batch *batch, const struct pl_user_row *user)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, user->id, "user_");
+    pl_params_text(&params, user->name);
+    pl_params_int(&params, user->is_admin);
+    pl_params_int(&params, user->created_ms);
+    pl_batch_write(batch, PL_SQL_USER_PUT, &params);
+}
+
+enum pl_status pl_store_user_list(struct pl_store *store, struct pl_arena *arena,
+                                  struct pl_user_row **ret_users, size_t *ret_n,
+                                  struct pl_error *err)
+{
+    struct pl_list list = {.size = sizeof(struct pl_user_row)};
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, PL_SQL_USER_LIST, &(struct pl_params){0});
+    while (pl_read_next(&read)) {
+        struct pl_user_row *user = pl_read_add(&read, &list);
+        if (user)
+            *user = (struct pl_user_row){
+                .id = pl_read_id(&read, 0, "user_"),
+                .name = pl_read_text(&read, 1),
+                .is_admin = pl_read_int(&read, 2),
+                .created_ms = pl_read_int(&read, 3),
+            };
+    }
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK) {
+        *ret_users = list.items;
+        *ret_n = list.n;
+    }
+    return status;
+}
+
+void pl_batch_put_key(struct pl_batch *batch, const struct pl_key_row *key)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, key->id, "key_");
+    pl_params_id(&params, key->user_id, "user_");
+    pl_params_text(&params, key->name);
+    pl_params_bytes(&params, key->hash);
+    pl_params_text(&params, key->last4);
+    pl_params_int(&params, key->created_ms);
+    pl_params_int(&params, key->last_used_ms);
+    pl_batch_write(batch, PL_SQL_KEY_PUT, &params);
+}
+
+void pl_batch_delete_key(struct pl_batch *batch, struct pl_str user_id, struct pl_str id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, id, "key_");
+    pl_params_id(&params, user_id, "user_");
+    pl_batch_write(batch, PL_SQL_KEY_DELETE, &params);
+}
+
+enum pl_status pl_store_key_list(struct pl_store *store, struct pl_arena *arena,
+                                 struct pl_str user_id, struct pl_key_row **ret_keys, size_t *ret_n,
+                                 struct pl_error *err)
+{
+    struct pl_list list = {.size = sizeof(struct pl_key_row)};
+    struct pl_params params = {0};
+    if (user_id.ptr)
+        pl_params_id(&params, user_id, "user_");
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, user_id.ptr ? PL_SQL_KEY_LIST : PL_SQL_KEY_LIST_ALL, &params);
+    while (pl_read_next(&read)) {
+        struct pl_key_row *key = pl_read_add(&read, &list);
+        if (key)
+            *key = (struct pl_key_row){
+                .id = pl_read_id(&read, 0, "key_"),
+                .user_id = pl_read_id(&read, 1, "user_"),
+                .name = pl_read_text(&read, 2),
+                .hash = pl_read_text(&read, 3),
+                .last4 = pl_read_text(&read, 4),
+                .created_ms = pl_read_int(&read, 5),
+                .last_used_ms = pl_read_int(&read, 6),
+            };
+    }
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK) {
+        *ret_keys = list.items;
+        *ret_n = list.n;
+    }
+    return status;
+}
+
+void pl_batch_put_share(struct pl_batch *batch, const struct pl_share_row *share)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, share->session_id, "sess_");
+    pl_params_id(&params, share->user_id, "user_");
+    pl_params_id(&params, share->id, "share_");
+    pl_params_bytes(&params, share->hash);
+    pl_params_int(&params, share->created_ms);
+    pl_batch_write(batch, PL_SQL_SHARE_PUT, &params);
+}
+
+void pl_batch_delete_shares(struct pl_batch *batch, struct pl_str user_id, struct pl_str session_id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, session_id, "sess_");
+    pl_params_id(&params, user_id, "user_");
+    pl_batch_write(batch, PL_SQL_SHARE_DELETE, &params);
+}
+
+enum pl_status pl_store_share_find(struct pl_store *store, struct pl_arena *arena,
+                                   struct pl_str hash, struct pl_share_row *ret_share,
+                                   struct pl_error *err)
+{
+    struct pl_params params = {0};
+    pl_params_bytes(&params, hash);
+    struct pl_share_row share;
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, PL_SQL_SHARE_FIND, &params);
+    bool was_found = pl_read_next(&read);
+    if (was_found)
+        share = (struct pl_share_row){
+            .id = pl_read_id(&read, 0, "share_"),
+            .user_id = pl_read_id(&read, 1, "user_"),
+            .session_id = pl_read_id(&read, 2, "sess_"),
+            .hash = pl_read_text(&read, 3),
+            .created_ms = pl_read_int(&read, 4),
+        };
+    enum pl_status status = pl_read_end_one(&read, was_found, "share link");
+    if (status == PL_OK)
+        *ret_share = share;
+    return status;
+}

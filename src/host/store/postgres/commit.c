@@ -1,0 +1,282 @@
+/* Group commit over a network: BEGIN, the statements of all batches and COMMIT go out together and
+ * cost one round trip (libpq's pipeline mode). When a statement fails, the whole is rolled back and
+ * each batch is tried again alone, so that it fails or not for its own sake.
+ *
+ * A connection that is cut between COMMIT and its answer leaves open what happened. So each process
+ * has a row in the table commits, and every transaction first writes its number there:
+ *
+ *     group 41: UPDATE commits SET number = 41 WHERE writer = … (only in generation 7)
+ *     … cut …
+ *     again:    UPDATE commits SET generation = 8 … RETURNING number
+ *
+ * The second waits for the row, should the server still be busy with the first; then the number
+ * says whether group 41 is durable; and the new generation makes it fail if it comes in even later.
+ * An acknowledged batch is neither lost nor made twice. */
+#include "store/postgres/postgres_int.h"
+#include "io/clock.h"
+#include "io/entropy.h"
+
+#include <poll.h>
+#include <time.h>
+
+enum { RECONNECT_MS = 30000, FIRST_PAUSE_MS = 20, LAST_PAUSE_MS = 2000, MAX_ATTEMPTS = 5 };
+enum { COMMIT_ROWS_KEPT_MS = 24 * 3600 * 1000 };
+
+/* What became of one transaction. */
+enum outcome {
+    COMMITTED, /* durable */
+    FAILED,    /* rolled back; a batch was at fault, or the server is */
+    CUT,       /* nobody knows */
+};
+
+struct transaction {
+    struct postgres_db *db;
+    struct pl_batch **batches;
+    size_t n_batches;
+    struct pl_batch *culprit; /* of FAILED: whose statement it was; NULL: nobody's */
+    enum pl_status status;    /* of FAILED */
+    struct pl_error err;
+};
+
+/* --- a place in the table -------------------------------------------------------------------- */
+
+enum pl_status postgres_ready(struct pl_db *base, struct pl_error *err)
+{
+    struct postgres_db *db = (struct postgres_db *)base;
+    int64_t now_ms = pl_clock_unix_s() * 1000;
+    if (!pl_entropy_fill(db->writer, sizeof db->writer))
+        return pl_fail(err, PL_IO, "the system has no randomness to give");
+    struct pl_value enter[] = {
+        {PL_VALUE_BYTES, .bytes = {db->writer, sizeof db->writer}},
+        {PL_VALUE_INT, .number = now_ms},
+    };
+    struct pl_value forget = {PL_VALUE_INT, .number = now_ms - COMMIT_ROWS_KEPT_MS};
+    enum pl_status status = base->ops->query(base, PL_SQL_COMMIT_FORGET, &forget, 1, err);
+    base->ops->finish(base);
+    if (status == PL_OK) {
+        status = base->ops->query(base, PL_SQL_COMMIT_ENTER, enter, 2, err);
+        base->ops->finish(base);
+    }
+    return status;
+}
+
+static void pause_ms(int64_t ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+/* Connects anew and enters the next generation; *ret_number is the last transaction that is
+ * durable. Tries for half a minute: a server that restarts is back by then. */
+static enum pl_status resume(struct postgres_db *db, int64_t *ret_number, struct pl_error *err)
+{
+    struct pl_value writer = {PL_VALUE_BYTES, .bytes = {db->writer, sizeof db->writer}};
+    int64_t deadline_ms = pl_clock_ms() + RECONNECT_MS;
+    for (int64_t wait_ms = FIRST_PAUSE_MS;; wait_ms *= 2) {
+        enum pl_status status = postgres_connect(db, err);
+        if (status == PL_OK)
+            status = db->base.ops->query(&db->base, PL_SQL_COMMIT_RESUME, &writer, 1, err);
+        bool has_row = status == PL_OK && libpq.PQntuples(db->result) == 1;
+        if (has_row) {
+            *ret_number = postgres_number(db->result, 0, 0);
+            db->generation = postgres_number(db->result, 0, 1);
+        }
+        db->base.ops->finish(&db->base);
+        if (has_row)
+            return PL_OK;
+        if (status == PL_OK)
+            return pl_fail(err, PL_IO, "the database has forgotten this writer: it was replaced");
+        if (pl_clock_ms() >= deadline_ms)
+            return status;
+        pause_ms(wait_ms < LAST_PAUSE_MS ? wait_ms : LAST_PAUSE_MS);
+    }
+}
+
+/* --- one transaction ------------------------------------------------------------------------- */
+
+static bool send_statement(struct postgres_db *db, enum pl_sql sql, const struct pl_value *values,
+                           size_t n)
+{
+    struct postgres_values spelled;
+    postgres_spell(values, n, &spelled);
+    char name[16];
+    snprintf(name, sizeof name, "s%d", (int)sql);
+    return libpq.PQsendQueryPrepared(db->conn, name, (int)n, spelled.values, spelled.lengths,
+                                     spelled.formats, 1);
+}
+
+static bool send_plain(struct postgres_db *db, const char *text)
+{
+    return libpq.PQsendQueryParams(db->conn, text, 0, NULL, NULL, NULL, NULL, 1);
+}
+
+/* BEGIN, the mark, every statement, COMMIT. */
+static bool send_all(const struct transaction *transaction)
+{
+    struct postgres_db *db = transaction->db;
+    struct pl_value mark[] = {
+        {PL_VALUE_BYTES, .bytes = {db->writer, sizeof db->writer}},
+        {PL_VALUE_INT, .number = db->number},
+        {PL_VALUE_INT, .number = db->generation},
+    };
+    bool is_sent = libpq.PQenterPipelineMode(db->conn) && send_plain(db, "BEGIN") &&
+                   send_statement(db, PL_SQL_COMMIT_MARK, mark, 3);
+    for (size_t i = 0; is_sent && i < transaction->n_batches; i++)
+        for (const struct pl_write *write = transaction->batches[i]->first; is_sent && write;
+             write = write->next)
+            is_sent = send_statement(db, write->sql, write->values, write->n);
+    return is_sent && send_plain(db, "COMMIT") && libpq.PQpipelineSync(db->conn);
+}
+
+/* The next result, while what was not sent yet goes out: neither side may wait for the other. */
+static bool next_result(struct postgres_db *db, PGresult **ret_result)
+{
+    for (;;) {
+        int is_unsent = libpq.PQflush(db->conn);
+        if (is_unsent < 0)
+            return false;
+        if (!libpq.PQisBusy(db->conn))
+            break;
+        struct pollfd wait = {libpq.PQsocket(db->conn), POLLIN | (is_unsent ? POLLOUT : 0), 0};
+        if (poll(&wait, 1, -1) > 0 && wait.revents & (POLLIN | POLLERR | POLLHUP) &&
+            !libpq.PQconsumeInput(db->conn))
+            return false;
+    }
+    *ret_result = libpq.PQgetResult(db->conn);
+    return postgres_is_connected(db);
+}
+
+/* One statement's answer: its result and the NULL behind it. The first failure is kept, those that
+ * follow from it are not. False: the connection is gone. */
+static bool take_answer(struct transaction *transaction, struct pl_batch *batch)
+{
+    struct postgres_db *db = transaction->db;
+    PGresult *result = NULL, *end = NULL;
+    bool is_alive = next_result(db, &result);
+    ExecStatusType outcome = libpq.PQresultStatus(result);
+    if (is_alive && outcome != PGRES_COMMAND_OK && outcome != PGRES_TUPLES_OK &&
+        outcome != PGRES_PIPELINE_ABORTED && transaction->status == PL_OK) {
+        transaction->culprit = batch;
+        transaction->status = postgres_fail(db, result, "a change was written", &transaction->err);
+    }
+    libpq.PQclear(result);
+    if (is_alive && result)
+        is_alive = next_result(db, &end);
+    libpq.PQclear(end);
+    return is_alive && result && !end;
+}
+
+static bool take_all(struct transaction *transaction)
+{
+    PGresult *sync = NULL;
+    bool is_alive = take_answer(transaction, NULL) && take_answer(transaction, NULL);
+    for (size_t i = 0; is_alive && i < transaction->n_batches; i++)
+        for (size_t k = 0; is_alive && k < transaction->batches[i]->n_writes; k++)
+            is_alive = take_answer(transaction, transaction->batches[i]);
+    is_alive = is_alive && take_answer(transaction, NULL) && next_result(transaction->db, &sync);
+    libpq.PQclear(sync);
+    return is_alive && libpq.PQexitPipelineMode(transaction->db->conn);
+}
+
+/* All statements must be known to the server before: one that is prepared in between would be
+ * skipped with the rest after a failure. */
+static enum pl_status prepare_all(struct transaction *transaction)
+{
+    struct postgres_db *db = transaction->db;
+    enum pl_status status = postgres_prepare(db, PL_SQL_COMMIT_MARK, &transaction->err);
+    for (size_t i = 0; status == PL_OK && i < transaction->n_batches; i++)
+        for (const struct pl_write *write = transaction->batches[i]->first;
+             status == PL_OK && write; write = write->next)
+            status = postgres_prepare(db, write->sql, &transaction->err);
+    return status;
+}
+
+static enum outcome run_transaction(struct transaction *transaction)
+{
+    struct postgres_db *db = transaction->db;
+    transaction->culprit = NULL;
+    transaction->status = prepare_all(transaction);
+    if (transaction->status != PL_OK)
+        return postgres_is_connected(db) ? FAILED : CUT;
+    libpq.PQsetnonblocking(db->conn, 1);
+    bool is_alive = send_all(transaction) && take_all(transaction);
+    if (!is_alive)
+        return CUT;
+    libpq.PQsetnonblocking(db->conn, 0);
+    if (transaction->status == PL_OK)
+        return COMMITTED;
+    if (db->base.ops->script(&db->base, "ROLLBACK", NULL) != PL_OK)
+        return CUT;
+    return FAILED;
+}
+
+/* --- groups ---------------------------------------------------------------------------------- */
+
+/* A server that went away while nothing was under way: no doubt about anything yet. */
+static bool is_alive(struct postgres_db *db)
+{
+    return postgres_is_connected(db) && libpq.PQconsumeInput(db->conn) && postgres_is_connected(db);
+}
+
+/* COMMITTED or FAILED, with certainty; anything but PL_OK: it could not be found out. */
+static enum pl_status settle(struct transaction *transaction, enum outcome *ret_outcome,
+                             struct pl_error *err)
+{
+    struct postgres_db *db = transaction->db;
+    int64_t durable = 0;
+    if (!is_alive(db)) {
+        transaction->culprit = NULL;
+        transaction->status = resume(db, &durable, &transaction->err);
+        *ret_outcome = FAILED;
+        if (transaction->status != PL_OK)
+            return PL_OK;
+    }
+    db->number++;
+    for (int i = 0; i < MAX_ATTEMPTS; i++) {
+        *ret_outcome = run_transaction(transaction);
+        if (*ret_outcome != CUT)
+            return PL_OK;
+        enum pl_status status = resume(db, &durable, err);
+        if (status != PL_OK)
+            return status;
+        if (durable == db->number) {
+            *ret_outcome = COMMITTED;
+            return PL_OK;
+        }
+    }
+    transaction->culprit = NULL;
+    transaction->status = pl_fail(&transaction->err, PL_IO,
+                                  "the connection to the database was lost again and again");
+    *ret_outcome = FAILED;
+    return PL_OK;
+}
+
+static enum pl_status commit_some(struct postgres_db *db, struct pl_batch **batches, size_t n,
+                                  bool *ret_is_settled, struct pl_error *err)
+{
+    struct transaction transaction = {.db = db, .batches = batches, .n_batches = n};
+    enum outcome outcome;
+    enum pl_status status = settle(&transaction, &outcome, err);
+    if (status != PL_OK)
+        return status;
+    bool is_nobodys = outcome == FAILED && !transaction.culprit && !postgres_is_connected(db);
+    *ret_is_settled = outcome == COMMITTED || n == 1 || is_nobodys;
+    for (size_t i = 0; outcome == FAILED && *ret_is_settled && i < n; i++) {
+        batches[i]->status = transaction.status;
+        batches[i]->err = transaction.err;
+    }
+    return PL_OK;
+}
+
+enum pl_status postgres_commit(struct pl_db *base, struct pl_batch **batches, size_t n,
+                               struct pl_error *err)
+{
+    struct postgres_db *db = (struct postgres_db *)base;
+    bool is_settled = false;
+    enum pl_status status = commit_some(db, batches, n, &is_settled, err);
+    for (size_t i = 0; status == PL_OK && !is_settled && i < n; i++) {
+        bool is_one_settled;
+        status = commit_some(db, &batches[i], 1, &is_one_settled, err);
+    }
+    return status;
+}

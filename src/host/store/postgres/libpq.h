@@ -1,0 +1,53 @@
+/* libpq, loaded when the first store in PostgreSQL is opened. Linked in, it would bring two dozen
+ * libraries (Kerberos, LDAP …) into every start of the program, and triple its time to begin. */
+#ifndef PL_STORE_POSTGRES_LIBPQ_H
+#define PL_STORE_POSTGRES_LIBPQ_H
+
+#include "base/status.h"
+
+#include <libpq-fe.h>
+
+#define LIBPQ_TABLE(X)                                                                             \
+    X(PQconnectdbParams)                                                                           \
+    X(PQfinish)                                                                                    \
+    X(PQstatus)                                                                                    \
+    X(PQerrorMessage)                                                                              \
+    X(PQsocket)                                                                                    \
+    X(PQsetnonblocking)                                                                            \
+    X(PQsetNoticeProcessor)                                                                        \
+    X(PQparameterStatus)                                                                           \
+    X(PQexec)                                                                                      \
+    X(PQexecParams)                                                                                \
+    X(PQprepare)                                                                                   \
+    X(PQexecPrepared)                                                                              \
+    X(PQenterPipelineMode)                                                                         \
+    X(PQexitPipelineMode)                                                                          \
+    X(PQpipelineSync)                                                                              \
+    X(PQsendQueryParams)                                                                           \
+    X(PQsendQueryPrepared)                                                                         \
+    X(PQflush)                                                                                     \
+    X(PQisBusy)                                                                                    \
+    X(PQconsumeInput)                                                                              \
+    X(PQgetResult)                                                                                 \
+    X(PQresultStatus)                                                                              \
+    X(PQresultErrorField)                                                                          \
+    X(PQntuples)                                                                                   \
+    X(PQgetvalue)                                                                                  \
+    X(PQgetlength)                                                                                 \
+    X(PQgetisnull)                                                                                 \
+    X(PQftype)                                                                                     \
+    X(PQclear)
+
+struct libpq {
+#define X(name) __typeof__(&name) name;
+    LIBPQ_TABLE(X)
+#undef X
+};
+
+/* Filled by libpq_load; constant from then on. */
+extern struct libpq libpq;
+
+/* Any thread, any number of times. PL_IO when the library is not installed. */
+enum pl_status libpq_load(struct pl_error *err);
+
+#endif

@@ -1,0 +1,347 @@
+/* One connection to PostgreSQL: opening, statements, rows, what its codes mean. Everything goes as
+ * parameters of prepared statements, in binary. */
+#include "store/postgres/postgres_int.h"
+#include "base/buf.h"
+#include "base/mem.h"
+
+/* pg_type.dat */
+enum { OID_BYTES = 17, OID_INT = 20, OID_TEXT = 25 };
+
+/* --- failures -------------------------------------------------------------------------------- */
+
+/* By the first characters of SQLSTATE; the first that fits counts. */
+static const struct {
+    const char *state;
+    enum pl_status status;
+    const char *sentence;
+} failures[] = {
+    {"23502", PL_NOT_FOUND, "what the change belongs to is not there"},
+    {"23", PL_CONFLICT, "it was done before"},
+    {"53100", PL_LIMIT, "the database's disk is full: make room and try again"},
+    {"53200", PL_NOMEM, "the database is out of memory"},
+    {"55P03", PL_IO, "the database was locked for 5 s: try again"},
+};
+
+static const char *first_line(const char *text, char *to, size_t size)
+{
+    snprintf(to, size, "%.*s", (int)strcspn(text, "\n"), text);
+    return to;
+}
+
+enum pl_status postgres_fail(struct postgres_db *db, const PGresult *result, const char *what,
+                             struct pl_error *err)
+{
+    char why[200];
+    const char *state = result ? libpq.PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    const char *message = result ? libpq.PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    first_line(message    ? message
+               : db->conn ? libpq.PQerrorMessage(db->conn)
+                          : "no connection",
+               why, sizeof why);
+    for (size_t i = 0; state && i < sizeof failures / sizeof *failures; i++)
+        if (strncmp(state, failures[i].state, strlen(failures[i].state)) == 0)
+            return pl_fail(err, failures[i].status, "%s (%s)", failures[i].sentence, why);
+    return pl_fail(err, PL_IO, "the database failed while %s (%s)", what, why);
+}
+
+/* --- connecting ------------------------------------------------------------------------------ */
+
+static void ignore_notice(void *ctx, const char *message)
+{
+    (void)ctx;
+    (void)message;
+}
+
+bool postgres_is_connected(const struct postgres_db *db)
+{
+    return db->conn && libpq.PQstatus(db->conn) == CONNECTION_OK;
+}
+
+static void disconnect(struct postgres_db *db)
+{
+    libpq.PQclear(db->result);
+    db->result = NULL;
+    libpq.PQfinish(db->conn);
+    db->conn = NULL;
+    memset(db->is_prepared, 0, sizeof db->is_prepared);
+}
+
+/* A cut network is noticed within about half a minute; what the URL says counts more. */
+enum pl_status postgres_connect(struct postgres_db *db, struct pl_error *err)
+{
+    const char *const names[] = {
+        "connect_timeout",  "keepalives_idle",  "keepalives_interval",
+        "keepalives_count", "tcp_user_timeout", "fallback_application_name",
+        "client_encoding",  "dbname",           NULL};
+    const char *const values[] = {"10", "10", "5", "3", "30000", "parley", "UTF8", db->url, NULL};
+    disconnect(db);
+    db->conn = libpq.PQconnectdbParams(names, values, 1);
+    if (!db->conn)
+        return pl_fail(err, PL_NOMEM, "out of memory while the store was opened");
+    if (libpq.PQstatus(db->conn) != CONNECTION_OK)
+        return postgres_fail(db, NULL, "the store was opened", err);
+    libpq.PQsetNoticeProcessor(db->conn, ignore_notice, NULL);
+    return db->base.ops->script(&db->base, "SET lock_timeout = '5s'", err);
+}
+
+static void close_db(struct pl_db *base)
+{
+    struct postgres_db *db = (struct postgres_db *)base;
+    if (!db)
+        return;
+    disconnect(db);
+    pl_mem_free(db->url);
+    pl_mem_free(db);
+}
+
+/* --- statements ------------------------------------------------------------------------------ */
+
+/* ?1 as $1. */
+static void spell_text(const char *text, struct pl_buf *to)
+{
+    for (; *text; text++)
+        pl_buf_addc(to, *text == '?' ? '$' : *text);
+    pl_buf_addc(to, '\0');
+}
+
+enum pl_status postgres_prepare(struct postgres_db *db, enum pl_sql sql, struct pl_error *err)
+{
+    if (db->is_prepared[sql])
+        return PL_OK;
+    Oid types[PL_PARAMS_MAX];
+    const char *letters = pl_sql_texts[sql].types;
+    int n = 0;
+    for (; letters[n]; n++)
+        types[n] = letters[n] == 'i' ? OID_INT : letters[n] == 't' ? OID_TEXT : OID_BYTES;
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    spell_text(pl_sql_texts[sql].text, &text);
+    if (text.status != PL_OK)
+        return pl_fail(err, text.status, "out of memory while a statement was prepared");
+    char name[16];
+    snprintf(name, sizeof name, "s%d", (int)sql);
+    PGresult *result = libpq.PQprepare(db->conn, name, text.ptr, n, types);
+    bool is_prepared = libpq.PQresultStatus(result) == PGRES_COMMAND_OK;
+    enum pl_status status =
+        is_prepared ? PL_OK : postgres_fail(db, result, "a statement was prepared", err);
+    db->is_prepared[sql] = is_prepared;
+    libpq.PQclear(result);
+    return status;
+}
+
+void postgres_spell(const struct pl_value *values, size_t n, struct postgres_values *ret_values)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t number = __builtin_bswap64((uint64_t)values[i].number);
+        ret_values->formats[i] = 1;
+        switch (values[i].kind) {
+        case PL_VALUE_NULL:
+            ret_values->values[i] = NULL;
+            ret_values->lengths[i] = 0;
+            break;
+        case PL_VALUE_INT:
+            memcpy(ret_values->numbers[i], &number, sizeof number);
+            ret_values->values[i] = ret_values->numbers[i];
+            ret_values->lengths[i] = sizeof number;
+            break;
+        case PL_VALUE_TEXT:
+        case PL_VALUE_BYTES:
+            ret_values->values[i] = values[i].bytes.ptr;
+            ret_values->lengths[i] = (int)values[i].bytes.len;
+            break;
+        }
+    }
+}
+
+int64_t postgres_number(const PGresult *result, int row, int column)
+{
+    uint64_t number;
+    memcpy(&number, libpq.PQgetvalue(result, row, column), sizeof number);
+    return (int64_t)__builtin_bswap64(number);
+}
+
+static enum pl_status script(struct pl_db *base, const char *text, struct pl_error *err)
+{
+    struct postgres_db *db = (struct postgres_db *)base;
+    PGresult *result = libpq.PQexec(db->conn, text);
+    ExecStatusType outcome = libpq.PQresultStatus(result);
+    enum pl_status status = outcome == PGRES_COMMAND_OK || outcome == PGRES_TUPLES_OK
+                                ? PL_OK
+                                : postgres_fail(db, result, "the store was opened", err);
+    libpq.PQclear(result);
+    return status;
+}
+
+static enum pl_status run(struct postgres_db *db, enum pl_sql sql, const struct pl_value *values,
+                          size_t n, struct pl_error *err)
+{
+    enum pl_status status = postgres_prepare(db, sql, err);
+    if (status != PL_OK)
+        return status;
+    struct postgres_values spelled;
+    postgres_spell(values, n, &spelled);
+    char name[16];
+    snprintf(name, sizeof name, "s%d", (int)sql);
+    db->row = -1;
+    db->result = libpq.PQexecPrepared(db->conn, name, (int)n, spelled.values, spelled.lengths,
+                                      spelled.formats, 1);
+    ExecStatusType outcome = libpq.PQresultStatus(db->result);
+    if (outcome == PGRES_TUPLES_OK || outcome == PGRES_COMMAND_OK)
+        return PL_OK;
+    return postgres_fail(db, db->result, "the store was read", err);
+}
+
+/* A reader whose connection was cut connects once more: reading twice harms nobody. */
+static enum pl_status query(struct pl_db *base, enum pl_sql sql, const struct pl_value *values,
+                            size_t n, struct pl_error *err)
+{
+    struct postgres_db *db = (struct postgres_db *)base;
+    enum pl_status status = PL_IO;
+    if (postgres_is_connected(db))
+        status = run(db, sql, values, n, err);
+    if (status == PL_OK || postgres_is_connected(db))
+        return status;
+    status = postgres_connect(db, err);
+    return status == PL_OK ? run(db, sql, values, n, err) : status;
+}
+
+static enum pl_status step(struct pl_db *base, bool *ret_has_row, struct pl_error *err)
+{
+    (void)err;
+    struct postgres_db *db = (struct postgres_db *)base;
+    *ret_has_row = ++db->row < libpq.PQntuples(db->result);
+    return PL_OK;
+}
+
+static struct pl_value column(struct pl_db *base, size_t i)
+{
+    struct postgres_db *db = (struct postgres_db *)base;
+    int at = (int)i;
+    if (libpq.PQgetisnull(db->result, db->row, at))
+        return (struct pl_value){PL_VALUE_NULL};
+    if (libpq.PQftype(db->result, at) == OID_INT)
+        return (struct pl_value){PL_VALUE_INT, .number = postgres_number(db->result, db->row, at)};
+    return (struct pl_value){PL_VALUE_BYTES,
+                             .bytes = {libpq.PQgetvalue(db->result, db->row, at),
+                                       (size_t)libpq.PQgetlength(db->result, db->row, at)}};
+}
+
+static void finish(struct pl_db *base)
+{
+    struct postgres_db *db = (struct postgres_db *)base;
+    libpq.PQclear(db->result);
+    db->result = NULL;
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+/* The value of a setting of the server as this connection has it. */
+static enum pl_status show(struct postgres_db *db, const char *text, char *ret_value, size_t size,
+                           struct pl_error *err)
+{
+    PGresult *result = libpq.PQexec(db->conn, text);
+    enum pl_status status = PL_OK;
+    if (libpq.PQresultStatus(result) == PGRES_TUPLES_OK && libpq.PQntuples(result) == 1)
+        snprintf(ret_value, size, "%s", libpq.PQgetvalue(result, 0, 0));
+    else
+        status = postgres_fail(db, result, "the store was opened", err);
+    libpq.PQclear(result);
+    return status;
+}
+
+/* What cannot be promised is refused at once, not found out after a power cut. */
+static enum pl_status check_promises(struct postgres_db *db, struct pl_error *err)
+{
+    char value[32] = "";
+    enum pl_status status = show(db, "SHOW synchronous_commit", value, sizeof value, err);
+    if (status == PL_OK && strcmp(value, "off") == 0)
+        return pl_fail(err, PL_INVALID,
+                       "the database has synchronous_commit = off, so an acknowledged change could "
+                       "be lost: set it to on for this database or user");
+    const char *encoding = libpq.PQparameterStatus(db->conn, "server_encoding");
+    if (status == PL_OK && encoding && strcmp(encoding, "UTF8") != 0)
+        return pl_fail(err, PL_INVALID,
+                       "the database has the encoding %.40s, which cannot hold every text: create "
+                       "one with ENCODING 'UTF8'",
+                       encoding);
+    return status;
+}
+
+static enum pl_status open_db(const char *url, enum pl_db_role role, struct pl_db **ret_db,
+                              struct pl_error *err)
+{
+    enum pl_status status = libpq_load(err);
+    if (status != PL_OK)
+        return status;
+    size_t n = strlen(url) + 1;
+    struct postgres_db *db = pl_mem_alloc(1, sizeof *db);
+    if (db)
+        *db = (struct postgres_db){.base.ops = &pl_db_postgres, .url = pl_mem_alloc(n, 1)};
+    if (!db || !db->url) {
+        close_db(&db->base);
+        return pl_fail(err, PL_NOMEM, "out of memory while the store was opened");
+    }
+    memcpy(db->url, url, n);
+    status = postgres_connect(db, err);
+    if (status == PL_OK && role == PL_DB_WRITER)
+        status = check_promises(db, err);
+    if (status == PL_OK)
+        *ret_db = &db->base;
+    else
+        close_db(&db->base);
+    return status;
+}
+
+/* --- care ------------------------------------------------------------------------------------ */
+
+static enum pl_status refuse_backup(struct pl_db *base, const char *to_path, struct pl_error *err)
+{
+    (void)base;
+    (void)to_path;
+    return pl_fail(err, PL_INVALID,
+                   "PostgreSQL has its own tools for copies: use pg_dump, or pg_basebackup");
+}
+
+static enum pl_status refuse_restore(const char *url, const char *from_path, struct pl_error *err)
+{
+    (void)url;
+    (void)from_path;
+    return pl_fail(err, PL_INVALID,
+                   "PostgreSQL has its own tools for copies: use pg_restore, and then UPDATE "
+                   "sessions SET epoch = epoch + 1, so that readers notice");
+}
+
+/* Of the tables of our schema, with their indexes. */
+static int64_t n_bytes(struct pl_db *base)
+{
+    struct postgres_db *db = (struct postgres_db *)base;
+    PGresult *result = libpq.PQexecParams(
+        db->conn,
+        "SELECT COALESCE(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class "
+        "WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace",
+        0, NULL, NULL, NULL, NULL, 1);
+    int64_t n =
+        libpq.PQresultStatus(result) == PGRES_TUPLES_OK ? postgres_number(result, 0, 0) : -1;
+    libpq.PQclear(result);
+    return n;
+}
+
+const struct pl_db_ops pl_db_postgres = {
+    .kind = "postgres",
+    .key_word = "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY",
+    .int_word = "BIGINT",
+    .bytes_word = "BYTEA",
+    .begin_migration = "BEGIN; SELECT pg_advisory_xact_lock(5786939311)",
+    .open = open_db,
+    .ready = postgres_ready,
+    .close = close_db,
+    .script = script,
+    .query = query,
+    .step = step,
+    .column = column,
+    .finish = finish,
+    .commit = postgres_commit,
+    .backup = refuse_backup,
+    .restore = refuse_restore,
+    .n_bytes = n_bytes,
+};

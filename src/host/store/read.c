@@ -1,0 +1,145 @@
+/* Reading records: one connection of the pool and one failure for the whole of a read, checked once
+ * at its end. */
+#include "store/store_int.h"
+#include "base/uuid.h"
+
+struct pl_read pl_read_begin(struct pl_store *store, struct pl_arena *arena, struct pl_error *err)
+{
+    struct pl_read read = {.store = store, .arena = arena, .err = err};
+    read.status = pl_pool_take(store, &read.db, err);
+    return read;
+}
+
+static void close_query(struct pl_read *read)
+{
+    if (read->is_open)
+        read->db->ops->finish(read->db);
+    read->is_open = false;
+}
+
+void pl_read_query(struct pl_read *read, enum pl_sql sql, const struct pl_params *params)
+{
+    if (read->status != PL_OK)
+        return;
+    close_query(read);
+    if (params->status != PL_OK)
+        return;
+    read->status = read->db->ops->query(read->db, sql, params->values, params->n, read->err);
+    read->is_open = true;
+}
+
+bool pl_read_next(struct pl_read *read)
+{
+    bool has_row = false;
+    if (read->status == PL_OK && read->is_open)
+        read->status = read->db->ops->step(read->db, &has_row, read->err);
+    return has_row && read->status == PL_OK;
+}
+
+enum pl_status pl_read_end(struct pl_read *read)
+{
+    close_query(read);
+    if (read->db)
+        pl_pool_give(read->store, read->db);
+    read->db = NULL;
+    return read->status;
+}
+
+enum pl_status pl_read_end_one(struct pl_read *read, bool was_found, const char *what)
+{
+    enum pl_status status = pl_read_end(read);
+    if (status == PL_OK && !was_found)
+        return pl_fail(read->err, PL_NOT_FOUND, "there is no such %s", what);
+    return status;
+}
+
+static void *fail_memory(struct pl_read *read)
+{
+    if (read->status == PL_OK)
+        read->status = pl_fail(read->err, PL_NOMEM, "out of memory while reading the store");
+    return NULL;
+}
+
+int64_t pl_read_int(struct pl_read *read, size_t i)
+{
+    return read->db->ops->column(read->db, i).number;
+}
+
+struct pl_str pl_read_text(struct pl_read *read, size_t i)
+{
+    struct pl_value value = read->db->ops->column(read->db, i);
+    if (value.kind == PL_VALUE_NULL)
+        return (struct pl_str){NULL, 0};
+    if (!value.bytes.len)
+        return PL_STR("");
+    struct pl_str text = pl_arena_dup(read->arena, value.bytes);
+    if (!text.ptr)
+        fail_memory(read);
+    return text;
+}
+
+struct pl_str pl_read_keep(struct pl_read *read, struct pl_str s)
+{
+    struct pl_str kept = pl_arena_dup(read->arena, s);
+    if (s.len && !kept.ptr)
+        fail_memory(read);
+    return kept;
+}
+
+struct pl_str pl_read_id(struct pl_read *read, size_t i, const char *prefix)
+{
+    static const char digits[] = "0123456789abcdef";
+    struct pl_value value = read->db->ops->column(read->db, i);
+    if (value.bytes.len != PL_UUID_BYTES)
+        return (struct pl_str){NULL, 0};
+    size_t n_prefix = strlen(prefix);
+    char *text = pl_arena_alloc(read->arena, n_prefix + PL_UUID_SIZE, 1);
+    if (!text) {
+        fail_memory(read);
+        return (struct pl_str){NULL, 0};
+    }
+    memcpy(text, prefix, n_prefix);
+    char *to = text + n_prefix;
+    for (size_t k = 0; k < PL_UUID_BYTES; k++) {
+        unsigned char byte = (unsigned char)value.bytes.ptr[k];
+        if (k == 4 || k == 6 || k == 8 || k == 10)
+            *to++ = '-';
+        *to++ = digits[byte >> 4];
+        *to++ = digits[byte & 15];
+    }
+    return (struct pl_str){text, n_prefix + PL_UUID_SIZE};
+}
+
+struct pl_str pl_read_loop(struct pl_read *read, size_t i)
+{
+    struct pl_value value = read->db->ops->column(read->db, i);
+    return value.bytes.len ? pl_read_id(read, i, "loop_") : PL_STR("root");
+}
+
+void *pl_read_add(struct pl_read *read, struct pl_list *list)
+{
+    if (list->n == list->cap) {
+        size_t cap = list->cap ? list->cap * 2 : 16;
+        void *items =
+            pl_arena_grow(read->arena, list->items, list->cap * list->size, cap * list->size);
+        if (!items)
+            return fail_memory(read);
+        list->items = items;
+        list->cap = cap;
+    }
+    void *item = (char *)list->items + list->n++ * list->size;
+    return memset(item, 0, list->size);
+}
+
+enum pl_status pl_db_number(struct pl_db *db, enum pl_sql sql, int64_t *ret_number,
+                            struct pl_error *err)
+{
+    bool has_row = false;
+    enum pl_status status = db->ops->query(db, sql, NULL, 0, err);
+    if (status == PL_OK)
+        status = db->ops->step(db, &has_row, err);
+    if (status == PL_OK && has_row)
+        *ret_number = db->ops->column(db, 0).number;
+    db->ops->finish(db);
+    return status;
+}

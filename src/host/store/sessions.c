@@ -1,0 +1,213 @@
+/* Sessions: the record, its list, and those that a crash left unsettled. */
+#include "store/store_int.h"
+#include "base/buf.h"
+
+static void put_session(struct pl_batch *batch, const struct pl_session_record *session)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, session->id, "sess_");
+    pl_params_id(&params, session->user_id, "user_");
+    pl_params_text(&params, session->intent.ptr ? session->intent : PL_STR(""));
+    pl_params_text(&params, session->solution_id);
+    pl_params_text(&params, session->biz_role_id);
+    pl_params_text(&params, session->model);
+    pl_params_text(&params, pl_str_of(pl_session_status_text(session->status)));
+    pl_params_int(&params, session->created_ms);
+    pl_params_int(&params, session->updated_ms);
+    pl_params_int(&params, session->shared);
+    pl_params_int(&params, session->is_pinned);
+    pl_params_int(&params, session->memory_enabled);
+    pl_params_int(&params, session->is_persistent);
+    pl_params_text(&params, session->replay_state);
+    pl_params_int(&params, session->version);
+    pl_params_int(&params, session->epoch);
+    pl_params_int(&params, session->next_event);
+    pl_params_int(&params, session->next_entry);
+    pl_batch_write(batch, PL_SQL_SESSION_PUT, &params);
+}
+
+/* SQL_SESSION_COLUMNS */
+static void read_session(struct pl_read *read, struct pl_session_record *ret_session)
+{
+    *ret_session = (struct pl_session_record){
+        .id = pl_read_id(read, 0, "sess_"),
+        .user_id = pl_read_id(read, 1, "user_"),
+        .intent = pl_read_text(read, 2),
+        .solution_id = pl_read_text(read, 3),
+        .biz_role_id = pl_read_text(read, 4),
+        .model = pl_read_text(read, 5),
+        .status = pl_session_status_of(read->db->ops->column(read->db, 6).bytes),
+        .created_ms = pl_read_int(read, 7),
+        .updated_ms = pl_read_int(read, 8),
+        .shared = pl_read_int(read, 9),
+        .is_pinned = pl_read_int(read, 10),
+        .memory_enabled = pl_read_int(read, 11),
+        .is_persistent = pl_read_int(read, 12),
+        .replay_state = pl_read_text(read, 13),
+        .version = pl_read_int(read, 14),
+        .epoch = pl_read_int(read, 15),
+        .next_event = pl_read_int(read, 16),
+        .next_entry = pl_read_int(read, 17),
+    };
+}
+
+void pl_batch_put_row(struct pl_batch *batch, const struct pl_session_row *row)
+{
+    switch (row->kind) {
+    case PL_ROW_SESSION:
+        put_session(batch, &row->session);
+        break;
+    case PL_ROW_TURN:
+        pl_turn_put(batch, &row->turn);
+        break;
+    case PL_ROW_QUESTION:
+        pl_question_put(batch, &row->question);
+        break;
+    case PL_ROW_QUEUED:
+        pl_queued_put(batch, &row->queued);
+        break;
+    case PL_ROW_UNQUEUED:
+        pl_queued_delete(batch, &row->queued);
+        break;
+    }
+}
+
+void pl_batch_delete_session(struct pl_batch *batch, struct pl_str user_id, struct pl_str id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, id, "sess_");
+    pl_params_id(&params, user_id, "user_");
+    pl_batch_write(batch, PL_SQL_SESSION_DELETE, &params);
+}
+
+enum pl_status pl_store_session_get(struct pl_store *store, struct pl_arena *arena,
+                                    struct pl_str user_id, struct pl_str id,
+                                    struct pl_session_record *ret_session, struct pl_error *err)
+{
+    struct pl_params params = {0};
+    pl_params_id(&params, id, "sess_");
+    pl_params_id(&params, user_id, "user_");
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, PL_SQL_SESSION_GET, &params);
+    struct pl_session_record session;
+    bool was_found = pl_read_next(&read);
+    if (was_found)
+        read_session(&read, &session);
+    enum pl_status status = pl_read_end_one(&read, was_found, "session");
+    if (status == PL_OK)
+        *ret_session = session;
+    return status;
+}
+
+/* Reads records up to `limit`; one more says that there are others. */
+static void read_page(struct pl_read *read, size_t limit, struct pl_session_page *page)
+{
+    struct pl_list list = {.size = sizeof(struct pl_session_record)};
+    while (pl_read_next(read)) {
+        if (list.n == limit) {
+            page->has_more = true;
+            break;
+        }
+        struct pl_session_record *session = pl_read_add(read, &list);
+        if (session)
+            read_session(read, session);
+    }
+    page->items = list.items;
+    page->n_items = list.n;
+}
+
+/* "%text%" with the signs of LIKE made plain. */
+static void write_pattern(struct pl_str text, struct pl_buf *to)
+{
+    if (!text.len)
+        return;
+    pl_buf_addc(to, '%');
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '%' || text.ptr[i] == '_' || text.ptr[i] == '!')
+            pl_buf_addc(to, '!');
+        pl_buf_addc(to, text.ptr[i]);
+    }
+    pl_buf_addc(to, '%');
+}
+
+/* SQL_SESSION_FILTER */
+static void filter(struct pl_params *params, const struct pl_session_query *query,
+                   const struct pl_buf *pattern)
+{
+    bool has_status = query->status != PL_SESSION_STATUS_COUNT;
+    pl_params_text(params,
+                   has_status ? pl_str_of(pl_session_status_text(query->status)) : PL_STR(""));
+    pl_params_int(params, query->has_pinned ? query->is_pinned : -1);
+    pl_params_text(params, pattern->len ? pl_buf_str(pattern) : PL_STR(""));
+}
+
+/* SQL_SESSION_PAGE. Nothing is pinned as much as 2: without a cursor the page begins there. */
+static void page(struct pl_params *params, const struct pl_session_query *query)
+{
+    pl_params_int(params, query->has_cursor ? query->cursor_is_pinned : 2);
+    pl_params_int(params, query->cursor_updated_ms);
+    if (query->has_cursor)
+        pl_params_id(params, query->cursor_id, "sess_");
+    else
+        pl_params_bytes(params, PL_STR(""));
+    pl_params_int(params, (int64_t)query->limit + 1);
+    pl_params_int(params, query->offset);
+}
+
+enum pl_status pl_store_session_list(struct pl_store *store, struct pl_arena *arena,
+                                     const struct pl_session_query *query,
+                                     struct pl_session_page *ret_page, struct pl_error *err)
+{
+    PL_CLEANUP_BUF struct pl_buf pattern;
+    pl_buf_init(&pattern, 0);
+    write_pattern(query->text, &pattern);
+    if (pattern.status != PL_OK)
+        return pl_fail(err, pattern.status, "out of memory while reading the list of sessions");
+    bool has_user = query->user_id.ptr;
+    struct pl_params some = {.err = err}, all = {.err = err};
+    filter(&some, query, &pattern);
+    page(&some, query);
+    filter(&all, query, &pattern);
+    if (has_user) {
+        pl_params_id(&some, query->user_id, "user_");
+        pl_params_id(&all, query->user_id, "user_");
+    }
+    if (some.status != PL_OK)
+        return some.status;
+    struct pl_session_page result = {0};
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, has_user ? PL_SQL_SESSION_LIST : PL_SQL_SESSION_LIST_ALL, &some);
+    read_page(&read, query->limit, &result);
+    pl_read_query(&read, has_user ? PL_SQL_SESSION_COUNT : PL_SQL_SESSION_COUNT_ALL, &all);
+    if (pl_read_next(&read))
+        result.total = pl_read_int(&read, 0);
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK)
+        *ret_page = result;
+    return status;
+}
+
+enum pl_status pl_store_session_unsettled(struct pl_store *store, struct pl_arena *arena,
+                                          struct pl_str after, size_t limit,
+                                          struct pl_session_page *ret_page, struct pl_error *err)
+{
+    struct pl_params params = {.err = err};
+    if (after.len)
+        pl_params_id(&params, after, "sess_");
+    else
+        pl_params_bytes(&params, PL_STR(""));
+    pl_params_int(&params, (int64_t)limit + 1);
+    if (params.status != PL_OK)
+        return params.status;
+    struct pl_session_page result = {0};
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, PL_SQL_SESSION_UNSETTLED, &params);
+    read_page(&read, limit, &result);
+    pl_read_query(&read, PL_SQL_SESSION_COUNT_UNSETTLED, &(struct pl_params){0});
+    if (pl_read_next(&read))
+        result.total = pl_read_int(&read, 0);
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK)
+        *ret_page = result;
+    return status;
+}

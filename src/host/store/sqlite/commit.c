@@ -1,0 +1,141 @@
+/* Group commit: one transaction, one fsync. Almost always every batch succeeds. When one does not,
+ * all is rolled back and done again with a savepoint for each, so that one that fails does not take
+ * the others along; nobody pays for savepoints before.
+ *
+ * Some failures (a full disk, no memory) end the whole transaction even so. Nothing of it is
+ * durable then, and each batch is tried again alone, so that it fails or not for its own sake.
+ *
+ * A COMMIT that fails in writing or syncing is another matter: what reached the disk is unknown,
+ * and the kernel may have thrown away what it could not write. There is no going on from there. */
+#include "store/sqlite/sqlite_int.h"
+
+/* After so many pages in the log they are brought home: 8 MiB. */
+enum { CHECKPOINT_FRAMES = 8192 };
+
+/* What reached the disk is unknown, or a later fsync may lie about it. */
+static bool is_fatal(int code, bool is_at_commit)
+{
+    return code == SQLITE_IOERR_FSYNC ||
+           (is_at_commit && code != SQLITE_IOERR_NOMEM && (code & 0xff) == SQLITE_IOERR);
+}
+
+static int run(struct sqlite_db *db, const char *text)
+{
+    int code = sqlite3_exec(db->conn, text, NULL, NULL, NULL);
+    return code == SQLITE_OK ? code : sqlite3_extended_errcode(db->conn);
+}
+
+static int run_writes(struct sqlite_db *db, const struct pl_batch *batch)
+{
+    for (const struct pl_write *write = batch->first; write; write = write->next) {
+        sqlite3_stmt *stmt = NULL;
+        int code = sqlite_bind(db, write->sql, write->values, write->n, &stmt);
+        if (code == SQLITE_OK) {
+            code = sqlite3_step(stmt);
+            sqlite3_reset(stmt);
+        }
+        if (code != SQLITE_DONE)
+            return code;
+    }
+    return SQLITE_OK;
+}
+
+/* In the open transaction. Anything but SQLITE_OK is what ended the whole transaction. */
+static int run_guarded(struct sqlite_db *db, struct pl_batch *batch)
+{
+    int code = run(db, "SAVEPOINT batch");
+    if (code == SQLITE_OK)
+        code = run_writes(db, batch);
+    if (code == SQLITE_OK)
+        return run(db, "RELEASE batch");
+    batch->status = sqlite_fail(db->conn, code, "a change was written", &batch->err);
+    if (sqlite3_get_autocommit(db->conn) ||
+        run(db, "ROLLBACK TO batch; RELEASE batch") != SQLITE_OK)
+        return code;
+    return SQLITE_OK;
+}
+
+static void roll_back(struct sqlite_db *db)
+{
+    if (!sqlite3_get_autocommit(db->conn))
+        run(db, "ROLLBACK");
+}
+
+/* The outcome of one batch by itself. PL_OK, or the store must stop. */
+static enum pl_status commit_alone(struct sqlite_db *db, struct pl_batch *batch,
+                                   struct pl_error *err)
+{
+    batch->status = PL_OK;
+    int code = run(db, "BEGIN IMMEDIATE");
+    if (code == SQLITE_OK)
+        code = run_writes(db, batch);
+    bool is_at_commit = code == SQLITE_OK;
+    if (is_at_commit)
+        code = run(db, "COMMIT");
+    if (code == SQLITE_OK)
+        return PL_OK;
+    batch->status = sqlite_fail(db->conn, code, "a change was written", &batch->err);
+    roll_back(db);
+    if (!is_fatal(code, is_at_commit))
+        return PL_OK;
+    *err = batch->err;
+    return PL_IO;
+}
+
+/* Sets every outcome and *ret_is_settled, or rolls all back. */
+static enum pl_status commit_together(struct sqlite_db *db, struct pl_batch **batches, size_t n,
+                                      bool is_guarded, bool *ret_is_settled, struct pl_error *err)
+{
+    int code = run(db, "BEGIN IMMEDIATE");
+    if (code != SQLITE_OK) {
+        for (size_t i = 0; i < n; i++)
+            batches[i]->status =
+                sqlite_fail(db->conn, code, "a change was written", &batches[i]->err);
+        *ret_is_settled = true;
+        return PL_OK;
+    }
+    for (size_t i = 0; code == SQLITE_OK && i < n; i++)
+        code = is_guarded ? run_guarded(db, batches[i]) : run_writes(db, batches[i]);
+    bool is_at_commit = code == SQLITE_OK;
+    if (is_at_commit)
+        code = run(db, "COMMIT");
+    if (code == SQLITE_OK) {
+        *ret_is_settled = true;
+        return PL_OK;
+    }
+    enum pl_status status = PL_OK;
+    if (is_fatal(code, is_at_commit))
+        status = sqlite_fail(db->conn, code, "changes were made durable", err);
+    roll_back(db);
+    return status;
+}
+
+enum pl_status sqlite_commit(struct pl_db *base, struct pl_batch **batches, size_t n,
+                             struct pl_error *err)
+{
+    struct sqlite_db *db = (struct sqlite_db *)base;
+    bool is_settled = false;
+    enum pl_status status = PL_OK;
+    for (int is_guarded = 0; status == PL_OK && !is_settled && n > 1 && is_guarded < 2;
+         is_guarded++)
+        status = commit_together(db, batches, n, is_guarded, &is_settled, err);
+    for (size_t i = 0; status == PL_OK && !is_settled && i < n; i++)
+        status = commit_alone(db, batches[i], err);
+    return status;
+}
+
+/* A checkpoint that does not get far (somebody still reads the old pages) loses nothing: the log
+ * has everything, and the next attempt is due when it has grown by as much again. */
+enum pl_status sqlite_tidy(struct pl_db *base, struct pl_error *err)
+{
+    struct sqlite_db *db = (struct sqlite_db *)base;
+    if (db->n_wal_frames < db->n_home_frames)
+        db->n_home_frames = 0;
+    if (db->n_wal_frames < db->n_home_frames + CHECKPOINT_FRAMES)
+        return PL_OK;
+    db->n_home_frames = db->n_wal_frames;
+    int code = sqlite3_wal_checkpoint_v2(db->conn, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    if (code != SQLITE_IOERR_FSYNC)
+        return PL_OK;
+    return sqlite_fail(db->conn, code, "the log was brought into the store", err);
+}

@@ -1,0 +1,194 @@
+/* The write-ahead log as one write. SQLite hands a commit to its log in two small writes per page:
+ * a group of 64 sessions is four hundred system calls before the one fsync, and they cost more than
+ * it. Here what is written to the log one after the other is gathered, and goes to the file when
+ * anything else is asked of it, above all when it is made durable.
+ *
+ * Only the writer opens the store this way. Nobody else reads a page of the log before it is named
+ * in the index of the log, and SQLite names it after the sync (synchronous=FULL). The writer itself
+ * may read what it has written sooner; a read is one of those askings. A gathered write that fails
+ * is reported by the call that wanted it done, and SQLite gives the transaction up as it would
+ * have.
+ *
+ * What it wraps is the default file system of SQLite when the store is opened. */
+#include "store/sqlite/sqlite_int.h"
+#include "base/mem.h"
+
+/* A write of 128 KiB and more is cut wrongly by SQLite's own files, which never see one that large.
+ */
+enum { GATHER_BYTES = 64 << 10 };
+
+/* SQLite's part, then ours; the real file is right behind. */
+struct log_file {
+    sqlite3_file base;
+    char *bytes;      /* owned; not yet in the file; NULL: nothing was gathered so far */
+    size_t n;         /* of them */
+    sqlite3_int64 at; /* where in the file they belong */
+    int failure;      /* of a write nobody was told about */
+};
+
+static struct log_file *log_of(sqlite3_file *base)
+{
+    return (struct log_file *)base;
+}
+
+static sqlite3_file *real_of(sqlite3_file *base)
+{
+    return (sqlite3_file *)(log_of(base) + 1);
+}
+
+/* What was gathered and cannot be written is gone: its transaction is, too. */
+static int let_go(sqlite3_file *base)
+{
+    struct log_file *log = log_of(base);
+    size_t n = log->n;
+    log->n = 0;
+    if (n && !log->failure)
+        log->failure = real_of(base)->pMethods->xWrite(real_of(base), log->bytes, (int)n, log->at);
+    return log->failure;
+}
+
+/* The same for calls whose failure ends the transaction: then it has been told. */
+static int let_go_and_tell(sqlite3_file *base)
+{
+    int code = let_go(base);
+    log_of(base)->failure = SQLITE_OK;
+    return code;
+}
+
+static int log_write(sqlite3_file *base, const void *from, int n, sqlite3_int64 at)
+{
+    struct log_file *log = log_of(base);
+    bool continues = log->n && at == log->at + (sqlite3_int64)log->n;
+    if (!continues || log->n + (size_t)n > GATHER_BYTES || log->failure) {
+        int code = let_go_and_tell(base);
+        if (code != SQLITE_OK)
+            return code;
+    }
+    if (!log->bytes)
+        log->bytes = pl_mem_alloc(GATHER_BYTES, 1);
+    if (!log->bytes || n > GATHER_BYTES)
+        return real_of(base)->pMethods->xWrite(real_of(base), from, n, at);
+    if (!log->n)
+        log->at = at;
+    memcpy(log->bytes + log->n, from, (size_t)n);
+    log->n += (size_t)n;
+    return SQLITE_OK;
+}
+
+static int log_read(sqlite3_file *base, void *to, int n, sqlite3_int64 at)
+{
+    int code = let_go_and_tell(base);
+    return code ? code : real_of(base)->pMethods->xRead(real_of(base), to, n, at);
+}
+
+static int log_sync(sqlite3_file *base, int flags)
+{
+    int code = let_go_and_tell(base);
+    return code ? code : real_of(base)->pMethods->xSync(real_of(base), flags);
+}
+
+static int log_truncate(sqlite3_file *base, sqlite3_int64 size)
+{
+    int code = let_go(base);
+    return code ? code : real_of(base)->pMethods->xTruncate(real_of(base), size);
+}
+
+static int log_size(sqlite3_file *base, sqlite3_int64 *ret_size)
+{
+    int code = let_go(base);
+    return code ? code : real_of(base)->pMethods->xFileSize(real_of(base), ret_size);
+}
+
+static int log_close(sqlite3_file *base)
+{
+    let_go(base);
+    pl_mem_free(PL_TAKE(log_of(base)->bytes));
+    return real_of(base)->pMethods->xClose(real_of(base));
+}
+
+/* --- passed on ------------------------------------------------------------------------------- */
+
+static int log_lock(sqlite3_file *base, int level)
+{
+    return real_of(base)->pMethods->xLock(real_of(base), level);
+}
+
+static int log_unlock(sqlite3_file *base, int level)
+{
+    return real_of(base)->pMethods->xUnlock(real_of(base), level);
+}
+
+static int log_check_lock(sqlite3_file *base, int *ret_is_locked)
+{
+    return real_of(base)->pMethods->xCheckReservedLock(real_of(base), ret_is_locked);
+}
+
+static int log_control(sqlite3_file *base, int op, void *arg)
+{
+    return real_of(base)->pMethods->xFileControl(real_of(base), op, arg);
+}
+
+static int log_sector(sqlite3_file *base)
+{
+    return real_of(base)->pMethods->xSectorSize(real_of(base));
+}
+
+static int log_traits(sqlite3_file *base)
+{
+    return real_of(base)->pMethods->xDeviceCharacteristics(real_of(base));
+}
+
+/* Version 1: a log has neither shared memory nor a mapping of its own. */
+static const sqlite3_io_methods log_methods = {
+    .iVersion = 1,
+    .xClose = log_close,
+    .xRead = log_read,
+    .xWrite = log_write,
+    .xTruncate = log_truncate,
+    .xSync = log_sync,
+    .xFileSize = log_size,
+    .xLock = log_lock,
+    .xUnlock = log_unlock,
+    .xCheckReservedLock = log_check_lock,
+    .xFileControl = log_control,
+    .xSectorSize = log_sector,
+    .xDeviceCharacteristics = log_traits,
+};
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static sqlite3_vfs *real_vfs, gathering;
+
+static int open_any(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+                    int *ret_flags)
+{
+    (void)vfs;
+    if (!(flags & SQLITE_OPEN_WAL))
+        return real_vfs->xOpen(real_vfs, name, file, flags, ret_flags);
+    *log_of(file) = (struct log_file){0};
+    int code = real_vfs->xOpen(real_vfs, name, real_of(file), flags, ret_flags);
+    if (real_of(file)->pMethods)
+        file->pMethods = &log_methods;
+    return code;
+}
+
+/* All but opening is the default's own, called as if it were the default. */
+static void make_vfs(void)
+{
+    sqlite_use_memory();
+    real_vfs = sqlite3_vfs_find(NULL);
+    gathering = *real_vfs;
+    gathering.zName = "parley";
+    gathering.pNext = NULL;
+    gathering.szOsFile = real_vfs->szOsFile + (int)sizeof(struct log_file);
+    gathering.xOpen = open_any;
+    if (sqlite3_vfs_register(&gathering, 0) != SQLITE_OK)
+        gathering.zName = NULL;
+}
+
+const char *sqlite_gathering_vfs(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_vfs);
+    return gathering.zName;
+}

@@ -1,0 +1,201 @@
+/* Every statement of the store, once, in the SQL that SQLite and PostgreSQL share. Parameters are
+ * written ?1, ?2 … and may be repeated; a driver that spells them otherwise translates.
+ *
+ * A write succeeds or fails by itself, never by "no row was changed": a session that is not there
+ * is a NULL where none may be (PL_NOT_FOUND), a claim that was made before is a second row where
+ * one may be (PL_CONFLICT). So a driver can send a whole transaction without looking at answers in
+ * between.
+ *
+ * X(name, types of the parameters: i integer, t text, b bytes, SQL) */
+#ifndef PL_STORE_STATEMENTS_H
+#define PL_STORE_STATEMENTS_H
+
+/* The row of the session with the id ?1. */
+#define SQL_SESSION "(SELECT key FROM sessions WHERE id = ?1)"
+
+#define SQL_SESSION_COLUMNS                                                                        \
+    "id, user_id, intent, solution_id, biz_role_id, model, status, created_ms, updated_ms, "       \
+    "shared, is_pinned, memory_enabled, is_persistent, replay_state, version, epoch, next_event, " \
+    "next_entry"
+#define SQL_SESSION_FILTER                                                                         \
+    "(?1 = '' OR status = ?1) AND (?2 < 0 OR is_pinned = ?2) AND "                                 \
+    "(?3 = '' OR lower(intent) LIKE lower(?3) ESCAPE '!')"
+#define SQL_SESSION_PAGE                                                                           \
+    " AND (is_pinned, updated_ms, id) < (?4, ?5, ?6) "                                             \
+    "ORDER BY is_pinned DESC, updated_ms DESC, id DESC LIMIT ?7 OFFSET ?8"
+
+#define SQL_TURN_COLUMNS                                                                           \
+    "sequence, id, loop, status, is_compaction, last_event, client_message_id, created_ms, body"
+/* ?2 after, ?3 before, ?4 terminal only, ?5 limit */
+#define SQL_TURNS                                                                                  \
+    "SELECT " SQL_TURN_COLUMNS " FROM turns WHERE session = " SQL_SESSION                          \
+    " AND sequence > ?2 AND sequence < ?3 AND (?4 = 0 OR status NOT IN ('streaming', 'paused'))"
+#define SQL_OLDEST  " ORDER BY sequence LIMIT ?5"
+#define SQL_NEWEST  " ORDER BY sequence DESC LIMIT ?5"
+#define SQL_CHANGED " AND last_event > ?6"
+#define SQL_QUESTION                                                                               \
+    "SELECT tool_call_id, turn_id, loop, kind, questions, state, answer, asked_ms, settled_ms "    \
+    "FROM questions WHERE session = " SQL_SESSION
+
+#define PL_SQL_TABLE(X)                                                                            \
+    X(SESSION_PUT, "bbtttttiiiiiitiiii",                                                           \
+      "INSERT INTO sessions (" SQL_SESSION_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "    \
+      "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) ON CONFLICT (id) DO UPDATE SET "           \
+      "intent = excluded.intent, solution_id = excluded.solution_id, "                             \
+      "biz_role_id = excluded.biz_role_id, model = excluded.model, status = excluded.status, "     \
+      "updated_ms = excluded.updated_ms, shared = excluded.shared, "                               \
+      "is_pinned = excluded.is_pinned, memory_enabled = excluded.memory_enabled, "                 \
+      "is_persistent = excluded.is_persistent, replay_state = excluded.replay_state, "             \
+      "version = excluded.version, epoch = excluded.epoch, next_event = excluded.next_event, "     \
+      "next_entry = excluded.next_entry")                                                          \
+    X(SESSION_DELETE, "bb",                                                                        \
+      "DELETE FROM sessions WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")                    \
+    X(SESSION_GET, "bb",                                                                           \
+      "SELECT " SQL_SESSION_COLUMNS " FROM sessions "                                              \
+      "WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")                                         \
+    X(SESSION_LIST, "titiibiib",                                                                   \
+      "SELECT " SQL_SESSION_COLUMNS                                                                \
+      " FROM sessions WHERE user_id = ?9 AND " SQL_SESSION_FILTER SQL_SESSION_PAGE)                \
+    X(SESSION_LIST_ALL, "titiibii",                                                                \
+      "SELECT " SQL_SESSION_COLUMNS " FROM sessions WHERE " SQL_SESSION_FILTER SQL_SESSION_PAGE)   \
+    X(SESSION_COUNT, "titb",                                                                       \
+      "SELECT count(*) FROM sessions WHERE user_id = ?4 AND " SQL_SESSION_FILTER)                  \
+    X(SESSION_COUNT_ALL, "tit", "SELECT count(*) FROM sessions WHERE " SQL_SESSION_FILTER)         \
+    X(SESSION_UNSETTLED, "bi",                                                                     \
+      "SELECT " SQL_SESSION_COLUMNS " FROM sessions "                                              \
+      "WHERE status IN ('running', 'waiting_for_input') AND id > ?1 ORDER BY id LIMIT ?2")         \
+    X(SESSION_COUNT_UNSETTLED, "",                                                                 \
+      "SELECT count(*) FROM sessions WHERE status IN ('running', 'waiting_for_input')")            \
+                                                                                                   \
+    X(TURN_PUT, "bibbtiitit",                                                                      \
+      "INSERT INTO turns (session, " SQL_TURN_COLUMNS ") VALUES (" SQL_SESSION                     \
+      ", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (session, id) DO UPDATE SET "            \
+      "sequence = excluded.sequence, loop = excluded.loop, status = excluded.status, "             \
+      "is_compaction = excluded.is_compaction, last_event = excluded.last_event, "                 \
+      "client_message_id = excluded.client_message_id, created_ms = excluded.created_ms, "         \
+      "body = excluded.body")                                                                      \
+    X(TURN_OLDEST, "biiii", SQL_TURNS SQL_OLDEST)                                                  \
+    X(TURN_NEWEST, "biiii", SQL_TURNS SQL_NEWEST)                                                  \
+    X(TURN_OLDEST_CHANGED, "biiiii", SQL_TURNS SQL_CHANGED SQL_OLDEST)                             \
+    X(TURN_NEWEST_CHANGED, "biiiii", SQL_TURNS SQL_CHANGED SQL_NEWEST)                             \
+    X(TURN_OLDEST_OF_LOOP, "biiiib", SQL_TURNS " AND loop = ?6" SQL_OLDEST)                        \
+    X(TURN_NEWEST_OF_LOOP, "biiiib", SQL_TURNS " AND loop = ?6" SQL_NEWEST)                        \
+    X(TURN_OLDEST_CHANGED_OF_LOOP, "biiiiib", SQL_TURNS SQL_CHANGED " AND loop = ?7" SQL_OLDEST)   \
+    X(TURN_NEWEST_CHANGED_OF_LOOP, "biiiiib", SQL_TURNS SQL_CHANGED " AND loop = ?7" SQL_NEWEST)   \
+    X(TURN_OPEN, "b",                                                                              \
+      "SELECT " SQL_TURN_COLUMNS " FROM turns WHERE session = " SQL_SESSION                        \
+      " AND status IN ('streaming', 'paused') ORDER BY sequence")                                  \
+    X(TURN_GET, "bb",                                                                              \
+      "SELECT " SQL_TURN_COLUMNS " FROM turns WHERE session = " SQL_SESSION " AND id = ?2")        \
+    X(TURN_LAST_COMPACTION, "bb",                                                                  \
+      "SELECT " SQL_TURN_COLUMNS " FROM turns WHERE session = " SQL_SESSION                        \
+      " AND is_compaction = 1 AND loop = ?2 ORDER BY sequence DESC LIMIT 1")                       \
+    X(CLIENT_MESSAGE_FIND, "bt",                                                                   \
+      "SELECT id FROM turns WHERE session = " SQL_SESSION " AND client_message_id = ?2 "           \
+      "UNION ALL SELECT NULL FROM queued WHERE session = " SQL_SESSION                             \
+      " AND client_message_id = ?2")                                                               \
+                                                                                                   \
+    X(QUESTION_PUT, "btbbttttii",                                                                  \
+      "INSERT INTO questions (session, tool_call_id, turn_id, loop, kind, questions, state, "      \
+      "answer, asked_ms, settled_ms) VALUES (" SQL_SESSION                                         \
+      ", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (session, tool_call_id) DO UPDATE SET "  \
+      "turn_id = excluded.turn_id, loop = excluded.loop, kind = excluded.kind, "                   \
+      "questions = excluded.questions, state = excluded.state, answer = excluded.answer, "         \
+      "asked_ms = excluded.asked_ms, settled_ms = excluded.settled_ms")                            \
+    X(QUESTION_PENDING, "b", SQL_QUESTION " AND state = 'pending' ORDER BY asked_ms, key")         \
+    X(QUESTION_GET, "bt", SQL_QUESTION " AND tool_call_id = ?2")                                   \
+                                                                                                   \
+    X(QUEUED_PUT, "bitt",                                                                          \
+      "INSERT INTO queued (session, position, client_message_id, body) VALUES (" SQL_SESSION       \
+      ", ?2, ?3, ?4) ON CONFLICT (session, position) DO UPDATE SET "                               \
+      "client_message_id = excluded.client_message_id, body = excluded.body")                      \
+    X(QUEUED_DELETE, "bi", "DELETE FROM queued WHERE session = " SQL_SESSION " AND position = ?2") \
+    X(QUEUED_LIST, "b",                                                                            \
+      "SELECT position, client_message_id, body FROM queued WHERE session = " SQL_SESSION          \
+      " ORDER BY position")                                                                        \
+                                                                                                   \
+    X(USER_PUT, "btii",                                                                            \
+      "INSERT INTO users (id, name, is_admin, created_ms) VALUES (?1, ?2, ?3, ?4) "                \
+      "ON CONFLICT (id) DO UPDATE SET name = excluded.name, is_admin = excluded.is_admin")         \
+    X(USER_LIST, "", "SELECT id, name, is_admin, created_ms FROM users ORDER BY id")               \
+                                                                                                   \
+    X(KEY_PUT, "bbtbtii",                                                                          \
+      "INSERT INTO api_keys (id, user_id, name, hash, last4, created_ms, last_used_ms) "           \
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (id) DO UPDATE SET "                        \
+      "name = excluded.name, last_used_ms = excluded.last_used_ms "                                \
+      "WHERE api_keys.user_id = excluded.user_id")                                                 \
+    X(KEY_DELETE, "bb", "DELETE FROM api_keys WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")  \
+    X(KEY_LIST, "b",                                                                               \
+      "SELECT id, user_id, name, hash, last4, created_ms, last_used_ms FROM api_keys "             \
+      "WHERE user_id = ?1 ORDER BY id")                                                            \
+    X(KEY_LIST_ALL, "",                                                                            \
+      "SELECT id, user_id, name, hash, last4, created_ms, last_used_ms FROM api_keys "             \
+      "ORDER BY id")                                                                               \
+                                                                                                   \
+    X(SHARE_PUT, "bbbbi",                                                                          \
+      "INSERT INTO shares (session, user_id, id, hash, created_ms) "                               \
+      "VALUES ((SELECT key FROM sessions WHERE id = ?1 AND user_id = ?2), ?2, ?3, ?4, ?5)")        \
+    X(SHARE_DELETE, "bb",                                                                          \
+      "DELETE FROM shares WHERE session = " SQL_SESSION " AND user_id = COALESCE(?2, user_id)")    \
+    X(SHARE_FIND, "b",                                                                             \
+      "SELECT shares.id, shares.user_id, sessions.id, shares.hash, shares.created_ms FROM shares " \
+      "JOIN sessions ON sessions.key = shares.session WHERE shares.hash = ?1")                     \
+                                                                                                   \
+    X(IDEMPOTENCY_CLAIM, "btbibi",                                                                 \
+      "INSERT INTO idempotency (user_id, name, request_hash, status, answer, created_ms) "         \
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6)")                                                           \
+    X(IDEMPOTENCY_SETTLE, "btib",                                                                  \
+      "UPDATE idempotency SET status = ?3, answer = ?4 WHERE user_id = ?1 AND name = ?2")          \
+    X(IDEMPOTENCY_EXPIRE, "i", "DELETE FROM idempotency WHERE created_ms < ?1")                    \
+    X(IDEMPOTENCY_GET, "bt",                                                                       \
+      "SELECT request_hash, status, answer, created_ms FROM idempotency "                          \
+      "WHERE user_id = ?1 AND name = ?2")                                                          \
+                                                                                                   \
+    X(SETTING_PUT, "tb",                                                                           \
+      "INSERT INTO settings (name, value) VALUES (?1, ?2) "                                        \
+      "ON CONFLICT (name) DO UPDATE SET value = excluded.value")                                   \
+    X(SETTING_GET, "t", "SELECT value FROM settings WHERE name = ?1")                              \
+                                                                                                   \
+    X(VERSION_GET, "", "SELECT COALESCE(max(version), 0) FROM schema_version")                     \
+                                                                                                   \
+    X(COMMIT_ENTER, "bi",                                                                          \
+      "INSERT INTO commits (writer, number, generation, created_ms) VALUES (?1, 0, 0, ?2)")        \
+    X(COMMIT_FORGET, "i", "DELETE FROM commits WHERE created_ms < ?1")                             \
+    X(COMMIT_MARK, "bii",                                                                          \
+      "UPDATE commits SET number = CASE WHEN generation = ?3 THEN ?2 ELSE NULL END "               \
+      "WHERE writer = ?1")                                                                         \
+    X(COMMIT_RESUME, "b",                                                                          \
+      "UPDATE commits SET generation = generation + 1 WHERE writer = ?1 "                          \
+      "RETURNING number, generation")                                                              \
+                                                                                                   \
+    X(CHECK_TURNS, "",                                                                             \
+      "SELECT count(*) FROM turns WHERE session NOT IN (SELECT key FROM sessions)")                \
+    X(CHECK_ENTRIES, "",                                                                           \
+      "SELECT count(*) FROM turns JOIN sessions ON sessions.key = turns.session "                  \
+      "WHERE turns.sequence < 0 OR turns.sequence >= sessions.next_entry")                         \
+    X(CHECK_QUESTIONS, "",                                                                         \
+      "SELECT count(*) FROM questions WHERE session NOT IN (SELECT key FROM sessions)")            \
+    X(CHECK_ANSWERS, "",                                                                           \
+      "SELECT count(*) FROM questions WHERE state = 'answered' AND answer IS NULL")                \
+    X(CHECK_QUEUED, "",                                                                            \
+      "SELECT count(*) FROM queued WHERE session NOT IN (SELECT key FROM sessions)")               \
+    X(CHECK_SHARES, "",                                                                            \
+      "SELECT count(*) FROM shares WHERE session NOT IN (SELECT key FROM sessions)")               \
+    X(CHECK_KEYS, "", "SELECT count(*) FROM api_keys WHERE user_id NOT IN (SELECT id FROM users)") \
+    X(COUNT_SESSIONS, "", "SELECT count(*) FROM sessions")                                         \
+    X(COUNT_TURNS, "", "SELECT count(*) FROM turns")
+
+enum pl_sql {
+#define X(name, types, text) PL_SQL_##name,
+    PL_SQL_TABLE(X)
+#undef X
+        PL_SQL_COUNT,
+};
+
+struct pl_sql_text {
+    const char *types;
+    const char *text;
+};
+extern const struct pl_sql_text pl_sql_texts[PL_SQL_COUNT];
+
+#endif

@@ -1,0 +1,226 @@
+/* Inside the room: values, the contract of a driver, batches, the writer, the readers.
+ *
+ *     put functions ──> batch ──queue──> writer thread ──> driver's commit ──> letters home
+ *     get and list functions ──> reader of the pool ──> driver's query
+ *
+ * A driver knows one database; it runs the statements of statements.h and decides nothing else.
+ * The functions for records (sessions.c, turns.c …) know the statements and no database. */
+#ifndef PL_STORE_STORE_INT_H
+#define PL_STORE_STORE_INT_H
+
+#include "store/statements.h"
+#include "store/store.h"
+
+#include <pthread.h>
+
+/* --- values ---------------------------------------------------------------------------------- */
+
+enum pl_value_kind { PL_VALUE_NULL, PL_VALUE_INT, PL_VALUE_TEXT, PL_VALUE_BYTES };
+
+struct pl_value {
+    enum pl_value_kind kind;
+    int64_t number;
+    struct pl_str bytes; /* TEXT and BYTES; borrowed, ptr never NULL */
+};
+
+enum { PL_PARAMS_MAX = 18, PL_UUID_BYTES = 16 };
+
+/* The parameters of one statement, in order. Views, except for ids, which are packed in here. */
+struct pl_params {
+    struct pl_value values[PL_PARAMS_MAX];
+    size_t n;
+    char ids[4][PL_UUID_BYTES];
+    size_t n_ids;
+    struct pl_error *err;  /* may be NULL; told of the first value that cannot be */
+    enum pl_status status; /* sticky: PL_INVALID for an id or a text that cannot be stored */
+};
+
+void pl_params_int(struct pl_params *params, int64_t number);
+/* {NULL, 0} is NULL. */
+void pl_params_text(struct pl_params *params, struct pl_str text);
+void pl_params_bytes(struct pl_params *params, struct pl_str bytes);
+/* The 16 bytes of prefix and UUID; {NULL, 0} is NULL. */
+void pl_params_id(struct pl_params *params, struct pl_str id, const char *prefix);
+/* A loop's id: "root" is no bytes at all, since most turns are there. */
+void pl_params_loop(struct pl_params *params, struct pl_str loop_id);
+
+/* --- drivers --------------------------------------------------------------------------------- */
+
+/* One connection, used by one thread at a time. */
+struct pl_db {
+    const struct pl_db_ops *ops;
+};
+
+enum pl_db_role { PL_DB_WRITER, PL_DB_READER };
+
+struct pl_db_ops {
+    const char *kind;
+    bool is_shared; /* one connection writes and reads: it stands in the pool */
+    /* How it spells the words of migrations, and how a migration begins. */
+    const char *key_word, *int_word, *bytes_word;
+    const char *begin_migration;
+
+    enum pl_status (*open)(const char *url, enum pl_db_role role, struct pl_db **ret_db,
+                           struct pl_error *err);
+    /* The writer, once the schema is there. May be NULL. */
+    enum pl_status (*ready)(struct pl_db *db, struct pl_error *err);
+    void (*close)(struct pl_db *db); /* accepts NULL */
+
+    /* Several statements without parameters. */
+    enum pl_status (*script)(struct pl_db *db, const char *text, struct pl_error *err);
+
+    /* One statement and its rows. After a query comes finish, whatever happened in between. */
+    enum pl_status (*query)(struct pl_db *db, enum pl_sql sql, const struct pl_value *values,
+                            size_t n, struct pl_error *err);
+    enum pl_status (*step)(struct pl_db *db, bool *ret_has_row, struct pl_error *err);
+    /* Of the present row, from 0; valid until the next step. Bytes and text come as BYTES. */
+    struct pl_value (*column)(struct pl_db *db, size_t i);
+    void (*finish)(struct pl_db *db);
+
+    /* Commits batches together, as far as they allow, and sets status and err of each one. Anything
+     * but PL_OK: nobody knows what is durable, and the store has to stop. */
+    enum pl_status (*commit)(struct pl_db *db, struct pl_batch **batches, size_t n,
+                             struct pl_error *err);
+    /* After the letters were posted: what may take time. Fails as commit does. May be NULL. */
+    enum pl_status (*tidy)(struct pl_db *db, struct pl_error *err);
+
+    /* Called with a reader's connection. */
+    enum pl_status (*backup)(struct pl_db *db, const char *to_path, struct pl_error *err);
+    enum pl_status (*restore)(const char *url, const char *from_path, struct pl_error *err);
+    /* What only the database itself can say about damage. */
+    enum pl_status (*check)(struct pl_db *db,
+                            void (*say)(void *ctx, bool is_problem, const char *sentence),
+                            void *ctx, struct pl_error *err);
+    int64_t (*n_bytes)(struct pl_db *db);
+};
+
+extern const struct pl_db_ops pl_db_sqlite, pl_db_memory, pl_db_postgres;
+
+/* The number of the newest migration this program has. */
+int64_t pl_migrations_version(void);
+enum pl_status pl_migrate(struct pl_db *db, struct pl_error *err);
+/* A query of no parameters that answers with one number. */
+enum pl_status pl_db_number(struct pl_db *db, enum pl_sql sql, int64_t *ret_number,
+                            struct pl_error *err);
+
+/* --- batches --------------------------------------------------------------------------------- */
+
+struct pl_write {
+    struct pl_write *next;
+    enum pl_sql sql;
+    size_t n;
+    struct pl_value values[]; /* their bytes are in the batch's arena */
+};
+
+struct pl_batch {
+    struct pl_arena arena;
+    struct pl_write *first, **end;
+    size_t n_writes, n_bytes;
+    enum pl_status status; /* sticky while it is built; then the outcome */
+    struct pl_error err;
+    /* From submit on. */
+    struct pl_letter letter;
+    struct pl_loop *home; /* borrowed; NULL: somebody waits in pl_store_commit */
+    pl_batch_done_fn *done;
+    void *ctx;
+    struct pl_batch *next; /* the queue's */
+    bool is_done;          /* under the writer's lock, for whoever waits */
+    char space[2048];      /* the arena's first */
+};
+
+/* Copies what the parameters point to. */
+void pl_batch_write(struct pl_batch *batch, enum pl_sql sql, const struct pl_params *params);
+
+/* --- the writer ------------------------------------------------------------------------------ */
+
+enum { PL_GROUP_MAX = 256, PL_GROUP_BYTES = 16 << 20 };
+
+struct pl_writer {
+    pthread_t thread;
+    bool is_running; /* the thread was started */
+    pthread_mutex_t lock;
+    pthread_cond_t has_work, is_settled;
+    struct pl_batch *first, **end; /* under the lock; submitted, oldest first */
+    size_t n_waiting;              /* under the lock; of them */
+    size_t n_wanted;               /* under the lock; so many waiting wake the thread */
+    bool is_closing;               /* under the lock */
+    struct pl_db *db;              /* owned; NULL where the pool's only connection writes */
+    /* The thread's own. */
+    size_t n_last;   /* batches it took last … */
+    int64_t last_ns; /* … and how long they were at it */
+    struct pl_batch *group[PL_GROUP_MAX];
+    struct pl_error fatal; /* status other than PL_OK: nothing is acknowledged any more */
+};
+
+enum pl_status pl_writer_start(struct pl_store *store, struct pl_error *err);
+void pl_writer_stop(struct pl_store *store);
+
+/* --- readers --------------------------------------------------------------------------------- */
+
+enum { PL_READERS_MAX = 64 };
+
+/* Connections are opened when they are needed and stay. */
+struct pl_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t has_idle;
+    struct pl_db *idle[PL_READERS_MAX]; /* owned */
+    size_t n_idle, n_open, max;
+};
+
+enum pl_status pl_pool_take(struct pl_store *store, struct pl_db **ret_db, struct pl_error *err);
+void pl_pool_give(struct pl_store *store, struct pl_db *db);
+
+struct pl_store {
+    const struct pl_db_ops *ops;
+    char *url; /* owned */
+    void (*on_fatal)(void *ctx, const struct pl_error *err);
+    void *ctx;
+    struct pl_writer writer;
+    struct pl_pool pool;
+};
+
+/* --- reading records ------------------------------------------------------------------------- */
+
+/* One reader's connection and a sticky failure: query, next, columns; end tells how it went. */
+struct pl_read {
+    struct pl_store *store;
+    struct pl_db *db; /* NULL when none could be had */
+    struct pl_arena *arena;
+    struct pl_error *err; /* may be NULL */
+    enum pl_status status;
+    bool is_open; /* a query is under way */
+};
+
+struct pl_read pl_read_begin(struct pl_store *store, struct pl_arena *arena, struct pl_error *err);
+/* Ends the query before. Parameters that cannot be stored are found nowhere: no rows. */
+void pl_read_query(struct pl_read *read, enum pl_sql sql, const struct pl_params *params);
+bool pl_read_next(struct pl_read *read);
+enum pl_status pl_read_end(struct pl_read *read);
+/* The end of a query for one thing: PL_NOT_FOUND when there was no row. */
+enum pl_status pl_read_end_one(struct pl_read *read, bool was_found, const char *what);
+
+/* Columns from 0, in the arena. */
+int64_t pl_read_int(struct pl_read *read, size_t i);
+struct pl_str pl_read_text(struct pl_read *read, size_t i);
+struct pl_str pl_read_id(struct pl_read *read, size_t i, const char *prefix);
+struct pl_str pl_read_loop(struct pl_read *read, size_t i);
+
+/* A copy of something the caller gave, such as the session's id for all rows of a result. */
+struct pl_str pl_read_keep(struct pl_read *read, struct pl_str s);
+
+/* A list in the arena that grows; zeroed but for `size` it is empty. */
+struct pl_list {
+    void *items;
+    size_t n, cap, size;
+};
+/* One more item, zeroed; NULL (and the read has failed) when out of memory. */
+void *pl_read_add(struct pl_read *read, struct pl_list *list);
+
+/* --- rows of a session, by kind -------------------------------------------------------------- */
+
+void pl_turn_put(struct pl_batch *batch, const struct pl_turn_row *turn);
+void pl_question_put(struct pl_batch *batch, const struct pl_question_row *question);
+void pl_queued_put(struct pl_batch *batch, const struct pl_queued_row *queued);
+void pl_queued_delete(struct pl_batch *batch, const struct pl_queued_row *queued);
+
+#endif

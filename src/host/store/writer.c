@@ -1,0 +1,210 @@
+/* The one thread that writes. It takes all batches that wait, has them committed together and posts
+ * the outcome to each submitter. While a commit is under way the next group gathers by itself: an
+ * idle store commits a single batch at once, a busy one as many as came during one fsync.
+ *
+ * Sessions that append one thing after the other all come back a moment after their commit, and the
+ * first of them would be a group of its own. So a group that is smaller than the one before waits
+ * for the others, for a part of the time that one took. Nobody who is alone waits.
+ *
+ *     submit ──> queue ──(take all)──> group ──> driver's commit ──> letters ──> tidy
+ *
+ * After a failed fsync nothing can be promised any more: the failure is kept, told once to the
+ * service and then to every batch. */
+#include "store/store_int.h"
+
+#include <errno.h>
+#include <time.h>
+
+/* Of the time the last group took, and never more than this. */
+enum { COMPANY_PART = 2, COMPANY_MAX_NS = 1000000 };
+
+static void settle(struct pl_store *store, struct pl_batch *batch)
+{
+    if (batch->home) {
+        pl_loop_post(batch->home, &batch->letter);
+        return;
+    }
+    struct pl_writer *writer = &store->writer;
+    pthread_mutex_lock(&writer->lock);
+    batch->is_done = true;
+    pthread_cond_broadcast(&writer->is_settled);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+/* Moves batches from the list to the group until it is full; returns how many. */
+static size_t take_group(struct pl_writer *writer, struct pl_batch **list)
+{
+    size_t n = 0, n_bytes = 0;
+    while (*list && n < PL_GROUP_MAX && n_bytes < PL_GROUP_BYTES) {
+        struct pl_batch *batch = *list;
+        *list = batch->next;
+        n_bytes += batch->n_bytes;
+        writer->group[n++] = batch;
+    }
+    return n;
+}
+
+static void stop_store(struct pl_store *store, const struct pl_error *err)
+{
+    store->writer.fatal = *err;
+    if (store->on_fatal)
+        store->on_fatal(store->ctx, err);
+}
+
+static enum pl_status commit_good(struct pl_store *store, struct pl_batch **good, size_t n_good,
+                                  struct pl_error *err)
+{
+    struct pl_db *db = store->writer.db;
+    if (db)
+        return store->ops->commit(db, good, n_good, err);
+    enum pl_status status = pl_pool_take(store, &db, err);
+    if (status != PL_OK)
+        return status;
+    status = store->ops->commit(db, good, n_good, err);
+    pl_pool_give(store, db);
+    return status;
+}
+
+static void commit_group(struct pl_store *store, size_t n)
+{
+    struct pl_writer *writer = &store->writer;
+    struct pl_batch *good[PL_GROUP_MAX];
+    size_t n_good = 0;
+    for (size_t i = 0; i < n; i++)
+        if (writer->group[i]->status == PL_OK)
+            good[n_good++] = writer->group[i];
+    struct pl_error err = writer->fatal;
+    enum pl_status status = err.status;
+    if (n_good && status == PL_OK) {
+        status = commit_good(store, good, n_good, &err);
+        if (status != PL_OK)
+            stop_store(store, &err);
+    }
+    for (size_t i = 0; status != PL_OK && i < n_good; i++)
+        good[i]->status =
+            pl_fail(&good[i]->err, PL_IO, "the store has stopped, nothing more is kept: %.400s",
+                    err.message);
+    for (size_t i = 0; i < n; i++)
+        settle(store, writer->group[i]);
+    if (n_good && status == PL_OK && writer->db && store->ops->tidy &&
+        store->ops->tidy(writer->db, &err) != PL_OK)
+        stop_store(store, &err);
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Under the lock. Until as many wait as were committed last, or the time is up. */
+static void wait_for_company(struct pl_writer *writer)
+{
+    int64_t most_ns = writer->last_ns / COMPANY_PART;
+    int64_t until_ns = now_ns() + (most_ns < COMPANY_MAX_NS ? most_ns : COMPANY_MAX_NS);
+    struct timespec until = {until_ns / 1000000000, until_ns % 1000000000};
+    writer->n_wanted = writer->n_last;
+    while (writer->n_waiting < writer->n_wanted && !writer->is_closing)
+        if (pthread_cond_timedwait(&writer->has_work, &writer->lock, &until) == ETIMEDOUT)
+            break;
+    writer->n_wanted = 1;
+}
+
+/* Everything that waits; NULL: the store closes. */
+static struct pl_batch *take_all(struct pl_writer *writer)
+{
+    pthread_mutex_lock(&writer->lock);
+    while (!writer->first && !writer->is_closing)
+        pthread_cond_wait(&writer->has_work, &writer->lock);
+    if (writer->n_waiting < writer->n_last)
+        wait_for_company(writer);
+    struct pl_batch *list = writer->first;
+    writer->n_last = writer->n_waiting < PL_GROUP_MAX ? writer->n_waiting : PL_GROUP_MAX;
+    writer->first = NULL;
+    writer->end = &writer->first;
+    writer->n_waiting = 0;
+    pthread_mutex_unlock(&writer->lock);
+    return list;
+}
+
+static void *write_all(void *arg)
+{
+    struct pl_store *store = arg;
+    struct pl_writer *writer = &store->writer;
+    struct pl_batch *list;
+    while ((list = take_all(writer))) {
+        int64_t start_ns = now_ns();
+        while (list)
+            commit_group(store, take_group(writer, &list));
+        writer->last_ns = now_ns() - start_ns;
+    }
+    return NULL;
+}
+
+static void open_letter(struct pl_letter *letter)
+{
+    struct pl_batch *batch =
+        (struct pl_batch *)((char *)letter - offsetof(struct pl_batch, letter));
+    batch->done(batch->ctx, batch->status, &batch->err);
+    pl_batch_destroy(batch);
+}
+
+static void enqueue(struct pl_store *store, struct pl_batch *batch)
+{
+    struct pl_writer *writer = &store->writer;
+    batch->next = NULL;
+    pthread_mutex_lock(&writer->lock);
+    *writer->end = batch;
+    writer->end = &batch->next;
+    if (++writer->n_waiting == writer->n_wanted)
+        pthread_cond_signal(&writer->has_work);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+void pl_store_submit(struct pl_store *store, struct pl_loop *home, struct pl_batch *batch,
+                     pl_batch_done_fn *done, void *ctx)
+{
+    batch->home = home;
+    batch->done = done;
+    batch->ctx = ctx;
+    batch->letter.open = open_letter;
+    enqueue(store, batch);
+}
+
+enum pl_status pl_store_commit(struct pl_store *store, struct pl_batch *batch, struct pl_error *err)
+{
+    struct pl_writer *writer = &store->writer;
+    enqueue(store, batch);
+    pthread_mutex_lock(&writer->lock);
+    while (!batch->is_done)
+        pthread_cond_wait(&writer->is_settled, &writer->lock);
+    pthread_mutex_unlock(&writer->lock);
+    enum pl_status status = batch->status;
+    if (status != PL_OK && err)
+        *err = batch->err;
+    pl_batch_destroy(batch);
+    return status;
+}
+
+enum pl_status pl_writer_start(struct pl_store *store, struct pl_error *err)
+{
+    struct pl_writer *writer = &store->writer;
+    int code = pthread_create(&writer->thread, NULL, write_all, store);
+    if (code)
+        return pl_fail(err, PL_NOMEM, "the writer's thread cannot be started: %s", strerror(code));
+    writer->is_running = true;
+    return PL_OK;
+}
+
+void pl_writer_stop(struct pl_store *store)
+{
+    struct pl_writer *writer = &store->writer;
+    if (!writer->is_running)
+        return;
+    pthread_mutex_lock(&writer->lock);
+    writer->is_closing = true;
+    pthread_cond_signal(&writer->has_work);
+    pthread_mutex_unlock(&writer->lock);
+    pthread_join(writer->thread, NULL);
+}

@@ -1,0 +1,217 @@
+/* The contract: users, keys, shares, idempotency, settings. */
+#include "contract/suite.h"
+
+#include <stdio.h>
+
+static const struct pl_str hash_a = {"aaaaaaaaaaaaaaaa\0aaaaaaaaaaaaaaa", 32};
+static const struct pl_str hash_b = {"bbbbbbbbbbbbbbbb\xff\xfe\xfd\xfc"
+                                     "bbbbbbbbbbbb",
+                                     32};
+
+static void users_are_listed_and_renamed(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_put_user(batch, &(struct pl_user_row){id_str(&f->user), PL_STR("Ada"), true, 5});
+    pl_batch_put_user(batch, &(struct pl_user_row){id_str(&f->other), PL_STR("Bo"), false, 6});
+    pl_batch_put_user(batch, &(struct pl_user_row){id_str(&f->other), PL_STR("Bob"), true, 7});
+    commit(f, batch);
+    struct pl_user_row *users;
+    size_t n;
+    assert_int_equal(pl_store_user_list(f->store, &f->arena, &users, &n, NULL), PL_OK);
+    assert_int_equal(n, 2);
+    assert_str(users[0].id, id_str(&f->user));
+    assert_str(users[0].name, PL_STR("Ada"));
+    assert_str(users[1].name, PL_STR("Bob"));
+    assert_true(users[1].is_admin && users[1].created_ms == 6);
+}
+
+static struct pl_key_row make_key(const struct pl_id *id, const struct pl_id *user,
+                                  struct pl_str hash)
+{
+    return (struct pl_key_row){.id = id_str(id),
+                               .user_id = id_str(user),
+                               .name = PL_STR("laptop"),
+                               .hash = hash,
+                               .last4 = PL_STR("wxyz"),
+                               .created_ms = 3};
+}
+
+static void keys_are_listed_by_user_changed_and_deleted(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id a = pl_id_take(&f->seed, "key_"), b = pl_id_take(&f->seed, "key_");
+    struct pl_key_row mine = make_key(&a, &f->user, hash_a),
+                      theirs = make_key(&b, &f->other, hash_b);
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_put_key(batch, &mine);
+    pl_batch_put_key(batch, &theirs);
+    mine.last_used_ms = 44;
+    pl_batch_put_key(batch, &mine);
+    pl_batch_delete_key(batch, id_str(&f->user), id_str(&b));
+    commit(f, batch);
+    struct pl_key_row *keys;
+    size_t n;
+    struct pl_str nobody = {NULL, 0};
+    assert_int_equal(pl_store_key_list(f->store, &f->arena, nobody, &keys, &n, NULL), PL_OK);
+    assert_int_equal(n, 2);
+    assert_int_equal(pl_store_key_list(f->store, &f->arena, id_str(&f->user), &keys, &n, NULL),
+                     PL_OK);
+    assert_int_equal(n, 1);
+    assert_str(keys[0].id, id_str(&a));
+    assert_str(keys[0].user_id, id_str(&f->user));
+    assert_str(keys[0].hash, hash_a);
+    assert_str(keys[0].last4, PL_STR("wxyz"));
+    assert_true(keys[0].created_ms == 3 && keys[0].last_used_ms == 44);
+    batch = pl_batch_create();
+    pl_batch_delete_key(batch, id_str(&f->user), id_str(&a));
+    commit(f, batch);
+    assert_int_equal(pl_store_key_list(f->store, &f->arena, id_str(&f->user), &keys, &n, NULL),
+                     PL_OK);
+    assert_int_equal(n, 0);
+}
+
+static void a_key_of_another_user_is_not_changed(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id id = pl_id_take(&f->seed, "key_");
+    struct pl_key_row key = make_key(&id, &f->user, hash_a);
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_put_key(batch, &key);
+    key.user_id = id_str(&f->other);
+    key.name = PL_STR("stolen");
+    pl_batch_put_key(batch, &key);
+    commit(f, batch);
+    struct pl_key_row *keys;
+    size_t n;
+    assert_int_equal(pl_store_key_list(f->store, &f->arena, id_str(&f->user), &keys, &n, NULL),
+                     PL_OK);
+    assert_int_equal(n, 1);
+    assert_str(keys[0].name, PL_STR("laptop"));
+}
+
+static void shares_are_found_by_their_token_until_deleted(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id session = add_session(f), id = pl_id_take(&f->seed, "share_");
+    struct pl_share_row share = {id_str(&id), id_str(&f->user), id_str(&session), hash_b, 9}, got;
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_put_share(batch, &share);
+    pl_batch_delete_shares(batch, id_str(&f->other), id_str(&session));
+    commit(f, batch);
+    assert_int_equal(pl_store_share_find(f->store, &f->arena, hash_a, &got, NULL), PL_NOT_FOUND);
+    assert_int_equal(pl_store_share_find(f->store, &f->arena, hash_b, &got, NULL), PL_OK);
+    assert_str(got.id, id_str(&id));
+    assert_str(got.user_id, id_str(&f->user));
+    assert_str(got.session_id, id_str(&session));
+    assert_str(got.hash, hash_b);
+    assert_int_equal(got.created_ms, 9);
+    batch = pl_batch_create();
+    pl_batch_delete_shares(batch, id_str(&f->user), id_str(&session));
+    commit(f, batch);
+    assert_int_equal(pl_store_share_find(f->store, &f->arena, hash_b, &got, NULL), PL_NOT_FOUND);
+}
+
+static void the_session_of_another_user_cannot_be_shared(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id session = add_session(f), id = pl_id_take(&f->seed, "share_");
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_put_share(
+        batch, &(struct pl_share_row){id_str(&id), id_str(&f->other), id_str(&session), hash_a, 9});
+    assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_NOT_FOUND);
+}
+
+static struct pl_idempotency_row make_claim(const struct pl_id *user)
+{
+    return (struct pl_idempotency_row){.user_id = id_str(user),
+                                       .key = PL_STR("request 1"),
+                                       .request_hash = hash_a,
+                                       .created_ms = 100};
+}
+
+static void a_second_claim_fails_its_whole_batch(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_idempotency_row mine = make_claim(&f->user), theirs = make_claim(&f->other);
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_claim_idempotency(batch, &mine);
+    pl_batch_claim_idempotency(batch, &theirs);
+    commit(f, batch);
+    struct pl_id id = pl_id_take(&f->seed, "sess_");
+    struct pl_session_record session = make_session(f, &id);
+    batch = pl_batch_create();
+    put_session(batch, &session);
+    pl_batch_claim_idempotency(batch, &mine);
+    struct pl_error err;
+    assert_int_equal(pl_store_commit(f->store, batch, &err), PL_CONFLICT);
+    assert_int_equal(err.status, PL_CONFLICT);
+    assert_int_equal(
+        pl_store_session_get(f->store, &f->arena, session.user_id, session.id, &session, NULL),
+        PL_NOT_FOUND);
+}
+
+static void a_claim_is_settled_and_expires(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_idempotency_row row = make_claim(&f->user), got;
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_claim_idempotency(batch, &row);
+    commit(f, batch);
+    assert_int_equal(
+        pl_store_idempotency_get(f->store, &f->arena, row.user_id, row.key, &got, NULL), PL_OK);
+    assert_int_equal(got.status, 0);
+    row.status = 201;
+    row.answer = PL_STR("{\"id\":1}");
+    batch = pl_batch_create();
+    pl_batch_settle_idempotency(batch, &row);
+    pl_batch_expire_idempotency(batch, 100);
+    commit(f, batch);
+    assert_int_equal(
+        pl_store_idempotency_get(f->store, &f->arena, row.user_id, row.key, &got, NULL), PL_OK);
+    assert_int_equal(got.status, 201);
+    assert_str(got.answer, row.answer);
+    assert_str(got.request_hash, hash_a);
+    assert_str(got.user_id, row.user_id);
+    assert_str(got.key, row.key);
+    assert_int_equal(got.created_ms, 100);
+    assert_int_equal(
+        pl_store_idempotency_get(f->store, &f->arena, id_str(&f->other), row.key, &got, NULL),
+        PL_NOT_FOUND);
+    batch = pl_batch_create();
+    pl_batch_expire_idempotency(batch, 101);
+    commit(f, batch);
+    assert_int_equal(
+        pl_store_idempotency_get(f->store, &f->arena, row.user_id, row.key, &got, NULL),
+        PL_NOT_FOUND);
+}
+
+static void settings_keep_their_last_value(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_put_setting(batch, PL_STR("a"), PL_STR("one"));
+    pl_batch_put_setting(batch, PL_STR("a"), hash_a);
+    pl_batch_put_setting(batch, PL_STR("empty"), (struct pl_str){NULL, 0});
+    commit(f, batch);
+    struct pl_str value;
+    assert_int_equal(pl_store_setting_get(f->store, &f->arena, PL_STR("a"), &value, NULL), PL_OK);
+    assert_str(value, hash_a);
+    assert_int_equal(pl_store_setting_get(f->store, &f->arena, PL_STR("empty"), &value, NULL),
+                     PL_OK);
+    assert_int_equal(value.len, 0);
+    assert_int_equal(pl_store_setting_get(f->store, &f->arena, PL_STR("b"), &value, NULL),
+                     PL_NOT_FOUND);
+}
+
+static const struct CMUnitTest tests[] = {
+    ON_STORE(users_are_listed_and_renamed),
+    ON_STORE(keys_are_listed_by_user_changed_and_deleted),
+    ON_STORE(a_key_of_another_user_is_not_changed),
+    ON_STORE(shares_are_found_by_their_token_until_deleted),
+    ON_STORE(the_session_of_another_user_cannot_be_shared),
+    ON_STORE(a_second_claim_fails_its_whole_batch),
+    ON_STORE(a_claim_is_settled_and_expires),
+    ON_STORE(settings_keep_their_last_value),
+};
+const struct suite_part records_part = {tests, sizeof tests / sizeof *tests};

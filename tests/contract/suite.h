@@ -1,0 +1,27 @@
+/* The parts of the contract suite, and what they share. */
+#ifndef PL_TESTS_CONTRACT_SUITE_H
+#define PL_TESTS_CONTRACT_SUITE_H
+
+#include "contract/fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+struct suite_part {
+    const struct CMUnitTest *tests;
+    size_t n;
+};
+
+extern const struct suite_part sessions_part, turns_part, records_part, writer_part, care_part;
+
+/* Around every test: a fresh store of the back end under test. */
+int make_fixture(void **state);
+int drop_fixture(void **state);
+
+/* A test for every back end, and one for those named: what a back end cannot have needs no test. */
+#define ON_STORE(test) cmocka_unit_test_setup_teardown(test, make_fixture, drop_fixture)
+#define ON_SOME(kinds, test)                                                                       \
+    cmocka_unit_test_prestate_setup_teardown(test, make_fixture, drop_fixture, kinds)
+
+#endif

@@ -1,0 +1,161 @@
+// A real `parley serve` for a test: started with data of its own, asked over HTTP, ended at the end.
+// Every JSON answer is held to what /openapi.json says of its route.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { directory, parley, run } from './harness.mjs';
+
+const running = new Set();
+after(async () => { for (const server of running) await server.stop('SIGKILL'); });
+
+// One schema file per component, made when it is first needed.
+const schemas = new Map();
+
+function schemaFile(openapi, name) {
+  if (!schemas.has(name)) {
+    const text = JSON.stringify({ $ref: `#/$defs/${name}`, $defs: openapi.components.schemas })
+      .replaceAll('"#/components/schemas/', '"#/$defs/');
+    const path = join(directory, `component-${name}.json`);
+    writeFileSync(path, text);
+    schemas.set(name, path);
+  }
+  return schemas.get(name);
+}
+
+function operationOf(openapi, method, path) {
+  const segments = path.split('?')[0].split('/');
+  const found = Object.keys(openapi.paths).filter((template) => {
+    const parts = template.split('/');
+    return parts.length === segments.length && parts.every((part, i) => part.startsWith('{') || part === segments[i]);
+  }).sort((a, b) => a.split('{').length - b.split('{').length)[0];
+  return found && openapi.paths[found][(method === 'HEAD' ? 'GET' : method).toLowerCase()];
+}
+
+// Throws unless the answer is one the description allows.
+export function checkAnswer(openapi, method, path, answer) {
+  const type = answer.headers['content-type'] ?? '';
+  if (method === 'HEAD' || !/json/.test(type) || answer.status === 304) return;
+  const operation = operationOf(openapi, method, path);
+  let name = 'Problem';
+  if (!type.startsWith('application/problem+json')) {
+    assert.ok(operation, `${method} ${path} is not described`);
+    const said = operation.responses[answer.status] ?? (answer.headers['idempotency-replayed'] ? operation.responses[Object.keys(operation.responses)[0]] : undefined);
+    assert.ok(said, `${method} ${path}: ${answer.status} is not described`);
+    const ref = Object.entries(said.content ?? {}).find(([media]) => media === 'application/json')?.[1].schema.$ref;
+    if (!ref) return;
+    name = ref.split('/').at(-1);
+  } else {
+    assert.ok(answer.status >= 400, `${answer.status} is no problem`);
+    assert.equal(answer.json.status, answer.status);
+    assert.equal(answer.json.request_id, answer.headers['x-request-id']);
+  }
+  const { code, out, err } = run(['validate', '--schema', schemaFile(openapi, name), '--format-assertion', '--json', '-'], { input: answer.text });
+  assert.equal(code, 0, `${method} ${path} ${answer.status} is not a ${name}: ${out}${err}\n${answer.text.slice(0, 2000)}`);
+}
+
+class Server {
+  constructor(child, data) {
+    this.child = child;
+    this.data = data;
+    this.out = '';
+    this.err = '';
+    this.exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+    child.stdout.setEncoding('utf8').on('data', (text) => { this.out += text; });
+    child.stderr.setEncoding('utf8').on('data', (text) => { this.err += text; });
+    running.add(this);
+  }
+
+  async ready(timeout = 10_000) {
+    const end = Date.now() + timeout;
+    while (!/is ready at (\S+)\/\n/.test(this.out)) {
+      if (this.child.exitCode !== null || Date.now() > end) throw new Error(`the server did not start: ${this.out}${this.err}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    this.url = this.out.match(/is ready at (\S+)\/\n/)[1];
+    this.port = this.url.startsWith('unix:') ? 0 : Number(new URL(this.url).port);
+    return this;
+  }
+
+  // The one-time code of the first start.
+  get code() { return this.out.match(/#login=(\S+)/)?.[1]; }
+
+  // Waits until its log says something.
+  async logged(text, ms = 2000) {
+    const end = Date.now() + ms;
+    while (!this.err.includes(text)) {
+      assert.ok(Date.now() < end, `the log does not say ${text}: ${this.err.slice(-2000)}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  // Ends it; resolves with its exit code.
+  async stop(signal = 'SIGTERM') {
+    running.delete(this);
+    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill(signal);
+    return this.exited;
+  }
+
+  raw(method, path, { body, headers = {}, key = this.key, socketPath, agent, ca } = {}) {
+    const text = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    const all = { ...(key ? { authorization: `Bearer ${key}` } : {}), ...(text !== undefined && !Object.keys(headers).some((name) => name.toLowerCase() === 'content-type') ? { 'content-type': 'application/json' } : {}), ...headers };
+    const where = socketPath ? { socketPath } : { host: new URL(this.url).hostname.replace(/^\[|\]$/g, ''), port: this.port };
+    return new Promise((resolve, reject) => {
+      const request = (this.url.startsWith('https') && !socketPath ? https : http).request({ ...where, method, path, headers: all, agent, ca }, (response) => {
+        const pieces = [];
+        response.on('data', (piece) => pieces.push(piece));
+        response.on('end', () => {
+          const bytes = Buffer.concat(pieces);
+          const answer = { status: response.statusCode, headers: response.headers, bytes, text: bytes.toString('utf8') };
+          if (/json/.test(response.headers['content-type'] ?? '') && bytes.length && response.statusCode !== 206) answer.json = JSON.parse(answer.text);
+          resolve(answer);
+        });
+        response.on('error', reject);
+      });
+      request.on('error', reject);
+      request.end(text);
+    });
+  }
+
+  // The same, held to the description.
+  async ask(method, path, options) {
+    const answer = await this.raw(method, path, options);
+    this.openapi ??= (await this.raw('GET', '/openapi.json', { key: null, ca: options?.ca })).json;
+    checkAnswer(this.openapi, method, path, answer);
+    return answer;
+  }
+
+  // Sends bytes as they are and gathers what comes back until the other side ends or `ms` passed.
+  bytes(text, { ms = 1000, end = false, host = '127.0.0.1' } = {}) {
+    return new Promise((resolve) => {
+      const socket = net.connect({ host, port: this.port, allowHalfOpen: true });
+      let said = '';
+      const finish = (closed) => { clearTimeout(timer); socket.destroy(); resolve({ said, closed }); };
+      const timer = setTimeout(() => finish(false), ms);
+      socket.on('data', (piece) => { said += piece.toString('latin1'); });
+      socket.on('end', () => finish(true));
+      socket.on('error', () => finish(true));
+      for (const piece of Array.isArray(text) ? text : [text]) socket.write(piece, 'latin1');
+      if (end) socket.end();
+    });
+  }
+}
+
+// parley serve with data of its own. `login` exchanges the first code for server.key.
+export async function start({ args = [], env = {}, data, login = true, command = parley, before = [] } = {}) {
+  const dir = data ?? mkdtempSync(join(tmpdir(), 'parley-serve-'));
+  if (!data) after(() => rmSync(dir, { recursive: true, force: true }));
+  const words = ['serve', '--port', '0', '--data', dir, ...args];
+  const child = spawn(before[0] ?? command, before.length ? [...before.slice(1), command, ...words] : words, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: dir, LC_ALL: 'C.UTF-8', ...env },
+  });
+  const server = await new Server(child, dir).ready();
+  if (login && server.code && !server.url.startsWith('https')) server.key = (await server.ask('POST', '/api/login', { body: { code: server.code } })).json.plaintext;
+  return server;
+}

@@ -1,0 +1,413 @@
+/* The store when memory, the disk or the file system fails: the right failure is reported, nothing
+ * acknowledged is lost, and it goes on afterwards where it can. */
+#include "contract/fixture.h"
+#include "fault/fault.h"
+#include "fault/store_vfs.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+static struct pl_id_seed seed = {.unix_ms = 1700000000000, .random = {7, 8}};
+
+/* Session, turn, question and claim; then everything read back. */
+static enum pl_status write_and_read(struct pl_store *store, const struct pl_id *user)
+{
+    struct pl_id session = pl_id_take(&seed, "sess_"), turn = pl_id_take(&seed, "turn_");
+    struct pl_session_record record = {.id = id_str(&session),
+                                       .user_id = id_str(user),
+                                       .intent = PL_STR("Walk"),
+                                       .status = PL_SESSION_RUNNING,
+                                       .next_entry = 1};
+    struct pl_turn_row row = make_turn(&session, &turn, 0, "{\"text\":\"a long way\"}");
+    struct pl_batch *batch = pl_batch_create();
+    if (!batch)
+        return PL_NOMEM;
+    put_session(batch, &record);
+    put_turn(batch, &row);
+    pl_batch_claim_idempotency(batch, &(struct pl_idempotency_row){.user_id = id_str(user),
+                                                                   .key = row.turn_id,
+                                                                   .request_hash = PL_STR("h")});
+    enum pl_status status = pl_store_commit(store, batch, NULL);
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_session_page page = {.total = -5};
+    struct pl_session_query query = {.user_id = id_str(user),
+                                     .status = PL_SESSION_STATUS_COUNT,
+                                     .limit = 5,
+                                     .text = PL_STR("W")};
+    if (status == PL_OK)
+        status = pl_store_session_list(store, &arena, &query, &page, NULL);
+    if (status != PL_OK)
+        assert_int_equal(page.total, -5);
+    struct pl_turn_query turns = turns_of(&session);
+    struct pl_turn_page turn_page = {0};
+    if (status == PL_OK)
+        status = pl_store_turn_list(store, &arena, &turns, &turn_page, NULL);
+    if (status == PL_OK)
+        assert_str(turn_page.items[0].body, row.body);
+    struct pl_open_rows rows;
+    return status == PL_OK ? pl_store_open_rows(store, &arena, record.id, &rows, NULL) : status;
+}
+
+static enum pl_status open_write_read_close(void *ctx)
+{
+    struct pl_store *store = NULL;
+    struct pl_id user = pl_id_take(&seed, "user_");
+    enum pl_status status =
+        pl_store_open(&(struct pl_store_config){.url = ctx, .n_readers = 1}, &store, NULL);
+    if (status == PL_OK)
+        status = write_and_read(store, &user);
+    pl_store_close(store);
+    return status;
+}
+
+static void every_allocation_may_fail_in_memory(void **state)
+{
+    (void)state;
+    assert_int_equal(open_write_read_close("memory:"), PL_OK);
+    assert_true(pl_fault_each_tolerant(open_write_read_close, "memory:", PL_OK) > 100);
+}
+
+static void count_problem(void *ctx, bool is_problem, const char *sentence)
+{
+    (void)sentence;
+    *(int *)ctx += is_problem;
+}
+
+static void every_allocation_may_fail_in_a_file(void **state)
+{
+    (void)state;
+    struct fixture *f = fixture_create("sqlite");
+    pl_store_close(f->store);
+    f->store = NULL;
+    size_t n = pl_fault_each_tolerant(open_write_read_close, f->url, PL_OK);
+    assert_true(n > 100);
+    fixture_open(f);
+    int n_problems = 0;
+    assert_int_equal(pl_store_check(f->store, count_problem, &n_problems, NULL), PL_OK);
+    fixture_destroy(f);
+    assert_int_equal(n_problems, 0);
+}
+
+/* --- the disk -------------------------------------------------------------------------------- */
+
+enum { N_TURNS = 5 };
+
+/* Turns one after the other; which of them were acknowledged. */
+struct attempt {
+    struct pl_id session;
+    struct pl_id turns[N_TURNS];
+    enum pl_status statuses[N_TURNS];
+};
+
+static void try_turns(struct fixture *f, struct attempt *attempt)
+{
+    for (int64_t i = 0; i < N_TURNS; i++) {
+        attempt->turns[i] = pl_id_take(&f->seed, "turn_");
+        struct pl_turn_row turn = make_turn(&attempt->session, &attempt->turns[i], i, "{\"a\":1}");
+        struct pl_batch *batch = pl_batch_create();
+        put_turn(batch, &turn);
+        attempt->statuses[i] = pl_store_commit(f->store, batch, NULL);
+    }
+}
+
+/* With the disk well again: what was acknowledged is there. What was not may be, but only where the
+ * store had to stop without knowing. */
+static void expect_acknowledged(struct fixture *f, const struct attempt *attempt)
+{
+    for (size_t i = 0; i < N_TURNS; i++) {
+        struct pl_turn_row turn;
+        enum pl_status status = pl_store_turn_get(f->store, &f->arena, id_str(&attempt->session),
+                                                  id_str(&attempt->turns[i]), &turn, NULL);
+        if (attempt->statuses[i] == PL_OK)
+            assert_int_equal(status, PL_OK);
+        else if (!f->n_fatal)
+            assert_int_equal(status, PL_NOT_FOUND);
+    }
+}
+
+struct disk_case {
+    enum vfs_call call;
+    enum vfs_file file;
+    int code;
+    enum pl_status status; /* of the batch that meets it */
+    bool is_fatal;         /* the store stops */
+};
+
+static void expect_case(const struct fixture *f, const struct disk_case *disk, int n,
+                        const struct attempt *attempt)
+{
+    bool has_failed = false;
+    for (size_t i = 0; i < N_TURNS; i++) {
+        if (attempt->statuses[i] != PL_OK && !has_failed && attempt->statuses[i] != disk->status)
+            fail_msg("call %d, code %d: the batch ended in %s", n, disk->code,
+                     pl_status_info(attempt->statuses[i])->name);
+        if (has_failed && disk->is_fatal && attempt->statuses[i] == PL_OK)
+            fail_msg("call %d, code %d: acknowledged after the store stopped", n, disk->code);
+        has_failed = has_failed || attempt->statuses[i] != PL_OK;
+    }
+    if (has_failed)
+        assert_int_equal(f->n_fatal, disk->is_fatal);
+}
+
+/* The Nth call fails, N = 1, 2, 3 … until it is not reached, once and for good. */
+static void fail_each(const struct disk_case *disk)
+{
+    bool was_reached = true;
+    for (int n = 1; was_reached; n++) {
+        for (int and_after = 0; and_after < 2; and_after++) {
+            struct fixture *f = fixture_create("sqlite");
+            struct attempt attempt = {.session = add_session(f)};
+            vfs_set(&(struct vfs_plan){disk->call, disk->file, n, and_after, disk->code});
+            try_turns(f, &attempt);
+            was_reached = vfs_n_failed() > 0;
+            expect_case(f, disk, n, &attempt);
+            pl_store_close(f->store);
+            vfs_set(NULL);
+            f->store = NULL;
+            fixture_open(f);
+            expect_acknowledged(f, &attempt);
+            fixture_destroy(f);
+        }
+    }
+}
+
+static void a_full_disk_refuses_and_goes_on(void **state)
+{
+    (void)state;
+    fail_each(&(struct disk_case){VFS_WRITE, VFS_LOG, SQLITE_FULL, PL_LIMIT, false});
+}
+
+static void a_failed_write_at_commit_stops_the_store(void **state)
+{
+    (void)state;
+    fail_each(&(struct disk_case){VFS_WRITE, VFS_LOG, SQLITE_IOERR_WRITE, PL_IO, true});
+}
+
+static void a_failed_fsync_stops_the_store(void **state)
+{
+    (void)state;
+    fail_each(&(struct disk_case){VFS_SYNC, VFS_LOG, SQLITE_IOERR_FSYNC, PL_IO, true});
+}
+
+/* Everything from the opening on, with any call of any kind failing: no crash, no lie. */
+static void opening_survives_any_failure(void **state)
+{
+    (void)state;
+    static const struct disk_case cases[] = {
+        {VFS_OPEN, VFS_ANY, SQLITE_CANTOPEN, PL_IO, false},
+        {VFS_READ, VFS_ANY, SQLITE_IOERR_READ, PL_IO, false},
+        {VFS_WRITE, VFS_ANY, SQLITE_IOERR_WRITE, PL_IO, false},
+        {VFS_WRITE, VFS_ANY, SQLITE_FULL, PL_LIMIT, false},
+        {VFS_SYNC, VFS_ANY, SQLITE_IOERR_FSYNC, PL_IO, false},
+    };
+    struct fixture *f = fixture_create("sqlite");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool was_reached = true;
+        for (int n = 1; was_reached && n < 60; n++) {
+            pl_store_close(f->store);
+            f->store = NULL;
+            vfs_set(&(struct vfs_plan){cases[i].call, VFS_ANY, n, false, cases[i].code});
+            struct pl_error err = {0};
+            enum pl_status status =
+                pl_store_open(&(struct pl_store_config){.url = f->url}, &f->store, &err);
+            was_reached = vfs_n_failed() > 0;
+            vfs_set(NULL);
+            if (status != PL_OK && status != cases[i].status)
+                fail_msg("opening ended in %s: %s", pl_status_info(status)->name, err.message);
+            if (status != PL_OK)
+                assert_true(strlen(err.message) > 0);
+        }
+    }
+    if (!f->store)
+        fixture_open(f);
+    add_session(f);
+    fixture_destroy(f);
+}
+
+static void reads_go_on_while_the_disk_is_full(void **state)
+{
+    (void)state;
+    struct fixture *f = fixture_create("sqlite");
+    struct attempt attempt = {.session = add_session(f)};
+    vfs_set(&(struct vfs_plan){VFS_WRITE, VFS_ANY, 1, true, SQLITE_FULL});
+    try_turns(f, &attempt);
+    for (size_t i = 0; i < N_TURNS; i++)
+        assert_int_equal(attempt.statuses[i], PL_LIMIT);
+    struct pl_session_record session;
+    assert_int_equal(pl_store_session_get(f->store, &f->arena, id_str(&f->user),
+                                          id_str(&attempt.session), &session, NULL),
+                     PL_OK);
+    vfs_set(NULL);
+    add_session(f);
+    assert_int_equal(f->n_fatal, 0);
+    fixture_destroy(f);
+}
+
+/* --- groups ---------------------------------------------------------------------------------- */
+
+enum { N_THREADS = 24 };
+
+struct one_turn {
+    struct fixture *f;
+    struct pl_id session, turn;
+    int64_t sequence;
+    enum pl_status status;
+};
+
+static void *commit_one(void *arg)
+{
+    struct one_turn *one = arg;
+    struct pl_turn_row turn = make_turn(&one->session, &one->turn, one->sequence, "{}");
+    struct pl_batch *batch = pl_batch_create();
+    if (!batch)
+        return NULL;
+    put_turn(batch, &turn);
+    one->status = pl_store_commit(one->f->store, batch, NULL);
+    return NULL;
+}
+
+/* Many batches at once on a disk that takes some writes and then no more for a while: each one is
+ * there if and only if it was acknowledged. */
+static void a_group_on_a_full_disk_fails_or_not_one_by_one(void **state)
+{
+    (void)state;
+    for (int n = 1; n < 40; n += 6) {
+        struct fixture *f = fixture_create("sqlite");
+        struct pl_id session = add_session(f);
+        struct one_turn ones[N_THREADS];
+        pthread_t threads[N_THREADS];
+        vfs_set(&(struct vfs_plan){VFS_WRITE, VFS_LOG, n, true, SQLITE_FULL});
+        for (int64_t i = 0; i < N_THREADS; i++) {
+            ones[i] = (struct one_turn){f, session, pl_id_take(&f->seed, "turn_"), i, PL_INTERNAL};
+            assert_int_equal(pthread_create(&threads[i], NULL, commit_one, &ones[i]), 0);
+        }
+        for (size_t i = 0; i < N_THREADS; i++)
+            pthread_join(threads[i], NULL);
+        vfs_set(NULL);
+        for (size_t i = 0; i < N_THREADS; i++) {
+            struct pl_turn_row turn;
+            assert_true(ones[i].status == PL_OK || ones[i].status == PL_LIMIT);
+            assert_int_equal(pl_store_turn_get(f->store, &f->arena, id_str(&session),
+                                               id_str(&ones[i].turn), &turn, NULL),
+                             ones[i].status == PL_OK ? PL_OK : PL_NOT_FOUND);
+        }
+        assert_int_equal(f->n_fatal, 0);
+        fixture_destroy(f);
+    }
+}
+
+/* --- the checkpoint, and a lock -------------------------------------------------------------- */
+
+/* The turn itself is durable and acknowledged; bringing the log home is what fails. */
+static void a_checkpoint_whose_fsync_fails_stops_the_store(void **state)
+{
+    (void)state;
+    struct fixture *f = fixture_create("sqlite");
+    struct pl_id session = add_session(f), id = pl_id_take(&f->seed, "turn_");
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    pl_buf_fill(&text, 'x', 9 << 20);
+    struct pl_turn_row turn = make_turn(&session, &id, 0, NULL);
+    turn.body = pl_buf_str(&text);
+    vfs_set(&(struct vfs_plan){VFS_SYNC, VFS_MAIN, 1, true, SQLITE_IOERR_FSYNC});
+    struct pl_batch *batch = pl_batch_create();
+    put_turn(batch, &turn);
+    commit(f, batch);
+    batch = pl_batch_create();
+    put_turn(batch, &turn);
+    assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_IO);
+    assert_int_equal(f->n_fatal, 1);
+    pl_store_close(f->store);
+    vfs_set(NULL);
+    f->store = NULL;
+    fixture_open(f);
+    assert_int_equal(
+        pl_store_turn_get(f->store, &f->arena, id_str(&session), id_str(&id), &turn, NULL), PL_OK);
+    fixture_destroy(f);
+}
+
+static void a_checkpoint_on_a_full_disk_is_made_later(void **state)
+{
+    (void)state;
+    struct fixture *f = fixture_create("sqlite");
+    struct pl_id session = add_session(f), id = pl_id_take(&f->seed, "turn_");
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    pl_buf_fill(&text, 'x', 9 << 20);
+    struct pl_turn_row turn = make_turn(&session, &id, 0, NULL);
+    turn.body = pl_buf_str(&text);
+    vfs_set(&(struct vfs_plan){VFS_WRITE, VFS_MAIN, 1, true, SQLITE_FULL});
+    for (int i = 0; i < 3; i++) {
+        struct pl_batch *batch = pl_batch_create();
+        put_turn(batch, &turn);
+        commit(f, batch);
+    }
+    vfs_set(NULL);
+    assert_int_equal(f->n_fatal, 0);
+    fixture_reopen(f);
+    assert_int_equal(
+        pl_store_turn_get(f->store, &f->arena, id_str(&session), id_str(&id), &turn, NULL), PL_OK);
+    fixture_destroy(f);
+}
+
+static void a_store_locked_by_another_program_is_waited_for_and_then_refused(void **state)
+{
+    (void)state;
+    struct fixture *f = fixture_create("sqlite");
+    sqlite3 *other = NULL;
+    assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    struct pl_id id = pl_id_take(&f->seed, "sess_");
+    struct pl_session_record session = make_session(f, &id);
+    struct pl_batch *batch = pl_batch_create();
+    put_session(batch, &session);
+    struct pl_error err;
+    assert_int_equal(pl_store_commit(f->store, batch, &err), PL_IO);
+    assert_non_null(strstr(err.message, "locked"));
+    sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL);
+    sqlite3_close(other);
+    add_session(f);
+    assert_int_equal(f->n_fatal, 0);
+    fixture_destroy(f);
+}
+
+static int use_faulty_disk(void **state)
+{
+    (void)state;
+    /* Where an fsync costs nothing, if there is such a place: stores are made here by the hundred,
+     * and the failures are ours. */
+    if (access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 1);
+    /* The store's allocator has to be SQLite's before anything else is. */
+    if (open_write_read_close("memory:") != PL_OK)
+        return -1;
+    vfs_install();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_may_fail_in_memory),
+        cmocka_unit_test(every_allocation_may_fail_in_a_file),
+        cmocka_unit_test(a_full_disk_refuses_and_goes_on),
+        cmocka_unit_test(a_failed_write_at_commit_stops_the_store),
+        cmocka_unit_test(a_failed_fsync_stops_the_store),
+        cmocka_unit_test(opening_survives_any_failure),
+        cmocka_unit_test(reads_go_on_while_the_disk_is_full),
+        cmocka_unit_test(a_group_on_a_full_disk_fails_or_not_one_by_one),
+        cmocka_unit_test(a_checkpoint_whose_fsync_fails_stops_the_store),
+        cmocka_unit_test(a_checkpoint_on_a_full_disk_is_made_later),
+        cmocka_unit_test(a_store_locked_by_another_program_is_waited_for_and_then_refused),
+    };
+    return cmocka_run_group_tests(tests, use_faulty_disk, NULL);
+}

@@ -1,0 +1,25 @@
+/* A file system for SQLite on which chosen operations fail. It stands in front of the real one and
+ * is the default once it is there, so that a store opened afterwards uses it. */
+#ifndef PL_TESTS_STORE_VFS_H
+#define PL_TESTS_STORE_VFS_H
+
+#include <stdbool.h>
+
+enum vfs_call { VFS_OPEN, VFS_READ, VFS_WRITE, VFS_SYNC, VFS_CALL_COUNT };
+enum vfs_file { VFS_ANY, VFS_MAIN, VFS_LOG };
+
+struct vfs_plan {
+    enum vfs_call call;
+    enum vfs_file file;
+    int fail_at;    /* counted from 1 since the plan was set; 0: none fails */
+    bool and_after; /* all later ones too */
+    int code;       /* what SQLite is told */
+};
+
+void vfs_install(void);
+void vfs_set(const struct vfs_plan *plan); /* NULL: nothing fails */
+/* How many calls of the plan's kind there were, and how many of them failed. */
+int vfs_n_calls(void);
+int vfs_n_failed(void);
+
+#endif

@@ -1,0 +1,22 @@
+/* Patterns of JSON: an object matches one that has at least its members, an array one of the same
+ * length, "*" anything, "!" that the member is not there, "$name" any string, which must be the
+ * same one wherever the name stands. */
+#ifndef PL_TESTS_SESSION_PATTERN_H
+#define PL_TESTS_SESSION_PATTERN_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "json/json.h"
+
+struct pattern_names {
+    struct pl_arena arena;
+    struct pl_map map; /* name -> struct pl_str * (arena) */
+};
+
+void pattern_names_init(struct pattern_names *names);
+void pattern_names_deinit(struct pattern_names *names);
+/* The string "$name" stands for; the text itself when it is no name that is known. */
+struct pl_str pattern_value(const struct pattern_names *names, struct pl_str text);
+bool pattern_matches(struct pattern_names *names, struct pl_str pattern, struct pl_str json);
+
+#endif

@@ -1,0 +1,72 @@
+/* Runs a loop until something is true, and fails the test when that takes too long. */
+#ifndef PL_TESTS_IO_TURNING_H
+#define PL_TESTS_IO_TURNING_H
+
+#include "io/clock.h"
+#include "io/loop.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+struct turning {
+    struct pl_timer timer; /* first: its address is ours */
+    struct pl_loop *loop;
+    bool (*is_done)(void *ctx);
+    void *ctx;
+    int64_t end_ms;
+    bool is_late;
+};
+
+static inline void turning_look(struct pl_timer *timer)
+{
+    struct turning *turning = (struct turning *)timer;
+    turning->is_late = pl_clock_ms() > turning->end_ms;
+    if (turning->is_late || turning->is_done(turning->ctx))
+        pl_loop_stop(turning->loop);
+    else
+        pl_timer_start(turning->loop, timer, 0, turning_look);
+}
+
+static inline void turn_until(struct pl_loop *loop, bool (*is_done)(void *ctx), void *ctx)
+{
+    struct turning turning = {
+        .loop = loop, .is_done = is_done, .ctx = ctx, .end_ms = pl_clock_ms() + 20000};
+    pl_timer_start(loop, &turning.timer, 0, turning_look);
+    pl_loop_run(loop);
+    pl_timer_stop(loop, &turning.timer);
+    if (turning.is_late)
+        fail_msg("waited 20 seconds in vain");
+}
+
+static inline bool is_true(void *flag)
+{
+    return *(bool *)flag;
+}
+
+static inline bool is_past(void *time_ms)
+{
+    return pl_clock_ms() >= *(int64_t *)time_ms;
+}
+
+/* Runs for a while. */
+static inline void turn_for(struct pl_loop *loop, int64_t wait_ms)
+{
+    int64_t end_ms = pl_clock_ms() + wait_ms;
+    turn_until(loop, is_past, &end_ms);
+}
+
+static inline struct pl_loop *make_loop(void)
+{
+    struct pl_loop *loop = NULL;
+    struct pl_error err = {0};
+    if (pl_loop_create(&loop, &err) != PL_OK)
+        fail_msg("%s", err.message);
+    return loop;
+}
+
+#endif
