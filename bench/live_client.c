@@ -99,7 +99,7 @@ static void send_text(int fd, const char *text)
 /* Reads byte by byte up to the empty line: what follows is a frame. */
 static void read_upgrade(int fd)
 {
-    char head[4096];
+    char head[4096] = "";
     size_t n = 0;
     while (n < 4 || memcmp(head + n - 4, "\r\n\r\n", 4) != 0) {
         if (n == sizeof head || recv(fd, head + n, 1, 0) != 1)

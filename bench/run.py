@@ -22,6 +22,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import make_corpora  # noqa: E402 (no cache files in the source tree)
+import server_figures  # noqa: E402
 import token_texts  # noqa: E402
 import trim_histories  # noqa: E402
 
@@ -318,6 +319,15 @@ def machine():
             "load": round(os.getloadavg()[0], 2)}
 
 
+def measure_server(build, only):
+    """The figures of the server, after all others: they want both the disk and the cores."""
+    lines = []
+    for line in server_figures.measure(build, only):
+        print(json.dumps(line, ensure_ascii=False, separators=(",", ":")), flush=True)
+        lines.append(line)
+    return lines
+
+
 def main():
     options = argparse.ArgumentParser(description="Run the benchmarks and compare with the targets.")
     options.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"), metavar="DIR")
@@ -343,8 +353,13 @@ def main():
     targets.against_tokenizers()
     targets.against_the_clock()
     targets.against_itself()
-    targets.print()
-    result = {"machine": machine(), "figures": list(best.values()), "targets": targets.rows}
+    if targets.rows:
+        targets.print()
+    server_lines = measure_server(asked.build.resolve(), asked.only)
+    server_rows = list(server_figures.rows(server_lines))
+    server_figures.show(server_rows, sys.stderr)
+    result = {"machine": machine(), "figures": list(best.values()) + server_lines,
+              "targets": targets.rows + server_rows}
     (asked.out or asked.build / "bench.json").write_text(
         json.dumps(result, ensure_ascii=False, indent=1) + "\n")
     wrong = [line for line in best.values()

@@ -409,12 +409,18 @@ def rows(lines):
 
 
 def show(table, file):
+    """The rows as lines of text, then what was missed."""
     def number(value):
         return "-" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:,.2f}"
     for row in table:
         wanted = "" if row["wanted"] is None else f">= {row['wanted']}"
         print(f"{row['what']:36}{number(row['ours']):>14}{number(row['theirs']):>14}  {row['peer']:14}"
               f"{row['factor'] or '-':>8}{wanted:>8}  {row['verdict']}", file=file)
+    for verdict, title in (("MISS", "missed"), ("not measured", "not measured")):
+        names = [f"{row['what']} ({row['peer']})" for row in table
+                 if row["verdict"] == verdict and row["wanted"] is not None]
+        if names:
+            print(f"{len(names)} {title}: {'; '.join(names)}", file=file)
 
 
 def main():
@@ -427,7 +433,7 @@ def main():
         print(json.dumps(line, separators=(",", ":")), flush=True)
         lines.append(line)
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", file=sys.stderr)
-    show(rows(lines), sys.stderr)
+    show(list(rows(lines)), sys.stderr)
     return 0
 
 

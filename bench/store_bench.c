@@ -1,5 +1,7 @@
 /* Durable appends: how many batches a second the store acknowledges to 64 sessions at once and how
- * long each waits, beside what the disk can do and what a plain SQLite loop makes of it.
+ * long each waits, beside what the disk can do and what a plain SQLite loop makes of it, which
+ * inserts one small row per commit. One session alone shows what the same rows cost singly. Each is
+ * measured in a process of its own, so that none meets what another has set up.
  *
  * usage: store-bench DIRECTORY [SECONDS] [STORE-URL]
  * The files are made in DIRECTORY, whose disk is what is measured. One JSON line per figure. */
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -121,6 +124,7 @@ struct bench {
     struct pl_letter start;
     struct pl_id_seed seed;
     struct pl_id user;
+    size_t n_sessions;
     int64_t end_ns;
     size_t n_waiting; /* batches under way */
     bool has_failed;
@@ -188,7 +192,7 @@ static void start_all(struct pl_letter *letter)
 {
     static struct appender appenders[N_SESSIONS];
     struct bench *bench = (struct bench *)((char *)letter - offsetof(struct bench, start));
-    for (size_t i = 0; i < N_SESSIONS; i++) {
+    for (size_t i = 0; i < bench->n_sessions; i++) {
         appenders[i] = (struct appender){bench, pl_id_take(&bench->seed, "sess_"), 0, 0};
         append(&appenders[i]);
     }
@@ -200,21 +204,22 @@ static int compare_waits(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void print_waits(struct bench *bench)
+static void print_waits(struct bench *bench, const char *impl)
 {
     size_t n = bench->waits.len;
     if (n == 0)
         return;
     qsort(bench->waits.ptr, n, sizeof *bench->waits.ptr, compare_waits);
-    printf("{\"name\":\"durable-append-wait\",\"impl\":\"parley\",\"p50_ms\":%.2f,\"p99_ms\":%.2f,"
+    printf("{\"name\":\"durable-append-wait\",\"impl\":\"%s\",\"p50_ms\":%.2f,\"p99_ms\":%.2f,"
            "\"max_ms\":%.2f,\"ops\":%zu}\n",
-           (double)bench->waits.ptr[n / 2] / 1e6, (double)bench->waits.ptr[n * 99 / 100] / 1e6,
-           (double)bench->waits.ptr[n - 1] / 1e6, n);
+           impl, (double)bench->waits.ptr[n / 2] / 1e6,
+           (double)bench->waits.ptr[n * 99 / 100] / 1e6, (double)bench->waits.ptr[n - 1] / 1e6, n);
 }
 
-static bool measure_store(const char *url, int64_t n_ns)
+static bool measure_sessions(const char *url, size_t n_sessions, const char *impl, int64_t n_ns)
 {
     struct bench bench = {
+        .n_sessions = n_sessions,
         .start.open = start_all,
         .seed = {.unix_ms = (int64_t)time(NULL) * 1000, .random = {(uint64_t)now_ns(), 1}}};
     struct pl_error err = {0};
@@ -230,12 +235,34 @@ static bool measure_store(const char *url, int64_t n_ns)
     bench.end_ns = since.ns + n_ns;
     pl_loop_post(bench.loop, &bench.start);
     pl_loop_run(bench.loop);
-    print_rate("parley", (int64_t)bench.waits.len, since);
-    print_waits(&bench);
+    print_rate(impl, (int64_t)bench.waits.len, since);
+    print_waits(&bench, impl);
     pl_loop_destroy(bench.loop);
     pl_store_close(bench.store);
     pl_vec_deinit(&bench.waits);
     return !bench.has_failed;
+}
+
+static bool measure_store(const char *url, int64_t n_ns)
+{
+    return measure_sessions(url, N_SESSIONS, "parley", n_ns);
+}
+
+static bool measure_single(const char *url, int64_t n_ns)
+{
+    return measure_sessions(url, 1, "parley-single", n_ns);
+}
+
+static bool run_apart(bool (*measure)(const char *where, int64_t n_ns), const char *where,
+                      int64_t n_ns)
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        exit(measure(where, n_ns) ? 0 : 4);
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
 }
 
 int main(int argc, char **argv)
@@ -249,9 +276,11 @@ int main(int argc, char **argv)
     char path[PATH_SIZE], url[PATH_SIZE + 8];
     snprintf(path, sizeof path, "%.300s/store-bench.db", argv[1]);
     snprintf(url, sizeof url, "sqlite:%s", path);
+    const char *store = argc > 3 ? argv[3] : url;
     remove_files(path);
-    bool is_good = measure_fsync(argv[1], n_ns) && measure_plain(argv[1], n_ns) &&
-                   measure_store(argc > 3 ? argv[3] : url, n_ns);
+    bool is_good = run_apart(measure_fsync, argv[1], n_ns) &&
+                   run_apart(measure_plain, argv[1], n_ns) &&
+                   run_apart(measure_single, store, n_ns) && run_apart(measure_store, store, n_ns);
     remove_files(path);
     return is_good ? 0 : 4;
 }

@@ -4,15 +4,12 @@
 #include "app/columns.h"
 #include "app/local_store.h"
 
-#include "base/utc.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
 #include "io/clock.h"
 #include "io/entropy.h"
-#include "json/write.h"
 #include "server/auth.h"
-
-#include <stdio.h>
+#include "server/key_json.h"
 
 enum { MAX_NAME = 100 };
 
@@ -52,39 +49,6 @@ static enum pl_exit open_store(struct job *job, bool makes_it)
     return PL_EXIT_OK;
 }
 
-static void out_time(struct pl_json_out *out, const char *name, int64_t unix_ms)
-{
-    char text[PL_UTC_SIZE];
-    pl_json_out_key(out, name);
-    pl_utc_write(text, unix_ms);
-    if (unix_ms)
-        pl_json_out_text(out, (struct pl_str){text, sizeof text});
-    else
-        pl_json_out_null(out);
-}
-
-/* An ApiKey, as the API writes it. */
-static void out_key(struct pl_json_out *out, const struct pl_key_row *key, const char *plain)
-{
-    char masked[32];
-    snprintf(masked, sizeof masked, "sk-parley-v1-...%.*s", PL_STR_ARG(key->last4));
-    pl_json_out_open(out, '{');
-    pl_json_out_key(out, "id");
-    pl_json_out_text(out, key->id);
-    pl_json_out_key(out, "name");
-    pl_json_out_text(out, key->name);
-    pl_json_out_key(out, "masked");
-    pl_json_out_text(out, pl_str_of(masked));
-    pl_json_out_key(out, "plaintext");
-    if (plain)
-        pl_json_out_text(out, pl_str_of(plain));
-    else
-        pl_json_out_null(out);
-    out_time(out, "created_at", key->created_ms);
-    out_time(out, "last_used_at", key->last_used_ms);
-    pl_json_out_close(out, '}');
-}
-
 static enum pl_status create_here(struct job *job, const char *name, struct pl_error *err)
 {
     char plain[PL_KEY_SIZE + 1];
@@ -108,7 +72,7 @@ static enum pl_status create_here(struct job *job, const char *name, struct pl_e
     enum pl_status status = pl_store_commit(job->store, batch, err);
     struct pl_json_out out = pl_json_out(&job->answer);
     if (status == PL_OK)
-        out_key(&out, &row, plain);
+        pl_key_write(&out, &row, plain);
     return status;
 }
 
@@ -130,7 +94,7 @@ static enum pl_status list_here(struct job *job, struct pl_error *err)
     pl_json_out_key(&out, "items");
     pl_json_out_open(&out, '[');
     for (size_t i = 0; i < n; i++)
-        out_key(&out, &rows[i], NULL);
+        pl_key_write(&out, &rows[i], NULL);
     pl_json_out_close(&out, ']');
     pl_json_out_key(&out, "total");
     pl_json_out_int(&out, (int64_t)n);

@@ -29,17 +29,6 @@ struct job {
     int64_t started_ms, shown_ms;
 };
 
-static enum pl_schema_lang env_lang(void)
-{
-    static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = getenv(names[i]);
-        if (value && *value)
-            return strncmp(value, "zh", 2) == 0 ? PL_SCHEMA_ZH : PL_SCHEMA_EN;
-    }
-    return PL_SCHEMA_EN;
-}
-
 static enum pl_exit check_usage(struct pl_console *console, const struct pl_args *args)
 {
     const struct pl_option_use *schema = pl_args_find(args, PL_OPT_SCHEMA);
@@ -246,14 +235,11 @@ enum pl_exit pl_cmd_validate(struct pl_console *console, const struct pl_args *a
     enum pl_exit code = check_usage(console, args);
     if (code != PL_EXIT_OK)
         return code;
-    const struct pl_option_use *lang = pl_args_find(args, PL_OPT_LANG);
     const struct pl_option_use *output = pl_args_find(args, PL_OPT_OUTPUT);
     struct job job = {
         .console = console,
         .args = args,
-        .lang = !lang                                ? env_lang()
-                : strcmp(lang->values[0], "zh") == 0 ? PL_SCHEMA_ZH
-                                                     : PL_SCHEMA_EN,
+        .lang = pl_args_wants_chinese(args) ? PL_SCHEMA_ZH : PL_SCHEMA_EN,
         .form = !output                                  ? PL_REPORT_PLAIN
                 : strcmp(output->values[0], "flag") == 0 ? PL_REPORT_FLAG
                                                          : PL_REPORT_BASIC,

@@ -41,6 +41,12 @@ extern const struct pl_env_line pl_env_lines[];
 extern const char pl_program_summary[];
 
 const struct pl_command *pl_command_find(const char *name);
+/* What is said about a command, where its line in pl_commands is made from another file's. */
+#define PL_COMMAND_TEXTS(name)                                                                     \
+    extern const struct pl_option pl_##name##_options[];                                           \
+    extern const char *const pl_##name##_paragraphs[];                                             \
+    extern const struct pl_example pl_##name##_examples[]
+
 /* pl_choice_fn over the names of all commands. */
 const char *pl_command_choice(size_t i);
 /* pl_choice_fn over the names of all formats. */
@@ -52,6 +58,7 @@ enum pl_exit pl_cmd_key(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_backup(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_restore(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_doctor(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_task(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_validate(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_convert(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_detect(struct pl_console *console, const struct pl_args *args);

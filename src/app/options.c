@@ -3,6 +3,7 @@
 #include "app/suggest.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* What is still to be read. */
 struct cursor {
@@ -42,6 +43,22 @@ static enum pl_status fail_unknown(const struct pl_option *options, const char *
         return pl_fail(err, PL_USAGE, "unknown option \"%.*s\"; did you mean \"--%s\"?",
                        PL_STR_ARG(name), suggest.best);
     return pl_fail(err, PL_USAGE, "unknown option \"%.*s\"", PL_STR_ARG(name));
+}
+
+const char *pl_lang_choice(size_t i)
+{
+    static const char *const names[] = {"en", "zh", NULL};
+    return names[i];
+}
+
+bool pl_args_wants_chinese(const struct pl_args *args)
+{
+    static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
+    const struct pl_option_use *lang = pl_args_find(args, PL_OPT_LANG);
+    const char *value = lang ? lang->values[0] : NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !(value && *value); i++)
+        value = getenv(names[i]);
+    return value && strncmp(value, "zh", 2) == 0;
 }
 
 void pl_choice_list(pl_choice_fn *choice, char *to, size_t size)

@@ -93,6 +93,8 @@ enum pl_option_id {
     PL_OPT_FORMAT,
     PL_OPT_NAME,
     PL_OPT_YES,
+    PL_OPT_ZONE,
+    PL_OPT_COUNT,
 };
 
 /* The i-th word that may stand in a place, NULL behind the last. */
@@ -138,6 +140,11 @@ static inline bool pl_args_has(const struct pl_args *args, enum pl_option_id id)
 {
     return pl_args_find(args, id) != NULL;
 }
+
+/* pl_choice_fn over the languages of messages. */
+const char *pl_lang_choice(size_t i);
+/* Whether words are to be Chinese: by --lang, or by the environment where it is not given. */
+bool pl_args_wants_chinese(const struct pl_args *args);
 
 /* "a, b or c": all words of a choice, appended by the caller's rules to `to`, cut to `size`. */
 void pl_choice_list(pl_choice_fn *choice, char *to, size_t size);

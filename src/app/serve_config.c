@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { MAX_FILE_BYTES = 256 << 10, MAX_LIST = 64 };
@@ -63,18 +64,21 @@ struct reading {
     struct value values[N_SETTINGS];
 };
 
+/* NULL only when out of memory. */
 static const char *format_text(struct pl_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static const char *format_text(struct pl_arena *arena, const char *format, ...)
 {
-    char text[4096];
-    va_list args;
+    va_list args, again;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    char *text = n < 0 ? NULL : pl_arena_alloc(arena, (size_t)n + 1, 1);
+    if (text)
+        vsnprintf(text, (size_t)n + 1, format, again);
+    va_end(again);
     va_end(args);
-    if (n < 0 || (size_t)n >= sizeof text)
-        return NULL;
-    return pl_arena_dup(arena, (struct pl_str){text, (size_t)n + 1}).ptr;
+    return text;
 }
 
 /* "$XDG_…/parley", or below the home directory. */
@@ -87,12 +91,15 @@ static const char *home_path(struct pl_arena *arena, const char *variable, const
     return format_text(arena, "%s/%s/parley%s", home && *home ? home : "", below_home, rest);
 }
 
-static bool add(struct value *value, const char *text)
+/* PL_NOMEM for a NULL, which is what a text is that there was no memory for. */
+static enum pl_status add(struct value *value, const char *text)
 {
-    if (!text || value->n == MAX_LIST)
-        return false;
+    if (!text)
+        return PL_NOMEM;
+    if (value->n == MAX_LIST)
+        return PL_LIMIT;
     value->texts[value->n++] = text;
-    return true;
+    return PL_OK;
 }
 
 /* --- the three places ------------------------------------------------------------------------ */
@@ -100,27 +107,29 @@ static bool add(struct value *value, const char *text)
 static enum pl_status from_flags(struct reading *reading, const struct setting *setting,
                                  struct value *value)
 {
-    for (size_t i = 0; i < reading->args->uses.len; i++) {
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; status == PL_OK && i < reading->args->uses.len; i++) {
         const struct pl_option_use *use = &reading->args->uses.ptr[i];
         if (use->option->id != setting->option)
             continue;
         value->origin = format_text(reading->arena, "--%s", use->option->name);
-        if (!value->origin || !add(value, setting->kind == FLAG ? "true" : use->values[0]))
-            return PL_LIMIT;
+        status =
+            value->origin ? add(value, setting->kind == FLAG ? "true" : use->values[0]) : PL_NOMEM;
     }
-    return PL_OK;
+    return status;
 }
 
 /* Words between commas. */
 static enum pl_status split(struct pl_arena *arena, const char *text, struct value *value)
 {
-    for (const char *at = text; *at;) {
+    enum pl_status status = PL_OK;
+    for (const char *at = text; status == PL_OK && *at;) {
         size_t n = strcspn(at, ",");
-        if (n && !add(value, format_text(arena, "%.*s", (int)n, at)))
-            return PL_LIMIT;
+        if (n)
+            status = add(value, format_text(arena, "%.*s", (int)n, at));
         at += n + (at[n] == ',');
     }
-    return PL_OK;
+    return status;
 }
 
 static enum pl_status from_environment(struct reading *reading, const struct setting *setting,
@@ -134,9 +143,9 @@ static enum pl_status from_environment(struct reading *reading, const struct set
     if (!text || !*text)
         return PL_OK;
     value->origin = format_text(reading->arena, "%s", name);
-    if (setting->kind == LIST)
-        return split(reading->arena, text, value);
-    return value->origin && add(value, text) ? PL_OK : PL_NOMEM;
+    if (!value->origin)
+        return PL_NOMEM;
+    return setting->kind == LIST ? split(reading->arena, text, value) : add(value, text);
 }
 
 /* A scalar of the file as text. */
@@ -160,15 +169,20 @@ static enum pl_status from_file(struct reading *reading, const struct setting *s
         return PL_OK;
     value->origin = reading->path;
     if (!pl_json_is_container(node))
-        return add(value, scalar(reading, node)) ? PL_OK : PL_NOMEM;
+        return add(value, scalar(reading, node));
     if (setting->kind != LIST || pl_json_kind(node) != PL_JSON_ARRAY)
         return pl_fail(err, PL_INVALID, "%s: \"%s\" is one value, not %s", reading->path,
                        setting->name, pl_json_kind_name(pl_json_kind(node)));
     for (const struct pl_json_node *one = pl_json_first(node); one < pl_json_end(node);
-         one = pl_json_next(one))
-        if (pl_json_is_container(one) || !add(value, scalar(reading, one)))
+         one = pl_json_next(one)) {
+        enum pl_status status =
+            pl_json_is_container(one) ? PL_INVALID : add(value, scalar(reading, one));
+        if (status == PL_NOMEM)
+            return status;
+        if (status != PL_OK)
             return pl_fail(err, PL_INVALID, "%s: \"%s\" is a list of at most %d names",
                            reading->path, setting->name, MAX_LIST);
+    }
     return PL_OK;
 }
 
@@ -202,17 +216,23 @@ static enum pl_status read_file(struct reading *reading, struct pl_error *err)
     PL_CLEANUP_BUF struct pl_buf json;
     pl_buf_init(&json, 0);
     const char *path = home_path(reading->arena, "XDG_CONFIG_HOME", ".config", "/config.yaml");
-    if (!path || access(path, F_OK) != 0)
+    if (!path)
+        return PL_NOMEM;
+    if (access(path, F_OK) != 0)
         return PL_OK;
     reading->path = path;
     enum pl_status status = pl_file_read(path, MAX_FILE_BYTES, NULL, &file, err);
     if (status == PL_OK)
         status = pl_yaml_read(&json, file.bytes, err);
     struct pl_str text = pl_arena_dup(reading->arena, pl_buf_str(&json));
+    if (status == PL_OK && !text.ptr)
+        status = PL_NOMEM;
     if (status == PL_OK)
         status = pl_json_parse(reading->arena, text, NULL, &reading->file, err);
     if (status == PL_OK)
         return check_names(reading, err);
+    if (status == PL_NOMEM)
+        return status;
     char why[400];
     snprintf(why, sizeof why, "%.399s", err->message);
     return pl_fail(err, PL_INVALID, "%s cannot be read: %s", path, why);
@@ -221,15 +241,25 @@ static enum pl_status read_file(struct reading *reading, struct pl_error *err)
 static enum pl_status by_default(struct reading *reading, const struct setting *setting,
                                  struct value *value)
 {
-    const char *text = setting->otherwise;
-    if (setting->option == PL_OPT_DATA)
-        text = home_path(reading->arena, "XDG_DATA_HOME", ".local/share", "");
     value->origin = "default";
-    return !text || add(value, text) ? PL_OK : PL_NOMEM;
+    if (setting->option == PL_OPT_DATA)
+        return add(value, home_path(reading->arena, "XDG_DATA_HOME", ".local/share", ""));
+    return setting->otherwise ? add(value, setting->otherwise) : PL_OK;
 }
 
-static enum pl_status gather(struct reading *reading, struct pl_error *err)
+static enum pl_status fail_memory(struct pl_error *err)
 {
+    return pl_fail(err, PL_NOMEM, "%s", pl_status_info(PL_NOMEM)->text);
+}
+
+static enum pl_status gather(struct pl_arena *arena, const struct pl_args *args,
+                             struct reading **ret_reading, struct pl_error *err)
+{
+    struct reading *reading = pl_arena_zalloc(arena, 1, sizeof *reading);
+    if (!reading)
+        return PL_NOMEM;
+    reading->arena = arena;
+    reading->args = args;
     enum pl_status status = read_file(reading, err);
     for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++) {
         struct value *value = &reading->values[i];
@@ -244,8 +274,8 @@ static enum pl_status gather(struct reading *reading, struct pl_error *err)
             return pl_fail(err, PL_USAGE, "\"%s\" is given more than %d times", settings[i].name,
                            MAX_LIST);
     }
-    if (status == PL_NOMEM)
-        return pl_fail(err, status, "%s", pl_status_info(status)->text);
+    if (status == PL_OK)
+        *ret_reading = reading;
     return status;
 }
 
@@ -347,13 +377,9 @@ static enum pl_status put(struct reading *reading, const struct setting *setting
 enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args *args,
                                     struct pl_server_config *ret_config, struct pl_error *err)
 {
-    struct reading *reading = pl_arena_zalloc(arena, 1, sizeof *reading);
+    struct reading *reading;
     struct pl_server_config config = {0};
-    if (!reading)
-        return pl_fail(err, PL_NOMEM, "%s", pl_status_info(PL_NOMEM)->text);
-    reading->arena = arena;
-    reading->args = args;
-    enum pl_status status = gather(reading, err);
+    enum pl_status status = gather(arena, args, &reading, err);
     for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++)
         status = put(reading, &settings[i], &reading->values[i], &config, err);
     if (status == PL_OK && !config.tls_cert != !config.tls_key)
@@ -362,7 +388,7 @@ enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args
                          "--tls-key");
     if (status == PL_OK)
         *ret_config = config;
-    return status;
+    return status == PL_NOMEM ? fail_memory(err) : status;
 }
 
 /* --- showing --------------------------------------------------------------------------------- */
@@ -405,18 +431,17 @@ enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena
                                      const struct pl_args *args, struct pl_error *err)
 {
     struct pl_server_config config;
+    struct reading *reading;
     enum pl_status status = pl_serve_config_read(arena, args, &config, err);
-    struct reading *reading = pl_arena_zalloc(arena, 1, sizeof *reading);
-    if (status != PL_OK || !reading)
-        return status == PL_OK ? PL_NOMEM : status;
-    reading->arena = arena;
-    reading->args = args;
-    status = gather(reading, err);
+    if (status == PL_OK)
+        status = gather(arena, args, &reading, err);
+    if (status != PL_OK)
+        return status == PL_NOMEM ? fail_memory(err) : status;
     bool is_json = pl_args_has(args, PL_OPT_JSON);
     struct pl_json_out out = pl_json_out(pl_console_out(console));
     if (is_json)
         pl_json_out_open(&out, '{');
-    for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++) {
+    for (size_t i = 0; i < N_SETTINGS; i++) {
         if (is_json)
             show_json(&out, &settings[i], &reading->values[i]);
         else
@@ -426,5 +451,5 @@ enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena
         pl_json_out_close(&out, '}');
         pl_console_puts(console, "\n");
     }
-    return status;
+    return PL_OK;
 }

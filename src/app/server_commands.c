@@ -7,6 +7,12 @@ static const char *status_choice(size_t i)
     return i < PL_SESSION_STATUS_COUNT ? pl_session_status_text((enum pl_session_status)i) : NULL;
 }
 
+static const char *level_choice(size_t i)
+{
+    static const char *const names[] = {"error", "warning", "info", "request", NULL};
+    return names[i];
+}
+
 #define OPT_JSON                                                                                   \
     {                                                                                              \
         "json", PL_OPT_JSON, .help = "Print JSON for machines"                                     \
@@ -35,6 +41,66 @@ static const char *status_choice(size_t i)
     "The server is found by its control socket in the data directory, where the user who runs it " \
     "needs no key; or by --server URL or the variable PARLEY_SERVER, with a key in PARLEY_KEY or " \
     "--key-file. Nobody there is exit 4."
+
+const struct pl_option pl_serve_options[] = {
+    {"host", PL_OPT_HOST, .args = {"ADDRESS"},
+     .help = "Where to listen; 127.0.0.1 by default. Elsewhere needs TLS or --behind-proxy"},
+    {"port", PL_OPT_PORT, .args = {"PORT"}, .help = "8787 by default; 0 takes any free port"},
+    {"data", PL_OPT_DATA, .args = {"DIR"}, .takes_file = true,
+     .help = "Where conversations are kept; $XDG_DATA_HOME/parley by default"},
+    {"store", PL_OPT_STORE, .args = {"URL"},
+     .help = "sqlite:PATH, postgres://... or memory: instead of DIR/parley.db"},
+    {"tls-cert", PL_OPT_TLS_CERT, .args = {"FILE"}, .takes_file = true,
+     .help = "Certificate chain in PEM; then it speaks HTTPS"},
+    {"tls-key", PL_OPT_TLS_KEY, .args = {"FILE"}, .takes_file = true,
+     .help = "The certificate's key in PEM"},
+    {"unix", PL_OPT_UNIX, .args = {"PATH"}, .takes_file = true,
+     .help = "Listen on this Unix socket too; keys are needed as on a port"},
+    {"behind-proxy", PL_OPT_BEHIND_PROXY, .help = "Another server in front does TLS"},
+    {"allow-host", PL_OPT_ALLOW_HOST, .args = {"NAME"}, .is_repeatable = true,
+     .help = "A further name under which clients may ask for it (Host)"},
+    {"allow-origin", PL_OPT_ALLOW_ORIGIN, .args = {"ORIGIN"}, .is_repeatable = true,
+     .help = "A web origin whose pages may use it (CORS)"},
+    {"shards", PL_OPT_SHARDS, .args = {"N"},
+     .help = "Threads that serve connections; 0, the default, is one per core"},
+    {"workers", PL_OPT_WORKERS, .args = {"N"},
+     .help = "Threads for files, the store and conversions; 4 by default"},
+    {"max-connections", PL_OPT_MAX_CONNECTIONS, .args = {"N"}, .help = "20000 by default"},
+    {"drain", PL_OPT_DRAIN, .args = {"MS"},
+     .help = "How long running turns may take when it is told to end; 10000 by default"},
+    {"log-level", PL_OPT_LOG_LEVEL, .args = {"LEVEL"}, .choice = level_choice,
+     .help = "What to write to standard error; request is every request"},
+    {"log-json", PL_OPT_LOG_JSON, .help = "Write it as one JSON object per line"},
+    {"model", PL_OPT_MODEL, .args = {"NAME"},
+     .help = "The model of sessions that name none; demo/echo by default"},
+    {"print-config", PL_OPT_PRINT_CONFIG,
+     .help = "Show every setting with its value and where that comes from, and end"},
+    {"json", PL_OPT_JSON, .help = "With --print-config: one JSON object"},
+    PL_OPTION_HELP,
+    {0},
+};
+
+const char *const pl_serve_paragraphs[] = {
+    "Serves sessions over HTTP, WebSocket and event streams, and everything the other commands do "
+    "with documents. It prints its address when it is ready. On the first start it also prints a "
+    "link that makes you its administrator; after that, every request needs a key.",
+    "Every option is also a setting of the environment (PARLEY_PORT for --port) and of the file "
+    "$XDG_CONFIG_HOME/parley/config.yaml (port: 8787). Options come first, then the environment, "
+    "then the file.",
+    "SIGTERM or Ctrl-C ends it: running turns get the time of --drain, and what they said so far "
+    "is "
+    "kept. A second one ends it at once.",
+    NULL,
+};
+
+const struct pl_example pl_serve_examples[] = {
+    {"serve", "On this machine only, with the built-in demo model"},
+    {"serve --port 9000 --data ./data --log-level request", "Elsewhere, and with more to read"},
+    {"serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem --allow-host chat.example.org",
+     "For others, with TLS"},
+    {"serve --print-config", "See what it would do"},
+    {NULL, NULL},
+};
 
 const struct pl_option pl_session_options[] = {
     {"status", PL_OPT_STATUS, .args = {"STATUS"}, .choice = status_choice,
@@ -176,5 +242,40 @@ const char *const pl_doctor_paragraphs[] = {
 const struct pl_example pl_doctor_examples[] = {
     {"doctor", "Is everything as it should be?"},
     {"doctor --data ./data --port 9000 --json", "Ask from a script"},
+    {NULL, NULL},
+};
+
+const struct pl_option pl_task_options[] = {
+    {"zone", PL_OPT_ZONE, .args = {"ZONE"},
+     .help = "The time zone the expression is meant in, like Europe/Berlin; UTC by default"},
+    {"from", PL_OPT_FROM, .args = {"INSTANT"},
+     .help = "Show what comes after this instant, like 2026-03-29T00:00:00Z; now by default"},
+    {"count", PL_OPT_COUNT, .args = {"N"}, .help = "How many to show; 10 by default"},
+    {"lang", PL_OPT_LANG, .args = {"LANG"}, .choice = pl_lang_choice,
+     .help = "Language of the explanation; by default that of the environment"},
+    OPT_JSON,
+    PL_OPTION_HELP,
+    {0},
+};
+
+const char *const pl_task_paragraphs[] = {
+    "next says in words what a cron EXPRESSION means, and when it is due next. It needs no server. "
+    "The expression is one word: put it in quotes.",
+    "The five fields are minute, hour, day-of-month, month and day-of-week: values, names (JAN, "
+    "MON), ranges (9-17), steps (*/15), lists (1,15). L is the last day of the month, 5L its last "
+    "Friday, MON#2 its second Monday; 0 and 7 are Sunday. Where both days are restricted, one of "
+    "them is enough. @yearly, @monthly, @weekly, @daily and @hourly stand for five fields.",
+    "Where the clock is put forward, a fixed time that is skipped is due once, at the change; "
+    "where it is put back, a time that comes twice is due the first time. With * or a step among "
+    "minutes or hours, it follows real time.",
+    "Exit 1 when the expression is wrong, or is never due within 8 years.",
+    NULL,
+};
+
+const struct pl_example pl_task_examples[] = {
+    {"task next '0 9 * * MON-FRI' --zone Europe/Berlin", "When is it due?"},
+    {"task next '0 9 * * MON#2' --lang zh", "Explain it in Chinese"},
+    {"task next '30 2 * * *' --zone America/New_York --from 2026-03-07T00:00:00Z --count 3",
+     "What happens when the clock is changed?"},
     {NULL, NULL},
 };

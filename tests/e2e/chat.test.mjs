@@ -36,7 +36,8 @@ test('a chat over the socket is acknowledged and told in order', async (t) => {
   const { id } = await client.createSession({ intent: 'greet' });
   const socket = closing(t, await new Socket(server).opened);
   await socket.ask('session:subscribe', { session_id: id });
-  const { ok, data } = await socket.ask('chat:send', { session_id: id, message: 'hello world', client_message_id: 'c1' });
+  const { ok, data } = await socket.ask('chat:send',
+    { session_id: id, message: 'hello world', client_message_id: 'c1' });
   assert.equal(ok, true);
   assert.equal(data.queued, false);
   await socket.next(({ event }) => event === 'chat:end');
@@ -76,7 +77,7 @@ test('what a chat may not say is refused, over REST and over the socket alike', 
 });
 
 test('a busy session queues, in order', async (t) => {
-  const { id, view } = await begin(t, script('wait 150', 'say first'));
+  const { id, view } = await begin(t, script('wait 1000', 'say first'));
   for (const message of ['second', 'third']) assert.equal((await client.chat(id, { message })).queued, true);
   await settled(client, id);
   const turns = await sameAsServer(client, id, view);
@@ -118,8 +119,8 @@ test('the same client_message_id is said once, also at once and later', async (t
   await settled(client, id);
   assert.equal((await client.chat(id, message)).duplicate, true);
   assert.equal((await turnsOf(id)).length, 2);
-  const queued = { message: script('wait 200'), client_message_id: 'q' };
-  await client.chat(id, { message: script('wait 200') });
+  const queued = { message: 'q', client_message_id: 'q' };
+  await client.chat(id, { message: script('wait 1000') });
   await client.chat(id, queued);
   assert.equal((await client.chat(id, queued)).duplicate, true);
   await settled(client, id);
@@ -200,8 +201,8 @@ test('a model that fails leaves a failed turn and a failed session', async (t) =
 });
 
 test('an agent works in a loop of its own, and its last words are the result', async (t) => {
-  const { id, view } = await begin(t, script(agent('say child speaks'), agent('call echo {"deep":true}', '---', 'say b'),
-    '---', 'say parent done'));
+  const { id, view } = await begin(t, script(agent('say child speaks'),
+    agent('call echo {"deep":true}', '---', 'say b'), '---', 'say parent done'));
   await settled(client, id);
   const turns = await sameAsServer(client, id, view);
   const parent = turns.find(({ tool_calls: calls }) => calls.length === 2);
@@ -259,8 +260,8 @@ test('compaction sums up, and the context begins there', async (t) => {
   await settled(client, id);
   const socket = closing(t, await new Socket(server).opened);
   assert.equal((await socket.ask('chat:compact', { session_id: id })).ok, true);
-  const turn = await until(() => view.ordered.find(({ kind, status }) => kind === 'compaction' && status === 'completed'),
-    'the compaction');
+  const isSummary = ({ kind, status }) => kind === 'compaction' && status === 'completed';
+  const turn = await until(() => view.ordered.find(isSummary), 'the compaction');
   assert.equal(turn.role, 'system');
   assert.equal(turn.archived_count, 4);
   assert.equal(turn.trigger, 'manual');

@@ -16,7 +16,8 @@ const post = async (path, body, own = client) => (await own.request('POST', path
 async function spoken() {
   const { id } = await client.createSession({ intent: 'to be copied' });
   await client.chat(id, {
-    message: script('think hm', 'say I will look.', 'call echo {"n":9007199254740993,"s":"ü"}', '---', 'say Found it.'),
+    message: script('think hm', 'say I will look.', 'call echo {"n":9007199254740993,"s":"ü"}', '---',
+      'say Found it.'),
   });
   await settled(client, id);
   await client.chat(id, { message: 'thank you' });
@@ -72,7 +73,8 @@ test('a session is exported in every format and imported again', async () => {
   }
   await assert.rejects(client.request('GET', `/api/sessions/${id}/export?format=none`),
     ({ problem }) => problem.code === 'invalid_request');
-  for (const body of [{ document: 'not a conversation' }, { document: {}, from: 'harmony' }, { document: [], from: 'none' }])
+  const wrong = [{ document: 'not a conversation' }, { document: {}, from: 'harmony' }, { document: [], from: 'none' }];
+  for (const body of wrong)
     await assert.rejects(client.request('POST', '/api/sessions/import', body),
       ({ problem }) => problem.code === 'invalid_request');
 });
@@ -94,8 +96,9 @@ test('a share link is read by anybody, changes nothing, and ends with the sharin
   assert.equal(read.json.session.intent, 'to be copied');
   assert.equal(read.json.session.user_id, undefined);
   assert.deepEqual(read.json.turns, (await client.messages(id)).turns);
-  for (const method of ['POST', 'PATCH', 'DELETE', 'PUT'])
-    assert.ok([401, 404, 405].includes((await server.raw(method, path, { key: null, body: {} })).status), method);
+  // Node sends the body of a DELETE without its length: it would be read as the next request.
+  for (const [method, body] of [['POST', {}], ['PATCH', {}], ['DELETE'], ['PUT', {}]])
+    assert.ok([401, 404, 405].includes((await server.raw(method, path, { key: null, body })).status), method);
   assert.equal((await server.raw('GET', `/api/sessions/${id}`, { key: token })).status, 401);
   assert.equal((await server.raw('GET', `/api/share/${token.slice(0, -1)}x`, { key: null })).status, 404);
   await client.request('PATCH', `/api/sessions/${id}/sharing`, { shared: false });

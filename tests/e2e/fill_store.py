@@ -24,7 +24,8 @@ def copy(table, where, changes, args):
 
 
 key, n_turns = db.execute("SELECT key, next_entry FROM sessions ORDER BY key DESC LIMIT 1").fetchone()
-fresh = "substr(t.id, 1, 8) || randomblob(8)"
+# The first nine bytes of an id say when it was made and of which kind it is.
+fresh = "CAST(substr(t.id, 1, 9) || randomblob(7) AS BLOB)"
 if what == "sessions":
     first = key + 1
     copy("sessions", "t.key = ?", {"id": fresh}, (0, int(rest[0]), key))

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';
 import {
-  LiveError, RawSocket, SessionView, Socket, clientOf, closing, endsWell, sameAsServer, script, serve, settled, sleep, textOf, until,
+  LiveError, RawSocket, SessionView, Socket, clientOf, closing, endsWell, sameAsServer, script, serve, settled, sleep,
+  textOf, until,
 } from './live.mjs';
 
 let server;

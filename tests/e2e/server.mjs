@@ -11,8 +11,14 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { directory, parley, run } from './harness.mjs';
 
+// Ended and removed when the file's tests are over. One hook at the top: a hook that is added inside another hook is
+// called as soon as that one is done.
 const running = new Set();
-after(async () => { for (const server of running) await server.stop('SIGKILL'); });
+const made = new Set();
+after(async () => {
+  for (const server of running) await server.stop('SIGKILL');
+  for (const dir of made) rmSync(dir, { recursive: true, force: true });
+});
 
 // One schema file per component, made when it is first needed.
 const schemas = new Map();
@@ -149,8 +155,8 @@ class Server {
 // parley serve with data of its own. `login` exchanges the first code for server.key.
 export async function start({ args = [], env = {}, data, login = true, command = parley, before = [] } = {}) {
   const dir = data ?? mkdtempSync(join(tmpdir(), 'parley-serve-'));
-  if (!data) after(() => rmSync(dir, { recursive: true, force: true }));
-  const words = ['serve', '--port', '0', '--data', dir, ...args];
+  if (!data) made.add(dir);
+  const words = ['serve', ...(args.includes('--port') ? [] : ['--port', '0']), '--data', dir, ...args];
   const child = spawn(before[0] ?? command, before.length ? [...before.slice(1), command, ...words] : words, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: dir, LC_ALL: 'C.UTF-8', ...env },

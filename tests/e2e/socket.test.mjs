@@ -221,6 +221,18 @@ test('pings are answered, and what is not understood is said', async (t) => {
   assert.equal((await socket.ask('chat:send', { message: 'x' })).error.code, 'invalid_request');
 });
 
+test('of subscribes to one session the last stands, and each is answered', async (t) => {
+  const { id } = await client.createSession();
+  const socket = await open(t);
+  for (const n of [1, 2, 3]) socket.send({ id: n, event: 'session:subscribe', data: { session_id: id } });
+  const answers = await Promise.all([1, 2, 3].map((n) => socket.next(({ ack }) => ack === n)));
+  assert.equal(answers[2].ok, true);
+  for (const answer of answers.slice(0, 2)) assert.ok(answer.ok || answer.error.code === 'conflict');
+  await client.chat(id, { message: 'hello' });
+  await socket.next(({ event }) => event === 'chat:end');
+  assert.equal(socket.events('chat:end').length, 1);
+});
+
 test('a request without an answer yet does not keep a socket from ending', async (t) => {
   const { id } = await client.createSession();
   for (let i = 0; i < 20; i++) {
@@ -242,7 +254,8 @@ test('an orderly end tells every socket first: going_away, then 1001', async (t)
   const { id } = await client2.createSession();
   const socket = closing(t, await new Socket(own).opened);
   await socket.ask('session:subscribe', { session_id: id });
-  const stream = await fetch(`${own.url}/api/sessions/${id}/events`, { headers: { authorization: `Bearer ${own.key}` } });
+  const stream = await fetch(`${own.url}/api/sessions/${id}/events`,
+    { headers: { authorization: `Bearer ${own.key}` } });
   const ended = own.stop();
   await socket.next(({ event }) => event === 'system:going_away', 'going away');
   assert.equal((await socket.closed).code, 1001);

@@ -1,7 +1,7 @@
 /* Plays the scripts of a folder, one behaviour each, and prints TAP.
  *
  *     # words                         what the script shows; the first line is its name
- *     chat {"message":"hi"}           an event and its fields (see events[])
+ *     chat {"message":"hi"}           an event and its fields (see script_events.c)
  *       frame chat:start {…}          what must come out, in order: every frame and every effect;
  *       effect call_model {…}         rows only when at least one is named
  *       row turn {…}
@@ -20,11 +20,10 @@
  * Patterns are those of pattern.h; a "$name" in an event stands for what a pattern met before. A
  * text {"repeat":"ab","n":3} is "ababab". After every event the reader and the shelf of world.h
  * look too. */
-#include "session/pattern.h"
+#include "session/script_events.h"
 #include "session/world.h"
 
 #include "json/number.h"
-#include "json/text.h"
 #include "json/write.h"
 
 #include <dirent.h>
@@ -33,9 +32,7 @@
 
 struct script {
     struct world world;
-    struct pattern_names names;
-    struct pl_arena arena; /* of the line being played */
-    struct pl_json_doc args;
+    struct script_args args; /* of the line being played */
     size_t n_line;
     bool has_event;  /* one was played and its output is being checked */
     bool is_lenient; /* … or not */
@@ -43,7 +40,6 @@ struct script {
     bool was_refused; /* and the script has said so */
     enum pl_status status;
     size_t n_frames, n_effects, n_rows; /* checked so far */
-    struct pl_buf scratch;
 };
 
 static void fail_at(struct script *s, const char *what, struct pl_str wanted, struct pl_str got)
@@ -52,188 +48,7 @@ static void fail_at(struct script *s, const char *what, struct pl_str wanted, st
                PL_STR_ARG(wanted), PL_STR_ARG(got));
 }
 
-/* --- arguments ------------------------------------------------------------------------------- */
-
-static const struct pl_json_node *arg(const struct script *s, const char *key)
-{
-    return s->args.root ? pl_json_get(&s->args, s->args.root, pl_str_of(key)) : NULL;
-}
-
-static int64_t arg_int(const struct script *s, const struct pl_json_node *n)
-{
-    int64_t value = 0;
-    if (n && !pl_json_number_int64(pl_json_span(&s->args, n), &value))
-        return 0;
-    return value;
-}
-
-static struct pl_str node_text(struct script *s, const struct pl_json_node *n)
-{
-    struct pl_str text = {0};
-    if (n && pl_json_text(&s->arena, &s->args, n, &text) != PL_OK)
-        return (struct pl_str){0};
-    return pattern_value(&s->names, text);
-}
-
-static struct pl_str arg_text(struct script *s, const char *key)
-{
-    const struct pl_json_node *n = arg(s, key);
-    if (!n || pl_json_kind(n) != PL_JSON_OBJECT)
-        return node_text(s, n);
-    struct pl_str unit = node_text(s, pl_json_get(&s->args, n, PL_STR("repeat")));
-    int64_t times = arg_int(s, pl_json_get(&s->args, n, PL_STR("n")));
-    char *text = pl_arena_alloc(&s->arena, (size_t)times, unit.len);
-    for (int64_t i = 0; i < times; i++)
-        memcpy(text + (size_t)i * unit.len, unit.ptr, unit.len);
-    return (struct pl_str){text, (size_t)times * unit.len};
-}
-
-/* JSON as it stands; {"repeat"…} as a JSON string. */
-static struct pl_str arg_json(struct script *s, const char *key)
-{
-    const struct pl_json_node *n = arg(s, key);
-    if (!n)
-        return (struct pl_str){0};
-    if (pl_json_kind(n) != PL_JSON_OBJECT || !pl_json_get(&s->args, n, PL_STR("repeat")))
-        return pl_json_span(&s->args, n);
-    pl_buf_clear(&s->scratch);
-    pl_json_quote(&s->scratch, arg_text(s, key));
-    return pl_arena_dup(&s->arena, pl_buf_str(&s->scratch));
-}
-
-static bool arg_true(const struct script *s, const char *key)
-{
-    const struct pl_json_node *n = arg(s, key);
-    return n && pl_json_kind(n) == PL_JSON_TRUE;
-}
-
 /* --- events ---------------------------------------------------------------------------------- */
-
-static size_t word_index(const char *const *words, struct pl_str word)
-{
-    size_t i = 0;
-    while (words[i] && !pl_str_eq(pl_str_of(words[i]), word))
-        i++;
-    return words[i] ? i : 0;
-}
-
-static void fill_chat(struct script *s, struct pl_session_event *e)
-{
-    static const char *const modes[] = {"keep", "planning", "executing", NULL};
-    static const char *const busy[] = {"enqueue", "reject", "interrupt", "steer", NULL};
-    e->chat.message = arg_json(s, "message");
-    e->chat.client_message_id = arg_text(s, "id");
-    e->chat.model = arg_text(s, "model");
-    e->chat.context_window = arg_int(s, arg(s, "window"));
-    e->chat.mode = (enum pl_chat_mode)word_index(modes, arg_text(s, "mode"));
-    e->chat.when_busy = (enum pl_when_busy)word_index(busy, arg_text(s, "busy"));
-}
-
-static void fill_answer(struct script *s, struct pl_session_event *e)
-{
-    e->answer.tool_call_id = arg_text(s, "call");
-    e->answer.answer = arg_json(s, "answer");
-}
-
-static void fill_compact(struct script *s, struct pl_session_event *e)
-{
-    e->compact.trigger = arg_text(s, "trigger");
-    e->compact.loop_id = arg_text(s, "loop");
-}
-
-static void fill_settings(struct script *s, struct pl_session_event *e)
-{
-    e->settings.has_intent = arg(s, "intent");
-    e->settings.intent = arg_text(s, "intent");
-    e->settings.has_model = arg(s, "model");
-    e->settings.model = arg_text(s, "model");
-    e->settings.has_pinned = arg(s, "pinned");
-    e->settings.is_pinned = arg_true(s, "pinned");
-    e->settings.has_shared = arg(s, "shared");
-    e->settings.shared = arg_true(s, "shared");
-    e->settings.has_memory = arg(s, "memory");
-    e->settings.memory_enabled = arg_true(s, "memory");
-    e->settings.has_persistent = arg(s, "persistent");
-    e->settings.is_persistent = arg_true(s, "persistent");
-    e->settings.has_replay = arg(s, "replay");
-    e->settings.replay_state = arg_json(s, "replay");
-}
-
-static void fill_model(struct script *s, struct pl_session_event *e)
-{
-    e->model.loop_id = arg(s, "loop") ? arg_text(s, "loop") : PL_STR("root");
-    e->model.turn_id = arg_text(s, "turn");
-    e->model.is_thinking = arg_true(s, "thinking");
-    e->model.text = arg_text(s, "text");
-    e->model.type = arg_text(s, "type");
-    e->model.content = arg_json(s, "content");
-    e->model.tool_call_id = arg_text(s, "tool_call_id");
-    e->model.tool_name = arg_text(s, "tool");
-    e->model.display_name = arg_text(s, "display");
-    e->model.arguments = arg_text(s, "arguments");
-    e->model.model = arg_text(s, "model");
-    e->model.usage = arg_json(s, "usage");
-    e->model.timing = arg_json(s, "timing");
-    e->model.memory_refs = arg_json(s, "memory_refs");
-    e->model.reason = arg_text(s, "reason");
-    e->model.is_overflow = arg_true(s, "overflow");
-}
-
-static void fill_tool(struct script *s, struct pl_session_event *e)
-{
-    e->tool.tool_call_id = arg_text(s, "call");
-    e->tool.result = arg(s, "raw") ? arg_text(s, "raw") : arg_json(s, "result");
-    e->tool.is_error = arg_true(s, "error");
-    e->tool.duration_ms = arg_int(s, arg(s, "ms"));
-    e->tool.question_kind = arg_text(s, "kind");
-    e->tool.questions = arg_json(s, "questions");
-}
-
-static void fill_summary(struct script *s, struct pl_session_event *e)
-{
-    e->summary.loop_id = arg(s, "loop") ? arg_text(s, "loop") : PL_STR("root");
-    e->summary.compaction_id = arg_text(s, "id");
-    e->summary.summary = arg_text(s, "text");
-    e->summary.reason = arg_text(s, "reason");
-    e->summary.tokens_before = arg_int(s, arg(s, "before"));
-    e->summary.tokens_after = arg_int(s, arg(s, "after"));
-    e->summary.archived_count = arg_int(s, arg(s, "archived"));
-}
-
-static void fill_notice(struct script *s, struct pl_session_event *e)
-{
-    e->notice.text = arg_text(s, "text");
-}
-
-static void fill_nothing(struct script *s, struct pl_session_event *e)
-{
-    (void)s, (void)e;
-}
-
-static const struct {
-    const char *word;
-    enum pl_session_event_kind kind;
-    void (*fill)(struct script *s, struct pl_session_event *e);
-} events[] = {
-    {"chat", PL_SE_CHAT, fill_chat},
-    {"answer", PL_SE_ANSWER, fill_answer},
-    {"stop", PL_SE_STOP, fill_nothing},
-    {"compact", PL_SE_COMPACT, fill_compact},
-    {"settings", PL_SE_SETTINGS, fill_settings},
-    {"tick", PL_SE_TICK, fill_nothing},
-    {"text", PL_SE_MODEL_TEXT, fill_model},
-    {"block", PL_SE_MODEL_BLOCK, fill_model},
-    {"call", PL_SE_MODEL_CALL, fill_model},
-    {"end", PL_SE_MODEL_END, fill_model},
-    {"failed", PL_SE_MODEL_FAILED, fill_model},
-    {"result", PL_SE_TOOL_RESULT, fill_tool},
-    {"asks", PL_SE_TOOL_ASKS, fill_tool},
-    {"summary", PL_SE_SUMMARY, fill_summary},
-    {"summary_failed", PL_SE_SUMMARY_FAILED, fill_summary},
-    {"recover", PL_SE_RECOVER, fill_nothing},
-    {"shut_down", PL_SE_SHUT_DOWN, fill_nothing},
-    {"notice", PL_SE_NOTICE, fill_notice},
-};
 
 /* Whatever came out of the event before has been named, or need not be. */
 static void close_event(struct script *s)
@@ -247,10 +62,10 @@ static void close_event(struct script *s)
     if (s->is_lenient)
         return;
     if (s->n_frames < out->frames.len) {
-        pl_buf_clear(&s->scratch);
-        pl_buf_addf(&s->scratch, "%s %.*s", pl_frame_text(out->frames.ptr[s->n_frames].kind),
+        pl_buf_clear(&s->args.scratch);
+        pl_buf_addf(&s->args.scratch, "%s %.*s", pl_frame_text(out->frames.ptr[s->n_frames].kind),
                     PL_STR_ARG(out->frames.ptr[s->n_frames].data));
-        fail_at(s, "one frame more", PL_STR(""), pl_buf_str(&s->scratch));
+        fail_at(s, "one frame more", PL_STR(""), pl_buf_str(&s->args.scratch));
     }
     if (s->n_effects < out->effects.len)
         fail_at(s, "one effect more", PL_STR(""), out->effects.ptr[s->n_effects].tool_name);
@@ -260,27 +75,23 @@ static void close_event(struct script *s)
 
 static bool play_event(struct script *s, struct pl_str word, int64_t times)
 {
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-        if (!pl_str_eq(pl_str_of(events[i].word), word))
-            continue;
-        struct pl_session_event event = {.kind = events[i].kind};
-        events[i].fill(s, &event);
-        for (int64_t k = 0; k < times; k++)
-            s->status = world_apply(&s->world, &event);
-        s->has_event = true;
-        s->is_lenient = times > 1;
-        s->checks_rows = s->was_refused = false;
-        s->n_frames = s->n_effects = s->n_rows = 0;
-        return true;
-    }
-    return false;
+    struct pl_session_event event;
+    if (!script_event_read(&s->args, word, &event))
+        return false;
+    for (int64_t k = 0; k < times; k++)
+        s->status = world_apply(&s->world, &event);
+    s->has_event = true;
+    s->is_lenient = times > 1;
+    s->checks_rows = s->was_refused = false;
+    s->n_frames = s->n_effects = s->n_rows = 0;
+    return true;
 }
 
 /* --- what came out --------------------------------------------------------------------------- */
 
 static void check(struct script *s, const char *what, struct pl_str pattern, struct pl_str json)
 {
-    if (!pattern_matches(&s->names, pattern.len ? pattern : PL_STR("\"*\""), json))
+    if (!pattern_matches(&s->args.names, pattern.len ? pattern : PL_STR("\"*\""), json))
         fail_at(s, what, pattern, json);
 }
 
@@ -314,8 +125,8 @@ static void check_effect(struct script *s, struct pl_str kind, struct pl_str pat
         return;
     }
     const struct pl_session_effect *e = &s->world.out.effects.ptr[s->n_effects++];
-    pl_buf_clear(&s->scratch);
-    struct pl_json_out out = pl_json_out(&s->scratch);
+    pl_buf_clear(&s->args.scratch);
+    struct pl_json_out out = pl_json_out(&s->args.scratch);
     pl_json_out_open(&out, '{');
     add_member(&out, "loop_id", e->loop_id);
     add_member(&out, "turn_id", e->turn_id);
@@ -332,7 +143,7 @@ static void check_effect(struct script *s, struct pl_str kind, struct pl_str pat
     pl_json_out_close(&out, '}');
     if (!pl_str_eq(pl_str_of(kinds[e->kind]), kind))
         fail_at(s, "another effect", kind, pl_str_of(kinds[e->kind]));
-    check(s, "another effect", pattern, pl_buf_str(&s->scratch));
+    check(s, "another effect", pattern, pl_buf_str(&s->args.scratch));
 }
 
 static void write_row(const struct pl_session_row *row, struct pl_buf *to)
@@ -387,11 +198,11 @@ static void check_row(struct script *s, struct pl_str kind, struct pl_str patter
         return;
     }
     const struct pl_session_row *row = &s->world.out.rows.ptr[s->n_rows++];
-    pl_buf_clear(&s->scratch);
-    write_row(row, &s->scratch);
+    pl_buf_clear(&s->args.scratch);
+    write_row(row, &s->args.scratch);
     if (!pl_str_eq(pl_str_of(kinds[row->kind]), kind))
-        fail_at(s, "another row", kind, pl_buf_str(&s->scratch));
-    check(s, "another row", pattern, pl_buf_str(&s->scratch));
+        fail_at(s, "another row", kind, pl_buf_str(&s->args.scratch));
+    check(s, "another row", pattern, pl_buf_str(&s->args.scratch));
 }
 
 static void check_refused(struct script *s, struct pl_str kind)
@@ -408,7 +219,7 @@ static void check_refused(struct script *s, struct pl_str kind)
 
 static void look(struct script *s, struct pl_str word, struct pl_str pattern)
 {
-    struct pl_buf *to = &s->scratch;
+    struct pl_buf *to = &s->args.scratch;
     pl_buf_clear(to);
     if (pl_str_eq(word, PL_STR("session"))) {
         pl_session_write(s->world.session, to);
@@ -441,7 +252,7 @@ static bool is_look(struct pl_str word)
 {
     static const char *const words[] = {"session", "questions", "queue",     "turns",
                                         "quiet",   "running",   "next_tick", NULL};
-    return word_index(words, word) || pl_str_eq(word, PL_STR("session"));
+    return script_word_index(words, word) || pl_str_eq(word, PL_STR("session"));
 }
 
 /* --- lines ----------------------------------------------------------------------------------- */
@@ -501,8 +312,8 @@ static void play_line(struct script *s, struct pl_str line)
     }
     close_event(s);
     int64_t times = 1;
-    s->args = (struct pl_json_doc){0};
-    pl_arena_reset(&s->arena);
+    s->args.doc = (struct pl_json_doc){0};
+    pl_arena_reset(&s->args.arena);
     if (is_look(word)) {
         look(s, word, line);
     } else if (pl_str_eq(word, PL_STR("wait"))) {
@@ -519,7 +330,8 @@ static void play_line(struct script *s, struct pl_str line)
                 fail_at(s, "how many times", PL_STR("a number"), line);
             word = take_word(&line);
         }
-        if (line.len && pl_json_parse(&s->arena, line, NULL, &s->args, &s->world.err) != PL_OK)
+        if (line.len &&
+            pl_json_parse(&s->args.arena, line, NULL, &s->args.doc, &s->world.err) != PL_OK)
             fail_at(s, s->world.err.message, PL_STR("JSON"), line);
         else if (!play_event(s, word, times))
             fail_at(s, "nobody knows this word", word, line);
@@ -553,9 +365,9 @@ static bool run(const char *path, int number, const char *name)
     struct script s = {0};
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
-    pl_buf_init(&s.scratch, 0);
-    pl_arena_init(&s.arena, 0);
-    pattern_names_init(&s.names);
+    pl_buf_init(&s.args.scratch, 0);
+    pl_arena_init(&s.args.arena, 0);
+    pattern_names_init(&s.args.names);
     world_init(&s.world, &record, record.created_ms);
     FILE *file = fopen(path, "rb");
     char chunk[4096];
@@ -578,9 +390,9 @@ static bool run(const char *path, int number, const char *name)
         printf("\n");
     }
     world_deinit(&s.world);
-    pattern_names_deinit(&s.names);
-    pl_arena_deinit(&s.arena);
-    pl_buf_deinit(&s.scratch);
+    pattern_names_deinit(&s.args.names);
+    pl_arena_deinit(&s.args.arena);
+    pl_buf_deinit(&s.args.scratch);
     return is_ok;
 }
 

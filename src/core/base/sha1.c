@@ -1,12 +1,10 @@
 #include "base/sha1.h"
 
-#include <stdint.h>
+#include "base/sha_blocks.h"
 
-enum { BLOCK = 64 };
-
-static uint32_t rotate(uint32_t x, int n)
+static uint32_t rotate_left(uint32_t x, int n)
 {
-    return x << n | x >> (32 - n);
+    return pl_sha_rotate(x, 32 - n);
 }
 
 /* RFC 3174, section 5: the function and the constant of a round of twenty steps. */
@@ -24,20 +22,19 @@ static uint32_t round_of(int step, const uint32_t s[5])
     }
 }
 
-static void mix(uint32_t state[5], const unsigned char *block)
+static void mix(uint32_t *state, const unsigned char *block)
 {
     uint32_t w[80], s[5];
     for (int i = 0; i < 16; i++)
-        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
-               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+        w[i] = pl_sha_load(block + 4 * i);
     for (int i = 16; i < 80; i++)
-        w[i] = rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
+        w[i] = rotate_left(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
     memcpy(s, state, sizeof s);
     for (int i = 0; i < 80; i++) {
-        uint32_t first = rotate(s[0], 5) + round_of(i, s) + s[4] + w[i];
+        uint32_t first = rotate_left(s[0], 5) + round_of(i, s) + s[4] + w[i];
         memmove(s + 1, s, 4 * sizeof *s);
         s[0] = first;
-        s[2] = rotate(s[2], 30);
+        s[2] = rotate_left(s[2], 30);
     }
     for (int i = 0; i < 5; i++)
         state[i] += s[i];
@@ -46,19 +43,5 @@ static void mix(uint32_t state[5], const unsigned char *block)
 void pl_sha1(struct pl_str bytes, unsigned char ret_digest[PL_SHA1_BYTES])
 {
     uint32_t state[5] = {0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0};
-    const unsigned char *at = (const unsigned char *)bytes.ptr;
-    size_t left = bytes.len;
-    for (; left >= BLOCK; left -= BLOCK, at += BLOCK)
-        mix(state, at);
-    unsigned char tail[2 * BLOCK] = {0};
-    if (left)
-        memcpy(tail, at, left);
-    tail[left] = 0x80;
-    size_t n_tail = left < BLOCK - 8 ? BLOCK : 2 * BLOCK;
-    for (int i = 0; i < 8; i++)
-        tail[n_tail - 1 - (size_t)i] = (unsigned char)((uint64_t)bytes.len * 8 >> (8 * i));
-    for (size_t i = 0; i < n_tail; i += BLOCK)
-        mix(state, tail + i);
-    for (int i = 0; i < PL_SHA1_BYTES; i++)
-        ret_digest[i] = (unsigned char)(state[i / 4] >> (24 - 8 * (i % 4)));
+    pl_sha_digest(bytes, mix, state, sizeof state / sizeof *state, ret_digest);
 }

@@ -1,8 +1,6 @@
 #include "base/sha256.h"
 
-#include <stdint.h>
-
-enum { BLOCK = 64 };
+#include "base/sha_blocks.h"
 
 /* FIPS 180-4, 4.2.2: the first bits of the fractional parts of cube roots of the first primes. */
 static const uint32_t constants[64] = {
@@ -16,37 +14,21 @@ static const uint32_t constants[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-static uint32_t rotate(uint32_t x, int n)
-{
-    return x >> n | x << (32 - n);
-}
-
-static uint32_t load(const unsigned char *at)
-{
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
-static void store(unsigned char *to, uint32_t word)
-{
-    for (int i = 0; i < 4; i++)
-        to[i] = (unsigned char)(word >> (24 - 8 * i));
-}
-
-static void mix(uint32_t state[8], const unsigned char *block)
+static void mix(uint32_t *state, const unsigned char *block)
 {
     uint32_t w[64], s[8];
     for (int i = 0; i < 16; i++)
-        w[i] = load(block + 4 * i);
+        w[i] = pl_sha_load(block + 4 * i);
     for (int i = 16; i < 64; i++) {
-        uint32_t a = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
-        uint32_t b = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
+        uint32_t a = pl_sha_rotate(w[i - 15], 7) ^ pl_sha_rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
+        uint32_t b = pl_sha_rotate(w[i - 2], 17) ^ pl_sha_rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
         w[i] = w[i - 16] + a + w[i - 7] + b;
     }
     memcpy(s, state, sizeof s);
     for (int i = 0; i < 64; i++) {
-        uint32_t e = rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25);
+        uint32_t e = pl_sha_rotate(s[4], 6) ^ pl_sha_rotate(s[4], 11) ^ pl_sha_rotate(s[4], 25);
         uint32_t first = s[7] + e + ((s[4] & s[5]) ^ (~s[4] & s[6])) + constants[i] + w[i];
-        uint32_t a = rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22);
+        uint32_t a = pl_sha_rotate(s[0], 2) ^ pl_sha_rotate(s[0], 13) ^ pl_sha_rotate(s[0], 22);
         uint32_t second = a + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
         memmove(s + 1, s, 7 * sizeof *s);
         s[4] += first;
@@ -60,22 +42,7 @@ void pl_sha256(struct pl_str bytes, unsigned char ret_digest[PL_SHA256_BYTES])
 {
     uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    const unsigned char *at = (const unsigned char *)bytes.ptr;
-    size_t left = bytes.len;
-    for (; left >= BLOCK; left -= BLOCK, at += BLOCK)
-        mix(state, at);
-    unsigned char tail[2 * BLOCK] = {0};
-    if (left)
-        memcpy(tail, at, left);
-    tail[left] = 0x80;
-    size_t n_tail = left < BLOCK - 8 ? BLOCK : 2 * BLOCK;
-    uint64_t n_bits = (uint64_t)bytes.len * 8;
-    store(tail + n_tail - 8, (uint32_t)(n_bits >> 32));
-    store(tail + n_tail - 4, (uint32_t)n_bits);
-    for (size_t i = 0; i < n_tail; i += BLOCK)
-        mix(state, tail + i);
-    for (int i = 0; i < 8; i++)
-        store(ret_digest + 4 * i, state[i]);
+    pl_sha_digest(bytes, mix, state, sizeof state / sizeof *state, ret_digest);
 }
 
 void pl_sha256_hex(struct pl_str bytes, char ret_hex[PL_SHA256_HEX + 1])

@@ -30,15 +30,15 @@ __attribute__((always_inline)) static inline void pl_bytes_copy(char *to, const 
     if (n >= 8 && n <= 16) {
         uint64_t first, last;
         memcpy(&first, from, 8);
-        memcpy(&last, from + n - 8, 8);
+        memcpy(&last, from + (n - 8), 8);
         memcpy(to, &first, 8);
-        memcpy(to + n - 8, &last, 8);
+        memcpy(to + (n - 8), &last, 8);
     } else if (n >= 4 && n < 8) {
         uint32_t first, last;
         memcpy(&first, from, 4);
-        memcpy(&last, from + n - 4, 4);
+        memcpy(&last, from + (n - 4), 4);
         memcpy(to, &first, 4);
-        memcpy(to + n - 4, &last, 4);
+        memcpy(to + (n - 4), &last, 4);
     } else if (n) {
         memcpy(to, from, n);
     }

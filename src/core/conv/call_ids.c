@@ -26,8 +26,12 @@ struct pairing {
 
 static bool is_without_id(struct pl_conv *conv, const struct pl_part *part)
 {
-    return (part->kind == PL_PART_CALL || part->kind == PL_PART_RESULT) &&
-           pl_conv_text(conv, part->id).len == 0;
+    if (part->kind != PL_PART_CALL && part->kind != PL_PART_RESULT)
+        return false;
+    /* What stands between quotes says something: no need to decode it. */
+    if (part->id.kind == PL_VAL_NODE && pl_json_kind(part->id.node) == PL_JSON_STRING)
+        return part->id.node->len <= 2;
+    return pl_conv_text(conv, part->id).len == 0;
 }
 
 static struct pl_map_entry *entry_of(struct pairing *p, struct pl_map *map, struct pl_str key)

@@ -52,6 +52,14 @@ static inline struct pl_val pl_val_node(const struct pl_json_node *node)
     return node ? (struct pl_val){.kind = PL_VAL_NODE, .node = node} : (struct pl_val){0};
 }
 
+/* The same into a value that was empty. Word by word: a struct that is made and then copied whole
+ * makes the processor wait until its words have arrived in the cache. */
+static inline void pl_val_set(struct pl_val *to, const struct pl_json_node *node)
+{
+    to->kind = node ? PL_VAL_NODE : PL_VAL_NONE;
+    to->node = node;
+}
+
 static inline struct pl_val pl_val_text(struct pl_str text)
 {
     return (struct pl_val){.kind = PL_VAL_TEXT, .str = text};
@@ -350,17 +358,24 @@ static inline struct pl_val pl_conv_get(const struct pl_conv *conv,
     return pl_val_node(pl_conv_node(conv, object, key));
 }
 
+/* The same into a value that was empty. */
+static inline void pl_conv_take(const struct pl_conv *conv, const struct pl_json_node *object,
+                                const char *key, struct pl_val *to)
+{
+    pl_val_set(to, pl_conv_node(conv, object, key));
+}
+
 /* Whether a string node says `word`. False for NULL and other kinds. */
 static inline bool pl_conv_says(const struct pl_conv *conv, const struct pl_json_node *node,
                                 const char *word)
 {
     if (!node || pl_json_kind(node) != PL_JSON_STRING)
         return false;
-    if (node->tag & PL_JSON_ESCAPED)
-        return pl_json_text_is(conv->doc, node, pl_str_of(word));
     /* One of a list of words is seldom the one: its first letter tells. */
     struct pl_str raw = pl_json_raw(conv->doc, node);
-    return raw.len ? raw.ptr[0] == word[0] && pl_str_eq(raw, pl_str_of(word)) : !word[0];
+    if (raw.ptr[0] != word[0] && raw.len && raw.ptr[0] != '\\')
+        return false;
+    return pl_json_key_is(conv->doc, node, pl_str_of(word));
 }
 /* Its place in a list of words ended by NULL, or -1. */
 int pl_conv_word(const struct pl_conv *conv, const struct pl_json_node *node,

@@ -49,11 +49,12 @@ void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_
 /* Whether nothing in this subtree has a fate and something in it is worth a report. */
 static bool is_forgotten(const struct pl_conv *conv, const struct pl_json_node *n)
 {
+    const uint8_t *fates = conv->fates + (n - conv->doc->root);
     bool says_something = false;
     for (const struct pl_json_node *k = n, *end = pl_json_next(n); k < end; k++) {
         if (k->tag & PL_JSON_KEY)
             continue;
-        if (pl_conv_fate_of(conv, k) != PL_FATE_NONE)
+        if (fates[k - n] != PL_FATE_NONE)
             return false;
         says_something |= !pl_json_is_container(k) && pl_json_kind(k) != PL_JSON_NULL;
     }
@@ -71,25 +72,28 @@ static void sweep_hosted_tools(struct pl_conv *conv)
     }
 }
 
+/* Whether the first child has one: nearly always, where the container has none. */
+static inline bool has_fate(const struct pl_conv *conv, const struct pl_json_node *child)
+{
+    child += (child->tag & PL_JSON_KEY) != 0;
+    return conv->fates[child - conv->doc->root] != PL_FATE_NONE;
+}
+
 void pl_conv_sweep(struct pl_conv *conv)
 {
     sweep_hosted_tools(conv);
     const struct pl_json_node *root = conv->doc->root, *n = root, *end = n + conv->doc->n_nodes;
+    const uint8_t *fates = conv->fates;
     /* "Everything" would not say what: the members are named. */
     if (pl_json_is_container(n))
         n++;
-    while (n < end) {
-        n += (n->tag & PL_JSON_KEY) != 0;
-        /* A fate is also that of everything inside. */
-        if (conv->fates[n - root] != PL_FATE_NONE) {
-            n = pl_json_next(n);
-        } else if (is_forgotten(conv, n)) {
-            pl_conv_loss(conv, PL_LOSS_DROPPED, n, "the target has no place for it");
-            if (conv->status != PL_OK)
-                return;
-            n = pl_json_next(n);
-        } else {
-            n++;
-        }
+    /* A fate is also that of everything inside, so there is no need to step over what has one. */
+    for (; n < end; n++) {
+        if ((n->tag & PL_JSON_KEY) || fates[n - root] != PL_FATE_NONE ||
+            (n->skip > 1 && has_fate(conv, n + 1)) || !is_forgotten(conv, n))
+            continue;
+        pl_conv_loss(conv, PL_LOSS_DROPPED, n, "the target has no place for it");
+        if (conv->status != PL_OK)
+            return;
     }
 }

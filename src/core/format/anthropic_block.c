@@ -360,12 +360,11 @@ static void put_media(struct pl_anthropic_out *o, const struct pl_part *part)
         pl_w_mapped(o->w, part->detail);
 }
 
-static void put_id(struct pl_anthropic_out *o, const char *key, struct pl_val id)
+static void put_id(struct pl_anthropic_out *o, struct pl_val id)
 {
     struct pl_str given = pl_conv_text(o->conv, id);
-    struct pl_str made = pl_tool_name(o->conv, id, PL_ANTHROPIC_MAX_ID);
-    pl_w_key(o->w, key);
-    if (pl_str_eq(given, made)) {
+    struct pl_str made = pl_tool_name_of(o->conv, given, PL_ANTHROPIC_MAX_ID);
+    if (given.ptr == made.ptr || pl_str_eq(given, made)) {
         pl_w_string(o->w, id);
         return;
     }
@@ -400,7 +399,8 @@ static void put_call(struct pl_anthropic_out *o, const struct pl_part *part)
 {
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "type", "tool_use");
-    put_id(o, "id", part->id);
+    pl_w_key(o->w, "id");
+    put_id(o, part->id);
     pl_w_key(o->w, "name");
     pl_tool_name_write(o->w, part->name, PL_ANTHROPIC_MAX_NAME);
     put_input(o, part);
@@ -468,7 +468,8 @@ static void put_result(struct pl_anthropic_out *o, const struct pl_part *part)
 {
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "type", "tool_result");
-    put_id(o, "tool_use_id", part->id);
+    pl_w_key(o->w, "tool_use_id");
+    put_id(o, part->id);
     put_result_content(o, part);
     if (part->is_error.is_set && (part->is_error.value || o->is_home)) {
         pl_w_key(o->w, "is_error");

@@ -22,21 +22,21 @@ typedef bool fill_fn(struct pl_conv *conv, struct pl_part *part);
 
 static bool fill_text(struct pl_conv *conv, struct pl_part *part)
 {
-    part->text = pl_conv_get(conv, part->node, "text");
-    part->citations = pl_conv_get(conv, part->node, "citations");
+    pl_conv_take(conv, part->node, "text", &part->text);
+    pl_conv_take(conv, part->node, "citations", &part->citations);
     return is_string(part->text);
 }
 
 static bool fill_thinking(struct pl_conv *conv, struct pl_part *part)
 {
-    part->text = pl_conv_get(conv, part->node, "thinking");
-    part->signature = pl_conv_get(conv, part->node, "signature");
+    pl_conv_take(conv, part->node, "thinking", &part->text);
+    pl_conv_take(conv, part->node, "signature", &part->signature);
     return is_string(part->text) || is_string(part->signature);
 }
 
 static bool fill_redacted(struct pl_conv *conv, struct pl_part *part)
 {
-    part->data = pl_conv_get(conv, part->node, "data");
+    pl_conv_take(conv, part->node, "data", &part->data);
     return is_string(part->data);
 }
 
@@ -53,25 +53,25 @@ static bool fill_media(struct pl_conv *conv, struct pl_part *part)
     *places[word] = pl_conv_get(conv, source, members[word]);
     if (!is_string(*places[word]))
         return false;
-    part->mime = pl_conv_get(conv, source, "media_type");
+    pl_conv_take(conv, source, "media_type", &part->mime);
     know(conv, source, "type");
-    part->name = pl_conv_get(conv, part->node, "title");
-    part->context = pl_conv_get(conv, part->node, "context");
-    part->citations = pl_conv_get(conv, part->node, "citations");
+    pl_conv_take(conv, part->node, "title", &part->name);
+    pl_conv_take(conv, part->node, "context", &part->context);
+    pl_conv_take(conv, part->node, "citations", &part->citations);
     return true;
 }
 
 static bool fill_call(struct pl_conv *conv, struct pl_part *part)
 {
-    part->id = pl_conv_get(conv, part->node, "id");
-    part->name = pl_conv_get(conv, part->node, "name");
-    part->args = pl_conv_get(conv, part->node, "input");
+    pl_conv_take(conv, part->node, "id", &part->id);
+    pl_conv_take(conv, part->node, "name", &part->name);
+    pl_conv_take(conv, part->node, "input", &part->args);
     return is_string(part->name);
 }
 
 static bool fill_result(struct pl_conv *conv, struct pl_part *part)
 {
-    part->id = pl_conv_get(conv, part->node, "tool_use_id");
+    pl_conv_take(conv, part->node, "tool_use_id", &part->id);
     const struct pl_json_node *error = pl_conv_node(conv, part->node, "is_error");
     enum pl_json_kind kind = error ? pl_json_kind(error) : PL_JSON_NULL;
     if (kind == PL_JSON_TRUE || kind == PL_JSON_FALSE)
@@ -96,20 +96,19 @@ static const struct block {
     {"document", PL_PART_FILE, fill_media, IN_USER | IN_ASSISTANT | IN_RESULT},
 };
 
-static const struct block *block_of(const struct pl_conv *conv, const struct pl_json_node *node,
+static const struct block *block_of(const struct pl_conv *conv, const struct pl_json_node *type,
                                     enum place place)
 {
-    const struct pl_json_node *type = pl_conv_node(conv, node, "type");
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         if ((blocks[i].places & place) && pl_conv_says(conv, type, blocks[i].word))
             return &blocks[i];
     return NULL;
 }
 
-/* Fills a part that was just added as OTHER. */
-static void fill(struct pl_conv *conv, struct pl_part *part, enum place place)
+/* Fills a part that was just added as OTHER, as a block of the given type. */
+static void fill_as(struct pl_conv *conv, struct pl_part *part, const struct block *block,
+                    const struct pl_json_node *type)
 {
-    const struct block *block = block_of(conv, part->node, place);
     if (!block)
         return;
     if (!block->fill(conv, part)) {
@@ -119,8 +118,14 @@ static void fill(struct pl_conv *conv, struct pl_part *part, enum place place)
         return;
     }
     part->kind = block->kind;
-    part->cache = pl_conv_get(conv, part->node, "cache_control");
-    know(conv, part->node, "type");
+    pl_conv_take(conv, part->node, "cache_control", &part->cache);
+    pl_conv_know(conv, type);
+}
+
+static void fill(struct pl_conv *conv, struct pl_part *part, enum place place)
+{
+    const struct pl_json_node *type = pl_conv_node(conv, part->node, "type");
+    fill_as(conv, part, block_of(conv, type, place), type);
 }
 
 static void read_result_content(struct pl_conv *conv, const struct pl_json_node *result)
@@ -129,7 +134,7 @@ static void read_result_content(struct pl_conv *conv, const struct pl_json_node 
     if (!content)
         return;
     if (pl_json_kind(content) != PL_JSON_ARRAY) {
-        pl_conv_add_child(conv, PL_PART_TEXT, NULL)->text = pl_val_node(content);
+        pl_val_set(&pl_conv_add_child(conv, PL_PART_TEXT, NULL)->text, content);
         return;
     }
     for (const struct pl_json_node *b = pl_json_first(content); b < pl_json_end(content);
@@ -144,7 +149,8 @@ static void read_user_blocks(struct pl_conv *conv, const struct pl_json_node *no
     bool is_first = true, is_speaking = false;
     for (const struct pl_json_node *b = pl_json_first(content); b < pl_json_end(content);
          b = pl_json_next(b)) {
-        const struct block *block = block_of(conv, b, IN_USER);
+        const struct pl_json_node *type = pl_conv_node(conv, b, "type");
+        const struct block *block = block_of(conv, type, IN_USER);
         bool is_result = block && block->kind == PL_PART_RESULT;
         if (is_result || !is_speaking) {
             enum pl_role role = is_result ? PL_ROLE_TOOL : PL_ROLE_USER;
@@ -152,7 +158,7 @@ static void read_user_blocks(struct pl_conv *conv, const struct pl_json_node *no
         }
         is_first = false;
         is_speaking = !is_result;
-        fill(conv, pl_conv_add_part(conv, PL_PART_OTHER, b), IN_USER);
+        fill_as(conv, pl_conv_add_part(conv, PL_PART_OTHER, b), block, type);
         if (is_result)
             read_result_content(conv, b);
     }
@@ -176,7 +182,7 @@ static void read_content(struct pl_conv *conv, enum pl_role role, const struct p
              b = pl_json_next(b))
             fill(conv, pl_conv_add_part(conv, PL_PART_OTHER, b), places[role]);
     else if (content && pl_json_kind(content) == PL_JSON_STRING)
-        pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text = pl_val_node(content);
+        pl_val_set(&pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text, content);
 }
 
 static void read_message(struct pl_conv *conv, const struct pl_json_node *node, uint32_t element)
@@ -197,16 +203,16 @@ static void read_tool(struct pl_conv *conv, const struct pl_json_node *node)
 {
     struct pl_tool *tool = pl_conv_add_tool(conv, node);
     const struct pl_json_node *type = pl_conv_node(conv, node, "type");
-    tool->name = pl_conv_get(conv, node, "name");
-    tool->cache = pl_conv_get(conv, node, "cache_control");
+    pl_conv_take(conv, node, "name", &tool->name);
+    pl_conv_take(conv, node, "cache_control", &tool->cache);
     if (type && !pl_conv_says(conv, type, "custom")) {
         tool->is_hosted = true;
         return;
     }
     pl_conv_know(conv, type);
-    tool->description = pl_conv_get(conv, node, "description");
-    tool->schema = pl_conv_get(conv, node, "input_schema");
-    tool->strict = pl_conv_get(conv, node, "strict");
+    pl_conv_take(conv, node, "description", &tool->description);
+    pl_conv_take(conv, node, "input_schema", &tool->schema);
+    pl_conv_take(conv, node, "strict", &tool->strict);
 }
 
 static void read_choice(struct pl_conv *conv, const struct pl_json_node *choice)
@@ -222,7 +228,7 @@ static void read_choice(struct pl_conv *conv, const struct pl_json_node *choice)
     s->choice = word < 0 ? PL_CHOICE_OTHER : choices[word];
     /* Not the whole of it: the flag beside the type has its own fate. */
     s->choice_val = pl_val_node(type);
-    s->choice_name = pl_conv_get(conv, choice, "name");
+    pl_conv_take(conv, choice, "name", &s->choice_name);
     const struct pl_json_node *off = pl_conv_node(conv, choice, "disable_parallel_tool_use");
     if (off && (pl_json_kind(off) == PL_JSON_TRUE || pl_json_kind(off) == PL_JSON_FALSE))
         s->parallel = (struct pl_flag){true, pl_json_kind(off) == PL_JSON_FALSE, pl_val_node(off)};
@@ -237,7 +243,7 @@ static void read_thinking(struct pl_conv *conv, const struct pl_json_node *think
     const struct pl_json_node *type = pl_conv_node(conv, thinking, "type");
     const struct pl_json_node *display = pl_conv_node(conv, thinking, "display");
     s->thinking = pl_val_node(thinking);
-    s->thinking_budget = pl_conv_get(conv, thinking, "budget_tokens");
+    pl_conv_take(conv, thinking, "budget_tokens", &s->thinking_budget);
     if (pl_val_is_set(s->thinking_budget) && pl_conv_says(conv, type, "enabled"))
         pl_conv_know(conv, type);
     if (pl_conv_says(conv, type, "disabled") && s->effort == PL_EFFORT_UNSET) {
@@ -265,20 +271,20 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *root)
     know(conv, format, "type");
     s->output = PL_OUTPUT_SCHEMA;
     s->output_val = pl_val_node(format);
-    s->output_schema = pl_conv_get(conv, format, "schema");
+    pl_conv_take(conv, format, "schema", &s->output_schema);
 }
 
 static void read_settings(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_settings *s = &conv->settings;
-    s->model = pl_conv_get(conv, root, "model");
-    s->max_tokens = pl_conv_get(conv, root, "max_tokens");
-    s->temperature = pl_conv_get(conv, root, "temperature");
-    s->top_p = pl_conv_get(conv, root, "top_p");
-    s->top_k = pl_conv_get(conv, root, "top_k");
-    s->stop = pl_conv_get(conv, root, "stop_sequences");
-    s->stream = pl_conv_get(conv, root, "stream");
-    s->service_tier = pl_conv_get(conv, root, "service_tier");
+    pl_conv_take(conv, root, "model", &s->model);
+    pl_conv_take(conv, root, "max_tokens", &s->max_tokens);
+    pl_conv_take(conv, root, "temperature", &s->temperature);
+    pl_conv_take(conv, root, "top_p", &s->top_p);
+    pl_conv_take(conv, root, "top_k", &s->top_k);
+    pl_conv_take(conv, root, "stop_sequences", &s->stop);
+    pl_conv_take(conv, root, "stream", &s->stream);
+    pl_conv_take(conv, root, "service_tier", &s->service_tier);
     s->safety_id = pl_conv_get(conv, pl_conv_node(conv, root, "metadata"), "user_id");
     read_choice(conv, pl_conv_node(conv, root, "tool_choice"));
     read_output(conv, root);
@@ -316,13 +322,13 @@ static void read_usage(struct pl_conv *conv, const struct pl_json_node *usage)
     struct pl_usage *u = &conv->answer.usage;
     u->node = usage;
     u->input_excludes_cache = true;
-    u->input = pl_conv_get(conv, usage, "input_tokens");
-    u->output = pl_conv_get(conv, usage, "output_tokens");
-    u->cache_read = pl_conv_get(conv, usage, "cache_read_input_tokens");
-    u->cache_write = pl_conv_get(conv, usage, "cache_creation_input_tokens");
+    pl_conv_take(conv, usage, "input_tokens", &u->input);
+    pl_conv_take(conv, usage, "output_tokens", &u->output);
+    pl_conv_take(conv, usage, "cache_read_input_tokens", &u->cache_read);
+    pl_conv_take(conv, usage, "cache_creation_input_tokens", &u->cache_write);
     u->reasoning =
         pl_conv_get(conv, pl_conv_node(conv, usage, "output_tokens_details"), "thinking_tokens");
-    conv->answer.service_tier = pl_conv_get(conv, usage, "service_tier");
+    pl_conv_take(conv, usage, "service_tier", &conv->answer.service_tier);
 }
 
 enum pl_finish pl_anthropic_finish_of(struct pl_str word)
@@ -344,14 +350,14 @@ enum pl_finish pl_anthropic_finish_of(struct pl_str word)
 static void read_finish(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_answer *a = &conv->answer;
-    a->finish_val = pl_conv_get(conv, root, "stop_reason");
-    a->stop_sequence = pl_conv_get(conv, root, "stop_sequence");
+    pl_conv_take(conv, root, "stop_reason", &a->finish_val);
+    pl_conv_take(conv, root, "stop_sequence", &a->stop_sequence);
     if (pl_val_is_set(a->finish_val))
         a->finish = pl_anthropic_finish_of(pl_conv_text(conv, a->finish_val));
     const struct pl_json_node *details = pl_conv_node(conv, root, "stop_details");
     if (pl_conv_says(conv, pl_conv_node(conv, details, "type"), "refusal"))
         know(conv, details, "type");
-    a->finish_detail = pl_conv_get(conv, details, "explanation");
+    pl_conv_take(conv, details, "explanation", &a->finish_detail);
 }
 
 static void read_error(struct pl_conv *conv, const struct pl_json_node *root)
@@ -359,9 +365,9 @@ static void read_error(struct pl_conv *conv, const struct pl_json_node *root)
     struct pl_answer *a = &conv->answer;
     const struct pl_json_node *error = pl_conv_node(conv, root, "error");
     a->is_set = a->is_error = true;
-    a->error_type = pl_conv_get(conv, error, "type");
-    a->error_message = pl_conv_get(conv, error, "message");
-    a->request_id = pl_conv_get(conv, root, "request_id");
+    pl_conv_take(conv, error, "type", &a->error_type);
+    pl_conv_take(conv, error, "message", &a->error_message);
+    pl_conv_take(conv, root, "request_id", &a->request_id);
     know(conv, root, "type");
 }
 
@@ -380,8 +386,8 @@ static enum pl_status read_response(struct pl_conv *conv, struct pl_error *err)
             "give a request with --kind request");
     struct pl_answer *a = &conv->answer;
     a->is_set = true;
-    a->id = pl_conv_get(conv, root, "id");
-    a->model = pl_conv_get(conv, root, "model");
+    pl_conv_take(conv, root, "id", &a->id);
+    pl_conv_take(conv, root, "model", &a->model);
     know(conv, root, "type");
     know(conv, root, "role");
     read_content(conv, PL_ROLE_ASSISTANT, root, content, PL_NO_ELEMENT);

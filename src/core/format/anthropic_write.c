@@ -27,7 +27,8 @@ struct group {
 
 static bool joins(const struct pl_message *a, const struct pl_message *b)
 {
-    if (is_system(a) || strcmp(role_word(a), role_word(b)) != 0)
+    if (is_system(a) || is_system(b) ||
+        (a->role == PL_ROLE_ASSISTANT) != (b->role == PL_ROLE_ASSISTANT))
         return false;
     return (a->role == PL_ROLE_TOOL && b->role == PL_ROLE_TOOL) || b->is_phase_split ||
            (a->node && a->node == b->node);
@@ -77,14 +78,15 @@ static void drop(struct pl_anthropic_out *o, const struct pl_part *part, bool ha
         pl_anthropic_drop(o, part);
 }
 
-static void put_blocks(struct pl_anthropic_out *o, struct group g)
+static void put_blocks(struct pl_anthropic_out *o, struct group g, struct said said)
 {
+    bool says_all = said.n == said.n_all;
     pl_w_open(o->w, '[');
     for (size_t i = g.first; i < g.end; i++) {
         const struct pl_message *m = &o->conv->messages.ptr[i];
         const struct pl_part *parts = pl_conv_parts(o->conv, m);
         for (uint32_t k = 0; k < m->n_parts; k++)
-            if (pl_anthropic_can_say(o, m->role, &parts[k]))
+            if (says_all || pl_anthropic_can_say(o, m->role, &parts[k]))
                 pl_anthropic_put_block(o, &parts[k]);
     }
     pl_w_close(o->w, ']');
@@ -136,7 +138,7 @@ static bool put_message(struct pl_anthropic_out *o, struct group g)
     if (is_plain(said))
         pl_w_string(o->w, said.first->text);
     else
-        put_blocks(o, g);
+        put_blocks(o, g, said);
     pl_w_close(o->w, '}');
     if (said.n < said.n_all)
         drop_rest(o, g, said.has_call);
@@ -166,7 +168,7 @@ static void put_system(struct pl_anthropic_out *o, size_t n_leading)
     if (is_text)
         pl_w_string(o->w, said.first->text);
     else if (said.n)
-        put_blocks(o, g);
+        put_blocks(o, g, said);
     drop_rest(o, g, false);
 }
 

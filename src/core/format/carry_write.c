@@ -27,9 +27,11 @@ struct hole {
 
 /* A piece of the source that was quoted, and where in the carry it stands. */
 struct quoted {
-    uint32_t from, len;
+    uint64_t first, last; /* its first eight bytes, or all of them; its last eight, or none */
+    uint32_t from, len;   /* len 0: none */
     size_t out, out_len;
 };
+enum { QUOTED_BITS = 6 };
 
 struct maker {
     struct pl_buf *to;
@@ -38,11 +40,11 @@ struct maker {
     const struct pl_conv *conv;
     const struct pl_link **links; /* arena; by offset, what is inside another behind that */
     size_t n_links, next_link;
-    struct hole hole;         /* to be written next */
-    bool has_hole;            /* there is one */
-    uint32_t end;             /* of the last hole */
-    struct quoted quoted[16]; /* by content */
-    struct pl_buf scratch;    /* owned */
+    struct hole hole;      /* to be written next */
+    bool has_hole;         /* there is one */
+    uint32_t end;          /* of the last hole */
+    struct quoted *quoted; /* arena; by content; NULL: there is too little to repeat any */
+    struct pl_buf scratch; /* owned */
     enum pl_status status;
 };
 
@@ -228,14 +230,36 @@ static void find_hole(struct maker *m)
 
 /* ---- the text ---- */
 
+/* The lower 32 bits as eight digits: each half byte goes into a byte of its own, all at once. */
+static inline void put_hex8(char *to, uint64_t bits)
+{
+    const uint64_t ones = 0x0101010101010101;
+    bits = (bits << 16 | bits) & 0x0000FFFF0000FFFF;
+    bits = (bits << 8 | bits) & 0x00FF00FF00FF00FF;
+    bits = (bits << 4 | bits) & 0x0F0F0F0F0F0F0F0F;
+    uint64_t is_letter = (bits + 6 * ones) >> 4 & ones;
+    bits += '0' * ones + is_letter * ('a' - '0' - 10);
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+        bits = __builtin_bswap64(bits);
+    memcpy(to, &bits, 8);
+}
+
+enum { LOOK_BYTES = 18 };
+
+static inline void put_look(char to[LOOK_BYTES], uint64_t look)
+{
+    to[0] = to[LOOK_BYTES - 1] = '"';
+    put_hex8(to + 1, look >> 32);
+    put_hex8(to + 9, look & UINT32_MAX);
+}
+
 static void write_look(struct pl_buf *to, uint64_t look)
 {
-    static const char digits[] = "0123456789abcdef";
-    char hex[18];
-    hex[0] = hex[17] = '"';
-    for (int i = 16; i > 0; i--, look >>= 4)
-        hex[i] = digits[look & 15];
-    pl_buf_add(to, (struct pl_str){hex, sizeof hex});
+    char *at = pl_buf_reserve(to, LOOK_BYTES);
+    if (!at)
+        return;
+    put_look(at, look);
+    to->len += LOOK_BYTES;
 }
 
 /* Element, pointer and spelling: [0,"/content","t"] without the closing bracket. */
@@ -244,7 +268,7 @@ static inline void write_way(struct pl_buf *to, char before, const struct hole *
     const struct pl_link *link = hole->link;
     struct pl_str name = hole->is_part ? PL_STR("g") : pl_spell_name(hole->spell);
     size_t n_key = link->key ? link->key_len : PL_DECIMAL_MOST;
-    char *at = pl_buf_reserve(to, link->container.len + n_key + PL_DECIMAL_MOST + 16);
+    char *at = pl_buf_reserve(to, link->container_len + n_key + PL_DECIMAL_MOST + 16);
     if (!at)
         return;
     at[0] = before;
@@ -259,8 +283,8 @@ static inline void write_way(struct pl_buf *to, char before, const struct hole *
     memcpy(at, ",\"", 2);
     at += 2;
     if (!link->is_root) {
-        pl_bytes_copy(at, link->container.ptr, link->container.len);
-        at += link->container.len;
+        pl_bytes_copy(at, link->container, link->container_len);
+        at += link->container_len;
         *at++ = '/';
         if (link->key)
             pl_bytes_copy(at, link->key, link->key_len);
@@ -301,33 +325,48 @@ static inline void write_hole(struct pl_buf *to, char before, const struct hole 
     pl_buf_addc(to, ']');
 }
 
+/* Whether the piece is `known`: its ends are compared already. */
+static inline bool is_again(const struct maker *m, const struct quoted *known, const char *text)
+{
+    enum { ENDS = 16 };
+    return known->len <= ENDS ||
+           memcmp(m->source.ptr + known->from + 8, text + 8, known->len - ENDS) == 0;
+}
+
 /* A piece of the source as a string. Messages have the same words around their texts, so most were
  * quoted before: then what was written there is copied. */
 static void write_text(struct maker *m, char before, uint32_t from, uint32_t end)
 {
-    enum { MANY = 64, LEAST_BYTES = 8, MOST_BYTES = 256 };
+    enum { MOST_BYTES = 256 };
     uint32_t len = end - from;
-    if (len < LEAST_BYTES || len > MOST_BYTES || m->n_links < MANY) {
+    if (!m->quoted || !len || len > MOST_BYTES || m->source.len - from < 8) {
         pl_json_quote_slice(m->to, before, m->source, from, end);
         return;
     }
     const char *text = m->source.ptr + from;
-    uint64_t first, last;
+    uint64_t first, last = 0;
     memcpy(&first, text, 8);
-    memcpy(&last, text + len - 8, 8);
-    struct quoted *known = &m->quoted[(first * 3 ^ last ^ len) * 0x9E3779B97F4A7C15 >> 60];
+    if (len >= 8)
+        memcpy(&last, text + len - 8, 8);
+    else if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+        first &= ((uint64_t)1 << 8 * len) - 1;
+    else
+        first >>= 64 - 8 * len;
+    struct quoted *known =
+        &m->quoted[(first * 3 ^ last ^ len) * 0x9E3779B97F4A7C15 >> (64 - QUOTED_BITS)];
     size_t out = m->to->len;
-    if (known->len == len && memcmp(m->source.ptr + known->from, text, len) == 0) {
+    if (known->len == len && known->first == first && known->last == last &&
+        is_again(m, known, text)) {
         char *to = pl_buf_reserve(m->to, known->out_len);
         if (!to)
             return;
-        memcpy(to, m->to->ptr + known->out, known->out_len);
+        pl_bytes_copy(to, m->to->ptr + known->out, known->out_len);
         *to = before;
         m->to->len += known->out_len;
         return;
     }
     pl_json_quote_slice(m->to, before, m->source, from, end);
-    *known = (struct quoted){from, len, out, m->to->len - out};
+    *known = (struct quoted){first, last, from, len, out, m->to->len - out};
 }
 
 /* The source from `from` to `to` as a list of pieces, without its closing bracket. */
@@ -365,20 +404,26 @@ static uint32_t write_items(struct maker *m, const struct pl_json_node *list)
         if (e >= end)
             return e_end;
         pl_buf_add(m->to, PL_STR("],\"gap\""));
-        pl_json_quote_slice(m->to, ':', m->source, e_end, e->off);
+        write_text(m, ':', e_end, e->off);
         pl_buf_add(m->to, PL_STR("},{\"text\":"));
     }
 }
 
 static void write_looks(struct maker *m)
 {
-    pl_buf_addc(m->to, '[');
-    for (size_t i = 0; i < m->w->looks.len; i++) {
-        if (i)
-            pl_buf_addc(m->to, ',');
-        write_look(m->to, m->w->looks.ptr[i]);
+    size_t n = m->w->looks.len;
+    char *at = pl_buf_reserve(m->to, n * (LOOK_BYTES + 1) + 2);
+    if (!at)
+        return;
+    *at++ = '[';
+    for (size_t i = 0; i < n; i++) {
+        put_look(at, m->w->looks.ptr[i]);
+        at[LOOK_BYTES] = ',';
+        at += LOOK_BYTES + 1;
     }
-    pl_buf_addc(m->to, ']');
+    at -= n > 0;
+    *at++ = ']';
+    m->to->len = (size_t)(at - m->to->ptr);
 }
 
 static void write_all(struct maker *m, const struct pl_format_task *task)
@@ -402,6 +447,16 @@ static void write_all(struct maker *m, const struct pl_format_task *task)
     pl_buf_add(m->to, PL_STR("]}"));
 }
 
+/* Where there is much to quote, some of it comes again. */
+static enum pl_status remember_quoted(struct maker *m)
+{
+    enum { MANY = 64 };
+    if (m->n_links < MANY)
+        return PL_OK;
+    m->quoted = pl_arena_zalloc(m->conv->arena, 1 << QUOTED_BITS, sizeof *m->quoted);
+    return m->quoted ? PL_OK : PL_NOMEM;
+}
+
 enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,
                               const struct pl_format_task *task)
 {
@@ -410,6 +465,8 @@ enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, stru
     /* Texts are said by the target, so what is carried of a long source is little of it. */
     (void)pl_buf_reserve(to, source.len < MOST_AT_ONCE ? source.len + LEAST : MOST_AT_ONCE);
     m.status = order_links(&m);
+    if (m.status == PL_OK)
+        m.status = remember_quoted(&m);
     if (m.status == PL_OK) {
         find_hole(&m);
         write_all(&m, task);

@@ -243,7 +243,8 @@ static const struct pl_part *call_of(struct say *s, const struct pl_part *result
  * call has said it already, so it is said here without a link. */
 static void write_result_name(struct say *s, const struct pl_part *result)
 {
-    const struct pl_part *call = call_of(s, result);
+    uint32_t index = s->call_indexes[result - s->conv->parts.ptr];
+    const struct pl_part *call = index != UINT32_MAX ? &s->conv->parts.ptr[index] : NULL;
     struct pl_str called = call ? pl_conv_text(s->conv, call->name) : (struct pl_str){0};
     struct pl_str own = pl_conv_text(s->conv, result->name);
     pl_w_key(s->w, "name");

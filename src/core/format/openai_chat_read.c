@@ -14,22 +14,24 @@ static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
     return n && pl_json_kind(n) == kind;
 }
 
-static void know_member(struct pl_conv *conv, const struct pl_json_node *object, const char *key)
+static inline void know_member(struct pl_conv *conv, const struct pl_json_node *object,
+                               const char *key)
 {
     pl_conv_know(conv, pl_conv_node(conv, object, key));
 }
 
 /* Member of a member. */
-static struct pl_val get2(const struct pl_conv *conv, const struct pl_json_node *object,
-                          const char *outer, const char *key)
+static inline struct pl_val get2(const struct pl_conv *conv, const struct pl_json_node *object,
+                                 const char *outer, const char *key)
 {
     return pl_conv_get(conv, pl_conv_node(conv, object, outer), key);
 }
 
-static struct pl_val cache_of(const struct pl_conv *conv, const struct pl_json_node *object)
+static inline const struct pl_json_node *cache_of(const struct pl_conv *conv,
+                                                  const struct pl_json_node *object)
 {
-    struct pl_val own = pl_conv_get(conv, object, "prompt_cache_breakpoint");
-    return pl_val_is_set(own) ? own : pl_conv_get(conv, object, "cache_control");
+    const struct pl_json_node *own = pl_conv_node(conv, object, "prompt_cache_breakpoint");
+    return own ? own : pl_conv_node(conv, object, "cache_control");
 }
 
 /* ---- content parts ---- */
@@ -39,13 +41,13 @@ typedef struct pl_part *(*adder)(struct pl_conv *, enum pl_part_kind, const stru
 
 static void read_text(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    part->text = pl_conv_get(conv, n, "text");
-    part->citations = pl_conv_get(conv, n, "annotations");
+    pl_conv_take(conv, n, "text", &part->text);
+    pl_conv_take(conv, n, "annotations", &part->citations);
 }
 
 static void read_refusal(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    part->text = pl_conv_get(conv, n, "refusal");
+    pl_conv_take(conv, n, "refusal", &part->text);
 }
 
 /* Some servers nest the text: {"type":"thinking","thinking":[{"type":"text","text":…}]}. */
@@ -60,7 +62,7 @@ static void read_thinking(struct pl_conv *conv, const struct pl_json_node *n, st
         text = pl_conv_node(conv, pl_json_first(text), "text");
     }
     part->text = pl_val_node(text);
-    part->signature = pl_conv_get(conv, n, "signature");
+    pl_conv_take(conv, n, "signature", &part->signature);
 }
 
 static void set_media(struct pl_conv *conv, struct pl_part *part, struct pl_val url)
@@ -74,12 +76,12 @@ static void read_image(struct pl_conv *conv, const struct pl_json_node *n, struc
     const struct pl_json_node *image = pl_conv_node(conv, n, "image_url");
     if (is_kind(image, PL_JSON_OBJECT)) {
         set_media(conv, part, pl_conv_get(conv, image, "url"));
-        part->detail = pl_conv_get(conv, image, "detail");
+        pl_conv_take(conv, image, "detail", &part->detail);
     } else {
         set_media(conv, part, pl_val_node(image));
-        part->detail = pl_conv_get(conv, n, "detail");
+        pl_conv_take(conv, n, "detail", &part->detail);
     }
-    part->file_id = pl_conv_get(conv, n, "file_id");
+    pl_conv_take(conv, n, "file_id", &part->file_id);
 }
 
 static const struct {
@@ -93,7 +95,7 @@ static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struc
 {
     const struct pl_json_node *audio = pl_conv_node(conv, n, "input_audio");
     const struct pl_json_node *format = pl_conv_node(conv, audio, "format");
-    part->data = pl_conv_get(conv, audio, "data");
+    pl_conv_take(conv, audio, "data", &part->data);
     struct pl_val mime, data;
     if (pl_conv_data_url(conv, part->data, &mime, &data)) {
         part->mime = mime;
@@ -115,8 +117,8 @@ static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct
     struct pl_val data = pl_conv_get(conv, file, "file_data");
     if (!pl_conv_data_url(conv, data, &part->mime, &part->data))
         part->data = data;
-    part->file_id = pl_conv_get(conv, file, "file_id");
-    part->name = pl_conv_get(conv, file, "filename");
+    pl_conv_take(conv, file, "file_id", &part->file_id);
+    pl_conv_take(conv, file, "filename", &part->name);
 }
 
 static const struct {
@@ -139,7 +141,7 @@ static const struct {
 static void read_part(struct pl_conv *conv, const struct pl_json_node *n, adder add)
 {
     if (is_kind(n, PL_JSON_STRING)) {
-        add(conv, PL_PART_TEXT, n)->text = pl_val_node(n);
+        pl_val_set(&add(conv, PL_PART_TEXT, n)->text, n);
         return;
     }
     const struct pl_json_node *type = pl_conv_node(conv, n, "type");
@@ -149,7 +151,7 @@ static void read_part(struct pl_conv *conv, const struct pl_json_node *n, adder 
         struct pl_part *part = add(conv, part_types[i].kind, n);
         pl_conv_know(conv, type);
         part_types[i].read(conv, n, part);
-        part->cache = cache_of(conv, n);
+        pl_val_set(&part->cache, cache_of(conv, n));
         return;
     }
     add(conv, PL_PART_OTHER, n);
@@ -166,7 +168,7 @@ static void read_content(struct pl_conv *conv, const struct pl_json_node *conten
              p = pl_json_next(p))
             read_part(conv, p, add);
     } else {
-        add(conv, PL_PART_TEXT, NULL)->text = pl_val_node(content);
+        pl_val_set(&add(conv, PL_PART_TEXT, NULL)->text, content);
     }
 }
 
@@ -205,40 +207,46 @@ static void read_detail(struct pl_conv *conv, const struct pl_json_node *entry, 
     } else if (pl_val_is_set(text)) {
         struct pl_part *part = pl_conv_add_part(conv, PL_PART_THINKING, entry);
         part->text = text;
-        part->signature = pl_conv_get(conv, entry, "signature");
+        pl_conv_take(conv, entry, "signature", &part->signature);
     }
+}
+
+static void read_details(struct pl_conv *conv, const struct pl_json_node *details,
+                         const struct pl_json_node *text)
+{
+    struct pl_str said = pl_conv_text(conv, pl_val_node(text));
+    for (const struct pl_json_node *d = pl_json_first(details); d < pl_json_end(details);
+         d = pl_json_next(d))
+        read_detail(conv, d, text != NULL, &said);
 }
 
 static void read_reasoning(struct pl_conv *conv, const struct pl_json_node *m)
 {
-    struct pl_val text = pl_conv_get(conv, m, "reasoning_content");
-    struct pl_val plain = pl_conv_get(conv, m, "reasoning");
-    if (!pl_val_is_set(text)) {
+    const struct pl_json_node *text = pl_conv_node(conv, m, "reasoning_content");
+    const struct pl_json_node *plain = pl_conv_node(conv, m, "reasoning");
+    if (!text)
         text = plain;
-    } else if (pl_val_is_set(plain) &&
-               pl_str_eq(pl_conv_text(conv, text), pl_conv_text(conv, plain))) {
-        pl_conv_know(conv, plain.node);
-    }
-    struct pl_val signature = pl_conv_get(conv, m, "reasoning_signature");
-    if (pl_val_is_set(text) || pl_val_is_set(signature)) {
+    else if (plain && pl_str_eq(pl_conv_text(conv, pl_val_node(text)),
+                                pl_conv_text(conv, pl_val_node(plain))))
+        pl_conv_know(conv, plain);
+    const struct pl_json_node *signature = pl_conv_node(conv, m, "reasoning_signature");
+    if (text || signature) {
         struct pl_part *part = pl_conv_add_part(conv, PL_PART_THINKING, NULL);
-        part->text = text;
-        part->signature = signature;
+        pl_val_set(&part->text, text);
+        pl_val_set(&part->signature, signature);
     }
     const struct pl_json_node *details = pl_conv_node(conv, m, "reasoning_details");
-    struct pl_str said = pl_conv_text(conv, text);
     if (is_kind(details, PL_JSON_ARRAY))
-        for (const struct pl_json_node *d = pl_json_first(details); d < pl_json_end(details);
-             d = pl_json_next(d))
-            read_detail(conv, d, pl_val_is_set(text), &said);
+        read_details(conv, details, text);
 }
 
 /* ---- messages ---- */
 
-static struct pl_val thought_signature(const struct pl_conv *conv, const struct pl_json_node *n)
+static inline const struct pl_json_node *thought_signature(const struct pl_conv *conv,
+                                                           const struct pl_json_node *n)
 {
     const struct pl_json_node *extra = pl_conv_node(conv, n, "extra_content");
-    return get2(conv, extra, "google", "thought_signature");
+    return pl_conv_node(conv, pl_conv_node(conv, extra, "google"), "thought_signature");
 }
 
 static void read_call(struct pl_conv *conv, const struct pl_json_node *n)
@@ -247,12 +255,12 @@ static void read_call(struct pl_conv *conv, const struct pl_json_node *n)
     const struct pl_json_node *custom = pl_conv_node(conv, n, "custom");
     const struct pl_json_node *body = custom ? custom : pl_conv_node(conv, n, "function");
     part->is_custom = custom != NULL;
-    part->id = pl_conv_get(conv, n, "id");
-    part->name = pl_conv_get(conv, body, "name");
-    part->args = pl_conv_get(conv, body, custom ? "input" : "arguments");
-    part->signature = thought_signature(conv, n);
+    pl_conv_take(conv, n, "id", &part->id);
     know_member(conv, n, "type");
     know_member(conv, n, "index");
+    pl_val_set(&part->signature, thought_signature(conv, n));
+    pl_conv_take(conv, body, "name", &part->name);
+    pl_conv_take(conv, body, custom ? "input" : "arguments", &part->args);
 }
 
 static void read_calls(struct pl_conv *conv, const struct pl_json_node *m)
@@ -265,8 +273,8 @@ static void read_calls(struct pl_conv *conv, const struct pl_json_node *m)
     const struct pl_json_node *legacy = pl_conv_node(conv, m, "function_call");
     if (is_kind(legacy, PL_JSON_OBJECT)) {
         struct pl_part *part = pl_conv_add_part(conv, PL_PART_CALL, legacy);
-        part->name = pl_conv_get(conv, legacy, "name");
-        part->args = pl_conv_get(conv, legacy, "arguments");
+        pl_conv_take(conv, legacy, "name", &part->name);
+        pl_conv_take(conv, legacy, "arguments", &part->args);
     }
 }
 
@@ -282,8 +290,8 @@ static void read_voice(struct pl_conv *conv, const struct pl_json_node *m)
             pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text = transcript;
     }
     struct pl_part *part = pl_conv_add_part(conv, PL_PART_AUDIO, audio);
-    part->file_id = pl_conv_get(conv, audio, "id");
-    part->data = pl_conv_get(conv, audio, "data");
+    pl_conv_take(conv, audio, "id", &part->file_id);
+    pl_conv_take(conv, audio, "data", &part->data);
 }
 
 static void read_images(struct pl_conv *conv, const struct pl_json_node *m)
@@ -311,9 +319,9 @@ static void read_assistant(struct pl_conv *conv, const struct pl_json_node *m)
         struct pl_val annotations = pl_conv_get(conv, m, "annotations");
         if (last->kind == PL_PART_TEXT && pl_val_is_set(annotations))
             last->citations = annotations;
-        struct pl_val signature = thought_signature(conv, m);
-        if (pl_val_is_set(signature))
-            last->signature = signature;
+        const struct pl_json_node *signature = thought_signature(conv, m);
+        if (signature)
+            pl_val_set(&last->signature, signature);
     }
     struct pl_val refusal = pl_conv_get(conv, m, "refusal");
     if (pl_val_is_set(refusal))
@@ -326,9 +334,9 @@ static void read_assistant(struct pl_conv *conv, const struct pl_json_node *m)
 static void read_result(struct pl_conv *conv, const struct pl_json_node *m)
 {
     struct pl_part *part = pl_conv_add_part(conv, PL_PART_RESULT, m);
-    part->id = pl_conv_get(conv, m, "tool_call_id");
-    part->name = pl_conv_get(conv, m, "name");
-    part->cache = cache_of(conv, m);
+    pl_conv_take(conv, m, "tool_call_id", &part->id);
+    pl_conv_take(conv, m, "name", &part->name);
+    pl_val_set(&part->cache, cache_of(conv, m));
     read_content(conv, pl_conv_node(conv, m, "content"), pl_conv_add_child);
 }
 
@@ -362,8 +370,8 @@ static void read_message(struct pl_conv *conv, const struct pl_json_node *m, uin
         read_result(conv, m);
         return;
     }
-    message->name = pl_conv_get(conv, m, "name");
-    message->cache = cache_of(conv, m);
+    pl_conv_take(conv, m, "name", &message->name);
+    pl_val_set(&message->cache, cache_of(conv, m));
     if (role == PL_ROLE_ASSISTANT)
         read_assistant(conv, m);
     else
@@ -382,11 +390,11 @@ static void read_tool(struct pl_conv *conv, const struct pl_json_node *n)
     if (!body)
         return;
     know_member(conv, n, "type");
-    tool->name = pl_conv_get(conv, body, "name");
-    tool->description = pl_conv_get(conv, body, "description");
+    pl_conv_take(conv, body, "name", &tool->name);
+    pl_conv_take(conv, body, "description", &tool->description);
     tool->schema = pl_conv_get(conv, body, custom ? "format" : "parameters");
-    tool->strict = pl_conv_get(conv, body, "strict");
-    tool->cache = cache_of(conv, n);
+    pl_conv_take(conv, body, "strict", &tool->strict);
+    pl_val_set(&tool->cache, cache_of(conv, n));
 }
 
 static void read_tools(struct pl_conv *conv, const struct pl_json_node *root)
@@ -402,9 +410,9 @@ static void read_tools(struct pl_conv *conv, const struct pl_json_node *root)
     for (const struct pl_json_node *f = pl_json_first(legacy); f < pl_json_end(legacy);
          f = pl_json_next(f)) {
         struct pl_tool *tool = pl_conv_add_tool(conv, f);
-        tool->name = pl_conv_get(conv, f, "name");
-        tool->description = pl_conv_get(conv, f, "description");
-        tool->schema = pl_conv_get(conv, f, "parameters");
+        pl_conv_take(conv, f, "name", &tool->name);
+        pl_conv_take(conv, f, "description", &tool->description);
+        pl_conv_take(conv, f, "parameters", &tool->schema);
     }
 }
 
@@ -425,7 +433,7 @@ static void read_choice(struct pl_conv *conv, const struct pl_json_node *root)
     if (!pl_val_is_set(s->choice_name))
         s->choice_name = get2(conv, n, "custom", "name");
     if (!pl_val_is_set(s->choice_name))
-        s->choice_name = pl_conv_get(conv, n, "name");
+        pl_conv_take(conv, n, "name", &s->choice_name);
     if (pl_val_is_set(s->choice_name)) {
         s->choice = PL_CHOICE_ONE;
         know_member(conv, n, "type");
@@ -458,38 +466,38 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *root)
     if (s->output != PL_OUTPUT_JSON)
         pl_conv_know(conv, type);
     const struct pl_json_node *schema = pl_conv_node(conv, n, "json_schema");
-    s->output_name = pl_conv_get(conv, schema, "name");
-    s->output_description = pl_conv_get(conv, schema, "description");
-    s->output_schema = pl_conv_get(conv, schema, "schema");
-    s->output_strict = pl_conv_get(conv, schema, "strict");
+    pl_conv_take(conv, schema, "name", &s->output_name);
+    pl_conv_take(conv, schema, "description", &s->output_description);
+    pl_conv_take(conv, schema, "schema", &s->output_schema);
+    pl_conv_take(conv, schema, "strict", &s->output_strict);
 }
 
 /* Line by line: of a key that stands in the code the compiler knows the hash. */
 static void read_plain(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_settings *s = &conv->settings;
-    s->model = pl_conv_get(conv, root, "model");
-    s->temperature = pl_conv_get(conv, root, "temperature");
-    s->top_p = pl_conv_get(conv, root, "top_p");
-    s->top_k = pl_conv_get(conv, root, "top_k");
-    s->max_tokens = pl_conv_get(conv, root, "max_completion_tokens");
+    pl_conv_take(conv, root, "model", &s->model);
+    pl_conv_take(conv, root, "temperature", &s->temperature);
+    pl_conv_take(conv, root, "top_p", &s->top_p);
+    pl_conv_take(conv, root, "top_k", &s->top_k);
+    pl_conv_take(conv, root, "max_completion_tokens", &s->max_tokens);
     if (!pl_val_is_set(s->max_tokens)) /* the older name */
-        s->max_tokens = pl_conv_get(conv, root, "max_tokens");
-    s->seed = pl_conv_get(conv, root, "seed");
-    s->n = pl_conv_get(conv, root, "n");
-    s->presence_penalty = pl_conv_get(conv, root, "presence_penalty");
-    s->frequency_penalty = pl_conv_get(conv, root, "frequency_penalty");
-    s->stop = pl_conv_get(conv, root, "stop");
-    s->stream = pl_conv_get(conv, root, "stream");
-    s->logprobs = pl_conv_get(conv, root, "logprobs");
-    s->top_logprobs = pl_conv_get(conv, root, "top_logprobs");
-    s->user = pl_conv_get(conv, root, "user");
-    s->safety_id = pl_conv_get(conv, root, "safety_identifier");
-    s->metadata = pl_conv_get(conv, root, "metadata");
-    s->service_tier = pl_conv_get(conv, root, "service_tier");
-    s->verbosity = pl_conv_get(conv, root, "verbosity");
-    s->effort_val = pl_conv_get(conv, root, "reasoning_effort");
-    s->thinking = pl_conv_get(conv, root, "thinking");
+        pl_conv_take(conv, root, "max_tokens", &s->max_tokens);
+    pl_conv_take(conv, root, "seed", &s->seed);
+    pl_conv_take(conv, root, "n", &s->n);
+    pl_conv_take(conv, root, "presence_penalty", &s->presence_penalty);
+    pl_conv_take(conv, root, "frequency_penalty", &s->frequency_penalty);
+    pl_conv_take(conv, root, "stop", &s->stop);
+    pl_conv_take(conv, root, "stream", &s->stream);
+    pl_conv_take(conv, root, "logprobs", &s->logprobs);
+    pl_conv_take(conv, root, "top_logprobs", &s->top_logprobs);
+    pl_conv_take(conv, root, "user", &s->user);
+    pl_conv_take(conv, root, "safety_identifier", &s->safety_id);
+    pl_conv_take(conv, root, "metadata", &s->metadata);
+    pl_conv_take(conv, root, "service_tier", &s->service_tier);
+    pl_conv_take(conv, root, "verbosity", &s->verbosity);
+    pl_conv_take(conv, root, "reasoning_effort", &s->effort_val);
+    pl_conv_take(conv, root, "thinking", &s->thinking);
 }
 
 static void read_settings(struct pl_conv *conv, const struct pl_json_node *root)
@@ -530,9 +538,9 @@ static void read_usage(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_usage *u = &conv->answer.usage;
     u->node = pl_conv_node(conv, root, "usage");
-    u->input = pl_conv_get(conv, u->node, "prompt_tokens");
-    u->output = pl_conv_get(conv, u->node, "completion_tokens");
-    u->total = pl_conv_get(conv, u->node, "total_tokens");
+    pl_conv_take(conv, u->node, "prompt_tokens", &u->input);
+    pl_conv_take(conv, u->node, "completion_tokens", &u->output);
+    pl_conv_take(conv, u->node, "total_tokens", &u->total);
     u->cache_read = get2(conv, u->node, "prompt_tokens_details", "cached_tokens");
     u->cache_write = get2(conv, u->node, "prompt_tokens_details", "cache_write_tokens");
     u->reasoning = get2(conv, u->node, "completion_tokens_details", "reasoning_tokens");
@@ -559,7 +567,7 @@ enum pl_finish pl_chat_finish_of(struct pl_str word)
 static void read_finish(struct pl_conv *conv, const struct pl_json_node *choice)
 {
     struct pl_answer *a = &conv->answer;
-    a->finish_val = pl_conv_get(conv, choice, "finish_reason");
+    pl_conv_take(conv, choice, "finish_reason", &a->finish_val);
     if (pl_val_is_set(a->finish_val))
         a->finish = pl_chat_finish_of(pl_conv_text(conv, a->finish_val));
 }
@@ -572,10 +580,10 @@ static void read_error(struct pl_conv *conv, const struct pl_json_node *error)
         a->error_message = pl_val_node(error);
         return;
     }
-    a->error_message = pl_conv_get(conv, error, "message");
-    a->error_type = pl_conv_get(conv, error, "type");
-    a->error_code = pl_conv_get(conv, error, "code");
-    a->error_param = pl_conv_get(conv, error, "param");
+    pl_conv_take(conv, error, "message", &a->error_message);
+    pl_conv_take(conv, error, "type", &a->error_type);
+    pl_conv_take(conv, error, "code", &a->error_code);
+    pl_conv_take(conv, error, "param", &a->error_param);
     a->request_id = pl_conv_get(conv, conv->doc->root, "request_id");
 }
 
@@ -595,11 +603,11 @@ static enum pl_status read_response(struct pl_conv *conv, struct pl_error *err)
                        "error at /error), and there is neither");
     struct pl_answer *a = &conv->answer;
     a->is_set = true;
-    a->id = pl_conv_get(conv, root, "id");
-    a->created = pl_conv_get(conv, root, "created");
-    a->model = pl_conv_get(conv, root, "model");
-    a->fingerprint = pl_conv_get(conv, root, "system_fingerprint");
-    a->service_tier = pl_conv_get(conv, root, "service_tier");
+    pl_conv_take(conv, root, "id", &a->id);
+    pl_conv_take(conv, root, "created", &a->created);
+    pl_conv_take(conv, root, "model", &a->model);
+    pl_conv_take(conv, root, "system_fingerprint", &a->fingerprint);
+    pl_conv_take(conv, root, "service_tier", &a->service_tier);
     know_member(conv, root, "object");
     read_usage(conv, root);
     if (!pl_json_count(choices))
@@ -607,7 +615,7 @@ static enum pl_status read_response(struct pl_conv *conv, struct pl_error *err)
     const struct pl_json_node *first = pl_json_first(choices);
     know_member(conv, first, "index");
     read_finish(conv, first);
-    conv->settings.logprobs = pl_conv_get(conv, first, "logprobs");
+    pl_conv_take(conv, first, "logprobs", &conv->settings.logprobs);
     const struct pl_json_node *message = pl_conv_node(conv, first, "message");
     if (is_kind(message, PL_JSON_OBJECT)) {
         pl_conv_add_message(conv, PL_ROLE_ASSISTANT, message, PL_NO_ELEMENT)->name =

@@ -45,9 +45,9 @@ static void read_image(struct pl_conv *conv, struct pl_part *part)
         url = pl_conv_get(conv, url.node, "url");
     }
     read_url(conv, part, url);
-    part->file_id = pl_conv_get(conv, part->node, "file_id");
+    pl_conv_take(conv, part->node, "file_id", &part->file_id);
     if (!pl_val_is_set(part->detail))
-        part->detail = pl_conv_get(conv, part->node, "detail");
+        pl_conv_take(conv, part->node, "detail", &part->detail);
 }
 
 static void read_file(struct pl_conv *conv, struct pl_part *part)
@@ -59,17 +59,17 @@ static void read_file(struct pl_conv *conv, struct pl_part *part)
         part->data = data;
         part->mime = mime ? pl_val_text(pl_str_of(mime)) : (struct pl_val){0};
     }
-    part->url = pl_conv_get(conv, part->node, "file_url");
-    part->file_id = pl_conv_get(conv, part->node, "file_id");
-    part->name = pl_conv_get(conv, part->node, "filename");
-    part->detail = pl_conv_get(conv, part->node, "detail");
+    pl_conv_take(conv, part->node, "file_url", &part->url);
+    pl_conv_take(conv, part->node, "file_id", &part->file_id);
+    pl_conv_take(conv, part->node, "filename", &part->name);
+    pl_conv_take(conv, part->node, "detail", &part->detail);
 }
 
 static void read_audio(struct pl_conv *conv, struct pl_part *part)
 {
     const struct pl_json_node *audio = pl_conv_node(conv, part->node, "input_audio");
     struct pl_val format = pl_conv_get(conv, audio, "format");
-    part->data = pl_conv_get(conv, audio, "data");
+    pl_conv_take(conv, audio, "data", &part->data);
     if (!pl_val_is_set(format))
         return;
     struct pl_str word = pl_conv_text(conv, format);
@@ -81,14 +81,14 @@ static void read_audio(struct pl_conv *conv, struct pl_part *part)
 static void read_text(struct pl_conv *conv, struct pl_part *part)
 {
     const struct pl_json_node *annotations = pl_conv_node(conv, part->node, "annotations");
-    part->text = pl_conv_get(conv, part->node, "text");
+    pl_conv_take(conv, part->node, "text", &part->text);
     if (is_kind(annotations, PL_JSON_ARRAY) && pl_json_count(annotations))
         part->citations = pl_val_node(annotations);
 }
 
 static void read_refusal(struct pl_conv *conv, struct pl_part *part)
 {
-    part->text = pl_conv_get(conv, part->node, "refusal");
+    pl_conv_take(conv, part->node, "refusal", &part->text);
 }
 
 static const struct {
@@ -105,7 +105,7 @@ static const struct {
 static void read_part(struct pl_conv *conv, const struct pl_json_node *node, add_part_fn add)
 {
     if (is_kind(node, PL_JSON_STRING)) {
-        add(conv, PL_PART_TEXT, NULL)->text = pl_val_node(node);
+        pl_val_set(&add(conv, PL_PART_TEXT, NULL)->text, node);
         return;
     }
     const struct pl_json_node *type = pl_conv_node(conv, node, "type");
@@ -115,7 +115,7 @@ static void read_part(struct pl_conv *conv, const struct pl_json_node *node, add
         struct pl_part *part = add(conv, part_types[i].kind, node);
         part->node = node;
         part_types[i].read(conv, part);
-        part->cache = pl_conv_get(conv, node, "prompt_cache_breakpoint");
+        pl_conv_take(conv, node, "prompt_cache_breakpoint", &part->cache);
         pl_conv_know(conv, type);
         return;
     }
@@ -128,7 +128,7 @@ static void read_content(struct pl_conv *conv, const struct pl_json_node *conten
     if (!content)
         return;
     if (pl_json_kind(content) != PL_JSON_ARRAY) {
-        add(conv, PL_PART_TEXT, NULL)->text = pl_val_node(content);
+        pl_val_set(&add(conv, PL_PART_TEXT, NULL)->text, content);
         return;
     }
     for (const struct pl_json_node *p = pl_json_first(content); p < pl_json_end(content);
@@ -201,7 +201,7 @@ static void read_output(struct reader *r, const struct pl_json_node *item, uint3
     struct pl_part *result = pl_conv_add_part(conv, PL_PART_RESULT, item);
     struct pl_val status = pl_conv_get(conv, item, "status");
     result->id = id;
-    result->name = pl_conv_get(conv, item, "name");
+    pl_conv_take(conv, item, "name", &result->name);
     result->is_custom = is_custom;
     if (pl_conv_says(conv, status.node, "incomplete"))
         result->is_error = (struct pl_flag){true, true, status};
@@ -313,10 +313,10 @@ static void read_tools(struct pl_conv *conv, const struct pl_json_node *list)
         if (tool->is_hosted)
             continue;
         pl_conv_know(conv, type);
-        tool->name = pl_conv_get(conv, t, "name");
-        tool->description = pl_conv_get(conv, t, "description");
+        pl_conv_take(conv, t, "name", &tool->name);
+        pl_conv_take(conv, t, "description", &tool->description);
         tool->schema = pl_conv_get(conv, t, tool->is_custom ? "format" : "parameters");
-        tool->strict = pl_conv_get(conv, t, "strict");
+        pl_conv_take(conv, t, "strict", &tool->strict);
     }
 }
 
@@ -347,7 +347,7 @@ static void read_text_settings(struct pl_conv *conv, struct pl_settings *s)
     static const enum pl_output outputs[] = {PL_OUTPUT_TEXT, PL_OUTPUT_JSON, PL_OUTPUT_SCHEMA};
     const struct pl_json_node *text = pl_conv_node(conv, conv->doc->root, "text");
     const struct pl_json_node *format = pl_conv_node(conv, text, "format");
-    s->verbosity = pl_conv_get(conv, text, "verbosity");
+    pl_conv_take(conv, text, "verbosity", &s->verbosity);
     int type = pl_conv_word(conv, pl_conv_node(conv, format, "type"), types);
     if (type < 0)
         return;
@@ -358,17 +358,17 @@ static void read_text_settings(struct pl_conv *conv, struct pl_settings *s)
     s->output_val = pl_val_node(format);
     if (s->output != PL_OUTPUT_SCHEMA)
         return;
-    s->output_name = pl_conv_get(conv, format, "name");
-    s->output_description = pl_conv_get(conv, format, "description");
-    s->output_schema = pl_conv_get(conv, format, "schema");
-    s->output_strict = pl_conv_get(conv, format, "strict");
+    pl_conv_take(conv, format, "name", &s->output_name);
+    pl_conv_take(conv, format, "description", &s->output_description);
+    pl_conv_take(conv, format, "schema", &s->output_schema);
+    pl_conv_take(conv, format, "strict", &s->output_strict);
 }
 
 static void read_reasoning_settings(struct pl_conv *conv, struct pl_settings *s)
 {
     const struct pl_json_node *reasoning = pl_conv_node(conv, conv->doc->root, "reasoning");
     struct pl_val summary = pl_conv_get(conv, reasoning, "summary");
-    s->effort_val = pl_conv_get(conv, reasoning, "effort");
+    pl_conv_take(conv, reasoning, "effort", &s->effort_val);
     s->effort = pl_effort_of_word(conv, s->effort_val.node);
     if (!pl_val_is_set(summary))
         return;
@@ -445,7 +445,7 @@ static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
         read_items(conv, input);
     } else if (input) {
         pl_conv_add_message(conv, PL_ROLE_USER, input, 0);
-        pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text = pl_val_node(input);
+        pl_val_set(&pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text, input);
     }
     return conv->status;
 }
@@ -483,11 +483,11 @@ static void read_usage(struct pl_conv *conv, struct pl_usage *u)
 {
     u->node = pl_conv_node(conv, conv->doc->root, "usage");
     const struct pl_json_node *in = pl_conv_node(conv, u->node, "input_tokens_details");
-    u->input = pl_conv_get(conv, u->node, "input_tokens");
-    u->output = pl_conv_get(conv, u->node, "output_tokens");
-    u->total = pl_conv_get(conv, u->node, "total_tokens");
-    u->cache_read = pl_conv_get(conv, in, "cached_tokens");
-    u->cache_write = pl_conv_get(conv, in, "cache_write_tokens");
+    pl_conv_take(conv, u->node, "input_tokens", &u->input);
+    pl_conv_take(conv, u->node, "output_tokens", &u->output);
+    pl_conv_take(conv, u->node, "total_tokens", &u->total);
+    pl_conv_take(conv, in, "cached_tokens", &u->cache_read);
+    pl_conv_take(conv, in, "cache_write_tokens", &u->cache_write);
     u->reasoning =
         pl_conv_get(conv, pl_conv_node(conv, u->node, "output_tokens_details"), "reasoning_tokens");
 }
@@ -497,10 +497,10 @@ static void read_error(struct pl_conv *conv, const struct pl_json_node *error)
 {
     struct pl_answer *a = &conv->answer;
     a->is_error = true;
-    a->error_message = pl_conv_get(conv, error, "message");
-    a->error_type = pl_conv_get(conv, error, "type");
-    a->error_code = pl_conv_get(conv, error, "code");
-    a->error_param = pl_conv_get(conv, error, "param");
+    pl_conv_take(conv, error, "message", &a->error_message);
+    pl_conv_take(conv, error, "type", &a->error_type);
+    pl_conv_take(conv, error, "code", &a->error_code);
+    pl_conv_take(conv, error, "param", &a->error_param);
     know(conv, conv->doc->root, "status");
 }
 
@@ -528,10 +528,10 @@ static enum pl_status read_answer(struct pl_conv *conv, struct pl_error *err)
                        "a response of Responses has a list `output` or an object `error`; this has "
                        "neither");
     a->is_set = true;
-    a->id = pl_conv_get(conv, root, "id");
-    a->created = pl_conv_get(conv, root, "created_at");
-    a->model = pl_conv_get(conv, root, "model");
-    a->service_tier = pl_conv_get(conv, root, "service_tier");
+    pl_conv_take(conv, root, "id", &a->id);
+    pl_conv_take(conv, root, "created_at", &a->created);
+    pl_conv_take(conv, root, "model", &a->model);
+    pl_conv_take(conv, root, "service_tier", &a->service_tier);
     know(conv, root, "object");
     read_usage(conv, &a->usage);
     if (is_kind(output, PL_JSON_ARRAY))

@@ -12,5 +12,7 @@ void pl_tool_name_write(struct pl_writer *w, struct pl_val name, size_t max_len)
 
 /* The same as a text: a view of the name, or arena memory. */
 struct pl_str pl_tool_name(struct pl_conv *conv, struct pl_val name, size_t max_len);
+/* The same of a text; it is returned itself where it can stay. */
+struct pl_str pl_tool_name_of(struct pl_conv *conv, struct pl_str given, size_t max_len);
 
 #endif

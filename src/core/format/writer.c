@@ -17,6 +17,9 @@ void pl_writer_renew(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *t
     w->list_depth = 0;
     w->look = 0;
     w->steps[0].index = UINT32_MAX;
+    for (int depth = 0; depth < PL_W_KNOWN_DEPTH; depth++)
+        for (int item = 0; item < PL_W_KNOWN_ITEMS; item++)
+            w->known[depth][item].path = NULL;
 }
 
 void pl_writer_init(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *to)
@@ -128,7 +131,7 @@ void pl_w_open(struct pl_writer *w, char bracket)
     struct pl_step *step = &w->steps[++out->depth];
     step->key = NULL;
     step->index = UINT32_MAX;
-    step->container.ptr = NULL;
+    step->container = NULL;
     if (is_list)
         w->list_depth = out->depth;
     w->is_list_due = false;
@@ -262,15 +265,11 @@ static const struct pl_json_doc *parse(struct pl_writer *w, struct pl_str json,
 {
     struct pl_json_opts opts = {.allows_duplicate_keys = allows_duplicate_keys,
                                 .allows_lone_surrogates = true};
-    struct pl_json_doc doc, *kept = NULL;
-    enum pl_status status = pl_json_parse(w->conv->arena, json, &opts, &doc, NULL);
-    if (status == PL_OK)
-        kept = pl_arena_alloc(w->conv->arena, 1, sizeof *kept);
-    if (status == PL_NOMEM || (status == PL_OK && !kept))
+    struct pl_json_doc *doc = pl_arena_alloc(w->conv->arena, 1, sizeof *doc);
+    enum pl_status status = doc ? pl_json_parse(w->conv->arena, json, &opts, doc, NULL) : PL_NOMEM;
+    if (status == PL_NOMEM)
         w->conv->status = PL_NOMEM;
-    if (kept)
-        *kept = doc;
-    return kept;
+    return status == PL_OK ? doc : NULL;
 }
 
 void pl_w_raw(struct pl_writer *w, struct pl_str json)
@@ -296,21 +295,58 @@ static char *put_step(char *to, const struct pl_step *step)
     return to + pl_decimal_put(to, step->index);
 }
 
-/* The pointer of the innermost container, from the element or from the root. */
-static void find_container(struct pl_writer *w)
+/* The pointer of the container that is at a step of the one around it. */
+static void make_path(struct pl_writer *w, const struct pl_step *around, struct pl_step *step)
 {
-    uint32_t from = w->list_depth + 1, last = w->out.depth;
-    size_t n_bytes = 0;
-    for (uint32_t i = from; i < last; i++)
-        n_bytes += 1 + (w->steps[i].key ? w->steps[i].key_len : PL_DECIMAL_MOST);
-    char *start = pl_arena_alloc(w->conv->arena, n_bytes + 1, 1), *to = start;
+    size_t n_step = 1 + (around->key ? around->key_len : PL_DECIMAL_MOST);
+    char *start = pl_arena_alloc(w->conv->arena, around->container_len + n_step, 1);
     if (!start) {
         w->conv->status = PL_NOMEM;
+        step->container = "";
+        step->container_len = 0;
         return;
     }
-    for (uint32_t i = from; i < last; i++)
-        to = put_step(to, &w->steps[i]);
-    w->steps[last].container = (struct pl_str){start, (size_t)(to - start)};
+    pl_bytes_copy(start, around->container, around->container_len);
+    step->container = start;
+    step->container_len = (uint32_t)(put_step(start + around->container_len, around) - start);
+}
+
+/* The same, `depth` containers below the element (or the root): mostly it was made before. */
+static void find_path(struct pl_writer *w, uint32_t depth, const struct pl_step *around,
+                      struct pl_step *step)
+{
+    if (depth >= PL_W_KNOWN_DEPTH) {
+        make_path(w, around, step);
+        return;
+    }
+    struct pl_known_path *known = &w->known[depth][around->index % PL_W_KNOWN_ITEMS];
+    bool is_same = around->key ? known->key_len == around->key_len : known->index == around->index;
+    if (!known->path || known->around != around->container || known->key != around->key ||
+        !is_same) {
+        make_path(w, around, step);
+        known->around = around->container;
+        known->key = around->key;
+        known->key_len = around->key_len;
+        known->index = around->index;
+        known->path = step->container;
+        known->path_len = step->container_len;
+        return;
+    }
+    step->container = known->path;
+    step->container_len = known->path_len;
+}
+
+/* The pointer of the innermost container, from the element or from the root, and of those around
+ * it. */
+static void find_container(struct pl_writer *w)
+{
+    static const char empty[1];
+    uint32_t from = w->list_depth + 1;
+    w->steps[from].container = empty;
+    w->steps[from].container_len = 0;
+    for (uint32_t i = from + 1; i <= w->out.depth; i++)
+        if (!w->steps[i].container)
+            find_path(w, i - from - 1, &w->steps[i - 1], &w->steps[i]);
 }
 
 /* Where the value written last is. */
@@ -320,14 +356,16 @@ static inline void point(struct pl_writer *w, struct pl_link *link)
     link->element = from ? w->steps[from].index : PL_NO_ELEMENT;
     link->is_root = from == depth;
     if (link->is_root) {
-        link->container = PL_STR("");
+        link->container = "";
+        link->container_len = 0;
         link->key = NULL;
         return;
     }
     struct pl_step *step = &w->steps[depth];
-    if (!step->container.ptr)
+    if (!step->container)
         find_container(w);
     link->container = step->container;
+    link->container_len = step->container_len;
     link->key = step->key;
     link->key_len = step->key_len;
     link->index = step->index;

@@ -41,9 +41,9 @@ struct pl_link {
     uint32_t element; /* of the output's list, or PL_NO_ELEMENT */
     /* The pointer of the value in its element, or from the root: that of the container it is in,
      * and its key or, without one, its index. Escaped as in a JSON string. */
-    struct pl_str container; /* arena */
-    const char *key;         /* static or arena; NULL: none */
-    uint32_t key_len;
+    const char *container; /* static or arena */
+    const char *key;       /* static or arena; NULL: none */
+    uint32_t container_len, key_len;
     uint32_t index;
     bool is_root;  /* it is the element, or the document, itself: the pointer is empty */
     uint8_t how;   /* a pl_link_how */
@@ -59,11 +59,24 @@ struct pl_link {
 struct pl_step {
     const char *key; /* static or arena; escaped as in a pointer in a JSON string. NULL: an array */
     uint32_t key_len;
-    uint32_t index;          /* of the item */
-    struct pl_str container; /* arena; the pointer of the container, once somebody asked */
+    uint32_t index; /* of the item */
+    uint32_t container_len;
+    const char *container; /* static or arena; its pointer, once somebody asked; NULL before */
+};
+
+/* The pointer of a container that was asked for: that of the one around it, and a step. Elements
+ * look like each other, so it will be asked for again. */
+struct pl_known_path {
+    const char *around; /* where the pointer of the container around it stands */
+    const char *key;    /* of the step, as in pl_step */
+    uint32_t key_len, index;
+    uint32_t path_len;
+    const char *path; /* arena; NULL: none is known */
 };
 
 enum { PL_W_MAX_DEPTH = 64 }; /* of json/write.h */
+/* How deep below an element, and how many items of one container, paths are kept for. */
+enum { PL_W_KNOWN_DEPTH = 5, PL_W_KNOWN_ITEMS = 4 };
 
 struct pl_writer {
     struct pl_conv *conv; /* borrowed */
@@ -82,6 +95,7 @@ struct pl_writer {
         bool is_whole;                   /* there was none */
         bool is_strict;                  /* parsed: no key stands in it twice */
     } held;
+    struct pl_known_path known[PL_W_KNOWN_DEPTH][PL_W_KNOWN_ITEMS];
     struct pl_step steps[PL_W_MAX_DEPTH + 1]; /* [depth] is the innermost open container */
 };
 

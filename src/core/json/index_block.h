@@ -45,6 +45,12 @@ static inline __attribute__((always_inline)) uint64_t find_escaped(struct pl_jso
 static inline __attribute__((always_inline)) void
 index_block(struct pl_json_masks *m, const struct block_classes *c, uint32_t off)
 {
+    /* Nothing but the words of a string: there is no token in it, and nothing ends. */
+    if (!(c->quote | c->backslash | c->control) && m->in_string) {
+        m->is_escaped = m->in_scalar = 0;
+        m->not_ascii |= c->not_ascii;
+        return;
+    }
     uint64_t escaped = find_escaped(m, c->backslash);
     uint64_t quote = c->quote & ~escaped;
     /* Opening quotes are inside by this reckoning, closing ones outside. */

@@ -22,12 +22,33 @@ size_t pl_json_text_count(const struct pl_json_doc *doc, const struct pl_json_no
 bool pl_json_text_is(const struct pl_json_doc *doc, const struct pl_json_node *string,
                      struct pl_str text);
 
-/* The same where an escape is the exception. */
+/* The same where an escape is the exception and most texts are short: two words that overlap cover
+ * any length up to sixteen. */
 static inline bool pl_json_key_is(const struct pl_json_doc *doc, const struct pl_json_node *string,
                                   struct pl_str text)
 {
-    return string->tag & PL_JSON_ESCAPED ? pl_json_text_is(doc, string, text)
-                                         : pl_str_eq(pl_json_raw(doc, string), text);
+    struct pl_str raw = pl_json_raw(doc, string);
+    if (__builtin_expect(string->tag & PL_JSON_ESCAPED, 0))
+        return pl_json_text_is(doc, string, text);
+    if (raw.len != text.len)
+        return false;
+    if (raw.len >= 8 && raw.len <= 16) {
+        uint64_t first[2], last[2];
+        memcpy(&first[0], raw.ptr, 8);
+        memcpy(&first[1], text.ptr, 8);
+        memcpy(&last[0], raw.ptr + raw.len - 8, 8);
+        memcpy(&last[1], text.ptr + raw.len - 8, 8);
+        return first[0] == first[1] && last[0] == last[1];
+    }
+    if (raw.len >= 4 && raw.len < 8) {
+        uint32_t first[2], last[2];
+        memcpy(&first[0], raw.ptr, 4);
+        memcpy(&first[1], text.ptr, 4);
+        memcpy(&last[0], raw.ptr + raw.len - 4, 4);
+        memcpy(&last[1], text.ptr + raw.len - 4, 4);
+        return first[0] == first[1] && last[0] == last[1];
+    }
+    return pl_str_eq(raw, text);
 }
 
 /* Whether two string nodes (of two documents or one) say the same. Allocates nothing. */

@@ -98,7 +98,7 @@ static void start_agent(struct pl_step *x, struct pl_agent_loop *loop, struct pl
         model = pl_str_of(loop->model);
     struct pl_agent_loop *child =
         pl_agent_loop_add(x, loop, pl_str_of(call->id.text), model, loop->context_window);
-    struct pl_turn *user = child ? pl_turn_create(x, child, PL_ROLE_USER) : NULL;
+    struct pl_turn *user = child ? pl_turn_create(x, child, PL_TURN_ROLE_USER) : NULL;
     struct pl_block *block = user ? pl_turn_add_block(user, PL_BLOCK_TEXT) : NULL;
     if (!block) {
         x->is_oom = true;

@@ -26,7 +26,7 @@ static void change_mode(struct pl_step *x, struct pl_turn *turn, enum pl_chat_mo
 
 void pl_chat_speak(struct pl_step *x, struct pl_agent_loop *loop, const struct pl_said *said)
 {
-    struct pl_turn *turn = pl_turn_create(x, loop, PL_ROLE_USER);
+    struct pl_turn *turn = pl_turn_create(x, loop, PL_TURN_ROLE_USER);
     if (!turn)
         return;
     if (said->client_message_id.len)

@@ -75,7 +75,7 @@ static int64_t not_negative(int64_t n)
 
 static void tell_summary(struct pl_step *x, struct pl_agent_loop *loop)
 {
-    struct pl_turn *turn = pl_turn_create(x, loop, PL_ROLE_SYSTEM);
+    struct pl_turn *turn = pl_turn_create(x, loop, PL_TURN_ROLE_SYSTEM);
     if (!turn)
         return;
     struct pl_str summary = x->event->summary.summary;

@@ -84,7 +84,7 @@ struct pl_agent_loop *pl_agent_loop_add(struct pl_step *x, struct pl_agent_loop 
 /* --- turns ----------------------------------------------------------------------------------- */
 
 struct pl_turn *pl_turn_create(struct pl_step *x, const struct pl_agent_loop *loop,
-                               enum pl_role role)
+                               enum pl_turn_role role)
 {
     struct pl_turn *turn = pl_mem_alloc(1, sizeof *turn);
     if (!turn) {
@@ -98,7 +98,7 @@ struct pl_turn *pl_turn_create(struct pl_step *x, const struct pl_agent_loop *lo
     turn->role = role;
     turn->started_ms = turn->saved_ms = x->now_ms;
     turn->context_window = loop->context_window;
-    if (role == PL_ROLE_ASSISTANT && loop->model)
+    if (role == PL_TURN_ROLE_ASSISTANT && loop->model)
         turn->model = pl_turn_keep(turn, pl_str_of(loop->model));
     if (loop->parent)
         turn->parent_call_id = pl_turn_keep(turn, pl_str_of(loop->parent_call_id.text));
@@ -173,7 +173,7 @@ void pl_agent_loop_end_turn(struct pl_step *x, struct pl_agent_loop *loop,
 
 static void open_turn(struct pl_step *x, struct pl_agent_loop *loop)
 {
-    loop->turn = pl_turn_create(x, loop, PL_ROLE_ASSISTANT);
+    loop->turn = pl_turn_create(x, loop, PL_TURN_ROLE_ASSISTANT);
     if (!loop->turn)
         return;
     pl_step_tell_turn(x, PL_FRAME_TURN_START, loop->turn);

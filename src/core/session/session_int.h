@@ -149,7 +149,7 @@ struct pl_call *pl_call_find(const struct pl_session *s, struct pl_str id,
                              struct pl_agent_loop **ret_loop);
 /* A new turn of the loop, streaming; not yet told and nobody's. NULL when out of memory. */
 struct pl_turn *pl_turn_create(struct pl_step *x, const struct pl_agent_loop *loop,
-                               enum pl_role role);
+                               enum pl_turn_role role);
 void pl_turn_destroy(struct pl_turn *turn); /* accepts NULL */
 /* A turn that is complete as soon as it is there: told, stored, gone. */
 void pl_turn_say(struct pl_step *x, struct pl_turn *turn);

@@ -8,22 +8,22 @@
 #include "json/text.h"
 
 static const char *const roles[] = {
-    [PL_ROLE_ASSISTANT] = "assistant",
-    [PL_ROLE_USER] = "user",
-    [PL_ROLE_SYSTEM] = "system",
+    [PL_TURN_ROLE_ASSISTANT] = "assistant",
+    [PL_TURN_ROLE_USER] = "user",
+    [PL_TURN_ROLE_SYSTEM] = "system",
 };
 
-const char *pl_turn_role_text(enum pl_role role)
+const char *pl_turn_role_text(enum pl_turn_role role)
 {
     return roles[role];
 }
 
-enum pl_role pl_turn_role_of(struct pl_str text)
+enum pl_turn_role pl_turn_role_of(struct pl_str text)
 {
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
         if (pl_str_eq(text, pl_str_of(roles[i])))
-            return (enum pl_role)i;
-    return PL_ROLE_ASSISTANT;
+            return (enum pl_turn_role)i;
+    return PL_TURN_ROLE_ASSISTANT;
 }
 
 enum { PREVIEW_CHARACTERS = 200 };

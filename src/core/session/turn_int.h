@@ -87,10 +87,10 @@ struct pl_call {
     bool is_over;      /* beyond the limit of calls: never run */
 };
 
-enum pl_role { PL_ROLE_ASSISTANT, PL_ROLE_USER, PL_ROLE_SYSTEM };
-const char *pl_turn_role_text(enum pl_role role);
+enum pl_turn_role { PL_TURN_ROLE_ASSISTANT, PL_TURN_ROLE_USER, PL_TURN_ROLE_SYSTEM };
+const char *pl_turn_role_text(enum pl_turn_role role);
 /* Anything else is the assistant's. */
-enum pl_role pl_turn_role_of(struct pl_str text);
+enum pl_turn_role pl_turn_role_of(struct pl_str text);
 
 /* What is known when the model has finished and told with turn:end. */
 struct pl_turn_end {
@@ -109,7 +109,7 @@ struct pl_turn {
     struct pl_id id; /* turn_…; the entry's id has the same UUID */
     struct pl_str loop_id;
     int64_t sequence, last_event;
-    enum pl_role role;
+    enum pl_turn_role role;
     enum pl_turn_status status;
     bool is_compaction;
     PL_VEC(struct pl_block) blocks;

@@ -136,7 +136,7 @@ static void put_live(struct pl_json_out *out, const struct pl_turn *turn)
 static void put_body(struct pl_json_out *out, const struct pl_turn *turn)
 {
     pl_json_out_open(out, '{');
-    if (turn->role != PL_ROLE_ASSISTANT && !turn->is_compaction)
+    if (turn->role != PL_TURN_ROLE_ASSISTANT && !turn->is_compaction)
         pl_out_member(out, "role", pl_str_of(pl_turn_role_text(turn->role)));
     if (turn->is_compaction) {
         put_compaction(out, &turn->compaction);
@@ -384,7 +384,7 @@ static void read_body(struct reading *r)
     struct pl_turn *turn = r->turn;
     turn->role = pl_turn_role_of(get_text(r, root, "role"));
     if (turn->is_compaction) {
-        turn->role = PL_ROLE_SYSTEM;
+        turn->role = PL_TURN_ROLE_SYSTEM;
         read_compaction(r, member(r, root, "compaction", PL_JSON_OBJECT));
     }
     read_lists(r);

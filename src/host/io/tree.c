@@ -31,7 +31,7 @@ static const char *join(struct pl_arena *arena, const char *dir, const char *nam
     char *path = pl_arena_alloc(arena, n_dir + needs_slash + n_name + 1, 1);
     if (!path)
         return NULL;
-    memcpy(path, dir, n_dir);
+    memcpy(path, dir, n_dir + 1);
     if (needs_slash)
         path[n_dir] = '/';
     memcpy(path + n_dir + needs_slash, name, n_name + 1);

@@ -231,7 +231,7 @@ static enum pl_status start(struct pl_loop *loop, const struct pl_model_request 
         return PL_NOMEM;
     *call = (struct demo_call){.word_ms = kind == DEMO_SLOW ? SLOW_WORD_MS : 0};
     pl_paced_init(&call->paced, &kind_of_call, loop, ops, ctx);
-    struct asked asked;
+    struct asked asked = {0};
     enum pl_status status = read_asked(&call->paced.arena, request->turns, &asked, err);
     if (status == PL_OK)
         status = make_script(call, kind, &asked, err);

@@ -210,7 +210,7 @@ static enum pl_status read_turn(struct reading *r, const struct pl_json_node *tu
         for (const struct pl_json_node *b = pl_json_first(blocks);
              b < pl_json_end(blocks) && status == PL_OK; b = pl_json_next(b))
             status = read_block(r, b);
-    struct pl_str model;
+    struct pl_str model = {0};
     if (status == PL_OK)
         status = read_text(r, turn, "model", &model);
     if (status == PL_OK && model.len)

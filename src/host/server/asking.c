@@ -24,6 +24,10 @@ static void on_answer(struct pl_ask *ask)
 {
     struct asking *asking = PL_CONTAINER_OF(ask, struct asking, ask);
     struct pl_exchange *x = asking->x;
+    if (ask->problem == PL_PROBLEM_NOT_FOUND && !ask->err.message[0])
+        (void)pl_fail(&ask->err, PL_NOT_FOUND, "You have no session %.*s.",
+                      (int)(ask->session_id.len < 80 ? ask->session_id.len : 80),
+                      ask->session_id.ptr);
     if (ask->problem != PL_PROBLEM_COUNT) {
         pl_exchange_problem(x, ask->problem, &ask->err, NULL);
         pl_ask_deinit(ask);

@@ -20,8 +20,8 @@ struct pl_ask *pl_exchange_ask_create(struct pl_exchange *x);
 /* The exchange of an ask made here. */
 struct pl_exchange *pl_ask_exchange(struct pl_ask *ask);
 
-/* What `extend` of such an ask does: claims the Idempotency-Key. A route with an `extend` of its own
- * calls this too. */
+/* What `extend` of such an ask does: claims the Idempotency-Key. A route with an `extend` of its
+ * own calls this too. */
 void pl_ask_claim(struct pl_ask *ask, struct pl_batch *batch);
 
 /* X-Stream-Position, as the ask found it. */

@@ -110,9 +110,18 @@ static bool is_refused(struct pl_driver *driver, struct pl_ask *ask)
     return true;
 }
 
+/* A change begins with what is overdue. */
+static bool is_ready_for_change(struct pl_driver *driver, struct pl_ask *ask)
+{
+    if (pl_driver_recover(driver))
+        return true;
+    pl_driver_refuse(ask, PL_PROBLEM_OVERLOADED, NULL);
+    return false;
+}
+
 static void handle_event(struct pl_driver *driver, struct pl_ask *ask)
 {
-    if (is_refused(driver, ask))
+    if (is_refused(driver, ask) || !is_ready_for_change(driver, ask))
         return;
     struct pl_error err = {0};
     pl_chat_complete(driver->drivers->shard->server, pl_session_record(driver->session),
@@ -169,6 +178,8 @@ static void handle_turn(struct pl_driver *driver, struct pl_ask *ask)
  * nothing. */
 static void handle_delete(struct pl_driver *driver, struct pl_ask *ask)
 {
+    if (!is_ready_for_change(driver, ask))
+        return;
     struct pl_error err = {0};
     enum pl_status status =
         pl_line_apply(driver, (struct pl_session_event){.kind = PL_SE_STOP}, &err);
@@ -355,6 +366,19 @@ static void say_all(struct pl_driver *driver, struct pl_ask *ask, struct pl_batc
     pl_driver_refuse(
         ask, status == PL_OK ? PL_PROBLEM_OVERLOADED : problem_of(out->refusal, status), &err);
     pl_driver_break(driver, PL_PROBLEM_OVERLOADED, &err);
+}
+
+bool pl_driver_put_back(struct pl_driver *driver, struct pl_ask *ask)
+{
+    if (ask->kind != PL_ASK_LOOK && ask->kind != PL_ASK_TURN && ask->kind != PL_ASK_SUBSCRIBE)
+        return false;
+    pl_buf_clear(&ask->reply);
+    ask->problem = PL_PROBLEM_COUNT;
+    if (!driver->asks)
+        driver->last_ask = ask;
+    ask->next = driver->asks;
+    driver->asks = ask;
+    return true;
 }
 
 static void handle_create(struct pl_drivers *drivers, struct pl_ask *ask)

@@ -16,8 +16,6 @@
 #include <sodium/randombytes.h>
 #include <stdio.h>
 
-#define KEY_PREFIX "sk-parley-v1-"
-
 enum { MAX_TICKETS = 1024, TICKET_MS = 30000, USED_EVERY_MS = 60000 };
 
 void pl_secret_hash(struct pl_str secret, uint8_t ret_hash[32])
@@ -41,7 +39,7 @@ bool pl_secret_make(char ret_text[PL_TICKET_SIZE + 1])
 
 bool pl_key_make(char ret_plain[PL_KEY_SIZE + 1], uint8_t ret_hash[32])
 {
-    struct pl_str prefix = PL_STR(KEY_PREFIX);
+    struct pl_str prefix = PL_STR(PL_KEY_PREFIX);
     if (sodium_init() < 0 || !pl_secret_make(ret_plain + prefix.len))
         return false;
     memcpy(ret_plain, prefix.ptr, prefix.len);
@@ -267,7 +265,7 @@ bool pl_auth_check_key(struct pl_auth *auth, struct pl_arena *arena, struct pl_s
 {
     uint8_t hash[32];
     bool is_known = false;
-    if (text.len != PL_KEY_SIZE || !pl_str_starts(text, PL_STR(KEY_PREFIX)))
+    if (text.len != PL_KEY_SIZE || !pl_str_starts(text, PL_STR(PL_KEY_PREFIX)))
         return false;
     pl_secret_hash(text, hash);
     pthread_rwlock_rdlock(&auth->lock);
@@ -404,9 +402,9 @@ static enum pl_status load(struct pl_auth *auth, struct pl_store *store, struct 
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
     pl_arena_init(&arena, 0);
-    struct pl_user_row *users;
-    struct pl_key_row *keys;
-    size_t n_users, n_keys;
+    struct pl_user_row *users = NULL;
+    struct pl_key_row *keys = NULL;
+    size_t n_users = 0, n_keys = 0;
     enum pl_status status = pl_store_user_list(store, &arena, &users, &n_users, err);
     for (size_t i = 0; status == PL_OK && i < n_users; i++)
         status = add_user(auth, &users[i]);

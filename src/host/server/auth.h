@@ -31,7 +31,8 @@ bool pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena, struct pl
 const char *pl_auth_first_code(const struct pl_auth *auth);
 
 /* A new key: its row (to be put by the caller) and the plaintext, which is nowhere else. */
-#define PL_KEY_SIZE 56 /* "sk-parley-v1-" and 43 characters of base64url */
+#define PL_KEY_PREFIX "sk-parley-v1-"
+#define PL_KEY_SIZE   56 /* the prefix and 43 characters of base64url */
 bool pl_key_make(char ret_plain[PL_KEY_SIZE + 1], uint8_t ret_hash[32]);
 
 #endif

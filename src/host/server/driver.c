@@ -56,6 +56,7 @@ static void destroy(struct pl_driver *driver)
     pl_runs_cancel(driver);
     pl_timer_stop(drivers->shard->loop, &driver->tick);
     pl_timer_stop(drivers->shard->loop, &driver->idle);
+    pl_timer_stop(drivers->shard->loop, &driver->retry);
     while (driver->pendings) {
         struct pl_pending *next = driver->pendings->next;
         pl_pending_destroy(driver->pendings);
@@ -119,6 +120,34 @@ static void load_run(struct pl_job *job)
         load->status = pl_store_open_rows(load->store, &load->arena, id, &load->rows, &load->err);
 }
 
+bool pl_driver_recover(struct pl_driver *driver)
+{
+    if (!driver->is_unsettled)
+        return true;
+    driver->is_unsettled = false;
+    pl_timer_stop(driver->drivers->shard->loop, &driver->retry);
+    pl_driver_apply(driver, &(struct pl_session_event){.kind = PL_SE_RECOVER});
+    /* The epoch is another: whoever listens begins anew. */
+    if (driver->state == PL_DRIVER_READY)
+        pl_publish_resync(driver, false);
+    return driver->state == PL_DRIVER_READY;
+}
+
+static void on_retry(struct pl_timer *timer)
+{
+    struct pl_driver *driver = PL_CONTAINER_OF(timer, struct pl_driver, retry);
+    if (driver->state == PL_DRIVER_BROKEN)
+        pl_driver_load(driver);
+    else if (driver->state == PL_DRIVER_READY)
+        (void)pl_driver_recover(driver);
+}
+
+static void retry_later(struct pl_driver *driver)
+{
+    if (!pl_timer_is_on(&driver->retry))
+        pl_timer_start(driver->drivers->shard->loop, &driver->retry, PL_DRIVER_RETRY_MS, on_retry);
+}
+
 static void fail_load(struct pl_driver *driver, enum pl_status status, const struct pl_error *err)
 {
     while (driver->asks) {
@@ -127,6 +156,7 @@ static void fail_load(struct pl_driver *driver, enum pl_status status, const str
         pl_driver_refuse(ask, pl_problem_of(status), status == PL_NOT_FOUND ? NULL : err);
     }
     driver->state = PL_DRIVER_BROKEN;
+    driver->is_unsettled = driver->is_unsettled && status != PL_NOT_FOUND;
     pl_driver_settle(driver);
 }
 
@@ -151,8 +181,11 @@ static void load_done(struct pl_job *job)
     }
     driver->state = PL_DRIVER_READY;
     /* Only a driver that broke finds it so: what it was doing is lost. */
-    if (was_running)
-        pl_driver_apply(driver, &(struct pl_session_event){.kind = PL_SE_RECOVER});
+    driver->is_unsettled = was_running;
+    if (was_running && driver->has_failed)
+        retry_later(driver);
+    else
+        (void)pl_driver_recover(driver);
     pl_driver_go_through_asks(driver);
     pl_driver_settle(driver);
 }
@@ -178,7 +211,7 @@ void pl_driver_load(struct pl_driver *driver)
 static bool is_needed(const struct pl_driver *driver)
 {
     return !pl_driver_is_at_rest(driver) || driver->asks || driver->runs || driver->n_listeners ||
-           (driver->session && pl_session_is_running(driver->session));
+           driver->is_unsettled || (driver->session && pl_session_is_running(driver->session));
 }
 
 static void on_idle(struct pl_timer *timer)
@@ -226,6 +259,8 @@ static void settle(struct pl_turn_end *end)
     }
     if (driver->state == PL_DRIVER_BROKEN && driver->asks)
         pl_driver_load(driver);
+    else if (driver->state == PL_DRIVER_BROKEN && driver->is_unsettled)
+        retry_later(driver);
     else if (driver->state != PL_DRIVER_READY)
         forget(driver);
     else if (!is_needed(driver))

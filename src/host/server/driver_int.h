@@ -20,6 +20,7 @@
 #include "server/history.h"
 
 #define PL_DRIVER_IDLE_MS    60000 /* a quiet session nobody listens to leaves the memory */
+#define PL_DRIVER_RETRY_MS   1000  /* between attempts to settle what a failed commit left */
 #define PL_RUN_MAX_MS        (30 * 60 * 1000)
 #define PL_MAX_RUNNING       64   /* turns of one user at work at once */
 #define PL_CONTEXT_MAX_TURNS 1000 /* of one loop, newest, sent to a model */
@@ -65,10 +66,14 @@ struct pl_driver {
     size_t n_listeners;
     uint64_t generation; /* of the counts: a listener of an earlier one is not counted off */
     struct pl_run *runs; /* owned; models, tools and summaries at work */
-    struct pl_timer tick, idle;
+    struct pl_timer tick, idle, retry;
     struct pl_turn_end settle;
     bool is_committing, is_looking_up, is_deleting;
     bool is_counted; /* among the running ones, of the shard and of the user */
+    /* What it was doing is lost and the store does not know: RECOVER comes before the next change.
+     * Reads go on meanwhile, also when nothing can be written. */
+    bool is_unsettled;
+    bool has_failed; /* the last commit, or memory: do not try again at once */
 };
 
 /* Nothing of it is on its way anywhere. */
@@ -85,6 +90,8 @@ void pl_driver_load(struct pl_driver *driver);
 /* Looks at the end of this turn whether the driver must load again, may leave the memory, or is
  * done with. So a driver is never gone before the turn is over. */
 void pl_driver_settle(struct pl_driver *driver);
+/* Applies RECOVER if it is due. False: the driver is broken again. */
+bool pl_driver_recover(struct pl_driver *driver);
 /* Keeps the counts of what is at work. */
 void pl_driver_count(struct pl_driver *driver, bool is_running);
 
@@ -105,6 +112,8 @@ void pl_pending_destroy(struct pl_pending *pending);
 /* --- asks.c */
 void pl_driver_answer(struct pl_ask *ask);
 void pl_driver_refuse(struct pl_ask *ask, enum pl_problem problem, const struct pl_error *err);
+/* Back to the front of those that wait; false: it is no mere look, and must be refused. */
+bool pl_driver_put_back(struct pl_driver *driver, struct pl_ask *ask);
 /* Those that wait, in the order they came. */
 void pl_driver_go_through_asks(struct pl_driver *driver);
 /* An answer that changes nothing still waits its turn: what it says may not be durable yet. */

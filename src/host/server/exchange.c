@@ -8,18 +8,11 @@
  * large one is not read, and the connection ends with the answer. */
 #include "server/exchange_int.h"
 
-#include "base/mem.h"
 #include "server/http_conn.h"
 #include "server/log.h"
-#include "server/shard_int.h"
 #include "server/trace.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 enum {
-    MAX_SPARES = 64,
-    KEPT_BYTES = 64 << 10,     /* a spare does not keep more than this of anything */
     DISCARD_BYTES = 256 << 10, /* of a body nobody will look at, to keep the connection */
     PARSE_HERE_BYTES = 256 << 10,
 };
@@ -145,14 +138,6 @@ static void wake_from_job(struct pl_job *job)
     pl_task_wake(&own->x.task);
 }
 
-static void submit(struct pl_exchange_own *own, void (*run)(struct pl_job *),
-                   void (*done)(struct pl_job *))
-{
-    struct pl_exchange *x = &own->x;
-    x->job = (struct pl_job){.run = run, .done = done};
-    pl_workers_submit(x->shard->server->workers, x->shard->loop, &x->job);
-}
-
 /* No deadline: a worker always comes back. */
 static enum pl_task_result run_check(struct pl_task *task)
 {
@@ -161,7 +146,7 @@ static enum pl_task_result run_check(struct pl_task *task)
     if (!own->is_parsed && route->request && !(route->flags & PL_ROUTE_RAW_BODY)) {
         if (own->body.len > PARSE_HERE_BYTES) {
             if (!own->x.job.run)
-                submit(own, check_on_worker, wake_from_job);
+                pl_exchange_submit(&own->x, check_on_worker, wake_from_job);
             return PL_TASK_WAIT;
         }
         pl_exchange_check_body(own);
@@ -199,7 +184,7 @@ static enum pl_task_result run_claim(struct pl_task *task)
         return next(own, STEP_SEND);
     if (!has_key)
         return next(own, STEP_RUN);
-    submit(own, look_on_worker, wake_from_look);
+    pl_exchange_submit(&own->x, look_on_worker, wake_from_look);
     return PL_TASK_WAIT;
 }
 
@@ -262,51 +247,6 @@ static enum pl_task_result run_send(struct pl_task *task)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-static void trim_buf(struct pl_buf *buf)
-{
-    if (buf->cap > KEPT_BYTES) {
-        size_t max = buf->max;
-        pl_buf_deinit(buf);
-        pl_buf_init(buf, max);
-    } else {
-        pl_buf_clear(buf);
-    }
-}
-
-static void destroy(struct pl_exchange_own *own)
-{
-    pl_arena_deinit(&own->x.arena);
-    pl_buf_deinit(&own->x.reply);
-    pl_buf_deinit(&own->x.headers);
-    pl_buf_deinit(&own->body);
-    pl_buf_deinit(&own->sending.head);
-    pl_mem_free(own);
-}
-
-/* Empties it for the next request; the memory it has stays, unless that is much. */
-static void give_back(struct pl_exchange_own *own)
-{
-    struct pl_shard_own *shard = pl_shard_own(own->x.shard);
-    pl_claim_end(own);
-    pl_http1_destroy(own->http);
-    pl_sending_reset(&own->sending);
-    shard->n_exchanges--;
-    if (shard->n_spares == MAX_SPARES) {
-        destroy(own);
-        return;
-    }
-    if (own->x.arena.n_bytes > KEPT_BYTES)
-        pl_arena_deinit(&own->x.arena);
-    else
-        pl_arena_reset(&own->x.arena);
-    trim_buf(&own->x.reply);
-    trim_buf(&own->x.headers);
-    trim_buf(&own->body);
-    own->next = shard->spares;
-    shard->spares = own;
-    shard->n_spares++;
-}
-
 static void end(struct pl_task *task)
 {
     struct pl_exchange_own *own = own_of(task);
@@ -321,7 +261,7 @@ static void end(struct pl_task *task)
             pl_metric_add(&x->shard->metrics, PL_METRIC_http_errors_total, 1);
         pl_log_request(x);
     }
-    give_back(own);
+    pl_exchange_give_back(own);
     if (conn)
         pl_http_conn_done(conn, how);
 }
@@ -333,47 +273,6 @@ static const struct pl_task_step steps[] = {
     [STEP_SEND] = {"send", run_send, 0},
 };
 static const struct pl_task_kind kind = {"exchange", steps, sizeof steps / sizeof *steps, end};
-
-struct pl_exchange_own *pl_exchange_take(struct pl_shard *shard, struct pl_http_conn *conn)
-{
-    struct pl_shard_own *home = pl_shard_own(shard);
-    struct pl_exchange_own *own = home->spares;
-    if (own) {
-        home->spares = own->next;
-        home->n_spares--;
-    } else {
-        own = pl_mem_alloc(1, sizeof *own);
-        if (!own)
-            return NULL;
-        pl_arena_init(&own->x.arena, 0);
-        pl_buf_init(&own->x.reply, 0);
-        pl_buf_init(&own->x.headers, PL_HTTP1_MAX_HEAD);
-        pl_buf_init(&own->body, 0);
-        pl_buf_init(&own->sending.head, 0);
-    }
-    struct pl_arena arena = own->x.arena;
-    struct pl_buf reply = own->x.reply, headers = own->x.headers, body = own->body,
-                  head = own->sending.head;
-    /* The target is the largest part, and is written whole by its parser. */
-    memset(own, 0, offsetof(struct pl_exchange, target));
-    memset((char *)own + offsetof(struct pl_exchange, args), 0,
-           sizeof *own - offsetof(struct pl_exchange, args));
-    own->x.target.n_segments = own->x.target.n_params = 0;
-    own->x.target.path = (struct pl_str){0};
-    own->x.arena = arena;
-    own->x.reply = reply;
-    own->x.headers = headers;
-    own->body = body;
-    own->sending.head = head;
-    own->sending.fd = -1;
-    own->x.shard = shard;
-    own->x.conn = conn;
-    own->x.status = 200;
-    own->x.content_type = "application/json";
-    own->x.started_ms = pl_loop_now_ms(shard->loop);
-    home->n_exchanges++;
-    return own;
-}
 
 void pl_exchange_start(struct pl_exchange_own *own)
 {
@@ -398,134 +297,4 @@ void pl_exchange_writable(struct pl_exchange_own *own)
 {
     if (own->x.task.step == STEP_SEND)
         pl_task_wake(&own->x.task);
-}
-
-void pl_exchange_free_spares(struct pl_shard *shard)
-{
-    struct pl_shard_own *home = pl_shard_own(shard);
-    while (home->spares) {
-        struct pl_exchange_own *own = home->spares;
-        home->spares = own->next;
-        destroy(own);
-    }
-    home->n_spares = 0;
-}
-
-/* --- what handlers call ---------------------------------------------------------------------- */
-
-void pl_exchange_finish(struct pl_exchange *x)
-{
-    if (x->reply.status != PL_OK || x->headers.status != PL_OK) {
-        pl_buf_clear(&x->headers);
-        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "There was no memory for the answer.");
-    }
-    x->is_answered = true;
-    pl_task_wake(&x->task);
-}
-
-void pl_exchange_problem(struct pl_exchange *x, enum pl_problem problem, const struct pl_error *err,
-                         const char *detail, ...)
-{
-    char text[512] = "";
-    if (detail) {
-        va_list args;
-        va_start(args, detail);
-        vsnprintf(text, sizeof text, detail, args);
-        va_end(args);
-    }
-    x->is_problem = true;
-    x->status = pl_problem_info(problem)->http_status;
-    x->content_type = "application/problem+json";
-    pl_exchange_own(x)->static_body = (struct pl_str){0};
-    pl_buf_clear(&x->reply);
-    /* Without an id yet, the head is still to be looked at. */
-    if (!x->request_id[0])
-        pl_exchange_set_id(x);
-    pl_problem_write(problem, detail ? text : NULL, err, x->request_id, &x->reply);
-}
-
-void pl_exchange_fail(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
-{
-    const char *detail = err && err->message[0] ? err->message : pl_status_info(status)->text;
-    pl_exchange_problem(x, pl_problem_of(status), err && err->has_position ? err : NULL, "%s",
-                        detail);
-}
-
-static void work_on_worker(struct pl_job *job)
-{
-    struct pl_exchange *x = &own_of_job(job)->x;
-    x->work(x);
-}
-
-static void work_is_done(struct pl_job *job)
-{
-    struct pl_exchange *x = &own_of_job(job)->x;
-    if (x->after)
-        x->after(x);
-    else
-        pl_exchange_finish(x);
-}
-
-void pl_exchange_work(struct pl_exchange *x, void (*work)(struct pl_exchange *),
-                      void (*after)(struct pl_exchange *))
-{
-    x->work = work;
-    x->after = after;
-    submit(pl_exchange_own(x), work_on_worker, work_is_done);
-}
-
-static void committed(void *ctx, enum pl_status status, const struct pl_error *err)
-{
-    struct pl_exchange_own *own = ctx;
-    struct pl_exchange *x = &own->x;
-    if (status == PL_OK) {
-        own->claim.is_committed = own->claim.is_added;
-        if (x->after) {
-            x->after(x);
-            return;
-        }
-    } else if (status == PL_CONFLICT && own->claim.is_added) {
-        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
-                            "A request with this Idempotency-Key was answered just now; send it "
-                            "again to get that answer.");
-    } else if (status == PL_LIMIT) {
-        pl_exchange_problem(x, PL_PROBLEM_STORAGE_FULL, NULL, "%s", err->message);
-    } else {
-        pl_exchange_fail(x, status, err);
-    }
-    pl_exchange_finish(x);
-}
-
-void pl_exchange_commit(struct pl_exchange *x, struct pl_batch *batch,
-                        void (*after)(struct pl_exchange *))
-{
-    struct pl_exchange_own *own = pl_exchange_own(x);
-    x->after = after;
-    if (!batch) {
-        pl_exchange_fail(x, PL_NOMEM, NULL);
-        pl_exchange_finish(x);
-        return;
-    }
-    pl_claim_add(own, batch);
-    pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed, own);
-}
-
-struct pl_conn *pl_exchange_take_conn(struct pl_exchange *x, struct pl_str response_head,
-                                      struct pl_buf *ret_rest)
-{
-    struct pl_exchange_own *own = pl_exchange_own(x);
-    struct pl_http_conn *http_conn = x->conn;
-    struct pl_conn *conn = NULL;
-    size_t n_sent = 0;
-    own->is_taken = true;
-    /* A head is small and the connection has just been read from: a short write is a dead client.
-     */
-    if (http_conn && pl_conn_write(http_conn->conn, &response_head, 1, &n_sent) == PL_OK &&
-        n_sent == response_head.len) {
-        conn = pl_http_conn_take(http_conn, ret_rest);
-    } else {
-        own->must_close = own->is_failed = true;
-    }
-    pl_task_wake(&x->task);
-    return conn;
 }

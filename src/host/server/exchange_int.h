@@ -66,8 +66,6 @@ static inline struct pl_exchange_own *pl_exchange_own(struct pl_exchange *x)
 
 /* --- exchange.c ------------------------------------------------------------------------------ */
 
-/* From the shard's spares or the heap; NULL when out of memory. Refers to the connection's head. */
-struct pl_exchange_own *pl_exchange_take(struct pl_shard *shard, struct pl_http_conn *conn);
 /* Begins with the head; the body follows through pl_exchange_body and pl_exchange_body_end. */
 void pl_exchange_start(struct pl_exchange_own *own);
 /* Whether it still wants to hear of the body. */
@@ -81,8 +79,20 @@ void pl_exchange_refuse(struct pl_exchange_own *own, enum pl_problem problem, co
 void pl_exchange_lose_conn(struct pl_exchange_own *own, struct pl_http1 *http);
 /* There is room for more bytes. */
 void pl_exchange_writable(struct pl_exchange_own *own);
-/* Frees the spares. */
+
+/* --- spares.c -------------------------------------------------------------------------------- */
+
+/* From the shard's spares or the heap; NULL when out of memory. Refers to the connection's head. */
+struct pl_exchange_own *pl_exchange_take(struct pl_shard *shard, struct pl_http_conn *conn);
+/* Empties it for the next request. */
+void pl_exchange_give_back(struct pl_exchange_own *own);
 void pl_exchange_free_spares(struct pl_shard *shard);
+
+/* --- handling.c ------------------------------------------------------------------------------ */
+
+/* `run` on a worker, then `done` on the shard. */
+void pl_exchange_submit(struct pl_exchange *x, void (*run)(struct pl_job *),
+                        void (*done)(struct pl_job *));
 
 /* --- admit.c --------------------------------------------------------------------------------- */
 

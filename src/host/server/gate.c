@@ -32,7 +32,7 @@ static bool read_port(struct pl_str text, int32_t *ret_port)
 /* "host", "host:port", "[address]:port". */
 static bool read_authority(struct pl_str text, struct authority *ret)
 {
-    struct pl_str host = text, rest = {0};
+    struct pl_str host, rest;
     if (text.len && text.ptr[0] == '[') {
         const char *close = memchr(text.ptr, ']', text.len);
         if (!close)

@@ -36,6 +36,7 @@ static void on_committed(void *ctx, enum pl_status status, const struct pl_error
     pl_metric_add(metrics, PL_METRIC_commits_total, 1);
     if (driver->state != PL_DRIVER_READY)
         return;
+    driver->has_failed = false;
     driver->n_committed = driver->n_submitted;
     submit(driver);
     release(driver);
@@ -138,22 +139,38 @@ static void release(struct pl_driver *driver)
     }
 }
 
+/* Whoever only wanted to look gets another look, at what is really there. */
+static void refuse_pendings(struct pl_driver *driver, enum pl_problem problem,
+                            const struct pl_error *err)
+{
+    struct pl_pending *looks = NULL; /* newest first */
+    while (driver->pendings) {
+        struct pl_pending *pending = driver->pendings;
+        driver->pendings = pending->next;
+        pending->next = looks;
+        looks = pending;
+    }
+    driver->last_pending = NULL;
+    while (looks) {
+        struct pl_pending *next = looks->next;
+        if (looks->ask && !pl_driver_put_back(driver, looks->ask))
+            pl_driver_refuse(looks->ask, problem, err);
+        pl_pending_destroy(looks);
+        looks = next;
+    }
+}
+
 void pl_driver_break(struct pl_driver *driver, enum pl_problem problem, const struct pl_error *err)
 {
     if (driver->state != PL_DRIVER_READY)
         return;
     pl_driver_count(driver, false);
     driver->state = PL_DRIVER_BROKEN;
+    driver->has_failed = true;
+    driver->is_unsettled = pl_session_record(driver->session)->status == PL_SESSION_RUNNING;
     pl_runs_cancel(driver);
     pl_timer_stop(driver->drivers->shard->loop, &driver->tick);
-    while (driver->pendings) {
-        struct pl_pending *pending = driver->pendings;
-        driver->pendings = pending->next;
-        if (pending->ask)
-            pl_driver_refuse(pending->ask, problem, err);
-        pl_pending_destroy(pending);
-    }
-    driver->last_pending = NULL;
+    refuse_pendings(driver, problem, err);
     pl_batch_destroy(PL_TAKE(driver->batch));
     pl_history_deinit(&driver->history);
     pl_session_destroy(PL_TAKE(driver->session));

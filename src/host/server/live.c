@@ -91,7 +91,9 @@ void pl_live_flush(struct pl_live *live)
         live->kind->close(live, 0, NULL);
         return;
     }
-    if (n || !live->out.len)
+    if (n)
+        live->is_stalled = false;
+    if (n || (!live->out.len && !live->is_stalled))
         live->moved_ms = pl_loop_now_ms(live->shard->loop);
     pl_metric_add(&live->shard->metrics, PL_METRIC_socket_bytes_out_total, (int64_t)n);
     if (!live->out.len && live->is_lagging)
@@ -118,7 +120,7 @@ static void flush_later(struct pl_live *live)
 static void lag(struct pl_live *live)
 {
     pl_metric_add(&live->shard->metrics, PL_METRIC_socket_slow_total, 1);
-    live->is_lagging = true;
+    live->is_lagging = live->is_stalled = true;
     pl_outbox_drop(&live->out);
     for (struct pl_subscription *sub = live->subs; sub; sub = sub->next_of_live) {
         if (sub->state == PL_SUB_LIVE)

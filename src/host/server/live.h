@@ -81,6 +81,8 @@ struct pl_live {
     char *who;        /* owned: user id, NUL, key id, NUL; NULL: nobody yet */
     bool is_closing;  /* no more is read; what is queued is still sent */
     bool is_lagging;
+    bool
+        is_stalled; /* nothing was taken since the queue was dropped: an empty one is no progress */
     bool is_hopeless; /* its answers are not read: closed at the end of the turn */
 };
 

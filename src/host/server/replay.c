@@ -166,7 +166,7 @@ enum pl_status pl_replay_write(struct pl_store *store, struct pl_arena *arena,
                                struct pl_buf *to, double *ret_speed, struct pl_error *err)
 {
     struct pl_session_record record, source;
-    struct state state;
+    struct state state = {0};
     struct pl_str source_id = pl_model_replayed(model);
     enum pl_status status =
         pl_store_session_get(store, arena, (struct pl_str){0}, session_id, &record, err);

@@ -24,7 +24,7 @@ struct pl_server {
     struct pl_workers *workers;             /* owned */
     struct pl_auth *auth;                   /* owned; thread-safe inside */
     struct pl_log *log;                     /* owned; thread-safe inside */
-    struct pl_running *running; /* owned; thread-safe inside: see running.h */
+    struct pl_running *running;             /* owned; thread-safe inside: see running.h */
     struct pl_tls *tls;                     /* owned; NULL: plain */
     struct pl_shard *shards[PL_MAX_SHARDS]; /* owned */
     size_t n_shards;

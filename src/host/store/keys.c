@@ -113,7 +113,7 @@ enum pl_status pl_store_share_find(struct pl_store *store, struct pl_arena *aren
 {
     struct pl_params params = {0};
     pl_params_bytes(&params, hash);
-    struct pl_share_row share;
+    struct pl_share_row share = {0};
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, PL_SQL_SHARE_FIND, &params);
     bool was_found = pl_read_next(&read);

@@ -92,14 +92,14 @@ struct pl_str pl_read_id(struct pl_read *read, size_t i, const char *prefix)
     struct pl_value value = read->db->ops->column(read->db, i);
     if (value.bytes.len != PL_UUID_BYTES)
         return (struct pl_str){NULL, 0};
-    size_t n_prefix = strlen(prefix);
-    char *text = pl_arena_alloc(read->arena, n_prefix + PL_UUID_SIZE, 1);
+    struct pl_str start = pl_str_of(prefix);
+    char *text = pl_arena_alloc(read->arena, start.len + PL_UUID_SIZE, 1);
     if (!text) {
         fail_memory(read);
         return (struct pl_str){NULL, 0};
     }
-    memcpy(text, prefix, n_prefix);
-    char *to = text + n_prefix;
+    memcpy(text, start.ptr, start.len);
+    char *to = text + start.len;
     for (size_t k = 0; k < PL_UUID_BYTES; k++) {
         unsigned char byte = (unsigned char)value.bytes.ptr[k];
         if (k == 4 || k == 6 || k == 8 || k == 10)
@@ -107,7 +107,7 @@ struct pl_str pl_read_id(struct pl_read *read, size_t i, const char *prefix)
         *to++ = digits[byte >> 4];
         *to++ = digits[byte & 15];
     }
-    return (struct pl_str){text, n_prefix + PL_UUID_SIZE};
+    return (struct pl_str){text, start.len + PL_UUID_SIZE};
 }
 
 struct pl_str pl_read_loop(struct pl_read *read, size_t i)

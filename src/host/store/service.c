@@ -37,7 +37,7 @@ enum pl_status pl_store_idempotency_get(struct pl_store *store, struct pl_arena 
     struct pl_params params = {0};
     pl_params_id(&params, user_id, "user_");
     pl_params_text(&params, key);
-    struct pl_idempotency_row row;
+    struct pl_idempotency_row row = {0};
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, PL_SQL_IDEMPOTENCY_GET, &params);
     bool was_found = pl_read_next(&read);

@@ -89,7 +89,7 @@ enum pl_status pl_store_session_get(struct pl_store *store, struct pl_arena *are
     pl_params_id(&params, user_id, "user_");
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, PL_SQL_SESSION_GET, &params);
-    struct pl_session_record session;
+    struct pl_session_record session = {0};
     bool was_found = pl_read_next(&read);
     if (was_found)
         read_session(&read, &session);

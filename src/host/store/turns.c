@@ -99,7 +99,7 @@ static enum pl_status get_turn(struct pl_store *store, struct pl_arena *arena, e
                                const struct pl_params *params, struct pl_str session_id,
                                struct pl_turn_row *ret_turn, struct pl_error *err)
 {
-    struct pl_turn_row turn;
+    struct pl_turn_row turn = {0};
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, sql, params);
     bool was_found = pl_read_next(&read);
@@ -192,7 +192,7 @@ enum pl_status pl_store_question_get(struct pl_store *store, struct pl_arena *ar
     struct pl_params params = {0};
     pl_params_id(&params, session_id, "sess_");
     pl_params_text(&params, tool_call_id);
-    struct pl_question_row question;
+    struct pl_question_row question = {0};
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, PL_SQL_QUESTION_GET, &params);
     bool was_found = pl_read_next(&read);

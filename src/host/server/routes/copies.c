@@ -446,7 +446,7 @@ static void share_work(struct pl_exchange *x)
     uint8_t hash[32];
     pl_secret_hash(x->args[0], hash);
     struct pl_share_row share = {0};
-    struct pl_session_record record;
+    struct pl_session_record record = {0};
     struct pl_error err = {0};
     enum pl_status status = pl_store_share_find(
         store, &x->arena, (struct pl_str){(const char *)hash, sizeof hash}, &share, &err);

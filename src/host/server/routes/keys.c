@@ -3,10 +3,8 @@
 #include "server/auth_int.h"
 #include "server/exchange_int.h"
 #include "server/hub.h"
+#include "server/key_json.h"
 #include "server/shard_int.h"
-
-#include "base/utc.h"
-#include "json/write.h"
 
 /* What a handler has to remember until its batch is committed. */
 struct making {
@@ -20,50 +18,6 @@ struct making {
 static struct pl_auth *auth_of(const struct pl_exchange *x)
 {
     return x->shard->server->auth;
-}
-
-static void write_time(struct pl_json_out *out, const char *name, int64_t unix_ms)
-{
-    char text[PL_UTC_SIZE];
-    pl_json_out_key(out, name);
-    pl_utc_write(text, unix_ms);
-    if (unix_ms)
-        pl_json_out_text(out, (struct pl_str){text, PL_UTC_SIZE});
-    else
-        pl_json_out_null(out);
-}
-
-/* The ApiKey of seed 003; plain NULL: as it is ever after. */
-static void write_key(struct pl_json_out *out, const struct pl_key_row *key, const char *plain)
-{
-    char masked[32];
-    snprintf(masked, sizeof masked, "sk-parley-v1-...%.*s", PL_STR_ARG(key->last4));
-    pl_json_out_open(out, '{');
-    pl_json_out_key(out, "id");
-    pl_json_out_text(out, key->id);
-    pl_json_out_key(out, "name");
-    pl_json_out_text(out, key->name);
-    pl_json_out_key(out, "masked");
-    pl_json_out_text(out, pl_str_of(masked));
-    pl_json_out_key(out, "plaintext");
-    if (plain)
-        pl_json_out_text(out, pl_str_of(plain));
-    else
-        pl_json_out_null(out);
-    write_time(out, "created_at", key->created_ms);
-    write_time(out, "last_used_at", key->last_used_ms);
-    pl_json_out_close(out, '}');
-}
-
-static void write_user(struct pl_json_out *out, const struct pl_user_row *user)
-{
-    pl_json_out_key(out, "id");
-    pl_json_out_text(out, user->id);
-    pl_json_out_key(out, "name");
-    pl_json_out_text(out, user->name);
-    pl_json_out_key(out, "is_admin");
-    pl_json_out_bool(out, user->is_admin);
-    write_time(out, "created_at", user->created_ms);
 }
 
 static struct pl_user_row row_of(const struct pl_auth_user *user)
@@ -96,13 +50,13 @@ static void write_made(const struct making *making, const char *plain, struct pl
 {
     struct pl_json_out out = pl_json_out(to);
     if (!making->user.id.len) {
-        write_key(&out, &making->key, plain);
+        pl_key_write(&out, &making->key, plain);
         return;
     }
     pl_json_out_open(&out, '{');
-    write_user(&out, &making->user);
+    pl_user_write(&out, &making->user);
     pl_json_out_key(&out, "key");
-    write_key(&out, &making->key, plain);
+    pl_key_write(&out, &making->key, plain);
     pl_json_out_close(&out, '}');
 }
 
@@ -225,7 +179,7 @@ static void list_key(void *ctx, const struct pl_auth_key *key)
         return;
     struct pl_key_row row = pl_auth_key_row(key);
     struct pl_json_out out = pl_json_out(&listing->x->reply);
-    write_key(&out, &row, NULL);
+    pl_key_write(&out, &row, NULL);
 }
 
 static void list_user(void *ctx, const struct pl_auth_user *user)
@@ -236,7 +190,7 @@ static void list_user(void *ctx, const struct pl_auth_user *user)
     struct pl_user_row row = row_of(user);
     struct pl_json_out out = pl_json_out(&listing->x->reply);
     pl_json_out_open(&out, '{');
-    write_user(&out, &row);
+    pl_user_write(&out, &row);
     pl_json_out_close(&out, '}');
 }
 
@@ -271,7 +225,7 @@ static void show_me(struct pl_exchange *x)
         struct pl_user_row row = row_of(&user);
         struct pl_json_out out = pl_json_out(&x->reply);
         pl_json_out_open(&out, '{');
-        write_user(&out, &row);
+        pl_user_write(&out, &row);
         pl_json_out_key(&out, "key_id");
         if (x->caller.key_id.len)
             pl_json_out_text(&out, x->caller.key_id);
@@ -301,7 +255,7 @@ static void renamed(struct pl_exchange *x)
         return;
     struct pl_key_row row = pl_auth_key_row(&key);
     struct pl_json_out out = pl_json_out(&x->reply);
-    write_key(&out, &row, NULL);
+    pl_key_write(&out, &row, NULL);
     pl_exchange_finish(x);
 }
 

@@ -169,7 +169,8 @@ static bool take_answer(struct transaction *transaction, struct pl_batch *batch)
 static bool take_all(struct transaction *transaction)
 {
     PGresult *sync = NULL;
-    bool is_alive = take_answer(transaction, NULL) && take_answer(transaction, NULL);
+    bool is_alive = take_answer(transaction, NULL);        /* of BEGIN */
+    is_alive = is_alive && take_answer(transaction, NULL); /* of the mark */
     for (size_t i = 0; is_alive && i < transaction->n_batches; i++)
         for (size_t k = 0; is_alive && k < transaction->batches[i]->n_writes; k++)
             is_alive = take_answer(transaction, transaction->batches[i]);

@@ -1,7 +1,7 @@
 /* The write-ahead log as one write. SQLite hands a commit to its log in two small writes per page:
- * a group of 64 sessions is four hundred system calls before the one fsync, and they cost more than
- * it. Here what is written to the log one after the other is gathered, and goes to the file when
- * anything else is asked of it, above all when it is made durable.
+ * for a group of 64 sessions some two hundred system calls before the one fsync, and on a fast disk
+ * they take about as long as it. Here what is written to the log one after the other is gathered,
+ * and goes to the file when anything else is asked of it, above all when it is made durable.
  *
  * Only the writer opens the store this way. Nobody else reads a page of the log before it is named
  * in the index of the log, and SQLite names it after the sync (synchronous=FULL). The writer itself

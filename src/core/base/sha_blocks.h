@@ -1,0 +1,28 @@
+/* What SHA-1 and SHA-256 have in common (FIPS 180-4, 5.1.1 and 5.2.1): big-endian words, blocks of
+ * 64 bytes, and the same padding. */
+#ifndef PL_BASE_SHA_BLOCKS_H
+#define PL_BASE_SHA_BLOCKS_H
+
+#include "base/str.h"
+
+#include <stdint.h>
+
+/* To the right. */
+static inline uint32_t pl_sha_rotate(uint32_t x, int n)
+{
+    return x >> n | x << (32 - n);
+}
+
+static inline uint32_t pl_sha_load(const unsigned char *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+/* One block into the state. */
+typedef void pl_sha_mix_fn(uint32_t *state, const unsigned char *block);
+
+/* Mixes all the bytes and their padding in, then writes n_words of the state as the digest. */
+void pl_sha_digest(struct pl_str bytes, pl_sha_mix_fn *mix, uint32_t *state, size_t n_words,
+                   unsigned char *ret_digest);
+
+#endif

@@ -1,0 +1,132 @@
+/* What the handler of a route calls: to answer, to go to a worker, to commit, to take the
+ * connection for something else. */
+#include "base/table.h"
+#include "server/exchange_int.h"
+#include "server/http_conn.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void pl_exchange_finish(struct pl_exchange *x)
+{
+    if (x->reply.status != PL_OK || x->headers.status != PL_OK) {
+        pl_buf_clear(&x->headers);
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "There was no memory for the answer.");
+    }
+    x->is_answered = true;
+    pl_task_wake(&x->task);
+}
+
+void pl_exchange_problem(struct pl_exchange *x, enum pl_problem problem, const struct pl_error *err,
+                         const char *detail, ...)
+{
+    char text[512] = "";
+    if (detail) {
+        va_list args;
+        va_start(args, detail);
+        vsnprintf(text, sizeof text, detail, args);
+        va_end(args);
+    }
+    x->is_problem = true;
+    x->status = pl_problem_info(problem)->http_status;
+    x->content_type = "application/problem+json";
+    pl_exchange_own(x)->static_body = (struct pl_str){0};
+    pl_buf_clear(&x->reply);
+    /* Without an id yet, the head is still to be looked at. */
+    if (!x->request_id[0])
+        pl_exchange_set_id(x);
+    pl_problem_write(problem, detail ? text : NULL, err, x->request_id, &x->reply);
+}
+
+void pl_exchange_fail(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
+{
+    const char *detail = err && err->message[0] ? err->message : pl_status_info(status)->text;
+    pl_exchange_problem(x, pl_problem_of(status), err && err->has_position ? err : NULL, "%s",
+                        detail);
+}
+
+void pl_exchange_submit(struct pl_exchange *x, void (*run)(struct pl_job *),
+                        void (*done)(struct pl_job *))
+{
+    x->job = (struct pl_job){.run = run, .done = done};
+    pl_workers_submit(x->shard->server->workers, x->shard->loop, &x->job);
+}
+
+static void work_on_worker(struct pl_job *job)
+{
+    struct pl_exchange *x = PL_CONTAINER_OF(job, struct pl_exchange, job);
+    x->work(x);
+}
+
+static void work_is_done(struct pl_job *job)
+{
+    struct pl_exchange *x = PL_CONTAINER_OF(job, struct pl_exchange, job);
+    if (x->after)
+        x->after(x);
+    else
+        pl_exchange_finish(x);
+}
+
+void pl_exchange_work(struct pl_exchange *x, void (*work)(struct pl_exchange *),
+                      void (*after)(struct pl_exchange *))
+{
+    x->work = work;
+    x->after = after;
+    pl_exchange_submit(x, work_on_worker, work_is_done);
+}
+
+static void committed(void *ctx, enum pl_status status, const struct pl_error *err)
+{
+    struct pl_exchange_own *own = ctx;
+    struct pl_exchange *x = &own->x;
+    if (status == PL_OK) {
+        own->claim.is_committed = own->claim.is_added;
+        if (x->after) {
+            x->after(x);
+            return;
+        }
+    } else if (status == PL_CONFLICT && own->claim.is_added) {
+        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
+                            "A request with this Idempotency-Key was answered just now; send it "
+                            "again to get that answer.");
+    } else if (status == PL_LIMIT) {
+        pl_exchange_problem(x, PL_PROBLEM_STORAGE_FULL, NULL, "%s", err->message);
+    } else {
+        pl_exchange_fail(x, status, err);
+    }
+    pl_exchange_finish(x);
+}
+
+void pl_exchange_commit(struct pl_exchange *x, struct pl_batch *batch,
+                        void (*after)(struct pl_exchange *))
+{
+    struct pl_exchange_own *own = pl_exchange_own(x);
+    x->after = after;
+    if (!batch) {
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+        pl_exchange_finish(x);
+        return;
+    }
+    pl_claim_add(own, batch);
+    pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed, own);
+}
+
+struct pl_conn *pl_exchange_take_conn(struct pl_exchange *x, struct pl_str response_head,
+                                      struct pl_buf *ret_rest)
+{
+    struct pl_exchange_own *own = pl_exchange_own(x);
+    struct pl_http_conn *http_conn = x->conn;
+    struct pl_conn *conn = NULL;
+    size_t n_sent = 0;
+    own->is_taken = true;
+    /* A head is small and the connection has just been read from: a short write is a dead client.
+     */
+    if (http_conn && pl_conn_write(http_conn->conn, &response_head, 1, &n_sent) == PL_OK &&
+        n_sent == response_head.len) {
+        conn = pl_http_conn_take(http_conn, ret_rest);
+    } else {
+        own->must_close = own->is_failed = true;
+    }
+    pl_task_wake(&x->task);
+    return conn;
+}

@@ -1,0 +1,49 @@
+#include "server/key_json.h"
+
+#include "base/utc.h"
+#include "server/auth.h"
+
+#include <stdio.h>
+
+static void write_time(struct pl_json_out *out, const char *name, int64_t unix_ms)
+{
+    char text[PL_UTC_SIZE];
+    pl_json_out_key(out, name);
+    pl_utc_write(text, unix_ms);
+    if (unix_ms)
+        pl_json_out_text(out, (struct pl_str){text, sizeof text});
+    else
+        pl_json_out_null(out);
+}
+
+void pl_key_write(struct pl_json_out *out, const struct pl_key_row *key, const char *plain)
+{
+    char masked[32];
+    snprintf(masked, sizeof masked, PL_KEY_PREFIX "...%.*s", PL_STR_ARG(key->last4));
+    pl_json_out_open(out, '{');
+    pl_json_out_key(out, "id");
+    pl_json_out_text(out, key->id);
+    pl_json_out_key(out, "name");
+    pl_json_out_text(out, key->name);
+    pl_json_out_key(out, "masked");
+    pl_json_out_text(out, pl_str_of(masked));
+    pl_json_out_key(out, "plaintext");
+    if (plain)
+        pl_json_out_text(out, pl_str_of(plain));
+    else
+        pl_json_out_null(out);
+    write_time(out, "created_at", key->created_ms);
+    write_time(out, "last_used_at", key->last_used_ms);
+    pl_json_out_close(out, '}');
+}
+
+void pl_user_write(struct pl_json_out *out, const struct pl_user_row *user)
+{
+    pl_json_out_key(out, "id");
+    pl_json_out_text(out, user->id);
+    pl_json_out_key(out, "name");
+    pl_json_out_text(out, user->name);
+    pl_json_out_key(out, "is_admin");
+    pl_json_out_bool(out, user->is_admin);
+    write_time(out, "created_at", user->created_ms);
+}

@@ -1,0 +1,35 @@
+/* A WebSocket: its bytes and its life are in socket.c, what is said on it in socket_messages.c. */
+#ifndef PL_SERVER_SOCKET_INT_H
+#define PL_SERVER_SOCKET_INT_H
+
+#include "server/live.h"
+
+struct pl_ws_live {
+    struct pl_live live; /* first */
+    struct pl_ws ws;
+    struct pl_timer deadline; /* for the first message, and for the other side's close */
+    int64_t tokens_ms;        /* when a token was last earned */
+    uint16_t n_tokens;
+    uint16_t n_asks; /* on their way: the memory stays until they are back */
+    uint8_t n_missed;
+    bool has_failed; /* what came broke the protocol */
+    bool is_over;
+};
+
+/* --- socket.c -------------------------------------------------------------------------------- */
+
+/* Once it is over, nothing is on its way any more, and nobody up the stack looks at it. */
+void pl_socket_free_if_over(struct pl_ws_live *ws);
+
+/* --- socket_messages.c ----------------------------------------------------------------------- */
+
+/* {"event":…,"data":…}: `data` is JSON. */
+void pl_socket_say(struct pl_live *live, const char *event, struct pl_str data);
+/* {"ack":id,"ok":true,"data":…}; nothing where the client gave no id. Both are JSON. */
+void pl_socket_ack(struct pl_live *live, struct pl_str id, struct pl_str data);
+/* {"ack":id,"ok":false,"error":…}, or system:error where the client gave no id. */
+void pl_socket_refuse(struct pl_live *live, struct pl_str id, struct pl_str problem);
+/* A text message of the client's. */
+void pl_socket_read(struct pl_ws_live *ws, struct pl_str text);
+
+#endif

@@ -1,0 +1,105 @@
+/* Exchanges between two requests. An empty one keeps its memory, unless that is much. */
+#include "base/mem.h"
+#include "server/exchange_int.h"
+#include "server/shard_int.h"
+
+enum {
+    MAX_SPARES = 64,
+    KEPT_BYTES = 64 << 10, /* a spare does not keep more than this of anything */
+};
+
+static void trim_buf(struct pl_buf *buf)
+{
+    if (buf->cap > KEPT_BYTES) {
+        size_t max = buf->max;
+        pl_buf_deinit(buf);
+        pl_buf_init(buf, max);
+    } else {
+        pl_buf_clear(buf);
+    }
+}
+
+static void destroy(struct pl_exchange_own *own)
+{
+    pl_arena_deinit(&own->x.arena);
+    pl_buf_deinit(&own->x.reply);
+    pl_buf_deinit(&own->x.headers);
+    pl_buf_deinit(&own->body);
+    pl_buf_deinit(&own->sending.head);
+    pl_mem_free(own);
+}
+
+void pl_exchange_give_back(struct pl_exchange_own *own)
+{
+    struct pl_shard_own *shard = pl_shard_own(own->x.shard);
+    pl_claim_end(own);
+    pl_http1_destroy(own->http);
+    pl_sending_reset(&own->sending);
+    shard->n_exchanges--;
+    if (shard->n_spares == MAX_SPARES) {
+        destroy(own);
+        return;
+    }
+    if (own->x.arena.n_bytes > KEPT_BYTES)
+        pl_arena_deinit(&own->x.arena);
+    else
+        pl_arena_reset(&own->x.arena);
+    trim_buf(&own->x.reply);
+    trim_buf(&own->x.headers);
+    trim_buf(&own->body);
+    own->next = shard->spares;
+    shard->spares = own;
+    shard->n_spares++;
+}
+
+struct pl_exchange_own *pl_exchange_take(struct pl_shard *shard, struct pl_http_conn *conn)
+{
+    struct pl_shard_own *home = pl_shard_own(shard);
+    struct pl_exchange_own *own = home->spares;
+    if (own) {
+        home->spares = own->next;
+        home->n_spares--;
+    } else {
+        own = pl_mem_alloc(1, sizeof *own);
+        if (!own)
+            return NULL;
+        pl_arena_init(&own->x.arena, 0);
+        pl_buf_init(&own->x.reply, 0);
+        pl_buf_init(&own->x.headers, PL_HTTP1_MAX_HEAD);
+        pl_buf_init(&own->body, 0);
+        pl_buf_init(&own->sending.head, 0);
+    }
+    struct pl_arena arena = own->x.arena;
+    struct pl_buf reply = own->x.reply, headers = own->x.headers, body = own->body,
+                  head = own->sending.head;
+    /* The target is the largest part, and is written whole by its parser. */
+    memset(own, 0, offsetof(struct pl_exchange, target));
+    memset((char *)own + offsetof(struct pl_exchange, args), 0,
+           sizeof *own - offsetof(struct pl_exchange, args));
+    own->x.target.n_segments = own->x.target.n_params = 0;
+    own->x.target.path = (struct pl_str){0};
+    own->x.arena = arena;
+    own->x.reply = reply;
+    own->x.headers = headers;
+    own->body = body;
+    own->sending.head = head;
+    own->sending.fd = -1;
+    own->x.shard = shard;
+    own->x.conn = conn;
+    own->x.status = 200;
+    own->x.content_type = "application/json";
+    own->x.started_ms = pl_loop_now_ms(shard->loop);
+    home->n_exchanges++;
+    return own;
+}
+
+void pl_exchange_free_spares(struct pl_shard *shard)
+{
+    struct pl_shard_own *home = pl_shard_own(shard);
+    while (home->spares) {
+        struct pl_exchange_own *own = home->spares;
+        home->spares = own->next;
+        destroy(own);
+    }
+    home->n_spares = 0;
+}

@@ -1,0 +1,176 @@
+// The world around the server fails: no disk, no lock, no descriptors, no memory.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { directory, has, parley, root } from './harness.mjs';
+import { Parley, Socket, clientOf, endsWell, script, serve, settled, sleep, textOf, until } from './live.mjs';
+
+const sanitized = spawnSync('sh', ['-c', 'nm "$0" 2>/dev/null | grep -qE "__(a|t)san_init"', parley]).status === 0;
+const withLimits = (limits) => ['sh', '-c', `${limits}; exec "$0" "$@"`];
+
+// A file system of a few megabytes, in a name space of its own.
+const place = join(directory, 'small');
+mkdirSync(place);
+const inSmall = ['unshare', '-rm', 'sh', '-c', `mount -t tmpfs -o size=3m none '${place}' && exec "$0" "$@"`];
+const hasSmall = spawnSync(inSmall[0], [...inSmall.slice(1), 'true']).status === 0;
+
+test('a full disk refuses with 507, reads go on, and room mends it', { skip: !hasSmall && 'no tmpfs of one\'s own' },
+  async () => {
+    const server = await serve({ data: place, before: inSmall });
+    const client = clientOf(server);
+    const { id } = await client.createSession();
+    const kept = [];
+    const refused = await until(async () => {
+      try {
+        const name = `m${kept.length}`;
+        await client.chat(id, { message: 'x'.repeat(100_000), client_message_id: name });
+        kept.push(name);
+        /* An answer that finds no room cannot even be told to have failed. */
+        await settled(client, id, 2000).catch(() => {});
+        return null;
+      } catch (error) {
+        return error.problem;
+      }
+    }, 'the disk is full', 60_000);
+    assert.deepEqual([refused.status, refused.code, refused.retryable], [507, 'storage_full', true]);
+    assert.ok(kept.length >= 3, `${kept.length} were kept`);
+    await assert.rejects(client.chat(id, { message: 'x'.repeat(200_000) }), ({ problem }) => problem.status === 507);
+    const saved = (list) => list.filter((turn) => turn.role === 'user').map((turn) => turn.client_message_id);
+    const read = async () => (await client.messages(id, { limit: '100' })).turns;
+    assert.deepEqual(saved(await read()), kept, 'nothing acknowledged is lost');
+    const { status } = spawnSync('nsenter', ['-t', String(server.child.pid), '-U', '-m', '--preserve-credentials',
+      'mount', '-o', 'remount,size=64m', place]);
+    assert.equal(status, 0);
+    await until(async () => client.chat(id, { message: 'there is room', client_message_id: 'last' })
+      .then(() => true, ({ problem }) => problem.status !== 507 && assert.fail(JSON.stringify(problem))), 'it goes on');
+    await settled(client, id);
+    const turns = await read();
+    assert.deepEqual(saved(turns), [...kept, 'last']);
+    assert.equal(textOf(turns.at(-1)), 'there is room');
+    for (const turn of turns) assert.notEqual(turn.status, 'streaming');
+    await endsWell(server);
+  });
+
+test('a locked store is waited for, then 503; unlocked, all goes on', { timeout: 60_000 }, async () => {
+  const server = await serve();
+  const client = clientOf(server);
+  const { id } = await client.createSession();
+  const lock = spawn('python3', ['-c', `
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.readline()
+db.execute("ROLLBACK")
+`, join(server.data, 'parley.db')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  await new Promise((resolve) => lock.stdout.once('data', resolve));
+  const begun = Date.now();
+  await assert.rejects(client.chat(id, { message: 'x' }), ({ problem }) => {
+    assert.deepEqual([problem.status, problem.code, problem.retryable], [503, 'overloaded', true]);
+    return true;
+  });
+  assert.ok(Date.now() - begun > 4000, 'it waited first');
+  assert.equal((await client.session(id)).id, id, 'reads go on');
+  /* Released while one waits: that one is done. */
+  const waiting = client.chat(id, { message: 'patient' });
+  await sleep(500);
+  lock.stdin.end('\n');
+  await waiting;
+  await settled(client, id);
+  const { turns } = await client.messages(id);
+  assert.deepEqual(turns.map(textOf), ['patient', 'patient']);
+  await endsWell(server);
+});
+
+test('without descriptors the server keeps those it has, and takes new ones again', async () => {
+  const server = await serve({ before: withLimits('ulimit -Sn 60; ulimit -Hn 60') });
+  const client = clientOf(server);
+  const { id } = await client.createSession();
+  const socket = await new Socket(server).opened;
+  await socket.ask('session:subscribe', { session_id: id });
+  const many = Array.from({ length: 100 }, () => connect(server.port, '127.0.0.1').on('error', () => {}));
+  await sleep(300);
+  assert.equal((await socket.ask('chat:send', { session_id: id, message: 'still here' })).ok, true);
+  await socket.next(({ event }) => event === 'chat:end');
+  for (const one of many) one.destroy();
+  await until(() => client.session(id).then(({ status }) => status === 'completed', () => false), 'it is reached again');
+  assert.ok(await (await new Socket(server).opened).ask('ping'));
+  socket.close();
+  await endsWell(server);
+});
+
+// Loads the shim that refuses memory to the program.
+function failing() {
+  const library = join(directory, 'fail_malloc.so');
+  const made = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, join(root, 'tests/e2e/fail_malloc.c')],
+    { encoding: 'utf8' });
+  assert.equal(made.status, 0, made.stderr);
+  return library;
+}
+
+const canFail = !sanitized && has('cc');
+
+test('without memory the server answers or ends, and loses nothing it acknowledged',
+  { skip: !canFail && 'needs a compiler and a program without sanitizers', timeout: 240_000 }, async () => {
+    const library = failing();
+    const data = join(directory, 'starved');
+    mkdirSync(data);
+    const first = await serve({ data });
+    const { key } = first;
+    const { id } = await clientOf(first).createSession();
+    await endsWell(first);
+    const kept = [];
+    let nRefused = 0;
+    for (let from = 0; from < 40; from++) {
+      const every = [29, 61, 97, 199, 401][from % 5];
+      const env = { LD_PRELOAD: library, FAIL_FROM: String(1000 + from * 53), FAIL_EVERY: String(every) };
+      const server = await serve({ data, env, login: false }).catch(() => null);
+      if (!server) continue; /* it said that it could not start */
+      const client = new Parley({ url: server.url, key });
+      for (let i = 0; i < 6; i++) {
+        const name = `f${from}m${i}`;
+        try {
+          await client.chat(id,
+            { message: script('say a b c', 'call echo {"x":1}', '---', 'say d'), client_message_id: name });
+          kept.push(name);
+          const socket = new Socket(server, { key });
+          await socket.opened;
+          socket.send({ id: 1, event: 'session:subscribe', data: { session_id: id } });
+          await client.messages(id, { limit: '5' });
+          socket.close();
+        } catch (error) {
+          nRefused++;
+          if (error.problem) assert.ok([429, 500, 503].includes(error.problem.status), JSON.stringify(error.problem));
+        }
+      }
+      const { code, signal } = await server.stop();
+      assert.equal(signal, null, `memory refused from ${env.FAIL_FROM} every ${every}: ${server.err.slice(-2000)}`);
+      assert.ok([0, 4].includes(code), `exit ${code}`);
+    }
+    assert.ok(nRefused > 10 && kept.length > 10, `${nRefused} refused, ${kept.length} kept`);
+    const last = await serve({ data, login: false });
+    last.key = key;
+    const client = clientOf(last);
+    const seen = new Map();
+    for (let before; ;) {
+      const { turns, hasMore } = await client.messages(id, { limit: '100', ...(before ? { before } : {}) });
+      for (const turn of turns) {
+        assert.ok(!['streaming', 'paused'].includes(turn.status));
+        if (turn.client_message_id) seen.set(turn.client_message_id, (seen.get(turn.client_message_id) ?? 0) + 1);
+      }
+      if (!hasMore) break;
+      before = String(turns[0].sequence);
+    }
+    for (const name of kept) {
+      /* One that was queued may still wait there; it is known, and not said twice. */
+      if (!seen.has(name)) {
+        const { duplicate } = await client.chat(id, { message: 'x', client_message_id: name });
+        assert.equal(duplicate, true, name);
+      }
+      assert.ok((seen.get(name) ?? 1) === 1, `${name} once`);
+    }
+    await endsWell(last);
+  });
