@@ -8,8 +8,6 @@
 #include "schema/builtin.h"
 #include "schema/schema.h"
 
-#include <stdlib.h>
-
 enum {
     PROGRESS_AFTER_MS = 1000,
     PROGRESS_EVERY_MS = 100,

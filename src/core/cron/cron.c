@@ -120,7 +120,7 @@ static enum pl_status read_value(struct parser *p, unsigned *ret_value)
     size_t start = p->at;
     if (start < p->end && !is_digit(p->text.ptr[start]))
         return read_name(p, ret_value) ? PL_OK : fail_value(p);
-    unsigned value;
+    unsigned value = 0;
     if (start >= p->end)
         return fail_value(p);
     enum pl_status status = read_number(p, &value);
@@ -159,7 +159,7 @@ static enum pl_status read_step(struct parser *p, unsigned *ret_step)
 /* The two words only a weekday may have behind it: 5L and MON#2. */
 static enum pl_status read_weekday_of_month(struct parser *p, unsigned value, bool *ret_is_one)
 {
-    unsigned nth;
+    unsigned nth = 0;
     *ret_is_one = true;
     if (take(p, 'L')) {
         p->cron.last_weekdays |= (uint8_t)(1u << value % 7);
@@ -261,7 +261,7 @@ static enum pl_status read_field(struct parser *p, uint64_t *ret_set)
 
 static enum pl_status fail_count(struct parser *p, size_t n)
 {
-    if (n > N_FIELDS)
+    if (n >= N_FIELDS)
         return FAIL_AT(p, p->at,
                        "there are more than five fields; they are minute, hour, day-of-month, "
                        "month and day-of-week, and seconds are not among them");

@@ -86,7 +86,7 @@ static bool next_real(const struct pl_cron *cron, const struct pl_tzif *zone, in
 bool pl_cron_next(const struct pl_cron *cron, const struct pl_tzif *zone, int64_t after_s,
                   int64_t *ret_s)
 {
-    int64_t found_s;
+    int64_t found_s = 0;
     if (after_s < first_s || after_s > last_s ||
         !(cron->follows_real_time ? next_real : next_fixed)(cron, zone, after_s, &found_s) ||
         found_s > last_s)

@@ -134,7 +134,8 @@ static inline void pl_w_key(struct pl_writer *w, const char *key)
         return;
     to[0] = '"';
     memcpy(to + 1, key, n);
-    memcpy(to + 1 + n, "\":", 2);
+    to[1 + n] = '"';
+    to[2 + n] = ':';
 }
 static inline void pl_w_word(struct pl_writer *w, const char *word)
 {
