@@ -2,11 +2,10 @@
 // are not JSON, 100,000 messages, an image of 100 MB. Each gets a clear answer within bounded memory and time.
 // (What convert makes of the last three, there and home, is in convert.test.mjs.)
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
-import { directory, file, has, run, shell } from './harness.mjs';
+import { directory, file, noTime, run, shell } from './harness.mjs';
 
 const formats = ['harmony', 'envelope', 'structured-chat', 'turns', 'openai-chat', 'openai-responses', 'anthropic',
   'gemini', 'gpt-oss'];
@@ -95,7 +94,6 @@ test('arguments that are not JSON are found by lint and disturb no other command
   }
 });
 
-const noTime = has('time') && spawnSync('/usr/bin/time', ['-f', 'x', 'true']).status === 0 ? false : 'GNU time is not installed';
 
 // Every command on a file, with a limit in KiB and seconds for each.
 function isBounded(path, { peak, seconds }) {

@@ -308,3 +308,20 @@ test('a disconnect cancels nothing', async () => {
 });
 
 test('the server ends in good order', () => endsWell(server));
+
+test('a message as deep as JSON may be is answered, summed up and read', async (t) => {
+  // In a list of turns this stands 64 levels down, the most that is read from a stranger.
+  const deep = JSON.parse('['.repeat(60) + ']'.repeat(60));
+  const message = [{ type: 'text', content: 'deep' }, { type: 'tool_result', content: deep }];
+  const { id } = await begin(t, message);
+  await settled(client, id);
+  assert.equal((await turnsOf(id)).at(-1).status, 'completed');
+  await client.request('POST', `/api/sessions/${id}/compact`, {});
+  await until(async () => (await turnsOf(id)).find(({ kind }) => kind === 'compaction'), 'a compaction');
+  // While such a turn is open the session is still to be had.
+  const call = `block tool_result ${JSON.stringify(deep)}`;
+  await client.chat(id, { message: script(call, 'wait 2000'), model: 'demo/agent' });
+  await until(async () => (await turnsOf(id)).at(-1).blocks.length, 'the block');
+  assert.equal((await client.session(id)).status, 'running');
+  await client.stop(id);
+});

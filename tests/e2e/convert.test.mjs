@@ -1,10 +1,9 @@
 // parley convert: options, exit codes, the files beside the output, bad and large input.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { existsSync, openSync, readFileSync, writeSync, closeSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { directory, file, has, run, shell } from './harness.mjs';
+import { directory, file, noTime, run, shell } from './harness.mjs';
 
 const chat = {
   model: 'm',
@@ -202,7 +201,6 @@ test('arguments that are not JSON are kept, and come home', () => {
   assert.equal(run(['convert', '--from', 'anthropic', '--to', 'openai-chat', '--with-carry', carry, '-'], { input: there.out }).out, input);
 });
 
-const noTime = has('time') && spawnSync('/usr/bin/time', ['-f', 'x', 'true']).status === 0 ? false : 'GNU time is not installed';
 const timed = '/usr/bin/time -f "peak %M" "$P"';
 const peakOf = (err) => Number(/^peak (\d+)$/m.exec(err)?.[1]);
 

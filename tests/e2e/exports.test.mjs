@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { directory, file, has, root, run } from './harness.mjs';
+import { directory, file, missing, root, run } from './harness.mjs';
 
 const corpora = process.env.PARLEY_CORPORA ?? join(root, '..', 'shared', 'corpora');
 const naughtyPath = join(corpora, 'blns', 'blns.json');
@@ -135,14 +135,14 @@ const requests = bodies.map((body) => run(['convert', '--to', 'curl', '-'], {
   input: JSON.stringify({ protocol: 'structured-chat', messages: [{ id: '1', ...body.messages[0] }] }) }).out);
 
 for (const shell of ['bash', 'dash', 'zsh']) {
-  test(`${shell} gives claude the exact bytes`, { skip: !has(shell) }, () => {
+  test(`${shell} gives claude the exact bytes`, { skip: missing(shell) }, () => {
     const calls = callsIn(shell, lines.join(''));
     assert.equal(calls.length, texts.length);
     texts.forEach((text, i) => assert.deepEqual(calls[i],
       ['-p', '--model=claude-x', ...(text ? [`--system-prompt=${text}`] : []), '--', text]));
   });
 
-  test(`${shell} gives curl the exact bytes`, { skip: !has(shell) }, () => {
+  test(`${shell} gives curl the exact bytes`, { skip: missing(shell) }, () => {
     const calls = callsIn(shell, requests.join(''));
     assert.equal(calls.length, texts.length);
     calls.forEach((call, i) => {

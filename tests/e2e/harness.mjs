@@ -37,6 +37,12 @@ export function has(program) {
   return spawnSync('sh', ['-c', 'command -v "$0"', program]).status === 0;
 }
 
+// Why a test that needs a program is skipped, or false.
+export const missing = (program) => !has(program) && `${program} is not installed`;
+
+// GNU time, which tells the peak of memory.
+export const noTime = !(has('time') && spawnSync('/usr/bin/time', ['-f', 'x', 'true']).status === 0) && 'GNU time is not installed';
+
 // A directory of its own for a test file, gone at the end.
 const made = mkdtempSync(join(tmpdir(), 'parley-e2e-'));
 after(() => rmSync(made, { recursive: true, force: true }));

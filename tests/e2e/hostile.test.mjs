@@ -1,9 +1,8 @@
 // Bad input: a clear error with its position, exit 3, little memory, no crash.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import test from 'node:test';
-import { file, has, run, shell } from './harness.mjs';
+import { file, noTime, run, shell } from './harness.mjs';
 
 const bytes = (...parts) => Buffer.concat(parts.map((part) => Buffer.from(part)));
 
@@ -60,7 +59,6 @@ function measure(line) {
   return { code, out, err, peak };
 }
 
-const noTime = has('time') && spawnSync('/usr/bin/time', ['-f', 'x', 'true']).status === 0 ? false : 'GNU time is not installed';
 const timed = '/usr/bin/time -f "peak %M" "$P"';
 
 test('a number of 64 MB in a file is refused in little memory', { skip: noTime }, () => {

@@ -4,13 +4,12 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { directory, examples, file, has, parley, root, run, shell } from './harness.mjs';
+import { directory, examples, file, missing, parley, root, run, shell } from './harness.mjs';
 
 // The program's own names for its commands and schemas.
 const commands = [...run([]).out.matchAll(/^ {2}([a-z]+) {2,}[A-Z]/gm)].map((match) => match[1]);
 const schemas = run(['validate', '--help']).out.match(/^ {2}--as NAME {2}\((.+)\)$/m)[1].split(/, | or /);
 
-const missing = (program) => (has(program) ? false : `${program} is not installed`);
 
 test('the manual page is without fault', { skip: missing('mandoc') }, () => {
   const { code, out } = shell('"$P" help --man | mandoc -Tlint -Werror');

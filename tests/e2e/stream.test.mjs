@@ -1,9 +1,8 @@
 // parley stream on bad input: whatever breaks, the target is told in its own words, all that came
 // before has been passed on, the exit code is 3, and memory stays bounded.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import test from 'node:test';
-import { has, run, shell } from './harness.mjs';
+import { noTime, run, shell } from './harness.mjs';
 
 const dialects = ['openai-chat', 'openai-responses', 'anthropic', 'gemini', 'patches'];
 const chunk = (delta, finish = null) => `data: ${JSON.stringify({
@@ -104,7 +103,6 @@ test('a call that is cut does not take the words behind it along', () => {
   }
 });
 
-const noTime = has('time') && spawnSync('/usr/bin/time', ['-f', 'x', 'true']).status === 0 ? false : 'GNU time is not installed';
 
 for (const [from, to] of pairs) {
   test(`${from} > ${to}: a line of 100 MB ends in an error, in bounded memory`, { skip: noTime }, () => {

@@ -38,6 +38,17 @@ enum pl_status pl_fail(struct pl_error *err, enum pl_status status, const char *
     return status;
 }
 
+void pl_error_point(struct pl_error *err, const char *format, ...)
+{
+    if (!err)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->pointer, sizeof err->pointer, format, args);
+    va_end(args);
+    err->has_position = true;
+}
+
 void pl_error_locate(struct pl_error *err, struct pl_str text, size_t offset)
 {
     if (!err)

@@ -59,6 +59,11 @@ struct pl_error {
 enum pl_status pl_fail(struct pl_error *err, enum pl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Says which member of what was sent *err (which may be NULL) is about, where nothing is known of
+ * lines and columns. */
+void pl_error_point(struct pl_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Sets offset, line and column of *err (which may be NULL) from a byte offset into `text`. */
 void pl_error_locate(struct pl_error *err, struct pl_str text, size_t offset);
 

@@ -66,6 +66,10 @@ struct pl_json_opts {
     enum pl_cpu cpu;
 };
 
+/* For what this program wrote itself: a document of the usual limits stands in it a few levels
+ * down, and there may be many of them. Depth 128, as many nodes as there can be. */
+extern const struct pl_json_opts pl_json_own;
+
 /* Text longer than this is refused: offsets are 32 bits wide. */
 #define PL_JSON_MAX_BYTES 0xFFFFFF00u
 

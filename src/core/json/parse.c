@@ -55,6 +55,8 @@ struct parser {
             return tried;                                                                          \
     } while (0)
 
+const struct pl_json_opts pl_json_own = {.max_depth = 2 * DEFAULT_DEPTH, .max_nodes = MOST_NODES};
+
 static struct pl_json_opts with_defaults(const struct pl_json_opts *given)
 {
     struct pl_json_opts opts = given ? *given : (struct pl_json_opts){0};

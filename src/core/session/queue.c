@@ -114,9 +114,8 @@ static enum pl_status read_text(struct pl_arena *arena, const struct pl_json_doc
 enum pl_status pl_queued_read(const struct pl_queued *queued, struct pl_arena *arena,
                               struct pl_said *ret_said)
 {
-    const struct pl_json_opts opts = {.max_depth = 128};
     struct pl_json_doc doc;
-    enum pl_status status = pl_json_parse(arena, queued->body, &opts, &doc, NULL);
+    enum pl_status status = pl_json_parse(arena, queued->body, &pl_json_own, &doc, NULL);
     if (status != PL_OK)
         return status == PL_NOMEM ? status : PL_INVALID;
     const struct pl_json_node *message = pl_json_get(&doc, doc.root, PL_STR("message"));

@@ -22,9 +22,6 @@
 #include "json/number.h"
 #include "json/text.h"
 
-/* Deeper than any event may be: an event's JSON stands a few levels down in a body. */
-static const struct pl_json_opts body_opts = {.max_depth = 128};
-
 /* --- to ---------------------------------------------------------------------------------------
  */
 
@@ -417,7 +414,7 @@ enum pl_status pl_turn_from_row(struct pl_turn *turn, const struct pl_turn_row *
                                   ? pl_turn_keep(turn, row->client_message_id)
                                   : (struct pl_str){0};
     set_id(&r, &turn->id, row->turn_id);
-    enum pl_status status = pl_json_parse(&arena, row->body, &body_opts, &r.doc, err);
+    enum pl_status status = pl_json_parse(&arena, row->body, &pl_json_own, &r.doc, err);
     if (status != PL_OK)
         return status;
     read_body(&r);

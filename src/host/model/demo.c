@@ -183,7 +183,7 @@ static enum pl_status read_asked(struct pl_arena *arena, struct pl_str turns, st
                                  struct pl_error *err)
 {
     struct pl_json_doc doc;
-    enum pl_status status = pl_json_parse(arena, turns, NULL, &doc, err);
+    enum pl_status status = pl_json_parse(arena, turns, &pl_json_own, &doc, err);
     if (status != PL_OK)
         return status;
     struct pl_buf text PL_CLEANUP_BUF;

@@ -296,9 +296,7 @@ static enum pl_status read_turns(struct replay_call *call, struct pl_str given,
     struct pl_str text = pl_arena_dup(&call->paced.arena, given);
     if (!text.ptr)
         return PL_NOMEM;
-    enum pl_status status =
-        pl_json_parse(&call->paced.arena, text,
-                      &(struct pl_json_opts){.max_depth = 128, .max_nodes = 16000000}, &doc, err);
+    enum pl_status status = pl_json_parse(&call->paced.arena, text, &pl_json_own, &doc, err);
     if (status != PL_OK)
         return status;
     if (pl_json_kind(doc.root) != PL_JSON_ARRAY)

@@ -20,6 +20,15 @@ void pl_exchange_position(struct pl_exchange *x, const struct pl_ask *ask)
                        (long long)ask->position);
 }
 
+void pl_exchange_answer(struct pl_exchange *x, struct pl_ask *ask)
+{
+    x->status = x->route->status;
+    pl_exchange_position(x, ask);
+    pl_buf_add(&x->reply, pl_buf_str(&ask->reply));
+    pl_ask_deinit(ask);
+    pl_exchange_finish(x);
+}
+
 static void on_answer(struct pl_ask *ask)
 {
     struct asking *asking = PL_CONTAINER_OF(ask, struct asking, ask);
@@ -34,14 +43,10 @@ static void on_answer(struct pl_ask *ask)
         pl_exchange_finish(x);
         return;
     }
-    if (asking->then) {
+    if (asking->then)
         asking->then(x, ask);
-        return;
-    }
-    pl_exchange_position(x, ask);
-    pl_buf_add(&x->reply, pl_buf_str(&ask->reply));
-    pl_ask_deinit(ask);
-    pl_exchange_finish(x);
+    else
+        pl_exchange_answer(x, ask);
 }
 
 void pl_ask_claim(struct pl_ask *ask, struct pl_batch *batch)
@@ -70,15 +75,19 @@ struct pl_ask *pl_exchange_ask(struct pl_exchange *x, enum pl_ask_kind kind,
     return &asking->ask;
 }
 
+void pl_exchange_look(struct pl_exchange *x,
+                      void (*then)(struct pl_exchange *x, struct pl_ask *ask))
+{
+    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_LOOK, x->args[0], then);
+    if (ask)
+        pl_ask_send(ask);
+}
+
 static void created(struct pl_exchange *x, struct pl_ask *ask)
 {
-    x->status = 201;
     pl_exchange_header(x, "Location", "/api/sessions/%.*s", PL_STR_ARG(ask->session_id));
     (void)pl_exchange_etag(x, ask->version);
-    pl_exchange_position(x, ask);
-    pl_buf_add(&x->reply, pl_buf_str(&ask->reply));
-    pl_ask_deinit(ask);
-    pl_exchange_finish(x);
+    pl_exchange_answer(x, ask);
 }
 
 struct pl_ask *pl_exchange_ask_create(struct pl_exchange *x)

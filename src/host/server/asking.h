@@ -17,6 +17,14 @@ struct pl_ask *pl_exchange_ask(struct pl_exchange *x, enum pl_ask_kind kind,
  * to be filled in before it is sent. NULL as above. */
 struct pl_ask *pl_exchange_ask_create(struct pl_exchange *x);
 
+/* Asks for a look at the session the route names, then `then`. Most routes begin so, because it
+ * also says whose the session is. */
+void pl_exchange_look(struct pl_exchange *x,
+                      void (*then)(struct pl_exchange *x, struct pl_ask *ask));
+
+/* Finishes with the ask's reply and position, and the status of the route's line; frees the ask. */
+void pl_exchange_answer(struct pl_exchange *x, struct pl_ask *ask);
+
 /* The exchange of an ask made here. */
 struct pl_exchange *pl_ask_exchange(struct pl_ask *ask);
 

@@ -165,13 +165,6 @@ void pl_driver_look(struct pl_driver *driver, struct pl_ask *ask)
     pl_driver_answer_in_line(driver, ask);
 }
 
-static void handle_turn(struct pl_driver *driver, struct pl_ask *ask)
-{
-    if (!pl_session_write_turn(driver->session, ask->event.model.turn_id, &ask->reply))
-        ask->problem = PL_PROBLEM_NOT_FOUND;
-    pl_driver_answer_in_line(driver, ask);
-}
-
 /* --- deleting -------------------------------------------------------------------------------- */
 
 /* Stopped first, so that whatever is at work ends; then gone. What comes behind it waits and finds
@@ -304,8 +297,9 @@ static bool needs_look_up(const struct pl_ask *ask)
 static void handle(struct pl_driver *driver, struct pl_ask *ask)
 {
     static void (*const handlers[])(struct pl_driver *, struct pl_ask *) = {
-        [PL_ASK_EVENT] = handle_event,   [PL_ASK_LOOK] = pl_driver_look,
-        [PL_ASK_TURN] = handle_turn,     [PL_ASK_SUBSCRIBE] = pl_driver_subscribe,
+        [PL_ASK_EVENT] = handle_event,
+        [PL_ASK_LOOK] = pl_driver_look,
+        [PL_ASK_SUBSCRIBE] = pl_driver_subscribe,
         [PL_ASK_DELETE] = handle_delete,
     };
     const struct pl_session_record *record = pl_session_record(driver->session);
@@ -370,7 +364,7 @@ static void say_all(struct pl_driver *driver, struct pl_ask *ask, struct pl_batc
 
 bool pl_driver_put_back(struct pl_driver *driver, struct pl_ask *ask)
 {
-    if (ask->kind != PL_ASK_LOOK && ask->kind != PL_ASK_TURN && ask->kind != PL_ASK_SUBSCRIBE)
+    if (ask->kind != PL_ASK_LOOK && ask->kind != PL_ASK_SUBSCRIBE)
         return false;
     pl_buf_clear(&ask->reply);
     ask->problem = PL_PROBLEM_COUNT;

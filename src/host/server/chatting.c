@@ -32,10 +32,7 @@ enum pl_status pl_member_text(struct pl_arena *arena, const struct pl_json_doc *
 static enum pl_status fail_at(struct pl_error *err, const char *name, const char *says)
 {
     enum pl_status status = pl_fail(err, PL_INVALID, "%s", says);
-    if (err) {
-        snprintf(err->pointer, sizeof err->pointer, "/%s", name);
-        err->has_position = true;
-    }
+    pl_error_point(err, "/%s", name);
     return status;
 }
 

@@ -65,7 +65,8 @@ enum pl_status pl_copying_add_document(struct pl_copying *copying, struct pl_are
                                        struct pl_str turns, struct pl_error *err)
 {
     struct pl_json_doc doc;
-    struct pl_json_opts opts = {.max_nodes = 16000000, .refuses_nul = true};
+    struct pl_json_opts opts = pl_json_own;
+    opts.refuses_nul = true;
     enum pl_status status = pl_json_parse(arena, turns, &opts, &doc, err);
     if (status != PL_OK)
         return status;

@@ -13,8 +13,6 @@ enum pl_ask_kind {
                       Session after all that */
     PL_ASK_EVENT,  /* any event a user may send; reply: out.reply */
     PL_ASK_LOOK,   /* reply: {"session":…,"open_turns":[…],"questions":[…],"queue":[…]} */
-    PL_ASK_TURN,   /* event.model.turn_id; reply: the open turn's projection; NOT_FOUND: look in
-                      the store */
     PL_ASK_SUBSCRIBE, /* since, subscription; reply: as LOOK, or a replay */
     PL_ASK_DELETE,    /* stops it, deletes it, tells its listeners */
 };
@@ -57,9 +55,8 @@ struct pl_ask {
     struct pl_error err;
     struct pl_buf reply; /* JSON; owned by the ask */
     int64_t epoch, position, version;
-    int64_t next_entry; /* turns with a lower sequence, except the open ones, are in the store */
-    struct pl_driver *driver; /* the driver's */
-    struct pl_ask *next;      /* the driver's */
+    int64_t next_entry;  /* turns with a lower sequence, except the open ones, are in the store */
+    struct pl_ask *next; /* the driver's */
 };
 
 void pl_ask_init(struct pl_ask *ask, enum pl_ask_kind kind, struct pl_shard *home,

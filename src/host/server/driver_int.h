@@ -19,11 +19,10 @@
 #include "server/driver.h"
 #include "server/history.h"
 
-#define PL_DRIVER_IDLE_MS    60000 /* a quiet session nobody listens to leaves the memory */
-#define PL_DRIVER_RETRY_MS   1000  /* between attempts to settle what a failed commit left */
-#define PL_RUN_MAX_MS        (30 * 60 * 1000)
-#define PL_MAX_RUNNING       64   /* turns of one user at work at once */
-#define PL_CONTEXT_MAX_TURNS 1000 /* of one loop, newest, sent to a model */
+#define PL_DRIVER_IDLE_MS  60000 /* a quiet session nobody listens to leaves the memory */
+#define PL_DRIVER_RETRY_MS 1000  /* between attempts to settle what a failed commit left */
+#define PL_RUN_MAX_MS      (30 * 60 * 1000)
+#define PL_MAX_RUNNING     64 /* turns of one user at work at once */
 
 struct pl_drivers {
     struct pl_shard *shard; /* borrowed */
@@ -108,6 +107,10 @@ struct pl_batch *pl_line_batch(struct pl_driver *driver);
 /* What was applied cannot be kept: everybody waiting is told, and the state is forgotten. */
 void pl_driver_break(struct pl_driver *driver, enum pl_problem problem, const struct pl_error *err);
 void pl_pending_destroy(struct pl_pending *pending);
+
+/* An effect with its strings in the arena; false when out of memory. */
+bool pl_effect_copy(struct pl_arena *arena, const struct pl_session_effect *effect,
+                    struct pl_session_effect *ret_copy);
 
 /* --- asks.c */
 void pl_driver_answer(struct pl_ask *ask);

@@ -5,6 +5,7 @@
 #include "server/context.h"
 #include "server/replay.h"
 #include "server/run_int.h"
+#include "server/summary.h"
 
 /* --- life ------------------------------------------------------------------------------------ */
 
@@ -50,21 +51,12 @@ static struct pl_run *create(struct pl_driver *driver, const struct pl_session_e
     if (!run)
         return NULL;
     struct pl_shard *shard = driver->drivers->shard;
-    *run = (struct pl_run){.server = shard->server, .loop = shard->loop, .effect = *effect};
+    *run = (struct pl_run){.server = shard->server, .loop = shard->loop};
     run->started_ms = pl_loop_now_ms(shard->loop);
     pl_arena_init(&run->arena, 0);
     pl_buf_init(&run->text, 0);
     run->session_id = pl_arena_dup(&run->arena, driver->link.key);
-    struct pl_str *strings[] = {&run->effect.loop_id,   &run->effect.turn_id,
-                                &run->effect.model,     &run->effect.compaction_id,
-                                &run->effect.trigger,   &run->effect.tool_call_id,
-                                &run->effect.tool_name, &run->effect.arguments};
-    bool is_whole = run->session_id.ptr;
-    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
-        struct pl_str copy = pl_arena_dup(&run->arena, *strings[i]);
-        is_whole = is_whole && (copy.ptr || !strings[i]->len);
-        *strings[i] = copy;
-    }
+    bool is_whole = run->session_id.ptr && pl_effect_copy(&run->arena, effect, &run->effect);
     if (!is_whole) {
         destroy(run);
         return NULL;
@@ -252,65 +244,6 @@ void pl_run_fail_tool(struct pl_run *run, const char *message)
 
 /* --- summaries ------------------------------------------------------------------------------- */
 
-#define SUMMARY_PER_TURN 160
-#define SUMMARY_MAX      8000
-
-static enum pl_status add_first_words(struct pl_arena *arena, const struct pl_json_doc *doc,
-                                      const struct pl_json_node *turn, struct pl_buf *to)
-{
-    const struct pl_json_node *role = pl_json_get(doc, turn, PL_STR("role"));
-    const struct pl_json_node *blocks = pl_json_get(doc, turn, PL_STR("blocks"));
-    for (const struct pl_json_node *b = blocks ? pl_json_first(blocks) : NULL;
-         b && b < pl_json_end(blocks); b = pl_json_next(b)) {
-        const struct pl_json_node *type = pl_json_get(doc, b, PL_STR("type"));
-        const struct pl_json_node *content = pl_json_get(doc, b, PL_STR("content"));
-        if (!type || !content || !pl_json_text_is(doc, type, PL_STR("text")) ||
-            pl_json_kind(content) != PL_JSON_STRING)
-            continue;
-        struct pl_str text;
-        enum pl_status status = pl_json_text(arena, doc, content, &text);
-        if (status != PL_OK)
-            return status;
-        size_t n = text.len < SUMMARY_PER_TURN ? text.len : SUMMARY_PER_TURN;
-        while (n < text.len && n && ((unsigned char)text.ptr[n] & 0xC0) == 0x80)
-            n--;
-        pl_buf_adds(to, "\n- ");
-        pl_buf_add(to, pl_json_raw(doc, role));
-        pl_buf_adds(to, ": ");
-        pl_buf_add(to, pl_str_slice(text, 0, n));
-        if (n < text.len)
-            pl_buf_adds(to, "…");
-        break;
-    }
-    return to->status;
-}
-
-/* What was said, in the first words of each turn; the newest are kept when it gets long. */
-static enum pl_status summarise(struct pl_run *run, struct pl_str context, struct pl_buf *to)
-{
-    struct pl_json_doc doc;
-    enum pl_status status = pl_json_parse(&run->arena, context, NULL, &doc, &run->err);
-    if (status != PL_OK)
-        return status;
-    struct pl_buf lines PL_CLEANUP_BUF;
-    pl_buf_init(&lines, 0);
-    for (const struct pl_json_node *turn = pl_json_first(doc.root);
-         turn < pl_json_end(doc.root) && status == PL_OK; turn = pl_json_next(turn))
-        status = add_first_words(&run->arena, &doc, turn, &lines);
-    if (status != PL_OK)
-        return status;
-    struct pl_str said = pl_buf_str(&lines);
-    while (said.len > SUMMARY_MAX) {
-        const char *next = memchr(said.ptr + 1, '\n', said.len - 1);
-        if (!next)
-            break;
-        said = pl_str_slice(said, (size_t)(next - said.ptr), said.len);
-    }
-    pl_buf_addf(to, "What was said before, in short (%lld turns):", (long long)run->n_turns);
-    pl_buf_add(to, said);
-    return to->status;
-}
-
 static int64_t count_tokens(struct pl_run *run, struct pl_str turns)
 {
     struct pl_counted counted;
@@ -329,7 +262,8 @@ static void summary_run(struct pl_job *job)
     pl_buf_init(&summary, 0);
     pl_buf_init(&as_turn, 0);
     run->tokens_before = count_tokens(run, pl_buf_str(&run->text));
-    run->status = summarise(run, pl_buf_str(&run->text), &summary);
+    run->status =
+        pl_summary_write(&run->arena, pl_buf_str(&run->text), run->n_turns, &summary, &run->err);
     if (run->status != PL_OK)
         return;
     pl_buf_adds(&as_turn, "[{\"id\":\"entry_0\",\"turn_id\":\"turn_0\",\"role\":\"system\","

@@ -82,7 +82,6 @@ static void beat(struct pl_live *live)
 }
 
 static const struct pl_live_kind kind = {
-    .is_sse = true,
     .on_subscribed = on_subscribed,
     .on_refused = on_refused,
     .beat = beat,
@@ -133,10 +132,11 @@ void pl_events_open(struct pl_exchange *x, struct pl_str session_id)
     bool is_whole = pl_str_eq(pl_target_param(&x->target, "content"), PL_STR("always"));
     struct pl_shard *shard = x->shard;
     struct sse_live *sse = pl_mem_alloc(1, sizeof *sse);
-    struct pl_live keep = {0};
+    char *who = pl_live_who(&x->caller);
     char id[64];
-    if (!sse || session_id.len >= sizeof id || !pl_live_set_caller(&keep, &x->caller)) {
+    if (!sse || !who || session_id.len >= sizeof id) {
         pl_mem_free(sse);
+        pl_mem_free(who);
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "There is no memory for this.");
         pl_exchange_finish(x);
         return;
@@ -147,13 +147,13 @@ void pl_events_open(struct pl_exchange *x, struct pl_str session_id)
     pl_buf_init(&rest, 0);
     struct pl_conn *conn = pl_exchange_take_conn(x, PL_STR(response_head), &rest);
     if (!conn) {
-        pl_mem_free(keep.who);
+        pl_mem_free(who);
         pl_mem_free(sse);
         return;
     }
     *sse = (struct sse_live){0};
     pl_live_init(&sse->live, &kind, shard, conn);
-    sse->live.who = keep.who;
+    sse->live.who = who;
     pl_conn_switch(conn, &conn_ops, &sse->live);
     if (!pl_live_subscribe(&sse->live, (struct pl_str){id, session_id.len},
                            is_whole ? PL_LANE_SSE_WHOLE : PL_LANE_SSE, since))

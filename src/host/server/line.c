@@ -71,6 +71,23 @@ static bool has_durable_frame(const struct pl_session_out *out)
     return false;
 }
 
+bool pl_effect_copy(struct pl_arena *arena, const struct pl_session_effect *effect,
+                    struct pl_session_effect *ret_copy)
+{
+    struct pl_session_effect copy = *effect;
+    struct pl_str *strings[] = {&copy.loop_id,       &copy.turn_id,  &copy.model,
+                                &copy.compaction_id, &copy.trigger,  &copy.tool_call_id,
+                                &copy.tool_name,     &copy.arguments};
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
+        struct pl_str kept = pl_arena_dup(arena, *strings[i]);
+        if (!kept.ptr && strings[i]->len)
+            return false;
+        *strings[i] = kept;
+    }
+    *ret_copy = copy;
+    return true;
+}
+
 static bool keep_effects(struct pl_pending *pending, const struct pl_session_out *out)
 {
     if (!out->effects.len)
@@ -78,19 +95,10 @@ static bool keep_effects(struct pl_pending *pending, const struct pl_session_out
     pending->effects = pl_arena_alloc(&pending->arena, out->effects.len, sizeof *pending->effects);
     if (!pending->effects)
         return false;
-    for (size_t i = 0; i < out->effects.len; i++) {
-        struct pl_session_effect effect = out->effects.ptr[i];
-        struct pl_str *strings[] = {&effect.loop_id,       &effect.turn_id,  &effect.model,
-                                    &effect.compaction_id, &effect.trigger,  &effect.tool_call_id,
-                                    &effect.tool_name,     &effect.arguments};
-        for (size_t s = 0; s < sizeof strings / sizeof *strings; s++) {
-            struct pl_str copy = pl_arena_dup(&pending->arena, *strings[s]);
-            if (!copy.ptr && strings[s]->len)
-                return false;
-            *strings[s] = copy;
-        }
-        pending->effects[pending->n_effects++] = effect;
-    }
+    for (size_t i = 0; i < out->effects.len; i++)
+        if (!pl_effect_copy(&pending->arena, &out->effects.ptr[i],
+                            &pending->effects[pending->n_effects++]))
+            return false;
     return true;
 }
 

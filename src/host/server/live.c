@@ -44,20 +44,18 @@ void pl_live_deinit(struct pl_live *live)
     pl_metric_add(&live->shard->metrics, PL_METRIC_http_connections, -1);
 }
 
-bool pl_live_set_caller(struct pl_live *live, const struct pl_caller *caller)
+char *pl_live_who(const struct pl_caller *caller)
 {
     char *who = pl_mem_alloc(caller->user_id.len + caller->key_id.len + 2, 1);
     if (!who)
-        return false;
+        return NULL;
     memcpy(who, caller->user_id.ptr, caller->user_id.len);
     who[caller->user_id.len] = '\0';
     char *key = who + caller->user_id.len + 1;
     if (caller->key_id.len)
         memcpy(key, caller->key_id.ptr, caller->key_id.len);
     key[caller->key_id.len] = '\0';
-    pl_mem_free(live->who);
-    live->who = who;
-    return true;
+    return who;
 }
 
 struct pl_str pl_live_user(const struct pl_live *live)

@@ -58,7 +58,6 @@ struct pl_subscription {
 };
 
 struct pl_live_kind {
-    bool is_sse;
     void (*on_subscribed)(struct pl_live *live, struct pl_subscription *sub,
                           const struct pl_ask *ask, const char *mode);
     void (*on_refused)(struct pl_live *live, struct pl_subscription *sub, const struct pl_ask *ask);
@@ -91,7 +90,8 @@ void pl_live_init(struct pl_live *live, const struct pl_live_kind *kind, struct 
 /* Leaves everything and closes the connection; the owner frees the struct at the end of the turn.
  */
 void pl_live_deinit(struct pl_live *live);
-bool pl_live_set_caller(struct pl_live *live, const struct pl_caller *caller);
+/* What `who` holds for a caller; NULL when out of memory. */
+char *pl_live_who(const struct pl_caller *caller);
 struct pl_str pl_live_user(const struct pl_live *live);
 struct pl_str pl_live_key(const struct pl_live *live);
 

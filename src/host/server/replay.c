@@ -26,10 +26,7 @@ enum pl_status pl_replay_check(struct pl_store *store, struct pl_arena *arena,
                      "There is no model %.*s: it would play a session of yours, and there is none "
                      "with this id.",
                      PL_STR_ARG(model));
-    if (err) {
-        snprintf(err->pointer, sizeof err->pointer, "/model");
-        err->has_position = true;
-    }
+    pl_error_point(err, "/model");
     return status;
 }
 
@@ -45,9 +42,7 @@ static enum pl_status whose_turn(const struct pl_turn_row *row, enum whose *ret_
     *ret_whose = WHOSE_OTHER;
     if (row->is_compaction)
         return PL_OK;
-    enum pl_status status =
-        pl_json_parse(&arena, row->body,
-                      &(struct pl_json_opts){.max_depth = 128, .max_nodes = 16000000}, &doc, NULL);
+    enum pl_status status = pl_json_parse(&arena, row->body, &pl_json_own, &doc, NULL);
     if (status != PL_OK)
         return status;
     const struct pl_json_node *role = pl_json_get(&doc, doc.root, PL_STR("role"));
@@ -210,9 +205,7 @@ static enum pl_status write_message(const struct pl_turn_row *row, struct pl_buf
     struct pl_json_doc doc;
     enum pl_status status = pl_turn_row_write(row, &projection);
     if (status == PL_OK)
-        status = pl_json_parse(&arena, pl_buf_str(&projection),
-                               &(struct pl_json_opts){.max_depth = 128, .max_nodes = 16000000},
-                               &doc, NULL);
+        status = pl_json_parse(&arena, pl_buf_str(&projection), &pl_json_own, &doc, NULL);
     if (status != PL_OK)
         return status;
     const struct pl_json_node *blocks = pl_json_get(&doc, doc.root, PL_STR("blocks"));

@@ -181,8 +181,8 @@ static bool read_number(struct pl_exchange *x, const char *name, uint64_t least,
     struct pl_str rest = text;
     uint64_t value = otherwise;
     if (text.ptr && (!take_number(&rest, &value) || rest.len || value < least || value > most)) {
-        struct pl_error err = {.has_position = true};
-        snprintf(err.pointer, sizeof err.pointer, "/%s", name);
+        struct pl_error err = {0};
+        pl_error_point(&err, "/%s", name);
         snprintf(err.message, sizeof err.message, "is a whole number from %llu to %llu",
                  (unsigned long long)least, (unsigned long long)most);
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err,

@@ -290,11 +290,9 @@ void pl_socket_open(struct pl_exchange *x)
                 PL_WS_ACCEPT_SIZE, accept,
                 has_protocol ? "Sec-WebSocket-Protocol: parley.v1\r\n" : "");
     struct pl_shard *shard = x->shard;
-    char *who = NULL;
-    struct pl_live keep = {0};
-    bool is_ready =
-        head.status == PL_OK && (!x->caller.user_id.len || pl_live_set_caller(&keep, &x->caller));
-    who = keep.who;
+    bool is_known = x->caller.user_id.len;
+    char *who = is_known ? pl_live_who(&x->caller) : NULL;
+    bool is_ready = head.status == PL_OK && (who || !is_known);
     struct pl_conn *conn = is_ready ? pl_exchange_take_conn(x, pl_buf_str(&head), &rest) : NULL;
     if (!conn) {
         pl_mem_free(who);

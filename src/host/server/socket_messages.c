@@ -95,7 +95,8 @@ static void on_auth(struct pl_ws_live *ws, const struct message *m)
                           live->who ? "authenticated already" : "the key or ticket is not valid");
         return;
     }
-    if (!pl_live_set_caller(live, &caller)) {
+    live->who = pl_live_who(&caller);
+    if (!live->who) {
         live->kind->close(live, PL_WS_CLOSE_INTERNAL, "out of memory");
         return;
     }
@@ -279,9 +280,7 @@ static void send_event(struct pl_ws_live *ws, const struct message *m, read_even
     if (status == PL_OK && !sending->ask.session_id.len)
         status = pl_fail(&err, PL_INVALID, "A session_id is missing.");
     if (status != PL_OK) {
-        refuse(&ws->live, m->id,
-               status == PL_INVALID ? PL_PROBLEM_INVALID_REQUEST : pl_problem_of(status), &err,
-               NULL);
+        refuse(&ws->live, m->id, pl_problem_of(status), &err, NULL);
         sending_destroy(sending);
         return;
     }

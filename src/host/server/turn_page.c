@@ -7,8 +7,7 @@ enum pl_status pl_look_read(struct pl_arena *arena, struct pl_str reply, int64_t
                             struct pl_look *ret_look, struct pl_error *err)
 {
     struct pl_look look = {.position = position};
-    struct pl_json_opts opts = {.max_nodes = 16000000, .max_depth = 128};
-    enum pl_status status = pl_json_parse(arena, reply, &opts, &look.doc, err);
+    enum pl_status status = pl_json_parse(arena, reply, &pl_json_own, &look.doc, err);
     if (status == PL_OK)
         *ret_look = look;
     return status;

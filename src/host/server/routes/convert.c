@@ -40,8 +40,8 @@ static struct pl_str trimmed(struct pl_str text)
 /* A member that must name something, and does not. */
 static void fail_name(struct pl_exchange *x, const char *member, struct pl_str name)
 {
-    struct pl_error err = {.has_position = true};
-    snprintf(err.pointer, sizeof err.pointer, "/%s", member);
+    struct pl_error err = {0};
+    pl_error_point(&err, "/%s", member);
     snprintf(err.message, sizeof err.message, "there is no \"%.*s\"", PL_STR_ARG(name));
     pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, "There is no %s named \"%.*s\".",
                         member, PL_STR_ARG(name));

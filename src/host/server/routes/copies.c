@@ -97,9 +97,7 @@ static void export_looked(struct pl_exchange *x, struct pl_ask *ask)
 
 static void session_export(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_LOOK, x->args[0], export_looked);
-    if (ask)
-        pl_ask_send(ask);
+    pl_exchange_look(x, export_looked);
 }
 
 /* --- import ---------------------------------------------------------------------------------- */
@@ -136,10 +134,7 @@ static void fail_copying(struct pl_exchange *x, struct pl_copying *copying, enum
                          const struct pl_error *err)
 {
     pl_batch_destroy(copying->batch);
-    if (status == PL_INVALID || status == PL_SYNTAX)
-        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, err, NULL);
-    else
-        pl_exchange_fail(x, status, err);
+    pl_exchange_fail(x, status, err);
 }
 
 static void import_work(struct pl_exchange *x)
@@ -234,9 +229,7 @@ static void replay_work(struct pl_exchange *x)
     x->state = plan;
     enum pl_status status =
         plan ? pl_replay_plan(x->shard->server->store, &x->arena, &wish, plan, &err) : PL_NOMEM;
-    if (status == PL_INVALID)
-        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, NULL);
-    else if (status != PL_OK)
+    if (status != PL_OK)
         pl_exchange_fail(x, status, &err);
 }
 
@@ -291,9 +284,7 @@ static void handoff_work(struct pl_exchange *x)
             status = pl_handoff_make(&x->reply, &source.conv, &opts, &err);
         pl_source_close(&source);
     }
-    if (status == PL_INVALID)
-        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, NULL);
-    else if (status != PL_OK)
+    if (status != PL_OK)
         pl_exchange_fail(x, status, &err);
 }
 
@@ -306,9 +297,7 @@ static void handoff_looked(struct pl_exchange *x, struct pl_ask *ask)
 
 static void session_handoff(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_LOOK, x->args[0], handoff_looked);
-    if (ask)
-        pl_ask_send(ask);
+    pl_exchange_look(x, handoff_looked);
 }
 
 /* The packet is the first thing said in the new session, so that whoever goes on has all of it. */
@@ -342,17 +331,13 @@ static void handoff_accept_work(struct pl_exchange *x)
         status = pl_handoff_check(&x->arena, &doc, NULL, pl_body_text(x, "agent"), &reasons, &err);
     if (status == PL_OK && reasons.list.len) {
         const struct pl_handoff_reason *reason = &reasons.list.ptr[0];
-        (void)pl_fail(&err, PL_INVALID, "The handoff is refused: %.*s",
-                      PL_STR_ARG(reason->message));
-        snprintf(err.pointer, sizeof err.pointer, "/packet%.*s", PL_STR_ARG(reason->pointer));
-        status = PL_INVALID;
+        status =
+            pl_fail(&err, PL_INVALID, "The handoff is refused: %.*s", PL_STR_ARG(reason->message));
+        pl_error_point(&err, "/packet%.*s", PL_STR_ARG(reason->pointer));
     }
     pl_handoff_reasons_deinit(&reasons);
     if (status != PL_OK) {
-        if (status == PL_INVALID)
-            pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, NULL);
-        else
-            pl_exchange_fail(x, status, &err);
+        pl_exchange_fail(x, status, &err);
         return;
     }
     struct pl_copying *copying = begin_copying(x);

@@ -22,9 +22,7 @@ static void events_looked(struct pl_exchange *x, struct pl_ask *ask)
 /* Looked at first, so that a session that is not the caller's is a plain 404. */
 static void events_open(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_LOOK, x->args[0], events_looked);
-    if (ask)
-        pl_ask_send(ask);
+    pl_exchange_look(x, events_looked);
 }
 
 static const struct pl_route_param socket_params[] = {

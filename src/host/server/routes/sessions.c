@@ -6,6 +6,7 @@
 #include "server/asking.h"
 #include "server/replay.h"
 #include "server/route.h"
+#include "server/turn_page.h"
 
 /* --- making ---------------------------------------------------------------------------------- */
 
@@ -19,8 +20,7 @@ static bool check_model(struct pl_exchange *x, struct pl_str *model)
         struct pl_error err = {0};
         (void)pl_fail(&err, PL_INVALID, "There is no model %.*s; GET /api/models lists them.",
                       (int)(model->len < 80 ? model->len : 80), model->ptr);
-        snprintf(err.pointer, sizeof err.pointer, "/model");
-        err.has_position = true;
+        pl_error_point(&err, "/model");
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, NULL);
         pl_exchange_finish(x);
         return false;
@@ -55,9 +55,7 @@ static void check_replay(struct pl_exchange *x)
     struct pl_error err = {0};
     enum pl_status status =
         pl_replay_check(x->shard->server->store, &x->arena, x->caller.user_id, *model, &err);
-    if (status == PL_INVALID)
-        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, NULL);
-    else if (status != PL_OK)
+    if (status != PL_OK)
         pl_exchange_fail(x, status, &err);
 }
 
@@ -164,34 +162,28 @@ static void session_list(struct pl_exchange *x)
 
 static void got(struct pl_exchange *x, struct pl_ask *ask)
 {
-    struct pl_json_doc doc;
+    struct pl_look look;
     struct pl_error err = {0};
     pl_exchange_position(x, ask);
     enum pl_status status =
-        pl_json_parse(&x->arena, pl_buf_str(&ask->reply),
-                      &(struct pl_json_opts){.max_nodes = 16000000}, &doc, &err);
+        pl_look_read(&x->arena, pl_buf_str(&ask->reply), ask->position, &look, &err);
     if (status != PL_OK)
         pl_exchange_fail(x, status, &err);
     else if (pl_exchange_etag(x, ask->version))
-        pl_buf_add(&x->reply, pl_json_span(&doc, pl_json_get(&doc, doc.root, PL_STR("session"))));
+        pl_buf_add(&x->reply, pl_look_member(&look, "session"));
     pl_ask_deinit(ask);
     pl_exchange_finish(x);
 }
 
 static void session_get(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_LOOK, x->args[0], got);
-    if (ask)
-        pl_ask_send(ask);
+    pl_exchange_look(x, got);
 }
 
 static void changed(struct pl_exchange *x, struct pl_ask *ask)
 {
     (void)pl_exchange_etag(x, ask->version);
-    pl_exchange_position(x, ask);
-    pl_buf_add(&x->reply, pl_buf_str(&ask->reply));
-    pl_ask_deinit(ask);
-    pl_exchange_finish(x);
+    pl_exchange_answer(x, ask);
 }
 
 static struct pl_ask *begin_change(struct pl_exchange *x)

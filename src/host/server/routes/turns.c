@@ -90,9 +90,7 @@ static void messages_looked(struct pl_exchange *x, struct pl_ask *ask)
 
 static void session_messages(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_LOOK, x->args[0], messages_looked);
-    if (ask)
-        pl_ask_send(ask);
+    pl_exchange_look(x, messages_looked);
 }
 
 static void turn_work(struct pl_exchange *x)
@@ -137,35 +135,21 @@ static void turn_looked(struct pl_exchange *x, struct pl_ask *ask)
 
 static void session_turn_get(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_LOOK, x->args[0], turn_looked);
-    if (ask)
-        pl_ask_send(ask);
+    pl_exchange_look(x, turn_looked);
 }
 
 /* --- chat ------------------------------------------------------------------------------------ */
 
-static void accepted(struct pl_exchange *x, struct pl_ask *ask)
-{
-    x->status = 202;
-    pl_exchange_position(x, ask);
-    pl_buf_add(&x->reply, pl_buf_str(&ask->reply));
-    pl_ask_deinit(ask);
-    pl_exchange_finish(x);
-}
-
 static void session_chat(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_EVENT, x->args[0], accepted);
+    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_EVENT, x->args[0], NULL);
     if (!ask)
         return;
     struct pl_error err = {0};
     enum pl_status status = pl_chat_parse(&x->arena, &x->body, x->body.root, &ask->event, &err);
     if (status != PL_OK) {
         pl_ask_deinit(ask);
-        if (status == PL_INVALID)
-            pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, NULL);
-        else
-            pl_exchange_fail(x, status, &err);
+        pl_exchange_fail(x, status, &err);
         pl_exchange_finish(x);
         return;
     }
@@ -183,7 +167,7 @@ static void session_stop(struct pl_exchange *x)
 
 static void session_compact(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_EVENT, x->args[0], accepted);
+    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_EVENT, x->args[0], NULL);
     if (!ask)
         return;
     ask->event.kind = PL_SE_COMPACT;
@@ -214,9 +198,7 @@ static void questions_looked(struct pl_exchange *x, struct pl_ask *ask)
 
 static void session_questions(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_LOOK, x->args[0], questions_looked);
-    if (ask)
-        pl_ask_send(ask);
+    pl_exchange_look(x, questions_looked);
 }
 
 /* A question that was answered already: the same answer again is fine, another is a conflict. */
@@ -321,9 +303,7 @@ static void context_looked(struct pl_exchange *x, struct pl_ask *ask)
 
 static void session_context(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_LOOK, x->args[0], context_looked);
-    if (ask)
-        pl_ask_send(ask);
+    pl_exchange_look(x, context_looked);
 }
 
 static const struct pl_route_param message_params[] = {
