@@ -9,23 +9,27 @@ its best. Beside the clock stands the processor time of the server: the clock is
 a busy machine the processor time is what can be compared.
 """
 import argparse
+import concurrent.futures
 import contextlib
 import http.client
 import json
 import os
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
 BENCH = pathlib.Path(__file__).resolve().parent
 BUN = BENCH / "node_modules" / "@oven"
 N_READERS, N_IDLE = 1000, 10_000
 N_FRAMES = 500         # of one round: small enough that no queue of a reader runs over
 N_DELTAS = 20_000
+N_KEPT, N_SEARCHES = 10_000, 1000
 ROUNDS = 3
 VERSION_ROUTE = "/api/version"
 
@@ -356,8 +360,84 @@ def appends(build):
         yield line
 
 
+# --- search -----------------------------------------------------------------------------------
+
+def made_up_words(draw):
+    """Words of two languages and how often each is said: the n-th most common 1/n as often as the first."""
+    syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
+    english = ["".join(draw.choices(syllables, k=draw.randrange(2, 5))) for _ in range(4000)]
+    chinese = [chr(draw.randrange(0x4E00, 0x5200)) + chr(draw.randrange(0x4E00, 0x5200)) for _ in range(1000)]
+    return [(words, [1 / (n + 1) for n in range(len(words))]) for words in (english, chinese)]
+
+
+def made_up(draw, languages):
+    """A sentence of both languages, and a question of four words about it."""
+    (english, chinese) = (draw.choices(words, weights, k=12) for words, weights in languages)
+    asked = draw.sample(english, 2) + draw.sample(chinese, 2)
+    return " ".join(english) + "，" + "".join(chinese), " ".join(asked)
+
+
+def searched(build, name, fill, ask):
+    """N_KEPT of something, then N_SEARCHES over one kept connection, one after the other."""
+    draw = random.Random(7)
+    languages = made_up_words(draw)
+    kept = [made_up(draw, languages) for _ in range(N_KEPT)]
+    with parley(build) as server:
+        fill(server, [sentence for sentence, _ in kept])
+        connection = http.client.HTTPConnection("127.0.0.1", server.port)
+        headers = {"content-type": "application/json", "authorization": f"Bearer {server.key}"}
+
+        def search(question):
+            method, path, body = ask(question)
+            cpu, begun = cpu_seconds(server.pid), time.perf_counter()
+            connection.request(method, path, body and json.dumps(body), headers)
+            answer = connection.getresponse()
+            text = answer.read()
+            seconds = time.perf_counter() - begun
+            found = json.loads(text)
+            if answer.status != 200 or not found["items"]:
+                raise RuntimeError(f"{path}: {answer.status}, nothing found for {question}")
+            return seconds * 1000, (cpu_seconds(server.pid) - cpu) * 1000
+
+        questions = [question for _, question in draw.sample(kept, N_SEARCHES)]
+        for question in questions[:50]:
+            search(question)
+        before = settled_bytes(server.pid)
+        clock, cpu = (sorted(times) for times in zip(*map(search, questions)))
+        after = settled_bytes(server.pid)
+    return {"name": name, "impl": "parley", "kept": N_KEPT, "ops": N_SEARCHES,
+            "p50_ms": round(clock[N_SEARCHES // 2], 2), "p99_ms": round(clock[N_SEARCHES * 99 // 100], 2),
+            "cpu_p99_ms": round(cpu[N_SEARCHES * 99 // 100], 2),
+            "cpu_ns_per_op": round(sum(cpu) * 1e6 / N_SEARCHES),
+            "resident_mb_before": round(before / 2**20, 2), "resident_mb_after": round(after / 2**20, 2)}
+
+
+def fill_memories(server, sentences):
+    for at in range(0, len(sentences), 100):
+        create = [{"content": sentence} for sentence in sentences[at:at + 100]]
+        server.ask("POST", "/api/memories/batch", {"create": create})
+
+
+def fill_prompts(server, sentences):
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda sentence: server.ask(
+            "POST", "/api/prompts", {"name": sentence[:40], "content": sentence}), sentences))
+
+
+def memory_search(build):
+    """Memories by words, ranked."""
+    yield searched(build, "memory.search", fill_memories,
+                   lambda question: ("POST", "/api/memories/search", {"query": question}))
+
+
+def prompt_search(build):
+    """Prompts by words, ranked."""
+    yield searched(build, "prompt.search", fill_prompts,
+                   lambda question: ("GET", f"/api/prompts?q={urllib.parse.quote(question)}", None))
+
+
 FIGURES = {"durable-append": appends, "live.fanout": fanout, "live.idle": idle, "start": start,
-           "http.version": requests}
+           "http.version": requests, "memory.search": memory_search, "prompt.search": prompt_search}
 
 
 def measure(build, only=""):
@@ -406,6 +486,8 @@ def rows(lines):
     yield from row("small JSON route, requests/s", "http.version", "per_second", "nginx", 0.7)
     yield from row("small JSON route, processor ns", "http.version", "cpu_ns_per_op", "nginx", None, None,
                    True)
+    yield from row("memory search p99, ms", "memory.search", "p99_ms", "20 ms", 1, 20, True)
+    yield from row("prompt search p99, ms", "prompt.search", "p99_ms", "20 ms", 1, 20, True)
 
 
 def show(table, file):

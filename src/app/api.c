@@ -14,12 +14,6 @@
 
 enum { MAX_KEY_FILE = 4096, MAX_ANSWER = 1 << 30, CALL_MS = 120000, MAX_NODES = 16000000 };
 
-const char *pl_api_option(const struct pl_args *args, enum pl_option_id id)
-{
-    const struct pl_option_use *use = pl_args_find(args, id);
-    return use ? use->values[0] : NULL;
-}
-
 /* --- who is asked ---------------------------------------------------------------------------- */
 
 /* Everything said on the command line goes out as JSON or in a path. */
@@ -139,8 +133,8 @@ enum pl_exit pl_api_open(struct pl_api *api, struct pl_console *console, const s
                          const char *command)
 {
     enum pl_exit code = begin(api, console, args, command);
-    const char *url = pl_api_option(args, PL_OPT_SERVER);
-    const char *key_file = pl_api_option(args, PL_OPT_KEY_FILE);
+    const char *url = pl_args_value(args, PL_OPT_SERVER);
+    const char *key_file = pl_args_value(args, PL_OPT_KEY_FILE);
     /* A data directory that was named is meant, whatever the environment says. */
     if (!url && !pl_args_has(args, PL_OPT_DATA))
         url = getenv("PARLEY_SERVER");
@@ -264,6 +258,19 @@ static void hint(struct pl_api *api, int http_status)
                                       "\"parley key create --name NAME\" makes another.");
 }
 
+enum pl_exit pl_api_refused(struct pl_api *api, int http_status, struct pl_str reply)
+{
+    struct pl_error err = {0};
+    pl_api_problem_read(&api->texts, http_status, reply, &err);
+    if (api->is_json && reply.len) {
+        pl_console_put(api->console, reply);
+        pl_console_puts(api->console, "\n");
+    }
+    enum pl_exit code = pl_console_fail(api->console, NULL, &err);
+    hint(api, http_status);
+    return code;
+}
+
 enum pl_exit pl_api_call(struct pl_api *api, struct pl_http_call *call, const char *path,
                          struct pl_buf *reply)
 {
@@ -274,14 +281,7 @@ enum pl_exit pl_api_call(struct pl_api *api, struct pl_http_call *call, const ch
         return pl_api_fail(api, status, &err);
     if (http_status >= 200 && http_status < 300)
         return PL_EXIT_OK;
-    pl_api_problem_read(&api->texts, http_status, pl_buf_str(reply), &err);
-    if (api->is_json && reply->len) {
-        pl_console_put(api->console, pl_buf_str(reply));
-        pl_console_puts(api->console, "\n");
-    }
-    enum pl_exit code = pl_console_fail(api->console, NULL, &err);
-    hint(api, http_status);
-    return code;
+    return pl_api_refused(api, http_status, pl_buf_str(reply));
 }
 
 enum pl_exit pl_api_ask(struct pl_api *api, const char *method, const char *path,
@@ -369,7 +369,7 @@ int64_t pl_api_int(const struct pl_json_doc *doc, const struct pl_json_node *obj
 void pl_api_out_option(struct pl_json_out *out, const struct pl_args *args, enum pl_option_id id,
                        const char *name)
 {
-    const char *value = pl_api_option(args, id);
+    const char *value = pl_args_value(args, id);
     if (!value)
         return;
     pl_json_out_key(out, name);

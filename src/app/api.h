@@ -53,6 +53,9 @@ enum pl_status pl_api_try(struct pl_api *api, struct pl_http_call *call, const c
 enum pl_exit pl_api_ask(struct pl_api *api, const char *method, const char *path,
                         struct pl_str body, struct pl_json_doc *ret_doc);
 
+/* Says why an answer is not 2xx, and what to do: 1 refused, 4 the service failed. */
+enum pl_exit pl_api_refused(struct pl_api *api, int http_status, struct pl_str reply);
+
 /* Says why a call failed, and what to do. */
 enum pl_exit pl_api_fail(struct pl_api *api, enum pl_status status, struct pl_error *err);
 
@@ -76,8 +79,5 @@ const struct pl_json_node *pl_api_member(const struct pl_json_doc *doc,
 struct pl_json_out;
 void pl_api_out_option(struct pl_json_out *out, const struct pl_args *args, enum pl_option_id id,
                        const char *name);
-
-/* The value of an option; NULL when it was not given. */
-const char *pl_api_option(const struct pl_args *args, enum pl_option_id id);
 
 #endif

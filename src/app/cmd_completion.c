@@ -1,6 +1,6 @@
 /* parley completion bash|zsh|fish: scripts made from the table of commands, so a new option needs
  * no change here. */
-#include "app/commands.h"
+#include "app/verbs.h"
 
 /* In single quotes, for all three shells; zsh also reads brackets and colons in option specs. */
 static void add_quoted(struct pl_buf *to, const char *text, bool is_zsh_spec)
@@ -19,6 +19,12 @@ static void add_choices(struct pl_buf *to, pl_choice_fn *choice)
 {
     for (size_t i = 0; choice(i); i++)
         pl_buf_addf(to, "%s%s", i ? " " : "", choice(i));
+}
+
+static void add_verbs(struct pl_buf *to, const struct pl_verb *verbs)
+{
+    for (const struct pl_verb *verb = verbs; verb->name; verb++)
+        pl_buf_addf(to, "%s%s", verb == verbs ? "" : " ", verb->name);
 }
 
 static size_t n_values(const struct pl_option *option)
@@ -55,6 +61,9 @@ static void add_bash_words(struct pl_buf *to, const struct pl_command *command)
     pl_buf_adds(to, "' operands='");
     if (command->operand_choice)
         add_choices(to, command->operand_choice);
+    pl_buf_adds(to, "' verbs='");
+    if (command->verbs)
+        add_verbs(to, command->verbs);
     pl_buf_addf(to, "' files=%d ;;\n", !command->operand_choice && command->max_operands > 0);
 }
 
@@ -63,7 +72,7 @@ static void add_bash(struct pl_buf *to)
     pl_buf_adds(to, "# bash completion for parley, made by \"parley completion bash\"\n"
                     "_parley()\n{\n"
                     "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-                    "    local cmd=${COMP_WORDS[1]} words='' operands='' files=0\n"
+                    "    local cmd=${COMP_WORDS[1]} words='' operands='' verbs='' files=0\n"
                     "    COMPREPLY=()\n"
                     "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
                     "        COMPREPLY=($(compgen -W '");
@@ -79,7 +88,9 @@ static void add_bash(struct pl_buf *to)
                     "    case $cur in\n"
                     "    -*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
                     "    *)\n"
-                    "        if [ \"$files\" -eq 1 ]; then\n"
+                    "        if [ \"$COMP_CWORD\" -eq 2 ] && [ -n \"$verbs\" ]; then\n"
+                    "            COMPREPLY=($(compgen -W \"$verbs\" -- \"$cur\"))\n"
+                    "        elif [ \"$files\" -eq 1 ]; then\n"
                     "            mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
                     "        else\n"
                     "            COMPREPLY=($(compgen -W \"$operands\" -- \"$cur\"))\n"
@@ -119,6 +130,14 @@ static void add_zsh_command(struct pl_buf *to, const struct pl_command *command)
         pl_buf_adds(to, "        '1:word:(");
         add_choices(to, command->operand_choice);
         pl_buf_adds(to, ")'");
+    } else if (command->verbs) {
+        pl_buf_adds(to, "        '1:what to do:((");
+        for (const struct pl_verb *verb = command->verbs; verb->name; verb++) {
+            pl_buf_addf(to, "%s%s\\:\"", verb == command->verbs ? "" : " ", verb->name);
+            add_quoted(to, verb->says, true);
+            pl_buf_addc(to, '"');
+        }
+        pl_buf_adds(to, "))' \\\n        '*:file:_files'");
     } else {
         pl_buf_adds(to, command->max_operands == 0   ? "        '*: : '"
                         : command->max_operands == 1 ? "        '1:file:_files'"
@@ -192,6 +211,14 @@ static void add_fish(struct pl_buf *to)
                 pl_buf_addc(to, '\'');
             }
             pl_buf_addc(to, '\n');
+        }
+        for (const struct pl_verb *verb = command->verbs; verb && verb->name; verb++) {
+            pl_buf_addf(to,
+                        "complete -c parley -n '__fish_seen_subcommand_from %s; and test (count "
+                        "(commandline -opc)) -eq 2' -f -a %s -d '",
+                        command->name, verb->name);
+            add_quoted(to, verb->says, false);
+            pl_buf_adds(to, "'\n");
         }
         for (const struct pl_option *option = command->options; option->name; option++)
             if (!option->is_hidden)

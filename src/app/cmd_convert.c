@@ -7,17 +7,11 @@
 #include "format/profile.h"
 #include "io/tree.h"
 
-static const char *value_of(const struct pl_args *args, enum pl_option_id id)
-{
-    const struct pl_option_use *use = pl_args_find(args, id);
-    return use ? use->values[0] : NULL;
-}
-
 static enum pl_exit read_options(struct pl_converting *how, const struct pl_args *args)
 {
-    const char *from = value_of(args, PL_OPT_FROM), *to = value_of(args, PL_OPT_TO);
-    const char *kind = value_of(args, PL_OPT_KIND), *mode = value_of(args, PL_OPT_MODE);
-    const char *profile = value_of(args, PL_OPT_PROFILE);
+    const char *from = pl_args_value(args, PL_OPT_FROM), *to = pl_args_value(args, PL_OPT_TO);
+    const char *kind = pl_args_value(args, PL_OPT_KIND), *mode = pl_args_value(args, PL_OPT_MODE);
+    const char *profile = pl_args_value(args, PL_OPT_PROFILE);
     if (!to)
         return pl_usage_fail(how->console, "convert", "into which format? Give --to FORMAT");
     how->import = from ? pl_export_find(pl_str_of(from)) : NULL;
@@ -58,9 +52,9 @@ static enum pl_exit convert_one(const struct pl_converting *how, const struct pl
 {
     struct pl_converting_at at = {
         .in = args->operands.ptr[0],
-        .report = value_of(args, PL_OPT_REPORT),
-        .carry = value_of(args, PL_OPT_CARRY),
-        .with_carry = value_of(args, PL_OPT_WITH_CARRY),
+        .report = pl_args_value(args, PL_OPT_REPORT),
+        .carry = pl_args_value(args, PL_OPT_CARRY),
+        .with_carry = pl_args_value(args, PL_OPT_WITH_CARRY),
         .is_ndjson = pl_converting_is_ndjson(args, args->operands.ptr[0]),
     };
     if (pl_path_is_directory(at.in))

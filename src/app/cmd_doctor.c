@@ -8,6 +8,7 @@
 #include "io/conn.h"
 #include "io/file.h"
 #include "io/machine.h"
+#include "server/zones.h"
 #include "json/write.h"
 
 #include <stdarg.h>
@@ -233,23 +234,32 @@ static void check_installed(struct exam *exam)
 }
 
 /* The first line of tzdata.zi is "# version 2025b". */
+static struct pl_str zone_version(struct exam *exam, const char *zones)
+{
+    PL_CLEANUP_FILE struct pl_file file = {0};
+    PL_CLEANUP_BUF struct pl_buf path;
+    struct pl_str mark = PL_STR("# version ");
+    pl_buf_init(&path, 0);
+    pl_buf_addf(&path, "%s/tzdata.zi", zones);
+    pl_buf_addc(&path, '\0');
+    if (path.status != PL_OK || pl_file_read(path.ptr, 1 << 20, NULL, &file, NULL) != PL_OK ||
+        !pl_str_starts(file.bytes, mark))
+        return (struct pl_str){0};
+    const char *end = memchr(file.bytes.ptr, '\n', file.bytes.len);
+    return pl_arena_dup(
+        &exam->api.texts.arena,
+        pl_str_slice(file.bytes, mark.len, end ? (size_t)(end - file.bytes.ptr) : file.bytes.len));
+}
+
 static void check_zones(struct exam *exam)
 {
-    static const char zones[] = "/usr/share/zoneinfo", list[] = "/usr/share/zoneinfo/tzdata.zi";
-    PL_CLEANUP_FILE struct pl_file file = {0};
-    struct pl_error err = {0};
-    struct pl_str mark = PL_STR("# version "), version = {0};
-    if (pl_file_read(list, 1 << 20, NULL, &file, &err) == PL_OK &&
-        pl_str_starts(file.bytes, mark)) {
-        const char *end = memchr(file.bytes.ptr, '\n', file.bytes.len);
-        version = pl_str_slice(file.bytes, mark.len,
-                               end ? (size_t)(end - file.bytes.ptr) : file.bytes.len);
-    }
+    const char *zones = pl_zones_dir();
+    struct pl_str version = zone_version(exam, zones);
     if (!pl_path_look(zones).is_directory)
-        find(exam, WARNING, "install the package tzdata",
+        find(exam, WARNING, "install the package tzdata, or set PARLEY_TZDIR",
              "there are no time zones in %s; schedules know UTC only", zones);
     else
-        find(exam, FINE, NULL, "time zones are there%s%.*s", version.len ? ", version " : "",
+        find(exam, FINE, NULL, "time zones are in %s%s%.*s", zones, version.len ? ", version " : "",
              PL_STR_ARG(version));
 }
 

@@ -40,13 +40,12 @@ static enum pl_exit open_store(struct job *job, bool makes_it)
     enum pl_status status = pl_local_store_open(&job->api, makes_it, &job->store, &err);
     if (status == PL_OK)
         status = pl_auth_create(job->store, &job->auth, &err);
-    if (status != PL_OK)
-        return fail(job, status, &err);
-    pl_auth_local_caller(job->auth, &job->api.texts.arena, &caller);
+    if (status == PL_OK)
+        status = pl_auth_local_caller(job->auth, &job->api.texts.arena, &caller);
     job->user_id = caller.user_id;
-    if (!caller.user_id.len)
-        return fail(job, pl_fail(&err, PL_INVALID, "the store has no administrator"), &err);
-    return PL_EXIT_OK;
+    if (status == PL_NOT_FOUND)
+        status = pl_fail(&err, PL_INVALID, "the store has no administrator");
+    return status == PL_OK ? PL_EXIT_OK : fail(job, status, &err);
 }
 
 static enum pl_status create_here(struct job *job, const char *name, struct pl_error *err)
@@ -168,7 +167,7 @@ static enum pl_exit ask_create(struct job *job, const char *name)
 
 static enum pl_exit run_create(struct job *job)
 {
-    const char *name = pl_api_option(job->args, PL_OPT_NAME);
+    const char *name = pl_args_value(job->args, PL_OPT_NAME);
     size_t n = name ? pl_utf8_count(pl_str_of(name)) : 0;
     if (!n || n > MAX_NAME)
         return pl_usage_fail(job->console, "key",

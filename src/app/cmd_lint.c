@@ -20,15 +20,10 @@ struct job {
     struct pl_linted linted; /* owned */
 };
 
-static const char *value_of(const struct pl_args *args, enum pl_option_id id)
-{
-    const struct pl_option_use *use = pl_args_find(args, id);
-    return use ? use->values[0] : NULL;
-}
-
 static enum pl_exit read_options(struct job *job)
 {
-    const char *as = value_of(job->args, PL_OPT_AS), *target = value_of(job->args, PL_OPT_FOR);
+    const char *as = pl_args_value(job->args, PL_OPT_AS),
+               *target = pl_args_value(job->args, PL_OPT_FOR);
     job->request = (struct pl_lint_request){
         .as = as ? pl_format_find(pl_str_of(as)) : NULL,
         .target = target ? pl_format_find(pl_str_of(target)) : NULL,
@@ -37,7 +32,7 @@ static enum pl_exit read_options(struct job *job)
     };
     if (job->request.profile)
         job->request.target = pl_format_find(pl_str_of(job->request.profile->format));
-    if (value_of(job->args, PL_OPT_REPORT) && !pl_args_has(job->args, PL_OPT_FIX))
+    if (pl_args_value(job->args, PL_OPT_REPORT) && !pl_args_has(job->args, PL_OPT_FIX))
         return pl_usage_fail(job->console, "lint",
                              "--report goes with --fix; without it the findings are the output");
     return PL_EXIT_OK;
@@ -86,7 +81,7 @@ static bool has_error(const struct job *job)
 
 static enum pl_exit save_findings(struct job *job)
 {
-    const char *path = value_of(job->args, PL_OPT_REPORT);
+    const char *path = pl_args_value(job->args, PL_OPT_REPORT);
     if (!path)
         return PL_EXIT_OK;
     PL_CLEANUP_BUF struct pl_buf report;

@@ -25,35 +25,17 @@ struct job {
     const char *video;          /* borrowed */
     const char *out;            /* NULL: standard output */
     uint64_t every_ms;
-    unsigned max;
+    uint64_t max;
     bool has_sound;
     char dir[PATH_MAX]; /* of the temporary files; empty before it is made */
     struct pl_buf made; /* owned; the message */
 };
 
-static const char *value_of(const struct pl_args *args, enum pl_option_id id)
-{
-    const struct pl_option_use *use = pl_args_find(args, id);
-    return use ? use->values[0] : NULL;
-}
-
-static bool read_count(const char *text, unsigned *ret_n)
-{
-    unsigned n = 0;
-    for (const char *c = text; *c; c++) {
-        if (*c < '0' || *c > '9' || n > MAX_MAX)
-            return false;
-        n = n * 10 + (unsigned)(*c - '0');
-    }
-    *ret_n = n;
-    return n >= 1 && n <= MAX_MAX;
-}
-
 static enum pl_exit read_options(struct job *job, const struct pl_args *args)
 {
-    const char *every = value_of(args, PL_OPT_EVERY), *max = value_of(args, PL_OPT_MAX);
+    const char *every = pl_args_value(args, PL_OPT_EVERY), *max = pl_args_value(args, PL_OPT_MAX);
     job->video = args->operands.ptr[1];
-    job->out = value_of(args, PL_OPT_OUT);
+    job->out = pl_args_value(args, PL_OPT_OUT);
     job->has_sound = pl_args_has(args, PL_OPT_SOUND);
     if (strcmp(args->operands.ptr[0], "frames") != 0)
         return pl_usage_fail(job->console, "media", "what to do is frames, not \"%s\"",
@@ -66,7 +48,7 @@ static enum pl_exit read_options(struct job *job, const struct pl_args *args)
     if (!pl_media_duration_read(pl_str_of(every), &job->every_ms))
         return pl_usage_fail(job->console, "media",
                              "--every is a time such as 1s, 0.5s, 500ms or 2m, not \"%s\"", every);
-    if (max && !read_count(max, &job->max))
+    if (max && !pl_option_read_count(max, MAX_MAX, &job->max))
         return pl_usage_fail(job->console, "media", "--max is a number from 1 to %d, not \"%s\"",
                              MAX_MAX, max);
     return PL_EXIT_OK;
@@ -104,10 +86,10 @@ static enum pl_status run(const char *const *argv, struct pl_error *err)
  * last one before it wins. */
 static enum pl_status take_frames(const struct job *job, const char *input, struct pl_error *err)
 {
-    char filter[96], count[16], pattern[PATH_MAX + 16];
+    char filter[96], count[24], pattern[PATH_MAX + 16];
     snprintf(filter, sizeof filter, "fps=fps=1000/%" PRIu64 ":round=up:start_time=0",
              job->every_ms);
-    snprintf(count, sizeof count, "%u", job->max);
+    snprintf(count, sizeof count, "%" PRIu64, job->max);
     snprintf(pattern, sizeof pattern, "file:%s/%%08d.jpg", job->dir);
     const char *const argv[] = {
         "ffmpeg",   "-nostdin",  "-hide_banner", "-loglevel", "error", "-protocol_whitelist",
@@ -155,9 +137,9 @@ static enum pl_status take_sound(const char *input, const char *output, struct p
 static enum pl_status add_frames(const struct job *job, struct pl_media_message *message,
                                  struct pl_error *err)
 {
-    for (unsigned i = 0; i < job->max; i++) {
-        char path[PATH_MAX + 16];
-        snprintf(path, sizeof path, "%s/%08u.jpg", job->dir, i + 1);
+    for (uint64_t i = 0; i < job->max; i++) {
+        char path[PATH_MAX + 32];
+        snprintf(path, sizeof path, "%s/%08" PRIu64 ".jpg", job->dir, i + 1);
         if (access(path, F_OK) != 0)
             break;
         PL_CLEANUP_FILE struct pl_file file = {0};

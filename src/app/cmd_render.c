@@ -1,12 +1,8 @@
 /* parley render: a prompt with its variables filled in. */
-#include "app/commands.h"
 #include "app/input.h"
+#include "app/variable.h"
 
-#include "base/utf8.h"
-#include "conv/render.h"
 #include "io/file.h"
-
-#include <stdio.h>
 
 struct job {
     struct pl_console *console; /* borrowed */
@@ -17,31 +13,13 @@ struct job {
     struct pl_rendered made; /* owned */
 };
 
-static enum pl_exit out_of_memory(struct job *job)
+static enum pl_exit read_var(struct job *job, const char *text)
 {
-    struct pl_error err = {.status = PL_NOMEM};
-    snprintf(err.message, sizeof err.message, "%s", pl_status_info(PL_NOMEM)->text);
-    return pl_console_fail(job->console, NULL, &err);
-}
-
-static enum pl_exit read_var(struct job *job, const char *arg)
-{
-    const char *equals = strchr(arg, '=');
-    if (!equals)
-        return pl_usage_fail(job->console, "render", "--var wants NAME=VALUE, not \"%s\"", arg);
-    struct pl_render_var var = {{arg, (size_t)(equals - arg)}, pl_str_of(equals + 1)};
-    enum pl_status status = pl_render_check_name(var.name);
-    if (status == PL_INVALID)
-        return pl_usage_fail(job->console, "render",
-                             "\"%.*s\" is no name of a variable; a name is letters, digits, "
-                             "\"_\", \".\" and \"-\"",
-                             PL_STR_ARG(var.name));
-    if (!pl_utf8_is_valid(var.value))
-        return pl_usage_fail(job->console, "render", "the value of \"%.*s\" is not UTF-8",
-                             PL_STR_ARG(var.name));
-    if (status != PL_OK || !pl_vec_push(&job->vars, var))
-        return out_of_memory(job);
-    return PL_EXIT_OK;
+    struct pl_render_var var;
+    enum pl_exit code = pl_variable_read(job->console, "render", text, &var);
+    if (code == PL_EXIT_OK && !pl_vec_push(&job->vars, var))
+        code = pl_console_fail(job->console, NULL, &(struct pl_error){.status = PL_NOMEM});
+    return code;
 }
 
 static void say_lines(struct job *job, const char *before, const struct pl_buf *lines)

@@ -1,233 +1,473 @@
-/* parley task next: what a cron expression means, and when it is due. Needs no server: the zone
- * comes from this machine's files. */
-#include "app/commands.h"
+/* parley task: what a server does by the clock. */
+#include "app/follow.h"
+#include "app/prompt_int.h"
+#include "app/task_due.h"
+#include "app/turn_show.h"
 
 #include "base/utc.h"
-#include "cron/explain.h"
-#include "cron/next.h"
 #include "io/clock.h"
-#include "io/file.h"
-#include "json/write.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-enum { DEFAULT_COUNT = 10, MAX_COUNT = 1000, TIME_SIZE = 48 };
+enum { MAX_LIMIT = 100, TITLE_WIDTH = 40, ERROR_WIDTH = 60, DAY_S = 86400 };
 
-struct job {
-    struct pl_console *console;
-    bool is_json, is_chinese;
-    const char *expression, *zone_name;
-    struct pl_file zone_file; /* owned */
-    struct pl_tzif zone_data;
-    const struct pl_tzif *zone; /* NULL: UTC */
-    struct pl_cron cron;
-    int64_t from_s;
-    unsigned count;
-};
-
-/* One occurrence, as it is shown. */
-struct due {
-    char utc[TIME_SIZE], local[TIME_SIZE];
-    struct pl_str name;
-    bool is_moved; /* the clock skips the time it is set to */
-};
-
-static bool read_count(const char *text, unsigned *ret_count)
+static enum pl_exit print_or(struct pl_deed *deed, enum pl_exit code,
+                             enum pl_exit (*print)(struct pl_deed *deed))
 {
-    unsigned count = 0;
-    for (const char *at = text; *at; at++) {
-        if (*at < '0' || *at > '9' || count > MAX_COUNT)
-            return false;
-        count = count * 10 + (unsigned)(*at - '0');
-    }
-    *ret_count = count;
-    return count >= 1 && count <= MAX_COUNT;
+    if (code != PL_EXIT_OK)
+        return code;
+    return deed->api.is_json ? pl_deed_print(deed) : print(deed);
 }
 
-static enum pl_exit read_options(struct job *job, const struct pl_args *args)
+/* --- looking --------------------------------------------------------------------------------- */
+
+static enum pl_exit print_list(struct pl_deed *deed)
 {
-    const struct pl_option_use *from = pl_args_find(args, PL_OPT_FROM);
-    const struct pl_option_use *count = pl_args_find(args, PL_OPT_COUNT);
-    const struct pl_option_use *zone = pl_args_find(args, PL_OPT_ZONE);
-    int64_t from_us;
-    job->zone_name = zone ? zone->values[0] : "UTC";
-    job->count = DEFAULT_COUNT;
-    job->from_s = pl_clock_unix_s();
-    if (count && !read_count(count->values[0], &job->count))
-        return pl_usage_fail(job->console, "task", "--count is a number from 1 to %d", MAX_COUNT);
-    if (from && !pl_utc_read(pl_str_of(from->values[0]), &from_us))
-        return pl_usage_fail(job->console, "task",
-                             "--from is an instant like 2026-03-29T00:00:00Z or "
-                             "2026-03-29T01:00:00+01:00, not \"%s\"",
-                             from->values[0]);
-    /* Seconds are cut, not rounded to zero: times before 1970 are negative. */
-    if (from)
-        job->from_s = from_us / 1000000 - (from_us % 1000000 < 0);
+    static const char *const names[] = {"ID", "TITLE", "STATE", "CRON", "ZONE", "NEXT (UTC)"};
+    struct pl_texts *texts = &deed->api.texts;
+    struct pl_columns columns;
+    if (!pl_deed_item(deed, NULL)) {
+        pl_console_say(deed->console, "no task found; \"parley task new\" makes one");
+        return PL_EXIT_OK;
+    }
+    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
+        bool is_on = pl_api_member(&deed->answer, one, "enabled", PL_JSON_TRUE);
+        pl_columns_add(&columns, pl_deed_text(deed, one, "id"));
+        pl_columns_add(&columns, pl_line_of(texts, pl_deed_text(deed, one, "title"), TITLE_WIDTH));
+        pl_columns_add(&columns, is_on ? PL_STR("started") : PL_STR("stopped"));
+        pl_columns_add(&columns, pl_deed_text(deed, one, "cron"));
+        pl_columns_add(&columns, pl_deed_text(deed, one, "timezone"));
+        pl_columns_add(&columns, pl_time_of(texts, pl_deed_text(deed, one, "next_run_at")));
+    }
+    return pl_deed_print_table(deed, &columns, "--limit shows more, --query TEXT fewer.");
+}
+
+static enum pl_exit run_list(struct pl_deed *deed)
+{
+    static const struct pl_deed_param params[] = {
+        {PL_OPT_QUERY, "q"}, {PL_OPT_LIMIT, "limit"}, {0}};
+    enum pl_exit code = pl_deed_check_count(deed, PL_OPT_LIMIT, MAX_LIMIT);
+    if (code == PL_EXIT_OK)
+        code = pl_deed_ask(deed, "GET", pl_deed_query(deed, "/api/scheduled-tasks", params));
+    return print_or(deed, code, print_list);
+}
+
+static void show_prompt(struct pl_deed *deed)
+{
+    const struct pl_json_node *ref =
+        pl_api_member(&deed->answer, deed->answer.root, "prompt_ref", PL_JSON_OBJECT);
+    if (ref) {
+        pl_show_member(deed->console, "uses", pl_json_span(&deed->answer, ref));
+        return;
+    }
+    pl_console_puts(deed->console, "\n");
+    pl_show_text(deed->console, pl_deed_text(deed, deed->answer.root, "prompt"), 0);
+    pl_console_puts(deed->console, "\n");
+}
+
+static enum pl_exit print_task(struct pl_deed *deed)
+{
+    /* Times are shown shorter than they come. */
+    static const struct {
+        const char *label, *name;
+        bool is_time;
+    } lines[] = {
+        {"title", "title", false},       {"cron", "cron", false},
+        {"zone", "timezone", false},     {"model", "model", false},
+        {"overlap", "overlap", false},   {"stopped", "disabled_reason", false},
+        {"next", "next_run_at", true},   {"last", "last_run_at", true},
+        {"expires", "expires_at", true}, {"made", "created_at", true},
+    };
+    const struct pl_json_node *task = deed->answer.root;
+    pl_console_put_safe(deed->console, pl_deed_text(deed, task, "id"));
+    pl_console_puts(deed->console, "\n");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct pl_str value = pl_deed_text(deed, task, lines[i].name);
+        if (value.len)
+            pl_show_member(deed->console, lines[i].label,
+                           lines[i].is_time ? pl_time_of(&deed->api.texts, value) : value);
+    }
+    pl_show_member(deed->console, "state",
+                   pl_api_member(&deed->answer, task, "enabled", PL_JSON_TRUE) ? PL_STR("started")
+                                                                               : PL_STR("stopped"));
+    if (pl_api_member(&deed->answer, task, "skip_confirmations", PL_JSON_TRUE))
+        pl_show_member(deed->console, "asks", PL_STR("nothing: confirmations are skipped"));
+    if (pl_api_int(&deed->answer, task, "failures", 0))
+        pl_show_member(deed->console, "failures", pl_deed_number(deed, task, "failures"));
+    show_prompt(deed);
     return PL_EXIT_OK;
 }
 
-static enum pl_exit open_zone(struct job *job)
+static enum pl_exit run_show(struct pl_deed *deed)
 {
-    const char *dir = getenv("PARLEY_TZDIR");
-    struct pl_str name = pl_str_of(job->zone_name);
-    struct pl_error err = {0};
-    PL_CLEANUP_BUF struct pl_buf path;
-    if (pl_str_eq(name, PL_STR("UTC")))
+    return print_or(deed, pl_deed_ask(deed, "GET", pl_deed_path(deed, "/api/scheduled-tasks/%")),
+                    print_task);
+}
+
+static enum pl_exit print_runs(struct pl_deed *deed)
+{
+    static const char *const names[] = {"DUE (UTC)", "STATUS", "SESSION", "ENDED", "ERROR"};
+    struct pl_texts *texts = &deed->api.texts;
+    struct pl_columns columns;
+    if (!pl_deed_item(deed, NULL)) {
+        pl_console_say(deed->console, "it has not run yet");
         return PL_EXIT_OK;
-    if (!pl_tz_name_is_safe(name))
-        return pl_usage_fail(job->console, "task",
-                             "\"%s\" is no name of a time zone; they look like Europe/Berlin",
-                             job->zone_name);
-    pl_buf_init(&path, 0);
-    pl_buf_adds(&path, dir && *dir ? dir : "/usr/share/zoneinfo");
-    pl_buf_addc(&path, '/');
-    pl_buf_add(&path, name);
-    pl_buf_addc(&path, '\0');
-    enum pl_status status = path.status;
-    if (status == PL_OK)
-        status = pl_file_read(path.ptr, PL_TZIF_MAX_BYTES, NULL, &job->zone_file, &err);
-    if (status == PL_OK)
-        status = pl_tzif_open(job->zone_file.bytes, &job->zone_data, &err);
-    job->zone = &job->zone_data;
-    if (status == PL_OK)
+    }
+    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
+        struct pl_str reason = pl_deed_text(deed, one, "reason");
+        struct pl_str session = pl_deed_text(deed, one, "session_id");
+        struct pl_str due = pl_deed_text(deed, one, "due_at");
+        pl_columns_add(&columns,
+                       pl_time_of(texts, due.len ? due : pl_deed_text(deed, one, "triggered_at")));
+        pl_columns_add(&columns, reason.len ? reason : pl_deed_text(deed, one, "status"));
+        pl_columns_add(&columns, session.len ? session : PL_STR("-"));
+        pl_columns_add(&columns, pl_time_of(texts, pl_deed_text(deed, one, "finished_at")));
+        struct pl_str error = pl_deed_text(deed, one, "error");
+        pl_columns_add(&columns, error.len ? pl_line_of(texts, error, ERROR_WIDTH) : PL_STR("-"));
+    }
+    return pl_deed_print_table(deed, &columns, "--limit shows more.");
+}
+
+static enum pl_exit run_runs(struct pl_deed *deed)
+{
+    static const struct pl_deed_param params[] = {{PL_OPT_LIMIT, "limit"}, {0}};
+    enum pl_exit code = pl_deed_check_count(deed, PL_OPT_LIMIT, MAX_LIMIT);
+    const char *path = pl_deed_path(deed, "/api/scheduled-tasks/%/runs");
+    if (code == PL_EXIT_OK)
+        code = path ? pl_deed_ask(deed, "GET", pl_deed_query(deed, path, params))
+                    : pl_deed_stop(deed, PL_NOMEM);
+    return print_or(deed, code, print_runs);
+}
+
+static enum pl_exit print_occurrences(struct pl_deed *deed)
+{
+    static const char *const names[] = {"UTC", "LOCAL"};
+    struct pl_columns columns;
+    if (!pl_deed_item(deed, NULL)) {
+        pl_console_say(deed->console, "it is not due any more");
         return PL_EXIT_OK;
-    err.status = status;
-    enum pl_exit code = pl_console_fail(job->console, path.status == PL_OK ? path.ptr : NULL, &err);
-    if (status == PL_UNREADABLE)
-        pl_console_hint(job->console, "Zones have names like Europe/Berlin; their files come with "
-                                      "the package tzdata, or from the directory in PARLEY_TZDIR.");
+    }
+    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
+        pl_columns_add(&columns, pl_deed_text(deed, one, "at"));
+        pl_columns_add(&columns, pl_deed_text(deed, one, "local"));
+    }
+    return pl_deed_print_table(deed, &columns, NULL);
+}
+
+static enum pl_exit run_occurrences(struct pl_deed *deed)
+{
+    static const struct pl_deed_param params[] = {
+        {PL_OPT_COUNT, "limit"}, {PL_OPT_FROM, "from"}, {PL_OPT_TO, "to"}, {0}};
+    enum pl_exit code = pl_deed_check_count(deed, PL_OPT_COUNT, MAX_LIMIT);
+    bool has_count = pl_args_has(deed->args, PL_OPT_COUNT);
+    const char *path =
+        pl_deed_path(deed, has_count ? "/api/scheduled-tasks/%/occurrences"
+                                     : "/api/scheduled-tasks/%/occurrences?limit=10");
+    if (code == PL_EXIT_OK)
+        code = path ? pl_deed_ask(deed, "GET", pl_deed_query(deed, path, params))
+                    : pl_deed_stop(deed, PL_NOMEM);
+    return print_or(deed, code, print_occurrences);
+}
+
+/* --- the calendar ---------------------------------------------------------------------------- */
+
+static const char *const weekdays[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                       "Thursday", "Friday", "Saturday"};
+
+static void put_due(struct pl_deed *deed, const struct pl_json_node *item,
+                    const struct pl_civil *civil)
+{
+    const struct pl_json_node *run = pl_api_member(&deed->answer, item, "run", PL_JSON_OBJECT);
+    struct pl_str reason = pl_deed_text(deed, run, "reason");
+    struct pl_str title = pl_deed_text(deed, item, "title");
+    pl_console_putf(deed->console, "  %02u:%02u  ", civil->hour, civil->minute);
+    pl_console_put_safe(deed->console, pl_line_of(&deed->api.texts, title, TITLE_WIDTH));
+    if (run) {
+        pl_console_puts(deed->console, "  (");
+        pl_console_put_safe(deed->console, reason.len ? reason : pl_deed_text(deed, run, "status"));
+        pl_console_puts(deed->console, ")");
+    }
+    pl_console_puts(deed->console, "\n");
+}
+
+/* One heading per day of the zone; below it what is due or has been. */
+static void put_days(struct pl_deed *deed, const struct pl_tzif *zone)
+{
+    int64_t day = INT64_MIN;
+    for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
+        int64_t at_us = 0;
+        if (!pl_utc_read(pl_deed_text(deed, one, "at"), &at_us))
+            continue;
+        int64_t local_s = at_us / 1000000 + pl_tzif_era(zone, at_us / 1000000).offset_s;
+        struct pl_civil civil = pl_civil_of(local_s);
+        if (local_s / DAY_S != day) {
+            pl_console_puts(deed->console, day == INT64_MIN ? "" : "\n");
+            pl_console_style(deed->console, PL_STYLE_BOLD);
+            pl_console_putf(deed->console, "%04d-%02u-%02u %s", (int)civil.year, civil.month,
+                            civil.day, weekdays[civil.weekday]);
+            pl_console_style(deed->console, PL_STYLE_PLAIN);
+            pl_console_puts(deed->console, "\n");
+            day = local_s / DAY_S;
+        }
+        put_due(deed, one, &civil);
+    }
+}
+
+static void print_calendar(struct pl_deed *deed, const struct pl_tzif *zone)
+{
+    put_days(deed, zone);
+    if (!pl_deed_item(deed, NULL))
+        pl_console_say(deed->console, "nothing is due in this time");
+    if (pl_api_member(&deed->answer, deed->answer.root, "is_complete", PL_JSON_FALSE))
+        pl_console_hint(deed->console, "There is more; ask for a shorter time with --to.");
+}
+
+/* "2026-11-16" stands for its first instant in the zone. */
+static enum pl_exit read_instant(struct pl_deed *deed, enum pl_option_id id,
+                                 const struct pl_tzif *zone, int64_t otherwise_s, int64_t *ret_s)
+{
+    const struct pl_option_use *use = pl_args_find(deed->args, id);
+    char text[64];
+    int64_t unix_us = otherwise_s * 1000000;
+    bool is_date = use && strlen(use->values[0]) == sizeof "2026-11-16" - 1;
+    if (use) {
+        snprintf(text, sizeof text, "%.40s%s", use->values[0], is_date ? "T00:00:00Z" : "");
+        if (!pl_utc_read(pl_str_of(text), &unix_us))
+            return pl_deed_usage(deed,
+                                 "--%s is a date like 2026-11-16 or an instant like "
+                                 "2026-11-16T09:00:00Z, not \"%s\"",
+                                 use->option->name, use->values[0]);
+    }
+    *ret_s = unix_us / 1000000;
+    if (is_date)
+        *ret_s = pl_tzif_instant(zone, *ret_s).unix_s;
+    return PL_EXIT_OK;
+}
+
+static enum pl_exit ask_calendar(struct pl_deed *deed, const struct pl_tzif *zone)
+{
+    char from[PL_UTC_SIZE + 1] = "", to[PL_UTC_SIZE + 1] = "";
+    int64_t now_s = pl_clock_unix_s(), from_s = 0, to_s = 0;
+    int64_t local_s = now_s + pl_tzif_era(zone, now_s).offset_s;
+    int64_t today_s = pl_tzif_instant(zone, local_s - local_s % DAY_S).unix_s;
+    enum pl_exit code = read_instant(deed, PL_OPT_FROM, zone, today_s, &from_s);
+    if (code == PL_EXIT_OK)
+        code = read_instant(deed, PL_OPT_TO, zone, from_s + 7 * DAY_S, &to_s);
+    if (code != PL_EXIT_OK)
+        return code;
+    pl_utc_write(from, from_s * 1000);
+    pl_utc_write(to, to_s * 1000);
+    return pl_deed_ask(
+        deed, "GET",
+        pl_api_path(&deed->api, "/api/scheduled-tasks/calendar?from=%&to=%", from, to, NULL));
+}
+
+static enum pl_exit run_calendar(struct pl_deed *deed)
+{
+    struct pl_zones *zones = NULL;
+    const struct pl_tzif *zone = NULL;
+    enum pl_exit code =
+        pl_task_zone_open(deed->console, pl_deed_option(deed, PL_OPT_ZONE), &zones, &zone);
+    if (code == PL_EXIT_OK)
+        code = ask_calendar(deed, zone);
+    if (code == PL_EXIT_OK && deed->api.is_json)
+        code = pl_deed_print(deed);
+    else if (code == PL_EXIT_OK)
+        print_calendar(deed, zone);
+    pl_zones_destroy(zones);
     return code;
 }
 
-/* RFC 3339 without fractions; offsets that are no whole minute, as before there were zones, with
- * their seconds. */
-static void write_time(char to[TIME_SIZE], int64_t unix_s, int32_t offset_s, bool is_utc)
-{
-    struct pl_civil civil = pl_civil_of(unix_s + offset_s);
-    unsigned away = (unsigned)(offset_s < 0 ? -offset_s : offset_s);
-    int n = snprintf(to, TIME_SIZE, "%04d-%02u-%02uT%02u:%02u:%02u", (int)civil.year, civil.month,
-                     civil.day, civil.hour, civil.minute, civil.second);
-    size_t at = (size_t)n;
-    if (is_utc)
-        snprintf(to + at, TIME_SIZE - at, "Z");
-    else if (away % 60)
-        snprintf(to + at, TIME_SIZE - at, "%c%02u:%02u:%02u", offset_s < 0 ? '-' : '+', away / 3600,
-                 away / 60 % 60, away % 60);
-    else
-        snprintf(to + at, TIME_SIZE - at, "%c%02u:%02u", offset_s < 0 ? '-' : '+', away / 3600,
-                 away / 60 % 60);
-}
+/* --- writing --------------------------------------------------------------------------------- */
 
-static void describe(const struct job *job, int64_t unix_s, struct due *ret_due)
+/* --use PROMPT[@LABEL]: a label or a version behind the last "@". */
+static enum pl_exit out_prompt_ref(struct pl_deed *deed, const char *use)
 {
-    struct pl_tz_era era = pl_tzif_era(job->zone, unix_s);
-    struct pl_civil local = pl_civil_of(unix_s + era.offset_s);
-    write_time(ret_due->utc, unix_s, 0, true);
-    write_time(ret_due->local, unix_s, era.offset_s, !job->zone);
-    ret_due->name = era.name;
-    ret_due->is_moved = local.second || !pl_cron_has_minute(&job->cron, &local);
-}
-
-static void print_json(struct job *job, struct pl_str words)
-{
-    struct pl_json_out out = pl_json_out(pl_console_out(job->console));
-    struct due due;
-    int64_t at_s = job->from_s;
-    write_time(due.utc, at_s, 0, true);
-    pl_json_out_open(&out, '{');
-    pl_json_out_key(&out, "expression");
-    pl_json_out_text(&out, pl_str_of(job->expression));
-    pl_json_out_key(&out, "words");
-    pl_json_out_text(&out, words);
-    pl_json_out_key(&out, "zone");
-    pl_json_out_text(&out, pl_str_of(job->zone_name));
-    pl_json_out_key(&out, "from");
-    pl_json_out_text(&out, pl_str_of(due.utc));
-    pl_json_out_key(&out, "next");
-    pl_json_out_open(&out, '[');
-    for (unsigned i = 0; i < job->count && pl_cron_next(&job->cron, job->zone, at_s, &at_s); i++) {
-        describe(job, at_s, &due);
-        pl_json_out_open(&out, '{');
-        pl_json_out_key(&out, "utc");
-        pl_json_out_text(&out, pl_str_of(due.utc));
-        pl_json_out_key(&out, "local");
-        pl_json_out_text(&out, pl_str_of(due.local));
-        pl_json_out_key(&out, "name");
-        pl_json_out_text(&out, due.name);
-        pl_json_out_key(&out, "moved");
-        pl_json_out_bool(&out, due.is_moved);
-        pl_json_out_close(&out, '}');
-    }
-    pl_json_out_close(&out, ']');
-    pl_json_out_close(&out, '}');
-    pl_console_puts(job->console, "\n");
-}
-
-static void print_words(struct job *job, struct pl_str words)
-{
-    static const char *const moved[] = {"  (its time is skipped by the clock)",
-                                        "  （时钟跳过了原定时间）"};
-    struct due due;
-    int64_t at_s = job->from_s;
-    pl_console_put(job->console, words);
-    pl_console_puts(job->console, "\n\n");
-    for (unsigned i = 0; i < job->count && pl_cron_next(&job->cron, job->zone, at_s, &at_s); i++) {
-        describe(job, at_s, &due);
-        pl_console_puts(job->console, due.utc);
-        if (job->zone) {
-            pl_console_putf(job->console, "  %s ", due.local);
-            pl_console_put_safe(job->console, due.name);
-        }
-        pl_console_puts(job->console, due.is_moved ? moved[job->is_chinese] : "");
-        pl_console_puts(job->console, "\n");
-    }
-}
-
-static enum pl_exit run_next(struct job *job)
-{
-    struct pl_error err = {0};
-    int64_t first_s;
-    PL_CLEANUP_BUF struct pl_buf words;
-    pl_buf_init(&words, 0);
-    enum pl_status status = pl_cron_parse(pl_str_of(job->expression), &job->cron, &err);
-    if (status != PL_OK) {
-        /* The expression is what is judged, not a file that could not be read. */
-        err.status = PL_INVALID;
-        return pl_console_fail(job->console, job->expression, &err);
-    }
-    enum pl_exit code = open_zone(job);
+    const char *at = strrchr(use, '@'), *id = NULL;
+    const char *word =
+        pl_deed_keep(deed, at ? (struct pl_str){use, (size_t)(at - use)} : pl_str_of(use));
+    struct pl_buf body = deed->body; /* what was written so far waits while the prompt is found */
+    struct pl_json_out out = deed->out;
+    pl_buf_init(&deed->body, 0);
+    deed->out = pl_json_out(&deed->body);
+    enum pl_exit code = word ? pl_named_prompt_find(deed, word, &id) : pl_deed_stop(deed, PL_NOMEM);
+    pl_buf_deinit(&deed->body);
+    deed->body = body;
+    deed->out = out;
     if (code != PL_EXIT_OK)
         return code;
-    pl_cron_explain(&words, &job->cron, job->is_chinese ? PL_CRON_ZH : PL_CRON_EN);
-    if (words.status != PL_OK)
-        return pl_console_fail(job->console, NULL, &(struct pl_error){.status = words.status});
-    (job->is_json ? print_json : print_words)(job, pl_buf_str(&words));
-    if (pl_cron_next(&job->cron, job->zone, job->from_s, &first_s))
+    pl_json_out_key(&deed->out, "prompt_ref");
+    pl_json_out_open(&deed->out, '{');
+    pl_json_out_key(&deed->out, "prompt_id");
+    pl_json_out_text(&deed->out, pl_str_of(id));
+    pl_deed_out_version(deed, at && at[1] ? at + 1 : NULL);
+    pl_json_out_key(&deed->out, "variables");
+    code = pl_deed_out_variables(deed);
+    pl_json_out_close(&deed->out, '}');
+    return code;
+}
+
+static enum pl_exit out_prompt(struct pl_deed *deed)
+{
+    const char *prompt = pl_deed_option(deed, PL_OPT_PROMPT),
+               *use = pl_deed_option(deed, PL_OPT_USE);
+    struct pl_str text;
+    if (prompt && use)
+        return pl_deed_usage(deed, "give --prompt TEXT or --use PROMPT, not both");
+    if (!use && pl_args_has(deed->args, PL_OPT_VAR))
+        return pl_deed_usage(deed, "--var goes with --use: a text has no variables to fill in");
+    if (use)
+        return out_prompt_ref(deed, use);
+    if (!prompt)
         return PL_EXIT_OK;
-    pl_console_say(job->console, "never: there is no such time within %d years",
-                   PL_CRON_HORIZON_YEARS);
+    enum pl_exit code = pl_deed_read_text(deed, prompt, true, &text);
+    if (code != PL_EXIT_OK)
+        return code;
+    pl_json_out_key(&deed->out, "prompt");
+    pl_json_out_text(&deed->out, text);
+    return PL_EXIT_OK;
+}
+
+/* An empty value of these is none. */
+static void out_nullable(struct pl_deed *deed, enum pl_option_id id, const char *name)
+{
+    const char *value = pl_deed_option(deed, id);
+    if (!value)
+        return;
+    pl_json_out_key(&deed->out, name);
+    if (*value)
+        pl_json_out_text(&deed->out, pl_str_of(value));
+    else
+        pl_json_out_null(&deed->out);
+}
+
+static enum pl_exit out_members(struct pl_deed *deed)
+{
+    pl_api_out_option(&deed->out, deed->args, PL_OPT_CRON, "cron");
+    pl_api_out_option(&deed->out, deed->args, PL_OPT_ZONE, "timezone");
+    pl_api_out_option(&deed->out, deed->args, PL_OPT_OVERLAP, "overlap");
+    out_nullable(deed, PL_OPT_MODEL, "model");
+    out_nullable(deed, PL_OPT_EXPIRES, "expires_at");
+    if (pl_args_has(deed->args, PL_OPT_SKIP_CONFIRMATIONS)) {
+        pl_json_out_key(&deed->out, "skip_confirmations");
+        pl_json_out_bool(&deed->out, true);
+    }
+    return out_prompt(deed);
+}
+
+static enum pl_exit run_new(struct pl_deed *deed)
+{
+    if (!pl_args_has(deed->args, PL_OPT_CRON))
+        return pl_deed_usage(deed, "when? Give --cron EXPRESSION, in quotes: --cron '0 9 * * "
+                                   "MON-FRI'");
+    if (!pl_args_has(deed->args, PL_OPT_PROMPT) && !pl_args_has(deed->args, PL_OPT_USE))
+        return pl_deed_usage(deed, "what is to be said? Give --prompt TEXT (- for standard input), "
+                                   "or --use PROMPT of the library");
+    pl_json_out_open(&deed->out, '{');
+    pl_json_out_key(&deed->out, "title");
+    pl_json_out_text(&deed->out, pl_str_of(deed->words[0]));
+    if (pl_args_has(deed->args, PL_OPT_STOPPED)) {
+        pl_json_out_key(&deed->out, "enabled");
+        pl_json_out_bool(&deed->out, false);
+    }
+    enum pl_exit code = out_members(deed);
+    pl_json_out_close(&deed->out, '}');
+    if (code == PL_EXIT_OK)
+        code = pl_deed_ask(deed, "POST", "/api/scheduled-tasks");
+    return code == PL_EXIT_OK ? pl_deed_print_made(deed, "id") : code;
+}
+
+static enum pl_exit run_edit(struct pl_deed *deed)
+{
+    pl_json_out_open(&deed->out, '{');
+    pl_api_out_option(&deed->out, deed->args, PL_OPT_TITLE, "title");
+    enum pl_exit code = out_members(deed);
+    pl_json_out_close(&deed->out, '}');
+    if (code == PL_EXIT_OK && pl_str_eq(pl_buf_str(&deed->body), PL_STR("{}")))
+        return pl_deed_usage(deed, "what is to change? Give --cron, --zone, --prompt, --title or "
+                                   "another option");
+    if (code == PL_EXIT_OK)
+        code = pl_deed_ask(deed, "PATCH", pl_deed_path(deed, "/api/scheduled-tasks/%"));
+    return code == PL_EXIT_OK ? pl_deed_done(deed, "changed") : code;
+}
+
+/* When it is due next, for those who wait. */
+static enum pl_exit run_start(struct pl_deed *deed)
+{
+    enum pl_exit code =
+        pl_deed_ask(deed, "POST", pl_deed_path(deed, "/api/scheduled-tasks/%/start"));
+    if (code != PL_EXIT_OK)
+        return code;
+    struct pl_str next = pl_deed_text(deed, deed->answer.root, "next_run_at");
+    struct pl_str shown = pl_time_of(&deed->api.texts, next);
+    return next.len ? pl_deed_done(deed, "started; due next at %.*s UTC", PL_STR_ARG(shown))
+                    : pl_deed_done(deed, "started");
+}
+
+static enum pl_exit run_stop(struct pl_deed *deed)
+{
+    enum pl_exit code =
+        pl_deed_ask(deed, "POST", pl_deed_path(deed, "/api/scheduled-tasks/%/stop"));
+    return code == PL_EXIT_OK ? pl_deed_done(deed, "stopped") : code;
+}
+
+/* Why a run has no session. */
+static enum pl_exit tell_no_session(struct pl_deed *deed)
+{
+    struct pl_str reason = pl_deed_text(deed, deed->answer.root, "reason");
+    struct pl_str error = pl_deed_text(deed, deed->answer.root, "error");
+    if (pl_str_eq(reason, PL_STR("queued")))
+        return pl_deed_done(deed, "it waits until the run before is done");
+    (void)pl_deed_done(deed, "no session was made: %.*s",
+                       PL_STR_ARG(error.len    ? error
+                                  : reason.len ? reason
+                                               : PL_STR("the server does not say why")));
     return PL_EXIT_NO;
 }
 
-enum pl_exit pl_cmd_task(struct pl_console *console, const struct pl_args *args)
+static enum pl_exit run_now(struct pl_deed *deed)
 {
-    const char *verb = args->operands.ptr[0];
-    if (strcmp(verb, "next") != 0)
-        return pl_usage_fail(console, "task", "\"%s\" is not what can be done with tasks: next",
-                             verb);
-    if (args->operands.len != 2)
-        return pl_usage_fail(console, "task",
-                             "it is: parley task next EXPRESSION, in quotes: \"0 9 * * MON-FRI\"");
-    struct job job = {
-        .console = console,
-        .is_json = pl_args_has(args, PL_OPT_JSON),
-        .is_chinese = pl_args_wants_chinese(args),
-        .expression = args->operands.ptr[1],
-    };
-    enum pl_exit code = read_options(&job, args);
-    if (code == PL_EXIT_OK)
-        code = run_next(&job);
-    pl_file_close(&job.zone_file);
-    return code;
+    enum pl_exit code = pl_deed_ask(deed, "POST", pl_deed_path(deed, "/api/scheduled-tasks/%/run"));
+    if (code != PL_EXIT_OK)
+        return code;
+    struct pl_str session = pl_deed_text(deed, deed->answer.root, "session_id");
+    const char *kept = session.len ? pl_deed_keep(deed, session) : NULL;
+    if (!kept)
+        return tell_no_session(deed);
+    if (pl_args_has(deed->args, PL_OPT_FOLLOW))
+        return pl_follow_new(&deed->api, kept);
+    return pl_deed_print_made(deed, "session_id");
 }
+
+static enum pl_exit run_delete(struct pl_deed *deed)
+{
+    enum pl_exit code = pl_deed_ask(deed, "DELETE", pl_deed_path(deed, "/api/scheduled-tasks/%"));
+    return code == PL_EXIT_OK ? pl_deed_done(deed, "deleted %s", deed->words[0]) : code;
+}
+
+const struct pl_verb pl_task_verbs[] = {
+    {"next", "EXPRESSION", 1, 1,
+     "Say what a cron expression means and when it is due; needs no server", pl_verb_task_next,
+     true},
+    {"explain", "EXPRESSION", 1, 1, "The same in English and in Chinese; needs no server",
+     pl_verb_task_explain, true},
+    {"list", "", 0, 0, "List tasks, the newest first", run_list},
+    {"show", "ID", 1, 1, "Show one with all it has", run_show},
+    {"new", "TITLE", 1, 1,
+     "Have --prompt, or --use of the library, said whenever --cron is due, and print its id",
+     run_new},
+    {"edit", "ID", 1, 1, "Change what is given", run_edit},
+    {"start", "ID", 1, 1, "Let the clock run it again", run_start},
+    {"stop", "ID", 1, 1, "Let the clock pass", run_stop},
+    {"run", "ID", 1, 1, "Run it now, and print the session; with --follow what is said in it",
+     run_now},
+    {"runs", "ID", 1, 1, "List how it ran, the newest first", run_runs},
+    {"occurrences", "ID", 1, 1, "List when it is due next", run_occurrences},
+    {"calendar", "", 0, 0, "List by day what is due, and what ran, between --from and --to",
+     run_calendar},
+    {"delete", "ID", 1, 1, "Delete it; the sessions of its runs stay", run_delete},
+    {0},
+};

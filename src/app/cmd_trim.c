@@ -5,33 +5,14 @@
 
 #include "format/trim_document.h"
 
-static const char *value_of(const struct pl_args *args, enum pl_option_id id)
-{
-    const struct pl_option_use *use = pl_args_find(args, id);
-    return use ? use->values[0] : NULL;
-}
-
-/* A whole number over 0 that no conversation reaches. */
-static bool read_number(const char *text, uint64_t *ret_number)
-{
-    uint64_t number = 0;
-    for (const char *p = text; *p; p++) {
-        if (*p < '0' || *p > '9' || number > UINT32_MAX)
-            return false;
-        number = number * 10 + (uint64_t)(*p - '0');
-    }
-    *ret_number = number;
-    return number > 0;
-}
-
 static enum pl_exit read_request(struct pl_console *console, const struct pl_args *args,
                                  struct pl_trim_request *ret)
 {
-    const char *as = value_of(args, PL_OPT_AS), *max = value_of(args, PL_OPT_MAX_TOKENS);
-    const char *summary = value_of(args, PL_OPT_SUMMARY);
+    const char *as = pl_args_value(args, PL_OPT_AS), *max = pl_args_value(args, PL_OPT_MAX_TOKENS);
+    const char *summary = pl_args_value(args, PL_OPT_SUMMARY);
     if (!max)
         return pl_usage_fail(console, "trim", "how large may it be? Give --max-tokens N");
-    if (!read_number(max, &ret->max_tokens))
+    if (!pl_option_read_count(max, UINT32_MAX, &ret->max_tokens))
         return pl_usage_fail(console, "trim",
                              "--max-tokens takes a whole number of tokens over 0, not \"%s\"", max);
     if (summary && !*summary)
@@ -45,7 +26,7 @@ static enum pl_exit read_request(struct pl_console *console, const struct pl_arg
 static enum pl_exit put(struct pl_console *console, const struct pl_args *args,
                         const struct pl_trimmed_document *made)
 {
-    const char *path = value_of(args, PL_OPT_REPORT);
+    const char *path = pl_args_value(args, PL_OPT_REPORT);
     struct pl_error err = {0};
     if (path && pl_file_write(path, pl_buf_str(&made->report), &err) != PL_OK)
         return pl_console_fail(console, path, &err);

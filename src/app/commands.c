@@ -1,7 +1,9 @@
 #include "app/commands.h"
 
 #include "app/conversation_commands.h"
+#include "app/library_commands.h"
 #include "app/server_commands.h"
+#include "app/verbs.h"
 #include "format/format.h"
 #include "schema/builtin.h"
 
@@ -23,9 +25,9 @@ const struct pl_exit_line pl_exit_lines[] = {
 
 const struct pl_env_line pl_env_lines[] = {
     {"NO_COLOR", "set to anything: no colours (there are none without a terminal either)"},
-    {"PARLEY_SERVER, PARLEY_KEY",
-     "the server that session, key and backup talk to, and the key for it"},
+    {"PARLEY_SERVER, PARLEY_KEY", "the server that commands talk to, and the key for it"},
     {"PARLEY_HOST, PARLEY_PORT, ...", "the settings of \"parley serve\", see --print-config"},
+    {"VISUAL, EDITOR", "the editor of \"parley prompt edit\"; the first one set counts"},
     {"PARLEY_TZDIR", "where time zone files are; /usr/share/zoneinfo by default"},
     {"LC_ALL, LC_MESSAGES, LANG", "messages are Chinese when the first one set starts with zh"},
     {NULL, NULL},
@@ -193,14 +195,26 @@ static const struct pl_example help_examples[] = {
     {NULL, NULL},
 };
 
+#define VERB_OPERANDS "what to do and what with"
+
 const struct pl_command pl_commands[] = {
     {"serve", "Serve sessions over HTTP, WebSocket and event streams", "[OPTION]...",
      pl_serve_paragraphs, pl_serve_options, pl_serve_examples, NULL, 0, 0, "no operand",
      pl_cmd_serve},
     {"session", "Talk in conversations a server keeps, and look after them",
-     "list|new|show|chat|stop|answer|delete|export|import|fork|share [OPTION]... [WORD]...",
-     pl_session_paragraphs, pl_session_options, pl_session_examples, NULL, 1, 4,
-     "what to do and what with", pl_cmd_session},
+     "WHAT [OPTION]... [WORD]...", pl_session_paragraphs, pl_session_options, pl_session_examples,
+     NULL, 1, SIZE_MAX, VERB_OPERANDS, .verbs = pl_session_verbs},
+    {"prompt", "Keep prompts with versions and labels, compare and run them",
+     "WHAT [OPTION]... [WORD]...", pl_prompt_paragraphs, pl_prompt_options, pl_prompt_examples,
+     NULL, 1, SIZE_MAX, VERB_OPERANDS, .verbs = pl_prompt_verbs},
+    {"memory", "Look after what is remembered across sessions", "WHAT [OPTION]... [WORD]...",
+     pl_memory_paragraphs, pl_memory_options, pl_memory_examples, NULL, 1, SIZE_MAX, VERB_OPERANDS,
+     .verbs = pl_memory_verbs},
+    {"task", "Have something said by the clock, and tell when a schedule is due",
+     "WHAT [OPTION]... [WORD]...", pl_task_paragraphs, pl_task_options, pl_task_examples, NULL, 1,
+     SIZE_MAX, VERB_OPERANDS, .verbs = pl_task_verbs},
+    {"blob", "Keep images, sound and documents", "WHAT [OPTION]... [WORD]...", pl_blob_paragraphs,
+     pl_blob_options, pl_blob_examples, NULL, 1, SIZE_MAX, VERB_OPERANDS, .verbs = pl_blob_verbs},
     {"key", "Make, list and revoke keys of a server", "create|list|revoke [OPTION]... [ID]",
      pl_key_paragraphs, pl_key_options, pl_key_examples, NULL, 1, 2,
      "create, list, or revoke and an ID", pl_cmd_key},
@@ -213,8 +227,6 @@ const struct pl_command pl_commands[] = {
     {"doctor", "Look for what is wrong with this machine and its data", "[OPTION]...",
      pl_doctor_paragraphs, pl_doctor_options, pl_doctor_examples, NULL, 0, 0, "no operand",
      pl_cmd_doctor},
-    {"task", "Tell when a schedule is due", "next [OPTION]... EXPRESSION", pl_task_paragraphs,
-     pl_task_options, pl_task_examples, NULL, 2, 2, "what to do and one EXPRESSION", pl_cmd_task},
     {"validate", "Check JSON files against a schema",
      "(--as NAME | --schema FILE) [OPTION]... FILE...", validate_paragraphs, validate_options,
      validate_examples, NULL, 1, SIZE_MAX, "a FILE to check (- for standard input)",
@@ -266,6 +278,12 @@ const struct pl_command *pl_command_find(const char *name)
         if (strcmp(command->name, name) == 0)
             return command;
     return NULL;
+}
+
+enum pl_exit pl_command_run(const struct pl_command *command, struct pl_console *console,
+                            const struct pl_args *args)
+{
+    return command->verbs ? pl_verb_run(console, command, args) : command->run(console, args);
 }
 
 enum pl_exit pl_usage_fail(struct pl_console *console, const char *command, const char *format, ...)

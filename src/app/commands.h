@@ -10,6 +10,8 @@ struct pl_example {
     const char *says; /* what it does, a sentence without a full stop at the end */
 };
 
+struct pl_verb;
+
 struct pl_command {
     const char *name;              /* NULL ends the table */
     const char *summary;           /* a few words, in the imperative */
@@ -21,6 +23,7 @@ struct pl_command {
     size_t min_operands, max_operands;
     const char *operand; /* name of an operand in messages: "a FILE" */
     enum pl_exit (*run)(struct pl_console *console, const struct pl_args *args);
+    const struct pl_verb *verbs; /* the first operand is one of them (verbs.h), instead of `run` */
 };
 
 extern const struct pl_command pl_commands[];
@@ -41,6 +44,9 @@ extern const struct pl_env_line pl_env_lines[];
 extern const char pl_program_summary[];
 
 const struct pl_command *pl_command_find(const char *name);
+/* Runs it, or the verb its first operand names. The operands are as many as it takes. */
+enum pl_exit pl_command_run(const struct pl_command *command, struct pl_console *console,
+                            const struct pl_args *args);
 /* What is said about a command, where its line in pl_commands is made from another file's. */
 #define PL_COMMAND_TEXTS(name)                                                                     \
     extern const struct pl_option pl_##name##_options[];                                           \
@@ -49,16 +55,16 @@ const struct pl_command *pl_command_find(const char *name);
 
 /* pl_choice_fn over the names of all commands. */
 const char *pl_command_choice(size_t i);
+/* pl_choice_fn over the names of all formats, and of what prompts can be besides. */
+const char *pl_export_choice(size_t i);
 /* pl_choice_fn over the names of all formats. */
 const char *pl_format_choice(size_t i);
 
 enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args);
-enum pl_exit pl_cmd_session(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_key(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_backup(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_restore(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_doctor(struct pl_console *console, const struct pl_args *args);
-enum pl_exit pl_cmd_task(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_validate(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_convert(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_detect(struct pl_console *console, const struct pl_args *args);

@@ -11,10 +11,11 @@
 enum { SETTLE_BYTES = 64 << 10 };
 
 static const char *const style_codes[] = {
-    [PL_STYLE_PLAIN] = "",
+    [PL_STYLE_PLAIN] = "\033[0m",
     [PL_STYLE_GOOD] = "\033[32m",
     [PL_STYLE_BAD] = "\033[31m",
     [PL_STYLE_BOLD] = "\033[1m",
+    [PL_STYLE_DIM] = "\033[2m",
 };
 
 /* https://no-color.org: any value but the empty one counts. */
@@ -95,13 +96,17 @@ void pl_console_put_safe(struct pl_console *console, struct pl_str text)
     add_safe(&console->out, text);
 }
 
-void pl_console_put_styled(struct pl_console *console, enum pl_style style, const char *word)
+void pl_console_style(struct pl_console *console, enum pl_style style)
 {
     if (console->has_color_out)
         pl_buf_adds(&console->out, style_codes[style]);
+}
+
+void pl_console_put_styled(struct pl_console *console, enum pl_style style, const char *word)
+{
+    pl_console_style(console, style);
     pl_buf_adds(&console->out, word);
-    if (console->has_color_out)
-        pl_buf_adds(&console->out, "\033[0m");
+    pl_console_style(console, PL_STYLE_PLAIN);
 }
 
 struct pl_buf *pl_console_out(struct pl_console *console)

@@ -17,7 +17,7 @@ enum pl_exit {
     PL_EXIT_FAILED = 4,     /* input, output or the server failed, out of memory */
 };
 
-enum pl_style { PL_STYLE_PLAIN, PL_STYLE_GOOD, PL_STYLE_BAD, PL_STYLE_BOLD };
+enum pl_style { PL_STYLE_PLAIN, PL_STYLE_GOOD, PL_STYLE_BAD, PL_STYLE_BOLD, PL_STYLE_DIM };
 
 struct pl_console {
     struct pl_buf out;     /* not yet written to standard output */
@@ -37,6 +37,8 @@ void pl_console_putf(struct pl_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Foreign text, control characters escaped. */
 void pl_console_put_safe(struct pl_console *console, struct pl_str text);
+/* From here on in this style, and plain again, when standard output is a terminal that wants it. */
+void pl_console_style(struct pl_console *console, enum pl_style style);
 /* A word in colour when standard output is a terminal that wants it. */
 void pl_console_put_styled(struct pl_console *console, enum pl_style style, const char *word);
 

@@ -40,7 +40,7 @@ static const char *source_choice(size_t i)
     return format_or_export(i, true);
 }
 
-static const char *sink_choice(size_t i)
+const char *pl_export_choice(size_t i)
 {
     return format_or_export(i, false);
 }
@@ -49,7 +49,7 @@ const struct pl_option pl_convert_options[] = {
     {"from", PL_OPT_FROM, .args = {"FORMAT"}, .choice = source_choice,
      .help =
          "The format of FILE; by default it is told from the content, but for yaml and markdown"},
-    {"to", PL_OPT_TO, .args = {"FORMAT"}, .choice = sink_choice,
+    {"to", PL_OPT_TO, .args = {"FORMAT"}, .choice = pl_export_choice,
      .help = "The format to write; yaml, markdown, curl and claude are ways to write a prompt"},
     {"kind", PL_OPT_KIND, .args = {"KIND"}, .choice = kind_choice,
      .help = "What FILE is: a request (the default), or a response or error of a model"},

@@ -191,21 +191,15 @@ static void convert_all(struct run *run)
                    run->n_failed);
 }
 
-static const char *value_of(const struct pl_args *args, enum pl_option_id id)
-{
-    const struct pl_option_use *use = pl_args_find(args, id);
-    return use ? use->values[0] : NULL;
-}
-
 enum pl_exit pl_convert_many(const struct pl_converting *how, const struct pl_args *args)
 {
     struct run run = {
         .how = how,
         .args = args,
-        .out = value_of(args, PL_OPT_OUT),
-        .report = value_of(args, PL_OPT_REPORT),
-        .carry = value_of(args, PL_OPT_CARRY),
-        .with_carry = value_of(args, PL_OPT_WITH_CARRY),
+        .out = pl_args_value(args, PL_OPT_OUT),
+        .report = pl_args_value(args, PL_OPT_REPORT),
+        .carry = pl_args_value(args, PL_OPT_CARRY),
+        .with_carry = pl_args_value(args, PL_OPT_WITH_CARRY),
     };
     pl_arena_init(&run.arena, 0);
     enum pl_exit code = make_plan(&run);

@@ -2,7 +2,8 @@
 
 #include "app/columns.h"
 #include "app/turn_show.h"
-#include "base/uuid.h"
+#include "io/clock.h"
+#include "io/entropy.h"
 #include "json/text.h"
 #include "json/write.h"
 #include "wire/sse.h"
@@ -29,6 +30,8 @@ struct following {
     struct pl_console *console;
     const char *session_id;
     const char *message_id; /* NULL: whatever runs is meant */
+    bool is_whole;          /* also what was said before we listened */
+    bool is_talk;           /* whoever reads is asked by somebody else */
     struct pl_sse sse;      /* owned */
     struct pl_texts texts;  /* owned; one event */
     struct pl_json_doc doc; /* data of the event */
@@ -88,6 +91,19 @@ static struct shown *shown_of(struct following *f, struct pl_str turn_id)
 
 /* At a terminal nothing moves the cursor; a file gets the text as it was said. With --json the
  * events themselves have it. */
+static void print_thought(struct following *f, int64_t block, struct pl_str text)
+{
+    if (!text.len || !f->is_talk || !f->console->out_is_terminal || f->api->is_json)
+        return;
+    if (block != f->last_block)
+        close_line(f);
+    f->last_block = block;
+    pl_console_style(f->console, PL_STYLE_DIM);
+    pl_show_text(f->console, text, 0);
+    pl_console_style(f->console, PL_STYLE_PLAIN);
+    f->is_line_open = text.ptr[text.len - 1] != '\n';
+}
+
 static void print_text(struct following *f, int64_t block, struct pl_str text)
 {
     if (!text.len || f->api->is_json)
@@ -134,6 +150,20 @@ static void on_chat_start(struct following *f)
         f->is_ours = true;
 }
 
+/* "= 42", or "error: what went wrong". */
+static void print_result(struct following *f, const struct pl_json_node *data)
+{
+    const struct pl_json_node *result = pl_json_get(&f->doc, data, PL_STR("result"));
+    struct pl_str status = text_of(f, data, "status"), text = text_of(f, data, "result");
+    bool is_done = pl_str_eq(status, PL_STR("done"));
+    if (!text.ptr && result)
+        text = pl_json_span(&f->doc, result);
+    struct pl_str line = pl_line_of(&f->texts, text, MAX_ARGUMENTS);
+    close_line(f);
+    pl_console_hint(f->console, "%.*s %.*s", (int)(is_done ? 1 : status.len),
+                    is_done ? "=" : status.ptr, PL_STR_ARG(line));
+}
+
 static void on_patch(struct following *f)
 {
     const struct pl_json_node *data = pl_api_member(&f->doc, f->doc.root, "data", PL_JSON_OBJECT);
@@ -141,7 +171,11 @@ static void on_patch(struct following *f)
     if (!f->is_ours || !data || !pl_str_eq(text_of(f, f->doc.root, "loop_id"), PL_STR("root")))
         return;
     if (pl_str_eq(kind, PL_STR("add_content")) &&
-        pl_str_eq(text_of(f, data, "type"), PL_STR("text"))) {
+        pl_str_eq(text_of(f, data, "type"), PL_STR("thinking"))) {
+        print_thought(f, pl_api_int(&f->doc, data, "block_index", 0),
+                      text_of(f, data, "text_delta"));
+    } else if (pl_str_eq(kind, PL_STR("add_content")) &&
+               pl_str_eq(text_of(f, data, "type"), PL_STR("text"))) {
         struct shown *shown = shown_of(f, text_of(f, f->doc.root, "turn_id"));
         struct pl_str delta = text_of(f, data, "text_delta");
         print_text(f, pl_api_int(&f->doc, data, "block_index", 0), delta);
@@ -152,6 +186,8 @@ static void on_patch(struct following *f)
         struct pl_str line = pl_line_of(&f->texts, text_of(f, data, "arguments"), MAX_ARGUMENTS);
         close_line(f);
         pl_console_hint(f->console, "[%.*s] %.*s", PL_STR_ARG(name), PL_STR_ARG(line));
+    } else if (pl_str_eq(kind, PL_STR("tool_result")) && f->is_talk) {
+        print_result(f, data);
     } else if (pl_str_eq(kind, PL_STR("tool_result")) &&
                !pl_str_eq(text_of(f, data, "status"), PL_STR("done"))) {
         struct pl_str status = text_of(f, data, "status");
@@ -171,7 +207,8 @@ static void on_turn_start(struct following *f)
 static void on_turn_end(struct following *f)
 {
     const struct pl_json_node *turn = pl_api_member(&f->doc, f->doc.root, "turn", PL_JSON_OBJECT);
-    if (f->is_ours && turn && (f->message_id || find_shown(f, text_of(f, turn, "turn_id"))))
+    if (f->is_ours && turn &&
+        (f->message_id || f->is_whole || find_shown(f, text_of(f, turn, "turn_id"))))
         print_rest(f, turn);
 }
 
@@ -240,7 +277,7 @@ static void on_question(struct following *f)
 {
     const struct pl_json_node *question =
         pl_api_member(&f->doc, f->doc.root, "question", PL_JSON_OBJECT);
-    if (f->is_ours && question)
+    if (f->is_ours && question && !f->is_talk)
         show_question(f, question);
 }
 
@@ -248,8 +285,35 @@ static void on_updated(struct following *f)
 {
     const struct pl_json_node *session =
         pl_api_member(&f->doc, f->doc.root, "session", PL_JSON_OBJECT);
-    if (f->is_ours && pl_str_eq(text_of(f, session, "status"), PL_STR("waiting_for_input")))
+    if (f->is_ours && pl_str_eq(text_of(f, session, "status"), PL_STR("waiting_for_input"))) {
+        close_line(f);
         end(f, PL_EXIT_NO);
+    }
+}
+
+/* What a session that is told whole began with: everything up to the last turn of the user. */
+static const struct pl_json_node *find_beginning(struct following *f,
+                                                 const struct pl_json_node *turns)
+{
+    const struct pl_json_node *last = NULL;
+    for (const struct pl_json_node *turn = turns ? pl_json_first(turns) : NULL;
+         turn && turn < pl_json_end(turns); turn = pl_json_next(turn))
+        if (pl_str_eq(text_of(f, turn, "role"), PL_STR("user")))
+            last = turn;
+    return last;
+}
+
+static void print_turns(struct following *f, const struct pl_json_node *turns)
+{
+    const struct pl_json_node *beginning = f->is_whole ? find_beginning(f, turns) : NULL;
+    for (const struct pl_json_node *turn = turns ? pl_json_first(turns) : NULL;
+         turn && turn < pl_json_end(turns); turn = pl_json_next(turn)) {
+        struct pl_str id = text_of(f, turn, "client_message_id");
+        if (f->message_id && pl_str_eq(id, pl_str_of(f->message_id)))
+            f->is_ours = true;
+        else if (f->is_whole ? turn > beginning : f->is_ours && f->message_id)
+            print_rest(f, turn);
+    }
 }
 
 /* Too much was missed to be told one by one: everything as it is now. */
@@ -263,20 +327,17 @@ static void on_snapshot(struct following *f)
     struct pl_str status = text_of(f, session, "status");
     f->epoch = pl_api_int(&f->doc, f->doc.root, "epoch", f->epoch);
     f->sequence = pl_api_int(&f->doc, f->doc.root, "sequence", f->sequence);
-    for (const struct pl_json_node *turn = turns ? pl_json_first(turns) : NULL;
-         turn && turn < pl_json_end(turns); turn = pl_json_next(turn)) {
-        struct pl_str id = text_of(f, turn, "client_message_id");
-        if (f->message_id && pl_str_eq(id, pl_str_of(f->message_id)))
-            f->is_ours = true;
-        else if (f->is_ours && f->message_id)
-            print_rest(f, turn);
-    }
-    if (!f->is_ours || pl_str_eq(status, PL_STR("running")))
+    print_turns(f, turns);
+    bool is_to_come = f->is_whole && pl_str_eq(status, PL_STR("created"));
+    if (!f->is_ours || is_to_come || pl_str_eq(status, PL_STR("running")))
         return;
-    for (const struct pl_json_node *one = questions ? pl_json_first(questions) : NULL;
+    for (const struct pl_json_node *one = questions && !f->is_talk ? pl_json_first(questions) : NULL;
          one && one < pl_json_end(questions); one = pl_json_next(one))
         show_question(f, one);
-    end_with(f, status, (struct pl_str){0});
+    if (f->is_talk && pl_str_eq(status, PL_STR("waiting_for_input")))
+        end(f, PL_EXIT_NO);
+    else
+        end_with(f, status, (struct pl_str){0});
 }
 
 static void on_error(struct following *f)
@@ -359,6 +420,16 @@ static bool on_piece(void *ctx, struct pl_str piece)
     return !f->is_over && f->status == PL_OK;
 }
 
+bool pl_message_id_make(char ret_id[PL_UUID_SIZE + 1])
+{
+    uint64_t random[2];
+    if (!pl_entropy_fill(random, sizeof random))
+        return false;
+    pl_uuid7_write(ret_id, pl_clock_unix_ms(), random);
+    ret_id[PL_UUID_SIZE] = '\0';
+    return true;
+}
+
 /* --- connections ----------------------------------------------------------------------------- */
 
 enum pl_exit pl_follow_position(struct pl_api *api, const char *session_id,
@@ -387,13 +458,14 @@ static enum pl_exit listen_once(struct following *f, enum pl_status *ret_status,
         .method = "GET", .timeout_ms = SILENCE_MS, .on_piece = on_piece, .ctx = f};
     char position[64];
     int http_status = 0;
+    bool is_first = f->is_whole && f->sequence < 0;
     snprintf(position, sizeof position, "%lld:%lld", f->epoch, f->sequence);
     pl_sse_init(&f->sse, MAX_EVENT);
     f->has_news = false;
-    *ret_status = pl_api_try(
-        f->api, &call,
-        pl_api_path(f->api, "/api/sessions/%/events?since=%", f->session_id, position, NULL),
-        &http_status, &reply, err);
+    const char *path = is_first ? pl_api_path(f->api, "/api/sessions/%/events", f->session_id, NULL)
+                                : pl_api_path(f->api, "/api/sessions/%/events?since=%",
+                                              f->session_id, position, NULL);
+    *ret_status = pl_api_try(f->api, &call, path, &http_status, &reply, err);
     pl_sse_deinit(&f->sse);
     if (*ret_status != PL_OK || f->is_over || (http_status >= 200 && http_status < 300))
         return PL_EXIT_OK;
@@ -423,22 +495,49 @@ static enum pl_exit listen(struct following *f)
     }
 }
 
+static enum pl_exit follow(struct following *f)
+{
+    f->console = f->api->console;
+    f->last_block = -1;
+    pl_arena_init(&f->texts.arena, 0);
+    enum pl_exit code = listen(f);
+    pl_arena_deinit(&f->texts.arena);
+    pl_vec_deinit(&f->shown);
+    return code;
+}
+
+static enum pl_exit follow_from(struct following f, const char *position)
+{
+    f.is_ours = !f.message_id;
+    if (sscanf(position, "%lld:%lld", &f.epoch, &f.sequence) != 2)
+        f.sequence = -1;
+    return follow(&f);
+}
+
 enum pl_exit pl_follow(struct pl_api *api, const char *session_id, const char *position,
                        const char *client_message_id)
 {
     struct following f = {
+        .api = api, .session_id = session_id, .message_id = client_message_id};
+    return follow_from(f, position);
+}
+
+enum pl_exit pl_follow_talk(struct pl_api *api, const char *session_id, const char *position,
+                            const char *client_message_id)
+{
+    struct following f = {
+        .api = api, .session_id = session_id, .message_id = client_message_id, .is_talk = true};
+    return follow_from(f, position);
+}
+
+enum pl_exit pl_follow_new(struct pl_api *api, const char *session_id)
+{
+    struct following f = {
         .api = api,
-        .console = api->console,
         .session_id = session_id,
-        .message_id = client_message_id,
-        .is_ours = !client_message_id,
-        .last_block = -1,
+        .is_whole = true,
+        .is_ours = true,
+        .sequence = -1,
     };
-    if (sscanf(position, "%lld:%lld", &f.epoch, &f.sequence) != 2)
-        f.sequence = -1;
-    pl_arena_init(&f.texts.arena, 0);
-    enum pl_exit code = listen(&f);
-    pl_arena_deinit(&f.texts.arena);
-    pl_vec_deinit(&f.shown);
-    return code;
+    return follow(&f);
 }

@@ -3,6 +3,11 @@
 #define PL_APP_FOLLOW_H
 
 #include "app/api.h"
+#include "base/uuid.h"
+
+/* An id of our own for a message, to know our chat among others. False: the system gives no random
+ * bytes. */
+bool pl_message_id_make(char ret_id[PL_UUID_SIZE + 1]);
 
 /* "EPOCH:SEQUENCE": where the session stands, so that nothing after it is missed. */
 enum pl_exit pl_follow_position(struct pl_api *api, const char *session_id,
@@ -13,5 +18,14 @@ enum pl_exit pl_follow_position(struct pl_api *api, const char *session_id,
  * A connection that breaks is made again. PL_EXIT_NO when the chat failed, was stopped or waits. */
 enum pl_exit pl_follow(struct pl_api *api, const char *session_id, const char *position,
                        const char *client_message_id);
+
+/* The same for a person who is asked at once when the session waits: thoughts are shown at a
+ * terminal, results of tools in a line each, and questions are not told. */
+enum pl_exit pl_follow_talk(struct pl_api *api, const char *session_id, const char *position,
+                            const char *client_message_id);
+
+/* The same of a session that has just been made and is at work: everything that is said behind what
+ * it began with. */
+enum pl_exit pl_follow_new(struct pl_api *api, const char *session_id);
 
 #endif

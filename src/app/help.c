@@ -1,6 +1,7 @@
 /* Help for a terminal: 80 columns, words wrapped. */
 #include "app/help.h"
 
+#include "app/verbs.h"
 #include "base/utf8.h"
 
 enum { WIDTH = 80, OPTION_INDENT = 6, TEXT_INDENT = 2 };
@@ -75,11 +76,23 @@ static void put_examples(struct pl_console *console, const struct pl_example *ex
         pl_console_putf(console, "  # %s\n  parley %s\n", example->says, example->line);
 }
 
+static void put_verbs(struct pl_console *console, const struct pl_verb *verbs)
+{
+    put_heading(console, "What it does");
+    for (const struct pl_verb *verb = verbs; verb->name; verb++) {
+        pl_console_putf(console, "  %s%s%s\n", verb->name, *verb->words ? " " : "", verb->words);
+        wrap(console, verb->says, 0, OPTION_INDENT);
+    }
+}
+
 static void put_command(struct pl_console *console, const struct pl_command *command)
 {
     pl_console_putf(console, "parley %s - %s\n", command->name, command->summary);
     put_heading(console, "Usage");
-    pl_console_putf(console, "  parley %s %s\n\n", command->name, command->usage);
+    pl_console_putf(console, "  parley %s %s\n", command->name, command->usage);
+    if (command->verbs)
+        put_verbs(console, command->verbs);
+    pl_console_puts(console, "\n");
     for (const char *const *text = command->paragraphs; *text; text++) {
         wrap(console, *text, 0, 0);
         if (text[1])

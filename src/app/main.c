@@ -65,7 +65,7 @@ static enum pl_exit run_command(struct pl_console *console, const struct pl_comm
         return PL_EXIT_OK;
     }
     enum pl_exit code = check_operands(console, command, &args);
-    return code == PL_EXIT_OK ? command->run(console, &args) : code;
+    return code == PL_EXIT_OK ? pl_command_run(command, console, &args) : code;
 }
 
 static enum pl_exit run(struct pl_console *console, int argc, char *const *argv)

@@ -2,6 +2,8 @@
  * as its own. */
 #include "app/help.h"
 
+#include "app/verbs.h"
+
 /* When this version came out; roff pages carry a date. */
 #define RELEASE_DATE "November 15, 2026"
 
@@ -77,6 +79,19 @@ static void add_options(struct pl_buf *to, const struct pl_option *options)
     pl_buf_adds(to, ".El\n");
 }
 
+static void add_verbs(struct pl_buf *to, const struct pl_verb *verbs)
+{
+    pl_buf_adds(to, ".Bl -tag -width Ds\n");
+    for (const struct pl_verb *verb = verbs; verb->name; verb++) {
+        pl_buf_addf(to, ".It Cm %s ", verb->name);
+        add_line(to, verb->words);
+        pl_buf_addc(to, '\n');
+        add_text(to, verb->says);
+        pl_buf_adds(to, ".\n");
+    }
+    pl_buf_adds(to, ".El\n");
+}
+
 static void add_command(struct pl_buf *to, const struct pl_command *command)
 {
     pl_buf_addf(to, ".Ss parley %s\n", command->name);
@@ -89,6 +104,10 @@ static void add_command(struct pl_buf *to, const struct pl_command *command)
         pl_buf_adds(to, ".Pp\n");
         add_text(to, *text);
         pl_buf_addc(to, '\n');
+    }
+    if (command->verbs) {
+        pl_buf_adds(to, ".Pp\nWhat it does:\n");
+        add_verbs(to, command->verbs);
     }
     pl_buf_adds(to, ".Pp\nOptions:\n");
     add_options(to, command->options);

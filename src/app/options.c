@@ -175,3 +175,17 @@ const struct pl_option_use *pl_args_find(const struct pl_args *args, enum pl_opt
             return &args->uses.ptr[i - 1];
     return NULL;
 }
+
+bool pl_option_read_count(const char *text, uint64_t most, uint64_t *ret_count)
+{
+    uint64_t count = 0;
+    for (const char *at = text; *at; at++) {
+        bool is_digit = *at >= '0' && *at <= '9';
+        if (!is_digit || __builtin_mul_overflow(count, 10, &count) ||
+            __builtin_add_overflow(count, (uint64_t)(*at - '0'), &count) || count > most)
+            return false;
+    }
+    if (count > 0)
+        *ret_count = count;
+    return count > 0;
+}

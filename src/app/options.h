@@ -75,6 +75,7 @@ enum pl_option_id {
     PL_OPT_BEHIND_PROXY,
     PL_OPT_ALLOW_HOST,
     PL_OPT_ALLOW_ORIGIN,
+    PL_OPT_ALLOW_FETCH,
     PL_OPT_SHARDS,
     PL_OPT_WORKERS,
     PL_OPT_MAX_CONNECTIONS,
@@ -95,6 +96,42 @@ enum pl_option_id {
     PL_OPT_YES,
     PL_OPT_ZONE,
     PL_OPT_COUNT,
+    PL_OPT_FOLDER,
+    PL_OPT_TAG,
+    PL_OPT_LABEL,
+    PL_OPT_PINNED,
+    PL_OPT_VERSION,
+    PL_OPT_FILE,
+    PL_OPT_NOTE,
+    PL_OPT_DESCRIPTION,
+    PL_OPT_TYPE,
+    PL_OPT_ANSWER,
+    PL_OPT_ALL,
+    PL_OPT_PRUNE,
+    PL_OPT_WHEN_THERE,
+    PL_OPT_MEDIA,
+    PL_OPT_CONTENT,
+    PL_OPT_TOPIC,
+    PL_OPT_SKILL,
+    PL_OPT_RECORD,
+    PL_OPT_SCOPE,
+    PL_OPT_OWNER,
+    PL_OPT_MEM0,
+    PL_OPT_SESSION,
+    PL_OPT_DISABLED,
+    PL_OPT_SUPERSEDED,
+    PL_OPT_AFTER,
+    PL_OPT_BEFORE,
+    PL_OPT_TITLE,
+    PL_OPT_CRON,
+    PL_OPT_PROMPT,
+    PL_OPT_USE,
+    PL_OPT_OVERLAP,
+    PL_OPT_EXPIRES,
+    PL_OPT_SKIP_CONFIRMATIONS,
+    PL_OPT_STOPPED,
+    PL_OPT_FOLLOW,
+    PL_OPT_RANGE,
 };
 
 /* The i-th word that may stand in a place, NULL behind the last. */
@@ -140,6 +177,16 @@ static inline bool pl_args_has(const struct pl_args *args, enum pl_option_id id)
 {
     return pl_args_find(args, id) != NULL;
 }
+
+/* The value of an option; NULL when it was not given. */
+static inline const char *pl_args_value(const struct pl_args *args, enum pl_option_id id)
+{
+    const struct pl_option_use *use = pl_args_find(args, id);
+    return use ? use->values[0] : NULL;
+}
+
+/* A whole number from 1 to `most`, in digits. False when `text` is none; nothing is set then. */
+bool pl_option_read_count(const char *text, uint64_t most, uint64_t *ret_count);
 
 /* pl_choice_fn over the languages of messages. */
 const char *pl_lang_choice(size_t i);

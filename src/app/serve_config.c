@@ -2,6 +2,7 @@
 
 #include "app/suggest.h"
 #include "format/yaml.h"
+#include "io/fetch.h"
 #include "io/file.h"
 #include "json/text.h"
 #include "json/write.h"
@@ -36,6 +37,7 @@ static const struct setting settings[] = {
     {"behind_proxy", PL_OPT_BEHIND_PROXY, FLAG, AT(is_behind_proxy), "false", 0, 0},
     {"allow_host", PL_OPT_ALLOW_HOST, LIST, AT(hosts), NULL, 0, 0},
     {"allow_origin", PL_OPT_ALLOW_ORIGIN, LIST, AT(origins), NULL, 0, 0},
+    {"allow_fetch", PL_OPT_ALLOW_FETCH, LIST, AT(fetch_hosts), NULL, 0, 0},
     {"shards", PL_OPT_SHARDS, NUMBER, AT(n_shards), "0", 0, 64},
     {"workers", PL_OPT_WORKERS, NUMBER, AT(n_workers), "4", 1, 256},
     {"max_connections", PL_OPT_MAX_CONNECTIONS, NUMBER, AT(max_connections), "20000", 1, 1000000},
@@ -382,6 +384,12 @@ enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args
     enum pl_status status = gather(arena, args, &reading, err);
     for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++)
         status = put(reading, &settings[i], &reading->values[i], &config, err);
+    for (const char *const *host = config.fetch_hosts; status == PL_OK && host && *host; host++)
+        if (!pl_fetch_is_host(*host))
+            status = pl_fail(err, PL_USAGE,
+                             "allow_fetch \"%.100s\" is no host: expected a name or an address, "
+                             "perhaps with a port, such as files.intranet:8080",
+                             *host);
     if (status == PL_OK && !config.tls_cert != !config.tls_key)
         status = pl_fail(err, PL_USAGE,
                          "a certificate needs its key: give both --tls-cert and "

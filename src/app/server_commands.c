@@ -13,35 +13,6 @@ static const char *level_choice(size_t i)
     return names[i];
 }
 
-#define OPT_JSON                                                                                   \
-    {                                                                                              \
-        "json", PL_OPT_JSON, .help = "Print JSON for machines"                                     \
-    }
-#define OPT_DATA                                                                                   \
-    {                                                                                              \
-        "data", PL_OPT_DATA,                                                                       \
-            .args = {"DIR"}, .takes_file = true,                                                   \
-            .help = "The data directory of the server on this machine; $XDG_DATA_HOME/parley by "  \
-                    "default"                                                                      \
-    }
-#define OPT_STORE                                                                                  \
-    {                                                                                              \
-        "store", PL_OPT_STORE, .args = {"URL"}, .help = "The store, where it is not DIR/parley.db" \
-    }
-#define OPT_SERVER                                                                                 \
-    {"server", PL_OPT_SERVER, .args = {"URL"},                                                     \
-     .help = "A server elsewhere: http://HOST:PORT, https://HOST or unix:PATH"},                   \
-    {                                                                                              \
-        "key-file", PL_OPT_KEY_FILE,                                                               \
-            .args = {"FILE"}, .takes_file = true,                                                  \
-            .help = "The file that holds the key for --server; by default it is in PARLEY_KEY"     \
-    }
-
-#define TEXT_SERVER                                                                                \
-    "The server is found by its control socket in the data directory, where the user who runs it " \
-    "needs no key; or by --server URL or the variable PARLEY_SERVER, with a key in PARLEY_KEY or " \
-    "--key-file. Nobody there is exit 4."
-
 const struct pl_option pl_serve_options[] = {
     {"host", PL_OPT_HOST, .args = {"ADDRESS"},
      .help = "Where to listen; 127.0.0.1 by default. Elsewhere needs TLS or --behind-proxy"},
@@ -61,6 +32,8 @@ const struct pl_option pl_serve_options[] = {
      .help = "A further name under which clients may ask for it (Host)"},
     {"allow-origin", PL_OPT_ALLOW_ORIGIN, .args = {"ORIGIN"}, .is_repeatable = true,
      .help = "A web origin whose pages may use it (CORS)"},
+    {"allow-fetch", PL_OPT_ALLOW_FETCH, .args = {"HOST[:PORT]"}, .is_repeatable = true,
+     .help = "A host that may be internal from which files are fetched all the same"},
     {"shards", PL_OPT_SHARDS, .args = {"N"},
      .help = "Threads that serve connections; 0, the default, is one per core"},
     {"workers", PL_OPT_WORKERS, .args = {"N"},
@@ -123,23 +96,21 @@ const struct pl_option pl_session_options[] = {
      .help = "import: the format of FILE; by default it is told from the content"},
     {"turn", PL_OPT_TURN, .args = {"TURN_ID"},
      .help = "fork: the last turn the copy has; without it all of them"},
-    OPT_DATA,
-    OPT_SERVER,
-    OPT_JSON,
+    PL_OPTION_DATA,
+    PL_OPTION_SERVER,
+    PL_OPTION_JSON,
     PL_OPTION_HELP,
     {0},
 };
 
 const char *const pl_session_paragraphs[] = {
-    "Sessions are conversations that a server keeps. list, new, show ID, stop ID, delete ID, "
-    "export ID, import FILE, fork ID and share ID do what they say; new, import and fork print the "
-    "id of the session they made, share the link under which anybody can read it.",
-    "chat ID MESSAGE says something (- is standard input) and prints the answer as it comes, until "
-    "it is complete. When the model asks something back, the question is shown and the exit code "
-    "is 1, as it is when the chat fails or is stopped. answer ID TOOL_CALL_ID JSON answers, and "
-    "goes on printing. With --json both print every event, one per line.",
-    "Ending the command does not end the chat: stop ID does.",
-    TEXT_SERVER,
+    "Sessions are conversations that a server keeps.",
+    "chat prints the answer as it comes, until it is complete. When the model asks something back, "
+    "the question is shown and the exit code "
+    "is 1, as it is when the chat fails or is stopped. answer goes on printing. With --json both "
+    "print every event, one per line.",
+    "Ending the command does not end the chat: stop does.",
+    PL_TEXT_SERVER,
     NULL,
 };
 
@@ -155,10 +126,10 @@ const struct pl_example pl_session_examples[] = {
 
 const struct pl_option pl_key_options[] = {
     {"name", PL_OPT_NAME, .args = {"NAME"}, .help = "create: what the key is for"},
-    OPT_DATA,
-    OPT_STORE,
-    OPT_SERVER,
-    OPT_JSON,
+    PL_OPTION_DATA,
+    PL_OPTION_STORE,
+    PL_OPTION_SERVER,
+    PL_OPTION_JSON,
     PL_OPTION_HELP,
     {0},
 };
@@ -167,7 +138,7 @@ const char *const pl_key_paragraphs[] = {
     "create makes a key and prints it, once: the server keeps only its hash. list shows the keys "
     "there are, revoke ID ends one, and closes the sockets that were opened with it.",
     "On the server's machine this works whether or not the server runs.",
-    TEXT_SERVER,
+    PL_TEXT_SERVER,
     NULL,
 };
 
@@ -179,7 +150,7 @@ const struct pl_example pl_key_examples[] = {
 };
 
 const struct pl_option pl_backup_options[] = {
-    OPT_DATA, OPT_STORE, OPT_SERVER, OPT_JSON, PL_OPTION_HELP, {0},
+    PL_OPTION_DATA, PL_OPTION_STORE, PL_OPTION_SERVER, PL_OPTION_JSON, PL_OPTION_HELP, {0},
 };
 
 const char *const pl_backup_paragraphs[] = {
@@ -187,7 +158,7 @@ const char *const pl_backup_paragraphs[] = {
     "goes on; or without it, when none runs. The file appears under its name when it is complete "
     "and on the disk, and takes the place of one that was there.",
     "A store in PostgreSQL is backed up by its own tools.",
-    TEXT_SERVER,
+    PL_TEXT_SERVER,
     NULL,
 };
 
@@ -200,9 +171,9 @@ const struct pl_example pl_backup_examples[] = {
 
 const struct pl_option pl_restore_options[] = {
     {"yes", PL_OPT_YES, .help = "Replace the store that is there without asking"},
-    OPT_DATA,
-    OPT_STORE,
-    OPT_JSON,
+    PL_OPTION_DATA,
+    PL_OPTION_STORE,
+    PL_OPTION_JSON,
     PL_OPTION_HELP,
     {0},
 };
@@ -220,11 +191,11 @@ const struct pl_example pl_restore_examples[] = {
 };
 
 const struct pl_option pl_doctor_options[] = {
-    OPT_DATA,
-    OPT_STORE,
+    PL_OPTION_DATA,
+    PL_OPTION_STORE,
     {"host", PL_OPT_HOST, .args = {"ADDRESS"}, .help = "The address the server is to listen on"},
     {"port", PL_OPT_PORT, .args = {"PORT"}, .help = "The port it is to listen on; 8787 by default"},
-    OPT_JSON,
+    PL_OPTION_JSON,
     PL_OPTION_HELP,
     {0},
 };
@@ -242,40 +213,5 @@ const char *const pl_doctor_paragraphs[] = {
 const struct pl_example pl_doctor_examples[] = {
     {"doctor", "Is everything as it should be?"},
     {"doctor --data ./data --port 9000 --json", "Ask from a script"},
-    {NULL, NULL},
-};
-
-const struct pl_option pl_task_options[] = {
-    {"zone", PL_OPT_ZONE, .args = {"ZONE"},
-     .help = "The time zone the expression is meant in, like Europe/Berlin; UTC by default"},
-    {"from", PL_OPT_FROM, .args = {"INSTANT"},
-     .help = "Show what comes after this instant, like 2026-03-29T00:00:00Z; now by default"},
-    {"count", PL_OPT_COUNT, .args = {"N"}, .help = "How many to show; 10 by default"},
-    {"lang", PL_OPT_LANG, .args = {"LANG"}, .choice = pl_lang_choice,
-     .help = "Language of the explanation; by default that of the environment"},
-    OPT_JSON,
-    PL_OPTION_HELP,
-    {0},
-};
-
-const char *const pl_task_paragraphs[] = {
-    "next says in words what a cron EXPRESSION means, and when it is due next. It needs no server. "
-    "The expression is one word: put it in quotes.",
-    "The five fields are minute, hour, day-of-month, month and day-of-week: values, names (JAN, "
-    "MON), ranges (9-17), steps (*/15), lists (1,15). L is the last day of the month, 5L its last "
-    "Friday, MON#2 its second Monday; 0 and 7 are Sunday. Where both days are restricted, one of "
-    "them is enough. @yearly, @monthly, @weekly, @daily and @hourly stand for five fields.",
-    "Where the clock is put forward, a fixed time that is skipped is due once, at the change; "
-    "where it is put back, a time that comes twice is due the first time. With * or a step among "
-    "minutes or hours, it follows real time.",
-    "Exit 1 when the expression is wrong, or is never due within 8 years.",
-    NULL,
-};
-
-const struct pl_example pl_task_examples[] = {
-    {"task next '0 9 * * MON-FRI' --zone Europe/Berlin", "When is it due?"},
-    {"task next '0 9 * * MON#2' --lang zh", "Explain it in Chinese"},
-    {"task next '30 2 * * *' --zone America/New_York --from 2026-03-07T00:00:00Z --count 3",
-     "What happens when the clock is changed?"},
     {NULL, NULL},
 };

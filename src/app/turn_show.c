@@ -21,8 +21,7 @@ void pl_show_text(struct pl_console *console, struct pl_str text, size_t indent)
     }
 }
 
-/* "  label     value" */
-static void show_member(struct pl_console *console, const char *label, struct pl_str value)
+void pl_show_member(struct pl_console *console, const char *label, struct pl_str value)
 {
     if (!value.len)
         return;
@@ -36,18 +35,18 @@ void pl_show_session(struct pl_console *console, struct pl_texts *texts,
 {
     pl_console_put_safe(console, pl_api_text(texts, doc, session, "id"));
     pl_console_puts(console, "\n");
-    show_member(console, "intent",
-                pl_line_of(texts, pl_api_text(texts, doc, session, "intent"), MAX_RESULT));
-    show_member(console, "status", pl_api_text(texts, doc, session, "status"));
-    show_member(console, "model", pl_api_text(texts, doc, session, "model"));
-    show_member(console, "created",
-                pl_time_of(texts, pl_api_text(texts, doc, session, "created_at")));
-    show_member(console, "changed",
-                pl_time_of(texts, pl_api_text(texts, doc, session, "updated_at")));
+    pl_show_member(console, "intent",
+                   pl_line_of(texts, pl_api_text(texts, doc, session, "intent"), MAX_RESULT));
+    pl_show_member(console, "status", pl_api_text(texts, doc, session, "status"));
+    pl_show_member(console, "model", pl_api_text(texts, doc, session, "model"));
+    pl_show_member(console, "created",
+                   pl_time_of(texts, pl_api_text(texts, doc, session, "created_at")));
+    pl_show_member(console, "changed",
+                   pl_time_of(texts, pl_api_text(texts, doc, session, "updated_at")));
     if (pl_api_member(doc, session, "is_pinned", PL_JSON_TRUE))
-        show_member(console, "pinned", PL_STR("yes"));
+        pl_show_member(console, "pinned", PL_STR("yes"));
     if (pl_api_member(doc, session, "shared", PL_JSON_TRUE))
-        show_member(console, "shared", PL_STR("yes, whoever has a link can read it"));
+        pl_show_member(console, "shared", PL_STR("yes, whoever has a link can read it"));
 }
 
 /* --- turns ----------------------------------------------------------------------------------- */

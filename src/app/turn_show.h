@@ -10,6 +10,9 @@
  * escaped; behind each line break `indent` spaces. */
 void pl_show_text(struct pl_console *console, struct pl_str text, size_t indent);
 
+/* A line "  label     value", unless there is nothing to say. */
+void pl_show_member(struct pl_console *console, const char *label, struct pl_str value);
+
 /* A Session: its members below its id. */
 void pl_show_session(struct pl_console *console, struct pl_texts *texts,
                      const struct pl_json_doc *doc, const struct pl_json_node *session);

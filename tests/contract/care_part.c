@@ -15,7 +15,7 @@ static void what_was_committed_is_there_after_reopening(void **state)
     assert_int_equal(
         pl_store_session_get(f->store, &f->arena, id_str(&f->user), id_str(&id), &session, NULL),
         PL_OK);
-    assert_int_equal(pl_store_schema_version(f->store), 1);
+    assert_int_equal(pl_store_schema_version(f->store), 3);
     assert_string_equal(pl_store_kind(f->store), f->kind);
 }
 
@@ -174,9 +174,14 @@ static int look_at_plan(void *ctx, int n, char **values, char **names)
     (void)n;
     (void)names;
     const char *text = ctx, *detail = values[3];
-    /* A sort is right where only what has changed is wanted: few rows, in another order. */
-    bool may_sort = strstr(text, "last_event > ?6") || strstr(text, "asked_ms");
-    if (strncmp(detail, "SCAN", 4) == 0 || (strstr(detail, "TEMP B-TREE") && !may_sort))
+    /* A sort is right where only what has changed is wanted, or the best of some: few rows, in
+     * another order. What a search finds is read, once the index was asked. */
+    bool may_sort =
+        strstr(text, "last_event > ?6") || strstr(text, "asked_ms") || strstr(text, "b.score");
+    bool is_bounded = strstr(detail, "VIRTUAL TABLE INDEX") || strcmp(detail, "SCAN b") == 0 ||
+                      strncmp(detail, "SCAN (subquery", 14) == 0;
+    if ((strncmp(detail, "SCAN", 4) == 0 && !is_bounded) ||
+        (strstr(detail, "TEMP B-TREE") && !may_sort))
         fail_msg("\"%s\" costs more than its answer: %s", text, detail);
     return 0;
 }
@@ -185,19 +190,67 @@ static void a_page_costs_the_page(void **state)
 {
     struct fixture *f = *state;
     static const enum pl_sql lists[] = {
-        PL_SQL_SESSION_GET,          PL_SQL_SESSION_LIST,        PL_SQL_SESSION_COUNT,
-        PL_SQL_SESSION_UNSETTLED,    PL_SQL_TURN_OLDEST,         PL_SQL_TURN_NEWEST,
-        PL_SQL_TURN_OLDEST_OF_LOOP,  PL_SQL_TURN_NEWEST_OF_LOOP, PL_SQL_TURN_OLDEST_CHANGED,
-        PL_SQL_TURN_NEWEST_CHANGED,  PL_SQL_TURN_OPEN,           PL_SQL_TURN_GET,
-        PL_SQL_TURN_LAST_COMPACTION, PL_SQL_CLIENT_MESSAGE_FIND, PL_SQL_QUESTION_PENDING,
-        PL_SQL_QUESTION_GET,         PL_SQL_QUEUED_LIST,         PL_SQL_KEY_LIST,
-        PL_SQL_SHARE_FIND,           PL_SQL_IDEMPOTENCY_GET,     PL_SQL_IDEMPOTENCY_EXPIRE,
+        PL_SQL_SESSION_GET,
+        PL_SQL_SESSION_LIST,
+        PL_SQL_SESSION_COUNT,
+        PL_SQL_SESSION_UNSETTLED,
+        PL_SQL_TURN_OLDEST,
+        PL_SQL_TURN_NEWEST,
+        PL_SQL_TURN_OLDEST_OF_LOOP,
+        PL_SQL_TURN_NEWEST_OF_LOOP,
+        PL_SQL_TURN_OLDEST_CHANGED,
+        PL_SQL_TURN_NEWEST_CHANGED,
+        PL_SQL_TURN_OPEN,
+        PL_SQL_TURN_GET,
+        PL_SQL_TURN_LAST_COMPACTION,
+        PL_SQL_CLIENT_MESSAGE_FIND,
+        PL_SQL_QUESTION_PENDING,
+        PL_SQL_QUESTION_GET,
+        PL_SQL_QUEUED_LIST,
+        PL_SQL_KEY_LIST,
+        PL_SQL_SHARE_FIND,
+        PL_SQL_IDEMPOTENCY_GET,
+        PL_SQL_IDEMPOTENCY_EXPIRE,
+        PL_SQL_TASK_GET,
+        PL_SQL_TASK_LIST,
+        PL_SQL_TASK_COUNT,
+        PL_SQL_TASK_DUE,
+        PL_SQL_TASK_NEXT,
+        PL_SQL_RUN_GET,
+        PL_SQL_RUN_LIST,
+        PL_SQL_RUN_COUNT,
+        PL_SQL_UPLOAD_SWEEP,
+        PL_SQL_BLOB_GET,
+        PL_SQL_BLOB_FIND,
+        PL_SQL_BLOB_LIST,
+        PL_SQL_BLOB_PIECE,
+        PL_SQL_BLOB_DROP_LAST,
+        PL_SQL_PROMPT_GET,
+        PL_SQL_PROMPT_LIST,
+        PL_SQL_PROMPT_COUNT,
+        PL_SQL_PROMPT_SEARCH,
+        PL_SQL_PROMPT_NEWEST,
+        PL_SQL_PROMPT_COUNT_FOUND,
+        PL_SQL_PROMPT_TERMS,
+        PL_SQL_PROMPT_FOLDERS,
+        PL_SQL_PROMPT_TAGS,
+        PL_SQL_PROMPT_VERSION_GET,
+        PL_SQL_PROMPT_VERSION_LIST,
+        PL_SQL_PROMPT_VERSION_COUNT,
+        PL_SQL_MEMORY_GET,
+        PL_SQL_MEMORY_FIND,
+        PL_SQL_MEMORY_LIST,
+        PL_SQL_MEMORY_COUNT,
+        PL_SQL_MEMORY_SEARCH,
+        PL_SQL_MEMORY_NEWEST,
+        PL_SQL_MEMORY_COUNT_FOUND,
+        PL_SQL_MEMORY_TERMS,
     };
     sqlite3 *conn = NULL;
     assert_int_equal(sqlite3_open(f->path, &conn), SQLITE_OK);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const char *text = pl_sql_texts[lists[i]].text;
-        char sql[2000];
+        char sql[3000];
         snprintf(sql, sizeof sql, "EXPLAIN QUERY PLAN %s", text);
         assert_int_equal(sqlite3_exec(conn, sql, look_at_plan, (void *)text, NULL), SQLITE_OK);
     }

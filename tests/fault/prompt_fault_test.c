@@ -1,12 +1,14 @@
-/* Variables, citations, packets and exports survive running out of memory: the status says so,
- * nothing leaks. */
+/* Variables, citations, packets, exports, comparisons and files of prompts survive running out of
+ * memory: the status says so, nothing leaks, nothing is half told. */
 #include "fault/fault.h"
 
 #include "conv/cite.h"
+#include "conv/diff.h"
 #include "conv/handoff.h"
 #include "conv/render.h"
 #include "format/export.h"
 #include "format/format.h"
+#include "format/prompt_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,6 +139,130 @@ static enum pl_status check(void *ctx)
     return status;
 }
 
+static const char older[] =
+    "{\"system_prompt\":\"be \\u0062rief\",\"messages\":[{\"id\":\"\\u0061\",\"role\":\"user\","
+    "\"content\":[{\"text\":\"one\"},{\"text\":\"two\"},{\"url\":\"x\"}]},{\"role\":\"user\","
+    "\"content\":\"some words that stay\"},{\"role\":\"user\",\"content\":\"same\"}],\"config\":{"
+    "\"a\":1,\"b\":[1,2]}}";
+static const char newer[] =
+    "{\"system_prompt\":\"be very brief\",\"messages\":[{\"role\":\"user\",\"content\":\"same\"},{"
+    "\"role\":\"user\",\"content\":\"some words that went\"},{\"id\":\"a\",\"role\":\"user\","
+    "\"content\":[{\"text\":\"one\"},{\"url\":\"y\"}]}],\"config\":{\"b\":[1,3],\"c\":{}}}";
+
+static enum pl_status compare(void *ctx)
+{
+    (void)ctx;
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    PL_CLEANUP_BUF struct pl_buf out;
+    pl_arena_init(&arena, 0);
+    pl_buf_init(&out, 0);
+    struct pl_prompt_text from = {true, pl_str_of(older)}, to = {true, pl_str_of(newer)};
+    enum pl_status status = pl_prompt_diff(&arena, &from, &to, &out, NULL);
+    assert_true(status == PL_OK || out.len == 0);
+    return status;
+}
+
+static enum pl_status list_variables(void *ctx)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    PL_CLEANUP_BUF struct pl_buf out;
+    pl_arena_init(&arena, 0);
+    pl_buf_init(&out, 0);
+    struct pl_prompt_text prompt = {ctx != NULL, ctx ? pl_str_of(ctx) : PL_STR("{{a}} {{b:\t}}")};
+    enum pl_status status = pl_prompt_variables(&arena, &prompt, &out, NULL);
+    assert_true(status == PL_OK || out.len == 0);
+    return status;
+}
+
+static const struct pl_prompt_file sources[] = {
+    {PL_STR("a.txt"), PL_STR("Be kind.\n")},
+    {PL_STR("a.json"), PL_STR("{\"messages\":[{\"role\":\"user\",\"content\":\"H\\u0069\"}],"
+                              "\"model\":\"m\",\"x\":1}")},
+    {PL_STR("b.json"), PL_STR("{\"protocol\":\"structured-chat\",\"messages\":[],} // so")},
+    {PL_STR("c.yml"), PL_STR("- messages: [{role: user, content: a}]\n  tags: [a]\n- 7\n")},
+    {PL_STR("d.md"), PL_STR("---\ndescription: d\n---\nAbout\n## user\n\nHi\n")},
+    {PL_STR("e.md"), PL_STR("---\nmodel: m\n---\nHi\n")},
+    {PL_STR("f.json"),
+     PL_STR("{\"data\":[{\"name\":\"a/b\",\"type\":\"chat\",\"prompt\":[{\"type\":\"placeholder\","
+            "\"name\":\"h\"},{\"role\":\"user\",\"content\":\"x\"}],\"labels\":[\"p\"],\"tags\":["
+            "\"t\"]},{\"name\":\"a\"}],\"meta\":{}}")},
+    {PL_STR("x/P/prompt.yaml"),
+     PL_STR("name: \"P\\t\"\nlabels: {a: 1}\nversions:\n- {file: 1.md, type: "
+            "text}\n- {file: 2.yaml}\n- {file: no.md}\n")},
+    {PL_STR("x/P/1.md"), PL_STR("Words\n")},
+    {PL_STR("x/P/2.yaml"), PL_STR("messages: []\n")},
+    {PL_STR("none.json"), PL_STR("{}")},
+};
+
+static enum pl_status read_files(void *ctx)
+{
+    (void)ctx;
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_filed filed;
+    pl_filed_init(&filed);
+    enum pl_status status = pl_prompt_files_read(&arena, sources, sizeof sources / sizeof *sources,
+                                                 PL_STR(""), &filed, NULL);
+    if (status == PL_OK)
+        assert_int_equal(filed.prompts.len, 8);
+    else
+        assert_true(filed.prompts.len == 0 && filed.problems.len == 0);
+    pl_filed_deinit(&filed);
+    return status;
+}
+
+static bool is_first_taken(void *ctx, struct pl_str directory)
+{
+    (void)directory;
+    return (*(int *)ctx)++ == 0;
+}
+
+static enum pl_status write_files(void *ctx)
+{
+    (void)ctx;
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_filed_version versions[] = {
+        {.version = 1, .content = PL_STR("a\r\nb"), .note = PL_STR("n\n")},
+        {.version = 2, .content = PL_STR("a\rb"), .created_ms = 1},
+        {.version = 3, .is_structured = true, .content = PL_STR("{\"messages\":[\"\\n\"]}")},
+        {.version = 4, .is_structured = true, .content = PL_STR("{ \"messages\":[]}")},
+    };
+    struct pl_filed_prompt prompt = {.id = PL_STR("prompt_1"),
+                                     .name = PL_STR("a:b"),
+                                     .folder = PL_STR("x/.."),
+                                     .tags = PL_STR("[\"a\"]"),
+                                     .versions = versions,
+                                     .n_versions = 4};
+    struct pl_prompt_files files = {0};
+    int n_asked = 0;
+    enum pl_status status =
+        pl_prompt_files_write(&arena, &prompt, is_first_taken, &n_asked, &files, NULL);
+    assert_int_equal(files.list.len, status == PL_OK ? 5 : 0);
+    pl_vec_deinit(&files.list);
+    return status;
+}
+
+static void test_comparing(void **state)
+{
+    (void)state;
+    assert_true(pl_fault_each(compare, NULL) > 0);
+}
+
+static void test_variables(void **state)
+{
+    (void)state;
+    assert_true(pl_fault_each(list_variables, NULL) > 0);
+    assert_true(pl_fault_each(list_variables, (void *)plain_chat) > 0);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    assert_true(pl_fault_each(read_files, NULL) > 0);
+    assert_true(pl_fault_each(write_files, NULL) > 0);
+}
+
 static void test_rendering(void **state)
 {
     (void)state;
@@ -168,10 +294,10 @@ static void test_packets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rendering),
-        cmocka_unit_test(test_exports),
-        cmocka_unit_test(test_citations),
-        cmocka_unit_test(test_packets),
+        cmocka_unit_test(test_rendering), cmocka_unit_test(test_exports),
+        cmocka_unit_test(test_citations), cmocka_unit_test(test_packets),
+        cmocka_unit_test(test_comparing), cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,9 +27,66 @@ static char message_id[64];
     "{\"id\":\"sess_1\",\"intent\":\"two\\nlines\",\"status\":\"completed\",\"model\":\"m\","      \
     "\"created_at\":\"2026-01-02T03:04:05.678Z\",\"updated_at\":\"2026-01-02T03:04:05.678Z\"}"
 
+#define VERSION                                                                                    \
+    "{\"prompt_id\":\"prompt_1\",\"version\":2,\"type\":\"structured\",\"content\":{\"protocol\":" \
+    "\"structured-chat\",\"messages\":[{\"role\":\"user\",\"content\":\"a\\nb\"}]},\"note\":"      \
+    "\"n\","                                                                                       \
+    "\"variables\":[{\"name\":\"x\",\"required\":true}],\"created_at\":\"2026-01-02T03:04:05."     \
+    "678Z\"}"
+#define PROMPT                                                                                     \
+    "{\"id\":\"prompt_1\",\"name\":\"one\",\"folder\":\"f\",\"tags\":[\"t\",\"u\"],\"labels\":{"   \
+    "\"l\":1},"                                                                                    \
+    "\"is_pinned\":true,\"latest_version\":2,\"updated_at\":\"2026-01-02T03:04:05.678Z\","         \
+    "\"latest\":" VERSION "}"
+#define MEMORY                                                                                     \
+    "{\"id\":1,\"type\":\"feedback\",\"content\":\"a\\nb\",\"topic\":\"t\",\"hit_count\":0,"       \
+    "\"created_at\":\"2026-01-02T03:04:05.678Z\"}"
+#define TASK                                                                                       \
+    "{\"id\":\"task_1\",\"title\":\"t\",\"prompt\":\"a\\nb\",\"cron\":\"@daily\",\"timezone\":"    \
+    "\"UTC\","                                                                                     \
+    "\"enabled\":true,\"next_run_at\":\"2026-01-02T03:04:05.678Z\"}"
+#define BLOB                                                                                       \
+    "{\"id\":\"blob_1\",\"sha256\":\"00\",\"size\":3,\"content_type\":\"text/"                     \
+    "plain\",\"name\":\"n\","                                                                      \
+    "\"url\":\"/api/blobs/blob_1\",\"created_at\":\"2026-01-02T03:04:05.678Z\"}"
+
 static const struct {
     const char *request, *answer;
 } answers[] = {
+    {"GET /api/prompts/files",
+     "{\"files\":[{\"path\":\"f/prompt.yaml\",\"text\":\"a\\nb\"}],\"next_cursor\":null}"},
+    {"GET /api/prompts/prompt_1/versions/1/diff/2",
+     "{\"is_same\":true,\"blocks\":[{\"id\":\"m\",\"role\":\"user\",\"change\":\"changed\","
+     "\"words\":[{\"op\":\"same\",\"text\":\"a\\n\"},{\"op\":\"removed\",\"text\":\"b \"},"
+     "{\"op\":\"added\",\"text\":\"c \"}]}],\"members\":[{\"pointer\":\"/x\",\"change\":"
+     "\"changed\",\"from\":1,\"to\":2}]}"},
+    {"GET /api/prompts/prompt_1/versions/2", VERSION},
+    {"GET /api/prompts/prompt_1/versions", "{\"items\":[" VERSION "],\"total\":1}"},
+    {"POST /api/prompts/prompt_1/versions", VERSION},
+    {"POST /api/prompts/prompt_1/run",
+     "{\"items\":[{\"model\":\"m\",\"session_id\":null,\"status\":\"completed\",\"text\":"
+     "\"a\\nb\",\"error\":null}]}"},
+    {"POST /api/prompts/import",
+     "{\"items\":[{\"path\":\"p\",\"prompt_id\":\"prompt_1\",\"name\":\"n\",\"outcome\":"
+     "\"created\"}],\"problems\":[]}"},
+    {"GET /api/prompts/prompt_1", PROMPT},
+    {"GET /api/prompts?", "{\"items\":[" PROMPT "],\"total\":1,\"next_cursor\":null}"},
+    {"POST /api/prompts", PROMPT},
+    {"POST /api/memories/batch", "{\"created\":[],\"updated\":[],\"deleted\":[]}"},
+    {"POST /api/memories/search", "{\"items\":[" MEMORY "]}"},
+    {"GET /api/memories/1", MEMORY},
+    {"GET /api/memories", "{\"items\":[" MEMORY "],\"total\":1,\"next_cursor\":null}"},
+    {"GET /api/scheduled-tasks/calendar",
+     "{\"items\":[{\"task_id\":\"task_1\",\"title\":\"t\",\"at\":\"2026-01-02T03:04:05.678Z\","
+     "\"local\":\"2026-01-02T03:04:05Z\",\"run\":{\"status\":\"completed\"}}],\"is_complete\":"
+     "true}"},
+    {"GET /api/scheduled-tasks/task_1", TASK},
+    {"GET /api/scheduled-tasks", "{\"items\":[" TASK "],\"total\":1}"},
+    {"POST /api/scheduled-tasks", TASK},
+    {"GET /api/blobs/blob_1/info", BLOB},
+    {"GET /api/blobs/blob_1", "bytes"},
+    {"GET /api/blobs", "{\"items\":[" BLOB "],\"total\":1}"},
+    {"POST /api/blobs", BLOB},
     {"GET /healthz", "{\"status\":\"ok\"}"},
     {"GET /api/sessions/sess_1/messages",
      "[{\"turn_id\":\"turn_1\",\"role\":\"assistant\",\"kind\":\"message\",\"status\":\"failed\","
@@ -137,7 +194,7 @@ static enum pl_exit run(char *const *words)
     pl_console_init(&console);
     enum pl_exit code = PL_EXIT_FAILED;
     if (pl_args_parse(&args, command->options, n, words + 1, &err) == PL_OK)
-        code = command->run(&console, &args);
+        code = pl_command_run(command, &console, &args);
     code = pl_console_finish(&console, code);
     pl_args_deinit(&args);
     pl_console_deinit(&console);
@@ -190,6 +247,64 @@ static void a_list_of_keys_survives(void **state)
     assert_true(pl_fault_each(run_quietly, words) > 0);
 }
 
+/* One line per command line; FILE is a structured chat on the disk, DIR a directory. */
+static const char *const library_lines[][10] = {
+    {"prompt", "list", "--folder", "f", "-q", "x"},
+    {"prompt", "show", "f/one"},
+    {"prompt", "show", "prompt_1", "--raw", "--version", "2"},
+    {"prompt", "versions", "prompt_1"},
+    {"prompt", "diff", "prompt_1", "1", "2"},
+    {"prompt", "new", "name", "--file", "FILE", "--tag", "a", "--note", "n"},
+    {"prompt", "edit", "prompt_1", "--file", "FILE", "--json"},
+    {"prompt", "run", "prompt_1", "--var", "a=b", "--model", "m", "--answer"},
+    {"prompt", "export", "--all", "DIR", "--prune", "--json"},
+    {"prompt", "import", "FILE", "--json"},
+    {"memory", "list", "--topic", "t"},
+    {"memory", "show", "1"},
+    {"memory", "search", "words", "--limit", "3"},
+    {"memory", "export"},
+    {"memory", "import", "FILE", "--json"},
+    {"task", "list"},
+    {"task", "show", "task_1"},
+    {"task", "calendar", "--from", "2026-01-01"},
+    {"task", "new", "t", "--cron", "@daily", "--use", "one@l", "--var", "a=b"},
+    {"task", "explain", "@daily"},
+    {"blob", "list"},
+    {"blob", "show", "blob_1"},
+    {"blob", "add", "FILE"},
+    {"blob", "get", "blob_1"},
+};
+
+static void commands_over_the_library_survive(void **state)
+{
+    (void)state;
+    static const char chat[] = "{\"protocol\":\"structured-chat\",\"messages\":[{\"role\":\"user\","
+                               "\"content\":\"a\"}],\"content\":\"a\"}";
+    char file[sizeof dir + 16], kept[sizeof dir + 16], command[sizeof dir + 32];
+    snprintf(file, sizeof file, "%s/chat.json", dir);
+    snprintf(kept, sizeof kept, "%s/kept", dir);
+    FILE *out = fopen(file, "we");
+    assert_non_null(out);
+    assert_int_equal(fwrite(chat, 1, sizeof chat - 1, out), sizeof chat - 1);
+    assert_int_equal(fclose(out), 0);
+    for (size_t i = 0; i < sizeof library_lines / sizeof *library_lines; i++) {
+        const char *words[13] = {0};
+        size_t n = 0;
+        for (; library_lines[i][n]; n++) {
+            const char *word = library_lines[i][n];
+            words[n] = strcmp(word, "FILE") == 0 ? file : strcmp(word, "DIR") == 0 ? kept : word;
+        }
+        words[n++] = "--server";
+        words[n++] = url;
+        if (strcmp(words[1], "explain") == 0)
+            words[n - 2] = NULL;
+        assert_true(pl_fault_each(run_quietly, words) > 0);
+    }
+    unlink(file);
+    snprintf(command, sizeof command, "rm -r %s", kept);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +312,7 @@ int main(void)
         cmocka_unit_test(a_session_with_its_turns_survives),
         cmocka_unit_test(a_chat_that_is_followed_survives),
         cmocka_unit_test(a_list_of_keys_survives),
+        cmocka_unit_test(commands_over_the_library_survive),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "fault/fault.h"
+#include "session/memory.h"
 #include "session/session.h"
 
 struct life {
@@ -66,7 +67,7 @@ static void model(struct life *life, enum pl_session_event_kind kind, struct pl_
     event.model.loop_id = pl_str_of(life->loop.text);
     event.model.turn_id = pl_str_of(life->turn.text);
     event.model.text = event.model.arguments = event.model.content = pl_str_of(text);
-    event.model.reason = event.model.usage = pl_str_of(text);
+    event.model.reason = event.model.usage = event.model.memory_refs = pl_str_of(text);
     event.model.tool_name = tool_name;
     event.model.type = PL_STR("plan_status");
     event.model.is_overflow = true;
@@ -133,6 +134,7 @@ static enum pl_status talks_and_calls(void *ctx)
     chat(&life, PL_BUSY_ENQUEUE);
     chat(&life, PL_BUSY_STEER);
     chat(&life, PL_BUSY_ENQUEUE);
+    model(&life, PL_SE_MEMORY, PL_STR(""), "[{\"id\": 1}]");
     model(&life, PL_SE_MODEL_TEXT, PL_STR(""), "some text");
     model(&life, PL_SE_MODEL_TEXT, PL_STR(""), "more");
     model(&life, PL_SE_MODEL_BLOCK, PL_STR(""), "{\"a\": 1}");
@@ -216,6 +218,43 @@ static enum pl_status loads_and_recovers(void *ctx)
     return end(&life);
 }
 
+static enum pl_status remembers(void *ctx)
+{
+    const struct pl_memory_found found[] = {
+        {.id = 1, .content = PL_STR("The harbour opens at six."), .score = 1},
+        {.id = 2, .content = PL_STR("It closes at nine."), .score = 0.5},
+    };
+    const struct pl_turn_row turn = {
+        .body = PL_STR("{\"role\":\"user\",\"blocks\":[\"when \\u00e9\",\"now\"]}")};
+    struct pl_memory_choice choice = {.n = 7};
+    struct pl_str words = {0};
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_arena_init(&arena, 0);
+    pl_buf_init(&text, 0);
+    enum pl_status status = pl_memory_question(&arena, &turn, &words, NULL);
+    if (status == PL_OK)
+        status = pl_memory_choose(ctx, found, 2, &choice);
+    if (status != PL_OK) {
+        assert_int_equal(choice.n, 7);
+        return status;
+    }
+    pl_memory_write_text(found, &choice, &text);
+    pl_memory_write_refs(found, &choice, &text);
+    pl_memory_telling_terms(PL_STR("harbour please hour"), &text);
+    return text.status;
+}
+
+static void remembering_survives_every_refused_allocation(void **state)
+{
+    (void)state;
+    struct pl_tokens *tokens = NULL;
+    assert_int_equal(pl_tokens_create(PL_ENCODING_O200K_BASE, &tokens), PL_OK);
+    size_t n = pl_fault_each(remembers, tokens);
+    pl_tokens_destroy(tokens);
+    assert_true(n > 3);
+}
+
 static void talking_survives_every_refused_allocation(void **state)
 {
     (void)state;
@@ -237,6 +276,7 @@ static void loading_survives_every_refused_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(remembering_survives_every_refused_allocation),
         cmocka_unit_test(talking_survives_every_refused_allocation),
         cmocka_unit_test(questions_of_a_child_survive_every_refused_allocation),
         cmocka_unit_test(loading_survives_every_refused_allocation),

@@ -3,6 +3,8 @@
 #include "contract/fixture.h"
 #include "fault/fault.h"
 #include "fault/store_vfs.h"
+#include "store/library.h"
+#include "store/work.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -14,6 +16,9 @@
 #include <cmocka.h>
 
 /* --- memory ---------------------------------------------------------------------------------- */
+
+/* SQLite takes memory thousands of times to make the schema, or to read it. */
+enum { STEP = 13 };
 
 static struct pl_id_seed seed = {.unix_ms = 1700000000000, .random = {7, 8}};
 
@@ -57,23 +62,149 @@ static enum pl_status write_and_read(struct pl_store *store, const struct pl_id 
     return status == PL_OK ? pl_store_open_rows(store, &arena, record.id, &rows, NULL) : status;
 }
 
-static enum pl_status open_write_read_close(void *ctx)
+/* A prompt and a memory, changed once and found by their words. */
+static enum pl_status write_and_search(struct pl_store *store, const struct pl_id *user)
+{
+    struct pl_id id = pl_id_take(&seed, "prompt_"), uid = pl_id_take(&seed, "mem_");
+    struct pl_prompt_row prompt = {.id = id_str(&id),
+                                   .user_id = id_str(user),
+                                   .name = PL_STR("Walk"),
+                                   .tags = PL_STR("[\"a\"]"),
+                                   .latest_version = 1,
+                                   .revision = 1,
+                                   .terms = PL_STR("walk far")};
+    struct pl_prompt_version_row version = {.prompt_id = prompt.id,
+                                            .version = 1,
+                                            .type = PL_STR("text"),
+                                            .content = PL_STR("Walk far"),
+                                            .hash = PL_STR("h")};
+    struct pl_memory_row memory = {.uid = id_str(&uid),
+                                   .user_id = id_str(user),
+                                   .type = PL_STR("feedback"),
+                                   .content = PL_STR("Walks far"),
+                                   .terms = PL_STR("walk far")};
+    struct pl_batch *batch = pl_batch_create();
+    if (!batch)
+        return PL_NOMEM;
+    pl_batch_create_prompt(batch, &prompt);
+    pl_batch_put_prompt_version(batch, prompt.user_id, &version);
+    pl_batch_put_prompt_label(batch, prompt.user_id, prompt.id, PL_STR("production"), 1);
+    pl_batch_update_prompt(batch, &prompt);
+    pl_batch_create_memory(batch, &memory);
+    enum pl_status status = pl_store_commit(store, batch, NULL);
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_prompt_query prompts = {
+        .user_id = prompt.user_id, .terms = PL_STR("walk"), .limit = 5};
+    struct pl_prompt_page prompt_page = {.total = -5};
+    if (status == PL_OK)
+        status = pl_store_prompt_list(store, &arena, &prompts, &prompt_page, NULL);
+    if (status == PL_OK)
+        assert_str(prompt_page.items[0].labels, PL_STR("{\"production\":1}"));
+    else
+        assert_int_equal(prompt_page.total, -5);
+    struct pl_memory_query memories = {.user_id = prompt.user_id,
+                                       .created_before_ms = INT64_MAX,
+                                       .terms = PL_STR("far wal*"),
+                                       .limit = 5};
+    struct pl_memory_page memory_page = {.total = -5};
+    if (status == PL_OK)
+        status = pl_store_memory_list(store, &arena, &memories, &memory_page, NULL);
+    assert_int_equal(memory_page.total, status == PL_OK ? 1 : -5);
+    return status;
+}
+
+static enum pl_status put_work(struct pl_store *store, const struct pl_task_row *task,
+                               const struct pl_blob_row *blob, struct pl_str bytes)
+{
+    struct pl_id run = pl_id_take(&seed, "run_");
+    struct pl_batch *batch = pl_batch_create();
+    if (!batch)
+        return PL_NOMEM;
+    pl_batch_create_task(batch, task);
+    pl_batch_update_task(batch, task);
+    pl_batch_create_run(batch, &(struct pl_task_run_row){.id = id_str(&run),
+                                                         .task_id = task->id,
+                                                         .status = PL_STR("running"),
+                                                         .due_ms = 5});
+    pl_batch_put_piece(batch, blob->id, 0, bytes, 1);
+    pl_batch_create_blob(batch, blob);
+    return pl_store_commit(store, batch, NULL);
+}
+
+/* A task with a run, and a blob that others have as well. */
+static enum pl_status write_and_list(struct pl_store *store, const struct pl_id *user)
+{
+    struct pl_id task_id = pl_id_take(&seed, "task_"), blob_id = pl_id_take(&seed, "blob_");
+    struct pl_str bytes = PL_STR("far away"), got = {NULL, 0};
+    struct pl_task_row task = {.id = id_str(&task_id),
+                               .user_id = id_str(user),
+                               .title = PL_STR("Walk"),
+                               .cron = PL_STR("* * * * *"),
+                               .timezone = PL_STR("UTC"),
+                               .overlap = PL_STR("skip"),
+                               .revision = 1};
+    struct pl_blob_row blob = {.id = id_str(&blob_id),
+                               .user_id = id_str(user),
+                               .hash = PL_STR("of far away"),
+                               .n_bytes = (int64_t)bytes.len,
+                               .content_type = PL_STR("text/plain")};
+    enum pl_status status = put_work(store, &task, &blob, bytes);
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_task_query query = {
+        .user_id = task.user_id, .is_enabled = -1, .text = PL_STR("wal"), .limit = 5};
+    struct pl_task_page tasks = {.total = -5};
+    if (status == PL_OK)
+        status = pl_store_task_list(store, &arena, &query, &tasks, NULL);
+    assert_int_equal(tasks.total, status == PL_OK ? 1 : -5);
+    struct pl_task_run_query runs = {
+        .task_id = task.id, .due_after_ms = -1, .due_before_ms = INT64_MAX, .limit = 5};
+    struct pl_task_run_page run_page = {.total = -5};
+    if (status == PL_OK)
+        status = pl_store_run_list(store, &arena, &runs, &run_page, NULL);
+    assert_int_equal(run_page.total, status == PL_OK ? 1 : -5);
+    if (status == PL_OK)
+        status = pl_store_blob_piece(store, &arena, blob.hash, 0, &got, NULL);
+    if (status == PL_OK)
+        assert_str(got, bytes);
+    return status;
+}
+
+typedef enum pl_status use_fn(struct pl_store *store, const struct pl_id *user);
+
+static enum pl_status open_use_close(const char *url, use_fn *use)
 {
     struct pl_store *store = NULL;
     struct pl_id user = pl_id_take(&seed, "user_");
     enum pl_status status =
-        pl_store_open(&(struct pl_store_config){.url = ctx, .n_readers = 1}, &store, NULL);
+        pl_store_open(&(struct pl_store_config){.url = url, .n_readers = 1}, &store, NULL);
     if (status == PL_OK)
-        status = write_and_read(store, &user);
+        status = use(store, &user);
     pl_store_close(store);
     return status;
 }
 
-static void every_allocation_may_fail_in_memory(void **state)
+static enum pl_status open_write_read_close(void *ctx)
+{
+    return open_use_close(ctx, write_and_read);
+}
+
+static enum pl_status open_write_search_close(void *ctx)
+{
+    return open_use_close(ctx, write_and_search);
+}
+
+static enum pl_status open_write_list_close(void *ctx)
+{
+    return open_use_close(ctx, write_and_list);
+}
+
+static void any_allocation_may_fail_in_memory(void **state)
 {
     (void)state;
     assert_int_equal(open_write_read_close("memory:"), PL_OK);
-    assert_true(pl_fault_each_tolerant(open_write_read_close, "memory:", PL_OK) > 100);
+    assert_true(pl_fault_some_tolerant(open_write_read_close, "memory:", PL_OK, STEP) > 100);
 }
 
 static void count_problem(void *ctx, bool is_problem, const char *sentence)
@@ -82,19 +213,37 @@ static void count_problem(void *ctx, bool is_problem, const char *sentence)
     *(int *)ctx += is_problem;
 }
 
-static void every_allocation_may_fail_in_a_file(void **state)
+/* In a file whose schema is there already: nothing but the use of it fails. */
+static void fail_each_allocation_in_a_file(pl_fault_fn *scenario)
 {
-    (void)state;
     struct fixture *f = fixture_create("sqlite");
     pl_store_close(f->store);
     f->store = NULL;
-    size_t n = pl_fault_each_tolerant(open_write_read_close, f->url, PL_OK);
+    size_t n = pl_fault_some_tolerant(scenario, f->url, PL_OK, STEP);
     assert_true(n > 100);
     fixture_open(f);
     int n_problems = 0;
     assert_int_equal(pl_store_check(f->store, count_problem, &n_problems, NULL), PL_OK);
     fixture_destroy(f);
     assert_int_equal(n_problems, 0);
+}
+
+static void any_allocation_may_fail_in_a_file(void **state)
+{
+    (void)state;
+    fail_each_allocation_in_a_file(open_write_read_close);
+}
+
+static void any_allocation_may_fail_in_a_search(void **state)
+{
+    (void)state;
+    fail_each_allocation_in_a_file(open_write_search_close);
+}
+
+static void any_allocation_may_fail_with_tasks_and_blobs(void **state)
+{
+    (void)state;
+    fail_each_allocation_in_a_file(open_write_list_close);
 }
 
 /* --- the disk -------------------------------------------------------------------------------- */
@@ -397,8 +546,10 @@ static int use_faulty_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_allocation_may_fail_in_memory),
-        cmocka_unit_test(every_allocation_may_fail_in_a_file),
+        cmocka_unit_test(any_allocation_may_fail_in_memory),
+        cmocka_unit_test(any_allocation_may_fail_in_a_file),
+        cmocka_unit_test(any_allocation_may_fail_in_a_search),
+        cmocka_unit_test(any_allocation_may_fail_with_tasks_and_blobs),
         cmocka_unit_test(a_full_disk_refuses_and_goes_on),
         cmocka_unit_test(a_failed_write_at_commit_stops_the_store),
         cmocka_unit_test(a_failed_fsync_stops_the_store),

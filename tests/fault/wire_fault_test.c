@@ -8,6 +8,7 @@
 #include "fault/fault.h"
 #include "wire/http1.h"
 #include "wire/target.h"
+#include "wire/url.h"
 #include "wire/websocket.h"
 
 #include <string.h>
@@ -94,12 +95,44 @@ static void an_address_survives_every_refused_allocation(void **state)
     assert_true(pl_fault_each(reads_an_address, NULL) > 0);
 }
 
+/* A name that libidn2 sees, a base, and every part. */
+static enum pl_status reads_a_url(void *ctx)
+{
+    (void)ctx;
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    PL_CLEANUP_BUF struct pl_buf href;
+    struct pl_url base, url = {.port = 7};
+    struct pl_error err;
+    pl_arena_init(&arena, 0);
+    pl_buf_init(&href, 0);
+    enum pl_status status =
+        pl_url_parse(&arena, PL_STR("https://u:p@B\u00FCcher.example:1/a/b?q"), NULL, &base, &err);
+    if (status == PL_OK)
+        status = pl_url_parse(&arena, PL_STR("../\tc d?e'#f"), &base, &url, &err);
+    if (status != PL_OK) {
+        assert_int_equal(url.port, 7);
+        return status;
+    }
+    pl_url_write(&url, &href);
+    if (href.status == PL_OK)
+        assert_true(pl_str_eq(pl_buf_str(&href),
+                              PL_STR("https://u:p@xn--bcher-kva.example:1/c%20d?e%27#f")));
+    return href.status;
+}
+
+static void a_url_survives_every_refused_allocation(void **state)
+{
+    (void)state;
+    assert_true(pl_fault_each(reads_a_url, NULL) > 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_survives_every_refused_allocation),
         cmocka_unit_test(messages_survive_every_refused_allocation),
         cmocka_unit_test(an_address_survives_every_refused_allocation),
+        cmocka_unit_test(a_url_survives_every_refused_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

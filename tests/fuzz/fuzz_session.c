@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MAX_EVENTS = 200, N_KINDS = PL_SE_NOTICE + 1 };
+enum { MAX_EVENTS = 200, N_KINDS = PL_SE_MEMORY + 1 };
 
 struct play {
     struct world world;
@@ -98,6 +98,7 @@ static void fill(struct play *p, struct pl_session_event *e, uint8_t flags, stru
     case PL_SE_MODEL_CALL:
     case PL_SE_MODEL_END:
     case PL_SE_MODEL_FAILED:
+    case PL_SE_MEMORY:
         fill_model(p, e, flags, text);
         break;
     case PL_SE_TOOL_RESULT:

@@ -400,6 +400,23 @@ static void read_patch(struct world *w, struct doc *d, const struct pl_json_node
         world_fail(w, "a patch of an unknown type");
 }
 
+static void read_memories(struct world *w, struct doc *d, const struct pl_json_node *root)
+{
+    struct reader_turn *t = find_turn(w, text(d, get(d, root, "turn_id")));
+    struct pl_str was = PL_STR("\"memory_refs\":null");
+    size_t at = 0;
+    while (t && at + was.len <= t->tail.len && memcmp(t->tail.ptr + at, was.ptr, was.len) != 0)
+        at++;
+    if (!t || t->is_terminal || at + was.len > t->tail.len) {
+        world_fail(w, "memories for a turn that is not open or has some");
+        return;
+    }
+    struct pl_str tail = pl_arena_dup(&d->arena, pl_buf_str(&t->tail));
+    set(&t->tail, pl_str_slice(tail, 0, at + was.len - 4));
+    pl_buf_add(&t->tail, span(d, get(d, root, "memory_refs")));
+    pl_buf_add(&t->tail, pl_str_slice(tail, at + was.len, tail.len));
+}
+
 static void read_session(struct world *w, struct doc *d, const struct pl_json_node *root)
 {
     struct pl_str to = text(d, get(d, get(d, root, "session"), "status"));
@@ -443,6 +460,9 @@ void reader_read(struct world *w, const struct pl_session_frame *frame)
         break;
     case PL_FRAME_SESSION_UPDATED:
         read_session(w, &d, root);
+        break;
+    case PL_FRAME_MEMORY_INJECTED:
+        read_memories(w, &d, root);
         break;
     default:
         break;

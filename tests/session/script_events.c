@@ -185,6 +185,7 @@ static const struct {
     {"recover", PL_SE_RECOVER, fill_nothing},
     {"shut_down", PL_SE_SHUT_DOWN, fill_nothing},
     {"notice", PL_SE_NOTICE, fill_notice},
+    {"memory", PL_SE_MEMORY, fill_model},
 };
 
 bool script_event_read(struct script_args *s, struct pl_str word,

@@ -1,9 +1,11 @@
 /** A Parley server as an object: REST for what is, a socket for what happens. */
+import { Blobs, Memories, Prompts, Tasks, type Asking, type Page } from './library.js';
 import { Live, type LiveOptions, type SocketClass } from './live.js';
 import type { Position, Problem, Question, Session, Turn } from './types.js';
 
 export * from './types.js';
 export { applyPatch } from './patch.js';
+export { Blobs, Memories, Prompts, Tasks, type Page, type Query, type Variables, type VersionName } from './library.js';
 export { SessionView, type Applied } from './view.js';
 export { Live, LiveError, type LiveOptions, type SocketClass, type SocketLike } from './live.js';
 
@@ -18,14 +20,6 @@ export interface ClientOptions {
   key: string;
   fetch?: typeof fetch;
   WebSocket?: SocketClass;
-}
-
-export interface Page<T> {
-  items: T[];
-  total: number;
-  limit: number;
-  offset?: number;
-  next_cursor?: string | null;
 }
 
 export interface ChatMessage {
@@ -46,29 +40,45 @@ const parsePosition = (text: string | null): Position => {
 
 export class Parley {
   readonly #options: ClientOptions;
+  readonly prompts: Prompts;
+  readonly memories: Memories;
+  readonly tasks: Tasks;
+  readonly blobs: Blobs;
 
   constructor(options: ClientOptions) {
     this.#options = options;
+    const ask: Asking = {
+      json: (method, path, body, headers) => this.#json(method, path, body, headers),
+      raw: (method, path, body, headers) => this.#send(method, path, body, headers),
+    };
+    this.prompts = new Prompts(ask);
+    this.memories = new Memories(ask);
+    this.tasks = new Tasks(ask);
+    this.blobs = new Blobs(ask);
   }
 
-  async request(method: string, path: string, body?: unknown,
+  async #send(method: string, path: string, body?: BodyInit,
     headers: Record<string, string> = {}): Promise<Response> {
     const doFetch = this.#options.fetch ?? fetch;
     const response = await doFetch(new URL(path, this.#options.url), {
       method,
-      headers: {
-        authorization: `Bearer ${this.#options.key}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: { authorization: `Bearer ${this.#options.key}`, ...headers },
+      ...(body === undefined ? {} : { body }),
     });
     if (!response.ok) throw new ProblemError(await response.json() as Problem);
     return response;
   }
 
-  async #json<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await this.request(method, path, body);
+  request(method: string, path: string, body?: unknown,
+    headers: Record<string, string> = {}): Promise<Response> {
+    return body === undefined
+      ? this.#send(method, path, undefined, headers)
+      : this.#send(method, path, JSON.stringify(body), { 'content-type': 'application/json', ...headers });
+  }
+
+  async #json<T>(method: string, path: string, body?: unknown,
+    headers: Record<string, string> = {}): Promise<T> {
+    const response = await this.request(method, path, body, headers);
     return (response.status === 204 ? undefined : await response.json()) as T;
   }
 

@@ -108,3 +108,168 @@ export interface Problem {
   retryable: boolean;
   errors?: { pointer: string; detail: string }[];
 }
+
+/** A text, or a structured chat. */
+export type PromptContent = string | Record<string, unknown>;
+
+export interface PromptVariable {
+  name: string;
+  declared: boolean;
+  found: boolean;
+  required: boolean;
+  type?: string | null;
+  default?: unknown;
+  options?: unknown[] | null;
+}
+
+export interface PromptVersion {
+  prompt_id: string;
+  version: number;
+  type: 'text' | 'structured';
+  content: PromptContent;
+  note: string;
+  content_hash: string;
+  variables: PromptVariable[];
+  based_on: number | null;
+  restored_from: number | null;
+  created_at: string;
+}
+
+export interface Prompt {
+  id: string;
+  name: string;
+  description: string;
+  folder: string;
+  tags: string[];
+  is_pinned: boolean;
+  type: 'text' | 'structured';
+  latest_version: number;
+  labels: Record<string, number>;
+  revision: number;
+  created_at: string;
+  updated_at: string;
+  /** When one prompt is asked for. */
+  latest?: PromptVersion;
+}
+
+export interface PromptDiff {
+  is_same: boolean;
+  blocks: {
+    id: string;
+    role: string | null;
+    change: 'same' | 'added' | 'removed' | 'changed' | 'moved' | 'moved_changed';
+    from_index: number | null;
+    to_index: number | null;
+    words?: { op: 'same' | 'added' | 'removed'; text: string }[];
+  }[];
+  members: { pointer: string; change: 'added' | 'removed' | 'changed'; from?: unknown; to?: unknown }[];
+}
+
+export interface PromptRunResult {
+  prompt_id: string;
+  version: number;
+  mode: 'session' | 'answer';
+  items: {
+    model: string | null;
+    session_id: string | null;
+    status: SessionStatus;
+    text: string | null;
+    turn: Turn | null;
+    error: string | null;
+  }[];
+}
+
+export interface PromptFile { path: string; text: string }
+
+export interface PromptImported {
+  items: {
+    path: string; prompt_id: string; name: string; outcome: 'created' | 'version' | 'same' | 'skipped'; version?: number;
+  }[];
+  problems: { path: string; detail: string }[];
+}
+
+export interface MemoryDraft {
+  content: string;
+  type?: 'feedback' | 'experience';
+  skill_name?: string | null;
+  record_type?: 'memory' | 'skill_comment' | null;
+  scope?: string | null;
+  owner?: string | null;
+  topic?: string | null;
+  mem0_id?: string | null;
+  write_reason?: string | null;
+  disabled?: boolean;
+  source_session?: string | null;
+}
+
+export interface Memory extends Required<MemoryDraft> {
+  id: number;
+  superseded_by: number | null;
+  created_at: string;
+  updated_at: string | null;
+  hit_count: number;
+  last_hit_at: string | null;
+}
+
+export interface PromptRef {
+  prompt_id: string;
+  version?: number | string;
+  variables?: Record<string, string | number | boolean>;
+}
+
+export interface ScheduledTaskDraft {
+  title: string;
+  cron: string;
+  prompt?: string;
+  prompt_ref?: PromptRef | null;
+  timezone?: string;
+  enabled?: boolean;
+  expires_at?: string | null;
+  skip_confirmations?: boolean;
+  model?: string | null;
+  overlap?: 'skip' | 'queue' | 'allow' | 'replace';
+}
+
+export interface ScheduledTask extends Required<ScheduledTaskDraft> {
+  id: string;
+  next_run_at: string | null;
+  last_run_at: string | null;
+  failures: number;
+  disabled_reason: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface ScheduledTaskRun {
+  id: string;
+  task_id: string;
+  session_id: string | null;
+  status: 'completed' | 'failed' | 'running';
+  error: unknown;
+  triggered_at: string;
+  finished_at: string | null;
+  due_at: string;
+  is_manual: boolean;
+  reason: 'missed' | 'skipped' | 'queued' | null;
+  missed_count: number;
+}
+
+export interface Occurrence { at: string; local: string }
+
+export interface CalendarItem extends Occurrence {
+  task_id: string;
+  title: string;
+  run: ScheduledTaskRun | null;
+}
+
+export interface CronExplained { cron: string; timezone: string; en: string; zh: string; next: string[] }
+
+export interface Blob {
+  id: string;
+  sha256: string;
+  size: number;
+  content_type: string;
+  name: string | null;
+  url: string;
+  created_at: string;
+}

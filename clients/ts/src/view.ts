@@ -59,6 +59,11 @@ export class SessionView {
         if (turn) applyPatch(turn, data as unknown as Patch);
         break;
       }
+      case 'memory:inject:done': {
+        const turn = this.turns.get(String(data.turn_id));
+        if (turn) turn.memory_refs = data.memory_refs;
+        break;
+      }
       case 'session:updated':
         this.session = data.session as Session;
         break;

@@ -56,6 +56,21 @@ enum pl_status pl_base64_decode(struct pl_buf *to, struct pl_str text)
     return PL_OK;
 }
 
+size_t pl_base64_decode_head(struct pl_str text, char *to, size_t n)
+{
+    uint32_t bits = 0;
+    size_t n_done = 0;
+    for (size_t i = 0; i < text.len && n_done < n; i++) {
+        int value = value_of((unsigned char)text.ptr[i]);
+        if (value < 0)
+            break;
+        bits = bits << 6 | (uint32_t)value;
+        if (i % 4 != 0)
+            to[n_done++] = (char)(bits >> (6 - 2 * (i % 4)));
+    }
+    return n_done;
+}
+
 void pl_base64_encode(struct pl_buf *to, struct pl_str bytes)
 {
     size_t size;

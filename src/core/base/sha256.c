@@ -38,20 +38,58 @@ static void mix(uint32_t *state, const unsigned char *block)
         state[i] += s[i];
 }
 
+static const uint32_t first_state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
 void pl_sha256(struct pl_str bytes, unsigned char ret_digest[PL_SHA256_BYTES])
 {
-    uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    uint32_t state[8];
+    memcpy(state, first_state, sizeof state);
     pl_sha_digest(bytes, mix, state, sizeof state / sizeof *state, ret_digest);
+}
+
+void pl_sha256_begin(struct pl_sha256_run *run)
+{
+    *run = (struct pl_sha256_run){0};
+    memcpy(run->state, first_state, sizeof run->state);
+}
+
+void pl_sha256_add(struct pl_sha256_run *run, struct pl_str bytes)
+{
+    size_t n_rest = run->n_bytes % sizeof run->rest;
+    run->n_bytes += bytes.len;
+    if (n_rest) {
+        size_t n_room = sizeof run->rest - n_rest, n = bytes.len < n_room ? bytes.len : n_room;
+        memcpy(run->rest + n_rest, bytes.ptr, n);
+        bytes = pl_str_slice(bytes, n, bytes.len);
+        if (n < n_room)
+            return;
+        mix(run->state, (const unsigned char *)run->rest);
+    }
+    bytes = pl_sha_add(bytes, mix, run->state);
+    if (bytes.len)
+        memcpy(run->rest, bytes.ptr, bytes.len);
+}
+
+void pl_sha256_end(struct pl_sha256_run *run, unsigned char ret_digest[PL_SHA256_BYTES])
+{
+    struct pl_str rest = {run->rest, run->n_bytes % sizeof run->rest};
+    pl_sha_end(rest, run->n_bytes, mix, run->state, sizeof run->state / sizeof *run->state,
+               ret_digest);
+}
+
+void pl_sha256_spell(const unsigned char digest[PL_SHA256_BYTES], char ret_hex[PL_SHA256_HEX + 1])
+{
+    for (int i = 0; i < PL_SHA256_BYTES; i++) {
+        ret_hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+        ret_hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+    }
+    ret_hex[PL_SHA256_HEX] = '\0';
 }
 
 void pl_sha256_hex(struct pl_str bytes, char ret_hex[PL_SHA256_HEX + 1])
 {
     unsigned char digest[PL_SHA256_BYTES];
     pl_sha256(bytes, digest);
-    for (int i = 0; i < PL_SHA256_BYTES; i++) {
-        ret_hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-        ret_hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-    }
-    ret_hex[PL_SHA256_HEX] = '\0';
+    pl_sha256_spell(digest, ret_hex);
 }

@@ -21,7 +21,15 @@ static inline uint32_t pl_sha_load(const unsigned char *at)
 /* One block into the state. */
 typedef void pl_sha_mix_fn(uint32_t *state, const unsigned char *block);
 
-/* Mixes all the bytes and their padding in, then writes n_words of the state as the digest. */
+enum { PL_SHA_BLOCK = 64 };
+
+/* Mixes the whole blocks of the bytes in and returns what is left over of them. */
+struct pl_str pl_sha_add(struct pl_str bytes, pl_sha_mix_fn *mix, uint32_t *state);
+/* Mixes what was left over of n_bytes and the padding in, then writes n_words of the state as the
+ * digest. */
+void pl_sha_end(struct pl_str rest, uint64_t n_bytes, pl_sha_mix_fn *mix, uint32_t *state,
+                size_t n_words, unsigned char *ret_digest);
+/* Both at once. */
 void pl_sha_digest(struct pl_str bytes, pl_sha_mix_fn *mix, uint32_t *state, size_t n_words,
                    unsigned char *ret_digest);
 

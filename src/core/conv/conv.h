@@ -277,16 +277,17 @@ struct pl_conv {
     struct pl_tool spare_tool;
 };
 
-/* The parts of a message, n_parts of them, and the content of a result, n_children of them. */
+/* The parts of a message, n_parts of them, and the content of a result, n_children of them; NULL
+ * where there are none. */
 static inline struct pl_part *pl_conv_parts(const struct pl_conv *conv, const struct pl_message *m)
 {
-    return conv->parts.ptr + m->parts;
+    return m->n_parts ? conv->parts.ptr + m->parts : NULL;
 }
 
 static inline struct pl_part *pl_conv_children(const struct pl_conv *conv,
                                                const struct pl_part *result)
 {
-    return conv->children.ptr + result->children;
+    return result->n_children ? conv->children.ptr + result->children : NULL;
 }
 
 /* Empty, over a parsed source. PL_NOMEM is the only failure. */

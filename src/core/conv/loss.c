@@ -89,8 +89,10 @@ void pl_conv_sweep(struct pl_conv *conv)
         n++;
     /* A fate is also that of everything inside, so there is no need to step over what has one. */
     for (; n < end; n++) {
-        if ((n->tag & PL_JSON_KEY) || fates[n - root] != PL_FATE_NONE ||
-            (n->skip > 1 && has_fate(conv, n + 1)) || !is_forgotten(conv, n))
+        /* One question: nearly every node is a key or has a fate. */
+        if ((n->tag & PL_JSON_KEY) | fates[n - root])
+            continue;
+        if ((n->skip > 1 && has_fate(conv, n + 1)) || !is_forgotten(conv, n))
             continue;
         pl_conv_loss(conv, PL_LOSS_DROPPED, n, "the target has no place for it");
         if (conv->status != PL_OK)

@@ -150,10 +150,21 @@ static void render_message(struct pl_render_run *r, const struct pl_json_node *m
     }
 }
 
-static void render_all(struct pl_render_run *r, const struct pl_json_node *messages)
+static const struct pl_json_node *messages_of(const struct pl_json_doc *doc)
 {
-    const struct pl_json_node *prompt =
-        pl_render_member(r, r->doc.root, "system_prompt", PL_JSON_STRING);
+    const struct pl_json_node *n = pl_json_get(doc, doc->root, PL_STR("messages"));
+    return n && pl_json_kind(n) == PL_JSON_ARRAY ? n : NULL;
+}
+
+static const struct pl_json_node *system_of(const struct pl_json_doc *doc)
+{
+    const struct pl_json_node *n = pl_json_get(doc, doc->root, PL_STR("system_prompt"));
+    return n && pl_json_kind(n) == PL_JSON_STRING ? n : NULL;
+}
+
+static void render_all(struct pl_render_run *r)
+{
+    const struct pl_json_node *prompt = system_of(&r->doc), *messages = messages_of(&r->doc);
     if (prompt)
         render_text(r, prompt);
     if (!messages)
@@ -163,60 +174,81 @@ static void render_all(struct pl_render_run *r, const struct pl_json_node *messa
         render_message(r, n);
 }
 
-static enum pl_status parse(struct pl_render_run *r, struct pl_str text, struct pl_error *err)
+enum pl_status pl_render_parse(struct pl_arena *arena, struct pl_str text,
+                               struct pl_json_doc *ret_doc, struct pl_error *err)
 {
     struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
-    enum pl_status status = pl_json_parse(&r->arena, text, &opts, &r->doc, err);
+    struct pl_json_doc doc = {0};
+    enum pl_status status = pl_json_parse(arena, text, &opts, &doc, err);
     struct pl_json_notes notes;
     struct pl_error ignored;
     if (status == PL_SYNTAX &&
-        pl_json_parse_lenient(&r->arena, text, &opts, &r->doc, &notes, &ignored) == PL_OK)
+        pl_json_parse_lenient(arena, text, &opts, &doc, &notes, &ignored) == PL_OK)
         status = PL_OK;
-    if (status == PL_OK)
-        r->doc.text = text;
-    return status;
+    if (status != PL_OK)
+        return status;
+    if (!messages_of(&doc) && !system_of(&doc))
+        return pl_fail(err, PL_INVALID,
+                       "no structured chat: there must be an object with \"system_prompt\" or "
+                       "\"messages\"");
+    *ret_doc = doc;
+    return PL_OK;
+}
+
+enum pl_status pl_render_search(struct pl_render_run *r, struct pl_str text, struct pl_error *err)
+{
+    enum pl_status status = pl_render_parse(&r->arena, text, &r->doc, err);
+    if (status != PL_OK)
+        return status;
+    r->doc.text = text;
+    pl_render_declare(r);
+    render_all(r);
+    return r->status;
 }
 
 static enum pl_status render(struct pl_render_run *r, struct pl_str text, struct pl_error *err)
 {
-    enum pl_status status = parse(r, text, err);
+    enum pl_status status = pl_render_search(r, text, err);
     if (status != PL_OK)
         return status;
-    const struct pl_json_node *messages =
-        pl_render_member(r, r->doc.root, "messages", PL_JSON_ARRAY);
-    if (!messages && !pl_render_member(r, r->doc.root, "system_prompt", PL_JSON_STRING))
-        return pl_fail(err, PL_INVALID,
-                       "no structured chat: there must be an object with \"system_prompt\" or "
-                       "\"messages\"");
-    pl_json_edit_init(&r->edit, &r->arena, &r->doc);
-    pl_render_declare(r);
-    render_all(r, messages);
-    if (r->status == PL_OK)
-        pl_render_review(r);
+    pl_render_review(r);
     if (r->status == PL_OK && r->made->problems.len)
         r->status = pl_fail(err, PL_INVALID, "the variables are not complete and right");
     if (r->status == PL_OK)
         r->status = pl_json_edit_write(&r->edit, &r->made->out);
-    pl_json_edit_deinit(&r->edit);
     return r->status;
+}
+
+void pl_render_begin(struct pl_render_run *r, const struct pl_render_opts *opts,
+                     struct pl_rendered *made)
+{
+    *r = (struct pl_render_run){.opts = opts, .made = made};
+    pl_arena_init(&r->arena, 0);
+    pl_json_edit_init(&r->edit, &r->arena, &r->doc);
+    pl_buf_init(&r->raw, 0);
+    pl_buf_init(&r->scratch, 0);
+}
+
+void pl_render_end(struct pl_render_run *r)
+{
+    pl_json_edit_deinit(&r->edit);
+    pl_regex_scratch_destroy(r->name_scratch);
+    pl_regex_destroy(r->name_regex);
+    pl_vec_deinit(&r->variables);
+    pl_map_deinit(&r->names);
+    pl_buf_deinit(&r->raw);
+    pl_buf_deinit(&r->scratch);
+    pl_arena_deinit(&r->arena);
 }
 
 enum pl_status pl_render(struct pl_str text, const struct pl_render_opts *opts,
                          struct pl_rendered *ret, struct pl_error *err)
 {
-    struct pl_render_run r = {.opts = opts, .made = ret};
-    pl_arena_init(&r.arena, 0);
-    pl_buf_init(&r.raw, 0);
-    pl_buf_init(&r.scratch, 0);
+    struct pl_render_run r;
+    pl_render_begin(&r, opts, ret);
     enum pl_status status = render(&r, text, err);
     if (err && status != PL_OK && !err->message[0])
         status = pl_fail(err, status, "%s", pl_status_info(status)->text);
-    pl_regex_scratch_destroy(r.name_scratch);
-    pl_regex_destroy(r.name_regex);
-    pl_vec_deinit(&r.variables);
-    pl_map_deinit(&r.names);
-    pl_buf_deinit(&r.raw);
-    pl_buf_deinit(&r.scratch);
-    pl_arena_deinit(&r.arena);
+    pl_render_end(&r);
     return status;
 }

@@ -1,5 +1,6 @@
 /* What the two halves of rendering share: the variables (render_vars.c), and the texts they stand
- * in (render.c). */
+ * in (render.c). Who compares prompts (diff.c) or lists their variables looks through the same
+ * eyes. */
 #ifndef PL_CONV_RENDER_INT_H
 #define PL_CONV_RENDER_INT_H
 
@@ -15,7 +16,8 @@ struct pl_render_variable {
     struct pl_str value;                   /* given, or declared as default */
     const struct pl_json_node *declared;   /* in variables[]; NULL: nowhere */
     const struct pl_json_node *missing_at; /* the first text that needs a value it has not got */
-    bool has_value, is_given, is_used;
+    struct pl_str preset;                  /* the first default that stands in a text */
+    bool has_value, is_given, is_used, has_preset;
 };
 
 struct pl_render_run {
@@ -31,6 +33,21 @@ struct pl_render_run {
     struct pl_buf raw, scratch;
     enum pl_status status; /* sticky: PL_NOMEM and the like */
 };
+
+/* Everything from nothing, and everything given back. */
+void pl_render_begin(struct pl_render_run *r, const struct pl_render_opts *opts,
+                     struct pl_rendered *made);
+void pl_render_end(struct pl_render_run *r);
+
+/* Goes through a document: then r->variables are the declared ones, the given ones and those found
+ * in the texts, in that order, and r->edit is what changes. */
+enum pl_status pl_render_search(struct pl_render_run *r, struct pl_str text, struct pl_error *err);
+
+/* Parses a structured chat, strictly or as people write JSON by hand; then its text is a copy
+ * without the comments. PL_SYNTAX, PL_LIMIT, PL_NOMEM; PL_INVALID: it has neither messages nor a
+ * system prompt. */
+enum pl_status pl_render_parse(struct pl_arena *arena, struct pl_str text,
+                               struct pl_json_doc *ret_doc, struct pl_error *err);
 
 /* Keeps the first failure. */
 void pl_render_note(struct pl_render_run *r, enum pl_status status);

@@ -232,6 +232,10 @@ bool pl_render_value(struct pl_render_run *r, struct pl_str name, const struct p
     if (!v)
         return false;
     v->is_used = true;
+    if (preset && !v->has_preset) {
+        v->preset = *preset;
+        v->has_preset = true;
+    }
     if (preset && !v->is_given) {
         if (v->declared)
             check_value(r, v, *preset);

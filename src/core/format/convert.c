@@ -1,5 +1,6 @@
 #include "format/convert.h"
 
+#include "conv/say_links.h"
 #include "format/carry.h"
 #include "format/gpt_oss.h"
 #include "format/mend.h"
@@ -167,6 +168,8 @@ static enum pl_status mend(struct trip *t)
 static enum pl_status read_and_repair(struct trip *t)
 {
     enum pl_status status = read_source(t);
+    if (status == PL_OK && t->opts->says_links)
+        status = pl_conv_say_links(t->conv);
     if (status == PL_OK && t->task.mode != PL_MODE_CONVERT) {
         struct pl_repair_rules rules = pl_format_rules(&t->task);
         status = pl_conv_repair(t->conv, &rules);

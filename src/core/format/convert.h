@@ -22,6 +22,7 @@ struct pl_convert_opts {
     enum pl_mode mode;
     const struct pl_profile *profile; /* of the target; NULL: its default */
     bool is_strict;                   /* refuse what would lose something */
+    bool says_links;                  /* media behind links become text (conv/say_links.h) */
     struct pl_str carry;              /* of the conversion this one undoes; empty: none */
     struct pl_workspace *workspace;   /* borrowed; NULL: one of its own */
 };

@@ -25,4 +25,11 @@ enum pl_status pl_prompt_from_file(struct pl_buf *to, struct pl_str json, struct
 enum pl_status pl_prompt_parse(struct pl_arena *arena, struct pl_str chat,
                                struct pl_json_doc *ret_doc, struct pl_error *err);
 
+/* The YAML between the --- lines a page of Markdown begins with; *ret_end is where the rest begins,
+ * 0 when there is none. */
+struct pl_str pl_markdown_front_matter(struct pl_str text, size_t *ret_end);
+
+/* Where the first heading that names a role begins, from `at` on; text.len: nowhere. */
+size_t pl_markdown_first_heading(struct pl_str text, size_t at);
+
 #endif

@@ -271,8 +271,7 @@ static enum pl_status read_sections(struct book *b, size_t at)
     return b->out.buf->status;
 }
 
-/* The YAML between the --- lines at the beginning; *ret_end is where the rest begins. */
-static struct pl_str front_matter(struct pl_str text, size_t *ret_end)
+struct pl_str pl_markdown_front_matter(struct pl_str text, size_t *ret_end)
 {
     size_t at = 0;
     *ret_end = 0;
@@ -290,6 +289,17 @@ static struct pl_str front_matter(struct pl_str text, size_t *ret_end)
     return (struct pl_str){0};
 }
 
+size_t pl_markdown_first_heading(struct pl_str text, size_t at)
+{
+    while (at < text.len) {
+        size_t start = at;
+        struct pl_str rest;
+        if (heading_role(next_line(text, &at), &rest))
+            return start;
+    }
+    return text.len;
+}
+
 static enum pl_status read_markdown(struct pl_buf *to, struct pl_str text, struct pl_error *err)
 {
     PL_CLEANUP_BUF struct pl_buf json;
@@ -297,7 +307,7 @@ static enum pl_status read_markdown(struct pl_buf *to, struct pl_str text, struc
     struct book b = {.text = text, .err = err};
     pl_buf_init(&b.body, 0);
     size_t at;
-    struct pl_str head = front_matter(text, &at);
+    struct pl_str head = pl_markdown_front_matter(text, &at);
     enum pl_status status = head.len ? pl_yaml_read(&json, head, err) : PL_OK;
     if (status == PL_OK && json.len && json.ptr[0] != '{')
         status = pl_fail(err, PL_SYNTAX, "what stands between the --- lines must be a mapping");

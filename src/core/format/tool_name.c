@@ -1,13 +1,9 @@
 #include "format/tool_name.h"
 
-/* A letter, a digit, _ or -. By arithmetic, so that the compiler can look at many at once. */
-static inline unsigned char is_plain(char letter)
-{
-    unsigned char c = (unsigned char)letter;
-    bool is_letter = (unsigned char)((c | 0x20) - 'a') < 26,
-         is_digit = (unsigned char)(c - '0') < 10;
-    return is_letter | is_digit | (c == '_') | (c == '-');
-}
+/* A letter, a digit, _ or -. */
+static const unsigned char is_plain[256] = {
+    ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1, ['_'] = 1, ['-'] = 1,
+};
 
 /* Nearly every name is, so it is looked at whole, without a branch for each letter. */
 static bool is_accepted(struct pl_str name, size_t max_len)
@@ -16,7 +12,7 @@ static bool is_accepted(struct pl_str name, size_t max_len)
         return false;
     unsigned char is_all_plain = 1;
     for (size_t i = 0; i < name.len; i++)
-        is_all_plain &= is_plain(name.ptr[i]);
+        is_all_plain &= is_plain[(unsigned char)name.ptr[i]];
     return is_all_plain;
 }
 
@@ -44,7 +40,7 @@ struct pl_str pl_tool_name_of(struct pl_conv *conv, struct pl_str given, size_t 
         return (struct pl_str){0};
     }
     for (size_t i = 0; i < made.len; i++)
-        text[i] = is_plain(made.ptr[i]) ? made.ptr[i] : '_';
+        text[i] = is_plain[(unsigned char)made.ptr[i]] ? made.ptr[i] : '_';
     return (struct pl_str){text, made.len};
 }
 

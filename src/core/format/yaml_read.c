@@ -182,6 +182,38 @@ static enum pl_status read_event(struct reader *r, struct fy_event *event)
     }
 }
 
+/* Digits and the colon behind them. */
+static const char *read_place(const char *text, size_t *ret_number)
+{
+    size_t number = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9' && number < SIZE_MAX / 16; at++)
+        number = number * 10 + (size_t)(*at - '0');
+    if (at == text || *at != ':')
+        return NULL;
+    *ret_number = number;
+    return at + 1;
+}
+
+/* What the parser complained of: "<where in memory>:LINE:COLUMN: error: what". */
+static enum pl_status refuse_syntax(struct reader *r)
+{
+    size_t line = 0, column = 0;
+    const char *at = strstr(r->complaint, ">:");
+    at = at ? read_place(at + 2, &line) : NULL;
+    at = at ? read_place(at, &column) : NULL;
+    const char *what = at ? strstr(at, "error: ") : NULL;
+    what = what ? what + sizeof "error: " - 1 : r->complaint;
+    enum pl_status status = pl_fail(r->err, PL_SYNTAX, "this is not YAML: %s",
+                                    *what ? what : "the parser does not say why");
+    if (at && r->err) {
+        r->err->has_position = true;
+        r->err->line = line;
+        r->err->column = column;
+    }
+    return status;
+}
+
 static enum pl_status read_events(struct reader *r)
 {
     enum pl_status status = PL_OK;
@@ -191,8 +223,7 @@ static enum pl_status read_events(struct reader *r)
         fy_parser_event_free(r->parser, event);
     }
     if (status == PL_OK && fy_parser_get_stream_error(r->parser))
-        status = pl_fail(r->err, PL_SYNTAX, "this is not YAML: %s",
-                         r->complaint[0] ? r->complaint : "the parser does not say why");
+        status = refuse_syntax(r);
     if (status == PL_OK && !r->n_documents)
         status = pl_fail(r->err, PL_SYNTAX, "there is nothing in it");
     return status;

@@ -160,7 +160,6 @@ void pl_agent_loop_end_turn(struct pl_step *x, struct pl_agent_loop *loop,
     turn->model = turn->end.model.ptr ? turn->end.model : turn->model;
     turn->usage = turn->end.usage;
     turn->timing = turn->end.timing;
-    turn->memory_refs = turn->end.memory_refs;
     turn->error = pl_turn_keep(turn, error);
     pl_step_tell_turn(x, PL_FRAME_TURN_END, turn);
     pl_step_put_turn(x, turn);

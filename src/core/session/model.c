@@ -164,6 +164,31 @@ enum pl_status pl_step_tick(struct pl_step *x)
     return PL_OK;
 }
 
+/* --- what the model is told ------------------------------------------------------------------ */
+
+/* Once for a turn: a call that is tried again was told the same. It is kept and told to readers
+ * before the model says anything, so it also stands in a turn that fails or is interrupted. */
+enum pl_status pl_step_memory(struct pl_step *x)
+{
+    struct pl_agent_loop *loop = open_loop(x);
+    struct pl_str refs = {0};
+    if (!loop || loop->turn->memory_refs.ptr)
+        return PL_OK;
+    enum pl_status status = pl_step_optional_json(x, x->event->model.memory_refs, &refs);
+    if (status != PL_OK || !refs.ptr || pl_str_eq(refs, PL_STR("[]")))
+        return status;
+    struct pl_turn *turn = loop->turn;
+    turn->memory_refs = pl_turn_keep(turn, refs);
+    turn->is_dirty = true;
+    struct pl_json_out out = pl_frame_begin(x, PL_FRAME_MEMORY_INJECTED, true);
+    pl_out_member(&out, "turn_id", pl_str_of(turn->id.text));
+    pl_out_member(&out, "loop_id", turn->loop_id);
+    pl_out_json(&out, "memory_refs", turn->memory_refs);
+    turn->last_event = x->s->next_event;
+    pl_frame_end(x, &out);
+    return PL_OK;
+}
+
 /* --- the model speaks ------------------------------------------------------------------------ */
 
 /* Whether n more bytes are allowed; otherwise the turn is over. */
@@ -320,29 +345,16 @@ static bool fills_window(struct pl_step *x, struct pl_str usage, int64_t window)
     return (double)n * 100 > (double)window * FULL_PERCENT;
 }
 
-static void tell_memories(struct pl_step *x, const struct pl_turn *turn)
-{
-    if (!turn->end.memory_refs.ptr || pl_str_eq(turn->end.memory_refs, PL_STR("[]")))
-        return;
-    struct pl_json_out out = pl_frame_begin(x, PL_FRAME_MEMORY_INJECTED, false);
-    pl_out_member(&out, "turn_id", pl_str_of(turn->id.text));
-    pl_out_member(&out, "loop_id", turn->loop_id);
-    pl_out_json(&out, "memory_refs", turn->end.memory_refs);
-    pl_frame_end(x, &out);
-}
-
 enum pl_status pl_step_model_end(struct pl_step *x)
 {
     struct pl_agent_loop *loop = open_loop(x);
-    struct pl_str usage, timing, memory_refs;
+    struct pl_str usage, timing;
     if (!loop)
         return PL_OK;
     struct pl_turn *turn = loop->turn;
     enum pl_status status = pl_step_optional_json(x, x->event->model.usage, &usage);
     if (status == PL_OK)
         status = pl_step_optional_json(x, x->event->model.timing, &timing);
-    if (status == PL_OK)
-        status = pl_step_optional_json(x, x->event->model.memory_refs, &memory_refs);
     if (status != PL_OK)
         return status;
     pl_turn_flush(x, turn, true);
@@ -351,7 +363,6 @@ enum pl_status pl_step_model_end(struct pl_step *x)
         .model = model.len ? pl_turn_keep(turn, model) : (struct pl_str){0},
         .usage = pl_turn_keep(turn, usage),
         .timing = pl_turn_keep(turn, timing),
-        .memory_refs = pl_turn_keep(turn, memory_refs),
     };
     turn->has_ended = true;
     turn->is_dirty = true;
@@ -359,7 +370,6 @@ enum pl_status pl_step_model_end(struct pl_step *x)
     loop->is_full = fills_window(x, usage, turn->context_window);
     if (!loop->is_full)
         loop->n_compactions = 0;
-    tell_memories(x, turn);
     return PL_OK;
 }
 

@@ -32,16 +32,28 @@ void pl_session_record_write(const struct pl_session_record *record, struct pl_b
     pl_json_out_close(&out, '}');
 }
 
-enum pl_status pl_turn_row_write(const struct pl_turn_row *row, struct pl_buf *to)
+static enum pl_status write_row(const struct pl_turn_row *row, bool has_memory, struct pl_buf *to)
 {
     struct pl_turn turn;
     pl_turn_init(&turn);
     enum pl_status status = pl_turn_from_row(&turn, row, NULL);
     if (status == PL_OK) {
+        if (!has_memory)
+            turn.memory_refs = (struct pl_str){0};
         struct pl_json_out out = pl_json_out(to);
         pl_turn_write(&turn, &out);
         status = to->status;
     }
     pl_turn_deinit(&turn);
     return status;
+}
+
+enum pl_status pl_turn_row_write(const struct pl_turn_row *row, struct pl_buf *to)
+{
+    return write_row(row, true, to);
+}
+
+enum pl_status pl_turn_row_write_shared(const struct pl_turn_row *row, struct pl_buf *to)
+{
+    return write_row(row, false, to);
 }

@@ -109,6 +109,8 @@ struct pl_session_row {
 /* The Session object and the TurnProjection of rows, every member in the seed's order. */
 void pl_session_record_write(const struct pl_session_record *record, struct pl_buf *to);
 enum pl_status pl_turn_row_write(const struct pl_turn_row *row, struct pl_buf *to);
+/* The same for a stranger: without memory_refs, which quote from other conversations. */
+enum pl_status pl_turn_row_write_shared(const struct pl_turn_row *row, struct pl_buf *to);
 /* A TurnProjection that came from elsewhere, as a row without ids and place; what was open in it is
  * interrupted. Memory of the arena. created_ms stands in for a missing started_at. PL_INVALID: a
  * block or call that is none. */

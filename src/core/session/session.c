@@ -108,7 +108,6 @@ enum pl_status pl_session_create(const struct pl_session_record *record, struct 
     struct pl_session_record first = *record;
     first.status = PL_SESSION_CREATED;
     first.version = first.epoch = first.next_event = 1;
-    first.next_entry = 0;
     if (first.updated_ms < first.created_ms)
         first.updated_ms = first.created_ms;
     reset(out);
@@ -343,6 +342,7 @@ static enum pl_status (*const handlers[])(struct pl_step *x) = {
     [PL_SE_RECOVER] = pl_step_recover,
     [PL_SE_SHUT_DOWN] = pl_step_shut_down,
     [PL_SE_NOTICE] = pl_step_notice,
+    [PL_SE_MEMORY] = pl_step_memory,
 };
 
 /* The rows of what is still open; those of what ended are there already. */

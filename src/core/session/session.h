@@ -59,6 +59,7 @@ enum pl_session_event_kind {
     PL_SE_RECOVER,   /* after a crash: settle what was open; the epoch is a new one */
     PL_SE_SHUT_DOWN, /* before an orderly end: as stop, but the queue stays for the next start */
     PL_SE_NOTICE,    /* a system:notification into the session */
+    PL_SE_MEMORY,    /* memories went to the model with the context of this turn */
 };
 
 enum pl_when_busy { PL_BUSY_ENQUEUE, PL_BUSY_REJECT, PL_BUSY_INTERRUPT, PL_BUSY_STEER };
@@ -110,7 +111,7 @@ struct pl_session_event {
             struct pl_str model;        /* MODEL_END: who really answered; may be empty */
             struct pl_str usage;  /* MODEL_END: JSON {input_tokens, output_tokens, …}; or empty */
             struct pl_str timing; /* MODEL_END: JSON {ttft_ms, total_ms, cost …}; or empty */
-            struct pl_str memory_refs; /* MODEL_END: JSON array; or empty */
+            struct pl_str memory_refs; /* MEMORY: JSON array of MemoryRef */
             struct pl_str reason;      /* MODEL_FAILED: a sentence */
             bool is_overflow; /* MODEL_FAILED: the context was too long: compact, try again */
         } model;
@@ -146,7 +147,7 @@ struct pl_session_event {
     X(SESSION_UPDATED, "session:updated", true)                                                    \
     X(QUESTION_ASKED, "question:asked", true)                                                      \
     X(QUESTION_RESOLVED, "question:resolved", true)                                                \
-    X(MEMORY_INJECTED, "memory:inject:done", false)                                                \
+    X(MEMORY_INJECTED, "memory:inject:done", true)                                                 \
     X(NOTIFICATION, "system:notification", false)
 
 enum pl_frame_kind {
@@ -210,7 +211,8 @@ void pl_session_out_deinit(struct pl_session_out *out);
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-/* A new session: its row is in *out (status created, epoch 1). Fields that are empty are null. */
+/* A new session: its row is in *out (status created, epoch 1). Fields that are empty are null;
+ * next_entry counts the turns it begins with, which the host puts into the same transaction. */
 enum pl_status pl_session_create(const struct pl_session_record *record, struct pl_session_out *out,
                                  struct pl_session **ret_session, struct pl_error *err);
 /* From the store: the session's row, its turns that are not terminal, its open questions, its

@@ -134,6 +134,7 @@ enum pl_status pl_step_model_block(struct pl_step *x);
 enum pl_status pl_step_model_call(struct pl_step *x);
 enum pl_status pl_step_model_end(struct pl_step *x);
 enum pl_status pl_step_model_failed(struct pl_step *x);
+enum pl_status pl_step_memory(struct pl_step *x);
 
 /* --- loop.c: a loop goes on ------------------------------------------------------------------ */
 

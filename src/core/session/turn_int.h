@@ -94,8 +94,8 @@ enum pl_turn_role pl_turn_role_of(struct pl_str text);
 
 /* What is known when the model has finished and told with turn:end. */
 struct pl_turn_end {
-    struct pl_str model;                      /* text, arena */
-    struct pl_str usage, timing, memory_refs; /* JSON, arena */
+    struct pl_str model;         /* text, arena */
+    struct pl_str usage, timing; /* JSON, arena */
 };
 
 struct pl_compaction {
@@ -114,7 +114,8 @@ struct pl_turn {
     bool is_compaction;
     PL_VEC(struct pl_block) blocks;
     PL_VEC(struct pl_call) calls;
-    struct pl_str model, usage, timing, memory_refs; /* as in pl_turn_end */
+    struct pl_str model, usage, timing; /* as in pl_turn_end */
+    struct pl_str memory_refs;          /* JSON, arena; what the model was told */
     int64_t started_ms, duration_ms, context_window;
     struct pl_str parent_call_id, client_message_id, error; /* text, arena; {NULL, 0}: null */
     struct pl_compaction compaction;

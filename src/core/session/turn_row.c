@@ -10,7 +10,7 @@
  *      "model","usage","duration_ms","context_window","memory_refs","parent_fork_tool_call_id",
  *      "compaction":{"id","summary","trigger","archived_count","tokens_before","tokens_after"},
  *      "timing","error",
- *      "_live":{"planning","calls","ended","over","model","usage","timing","memory_refs"}}
+ *      "_live":{"planning","calls","ended","over","model","usage","timing"}}
  *
  * A call's display_name is left out when it is its tool_name, its status when it is done. `_live`
  * stands only in an open turn and in no projection: what the loop needs to go on after a restart.
@@ -126,7 +126,6 @@ static void put_live(struct pl_json_out *out, const struct pl_turn *turn)
     put_text(out, "model", turn->end.model);
     put_json(out, "usage", turn->end.usage);
     put_json(out, "timing", turn->end.timing);
-    put_json(out, "memory_refs", turn->end.memory_refs);
     pl_json_out_close(out, '}');
 }
 
@@ -358,7 +357,6 @@ static void read_live(struct reading *r, const struct pl_json_node *n)
         .model = get_text(r, n, "model"),
         .usage = get_json(r, n, "usage"),
         .timing = get_json(r, n, "timing"),
-        .memory_refs = get_json(r, n, "memory_refs"),
     };
 }
 

@@ -15,6 +15,15 @@
     X(curl_easy_getinfo)                                                                           \
     X(curl_easy_strerror)                                                                          \
     X(curl_easy_cleanup)                                                                           \
+    X(curl_easy_reset)                                                                             \
+    X(curl_easy_pause)                                                                             \
+    X(curl_multi_init)                                                                             \
+    X(curl_multi_cleanup)                                                                          \
+    X(curl_multi_setopt)                                                                           \
+    X(curl_multi_add_handle)                                                                       \
+    X(curl_multi_remove_handle)                                                                    \
+    X(curl_multi_socket_action)                                                                    \
+    X(curl_multi_info_read)                                                                        \
     X(curl_slist_append)                                                                           \
     X(curl_slist_free_all)
 
@@ -23,6 +32,13 @@ struct pl_curl {
     PL_CURL_FUNCTIONS(X)
 #undef X
 };
+
+/* What every call has: where, http and https only, no signals, where the body goes. */
+void pl_curl_set_basics(const struct pl_curl *curl, CURL *easy, const char *url,
+                        curl_write_callback on_bytes, void *ctx);
+
+/* Whether a line of an answer's head is "NAME: value"; the value without white space around it. */
+bool pl_curl_header(struct pl_str line, const char *name, struct pl_str *ret_value);
 
 /* The same table for everybody; PL_IO when the library is not installed. Any thread. */
 enum pl_status pl_curl_load(const struct pl_curl **ret_curl, struct pl_error *err);

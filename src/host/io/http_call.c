@@ -3,7 +3,6 @@
 #include "io/curl_int.h"
 
 #include <stdio.h>
-#include <strings.h>
 
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
@@ -44,20 +43,21 @@ static size_t on_bytes(char *bytes, size_t size, size_t n, void *ctx)
     return calling->status == PL_OK ? piece.len : 0;
 }
 
+/* More of the body, for libcurl to send. */
+static size_t on_body(char *to, size_t size, size_t n, void *ctx)
+{
+    const struct calling *calling = ctx;
+    ptrdiff_t n_read = calling->call->read_body(calling->call->read_ctx, to, size * n);
+    return n_read < 0 ? CURL_READFUNC_ABORT : (size_t)n_read;
+}
+
 /* A line of the answer's head: "Name: value" and a line break. */
 static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
 {
     const struct calling *calling = ctx;
-    const char *name = calling->call->header_name;
-    struct pl_str line = {bytes, size * n};
-    size_t n_name = strlen(name);
-    if (line.len <= n_name || line.ptr[n_name] != ':' || strncasecmp(line.ptr, name, n_name) != 0)
+    struct pl_str value;
+    if (!pl_curl_header((struct pl_str){bytes, size * n}, calling->call->header_name, &value))
         return size * n;
-    struct pl_str value = pl_str_slice(line, n_name + 1, line.len);
-    while (value.len && (value.ptr[0] == ' ' || value.ptr[0] == '\t'))
-        value = pl_str_slice(value, 1, value.len);
-    while (value.len && (unsigned char)value.ptr[value.len - 1] <= ' ')
-        value.len--;
     if (value.len < PL_HTTP_CALL_HEADER_SIZE) {
         memcpy(calling->call->header_value, value.ptr, value.len);
         calling->call->header_value[value.len] = '\0';
@@ -89,9 +89,11 @@ static enum pl_status add_headers(struct calling *calling, struct pl_error *err)
     const struct pl_http_call *call = calling->call;
     /* Without it, a long body would wait for the answer "100". */
     enum pl_status status = add_header(calling, "Expect", "", "", err);
-    if (status == PL_OK && call->has_body)
+    if (status == PL_OK && (call->has_body || call->read_body))
         status = add_header(calling, "Content-Type", "",
                             call->content_type ? call->content_type : "application/json", err);
+    if (status == PL_OK && call->range)
+        status = add_header(calling, "Range", "bytes=", call->range, err);
     if (status == PL_OK && call->bearer)
         status = add_header(calling, "Authorization", "Bearer ", call->bearer, err);
     return status;
@@ -102,12 +104,30 @@ static void set_times(const struct calling *calling)
     const struct pl_curl *curl = calling->curl;
     int64_t timeout_ms = calling->call->timeout_ms ? calling->call->timeout_ms : TIMEOUT_MS;
     curl->curl_easy_setopt(calling->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-    if (calling->call->on_piece) {
+    if (calling->call->on_piece || calling->call->read_body) {
         curl->curl_easy_setopt(calling->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
         curl->curl_easy_setopt(calling->easy, CURLOPT_LOW_SPEED_TIME,
                                (long)((timeout_ms + 999) / 1000));
     } else {
         curl->curl_easy_setopt(calling->easy, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+    }
+}
+
+static void set_body(struct calling *calling)
+{
+    const struct pl_curl *curl = calling->curl;
+    const struct pl_http_call *call = calling->call;
+    if (call->read_body) {
+        curl->curl_easy_setopt(calling->easy, CURLOPT_POST, 1L);
+        curl->curl_easy_setopt(calling->easy, CURLOPT_READFUNCTION, on_body);
+        curl->curl_easy_setopt(calling->easy, CURLOPT_READDATA, calling);
+        curl->curl_easy_setopt(calling->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                               (curl_off_t)call->n_body);
+    } else if (call->has_body) {
+        curl->curl_easy_setopt(calling->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                               (curl_off_t)call->body.len);
+        curl->curl_easy_setopt(calling->easy, CURLOPT_POSTFIELDS,
+                               call->body.len ? call->body.ptr : "");
     }
 }
 
@@ -117,7 +137,6 @@ static void set_options(struct calling *calling)
     const struct pl_http_call *call = calling->call;
     CURL *easy = calling->easy;
     curl->curl_easy_setopt(easy, CURLOPT_URL, call->url);
-    curl->curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
     curl->curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl->curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl->curl_easy_setopt(easy, CURLOPT_HTTPHEADER, calling->headers);
@@ -134,10 +153,8 @@ static void set_options(struct calling *calling)
         /* A proxy of the environment is for hosts elsewhere. */
         curl->curl_easy_setopt(easy, CURLOPT_PROXY, "");
     }
-    if (call->has_body) {
-        curl->curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
-        curl->curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body.len ? call->body.ptr : "");
-    }
+    set_body(calling);
+    curl->curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
 }
 
 static enum pl_status perform(struct calling *calling, int *ret_status, struct pl_error *err)
@@ -156,6 +173,8 @@ static enum pl_status perform(struct calling *calling, int *ret_status, struct p
         *ret_status = (int)status;
         return PL_OK;
     }
+    if (code == CURLE_ABORTED_BY_CALLBACK)
+        return pl_fail(err, PL_IO, "the body to send could not be read to its end");
     bool is_nobody = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST;
     return pl_fail(err, is_nobody ? PL_NOT_FOUND : PL_IO, "%.200s %s: %s", where,
                    is_nobody ? "does not answer" : "did not answer to the end",

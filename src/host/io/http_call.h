@@ -16,8 +16,14 @@ struct pl_http_call {
     const char *content_type; /* of the body; NULL: application/json */
     struct pl_str body;
     bool has_body;
+    /* A body that is too large to be held: called for up to `size` more bytes of it, written to
+     * `to`. 0 is the end, negative a failure, which ends the call. NULL: the body is `body`. */
+    ptrdiff_t (*read_body)(void *ctx, char *to, size_t size);
+    void *read_ctx;
+    int64_t n_body;     /* bytes read_body will give; -1: not known, it is sent in chunks */
+    const char *range;  /* "0-99": only these bytes are wanted; NULL: all */
     int64_t max_bytes;  /* of the answer that is gathered; 0: 64 MiB */
-    int64_t timeout_ms; /* 0: 60 s. Of the whole call; with on_piece, of a silence */
+    int64_t timeout_ms; /* 0: 60 s. Of the whole call; with on_piece or read_body, of a silence */
     /* Called with pieces of the answer as they come, when it is 2xx; NULL: gathered in the reply.
      * false ends the call. */
     bool (*on_piece)(void *ctx, struct pl_str piece);

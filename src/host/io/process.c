@@ -26,6 +26,16 @@ static void drain(int fd, struct pl_buf *to)
     }
 }
 
+/* Nothing to read, nothing said but complaints. */
+static int shut_off(posix_spawn_file_actions_t *actions, const int *ends)
+{
+    int error = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!error)
+        error = posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
+    return error ? error : posix_spawn_file_actions_adddup2(actions, ends[1], 2);
+}
+
+/* `ends` is the pipe for standard error; NULL: the program has our three. */
 static int spawn(const char *const *argv, const int *ends, pid_t *ret_pid)
 {
     extern char **environ;
@@ -40,18 +50,16 @@ static int spawn(const char *const *argv, const int *ends, pid_t *ret_pid)
         posix_spawn_file_actions_destroy(&actions);
         return error;
     }
-    /* We ignore SIGPIPE; a program we start need not expect that. */
+    /* We ignore these, some of the time; a program we start need not expect that. */
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGPIPE);
+    sigaddset(&defaults, SIGINT);
+    sigaddset(&defaults, SIGQUIT);
     error = posix_spawnattr_setsigdefault(&attr, &defaults);
     if (!error)
         error = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
-    if (!error)
-        error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!error)
-        error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+    if (!error && ends)
+        error = shut_off(&actions, ends);
     /* The words are not changed: the type is that of a time before const. */
     if (!error)
         error = posix_spawnp(ret_pid, argv[0], &actions, &attr, (char *const *)(uintptr_t)argv,
@@ -61,10 +69,30 @@ static int spawn(const char *const *argv, const int *ends, pid_t *ret_pid)
     return error;
 }
 
+static enum pl_status check_start(const char *name, int error, struct pl_error *err)
+{
+    if (error == ENOENT)
+        return pl_fail(err, PL_NOT_FOUND, "there is no program %s", name);
+    if (error)
+        return pl_fail(err, error == ENOMEM ? PL_NOMEM : PL_IO, "%s cannot be started: %s", name,
+                       strerror(error));
+    return PL_OK;
+}
+
+static enum pl_status wait_for(const char *name, pid_t pid, int *ret_code, struct pl_error *err)
+{
+    int state = 0;
+    while (waitpid(pid, &state, 0) < 0)
+        if (errno != EINTR)
+            return pl_fail(err, PL_IO, "waiting for %s failed: %s", name, strerror(errno));
+    *ret_code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+    return PL_OK;
+}
+
 enum pl_status pl_process_run(const char *const *argv, struct pl_buf *errors, int *ret_code,
                               struct pl_error *err)
 {
-    int ends[2], state = 0;
+    int ends[2];
     pid_t pid = 0;
     if (pipe(ends) < 0)
         return pl_fail(err, PL_IO, "%s cannot be started: %s", argv[0], strerror(errno));
@@ -75,16 +103,22 @@ enum pl_status pl_process_run(const char *const *argv, struct pl_buf *errors, in
     if (!error)
         drain(ends[0], errors);
     close(ends[0]);
-    if (error == ENOENT)
-        return pl_fail(err, PL_NOT_FOUND, "there is no program %s", argv[0]);
-    if (error)
-        return pl_fail(err, error == ENOMEM ? PL_NOMEM : PL_IO, "%s cannot be started: %s", argv[0],
-                       strerror(error));
-    while (waitpid(pid, &state, 0) < 0)
-        if (errno != EINTR)
-            return pl_fail(err, PL_IO, "waiting for %s failed: %s", argv[0], strerror(errno));
-    *ret_code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
-    return PL_OK;
+    enum pl_status status = check_start(argv[0], error, err);
+    return status == PL_OK ? wait_for(argv[0], pid, ret_code, err) : status;
+}
+
+enum pl_status pl_process_run_here(const char *const *argv, int *ret_code, struct pl_error *err)
+{
+    struct sigaction ignored = {.sa_handler = SIG_IGN}, before_int, before_quit;
+    pid_t pid = 0;
+    sigaction(SIGINT, &ignored, &before_int);
+    sigaction(SIGQUIT, &ignored, &before_quit);
+    enum pl_status status = check_start(argv[0], spawn(argv, NULL, &pid), err);
+    if (status == PL_OK)
+        status = wait_for(argv[0], pid, ret_code, err);
+    sigaction(SIGINT, &before_int, NULL);
+    sigaction(SIGQUIT, &before_quit, NULL);
+    return status;
 }
 
 enum pl_status pl_temp_dir_make(char *ret_path, struct pl_error *err)

@@ -12,6 +12,10 @@
 enum pl_status pl_process_run(const char *const *argv, struct pl_buf *errors, int *ret_code,
                               struct pl_error *err);
 
+/* The same with our own standard input, output and error: an editor at the terminal. Meanwhile
+ * Ctrl-C is for it and not for us. */
+enum pl_status pl_process_run_here(const char *const *argv, int *ret_code, struct pl_error *err);
+
 /* A new directory for this process alone, below TMPDIR or /tmp. `ret_path` has PATH_MAX bytes. */
 enum pl_status pl_temp_dir_make(char *ret_path, struct pl_error *err);
 /* Removes the directory and the files in it; there are no directories in it. */

@@ -153,6 +153,7 @@ static const struct pl_paced_kind kind_of_call = {play, finish, deinit};
 
 struct asked {
     struct pl_str text;    /* the last user's words; arena */
+    struct pl_str told;    /* what the system says; arena */
     size_t n_answers;      /* assistant turns behind it */
     int64_t n_input_words; /* of the whole context, roughly */
 };
@@ -186,8 +187,9 @@ static enum pl_status read_asked(struct pl_arena *arena, struct pl_str turns, st
     enum pl_status status = pl_json_parse(arena, turns, &pl_json_own, &doc, err);
     if (status != PL_OK)
         return status;
-    struct pl_buf text PL_CLEANUP_BUF;
+    struct pl_buf text PL_CLEANUP_BUF, told PL_CLEANUP_BUF;
     pl_buf_init(&text, 0);
+    pl_buf_init(&told, 0);
     struct asked asked = {.n_input_words = (int64_t)(turns.len / 5)};
     for (const struct pl_json_node *turn = pl_json_first(doc.root); turn < pl_json_end(doc.root);
          turn = pl_json_next(turn)) {
@@ -200,10 +202,15 @@ static enum pl_status read_asked(struct pl_arena *arena, struct pl_str turns, st
                 return status;
         } else if (role && pl_json_text_is(&doc, role, PL_STR("assistant"))) {
             asked.n_answers++;
+        } else if (role && pl_json_text_is(&doc, role, PL_STR("system"))) {
+            status = add_blocks(arena, &doc, turn, &told);
+            if (status != PL_OK)
+                return status;
         }
     }
     asked.text = pl_arena_dup(arena, pl_buf_str(&text));
-    if (text.len && !asked.text.ptr)
+    asked.told = pl_arena_dup(arena, pl_buf_str(&told));
+    if ((text.len && !asked.text.ptr) || (told.len && !asked.told.ptr))
         return PL_NOMEM;
     *ret = asked;
     return PL_OK;
@@ -213,6 +220,10 @@ static enum pl_status make_script(struct demo_call *call, enum demo_kind kind,
                                   const struct asked *asked, struct pl_error *err)
 {
     enum pl_status status = pl_demo_script_read(asked->text, asked->n_answers, &call->script, err);
+    for (size_t i = 0; status == PL_OK && i < call->script.lines.len; i++)
+        if (call->script.lines.ptr[i].verb == PL_DEMO_TOLD)
+            call->script.lines.ptr[i] =
+                (struct pl_demo_line){.verb = PL_DEMO_SAY, .text = asked->told};
     if (status != PL_NOT_FOUND)
         return status;
     if (kind == DEMO_AGENT)

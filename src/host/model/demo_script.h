@@ -4,6 +4,7 @@
  *     say TEXT                    text, word by word
  *     think TEXT                  thinking, word by word
  *     repeat N TEXT               the same text N times, a delta each
+ *     told                        what the system's turns of the context say, word by word
  *     wait MS
  *     call NAME JSON              a tool call
  *     block TYPE JSON             a block of any type
@@ -25,6 +26,7 @@ enum pl_demo_verb {
     PL_DEMO_SAY,
     PL_DEMO_THINK,
     PL_DEMO_REPEAT,
+    PL_DEMO_TOLD,
     PL_DEMO_WAIT,
     PL_DEMO_CALL,
     PL_DEMO_BLOCK,

@@ -53,17 +53,19 @@ static bool authorize(struct pl_exchange *x)
 {
     struct pl_auth *auth = x->shard->server->auth;
     struct pl_str key = bearer_of(x->head);
-    bool is_known = false;
-    if (key.len) {
-        is_known =
+    enum pl_status status = PL_NOT_FOUND;
+    if (key.len)
+        status =
             pl_auth_check_key(auth, &x->arena, key, pl_loop_unix_ms(x->shard->loop), &x->caller);
-    } else if (x->conn->is_control) {
-        pl_auth_local_caller(auth, &x->arena, &x->caller);
-        is_known = x->caller.user_id.len > 0;
+    else if (x->conn->is_control)
+        status = pl_auth_local_caller(auth, &x->arena, &x->caller);
+    if (status == PL_NOMEM) {
+        pl_exchange_fail(x, status, NULL);
+        return false;
     }
     if (x->route->flags & PL_ROUTE_PUBLIC)
         return true;
-    if (!is_known) {
+    if (status != PL_OK) {
         pl_exchange_header(x, "WWW-Authenticate", "Bearer");
         pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL, "%s",
                             key.len ? "This key is unknown or was revoked."
@@ -122,7 +124,9 @@ static bool check_length(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
     bool is_large = x->route->flags & PL_ROUTE_LARGE;
-    own->max_body = is_large ? MAX_LARGE_BODY : MAX_JSON_BODY;
+    own->max_body = x->route->upload ? x->route->upload->max_bytes
+                    : is_large       ? MAX_LARGE_BODY
+                                     : MAX_JSON_BODY;
     x->arena.max_bytes = is_large ? LARGE_ARENA_BYTES : ARENA_BYTES;
     if (x->head->content_length <= own->max_body)
         return true;

@@ -165,6 +165,43 @@ void pl_driver_look(struct pl_driver *driver, struct pl_ask *ask)
     pl_driver_answer_in_line(driver, ask);
 }
 
+/* --- rest ------------------------------------------------------------------------------------ */
+
+static void handle_rest(struct pl_driver *driver, struct pl_ask *ask)
+{
+    ask->next = driver->resters;
+    driver->resters = ask;
+    pl_driver_settle(driver);
+}
+
+void pl_driver_answer_resters(struct pl_driver *driver)
+{
+    enum pl_session_status status = pl_session_record(driver->session)->status;
+    if (status == PL_SESSION_RUNNING || driver->is_unsettled)
+        return;
+    for (struct pl_ask **at = &driver->resters; *at;) {
+        struct pl_ask *ask = *at;
+        if (ask->waits_for_person && status == PL_SESSION_WAITING) {
+            at = &ask->next;
+            continue;
+        }
+        *at = ask->next;
+        fill_position(driver, ask);
+        ask->status = status;
+        pl_driver_answer(ask);
+    }
+}
+
+void pl_driver_refuse_resters(struct pl_driver *driver, enum pl_problem problem,
+                              const struct pl_error *err)
+{
+    while (driver->resters) {
+        struct pl_ask *ask = driver->resters;
+        driver->resters = ask->next;
+        pl_driver_refuse(ask, problem, err);
+    }
+}
+
 /* --- deleting -------------------------------------------------------------------------------- */
 
 /* Stopped first, so that whatever is at work ends; then gone. What comes behind it waits and finds
@@ -301,6 +338,7 @@ static void handle(struct pl_driver *driver, struct pl_ask *ask)
         [PL_ASK_LOOK] = pl_driver_look,
         [PL_ASK_SUBSCRIBE] = pl_driver_subscribe,
         [PL_ASK_DELETE] = handle_delete,
+        [PL_ASK_REST] = handle_rest,
     };
     const struct pl_session_record *record = pl_session_record(driver->session);
     if (ask->user_id.ptr && !pl_str_eq(ask->user_id, record->user_id))
@@ -337,13 +375,11 @@ static void append(struct pl_driver *driver, struct pl_ask *ask)
 
 /* What is said to a new session at once. Its first row stands with the first message, so that there
  * is no session to which nothing was said. */
-static void say_all(struct pl_driver *driver, struct pl_ask *ask, struct pl_batch *batch)
+static void say_all(struct pl_driver *driver, struct pl_ask *ask)
 {
     const struct pl_session_out *out = &driver->drivers->out;
     struct pl_error err = {0};
     enum pl_status status = PL_OK;
-    for (size_t i = 0; i < out->rows.len; i++)
-        pl_batch_put_row(batch, &out->rows.ptr[i]);
     for (size_t i = 0; i < ask->n_says && driver->state == PL_DRIVER_READY; i++) {
         bool is_last = i + 1 == ask->n_says;
         status = pl_line_apply(driver, ask->says[i], &err);
@@ -375,6 +411,16 @@ bool pl_driver_put_back(struct pl_driver *driver, struct pl_ask *ask)
     return true;
 }
 
+/* The session's own row comes before whatever refers to it. */
+static void put_first(struct pl_session_out *out, struct pl_ask *ask, struct pl_batch *batch)
+{
+    for (size_t i = 0; i < out->rows.len; i++)
+        pl_batch_put_row(batch, &out->rows.ptr[i]);
+    out->rows.len = 0;
+    if (ask->extend)
+        ask->extend(ask, batch);
+}
+
 static void handle_create(struct pl_drivers *drivers, struct pl_ask *ask)
 {
     struct pl_driver *driver = pl_driver_create(drivers, ask->session_id);
@@ -396,10 +442,10 @@ static void handle_create(struct pl_drivers *drivers, struct pl_ask *ask)
     }
     driver->state = PL_DRIVER_READY;
     struct pl_batch *batch = pl_line_batch(driver);
-    if (batch && ask->extend)
-        ask->extend(ask, batch);
+    if (batch)
+        put_first(&drivers->out, ask, batch);
     if (batch && ask->n_says) {
-        say_all(driver, ask, batch);
+        say_all(driver, ask);
         return;
     }
     fill_position(driver, ask);

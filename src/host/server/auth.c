@@ -250,23 +250,23 @@ struct pl_key_row pl_auth_key_row(const struct pl_auth_key *key)
 
 /* --- who is asking --------------------------------------------------------------------------- */
 
-static bool fill_caller(struct pl_arena *arena, struct pl_str user_id, struct pl_str key_id,
-                        bool is_admin, struct pl_caller *ret_caller)
+static enum pl_status fill_caller(struct pl_arena *arena, struct pl_str user_id,
+                                  struct pl_str key_id, bool is_admin, struct pl_caller *ret_caller)
 {
     struct pl_caller caller = {pl_arena_dup(arena, user_id), pl_arena_dup(arena, key_id), is_admin};
     if (!caller.user_id.ptr || (key_id.len && !caller.key_id.ptr))
-        return false;
+        return PL_NOMEM;
     *ret_caller = caller;
-    return true;
+    return PL_OK;
 }
 
-bool pl_auth_check_key(struct pl_auth *auth, struct pl_arena *arena, struct pl_str text,
-                       int64_t now_ms, struct pl_caller *ret_caller)
+enum pl_status pl_auth_check_key(struct pl_auth *auth, struct pl_arena *arena, struct pl_str text,
+                                 int64_t now_ms, struct pl_caller *ret_caller)
 {
     uint8_t hash[32];
-    bool is_known = false;
+    enum pl_status status = PL_NOT_FOUND;
     if (text.len != PL_KEY_SIZE || !pl_str_starts(text, PL_STR(PL_KEY_PREFIX)))
-        return false;
+        return status;
     pl_secret_hash(text, hash);
     pthread_rwlock_rdlock(&auth->lock);
     size_t at = find_hash(auth, hash);
@@ -275,24 +275,24 @@ bool pl_auth_check_key(struct pl_auth *auth, struct pl_arena *arena, struct pl_s
         if (now_ms - atomic_load_explicit(&key->last_used_ms, memory_order_relaxed) >=
             USED_EVERY_MS)
             atomic_store_explicit(&key->last_used_ms, now_ms, memory_order_relaxed);
-        is_known = fill_caller(arena, pl_str_of(key->user->id), pl_str_of(key->id),
-                               key->user->is_admin, ret_caller);
+        status = fill_caller(arena, pl_str_of(key->user->id), pl_str_of(key->id),
+                             key->user->is_admin, ret_caller);
     }
     pthread_rwlock_unlock(&auth->lock);
-    return is_known;
+    return status;
 }
 
-void pl_auth_local_caller(struct pl_auth *auth, struct pl_arena *arena,
-                          struct pl_caller *ret_caller)
+enum pl_status pl_auth_local_caller(struct pl_auth *auth, struct pl_arena *arena,
+                                    struct pl_caller *ret_caller)
 {
-    struct pl_caller caller = {0};
+    enum pl_status status = PL_NOT_FOUND;
     pthread_rwlock_rdlock(&auth->lock);
-    for (size_t i = 0; i < auth->users.len && !caller.user_id.ptr; i++)
+    for (size_t i = 0; i < auth->users.len && status == PL_NOT_FOUND; i++)
         if (auth->users.ptr[i]->is_admin)
-            (void)fill_caller(arena, pl_str_of(auth->users.ptr[i]->id), (struct pl_str){0}, true,
-                              &caller);
+            status = fill_caller(arena, pl_str_of(auth->users.ptr[i]->id), (struct pl_str){0}, true,
+                                 ret_caller);
     pthread_rwlock_unlock(&auth->lock);
-    *ret_caller = caller;
+    return status;
 }
 
 /* --- tickets --------------------------------------------------------------------------------- */
@@ -328,13 +328,13 @@ static bool is_key_alive(struct pl_auth *auth, const struct pl_auth_ticket *tick
            pl_auth_has_key(auth, pl_str_of(ticket->user_id), pl_str_of(ticket->key_id), &key);
 }
 
-bool pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena, struct pl_str text,
-                         int64_t now_ms, struct pl_caller *ret_caller)
+enum pl_status pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena, struct pl_str text,
+                                   int64_t now_ms, struct pl_caller *ret_caller)
 {
     uint8_t hash[32];
     struct pl_auth_ticket found = {0};
     if (text.len != PL_TICKET_SIZE)
-        return false;
+        return PL_NOT_FOUND;
     pl_secret_hash(text, hash);
     pthread_mutex_lock(&auth->tickets_lock);
     for (size_t i = 0; i < MAX_TICKETS; i++) {
@@ -346,8 +346,9 @@ bool pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena, struct pl
         break;
     }
     pthread_mutex_unlock(&auth->tickets_lock);
-    return found.until_ms > now_ms && is_key_alive(auth, &found) &&
-           fill_caller(arena, pl_str_of(found.user_id), pl_str_of(found.key_id), found.is_admin,
+    if (found.until_ms <= now_ms || !is_key_alive(auth, &found))
+        return PL_NOT_FOUND;
+    return fill_caller(arena, pl_str_of(found.user_id), pl_str_of(found.key_id), found.is_admin,
                        ret_caller);
 }
 

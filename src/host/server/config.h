@@ -15,12 +15,14 @@ struct pl_server_config {
     const char *tls_cert, *tls_key;
     bool is_behind_proxy;     /* somebody else does TLS: listening beyond loopback is allowed */
     const char *const *hosts; /* further names a Host header may say; ended by NULL; may be NULL */
-    const char *const *origins; /* further origins; ended by NULL; may be NULL */
-    size_t n_shards;            /* 0: one per core */
-    size_t n_workers;           /* 0: 4 */
-    size_t max_connections;     /* 20,000 */
-    int64_t drain_ms;           /* how long SIGTERM waits for running turns: 10,000 */
-    int log_level;              /* 0 errors, 1 warnings, 2 what happens, 3 every request */
+    const char *const *origins;     /* further origins; ended by NULL; may be NULL */
+    const char *const *fetch_hosts; /* internal hosts files are fetched from, "host" or "host:port";
+                                       ended by NULL; may be NULL */
+    size_t n_shards;                /* 0: one per core */
+    size_t n_workers;               /* 0: 4 */
+    size_t max_connections;         /* 20,000 */
+    int64_t drain_ms;               /* how long SIGTERM waits for running turns: 10,000 */
+    int log_level;                  /* 0 errors, 1 warnings, 2 what happens, 3 every request */
     bool is_log_json;
     const char *default_model; /* "demo/echo" */
 };

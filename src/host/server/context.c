@@ -1,22 +1,24 @@
 #include "server/context.h"
 
+#include "json/text.h"
+
 #define MAX_TURNS 1000
 
-enum pl_status pl_context_write(struct pl_store *store, struct pl_arena *arena,
-                                struct pl_str session_id, struct pl_str loop_id, struct pl_buf *to,
-                                size_t *ret_n_turns, struct pl_error *err)
+enum pl_status pl_context_read(struct pl_store *store, struct pl_arena *arena,
+                               struct pl_str session_id, struct pl_str loop_id,
+                               struct pl_context *ret_context, struct pl_error *err)
 {
-    struct pl_turn_row compaction;
+    struct pl_context context = {0};
     enum pl_status status =
-        pl_store_turn_last_compaction(store, arena, session_id, loop_id, &compaction, err);
+        pl_store_turn_last_compaction(store, arena, session_id, loop_id, &context.compaction, err);
     if (status != PL_OK && status != PL_NOT_FOUND)
         return status;
-    bool is_compacted = status == PL_OK;
+    context.is_compacted = status == PL_OK;
     struct pl_turn_query query = {
         .session_id = session_id,
         .loop_id = loop_id,
         .before = INT64_MAX,
-        .after = is_compacted ? compaction.sequence : -1,
+        .after = context.is_compacted ? context.compaction.sequence : -1,
         .changed_after = -1,
         .limit = MAX_TURNS,
         .is_newest_first = true,
@@ -26,15 +28,38 @@ enum pl_status pl_context_write(struct pl_store *store, struct pl_arena *arena,
     status = pl_store_turn_list(store, arena, &query, &page, err);
     if (status != PL_OK)
         return status;
+    context.turns = page.items;
+    context.n_turns = page.n_items;
+    *ret_context = context;
+    return PL_OK;
+}
+
+static void write_front(struct pl_str text, struct pl_buf *to)
+{
+    pl_buf_adds(to, "{\"id\":\"entry_0\",\"turn_id\":\"turn_0\",\"role\":\"system\","
+                    "\"blocks\":[{\"type\":\"text\",\"content\":");
+    pl_json_quote(to, text);
+    pl_buf_adds(to, "}]}");
+}
+
+enum pl_status pl_context_write(const struct pl_context *context, struct pl_str front,
+                                struct pl_buf *to)
+{
+    enum pl_status status = PL_OK;
+    bool has_any = front.len;
     pl_buf_addc(to, '[');
-    if (is_compacted)
-        status = pl_turn_row_write(&compaction, to);
-    for (size_t i = 0; i < page.n_items && status == PL_OK; i++) {
-        if (i || is_compacted)
-            pl_buf_addc(to, ',');
-        status = pl_turn_row_write(&page.items[i], to);
+    if (front.len)
+        write_front(front, to);
+    if (context->is_compacted) {
+        pl_buf_adds(to, has_any ? "," : "");
+        status = pl_turn_row_write(&context->compaction, to);
+        has_any = true;
+    }
+    for (size_t i = 0; i < context->n_turns && status == PL_OK; i++) {
+        pl_buf_adds(to, has_any ? "," : "");
+        status = pl_turn_row_write(&context->turns[i], to);
+        has_any = true;
     }
     pl_buf_addc(to, ']');
-    *ret_n_turns = page.n_items;
     return status == PL_OK ? to->status : status;
 }

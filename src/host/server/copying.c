@@ -25,7 +25,7 @@ static void put_session(struct pl_copying *copying)
 
 enum pl_status pl_copying_begin(struct pl_copying *copying, struct pl_exchange *x)
 {
-    *copying = (struct pl_copying){.seed = pl_shard_seed(x->shard)};
+    *copying = (struct pl_copying){.seed = pl_seed_draw()};
     copying->batch = pl_batch_create();
     copying->id = pl_id_take(&copying->seed, "sess_");
     struct pl_str id = pl_arena_dup(&x->arena, pl_str_of(copying->id.text));

@@ -155,6 +155,7 @@ static void fail_load(struct pl_driver *driver, enum pl_status status, const str
         driver->asks = ask->next;
         pl_driver_refuse(ask, pl_problem_of(status), status == PL_NOT_FOUND ? NULL : err);
     }
+    pl_driver_refuse_resters(driver, pl_problem_of(status), err);
     driver->state = PL_DRIVER_BROKEN;
     driver->is_unsettled = driver->is_unsettled && status != PL_NOT_FOUND;
     pl_driver_settle(driver);
@@ -210,8 +211,9 @@ void pl_driver_load(struct pl_driver *driver)
 
 static bool is_needed(const struct pl_driver *driver)
 {
-    return !pl_driver_is_at_rest(driver) || driver->asks || driver->runs || driver->n_listeners ||
-           driver->is_unsettled || (driver->session && pl_session_is_running(driver->session));
+    return !pl_driver_is_at_rest(driver) || driver->asks || driver->resters || driver->runs ||
+           driver->n_listeners || driver->is_unsettled ||
+           (driver->session && pl_session_is_running(driver->session));
 }
 
 static void on_idle(struct pl_timer *timer)
@@ -244,6 +246,7 @@ static void forget(struct pl_driver *driver)
         driver->asks = ask->next;
         pl_driver_refuse(ask, PL_PROBLEM_NOT_FOUND, NULL);
     }
+    pl_driver_refuse_resters(driver, PL_PROBLEM_NOT_FOUND, NULL);
     destroy(driver);
 }
 
@@ -257,7 +260,9 @@ static void settle(struct pl_turn_end *end)
         pl_publish_resync(driver, true);
         driver->state = PL_DRIVER_GONE;
     }
-    if (driver->state == PL_DRIVER_BROKEN && driver->asks)
+    if (driver->state == PL_DRIVER_READY)
+        pl_driver_answer_resters(driver);
+    if (driver->state == PL_DRIVER_BROKEN && (driver->asks || driver->resters))
         pl_driver_load(driver);
     else if (driver->state == PL_DRIVER_BROKEN && driver->is_unsettled)
         retry_later(driver);
@@ -282,6 +287,7 @@ void pl_drivers_shut_down(struct pl_drivers *drivers, void (*done)(void *ctx), v
         struct pl_driver *driver = PL_CONTAINER_OF(link, struct pl_driver, link);
         if (driver->state == PL_DRIVER_READY && pl_session_is_running(driver->session))
             pl_driver_apply(driver, &(struct pl_session_event){.kind = PL_SE_SHUT_DOWN});
+        pl_driver_refuse_resters(driver, PL_PROBLEM_OVERLOADED, NULL);
     }
     maybe_shut_down(drivers);
 }

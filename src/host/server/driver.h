@@ -15,6 +15,8 @@ enum pl_ask_kind {
     PL_ASK_LOOK,   /* reply: {"session":…,"open_turns":[…],"questions":[…],"queue":[…]} */
     PL_ASK_SUBSCRIBE, /* since, subscription; reply: as LOOK, or a replay */
     PL_ASK_DELETE,    /* stops it, deletes it, tells its listeners */
+    PL_ASK_REST, /* answered when nothing is at work in it any more; `status` says how it ended.
+                    PL_PROBLEM_OVERLOADED: the server went away first */
 };
 
 /* How a listener catches up. */
@@ -50,8 +52,11 @@ struct pl_ask {
     enum pl_resume resume;                /* how; with REPLAY the reply is spelled frames */
     uint32_t n_frames;
 
+    bool waits_for_person; /* REST: a session that waits for an answer is not at rest */
+
     /* The answer: */
-    enum pl_problem problem; /* PL_PROBLEM_COUNT: none */
+    enum pl_session_status status; /* of REST */
+    enum pl_problem problem;       /* PL_PROBLEM_COUNT: none */
     struct pl_error err;
     struct pl_buf reply; /* JSON; owned by the ask */
     int64_t epoch, position, version;

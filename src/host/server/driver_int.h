@@ -56,7 +56,8 @@ struct pl_driver {
     struct pl_session *session; /* owned; NULL unless READY */
     char *id;                   /* owned */
     struct pl_ask *asks,
-        *last_ask; /* waiting for the load, or behind one that looks something up */
+        *last_ask;          /* waiting for the load, or behind one that looks something up */
+    struct pl_ask *resters; /* wait for the session to be at rest */
     struct pl_pending *pendings, *last_pending; /* owned */
     struct pl_batch *batch;                     /* owned; rows of the next commit; NULL: none yet */
     uint64_t n_submitted, n_committed;          /* batches */
@@ -121,6 +122,11 @@ bool pl_driver_put_back(struct pl_driver *driver, struct pl_ask *ask);
 void pl_driver_go_through_asks(struct pl_driver *driver);
 /* An answer that changes nothing still waits its turn: what it says may not be durable yet. */
 void pl_driver_answer_in_line(struct pl_driver *driver, struct pl_ask *ask);
+
+/* Those who wait for rest: answered if it has come, or all refused. */
+void pl_driver_answer_resters(struct pl_driver *driver);
+void pl_driver_refuse_resters(struct pl_driver *driver, enum pl_problem problem,
+                              const struct pl_error *err);
 
 /* Answers with the session, its open turns, questions and queue. */
 void pl_driver_look(struct pl_driver *driver, struct pl_ask *ask);

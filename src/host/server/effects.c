@@ -3,9 +3,11 @@
 #include "json/text.h"
 #include "json/write.h"
 #include "server/context.h"
+#include "server/recall.h"
 #include "server/replay.h"
 #include "server/run_int.h"
 #include "server/summary.h"
+#include "store/library.h"
 
 /* --- life ------------------------------------------------------------------------------------ */
 
@@ -56,7 +58,9 @@ static struct pl_run *create(struct pl_driver *driver, const struct pl_session_e
     pl_arena_init(&run->arena, 0);
     pl_buf_init(&run->text, 0);
     run->session_id = pl_arena_dup(&run->arena, driver->link.key);
-    bool is_whole = run->session_id.ptr && pl_effect_copy(&run->arena, effect, &run->effect);
+    run->user_id = pl_arena_dup(&run->arena, pl_session_record(driver->session)->user_id);
+    bool is_whole = run->session_id.ptr && run->user_id.ptr &&
+                    pl_effect_copy(&run->arena, effect, &run->effect);
     if (!is_whole) {
         destroy(run);
         return NULL;
@@ -161,13 +165,17 @@ static void on_patience_end(struct pl_timer *timer)
     fail_model(run, PL_STR("The turn took longer than 30 minutes."), false);
 }
 
-static void context_run(struct pl_job *job)
+/* What the call is told: the memories its user's words call up, and the turns. */
+static enum pl_status read_context(struct pl_run *run)
 {
-    struct pl_run *run = PL_CONTAINER_OF(job, struct pl_run, job);
-    size_t n_turns = 0;
-    run->status = pl_context_write(run->server->store, &run->arena, run->session_id,
-                                   run->effect.loop_id, &run->text, &n_turns, &run->err);
-    run->n_turns = (int64_t)n_turns;
+    struct pl_store *store = run->server->store;
+    struct pl_context context;
+    enum pl_status status = pl_context_read(store, &run->arena, run->session_id,
+                                            run->effect.loop_id, &context, &run->err);
+    if (status == PL_OK && run->has_memory)
+        status = pl_recall_read(store, &run->arena, run->user_id, run->session_id, &context,
+                                run->unix_ms, &run->recall, &run->err);
+    return status == PL_OK ? pl_context_write(&context, run->recall.text, &run->text) : status;
 }
 
 static void model_run(struct pl_job *job)
@@ -178,7 +186,29 @@ static void model_run(struct pl_job *job)
             pl_replay_write(run->server->store, &run->arena, run->session_id, run->effect.loop_id,
                             run->effect.model, &run->text, &run->speed, &run->err);
     else
-        context_run(job);
+        run->status = read_context(run);
+}
+
+/* Those that went along are told, and counted as hit in the same transaction: once for a turn,
+ * since a session takes them once. The run may be gone when this returns. */
+static void bring_memories(struct pl_run *run)
+{
+    struct pl_driver *driver = run->driver;
+    struct pl_session_event event = model_event(run, PL_SE_MEMORY);
+    struct pl_error err = {0};
+    if (!run->recall.n || driver->state != PL_DRIVER_READY)
+        return;
+    event.model.memory_refs = run->recall.refs;
+    enum pl_status status = pl_line_apply(driver, event, &err);
+    bool is_taken = status == PL_OK && driver->drivers->out.frames.len;
+    struct pl_batch *batch = is_taken ? pl_line_batch(driver) : NULL;
+    if (status != PL_OK || (is_taken && !batch)) {
+        pl_driver_break(driver, pl_problem_of(status != PL_OK ? status : PL_NOMEM), &err);
+        return;
+    }
+    for (size_t i = 0; is_taken && i < run->recall.n; i++)
+        pl_batch_hit_memory(batch, run->user_id, run->recall.ids[i], run->unix_ms);
+    pl_line_carry_out(driver, NULL, false);
 }
 
 static void model_ready(struct pl_job *job)
@@ -205,6 +235,7 @@ static void model_ready(struct pl_job *job)
     }
     pl_buf_deinit(&run->text);
     pl_timer_start(run->loop, &run->timer, PL_RUN_MAX_MS, on_patience_end);
+    bring_memories(run);
 }
 
 static void start_job(struct pl_run *run, void (*work)(struct pl_job *),
@@ -218,6 +249,10 @@ static void start_job(struct pl_run *run, void (*work)(struct pl_job *),
 
 static void start_model(struct pl_run *run)
 {
+    const struct pl_session_record *record = pl_session_record(run->driver->session);
+    run->has_memory =
+        record->memory_enabled && pl_recall_is_for(run->effect.loop_id, run->effect.model);
+    run->unix_ms = pl_loop_unix_ms(run->loop);
     start_job(run, model_run, model_ready);
 }
 
@@ -255,21 +290,24 @@ static int64_t count_tokens(struct pl_run *run, struct pl_str turns)
 static void summary_run(struct pl_job *job)
 {
     struct pl_run *run = PL_CONTAINER_OF(job, struct pl_run, job);
-    context_run(job);
+    struct pl_context context;
+    run->status = pl_context_read(run->server->store, &run->arena, run->session_id,
+                                  run->effect.loop_id, &context, &run->err);
+    if (run->status == PL_OK)
+        run->status = pl_context_write(&context, (struct pl_str){0}, &run->text);
     if (run->status != PL_OK)
         return;
+    run->n_turns = (int64_t)context.n_turns;
     struct pl_buf summary PL_CLEANUP_BUF, as_turn PL_CLEANUP_BUF;
     pl_buf_init(&summary, 0);
     pl_buf_init(&as_turn, 0);
     run->tokens_before = count_tokens(run, pl_buf_str(&run->text));
     run->status =
         pl_summary_write(&run->arena, pl_buf_str(&run->text), run->n_turns, &summary, &run->err);
+    if (run->status == PL_OK)
+        run->status = pl_context_write(&(struct pl_context){0}, pl_buf_str(&summary), &as_turn);
     if (run->status != PL_OK)
         return;
-    pl_buf_adds(&as_turn, "[{\"id\":\"entry_0\",\"turn_id\":\"turn_0\",\"role\":\"system\","
-                          "\"blocks\":[{\"type\":\"text\",\"content\":");
-    pl_json_quote(&as_turn, pl_buf_str(&summary));
-    pl_buf_adds(&as_turn, "}]}]");
     run->tokens_after = count_tokens(run, pl_buf_str(&as_turn));
     pl_buf_clear(&run->text);
     pl_buf_add(&run->text, pl_buf_str(&summary));

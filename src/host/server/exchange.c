@@ -41,11 +41,16 @@ static enum pl_task_result run_head(struct pl_task *task)
 {
     struct pl_exchange_own *own = own_of(task);
     struct pl_exchange *x = &own->x;
-    pl_exchange_set_id(x);
+    if (!x->request_id[0]) /* one that is refused has its own already */
+        pl_exchange_set_id(x);
     if (own->is_refused)
         return next(own, STEP_SEND);
     pl_trace_continue(x);
     own->is_refused = !pl_exchange_admit(own);
+    if (!own->is_refused && x->route->upload) {
+        x->route->upload->begin(x);
+        own->is_refused = x->is_problem;
+    }
     return next(own, STEP_BODY);
 }
 
@@ -61,6 +66,8 @@ static enum pl_task_result run_body(struct pl_task *task)
 {
     struct pl_exchange_own *own = own_of(task);
     struct pl_exchange *x = &own->x;
+    if (own->is_held)
+        return PL_TASK_WAIT;
     if (!x->conn) {
         own->is_failed = true;
         return PL_TASK_END;
@@ -82,7 +89,7 @@ static enum pl_task_result run_body(struct pl_task *task)
 
 bool pl_exchange_wants_body(const struct pl_exchange_own *own)
 {
-    return own->x.task.step == STEP_BODY && !own->is_body_over;
+    return own->x.task.step == STEP_BODY && !own->is_body_over && !own->is_held;
 }
 
 void pl_exchange_body(struct pl_exchange_own *own, struct pl_str piece)
@@ -102,6 +109,8 @@ void pl_exchange_body(struct pl_exchange_own *own, struct pl_str piece)
         if (own->body.status != PL_OK) {
             pl_exchange_fail(x, own->body.status, NULL);
             own->is_refused = own->must_close = true;
+        } else if (x->route->upload) {
+            pl_upload_gathered(own);
         }
     }
     if (own->is_refused && own->must_close)
@@ -143,6 +152,12 @@ static enum pl_task_result run_check(struct pl_task *task)
 {
     struct pl_exchange_own *own = own_of(task);
     const struct pl_route *route = own->x.route;
+    if (!own->is_parsed && route->upload) {
+        if (!own->is_looking)
+            pl_exchange_submit(&own->x, pl_upload_look_last, wake_from_job);
+        own->is_looking = true;
+        return PL_TASK_WAIT;
+    }
     if (!own->is_parsed && route->request && !(route->flags & PL_ROUTE_RAW_BODY)) {
         if (own->body.len > PARSE_HERE_BYTES) {
             if (!own->x.job.run)
@@ -236,13 +251,16 @@ static enum pl_task_result run_send(struct pl_task *task)
     bool is_over = false;
     if (own->sending.is_reading)
         return PL_TASK_WAIT;
-    if (!own->x.conn)
-        return PL_TASK_END;
-    if (pl_sending_go(own, &is_over) != PL_OK) {
+    if (own->x.conn && pl_sending_go(own, &is_over) != PL_OK) {
         own->must_close = own->is_failed = true;
-        return PL_TASK_END;
+        is_over = true;
+        if (own->sending.is_flowing)
+            pl_http_conn_close(own->x.conn);
     }
-    return is_over ? PL_TASK_END : PL_TASK_WAIT;
+    /* Whoever makes the answer ends it. */
+    if (own->sending.is_flowing && !own->sending.is_flow_over)
+        return PL_TASK_WAIT;
+    return is_over || !own->x.conn ? PL_TASK_END : PL_TASK_WAIT;
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -261,6 +279,7 @@ static void end(struct pl_task *task)
             pl_metric_add(&x->shard->metrics, PL_METRIC_http_errors_total, 1);
         pl_log_request(x);
     }
+    pl_upload_end(own);
     pl_exchange_give_back(own);
     if (conn)
         pl_http_conn_done(conn, how);
@@ -287,8 +306,14 @@ void pl_exchange_start(struct pl_exchange_own *own)
 
 void pl_exchange_lose_conn(struct pl_exchange_own *own, struct pl_http1 *http)
 {
+    void (*gone)(struct pl_exchange *x) = own->gone;
     own->x.conn = NULL;
     own->http = http;
+    own->gone = NULL;
+    if (gone) {
+        gone(&own->x);
+        return;
+    }
     if (!own->is_taken && (own->x.task.step == STEP_BODY || own->x.task.step == STEP_SEND))
         pl_task_wake(&own->x.task);
 }

@@ -90,6 +90,9 @@ struct pl_page_args {
     struct pl_str cursor; /* decoded from base64url; empty: none */
 };
 bool pl_exchange_page_args(struct pl_exchange *x, struct pl_page_args *ret_args);
+/* The number a cursor is; false after making a problem of one that is none. */
+bool pl_exchange_cursor_number(struct pl_exchange *x, const struct pl_page_args *args,
+                               int64_t *ret_number);
 /* {"items":[…],"total":…,"limit":…,"offset":…,"next_cursor":…} around items already in reply:
  * begin, add each item, end. */
 void pl_exchange_list_begin(struct pl_exchange *x);
@@ -102,6 +105,20 @@ struct pl_str pl_body_text(struct pl_exchange *x, const char *name);
 struct pl_str pl_body_raw(struct pl_exchange *x, const char *name); /* the JSON of the member */
 bool pl_body_bool(struct pl_exchange *x, const char *name, bool otherwise);
 bool pl_body_has(struct pl_exchange *x, const char *name);
+
+/* For work that is worth nothing without its client: `gone` is called on the shard, once, when the
+ * client goes away before the exchange was finished; one that only closes its side counts as gone,
+ * too. Whoever has the exchange still has to finish it. */
+void pl_exchange_watch(struct pl_exchange *x, void (*gone)(struct pl_exchange *x));
+
+/* An answer that goes out while it is made: the head now, then whatever is put into x->reply, as
+ * chunks (RFC 9112 7.1). In place of pl_exchange_finish. `room` (may be NULL) is called when all
+ * that was there has gone to the kernel. */
+void pl_exchange_flow(struct pl_exchange *x, void (*room)(struct pl_exchange *x));
+/* There is more in x->reply: it goes out at the end of the turn of the loop. */
+void pl_exchange_flow_more(struct pl_exchange *x);
+/* That was all. The exchange is over then, at the latest when the rest has gone. */
+void pl_exchange_flow_end(struct pl_exchange *x);
 
 /* Takes the connection out of HTTP: writes `response_head` (101, or 200 of an event stream), ends
  * the exchange, and gives the connection and what was read behind the request to the caller. NULL

@@ -24,16 +24,29 @@ struct pl_claim {
     bool is_settling, is_settled;
 };
 
-/* How the bytes of an answer go out: the head and a view of the body, or a file piece by piece. */
+/* Up to n bytes of a long body from `at` on; on a worker. PL_OK has brought at least one. */
+typedef enum pl_status pl_body_read_fn(struct pl_exchange *x, int64_t at, char *to, size_t n,
+                                       size_t *ret_n);
+
+/* How the bytes of an answer go out: the head and a view of the body, or of what is read of it
+ * piece by piece. */
 struct pl_sending {
     struct pl_buf head;    /* owned */
-    struct pl_str body;    /* borrowed: reply, static text, or a piece of the file */
+    struct pl_str body;    /* borrowed: reply, static text, or a piece */
     size_t n_head_sent;    /* of head */
-    int fd;                /* owned; -1: none */
-    int64_t fd_at, n_left; /* of the file: where the next piece begins, bytes not read yet */
-    char *piece;           /* owned; of the file */
-    enum pl_status status; /* of the last reading of the file */
+    pl_body_read_fn *read; /* NULL: all of the body is there */
+    int64_t at, n_left;    /* where the next piece begins, bytes not read yet */
+    char *piece;           /* owned */
+    enum pl_status status; /* of the last reading */
+    int fd;                /* owned; of a file; -1: none */
     bool is_started, is_reading;
+    /* Of an answer that goes out while it is made (flowing.c): */
+    bool is_flowing;
+    bool is_flow_over;      /* all of it is in reply */
+    bool is_last_chunk;     /* … and in `chunk` */
+    struct pl_buf chunk;    /* owned; what is being sent, framed */
+    struct pl_turn_end due; /* what was put into reply meanwhile goes out then */
+    void (*room)(struct pl_exchange *x);
 };
 
 struct pl_exchange_own {
@@ -41,6 +54,8 @@ struct pl_exchange_own {
     struct pl_exchange_own *next; /* in the shard's list of spares */
     struct pl_buf body;           /* owned; what was gathered of the request's body */
     size_t max_body, n_body;
+    struct pl_str body_digest; /* of an upload, once it was looked at; arena */
+    int64_t held_from_ms;      /* of is_held */
     struct pl_claim claim;
     struct pl_sending sending;
     struct pl_str static_body; /* the answer's body, in place of reply; outlives the exchange */
@@ -51,12 +66,15 @@ struct pl_exchange_own {
     bool is_rangeable;
     bool is_refused;   /* answered before its body was read */
     bool is_body_over; /* END was read */
+    bool is_held;      /* a piece of an upload is being kept: no more of the body now */
+    bool is_looking;   /* at the last piece */
     bool is_running;   /* the handler was called */
     bool is_taken;     /* the connection is no longer HTTP */
     bool is_failed;    /* the client went away before the request was whole */
     bool must_close;   /* the connection ends with this answer */
     bool is_parsed;
     bool has_cors; /* the Origin is one of the configured ones */
+    void (*gone)(struct pl_exchange *x); /* pl_exchange_watch; NULL: nobody does, or was told */
 };
 
 static inline struct pl_exchange_own *pl_exchange_own(struct pl_exchange *x)
@@ -80,6 +98,18 @@ void pl_exchange_lose_conn(struct pl_exchange_own *own, struct pl_http1 *http);
 /* There is room for more bytes. */
 void pl_exchange_writable(struct pl_exchange_own *own);
 
+/* --- uploading.c ----------------------------------------------------------------------------- */
+
+/* More of the body of an upload was gathered: hands a piece on when there is one. */
+void pl_upload_gathered(struct pl_exchange_own *own);
+/* The answer of `keep`, on the shard. Anything but PL_OK becomes a problem. */
+void pl_exchange_piece_kept(struct pl_exchange *x, enum pl_status status,
+                            const struct pl_error *err);
+/* The last piece, on a worker. */
+void pl_upload_look_last(struct pl_job *job);
+/* The exchange ends: gives up what is not wanted. */
+void pl_upload_end(struct pl_exchange_own *own);
+
 /* --- spares.c -------------------------------------------------------------------------------- */
 
 /* From the shard's spares or the heap; NULL when out of memory. Refers to the connection's head. */
@@ -93,6 +123,9 @@ void pl_exchange_free_spares(struct pl_shard *shard);
 /* `run` on a worker, then `done` on the shard. */
 void pl_exchange_submit(struct pl_exchange *x, void (*run)(struct pl_job *),
                         void (*done)(struct pl_job *));
+/* Makes a problem of a batch that was not committed. */
+void pl_exchange_fail_commit(struct pl_exchange *x, enum pl_status status,
+                             const struct pl_error *err);
 
 /* --- admit.c --------------------------------------------------------------------------------- */
 
@@ -107,12 +140,24 @@ bool pl_exchange_admit(struct pl_exchange_own *own);
 enum pl_status pl_sending_go(struct pl_exchange_own *own, bool *ret_is_over);
 void pl_sending_reset(struct pl_sending *sending);
 
+/* --- flowing.c ------------------------------------------------------------------------------- */
+
+/* The next chunk is what is sent. False: nothing waits to be. */
+bool pl_flow_next(struct pl_exchange_own *own);
+/* Whether the client has everything there is so far: it is not its turn. */
+bool pl_flow_is_idle(const struct pl_exchange_own *own);
+void pl_flow_reset(struct pl_exchange_own *own);
+
 /* --- reply.c --------------------------------------------------------------------------------- */
 
 /* The body is this text, which outlives every exchange; ranges of it may be asked for. */
 void pl_exchange_static(struct pl_exchange *x, struct pl_str text, const char *etag);
 /* The body is what the open file has, from its beginning; the exchange closes it. */
 void pl_exchange_file(struct pl_exchange *x, int fd, int64_t n_bytes);
+/* The body is n_bytes, which are read piece by piece as the client takes them; ranges of it may be
+ * asked for. The tag is arena or static. */
+void pl_exchange_bytes(struct pl_exchange *x, pl_body_read_fn *read, int64_t n_bytes,
+                       const char *etag);
 /* Applies Range to a byte body: 206, 416 or nothing. Sets the view of what is sent. */
 void pl_reply_apply_range(struct pl_exchange_own *own);
 

@@ -14,6 +14,7 @@ void pl_exchange_finish(struct pl_exchange *x)
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "There was no memory for the answer.");
     }
     x->is_answered = true;
+    pl_exchange_own(x)->gone = NULL;
     pl_task_wake(&x->task);
 }
 
@@ -30,12 +31,18 @@ void pl_exchange_problem(struct pl_exchange *x, enum pl_problem problem, const s
     x->is_problem = true;
     x->status = pl_problem_info(problem)->http_status;
     x->content_type = "application/problem+json";
-    pl_exchange_own(x)->static_body = (struct pl_str){0};
+    struct pl_exchange_own *own = pl_exchange_own(x);
+    own->static_body = (struct pl_str){0};
+    own->sending.read = NULL;
+    own->sending.n_left = 0;
     pl_buf_clear(&x->reply);
     /* Without an id yet, the head is still to be looked at. */
     if (!x->request_id[0])
         pl_exchange_set_id(x);
-    pl_problem_write(problem, detail ? text : NULL, err, x->request_id, &x->reply);
+    if (x->route && x->route->say_problem)
+        x->route->say_problem(x, problem, detail ? text : pl_problem_info(problem)->title);
+    else
+        pl_problem_write(problem, detail ? text : NULL, err, x->request_id, &x->reply);
 }
 
 void pl_exchange_fail(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
@@ -75,6 +82,15 @@ void pl_exchange_work(struct pl_exchange *x, void (*work)(struct pl_exchange *),
     pl_exchange_submit(x, work_on_worker, work_is_done);
 }
 
+void pl_exchange_fail_commit(struct pl_exchange *x, enum pl_status status,
+                             const struct pl_error *err)
+{
+    if (status == PL_LIMIT)
+        pl_exchange_problem(x, PL_PROBLEM_STORAGE_FULL, NULL, "%s", err->message);
+    else
+        pl_exchange_fail(x, status, err);
+}
+
 static void committed(void *ctx, enum pl_status status, const struct pl_error *err)
 {
     struct pl_exchange_own *own = ctx;
@@ -89,10 +105,8 @@ static void committed(void *ctx, enum pl_status status, const struct pl_error *e
         pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
                             "A request with this Idempotency-Key was answered just now; send it "
                             "again to get that answer.");
-    } else if (status == PL_LIMIT) {
-        pl_exchange_problem(x, PL_PROBLEM_STORAGE_FULL, NULL, "%s", err->message);
     } else {
-        pl_exchange_fail(x, status, err);
+        pl_exchange_fail_commit(x, status, err);
     }
     pl_exchange_finish(x);
 }

@@ -58,7 +58,8 @@ static void on_late(struct pl_http_conn *conn)
                    "The body came at less than 1 KiB per second for 10 seconds.");
         else
             set_deadline(conn, 1000);
-    } else if (conn->x->sending.is_started && !conn->x->sending.is_reading) {
+    } else if (conn->x->sending.is_started && !conn->x->sending.is_reading &&
+               !pl_flow_is_idle(conn->x)) {
         pl_http_conn_close(conn);
     } else {
         set_deadline(conn, PL_HTTP_SEND_MS);
@@ -201,6 +202,16 @@ static void parse_rest(struct pl_http_conn *conn)
     wait_for_more(conn);
 }
 
+/* The time a piece took to be kept is ours, not the client's. The end of a message may come without
+ * a further byte. */
+void pl_http_conn_go_on(struct pl_http_conn *conn, int64_t held_ms)
+{
+    conn->body_from_ms += held_ms;
+    if (!conn->rest.len)
+        parse(conn, (struct pl_str){0});
+    parse_rest(conn);
+}
+
 static void on_read(void *ctx, char *bytes, size_t n)
 {
     struct pl_http_conn *conn = ctx;
@@ -229,7 +240,7 @@ static void on_end(void *ctx)
     bool is_answering = conn->x && !pl_exchange_wants_body(conn->x);
     conn->has_ended = true;
     /* A client may close its side behind the request and still wait for the answer. */
-    if (!is_answering)
+    if (!is_answering || conn->x->gone)
         pl_http_conn_close(conn);
 }
 

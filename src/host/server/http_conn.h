@@ -52,6 +52,8 @@ void pl_http_conn_done(struct pl_http_conn *conn, enum pl_http_end end);
  * then, as if the client were gone. shard->n_conns still counts it: whoever closes it takes one
  * off, and one off the metric of connections. */
 struct pl_conn *pl_http_conn_take(struct pl_http_conn *conn, struct pl_buf *ret_rest);
+/* The exchange wants more of the body again, which it did not for so long. */
+void pl_http_conn_go_on(struct pl_http_conn *conn, int64_t held_ms);
 /* A step forward was made in sending: the client is not gone. */
 void pl_http_conn_sent(struct pl_http_conn *conn);
 

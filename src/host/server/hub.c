@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "server/live.h"
+#include "server/spell.h"
 
 enum pl_status pl_hub_create(struct pl_shard *shard, struct pl_hub **ret_hub)
 {
@@ -199,4 +200,48 @@ bool pl_hub_close_key_everywhere(struct pl_server *server, struct pl_str key_id)
         pl_loop_post(server->shards[s]->loop, &close->letter);
     }
     return is_sent;
+}
+
+/* --- what a user is told --------------------------------------------------------------------- */
+
+struct telling {
+    struct pl_letter letter;
+    struct pl_hub *hub;
+    struct pl_chunk *chunk; /* a reference */
+    size_t n_user;
+    char user[];
+};
+
+static void open_telling(struct pl_letter *letter)
+{
+    struct telling *telling = PL_CONTAINER_OF(letter, struct telling, letter);
+    struct pl_str user_id = {telling->user, telling->n_user};
+    for (struct pl_live *live = telling->hub->lives, *next; live; live = next) {
+        next = live->next;
+        bool hears = live->kind->hears_user && live->who && !live->is_closing;
+        if (hears && pl_str_eq(pl_live_user(live), user_id))
+            pl_live_push(live, telling->chunk);
+    }
+    pl_chunk_unref(telling->chunk);
+    pl_mem_free(telling);
+}
+
+void pl_hub_tell_user(struct pl_server *server, struct pl_str user_id, const char *event,
+                      struct pl_str data)
+{
+    struct pl_buf frame PL_CLEANUP_BUF;
+    pl_buf_init(&frame, 0);
+    pl_spell_event(&frame, PL_LANE_WS, event, data, -1, 0);
+    struct pl_chunk *chunk = frame.status == PL_OK ? pl_chunk_create(pl_buf_str(&frame), 1) : NULL;
+    for (size_t s = 0; chunk && s < server->n_shards; s++) {
+        struct telling *telling = pl_mem_alloc(1, sizeof *telling + user_id.len);
+        if (!telling)
+            continue;
+        *telling = (struct telling){.hub = server->shards[s]->hub, .n_user = user_id.len};
+        telling->chunk = pl_chunk_ref(chunk);
+        telling->letter.open = open_telling;
+        memcpy(telling->user, user_id.ptr, user_id.len);
+        pl_loop_post(server->shards[s]->loop, &telling->letter);
+    }
+    pl_chunk_unref(chunk);
 }

@@ -36,4 +36,10 @@ void pl_events_open(struct pl_exchange *x, struct pl_str session_id);
 /* Revoking a key: on every shard. False: out of memory, and some sockets may still be open. */
 bool pl_hub_close_key_everywhere(struct pl_server *server, struct pl_str key_id);
 
+/* An event that belongs to no session, to every WebSocket of the user on every shard: it takes no
+ * sequence, and who is not there does not hear of it. `data` is a JSON object. Any thread; out of
+ * memory it is left out. */
+void pl_hub_tell_user(struct pl_server *server, struct pl_str user_id, const char *event,
+                      struct pl_str data);
+
 #endif

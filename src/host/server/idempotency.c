@@ -5,6 +5,7 @@
  * deed has one, so that after a crash nobody does it again; and the answer is put beside it before
  * it is sent. A request that was refused leaves nothing behind: it did nothing, and may come again.
  */
+#include "io/clock.h"
 #include "server/exchange_int.h"
 
 #include "server/shard_int.h"
@@ -19,13 +20,14 @@ static void add_part(crypto_generichash_state *state, struct pl_str part)
 }
 
 /* Method, target and body, each with its length, so that nothing can move from one to the other. */
-static void hash_request(const struct pl_exchange *x, uint8_t ret_hash[32])
+static void hash_request(struct pl_exchange *x, uint8_t ret_hash[32])
 {
+    struct pl_str digest = pl_exchange_own(x)->body_digest;
     crypto_generichash_state state;
     crypto_generichash_init(&state, NULL, 0, 32);
     add_part(&state, pl_str_of(pl_method_text(x->method)));
     add_part(&state, x->head->target);
-    add_part(&state, x->body_text);
+    add_part(&state, digest.len ? digest : x->body_text);
     crypto_generichash_final(&state, ret_hash, 32);
 }
 
@@ -135,7 +137,7 @@ void pl_claim_look(struct pl_exchange *x)
         pl_exchange_fail(x, status, &err);
         return;
     }
-    claim->is_expired = row.created_ms + PL_IDEMPOTENCY_KEPT_MS <= pl_loop_unix_ms(x->shard->loop);
+    claim->is_expired = row.created_ms + PL_IDEMPOTENCY_KEPT_MS <= pl_clock_unix_ms();
     if (claim->is_expired)
         return;
     if (!pl_str_eq(row.request_hash, (struct pl_str){(const char *)claim->request_hash, 32}))
@@ -173,7 +175,7 @@ void pl_claim_add(struct pl_exchange_own *own, struct pl_batch *batch)
 struct pl_batch *pl_claim_settle(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
-    bool has_answer = x->status >= 200 && x->status < 300 && own->sending.fd < 0;
+    bool has_answer = x->status >= 200 && x->status < 300 && !own->sending.read;
     struct pl_str body = own->kept_reply.ptr ? own->kept_reply : pl_buf_str(&x->reply);
     if (!own->claim.is_listed || !has_answer || body.len > PL_IDEMPOTENCY_MAX_REPLY)
         return NULL;

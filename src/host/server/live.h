@@ -64,6 +64,7 @@ struct pl_live_kind {
     void (*beat)(struct pl_live *live);
     /* Says why, as far as the protocol can, and ends. */
     void (*close)(struct pl_live *live, uint16_t code, const char *reason);
+    bool hears_user; /* also what is told to the user, besides the events of sessions */
 };
 
 struct pl_live {

@@ -118,6 +118,12 @@ static void write_operation(struct pl_json_out *out, const struct pl_route *rout
         write_content(out, "application/json", route->request);
         pl_json_out_close(out, '}');
     }
+    if (route->upload) {
+        pl_json_out_key(out, "requestBody");
+        pl_json_out_open(out, '{');
+        write_content(out, "*/*", NULL);
+        pl_json_out_close(out, '}');
+    }
     write_responses(out, route);
     if (route->flags & PL_ROUTE_PUBLIC) {
         pl_json_out_key(out, "security");

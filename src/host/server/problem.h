@@ -28,7 +28,7 @@
     X(RATE_LIMITED, "rate_limited", 429, true, "Too many requests")                                \
     X(TIMEOUT, "timeout", 408, true, "The request came too slowly")                                \
     X(INTERNAL, "internal", 500, false, "Something went wrong here")                               \
-    X(UPSTREAM_FAILED, "upstream_failed", 502, true, "The model's server failed")                  \
+    X(UPSTREAM_FAILED, "upstream_failed", 502, true, "Another server failed")                      \
     X(OVERLOADED, "overloaded", 503, true, "The service cannot take this now")                     \
     X(STORAGE_FULL, "storage_full", 507, true, "There is no room to store this")
 

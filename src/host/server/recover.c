@@ -4,6 +4,7 @@
 #include "io/clock.h"
 #include "io/entropy.h"
 #include "server/driver_int.h"
+#include "store/work.h"
 
 #define PAGE 500
 
@@ -51,6 +52,16 @@ static enum pl_status recover_page(struct pl_store *store, struct pl_arena *aren
     return status;
 }
 
+/* Runs of tasks whose session is settled. One that waits for an answer still does. */
+static enum pl_status recover_runs(struct pl_store *store, struct pl_error *err)
+{
+    struct pl_batch *batch = pl_batch_create();
+    if (!batch)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    pl_batch_settle_runs(batch, PL_STR("The server ended while it ran."), pl_clock_unix_ms());
+    return pl_store_commit(store, batch, err);
+}
+
 enum pl_status pl_drivers_recover(struct pl_store *store, size_t *ret_n, struct pl_error *err)
 {
     size_t n = 0;
@@ -72,5 +83,5 @@ enum pl_status pl_drivers_recover(struct pl_store *store, size_t *ret_n, struct 
         snprintf(after, sizeof after, "%.*s", PL_STR_ARG(last));
     }
     *ret_n = n;
-    return PL_OK;
+    return recover_runs(store, err);
 }

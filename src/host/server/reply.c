@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 void pl_exchange_header(struct pl_exchange *x, const char *name, const char *format, ...)
 {
@@ -80,22 +81,47 @@ int64_t pl_exchange_if_match_version(struct pl_exchange *x)
 
 /* --- byte bodies ----------------------------------------------------------------------------- */
 
+static void be_rangeable(struct pl_exchange_own *own, const char *etag)
+{
+    own->is_rangeable = true;
+    own->etag = etag;
+    pl_exchange_header(&own->x, "Cache-Control", "no-cache");
+    pl_exchange_header(&own->x, "Accept-Ranges", "bytes");
+    say_tag(&own->x, etag);
+}
+
 void pl_exchange_static(struct pl_exchange *x, struct pl_str text, const char *etag)
 {
     struct pl_exchange_own *own = pl_exchange_own(x);
     own->static_body = text;
-    own->is_rangeable = true;
-    own->etag = etag;
-    pl_exchange_header(x, "Cache-Control", "no-cache");
-    pl_exchange_header(x, "Accept-Ranges", "bytes");
-    say_tag(x, etag);
+    be_rangeable(own, etag);
+}
+
+static enum pl_status read_file(struct pl_exchange *x, int64_t at, char *to, size_t n,
+                                size_t *ret_n)
+{
+    ssize_t got = pread(pl_exchange_own(x)->sending.fd, to, n, at);
+    if (got <= 0)
+        return PL_IO;
+    *ret_n = (size_t)got;
+    return PL_OK;
 }
 
 void pl_exchange_file(struct pl_exchange *x, int fd, int64_t n_bytes)
 {
+    struct pl_sending *sending = &pl_exchange_own(x)->sending;
+    sending->fd = fd;
+    sending->read = read_file;
+    sending->n_left = n_bytes;
+}
+
+void pl_exchange_bytes(struct pl_exchange *x, pl_body_read_fn *read, int64_t n_bytes,
+                       const char *etag)
+{
     struct pl_exchange_own *own = pl_exchange_own(x);
-    own->sending.fd = fd;
+    own->sending.read = read;
     own->sending.n_left = n_bytes;
+    be_rangeable(own, etag);
 }
 
 /* Digits as a number; false when there are none, or too many to mean anything. */
@@ -144,6 +170,16 @@ static enum range read_range(struct pl_str text, uint64_t size, uint64_t *ret_fr
     return RANGE_PART;
 }
 
+static void cut_body(struct pl_sending *sending, uint64_t from, uint64_t to)
+{
+    if (sending->read) {
+        sending->at = (int64_t)from;
+        sending->n_left = (int64_t)(to - from);
+    } else {
+        sending->body = pl_str_slice(sending->body, (size_t)from, (size_t)to);
+    }
+}
+
 void pl_reply_apply_range(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
@@ -153,7 +189,8 @@ void pl_reply_apply_range(struct pl_exchange_own *own)
     struct pl_str only_if = pl_http_header_get(x->head, "if-range");
     if (!text.len || (only_if.len && !(own->etag && pl_str_eq(only_if, pl_str_of(own->etag)))))
         return;
-    uint64_t from, to, size = own->sending.body.len;
+    struct pl_sending *sending = &own->sending;
+    uint64_t from, to, size = sending->read ? (uint64_t)sending->n_left : sending->body.len;
     switch (read_range(text, size, &from, &to)) {
     case RANGE_NONE:
         break;
@@ -161,13 +198,13 @@ void pl_reply_apply_range(struct pl_exchange_own *own)
         x->status = 206;
         pl_exchange_header(x, "Content-Range", "bytes %llu-%llu/%llu", (unsigned long long)from,
                            (unsigned long long)to - 1, (unsigned long long)size);
-        own->sending.body = pl_str_slice(own->sending.body, (size_t)from, (size_t)to);
+        cut_body(sending, from, to);
         break;
     case RANGE_OUTSIDE:
         pl_exchange_header(x, "Content-Range", "bytes */%llu", (unsigned long long)size);
         pl_exchange_problem(x, PL_PROBLEM_RANGE, NULL, "There are %llu bytes.",
                             (unsigned long long)size);
-        own->sending.body = pl_buf_str(&x->reply);
+        sending->body = pl_buf_str(&x->reply);
         break;
     }
 }
@@ -194,16 +231,19 @@ static bool read_number(struct pl_exchange *x, const char *name, uint64_t least,
     return true;
 }
 
-static bool read_cursor(struct pl_exchange *x, struct pl_str *ret_cursor)
+static bool refuse_cursor(struct pl_exchange *x)
 {
-    struct pl_str text = pl_target_param(&x->target, "cursor");
-    *ret_cursor = (struct pl_str){0};
-    if (!text.len || pl_url64_decode(&x->arena, text, ret_cursor))
-        return true;
     struct pl_error err = {.has_position = true, .pointer = "/cursor", .message = "is no cursor"};
     pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err,
                         "The cursor was not given out here; start without one.");
     return false;
+}
+
+static bool read_cursor(struct pl_exchange *x, struct pl_str *ret_cursor)
+{
+    struct pl_str text = pl_target_param(&x->target, "cursor");
+    *ret_cursor = (struct pl_str){0};
+    return !text.len || pl_url64_decode(&x->arena, text, ret_cursor) || refuse_cursor(x);
 }
 
 bool pl_exchange_page_args(struct pl_exchange *x, struct pl_page_args *ret_args)
@@ -214,6 +254,17 @@ bool pl_exchange_page_args(struct pl_exchange *x, struct pl_page_args *ret_args)
         !read_number(x, "offset", 0, INT64_MAX, 0, &offset) || !read_cursor(x, &cursor))
         return false;
     *ret_args = (struct pl_page_args){(size_t)limit, (int64_t)offset, cursor};
+    return true;
+}
+
+bool pl_exchange_cursor_number(struct pl_exchange *x, const struct pl_page_args *args,
+                               int64_t *ret_number)
+{
+    struct pl_str rest = args->cursor;
+    uint64_t value;
+    if (!take_number(&rest, &value) || rest.len || value > INT64_MAX)
+        return refuse_cursor(x);
+    *ret_number = (int64_t)value;
     return true;
 }
 

@@ -12,12 +12,28 @@ enum pl_route_flag {
     PL_ROUTE_IDEMPOTENT = 1 << 3, /* honours Idempotency-Key */
     PL_ROUTE_RAW_BODY = 1 << 4,   /* the body is not JSON, or is looked at by the handler itself */
     PL_ROUTE_ANY_REPLY = 1 << 5,  /* the answer is no JSON (text, event stream) */
+    PL_ROUTE_VENDOR_KEY = 1 << 6, /* the key may come in the header a vendor's clients use */
 };
 
 struct pl_route_param {
     const char *name;   /* NULL ends the list */
     const char *schema; /* JSON Schema of its value, as text */
     const char *about;
+};
+
+/* A body that is handed on while it comes, and never gathered. Whenever a piece is there the client
+ * is not read from until it was looked at (on a worker) and kept. The handler of the route runs
+ * when the last piece, in body_text and perhaps empty, was looked at. */
+struct pl_upload {
+    size_t max_bytes;
+    size_t piece_bytes; /* of all pieces but the last */
+    /* The head is known: makes x->state. These may make a problem of the answer. */
+    void (*begin)(struct pl_exchange *x);
+    void (*look)(struct pl_exchange *x, bool is_last);
+    /* Keeps body_text, which stays until pl_exchange_piece_kept is called. */
+    void (*keep)(struct pl_exchange *x);
+    /* The client is gone, or the answer is a problem: what was kept is not wanted. */
+    void (*drop)(struct pl_exchange *x);
 };
 
 struct pl_route {
@@ -32,6 +48,9 @@ struct pl_route {
     const char *response; /* name of a component schema of the 2xx answer; NULL: none */
     int status;           /* of the 2xx answer */
     const struct pl_route_param *params; /* in the query; may be NULL */
+    const struct pl_upload *upload;      /* NULL: the body is gathered */
+    /* Fills status, content type and reply of a problem; NULL: RFC 9457. */
+    void (*say_problem)(struct pl_exchange *x, enum pl_problem problem, const char *detail);
 };
 
 /* One table per file of routes; each ended by a NULL path. */
@@ -42,6 +61,18 @@ extern const struct pl_route pl_routes_sessions[];
 extern const struct pl_route pl_routes_turns[];
 extern const struct pl_route pl_routes_copies[];
 extern const struct pl_route pl_routes_live[];
+extern const struct pl_route pl_routes_prompts[];
+extern const struct pl_route pl_routes_prompt_versions[];
+extern const struct pl_route pl_routes_prompt_use[];
+extern const struct pl_route pl_routes_prompt_run[];
+extern const struct pl_route pl_routes_prompt_files[];
+extern const struct pl_route pl_routes_prompt_import[];
+extern const struct pl_route pl_routes_memories[];
+extern const struct pl_route pl_routes_tasks[];
+extern const struct pl_route pl_routes_task_times[];
+extern const struct pl_route pl_routes_blobs[];
+extern const struct pl_route pl_routes_gateway[];
+extern const struct pl_route pl_routes_usage[];
 /* All tables, ended by NULL. */
 extern const struct pl_route *const pl_route_tables[];
 

@@ -6,6 +6,7 @@
 
 #include "model/model.h"
 #include "server/driver_int.h"
+#include "server/recall.h"
 
 struct pl_run {
     struct pl_run *prev, *next; /* the driver's list */
@@ -18,11 +19,15 @@ struct pl_run {
     struct pl_arena arena;
     struct pl_session_effect effect; /* arena */
     struct pl_str session_id;        /* arena */
+    struct pl_str user_id;           /* arena */
     struct pl_model_call *call;      /* owned; of a model at work */
     struct pl_buf text;              /* what the job read or made */
     enum pl_status status;
     struct pl_error err;
     int64_t started_ms;
+    int64_t unix_ms;                              /* of a model call: when it began */
+    bool has_memory;                              /* memories are looked for */
+    struct pl_recall recall;                      /* those that go along */
     double speed;                                 /* of a replay */
     int64_t n_turns, tokens_before, tokens_after; /* of a summary */
     bool is_away; /* a letter or a job of it is on its way: the memory must stay */

@@ -1,6 +1,6 @@
 /* An answer on its way out: the head and the first bytes of the body in one write, the rest as the
- * kernel takes it. A file is read a piece at a time by a worker, and only when the piece before it
- * has gone: a slow client costs one piece. */
+ * kernel takes it. A long body is read a piece at a time by a worker, and only when the piece
+ * before it has gone: a slow client costs one piece. */
 #include "server/exchange_int.h"
 
 #include "base/mem.h"
@@ -75,7 +75,9 @@ static void write_head(struct pl_exchange_own *own, uint64_t n_body)
         pl_buf_adds(to, x->content_type);
         pl_buf_add(to, PL_STR("\r\n"));
     }
-    if (x->status != 204 && x->status != 304) {
+    if (own->sending.is_flowing && !x->head->is_http10) {
+        pl_buf_add(to, PL_STR("Transfer-Encoding: chunked\r\n"));
+    } else if (!own->sending.is_flowing && x->status != 204 && x->status != 304) {
         pl_buf_add(to, PL_STR("Content-Length: "));
         add_number(to, n_body);
         pl_buf_add(to, PL_STR("\r\n"));
@@ -94,9 +96,15 @@ static enum pl_status begin(struct pl_exchange_own *own)
     struct pl_sending *sending = &own->sending;
     own->must_close =
         own->must_close || x->conn->has_ended || atomic_load(&x->shard->server->is_draining);
+    if (sending->is_flowing) {
+        write_head(own, 0);
+        sending->is_started = true;
+        (void)pl_flow_next(own);
+        return sending->head.status;
+    }
     sending->body = own->static_body.ptr ? own->static_body : pl_buf_str(&x->reply);
     pl_reply_apply_range(own);
-    uint64_t n_body = sending->fd >= 0 ? (uint64_t)sending->n_left : sending->body.len;
+    uint64_t n_body = sending->read ? (uint64_t)sending->n_left : sending->body.len;
     if (x->method == PL_METHOD_HEAD || has_no_body(x->status)) {
         sending->body = (struct pl_str){0};
         sending->n_left = 0;
@@ -108,20 +116,18 @@ static enum pl_status begin(struct pl_exchange_own *own)
 
 static void read_piece(struct pl_job *job)
 {
-    struct pl_exchange_own *own =
-        pl_exchange_own((struct pl_exchange *)((char *)job - offsetof(struct pl_exchange, job)));
-    struct pl_sending *sending = &own->sending;
-    size_t n = sending->n_left < PIECE_BYTES ? (size_t)sending->n_left : PIECE_BYTES;
-    ssize_t got = -1;
+    struct pl_exchange *x = (struct pl_exchange *)((char *)job - offsetof(struct pl_exchange, job));
+    struct pl_sending *sending = &pl_exchange_own(x)->sending;
+    size_t n = sending->n_left < PIECE_BYTES ? (size_t)sending->n_left : PIECE_BYTES, got = 0;
     if (!sending->piece)
         sending->piece = pl_mem_alloc(PIECE_BYTES, 1);
+    sending->status = PL_NOMEM;
     if (sending->piece)
-        got = pread(sending->fd, sending->piece, n, sending->fd_at);
-    sending->status = got > 0 ? PL_OK : PL_IO;
-    if (got > 0) {
-        sending->body = (struct pl_str){sending->piece, (size_t)got};
-        sending->fd_at += got;
-        sending->n_left -= got;
+        sending->status = sending->read(x, sending->at, sending->piece, n, &got);
+    if (sending->status == PL_OK) {
+        sending->body = (struct pl_str){sending->piece, got};
+        sending->at += (int64_t)got;
+        sending->n_left -= (int64_t)got;
     }
 }
 
@@ -149,8 +155,10 @@ enum pl_status pl_sending_go(struct pl_exchange_own *own, bool *ret_is_over)
             pl_str_slice(pl_buf_str(&sending->head), sending->n_head_sent, sending->head.len);
         struct pl_str pieces[2] = {head, sending->body};
         size_t n_all = head.len + sending->body.len, n_sent = 0;
-        if (n_all == 0)
+        if (n_all == 0 && !pl_flow_next(own))
             break;
+        if (n_all == 0)
+            continue;
         status = pl_conn_write(own->x.conn->conn, pieces, sending->body.len ? 2 : 1, &n_sent);
         if (status != PL_OK)
             break;
@@ -162,11 +170,17 @@ enum pl_status pl_sending_go(struct pl_exchange_own *own, bool *ret_is_over)
         if (n_sent < n_all)
             return PL_OK;
     }
-    if (status == PL_OK && sending->n_left)
+    if (status != PL_OK)
+        return status;
+    if (sending->chunk.status != PL_OK)
+        return sending->chunk.status;
+    if (sending->n_left)
         read_more(own);
-    else if (status == PL_OK)
+    else if (!sending->is_flowing || sending->is_last_chunk)
         *ret_is_over = true;
-    return status;
+    else if (sending->room)
+        sending->room(&own->x);
+    return PL_OK;
 }
 
 void pl_sending_reset(struct pl_sending *sending)

@@ -14,6 +14,7 @@
 #include "base/uuid.h"
 #include "io/clock.h"
 #include "io/tree.h"
+#include "server/zones.h"
 #include "server/auth_int.h"
 #include "server/driver.h"
 #include "server/gate.h"
@@ -21,7 +22,10 @@
 #include "server/hub.h"
 #include "server/request_schema.h"
 #include "server/running.h"
+#include "server/scheduler.h"
 #include "server/shard_int.h"
+#include "server/unattended.h"
+#include "store/work.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -35,6 +39,7 @@ const char pl_server_version[] = PARLEY_VERSION;
 
 enum {
     CARE_MS = 60000,
+    UPLOAD_IDLE_MS = 600000, /* at the least rate of a body, a piece takes half of that */
     DRAIN_LOOK_MS = 20,
     EXIT_SECOND_SIGNAL = 1,
     EXIT_STORE_FAILED = 4,
@@ -57,6 +62,13 @@ struct pl_id_seed pl_shard_seed(struct pl_shard *shard)
     struct pl_id_seed seed = {.unix_ms = pl_loop_unix_ms(shard->loop)};
     seed.random[0] = own->random[--own->n_random];
     seed.random[1] = own->random[--own->n_random];
+    return seed;
+}
+
+struct pl_id_seed pl_seed_draw(void)
+{
+    struct pl_id_seed seed = {.unix_ms = pl_clock_unix_ms()};
+    randombytes_buf(seed.random, sizeof seed.random);
     return seed;
 }
 
@@ -153,7 +165,7 @@ static void stop_listeners(struct pl_shard_own *shard)
         pl_listener_stop(PL_TAKE(shard->listeners[i]));
 }
 
-/* --- once a minute --------------------------------------------------------------------------- */
+/* --- at the start, and once a minute ---------------------------------------------------------- */
 
 static void cared(void *ctx, enum pl_status status, const struct pl_error *err)
 {
@@ -163,7 +175,7 @@ static void cared(void *ctx, enum pl_status status, const struct pl_error *err)
                    "the times keys were used at could not be stored: %s", err->message);
 }
 
-/* When keys were used, and old idempotency keys out. */
+/* When keys were used; old idempotency keys and uploads that nobody goes on with out. */
 static void care(struct pl_timer *timer)
 {
     struct pl_server_own *own =
@@ -173,6 +185,7 @@ static void care(struct pl_timer *timer)
     if (batch) {
         pl_auth_put_used(own->server.auth, batch);
         pl_batch_expire_idempotency(batch, pl_loop_unix_ms(loop) - PL_IDEMPOTENCY_KEPT_MS);
+        pl_batch_sweep_uploads(batch, pl_loop_unix_ms(loop) - UPLOAD_IDLE_MS);
         pl_store_submit(own->server.store, loop, batch, cared, own);
     }
     pl_timer_start(loop, timer, CARE_MS, care);
@@ -333,13 +346,18 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
         status = pl_auth_create(own->server.store, &own->server.auth, err);
     if (status == PL_OK) {
         own->server.running = pl_running_create();
-        status = own->server.running ? PL_OK : PL_NOMEM;
+        own->server.zones = pl_zones_create(NULL);
+        own->server.unattended = pl_unattended_create();
+        bool is_whole = own->server.running && own->server.zones && own->server.unattended;
+        status = is_whole ? PL_OK : PL_NOMEM;
     }
     if (status == PL_OK)
         status =
             pl_workers_create(config->n_workers ? config->n_workers : 4, &own->server.workers, err);
     for (size_t i = 0; status == PL_OK && i < n_shards_of(config); i++)
         status = make_shard(own, i, err);
+    if (status == PL_OK)
+        status = pl_scheduler_create(&own->server, &own->server.scheduler);
     for (size_t i = 0; status == PL_OK && i < own->server.n_shards; i++)
         status = start_listeners(pl_shard_own(own->server.shards[i]), err);
     struct pl_loop *first = own->server.n_shards ? own->server.shards[0]->loop : NULL;
@@ -405,7 +423,8 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
         }
         shard->has_thread = true;
     }
-    pl_timer_start(own->server.shards[0]->loop, &own->care, CARE_MS, care);
+    pl_timer_start(own->server.shards[0]->loop, &own->care, 0, care);
+    pl_scheduler_start(own->server.scheduler);
     greet(own, say, ctx);
     pl_loop_run(own->server.shards[0]->loop);
     return PL_OK;
@@ -446,12 +465,16 @@ static void close_all(struct pl_server_own *own)
     pl_workers_destroy(server->workers);
     if (server->n_shards && server->shards[0]->loop)
         pl_timer_stop(server->shards[0]->loop, &own->care);
+    pl_scheduler_stop(server->scheduler);
     for (size_t i = 0; i < server->n_shards; i++)
         close_shard(pl_shard_own(server->shards[i]));
     store_used(own);
+    if (server->store)
+        pl_store_flush(server->store);
     /* Letters that were on the way are opened here, and find everything they need. */
     for (size_t i = 0; i < server->n_shards; i++)
         pl_loop_destroy(server->shards[i]->loop);
+    pl_scheduler_destroy(server->scheduler);
     pl_store_close(server->store);
     for (size_t i = 0; i < server->n_shards; i++) {
         pl_hub_destroy(server->shards[i]->hub);
@@ -460,6 +483,8 @@ static void close_all(struct pl_server_own *own)
     }
     pl_auth_destroy(server->auth);
     pl_running_destroy(server->running);
+    pl_unattended_destroy(server->unattended);
+    pl_zones_destroy(server->zones);
     pl_tls_destroy(server->tls);
     for (size_t i = 0; i < own->n_sockets; i++)
         pl_socket_close(&own->sockets[i]);

@@ -17,6 +17,9 @@ struct pl_drivers;
 struct pl_http_conn;
 struct pl_log;
 struct pl_running;
+struct pl_scheduler;
+struct pl_unattended;
+struct pl_zones;
 
 struct pl_server {
     const struct pl_server_config *config;  /* borrowed */
@@ -25,6 +28,9 @@ struct pl_server {
     struct pl_auth *auth;                   /* owned; thread-safe inside */
     struct pl_log *log;                     /* owned; thread-safe inside */
     struct pl_running *running;             /* owned; thread-safe inside: see running.h */
+    struct pl_zones *zones;                 /* owned; thread-safe inside */
+    struct pl_unattended *unattended;       /* owned; thread-safe inside */
+    struct pl_scheduler *scheduler;         /* owned; on the first shard */
     struct pl_tls *tls;                     /* owned; NULL: plain */
     struct pl_shard *shards[PL_MAX_SHARDS]; /* owned */
     size_t n_shards;
@@ -49,5 +55,7 @@ struct pl_shard *pl_shard_of_session(struct pl_server *server, struct pl_str ses
 
 /* New ids and randomness on this shard, now. */
 struct pl_id_seed pl_shard_seed(struct pl_shard *shard);
+/* The same on any thread, at the price of a system call. */
+struct pl_id_seed pl_seed_draw(void);
 
 #endif

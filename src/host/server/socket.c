@@ -222,6 +222,7 @@ static const struct pl_live_kind kind = {
     .on_refused = on_refused,
     .beat = beat,
     .close = ws_close,
+    .hears_user = true,
 };
 
 /* --- the handshake --------------------------------------------------------------------------- */
@@ -257,11 +258,16 @@ static bool may_enter(struct pl_exchange *x)
     }
     if (!ticket.ptr)
         return true;
-    if (pl_auth_ticket_take(x->shard->server->auth, &x->arena, ticket,
-                            pl_loop_unix_ms(x->shard->loop), &x->caller))
+    enum pl_status status = pl_auth_ticket_take(x->shard->server->auth, &x->arena, ticket,
+                                                pl_loop_unix_ms(x->shard->loop), &x->caller);
+    if (status == PL_OK)
         return true;
-    pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL,
-                        "The ticket is used or too old; get another from POST /api/ws-tickets.");
+    if (status == PL_NOMEM)
+        pl_exchange_fail(x, status, NULL);
+    else
+        pl_exchange_problem(
+            x, PL_PROBLEM_UNAUTHORIZED, NULL,
+            "The ticket is used or too old; get another from POST /api/ws-tickets.");
     return false;
 }
 

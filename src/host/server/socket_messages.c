@@ -88,9 +88,14 @@ static void on_auth(struct pl_ws_live *ws, const struct message *m)
     if (text_of(m, "key", &key) != PL_OK || text_of(m, "ticket", &ticket) != PL_OK)
         return refuse(live, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
     struct pl_caller caller = {0};
-    bool is_known = (key.len && pl_auth_check_key(auth, m->arena, key, now_ms, &caller)) ||
-                    (ticket.len && pl_auth_ticket_take(auth, m->arena, ticket, now_ms, &caller));
-    if (!is_known || live->who) {
+    enum pl_status status = PL_NOT_FOUND;
+    if (key.len)
+        status = pl_auth_check_key(auth, m->arena, key, now_ms, &caller);
+    if (status == PL_NOT_FOUND && ticket.len)
+        status = pl_auth_ticket_take(auth, m->arena, ticket, now_ms, &caller);
+    if (status == PL_NOMEM)
+        return refuse(live, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
+    if (status != PL_OK || live->who) {
         live->kind->close(live, PL_WS_CLOSE_UNAUTHORIZED,
                           live->who ? "authenticated already" : "the key or ticket is not valid");
         return;

@@ -34,6 +34,8 @@ void pl_exchange_give_back(struct pl_exchange_own *own)
     struct pl_shard_own *shard = pl_shard_own(own->x.shard);
     pl_claim_end(own);
     pl_http1_destroy(own->http);
+    if (own->sending.is_flowing)
+        pl_flow_reset(own);
     pl_sending_reset(&own->sending);
     shard->n_exchanges--;
     if (shard->n_spares == MAX_SPARES) {

@@ -6,6 +6,7 @@
 #include "json/write.h"
 #include "schema/schema.h"
 #include "server/run_int.h"
+#include "server/unattended.h"
 
 #define MAX_WAIT_MS 600000
 
@@ -162,7 +163,8 @@ void pl_tool_run(struct pl_run *run)
         snprintf(says, sizeof says, "Out of memory.");
     if (says[0])
         pl_run_fail_tool(run, says);
-    else if (tool->is_gated && !run->effect.is_confirmed)
+    else if (tool->is_gated && !run->effect.is_confirmed &&
+             !pl_unattended_has(run->server->unattended, run->session_id))
         ask_first(run, tool);
     else
         tool->run(run, &doc);

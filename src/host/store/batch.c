@@ -65,3 +65,12 @@ void pl_batch_write(struct pl_batch *batch, enum pl_sql sql, const struct pl_par
     batch->end = &write->next;
     batch->n_writes++;
 }
+
+void pl_batch_write_of(struct pl_batch *batch, enum pl_sql sql, struct pl_str id,
+                       const char *prefix, struct pl_str user_id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, id, prefix);
+    pl_params_id(&params, user_id, "user_");
+    pl_batch_write(batch, sql, &params);
+}

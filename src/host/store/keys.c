@@ -51,10 +51,7 @@ void pl_batch_put_key(struct pl_batch *batch, const struct pl_key_row *key)
 
 void pl_batch_delete_key(struct pl_batch *batch, struct pl_str user_id, struct pl_str id)
 {
-    struct pl_params params = {.err = &batch->err};
-    pl_params_id(&params, id, "key_");
-    pl_params_id(&params, user_id, "user_");
-    pl_batch_write(batch, PL_SQL_KEY_DELETE, &params);
+    pl_batch_write_of(batch, PL_SQL_KEY_DELETE, id, "key_", user_id);
 }
 
 enum pl_status pl_store_key_list(struct pl_store *store, struct pl_arena *arena,

@@ -11,26 +11,47 @@ int64_t pl_migrations_version(void)
     return (int64_t)pl_n_migrations;
 }
 
+/* Whether the line is a mark, and whether what follows it is for this driver: "-- @sqlite" and
+ * "-- @postgres" begin what only that database is told, "-- @both" ends it. */
+static bool is_mark(const struct pl_db_ops *ops, const char *line, bool *is_meant)
+{
+    static const char start[] = "-- @";
+    size_t n = strcspn(line, "\n");
+    if (strncmp(line, start, sizeof start - 1) != 0)
+        return false;
+    struct pl_str name = {line + sizeof start - 1, n - (sizeof start - 1)};
+    *is_meant = pl_str_eq(name, PL_STR("both")) || pl_str_eq(name, pl_str_of(ops->language));
+    return true;
+}
+
 /* @key@, @int@ and @bytes@ in the words of the driver. */
-static void spell(const struct pl_db_ops *ops, const char *text, struct pl_buf *to)
+static void spell_line(const struct pl_db_ops *ops, const char *text, size_t n, struct pl_buf *to)
 {
     const struct {
         const char *word, *spelling;
     } words[] = {{"@key@", ops->key_word}, {"@int@", ops->int_word}, {"@bytes@", ops->bytes_word}};
-    while (*text) {
-        size_t n_plain = strcspn(text, "@"), n_word = 0;
-        pl_buf_add(to, (struct pl_str){text, n_plain});
-        text += n_plain;
-        for (size_t i = 0; *text && i < sizeof words / sizeof *words && !n_word; i++)
+    for (const char *end = text + n; text < end;) {
+        size_t n_word = 0;
+        for (size_t i = 0; *text == '@' && i < sizeof words / sizeof *words && !n_word; i++)
             if (strncmp(text, words[i].word, strlen(words[i].word)) == 0) {
                 pl_buf_adds(to, words[i].spelling);
                 n_word = strlen(words[i].word);
             }
-        if (*text && !n_word) {
-            pl_buf_addc(to, '@');
-            n_word = 1;
-        }
-        text += n_word;
+        if (!n_word)
+            pl_buf_addc(to, *text);
+        text += n_word ? n_word : 1;
+    }
+}
+
+static void spell(const struct pl_db_ops *ops, const char *text, struct pl_buf *to)
+{
+    bool is_meant = true;
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        n += text[n] == '\n';
+        if (!is_mark(ops, text, &is_meant) && is_meant)
+            spell_line(ops, text, n, to);
+        text += n;
     }
 }
 

@@ -1,6 +1,7 @@
 /* Parameters of statements. Ids are packed into 16 bytes: a third of their text, in both databases
  * and in every index. */
 #include "store/store_int.h"
+#include "base/terms.h"
 #include "base/uuid.h"
 
 static void add(struct pl_params *params, struct pl_value value)
@@ -73,10 +74,65 @@ void pl_params_id(struct pl_params *params, struct pl_str id, const char *prefix
     }
 }
 
+void pl_params_id_bound(struct pl_params *params, struct pl_str id, const char *prefix)
+{
+    static const char last[PL_UUID_BYTES + 1] = "\xff\xff\xff\xff\xff\xff\xff\xff"
+                                                "\xff\xff\xff\xff\xff\xff\xff\xff\xff";
+    if (id.len)
+        pl_params_id(params, id, prefix);
+    else
+        add(params, (struct pl_value){PL_VALUE_BYTES, .bytes = {last, sizeof last}});
+}
+
 void pl_params_loop(struct pl_params *params, struct pl_str loop_id)
 {
     if (pl_str_eq(loop_id, PL_STR("root")))
         add(params, (struct pl_value){PL_VALUE_BYTES, .bytes = PL_STR("")});
     else
         pl_params_id(params, loop_id, "loop_");
+}
+
+void pl_pattern_write(struct pl_str text, struct pl_buf *to)
+{
+    if (!text.len)
+        return;
+    pl_buf_addc(to, '%');
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '%' || text.ptr[i] == '_' || text.ptr[i] == '!')
+            pl_buf_addc(to, '!');
+        pl_buf_addc(to, text.ptr[i]);
+    }
+    pl_buf_addc(to, '%');
+}
+
+static bool is_of_term(char c)
+{
+    return (unsigned char)c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
+}
+
+static void add_term(struct pl_str word, struct pl_buf *to)
+{
+    if (to->len + word.len + 1 > PL_TERMS_MAX)
+        return;
+    if (to->len)
+        pl_buf_addc(to, ' ');
+    pl_buf_add(to, word);
+}
+
+void pl_params_terms(struct pl_params *params, struct pl_str terms, struct pl_buf *to)
+{
+    for (size_t at = 0; at < terms.len;) {
+        size_t end = at;
+        while (end < terms.len && is_of_term(terms.ptr[end]))
+            end++;
+        /* The mark of a word that is only begun. */
+        end += end > at && end < terms.len && terms.ptr[end] == '*';
+        if (end > at && end - at <= PL_TERMS_MAX_WORD + 1)
+            add_term(pl_str_slice(terms, at, end), to);
+        at = end > at ? end : at + 1;
+    }
+    if (to->status != PL_OK && params->status == PL_OK)
+        params->status = pl_fail(params->err, to->status, "out of memory while terms were read");
+    pl_params_text(params, !terms.ptr ? terms : to->len ? pl_buf_str(to) : PL_STR(""));
 }

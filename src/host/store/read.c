@@ -36,6 +36,20 @@ bool pl_read_next(struct pl_read *read)
     return has_row && read->status == PL_OK;
 }
 
+bool pl_read_next_of(struct pl_read *read, size_t n, size_t limit, bool *ret_has_more)
+{
+    if (!pl_read_next(read))
+        return false;
+    *ret_has_more = n == limit;
+    return n < limit;
+}
+
+int64_t pl_read_number(struct pl_read *read, enum pl_sql sql, const struct pl_params *params)
+{
+    pl_read_query(read, sql, params);
+    return pl_read_next(read) ? pl_read_int(read, 0) : 0;
+}
+
 enum pl_status pl_read_end(struct pl_read *read)
 {
     close_query(read);
@@ -114,6 +128,12 @@ struct pl_str pl_read_loop(struct pl_read *read, size_t i)
 {
     struct pl_value value = read->db->ops->column(read->db, i);
     return value.bytes.len ? pl_read_id(read, i, "loop_") : PL_STR("root");
+}
+
+void *pl_read_room(struct pl_read *read, size_t n, size_t size)
+{
+    void *room = pl_arena_alloc(read->arena, n ? n : 1, size);
+    return room ? room : fail_memory(read);
 }
 
 void *pl_read_add(struct pl_read *read, struct pl_list *list)

@@ -1,6 +1,5 @@
 /* Sessions: the record, its list, and those that a crash left unsettled. */
 #include "store/store_int.h"
-#include "base/buf.h"
 
 static void put_session(struct pl_batch *batch, const struct pl_session_record *session)
 {
@@ -74,10 +73,7 @@ void pl_batch_put_row(struct pl_batch *batch, const struct pl_session_row *row)
 
 void pl_batch_delete_session(struct pl_batch *batch, struct pl_str user_id, struct pl_str id)
 {
-    struct pl_params params = {.err = &batch->err};
-    pl_params_id(&params, id, "sess_");
-    pl_params_id(&params, user_id, "user_");
-    pl_batch_write(batch, PL_SQL_SESSION_DELETE, &params);
+    pl_batch_write_of(batch, PL_SQL_SESSION_DELETE, id, "sess_", user_id);
 }
 
 enum pl_status pl_store_session_get(struct pl_store *store, struct pl_arena *arena,
@@ -103,31 +99,13 @@ enum pl_status pl_store_session_get(struct pl_store *store, struct pl_arena *are
 static void read_page(struct pl_read *read, size_t limit, struct pl_session_page *page)
 {
     struct pl_list list = {.size = sizeof(struct pl_session_record)};
-    while (pl_read_next(read)) {
-        if (list.n == limit) {
-            page->has_more = true;
-            break;
-        }
+    while (pl_read_next_of(read, list.n, limit, &page->has_more)) {
         struct pl_session_record *session = pl_read_add(read, &list);
         if (session)
             read_session(read, session);
     }
     page->items = list.items;
     page->n_items = list.n;
-}
-
-/* "%text%" with the signs of LIKE made plain. */
-static void write_pattern(struct pl_str text, struct pl_buf *to)
-{
-    if (!text.len)
-        return;
-    pl_buf_addc(to, '%');
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == '%' || text.ptr[i] == '_' || text.ptr[i] == '!')
-            pl_buf_addc(to, '!');
-        pl_buf_addc(to, text.ptr[i]);
-    }
-    pl_buf_addc(to, '%');
 }
 
 /* SQL_SESSION_FILTER */
@@ -160,7 +138,7 @@ enum pl_status pl_store_session_list(struct pl_store *store, struct pl_arena *ar
 {
     PL_CLEANUP_BUF struct pl_buf pattern;
     pl_buf_init(&pattern, 0);
-    write_pattern(query->text, &pattern);
+    pl_pattern_write(query->text, &pattern);
     if (pattern.status != PL_OK)
         return pl_fail(err, pattern.status, "out of memory while reading the list of sessions");
     bool has_user = query->user_id.ptr;
@@ -178,9 +156,8 @@ enum pl_status pl_store_session_list(struct pl_store *store, struct pl_arena *ar
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, has_user ? PL_SQL_SESSION_LIST : PL_SQL_SESSION_LIST_ALL, &some);
     read_page(&read, query->limit, &result);
-    pl_read_query(&read, has_user ? PL_SQL_SESSION_COUNT : PL_SQL_SESSION_COUNT_ALL, &all);
-    if (pl_read_next(&read))
-        result.total = pl_read_int(&read, 0);
+    result.total =
+        pl_read_number(&read, has_user ? PL_SQL_SESSION_COUNT : PL_SQL_SESSION_COUNT_ALL, &all);
     enum pl_status status = pl_read_end(&read);
     if (status == PL_OK)
         *ret_page = result;
@@ -203,9 +180,7 @@ enum pl_status pl_store_session_unsettled(struct pl_store *store, struct pl_aren
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, PL_SQL_SESSION_UNSETTLED, &params);
     read_page(&read, limit, &result);
-    pl_read_query(&read, PL_SQL_SESSION_COUNT_UNSETTLED, &(struct pl_params){0});
-    if (pl_read_next(&read))
-        result.total = pl_read_int(&read, 0);
+    result.total = pl_read_number(&read, PL_SQL_SESSION_COUNT_UNSETTLED, &(struct pl_params){0});
     enum pl_status status = pl_read_end(&read);
     if (status == PL_OK)
         *ret_page = result;

@@ -1,7 +1,33 @@
 #include "store/statements.h"
 
+#include <stddef.h>
+#include <string.h>
+
 const struct pl_sql_text pl_sql_texts[PL_SQL_COUNT] = {
-#define X(name, types, text) {types, text},
-    PL_SQL_TABLE(X)
+#define X(name, types, text)                {types, text, NULL},
+#define EACH(name, types, sqlite, postgres) {types, sqlite, postgres},
+    PL_SQL_TABLE(X, EACH)
+#undef EACH
 #undef X
 };
+
+static const struct {
+    const char *constraint, *sentence;
+} refusals[] = {
+    {"prompt_is_current", "the prompt was changed meanwhile: read it again and repeat the change"},
+    {"prompt_is_there", "the prompt is not there any more"},
+    {"memory_is_current", "the memory was superseded otherwise meanwhile: read it again"},
+    {"memory_is_there", "the memory is not there any more"},
+    {"memory_chain_ends", "a memory cannot be superseded by one that it supersedes itself"},
+    {"task_is_current", "the task was changed meanwhile: read it again and repeat the change"},
+    {"task_is_there", "the task is not there any more"},
+    {"memory_has_room", "there are as many memories as one user may have: delete some first"},
+};
+
+const char *pl_sql_refusal(const char *why)
+{
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (strstr(why, refusals[i].constraint))
+            return refusals[i].sentence;
+    return "it was changed meanwhile: read it again";
+}

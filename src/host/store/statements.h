@@ -10,6 +10,9 @@
 #ifndef PL_STORE_STATEMENTS_H
 #define PL_STORE_STATEMENTS_H
 
+#include "store/statements_library.h"
+#include "store/statements_work.h"
+
 /* The row of the session with the id ?1. */
 #define SQL_SESSION "(SELECT key FROM sessions WHERE id = ?1)"
 
@@ -37,7 +40,7 @@
     "SELECT tool_call_id, turn_id, loop, kind, questions, state, answer, asked_ms, settled_ms "    \
     "FROM questions WHERE session = " SQL_SESSION
 
-#define PL_SQL_TABLE(X)                                                                            \
+#define PL_SQL_SESSION_TABLE(X)                                                                    \
     X(SESSION_PUT, "bbtttttiiiiiitiiii",                                                           \
       "INSERT INTO sessions (" SQL_SESSION_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "    \
       "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) ON CONFLICT (id) DO UPDATE SET "           \
@@ -185,9 +188,16 @@
     X(COUNT_SESSIONS, "", "SELECT count(*) FROM sessions")                                         \
     X(COUNT_TURNS, "", "SELECT count(*) FROM turns")
 
+/* X(name, types, text), and EACH(name, types, sqlite, postgres) where the databases have no common
+ * words for it. */
+#define PL_SQL_TABLE(X, EACH)                                                                      \
+    PL_SQL_SESSION_TABLE(X) PL_SQL_LIBRARY_TABLE(X, EACH) PL_SQL_WORK_TABLE(X, EACH)
+
 enum pl_sql {
-#define X(name, types, text) PL_SQL_##name,
-    PL_SQL_TABLE(X)
+#define X(name, types, text)                PL_SQL_##name,
+#define EACH(name, types, sqlite, postgres) PL_SQL_##name,
+    PL_SQL_TABLE(X, EACH)
+#undef EACH
 #undef X
         PL_SQL_COUNT,
 };
@@ -195,7 +205,12 @@ enum pl_sql {
 struct pl_sql_text {
     const char *types;
     const char *text;
+    const char *postgres; /* NULL: the same */
 };
 extern const struct pl_sql_text pl_sql_texts[PL_SQL_COUNT];
+
+/* What it means that a check failed, for whoever asked for the change: `why` is the database's own
+ * message, with the name of the constraint in it. */
+const char *pl_sql_refusal(const char *why);
 
 #endif

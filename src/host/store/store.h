@@ -102,7 +102,10 @@ size_t pl_batch_n_writes(const struct pl_batch *batch);
 typedef void pl_batch_done_fn(void *ctx, enum pl_status status, const struct pl_error *err);
 void pl_store_submit(struct pl_store *store, struct pl_loop *home, struct pl_batch *batch,
                      pl_batch_done_fn *done, void *ctx);
-/* The same, waiting: for commands and for start-up, not on a loop's thread. */
+/* Waits until all that was submitted is committed or failed, and its letters are posted: before a
+ * loop that they go to is destroyed. Not on a loop's thread while that runs. */
+void pl_store_flush(struct pl_store *store);
+/* Like pl_store_submit, waiting: for commands and for start-up, not on a loop's thread. */
 enum pl_status pl_store_commit(struct pl_store *store, struct pl_batch *batch,
                                struct pl_error *err);
 

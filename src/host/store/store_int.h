@@ -8,6 +8,7 @@
 #ifndef PL_STORE_STORE_INT_H
 #define PL_STORE_STORE_INT_H
 
+#include "base/buf.h"
 #include "store/statements.h"
 #include "store/store.h"
 
@@ -23,7 +24,7 @@ struct pl_value {
     struct pl_str bytes; /* TEXT and BYTES; borrowed, ptr never NULL */
 };
 
-enum { PL_PARAMS_MAX = 18, PL_UUID_BYTES = 16 };
+enum { PL_PARAMS_MAX = 24, PL_UUID_BYTES = 16 };
 
 /* The parameters of one statement, in order. Views, except for ids, which are packed in here. */
 struct pl_params {
@@ -41,8 +42,19 @@ void pl_params_text(struct pl_params *params, struct pl_str text);
 void pl_params_bytes(struct pl_params *params, struct pl_str bytes);
 /* The 16 bytes of prefix and UUID; {NULL, 0} is NULL. */
 void pl_params_id(struct pl_params *params, struct pl_str id, const char *prefix);
+/* The same as a bound from above: an empty one is behind every id. */
+void pl_params_id_bound(struct pl_params *params, struct pl_str id, const char *prefix);
 /* A loop's id: "root" is no bytes at all, since most turns are there. */
 void pl_params_loop(struct pl_params *params, struct pl_str loop_id);
+
+/* Terms (base/terms.h) as they may stand in an index: single spaces, nothing that an index would
+ * read as a sign, at most PL_TERMS_MAX bytes. *to holds them as long as the parameters live; {NULL,
+ * 0} is NULL. */
+enum { PL_TERMS_MAX = 256 << 10 };
+void pl_params_terms(struct pl_params *params, struct pl_str terms, struct pl_buf *to);
+
+/* "%text%" for LIKE … ESCAPE '!', with its signs made plain; nothing for an empty text. */
+void pl_pattern_write(struct pl_str text, struct pl_buf *to);
 
 /* --- drivers --------------------------------------------------------------------------------- */
 
@@ -55,7 +67,8 @@ enum pl_db_role { PL_DB_WRITER, PL_DB_READER };
 
 struct pl_db_ops {
     const char *kind;
-    bool is_shared; /* one connection writes and reads: it stands in the pool */
+    const char *language; /* "sqlite" or "postgres": whose blocks of a migration are its own */
+    bool is_shared;       /* one connection writes and reads: it stands in the pool */
     /* How it spells the words of migrations, and how a migration begins. */
     const char *key_word, *int_word, *bytes_word;
     const char *begin_migration;
@@ -131,6 +144,10 @@ struct pl_batch {
 /* Copies what the parameters point to. */
 void pl_batch_write(struct pl_batch *batch, enum pl_sql sql, const struct pl_params *params);
 
+/* A statement about what has this id (?1), of this user (?2). */
+void pl_batch_write_of(struct pl_batch *batch, enum pl_sql sql, struct pl_str id,
+                       const char *prefix, struct pl_str user_id);
+
 /* --- the writer ------------------------------------------------------------------------------ */
 
 enum { PL_GROUP_MAX = 256, PL_GROUP_BYTES = 16 << 20 };
@@ -143,6 +160,7 @@ struct pl_writer {
     struct pl_batch *first, **end; /* under the lock; submitted, oldest first */
     size_t n_waiting;              /* under the lock; of them */
     size_t n_wanted;               /* under the lock; so many waiting wake the thread */
+    size_t n_open;                 /* under the lock; submitted and not settled yet */
     bool is_closing;               /* under the lock */
     struct pl_db *db;              /* owned; NULL where the pool's only connection writes */
     /* The thread's own. */
@@ -195,6 +213,11 @@ struct pl_read pl_read_begin(struct pl_store *store, struct pl_arena *arena, str
 /* Ends the query before. Parameters that cannot be stored are found nowhere: no rows. */
 void pl_read_query(struct pl_read *read, enum pl_sql sql, const struct pl_params *params);
 bool pl_read_next(struct pl_read *read);
+/* The next row of a page that has n already and asked for one more than the limit: the one beyond
+ * is not read, it only sets *ret_has_more. */
+bool pl_read_next_of(struct pl_read *read, size_t n, size_t limit, bool *ret_has_more);
+/* A query that answers with one number. */
+int64_t pl_read_number(struct pl_read *read, enum pl_sql sql, const struct pl_params *params);
 enum pl_status pl_read_end(struct pl_read *read);
 /* The end of a query for one thing: PL_NOT_FOUND when there was no row. */
 enum pl_status pl_read_end_one(struct pl_read *read, bool was_found, const char *what);
@@ -208,6 +231,9 @@ struct pl_str pl_read_loop(struct pl_read *read, size_t i);
 /* A copy of something the caller gave, such as the session's id for all rows of a result. */
 struct pl_str pl_read_keep(struct pl_read *read, struct pl_str s);
 
+/* Room for n of this size in the arena; NULL (and the read has failed) when out of memory. */
+void *pl_read_room(struct pl_read *read, size_t n, size_t size);
+
 /* A list in the arena that grows; zeroed but for `size` it is empty. */
 struct pl_list {
     void *items;
@@ -215,6 +241,16 @@ struct pl_list {
 };
 /* One more item, zeroed; NULL (and the read has failed) when out of memory. */
 void *pl_read_add(struct pl_read *read, struct pl_list *list);
+
+/* --- searching ------------------------------------------------------------------------------- */
+
+/* So many rows are looked at for the best, and so many are counted. */
+enum { PL_RARE_MAX = 500, PL_FOUND_MAX = 1000 };
+
+/* Those of the terms (as pl_params_terms leaves them) that find the rows: the rarest, by the counts
+ * of the statement `sql` (SQL_EACH_TERM). Returns how many were left out. */
+size_t pl_read_rare_terms(struct pl_read *read, enum pl_sql sql, struct pl_str user_id,
+                          struct pl_str terms, struct pl_buf *to);
 
 /* --- rows of a session, by kind -------------------------------------------------------------- */
 

@@ -31,6 +31,24 @@ static void settle(struct pl_store *store, struct pl_batch *batch)
     pthread_mutex_unlock(&writer->lock);
 }
 
+static void close_group(struct pl_writer *writer, size_t n)
+{
+    pthread_mutex_lock(&writer->lock);
+    writer->n_open -= n;
+    if (!writer->n_open)
+        pthread_cond_broadcast(&writer->is_settled);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+void pl_store_flush(struct pl_store *store)
+{
+    struct pl_writer *writer = &store->writer;
+    pthread_mutex_lock(&writer->lock);
+    while (writer->n_open)
+        pthread_cond_wait(&writer->is_settled, &writer->lock);
+    pthread_mutex_unlock(&writer->lock);
+}
+
 /* Moves batches from the list to the group until it is full; returns how many. */
 static size_t take_group(struct pl_writer *writer, struct pl_batch **list)
 {
@@ -86,6 +104,7 @@ static void commit_group(struct pl_store *store, size_t n)
                     err.message);
     for (size_t i = 0; i < n; i++)
         settle(store, writer->group[i]);
+    close_group(writer, n);
     if (n_good && status == PL_OK && writer->db && store->ops->tidy &&
         store->ops->tidy(writer->db, &err) != PL_OK)
         stop_store(store, &err);
@@ -157,6 +176,7 @@ static void enqueue(struct pl_store *store, struct pl_batch *batch)
     pthread_mutex_lock(&writer->lock);
     *writer->end = batch;
     writer->end = &batch->next;
+    writer->n_open++;
     if (++writer->n_waiting == writer->n_wanted)
         pthread_cond_signal(&writer->has_work);
     pthread_mutex_unlock(&writer->lock);

@@ -125,9 +125,50 @@ static void the_nearest_word_is_suggested_and_nothing_when_none_is_near(void **s
     assert_null(nearest("validatevalidatevalidatevalidatevalidate", words));
 }
 
+static void a_count_is_digits_from_one_to_the_most(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"",
+                                        "0",
+                                        "101",
+                                        "-1",
+                                        "+1",
+                                        "1.0",
+                                        " 1",
+                                        "1 ",
+                                        "1e1",
+                                        "x",
+                                        "18446744073709551617",
+                                        "99999999999999999999999"};
+    uint64_t n = 7;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(pl_option_read_count(wrong[i], 100, &n));
+    assert_int_equal(n, 7);
+    assert_true(pl_option_read_count("1", 100, &n));
+    assert_int_equal(n, 1);
+    assert_true(pl_option_read_count("0100", 100, &n));
+    assert_int_equal(n, 100);
+    assert_true(pl_option_read_count("18446744073709551615", UINT64_MAX, &n));
+    assert_true(n == UINT64_MAX);
+    assert_false(pl_option_read_count("18446744073709551616", UINT64_MAX, &n));
+}
+
+static void a_value_is_that_of_the_last_use(void **state)
+{
+    (void)state;
+    struct parsed parsed = parse((char *[]){"--get", "/a", "--pretty", NULL});
+    assert_int_equal(parsed.status, PL_OK);
+    assert_string_equal(pl_args_value(&parsed.args, PL_OPT_GET), "/a");
+    assert_null(pl_args_value(&parsed.args, PL_OPT_PRETTY));
+    assert_null(pl_args_value(&parsed.args, PL_OPT_SET));
+    pl_args_deinit(&parsed.args);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_count_is_digits_from_one_to_the_most),
+        cmocka_unit_test(a_value_is_that_of_the_last_use),
         cmocka_unit_test(options_and_operands_may_be_mixed),
         cmocka_unit_test(a_value_stands_behind_an_equals_sign_or_in_the_next_word),
         cmocka_unit_test(behind_two_dashes_everything_is_an_operand),

@@ -49,11 +49,32 @@ static void test_lengths_around_a_block(void **state)
         expect((struct pl_str){text, cases[i].len}, cases[i].hex);
 }
 
+static void test_pieces_of_any_length_give_the_digest_of_the_whole(void **state)
+{
+    (void)state;
+    char text[400];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)(i * 7);
+    for (size_t n_piece = 1; n_piece <= sizeof text; n_piece += n_piece < 140 ? 1 : 37)
+        for (size_t len = 0; len <= sizeof text; len += 25) {
+            struct pl_sha256_run run;
+            unsigned char whole[PL_SHA256_BYTES], pieces[PL_SHA256_BYTES];
+            pl_sha256_begin(&run);
+            pl_sha256_add(&run, (struct pl_str){0});
+            for (size_t at = 0; at < len; at += n_piece)
+                pl_sha256_add(&run, pl_str_slice((struct pl_str){text, len}, at, at + n_piece));
+            pl_sha256_end(&run, pieces);
+            pl_sha256((struct pl_str){text, len}, whole);
+            assert_memory_equal(pieces, whole, sizeof whole);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_published_examples),
         cmocka_unit_test(test_lengths_around_a_block),
+        cmocka_unit_test(test_pieces_of_any_length_give_the_digest_of_the_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

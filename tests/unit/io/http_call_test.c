@@ -36,11 +36,12 @@ static void *answer_once(void *ctx)
             break;
         n += (size_t)got;
         peer->heard[n] = '\0';
-        bool has_body = strstr(peer->heard, "Content-Length") != NULL;
+        bool has_body = strstr(peer->heard, "Content-Length") || strstr(peer->heard, "chunked");
         if (has_body ? peer->heard[n - 1] == '!' : strstr(peer->heard, "\r\n\r\n") != NULL)
             break;
     }
-    assert_int_equal(write(fd, peer->says, strlen(peer->says)), (ssize_t)strlen(peer->says));
+    ssize_t n_says = (ssize_t)strlen(peer->says);
+    assert_true(n_says == 0 || write(fd, peer->says, (size_t)n_says) == n_says);
     close(fd);
     return NULL;
 }
@@ -235,6 +236,78 @@ static void a_key_with_a_line_break_is_not_sent(void **state)
     pl_buf_deinit(&reply);
 }
 
+struct reading {
+    const char *text;
+    size_t n_given, n_calls;
+    bool fails;
+};
+
+/* Three bytes at a time, so that it is asked again. */
+static ptrdiff_t give_some(void *ctx, char *to, size_t size)
+{
+    struct reading *reading = ctx;
+    size_t n = strlen(reading->text) - reading->n_given;
+    reading->n_calls++;
+    if (reading->fails && reading->n_given)
+        return -1;
+    n = n > 3 ? 3 : n;
+    n = n > size ? size : n;
+    memcpy(to, reading->text + reading->n_given, n);
+    reading->n_given += n;
+    return (ptrdiff_t)n;
+}
+
+static void a_body_is_sent_as_it_is_read(void **state)
+{
+    (void)state;
+    struct peer peer;
+    PL_CLEANUP_BUF struct pl_buf reply;
+    pl_buf_init(&reply, 0);
+    struct pl_error err = {0};
+    int status = 0;
+    struct reading reading = {.text = "piece by piece!"};
+    open_peer(&peer, "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok");
+    struct pl_http_call call = {.method = "POST",
+                                .url = "http://localhost/up",
+                                .unix_path = peer.path,
+                                .content_type = "image/png",
+                                .read_body = give_some,
+                                .read_ctx = &reading,
+                                .n_body = 15,
+                                .range = "3-"};
+    assert_int_equal(pl_http_call(&call, &status, &reply, &err), PL_OK);
+    close_peer(&peer);
+    assert_int_equal(status, 201);
+    assert_true(reading.n_calls >= 5);
+    assert_non_null(strstr(peer.heard, "POST /up HTTP/1.1\r\n"));
+    assert_non_null(strstr(peer.heard, "Content-Length: 15\r\n"));
+    assert_non_null(strstr(peer.heard, "Content-Type: image/png\r\n"));
+    assert_non_null(strstr(peer.heard, "Range: bytes=3-\r\n"));
+    assert_non_null(strstr(peer.heard, "\r\n\r\npiece by piece!"));
+}
+
+static void a_body_that_cannot_be_read_ends_the_call(void **state)
+{
+    (void)state;
+    struct peer peer;
+    PL_CLEANUP_BUF struct pl_buf reply;
+    pl_buf_init(&reply, 0);
+    struct pl_error err = {0};
+    int status = 0;
+    struct reading reading = {.text = "piece by piece!", .fails = true};
+    open_peer(&peer, "");
+    struct pl_http_call call = {.method = "POST",
+                                .url = "http://localhost/up",
+                                .unix_path = peer.path,
+                                .read_body = give_some,
+                                .read_ctx = &reading,
+                                .n_body = -1};
+    assert_int_equal(pl_http_call(&call, &status, &reply, &err), PL_IO);
+    close_peer(&peer);
+    assert_non_null(strstr(err.message, "could not be read"));
+    assert_non_null(strstr(peer.heard, "Transfer-Encoding: chunked"));
+}
+
 static void the_machine_tells_what_is_there(void **state)
 {
     (void)state;
@@ -263,6 +336,8 @@ int main(void)
         cmocka_unit_test(a_problem_is_gathered_even_when_pieces_are_wanted),
         cmocka_unit_test(nobody_listening_is_told_from_other_failures),
         cmocka_unit_test(a_key_with_a_line_break_is_not_sent),
+        cmocka_unit_test(a_body_is_sent_as_it_is_read),
+        cmocka_unit_test(a_body_that_cannot_be_read_ends_the_call),
         cmocka_unit_test(the_machine_tells_what_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,10 +31,10 @@ static void every_verb_is_read_with_what_stands_behind_it(void **state)
     struct pl_demo_script script;
     assert_int_equal(read_part("#!demo\nsay a b\r\nthink c\nrepeat 3  x \nwait 40\n\n"
                                "call echo {\"a\": 1}\nblock plan_status {}\nusage 5 6\n"
-                               "fail too bad\noverflow",
+                               "fail too bad\noverflow\ntold",
                                0, &script, NULL),
                      PL_OK);
-    assert_int_equal(script.lines.len, 9);
+    assert_int_equal(script.lines.len, 10);
     const struct pl_demo_line *lines = script.lines.ptr;
     is_line(&lines[0], PL_DEMO_SAY, "", "a b", 0, 0);
     is_line(&lines[1], PL_DEMO_THINK, "", "c", 0, 0);
@@ -45,6 +45,7 @@ static void every_verb_is_read_with_what_stands_behind_it(void **state)
     is_line(&lines[6], PL_DEMO_USAGE, "", "", 5, 6);
     is_line(&lines[7], PL_DEMO_FAIL, "", "too bad", 0, 0);
     is_line(&lines[8], PL_DEMO_OVERFLOW, "", "", 0, 0);
+    is_line(&lines[9], PL_DEMO_TOLD, "", "", 0, 0);
     pl_demo_script_deinit(&script);
 }
 

@@ -82,6 +82,15 @@ static void a_script_is_played_part_by_part(void **state)
 #undef SCRIPT
 }
 
+static void told_says_what_the_system_said(void **state)
+{
+    (void)state;
+    plays("demo/echo",
+          "[{\"role\":\"system\",\"blocks\":[{\"type\":\"text\",\"content\":\"Be kind.\"}]},"
+          "{\"role\":\"user\",\"blocks\":[{\"type\":\"text\",\"content\":\"#!demo\\ntold\"}]}]",
+          "say Be \nsay kind.\nend  {\"input_tokens\":27,\"output_tokens\":2}\n");
+}
+
 static void the_agent_has_a_script_of_its_own(void **state)
 {
     (void)state;
@@ -192,6 +201,7 @@ int main(void)
         cmocka_unit_test(a_long_text_comes_in_order_over_many_turns_of_the_loop),
         cmocka_unit_test(slow_keeps_its_pace),
         cmocka_unit_test(a_script_is_played_part_by_part),
+        cmocka_unit_test(told_says_what_the_system_said),
         cmocka_unit_test(the_agent_has_a_script_of_its_own),
         cmocka_unit_test(what_cannot_be_played_is_refused_at_the_start),
         cmocka_unit_test(nothing_comes_after_a_cancel_inside_a_callback),

@@ -79,13 +79,13 @@ static const char question[] =
 static void make_model(struct history *h, struct pl_session_event *e)
 {
     static const enum pl_session_event_kind kinds[] = {
-        PL_SE_MODEL_TEXT,  PL_SE_MODEL_TEXT, PL_SE_MODEL_TEXT, PL_SE_MODEL_CALL,
+        PL_SE_MODEL_TEXT,  PL_SE_MODEL_TEXT, PL_SE_MODEL_TEXT, PL_SE_MODEL_CALL,  PL_SE_MEMORY,
         PL_SE_MODEL_BLOCK, PL_SE_MODEL_END,  PL_SE_MODEL_END,  PL_SE_MODEL_FAILED};
     static const char *const usages[] = {"", "{\"input_tokens\": 10}", "{\"input_tokens\":95}"};
     if (!h->turns.n)
         return;
     size_t i = pick(h, &h->turns), b = draw(h, 5);
-    e->kind = kinds[draw(h, draw(h, 4) ? 7 : 8)];
+    e->kind = kinds[draw(h, draw(h, 4) ? 8 : 9)];
     e->model.loop_id = pl_str_of(h->turns.loops[i].text);
     e->model.turn_id = pl_str_of(h->turns.ids[i].text);
     if (e->kind == PL_SE_MODEL_TEXT) {
@@ -105,7 +105,8 @@ static void make_model(struct history *h, struct pl_session_event *e)
                                              : PL_STR("{}");
     } else if (e->kind == PL_SE_MODEL_END) {
         e->model.usage = ONE_OF(h, usages);
-        e->model.memory_refs = draw(h, 6) ? (struct pl_str){0} : PL_STR("[{\"id\": 1}]");
+    } else if (e->kind == PL_SE_MEMORY) {
+        e->model.memory_refs = draw(h, 6) ? PL_STR("[{\"id\": 1}]") : PL_STR("[]");
     } else {
         e->model.reason = PL_STR("it broke");
         e->model.is_overflow = draw(h, 2);

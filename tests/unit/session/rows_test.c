@@ -79,6 +79,23 @@ static void a_turn_has_every_member_in_order(void **state)
         "{\"ttft_ms\":1},\"client_message_id\":\"m1\",\"error\":\"e\"}");
 }
 
+static void a_stranger_is_not_told_what_is_remembered(void **state)
+{
+    (void)state;
+    struct pl_turn_row row =
+        row_of("{\"blocks\":[\"hi\"],\"memory_refs\":[{\"id\":1,\"content_preview\":\"p\"}]}");
+    PL_CLEANUP_BUF struct pl_buf own, shared;
+    pl_buf_init(&own, 0);
+    pl_buf_init(&shared, 0);
+    assert_int_equal(pl_turn_row_write(&row, &own), PL_OK);
+    assert_int_equal(pl_turn_row_write_shared(&row, &shared), PL_OK);
+    pl_buf_addc(&own, '\0');
+    pl_buf_addc(&shared, '\0');
+    assert_non_null(strstr(own.ptr, "\"memory_refs\":[{\"id\":1,\"content_preview\":\"p\"}]"));
+    assert_non_null(strstr(shared.ptr, "\"memory_refs\":null"));
+    assert_non_null(strstr(shared.ptr, "\"content\":\"hi\""));
+}
+
 static void a_compaction_tells_its_summary_once_in_the_row_and_thrice_in_the_turn(void **state)
 {
     (void)state;
@@ -154,6 +171,7 @@ int main(void)
         cmocka_unit_test(a_session_has_every_member_in_order),
         cmocka_unit_test(a_turn_has_every_member_in_order),
         cmocka_unit_test(a_compaction_tells_its_summary_once_in_the_row_and_thrice_in_the_turn),
+        cmocka_unit_test(a_stranger_is_not_told_what_is_remembered),
         cmocka_unit_test(a_damaged_row_is_refused),
         cmocka_unit_test(every_status_has_its_text_and_no_other_text_has_one),
         cmocka_unit_test(a_session_with_damaged_rows_does_not_load),

@@ -10,11 +10,13 @@
 #include "format/lint_document.h"
 #include "format/profile.h"
 #include "format/trim_document.h"
+#include "io/clock.h"
 #include "json/lenient.h"
 #include "json/text.h"
 #include "json/write.h"
 #include "lib/report.h"
 #include "schema/builtin.h"
+#include "server/wishes.h"
 #include "tokens/tokens.h"
 
 #include <stdio.h>
@@ -37,16 +39,6 @@ static struct pl_str trimmed(struct pl_str text)
     return text;
 }
 
-/* A member that must name something, and does not. */
-static void fail_name(struct pl_exchange *x, const char *member, struct pl_str name)
-{
-    struct pl_error err = {0};
-    pl_error_point(&err, "/%s", member);
-    snprintf(err.message, sizeof err.message, "there is no \"%.*s\"", PL_STR_ARG(name));
-    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, "There is no %s named \"%.*s\".",
-                        member, PL_STR_ARG(name));
-}
-
 /* Errors of the document point into it, and it is a member of the body. */
 static void fail_document(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
 {
@@ -66,7 +58,7 @@ static bool read_format(struct pl_exchange *x, const char *member,
     struct pl_str name = pl_body_text(x, member);
     *ret_format = name.ptr ? pl_format_find(name) : NULL;
     if (name.ptr && !*ret_format)
-        fail_name(x, member, name);
+        pl_exchange_fail_name(x, member, name);
     return !x->is_problem;
 }
 
@@ -75,7 +67,7 @@ static bool read_profile(struct pl_exchange *x, const struct pl_profile **ret_pr
     struct pl_str name = pl_body_text(x, "profile");
     *ret_profile = name.ptr ? pl_profile_find(name) : NULL;
     if (name.ptr && !*ret_profile)
-        fail_name(x, "profile", name);
+        pl_exchange_fail_name(x, "profile", name);
     return !x->is_problem;
 }
 
@@ -86,7 +78,7 @@ static bool read_counting(struct pl_exchange *x, struct pl_count_choice *ret_cho
     if (encoding.ptr)
         ret_choice->has_encoding = pl_encoding_find(encoding, &ret_choice->encoding);
     if (encoding.ptr && !ret_choice->has_encoding)
-        fail_name(x, "encoding", encoding);
+        pl_exchange_fail_name(x, "encoding", encoding);
     return !x->is_problem;
 }
 
@@ -131,7 +123,7 @@ static bool read_conversion(struct pl_exchange *x, struct conversion *c)
         !read_end(x, "to", &c->export, &c->opts.to) || !read_profile(x, &c->opts.profile))
         return false;
     if (c->import && !c->import->read) {
-        fail_name(x, "from", pl_body_text(x, "from"));
+        pl_exchange_fail_name(x, "from", pl_body_text(x, "from"));
         return false;
     }
     c->opts.kind = pl_str_eq(kind, PL_STR("response")) ? PL_KIND_RESPONSE : PL_KIND_REQUEST;
@@ -318,18 +310,8 @@ static void put_fixed(struct pl_exchange *x, const struct pl_lint_request *reque
 
 static bool read_lint(struct pl_exchange *x, struct pl_lint_request *request)
 {
-    struct pl_str target = pl_body_text(x, "for");
-    request->now_s = pl_loop_unix_ms(x->shard->loop) / 1000;
-    if (!read_format(x, "as", &request->as))
-        return false;
-    if (!target.ptr)
-        return true;
-    request->profile = pl_profile_find(target);
-    request->target = request->profile ? pl_format_find(pl_str_of(request->profile->format))
-                                       : pl_format_find(target);
-    if (!request->target)
-        fail_name(x, "for", target);
-    return !x->is_problem;
+    request->now_s = pl_clock_unix_s();
+    return read_format(x, "as", &request->as) && pl_body_lint_target(x, request);
 }
 
 static void lint_work(struct pl_exchange *x)
@@ -400,96 +382,12 @@ static void trim_work(struct pl_exchange *x)
 
 /* --- render ---------------------------------------------------------------------------------- */
 
-/* The members of "variables", strings as their text and other values as their JSON. */
-static enum pl_status read_vars(struct pl_exchange *x, struct pl_render_opts *ret_opts)
-{
-    const struct pl_json_node *object = pl_json_get(&x->body, x->body.root, PL_STR("variables"));
-    uint32_t n = object ? pl_json_count(object) : 0, i = 0;
-    struct pl_render_var *vars = pl_arena_zalloc(&x->arena, n + 1, sizeof *vars);
-    if (!vars)
-        return PL_NOMEM;
-    const struct pl_json_node *key = object ? pl_json_first(object) : NULL;
-    for (; i < n; i++, key = pl_json_next_member(key)) {
-        const struct pl_json_node *value = key + 1;
-        enum pl_status status = pl_json_text(&x->arena, &x->body, key, &vars[i].name);
-        vars[i].value = pl_json_span(&x->body, value);
-        if (status == PL_OK && pl_json_kind(value) == PL_JSON_STRING)
-            status = pl_json_text(&x->arena, &x->body, value, &vars[i].value);
-        if (status != PL_OK)
-            return status;
-    }
-    ret_opts->vars = vars;
-    ret_opts->n_vars = n;
-    return PL_OK;
-}
-
-static bool check_vars(struct pl_exchange *x, const struct pl_render_opts *opts)
-{
-    for (size_t i = 0; i < opts->n_vars; i++) {
-        enum pl_status status = pl_render_check_name(opts->vars[i].name);
-        if (status == PL_INVALID)
-            pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                                "\"%.*s\" is no name of a variable; a name is letters, digits, _ . "
-                                "and -.",
-                                PL_STR_ARG(opts->vars[i].name));
-        else if (status != PL_OK)
-            pl_exchange_fail(x, status, NULL);
-        if (x->is_problem)
-            return false;
-    }
-    return true;
-}
-
-/* Lines as an array of strings. */
-static void put_lines(struct pl_json_out *out, const struct pl_buf *lines)
-{
-    struct pl_str rest = pl_buf_str(lines);
-    pl_json_out_open(out, '[');
-    while (rest.len) {
-        const char *end = memchr(rest.ptr, '\n', rest.len);
-        size_t n = end ? (size_t)(end - rest.ptr) : rest.len;
-        pl_json_out_text(out, pl_str_slice(rest, 0, n));
-        rest = pl_str_slice(rest, n + 1, rest.len);
-    }
-    pl_json_out_close(out, ']');
-}
-
-static void fail_render(struct pl_exchange *x, enum pl_status status,
-                        const struct pl_rendered *made, const struct pl_error *err)
-{
-    struct pl_str rest = pl_buf_str(&made->problems);
-    if (status != PL_INVALID || !rest.len) {
-        fail_document(x, status, err);
-        return;
-    }
-    const char *stop = memchr(rest.ptr, '\n', rest.len);
-    size_t n = stop ? (size_t)(stop - rest.ptr) : rest.len;
-    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL, "%.*s", (int)n, rest.ptr);
-    if (x->reply.status == PL_OK)
-        x->reply.len--;
-    pl_buf_adds(&x->reply, ",\"errors\":[");
-    for (bool is_first = true; rest.len; is_first = false) {
-        const char *end = memchr(rest.ptr, '\n', rest.len);
-        size_t len = end ? (size_t)(end - rest.ptr) : rest.len;
-        pl_buf_adds(&x->reply, is_first ? "{\"pointer\":\"/variables\",\"detail\":"
-                                        : ",{\"pointer\":\"/variables\",\"detail\":");
-        pl_json_quote(&x->reply, pl_str_slice(rest, 0, len));
-        pl_buf_addc(&x->reply, '}');
-        rest = pl_str_slice(rest, len + 1, rest.len);
-    }
-    pl_buf_adds(&x->reply, "]}");
-}
-
 static void render_work(struct pl_exchange *x)
 {
     struct pl_render_opts opts = {.is_preview = pl_body_bool(x, "preview", false)};
     struct pl_rendered made;
     struct pl_error err = {0};
-    if (read_vars(x, &opts) != PL_OK) {
-        pl_exchange_fail(x, PL_NOMEM, NULL);
-        return;
-    }
-    if (!check_vars(x, &opts))
+    if (!pl_body_vars(x, &opts))
         return;
     pl_rendered_init(&made);
     enum pl_status status = pl_render(document_of(x), &opts, &made, &err);
@@ -498,10 +396,10 @@ static void render_work(struct pl_exchange *x)
         put_document(x, "document", pl_buf_str(&made.out));
         pl_buf_adds(&x->reply, ",\"notes\":");
         struct pl_json_out out = pl_json_out(&x->reply);
-        put_lines(&out, &made.notes);
+        pl_lines_write(&out, pl_buf_str(&made.notes));
         pl_buf_addc(&x->reply, '}');
-    } else {
-        fail_render(x, status, &made, &err);
+    } else if (!pl_exchange_fail_vars(x, status, &made)) {
+        fail_document(x, status, &err);
     }
     pl_rendered_deinit(&made);
 }

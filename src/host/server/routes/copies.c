@@ -12,6 +12,7 @@
 #include "server/auth_int.h"
 #include "server/copying.h"
 #include "server/exchange_int.h"
+#include "server/media_store.h"
 #include "server/replay.h"
 #include "server/route.h"
 #include "server/turn_page.h"
@@ -112,6 +113,30 @@ static enum pl_status document_of(struct pl_exchange *x, struct pl_str *ret_text
     return PL_OK;
 }
 
+/* What the document links to, fetched and kept, where that is wanted. What cannot be read is told
+ * by the conversion. */
+static enum pl_status store_media(struct pl_exchange *x, const struct pl_format *from,
+                                  struct pl_str *document)
+{
+    struct pl_str media = pl_body_text(x, "media");
+    struct pl_media_wish wish = {
+        .user_id = x->caller.user_id,
+        .from = from,
+        .is_expiring_only = pl_str_eq(media, PL_STR("store_expiring")),
+    };
+    struct pl_media_stored stored;
+    if (!media.len || pl_str_eq(media, PL_STR("keep")))
+        return PL_OK;
+    enum pl_status status =
+        pl_media_store(x->shard->server, &x->arena, *document, &wish, &stored, NULL);
+    if (status != PL_OK)
+        return status == PL_NOMEM ? status : PL_OK;
+    pl_exchange_header(x, "X-Media-Stored", "%zu", stored.n_stored);
+    pl_exchange_header(x, "X-Media-Failed", "%zu", stored.n_notes);
+    *document = stored.text;
+    return PL_OK;
+}
+
 static void finish_copying(struct pl_exchange *x)
 {
     if (x->is_problem)
@@ -143,6 +168,7 @@ static void import_work(struct pl_exchange *x)
     struct pl_convert_opts opts = {
         .from = from.len ? pl_format_find(from) : NULL,
         .to = pl_format_find(PL_STR("turns")),
+        .says_links = true, /* a turn has no other place for media */
     };
     if (from.len && !opts.from) {
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL, "There is no format %.*s.",
@@ -156,6 +182,8 @@ static void import_work(struct pl_exchange *x)
     struct pl_converted converted;
     pl_converted_init(&converted);
     enum pl_status status = document_of(x, &document);
+    if (status == PL_OK)
+        status = store_media(x, opts.from, &document);
     if (status == PL_OK)
         status = pl_convert(document, &opts, &converted, &err);
     struct pl_str turns =
@@ -475,7 +503,7 @@ static void share_work(struct pl_exchange *x)
     for (size_t i = 0; i < page.n_items && status == PL_OK; i++) {
         if (i)
             pl_buf_addc(&x->reply, ',');
-        status = pl_turn_row_write(&page.items[i], &x->reply);
+        status = pl_turn_row_write_shared(&page.items[i], &x->reply);
     }
     pl_buf_adds(&x->reply, "]}");
     if (status != PL_OK)

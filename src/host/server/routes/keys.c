@@ -146,8 +146,8 @@ static void login(struct pl_exchange *x)
         pl_exchange_finish(x);
         return;
     }
-    pl_auth_local_caller(auth_of(x), &x->arena, &admin);
-    if (admin.user_id.len && prepare_key(x, making, &seed, admin.user_id, PL_STR("first key"))) {
+    if (pl_auth_local_caller(auth_of(x), &x->arena, &admin) == PL_OK &&
+        prepare_key(x, making, &seed, admin.user_id, PL_STR("first key"))) {
         commit_made(x, making);
     } else {
         pl_auth_return_first_code(auth_of(x));

@@ -1,12 +1,14 @@
 /* What is said in a session: history, chat, questions, compaction, context. */
 #include "conv/count.h"
 #include "format/count_document.h"
+#include "io/clock.h"
 #include "json/number.h"
 #include "json/text.h"
 #include "json/write.h"
 #include "server/asking.h"
 #include "server/chatting.h"
 #include "server/context.h"
+#include "server/recall.h"
 #include "server/route.h"
 #include "server/turn_page.h"
 
@@ -247,51 +249,100 @@ static void session_answer(struct pl_exchange *x)
 
 /* --- context --------------------------------------------------------------------------------- */
 
-static void write_context(struct pl_exchange *x, size_t n_turns, const struct pl_counted *counted)
+/* What the next model call of a loop would be told, were it to answer the newest message. */
+struct viewing {
+    size_t n_turns;
+    struct pl_recall recall;
+    struct pl_counted counted; /* of the turns */
+    uint64_t n_memory;         /* tokens the memories add */
+};
+
+static void write_segment(struct pl_json_out *out, const char *kind, uint64_t n_tokens)
 {
+    pl_json_out_open(out, '{');
+    pl_json_out_key(out, "kind");
+    pl_json_out_text(out, pl_str_of(kind));
+    pl_json_out_key(out, "tokens");
+    pl_json_out_int(out, (int64_t)n_tokens);
+    pl_json_out_close(out, '}');
+}
+
+static void write_context(struct pl_exchange *x, const struct viewing *viewing)
+{
+    const struct pl_counted *counted = &viewing->counted;
     struct pl_json_out out = pl_json_out(&x->reply);
     pl_json_out_open(&out, '{');
     pl_json_out_key(&out, "session_id");
     pl_json_out_text(&out, x->args[0]);
     pl_json_out_key(&out, "turns");
-    pl_json_out_int(&out, (int64_t)n_turns);
+    pl_json_out_int(&out, (int64_t)viewing->n_turns);
     pl_json_out_key(&out, "tokens");
-    pl_json_out_int(&out, (int64_t)counted->n_tokens);
+    pl_json_out_int(&out, (int64_t)(counted->n_tokens + viewing->n_memory));
     pl_json_out_key(&out, "estimated");
     pl_json_out_bool(&out, counted->is_estimated);
     pl_json_out_key(&out, "segments");
     pl_json_out_open(&out, '[');
-    for (int i = 0; i < PL_TALLY_KIND_COUNT; i++) {
-        pl_json_out_open(&out, '{');
-        pl_json_out_key(&out, "kind");
-        pl_json_out_text(&out, pl_str_of(pl_tally_name((enum pl_tally_kind)i)));
-        pl_json_out_key(&out, "tokens");
-        pl_json_out_int(&out, (int64_t)counted->by[i]);
-        pl_json_out_close(&out, '}');
-    }
+    for (int i = 0; i < PL_TALLY_KIND_COUNT; i++)
+        write_segment(&out, pl_tally_name((enum pl_tally_kind)i), counted->by[i]);
+    write_segment(&out, "memory", viewing->n_memory);
     pl_json_out_close(&out, ']');
+    pl_json_out_key(&out, "memory_refs");
+    if (viewing->recall.n)
+        pl_json_out_raw(&out, viewing->recall.refs);
+    else
+        pl_json_out_null(&out);
     pl_json_out_close(&out, '}');
+}
+
+static enum pl_status count_context(const struct pl_context *context, struct pl_str front,
+                                    struct pl_counted *ret_counted, struct pl_error *err)
+{
+    struct pl_buf turns PL_CLEANUP_BUF;
+    pl_buf_init(&turns, 0);
+    enum pl_status status = pl_context_write(context, front, &turns);
+    if (status != PL_OK)
+        return status;
+    return pl_count_document(pl_buf_str(&turns), pl_format_find(PL_STR("turns")),
+                             &(struct pl_count_choice){0}, ret_counted, err);
+}
+
+static enum pl_status view_context(struct pl_exchange *x, struct viewing *viewing,
+                                   struct pl_error *err)
+{
+    struct pl_store *store = x->shard->server->store;
+    struct pl_str id = x->args[0], loop_id = pl_target_param(&x->target, "loop_id");
+    loop_id = loop_id.len ? loop_id : PL_STR("root");
+    struct pl_session_record record;
+    struct pl_context context;
+    struct pl_counted with_memory = {0};
+    enum pl_status status =
+        pl_store_session_get(store, &x->arena, x->caller.user_id, id, &record, err);
+    if (status == PL_OK)
+        status = pl_context_read(store, &x->arena, id, loop_id, &context, err);
+    if (status == PL_OK && record.memory_enabled && pl_recall_is_for(loop_id, record.model))
+        status = pl_recall_read(store, &x->arena, record.user_id, id, &context, pl_clock_unix_ms(),
+                                &viewing->recall, err);
+    if (status == PL_OK)
+        status = count_context(&context, (struct pl_str){0}, &viewing->counted, err);
+    if (status != PL_OK)
+        return status;
+    viewing->n_turns = context.n_turns;
+    if (!viewing->recall.n)
+        return PL_OK;
+    status = count_context(&context, viewing->recall.text, &with_memory, err);
+    viewing->n_memory = with_memory.n_tokens - viewing->counted.n_tokens;
+    return status;
 }
 
 static void context_work(struct pl_exchange *x)
 {
-    struct pl_buf turns PL_CLEANUP_BUF;
-    pl_buf_init(&turns, 0);
+    struct viewing viewing = {0};
     struct pl_error err = {0};
-    struct pl_str loop_id = pl_target_param(&x->target, "loop_id");
-    size_t n_turns = 0;
-    enum pl_status status =
-        pl_context_write(x->shard->server->store, &x->arena, x->args[0],
-                         loop_id.len ? loop_id : PL_STR("root"), &turns, &n_turns, &err);
-    struct pl_counted counted = {0};
+    enum pl_status status = view_context(x, &viewing, &err);
     if (status == PL_OK)
-        status = pl_count_document(pl_buf_str(&turns), pl_format_find(PL_STR("turns")),
-                                   &(struct pl_count_choice){0}, &counted, &err);
-    if (status != PL_OK) {
+        write_context(x, &viewing);
+    else
         pl_exchange_fail(x, status, &err);
-        return;
-    }
-    write_context(x, n_turns, &counted);
 }
 
 static void context_looked(struct pl_exchange *x, struct pl_ask *ask)

@@ -26,6 +26,8 @@ enum pl_status sqlite_fail(sqlite3 *conn, int code, const char *what, struct pl_
     case SQLITE_CONSTRAINT:
         if (code == SQLITE_CONSTRAINT_NOTNULL)
             return pl_fail(err, PL_NOT_FOUND, "what the change belongs to is not there (%s)", why);
+        if (code == SQLITE_CONSTRAINT_CHECK)
+            return pl_fail(err, PL_CONFLICT, "%s", pl_sql_refusal(why));
         return pl_fail(err, PL_CONFLICT, "it was done before (%s)", why);
     case SQLITE_IOERR:
         if (code == SQLITE_IOERR_NOMEM)
@@ -406,7 +408,7 @@ static enum pl_status refuse_restore(const char *url, const char *from_path, str
 
 #define OPS(kind_, is_shared_, open_, tidy_, restore_)                                             \
     {                                                                                              \
-        .kind = kind_, .is_shared = is_shared_, .key_word = "INTEGER PRIMARY KEY",                 \
+        .kind = kind_, .language = "sqlite", .is_shared = is_shared_, .key_word = "INTEGER PRIMARY KEY",                 \
         .int_word = "INTEGER", .bytes_word = "BLOB", .begin_migration = "BEGIN IMMEDIATE",         \
         .open = open_, .close = close_db, .script = script, .query = query, .step = step,          \
         .column = column, .finish = finish, .commit = sqlite_commit, .tidy = tidy_,                \

@@ -1,0 +1,264 @@
+/** What a server keeps besides sessions: prompts, memories, scheduled tasks, blobs. */
+import type {
+  Blob as StoredBlob, CalendarItem, CronExplained, Memory, MemoryDraft, Occurrence, Prompt,
+  PromptContent, PromptDiff, PromptFile, PromptImported, PromptRunResult, PromptVersion,
+  ScheduledTask, ScheduledTaskDraft, ScheduledTaskRun,
+} from './types.js';
+
+export interface Page<T> {
+  items: T[];
+  total: number;
+  limit: number;
+  offset?: number;
+  next_cursor?: string | null;
+}
+
+export type Query = Record<string, string | number | boolean | undefined>;
+/** A version by its number, a label, or "latest". */
+export type VersionName = number | string;
+export type Variables = Record<string, string | number | boolean>;
+
+/** What the client does for them: one request whose answer is JSON, and one that is not. */
+export interface Asking {
+  json<T>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<T>;
+  raw(method: string, path: string, body?: BodyInit, headers?: Record<string, string>): Promise<Response>;
+}
+
+const at = (...parts: (string | number)[]): string =>
+  `/api/${parts.map((part) => encodeURIComponent(String(part))).join('/')}`;
+
+const withQuery = (path: string, query: Query = {}): string => {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  return given.length ? `${path}?${new URLSearchParams(given.map(([k, v]) => [k, String(v)]))}` : path;
+};
+
+export class Prompts {
+  constructor(private readonly ask: Asking) {}
+
+  list(query: Query = {}): Promise<Page<Prompt>> {
+    return this.ask.json('GET', withQuery(at('prompts'), query));
+  }
+
+  create(fields: {
+    name: string; content: PromptContent; type?: 'text' | 'structured'; folder?: string; tags?: string[];
+    description?: string; note?: string; is_pinned?: boolean;
+  }): Promise<Prompt> {
+    return this.ask.json('POST', at('prompts'), fields);
+  }
+
+  get(id: string): Promise<Prompt> {
+    return this.ask.json('GET', at('prompts', id));
+  }
+
+  /** `revision` is the one that was read: somebody else's change meanwhile is a ProblemError 412. */
+  update(id: string, fields: Partial<Pick<Prompt, 'name' | 'description' | 'folder' | 'tags' | 'is_pinned'>>,
+    revision?: number): Promise<Prompt> {
+    return this.ask.json('PATCH', at('prompts', id), fields,
+      revision === undefined ? {} : { 'if-match': `"${revision}"` });
+  }
+
+  delete(id: string): Promise<void> {
+    return this.ask.json('DELETE', at('prompts', id));
+  }
+
+  async folders(): Promise<{ name: string; count: number }[]> {
+    return (await this.ask.json<{ items: { name: string; count: number }[] }>('GET', at('prompts', 'folders'))).items;
+  }
+
+  async tags(): Promise<{ name: string; count: number }[]> {
+    return (await this.ask.json<{ items: { name: string; count: number }[] }>('GET', at('prompts', 'tags'))).items;
+  }
+
+  versions(id: string, query: Query = {}): Promise<Page<PromptVersion>> {
+    return this.ask.json('GET', withQuery(at('prompts', id, 'versions'), query));
+  }
+
+  version(id: string, version: VersionName = 'latest'): Promise<PromptVersion> {
+    return this.ask.json('GET', at('prompts', id, 'versions', version));
+  }
+
+  /** `based_on` is the version the writer had before him; a newer one is a ProblemError with both texts. */
+  save(id: string, fields: { content: PromptContent; type?: 'text' | 'structured'; note?: string; based_on?: number }):
+    Promise<PromptVersion> {
+    return this.ask.json('POST', at('prompts', id, 'versions'), fields);
+  }
+
+  /** Between two versions, or a version and a draft. */
+  diff(id: string, from: VersionName, to: VersionName | { content: PromptContent; type?: 'text' | 'structured' }):
+    Promise<PromptDiff> {
+    return typeof to === 'object'
+      ? this.ask.json('POST', at('prompts', id, 'versions', from, 'diff'), to)
+      : this.ask.json('GET', at('prompts', id, 'versions', from, 'diff', to));
+  }
+
+  label(id: string, label: string, version: number | null): Promise<unknown> {
+    return version === null
+      ? this.ask.json('DELETE', at('prompts', id, 'labels', label))
+      : this.ask.json('PUT', at('prompts', id, 'labels', label), { version });
+  }
+
+  rollback(id: string, version: number, note?: string): Promise<PromptVersion> {
+    return this.ask.json('POST', at('prompts', id, 'rollback'), { version, ...(note === undefined ? {} : { note }) });
+  }
+
+  render(id: string, fields: { version?: VersionName; variables?: Variables; preview?: boolean } = {}): Promise<unknown> {
+    return this.ask.json('POST', at('prompts', id, 'render'), fields);
+  }
+
+  lint(id: string, fields: { version?: VersionName; for?: string } = {}): Promise<unknown> {
+    return this.ask.json('POST', at('prompts', id, 'lint'), fields);
+  }
+
+  run(id: string, fields: {
+    version?: VersionName; variables?: Variables; model?: string; models?: string[]; mode?: 'session' | 'answer';
+  } = {}): Promise<PromptRunResult> {
+    return this.ask.json('POST', at('prompts', id, 'run'), fields);
+  }
+
+  async export(id: string, query: { format?: string; version?: VersionName } = {}): Promise<string> {
+    return (await this.ask.raw('GET', withQuery(at('prompts', id, 'export'), query))).text();
+  }
+
+  import(files: PromptFile[], options: {
+    format?: string; folder?: string; when_there?: 'version' | 'skip' | 'copy'; media?: 'keep' | 'store';
+  } = {}): Promise<PromptImported> {
+    return this.ask.json('POST', at('prompts', 'import'), { files, ...options });
+  }
+
+  /** The whole library as files, page by page. */
+  async *files(): AsyncGenerator<PromptFile> {
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const page: { files: PromptFile[]; next_cursor: string | null } =
+        await this.ask.json('GET', withQuery(at('prompts', 'files'), cursor ? { cursor } : {}));
+      yield* page.files;
+      cursor = page.next_cursor;
+    }
+  }
+}
+
+export class Memories {
+  constructor(private readonly ask: Asking) {}
+
+  list(query: Query = {}): Promise<Page<Memory>> {
+    return this.ask.json('GET', withQuery(at('memories'), query));
+  }
+
+  create(fields: MemoryDraft): Promise<Memory> {
+    return this.ask.json('POST', at('memories'), fields);
+  }
+
+  get(id: number): Promise<Memory> {
+    return this.ask.json('GET', at('memories', id));
+  }
+
+  update(id: number, fields: Partial<MemoryDraft>): Promise<Memory> {
+    return this.ask.json('PATCH', at('memories', id), fields);
+  }
+
+  delete(id: number): Promise<void> {
+    return this.ask.json('DELETE', at('memories', id));
+  }
+
+  /** All of it, or nothing. */
+  batch(fields: { create?: MemoryDraft[]; update?: (Partial<MemoryDraft> & { id: number })[]; delete?: number[] }):
+    Promise<{ created: Memory[]; updated: Memory[]; deleted: number[] }> {
+    return this.ask.json('POST', at('memories', 'batch'), fields);
+  }
+
+  /** `expected` is what superseded_by must be now; `by` null takes it back. */
+  supersede(id: number, by: number | null, expected: number | null = null): Promise<Memory> {
+    return this.ask.json('POST', at('memories', id, 'supersede'), { by, expected });
+  }
+
+  async search(query: string, options: Query = {}): Promise<(Memory & { score: number })[]> {
+    return (await this.ask.json<{ items: (Memory & { score: number })[] }>(
+      'POST', at('memories', 'search'), { query, ...options })).items;
+  }
+}
+
+export class Tasks {
+  constructor(private readonly ask: Asking) {}
+
+  list(query: Query = {}): Promise<Page<ScheduledTask>> {
+    return this.ask.json('GET', withQuery(at('scheduled-tasks'), query));
+  }
+
+  create(fields: ScheduledTaskDraft): Promise<ScheduledTask> {
+    return this.ask.json('POST', at('scheduled-tasks'), fields);
+  }
+
+  get(id: string): Promise<ScheduledTask> {
+    return this.ask.json('GET', at('scheduled-tasks', id));
+  }
+
+  update(id: string, fields: Partial<ScheduledTaskDraft>): Promise<ScheduledTask> {
+    return this.ask.json('PATCH', at('scheduled-tasks', id), fields);
+  }
+
+  delete(id: string): Promise<void> {
+    return this.ask.json('DELETE', at('scheduled-tasks', id));
+  }
+
+  start(id: string): Promise<ScheduledTask> {
+    return this.ask.json('POST', at('scheduled-tasks', id, 'start'));
+  }
+
+  stop(id: string): Promise<ScheduledTask> {
+    return this.ask.json('POST', at('scheduled-tasks', id, 'stop'));
+  }
+
+  /** Now, whatever the clock says. */
+  run(id: string): Promise<ScheduledTaskRun> {
+    return this.ask.json('POST', at('scheduled-tasks', id, 'run'));
+  }
+
+  runs(id: string, query: Query = {}): Promise<Page<ScheduledTaskRun>> {
+    return this.ask.json('GET', withQuery(at('scheduled-tasks', id, 'runs'), query));
+  }
+
+  async occurrences(id: string, query: Query = {}): Promise<Occurrence[]> {
+    return (await this.ask.json<{ items: Occurrence[] }>(
+      'GET', withQuery(at('scheduled-tasks', id, 'occurrences'), query))).items;
+  }
+
+  calendar(query: { from?: string; to?: string } = {}): Promise<{ items: CalendarItem[]; is_complete: boolean }> {
+    return this.ask.json('GET', withQuery(at('scheduled-tasks', 'calendar'), query));
+  }
+
+  explain(cron: string, timezone?: string): Promise<CronExplained> {
+    return this.ask.json('GET', withQuery(at('scheduled-tasks', 'explain'), { cron, timezone }));
+  }
+}
+
+export class Blobs {
+  constructor(private readonly ask: Asking) {}
+
+  list(query: Query = {}): Promise<Page<StoredBlob>> {
+    return this.ask.json('GET', withQuery(at('blobs'), query));
+  }
+
+  async create(bytes: BodyInit, options: { name?: string; type?: string } = {}): Promise<StoredBlob> {
+    const response = await this.ask.raw('POST', withQuery(at('blobs'), { name: options.name }), bytes,
+      { 'content-type': options.type ?? 'application/octet-stream' });
+    return await response.json() as StoredBlob;
+  }
+
+  info(id: string): Promise<StoredBlob> {
+    return this.ask.json('GET', at('blobs', id, 'info'));
+  }
+
+  /** Its bytes, or those of a range like "0-99". */
+  async read(id: string, range?: string): Promise<Uint8Array> {
+    const response = await this.ask.raw('GET', at('blobs', id), undefined, range ? { range: `bytes=${range}` } : {});
+    return new Uint8Array(await response.arrayBuffer());
+  }
+
+  fetch(url: string, name?: string): Promise<StoredBlob> {
+    return this.ask.json('POST', at('blobs', 'fetch'), { url, ...(name === undefined ? {} : { name }) });
+  }
+
+  delete(id: string): Promise<void> {
+    return this.ask.json('DELETE', at('blobs', id));
+  }
+}

@@ -1,0 +1,283 @@
+/* parley blob: images, sound and documents that a server keeps. They go and come piece by piece, so
+ * a large file needs no more memory than a small one. */
+#include "app/input.h"
+#include "app/turn_show.h"
+#include "app/verbs.h"
+
+#include "io/file.h"
+#include "io/machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum { MAX_LIMIT = 100, NAME_WIDTH = 40, SILENCE_MS = 120000, MANY_BYTES = 8 << 20 };
+
+/* --- there ----------------------------------------------------------------------------------- */
+
+struct upload {
+    struct pl_deed *deed;
+    const char *name; /* of the file, in messages */
+    int fd;
+    int64_t n_bytes, n_sent; /* n_bytes -1: not known */
+    struct pl_error err;
+};
+
+static ptrdiff_t read_piece(void *ctx, char *to, size_t size)
+{
+    struct upload *upload = ctx;
+    struct pl_str bytes;
+    if (pl_fd_read(upload->fd, to, size, &bytes, &upload->err) != PL_OK)
+        return -1;
+    upload->n_sent += (int64_t)bytes.len;
+    if (upload->n_bytes > MANY_BYTES)
+        pl_console_progress(upload->deed->console, "%s: %lld of %lld MiB ...", upload->name,
+                            (long long)(upload->n_sent >> 20), (long long)(upload->n_bytes >> 20));
+    return (ptrdiff_t)bytes.len;
+}
+
+/* The name the server is told: --name, or the file's own without its directories. */
+static const char *name_of(struct pl_deed *deed, const char *path)
+{
+    const char *given = pl_deed_option(deed, PL_OPT_NAME), *slash = strrchr(path, '/');
+    if (given)
+        return given;
+    if (strcmp(path, "-") == 0)
+        return "";
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* The media type that goes with a file's name, where the bytes would not tell it. */
+static const char *type_of(const char *name)
+{
+    static const char *const types[][2] = {
+        {".txt", "text/plain"},        {".md", "text/markdown"},      {".csv", "text/csv"},
+        {".html", "text/html"},        {".json", "application/json"}, {".xml", "application/xml"},
+        {".yaml", "application/yaml"}, {".yml", "application/yaml"},  {".svg", "image/svg+xml"},
+    };
+    const char *end = strrchr(name, '.');
+    for (size_t i = 0; end && i < sizeof types / sizeof *types; i++)
+        if (strcasecmp(end, types[i][0]) == 0)
+            return types[i][1];
+    return "application/octet-stream";
+}
+
+static enum pl_exit send_file(struct upload *upload, const char *path, struct pl_buf *reply)
+{
+    struct pl_deed *deed = upload->deed;
+    const char *type = pl_deed_option(deed, PL_OPT_TYPE), *name = name_of(deed, path);
+    struct pl_error err = {0};
+    int http_status = 0;
+    struct pl_http_call call = {
+        .method = "POST",
+        .content_type = type ? type : type_of(name),
+        .read_body = read_piece,
+        .read_ctx = upload,
+        .n_body = upload->n_bytes,
+        .timeout_ms = SILENCE_MS,
+    };
+    enum pl_status status =
+        pl_api_try(&deed->api, &call,
+                   *name ? pl_api_path(&deed->api, "/api/blobs?name=%", name, NULL) : "/api/blobs",
+                   &http_status, reply, &err);
+    /* A file that could not be read is the reason, and better known than what came of it. */
+    if (upload->err.status != PL_OK)
+        return pl_console_fail(deed->console, upload->name, &upload->err);
+    if (status != PL_OK)
+        return pl_deed_fail(deed, status, &err);
+    if (http_status < 200 || http_status >= 300)
+        return pl_api_refused(&deed->api, http_status, pl_buf_str(reply));
+    return PL_EXIT_OK;
+}
+
+static enum pl_exit add_one(struct pl_deed *deed, const char *path)
+{
+    PL_CLEANUP_BUF struct pl_buf reply;
+    pl_buf_init(&reply, 0);
+    struct pl_path_info info = {0};
+    if (strcmp(path, "-") != 0)
+        info = pl_path_look(path);
+    struct upload upload = {
+        .deed = deed,
+        .name = pl_input_name(path),
+        .n_bytes = info.n_bytes ? info.n_bytes : -1, /* a pipe says nothing of its size */
+    };
+    enum pl_status status = pl_fd_open(path, &upload.fd, &upload.err);
+    if (status != PL_OK)
+        return pl_console_fail(deed->console, upload.name, &upload.err);
+    enum pl_exit code = send_file(&upload, path, &reply);
+    pl_fd_close(upload.fd);
+    if (code == PL_EXIT_OK)
+        code = pl_deed_take(deed, pl_buf_str(&reply));
+    return code == PL_EXIT_OK ? pl_deed_print_made(deed, "id") : code;
+}
+
+/* One line per file, in their order; what fails does not keep the rest from going. */
+static enum pl_exit run_add(struct pl_deed *deed)
+{
+    enum pl_exit worst = PL_EXIT_OK;
+    if (deed->n_words > 1 && pl_args_has(deed->args, PL_OPT_NAME))
+        return pl_deed_usage(deed, "--name is for one file; give it alone");
+    for (size_t i = 0; i < deed->n_words; i++) {
+        enum pl_exit code = add_one(deed, deed->words[i]);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}
+
+static enum pl_exit run_fetch(struct pl_deed *deed)
+{
+    pl_json_out_open(&deed->out, '{');
+    pl_json_out_key(&deed->out, "url");
+    pl_json_out_text(&deed->out, pl_str_of(deed->words[0]));
+    pl_api_out_option(&deed->out, deed->args, PL_OPT_NAME, "name");
+    pl_json_out_close(&deed->out, '}');
+    enum pl_exit code = pl_deed_ask(deed, "POST", "/api/blobs/fetch");
+    return code == PL_EXIT_OK ? pl_deed_print_made(deed, "id") : code;
+}
+
+/* --- back ------------------------------------------------------------------------------------ */
+
+struct download {
+    int fd;
+    struct pl_error err;
+};
+
+static bool on_piece(void *ctx, struct pl_str piece)
+{
+    struct download *download = ctx;
+    return pl_fd_write(download->fd, piece, &download->err) == PL_OK;
+}
+
+static enum pl_exit receive(struct pl_deed *deed, struct download *download, const char *name)
+{
+    PL_CLEANUP_BUF struct pl_buf reply;
+    pl_buf_init(&reply, 0);
+    struct pl_http_call call = {
+        .method = "GET",
+        .range = pl_deed_option(deed, PL_OPT_RANGE),
+        .timeout_ms = SILENCE_MS,
+        .on_piece = on_piece,
+        .ctx = download,
+    };
+    enum pl_exit code = pl_api_call(&deed->api, &call, pl_deed_path(deed, "/api/blobs/%"), &reply);
+    if (code == PL_EXIT_OK && download->err.status != PL_OK)
+        code = pl_console_fail(deed->console, name, &download->err);
+    return code;
+}
+
+/* Under its name only when it is whole. */
+static enum pl_exit receive_file(struct pl_deed *deed, const char *path)
+{
+    PL_CLEANUP_BUF struct pl_buf part;
+    pl_buf_init(&part, 0);
+    pl_buf_addf(&part, "%s-part", path);
+    pl_buf_addc(&part, '\0');
+    if (part.status != PL_OK)
+        return pl_deed_stop(deed, part.status);
+    struct download download = {.fd =
+                                    open(part.ptr, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+    if (download.fd < 0) {
+        (void)pl_fail(&download.err, PL_IO, "it cannot be written: %s", strerror(errno));
+        return pl_console_fail(deed->console, path, &download.err);
+    }
+    enum pl_exit code = receive(deed, &download, path);
+    if (close(download.fd) != 0 && code == PL_EXIT_OK)
+        (void)pl_fail(&download.err, PL_IO, "it cannot be written: %s", strerror(errno));
+    if (code == PL_EXIT_OK && download.err.status == PL_OK && rename(part.ptr, path) != 0)
+        (void)pl_fail(&download.err, PL_IO, "it cannot be put in its place: %s", strerror(errno));
+    if (code == PL_EXIT_OK && download.err.status != PL_OK)
+        code = pl_console_fail(deed->console, path, &download.err);
+    if (code != PL_EXIT_OK)
+        unlink(part.ptr);
+    return code;
+}
+
+/* "0-99", "100-" or "-50": bytes from, to, or the last ones. */
+static bool is_range(const char *text)
+{
+    size_t n = strspn(text, "0123456789");
+    size_t m = text[n] == '-' ? strspn(text + n + 1, "0123456789") : 0;
+    return text[n] == '-' && n + m > 0 && text[n + 1 + m] == '\0';
+}
+
+static enum pl_exit run_get(struct pl_deed *deed)
+{
+    const char *path = pl_deed_option(deed, PL_OPT_OUT),
+               *range = pl_deed_option(deed, PL_OPT_RANGE);
+    struct download download = {.fd = STDOUT_FILENO};
+    if (range && !is_range(range))
+        return pl_deed_usage(deed, "--range is 0-99, 100- or -50 (the last 50 bytes), not \"%s\"",
+                             range);
+    if (!path && deed->console->out_is_terminal)
+        return pl_deed_usage(deed,
+                             "bytes may do anything to a terminal; give -o FILE, or send them "
+                             "to a program");
+    return path ? receive_file(deed, path) : receive(deed, &download, "standard output");
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+static enum pl_exit run_show(struct pl_deed *deed)
+{
+    enum pl_exit code = pl_deed_ask(deed, "GET", pl_deed_path(deed, "/api/blobs/%/info"));
+    if (code != PL_EXIT_OK || deed->api.is_json)
+        return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
+    const struct pl_json_node *blob = deed->answer.root;
+    pl_console_put_safe(deed->console, pl_deed_text(deed, blob, "id"));
+    pl_console_puts(deed->console, "\n");
+    pl_show_member(deed->console, "name", pl_deed_text(deed, blob, "name"));
+    pl_show_member(deed->console, "type", pl_deed_text(deed, blob, "content_type"));
+    pl_show_member(deed->console, "bytes", pl_deed_number(deed, blob, "size"));
+    pl_show_member(deed->console, "sha256", pl_deed_text(deed, blob, "sha256"));
+    pl_show_member(deed->console, "made",
+                   pl_time_of(&deed->api.texts, pl_deed_text(deed, blob, "created_at")));
+    pl_show_member(deed->console, "url", pl_deed_text(deed, blob, "url"));
+    return PL_EXIT_OK;
+}
+
+static enum pl_exit run_list(struct pl_deed *deed)
+{
+    static const char *const names[] = {"ID", "TYPE", "BYTES", "MADE", "NAME"};
+    static const struct pl_deed_param params[] = {{PL_OPT_LIMIT, "limit"}, {0}};
+    struct pl_texts *texts = &deed->api.texts;
+    struct pl_columns columns;
+    enum pl_exit code = pl_deed_check_count(deed, PL_OPT_LIMIT, MAX_LIMIT);
+    if (code == PL_EXIT_OK)
+        code = pl_deed_ask(deed, "GET", pl_deed_query(deed, "/api/blobs", params));
+    if (code != PL_EXIT_OK || deed->api.is_json)
+        return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
+    if (!pl_deed_item(deed, NULL)) {
+        pl_console_say(deed->console, "there is no blob; \"parley blob add FILE\" makes one");
+        return PL_EXIT_OK;
+    }
+    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
+        struct pl_str name = pl_deed_text(deed, one, "name");
+        pl_columns_add(&columns, pl_deed_text(deed, one, "id"));
+        pl_columns_add(&columns, pl_deed_text(deed, one, "content_type"));
+        pl_columns_add(&columns, pl_deed_number(deed, one, "size"));
+        pl_columns_add(&columns, pl_time_of(texts, pl_deed_text(deed, one, "created_at")));
+        pl_columns_add(&columns, name.len ? pl_line_of(texts, name, NAME_WIDTH) : PL_STR("-"));
+    }
+    return pl_deed_print_table(deed, &columns, "--limit shows more.");
+}
+
+static enum pl_exit run_delete(struct pl_deed *deed)
+{
+    enum pl_exit code = pl_deed_ask(deed, "DELETE", pl_deed_path(deed, "/api/blobs/%"));
+    return code == PL_EXIT_OK ? pl_deed_done(deed, "deleted %s", deed->words[0]) : code;
+}
+
+const struct pl_verb pl_blob_verbs[] = {
+    {"add", "FILE...", 1, SIZE_MAX, "Keep files, and print the id of each", run_add},
+    {"get", "ID", 1, 1, "Write its bytes to standard output, or to -o FILE", run_get},
+    {"show", "ID", 1, 1, "Show its name, type, size and hash", run_show},
+    {"list", "", 0, 0, "List blobs, the newest first", run_list},
+    {"fetch", "URL", 1, 1, "Have the server fetch and keep what is behind a URL, and print its id",
+     run_fetch},
+    {"delete", "ID", 1, 1, "Delete it", run_delete},
+    {0},
+};

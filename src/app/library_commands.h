@@ -1,0 +1,12 @@
+/* The commands over what a server keeps besides sessions: prompts, memories, tasks, blobs. */
+#ifndef PL_APP_LIBRARY_COMMANDS_H
+#define PL_APP_LIBRARY_COMMANDS_H
+
+#include "app/commands.h"
+
+PL_COMMAND_TEXTS(prompt);
+PL_COMMAND_TEXTS(memory);
+PL_COMMAND_TEXTS(task);
+PL_COMMAND_TEXTS(blob);
+
+#endif

@@ -1,0 +1,138 @@
+/* Which prompt a word means. Names are looked for by searching, which is quick in a large library;
+ * what a search cannot find (a name of punctuation only) by going through all of it. */
+#include "app/prompt_int.h"
+
+struct search {
+    struct pl_deed *deed;
+    struct pl_str word;
+    const char *exact;   /* id of the prompt whose folder and name it is */
+    const char *by_name; /* id of one whose name it is */
+    size_t n_by_name;
+    struct pl_buf places; /* owned; of those, for the message */
+};
+
+/* "folder/name", or the name in the root. */
+static bool is_place(struct pl_str folder, struct pl_str name, struct pl_str word)
+{
+    if (!folder.len)
+        return pl_str_eq(name, word);
+    return word.len == folder.len + 1 + name.len && pl_str_starts(word, folder) &&
+           word.ptr[folder.len] == '/' &&
+           pl_str_eq(pl_str_slice(word, folder.len + 1, word.len), name);
+}
+
+static void look_at(struct search *search, const struct pl_json_node *prompt)
+{
+    struct pl_str name = pl_deed_text(search->deed, prompt, "name");
+    struct pl_str folder = pl_deed_text(search->deed, prompt, "folder");
+    const char *id = pl_deed_keep(search->deed, pl_deed_text(search->deed, prompt, "id"));
+    if (is_place(folder, name, search->word))
+        search->exact = id;
+    if (!pl_str_eq(name, search->word))
+        return;
+    search->by_name = id;
+    search->n_by_name++;
+    pl_buf_adds(&search->places, search->places.len ? ", \"" : "\"");
+    pl_buf_add(&search->places, folder);
+    pl_buf_adds(&search->places, folder.len ? "/" : "");
+    pl_buf_add(&search->places, name);
+    pl_buf_adds(&search->places, "\"");
+}
+
+static enum pl_exit look_by_search(struct search *search)
+{
+    const char *slash = strrchr(search->word.ptr, '/');
+    const char *name = slash && slash[1] ? slash + 1 : search->word.ptr;
+    enum pl_exit code =
+        pl_deed_ask(search->deed, "GET",
+                    pl_api_path(&search->deed->api, "/api/prompts?limit=100&q=%", name, NULL));
+    if (code != PL_EXIT_OK)
+        return code;
+    for (const struct pl_json_node *one = NULL; (one = pl_deed_item(search->deed, one));)
+        look_at(search, one);
+    return PL_EXIT_OK;
+}
+
+static enum pl_exit look_at_all(struct search *search)
+{
+    static const char all[] = "/api/prompts?limit=100";
+    for (const char *path = all; path && !search->exact;
+         path = pl_deed_next_page(search->deed, all)) {
+        enum pl_exit code = pl_deed_ask(search->deed, "GET", path);
+        if (code != PL_EXIT_OK)
+            return code;
+        for (const struct pl_json_node *one = NULL; (one = pl_deed_item(search->deed, one));)
+            look_at(search, one);
+    }
+    return PL_EXIT_OK;
+}
+
+/* The one that is meant, or why none is. */
+static enum pl_exit decide(struct search *search, const char **ret_id)
+{
+    struct pl_deed *deed = search->deed;
+    struct pl_error err = {0};
+    const char *id = search->exact            ? search->exact
+                     : search->n_by_name == 1 ? search->by_name
+                                              : NULL;
+    if (deed->api.texts.is_cut || search->places.status != PL_OK)
+        return pl_deed_stop(deed, PL_NOMEM);
+    if (!id && search->n_by_name)
+        (void)pl_fail(&err, PL_INVALID,
+                      "several prompts have this name: %.*s; give folder and name, or the id",
+                      PL_STR_ARG(pl_buf_str(&search->places)));
+    else if (!id)
+        (void)pl_fail(&err, PL_INVALID,
+                      "there is no prompt \"%.*s\"; \"parley prompt list\" shows those there are",
+                      PL_STR_ARG(search->word));
+    if (!id)
+        return pl_deed_fail(deed, PL_INVALID, &err);
+    *ret_id = id;
+    return PL_EXIT_OK;
+}
+
+enum pl_exit pl_named_prompt_find(struct pl_deed *deed, const char *word, const char **ret_id)
+{
+    struct search search = {.deed = deed, .word = pl_str_of(word)};
+    if (pl_str_starts(search.word, PL_STR("prompt_"))) {
+        *ret_id = word;
+        return PL_EXIT_OK;
+    }
+    if (!search.word.len)
+        return pl_deed_usage(deed, "which prompt? Give its id, its name or \"folder/name\"");
+    pl_buf_init(&search.places, 0);
+    enum pl_exit code = look_by_search(&search);
+    if (code == PL_EXIT_OK && !search.exact && !search.n_by_name)
+        code = look_at_all(&search);
+    if (code == PL_EXIT_OK)
+        code = decide(&search, ret_id);
+    pl_buf_deinit(&search.places);
+    return code;
+}
+
+enum pl_exit pl_named_version_number(struct pl_deed *deed, const char *id, const char *version,
+                                     int64_t *ret_number)
+{
+    uint64_t number;
+    if (pl_option_read_count(version, INT64_MAX, &number)) {
+        *ret_number = (int64_t)number;
+        return PL_EXIT_OK;
+    }
+    enum pl_exit code = pl_deed_ask(
+        deed, "GET", pl_api_path(&deed->api, "/api/prompts/%/versions/%", id, version, NULL));
+    if (code == PL_EXIT_OK)
+        *ret_number = pl_api_int(&deed->answer, deed->answer.root, "version", 0);
+    return code;
+}
+
+void pl_deed_out_version(struct pl_deed *deed, const char *version)
+{
+    uint64_t number;
+    if (!version)
+        return;
+    pl_json_out_key(&deed->out, "version");
+    if (pl_option_read_count(version, INT64_MAX, &number))
+        pl_json_out_int(&deed->out, (int64_t)number);
+    else
+        pl_json_out_text(&deed->out, pl_str_of(version));
+}

@@ -1,0 +1,323 @@
+#include "app/verbs.h"
+
+#include "app/input.h"
+#include "app/suggest.h"
+#include "app/variable.h"
+#include "base/utf8.h"
+#include "io/file.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { MAX_TEXT = 4 << 20 };
+
+/* --- finding the verb ------------------------------------------------------------------------ */
+
+static enum pl_exit fail_unknown(struct pl_console *console, const struct pl_command *command,
+                                 const char *word)
+{
+    struct pl_suggest suggest = pl_suggest(pl_str_of(word));
+    PL_CLEANUP_BUF struct pl_buf names;
+    pl_buf_init(&names, 0);
+    for (const struct pl_verb *verb = command->verbs; verb->name; verb++) {
+        const char *before = verb == command->verbs ? "" : verb[1].name ? ", " : " or ";
+        pl_buf_addf(&names, "%s%s", before, verb->name);
+        pl_suggest_offer(&suggest, verb->name);
+    }
+    const char *best = suggest.best;
+    return pl_usage_fail(console, command->name,
+                         "\"%s\" is not what \"parley %s\" does: %.*s%s%s%s", word, command->name,
+                         PL_STR_ARG(pl_buf_str(&names)), best ? "; did you mean \"" : "",
+                         best ? best : "", best ? "\"?" : "");
+}
+
+static const struct pl_verb *find(const struct pl_command *command, const char *name)
+{
+    for (const struct pl_verb *verb = command->verbs; verb->name; verb++)
+        if (strcmp(verb->name, name) == 0)
+            return verb;
+    return NULL;
+}
+
+static enum pl_exit run(struct pl_deed *deed, enum pl_exit (*fn)(struct pl_deed *deed),
+                        bool is_offline)
+{
+    pl_buf_init(&deed->body, 0);
+    deed->out = pl_json_out(&deed->body);
+    enum pl_exit code =
+        is_offline ? PL_EXIT_OK
+                   : pl_api_open(&deed->api, deed->console, deed->args, deed->api.command);
+    if (is_offline)
+        pl_arena_init(&deed->api.texts.arena, 0);
+    if (code == PL_EXIT_OK)
+        code = fn(deed);
+    if (code <= PL_EXIT_NO && deed->api.texts.is_cut)
+        code = pl_deed_stop(deed, PL_NOMEM);
+    pl_api_close(&deed->api);
+    pl_buf_deinit(&deed->body);
+    return code;
+}
+
+enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *command,
+                         const struct pl_args *args)
+{
+    const struct pl_verb *verb = find(command, args->operands.ptr[0]);
+    size_t n_words = args->operands.len - 1;
+    if (!verb)
+        return fail_unknown(console, command, args->operands.ptr[0]);
+    if (n_words < verb->min_words || n_words > verb->max_words)
+        return pl_usage_fail(console, command->name, "it is: parley %s %s %s", command->name,
+                             verb->name, verb->words);
+    struct pl_deed deed = {
+        .console = console,
+        .args = args,
+        .words = args->operands.ptr + 1,
+        .n_words = n_words,
+        .api = {.console = console, .command = command->name},
+    };
+    return run(&deed, verb->run, verb->is_offline);
+}
+
+enum pl_exit pl_deed_run(struct pl_console *console, const char *command,
+                         const struct pl_args *args, enum pl_exit (*fn)(struct pl_deed *deed))
+{
+    struct pl_deed deed = {
+        .console = console,
+        .args = args,
+        .words = args->operands.ptr,
+        .n_words = args->operands.len,
+        .api = {.console = console, .command = command},
+    };
+    return run(&deed, fn, false);
+}
+
+/* --- the command line ------------------------------------------------------------------------ */
+
+const char *pl_deed_option(const struct pl_deed *deed, enum pl_option_id id)
+{
+    return pl_args_value(deed->args, id);
+}
+
+enum pl_exit pl_deed_usage(struct pl_deed *deed, const char *format, ...)
+{
+    char message[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return pl_usage_fail(deed->console, deed->api.command, "%s", message);
+}
+
+enum pl_exit pl_deed_check_count(struct pl_deed *deed, enum pl_option_id id, uint64_t most)
+{
+    const struct pl_option_use *use = pl_args_find(deed->args, id);
+    uint64_t n = 0;
+    if (!use || pl_option_read_count(use->values[0], most, &n))
+        return PL_EXIT_OK;
+    return pl_deed_usage(deed, "--%s is a whole number from 1 to %" PRIu64 ", not \"%s\"",
+                         use->option->name, most, use->values[0]);
+}
+
+enum pl_exit pl_deed_read_text(struct pl_deed *deed, const char *word, bool is_line,
+                               struct pl_str *ret_text)
+{
+    PL_CLEANUP_FILE struct pl_file file = {0};
+    struct pl_error err = {0};
+    struct pl_str text = pl_str_of(word);
+    if (strcmp(word, "-") == 0) {
+        if (pl_file_read(word, MAX_TEXT, NULL, &file, &err) != PL_OK)
+            return pl_console_fail(deed->console, pl_input_name(word), &err);
+        text = file.bytes;
+        while (is_line && text.len && text.ptr[text.len - 1] == '\n')
+            text.len--;
+        if (!pl_utf8_is_valid(text)) {
+            (void)pl_fail(&err, PL_UNREADABLE, "this is not UTF-8, so it is no text");
+            return pl_console_fail(deed->console, pl_input_name(word), &err);
+        }
+    }
+    text = text.len ? pl_arena_dup(&deed->api.texts.arena, text) : PL_STR("");
+    if (!text.ptr)
+        return pl_deed_stop(deed, PL_NOMEM);
+    *ret_text = text;
+    return PL_EXIT_OK;
+}
+
+enum pl_exit pl_deed_out_variables(struct pl_deed *deed)
+{
+    enum pl_exit code = PL_EXIT_OK;
+    pl_json_out_open(&deed->out, '{');
+    for (size_t i = 0; i < deed->args->uses.len && code == PL_EXIT_OK; i++) {
+        const struct pl_option_use *use = &deed->args->uses.ptr[i];
+        struct pl_render_var var;
+        if (use->option->id != PL_OPT_VAR)
+            continue;
+        code = pl_variable_read(deed->console, deed->api.command, use->values[0], &var);
+        if (code != PL_EXIT_OK)
+            return code;
+        pl_json_out_key_str(&deed->out, var.name);
+        pl_json_out_text(&deed->out, var.value);
+    }
+    pl_json_out_close(&deed->out, '}');
+    return code;
+}
+
+/* --- asking ---------------------------------------------------------------------------------- */
+
+enum pl_exit pl_deed_fail(struct pl_deed *deed, enum pl_status status, struct pl_error *err)
+{
+    return pl_api_fail(&deed->api, status, err);
+}
+
+enum pl_exit pl_deed_stop(struct pl_deed *deed, enum pl_status status)
+{
+    return pl_deed_fail(deed, status, &(struct pl_error){0});
+}
+
+enum pl_exit pl_deed_ask(struct pl_deed *deed, const char *method, const char *path)
+{
+    if (deed->body.status != PL_OK)
+        return pl_deed_stop(deed, deed->body.status);
+    enum pl_exit code =
+        pl_api_ask(&deed->api, method, path, pl_buf_str(&deed->body), &deed->answer);
+    pl_buf_deinit(&deed->body); /* its pointer says whether there is one */
+    pl_buf_init(&deed->body, 0);
+    deed->out = pl_json_out(&deed->body);
+    return code;
+}
+
+enum pl_exit pl_deed_take(struct pl_deed *deed, struct pl_str reply)
+{
+    struct pl_error err = {0};
+    struct pl_str kept = pl_arena_dup(&deed->api.texts.arena, reply);
+    enum pl_status status =
+        !kept.ptr && reply.len
+            ? PL_NOMEM
+            : pl_json_parse(&deed->api.texts.arena, kept, &pl_json_own, &deed->answer, &err);
+    if (status == PL_SYNTAX)
+        status = pl_fail(&err, PL_IO, "the answer is not what a Parley server says");
+    return status == PL_OK ? PL_EXIT_OK : pl_deed_fail(deed, status, &err);
+}
+
+const char *pl_deed_path(struct pl_deed *deed, const char *shape)
+{
+    return pl_api_path(&deed->api, shape, deed->words[0], NULL);
+}
+
+const char *pl_deed_query(struct pl_deed *deed, const char *path,
+                          const struct pl_deed_param *params)
+{
+    PL_CLEANUP_BUF struct pl_buf query;
+    pl_buf_init(&query, 0);
+    pl_buf_adds(&query, path);
+    char before = strchr(path, '?') ? '&' : '?';
+    for (; params->name; params++) {
+        const struct pl_option_use *use = pl_args_find(deed->args, params->id);
+        if (!use)
+            continue;
+        pl_buf_addf(&query, "%c%s=", before, params->name);
+        pl_api_escape(&query, pl_str_of(use->values[0] ? use->values[0] : "true"));
+        before = '&';
+    }
+    return query.status == PL_OK ? pl_deed_keep(deed, pl_buf_str(&query)) : NULL;
+}
+
+const char *pl_deed_next_page(struct pl_deed *deed, const char *path)
+{
+    struct pl_str cursor = pl_deed_text(deed, deed->answer.root, "next_cursor");
+    PL_CLEANUP_BUF struct pl_buf next;
+    pl_buf_init(&next, 0);
+    if (!cursor.len)
+        return NULL;
+    pl_buf_addf(&next, "%s%ccursor=", path, strchr(path, '?') ? '&' : '?');
+    pl_api_escape(&next, cursor);
+    if (next.status != PL_OK)
+        deed->api.texts.is_cut = true;
+    return next.status == PL_OK ? pl_deed_keep(deed, pl_buf_str(&next)) : NULL;
+}
+
+/* --- the answer ------------------------------------------------------------------------------ */
+
+struct pl_str pl_deed_text(struct pl_deed *deed, const struct pl_json_node *object,
+                           const char *name)
+{
+    return pl_api_text(&deed->api.texts, &deed->answer, object, name);
+}
+
+struct pl_str pl_deed_number(struct pl_deed *deed, const struct pl_json_node *object,
+                             const char *name)
+{
+    const struct pl_json_node *value = pl_api_member(&deed->answer, object, name, PL_JSON_NUMBER);
+    return value ? pl_json_span(&deed->answer, value) : PL_STR("-");
+}
+
+const char *pl_deed_keep(struct pl_deed *deed, struct pl_str text)
+{
+    char *copy = pl_arena_alloc(&deed->api.texts.arena, text.len + 1, 1);
+    if (!copy) {
+        deed->api.texts.is_cut = true;
+        return NULL;
+    }
+    memcpy(copy, text.ptr ? text.ptr : "", text.len);
+    copy[text.len] = '\0';
+    return copy;
+}
+
+const struct pl_json_node *pl_deed_item(const struct pl_deed *deed, const struct pl_json_node *last)
+{
+    const struct pl_json_node *items =
+        pl_api_member(&deed->answer, deed->answer.root, "items", PL_JSON_ARRAY);
+    if (!items)
+        return NULL;
+    const struct pl_json_node *next = last ? pl_json_next(last) : pl_json_first(items);
+    return next < pl_json_end(items) ? next : NULL;
+}
+
+enum pl_exit pl_deed_print(struct pl_deed *deed)
+{
+    if (deed->answer.root)
+        pl_json_write_min(pl_console_out(deed->console), &deed->answer, deed->answer.root);
+    else
+        pl_console_puts(deed->console, "{}");
+    pl_console_puts(deed->console, "\n");
+    return PL_EXIT_OK;
+}
+
+enum pl_exit pl_deed_print_made(struct pl_deed *deed, const char *name)
+{
+    if (deed->api.is_json)
+        return pl_deed_print(deed);
+    struct pl_str text = pl_deed_text(deed, deed->answer.root, name);
+    pl_console_put_safe(deed->console,
+                        text.len ? text : pl_deed_number(deed, deed->answer.root, name));
+    pl_console_puts(deed->console, "\n");
+    return PL_EXIT_OK;
+}
+
+enum pl_exit pl_deed_done(struct pl_deed *deed, const char *format, ...)
+{
+    char message[512];
+    if (deed->api.is_json)
+        return pl_deed_print(deed);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    pl_console_say(deed->console, "%s", message);
+    return PL_EXIT_OK;
+}
+
+enum pl_exit pl_deed_print_table(struct pl_deed *deed, struct pl_columns *columns, const char *how)
+{
+    const struct pl_json_node *items =
+        pl_api_member(&deed->answer, deed->answer.root, "items", PL_JSON_ARRAY);
+    int64_t total = pl_api_int(&deed->answer, deed->answer.root, "total", 0);
+    enum pl_status status = pl_columns_print(columns, deed->console);
+    pl_columns_deinit(columns);
+    if (status != PL_OK)
+        return pl_deed_stop(deed, status);
+    if (how && items && total > pl_json_count(items))
+        pl_console_hint(deed->console, "%u of %lld; %s", pl_json_count(items), (long long)total,
+                        how);
+    return PL_EXIT_OK;
+}

@@ -1,0 +1,48 @@
+/* What changed between two versions of a prompt, block by block.
+ *
+ * A block is the text of a text prompt ("text"), the system prompt ("system") or a message, known
+ * by its id; messages without an id are matched by what they say and by their place. A block is
+ * added, removed, changed, moved, or moved and changed; the words of a changed one are compared by
+ * Myers' algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986). Words of scripts
+ * without spaces are single characters. Everything else of a structured chat (config, variables,
+ * tools …) is compared member by member. */
+#ifndef PL_CONV_DIFF_H
+#define PL_CONV_DIFF_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+struct pl_prompt_text {
+    bool is_structured;
+    struct pl_str content; /* the text, or the JSON of a structured chat */
+};
+
+/* Appends
+ *     {"is_same": bool,
+ *      "blocks": [{"id", "role",
+ *                  "change": "same|added|removed|changed|moved|moved_changed",
+ *                  "from_index": int|null, "to_index": int|null,
+ *                  "words"?: [{"op": "same|added|removed", "text"}]}],
+ *      "members": [{"pointer", "change": "added|removed|changed", "from"?, "to"?}]}
+ *
+ * Blocks are in the order of the new prompt; one that is gone stands before the next that kept its
+ * place. An index is the place among the blocks of its version. The id of a message without one is
+ * its pointer. Words are told where the texts differ: "same" and "removed" are the old text, "same"
+ * and "added" the new one; those of a pair over PL_DIFF_MAX_STEPS words apart (or very long and
+ * full of repetition) are told as one removed and one added. Members of a message besides its words
+ * are among the members.
+ *
+ * PL_SYNTAX, PL_LIMIT or PL_INVALID: one of them is no structured chat (err says which); PL_NOMEM.
+ * Then nothing is appended. */
+#define PL_DIFF_MAX_STEPS 20000
+enum pl_status pl_prompt_diff(struct pl_arena *arena, const struct pl_prompt_text *from,
+                              const struct pl_prompt_text *to, struct pl_buf *out,
+                              struct pl_error *err);
+
+/* Appends a JSON array of the prompt's variables, declared ones first, then those found only in the
+ * text, in order of appearance: {"name", "declared": bool, "found": bool, "required": bool, "type",
+ * "default", "options"} (type, default and options null where nothing says). */
+enum pl_status pl_prompt_variables(struct pl_arena *arena, const struct pl_prompt_text *prompt,
+                                   struct pl_buf *out, struct pl_error *err);
+
+#endif

@@ -1,0 +1,51 @@
+/* What is remembered across sessions, for one model call: which of the memories that were found go
+ * along, how they are written for the model, and how a turn refers to them (seed 003, MemoryRef).
+ *
+ * Finding them is the store's work; here is only what follows from the list: best first, at most
+ * PL_MEMORY_MAX_CHOSEN, together at most PL_MEMORY_MAX_TOKENS, nothing that only happens to share a
+ * common word. */
+#ifndef PL_SESSION_MEMORY_H
+#define PL_SESSION_MEMORY_H
+
+#include "base/arena.h"
+#include "session/rows.h"
+#include "tokens/tokens.h"
+
+#define PL_MEMORY_MAX_CHOSEN 20
+#define PL_MEMORY_MAX_TOKENS 1000 /* of the whole text, heading included */
+#define PL_MEMORY_PREVIEW    80   /* characters of a content_preview */
+
+/* One that was found. */
+struct pl_memory_found {
+    int64_t id;
+    struct pl_str content;
+    struct pl_str skill_name; /* {NULL, 0}: none */
+    int64_t created_ms;
+    double score; /* higher is better */
+};
+
+struct pl_memory_choice {
+    size_t at[PL_MEMORY_MAX_CHOSEN]; /* places in the list that was given, best first */
+    size_t n;
+    size_t n_tokens; /* of the text */
+};
+
+/* `found` is sorted, best first. PL_NOMEM is the only failure. */
+enum pl_status pl_memory_choose(const struct pl_tokens *tokens, const struct pl_memory_found *found,
+                                size_t n_found, struct pl_memory_choice *ret_choice);
+/* What the model reads: a heading, and a line for each with its date. */
+void pl_memory_write_text(const struct pl_memory_found *found,
+                          const struct pl_memory_choice *choice, struct pl_buf *to);
+/* JSON: [{"id":…,"content_preview":…,"skill_name":…}]. */
+void pl_memory_write_refs(const struct pl_memory_found *found,
+                          const struct pl_memory_choice *choice, struct pl_buf *to);
+
+/* The words a turn asks with: its texts, one below the other. {NULL, 0} when it is not the user's.
+ * Memory of the arena. */
+enum pl_status pl_memory_question(struct pl_arena *arena, const struct pl_turn_row *turn,
+                                  struct pl_str *ret_words, struct pl_error *err);
+/* Of the terms of a question (base/terms.h) those that say what it is about: without the words of
+ * greeting and asking that no index leaves out. */
+void pl_memory_telling_terms(struct pl_str terms, struct pl_buf *to);
+
+#endif

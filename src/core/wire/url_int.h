@@ -1,0 +1,135 @@
+/* What the files behind url.h share: the parser as it goes through its input. */
+#ifndef PL_WIRE_URL_INT_H
+#define PL_WIRE_URL_INT_H
+
+#include "wire/url.h"
+
+/* The states of the standard's basic URL parser (4.4) by their names there. Those of host and port
+ * are part of AUTHORITY. */
+enum pl_url_state {
+    PL_URL_SCHEME_START,
+    PL_URL_NO_SCHEME,
+    PL_URL_SPECIAL_RELATIVE_OR_AUTHORITY,
+    PL_URL_PATH_OR_AUTHORITY,
+    PL_URL_RELATIVE,
+    PL_URL_RELATIVE_SLASH,
+    PL_URL_SPECIAL_AUTHORITY_SLASHES,
+    PL_URL_SPECIAL_AUTHORITY_IGNORE_SLASHES,
+    PL_URL_AUTHORITY,
+    PL_URL_FILE,
+    PL_URL_FILE_SLASH,
+    PL_URL_FILE_HOST,
+    PL_URL_PATH_START,
+    PL_URL_PATH,
+    PL_URL_OPAQUE_PATH,
+    PL_URL_QUERY,
+    PL_URL_FRAGMENT,
+    PL_URL_DONE, /* or failed: see status */
+};
+
+struct pl_url_parser {
+    struct pl_arena *arena;    /* borrowed */
+    struct pl_str in;          /* without white space at the ends, tabs and line breaks */
+    size_t at;                 /* the next byte of it */
+    const struct pl_url *base; /* borrowed; NULL: none */
+    struct pl_url url;         /* what is known; its path is in `path` until the end */
+    struct pl_buf path;        /* owned; "/a/b", each segment with its slash */
+    struct pl_buf out;         /* owned; one part at a time */
+    bool is_special;           /* the scheme is one of those with a host of the internet, or file */
+    enum pl_status status;
+    struct pl_error *err; /* borrowed; may be NULL */
+};
+
+/* The next byte, -1 at the end. */
+static inline int pl_url_peek(const struct pl_url_parser *p)
+{
+    return p->at < p->in.len ? (unsigned char)p->in.ptr[p->at] : -1;
+}
+
+/* A slash, or a backslash where the scheme takes that for one. */
+static inline bool pl_url_is_slash(const struct pl_url_parser *p, int c)
+{
+    return c == '/' || (c == '\\' && p->is_special);
+}
+
+static inline struct pl_str pl_url_rest(const struct pl_url_parser *p)
+{
+    return pl_str_slice(p->in, p->at, p->in.len);
+}
+
+static inline bool pl_url_is_alpha(int c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool pl_url_is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline char pl_url_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Of a hexadecimal digit; 16 for anything else. */
+static inline int pl_url_digit(char c)
+{
+    if (pl_url_is_digit((unsigned char)c))
+        return c - '0';
+    c = pl_url_lower(c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+}
+
+/* Where c stands the last time; SIZE_MAX: nowhere. */
+static inline size_t pl_url_last(struct pl_str text, char c)
+{
+    for (size_t i = text.len; i-- > 0;)
+        if (text.ptr[i] == c)
+            return i;
+    return SIZE_MAX;
+}
+
+/* PL_SYNTAX with this sentence, or PL_NOMEM; the state to go on with. */
+enum pl_url_state pl_url_refuse(struct pl_url_parser *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+enum pl_url_state pl_url_no_memory(struct pl_url_parser *p);
+
+/* --- url_path.c ------------------------------------------------------------------------------ */
+
+/* Percent-encode sets (1.3), each the one before and more. */
+enum pl_url_set {
+    PL_URL_SET_C0,
+    PL_URL_SET_FRAGMENT,
+    PL_URL_SET_QUERY,
+    PL_URL_SET_SPECIAL_QUERY,
+    PL_URL_SET_PATH,
+    PL_URL_SET_USERINFO,
+};
+void pl_url_encode(struct pl_buf *to, struct pl_str text, enum pl_url_set set);
+
+/* What is in `out`, as memory of the arena; empties it. Never NULL unless the status says so. */
+struct pl_str pl_url_take(struct pl_url_parser *p);
+
+bool pl_url_is_drive(struct pl_str text);          /* "C:" or "C|" */
+bool pl_url_starts_with_drive(struct pl_str text); /* … and then nothing, a slash, '?' or '#' */
+void pl_url_shorten(struct pl_url_parser *p);
+
+enum pl_url_state pl_url_path_start(struct pl_url_parser *p);
+enum pl_url_state pl_url_path(struct pl_url_parser *p);
+enum pl_url_state pl_url_opaque_path(struct pl_url_parser *p);
+enum pl_url_state pl_url_query(struct pl_url_parser *p);
+enum pl_url_state pl_url_fragment(struct pl_url_parser *p);
+
+/* --- url_host.c ------------------------------------------------------------------------------ */
+
+/* Sets host_kind, host and address (3.5); false after refusing. */
+bool pl_url_host(struct pl_url_parser *p, struct pl_str text);
+
+/* --- url_idna.c ------------------------------------------------------------------------------ */
+
+/* Appends the ASCII form of a domain that is UTF-8 without NUL (3.3, not strict). PL_SYNTAX: there
+ * is none. */
+enum pl_status pl_url_domain_to_ascii(struct pl_str domain, struct pl_buf *to);
+
+#endif

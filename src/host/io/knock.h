@@ -1,0 +1,10 @@
+/* Whether somebody listens at an address: a connection that is made and closed, nothing said. */
+#ifndef PL_IO_KNOCK_H
+#define PL_IO_KNOCK_H
+
+#include "wire/address.h"
+
+/* Blocking, for at most timeout_ms: on a worker. */
+bool pl_knock(const struct pl_address *address, uint16_t port, int timeout_ms);
+
+#endif

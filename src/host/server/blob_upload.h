@@ -1,0 +1,11 @@
+/* POST /api/blobs: a body that is stored while it comes. */
+#ifndef PL_SERVER_BLOB_UPLOAD_H
+#define PL_SERVER_BLOB_UPLOAD_H
+
+#include "server/route.h"
+
+extern const struct pl_upload pl_blob_upload;
+/* The handler of the route: the body is whole. */
+void pl_blob_create(struct pl_exchange *x);
+
+#endif

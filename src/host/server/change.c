@@ -1,0 +1,106 @@
+#include "server/change.h"
+
+#include "server/exchange_int.h"
+
+/* How often a change is planned anew: more writers than that at one moment are told to come back.
+ */
+enum { MAX_TRIES = 100 };
+
+struct change {
+    struct pl_exchange *x; /* the change is of its arena */
+    pl_change_plan_fn *plan;
+    pl_change_tell_fn *tell;
+    void *ctx;
+    struct pl_batch *batch; /* owned until it is submitted */
+    int n_tries;
+};
+
+static void planned(struct pl_exchange *x);
+
+static void plan_on_worker(struct pl_exchange *x)
+{
+    struct change *change = x->state;
+    struct pl_claim *claim = &pl_exchange_own(x)->claim;
+    if (change->n_tries++) {
+        /* The quicker one may have been this very request, by another way in. */
+        claim->is_added = false;
+        if (claim->is_listed)
+            pl_claim_look(x);
+        if (x->is_answered || x->is_problem)
+            return;
+        pl_buf_clear(&x->reply);
+        pl_buf_clear(&x->headers);
+    }
+    change->batch = pl_batch_create();
+    if (change->batch)
+        change->plan(x, change->batch, change->ctx);
+    else
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+}
+
+static void tell_on_worker(struct pl_exchange *x)
+{
+    struct change *change = x->state;
+    change->tell(x, change->ctx);
+}
+
+/* A limit is the disk's, unless the plan finds that it is one of ours. */
+static bool may_plan_again(const struct change *change, enum pl_status status)
+{
+    return (status == PL_CONFLICT && change->n_tries < MAX_TRIES) ||
+           (status == PL_LIMIT && change->n_tries == 1);
+}
+
+static void committed(void *ctx, enum pl_status status, const struct pl_error *err)
+{
+    struct change *change = ctx;
+    struct pl_exchange *x = change->x;
+    struct pl_claim *claim = &pl_exchange_own(x)->claim;
+    if (may_plan_again(change, status)) {
+        pl_exchange_work(x, plan_on_worker, planned);
+        return;
+    }
+    if (status == PL_OK) {
+        claim->is_committed = claim->is_added;
+        if (change->tell) {
+            pl_exchange_work(x, tell_on_worker, NULL);
+            return;
+        }
+    } else if (status == PL_CONFLICT) {
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
+                            "Too many others change this at this moment; try again.");
+    } else if (status == PL_LIMIT) {
+        pl_exchange_problem(x, PL_PROBLEM_STORAGE_FULL, NULL, "%s", err->message);
+    } else {
+        pl_exchange_fail(x, status, err);
+    }
+    pl_exchange_finish(x);
+}
+
+static void planned(struct pl_exchange *x)
+{
+    struct change *change = x->state;
+    struct pl_batch *batch = change->batch;
+    change->batch = NULL;
+    if (x->is_problem || x->is_answered) {
+        pl_batch_destroy(batch);
+        pl_exchange_finish(x);
+        return;
+    }
+    pl_claim_add(pl_exchange_own(x), batch);
+    pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed, change);
+}
+
+void pl_exchange_change(struct pl_exchange *x, pl_change_plan_fn *plan, pl_change_tell_fn *tell,
+                        void *ctx)
+{
+    struct change *change = pl_arena_zalloc(&x->arena, 1, sizeof *change);
+    if (!change) {
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+        pl_exchange_finish(x);
+        return;
+    }
+    *change = (struct change){.x = x, .plan = plan, .tell = tell, .ctx = ctx};
+    x->state = change;
+    pl_exchange_work(x, plan_on_worker, planned);
+}

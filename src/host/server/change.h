@@ -1,0 +1,22 @@
+/* A change of what is stored that depends on what is there: looked at and planned on a worker,
+ * committed, told. Where somebody else was quicker it is planned anew, so that the answer speaks of
+ * what is there now; a plan that cannot be any more says so with a problem.
+ *
+ *     plan (worker) -> commit -> tell (worker) -> finish
+ *       ^                |
+ *       +--- conflict ---+ */
+#ifndef PL_SERVER_CHANGE_H
+#define PL_SERVER_CHANGE_H
+
+#include "server/exchange.h"
+
+/* Fills the batch, or makes a problem. `ctx` is the handler's; it lives as long as the exchange. */
+typedef void pl_change_plan_fn(struct pl_exchange *x, struct pl_batch *batch, void *ctx);
+/* Makes the answer of what is durable; NULL: the plan has made it. */
+typedef void pl_change_tell_fn(struct pl_exchange *x, void *ctx);
+
+/* On the shard; finishes the exchange. */
+void pl_exchange_change(struct pl_exchange *x, pl_change_plan_fn *plan, pl_change_tell_fn *tell,
+                        void *ctx);
+
+#endif

@@ -1,0 +1,88 @@
+#include "server/memory_change.h"
+
+#include "io/clock.h"
+#include "server/memory_json.h"
+#include "server/memory_query.h"
+
+#include <stdio.h>
+
+bool pl_memory_get(struct pl_exchange *x, int64_t id, const char *pointer,
+                   struct pl_memory_row *ret_memory)
+{
+    struct pl_error err = {0};
+    char detail[80];
+    enum pl_status status = id > 0 ? pl_store_memory_get(x->shard->server->store, &x->arena,
+                                                         x->caller.user_id, id, ret_memory, &err)
+                                   : PL_NOT_FOUND;
+    if (status == PL_OK)
+        return true;
+    snprintf(detail, sizeof detail, "You have no memory %lld.", (long long)id);
+    if (status != PL_NOT_FOUND)
+        pl_exchange_fail(x, status, &err);
+    else if (pointer)
+        pl_memory_refuse(x, PL_PROBLEM_NOT_FOUND, pointer, detail);
+    else
+        pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL, "%s", detail);
+    return false;
+}
+
+bool pl_memory_has_room(struct pl_exchange *x, int64_t n)
+{
+    struct pl_error err = {0};
+    int64_t n_there = 0;
+    enum pl_status status =
+        pl_store_memory_count(x->shard->server->store, x->caller.user_id, &n_there, &err);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+    else if (n_there + n > PL_MEMORY_MAX_PER_USER)
+        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
+                            "You have %lld memories, and a user has at most %d; delete some first.",
+                            (long long)n_there, PL_MEMORY_MAX_PER_USER);
+    return status == PL_OK && n_there + n <= PL_MEMORY_MAX_PER_USER;
+}
+
+bool pl_memory_plan_new(struct pl_exchange *x, const struct pl_json_node *object,
+                        const char *pointer, struct pl_str uid, struct pl_batch *batch)
+{
+    struct pl_error err = {0};
+    struct pl_memory_row row = {
+        .uid = uid,
+        .user_id = x->caller.user_id,
+        .type = PL_STR("feedback"),
+        .created_ms = pl_clock_unix_ms(),
+    };
+    enum pl_status status = pl_memory_read(&x->arena, &x->body, object, pointer, &row, &err);
+    if (status == PL_OK)
+        status = pl_memory_set_terms(&x->arena, &row);
+    if (status == PL_OK)
+        pl_batch_create_memory(batch, &row);
+    else
+        pl_exchange_fail(x, status, &err);
+    return status == PL_OK;
+}
+
+bool pl_memory_find_new(struct pl_exchange *x, struct pl_str uid, struct pl_memory_row *ret_memory)
+{
+    struct pl_error err = {0};
+    enum pl_status status = pl_store_memory_find(x->shard->server->store, &x->arena,
+                                                 x->caller.user_id, uid, ret_memory, &err);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+    return status == PL_OK;
+}
+
+bool pl_memory_plan_update(struct pl_exchange *x, const struct pl_json_node *object,
+                           const char *pointer, struct pl_memory_row row, struct pl_batch *batch)
+{
+    struct pl_error err = {0};
+    enum pl_status status = pl_memory_read(&x->arena, &x->body, object, pointer, &row, &err);
+    row.updated_ms = pl_clock_unix_ms();
+    row.user_id = x->caller.user_id;
+    if (status == PL_OK)
+        status = pl_memory_set_terms(&x->arena, &row);
+    if (status == PL_OK)
+        pl_batch_update_memory(batch, &row);
+    else
+        pl_exchange_fail(x, status, &err);
+    return status == PL_OK;
+}

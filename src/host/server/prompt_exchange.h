@@ -1,0 +1,26 @@
+/* What the routes of prompts share: finding the prompt and the version they name, and reading
+ * a draft. On a worker. */
+#ifndef PL_SERVER_PROMPT_EXCHANGE_H
+#define PL_SERVER_PROMPT_EXCHANGE_H
+
+#include "server/exchange.h"
+#include "server/prompt_json.h"
+
+/* The caller's prompt that the path names first. False after making a problem. */
+bool pl_prompt_find(struct pl_exchange *x, struct pl_prompt_row *ret_prompt);
+/* One of its versions: a number, a label or "latest" (also an empty name). */
+bool pl_prompt_find_version(struct pl_exchange *x, const struct pl_prompt_row *prompt,
+                            struct pl_str name, struct pl_prompt_version_row *ret_version);
+/* Both, by the member "version" of the body. */
+bool pl_prompt_find_named(struct pl_exchange *x, struct pl_prompt_row *ret_prompt,
+                          struct pl_prompt_version_row *ret_version);
+
+/* Makes a problem of a member or parameter that is not as it should be. */
+void pl_prompt_refuse(struct pl_exchange *x, const char *member, const char *says);
+/* "folder" of the body; one that is not said stays as it is. */
+bool pl_prompt_body_folder(struct pl_exchange *x, struct pl_str *folder);
+
+/* "content" and "type" of the body, held to the rules. */
+bool pl_prompt_draft(struct pl_exchange *x, struct pl_prompt_text *ret_text);
+
+#endif

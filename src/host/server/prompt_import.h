@@ -1,0 +1,73 @@
+/* What an import does to a library, prompt by prompt: planned against all that is there, then
+ * committed, each prompt in a transaction of its own.
+ *
+ * A prompt of a backup is one that is there when it has the same id, any other when it has the same
+ * name in the same folder; then it adds a version, unless the latest one says the same already. A
+ * backup that goes further than the library adds all that the library lacks, with its numbers and
+ * labels. Blocking: on a worker. */
+#ifndef PL_SERVER_PROMPT_IMPORT_H
+#define PL_SERVER_PROMPT_IMPORT_H
+
+#include "base/map.h"
+#include "base/uuid.h"
+#include "base/vec.h"
+#include "format/prompt_file.h"
+#include "store/library.h"
+
+/* X(name, text) */
+#define PL_IMPORT_OUTCOME_TABLE(X)                                                                 \
+    X(CREATED, "created")                                                                          \
+    X(VERSION, "version")                                                                          \
+    X(SAME, "same")                                                                                \
+    X(SKIPPED, "skipped")
+enum pl_import_outcome {
+#define X(name, text) PL_IMPORT_##name,
+    PL_IMPORT_OUTCOME_TABLE(X)
+#undef X
+};
+const char *pl_import_outcome_text(enum pl_import_outcome outcome);
+
+enum pl_when_there { PL_THERE_VERSION, PL_THERE_SKIP, PL_THERE_COPY };
+
+struct pl_label_row {
+    struct pl_str label;
+    int64_t version;
+};
+
+/* What becomes of one prompt of the files; memory of the import's arena. */
+struct pl_import_plan {
+    struct pl_str path;
+    enum pl_import_outcome outcome;
+    struct pl_prompt_row row; /* as it will be; its revision the one that is expected */
+    struct pl_prompt_version_row *versions; /* to be put */
+    size_t n_versions;
+    struct pl_label_row *labels; /* to be put */
+    size_t n_labels;
+    struct pl_id new_id; /* of a prompt whose own id turned out to be taken */
+};
+
+struct pl_prompt_import {
+    /* Filled in by the caller: */
+    struct pl_store *store;
+    struct pl_arena *arena;
+    struct pl_str user_id;
+    struct pl_id_seed seed;
+    struct pl_str folder; /* where everything goes; empty: the root */
+    enum pl_when_there when_there;
+
+    PL_VEC(struct pl_import_plan) plans;
+    PL_VEC(struct pl_filed_problem) problems; /* prompts that cannot be taken, and why */
+    struct pl_map by_id, by_place; /* entries of the library, as they are once all is done */
+};
+void pl_prompt_import_deinit(struct pl_prompt_import *import);
+
+/* Plans for all prompts that were read. PL_IO, PL_NOMEM. */
+enum pl_status pl_prompt_import_plan(struct pl_prompt_import *import, const struct pl_filed *filed,
+                                     struct pl_error *err);
+/* Whether a plan has anything to be committed. */
+bool pl_import_plan_writes(const struct pl_import_plan *plan);
+void pl_import_plan_put(const struct pl_import_plan *plan, struct pl_batch *batch);
+/* A new id for a prompt that could not be made with its own. */
+void pl_import_plan_rename(struct pl_import_plan *plan, struct pl_id_seed *seed);
+
+#endif

@@ -1,0 +1,70 @@
+/* Prompts as the API tells them, and what is worked out of their content: hash, search terms, the
+ * structured chat a text prompt stands for. */
+#ifndef PL_SERVER_PROMPT_JSON_H
+#define PL_SERVER_PROMPT_JSON_H
+
+#include "base/sha256.h"
+#include "conv/diff.h"
+#include "json/write.h"
+#include "store/library.h"
+
+#define PL_PROMPT_MAX_CONTENT (1u << 20)
+/* The limit of a query that wants all of them: more than any library has. */
+#define PL_PROMPT_ALL 10000000
+
+/* "text", "structured". */
+struct pl_str pl_prompt_type_text(bool is_structured);
+struct pl_prompt_text pl_prompt_text_of(const struct pl_prompt_version_row *version);
+
+/* SHA-256 of type, NUL, content: 32 bytes of the arena. PL_NOMEM. */
+enum pl_status pl_prompt_hash(struct pl_arena *arena, const struct pl_prompt_text *text,
+                              struct pl_str *ret_hash);
+
+/* What the prompt is found by: name, description, tags and all that its text says. Memory of the
+ * arena. PL_NOMEM. */
+enum pl_status pl_prompt_terms(struct pl_arena *arena, const struct pl_prompt_row *prompt,
+                               const struct pl_prompt_text *text, struct pl_str *ret_terms);
+
+/* The structured chat of a prompt: its content, or a chat with the text as the user's one message.
+ * Memory of the arena, or the content itself. PL_NOMEM. */
+enum pl_status pl_prompt_chat(struct pl_arena *arena, const struct pl_prompt_text *text,
+                              struct pl_str *ret_chat);
+
+/* PL_INVALID: no structured chat; err has the pointer, behind `base` ("/content"). PL_LIMIT: over
+ * PL_PROMPT_MAX_CONTENT. A text may say anything but NUL, which no database takes. */
+enum pl_status pl_prompt_check(struct pl_arena *arena, const struct pl_prompt_text *text,
+                               const char *base, struct pl_error *err);
+
+/* The version a name means: a number, a label, or "latest" (also an empty one). PL_NOT_FOUND. */
+enum pl_status pl_prompt_version_number(struct pl_arena *arena, const struct pl_prompt_row *prompt,
+                                        struct pl_str name, int64_t *ret_version);
+
+/* Where a label stands; 0: nowhere. PL_NOMEM. */
+enum pl_status pl_prompt_label_get(struct pl_arena *arena, const struct pl_prompt_row *prompt,
+                                   struct pl_str label, int64_t *ret_version);
+/* The labels with one moved, or taken away (version 0), for the answer to the change. */
+enum pl_status pl_prompt_labels_with(struct pl_arena *arena, struct pl_str labels,
+                                     struct pl_str label, int64_t version,
+                                     struct pl_str *ret_labels);
+/* 1 to 60 letters, digits, '.', '_' and '-'; neither a number nor "latest". */
+bool pl_prompt_label_is(struct pl_str label);
+
+/* Tags sorted, each once: a JSON array in the arena. PL_INVALID: one is empty or has over 60
+ * characters, or there are over 50. */
+enum pl_status pl_prompt_tags(struct pl_arena *arena, struct pl_str json, struct pl_str *ret_tags,
+                              struct pl_error *err);
+/* "/work//audit/" is not tidied up but refused; slashes at the ends go. */
+bool pl_prompt_folder(struct pl_str text, struct pl_str *ret_folder);
+
+/* The Prompt object; latest NULL: without it. PL_NOMEM; fails as pl_prompt_variables does. */
+enum pl_status pl_prompt_write(struct pl_arena *arena, const struct pl_prompt_row *prompt,
+                               const struct pl_prompt_version_row *latest, struct pl_buf *to,
+                               struct pl_error *err);
+/* The PromptVersion object. */
+enum pl_status pl_prompt_version_write(struct pl_arena *arena,
+                                       const struct pl_prompt_version_row *version,
+                                       struct pl_buf *to, struct pl_error *err);
+/* The content as a member's value: the JSON itself, or the text quoted. */
+void pl_prompt_content_write(struct pl_json_out *out, const struct pl_prompt_text *text);
+
+#endif

@@ -1,0 +1,162 @@
+#include "server/recall.h"
+
+#include "base/terms.h"
+#include "base/utf8.h"
+#include "model/model.h"
+#include "store/library.h"
+
+#include <pthread.h>
+
+#define MAX_FOUND 60   /* more than can be chosen: long ones may give way to short ones */
+#define MAX_WORDS 8192 /* bytes of a message that are looked at: it has 32 terms */
+#define PAGE      50   /* turns, when the last message has gone into a summary */
+
+bool pl_recall_is_for(struct pl_str loop_id, struct pl_str model)
+{
+    return pl_str_eq(loop_id, PL_STR("root")) && !pl_model_replayed(model).len;
+}
+
+/* Made when the first memory is weighed, and kept as long as the process runs: it takes too long to
+ * make for every call, and never changes. */
+static enum pl_status vocabulary(const struct pl_tokens **ret_tokens)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct pl_tokens *tokens;
+    enum pl_status status = PL_OK;
+    pthread_mutex_lock(&lock);
+    if (!tokens)
+        status = pl_tokens_create(PL_ENCODING_O200K_BASE, &tokens);
+    *ret_tokens = tokens;
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* --- the question ---------------------------------------------------------------------------- */
+
+/* The newest user's turn of these; *ret_words stays {NULL, 0} when there is none. */
+static enum pl_status find_words(struct pl_arena *arena, const struct pl_turn_row *turns, size_t n,
+                                 struct pl_str *ret_words, struct pl_error *err)
+{
+    enum pl_status status = PL_OK;
+    *ret_words = (struct pl_str){0};
+    for (size_t i = n; i > 0 && status == PL_OK && !ret_words->ptr; i--)
+        status = pl_memory_question(arena, &turns[i - 1], ret_words, err);
+    return status;
+}
+
+/* A compaction in the middle of a chat archives the message that is being answered. */
+static enum pl_status find_archived(struct pl_store *store, struct pl_arena *arena,
+                                    struct pl_str session_id, int64_t before,
+                                    struct pl_str *ret_words, struct pl_error *err)
+{
+    struct pl_turn_page page = {.has_more = true};
+    enum pl_status status = PL_OK;
+    while (status == PL_OK && page.has_more && !ret_words->ptr) {
+        struct pl_turn_query query = {
+            .session_id = session_id,
+            .loop_id = PL_STR("root"),
+            .before = before,
+            .after = -1,
+            .changed_after = -1,
+            .limit = PAGE,
+            .is_newest_first = true,
+            .is_terminal_only = true,
+        };
+        status = pl_store_turn_list(store, arena, &query, &page, err);
+        if (status != PL_OK || !page.n_items)
+            return status;
+        before = page.items[0].sequence;
+        status = find_words(arena, page.items, page.n_items, ret_words, err);
+    }
+    return status;
+}
+
+/* --- the answer ------------------------------------------------------------------------------ */
+
+static enum pl_status keep(struct pl_arena *arena, const struct pl_buf *from, struct pl_str *ret)
+{
+    if (from->status != PL_OK)
+        return from->status;
+    *ret = pl_arena_dup(arena, pl_buf_str(from));
+    return ret->ptr ? PL_OK : PL_NOMEM;
+}
+
+static enum pl_status choose(struct pl_arena *arena, const struct pl_memory_page *page,
+                             struct pl_recall *recall)
+{
+    struct pl_memory_found found[MAX_FOUND];
+    struct pl_memory_choice choice;
+    const struct pl_tokens *tokens = NULL;
+    size_t n = page->n_items < MAX_FOUND ? page->n_items : MAX_FOUND;
+    for (size_t i = 0; i < n; i++) {
+        const struct pl_memory_row *row = &page->items[i];
+        found[i] = (struct pl_memory_found){row->id, row->content, row->skill_name, row->created_ms,
+                                            row->score};
+    }
+    enum pl_status status = vocabulary(&tokens);
+    if (status == PL_OK)
+        status = pl_memory_choose(tokens, found, n, &choice);
+    if (status != PL_OK || !choice.n)
+        return status;
+    struct pl_buf text PL_CLEANUP_BUF, refs PL_CLEANUP_BUF;
+    pl_buf_init(&text, 0);
+    pl_buf_init(&refs, 0);
+    pl_memory_write_text(found, &choice, &text);
+    pl_memory_write_refs(found, &choice, &refs);
+    status = keep(arena, &text, &recall->text);
+    if (status == PL_OK)
+        status = keep(arena, &refs, &recall->refs);
+    for (size_t i = 0; i < choice.n; i++)
+        recall->ids[i] = found[choice.at[i]].id;
+    recall->n = choice.n;
+    recall->n_tokens = choice.n_tokens;
+    return status;
+}
+
+static enum pl_status read_terms(struct pl_str words, struct pl_buf *ret_terms)
+{
+    struct pl_buf terms PL_CLEANUP_BUF;
+    pl_buf_init(&terms, 0);
+    words = pl_str_slice(words, 0, pl_utf8_valid_prefix(pl_str_slice(words, 0, MAX_WORDS)));
+    pl_terms_of_query(words, PL_TERMS_TELLING, &terms);
+    pl_memory_telling_terms(pl_buf_str(&terms), ret_terms);
+    return terms.status == PL_OK ? ret_terms->status : terms.status;
+}
+
+static enum pl_status search(struct pl_store *store, struct pl_arena *arena, struct pl_str user_id,
+                             struct pl_str words, int64_t now_ms, struct pl_recall *recall,
+                             struct pl_error *err)
+{
+    struct pl_buf terms PL_CLEANUP_BUF;
+    struct pl_memory_page page;
+    pl_buf_init(&terms, 0);
+    enum pl_status status = read_terms(words, &terms);
+    if (status != PL_OK || !terms.len)
+        return status;
+    struct pl_memory_query query = {
+        .user_id = user_id,
+        .created_before_ms = INT64_MAX,
+        .terms = pl_buf_str(&terms),
+        .now_ms = now_ms,
+        .limit = MAX_FOUND,
+        .before_id = INT64_MAX,
+    };
+    status = pl_store_memory_list(store, arena, &query, &page, err);
+    return status == PL_OK && page.n_items ? choose(arena, &page, recall) : status;
+}
+
+enum pl_status pl_recall_read(struct pl_store *store, struct pl_arena *arena, struct pl_str user_id,
+                              struct pl_str session_id, const struct pl_context *context,
+                              int64_t now_ms, struct pl_recall *ret_recall, struct pl_error *err)
+{
+    struct pl_str words;
+    struct pl_recall recall = {0};
+    enum pl_status status = find_words(arena, context->turns, context->n_turns, &words, err);
+    if (status == PL_OK && !words.ptr && context->is_compacted)
+        status = find_archived(store, arena, session_id, context->compaction.sequence, &words, err);
+    if (status == PL_OK && words.len)
+        status = search(store, arena, user_id, words, now_ms, &recall, err);
+    if (status == PL_OK)
+        *ret_recall = recall;
+    return status;
+}

@@ -1,0 +1,231 @@
+/* Blobs: images, sound and documents, kept once for everybody who has them. How they come is in
+ * blob_upload.c; they are read the same way, a piece at a time. */
+#include "server/blob_json.h"
+#include "server/blob_store.h"
+#include "server/blob_upload.h"
+#include "server/exchange_int.h"
+
+#include <stdio.h>
+
+/* --- fetching -------------------------------------------------------------------------------- */
+
+static void fetch_work(struct pl_exchange *x)
+{
+    struct pl_blob_row blob;
+    struct pl_error err = {0};
+    struct pl_str name = pl_body_text(x, "name");
+    if (!pl_blob_check_name(x, name))
+        return;
+    enum pl_status status = pl_blob_fetch(x->shard->server, &x->arena, x->caller.user_id,
+                                          pl_body_text(x, "url"), name, &blob, &err);
+    if (status == PL_NOT_FOUND || status == PL_IO) {
+        pl_exchange_problem(x, PL_PROBLEM_UPSTREAM_FAILED, NULL, "%s", err.message);
+    } else if (status != PL_OK) {
+        pl_exchange_fail(x, status, &err);
+    } else {
+        x->status = 201;
+        pl_blob_write(&x->reply, &blob);
+    }
+}
+
+static void blob_fetch(struct pl_exchange *x)
+{
+    pl_exchange_work(x, fetch_work, NULL);
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+/* The row of {id}, in the arena; NULL after making a problem. On a worker. */
+static const struct pl_blob_row *get_blob(struct pl_exchange *x)
+{
+    struct pl_blob_row *blob = pl_arena_zalloc(&x->arena, 1, sizeof *blob);
+    struct pl_error err = {0};
+    enum pl_status status = PL_NOMEM;
+    if (blob)
+        status = pl_store_blob_get(x->shard->server->store, &x->arena, x->caller.user_id,
+                                   x->args[0], blob, &err);
+    if (status == PL_OK)
+        return blob;
+    pl_exchange_fail(x, status, &err);
+    return NULL;
+}
+
+static void info_work(struct pl_exchange *x)
+{
+    const struct pl_blob_row *blob = get_blob(x);
+    if (blob)
+        pl_blob_write(&x->reply, blob);
+}
+
+static void blob_info(struct pl_exchange *x)
+{
+    pl_exchange_work(x, info_work, NULL);
+}
+
+static enum pl_status read_bytes(struct pl_exchange *x, int64_t at, char *to, size_t n,
+                                 size_t *ret_n)
+{
+    const struct pl_blob_row *blob = x->state;
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_str bytes;
+    enum pl_status status = pl_store_blob_piece(x->shard->server->store, &arena, blob->hash,
+                                                at / PL_BLOB_PIECE, &bytes, NULL);
+    if (status != PL_OK)
+        return status;
+    size_t from = (size_t)(at % PL_BLOB_PIECE);
+    bytes = pl_str_slice(bytes, from, from + n);
+    if (!bytes.len)
+        return PL_IO;
+    memcpy(to, bytes.ptr, bytes.len);
+    *ret_n = bytes.len;
+    return PL_OK;
+}
+
+/* Shown where it stands: pictures, sound and films. A picture that is a document with scripts is
+ * none. */
+static bool is_shown(struct pl_str type)
+{
+    return (pl_str_starts(type, PL_STR("image/")) || pl_str_starts(type, PL_STR("audio/")) ||
+            pl_str_starts(type, PL_STR("video/"))) &&
+           !pl_str_starts(type, PL_STR("image/svg"));
+}
+
+/* RFC 6266, with the name as RFC 8187 spells it. */
+static void say_disposition(struct pl_exchange *x, const struct pl_blob_row *blob)
+{
+    char name[3 * PL_BLOB_MAX_NAME + 1];
+    size_t n = 0;
+    for (size_t i = 0; i < blob->name.len && n + 3 < sizeof name; i++) {
+        unsigned char c = (unsigned char)blob->name.ptr[i];
+        bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                        (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '_';
+        if (is_plain)
+            name[n++] = (char)c;
+        else
+            n += (size_t)snprintf(name + n, sizeof name - n, "%%%02X", c);
+    }
+    name[n] = 0;
+    pl_exchange_header(x, "Content-Disposition", "%s%s%s",
+                       is_shown(blob->content_type) ? "inline" : "attachment",
+                       n ? "; filename*=UTF-8''" : "", name);
+}
+
+static void read_work(struct pl_exchange *x)
+{
+    const struct pl_blob_row *blob = get_blob(x);
+    if (!blob)
+        return;
+    char *type = pl_arena_zalloc(&x->arena, blob->content_type.len + 1, 1);
+    char *etag = pl_arena_zalloc(&x->arena, PL_SHA256_HEX + 3, 1);
+    if (!type || !etag) {
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+        return;
+    }
+    memcpy(type, blob->content_type.ptr, blob->content_type.len);
+    pl_blob_spell_hash(blob, etag + 1);
+    etag[0] = etag[PL_SHA256_HEX + 1] = '"';
+    x->content_type = type;
+    x->state = (void *)blob;
+    say_disposition(x, blob);
+    pl_exchange_header(x, "Content-Security-Policy",
+                       "sandbox; default-src 'none'; frame-ancestors 'none'; base-uri 'none'");
+    pl_exchange_bytes(x, read_bytes, blob->n_bytes, etag);
+}
+
+static void blob_read(struct pl_exchange *x)
+{
+    pl_exchange_work(x, read_work, NULL);
+}
+
+static void list_work(struct pl_exchange *x)
+{
+    struct pl_page_args args;
+    struct pl_blob_page page;
+    struct pl_error err = {0};
+    char next[24] = "";
+    if (!pl_exchange_page_args(x, &args))
+        return;
+    /* The cursor is how many came before. */
+    if (args.cursor.len && !pl_exchange_cursor_number(x, &args, &args.offset))
+        return;
+    enum pl_status status =
+        pl_store_blob_list(x->shard->server->store, &x->arena, x->caller.user_id, args.limit,
+                           args.offset, &page, &err);
+    if (status != PL_OK) {
+        pl_exchange_fail(x, status, &err);
+        return;
+    }
+    pl_exchange_list_begin(x);
+    for (size_t i = 0; i < page.n_items; i++) {
+        if (i)
+            pl_buf_addc(&x->reply, ',');
+        pl_blob_write(&x->reply, &page.items[i]);
+    }
+    if (page.has_more)
+        snprintf(next, sizeof next, "%lld", (long long)(args.offset + (int64_t)page.n_items));
+    pl_exchange_list_end(x, &args, page.total, pl_str_of(next));
+}
+
+static void blob_list(struct pl_exchange *x)
+{
+    pl_exchange_work(x, list_work, NULL);
+}
+
+/* --- deleting -------------------------------------------------------------------------------- */
+
+static void deleted(struct pl_exchange *x)
+{
+    x->status = 204;
+    pl_exchange_finish(x);
+}
+
+static void found_for_delete(struct pl_exchange *x)
+{
+    if (x->is_problem) {
+        pl_exchange_finish(x);
+        return;
+    }
+    struct pl_batch *batch = pl_batch_create();
+    if (batch)
+        pl_batch_delete_blob(batch, x->caller.user_id, x->args[0]);
+    pl_exchange_commit(x, batch, deleted);
+}
+
+static void find_for_delete(struct pl_exchange *x)
+{
+    get_blob(x);
+}
+
+static void blob_delete(struct pl_exchange *x)
+{
+    pl_exchange_work(x, find_for_delete, found_for_delete);
+}
+
+static const struct pl_route_param upload_params[] = {
+    {"name", "{\"type\":\"string\",\"maxLength\":255}", "What people call it: a file's name"},
+    {0},
+};
+static const struct pl_route_param list_params[] = {
+    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}", "20 by default"},
+    {"offset", "{\"type\":\"integer\",\"minimum\":0}", NULL},
+    {"cursor", "{\"type\":\"string\"}", "next_cursor of the page before"},
+    {0},
+};
+
+const struct pl_route pl_routes_blobs[] = {
+    {PL_METHOD_POST, "/api/blobs", PL_ROUTE_IDEMPOTENT | PL_ROUTE_RAW_BODY, pl_blob_create,
+     "blob_create", "Store bytes, up to 100 MiB; the same bytes are the same blob", "blobs", NULL,
+     "Blob", 201, upload_params, &pl_blob_upload},
+    {PL_METHOD_GET, "/api/blobs", 0, blob_list, "blob_list", "List your blobs, newest first",
+     "blobs", NULL, "BlobList", 200, list_params},
+    {PL_METHOD_POST, "/api/blobs/fetch", PL_ROUTE_IDEMPOTENT, blob_fetch, "blob_fetch",
+     "Fetch a URL and store what it has", "blobs", "BlobFetch", "Blob", 201, NULL},
+    {PL_METHOD_GET, "/api/blobs/{id}", PL_ROUTE_ANY_REPLY, blob_read, "blob_read",
+     "The bytes of a blob; single ranges of them", "blobs", NULL, NULL, 200, NULL},
+    {PL_METHOD_DELETE, "/api/blobs/{id}", 0, blob_delete, "blob_delete",
+     "Delete a blob; its bytes go with the last who has them", "blobs", NULL, NULL, 204, NULL},
+    {PL_METHOD_GET, "/api/blobs/{id}/info", 0, blob_info, "blob_info", "Look at a blob", "blobs",
+     NULL, "Blob", 200, NULL},
+    {0},
+};

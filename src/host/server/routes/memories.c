@@ -1,0 +1,318 @@
+/* Memories: what is kept across sessions, and found again. Everything is the caller's own;
+ * another's is not found. How they get into a conversation is in recall.h. */
+#include "base/uuid.h"
+#include "io/clock.h"
+#include "json/number.h"
+#include "server/change.h"
+#include "server/memory_change.h"
+#include "server/memory_json.h"
+#include "server/memory_query.h"
+#include "server/route.h"
+
+#include <stdio.h>
+
+static void fail_memory(struct pl_exchange *x)
+{
+    pl_exchange_fail(x, PL_NOMEM, NULL);
+    pl_exchange_finish(x);
+}
+
+/* --- finding --------------------------------------------------------------------------------- */
+
+/* The one the path names. */
+static bool find_memory(struct pl_exchange *x, struct pl_memory_row *ret_memory)
+{
+    int64_t id = 0;
+    if (pl_json_number_int64(x->args[0], &id))
+        return pl_memory_get(x, id, NULL, ret_memory);
+    pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL, "The id of a memory is a whole number.");
+    return false;
+}
+
+static void write_one(struct pl_exchange *x, const struct pl_memory_row *memory)
+{
+    struct pl_json_out out = pl_json_out(&x->reply);
+    pl_memory_write(&out, memory, false);
+}
+
+static void get_work(struct pl_exchange *x)
+{
+    struct pl_memory_row memory;
+    if (find_memory(x, &memory))
+        write_one(x, &memory);
+}
+
+static void memory_get(struct pl_exchange *x)
+{
+    pl_exchange_work(x, get_work, NULL);
+}
+
+/* --- making ---------------------------------------------------------------------------------- */
+
+struct making {
+    struct pl_id_seed seed; /* each plan makes the same ids */
+    struct pl_id uid;
+};
+
+static void create_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
+{
+    struct making *making = ctx;
+    struct pl_id_seed seed = making->seed;
+    making->uid = pl_id_take(&seed, "mem_");
+    if (pl_memory_has_room(x, 1))
+        pl_memory_plan_new(x, x->body.root, "", pl_str_of(making->uid.text), batch);
+}
+
+static void create_tell(struct pl_exchange *x, void *ctx)
+{
+    const struct making *making = ctx;
+    struct pl_memory_row memory;
+    if (!pl_memory_find_new(x, pl_str_of(making->uid.text), &memory))
+        return;
+    x->status = 201;
+    write_one(x, &memory);
+}
+
+static void memory_create(struct pl_exchange *x)
+{
+    struct making *making = pl_arena_zalloc(&x->arena, 1, sizeof *making);
+    if (!making) {
+        fail_memory(x);
+        return;
+    }
+    making->seed = pl_shard_seed(x->shard);
+    pl_exchange_change(x, create_plan, create_tell, making);
+}
+
+/* --- changing -------------------------------------------------------------------------------- */
+
+static void tell_one(struct pl_exchange *x, void *ctx)
+{
+    (void)ctx;
+    get_work(x);
+}
+
+static void patch_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
+{
+    struct pl_memory_row memory;
+    (void)ctx;
+    if (find_memory(x, &memory))
+        pl_memory_plan_update(x, x->body.root, "", memory, batch);
+}
+
+static void memory_patch(struct pl_exchange *x)
+{
+    pl_exchange_change(x, patch_plan, tell_one, NULL);
+}
+
+/* What the body does not name is null, and not disabled. */
+static void put_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
+{
+    struct pl_memory_row memory;
+    (void)ctx;
+    if (find_memory(x, &memory))
+        pl_memory_plan_update(x, x->body.root, "", (struct pl_memory_row){.id = memory.id}, batch);
+}
+
+static void memory_put(struct pl_exchange *x)
+{
+    pl_exchange_change(x, put_plan, tell_one, NULL);
+}
+
+static void delete_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
+{
+    struct pl_memory_row memory;
+    (void)ctx;
+    if (!find_memory(x, &memory))
+        return;
+    x->status = 204;
+    pl_batch_delete_memory(batch, x->caller.user_id, memory.id);
+}
+
+static void memory_delete(struct pl_exchange *x)
+{
+    pl_exchange_change(x, delete_plan, NULL, NULL);
+}
+
+/* --- superseding ----------------------------------------------------------------------------- */
+
+/* A member that is a whole number or null; null and absent are 0. */
+static bool read_id(struct pl_exchange *x, const char *name, int64_t *ret_id)
+{
+    struct pl_str text = pl_body_raw(x, name);
+    char pointer[32];
+    *ret_id = 0;
+    if (!text.len || pl_str_eq(text, PL_STR("null")) ||
+        (pl_json_number_int64(text, ret_id) && *ret_id > 0))
+        return true;
+    snprintf(pointer, sizeof pointer, "/%s", name);
+    pl_memory_refuse(x, PL_PROBLEM_INVALID_REQUEST, pointer,
+                     "The id of a memory is a number from 1.");
+    return false;
+}
+
+/* Whether the chain of what took the place of `from` comes to `id`. A chain is never a ring, so it
+ * has an end; each link is looked at once. */
+static bool leads_to(struct pl_exchange *x, struct pl_memory_row from, int64_t id)
+{
+    for (int n = 0; from.superseded_by && n < PL_MEMORY_MAX_PER_USER; n++) {
+        if (from.superseded_by == id)
+            return true;
+        struct pl_error err = {0};
+        if (pl_store_memory_get(x->shard->server->store, &x->arena, x->caller.user_id,
+                                from.superseded_by, &from, &err) != PL_OK)
+            return false;
+    }
+    return false;
+}
+
+/* Compare and set: only where nobody has superseded it meanwhile. */
+static void supersede_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
+{
+    struct pl_memory_row memory, by = {0};
+    int64_t by_id, expected;
+    (void)ctx;
+    if (!read_id(x, "by", &by_id) || !read_id(x, "expected", &expected) ||
+        !find_memory(x, &memory) || (by_id && !pl_memory_get(x, by_id, "/by", &by)))
+        return;
+    char now[24] = "null";
+    if (memory.superseded_by)
+        snprintf(now, sizeof now, "%lld", (long long)memory.superseded_by);
+    if (by_id == memory.id)
+        pl_memory_refuse(x, PL_PROBLEM_INVALID_REQUEST, "/by",
+                         "A memory cannot take its own place.");
+    else if (memory.superseded_by != expected)
+        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
+                            "superseded_by is %s now; name it as \"expected\" to change it.", now);
+    else if (leads_to(x, by, memory.id))
+        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
+                            "Memory %lld was itself superseded, in the end by this one: they would "
+                            "go round in a ring. superseded_by is %s now.",
+                            (long long)by_id, now);
+    else
+        pl_batch_supersede_memory(batch, x->caller.user_id, memory.id, expected, by_id,
+                                  pl_clock_unix_ms());
+}
+
+static void memory_supersede(struct pl_exchange *x)
+{
+    pl_exchange_change(x, supersede_plan, tell_one, NULL);
+}
+
+/* --- listing and searching ------------------------------------------------------------------- */
+
+/* A question of signs only finds nothing: without terms the store would list everything. */
+static bool search(struct pl_exchange *x, struct pl_str words, const struct pl_memory_query *query,
+                   struct pl_memory_page *ret_page)
+{
+    struct pl_error err = {0};
+    *ret_page = (struct pl_memory_page){0};
+    if (words.len && !query->terms.len)
+        return true;
+    enum pl_status status =
+        pl_store_memory_list(x->shard->server->store, &x->arena, query, ret_page, &err);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+    return status == PL_OK;
+}
+
+static void write_items(struct pl_exchange *x, const struct pl_memory_page *page, bool has_score)
+{
+    for (size_t i = 0; i < page->n_items; i++) {
+        struct pl_json_out out = pl_json_out(&x->reply);
+        if (i)
+            pl_buf_addc(&x->reply, ',');
+        pl_memory_write(&out, &page->items[i], has_score);
+    }
+}
+
+static void list_work(struct pl_exchange *x)
+{
+    struct pl_page_args args;
+    struct pl_memory_query query;
+    struct pl_memory_page page;
+    char cursor[24] = "";
+    if (!pl_exchange_page_args(x, &args) || !pl_memory_query_params(x, &args, &query) ||
+        !search(x, pl_target_param(&x->target, "q"), &query, &page))
+        return;
+    if (page.has_more && page.n_items && !query.terms.len)
+        snprintf(cursor, sizeof cursor, "%lld", (long long)page.items[page.n_items - 1].id);
+    pl_exchange_list_begin(x);
+    write_items(x, &page, false);
+    pl_exchange_list_end(x, &args, page.total, pl_str_of(cursor));
+}
+
+static void memory_list(struct pl_exchange *x)
+{
+    pl_exchange_work(x, list_work, NULL);
+}
+
+static void search_work(struct pl_exchange *x)
+{
+    struct pl_memory_query query;
+    struct pl_memory_page page;
+    if (!pl_memory_query_body(x, &query) || !search(x, pl_body_text(x, "query"), &query, &page))
+        return;
+    pl_buf_adds(&x->reply, "{\"items\":[");
+    write_items(x, &page, true);
+    pl_buf_adds(&x->reply, "]}");
+}
+
+static void memory_search(struct pl_exchange *x)
+{
+    pl_exchange_work(x, search_work, NULL);
+}
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+#define TEXT "{\"type\":\"string\"}"
+#define TIME "{\"type\":\"string\",\"format\":\"date-time\"}"
+#define FLAG "{\"type\":\"string\",\"enum\":[\"true\",\"false\",\"any\"]}"
+
+static const struct pl_route_param list_params[] = {
+    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}", "How many; 20 if not said"},
+    {"offset", "{\"type\":\"integer\",\"minimum\":0}", "How many to pass over"},
+    {"cursor", TEXT, "next_cursor of the page before; not with q"},
+    {"q", TEXT, "Words to look for, the last one perhaps still being typed; best first"},
+    {"type", "{\"type\":\"string\",\"enum\":[\"feedback\",\"experience\"]}", "Only of this type"},
+    {"skill_name", TEXT, "Only of this skill"},
+    {"record_type", "{\"type\":\"string\",\"enum\":[\"memory\",\"skill_comment\"]}",
+     "Only of this kind of record"},
+    {"scope", TEXT, "Only of this scope"},
+    {"owner", TEXT, "Only of this owner"},
+    {"topic", TEXT, "Only on this topic"},
+    {"mem0_id", TEXT, "Only with this outside id"},
+    {"source_session", TEXT, "Only from this session"},
+    {"disabled", FLAG, "Only disabled ones, or only others; any if not said"},
+    {"superseded", FLAG, "Only superseded ones, or only others; any if not said"},
+    {"created_after", TIME, "Only those made after this time"},
+    {"created_before", TIME, "Only those made before this time"},
+    {NULL, NULL, NULL},
+};
+
+const struct pl_route pl_routes_memories[] = {
+    {PL_METHOD_POST, "/api/memories", PL_ROUTE_IDEMPOTENT, memory_create, "memory_create",
+     "Remember something", "memories", "MemoryCreate", "Memory", 201, NULL},
+    {PL_METHOD_GET, "/api/memories", 0, memory_list, "memory_list",
+     "List your memories: the newest first, or what q finds", "memories", NULL, "MemoryList", 200,
+     list_params},
+    {PL_METHOD_POST, "/api/memories/batch", PL_ROUTE_IDEMPOTENT, pl_memory_batch, "memory_batch",
+     "Make, change and delete many: all of it or nothing", "memories", "MemoryBatch",
+     "MemoryBatchResult", 200, NULL},
+    {PL_METHOD_POST, "/api/memories/search", PL_ROUTE_IDEMPOTENT, memory_search, "memory_search",
+     "Find memories by words, ranked by text and recency", "memories", "MemorySearch",
+     "MemoryFound", 200, NULL},
+    {PL_METHOD_GET, "/api/memories/{id}", 0, memory_get, "memory_get", "Look at a memory",
+     "memories", NULL, "Memory", 200, NULL},
+    {PL_METHOD_PUT, "/api/memories/{id}", 0, memory_put, "memory_put",
+     "Write a memory anew: what is not named becomes null", "memories", "MemoryReplace", "Memory",
+     200, NULL},
+    {PL_METHOD_PATCH, "/api/memories/{id}", 0, memory_patch, "memory_patch",
+     "Change what is named of a memory", "memories", "MemoryUpdate", "Memory", 200, NULL},
+    {PL_METHOD_DELETE, "/api/memories/{id}", 0, memory_delete, "memory_delete", "Forget a memory",
+     "memories", NULL, NULL, 204, NULL},
+    {PL_METHOD_POST, "/api/memories/{id}/supersede", PL_ROUTE_IDEMPOTENT, memory_supersede,
+     "memory_supersede", "Let another memory take its place, unless somebody was quicker",
+     "memories", "MemorySupersede", "Memory", 200, NULL},
+    {0},
+};

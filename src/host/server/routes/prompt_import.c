@@ -1,0 +1,326 @@
+/* Files of any kind as prompts. They are read and planned on a worker; then every prompt is
+ * committed in a transaction of its own, all of them on their way at once. */
+#include "format/export.h"
+#include "json/text.h"
+#include "server/exchange_int.h"
+#include "server/media_store.h"
+#include "server/prompt_exchange.h"
+#include "server/prompt_import.h"
+#include "server/wishes.h"
+
+#include <stdio.h>
+
+/* --- planning, on a worker -------------------------------------------------------------------- */
+
+struct importing {
+    struct pl_exchange *x;
+    struct pl_prompt_import import;
+    struct pl_batch **batches; /* owned; one per plan, NULL where nothing is written */
+    struct on_its_way *on_their_way;
+    size_t n_waiting;
+};
+
+/* One plan at the store. */
+struct on_its_way {
+    struct importing *importing;
+    struct pl_import_plan *plan;
+    bool is_renamed, has_failed;
+};
+
+static bool is_path(struct pl_str path)
+{
+    struct pl_str folder;
+    return path.len && path.ptr[0] != '/' && path.ptr[path.len - 1] != '/' &&
+           pl_prompt_folder(path, &folder);
+}
+
+static bool add_problem(struct pl_prompt_import *import, struct pl_str path, const char *detail)
+{
+    struct pl_filed_problem problem = {path, pl_arena_dup(import->arena, pl_str_of(detail))};
+    return problem.detail.ptr && pl_vec_push(&import->problems, problem);
+}
+
+/* Media behind links become blobs of ours; a link that stays is told. */
+static enum pl_status store_media(struct pl_exchange *x, struct pl_prompt_import *import,
+                                  struct pl_prompt_file *file)
+{
+    struct pl_media_wish wish = {
+        .user_id = x->caller.user_id,
+        .from = pl_format_find(pl_body_text(x, "format")),
+    };
+    struct pl_media_stored stored;
+    struct pl_error err = {0};
+    enum pl_status status =
+        pl_media_store(x->shard->server, import->arena, file->text, &wish, &stored, &err);
+    if (status != PL_OK) /* What is no conversation has no media. */
+        return status == PL_NOMEM ? status : PL_OK;
+    file->text = stored.text;
+    for (size_t i = 0; i < stored.n_notes; i++) {
+        char detail[512];
+        snprintf(detail, sizeof detail, "%.*s stays a link: %.*s",
+                 (int)(stored.notes[i].url.len < 200 ? stored.notes[i].url.len : 200),
+                 stored.notes[i].url.ptr, PL_STR_ARG(stored.notes[i].message));
+        if (!add_problem(import, file->path, detail))
+            return PL_NOMEM;
+    }
+    return PL_OK;
+}
+
+static enum pl_status read_file(struct pl_exchange *x, struct pl_prompt_import *import,
+                                const struct pl_json_node *node, struct pl_prompt_file *ret_file,
+                                bool *ret_is_file)
+{
+    struct pl_prompt_file file;
+    bool is_file = false;
+    enum pl_status status =
+        pl_json_text(&x->arena, &x->body, pl_json_get(&x->body, node, PL_STR("path")), &file.path);
+    if (status == PL_OK)
+        status = pl_json_text(&x->arena, &x->body, pl_json_get(&x->body, node, PL_STR("text")),
+                              &file.text);
+    if (status != PL_OK)
+        return status;
+    if (!is_path(file.path))
+        status = add_problem(import, file.path,
+                             "The path is not one: names with a slash between them are, \"..\" and "
+                             "an absolute one are not.")
+                     ? PL_OK
+                     : PL_NOMEM;
+    else if (file.text.len && memchr(file.text.ptr, 0, file.text.len))
+        status = add_problem(import, file.path, "The file has a NUL character: it is no text.")
+                     ? PL_OK
+                     : PL_NOMEM;
+    else
+        is_file = true;
+    if (status == PL_OK && is_file && pl_str_eq(pl_body_text(x, "media"), PL_STR("store")))
+        status = store_media(x, import, &file);
+    *ret_file = file;
+    *ret_is_file = is_file;
+    return status;
+}
+
+static enum pl_status read_files(struct pl_exchange *x, struct pl_prompt_import *import,
+                                 struct pl_prompt_file **ret_files, size_t *ret_n)
+{
+    const struct pl_json_node *list = pl_json_get(&x->body, x->body.root, PL_STR("files"));
+    struct pl_prompt_file *files =
+        pl_arena_zalloc(&x->arena, pl_json_count(list) + 1, sizeof *files);
+    size_t n = 0;
+    enum pl_status status = files ? PL_OK : PL_NOMEM;
+    for (const struct pl_json_node *node = pl_json_first(list);
+         status == PL_OK && node < pl_json_end(list); node = pl_json_next(node)) {
+        bool is_file = false;
+        status = read_file(x, import, node, &files[n], &is_file);
+        n += is_file;
+    }
+    *ret_files = files;
+    *ret_n = n;
+    return status;
+}
+
+static bool is_known_kind(struct pl_str name)
+{
+    const struct pl_export *export = pl_export_find(name);
+    return !name.len || pl_format_find(name) || (export && export->read) ||
+           pl_str_eq(name, PL_STR("langfuse")) || pl_str_eq(name, PL_STR("text"));
+}
+
+static bool read_wish(struct pl_exchange *x, struct pl_prompt_import *import)
+{
+    struct pl_str kind = pl_body_text(x, "format"), there = pl_body_text(x, "when_there");
+    import->store = x->shard->server->store;
+    import->arena = &x->arena;
+    import->user_id = x->caller.user_id;
+    import->when_there = pl_str_eq(there, PL_STR("skip"))   ? PL_THERE_SKIP
+                         : pl_str_eq(there, PL_STR("copy")) ? PL_THERE_COPY
+                                                            : PL_THERE_VERSION;
+    if (!is_known_kind(kind))
+        pl_exchange_fail_name(x, "format", kind);
+    return !x->is_problem && pl_prompt_body_folder(x, &import->folder);
+}
+
+static enum pl_status make_batches(struct importing *importing)
+{
+    struct pl_prompt_import *import = &importing->import;
+    size_t n = import->plans.len;
+    importing->batches = pl_arena_zalloc(import->arena, n + 1, sizeof *importing->batches);
+    importing->on_their_way =
+        pl_arena_zalloc(import->arena, n + 1, sizeof *importing->on_their_way);
+    if (!importing->batches || !importing->on_their_way)
+        return PL_NOMEM;
+    for (size_t i = 0; i < n; i++) {
+        struct pl_import_plan *plan = &import->plans.ptr[i];
+        importing->on_their_way[i] = (struct on_its_way){.importing = importing, .plan = plan};
+        if (!pl_import_plan_writes(plan))
+            continue;
+        importing->batches[i] = pl_batch_create();
+        if (!importing->batches[i])
+            return PL_NOMEM;
+        pl_import_plan_put(plan, importing->batches[i]);
+    }
+    return PL_OK;
+}
+
+static void import_work(struct pl_exchange *x)
+{
+    struct importing *importing = x->state;
+    struct pl_prompt_import *import = &importing->import;
+    struct pl_prompt_file *files = NULL;
+    struct pl_error err = {0};
+    struct pl_filed filed;
+    size_t n = 0;
+    if (!read_wish(x, import))
+        return;
+    pl_filed_init(&filed);
+    enum pl_status status = read_files(x, import, &files, &n);
+    if (status == PL_OK)
+        status = pl_prompt_files_read(&x->arena, files, n, pl_body_text(x, "format"), &filed, &err);
+    if (status == PL_OK)
+        status = pl_prompt_import_plan(import, &filed, &err);
+    if (status == PL_OK)
+        status = make_batches(importing);
+    pl_filed_deinit(&filed);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+}
+
+/* --- committing, on the shard ----------------------------------------------------------------- */
+
+static void write_member(struct pl_json_out *out, const char *key, struct pl_str text)
+{
+    pl_json_out_key(out, key);
+    pl_json_out_text(out, text);
+}
+
+static void write_imported(struct pl_json_out *out, const struct on_its_way *one)
+{
+    const struct pl_import_plan *plan = one->plan;
+    if (one->has_failed)
+        return;
+    pl_json_out_open(out, '{');
+    write_member(out, "path", plan->path);
+    write_member(out, "prompt_id", plan->row.id);
+    write_member(out, "name", plan->row.name);
+    write_member(out, "outcome", pl_str_of(pl_import_outcome_text(plan->outcome)));
+    pl_json_out_key(out, "version");
+    pl_json_out_int(out, plan->row.latest_version);
+    pl_json_out_close(out, '}');
+}
+
+static void finish_import(struct importing *importing)
+{
+    struct pl_exchange *x = importing->x;
+    struct pl_prompt_import *import = &importing->import;
+    if (!x->is_problem) {
+        struct pl_json_out out = pl_json_out(&x->reply);
+        pl_json_out_open(&out, '{');
+        pl_json_out_key(&out, "items");
+        pl_json_out_open(&out, '[');
+        for (size_t i = 0; i < import->plans.len; i++)
+            write_imported(&out, &importing->on_their_way[i]);
+        pl_json_out_close(&out, ']');
+        pl_json_out_key(&out, "problems");
+        pl_json_out_open(&out, '[');
+        for (size_t i = 0; i < import->problems.len; i++) {
+            pl_json_out_open(&out, '{');
+            write_member(&out, "path", import->problems.ptr[i].path);
+            write_member(&out, "detail", import->problems.ptr[i].detail);
+            pl_json_out_close(&out, '}');
+        }
+        pl_json_out_close(&out, ']');
+        pl_json_out_close(&out, '}');
+    }
+    pl_prompt_import_deinit(import);
+    pl_exchange_finish(x);
+}
+
+static void arrived(struct importing *importing)
+{
+    if (--importing->n_waiting == 0)
+        finish_import(importing);
+}
+
+static void committed(void *ctx, enum pl_status status, const struct pl_error *err);
+
+/* The id of a backup may be another's here: it gets a new one, once. */
+static bool try_renamed(struct on_its_way *one)
+{
+    struct pl_exchange *x = one->importing->x;
+    struct pl_batch *batch = NULL;
+    if (one->is_renamed || one->plan->outcome != PL_IMPORT_CREATED)
+        return false;
+    one->is_renamed = true;
+    batch = pl_batch_create();
+    if (!batch)
+        return false;
+    pl_import_plan_rename(one->plan, &one->importing->import.seed);
+    pl_import_plan_put(one->plan, batch);
+    pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed, one);
+    return true;
+}
+
+/* A full disk, or one that fails, is the answer; the first of them tells why. */
+static void fail_import(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
+{
+    if (x->is_problem)
+        return;
+    if (status == PL_LIMIT)
+        pl_exchange_problem(x, PL_PROBLEM_STORAGE_FULL, NULL, "%s", err->message);
+    else
+        pl_exchange_fail(x, status, err);
+}
+
+/* What others did meanwhile is one prompt's problem. */
+static void committed(void *ctx, enum pl_status status, const struct pl_error *err)
+{
+    struct on_its_way *one = ctx;
+    struct importing *importing = one->importing;
+    if (status == PL_CONFLICT && try_renamed(one))
+        return;
+    one->has_failed = status != PL_OK;
+    if (status == PL_CONFLICT &&
+        add_problem(&importing->import, one->plan->path,
+                    "Somebody else changed this prompt at the same moment; import it again."))
+        status = PL_OK;
+    if (status != PL_OK)
+        fail_import(importing->x, status == PL_CONFLICT ? PL_NOMEM : status, err);
+    arrived(importing);
+}
+
+static void import_planned(struct pl_exchange *x)
+{
+    struct importing *importing = x->state;
+    size_t n = importing->batches ? importing->import.plans.len : 0;
+    importing->n_waiting = 1;
+    for (size_t i = 0; i < n; i++) {
+        struct pl_batch *batch = importing->batches[i];
+        if (x->is_problem) {
+            pl_batch_destroy(batch);
+        } else if (batch) {
+            importing->n_waiting++;
+            pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed,
+                            &importing->on_their_way[i]);
+        }
+    }
+    arrived(importing);
+}
+
+static void prompt_import(struct pl_exchange *x)
+{
+    struct importing *importing = pl_arena_zalloc(&x->arena, 1, sizeof *importing);
+    if (!importing) {
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+        pl_exchange_finish(x);
+        return;
+    }
+    importing->x = x;
+    importing->import.seed = pl_shard_seed(x->shard);
+    x->state = importing;
+    pl_exchange_work(x, import_work, import_planned);
+}
+
+const struct pl_route pl_routes_prompt_import[] = {
+    {PL_METHOD_POST, "/api/prompts/import", PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE, prompt_import,
+     "prompt_import", "Make prompts of files: requests of any format, YAML, Markdown, a backup",
+     "prompts", "PromptImport", "PromptImported", 200, NULL},
+    {0},
+};

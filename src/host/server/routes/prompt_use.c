@@ -1,0 +1,186 @@
+/* What a prompt is good for besides being kept: filled in, looked over for a target, written in any
+ * format. A text prompt stands for a structured chat with one message of the user. */
+#include "format/convert.h"
+#include "format/export.h"
+#include "io/clock.h"
+#include "json/text.h"
+#include "server/exchange_int.h"
+#include "server/prompt_exchange.h"
+#include "server/wishes.h"
+
+/* --- render ---------------------------------------------------------------------------------- */
+
+/* What became of the one message a text prompt was made. */
+static enum pl_status write_rendered_text(struct pl_exchange *x, struct pl_json_out *out,
+                                          struct pl_str chat)
+{
+    struct pl_json_doc doc;
+    struct pl_str text;
+    enum pl_status status = pl_json_parse(&x->arena, chat, &pl_json_own, &doc, NULL);
+    if (status != PL_OK)
+        return status;
+    const struct pl_json_node *message =
+        pl_json_first(pl_json_get(&doc, doc.root, PL_STR("messages")));
+    status = pl_json_text(&x->arena, &doc, pl_json_get(&doc, message, PL_STR("content")), &text);
+    if (status == PL_OK)
+        pl_json_out_text(out, text);
+    return status;
+}
+
+static enum pl_status write_rendered(struct pl_exchange *x, bool is_structured,
+                                     const struct pl_rendered *made)
+{
+    struct pl_json_out out = pl_json_out(&x->reply);
+    enum pl_status status = PL_OK;
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "document");
+    if (is_structured)
+        pl_json_out_raw(&out, pl_buf_str(&made->out));
+    else
+        status = write_rendered_text(x, &out, pl_buf_str(&made->out));
+    pl_json_out_key(&out, "notes");
+    pl_lines_write(&out, pl_buf_str(&made->notes));
+    pl_json_out_close(&out, '}');
+    return status;
+}
+
+static void render_work(struct pl_exchange *x)
+{
+    struct pl_prompt_row prompt;
+    struct pl_prompt_version_row version;
+    struct pl_render_opts opts = {.is_preview = pl_body_bool(x, "preview", false)};
+    if (!pl_prompt_find_named(x, &prompt, &version) || !pl_body_vars(x, &opts))
+        return;
+    struct pl_prompt_text text = pl_prompt_text_of(&version);
+    struct pl_rendered made;
+    struct pl_error err = {0};
+    struct pl_str chat;
+    pl_rendered_init(&made);
+    enum pl_status status = pl_prompt_chat(&x->arena, &text, &chat);
+    if (status == PL_OK)
+        status = pl_render(chat, &opts, &made, &err);
+    if (status == PL_OK)
+        status = write_rendered(x, text.is_structured, &made);
+    if (status != PL_OK && !pl_exchange_fail_vars(x, status, &made))
+        pl_exchange_fail(x, status, &err);
+    pl_rendered_deinit(&made);
+}
+
+/* --- lint ------------------------------------------------------------------------------------ */
+
+static void lint_work(struct pl_exchange *x)
+{
+    struct pl_prompt_row prompt;
+    struct pl_prompt_version_row version;
+    struct pl_lint_request request = {
+        .as = &pl_format_structured_chat,
+        .now_s = pl_clock_unix_s(),
+    };
+    if (!pl_prompt_find_named(x, &prompt, &version) || !pl_body_lint_target(x, &request))
+        return;
+    struct pl_prompt_text text = pl_prompt_text_of(&version);
+    struct pl_linted linted = {0};
+    struct pl_error err = {0};
+    struct pl_str chat;
+    enum pl_status status = pl_prompt_chat(&x->arena, &text, &chat);
+    if (status == PL_OK)
+        status = pl_lint_document(&x->arena, chat, &request, &linted, &err);
+    if (status == PL_OK)
+        pl_linted_write(&x->reply, &linted);
+    else
+        pl_exchange_fail(x, status, &err);
+    pl_linted_deinit(&linted);
+}
+
+/* --- export ---------------------------------------------------------------------------------- */
+
+static const char plain_text[] = "text/plain; charset=utf-8";
+
+static enum pl_status write_format(struct pl_exchange *x, const struct pl_format *format,
+                                   struct pl_str chat, struct pl_error *err)
+{
+    if (format == &pl_format_structured_chat) {
+        pl_buf_add(&x->reply, chat);
+        return PL_OK;
+    }
+    struct pl_convert_opts opts = {.from = &pl_format_structured_chat, .to = format};
+    struct pl_converted made;
+    pl_converted_init(&made);
+    enum pl_status status = pl_convert(chat, &opts, &made, err);
+    if (status == PL_OK)
+        pl_buf_add(&x->reply, pl_buf_str(&made.out));
+    pl_converted_deinit(&made);
+    return status;
+}
+
+static void export_as(struct pl_exchange *x, struct pl_str name, const struct pl_prompt_text *text)
+{
+    const struct pl_export *export = pl_export_find(name);
+    const struct pl_format *format = pl_format_find(name);
+    struct pl_error err = {0};
+    struct pl_str chat;
+    enum pl_status status = pl_prompt_chat(&x->arena, text, &chat);
+    if (!export && !format) {
+        pl_exchange_fail_name(x, "format", name);
+        return;
+    }
+    if (status == PL_OK && export)
+        status = export->write(&x->reply, chat, &err);
+    else if (status == PL_OK)
+        status = write_format(x, format, chat, &err);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+    else if (export || strcmp(format->name, "gpt-oss") == 0)
+        x->content_type = plain_text;
+}
+
+static void export_work(struct pl_exchange *x)
+{
+    struct pl_prompt_row prompt;
+    struct pl_prompt_version_row version;
+    struct pl_str name = pl_target_param(&x->target, "format");
+    if (!pl_prompt_find(x, &prompt) ||
+        !pl_prompt_find_version(x, &prompt, pl_target_param(&x->target, "version"), &version))
+        return;
+    struct pl_prompt_text text = pl_prompt_text_of(&version);
+    if (!name.len)
+        name = text.is_structured ? pl_str_of(pl_format_structured_chat.name) : PL_STR("text");
+    if (!pl_str_eq(name, PL_STR("text"))) {
+        export_as(x, name, &text);
+    } else if (text.is_structured) {
+        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
+                            "A structured prompt is more than a text; ask for markdown, or for any "
+                            "other format.");
+    } else {
+        pl_buf_add(&x->reply, text.content);
+        x->content_type = plain_text;
+    }
+}
+
+#define RUN(name)                                                                                  \
+    static void name##_run(struct pl_exchange *x)                                                  \
+    {                                                                                              \
+        pl_exchange_work(x, name##_work, NULL);                                                    \
+    }
+RUN(render)
+RUN(lint)
+RUN(export)
+#undef RUN
+
+static const struct pl_route_param export_params[] = {
+    {"format", "{\"type\":\"string\"}",
+     "Name of a format, or yaml, markdown, curl, claude, text; its own if not said"},
+    {"version", "{\"type\":\"string\"}",
+     "A number, a label or \"latest\", which it is if not said"},
+    {NULL, NULL, NULL},
+};
+
+const struct pl_route pl_routes_prompt_use[] = {
+    {PL_METHOD_POST, "/api/prompts/{id}/render", PL_ROUTE_IDEMPOTENT, render_run, "prompt_render",
+     "Fill in the variables of a prompt", "prompts", "PromptRender", "Rendered", 200, NULL},
+    {PL_METHOD_POST, "/api/prompts/{id}/lint", PL_ROUTE_IDEMPOTENT, lint_run, "prompt_lint",
+     "Find mistakes in a prompt", "prompts", "PromptLint", "Linted", 200, NULL},
+    {PL_METHOD_GET, "/api/prompts/{id}/export", PL_ROUTE_ANY_REPLY, export_run, "prompt_export",
+     "Write a prompt in any format", "prompts", NULL, "Exported", 200, export_params},
+    {0},
+};

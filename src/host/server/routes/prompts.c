@@ -1,0 +1,355 @@
+/* The library of prompts: make, list, look, change, delete; folders and tags. Versions and labels
+ * are in prompt_versions.c, what is done with a prompt in prompt_use.c and prompt_run.c, files in
+ * prompt_files.c. */
+#include "base/terms.h"
+#include "base/uuid.h"
+#include "io/clock.h"
+#include "json/number.h"
+#include "server/change.h"
+#include "server/exchange_int.h"
+#include "server/prompt_exchange.h"
+
+static struct pl_store *store_of(struct pl_exchange *x)
+{
+    return x->shard->server->store;
+}
+
+/* --- making ---------------------------------------------------------------------------------- */
+
+/* What the body says of name, description, folder, tags and pin; the rest stays. */
+static bool read_details(struct pl_exchange *x, struct pl_prompt_row *row)
+{
+    struct pl_error err = {0};
+    if (pl_body_has(x, "name"))
+        row->name = pl_body_text(x, "name");
+    if (pl_body_has(x, "description"))
+        row->description = pl_body_text(x, "description");
+    if (!pl_prompt_body_folder(x, &row->folder))
+        return false;
+    row->is_pinned = pl_body_bool(x, "is_pinned", row->is_pinned);
+    enum pl_status status = PL_OK;
+    if (pl_body_has(x, "tags"))
+        status = pl_prompt_tags(&x->arena, pl_body_raw(x, "tags"), &row->tags, &err);
+    if (status == PL_OK)
+        return true;
+    pl_exchange_fail(x, status, &err);
+    return false;
+}
+
+static bool new_row(struct pl_exchange *x, struct pl_id_seed *seed, struct pl_prompt_row *row)
+{
+    struct pl_id id = pl_id_take(seed, "prompt_");
+    *row = (struct pl_prompt_row){
+        .id = pl_arena_dup(&x->arena, pl_str_of(id.text)),
+        .user_id = x->caller.user_id,
+        .description = PL_STR(""),
+        .folder = PL_STR(""),
+        .tags = PL_STR("[]"),
+        .labels = PL_STR("{}"),
+        .latest_version = 1,
+        .revision = 1,
+        .created_ms = seed->unix_ms,
+        .updated_ms = seed->unix_ms,
+    };
+    if (row->id.ptr)
+        return true;
+    pl_exchange_fail(x, PL_NOMEM, NULL);
+    return false;
+}
+
+static void plan_create(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
+{
+    struct pl_prompt_row row;
+    struct pl_prompt_text text;
+    struct pl_error err = {0};
+    if (!new_row(x, ctx, &row) || !read_details(x, &row) || !pl_prompt_draft(x, &text))
+        return;
+    struct pl_str note = pl_body_text(x, "note");
+    row.type = pl_prompt_type_text(text.is_structured);
+    struct pl_prompt_version_row version = {
+        .prompt_id = row.id,
+        .version = 1,
+        .type = row.type,
+        .content = text.content,
+        .note = note.ptr ? note : PL_STR(""),
+        .created_ms = row.created_ms,
+    };
+    enum pl_status status = pl_prompt_hash(&x->arena, &text, &version.hash);
+    if (status == PL_OK)
+        status = pl_prompt_terms(&x->arena, &row, &text, &row.terms);
+    if (status == PL_OK)
+        status = pl_prompt_write(&x->arena, &row, &version, &x->reply, &err);
+    if (status != PL_OK) {
+        pl_exchange_fail(x, status, &err);
+        return;
+    }
+    pl_batch_create_prompt(batch, &row);
+    pl_batch_put_prompt_version(batch, row.user_id, &version);
+    x->status = 201;
+    pl_exchange_header(x, "Location", "/api/prompts/%.*s", PL_STR_ARG(row.id));
+    (void)pl_exchange_etag(x, row.revision);
+}
+
+static void prompt_create(struct pl_exchange *x)
+{
+    struct pl_id_seed *seed = pl_arena_alloc(&x->arena, 1, sizeof *seed);
+    if (!seed) {
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+        pl_exchange_finish(x);
+        return;
+    }
+    *seed = pl_shard_seed(x->shard);
+    pl_exchange_change(x, plan_create, NULL, seed);
+}
+
+/* --- listing --------------------------------------------------------------------------------- */
+
+/* Cursor: "P MS ID" (whether pinned, last change, id of the last item), or "+N" (how many were
+ * seen) where the order is that of a search. */
+static bool read_cursor(struct pl_str cursor, struct pl_prompt_query *query)
+{
+    if (cursor.ptr[0] == '+' && query->terms.len)
+        return pl_json_number_int64(pl_str_slice(cursor, 1, cursor.len), &query->offset) &&
+               query->offset >= 0;
+    if (cursor.len < 4 || (cursor.ptr[0] != '0' && cursor.ptr[0] != '1') || cursor.ptr[1] != ' ')
+        return false;
+    struct pl_str rest = pl_str_slice(cursor, 2, cursor.len);
+    const char *space = memchr(rest.ptr, ' ', rest.len);
+    if (!space || query->terms.len)
+        return false;
+    size_t at = (size_t)(space - rest.ptr);
+    query->has_cursor = true;
+    query->cursor_is_pinned = cursor.ptr[0] == '1';
+    query->cursor_id = pl_str_slice(rest, at + 1, rest.len);
+    return pl_json_number_int64(pl_str_slice(rest, 0, at), &query->cursor_updated_ms) &&
+           pl_id_is(query->cursor_id, "prompt_");
+}
+
+static bool read_query(struct pl_exchange *x, const struct pl_page_args *args,
+                       struct pl_prompt_query *query)
+{
+    struct pl_str folder = pl_target_param(&x->target, "folder");
+    struct pl_str pinned = pl_target_param(&x->target, "pinned");
+    query->user_id = x->caller.user_id;
+    query->tag = pl_target_param(&x->target, "tag");
+    query->label = pl_target_param(&x->target, "label");
+    query->has_folder = folder.ptr != NULL;
+    query->has_pinned = pinned.ptr != NULL;
+    query->is_pinned = pl_str_eq(pinned, PL_STR("true"));
+    query->limit = args->limit;
+    query->offset = args->offset;
+    if (folder.ptr && !pl_prompt_folder(folder, &query->folder))
+        pl_prompt_refuse(x, "folder", "There is no such folder.");
+    else if (args->cursor.len && !read_cursor(args->cursor, query))
+        pl_prompt_refuse(x, "cursor", "This cursor was not given out by this list.");
+    return !x->is_problem;
+}
+
+static void write_cursor(struct pl_buf *to, const struct pl_prompt_query *query,
+                         const struct pl_prompt_page *page)
+{
+    if (!page->has_more || !page->n_items)
+        return;
+    const struct pl_prompt_row *last = &page->items[page->n_items - 1];
+    if (query->terms.len)
+        pl_buf_addf(to, "+%lld", (long long)query->offset + (long long)page->n_items);
+    else
+        pl_buf_addf(to, "%d %lld %.*s", last->is_pinned, (long long)last->updated_ms,
+                    PL_STR_ARG(last->id));
+}
+
+static enum pl_status list(struct pl_exchange *x, const struct pl_page_args *args,
+                           const struct pl_prompt_query *query, struct pl_error *err)
+{
+    struct pl_prompt_page page;
+    enum pl_status status = pl_store_prompt_list(store_of(x), &x->arena, query, &page, err);
+    if (status != PL_OK)
+        return status;
+    PL_CLEANUP_BUF struct pl_buf cursor;
+    pl_buf_init(&cursor, 0);
+    pl_exchange_list_begin(x);
+    for (size_t i = 0; i < page.n_items && status == PL_OK; i++) {
+        if (i)
+            pl_buf_addc(&x->reply, ',');
+        status = pl_prompt_write(&x->arena, &page.items[i], NULL, &x->reply, err);
+    }
+    write_cursor(&cursor, query, &page);
+    pl_exchange_list_end(x, args, page.total, pl_buf_str(&cursor));
+    return status == PL_OK ? cursor.status : status;
+}
+
+static void list_work(struct pl_exchange *x)
+{
+    struct pl_page_args args;
+    struct pl_prompt_query query = {0};
+    struct pl_error err = {0};
+    struct pl_str words = pl_target_param(&x->target, "q");
+    PL_CLEANUP_BUF struct pl_buf terms;
+    pl_buf_init(&terms, 0);
+    pl_terms_of_query(words, PL_TERMS_TYPING, &terms);
+    query.terms = pl_buf_str(&terms);
+    if (!pl_exchange_page_args(x, &args) || !read_query(x, &args, &query))
+        return;
+    enum pl_status status = terms.status;
+    if (status == PL_OK && words.len && !terms.len) {
+        /* Nothing but punctuation: nothing is found by it. */
+        pl_exchange_list_begin(x);
+        pl_exchange_list_end(x, &args, 0, (struct pl_str){0});
+    } else if (status == PL_OK) {
+        status = list(x, &args, &query, &err);
+    }
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+}
+
+static void prompt_list(struct pl_exchange *x)
+{
+    pl_exchange_work(x, list_work, NULL);
+}
+
+typedef enum pl_status count_fn(struct pl_store *store, struct pl_arena *arena,
+                                struct pl_str user_id, struct pl_named_count **ret_items,
+                                size_t *ret_n, struct pl_error *err);
+
+static void count_work(struct pl_exchange *x, count_fn *count)
+{
+    struct pl_named_count *items = NULL;
+    struct pl_error err = {0};
+    size_t n = 0;
+    enum pl_status status = count(store_of(x), &x->arena, x->caller.user_id, &items, &n, &err);
+    if (status != PL_OK) {
+        pl_exchange_fail(x, status, &err);
+        return;
+    }
+    struct pl_json_out out = pl_json_out(&x->reply);
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "items");
+    pl_json_out_open(&out, '[');
+    for (size_t i = 0; i < n; i++) {
+        pl_json_out_open(&out, '{');
+        pl_json_out_key(&out, "name");
+        pl_json_out_text(&out, items[i].name);
+        pl_json_out_key(&out, "count");
+        pl_json_out_int(&out, items[i].n);
+        pl_json_out_close(&out, '}');
+    }
+    pl_json_out_close(&out, ']');
+    pl_json_out_close(&out, '}');
+}
+
+static void folders_work(struct pl_exchange *x)
+{
+    count_work(x, pl_store_prompt_folders);
+}
+
+static void tags_work(struct pl_exchange *x)
+{
+    count_work(x, pl_store_prompt_tags);
+}
+
+static void prompt_folders(struct pl_exchange *x)
+{
+    pl_exchange_work(x, folders_work, NULL);
+}
+
+static void prompt_tags(struct pl_exchange *x)
+{
+    pl_exchange_work(x, tags_work, NULL);
+}
+
+/* --- one ------------------------------------------------------------------------------------- */
+
+static void get_work(struct pl_exchange *x)
+{
+    struct pl_prompt_row row;
+    struct pl_prompt_version_row latest;
+    struct pl_error err = {0};
+    if (!pl_prompt_find(x, &row) || !pl_exchange_etag(x, row.revision) ||
+        !pl_prompt_find_version(x, &row, (struct pl_str){0}, &latest))
+        return;
+    enum pl_status status = pl_prompt_write(&x->arena, &row, &latest, &x->reply, &err);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+}
+
+static void prompt_get(struct pl_exchange *x)
+{
+    pl_exchange_work(x, get_work, NULL);
+}
+
+static void plan_update(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
+{
+    (void)ctx;
+    struct pl_prompt_row row;
+    struct pl_prompt_version_row latest;
+    struct pl_error err = {0};
+    if (!pl_prompt_find(x, &row) || !pl_exchange_if_match(x, row.revision) ||
+        !read_details(x, &row) || !pl_prompt_find_version(x, &row, (struct pl_str){0}, &latest))
+        return;
+    struct pl_prompt_text text = pl_prompt_text_of(&latest);
+    enum pl_status status = pl_prompt_terms(&x->arena, &row, &text, &row.terms);
+    row.updated_ms = pl_clock_unix_ms();
+    pl_batch_update_prompt(batch, &row);
+    row.revision++;
+    if (status == PL_OK)
+        status = pl_prompt_write(&x->arena, &row, NULL, &x->reply, &err);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+    else
+        (void)pl_exchange_etag(x, row.revision);
+}
+
+static void prompt_update(struct pl_exchange *x)
+{
+    pl_exchange_change(x, plan_update, NULL, NULL);
+}
+
+static void plan_delete(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
+{
+    (void)ctx;
+    struct pl_prompt_row row;
+    if (!pl_prompt_find(x, &row) || !pl_exchange_if_match(x, row.revision))
+        return;
+    /* The update holds the revision: what somebody wrote meanwhile is not deleted unseen. */
+    if (pl_http_header_get(x->head, "if-match").len)
+        pl_batch_update_prompt(batch, &row);
+    pl_batch_delete_prompt(batch, x->caller.user_id, row.id);
+    x->status = 204;
+}
+
+static void prompt_delete(struct pl_exchange *x)
+{
+    pl_exchange_change(x, plan_delete, NULL, NULL);
+}
+
+static const struct pl_route_param list_params[] = {
+    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}", "How many; 20 if not said"},
+    {"offset", "{\"type\":\"integer\",\"minimum\":0}", "How many to pass over"},
+    {"cursor", "{\"type\":\"string\"}", "next_cursor of the page before"},
+    {"q", "{\"type\":\"string\"}", "Words of name, description, tags or text; the best first"},
+    {"folder", "{\"type\":\"string\"}", "Only prompts of this folder and those in it"},
+    {"tag", "{\"type\":\"string\"}", "Only prompts with this tag"},
+    {"label", "{\"type\":\"string\"}", "Only prompts with this label"},
+    {"pinned", "{\"type\":\"boolean\"}", "Only pinned ones, or only others"},
+    {NULL, NULL, NULL},
+};
+
+const struct pl_route pl_routes_prompts[] = {
+    {PL_METHOD_POST, "/api/prompts", PL_ROUTE_IDEMPOTENT, prompt_create, "prompt_create",
+     "Make a prompt with its first version", "prompts", "PromptCreate", "Prompt", 201, NULL},
+    {PL_METHOD_GET, "/api/prompts", 0, prompt_list, "prompt_list",
+     "List or search your prompts: pinned first, then by the last change", "prompts", NULL,
+     "PromptList", 200, list_params},
+    {PL_METHOD_GET, "/api/prompts/folders", 0, prompt_folders, "prompt_folders",
+     "List the folders of your prompts", "prompts", NULL, "NamedCounts", 200, NULL},
+    {PL_METHOD_GET, "/api/prompts/tags", 0, prompt_tags, "prompt_tags",
+     "List the tags of your prompts", "prompts", NULL, "NamedCounts", 200, NULL},
+    {PL_METHOD_GET, "/api/prompts/{id}", 0, prompt_get, "prompt_get",
+     "Look at a prompt and its latest version", "prompts", NULL, "Prompt", 200, NULL},
+    {PL_METHOD_PATCH, "/api/prompts/{id}", 0, prompt_update, "prompt_update",
+     "Change name, description, folder, tags or pin", "prompts", "PromptUpdate", "Prompt", 200,
+     NULL},
+    {PL_METHOD_DELETE, "/api/prompts/{id}", 0, prompt_delete, "prompt_delete",
+     "Delete a prompt with all its versions", "prompts", NULL, NULL, 204, NULL},
+    {0},
+};

@@ -1,0 +1,438 @@
+/* Scheduled tasks: made, changed, begun and ended, run by hand. When they are due is in
+ * task_times.c. */
+#include "base/utc.h"
+#include "base/uuid.h"
+#include "model/model.h"
+#include "server/change.h"
+#include "server/chatting.h"
+#include "server/exchange_int.h"
+#include "server/prompt_json.h"
+#include "server/replay.h"
+#include "server/scheduler.h"
+#include "server/task_exchange.h"
+#include "server/task_json.h"
+#include "server/wishes.h"
+
+/* What a change has to remember until it is durable. */
+struct changing {
+    struct pl_id_seed seed;
+    struct pl_id id;         /* of a new one */
+    struct pl_task_row task; /* as it will be */
+    int enabled;             /* start and stop: 1 and 0; -1: as the body says */
+};
+
+/* --- what a body says ------------------------------------------------------------------------ */
+
+static bool is_given(struct pl_exchange *x, const char *name)
+{
+    struct pl_str raw = pl_body_raw(x, name);
+    return raw.len && !pl_str_eq(raw, PL_STR("null"));
+}
+
+static void check_prompt_ref(struct pl_exchange *x, struct pl_str json)
+{
+    struct pl_json_doc doc;
+    struct pl_str id, version;
+    struct pl_prompt_row prompt;
+    struct pl_error err = {0};
+    int64_t number;
+    enum pl_status status = pl_json_parse(&x->arena, json, NULL, &doc, &err);
+    if (status == PL_OK)
+        status = pl_member_text(&x->arena, &doc, doc.root, "prompt_id", &id);
+    if (status == PL_OK)
+        status = pl_store_prompt_get(x->shard->server->store, &x->arena, x->caller.user_id, id,
+                                     &prompt, &err);
+    if (status == PL_NOT_FOUND || status == PL_INVALID) {
+        pl_task_fail_at(x, "/prompt_ref/prompt_id", "You have no prompt with this id.");
+        return;
+    }
+    const struct pl_json_node *node =
+        status == PL_OK ? pl_json_get(&doc, doc.root, PL_STR("version")) : NULL;
+    if (status == PL_OK && node && pl_json_kind(node) == PL_JSON_NUMBER)
+        version = pl_json_span(&doc, node);
+    else if (status == PL_OK)
+        status = pl_member_text(&x->arena, &doc, doc.root, "version", &version);
+    if (status == PL_OK)
+        status = pl_prompt_version_number(&x->arena, &prompt, version, &number);
+    if (status == PL_NOT_FOUND)
+        pl_task_fail_at(x, "/prompt_ref/version",
+                        "The prompt has neither a version nor a label like that.");
+    else if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+}
+
+/* A text or a prompt of the library, never both. */
+static void read_prompt(struct pl_exchange *x, struct pl_task_row *task)
+{
+    bool has_text = is_given(x, "prompt"), has_ref = is_given(x, "prompt_ref");
+    if (has_text && has_ref) {
+        pl_task_fail_at(x, "/prompt", "A task has a prompt or a prompt_ref, not both.");
+        return;
+    }
+    if (has_text) {
+        task->prompt = pl_body_text(x, "prompt");
+        task->prompt_ref = (struct pl_str){0};
+    } else if (has_ref) {
+        task->prompt = (struct pl_str){0};
+        task->prompt_ref = pl_body_raw(x, "prompt_ref");
+        check_prompt_ref(x, task->prompt_ref);
+    } else if (pl_body_has(x, "prompt_ref")) {
+        task->prompt_ref = (struct pl_str){0};
+    }
+    if (!x->is_problem && !task->prompt.len && !task->prompt_ref.len)
+        pl_task_fail_at(x, "/prompt",
+                        "A task needs a prompt, or a prompt_ref to one of the library.");
+}
+
+static void read_model(struct pl_exchange *x, struct pl_task_row *task)
+{
+    struct pl_error err = {0};
+    struct pl_str name = pl_body_text(x, "model");
+    if (!pl_body_has(x, "model"))
+        return;
+    task->model = (struct pl_str){0};
+    if (!name.len)
+        return;
+    const struct pl_model_info *info = pl_model_find(name);
+    if (!info) {
+        pl_exchange_fail_name(x, "model", name);
+        return;
+    }
+    task->model = pl_model_name(info, name);
+    enum pl_status status =
+        pl_replay_check(x->shard->server->store, &x->arena, x->caller.user_id, task->model, &err);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+}
+
+static void read_expiry(struct pl_exchange *x, struct pl_task_row *task, int64_t now_ms)
+{
+    int64_t unix_us;
+    if (!pl_body_has(x, "expires_at"))
+        return;
+    task->expires_ms = 0;
+    if (!is_given(x, "expires_at"))
+        return;
+    if (!pl_utc_read(pl_body_text(x, "expires_at"), &unix_us))
+        pl_task_fail_at(x, "/expires_at", "An instant looks like 2026-03-29T00:00:00Z.");
+    else if (unix_us / 1000 <= now_ms)
+        pl_task_fail_at(x, "/expires_at", "This is over already; a task expires in the future.");
+    else
+        task->expires_ms = unix_us / 1000;
+}
+
+/* Members that need no further look; what is not there stays. */
+static void read_plain(struct pl_exchange *x, struct pl_task_row *task)
+{
+    const struct {
+        const char *name;
+        struct pl_str *to;
+    } texts[] = {
+        {"title", &task->title},
+        {"cron", &task->cron},
+        {"timezone", &task->timezone},
+        {"overlap", &task->overlap},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (pl_body_has(x, texts[i].name))
+            *texts[i].to = pl_body_text(x, texts[i].name);
+    task->skip_confirmations = pl_body_bool(x, "skip_confirmations", task->skip_confirmations);
+}
+
+/* From now on: what has been due before is not made up for. */
+static void set_time(struct pl_exchange *x, struct changing *changing)
+{
+    struct pl_task_row *task = &changing->task;
+    struct pl_task_when when;
+    if (!pl_task_read_when(x, task->cron, task->timezone, &when))
+        return;
+    int64_t now_s = changing->seed.unix_ms / 1000;
+    task->next_ms = task->enabled ? pl_task_next_ms(&when, now_s, task->expires_ms) : INT64_MAX;
+}
+
+/* --- making ---------------------------------------------------------------------------------- */
+
+static void plan_create(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
+{
+    struct changing *changing = ctx;
+    struct pl_task_row *task = &changing->task;
+    int64_t now_ms = changing->seed.unix_ms;
+    *task = (struct pl_task_row){
+        .id = pl_str_of(changing->id.text),
+        .user_id = x->caller.user_id,
+        .timezone = PL_STR("UTC"),
+        .overlap = PL_STR("skip"),
+        .enabled = pl_body_bool(x, "enabled", true),
+        .revision = 1,
+        .created_ms = now_ms,
+        .updated_ms = now_ms,
+    };
+    read_plain(x, task);
+    read_expiry(x, task, now_ms);
+    if (!x->is_problem)
+        set_time(x, changing);
+    if (!x->is_problem)
+        read_prompt(x, task);
+    if (!x->is_problem)
+        read_model(x, task);
+    if (!x->is_problem)
+        pl_batch_create_task(batch, task);
+}
+
+static void tell_changed(struct pl_exchange *x, void *ctx)
+{
+    const struct changing *changing = ctx;
+    struct pl_json_out out = pl_json_out(&x->reply);
+    x->status = x->route->status;
+    pl_task_write(&out, &changing->task);
+    if (x->status == 201)
+        pl_exchange_header(x, "Location", "/api/scheduled-tasks/%s", changing->id.text);
+    pl_task_tell(x->shard->server, &changing->task, NULL);
+    pl_scheduler_wake(x->shard->server);
+}
+
+static void change(struct pl_exchange *x, pl_change_plan_fn *plan, int enabled)
+{
+    struct changing *changing = pl_arena_zalloc(&x->arena, 1, sizeof *changing);
+    if (!changing) {
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+        pl_exchange_finish(x);
+        return;
+    }
+    changing->seed = pl_shard_seed(x->shard);
+    changing->id = pl_id_take(&changing->seed, "task_");
+    changing->enabled = enabled;
+    pl_exchange_change(x, plan, tell_changed, changing);
+}
+
+static void create(struct pl_exchange *x)
+{
+    change(x, plan_create, -1);
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+static void get_work(struct pl_exchange *x)
+{
+    struct pl_task_row task;
+    if (!pl_task_find(x, &task))
+        return;
+    struct pl_json_out out = pl_json_out(&x->reply);
+    pl_task_write(&out, &task);
+}
+
+static void get(struct pl_exchange *x)
+{
+    pl_exchange_work(x, get_work, NULL);
+}
+
+/* Cursor: the id of the last item. */
+static void list_work(struct pl_exchange *x)
+{
+    struct pl_page_args args;
+    struct pl_str enabled = pl_target_param(&x->target, "enabled");
+    struct pl_error err = {0};
+    if (!pl_exchange_page_args(x, &args))
+        return;
+    if (args.cursor.len && !pl_id_is(args.cursor, "task_")) {
+        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
+                            "This cursor was not given out by this list.");
+        return;
+    }
+    struct pl_task_query query = {
+        .user_id = x->caller.user_id,
+        .is_enabled = enabled.ptr ? pl_str_eq(enabled, PL_STR("true")) : -1,
+        .text = pl_target_param(&x->target, "q"),
+        .limit = args.limit,
+        .offset = args.offset,
+        .after_id = args.cursor,
+    };
+    struct pl_task_page page;
+    enum pl_status status =
+        pl_store_task_list(x->shard->server->store, &x->arena, &query, &page, &err);
+    if (status != PL_OK) {
+        pl_exchange_fail(x, status, &err);
+        return;
+    }
+    pl_exchange_list_begin(x);
+    for (size_t i = 0; i < page.n_items; i++) {
+        struct pl_json_out out = pl_json_out(&x->reply);
+        if (i)
+            pl_buf_addc(&x->reply, ',');
+        pl_task_write(&out, &page.items[i]);
+    }
+    pl_exchange_list_end(x, &args, page.total,
+                         page.has_more ? page.items[page.n_items - 1].id : (struct pl_str){0});
+}
+
+static void list(struct pl_exchange *x)
+{
+    pl_exchange_work(x, list_work, NULL);
+}
+
+/* --- changing -------------------------------------------------------------------------------- */
+
+static bool has_any(struct pl_exchange *x, const char *const *names)
+{
+    while (*names && !pl_body_has(x, *names))
+        names++;
+    return *names != NULL;
+}
+
+static void set_enabled(struct pl_task_row *task, bool enabled)
+{
+    if (enabled)
+        task->n_failures = 0;
+    task->enabled = enabled;
+    task->disabled_reason = (struct pl_str){0};
+}
+
+static void plan_update(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
+{
+    static const char *const of_time[] = {"cron", "timezone", "enabled", "expires_at", NULL};
+    static const char *const of_prompt[] = {"prompt", "prompt_ref", NULL};
+    struct changing *changing = ctx;
+    struct pl_task_row *task = &changing->task;
+    if (!pl_task_find(x, task))
+        return;
+    task->updated_ms = changing->seed.unix_ms;
+    if (changing->enabled >= 0) {
+        set_enabled(task, changing->enabled);
+    } else {
+        read_plain(x, task);
+        read_expiry(x, task, task->updated_ms);
+        if (pl_body_has(x, "enabled"))
+            set_enabled(task, pl_body_bool(x, "enabled", true));
+    }
+    if (!x->is_problem && task->enabled && changing->enabled >= 0 && task->expires_ms &&
+        task->expires_ms <= task->updated_ms)
+        pl_task_fail_at(x, "/expires_at",
+                        "The task has expired; give it another expires_at first.");
+    if (!x->is_problem && (changing->enabled >= 0 || has_any(x, of_time)))
+        set_time(x, changing);
+    if (!x->is_problem && has_any(x, of_prompt))
+        read_prompt(x, task);
+    if (!x->is_problem)
+        read_model(x, task);
+    if (!x->is_problem)
+        pl_batch_update_task(batch, task);
+}
+
+static void update(struct pl_exchange *x)
+{
+    change(x, plan_update, -1);
+}
+
+static void start(struct pl_exchange *x)
+{
+    change(x, plan_update, 1);
+}
+
+static void stop(struct pl_exchange *x)
+{
+    change(x, plan_update, 0);
+}
+
+static void plan_delete(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
+{
+    struct pl_task_row task;
+    (void)ctx;
+    x->status = 204;
+    if (pl_task_find(x, &task))
+        pl_batch_delete_task(batch, x->caller.user_id, x->args[0]);
+}
+
+static void delete (struct pl_exchange *x)
+{
+    pl_exchange_change(x, plan_delete, NULL, NULL);
+}
+
+/* --- a run by hand --------------------------------------------------------------------------- */
+
+static void on_started(struct pl_task_start *start)
+{
+    struct pl_exchange *x = start->ctx;
+    if (start->problem != PL_PROBLEM_COUNT) {
+        pl_exchange_problem(x, start->problem, &start->err, NULL);
+    } else {
+        x->status = 202;
+        pl_buf_add(&x->reply, pl_buf_str(&start->reply));
+        if (start->reply.status != PL_OK)
+            pl_exchange_fail(x, start->reply.status, NULL);
+    }
+    pl_buf_deinit(&start->reply);
+    pl_exchange_finish(x);
+}
+
+static void claim(struct pl_task_start *start, struct pl_batch *batch)
+{
+    struct pl_exchange_own *own = pl_exchange_own(start->ctx);
+    if (own->claim.key.len)
+        pl_claim_add(own, batch);
+}
+
+static void run_work(struct pl_exchange *x)
+{
+    struct pl_task_start *start = x->state;
+    (void)pl_task_find(x, &start->task);
+}
+
+static void run_found(struct pl_exchange *x)
+{
+    if (x->is_problem)
+        pl_exchange_finish(x);
+    else
+        pl_task_start_send(x->state);
+}
+
+static void run(struct pl_exchange *x)
+{
+    struct pl_task_start *start = pl_arena_zalloc(&x->arena, 1, sizeof *start);
+    if (!start) {
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+        pl_exchange_finish(x);
+        return;
+    }
+    start->home = x->shard;
+    start->extend = claim;
+    start->done = on_started;
+    start->ctx = x;
+    pl_buf_init(&start->reply, 0);
+    x->state = start;
+    pl_exchange_work(x, run_work, run_found);
+}
+
+static const struct pl_route_param list_params[] = {
+    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}", "How many; 20 if not said"},
+    {"offset", "{\"type\":\"integer\",\"minimum\":0}", "How many to pass over"},
+    {"cursor", "{\"type\":\"string\"}", "next_cursor of the page before"},
+    {"enabled", "{\"type\":\"boolean\"}", "Only those that are enabled, or only others"},
+    {"q", "{\"type\":\"string\"}", "Words of the title"},
+    {NULL, NULL, NULL},
+};
+
+const struct pl_route pl_routes_tasks[] = {
+    {PL_METHOD_POST, "/api/scheduled-tasks", PL_ROUTE_IDEMPOTENT, create, "scheduled_task_create",
+     "Make a task that runs by the clock", "tasks", "ScheduledTaskCreate", "ScheduledTask", 201,
+     NULL},
+    {PL_METHOD_GET, "/api/scheduled-tasks", 0, list, "scheduled_task_list",
+     "List your tasks, the newest first", "tasks", NULL, "ScheduledTaskList", 200, list_params},
+    {PL_METHOD_GET, "/api/scheduled-tasks/{id}", 0, get, "scheduled_task_get", "Look at a task",
+     "tasks", NULL, "ScheduledTask", 200, NULL},
+    {PL_METHOD_PATCH, "/api/scheduled-tasks/{id}", 0, update, "scheduled_task_update",
+     "Change a task; a new time counts from now on", "tasks", "ScheduledTaskUpdate",
+     "ScheduledTask", 200, NULL},
+    {PL_METHOD_DELETE, "/api/scheduled-tasks/{id}", 0, delete, "scheduled_task_delete",
+     "Delete a task and what is known of its runs; their sessions stay", "tasks", NULL, NULL, 204,
+     NULL},
+    {PL_METHOD_POST, "/api/scheduled-tasks/{id}/start", PL_ROUTE_IDEMPOTENT, start,
+     "scheduled_task_start", "Enable a task and forget its failures", "tasks", NULL,
+     "ScheduledTask", 200, NULL},
+    {PL_METHOD_POST, "/api/scheduled-tasks/{id}/stop", PL_ROUTE_IDEMPOTENT, stop,
+     "scheduled_task_stop", "Disable a task; what runs goes on", "tasks", NULL, "ScheduledTask",
+     200, NULL},
+    {PL_METHOD_POST, "/api/scheduled-tasks/{id}/run", PL_ROUTE_IDEMPOTENT, run,
+     "scheduled_task_run", "Run a task now, whatever else of it is at work", "tasks", NULL,
+     "ScheduledTaskRun", 202, NULL},
+    {0},
+};

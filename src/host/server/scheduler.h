@@ -1,0 +1,56 @@
+/* Tasks that run by the clock. One scheduler per server, on the first shard:
+ *
+ *     timer -> look (worker): what is due, by pl_cron_due -> act: a run each -> timer
+ *
+ * The timer is set to the earliest next_ms, and never further ahead than PL_TASK_LOOK_MS: the clock
+ * may be put forward, and other servers may use the same store. An occurrence is a row (task,
+ * instant) that is made in the transaction that makes its session, so of several schedulers one
+ * has it and the others see a conflict, which is no failure. docs/internals/server.md. */
+#ifndef PL_SERVER_SCHEDULER_H
+#define PL_SERVER_SCHEDULER_H
+
+#include "server/driver.h"
+#include "store/work.h"
+
+#define PL_TASK_LOOK_MS      30000
+#define PL_TASK_RETRY_MS     5000
+#define PL_TASK_MAX_MS       (30 * 60 * 1000) /* of a run */
+#define PL_TASK_MAX_FAILURES 10               /* in a row */
+#define PL_TASK_MAX_QUEUED   10               /* runs of one task that wait for the one before */
+#define PL_TASK_LOOK_LIMIT   100              /* tasks of one look */
+
+struct pl_scheduler; /* owned */
+
+enum pl_status pl_scheduler_create(struct pl_server *server, struct pl_scheduler **ret_scheduler);
+/* Before the first shard's loop runs: takes up what still waits, then looks. */
+void pl_scheduler_start(struct pl_scheduler *scheduler);
+/* After the loops have stopped, before they are destroyed: what comes back finds nothing to do.
+ * Accepts NULL. */
+void pl_scheduler_stop(struct pl_scheduler *scheduler);
+void pl_scheduler_destroy(struct pl_scheduler *scheduler);
+
+/* A task was made or changed: look again. Any thread. */
+void pl_scheduler_wake(struct pl_server *server);
+
+/* task:updated {task, run?} to the user; run may be NULL. Any thread. */
+void pl_task_tell(struct pl_server *server, const struct pl_task_row *task,
+                  const struct pl_task_run_row *run);
+
+/* A run by hand, whatever else of the task is at work. Belongs to the scheduler until `done`, which
+ * comes on `home` when the run has begun, or has failed to. */
+struct pl_task_start {
+    struct pl_letter letter;
+    struct pl_shard *home;   /* borrowed */
+    struct pl_task_row task; /* strings live until done */
+    /* Adds to the transaction that makes the run; may be NULL. On any shard. */
+    void (*extend)(struct pl_task_start *start, struct pl_batch *batch);
+    void (*done)(struct pl_task_start *start);
+    void *ctx;
+    /* The answer: */
+    enum pl_problem problem; /* PL_PROBLEM_COUNT: none */
+    struct pl_error err;
+    struct pl_buf reply; /* the ScheduledTaskRun; owned */
+};
+void pl_task_start_send(struct pl_task_start *start);
+
+#endif

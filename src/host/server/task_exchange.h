@@ -1,0 +1,16 @@
+/* What the routes of tasks share. On a worker. */
+#ifndef PL_SERVER_TASK_EXCHANGE_H
+#define PL_SERVER_TASK_EXCHANGE_H
+
+#include "server/exchange.h"
+#include "server/task_when.h"
+
+/* The caller's task that the path names; false after making a problem. */
+bool pl_task_find(struct pl_exchange *x, struct pl_task_row *ret_task);
+/* When something is due; false after making a problem of what is wrong with either. */
+bool pl_task_read_when(struct pl_exchange *x, struct pl_str cron, struct pl_str zone,
+                       struct pl_task_when *ret_when);
+/* Makes a problem of a member or a parameter. */
+void pl_task_fail_at(struct pl_exchange *x, const char *pointer, const char *says);
+
+#endif

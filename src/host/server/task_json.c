@@ -1,0 +1,155 @@
+#include "server/task_json.h"
+
+#include "base/utc.h"
+
+#include <stdio.h>
+
+void pl_task_write_time(struct pl_json_out *out, const char *name, int64_t unix_ms)
+{
+    char text[PL_UTC_SIZE];
+    pl_json_out_key(out, name);
+    if (unix_ms == 0 || unix_ms == INT64_MAX) {
+        pl_json_out_null(out);
+        return;
+    }
+    pl_utc_write(text, unix_ms);
+    pl_json_out_text(out, (struct pl_str){text, sizeof text});
+}
+
+void pl_task_write_instant(struct pl_json_out *out, const struct pl_tzif *zone, int64_t unix_s)
+{
+    char text[48];
+    int32_t offset_s = pl_tzif_era(zone, unix_s).offset_s;
+    struct pl_civil civil = pl_civil_of(unix_s + offset_s);
+    unsigned away_s = (unsigned)(offset_s < 0 ? -offset_s : offset_s);
+    snprintf(text, sizeof text, "%04d-%02u-%02uT%02u:%02u:%02u%c%02u:%02u", (int)civil.year,
+             civil.month, civil.day, civil.hour, civil.minute, civil.second,
+             offset_s < 0 ? '-' : '+', away_s / 3600, away_s / 60 % 60);
+    pl_task_write_time(out, "at", unix_s * 1000);
+    pl_json_out_key(out, "local");
+    pl_json_out_text(out, pl_str_of(text));
+}
+
+static void write_text(struct pl_json_out *out, const char *name, struct pl_str text)
+{
+    pl_json_out_key(out, name);
+    if (text.ptr)
+        pl_json_out_text(out, text);
+    else
+        pl_json_out_null(out);
+}
+
+static void write_bool(struct pl_json_out *out, const char *name, bool value)
+{
+    pl_json_out_key(out, name);
+    pl_json_out_bool(out, value);
+}
+
+static void write_int(struct pl_json_out *out, const char *name, int64_t value)
+{
+    pl_json_out_key(out, name);
+    pl_json_out_int(out, value);
+}
+
+void pl_task_write(struct pl_json_out *out, const struct pl_task_row *task)
+{
+    pl_json_out_open(out, '{');
+    write_text(out, "id", task->id);
+    write_text(out, "title", task->title);
+    /* Seed 003 has a text here, always. */
+    write_text(out, "prompt", task->prompt.ptr ? task->prompt : PL_STR(""));
+    write_text(out, "cron", task->cron);
+    write_text(out, "timezone", task->timezone);
+    write_bool(out, "enabled", task->enabled);
+    pl_task_write_time(out, "expires_at", task->expires_ms);
+    write_bool(out, "skip_confirmations", task->skip_confirmations);
+    write_text(out, "model", task->model);
+    pl_json_out_key(out, "prompt_ref");
+    if (task->prompt_ref.ptr)
+        pl_json_out_raw(out, task->prompt_ref);
+    else
+        pl_json_out_null(out);
+    write_text(out, "overlap", task->overlap);
+    /* At its end it is looked at, not run. */
+    bool is_due = task->enabled && !(task->expires_ms && task->next_ms >= task->expires_ms);
+    pl_task_write_time(out, "next_run_at", is_due ? task->next_ms : INT64_MAX);
+    pl_task_write_time(out, "last_run_at", task->last_ms);
+    write_int(out, "failures", task->n_failures);
+    write_text(out, "disabled_reason", task->disabled_reason);
+    pl_task_write_time(out, "created_at", task->created_ms);
+    pl_task_write_time(out, "updated_at", task->updated_ms);
+    pl_json_out_close(out, '}');
+}
+
+/* What is stored, and what seed 003 calls it: there a run is running, completed or failed. */
+static const struct {
+    const char *status, *told;
+    bool is_reason;
+} statuses[] = {
+    {"running", "running", false}, {"completed", "completed", false}, {"failed", "failed", false},
+    {"queued", "running", true},   {"missed", "failed", true},        {"skipped", "failed", true},
+};
+
+void pl_task_run_write(struct pl_json_out *out, const struct pl_task_run_row *run)
+{
+    const char *told = "failed";
+    bool is_reason = false;
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (pl_str_eq(run->status, pl_str_of(statuses[i].status))) {
+            told = statuses[i].told;
+            is_reason = statuses[i].is_reason;
+        }
+    pl_json_out_open(out, '{');
+    write_text(out, "id", run->id);
+    write_text(out, "task_id", run->task_id);
+    write_text(out, "session_id", run->session_id);
+    write_text(out, "status", pl_str_of(told));
+    write_text(out, "error", run->error);
+    pl_task_write_time(out, "triggered_at", run->triggered_ms);
+    pl_task_write_time(out, "finished_at", run->finished_ms);
+    pl_task_write_time(out, "due_at", run->due_ms);
+    write_bool(out, "is_manual", run->is_manual);
+    write_text(out, "reason", is_reason ? run->status : (struct pl_str){0});
+    write_int(out, "missed_count", run->n_missed);
+    pl_json_out_close(out, '}');
+}
+
+static enum pl_status copy_all(struct pl_arena *arena, struct pl_str *const strings[], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct pl_str kept = pl_arena_dup(arena, *strings[i]);
+        if (!kept.ptr && strings[i]->len)
+            return PL_NOMEM;
+        /* An empty text stays a text, and null stays null. */
+        if (strings[i]->len)
+            *strings[i] = kept;
+        else if (strings[i]->ptr)
+            *strings[i] = PL_STR("");
+    }
+    return PL_OK;
+}
+
+enum pl_status pl_task_copy(struct pl_arena *arena, const struct pl_task_row *task,
+                            struct pl_task_row *ret_copy)
+{
+    struct pl_task_row copy = *task;
+    struct pl_str *const strings[] = {
+        &copy.id,   &copy.user_id,  &copy.title, &copy.prompt,  &copy.prompt_ref,
+        &copy.cron, &copy.timezone, &copy.model, &copy.overlap, &copy.disabled_reason};
+    enum pl_status status = copy_all(arena, strings, sizeof strings / sizeof *strings);
+    if (status == PL_OK)
+        *ret_copy = copy;
+    return status;
+}
+
+enum pl_status pl_task_run_copy(struct pl_arena *arena, const struct pl_task_run_row *run,
+                                struct pl_task_run_row *ret_copy)
+{
+    struct pl_task_run_row copy = *run;
+    struct pl_str *const strings[] = {&copy.id, &copy.task_id, &copy.session_id, &copy.status,
+                                      &copy.error};
+    enum pl_status status = copy_all(arena, strings, sizeof strings / sizeof *strings);
+    if (status == PL_OK)
+        *ret_copy = copy;
+    return status;
+}

@@ -1,0 +1,400 @@
+#include "server/task_run_int.h"
+
+#include "base/mem.h"
+#include "server/task_json.h"
+#include "server/unattended.h"
+
+enum { STOP_AGAIN_MS = 10000 };
+
+static void begin(struct pl_task_run *run);
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+void pl_task_run_destroy(struct pl_task_run *run)
+{
+    struct pl_scheduler *scheduler = run->scheduler;
+    if (run->prev)
+        run->prev->next = run->next;
+    else
+        scheduler->runs = run->next;
+    if (run->next)
+        run->next->prev = run->prev;
+    if (!scheduler->is_over)
+        pl_timer_stop(scheduler->shard->loop, &run->timer);
+    pl_arena_deinit(&run->arena);
+    pl_mem_free(run);
+}
+
+void pl_task_runs_still(struct pl_scheduler *scheduler)
+{
+    for (struct pl_task_run *run = scheduler->runs; run; run = run->next)
+        pl_timer_stop(scheduler->shard->loop, &run->timer);
+}
+
+void pl_task_runs_drop(struct pl_scheduler *scheduler)
+{
+    while (scheduler->runs)
+        pl_task_run_destroy(scheduler->runs);
+}
+
+static struct pl_task_run *create(struct pl_scheduler *scheduler, enum pl_run_origin origin,
+                                  const struct pl_task_row *task)
+{
+    struct pl_task_run *run = pl_mem_alloc(1, sizeof *run);
+    if (!run)
+        return NULL;
+    *run = (struct pl_task_run){.scheduler = scheduler, .origin = origin};
+    pl_arena_init(&run->arena, 0);
+    run->next = scheduler->runs;
+    if (run->next)
+        run->next->prev = run;
+    scheduler->runs = run;
+    if (pl_task_copy(&run->arena, task, &run->task) == PL_OK)
+        return run;
+    pl_task_run_destroy(run);
+    return NULL;
+}
+
+void pl_task_run_submit(struct pl_task_run *run, void (*work)(struct pl_job *),
+                        void (*done)(struct pl_job *))
+{
+    run->job.run = work;
+    run->job.done = done;
+    pl_workers_submit(run->scheduler->server->workers, run->scheduler->shard->loop, &run->job);
+}
+
+/* --- who waits for it to begin --------------------------------------------------------------- */
+
+static void open_started(struct pl_letter *letter)
+{
+    struct pl_task_start *start = PL_CONTAINER_OF(letter, struct pl_task_start, letter);
+    start->done(start);
+}
+
+static void answer(struct pl_task_start *start)
+{
+    start->letter.open = open_started;
+    pl_loop_post(start->home->loop, &start->letter);
+}
+
+static void refuse(struct pl_task_start *start, enum pl_problem problem, const struct pl_error *err)
+{
+    start->problem = problem;
+    if (err)
+        start->err = *err;
+    answer(start);
+}
+
+void pl_task_run_begun(struct pl_task_run *run, bool has_failed)
+{
+    struct pl_task_start *start = PL_TAKE(run->start);
+    if (start) {
+        struct pl_json_out out = pl_json_out(&start->reply);
+        pl_task_run_write(&out, &run->row);
+        answer(start);
+    }
+    if (run->is_acting) {
+        run->is_acting = false;
+        pl_scheduler_acted(run->scheduler, has_failed);
+    }
+}
+
+static void on_retry(struct pl_timer *timer)
+{
+    begin(PL_CONTAINER_OF(timer, struct pl_task_run, timer));
+}
+
+void pl_task_run_put_off(struct pl_task_run *run, enum pl_problem problem,
+                         const struct pl_error *err)
+{
+    struct pl_scheduler *scheduler = run->scheduler;
+    if (run->start)
+        refuse(PL_TAKE(run->start), problem, err);
+    if (run->origin == PL_RUN_QUEUED && !scheduler->is_over) {
+        pl_timer_start(scheduler->shard->loop, &run->timer, PL_TASK_RETRY_MS, on_retry);
+        return;
+    }
+    pl_task_run_begun(run, true);
+    pl_task_run_destroy(run);
+}
+
+/* --- at work --------------------------------------------------------------------------------- */
+
+/* A stop that belongs to nobody: it goes when it is answered. */
+struct stopping {
+    struct pl_ask ask;
+    size_t n_user;
+    char ids[]; /* user, session */
+};
+
+static void stopped(struct pl_ask *ask)
+{
+    struct stopping *stopping = PL_CONTAINER_OF(ask, struct stopping, ask);
+    pl_ask_deinit(ask);
+    pl_mem_free(stopping);
+}
+
+static void send_stop(struct pl_scheduler *scheduler, struct pl_str user_id,
+                      struct pl_str session_id)
+{
+    struct stopping *stopping = pl_mem_alloc(1, sizeof *stopping + user_id.len + session_id.len);
+    if (!stopping)
+        return;
+    memcpy(stopping->ids, user_id.ptr, user_id.len);
+    memcpy(stopping->ids + user_id.len, session_id.ptr, session_id.len);
+    struct pl_str user = {stopping->ids, user_id.len};
+    struct pl_str session = {stopping->ids + user_id.len, session_id.len};
+    pl_ask_init(&stopping->ask, PL_ASK_EVENT, scheduler->shard, user, session);
+    stopping->ask.event.kind = PL_SE_STOP;
+    stopping->ask.done = stopped;
+    pl_ask_send(&stopping->ask);
+}
+
+static struct pl_task_run *find(struct pl_scheduler *scheduler, struct pl_str run_id)
+{
+    struct pl_task_run *run = scheduler->runs;
+    while (run && !pl_str_eq(run->row.id, run_id))
+        run = run->next;
+    return run;
+}
+
+void pl_task_run_stop(struct pl_scheduler *scheduler, const struct pl_task_row *task,
+                      const struct pl_task_run_row *row, const char *why)
+{
+    struct pl_task_run *run = find(scheduler, row->id);
+    if (run)
+        run->stopped = why;
+    if (row->session_id.len)
+        send_stop(scheduler, task->user_id, row->session_id);
+}
+
+static void on_limit(struct pl_timer *timer)
+{
+    struct pl_task_run *run = PL_CONTAINER_OF(timer, struct pl_task_run, timer);
+    run->is_over_limit = true;
+    pl_task_run_stop(run->scheduler, &run->task, &run->row,
+                     "It took longer than 30 minutes and was stopped.");
+    /* A stop may be lost for want of memory. */
+    pl_timer_start(run->scheduler->shard->loop, timer, STOP_AGAIN_MS, on_limit);
+}
+
+void pl_task_run_watch(struct pl_task_run *run)
+{
+    struct pl_loop *loop = run->scheduler->shard->loop;
+    int64_t gone_ms = pl_loop_unix_ms(loop) - run->row.triggered_ms;
+    int64_t left_ms = PL_TASK_MAX_MS - (gone_ms < 0 ? 0 : gone_ms);
+    pl_timer_start(loop, &run->timer, left_ms < 0 ? 0 : left_ms, on_limit);
+}
+
+/* In the transaction that makes the session. On the session's shard: only looks. */
+static void extend(struct pl_errand *errand, struct pl_batch *batch)
+{
+    struct pl_task_run *run = errand->ctx;
+    if (run->origin == PL_RUN_QUEUED) {
+        pl_batch_update_run(batch, &run->row);
+        return;
+    }
+    pl_batch_create_run(batch, &run->row);
+    if (run->start && run->start->extend)
+        run->start->extend(run->start, batch);
+    if (run->origin == PL_RUN_DUE)
+        pl_task_advance(batch, &run->task, &run->due);
+}
+
+static void forget_session(struct pl_task_run *run)
+{
+    pl_unattended_remove(run->scheduler->server->unattended, run->errand.record.id);
+    run->row.session_id = (struct pl_str){0};
+}
+
+/* Whether to wait: the machine is short of something. A user with too much at work is not waited
+ * for, since his tasks would stand before those of others; it does not count against the task. */
+static bool may_pass(enum pl_problem problem)
+{
+    return pl_problem_info(problem)->is_retryable && problem != PL_PROBLEM_RATE_LIMITED;
+}
+
+static void on_refused(struct pl_task_run *run)
+{
+    enum pl_problem problem = run->errand.problem;
+    bool is_lost = problem == PL_PROBLEM_CONFLICT || problem == PL_PROBLEM_NOT_FOUND;
+    forget_session(run);
+    if (is_lost && run->origin == PL_RUN_DUE)
+        pl_task_run_leave(run);
+    else if (run->start || is_lost || may_pass(problem))
+        pl_task_run_put_off(run, problem, &run->errand.err);
+    else
+        pl_task_run_fail(run,
+                         run->errand.err.message[0] ? run->errand.err.message
+                                                    : pl_problem_info(problem)->title,
+                         problem != PL_PROBLEM_RATE_LIMITED);
+}
+
+static void on_started(struct pl_errand *errand)
+{
+    struct pl_task_run *run = errand->ctx;
+    if (errand->problem != PL_PROBLEM_COUNT) {
+        on_refused(run);
+        return;
+    }
+    if (run->origin == PL_RUN_DUE) {
+        run->task.next_ms = run->due.next_ms;
+        run->task.last_ms = run->due.due.last_s * 1000;
+    }
+    if (!run->scheduler->is_over)
+        pl_task_run_watch(run);
+    pl_task_tell(run->scheduler->server, &run->task, &run->row);
+    pl_task_run_begun(run, false);
+}
+
+static void fill_errand(struct pl_task_run *run)
+{
+    struct pl_errand *errand = &run->errand;
+    *errand = (struct pl_errand){
+        .home = run->scheduler->shard,
+        .record = {.id = run->row.session_id,
+                   .user_id = run->task.user_id,
+                   .intent = run->task.title,
+                   .model = run->task.model.len ? run->task.model : run->said.model,
+                   .memory_enabled = true},
+        .turns = run->said.turns,
+        .n_turns = run->said.n_turns,
+        .message = run->said.message,
+        .waits_for_person = true,
+        .extend = extend,
+        .started = on_started,
+        .done = pl_task_run_end,
+        .ctx = run,
+    };
+}
+
+static void send(struct pl_task_run *run)
+{
+    struct pl_id_seed seed = pl_shard_seed(run->scheduler->shard);
+    run->session_id = pl_id_take(&seed, "sess_");
+    run->row.session_id = pl_str_of(run->session_id.text);
+    run->row.status = PL_STR("running");
+    run->row.error = (struct pl_str){0};
+    fill_errand(run);
+    if (run->task.skip_confirmations)
+        (void)pl_unattended_add(run->scheduler->server->unattended, run->row.session_id);
+    pl_errand_send(&run->errand);
+}
+
+/* --- beginning ------------------------------------------------------------------------------- */
+
+static void prepare(struct pl_job *job)
+{
+    struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
+    run->err = (struct pl_error){0};
+    run->status = pl_task_says(run->scheduler->server->store, &run->arena, &run->task,
+                               run->row.triggered_ms, &run->said, &run->err);
+}
+
+static void prepared(struct pl_job *job)
+{
+    struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
+    bool is_ending = run->scheduler->is_over || run->scheduler->server->is_draining;
+    if (is_ending || run->status == PL_NOMEM || run->status == PL_IO)
+        pl_task_run_put_off(run, PL_PROBLEM_OVERLOADED, &run->err);
+    else if (run->status == PL_OK)
+        send(run);
+    else
+        pl_task_run_fail(run, run->err.message, true);
+}
+
+static void begin(struct pl_task_run *run)
+{
+    pl_task_run_submit(run, prepare, prepared);
+}
+
+/* A row of its own, due then. */
+static void make_row(struct pl_task_run *run, int64_t due_ms, struct pl_id_seed *seed)
+{
+    run->run_id = pl_id_take(seed, "run_");
+    run->row = (struct pl_task_run_row){
+        .id = pl_str_of(run->run_id.text),
+        .task_id = run->task.id,
+        .status = PL_STR("running"),
+        .due_ms = due_ms,
+        .is_manual = run->origin == PL_RUN_MANUAL,
+        .triggered_ms = seed->unix_ms,
+    };
+}
+
+bool pl_task_run_due(struct pl_scheduler *scheduler, const struct pl_due_task *due)
+{
+    struct pl_task_run *run = create(scheduler, PL_RUN_DUE, &due->task);
+    if (!run)
+        return false;
+    struct pl_id_seed seed = pl_shard_seed(scheduler->shard);
+    make_row(run, due->due.run_s * 1000, &seed);
+    run->row.n_missed = due->due.n_collapsed;
+    run->due = *due;
+    if (due->due.n_missed)
+        run->due.missed = pl_task_missed_row(&due->due, run->task.id, &run->missed_id, &seed);
+    run->is_acting = true;
+    begin(run);
+    return true;
+}
+
+bool pl_task_run_queued(struct pl_scheduler *scheduler, const struct pl_task_row *task,
+                        const struct pl_task_run_row *row)
+{
+    if (find(scheduler, row->id))
+        return true;
+    struct pl_task_run *run = create(scheduler, PL_RUN_QUEUED, task);
+    if (!run)
+        return false;
+    if (pl_task_run_copy(&run->arena, row, &run->row) != PL_OK) {
+        pl_task_run_destroy(run);
+        return false;
+    }
+    /* Its time begins now, not when it came into the queue. */
+    run->row.triggered_ms = pl_loop_unix_ms(scheduler->shard->loop);
+    begin(run);
+    return true;
+}
+
+bool pl_task_run_adopt(struct pl_scheduler *scheduler, const struct pl_task_row *task,
+                       const struct pl_task_run_row *row)
+{
+    if (find(scheduler, row->id))
+        return true;
+    struct pl_task_run *run = create(scheduler, PL_RUN_ADOPTED, task);
+    if (!run)
+        return false;
+    if (pl_task_run_copy(&run->arena, row, &run->row) != PL_OK) {
+        pl_task_run_destroy(run);
+        return false;
+    }
+    fill_errand(run);
+    if (task->skip_confirmations)
+        (void)pl_unattended_add(scheduler->server->unattended, run->row.session_id);
+    pl_task_run_watch(run);
+    pl_errand_wait(&run->errand);
+    return true;
+}
+
+static void open_start(struct pl_letter *letter)
+{
+    struct pl_task_start *start = PL_CONTAINER_OF(letter, struct pl_task_start, letter);
+    struct pl_scheduler *scheduler = start->home->server->scheduler;
+    struct pl_task_run *run =
+        scheduler->is_over ? NULL : create(scheduler, PL_RUN_MANUAL, &start->task);
+    if (!run) {
+        refuse(start, PL_PROBLEM_OVERLOADED, NULL);
+        return;
+    }
+    struct pl_id_seed seed = pl_shard_seed(scheduler->shard);
+    make_row(run, seed.unix_ms, &seed);
+    run->start = start;
+    begin(run);
+}
+
+void pl_task_start_send(struct pl_task_start *start)
+{
+    start->problem = PL_PROBLEM_COUNT;
+    start->letter.open = open_start;
+    pl_loop_post(start->home->server->shards[0]->loop, &start->letter);
+}

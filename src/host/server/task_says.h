@@ -1,0 +1,21 @@
+/* What a task says to its session: its own text, or a prompt of the library as it stands when the
+ * task runs, with its variables filled in. Blocking: on a worker. */
+#ifndef PL_SERVER_TASK_SAYS_H
+#define PL_SERVER_TASK_SAYS_H
+
+#include "store/work.h"
+
+struct pl_task_said {
+    const struct pl_turn_row *turns; /* arena; what the session begins with; may be none */
+    size_t n_turns;
+    struct pl_str message; /* JSON; arena */
+    struct pl_str model;   /* the prompt's own; empty: none */
+};
+
+/* PL_INVALID, PL_NOT_FOUND: the prompt is gone or cannot be rendered, and err says why; PL_IO;
+ * PL_NOMEM. */
+enum pl_status pl_task_says(struct pl_store *store, struct pl_arena *arena,
+                            const struct pl_task_row *task, int64_t now_ms,
+                            struct pl_task_said *ret_said, struct pl_error *err);
+
+#endif

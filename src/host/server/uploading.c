@@ -1,0 +1,81 @@
+/* A body that goes on to its route while it comes (route.h, struct pl_upload).
+ *
+ *     gathering ──a piece is there──> looked at (worker) ──> kept (route) ──> gathering …
+ *         └──END──> the last piece is looked at ──> claim ──> run
+ *
+ * From the first arrow to the last the exchange is held: the connection reads no more. So a body of
+ * any length costs one piece of memory, and a store that is slow slows the client down. */
+#include "server/exchange_int.h"
+
+#include "server/http_conn.h"
+
+static struct pl_exchange *exchange_of(struct pl_job *job)
+{
+    return (struct pl_exchange *)((char *)job - offsetof(struct pl_exchange, job));
+}
+
+/* The client may have gone meanwhile, and the piece may have been refused. */
+static void let_go(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    own->is_held = false;
+    if (x->is_problem)
+        own->is_refused = own->must_close = true;
+    if (!x->conn || own->is_refused)
+        pl_task_wake(&x->task);
+    else
+        pl_http_conn_go_on(x->conn, pl_loop_now_ms(x->shard->loop) - own->held_from_ms);
+}
+
+static void look(struct pl_job *job)
+{
+    struct pl_exchange *x = exchange_of(job);
+    x->route->upload->look(x, false);
+}
+
+static void looked(struct pl_job *job)
+{
+    struct pl_exchange *x = exchange_of(job);
+    if (x->conn && !x->is_problem)
+        x->route->upload->keep(x);
+    else
+        let_go(pl_exchange_own(x));
+}
+
+void pl_upload_gathered(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    size_t n = x->route->upload->piece_bytes;
+    if (own->body.len < n)
+        return;
+    own->is_held = true;
+    own->held_from_ms = pl_loop_now_ms(x->shard->loop);
+    x->body_text = pl_str_slice(pl_buf_str(&own->body), 0, n);
+    pl_exchange_submit(x, look, looked);
+}
+
+void pl_exchange_piece_kept(struct pl_exchange *x, enum pl_status status,
+                            const struct pl_error *err)
+{
+    struct pl_exchange_own *own = pl_exchange_own(x);
+    size_t n = x->body_text.len;
+    if (status != PL_OK)
+        pl_exchange_fail_commit(x, status, err);
+    memmove(own->body.ptr, own->body.ptr + n, own->body.len - n);
+    own->body.len -= n;
+    let_go(own);
+}
+
+void pl_upload_look_last(struct pl_job *job)
+{
+    struct pl_exchange *x = exchange_of(job);
+    x->route->upload->look(x, true);
+}
+
+void pl_upload_end(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    bool is_unwanted = x->is_problem || !own->is_running;
+    if (x->route && x->route->upload && x->state && is_unwanted)
+        x->route->upload->drop(x);
+}

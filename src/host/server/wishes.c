@@ -1,0 +1,109 @@
+#include "server/wishes.h"
+
+#include "format/profile.h"
+#include "json/text.h"
+
+#include <stdio.h>
+
+void pl_exchange_fail_name(struct pl_exchange *x, const char *member, struct pl_str name)
+{
+    struct pl_error err = {0};
+    pl_error_point(&err, "/%s", member);
+    snprintf(err.message, sizeof err.message, "there is no \"%.*s\"", PL_STR_ARG(name));
+    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, "There is no %s named \"%.*s\".",
+                        member, PL_STR_ARG(name));
+}
+
+enum pl_status pl_vars_read(struct pl_arena *arena, const struct pl_json_doc *doc,
+                            const struct pl_json_node *object, struct pl_render_opts *opts)
+{
+    uint32_t n = object ? pl_json_count(object) : 0, i = 0;
+    struct pl_render_var *vars = pl_arena_zalloc(arena, n + 1, sizeof *vars);
+    if (!vars)
+        return PL_NOMEM;
+    const struct pl_json_node *key = object ? pl_json_first(object) : NULL;
+    for (; i < n; i++, key = pl_json_next_member(key)) {
+        const struct pl_json_node *value = key + 1;
+        enum pl_status status = pl_json_text(arena, doc, key, &vars[i].name);
+        vars[i].value = pl_json_span(doc, value);
+        if (status == PL_OK && pl_json_kind(value) == PL_JSON_STRING)
+            status = pl_json_text(arena, doc, value, &vars[i].value);
+        if (status != PL_OK)
+            return status;
+    }
+    opts->vars = vars;
+    opts->n_vars = n;
+    return PL_OK;
+}
+
+bool pl_body_vars(struct pl_exchange *x, struct pl_render_opts *opts)
+{
+    const struct pl_json_node *object =
+        x->body.root ? pl_json_get(&x->body, x->body.root, PL_STR("variables")) : NULL;
+    enum pl_status status = pl_vars_read(&x->arena, &x->body, object, opts);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, NULL);
+    for (size_t i = 0; i < opts->n_vars && !x->is_problem; i++) {
+        status = pl_render_check_name(opts->vars[i].name);
+        if (status == PL_INVALID)
+            pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
+                                "\"%.*s\" is no name of a variable; a name is letters, digits, _ . "
+                                "and -.",
+                                PL_STR_ARG(opts->vars[i].name));
+        else if (status != PL_OK)
+            pl_exchange_fail(x, status, NULL);
+    }
+    return !x->is_problem;
+}
+
+/* The first of the lines; *lines is what is behind it. */
+static struct pl_str take_line(struct pl_str *lines)
+{
+    const char *end = memchr(lines->ptr, '\n', lines->len);
+    size_t n = end ? (size_t)(end - lines->ptr) : lines->len;
+    struct pl_str line = pl_str_slice(*lines, 0, n);
+    *lines = pl_str_slice(*lines, n + 1, lines->len);
+    return line;
+}
+
+bool pl_exchange_fail_vars(struct pl_exchange *x, enum pl_status status,
+                           const struct pl_rendered *made)
+{
+    struct pl_str rest = pl_buf_str(&made->problems), lines = rest;
+    if (status != PL_INVALID || !rest.len)
+        return false;
+    struct pl_str first = take_line(&lines);
+    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL, "%.*s", PL_STR_ARG(first));
+    if (x->reply.status == PL_OK)
+        x->reply.len--; /* the closing brace, put back below */
+    pl_buf_adds(&x->reply, ",\"errors\":[");
+    for (bool is_first = true; rest.len; is_first = false) {
+        pl_buf_adds(&x->reply, is_first ? "{\"pointer\":\"/variables\",\"detail\":"
+                                        : ",{\"pointer\":\"/variables\",\"detail\":");
+        pl_json_quote(&x->reply, take_line(&rest));
+        pl_buf_addc(&x->reply, '}');
+    }
+    pl_buf_adds(&x->reply, "]}");
+    return true;
+}
+
+bool pl_body_lint_target(struct pl_exchange *x, struct pl_lint_request *request)
+{
+    struct pl_str target = pl_body_text(x, "for");
+    if (!target.ptr)
+        return true;
+    request->profile = pl_profile_find(target);
+    request->target = request->profile ? pl_format_find(pl_str_of(request->profile->format))
+                                       : pl_format_find(target);
+    if (!request->target)
+        pl_exchange_fail_name(x, "for", target);
+    return !x->is_problem;
+}
+
+void pl_lines_write(struct pl_json_out *out, struct pl_str lines)
+{
+    pl_json_out_open(out, '[');
+    while (lines.len)
+        pl_json_out_text(out, take_line(&lines));
+    pl_json_out_close(out, ']');
+}

@@ -1,0 +1,31 @@
+/* What the bodies of several routes can wish for: variables to fill in, and whom a document is
+ * meant for. Any thread that has the exchange. */
+#ifndef PL_SERVER_WISHES_H
+#define PL_SERVER_WISHES_H
+
+#include "conv/render.h"
+#include "format/lint_document.h"
+#include "json/write.h"
+#include "server/exchange.h"
+
+/* A member that must name something, and does not: makes a problem of it. */
+void pl_exchange_fail_name(struct pl_exchange *x, const char *member, struct pl_str name);
+
+/* The members of an object (NULL: none) as variables: strings as their text, other values as their
+ * JSON. Memory of the arena, or views of the document. PL_NOMEM. */
+enum pl_status pl_vars_read(struct pl_arena *arena, const struct pl_json_doc *doc,
+                            const struct pl_json_node *object, struct pl_render_opts *opts);
+/* Those of the member "variables". False after making a problem of a name that is none. */
+bool pl_body_vars(struct pl_exchange *x, struct pl_render_opts *opts);
+/* Makes a problem of variables that are missing or wrong, each with a line; false when that was not
+ * the reason. */
+bool pl_exchange_fail_vars(struct pl_exchange *x, enum pl_status status,
+                           const struct pl_rendered *made);
+
+/* "for": a format or a profile. False after making a problem of what is neither. */
+bool pl_body_lint_target(struct pl_exchange *x, struct pl_lint_request *request);
+
+/* Lines as an array of strings. */
+void pl_lines_write(struct pl_json_out *out, struct pl_str lines);
+
+#endif

@@ -1,0 +1,178 @@
+/* Blobs. Bytes hang on the upload that brought them, piece by piece; blob_contents has one row for
+ * each hash, and blobs one for each user who has it. The statements (statements_work.h) decide by
+ * themselves whose pieces stay, so a batch needs no look at the store before. */
+#include "store/store_int.h"
+#include "store/work.h"
+
+/* --- writing --------------------------------------------------------------------------------- */
+
+static void write_upload(struct pl_batch *batch, enum pl_sql sql, struct pl_str blob_id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, blob_id, "blob_");
+    pl_batch_write(batch, sql, &params);
+}
+
+static void write_timed(struct pl_batch *batch, enum pl_sql sql, struct pl_str blob_id, int64_t ms)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, blob_id, "blob_");
+    pl_params_int(&params, ms);
+    pl_batch_write(batch, sql, &params);
+}
+
+/* Only the first piece begins an upload: where it was swept meanwhile, a later one finds nothing to
+ * belong to, and the batch fails. */
+void pl_batch_put_piece(struct pl_batch *batch, struct pl_str blob_id, int64_t i,
+                        struct pl_str bytes, int64_t now_ms)
+{
+    write_timed(batch, i == 0 ? PL_SQL_UPLOAD_BEGIN : PL_SQL_UPLOAD_TOUCH, blob_id, now_ms);
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, blob_id, "blob_");
+    pl_params_int(&params, i);
+    pl_params_bytes(&params, bytes.len ? bytes : PL_STR(""));
+    pl_batch_write(batch, PL_SQL_UPLOAD_PIECE, &params);
+}
+
+static void enter_bytes(struct pl_batch *batch, const struct pl_blob_row *blob)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, blob->id, "blob_");
+    pl_params_bytes(&params, blob->hash);
+    pl_params_int(&params, blob->n_bytes);
+    pl_batch_write(batch, PL_SQL_BLOB_ENTER, &params);
+}
+
+/* The upload under the hash, or, where others brought the same bytes, theirs; the user's row;
+ * then what is left over of the upload goes. */
+void pl_batch_create_blob(struct pl_batch *batch, const struct pl_blob_row *blob)
+{
+    if (!blob->n_bytes)
+        write_timed(batch, PL_SQL_UPLOAD_BEGIN, blob->id, blob->created_ms);
+    enter_bytes(batch, blob);
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, blob->id, "blob_");
+    pl_params_id(&params, blob->user_id, "user_");
+    pl_params_bytes(&params, blob->hash);
+    pl_params_text(&params, blob->content_type);
+    pl_params_text(&params, blob->name);
+    pl_params_int(&params, blob->created_ms);
+    pl_batch_write(batch, PL_SQL_BLOB_CREATE, &params);
+    write_upload(batch, PL_SQL_UPLOAD_END, blob->id);
+    write_upload(batch, PL_SQL_UPLOAD_DROP, blob->id);
+}
+
+void pl_batch_delete_blob(struct pl_batch *batch, struct pl_str user_id, struct pl_str id)
+{
+    pl_batch_write_of(batch, PL_SQL_BLOB_HOLD, id, "blob_", user_id);
+    pl_batch_write_of(batch, PL_SQL_BLOB_DROP_LAST, id, "blob_", user_id);
+    pl_batch_write_of(batch, PL_SQL_BLOB_DELETE, id, "blob_", user_id);
+}
+
+void pl_batch_drop_upload(struct pl_batch *batch, struct pl_str blob_id)
+{
+    write_upload(batch, PL_SQL_UPLOAD_DROP, blob_id);
+}
+
+void pl_batch_sweep_uploads(struct pl_batch *batch, int64_t begun_before_ms)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_int(&params, begun_before_ms);
+    pl_batch_write(batch, PL_SQL_UPLOAD_SWEEP, &params);
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+/* SQL_BLOB_COLUMNS */
+static void read_blob(struct pl_read *read, struct pl_blob_row *ret_blob)
+{
+    *ret_blob = (struct pl_blob_row){
+        .id = pl_read_id(read, 0, "blob_"),
+        .user_id = pl_read_id(read, 1, "user_"),
+        .hash = pl_read_text(read, 2),
+        .n_bytes = pl_read_int(read, 3),
+        .content_type = pl_read_text(read, 4),
+        .name = pl_read_text(read, 5),
+        .created_ms = pl_read_int(read, 6),
+    };
+}
+
+static enum pl_status read_one(struct pl_read read, enum pl_sql sql, const struct pl_params *params,
+                               struct pl_blob_row *ret_blob)
+{
+    struct pl_blob_row blob = {0};
+    pl_read_query(&read, sql, params);
+    bool was_found = pl_read_next(&read);
+    if (was_found)
+        read_blob(&read, &blob);
+    enum pl_status status = pl_read_end_one(&read, was_found, "blob");
+    if (status == PL_OK)
+        *ret_blob = blob;
+    return status;
+}
+
+enum pl_status pl_store_blob_get(struct pl_store *store, struct pl_arena *arena,
+                                 struct pl_str user_id, struct pl_str id,
+                                 struct pl_blob_row *ret_blob, struct pl_error *err)
+{
+    struct pl_params params = {0};
+    pl_params_id(&params, id, "blob_");
+    pl_params_id(&params, user_id, "user_");
+    return read_one(pl_read_begin(store, arena, err), PL_SQL_BLOB_GET, &params, ret_blob);
+}
+
+enum pl_status pl_store_blob_find(struct pl_store *store, struct pl_arena *arena,
+                                  struct pl_str user_id, struct pl_str hash,
+                                  struct pl_blob_row *ret_blob, struct pl_error *err)
+{
+    struct pl_params params = {0};
+    pl_params_id(&params, user_id, "user_");
+    pl_params_bytes(&params, hash);
+    return read_one(pl_read_begin(store, arena, err), PL_SQL_BLOB_FIND, &params, ret_blob);
+}
+
+enum pl_status pl_store_blob_piece(struct pl_store *store, struct pl_arena *arena,
+                                   struct pl_str hash, int64_t i, struct pl_str *ret_bytes,
+                                   struct pl_error *err)
+{
+    struct pl_params params = {0};
+    pl_params_bytes(&params, hash);
+    pl_params_int(&params, i);
+    struct pl_str bytes = {NULL, 0};
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, PL_SQL_BLOB_PIECE, &params);
+    bool was_found = pl_read_next(&read);
+    if (was_found)
+        bytes = pl_read_text(&read, 0);
+    enum pl_status status = pl_read_end_one(&read, was_found, "piece of a blob");
+    if (status == PL_OK)
+        *ret_bytes = bytes;
+    return status;
+}
+
+enum pl_status pl_store_blob_list(struct pl_store *store, struct pl_arena *arena,
+                                  struct pl_str user_id, size_t limit, int64_t offset,
+                                  struct pl_blob_page *ret_page, struct pl_error *err)
+{
+    struct pl_params some = {0}, all = {0};
+    pl_params_id(&some, user_id, "user_");
+    pl_params_int(&some, (int64_t)limit + 1);
+    pl_params_int(&some, offset);
+    pl_params_id(&all, user_id, "user_");
+    struct pl_blob_page page = {0};
+    struct pl_list list = {.size = sizeof(struct pl_blob_row)};
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, PL_SQL_BLOB_LIST, &some);
+    while (pl_read_next_of(&read, list.n, limit, &page.has_more)) {
+        struct pl_blob_row *blob = pl_read_add(&read, &list);
+        if (blob)
+            read_blob(&read, blob);
+    }
+    page.items = list.items;
+    page.n_items = list.n;
+    page.total = pl_read_number(&read, PL_SQL_BLOB_COUNT, &all);
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK)
+        *ret_page = page;
+    return status;
+}

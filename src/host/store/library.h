@@ -1,0 +1,180 @@
+/* What a user keeps besides sessions: prompts with their versions and labels, and memories. Rows
+ * and rules are as in store.h: puts go into a batch, reads block on a worker, what is another's is
+ * not found.
+ *
+ * Both are searched by terms (base/terms.h): `terms` of a row are what it is found by, `terms` of a
+ * query what is looked for. The database indexes them as they are and ranks; it knows nothing of
+ * languages, so Chinese words of two characters are found in every store alike (docs/adr/0011).
+ * What a search finds is counted up to a thousand: no search costs more, however much there is. */
+#ifndef PL_STORE_LIBRARY_H
+#define PL_STORE_LIBRARY_H
+
+#include "store/store.h"
+
+/* --- prompts --------------------------------------------------------------------------------- */
+
+struct pl_prompt_row {
+    struct pl_str id, user_id; /* "prompt_" and a UUID */
+    struct pl_str name, description;
+    struct pl_str folder; /* "" is the root; "work/audit" otherwise */
+    struct pl_str tags;   /* JSON array of strings, sorted, without doubles */
+    struct pl_str labels; /* JSON object: label -> version, sorted by label. Read only */
+    struct pl_str type;   /* of the latest version. Read only */
+    bool is_pinned;
+    int64_t latest_version;
+    int64_t revision; /* grows with every change, versions and labels included: the ETag */
+    int64_t created_ms, updated_ms;
+    /* Written, never read: name, description, tags and the latest text. The first 256 KiB count. */
+    struct pl_str terms;
+};
+
+struct pl_prompt_version_row {
+    struct pl_str prompt_id;
+    int64_t version;       /* from 1 */
+    struct pl_str type;    /* "text", "structured" */
+    struct pl_str content; /* the text itself, or the JSON of a structured chat, byte for byte */
+    struct pl_str note;
+    struct pl_str hash;    /* 32 bytes, SHA-256 of type, NUL, content */
+    int64_t based_on;      /* version it was made from; 0: none */
+    int64_t restored_from; /* version a rollback brought back; 0: none */
+    int64_t created_ms;
+};
+
+/* Makes the prompt, revision 1; its first version is put in the same batch. */
+void pl_batch_create_prompt(struct pl_batch *batch, const struct pl_prompt_row *prompt);
+/* Changes name, description, folder, tags, pin, latest_version, updated_ms and terms (terms.ptr
+ * NULL: keep). row->revision is the one that is expected: the batch fails with PL_CONFLICT when the
+ * stored one is another, or there is none of this user. The stored one becomes one more. */
+void pl_batch_update_prompt(struct pl_batch *batch, const struct pl_prompt_row *row);
+/* PL_CONFLICT when this version is there already. */
+void pl_batch_put_prompt_version(struct pl_batch *batch, struct pl_str user_id,
+                                 const struct pl_prompt_version_row *version);
+/* Moves a label; version 0 takes it away. PL_NOT_FOUND when there is no such version. */
+void pl_batch_put_prompt_label(struct pl_batch *batch, struct pl_str user_id,
+                               struct pl_str prompt_id, struct pl_str label, int64_t version);
+void pl_batch_delete_prompt(struct pl_batch *batch, struct pl_str user_id, struct pl_str id);
+
+enum pl_status pl_store_prompt_get(struct pl_store *store, struct pl_arena *arena,
+                                   struct pl_str user_id, struct pl_str id,
+                                   struct pl_prompt_row *ret_prompt, struct pl_error *err);
+
+struct pl_prompt_query {
+    struct pl_str user_id;
+    bool has_folder;
+    struct pl_str folder;     /* this one and those in it: all in "" */
+    struct pl_str tag, label; /* empty: any */
+    bool has_pinned, is_pinned;
+    struct pl_str terms; /* best first; empty: pinned first, then the newest change */
+    size_t limit;
+    int64_t offset;
+    /* Pages by cursor, only without terms. */
+    bool has_cursor, cursor_is_pinned;
+    int64_t cursor_updated_ms;
+    struct pl_str cursor_id;
+};
+struct pl_prompt_page {
+    struct pl_prompt_row *items; /* arena */
+    size_t n_items;
+    int64_t total;
+    bool has_more;
+};
+enum pl_status pl_store_prompt_list(struct pl_store *store, struct pl_arena *arena,
+                                    const struct pl_prompt_query *query,
+                                    struct pl_prompt_page *ret_page, struct pl_error *err);
+
+/* Folders, or tags, with how many prompts are in each; sorted by name. */
+struct pl_named_count {
+    struct pl_str name;
+    int64_t n;
+};
+enum pl_status pl_store_prompt_folders(struct pl_store *store, struct pl_arena *arena,
+                                       struct pl_str user_id, struct pl_named_count **ret_items,
+                                       size_t *ret_n, struct pl_error *err);
+enum pl_status pl_store_prompt_tags(struct pl_store *store, struct pl_arena *arena,
+                                    struct pl_str user_id, struct pl_named_count **ret_items,
+                                    size_t *ret_n, struct pl_error *err);
+
+enum pl_status pl_store_prompt_version_get(struct pl_store *store, struct pl_arena *arena,
+                                           struct pl_str user_id, struct pl_str prompt_id,
+                                           int64_t version,
+                                           struct pl_prompt_version_row *ret_version,
+                                           struct pl_error *err);
+struct pl_prompt_version_page {
+    struct pl_prompt_version_row *items; /* arena; newest first */
+    size_t n_items;
+    int64_t total;
+    bool has_more;
+};
+/* Those below `before` (INT64_MAX: from the newest on). */
+enum pl_status pl_store_prompt_version_list(struct pl_store *store, struct pl_arena *arena,
+                                            struct pl_str user_id, struct pl_str prompt_id,
+                                            int64_t before, size_t limit,
+                                            struct pl_prompt_version_page *ret_page,
+                                            struct pl_error *err);
+
+/* --- memories -------------------------------------------------------------------------------- */
+
+#define PL_MEMORY_MAX_PER_USER 10000
+
+struct pl_memory_row {
+    int64_t id;        /* given by the store */
+    struct pl_str uid; /* "mem_" and a UUID, made by the writer: finds a new one's id */
+    struct pl_str user_id;
+    struct pl_str type, content;
+    struct pl_str skill_name, record_type, scope, owner, topic, mem0_id, write_reason; /* or NULL */
+    struct pl_str source_session;                                                      /* text */
+    int64_t superseded_by;                                                             /* 0: null */
+    int64_t created_ms, updated_ms, last_hit_ms; /* 0: null, but for created */
+    int64_t hit_count;
+    bool disabled;
+    struct pl_str terms; /* written, never read */
+    double score;        /* of a search: 0 to 1, higher is better (memories.c). Read only */
+};
+
+/* PL_CONFLICT when the user has PL_MEMORY_MAX_PER_USER; the message says so. (PL_LIMIT from a batch
+ * is a full disk and nothing else.) */
+void pl_batch_create_memory(struct pl_batch *batch, const struct pl_memory_row *memory);
+/* Everything but id, uid, user, superseded_by, created_ms and hits. PL_CONFLICT: no such one. */
+void pl_batch_update_memory(struct pl_batch *batch, const struct pl_memory_row *memory);
+/* What it superseded goes to the one that superseded it, or is superseded no more. */
+void pl_batch_delete_memory(struct pl_batch *batch, struct pl_str user_id, int64_t id);
+/* Compare and set: PL_CONFLICT when superseded_by is not `expected` (0: null), when either is not
+ * there, or when a chain would come back to where it began. `by` 0 takes it back. */
+void pl_batch_supersede_memory(struct pl_batch *batch, struct pl_str user_id, int64_t id,
+                               int64_t expected, int64_t by, int64_t now_ms);
+/* One more hit. */
+void pl_batch_hit_memory(struct pl_batch *batch, struct pl_str user_id, int64_t id, int64_t now_ms);
+
+enum pl_status pl_store_memory_get(struct pl_store *store, struct pl_arena *arena,
+                                   struct pl_str user_id, int64_t id,
+                                   struct pl_memory_row *ret_memory, struct pl_error *err);
+enum pl_status pl_store_memory_find(struct pl_store *store, struct pl_arena *arena,
+                                    struct pl_str user_id, struct pl_str uid,
+                                    struct pl_memory_row *ret_memory, struct pl_error *err);
+/* How many a user has. */
+enum pl_status pl_store_memory_count(struct pl_store *store, struct pl_str user_id, int64_t *ret_n,
+                                     struct pl_error *err);
+
+struct pl_memory_query {
+    struct pl_str user_id;
+    struct pl_str type, skill_name, record_type, scope, owner, topic, mem0_id,
+        source_session;             /* empty: any */
+    int is_disabled, is_superseded; /* 0, 1; -1: any. A search that injects wants 0 and 0 */
+    int64_t created_after_ms, created_before_ms; /* exclusive; 0 and INT64_MAX: no bound */
+    struct pl_str terms; /* best first, by text score and recency; empty: newest first */
+    int64_t now_ms;      /* for recency */
+    size_t limit;
+    int64_t offset;
+    int64_t before_id; /* pages by cursor, only without terms; INT64_MAX: from the newest on */
+};
+struct pl_memory_page {
+    struct pl_memory_row *items; /* arena */
+    size_t n_items;
+    int64_t total;
+    bool has_more;
+};
+enum pl_status pl_store_memory_list(struct pl_store *store, struct pl_arena *arena,
+                                    const struct pl_memory_query *query,
+                                    struct pl_memory_page *ret_page, struct pl_error *err);
+
+#endif

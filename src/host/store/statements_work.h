@@ -1,0 +1,150 @@
+/* Statements for scheduled tasks and blobs: see statements.h. */
+#ifndef PL_STORE_STATEMENTS_WORK_H
+#define PL_STORE_STATEMENTS_WORK_H
+
+#include "store/statements_library.h"
+
+#define SQL_TASK "(SELECT key FROM tasks WHERE id = ?1)"
+#define SQL_TASK_COLUMNS                                                                           \
+    "id, user_id, title, prompt, prompt_ref, cron, timezone, model, overlap, enabled, "            \
+    "skip_confirmations, expires_ms, next_ms, last_ms, disabled_reason, revision, created_ms, "    \
+    "updated_ms, n_failures"
+/* ?1 user, ?2 enabled, ?3 pattern */
+#define SQL_TASK_FILTER                                                                            \
+    "FROM tasks WHERE user_id = ?1 AND (?2 < 0 OR enabled = ?2) AND "                              \
+    "(?3 = '' OR lower(title) LIKE lower(?3) ESCAPE '!')"
+#define SQL_TASK_DUE "FROM tasks WHERE enabled = 1 AND next_ms <= ?1"
+/* What a failure that is one too many does: ?2 whether it has failed, ?3 how many may be. */
+#define SQL_TASK_IS_OVER "(?2 = 1 AND enabled = 1 AND ?3 > 0 AND n_failures + 1 >= ?3)"
+
+#define SQL_RUN_COLUMNS                                                                            \
+    "task_runs.id, tasks.id, task_runs.session_id, task_runs.status, task_runs.error, "            \
+    "task_runs.due_ms, task_runs.is_manual, task_runs.n_missed, task_runs.triggered_ms, "          \
+    "task_runs.finished_ms"
+/* ?1 task, ?2 status, ?3 after, ?4 before */
+#define SQL_RUN_FILTER                                                                             \
+    "FROM task_runs WHERE task = " SQL_TASK " AND (?2 = '' OR status = ?2) AND due_ms > ?3 AND "   \
+    "due_ms < ?4"
+
+#define SQL_UPLOAD "(SELECT key FROM blob_uploads WHERE id = ?1)"
+#define SQL_BLOB_COLUMNS                                                                           \
+    "blobs.id, blobs.user_id, blob_contents.hash, blob_contents.n_bytes, blobs.content_type, "     \
+    "blobs.name, blobs.created_ms FROM blobs "                                                     \
+    "JOIN blob_contents ON blob_contents.key = blobs.content "
+/* The contents of the blob ?1 of the user ?2. */
+#define SQL_BLOB_CONTENT                                                                           \
+    "(SELECT content FROM blobs WHERE id = ?1 AND user_id = COALESCE(?2, user_id))"
+
+/* TASK_UPDATE fails where the revision is another: it writes one that may not be. TASK_EXPECT,
+ * behind it, fails where there is no such task.
+ *
+ * BLOB_ENTER and BLOB_HOLD lock the row of the bytes, so that of several who bring and drop the
+ * same bytes at once each sees, in the statement that follows, what the one before has left. */
+#define PL_SQL_WORK_TABLE(X, EACH)                                                                 \
+    X(TASK_CREATE, "bbtttttttiiiiitiii",                                                           \
+      "INSERT INTO tasks (" SQL_TASK_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, " \
+      "?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, 0)")                                                \
+    X(TASK_UPDATE, "bbtttttttiiiiitiii",                                                           \
+      "UPDATE tasks SET title = ?3, prompt = ?4, prompt_ref = ?5, cron = ?6, timezone = ?7, "      \
+      "model = ?8, overlap = ?9, enabled = ?10, skip_confirmations = ?11, expires_ms = ?12, "      \
+      "next_ms = ?13, last_ms = ?14, disabled_reason = ?15, "                                      \
+      "revision = CASE WHEN revision = ?16 THEN revision + 1 ELSE 0 END, n_failures = ?17, "       \
+      "updated_ms = ?18 WHERE id = ?1 AND user_id = ?2")                                           \
+    X(TASK_EXPECT, "bb",                                                                           \
+      SQL_REFUSE("task_is_there",                                                                  \
+                 "NOT EXISTS (SELECT 1 FROM tasks WHERE id = ?1 AND user_id = ?2)"))               \
+    X(TASK_DELETE, "bb", "DELETE FROM tasks WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")    \
+    X(TASK_ADVANCE, "biii",                                                                        \
+      "UPDATE tasks SET last_ms = CASE WHEN ?3 > last_ms THEN ?3 ELSE last_ms END, "               \
+      "next_ms = CASE WHEN ?4 > next_ms THEN ?4 ELSE next_ms END WHERE id = ?1 AND revision = ?2") \
+    X(TASK_COUNT_FAILURE, "biiti",                                                                 \
+      "UPDATE tasks SET n_failures = CASE WHEN ?2 = 1 THEN n_failures + 1 ELSE 0 END, "            \
+      "disabled_reason = CASE WHEN " SQL_TASK_IS_OVER " THEN ?4 ELSE disabled_reason END, "        \
+      "updated_ms = CASE WHEN " SQL_TASK_IS_OVER " THEN ?5 ELSE updated_ms END, "                  \
+      "revision = CASE WHEN " SQL_TASK_IS_OVER " THEN revision + 1 ELSE revision END, "            \
+      "enabled = CASE WHEN " SQL_TASK_IS_OVER " THEN 0 ELSE enabled END WHERE id = ?1")            \
+    X(TASK_GET, "bb",                                                                              \
+      "SELECT " SQL_TASK_COLUMNS " FROM tasks "                                                    \
+      "WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")                                         \
+    X(TASK_LIST, "bitbii",                                                                         \
+      "SELECT " SQL_TASK_COLUMNS " " SQL_TASK_FILTER                                               \
+      " AND id < ?4 ORDER BY id DESC LIMIT ?5 OFFSET ?6")                                          \
+    X(TASK_COUNT, "bit", "SELECT count(*) " SQL_TASK_FILTER)                                       \
+    X(TASK_DUE, "ii",                                                                              \
+      "SELECT " SQL_TASK_COLUMNS " " SQL_TASK_DUE " ORDER BY next_ms, id LIMIT ?2")                \
+    X(TASK_COUNT_DUE, "i", "SELECT count(*) " SQL_TASK_DUE)                                        \
+    X(TASK_NEXT, "",                                                                               \
+      "SELECT COALESCE(min(next_ms), 9223372036854775807) FROM tasks WHERE enabled = 1")           \
+                                                                                                   \
+    X(RUN_CREATE, "bbbttiiiii",                                                                    \
+      "INSERT INTO task_runs (task, id, session_id, status, error, due_ms, is_manual, n_missed, "  \
+      "triggered_ms, finished_ms) VALUES (" SQL_TASK ", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")     \
+    X(RUN_UPDATE, "bbtti",                                                                         \
+      "UPDATE task_runs SET session_id = ?2, status = ?3, error = ?4, finished_ms = ?5 "           \
+      "WHERE id = ?1")                                                                             \
+    X(RUN_SETTLE, "ti",                                                                            \
+      "UPDATE task_runs SET status = 'failed', error = ?1, finished_ms = ?2 "                      \
+      "WHERE status = 'running' AND NOT EXISTS (SELECT 1 FROM sessions "                           \
+      "WHERE sessions.id = task_runs.session_id AND sessions.status = 'waiting_for_input')")       \
+    X(RUN_GET, "b",                                                                                \
+      "SELECT " SQL_RUN_COLUMNS " FROM task_runs JOIN tasks ON tasks.key = task_runs.task "        \
+      "WHERE task_runs.id = ?1")                                                                   \
+    X(RUN_LIST, "btiiii",                                                                          \
+      "SELECT id, NULL, session_id, status, error, due_ms, is_manual, n_missed, triggered_ms, "    \
+      "finished_ms " SQL_RUN_FILTER " ORDER BY due_ms DESC, key DESC LIMIT ?5 OFFSET ?6")          \
+    X(RUN_COUNT, "btii", "SELECT count(*) " SQL_RUN_FILTER)                                        \
+                                                                                                   \
+    X(UPLOAD_BEGIN, "bi",                                                                          \
+      "INSERT INTO blob_uploads (id, touched_ms) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING")     \
+    X(UPLOAD_TOUCH, "bi",                                                                          \
+      "UPDATE blob_uploads SET touched_ms = ?2 WHERE id = ?1 AND touched_ms IS NOT NULL")          \
+    X(UPLOAD_PIECE, "bib",                                                                         \
+      "INSERT INTO blob_pieces (upload, number, bytes) VALUES ("                                   \
+      "(SELECT key FROM blob_uploads WHERE id = ?1 AND touched_ms IS NOT NULL), ?2, ?3)")          \
+    X(UPLOAD_DROP, "b", "DELETE FROM blob_uploads WHERE id = ?1 AND touched_ms IS NOT NULL")       \
+    X(UPLOAD_SWEEP, "i",                                                                           \
+      "DELETE FROM blob_uploads WHERE touched_ms IS NOT NULL AND touched_ms < ?1")                 \
+    X(UPLOAD_END, "b",                                                                             \
+      "UPDATE blob_uploads SET touched_ms = NULL WHERE id = ?1 "                                   \
+      "AND EXISTS (SELECT 1 FROM blob_contents WHERE upload = blob_uploads.key)")                  \
+    X(BLOB_ENTER, "bbi",                                                                           \
+      "INSERT INTO blob_contents (hash, upload, n_bytes, n_changes) VALUES (?2, "                  \
+      "(SELECT key FROM blob_uploads WHERE id = ?1 AND ?3 = "                                      \
+      "(SELECT COALESCE(sum(length(bytes)), 0) FROM blob_pieces "                                  \
+      "WHERE upload = blob_uploads.key)), ?3, 1) "                                                 \
+      "ON CONFLICT (hash) DO UPDATE SET n_changes = blob_contents.n_changes + 1")                  \
+    X(BLOB_CREATE, "bbbtti",                                                                       \
+      "INSERT INTO blobs (id, user_id, content, content_type, name, created_ms) VALUES (?1, ?2, "  \
+      "(SELECT key FROM blob_contents WHERE hash = ?3), ?4, ?5, ?6) "                              \
+      "ON CONFLICT (content, user_id) DO NOTHING")                                                 \
+    X(BLOB_HOLD, "bb",                                                                             \
+      "UPDATE blob_contents SET n_changes = n_changes + 1 WHERE key = " SQL_BLOB_CONTENT)          \
+    X(BLOB_DROP_LAST, "bb",                                                                        \
+      "DELETE FROM blob_uploads WHERE key = (SELECT upload FROM blob_contents "                    \
+      "WHERE key = " SQL_BLOB_CONTENT " AND NOT EXISTS (SELECT 1 FROM blobs "                      \
+      "WHERE content = blob_contents.key AND id <> ?1))")                                          \
+    X(BLOB_DELETE, "bb", "DELETE FROM blobs WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")    \
+    X(BLOB_GET, "bb",                                                                              \
+      "SELECT " SQL_BLOB_COLUMNS "WHERE blobs.id = ?1 "                                            \
+      "AND blobs.user_id = COALESCE(?2, blobs.user_id)")                                           \
+    X(BLOB_FIND, "bb",                                                                             \
+      "SELECT " SQL_BLOB_COLUMNS "WHERE blob_contents.hash = ?2 AND blobs.user_id = ?1")           \
+    X(BLOB_LIST, "bii",                                                                            \
+      "SELECT " SQL_BLOB_COLUMNS                                                                   \
+      "WHERE blobs.user_id = ?1 ORDER BY blobs.id DESC LIMIT ?2 OFFSET ?3")                        \
+    X(BLOB_COUNT, "b", "SELECT count(*) FROM blobs WHERE user_id = ?1")                            \
+    X(BLOB_PIECE, "bi",                                                                            \
+      "SELECT bytes FROM blob_pieces WHERE number = ?2 "                                           \
+      "AND upload = (SELECT upload FROM blob_contents WHERE hash = ?1)")                           \
+                                                                                                   \
+    X(CHECK_TASK_RUNS, "",                                                                         \
+      "SELECT count(*) FROM task_runs WHERE task NOT IN (SELECT key FROM tasks)")                  \
+    X(CHECK_BLOBS, "",                                                                             \
+      "SELECT count(*) FROM blobs WHERE content NOT IN (SELECT key FROM blob_contents)")           \
+    X(CHECK_PIECES, "",                                                                            \
+      "SELECT count(*) FROM blob_contents WHERE n_bytes <> (SELECT COALESCE(sum(length(bytes)), "  \
+      "0) FROM blob_pieces WHERE upload = blob_contents.upload)")                                  \
+    X(CHECK_CONTENTS, "",                                                                          \
+      "SELECT count(*) FROM blob_contents WHERE key NOT IN (SELECT content FROM blobs)")
+
+#endif
