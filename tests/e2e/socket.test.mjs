@@ -1,10 +1,11 @@
 // The socket itself: who may open one, what it takes, and with which code it ends.
 import assert from 'node:assert/strict';
 import { readFileSync, existsSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { root } from './harness.mjs';
-import { RawSocket, Socket, clientOf, closing, endsWell, frame, serve, sleep, until } from './live.mjs';
+import { RawSocket, Socket, clientOf, closing, endsWell, frame, script, serve, sleep, until } from './live.mjs';
 
 const corpora = process.env.PARLEY_CORPORA ?? join(root, '..', 'shared', 'corpora');
 
@@ -262,6 +263,24 @@ test('an orderly end tells every socket first: going_away, then 1001', async (t)
   assert.match(await stream.text(), /event: system:going_away/);
   assert.deepEqual(await ended, { code: 0, signal: null });
   await sleep(0);
+});
+
+test('readers of an event stream that are gone do not disturb an orderly end', async () => {
+  for (let round = 0; round < 3; round++) {
+    const own = await serve();
+    const { id } = await clientOf(own).createSession();
+    const { hostname, port, host } = new URL(own.url);
+    const readers = await Promise.all(Array.from({ length: 20 }, () => new Promise((resolve) => {
+      const reader = connect(Number(port), hostname, () => reader.write(
+        `GET /api/sessions/${id}/events HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${own.key}\r\n\r\n`));
+      reader.on('error', () => {});
+      reader.once('data', () => resolve(reader));
+    })));
+    await clientOf(own).chat(id, { message: script('repeat 200000 word ') });
+    const ended = own.stop();
+    for (const reader of readers) reader.resetAndDestroy();
+    assert.deepEqual(await ended, { code: 0, signal: null });
+  }
 });
 
 test('the server ends in good order', () => endsWell(server));

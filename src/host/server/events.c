@@ -40,6 +40,9 @@ static void say(struct pl_live *live, const char *event, struct pl_str data)
 /* The protocol has no close codes: the last event says why. */
 static void sse_close(struct pl_live *live, uint16_t code, const char *reason)
 {
+    /* The flush below finds the reader gone, and says so by calling this again. */
+    if (live->is_closing)
+        return;
     if (code == PL_WS_CLOSE_GOING_AWAY) {
         say(live, "system:going_away", PL_STR("{\"retry_ms\":1000}"));
     } else if (code) {
@@ -48,6 +51,7 @@ static void sse_close(struct pl_live *live, uint16_t code, const char *reason)
                          "{\"code\":\"closed\",\"close_code\":%u,\"detail\":\"%s\"}", code, reason);
         say(live, "system:error", (struct pl_str){data, (size_t)n});
     }
+    live->is_closing = true;
     pl_live_flush(live);
     drop(live);
 }
