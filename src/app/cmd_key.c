@@ -71,7 +71,7 @@ static enum pl_status create_here(struct job *job, const char *name, struct pl_e
     enum pl_status status = pl_store_commit(job->store, batch, err);
     struct pl_json_out out = pl_json_out(&job->answer);
     if (status == PL_OK)
-        pl_key_write(&out, &row, plain);
+        pl_key_write(&out, &row, plain, NULL);
     return status;
 }
 
@@ -93,7 +93,7 @@ static enum pl_status list_here(struct job *job, struct pl_error *err)
     pl_json_out_key(&out, "items");
     pl_json_out_open(&out, '[');
     for (size_t i = 0; i < n; i++)
-        pl_key_write(&out, &rows[i], NULL);
+        pl_key_write(&out, &rows[i], NULL, NULL);
     pl_json_out_close(&out, ']');
     pl_json_out_key(&out, "total");
     pl_json_out_int(&out, (int64_t)n);

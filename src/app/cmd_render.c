@@ -22,18 +22,6 @@ static enum pl_exit read_var(struct job *job, const char *text)
     return code;
 }
 
-static void say_lines(struct job *job, const char *before, const struct pl_buf *lines)
-{
-    const char *end = lines->ptr + lines->len;
-    for (const char *line = lines->ptr; line && line < end;) {
-        const char *stop = memchr(line, '\n', (size_t)(end - line));
-        if (!stop)
-            stop = end;
-        pl_console_say(job->console, "%s: %s%.*s", job->name, before, (int)(stop - line), line);
-        line = stop + 1;
-    }
-}
-
 static enum pl_exit render(struct job *job)
 {
     struct pl_error err = {0};
@@ -46,14 +34,14 @@ static enum pl_exit render(struct job *job)
     if (status == PL_OK)
         status = pl_render(job->file.bytes, &opts, &job->made, &err);
     if (status == PL_INVALID && job->made.problems.len) {
-        say_lines(job, "", &job->made.problems);
+        pl_variables_say(job->console, job->name, "", &job->made.problems);
         return PL_EXIT_NO;
     }
     if (status != PL_OK) {
         err.status = status;
         return pl_console_fail(job->console, job->name, &err);
     }
-    say_lines(job, "warning: ", &job->made.notes);
+    pl_variables_say(job->console, job->name, "warning: ", &job->made.notes);
     if (pl_fd_write(1, pl_buf_str(&job->made.out), &err) != PL_OK)
         return pl_console_fail(job->console, "standard output", &err);
     return PL_EXIT_OK;

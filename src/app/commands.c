@@ -1,3 +1,4 @@
+#include "app/chat_commands.h"
 #include "app/commands.h"
 
 #include "app/conversation_commands.h"
@@ -201,6 +202,11 @@ const struct pl_command pl_commands[] = {
     {"serve", "Serve sessions over HTTP, WebSocket and event streams", "[OPTION]...",
      pl_serve_paragraphs, pl_serve_options, pl_serve_examples, NULL, 0, 0, "no operand",
      pl_cmd_serve},
+    {"chat", "Talk with a model at the terminal", "[--session ID] [OPTION]...", pl_chat_paragraphs,
+     pl_chat_options, pl_chat_examples, NULL, 0, 0, "no operand", pl_cmd_chat},
+    {"run", "Run a prompt once, with one model or several side by side",
+     "[--var NAME=VALUE]... [--model NAME]... PROMPT|FILE", pl_run_paragraphs, pl_run_options,
+     pl_run_examples, NULL, 1, 1, "one PROMPT or FILE (- for standard input)", pl_cmd_run},
     {"session", "Talk in conversations a server keeps, and look after them",
      "WHAT [OPTION]... [WORD]...", pl_session_paragraphs, pl_session_options, pl_session_examples,
      NULL, 1, SIZE_MAX, VERB_OPERANDS, .verbs = pl_session_verbs},

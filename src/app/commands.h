@@ -61,6 +61,8 @@ const char *pl_export_choice(size_t i);
 const char *pl_format_choice(size_t i);
 
 enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_chat(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_run(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_key(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_backup(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_restore(struct pl_console *console, const struct pl_args *args);

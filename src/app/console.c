@@ -11,11 +11,8 @@
 enum { SETTLE_BYTES = 64 << 10 };
 
 static const char *const style_codes[] = {
-    [PL_STYLE_PLAIN] = "\033[0m",
-    [PL_STYLE_GOOD] = "\033[32m",
-    [PL_STYLE_BAD] = "\033[31m",
-    [PL_STYLE_BOLD] = "\033[1m",
-    [PL_STYLE_DIM] = "\033[2m",
+    [PL_STYLE_PLAIN] = "\033[0m", [PL_STYLE_GOOD] = "\033[32m", [PL_STYLE_BAD] = "\033[31m",
+    [PL_STYLE_BOLD] = "\033[1m",  [PL_STYLE_DIM] = "\033[2m",
 };
 
 /* https://no-color.org: any value but the empty one counts. */

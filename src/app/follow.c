@@ -331,7 +331,8 @@ static void on_snapshot(struct following *f)
     bool is_to_come = f->is_whole && pl_str_eq(status, PL_STR("created"));
     if (!f->is_ours || is_to_come || pl_str_eq(status, PL_STR("running")))
         return;
-    for (const struct pl_json_node *one = questions && !f->is_talk ? pl_json_first(questions) : NULL;
+    for (const struct pl_json_node *one = questions && !f->is_talk ? pl_json_first(questions)
+                                                                   : NULL;
          one && one < pl_json_end(questions); one = pl_json_next(one))
         show_question(f, one);
     if (f->is_talk && pl_str_eq(status, PL_STR("waiting_for_input")))
@@ -517,8 +518,7 @@ static enum pl_exit follow_from(struct following f, const char *position)
 enum pl_exit pl_follow(struct pl_api *api, const char *session_id, const char *position,
                        const char *client_message_id)
 {
-    struct following f = {
-        .api = api, .session_id = session_id, .message_id = client_message_id};
+    struct following f = {.api = api, .session_id = session_id, .message_id = client_message_id};
     return follow_from(f, position);
 }
 

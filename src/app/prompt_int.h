@@ -50,6 +50,12 @@ enum pl_exit pl_verb_prompt_new(struct pl_deed *deed);
 enum pl_exit pl_verb_prompt_edit(struct pl_deed *deed);
 enum pl_exit pl_verb_prompt_diff(struct pl_deed *deed);
 enum pl_exit pl_verb_prompt_run(struct pl_deed *deed);
+/* The same, always as with --answer: no session is left behind. */
+enum pl_exit pl_prompt_answer(struct pl_deed *deed);
+/* How often --model was given. */
+size_t pl_deed_count_models(const struct pl_deed *deed);
+/* "## MODEL" before what it answered. */
+void pl_deed_put_heading(struct pl_deed *deed, struct pl_str model, bool is_first);
 enum pl_exit pl_verb_prompt_export(struct pl_deed *deed);
 enum pl_exit pl_verb_prompt_import(struct pl_deed *deed);
 

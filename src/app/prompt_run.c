@@ -5,7 +5,7 @@
 
 enum { ANSWER_MS = 600000 };
 
-static size_t count_models(const struct pl_deed *deed)
+size_t pl_deed_count_models(const struct pl_deed *deed)
 {
     size_t n = 0;
     for (size_t i = 0; i < deed->args->uses.len; i++)
@@ -23,15 +23,15 @@ static void out_models(struct pl_deed *deed)
     pl_json_out_close(&deed->out, ']');
 }
 
-static enum pl_exit out_request(struct pl_deed *deed)
+static enum pl_exit out_request(struct pl_deed *deed, bool is_answer)
 {
     pl_json_out_open(&deed->out, '{');
     pl_deed_out_version(deed, pl_deed_option(deed, PL_OPT_VERSION));
-    if (count_models(deed) > 1)
+    if (pl_deed_count_models(deed) > 1)
         out_models(deed);
     else
         pl_api_out_option(&deed->out, deed->args, PL_OPT_MODEL, "model");
-    if (pl_args_has(deed->args, PL_OPT_ANSWER)) {
+    if (is_answer) {
         pl_json_out_key(&deed->out, "mode");
         pl_json_out_text(&deed->out, PL_STR("answer"));
     }
@@ -57,9 +57,8 @@ static enum pl_exit ask(struct pl_deed *deed, const char *id)
     return code == PL_EXIT_OK ? pl_deed_take(deed, pl_buf_str(&reply)) : code;
 }
 
-static void put_heading(struct pl_deed *deed, const struct pl_json_node *item, bool is_first)
+void pl_deed_put_heading(struct pl_deed *deed, struct pl_str model, bool is_first)
 {
-    struct pl_str model = pl_deed_text(deed, item, "model");
     pl_console_puts(deed->console, is_first ? "" : "\n");
     pl_console_style(deed->console, PL_STYLE_BOLD);
     pl_console_puts(deed->console, "## ");
@@ -103,25 +102,15 @@ static enum pl_exit follow(struct pl_deed *deed, const struct pl_json_node *item
     return kept ? pl_follow_new(&deed->api, kept) : pl_deed_stop(deed, PL_NOMEM);
 }
 
-enum pl_exit pl_verb_prompt_run(struct pl_deed *deed)
+static enum pl_exit put_items(struct pl_deed *deed, bool is_answer, bool waits)
 {
-    bool is_answer = pl_args_has(deed->args, PL_OPT_ANSWER);
-    bool has_headings = count_models(deed) > 1 && !deed->api.is_json;
-    bool waits = !pl_args_has(deed->args, PL_OPT_NO_WAIT);
-    const char *id;
-    enum pl_exit code = pl_named_prompt_find(deed, deed->words[0], &id);
-    if (code == PL_EXIT_OK)
-        code = out_request(deed);
-    if (code == PL_EXIT_OK)
-        code = ask(deed, id);
-    if (code != PL_EXIT_OK)
-        return code;
-    if (deed->api.is_json && (is_answer || !waits))
-        (void)pl_deed_print(deed);
+    bool has_headings = pl_deed_count_models(deed) > 1 && !deed->api.is_json;
     enum pl_exit worst = PL_EXIT_OK;
     for (const struct pl_json_node *item = NULL; (item = pl_deed_item(deed, item));) {
+        enum pl_exit code = PL_EXIT_OK;
         if (has_headings && (is_answer || waits))
-            put_heading(deed, item, item == pl_deed_item(deed, NULL));
+            pl_deed_put_heading(deed, pl_deed_text(deed, item, "model"),
+                                item == pl_deed_item(deed, NULL));
         if (is_answer) {
             code = put_answer(deed, item);
         } else if (waits) {
@@ -133,4 +122,30 @@ enum pl_exit pl_verb_prompt_run(struct pl_deed *deed)
         worst = code > worst ? code : worst;
     }
     return worst;
+}
+
+static enum pl_exit run(struct pl_deed *deed, bool is_answer)
+{
+    bool waits = !pl_args_has(deed->args, PL_OPT_NO_WAIT);
+    const char *id;
+    enum pl_exit code = pl_named_prompt_find(deed, deed->words[0], &id);
+    if (code == PL_EXIT_OK)
+        code = out_request(deed, is_answer);
+    if (code == PL_EXIT_OK)
+        code = ask(deed, id);
+    if (code != PL_EXIT_OK)
+        return code;
+    if (deed->api.is_json && (is_answer || !waits))
+        (void)pl_deed_print(deed);
+    return put_items(deed, is_answer, waits);
+}
+
+enum pl_exit pl_verb_prompt_run(struct pl_deed *deed)
+{
+    return run(deed, pl_args_has(deed->args, PL_OPT_ANSWER));
+}
+
+enum pl_exit pl_prompt_answer(struct pl_deed *deed)
+{
+    return run(deed, true);
 }

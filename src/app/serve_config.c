@@ -1,5 +1,6 @@
 #include "app/serve_config.h"
 
+#include "app/serve_models.h"
 #include "app/suggest.h"
 #include "format/yaml.h"
 #include "io/fetch.h"
@@ -12,13 +13,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_FILE_BYTES = 256 << 10, MAX_LIST = 64 };
+enum { MAX_FILE_BYTES = 256 << 10, MAX_LIST = 64, NO_OPTION = -1 };
 
-enum kind { TEXT, NUMBER, FLAG, LIST, LEVEL };
+enum kind { TEXT, PORT, COUNT, TIME, FLAG, LIST, LEVEL };
 
 struct setting {
     const char *name; /* in the file; with PARLEY_ before it and in capitals, in the environment */
-    enum pl_option_id option;
+    int option;       /* a pl_option_id, or NO_OPTION */
     enum kind kind;
     size_t place; /* in pl_server_config */
     const char *otherwise;
@@ -28,7 +29,7 @@ struct setting {
 #define AT(member) offsetof(struct pl_server_config, member)
 static const struct setting settings[] = {
     {"host", PL_OPT_HOST, TEXT, AT(host), "127.0.0.1", 0, 0},
-    {"port", PL_OPT_PORT, NUMBER, AT(port), "8787", 0, 65535},
+    {"port", PL_OPT_PORT, PORT, AT(port), "8787", 0, 65535},
     {"data", PL_OPT_DATA, TEXT, AT(data_dir), NULL, 0, 0},
     {"store", PL_OPT_STORE, TEXT, AT(store_url), NULL, 0, 0},
     {"unix", PL_OPT_UNIX, TEXT, AT(unix_path), NULL, 0, 0},
@@ -38,13 +39,18 @@ static const struct setting settings[] = {
     {"allow_host", PL_OPT_ALLOW_HOST, LIST, AT(hosts), NULL, 0, 0},
     {"allow_origin", PL_OPT_ALLOW_ORIGIN, LIST, AT(origins), NULL, 0, 0},
     {"allow_fetch", PL_OPT_ALLOW_FETCH, LIST, AT(fetch_hosts), NULL, 0, 0},
-    {"shards", PL_OPT_SHARDS, NUMBER, AT(n_shards), "0", 0, 64},
-    {"workers", PL_OPT_WORKERS, NUMBER, AT(n_workers), "4", 1, 256},
-    {"max_connections", PL_OPT_MAX_CONNECTIONS, NUMBER, AT(max_connections), "20000", 1, 1000000},
-    {"drain_ms", PL_OPT_DRAIN, NUMBER, AT(drain_ms), "10000", 0, 600000},
+    {"shards", PL_OPT_SHARDS, COUNT, AT(n_shards), "0", 0, 64},
+    {"workers", PL_OPT_WORKERS, COUNT, AT(n_workers), "4", 1, 256},
+    {"max_connections", PL_OPT_MAX_CONNECTIONS, COUNT, AT(max_connections), "20000", 1, 1000000},
+    {"drain_ms", PL_OPT_DRAIN, TIME, AT(drain_ms), "10000", 0, 600000},
     {"log_level", PL_OPT_LOG_LEVEL, LEVEL, AT(log_level), "info", 0, 0},
     {"log_json", PL_OPT_LOG_JSON, FLAG, AT(is_log_json), "false", 0, 0},
     {"model", PL_OPT_MODEL, TEXT, AT(default_model), "demo/echo", 0, 0},
+    {"gateway_record", NO_OPTION, TEXT, AT(gateway_record), "off", 0, 0},
+    {"probe", NO_OPTION, FLAG, AT(is_probing), "true", 0, 0},
+    {"upstream_connect_ms", NO_OPTION, TIME, AT(models.connect_ms), "10000", 1, 600000},
+    {"upstream_first_byte_ms", NO_OPTION, TIME, AT(models.first_byte_ms), "120000", 1, 3600000},
+    {"upstream_idle_ms", NO_OPTION, TIME, AT(models.idle_ms), "90000", 1, 3600000},
 };
 #undef AT
 enum { N_SETTINGS = sizeof settings / sizeof *settings };
@@ -112,7 +118,7 @@ static enum pl_status from_flags(struct reading *reading, const struct setting *
     enum pl_status status = PL_OK;
     for (size_t i = 0; status == PL_OK && i < reading->args->uses.len; i++) {
         const struct pl_option_use *use = &reading->args->uses.ptr[i];
-        if (use->option->id != setting->option)
+        if ((int)use->option->id != setting->option)
             continue;
         value->origin = format_text(reading->arena, "--%s", use->option->name);
         status =
@@ -202,6 +208,10 @@ static enum pl_status check_names(struct reading *reading, struct pl_error *err)
         for (size_t i = 0; i < N_SETTINGS && !is_known; i++) {
             is_known = pl_str_eq(name, pl_str_of(settings[i].name));
             pl_suggest_offer(&suggest, settings[i].name);
+        }
+        for (size_t i = 0; pl_serve_models_settings[i] && !is_known; i++) {
+            is_known = pl_str_eq(name, pl_str_of(pl_serve_models_settings[i]));
+            pl_suggest_offer(&suggest, pl_serve_models_settings[i]);
         }
         if (!is_known)
             return pl_fail(err, PL_INVALID, "%s: there is no setting \"%.*s\"%s%s%s", reading->path,
@@ -314,23 +324,13 @@ static enum pl_status put_number(const struct setting *setting, const struct val
     enum pl_status status = read_number(setting, value, &number, err);
     if (status != PL_OK)
         return status;
-    switch (setting->option) {
-    case PL_OPT_PORT:
-        config->port = (uint16_t)number;
-        break;
-    case PL_OPT_SHARDS:
-        config->n_shards = (size_t)number;
-        break;
-    case PL_OPT_WORKERS:
-        config->n_workers = (size_t)number;
-        break;
-    case PL_OPT_MAX_CONNECTIONS:
-        config->max_connections = (size_t)number;
-        break;
-    default:
-        config->drain_ms = (int64_t)number;
-        break;
-    }
+    char *place = (char *)config + setting->place;
+    if (setting->kind == PORT)
+        *(uint16_t *)(void *)place = (uint16_t)number;
+    else if (setting->kind == COUNT)
+        *(size_t *)(void *)place = (size_t)number;
+    else
+        *(int64_t *)(void *)place = (int64_t)number;
     return PL_OK;
 }
 
@@ -355,7 +355,9 @@ static enum pl_status put(struct reading *reading, const struct setting *setting
     case TEXT:
         *(const char **)(void *)place = text;
         return PL_OK;
-    case NUMBER:
+    case PORT:
+    case COUNT:
+    case TIME:
         return put_number(setting, value, config, err);
     case FLAG:
         if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0 && strcmp(text, "1") != 0 &&
@@ -379,11 +381,15 @@ static enum pl_status put(struct reading *reading, const struct setting *setting
 enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args *args,
                                     struct pl_server_config *ret_config, struct pl_error *err)
 {
-    struct reading *reading;
+    struct reading *reading = NULL;
     struct pl_server_config config = {0};
     enum pl_status status = gather(arena, args, &reading, err);
     for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++)
         status = put(reading, &settings[i], &reading->values[i], &config, err);
+    struct pl_serve_models_source source = {arena, reading ? &reading->file : NULL,
+                                            reading ? reading->path : NULL};
+    if (status == PL_OK)
+        status = pl_serve_models_read(&source, &config.models, err);
     for (const char *const *host = config.fetch_hosts; status == PL_OK && host && *host; host++)
         if (!pl_fetch_is_host(*host))
             status = pl_fail(err, PL_USAGE,
@@ -412,7 +418,8 @@ static void show_json(struct pl_json_out *out, const struct setting *setting,
     else if (!value->n)
         pl_json_out_null(out);
     for (size_t i = 0; i < value->n; i++) {
-        if (setting->kind == NUMBER || setting->kind == FLAG)
+        if (setting->kind == PORT || setting->kind == COUNT || setting->kind == TIME ||
+            setting->kind == FLAG)
             pl_json_out_raw(out, pl_str_of(value->texts[i]));
         else
             pl_json_out_text(out, pl_str_of(value->texts[i]));
@@ -441,6 +448,10 @@ enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena
     struct pl_server_config config;
     struct reading *reading;
     enum pl_status status = pl_serve_config_read(arena, args, &config, err);
+    /* What cannot be is not shown as if it could. */
+    if (status == PL_OK)
+        status = pl_models_configure(&config.models, err);
+    pl_models_forget();
     if (status == PL_OK)
         status = gather(arena, args, &reading, err);
     if (status != PL_OK)
@@ -455,6 +466,10 @@ enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena
         else
             show_line(console, &settings[i], &reading->values[i]);
     }
+    if (is_json)
+        pl_serve_models_write(&out, &config.models);
+    else
+        pl_serve_models_print(console, &config.models);
     if (is_json) {
         pl_json_out_close(&out, '}');
         pl_console_puts(console, "\n");

@@ -23,3 +23,16 @@ enum pl_exit pl_variable_read(struct pl_console *console, const char *command, c
     *ret_var = var;
     return PL_EXIT_OK;
 }
+
+void pl_variables_say(struct pl_console *console, const char *name, const char *before,
+                      const struct pl_buf *lines)
+{
+    const char *end = lines->ptr + lines->len;
+    for (const char *line = lines->ptr; line && line < end;) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        if (!stop)
+            stop = end;
+        pl_console_say(console, "%s: %s%.*s", name, before, (int)(stop - line), line);
+        line = stop + 1;
+    }
+}

@@ -9,4 +9,8 @@
 enum pl_exit pl_variable_read(struct pl_console *console, const char *command, const char *text,
                               struct pl_render_var *ret_var);
 
+/* What rendering has to say of a file, a line each. */
+void pl_variables_say(struct pl_console *console, const char *name, const char *before,
+                      const struct pl_buf *lines);
+
 #endif

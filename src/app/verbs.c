@@ -45,9 +45,9 @@ static enum pl_exit run(struct pl_deed *deed, enum pl_exit (*fn)(struct pl_deed 
 {
     pl_buf_init(&deed->body, 0);
     deed->out = pl_json_out(&deed->body);
-    enum pl_exit code =
-        is_offline ? PL_EXIT_OK
-                   : pl_api_open(&deed->api, deed->console, deed->args, deed->api.command);
+    enum pl_exit code = is_offline
+                            ? PL_EXIT_OK
+                            : pl_api_open(&deed->api, deed->console, deed->args, deed->api.command);
     if (is_offline)
         pl_arena_init(&deed->api.texts.arena, 0);
     if (code == PL_EXIT_OK)

@@ -166,6 +166,34 @@ static void a_memory_is_changed_but_for_what_is_its_own(void **state)
     assert_int_equal(try_update(f, &row, &err), PL_CONFLICT);
 }
 
+static void a_memory_that_was_changed_meanwhile_is_not_changed(void **state)
+{
+    struct fixture *f = *state;
+    int64_t id = add_text(f, "contested");
+    struct pl_memory_row one = get_memory(f, id), two = one;
+    struct pl_error err = {0};
+    assert_int_equal(one.revision, 1);
+    one.topic = PL_STR("t");
+    two.owner = PL_STR("o");
+    one.terms = two.terms = PL_STR("contested");
+    assert_int_equal(try_update(f, &one, NULL), PL_OK);
+    assert_int_equal(try_update(f, &two, &err), PL_CONFLICT);
+    assert_non_null(strstr(err.message, "changed meanwhile"));
+    /* Hits are no change of it. */
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_hit_memory(batch, id_str(&f->user), id, 70);
+    commit(f, batch);
+    two = get_memory(f, id);
+    assert_int_equal(two.revision, 2);
+    two.owner = PL_STR("o");
+    two.terms = PL_STR("contested");
+    assert_int_equal(try_update(f, &two, NULL), PL_OK);
+    two = get_memory(f, id);
+    assert_str(two.topic, PL_STR("t"));
+    assert_str(two.owner, PL_STR("o"));
+    assert_int_equal(ask(f, "contested").total, 1);
+}
+
 static void a_deleted_memory_is_gone_and_its_number_not_given_again(void **state)
 {
     struct fixture *f = *state;
@@ -440,32 +468,35 @@ static void a_rare_word_finds_among_many_with_the_common_ones(void **state)
     assert_int_equal(ask(f, "okapi").total, 1);
 }
 
+static enum pl_status try_create(struct fixture *f, struct pl_str user_id, int n,
+                                 struct pl_error *err)
+{
+    struct pl_batch *batch = pl_batch_create();
+    for (int i = 0; i < n; i++) {
+        struct pl_id uid = pl_id_take(&f->seed, "mem_");
+        struct pl_memory_row memory = make_memory(f, &uid, "one of many");
+        memory.user_id = user_id;
+        put_memory(batch, &memory);
+    }
+    return pl_store_commit(f->store, batch, err);
+}
+
 static void nobody_has_more_than_the_limit(void **state)
 {
     struct fixture *f = *state;
-    for (int i = 0; i < PL_MEMORY_MAX_PER_USER; i += 1000) {
-        struct pl_batch *batch = pl_batch_create();
-        for (int k = 0; k < 1000; k++) {
-            struct pl_id uid = pl_id_take(&f->seed, "mem_");
-            struct pl_memory_row memory = make_memory(f, &uid, "one of many");
-            put_memory(batch, &memory);
-        }
-        commit(f, batch);
-    }
-    struct pl_id uid = pl_id_take(&f->seed, "mem_");
-    struct pl_memory_row memory = make_memory(f, &uid, "one too many");
-    struct pl_batch *batch = pl_batch_create();
-    put_memory(batch, &memory);
+    struct pl_str user = id_str(&f->user);
+    for (int i = 1000; i < PL_MEMORY_MAX_PER_USER; i += 1000)
+        assert_int_equal(try_create(f, user, 1000, NULL), PL_OK);
     struct pl_error err = {0};
-    assert_int_equal(pl_store_commit(f->store, batch, &err), PL_CONFLICT);
+    assert_int_equal(try_create(f, user, 999, NULL), PL_OK);
+    assert_int_equal(try_create(f, user, 2, &err), PL_CONFLICT);
     assert_non_null(strstr(err.message, "as many memories as"));
+    assert_int_equal(try_create(f, user, 1, NULL), PL_OK);
+    assert_int_equal(try_create(f, user, 1, NULL), PL_CONFLICT);
     int64_t n = 0;
     assert_int_equal(pl_store_memory_count(f->store, id_str(&f->user), &n, NULL), PL_OK);
     assert_int_equal(n, PL_MEMORY_MAX_PER_USER);
-    memory.user_id = id_str(&f->other);
-    batch = pl_batch_create();
-    put_memory(batch, &memory);
-    commit(f, batch);
+    assert_int_equal(try_create(f, id_str(&f->other), 1, NULL), PL_OK);
     struct pl_memory_page page = ask(f, "many");
     assert_true(page.total == 1000 && page.n_items == 100 && page.has_more);
 }
@@ -495,6 +526,7 @@ static void a_check_finds_a_successor_that_is_not_there(void **state)
 static const struct CMUnitTest tests[] = {
     ON_STORE(a_memory_comes_back_as_it_was_put),
     ON_STORE(a_memory_is_changed_but_for_what_is_its_own),
+    ON_STORE(a_memory_that_was_changed_meanwhile_is_not_changed),
     ON_STORE(a_deleted_memory_is_gone_and_its_number_not_given_again),
     ON_STORE(superseding_is_compare_and_set),
     ON_STORE(a_chain_never_comes_back_to_where_it_began),

@@ -319,6 +319,57 @@ static void expect_counts(const struct pl_named_count *items, size_t n, const ch
     assert_string_equal(text, expected);
 }
 
+static void all_are_walked_by_age(void **state)
+{
+    struct fixture *f = *state;
+    char names[100] = "";
+    struct pl_prompt_page page = {0};
+    struct pl_str after = {0};
+    add_some(f);
+    do {
+        assert_int_equal(
+            pl_store_prompt_walk(f->store, &f->arena, id_str(&f->user), after, 2, &page, NULL),
+            PL_OK);
+        for (size_t i = 0; i < page.n_items; i++)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%.*s ",
+                     PL_STR_ARG(page.items[i].name));
+        after = page.items[page.n_items - 1].id;
+    } while (page.has_more);
+    assert_string_equal(names, "one two three four five ");
+}
+
+static bool has_directory(struct fixture *f, const char *directory, struct pl_str before_id)
+{
+    bool is_there = false;
+    assert_int_equal(pl_store_prompt_directory(f->store, id_str(&f->user), pl_str_of(directory),
+                                               before_id, &is_there, NULL),
+                     PL_OK);
+    return is_there;
+}
+
+static void a_directory_is_known_with_whoever_is_older(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_prompt_row like = make_prompt(f, &f->user, "Name");
+    like.directory = PL_STR("work/name");
+    struct pl_id older = add_prompt(f, &like), newer = add_prompt(f, &like);
+    like.user_id = id_str(&f->other);
+    like.directory = PL_STR("theirs");
+    add_prompt(f, &like);
+    assert_false(has_directory(f, "work/name", id_str(&older)));
+    assert_true(has_directory(f, "work/name", id_str(&newer)));
+    assert_true(has_directory(f, "work/name", PL_STR("")));
+    assert_false(has_directory(f, "theirs", PL_STR("")));
+    struct pl_prompt_row row = get_prompt(f, &older);
+    assert_int_equal(try_update(f, &row, NULL), PL_OK);
+    assert_true(has_directory(f, "work/name", id_str(&newer)));
+    row.revision++;
+    row.directory = PL_STR("elsewhere");
+    assert_int_equal(try_update(f, &row, NULL), PL_OK);
+    assert_false(has_directory(f, "work/name", id_str(&newer)));
+    assert_true(has_directory(f, "elsewhere", id_str(&newer)));
+}
+
 static void folders_and_tags_are_counted(void **state)
 {
     struct fixture *f = *state;
@@ -502,6 +553,8 @@ static const struct CMUnitTest tests[] = {
     ON_STORE(labels_move_and_are_taken_away),
     ON_STORE(a_list_is_filtered_and_in_order),
     ON_STORE(a_list_is_read_in_pages),
+    ON_STORE(all_are_walked_by_age),
+    ON_STORE(a_directory_is_known_with_whoever_is_older),
     ON_STORE(folders_and_tags_are_counted),
     ON_STORE(a_prompt_is_found_by_its_words),
     ON_STORE(what_has_more_of_the_words_comes_first),

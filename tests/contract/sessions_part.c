@@ -29,6 +29,7 @@ static void a_session_comes_back_as_it_was_put(void **state)
         .epoch = 3,
         .next_event = 77,
         .next_entry = 12,
+        .is_planning = true,
     };
     struct pl_batch *batch = pl_batch_create();
     put_session(batch, &put);
@@ -48,7 +49,7 @@ static void a_session_comes_back_as_it_was_put(void **state)
     assert_true(got.shared && got.memory_enabled && !got.is_pinned && !got.is_persistent);
     assert_str(got.replay_state, put.replay_state);
     assert_true(got.version == put.version && got.epoch == 3);
-    assert_true(got.next_event == 77 && got.next_entry == 12);
+    assert_true(got.next_event == 77 && got.next_entry == 12 && got.is_planning);
 }
 
 static void a_second_put_changes_the_session_but_not_whose_it_is(void **state)

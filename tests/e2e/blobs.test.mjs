@@ -408,6 +408,19 @@ test('a full disk refuses an upload with 507, and what is there is still read', 
   await endsWell(own);
 });
 
+test('a full disk refuses what was fetched with 507, and not with what a host is blamed for', { skip: !hasSmall && 'no tmpfs of one\'s own' }, async () => {
+  const bytes = randomBytes(8 << 20);
+  const host = http.createServer((request, response) => response.end(bytes)).listen(0, '127.0.0.1');
+  await once(host, 'listening');
+  const at = `127.0.0.1:${host.address().port}`;
+  const own = await start({ data: place, before: inSmall, args: ['--allow-fetch', at] });
+  const said = await own.ask('POST', '/api/blobs/fetch', { body: { url: `http://${at}/x` } });
+  assert.deepEqual([said.status, said.json.code], [507, 'storage_full'], said.text);
+  assert.equal((await own.ask('GET', '/api/blobs')).json.total, 0);
+  host.close();
+  await endsWell(own);
+});
+
 test('what is fetched on request is guarded', async () => {
   for (const url of ['http://127.0.0.1:1/x', 'file:///etc/passwd', 'http://[::1]/', 'http://169.254.169.254/latest', 'nonsense']) {
     const refused = await server.ask('POST', '/api/blobs/fetch', { body: { url } });

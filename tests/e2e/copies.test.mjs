@@ -87,6 +87,37 @@ test('what is exported as turns and imported is exported the same', async () => 
   assert.deepEqual(essence(second), essence(JSON.parse(first)));
 });
 
+test('proofs stay with their session: a stranger gets none, another vendor gets none', async () => {
+  const proof = (vendor, signature) => ({ vendor, signature });
+  const turn = (sequence, role, blocks, calls = []) => ({ id: `e${sequence}`, sequence, turn_id: `t${sequence}`,
+    loop_id: 'root', kind: 'message', role, status: 'completed', blocks, tool_calls: calls });
+  const document = [
+    turn(0, 'user', [{ type: 'text', content: 'Hello' }]),
+    turn(1, 'assistant', [{ type: 'thinking', content: 'A greeting.', proof: proof('anthropic', 'c2lnMQ') },
+      { type: 'text', content: 'Hi', proof: proof('gemini', 'c2lnMg') }],
+    [{ id: 'tc_1', tool_name: 'echo', arguments: '{}', status: 'done', result: 1, proof: proof('gemini', 'c2lnMw') }]),
+  ];
+  const signatures = async (path, request = {}) => {
+    const { text } = await server.ask('GET', path, request);
+    assert.match(text, /A greeting|Hi/);
+    return [...text.matchAll(/c2lnM./g)].map(([found]) => found);
+  };
+  const { id } = await post('/api/sessions/import', { document, from: 'turns' });
+  assert.deepEqual(await signatures(`/api/sessions/${id}/messages`), ['c2lnMQ', 'c2lnMg', 'c2lnMw']);
+  const exported = (format) => signatures(`/api/sessions/${id}/export?format=${format}`);
+  assert.deepEqual(await exported('turns'), ['c2lnMQ', 'c2lnMg', 'c2lnMw']);
+  assert.deepEqual(await exported('anthropic'), ['c2lnMQ']);
+  assert.deepEqual(await exported('gemini'), ['c2lnMg', 'c2lnMw']);
+  assert.deepEqual(await exported('openai-responses'), []);
+  const fork = await post(`/api/sessions/${id}/fork`, {});
+  assert.deepEqual(await signatures(`/api/sessions/${fork.id}/messages`), ['c2lnMQ', 'c2lnMg', 'c2lnMw']);
+  const { path } = await post(`/api/sessions/${id}/share`);
+  assert.deepEqual(await signatures(path, { key: null }), []);
+  const replay = await post(`/api/sessions/${id}/replay`, { speed: 0 });
+  await settled(client, replay.id);
+  assert.deepEqual(await signatures(`/api/sessions/${replay.id}/messages`), []);
+});
+
 test('a share link is read by anybody, changes nothing, and ends with the sharing', async () => {
   const id = await spoken();
   const { token, path } = await post(`/api/sessions/${id}/share`);

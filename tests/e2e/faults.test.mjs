@@ -115,7 +115,7 @@ function failing() {
 const canFail = !sanitized && has('cc');
 
 // Allocations after which memory fails first: some starts fail, most servers begin to serve.
-const SOON = 3000;
+const SOON = 4500;
 
 test('without memory the server answers or ends, and loses nothing it acknowledged',
   { skip: !canFail && 'needs a compiler and a program without sanitizers', timeout: 240_000 }, async () => {

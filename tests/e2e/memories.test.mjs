@@ -83,6 +83,20 @@ test('a memory has every field of the seed, and keeps what it was given', async 
   assert.deepEqual(await me.get(full.id), { ...bare, ...given, id: full.id, created_at: full.created_at });
 });
 
+test('of many changes at once none is lost', async () => {
+  const me = await user();
+  const [{ id }] = await me.make('contested');
+  const names = ['content', 'skill_name', 'scope', 'owner', 'topic', 'mem0_id', 'write_reason', 'source_session'];
+  const changes = Array.from({ length: 50 }, (_, i) => ({ [names[i % names.length]]: `said ${i}` }));
+  const answers = await Promise.all(changes.map((change) => me.ask('PATCH', `/api/memories/${id}`, change)));
+  for (const [i, { status, text }] of answers.entries()) assert.equal(status, 200, `${i}: ${text}`);
+  const memory = await me.get(id);
+  for (const name of names)
+    assert.ok(changes.some((change) => change[name] === memory[name]), `${name} is ${memory[name]}`);
+  assert.deepEqual((await me.list({ q: 'contested' })).items, []);
+  assert.equal((await me.list({ q: memory.topic })).total, 1);
+});
+
 test('PATCH changes what it names, PUT everything, DELETE forgets', async () => {
   const me = await user();
   const [{ id, created_at: createdAt }] = await me.make({ content: 'one', topic: 't', owner: 'o' });

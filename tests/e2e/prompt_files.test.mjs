@@ -159,6 +159,24 @@ test('a backup gives ids, versions, labels and bytes back, here and elsewhere', 
   await endsWell(elsewhere);
 });
 
+test('prompts that want one directory each have one, and keep it', async () => {
+  const own = await serve();
+  const make = async (name) => (await own.ask('POST', '/api/prompts', { body: { name, folder: 'F', content: name } })).json.id;
+  const places = async () => Object.fromEntries([...(await files(own)).all]
+    .filter(([path]) => path.endsWith('/prompt.yaml'))
+    .map(([path, text]) => [/^id: (.*)$/m.exec(text)[1], path.slice(0, -'/prompt.yaml'.length)]));
+  const [first, second] = [await make('Same'), await make('SAME')];
+  assert.deepEqual(await places(), { [first]: 'F/Same', [second]: `F/SAME ${second}` });
+  // Somebody who is really called so has it, however late.
+  const third = await make(`same ${second}`);
+  assert.deepEqual(await places(), { [first]: 'F/Same', [second]: `F/SAME ${second} 2`, [third]: `F/same ${second}` });
+  await own.ask('PATCH', `/api/prompts/${first}`, { body: { name: 'Other' } });
+  assert.deepEqual(await places(), { [first]: 'F/Other', [second]: 'F/SAME', [third]: `F/same ${second}` });
+  const refused = await own.ask('GET', `/api/prompts/files?cursor=${Buffer.from('nonsense').toString('base64url')}`);
+  assert.deepEqual([refused.status, refused.json.errors[0].pointer], [400, '/cursor']);
+  await endsWell(own);
+});
+
 test('media that may not be fetched stay links, and that is told', async () => {
   const url = 'http://127.0.0.1:9/x.png';
   const document = { model: 'gpt-4o', messages: [{ role: 'user', content: [{ type: 'text', text: 'look' }, { type: 'image_url', image_url: { url } }] }] };

@@ -51,7 +51,7 @@ export function checkAnswer(openapi, method, path, answer) {
   let name = 'Problem';
   if (!type.startsWith('application/problem+json')) {
     assert.ok(operation, `${method} ${path} is not described`);
-    const said = operation.responses[answer.status] ?? (answer.headers['idempotency-replayed'] ? operation.responses[Object.keys(operation.responses)[0]] : undefined);
+    const said = operation.responses[answer.status] ?? (answer.headers['idempotency-replayed'] ? operation.responses[Object.keys(operation.responses)[0]] : operation.responses.default?.content['application/json'] && operation.responses.default);
     assert.ok(said, `${method} ${path}: ${answer.status} is not described`);
     const ref = Object.entries(said.content ?? {}).find(([media]) => media === 'application/json')?.[1].schema.$ref;
     if (!ref) return;

@@ -68,7 +68,8 @@
 #define TURNS                                                                                      \
     "[{\"id\":\"e\",\"sequence\":1,\"turn_id\":\"t\",\"loop_id\":\"root\",\"kind\":\"message\","   \
     "\"role\":\"assistant\",\"status\":\"completed\",\"blocks\":[{\"type\":\"thinking\","          \
-    "\"content\":\"h\"},{\"type\":\"tool_use\",\"content\":null,\"tool_call_id\":\"c\"}],"         \
+    "\"content\":\"h\",\"proof\":{\"vendor\":\"openai-responses\",\"signature\":\"A\\u003d\","     \
+    "\"id\":\"rs\"}},{\"type\":\"tool_use\",\"content\":null,\"tool_call_id\":\"c\"}],"            \
     "\"tool_calls\":[{\"id\":\"c\",\"tool_name\":\"f\",\"arguments\":\"{}\",\"status\":\"done\","  \
     "\"result\":\"r\"}],\"started_at\":\"2026-11-15T08:30:00Z\"}]"
 
@@ -171,6 +172,8 @@ static void conversions_survive_every_refused_allocation(void **state)
         {"structured-chat", "openai-chat", STRUCTURED},
         {"turns", "openai-chat", TURNS},
         {"turns", "turns", TURNS},
+        {"turns", "openai-responses", TURNS},
+        {"openai-responses", "turns", RESPONSES},
     };
     TRY_ALL(jobs);
 }

@@ -1,7 +1,7 @@
 /* A model that runs out of memory says so, at the start or in place of its end, and leaks nothing.
  */
 #include "fault/fault.h"
-#include "model/model.h"
+#include "model/vendors.h"
 #include "unit/io/turning.h"
 
 struct scene {
@@ -19,8 +19,10 @@ static void on_block(void *ctx, const struct pl_model_block *block)
     (void)ctx, (void)block;
 }
 
-static void on_call(void *ctx, struct pl_str tool_name, struct pl_str arguments)
+static void on_call(void *ctx, struct pl_str tool_name, struct pl_str arguments,
+                    struct pl_str proof)
 {
+    (void)proof;
     (void)ctx, (void)tool_name, (void)arguments;
 }
 
@@ -39,7 +41,7 @@ static void on_failed(void *ctx, struct pl_str reason, bool is_overflow)
     scene->is_over = true;
 }
 
-static const struct pl_model_ops ops = {on_text, on_block, on_call, on_end, on_failed};
+static const struct pl_model_ops ops = {on_text, on_block, on_call, on_end, on_failed, NULL};
 
 static enum pl_status play(void *ctx)
 {
@@ -83,11 +85,77 @@ static void a_replay_survives_running_out_of_memory(void **state)
     assert_true(pl_fault_each(play, &request) > 4);
 }
 
+static enum pl_status configure(void *ctx)
+{
+    (void)ctx;
+    struct pl_error err = {0};
+    const char *models[] = {"big", "small", NULL};
+    const char *chain[] = {"corp/big", "corp/small", NULL};
+    struct pl_vendor_config vendors[] = {
+        {.name = "anthropic",
+         .dialect = "anthropic",
+         .base_url = "https://api.anthropic.com",
+         .key = "k",
+         .key_from = "K"},
+        {.name = "corp",
+         .dialect = "openai-chat",
+         .base_url = "http://127.0.0.1:1/",
+         .models = models},
+    };
+    struct pl_alias_config alias = {"any", chain};
+    struct pl_models_config config = {
+        .vendors = vendors, .n_vendors = 2, .aliases = &alias, .n_aliases = 1};
+    return pl_models_configure(&config, &err);
+}
+
+static enum pl_status configure_and_forget(void *ctx)
+{
+    enum pl_status status = configure(ctx);
+    /* Half a configuration is none. */
+    assert_int_equal(pl_model_find(PL_STR("any")) != NULL, status == PL_OK);
+    pl_models_forget();
+    return status;
+}
+
+static void configuring_survives_running_out_of_memory(void **state)
+{
+    (void)state;
+    assert_true(pl_fault_each(configure_and_forget, NULL) > 1);
+}
+
+static enum pl_status prepare(void *ctx)
+{
+    struct pl_model_prepared *prepared = NULL;
+    enum pl_status status = pl_model_prepare(ctx, &prepared, NULL);
+    assert_int_equal(prepared != NULL, status == PL_OK);
+    pl_model_prepared_destroy(prepared);
+    return status;
+}
+
+static void what_a_vendor_is_sent_survives_running_out_of_memory(void **state)
+{
+    (void)state;
+    struct pl_model_request request = {
+        .model = PL_STR("any"),
+        .turns = PL_STR(
+            "[{\"role\":\"user\",\"blocks\":[{\"type\":\"text\",\"content\":\"a\\u0020b\"}]}]"),
+        .tools = PL_STR("[{\"name\":\"clock\",\"description\":\"d\",\"input_schema\":{}}]"),
+        .is_planning = true,
+    };
+    assert_int_equal(configure(NULL), PL_OK);
+    assert_true(pl_fault_each(prepare, &request) > 4);
+    request.model = PL_STR("anthropic/claude-x");
+    assert_true(pl_fault_each(prepare, &request) > 4);
+    pl_models_forget();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_demo_survives_running_out_of_memory),
         cmocka_unit_test(a_replay_survives_running_out_of_memory),
+        cmocka_unit_test(configuring_survives_running_out_of_memory),
+        cmocka_unit_test(what_a_vendor_is_sent_survives_running_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

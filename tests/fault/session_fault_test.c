@@ -68,6 +68,7 @@ static void model(struct life *life, enum pl_session_event_kind kind, struct pl_
     event.model.turn_id = pl_str_of(life->turn.text);
     event.model.text = event.model.arguments = event.model.content = pl_str_of(text);
     event.model.reason = event.model.usage = event.model.memory_refs = pl_str_of(text);
+    event.model.proof = pl_str_of(text);
     event.model.tool_name = tool_name;
     event.model.type = PL_STR("plan_status");
     event.model.is_overflow = true;
@@ -84,6 +85,20 @@ static void chat(struct life *life, enum pl_when_busy when_busy)
     event.chat.mode = PL_MODE_PLANNING;
     event.chat.when_busy = when_busy;
     apply(life, event);
+}
+
+/* A tool that wants a person's word, and gets it. */
+static void halt(struct life *life)
+{
+    struct pl_session_event event = {.kind = PL_SE_TOOL_RESULT};
+    event.tool.tool_call_id = pl_str_of(life->call.text);
+    event.tool.result = PL_STR("\"{\\\"status\\\":\\\"halted\\\",\\\"reason\\\":"
+                               "\\\"human_confirmation_required\\\"}\"");
+    apply(life, event);
+    struct pl_session_event answer = {.kind = PL_SE_ANSWER};
+    answer.answer.tool_call_id = pl_str_of(life->call.text);
+    answer.answer.answer = PL_STR("{\"approve\":true}");
+    apply(life, answer);
 }
 
 static void result(struct life *life)
@@ -137,9 +152,12 @@ static enum pl_status talks_and_calls(void *ctx)
     model(&life, PL_SE_MEMORY, PL_STR(""), "[{\"id\": 1}]");
     model(&life, PL_SE_MODEL_TEXT, PL_STR(""), "some text");
     model(&life, PL_SE_MODEL_TEXT, PL_STR(""), "more");
+    model(&life, PL_SE_MODEL_PROOF, PL_STR(""), "{\"signature\": \"s\"}");
+    model(&life, PL_SE_MODEL_PROOF, PL_STR(""), "{\"data\":\"d\"}");
     model(&life, PL_SE_MODEL_BLOCK, PL_STR(""), "{\"a\": 1}");
     model(&life, PL_SE_MODEL_CALL, PL_STR("T"), "{\"x\": [1]}");
     model(&life, PL_SE_MODEL_END, PL_STR(""), "{\"input_tokens\": 90}");
+    halt(&life);
     result(&life);
     summary(&life);
     model(&life, PL_SE_MODEL_FAILED, PL_STR(""), "{\"too\":\"long\"}");
@@ -255,6 +273,37 @@ static void remembering_survives_every_refused_allocation(void **state)
     assert_true(n > 3);
 }
 
+static enum pl_status shows(void *ctx)
+{
+    const struct pl_turn_row *row = ctx;
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    return pl_turn_row_write_shown(row, &text);
+}
+
+static void showing_survives_every_refused_allocation(void **state)
+{
+    (void)state;
+    PL_CLEANUP_BUF struct pl_buf body;
+    pl_buf_init(&body, 0);
+    pl_buf_adds(&body, "{\"blocks\":[{\"use\":0},{\"use\":1},{\"result\":1},{\"result\":0}],"
+                       "\"tool_calls\":[{\"id\":\"tc_1\",\"tool_name\":\"T\",\"arguments\":"
+                       "\"{}\",\"result\":{\"_meta\":{\"ui\":{}},\"a\":\"");
+    pl_buf_fill(&body, 'x', 70000);
+    pl_buf_adds(&body, "\"}},{\"id\":\"tc_2\",\"tool_name\":\"T\",\"arguments\":\"{}\","
+                       "\"result\":\"\\u00e9");
+    pl_buf_fill(&body, 'x', 70000);
+    pl_buf_adds(&body, "\"}]}");
+    assert_int_equal(body.status, PL_OK);
+    struct pl_turn_row row = {
+        .turn_id = PL_STR("turn_019b76da-a800-76d5-8cda-58fd92619ef6"),
+        .loop_id = PL_STR("root"),
+        .status = PL_TURN_COMPLETED,
+        .body = pl_buf_str(&body),
+    };
+    assert_true(pl_fault_each(shows, &row) > 5);
+}
+
 static void talking_survives_every_refused_allocation(void **state)
 {
     (void)state;
@@ -277,6 +326,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(remembering_survives_every_refused_allocation),
+        cmocka_unit_test(showing_survives_every_refused_allocation),
         cmocka_unit_test(talking_survives_every_refused_allocation),
         cmocka_unit_test(questions_of_a_child_survive_every_refused_allocation),
         cmocka_unit_test(loading_survives_every_refused_allocation),

@@ -72,7 +72,8 @@ static enum pl_status write_and_search(struct pl_store *store, const struct pl_i
                                    .tags = PL_STR("[\"a\"]"),
                                    .latest_version = 1,
                                    .revision = 1,
-                                   .terms = PL_STR("walk far")};
+                                   .terms = PL_STR("walk far"),
+                                   .directory = PL_STR("walk")};
     struct pl_prompt_version_row version = {.prompt_id = prompt.id,
                                             .version = 1,
                                             .type = PL_STR("text"),
@@ -103,6 +104,14 @@ static enum pl_status write_and_search(struct pl_store *store, const struct pl_i
         assert_str(prompt_page.items[0].labels, PL_STR("{\"production\":1}"));
     else
         assert_int_equal(prompt_page.total, -5);
+    bool is_there = false;
+    if (status == PL_OK)
+        status =
+            pl_store_prompt_walk(store, &arena, prompt.user_id, PL_STR(""), 5, &prompt_page, NULL);
+    if (status == PL_OK)
+        status = pl_store_prompt_directory(store, prompt.user_id, prompt.directory, PL_STR(""),
+                                           &is_there, NULL);
+    assert_int_equal(is_there, status == PL_OK);
     struct pl_memory_query memories = {.user_id = prompt.user_id,
                                        .created_before_ms = INT64_MAX,
                                        .terms = PL_STR("far wal*"),

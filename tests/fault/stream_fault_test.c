@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fault/fault.h"
-#include "stream/stream.h"
+#include "stream/hear.h"
 
 #include <string.h>
 
@@ -117,11 +117,97 @@ static void a_stream_that_breaks_survives_every_refused_allocation(void **state)
     assert_true(pl_fault_each_tolerant(streams, &job, PL_INVALID) > 5);
 }
 
+/* --- heard, not written --- */
+
+struct heard {
+    size_t n_calls, n_ends;
+};
+
+static void heard_text(void *ctx, bool is_thinking, struct pl_str text)
+{
+    (void)ctx;
+    (void)is_thinking;
+    assert_true(text.len > 0);
+}
+
+static void heard_proof(void *ctx, enum pl_part_kind kind, const struct pl_heard_proof *proof)
+{
+    (void)ctx;
+    (void)kind;
+    (void)proof;
+}
+
+static void heard_refusal(void *ctx, struct pl_str text)
+{
+    (void)ctx;
+    (void)text;
+}
+
+/* Whole or not at all. */
+static void heard_call(void *ctx, struct pl_str id, struct pl_str name, struct pl_str arguments,
+                       const struct pl_heard_proof *proof)
+{
+    (void)id;
+    (void)proof;
+    assert_int_equal(name.len, 1);
+    assert_int_equal(arguments.ptr[arguments.len - 1], '}');
+    ((struct heard *)ctx)->n_calls++;
+}
+
+static void heard_citation(void *ctx, struct pl_str json)
+{
+    (void)ctx;
+    (void)json;
+}
+
+static void heard_end(void *ctx, const struct pl_heard_end *end)
+{
+    assert_true(pl_str_eq(end->model, PL_STR("m")));
+    ((struct heard *)ctx)->n_ends++;
+}
+
+static void heard_error(void *ctx, struct pl_str type, struct pl_str code, struct pl_str message)
+{
+    (void)type;
+    (void)code;
+    (void)message;
+    ((struct heard *)ctx)->n_ends++;
+}
+
+static enum pl_status hears(void *ctx)
+{
+    static const struct pl_hear_ops ops = {heard_text,     heard_proof, heard_refusal, heard_call,
+                                           heard_citation, heard_end,   heard_error};
+    const struct job *job = ctx;
+    struct heard heard = {0};
+    struct pl_hearing *hearing = NULL;
+    enum pl_status status =
+        pl_hearing_create(pl_dialect_find(pl_str_of(job->from)), &ops, &heard, &hearing);
+    if (status == PL_OK)
+        status = pl_hearing_feed(hearing, pl_str_of(job->text));
+    if (status == PL_OK)
+        status = pl_hearing_finish(hearing);
+    if (status == PL_OK)
+        assert_int_equal(heard.n_ends, 1);
+    pl_hearing_destroy(hearing);
+    return status;
+}
+
+static void what_is_heard_survives_every_refused_allocation(void **state)
+{
+    (void)state;
+    struct job jobs[] = {
+        {"openai-chat", NULL, CHAT}, {"anthropic", NULL, ANTHROPIC}, {"gemini", NULL, GEMINI}};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        assert_true(pl_fault_each(hears, &jobs[i]) > 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_survive_every_refused_allocation),
         cmocka_unit_test(a_stream_that_breaks_survives_every_refused_allocation),
+        cmocka_unit_test(what_is_heard_survives_every_refused_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MAX_EVENTS = 200, N_KINDS = PL_SE_MEMORY + 1 };
+enum { MAX_EVENTS = 200, N_KINDS = PL_SE_MODEL_PROOF + 1 };
 
 struct play {
     struct world world;
@@ -57,6 +57,7 @@ static void fill_model(struct play *p, struct pl_session_event *e, uint8_t flags
     e->model.type = pl_str_of(types[flags & 3]);
     e->model.usage = flags & 4 ? text : (struct pl_str){0};
     e->model.memory_refs = flags & 8 ? text : (struct pl_str){0};
+    e->model.proof = flags & 8 ? text : (struct pl_str){0};
     e->model.is_overflow = flags & 16;
 }
 
@@ -99,6 +100,7 @@ static void fill(struct play *p, struct pl_session_event *e, uint8_t flags, stru
     case PL_SE_MODEL_END:
     case PL_SE_MODEL_FAILED:
     case PL_SE_MEMORY:
+    case PL_SE_MODEL_PROOF:
         fill_model(p, e, flags, text);
         break;
     case PL_SE_TOOL_RESULT:

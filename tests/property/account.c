@@ -149,7 +149,7 @@ static bool is_grammar(struct pl_str pointer)
     static const char *const keys[] = {
         "type",   "role",     "kind",    "protocol",    "object",        "mode",   "mediaType",
         "level",  "language", "outcome", "tool_choice", "function_call", "detail", "thinkingLevel",
-        "syntax", "format",   "channel", "constrain",   "end",           "before"};
+        "syntax", "format",   "channel", "constrain",   "end",           "before", "vendor"};
     size_t at = pointer.len;
     while (at > 0 && pointer.ptr[at - 1] != '/')
         at--;

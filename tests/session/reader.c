@@ -166,6 +166,14 @@ static struct reader_block *push_block(struct reader_turn *t, struct pl_str type
     return b;
 }
 
+/* The last member, where there is one. */
+static void add_proof(struct doc *d, const struct pl_json_node *of, struct pl_buf *to)
+{
+    const struct pl_json_node *proof = get(d, of, "proof");
+    if (proof)
+        pl_buf_addf(to, ",\"proof\":%.*s", PL_STR_ARG(span(d, proof)));
+}
+
 static void set_ids(struct reader_block *b, struct pl_str id, struct pl_str name,
                     struct pl_str display)
 {
@@ -183,6 +191,7 @@ static void push_whole_block(struct doc *d, struct reader_turn *t, const struct 
         set(&b->content, span(d, get(d, n, "content")));
     set_ids(b, span(d, get(d, n, "tool_call_id")), span(d, get(d, n, "tool_name")),
             span(d, get(d, n, "display_name")));
+    add_proof(d, n, &b->ids);
 }
 
 static void push_call_block(struct reader_turn *t, const struct reader_call *c, const char *type,
@@ -206,6 +215,7 @@ static struct reader_call *push_call(struct doc *d, struct reader_turn *t,
     set(&c->result, span(d, get(d, n, "result")));
     set(&c->duration, span(d, get(d, n, "duration_ms")));
     set(&c->ref, span(d, get(d, n, "pending_question_ref")));
+    add_proof(d, n, &c->ref);
     return c;
 }
 

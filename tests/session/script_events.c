@@ -123,6 +123,7 @@ static void fill_model(struct script_args *s, struct pl_session_event *e)
     e->model.tool_name = arg_text(s, "tool");
     e->model.display_name = arg_text(s, "display");
     e->model.arguments = arg_text(s, "arguments");
+    e->model.proof = arg_json(s, "proof");
     e->model.model = arg_text(s, "model");
     e->model.usage = arg_json(s, "usage");
     e->model.timing = arg_json(s, "timing");
@@ -186,6 +187,7 @@ static const struct {
     {"shut_down", PL_SE_SHUT_DOWN, fill_nothing},
     {"notice", PL_SE_NOTICE, fill_notice},
     {"memory", PL_SE_MEMORY, fill_model},
+    {"proof", PL_SE_MODEL_PROOF, fill_model},
 };
 
 bool script_event_read(struct script_args *s, struct pl_str word,

@@ -23,12 +23,21 @@ export interface Session {
 export type TurnStatus = 'streaming' | 'completed' | 'paused' | 'failed' | 'interrupted';
 export type ToolStatus = 'pending' | 'done' | 'error' | 'cancelled' | 'awaiting_answer';
 
+/** What only the vendor that made a block or a call can check; there once the turn has ended. */
+export interface Proof {
+  vendor: string;
+  signature?: string;
+  id?: string;
+  data?: string;
+}
+
 export interface ContentBlock {
   type: string;
   content: unknown;
   tool_call_id: string | null;
   tool_name: string | null;
   display_name: string | null;
+  proof?: Proof;
 }
 
 export interface ToolCall {
@@ -40,6 +49,7 @@ export interface ToolCall {
   result: unknown;
   duration_ms: number | null;
   pending_question_ref: unknown;
+  proof?: Proof;
 }
 
 export interface Turn {

@@ -113,6 +113,8 @@ struct pl_part {
     struct pl_val status;    /* of a result or call in the source's own words */
     struct pl_flag is_error; /* of a result */
     bool is_custom;          /* a call whose args are free text; its result */
+    uint8_t home;            /* whose proof (signature, data, id of an item) this is, as the place
+                                of the format in the registry + 1; 0: the document's own */
     uint32_t children;       /* of a result: first of conv->children */
     uint32_t n_children;
 };

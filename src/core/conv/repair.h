@@ -53,6 +53,7 @@ struct pl_repair_rules {
 
     /* Reasoning and settings. */
     bool keeps_signatures;          /* signatures of the source mean something to the target */
+    uint8_t home;                   /* and those of parts that have this one as their home */
     bool needs_thinking_history;    /* manual thinking needs thinking in the last tool turn */
     bool needs_thinking_follower;   /* thinking is followed by what was thought out */
     bool wants_thinking_on_all;     /* behind the first assistant message that has it */

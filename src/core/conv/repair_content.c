@@ -5,8 +5,8 @@
 static bool is_blank_text(struct pl_repair *r, const struct pl_part *part)
 {
     /* A blank text that carries a signature carries something. */
-    return part->kind == PL_PART_TEXT && !pl_val_is_set(part->signature) &&
-           pl_conv_is_blank(r->conv, part->text);
+    bool is_signed = pl_val_is_set(part->signature) && pl_repair_keeps_proof(r, part);
+    return part->kind == PL_PART_TEXT && !is_signed && pl_conv_is_blank(r->conv, part->text);
 }
 
 /* The content of a result without its blank texts. */
@@ -83,11 +83,12 @@ static void deal_without_blanks(struct pl_repair *r, const struct pl_unit *unit)
 static bool is_unsayable(struct pl_repair *r, const struct pl_unit *unit)
 {
     for (uint32_t i = 0; i < unit->n; i++) {
-        enum pl_part_kind kind = pl_unit_part(r, unit, i)->kind;
-        if (kind != PL_PART_THINKING && kind != PL_PART_REDACTED)
+        const struct pl_part *part = pl_unit_part(r, unit, i);
+        bool is_thought = part->kind == PL_PART_THINKING || part->kind == PL_PART_REDACTED;
+        if (!is_thought || pl_repair_keeps_proof(r, part))
             return false;
     }
-    return unit->n > 0 && !r->rules->keeps_signatures;
+    return unit->n > 0;
 }
 
 static void drop_unit(struct pl_repair *r, const struct pl_unit *unit)

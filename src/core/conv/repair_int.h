@@ -47,6 +47,12 @@ static inline bool pl_unit_is_system(const struct pl_unit *unit)
     return unit->role == PL_ROLE_SYSTEM || unit->role == PL_ROLE_DEVELOPER;
 }
 
+/* Whether the target can check the proof of a part. */
+static inline bool pl_repair_keeps_proof(const struct pl_repair *r, const struct pl_part *part)
+{
+    return part->home ? part->home == r->rules->home : r->rules->keeps_signatures;
+}
+
 /* Whether one of its parts is of one of these kinds (PL_PART_BIT). */
 bool pl_unit_has(const struct pl_repair *r, const struct pl_unit *unit, uint32_t kinds);
 /* The message of a unit; the node to report a part of it at (never NULL but for made ones). */

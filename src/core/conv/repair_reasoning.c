@@ -70,12 +70,13 @@ static bool is_manual_thinking(const struct pl_conv *conv)
 /* Whether some turn of the assistant carries thinking that the target can check. */
 static bool has_signed_thinking(const struct pl_repair *r)
 {
-    for (size_t u = 0; r->rules->keeps_signatures && u < r->now.units.len; u++) {
+    for (size_t u = 0; u < r->now.units.len; u++) {
         const struct pl_unit *unit = &r->now.units.ptr[u];
         for (uint32_t i = 0; i < unit->n; i++) {
             const struct pl_part *part = pl_unit_part(r, unit, i);
-            if (part->kind == PL_PART_REDACTED ||
-                (part->kind == PL_PART_THINKING && pl_val_is_set(part->signature)))
+            bool is_signed = part->kind == PL_PART_REDACTED ||
+                             (part->kind == PL_PART_THINKING && pl_val_is_set(part->signature));
+            if (is_signed && pl_repair_keeps_proof(r, part))
                 return true;
         }
     }

@@ -163,9 +163,15 @@ static bool can_say_media(struct pl_anthropic_out *o, const struct pl_part *part
     return s.how == HOW_DECODED ? decode(o->conv, s.data, &text) : s.how != HOW_NOT;
 }
 
+/* Whether the proof of a part is Anthropic's. */
+static bool is_ours(const struct pl_anthropic_out *o, const struct pl_part *part)
+{
+    return pl_format_home(o->task, part) == &pl_format_anthropic;
+}
+
 static bool can_say_thinking(struct pl_anthropic_out *o, const struct pl_part *part)
 {
-    if (o->is_home && is_string(part->signature))
+    if (is_ours(o, part) && is_string(part->signature))
         return true;
     return o->is_response && pl_conv_text(o->conv, part->text).len > 0;
 }
@@ -183,7 +189,7 @@ bool pl_anthropic_can_say(struct pl_anthropic_out *o, enum pl_role role, const s
     case PL_PART_THINKING:
         return is_assistant && can_say_thinking(o, part);
     case PL_PART_REDACTED:
-        return is_assistant && o->is_home && is_string(part->data);
+        return is_assistant && is_ours(o, part) && is_string(part->data);
     case PL_PART_IMAGE:
         return !is_assistant && !is_system && can_say_media(o, part);
     case PL_PART_FILE:
@@ -210,7 +216,8 @@ void pl_anthropic_drop(struct pl_anthropic_out *o, const struct pl_part *part)
                          "a file it has",
     };
     const struct pl_json_node *node = part->node ? part->node : part->text.node;
-    if (node && reasons[part->kind])
+    bool is_only_proof = part->home && !pl_val_is_set(part->text);
+    if (node && reasons[part->kind] && !is_only_proof)
         pl_conv_loss(o->conv, PL_LOSS_DROPPED, node, "%s", reasons[part->kind]);
 }
 
@@ -259,7 +266,7 @@ static void put_thinking(struct pl_anthropic_out *o, const struct pl_part *part)
     pl_w_key(o->w, "thinking");
     pl_w_string(o->w, pl_val_is_set(part->text) ? part->text : pl_val_text(PL_STR("")));
     pl_w_key(o->w, "signature");
-    if (o->is_home && is_string(part->signature)) {
+    if (is_ours(o, part) && is_string(part->signature)) {
         pl_w_string(o->w, part->signature);
     } else {
         pl_w_word(o->w, "");

@@ -18,6 +18,14 @@ const struct pl_format *pl_format_find(struct pl_str name)
     return NULL;
 }
 
+uint8_t pl_format_place(const struct pl_format *format)
+{
+    uint8_t i = 0;
+    while (pl_formats[i] && pl_formats[i] != format)
+        i++;
+    return pl_formats[i] ? (uint8_t)(i + 1) : 0;
+}
+
 const struct pl_format *pl_format_detect(const struct pl_json_doc *doc)
 {
     const struct pl_format *best = NULL;

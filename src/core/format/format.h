@@ -46,6 +46,15 @@ extern const struct pl_format pl_format_openai_chat, pl_format_openai_responses,
 /* All of them, ended by NULL. */
 extern const struct pl_format *const pl_formats[];
 const struct pl_format *pl_format_find(struct pl_str name);
+/* Its place in the list + 1, as in pl_part.home. */
+uint8_t pl_format_place(const struct pl_format *format);
+/* The format that can check the proof of a part: the document's own, unless the part says whose it
+ * is. To any other target the proof means nothing. */
+static inline const struct pl_format *pl_format_home(const struct pl_format_task *task,
+                                                     const struct pl_part *part)
+{
+    return part->home ? pl_formats[part->home - 1] : task->from;
+}
 /* The format of a document by its content, or NULL. */
 const struct pl_format *pl_format_detect(const struct pl_json_doc *doc);
 

@@ -80,9 +80,12 @@ static void content_close(struct say *s)
 
 /* A signature means something to Google only if it is Google's: from its own format, or from the
  * place a chat call has for it. */
-static bool is_ours(const struct say *s, const struct pl_part *part)
+static bool is_signed(const struct say *s, const struct pl_part *part)
 {
-    return s->is_home || (part->kind == PL_PART_CALL && s->task->from == &pl_format_openai_chat);
+    const struct pl_format *home = pl_format_home(s->task, part);
+    return pl_val_is_set(part->signature) &&
+           (home == &pl_format_gemini ||
+            (part->kind == PL_PART_CALL && home == &pl_format_openai_chat));
 }
 
 static void part_close(struct say *s, const struct pl_part *part)
@@ -90,7 +93,7 @@ static void part_close(struct say *s, const struct pl_part *part)
     static const char *const written[] = {
         "text",     "thought",      "thoughtSignature", "inlineData",
         "fileData", "functionCall", "functionResponse", NULL};
-    if (pl_val_is_set(part->signature) && is_ours(s, part))
+    if (is_signed(s, part))
         pl_w_opt_string(s->w, "thoughtSignature", part->signature);
     if (s->is_home)
         pl_gemini_write_rest(s->w, part->node, written);
@@ -224,7 +227,7 @@ static void write_call(struct say *s, const struct pl_part *call, bool needs_sig
     if (s->is_home)
         pl_gemini_write_rest(s->w, pl_gemini_field(s->conv, call->node, "functionCall"), written);
     pl_w_close(s->w, '}');
-    if (needs_signature && !s->has_signed && !pl_val_is_set(call->signature))
+    if (needs_signature && !s->has_signed && !is_signed(s, call))
         write_bypass(s, call);
     s->has_signed = true;
     part_close(s, call);
@@ -349,10 +352,17 @@ static void write_result(struct say *s, const struct pl_part *result)
 
 static void write_text(struct say *s, const struct pl_part *part, const char *role)
 {
-    if (!pl_val_is_set(part->text))
+    /* A signature may stand on an empty text. */
+    bool is_only_signed =
+        (part->kind == PL_PART_TEXT || part->kind == PL_PART_THINKING) && is_signed(s, part);
+    if (!pl_val_is_set(part->text) && !is_only_signed)
         return;
     part_open(s, role);
-    pl_w_opt_string(s->w, "text", part->text);
+    pl_w_key(s->w, "text");
+    if (pl_val_is_set(part->text))
+        pl_w_string(s->w, part->text);
+    else
+        pl_w_word(s->w, "");
     if (part->kind == PL_PART_THINKING) {
         pl_w_key(s->w, "thought");
         pl_w_bool(s->w, true);

@@ -309,6 +309,17 @@ static void write_verbosity(struct pl_writer *w)
         pl_w_opt_string(w, "verbosity", w->conv->settings.verbosity);
 }
 
+/* Streams of the other dialects say what was used without being asked. */
+static void write_stream_options(struct pl_writer *w, const struct pl_format_task *task)
+{
+    struct pl_val stream = w->conv->settings.stream;
+    if (task->mode != PL_MODE_GATEWAY || task->from == task->to || stream.kind != PL_VAL_NODE ||
+        pl_json_kind(stream.node) != PL_JSON_TRUE)
+        return;
+    pl_w_key(w, "stream_options");
+    pl_w_raw(w, PL_STR("{\"include_usage\":true}"));
+}
+
 void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_format_task *task)
 {
     const struct pl_settings *s = &w->conv->settings;
@@ -336,6 +347,7 @@ void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_format_t
     }
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         pl_w_opt_value(w, plain[i].key, plain[i].val);
+    write_stream_options(w, task);
     write_stop(w, s->stop);
     write_logprobs(w);
     write_effort(w);

@@ -4,7 +4,8 @@
  * One utterance is one message. A message that is exactly one text without a cache marker has a
  * string as its content, any other an array; an assistant that only calls tools has null. Order
  * between text and calls cannot be said and is reported. Reasoning goes to reasoning_content, the
- * name compatible servers share; its signatures mean nothing here and stay in the carry. */
+ * name compatible servers share; where a record kept what such a server can check, to
+ * reasoning_details instead. Signatures of others mean nothing here and stay in the carry. */
 #include "format/openai_chat_int.h"
 
 #include "conv/sniff.h"
@@ -263,6 +264,26 @@ void pl_chat_report_order(struct pl_writer *w, const struct pl_utterance *u)
     }
 }
 
+/* Whether a record kept the part with a proof for this format. */
+static bool is_kept(const struct pl_chat_out *c, const struct pl_part *part)
+{
+    return part->home && pl_format_home(c->task, part) == &pl_format_openai_chat;
+}
+
+/* Google's own compatible server documents this slot. */
+static void write_google_signature(struct pl_writer *w, struct pl_val signature)
+{
+    if (!pl_val_is_set(signature))
+        return;
+    pl_w_key(w, "extra_content");
+    pl_w_open(w, '{');
+    pl_w_key(w, "google");
+    pl_w_open(w, '{');
+    pl_w_opt_string(w, "thought_signature", signature);
+    pl_w_close(w, '}');
+    pl_w_close(w, '}');
+}
+
 static void write_call(struct pl_chat_out *c, const struct pl_part *call)
 {
     struct pl_writer *w = c->w;
@@ -279,16 +300,9 @@ static void write_call(struct pl_chat_out *c, const struct pl_part *call)
                        ? call->args
                        : pl_val_text(call->is_custom ? PL_STR("") : PL_STR("{}")));
     pl_w_close(w, '}');
-    /* Google's own compatible server documents this slot. */
-    if (pl_val_is_set(call->signature) && c->task->from == &pl_format_gemini) {
-        pl_w_key(w, "extra_content");
-        pl_w_open(w, '{');
-        pl_w_key(w, "google");
-        pl_w_open(w, '{');
-        pl_w_opt_string(w, "thought_signature", call->signature);
-        pl_w_close(w, '}');
-        pl_w_close(w, '}');
-    }
+    bool is_googles = !call->home && c->task->from == &pl_format_gemini;
+    if (is_googles || is_kept(c, call))
+        write_google_signature(w, call->signature);
     pl_w_close(w, '}');
 }
 
@@ -342,13 +356,61 @@ void pl_chat_write_reasoning(struct pl_writer *w, const struct pl_utterance *u, 
     pl_chat_write_joined(w, u, PL_PART_THINKING, glue);
 }
 
+static bool has_details(const struct pl_chat_out *c, const struct pl_utterance *u)
+{
+    for (uint32_t i = 0; i < u->n_parts; i++) {
+        const struct pl_part *part = u->parts[i];
+        bool is_signed = has_words(part, PL_PART_THINKING) && pl_val_is_set(part->signature);
+        if ((is_signed || part->kind == PL_PART_REDACTED) && is_kept(c, part))
+            return true;
+    }
+    return false;
+}
+
+/* Every thought with its own proof, in their order. */
+static void write_details(struct pl_chat_out *c, const struct pl_utterance *u)
+{
+    struct pl_writer *w = c->w;
+    pl_w_key(w, "reasoning_details");
+    pl_w_open(w, '[');
+    for (uint32_t i = 0; i < u->n_parts; i++) {
+        const struct pl_part *part = u->parts[i];
+        bool is_data = part->kind == PL_PART_REDACTED && is_kept(c, part);
+        if (!is_data && !has_words(part, PL_PART_THINKING))
+            continue;
+        pl_w_open(w, '{');
+        pl_w_key_word(w, "type", is_data ? "reasoning.encrypted" : "reasoning.text");
+        pl_w_opt_string(w, "text", part->text);
+        if (is_data)
+            pl_w_opt_string(w, "data", part->data);
+        else if (is_kept(c, part))
+            pl_w_opt_string(w, "signature", part->signature);
+        pl_w_close(w, '}');
+    }
+    pl_w_close(w, ']');
+}
+
+/* What Google's compatible server signs beside the text is about its last part. */
+static void write_text_signature(struct pl_chat_out *c, const struct pl_utterance *u)
+{
+    const struct pl_part *last = NULL;
+    for (uint32_t i = 0; i < u->n_parts; i++)
+        if (u->parts[i]->kind == PL_PART_TEXT)
+            last = u->parts[i];
+    if (last && is_kept(c, last))
+        write_google_signature(c->w, last->signature);
+}
+
 static void write_assistant(struct pl_chat_out *c, const struct pl_utterance *u)
 {
     struct pl_writer *w = c->w;
     const struct pl_part *refusal = pl_chat_words(u, PL_PART_REFUSAL);
     bool has_text = pl_chat_words(u, PL_PART_TEXT) != NULL;
     pl_chat_report_order(w, u);
-    pl_chat_write_reasoning(w, u, "\n\n");
+    if (has_details(c, u))
+        write_details(c, u);
+    else
+        pl_chat_write_reasoning(w, u, "\n\n");
     pl_w_key(w, "content");
     if (!has_text && (refusal || pl_chat_count(u, PL_PART_CALL)))
         pl_w_null(w);
@@ -358,6 +420,7 @@ static void write_assistant(struct pl_chat_out *c, const struct pl_utterance *u)
         pl_w_opt_string(w, "refusal", refusal->text);
     pl_chat_write_images(c, u);
     pl_chat_write_calls(c, u);
+    write_text_signature(c, u);
 }
 
 /* ---- tool results ---- */

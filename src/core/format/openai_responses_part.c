@@ -35,6 +35,8 @@ bool pl_responses_is_sayable(const struct pl_responses_out *o, const struct pl_p
         return false;
     if (role != PL_ROLE_ASSISTANT)
         return is_sayable_in(o, part);
+    if (part->kind == PL_PART_TEXT && part->home) /* there may be nothing but the proof */
+        return pl_val_is_set(part->text);
     return part->kind == PL_PART_TEXT || part->kind == PL_PART_REFUSAL ||
            (part->kind == PL_PART_OTHER && o->is_own);
 }

@@ -2,8 +2,8 @@
  *
  *     text, refusal, images …    content of a message item; what stands together shares one
  *     call, result               an item each
- *     reasoning                  an item; in a request only from this format, for the server knows
- *                                its items by id and refuses strangers
+ *     reasoning                  an item; in a request only what came from this format, for the
+ *                                server checks its items and refuses strangers
  *
  * A message always leaves at least one item behind, so that nobody's turn disappears. */
 #include "format/openai_responses_int.h"
@@ -316,37 +316,99 @@ static void put_result(struct pl_responses_out *o, const struct pl_part *part)
     pl_w_close(o->w, '}');
 }
 
+static bool is_thought(const struct pl_part *part)
+{
+    return part->kind == PL_PART_THINKING || part->kind == PL_PART_REDACTED;
+}
+
+/* Whether two thoughts of this vendor, which a record kept, were of one item. */
+static bool is_same_item(const struct pl_responses_out *o, const struct pl_part *a,
+                         const struct pl_part *b)
+{
+    struct pl_str id = pl_conv_text(o->conv, a->id);
+    return is_thought(b) && a->home == b->home && id.len &&
+           pl_str_eq(id, pl_conv_text(o->conv, b->id));
+}
+
+/* The item a record kept of this vendor's reasoning, as the parts from `part` on: the last one has
+ * the proof, without which the server would not know the item. NULL: none, or not this vendor's. */
+static const struct pl_part *kept_item_end(const struct pl_responses_out *o,
+                                           const struct pl_part *part)
+{
+    const struct pl_part *all_end = o->conv->parts.ptr + o->conv->parts.len;
+    if (!part->home || pl_format_home(o->task, part) != &pl_format_openai_responses)
+        return NULL;
+    while (!pl_val_is_set(part->signature) && !pl_val_is_set(part->data)) {
+        if (part + 1 == all_end || !is_same_item(o, part, part + 1))
+            return NULL;
+        part++;
+    }
+    return part + 1;
+}
+
 static bool is_sayable_thought(const struct pl_responses_out *o, const struct pl_part *part)
 {
-    if (part->kind != PL_PART_THINKING && part->kind != PL_PART_REDACTED)
+    if (!is_thought(part))
         return false;
     if (o->is_own)
         return part->node != NULL;
+    if (kept_item_end(o, part))
+        return true;
     return is_answer(o) && part->kind == PL_PART_THINKING && pl_val_is_set(part->text);
 }
 
-static void put_thought(struct pl_responses_out *o, const struct pl_part *part)
+static void put_summary(struct pl_responses_out *o, const struct pl_part *first,
+                        const struct pl_part *end)
 {
-    if (o->is_own) {
-        if (part->node == o->reasoning)
-            return;
+    pl_w_key(o->w, "summary");
+    pl_w_open(o->w, '[');
+    for (const struct pl_part *part = first; part < end; part++) {
+        if (!pl_val_is_set(part->text))
+            continue;
+        pl_w_open(o->w, '{');
+        pl_w_key_word(o->w, "type", "summary_text");
+        pl_w_key(o->w, "text");
+        pl_w_string(o->w, part->text);
+        pl_w_close(o->w, '}');
+    }
+    pl_w_close(o->w, ']');
+}
+
+static void put_kept_item(struct pl_responses_out *o, const struct pl_part *first,
+                          const struct pl_part *end)
+{
+    const struct pl_part *last = end - 1;
+    begin_item(o, first);
+    pl_w_key_word(o->w, "type", "reasoning");
+    pl_w_opt_string(o->w, "id", first->id);
+    for (const struct pl_part *part = first + 1; part < end; part++)
+        pl_w_mapped(o->w, part->id);
+    put_summary(o, first, end);
+    pl_w_key(o->w, "encrypted_content");
+    pl_w_string(o->w, pl_val_is_set(last->signature) ? last->signature : last->data);
+    pl_w_close(o->w, '}');
+}
+
+/* Says the thought, and with it those of the same item; the part behind what was said. */
+static const struct pl_part *put_thought(struct pl_responses_out *o, const struct pl_part *part)
+{
+    const struct pl_part *kept_end = o->is_own ? NULL : kept_item_end(o, part);
+    if (kept_end) {
+        put_kept_item(o, part, kept_end);
+        return kept_end;
+    }
+    if (!o->is_own) {
+        begin_item(o, part);
+        put_item_head(o, "reasoning", "rs", part == o->cut_at);
+        put_summary(o, part, part + 1);
+        pl_w_close(o->w, '}');
+    } else if (part->node != o->reasoning) {
         pass_items(o, item_index(o, part));
         pl_w_value(o->w, pl_val_node(part->node));
         o->reasoning = part->node;
         o->n_written++;
-        return;
     }
-    begin_item(o, part);
-    put_item_head(o, "reasoning", "rs", part == o->cut_at);
-    pl_w_key(o->w, "summary");
-    pl_w_open(o->w, '[');
-    pl_w_open(o->w, '{');
-    pl_w_key_word(o->w, "type", "summary_text");
-    pl_w_key(o->w, "text");
-    pl_w_string(o->w, part->text);
-    pl_w_close(o->w, '}');
-    pl_w_close(o->w, ']');
-    pl_w_close(o->w, '}');
+    return part + 1;
 }
 
 /* ---- lists ---- */
@@ -363,7 +425,7 @@ static void put_message(struct pl_responses_out *o, const struct pl_message *m)
         } else if (part->kind == PL_PART_RESULT) {
             put_result(o, part);
         } else if (is_sayable_thought(o, part)) {
-            put_thought(o, part);
+            end = (uint32_t)(put_thought(o, part) - parts);
         } else if (pl_responses_is_sayable(o, part, m->role)) {
             while (end < m->n_parts && parts[end].kind != PL_PART_CALL &&
                    parts[end].kind != PL_PART_RESULT && !is_sayable_thought(o, &parts[end]) &&

@@ -17,12 +17,29 @@ const struct pl_profile *pl_profile_default(struct pl_str format)
     return NULL;
 }
 
-int64_t pl_profile_window(struct pl_str model)
+static struct pl_str without_path(struct pl_str model)
 {
     size_t start = model.len;
     while (start > 0 && model.ptr[start - 1] != '/')
         start--;
-    model = pl_str_slice(model, start, model.len);
+    return pl_str_slice(model, start, model.len);
+}
+
+const struct pl_profile *pl_profile_of_model(struct pl_str format, struct pl_str model)
+{
+    const struct pl_profile *best = NULL;
+    model = without_path(model);
+    for (const struct pl_profile *p = pl_profiles; p->name; p++)
+        if (p->model && pl_str_eq(format, pl_str_of(p->format)) &&
+            pl_str_starts(model, pl_str_of(p->model)) &&
+            (!best || strlen(p->model) > strlen(best->model)))
+            best = p;
+    return best ? best : pl_profile_default(format);
+}
+
+int64_t pl_profile_window(struct pl_str model)
+{
+    model = without_path(model);
     for (const struct pl_window *w = pl_windows; w->prefix; w++)
         if (pl_str_starts(model, pl_str_of(w->prefix)))
             return w->n_tokens;

@@ -44,6 +44,8 @@ extern const struct pl_window pl_windows[];
 const struct pl_profile *pl_profile_find(struct pl_str name);
 /* The profile of a format when none is named. */
 const struct pl_profile *pl_profile_default(struct pl_str format);
+/* The profile of a format that is about this model, or else the format's own. */
+const struct pl_profile *pl_profile_of_model(struct pl_str format, struct pl_str model);
 /* How many tokens the model reads at once; 0 when it is not known. A path or vendor in front of the
  * name ("models/", "vendor/") does not count. */
 int64_t pl_profile_window(struct pl_str model);

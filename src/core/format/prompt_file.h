@@ -72,6 +72,8 @@ enum pl_status pl_prompt_files_read(struct pl_arena *arena, const struct pl_prom
 struct pl_prompt_files {
     PL_VEC(struct pl_prompt_file) list;
 };
+/* The directory `is_taken` is asked for first, appended. */
+void pl_prompt_directory(struct pl_buf *to, struct pl_str folder, struct pl_str name);
 enum pl_status pl_prompt_files_write(struct pl_arena *arena, const struct pl_filed_prompt *prompt,
                                      bool (*is_taken)(void *ctx, struct pl_str directory),
                                      void *ctx, struct pl_prompt_files *files,

@@ -31,6 +31,17 @@ static enum pl_status add_file(struct writing *w, struct pl_str name, const stru
     return status;
 }
 
+void pl_prompt_directory(struct pl_buf *to, struct pl_str folder, struct pl_str name)
+{
+    PL_CLEANUP_BUF struct pl_buf path;
+    pl_buf_init(&path, 0);
+    pl_file_folder_add(&path, folder);
+    pl_file_name_add(&path, name);
+    pl_file_path_fold(to, pl_buf_str(&path));
+    if (path.status != PL_OK)
+        to->status = path.status;
+}
+
 /* FOLDER/NAME/, the first that is free: NAME, NAME ID, NAME ID 2 … */
 static enum pl_status
 find_directory(struct writing *w, bool (*is_taken)(void *ctx, struct pl_str directory), void *ctx)

@@ -120,6 +120,7 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
             rules.signature_bypass = PL_STR("skip_thought_signature_validator");
     }
     rules.keeps_signatures = is_same;
+    rules.home = pl_format_place(task->to);
     rules.wants_argument_strings = is_same && has_argument_strings(task->to);
     rules.wants_calls_last = is_same && is_called(task->to, "anthropic");
     rules.moves_leading_system = rules.wants_calls_last;

@@ -3,11 +3,19 @@
  * then what it says next. A block names a call, tool_calls[] has its details. A result without a
  * block of its own stands before the next words.
  *
+ * A block and a call may have a `proof`, what only the vendor that made them can check: {"vendor":
+ * a format, "signature", "id", "data"}. Its part has that format as its home, and a block of
+ * nothing but a proof has no text. Thinking that has only data is what nobody else can read.
+ *
+ * What a model is asked stands as {"turns": […], "settings": {…}, "tools": […]}, the latter two as
+ * in own_settings.h.
+ *
  * Blocks for the page (cards, actions, modes, plans) are nothing a model reads: they get no part
  * and so are reported. */
 #include "format/turns_int.h"
 
 #include "base/map.h"
+#include "format/own_settings.h"
 #include "json/equal.h"
 #include "json/number.h"
 #include "json/text.h"
@@ -161,6 +169,42 @@ static bool has_loose_result(const struct reading *r)
     return false;
 }
 
+static struct pl_val string_of(const struct pl_conv *conv, const struct pl_json_node *object,
+                               const char *key)
+{
+    const struct pl_json_node *n = pl_conv_node(conv, object, key);
+    return is_kind(n, PL_JSON_STRING) ? pl_val_node(n) : (struct pl_val){0};
+}
+
+/* A proof of somebody unknown is left alone, and so reported. */
+static void read_proof(struct reading *r, const struct pl_json_node *of, struct pl_part *part)
+{
+    struct pl_conv *conv = r->conv;
+    const struct pl_json_node *proof = pl_conv_node(conv, of, "proof");
+    struct pl_val vendor = string_of(conv, proof, "vendor");
+    const struct pl_format *home =
+        pl_val_is_set(vendor) ? pl_format_find(pl_conv_text(conv, vendor)) : NULL;
+    if (!home || !home->is_vendor)
+        return;
+    part->home = pl_format_place(home);
+    pl_conv_know(conv, vendor.node);
+    part->signature = string_of(conv, proof, "signature");
+    if (part->kind == PL_PART_CALL)
+        return;
+    if (pl_conv_text(conv, part->text).len == 0) {
+        pl_conv_know(conv, part->text.node);
+        part->text = (struct pl_val){0};
+    }
+    if (part->kind != PL_PART_THINKING)
+        return;
+    part->id = string_of(conv, proof, "id");
+    if (pl_val_is_set(part->text) || pl_val_is_set(part->signature))
+        return;
+    part->data = string_of(conv, proof, "data");
+    if (pl_val_is_set(part->data))
+        part->kind = PL_PART_REDACTED;
+}
+
 static void add_words(struct reading *r, const struct pl_json_node *block, enum pl_part_kind kind)
 {
     struct pl_val content = pl_conv_get(r->conv, block, "content");
@@ -169,7 +213,10 @@ static void add_words(struct reading *r, const struct pl_json_node *block, enum 
     if (r->open.len && (r->has_results || has_loose_result(r)))
         answer_open(r);
     speak(r, r->role);
-    pl_conv_add_part(r->conv, kind, block)->text = content;
+    struct pl_part *part = pl_conv_add_part(r->conv, kind, block);
+    part->text = content;
+    if (r->role == PL_ROLE_ASSISTANT)
+        read_proof(r, block, part);
 }
 
 static void add_call(struct reading *r, uint32_t index)
@@ -189,6 +236,7 @@ static void add_call(struct reading *r, uint32_t index)
         part->name = pl_conv_get(conv, call->node, "tool_name");
         part->args = pl_conv_get(conv, call->node, "arguments");
         part->status = pl_conv_get(conv, call->node, "status");
+        read_proof(r, call->node, part);
         return;
     }
     const struct pl_json_node *content = pl_conv_node(conv, call->block, "content");
@@ -389,6 +437,12 @@ enum pl_status pl_turns_read(struct pl_conv *conv, enum pl_format_kind kind, str
         is_kind(pl_conv_node(conv, root, "blocks"), PL_JSON_ARRAY)) {
         read_turn(conv, root, PL_NO_ELEMENT);
         return conv->status;
+    }
+    const struct pl_json_node *turns = pl_conv_node(conv, root, "turns");
+    if (is_kind(turns, PL_JSON_ARRAY)) {
+        pl_own_settings_read(conv, pl_conv_node(conv, root, "settings"));
+        pl_own_tools_read(conv, pl_conv_node(conv, root, "tools"));
+        root = turns;
     }
     if (!is_kind(root, PL_JSON_ARRAY))
         return pl_fail(err, PL_INVALID,

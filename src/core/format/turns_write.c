@@ -1,5 +1,6 @@
 /* Writing turns: one turn per utterance; the results that follow a call stand in the turn of the
- * call. Pictures, sound and files have no place in a turn, nor have tools and settings. */
+ * call. What only a vendor can check stands as the `proof` of its block or call, with the vendor's
+ * name. Pictures, sound and files have no place in a turn, nor have tools and settings. */
 #include "format/turns_int.h"
 
 #include "base/map.h"
@@ -27,20 +28,64 @@ static void write_mention(struct pl_writer *w, const char *key, struct pl_val va
     pl_w_string(w, pl_val_text(pl_conv_text(w->conv, val)));
 }
 
-static void write_words(struct pl_writer *w, const char *type, const struct pl_part *part)
+static bool is_thought(const struct pl_part *part)
 {
+    return part->kind == PL_PART_THINKING || part->kind == PL_PART_REDACTED;
+}
+
+/* The id of a call is no proof, but that of an item of reasoning is. */
+static bool has_proof(const struct turns *t, const struct pl_part *part)
+{
+    if (!pl_format_home(t->task, part)->is_vendor)
+        return false;
+    return pl_val_is_set(part->signature) ||
+           (is_thought(part) && (pl_val_is_set(part->id) || pl_val_is_set(part->data)));
+}
+
+static void write_proof(struct turns *t, const struct pl_part *part)
+{
+    struct pl_writer *w = t->w;
+    if (!has_proof(t, part))
+        return;
+    pl_w_key(w, "proof");
+    pl_w_open(w, '{');
+    pl_w_key(w, "vendor");
+    pl_w_word(w, pl_format_home(t->task, part)->name);
+    pl_w_opt_string(w, "signature", part->signature);
+    if (is_thought(part) && pl_val_is_set(part->id)) {
+        /* Several thoughts may be of one item. */
+        if (part->id.node && pl_conv_fate_of(w->conv, part->id.node) == PL_FATE_SAID)
+            write_mention(w, "id", part->id);
+        else
+            pl_w_opt_string(w, "id", part->id);
+    }
+    if (is_thought(part))
+        pl_w_opt_string(w, "data", part->data);
+    pl_w_close(w, '}');
+}
+
+static void write_words(struct turns *t, const char *type, const struct pl_part *part)
+{
+    struct pl_writer *w = t->w;
     pl_w_open(w, '{');
     pl_w_key_word(w, "type", type);
     pl_w_key(w, "content");
     pl_text_run_write(w, &part, 1, "");
+    write_proof(t, part);
     pl_w_close(w, '}');
 }
 
-static void write_thinking(struct pl_writer *w, const struct pl_part *part)
+static void write_thinking(struct turns *t, const struct pl_part *part)
 {
+    struct pl_writer *w = t->w;
     pl_w_open(w, '{');
     pl_w_key_word(w, "type", "thinking");
-    pl_w_opt_string(w, "content", part->text);
+    pl_w_key(w, "content");
+    if (pl_val_is_set(part->text))
+        pl_w_string(w, part->text);
+    else
+        pl_w_word(w, "");
+    write_proof(t, part);
     pl_w_close(w, '}');
 }
 
@@ -57,20 +102,23 @@ static void write_use(struct pl_writer *w, const struct pl_part *part)
     pl_w_close(w, '}');
 }
 
-static bool can_say(const struct pl_part *part)
+static bool can_say(const struct turns *t, const struct pl_part *part)
 {
-    return pl_text_run_has(part) || part->kind == PL_PART_CALL ||
-           (part->kind == PL_PART_THINKING && pl_val_is_set(part->text));
+    if (part->kind == PL_PART_CALL || pl_text_run_has(part))
+        return true;
+    if (part->kind == PL_PART_THINKING && pl_val_is_set(part->text))
+        return true;
+    return (part->kind == PL_PART_TEXT || is_thought(part)) && has_proof(t, part);
 }
 
-static void write_part(struct pl_writer *w, const struct pl_part *part)
+static void write_part(struct turns *t, const struct pl_part *part)
 {
     if (part->kind == PL_PART_CALL)
-        write_use(w, part);
-    else if (part->kind == PL_PART_THINKING)
-        write_thinking(w, part);
+        write_use(t->w, part);
+    else if (is_thought(part))
+        write_thinking(t, part);
     else
-        write_words(w, "text", part);
+        write_words(t, "text", part);
 }
 
 /* The words of a result; several texts in it are put one per line. */
@@ -88,9 +136,9 @@ static void write_result_text(struct pl_writer *w, const struct pl_part *result)
     pl_text_run_write(w, list, result->n_children, "\n");
 }
 
-static void write_call(struct pl_writer *w, const struct pl_part *call,
-                       const struct pl_part *result)
+static void write_call(struct turns *t, const struct pl_part *call, const struct pl_part *result)
 {
+    struct pl_writer *w = t->w;
     pl_w_open(w, '{');
     pl_w_opt_string(w, "id", call->id);
     pl_w_key(w, "tool_name");
@@ -113,6 +161,7 @@ static void write_call(struct pl_writer *w, const struct pl_part *call,
         pl_w_key(w, "result");
         write_result_text(w, result);
     }
+    write_proof(t, call);
     pl_w_close(w, '}');
 }
 
@@ -151,7 +200,7 @@ static void write_calls(struct turns *t, size_t at)
     pl_w_open(t->w, '[');
     for (uint32_t i = 0; i < u->n_parts; i++)
         if (u->parts[i]->kind == PL_PART_CALL)
-            write_call(t->w, u->parts[i], take_result(t, &results, u->parts[i]));
+            write_call(t, u->parts[i], take_result(t, &results, u->parts[i]));
     pl_w_close(t->w, ']');
     pl_map_deinit(&results);
 }
@@ -234,8 +283,8 @@ static void write_turn(struct turns *t, size_t at)
     pl_w_key(w, "blocks");
     pl_w_open(w, '[');
     for (uint32_t i = 0; i < u->n_parts; i++)
-        if (can_say(u->parts[i]))
-            write_part(w, u->parts[i]);
+        if (can_say(t, u->parts[i]))
+            write_part(t, u->parts[i]);
     write_result_blocks(t, at);
     pl_w_close(w, ']');
     write_calls(t, at);
@@ -269,11 +318,11 @@ static void write_orphan(struct turns *t, const struct pl_utterance *u)
 }
 
 /* An item that only its vendor understands is no turn. */
-static bool is_sayable(const struct pl_utterance *u)
+static bool is_sayable(const struct turns *t, const struct pl_utterance *u)
 {
     bool is_empty = u->n_parts == 0;
     for (uint32_t i = 0; i < u->n_parts; i++)
-        if (can_say(u->parts[i]))
+        if (can_say(t, u->parts[i]))
             return true;
     return is_empty || u->role != PL_ROLE_ASSISTANT;
 }
@@ -284,7 +333,7 @@ static void write_list(struct turns *t)
     for (size_t i = 0; i < t->said.len && t->w->conv->status == PL_OK; i++) {
         const struct pl_utterance *u = &t->said.ptr[i];
         if (u->role != PL_ROLE_TOOL) {
-            if (is_sayable(u))
+            if (is_sayable(t, u))
                 write_turn(t, i);
         } else if (!t->is_taken[i] && u->n_parts) {
             write_orphan(t, u);

@@ -7,6 +7,8 @@
 
 #include "json/text.h"
 
+enum { MAX_HALT = 64 << 10 }; /* a text longer than this is a result and nothing else */
+
 void pl_call_set_status(struct pl_step *x, struct pl_turn *turn, struct pl_call *call,
                         enum pl_call_status status)
 {
@@ -64,8 +66,8 @@ void pl_call_fail(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call 
 static void start_question(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
                            const struct pl_json_doc *doc)
 {
-    const char *wrong = NULL;
-    const struct pl_json_node *questions = pl_questions_check(doc, doc->root, &wrong);
+    char wrong[PL_QUESTIONS_WRONG];
+    const struct pl_json_node *questions = pl_questions_check(doc, doc->root, wrong);
     if (questions)
         pl_question_ask(x, loop, call, PL_STR("ask"), pl_json_span(doc, questions));
     else
@@ -86,7 +88,9 @@ static void start_agent(struct pl_step *x, struct pl_agent_loop *loop, struct pl
 {
     struct pl_str prompt = text_member(x, doc, "prompt"), model = text_member(x, doc, "model");
     if (!prompt.len) {
-        pl_call_fail(x, loop, call, PL_STR("Agent needs a prompt: a text that is not empty"));
+        pl_call_fail(x, loop, call,
+                     PL_STR("The arguments are wrong at \"/prompt\": it must be a text that is not "
+                            "empty"));
         return;
     }
     if (loop->depth + 1 >= PL_SESSION_MAX_DEPTH) {
@@ -210,6 +214,47 @@ void pl_calls_start(struct pl_step *x, struct pl_agent_loop *loop)
 
 /* --- results --------------------------------------------------------------------------------- */
 
+/* {"status":"halted","reason":"human_confirmation_required","message"?} (seed 001), as an object or
+ * as the text of one: the tool has done nothing and wants a person's word. */
+static bool is_halted(struct pl_step *x, const struct pl_json_doc *result,
+                      struct pl_json_doc *ret_halt)
+{
+    struct pl_str text = {0};
+    *ret_halt = *result;
+    if (pl_json_kind(result->root) == PL_JSON_STRING && result->text.len < MAX_HALT) {
+        x->is_oom |= pl_json_text(&x->out->arena, result, result->root, &text) != PL_OK;
+        if (!text.len || text.ptr[0] != '{')
+            return false;
+        enum pl_status status = pl_json_parse(&x->out->arena, text, NULL, ret_halt, NULL);
+        x->is_oom |= status == PL_NOMEM;
+        if (status != PL_OK)
+            return false;
+    }
+    if (pl_json_kind(ret_halt->root) != PL_JSON_OBJECT)
+        return false;
+    return pl_str_eq(text_member(x, ret_halt, "status"), PL_STR("halted")) &&
+           pl_str_eq(text_member(x, ret_halt, "reason"), PL_STR("human_confirmation_required"));
+}
+
+static void ask_person(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+                       const struct pl_json_doc *halt)
+{
+    struct pl_str message = text_member(x, halt, "message");
+    pl_buf_clear(&x->out->text);
+    struct pl_json_out out = pl_json_out(&x->out->text);
+    pl_json_out_open(&out, '[');
+    pl_json_out_open(&out, '{');
+    pl_out_member(&out, "question",
+                  message.len ? message : PL_STR("May this tool run with these arguments?"));
+    pl_out_member(&out, "header", call->tool_name);
+    pl_out_json(&out, "options", PL_STR("[{\"label\":\"approve\"},{\"label\":\"deny\"}]"));
+    pl_json_out_close(&out, '}');
+    pl_json_out_close(&out, ']');
+    struct pl_str questions = pl_step_take_text(x);
+    if (!x->is_oom)
+        pl_question_ask(x, loop, call, PL_STR("confirm"), questions);
+}
+
 enum pl_status pl_step_tool_result(struct pl_step *x)
 {
     struct pl_agent_loop *loop = NULL;
@@ -226,6 +271,11 @@ enum pl_status pl_step_tool_result(struct pl_step *x)
     enum pl_status status = pl_step_json(x, result, &doc);
     if (status == PL_NOMEM)
         return status;
+    struct pl_json_doc halt;
+    if (status == PL_OK && !call->is_confirmed && is_halted(x, &doc, &halt)) {
+        ask_person(x, loop, call, &halt);
+        return PL_OK;
+    }
     if (status == PL_OK) {
         pl_call_settle(x, loop, call, x->event->tool.is_error, doc.text,
                        x->event->tool.duration_ms);

@@ -17,6 +17,7 @@ static void change_mode(struct pl_step *x, struct pl_turn *turn, enum pl_chat_mo
         return;
     bool is_entering = mode == PL_MODE_PLANNING;
     x->s->mode = mode;
+    x->s->record.is_planning = is_entering;
     add_bare_block(turn, PL_BLOCK_MODE_CHANGE,
                    is_entering ? PL_STR("{\"from\":\"executing\",\"to\":\"planning\"}")
                                : PL_STR("{\"from\":\"planning\",\"to\":\"executing\"}"));

@@ -190,7 +190,9 @@ void pl_agent_loop_call_model(struct pl_step *x, struct pl_agent_loop *loop)
 {
     if (!loop->parent)
         pl_chat_take_steers(x, loop);
-    if (!loop->is_full) {
+    if (x->s->working_ms && x->now_ms - x->s->working_ms > PL_SESSION_MAX_MS) {
+        pl_agent_loop_fail(x, loop, PL_STR("The work on one message took longer than 30 minutes"));
+    } else if (!loop->is_full) {
         open_turn(x, loop);
     } else if (loop->n_compactions < PL_SESSION_MAX_COMPACTIONS) {
         pl_agent_loop_summarise(x, loop, "auto");

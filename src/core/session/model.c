@@ -284,7 +284,57 @@ enum pl_status pl_step_model_block(struct pl_step *x)
     return PL_OK;
 }
 
-static struct pl_call *add_call(struct pl_step *x, struct pl_turn *turn)
+/* The proof of the event as compact JSON, and whether there is data in it; {NULL, 0}: none. */
+static enum pl_status read_proof(struct pl_step *x, struct pl_str *ret_proof, bool *ret_has_data)
+{
+    struct pl_json_doc doc;
+    *ret_proof = (struct pl_str){0};
+    *ret_has_data = false;
+    if (!x->event->model.proof.len)
+        return PL_OK;
+    enum pl_status status = pl_step_json(x, x->event->model.proof, &doc);
+    if (status != PL_OK)
+        return status;
+    if (pl_json_kind(doc.root) != PL_JSON_OBJECT)
+        return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID, "A proof must be an object");
+    *ret_has_data = pl_json_get(&doc, doc.root, PL_STR("data"));
+    *ret_proof = doc.text;
+    return PL_OK;
+}
+
+/* It belongs to the text or thinking that is open and closes it. Where there is none, and for
+ * thinking that only its vendor can read, there is a block without words for it. No patch has the
+ * proof itself: nobody needs it while the turn runs. */
+enum pl_status pl_step_model_proof(struct pl_step *x)
+{
+    struct pl_agent_loop *loop = open_loop(x);
+    struct pl_str proof;
+    bool has_data, is_thinking = x->event->model.is_thinking;
+    if (!loop)
+        return PL_OK;
+    enum pl_status status = read_proof(x, &proof, &has_data);
+    if (status != PL_OK || !proof.ptr)
+        return status;
+    struct pl_turn *turn = loop->turn;
+    enum pl_block_type type = is_thinking ? PL_BLOCK_THINKING : PL_BLOCK_TEXT;
+    bool is_open = turn->waiting.len ? turn->waits_as_thinking == is_thinking
+                                     : turn->has_open_block &&
+                                           turn->blocks.ptr[turn->blocks.len - 1].type == type;
+    pl_turn_flush(x, turn, true);
+    if (turn->is_oom || !may_grow(x, loop, proof.len))
+        return PL_OK;
+    if (!is_open || has_data) {
+        if (!pl_turn_add_block(turn, type))
+            return PL_OK;
+        pl_turn_tell_block(x, turn);
+    }
+    turn->blocks.ptr[turn->blocks.len - 1].proof = pl_turn_keep(turn, proof);
+    turn->n_unsaved += proof.len;
+    save_if_due(x, turn);
+    return PL_OK;
+}
+
+static struct pl_call *add_call(struct pl_step *x, struct pl_turn *turn, struct pl_str proof)
 {
     struct pl_call *call = pl_vec_add(&turn->calls);
     if (!call) {
@@ -297,6 +347,7 @@ static struct pl_call *add_call(struct pl_step *x, struct pl_turn *turn)
     call->tool_name = pl_turn_keep(turn, x->event->model.tool_name);
     call->display_name = display.len ? pl_turn_keep(turn, display) : call->tool_name;
     call->arguments = pl_turn_keep(turn, arguments.len ? arguments : PL_STR("{}"));
+    call->proof = pl_turn_keep(turn, proof);
     call->is_over = ++x->s->n_calls > PL_SESSION_MAX_CALLS;
     turn->is_over |= call->is_over;
     return call;
@@ -308,13 +359,17 @@ enum pl_status pl_step_model_call(struct pl_step *x)
     if (!loop)
         return PL_OK;
     struct pl_turn *turn = loop->turn;
-    struct pl_str name = x->event->model.tool_name;
+    struct pl_str name = x->event->model.tool_name, proof;
+    bool has_data;
     if (!name.len)
         return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID, "A call must name its tool");
+    enum pl_status status = read_proof(x, &proof, &has_data);
+    if (status != PL_OK)
+        return status;
     pl_turn_flush(x, turn, true);
-    if (!may_grow(x, loop, x->event->model.arguments.len + name.len + CALL_OVERHEAD))
+    if (!may_grow(x, loop, x->event->model.arguments.len + name.len + proof.len + CALL_OVERHEAD))
         return PL_OK;
-    const struct pl_call *call = add_call(x, turn);
+    const struct pl_call *call = add_call(x, turn, proof);
     if (!call || turn->is_oom)
         return PL_OK;
     struct pl_json_out out = pl_patch_begin(x, turn, "add_tool_call", true);
@@ -330,19 +385,25 @@ enum pl_status pl_step_model_call(struct pl_step *x)
 
 /* --- the model stops ------------------------------------------------------------------------- */
 
+static double count_of(const struct pl_json_doc *usage, const char *name)
+{
+    int64_t n = 0;
+    const struct pl_json_node *count = pl_json_get(usage, usage->root, pl_str_of(name));
+    if (!count || pl_json_kind(count) != PL_JSON_NUMBER ||
+        !pl_json_number_int64(pl_json_span(usage, count), &n))
+        return 0;
+    return (double)n;
+}
+
+/* What was answered is part of what is asked next. */
 static bool fills_window(struct pl_step *x, struct pl_str usage, int64_t window)
 {
     struct pl_json_doc doc;
-    int64_t n = 0;
-    if (!usage.ptr || window <= 0 || pl_step_json(x, usage, &doc) != PL_OK)
+    if (!usage.ptr || window <= 0 || pl_step_json(x, usage, &doc) != PL_OK ||
+        pl_json_kind(doc.root) != PL_JSON_OBJECT)
         return false;
-    const struct pl_json_node *input = pl_json_kind(doc.root) == PL_JSON_OBJECT
-                                           ? pl_json_get(&doc, doc.root, PL_STR("input_tokens"))
-                                           : NULL;
-    if (!input || pl_json_kind(input) != PL_JSON_NUMBER ||
-        !pl_json_number_int64(pl_json_span(&doc, input), &n))
-        return false;
-    return (double)n * 100 > (double)window * FULL_PERCENT;
+    double n = count_of(&doc, "input_tokens") + count_of(&doc, "output_tokens");
+    return n * 100 > (double)window * FULL_PERCENT;
 }
 
 enum pl_status pl_step_model_end(struct pl_step *x)

@@ -6,7 +6,10 @@
  * way up, so that whoever looks at the root sees what is waited for. */
 #include "session/session_int.h"
 
+#include "base/sha256.h"
 #include "json/text.h"
+
+#include <stdio.h>
 
 void pl_question_destroy(struct pl_question *question)
 {
@@ -41,46 +44,67 @@ static const char *wrong_with_option(const struct pl_json_doc *doc,
                                      const struct pl_json_node *option)
 {
     if (!is_kind(option, PL_JSON_OBJECT) || !is_text(doc, option, "label"))
-        return "Each of the options must be an object with a label";
-    return is_optional_text(doc, option, "description") ? NULL
-                                                        : "The description of an option is a text";
+        return "an option must be an object with a label";
+    return is_optional_text(doc, option, "description") ? NULL : "its description must be a text";
 }
 
 static const char *wrong_with_question(const struct pl_json_doc *doc,
                                        const struct pl_json_node *question)
 {
     if (!is_kind(question, PL_JSON_OBJECT) || !is_text(doc, question, "question"))
-        return "Each of the questions must be an object with a question, which is a text";
+        return "it must be an object with a question, which is a text";
     if (!is_optional_text(doc, question, "header"))
-        return "The header of a question must be a text";
+        return "its header must be a text";
     const struct pl_json_node *multi = pl_json_get(doc, question, PL_STR("multiSelect"));
     if (multi && !is_kind(multi, PL_JSON_TRUE) && !is_kind(multi, PL_JSON_FALSE))
         return "multiSelect must be true or false";
+    return is_kind(pl_json_get(doc, question, PL_STR("options")), PL_JSON_ARRAY)
+               ? NULL
+               : "it needs options: an array of {label, description?}";
+}
+
+/* The first thing that is wrong with the i-th question or its options; false: nothing is. */
+static bool is_wrong(const struct pl_json_doc *doc, const struct pl_json_node *question, size_t i,
+                     char ret_wrong[PL_QUESTIONS_WRONG])
+{
+    static const char start[] = "The arguments are wrong at";
+    const char *wrong = wrong_with_question(doc, question);
+    if (wrong) {
+        snprintf(ret_wrong, PL_QUESTIONS_WRONG, "%s \"/questions/%zu\": %s", start, i, wrong);
+        return true;
+    }
     const struct pl_json_node *options = pl_json_get(doc, question, PL_STR("options"));
-    if (!is_kind(options, PL_JSON_ARRAY))
-        return "Each question needs options: an array of {label, description?}";
-    const char *wrong = NULL;
-    for (const struct pl_json_node *n = pl_json_first(options); n < pl_json_end(options) && !wrong;
-         n = pl_json_next(n))
+    size_t k = 0;
+    for (const struct pl_json_node *n = pl_json_first(options); n < pl_json_end(options);
+         n = pl_json_next(n), k++) {
         wrong = wrong_with_option(doc, n);
-    return wrong;
+        if (!wrong)
+            continue;
+        snprintf(ret_wrong, PL_QUESTIONS_WRONG, "%s \"/questions/%zu/options/%zu\": %s", start, i,
+                 k, wrong);
+        return true;
+    }
+    return false;
 }
 
 const struct pl_json_node *pl_questions_check(const struct pl_json_doc *doc,
                                               const struct pl_json_node *root,
-                                              const char **ret_wrong)
+                                              char ret_wrong[PL_QUESTIONS_WRONG])
 {
     const struct pl_json_node *questions =
         is_kind(root, PL_JSON_OBJECT) ? pl_json_get(doc, root, PL_STR("questions")) : NULL;
-    const char *wrong = NULL;
-    if (!is_kind(questions, PL_JSON_ARRAY) || !pl_json_count(questions))
-        wrong =
-            "A question needs questions: an array of {question, header?, options, multiSelect?}";
-    for (const struct pl_json_node *n = wrong ? NULL : pl_json_first(questions);
-         n && n < pl_json_end(questions) && !wrong; n = pl_json_next(n))
-        wrong = wrong_with_question(doc, n);
-    *ret_wrong = wrong;
-    return wrong ? NULL : questions;
+    size_t i = 0;
+    if (!is_kind(questions, PL_JSON_ARRAY) || !pl_json_count(questions)) {
+        snprintf(ret_wrong, PL_QUESTIONS_WRONG,
+                 "The arguments are wrong at \"/questions\": it must be an array of {question, "
+                 "header?, options, multiSelect?}");
+        return NULL;
+    }
+    for (const struct pl_json_node *n = pl_json_first(questions); n < pl_json_end(questions);
+         n = pl_json_next(n), i++)
+        if (is_wrong(doc, n, i, ret_wrong))
+            return NULL;
+    return questions;
 }
 
 /* --- on the parents -------------------------------------------------------------------------- */
@@ -163,9 +187,48 @@ static struct pl_str keep(struct pl_step *x, struct pl_question *question, struc
     return copy;
 }
 
+static void hash_arguments(const struct pl_call *call, char ret_hex[PL_SHA256_HEX + 1])
+{
+    pl_sha256_hex(call->arguments, ret_hex);
+}
+
+/* The questions, each with the hash of the arguments that are asked about. */
+static struct pl_str bind(struct pl_step *x, const struct pl_call *call, struct pl_str questions)
+{
+    char hash[PL_SHA256_HEX + 1];
+    struct pl_json_doc doc;
+    if (pl_step_json(x, questions, &doc) != PL_OK) {
+        x->is_oom = true;
+        return questions;
+    }
+    hash_arguments(call, hash);
+    pl_buf_clear(&x->out->text);
+    struct pl_json_out out = pl_json_out(&x->out->text);
+    pl_json_out_open(&out, '[');
+    for (const struct pl_json_node *n = pl_json_first(doc.root); n < pl_json_end(doc.root);
+         n = pl_json_next(n)) {
+        pl_json_out_open(&out, '{');
+        for (const struct pl_json_node *k = pl_json_first(n); k < pl_json_end(n);
+             k = pl_json_next_member(k)) {
+            struct pl_str key = {0};
+            x->is_oom |= pl_json_text(&x->out->arena, &doc, k, &key) != PL_OK;
+            pl_json_out_key_str(&out, key);
+            pl_json_out_raw(&out, pl_json_span(&doc, k + 1));
+        }
+        pl_out_member(&out, "arguments_hash", pl_str_of(hash));
+        pl_json_out_close(&out, '}');
+    }
+    pl_json_out_close(&out, ']');
+    return pl_step_take_text(x);
+}
+
 void pl_question_ask(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
                      struct pl_str kind, struct pl_str questions)
 {
+    if (!pl_str_eq(kind, PL_STR("ask")))
+        questions = bind(x, call, questions);
+    if (x->is_oom)
+        return;
     struct pl_question *question = pl_mem_alloc(1, sizeof *question);
     if (!question || !pl_vec_push(&x->s->questions, question)) {
         pl_mem_free(question);
@@ -275,6 +338,16 @@ static void give_answer(struct pl_step *x, struct pl_agent_loop *loop, struct pl
     refresh_refs(x, loop);
 }
 
+/* A yes is a yes to the arguments that were shown: an answer may say which it means. */
+static bool means_others(const struct pl_call *call, const struct pl_json_doc *answer)
+{
+    char hash[PL_SHA256_HEX + 1];
+    const struct pl_json_node *said = pl_json_get(answer, answer->root, PL_STR("arguments_hash"));
+    hash_arguments(call, hash);
+    return said &&
+           !(is_kind(said, PL_JSON_STRING) && pl_json_text_is(answer, said, pl_str_of(hash)));
+}
+
 static size_t find_question(const struct pl_session *s, struct pl_str tool_call_id)
 {
     size_t i = 0;
@@ -305,6 +378,10 @@ enum pl_status pl_step_answer(struct pl_step *x)
     if (!is_ask && !is_approved && !is_kind(approve, PL_JSON_FALSE))
         return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
                               "A confirmation is answered with {\"approve\": true or false}");
+    if (!is_ask && means_others(call, &answer))
+        return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
+                              "The answer is about other arguments than those that wait: its "
+                              "arguments_hash is not the question's");
     pl_question_settle(x, i, PL_STR("answered"), answer.text);
     give_answer(x, loop, call, is_ask, is_approved, &answer);
     pl_step_reply(x, "tool_call_id", x->event->answer.tool_call_id);
@@ -326,8 +403,8 @@ enum pl_status pl_step_tool_asks(struct pl_step *x)
     enum pl_status status = pl_step_json(x, x->event->tool.questions, &doc);
     if (status != PL_OK)
         return status;
-    const char *wrong = NULL;
-    const struct pl_json_node *questions = pl_questions_check(&doc, doc.root, &wrong);
+    char wrong[PL_QUESTIONS_WRONG];
+    const struct pl_json_node *questions = pl_questions_check(&doc, doc.root, wrong);
     if (!questions)
         return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID, wrong);
     pl_question_ask(x, loop, call, kind, pl_json_span(&doc, questions));

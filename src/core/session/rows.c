@@ -32,14 +32,23 @@ void pl_session_record_write(const struct pl_session_record *record, struct pl_b
     pl_json_out_close(&out, '}');
 }
 
-static enum pl_status write_row(const struct pl_turn_row *row, bool has_memory, struct pl_buf *to)
+static void hide(struct pl_turn *turn)
+{
+    turn->memory_refs = (struct pl_str){0};
+    for (size_t i = 0; i < turn->blocks.len; i++)
+        turn->blocks.ptr[i].proof = (struct pl_str){0};
+    for (size_t i = 0; i < turn->calls.len; i++)
+        turn->calls.ptr[i].proof = (struct pl_str){0};
+}
+
+static enum pl_status write_row(const struct pl_turn_row *row, bool is_shared, struct pl_buf *to)
 {
     struct pl_turn turn;
     pl_turn_init(&turn);
     enum pl_status status = pl_turn_from_row(&turn, row, NULL);
     if (status == PL_OK) {
-        if (!has_memory)
-            turn.memory_refs = (struct pl_str){0};
+        if (is_shared)
+            hide(&turn);
         struct pl_json_out out = pl_json_out(to);
         pl_turn_write(&turn, &out);
         status = to->status;
@@ -50,10 +59,10 @@ static enum pl_status write_row(const struct pl_turn_row *row, bool has_memory, 
 
 enum pl_status pl_turn_row_write(const struct pl_turn_row *row, struct pl_buf *to)
 {
-    return write_row(row, true, to);
+    return write_row(row, false, to);
 }
 
 enum pl_status pl_turn_row_write_shared(const struct pl_turn_row *row, struct pl_buf *to)
 {
-    return write_row(row, false, to);
+    return write_row(row, true, to);
 }

@@ -52,6 +52,7 @@ struct pl_session_record {
     int64_t created_ms, updated_ms;
     bool shared, is_pinned, memory_enabled, is_persistent;
     struct pl_str replay_state; /* JSON; {NULL, 0} is null */
+    bool is_planning;           /* the mode; in no Session object */
     int64_t version;            /* grows with every change: the ETag */
     int64_t epoch;
     int64_t next_event; /* sequence of the next event, as far as is durable */
@@ -109,8 +110,14 @@ struct pl_session_row {
 /* The Session object and the TurnProjection of rows, every member in the seed's order. */
 void pl_session_record_write(const struct pl_session_record *record, struct pl_buf *to);
 enum pl_status pl_turn_row_write(const struct pl_turn_row *row, struct pl_buf *to);
-/* The same for a stranger: without memory_refs, which quote from other conversations. */
+/* The same for a stranger: without memory_refs, which quote from other conversations, and without
+ * proofs, which are between the owner and a vendor. */
 enum pl_status pl_turn_row_write_shared(const struct pl_turn_row *row, struct pl_buf *to);
+/* The same as a model is shown it: results in the order of their calls and cut where they are over
+ * PL_SESSION_MAX_SHOWN, without cards. */
+enum pl_status pl_turn_row_write_shown(const struct pl_turn_row *row, struct pl_buf *to);
+/* Whether a user said it, or whoever called an Agent. */
+bool pl_turn_row_is_user(const struct pl_turn_row *row);
 /* A TurnProjection that came from elsewhere, as a row without ids and place; what was open in it is
  * interrupted. Memory of the arena. created_ms stands in for a missing started_at. PL_INVALID: a
  * block or call that is none. */

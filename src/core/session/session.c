@@ -91,10 +91,11 @@ static struct pl_session *make(struct pl_step *x, const struct pl_session_record
     struct pl_session *s = pl_mem_alloc(1, sizeof *s);
     if (!s)
         return NULL;
-    *s = (struct pl_session){.mode = PL_MODE_EXECUTING, .next_position = 1};
+    *s = (struct pl_session){.next_position = 1};
     x->s = s;
     copy_record(x, record);
     s->next_event = s->record.next_event;
+    s->mode = s->record.is_planning ? PL_MODE_PLANNING : PL_MODE_EXECUTING;
     if (x->is_oom) {
         pl_session_destroy(s);
         return NULL;
@@ -152,7 +153,6 @@ static enum pl_status load_turn(struct pl_step *x, const struct pl_turn_row *row
     pl_step_set_text(x, &model, turn->model);
     loop->model = (char *)model.ptr;
     loop->context_window = turn->context_window;
-    s->mode = turn->mode ? turn->mode : s->mode;
     s->n_calls = turn->n_chat_calls > s->n_calls ? turn->n_chat_calls : s->n_calls;
     s->next_event = turn->last_event >= s->next_event ? turn->last_event + 1 : s->next_event;
     return PL_OK;
@@ -332,6 +332,7 @@ static enum pl_status (*const handlers[])(struct pl_step *x) = {
     [PL_SE_TICK] = pl_step_tick,
     [PL_SE_MODEL_TEXT] = pl_step_model_text,
     [PL_SE_MODEL_BLOCK] = pl_step_model_block,
+    [PL_SE_MODEL_PROOF] = pl_step_model_proof,
     [PL_SE_MODEL_CALL] = pl_step_model_call,
     [PL_SE_MODEL_END] = pl_step_model_end,
     [PL_SE_MODEL_FAILED] = pl_step_model_failed,

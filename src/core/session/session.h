@@ -28,9 +28,11 @@ struct pl_session; /* owned */
 #define PL_SESSION_MAX_TURN_TEXT    (4u << 20)
 #define PL_SESSION_MAX_PATCH        (256u << 10)
 #define PL_SESSION_MAX_RESULT       (1u << 20)
-#define PL_SESSION_MAX_CALLS        128 /* per chat: from a user's message to chat:end */
+#define PL_SESSION_MAX_SHOWN        (64u << 10) /* of a result, to a model */
+#define PL_SESSION_MAX_CALLS        128         /* per chat: from a user's message to chat:end */
 #define PL_SESSION_MAX_PARALLEL     8
 #define PL_SESSION_MAX_DEPTH        8
+#define PL_SESSION_MAX_MS           (30 * 60 * 1000) /* of a chat, while it waits for nobody */
 #define PL_SESSION_MAX_QUEUED       64
 #define PL_SESSION_MAX_COMPACTIONS  2 /* in a row */
 #define PL_SESSION_COALESCE_MS      20
@@ -56,10 +58,11 @@ enum pl_session_event_kind {
     PL_SE_TOOL_ASKS,    /* a tool wants a person's word before it runs */
     PL_SE_SUMMARY,      /* what SUMMARISE was asked for */
     PL_SE_SUMMARY_FAILED,
-    PL_SE_RECOVER,   /* after a crash: settle what was open; the epoch is a new one */
-    PL_SE_SHUT_DOWN, /* before an orderly end: as stop, but the queue stays for the next start */
-    PL_SE_NOTICE,    /* a system:notification into the session */
-    PL_SE_MEMORY,    /* memories went to the model with the context of this turn */
+    PL_SE_RECOVER,     /* after a crash: settle what was open; the epoch is a new one */
+    PL_SE_SHUT_DOWN,   /* before an orderly end: as stop, but the queue stays for the next start */
+    PL_SE_NOTICE,      /* a system:notification into the session */
+    PL_SE_MEMORY,      /* memories went to the model with the context of this turn */
+    PL_SE_MODEL_PROOF, /* what only its vendor can check, of the words that have just ended */
 };
 
 enum pl_when_busy { PL_BUSY_ENQUEUE, PL_BUSY_REJECT, PL_BUSY_INTERRUPT, PL_BUSY_STEER };
@@ -108,7 +111,10 @@ struct pl_session_event {
             struct pl_str tool_name;    /* MODEL_CALL; MODEL_BLOCK: of that call; or empty */
             struct pl_str display_name; /* the same */
             struct pl_str arguments;    /* MODEL_CALL: text that should be JSON */
-            struct pl_str model;        /* MODEL_END: who really answered; may be empty */
+            /* MODEL_PROOF, MODEL_CALL (or empty): JSON object {vendor, signature?, id?, data?};
+             * with data it is thinking that nobody else can read */
+            struct pl_str proof;
+            struct pl_str model;  /* MODEL_END: who really answered; may be empty */
             struct pl_str usage;  /* MODEL_END: JSON {input_tokens, output_tokens, …}; or empty */
             struct pl_str timing; /* MODEL_END: JSON {ttft_ms, total_ms, cost …}; or empty */
             struct pl_str memory_refs; /* MEMORY: JSON array of MemoryRef */

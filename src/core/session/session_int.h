@@ -55,6 +55,7 @@ struct pl_session {
     int64_t next_event;              /* sequence of the next event */
     bool is_chatting;                /* between chat:start and chat:end */
     int64_t n_calls;                 /* of this chat */
+    int64_t working_ms;              /* when it last began to work, or was answered; 0: unknown */
     enum pl_chat_mode mode;
     int64_t context_window; /* of the model last named */
     bool is_full;           /* of the root loop, while there is none */
@@ -131,6 +132,7 @@ void pl_turn_cancel_calls(struct pl_turn *turn);
 enum pl_status pl_step_tick(struct pl_step *x);
 enum pl_status pl_step_model_text(struct pl_step *x);
 enum pl_status pl_step_model_block(struct pl_step *x);
+enum pl_status pl_step_model_proof(struct pl_step *x);
 enum pl_status pl_step_model_call(struct pl_step *x);
 enum pl_status pl_step_model_end(struct pl_step *x);
 enum pl_status pl_step_model_failed(struct pl_step *x);
@@ -188,10 +190,11 @@ void pl_question_settle(struct pl_step *x, size_t index, struct pl_str state, st
 void pl_question_destroy(struct pl_question *question); /* accepts NULL */
 /* Cancels those of one turn. */
 void pl_questions_cancel(struct pl_step *x, const struct pl_turn *turn);
-/* The questions array of {questions:[…]}, or NULL with a sentence that says what is wrong. */
+/* The questions array of {questions:[…]}, or NULL with a sentence that says where what is wrong. */
+enum { PL_QUESTIONS_WRONG = 160 };
 const struct pl_json_node *pl_questions_check(const struct pl_json_doc *doc,
                                               const struct pl_json_node *root,
-                                              const char **ret_wrong);
+                                              char ret_wrong[PL_QUESTIONS_WRONG]);
 /* Whether nothing of this call can happen before a person answers. */
 bool pl_call_waits(const struct pl_session *s, const struct pl_call *call);
 enum pl_status pl_step_answer(struct pl_step *x);

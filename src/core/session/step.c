@@ -146,7 +146,6 @@ void pl_step_put_row(struct pl_step *x, const struct pl_session_row *row)
 void pl_step_put_turn(struct pl_step *x, struct pl_turn *turn)
 {
     struct pl_session_row row = {.kind = PL_ROW_TURN};
-    turn->mode = x->s->mode;
     turn->n_chat_calls = x->s->n_calls;
     turn->is_dirty = false;
     turn->n_unsaved = 0;
@@ -255,6 +254,8 @@ void pl_step_set_status(struct pl_step *x, enum pl_session_status status)
     if (pl_session_may_become(record->status, status)) {
         record->status = status;
         x->is_changed = true;
+        if (status == PL_SESSION_RUNNING)
+            x->s->working_ms = x->now_ms;
         follow_replay(x);
     }
     pl_step_tell_session(x);

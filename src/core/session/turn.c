@@ -198,7 +198,16 @@ void pl_block_write(const struct pl_block *block, struct pl_json_out *out)
     pl_out_member(out, "display_name", block->display_name);
 }
 
-static void write_call(const struct pl_call *call, struct pl_json_out *out)
+/* Only where there is one: it is no member of the seed. */
+static void write_proof(struct pl_json_out *out, const struct pl_turn *turn, struct pl_str proof)
+{
+    bool is_open = turn->status == PL_TURN_STREAMING || turn->status == PL_TURN_PAUSED;
+    if (proof.ptr && !is_open)
+        pl_out_json(out, "proof", proof);
+}
+
+static void write_call(const struct pl_turn *turn, const struct pl_call *call,
+                       struct pl_json_out *out)
 {
     pl_json_out_open(out, '{');
     pl_out_member(out, "id", pl_str_of(call->id.text));
@@ -213,6 +222,7 @@ static void write_call(const struct pl_call *call, struct pl_json_out *out)
     else
         pl_json_out_int(out, call->duration_ms);
     pl_out_json(out, "pending_question_ref", call->ref);
+    write_proof(out, turn, call->proof);
     pl_json_out_close(out, '}');
 }
 
@@ -277,13 +287,14 @@ void pl_turn_write(const struct pl_turn *turn, struct pl_json_out *out)
     for (size_t i = 0; i < turn->blocks.len; i++) {
         pl_json_out_open(out, '{');
         pl_block_write(&turn->blocks.ptr[i], out);
+        write_proof(out, turn, turn->blocks.ptr[i].proof);
         pl_json_out_close(out, '}');
     }
     pl_json_out_close(out, ']');
     pl_json_out_key(out, "tool_calls");
     pl_json_out_open(out, '[');
     for (size_t i = 0; i < turn->calls.len; i++)
-        write_call(&turn->calls.ptr[i], out);
+        write_call(turn, &turn->calls.ptr[i], out);
     pl_json_out_close(out, ']');
     pl_out_member(out, "model", turn->model);
     pl_out_json(out, "usage", turn->usage);

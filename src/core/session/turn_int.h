@@ -70,6 +70,7 @@ struct pl_block {
     int32_t call;          /* index of the call it repeats, or PL_NO_CALL: a row leaves it out */
     struct pl_buf text;    /* owned; where the content is a text */
     struct pl_str content; /* JSON, arena; {NULL, 0}: null */
+    struct pl_str proof;   /* JSON, arena; {NULL, 0}: none */
     struct pl_str tool_call_id, tool_name, display_name; /* arena; {NULL, 0}: null */
     size_t n_said; /* bytes of the text a `content` has told */
 };
@@ -79,6 +80,7 @@ struct pl_call {
     struct pl_str tool_name, display_name, arguments; /* text, arena */
     enum pl_call_status status;
     struct pl_str result; /* JSON, arena; {NULL, 0}: null */
+    struct pl_str proof;  /* JSON, arena; {NULL, 0}: none */
     int64_t duration_ms;  /* -1: null */
     struct pl_str ref;    /* pending_question_ref, JSON, arena; {NULL, 0}: null */
     int64_t started_ms;
@@ -128,11 +130,10 @@ struct pl_turn {
     bool waits_as_thinking; /* type of the text that waits */
     struct pl_buf waiting;  /* text not yet told, part of no projection */
     int64_t waiting_since_ms;
-    size_t n_text;          /* bytes of text, blocks and arguments: PL_SESSION_MAX_TURN_TEXT */
-    size_t n_unsaved;       /* bytes told since the last row */
-    int64_t saved_ms;       /* when the last row was written */
-    bool is_dirty;          /* this step must write its row */
-    enum pl_chat_mode mode; /* of the session, kept with the row of an open turn */
+    size_t n_text;    /* bytes of text, blocks and arguments: PL_SESSION_MAX_TURN_TEXT */
+    size_t n_unsaved; /* bytes told since the last row */
+    int64_t saved_ms; /* when the last row was written */
+    bool is_dirty;    /* this step must write its row */
     int64_t n_chat_calls;
 };
 
@@ -149,7 +150,7 @@ void pl_turn_add_result(struct pl_turn *turn, size_t call);
 bool pl_turn_has_open_calls(const struct pl_turn *turn);
 bool pl_call_is_terminal(const struct pl_call *call);
 
-/* The TurnProjection, as one value. */
+/* The TurnProjection, as one value. Proofs are told with the end of a turn. */
 void pl_turn_write(const struct pl_turn *turn, struct pl_json_out *out);
 /* The members of a ContentBlock, without its braces. */
 void pl_block_write(const struct pl_block *block, struct pl_json_out *out);

@@ -4,13 +4,14 @@
  *     {"role":"user",                              assistant, or system for a compaction
  *      "blocks":["a text",                         a text block
  *                {"use":0}, {"result":0},          the blocks of tool_calls[0], made again from it
- *                {"type":"thinking","content":…}], anything else: what is not null
+ *                {"type":"thinking","content":…}], anything else, and a text that has a proof:
+ *                                                  what is not null
  *      "tool_calls":[{"id","tool_name","display_name","arguments","status","result",
- *                     "duration_ms","pending_question_ref"}],
+ *                     "duration_ms","pending_question_ref","proof"}],
  *      "model","usage","duration_ms","context_window","memory_refs","parent_fork_tool_call_id",
  *      "compaction":{"id","summary","trigger","archived_count","tokens_before","tokens_after"},
  *      "timing","error",
- *      "_live":{"planning","calls","ended","over","model","usage","timing"}}
+ *      "_live":{"calls","ended","over","model","usage","timing"}}
  *
  * A call's display_name is left out when it is its tool_name, its status when it is done. `_live`
  * stands only in an open turn and in no projection: what the loop needs to go on after a restart.
@@ -64,7 +65,7 @@ static void put_block(struct pl_json_out *out, const struct pl_block *block)
     bool is_text = pl_block_content_kind(block->type) == PL_CONTENT_TEXT;
     struct pl_str text = block->text.len ? pl_buf_str(&block->text) : PL_STR("");
     if (block->type == PL_BLOCK_TEXT && !block->tool_call_id.ptr && !block->tool_name.ptr &&
-        !block->display_name.ptr) {
+        !block->display_name.ptr && !block->proof.ptr) {
         pl_json_out_text(out, text);
         return;
     }
@@ -83,6 +84,7 @@ static void put_block(struct pl_json_out *out, const struct pl_block *block)
     put_text(out, "tool_call_id", block->tool_call_id);
     put_text(out, "tool_name", block->tool_name);
     put_text(out, "display_name", block->display_name);
+    put_json(out, "proof", block->proof);
     pl_json_out_close(out, '}');
 }
 
@@ -99,6 +101,7 @@ static void put_call(struct pl_json_out *out, const struct pl_call *call)
     put_json(out, "result", call->result);
     put_int(out, "duration_ms", call->duration_ms, -1);
     put_json(out, "pending_question_ref", call->ref);
+    put_json(out, "proof", call->proof);
     pl_json_out_close(out, '}');
 }
 
@@ -119,7 +122,6 @@ static void put_live(struct pl_json_out *out, const struct pl_turn *turn)
 {
     pl_json_out_key(out, "_live");
     pl_json_out_open(out, '{');
-    put_true(out, "planning", turn->mode == PL_MODE_PLANNING);
     put_int(out, "calls", turn->n_chat_calls, 0);
     put_true(out, "ended", turn->has_ended);
     put_true(out, "over", turn->is_over);
@@ -232,6 +234,16 @@ static struct pl_str get_json(struct reading *r, const struct pl_json_node *of, 
     return pl_turn_keep(r->turn, pl_json_span(&r->doc, n));
 }
 
+/* Only what a model said has one. */
+static struct pl_str get_proof(struct reading *r, const struct pl_json_node *of)
+{
+    bool has_one =
+        r->turn->role == PL_TURN_ROLE_ASSISTANT && member(r, of, "proof", PL_JSON_OBJECT);
+    struct pl_str proof = has_one ? get_json(r, of, "proof") : (struct pl_str){0};
+    r->turn->n_text += proof.len;
+    return proof;
+}
+
 static int64_t get_int(struct reading *r, const struct pl_json_node *of, const char *key,
                        int64_t usual)
 {
@@ -275,6 +287,7 @@ static void read_call(struct reading *r, const struct pl_json_node *n)
     call->result = get_json(r, n, "result");
     call->duration_ms = get_int(r, n, "duration_ms", -1);
     call->ref = get_json(r, n, "pending_question_ref");
+    call->proof = get_proof(r, n);
     r->is_bad |= !call->tool_name.ptr || !call->arguments.ptr ||
                  call->status == PL_CALL_STATUS_COUNT || pl_json_kind(n) != PL_JSON_OBJECT;
     r->turn->n_text += call->arguments.len;
@@ -326,6 +339,8 @@ static void read_block(struct reading *r, const struct pl_json_node *n)
     block->tool_call_id = get_text(r, n, "tool_call_id");
     block->tool_name = get_text(r, n, "tool_name");
     block->display_name = get_text(r, n, "display_name");
+    if (type == PL_BLOCK_TEXT || type == PL_BLOCK_THINKING)
+        block->proof = get_proof(r, n);
 }
 
 static void read_compaction(struct reading *r, const struct pl_json_node *n)
@@ -349,7 +364,6 @@ static void read_compaction(struct reading *r, const struct pl_json_node *n)
 static void read_live(struct reading *r, const struct pl_json_node *n)
 {
     struct pl_turn *turn = r->turn;
-    turn->mode = get_true(r, n, "planning") ? PL_MODE_PLANNING : PL_MODE_EXECUTING;
     turn->n_chat_calls = get_int(r, n, "calls", 0);
     turn->has_ended = get_true(r, n, "ended");
     turn->is_over = get_true(r, n, "over");

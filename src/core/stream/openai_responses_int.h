@@ -32,7 +32,7 @@ struct pl_responses_slot {
     bool is_idle;        /* its text is complete, more pieces may come */
     bool is_done;        /* its item is complete */
     size_t n_id;         /* bytes of the id in `words` */
-    struct pl_buf words; /* of a call: id and name; of reasoning: the signature */
+    struct pl_buf words; /* of a call: id and name; of reasoning: id and signature */
     struct pl_buf held;  /* text that has to wait */
     struct pl_buf cites; /* annotations as JSON, each behind its length */
 };

@@ -299,7 +299,14 @@ static void take_reasoning(struct pl_responses_event *x, struct pl_responses_slo
         take_thoughts(x, slot, pl_event_get(x, item, "summary"), 0);
         take_thoughts(x, slot, pl_event_get(x, item, "content"), (uint64_t)1 << 32);
     }
-    pl_buf_add(&slot->words, pl_event_string(x, item, "encrypted_content"));
+    struct pl_str sealed = pl_event_string(x, item, "encrypted_content");
+    if (!sealed.len || slot->words.len)
+        return;
+    /* It is good for something only together with its item's id. */
+    struct pl_str id = pl_event_string(x, item, "id");
+    slot->n_id = id.len;
+    pl_buf_add(&slot->words, id);
+    pl_buf_add(&slot->words, sealed);
     if (slot->words.status != PL_OK)
         x->s->status = PL_NOMEM;
 }

@@ -167,12 +167,14 @@ static void cut_live(struct pl_stream *s, struct pl_responses_slot *slot)
 static void finish_live(struct pl_stream *s, struct pl_responses_slot *slot)
 {
     if (slot->kind == PL_PART_THINKING && slot->words.len)
-        pl_stream_emit(s, &(struct pl_delta){
-                              .kind = PL_DELTA_SIGNATURE,
-                              .part = slot->part,
-                              .part_kind = slot->kind,
-                              .raw = pl_buf_str(&slot->words),
-                          });
+        pl_stream_emit(
+            s, &(struct pl_delta){
+                   .kind = PL_DELTA_SIGNATURE,
+                   .part = slot->part,
+                   .part_kind = slot->kind,
+                   .raw = pl_str_slice(pl_buf_str(&slot->words), slot->n_id, slot->words.len),
+                   .id = pl_str_slice(pl_buf_str(&slot->words), 0, slot->n_id),
+               });
     emit_cites(s, slot);
     pl_stream_close(s, 0, slot->key);
     be_over(slot);

@@ -29,7 +29,7 @@ enum pl_delta_kind {
     PL_DELTA_PART_START, /* part, part_kind; of a call: id, name, is_custom; REDACTED: raw is data
                           */
     PL_DELTA_FRAGMENT,   /* part, raw: text, thinking, refusal or arguments, as part_kind says */
-    PL_DELTA_SIGNATURE,  /* part, raw */
+    PL_DELTA_SIGNATURE,  /* part, raw; id of the item it belongs to, where it has one */
     PL_DELTA_CITATION,   /* part, json: one citation as the source has it; url, title */
     PL_DELTA_PART_END,   /* part, is_cut */
     PL_DELTA_USAGE,      /* usage */

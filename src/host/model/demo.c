@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "json/json.h"
+#include "json/number.h"
 #include "json/text.h"
 #include "model/demo_script.h"
 #include "model/paced.h"
@@ -94,7 +95,7 @@ static enum played play_line(struct demo_call *call, const struct pl_demo_line *
         call->is_line_begun = true;
         return WAITS;
     case PL_DEMO_CALL:
-        call->paced.ops->on_call(call->paced.ctx, line->name, line->text);
+        call->paced.ops->on_call(call->paced.ctx, line->name, line->text, (struct pl_str){NULL, 0});
         return PLAYED;
     case PL_DEMO_BLOCK:
         call->paced.ops->on_block(
@@ -154,30 +155,85 @@ static const struct pl_paced_kind kind_of_call = {play, finish, deinit};
 struct asked {
     struct pl_str text;    /* the last user's words; arena */
     struct pl_str told;    /* what the system says; arena */
+    struct pl_str results; /* of the last answer; arena */
     size_t n_answers;      /* assistant turns behind it */
     int64_t n_input_words; /* of the whole context, roughly */
 };
 
+static bool is_of(const struct pl_json_doc *doc, const struct pl_json_node *object,
+                  const char *name, const char *text)
+{
+    const struct pl_json_node *node = pl_json_get(doc, object, pl_str_of(name));
+    return node && pl_json_text_is(doc, node, pl_str_of(text));
+}
+
+/* What the blocks of a type say; what is no text as it is spelled. */
 static enum pl_status add_blocks(struct pl_arena *arena, const struct pl_json_doc *doc,
-                                 const struct pl_json_node *turn, struct pl_buf *to)
+                                 const struct pl_json_node *turn, const char *type,
+                                 struct pl_buf *to)
 {
     const struct pl_json_node *blocks = pl_json_get(doc, turn, PL_STR("blocks"));
     if (!blocks || pl_json_kind(blocks) != PL_JSON_ARRAY)
         return PL_OK;
     for (const struct pl_json_node *b = pl_json_first(blocks); b < pl_json_end(blocks);
          b = pl_json_next(b)) {
-        const struct pl_json_node *type = pl_json_get(doc, b, PL_STR("type"));
         const struct pl_json_node *content = pl_json_get(doc, b, PL_STR("content"));
-        if (!type || !content || pl_json_kind(content) != PL_JSON_STRING ||
-            !pl_json_text_is(doc, type, PL_STR("text")))
+        if (!content || !is_of(doc, b, "type", type))
             continue;
-        struct pl_str text;
-        enum pl_status status = pl_json_text(arena, doc, content, &text);
+        struct pl_str text = pl_json_span(doc, content);
+        enum pl_status status = pl_json_kind(content) == PL_JSON_STRING
+                                    ? pl_json_text(arena, doc, content, &text)
+                                    : PL_OK;
         if (status != PL_OK)
             return status;
         pl_buf_add(to, text);
     }
     return to->status;
+}
+
+static int64_t place_of(const struct pl_json_doc *doc, const struct pl_json_node *turn)
+{
+    int64_t place = -1;
+    const struct pl_json_node *node = pl_json_get(doc, turn, PL_STR("sequence"));
+    if (node && pl_json_kind(node) == PL_JSON_NUMBER)
+        (void)pl_json_number_int64(pl_json_span(doc, node), &place);
+    return place;
+}
+
+struct heard {
+    struct pl_buf text, told, results; /* owned */
+    int64_t summed_up;                 /* place of the compaction; -1: none */
+    size_t n_answers;
+};
+
+/* A user's turn behind a summary that has its answers: they are between the two, by their places.
+ */
+static enum pl_status hear(struct pl_arena *arena, const struct pl_json_doc *doc,
+                           const struct pl_json_node *turn, struct heard *heard)
+{
+    if (is_of(doc, turn, "role", "user")) {
+        int64_t place = place_of(doc, turn);
+        bool is_old = place >= 0 && place < heard->summed_up;
+        heard->n_answers = is_old ? (size_t)(heard->summed_up - place - 1) : 0;
+        pl_buf_clear(&heard->text);
+        return add_blocks(arena, doc, turn, "text", &heard->text);
+    }
+    if (is_of(doc, turn, "role", "assistant")) {
+        heard->n_answers++;
+        pl_buf_clear(&heard->results);
+        return add_blocks(arena, doc, turn, "tool_result", &heard->results);
+    }
+    if (!is_of(doc, turn, "role", "system"))
+        return PL_OK;
+    if (is_of(doc, turn, "kind", "compaction"))
+        heard->summed_up = place_of(doc, turn);
+    return add_blocks(arena, doc, turn, "text", &heard->told);
+}
+
+static enum pl_status keep(struct pl_arena *arena, const struct pl_buf *from, struct pl_str *ret)
+{
+    *ret = pl_arena_dup(arena, pl_buf_str(from));
+    return from->len && !ret->ptr ? PL_NOMEM : PL_OK;
 }
 
 static enum pl_status read_asked(struct pl_arena *arena, struct pl_str turns, struct asked *ret,
@@ -187,33 +243,26 @@ static enum pl_status read_asked(struct pl_arena *arena, struct pl_str turns, st
     enum pl_status status = pl_json_parse(arena, turns, &pl_json_own, &doc, err);
     if (status != PL_OK)
         return status;
-    struct pl_buf text PL_CLEANUP_BUF, told PL_CLEANUP_BUF;
-    pl_buf_init(&text, 0);
-    pl_buf_init(&told, 0);
-    struct asked asked = {.n_input_words = (int64_t)(turns.len / 5)};
-    for (const struct pl_json_node *turn = pl_json_first(doc.root); turn < pl_json_end(doc.root);
-         turn = pl_json_next(turn)) {
-        const struct pl_json_node *role = pl_json_get(&doc, turn, PL_STR("role"));
-        if (role && pl_json_text_is(&doc, role, PL_STR("user"))) {
-            asked.n_answers = 0;
-            pl_buf_clear(&text);
-            status = add_blocks(arena, &doc, turn, &text);
-            if (status != PL_OK)
-                return status;
-        } else if (role && pl_json_text_is(&doc, role, PL_STR("assistant"))) {
-            asked.n_answers++;
-        } else if (role && pl_json_text_is(&doc, role, PL_STR("system"))) {
-            status = add_blocks(arena, &doc, turn, &told);
-            if (status != PL_OK)
-                return status;
-        }
-    }
-    asked.text = pl_arena_dup(arena, pl_buf_str(&text));
-    asked.told = pl_arena_dup(arena, pl_buf_str(&told));
-    if ((text.len && !asked.text.ptr) || (told.len && !asked.told.ptr))
-        return PL_NOMEM;
-    *ret = asked;
-    return PL_OK;
+    struct heard heard = {.summed_up = -1};
+    pl_buf_init(&heard.text, 0);
+    pl_buf_init(&heard.told, 0);
+    pl_buf_init(&heard.results, 0);
+    for (const struct pl_json_node *turn = pl_json_first(doc.root);
+         turn < pl_json_end(doc.root) && status == PL_OK; turn = pl_json_next(turn))
+        status = hear(arena, &doc, turn, &heard);
+    struct asked asked = {.n_input_words = (int64_t)(turns.len / 5), .n_answers = heard.n_answers};
+    if (status == PL_OK)
+        status = keep(arena, &heard.text, &asked.text);
+    if (status == PL_OK)
+        status = keep(arena, &heard.told, &asked.told);
+    if (status == PL_OK)
+        status = keep(arena, &heard.results, &asked.results);
+    pl_buf_deinit(&heard.text);
+    pl_buf_deinit(&heard.told);
+    pl_buf_deinit(&heard.results);
+    if (status == PL_OK)
+        *ret = asked;
+    return status;
 }
 
 static enum pl_status make_script(struct demo_call *call, enum demo_kind kind,
@@ -221,9 +270,18 @@ static enum pl_status make_script(struct demo_call *call, enum demo_kind kind,
 {
     enum pl_status status = pl_demo_script_read(asked->text, asked->n_answers, &call->script, err);
     for (size_t i = 0; status == PL_OK && i < call->script.lines.len; i++)
-        if (call->script.lines.ptr[i].verb == PL_DEMO_TOLD)
+        switch (call->script.lines.ptr[i].verb) {
+        case PL_DEMO_TOLD:
             call->script.lines.ptr[i] =
                 (struct pl_demo_line){.verb = PL_DEMO_SAY, .text = asked->told};
+            break;
+        case PL_DEMO_RESULTS:
+            call->script.lines.ptr[i] =
+                (struct pl_demo_line){.verb = PL_DEMO_SAY, .text = asked->results};
+            break;
+        default:
+            break;
+        }
     if (status != PL_NOT_FOUND)
         return status;
     if (kind == DEMO_AGENT)

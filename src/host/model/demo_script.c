@@ -20,6 +20,7 @@ static const struct {
     [PL_DEMO_THINK] = {"think", SHAPE_TEXT},
     [PL_DEMO_REPEAT] = {"repeat", SHAPE_NUMBER_TEXT},
     [PL_DEMO_TOLD] = {"told", SHAPE_NONE},
+    [PL_DEMO_RESULTS] = {"results", SHAPE_NONE},
     [PL_DEMO_WAIT] = {"wait", SHAPE_NUMBER},
     [PL_DEMO_CALL] = {"call", SHAPE_NAME_TEXT},
     [PL_DEMO_BLOCK] = {"block", SHAPE_NAME_TEXT},

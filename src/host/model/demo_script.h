@@ -5,6 +5,7 @@
  *     think TEXT                  thinking, word by word
  *     repeat N TEXT               the same text N times, a delta each
  *     told                        what the system's turns of the context say, word by word
+ *     results                     what the results of the turn before say, word by word
  *     wait MS
  *     call NAME JSON              a tool call
  *     block TYPE JSON             a block of any type
@@ -27,6 +28,7 @@ enum pl_demo_verb {
     PL_DEMO_THINK,
     PL_DEMO_REPEAT,
     PL_DEMO_TOLD,
+    PL_DEMO_RESULTS,
     PL_DEMO_WAIT,
     PL_DEMO_CALL,
     PL_DEMO_BLOCK,

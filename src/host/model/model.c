@@ -1,10 +1,11 @@
 #include "model/model_int.h"
+#include "model/vendors_int.h"
 
 static const struct pl_provider *const providers[] = {&pl_provider_demo, &pl_provider_replay};
 
 #define N_PROVIDERS (sizeof providers / sizeof *providers)
 
-const struct pl_model_info *pl_model_at(size_t i)
+static const struct pl_model_info *own_at(size_t i)
 {
     for (size_t p = 0; p < N_PROVIDERS; p++) {
         if (i < providers[p]->n_models)
@@ -14,6 +15,14 @@ const struct pl_model_info *pl_model_at(size_t i)
     return NULL;
 }
 
+const struct pl_model_info *pl_model_at(size_t i)
+{
+    size_t n_own = 0;
+    for (size_t p = 0; p < N_PROVIDERS; p++)
+        n_own += providers[p]->n_models;
+    return i < n_own ? own_at(i) : pl_vendors_model_at(i - n_own);
+}
+
 static struct pl_str bare_name(const struct pl_model_info *info)
 {
     struct pl_str name = pl_str_of(info->name);
@@ -21,23 +30,37 @@ static struct pl_str bare_name(const struct pl_model_info *info)
     return slash ? pl_str_slice(name, (size_t)(slash - name.ptr) + 1, name.len) : name;
 }
 
-const struct pl_model_info *pl_model_find(struct pl_str name)
+const struct pl_model_info *pl_model_find_own(struct pl_str name)
 {
-    const struct pl_model_info *found = NULL;
-    size_t n_bare = 0;
     const struct pl_model_info *info;
-    for (size_t i = 0; (info = pl_model_at(i)); i++) {
+    for (size_t i = 0; (info = own_at(i)); i++)
         if (pl_str_eq(pl_str_of(info->name), name))
             return info;
+    for (size_t p = 0; p < N_PROVIDERS; p++)
+        if (providers[p]->family && providers[p]->owns(name))
+            return providers[p]->family;
+    return NULL;
+}
+
+const struct pl_model_info *pl_model_find_bare(struct pl_str name)
+{
+    const struct pl_model_info *found = NULL, *info;
+    size_t n_bare = 0;
+    for (size_t i = 0; (info = own_at(i)); i++)
         if (pl_str_eq(bare_name(info), name)) {
             found = info;
             n_bare++;
         }
-    }
-    for (size_t p = 0; p < N_PROVIDERS; p++)
-        if (providers[p]->family && providers[p]->owns(name))
-            return providers[p]->family;
     return n_bare == 1 ? found : NULL;
+}
+
+const struct pl_model_info *pl_model_find(struct pl_str name)
+{
+    struct pl_model_target target;
+    const struct pl_model_info *alias = pl_alias_find(name);
+    if (alias)
+        return alias;
+    return pl_model_resolve(name, &target) ? target.info : NULL;
 }
 
 struct pl_str pl_model_name(const struct pl_model_info *info, struct pl_str asked)
@@ -58,16 +81,37 @@ static const struct pl_provider *provider_of(const struct pl_model_info *info)
     return NULL;
 }
 
+/* Who plays it; *ret_info is NULL where nobody has it. NULL: a vendor is asked. */
+static const struct pl_provider *player_of(struct pl_str name,
+                                           const struct pl_model_info **ret_info)
+{
+    struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
+    *ret_info = pl_model_targets(name, targets) ? targets[0].info : NULL;
+    return *ret_info ? provider_of(*ret_info) : NULL;
+}
+
+enum pl_status pl_model_prepare(const struct pl_model_request *request,
+                                struct pl_model_prepared **ret_prepared, struct pl_error *err)
+{
+    const struct pl_model_info *info;
+    const struct pl_provider *provider = player_of(request->model, &info);
+    if (!info)
+        return pl_model_missing(request->model, err);
+    *ret_prepared = NULL;
+    return provider ? PL_OK : pl_vendor_model_prepare(request, ret_prepared, err);
+}
+
 enum pl_status pl_model_start(struct pl_loop *loop, const struct pl_model_request *request,
                               const struct pl_model_ops *ops, void *ctx,
                               struct pl_model_call **ret_call, struct pl_error *err)
 {
-    const struct pl_model_info *info = pl_model_find(request->model);
-    if (!info)
-        return pl_fail(err, PL_NOT_FOUND,
-                       "There is no model %.*s; GET /api/models lists those there are.",
-                       PL_STR_ARG(request->model));
-    return provider_of(info)->start(loop, request, info, ops, ctx, ret_call, err);
+    const struct pl_model_info *info;
+    const struct pl_provider *provider = player_of(request->model, &info);
+    if (info && !provider)
+        return pl_vendor_model_start(loop, request, ops, ctx, ret_call, err);
+    pl_model_prepared_destroy(request->prepared);
+    return info ? provider->start(loop, request, info, ops, ctx, ret_call, err)
+                : pl_model_missing(request->model, err);
 }
 
 void pl_model_cancel(struct pl_model_call *call)

@@ -1,6 +1,6 @@
 /* Models: who answers a conversation. One contract; `demo/…` plays scripts, `replay/…` a recorded
- * session, and calls to vendors stand behind the same functions. Everything happens on the loop
- * that called. */
+ * session, and the models of vendors (vendors.h) stand behind the same functions. Everything
+ * happens on the loop that called, but for pl_model_prepare. */
 #ifndef PL_MODEL_MODEL_H
 #define PL_MODEL_MODEL_H
 
@@ -15,6 +15,9 @@ struct pl_model_info {
     bool is_family; /* many models, whose names begin with `name`: pl_model_name says which */
 };
 
+struct pl_upstreams;      /* io/upstream.h */
+struct pl_model_prepared; /* owned; what takes long, done before the start */
+
 /* What is asked: views, valid until start returns. */
 struct pl_model_request {
     struct pl_str model; /* resolved: a name pl_model_find knows */
@@ -23,6 +26,11 @@ struct pl_model_request {
     struct pl_str tools; /* JSON array of tool definitions {name, description, input_schema} */
     bool is_planning;
     double speed; /* of a replay: 2 is twice as fast as it was, 0 as fast as can be */
+    /* Where those of the loop are, which vendors are asked by: made at the first use; whoever has
+     * the place destroys them before the loop. NULL: no vendor can be asked. */
+    struct pl_upstreams **upstreams;
+    struct pl_model_prepared *prepared; /* taken by start, also when it fails; NULL: start prepares
+                                         */
 };
 
 /* A block that comes whole; strings that are empty are null. */
@@ -37,25 +45,40 @@ struct pl_model_block {
 struct pl_model_ops {
     void (*on_text)(void *ctx, bool is_thinking, struct pl_str text);
     void (*on_block)(void *ctx, const struct pl_model_block *block);
-    void (*on_call)(void *ctx, struct pl_str tool_name, struct pl_str arguments);
+    /* proof: see on_proof; empty: none. */
+    void (*on_call)(void *ctx, struct pl_str tool_name, struct pl_str arguments,
+                    struct pl_str proof);
     /* model is who really answered, empty for the one that was asked; usage and timing are JSON
      * objects, usage may be empty. */
     void (*on_end)(void *ctx, struct pl_str model, struct pl_str usage, struct pl_str timing);
     void (*on_failed)(void *ctx, struct pl_str reason, bool is_overflow);
+    /* What only its vendor can check, of the block of thinking or text that has just ended: a JSON
+     * object {"vendor": dialect, "signature", "id", "data"}, those there are. Data without thinking
+     * before it is thinking nobody else can read. NULL: nobody keeps it. */
+    void (*on_proof)(void *ctx, bool is_thinking, struct pl_str proof);
 };
 
 struct pl_model_call; /* owned by whoever started it until end, failed or cancel */
 
 /* i-th model, NULL behind the last. Families are not among them. */
 const struct pl_model_info *pl_model_at(size_t i);
-/* By its whole name, or by a bare one that only one provider has. NULL: unknown. */
+/* By its whole name, by an alias, or by a bare one that only one provider has. NULL: unknown. */
 const struct pl_model_info *pl_model_find(struct pl_str name);
+/* Why pl_model_find knows no such name, as a sentence: PL_NOT_FOUND. */
+enum pl_status pl_model_missing(struct pl_str name, struct pl_error *err);
 /* The whole name of what was found by `asked`. */
 struct pl_str pl_model_name(const struct pl_model_info *info, struct pl_str asked);
 /* The session that replay/<session> plays; {NULL, 0} for every other name. */
 struct pl_str pl_model_replayed(struct pl_str name);
 
-/* PL_NOT_FOUND: no such model; PL_INVALID; PL_NOMEM. */
+/* Makes of a request what the model is sent, which takes long where the context does: on a worker.
+ * *ret_prepared is NULL where there is nothing to be done ahead. The request's strings are not
+ * needed any more. PL_NOT_FOUND: no such model; PL_INVALID; PL_NOMEM. */
+enum pl_status pl_model_prepare(const struct pl_model_request *request,
+                                struct pl_model_prepared **ret_prepared, struct pl_error *err);
+void pl_model_prepared_destroy(struct pl_model_prepared *prepared); /* accepts NULL */
+
+/* PL_NOT_FOUND: no such model; PL_INVALID; PL_IO: no libcurl; PL_NOMEM. */
 enum pl_status pl_model_start(struct pl_loop *loop, const struct pl_model_request *request,
                               const struct pl_model_ops *ops, void *ctx,
                               struct pl_model_call **ret_call, struct pl_error *err);

@@ -25,4 +25,16 @@ struct pl_model_call {
 extern const struct pl_provider pl_provider_demo;
 extern const struct pl_provider pl_provider_replay;
 
+/* One of ours (demo, replay) by its whole name, or without its provider; NULL: none. */
+const struct pl_model_info *pl_model_find_own(struct pl_str name);
+const struct pl_model_info *pl_model_find_bare(struct pl_str name);
+
+/* --- vendor_request.c, vendor_model.c: the models of vendors */
+enum pl_status pl_vendor_model_prepare(const struct pl_model_request *request,
+                                       struct pl_model_prepared **ret_prepared,
+                                       struct pl_error *err);
+enum pl_status pl_vendor_model_start(struct pl_loop *loop, const struct pl_model_request *request,
+                                     const struct pl_model_ops *ops, void *ctx,
+                                     struct pl_model_call **ret_call, struct pl_error *err);
+
 #endif

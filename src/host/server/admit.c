@@ -49,10 +49,35 @@ static struct pl_str bearer_of(const struct pl_http_head *head)
     return value;
 }
 
+/* Where the clients of vendors have theirs. */
+static struct pl_str key_of(const struct pl_exchange *x)
+{
+    static const char *const headers[] = {"x-api-key", "x-goog-api-key"};
+    struct pl_str key = bearer_of(x->head);
+    if (!(x->route->flags & PL_ROUTE_VENDOR_KEY))
+        return key;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers && !key.len; i++)
+        key = pl_http_header_get(x->head, headers[i]);
+    return key;
+}
+
+static const char *key_wish(const struct pl_exchange *x, struct pl_str key)
+{
+    if (key.len)
+        return "This key is unknown or was revoked.";
+    if (!(x->route->flags & PL_ROUTE_VENDOR_KEY))
+        return "Send a key: Authorization: Bearer sk-parley-v1-…";
+    if (pl_target_param(&x->target, "key").ptr)
+        return "A key in an address ends up in logs, so it is not read there: send it in a header, "
+               "x-goog-api-key, x-api-key or Authorization: Bearer.";
+    return "Send a key of this server, sk-parley-v1-…, as Authorization: Bearer, x-api-key or "
+           "x-goog-api-key.";
+}
+
 static bool authorize(struct pl_exchange *x)
 {
     struct pl_auth *auth = x->shard->server->auth;
-    struct pl_str key = bearer_of(x->head);
+    struct pl_str key = key_of(x);
     enum pl_status status = PL_NOT_FOUND;
     if (key.len)
         status =
@@ -67,9 +92,7 @@ static bool authorize(struct pl_exchange *x)
         return true;
     if (status != PL_OK) {
         pl_exchange_header(x, "WWW-Authenticate", "Bearer");
-        pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL, "%s",
-                            key.len ? "This key is unknown or was revoked."
-                                    : "Send a key: Authorization: Bearer sk-parley-v1-…");
+        pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL, "%s", key_wish(x, key));
         return false;
     }
     if ((x->route->flags & PL_ROUTE_ADMIN) && !x->caller.is_admin) {
@@ -149,11 +172,14 @@ static void apply_cors(struct pl_exchange_own *own)
         pl_exchange_header(x, "Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE");
         pl_exchange_header(x, "Access-Control-Allow-Headers",
                            "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, "
-                           "X-Request-Id, traceparent");
+                           "X-Request-Id, traceparent, x-api-key, x-goog-api-key, "
+                           "anthropic-version, anthropic-beta, Parley-Record");
         pl_exchange_header(x, "Access-Control-Max-Age", "600");
     } else {
-        pl_exchange_header(x, "Access-Control-Expose-Headers",
-                           "ETag, X-Request-Id, X-Stream-Position, Idempotency-Replayed");
+        pl_exchange_header(
+            x, "Access-Control-Expose-Headers",
+            "ETag, X-Request-Id, X-Stream-Position, Idempotency-Replayed, Parley-Model, "
+            "Parley-Loss, Parley-Session, Retry-After");
     }
 }
 

@@ -190,21 +190,16 @@ static struct pl_str name_of(struct pl_arena *arena, struct pl_str url)
     return is_good ? pl_arena_dup(arena, name) : (struct pl_str){0};
 }
 
-enum pl_status pl_blob_fetch(struct pl_server *server, struct pl_arena *arena,
-                             struct pl_str user_id, struct pl_str url, struct pl_str name,
-                             struct pl_blob_row *ret_blob, struct pl_error *err)
+enum pl_status pl_blob_fetch(struct pl_server *server, struct pl_arena *arena, struct pl_str url,
+                             struct pl_buf *bytes, struct pl_blob_fetched *ret_fetched,
+                             struct pl_error *err)
 {
-    PL_CLEANUP_BUF struct pl_buf body;
     struct pl_fetch_rules rules = {.allowed = server->config->fetch_hosts};
     struct pl_fetched fetched;
     while (rules.allowed && rules.allowed[rules.n_allowed])
         rules.n_allowed++;
-    pl_buf_init(&body, 0);
-    enum pl_status status = pl_fetch(arena, url, &rules, &body, &fetched, err);
-    if (status != PL_OK)
-        return status;
-    if (!name.len)
-        name = name_of(arena, fetched.url);
-    return pl_blob_store(server, arena, user_id, pl_buf_str(&body), fetched.content_type, name,
-                         ret_blob, err);
+    enum pl_status status = pl_fetch(arena, url, &rules, bytes, &fetched, err);
+    if (status == PL_OK)
+        *ret_fetched = (struct pl_blob_fetched){fetched.content_type, name_of(arena, fetched.url)};
+    return status;
 }

@@ -29,10 +29,15 @@ enum pl_status pl_blob_store(struct pl_server *server, struct pl_arena *arena,
                              struct pl_str name, struct pl_blob_row *ret_blob,
                              struct pl_error *err);
 
-/* Fetches by the rules of io/fetch.h and the operator's --allow-fetch, and stores. An empty name
- * becomes the last part of the URL's path. Fails as pl_fetch and pl_blob_store do. */
-enum pl_status pl_blob_fetch(struct pl_server *server, struct pl_arena *arena,
-                             struct pl_str user_id, struct pl_str url, struct pl_str name,
-                             struct pl_blob_row *ret_blob, struct pl_error *err);
+struct pl_blob_fetched {
+    struct pl_str type; /* arena; as the host declares it, perhaps not at all */
+    struct pl_str name; /* arena; the last part of the URL's path, empty where that is no name */
+};
+
+/* Fetches, by the rules of io/fetch.h and the operator's --allow-fetch, what is to be stored: puts
+ * the bytes behind what is in *bytes. Fails as pl_fetch does. */
+enum pl_status pl_blob_fetch(struct pl_server *server, struct pl_arena *arena, struct pl_str url,
+                             struct pl_buf *bytes, struct pl_blob_fetched *ret_fetched,
+                             struct pl_error *err);
 
 #endif

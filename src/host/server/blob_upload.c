@@ -167,12 +167,10 @@ static void find_created(struct pl_exchange *x)
     struct pl_error err = {0};
     enum pl_status status = pl_store_blob_find(x->shard->server->store, &x->arena,
                                                x->caller.user_id, hash, &blob, &err);
-    if (status != PL_OK) {
+    if (status == PL_OK)
+        pl_blob_answer(x, 201, &blob);
+    else
         pl_exchange_fail(x, status, &err);
-        return;
-    }
-    x->status = 201;
-    pl_blob_write(&x->reply, &blob);
 }
 
 static void created(struct pl_exchange *x)

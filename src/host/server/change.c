@@ -69,10 +69,8 @@ static void committed(void *ctx, enum pl_status status, const struct pl_error *e
     } else if (status == PL_CONFLICT) {
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
                             "Too many others change this at this moment; try again.");
-    } else if (status == PL_LIMIT) {
-        pl_exchange_problem(x, PL_PROBLEM_STORAGE_FULL, NULL, "%s", err->message);
     } else {
-        pl_exchange_fail(x, status, err);
+        pl_exchange_fail_commit(x, status, err);
     }
     pl_exchange_finish(x);
 }
@@ -94,12 +92,9 @@ static void planned(struct pl_exchange *x)
 void pl_exchange_change(struct pl_exchange *x, pl_change_plan_fn *plan, pl_change_tell_fn *tell,
                         void *ctx)
 {
-    struct change *change = pl_arena_zalloc(&x->arena, 1, sizeof *change);
-    if (!change) {
-        pl_exchange_fail(x, PL_NOMEM, NULL);
-        pl_exchange_finish(x);
+    struct change *change = pl_exchange_room(x, sizeof *change);
+    if (!change)
         return;
-    }
     *change = (struct change){.x = x, .plan = plan, .tell = tell, .ctx = ctx};
     x->state = change;
     pl_exchange_work(x, plan_on_worker, planned);

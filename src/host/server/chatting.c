@@ -77,8 +77,8 @@ static enum pl_status read_model(struct pl_str name, struct pl_session_event *ev
         return PL_OK;
     const struct pl_model_info *info = pl_model_find(name);
     if (!info) {
-        (void)fail_at(err, "model",
-                      "There is no such model; GET /api/models lists those there are.");
+        (void)pl_model_missing(name, err);
+        pl_error_point(err, "/model");
         return PL_INVALID;
     }
     event->chat.model = pl_model_name(info, name);
@@ -164,14 +164,11 @@ void pl_chat_complete(const struct pl_server *server, const struct pl_session_re
 {
     if (event->kind != PL_SE_CHAT || event->chat.model.len)
         return;
-    struct pl_str name = record->model;
-    const struct pl_model_info *info = name.len ? pl_model_find(name) : NULL;
-    if (!info) {
-        name = pl_str_of(server->config->default_model);
-        info = pl_model_find(name);
-    }
-    if (!info)
-        info = pl_model_at(0);
-    event->chat.model = pl_model_name(info, name);
-    event->chat.context_window = info->context_window;
+    /* A session's own model that is there no more is asked all the same: the turn says why it
+     * cannot be, which is better than another's answer. */
+    struct pl_str name =
+        record->model.len ? record->model : pl_str_of(server->config->default_model);
+    const struct pl_model_info *info = pl_model_find(name);
+    event->chat.model = info ? pl_model_name(info, name) : name;
+    event->chat.context_window = info ? info->context_window : 0;
 }

@@ -2,6 +2,8 @@
 #ifndef PL_SERVER_CONFIG_H
 #define PL_SERVER_CONFIG_H
 
+#include "model/vendors.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +26,11 @@ struct pl_server_config {
     int64_t drain_ms;               /* how long SIGTERM waits for running turns: 10,000 */
     int log_level;                  /* 0 errors, 1 warnings, 2 what happens, 3 every request */
     bool is_log_json;
-    const char *default_model; /* "demo/echo" */
+    const char *default_model;      /* "demo/echo" */
+    const char *gateway_record; /* which exchanges of the gateway become sessions without being
+                                   asked to: "off" (also NULL) or "sessions", all of them */
+    struct pl_models_config models; /* vendors, aliases and how long they are waited for */
+    bool is_probing;                /* servers of models on this machine are looked for */
 };
 
 #endif

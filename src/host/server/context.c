@@ -3,6 +3,7 @@
 #include "json/text.h"
 
 #define MAX_TURNS 1000
+#define PAGE      50
 
 enum pl_status pl_context_read(struct pl_store *store, struct pl_arena *arena,
                                struct pl_str session_id, struct pl_str loop_id,
@@ -34,6 +35,45 @@ enum pl_status pl_context_read(struct pl_store *store, struct pl_arena *arena,
     return PL_OK;
 }
 
+static const struct pl_turn_row *newest_user(const struct pl_turn_row *turns, size_t n)
+{
+    while (n && !pl_turn_row_is_user(&turns[n - 1]))
+        n--;
+    return n ? &turns[n - 1] : NULL;
+}
+
+enum pl_status pl_context_find_asked(struct pl_store *store, struct pl_arena *arena,
+                                     struct pl_str session_id, struct pl_str loop_id,
+                                     struct pl_context *context, struct pl_error *err)
+{
+    if (!context->is_compacted || newest_user(context->turns, context->n_turns))
+        return PL_OK;
+    struct pl_turn_page page = {.has_more = true};
+    struct pl_turn_query query = {
+        .session_id = session_id,
+        .loop_id = loop_id,
+        .before = context->compaction.sequence,
+        .after = -1,
+        .changed_after = -1,
+        .limit = PAGE,
+        .is_newest_first = true,
+        .is_terminal_only = true,
+    };
+    while (page.has_more) {
+        enum pl_status status = pl_store_turn_list(store, arena, &query, &page, err);
+        if (status != PL_OK || !page.n_items)
+            return status;
+        const struct pl_turn_row *asked = newest_user(page.items, page.n_items);
+        if (asked) {
+            context->asked = *asked;
+            context->has_asked = true;
+            return PL_OK;
+        }
+        query.before = page.items[0].sequence;
+    }
+    return PL_OK;
+}
+
 static void write_front(struct pl_str text, struct pl_buf *to)
 {
     pl_buf_adds(to, "{\"id\":\"entry_0\",\"turn_id\":\"turn_0\",\"role\":\"system\","
@@ -45,19 +85,23 @@ static void write_front(struct pl_str text, struct pl_buf *to)
 enum pl_status pl_context_write(const struct pl_context *context, struct pl_str front,
                                 struct pl_buf *to)
 {
+    const struct pl_turn_row *first[] = {context->is_compacted ? &context->compaction : NULL,
+                                         context->has_asked ? &context->asked : NULL};
     enum pl_status status = PL_OK;
     bool has_any = front.len;
     pl_buf_addc(to, '[');
     if (front.len)
         write_front(front, to);
-    if (context->is_compacted) {
+    for (size_t i = 0; i < sizeof first / sizeof *first && status == PL_OK; i++) {
+        if (!first[i])
+            continue;
         pl_buf_adds(to, has_any ? "," : "");
-        status = pl_turn_row_write(&context->compaction, to);
+        status = pl_turn_row_write_shown(first[i], to);
         has_any = true;
     }
     for (size_t i = 0; i < context->n_turns && status == PL_OK; i++) {
         pl_buf_adds(to, has_any ? "," : "");
-        status = pl_turn_row_write(&context->turns[i], to);
+        status = pl_turn_row_write_shown(&context->turns[i], to);
         has_any = true;
     }
     pl_buf_addc(to, ']');

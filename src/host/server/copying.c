@@ -80,6 +80,14 @@ enum pl_status pl_copying_add_document(struct pl_copying *copying, struct pl_are
     return status;
 }
 
+struct pl_batch *pl_copying_take(struct pl_copying *copying)
+{
+    struct pl_batch *batch = copying->batch;
+    put_session(copying);
+    copying->batch = NULL;
+    return batch;
+}
+
 void pl_copying_finish(struct pl_copying *copying, struct pl_exchange *x)
 {
     put_session(copying);

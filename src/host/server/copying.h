@@ -34,6 +34,8 @@ void pl_copying_add(struct pl_copying *copying, const struct pl_turn_row *turn);
 /* All turns of a TurnProjection array; fails as pl_turn_row_read does. */
 enum pl_status pl_copying_add_document(struct pl_copying *copying, struct pl_arena *arena,
                                        struct pl_str turns, struct pl_error *err);
+/* The batch with all of it, for whoever commits it himself. */
+struct pl_batch *pl_copying_take(struct pl_copying *copying);
 /* Answers 201 with the session once it is stored; takes the batch. On the shard. */
 void pl_copying_finish(struct pl_copying *copying, struct pl_exchange *x);
 

@@ -1,19 +1,22 @@
 #include "base/mem.h"
-#include "format/count_document.h"
 #include "json/text.h"
 #include "json/write.h"
 #include "server/context.h"
 #include "server/recall.h"
 #include "server/replay.h"
 #include "server/run_int.h"
-#include "server/summary.h"
+#include "server/summarising.h"
+#include "server/tools.h"
 #include "store/library.h"
 
 /* --- life ------------------------------------------------------------------------------------ */
 
 static void destroy(struct pl_run *run)
 {
+    pl_model_prepared_destroy(run->prepared);
     pl_buf_deinit(&run->text);
+    pl_buf_deinit(&run->tools);
+    pl_buf_deinit(&run->said);
     pl_arena_deinit(&run->arena);
     pl_mem_free(run);
 }
@@ -57,8 +60,11 @@ static struct pl_run *create(struct pl_driver *driver, const struct pl_session_e
     run->started_ms = pl_loop_now_ms(shard->loop);
     pl_arena_init(&run->arena, 0);
     pl_buf_init(&run->text, 0);
+    pl_buf_init(&run->tools, 0);
+    pl_buf_init(&run->said, 0);
     run->session_id = pl_arena_dup(&run->arena, driver->link.key);
     run->user_id = pl_arena_dup(&run->arena, pl_session_record(driver->session)->user_id);
+    run->is_remembering = pl_session_record(driver->session)->memory_enabled;
     bool is_whole = run->session_id.ptr && run->user_id.ptr &&
                     pl_effect_copy(&run->arena, effect, &run->effect);
     if (!is_whole) {
@@ -71,6 +77,25 @@ static struct pl_run *create(struct pl_driver *driver, const struct pl_session_e
         driver->runs->prev = run;
     driver->runs = run;
     return run;
+}
+
+static void on_worked(struct pl_job *job)
+{
+    struct pl_run *run = PL_CONTAINER_OF(job, struct pl_run, job);
+    run->is_away = false;
+    if (run->driver)
+        run->after(run);
+    else
+        destroy(run);
+}
+
+void pl_run_work(struct pl_run *run, void (*work)(struct pl_job *), void (*after)(struct pl_run *))
+{
+    run->is_away = true;
+    run->after = after;
+    run->job.run = work;
+    run->job.done = on_worked;
+    pl_workers_submit(run->server->workers, run->loop, &run->job);
 }
 
 /* Brings something; the run may be gone when this returns. */
@@ -121,12 +146,22 @@ static void on_block(void *ctx, const struct pl_model_block *block)
     bring(ctx, &event);
 }
 
-static void on_call(void *ctx, struct pl_str tool_name, struct pl_str arguments)
+static void on_call(void *ctx, struct pl_str tool_name, struct pl_str arguments,
+                    struct pl_str proof)
 {
     struct pl_session_event event = model_event(ctx, PL_SE_MODEL_CALL);
     event.model.tool_name = tool_name;
     event.model.display_name = tool_name;
     event.model.arguments = arguments;
+    event.model.proof = proof;
+    bring(ctx, &event);
+}
+
+static void on_proof(void *ctx, bool is_thinking, struct pl_str proof)
+{
+    struct pl_session_event event = model_event(ctx, PL_SE_MODEL_PROOF);
+    event.model.is_thinking = is_thinking;
+    event.model.proof = proof;
     bring(ctx, &event);
 }
 
@@ -156,7 +191,8 @@ static void on_failed(void *ctx, struct pl_str reason, bool is_overflow)
     fail_model(run, reason, is_overflow);
 }
 
-static const struct pl_model_ops model_ops = {on_text, on_block, on_call, on_end, on_failed};
+static const struct pl_model_ops model_ops = {on_text, on_block,  on_call,
+                                              on_end,  on_failed, on_proof};
 
 static void on_patience_end(struct pl_timer *timer)
 {
@@ -172,10 +208,24 @@ static enum pl_status read_context(struct pl_run *run)
     struct pl_context context;
     enum pl_status status = pl_context_read(store, &run->arena, run->session_id,
                                             run->effect.loop_id, &context, &run->err);
+    if (status == PL_OK)
+        status = pl_context_find_asked(store, &run->arena, run->session_id, run->effect.loop_id,
+                                       &context, &run->err);
     if (status == PL_OK && run->has_memory)
-        status = pl_recall_read(store, &run->arena, run->user_id, run->session_id, &context,
-                                run->unix_ms, &run->recall, &run->err);
+        status = pl_recall_read(store, &run->arena, run->user_id, &context, run->unix_ms,
+                                &run->recall, &run->err);
     return status == PL_OK ? pl_context_write(&context, run->recall.text, &run->text) : status;
+}
+
+static struct pl_model_request model_request(const struct pl_run *run)
+{
+    return (struct pl_model_request){
+        .model = run->effect.model,
+        .turns = pl_buf_str(&run->text),
+        .tools = pl_buf_str(&run->tools),
+        .is_planning = run->effect.mode == PL_MODE_PLANNING,
+        .speed = run->speed,
+    };
 }
 
 static void model_run(struct pl_job *job)
@@ -187,6 +237,12 @@ static void model_run(struct pl_job *job)
                             run->effect.model, &run->text, &run->speed, &run->err);
     else
         run->status = read_context(run);
+    pl_tools_define(run->effect.model, run->is_remembering, &run->tools);
+    if (run->status == PL_OK)
+        run->status = run->tools.status;
+    struct pl_model_request request = model_request(run);
+    if (run->status == PL_OK)
+        run->status = pl_model_prepare(&request, &run->prepared, &run->err);
 }
 
 /* Those that went along are told, and counted as hit in the same transaction: once for a turn,
@@ -211,21 +267,11 @@ static void bring_memories(struct pl_run *run)
     pl_line_carry_out(driver, NULL, false);
 }
 
-static void model_ready(struct pl_job *job)
+static void model_ready(struct pl_run *run)
 {
-    struct pl_run *run = PL_CONTAINER_OF(job, struct pl_run, job);
-    run->is_away = false;
-    if (!run->driver) {
-        destroy(run);
-        return;
-    }
-    struct pl_model_request request = {
-        .model = run->effect.model,
-        .turns = pl_buf_str(&run->text),
-        .tools = pl_tool_definitions(),
-        .is_planning = run->effect.mode == PL_MODE_PLANNING,
-        .speed = run->speed,
-    };
+    struct pl_model_request request = model_request(run);
+    request.upstreams = &run->driver->drivers->shard->upstreams;
+    request.prepared = PL_TAKE(run->prepared);
     if (run->status == PL_OK)
         run->status = pl_model_start(run->loop, &request, &model_ops, run, &run->call, &run->err);
     if (run->status != PL_OK) {
@@ -238,22 +284,12 @@ static void model_ready(struct pl_job *job)
     bring_memories(run);
 }
 
-static void start_job(struct pl_run *run, void (*work)(struct pl_job *),
-                      void (*done)(struct pl_job *))
-{
-    run->is_away = true;
-    run->job.run = work;
-    run->job.done = done;
-    pl_workers_submit(run->server->workers, run->loop, &run->job);
-}
-
 static void start_model(struct pl_run *run)
 {
-    const struct pl_session_record *record = pl_session_record(run->driver->session);
     run->has_memory =
-        record->memory_enabled && pl_recall_is_for(run->effect.loop_id, run->effect.model);
+        run->is_remembering && pl_recall_is_for(run->effect.loop_id, run->effect.model);
     run->unix_ms = pl_loop_unix_ms(run->loop);
-    start_job(run, model_run, model_ready);
+    pl_run_work(run, model_run, model_ready);
 }
 
 /* --- tools ----------------------------------------------------------------------------------- */
@@ -277,68 +313,6 @@ void pl_run_fail_tool(struct pl_run *run, const char *message)
     pl_run_finish_tool(run, is_whole ? pl_buf_str(&result) : PL_STR("\"Out of memory.\""), true);
 }
 
-/* --- summaries ------------------------------------------------------------------------------- */
-
-static int64_t count_tokens(struct pl_run *run, struct pl_str turns)
-{
-    struct pl_counted counted;
-    enum pl_status status = pl_count_document(turns, pl_format_find(PL_STR("turns")),
-                                              &(struct pl_count_choice){0}, &counted, &run->err);
-    return status == PL_OK ? (int64_t)counted.n_tokens : (int64_t)(turns.len / 4);
-}
-
-static void summary_run(struct pl_job *job)
-{
-    struct pl_run *run = PL_CONTAINER_OF(job, struct pl_run, job);
-    struct pl_context context;
-    run->status = pl_context_read(run->server->store, &run->arena, run->session_id,
-                                  run->effect.loop_id, &context, &run->err);
-    if (run->status == PL_OK)
-        run->status = pl_context_write(&context, (struct pl_str){0}, &run->text);
-    if (run->status != PL_OK)
-        return;
-    run->n_turns = (int64_t)context.n_turns;
-    struct pl_buf summary PL_CLEANUP_BUF, as_turn PL_CLEANUP_BUF;
-    pl_buf_init(&summary, 0);
-    pl_buf_init(&as_turn, 0);
-    run->tokens_before = count_tokens(run, pl_buf_str(&run->text));
-    run->status =
-        pl_summary_write(&run->arena, pl_buf_str(&run->text), run->n_turns, &summary, &run->err);
-    if (run->status == PL_OK)
-        run->status = pl_context_write(&(struct pl_context){0}, pl_buf_str(&summary), &as_turn);
-    if (run->status != PL_OK)
-        return;
-    run->tokens_after = count_tokens(run, pl_buf_str(&as_turn));
-    pl_buf_clear(&run->text);
-    pl_buf_add(&run->text, pl_buf_str(&summary));
-    run->status = run->text.status;
-}
-
-static void summary_done(struct pl_job *job)
-{
-    struct pl_run *run = PL_CONTAINER_OF(job, struct pl_run, job);
-    run->is_away = false;
-    if (!run->driver) {
-        destroy(run);
-        return;
-    }
-    bool is_ok = run->status == PL_OK;
-    struct pl_session_event event = {.kind = is_ok ? PL_SE_SUMMARY : PL_SE_SUMMARY_FAILED};
-    event.summary.loop_id = run->effect.loop_id;
-    event.summary.compaction_id = run->effect.compaction_id;
-    event.summary.summary = pl_buf_str(&run->text);
-    event.summary.reason = pl_str_of(run->err.message);
-    event.summary.tokens_before = run->tokens_before;
-    event.summary.tokens_after = run->tokens_after;
-    event.summary.archived_count = run->n_turns;
-    pl_run_bring_last(run, &event);
-}
-
-static void start_summary(struct pl_run *run)
-{
-    start_job(run, summary_run, summary_done);
-}
-
 /* --- beginning and cancelling ---------------------------------------------------------------- */
 
 static void on_begin(struct pl_letter *letter)
@@ -347,7 +321,7 @@ static void on_begin(struct pl_letter *letter)
     static void (*const starts[])(struct pl_run *) = {
         [PL_EFFECT_CALL_MODEL] = start_model,
         [PL_EFFECT_RUN_TOOL] = pl_tool_run,
-        [PL_EFFECT_SUMMARISE] = start_summary,
+        [PL_EFFECT_SUMMARISE] = pl_summarise,
     };
     run->is_away = false;
     if (run->driver)

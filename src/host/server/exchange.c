@@ -306,7 +306,7 @@ void pl_exchange_start(struct pl_exchange_own *own)
 
 void pl_exchange_lose_conn(struct pl_exchange_own *own, struct pl_http1 *http)
 {
-    void (*gone)(struct pl_exchange *x) = own->gone;
+    void (*gone)(struct pl_exchange * x) = own->gone;
     own->x.conn = NULL;
     own->http = http;
     own->gone = NULL;

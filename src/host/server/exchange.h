@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "io/task.h"
-#include "json/json.h"
+#include "json/write.h"
 #include "server/problem.h"
 #include "server/shard.h"
 #include "wire/http1.h"
@@ -63,6 +63,10 @@ void pl_exchange_problem(struct pl_exchange *x, enum pl_problem problem, const s
 /* The same, from a failed call. */
 void pl_exchange_fail(struct pl_exchange *x, enum pl_status status, const struct pl_error *err);
 
+/* Zeroed memory of the arena for what a handler has to remember. NULL after failing for want of it
+ * and finishing: there is nothing left to do. On the shard. */
+void *pl_exchange_room(struct pl_exchange *x, size_t n_bytes);
+
 /* Runs `work` on a worker thread (it may use the arena, the store, reply, status), then `after` on
  * the shard; after NULL: finish. */
 void pl_exchange_work(struct pl_exchange *x, void (*work)(struct pl_exchange *),
@@ -90,12 +94,14 @@ struct pl_page_args {
     struct pl_str cursor; /* decoded from base64url; empty: none */
 };
 bool pl_exchange_page_args(struct pl_exchange *x, struct pl_page_args *ret_args);
+/* Makes a problem of a cursor that is none of this list; false, for whoever returns that. */
+bool pl_exchange_refuse_cursor(struct pl_exchange *x);
 /* The number a cursor is; false after making a problem of one that is none. */
 bool pl_exchange_cursor_number(struct pl_exchange *x, const struct pl_page_args *args,
                                int64_t *ret_number);
-/* {"items":[…],"total":…,"limit":…,"offset":…,"next_cursor":…} around items already in reply:
- * begin, add each item, end. */
-void pl_exchange_list_begin(struct pl_exchange *x);
+/* {"items":[…],"total":…,"limit":…,"offset":…,"next_cursor":…} begin, add each item, with the
+ * writer that is given or as text with its comma, end. */
+struct pl_json_out pl_exchange_list_begin(struct pl_exchange *x);
 void pl_exchange_list_end(struct pl_exchange *x, const struct pl_page_args *args, int64_t total,
                           struct pl_str next_cursor);
 

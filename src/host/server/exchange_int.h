@@ -73,7 +73,7 @@ struct pl_exchange_own {
     bool is_failed;    /* the client went away before the request was whole */
     bool must_close;   /* the connection ends with this answer */
     bool is_parsed;
-    bool has_cors; /* the Origin is one of the configured ones */
+    bool has_cors;                       /* the Origin is one of the configured ones */
     void (*gone)(struct pl_exchange *x); /* pl_exchange_watch; NULL: nobody does, or was told */
 };
 

@@ -52,6 +52,16 @@ void pl_exchange_fail(struct pl_exchange *x, enum pl_status status, const struct
                         detail);
 }
 
+void *pl_exchange_room(struct pl_exchange *x, size_t n_bytes)
+{
+    void *room = pl_arena_zalloc(&x->arena, 1, n_bytes);
+    if (!room) {
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+        pl_exchange_finish(x);
+    }
+    return room;
+}
+
 void pl_exchange_submit(struct pl_exchange *x, void (*run)(struct pl_job *),
                         void (*done)(struct pl_job *))
 {

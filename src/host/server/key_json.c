@@ -16,7 +16,55 @@ static void write_time(struct pl_json_out *out, const char *name, int64_t unix_m
         pl_json_out_null(out);
 }
 
-void pl_key_write(struct pl_json_out *out, const struct pl_key_row *key, const char *plain)
+static void write_limit(struct pl_json_out *out, const char *name, int64_t limit)
+{
+    pl_json_out_key(out, name);
+    if (limit)
+        pl_json_out_int(out, limit);
+    else
+        pl_json_out_null(out);
+}
+
+void pl_usd_write(struct pl_json_out *out, int64_t micro)
+{
+    char text[48];
+    int n = snprintf(text, sizeof text, "%lld.%06lld", (long long)(micro / 1000000),
+                     (long long)(micro % 1000000));
+    while (n > 0 && text[n - 1] == '0')
+        n--;
+    if (n > 0 && text[n - 1] == '.')
+        n--;
+    pl_json_out_raw(out, (struct pl_str){text, (size_t)n});
+}
+
+static void write_budget(struct pl_json_out *out, const char *name, int64_t micro)
+{
+    pl_json_out_key(out, name);
+    if (micro)
+        pl_usd_write(out, micro);
+    else
+        pl_json_out_null(out);
+}
+
+static void write_limits(struct pl_json_out *out, const struct pl_key_limits *limits)
+{
+    bool has_some =
+        (limits->rpm || limits->tpm || limits->budget_day_micro || limits->budget_month_micro);
+    pl_json_out_key(out, "limits");
+    if (!has_some) {
+        pl_json_out_null(out);
+        return;
+    }
+    pl_json_out_open(out, '{');
+    write_limit(out, "rpm", limits->rpm);
+    write_limit(out, "tpm", limits->tpm);
+    write_budget(out, "budget_usd_day", limits->budget_day_micro);
+    write_budget(out, "budget_usd_month", limits->budget_month_micro);
+    pl_json_out_close(out, '}');
+}
+
+void pl_key_write(struct pl_json_out *out, const struct pl_key_row *key, const char *plain,
+                  const struct pl_key_limits *limits)
 {
     char masked[32];
     snprintf(masked, sizeof masked, PL_KEY_PREFIX "...%.*s", PL_STR_ARG(key->last4));
@@ -34,6 +82,8 @@ void pl_key_write(struct pl_json_out *out, const struct pl_key_row *key, const c
         pl_json_out_null(out);
     write_time(out, "created_at", key->created_ms);
     write_time(out, "last_used_at", key->last_used_ms);
+    if (limits)
+        write_limits(out, limits);
     pl_json_out_close(out, '}');
 }
 

@@ -3,10 +3,15 @@
 #define PL_SERVER_KEY_JSON_H
 
 #include "json/write.h"
-#include "store/store.h"
+#include "store/gateway.h"
 
-/* `plain` is the key itself, said once when it is made; NULL ever after. */
-void pl_key_write(struct pl_json_out *out, const struct pl_key_row *key, const char *plain);
+/* `plain` is the key itself, said once when it is made; NULL ever after. `limits` NULL: nothing is
+ * said of them. */
+void pl_key_write(struct pl_json_out *out, const struct pl_key_row *key, const char *plain,
+                  const struct pl_key_limits *limits);
+
+/* Micro-dollars as a number of dollars. */
+void pl_usd_write(struct pl_json_out *out, int64_t micro);
 
 /* The members of a user, inside an object that is open. */
 void pl_user_write(struct pl_json_out *out, const struct pl_user_row *user);

@@ -42,14 +42,19 @@ static enum pl_status add_note(struct storing *s, struct pl_str url, const char 
 static enum pl_status fetch_link(struct storing *s, struct link *link)
 {
     struct pl_blob_row blob;
+    struct pl_blob_fetched fetched;
     struct pl_error err = {0};
+    PL_CLEANUP_BUF struct pl_buf bytes;
     char value[80];
+    pl_buf_init(&bytes, 0);
     if (s->links.len > PL_MEDIA_MAX_LINKS)
         return add_note(s, link->url, "the document has more links than are fetched at once");
     if (pl_clock_ms() >= s->deadline_ms)
         return add_note(s, link->url, "fetching the links before it took too long");
-    enum pl_status status = pl_blob_fetch(s->server, s->arena, s->wish->user_id, link->url,
-                                          (struct pl_str){0}, &blob, &err);
+    enum pl_status status = pl_blob_fetch(s->server, s->arena, link->url, &bytes, &fetched, &err);
+    if (status == PL_OK)
+        status = pl_blob_store(s->server, s->arena, s->wish->user_id, pl_buf_str(&bytes),
+                               fetched.type, fetched.name, &blob, &err);
     if (status == PL_NOMEM)
         return status;
     if (status != PL_OK)

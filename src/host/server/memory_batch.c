@@ -4,7 +4,7 @@
 #include "server/change.h"
 #include "server/memory_change.h"
 #include "server/memory_json.h"
-#include "server/memory_query.h"
+#include "server/wishes.h"
 
 #include <stdio.h>
 
@@ -40,8 +40,7 @@ static bool take_named(struct pl_exchange *x, const struct many *many,
     if (!pl_json_number_int64(pl_json_span(&x->body, number), &id))
         id = -1;
     if (has_id(many->updated, many->n_updated, id) || has_id(many->deleted, many->n_deleted, id)) {
-        pl_memory_refuse(x, PL_PROBLEM_INVALID_REQUEST, pointer,
-                         "A memory can be changed or deleted once in a batch.");
+        pl_wish_refuse(x, "A memory can be changed or deleted once in a batch.", "%s", pointer);
         return false;
     }
     return pl_memory_get(x, id, pointer, ret_memory);
@@ -141,12 +140,9 @@ static void batch_tell(struct pl_exchange *x, void *ctx)
 
 void pl_memory_batch(struct pl_exchange *x)
 {
-    struct many *many = pl_arena_zalloc(&x->arena, 1, sizeof *many);
-    if (!many) {
-        pl_exchange_fail(x, PL_NOMEM, NULL);
-        pl_exchange_finish(x);
+    struct many *many = pl_exchange_room(x, sizeof *many);
+    if (!many)
         return;
-    }
     many->seed = pl_shard_seed(x->shard);
     pl_exchange_change(x, batch_plan, batch_tell, many);
 }

@@ -2,27 +2,22 @@
 
 #include "io/clock.h"
 #include "server/memory_json.h"
-#include "server/memory_query.h"
-
-#include <stdio.h>
 
 bool pl_memory_get(struct pl_exchange *x, int64_t id, const char *pointer,
                    struct pl_memory_row *ret_memory)
 {
     struct pl_error err = {0};
-    char detail[80];
     enum pl_status status = id > 0 ? pl_store_memory_get(x->shard->server->store, &x->arena,
                                                          x->caller.user_id, id, ret_memory, &err)
                                    : PL_NOT_FOUND;
     if (status == PL_OK)
         return true;
-    snprintf(detail, sizeof detail, "You have no memory %lld.", (long long)id);
-    if (status != PL_NOT_FOUND)
-        pl_exchange_fail(x, status, &err);
-    else if (pointer)
-        pl_memory_refuse(x, PL_PROBLEM_NOT_FOUND, pointer, detail);
-    else
-        pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL, "%s", detail);
+    if (status == PL_NOT_FOUND) {
+        (void)pl_fail(&err, status, "You have no memory %lld.", (long long)id);
+        if (pointer)
+            pl_error_point(&err, "%s", pointer);
+    }
+    pl_exchange_fail(x, status, &err);
     return false;
 }
 

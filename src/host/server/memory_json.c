@@ -1,71 +1,43 @@
 #include "server/memory_json.h"
 
 #include "base/terms.h"
-#include "base/utc.h"
 #include "base/utf8.h"
 #include "json/text.h"
+#include "server/members.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-static void write_text(struct pl_json_out *out, const char *name, struct pl_str text)
-{
-    pl_json_out_key(out, name);
-    if (text.ptr)
-        pl_json_out_text(out, text);
-    else
-        pl_json_out_null(out);
-}
-
-static void write_int(struct pl_json_out *out, const char *name, int64_t value)
-{
-    pl_json_out_key(out, name);
-    pl_json_out_int(out, value);
-}
-
-static void write_time(struct pl_json_out *out, const char *name, int64_t unix_ms)
-{
-    char text[PL_UTC_SIZE];
-    pl_utc_write(text, unix_ms);
-    write_text(out, name, unix_ms ? (struct pl_str){text, sizeof text} : (struct pl_str){0});
-}
-
 static void write_score(struct pl_json_out *out, double score)
 {
     char text[32];
     int n = snprintf(text, sizeof text, "%.6g", score);
-    pl_json_out_key(out, "score");
-    pl_json_out_raw(out, (struct pl_str){text, (size_t)n});
+    pl_put_raw(out, "score", (struct pl_str){text, (size_t)n});
 }
 
 void pl_memory_write(struct pl_json_out *out, const struct pl_memory_row *memory, bool has_score)
 {
     struct pl_str session = memory->source_session;
     pl_json_out_open(out, '{');
-    write_int(out, "id", memory->id);
-    write_text(out, "type", memory->type);
-    write_text(out, "content", memory->content);
-    write_text(out, "skill_name", memory->skill_name);
-    write_text(out, "record_type", memory->record_type);
-    write_text(out, "scope", memory->scope);
-    write_text(out, "owner", memory->owner);
-    write_text(out, "topic", memory->topic);
-    write_text(out, "mem0_id", memory->mem0_id);
-    pl_json_out_key(out, "superseded_by");
-    if (memory->superseded_by)
-        pl_json_out_int(out, memory->superseded_by);
-    else
-        pl_json_out_null(out);
-    write_text(out, "write_reason", memory->write_reason);
-    write_time(out, "created_at", memory->created_ms);
-    write_time(out, "updated_at", memory->updated_ms);
-    write_int(out, "hit_count", memory->hit_count);
-    write_time(out, "last_hit_at", memory->last_hit_ms);
-    pl_json_out_key(out, "disabled");
-    pl_json_out_bool(out, memory->disabled);
-    write_text(out, "source_session", session.ptr ? session : PL_STR(""));
+    pl_put_int(out, "id", memory->id);
+    pl_put_text(out, "type", memory->type);
+    pl_put_text(out, "content", memory->content);
+    pl_put_text(out, "skill_name", memory->skill_name);
+    pl_put_text(out, "record_type", memory->record_type);
+    pl_put_text(out, "scope", memory->scope);
+    pl_put_text(out, "owner", memory->owner);
+    pl_put_text(out, "topic", memory->topic);
+    pl_put_text(out, "mem0_id", memory->mem0_id);
+    pl_put_number(out, "superseded_by", memory->superseded_by);
+    pl_put_text(out, "write_reason", memory->write_reason);
+    pl_put_time(out, "created_at", memory->created_ms);
+    pl_put_time(out, "updated_at", memory->updated_ms);
+    pl_put_int(out, "hit_count", memory->hit_count);
+    pl_put_time(out, "last_hit_at", memory->last_hit_ms);
+    pl_put_bool(out, "disabled", memory->disabled);
+    pl_put_text(out, "source_session", session.ptr ? session : PL_STR(""));
     if (has_score)
         write_score(out, memory->score);
     pl_json_out_close(out, '}');

@@ -1,20 +1,9 @@
 #include "server/memory_query.h"
 
 #include "base/terms.h"
-#include "base/utc.h"
 #include "io/clock.h"
 #include "json/number.h"
-
-#include <stdio.h>
-
-void pl_memory_refuse(struct pl_exchange *x, enum pl_problem problem, const char *pointer,
-                      const char *detail)
-{
-    struct pl_error err = {0};
-    (void)pl_fail(&err, PL_INVALID, "%s", detail);
-    pl_error_point(&err, "%s", pointer);
-    pl_exchange_problem(x, problem, &err, "%s", detail);
-}
+#include "server/wishes.h"
 
 /* The terms a question looks for, in the arena; {NULL, 0} when there is nothing to look for. False
  * after making a problem. */
@@ -39,7 +28,6 @@ static bool read_choice(struct pl_exchange *x, const char *name, int *ret_choice
         int choice;
     } words[] = {{PL_STR("true"), 1}, {PL_STR("false"), 0}, {PL_STR("any"), -1}};
     struct pl_str text = pl_target_param(&x->target, name);
-    char pointer[32];
     *ret_choice = -1;
     if (!text.ptr)
         return true;
@@ -49,26 +37,7 @@ static bool read_choice(struct pl_exchange *x, const char *name, int *ret_choice
         *ret_choice = words[i].choice;
         return true;
     }
-    snprintf(pointer, sizeof pointer, "/%s", name);
-    pl_memory_refuse(x, PL_PROBLEM_INVALID_REQUEST, pointer,
-                     "This parameter is true, false or any.");
-    return false;
-}
-
-static bool read_time(struct pl_exchange *x, const char *name, int64_t *unix_ms)
-{
-    struct pl_str text = pl_target_param(&x->target, name);
-    int64_t unix_us = 0;
-    char pointer[32];
-    if (!text.ptr)
-        return true;
-    if (pl_utc_read(text, &unix_us)) {
-        *unix_ms = unix_us / 1000;
-        return true;
-    }
-    snprintf(pointer, sizeof pointer, "/%s", name);
-    pl_memory_refuse(x, PL_PROBLEM_INVALID_REQUEST, pointer,
-                     "This parameter is a time such as 2026-01-01T00:00:00Z.");
+    pl_wish_refuse(x, "This parameter is true, false or any.", "/%s", name);
     return false;
 }
 
@@ -79,8 +48,7 @@ static bool read_cursor(struct pl_exchange *x, const struct pl_page_args *args,
         return true;
     if (!query->terms.len)
         return pl_exchange_cursor_number(x, args, &query->before_id);
-    pl_memory_refuse(x, PL_PROBLEM_INVALID_REQUEST, "/cursor",
-                     "What q finds is read on by offset, not by cursor.");
+    pl_wish_refuse(x, "What q finds is read on by offset, not by cursor.", "/cursor");
     return false;
 }
 
@@ -98,7 +66,6 @@ bool pl_memory_query_params(struct pl_exchange *x, const struct pl_page_args *ar
         .topic = pl_target_param(target, "topic"),
         .mem0_id = pl_target_param(target, "mem0_id"),
         .source_session = pl_target_param(target, "source_session"),
-        .created_before_ms = INT64_MAX,
         .now_ms = pl_clock_unix_ms(),
         .limit = args->limit,
         .offset = args->offset,
@@ -106,8 +73,8 @@ bool pl_memory_query_params(struct pl_exchange *x, const struct pl_page_args *ar
     };
     return read_choice(x, "disabled", &ret_query->is_disabled) &&
            read_choice(x, "superseded", &ret_query->is_superseded) &&
-           read_time(x, "created_after", &ret_query->created_after_ms) &&
-           read_time(x, "created_before", &ret_query->created_before_ms) &&
+           pl_param_time(x, "created_after", 0, &ret_query->created_after_ms) &&
+           pl_param_time(x, "created_before", INT64_MAX, &ret_query->created_before_ms) &&
            read_terms(x, pl_target_param(target, "q"), true, &ret_query->terms) &&
            read_cursor(x, args, ret_query);
 }

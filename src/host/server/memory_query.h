@@ -6,10 +6,6 @@
 #include "server/exchange.h"
 #include "store/library.h"
 
-/* A problem that points at a member or parameter of the request. */
-void pl_memory_refuse(struct pl_exchange *x, enum pl_problem problem, const char *pointer,
-                      const char *detail);
-
 /* Both: false after making a problem. Terms are of the exchange's arena; those of words that are
  * signs only are empty. */
 bool pl_memory_query_params(struct pl_exchange *x, const struct pl_page_args *args,

@@ -96,8 +96,13 @@ static void write_responses(struct pl_json_out *out, const struct pl_route *rout
     pl_json_out_close(out, '}');
     pl_json_out_key(out, "default");
     pl_json_out_open(out, '{');
-    out_text(out, "description", "A problem (RFC 9457)");
-    write_content(out, "application/problem+json", "Problem");
+    if (route->say_problem) {
+        out_text(out, "description", "An error in the shape of the vendor");
+        write_content(out, "application/json", "AnyObject");
+    } else {
+        out_text(out, "description", "A problem (RFC 9457)");
+        write_content(out, "application/problem+json", "Problem");
+    }
     pl_json_out_close(out, '}');
     pl_json_out_close(out, '}');
 }

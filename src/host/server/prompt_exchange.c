@@ -1,5 +1,7 @@
 #include "server/prompt_exchange.h"
 
+#include "server/wishes.h"
+
 /* --- finding --------------------------------------------------------------------------------- */
 
 bool pl_prompt_find(struct pl_exchange *x, struct pl_prompt_row *ret_prompt)
@@ -46,20 +48,12 @@ bool pl_prompt_find_named(struct pl_exchange *x, struct pl_prompt_row *ret_promp
 
 /* --- what the body says ---------------------------------------------------------------------- */
 
-void pl_prompt_refuse(struct pl_exchange *x, const char *member, const char *says)
-{
-    struct pl_error err = {0};
-    (void)pl_fail(&err, PL_INVALID, "%s", says);
-    pl_error_point(&err, "/%s", member);
-    pl_exchange_fail(x, PL_INVALID, &err);
-}
-
 bool pl_prompt_body_folder(struct pl_exchange *x, struct pl_str *folder)
 {
     if (!pl_body_has(x, "folder") || pl_prompt_folder(pl_body_text(x, "folder"), folder))
         return true;
-    pl_prompt_refuse(x, "folder",
-                     "A folder is names with a slash between them, as in \"work/audit\".");
+    pl_wish_refuse(x, "A folder is names with a slash between them, as in \"work/audit\".",
+                   "/folder");
     return false;
 }
 

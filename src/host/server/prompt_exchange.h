@@ -15,8 +15,6 @@ bool pl_prompt_find_version(struct pl_exchange *x, const struct pl_prompt_row *p
 bool pl_prompt_find_named(struct pl_exchange *x, struct pl_prompt_row *ret_prompt,
                           struct pl_prompt_version_row *ret_version);
 
-/* Makes a problem of a member or parameter that is not as it should be. */
-void pl_prompt_refuse(struct pl_exchange *x, const char *member, const char *says);
 /* "folder" of the body; one that is not said stays as it is. */
 bool pl_prompt_body_folder(struct pl_exchange *x, struct pl_str *folder);
 

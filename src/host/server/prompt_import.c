@@ -249,14 +249,14 @@ static enum pl_status new_id(struct pl_prompt_import *import, struct pl_prompt_r
     return row->id.ptr ? PL_OK : PL_NOMEM;
 }
 
-static enum pl_status plan_terms(struct pl_prompt_import *import, struct pl_import_plan *plan)
+static enum pl_status plan_index(struct pl_prompt_import *import, struct pl_import_plan *plan)
 {
     const struct pl_prompt_version_row *latest = &plan->versions[plan->n_versions - 1];
     struct pl_prompt_text text = pl_prompt_text_of(latest);
     plan->row.type = latest->type;
     for (size_t i = 0; i < plan->n_versions; i++)
         plan->versions[i].prompt_id = plan->row.id;
-    return pl_prompt_terms(import->arena, &plan->row, &text, &plan->row.terms);
+    return pl_prompt_index(import->arena, &text, &plan->row);
 }
 
 static enum pl_status plan_create(struct pl_prompt_import *import,
@@ -272,7 +272,7 @@ static enum pl_status plan_create(struct pl_prompt_import *import,
         status = new_id(import, &plan->row);
     if (status == PL_OK)
         status = read_labels(import, filed, 0, 0, plan, err);
-    return status == PL_OK ? plan_terms(import, plan) : status;
+    return status == PL_OK ? plan_index(import, plan) : status;
 }
 
 /* How many of the file's versions the library has: all up to its own latest when that is the same,
@@ -312,7 +312,7 @@ static enum pl_status plan_version(struct pl_prompt_import *import, struct entry
     plan->row.latest_version += (int64_t)plan->n_versions;
     plan->row.updated_ms = import->seed.unix_ms;
     status = read_labels(import, filed, (int64_t)n_known, shift, plan, err);
-    return status == PL_OK ? plan_terms(import, plan) : status;
+    return status == PL_OK ? plan_index(import, plan) : status;
 }
 
 /* What the next file finds. */

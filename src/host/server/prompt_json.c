@@ -2,9 +2,10 @@
 
 #include "base/sort.h"
 #include "base/terms.h"
-#include "base/utc.h"
+#include "format/prompt_file.h"
 #include "json/number.h"
 #include "json/text.h"
+#include "server/members.h"
 #include "server/request_schema.h"
 
 enum { MAX_LABEL = 60, MAX_TAG = 60, MAX_TAGS = 50 };
@@ -93,11 +94,13 @@ static enum pl_status add_tag_terms(struct pl_arena *arena, struct pl_str tags, 
     return status;
 }
 
-enum pl_status pl_prompt_terms(struct pl_arena *arena, const struct pl_prompt_row *prompt,
-                               const struct pl_prompt_text *text, struct pl_str *ret_terms)
+enum pl_status pl_prompt_index(struct pl_arena *arena, const struct pl_prompt_text *text,
+                               struct pl_prompt_row *prompt)
 {
-    PL_CLEANUP_BUF struct pl_buf terms;
+    PL_CLEANUP_BUF struct pl_buf terms, directory;
     pl_buf_init(&terms, 0);
+    pl_buf_init(&directory, 0);
+    pl_prompt_directory(&directory, prompt->folder, prompt->name);
     pl_terms_of_text(prompt->name, &terms);
     pl_buf_addc(&terms, ' ');
     pl_terms_of_text(prompt->description, &terms);
@@ -108,7 +111,9 @@ enum pl_status pl_prompt_terms(struct pl_arena *arena, const struct pl_prompt_ro
         pl_buf_addc(&terms, ' ');
         pl_terms_of_text(text->content, &terms);
     }
-    return status == PL_OK ? keep(arena, &terms, ret_terms) : status;
+    if (status == PL_OK)
+        status = keep(arena, &directory, &prompt->directory);
+    return status == PL_OK ? keep(arena, &terms, &prompt->terms) : status;
 }
 
 enum pl_status pl_prompt_chat(struct pl_arena *arena, const struct pl_prompt_text *text,
@@ -347,29 +352,6 @@ bool pl_prompt_folder(struct pl_str text, struct pl_str *ret_folder)
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-static void write_text(struct pl_json_out *out, const char *key, struct pl_str text)
-{
-    pl_json_out_key(out, key);
-    pl_json_out_text(out, text);
-}
-
-static void write_time(struct pl_json_out *out, const char *key, int64_t ms)
-{
-    char text[PL_UTC_SIZE];
-    pl_utc_write(text, ms);
-    write_text(out, key, (struct pl_str){text, sizeof text});
-}
-
-/* A number where 0 is none. */
-static void write_number(struct pl_json_out *out, const char *key, int64_t value)
-{
-    pl_json_out_key(out, key);
-    if (value)
-        pl_json_out_int(out, value);
-    else
-        pl_json_out_null(out);
-}
-
 void pl_prompt_content_write(struct pl_json_out *out, const struct pl_prompt_text *text)
 {
     if (text->is_structured)
@@ -383,7 +365,7 @@ static void write_hash(struct pl_json_out *out, struct pl_str hash)
     char text[7 + PL_SHA256_HEX + 1] = "sha256:";
     if (hash.len == PL_SHA256_BYTES)
         pl_sha256_spell((const unsigned char *)hash.ptr, text + 7);
-    write_text(out, "content_hash", pl_str_of(text));
+    pl_put_text(out, "content_hash", pl_str_of(text));
 }
 
 static enum pl_status write_version(struct pl_arena *arena, struct pl_json_out *out,
@@ -397,18 +379,17 @@ static enum pl_status write_version(struct pl_arena *arena, struct pl_json_out *
     if (status != PL_OK)
         return status;
     pl_json_out_open(out, '{');
-    write_text(out, "prompt_id", version->prompt_id);
-    write_number(out, "version", version->version);
-    write_text(out, "type", version->type);
+    pl_put_text(out, "prompt_id", version->prompt_id);
+    pl_put_number(out, "version", version->version);
+    pl_put_text(out, "type", version->type);
     pl_json_out_key(out, "content");
     pl_prompt_content_write(out, &text);
-    write_text(out, "note", version->note);
+    pl_put_text(out, "note", version->note);
     write_hash(out, version->hash);
-    pl_json_out_key(out, "variables");
-    pl_json_out_raw(out, pl_buf_str(&variables));
-    write_number(out, "based_on", version->based_on);
-    write_number(out, "restored_from", version->restored_from);
-    write_time(out, "created_at", version->created_ms);
+    pl_put_raw(out, "variables", pl_buf_str(&variables));
+    pl_put_number(out, "based_on", version->based_on);
+    pl_put_number(out, "restored_from", version->restored_from);
+    pl_put_time(out, "created_at", version->created_ms);
     pl_json_out_close(out, '}');
     return variables.status;
 }
@@ -428,21 +409,18 @@ enum pl_status pl_prompt_write(struct pl_arena *arena, const struct pl_prompt_ro
     struct pl_json_out out = pl_json_out(to);
     enum pl_status status = PL_OK;
     pl_json_out_open(&out, '{');
-    write_text(&out, "id", prompt->id);
-    write_text(&out, "name", prompt->name);
-    write_text(&out, "description", prompt->description);
-    write_text(&out, "folder", prompt->folder);
-    pl_json_out_key(&out, "tags");
-    pl_json_out_raw(&out, prompt->tags);
-    pl_json_out_key(&out, "is_pinned");
-    pl_json_out_bool(&out, prompt->is_pinned);
-    write_text(&out, "type", prompt->type);
-    write_number(&out, "latest_version", prompt->latest_version);
-    pl_json_out_key(&out, "labels");
-    pl_json_out_raw(&out, prompt->labels);
-    write_number(&out, "revision", prompt->revision);
-    write_time(&out, "created_at", prompt->created_ms);
-    write_time(&out, "updated_at", prompt->updated_ms);
+    pl_put_text(&out, "id", prompt->id);
+    pl_put_text(&out, "name", prompt->name);
+    pl_put_text(&out, "description", prompt->description);
+    pl_put_text(&out, "folder", prompt->folder);
+    pl_put_raw(&out, "tags", prompt->tags);
+    pl_put_bool(&out, "is_pinned", prompt->is_pinned);
+    pl_put_text(&out, "type", prompt->type);
+    pl_put_number(&out, "latest_version", prompt->latest_version);
+    pl_put_raw(&out, "labels", prompt->labels);
+    pl_put_number(&out, "revision", prompt->revision);
+    pl_put_time(&out, "created_at", prompt->created_ms);
+    pl_put_time(&out, "updated_at", prompt->updated_ms);
     if (latest) {
         pl_json_out_key(&out, "latest");
         status = write_version(arena, &out, latest, err);

@@ -20,10 +20,10 @@ struct pl_prompt_text pl_prompt_text_of(const struct pl_prompt_version_row *vers
 enum pl_status pl_prompt_hash(struct pl_arena *arena, const struct pl_prompt_text *text,
                               struct pl_str *ret_hash);
 
-/* What the prompt is found by: name, description, tags and all that its text says. Memory of the
- * arena. PL_NOMEM. */
-enum pl_status pl_prompt_terms(struct pl_arena *arena, const struct pl_prompt_row *prompt,
-                               const struct pl_prompt_text *text, struct pl_str *ret_terms);
+/* Sets what the prompt is found by: its directory, and the terms of name, description, tags and all
+ * that its text says. Memory of the arena. PL_NOMEM. */
+enum pl_status pl_prompt_index(struct pl_arena *arena, const struct pl_prompt_text *text,
+                               struct pl_prompt_row *prompt);
 
 /* The structured chat of a prompt: its content, or a chat with the text as the user's one message.
  * Memory of the arena, or the content itself. PL_NOMEM. */

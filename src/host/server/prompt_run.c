@@ -102,7 +102,7 @@ static enum pl_status find_model(struct pl_arena *arena, const struct pl_json_do
         return PL_OK;
     enum pl_status status = pl_json_text(arena, doc, node, &name);
     const struct pl_model_info *info = status == PL_OK ? pl_model_find(name) : NULL;
-    if (info && !info->is_family)
+    if (info && !pl_model_replayed(name).len)
         *ret_model = pl_model_name(info, name);
     return status;
 }

@@ -9,7 +9,6 @@
 
 #define MAX_FOUND 60   /* more than can be chosen: long ones may give way to short ones */
 #define MAX_WORDS 8192 /* bytes of a message that are looked at: it has 32 terms */
-#define PAGE      50   /* turns, when the last message has gone into a summary */
 
 bool pl_recall_is_for(struct pl_str loop_id, struct pl_str model)
 {
@@ -41,33 +40,6 @@ static enum pl_status find_words(struct pl_arena *arena, const struct pl_turn_ro
     *ret_words = (struct pl_str){0};
     for (size_t i = n; i > 0 && status == PL_OK && !ret_words->ptr; i--)
         status = pl_memory_question(arena, &turns[i - 1], ret_words, err);
-    return status;
-}
-
-/* A compaction in the middle of a chat archives the message that is being answered. */
-static enum pl_status find_archived(struct pl_store *store, struct pl_arena *arena,
-                                    struct pl_str session_id, int64_t before,
-                                    struct pl_str *ret_words, struct pl_error *err)
-{
-    struct pl_turn_page page = {.has_more = true};
-    enum pl_status status = PL_OK;
-    while (status == PL_OK && page.has_more && !ret_words->ptr) {
-        struct pl_turn_query query = {
-            .session_id = session_id,
-            .loop_id = PL_STR("root"),
-            .before = before,
-            .after = -1,
-            .changed_after = -1,
-            .limit = PAGE,
-            .is_newest_first = true,
-            .is_terminal_only = true,
-        };
-        status = pl_store_turn_list(store, arena, &query, &page, err);
-        if (status != PL_OK || !page.n_items)
-            return status;
-        before = page.items[0].sequence;
-        status = find_words(arena, page.items, page.n_items, ret_words, err);
-    }
     return status;
 }
 
@@ -146,14 +118,14 @@ static enum pl_status search(struct pl_store *store, struct pl_arena *arena, str
 }
 
 enum pl_status pl_recall_read(struct pl_store *store, struct pl_arena *arena, struct pl_str user_id,
-                              struct pl_str session_id, const struct pl_context *context,
-                              int64_t now_ms, struct pl_recall *ret_recall, struct pl_error *err)
+                              const struct pl_context *context, int64_t now_ms,
+                              struct pl_recall *ret_recall, struct pl_error *err)
 {
     struct pl_str words;
     struct pl_recall recall = {0};
     enum pl_status status = find_words(arena, context->turns, context->n_turns, &words, err);
-    if (status == PL_OK && !words.ptr && context->is_compacted)
-        status = find_archived(store, arena, session_id, context->compaction.sequence, &words, err);
+    if (status == PL_OK && !words.ptr && context->has_asked)
+        status = find_words(arena, &context->asked, 1, &words, err);
     if (status == PL_OK && words.len)
         status = search(store, arena, user_id, words, now_ms, &recall, err);
     if (status == PL_OK)

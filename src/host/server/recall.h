@@ -20,7 +20,7 @@ bool pl_recall_is_for(struct pl_str loop_id, struct pl_str model);
 
 /* Blocking: on a worker. Disabled and superseded ones are never found. */
 enum pl_status pl_recall_read(struct pl_store *store, struct pl_arena *arena, struct pl_str user_id,
-                              struct pl_str session_id, const struct pl_context *context,
-                              int64_t now_ms, struct pl_recall *ret_recall, struct pl_error *err);
+                              const struct pl_context *context, int64_t now_ms,
+                              struct pl_recall *ret_recall, struct pl_error *err);
 
 #endif

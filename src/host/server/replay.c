@@ -156,21 +156,37 @@ static enum pl_status write_answers(struct pl_store *store, struct pl_str source
     return status == PL_OK ? to->status : status;
 }
 
+static enum pl_status find_source(struct pl_store *store, struct pl_arena *arena,
+                                  struct pl_str user_id, struct pl_str source_id,
+                                  struct pl_error *err)
+{
+    struct pl_session_record source;
+    enum pl_status status = pl_store_session_get(store, arena, user_id, source_id, &source, err);
+    if (status == PL_NOT_FOUND)
+        status = pl_fail(err, status, "There is no session %.*s to replay.", PL_STR_ARG(source_id));
+    return status;
+}
+
+enum pl_status pl_replay_answers(struct pl_store *store, struct pl_arena *arena,
+                                 struct pl_str user_id, struct pl_str source_id, int64_t n_answers,
+                                 struct pl_buf *to, struct pl_error *err)
+{
+    struct state state = {.speed = 1};
+    enum pl_status status = find_source(store, arena, user_id, source_id, err);
+    return status == PL_OK ? write_answers(store, source_id, &state, n_answers, to, err) : status;
+}
+
 enum pl_status pl_replay_write(struct pl_store *store, struct pl_arena *arena,
                                struct pl_str session_id, struct pl_str loop_id, struct pl_str model,
                                struct pl_buf *to, double *ret_speed, struct pl_error *err)
 {
-    struct pl_session_record record, source;
+    struct pl_session_record record;
     struct state state = {0};
     struct pl_str source_id = pl_model_replayed(model);
     enum pl_status status =
         pl_store_session_get(store, arena, (struct pl_str){0}, session_id, &record, err);
-    if (status == PL_OK) {
-        status = pl_store_session_get(store, arena, record.user_id, source_id, &source, err);
-        if (status == PL_NOT_FOUND)
-            status =
-                pl_fail(err, status, "There is no session %.*s to replay.", PL_STR_ARG(source_id));
-    }
+    if (status == PL_OK)
+        status = find_source(store, arena, record.user_id, source_id, err);
     if (status == PL_OK)
         status = read_state(arena, record.replay_state, source_id, &state, err);
     int64_t n_answers = 0;

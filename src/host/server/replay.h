@@ -27,6 +27,12 @@ enum pl_status pl_replay_write(struct pl_store *store, struct pl_arena *arena,
                                struct pl_str session_id, struct pl_str loop_id, struct pl_str model,
                                struct pl_buf *to, double *ret_speed, struct pl_error *err);
 
+/* The same for whoever counts the answers himself: those to the message behind n_answers of them,
+ * of a session of this user. */
+enum pl_status pl_replay_answers(struct pl_store *store, struct pl_arena *arena,
+                                 struct pl_str user_id, struct pl_str source_id, int64_t n_answers,
+                                 struct pl_buf *to, struct pl_error *err);
+
 struct pl_replay_wish {
     struct pl_str user_id, source_id;
     struct pl_str from;  /* a turn's id; empty: the first */

@@ -231,7 +231,7 @@ static bool read_number(struct pl_exchange *x, const char *name, uint64_t least,
     return true;
 }
 
-static bool refuse_cursor(struct pl_exchange *x)
+bool pl_exchange_refuse_cursor(struct pl_exchange *x)
 {
     struct pl_error err = {.has_position = true, .pointer = "/cursor", .message = "is no cursor"};
     pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err,
@@ -243,7 +243,8 @@ static bool read_cursor(struct pl_exchange *x, struct pl_str *ret_cursor)
 {
     struct pl_str text = pl_target_param(&x->target, "cursor");
     *ret_cursor = (struct pl_str){0};
-    return !text.len || pl_url64_decode(&x->arena, text, ret_cursor) || refuse_cursor(x);
+    return !text.len || pl_url64_decode(&x->arena, text, ret_cursor) ||
+           pl_exchange_refuse_cursor(x);
 }
 
 bool pl_exchange_page_args(struct pl_exchange *x, struct pl_page_args *ret_args)
@@ -263,14 +264,18 @@ bool pl_exchange_cursor_number(struct pl_exchange *x, const struct pl_page_args 
     struct pl_str rest = args->cursor;
     uint64_t value;
     if (!take_number(&rest, &value) || rest.len || value > INT64_MAX)
-        return refuse_cursor(x);
+        return pl_exchange_refuse_cursor(x);
     *ret_number = (int64_t)value;
     return true;
 }
 
-void pl_exchange_list_begin(struct pl_exchange *x)
+struct pl_json_out pl_exchange_list_begin(struct pl_exchange *x)
 {
-    pl_buf_add(&x->reply, PL_STR("{\"items\":["));
+    struct pl_json_out out = pl_json_out(&x->reply);
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "items");
+    pl_json_out_open(&out, '[');
+    return out;
 }
 
 void pl_exchange_list_end(struct pl_exchange *x, const struct pl_page_args *args, int64_t total,

@@ -21,6 +21,22 @@ struct pl_route_param {
     const char *about;
 };
 
+/* The parameters that pl_exchange_page_args reads. */
+#define PL_PARAM_LIMIT                                                                             \
+    {                                                                                              \
+        "limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}",                           \
+            "How many; 20 if not said"                                                             \
+    }
+#define PL_PARAM_OFFSET                                                                            \
+    {                                                                                              \
+        "offset", "{\"type\":\"integer\",\"minimum\":0}", "How many to pass over"                  \
+    }
+#define PL_PARAM_CURSOR                                                                            \
+    {                                                                                              \
+        "cursor", "{\"type\":\"string\"}", "next_cursor of the page before"                        \
+    }
+#define PL_PARAMS_OF_PAGE PL_PARAM_LIMIT, PL_PARAM_OFFSET, PL_PARAM_CURSOR
+
 /* A body that is handed on while it comes, and never gathered. Whenever a piece is there the client
  * is not read from until it was looked at (on a worker) and kept. The handler of the route runs
  * when the last piece, in body_text and perhaps empty, was looked at. */

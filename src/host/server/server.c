@@ -14,10 +14,14 @@
 #include "base/uuid.h"
 #include "io/clock.h"
 #include "io/tree.h"
+#include "io/upstream.h"
 #include "server/zones.h"
+#include "model/vendors.h"
 #include "server/auth_int.h"
 #include "server/driver.h"
 #include "server/gate.h"
+#include "server/gateway/gateway.h"
+#include "server/gateway/meter.h"
 #include "server/http_conn.h"
 #include "server/hub.h"
 #include "server/request_schema.h"
@@ -321,6 +325,8 @@ static enum pl_status make_shard(struct pl_server_own *own, size_t index, struct
         status = pl_hub_create(&shard->shard, &shard->shard.hub);
     if (status == PL_OK)
         status = pl_drivers_create(&shard->shard, &shard->shard.drivers);
+    if (status == PL_OK)
+        status = pl_gateway_create(&shard->shard.gateway);
     return status;
 }
 
@@ -335,6 +341,8 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
     const struct pl_server_config *config = own->server.config;
     enum pl_status status = pl_gate_check_config(config, err);
     if (status == PL_OK)
+        status = pl_models_configure(&config->models, err);
+    if (status == PL_OK)
         status = make_data_dir(config->data_dir, err);
     if (status == PL_OK)
         status = open_sockets(own, err);
@@ -344,6 +352,8 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
         status = open_store(own, err);
     if (status == PL_OK)
         status = pl_auth_create(own->server.store, &own->server.auth, err);
+    if (status == PL_OK)
+        status = pl_meter_create(&own->server, &own->server.meter, err);
     if (status == PL_OK) {
         own->server.running = pl_running_create();
         own->server.zones = pl_zones_create(NULL);
@@ -410,6 +420,17 @@ static void *run_shard(void *ctx)
     return NULL;
 }
 
+static void probe_run(struct pl_job *job)
+{
+    (void)job;
+    pl_models_probe();
+}
+
+static void probe_done(struct pl_job *job)
+{
+    (void)job;
+}
+
 static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, const char *text),
                           void *ctx, struct pl_error *err)
 {
@@ -425,6 +446,12 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
     }
     pl_timer_start(own->server.shards[0]->loop, &own->care, 0, care);
     pl_scheduler_start(own->server.scheduler);
+    pl_meter_start(own->server.meter);
+    if (own->server.config->is_probing) {
+        own->probe.run = probe_run;
+        own->probe.done = probe_done;
+        pl_workers_submit(own->server.workers, own->server.shards[0]->loop, &own->probe);
+    }
     greet(own, say, ctx);
     pl_loop_run(own->server.shards[0]->loop);
     return PL_OK;
@@ -440,6 +467,8 @@ static void close_shard(struct pl_shard_own *shard)
     pl_hub_drop_all(shard->shard.hub);
     pl_drivers_destroy(shard->shard.drivers);
     shard->shard.drivers = NULL;
+    pl_upstreams_destroy(shard->shard.upstreams);
+    shard->shard.upstreams = NULL;
 }
 
 static void store_used(struct pl_server_own *own)
@@ -469,6 +498,7 @@ static void close_all(struct pl_server_own *own)
     for (size_t i = 0; i < server->n_shards; i++)
         close_shard(pl_shard_own(server->shards[i]));
     store_used(own);
+    pl_meter_stop(server->meter);
     if (server->store)
         pl_store_flush(server->store);
     /* Letters that were on the way are opened here, and find everything they need. */
@@ -478,10 +508,12 @@ static void close_all(struct pl_server_own *own)
     pl_store_close(server->store);
     for (size_t i = 0; i < server->n_shards; i++) {
         pl_hub_destroy(server->shards[i]->hub);
+        pl_gateway_destroy(server->shards[i]->gateway);
         pl_exchange_free_spares(server->shards[i]);
         pl_mem_free(pl_shard_own(server->shards[i]));
     }
     pl_auth_destroy(server->auth);
+    pl_meter_destroy(server->meter);
     pl_running_destroy(server->running);
     pl_unattended_destroy(server->unattended);
     pl_zones_destroy(server->zones);
@@ -489,6 +521,7 @@ static void close_all(struct pl_server_own *own)
     for (size_t i = 0; i < own->n_sockets; i++)
         pl_socket_close(&own->sockets[i]);
     pl_request_schemas_free();
+    pl_models_forget();
     pl_log_destroy(server->log);
     pthread_mutex_destroy(&own->claims_lock);
     pl_mem_free(own);

@@ -14,11 +14,14 @@
 struct pl_auth;
 struct pl_hub;
 struct pl_drivers;
+struct pl_gateway;
 struct pl_http_conn;
 struct pl_log;
+struct pl_meter;
 struct pl_running;
 struct pl_scheduler;
 struct pl_unattended;
+struct pl_upstreams;
 struct pl_zones;
 
 struct pl_server {
@@ -31,6 +34,7 @@ struct pl_server {
     struct pl_zones *zones;                 /* owned; thread-safe inside */
     struct pl_unattended *unattended;       /* owned; thread-safe inside */
     struct pl_scheduler *scheduler;         /* owned; on the first shard */
+    struct pl_meter *meter;                 /* owned; thread-safe inside: usage and limits of keys */
     struct pl_tls *tls;                     /* owned; NULL: plain */
     struct pl_shard *shards[PL_MAX_SHARDS]; /* owned */
     size_t n_shards;
@@ -41,13 +45,15 @@ struct pl_server {
 
 struct pl_shard {
     size_t index;
-    struct pl_server *server;   /* borrowed */
-    struct pl_loop *loop;       /* owned */
-    struct pl_hub *hub;         /* owned: sockets that listen to sessions */
-    struct pl_drivers *drivers; /* owned: sessions that live here */
-    struct pl_metrics metrics;  /* counters of this thread; summed by /metrics */
-    struct pl_http_conn *conns; /* owned; all HTTP connections, newest first */
-    size_t n_conns;             /* with the sockets: what max_connections counts */
+    struct pl_server *server;       /* borrowed */
+    struct pl_loop *loop;           /* owned */
+    struct pl_hub *hub;             /* owned: sockets that listen to sessions */
+    struct pl_drivers *drivers;     /* owned: sessions that live here */
+    struct pl_upstreams *upstreams; /* owned; to vendors (pl_vendor_upstreams); NULL until used */
+    struct pl_gateway *gateway;     /* owned: what calls through it share */
+    struct pl_metrics metrics;      /* counters of this thread; summed by /metrics */
+    struct pl_http_conn *conns;     /* owned; all HTTP connections, newest first */
+    size_t n_conns;                 /* with the sockets: what max_connections counts */
 };
 
 /* The shard that owns a session. */

@@ -22,6 +22,7 @@ struct pl_server_own {
     size_t n_drained;        /* shards; on the first one's thread */
     bool is_ending;
     struct pl_timer care; /* once a minute, on the first shard */
+    struct pl_job probe;  /* at the start: which servers of models this machine has */
 };
 
 static inline struct pl_server_own *pl_server_own(struct pl_server *server)

@@ -1,7 +1,7 @@
 /* How a run ended, written down and told; and what comes after it. */
-#include "json/text.h"
 #include "server/chatting.h"
 #include "server/hub.h"
+#include "server/members.h"
 #include "server/task_json.h"
 #include "server/task_run_int.h"
 #include "server/unattended.h"
@@ -37,10 +37,8 @@ void pl_task_notify_disabled(struct pl_server *server, const struct pl_task_row 
                 PL_STR_ARG(task->disabled_reason));
     struct pl_json_out out = pl_json_out(&data);
     pl_json_out_open(&out, '{');
-    pl_json_out_key(&out, "text");
-    pl_json_out_text(&out, pl_buf_str(&text));
-    pl_json_out_key(&out, "task_id");
-    pl_json_out_text(&out, task->id);
+    pl_put_text(&out, "text", pl_buf_str(&text));
+    pl_put_text(&out, "task_id", task->id);
     pl_json_out_close(&out, '}');
     if (text.status == PL_OK && data.status == PL_OK)
         pl_hub_tell_user(server, task->user_id, "system:notification", pl_buf_str(&data));

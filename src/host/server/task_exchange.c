@@ -23,11 +23,3 @@ bool pl_task_read_when(struct pl_exchange *x, struct pl_str cron, struct pl_str 
         pl_exchange_fail(x, status, &err);
     return status == PL_OK;
 }
-
-void pl_task_fail_at(struct pl_exchange *x, const char *pointer, const char *says)
-{
-    struct pl_error err = {0};
-    (void)pl_fail(&err, PL_INVALID, "%s", says);
-    pl_error_point(&err, "%s", pointer);
-    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, NULL);
-}

@@ -10,7 +10,5 @@ bool pl_task_find(struct pl_exchange *x, struct pl_task_row *ret_task);
 /* When something is due; false after making a problem of what is wrong with either. */
 bool pl_task_read_when(struct pl_exchange *x, struct pl_str cron, struct pl_str zone,
                        struct pl_task_when *ret_when);
-/* Makes a problem of a member or a parameter. */
-void pl_task_fail_at(struct pl_exchange *x, const char *pointer, const char *says);
 
 #endif

@@ -1,20 +1,9 @@
 #include "server/task_json.h"
 
 #include "base/utc.h"
+#include "server/members.h"
 
 #include <stdio.h>
-
-void pl_task_write_time(struct pl_json_out *out, const char *name, int64_t unix_ms)
-{
-    char text[PL_UTC_SIZE];
-    pl_json_out_key(out, name);
-    if (unix_ms == 0 || unix_ms == INT64_MAX) {
-        pl_json_out_null(out);
-        return;
-    }
-    pl_utc_write(text, unix_ms);
-    pl_json_out_text(out, (struct pl_str){text, sizeof text});
-}
 
 void pl_task_write_instant(struct pl_json_out *out, const struct pl_tzif *zone, int64_t unix_s)
 {
@@ -25,59 +14,33 @@ void pl_task_write_instant(struct pl_json_out *out, const struct pl_tzif *zone, 
     snprintf(text, sizeof text, "%04d-%02u-%02uT%02u:%02u:%02u%c%02u:%02u", (int)civil.year,
              civil.month, civil.day, civil.hour, civil.minute, civil.second,
              offset_s < 0 ? '-' : '+', away_s / 3600, away_s / 60 % 60);
-    pl_task_write_time(out, "at", unix_s * 1000);
-    pl_json_out_key(out, "local");
-    pl_json_out_text(out, pl_str_of(text));
-}
-
-static void write_text(struct pl_json_out *out, const char *name, struct pl_str text)
-{
-    pl_json_out_key(out, name);
-    if (text.ptr)
-        pl_json_out_text(out, text);
-    else
-        pl_json_out_null(out);
-}
-
-static void write_bool(struct pl_json_out *out, const char *name, bool value)
-{
-    pl_json_out_key(out, name);
-    pl_json_out_bool(out, value);
-}
-
-static void write_int(struct pl_json_out *out, const char *name, int64_t value)
-{
-    pl_json_out_key(out, name);
-    pl_json_out_int(out, value);
+    pl_put_time(out, "at", unix_s * 1000);
+    pl_put_text(out, "local", pl_str_of(text));
 }
 
 void pl_task_write(struct pl_json_out *out, const struct pl_task_row *task)
 {
     pl_json_out_open(out, '{');
-    write_text(out, "id", task->id);
-    write_text(out, "title", task->title);
+    pl_put_text(out, "id", task->id);
+    pl_put_text(out, "title", task->title);
     /* Seed 003 has a text here, always. */
-    write_text(out, "prompt", task->prompt.ptr ? task->prompt : PL_STR(""));
-    write_text(out, "cron", task->cron);
-    write_text(out, "timezone", task->timezone);
-    write_bool(out, "enabled", task->enabled);
-    pl_task_write_time(out, "expires_at", task->expires_ms);
-    write_bool(out, "skip_confirmations", task->skip_confirmations);
-    write_text(out, "model", task->model);
-    pl_json_out_key(out, "prompt_ref");
-    if (task->prompt_ref.ptr)
-        pl_json_out_raw(out, task->prompt_ref);
-    else
-        pl_json_out_null(out);
-    write_text(out, "overlap", task->overlap);
+    pl_put_text(out, "prompt", task->prompt.ptr ? task->prompt : PL_STR(""));
+    pl_put_text(out, "cron", task->cron);
+    pl_put_text(out, "timezone", task->timezone);
+    pl_put_bool(out, "enabled", task->enabled);
+    pl_put_time(out, "expires_at", task->expires_ms);
+    pl_put_bool(out, "skip_confirmations", task->skip_confirmations);
+    pl_put_text(out, "model", task->model);
+    pl_put_raw(out, "prompt_ref", task->prompt_ref);
+    pl_put_text(out, "overlap", task->overlap);
     /* At its end it is looked at, not run. */
     bool is_due = task->enabled && !(task->expires_ms && task->next_ms >= task->expires_ms);
-    pl_task_write_time(out, "next_run_at", is_due ? task->next_ms : INT64_MAX);
-    pl_task_write_time(out, "last_run_at", task->last_ms);
-    write_int(out, "failures", task->n_failures);
-    write_text(out, "disabled_reason", task->disabled_reason);
-    pl_task_write_time(out, "created_at", task->created_ms);
-    pl_task_write_time(out, "updated_at", task->updated_ms);
+    pl_put_time(out, "next_run_at", is_due ? task->next_ms : INT64_MAX);
+    pl_put_time(out, "last_run_at", task->last_ms);
+    pl_put_int(out, "failures", task->n_failures);
+    pl_put_text(out, "disabled_reason", task->disabled_reason);
+    pl_put_time(out, "created_at", task->created_ms);
+    pl_put_time(out, "updated_at", task->updated_ms);
     pl_json_out_close(out, '}');
 }
 
@@ -100,17 +63,17 @@ void pl_task_run_write(struct pl_json_out *out, const struct pl_task_run_row *ru
             is_reason = statuses[i].is_reason;
         }
     pl_json_out_open(out, '{');
-    write_text(out, "id", run->id);
-    write_text(out, "task_id", run->task_id);
-    write_text(out, "session_id", run->session_id);
-    write_text(out, "status", pl_str_of(told));
-    write_text(out, "error", run->error);
-    pl_task_write_time(out, "triggered_at", run->triggered_ms);
-    pl_task_write_time(out, "finished_at", run->finished_ms);
-    pl_task_write_time(out, "due_at", run->due_ms);
-    write_bool(out, "is_manual", run->is_manual);
-    write_text(out, "reason", is_reason ? run->status : (struct pl_str){0});
-    write_int(out, "missed_count", run->n_missed);
+    pl_put_text(out, "id", run->id);
+    pl_put_text(out, "task_id", run->task_id);
+    pl_put_text(out, "session_id", run->session_id);
+    pl_put_text(out, "status", pl_str_of(told));
+    pl_put_text(out, "error", run->error);
+    pl_put_time(out, "triggered_at", run->triggered_ms);
+    pl_put_time(out, "finished_at", run->finished_ms);
+    pl_put_time(out, "due_at", run->due_ms);
+    pl_put_bool(out, "is_manual", run->is_manual);
+    pl_put_text(out, "reason", is_reason ? run->status : (struct pl_str){0});
+    pl_put_int(out, "missed_count", run->n_missed);
     pl_json_out_close(out, '}');
 }
 

@@ -10,8 +10,6 @@
 void pl_task_write(struct pl_json_out *out, const struct pl_task_row *task);
 void pl_task_run_write(struct pl_json_out *out, const struct pl_task_run_row *run);
 
-/* An instant as a member, to the second as cron has it; INT64_MAX and 0 are null. */
-void pl_task_write_time(struct pl_json_out *out, const char *name, int64_t unix_ms);
 /* "at" in UTC and "local" as the zone's clock shows it: "2026-03-29T03:00:00+02:00". */
 void pl_task_write_instant(struct pl_json_out *out, const struct pl_tzif *zone, int64_t unix_s);
 

@@ -338,18 +338,25 @@ bool pl_task_run_due(struct pl_scheduler *scheduler, const struct pl_due_task *d
     return true;
 }
 
+/* One that has its row already. */
+static struct pl_task_run *resume(struct pl_scheduler *scheduler, enum pl_run_origin origin,
+                                  const struct pl_task_row *task, const struct pl_task_run_row *row)
+{
+    struct pl_task_run *run = create(scheduler, origin, task);
+    if (!run || pl_task_run_copy(&run->arena, row, &run->row) == PL_OK)
+        return run;
+    pl_task_run_destroy(run);
+    return NULL;
+}
+
 bool pl_task_run_queued(struct pl_scheduler *scheduler, const struct pl_task_row *task,
                         const struct pl_task_run_row *row)
 {
     if (find(scheduler, row->id))
         return true;
-    struct pl_task_run *run = create(scheduler, PL_RUN_QUEUED, task);
+    struct pl_task_run *run = resume(scheduler, PL_RUN_QUEUED, task, row);
     if (!run)
         return false;
-    if (pl_task_run_copy(&run->arena, row, &run->row) != PL_OK) {
-        pl_task_run_destroy(run);
-        return false;
-    }
     /* Its time begins now, not when it came into the queue. */
     run->row.triggered_ms = pl_loop_unix_ms(scheduler->shard->loop);
     begin(run);
@@ -361,13 +368,9 @@ bool pl_task_run_adopt(struct pl_scheduler *scheduler, const struct pl_task_row 
 {
     if (find(scheduler, row->id))
         return true;
-    struct pl_task_run *run = create(scheduler, PL_RUN_ADOPTED, task);
+    struct pl_task_run *run = resume(scheduler, PL_RUN_ADOPTED, task, row);
     if (!run)
         return false;
-    if (pl_task_run_copy(&run->arena, row, &run->row) != PL_OK) {
-        pl_task_run_destroy(run);
-        return false;
-    }
     fill_errand(run);
     if (task->skip_confirmations)
         (void)pl_unattended_add(scheduler->server->unattended, run->row.session_id);

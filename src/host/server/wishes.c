@@ -1,9 +1,35 @@
 #include "server/wishes.h"
 
+#include "base/utc.h"
 #include "format/profile.h"
 #include "json/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+
+void pl_wish_refuse(struct pl_exchange *x, const char *says, const char *pointer, ...)
+{
+    struct pl_error err = {0};
+    va_list args;
+    (void)pl_fail(&err, PL_INVALID, "%s", says);
+    va_start(args, pointer);
+    vsnprintf(err.pointer, sizeof err.pointer, pointer, args);
+    va_end(args);
+    err.has_position = true;
+    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, NULL);
+}
+
+bool pl_param_time(struct pl_exchange *x, const char *name, int64_t otherwise_ms, int64_t *ret_ms)
+{
+    struct pl_str text = pl_target_param(&x->target, name);
+    int64_t unix_us = 0;
+    if (text.ptr && !pl_utc_read(text, &unix_us)) {
+        pl_wish_refuse(x, "An instant looks like 2026-03-29T00:00:00Z.", "/%s", name);
+        return false;
+    }
+    *ret_ms = text.ptr ? unix_us / 1000 : otherwise_ms;
+    return true;
+}
 
 void pl_exchange_fail_name(struct pl_exchange *x, const char *member, struct pl_str name)
 {

@@ -1,5 +1,5 @@
-/* What the bodies of several routes can wish for: variables to fill in, and whom a document is
- * meant for. Any thread that has the exchange. */
+/* What requests of several routes can wish for: instants, variables to fill in, and whom a document
+ * is meant for; and how a wish is refused. Any thread that has the exchange. */
 #ifndef PL_SERVER_WISHES_H
 #define PL_SERVER_WISHES_H
 
@@ -7,6 +7,13 @@
 #include "format/lint_document.h"
 #include "json/write.h"
 #include "server/exchange.h"
+
+/* Makes a problem of a member or parameter that is not as it should be; the pointer to it is made
+ * by the format. */
+void pl_wish_refuse(struct pl_exchange *x, const char *says, const char *pointer, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A parameter that is an instant. False after making a problem. */
+bool pl_param_time(struct pl_exchange *x, const char *name, int64_t otherwise_ms, int64_t *ret_ms);
 
 /* A member that must name something, and does not: makes a problem of it. */
 void pl_exchange_fail_name(struct pl_exchange *x, const char *member, struct pl_str name);

@@ -26,6 +26,8 @@ struct pl_prompt_row {
     int64_t created_ms, updated_ms;
     /* Written, never read: name, description, tags and the latest text. The first 256 KiB count. */
     struct pl_str terms;
+    /* Written, never read: where it stands as files (pl_prompt_directory). */
+    struct pl_str directory;
 };
 
 struct pl_prompt_version_row {
@@ -42,9 +44,10 @@ struct pl_prompt_version_row {
 
 /* Makes the prompt, revision 1; its first version is put in the same batch. */
 void pl_batch_create_prompt(struct pl_batch *batch, const struct pl_prompt_row *prompt);
-/* Changes name, description, folder, tags, pin, latest_version, updated_ms and terms (terms.ptr
- * NULL: keep). row->revision is the one that is expected: the batch fails with PL_CONFLICT when the
- * stored one is another, or there is none of this user. The stored one becomes one more. */
+/* Changes name, description, folder, tags, pin, latest_version, updated_ms, terms and directory
+ * ({NULL, 0} keeps either of these two). row->revision is the one that is expected: the batch fails
+ * with PL_CONFLICT when the stored one is another, or there is none of this user. The stored one
+ * becomes one more. */
 void pl_batch_update_prompt(struct pl_batch *batch, const struct pl_prompt_row *row);
 /* PL_CONFLICT when this version is there already. */
 void pl_batch_put_prompt_version(struct pl_batch *batch, struct pl_str user_id,
@@ -81,6 +84,15 @@ struct pl_prompt_page {
 enum pl_status pl_store_prompt_list(struct pl_store *store, struct pl_arena *arena,
                                     const struct pl_prompt_query *query,
                                     struct pl_prompt_page *ret_page, struct pl_error *err);
+
+/* Those behind after_id (empty: all), the oldest first; they are not counted. */
+enum pl_status pl_store_prompt_walk(struct pl_store *store, struct pl_arena *arena,
+                                    struct pl_str user_id, struct pl_str after_id, size_t limit,
+                                    struct pl_prompt_page *ret_page, struct pl_error *err);
+/* Whether one that is older than before_id (empty: any) has this directory. */
+enum pl_status pl_store_prompt_directory(struct pl_store *store, struct pl_str user_id,
+                                         struct pl_str directory, struct pl_str before_id,
+                                         bool *ret_is_there, struct pl_error *err);
 
 /* Folders, or tags, with how many prompts are in each; sorted by name. */
 struct pl_named_count {
@@ -127,14 +139,17 @@ struct pl_memory_row {
     int64_t created_ms, updated_ms, last_hit_ms; /* 0: null, but for created */
     int64_t hit_count;
     bool disabled;
+    int64_t revision;    /* grows with every update; superseding and hits do not count */
     struct pl_str terms; /* written, never read */
     double score;        /* of a search: 0 to 1, higher is better (memories.c). Read only */
 };
 
-/* PL_CONFLICT when the user has PL_MEMORY_MAX_PER_USER; the message says so. (PL_LIMIT from a batch
+/* PL_CONFLICT when the user would have over PL_MEMORY_MAX_PER_USER; the message says so. What the
+ * batch deletes makes room only if that comes first. (PL_LIMIT from a batch
  * is a full disk and nothing else.) */
 void pl_batch_create_memory(struct pl_batch *batch, const struct pl_memory_row *memory);
-/* Everything but id, uid, user, superseded_by, created_ms and hits. PL_CONFLICT: no such one. */
+/* Everything but id, uid, user, superseded_by, created_ms and hits. memory->revision is the one
+ * that is expected: PL_CONFLICT when the stored one is another, or there is none of this user. */
 void pl_batch_update_memory(struct pl_batch *batch, const struct pl_memory_row *memory);
 /* What it superseded goes to the one that superseded it, or is superseded no more. */
 void pl_batch_delete_memory(struct pl_batch *batch, struct pl_str user_id, int64_t id);

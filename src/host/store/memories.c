@@ -46,11 +46,28 @@ static void add_texts(struct pl_params *params, const struct pl_memory_row *memo
         pl_params_text(params, texts[i]);
 }
 
+/* Room for one more. A user is locked and counted once in a batch, for all the new ones together:
+ * so many fewer may be there before them. */
+static void want_room(struct pl_batch *batch, struct pl_str user_id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, user_id, "user_");
+    pl_params_int(&params, PL_MEMORY_MAX_PER_USER - 1);
+    for (struct pl_write *write = batch->first; write; write = write->next)
+        if (write->sql == PL_SQL_MEMORY_LIMIT &&
+            pl_str_eq(write->values[0].bytes, params.values[0].bytes)) {
+            write->values[1].number--;
+            return;
+        }
+    write_of_user(batch, PL_SQL_MEMORY_LOCK, user_id);
+    pl_batch_write(batch, PL_SQL_MEMORY_LIMIT, &params);
+}
+
 void pl_batch_create_memory(struct pl_batch *batch, const struct pl_memory_row *memory)
 {
     PL_CLEANUP_BUF struct pl_buf terms;
     pl_buf_init(&terms, 0);
-    struct pl_params params = {.err = &batch->err}, limit = {.err = &batch->err};
+    struct pl_params params = {.err = &batch->err};
     pl_params_id(&params, memory->uid, "mem_");
     pl_params_id(&params, memory->user_id, "user_");
     add_texts(&params, memory);
@@ -58,10 +75,7 @@ void pl_batch_create_memory(struct pl_batch *batch, const struct pl_memory_row *
     pl_params_int(&params, memory->updated_ms);
     pl_params_int(&params, memory->disabled);
     pl_params_terms(&params, memory->terms.ptr ? memory->terms : PL_STR(""), &terms);
-    pl_params_id(&limit, memory->user_id, "user_");
-    pl_params_int(&limit, PL_MEMORY_MAX_PER_USER);
-    write_of_user(batch, PL_SQL_MEMORY_LOCK, memory->user_id);
-    pl_batch_write(batch, PL_SQL_MEMORY_LIMIT, &limit);
+    want_room(batch, memory->user_id);
     pl_batch_write(batch, PL_SQL_MEMORY_CREATE, &params);
     pl_batch_write_of(batch, PL_SQL_MEMORY_INDEX_NEW, memory->uid, "mem_", memory->user_id);
 }
@@ -77,6 +91,7 @@ void pl_batch_update_memory(struct pl_batch *batch, const struct pl_memory_row *
     pl_params_int(&params, memory->updated_ms);
     pl_params_int(&params, memory->disabled);
     pl_params_terms(&params, memory->terms.ptr ? memory->terms : PL_STR(""), &terms);
+    pl_params_int(&params, memory->revision);
     write_of(batch, PL_SQL_MEMORY_EXPECT, memory->user_id, memory->id);
     write_of(batch, PL_SQL_MEMORY_UNINDEX, memory->user_id, memory->id);
     pl_batch_write(batch, PL_SQL_MEMORY_UPDATE, &params);
@@ -145,6 +160,7 @@ static void read_memory(struct pl_read *read, struct pl_memory_row *ret_memory)
         .last_hit_ms = pl_read_int(read, 16),
         .hit_count = pl_read_int(read, 17),
         .disabled = pl_read_int(read, 18),
+        .revision = pl_read_int(read, 19),
     };
 }
 
@@ -335,9 +351,9 @@ static void add_candidates(struct pl_read *read, enum pl_sql sql,
         if (!candidate)
             continue;
         read_memory(read, &candidate->row);
-        struct pl_str own = read->db->ops->column(read->db, 19).bytes;
+        struct pl_str own = read->db->ops->column(read->db, 20).bytes;
         candidate->n_found = count_terms(query->terms, &own);
-        candidate->given_score = pl_read_int(read, 20);
+        candidate->given_score = pl_read_int(read, 21);
     }
 }
 

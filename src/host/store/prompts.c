@@ -36,6 +36,7 @@ void pl_batch_create_prompt(struct pl_batch *batch, const struct pl_prompt_row *
     pl_buf_init(&terms, 0);
     struct pl_params params = {.err = &batch->err};
     add_named(&params, prompt);
+    pl_params_text(&params, prompt->directory.ptr ? prompt->directory : PL_STR(""));
     pl_params_terms(&params, prompt->terms.ptr ? prompt->terms : PL_STR(""), &terms);
     pl_params_int(&params, prompt->is_pinned);
     pl_params_int(&params, prompt->latest_version);
@@ -52,6 +53,7 @@ void pl_batch_update_prompt(struct pl_batch *batch, const struct pl_prompt_row *
     pl_buf_init(&terms, 0);
     struct pl_params params = {.err = &batch->err};
     add_named(&params, row);
+    pl_params_text(&params, row->directory);
     pl_params_terms(&params, row->terms, &terms);
     pl_params_int(&params, row->is_pinned);
     pl_params_int(&params, row->latest_version);
@@ -164,6 +166,20 @@ static void page(struct pl_params *params, const struct pl_prompt_query *query)
         pl_params_bytes(params, PL_STR(""));
 }
 
+static void read_page(struct pl_read *read, enum pl_sql sql, const struct pl_params *params,
+                      size_t limit, struct pl_prompt_page *ret_page)
+{
+    struct pl_list list = {.size = sizeof(struct pl_prompt_row)};
+    pl_read_query(read, sql, params);
+    while (pl_read_next_of(read, list.n, limit, &ret_page->has_more)) {
+        struct pl_prompt_row *prompt = pl_read_add(read, &list);
+        if (prompt)
+            read_prompt(read, prompt);
+    }
+    ret_page->items = list.items;
+    ret_page->n_items = list.n;
+}
+
 static void read_list(struct pl_read *read, const struct pl_prompt_query *query,
                       struct pl_prompt_page *ret_page)
 {
@@ -173,15 +189,7 @@ static void read_list(struct pl_read *read, const struct pl_prompt_query *query,
     pl_params_int(&some, (int64_t)query->limit + 1);
     pl_params_int(&some, query->offset);
     filter(&all, query);
-    struct pl_list list = {.size = sizeof(struct pl_prompt_row)};
-    pl_read_query(read, PL_SQL_PROMPT_LIST, &some);
-    while (pl_read_next_of(read, list.n, query->limit, &ret_page->has_more)) {
-        struct pl_prompt_row *prompt = pl_read_add(read, &list);
-        if (prompt)
-            read_prompt(read, prompt);
-    }
-    ret_page->items = list.items;
-    ret_page->n_items = list.n;
+    read_page(read, PL_SQL_PROMPT_LIST, &some, query->limit, ret_page);
     ret_page->total = pl_read_number(read, PL_SQL_PROMPT_COUNT, &all);
 }
 
@@ -262,6 +270,42 @@ enum pl_status pl_store_prompt_list(struct pl_store *store, struct pl_arena *are
     enum pl_status status = pl_read_end(&read);
     if (status == PL_OK)
         *ret_page = result;
+    return status;
+}
+
+enum pl_status pl_store_prompt_walk(struct pl_store *store, struct pl_arena *arena,
+                                    struct pl_str user_id, struct pl_str after_id, size_t limit,
+                                    struct pl_prompt_page *ret_page, struct pl_error *err)
+{
+    struct pl_params params = {0};
+    struct pl_prompt_page result = {0};
+    pl_params_id(&params, user_id, "user_");
+    if (after_id.len)
+        pl_params_id(&params, after_id, "prompt_");
+    else
+        pl_params_bytes(&params, PL_STR(""));
+    pl_params_int(&params, (int64_t)limit + 1);
+    struct pl_read read = pl_read_begin(store, arena, err);
+    read_page(&read, PL_SQL_PROMPT_WALK, &params, limit, &result);
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK)
+        *ret_page = result;
+    return status;
+}
+
+enum pl_status pl_store_prompt_directory(struct pl_store *store, struct pl_str user_id,
+                                         struct pl_str directory, struct pl_str before_id,
+                                         bool *ret_is_there, struct pl_error *err)
+{
+    struct pl_params params = {0};
+    pl_params_id(&params, user_id, "user_");
+    pl_params_text(&params, directory);
+    pl_params_id_bound(&params, before_id, "prompt_");
+    struct pl_read read = pl_read_begin(store, NULL, err);
+    bool is_there = pl_read_number(&read, PL_SQL_PROMPT_DIRECTORY, &params) > 0;
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK)
+        *ret_is_there = is_there;
     return status;
 }
 

@@ -22,6 +22,7 @@ static void put_session(struct pl_batch *batch, const struct pl_session_record *
     pl_params_int(&params, session->epoch);
     pl_params_int(&params, session->next_event);
     pl_params_int(&params, session->next_entry);
+    pl_params_int(&params, session->is_planning);
     pl_batch_write(batch, PL_SQL_SESSION_PUT, &params);
 }
 
@@ -47,6 +48,7 @@ static void read_session(struct pl_read *read, struct pl_session_record *ret_ses
         .epoch = pl_read_int(read, 15),
         .next_event = pl_read_int(read, 16),
         .next_entry = pl_read_int(read, 17),
+        .is_planning = pl_read_int(read, 18),
     };
 }
 

@@ -16,7 +16,8 @@ static const struct {
 } refusals[] = {
     {"prompt_is_current", "the prompt was changed meanwhile: read it again and repeat the change"},
     {"prompt_is_there", "the prompt is not there any more"},
-    {"memory_is_current", "the memory was superseded otherwise meanwhile: read it again"},
+    {"memory_is_current", "the memory was changed meanwhile: read it again and repeat the change"},
+    {"memory_is_succeeded", "the memory was superseded otherwise meanwhile: read it again"},
     {"memory_is_there", "the memory is not there any more"},
     {"memory_chain_ends", "a memory cannot be superseded by one that it supersedes itself"},
     {"task_is_current", "the task was changed meanwhile: read it again and repeat the change"},

@@ -10,6 +10,7 @@
 #ifndef PL_STORE_STATEMENTS_H
 #define PL_STORE_STATEMENTS_H
 
+#include "store/statements_gateway.h"
 #include "store/statements_library.h"
 #include "store/statements_work.h"
 
@@ -19,7 +20,7 @@
 #define SQL_SESSION_COLUMNS                                                                        \
     "id, user_id, intent, solution_id, biz_role_id, model, status, created_ms, updated_ms, "       \
     "shared, is_pinned, memory_enabled, is_persistent, replay_state, version, epoch, next_event, " \
-    "next_entry"
+    "next_entry, is_planning"
 #define SQL_SESSION_FILTER                                                                         \
     "(?1 = '' OR status = ?1) AND (?2 < 0 OR is_pinned = ?2) AND "                                 \
     "(?3 = '' OR lower(intent) LIKE lower(?3) ESCAPE '!')"
@@ -41,16 +42,16 @@
     "FROM questions WHERE session = " SQL_SESSION
 
 #define PL_SQL_SESSION_TABLE(X)                                                                    \
-    X(SESSION_PUT, "bbtttttiiiiiitiiii",                                                           \
+    X(SESSION_PUT, "bbtttttiiiiiitiiiii",                                                          \
       "INSERT INTO sessions (" SQL_SESSION_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "    \
-      "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) ON CONFLICT (id) DO UPDATE SET "           \
+      "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) ON CONFLICT (id) DO UPDATE SET "      \
       "intent = excluded.intent, solution_id = excluded.solution_id, "                             \
       "biz_role_id = excluded.biz_role_id, model = excluded.model, status = excluded.status, "     \
       "updated_ms = excluded.updated_ms, shared = excluded.shared, "                               \
       "is_pinned = excluded.is_pinned, memory_enabled = excluded.memory_enabled, "                 \
       "is_persistent = excluded.is_persistent, replay_state = excluded.replay_state, "             \
       "version = excluded.version, epoch = excluded.epoch, next_event = excluded.next_event, "     \
-      "next_entry = excluded.next_entry")                                                          \
+      "next_entry = excluded.next_entry, is_planning = excluded.is_planning")                      \
     X(SESSION_DELETE, "bb",                                                                        \
       "DELETE FROM sessions WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")                    \
     X(SESSION_GET, "bb",                                                                           \
@@ -191,7 +192,8 @@
 /* X(name, types, text), and EACH(name, types, sqlite, postgres) where the databases have no common
  * words for it. */
 #define PL_SQL_TABLE(X, EACH)                                                                      \
-    PL_SQL_SESSION_TABLE(X) PL_SQL_LIBRARY_TABLE(X, EACH) PL_SQL_WORK_TABLE(X, EACH)
+    PL_SQL_SESSION_TABLE(X)                                                                        \
+    PL_SQL_LIBRARY_TABLE(X, EACH) PL_SQL_WORK_TABLE(X, EACH) PL_SQL_GATEWAY_TABLE(X)
 
 enum pl_sql {
 #define X(name, types, text)                PL_SQL_##name,

@@ -116,6 +116,7 @@
 #define SQL_PROMPT_PAGE                                                                            \
     "prompts WHERE " SQL_PROMPT_FILTER " AND (is_pinned, updated_ms, id) < (?6, ?7, ?8) "          \
     "ORDER BY is_pinned DESC, updated_ms DESC, id DESC LIMIT ?9 OFFSET ?10"
+#define SQL_PROMPT_BEHIND "prompts WHERE user_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3"
 #define SQL_VERSION_COLUMNS                                                                        \
     "SELECT version, type, content, note, hash, based_on, restored_from, created_ms "              \
     "FROM prompt_versions WHERE prompt = " SQL_PROMPT
@@ -124,16 +125,17 @@
     "prompts.user_id, "
 
 #define PL_SQL_PROMPT_TABLE(X, EACH)                                                               \
-    X(PROMPT_CREATE, "bbtttttiiii",                                                                \
-      "INSERT INTO prompts (id, user_id, name, description, folder, tags, terms, is_pinned, "      \
-      "latest_version, created_ms, updated_ms, revision) "                                         \
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 1)")                                  \
+    X(PROMPT_CREATE, "bbttttttiiii",                                                               \
+      "INSERT INTO prompts (id, user_id, name, description, folder, tags, directory, terms, "      \
+      "is_pinned, latest_version, created_ms, updated_ms, revision) "                              \
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 1)")                             \
     X(PROMPT_EXPECT, "bb",                                                                         \
       SQL_REFUSE("prompt_is_there", "NOT EXISTS (SELECT 1 FROM prompts WHERE " SQL_PROMPT_IS ")")) \
-    X(PROMPT_UPDATE, "bbtttttiiii",                                                                \
+    X(PROMPT_UPDATE, "bbttttttiiii",                                                               \
       "UPDATE prompts SET name = ?3, description = ?4, folder = ?5, tags = ?6, "                   \
-      "terms = COALESCE(?7, terms), is_pinned = ?8, latest_version = ?9, updated_ms = ?10, "       \
-      "revision = CASE WHEN revision = ?11 THEN revision + 1 ELSE 0 END WHERE " SQL_PROMPT_IS)     \
+      "directory = COALESCE(?7, directory), terms = COALESCE(?8, terms), is_pinned = ?9, "         \
+      "latest_version = ?10, updated_ms = ?11, "                                                   \
+      "revision = CASE WHEN revision = ?12 THEN revision + 1 ELSE 0 END WHERE " SQL_PROMPT_IS)     \
     X(PROMPT_DELETE, "bb", "DELETE FROM prompts WHERE " SQL_PROMPT_IS)                             \
     EACH(PROMPT_INDEX, "bb",                                                                       \
          "INSERT INTO prompts_found (rowid, terms) SELECT key, " SQL_FOUND_SQLITE                  \
@@ -155,6 +157,11 @@
     EACH(PROMPT_LIST, "btttiiibii", SQL_PROMPT_SQLITE SQL_PROMPT_PAGE,                             \
          SQL_PROMPT_POSTGRES SQL_PROMPT_PAGE)                                                      \
     X(PROMPT_COUNT, "bttti", "SELECT count(*) FROM prompts WHERE " SQL_PROMPT_FILTER)              \
+    EACH(PROMPT_WALK, "bbi", SQL_PROMPT_SQLITE SQL_PROMPT_BEHIND,                                  \
+         SQL_PROMPT_POSTGRES SQL_PROMPT_BEHIND)                                                    \
+    X(PROMPT_DIRECTORY, "btb",                                                                     \
+      "SELECT count(*) FROM (SELECT 1 FROM prompts WHERE user_id = ?1 AND directory = ?2 AND "     \
+      "id < ?3 LIMIT 1) AS n")                                                                     \
     EACH(PROMPT_SEARCH, "btttiti",                                                                 \
          SQL_PROMPT_SQLITE SQL_BEST_SQLITE("prompts", "key", "?6", SQL_PROMPT_FILTER, "?7"),       \
          SQL_PROMPT_POSTGRES SQL_BEST_POSTGRES("prompts", "key", "?6", SQL_PROMPT_FILTER, "?7"))   \
@@ -198,7 +205,7 @@
 #define SQL_MEMORY_COLUMNS                                                                         \
     "SELECT id, uid, user_id, type, content, skill_name, record_type, scope, owner, topic, "       \
     "mem0_id, write_reason, source_session, superseded_by, created_ms, updated_ms, last_hit_ms, "  \
-    "hit_count, disabled"
+    "hit_count, disabled, revision"
 /* ?1 user, ?2 to ?9 what must be alike, ?10 disabled, ?11 superseded, ?12 after, ?13 before */
 #define SQL_MEMORY_FILTER                                                                          \
     "memories.user_id = ?1 AND (?10 < 0 OR disabled = ?10) AND "                                   \
@@ -213,19 +220,20 @@
     EACH(MEMORY_LOCK, "b", "SELECT ?1 WHERE 0",                                                    \
          "SELECT pg_advisory_xact_lock(hashtextextended(encode(?1, 'hex'), 0))")                   \
     X(MEMORY_LIMIT, "bi",                                                                          \
-      SQL_REFUSE("memory_has_room", "(SELECT count(*) FROM memories WHERE user_id = ?1) >= ?2"))   \
+      SQL_REFUSE("memory_has_room", "(SELECT count(*) FROM memories WHERE user_id = ?1) > ?2"))    \
     X(MEMORY_CREATE, "bbttttttttttiiit",                                                           \
       "INSERT INTO memories (uid, user_id, type, content, skill_name, record_type, scope, owner, " \
       "topic, mem0_id, write_reason, source_session, created_ms, updated_ms, disabled, terms, "    \
-      "superseded_by, last_hit_ms, hit_count) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "   \
-      "?11, ?12, ?13, ?14, ?15, ?16, 0, 0, 0)")                                                    \
+      "superseded_by, last_hit_ms, hit_count, revision) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "  \
+      "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 0, 0, 0, 1)")                                        \
     X(MEMORY_EXPECT, "ib",                                                                         \
       SQL_REFUSE("memory_is_there",                                                                \
                  "NOT EXISTS (SELECT 1 FROM memories WHERE " SQL_MEMORY_IS ")"))                   \
-    X(MEMORY_UPDATE, "ibttttttttttiit",                                                            \
+    X(MEMORY_UPDATE, "ibttttttttttiiti",                                                           \
       "UPDATE memories SET type = ?3, content = ?4, skill_name = ?5, record_type = ?6, "           \
       "scope = ?7, owner = ?8, topic = ?9, mem0_id = ?10, write_reason = ?11, "                    \
-      "source_session = ?12, updated_ms = ?13, disabled = ?14, terms = ?15 WHERE " SQL_MEMORY_IS)  \
+      "source_session = ?12, updated_ms = ?13, disabled = ?14, terms = ?15, "                      \
+      "revision = CASE WHEN revision = ?16 THEN revision + 1 ELSE 0 END WHERE " SQL_MEMORY_IS)     \
     X(MEMORY_DELETE, "ib", "DELETE FROM memories WHERE " SQL_MEMORY_IS)                            \
     /* What it took the place of goes to the one that took its place. */                           \
     X(MEMORY_UNLINK, "ib",                                                                         \

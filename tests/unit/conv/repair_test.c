@@ -160,9 +160,11 @@ static void blank_texts_and_what_they_leave_empty_are_left_out(void **state)
 static void a_blank_text_with_a_signature_stays(void **state)
 {
     (void)state;
-    struct pl_repair_rules rules = {.drops_blank = true};
-    check(&rules, "[{\"assistant\":[\"a\",{\"text\":\"\",\"signature\":\"S\"}]}]",
-          "assistant \"a\" \"\"\n", "");
+    struct pl_repair_rules rules = {.drops_blank = true, .keeps_signatures = true};
+    const char *text = "[{\"assistant\":[\"a\",{\"text\":\"\",\"signature\":\"S\"}]}]";
+    check(&rules, text, "assistant \"a\" \"\"\n", "");
+    rules.keeps_signatures = false; /* to another vendor it carries nothing */
+    check(&rules, text, "*assistant \"a\"\n", "dropped /0/assistant/1\n");
 }
 
 static void a_message_of_foreign_thoughts_only_is_left_out(void **state)

@@ -674,6 +674,46 @@ static void edited_files_are_read_as_they_are_now(void **state)
     close_shelf(&s);
 }
 
+static bool note_first(void *ctx, struct pl_str directory)
+{
+    struct pl_buf *asked = ctx;
+    if (!asked->len)
+        pl_buf_add(asked, directory);
+    return false;
+}
+
+static void a_directory_is_told_as_it_is_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        struct pl_str folder, name;
+        const char *directory;
+    } cases[] = {
+        {PL_STR("Work/Audit"), PL_STR("A/B: C?"), "work/audit/a_b_ c_"},
+        {PL_STR(""), PL_STR("CON"), "_con"},
+        {PL_STR(""), PL_STR("\xc3\x84rger"), "\xc3\xa4rger"},
+    };
+    struct pl_filed_version version = {.version = 1, .content = PL_STR("x")};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        PL_CLEANUP_ARENA struct pl_arena arena;
+        PL_CLEANUP_BUF struct pl_buf told, asked;
+        pl_arena_init(&arena, 0);
+        pl_buf_init(&told, 0);
+        pl_buf_init(&asked, 0);
+        struct pl_filed_prompt p = {.folder = cases[i].folder,
+                                    .name = cases[i].name,
+                                    .versions = &version,
+                                    .n_versions = 1};
+        struct pl_prompt_files files = {0};
+        pl_prompt_directory(&told, p.folder, p.name);
+        assert_str(pl_buf_str(&told), cases[i].directory);
+        assert_int_equal(pl_prompt_files_write(&arena, &p, note_first, &asked, &files, NULL),
+                         PL_OK);
+        assert_str(pl_buf_str(&asked), cases[i].directory);
+        pl_vec_deinit(&files.list);
+    }
+}
+
 static void what_cannot_be_a_file_is_refused(void **state)
 {
     (void)state;
@@ -707,6 +747,7 @@ int main(void)
         cmocka_unit_test(random_libraries_come_home),
         cmocka_unit_test(hostile_names_make_harmless_files),
         cmocka_unit_test(edited_files_are_read_as_they_are_now),
+        cmocka_unit_test(a_directory_is_told_as_it_is_asked_for),
         cmocka_unit_test(what_cannot_be_a_file_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

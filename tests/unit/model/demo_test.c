@@ -194,9 +194,32 @@ static void models_are_found_by_their_whole_and_their_bare_name(void **state)
     assert_int_equal(n, 3);
 }
 
+static void a_script_says_what_the_results_before_it_were(void **state)
+{
+    (void)state;
+    plays("demo/agent",
+          "[{\"role\":\"user\",\"blocks\":[{\"type\":\"text\",\"content\":\"#!demo\\ncall x "
+          "{}\\n---\\nresults\"}]},{\"role\":\"assistant\",\"blocks\":[{\"type\":"
+          "\"tool_result\",\"content\":{\"a\":1}},{\"type\":\"text\",\"content\":\"x\"},{"
+          "\"type\":\"tool_result\",\"content\":\"two\"}]}]",
+          "say {\"a\":1}two\nend  {\"input_tokens\":46,\"output_tokens\":1}\n");
+}
+
+static void answers_that_were_summed_up_still_count(void **state)
+{
+    (void)state;
+    plays("demo/agent",
+          "[{\"role\":\"system\",\"kind\":\"compaction\",\"sequence\":5,\"blocks\":[]},{\"role\":"
+          "\"user\",\"sequence\":2,\"blocks\":[{\"type\":\"text\",\"content\":\"#!demo\\nsay "
+          "a\\n---\\nsay b\\n---\\nsay c\"}]}]",
+          "say c\nend  {\"input_tokens\":34,\"output_tokens\":1}\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_script_says_what_the_results_before_it_were),
+        cmocka_unit_test(answers_that_were_summed_up_still_count),
         cmocka_unit_test(echo_says_the_last_words_again_word_by_word),
         cmocka_unit_test(a_long_text_comes_in_order_over_many_turns_of_the_loop),
         cmocka_unit_test(slow_keeps_its_pace),

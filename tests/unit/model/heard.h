@@ -1,7 +1,7 @@
 /* A call to a model on a loop of its own, and everything it said, as lines:
  *
- *     say WORD | think WORD | call NAME ARGUMENTS | block TYPE CONTENT ID NAME DISPLAY
- *     end MODEL USAGE | failed REASON | overflow REASON                                        */
+ *     say WORD | think WORD | call NAME ARGUMENTS PROOF | proof KIND JSON | block TYPE CONTENT ID
+ * NAME DISPLAY end MODEL USAGE | failed REASON | overflow REASON */
 #ifndef PL_TESTS_MODEL_HEARD_H
 #define PL_TESTS_MODEL_HEARD_H
 
@@ -49,10 +49,12 @@ static inline void heard_block(void *ctx, const struct pl_model_block *block)
     heard_told(heard);
 }
 
-static inline void heard_call(void *ctx, struct pl_str tool_name, struct pl_str arguments)
+static inline void heard_call(void *ctx, struct pl_str tool_name, struct pl_str arguments,
+                              struct pl_str proof)
 {
     struct heard *heard = ctx;
-    pl_buf_addf(&heard->lines, "call %.*s %.*s", PL_STR_ARG(tool_name), PL_STR_ARG(arguments));
+    pl_buf_addf(&heard->lines, "call %.*s %.*s%s%.*s", PL_STR_ARG(tool_name), PL_STR_ARG(arguments),
+                proof.len ? " " : "", PL_STR_ARG(proof));
     heard_told(heard);
 }
 
@@ -76,8 +78,16 @@ static inline void heard_failed(void *ctx, struct pl_str reason, bool is_overflo
     heard_told(heard);
 }
 
-static const struct pl_model_ops heard_ops = {heard_text, heard_block, heard_call, heard_end,
-                                              heard_failed};
+static inline void heard_proof(void *ctx, bool is_thinking, struct pl_str proof)
+{
+    struct heard *heard = ctx;
+    pl_buf_addf(&heard->lines, "proof %s %.*s", is_thinking ? "thinking" : "text",
+                PL_STR_ARG(proof));
+    heard_told(heard);
+}
+
+static const struct pl_model_ops heard_ops = {heard_text, heard_block,  heard_call,
+                                              heard_end,  heard_failed, heard_proof};
 
 static inline void heard_init(struct heard *heard)
 {

@@ -79,18 +79,25 @@ static const char question[] =
 static void make_model(struct history *h, struct pl_session_event *e)
 {
     static const enum pl_session_event_kind kinds[] = {
-        PL_SE_MODEL_TEXT,  PL_SE_MODEL_TEXT, PL_SE_MODEL_TEXT, PL_SE_MODEL_CALL,  PL_SE_MEMORY,
-        PL_SE_MODEL_BLOCK, PL_SE_MODEL_END,  PL_SE_MODEL_END,  PL_SE_MODEL_FAILED};
+        PL_SE_MODEL_TEXT, PL_SE_MODEL_TEXT,  PL_SE_MODEL_TEXT,  PL_SE_MODEL_CALL,
+        PL_SE_MEMORY,     PL_SE_MODEL_BLOCK, PL_SE_MODEL_PROOF, PL_SE_MODEL_END,
+        PL_SE_MODEL_END,  PL_SE_MODEL_FAILED};
+    static const char *const proofs[] = {"", "{\"vendor\": \"v\",\"signature\":\"s\"}",
+                                         "{\"vendor\":\"v\",\"data\":\"d\"}", "{broken"};
     static const char *const usages[] = {"", "{\"input_tokens\": 10}", "{\"input_tokens\":95}"};
     if (!h->turns.n)
         return;
     size_t i = pick(h, &h->turns), b = draw(h, 5);
-    e->kind = kinds[draw(h, draw(h, 4) ? 8 : 9)];
+    e->kind = kinds[draw(h, draw(h, 4) ? 9 : 10)];
     e->model.loop_id = pl_str_of(h->turns.loops[i].text);
     e->model.turn_id = pl_str_of(h->turns.ids[i].text);
+    if (e->kind == PL_SE_MODEL_PROOF || e->kind == PL_SE_MODEL_CALL)
+        e->model.proof = ONE_OF(h, proofs);
     if (e->kind == PL_SE_MODEL_TEXT) {
         e->model.text = ONE_OF(h, texts);
         e->model.is_thinking = !draw(h, 4);
+    } else if (e->kind == PL_SE_MODEL_PROOF) {
+        e->model.is_thinking = draw(h, 2);
     } else if (e->kind == PL_SE_MODEL_BLOCK) {
         e->model.type = pl_str_of(blocks[b][0]);
         e->model.content = pl_str_of(blocks[b][1]);

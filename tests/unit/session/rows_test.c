@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "json/json.h"
 #include "session/session.h"
 
 #define TURN_UUID "019b76da-a800-76d5-8cda-58fd92619ef6"
@@ -96,6 +97,75 @@ static void a_stranger_is_not_told_what_is_remembered(void **state)
     assert_non_null(strstr(shared.ptr, "\"content\":\"hi\""));
 }
 
+#define PROOF(words) "{\"vendor\":\"v\",\"signature\":\"" words "\"}"
+#define WITH_PROOFS                                                                                \
+    "{\"blocks\":[{\"type\":\"text\",\"content\":\"hi\",\"proof\":" PROOF(                         \
+        "p1") "},{\"type\":\"thinking\",\"content\":\"\",\"proof\":" PROOF("p2") "}],\"tool_"      \
+                                                                                 "calls\":"        \
+                                                                                 "[{\"id\":\"tc_"  \
+                                                                                 "1\",\"tool_"     \
+                                                                                 "name\":\"T\","   \
+                                                                                 "\"arguments\":"  \
+                                                                                 "\"{}\","         \
+                                                                                 "\"proof\""       \
+                                                                                 ":" PROOF(        \
+                                                                                     "p3") "}]}"
+
+static size_t count_of(const char *text, const char *words)
+{
+    size_t n = 0;
+    while ((text = strstr(text, words)))
+        text += strlen(words), n++;
+    return n;
+}
+
+static void a_stranger_gets_no_proofs(void **state)
+{
+    (void)state;
+    struct pl_turn_row row = row_of(WITH_PROOFS);
+    PL_CLEANUP_BUF struct pl_buf own, shared;
+    pl_buf_init(&own, 0);
+    pl_buf_init(&shared, 0);
+    assert_int_equal(pl_turn_row_write(&row, &own), PL_OK);
+    assert_int_equal(pl_turn_row_write_shared(&row, &shared), PL_OK);
+    pl_buf_addc(&own, '\0');
+    pl_buf_addc(&shared, '\0');
+    assert_non_null(strstr(own.ptr, "\"content\":\"hi\",\"tool_call_id\":null,\"tool_name\":null,"
+                                    "\"display_name\":null,\"proof\":" PROOF("p1") "}"));
+    assert_non_null(strstr(own.ptr, "\"pending_question_ref\":null,\"proof\":" PROOF("p3") "}"));
+    assert_int_equal(count_of(own.ptr, "\"proof\""), 3);
+    assert_int_equal(count_of(shared.ptr, "\"proof\""), 0);
+    assert_non_null(strstr(shared.ptr, "\"content\":\"hi\""));
+}
+
+/* A turn that came from elsewhere: what a model said keeps its proofs, a person's words have none.
+ */
+static void an_imported_turn_keeps_its_proofs(void **state)
+{
+    (void)state;
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_turn_row from = row_of(WITH_PROOFS), row;
+    struct pl_json_doc doc;
+    PL_CLEANUP_BUF struct pl_buf own, body;
+    pl_buf_init(&own, 0);
+    pl_buf_init(&body, 0);
+    assert_int_equal(pl_turn_row_write(&from, &own), PL_OK);
+    assert_int_equal(pl_json_parse(&arena, pl_buf_str(&own), NULL, &doc, NULL), PL_OK);
+    assert_int_equal(pl_turn_row_read(&arena, &doc, doc.root, 0, &row, NULL), PL_OK);
+    pl_buf_add(&body, row.body);
+    pl_buf_addc(&body, '\0');
+    assert_int_equal(count_of(body.ptr, "\"proof\""), 3);
+    assert_non_null(
+        strstr(body.ptr, "{\"type\":\"text\",\"content\":\"hi\",\"proof\":" PROOF("p1") "}"));
+    struct pl_str users =
+        PL_STR("{\"role\":\"user\",\"blocks\":[{\"type\":\"text\",\"content\":\"hi\","
+               "\"proof\":{\"vendor\":\"v\"}}],\"tool_calls\":[]}");
+    assert_int_equal(pl_json_parse(&arena, users, NULL, &doc, NULL), PL_OK);
+    assert_int_equal(pl_turn_row_read(&arena, &doc, doc.root, 0, &row, NULL), PL_OK);
+    assert_true(pl_str_eq(row.body, PL_STR("{\"role\":\"user\",\"blocks\":[\"hi\"]}")));
+}
+
 static void a_compaction_tells_its_summary_once_in_the_row_and_thrice_in_the_turn(void **state)
 {
     (void)state;
@@ -172,6 +242,8 @@ int main(void)
         cmocka_unit_test(a_turn_has_every_member_in_order),
         cmocka_unit_test(a_compaction_tells_its_summary_once_in_the_row_and_thrice_in_the_turn),
         cmocka_unit_test(a_stranger_is_not_told_what_is_remembered),
+        cmocka_unit_test(a_stranger_gets_no_proofs),
+        cmocka_unit_test(an_imported_turn_keeps_its_proofs),
         cmocka_unit_test(a_damaged_row_is_refused),
         cmocka_unit_test(every_status_has_its_text_and_no_other_text_has_one),
         cmocka_unit_test(a_session_with_damaged_rows_does_not_load),

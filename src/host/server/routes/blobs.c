@@ -9,23 +9,38 @@
 
 /* --- fetching -------------------------------------------------------------------------------- */
 
+/* A host that is not there or breaks off is to blame itself; the rest is what was asked for. */
+static void fail_fetch(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
+{
+    if (status == PL_NOT_FOUND || status == PL_IO)
+        pl_exchange_problem(x, PL_PROBLEM_UPSTREAM_FAILED, NULL, "%s", err->message);
+    else
+        pl_exchange_fail(x, status, err);
+}
+
 static void fetch_work(struct pl_exchange *x)
 {
+    struct pl_server *server = x->shard->server;
     struct pl_blob_row blob;
+    struct pl_blob_fetched fetched;
     struct pl_error err = {0};
+    PL_CLEANUP_BUF struct pl_buf bytes;
+    pl_buf_init(&bytes, 0);
     struct pl_str name = pl_body_text(x, "name");
     if (!pl_blob_check_name(x, name))
         return;
-    enum pl_status status = pl_blob_fetch(x->shard->server, &x->arena, x->caller.user_id,
-                                          pl_body_text(x, "url"), name, &blob, &err);
-    if (status == PL_NOT_FOUND || status == PL_IO) {
-        pl_exchange_problem(x, PL_PROBLEM_UPSTREAM_FAILED, NULL, "%s", err.message);
-    } else if (status != PL_OK) {
-        pl_exchange_fail(x, status, &err);
-    } else {
-        x->status = 201;
-        pl_blob_write(&x->reply, &blob);
+    enum pl_status status =
+        pl_blob_fetch(server, &x->arena, pl_body_text(x, "url"), &bytes, &fetched, &err);
+    if (status != PL_OK) {
+        fail_fetch(x, status, &err);
+        return;
     }
+    status = pl_blob_store(server, &x->arena, x->caller.user_id, pl_buf_str(&bytes), fetched.type,
+                           name.len ? name : fetched.name, &blob, &err);
+    if (status == PL_OK)
+        pl_blob_answer(x, 201, &blob);
+    else
+        pl_exchange_fail_commit(x, status, &err);
 }
 
 static void blob_fetch(struct pl_exchange *x)
@@ -54,7 +69,7 @@ static void info_work(struct pl_exchange *x)
 {
     const struct pl_blob_row *blob = get_blob(x);
     if (blob)
-        pl_blob_write(&x->reply, blob);
+        pl_blob_answer(x, 200, blob);
 }
 
 static void blob_info(struct pl_exchange *x)
@@ -156,12 +171,9 @@ static void list_work(struct pl_exchange *x)
         pl_exchange_fail(x, status, &err);
         return;
     }
-    pl_exchange_list_begin(x);
-    for (size_t i = 0; i < page.n_items; i++) {
-        if (i)
-            pl_buf_addc(&x->reply, ',');
-        pl_blob_write(&x->reply, &page.items[i]);
-    }
+    struct pl_json_out out = pl_exchange_list_begin(x);
+    for (size_t i = 0; i < page.n_items; i++)
+        pl_blob_write(&out, &page.items[i]);
     if (page.has_more)
         snprintf(next, sizeof next, "%lld", (long long)(args.offset + (int64_t)page.n_items));
     pl_exchange_list_end(x, &args, page.total, pl_str_of(next));
@@ -207,9 +219,7 @@ static const struct pl_route_param upload_params[] = {
     {0},
 };
 static const struct pl_route_param list_params[] = {
-    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}", "20 by default"},
-    {"offset", "{\"type\":\"integer\",\"minimum\":0}", NULL},
-    {"cursor", "{\"type\":\"string\"}", "next_cursor of the page before"},
+    PL_PARAMS_OF_PAGE,
     {0},
 };
 

@@ -12,6 +12,7 @@
 #include "server/auth_int.h"
 #include "server/copying.h"
 #include "server/exchange_int.h"
+#include "server/handing.h"
 #include "server/media_store.h"
 #include "server/replay.h"
 #include "server/route.h"
@@ -43,24 +44,6 @@ static enum pl_status walk_turns(struct pl_store *store, struct pl_str session_i
 
 /* --- export ---------------------------------------------------------------------------------- */
 
-static enum pl_status add_turn(struct pl_turn_walk *walk, const struct pl_turn_row *row)
-{
-    struct pl_buf *to = walk->ctx;
-    if (to->len > 1)
-        pl_buf_addc(to, ',');
-    return pl_turn_row_write(row, to);
-}
-
-static enum pl_status write_all_turns(struct pl_exchange *x, struct pl_buf *to,
-                                      struct pl_error *err)
-{
-    pl_buf_addc(to, '[');
-    enum pl_status status =
-        walk_turns(x->shard->server->store, x->args[0], INT64_MAX, add_turn, to, err);
-    pl_buf_addc(to, ']');
-    return status == PL_OK ? to->status : status;
-}
-
 static void export_work(struct pl_exchange *x)
 {
     struct pl_str name = pl_target_param(&x->target, "format");
@@ -73,7 +56,7 @@ static void export_work(struct pl_exchange *x)
     }
     struct pl_buf turns PL_CLEANUP_BUF;
     pl_buf_init(&turns, 0);
-    enum pl_status status = write_all_turns(x, &turns, &err);
+    enum pl_status status = pl_turns_write_all(x->shard->server->store, x->args[0], &turns, &err);
     struct pl_converted converted;
     pl_converted_init(&converted);
     const struct pl_format *own = pl_format_find(PL_STR("turns"));
@@ -235,6 +218,7 @@ static void fork_work(struct pl_exchange *x)
     copying->record.solution_id = record.solution_id;
     copying->record.biz_role_id = record.biz_role_id;
     copying->record.memory_enabled = record.memory_enabled;
+    copying->record.is_planning = record.is_planning;
 }
 
 static void session_fork(struct pl_exchange *x)
@@ -289,29 +273,16 @@ static void session_replay(struct pl_exchange *x)
 
 static void handoff_work(struct pl_exchange *x)
 {
-    struct pl_buf turns PL_CLEANUP_BUF;
-    pl_buf_init(&turns, 0);
     struct pl_error err = {0};
-    char now[PL_UTC_SIZE];
-    pl_utc_write(now, pl_clock_unix_s() * 1000);
-    struct pl_handoff_opts opts = {
-        .source = PL_STR("parley"),
+    struct pl_handoff_opts wish = {
         .target = pl_body_text(x, "target"),
-        .timestamp = {now, sizeof now},
         .objective = pl_body_text(x, "objective"),
         .status = pl_body_text(x, "status"),
         .next = pl_body_text(x, "next"),
         .summary = pl_body_text(x, "summary"),
-        .id = x->args[0],
     };
-    enum pl_status status = write_all_turns(x, &turns, &err);
-    struct pl_source source;
-    if (status == PL_OK) {
-        status = pl_source_open(&source, pl_buf_str(&turns), pl_format_find(PL_STR("turns")), &err);
-        if (status == PL_OK)
-            status = pl_handoff_make(&x->reply, &source.conv, &opts, &err);
-        pl_source_close(&source);
-    }
+    enum pl_status status =
+        pl_handoff_write(x->shard->server->store, x->args[0], wish, &x->reply, &err);
     if (status != PL_OK)
         pl_exchange_fail(x, status, &err);
 }

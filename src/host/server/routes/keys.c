@@ -1,7 +1,10 @@
 /* Keys, users, tickets. Every answer is about the caller's own things; another's key is not found.
  * What is changed is stored first and counts when that is durable. */
+#include "io/clock.h"
+#include "json/number.h"
 #include "server/auth_int.h"
 #include "server/exchange_int.h"
+#include "server/gateway/meter.h"
 #include "server/hub.h"
 #include "server/key_json.h"
 #include "server/shard_int.h"
@@ -49,14 +52,15 @@ static bool prepare_key(struct pl_exchange *x, struct making *making, struct pl_
 static void write_made(const struct making *making, const char *plain, struct pl_buf *to)
 {
     struct pl_json_out out = pl_json_out(to);
+    static const struct pl_key_limits none;
     if (!making->user.id.len) {
-        pl_key_write(&out, &making->key, plain);
+        pl_key_write(&out, &making->key, plain, &none);
         return;
     }
     pl_json_out_open(&out, '{');
     pl_user_write(&out, &making->user);
     pl_json_out_key(&out, "key");
-    pl_key_write(&out, &making->key, plain);
+    pl_key_write(&out, &making->key, plain, &none);
     pl_json_out_close(&out, '}');
 }
 
@@ -179,7 +183,9 @@ static void list_key(void *ctx, const struct pl_auth_key *key)
         return;
     struct pl_key_row row = pl_auth_key_row(key);
     struct pl_json_out out = pl_json_out(&listing->x->reply);
-    pl_key_write(&out, &row, NULL);
+    struct pl_key_limits limits = {0};
+    (void)pl_meter_limits(listing->x->shard->server->meter, row.id, &limits);
+    pl_key_write(&out, &row, NULL, &limits);
 }
 
 static void list_user(void *ctx, const struct pl_auth_user *user)
@@ -247,35 +253,110 @@ static bool find_key(struct pl_exchange *x, struct pl_auth_key *ret_key)
     return false;
 }
 
-static void renamed(struct pl_exchange *x)
+/* Limits that are to be set, and what the key has spent so far. */
+struct limiting {
+    struct pl_key_limits limits;
+    int64_t spent_day, spent_month;
+};
+
+static int64_t limit_of(struct pl_exchange *x, const char *name, double unit)
 {
+    const struct pl_json_node *limits = pl_json_get(&x->body, x->body.root, PL_STR("limits"));
+    const struct pl_json_node *node = pl_json_get(&x->body, limits, pl_str_of(name));
+    if (!node || pl_json_kind(node) != PL_JSON_NUMBER)
+        return 0;
+    return (int64_t)(pl_json_number_double(pl_json_span(&x->body, node)) * unit + 0.5);
+}
+
+static void updated(struct pl_exchange *x)
+{
+    struct pl_meter *meter = x->shard->server->meter;
+    const struct limiting *limiting = x->state;
+    struct pl_key_limits limits = {0};
     struct pl_auth_key key;
-    pl_auth_rename_key(auth_of(x), x->caller.user_id, x->args[0], pl_body_text(x, "name"));
+    if (pl_body_has(x, "name"))
+        pl_auth_rename_key(auth_of(x), x->caller.user_id, x->args[0], pl_body_text(x, "name"));
+    if (limiting && pl_meter_set_limits(meter, &limiting->limits, limiting->spent_day,
+                                        limiting->spent_month) != PL_OK) {
+        fail_memory(x);
+        return;
+    }
     if (!find_key(x, &key))
         return;
     struct pl_key_row row = pl_auth_key_row(&key);
     struct pl_json_out out = pl_json_out(&x->reply);
-    pl_key_write(&out, &row, NULL);
+    (void)pl_meter_limits(meter, row.id, &limits);
+    pl_key_write(&out, &row, NULL, &limits);
     pl_exchange_finish(x);
 }
 
-static void rename_key(struct pl_exchange *x)
+static void commit_update(struct pl_exchange *x)
+{
+    const struct limiting *limiting = x->state;
+    struct pl_auth_key key;
+    if (x->is_problem) {
+        pl_exchange_finish(x);
+        return;
+    }
+    if (!find_key(x, &key))
+        return;
+    struct pl_key_row row = pl_auth_key_row(&key);
+    if (pl_body_has(x, "name"))
+        row.name = pl_body_text(x, "name");
+    struct pl_batch *batch = pl_batch_create();
+    if (batch)
+        pl_batch_put_key(batch, &row);
+    if (batch && limiting)
+        pl_batch_put_limits(batch, &limiting->limits);
+    pl_exchange_commit(x, batch, updated);
+}
+
+static void read_spent(struct pl_exchange *x)
+{
+    struct limiting *limiting = x->state;
+    struct pl_store *store = x->shard->server->store;
+    struct pl_error err = {0};
+    int64_t now_ms = pl_clock_unix_ms();
+    enum pl_status status = pl_store_usage_spent(store, x->caller.user_id, x->args[0],
+                                                 pl_meter_day(now_ms), &limiting->spent_day, &err);
+    if (status == PL_OK)
+        status = pl_store_usage_spent(store, x->caller.user_id, x->args[0],
+                                      pl_meter_month_start(now_ms), &limiting->spent_month, &err);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+}
+
+static void update_key(struct pl_exchange *x)
 {
     struct pl_auth_key key;
     if (!find_key(x, &key))
         return;
-    struct pl_key_row row = pl_auth_key_row(&key);
-    row.name = pl_body_text(x, "name");
-    struct pl_batch *batch = pl_batch_create();
-    if (batch)
-        pl_batch_put_key(batch, &row);
-    pl_exchange_commit(x, batch, renamed);
+    if (!pl_body_has(x, "limits")) {
+        commit_update(x);
+        return;
+    }
+    struct limiting *limiting = pl_arena_zalloc(&x->arena, 1, sizeof *limiting);
+    if (!limiting) {
+        fail_memory(x);
+        return;
+    }
+    limiting->limits = (struct pl_key_limits){
+        .key_id = x->args[0],
+        .user_id = x->caller.user_id,
+        .rpm = limit_of(x, "rpm", 1),
+        .tpm = limit_of(x, "tpm", 1),
+        .budget_day_micro = limit_of(x, "budget_usd_day", 1e6),
+        .budget_month_micro = limit_of(x, "budget_usd_month", 1e6),
+    };
+    x->state = limiting;
+    pl_exchange_work(x, read_spent, commit_update);
 }
 
 /* Nobody gets in with it any more, and who is in goes out. */
 static void revoke(struct pl_exchange *x, struct pl_str user_id, struct pl_str key_id)
 {
     pl_auth_remove_key(auth_of(x), user_id, key_id);
+    pl_meter_forget(x->shard->server->meter, key_id);
     pl_hub_close_key_everywhere(x->shard->server, key_id);
 }
 
@@ -387,8 +468,9 @@ const struct pl_route pl_routes_keys[] = {
      NULL},
     {PL_METHOD_GET, "/api/user/api-keys", 0, list_keys, "api_key_list", "List your keys", "keys",
      NULL, "ApiKeyList", 200, page_params},
-    {PL_METHOD_PATCH, "/api/user/api-keys/{id}", 0, rename_key, "api_key_update", "Rename a key",
-     "keys", "ApiKeyUpdate", "ApiKey", 200, NULL},
+    {PL_METHOD_PATCH, "/api/user/api-keys/{id}", 0, update_key, "api_key_update",
+     "Rename a key, or limit what it may use of the gateway", "keys", "ApiKeyUpdate", "ApiKey", 200,
+     NULL},
     {PL_METHOD_DELETE, "/api/user/api-keys/{id}", 0, delete_key, "api_key_delete",
      "Revoke a key; its sockets are closed at once", "keys", NULL, NULL, 204, NULL},
     {PL_METHOD_POST, "/api/ws-tickets", 0, make_ticket, "ws_ticket_create",

@@ -8,14 +8,9 @@
 #include "server/memory_json.h"
 #include "server/memory_query.h"
 #include "server/route.h"
+#include "server/wishes.h"
 
 #include <stdio.h>
-
-static void fail_memory(struct pl_exchange *x)
-{
-    pl_exchange_fail(x, PL_NOMEM, NULL);
-    pl_exchange_finish(x);
-}
 
 /* --- finding --------------------------------------------------------------------------------- */
 
@@ -75,11 +70,9 @@ static void create_tell(struct pl_exchange *x, void *ctx)
 
 static void memory_create(struct pl_exchange *x)
 {
-    struct making *making = pl_arena_zalloc(&x->arena, 1, sizeof *making);
-    if (!making) {
-        fail_memory(x);
+    struct making *making = pl_exchange_room(x, sizeof *making);
+    if (!making)
         return;
-    }
     making->seed = pl_shard_seed(x->shard);
     pl_exchange_change(x, create_plan, create_tell, making);
 }
@@ -111,7 +104,9 @@ static void put_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
     struct pl_memory_row memory;
     (void)ctx;
     if (find_memory(x, &memory))
-        pl_memory_plan_update(x, x->body.root, "", (struct pl_memory_row){.id = memory.id}, batch);
+        pl_memory_plan_update(x, x->body.root, "",
+                              (struct pl_memory_row){.id = memory.id, .revision = memory.revision},
+                              batch);
 }
 
 static void memory_put(struct pl_exchange *x)
@@ -140,14 +135,11 @@ static void memory_delete(struct pl_exchange *x)
 static bool read_id(struct pl_exchange *x, const char *name, int64_t *ret_id)
 {
     struct pl_str text = pl_body_raw(x, name);
-    char pointer[32];
     *ret_id = 0;
     if (!text.len || pl_str_eq(text, PL_STR("null")) ||
         (pl_json_number_int64(text, ret_id) && *ret_id > 0))
         return true;
-    snprintf(pointer, sizeof pointer, "/%s", name);
-    pl_memory_refuse(x, PL_PROBLEM_INVALID_REQUEST, pointer,
-                     "The id of a memory is a number from 1.");
+    pl_wish_refuse(x, "The id of a memory is a number from 1.", "/%s", name);
     return false;
 }
 
@@ -179,8 +171,7 @@ static void supersede_plan(struct pl_exchange *x, struct pl_batch *batch, void *
     if (memory.superseded_by)
         snprintf(now, sizeof now, "%lld", (long long)memory.superseded_by);
     if (by_id == memory.id)
-        pl_memory_refuse(x, PL_PROBLEM_INVALID_REQUEST, "/by",
-                         "A memory cannot take its own place.");
+        pl_wish_refuse(x, "A memory cannot take its own place.", "/by");
     else if (memory.superseded_by != expected)
         pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
                             "superseded_by is %s now; name it as \"expected\" to change it.", now);
@@ -216,14 +207,10 @@ static bool search(struct pl_exchange *x, struct pl_str words, const struct pl_m
     return status == PL_OK;
 }
 
-static void write_items(struct pl_exchange *x, const struct pl_memory_page *page, bool has_score)
+static void write_items(struct pl_json_out *out, const struct pl_memory_page *page, bool has_score)
 {
-    for (size_t i = 0; i < page->n_items; i++) {
-        struct pl_json_out out = pl_json_out(&x->reply);
-        if (i)
-            pl_buf_addc(&x->reply, ',');
-        pl_memory_write(&out, &page->items[i], has_score);
-    }
+    for (size_t i = 0; i < page->n_items; i++)
+        pl_memory_write(out, &page->items[i], has_score);
 }
 
 static void list_work(struct pl_exchange *x)
@@ -237,8 +224,8 @@ static void list_work(struct pl_exchange *x)
         return;
     if (page.has_more && page.n_items && !query.terms.len)
         snprintf(cursor, sizeof cursor, "%lld", (long long)page.items[page.n_items - 1].id);
-    pl_exchange_list_begin(x);
-    write_items(x, &page, false);
+    struct pl_json_out out = pl_exchange_list_begin(x);
+    write_items(&out, &page, false);
     pl_exchange_list_end(x, &args, page.total, pl_str_of(cursor));
 }
 
@@ -253,9 +240,10 @@ static void search_work(struct pl_exchange *x)
     struct pl_memory_page page;
     if (!pl_memory_query_body(x, &query) || !search(x, pl_body_text(x, "query"), &query, &page))
         return;
-    pl_buf_adds(&x->reply, "{\"items\":[");
-    write_items(x, &page, true);
-    pl_buf_adds(&x->reply, "]}");
+    struct pl_json_out out = pl_exchange_list_begin(x);
+    write_items(&out, &page, true);
+    pl_json_out_close(&out, ']');
+    pl_json_out_close(&out, '}');
 }
 
 static void memory_search(struct pl_exchange *x)
@@ -270,8 +258,8 @@ static void memory_search(struct pl_exchange *x)
 #define FLAG "{\"type\":\"string\",\"enum\":[\"true\",\"false\",\"any\"]}"
 
 static const struct pl_route_param list_params[] = {
-    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}", "How many; 20 if not said"},
-    {"offset", "{\"type\":\"integer\",\"minimum\":0}", "How many to pass over"},
+    PL_PARAM_LIMIT,
+    PL_PARAM_OFFSET,
     {"cursor", TEXT, "next_cursor of the page before; not with q"},
     {"q", TEXT, "Words to look for, the last one perhaps still being typed; best first"},
     {"type", "{\"type\":\"string\",\"enum\":[\"feedback\",\"experience\"]}", "Only of this type"},

@@ -261,12 +261,8 @@ static bool try_renamed(struct on_its_way *one)
 /* A full disk, or one that fails, is the answer; the first of them tells why. */
 static void fail_import(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
 {
-    if (x->is_problem)
-        return;
-    if (status == PL_LIMIT)
-        pl_exchange_problem(x, PL_PROBLEM_STORAGE_FULL, NULL, "%s", err->message);
-    else
-        pl_exchange_fail(x, status, err);
+    if (!x->is_problem)
+        pl_exchange_fail_commit(x, status, err);
 }
 
 /* What others did meanwhile is one prompt's problem. */
@@ -306,12 +302,9 @@ static void import_planned(struct pl_exchange *x)
 
 static void prompt_import(struct pl_exchange *x)
 {
-    struct importing *importing = pl_arena_zalloc(&x->arena, 1, sizeof *importing);
-    if (!importing) {
-        pl_exchange_fail(x, PL_NOMEM, NULL);
-        pl_exchange_finish(x);
+    struct importing *importing = pl_exchange_room(x, sizeof *importing);
+    if (!importing)
         return;
-    }
     importing->x = x;
     importing->import.seed = pl_shard_seed(x->shard);
     x->state = importing;

@@ -51,11 +51,12 @@ static bool check_model(struct pl_exchange *x, struct pl_str name, const char *p
     const struct pl_model_info *info = pl_model_find(name);
     struct pl_error err = {0};
     enum pl_status status = PL_OK;
-    if (!info)
-        status = pl_fail(&err, PL_INVALID, "There is no model %.*s; GET /api/models lists them.",
-                         (int)(name.len < 80 ? name.len : 80), name.ptr);
-    else
+    if (!info) {
+        (void)pl_model_missing(name, &err);
+        status = PL_INVALID;
+    } else {
         status = pl_replay_check(x->shard->server->store, &x->arena, x->caller.user_id, name, &err);
+    }
     if (status != PL_OK) {
         pl_error_point(&err, "%s", pointer);
         pl_exchange_fail(x, status, &err);

@@ -5,6 +5,7 @@
 #include "json/number.h"
 #include "server/change.h"
 #include "server/exchange_int.h"
+#include "server/members.h"
 #include "server/prompt_exchange.h"
 
 /* A page of versions is read in steps, and ends when it has become this large. */
@@ -19,10 +20,8 @@ static bool read_before(struct pl_exchange *x, const struct pl_page_args *args,
     int64_t before = prompt->latest_version + 1 - args->offset;
     if (args->offset > prompt->latest_version)
         before = 1;
-    if (args->cursor.len && (!pl_json_number_int64(args->cursor, &before) || before < 1)) {
-        pl_prompt_refuse(x, "cursor", "This cursor was not given out by this list.");
-        return false;
-    }
+    if (args->cursor.len && (!pl_json_number_int64(args->cursor, &before) || before < 1))
+        return pl_exchange_refuse_cursor(x);
     *ret_before = before;
     return true;
 }
@@ -60,7 +59,7 @@ static void list_work(struct pl_exchange *x)
     struct pl_page_args args;
     struct pl_prompt_row prompt;
     struct pl_error err = {0};
-    int64_t before;
+    int64_t before = 0;
     if (!pl_exchange_page_args(x, &args) || !pl_prompt_find(x, &prompt) ||
         !read_before(x, &args, &prompt, &before))
         return;
@@ -129,8 +128,7 @@ static void answer_conflict(struct pl_exchange *x, const struct pl_prompt_row *p
     pl_buf_adds(&more, ",\"yours\":");
     struct pl_json_out out = pl_json_out(&more);
     pl_json_out_open(&out, '{');
-    pl_json_out_key(&out, "type");
-    pl_json_out_text(&out, pl_prompt_type_text(yours->is_structured));
+    pl_put_text(&out, "type", pl_prompt_type_text(yours->is_structured));
     pl_json_out_key(&out, "content");
     pl_prompt_content_write(&out, yours);
     pl_json_out_close(&out, '}');
@@ -171,7 +169,7 @@ static void put_next(struct pl_exchange *x, struct pl_batch *batch, struct pl_pr
     version->created_ms = prompt->updated_ms;
     enum pl_status status = pl_prompt_hash(&x->arena, text, &version->hash);
     if (status == PL_OK)
-        status = pl_prompt_terms(&x->arena, prompt, text, &prompt->terms);
+        status = pl_prompt_index(&x->arena, text, prompt);
     if (status == PL_OK)
         status = pl_prompt_version_write(&x->arena, version, &x->reply, &err);
     if (status != PL_OK) {
@@ -350,8 +348,8 @@ RUN(diff_draft)
 static const struct pl_route_param list_params[] = {
     {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}",
      "How many at most; 20 if not said. A page ends earlier when it has become large"},
-    {"offset", "{\"type\":\"integer\",\"minimum\":0}", "How many to pass over"},
-    {"cursor", "{\"type\":\"string\"}", "next_cursor of the page before"},
+    PL_PARAM_OFFSET,
+    PL_PARAM_CURSOR,
     {NULL, NULL, NULL},
 };
 

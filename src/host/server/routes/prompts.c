@@ -7,7 +7,10 @@
 #include "json/number.h"
 #include "server/change.h"
 #include "server/exchange_int.h"
+#include "server/members.h"
+#include "server/pinned.h"
 #include "server/prompt_exchange.h"
+#include "server/wishes.h"
 
 static struct pl_store *store_of(struct pl_exchange *x)
 {
@@ -76,7 +79,7 @@ static void plan_create(struct pl_exchange *x, struct pl_batch *batch, void *ctx
     };
     enum pl_status status = pl_prompt_hash(&x->arena, &text, &version.hash);
     if (status == PL_OK)
-        status = pl_prompt_terms(&x->arena, &row, &text, &row.terms);
+        status = pl_prompt_index(&x->arena, &text, &row);
     if (status == PL_OK)
         status = pl_prompt_write(&x->arena, &row, &version, &x->reply, &err);
     if (status != PL_OK) {
@@ -92,37 +95,28 @@ static void plan_create(struct pl_exchange *x, struct pl_batch *batch, void *ctx
 
 static void prompt_create(struct pl_exchange *x)
 {
-    struct pl_id_seed *seed = pl_arena_alloc(&x->arena, 1, sizeof *seed);
-    if (!seed) {
-        pl_exchange_fail(x, PL_NOMEM, NULL);
-        pl_exchange_finish(x);
+    struct pl_id_seed *seed = pl_exchange_room(x, sizeof *seed);
+    if (!seed)
         return;
-    }
     *seed = pl_shard_seed(x->shard);
     pl_exchange_change(x, plan_create, NULL, seed);
 }
 
 /* --- listing --------------------------------------------------------------------------------- */
 
-/* Cursor: "P MS ID" (whether pinned, last change, id of the last item), or "+N" (how many were
- * seen) where the order is that of a search. */
+/* Where the order is that of a search, the cursor is "+N": how many were seen. */
 static bool read_cursor(struct pl_str cursor, struct pl_prompt_query *query)
 {
-    if (cursor.ptr[0] == '+' && query->terms.len)
-        return pl_json_number_int64(pl_str_slice(cursor, 1, cursor.len), &query->offset) &&
+    struct pl_pinned place = {0};
+    if (query->terms.len)
+        return cursor.ptr[0] == '+' &&
+               pl_json_number_int64(pl_str_slice(cursor, 1, cursor.len), &query->offset) &&
                query->offset >= 0;
-    if (cursor.len < 4 || (cursor.ptr[0] != '0' && cursor.ptr[0] != '1') || cursor.ptr[1] != ' ')
-        return false;
-    struct pl_str rest = pl_str_slice(cursor, 2, cursor.len);
-    const char *space = memchr(rest.ptr, ' ', rest.len);
-    if (!space || query->terms.len)
-        return false;
-    size_t at = (size_t)(space - rest.ptr);
-    query->has_cursor = true;
-    query->cursor_is_pinned = cursor.ptr[0] == '1';
-    query->cursor_id = pl_str_slice(rest, at + 1, rest.len);
-    return pl_json_number_int64(pl_str_slice(rest, 0, at), &query->cursor_updated_ms) &&
-           pl_id_is(query->cursor_id, "prompt_");
+    query->has_cursor = pl_pinned_read(cursor, "prompt_", &place);
+    query->cursor_is_pinned = place.is_pinned;
+    query->cursor_updated_ms = place.updated_ms;
+    query->cursor_id = place.id;
+    return query->has_cursor;
 }
 
 static bool read_query(struct pl_exchange *x, const struct pl_page_args *args,
@@ -139,9 +133,9 @@ static bool read_query(struct pl_exchange *x, const struct pl_page_args *args,
     query->limit = args->limit;
     query->offset = args->offset;
     if (folder.ptr && !pl_prompt_folder(folder, &query->folder))
-        pl_prompt_refuse(x, "folder", "There is no such folder.");
+        pl_wish_refuse(x, "There is no such folder.", "/folder");
     else if (args->cursor.len && !read_cursor(args->cursor, query))
-        pl_prompt_refuse(x, "cursor", "This cursor was not given out by this list.");
+        return pl_exchange_refuse_cursor(x);
     return !x->is_problem;
 }
 
@@ -154,8 +148,7 @@ static void write_cursor(struct pl_buf *to, const struct pl_prompt_query *query,
     if (query->terms.len)
         pl_buf_addf(to, "+%lld", (long long)query->offset + (long long)page->n_items);
     else
-        pl_buf_addf(to, "%d %lld %.*s", last->is_pinned, (long long)last->updated_ms,
-                    PL_STR_ARG(last->id));
+        pl_pinned_write(to, &(struct pl_pinned){last->is_pinned, last->updated_ms, last->id});
 }
 
 static enum pl_status list(struct pl_exchange *x, const struct pl_page_args *args,
@@ -221,16 +214,11 @@ static void count_work(struct pl_exchange *x, count_fn *count)
         pl_exchange_fail(x, status, &err);
         return;
     }
-    struct pl_json_out out = pl_json_out(&x->reply);
-    pl_json_out_open(&out, '{');
-    pl_json_out_key(&out, "items");
-    pl_json_out_open(&out, '[');
+    struct pl_json_out out = pl_exchange_list_begin(x);
     for (size_t i = 0; i < n; i++) {
         pl_json_out_open(&out, '{');
-        pl_json_out_key(&out, "name");
-        pl_json_out_text(&out, items[i].name);
-        pl_json_out_key(&out, "count");
-        pl_json_out_int(&out, items[i].n);
+        pl_put_text(&out, "name", items[i].name);
+        pl_put_int(&out, "count", items[i].n);
         pl_json_out_close(&out, '}');
     }
     pl_json_out_close(&out, ']');
@@ -287,7 +275,7 @@ static void plan_update(struct pl_exchange *x, struct pl_batch *batch, void *ctx
         !read_details(x, &row) || !pl_prompt_find_version(x, &row, (struct pl_str){0}, &latest))
         return;
     struct pl_prompt_text text = pl_prompt_text_of(&latest);
-    enum pl_status status = pl_prompt_terms(&x->arena, &row, &text, &row.terms);
+    enum pl_status status = pl_prompt_index(&x->arena, &text, &row);
     row.updated_ms = pl_clock_unix_ms();
     pl_batch_update_prompt(batch, &row);
     row.revision++;
@@ -323,9 +311,7 @@ static void prompt_delete(struct pl_exchange *x)
 }
 
 static const struct pl_route_param list_params[] = {
-    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}", "How many; 20 if not said"},
-    {"offset", "{\"type\":\"integer\",\"minimum\":0}", "How many to pass over"},
-    {"cursor", "{\"type\":\"string\"}", "next_cursor of the page before"},
+    PL_PARAMS_OF_PAGE,
     {"q", "{\"type\":\"string\"}", "Words of name, description, tags or text; the best first"},
     {"folder", "{\"type\":\"string\"}", "Only prompts of this folder and those in it"},
     {"tag", "{\"type\":\"string\"}", "Only prompts with this tag"},

@@ -2,11 +2,12 @@
 #include "server/exchange_int.h"
 #include "server/shard_int.h"
 #include "server/server.h"
+#include "server/tools.h"
 
 #include "base/hash.h"
 #include "json/text.h"
 #include "json/write.h"
-#include "model/model.h"
+#include "model/vendor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,6 +102,37 @@ static void show_metrics(struct pl_exchange *x)
     pl_exchange_work(x, write_metrics, NULL);
 }
 
+static void write_price(struct pl_json_out *out, const char *key, int64_t micro_dollars)
+{
+    pl_json_out_key(out, key);
+    if (micro_dollars < 0)
+        pl_json_out_null(out);
+    else
+        pl_json_out_int(out, micro_dollars);
+}
+
+/* Of one model; what an alias of several costs depends on who answers. */
+static void write_prices(struct pl_json_out *out, const char *name)
+{
+    struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
+    struct pl_model_prices prices = {.input = -1};
+    if (pl_model_targets(pl_str_of(name), targets) == 1)
+        prices = pl_target_prices(&targets[0]);
+    pl_json_out_key(out, "prices");
+    if (prices.input < 0) {
+        pl_json_out_null(out);
+        return;
+    }
+    pl_json_out_open(out, '{');
+    write_price(out, "input", prices.input);
+    write_price(out, "output", prices.output);
+    write_price(out, "cache_read", prices.cache_read);
+    write_price(out, "cache_write", prices.cache_write);
+    pl_json_out_key(out, "dated");
+    pl_json_out_text(out, pl_str_of(prices.dated));
+    pl_json_out_close(out, '}');
+}
+
 static void list_models(struct pl_exchange *x)
 {
     const struct pl_model_info *model;
@@ -116,12 +148,19 @@ static void list_models(struct pl_exchange *x)
         pl_json_out_text(&out, pl_str_of(model->about));
         pl_json_out_key(&out, "context_window");
         pl_json_out_int(&out, model->context_window);
+        write_prices(&out, model->name);
         pl_json_out_close(&out, '}');
     }
     pl_json_out_close(&out, ']');
     pl_json_out_key(&out, "default_model");
     pl_json_out_text(&out, pl_str_of(x->shard->server->config->default_model));
     pl_json_out_close(&out, '}');
+    pl_exchange_finish(x);
+}
+
+static void list_tools(struct pl_exchange *x)
+{
+    pl_tools_list(&x->reply);
     pl_exchange_finish(x);
 }
 
@@ -215,6 +254,8 @@ const struct pl_route pl_routes_service[] = {
      "Counters for Prometheus", "service", NULL, NULL, 200, NULL},
     {PL_METHOD_GET, "/api/models", 0, list_models, "model_list", "The models there are", "service",
      NULL, "ModelList", 200, NULL},
+    {PL_METHOD_GET, "/api/tools", 0, list_tools, "tool_list",
+     "The tools models are offered in sessions", "service", NULL, "ToolList", 200, NULL},
     {PL_METHOD_POST, "/api/admin/backup", PL_ROUTE_ADMIN, back_up, "backup_create",
      "An online backup: into a file of the server, or as the answer", "service", "BackupRequest",
      "Backup", 200, NULL},

@@ -1,9 +1,7 @@
 /* Sessions themselves: make, list, look, change, delete. */
-#include "base/uuid.h"
-#include "json/number.h"
-#include "json/write.h"
 #include "model/model.h"
 #include "server/asking.h"
+#include "server/pinned.h"
 #include "server/replay.h"
 #include "server/route.h"
 #include "server/turn_page.h"
@@ -18,8 +16,7 @@ static bool check_model(struct pl_exchange *x, struct pl_str *model)
     const struct pl_model_info *info = pl_model_find(*model);
     if (!info) {
         struct pl_error err = {0};
-        (void)pl_fail(&err, PL_INVALID, "There is no model %.*s; GET /api/models lists them.",
-                      (int)(model->len < 80 ? model->len : 80), model->ptr);
+        (void)pl_model_missing(*model, &err);
         pl_error_point(&err, "/model");
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, NULL);
         pl_exchange_finish(x);
@@ -79,21 +76,14 @@ static void session_create(struct pl_exchange *x)
 
 /* --- listing --------------------------------------------------------------------------------- */
 
-/* Cursor: "P MS ID": whether pinned, last change, id of the last item. */
 static bool read_cursor(struct pl_str cursor, struct pl_session_query *query)
 {
-    if (cursor.len < 4 || (cursor.ptr[0] != '0' && cursor.ptr[0] != '1') || cursor.ptr[1] != ' ')
-        return false;
-    struct pl_str rest = pl_str_slice(cursor, 2, cursor.len);
-    const char *space = memchr(rest.ptr, ' ', rest.len);
-    if (!space)
-        return false;
-    size_t at = (size_t)(space - rest.ptr);
-    query->has_cursor = true;
-    query->cursor_is_pinned = cursor.ptr[0] == '1';
-    query->cursor_id = pl_str_slice(rest, at + 1, rest.len);
-    return pl_json_number_int64(pl_str_slice(rest, 0, at), &query->cursor_updated_ms) &&
-           pl_id_is(query->cursor_id, "sess_");
+    struct pl_pinned place = {0};
+    query->has_cursor = pl_pinned_read(cursor, "sess_", &place);
+    query->cursor_is_pinned = place.is_pinned;
+    query->cursor_updated_ms = place.updated_ms;
+    query->cursor_id = place.id;
+    return query->has_cursor;
 }
 
 static bool read_query(struct pl_exchange *x, const struct pl_page_args *args,
@@ -116,8 +106,7 @@ static bool read_query(struct pl_exchange *x, const struct pl_page_args *args,
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL, "There is no status %.*s.",
                             (int)(status.len < 80 ? status.len : 80), status.ptr);
     else if (args->cursor.len && !read_cursor(args->cursor, query))
-        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                            "This cursor was not given out by this list.");
+        return pl_exchange_refuse_cursor(x);
     else
         return true;
     return false;
@@ -147,8 +136,7 @@ static void list_work(struct pl_exchange *x)
     pl_buf_init(&cursor, 0);
     if (page.has_more) {
         const struct pl_session_record *last = &page.items[page.n_items - 1];
-        pl_buf_addf(&cursor, "%d %lld %.*s", last->is_pinned, (long long)last->updated_ms,
-                    PL_STR_ARG(last->id));
+        pl_pinned_write(&cursor, &(struct pl_pinned){last->is_pinned, last->updated_ms, last->id});
     }
     pl_exchange_list_end(x, &args, page.total, pl_buf_str(&cursor));
 }
@@ -273,9 +261,7 @@ static void session_delete(struct pl_exchange *x)
 }
 
 static const struct pl_route_param list_params[] = {
-    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}", "How many; 20 if not said"},
-    {"offset", "{\"type\":\"integer\",\"minimum\":0}", "How many to pass over"},
-    {"cursor", "{\"type\":\"string\"}", "next_cursor of the page before"},
+    PL_PARAMS_OF_PAGE,
     {"status", "{\"type\":\"string\"}", "Only sessions in this status"},
     {"pinned", "{\"type\":\"boolean\"}", "Only pinned ones, or only others"},
     {"q", "{\"type\":\"string\"}", "Words of the intent"},

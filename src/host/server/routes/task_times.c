@@ -3,11 +3,12 @@
 #include "base/utc.h"
 #include "cron/explain.h"
 #include "io/clock.h"
+#include "server/members.h"
 #include "server/route.h"
 #include "server/task_exchange.h"
 #include "server/task_json.h"
+#include "server/wishes.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -20,23 +21,6 @@ enum {
     PAGE = 100,
 };
 #define DAY_MS (INT64_C(86400) * 1000)
-
-/* --- parameters ------------------------------------------------------------------------------ */
-
-static bool read_instant(struct pl_exchange *x, const char *name, int64_t otherwise_ms,
-                         int64_t *ret_ms)
-{
-    struct pl_str text = pl_target_param(&x->target, name);
-    int64_t unix_us = 0;
-    if (text.ptr && !pl_utc_read(text, &unix_us)) {
-        char pointer[16];
-        snprintf(pointer, sizeof pointer, "/%s", name);
-        pl_task_fail_at(x, pointer, "An instant looks like 2026-03-29T00:00:00Z.");
-        return false;
-    }
-    *ret_ms = text.ptr ? unix_us / 1000 : otherwise_ms;
-    return true;
-}
 
 /* Seconds are cut, not rounded to zero. */
 static int64_t seconds(int64_t unix_ms)
@@ -54,8 +38,7 @@ static void write_words(struct pl_exchange *x, struct pl_json_out *out, const ch
     pl_cron_explain(&words, cron, lang);
     if (words.status != PL_OK)
         pl_exchange_fail(x, words.status, NULL);
-    pl_json_out_key(out, name);
-    pl_json_out_text(out, pl_buf_str(&words));
+    pl_put_text(out, name, pl_buf_str(&words));
 }
 
 static void explain_work(struct pl_exchange *x)
@@ -72,10 +55,8 @@ static void explain_work(struct pl_exchange *x)
     pl_buf_init(&made, 0);
     struct pl_json_out out = pl_json_out(&made);
     pl_json_out_open(&out, '{');
-    pl_json_out_key(&out, "cron");
-    pl_json_out_text(&out, cron);
-    pl_json_out_key(&out, "timezone");
-    pl_json_out_text(&out, zone);
+    pl_put_text(&out, "cron", cron);
+    pl_put_text(&out, "timezone", zone);
     write_words(x, &out, "en", &when.cron, PL_CRON_EN);
     write_words(x, &out, "zh", &when.cron, PL_CRON_ZH);
     pl_json_out_key(&out, "next");
@@ -105,16 +86,13 @@ static void occurrences_work(struct pl_exchange *x)
     struct pl_page_args args;
     int64_t from_ms, to_ms;
     if (!pl_exchange_page_args(x, &args) ||
-        !read_instant(x, "from", pl_clock_unix_ms(), &from_ms) ||
-        !read_instant(x, "to", INT64_MAX, &to_ms) || !pl_task_find(x, &task) ||
+        !pl_param_time(x, "from", pl_clock_unix_ms(), &from_ms) ||
+        !pl_param_time(x, "to", INT64_MAX, &to_ms) || !pl_task_find(x, &task) ||
         !pl_task_read_when(x, task.cron, task.timezone, &when))
         return;
     if (task.expires_ms && task.expires_ms < to_ms)
         to_ms = task.expires_ms;
-    struct pl_json_out out = pl_json_out(&x->reply);
-    pl_json_out_open(&out, '{');
-    pl_json_out_key(&out, "items");
-    pl_json_out_open(&out, '[');
+    struct pl_json_out out = pl_exchange_list_begin(x);
     int64_t at_s = seconds(from_ms) - (from_ms % 1000 == 0); /* one at `from` belongs to it */
     for (size_t i = 0; i < args.limit && pl_cron_next(&when.cron, when.zone, at_s, &at_s) &&
                        at_s < to_ms / 1000 + (to_ms % 1000 > 0);
@@ -154,13 +132,9 @@ static void runs_work(struct pl_exchange *x)
         pl_exchange_fail(x, status, &err);
         return;
     }
-    pl_exchange_list_begin(x);
-    for (size_t i = 0; i < page.n_items; i++) {
-        struct pl_json_out out = pl_json_out(&x->reply);
-        if (i)
-            pl_buf_addc(&x->reply, ',');
+    struct pl_json_out out = pl_exchange_list_begin(x);
+    for (size_t i = 0; i < page.n_items; i++)
         pl_task_run_write(&out, &page.items[i]);
-    }
     pl_exchange_list_end(x, &args, page.total, (struct pl_str){0});
 }
 
@@ -317,10 +291,8 @@ static void write_entry(struct pl_json_out *out, const struct entry *entry,
                         const struct pl_tzif *zone)
 {
     pl_json_out_open(out, '{');
-    pl_json_out_key(out, "task_id");
-    pl_json_out_text(out, entry->task->task.id);
-    pl_json_out_key(out, "title");
-    pl_json_out_text(out, entry->task->task.title);
+    pl_put_text(out, "task_id", entry->task->task.id);
+    pl_put_text(out, "title", entry->task->task.title);
     pl_task_write_instant(out, zone, seconds(entry->at_ms));
     pl_json_out_key(out, "run");
     if (entry->run)
@@ -333,10 +305,7 @@ static void write_entry(struct pl_json_out *out, const struct entry *entry,
 static void write_calendar(struct calendar *calendar)
 {
     struct pl_exchange *x = calendar->x;
-    struct pl_json_out out = pl_json_out(&x->reply);
-    pl_json_out_open(&out, '{');
-    pl_json_out_key(&out, "items");
-    pl_json_out_open(&out, '[');
+    struct pl_json_out out = pl_exchange_list_begin(x);
     for (size_t i = 0; i < calendar->n_entries; i++) {
         const struct pl_tzif *zone = NULL;
         struct pl_error err = {0};
@@ -347,20 +316,19 @@ static void write_calendar(struct calendar *calendar)
         write_entry(&out, &calendar->entries[i], zone);
     }
     pl_json_out_close(&out, ']');
-    pl_json_out_key(&out, "is_complete");
-    pl_json_out_bool(&out, calendar->is_complete);
+    pl_put_bool(&out, "is_complete", calendar->is_complete);
     pl_json_out_close(&out, '}');
 }
 
 static void calendar_work(struct pl_exchange *x)
 {
     struct calendar calendar = {.x = x, .now_ms = pl_clock_unix_ms()};
-    if (!read_instant(x, "from", calendar.now_ms, &calendar.from_ms) ||
-        !read_instant(x, "to", calendar.from_ms + DEFAULT_DAYS * DAY_MS, &calendar.to_ms))
+    if (!pl_param_time(x, "from", calendar.now_ms, &calendar.from_ms) ||
+        !pl_param_time(x, "to", calendar.from_ms + DEFAULT_DAYS * DAY_MS, &calendar.to_ms))
         return;
     if (calendar.to_ms <= calendar.from_ms ||
         calendar.to_ms - calendar.from_ms > MAX_DAYS * DAY_MS) {
-        pl_task_fail_at(x, "/to", "It is behind `from`, and at most 62 days.");
+        pl_wish_refuse(x, "It is behind `from`, and at most 62 days.", "/to");
         return;
     }
     calendar.entries = pl_arena_alloc(&x->arena, 2 * MAX_ENTRIES, sizeof *calendar.entries);
@@ -393,12 +361,12 @@ static const struct pl_route_param calendar_params[] = {
 static const struct pl_route_param occurrence_params[] = {
     {"from", INSTANT, "The beginning; now if not said"},
     {"to", INSTANT, "The end"},
-    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}", "How many; 20 if not said"},
+    PL_PARAM_LIMIT,
     {NULL, NULL, NULL},
 };
 static const struct pl_route_param run_params[] = {
-    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}", "How many; 20 if not said"},
-    {"offset", "{\"type\":\"integer\",\"minimum\":0}", "How many to pass over"},
+    PL_PARAM_LIMIT,
+    PL_PARAM_OFFSET,
     {"status",
      "{\"enum\":[\"running\",\"completed\",\"failed\",\"missed\",\"skipped\",\"queued\"]}",
      "Only those that ended so"},

@@ -43,7 +43,7 @@ static void check_prompt_ref(struct pl_exchange *x, struct pl_str json)
         status = pl_store_prompt_get(x->shard->server->store, &x->arena, x->caller.user_id, id,
                                      &prompt, &err);
     if (status == PL_NOT_FOUND || status == PL_INVALID) {
-        pl_task_fail_at(x, "/prompt_ref/prompt_id", "You have no prompt with this id.");
+        pl_wish_refuse(x, "You have no prompt with this id.", "/prompt_ref/prompt_id");
         return;
     }
     const struct pl_json_node *node =
@@ -55,8 +55,8 @@ static void check_prompt_ref(struct pl_exchange *x, struct pl_str json)
     if (status == PL_OK)
         status = pl_prompt_version_number(&x->arena, &prompt, version, &number);
     if (status == PL_NOT_FOUND)
-        pl_task_fail_at(x, "/prompt_ref/version",
-                        "The prompt has neither a version nor a label like that.");
+        pl_wish_refuse(x, "The prompt has neither a version nor a label like that.",
+                       "/prompt_ref/version");
     else if (status != PL_OK)
         pl_exchange_fail(x, status, &err);
 }
@@ -66,7 +66,7 @@ static void read_prompt(struct pl_exchange *x, struct pl_task_row *task)
 {
     bool has_text = is_given(x, "prompt"), has_ref = is_given(x, "prompt_ref");
     if (has_text && has_ref) {
-        pl_task_fail_at(x, "/prompt", "A task has a prompt or a prompt_ref, not both.");
+        pl_wish_refuse(x, "A task has a prompt or a prompt_ref, not both.", "/prompt");
         return;
     }
     if (has_text) {
@@ -80,8 +80,8 @@ static void read_prompt(struct pl_exchange *x, struct pl_task_row *task)
         task->prompt_ref = (struct pl_str){0};
     }
     if (!x->is_problem && !task->prompt.len && !task->prompt_ref.len)
-        pl_task_fail_at(x, "/prompt",
-                        "A task needs a prompt, or a prompt_ref to one of the library.");
+        pl_wish_refuse(x, "A task needs a prompt, or a prompt_ref to one of the library.",
+                       "/prompt");
 }
 
 static void read_model(struct pl_exchange *x, struct pl_task_row *task)
@@ -114,9 +114,9 @@ static void read_expiry(struct pl_exchange *x, struct pl_task_row *task, int64_t
     if (!is_given(x, "expires_at"))
         return;
     if (!pl_utc_read(pl_body_text(x, "expires_at"), &unix_us))
-        pl_task_fail_at(x, "/expires_at", "An instant looks like 2026-03-29T00:00:00Z.");
+        pl_wish_refuse(x, "An instant looks like 2026-03-29T00:00:00Z.", "/expires_at");
     else if (unix_us / 1000 <= now_ms)
-        pl_task_fail_at(x, "/expires_at", "This is over already; a task expires in the future.");
+        pl_wish_refuse(x, "This is over already; a task expires in the future.", "/expires_at");
     else
         task->expires_ms = unix_us / 1000;
 }
@@ -193,12 +193,9 @@ static void tell_changed(struct pl_exchange *x, void *ctx)
 
 static void change(struct pl_exchange *x, pl_change_plan_fn *plan, int enabled)
 {
-    struct changing *changing = pl_arena_zalloc(&x->arena, 1, sizeof *changing);
-    if (!changing) {
-        pl_exchange_fail(x, PL_NOMEM, NULL);
-        pl_exchange_finish(x);
+    struct changing *changing = pl_exchange_room(x, sizeof *changing);
+    if (!changing)
         return;
-    }
     changing->seed = pl_shard_seed(x->shard);
     changing->id = pl_id_take(&changing->seed, "task_");
     changing->enabled = enabled;
@@ -235,8 +232,7 @@ static void list_work(struct pl_exchange *x)
     if (!pl_exchange_page_args(x, &args))
         return;
     if (args.cursor.len && !pl_id_is(args.cursor, "task_")) {
-        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                            "This cursor was not given out by this list.");
+        (void)pl_exchange_refuse_cursor(x);
         return;
     }
     struct pl_task_query query = {
@@ -254,13 +250,9 @@ static void list_work(struct pl_exchange *x)
         pl_exchange_fail(x, status, &err);
         return;
     }
-    pl_exchange_list_begin(x);
-    for (size_t i = 0; i < page.n_items; i++) {
-        struct pl_json_out out = pl_json_out(&x->reply);
-        if (i)
-            pl_buf_addc(&x->reply, ',');
+    struct pl_json_out out = pl_exchange_list_begin(x);
+    for (size_t i = 0; i < page.n_items; i++)
         pl_task_write(&out, &page.items[i]);
-    }
     pl_exchange_list_end(x, &args, page.total,
                          page.has_more ? page.items[page.n_items - 1].id : (struct pl_str){0});
 }
@@ -306,8 +298,7 @@ static void plan_update(struct pl_exchange *x, struct pl_batch *batch, void *ctx
     }
     if (!x->is_problem && task->enabled && changing->enabled >= 0 && task->expires_ms &&
         task->expires_ms <= task->updated_ms)
-        pl_task_fail_at(x, "/expires_at",
-                        "The task has expired; give it another expires_at first.");
+        pl_wish_refuse(x, "The task has expired; give it another expires_at first.", "/expires_at");
     if (!x->is_problem && (changing->enabled >= 0 || has_any(x, of_time)))
         set_time(x, changing);
     if (!x->is_problem && has_any(x, of_prompt))
@@ -387,12 +378,9 @@ static void run_found(struct pl_exchange *x)
 
 static void run(struct pl_exchange *x)
 {
-    struct pl_task_start *start = pl_arena_zalloc(&x->arena, 1, sizeof *start);
-    if (!start) {
-        pl_exchange_fail(x, PL_NOMEM, NULL);
-        pl_exchange_finish(x);
+    struct pl_task_start *start = pl_exchange_room(x, sizeof *start);
+    if (!start)
         return;
-    }
     start->home = x->shard;
     start->extend = claim;
     start->done = on_started;
@@ -403,9 +391,7 @@ static void run(struct pl_exchange *x)
 }
 
 static const struct pl_route_param list_params[] = {
-    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}", "How many; 20 if not said"},
-    {"offset", "{\"type\":\"integer\",\"minimum\":0}", "How many to pass over"},
-    {"cursor", "{\"type\":\"string\"}", "next_cursor of the page before"},
+    PL_PARAMS_OF_PAGE,
     {"enabled", "{\"type\":\"boolean\"}", "Only those that are enabled, or only others"},
     {"q", "{\"type\":\"string\"}", "Words of the title"},
     {NULL, NULL, NULL},

@@ -319,9 +319,13 @@ static enum pl_status view_context(struct pl_exchange *x, struct viewing *viewin
         pl_store_session_get(store, &x->arena, x->caller.user_id, id, &record, err);
     if (status == PL_OK)
         status = pl_context_read(store, &x->arena, id, loop_id, &context, err);
+    if (status == PL_OK)
+        status = pl_context_find_asked(store, &x->arena, id, loop_id, &context, err);
     if (status == PL_OK && record.memory_enabled && pl_recall_is_for(loop_id, record.model))
-        status = pl_recall_read(store, &x->arena, record.user_id, id, &context, pl_clock_unix_ms(),
+        status = pl_recall_read(store, &x->arena, record.user_id, &context, pl_clock_unix_ms(),
                                 &viewing->recall, err);
+    if (status == PL_OK && record.status != PL_SESSION_RUNNING)
+        context.has_asked = false; /* what comes next is a new message */
     if (status == PL_OK)
         status = count_context(&context, (struct pl_str){0}, &viewing->counted, err);
     if (status != PL_OK)

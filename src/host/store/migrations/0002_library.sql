@@ -27,11 +27,15 @@ CREATE TABLE prompts (
     name           TEXT    NOT NULL,
     tags           TEXT    NOT NULL,
     description    TEXT    NOT NULL,
+    directory      TEXT    NOT NULL,
     terms          TEXT    NOT NULL
 );
 -- The order of the list; folder is in it so that a filtered count reads the index alone.
 CREATE INDEX prompts_of_user ON prompts (user_id, is_pinned, updated_ms, id, folder);
 CREATE INDEX prompts_in_folder ON prompts (user_id, folder);
+-- As files they go by their age, and of two that want one directory the older has it.
+CREATE INDEX prompts_by_age ON prompts (user_id, id);
+CREATE INDEX prompts_in_directory ON prompts (user_id, directory, id);
 
 CREATE TABLE prompt_versions (
     key           @key@,
@@ -67,6 +71,7 @@ CREATE INDEX prompt_tags_of_user ON prompt_tags (user_id, tag);
 
 -- Others refer to a memory by its number, so a number that was given is never given again.
 -- superseded_by: 0 is nobody; a change that expected something else writes -1, and so fails.
+-- revision is that of the rest, as prompts have it; superseding and hits leave it.
 CREATE TABLE memories (
 -- @sqlite
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -76,7 +81,8 @@ CREATE TABLE memories (
     uid            @bytes@ NOT NULL UNIQUE,
     user_id        @bytes@ NOT NULL,
     disabled       @int@   NOT NULL,
-    superseded_by  @int@   NOT NULL CONSTRAINT memory_is_current CHECK (superseded_by >= 0),
+    superseded_by  @int@   NOT NULL CONSTRAINT memory_is_succeeded CHECK (superseded_by >= 0),
+    revision       @int@   NOT NULL CONSTRAINT memory_is_current CHECK (revision > 0),
     created_ms     @int@   NOT NULL,
     updated_ms     @int@   NOT NULL,
     last_hit_ms    @int@   NOT NULL,

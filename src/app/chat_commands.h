@@ -1,0 +1,10 @@
+/* The commands that talk with a model: chat at a terminal, run once. */
+#ifndef PL_APP_CHAT_COMMANDS_H
+#define PL_APP_CHAT_COMMANDS_H
+
+#include "app/commands.h"
+
+PL_COMMAND_TEXTS(chat);
+PL_COMMAND_TEXTS(run);
+
+#endif

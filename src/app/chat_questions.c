@@ -1,0 +1,230 @@
+/* Questions of a session, asked at the terminal: options by their numbers or in words of one's own,
+ * confirmations by y or n. */
+#include "app/chat_int.h"
+#include "app/columns.h"
+#include "app/turn_show.h"
+
+#include <stdio.h>
+
+enum { MAX_ARGUMENTS = 4000 };
+
+/* --- an answer ------------------------------------------------------------------------------- */
+
+/* The option of this number, NULL when there is none. */
+static const struct pl_json_node *option_of(const struct pl_json_node *options, struct pl_str word)
+{
+    uint64_t n = 0;
+    char digits[8] = "";
+    if (!options || !word.len || word.len >= sizeof digits)
+        return NULL;
+    memcpy(digits, word.ptr, word.len);
+    if (!pl_option_read_count(digits, pl_json_count(options), &n))
+        return NULL;
+    const struct pl_json_node *option = pl_json_first(options);
+    while (--n)
+        option = pl_json_next(option);
+    return option;
+}
+
+static struct pl_str take_word(struct pl_str *rest)
+{
+    while (rest->len && (rest->ptr[0] == ' ' || rest->ptr[0] == ','))
+        *rest = pl_str_slice(*rest, 1, rest->len);
+    size_t n = 0;
+    while (n < rest->len && rest->ptr[n] != ' ' && rest->ptr[n] != ',')
+        n++;
+    struct pl_str word = pl_str_slice(*rest, 0, n);
+    *rest = pl_str_slice(*rest, n, rest->len);
+    return word;
+}
+
+static bool is_numbers(const struct pl_json_node *options, struct pl_str line)
+{
+    bool has_any = false;
+    for (struct pl_str rest = line, word; (word = take_word(&rest)).len; has_any = true)
+        if (!option_of(options, word))
+            return false;
+    return has_any;
+}
+
+/* The labels behind the numbers, or the words as they are. */
+static void out_answer(struct pl_texts *texts, const struct pl_json_doc *doc,
+                       const struct pl_json_node *question, struct pl_str line,
+                       struct pl_json_out *out)
+{
+    const struct pl_json_node *options = pl_api_member(doc, question, "options", PL_JSON_ARRAY);
+    bool is_many = pl_api_member(doc, question, "multiSelect", PL_JSON_TRUE);
+    const struct pl_json_node *option = option_of(options, line);
+    if (is_many && is_numbers(options, line)) {
+        pl_json_out_open(out, '[');
+        for (struct pl_str rest = line, word; (word = take_word(&rest)).len;)
+            pl_json_out_text(out, pl_api_text(texts, doc, option_of(options, word), "label"));
+        pl_json_out_close(out, ']');
+    } else if (option) {
+        pl_json_out_text(out, pl_api_text(texts, doc, option, "label"));
+    } else {
+        pl_json_out_text(out, line);
+    }
+}
+
+/* --- showing --------------------------------------------------------------------------------- */
+
+static void show_question(struct pl_talk *talk, const struct pl_json_doc *doc,
+                          const struct pl_json_node *question)
+{
+    struct pl_console *console = talk->deed->console;
+    struct pl_texts *texts = &talk->deed->api.texts;
+    const struct pl_json_node *options = pl_api_member(doc, question, "options", PL_JSON_ARRAY);
+    int n = 0;
+    pl_console_style(console, PL_STYLE_BOLD);
+    pl_show_text(console, pl_api_text(texts, doc, question, "question"), 0);
+    pl_console_style(console, PL_STYLE_PLAIN);
+    pl_console_puts(console, "\n");
+    for (const struct pl_json_node *option = options ? pl_json_first(options) : NULL;
+         option && option < pl_json_end(options); option = pl_json_next(option)) {
+        struct pl_str description = pl_api_text(texts, doc, option, "description");
+        pl_console_putf(console, "  %d) ", ++n);
+        pl_console_put_safe(console, pl_api_text(texts, doc, option, "label"));
+        if (description.len) {
+            pl_console_puts(console, ": ");
+            pl_console_put_safe(console, description);
+        }
+        pl_console_puts(console, "\n");
+    }
+}
+
+/* What is to be approved: the call with its arguments, from the turn that made it. */
+static void show_call(struct pl_talk *talk, struct pl_str turn_id, struct pl_str call_id)
+{
+    struct pl_deed *deed = talk->deed;
+    const char *kept = pl_deed_keep(deed, turn_id);
+    const char *path = pl_api_path(&deed->api, "/api/sessions/%/turns/%", talk->session_id,
+                                   kept ? kept : "", NULL);
+    if (!kept || pl_deed_ask(deed, "GET", path) != PL_EXIT_OK)
+        return;
+    const struct pl_json_node *calls =
+        pl_api_member(&deed->answer, deed->answer.root, "tool_calls", PL_JSON_ARRAY);
+    for (const struct pl_json_node *call = calls ? pl_json_first(calls) : NULL;
+         call && call < pl_json_end(calls); call = pl_json_next(call)) {
+        if (!pl_str_eq(pl_deed_text(deed, call, "id"), call_id))
+            continue;
+        struct pl_str arguments = pl_deed_text(deed, call, "arguments");
+        pl_console_puts(deed->console, "[");
+        pl_console_put_safe(deed->console, pl_deed_text(deed, call, "tool_name"));
+        pl_console_puts(deed->console, "] ");
+        pl_show_text(deed->console, pl_str_slice(arguments, 0, MAX_ARGUMENTS), 0);
+        pl_console_puts(deed->console, arguments.len > MAX_ARGUMENTS ? "…\n" : "\n");
+    }
+}
+
+/* --- asking ---------------------------------------------------------------------------------- */
+
+/* {"answer":{"the question":"what was said", …}} */
+static enum pl_status ask_all(struct pl_talk *talk, const struct pl_json_doc *doc,
+                              const struct pl_json_node *list, struct pl_json_out *out,
+                              struct pl_error *err)
+{
+    struct pl_texts *texts = &talk->deed->api.texts;
+    pl_json_out_open(out, '{');
+    for (const struct pl_json_node *one = pl_json_first(list); one < pl_json_end(list);
+         one = pl_json_next(one)) {
+        struct pl_str line;
+        show_question(talk, doc, one);
+        enum pl_status status = pl_talk_read(talk, "number or words> ", &line, err);
+        if (status != PL_OK)
+            return status;
+        pl_json_out_key_str(out, pl_api_text(texts, doc, one, "question"));
+        out_answer(texts, doc, one, line, out);
+    }
+    pl_json_out_close(out, '}');
+    return PL_OK;
+}
+
+/* {"approve":true,"arguments_hash":…}; what is neither yes nor no is a no with that reason. */
+static enum pl_status ask_yes(struct pl_talk *talk, const struct pl_json_doc *doc,
+                              const struct pl_json_node *question, const struct pl_json_node *list,
+                              struct pl_json_out *out, struct pl_error *err)
+{
+    static const struct {
+        const char *word;
+        bool is_yes;
+    } words[] = {{"y", true}, {"yes", true}, {"n", false}, {"no", false}};
+    struct pl_texts *texts = &talk->deed->api.texts;
+    struct pl_str line, hash = pl_api_text(texts, doc, pl_json_first(list), "arguments_hash");
+    show_call(talk, pl_api_text(texts, doc, question, "turn_id"),
+              pl_api_text(texts, doc, question, "tool_call_id"));
+    pl_console_style(talk->deed->console, PL_STYLE_BOLD);
+    pl_show_text(talk->deed->console, pl_api_text(texts, doc, pl_json_first(list), "question"), 0);
+    pl_console_style(talk->deed->console, PL_STYLE_PLAIN);
+    pl_console_puts(talk->deed->console, "\n");
+    enum pl_status status = pl_talk_read(talk, "y or n> ", &line, err);
+    if (status != PL_OK)
+        return status;
+    size_t i = 0, n = sizeof words / sizeof *words;
+    while (i < n && !pl_str_eq(line, pl_str_of(words[i].word)))
+        i++;
+    pl_json_out_open(out, '{');
+    pl_json_out_key(out, "approve");
+    pl_json_out_bool(out, i < n && words[i].is_yes);
+    if (i == n) {
+        pl_json_out_key(out, "reason");
+        pl_json_out_text(out, line);
+    }
+    if (hash.len) {
+        pl_json_out_key(out, "arguments_hash");
+        pl_json_out_text(out, hash);
+    }
+    pl_json_out_close(out, '}');
+    return PL_OK;
+}
+
+static enum pl_exit ask_one(struct pl_talk *talk, const struct pl_json_doc *doc,
+                            const struct pl_json_node *question)
+{
+    struct pl_deed *deed = talk->deed;
+    struct pl_error err = {0};
+    const struct pl_json_node *list = pl_api_member(doc, question, "questions", PL_JSON_ARRAY);
+    const char *id =
+        pl_deed_keep(deed, pl_api_text(&deed->api.texts, doc, question, "tool_call_id"));
+    if (!list || !pl_json_count(list) || !id)
+        return pl_deed_stop(deed, PL_NOMEM);
+    bool is_ask = pl_str_eq(pl_api_text(&deed->api.texts, doc, question, "kind"), PL_STR("ask"));
+    PL_CLEANUP_BUF struct pl_buf answer;
+    pl_buf_init(&answer, 0);
+    struct pl_json_out out = pl_json_out(&answer);
+    enum pl_status status = is_ask ? ask_all(talk, doc, list, &out, &err)
+                                   : ask_yes(talk, doc, question, list, &out, &err);
+    if (status == PL_NOT_FOUND) {
+        pl_console_say(deed->console, "the question waits; \"parley chat --session %s\" goes on",
+                       talk->session_id);
+        return PL_EXIT_NO;
+    }
+    if (status != PL_OK || answer.status != PL_OK)
+        return pl_deed_fail(deed, status != PL_OK ? status : answer.status, &err);
+    pl_json_out_open(&deed->out, '{');
+    pl_json_out_key(&deed->out, "answer");
+    pl_json_out_raw(&deed->out, pl_buf_str(&answer));
+    pl_json_out_close(&deed->out, '}');
+    return pl_deed_ask(
+        deed, "POST",
+        pl_api_path(&deed->api, "/api/sessions/%/questions/%/answer", talk->session_id, id, NULL));
+}
+
+enum pl_exit pl_talk_ask_person(struct pl_talk *talk, bool *ret_was_asked)
+{
+    struct pl_deed *deed = talk->deed;
+    enum pl_exit code = pl_deed_ask(
+        deed, "GET", pl_api_path(&deed->api, "/api/sessions/%/questions", talk->session_id, NULL));
+    struct pl_json_doc list = deed->answer;
+    if (code != PL_EXIT_OK)
+        return code;
+    const struct pl_json_node *items =
+        list.root && pl_json_kind(list.root) == PL_JSON_ARRAY
+            ? list.root
+            : pl_api_member(&list, list.root, "items", PL_JSON_ARRAY);
+    *ret_was_asked = items && pl_json_count(items);
+    for (const struct pl_json_node *one = items ? pl_json_first(items) : NULL;
+         one && one < pl_json_end(items) && code == PL_EXIT_OK; one = pl_json_next(one))
+        code = ask_one(talk, &list, one);
+    return code;
+}

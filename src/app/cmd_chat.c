@@ -1,0 +1,257 @@
+/* parley chat: a conversation at the terminal. Lines go to a session of the server; what it answers
+ * is shown as it comes. Through a pipe, every line is a message, and the answers are printed.
+ *
+ * Ctrl-C is taken by a thread of its own (io/terminal.h): while a model answers it asks the server
+ * to stop, whose chat:end then ends the waiting here. */
+#include "app/chat_int.h"
+#include "app/columns.h"
+#include "app/follow.h"
+#include "base/utf8.h"
+
+#include <unistd.h>
+
+enum { MAX_LINE = 4 << 20, INTENT_WIDTH = 60, STOP_MS = 10000 };
+
+/* --- Ctrl-C ---------------------------------------------------------------------------------- */
+
+static void say(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        return; /* nobody is there to read it */
+}
+
+/* On the thread of Ctrl-C: only what nobody changes while a turn runs is touched. */
+static void stop_turn(struct pl_talk *talk)
+{
+    struct pl_error err;
+    int http_status = 0;
+    PL_CLEANUP_BUF struct pl_buf reply, path;
+    pl_buf_init(&reply, 0);
+    pl_buf_init(&path, 0);
+    pl_buf_adds(&path, "/api/sessions/");
+    pl_api_escape(&path, pl_str_of(talk->session_id));
+    pl_buf_adds(&path, "/stop");
+    pl_buf_addc(&path, '\0');
+    struct pl_http_call call = {.method = "POST", .has_body = true, .timeout_ms = STOP_MS};
+    if (path.status != PL_OK ||
+        pl_api_try(&talk->deed->api, &call, path.ptr, &http_status, &reply, &err) != PL_OK ||
+        http_status >= 300)
+        say("\nparley: it could not be stopped; Ctrl-C again ends\n");
+}
+
+static void on_interrupt(void *ctx)
+{
+    struct pl_talk *talk = ctx;
+    int state = atomic_load(&talk->state);
+    int next = state == PL_TALK_TURN ? PL_TALK_STOPPING : PL_TALK_ANSWERED;
+    bool is_first = state == PL_TALK_TURN || state == PL_TALK_READING;
+    if (!is_first || !atomic_compare_exchange_strong(&talk->state, &state, next))
+        _exit(state == PL_TALK_ANSWERED ? PL_EXIT_OK : PL_EXIT_NO);
+    if (next == PL_TALK_STOPPING)
+        stop_turn(talk);
+    else
+        say("\nparley: Ctrl-C again or Ctrl-D ends\n");
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+static enum pl_status read_line(struct pl_talk *talk, struct pl_error *err)
+{
+    struct pl_str line;
+    bool goes_on = true;
+    pl_buf_clear(&talk->line);
+    for (bool is_first = true; goes_on; is_first = false) {
+        enum pl_status status = pl_lines_next(&talk->lines, &line, err);
+        if (status == PL_NOT_FOUND && !is_first)
+            break;
+        if (status != PL_OK)
+            return status;
+        goes_on = line.len && line.ptr[line.len - 1] == '\\';
+        pl_buf_adds(&talk->line, is_first ? "" : "\n");
+        pl_buf_add(&talk->line, goes_on ? pl_str_slice(line, 0, line.len - 1) : line);
+    }
+    if (talk->line.status != PL_OK)
+        return talk->line.status;
+    if (!pl_utf8_is_valid(pl_buf_str(&talk->line)))
+        return pl_fail(err, PL_UNREADABLE, "this line is not UTF-8, so it is no message");
+    return PL_OK;
+}
+
+static bool is_blank(struct pl_str line)
+{
+    for (size_t i = 0; i < line.len; i++)
+        if (line.ptr[i] != ' ' && line.ptr[i] != '\t' && line.ptr[i] != '\n')
+            return false;
+    return true;
+}
+
+enum pl_status pl_talk_read(struct pl_talk *talk, const char *prompt, struct pl_str *ret_line,
+                            struct pl_error *err)
+{
+    enum pl_status status = PL_OK;
+    do {
+        if (talk->is_terminal)
+            pl_console_put_styled(talk->deed->console, PL_STYLE_GOOD, prompt);
+        if (pl_console_finish(talk->deed->console, PL_EXIT_OK) != PL_EXIT_OK)
+            return PL_NOT_FOUND; /* nobody reads what would be answered */
+        atomic_store(&talk->state, PL_TALK_READING);
+        status = read_line(talk, err);
+    } while (status == PL_OK && is_blank(pl_buf_str(&talk->line)));
+    if (status == PL_NOT_FOUND && talk->is_terminal)
+        pl_console_puts(talk->deed->console, "\n");
+    *ret_line = pl_buf_str(&talk->line);
+    return status;
+}
+
+/* --- the session ----------------------------------------------------------------------------- */
+
+/* The newest of all. */
+static enum pl_exit find_last(struct pl_talk *talk)
+{
+    struct pl_deed *deed = talk->deed;
+    enum pl_exit code = pl_deed_ask(deed, "GET", "/api/sessions?limit=1");
+    const struct pl_json_node *first = code == PL_EXIT_OK ? pl_deed_item(deed, NULL) : NULL;
+    if (code == PL_EXIT_OK && !first) {
+        pl_console_say(deed->console, "there is no session to go on with yet");
+        return PL_EXIT_NO;
+    }
+    if (code == PL_EXIT_OK)
+        talk->session_id = pl_deed_keep(deed, pl_deed_text(deed, first, "id"));
+    return code == PL_EXIT_OK && !talk->session_id ? pl_deed_stop(deed, PL_NOMEM) : code;
+}
+
+static enum pl_exit find_session(struct pl_talk *talk)
+{
+    struct pl_deed *deed = talk->deed;
+    const char *id = pl_deed_option(deed, PL_OPT_SESSION);
+    if (id && pl_args_has(deed->args, PL_OPT_NEW))
+        return pl_deed_usage(deed,
+                             "--new makes a session and --session goes on with one: not both");
+    if (!id)
+        return PL_EXIT_OK;
+    if (strcmp(id, "last") == 0)
+        return find_last(talk);
+    talk->session_id = id;
+    return pl_deed_ask(deed, "GET", pl_api_path(&deed->api, "/api/sessions/%", id, NULL));
+}
+
+/* Made with the first message, so that none is left behind by somebody who says nothing. */
+static enum pl_exit make_session(struct pl_talk *talk, struct pl_str message)
+{
+    struct pl_deed *deed = talk->deed;
+    pl_json_out_open(&deed->out, '{');
+    pl_json_out_key(&deed->out, "intent");
+    pl_json_out_text(&deed->out, pl_line_of(&deed->api.texts, message, INTENT_WIDTH));
+    pl_api_out_option(&deed->out, deed->args, PL_OPT_MODEL, "model");
+    pl_json_out_close(&deed->out, '}');
+    enum pl_exit code = pl_deed_ask(deed, "POST", "/api/sessions");
+    if (code != PL_EXIT_OK)
+        return code;
+    talk->session_id = pl_deed_keep(deed, pl_deed_text(deed, deed->answer.root, "id"));
+    if (!talk->session_id)
+        return pl_deed_stop(deed, PL_NOMEM);
+    if (talk->is_terminal)
+        pl_console_hint(deed->console, "This is session %s.", talk->session_id);
+    return PL_EXIT_OK;
+}
+
+/* --- talking --------------------------------------------------------------------------------- */
+
+static enum pl_exit follow(struct pl_talk *talk, const char *position, const char *message_id)
+{
+    atomic_store(&talk->state, PL_TALK_TURN);
+    enum pl_exit code = pl_follow_talk(&talk->deed->api, talk->session_id, position, message_id);
+    atomic_store(&talk->state, PL_TALK_READING);
+    return code;
+}
+
+/* As long as the session waits for the person: asks, tells it, goes on. */
+static enum pl_exit go_on(struct pl_talk *talk, enum pl_exit code)
+{
+    for (;;) {
+        char position[PL_HTTP_CALL_HEADER_SIZE];
+        bool was_asked = false;
+        enum pl_exit asking = pl_follow_position(&talk->deed->api, talk->session_id, position);
+        if (asking == PL_EXIT_OK)
+            asking = pl_talk_ask_person(talk, &was_asked);
+        if (asking != PL_EXIT_OK || !was_asked)
+            return asking != PL_EXIT_OK ? asking : code;
+        code = follow(talk, position, NULL);
+        if (code != PL_EXIT_OK && code != PL_EXIT_NO)
+            return code;
+    }
+}
+
+static enum pl_exit send(struct pl_talk *talk, struct pl_str message)
+{
+    struct pl_deed *deed = talk->deed;
+    char id[PL_UUID_SIZE + 1], position[PL_HTTP_CALL_HEADER_SIZE];
+    struct pl_error err = {0};
+    if (!pl_message_id_make(id))
+        return pl_deed_fail(deed, pl_fail(&err, PL_IO, "the system gives no random bytes"), &err);
+    enum pl_exit code = talk->session_id ? PL_EXIT_OK : make_session(talk, message);
+    if (code == PL_EXIT_OK)
+        code = pl_follow_position(&deed->api, talk->session_id, position);
+    if (code != PL_EXIT_OK)
+        return code;
+    pl_json_out_open(&deed->out, '{');
+    pl_json_out_key(&deed->out, "message");
+    pl_json_out_text(&deed->out, message);
+    pl_api_out_option(&deed->out, deed->args, PL_OPT_MODEL, "model");
+    pl_json_out_key(&deed->out, "client_message_id");
+    pl_json_out_text(&deed->out, pl_str_of(id));
+    pl_json_out_close(&deed->out, '}');
+    code = pl_deed_ask(deed, "POST",
+                       pl_api_path(&deed->api, "/api/sessions/%/chat", talk->session_id, NULL));
+    if (code != PL_EXIT_OK)
+        return code;
+    code = follow(talk, position, id);
+    return code == PL_EXIT_NO ? go_on(talk, code) : code;
+}
+
+/* At a terminal a person sees what failed and goes on; a program wants to know. */
+static enum pl_exit converse(struct pl_talk *talk)
+{
+    enum pl_exit worst = talk->session_id ? go_on(talk, PL_EXIT_OK) : PL_EXIT_OK;
+    while (worst <= PL_EXIT_NO) {
+        struct pl_error err = {0};
+        struct pl_str line;
+        enum pl_status status = pl_talk_read(talk, "> ", &line, &err);
+        if (status == PL_NOT_FOUND)
+            return talk->is_terminal ? PL_EXIT_OK : worst;
+        if (status != PL_OK)
+            return pl_deed_fail(talk->deed, status, &err);
+        enum pl_exit code = send(talk, line);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}
+
+static enum pl_exit run(struct pl_deed *deed)
+{
+    struct pl_error err = {0};
+    struct pl_talk talk = {.deed = deed};
+    talk.is_terminal = pl_is_terminal(STDIN_FILENO) && deed->console->out_is_terminal;
+    enum pl_exit code = find_session(&talk);
+    if (code != PL_EXIT_OK)
+        return code;
+    if (talk.is_terminal)
+        pl_console_say(deed->console,
+                       "Ctrl-C stops an answer, Ctrl-D ends; \\ at the end of a line "
+                       "goes on in the next");
+    enum pl_status status =
+        talk.is_terminal ? pl_interrupts_take(on_interrupt, &talk, &err) : PL_OK;
+    if (status != PL_OK)
+        return pl_deed_fail(deed, status, &err);
+    pl_lines_init(&talk.lines, STDIN_FILENO, MAX_LINE);
+    pl_buf_init(&talk.line, MAX_LINE);
+    code = converse(&talk);
+    pl_buf_deinit(&talk.line);
+    pl_lines_deinit(&talk.lines);
+    return code;
+}
+
+enum pl_exit pl_cmd_chat(struct pl_console *console, const struct pl_args *args)
+{
+    return pl_deed_run(console, "chat", args, run);
+}

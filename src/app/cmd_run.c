@@ -1,0 +1,222 @@
+/* parley run: a prompt once, answered by a model or by several side by side, with nothing left
+ * behind. A prompt of the library is run by the server; a file becomes a session for each model,
+ * which is deleted when it has answered. */
+#include "app/follow.h"
+#include "app/input.h"
+#include "app/prompt_int.h"
+#include "app/variable.h"
+#include "conv/render.h"
+#include "json/edit.h"
+#include "json/text.h"
+
+#include <sys/stat.h>
+
+enum { MAX_MODELS = 8, MAX_VARS = 256 };
+
+/* What a file asks: the message that is answered, and the conversation before it. */
+struct asked {
+    struct pl_str message;  /* JSON */
+    struct pl_str document; /* a structured chat; empty: nothing comes before */
+};
+
+/* --- the file -------------------------------------------------------------------------------- */
+
+static enum pl_exit read_vars(struct pl_deed *deed, struct pl_render_var *vars, size_t *ret_n)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < deed->args->uses.len; i++) {
+        const struct pl_option_use *use = &deed->args->uses.ptr[i];
+        if (use->option->id != PL_OPT_VAR)
+            continue;
+        if (n == MAX_VARS)
+            return pl_deed_usage(deed, "at most %d variables can be given", MAX_VARS);
+        enum pl_exit code = pl_variable_read(deed->console, "run", use->values[0], &vars[n++]);
+        if (code != PL_EXIT_OK)
+            return code;
+    }
+    *ret_n = n;
+    return PL_EXIT_OK;
+}
+
+/* A text is a structured chat of one message. */
+static enum pl_status wrap(const struct pl_draft *draft, struct pl_buf *to)
+{
+    if (draft->is_structured) {
+        pl_buf_add(to, draft->content);
+        return to->status;
+    }
+    pl_buf_adds(to, "{\"messages\":[{\"role\":\"user\",\"content\":");
+    pl_json_quote(to, draft->content);
+    pl_buf_adds(to, "}]}");
+    return to->status;
+}
+
+/* The last message, the user's, apart from what comes before it. */
+static enum pl_status split(struct pl_deed *deed, struct pl_str chat, struct asked *ret_asked,
+                            struct pl_error *err)
+{
+    struct pl_arena *arena = &deed->api.texts.arena;
+    struct pl_json_doc doc;
+    enum pl_status status = pl_json_parse(arena, chat, &pl_json_own, &doc, err);
+    if (status != PL_OK)
+        return status;
+    const struct pl_json_node *messages = pl_api_member(&doc, doc.root, "messages", PL_JSON_ARRAY);
+    const struct pl_json_node *last = NULL;
+    for (const struct pl_json_node *one = messages ? pl_json_first(messages) : NULL;
+         one && one < pl_json_end(messages); one = pl_json_next(one))
+        last = one;
+    const struct pl_json_node *content = last ? pl_json_get(&doc, last, PL_STR("content")) : NULL;
+    if (!content || !pl_str_eq(pl_api_text(&deed->api.texts, &doc, last, "role"), PL_STR("user")))
+        return pl_fail(err, PL_INVALID, "the last message of a prompt that is run is the user's");
+    ret_asked->message = pl_json_span(&doc, content);
+    bool has_system = pl_api_text(&deed->api.texts, &doc, doc.root, "system_prompt").len;
+    if (pl_json_count(messages) == 1 && !has_system)
+        return PL_OK;
+    PL_CLEANUP_BUF struct pl_buf rest;
+    struct pl_json_edit edit;
+    pl_buf_init(&rest, 0);
+    pl_json_edit_init(&edit, arena, &doc);
+    status = pl_json_edit_remove_node(&edit, messages, last, err);
+    if (status == PL_OK)
+        status = pl_json_edit_write(&edit, &rest);
+    pl_json_edit_deinit(&edit);
+    if (status != PL_OK)
+        return status;
+    ret_asked->document = pl_arena_dup(arena, pl_buf_str(&rest));
+    return ret_asked->document.ptr ? PL_OK : PL_NOMEM;
+}
+
+static enum pl_exit read_file(struct pl_deed *deed, struct asked *ret_asked)
+{
+    struct pl_render_var vars[MAX_VARS];
+    struct pl_render_opts opts = {.vars = vars};
+    struct pl_error err = {0};
+    const char *name = pl_input_name(deed->words[0]);
+    struct pl_draft draft;
+    struct pl_rendered rendered;
+    PL_CLEANUP_BUF struct pl_buf chat;
+    pl_buf_init(&chat, 0);
+    enum pl_exit code = read_vars(deed, vars, &opts.n_vars);
+    if (code == PL_EXIT_OK)
+        code = pl_draft_read_file(deed, deed->words[0], PL_DRAFT_ANY, &draft);
+    if (code != PL_EXIT_OK)
+        return code;
+    pl_rendered_init(&rendered);
+    enum pl_status status = wrap(&draft, &chat);
+    if (status == PL_OK)
+        status = pl_render(pl_buf_str(&chat), &opts, &rendered, &err);
+    struct pl_str filled = status == PL_OK
+                               ? pl_arena_dup(&deed->api.texts.arena, pl_buf_str(&rendered.out))
+                               : (struct pl_str){0};
+    if (status == PL_OK && !filled.ptr)
+        status = PL_NOMEM;
+    if (status == PL_OK)
+        status = split(deed, filled, ret_asked, &err);
+    code = PL_EXIT_OK;
+    err.status = status;
+    if (rendered.problems.len)
+        pl_variables_say(deed->console, name, "", &rendered.problems);
+    else if (status != PL_OK)
+        code = pl_console_fail(deed->console, name, &err);
+    else
+        pl_variables_say(deed->console, name, "warning: ", &rendered.notes);
+    code = rendered.problems.len ? PL_EXIT_NO : code;
+    pl_rendered_deinit(&rendered);
+    return code;
+}
+
+/* --- the models ------------------------------------------------------------------------------ */
+
+struct answering {
+    const char *model;      /* NULL: the server's */
+    const char *session_id; /* of the deed; NULL: none was made */
+};
+
+static enum pl_exit make_session(struct pl_deed *deed, const struct asked *asked,
+                                 struct answering *answering)
+{
+    pl_json_out_open(&deed->out, '{');
+    if (answering->model) {
+        pl_json_out_key(&deed->out, "model");
+        pl_json_out_text(&deed->out, pl_str_of(answering->model));
+    }
+    if (asked->document.len) {
+        pl_json_out_key(&deed->out, "from");
+        pl_json_out_text(&deed->out, PL_STR("structured-chat"));
+        pl_json_out_key(&deed->out, "document");
+        pl_json_out_raw(&deed->out, asked->document);
+    }
+    pl_json_out_close(&deed->out, '}');
+    enum pl_exit code =
+        pl_deed_ask(deed, "POST", asked->document.len ? "/api/sessions/import" : "/api/sessions");
+    if (code != PL_EXIT_OK)
+        return code;
+    answering->session_id = pl_deed_keep(deed, pl_deed_text(deed, deed->answer.root, "id"));
+    return answering->session_id ? PL_EXIT_OK : pl_deed_stop(deed, PL_NOMEM);
+}
+
+static enum pl_exit start(struct pl_deed *deed, const struct asked *asked,
+                          struct answering *answering)
+{
+    enum pl_exit code = make_session(deed, asked, answering);
+    if (code != PL_EXIT_OK)
+        return code;
+    pl_json_out_open(&deed->out, '{');
+    pl_json_out_key(&deed->out, "message");
+    pl_json_out_raw(&deed->out, asked->message);
+    pl_json_out_close(&deed->out, '}');
+    return pl_deed_ask(
+        deed, "POST", pl_api_path(&deed->api, "/api/sessions/%/chat", answering->session_id, NULL));
+}
+
+static void forget(struct pl_deed *deed, const struct answering *answering)
+{
+    if (answering->session_id)
+        (void)pl_deed_ask(deed, "DELETE",
+                          pl_api_path(&deed->api, "/api/sessions/%", answering->session_id, NULL));
+}
+
+static size_t list_models(const struct pl_deed *deed, struct answering *list)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < deed->args->uses.len; i++)
+        if (deed->args->uses.ptr[i].option->id == PL_OPT_MODEL)
+            list[n++].model = deed->args->uses.ptr[i].values[0];
+    return n ? n : 1;
+}
+
+/* All begin before the first is told, so that they work side by side. */
+static enum pl_exit run_file(struct pl_deed *deed)
+{
+    struct answering list[MAX_MODELS] = {0};
+    struct asked asked = {0};
+    if (pl_deed_count_models(deed) > MAX_MODELS)
+        return pl_deed_usage(deed, "at most %d models can be asked side by side", MAX_MODELS);
+    enum pl_exit worst = read_file(deed, &asked);
+    size_t n = list_models(deed, list), n_begun = 0;
+    while (worst == PL_EXIT_OK && n_begun < n)
+        worst = start(deed, &asked, &list[n_begun++]);
+    for (size_t i = 0; worst <= PL_EXIT_NO && i < n && n_begun == n; i++) {
+        if (n > 1 && !deed->api.is_json)
+            pl_deed_put_heading(deed, pl_str_of(list[i].model), i == 0);
+        enum pl_exit code = pl_follow_new(&deed->api, list[i].session_id);
+        worst = code > worst ? code : worst;
+    }
+    for (size_t i = 0; i < n_begun; i++)
+        forget(deed, &list[i]);
+    return worst;
+}
+
+static enum pl_exit run(struct pl_deed *deed)
+{
+    const char *word = deed->words[0];
+    struct stat info;
+    if (strcmp(word, "-") == 0 || (stat(word, &info) == 0 && !S_ISDIR(info.st_mode)))
+        return run_file(deed);
+    return pl_prompt_answer(deed);
+}
+
+enum pl_exit pl_cmd_run(struct pl_console *console, const struct pl_args *args)
+{
+    return pl_deed_run(console, "run", args, run);
+}

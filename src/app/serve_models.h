@@ -1,0 +1,29 @@
+/* Whom the server asks for answers: vendors by the environment (OPENAI_API_KEY …) and by
+ * "providers" of the configuration file, which come first, and "aliases". Keys are read from the
+ * environment or from a file only its owner may read, and are shown to nobody. */
+#ifndef PL_APP_SERVE_MODELS_H
+#define PL_APP_SERVE_MODELS_H
+
+#include "app/console.h"
+#include "base/arena.h"
+#include "json/write.h"
+#include "model/vendors.h"
+
+/* Names of the settings in the file, ended by NULL. */
+extern const char *const pl_serve_models_settings[];
+
+struct pl_serve_models_source {
+    struct pl_arena *arena;         /* borrowed */
+    const struct pl_json_doc *file; /* root NULL: there is none */
+    const char *path;               /* of the file */
+};
+
+/* Fills vendors and aliases of *config. PL_INVALID with a sentence that says where. */
+enum pl_status pl_serve_models_read(const struct pl_serve_models_source *source,
+                                    struct pl_models_config *config, struct pl_error *err);
+
+/* "providers" and "aliases" for people, and as members of an object that is open. */
+void pl_serve_models_print(struct pl_console *console, const struct pl_models_config *config);
+void pl_serve_models_write(struct pl_json_out *out, const struct pl_models_config *config);
+
+#endif

@@ -1,0 +1,49 @@
+/* A stream of any dialect, heard: for whoever keeps an answer instead of passing it on. Texts are
+ * decoded, in whole characters; calls come whole; what belongs to a part (a signature, the id of a
+ * reasoning item) comes with its end. */
+#ifndef PL_STREAM_HEAR_H
+#define PL_STREAM_HEAR_H
+
+#include "stream/stream.h"
+
+/* What only the vendor can check: it goes back there with the part it came with. Empty when absent.
+ */
+struct pl_heard_proof {
+    struct pl_str signature; /* signature, thoughtSignature, encrypted_content */
+    struct pl_str id;        /* of a reasoning item */
+    struct pl_str data;      /* of redacted thinking */
+};
+
+struct pl_heard_end {
+    enum pl_finish finish;
+    struct pl_str word;      /* the vendor's own */
+    struct pl_str detail;    /* why, for people; may be empty */
+    struct pl_str model;     /* who answered; may be empty */
+    struct pl_counts counts; /* -1: not said */
+};
+
+struct pl_hear_ops {
+    void (*on_text)(void *ctx, bool is_thinking, struct pl_str text);
+    /* A part of thinking or text that has a proof has ended; redacted thinking has only this. */
+    void (*on_proof)(void *ctx, enum pl_part_kind kind, const struct pl_heard_proof *proof);
+    void (*on_refusal)(void *ctx, struct pl_str text);
+    /* arguments is text that should be JSON; id is the vendor's. */
+    void (*on_call)(void *ctx, struct pl_str id, struct pl_str name, struct pl_str arguments,
+                    const struct pl_heard_proof *proof);
+    void (*on_citation)(void *ctx, struct pl_str json);
+    void (*on_end)(void *ctx, const struct pl_heard_end *end);
+    void (*on_error)(void *ctx, struct pl_str type, struct pl_str code, struct pl_str message);
+};
+
+struct pl_hearing; /* owned */
+
+/* PL_NOMEM. One of on_end and on_error comes, once, and is the last. */
+enum pl_status pl_hearing_create(const struct pl_dialect *dialect, const struct pl_hear_ops *ops,
+                                 void *ctx, struct pl_hearing **ret_hearing);
+void pl_hearing_destroy(struct pl_hearing *hearing); /* accepts NULL; not inside a callback */
+/* Bytes as they come, cut anywhere. PL_NOMEM; bad input is an on_error, not a failure. */
+enum pl_status pl_hearing_feed(struct pl_hearing *hearing, struct pl_str bytes);
+/* The input has ended: on_error if the answer was not whole. */
+enum pl_status pl_hearing_finish(struct pl_hearing *hearing);
+
+#endif

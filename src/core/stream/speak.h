@@ -1,0 +1,33 @@
+/* An answer that is made here, said in any dialect: a stream that is only written. */
+#ifndef PL_STREAM_SPEAK_H
+#define PL_STREAM_SPEAK_H
+
+#include "stream/stream.h"
+
+/* What is said gathers in stream->out, to be taken by the caller. */
+struct pl_speaker {
+    struct pl_stream *stream; /* owned */
+    uint32_t n_parts;
+    enum pl_part_kind open; /* kind of the last part, when n_parts is not 0 */
+    bool has_calls;
+};
+
+/* PL_NOMEM. */
+enum pl_status pl_speaker_init(struct pl_speaker *speaker, const struct pl_dialect *to);
+void pl_speaker_deinit(struct pl_speaker *speaker); /* accepts one that was zeroed */
+
+/* Strings are plain UTF-8. First of all, once. */
+void pl_speak_start(struct pl_speaker *speaker, struct pl_str id, struct pl_str model,
+                    int64_t created_s);
+/* More of the text or the thinking that is being said, or the beginning of another part. */
+void pl_speak_text(struct pl_speaker *speaker, bool is_thinking, struct pl_str text);
+/* A whole call; the arguments are JSON text. */
+void pl_speak_call(struct pl_speaker *speaker, struct pl_str id, struct pl_str name,
+                   struct pl_str arguments);
+/* The last of all: either of them. */
+void pl_speak_end(struct pl_speaker *speaker, const struct pl_counts *counts);
+void pl_speak_error(struct pl_speaker *speaker, struct pl_str message);
+/* PL_OK, PL_NOMEM or PL_LIMIT: sticky. */
+enum pl_status pl_speaker_status(const struct pl_speaker *speaker);
+
+#endif

@@ -1,0 +1,28 @@
+/* Talking with a person at a terminal, or with a program through a pipe: lines as they are typed,
+ * and Ctrl-C as a call. */
+#ifndef PL_IO_TERMINAL_H
+#define PL_IO_TERMINAL_H
+
+#include "base/buf.h"
+#include "base/status.h"
+
+/* Lines of a descriptor, each as soon as it is there: the terminal does the editing. */
+struct pl_lines {
+    int fd;
+    struct pl_buf bytes; /* owned; read and not yet taken */
+    size_t n_taken, max_line;
+    bool is_at_end;
+};
+void pl_lines_init(struct pl_lines *lines, int fd, size_t max_line);
+void pl_lines_deinit(struct pl_lines *lines);
+/* Waits for the next, without its line break; valid until the next call. PL_NOT_FOUND behind the
+ * last; PL_LIMIT: longer than max_line; PL_IO; PL_NOMEM. */
+enum pl_status pl_lines_next(struct pl_lines *lines, struct pl_str *ret_line, struct pl_error *err);
+
+bool pl_is_terminal(int fd);
+
+/* From now on Ctrl-C (SIGINT) ends nothing: `fn` is called for each, on a thread of its own, for as
+ * long as the process runs. Once per process, before any other thread is started. */
+enum pl_status pl_interrupts_take(void (*fn)(void *ctx), void *ctx, struct pl_error *err);
+
+#endif

@@ -1,0 +1,74 @@
+/* HTTP requests to other servers, many at once, on the loop: calls to models. libcurl does it
+ * (docs/adr/0010): HTTP/1.1 and 2, TLS, proxies of the environment, and connections that are kept
+ * for the next call. Everything is called on the loop's thread; nothing blocks, names are resolved
+ * on a thread of the library's own.
+ *
+ * Times: to be connected, to the first byte of the answer, and of any silence after it. Redirects
+ * are not followed, so a key goes nowhere else. */
+#ifndef PL_IO_UPSTREAM_H
+#define PL_IO_UPSTREAM_H
+
+#include "base/buf.h"
+#include "base/status.h"
+#include "io/loop.h"
+
+struct pl_upstreams;     /* owned; those of one loop */
+struct pl_upstream_call; /* owned by whoever started it until end, failed or cancel */
+
+enum pl_status pl_upstreams_create(struct pl_loop *loop, struct pl_upstreams **ret_upstreams,
+                                   struct pl_error *err);
+/* Every call must have ended or been cancelled. Accepts NULL. */
+void pl_upstreams_destroy(struct pl_upstreams *upstreams);
+/* The loop they are on. */
+struct pl_loop *pl_upstreams_loop(const struct pl_upstreams *upstreams);
+
+struct pl_upstream_request {
+    const char *method;         /* "POST" */
+    const char *url;            /* http or https */
+    const char *const *headers; /* "Name: value", ended by NULL; copied. May be NULL */
+    struct pl_buf *body;        /* its bytes are taken, not copied; it is empty afterwards. May be
+                                   NULL */
+    struct pl_buf *body_back;   /* where the body goes when the call ends or fails, for another try;
+                                   after a cancel it goes nowhere. NULL: it is freed */
+    const char *ca_file;        /* certificates to trust besides the system's; NULL: none */
+    int64_t connect_ms, first_byte_ms, idle_ms; /* 0: 10 s, 120 s, 90 s (security.md) */
+};
+
+enum pl_upstream_failure {
+    PL_UPSTREAM_REFUSED, /* nobody listens, no such host, TLS that is not trusted: try another */
+    PL_UPSTREAM_TIMEOUT, /* one of the times is over */
+    PL_UPSTREAM_BROKEN,  /* it broke off */
+    PL_UPSTREAM_MEMORY,
+};
+
+struct pl_upstream_ops {
+    /* Status and headers are known. pl_upstream_header reads them from now on. */
+    void (*on_head)(void *ctx, int status);
+    void (*on_body)(void *ctx, struct pl_str piece);
+    void (*on_end)(void *ctx);
+    /* The sentence has neither URL nor headers in it, because a key may be in those. */
+    void (*on_failed)(void *ctx, enum pl_upstream_failure why, const char *sentence);
+};
+
+/* No callback comes before this has returned; none after on_end, on_failed or cancel, and then the
+ * call is gone. PL_INVALID: no URL, or a header with control characters; PL_IO: no libcurl;
+ * PL_NOMEM. */
+enum pl_status pl_upstream_start(struct pl_upstreams *upstreams,
+                                 const struct pl_upstream_request *request,
+                                 const struct pl_upstream_ops *ops, void *ctx,
+                                 struct pl_upstream_call **ret_call, struct pl_error *err);
+/* Closes the connection unless the answer was whole. May be called in any callback. Accepts NULL.
+ */
+void pl_upstream_cancel(struct pl_upstream_call *call);
+
+/* Back-pressure: while it is paused no on_body comes, and the other side cannot send for ever. The
+ * time of a pause is not silence. */
+void pl_upstream_pause(struct pl_upstream_call *call);
+void pl_upstream_resume(struct pl_upstream_call *call);
+
+/* A header of the answer, valid during the call; {NULL, 0} when there is none. */
+struct pl_str pl_upstream_header(const struct pl_upstream_call *call, const char *name);
+/* All of them, "Name: value\r\n" each. */
+struct pl_str pl_upstream_headers(const struct pl_upstream_call *call);
+
+#endif

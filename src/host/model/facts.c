@@ -1,0 +1,76 @@
+#include "model/facts.h"
+
+#define PER_TOKENS 1000000
+
+const struct pl_model_facts *pl_model_facts_find(struct pl_str vendor_model)
+{
+    size_t start = vendor_model.len;
+    while (start > 0 && vendor_model.ptr[start - 1] != '/')
+        start--;
+    struct pl_str name = pl_str_slice(vendor_model, start, vendor_model.len);
+    for (const struct pl_model_facts *facts = pl_model_facts; facts->prefix; facts++)
+        if (pl_str_starts(name, pl_str_of(facts->prefix)))
+            return facts;
+    return NULL;
+}
+
+struct pl_model_prices pl_model_prices(struct pl_str vendor_model)
+{
+    const struct pl_model_facts *facts = pl_model_facts_find(vendor_model);
+    return facts ? facts->prices : (struct pl_model_prices){-1, -1, -1, -1, NULL};
+}
+
+bool pl_model_facts_are_of(const struct pl_model_facts *facts, const char *vendor)
+{
+    const char *whose = strcmp(vendor, "openai-chat") == 0 ? "openai" : vendor;
+    return facts->vendor && strcmp(facts->vendor, whose) == 0;
+}
+
+static bool has_prices(const struct pl_model_target *target)
+{
+    const struct pl_model_facts *facts = target->vendor ? pl_model_facts_find(target->model) : NULL;
+    return facts && pl_model_facts_are_of(facts, target->vendor->name);
+}
+
+struct pl_model_prices pl_target_prices(const struct pl_model_target *target)
+{
+    return has_prices(target) ? pl_model_prices(target->model)
+                              : (struct pl_model_prices){-1, -1, -1, -1, NULL};
+}
+
+int64_t pl_target_cost(const struct pl_model_target *target, const struct pl_counts *counts)
+{
+    return has_prices(target) ? pl_model_cost(target->model, counts) : -1;
+}
+
+static int64_t or_zero(int64_t count)
+{
+    return count > 0 ? count : 0;
+}
+
+int64_t pl_model_cost(struct pl_str vendor_model, const struct pl_counts *counts)
+{
+    const struct pl_model_facts *facts = pl_model_facts_find(vendor_model);
+    if (!facts || counts->input < 0 || counts->output < 0 ||
+        (facts->up_to && counts->input > facts->up_to))
+        return -1;
+    int64_t n_read = or_zero(counts->cache_read), n_written = or_zero(counts->cache_write);
+    const struct {
+        int64_t n, price;
+    } sorts[] = {
+        {or_zero(counts->input - n_read - n_written), facts->prices.input},
+        {counts->output, facts->prices.output},
+        {n_read, facts->prices.cache_read},
+        {n_written, facts->prices.cache_write},
+    };
+    int64_t sum = PER_TOKENS / 2;
+    for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
+        int64_t part;
+        if (!sorts[i].n)
+            continue;
+        if (sorts[i].price < 0 || __builtin_mul_overflow(sorts[i].n, sorts[i].price, &part) ||
+            __builtin_add_overflow(sum, part, &sum))
+            return -1;
+    }
+    return sum / PER_TOKENS;
+}

@@ -1,0 +1,358 @@
+/* Asking a vendor: one call is up to three requests, of which only the last is heard. Whatever may
+ * be tried again has its answer read to the end and thrown away, so that the connection is kept. */
+#include "model/vendors_int.h"
+
+#include "base/mem.h"
+#include "base/table.h"
+#include "json/number.h"
+#include "wire/http1.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+enum {
+    MAX_TRIES = 3,
+    MAX_RETRY_AFTER_MS = 30000,
+    MAX_THROWN_AWAY = 64 << 10, /* bytes of an answer nobody hears */
+    MAX_EXTRA_HEADERS = 24,
+    MAX_OWN_HEADERS = 6,
+};
+
+static const int64_t delays_ms[MAX_TRIES - 1] = {500, 2000};
+
+struct pl_vendor_call {
+    struct pl_upstreams *upstreams; /* borrowed */
+    const struct pl_vendor *vendor; /* borrowed from the configuration */
+    struct pl_arena arena;          /* url and headers */
+    const char *url;
+    const char *headers[MAX_OWN_HEADERS + MAX_EXTRA_HEADERS + 1];
+    struct pl_buf body; /* owned; empty while a request has it */
+    const struct pl_vendor_ops *ops;
+    void *ctx;
+    struct pl_upstream_call *upstream; /* owned; NULL between two tries */
+    struct pl_timer timer;             /* to the next try */
+    size_t n_tries;
+    bool is_thrown_away; /* the answer that comes is not the one that counts */
+    int64_t delay_ms;    /* … and the next try is so far away */
+    size_t n_thrown_away;
+};
+
+/* --- what each dialect wants ----------------------------------------------------------------- */
+
+static const struct dialect {
+    const char *name;
+    const char *path, *stream_path; /* behind the base; %s: the model */
+    const char *key_header;         /* before the key */
+    const char *version;            /* a header; NULL: none */
+} dialects[] = {
+    {"anthropic", "/messages", "/messages", "x-api-key: ", "anthropic-version: 2023-06-01"},
+    {"openai-chat", "/chat/completions", "/chat/completions", "Authorization: Bearer ", NULL},
+    {"openai-responses", "/responses", "/responses", "Authorization: Bearer ", NULL},
+    {"gemini", "/models/%s:generateContent", "/models/%s:streamGenerateContent?alt=sse",
+     "x-goog-api-key: ", NULL},
+};
+
+static const struct dialect *dialect_of(const struct pl_vendor *vendor)
+{
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
+        if (strcmp(dialects[i].name, vendor->dialect) == 0)
+            return &dialects[i];
+    return NULL;
+}
+
+/* A segment of a path (RFC 3986 3.3): what could mean something else is escaped. */
+static void add_segment(struct pl_buf *url, struct pl_str model)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+    if (pl_str_starts(model, PL_STR("models/")))
+        model = pl_str_slice(model, 7, model.len);
+    for (size_t i = 0; i < model.len; i++) {
+        if (memchr(plain, model.ptr[i], sizeof plain - 1))
+            pl_buf_addc(url, model.ptr[i]);
+        else
+            pl_buf_addf(url, "%%%02X", (unsigned char)model.ptr[i]);
+    }
+}
+
+static const char *keep(struct pl_vendor_call *call, const struct pl_buf *text)
+{
+    return text->status == PL_OK ? pl_arena_dup(&call->arena, pl_buf_str(text)).ptr : NULL;
+}
+
+static enum pl_status make_url(struct pl_vendor_call *call, const struct dialect *dialect,
+                               struct pl_str model, bool is_stream)
+{
+    PL_CLEANUP_BUF struct pl_buf url;
+    pl_buf_init(&url, 0);
+    pl_buf_adds(&url, call->vendor->base_url);
+    struct pl_str path = pl_str_of(is_stream ? dialect->stream_path : dialect->path);
+    const char *hole = strstr(path.ptr, "%s");
+    size_t n = hole ? (size_t)(hole - path.ptr) : path.len;
+    pl_buf_add(&url, pl_str_slice(path, 0, n));
+    if (hole)
+        add_segment(&url, model);
+    pl_buf_add(&url, pl_str_slice(path, n + 2, path.len));
+    pl_buf_addc(&url, '\0');
+    call->url = keep(call, &url);
+    return call->url ? PL_OK : PL_NOMEM;
+}
+
+static bool is_same_header(const char *a, const char *b)
+{
+    size_t n = strcspn(a, ":");
+    return n == strcspn(b, ":") && strncasecmp(a, b, n) == 0;
+}
+
+static bool has_header(const char *const *headers, const char *line)
+{
+    for (; headers && *headers; headers++)
+        if (is_same_header(*headers, line))
+            return true;
+    return false;
+}
+
+static const char *key_line(struct pl_vendor_call *call, const struct dialect *dialect)
+{
+    PL_CLEANUP_BUF struct pl_buf line;
+    pl_buf_init(&line, 0);
+    pl_buf_adds(&line, dialect->key_header);
+    pl_buf_adds(&line, call->vendor->key);
+    pl_buf_addc(&line, '\0');
+    return keep(call, &line);
+}
+
+/* The key is the configuration's; what else a client says of itself comes before what we would. */
+static enum pl_status make_headers(struct pl_vendor_call *call, const struct dialect *dialect,
+                                   bool is_stream, const char *const *extra)
+{
+    size_t n = 0;
+    const char *own[] = {
+        "Content-Type: application/json",
+        is_stream ? "Accept: text/event-stream" : "Accept: application/json",
+        "User-Agent: parley",
+        dialect->version,
+    };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (own[i] && !has_header(extra, own[i]))
+            call->headers[n++] = own[i];
+    if (call->vendor->key) {
+        const char *line = key_line(call, dialect);
+        if (!line)
+            return PL_NOMEM;
+        call->headers[n++] = line;
+    }
+    for (size_t i = 0; extra && extra[i]; i++) {
+        if (is_same_header(extra[i], dialect->key_header))
+            continue;
+        if (i == MAX_EXTRA_HEADERS)
+            return PL_LIMIT;
+        struct pl_str line =
+            pl_arena_dup(&call->arena, (struct pl_str){extra[i], strlen(extra[i]) + 1});
+        if (!line.ptr)
+            return PL_NOMEM;
+        call->headers[n++] = line.ptr;
+    }
+    return PL_OK;
+}
+
+/* --- trying again ---------------------------------------------------------------------------- */
+
+static void destroy(struct pl_vendor_call *call)
+{
+    pl_timer_stop(pl_upstreams_loop(call->upstreams), &call->timer);
+    pl_upstream_cancel(PL_TAKE(call->upstream));
+    pl_buf_deinit(&call->body);
+    pl_arena_deinit(&call->arena);
+    pl_mem_free(call);
+}
+
+static void fail(struct pl_vendor_call *call, enum pl_vendor_failure why, const char *sentence)
+{
+    const struct pl_vendor_ops *ops = call->ops;
+    void *ctx = call->ctx;
+    destroy(call);
+    ops->on_failed(ctx, why, sentence);
+}
+
+static enum pl_status begin(struct pl_vendor_call *call, struct pl_error *err);
+
+static void on_time(struct pl_timer *timer)
+{
+    struct pl_vendor_call *call = PL_CONTAINER_OF(timer, struct pl_vendor_call, timer);
+    struct pl_error err = {0};
+    if (begin(call, &err) != PL_OK)
+        fail(call, PL_VENDOR_MEMORY, "Out of memory while asking the model's server.");
+}
+
+static void try_later(struct pl_vendor_call *call, int64_t delay_ms)
+{
+    call->is_thrown_away = false;
+    pl_timer_start(pl_upstreams_loop(call->upstreams), &call->timer, delay_ms, on_time);
+}
+
+static bool may_try_again(int status)
+{
+    static const int statuses[] = {408, 409, 429, 500, 502, 503, 504, 529};
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (status == statuses[i])
+            return true;
+    return false;
+}
+
+static bool read_ms(struct pl_str text, int64_t unit_ms, int64_t *ret_ms)
+{
+    int64_t n;
+    return text.len && pl_json_number_int64(text, &n) && n >= 0 &&
+           !__builtin_mul_overflow(n, unit_ms, ret_ms);
+}
+
+/* As the vendor says, or as we think best; -1: too late to wait for. */
+static int64_t delay_of(const struct pl_vendor_call *call)
+{
+    int64_t ms, date_s, now_ms = pl_loop_unix_ms(pl_upstreams_loop(call->upstreams));
+    struct pl_str after = pl_upstream_header(call->upstream, "retry-after");
+    bool is_told = read_ms(pl_upstream_header(call->upstream, "retry-after-ms"), 1, &ms) ||
+                   read_ms(after, 1000, &ms);
+    if (!is_told && after.len && pl_http_date_read(after, &date_s))
+        ms = date_s * 1000 > now_ms ? date_s * 1000 - now_ms : 0;
+    else if (!is_told)
+        ms = delays_ms[call->n_tries - 1];
+    return ms > MAX_RETRY_AFTER_MS ? -1 : ms;
+}
+
+/* --- the answer ------------------------------------------------------------------------------ */
+
+static void on_head(void *ctx, int status)
+{
+    struct pl_vendor_call *call = ctx;
+    if (may_try_again(status) && call->n_tries < MAX_TRIES) {
+        call->delay_ms = delay_of(call);
+        call->is_thrown_away = call->delay_ms >= 0;
+        call->n_thrown_away = 0;
+    }
+    if (!call->is_thrown_away)
+        call->ops->on_head(call->ctx, status, pl_upstream_header(call->upstream, "content-type"),
+                           pl_upstream_header(call->upstream, "retry-after"));
+}
+
+static void on_body(void *ctx, struct pl_str piece)
+{
+    struct pl_vendor_call *call = ctx;
+    if (!call->is_thrown_away) {
+        call->ops->on_body(call->ctx, piece);
+        return;
+    }
+    call->n_thrown_away += piece.len;
+    if (call->n_thrown_away > MAX_THROWN_AWAY)
+        fail(call, PL_VENDOR_BROKEN, "The model's server answers with an error without end.");
+}
+
+static void on_end(void *ctx)
+{
+    struct pl_vendor_call *call = ctx;
+    call->upstream = NULL;
+    if (call->is_thrown_away) {
+        try_later(call, call->delay_ms);
+        return;
+    }
+    const struct pl_vendor_ops *ops = call->ops;
+    void *whose = call->ctx;
+    destroy(call);
+    ops->on_end(whose);
+}
+
+static void on_failed(void *ctx, enum pl_upstream_failure why, const char *sentence)
+{
+    static const enum pl_vendor_failure failures[] = {
+        [PL_UPSTREAM_REFUSED] = PL_VENDOR_REFUSED,
+        [PL_UPSTREAM_TIMEOUT] = PL_VENDOR_TIMEOUT,
+        [PL_UPSTREAM_BROKEN] = PL_VENDOR_BROKEN,
+        [PL_UPSTREAM_MEMORY] = PL_VENDOR_MEMORY,
+    };
+    struct pl_vendor_call *call = ctx;
+    call->upstream = NULL;
+    if (call->is_thrown_away)
+        try_later(call, call->delay_ms);
+    else if (why == PL_UPSTREAM_REFUSED && call->n_tries < MAX_TRIES)
+        try_later(call, delays_ms[call->n_tries - 1]);
+    else
+        fail(call, failures[why], sentence);
+}
+
+static const struct pl_upstream_ops upstream_ops = {on_head, on_body, on_end, on_failed};
+
+/* --- starting -------------------------------------------------------------------------------- */
+
+static enum pl_status begin(struct pl_vendor_call *call, struct pl_error *err)
+{
+    struct pl_upstream_times times = pl_vendors_times();
+    struct pl_upstream_request request = {
+        .method = "POST",
+        .url = call->url,
+        .headers = call->headers,
+        .body = &call->body,
+        .body_back = &call->body,
+        .ca_file = call->vendor->ca_file,
+        .connect_ms = times.connect_ms,
+        .first_byte_ms = times.first_byte_ms,
+        .idle_ms = times.idle_ms,
+    };
+    call->n_tries++;
+    return pl_upstream_start(call->upstreams, &request, &upstream_ops, call, &call->upstream, err);
+}
+
+enum pl_status pl_vendor_start(struct pl_upstreams *upstreams, const struct pl_model_target *target,
+                               struct pl_buf *body, bool is_stream,
+                               const char *const *extra_headers, const struct pl_vendor_ops *ops,
+                               void *ctx, struct pl_vendor_call **ret_call, struct pl_error *err)
+{
+    struct pl_vendor_call *call = pl_mem_alloc(1, sizeof *call);
+    if (!call)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    *call = (struct pl_vendor_call){
+        .upstreams = upstreams, .vendor = target->vendor, .ops = ops, .ctx = ctx, .body = *body};
+    pl_buf_init(body, 0);
+    pl_arena_init(&call->arena, 0);
+    const struct dialect *dialect = dialect_of(target->vendor);
+    enum pl_status status = make_url(call, dialect, target->model, is_stream);
+    if (status == PL_OK)
+        status = make_headers(call, dialect, is_stream, extra_headers);
+    if (status == PL_NOMEM)
+        (void)pl_fail(err, status, "out of memory");
+    if (status == PL_LIMIT)
+        (void)pl_fail(err, status, "there are more than %d headers for the vendor",
+                      MAX_EXTRA_HEADERS);
+    if (status == PL_OK)
+        status = begin(call, err);
+    if (status != PL_OK) {
+        destroy(call);
+        return status;
+    }
+    *ret_call = call;
+    return PL_OK;
+}
+
+void pl_vendor_cancel(struct pl_vendor_call *call)
+{
+    if (call)
+        destroy(call);
+}
+
+void pl_vendor_pause(struct pl_vendor_call *call)
+{
+    if (call->upstream && !call->is_thrown_away)
+        pl_upstream_pause(call->upstream);
+}
+
+void pl_vendor_resume(struct pl_vendor_call *call)
+{
+    if (call->upstream && !call->is_thrown_away)
+        pl_upstream_resume(call->upstream);
+}
+
+enum pl_status pl_vendor_upstreams(struct pl_loop *loop, struct pl_upstreams **place,
+                                   struct pl_error *err)
+{
+    return *place ? PL_OK : pl_upstreams_create(loop, place, err);
+}

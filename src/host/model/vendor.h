@@ -1,0 +1,101 @@
+/* Who is behind a model's name, and how they are asked: the part that sessions (vendor_model.c) and
+ * the gateway share. A request goes out in the vendor's own dialect and its answer comes back as
+ * bytes; nobody here looks into either.
+ *
+ * Retries: at most two, only before the first byte of an answer, after a refused connection, 408,
+ * 409, 429, 500, 502, 503, 504 or 529, as Retry-After says (up to 30 s) or after 0.5 and 2 s. */
+#ifndef PL_MODEL_VENDOR_H
+#define PL_MODEL_VENDOR_H
+
+#include "format/format.h"
+#include "format/profile.h"
+#include "io/upstream.h"
+#include "model/model.h"
+#include "stream/stream.h"
+
+#define PL_VENDOR_MAX_CHAIN 8
+
+/* A server that was configured. Keys are secrets: they are in no message, log or answer. */
+struct pl_vendor {
+    const char *name; /* before the slash: "anthropic", "ollama", an alias of the configuration */
+    const char *dialect;  /* "anthropic", "openai-responses", "openai-chat", "gemini" */
+    const char *base_url; /* with the version: "https://api.anthropic.com/v1" */
+    const char *key;      /* secret; NULL: none is needed */
+    const char *key_from; /* what the key is called, for people: "ANTHROPIC_API_KEY"; or NULL */
+    const char *ca_file;  /* NULL: the system's */
+};
+
+/* A model that can be asked. */
+struct pl_model_target {
+    const struct pl_vendor *vendor; /* NULL: one of ours (demo, replay), asked by pl_model_start */
+    const struct pl_format *format; /* of its requests; NULL without a vendor */
+    const struct pl_dialect *dialect; /* of its streams; NULL without a vendor */
+    const struct pl_profile *profile; /* what it accepts; may be NULL */
+    const struct pl_model_info *info;
+    struct pl_str model; /* the vendor's own name; static, or a view of what was asked */
+};
+
+/* What a name stands for: the model itself, or all of an alias's chain, the first to be asked
+ * first. 0: unknown. */
+size_t pl_model_targets(struct pl_str name,
+                        struct pl_model_target ret_targets[PL_VENDOR_MAX_CHAIN]);
+
+/* What a million tokens cost, in micro-dollars; -1: not known. */
+struct pl_model_prices {
+    int64_t input, output, cache_read, cache_write;
+    const char *dated;
+};
+struct pl_model_prices pl_model_prices(struct pl_str vendor_model);
+/* Micro-dollars of a call; -1: not known. */
+int64_t pl_model_cost(struct pl_str vendor_model, const struct pl_counts *counts);
+/* The same where the vendor itself is asked: what somebody else takes for the same model is not
+ * known. */
+struct pl_model_prices pl_target_prices(const struct pl_model_target *target);
+int64_t pl_target_cost(const struct pl_model_target *target, const struct pl_counts *counts);
+
+enum pl_vendor_failure {
+    PL_VENDOR_REFUSED, /* nobody there; the next of the chain may be asked */
+    PL_VENDOR_TIMEOUT,
+    PL_VENDOR_BROKEN, /* in mid-answer */
+    PL_VENDOR_MEMORY,
+};
+
+struct pl_vendor_ops {
+    /* The status that counts, after retries; `retry_after` as the vendor said it, or empty. */
+    void (*on_head)(void *ctx, int status, struct pl_str content_type, struct pl_str retry_after);
+    void (*on_body)(void *ctx, struct pl_str piece);
+    void (*on_end)(void *ctx);
+    void (*on_failed)(void *ctx, enum pl_vendor_failure why, const char *sentence);
+};
+
+struct pl_vendor_call; /* owned by whoever started it until end, failed or cancel */
+
+/* `body` is a whole request in the target's dialect; its bytes are taken. The path (Gemini has the
+ * model in it), the key and the vendor's headers are added here. extra_headers ("Name: value",
+ * ended by NULL; may be NULL) are those of the client that its vendor knows (anthropic-beta …). No
+ * callback before this has returned. */
+enum pl_status pl_vendor_start(struct pl_upstreams *upstreams, const struct pl_model_target *target,
+                               struct pl_buf *body, bool is_stream,
+                               const char *const *extra_headers, const struct pl_vendor_ops *ops,
+                               void *ctx, struct pl_vendor_call **ret_call, struct pl_error *err);
+void pl_vendor_cancel(struct pl_vendor_call *call); /* accepts NULL */
+void pl_vendor_pause(struct pl_vendor_call *call);
+void pl_vendor_resume(struct pl_vendor_call *call);
+/* Answers of an error in the dialect, as a sentence for people without secrets; empty: none found.
+ */
+struct pl_str pl_vendor_error_text(struct pl_arena *arena, const struct pl_model_target *target,
+                                   struct pl_str body);
+/* Text of a vendor without the vendor's key, should it say it: "[key]" stands in the place of
+ * whatever is eight bytes of it or more. `text` itself where there is none of it; empty when out of
+ * memory. */
+struct pl_str pl_vendor_redact(struct pl_arena *arena, const struct pl_vendor *vendor,
+                               struct pl_str text);
+/* Whether an error of a vendor says that the conversation is longer than the model reads. */
+bool pl_vendor_says_overflow(struct pl_str text);
+
+/* Those of the loop at *place, made on the first use; whoever has the place destroys them before
+ * the loop. PL_IO: no libcurl. */
+enum pl_status pl_vendor_upstreams(struct pl_loop *loop, struct pl_upstreams **place,
+                                   struct pl_error *err);
+
+#endif

@@ -1,0 +1,18 @@
+/* Between vendor_request.c, which makes what vendors are sent, and vendor_model.c, which sends it.
+ */
+#ifndef PL_MODEL_VENDOR_MODEL_INT_H
+#define PL_MODEL_VENDOR_MODEL_INT_H
+
+#include "base/arena.h"
+#include "model/model_int.h"
+#include "model/vendors_int.h"
+
+/* The models that are asked in turn, and what each is sent. */
+struct pl_model_prepared {
+    struct pl_arena arena; /* names */
+    struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
+    struct pl_buf bodies[PL_VENDOR_MAX_CHAIN]; /* owned */
+    size_t n;
+};
+
+#endif

@@ -1,0 +1,173 @@
+/* What a name stands for. */
+#include "model/facts.h"
+#include "model/model_int.h"
+#include "model/vendors_int.h"
+
+static struct pl_vendor_own *vendor_named(struct pl_str name)
+{
+    for (size_t i = 0; i < pl_vendors_count(); i++)
+        if (pl_str_eq(name, pl_str_of(pl_vendor_at(i)->vendor.name)))
+            return pl_vendor_at(i);
+    return NULL;
+}
+
+static bool lists(const struct pl_model_info *models, size_t n, size_t n_vendor, struct pl_str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (pl_str_eq(pl_str_of(models[i].name + n_vendor + 1), name))
+            return true;
+    return false;
+}
+
+/* The only one that lists it. */
+static struct pl_vendor_own *vendor_listing(struct pl_str model)
+{
+    struct pl_vendor_own *only = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < pl_vendors_count(); i++) {
+        struct pl_vendor_own *own = pl_vendor_at(i);
+        struct pl_found_models *found = atomic_load(&own->found);
+        size_t n_name = strlen(own->vendor.name);
+        if (!lists(own->models, own->n_models, n_name, model) &&
+            !(found && lists(found->models, found->n_models, n_name, model)))
+            continue;
+        only = own;
+        n++;
+    }
+    return n == 1 ? only : NULL;
+}
+
+static struct pl_vendor_own *vendor_of_bare(struct pl_str model)
+{
+    const struct pl_model_facts *facts = pl_model_facts_find(model);
+    struct pl_vendor_own *own =
+        facts && facts->vendor ? vendor_named(pl_str_of(facts->vendor)) : NULL;
+    return own ? own : vendor_listing(model);
+}
+
+static const struct pl_model_info *family_of(const struct pl_vendor_own *own, struct pl_str model)
+{
+    int64_t window = pl_profile_window(model);
+    for (size_t i = 0; i < own->n_families; i++)
+        if (own->families[i].context_window == window)
+            return &own->families[i];
+    return &own->families[own->n_families - 1];
+}
+
+bool pl_model_name_is_safe(struct pl_str name)
+{
+    if (!name.len || name.len > 256)
+        return false;
+    for (size_t i = 0; i < name.len; i++)
+        if (name.ptr[i] <= ' ' || name.ptr[i] >= 0x7F || strchr("\"\\?#%", name.ptr[i]))
+            return false;
+    return true;
+}
+
+static bool resolve_vendor(struct pl_str name, struct pl_model_target *ret_target)
+{
+    const char *slash = name.len ? memchr(name.ptr, '/', name.len) : NULL;
+    size_t n = slash ? (size_t)(slash - name.ptr) : 0;
+    struct pl_vendor_own *own = slash ? vendor_named(pl_str_slice(name, 0, n)) : NULL;
+    struct pl_str model = own ? pl_str_slice(name, n + 1, name.len) : name;
+    if (!own)
+        own = vendor_of_bare(name);
+    if (!own || !pl_model_name_is_safe(model))
+        return false;
+    *ret_target = (struct pl_model_target){
+        .vendor = &own->vendor,
+        .format = own->format,
+        .dialect = own->dialect,
+        .profile =
+            own->profile ? own->profile : pl_profile_of_model(pl_str_of(own->format->name), model),
+        .info = family_of(own, model),
+        .model = model,
+    };
+    return true;
+}
+
+static const struct pl_alias *alias_named(struct pl_str name)
+{
+    for (size_t i = 0; i < pl_aliases_count(); i++)
+        if (pl_str_eq(name, pl_str_of(pl_alias_at(i)->info.name)))
+            return pl_alias_at(i);
+    return NULL;
+}
+
+const struct pl_model_info *pl_alias_find(struct pl_str name)
+{
+    const struct pl_alias *alias = alias_named(name);
+    return alias ? &alias->info : NULL;
+}
+
+bool pl_model_resolve(struct pl_str name, struct pl_model_target *ret_target)
+{
+    const struct pl_model_info *info = pl_model_find_own(name);
+    if (!info && resolve_vendor(name, ret_target))
+        return true;
+    if (!info)
+        info = pl_model_find_bare(name);
+    if (info)
+        *ret_target = (struct pl_model_target){
+            .info = info,
+            .model = pl_model_name(info, name),
+        };
+    return info != NULL;
+}
+
+size_t pl_model_targets(struct pl_str name, struct pl_model_target ret_targets[PL_VENDOR_MAX_CHAIN])
+{
+    const struct pl_alias *alias = alias_named(name);
+    size_t n = 0;
+    if (!alias)
+        return pl_model_resolve(name, &ret_targets[0]) ? 1 : 0;
+    for (size_t i = 0; i < alias->n_targets; i++)
+        n += pl_model_resolve(alias->targets[i], &ret_targets[n]);
+    return n;
+}
+
+const struct pl_model_info *pl_vendors_model_at(size_t i)
+{
+    if (i < pl_aliases_count())
+        return &pl_alias_at(i)->info;
+    i -= pl_aliases_count();
+    for (size_t v = 0; v < pl_vendors_count(); v++) {
+        const struct pl_vendor_own *own = pl_vendor_at(v);
+        if (i < own->n_models)
+            return &own->models[i];
+        i -= own->n_models;
+        const struct pl_found_models *found = atomic_load(&own->found);
+        if (found && i < found->n_models)
+            return &found->models[i];
+        i -= found ? found->n_models : 0;
+    }
+    return NULL;
+}
+
+/* --- what to say of one that is not there ---------------------------------------------------- */
+
+static const struct pl_vendor_kind *kind_named(struct pl_str name)
+{
+    for (const struct pl_vendor_kind *kind = pl_vendor_kinds; kind->name; kind++)
+        if (kind->key_variable && pl_str_eq(name, pl_str_of(kind->name)))
+            return kind;
+    return NULL;
+}
+
+enum pl_status pl_model_missing(struct pl_str name, struct pl_error *err)
+{
+    const char *slash = name.len ? memchr(name.ptr, '/', name.len) : NULL;
+    const struct pl_model_facts *facts = slash ? NULL : pl_model_facts_find(name);
+    struct pl_str vendor = slash   ? pl_str_slice(name, 0, (size_t)(slash - name.ptr))
+                           : facts ? pl_str_of(facts->vendor)
+                                   : (struct pl_str){NULL, 0};
+    const struct pl_vendor_kind *kind = vendor.len ? kind_named(vendor) : NULL;
+    struct pl_str shown = pl_str_slice(name, 0, 80);
+    if (kind && !vendor_named(vendor))
+        return pl_fail(err, PL_NOT_FOUND,
+                       "The model %.*s needs a key of %s: set %s and start the server again.",
+                       PL_STR_ARG(shown), kind->name, kind->key_variable);
+    return pl_fail(err, PL_NOT_FOUND,
+                   "There is no model %.*s; GET /api/models lists those there are.",
+                   PL_STR_ARG(shown));
+}

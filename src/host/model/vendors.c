@@ -1,0 +1,348 @@
+#include "model/vendors_int.h"
+
+#include "base/mem.h"
+#include "model/facts.h"
+#include "model/model_int.h"
+
+#include <stdio.h>
+
+const struct pl_vendor_kind pl_vendor_kinds[] = {
+    {"openai", "openai-responses", "https://api.openai.com", "OPENAI_API_KEY", "OPENAI_BASE_URL",
+     false},
+    {"openai-chat", "openai-chat", "https://api.openai.com", "OPENAI_API_KEY", "OPENAI_BASE_URL",
+     false},
+    {"anthropic", "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY",
+     "ANTHROPIC_BASE_URL", false},
+    {"gemini", "gemini", "https://generativelanguage.googleapis.com", "GEMINI_API_KEY",
+     "GOOGLE_GEMINI_BASE_URL", false},
+    {"ollama", "openai-chat", "http://127.0.0.1:11434", NULL, "OLLAMA_HOST", true},
+    {"llamacpp", "openai-chat", "http://127.0.0.1:8080", NULL, NULL, true},
+    {"vllm", "openai-chat", "http://127.0.0.1:8000", NULL, NULL, true},
+    {"lmstudio", "openai-chat", "http://127.0.0.1:1234", NULL, NULL, true},
+    {.name = NULL},
+};
+
+/* One of it in the process, as there is one environment it comes from. */
+static struct registry {
+    struct pl_arena arena;
+    struct pl_vendor_own *vendors; /* arena */
+    size_t n_vendors;
+    struct pl_alias *aliases; /* arena */
+    size_t n_aliases;
+    struct pl_upstream_times times;
+} registry;
+
+size_t pl_vendors_count(void)
+{
+    return registry.n_vendors;
+}
+
+struct pl_vendor_own *pl_vendor_at(size_t i)
+{
+    return &registry.vendors[i];
+}
+
+size_t pl_aliases_count(void)
+{
+    return registry.n_aliases;
+}
+
+const struct pl_alias *pl_alias_at(size_t i)
+{
+    return &registry.aliases[i];
+}
+
+struct pl_upstream_times pl_vendors_times(void)
+{
+    return registry.times;
+}
+
+/* --- making ---------------------------------------------------------------------------------- */
+
+static const char *copy(struct pl_arena *arena, const char *text)
+{
+    struct pl_str whole = pl_arena_dup(arena, (struct pl_str){text, strlen(text) + 1});
+    return whole.ptr;
+}
+
+static bool is_name(const char *name)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:";
+    size_t n = strlen(name);
+    return n && n <= 64 && strspn(name, allowed) == n;
+}
+
+static bool is_ours(struct pl_str name)
+{
+    return pl_str_eq(name, PL_STR("demo")) || pl_str_eq(name, PL_STR("replay"));
+}
+
+/* "/v1", "/v1beta", "/v4/openai": an address that says a version keeps it. */
+static bool has_version(struct pl_str url)
+{
+    for (size_t i = 0; i + 2 < url.len; i++)
+        if (url.ptr[i] == '/' && url.ptr[i + 1] == 'v' && url.ptr[i + 2] >= '0' &&
+            url.ptr[i + 2] <= '9')
+            return true;
+    return false;
+}
+
+static enum pl_status read_base(struct registry *made, const struct pl_vendor_config *config,
+                                const char **ret_url, struct pl_error *err)
+{
+    struct pl_str url = pl_str_of(config->base_url);
+    bool is_http = pl_str_starts(url, PL_STR("http://")) || pl_str_starts(url, PL_STR("https://"));
+    for (size_t i = 0; is_http && i < url.len; i++)
+        is_http = url.ptr[i] > ' ' && url.ptr[i] < 0x7F && !strchr("?#@\\", url.ptr[i]);
+    if (!is_http)
+        return pl_fail(err, PL_INVALID,
+                       "the base_url of the provider %s must be an http:// or https:// address "
+                       "without user, query or fragment",
+                       config->name);
+    while (url.ptr[url.len - 1] == '/')
+        url.len--;
+    const char *version = strcmp(config->dialect, "gemini") == 0 ? "/v1beta" : "/v1";
+    size_t n = url.len + strlen(version) + 1;
+    char *text = pl_arena_alloc(&made->arena, n, 1);
+    if (!text)
+        return PL_NOMEM;
+    snprintf(text, n, "%.*s%s", PL_STR_ARG(url), has_version(url) ? "" : version);
+    *ret_url = text;
+    return PL_OK;
+}
+
+/* A key goes into a header. */
+static enum pl_status check_key(const struct pl_vendor_config *config, struct pl_error *err)
+{
+    for (const char *at = config->key; at && *at; at++)
+        if (*at <= ' ' || *at >= 0x7F)
+            return pl_fail(err, PL_INVALID,
+                           "the key of the provider %s (%s) has a blank or a character in it that "
+                           "no key has",
+                           config->name, config->key_from ? config->key_from : "of its file");
+    return PL_OK;
+}
+
+/* A model keeps the name it was asked by, so that what is handed out differs only in how much it
+ * reads: one for every size there is. */
+static enum pl_status make_families(struct registry *made, struct pl_vendor_own *own)
+{
+    size_t n_windows = 0;
+    while (pl_windows[n_windows].prefix)
+        n_windows++;
+    struct pl_model_info *infos = pl_arena_zalloc(&made->arena, n_windows + 1, sizeof *infos);
+    if (!infos)
+        return PL_NOMEM;
+    for (size_t i = 0; i <= n_windows; i++)
+        infos[i] = (struct pl_model_info){
+            .name = own->vendor.name,
+            .about = "A model of a vendor",
+            .context_window = pl_windows[i].n_tokens, /* 0 behind the last */
+            .is_family = true,
+        };
+    own->families = infos;
+    own->n_families = n_windows + 1;
+    return PL_OK;
+}
+
+enum pl_status pl_model_info_make(struct pl_arena *arena, const struct pl_vendor *vendor,
+                                  struct pl_str model, struct pl_model_info *ret_info)
+{
+    size_t n = strlen(vendor->name) + model.len + 2;
+    char *name = pl_arena_alloc(arena, n, 1);
+    if (!name)
+        return PL_NOMEM;
+    snprintf(name, n, "%s/%.*s", vendor->name, PL_STR_ARG(model));
+    *ret_info = (struct pl_model_info){
+        .name = name,
+        .about = "A model of a vendor",
+        .context_window = pl_profile_window(model),
+    };
+    return PL_OK;
+}
+
+static bool is_known_name(const struct pl_model_facts *facts, const struct pl_vendor_own *own)
+{
+    return facts->is_listed && pl_model_facts_are_of(facts, own->vendor.name);
+}
+
+static enum pl_status list_models(struct registry *made, struct pl_vendor_own *own,
+                                  const char *const *names)
+{
+    size_t n = 0;
+    for (size_t i = 0; names && names[i]; i++)
+        n++;
+    for (const struct pl_model_facts *facts = pl_model_facts; !names && facts->prefix; facts++)
+        n += is_known_name(facts, own);
+    struct pl_model_info *infos = pl_arena_zalloc(&made->arena, n + 1, sizeof *infos);
+    enum pl_status status = infos ? PL_OK : PL_NOMEM;
+    n = 0;
+    for (size_t i = 0; status == PL_OK && names && names[i]; i++)
+        status = pl_model_info_make(&made->arena, &own->vendor, pl_str_of(names[i]), &infos[n++]);
+    for (const struct pl_model_facts *facts = pl_model_facts;
+         status == PL_OK && !names && facts->prefix; facts++)
+        if (is_known_name(facts, own))
+            status = pl_model_info_make(&made->arena, &own->vendor, pl_str_of(facts->prefix),
+                                        &infos[n++]);
+    own->models = infos;
+    own->n_models = n;
+    return status;
+}
+
+static const char *copy_or_null(struct registry *made, const char *text, enum pl_status *status)
+{
+    const char *copied = text ? copy(&made->arena, text) : NULL;
+    if (text && !copied)
+        *status = PL_NOMEM;
+    return copied;
+}
+
+static enum pl_status check_vendor(const struct registry *made,
+                                   const struct pl_vendor_config *config, struct pl_error *err)
+{
+    if (!is_name(config->name) || is_ours(pl_str_of(config->name)))
+        return pl_fail(err, PL_INVALID,
+                       "\"%.64s\" cannot be the name of a provider: letters, digits, - _ . and :, "
+                       "and neither demo nor replay",
+                       config->name);
+    for (size_t i = 0; i < made->n_vendors; i++)
+        if (strcmp(made->vendors[i].vendor.name, config->name) == 0)
+            return pl_fail(err, PL_INVALID, "there are two providers called %s", config->name);
+    if (config->profile && !pl_profile_find(pl_str_of(config->profile)))
+        return pl_fail(err, PL_INVALID, "the provider %s: there is no profile \"%.64s\"",
+                       config->name, config->profile);
+    return check_key(config, err);
+}
+
+static enum pl_status add_vendor(struct registry *made, const struct pl_vendor_config *config,
+                                 struct pl_error *err)
+{
+    enum pl_status status = check_vendor(made, config, err);
+    if (status != PL_OK)
+        return status;
+    struct pl_vendor_own *own = &made->vendors[made->n_vendors];
+    own->format = pl_format_find(pl_str_of(config->dialect));
+    own->dialect = pl_dialect_find(pl_str_of(config->dialect));
+    if (!own->format || !own->dialect || !own->format->is_vendor)
+        return pl_fail(err, PL_INVALID,
+                       "the provider %s speaks \"%.64s\"; a dialect is openai-chat, "
+                       "openai-responses, anthropic or gemini",
+                       config->name, config->dialect);
+    own->profile = config->profile ? pl_profile_find(pl_str_of(config->profile)) : NULL;
+    own->is_local = config->is_local;
+    own->vendor = (struct pl_vendor){
+        .name = copy_or_null(made, config->name, &status),
+        .dialect = own->format->name,
+        .key = copy_or_null(made, config->key, &status),
+        .key_from = copy_or_null(made, config->key_from, &status),
+        .ca_file = copy_or_null(made, config->ca_file, &status),
+    };
+    if (status == PL_OK)
+        status = read_base(made, config, &own->vendor.base_url, err);
+    if (status == PL_OK)
+        status = make_families(made, own);
+    if (status == PL_OK)
+        status = list_models(made, own, config->models);
+    made->n_vendors += status == PL_OK;
+    return status;
+}
+
+static enum pl_status check_alias(const struct registry *made, const struct pl_alias_config *config,
+                                  size_t n_targets, struct pl_error *err)
+{
+    struct pl_str name = pl_str_of(config->name);
+    if (!is_name(config->name) || is_ours(name))
+        return pl_fail(err, PL_INVALID,
+                       "\"%.64s\" cannot be an alias: letters, digits, - _ . and :", config->name);
+    for (size_t i = 0; i < made->n_aliases; i++)
+        if (strcmp(made->aliases[i].info.name, config->name) == 0)
+            return pl_fail(err, PL_INVALID, "there are two aliases called %s", config->name);
+    if (!n_targets || n_targets > PL_VENDOR_MAX_CHAIN)
+        return pl_fail(err, PL_INVALID, "the alias %s must name from 1 to %d models", config->name,
+                       PL_VENDOR_MAX_CHAIN);
+    return PL_OK;
+}
+
+static enum pl_status describe_alias(struct registry *made, struct pl_alias *alias)
+{
+    PL_CLEANUP_BUF struct pl_buf about;
+    pl_buf_init(&about, 0);
+    pl_buf_adds(&about, "Stands for ");
+    for (size_t i = 0; i < alias->n_targets; i++) {
+        pl_buf_adds(&about, i ? ", then " : "");
+        pl_buf_add(&about, alias->targets[i]);
+    }
+    pl_buf_addc(&about, '\0');
+    alias->info.about = about.status == PL_OK ? copy(&made->arena, about.ptr) : NULL;
+    return alias->info.about ? PL_OK : PL_NOMEM;
+}
+
+static enum pl_status add_alias(struct registry *made, const struct pl_alias_config *config,
+                                struct pl_error *err)
+{
+    size_t n = 0;
+    while (config->targets[n])
+        n++;
+    enum pl_status status = check_alias(made, config, n, err);
+    if (status != PL_OK)
+        return status;
+    struct pl_alias *alias = &made->aliases[made->n_aliases];
+    struct pl_str *targets = pl_arena_zalloc(&made->arena, n, sizeof *targets);
+    alias->info.name = copy(&made->arena, config->name);
+    if (!targets || !alias->info.name)
+        return PL_NOMEM;
+    int64_t least = 0;
+    for (size_t i = 0; i < n; i++) {
+        targets[i] = pl_arena_dup(&made->arena, pl_str_of(config->targets[i]));
+        if (!targets[i].ptr)
+            return PL_NOMEM;
+        int64_t window = pl_profile_window(targets[i]);
+        least = window && (!least || window < least) ? window : least;
+    }
+    alias->info.context_window = least;
+    alias->targets = targets;
+    alias->n_targets = n;
+    status = describe_alias(made, alias);
+    made->n_aliases += status == PL_OK;
+    return status;
+}
+
+static void forget(struct registry *old)
+{
+    for (size_t i = 0; i < old->n_vendors; i++) {
+        struct pl_found_models *found = atomic_load(&old->vendors[i].found);
+        if (found)
+            pl_arena_deinit(&found->arena);
+        pl_mem_free(found);
+    }
+    pl_arena_deinit(&old->arena);
+    *old = (struct registry){0};
+}
+
+void pl_models_forget(void)
+{
+    forget(&registry);
+}
+
+enum pl_status pl_models_configure(const struct pl_models_config *config, struct pl_error *err)
+{
+    struct registry made = {
+        .times = {config->connect_ms, config->first_byte_ms, config->idle_ms},
+    };
+    pl_arena_init(&made.arena, 0);
+    made.vendors = pl_arena_zalloc(&made.arena, config->n_vendors + 1, sizeof *made.vendors);
+    made.aliases = pl_arena_zalloc(&made.arena, config->n_aliases + 1, sizeof *made.aliases);
+    enum pl_status status = made.vendors && made.aliases ? PL_OK : PL_NOMEM;
+    for (size_t i = 0; status == PL_OK && i < config->n_vendors; i++)
+        status = add_vendor(&made, &config->vendors[i], err);
+    for (size_t i = 0; status == PL_OK && i < config->n_aliases; i++)
+        status = add_alias(&made, &config->aliases[i], err);
+    if (status == PL_OK) {
+        forget(&registry);
+        registry = made;
+    } else {
+        forget(&made);
+    }
+    return status == PL_NOMEM ? pl_fail(err, PL_NOMEM, "out of memory") : status;
+}

@@ -1,0 +1,60 @@
+/* What vendors.c keeps, for those who ask (vendor.c) and list (model.c, probe.c). */
+#ifndef PL_MODEL_VENDORS_INT_H
+#define PL_MODEL_VENDORS_INT_H
+
+#include "base/arena.h"
+#include "model/vendors.h"
+
+#include <stdatomic.h>
+
+/* Models a server said it has. */
+struct pl_found_models {
+    struct pl_arena arena;
+    const struct pl_model_info *models; /* arena */
+    size_t n_models;
+};
+
+struct pl_vendor_own {
+    struct pl_vendor vendor; /* first */
+    const struct pl_format *format;
+    const struct pl_dialect *dialect;
+    const struct pl_profile *profile;     /* NULL: by the model's name */
+    const struct pl_model_info *families; /* one for every size of context there is */
+    size_t n_families;
+    const struct pl_model_info *models; /* those that are listed */
+    size_t n_models;
+    bool is_local;
+    _Atomic(struct pl_found_models *) found; /* owned; NULL until it has said */
+};
+
+struct pl_alias {
+    struct pl_model_info info;
+    const struct pl_str *targets; /* arena */
+    size_t n_targets;
+};
+
+struct pl_upstream_times {
+    int64_t connect_ms, first_byte_ms, idle_ms;
+};
+
+size_t pl_vendors_count(void);
+struct pl_vendor_own *pl_vendor_at(size_t i);
+size_t pl_aliases_count(void);
+const struct pl_alias *pl_alias_at(size_t i);
+struct pl_upstream_times pl_vendors_times(void);
+/* What is listed of a vendor's model. */
+enum pl_status pl_model_info_make(struct pl_arena *arena, const struct pl_vendor *vendor,
+                                  struct pl_str model, struct pl_model_info *ret_info);
+
+/* --- vendor_names.c */
+
+/* A name with or without its provider, no alias. False: nobody has it. */
+bool pl_model_resolve(struct pl_str name, struct pl_model_target *ret_target);
+/* The i-th model that is listed, aliases first; NULL behind the last. */
+const struct pl_model_info *pl_vendors_model_at(size_t i);
+/* Whether it can stand in JSON and in an address as it is; nobody's models are called otherwise. */
+bool pl_model_name_is_safe(struct pl_str name);
+/* NULL: no alias. */
+const struct pl_model_info *pl_alias_find(struct pl_str name);
+
+#endif

@@ -1,0 +1,392 @@
+/* From what a vendor answers to what the client gets.
+ *
+ * Streamed: event by event, as far as the client takes them. Nothing is said before the vendor has
+ * said something, so until then a failure is a plain error, or the next of the chain is asked.
+ * Otherwise the whole answer is gathered and converted. */
+#include "server/gateway/call.h"
+
+#include "base/mem.h"
+#include <stdio.h>
+
+enum { MAX_ERROR_BYTES = 64 << 10 };
+
+/* --- errors ---------------------------------------------------------------------------------- */
+
+static bool may_ask_next(int status)
+{
+    return status == 408 || status == 429 || status >= 500;
+}
+
+static bool is_json(const struct pl_call *call)
+{
+    return call->answer.len && (call->answer.ptr[0] == '{' || call->answer.ptr[0] == '[');
+}
+
+/* What the vendor's server said is wrong, in the client's shape; its own words where they are that
+ * already. */
+static void tell_error(struct pl_call *call)
+{
+    struct pl_exchange *x = call->x;
+    const struct pl_model_target *target = pl_call_target(call);
+    struct pl_str body = pl_buf_str(&call->answer);
+    struct pl_str text = pl_vendor_error_text(&x->arena, target, body);
+    if (pl_call_is_same(call) && text.len && is_json(call)) {
+        x->is_problem = true;
+        x->status = call->status;
+        pl_buf_clear(&x->reply);
+        pl_buf_add(&x->reply, pl_vendor_redact(&x->arena, target->vendor, body));
+        return;
+    }
+    bool is_overflow = call->status < 500 && pl_vendor_says_overflow(text);
+    int status = call->status >= 400 && call->status < 600 ? call->status : 502;
+    if (text.len)
+        pl_call_fail(call, status, is_overflow ? "context_length_exceeded" : NULL, "%s: %.*s",
+                     target->vendor->name, PL_STR_ARG(text));
+    else
+        pl_call_fail(call, status, NULL, "%s answered with status %d and no explanation.",
+                     target->vendor->name, call->status);
+}
+
+static void fail_and_finish(struct pl_call *call, bool may_go_on)
+{
+    if (may_go_on && pl_call_next(call))
+        return;
+    pl_call_put_headers(call);
+    pl_call_finish(call);
+}
+
+static void end_error(struct pl_call *call)
+{
+    tell_error(call);
+    fail_and_finish(call, may_ask_next(call->status));
+}
+
+/* --- a whole answer -------------------------------------------------------------------------- */
+
+void pl_call_put_headers(struct pl_call *call)
+{
+    struct pl_exchange *x = call->x;
+    const struct pl_model_target *target = pl_call_target(call);
+    pl_exchange_header(x, "Parley-Model", "%s%s%.*s", target->vendor ? target->vendor->name : "",
+                       target->vendor ? "/" : "", PL_STR_ARG(target->model));
+    if (call->retry_after[0] && x->is_problem)
+        pl_exchange_header(x, "Retry-After", "%s", call->retry_after);
+    if (call->loss.len && call->loss.status == PL_OK)
+        pl_exchange_header(x, "Parley-Loss", "%.*s", (int)call->loss.len, call->loss.ptr);
+}
+
+/* Into the client's format, from a response of another. Any thread that has the call. */
+static bool convert_answer(struct pl_call *call, const struct pl_format *from, struct pl_str text,
+                           const struct pl_format *to, struct pl_buf *ret_out, const char *where)
+{
+    struct pl_gateway *gateway = call->x->shard->gateway;
+    struct pl_error err = {0};
+    struct pl_converted own, *made = call->is_working ? &own : &gateway->converted;
+    struct pl_convert_opts opts = {
+        .from = from,
+        .to = to,
+        .kind = PL_KIND_RESPONSE,
+        .mode = PL_MODE_GATEWAY,
+        .workspace = call->is_working ? NULL : &gateway->workspace,
+    };
+    pl_converted_init(&own);
+    enum pl_status status = pl_convert(text, &opts, made, &err);
+    if (status == PL_OK) {
+        pl_call_take_out(call, ret_out, made);
+        if (where)
+            pl_call_note_losses(call, where, pl_buf_str(&made->report));
+    } else if (status == PL_NOMEM) {
+        pl_call_fail(call, 503, NULL, "There was no memory to convert the answer.");
+    } else {
+        pl_call_fail(call, 502, NULL, "The answer of the model's server cannot be read: %s.",
+                     err.message);
+    }
+    pl_converted_deinit(&own);
+    return status == PL_OK;
+}
+
+static void read_answer(struct pl_exchange *x)
+{
+    struct pl_call *call = x->state;
+    const struct pl_model_target *target = pl_call_target(call);
+    struct pl_str text = pl_buf_str(&call->answer);
+    struct pl_json_doc doc;
+    struct pl_error err = {0};
+    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
+    if (pl_json_parse(&x->arena, text, &opts, &doc, &err) != PL_OK) {
+        pl_call_fail(call, 502, NULL, "%s answered with something that is no JSON: %s.",
+                     target->vendor->name, err.message);
+        return;
+    }
+    pl_call_read_counts(call, &doc);
+    if (pl_call_is_same(call)) {
+        struct pl_buf old = x->reply;
+        x->reply = call->answer;
+        x->reply.max = old.max;
+        call->answer = old;
+    } else if (!convert_answer(call, target->format, text, call->wish.speech->format, &x->reply,
+                               "answer#")) {
+        return;
+    }
+    if (!call->is_kept)
+        return;
+    /* As OpenAI would have said it: what is kept is made of that. */
+    if (call->wish.speech == &pl_speech_openai_responses)
+        pl_buf_add(&call->last, pl_buf_str(&x->reply));
+    else
+        (void)convert_answer(call, call->wish.speech->format, pl_buf_str(&x->reply),
+                             &pl_format_openai_responses, &call->last, NULL);
+    call->whole = pl_buf_str(&call->last);
+}
+
+static void kept(struct pl_exchange *x)
+{
+    pl_call_finish(x->state);
+}
+
+static void answer_read(struct pl_exchange *x)
+{
+    struct pl_call *call = x->state;
+    call->is_working = false;
+    if (!x->is_problem || call->counts.input >= 0)
+        pl_call_count(call);
+    if (x->is_problem && !call->is_gone) {
+        fail_and_finish(call, true);
+        return;
+    }
+    pl_call_put_headers(call);
+    if (call->is_kept && call->whole.len)
+        pl_call_keep(call, kept);
+    else
+        pl_call_finish(call);
+}
+
+static void convert_whole(struct pl_exchange *x)
+{
+    struct pl_call *call = x->state;
+    if (call->wish.speech == &pl_speech_openai_responses)
+        pl_buf_add(&x->reply, call->whole);
+    else
+        (void)convert_answer(call, &pl_format_openai_responses, call->whole,
+                             call->wish.speech->format, &x->reply, NULL);
+}
+
+void pl_call_answer_whole(struct pl_call *call)
+{
+    pl_call_work(call, call->whole.len, convert_whole, answer_read);
+}
+
+/* --- an answer that flows -------------------------------------------------------------------- */
+
+/* The events of a stream as elements of one array, which is what Gemini sends unless it is asked
+ * for events. The stream has written whole events, each with one line of data. */
+static void add_elements(struct pl_call *call, struct pl_str events)
+{
+    struct pl_buf *to = &call->x->reply;
+    struct pl_str data = PL_STR("data: ");
+    for (size_t at = 0; at < events.len;) {
+        const char *end = memchr(events.ptr + at, '\n', events.len - at);
+        size_t next = end ? (size_t)(end - events.ptr) + 1 : events.len;
+        struct pl_str line = pl_str_slice(events, at, next);
+        at = next;
+        if (!pl_str_starts(line, data))
+            continue;
+        while (line.len && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r'))
+            line.len--;
+        pl_buf_add(to, call->has_elements ? PL_STR(",\r\n") : PL_STR("["));
+        call->has_elements = true;
+        pl_buf_add(to, pl_str_slice(line, data.len, line.len));
+    }
+}
+
+static void begin_flow(struct pl_call *call)
+{
+    struct pl_exchange *x = call->x;
+    call->is_flowing = true;
+    x->content_type = call->wish.is_array ? "application/json" : "text/event-stream; charset=utf-8";
+    pl_exchange_header(x, "X-Accel-Buffering", "no");
+    pl_call_put_headers(call);
+    pl_exchange_flow(x, pl_call_room);
+}
+
+void pl_call_room(struct pl_exchange *x)
+{
+    struct pl_call *call = x->state;
+    if (!call->is_paused || !call->vendor)
+        return;
+    call->is_paused = false;
+    pl_vendor_resume(call->vendor);
+}
+
+void pl_call_pass_on(struct pl_call *call)
+{
+    struct pl_exchange *x = call->x;
+    struct pl_stream *stream = pl_call_writer(call);
+    if (!stream->out.len)
+        return;
+    if (call->wish.is_array) {
+        add_elements(call, pl_buf_str(&stream->out));
+    } else if (!x->reply.len) {
+        struct pl_buf old = x->reply;
+        x->reply = stream->out;
+        stream->out = old;
+    } else {
+        pl_buf_add(&x->reply, pl_buf_str(&stream->out));
+    }
+    pl_buf_clear(&stream->out);
+    if (!call->is_flowing)
+        begin_flow(call);
+    else
+        pl_exchange_flow_more(x);
+    if (call->vendor && !call->is_paused && x->reply.len > PL_GATEWAY_MAX_WAITING) {
+        call->is_paused = true;
+        pl_vendor_pause(call->vendor);
+    }
+}
+
+static void finish_flow(struct pl_exchange *x)
+{
+    struct pl_call *call = x->state;
+    pl_call_pass_on(call);
+    if (call->wish.is_array && call->is_flowing)
+        pl_buf_add(&x->reply, PL_STR("]"));
+    pl_call_finish(call);
+}
+
+void pl_call_end_flow(struct pl_call *call)
+{
+    pl_call_count(call);
+    if (call->is_kept && call->whole.len)
+        pl_call_keep(call, finish_flow);
+    else
+        finish_flow(call->x);
+}
+
+static void feed(struct pl_call *call, struct pl_str piece)
+{
+    struct pl_error err = {0};
+    enum pl_status status = pl_stream_feed(call->stream, piece, &err);
+    call->n_said += piece.len;
+    if (call->record)
+        (void)pl_stream_feed(call->record, piece, NULL);
+    bool is_broken = status != PL_OK;
+    if (is_broken && !call->is_flowing) {
+        pl_vendor_cancel(PL_TAKE(call->vendor));
+        pl_call_fail(call, 502, NULL, "The stream of %s cannot be read: %s.",
+                     pl_call_target(call)->vendor->name, err.message);
+        fail_and_finish(call, true);
+        return;
+    }
+    /* What tells the whole is not shown before it is kept: the next request may refer to it. */
+    pl_call_note_whole(call, call->record ? call->record : call->stream);
+    if (!(call->is_kept && call->whole.len))
+        pl_call_pass_on(call);
+    if (is_broken) {
+        pl_vendor_cancel(PL_TAKE(call->vendor));
+        pl_call_end_flow(call);
+    }
+}
+
+static void end_stream(struct pl_call *call)
+{
+    struct pl_error err = {0};
+    enum pl_status status = pl_stream_end(call->stream, &err);
+    if (call->record)
+        (void)pl_stream_end(call->record, NULL);
+    if (status != PL_OK && !call->is_flowing) {
+        pl_call_fail(call, 502, NULL, "The stream of %s cannot be read: %s.",
+                     pl_call_target(call)->vendor->name, err.message);
+        fail_and_finish(call, true);
+        return;
+    }
+    pl_call_note_whole(call, call->record ? call->record : call->stream);
+    pl_call_end_flow(call);
+}
+
+/* --- what comes from the vendor -------------------------------------------------------------- */
+
+static bool is_good(const struct pl_call *call)
+{
+    return call->status >= 200 && call->status < 300;
+}
+
+static bool is_printable(struct pl_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] < ' ' || text.ptr[i] > '~')
+            return false;
+    return true;
+}
+
+static void on_head(void *ctx, int status, struct pl_str content_type, struct pl_str retry_after)
+{
+    struct pl_call *call = ctx;
+    const struct pl_speech *speech = call->wish.speech;
+    const struct pl_dialect *from = pl_call_target(call)->dialect;
+    (void)content_type;
+    call->status = status;
+    call->retry_after[0] = 0;
+    if (retry_after.len < sizeof call->retry_after && is_printable(retry_after))
+        snprintf(call->retry_after, sizeof call->retry_after, "%.*s", PL_STR_ARG(retry_after));
+    if (!is_good(call) || !call->is_stream)
+        return;
+    enum pl_status made = pl_stream_create(from, speech->dialect, &call->stream);
+    if (made == PL_OK && call->is_kept && speech != &pl_speech_openai_responses)
+        made = pl_stream_create(from, &pl_dialect_openai_responses, &call->record);
+    if (made == PL_OK)
+        return;
+    pl_call_fail(call, 503, NULL, "There was no memory for the stream.");
+    pl_call_finish(call);
+}
+
+static void on_body(void *ctx, struct pl_str piece)
+{
+    struct pl_call *call = ctx;
+    if (call->stream) {
+        feed(call, piece);
+        return;
+    }
+    if (!is_good(call) && call->answer.len > MAX_ERROR_BYTES)
+        return;
+    pl_buf_add(&call->answer, piece);
+    if (call->answer.status == PL_OK)
+        return;
+    pl_call_fail(call, call->answer.status == PL_LIMIT ? 502 : 503, NULL,
+                 "The answer of %s is longer than %u MiB.", pl_call_target(call)->vendor->name,
+                 PL_GATEWAY_MAX_ANSWER >> 20);
+    pl_call_put_headers(call);
+    pl_call_finish(call);
+}
+
+static void on_end(void *ctx)
+{
+    struct pl_call *call = ctx;
+    call->vendor = NULL;
+    if (call->stream)
+        end_stream(call);
+    else if (!is_good(call))
+        end_error(call);
+    else
+        pl_call_work(call, call->answer.len, read_answer, answer_read);
+}
+
+static void on_failed(void *ctx, enum pl_vendor_failure why, const char *sentence)
+{
+    static const int statuses[] = {
+        [PL_VENDOR_REFUSED] = 502,
+        [PL_VENDOR_TIMEOUT] = 504,
+        [PL_VENDOR_BROKEN] = 502,
+        [PL_VENDOR_MEMORY] = 503,
+    };
+    struct pl_call *call = ctx;
+    call->vendor = NULL;
+    if (call->is_flowing) {
+        end_stream(call);
+        return;
+    }
+    call->retry_after[0] = 0;
+    pl_call_fail(call, statuses[why], NULL, "%s: %s", pl_call_target(call)->vendor->name, sentence);
+    fail_and_finish(call, true);
+}
+
+const struct pl_vendor_ops pl_call_vendor_ops = {on_head, on_body, on_end, on_failed};

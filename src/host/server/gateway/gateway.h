@@ -1,0 +1,44 @@
+/* The gateway: any vendor's client in front, any model behind. What a shard has for it, and what
+ * its routes call. docs/internals/gateway.md. */
+#ifndef PL_SERVER_GATEWAY_H
+#define PL_SERVER_GATEWAY_H
+
+#include "format/format.h"
+#include "server/exchange.h"
+#include "server/route.h"
+#include "stream/stream.h"
+
+struct pl_gateway; /* owned; one per shard */
+
+enum pl_status pl_gateway_create(struct pl_gateway **ret_gateway);
+void pl_gateway_destroy(struct pl_gateway *gateway); /* accepts NULL */
+
+/* How a client speaks. */
+struct pl_speech {
+    const char *name; /* "anthropic": the name of its format and of its dialect */
+    const struct pl_format *format;
+    const struct pl_dialect *dialect;
+    /* The body of an error; code may be NULL. */
+    void (*write_error)(struct pl_exchange *x, int status, const char *code, struct pl_str message);
+    /* An error in the shape the route's clients know. */
+    void (*say_problem)(struct pl_exchange *x, enum pl_problem problem, const char *detail);
+};
+
+extern const struct pl_speech pl_speech_openai_chat, pl_speech_openai_responses,
+    pl_speech_anthropic, pl_speech_gemini;
+
+/* Makes the answer an error in the client's shape; does not finish. */
+void pl_speech_fail(const struct pl_speech *speech, struct pl_exchange *x, int status,
+                    const char *code, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* The handler of a route: asks the model that the body names, or `model` where the path has it. */
+struct pl_gateway_wish {
+    const struct pl_speech *speech;
+    struct pl_str model; /* empty: in the body */
+    bool is_model_in_path, is_stream_in_path;
+    bool is_array; /* a stream of Gemini's as one JSON array */
+};
+void pl_gateway_run(struct pl_exchange *x, const struct pl_gateway_wish *wish);
+
+#endif

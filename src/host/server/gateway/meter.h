@@ -1,0 +1,48 @@
+/* What keys may use and what they have used. One for the server; thread-safe.
+ *
+ * Requests and tokens a minute are buckets in memory, one per key and node: they hold what a minute
+ * allows and fill evenly. Money is counted per day and month (UTC), from the store on. Usage is
+ * summed in memory and committed once a second, so kill -9 costs at most a second of it. */
+#ifndef PL_SERVER_METER_H
+#define PL_SERVER_METER_H
+
+#include "server/exchange.h"
+#include "store/gateway.h"
+#include "stream/stream.h"
+
+struct pl_meter; /* owned */
+
+/* Loads the limits of keys and what those have spent. */
+enum pl_status pl_meter_create(struct pl_server *server, struct pl_meter **ret_meter,
+                               struct pl_error *err);
+/* Begins to commit, on the first shard; ends that. */
+void pl_meter_start(struct pl_meter *meter);
+/* Commits what is left, waiting: after the loops have ended. Accepts NULL. */
+void pl_meter_stop(struct pl_meter *meter);
+void pl_meter_destroy(struct pl_meter *meter); /* accepts NULL */
+
+struct pl_meter_refusal {
+    bool is_money; /* a budget is used up; otherwise a rate */
+    int64_t retry_after_s;
+    char sentence[160];
+};
+/* Takes one request off the key's minute; false: it may not ask now. */
+bool pl_meter_admit(struct pl_meter *meter, const struct pl_caller *caller, int64_t now_ms,
+                    struct pl_meter_refusal *ret_refusal);
+/* A call that was made. Counters that are not known (-1) count as none; cost -1 is none. */
+void pl_meter_count(struct pl_meter *meter, const struct pl_caller *caller, struct pl_str model,
+                    const struct pl_counts *counts, int64_t cost_micro, int64_t now_ms);
+
+/* What holds from now on; the store has it already. spent_* are what the store says. */
+enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_key_limits *limits,
+                                   int64_t spent_day_micro, int64_t spent_month_micro);
+/* False: this key has none. The strings are not set. */
+bool pl_meter_limits(struct pl_meter *meter, struct pl_str key_id,
+                     struct pl_key_limits *ret_limits);
+void pl_meter_forget(struct pl_meter *meter, struct pl_str key_id);
+
+/* Days since 1970 of an instant, and of the first of its month. */
+int64_t pl_meter_day(int64_t unix_ms);
+int64_t pl_meter_month_start(int64_t unix_ms);
+
+#endif

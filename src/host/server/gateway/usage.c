@@ -1,0 +1,111 @@
+/* What a call has used: by the vendor's own counters, or else estimated. */
+#include "server/gateway/call.h"
+
+#include "json/number.h"
+#include "json/pointer.h"
+#include "server/gateway/meter.h"
+
+#include <stdio.h>
+
+enum { BYTES_PER_TOKEN = 4, MAX_TEXT = 64 << 10, TOKENS_PER_MEDIUM = 1000 };
+
+/* Where each dialect tells what was used; several are added up. */
+static const struct used_at {
+    const char *dialect;
+    const char *input[3], *output[2], *cache_read, *cache_write;
+} used_at[] = {
+    {"openai-chat",
+     {"/usage/prompt_tokens"},
+     {"/usage/completion_tokens"},
+     "/usage/prompt_tokens_details/cached_tokens",
+     NULL},
+    {"openai-responses",
+     {"/usage/input_tokens"},
+     {"/usage/output_tokens"},
+     "/usage/input_tokens_details/cached_tokens",
+     NULL},
+    {"anthropic",
+     {"/usage/input_tokens", "/usage/cache_read_input_tokens",
+      "/usage/cache_creation_input_tokens"},
+     {"/usage/output_tokens"},
+     "/usage/cache_read_input_tokens",
+     "/usage/cache_creation_input_tokens"},
+    {"gemini",
+     {"/usageMetadata/promptTokenCount", "/usageMetadata/toolUsePromptTokenCount"},
+     {"/usageMetadata/candidatesTokenCount", "/usageMetadata/thoughtsTokenCount"},
+     "/usageMetadata/cachedContentTokenCount",
+     NULL},
+};
+
+static int64_t number_at(const struct pl_json_doc *doc, const char *pointer)
+{
+    const struct pl_json_node *node;
+    int64_t n = -1;
+    if (!pointer || pl_json_pointer_get(doc, pl_str_of(pointer), &node, NULL) != PL_OK ||
+        pl_json_kind(node) != PL_JSON_NUMBER || !pl_json_number_int64(pl_json_span(doc, node), &n))
+        return -1;
+    return n;
+}
+
+static int64_t sum_at(const struct pl_json_doc *doc, const char *const *pointers, size_t n)
+{
+    int64_t sum = -1;
+    for (size_t i = 0; i < n; i++) {
+        int64_t one = number_at(doc, pointers[i]);
+        if (one >= 0)
+            sum = (sum < 0 ? 0 : sum) + one;
+    }
+    return sum;
+}
+
+void pl_call_read_counts(struct pl_call *call, const struct pl_json_doc *doc)
+{
+    for (size_t i = 0; i < sizeof used_at / sizeof *used_at; i++) {
+        const struct used_at *at = &used_at[i];
+        if (strcmp(at->dialect, pl_call_target(call)->vendor->dialect) != 0)
+            continue;
+        call->counts.input = sum_at(doc, at->input, 3);
+        call->counts.output = sum_at(doc, at->output, 2);
+        call->counts.cache_read = number_at(doc, at->cache_read);
+        call->counts.cache_write = number_at(doc, at->cache_write);
+    }
+}
+
+/* Text by its bytes; what is too long for a text is a picture or a file. */
+static int64_t estimate_input(const struct pl_call *call)
+{
+    int64_t n_bytes = 0, n_media = 0;
+    for (uint32_t i = 0; i < call->doc.n_nodes; i++) {
+        const struct pl_json_node *node = &call->doc.root[i];
+        bool is_text = pl_json_kind(node) == PL_JSON_STRING;
+        if (is_text && node->len > MAX_TEXT)
+            n_media++;
+        else if (is_text)
+            n_bytes += node->len;
+    }
+    return n_bytes / BYTES_PER_TOKEN + n_media * TOKENS_PER_MEDIUM;
+}
+
+/* A stream that was not asked to tell, or was broken off, is estimated: a budget must not depend on
+ * what a client leaves out. */
+void pl_call_count(struct pl_call *call)
+{
+    struct pl_exchange *x = call->x;
+    const struct pl_model_target *target = pl_call_target(call);
+    char name[320];
+    if (call->is_counted)
+        return;
+    call->is_counted = true;
+    if (call->stream)
+        call->counts = call->stream->counts;
+    if (call->counts.input < 0)
+        call->counts.input = estimate_input(call);
+    if (call->counts.output < 0)
+        call->counts.output = (int64_t)(call->n_said / BYTES_PER_TOKEN);
+    int n = snprintf(name, sizeof name, "%s%s%.*s", target->vendor ? target->vendor->name : "",
+                     target->vendor ? "/" : "", PL_STR_ARG(target->model));
+    size_t len = n < 0 ? 0 : (size_t)n < sizeof name ? (size_t)n : sizeof name - 1;
+    int64_t cost = target->vendor ? pl_target_cost(target, &call->counts) : 0;
+    pl_meter_count(x->shard->server->meter, &x->caller, (struct pl_str){name, len}, &call->counts,
+                   cost, pl_loop_unix_ms(x->shard->loop));
+}

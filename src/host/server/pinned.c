@@ -1,0 +1,28 @@
+#include "server/pinned.h"
+
+#include "base/uuid.h"
+#include "json/number.h"
+
+bool pl_pinned_read(struct pl_str cursor, const char *prefix, struct pl_pinned *ret_place)
+{
+    if (cursor.len < 4 || (cursor.ptr[0] != '0' && cursor.ptr[0] != '1') || cursor.ptr[1] != ' ')
+        return false;
+    struct pl_pinned place = {.is_pinned = cursor.ptr[0] == '1'};
+    struct pl_str rest = pl_str_slice(cursor, 2, cursor.len);
+    const char *space = memchr(rest.ptr, ' ', rest.len);
+    if (!space)
+        return false;
+    size_t at = (size_t)(space - rest.ptr);
+    place.id = pl_str_slice(rest, at + 1, rest.len);
+    if (!pl_json_number_int64(pl_str_slice(rest, 0, at), &place.updated_ms) ||
+        !pl_id_is(place.id, prefix))
+        return false;
+    *ret_place = place;
+    return true;
+}
+
+void pl_pinned_write(struct pl_buf *to, const struct pl_pinned *place)
+{
+    pl_buf_addf(to, "%d %lld %.*s", place->is_pinned, (long long)place->updated_ms,
+                PL_STR_ARG(place->id));
+}

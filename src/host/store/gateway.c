@@ -1,0 +1,141 @@
+#include "store/gateway.h"
+
+#include "store/store_int.h"
+
+void pl_batch_add_usage(struct pl_batch *batch, const struct pl_usage_row *usage)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, usage->user_id, "user_");
+    pl_params_text(&params, usage->key_id.ptr ? usage->key_id : PL_STR(""));
+    pl_params_text(&params, usage->model);
+    pl_params_int(&params, usage->day);
+    pl_params_int(&params, usage->n_requests);
+    pl_params_int(&params, usage->input_tokens);
+    pl_params_int(&params, usage->output_tokens);
+    pl_params_int(&params, usage->cached_tokens);
+    pl_params_int(&params, usage->cost_micro);
+    pl_batch_write(batch, PL_SQL_USAGE_ADD, &params);
+}
+
+enum pl_status pl_store_usage_list(struct pl_store *store, struct pl_arena *arena,
+                                   const struct pl_usage_query *query,
+                                   struct pl_usage_row **ret_rows, size_t *ret_n,
+                                   struct pl_error *err)
+{
+    static const char *const words[] = {
+        [PL_USAGE_BY_KEY] = "key", [PL_USAGE_BY_MODEL] = "model", [PL_USAGE_BY_DAY] = "day"};
+    struct pl_list list = {.size = sizeof(struct pl_usage_row)};
+    struct pl_params params = {0};
+    pl_params_id(&params, query->user_id, "user_");
+    pl_params_int(&params, query->from_day);
+    pl_params_int(&params, query->to_day);
+    pl_params_text(&params, pl_str_of(words[query->group]));
+    pl_params_int(&params, (int64_t)query->limit);
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, PL_SQL_USAGE_LIST, &params);
+    while (pl_read_next(&read)) {
+        struct pl_usage_row *row = pl_read_add(&read, &list);
+        if (row)
+            *row = (struct pl_usage_row){
+                .key_id = pl_read_text(&read, 0),
+                .model = pl_read_text(&read, 1),
+                .day = pl_read_int(&read, 2),
+                .n_requests = pl_read_int(&read, 3),
+                .input_tokens = pl_read_int(&read, 4),
+                .output_tokens = pl_read_int(&read, 5),
+                .cached_tokens = pl_read_int(&read, 6),
+                .cost_micro = pl_read_int(&read, 7),
+            };
+    }
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK) {
+        *ret_rows = list.items;
+        *ret_n = list.n;
+    }
+    return status;
+}
+
+enum pl_status pl_store_usage_spent(struct pl_store *store, struct pl_str user_id,
+                                    struct pl_str key_id, int64_t from_day, int64_t *ret_micro,
+                                    struct pl_error *err)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_params params = {0};
+    pl_params_id(&params, user_id, "user_");
+    pl_params_text(&params, key_id);
+    pl_params_int(&params, from_day);
+    struct pl_read read = pl_read_begin(store, &arena, err);
+    int64_t micro = pl_read_number(&read, PL_SQL_USAGE_SPENT, &params);
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK)
+        *ret_micro = micro;
+    return status;
+}
+
+void pl_batch_put_limits(struct pl_batch *batch, const struct pl_key_limits *limits)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, limits->key_id, "key_");
+    pl_params_int(&params, limits->rpm);
+    pl_params_int(&params, limits->tpm);
+    pl_params_int(&params, limits->budget_day_micro);
+    pl_params_int(&params, limits->budget_month_micro);
+    pl_batch_write(batch, PL_SQL_LIMITS_PUT, &params);
+}
+
+enum pl_status pl_store_limits_list(struct pl_store *store, struct pl_arena *arena,
+                                    struct pl_key_limits **ret_limits, size_t *ret_n,
+                                    struct pl_error *err)
+{
+    struct pl_list list = {.size = sizeof(struct pl_key_limits)};
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, PL_SQL_LIMITS_LIST, &(struct pl_params){0});
+    while (pl_read_next(&read)) {
+        struct pl_key_limits *limits = pl_read_add(&read, &list);
+        if (limits)
+            *limits = (struct pl_key_limits){
+                .key_id = pl_read_id(&read, 0, "key_"),
+                .user_id = pl_read_id(&read, 1, "user_"),
+                .rpm = pl_read_int(&read, 2),
+                .tpm = pl_read_int(&read, 3),
+                .budget_day_micro = pl_read_int(&read, 4),
+                .budget_month_micro = pl_read_int(&read, 5),
+            };
+    }
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK) {
+        *ret_limits = list.items;
+        *ret_n = list.n;
+    }
+    return status;
+}
+
+void pl_batch_keep_response(struct pl_batch *batch, struct pl_str user_id,
+                            struct pl_str response_id, struct pl_str session_id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, session_id, "sess_");
+    pl_params_id(&params, user_id, "user_");
+    pl_params_text(&params, response_id);
+    pl_batch_write(batch, PL_SQL_RESPONSE_KEEP, &params);
+}
+
+enum pl_status pl_store_response_find(struct pl_store *store, struct pl_arena *arena,
+                                      struct pl_str user_id, struct pl_str response_id,
+                                      struct pl_str *ret_session_id, struct pl_error *err)
+{
+    struct pl_params params = {0};
+    struct pl_str session_id = {0};
+    pl_params_id(&params, user_id, "user_");
+    pl_params_text(&params, response_id);
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, PL_SQL_RESPONSE_FIND, &params);
+    bool was_found = pl_read_next(&read);
+    if (was_found)
+        session_id = pl_read_id(&read, 0, "sess_");
+    enum pl_status status = pl_read_end_one(&read, was_found, "response");
+    if (status == PL_OK)
+        *ret_session_id = session_id;
+    return status;
+}

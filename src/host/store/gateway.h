@@ -1,0 +1,55 @@
+/* What the gateway counts and keeps (store.h): usage per key, model and day; limits of keys; which
+ * session has the conversation of an answer. */
+#ifndef PL_STORE_GATEWAY_H
+#define PL_STORE_GATEWAY_H
+
+#include "store/store.h"
+
+struct pl_usage_row {
+    struct pl_str user_id;
+    struct pl_str key_id; /* empty: by the control socket; in a list: of all keys */
+    struct pl_str model;  /* empty in a list: of all models */
+    int64_t day;          /* since 1970, UTC; -1 in a list: of all days */
+    int64_t n_requests, input_tokens, output_tokens, cached_tokens;
+    int64_t cost_micro; /* micro-dollars */
+};
+
+/* Adds to what is there for this user, key, model and day. */
+void pl_batch_add_usage(struct pl_batch *batch, const struct pl_usage_row *usage);
+
+enum pl_usage_group { PL_USAGE_BY_KEY, PL_USAGE_BY_MODEL, PL_USAGE_BY_DAY };
+
+struct pl_usage_query {
+    struct pl_str user_id;
+    int64_t from_day, to_day; /* both included */
+    enum pl_usage_group group;
+    size_t limit;
+};
+enum pl_status pl_store_usage_list(struct pl_store *store, struct pl_arena *arena,
+                                   const struct pl_usage_query *query,
+                                   struct pl_usage_row **ret_rows, size_t *ret_n,
+                                   struct pl_error *err);
+/* Micro-dollars a key has cost since that day. */
+enum pl_status pl_store_usage_spent(struct pl_store *store, struct pl_str user_id,
+                                    struct pl_str key_id, int64_t from_day, int64_t *ret_micro,
+                                    struct pl_error *err);
+
+struct pl_key_limits {
+    struct pl_str key_id, user_id;
+    int64_t rpm, tpm;                             /* requests and tokens a minute; 0: any number */
+    int64_t budget_day_micro, budget_month_micro; /* micro-dollars; 0: any amount */
+};
+void pl_batch_put_limits(struct pl_batch *batch, const struct pl_key_limits *limits);
+/* Those of all keys that have some. */
+enum pl_status pl_store_limits_list(struct pl_store *store, struct pl_arena *arena,
+                                    struct pl_key_limits **ret_limits, size_t *ret_n,
+                                    struct pl_error *err);
+
+/* The session, which is in the store or in this batch, has the conversation of this answer. */
+void pl_batch_keep_response(struct pl_batch *batch, struct pl_str user_id,
+                            struct pl_str response_id, struct pl_str session_id);
+enum pl_status pl_store_response_find(struct pl_store *store, struct pl_arena *arena,
+                                      struct pl_str user_id, struct pl_str response_id,
+                                      struct pl_str *ret_session_id, struct pl_error *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* The statements about what the gateway counts and keeps (statements.h). */
+#ifndef PL_STORE_STATEMENTS_GATEWAY_H
+#define PL_STORE_STATEMENTS_GATEWAY_H
+
+/* ?4: what to group by. */
+#define SQL_USAGE_GROUP(word, column, none)                                                        \
+    "CASE WHEN ?4 = '" word "' THEN " column " ELSE " none " END"
+#define SQL_USAGE_SUMS                                                                             \
+    "CAST(sum(n_requests) AS BIGINT), CAST(sum(input_tokens) AS BIGINT), CAST(sum(output_tokens) " \
+    "AS BIGINT), CAST(sum(cached_tokens) AS BIGINT), CAST(sum(cost_micro) AS BIGINT)"
+
+#define PL_SQL_GATEWAY_TABLE(X)                                                                    \
+    X(USAGE_ADD, "bttiiiiii",                                                                      \
+      "INSERT INTO usage_days (user_id, key_id, model, day, n_requests, input_tokens, "            \
+      "output_tokens, cached_tokens, cost_micro) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "     \
+      "ON CONFLICT (user_id, day, key_id, model) DO UPDATE SET "                                   \
+      "n_requests = usage_days.n_requests + excluded.n_requests, "                                 \
+      "input_tokens = usage_days.input_tokens + excluded.input_tokens, "                           \
+      "output_tokens = usage_days.output_tokens + excluded.output_tokens, "                        \
+      "cached_tokens = usage_days.cached_tokens + excluded.cached_tokens, "                        \
+      "cost_micro = usage_days.cost_micro + excluded.cost_micro")                                  \
+    X(USAGE_LIST, "biiti",                                                                         \
+      "SELECT " SQL_USAGE_GROUP("key", "key_id", "''") ", " SQL_USAGE_GROUP(                       \
+          "model", "model",                                                                        \
+          "''") ", " SQL_USAGE_GROUP("day", "day",                                                 \
+                                     "-1") ", " SQL_USAGE_SUMS " FROM usage_days WHERE user_id = " \
+                                           "?1 AND day >= ?2 AND day <= ?3 "                       \
+                                           "GROUP BY 1, 2, 3 ORDER BY 3, 2, 1 LIMIT ?5")           \
+    X(USAGE_SPENT, "bti",                                                                          \
+      "SELECT CAST(COALESCE(sum(cost_micro), 0) AS BIGINT) FROM usage_days "                       \
+      "WHERE user_id = ?1 AND key_id = ?2 AND day >= ?3")                                          \
+    X(LIMITS_PUT, "biiii",                                                                         \
+      "INSERT INTO key_limits (key_id, rpm, tpm, budget_day_micro, budget_month_micro) "           \
+      "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (key_id) DO UPDATE SET rpm = excluded.rpm, "        \
+      "tpm = excluded.tpm, budget_day_micro = excluded.budget_day_micro, "                         \
+      "budget_month_micro = excluded.budget_month_micro")                                          \
+    X(LIMITS_LIST, "",                                                                             \
+      "SELECT key_limits.key_id, api_keys.user_id, rpm, tpm, budget_day_micro, "                   \
+      "budget_month_micro FROM key_limits JOIN api_keys ON api_keys.id = key_limits.key_id "       \
+      "ORDER BY key_limits.key_id")                                                                \
+    X(RESPONSE_KEEP, "bbt",                                                                        \
+      "INSERT INTO kept_responses (session, user_id, response_id) "                                \
+      "VALUES ((SELECT key FROM sessions WHERE id = ?1), ?2, ?3) "                                 \
+      "ON CONFLICT (user_id, response_id) DO UPDATE SET session = excluded.session")               \
+    X(RESPONSE_FIND, "bt",                                                                         \
+      "SELECT sessions.id FROM kept_responses JOIN sessions "                                      \
+      "ON sessions.key = kept_responses.session "                                                  \
+      "WHERE kept_responses.user_id = ?1 AND response_id = ?2")
+
+#endif

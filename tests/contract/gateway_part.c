@@ -1,0 +1,132 @@
+/* The contract: usage, limits of keys, answers that can be gone on from. */
+#include "contract/suite.h"
+
+#include "store/gateway.h"
+
+static void add(struct fixture *f, const struct pl_id *user, const char *key, const char *model,
+                int64_t day, int64_t tokens)
+{
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_add_usage(batch, &(struct pl_usage_row){.user_id = id_str(user),
+                                                     .key_id = str_of(key),
+                                                     .model = str_of(model),
+                                                     .day = day,
+                                                     .n_requests = 1,
+                                                     .input_tokens = tokens,
+                                                     .output_tokens = 2 * tokens,
+                                                     .cached_tokens = 3,
+                                                     .cost_micro = 10 * tokens});
+    commit(f, batch);
+}
+
+static size_t list(struct fixture *f, enum pl_usage_group group, struct pl_usage_row **ret_rows)
+{
+    size_t n = 0;
+    struct pl_usage_query query = {
+        .user_id = id_str(&f->user), .from_day = 10, .to_day = 12, .group = group, .limit = 100};
+    assert_int_equal(pl_store_usage_list(f->store, &f->arena, &query, ret_rows, &n, NULL), PL_OK);
+    return n;
+}
+
+static void fill(struct fixture *f)
+{
+    add(f, &f->user, "key_a", "m/one", 10, 1);
+    add(f, &f->user, "key_a", "m/one", 10, 2);
+    add(f, &f->user, "key_a", "m/two", 11, 4);
+    add(f, &f->user, NULL, "m/one", 12, 8);
+    add(f, &f->user, "key_a", "m/one", 13, 100);
+    add(f, &f->other, "key_a", "m/one", 10, 1000);
+}
+
+static void usage_adds_up_and_is_told_by_key_model_or_day(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_usage_row *rows;
+    fill(f);
+    assert_int_equal(list(f, PL_USAGE_BY_KEY, &rows), 2);
+    assert_int_equal(rows[0].key_id.len, 0);
+    assert_int_equal(rows[0].input_tokens, 8);
+    assert_int_equal(rows[1].n_requests, 3);
+    assert_int_equal(rows[1].output_tokens, 14);
+    assert_int_equal(list(f, PL_USAGE_BY_MODEL, &rows), 2);
+    assert_str(rows[0].model, PL_STR("m/one"));
+    assert_int_equal(rows[0].input_tokens, 11);
+    assert_int_equal(rows[0].cached_tokens, 9);
+    assert_int_equal(rows[0].cost_micro, 110);
+    assert_int_equal(list(f, PL_USAGE_BY_DAY, &rows), 3);
+    assert_int_equal(rows[0].day, 10);
+    assert_int_equal(rows[0].input_tokens, 3);
+    assert_int_equal(rows[2].day, 12);
+}
+
+static void what_a_key_has_spent_is_counted_from_a_day_on(void **state)
+{
+    struct fixture *f = *state;
+    int64_t micro = -1;
+    fill(f);
+    assert_int_equal(
+        pl_store_usage_spent(f->store, id_str(&f->user), PL_STR("key_a"), 11, &micro, NULL), PL_OK);
+    assert_int_equal(micro, 1040);
+    assert_int_equal(
+        pl_store_usage_spent(f->store, id_str(&f->user), PL_STR("key_b"), 0, &micro, NULL), PL_OK);
+    assert_int_equal(micro, 0);
+}
+
+static void limits_go_with_their_key(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id id = pl_id_take(&f->seed, "key_");
+    struct pl_key_limits *limits, mine = {.key_id = id_str(&id), .rpm = 5, .budget_day_micro = 7};
+    size_t n;
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_put_key(batch, &(struct pl_key_row){.id = id_str(&id),
+                                                 .user_id = id_str(&f->user),
+                                                 .name = PL_STR("k"),
+                                                 .hash = PL_STR("0123456789abcdef0123456789abcdef"),
+                                                 .last4 = PL_STR("wxyz")});
+    pl_batch_put_limits(batch, &mine);
+    mine.rpm = 6;
+    pl_batch_put_limits(batch, &mine);
+    commit(f, batch);
+    assert_int_equal(pl_store_limits_list(f->store, &f->arena, &limits, &n, NULL), PL_OK);
+    assert_int_equal(n, 1);
+    assert_str(limits[0].key_id, id_str(&id));
+    assert_str(limits[0].user_id, id_str(&f->user));
+    assert_true(limits[0].rpm == 6 && limits[0].tpm == 0 && limits[0].budget_day_micro == 7);
+    batch = pl_batch_create();
+    pl_batch_delete_key(batch, id_str(&f->user), id_str(&id));
+    commit(f, batch);
+    assert_int_equal(pl_store_limits_list(f->store, &f->arena, &limits, &n, NULL), PL_OK);
+    assert_int_equal(n, 0);
+}
+
+static void an_answer_is_found_by_its_owner_as_long_as_its_session_is(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id session = add_session(f);
+    struct pl_str found;
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_keep_response(batch, id_str(&f->user), PL_STR("resp_1"), id_str(&session));
+    commit(f, batch);
+    assert_int_equal(pl_store_response_find(f->store, &f->arena, id_str(&f->user), PL_STR("resp_1"),
+                                            &found, NULL),
+                     PL_OK);
+    assert_str(found, id_str(&session));
+    assert_int_equal(pl_store_response_find(f->store, &f->arena, id_str(&f->other),
+                                            PL_STR("resp_1"), &found, NULL),
+                     PL_NOT_FOUND);
+    batch = pl_batch_create();
+    pl_batch_delete_session(batch, id_str(&f->user), id_str(&session));
+    commit(f, batch);
+    assert_int_equal(pl_store_response_find(f->store, &f->arena, id_str(&f->user), PL_STR("resp_1"),
+                                            &found, NULL),
+                     PL_NOT_FOUND);
+}
+
+static const struct CMUnitTest tests[] = {
+    ON_STORE(usage_adds_up_and_is_told_by_key_model_or_day),
+    ON_STORE(what_a_key_has_spent_is_counted_from_a_day_on),
+    ON_STORE(limits_go_with_their_key),
+    ON_STORE(an_answer_is_found_by_its_owner_as_long_as_its_session_is),
+};
+const struct suite_part gateway_part = {tests, sizeof tests / sizeof *tests};

@@ -1,0 +1,103 @@
+/* A server for tests: it hears requests and says what it was told to, piece by piece. */
+#ifndef PL_TESTS_IO_PEER_H
+#define PL_TESTS_IO_PEER_H
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { MAX_HEARD = 1 << 16 };
+
+/* One thread answers one connection after the other; all requests of a connection get the same. */
+struct peer {
+    int fd;
+    uint16_t port;
+    char url[64];
+    const char *const *says; /* pieces, ended by NULL; 10 ms between them. */
+    const char *const *then; /* … to every request but the first; NULL: the same */
+    bool closes;             /* after an answer */
+    char heard[MAX_HEARD];
+    _Atomic(int) n_connections, n_requests, n_broken;
+    _Atomic(int) conn_fd; /* being answered; -1: none */
+    pthread_t thread;
+};
+
+static inline bool hear_request(struct peer *peer, int fd)
+{
+    size_t n = 0, n_body = 0;
+    char *end = NULL;
+    while (n < MAX_HEARD - 1) {
+        ssize_t got = read(fd, peer->heard + n, MAX_HEARD - 1 - n);
+        if (got <= 0)
+            return false;
+        n += (size_t)got;
+        peer->heard[n] = '\0';
+        end = strstr(peer->heard, "\r\n\r\n");
+        const char *length = strstr(peer->heard, "Content-Length: ");
+        n_body = length ? (size_t)strtoull(length + 16, NULL, 10) : 0;
+        if (end && n >= (size_t)(end + 4 - peer->heard) + n_body)
+            return true;
+    }
+    return false;
+}
+
+static inline void *peer_answer(void *ctx)
+{
+    struct peer *peer = ctx;
+    int fd;
+    while ((fd = accept(peer->fd, NULL, NULL)) >= 0) {
+        peer->n_connections++;
+        peer->conn_fd = fd;
+        while (hear_request(peer, fd)) {
+            const char *const *says = peer->n_requests++ && peer->then ? peer->then : peer->says;
+            for (size_t i = 0; says[i]; i++) {
+                const char *piece = says[i];
+                if (i)
+                    usleep(10000);
+                if (send(fd, piece, strlen(piece), MSG_NOSIGNAL) < 0)
+                    peer->n_broken++;
+            }
+            if (peer->closes)
+                break;
+        }
+        peer->conn_fd = -1;
+        close(fd);
+    }
+    return NULL;
+}
+
+static inline void open_peer(struct peer *peer, const char *const *says, bool closes)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n = sizeof address;
+    *peer = (struct peer){.says = says, .closes = closes, .conn_fd = -1};
+    peer->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(peer->fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(peer->fd, 16), 0);
+    assert_int_equal(getsockname(peer->fd, (struct sockaddr *)&address, &n), 0);
+    peer->port = ntohs(address.sin_port);
+    snprintf(peer->url, sizeof peer->url, "http://127.0.0.1:%u/v1/x", (unsigned)peer->port);
+    assert_int_equal(pthread_create(&peer->thread, NULL, peer_answer, peer), 0);
+}
+
+static inline void close_peer(struct peer *peer)
+{
+    /* Also one that was kept. */
+    shutdown(peer->fd, SHUT_RDWR);
+    shutdown(peer->conn_fd, SHUT_RDWR);
+    pthread_join(peer->thread, NULL);
+    close(peer->fd);
+}
+
+#endif

@@ -1,0 +1,347 @@
+/* Calls on a loop against a peer that says what the test wants it to say, piece by piece. */
+#include "unit/io/peer.h"
+#include "unit/io/turning.h"
+
+#include "base/mem.h"
+#include "io/upstream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What a call brought. */
+struct brought {
+    struct pl_upstreams *upstreams;
+    struct pl_upstream_call *call;
+    struct pl_buf body;
+    char type[64], sentence[128];
+    int status, n_heads, n_pieces;
+    enum pl_upstream_failure why;
+    bool is_over, has_failed;
+    bool cancels_at_head, pauses_at_piece;
+};
+
+static void on_head(void *ctx, int status)
+{
+    struct brought *b = ctx;
+    struct pl_str type = pl_upstream_header(b->call, "content-type");
+    b->status = status;
+    b->n_heads++;
+    snprintf(b->type, sizeof b->type, "%.*s", PL_STR_ARG(type));
+    if (b->cancels_at_head) {
+        pl_upstream_cancel(b->call);
+        b->is_over = true;
+    }
+}
+
+static void on_body(void *ctx, struct pl_str piece)
+{
+    struct brought *b = ctx;
+    b->n_pieces++;
+    pl_buf_add(&b->body, piece);
+    if (b->pauses_at_piece)
+        pl_upstream_pause(b->call);
+}
+
+static void on_end(void *ctx)
+{
+    struct brought *b = ctx;
+    assert_false(b->is_over);
+    b->is_over = true;
+}
+
+static void on_failed(void *ctx, enum pl_upstream_failure why, const char *sentence)
+{
+    struct brought *b = ctx;
+    assert_false(b->is_over);
+    b->is_over = b->has_failed = true;
+    b->why = why;
+    snprintf(b->sentence, sizeof b->sentence, "%s", sentence);
+}
+
+static const struct pl_upstream_ops ops = {on_head, on_body, on_end, on_failed};
+
+struct world {
+    struct pl_loop *loop;
+    struct pl_upstreams *upstreams;
+};
+
+static int make_world(void **state)
+{
+    struct world *world = calloc(1, sizeof *world);
+    struct pl_error err = {0};
+    world->loop = make_loop();
+    assert_int_equal(pl_upstreams_create(world->loop, &world->upstreams, &err), PL_OK);
+    *state = world;
+    return 0;
+}
+
+static int drop_world(void **state)
+{
+    struct world *world = *state;
+    pl_upstreams_destroy(world->upstreams);
+    turn_for(world->loop, 5);
+    pl_loop_destroy(world->loop);
+    free(world);
+    return 0;
+}
+
+static void ask(struct world *world, struct brought *b, struct pl_upstream_request *request,
+                const char *body)
+{
+    struct pl_buf text;
+    struct pl_error err = {0};
+    pl_buf_init(&text, 0);
+    if (body) {
+        pl_buf_adds(&text, body);
+        request->body = &text;
+    }
+    b->upstreams = world->upstreams;
+    pl_buf_init(&b->body, 0);
+    assert_int_equal(pl_upstream_start(world->upstreams, request, &ops, b, &b->call, &err), PL_OK);
+    assert_int_equal(text.len, 0);
+    pl_buf_deinit(&text);
+}
+
+static void a_request_and_its_answer_in_pieces(void **state)
+{
+    struct world *world = *state;
+    struct peer peer;
+    static const char *const says[] = {
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream \r\nTransfer-Encoding: chunked\r\n\r\n",
+        "5\r\nhello\r\n", "6\r\n world\r\n", "0\r\n\r\n", NULL};
+    open_peer(&peer, says, false);
+    const char *headers[] = {"Content-Type: application/json", "x-api-key: secret", NULL};
+    struct pl_upstream_request request = {.method = "POST", .url = peer.url, .headers = headers};
+    struct brought b = {0};
+    ask(world, &b, &request, "{\"a\":1}");
+    turn_until(world->loop, is_true, &b.is_over);
+    assert_false(b.has_failed);
+    assert_int_equal(b.status, 200);
+    assert_int_equal(b.n_heads, 1);
+    assert_true(b.n_pieces >= 2);
+    assert_string_equal(b.type, "text/event-stream");
+    assert_true(pl_str_eq(pl_buf_str(&b.body), PL_STR("hello world")));
+    assert_int_equal(strncmp(peer.heard, "POST /v1/x HTTP/1.1\r\n", 21), 0);
+    assert_non_null(strstr(peer.heard, "x-api-key: secret\r\n"));
+    assert_non_null(strstr(peer.heard, "\r\n\r\n{\"a\":1}"));
+    assert_null(strstr(peer.heard, "Expect"));
+    pl_buf_deinit(&b.body);
+    close_peer(&peer);
+}
+
+static void a_connection_is_kept_for_the_next_call(void **state)
+{
+    struct world *world = *state;
+    struct peer peer;
+    static const char *const says[] = {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", NULL};
+    open_peer(&peer, says, false);
+    for (int i = 0; i < 20; i++) {
+        struct pl_upstream_request request = {.method = "POST", .url = peer.url};
+        struct brought b = {0};
+        ask(world, &b, &request, "{}");
+        turn_until(world->loop, is_true, &b.is_over);
+        assert_false(b.has_failed);
+        assert_true(pl_str_eq(pl_buf_str(&b.body), PL_STR("ok")));
+        pl_buf_deinit(&b.body);
+    }
+    assert_int_equal(peer.n_requests, 20);
+    assert_int_equal(peer.n_connections, 1);
+    close_peer(&peer);
+}
+
+static void nobody_there_is_a_refusal(void **state)
+{
+    struct world *world = *state;
+    struct peer peer;
+    static const char *const says[] = {NULL};
+    open_peer(&peer, says, true);
+    close_peer(&peer);
+    struct pl_upstream_request request = {.method = "GET", .url = peer.url};
+    struct brought b = {0};
+    ask(world, &b, &request, NULL);
+    turn_until(world->loop, is_true, &b.is_over);
+    assert_true(b.has_failed);
+    assert_int_equal(b.why, PL_UPSTREAM_REFUSED);
+    assert_null(strstr(b.sentence, "127.0.0.1"));
+    pl_buf_deinit(&b.body);
+}
+
+static void an_answer_that_breaks_off_is_a_failure(void **state)
+{
+    struct world *world = *state;
+    struct peer peer;
+    static const char *const says[] = {
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", NULL};
+    open_peer(&peer, says, true);
+    struct pl_upstream_request request = {.method = "GET", .url = peer.url};
+    struct brought b = {0};
+    ask(world, &b, &request, NULL);
+    turn_until(world->loop, is_true, &b.is_over);
+    assert_true(b.has_failed);
+    assert_int_equal(b.why, PL_UPSTREAM_BROKEN);
+    assert_true(pl_str_eq(pl_buf_str(&b.body), PL_STR("hello")));
+    pl_buf_deinit(&b.body);
+    close_peer(&peer);
+}
+
+static void silence_before_and_in_an_answer_ends_it(void **state)
+{
+    struct world *world = *state;
+    struct peer peer;
+    static const char *const nothing[] = {"", NULL};
+    static const char *const half[] = {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", NULL};
+    const char *const *all[] = {nothing, half};
+    for (size_t i = 0; i < 2; i++) {
+        open_peer(&peer, all[i], false);
+        struct pl_upstream_request request = {
+            .method = "GET", .url = peer.url, .first_byte_ms = i ? 5000 : 60, .idle_ms = 60};
+        struct brought b = {0};
+        ask(world, &b, &request, NULL);
+        turn_until(world->loop, is_true, &b.is_over);
+        assert_true(b.has_failed);
+        assert_int_equal(b.why, PL_UPSTREAM_TIMEOUT);
+        assert_int_equal(b.n_heads, i);
+        pl_buf_deinit(&b.body);
+        close_peer(&peer);
+    }
+}
+
+static void cancelling_closes_the_connection(void **state)
+{
+    struct world *world = *state;
+    struct peer peer;
+    static const char *const says[] = {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                                       "1\r\na\r\n",
+                                       "1\r\nb\r\n",
+                                       "1\r\nc\r\n",
+                                       "1\r\nd\r\n",
+                                       NULL};
+    open_peer(&peer, says, false);
+    struct pl_upstream_request request = {.method = "GET", .url = peer.url};
+    struct brought inside = {.cancels_at_head = true}, outside = {0}, early = {0};
+    ask(world, &inside, &request, NULL);
+    turn_until(world->loop, is_true, &inside.is_over);
+    turn_for(world->loop, 80);
+    assert_int_equal(inside.n_pieces, 0);
+    ask(world, &outside, &request, NULL);
+    turn_for(world->loop, 15);
+    pl_upstream_cancel(outside.call);
+    int n_pieces = outside.n_pieces;
+    turn_for(world->loop, 60);
+    assert_int_equal(outside.n_pieces, n_pieces);
+    assert_false(outside.is_over);
+    /* Before it has begun at all. */
+    ask(world, &early, &request, NULL);
+    pl_upstream_cancel(early.call);
+    turn_for(world->loop, 20);
+    assert_int_equal(early.n_heads, 0);
+    pl_buf_deinit(&inside.body);
+    pl_buf_deinit(&outside.body);
+    pl_buf_deinit(&early.body);
+    close_peer(&peer);
+}
+
+static void a_paused_answer_waits(void **state)
+{
+    struct world *world = *state;
+    struct peer peer;
+    static const char *const says[] = {"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nab", "cd", "ef",
+                                       NULL};
+    open_peer(&peer, says, false);
+    struct pl_upstream_request request = {.method = "GET", .url = peer.url, .idle_ms = 100};
+    struct brought b = {.pauses_at_piece = true};
+    ask(world, &b, &request, NULL);
+    turn_for(world->loop, 250);
+    assert_int_equal(b.n_pieces, 1);
+    assert_false(b.is_over);
+    b.pauses_at_piece = false;
+    pl_upstream_resume(b.call);
+    turn_until(world->loop, is_true, &b.is_over);
+    assert_false(b.has_failed);
+    assert_true(pl_str_eq(pl_buf_str(&b.body), PL_STR("abcdef")));
+    pl_buf_deinit(&b.body);
+    close_peer(&peer);
+}
+
+static void a_body_comes_back_for_another_try(void **state)
+{
+    struct world *world = *state;
+    struct peer peer;
+    static const char *const says[] = {"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n", NULL};
+    open_peer(&peer, says, false);
+    struct pl_buf kept;
+    pl_buf_init(&kept, 0);
+    struct pl_upstream_request request = {.method = "POST", .url = peer.url, .body_back = &kept};
+    struct brought b = {0}, cancelled = {0};
+    ask(world, &b, &request, "{\"a\":1}");
+    turn_until(world->loop, is_true, &b.is_over);
+    assert_true(pl_str_eq(pl_buf_str(&kept), PL_STR("{\"a\":1}")));
+    pl_buf_clear(&kept);
+    ask(world, &cancelled, &request, "{\"b\":2}");
+    pl_upstream_cancel(cancelled.call);
+    turn_for(world->loop, 10);
+    assert_int_equal(kept.len, 0);
+    pl_buf_deinit(&kept);
+    pl_buf_deinit(&b.body);
+    pl_buf_deinit(&cancelled.body);
+    close_peer(&peer);
+}
+
+static void many_calls_at_once(void **state)
+{
+    struct world *world = *state;
+    struct peer peers[8];
+    struct brought all[64] = {0};
+    static const char *const says[] = {"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", "done",
+                                       NULL};
+    for (size_t i = 0; i < 8; i++)
+        open_peer(&peers[i], says, true);
+    for (size_t i = 0; i < 64; i++) {
+        struct pl_upstream_request request = {.method = "POST", .url = peers[i % 8].url};
+        ask(world, &all[i], &request, "{}");
+    }
+    for (size_t i = 0; i < 64; i++) {
+        turn_until(world->loop, is_true, &all[i].is_over);
+        assert_false(all[i].has_failed);
+        assert_true(pl_str_eq(pl_buf_str(&all[i].body), PL_STR("done")));
+        pl_buf_deinit(&all[i].body);
+    }
+    for (size_t i = 0; i < 8; i++)
+        close_peer(&peers[i]);
+}
+
+static void what_cannot_be_sent_is_refused(void **state)
+{
+    struct world *world = *state;
+    struct pl_error err = {0};
+    struct brought b = {0};
+    const char *headers[] = {"x-api-key: a\r\nHost: evil", NULL};
+    const struct pl_upstream_request wrong[] = {
+        {.method = "GET", .url = "ftp://127.0.0.1/"},
+        {.method = "GET", .url = "file:///etc/passwd"},
+        {.method = "GET", .url = "http://127.0.0.1/", .headers = headers},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(pl_upstream_start(world->upstreams, &wrong[i], &ops, &b, &b.call, &err),
+                         PL_INVALID);
+    turn_for(world->loop, 10);
+    assert_false(b.is_over);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, drop_world)
+        IN_WORLD(a_request_and_its_answer_in_pieces),
+        IN_WORLD(a_connection_is_kept_for_the_next_call),
+        IN_WORLD(nobody_there_is_a_refusal),
+        IN_WORLD(an_answer_that_breaks_off_is_a_failure),
+        IN_WORLD(silence_before_and_in_an_answer_ends_it),
+        IN_WORLD(cancelling_closes_the_connection),
+        IN_WORLD(a_paused_answer_waits),
+        IN_WORLD(a_body_comes_back_for_another_try),
+        IN_WORLD(many_calls_at_once),
+        IN_WORLD(what_cannot_be_sent_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "server/gateway/meter.h"
+
+#include <string.h>
+
+#define MINUTE INT64_C(60000)
+/* 2026-11-16T12:00:00Z, a Monday in the middle of its month. */
+#define NOON INT64_C(1794830400000)
+
+#define USER "user_01a1e2b7-05e3-769e-97ef-2d837a3a0120"
+#define KEY  "key_01a1e2b7-05e3-769e-97ef-2d837a3a0121"
+
+static struct pl_server server;
+static struct pl_meter *meter;
+static const struct pl_caller caller = {.user_id = PL_STR(USER), .key_id = PL_STR(KEY)};
+
+static int open_meter(void **state)
+{
+    (void)state;
+    struct pl_store_config config = {.url = "memory:"};
+    server = (struct pl_server){.started_ms = NOON};
+    assert_int_equal(pl_store_open(&config, &server.store, NULL), PL_OK);
+    assert_int_equal(pl_meter_create(&server, &meter, NULL), PL_OK);
+    return 0;
+}
+
+static int close_meter(void **state)
+{
+    (void)state;
+    pl_meter_destroy(meter);
+    pl_store_close(server.store);
+    return 0;
+}
+
+static void limit(struct pl_key_limits limits)
+{
+    limits.key_id = caller.key_id;
+    limits.user_id = caller.user_id;
+    assert_int_equal(pl_meter_set_limits(meter, &limits, 0, 0), PL_OK);
+}
+
+static bool admits(int64_t now_ms)
+{
+    struct pl_meter_refusal refusal;
+    return pl_meter_admit(meter, &caller, now_ms, &refusal);
+}
+
+static void use(int64_t tokens, int64_t cost_micro, int64_t now_ms)
+{
+    struct pl_counts counts = {tokens, 0, -1, -1, -1, -1, -1};
+    pl_meter_count(meter, &caller, PL_STR("vendor/model"), &counts, cost_micro, now_ms);
+}
+
+static void a_key_without_limits_may_always_ask(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        assert_true(admits(NOON));
+}
+
+static void requests_of_a_minute_come_back_evenly(void **state)
+{
+    (void)state;
+    struct pl_meter_refusal refusal;
+    limit((struct pl_key_limits){.rpm = 6});
+    for (int i = 0; i < 6; i++)
+        assert_true(admits(NOON));
+    assert_false(pl_meter_admit(meter, &caller, NOON, &refusal));
+    assert_false(refusal.is_money);
+    assert_int_equal(refusal.retry_after_s, 11);
+    assert_false(admits(NOON + 9000));
+    assert_true(admits(NOON + 10001));
+    assert_false(admits(NOON + 10002));
+    assert_true(admits(NOON + 10 * MINUTE));
+}
+
+static void an_answer_longer_than_the_minute_is_paid_off_first(void **state)
+{
+    (void)state;
+    limit((struct pl_key_limits){.tpm = 100});
+    assert_true(admits(NOON));
+    use(250, 0, NOON);
+    assert_false(admits(NOON + MINUTE));
+    assert_true(admits(NOON + MINUTE * 2));
+}
+
+static void a_budget_holds_until_the_day_or_month_is_over(void **state)
+{
+    (void)state;
+    struct pl_meter_refusal refusal;
+    limit((struct pl_key_limits){.budget_day_micro = 1000, .budget_month_micro = 1500});
+    assert_true(admits(NOON));
+    use(1, 1000, NOON);
+    assert_false(pl_meter_admit(meter, &caller, NOON, &refusal));
+    assert_true(refusal.is_money);
+    assert_int_equal(refusal.retry_after_s, 12 * 3600 + 1);
+    int64_t tomorrow = NOON + 24 * 60 * MINUTE;
+    assert_true(admits(tomorrow));
+    use(1, 500, tomorrow);
+    assert_false(pl_meter_admit(meter, &caller, tomorrow, &refusal));
+    assert_int_equal(refusal.retry_after_s, (13 * 24 + 12) * 3600 + 1);
+    assert_true(admits(NOON + 15 * 24 * 60 * MINUTE));
+}
+
+static void other_keys_and_forgotten_ones_are_free(void **state)
+{
+    (void)state;
+    struct pl_meter_refusal refusal;
+    struct pl_key_limits limits;
+    struct pl_caller control = {.user_id = PL_STR(USER)};
+    limit((struct pl_key_limits){.rpm = 1});
+    assert_true(admits(NOON));
+    assert_false(admits(NOON));
+    assert_true(pl_meter_admit(meter, &control, NOON, &refusal));
+    assert_true(pl_meter_limits(meter, caller.key_id, &limits));
+    assert_int_equal(limits.rpm, 1);
+    pl_meter_forget(meter, caller.key_id);
+    assert_false(pl_meter_limits(meter, caller.key_id, &limits));
+    assert_true(admits(NOON));
+}
+
+static void a_month_begins_on_its_first_day(void **state)
+{
+    (void)state;
+    assert_int_equal(pl_meter_day(NOON), 20773);
+    assert_int_equal(pl_meter_month_start(NOON), 20773 - 15);
+}
+
+#define ON_METER(test) cmocka_unit_test_setup_teardown(test, open_meter, close_meter)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_METER(a_key_without_limits_may_always_ask),
+        ON_METER(requests_of_a_minute_come_back_evenly),
+        ON_METER(an_answer_longer_than_the_minute_is_paid_off_first),
+        ON_METER(a_budget_holds_until_the_day_or_month_is_over),
+        ON_METER(other_keys_and_forgotten_ones_are_free),
+        cmocka_unit_test(a_month_begins_on_its_first_day),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
