@@ -27,8 +27,8 @@ struct pl_server_config {
     int log_level;                  /* 0 errors, 1 warnings, 2 what happens, 3 every request */
     bool is_log_json;
     const char *default_model;      /* "demo/echo" */
-    const char *gateway_record; /* which exchanges of the gateway become sessions without being
-                                   asked to: "off" (also NULL) or "sessions", all of them */
+    const char *gateway_record;     /* which exchanges of the gateway become sessions without being
+                                       asked to: "off" (also NULL) or "sessions", all of them */
     struct pl_models_config models; /* vendors, aliases and how long they are waited for */
     bool is_probing;                /* servers of models on this machine are looked for */
 };

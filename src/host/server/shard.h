@@ -25,17 +25,17 @@ struct pl_upstreams;
 struct pl_zones;
 
 struct pl_server {
-    const struct pl_server_config *config;  /* borrowed */
-    struct pl_store *store;                 /* owned */
-    struct pl_workers *workers;             /* owned */
-    struct pl_auth *auth;                   /* owned; thread-safe inside */
-    struct pl_log *log;                     /* owned; thread-safe inside */
-    struct pl_running *running;             /* owned; thread-safe inside: see running.h */
-    struct pl_zones *zones;                 /* owned; thread-safe inside */
-    struct pl_unattended *unattended;       /* owned; thread-safe inside */
-    struct pl_scheduler *scheduler;         /* owned; on the first shard */
-    struct pl_meter *meter;                 /* owned; thread-safe inside: usage and limits of keys */
-    struct pl_tls *tls;                     /* owned; NULL: plain */
+    const struct pl_server_config *config; /* borrowed */
+    struct pl_store *store;                /* owned */
+    struct pl_workers *workers;            /* owned */
+    struct pl_auth *auth;                  /* owned; thread-safe inside */
+    struct pl_log *log;                    /* owned; thread-safe inside */
+    struct pl_running *running;            /* owned; thread-safe inside: see running.h */
+    struct pl_zones *zones;                /* owned; thread-safe inside */
+    struct pl_unattended *unattended;      /* owned; thread-safe inside */
+    struct pl_scheduler *scheduler;        /* owned; on the first shard */
+    struct pl_meter *meter;                /* owned; thread-safe inside: usage and limits of keys */
+    struct pl_tls *tls;                    /* owned; NULL: plain */
     struct pl_shard *shards[PL_MAX_SHARDS]; /* owned */
     size_t n_shards;
     int64_t started_ms;           /* unix */

@@ -408,11 +408,11 @@ static enum pl_status refuse_restore(const char *url, const char *from_path, str
 
 #define OPS(kind_, is_shared_, open_, tidy_, restore_)                                             \
     {                                                                                              \
-        .kind = kind_, .language = "sqlite", .is_shared = is_shared_, .key_word = "INTEGER PRIMARY KEY",                 \
-        .int_word = "INTEGER", .bytes_word = "BLOB", .begin_migration = "BEGIN IMMEDIATE",         \
-        .open = open_, .close = close_db, .script = script, .query = query, .step = step,          \
-        .column = column, .finish = finish, .commit = sqlite_commit, .tidy = tidy_,                \
-        .backup = sqlite_backup, .restore = restore_, .check = sqlite_check,                       \
+        .kind = kind_, .language = "sqlite", .is_shared = is_shared_,                              \
+        .key_word = "INTEGER PRIMARY KEY", .int_word = "INTEGER", .bytes_word = "BLOB",            \
+        .begin_migration = "BEGIN IMMEDIATE", .open = open_, .close = close_db, .script = script,  \
+        .query = query, .step = step, .column = column, .finish = finish, .commit = sqlite_commit, \
+        .tidy = tidy_, .backup = sqlite_backup, .restore = restore_, .check = sqlite_check,        \
         .n_bytes = sqlite_n_bytes,                                                                 \
     }
 
