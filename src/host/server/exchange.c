@@ -251,6 +251,8 @@ static enum pl_task_result run_send(struct pl_task *task)
     bool is_over = false;
     if (own->sending.is_reading)
         return PL_TASK_WAIT;
+    /* Whoever has this answer may ask again at once, of another shard. */
+    pl_claim_end(own);
     if (own->x.conn && pl_sending_go(own, &is_over) != PL_OK) {
         own->must_close = own->is_failed = true;
         is_over = true;
