@@ -204,4 +204,24 @@ test('nobody sees another\'s session: every route says 404', async (t) => {
   await assert.rejects(client.session(mine.id), ({ problem }) => problem.status === 404, 'an administrator too');
 });
 
+test('a number that is none is told so, wherever a stranger may write one', async () => {
+  const id = await spoken();
+  const { id: memory } = await post('/api/memories', { content: 'the first of all' });
+  const { token } = await post(`/api/sessions/${id}/share`);
+  for (const junk of ['x', '1x', '-1', '1.0', '1e1', '99999999999999999999']) {
+    for (const [path, code] of [
+      [`/api/sessions/${id}/messages?before=${junk}`, 'invalid_request'],
+      [`/api/sessions/${id}/messages?after=${junk}`, 'invalid_request'],
+      [`/api/share/${token}?before=${junk}`, 'invalid_request'],
+      [`/api/memories/${junk}`, 'not_found'],
+      [`/api/memories?cursor=${Buffer.from(junk).toString('base64url')}`, 'invalid_request'],
+    ]) {
+      await assert.rejects(client.request('GET', path), ({ problem }) => problem?.code === code, path);
+    }
+    await assert.rejects(client.request('PATCH', `/api/sessions/${id}`, { intent: 'new' }, { 'if-match': `"${junk}"` }),
+      ({ problem }) => problem?.code === 'precondition_failed');
+  }
+  assert.equal((await (await client.request('GET', `/api/memories/${memory}`)).json()).id, memory);
+});
+
 test('the server ends in good order', () => endsWell(server));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -103,7 +103,7 @@ test('without descriptors the server keeps those it has, and takes new ones agai
   await endsWell(server);
 });
 
-// Loads the shim that refuses memory to the program.
+// The shim that refuses memory to the program, or counts how often it asks for some.
 function failing() {
   const library = join(directory, 'fail_malloc.so');
   const made = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, join(root, 'tests/e2e/fail_malloc.c')],
@@ -112,14 +112,42 @@ function failing() {
   return library;
 }
 
-const canFail = !sanitized && has('cc');
+const noShim = sanitized || !has('cc') ? 'needs a compiler and a program without sanitizers' : false;
 
-// Allocations after which memory fails first: some starts fail, most servers begin to serve.
-const SOON = 4500;
+// Allocations until a server has answered its first request: then all its threads have begun.
+async function countStart(library, data) {
+  const file = join(directory, 'allocations');
+  const server = await serve({ data, env: { LD_PRELOAD: library, FAIL_COUNT: file }, login: false });
+  assert.equal((await server.raw('GET', '/healthz', { key: null })).status, 200);
+  const count = Number(readFileSync(file).readBigInt64LE());
+  await endsWell(server);
+  assert.ok(count > 1000, `${count} allocations: the shim does not see them`);
+  return count;
+}
+
+// Has `work` done by `n` servers, one after another, that are refused memory from around the end of their start, each
+// a little later than the one before, at these paces in turn. Some do not begin to serve; none may crash.
+async function starve({ data, key, n, paces }, work) {
+  const library = failing();
+  const soon = await countStart(library, data) - 200;
+  let nServed = 0;
+  for (let i = 0; i < n; i++) {
+    const [from, every] = [soon + i * 53, paces[i % paces.length]];
+    const env = { LD_PRELOAD: library, FAIL_FROM: String(from), FAIL_EVERY: String(every) };
+    const server = await serve({ data, env, login: false }).catch(() => null);
+    if (!server) continue; /* it said that it could not start */
+    server.key = key;
+    nServed++;
+    await work(server, i);
+    const { code, signal } = await server.stop();
+    assert.equal(signal, null, `memory refused from ${from} every ${every}: ${server.err.slice(-2000)}`);
+    assert.ok([0, 4].includes(code), `exit ${code}`);
+  }
+  assert.ok(nServed > n / 2, `${nServed} of ${n} servers began to serve`);
+}
 
 test('without memory the server answers or ends, and loses nothing it acknowledged',
-  { skip: !canFail && 'needs a compiler and a program without sanitizers', timeout: 240_000 }, async () => {
-    const library = failing();
+  { skip: noShim, timeout: 240_000 }, async () => {
     const data = join(directory, 'starved');
     mkdirSync(data);
     const first = await serve({ data });
@@ -128,11 +156,7 @@ test('without memory the server answers or ends, and loses nothing it acknowledg
     await endsWell(first);
     const kept = [];
     let nRefused = 0;
-    for (let from = 0; from < 40; from++) {
-      const every = [29, 61, 97, 199, 401][from % 5];
-      const env = { LD_PRELOAD: library, FAIL_FROM: String(SOON + from * 53), FAIL_EVERY: String(every) };
-      const server = await serve({ data, env, login: false }).catch(() => null);
-      if (!server) continue; /* it said that it could not start */
+    await starve({ data, key, n: 40, paces: [29, 61, 97, 199, 401] }, async (server, from) => {
       const client = new Parley({ url: server.url, key });
       for (let i = 0; i < 6; i++) {
         const name = `f${from}m${i}`;
@@ -140,7 +164,7 @@ test('without memory the server answers or ends, and loses nothing it acknowledg
           await client.chat(id,
             { message: script('say a b c', 'call echo {"x":1}', '---', 'say d'), client_message_id: name });
           kept.push(name);
-          const socket = new Socket(server, { key });
+          const socket = new Socket(server);
           await socket.opened;
           socket.send({ id: 1, event: 'session:subscribe', data: { session_id: id } });
           await client.messages(id, { limit: '5' });
@@ -150,10 +174,7 @@ test('without memory the server answers or ends, and loses nothing it acknowledg
           if (error.problem) assert.ok([429, 500, 503].includes(error.problem.status), JSON.stringify(error.problem));
         }
       }
-      const { code, signal } = await server.stop();
-      assert.equal(signal, null, `memory refused from ${env.FAIL_FROM} every ${every}: ${server.err.slice(-2000)}`);
-      assert.ok([0, 4].includes(code), `exit ${code}`);
-    }
+    });
     assert.ok(nRefused > 10 && kept.length > 10, `${nRefused} refused, ${kept.length} kept`);
     const last = await serve({ data, login: false });
     last.key = key;
@@ -180,8 +201,7 @@ test('without memory the server answers or ends, and loses nothing it acknowledg
   });
 
 test('without memory prompts are written whole or not at all',
-  { skip: !canFail && 'needs a compiler and a program without sanitizers', timeout: 240_000 }, async () => {
-    const library = failing();
+  { skip: noShim, timeout: 240_000 }, async () => {
     const data = join(directory, 'starved-prompts');
     mkdirSync(data);
     const first = await serve({ data });
@@ -191,12 +211,7 @@ test('without memory prompts are written whole or not at all',
     await endsWell(first);
     const kept = new Map();
     const seen = new Map();
-    for (let from = 0; from < 30; from++) {
-      const every = [97, 401, 997, 1999, 4001][from % 5];
-      const env = { LD_PRELOAD: library, FAIL_FROM: String(SOON + from * 53), FAIL_EVERY: String(every) };
-      const server = await serve({ data, env, login: false }).catch(() => null);
-      if (!server) continue; /* it said that it could not start */
-      server.key = key;
+    await starve({ data, key, n: 30, paces: [97, 401, 997, 1999, 4001] }, async (server, from) => {
       const requests = [
         ['POST', `/api/prompts/${id}/versions`, { content: { ...content, system_prompt: `${from}` } }],
         ['POST', `/api/prompts/${id}/versions`, { content: 'stale', based_on: 1 }],
@@ -214,10 +229,7 @@ test('without memory prompts are written whole or not at all',
         if (status === 201 && path.endsWith('/versions')) kept.set(json.version, JSON.stringify(json.content));
         seen.set(status, (seen.get(status) ?? 0) + 1);
       }
-      const { code, signal } = await server.stop();
-      assert.equal(signal, null, `memory refused from ${env.FAIL_FROM} every ${every}: ${server.err.slice(-2000)}`);
-      assert.ok([0, 4].includes(code), `exit ${code}`);
-    }
+    });
     assert.ok(kept.size > 10 && seen.get(503) > 10, JSON.stringify([...seen]));
     const last = await serve({ data, login: false });
     last.key = key;
@@ -232,8 +244,7 @@ test('without memory prompts are written whole or not at all',
   });
 
 test('without memory blobs are stored whole or not at all',
-  { skip: !canFail && 'needs a compiler and a program without sanitizers', timeout: 240_000 }, async () => {
-    const library = failing();
+  { skip: noShim, timeout: 240_000 }, async () => {
     const data = join(directory, 'starved-blobs');
     mkdirSync(data);
     const first = await serve({ data });
@@ -242,12 +253,7 @@ test('without memory blobs are stored whole or not at all',
     const headers = { 'content-type': 'application/octet-stream' };
     const kept = new Map();
     let nRefused = 0;
-    for (let from = 0; from < 30; from++) {
-      const every = [97, 401, 997, 1999, 4001][from % 5];
-      const env = { LD_PRELOAD: library, FAIL_FROM: String(SOON + from * 53), FAIL_EVERY: String(every) };
-      const server = await serve({ data, env, login: false }).catch(() => null);
-      if (!server) continue; /* it said that it could not start */
-      server.key = key;
+    await starve({ data, key, n: 30, paces: [97, 401, 997, 1999, 4001] }, async (server) => {
       for (let i = 0; i < 6; i++) {
         const bytes = randomBytes(700_000);
         const { status, json, text } = await server.raw('POST', '/api/blobs', { body: bytes, headers }).catch(() => ({ status: 0 }));
@@ -258,10 +264,7 @@ test('without memory blobs are stored whole or not at all',
         const read = some && await server.raw('GET', some).catch(() => ({ status: 0 }));
         if (read?.status === 200) assert.ok(read.bytes.equals(kept.get(some)));
       }
-      const { code, signal } = await server.stop();
-      assert.equal(signal, null, `memory refused from ${env.FAIL_FROM} every ${every}: ${server.err.slice(-2000)}`);
-      assert.ok([0, 4].includes(code), `exit ${code}`);
-    }
+    });
     assert.ok(nRefused > 10 && kept.size > 10, `${nRefused} refused, ${kept.size} kept`);
     const last = await serve({ data, login: false });
     last.key = key;

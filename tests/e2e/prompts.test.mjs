@@ -35,12 +35,12 @@ const shots = chat(['m1', 'user', 'one'], ['m2', 'assistant', 'eins'], ['m3', 'u
 
 test('a prompt is made, looked at, changed and deleted', async () => {
   const made = await make({
-    name: 'Audit', description: 'looks for holes', folder: '/work/audit/', tags: ['b', 'a', 'b'], is_pinned: true, note: 'first',
+    name: 'Audit', description: 'looks for holes', folder: '/team/audit/', tags: ['b', 'a', 'b'], is_pinned: true, note: 'first',
   });
   assert.match(made.id, /^prompt_/);
   assert.deepEqual(
     [made.folder, made.tags, made.is_pinned, made.type, made.latest_version, made.labels, made.revision],
-    ['work/audit', ['a', 'b'], true, 'text', 1, {}, 1]);
+    ['team/audit', ['a', 'b'], true, 'text', 1, {}, 1]);
   assert.deepEqual(await get(made.id), made);
   assert.deepEqual([made.latest.content, made.latest.note, made.latest.based_on], ['Hello {{name}}', 'first', null]);
   assert.equal(made.latest.content_hash,

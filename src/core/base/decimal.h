@@ -1,8 +1,10 @@
-/* Small numbers as digits, without printf. */
+/* Whole numbers as digits, without printf: written, and read from a stranger's text. */
 #ifndef PL_BASE_DECIMAL_H
 #define PL_BASE_DECIMAL_H
 
-#include <stddef.h>
+#include "base/str.h"
+
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { PL_DECIMAL_MOST = 10 }; /* digits of a uint32_t */
@@ -16,6 +18,21 @@ static inline size_t pl_decimal_put(char *to, uint32_t number)
     for (size_t i = n; i-- > 0; number /= 10)
         to[i] = (char)('0' + number % 10);
     return n;
+}
+
+/* The number that a text of digits and nothing else is; false when it is none, or fits no int64. */
+static inline bool pl_decimal_read(struct pl_str text, int64_t *ret_number)
+{
+    int64_t number = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        int64_t digit = text.ptr[i] - '0';
+        if (digit < 0 || digit > 9 || __builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, digit, &number))
+            return false;
+    }
+    if (text.len)
+        *ret_number = number;
+    return text.len > 0;
 }
 
 #endif

@@ -1,10 +1,10 @@
 /* Asking a vendor: one call is up to three requests, of which only the last is heard. Whatever may
  * be tried again has its answer read to the end and thrown away, so that the connection is kept. */
+#include "base/decimal.h"
 #include "model/vendors_int.h"
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "json/number.h"
 #include "wire/http1.h"
 
 #include <stdio.h>
@@ -203,8 +203,7 @@ static bool may_try_again(int status)
 static bool read_ms(struct pl_str text, int64_t unit_ms, int64_t *ret_ms)
 {
     int64_t n;
-    return text.len && pl_json_number_int64(text, &n) && n >= 0 &&
-           !__builtin_mul_overflow(n, unit_ms, ret_ms);
+    return pl_decimal_read(text, &n) && !__builtin_mul_overflow(n, unit_ms, ret_ms);
 }
 
 /* As the vendor says, or as we think best; -1: too late to wait for. */

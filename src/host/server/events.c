@@ -1,7 +1,7 @@
 /* A session's events as an event stream (WHATWG HTML 9.2): GET …/events. The client only listens;
  * where it was, it says with Last-Event-ID or ?since=EPOCH:SEQUENCE. */
+#include "base/decimal.h"
 #include "base/mem.h"
-#include "json/number.h"
 #include "server/live.h"
 #include "server/spell.h"
 
@@ -117,8 +117,8 @@ static struct pl_since read_position(struct pl_str text)
     if (!colon)
         return since;
     size_t at = (size_t)(colon - text.ptr);
-    since.is_given = pl_json_number_int64(pl_str_slice(text, 0, at), &since.epoch) &&
-                     pl_json_number_int64(pl_str_slice(text, at + 1, text.len), &since.sequence);
+    since.is_given = pl_decimal_read(pl_str_slice(text, 0, at), &since.epoch) &&
+                     pl_decimal_read(pl_str_slice(text, at + 1, text.len), &since.sequence);
     return since;
 }
 

@@ -1,7 +1,7 @@
 #include "server/pinned.h"
 
+#include "base/decimal.h"
 #include "base/uuid.h"
-#include "json/number.h"
 
 bool pl_pinned_read(struct pl_str cursor, const char *prefix, struct pl_pinned *ret_place)
 {
@@ -14,7 +14,7 @@ bool pl_pinned_read(struct pl_str cursor, const char *prefix, struct pl_pinned *
         return false;
     size_t at = (size_t)(space - rest.ptr);
     place.id = pl_str_slice(rest, at + 1, rest.len);
-    if (!pl_json_number_int64(pl_str_slice(rest, 0, at), &place.updated_ms) ||
+    if (!pl_decimal_read(pl_str_slice(rest, 0, at), &place.updated_ms) ||
         !pl_id_is(place.id, prefix))
         return false;
     *ret_place = place;

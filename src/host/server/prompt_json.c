@@ -1,5 +1,6 @@
 #include "server/prompt_json.h"
 
+#include "base/decimal.h"
 #include "base/sort.h"
 #include "base/terms.h"
 #include "format/prompt_file.h"
@@ -266,7 +267,7 @@ enum pl_status pl_prompt_version_number(struct pl_arena *arena, const struct pl_
     if (!name.len || pl_str_eq(name, PL_STR("latest")))
         version = prompt->latest_version;
     else if (is_number(name))
-        version = name.len < 18 && pl_json_number_int64(name, &version) ? version : 0;
+        version = pl_decimal_read(name, &version) ? version : 0;
     else
         status = pl_prompt_label_get(arena, prompt, name, &version);
     if (status == PL_OK && (version < 1 || version > prompt->latest_version))

@@ -53,7 +53,7 @@ bool pl_prompt_label_is(struct pl_str label);
  * characters, or there are over 50. */
 enum pl_status pl_prompt_tags(struct pl_arena *arena, struct pl_str json, struct pl_str *ret_tags,
                               struct pl_error *err);
-/* "/work//audit/" is not tidied up but refused; slashes at the ends go. */
+/* "/team//audit/" is not tidied up but refused; slashes at the ends go. */
 bool pl_prompt_folder(struct pl_str text, struct pl_str *ret_folder);
 
 /* The Prompt object; latest NULL: without it. PL_NOMEM; fails as pl_prompt_variables does. */

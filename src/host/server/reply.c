@@ -1,6 +1,6 @@
 /* What handlers say an answer with: headers, versions, pages, byte bodies; and how they look into
  * the request. RFC 9110: conditional requests (13), ranges (14). */
-#include "json/number.h"
+#include "base/decimal.h"
 #include "server/exchange_int.h"
 
 #include "json/text.h"
@@ -74,9 +74,8 @@ int64_t pl_exchange_if_match_version(struct pl_exchange *x)
     if (!wanted.len || pl_str_eq(wanted, PL_STR("*")))
         return -1;
     bool is_quoted = wanted.len > 2 && wanted.ptr[0] == '"' && wanted.ptr[wanted.len - 1] == '"';
-    bool is_ours =
-        is_quoted && pl_json_number_int64(pl_str_slice(wanted, 1, wanted.len - 1), &version);
-    return is_ours && version >= 0 ? version : INT64_MAX;
+    bool is_ours = is_quoted && pl_decimal_read(pl_str_slice(wanted, 1, wanted.len - 1), &version);
+    return is_ours ? version : INT64_MAX;
 }
 
 /* --- byte bodies ----------------------------------------------------------------------------- */
@@ -261,12 +260,7 @@ bool pl_exchange_page_args(struct pl_exchange *x, struct pl_page_args *ret_args)
 bool pl_exchange_cursor_number(struct pl_exchange *x, const struct pl_page_args *args,
                                int64_t *ret_number)
 {
-    struct pl_str rest = args->cursor;
-    uint64_t value;
-    if (!take_number(&rest, &value) || rest.len || value > INT64_MAX)
-        return pl_exchange_refuse_cursor(x);
-    *ret_number = (int64_t)value;
-    return true;
+    return pl_decimal_read(args->cursor, ret_number) || pl_exchange_refuse_cursor(x);
 }
 
 struct pl_json_out pl_exchange_list_begin(struct pl_exchange *x)

@@ -1,5 +1,6 @@
 #include "server/wishes.h"
 
+#include "base/decimal.h"
 #include "base/utc.h"
 #include "format/profile.h"
 #include "json/text.h"
@@ -17,6 +18,15 @@ void pl_wish_refuse(struct pl_exchange *x, const char *says, const char *pointer
     va_end(args);
     err.has_position = true;
     pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, NULL);
+}
+
+bool pl_param_sequence(struct pl_exchange *x, const char *name, int64_t *sequence)
+{
+    struct pl_str text = pl_target_param(&x->target, name);
+    if (!text.ptr || pl_decimal_read(text, sequence))
+        return true;
+    pl_wish_refuse(x, "This is the sequence of a turn, a number from 0.", "/%s", name);
+    return false;
 }
 
 bool pl_param_time(struct pl_exchange *x, const char *name, int64_t otherwise_ms, int64_t *ret_ms)

@@ -12,6 +12,9 @@
  * by the format. */
 void pl_wish_refuse(struct pl_exchange *x, const char *says, const char *pointer, ...)
     __attribute__((format(printf, 3, 4)));
+/* A parameter that is the place of a turn; what it was stays where it is absent. False after making
+ * a problem, as below. */
+bool pl_param_sequence(struct pl_exchange *x, const char *name, int64_t *sequence);
 /* A parameter that is an instant. False after making a problem. */
 bool pl_param_time(struct pl_exchange *x, const char *name, int64_t otherwise_ms, int64_t *ret_ms);
 

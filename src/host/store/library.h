@@ -16,7 +16,7 @@
 struct pl_prompt_row {
     struct pl_str id, user_id; /* "prompt_" and a UUID */
     struct pl_str name, description;
-    struct pl_str folder; /* "" is the root; "work/audit" otherwise */
+    struct pl_str folder; /* "" is the root; "team/audit" otherwise */
     struct pl_str tags;   /* JSON array of strings, sorted, without doubles */
     struct pl_str labels; /* JSON object: label -> version, sorted by label. Read only */
     struct pl_str type;   /* of the latest version. Read only */

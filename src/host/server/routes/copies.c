@@ -4,7 +4,6 @@
 #include "format/convert.h"
 #include "format/source.h"
 #include "io/clock.h"
-#include "json/number.h"
 #include "json/pointer.h"
 #include "json/text.h"
 #include "json/write.h"
@@ -17,6 +16,7 @@
 #include "server/replay.h"
 #include "server/route.h"
 #include "server/turn_page.h"
+#include "server/wishes.h"
 
 #define PAGE 1000
 
@@ -448,9 +448,8 @@ static void share_work(struct pl_exchange *x)
         .is_newest_first = true,
         .is_terminal_only = true,
     };
-    struct pl_str before = pl_target_param(&x->target, "before");
-    if (before.len && !pl_json_number_int64(before, &query.before))
-        query.before = INT64_MAX;
+    if (!pl_param_sequence(x, "before", &query.before))
+        return;
     struct pl_turn_page page;
     if (status == PL_OK)
         status = pl_store_turn_list(store, &x->arena, &query, &page, &err);

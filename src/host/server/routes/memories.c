@@ -1,5 +1,6 @@
 /* Memories: what is kept across sessions, and found again. Everything is the caller's own;
  * another's is not found. How they get into a conversation is in recall.h. */
+#include "base/decimal.h"
 #include "base/uuid.h"
 #include "io/clock.h"
 #include "json/number.h"
@@ -18,7 +19,7 @@
 static bool find_memory(struct pl_exchange *x, struct pl_memory_row *ret_memory)
 {
     int64_t id = 0;
-    if (pl_json_number_int64(x->args[0], &id))
+    if (pl_decimal_read(x->args[0], &id))
         return pl_memory_get(x, id, NULL, ret_memory);
     pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL, "The id of a memory is a whole number.");
     return false;

@@ -1,6 +1,7 @@
 /* Versions of a prompt and the labels that name them. A version never changes. Whoever says what he
  * had before him (If-Match, or based_on) and is not the first gets 412 with what stands there now,
  * what he sent, and how they differ: nobody's text is lost. */
+#include "base/decimal.h"
 #include "io/clock.h"
 #include "json/number.h"
 #include "server/change.h"
@@ -20,7 +21,7 @@ static bool read_before(struct pl_exchange *x, const struct pl_page_args *args,
     int64_t before = prompt->latest_version + 1 - args->offset;
     if (args->offset > prompt->latest_version)
         before = 1;
-    if (args->cursor.len && (!pl_json_number_int64(args->cursor, &before) || before < 1))
+    if (args->cursor.len && (!pl_decimal_read(args->cursor, &before) || before < 1))
         return pl_exchange_refuse_cursor(x);
     *ret_before = before;
     return true;

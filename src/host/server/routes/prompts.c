@@ -1,10 +1,10 @@
 /* The library of prompts: make, list, look, change, delete; folders and tags. Versions and labels
  * are in prompt_versions.c, what is done with a prompt in prompt_use.c and prompt_run.c, files in
  * prompt_files.c. */
+#include "base/decimal.h"
 #include "base/terms.h"
 #include "base/uuid.h"
 #include "io/clock.h"
-#include "json/number.h"
 #include "server/change.h"
 #include "server/exchange_int.h"
 #include "server/members.h"
@@ -110,8 +110,7 @@ static bool read_cursor(struct pl_str cursor, struct pl_prompt_query *query)
     struct pl_pinned place = {0};
     if (query->terms.len)
         return cursor.ptr[0] == '+' &&
-               pl_json_number_int64(pl_str_slice(cursor, 1, cursor.len), &query->offset) &&
-               query->offset >= 0;
+               pl_decimal_read(pl_str_slice(cursor, 1, cursor.len), &query->offset);
     query->has_cursor = pl_pinned_read(cursor, "prompt_", &place);
     query->cursor_is_pinned = place.is_pinned;
     query->cursor_updated_ms = place.updated_ms;

@@ -2,7 +2,6 @@
 #include "conv/count.h"
 #include "format/count_document.h"
 #include "io/clock.h"
-#include "json/number.h"
 #include "json/text.h"
 #include "json/write.h"
 #include "server/asking.h"
@@ -11,20 +10,9 @@
 #include "server/recall.h"
 #include "server/route.h"
 #include "server/turn_page.h"
+#include "server/wishes.h"
 
 /* --- history --------------------------------------------------------------------------------- */
-
-static bool read_bound(struct pl_exchange *x, const char *name, int64_t *bound)
-{
-    struct pl_str text = pl_target_param(&x->target, name);
-    if (!text.ptr)
-        return true;
-    if (pl_json_number_int64(text, bound) && *bound >= 0)
-        return true;
-    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                        "%s is the sequence of a turn, a number from 0.", name);
-    return false;
-}
 
 /* view=context leaves out what the newest compaction has archived. */
 static enum pl_status begin_at_compaction(struct pl_exchange *x, struct pl_turn_query *query,
@@ -55,7 +43,8 @@ static void messages_work(struct pl_exchange *x)
         .changed_after = -1,
         .limit = args.limit,
     };
-    if (!read_bound(x, "before", &query.before) || !read_bound(x, "after", &query.after))
+    if (!pl_param_sequence(x, "before", &query.before) ||
+        !pl_param_sequence(x, "after", &query.after))
         return;
     query.is_newest_first = !pl_target_param(&x->target, "after").ptr;
     struct pl_look look;
