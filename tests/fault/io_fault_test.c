@@ -2,7 +2,9 @@
  * what could not be made says so, what is there goes on, nothing leaks. */
 #include "fault/fault.h"
 #include "io/conn.h"
+#include "io/upstream.h"
 #include "unit/io/certificate.h"
+#include "unit/io/peer.h"
 #include "unit/io/turning.h"
 
 #include <arpa/inet.h>
@@ -179,6 +181,69 @@ static enum pl_status works(void *ctx)
     return status;
 }
 
+static struct peer peer;
+
+static void on_head(void *ctx, int status)
+{
+    (void)ctx;
+    assert_int_equal(status, 200);
+}
+
+static void on_body(void *ctx, struct pl_str piece)
+{
+    (void)ctx;
+    assert_true(pl_str_eq(piece, PL_STR("ok")));
+}
+
+static void on_end(void *ctx)
+{
+    end_scene(ctx, PL_OK);
+}
+
+static void on_failed(void *ctx, enum pl_upstream_failure why, const char *sentence)
+{
+    (void)sentence;
+    assert_int_equal(why, PL_UPSTREAM_MEMORY);
+    end_scene(ctx, PL_NOMEM);
+}
+
+static const struct pl_upstream_ops upstream_ops = {on_head, on_body, on_end, on_failed};
+
+/* Two calls, the second on the connection of the first. */
+static enum pl_status asks(void *ctx)
+{
+    (void)ctx;
+    struct scene scene = {0};
+    struct pl_upstreams *upstreams = NULL;
+    struct pl_upstream_call *call;
+    struct pl_upstream_request request = {.method = "POST", .url = peer.url};
+    enum pl_status status = pl_loop_create(&scene.loop, NULL);
+    if (status == PL_OK)
+        status = pl_upstreams_create(scene.loop, &upstreams, NULL);
+    for (int i = 0; i < 2 && status == PL_OK; i++) {
+        scene.is_over = false;
+        status = pl_upstream_start(upstreams, &request, &upstream_ops, &scene, &call, NULL);
+        if (status != PL_OK)
+            break;
+        pl_loop_run(scene.loop);
+        assert_true(scene.is_over);
+        status = scene.status;
+    }
+    pl_upstreams_destroy(upstreams);
+    pl_loop_destroy(scene.loop);
+    return status;
+}
+
+static void a_call_survives_every_refused_allocation(void **state)
+{
+    (void)state;
+    static const char *const says[] = {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", NULL};
+    open_peer(&peer, says, false);
+    /* Loop, upstreams, server, twice call and head, connection with its three parts, the answer. */
+    assert_true(pl_fault_each(asks, NULL) >= 11);
+    close_peer(&peer);
+}
+
 static void a_connection_survives_every_refused_allocation(void **state)
 {
     (void)state;
@@ -224,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_connection_survives_every_refused_allocation),
         cmocka_unit_test(a_tls_connection_survives_every_refused_allocation),
         cmocka_unit_test(a_job_survives_every_refused_allocation),
+        cmocka_unit_test(a_call_survives_every_refused_allocation),
     };
     return cmocka_run_group_tests_name("fault/io", tests, set_up, tear_down);
 }

@@ -2,6 +2,8 @@
 #include "io/conn_int.h"
 
 #include "base/mem.h"
+#include "base/table.h"
+#include "io/dial.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
@@ -105,7 +107,7 @@ static void make_writable(struct pl_conn *conn)
 /* An error or a hang-up goes to whoever waits: the call that follows will find out what it is. */
 static void on_event(struct pl_watch *watch, uint32_t events)
 {
-    struct pl_conn *conn = (struct pl_conn *)((char *)watch - offsetof(struct pl_conn, watch));
+    struct pl_conn *conn = PL_CONTAINER_OF(watch, struct pl_conn, watch);
     if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
         pl_conn_in_event(conn, make_writable);
     if (events & (EPOLLIN | EPOLLERR | EPOLLHUP) && pl_conn_is_reading(conn))
@@ -115,7 +117,7 @@ static void on_event(struct pl_watch *watch, uint32_t events)
 /* --- what its owner does -----------------------------------------------------------------------
  */
 
-enum pl_status pl_conn_create(struct pl_loop *loop, int fd, const struct pl_address *address,
+enum pl_status pl_conn_create(struct pl_loop *loop, int fd, const struct pl_endpoint *address,
                               struct pl_tls *tls, struct pl_conn **ret_conn)
 {
     struct pl_conn *conn = pl_mem_alloc(1, sizeof *conn);
@@ -140,6 +142,15 @@ enum pl_status pl_conn_create(struct pl_loop *loop, int fd, const struct pl_addr
     }
     *ret_conn = conn;
     return PL_OK;
+}
+
+enum pl_status pl_conn_open(struct pl_loop *loop, const struct pl_address *address, uint16_t port,
+                            struct pl_conn **ret_conn)
+{
+    struct pl_endpoint endpoint = {.port = port, .family = address->is_v6 ? AF_INET6 : AF_INET};
+    memcpy(endpoint.bytes, address->bytes, sizeof endpoint.bytes);
+    int fd = pl_dial(address, port);
+    return fd < 0 ? PL_IO : pl_conn_create(loop, fd, &endpoint, NULL, ret_conn);
 }
 
 void pl_conn_start(struct pl_conn *conn, const struct pl_conn_ops *ops, void *ctx)
@@ -199,7 +210,7 @@ void pl_conn_shutdown(struct pl_conn *conn)
 
 static void free_conn(struct pl_watch *watch)
 {
-    pl_mem_free((char *)watch - offsetof(struct pl_conn, watch));
+    pl_mem_free(PL_CONTAINER_OF(watch, struct pl_conn, watch));
 }
 
 void pl_conn_close(struct pl_conn *conn)
@@ -227,7 +238,7 @@ static bool is_local_user(int fd)
 
 void pl_conn_peer(const struct pl_conn *conn, struct pl_peer *ret_peer)
 {
-    const struct pl_address *address = &conn->address;
+    const struct pl_endpoint *address = &conn->address;
     *ret_peer = (struct pl_peer){.port = address->port, .is_tls = conn->tls != NULL};
     if (address->family == AF_UNIX) {
         snprintf(ret_peer->address, sizeof ret_peer->address, "unix");

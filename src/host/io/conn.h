@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/str.h"
 #include "io/loop.h"
+#include "wire/address.h"
 
 struct pl_conn;
 
@@ -30,6 +31,12 @@ struct pl_peer {
     bool is_local_user; /* a Unix socket whose other end runs as our own user (SO_PEERCRED) */
     bool is_tls;
 };
+
+/* One to another server, plain; to be started like one that was accepted. What is written before it
+ * is there waits for on_writable; on_end or a write that fails says that it will not get there.
+ * PL_IO: no way or no descriptor; PL_NOMEM. */
+enum pl_status pl_conn_open(struct pl_loop *loop, const struct pl_address *address, uint16_t port,
+                            struct pl_conn **ret_conn);
 
 /* Reading is on from the start. `ops` and `ctx` stay borrowed. */
 void pl_conn_start(struct pl_conn *conn, const struct pl_conn_ops *ops, void *ctx);

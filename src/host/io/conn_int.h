@@ -27,7 +27,7 @@ struct pl_transport {
 };
 
 /* Who is there, as small as it gets. */
-struct pl_address {
+struct pl_endpoint {
     uint8_t bytes[16]; /* IPv6; the first four are an IPv4 address */
     uint16_t port;
     uint8_t family; /* AF_INET, AF_INET6, AF_UNIX */
@@ -41,7 +41,7 @@ struct pl_conn {
     void *ctx;                     /* borrowed */
     struct pl_tls_conn *tls;       /* owned; NULL when plain */
     int64_t active_ms;
-    struct pl_address address;
+    struct pl_endpoint address;
     bool is_paused;   /* by the owner */
     bool is_ended;    /* nothing more will be read: the end, an error, or a write that failed */
     bool is_broken;   /* writing failed: it will again */
@@ -51,7 +51,7 @@ struct pl_conn {
 };
 
 /* Owns fd, also when it fails. tls NULL: plain. */
-enum pl_status pl_conn_create(struct pl_loop *loop, int fd, const struct pl_address *address,
+enum pl_status pl_conn_create(struct pl_loop *loop, int fd, const struct pl_endpoint *address,
                               struct pl_tls *tls, struct pl_conn **ret_conn);
 
 static inline bool pl_conn_is_open(const struct pl_conn *conn)

@@ -2,6 +2,7 @@
 #include "io/conn_int.h"
 
 #include "base/mem.h"
+#include "base/table.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -25,18 +26,18 @@ struct pl_listener {
 };
 
 /* ::ffff:127.0.0.1 is 127.0.0.1 to everybody who reads it. */
-static struct pl_address address_of(const struct sockaddr_storage *from)
+static struct pl_endpoint address_of(const struct sockaddr_storage *from)
 {
-    struct pl_address address = {.family = AF_UNIX};
+    struct pl_endpoint address = {.family = AF_UNIX};
     if (from->ss_family == AF_INET) {
         const struct sockaddr_in *v4 = (const struct sockaddr_in *)from;
-        address = (struct pl_address){.family = AF_INET, .port = ntohs(v4->sin_port)};
+        address = (struct pl_endpoint){.family = AF_INET, .port = ntohs(v4->sin_port)};
         memcpy(address.bytes, &v4->sin_addr, sizeof v4->sin_addr);
     } else if (from->ss_family == AF_INET6) {
         const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)from;
         bool is_v4 = IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr);
-        address =
-            (struct pl_address){.family = is_v4 ? AF_INET : AF_INET6, .port = ntohs(v6->sin6_port)};
+        address = (struct pl_endpoint){.family = is_v4 ? AF_INET : AF_INET6,
+                                       .port = ntohs(v6->sin6_port)};
         if (is_v4)
             memcpy(address.bytes, v6->sin6_addr.s6_addr + 12, 4);
         else
@@ -47,8 +48,7 @@ static struct pl_address address_of(const struct sockaddr_storage *from)
 
 static void go_on(struct pl_timer *retry)
 {
-    struct pl_listener *listener =
-        (struct pl_listener *)((char *)retry - offsetof(struct pl_listener, retry));
+    struct pl_listener *listener = PL_CONTAINER_OF(retry, struct pl_listener, retry);
     pl_watch_want(listener->loop, &listener->watch, EPOLLIN);
 }
 
@@ -77,7 +77,7 @@ static bool accept_one(struct pl_listener *listener)
             listener->is_exhausted = false;
         return !is_empty; /* anything else is about a client that went away again */
     }
-    struct pl_address address = address_of(&from);
+    struct pl_endpoint address = address_of(&from);
     struct pl_conn *conn = NULL;
     if (is_exhausted || pl_conn_create(listener->loop, fd, &address, listener->config.tls, &conn)) {
         pause_accepting(listener);
@@ -92,8 +92,7 @@ static bool accept_one(struct pl_listener *listener)
 static void on_event(struct pl_watch *watch, uint32_t events)
 {
     (void)events;
-    struct pl_listener *listener =
-        (struct pl_listener *)((char *)watch - offsetof(struct pl_listener, watch));
+    struct pl_listener *listener = PL_CONTAINER_OF(watch, struct pl_listener, watch);
     for (int i = 0; i < ACCEPTS_PER_TURN && watch->fd >= 0; i++)
         if (!accept_one(listener))
             return;
@@ -124,7 +123,7 @@ enum pl_status pl_listener_start(struct pl_loop *loop, const struct pl_listener_
 
 static void free_listener(struct pl_watch *watch)
 {
-    pl_mem_free((char *)watch - offsetof(struct pl_listener, watch));
+    pl_mem_free(PL_CONTAINER_OF(watch, struct pl_listener, watch));
 }
 
 void pl_listener_stop(struct pl_listener *listener)

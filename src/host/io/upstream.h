@@ -1,7 +1,7 @@
-/* HTTP requests to other servers, many at once, on the loop: calls to models. libcurl does it
- * (docs/adr/0010): HTTP/1.1 and 2, TLS, proxies of the environment, and connections that are kept
- * for the next call. Everything is called on the loop's thread; nothing blocks, names are resolved
- * on a thread of the library's own.
+/* HTTP requests to other servers, many at once, on the loop: calls to models. Servers at a plain
+ * http:// address are asked on connections of our own, all others by libcurl: HTTP/1.1 and 2, TLS,
+ * proxies of the environment (docs/adr/0012). Connections are kept for the next call. Everything is
+ * called on the loop's thread; nothing blocks, names are resolved on a thread of the library's own.
  *
  * Times: to be connected, to the first byte of the answer, and of any silence after it. Redirects
  * are not followed, so a key goes nowhere else. */
@@ -61,8 +61,8 @@ enum pl_status pl_upstream_start(struct pl_upstreams *upstreams,
  */
 void pl_upstream_cancel(struct pl_upstream_call *call);
 
-/* Back-pressure: while it is paused no on_body comes, and the other side cannot send for ever. The
- * time of a pause is not silence. */
+/* Back-pressure: while it is paused no on_body comes, and the other side cannot send for ever; an
+ * answer that was read to its end may still end. The time of a pause is not silence. */
 void pl_upstream_pause(struct pl_upstream_call *call);
 void pl_upstream_resume(struct pl_upstream_call *call);
 

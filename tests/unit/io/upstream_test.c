@@ -69,10 +69,26 @@ static int make_world(void **state)
 {
     struct world *world = calloc(1, sizeof *world);
     struct pl_error err = {0};
+    unsetenv("http_proxy");
+    unsetenv("all_proxy");
+    unsetenv("ALL_PROXY");
     world->loop = make_loop();
     assert_int_equal(pl_upstreams_create(world->loop, &world->upstreams, &err), PL_OK);
     *state = world;
     return 0;
+}
+
+/* Where there is a proxy all calls are libcurl's, even those it is told not to use it for. */
+static int make_world_of_libcurl(void **state)
+{
+    int result = make_world(state);
+    struct world *world = *state;
+    struct pl_error err = {0};
+    setenv("http_proxy", "http://127.0.0.1:9", 1);
+    setenv("no_proxy", "*", 1);
+    pl_upstreams_destroy(world->upstreams);
+    assert_int_equal(pl_upstreams_create(world->loop, &world->upstreams, &err), PL_OK);
+    return result;
 }
 
 static int drop_world(void **state)
@@ -147,6 +163,109 @@ static void a_connection_is_kept_for_the_next_call(void **state)
     assert_int_equal(peer.n_requests, 20);
     assert_int_equal(peer.n_connections, 1);
     close_peer(&peer);
+}
+
+/* The other side closes in the moment of the next request. */
+static void a_kept_connection_that_has_died_is_replaced(void **state)
+{
+    struct world *world = *state;
+    struct peer peer;
+    static const char *const says[] = {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", NULL};
+    open_peer(&peer, says, false);
+    for (int i = 0; i < 3; i++) {
+        struct pl_upstream_request request = {.method = "POST", .url = peer.url};
+        struct brought b = {0};
+        if (i)
+            shutdown(peer.conn_fd, SHUT_RDWR);
+        ask(world, &b, &request, "{}");
+        turn_until(world->loop, is_true, &b.is_over);
+        assert_false(b.has_failed);
+        pl_buf_deinit(&b.body);
+    }
+    assert_int_equal(peer.n_requests, 3);
+    assert_int_equal(peer.n_connections, 3);
+    close_peer(&peer);
+}
+
+/* Answers that say how long they are not, nothing at all, or too much. */
+static void every_way_to_end_an_answer(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        const char *says[3];
+        const char *body;
+        bool has_failed;
+    } cases[] = {
+        {{"HTTP/1.1 200 OK\r\n\r\nall", " of it"}, "all of it", false},
+        {{"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok"}, "ok", false},
+        {{"HTTP/1.1 204 No Content\r\n\r\n"}, "", false},
+        {{"HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"},
+         "",
+         false},
+        {{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nno size"}, "ok", true},
+        {{"SSH-2.0-x\r\n"}, "", true},
+        {{""}, "", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct peer peer;
+        struct brought b = {0};
+        open_peer(&peer, cases[i].says, true);
+        struct pl_upstream_request request = {.method = "GET", .url = peer.url};
+        ask(world, &b, &request, NULL);
+        turn_until(world->loop, is_true, &b.is_over);
+        assert_int_equal(b.has_failed, cases[i].has_failed);
+        if (b.has_failed)
+            assert_int_equal(b.why, PL_UPSTREAM_BROKEN);
+        assert_true(pl_str_eq(pl_buf_str(&b.body), pl_str_of(cases[i].body)));
+        pl_buf_deinit(&b.body);
+        close_peer(&peer);
+    }
+}
+
+/* What was not asked for spoils the connection, and nobody but it. */
+static void bytes_behind_an_answer_are_not_the_next_one(void **state)
+{
+    struct world *world = *state;
+    struct peer peer;
+    static const char *const says[] = {
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4"
+        "\r\n\r\nevil",
+        NULL};
+    open_peer(&peer, says, false);
+    for (int i = 0; i < 2; i++) {
+        struct pl_upstream_request request = {.method = "POST", .url = peer.url};
+        struct brought b = {0};
+        ask(world, &b, &request, "{}");
+        turn_until(world->loop, is_true, &b.is_over);
+        assert_false(b.has_failed);
+        assert_true(pl_str_eq(pl_buf_str(&b.body), PL_STR("ok")));
+        pl_buf_deinit(&b.body);
+    }
+    assert_int_equal(peer.n_connections, 2);
+    close_peer(&peer);
+}
+
+static void names_and_addresses_are_asked(void **state)
+{
+    struct world *world = *state;
+    struct peer peer;
+    static const char *const says[] = {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", NULL};
+    static const char *const hosts[] = {"127.0.0.1", "localhost", "LOCALHOST"};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        char url[64], host[64];
+        struct brought b = {0};
+        open_peer(&peer, says, true);
+        snprintf(url, sizeof url, "http://%s:%u/x?a=b", hosts[i], (unsigned)peer.port);
+        snprintf(host, sizeof host, "\r\nHost: %s:%u\r\n", hosts[i], (unsigned)peer.port);
+        struct pl_upstream_request request = {.method = "GET", .url = url};
+        ask(world, &b, &request, NULL);
+        turn_until(world->loop, is_true, &b.is_over);
+        assert_false(b.has_failed);
+        assert_int_equal(strncmp(peer.heard, "GET /x?a=b HTTP/1.1\r\n", 21), 0);
+        assert_non_null(strstr(peer.heard, host));
+        pl_buf_deinit(&b.body);
+        close_peer(&peer);
+    }
 }
 
 static void nobody_there_is_a_refusal(void **state)
@@ -331,17 +450,23 @@ static void what_cannot_be_sent_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, drop_world)
-        IN_WORLD(a_request_and_its_answer_in_pieces),
-        IN_WORLD(a_connection_is_kept_for_the_next_call),
-        IN_WORLD(nobody_there_is_a_refusal),
-        IN_WORLD(an_answer_that_breaks_off_is_a_failure),
-        IN_WORLD(silence_before_and_in_an_answer_ends_it),
-        IN_WORLD(cancelling_closes_the_connection),
-        IN_WORLD(a_paused_answer_waits),
-        IN_WORLD(a_body_comes_back_for_another_try),
-        IN_WORLD(many_calls_at_once),
-        IN_WORLD(what_cannot_be_sent_is_refused),
+#define ON_BOTH_ROADS(test)                                                                        \
+    {"plain: " #test, test, make_world, drop_world, NULL},                                         \
+        {"libcurl: " #test, test, make_world_of_libcurl, drop_world, NULL}
+        ON_BOTH_ROADS(a_request_and_its_answer_in_pieces),
+        ON_BOTH_ROADS(a_connection_is_kept_for_the_next_call),
+        ON_BOTH_ROADS(a_kept_connection_that_has_died_is_replaced),
+        ON_BOTH_ROADS(every_way_to_end_an_answer),
+        ON_BOTH_ROADS(bytes_behind_an_answer_are_not_the_next_one),
+        ON_BOTH_ROADS(names_and_addresses_are_asked),
+        ON_BOTH_ROADS(nobody_there_is_a_refusal),
+        ON_BOTH_ROADS(an_answer_that_breaks_off_is_a_failure),
+        ON_BOTH_ROADS(silence_before_and_in_an_answer_ends_it),
+        ON_BOTH_ROADS(cancelling_closes_the_connection),
+        ON_BOTH_ROADS(a_paused_answer_waits),
+        ON_BOTH_ROADS(a_body_comes_back_for_another_try),
+        ON_BOTH_ROADS(many_calls_at_once),
+        ON_BOTH_ROADS(what_cannot_be_sent_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

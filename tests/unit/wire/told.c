@@ -1,7 +1,7 @@
 #include "unit/wire/told.h"
 
 #include "base/mem.h"
-#include "wire/http1.h"
+#include "wire/http1_answer.h"
 #include "wire/websocket.h"
 
 #include <stdlib.h>
@@ -99,6 +99,63 @@ enum pl_status told_http1(struct pl_str bytes, struct cut cut, struct pl_buf *to
     if (status == PL_OK)
         pl_buf_adds(told, pl_http1_is_idle(http) ? "idle\n" : "within\n");
     pl_http1_destroy(http);
+    must(told->status == PL_OK);
+    return status;
+}
+
+static void tell_answer_end(struct pl_http1_answer *answer, struct pl_buf *body,
+                            struct pl_buf *told)
+{
+    tell_text(told, pl_http1_answer_is_kept(answer) ? "END kept" : "END", pl_buf_str(body));
+    pl_buf_clear(body);
+}
+
+static enum pl_status tell_answer(struct pl_http1_answer *answer, struct pl_buf *body,
+                                  struct pl_buf *told)
+{
+    struct pl_error err;
+    for (;;) {
+        enum pl_http1_event event;
+        enum pl_status status = pl_http1_answer_next(answer, &event, &err);
+        if (status != PL_OK || event == PL_HTTP1_MORE)
+            return status;
+        switch (event) {
+        case PL_HTTP1_MORE:
+            break;
+        case PL_HTTP1_HEAD:
+            pl_buf_addf(told, "HEAD %d", pl_http1_answer_status(answer));
+            tell_text(told, "", pl_http1_answer_fields(answer));
+            break;
+        case PL_HTTP1_BODY:
+            must(pl_http1_answer_body(answer).len > 0);
+            pl_buf_add(body, pl_http1_answer_body(answer));
+            break;
+        case PL_HTTP1_END:
+            tell_answer_end(answer, body, told);
+            break;
+        }
+    }
+}
+
+enum pl_status told_answers(struct pl_str bytes, struct cut cut, struct pl_buf *told)
+{
+    struct pl_http1_answer *answer = pl_http1_answer_create();
+    enum pl_status status = PL_OK;
+    PL_CLEANUP_BUF struct pl_buf body;
+    pl_buf_init(&body, 0);
+    must(answer);
+    while (bytes.len && status == PL_OK) {
+        char *block;
+        struct pl_str piece = take_piece(&bytes, &cut, &block);
+        pl_http1_answer_feed(answer, block, piece.len);
+        status = tell_answer(answer, &body, told);
+        pl_mem_free(block);
+    }
+    if (status == PL_OK && pl_http1_answer_finish(answer) == PL_OK)
+        tell_answer_end(answer, &body, told);
+    tell_text(told, "open", pl_buf_str(&body));
+    pl_buf_addf(told, "%s\n", pl_status_info(status)->name);
+    pl_http1_answer_destroy(answer);
     must(told->status == PL_OK);
     return status;
 }

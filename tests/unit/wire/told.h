@@ -21,6 +21,9 @@ struct cut {
 /* HTTP: a line per head, header, body and end. Returns what the first failed call did, or PL_OK. */
 enum pl_status told_http1(struct pl_str bytes, struct cut cut, struct pl_buf *told);
 
+/* … of answers; the bytes are followed by the end of the connection. */
+enum pl_status told_answers(struct pl_str bytes, struct cut cut, struct pl_buf *told);
+
 /* WebSocket: a line per message; the last is the close code when reading failed. */
 enum pl_status told_ws(struct pl_str bytes, struct cut cut, struct pl_buf *told);
 

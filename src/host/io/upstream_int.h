@@ -1,0 +1,83 @@
+/* Inside of calls to other servers: what they have in common, and the two roads they take.
+ *
+ *     upstream.c        chooses the road, keeps the times, tells the end
+ *     upstream_plain.c  HTTP/1.1 on connections of our own: no TLS, no proxy, no name to look up
+ *     upstream_curl.c   libcurl: everything else
+ *
+ * Why there are two: docs/adr/0012-plain-upstreams.md. */
+#ifndef PL_IO_UPSTREAM_INT_H
+#define PL_IO_UPSTREAM_INT_H
+
+#include "io/upstream.h"
+
+struct pl_upstreams {
+    struct pl_loop *loop;           /* borrowed */
+    struct pl_curl_calls *curl;     /* owned; NULL while libcurl was not needed */
+    struct pl_plain_origin *plains; /* owned; the servers that were asked without it */
+    bool has_proxy;                 /* the environment names one, which libcurl knows how to use */
+};
+
+struct pl_road {
+    /* Ends what is under way and frees the call. */
+    void (*stop)(struct pl_upstream_call *call);
+    /* The same, for whoever started it: where it must be later, no callback comes until then. */
+    void (*cancel)(struct pl_upstream_call *call);
+    void (*set_pause)(struct pl_upstream_call *call, bool is_paused);
+};
+
+/* At the beginning of each road's own. */
+struct pl_upstream_call {
+    struct pl_upstreams *upstreams; /* borrowed */
+    const struct pl_road *road;
+    const struct pl_upstream_ops *ops;
+    void *ctx;
+    struct pl_buf body;       /* owned; what is sent */
+    struct pl_buf *body_back; /* borrowed; NULL: nobody wants it back */
+    struct pl_str fields;     /* of the answer; the road's, as long as the call is there */
+    struct pl_timer timer;    /* to be connected, to the first byte, then of silence */
+    int64_t connect_ms, first_byte_ms, idle_ms, last_ms;
+    bool is_connected, is_headed, is_paused, is_cancelled;
+};
+
+/* --- upstream.c ------------------------------------------------------------------------------ */
+
+/* Takes the body of the request. */
+void pl_upstream_init(struct pl_upstream_call *call, struct pl_upstreams *upstreams,
+                      const struct pl_road *road, const struct pl_upstream_request *request,
+                      const struct pl_upstream_ops *ops, void *ctx);
+/* Gives the body back. */
+void pl_upstream_deinit(struct pl_upstream_call *call);
+
+/* From now on the time counts to be connected, or to the first byte. */
+void pl_upstream_is_connecting(struct pl_upstream_call *call);
+void pl_upstream_is_connected(struct pl_upstream_call *call);
+
+/* What the road has to tell. After the last two the call is gone; after the others it may be. */
+void pl_upstream_tell_head(struct pl_upstream_call *call, int status, struct pl_str fields);
+void pl_upstream_tell_body(struct pl_upstream_call *call, struct pl_str piece);
+void pl_upstream_tell_end(struct pl_upstream_call *call);
+void pl_upstream_tell_failure(struct pl_upstream_call *call, enum pl_upstream_failure why,
+                              const char *sentence);
+
+/* What both roads say. */
+#define PL_UPSTREAM_SAY_REFUSED "The model's server does not accept connections."
+#define PL_UPSTREAM_SAY_BROKEN  "The connection to the model's server broke off."
+#define PL_UPSTREAM_SAY_MEMORY  "Out of memory while asking the model's server."
+#define PL_UPSTREAM_SAY_LATE    "No connection to the model's server was made in time."
+
+/* --- the roads ------------------------------------------------------------------------------- */
+
+/* Both as pl_upstream_start. PL_NOT_FOUND: the plain road does not lead there. */
+enum pl_status pl_plain_start(struct pl_upstreams *upstreams,
+                              const struct pl_upstream_request *request,
+                              const struct pl_upstream_ops *ops, void *ctx,
+                              struct pl_upstream_call **ret_call, struct pl_error *err);
+enum pl_status pl_curl_start(struct pl_upstreams *upstreams,
+                             const struct pl_upstream_request *request,
+                             const struct pl_upstream_ops *ops, void *ctx,
+                             struct pl_upstream_call **ret_call, struct pl_error *err);
+/* Frees what they have kept for the next call. */
+void pl_plain_destroy(struct pl_upstreams *upstreams);
+void pl_curl_destroy(struct pl_upstreams *upstreams);
+
+#endif

@@ -1,0 +1,495 @@
+/* Calls in plain HTTP/1.1, on connections of our own that are kept for the next call.
+ *
+ *     call  --begin-->  link (kept, or new)  --on_read-->  head, body, end  -->  link kept again
+ *
+ * A kept connection may have been closed by the other side in the moment we wrote to it. When it
+ * ends before a byte of the answer came, the request is sent once more, on a new connection. */
+#include "io/upstream_int.h"
+
+#include "base/decimal.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "io/conn.h"
+#include "wire/http1_answer.h"
+
+enum {
+    N_KEPT = 256,        /* connections to one server */
+    KEPT_MS = 60 * 1000, /* what was idle longer may be dead without anybody having said so */
+    N_ADDRESSES = 2,
+};
+
+/* Where a URL leads to. */
+struct place {
+    struct pl_str authority, path; /* of the URL */
+    struct pl_address addresses[N_ADDRESSES];
+    size_t n_addresses;
+    uint16_t port;
+};
+
+struct pl_plain_origin {
+    struct pl_plain_origin *next;
+    struct link *idle; /* owned; those nobody uses, the last used first */
+    size_t n_idle;
+    struct pl_address addresses[N_ADDRESSES];
+    size_t n_addresses;
+    uint16_t port;
+    struct pl_str authority; /* behind the struct */
+};
+
+struct link {
+    struct pl_upstreams *upstreams; /* borrowed */
+    struct pl_plain_origin *origin; /* borrowed */
+    struct pl_conn *conn;           /* owned; NULL once it is closed */
+    struct pl_http1_answer *reader; /* owned */
+    struct plain_call *call;        /* borrowed; NULL: idle */
+    struct link *next;              /* the next idle one */
+    int n_inside;                   /* callbacks of it are running: it is freed behind them */
+    bool is_used;                   /* it has brought an answer before */
+    bool is_answered;               /* something has come for the present call */
+};
+
+struct plain_call {
+    struct pl_upstream_call base;
+    struct pl_plain_origin *origin; /* borrowed */
+    struct link *link;              /* owned; NULL between two tries */
+    struct pl_buf head;             /* owned; of the request */
+    size_t n_sent;                  /* of head and body */
+    size_t i_address;               /* the one that is tried */
+    struct pl_turn_end later;       /* after the link was lost */
+    enum { LOST_STALE, LOST_UNREACHED, LOST_BROKEN, LOST_MEMORY } lost;
+};
+
+static struct plain_call *call_of(struct pl_upstream_call *base)
+{
+    return PL_CONTAINER_OF(base, struct plain_call, base);
+}
+
+/* --- where to -------------------------------------------------------------------------------- */
+
+static bool read_host(struct pl_str host, struct place *place)
+{
+    if (pl_str_eq(host, PL_STR("localhost"))) {
+        (void)pl_address_parse(PL_STR("127.0.0.1"), &place->addresses[0]);
+        (void)pl_address_parse(PL_STR("::1"), &place->addresses[1]);
+        place->n_addresses = 2;
+        return true;
+    }
+    bool is_v6 = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
+    place->n_addresses = 1;
+    return pl_address_parse(is_v6 ? pl_str_slice(host, 1, host.len - 1) : host,
+                            &place->addresses[0]) &&
+           place->addresses[0].is_v6 == is_v6;
+}
+
+static bool read_authority(struct place *place)
+{
+    struct pl_str host = place->authority, digits = {0};
+    size_t n = host.len;
+    while (n && host.ptr[n - 1] >= '0' && host.ptr[n - 1] <= '9')
+        n--;
+    if (n && n < host.len && host.ptr[n - 1] == ':') {
+        digits = pl_str_slice(host, n, host.len);
+        host = pl_str_slice(host, 0, n - 1);
+    }
+    int64_t port = 80;
+    if (digits.len && (!pl_decimal_read(digits, &port) || port < 1 || port > UINT16_MAX))
+        return false;
+    place->port = (uint16_t)port;
+    return read_host(host, place);
+}
+
+/* Whether this road leads there. What it does not understand to the last byte is libcurl's. */
+static bool find_place(const struct pl_upstreams *upstreams, const char *url,
+                       struct place *ret_place)
+{
+    static const char scheme[] = "http://";
+    size_t n_scheme = sizeof scheme - 1;
+    if (upstreams->has_proxy || strncmp(url, scheme, n_scheme) != 0)
+        return false;
+    const char *rest = url + n_scheme;
+    size_t n_authority = strcspn(rest, "/");
+    ret_place->authority = (struct pl_str){rest, n_authority};
+    ret_place->path = pl_str_of(rest + n_authority);
+    for (size_t i = 0; i < ret_place->path.len; i++) {
+        char c = ret_place->path.ptr[i];
+        if (c <= ' ' || c >= 0x7F || c == '#')
+            return false;
+    }
+    return ret_place->path.len && read_authority(ret_place);
+}
+
+static struct pl_plain_origin *origin_of(struct pl_upstreams *upstreams, const struct place *place)
+{
+    for (struct pl_plain_origin *at = upstreams->plains; at; at = at->next)
+        if (pl_str_eq(at->authority, place->authority))
+            return at;
+    struct pl_plain_origin *origin = pl_mem_alloc(1, sizeof *origin + place->authority.len);
+    if (!origin)
+        return NULL;
+    char *name = (char *)(origin + 1);
+    memcpy(name, place->authority.ptr, place->authority.len);
+    *origin = (struct pl_plain_origin){.next = upstreams->plains,
+                                       .n_addresses = place->n_addresses,
+                                       .port = place->port,
+                                       .authority = {name, place->authority.len}};
+    memcpy(origin->addresses, place->addresses, sizeof origin->addresses);
+    upstreams->plains = origin;
+    return origin;
+}
+
+/* --- connections ----------------------------------------------------------------------------- */
+
+static void free_link(struct link *link)
+{
+    pl_http1_answer_destroy(link->reader);
+    pl_mem_free(link);
+}
+
+/* Not one of the idle ones. */
+static void close_link(struct link *link)
+{
+    pl_conn_close(PL_TAKE(link->conn));
+    if (!link->n_inside)
+        free_link(link);
+}
+
+static void leave_link(struct link *link)
+{
+    link->n_inside--;
+    if (!link->conn && !link->n_inside)
+        free_link(link);
+}
+
+static struct link *take_idle(struct pl_plain_origin *origin)
+{
+    struct link *link = origin->idle;
+    if (!link)
+        return NULL;
+    origin->idle = link->next;
+    origin->n_idle--;
+    return link;
+}
+
+static void drop_idle(struct link *link)
+{
+    struct link **at = &link->origin->idle;
+    while (*at != link)
+        at = &(*at)->next;
+    *at = link->next;
+    link->origin->n_idle--;
+    close_link(link);
+}
+
+/* Those behind one that is too old are older still. */
+static struct link *take_fresh(struct pl_plain_origin *origin)
+{
+    struct link *link = take_idle(origin);
+    if (!link || pl_loop_now_ms(link->upstreams->loop) - pl_conn_active_ms(link->conn) < KEPT_MS)
+        return link;
+    for (; link; link = take_idle(origin))
+        close_link(link);
+    return NULL;
+}
+
+static const struct pl_conn_ops conn_ops;
+
+static enum pl_status open_link(struct plain_call *call, struct link **ret_link)
+{
+    struct pl_plain_origin *origin = call->origin;
+    struct pl_upstreams *upstreams = call->base.upstreams;
+    struct link *link = pl_mem_alloc(1, sizeof *link);
+    struct pl_http1_answer *reader = link ? pl_http1_answer_create() : NULL;
+    struct pl_conn *conn;
+    enum pl_status status = reader
+                                ? pl_conn_open(upstreams->loop, &origin->addresses[call->i_address],
+                                               origin->port, &conn)
+                                : PL_NOMEM;
+    if (status != PL_OK) {
+        pl_http1_answer_destroy(reader);
+        pl_mem_free(link);
+        return status;
+    }
+    *link = (struct link){.upstreams = upstreams, .origin = origin, .conn = conn, .reader = reader};
+    pl_conn_start(conn, &conn_ops, link);
+    *ret_link = link;
+    return PL_OK;
+}
+
+/* --- asking ---------------------------------------------------------------------------------- */
+
+static void lose(struct plain_call *call, int why)
+{
+    call->lost = why;
+    if (call->link) {
+        call->link->call = NULL;
+        close_link(PL_TAKE(call->link));
+    }
+    pl_loop_at_turn_end(call->base.upstreams->loop, &call->later);
+}
+
+/* The connection has ended under the call. */
+static void lose_link(struct plain_call *call)
+{
+    const struct link *link = call->link;
+    lose(call, !call->base.is_connected              ? LOST_UNREACHED
+               : link->is_used && !link->is_answered ? LOST_STALE
+                                                     : LOST_BROKEN);
+}
+
+static bool is_sent(const struct plain_call *call)
+{
+    return call->n_sent == call->head.len + call->base.body.len;
+}
+
+static void send_rest(struct plain_call *call)
+{
+    size_t n_head = call->head.len, n = 0, at = call->n_sent;
+    struct pl_str pieces[2] = {
+        pl_str_slice(pl_buf_str(&call->head), at, n_head),
+        pl_str_slice(pl_buf_str(&call->base.body), at > n_head ? at - n_head : 0,
+                     call->base.body.len),
+    };
+    if (pl_conn_write(call->link->conn, pieces, 2, &n) != PL_OK) {
+        lose_link(call);
+        return;
+    }
+    call->n_sent += n;
+    if (n && !call->base.is_connected)
+        pl_upstream_is_connected(&call->base);
+}
+
+static void begin_on(struct plain_call *call, struct link *link)
+{
+    call->link = link;
+    call->n_sent = 0;
+    link->call = call;
+    link->is_answered = false;
+    if (link->is_used)
+        pl_upstream_is_connected(&call->base);
+    else
+        pl_upstream_is_connecting(&call->base);
+    send_rest(call);
+}
+
+static void begin_anew(struct plain_call *call)
+{
+    struct link *link;
+    enum pl_status status = open_link(call, &link);
+    call->base.is_connected = false;
+    if (status == PL_OK)
+        begin_on(call, link);
+    else
+        lose(call, status == PL_NOMEM ? LOST_MEMORY : LOST_UNREACHED);
+}
+
+static void on_later(struct pl_turn_end *later)
+{
+    struct plain_call *call = PL_CONTAINER_OF(later, struct plain_call, later);
+    switch (call->lost) {
+    case LOST_STALE:
+        begin_anew(call);
+        break;
+    case LOST_UNREACHED:
+        if (++call->i_address < call->origin->n_addresses)
+            begin_anew(call);
+        else
+            pl_upstream_tell_failure(&call->base, PL_UPSTREAM_REFUSED, PL_UPSTREAM_SAY_REFUSED);
+        break;
+    case LOST_BROKEN:
+        pl_upstream_tell_failure(&call->base, PL_UPSTREAM_BROKEN, PL_UPSTREAM_SAY_BROKEN);
+        break;
+    case LOST_MEMORY:
+        pl_upstream_tell_failure(&call->base, PL_UPSTREAM_MEMORY, PL_UPSTREAM_SAY_MEMORY);
+        break;
+    }
+}
+
+/* --- what the connection brings -------------------------------------------------------------- */
+
+/* The answer is whole. */
+static void finish(struct link *link)
+{
+    struct plain_call *call = PL_TAKE(link->call);
+    struct pl_plain_origin *origin = link->origin;
+    bool is_kept = pl_http1_answer_is_kept(link->reader) &&
+                   !pl_http1_answer_has_rest(link->reader) && is_sent(call) &&
+                   origin->n_idle < N_KEPT;
+    call->link = NULL;
+    if (is_kept) {
+        pl_conn_resume(link->conn);
+        link->is_used = true;
+        link->next = origin->idle;
+        origin->idle = link;
+        origin->n_idle++;
+    } else {
+        close_link(link);
+    }
+    pl_upstream_tell_end(&call->base);
+}
+
+static void tell(struct link *link, enum pl_http1_event event)
+{
+    struct pl_upstream_call *base = &link->call->base;
+    switch (event) {
+    case PL_HTTP1_HEAD:
+        pl_upstream_tell_head(base, pl_http1_answer_status(link->reader),
+                              pl_http1_answer_fields(link->reader));
+        break;
+    case PL_HTTP1_BODY:
+        pl_upstream_tell_body(base, pl_http1_answer_body(link->reader));
+        break;
+    case PL_HTTP1_END:
+        finish(link);
+        break;
+    case PL_HTTP1_MORE:
+        break;
+    }
+}
+
+static void read_answer(struct link *link)
+{
+    struct plain_call *call = link->call;
+    enum pl_http1_event event = PL_HTTP1_HEAD;
+    while (link->call == call && event != PL_HTTP1_END) {
+        enum pl_status status = pl_http1_answer_next(link->reader, &event, NULL);
+        if (status != PL_OK) {
+            lose(call, status == PL_NOMEM ? LOST_MEMORY : LOST_BROKEN);
+            return;
+        }
+        if (event == PL_HTTP1_MORE)
+            return;
+        tell(link, event);
+    }
+}
+
+static void on_read(void *ctx, char *bytes, size_t n)
+{
+    struct link *link = ctx;
+    /* Nobody has asked. */
+    if (!link->call) {
+        drop_idle(link);
+        return;
+    }
+    link->is_answered = true;
+    link->n_inside++;
+    pl_http1_answer_feed(link->reader, bytes, n);
+    read_answer(link);
+    leave_link(link);
+}
+
+static void on_end(void *ctx)
+{
+    struct link *link = ctx;
+    if (!link->call) {
+        drop_idle(link);
+        return;
+    }
+    link->n_inside++;
+    if (pl_http1_answer_finish(link->reader) == PL_OK)
+        finish(link);
+    else
+        lose_link(link->call);
+    leave_link(link);
+}
+
+static void on_writable(void *ctx)
+{
+    struct link *link = ctx;
+    if (link->call && !is_sent(link->call))
+        send_rest(link->call);
+}
+
+static const struct pl_conn_ops conn_ops = {on_read, on_end, on_writable};
+
+/* --- life of a call -------------------------------------------------------------------------- */
+
+static void stop(struct pl_upstream_call *base)
+{
+    struct plain_call *call = call_of(base);
+    if (call->link) {
+        call->link->call = NULL;
+        close_link(call->link);
+    }
+    pl_loop_forget_turn_end(base->upstreams->loop, &call->later);
+    pl_upstream_deinit(base);
+    pl_buf_deinit(&call->head);
+    pl_mem_free(call);
+}
+
+static void set_pause(struct pl_upstream_call *base, bool is_paused)
+{
+    struct plain_call *call = call_of(base);
+    if (!call->link)
+        return;
+    if (is_paused)
+        pl_conn_pause(call->link->conn);
+    else
+        pl_conn_resume(call->link->conn);
+}
+
+static const struct pl_road road = {stop, stop, set_pause};
+
+static void add_line(struct pl_buf *to, const char *line)
+{
+    pl_buf_adds(to, line);
+    pl_buf_add(to, PL_STR("\r\n"));
+}
+
+static enum pl_status write_head(struct plain_call *call, const struct place *place,
+                                 const struct pl_upstream_request *request)
+{
+    struct pl_buf *head = &call->head;
+    pl_buf_reserve(head, 512);
+    pl_buf_adds(head, request->method);
+    pl_buf_addc(head, ' ');
+    pl_buf_add(head, place->path);
+    add_line(head, " HTTP/1.1");
+    pl_buf_add(head, PL_STR("Host: "));
+    pl_buf_add(head, place->authority);
+    pl_buf_add(head, PL_STR("\r\n"));
+    for (size_t i = 0; request->headers && request->headers[i]; i++)
+        add_line(head, request->headers[i]);
+    if (request->body)
+        pl_buf_addf(head, "Content-Length: %zu\r\n", call->base.body.len);
+    pl_buf_add(head, PL_STR("\r\n"));
+    return head->status;
+}
+
+enum pl_status pl_plain_start(struct pl_upstreams *upstreams,
+                              const struct pl_upstream_request *request,
+                              const struct pl_upstream_ops *ops, void *ctx,
+                              struct pl_upstream_call **ret_call, struct pl_error *err)
+{
+    struct place place;
+    if (!find_place(upstreams, request->url, &place))
+        return PL_NOT_FOUND;
+    struct pl_plain_origin *origin = origin_of(upstreams, &place);
+    struct plain_call *call = origin ? pl_mem_alloc(1, sizeof *call) : NULL;
+    if (!call)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    *call = (struct plain_call){.origin = origin, .later.fn = on_later};
+    pl_buf_init(&call->head, 0);
+    pl_upstream_init(&call->base, upstreams, &road, request, ops, ctx);
+    if (write_head(call, &place, request) != PL_OK) {
+        stop(&call->base);
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    }
+    struct link *link = take_fresh(origin);
+    if (link)
+        begin_on(call, link);
+    else
+        begin_anew(call);
+    *ret_call = &call->base;
+    return PL_OK;
+}
+
+void pl_plain_destroy(struct pl_upstreams *upstreams)
+{
+    while (upstreams->plains) {
+        struct pl_plain_origin *origin = upstreams->plains;
+        for (struct link *link; (link = take_idle(origin));)
+            close_link(link);
+        upstreams->plains = origin->next;
+        pl_mem_free(origin);
+    }
+}
