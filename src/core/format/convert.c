@@ -58,12 +58,15 @@ struct trip {
 /* Strictly first; what people wrote by hand leniently. Either way offsets are those of the text. */
 static enum pl_status parse(struct trip *t)
 {
-    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
-    enum pl_status status = pl_json_parse(t->arena, t->text, &opts, &t->doc, t->err);
+    if (t->opts->doc) {
+        t->doc = *t->opts->doc;
+        return PL_OK;
+    }
+    enum pl_status status = pl_json_parse(t->arena, t->text, &pl_json_any, &t->doc, t->err);
     struct pl_json_notes notes;
     struct pl_error ignored;
     if (status == PL_SYNTAX &&
-        pl_json_parse_lenient(t->arena, t->text, &opts, &t->doc, &notes, &ignored) == PL_OK)
+        pl_json_parse_lenient(t->arena, t->text, &pl_json_any, &t->doc, &notes, &ignored) == PL_OK)
         status = PL_OK;
     return status;
 }
@@ -85,10 +88,29 @@ static enum pl_status read_source(struct trip *t)
     return status == PL_OK ? t->conv->status : status;
 }
 
+static void replace(struct pl_conv *conv, struct pl_val *at, struct pl_str text)
+{
+    pl_conv_know(conv, at->node);
+    *at = text.len ? pl_val_text(text) : (struct pl_val){0};
+}
+
+/* What the caller knows better than the source. */
+static void rename_model(struct trip *t)
+{
+    struct pl_settings *settings = &t->conv->settings;
+    if (t->opts->is_addressed) {
+        replace(t->conv, &settings->model, (struct pl_str){0});
+        replace(t->conv, &settings->stream, (struct pl_str){0});
+    } else if (t->opts->model.len) {
+        replace(t->conv, &settings->model, t->opts->model);
+    }
+}
+
 static enum pl_status write_target(struct trip *t)
 {
     pl_writer_renew(t->writer, t->conv, &t->made.out);
-    pl_writer_watch(t->writer, t->task.to->list_key);
+    if (!t->opts->needs_no_carry)
+        pl_writer_watch(t->writer, t->task.to->list_key);
     /* Most targets are about as long as their source: growing would copy it again and again. */
     (void)pl_buf_reserve(&t->made.out, t->text.len + t->text.len / 4);
     enum pl_status status = t->task.to->write(t->writer, &t->task, t->err);
@@ -168,6 +190,7 @@ static enum pl_status mend(struct trip *t)
 static enum pl_status read_and_repair(struct trip *t)
 {
     enum pl_status status = read_source(t);
+    rename_model(t);
     if (status == PL_OK && t->opts->says_links)
         status = pl_conv_say_links(t->conv);
     if (status == PL_OK && t->task.mode != PL_MODE_CONVERT) {
@@ -196,7 +219,8 @@ static enum pl_status translate(struct trip *t)
         return pl_fail(t->err, PL_INVALID,
                        "%s cannot say all of it, and --strict was asked; the report names what",
                        t->task.to->name);
-    return status == PL_OK && !is_same ? write_carry(t) : status;
+    bool has_carry = status == PL_OK && !is_same && !t->opts->needs_no_carry;
+    return has_carry ? write_carry(t) : status;
 }
 
 static enum pl_status travel(struct trip *t)

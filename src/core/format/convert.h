@@ -23,8 +23,13 @@ struct pl_convert_opts {
     const struct pl_profile *profile; /* of the target; NULL: its default */
     bool is_strict;                   /* refuse what would lose something */
     bool says_links;                  /* media behind links become text (conv/say_links.h) */
-    struct pl_str carry;              /* of the conversion this one undoes; empty: none */
-    struct pl_workspace *workspace;   /* borrowed; NULL: one of its own */
+    bool needs_no_carry;              /* nobody will want to come home: none is written */
+    bool is_addressed;              /* where it is sent to says the model, and whether it streams */
+    struct pl_str model;            /* what the target calls it; empty: as the source does */
+    struct pl_str carry;            /* of the conversion this one undoes; empty: none */
+    const struct pl_json_doc *doc;  /* the text, parsed already as vendors read it
+                                       (pl_json_any); NULL: not yet */
+    struct pl_workspace *workspace; /* borrowed; NULL: one of its own */
 };
 
 /* Results; the buffers are owned by the caller, who may hand them in again: then their memory is

@@ -69,6 +69,9 @@ struct pl_json_opts {
 /* For what this program wrote itself: a document of the usual limits stands in it a few levels
  * down, and there may be many of them. Depth 128, as many nodes as there can be. */
 extern const struct pl_json_opts pl_json_own;
+/* For what others wrote and vendors read: a key may come twice, half of a surrogate pair may stand
+ * alone. The usual limits. */
+extern const struct pl_json_opts pl_json_any;
 
 /* Text longer than this is refused: offsets are 32 bits wide. */
 #define PL_JSON_MAX_BYTES 0xFFFFFF00u

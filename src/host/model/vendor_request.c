@@ -86,6 +86,7 @@ static enum pl_status make_body(const struct pl_model_request *request,
         .mode = PL_MODE_GATEWAY,
         .profile = target->profile,
         .says_links = true,
+        .needs_no_carry = true,
     };
     struct pl_converted converted;
     pl_converted_init(&converted);

@@ -75,9 +75,11 @@ void pl_call_put_headers(struct pl_call *call)
         pl_exchange_header(x, "Parley-Loss", "%.*s", (int)call->loss.len, call->loss.ptr);
 }
 
-/* Into the client's format, from a response of another. Any thread that has the call. */
+/* Into the client's format, from a response of another; doc is the text, parsed, or NULL. Any
+ * thread that has the call. */
 static bool convert_answer(struct pl_call *call, const struct pl_format *from, struct pl_str text,
-                           const struct pl_format *to, struct pl_buf *ret_out, const char *where)
+                           const struct pl_json_doc *doc, const struct pl_format *to,
+                           struct pl_buf *ret_out, const char *where)
 {
     struct pl_gateway *gateway = call->x->shard->gateway;
     struct pl_error err = {0};
@@ -87,6 +89,8 @@ static bool convert_answer(struct pl_call *call, const struct pl_format *from, s
         .to = to,
         .kind = PL_KIND_RESPONSE,
         .mode = PL_MODE_GATEWAY,
+        .needs_no_carry = true,
+        .doc = doc,
         .workspace = call->is_working ? NULL : &gateway->workspace,
     };
     pl_converted_init(&own);
@@ -112,8 +116,7 @@ static void read_answer(struct pl_exchange *x)
     struct pl_str text = pl_buf_str(&call->answer);
     struct pl_json_doc doc;
     struct pl_error err = {0};
-    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
-    if (pl_json_parse(&x->arena, text, &opts, &doc, &err) != PL_OK) {
+    if (pl_json_parse(&x->arena, text, &pl_json_any, &doc, &err) != PL_OK) {
         pl_call_fail(call, 502, NULL, "%s answered with something that is no JSON: %s.",
                      target->vendor->name, err.message);
         return;
@@ -124,8 +127,8 @@ static void read_answer(struct pl_exchange *x)
         x->reply = call->answer;
         x->reply.max = old.max;
         call->answer = old;
-    } else if (!convert_answer(call, target->format, text, call->wish.speech->format, &x->reply,
-                               "answer#")) {
+    } else if (!convert_answer(call, target->format, text, &doc, call->wish.speech->format,
+                               &x->reply, "answer#")) {
         return;
     }
     if (!call->is_kept)
@@ -134,7 +137,7 @@ static void read_answer(struct pl_exchange *x)
     if (call->wish.speech == &pl_speech_openai_responses)
         pl_buf_add(&call->last, pl_buf_str(&x->reply));
     else
-        (void)convert_answer(call, call->wish.speech->format, pl_buf_str(&x->reply),
+        (void)convert_answer(call, call->wish.speech->format, pl_buf_str(&x->reply), NULL,
                              &pl_format_openai_responses, &call->last, NULL);
     call->whole = pl_buf_str(&call->last);
 }
@@ -167,7 +170,7 @@ static void convert_whole(struct pl_exchange *x)
     if (call->wish.speech == &pl_speech_openai_responses)
         pl_buf_add(&x->reply, call->whole);
     else
-        (void)convert_answer(call, &pl_format_openai_responses, call->whole,
+        (void)convert_answer(call, &pl_format_openai_responses, call->whole, NULL,
                              call->wish.speech->format, &x->reply, NULL);
 }
 

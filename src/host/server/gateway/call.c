@@ -134,16 +134,24 @@ static void ask(struct pl_exchange *x)
 
 /* --- the request ----------------------------------------------------------------------------- */
 
-static void make_body(struct pl_exchange *x)
+/* A replay is read from the store, and so is what a request refers to; a loop does not wait. */
+static bool needs_store(struct pl_call *call)
 {
-    (void)pl_call_make_body(call_of(x));
+    if (pl_call_refers(call))
+        return true;
+    return !pl_call_target(call)->vendor && pl_call_target(call)->info->is_family;
 }
 
-/* A replay is read from the store, which a loop does not wait for. */
-static size_t n_bytes_of(const struct pl_call *call)
+static void make_body(struct pl_exchange *x)
 {
-    bool is_replay = !pl_call_target(call)->vendor && pl_call_target(call)->info->is_family;
-    return is_replay ? SIZE_MAX : call->text.len;
+    struct pl_call *call = call_of(x);
+    if (!pl_call_refers(call) || pl_call_resolve(call))
+        (void)pl_call_make_body(call);
+}
+
+static void make_and_ask(struct pl_call *call)
+{
+    pl_call_work(call, needs_store(call) ? SIZE_MAX : call->text.len, make_body, ask);
 }
 
 bool pl_call_next(struct pl_call *call)
@@ -160,38 +168,28 @@ bool pl_call_next(struct pl_call *call)
     pl_buf_clear(&x->reply);
     pl_stream_destroy(PL_TAKE(call->stream));
     pl_stream_destroy(PL_TAKE(call->record));
-    pl_call_work(call, n_bytes_of(call), make_body, ask);
+    make_and_ask(call);
     return true;
 }
 
-static void resolve(struct pl_exchange *x)
+/* A worker that has read it also makes what the target is sent. */
+static void read_body(struct pl_exchange *x)
 {
     struct pl_call *call = call_of(x);
-    if (pl_call_resolve(call))
-        (void)pl_call_make_body(call);
+    if (!pl_call_read(call))
+        return;
+    call->is_kept = pl_call_wants_keeping(call);
+    if (call->is_working)
+        make_body(x);
 }
 
 static void read_done(struct pl_exchange *x)
 {
     struct pl_call *call = call_of(x);
-    bool was_working = call->is_working;
-    call->is_working = false;
-    if (call->is_gone || x->is_problem) {
-        pl_call_finish(call);
-        return;
-    }
-    call->is_kept = pl_call_wants_keeping(call);
-    if (pl_call_refers(call))
-        pl_call_work(call, SIZE_MAX, resolve, ask);
-    else if (was_working)
-        pl_call_work(call, SIZE_MAX, make_body, ask);
+    if (call->is_working || x->is_problem)
+        ask(x);
     else
-        pl_call_work(call, n_bytes_of(call), make_body, ask);
-}
-
-static void read_body(struct pl_exchange *x)
-{
-    (void)pl_call_read(call_of(x));
+        make_and_ask(call);
 }
 
 static bool admit(struct pl_exchange *x, const struct pl_speech *speech)

@@ -56,7 +56,8 @@ static enum pl_status add_turns(struct pl_call *call, const struct pl_format *fr
                                 enum pl_format_kind kind, struct pl_str text, struct pl_error *err)
 {
     struct pl_converted made;
-    struct pl_convert_opts opts = {.from = from, .to = &pl_format_turns, .kind = kind};
+    struct pl_convert_opts opts = {
+        .from = from, .to = &pl_format_turns, .kind = kind, .needs_no_carry = true};
     pl_converted_init(&made);
     struct pl_str turns = {0};
     enum pl_status status = pl_convert(text, &opts, &made, err);

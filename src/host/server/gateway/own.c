@@ -18,7 +18,10 @@ enum { MAX_SAID = 32 << 20 };
 static enum pl_status convert_to_turns(struct pl_call *call, struct pl_error *err)
 {
     struct pl_converted made;
-    struct pl_convert_opts opts = {.from = call->wish.speech->format, .to = &pl_format_turns};
+    struct pl_convert_opts opts = {.from = call->wish.speech->format,
+                                   .to = &pl_format_turns,
+                                   .needs_no_carry = true,
+                                   .doc = &call->doc};
     pl_converted_init(&made);
     enum pl_status status = pl_convert(call->text, &opts, &made, err);
     if (status == PL_OK)

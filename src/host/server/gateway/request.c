@@ -8,10 +8,6 @@
 
 enum { MAX_LOSS_HEADER = 1000 };
 
-/* What vendors read, we read. */
-static const struct pl_json_opts opts = {.allows_duplicate_keys = true,
-                                         .allows_lone_surrogates = true};
-
 static const struct pl_json_node *member(const struct pl_call *call, const char *name)
 {
     return pl_json_get(&call->doc, call->doc.root, pl_str_of(name));
@@ -30,7 +26,8 @@ struct pl_str pl_call_text(struct pl_call *call, const char *name)
 static bool parse(struct pl_call *call)
 {
     struct pl_error err = {0};
-    enum pl_status status = pl_json_parse(&call->x->arena, call->text, &opts, &call->doc, &err);
+    enum pl_status status =
+        pl_json_parse(&call->x->arena, call->text, &pl_json_any, &call->doc, &err);
     if (status == PL_NOMEM || status == PL_LIMIT) {
         pl_call_fail(call, status == PL_NOMEM ? 503 : 413, NULL, "The body: %s.", err.message);
         return false;
@@ -77,60 +74,43 @@ bool pl_call_read(struct pl_call *call)
     return pl_call_refers(call) || find_model(call);
 }
 
-/* --- the request with the target's names ------------------------------------------------------ */
+/* --- the same dialect ------------------------------------------------------------------------ */
 
-/* Gemini has the model, and whether the answer is streamed, in the address. */
-static enum pl_status edit_names(struct pl_call *call, struct pl_json_edit *edit,
-                                 struct pl_error *err)
+/* Gemini has the model in the address. */
+static bool has_right_name(const struct pl_call *call)
 {
-    const struct pl_format *to = pl_call_target(call)->format;
-    const struct pl_json_node *root = call->doc.root, *model = member(call, "model");
-    const struct pl_json_node *stream = member(call, "stream");
+    return call->wish.is_model_in_path || pl_str_eq(call->model, pl_call_target(call)->model);
+}
+
+static enum pl_status rename_model(struct pl_call *call, struct pl_json_edit *edit,
+                                   struct pl_error *err)
+{
+    const struct pl_json_node *model = member(call, "model");
     PL_CLEANUP_BUF struct pl_buf name;
     pl_buf_init(&name, 0);
     pl_json_quote(&name, pl_call_target(call)->model);
-    enum pl_status status = name.status;
-    if (status == PL_OK && to == &pl_format_gemini) {
-        if (model)
-            status = pl_json_edit_remove_node(edit, root, model, err);
-        if (status == PL_OK && stream)
-            status = pl_json_edit_remove_node(edit, root, stream, err);
-    } else if (status == PL_OK && model) {
-        status = pl_json_edit_set_node(edit, model, pl_buf_str(&name), err);
-    } else if (status == PL_OK) {
-        status =
-            pl_json_edit_insert_before(edit, root, NULL, PL_STR("model"), pl_buf_str(&name), err);
-    }
-    return status;
+    if (name.status != PL_OK)
+        return name.status;
+    if (model)
+        return pl_json_edit_set_node(edit, model, pl_buf_str(&name), err);
+    return pl_json_edit_insert_before(edit, call->doc.root, NULL, PL_STR("model"),
+                                      pl_buf_str(&name), err);
 }
 
-/* Appends the client's bytes, changed where they must be. */
-static enum pl_status rename_source(struct pl_call *call, struct pl_buf *to, struct pl_error *err)
-{
-    struct pl_json_edit edit;
-    pl_json_edit_init(&edit, &call->x->arena, &call->doc);
-    enum pl_status status = edit_names(call, &edit, err);
-    if (status == PL_OK)
-        status = pl_json_edit_write(&edit, to);
-    pl_json_edit_deinit(&edit);
-    return status;
-}
-
-static bool has_right_names(const struct pl_call *call)
-{
-    bool is_in_path = call->wish.speech->format == &pl_format_gemini;
-    if (pl_call_is_same(call))
-        return is_in_path || pl_str_eq(call->model, pl_call_target(call)->model);
-    return !is_in_path && pl_call_target(call)->format != &pl_format_gemini &&
-           pl_str_eq(call->model, pl_call_target(call)->model);
-}
-
+/* The client's bytes, changed where they must be. */
 static enum pl_status copy_body(struct pl_call *call, struct pl_error *err)
 {
-    if (!has_right_names(call))
-        return rename_source(call, &call->body, err);
-    pl_buf_add(&call->body, call->text);
-    return call->body.status;
+    if (has_right_name(call)) {
+        pl_buf_add(&call->body, call->text);
+        return call->body.status;
+    }
+    struct pl_json_edit edit;
+    pl_json_edit_init(&edit, &call->x->arena, &call->doc);
+    enum pl_status status = rename_model(call, &edit, err);
+    if (status == PL_OK)
+        status = pl_json_edit_write(&edit, &call->body);
+    pl_json_edit_deinit(&edit);
+    return status;
 }
 
 /* --- another dialect ------------------------------------------------------------------------- */
@@ -148,56 +128,6 @@ static void ask_for_stream(struct pl_call *call)
     pl_buf_addc(&call->body, '}');
 }
 
-/* The target's name in the place of the client's, for as long as the conversion reads it: megabytes
- * need not be copied for a word. What is left of the place is blank. */
-struct patch {
-    char *at; /* NULL: none could be made */
-    size_t n;
-    char before[260];
-};
-
-static void patch_model(const struct pl_call *call, struct patch *patch)
-{
-    const struct pl_json_node *model = member(call, "model");
-    struct pl_str name = pl_call_target(call)->model;
-    patch->at = NULL;
-    if (!model || pl_json_kind(model) != PL_JSON_STRING || model->len < name.len + 2 ||
-        model->len > sizeof patch->before || pl_call_target(call)->format == &pl_format_gemini)
-        return;
-    /* The exchange's own buffer, or its arena. */
-    patch->at = (char *)call->text.ptr + model->off;
-    patch->n = model->len;
-    memcpy(patch->before, patch->at, patch->n);
-    memset(patch->at, ' ', patch->n);
-    patch->at[0] = patch->at[name.len + 1] = '"';
-    memcpy(patch->at + 1, name.ptr, name.len);
-}
-
-static void undo_patch(const struct patch *patch)
-{
-    if (patch->at)
-        memcpy(patch->at, patch->before, patch->n);
-}
-
-/* Converts the request with the target's names in it. */
-static enum pl_status convert_named(struct pl_call *call, const struct pl_convert_opts *convert,
-                                    struct pl_converted *made, struct pl_error *err)
-{
-    struct patch patch;
-    PL_CLEANUP_BUF struct pl_buf renamed;
-    pl_buf_init(&renamed, 0);
-    if (has_right_names(call))
-        return pl_convert(call->text, convert, made, err);
-    patch_model(call, &patch);
-    enum pl_status status = PL_OK;
-    if (!patch.at)
-        status = rename_source(call, &renamed, err);
-    if (status == PL_OK)
-        status = pl_convert(patch.at ? call->text : pl_buf_str(&renamed), convert, made, err);
-    undo_patch(&patch);
-    return status;
-}
-
 static enum pl_status convert_body(struct pl_call *call, struct pl_error *err)
 {
     struct pl_gateway *gateway = call->x->shard->gateway;
@@ -208,10 +138,14 @@ static enum pl_status convert_body(struct pl_call *call, struct pl_error *err)
         .to = target->format,
         .mode = PL_MODE_GATEWAY,
         .profile = target->profile,
+        .needs_no_carry = true,
+        .is_addressed = target->format == &pl_format_gemini,
+        .model = target->model,
+        .doc = &call->doc,
         .workspace = call->is_working ? NULL : &gateway->workspace,
     };
     pl_converted_init(&own);
-    enum pl_status status = convert_named(call, &convert, made, err);
+    enum pl_status status = pl_convert(call->text, &convert, made, err);
     if (status == PL_OK) {
         pl_call_take_out(call, &call->body, made);
         pl_call_note_losses(call, "", pl_buf_str(&made->report));

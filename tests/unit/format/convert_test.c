@@ -1,0 +1,98 @@
+/* What a caller of a conversion may know better than the document: its tree, its model, and that
+ * nobody will come home. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "format/convert.h"
+
+static const char chat[] = "{\"model\":\"mine/fast\",\"stream\":true,\"max_tokens\":9,"
+                           "\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}";
+
+static struct pl_converted convert(struct pl_convert_opts opts, const char *text)
+{
+    struct pl_converted made;
+    struct pl_error err = {0};
+    opts.mode = PL_MODE_GATEWAY;
+    pl_converted_init(&made);
+    if (pl_convert(pl_str_of(text), &opts, &made, &err) != PL_OK)
+        fail_msg("%s", err.message);
+    pl_buf_addc(&made.out, '\0');
+    pl_buf_addc(&made.report, '\0');
+    return made;
+}
+
+static void the_target_may_call_the_model_otherwise(void **state)
+{
+    (void)state;
+    struct pl_converted made = convert((struct pl_convert_opts){.from = &pl_format_openai_chat,
+                                                                .to = &pl_format_anthropic,
+                                                                .model = PL_STR("claude \"x\"")},
+                                       chat);
+    assert_non_null(strstr(made.out.ptr, "\"model\":\"claude \\\"x\\\"\""));
+    assert_non_null(strstr(made.out.ptr, "\"stream\":true"));
+    assert_null(strstr(made.out.ptr, "mine"));
+    assert_non_null(strstr(made.report.ptr, "\"lossless\":true"));
+    pl_converted_deinit(&made);
+}
+
+static void a_source_without_a_model_gets_one(void **state)
+{
+    (void)state;
+    struct pl_converted made = convert(
+        (struct pl_convert_opts){
+            .from = &pl_format_gemini, .to = &pl_format_openai_chat, .model = PL_STR("m")},
+        "{\"contents\":[{\"role\":\"user\",\"parts\":[{\"text\":\"Hi\"}]}]}");
+    assert_non_null(strstr(made.out.ptr, "\"model\":\"m\""));
+    pl_converted_deinit(&made);
+}
+
+static void an_address_says_the_model_and_the_stream(void **state)
+{
+    (void)state;
+    struct pl_convert_opts opts = {.from = &pl_format_openai_chat, .to = &pl_format_gemini};
+    struct pl_converted made = convert(opts, chat);
+    assert_non_null(strstr(made.report.ptr, "/stream"));
+    pl_converted_deinit(&made);
+    opts.is_addressed = true;
+    made = convert(opts, chat);
+    assert_null(strstr(made.out.ptr, "model\":"));
+    assert_null(strstr(made.out.ptr, "stream"));
+    assert_non_null(strstr(made.report.ptr, "\"lossless\":true"));
+    pl_converted_deinit(&made);
+}
+
+static void a_tree_that_is_there_is_not_made_again(void **state)
+{
+    (void)state;
+    struct pl_arena arena;
+    struct pl_json_doc doc;
+    struct pl_convert_opts opts = {.from = &pl_format_openai_chat, .to = &pl_format_anthropic};
+    pl_arena_init(&arena, 0);
+    assert_int_equal(pl_json_parse(&arena, pl_str_of(chat), &pl_json_any, &doc, NULL), PL_OK);
+    struct pl_converted without = convert(opts, chat);
+    opts.doc = &doc;
+    opts.needs_no_carry = true;
+    struct pl_converted with = convert(opts, chat);
+    assert_string_equal(with.out.ptr, without.out.ptr);
+    assert_string_equal(with.report.ptr, without.report.ptr);
+    assert_true(without.carry.len > 2);
+    assert_int_equal(with.carry.len, 0);
+    pl_converted_deinit(&with);
+    pl_converted_deinit(&without);
+    pl_arena_deinit(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_target_may_call_the_model_otherwise),
+        cmocka_unit_test(a_source_without_a_model_gets_one),
+        cmocka_unit_test(an_address_says_the_model_and_the_stream),
+        cmocka_unit_test(a_tree_that_is_there_is_not_made_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
