@@ -1,21 +1,20 @@
-/* A message is read in stages. Lines (of a head, and of the trailer behind a chunked body) are
- * looked at by http1_lines.c before llhttp sees them, so two readers must agree on where a head
- * ends; and llhttp is never given a byte over a limit, so the answer does not depend on how the
- * bytes were cut.
+/* A message is read in stages. llhttp reads heads. Their lines are looked at by http1_lines.c
+ * before llhttp sees them, so two readers must agree on where a head ends; and llhttp is never
+ * given a byte over a limit, so the answer does not depend on how the bytes were cut.
  *
- *     IDLE -> HEAD -> GIVEN -> LENGTH ----------------------------> COMPLETE -> IDLE or LAST
- *                         \--> CHUNK_LINE -> CHUNK_DATA -> …        /
- *                          \            \--> TRAILER --------------/
- *                           \-------------------------------------/   (no body)
+ *     IDLE -> HEAD -> GIVEN -> LENGTH -> COMPLETE -> IDLE or LAST
+ *                         \--> CHUNKS --/
+ *                          \-----------/   (no body)
  *
  * A head is copied once, into `room`, and everything told of it is a view of that copy. */
-#include "wire/http1_int.h"
+#include "wire/http1_chunks.h"
 
 #include "base/mem.h"
+#include "base/table.h"
 
 static struct pl_http1 *http_of(llhttp_t *parser)
 {
-    return (struct pl_http1 *)((char *)parser - offsetof(struct pl_http1, parser));
+    return PL_CONTAINER_OF(parser, struct pl_http1, parser);
 }
 
 /* Callbacks. Names and values come in pieces when the head did; the pieces of one touch. */
@@ -74,36 +73,12 @@ static int on_head_end(llhttp_t *parser)
     return HPE_PAUSED;
 }
 
-static int on_chunk_line_end(llhttp_t *parser)
-{
-    struct pl_http1 *http = http_of(parser);
-    http->n_left = parser->content_length;
-    http->lines = (struct pl_http1_lines){0};
-    http->stage = http->n_left ? PL_STAGE_CHUNK_DATA : PL_STAGE_TRAILER;
-    return HPE_PAUSED;
-}
-
-static int on_body(llhttp_t *parser, const char *at, size_t n)
-{
-    http_of(parser)->body = (struct pl_str){at, n};
-    return 0;
-}
-
-static int on_message_end(llhttp_t *parser)
-{
-    http_of(parser)->is_complete = true;
-    return HPE_PAUSED;
-}
-
 static const llhttp_settings_t callbacks = {
     .on_url = on_url,
     .on_header_field = on_field_name,
     .on_header_field_complete = on_field_name_end,
     .on_header_value = on_field_value,
     .on_headers_complete = on_head_end,
-    .on_chunk_header = on_chunk_line_end,
-    .on_body = on_body,
-    .on_message_complete = on_message_end,
 };
 
 enum pl_status pl_http1_fail(struct pl_http1 *http, enum pl_status status)
@@ -171,8 +146,7 @@ static enum pl_status begin_head(struct pl_http1 *http, struct pl_error *err)
     room->is_in_name = false;
     llhttp_reset(&http->parser);
     http->lines = (struct pl_http1_lines){0};
-    http->ext = PL_EXT_NONE;
-    http->is_head_read = http->is_complete = false;
+    http->is_head_read = false;
     http->stage = PL_STAGE_HEAD;
     return PL_OK;
 }
@@ -206,97 +180,41 @@ static enum pl_status read_head(struct pl_http1 *http, struct pl_error *err)
 /* The body */
 
 /* HEAD was told: what follows? */
-static enum pl_status leave_head(struct pl_http1 *http, struct pl_error *err)
+static void leave_head(struct pl_http1 *http)
 {
     const struct pl_http_head *head = &http->room->head;
-    size_t n;
-    http->lines = (struct pl_http1_lines){0};
+    http->chunks = (struct pl_http1_chunks){0};
     http->n_left = head->content_length;
-    http->stage = head->is_chunked ? PL_STAGE_CHUNK_LINE : PL_STAGE_LENGTH;
-    enum pl_status status = execute(http, pl_str_slice(http->input, 0, 0), &n, err);
-    if (status == PL_OK && http->is_complete)
-        http->stage = PL_STAGE_COMPLETE;
-    return status;
+    http->stage = head->is_chunked ? PL_STAGE_CHUNKS
+                  : http->n_left   ? PL_STAGE_LENGTH
+                                   : PL_STAGE_COMPLETE;
 }
 
-static enum pl_status read_data(struct pl_http1 *http, struct pl_error *err)
+static enum pl_status read_length(struct pl_http1 *http)
 {
-    size_t n = http->n_left < http->input.len ? (size_t)http->n_left : http->input.len, n_read;
-    enum pl_status status = execute(http, pl_str_slice(http->input, 0, n), &n_read, err);
-    if (status != PL_OK)
-        return status;
+    size_t n = http->n_left < http->input.len ? (size_t)http->n_left : http->input.len;
+    http->body = pl_str_slice(http->input, 0, n);
     skip_input(http, n);
     http->n_left -= n;
-    if (http->is_complete)
-        http->stage = PL_STAGE_COMPLETE;
-    else if (!http->n_left)
-        http->stage = PL_STAGE_CHUNK_LINE;
-    return PL_OK;
-}
-
-/* Extensions are passed over, and llhttp does not see them. */
-static enum pl_status read_extensions(struct pl_http1 *http, struct pl_str in, size_t *ret_n,
-                                      struct pl_error *err)
-{
-    size_t n = 0;
-    while (n < in.len && http->ext != PL_EXT_NONE) {
-        http->ext = pl_http1_ext_step(http->ext, in.ptr[n]);
-        if (http->ext == PL_EXT_BAD)
-            return pl_http1_fail(http,
-                                 pl_fail(err, PL_SYNTAX, "the extension of a chunk is malformed"));
-        /* The CR is llhttp's again. */
-        n += http->ext != PL_EXT_NONE;
-    }
-    *ret_n = n;
-    return PL_OK;
-}
-
-static enum pl_status read_size(struct pl_http1 *http, struct pl_str in, size_t *ret_n,
-                                struct pl_error *err)
-{
-    const char *semicolon = memchr(in.ptr, ';', in.len);
-    size_t n = semicolon ? (size_t)(semicolon - in.ptr) : in.len;
-    enum pl_status status = execute(http, pl_str_slice(in, 0, n), ret_n, err);
-    if (status == PL_OK && semicolon && *ret_n == n && http->stage == PL_STAGE_CHUNK_LINE) {
-        http->ext = PL_EXT_NAME_START;
-        ++*ret_n;
-    }
-    return status;
-}
-
-static enum pl_status read_chunk_line(struct pl_http1 *http, struct pl_error *err)
-{
-    size_t n_free = PL_HTTP1_MAX_LINE - http->lines.n_bytes, n;
-    if (!n_free)
-        return fail_lines(http, PL_LINES_LONG, err);
-    struct pl_str in = pl_str_slice(http->input, 0, n_free);
-    enum pl_status status =
-        http->ext ? read_extensions(http, in, &n, err) : read_size(http, in, &n, err);
-    if (status != PL_OK)
-        return status;
-    skip_input(http, n);
-    if (http->stage == PL_STAGE_CHUNK_LINE)
-        http->lines.n_bytes += (uint32_t)n;
-    return PL_OK;
-}
-
-static enum pl_status read_trailer(struct pl_http1 *http, struct pl_error *err)
-{
-    size_t n, n_read;
-    enum pl_http1_verdict verdict =
-        pl_http1_lines_read(&http->lines, http->input, PL_HTTP1_MAX_HEADERS, &n);
-    enum pl_status status = execute(http, pl_str_slice(http->input, 0, n), &n_read, err);
-    if (status != PL_OK)
-        return status;
-    skip_input(http, n);
-    if (verdict > PL_LINES_END)
-        return fail_lines(http, verdict, err);
-    if (http->is_complete != (verdict == PL_LINES_END) || n_read != n)
-        return pl_http1_fail(http,
-                             pl_fail(err, PL_SYNTAX, "it is not clear where the trailer ends"));
-    if (http->is_complete)
+    if (!http->n_left)
         http->stage = PL_STAGE_COMPLETE;
     return PL_OK;
+}
+
+static enum pl_status read_chunks(struct pl_http1 *http, struct pl_error *err)
+{
+    size_t n;
+    enum pl_status status = pl_http1_chunks_read(&http->chunks, http->input, &n, &http->body);
+    skip_input(http, n);
+    if (status == PL_OK)
+        http->stage = PL_STAGE_COMPLETE;
+    else if (status == PL_LIMIT)
+        return pl_http1_fail(
+            http,
+            pl_fail(err, status, "a line between two chunks, or behind the last one, is too long"));
+    else if (status != PL_NOT_FOUND)
+        return pl_http1_fail(http, pl_fail(err, status, "the chunks of the body are malformed"));
+    return http->body.len ? PL_OK : PL_NOT_FOUND;
 }
 
 /* The whole */
@@ -333,18 +251,14 @@ static enum pl_status step(struct pl_http1 *http, enum pl_http1_event *ret_event
         *ret_event = PL_HTTP1_HEAD;
         return read_head(http, err);
     case PL_STAGE_GIVEN:
-        status = leave_head(http, err);
-        return status == PL_OK ? PL_NOT_FOUND : status;
+        leave_head(http);
+        return PL_NOT_FOUND;
     case PL_STAGE_LENGTH:
-    case PL_STAGE_CHUNK_DATA:
         *ret_event = PL_HTTP1_BODY;
-        return read_data(http, err);
-    case PL_STAGE_CHUNK_LINE:
-        status = read_chunk_line(http, err);
-        return status == PL_OK ? PL_NOT_FOUND : status;
-    case PL_STAGE_TRAILER:
-        status = read_trailer(http, err);
-        return status == PL_OK ? PL_NOT_FOUND : status;
+        return read_length(http);
+    case PL_STAGE_CHUNKS:
+        *ret_event = PL_HTTP1_BODY;
+        return read_chunks(http, err);
     case PL_STAGE_COMPLETE:
         http->stage = http->room->head.is_keep_alive ? PL_STAGE_IDLE : PL_STAGE_LAST;
         http->lines = (struct pl_http1_lines){0};

@@ -1,5 +1,3 @@
-/* llhttp reads the heads; bodies are counted here, since llhttp 8 takes a second extension of a
- * chunk for more of its size. */
 #include "wire/http1_answer.h"
 
 #include "base/mem.h"
@@ -137,12 +135,21 @@ static enum pl_status read_length(struct pl_http1_answer *answer)
     return PL_OK;
 }
 
+/* All chunks that were fed, closed up. */
 static enum pl_status read_chunks(struct pl_http1_answer *answer, struct pl_error *err)
 {
-    size_t n = answer->n_input, n_data;
-    enum pl_status status = pl_http1_chunks_read(&answer->chunks, answer->input, &n, &n_data);
-    answer->body = (struct pl_str){answer->input, n_data};
-    skip_input(answer, n);
+    char *to = answer->input;
+    enum pl_status status = PL_NOT_FOUND;
+    answer->body = (struct pl_str){to, 0};
+    while (answer->n_input && status == PL_NOT_FOUND) {
+        struct pl_str in = {answer->input, answer->n_input}, data;
+        size_t n;
+        status = pl_http1_chunks_read(&answer->chunks, in, &n, &data);
+        if (data.len)
+            memmove(to + answer->body.len, data.ptr, data.len);
+        answer->body.len += data.len;
+        skip_input(answer, n);
+    }
     if (status == PL_OK)
         answer->stage = STAGE_COMPLETE;
     else if (status != PL_NOT_FOUND)

@@ -3,7 +3,6 @@
 enum state {
     SIZE_FIRST, /* before the first digit */
     SIZE,
-    SIZE_PAD, /* blanks behind it, which some servers write */
     EXTENSION,
     SIZE_LF,
     DATA,
@@ -20,35 +19,20 @@ static int digit(char c)
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* What may follow the size, or blanks behind it. */
-static enum pl_status leave_size(struct pl_http1_chunks *chunks, char c)
-{
-    switch (c) {
-    case ' ':
-    case '\t':
-        chunks->state = SIZE_PAD;
-        return PL_NOT_FOUND;
-    case ';':
-        chunks->state = EXTENSION;
-        chunks->ext = PL_EXT_NAME_START;
-        return PL_NOT_FOUND;
-    case '\r':
-        chunks->state = SIZE_LF;
-        return PL_NOT_FOUND;
-    default:
-        return PL_SYNTAX;
-    }
-}
-
 static enum pl_status read_size(struct pl_http1_chunks *chunks, char c)
 {
     int value = digit(c);
-    if (value < 0)
-        return chunks->state == SIZE_FIRST ? PL_SYNTAX : leave_size(chunks, c);
-    if (chunks->n_left >> 60)
-        return PL_LIMIT;
-    chunks->n_left = chunks->n_left << 4 | (unsigned)value;
-    chunks->state = SIZE;
+    if (value >= 0) {
+        if (chunks->n_left >> 60)
+            return PL_SYNTAX;
+        chunks->n_left = chunks->n_left << 4 | (unsigned)value;
+        chunks->state = SIZE;
+        return PL_NOT_FOUND;
+    }
+    if (chunks->state == SIZE_FIRST || (c != ';' && c != '\r'))
+        return PL_SYNTAX;
+    chunks->ext = PL_EXT_NAME_START;
+    chunks->state = c == ';' ? EXTENSION : SIZE_LF;
     return PL_NOT_FOUND;
 }
 
@@ -67,8 +51,6 @@ static enum pl_status step(struct pl_http1_chunks *chunks, char c)
     case SIZE_FIRST:
     case SIZE:
         return read_size(chunks, c);
-    case SIZE_PAD:
-        return leave_size(chunks, c);
     case EXTENSION:
         chunks->ext = (uint8_t)pl_http1_ext_step(chunks->ext, c);
         if (chunks->ext == PL_EXT_NONE)
@@ -107,29 +89,34 @@ static enum pl_status read_trailer(struct pl_http1_chunks *chunks, struct pl_str
     return PL_LIMIT;
 }
 
-enum pl_status pl_http1_chunks_read(struct pl_http1_chunks *chunks, char *bytes, size_t *n_bytes,
-                                    size_t *ret_n_data)
+static struct pl_str read_data(struct pl_http1_chunks *chunks, struct pl_str in)
+{
+    size_t n = chunks->n_left < in.len ? (size_t)chunks->n_left : in.len;
+    chunks->n_left -= n;
+    chunks->state = chunks->n_left ? DATA : DATA_CR;
+    return pl_str_slice(in, 0, n);
+}
+
+enum pl_status pl_http1_chunks_read(struct pl_http1_chunks *chunks, struct pl_str in, size_t *ret_n,
+                                    struct pl_str *ret_data)
 {
     enum pl_status status = PL_NOT_FOUND;
-    size_t at = 0, n_data = 0;
-    while (at < *n_bytes && status == PL_NOT_FOUND) {
-        size_t n = *n_bytes - at;
+    struct pl_str data = {0};
+    size_t at = 0;
+    while (at < in.len && status == PL_NOT_FOUND && !data.len) {
+        struct pl_str rest = pl_str_slice(in, at, in.len);
+        size_t n = 1;
         if (chunks->state == DATA) {
-            n = chunks->n_left < n ? (size_t)chunks->n_left : n;
-            if (n_data != at)
-                memmove(bytes + n_data, bytes + at, n);
-            n_data += n;
-            chunks->n_left -= n;
-            chunks->state = chunks->n_left ? DATA : DATA_CR;
+            data = read_data(chunks, rest);
+            n = data.len;
         } else if (chunks->state == TRAILER) {
-            status = read_trailer(chunks, (struct pl_str){bytes + at, n}, &n);
+            status = read_trailer(chunks, rest, &n);
         } else {
-            n = 1;
-            status = step(chunks, bytes[at]);
+            status = step(chunks, in.ptr[at]);
         }
         at += n;
     }
-    *n_bytes = at;
-    *ret_n_data = n_data;
+    *ret_n = at;
+    *ret_data = data;
     return status;
 }

@@ -52,16 +52,21 @@ enum pl_http1_ext {
 /* The state behind `c`; PL_EXT_NONE when it is the CR that ends them. */
 enum pl_http1_ext pl_http1_ext_step(enum pl_http1_ext state, char c);
 
+struct pl_http1_chunks {
+    uint64_t n_left; /* bytes of the chunk that are to come; its size while that is read */
+    struct pl_http1_lines trailer;
+    uint16_t n_line;    /* bytes of the line with the size, and the line end before it */
+    uint8_t state, ext; /* of http1_chunks.c */
+};
+
 enum pl_http1_stage {
-    PL_STAGE_IDLE,       /* nothing of a message was read; empty lines may be */
-    PL_STAGE_HEAD,       /* room->bytes holds what came of the head */
-    PL_STAGE_GIVEN,      /* HEAD was told, and llhttp waits behind it */
-    PL_STAGE_LENGTH,     /* n_left bytes of the body are to come */
-    PL_STAGE_CHUNK_LINE, /* in a chunk's size, or the line end before it: lines.n_bytes of it */
-    PL_STAGE_CHUNK_DATA, /* n_left bytes of the chunk are to come */
-    PL_STAGE_TRAILER,    /* in the fields behind the last chunk */
-    PL_STAGE_COMPLETE,   /* END is to be told */
-    PL_STAGE_LAST,       /* the client said that no message follows */
+    PL_STAGE_IDLE,   /* nothing of a message was read; empty lines may be */
+    PL_STAGE_HEAD,   /* room->bytes holds what came of the head */
+    PL_STAGE_GIVEN,  /* HEAD was told, and llhttp waits behind it */
+    PL_STAGE_LENGTH, /* n_left bytes of the body are to come */
+    PL_STAGE_CHUNKS,
+    PL_STAGE_COMPLETE, /* END is to be told */
+    PL_STAGE_LAST,     /* the client said that no message follows */
     PL_STAGE_FAILED,
 };
 
@@ -87,10 +92,10 @@ struct pl_http1 {
     struct pl_str body;
     uint64_t n_left;
     struct pl_http1_lines lines;
-    uint8_t ext;    /* enum pl_http1_ext, in a chunk's line */
+    struct pl_http1_chunks chunks;
     uint8_t stage;  /* enum pl_http1_stage */
     uint8_t status; /* of every call once it has failed */
-    bool is_head_read, is_complete;
+    bool is_head_read;
     bool is_target_too_long;
 };
 

@@ -54,7 +54,7 @@ static void chunks_are_closed_up(void **state)
 {
     (void)state;
     expect("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-           "3\r\nabc\r\n0000A  \r\n0123456789\r\n1;x=y;0\r\nz\r\n1;q=\"\\\";1\";r\r\n!\r\n"
+           "3\r\nabc\r\n0000A\r\n0123456789\r\n1;x=y;0\r\nz\r\n1;q=\"\\\";1\";r\r\n!\r\n"
            "0\r\nSum: 1\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
            "HEAD 200[30] Transfer-Encoding: chunked\r\n\r\n\nEND kept[15] abc0123456789z!\n"
            "HEAD 204[2] \r\n\nEND kept[0] \n" AT_END);
@@ -100,11 +100,17 @@ static void what_is_not_an_answer_is_refused(void **state)
         "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
     };
     static const char *const wrong_chunks[] = {
-        "x\r\n",           "\r\n",
-        "-1\r\n",          "3\n",
-        "3\r\nabcd\r\n",   "3 3\r\nabc",
-        "1;\x01\r\na\r\n", "1\r\na\n0\r\n",
-        "0\r\n:\r\n",      "0\r\na: b\n\r\n",
+        "x\r\n",
+        "10000000000000000\r\n",
+        "\r\n",
+        "-1\r\n",
+        "3\n",
+        "3\r\nabcd\r\n",
+        "3 \r\nabc",
+        "1;\x01\r\na\r\n",
+        "1\r\na\n0\r\n",
+        "0\r\n:\r\n",
+        "0\r\na: b\n\r\n",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         PL_CLEANUP_BUF struct pl_buf told;
@@ -146,12 +152,6 @@ static void each_limit_holds_one_step_over_it(void **state)
             pl_buf_adds(&bytes, limits[i].after);
             assert_int_equal(tell(pl_buf_str(&bytes), &told), over ? PL_LIMIT : PL_OK);
         }
-    PL_CLEANUP_BUF struct pl_buf told;
-    pl_buf_init(&told, 0);
-    assert_int_equal(tell(PL_STR("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-                                 "10000000000000000\r\n"),
-                          &told),
-                     PL_LIMIT);
 }
 
 int main(void)
