@@ -3,6 +3,9 @@
  * the gap is closed. */
 #include "io/loop_int.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 void pl_mailbox_init(struct pl_mailbox *mailbox)
 {
     atomic_init(&mailbox->stub.next, NULL);
@@ -53,11 +56,17 @@ bool pl_mailbox_open(struct pl_mailbox *mailbox, size_t max)
 }
 
 /* Whoever changes is_knocked from false to true rings. The receiver sets it back before it looks,
- * so that a letter is either seen by that look or rings again. */
+ * so that a letter is either seen by that look or rings again. Nothing here may not be called by a
+ * signal's handler. */
 void pl_loop_knock(struct pl_loop *loop)
 {
-    if (!atomic_exchange_explicit(&loop->is_knocked, true, memory_order_acq_rel))
-        uv_async_send(&loop->door);
+    static const uint64_t one = 1;
+    if (atomic_exchange_explicit(&loop->is_knocked, true, memory_order_acq_rel))
+        return;
+    int error = errno;
+    while (write(loop->door.fd, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+    errno = error;
 }
 
 void pl_loop_post(struct pl_loop *loop, struct pl_letter *letter)

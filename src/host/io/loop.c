@@ -4,50 +4,37 @@
 #include "io/loop_int.h"
 
 #include "base/mem.h"
+#include "base/table.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 /* Letters of one turn; then the sockets get theirs. */
 enum { LETTERS_PER_TURN = 256 };
 
-struct pl_loop_signal {
-    uv_signal_t handle;
-    void (*fn)(void *ctx, int signal);
-    void *ctx; /* borrowed */
-    struct pl_loop_signal *next;
-};
-
 /* --- the turn ----------------------------------------------------------------------------------
  */
 
-static void on_door(uv_async_t *door)
+/* Its count is not read: the edge trigger tells of every ring. */
+static void on_door(struct pl_watch *door, uint32_t events)
 {
-    struct pl_loop *loop = door->data;
+    struct pl_loop *loop = PL_CONTAINER_OF(door, struct pl_loop, door);
+    (void)events;
     atomic_exchange_explicit(&loop->is_knocked, false, memory_order_acq_rel);
+    pl_loop_tell_signals(loop);
     if (pl_mailbox_open(&loop->mailbox, LETTERS_PER_TURN))
         pl_loop_knock(loop);
     else if (atomic_load_explicit(&loop->is_stopping, memory_order_acquire))
-        uv_stop(&loop->uv);
-}
-
-static void on_sockets(uv_poll_t *sockets, int status, int events)
-{
-    (void)status;
-    (void)events;
-    pl_watch_dispatch(sockets->data);
-}
-
-static void on_hurry(uv_idle_t *hurry)
-{
-    (void)hurry; /* that it is on is all it is for */
+        loop->has_stopped = true;
 }
 
 void pl_loop_hurry(struct pl_loop *loop)
 {
-    uv_idle_start(&loop->hurry, on_hurry);
+    loop->is_hurried = true;
 }
 
 /* Those that ask while we are at it belong to the next turn. */
@@ -66,13 +53,25 @@ static void call_turn_ends(struct pl_loop *loop)
     }
 }
 
-static void on_after(uv_check_t *after)
+/* How long this turn may sleep; -1: until something happens. */
+static int sleep_ms(const struct pl_loop *loop)
 {
-    struct pl_loop *loop = after->data;
+    if (loop->is_hurried)
+        return 0;
+    if (loop->alarm_ms == INT64_MAX)
+        return -1;
+    int64_t left_ms = loop->alarm_ms - pl_clock_ms();
+    return left_ms < 0 ? 0 : left_ms > INT_MAX ? INT_MAX : (int)left_ms;
+}
+
+static void turn(struct pl_loop *loop)
+{
+    loop->now_ms = pl_clock_ms();
+    pl_loop_turn_wheel(loop);
+    pl_watch_wait(loop, sleep_ms(loop));
     call_turn_ends(loop);
     pl_watch_bury(loop);
-    if (!loop->ends)
-        uv_idle_stop(&loop->hurry);
+    loop->is_hurried = loop->ends != NULL;
 }
 
 void pl_loop_at_turn_end(struct pl_loop *loop, struct pl_turn_end *end)
@@ -102,41 +101,16 @@ void pl_loop_forget_turn_end(struct pl_loop *loop, struct pl_turn_end *end)
 /* --- from beginning to end ---------------------------------------------------------------------
  */
 
-/* What libuv has no memory of its own for is in the struct; so this is where libuv allocates (a few
- * hundred bytes, from the C library: it ends the program when they are refused, so they do not come
- * through the hook that tests refuse them by), and it does not allocate later. */
-static enum pl_status open_handles(struct pl_loop *loop, struct pl_error *err)
+static int open_door(struct pl_loop *loop)
 {
-    uv_timer_init(&loop->uv, &loop->alarm);
-    uv_idle_init(&loop->uv, &loop->hurry);
-    uv_check_init(&loop->uv, &loop->after);
-    loop->alarm.data = loop->after.data = loop->door.data = loop->sockets.data = loop;
-    uv_check_start(&loop->after, on_after);
-    int code = uv_async_init(&loop->uv, &loop->door, on_door);
-    if (code == 0)
-        code = uv_poll_init(&loop->uv, &loop->sockets, loop->epoll_fd);
-    if (code == 0)
-        code = uv_poll_start(&loop->sockets, UV_READABLE, on_sockets);
-    if (code != 0)
-        return pl_fail(err, code == UV_ENOMEM ? PL_NOMEM : PL_IO,
-                       "the event loop cannot be set up: %s", uv_strerror(code));
-    return PL_OK;
-}
-
-static void close_handle(uv_handle_t *handle, void *ctx)
-{
-    (void)ctx;
-    if (!uv_is_closing(handle))
-        uv_close(handle, NULL);
-}
-
-static void close_uv(struct pl_loop *loop)
-{
-    uv_walk(&loop->uv, close_handle, NULL);
-    uv_run(&loop->uv, UV_RUN_DEFAULT);
-    int code = uv_loop_close(&loop->uv);
-    assert(code == 0);
-    (void)code;
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (fd < 0)
+        return errno;
+    if (pl_watch_start(loop, &loop->door, fd, EPOLLIN | EPOLLET, on_door) == PL_OK)
+        return 0;
+    int error = errno;
+    close(fd);
+    return error;
 }
 
 enum pl_status pl_loop_create(struct pl_loop **ret_loop, struct pl_error *err)
@@ -147,23 +121,17 @@ enum pl_status pl_loop_create(struct pl_loop **ret_loop, struct pl_error *err)
     memset(loop, 0, offsetof(struct pl_loop, read_buffer));
     loop->ends_tail = &loop->ends;
     loop->alarm_ms = INT64_MAX;
+    loop->now_ms = pl_clock_ms();
     pl_mailbox_init(&loop->mailbox);
+    pl_wheel_init(&loop->wheel, loop->now_ms);
 
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    int code = loop->epoll_fd < 0 ? -errno : uv_loop_init(&loop->uv);
-    if (code != 0) {
+    int error = loop->epoll_fd < 0 ? errno : open_door(loop);
+    if (error != 0) {
         if (loop->epoll_fd >= 0)
             close(loop->epoll_fd);
         pl_mem_free(loop);
-        return pl_fail(err, PL_IO, "an event loop cannot be opened: %s", uv_strerror(code));
-    }
-    pl_wheel_init(&loop->wheel, (int64_t)uv_now(&loop->uv));
-    enum pl_status status = open_handles(loop, err);
-    if (status != PL_OK) {
-        close_uv(loop);
-        close(loop->epoll_fd);
-        pl_mem_free(loop);
-        return status;
+        return pl_fail(err, PL_IO, "an event loop cannot be opened: %s", strerror(error));
     }
     *ret_loop = loop;
     return PL_OK;
@@ -181,19 +149,17 @@ void pl_loop_destroy(struct pl_loop *loop)
     pl_watch_bury(loop);
     assert(loop->n_conns == 0); /* who accepted a connection closes it before the loop goes */
 
-    close_uv(loop);
-    while (loop->signals) {
-        struct pl_loop_signal *sig = loop->signals;
-        loop->signals = sig->next;
-        pl_mem_free(sig);
-    }
+    pl_loop_forget_signals(loop);
+    close(loop->door.fd);
     close(loop->epoll_fd);
     pl_mem_free(loop);
 }
 
 void pl_loop_run(struct pl_loop *loop)
 {
-    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    loop->has_stopped = false;
+    while (!loop->has_stopped)
+        turn(loop);
     atomic_store_explicit(&loop->is_stopping, false, memory_order_release);
 }
 
@@ -208,7 +174,7 @@ void pl_loop_stop(struct pl_loop *loop)
 
 int64_t pl_loop_now_ms(const struct pl_loop *loop)
 {
-    return (int64_t)uv_now(&loop->uv);
+    return loop->now_ms;
 }
 
 /* Read when first asked for in a turn (to the millisecond), less what of the turn had passed by
@@ -222,29 +188,4 @@ int64_t pl_loop_unix_ms(const struct pl_loop *loop)
         own->unix_at_ms = now_ms;
     }
     return own->unix_ms;
-}
-
-/* --- signals -----------------------------------------------------------------------------------
- */
-
-static void on_signal(uv_signal_t *handle, int number)
-{
-    struct pl_loop_signal *sig = handle->data;
-    sig->fn(sig->ctx, number);
-}
-
-enum pl_status pl_loop_on_signal(struct pl_loop *loop, int signal,
-                                 void (*fn)(void *ctx, int signal), void *ctx)
-{
-    struct pl_loop_signal *sig = pl_mem_alloc(1, sizeof *sig);
-    if (!sig)
-        return PL_NOMEM;
-    *sig = (struct pl_loop_signal){.fn = fn, .ctx = ctx, .next = loop->signals};
-    if (uv_signal_init(&loop->uv, &sig->handle) != 0) {
-        pl_mem_free(sig);
-        return PL_IO;
-    }
-    sig->handle.data = sig;
-    loop->signals = sig; /* from here on the loop closes and frees it */
-    return uv_signal_start(&sig->handle, on_signal, signal) == 0 ? PL_OK : PL_IO;
 }

@@ -1,6 +1,5 @@
 /* A shard's loop: one thread, its timers, its letters from other threads, its jobs for workers.
- * Everything here is called on the loop's own thread, except pl_loop_post and what says so.
- * libuv is underneath; nobody outside this room sees it. */
+ * Everything here is called on the loop's own thread, except pl_loop_post and what says so. */
 #ifndef PL_IO_LOOP_H
 #define PL_IO_LOOP_H
 

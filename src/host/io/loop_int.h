@@ -1,17 +1,15 @@
-/* What a loop is made of. Only the files of this room see it, and with it libuv.
+/* What a loop is made of. Only the files of this room see it.
  *
- *     one turn of libuv:   timers  ->  wait  ->  letters, sockets, signals  ->  turn ends, graves
+ *     one turn:   timers  ->  wait  ->  letters, sockets, signals  ->  turn ends, graves
  *
- * libuv watches three things for us: the door (letters and stop), the alarm (the wheel's next tick)
- * and one epoll set, in which all connections and listeners are (watch.h says why). */
+ * The wait is epoll itself: one set with all connections, listeners and the door, and the wheel's
+ * next tick as its timeout (docs/adr/0013-epoll.md). */
 #ifndef PL_IO_LOOP_INT_H
 #define PL_IO_LOOP_INT_H
 
 #include "io/loop.h"
 #include "io/watch.h"
 #include "io/wheel.h"
-
-#include <uv.h>
 
 enum {
     PL_READ_BYTES = 64 << 10,  /* one read, of any connection */
@@ -27,20 +25,18 @@ struct pl_mailbox {
 };
 
 struct pl_loop {
-    uv_loop_t uv;
-    uv_async_t door;
-    uv_timer_t alarm;
-    uv_idle_t hurry;   /* on while a turn end waits: libuv then does not sleep before `after` */
-    uv_check_t after;  /* the end of the turn */
-    uv_poll_t sockets; /* readable when something in epoll_fd is */
-    int epoll_fd;      /* owned */
+    int epoll_fd;         /* owned */
+    struct pl_watch door; /* an eventfd, owned: rung for letters, signals and to stop */
+    int64_t now_ms;       /* the clock of the turn */
+    bool is_hurried;      /* this turn does not sleep */
+    bool has_stopped;     /* this turn is the last */
 
     struct pl_mailbox mailbox;
     atomic_bool is_knocked;  /* the door was rung and has not been answered yet */
     atomic_bool is_stopping; /* set by any thread */
 
     struct pl_wheel wheel;
-    int64_t alarm_ms; /* what the alarm is set to; INT64_MAX: off */
+    int64_t alarm_ms; /* when the wheel wants to be turned; INT64_MAX: never */
 
     /* Those of the present turn, and those that are being called. */
     struct pl_turn_end *ends, **ends_tail;
@@ -67,7 +63,11 @@ void pl_loop_knock(struct pl_loop *loop);
 /* loop.c: the end of this turn must come without sleeping first. */
 void pl_loop_hurry(struct pl_loop *loop);
 
-/* timer.c: the alarm's callback. */
-void pl_loop_on_alarm(uv_timer_t *alarm);
+/* timer.c: calls what is due. */
+void pl_loop_turn_wheel(struct pl_loop *loop);
+
+/* signal.c: calls those who wait for the signals that have come, and takes the handlers back. */
+void pl_loop_tell_signals(struct pl_loop *loop);
+void pl_loop_forget_signals(struct pl_loop *loop);
 
 #endif

@@ -1,22 +1,20 @@
-/* Timers: the wheel says what is next, one timer of libuv wakes us for it. */
+/* Timers: the wheel says what is next, and the loop waits no longer than that. */
 #include "io/clock.h"
 #include "io/loop_int.h"
 
 static void set_alarm(struct pl_loop *loop)
 {
     int64_t next_ms = pl_wheel_next_ms(&loop->wheel);
-    if (next_ms >= loop->alarm_ms)
-        return;
-    loop->alarm_ms = next_ms;
-    int64_t wait_ms = next_ms - (int64_t)uv_now(&loop->uv);
-    uv_timer_start(&loop->alarm, pl_loop_on_alarm, wait_ms > 0 ? (uint64_t)wait_ms : 0, 0);
+    if (next_ms < loop->alarm_ms)
+        loop->alarm_ms = next_ms;
 }
 
-void pl_loop_on_alarm(uv_timer_t *alarm)
+void pl_loop_turn_wheel(struct pl_loop *loop)
 {
-    struct pl_loop *loop = alarm->data;
+    if (loop->now_ms < loop->alarm_ms)
+        return;
     loop->alarm_ms = INT64_MAX;
-    pl_wheel_advance(&loop->wheel, (int64_t)uv_now(&loop->uv));
+    pl_wheel_advance(&loop->wheel, loop->now_ms);
     set_alarm(loop);
 }
 
@@ -30,7 +28,7 @@ void pl_timer_start(struct pl_loop *loop, struct pl_timer *timer, int64_t delay_
     if (__builtin_add_overflow(from_ms, delay_ms > 0 ? delay_ms : 0, &timer->due_ms))
         timer->due_ms = INT64_MAX;
     timer->fn = fn;
-    pl_wheel_add(&loop->wheel, timer, (int64_t)uv_now(&loop->uv));
+    pl_wheel_add(&loop->wheel, timer, loop->now_ms);
     set_alarm(loop);
 }
 

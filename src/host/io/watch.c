@@ -1,3 +1,4 @@
+#include "io/clock.h"
 #include "io/loop_int.h"
 
 #include <errno.h>
@@ -44,10 +45,11 @@ void pl_watch_end(struct pl_loop *loop, struct pl_watch *watch, void (*bury)(str
     pl_loop_hurry(loop);
 }
 
-void pl_watch_dispatch(struct pl_loop *loop)
+void pl_watch_wait(struct pl_loop *loop, int max_ms)
 {
     struct epoll_event events[BATCH];
-    int n = epoll_wait(loop->epoll_fd, events, BATCH, 0);
+    int n = epoll_wait(loop->epoll_fd, events, BATCH, max_ms);
+    loop->now_ms = pl_clock_ms();
     for (int i = 0; i < n; i++) {
         struct pl_watch *watch = events[i].data.ptr;
         if (watch->fd >= 0)

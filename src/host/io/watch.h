@@ -1,9 +1,5 @@
-/* A descriptor that a loop watches; embedded in a connection or a listener.
- *
- * All of them are in one epoll set per loop, and libuv watches that set. Beside what uv_poll_t
- * would do: a change of interest is one system call, a watch is 40 bytes, and libuv's own table of
- * descriptors does not grow with ours. It must not, because libuv aborts when it cannot get memory
- * for it. The price is one more system call for up to 256 events.
+/* A descriptor that a loop watches; embedded in a connection or a listener: 40 bytes. All of them
+ * are in one epoll set per loop; a change of interest is one system call.
  *
  * The struct a watch is in may be freed only at the end of the turn, since the batch of events
  * being handed out may name it: pl_watch_end sees to that. */
@@ -36,8 +32,8 @@ void pl_watch_want(struct pl_loop *loop, struct pl_watch *watch, uint32_t events
  */
 void pl_watch_end(struct pl_loop *loop, struct pl_watch *watch, void (*bury)(struct pl_watch *));
 
-/* Hands out what happened. Called by the loop. */
-void pl_watch_dispatch(struct pl_loop *loop);
+/* Waits, no longer than max_ms (-1: for ever), and hands out what happened. Called by the loop. */
+void pl_watch_wait(struct pl_loop *loop, int max_ms);
 /* Frees what was ended. Called by the loop. */
 void pl_watch_bury(struct pl_loop *loop);
 

@@ -1,5 +1,5 @@
 /* The timers of one loop, sorted by when they are due: a hierarchical wheel (Varghese and Lauck).
- * Starting and stopping take constant time, whatever their number. It has no clock and no libuv, so
+ * Starting and stopping take constant time, whatever their number. It has no clock of its own, so
  * that a test can turn it through a hundred years.
  *
  * Time is counted in ticks of 4 ms. Level 0 has a slot for each of the 64 ticks around now, level 1

@@ -242,7 +242,7 @@ static void a_loop_out_of_descriptors_says_so(void **state)
         }
         n_failed++;
         assert_int_equal(status, PL_IO);
-        assert_non_null(strstr(err.message, "too many open files"));
+        assert_non_null(strstr(err.message, "Too many open files"));
         assert_null(other);
     }
     assert_true(n_failed > 0);
