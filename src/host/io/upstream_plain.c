@@ -6,7 +6,6 @@
  * ends before a byte of the answer came, the request is sent once more, on a new connection. */
 #include "io/upstream_int.h"
 
-#include "base/decimal.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "io/conn.h"
@@ -15,25 +14,13 @@
 enum {
     N_KEPT = 256,        /* connections to one server */
     KEPT_MS = 60 * 1000, /* what was idle longer may be dead without anybody having said so */
-    N_ADDRESSES = 2,
-};
-
-/* Where a URL leads to. */
-struct place {
-    struct pl_str authority, path; /* of the URL */
-    struct pl_address addresses[N_ADDRESSES];
-    size_t n_addresses;
-    uint16_t port;
 };
 
 struct pl_plain_origin {
     struct pl_plain_origin *next;
     struct link *idle; /* owned; those nobody uses, the last used first */
     size_t n_idle;
-    struct pl_address addresses[N_ADDRESSES];
-    size_t n_addresses;
-    uint16_t port;
-    struct pl_str authority; /* behind the struct */
+    struct pl_place place; /* its authority stands behind the struct */
 };
 
 struct link {
@@ -48,6 +35,13 @@ struct link {
     bool is_answered;               /* something has come for the present call */
 };
 
+enum lost {
+    LOST_STALE,     /* a kept connection that was closed before it could answer */
+    LOST_UNREACHED, /* nobody is at the address */
+    LOST_BROKEN,
+    LOST_MEMORY,
+};
+
 struct plain_call {
     struct pl_upstream_call base;
     struct pl_plain_origin *origin; /* borrowed */
@@ -56,7 +50,7 @@ struct plain_call {
     size_t n_sent;                  /* of head and body */
     size_t i_address;               /* the one that is tried */
     struct pl_turn_end later;       /* after the link was lost */
-    enum { LOST_STALE, LOST_UNREACHED, LOST_BROKEN, LOST_MEMORY } lost;
+    enum lost lost;                 /* why */
 };
 
 static struct plain_call *call_of(struct pl_upstream_call *base)
@@ -64,80 +58,24 @@ static struct plain_call *call_of(struct pl_upstream_call *base)
     return PL_CONTAINER_OF(base, struct plain_call, base);
 }
 
-/* --- where to -------------------------------------------------------------------------------- */
+/* --- connections ----------------------------------------------------------------------------- */
 
-static bool read_host(struct pl_str host, struct place *place)
-{
-    if (pl_str_eq(host, PL_STR("localhost"))) {
-        (void)pl_address_parse(PL_STR("127.0.0.1"), &place->addresses[0]);
-        (void)pl_address_parse(PL_STR("::1"), &place->addresses[1]);
-        place->n_addresses = 2;
-        return true;
-    }
-    bool is_v6 = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
-    place->n_addresses = 1;
-    return pl_address_parse(is_v6 ? pl_str_slice(host, 1, host.len - 1) : host,
-                            &place->addresses[0]) &&
-           place->addresses[0].is_v6 == is_v6;
-}
-
-static bool read_authority(struct place *place)
-{
-    struct pl_str host = place->authority, digits = {0};
-    size_t n = host.len;
-    while (n && host.ptr[n - 1] >= '0' && host.ptr[n - 1] <= '9')
-        n--;
-    if (n && n < host.len && host.ptr[n - 1] == ':') {
-        digits = pl_str_slice(host, n, host.len);
-        host = pl_str_slice(host, 0, n - 1);
-    }
-    int64_t port = 80;
-    if (digits.len && (!pl_decimal_read(digits, &port) || port < 1 || port > UINT16_MAX))
-        return false;
-    place->port = (uint16_t)port;
-    return read_host(host, place);
-}
-
-/* Whether this road leads there. What it does not understand to the last byte is libcurl's. */
-static bool find_place(const struct pl_upstreams *upstreams, const char *url,
-                       struct place *ret_place)
-{
-    static const char scheme[] = "http://";
-    size_t n_scheme = sizeof scheme - 1;
-    if (upstreams->has_proxy || strncmp(url, scheme, n_scheme) != 0)
-        return false;
-    const char *rest = url + n_scheme;
-    size_t n_authority = strcspn(rest, "/");
-    ret_place->authority = (struct pl_str){rest, n_authority};
-    ret_place->path = pl_str_of(rest + n_authority);
-    for (size_t i = 0; i < ret_place->path.len; i++) {
-        char c = ret_place->path.ptr[i];
-        if (c <= ' ' || c >= 0x7F || c == '#')
-            return false;
-    }
-    return ret_place->path.len && read_authority(ret_place);
-}
-
-static struct pl_plain_origin *origin_of(struct pl_upstreams *upstreams, const struct place *place)
+static struct pl_plain_origin *origin_of(struct pl_upstreams *upstreams,
+                                         const struct pl_place *place)
 {
     for (struct pl_plain_origin *at = upstreams->plains; at; at = at->next)
-        if (pl_str_eq(at->authority, place->authority))
+        if (pl_str_eq(at->place.authority, place->authority))
             return at;
     struct pl_plain_origin *origin = pl_mem_alloc(1, sizeof *origin + place->authority.len);
     if (!origin)
         return NULL;
     char *name = (char *)(origin + 1);
     memcpy(name, place->authority.ptr, place->authority.len);
-    *origin = (struct pl_plain_origin){.next = upstreams->plains,
-                                       .n_addresses = place->n_addresses,
-                                       .port = place->port,
-                                       .authority = {name, place->authority.len}};
-    memcpy(origin->addresses, place->addresses, sizeof origin->addresses);
+    *origin = (struct pl_plain_origin){.next = upstreams->plains, .place = *place};
+    origin->place.authority.ptr = name;
     upstreams->plains = origin;
     return origin;
 }
-
-/* --- connections ----------------------------------------------------------------------------- */
 
 static void free_link(struct link *link)
 {
@@ -195,21 +133,22 @@ static const struct pl_conn_ops conn_ops;
 
 static enum pl_status open_link(struct plain_call *call, struct link **ret_link)
 {
-    struct pl_plain_origin *origin = call->origin;
+    const struct pl_place *place = &call->origin->place;
     struct pl_upstreams *upstreams = call->base.upstreams;
     struct link *link = pl_mem_alloc(1, sizeof *link);
     struct pl_http1_answer *reader = link ? pl_http1_answer_create() : NULL;
     struct pl_conn *conn;
-    enum pl_status status = reader
-                                ? pl_conn_open(upstreams->loop, &origin->addresses[call->i_address],
-                                               origin->port, &conn)
-                                : PL_NOMEM;
+    enum pl_status status = reader ? PL_OK : PL_NOMEM;
+    if (status == PL_OK)
+        status =
+            pl_conn_open(upstreams->loop, &place->addresses[call->i_address], place->port, &conn);
     if (status != PL_OK) {
         pl_http1_answer_destroy(reader);
         pl_mem_free(link);
         return status;
     }
-    *link = (struct link){.upstreams = upstreams, .origin = origin, .conn = conn, .reader = reader};
+    *link = (struct link){
+        .upstreams = upstreams, .origin = call->origin, .conn = conn, .reader = reader};
     pl_conn_start(conn, &conn_ops, link);
     *ret_link = link;
     return PL_OK;
@@ -217,7 +156,7 @@ static enum pl_status open_link(struct plain_call *call, struct link **ret_link)
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
-static void lose(struct plain_call *call, int why)
+static void lose(struct plain_call *call, enum lost why)
 {
     call->lost = why;
     if (call->link) {
@@ -290,7 +229,7 @@ static void on_later(struct pl_turn_end *later)
         begin_anew(call);
         break;
     case LOST_UNREACHED:
-        if (++call->i_address < call->origin->n_addresses)
+        if (++call->i_address < call->origin->place.n_addresses)
             begin_anew(call);
         else
             pl_upstream_tell_failure(&call->base, PL_UPSTREAM_REFUSED, PL_UPSTREAM_SAY_REFUSED);
@@ -435,17 +374,17 @@ static void add_line(struct pl_buf *to, const char *line)
     pl_buf_add(to, PL_STR("\r\n"));
 }
 
-static enum pl_status write_head(struct plain_call *call, const struct place *place,
+static enum pl_status write_head(struct plain_call *call, struct pl_str path,
                                  const struct pl_upstream_request *request)
 {
     struct pl_buf *head = &call->head;
     pl_buf_reserve(head, 512);
     pl_buf_adds(head, request->method);
     pl_buf_addc(head, ' ');
-    pl_buf_add(head, place->path);
+    pl_buf_add(head, path);
     add_line(head, " HTTP/1.1");
     pl_buf_add(head, PL_STR("Host: "));
-    pl_buf_add(head, place->authority);
+    pl_buf_add(head, call->origin->place.authority);
     pl_buf_add(head, PL_STR("\r\n"));
     for (size_t i = 0; request->headers && request->headers[i]; i++)
         add_line(head, request->headers[i]);
@@ -460,8 +399,9 @@ enum pl_status pl_plain_start(struct pl_upstreams *upstreams,
                               const struct pl_upstream_ops *ops, void *ctx,
                               struct pl_upstream_call **ret_call, struct pl_error *err)
 {
-    struct place place;
-    if (!find_place(upstreams, request->url, &place))
+    struct pl_place place;
+    struct pl_str path;
+    if (upstreams->has_proxy || !pl_place_find(request->url, &place, &path))
         return PL_NOT_FOUND;
     struct pl_plain_origin *origin = origin_of(upstreams, &place);
     struct plain_call *call = origin ? pl_mem_alloc(1, sizeof *call) : NULL;
@@ -470,7 +410,7 @@ enum pl_status pl_plain_start(struct pl_upstreams *upstreams,
     *call = (struct plain_call){.origin = origin, .later.fn = on_later};
     pl_buf_init(&call->head, 0);
     pl_upstream_init(&call->base, upstreams, &road, request, ops, ctx);
-    if (write_head(call, &place, request) != PL_OK) {
+    if (write_head(call, path, request) != PL_OK) {
         stop(&call->base);
         return pl_fail(err, PL_NOMEM, "out of memory");
     }

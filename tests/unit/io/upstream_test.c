@@ -3,7 +3,7 @@
 #include "unit/io/turning.h"
 
 #include "base/mem.h"
-#include "io/upstream.h"
+#include "io/upstream_int.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -447,6 +447,52 @@ static void what_cannot_be_sent_is_refused(void **state)
     assert_false(b.is_over);
 }
 
+static void only_addresses_are_asked_without_libcurl(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url, *authority, *path; /* authority NULL: it is libcurl's */
+        unsigned port;
+        size_t n_addresses;
+    } cases[] = {
+        {"http://127.0.0.1:8080/v1/x?a=b", "127.0.0.1:8080", "/v1/x?a=b", 8080, 1},
+        {"http://10.0.0.1/", "10.0.0.1", "/", 80, 1},
+        {"http://[::1]:1/x", "[::1]:1", "/x", 1, 1},
+        {"http://localhost:65535/x", "localhost:65535", "/x", 65535, 2},
+        {"https://127.0.0.1/x"},
+        {"http://models.example/x"},
+        {"http://127.0.0.1"},
+        {"http://127.0.0.1?x"},
+        {"http://127.0.0.1:65536/x"},
+        {"http://127.0.0.1:0/x"},
+        {"http://127.0.0.1:/x"},
+        {"http://127.0.0.1:99999999999999999999/x"},
+        {"http://127.1/x"},
+        {"http://::1/x"},
+        {"http://[127.0.0.1]/x"},
+        {"http://[::1/x"},
+        {"http://user@127.0.0.1/x"},
+        {"http://127.0.0.1/a b"},
+        {"http://127.0.0.1/a#b"},
+        {"http://127.0.0.1/\r\nHost: evil"},
+        {"http://127.0.0.1/\xC3\xA9"},
+        {"http:///x"},
+        {"HTTP://127.0.0.1/x"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pl_place place;
+        struct pl_str path;
+        print_message("# %s\n", cases[i].url);
+        assert_int_equal(pl_place_find(cases[i].url, &place, &path), cases[i].authority != NULL);
+        if (!cases[i].authority)
+            continue;
+        assert_true(pl_str_eq(place.authority, pl_str_of(cases[i].authority)));
+        assert_true(pl_str_eq(path, pl_str_of(cases[i].path)));
+        assert_int_equal(place.port, cases[i].port);
+        assert_int_equal(place.n_addresses, cases[i].n_addresses);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -467,6 +513,7 @@ int main(void)
         ON_BOTH_ROADS(a_body_comes_back_for_another_try),
         ON_BOTH_ROADS(many_calls_at_once),
         ON_BOTH_ROADS(what_cannot_be_sent_is_refused),
+        cmocka_unit_test(only_addresses_are_asked_without_libcurl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
