@@ -445,7 +445,7 @@ class Upstream {
     if (script.bytes) events = pieces(Buffer.from(events.join('')), script.bytes);
     if (script.drip === undefined && !script.bytes) events = [events.join('')];
     for (const event of events) {
-      if (response.destroyed) return;
+      if (seen.isClosed) return;
       response.write(event);
       if (script.drip !== undefined) await sleep(script.drip);
     }
