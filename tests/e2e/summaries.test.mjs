@@ -48,11 +48,14 @@ for (const dialect of dialectNames) {
     assert.ok(offered.includes('calc') && offered.includes('AskUserQuestion'), String(offered));
     assert.ok(!offered.includes('echo') && !offered.includes('publish'), 'what is for the demo is not offered');
     upstream.reset();
-    upstream.next({ think: 'hm', say: 'The person wanted 6*7; it is 42.' });
+    upstream.next({ think: 'hm', say: 'The person wanted 6*7; it is 42.', usage: { input: 3000, output: 200, cached: 1000 } });
     const summary = await compacted(id);
     assert.equal(summary.summary_full, 'The person wanted 6*7; it is 42.');
     assert.deepEqual([summary.trigger, summary.archived_count], ['manual', 3]);
     assert.ok(summary.tokens_after > 0 && summary.tokens_before > 0);
+    assert.equal(summary.model, models[dialect]);
+    assert.deepEqual([summary.usage.input_tokens, summary.usage.output_tokens, summary.usage.cache_read_tokens], [3000, 200, 1000]);
+    assert.ok(summary.timing.cost_usd > 0 && summary.timing.total_ms >= 0, JSON.stringify(summary.timing));
     assert.equal(upstream.requests.length, 1);
     assert.equal(toolsOf(upstream.requests[0]).length, 0, 'it is asked without tools');
     assert.match(sent(0), /What is six times seven\?/);
@@ -98,6 +101,19 @@ for (const dialect of dialectNames) {
     assert.equal(textOf(turns[5]), 'now it fits');
   });
 }
+
+test('a summary that was paid for and is empty is told with its price, one without a model with none', async () => {
+  const { id } = await client.createSession({ model: models.anthropic });
+  upstream.next({ say: 'answer' }, { say: '', usage: { input: 500, output: 1 } });
+  await chat(id, 'words');
+  const paid = await compacted(id);
+  assert.match(paid.summary_full, /user: words/);
+  assert.equal(paid.usage.input_tokens, 500);
+  const { id: free } = await client.createSession({ model: 'demo/echo' });
+  await chat(free, 'words');
+  const unpaid = await compacted(free);
+  assert.deepEqual([unpaid.model, unpaid.usage, unpaid.timing], [null, null, undefined]);
+});
 
 test('where the model cannot sum up, the first words of each turn stand in', async () => {
   for (const script of [{ status: 500, error: 'no' }, { say: '' }, tooLong]) {

@@ -115,6 +115,9 @@ static void summary(struct life *life)
     event.summary.compaction_id = pl_str_of(life->compaction.text);
     event.summary.loop_id = PL_STR("root");
     event.summary.summary = PL_STR("what was said");
+    event.summary.model = PL_STR("m");
+    event.summary.usage = PL_STR("{\"input_tokens\" : 1}");
+    event.summary.timing = PL_STR("{\"total_ms\" : 1}");
     apply(life, event);
 }
 

@@ -116,6 +116,7 @@ static void fill(struct play *p, struct pl_session_event *e, uint8_t flags, stru
         e->summary.loop_id = pl_str_of(p->loop.text);
         e->summary.compaction_id = pl_str_of(p->compaction.text);
         e->summary.summary = e->summary.reason = text;
+        e->summary.usage = flags & 4 ? text : (struct pl_str){0};
         e->summary.tokens_before = flags;
         e->summary.tokens_after = flags / 2;
         break;

@@ -148,6 +148,9 @@ static void fill_summary(struct script_args *s, struct pl_session_event *e)
     e->summary.compaction_id = arg_text(s, "id");
     e->summary.summary = arg_text(s, "text");
     e->summary.reason = arg_text(s, "reason");
+    e->summary.model = arg_text(s, "model");
+    e->summary.usage = arg_json(s, "usage");
+    e->summary.timing = arg_json(s, "timing");
     e->summary.tokens_before = arg_int(s, arg(s, "before"));
     e->summary.tokens_after = arg_int(s, arg(s, "after"));
     e->summary.archived_count = arg_int(s, arg(s, "archived"));

@@ -73,13 +73,24 @@ static int64_t not_negative(int64_t n)
     return n > 0 ? n : 0;
 }
 
-static void tell_summary(struct pl_step *x, struct pl_agent_loop *loop)
+/* What it cost to have it written is told as with an answer. */
+static void set_end(struct pl_turn *turn, const struct pl_turn_end *end)
+{
+    struct pl_turn_end kept = pl_turn_keep_end(turn, end);
+    turn->model = kept.model;
+    turn->usage = kept.usage;
+    turn->timing = kept.timing;
+}
+
+static void tell_summary(struct pl_step *x, struct pl_agent_loop *loop,
+                         const struct pl_turn_end *end)
 {
     struct pl_turn *turn = pl_turn_create(x, loop, PL_TURN_ROLE_SYSTEM);
     if (!turn)
         return;
     struct pl_str summary = x->event->summary.summary;
     turn->is_compaction = true;
+    set_end(turn, end);
     turn->started_ms = loop->summary.started_ms;
     turn->duration_ms = not_negative(x->now_ms - loop->summary.started_ms);
     turn->compaction = (struct pl_compaction){
@@ -101,12 +112,17 @@ static void tell_summary(struct pl_step *x, struct pl_agent_loop *loop)
 enum pl_status pl_step_summary(struct pl_step *x)
 {
     struct pl_agent_loop *loop = waiting_loop(x);
+    struct pl_turn_end end;
     if (!loop)
         return PL_OK;
     if (x->event->summary.summary.len > PL_SESSION_MAX_TURN_TEXT)
         return pl_step_refuse(x, PL_LIMIT, PL_REFUSAL_INVALID,
                               "The summary is over 4 MiB; a summary must be shorter");
-    tell_summary(x, loop);
+    enum pl_status status = pl_step_read_end(x, x->event->summary.model, x->event->summary.usage,
+                                             x->event->summary.timing, &end);
+    if (status != PL_OK)
+        return status;
+    tell_summary(x, loop, &end);
     loop->summary.id = (struct pl_id){0};
     loop->is_full = false;
     if (x->s->is_chatting) {

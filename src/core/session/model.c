@@ -409,26 +409,20 @@ static bool fills_window(struct pl_step *x, struct pl_str usage, int64_t window)
 enum pl_status pl_step_model_end(struct pl_step *x)
 {
     struct pl_agent_loop *loop = open_loop(x);
-    struct pl_str usage, timing;
+    struct pl_turn_end end;
     if (!loop)
         return PL_OK;
     struct pl_turn *turn = loop->turn;
-    enum pl_status status = pl_step_optional_json(x, x->event->model.usage, &usage);
-    if (status == PL_OK)
-        status = pl_step_optional_json(x, x->event->model.timing, &timing);
+    enum pl_status status = pl_step_read_end(x, x->event->model.model, x->event->model.usage,
+                                             x->event->model.timing, &end);
     if (status != PL_OK)
         return status;
     pl_turn_flush(x, turn, true);
-    struct pl_str model = x->event->model.model;
-    turn->end = (struct pl_turn_end){
-        .model = model.len ? pl_turn_keep(turn, model) : (struct pl_str){0},
-        .usage = pl_turn_keep(turn, usage),
-        .timing = pl_turn_keep(turn, timing),
-    };
+    turn->end = pl_turn_keep_end(turn, &end);
     turn->has_ended = true;
     turn->is_dirty = true;
     loop->is_due = true;
-    loop->is_full = fills_window(x, usage, turn->context_window);
+    loop->is_full = fills_window(x, end.usage, turn->context_window);
     if (!loop->is_full)
         loop->n_compactions = 0;
     return PL_OK;

@@ -133,6 +133,8 @@ struct pl_session_event {
             struct pl_str loop_id, compaction_id;
             struct pl_str summary; /* text */
             struct pl_str reason;  /* SUMMARY_FAILED */
+            /* SUMMARY: of the call that wrote it, as in MODEL_END; all empty: there was none */
+            struct pl_str model, usage, timing;
             int64_t tokens_before, tokens_after, archived_count;
         } summary;
         struct {

@@ -118,6 +118,9 @@ enum pl_status pl_step_json(struct pl_step *x, struct pl_str text, struct pl_jso
 /* The same for an optional value: empty becomes {NULL, 0}. */
 enum pl_status pl_step_optional_json(struct pl_step *x, struct pl_str text,
                                      struct pl_str *ret_json);
+/* What a model's answer ends with, checked; the strings are the event's or of the out's arena. */
+enum pl_status pl_step_read_end(struct pl_step *x, struct pl_str model, struct pl_str usage,
+                                struct pl_str timing, struct pl_turn_end *ret_end);
 /* Copies to the heap and frees what was there. */
 void pl_step_set_text(struct pl_step *x, struct pl_str *field, struct pl_str value);
 

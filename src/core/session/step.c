@@ -316,3 +316,15 @@ enum pl_status pl_step_optional_json(struct pl_step *x, struct pl_str text, stru
         *ret_json = doc.text;
     return status;
 }
+
+enum pl_status pl_step_read_end(struct pl_step *x, struct pl_str model, struct pl_str usage,
+                                struct pl_str timing, struct pl_turn_end *ret_end)
+{
+    struct pl_turn_end end = {.model = model.len ? model : (struct pl_str){0}};
+    enum pl_status status = pl_step_optional_json(x, usage, &end.usage);
+    if (status == PL_OK)
+        status = pl_step_optional_json(x, timing, &end.timing);
+    if (status == PL_OK)
+        *ret_end = end;
+    return status;
+}

@@ -54,6 +54,15 @@ struct pl_str pl_turn_keep(struct pl_turn *turn, struct pl_str s)
     return copy;
 }
 
+struct pl_turn_end pl_turn_keep_end(struct pl_turn *turn, const struct pl_turn_end *end)
+{
+    return (struct pl_turn_end){
+        .model = pl_turn_keep(turn, end->model),
+        .usage = pl_turn_keep(turn, end->usage),
+        .timing = pl_turn_keep(turn, end->timing),
+    };
+}
+
 struct pl_block *pl_turn_add_block(struct pl_turn *turn, enum pl_block_type type)
 {
     struct pl_block *block = pl_vec_add(&turn->blocks);

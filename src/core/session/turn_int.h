@@ -141,6 +141,7 @@ void pl_turn_init(struct pl_turn *turn);
 void pl_turn_deinit(struct pl_turn *turn);
 /* A copy in the turn's arena; {NULL, 0} stays so. */
 struct pl_str pl_turn_keep(struct pl_turn *turn, struct pl_str s);
+struct pl_turn_end pl_turn_keep_end(struct pl_turn *turn, const struct pl_turn_end *end);
 /* A new last block; NULL when out of memory. */
 struct pl_block *pl_turn_add_block(struct pl_turn *turn, enum pl_block_type type);
 /* The blocks of a call: its tool_use, and what its result brings (tool_result, tool_ui,

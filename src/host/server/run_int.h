@@ -37,6 +37,7 @@ struct pl_run {
     struct pl_recall recall;                      /* those that go along */
     double speed;                                 /* of a replay */
     int64_t n_turns, tokens_before, tokens_after; /* of a summary */
+    struct pl_str writer, usage, timing;          /* arena; of the model that wrote it */
     bool is_away; /* a letter or a job of it is on its way: the memory must stay */
 };
 

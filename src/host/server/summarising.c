@@ -102,6 +102,9 @@ static void finish(struct pl_run *run)
     event.summary.compaction_id = run->effect.compaction_id;
     event.summary.summary = pl_buf_str(&run->text);
     event.summary.reason = pl_str_of(run->err.message);
+    event.summary.model = run->writer;
+    event.summary.usage = run->usage;
+    event.summary.timing = run->timing;
     event.summary.tokens_before = run->tokens_before;
     event.summary.tokens_after = run->tokens_after;
     event.summary.archived_count = run->n_turns;
@@ -141,15 +144,24 @@ static void take_said(struct pl_job *job)
         run->status = run->text.status;
 }
 
+/* Also of a call that said nothing: it has to be paid for. */
+static void keep_end(struct pl_run *run, struct pl_str model, struct pl_str usage,
+                     struct pl_str timing)
+{
+    run->writer = pl_arena_dup(&run->arena, model.len ? model : run->effect.model);
+    run->usage = pl_arena_dup(&run->arena, usage);
+    run->timing = pl_arena_dup(&run->arena, timing);
+    if (!run->writer.ptr || !run->usage.ptr || !run->timing.ptr)
+        run->status = pl_fail(&run->err, PL_NOMEM, "Out of memory.");
+}
+
 static void on_end(void *ctx, struct pl_str model, struct pl_str usage, struct pl_str timing)
 {
     struct pl_run *run = ctx;
-    (void)model;
-    (void)usage;
-    (void)timing;
     run->call = NULL;
     pl_timer_stop(run->loop, &run->timer);
-    if (run->said.len && run->said.status == PL_OK)
+    keep_end(run, model, usage, timing);
+    if (run->status == PL_OK && run->said.len && run->said.status == PL_OK)
         pl_run_work(run, take_said, finish);
     else
         finish(run);

@@ -76,6 +76,8 @@ static const char question[] =
 
 #define ONE_OF(h, list) pl_str_of(list[draw(h, sizeof(list) / sizeof *(list))])
 
+static const char *const usages[] = {"", "{\"input_tokens\": 10}", "{\"input_tokens\":95}"};
+
 static void make_model(struct history *h, struct pl_session_event *e)
 {
     static const enum pl_session_event_kind kinds[] = {
@@ -84,7 +86,6 @@ static void make_model(struct history *h, struct pl_session_event *e)
         PL_SE_MODEL_END,  PL_SE_MODEL_FAILED};
     static const char *const proofs[] = {"", "{\"vendor\": \"v\",\"signature\":\"s\"}",
                                          "{\"vendor\":\"v\",\"data\":\"d\"}", "{broken"};
-    static const char *const usages[] = {"", "{\"input_tokens\": 10}", "{\"input_tokens\":95}"};
     if (!h->turns.n)
         return;
     size_t i = pick(h, &h->turns), b = draw(h, 5);
@@ -169,6 +170,7 @@ static void make_summary(struct history *h, struct pl_session_event *e)
     e->summary.compaction_id = pl_str_of(h->summaries.ids[i].text);
     e->summary.loop_id = pl_str_of(h->summaries.loops[i].text);
     e->summary.summary = ONE_OF(h, texts);
+    e->summary.usage = ONE_OF(h, usages);
     e->summary.tokens_before = draw(h, 1000);
     e->summary.tokens_after = draw(h, 1000);
     e->summary.archived_count = draw(h, 9);
