@@ -214,6 +214,29 @@ test('ten turns, another vendor at each, with tools and thinking', async () => {
   for (let i = 0; i < 9; i++) assert.ok(text.includes(`Answer ${i}.`) && text.includes(`question ${i}`));
 });
 
+test('an answer that never ends is ended, and so is a summary', async (t) => {
+  const hasty = await serve({ env: { ...upstream.env(), PARLEY_UPSTREAM_ANSWER_MS: '400' } });
+  t.after(() => hasty.stop());
+  const other = clientOf(hasty);
+  const endless = { say: 'word '.repeat(1000), drip: 20 };
+  const { id } = await other.createSession({ model: models.anthropic });
+  upstream.next(endless, { say: 'Quick.' }, endless);
+  await other.chat(id, { message: 'talk' });
+  await settled(other, id, 5000);
+  const cut = (await other.messages(id, { limit: '10' })).turns.at(-1);
+  assert.equal(cut.status, 'failed');
+  assert.match(cut.error, /longer than this server allows \(upstream_answer_ms: 400\)/);
+  assert.match(textOf(cut), /^word word/, 'what was said stays');
+  await until(() => upstream.requests[0].isClosed, 'the vendor is told', 2000);
+  await other.chat(id, { message: 'again' });
+  await settled(other, id);
+  await other.request('POST', `/api/sessions/${id}/compact`, {});
+  const summary = await until(async () => (await other.messages(id, { limit: '10' })).turns.find(({ kind }) => kind === 'compaction'), 'a summary', 5000);
+  assert.match(summary.summary_full, /user: talk/, 'the first words stand in');
+  assert.equal(summary.usage, null);
+  await until(() => upstream.requests.length === 3 && upstream.requests[2].isClosed, 'the vendor is told', 2000);
+});
+
 test('planning is said to the model', async () => {
   upstream.next({ say: 'A plan.' });
   await chat('plan it', { model: models.anthropic, mode: 'planning' });

@@ -30,6 +30,7 @@ struct pl_server_config {
     const char *gateway_record;     /* which exchanges of the gateway become sessions without being
                                        asked to: "off" (also NULL) or "sessions", all of them */
     struct pl_models_config models; /* vendors, aliases and how long they are waited for */
+    int64_t answer_ms;              /* how long an answer in a session may take: 1,800,000 */
     bool is_probing;                /* servers of models on this machine are looked for */
 };
 

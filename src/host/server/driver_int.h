@@ -21,8 +21,7 @@
 
 #define PL_DRIVER_IDLE_MS  60000 /* a quiet session nobody listens to leaves the memory */
 #define PL_DRIVER_RETRY_MS 1000  /* between attempts to settle what a failed commit left */
-#define PL_RUN_MAX_MS      (30 * 60 * 1000)
-#define PL_MAX_RUNNING     64 /* turns of one user at work at once */
+#define PL_MAX_RUNNING     64    /* turns of one user at work at once */
 
 struct pl_drivers {
     struct pl_shard *shard; /* borrowed */

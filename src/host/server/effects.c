@@ -9,6 +9,8 @@
 #include "server/tools.h"
 #include "store/library.h"
 
+#include <stdio.h>
+
 /* --- life ------------------------------------------------------------------------------------ */
 
 static void destroy(struct pl_run *run)
@@ -197,8 +199,12 @@ static const struct pl_model_ops model_ops = {on_text, on_block,  on_call,
 static void on_patience_end(struct pl_timer *timer)
 {
     struct pl_run *run = PL_CONTAINER_OF(timer, struct pl_run, timer);
+    char reason[96];
+    snprintf(reason, sizeof reason,
+             "The answer took longer than this server allows (upstream_answer_ms: %lld).",
+             (long long)run->server->config->answer_ms);
     pl_model_cancel(PL_TAKE(run->call));
-    fail_model(run, PL_STR("The turn took longer than 30 minutes."), false);
+    fail_model(run, pl_str_of(reason), false);
 }
 
 /* What the call is told: the memories its user's words call up, and the turns. */
@@ -280,7 +286,7 @@ static void model_ready(struct pl_run *run)
         return;
     }
     pl_buf_deinit(&run->text);
-    pl_timer_start(run->loop, &run->timer, PL_RUN_MAX_MS, on_patience_end);
+    pl_timer_start(run->loop, &run->timer, run->server->config->answer_ms, on_patience_end);
     bring_memories(run);
 }
 

@@ -5,10 +5,10 @@
 #include "server/run_int.h"
 #include "server/summary.h"
 
-#define PATIENCE_MS     (5 * 60 * 1000)
-#define MAX_SUMMARY     (64u << 10) /* bytes of what the model writes that are kept */
-#define BYTES_PER_TOKEN 3           /* fewer than most texts have: rather too short a request */
-#define MAX_REQUEST     (1u << 20)  /* bytes told to a model whose window is not known */
+#define PATIENCE_MS     (5 * 60 * 1000) /* or as for any answer, if that is less */
+#define MAX_SUMMARY     (64u << 10)     /* bytes of what the model writes that are kept */
+#define BYTES_PER_TOKEN 3               /* fewer than most texts have: rather too short a request */
+#define MAX_REQUEST     (1u << 20)      /* bytes told to a model whose window is not known */
 
 /* --- before the model ------------------------------------------------------------------------ */
 
@@ -194,11 +194,13 @@ static void ask(struct pl_run *run)
         .upstreams = &run->driver->drivers->shard->upstreams,
         .prepared = PL_TAKE(run->prepared),
     };
+    int64_t answer_ms = run->server->config->answer_ms;
     bool is_asked =
         request.prepared && run->status == PL_OK &&
         pl_model_start(run->loop, &request, &summary_ops, run, &run->call, &err) == PL_OK;
     if (is_asked)
-        pl_timer_start(run->loop, &run->timer, PATIENCE_MS, on_patience_end);
+        pl_timer_start(run->loop, &run->timer, answer_ms < PATIENCE_MS ? answer_ms : PATIENCE_MS,
+                       on_patience_end);
     else
         finish(run);
 }
