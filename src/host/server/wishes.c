@@ -4,6 +4,8 @@
 #include "base/utc.h"
 #include "format/profile.h"
 #include "json/text.h"
+#include "model/model.h"
+#include "server/replay.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,6 +50,27 @@ void pl_exchange_fail_name(struct pl_exchange *x, const char *member, struct pl_
     snprintf(err.message, sizeof err.message, "there is no \"%.*s\"", PL_STR_ARG(name));
     pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, "There is no %s named \"%.*s\".",
                         member, PL_STR_ARG(name));
+}
+
+bool pl_wish_model(struct pl_exchange *x, struct pl_str name, const char *pointer,
+                   struct pl_str *ret_model)
+{
+    const struct pl_model_info *info = pl_model_find(name);
+    struct pl_error err = {0};
+    enum pl_status status = PL_OK;
+    if (!info) {
+        (void)pl_model_missing(name, &err);
+        status = PL_INVALID;
+    } else {
+        status = pl_replay_check(x->shard->server->store, &x->arena, x->caller.user_id, name, &err);
+    }
+    if (status != PL_OK) {
+        pl_error_point(&err, "%s", pointer);
+        pl_exchange_fail(x, status, &err);
+        return false;
+    }
+    *ret_model = pl_model_name(info, name);
+    return true;
 }
 
 enum pl_status pl_vars_read(struct pl_arena *arena, const struct pl_json_doc *doc,

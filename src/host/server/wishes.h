@@ -1,5 +1,5 @@
-/* What requests of several routes can wish for: instants, variables to fill in, and whom a document
- * is meant for; and how a wish is refused. Any thread that has the exchange. */
+/* What requests of several routes can wish for: instants, models, variables to fill in, and whom a
+ * document is meant for; and how a wish is refused. Any thread that has the exchange. */
 #ifndef PL_SERVER_WISHES_H
 #define PL_SERVER_WISHES_H
 
@@ -20,6 +20,11 @@ bool pl_param_time(struct pl_exchange *x, const char *name, int64_t otherwise_ms
 
 /* A member that must name something, and does not: makes a problem of it. */
 void pl_exchange_fail_name(struct pl_exchange *x, const char *member, struct pl_str name);
+
+/* The whole name of a model, when there is one of that name and the caller may use it. Reads the
+ * store: on a worker. False after making a problem. */
+bool pl_wish_model(struct pl_exchange *x, struct pl_str name, const char *pointer,
+                   struct pl_str *ret_model);
 
 /* The members of an object (NULL: none) as variables: strings as their text, other values as their
  * JSON. Memory of the arena, or views of the document. PL_NOMEM. */

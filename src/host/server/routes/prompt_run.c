@@ -9,13 +9,11 @@
 #include "base/table.h"
 #include "io/clock.h"
 #include "json/text.h"
-#include "model/model.h"
 #include "server/asking.h"
 #include "server/errand.h"
 #include "server/exchange_int.h"
 #include "server/prompt_exchange.h"
 #include "server/prompt_run.h"
-#include "server/replay.h"
 #include "server/wishes.h"
 
 #include <stdio.h>
@@ -44,28 +42,6 @@ struct running {
 
 /* --- plan (worker) --------------------------------------------------------------------------- */
 
-/* The model's whole name, when the caller may use it. */
-static bool check_model(struct pl_exchange *x, struct pl_str name, const char *pointer,
-                        struct pl_str *ret_model)
-{
-    const struct pl_model_info *info = pl_model_find(name);
-    struct pl_error err = {0};
-    enum pl_status status = PL_OK;
-    if (!info) {
-        (void)pl_model_missing(name, &err);
-        status = PL_INVALID;
-    } else {
-        status = pl_replay_check(x->shard->server->store, &x->arena, x->caller.user_id, name, &err);
-    }
-    if (status != PL_OK) {
-        pl_error_point(&err, "%s", pointer);
-        pl_exchange_fail(x, status, &err);
-        return false;
-    }
-    *ret_model = pl_model_name(info, name);
-    return true;
-}
-
 static bool read_models(struct pl_exchange *x, struct running *running)
 {
     struct pl_str one = pl_body_text(x, "model");
@@ -79,7 +55,7 @@ static bool read_models(struct pl_exchange *x, struct running *running)
     }
     if (!list) {
         running->items[0].errand.record.model = running->run.model;
-        return !one.len || check_model(x, one, "/model", &running->items[0].errand.record.model);
+        return !one.len || pl_wish_model(x, one, "/model", &running->items[0].errand.record.model);
     }
     const struct pl_json_node *node = pl_json_first(list);
     for (size_t i = 0; i < running->n_items; i++, node = pl_json_next(node)) {
@@ -89,7 +65,7 @@ static bool read_models(struct pl_exchange *x, struct running *running)
             pl_exchange_fail(x, PL_NOMEM, NULL);
             return false;
         }
-        if (!check_model(x, one, pointer, &running->items[i].errand.record.model))
+        if (!pl_wish_model(x, one, pointer, &running->items[i].errand.record.model))
             return false;
     }
     return true;

@@ -2,12 +2,10 @@
  * task_times.c. */
 #include "base/utc.h"
 #include "base/uuid.h"
-#include "model/model.h"
 #include "server/change.h"
 #include "server/chatting.h"
 #include "server/exchange_int.h"
 #include "server/prompt_json.h"
-#include "server/replay.h"
 #include "server/scheduler.h"
 #include "server/task_exchange.h"
 #include "server/task_json.h"
@@ -86,23 +84,12 @@ static void read_prompt(struct pl_exchange *x, struct pl_task_row *task)
 
 static void read_model(struct pl_exchange *x, struct pl_task_row *task)
 {
-    struct pl_error err = {0};
     struct pl_str name = pl_body_text(x, "model");
     if (!pl_body_has(x, "model"))
         return;
     task->model = (struct pl_str){0};
-    if (!name.len)
-        return;
-    const struct pl_model_info *info = pl_model_find(name);
-    if (!info) {
-        pl_exchange_fail_name(x, "model", name);
-        return;
-    }
-    task->model = pl_model_name(info, name);
-    enum pl_status status =
-        pl_replay_check(x->shard->server->store, &x->arena, x->caller.user_id, task->model, &err);
-    if (status != PL_OK)
-        pl_exchange_fail(x, status, &err);
+    if (name.len)
+        (void)pl_wish_model(x, name, "/model", &task->model);
 }
 
 static void read_expiry(struct pl_exchange *x, struct pl_task_row *task, int64_t now_ms)
