@@ -20,20 +20,20 @@ const raw = (id, ...args) => ok(['show', id, '--raw', ...args]).out;
 // --- looking ---
 
 test('a prompt that is made is listed and shown, by id, name and folder/name', () => {
-  const id = newText('greeting', 'Hello {{name}},\nhow are you?\n', '--folder', 'work/mail', '--tag', 'b', '--tag', 'a', '--description', 'a letter', '--note', 'first');
+  const id = newText('greeting', 'Hello {{name}},\nhow are you?\n', '--folder', 'team/mail', '--tag', 'b', '--tag', 'a', '--description', 'a letter', '--note', 'first');
   assert.match(id, /^prompt_[0-9a-f-]{36}$/);
   const one = json(['show', id]);
-  assert.equal(one.folder, 'work/mail');
+  assert.equal(one.folder, 'team/mail');
   assert.deepEqual(one.tags, ['a', 'b']);
   assert.equal(one.latest.note, 'first');
   assert.equal(one.latest.content, 'Hello {{name}},\nhow are you?\n');
-  for (const word of ['greeting', 'work/mail/greeting']) assert.equal(json(['show', word]).id, id);
+  for (const word of ['greeting', 'team/mail/greeting']) assert.equal(json(['show', word]).id, id);
   const shown = ok(['show', id]).out;
-  assert.match(shown, new RegExp(`^${id}\n  name      greeting\n  folder    work/mail\n`));
+  assert.match(shown, new RegExp(`^${id}\n  name      greeting\n  folder    team/mail\n`));
   assert.match(shown, /\n {2}variables name\n\nHello \{\{name\}\},\nhow are you\?\n/);
-  const table = lines(ok(['list', '--folder', 'work']).out);
+  const table = lines(ok(['list', '--folder', 'team']).out);
   assert.match(table[0], /^ID +NAME +VERSION +LABELS +TAGS +CHANGED$/);
-  assert.match(table[1], new RegExp(`^${id} +work/mail/greeting +1 +- +a, b +\\d{4}-`));
+  assert.match(table[1], new RegExp(`^${id} +team/mail/greeting +1 +- +a, b +\\d{4}-`));
 });
 
 test('prompts are found by folder, tag, label, words and pin', () => {
@@ -322,14 +322,14 @@ test('the library goes into files and comes back, to the byte', async () => {
   const a = await commanding('prompt');
   const b = await commanding('prompt');
   const dir = mkdtempSync(join(directory, 'library-'));
-  const id = a.made(['new', 'greeting', '--file', '-', '--folder', 'work', '--tag', 't', '--note', 'n'], { input: 'Hello\r\n' });
+  const id = a.made(['new', 'greeting', '--file', '-', '--folder', 'team', '--tag', 't', '--note', 'n'], { input: 'Hello\r\n' });
   a.ok(['edit', id, '--file', '-'], { input: 'Hello {{name}}' });
   a.ok(['label', id, 'production', '1']);
   a.made(['new', 'tour', '--file', file('tour3.json', JSON.stringify(chat))]);
   texts.slice(0, 40).forEach((text, i) => a.made(['new', `t${i}`, '--file', '-', '--type', 'text', '--folder', 'naughty'], { input: text }));
   assert.match(a.ok(['export', '--all', dir]).err, /files written, 0 the same, 0 removed/);
   const files = treeOf(dir);
-  assert.ok(files.some(([path]) => path === 'work/greeting/prompt.yaml'), files.map(([path]) => path).join('\n'));
+  assert.ok(files.some(([path]) => path === 'team/greeting/prompt.yaml'), files.map(([path]) => path).join('\n'));
   b.ok(['import', dir]);
   for (const { id: one } of a.json(['list', '--limit', '100']).items) {
     const [left, right] = [a, b].map((side) => side.json(['show', one]));

@@ -23,9 +23,9 @@ test('a task that is made is listed and shown', () => {
 });
 
 test('a task may use a prompt of the library, by name and label', () => {
-  const prompt = run(['prompt', 'new', 'report', '--folder', 'work', '--file', '-', '--data', server.data], { input: 'Report for {{team}}' }).out.trim();
+  const prompt = run(['prompt', 'new', 'report', '--folder', 'team', '--file', '-', '--data', server.data], { input: 'Report for {{team}}' }).out.trim();
   run(['prompt', 'label', prompt, 'production', '1', '--data', server.data]);
-  const id = made(['new', 'report', '--cron', '@weekly', '--use', 'work/report@production', '--var', 'team=blue']);
+  const id = made(['new', 'report', '--cron', '@weekly', '--use', 'team/report@production', '--var', 'team=blue']);
   assert.deepEqual(json(['show', id]).prompt_ref, { prompt_id: prompt, version: 'production', variables: { team: 'blue' } });
   assert.equal(ok(['run', id, '--follow']).out, 'Report for blue\n');
   ok(['edit', id, '--use', prompt, '--var', 'team=red']);
