@@ -5,6 +5,7 @@
  *
  * usage: store-bench DIRECTORY [SECONDS] [STORE-URL]
  * The files are made in DIRECTORY, whose disk is what is measured. One JSON line per figure. */
+#include "base/table.h"
 #include "base/uuid.h"
 #include "base/vec.h"
 #include "store/store.h"
@@ -191,7 +192,7 @@ static void append(struct appender *appender)
 static void start_all(struct pl_letter *letter)
 {
     static struct appender appenders[N_SESSIONS];
-    struct bench *bench = (struct bench *)((char *)letter - offsetof(struct bench, start));
+    struct bench *bench = PL_CONTAINER_OF(letter, struct bench, start);
     for (size_t i = 0; i < bench->n_sessions; i++) {
         appenders[i] = (struct appender){bench, pl_id_take(&bench->seed, "sess_"), 0, 0};
         append(&appenders[i]);

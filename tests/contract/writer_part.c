@@ -1,4 +1,5 @@
 /* The contract: batches, their order, many submitters, what a reader sees. */
+#include "base/table.h"
 #include "contract/suite.h"
 
 #include <pthread.h>
@@ -130,7 +131,7 @@ static void note_done(void *ctx, enum pl_status status, const struct pl_error *e
 
 static void submit_all(struct pl_letter *letter)
 {
-    struct sender *sender = (struct sender *)((char *)letter - offsetof(struct sender, start));
+    struct sender *sender = PL_CONTAINER_OF(letter, struct sender, start);
     struct fixture *f = sender->f;
     static struct numbered numbers[N_SUBMITTED];
     for (size_t i = 0; i < N_SUBMITTED; i++) {

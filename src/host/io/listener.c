@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 

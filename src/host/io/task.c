@@ -1,7 +1,8 @@
 #include "io/task.h"
 
+#include "base/table.h"
+
 #include <assert.h>
-#include <stddef.h>
 
 static pl_task_trace_fn *trace;
 
@@ -17,7 +18,7 @@ void pl_task_init(struct pl_task *task, struct pl_loop *loop, const struct pl_ta
 
 static void on_deadline(struct pl_timer *timer)
 {
-    struct pl_task *task = (struct pl_task *)((char *)timer - offsetof(struct pl_task, deadline));
+    struct pl_task *task = PL_CONTAINER_OF(timer, struct pl_task, deadline);
     task->is_late = true;
     pl_task_wake(task);
 }

@@ -3,10 +3,10 @@
 #include "io/loop.h"
 
 #include "base/mem.h"
+#include "base/table.h"
 
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
 
 struct pl_workers {
     pthread_mutex_t lock; /* holds everything below */
@@ -21,7 +21,7 @@ struct pl_workers {
 
 static void open_job(struct pl_letter *letter)
 {
-    struct pl_job *job = (struct pl_job *)((char *)letter - offsetof(struct pl_job, letter));
+    struct pl_job *job = PL_CONTAINER_OF(letter, struct pl_job, letter);
     job->done(job);
 }
 

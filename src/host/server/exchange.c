@@ -8,6 +8,7 @@
  * large one is not read, and the connection ends with the answer. */
 #include "server/exchange_int.h"
 
+#include "base/table.h"
 #include "server/http_conn.h"
 #include "server/log.h"
 #include "server/trace.h"
@@ -21,12 +22,12 @@ enum step { STEP_HEAD, STEP_BODY, STEP_CHECK, STEP_CLAIM, STEP_RUN, STEP_SETTLE,
 
 static struct pl_exchange_own *own_of(struct pl_task *task)
 {
-    return (struct pl_exchange_own *)((char *)task - offsetof(struct pl_exchange, task));
+    return pl_exchange_own(PL_CONTAINER_OF(task, struct pl_exchange, task));
 }
 
 static struct pl_exchange_own *own_of_job(struct pl_job *job)
 {
-    return (struct pl_exchange_own *)((char *)job - offsetof(struct pl_exchange, job));
+    return pl_exchange_own(PL_CONTAINER_OF(job, struct pl_exchange, job));
 }
 
 static enum pl_task_result next(struct pl_exchange_own *own, enum step step)

@@ -8,6 +8,7 @@
  * The exchange stays until pl_exchange_flow_end, with or without a client. */
 #include "server/exchange_int.h"
 
+#include "base/table.h"
 #include "server/shard_int.h"
 
 void pl_exchange_watch(struct pl_exchange *x, void (*gone)(struct pl_exchange *x))
@@ -17,10 +18,8 @@ void pl_exchange_watch(struct pl_exchange *x, void (*gone)(struct pl_exchange *x
 
 static void on_turn_end(struct pl_turn_end *end)
 {
-    struct pl_sending *sending =
-        (struct pl_sending *)((char *)end - offsetof(struct pl_sending, due));
-    struct pl_exchange_own *own =
-        (struct pl_exchange_own *)((char *)sending - offsetof(struct pl_exchange_own, sending));
+    struct pl_sending *sending = PL_CONTAINER_OF(end, struct pl_sending, due);
+    struct pl_exchange_own *own = PL_CONTAINER_OF(sending, struct pl_exchange_own, sending);
     pl_task_wake(&own->x.task);
 }
 

@@ -6,6 +6,7 @@
 #include "server/http_conn.h"
 
 #include "base/mem.h"
+#include "base/table.h"
 #include "server/shard_int.h"
 
 enum { MAX_LINGERED = 1 << 20, MAX_REFUSED = 1000 };
@@ -68,8 +69,7 @@ static void on_late(struct pl_http_conn *conn)
 
 static void on_timer(struct pl_timer *timer)
 {
-    struct pl_http_conn *conn =
-        (struct pl_http_conn *)((char *)timer - offsetof(struct pl_http_conn, timer));
+    struct pl_http_conn *conn = PL_CONTAINER_OF(timer, struct pl_http_conn, timer);
     int64_t left_ms = conn->deadline_ms - pl_loop_now_ms(conn->shard->loop);
     if (left_ms <= 0) {
         on_late(conn);

@@ -1,6 +1,7 @@
 #include "server/log.h"
 
 #include "base/mem.h"
+#include "base/table.h"
 #include "base/utc.h"
 #include "json/text.h"
 #include "json/write.h"
@@ -77,8 +78,7 @@ bool pl_log_wants(const struct pl_log *log, enum pl_log_level level)
 
 static void flush_at_turn_end(struct pl_turn_end *end)
 {
-    struct pl_shard_own *shard =
-        (struct pl_shard_own *)((char *)end - offsetof(struct pl_shard_own, log_end));
+    struct pl_shard_own *shard = PL_CONTAINER_OF(end, struct pl_shard_own, log_end);
     pl_log_flush(shard->shard.server->log);
 }
 

@@ -4,6 +4,7 @@
 #include "server/exchange_int.h"
 
 #include "base/mem.h"
+#include "base/table.h"
 #include "server/http_conn.h"
 #include "server/shard_int.h"
 
@@ -116,7 +117,7 @@ static enum pl_status begin(struct pl_exchange_own *own)
 
 static void read_piece(struct pl_job *job)
 {
-    struct pl_exchange *x = (struct pl_exchange *)((char *)job - offsetof(struct pl_exchange, job));
+    struct pl_exchange *x = PL_CONTAINER_OF(job, struct pl_exchange, job);
     struct pl_sending *sending = &pl_exchange_own(x)->sending;
     size_t n = sending->n_left < PIECE_BYTES ? (size_t)sending->n_left : PIECE_BYTES, got = 0;
     if (!sending->piece)
@@ -133,7 +134,7 @@ static void read_piece(struct pl_job *job)
 
 static void piece_is_read(struct pl_job *job)
 {
-    struct pl_exchange *x = (struct pl_exchange *)((char *)job - offsetof(struct pl_exchange, job));
+    struct pl_exchange *x = PL_CONTAINER_OF(job, struct pl_exchange, job);
     pl_exchange_own(x)->sending.is_reading = false;
     pl_task_wake(&x->task);
 }

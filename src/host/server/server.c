@@ -11,11 +11,11 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/table.h"
 #include "base/uuid.h"
 #include "io/clock.h"
 #include "io/tree.h"
 #include "io/upstream.h"
-#include "server/zones.h"
 #include "model/vendors.h"
 #include "server/auth_int.h"
 #include "server/driver.h"
@@ -29,6 +29,7 @@
 #include "server/scheduler.h"
 #include "server/shard_int.h"
 #include "server/unattended.h"
+#include "server/zones.h"
 #include "store/work.h"
 
 #include <errno.h>
@@ -182,8 +183,7 @@ static void cared(void *ctx, enum pl_status status, const struct pl_error *err)
 /* When keys were used; old idempotency keys and uploads that nobody goes on with out. */
 static void care(struct pl_timer *timer)
 {
-    struct pl_server_own *own =
-        (struct pl_server_own *)((char *)timer - offsetof(struct pl_server_own, care));
+    struct pl_server_own *own = PL_CONTAINER_OF(timer, struct pl_server_own, care);
     struct pl_loop *loop = own->server.shards[0]->loop;
     struct pl_batch *batch = pl_batch_create();
     if (batch) {
@@ -221,8 +221,7 @@ static void on_shut_down(void *ctx)
 
 static void look_at_drain(struct pl_timer *timer)
 {
-    struct pl_shard_own *shard =
-        (struct pl_shard_own *)((char *)timer - offsetof(struct pl_shard_own, drain_timer));
+    struct pl_shard_own *shard = PL_CONTAINER_OF(timer, struct pl_shard_own, drain_timer);
     struct pl_loop *loop = shard->shard.loop;
     bool is_quiet = pl_drivers_n_running(shard->shard.drivers) == 0 && shard->n_exchanges == 0 &&
                     pl_hub_n_sockets(shard->shard.hub) == 0;

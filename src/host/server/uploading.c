@@ -7,11 +7,12 @@
  * any length costs one piece of memory, and a store that is slow slows the client down. */
 #include "server/exchange_int.h"
 
+#include "base/table.h"
 #include "server/http_conn.h"
 
 static struct pl_exchange *exchange_of(struct pl_job *job)
 {
-    return (struct pl_exchange *)((char *)job - offsetof(struct pl_exchange, job));
+    return PL_CONTAINER_OF(job, struct pl_exchange, job);
 }
 
 /* The client may have gone meanwhile, and the piece may have been refused. */

@@ -12,6 +12,8 @@
  * service and then to every batch. */
 #include "store/store_int.h"
 
+#include "base/table.h"
+
 #include <errno.h>
 #include <time.h>
 
@@ -163,8 +165,7 @@ static void *write_all(void *arg)
 
 static void open_letter(struct pl_letter *letter)
 {
-    struct pl_batch *batch =
-        (struct pl_batch *)((char *)letter - offsetof(struct pl_batch, letter));
+    struct pl_batch *batch = PL_CONTAINER_OF(letter, struct pl_batch, letter);
     batch->done(batch->ctx, batch->status, &batch->err);
     pl_batch_destroy(batch);
 }

@@ -1,3 +1,4 @@
+#include "base/table.h"
 #include "unit/io/turning.h"
 
 #include <pthread.h>
@@ -118,7 +119,7 @@ struct echo {
 
 static void post_again(struct pl_letter *letter)
 {
-    struct echo *echo = (struct echo *)((char *)letter - offsetof(struct echo, letter));
+    struct echo *echo = PL_CONTAINER_OF(letter, struct echo, letter);
     if (!echo->is_over)
         pl_loop_post(loop, letter);
 }

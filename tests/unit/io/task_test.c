@@ -1,3 +1,4 @@
+#include "base/table.h"
 #include "io/task.h"
 #include "unit/io/turning.h"
 
@@ -156,7 +157,7 @@ struct walk {
 
 static void take_step(struct pl_timer *timer)
 {
-    struct walk *walk = (struct walk *)((char *)timer - offsetof(struct walk, timer));
+    struct walk *walk = PL_CONTAINER_OF(timer, struct walk, timer);
     walk->n_steps++;
     pl_task_wake(&walk->task);
 }
