@@ -16,6 +16,18 @@ static bool is_hyphen_at(size_t i)
     return i == 8 || i == 13 || i == 18 || i == 23;
 }
 
+void pl_uuid_write(char ret_text[PL_UUID_SIZE], const char bytes[PL_UUID_BYTES])
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0, at = 0; i < PL_UUID_BYTES; i++) {
+        unsigned char byte = (unsigned char)bytes[i];
+        if (is_hyphen_at(at))
+            ret_text[at++] = '-';
+        ret_text[at++] = digits[byte >> 4];
+        ret_text[at++] = digits[byte & 15];
+    }
+}
+
 void pl_uuid7_write(char ret_text[PL_UUID_SIZE], int64_t unix_ms, const uint64_t random[2])
 {
     uint64_t ms = unix_ms < 0 ? 0 : (uint64_t)unix_ms;
@@ -23,14 +35,10 @@ void pl_uuid7_write(char ret_text[PL_UUID_SIZE], int64_t unix_ms, const uint64_t
         ms << 16 | 0x7000 | (random[0] & 0x0FFF),
         0x8000000000000000 | (random[1] & 0x3FFFFFFFFFFFFFFF),
     };
-    for (size_t i = 0, digit = 0; i < PL_UUID_SIZE; i++) {
-        if (is_hyphen_at(i)) {
-            ret_text[i] = '-';
-            continue;
-        }
-        ret_text[i] = "0123456789abcdef"[words[digit / 16] >> (60 - 4 * (digit % 16)) & 15];
-        digit++;
-    }
+    char bytes[PL_UUID_BYTES];
+    for (size_t i = 0; i < PL_UUID_BYTES; i++)
+        bytes[i] = (char)(words[i / 8] >> (56 - 8 * (i % 8)));
+    pl_uuid_write(ret_text, bytes);
 }
 
 static bool is_hex(char c)

@@ -6,7 +6,11 @@
 
 #include <stdint.h>
 
+enum { PL_UUID_BYTES = 16 };
 #define PL_UUID_SIZE 36
+
+/* "f81d4fae-…", in small letters. */
+void pl_uuid_write(char ret_text[PL_UUID_SIZE], const char bytes[PL_UUID_BYTES]);
 
 /* "019…-….": 48 bits of milliseconds, then version, variant and 74 bits of `random`. */
 void pl_uuid7_write(char ret_text[PL_UUID_SIZE], int64_t unix_ms, const uint64_t random[2]);

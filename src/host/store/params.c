@@ -2,7 +2,6 @@
  * and in every index. */
 #include "store/store_int.h"
 #include "base/terms.h"
-#include "base/uuid.h"
 
 static void add(struct pl_params *params, struct pl_value value)
 {

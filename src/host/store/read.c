@@ -1,7 +1,6 @@
 /* Reading records: one connection of the pool and one failure for the whole of a read, checked once
  * at its end. */
 #include "store/store_int.h"
-#include "base/uuid.h"
 
 struct pl_read pl_read_begin(struct pl_store *store, struct pl_arena *arena, struct pl_error *err)
 {
@@ -102,7 +101,6 @@ struct pl_str pl_read_keep(struct pl_read *read, struct pl_str s)
 
 struct pl_str pl_read_id(struct pl_read *read, size_t i, const char *prefix)
 {
-    static const char digits[] = "0123456789abcdef";
     struct pl_value value = read->db->ops->column(read->db, i);
     if (value.bytes.len != PL_UUID_BYTES)
         return (struct pl_str){NULL, 0};
@@ -113,14 +111,7 @@ struct pl_str pl_read_id(struct pl_read *read, size_t i, const char *prefix)
         return (struct pl_str){NULL, 0};
     }
     memcpy(text, start.ptr, start.len);
-    char *to = text + start.len;
-    for (size_t k = 0; k < PL_UUID_BYTES; k++) {
-        unsigned char byte = (unsigned char)value.bytes.ptr[k];
-        if (k == 4 || k == 6 || k == 8 || k == 10)
-            *to++ = '-';
-        *to++ = digits[byte >> 4];
-        *to++ = digits[byte & 15];
-    }
+    pl_uuid_write(text + start.len, value.bytes.ptr);
     return (struct pl_str){text, start.len + PL_UUID_SIZE};
 }
 

@@ -9,6 +9,7 @@
 #define PL_STORE_STORE_INT_H
 
 #include "base/buf.h"
+#include "base/uuid.h"
 #include "store/statements.h"
 #include "store/store.h"
 
@@ -24,7 +25,7 @@ struct pl_value {
     struct pl_str bytes; /* TEXT and BYTES; borrowed, ptr never NULL */
 };
 
-enum { PL_PARAMS_MAX = 24, PL_UUID_BYTES = 16 };
+enum { PL_PARAMS_MAX = 24 };
 
 /* The parameters of one statement, in order. Views, except for ids, which are packed in here. */
 struct pl_params {
