@@ -7,44 +7,13 @@
  * A question leaves out words that stand in every other sentence, unless it has no others: they
  * would find everything and say nothing. */
 #include "base/terms.h"
+#include "base/script.h"
 #include "base/terms_table.h"
 #include "base/utf8.h"
 
 enum kind { GAP, WORD, CHARACTER };
 
 enum { MAX_QUERY_TERMS = 32 };
-
-/* Written without spaces between words. */
-static const struct {
-    uint32_t first, last;
-} unspaced[] = {
-    {0x0E01, 0x0EFF},   /* Thai, Lao */
-    {0x1000, 0x109F},   /* Myanmar */
-    {0x1780, 0x17FF},   /* Khmer */
-    {0x1950, 0x19FF},   /* Tai Le, New Tai Lue, Khmer symbols */
-    {0x1A20, 0x1AAF},   /* Tai Tham */
-    {0x3005, 0x3007},   /* Han: iteration mark, zero */
-    {0x3041, 0x312F},   /* kana, Bopomofo */
-    {0x31A0, 0x31FF},   /* Bopomofo, kana */
-    {0x3400, 0x4DBF},   /* Han */
-    {0x4E00, 0x9FFF},   /* Han */
-    {0xA9E0, 0xA9FF},   /* Myanmar */
-    {0xAA60, 0xAADF},   /* Myanmar, Tai Viet */
-    {0xF900, 0xFAFF},   /* Han */
-    {0xFF66, 0xFF9F},   /* kana, half width */
-    {0x1B000, 0x1B16F}, /* kana */
-    {0x20000, 0x323AF}, /* Han */
-};
-
-/* Marks of these scripts: they stand on the character before them. */
-static const struct {
-    uint32_t first, last;
-} marks[] = {
-    {0x0E31, 0x0E31}, {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x0EB1, 0x0EB1}, {0x0EB4, 0x0EBC},
-    {0x0EC8, 0x0ECE}, {0x102B, 0x103E}, {0x1056, 0x1059}, {0x105E, 0x1060}, {0x1062, 0x1064},
-    {0x1067, 0x106D}, {0x1071, 0x1074}, {0x1082, 0x108D}, {0x109A, 0x109D}, {0x17B4, 0x17D3},
-    {0x17DD, 0x17DD}, {0x1A55, 0x1A7F}, {0x3099, 0x309A}, {0xFF9E, 0xFF9F},
-};
 
 /* In the order of the alphabet; as they are written, small. */
 static const char *const common[] = {
@@ -79,7 +48,7 @@ static enum kind kind_of(uint32_t code)
         return (code | 0x20) - 'a' < 26 || code - '0' < 10 ? WORD : GAP;
     if (IN_RUNS(gaps, code) >= 0)
         return GAP;
-    return code >= unspaced[0].first && IN_RUNS(unspaced, code) >= 0 ? CHARACTER : WORD;
+    return pl_script_is_unspaced(code) ? CHARACTER : WORD;
 }
 
 /* Accents that follow their letter: what is written with one is found without. */
@@ -144,7 +113,7 @@ static bool next_piece(struct pl_str text, size_t *at, struct piece *piece)
         int32_t code = pl_utf8_next(text, &next);
         enum kind kind = code < 0 ? GAP : kind_of((uint32_t)code);
         if (piece->n && kind == CHARACTER && piece->kind == CHARACTER &&
-            IN_RUNS(marks, (uint32_t)code) >= 0)
+            pl_script_is_mark((uint32_t)code))
             kind = WORD; /* it goes on */
         else if (piece->n && (kind != WORD || piece->kind != WORD))
             return true;

@@ -7,52 +7,25 @@
 #include "conv/diff_int.h"
 
 #include "base/map.h"
+#include "base/script.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 
-/* Scripts written without spaces: every character is a word. And what belongs to the character
- * before it: marks, voiced sounds, variants. Both in order. */
-struct range {
-    int32_t first, last;
-};
-
-static const struct range alone[] = {
-    {0x0e00, 0x0eff},   /* Thai, Lao */
-    {0x1000, 0x109f},   /* Myanmar */
-    {0x1780, 0x17ff},   /* Khmer */
-    {0x2e80, 0x2fdf},   /* radicals */
-    {0x3000, 0x30ff},   /* punctuation, Hiragana, Katakana */
-    {0x3100, 0x312f},   /* Bopomofo */
-    {0x31a0, 0x31ff},   /* … and more of both */
-    {0x3400, 0x4dbf},   /* ideographs */
-    {0x4e00, 0x9fff},   /* … */
-    {0xf900, 0xfaff},   /* … */
-    {0xff00, 0xff9f},   /* full-width forms, half-width Katakana */
-    {0x20000, 0x3ffff}, /* ideographs */
-};
-
-static const struct range joined[] = {
-    {0x0300, 0x036f}, {0x0e31, 0x0e31}, {0x0e34, 0x0e3a},   {0x0e47, 0x0e4e}, {0x0eb1, 0x0eb1},
-    {0x0eb4, 0x0ebc}, {0x0ec8, 0x0ece}, {0x102b, 0x103e},   {0x17b4, 0x17d3}, {0x3099, 0x309a},
-    {0xfe00, 0xfe0f}, {0xff9e, 0xff9f}, {0xe0100, 0xe01ef},
-};
-
-static bool is_in(const struct range *ranges, size_t n, int32_t c)
-{
-    for (size_t i = 0; i < n && ranges[i].first <= c; i++)
-        if (c <= ranges[i].last)
-            return true;
-    return false;
-}
-
+/* Every character of a script without spaces is a word, and so is what stands between them. */
 static bool is_alone(int32_t c)
 {
-    return is_in(alone, sizeof alone / sizeof *alone, c);
+    bool is_radical = c >= 0x2e80 && c <= 0x2fdf, is_punctuation = c >= 0x3000 && c <= 0x303f;
+    bool is_full_width = c >= 0xff00 && c <= 0xff65;
+    return c >= 0 &&
+           (pl_script_is_unspaced((uint32_t)c) || is_radical || is_punctuation || is_full_width);
 }
 
+/* What belongs to the character before it: accents, marks, voiced sounds, variants. */
 static bool is_joined(int32_t c)
 {
-    return is_in(joined, sizeof joined / sizeof *joined, c);
+    bool is_accent = c >= 0x0300 && c <= 0x036f, is_variant = c >= 0xfe00 && c <= 0xfe0f;
+    bool is_rare_variant = c >= 0xe0100 && c <= 0xe01ef;
+    return c >= 0 && (is_accent || is_variant || is_rare_variant || pl_script_is_mark((uint32_t)c));
 }
 
 static bool is_space(int32_t c)

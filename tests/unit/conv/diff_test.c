@@ -93,6 +93,13 @@ static void characters_of_scripts_without_spaces_are_words(void **state)
                    "\"to_index\":0,\"words\":[" WORD("same", "ที่") "," WORD("removed", "นี่") "," WORD(
                        "added", "นั่น") "]}",
                    ""));
+    /* What is searched character by character is compared so too: New Tai Lue. */
+    assert_diff(text_of("ᦀᦁ"), text_of("ᦀᦂ"),
+                IS("false",
+                   "{\"id\":\"text\",\"role\":null,\"change\":\"changed\",\"from_index\":0,"
+                   "\"to_index\":0,\"words\":[" WORD("same", "ᦀ") "," WORD("removed", "ᦁ") "," WORD(
+                       "added", "ᦂ") "]}",
+                   ""));
 }
 
 static void messages_are_known_by_their_ids(void **state)

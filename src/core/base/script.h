@@ -1,0 +1,12 @@
+/* Scripts that are written without spaces between words: Chinese, Japanese, Thai … */
+#ifndef PL_BASE_SCRIPT_H
+#define PL_BASE_SCRIPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+bool pl_script_is_unspaced(uint32_t code);
+/* A mark of one of them: it stands on the character before it. */
+bool pl_script_is_mark(uint32_t code);
+
+#endif
