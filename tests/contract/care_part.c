@@ -216,7 +216,6 @@ static void a_page_costs_the_page(void **state)
         PL_SQL_TASK_COUNT,
         PL_SQL_TASK_DUE,
         PL_SQL_TASK_NEXT,
-        PL_SQL_RUN_GET,
         PL_SQL_RUN_LIST,
         PL_SQL_RUN_COUNT,
         PL_SQL_UPLOAD_SWEEP,

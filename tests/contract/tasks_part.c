@@ -290,11 +290,23 @@ static void an_occurrence_is_one_run_and_hands_may_make_more(void **state)
     assert_int_equal(create_run(f, &run), PL_NOT_FOUND);
 }
 
+static struct pl_task_run_page list_runs(struct fixture *f, struct pl_task_run_query query)
+{
+    struct pl_task_run_page page = {0};
+    assert_int_equal(pl_store_run_list(f->store, &f->arena, &query, &page, NULL), PL_OK);
+    return page;
+}
+
+static struct pl_task_run_page all_runs(struct fixture *f, const struct pl_id *task)
+{
+    return list_runs(f, (struct pl_task_run_query){id_str(task), {NULL, 0}, -1, INT64_MAX, 100, 0});
+}
+
 static void a_run_is_changed_found_and_goes_with_its_task(void **state)
 {
     struct fixture *f = *state;
     struct pl_id task = add_task(f), id = pl_id_take(&f->seed, "run_"), session = add_session(f);
-    struct pl_task_run_row run = make_run(&id, &task, 5000), got;
+    struct pl_task_run_row run = make_run(&id, &task, 5000);
     run.n_missed = 4;
     assert_int_equal(create_run(f, &run), PL_OK);
     run.status = PL_STR("failed");
@@ -304,7 +316,8 @@ static void a_run_is_changed_found_and_goes_with_its_task(void **state)
     struct pl_batch *batch = pl_batch_create();
     pl_batch_update_run(batch, &run);
     commit(f, batch);
-    assert_int_equal(pl_store_run_get(f->store, &f->arena, run.id, &got, NULL), PL_OK);
+    assert_int_equal(all_runs(f, &task).n_items, 1);
+    struct pl_task_run_row got = all_runs(f, &task).items[0];
     assert_str(got.id, run.id);
     assert_str(got.task_id, run.task_id);
     assert_str(got.session_id, run.session_id);
@@ -319,14 +332,7 @@ static void a_run_is_changed_found_and_goes_with_its_task(void **state)
     batch = pl_batch_create();
     pl_batch_delete_task(batch, id_str(&f->user), id_str(&task));
     commit(f, batch);
-    assert_int_equal(pl_store_run_get(f->store, &f->arena, run.id, &got, NULL), PL_NOT_FOUND);
-}
-
-static struct pl_task_run_page list_runs(struct fixture *f, struct pl_task_run_query query)
-{
-    struct pl_task_run_page page = {0};
-    assert_int_equal(pl_store_run_list(f->store, &f->arena, &query, &page, NULL), PL_OK);
-    return page;
+    assert_int_equal(all_runs(f, &task).n_items, 0);
 }
 
 static void runs_are_listed_newest_due_first_by_status_and_time(void **state)
@@ -380,9 +386,11 @@ static void runs_that_a_crash_left_are_failed_unless_they_wait_for_an_answer(voi
     pl_batch_settle_runs(batch, PL_STR("the server ended"), 9000);
     commit(f, batch);
     static const char *const expected[] = {"failed", "running", "failed", "completed"};
+    struct pl_task_run_page page = all_runs(f, &task);
+    assert_int_equal(page.n_items, 4);
     for (size_t i = 0; i < 4; i++) {
-        struct pl_task_run_row run;
-        assert_int_equal(pl_store_run_get(f->store, &f->arena, id_str(&ids[i]), &run, NULL), PL_OK);
+        struct pl_task_run_row run = page.items[3 - i];
+        assert_str(run.id, id_str(&ids[i]));
         assert_str(run.status, str_of(expected[i]));
         assert_int_equal(run.finished_ms, *expected[i] == 'f' ? 9000 : 0);
         assert_str(run.error, str_of(*expected[i] == 'f' ? "the server ended" : NULL));
@@ -447,8 +455,7 @@ static void three_schedulers_make_each_occurrence_once(void **state)
     assert_int_equal(n_wrong, 0);
     assert_int_equal(n_made, N_OCCURRENCES);
     assert_int_equal(n_late, (N_SCHEDULERS - 1) * N_OCCURRENCES);
-    struct pl_task_run_page page =
-        list_runs(f, (struct pl_task_run_query){id_str(&task), {NULL, 0}, -1, INT64_MAX, 100, 0});
+    struct pl_task_run_page page = all_runs(f, &task);
     assert_true(page.n_items == N_OCCURRENCES && page.total == N_OCCURRENCES);
     struct pl_session_query query = {
         .user_id = id_str(&f->user), .status = PL_SESSION_STATUS_COUNT, .limit = 1};

@@ -17,10 +17,6 @@
 /* What a failure that is one too many does: ?2 whether it has failed, ?3 how many may be. */
 #define SQL_TASK_IS_OVER "(?2 = 1 AND enabled = 1 AND ?3 > 0 AND n_failures + 1 >= ?3)"
 
-#define SQL_RUN_COLUMNS                                                                            \
-    "task_runs.id, tasks.id, task_runs.session_id, task_runs.status, task_runs.error, "            \
-    "task_runs.due_ms, task_runs.is_manual, task_runs.n_missed, task_runs.triggered_ms, "          \
-    "task_runs.finished_ms"
 /* ?1 task, ?2 status, ?3 after, ?4 before */
 #define SQL_RUN_FILTER                                                                             \
     "FROM task_runs WHERE task = " SQL_TASK " AND (?2 = '' OR status = ?2) AND due_ms > ?3 AND "   \
@@ -86,11 +82,8 @@
       "UPDATE task_runs SET status = 'failed', error = ?1, finished_ms = ?2 "                      \
       "WHERE status = 'running' AND NOT EXISTS (SELECT 1 FROM sessions "                           \
       "WHERE sessions.id = task_runs.session_id AND sessions.status = 'waiting_for_input')")       \
-    X(RUN_GET, "b",                                                                                \
-      "SELECT " SQL_RUN_COLUMNS " FROM task_runs JOIN tasks ON tasks.key = task_runs.task "        \
-      "WHERE task_runs.id = ?1")                                                                   \
     X(RUN_LIST, "btiiii",                                                                          \
-      "SELECT id, NULL, session_id, status, error, due_ms, is_manual, n_missed, triggered_ms, "    \
+      "SELECT id, session_id, status, error, due_ms, is_manual, n_missed, triggered_ms, "          \
       "finished_ms " SQL_RUN_FILTER " ORDER BY due_ms DESC, key DESC LIMIT ?5 OFFSET ?6")          \
     X(RUN_COUNT, "btii", "SELECT count(*) " SQL_RUN_FILTER)                                        \
                                                                                                    \

@@ -232,38 +232,21 @@ enum pl_status pl_store_task_next(struct pl_store *store, int64_t *ret_next_ms,
 
 /* --- reading runs ---------------------------------------------------------------------------- */
 
-/* SQL_RUN_COLUMNS. In a list the task is known and not read with every row. */
+/* Of PL_SQL_RUN_LIST; the task is known. */
 static void read_run(struct pl_read *read, struct pl_str task_id, struct pl_task_run_row *ret_run)
 {
     *ret_run = (struct pl_task_run_row){
         .id = pl_read_id(read, 0, "run_"),
-        .task_id = task_id.ptr ? task_id : pl_read_id(read, 1, "task_"),
-        .session_id = pl_read_id(read, 2, "sess_"),
-        .status = pl_read_text(read, 3),
-        .error = pl_read_text(read, 4),
-        .due_ms = pl_read_int(read, 5),
-        .is_manual = pl_read_int(read, 6),
-        .n_missed = pl_read_int(read, 7),
-        .triggered_ms = pl_read_int(read, 8),
-        .finished_ms = pl_read_int(read, 9),
+        .task_id = task_id,
+        .session_id = pl_read_id(read, 1, "sess_"),
+        .status = pl_read_text(read, 2),
+        .error = pl_read_text(read, 3),
+        .due_ms = pl_read_int(read, 4),
+        .is_manual = pl_read_int(read, 5),
+        .n_missed = pl_read_int(read, 6),
+        .triggered_ms = pl_read_int(read, 7),
+        .finished_ms = pl_read_int(read, 8),
     };
-}
-
-enum pl_status pl_store_run_get(struct pl_store *store, struct pl_arena *arena, struct pl_str id,
-                                struct pl_task_run_row *ret_run, struct pl_error *err)
-{
-    struct pl_params params = {0};
-    pl_params_id(&params, id, "run_");
-    struct pl_task_run_row run = {0};
-    struct pl_read read = pl_read_begin(store, arena, err);
-    pl_read_query(&read, PL_SQL_RUN_GET, &params);
-    bool was_found = pl_read_next(&read);
-    if (was_found)
-        read_run(&read, (struct pl_str){NULL, 0}, &run);
-    enum pl_status status = pl_read_end_one(&read, was_found, "run of a scheduled task");
-    if (status == PL_OK)
-        *ret_run = run;
-    return status;
 }
 
 /* SQL_RUN_FILTER */

@@ -101,8 +101,6 @@ struct pl_task_run_query {
 enum pl_status pl_store_run_list(struct pl_store *store, struct pl_arena *arena,
                                  const struct pl_task_run_query *query,
                                  struct pl_task_run_page *ret_page, struct pl_error *err);
-enum pl_status pl_store_run_get(struct pl_store *store, struct pl_arena *arena, struct pl_str id,
-                                struct pl_task_run_row *ret_run, struct pl_error *err);
 
 /* --- blobs ----------------------------------------------------------------------------------- */
 
