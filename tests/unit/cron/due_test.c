@@ -1,43 +1,9 @@
 /* What is due after a look long ago: sleeping schedulers, clocks that jump, changes of the clock.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include "base/utc.h"
 #include "cron/due.h"
 #include "unit/cron/zones.h"
 
 enum { MINUTE_S = 60, DAY_S = 86400, DAY_MINUTES = 1440 };
-
-static const int32_t berlin[] = {3600, 7200};
-static struct pl_buf berlin_file;
-static struct pl_tzif berlin_zone;
-
-static int open_berlin(void **state)
-{
-    (void)state;
-    pl_buf_init(&berlin_file, 0);
-    make_zone(&berlin_file, berlin, 2, NULL, 0, "CET-1CEST,M3.5.0,M10.5.0/3");
-    return pl_tzif_open(pl_buf_str(&berlin_file), &berlin_zone, NULL) != PL_OK;
-}
-
-static int close_berlin(void **state)
-{
-    (void)state;
-    pl_buf_deinit(&berlin_file);
-    return 0;
-}
-
-static int64_t at(const char *text)
-{
-    int64_t us;
-    if (!pl_utc_read(pl_str_of(text), &us))
-        fail_msg("%s", text);
-    return us / 1000000;
-}
 
 static struct pl_cron_due look(const char *expression, const struct pl_tzif *zone,
                                const char *after, const char *now)

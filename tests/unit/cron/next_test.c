@@ -1,32 +1,7 @@
 /* When expressions are due: across months, leap years and changes of the clock. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/utc.h"
 #include "cron/next.h"
 #include "unit/cron/zones.h"
-
-static const int32_t berlin[] = {3600, 7200};
-static struct pl_buf berlin_file;
-static struct pl_tzif berlin_zone;
-
-static int open_berlin(void **state)
-{
-    (void)state;
-    pl_buf_init(&berlin_file, 0);
-    make_zone(&berlin_file, berlin, 2, NULL, 0, "CET-1CEST,M3.5.0,M10.5.0/3");
-    return pl_tzif_open(pl_buf_str(&berlin_file), &berlin_zone, NULL) != PL_OK;
-}
-
-static int close_berlin(void **state)
-{
-    (void)state;
-    pl_buf_deinit(&berlin_file);
-    return 0;
-}
 
 static struct pl_cron parse(const char *text)
 {
@@ -35,14 +10,6 @@ static struct pl_cron parse(const char *text)
     if (pl_cron_parse(pl_str_of(text), &cron, &err) != PL_OK)
         fail_msg("%s: %s", text, err.message);
     return cron;
-}
-
-static int64_t at(const char *text)
-{
-    int64_t us;
-    if (!pl_utc_read(pl_str_of(text), &us))
-        fail_msg("%s", text);
-    return us / 1000000;
 }
 
 /* `wanted` are the instants that follow, up to NULL. */

@@ -1,33 +1,5 @@
 /* TZif files: what local time is, and which local times are skipped or come twice. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include "base/utc.h"
 #include "unit/cron/zones.h"
-
-static const int32_t berlin[] = {3600, 7200};
-static const char berlin_rule[] = "CET-1CEST,M3.5.0,M10.5.0/3";
-
-static int64_t at(const char *text)
-{
-    int64_t us;
-    if (!pl_utc_read(pl_str_of(text), &us))
-        fail_msg("%s", text);
-    return us / 1000000;
-}
-
-static struct pl_tzif open_zone(const struct pl_buf *file)
-{
-    struct pl_tzif zone;
-    struct pl_error err = {0};
-    assert_int_equal(file->status, PL_OK);
-    if (pl_tzif_open(pl_buf_str(file), &zone, &err) != PL_OK)
-        fail_msg("%s", err.message);
-    return zone;
-}
 
 static void expect_offset(const char *rule, const char *instant, int32_t offset_s)
 {

@@ -1,9 +1,25 @@
-/* Small TZif files made in memory, for the tests of zones. */
+/* Instants, small TZif files made in memory, and Berlin as one, for the tests of zones. */
 #ifndef PL_TESTS_CRON_ZONES_H
 #define PL_TESTS_CRON_ZONES_H
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
 #include "base/buf.h"
+#include "base/utc.h"
 #include "cron/tzif.h"
+
+/* "2026-03-29T01:00:00Z" in seconds. */
+static inline int64_t at(const char *text)
+{
+    int64_t us;
+    if (!pl_utc_read(pl_str_of(text), &us))
+        fail_msg("%s", text);
+    return us / 1000000;
+}
 
 struct zone_change {
     int64_t unix_s;
@@ -46,6 +62,39 @@ static inline void make_zone(struct pl_buf *to, const int32_t *offsets, uint32_t
     add_part(to, '2', 4, offsets, 1, NULL, 0);
     add_part(to, '2', 8, offsets, n_types, changes, n_changes);
     pl_buf_addf(to, "\n%s\n", rule);
+}
+
+static inline struct pl_tzif open_zone(const struct pl_buf *file)
+{
+    struct pl_tzif zone;
+    struct pl_error err = {0};
+    assert_int_equal(file->status, PL_OK);
+    if (pl_tzif_open(pl_buf_str(file), &zone, &err) != PL_OK)
+        fail_msg("%s", err.message);
+    return zone;
+}
+
+/* --- Berlin, for a whole group of tests ------------------------------------------------------ */
+
+static const int32_t berlin[] = {3600, 7200};
+static const char berlin_rule[] = "CET-1CEST,M3.5.0,M10.5.0/3";
+static struct pl_buf berlin_file;
+static struct pl_tzif berlin_zone; /* a view of the file */
+
+static inline int open_berlin(void **state)
+{
+    (void)state;
+    pl_buf_init(&berlin_file, 0);
+    make_zone(&berlin_file, berlin, 2, NULL, 0, berlin_rule);
+    berlin_zone = open_zone(&berlin_file);
+    return 0;
+}
+
+static inline int close_berlin(void **state)
+{
+    (void)state;
+    pl_buf_deinit(&berlin_file);
+    return 0;
 }
 
 #endif

@@ -1,10 +1,4 @@
 /* Time zones of a machine: found by name below a directory, read once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "io/file.h"
 #include "server/zones.h"
 #include "unit/cron/zones.h"
@@ -27,7 +21,6 @@ static void put(const char *path, struct pl_str bytes)
 
 static int make_place(void **state)
 {
-    static const int32_t offsets[] = {3600, 7200};
     static struct place place;
     struct pl_buf file;
     place = (struct place){.dir = "/tmp/parley-zones-XXXXXX"};
@@ -38,7 +31,7 @@ static int make_place(void **state)
     if (mkdir(place.area, 0700) != 0)
         return 1;
     pl_buf_init(&file, 0);
-    make_zone(&file, offsets, 2, NULL, 0, "CET-1CEST,M3.5.0,M10.5.0/3");
+    make_zone(&file, berlin, 2, NULL, 0, berlin_rule);
     put(place.file, pl_buf_str(&file));
     pl_buf_deinit(&file);
     place.zones = pl_zones_create(place.dir);
