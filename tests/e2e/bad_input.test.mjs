@@ -109,7 +109,7 @@ function isBounded(path, { peak, seconds }) {
 
 test('100,000 messages are read by every command within 256 MiB', { skip: noTime }, () => {
   const messages = Array.from({ length: 100_001 }, (_, i) => ({ role: i % 2 ? 'assistant' : 'user', content: `message ${i}` }));
-  isBounded(file('many.json', JSON.stringify({ model: 'gpt-5', messages })), { peak: 256 << 10, seconds: 10 });
+  isBounded(file('many.json', JSON.stringify({ model: 'gpt-4.1', messages })), { peak: 256 << 10, seconds: 10 });
 });
 
 test('an image of 100 MB is read by every command within five times its size', { skip: noTime }, () => {

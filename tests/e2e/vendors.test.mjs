@@ -253,7 +253,7 @@ test('models are listed, and one without a key says what to set', async (t) => {
   assert.ok(names.includes('anthropic/claude-sonnet-4-5') && names.includes('gemini/gemini-2.5-pro'));
   assert.equal(items.find((item) => item.name === 'anthropic/claude-opus-4-8').context_window, 1000000);
   assert.deepEqual(items.find((item) => item.name === 'openai-chat/gpt-4o-mini').prices,
-    { input: 150000, output: 600000, cache_read: 75000, cache_write: null, dated: '2026-11' });
+    { input: 150000, output: 600000, cache_read: 75000, cache_write: null, dated: '2026-10-27' });
   assert.equal(items.find((item) => item.name === 'demo/echo').prices, null);
   const bare = await serve({ env: { PARLEY_PROBE: 'false' } });
   t.after(() => bare.stop());

@@ -150,7 +150,7 @@ static void an_alias_is_a_chain(void **state)
     assert_true(pl_str_eq(targets[1].model, PL_STR("llama3")));
     const struct pl_model_info *info = pl_model_find(PL_STR("best"));
     assert_true(pl_str_eq(pl_model_name(info, PL_STR("best")), PL_STR("best")));
-    assert_int_equal(info->context_window, 400000);
+    assert_int_equal(info->context_window, 272000);
     assert_true(is_listed("best"));
 }
 
@@ -518,11 +518,15 @@ static void a_cost_is_said_only_when_it_is_known(void **state)
     assert_int_equal(pl_model_cost(PL_STR("gemini-2.5-pro"), &counts), -1);
     assert_int_equal(pl_model_cost(PL_STR("llama3"), &counts), -1);
     assert_int_equal(pl_model_cost(PL_STR("claude-9"), &counts), -1);
+    /* A name that goes on is another model: neither the price nor the window of the shorter. */
+    assert_int_equal(pl_model_prices(PL_STR("gemini-2.0-flash-lite-001")).input, 75000);
+    assert_int_equal(pl_model_prices(PL_STR("gpt-5.1-codex-mini")).output, 2000000);
+    assert_int_equal(pl_model_prices(PL_STR("gpt-4o-mini-audio-preview")).input, -1);
     counts = (struct pl_counts){-1, -1, -1, -1, -1, -1, -1};
     assert_int_equal(pl_model_cost(PL_STR("claude-haiku-4-5"), &counts), -1);
     counts = (struct pl_counts){10, 1, -1, -1, -1, -1, -1};
     assert_int_equal(pl_model_cost(PL_STR("gpt-4o-mini"), &counts), 2);
-    assert_string_equal(pl_model_prices(PL_STR("gpt-4o-mini")).dated, "2026-11");
+    assert_string_equal(pl_model_prices(PL_STR("gpt-4o-mini")).dated, "2026-10-27");
     assert_int_equal(pl_model_prices(PL_STR("llama3")).input, -1);
     /* What somebody else takes for the same model is not known. */
     struct pl_vendor vendor = {.name = "openai-chat"}, other = {.name = "corp"};
