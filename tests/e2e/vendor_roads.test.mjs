@@ -176,6 +176,14 @@ describe('HTTP/2 over TLS', { skip }, () => {
   });
   after(() => door.close());
 
+  test('shares one connection from the first calls on', async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, () => chat(server, 'safe/m')));
+    for (const { status, text } of answers) assert.equal(status, 200, text);
+    assert.equal(door.sessions.length, 1);
+    door.sessions[0].versions = [];
+    upstream.reset();
+  });
+
   test('is what a vendor that has it is asked with, plain and streamed', async () => {
     await works(server, 'safe/m');
     upstream.next({ say: 'Good day to you — é 😀', drip: 2 });
@@ -258,7 +266,11 @@ describe('a certificate', { skip }, () => {
 
 describe('a proxy', () => {
   let proxy;
-  before(async () => { proxy = await new Proxy().listen(); });
+  let byName; // an address of this machine is asked without a proxy, and so is localhost as it is usually spelled
+  before(async () => {
+    proxy = await new Proxy().listen();
+    byName = upstream.url.replace('127.0.0.1', 'LOCALHOST');
+  });
   beforeEach(() => {
     proxy.requests = [];
     proxy.refuses = 0;
@@ -266,11 +278,11 @@ describe('a proxy', () => {
   after(() => proxy.close());
 
   test('is asked for an http vendor with the whole address', async () => {
-    const server = await serve({ plain: { base_url: upstream.url } }, { env: { http_proxy: proxy.url.replace('//', '//someone:a-proxy-word@') } });
+    const server = await serve({ plain: { base_url: byName } }, { env: { http_proxy: proxy.url.replace('//', '//someone:a-proxy-word@') } });
     await works(server, 'plain/m');
     upstream.next({ say: 'one two', drip: 2 });
     assert.equal(deltas(await chat(server, 'plain/m', { stream: true })), 'one two');
-    assert.deepEqual(proxy.requests.map(({ method, url }) => `${method} ${url}`), Array(2).fill(`POST ${upstream.url}/v1/chat/completions`));
+    assert.deepEqual(proxy.requests.map(({ method, url }) => `${method} ${url}`), Array(2).fill(`POST ${byName}/v1/chat/completions`));
     assert.equal(proxy.requests[0].headers['proxy-authorization'], `Basic ${Buffer.from('someone:a-proxy-word').toString('base64')}`);
     saysNoKey(server);
     assert.ok(!server.err.includes('a-proxy-word'));
@@ -290,7 +302,13 @@ describe('a proxy', () => {
   });
 
   test('is not asked for what no_proxy names', async () => {
-    const server = await serve({ plain: { base_url: upstream.url } }, { env: { http_proxy: proxy.url, no_proxy: 'example.org,127.0.0.1' } });
+    const server = await serve({ plain: { base_url: byName } }, { env: { http_proxy: proxy.url, no_proxy: 'example.org,localhost' } });
+    await works(server, 'plain/m');
+    assert.equal(proxy.requests.length, 0);
+  });
+
+  test('is not asked for a server on this machine', async () => {
+    const server = await serve({ plain: { base_url: upstream.url } }, { env: { http_proxy: proxy.url } });
     await works(server, 'plain/m');
     assert.equal(proxy.requests.length, 0);
   });
@@ -300,7 +318,8 @@ describe('a proxy', () => {
     t.after(() => door.close());
     const providers = { safe: { base_url: door.url, ca_file: trusted.path } };
     proxy.refuses = 403;
-    await fails(await serve(providers, { env: { https_proxy: proxy.url } }), 'safe/m', /broke off|proxy/);
+    await fails(await serve(providers, { env: { https_proxy: proxy.url } }), 'safe/m', /proxy makes no way/);
+    assert.equal(proxy.requests.length, 1, 'it is asked once');
     const gone = await new Proxy().listen();
     await gone.close();
     await fails(await serve(providers, { env: { https_proxy: gone.url } }), 'safe/m', /does not accept connections/);

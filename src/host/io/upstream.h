@@ -1,7 +1,8 @@
 /* HTTP requests to other servers, many at once, on the loop: calls to models. Servers at a plain
  * http:// address are asked on connections of our own, all others by libcurl: HTTP/1.1 and 2, TLS,
- * proxies of the environment (docs/adr/0012). Connections are kept for the next call. Everything is
- * called on the loop's thread; nothing blocks, names are resolved on a thread of the library's own.
+ * proxies of the environment, which are for hosts elsewhere (docs/adr/0012). Connections are kept
+ * for the next call. Everything is called on the loop's thread; nothing blocks, names are resolved
+ * on a thread of the library's own.
  *
  * Times: to be connected, to the first byte of the answer, and of any silence after it. Redirects
  * are not followed, so a key goes nowhere else. */
@@ -35,9 +36,11 @@ struct pl_upstream_request {
 };
 
 enum pl_upstream_failure {
-    PL_UPSTREAM_REFUSED, /* nobody listens, no such host, TLS that is not trusted: try another */
-    PL_UPSTREAM_TIMEOUT, /* one of the times is over */
-    PL_UPSTREAM_BROKEN,  /* it broke off */
+    PL_UPSTREAM_REFUSED,   /* nobody listens, no such host: it may be back soon */
+    PL_UPSTREAM_FORBIDDEN, /* a certificate that is not trusted, a proxy that says no: it will not
+                            */
+    PL_UPSTREAM_TIMEOUT,   /* one of the times is over */
+    PL_UPSTREAM_BROKEN,    /* it broke off */
     PL_UPSTREAM_MEMORY,
 };
 

@@ -312,13 +312,21 @@ static const struct {
     {CURLE_COULDNT_RESOLVE_PROXY, PL_UPSTREAM_REFUSED, "The name of the proxy is unknown."},
     {CURLE_COULDNT_CONNECT, PL_UPSTREAM_REFUSED, PL_UPSTREAM_SAY_REFUSED},
     {CURLE_SSL_CONNECT_ERROR, PL_UPSTREAM_REFUSED, "TLS with the model's server failed."},
-    {CURLE_PEER_FAILED_VERIFICATION, PL_UPSTREAM_REFUSED,
+    {CURLE_PEER_FAILED_VERIFICATION, PL_UPSTREAM_FORBIDDEN,
      "The certificate of the model's server is not trusted."},
-    {CURLE_SSL_CACERT_BADFILE, PL_UPSTREAM_REFUSED, "The file of certificates cannot be read."},
+    {CURLE_SSL_CACERT_BADFILE, PL_UPSTREAM_FORBIDDEN, "The file of certificates cannot be read."},
     {CURLE_OPERATION_TIMEDOUT, PL_UPSTREAM_TIMEOUT, PL_UPSTREAM_SAY_LATE},
     {CURLE_OUT_OF_MEMORY, PL_UPSTREAM_MEMORY, PL_UPSTREAM_SAY_MEMORY},
     {CURLE_OK, PL_UPSTREAM_BROKEN, PL_UPSTREAM_SAY_BROKEN},
 };
+
+/* What a proxy answered instead of making way. */
+static bool is_turned_away(const struct curl_call *call)
+{
+    long status = 0;
+    call->calls->curl->curl_easy_getinfo(call->easy, CURLINFO_HTTP_CONNECTCODE, &status);
+    return status >= 300;
+}
 
 static void settle(struct curl_call *call, CURLcode result)
 {
@@ -328,6 +336,11 @@ static void settle(struct curl_call *call, CURLcode result)
     }
     if (result == CURLE_OK && call->base.is_headed) {
         pl_upstream_tell_end(&call->base);
+        return;
+    }
+    if (is_turned_away(call)) {
+        pl_upstream_tell_failure(&call->base, PL_UPSTREAM_FORBIDDEN,
+                                 "The proxy makes no way to the model's server.");
         return;
     }
     size_t i = 0;
@@ -467,6 +480,8 @@ static void set_options(struct curl_call *call, const struct pl_upstream_request
     CURL *easy = call->easy;
     pl_curl_set_basics(curl, easy, request->url, on_bytes, call);
     curl->curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    /* Rather share a connection that is being made than make another. */
+    curl->curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
     curl->curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
     curl->curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)call->base.connect_ms);
     curl->curl_easy_setopt(easy, CURLOPT_PRIVATE, call);

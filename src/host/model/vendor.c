@@ -265,6 +265,7 @@ static void on_failed(void *ctx, enum pl_upstream_failure why, const char *sente
 {
     static const enum pl_vendor_failure failures[] = {
         [PL_UPSTREAM_REFUSED] = PL_VENDOR_REFUSED,
+        [PL_UPSTREAM_FORBIDDEN] = PL_VENDOR_REFUSED,
         [PL_UPSTREAM_TIMEOUT] = PL_VENDOR_TIMEOUT,
         [PL_UPSTREAM_BROKEN] = PL_VENDOR_BROKEN,
         [PL_UPSTREAM_MEMORY] = PL_VENDOR_MEMORY,
