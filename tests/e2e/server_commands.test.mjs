@@ -66,6 +66,12 @@ test('over HTTP a key is needed, from the environment or a file', () => {
   assert.ok(Array.isArray(JSON.parse(by.out).items));
 });
 
+test('a server on this machine is asked without the proxy of the environment', () => {
+  const env = { PARLEY_SERVER: server.url, PARLEY_KEY: server.key, http_proxy: 'http://127.0.0.1:1' };
+  const { code, err } = run(['session', 'list', '--json'], { env });
+  assert.equal(code, 0, err);
+});
+
 test('a key that others may read is used, with a warning', () => {
   const path = file('open-key.txt', server.key);
   chmodSync(path, 0o644);

@@ -1,6 +1,7 @@
 #include "io/http_call.h"
 
 #include "io/curl_int.h"
+#include "io/upstream_int.h"
 
 #include <stdio.h>
 
@@ -131,28 +132,30 @@ static void set_body(struct calling *calling)
     }
 }
 
+static bool is_here(const struct pl_http_call *call)
+{
+    struct pl_place place;
+    struct pl_str path;
+    return call->unix_path || (pl_place_find(call->url, &place, &path) && pl_place_is_here(&place));
+}
+
 static void set_options(struct calling *calling)
 {
     const struct pl_curl *curl = calling->curl;
     const struct pl_http_call *call = calling->call;
     CURL *easy = calling->easy;
-    curl->curl_easy_setopt(easy, CURLOPT_URL, call->url);
-    curl->curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl->curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    pl_curl_set_basics(curl, easy, call->url, on_bytes, calling);
     curl->curl_easy_setopt(easy, CURLOPT_HTTPHEADER, calling->headers);
-    curl->curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
-    curl->curl_easy_setopt(easy, CURLOPT_WRITEDATA, calling);
     set_times(calling);
     if (call->header_name) {
         call->header_value[0] = '\0';
         curl->curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
         curl->curl_easy_setopt(easy, CURLOPT_HEADERDATA, calling);
     }
-    if (call->unix_path) {
+    if (call->unix_path)
         curl->curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, call->unix_path);
-        /* A proxy of the environment is for hosts elsewhere. */
+    if (is_here(call))
         curl->curl_easy_setopt(easy, CURLOPT_PROXY, "");
-    }
     set_body(calling);
     curl->curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
 }

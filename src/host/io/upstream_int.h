@@ -80,6 +80,8 @@ struct pl_place {
 /* False: this is none of the plain road's. What it does not understand to the last byte (a name, a
  * password, a character that must be escaped) is libcurl's. */
 bool pl_place_find(const char *url, struct pl_place *ret_place, struct pl_str *ret_path);
+/* On this machine: a proxy is for hosts elsewhere, and does not reach ours. */
+bool pl_place_is_here(const struct pl_place *place);
 
 /* --- the roads ------------------------------------------------------------------------------- */
 

@@ -51,3 +51,9 @@ bool pl_place_find(const char *url, struct pl_place *ret_place, struct pl_str *r
     }
     return ret_path->len && read_authority(ret_place);
 }
+
+bool pl_place_is_here(const struct pl_place *place)
+{
+    const char *kind = pl_address_special(&place->addresses[0]);
+    return kind && strcmp(kind, "loopback") == 0;
+}

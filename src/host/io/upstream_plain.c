@@ -394,13 +394,6 @@ static enum pl_status write_head(struct plain_call *call, struct pl_str path,
     return head->status;
 }
 
-/* A proxy is for hosts elsewhere; it does not reach ours. */
-static bool is_far(const struct pl_place *place)
-{
-    const char *kind = pl_address_special(&place->addresses[0]);
-    return !kind || strcmp(kind, "loopback") != 0;
-}
-
 enum pl_status pl_plain_start(struct pl_upstreams *upstreams,
                               const struct pl_upstream_request *request,
                               const struct pl_upstream_ops *ops, void *ctx,
@@ -408,7 +401,7 @@ enum pl_status pl_plain_start(struct pl_upstreams *upstreams,
 {
     struct pl_place place;
     struct pl_str path;
-    if (!pl_place_find(request->url, &place, &path) || (upstreams->has_proxy && is_far(&place)))
+    if (!pl_place_find(request->url, &place, &path) || (upstreams->has_proxy && !pl_place_is_here(&place)))
         return PL_NOT_FOUND;
     struct pl_plain_origin *origin = origin_of(upstreams, &place);
     struct plain_call *call = origin ? pl_mem_alloc(1, sizeof *call) : NULL;
