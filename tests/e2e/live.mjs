@@ -55,7 +55,7 @@ export const clientOf = (server, key = server.key) =>
 // An orderly end, and nothing the sanitizers of a checked build have to say.
 export async function endsWell(server) {
   const { code, signal } = await server.stop();
-  assert.deepEqual({ code, signal }, { code: 0, signal: null }, server.err.slice(-4000));
+  assert.deepEqual({ code, signal }, { code: 0, signal: null }, server.err.slice(-9000));
 }
 
 // Ends everything that was opened in a test, whatever becomes of it.

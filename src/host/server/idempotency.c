@@ -157,7 +157,7 @@ static struct pl_idempotency_row row_of(const struct pl_exchange_own *own)
         .user_id = own->claim.user_id,
         .key = own->claim.key,
         .request_hash = {(const char *)own->claim.request_hash, 32},
-        .created_ms = pl_loop_unix_ms(own->x.shard->loop),
+        .created_ms = pl_clock_unix_ms(), /* it may be another shard that asks */
     };
 }
 
