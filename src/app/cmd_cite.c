@@ -60,11 +60,10 @@ static enum pl_exit read_inputs(struct job *job)
         return code;
     struct pl_error err = {0};
     struct pl_json_notes notes;
-    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
     enum pl_status status = pl_input_read(job->args->operands.ptr[0], &job->file, &err);
     if (status == PL_OK)
-        status =
-            pl_json_parse_lenient(&job->arena, job->file.bytes, &opts, &job->doc, &notes, &err);
+        status = pl_json_parse_lenient(&job->arena, job->file.bytes, &pl_json_any, &job->doc,
+                                       &notes, &err);
     if (status == PL_OK)
         status = pl_conv_init(&job->conv, &job->arena, &job->doc);
     if (status == PL_OK)

@@ -51,10 +51,10 @@ static enum pl_exit read_document(struct job *job, const char *path, struct read
 {
     struct pl_error err = {0};
     struct pl_json_notes notes;
-    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
     enum pl_status status = pl_input_read(path, &to->file, &err);
     if (status == PL_OK)
-        status = pl_json_parse_lenient(&job->arena, to->file.bytes, &opts, &to->doc, &notes, &err);
+        status = pl_json_parse_lenient(&job->arena, to->file.bytes, &pl_json_any, &to->doc, &notes,
+                                       &err);
     return status == PL_OK ? PL_EXIT_OK : fail(job, pl_input_name(path), status, &err);
 }
 

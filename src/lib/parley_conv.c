@@ -51,7 +51,6 @@ static enum pl_status detect(struct pl_str text, const struct pl_format **ret_fo
                              struct pl_error *err)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
-    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
     struct pl_json_notes notes;
     struct pl_json_doc doc;
     pl_arena_init(&arena, 0);
@@ -59,7 +58,7 @@ static enum pl_status detect(struct pl_str text, const struct pl_format **ret_fo
         *ret_format = &pl_format_gpt_oss;
         return PL_OK;
     }
-    enum pl_status status = pl_json_parse_lenient(&arena, text, &opts, &doc, &notes, err);
+    enum pl_status status = pl_json_parse_lenient(&arena, text, &pl_json_any, &doc, &notes, err);
     if (status != PL_OK)
         return status;
     const struct pl_format *format = pl_format_detect(&doc);

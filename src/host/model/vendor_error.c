@@ -80,11 +80,10 @@ static const struct pl_json_node *find_sentence(const struct pl_json_doc *doc)
 struct pl_str pl_vendor_error_text(struct pl_arena *arena, const struct pl_model_target *target,
                                    struct pl_str body)
 {
-    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
     struct pl_json_doc doc;
     struct pl_str text = {NULL, 0};
     const struct pl_json_node *node =
-        pl_json_parse(arena, body, &opts, &doc, NULL) == PL_OK ? find_sentence(&doc) : NULL;
+        pl_json_parse(arena, body, &pl_json_any, &doc, NULL) == PL_OK ? find_sentence(&doc) : NULL;
     if (!node || pl_json_text(arena, &doc, node, &text) != PL_OK)
         return (struct pl_str){NULL, 0};
     if (text.len > MAX_SENTENCE) {
