@@ -3,9 +3,9 @@
  * The text is cut into blocks of 64 bytes. For each, bit masks say which bytes are quotes,
  * backslashes, brackets, white space; arithmetic on the masks finds which quotes are escaped and
  * which bytes are inside strings. What comes out is the places of tokens: both quotes of every
- * string and between them the backslashes that start an escape; outside strings brackets, colons,
- * commas, and the first byte of anything else. Stage two (parse.c) never looks inside a string
- * again.
+ * string and between them the first escape and those that are not plain letters; outside strings
+ * brackets, colons, commas, and the first byte of anything else. Stage two (parse.c) never looks
+ * inside a string again.
  *
  * The text is worked off a chunk at a time, so that the places stay in the first-level cache and
  * memory does not grow with the text. UTF-8 and control characters in strings are checked here. */
@@ -27,6 +27,7 @@ enum {
 struct pl_json_masks {
     uint64_t in_string;   /* all ones while a string is open at the block's end, else 0 */
     uint64_t is_escaped;  /* 1 if the next block's first byte is escaped */
+    uint64_t is_plain;    /* 1 while a string is open in which no escape was met */
     uint64_t in_scalar;   /* 1 if the block ended inside a number, literal or junk */
     uint64_t not_ascii;   /* non-zero if any byte of the chunk was */
     uint64_t n_space;     /* white space outside strings, in all */

@@ -43,8 +43,16 @@ AVX2 static inline __m256i table_of(const char bytes[16])
 #define BOTH(op, value) mask_of(op(low, value), op(high, value))
 
 struct tables {
-    __m256i space, op;
+    __m256i space, op, letter_low, letter_high;
 };
+
+/* Zero for what is no letter of a usual escape. Its two nibbles have to agree on the row. */
+AVX2 static inline __m256i letters(__m256i in, const struct tables *tables)
+{
+    __m256i high = _mm256_and_si256(_mm256_srli_epi16(in, 4), _mm256_set1_epi8(0x0F));
+    return _mm256_and_si256(_mm256_shuffle_epi8(tables->letter_low, in),
+                            _mm256_shuffle_epi8(tables->letter_high, high));
+}
 
 AVX2 static inline struct block_classes classify(const char *p, const struct tables *tables)
 {
@@ -52,7 +60,7 @@ AVX2 static inline struct block_classes classify(const char *p, const struct tab
     const __m256i fold = _mm256_set1_epi8(0x20), last_control = _mm256_set1_epi8(0x1F);
     __m256i low = _mm256_loadu_si256((const __m256i *)p);
     __m256i high = _mm256_loadu_si256((const __m256i *)(p + 32));
-    return (struct block_classes){
+    struct block_classes c = {
         .quote = BOTH(_mm256_cmpeq_epi8, quote),
         .backslash = BOTH(_mm256_cmpeq_epi8, backslash),
         .op = mask_of(
@@ -64,6 +72,10 @@ AVX2 static inline struct block_classes classify(const char *p, const struct tab
                            _mm256_cmpeq_epi8(_mm256_max_epu8(high, last_control), last_control)),
         .not_ascii = mask_of(low, high),
     };
+    if (c.backslash)
+        c.letter = ~mask_of(_mm256_cmpeq_epi8(letters(low, tables), _mm256_setzero_si256()),
+                            _mm256_cmpeq_epi8(letters(high, tables), _mm256_setzero_si256()));
+    return c;
 }
 
 AVX2 void pl_json_index_avx2(struct pl_json_masks *m, const char *p, size_t n_bytes)
@@ -74,7 +86,11 @@ AVX2 void pl_json_index_avx2(struct pl_json_masks *m, const char *p, size_t n_by
      * pass as operators; stage two refuses them like any other stray byte. */
     static const char spaces[16] = {' ', 2, 1, 1, 1, 1, 1, 1, 1, '\t', '\n', 1, 1, '\r', 1, 1};
     static const char ops[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, ':', '{', ',', '}', 1, 1};
-    const struct tables tables = {table_of(spaces), table_of(ops)};
+    /* Rows of ASCII: 1 is 0x2_ ("), 2 is 0x5_ (\\), 4 is 0x6_ (b f n), 8 is 0x7_ (r t). */
+    static const char low_nibbles[16] = {[2] = 1 | 4 | 8, [4] = 8, [6] = 4, [0xC] = 2, [0xE] = 4};
+    static const char high_nibbles[16] = {[2] = 1, [5] = 2, [6] = 4, [7] = 8};
+    const struct tables tables = {table_of(spaces), table_of(ops), table_of(low_nibbles),
+                                  table_of(high_nibbles)};
 
     struct pl_json_masks s = *m; /* a copy nobody else can see stays in registers */
     uint32_t off = 0;

@@ -37,7 +37,7 @@ AVX512 static inline uint16_t *put_offsets(uint16_t *to, uint64_t bits, uint32_t
 
 #include "json/index_block.h"
 
-enum { QUOTE = 1, BACKSLASH = 2, OP = 4, SPACE = 8, CONTROL = 16 };
+enum { QUOTE = 1, BACKSLASH = 2, OP = 4, SPACE = 8, CONTROL = 16, LETTER = 32 };
 
 /* Class bits of the 128 ASCII characters: one permutation looks all 64 bytes up. */
 static const _Alignas(64) uint8_t class_of[128] = {
@@ -48,8 +48,13 @@ static const _Alignas(64) uint8_t class_of[128] = {
     [13] = CONTROL | SPACE,
     [14 ... 31] = CONTROL,
     [' '] = SPACE,
-    ['"'] = QUOTE,
-    ['\\'] = BACKSLASH,
+    ['"'] = QUOTE | LETTER,
+    ['\\'] = BACKSLASH | LETTER,
+    ['b'] = LETTER,
+    ['f'] = LETTER,
+    ['n'] = LETTER,
+    ['r'] = LETTER,
+    ['t'] = LETTER,
     ['{'] = OP,
     ['}'] = OP,
     ['['] = OP,
@@ -72,6 +77,7 @@ AVX512 static inline struct block_classes classify(const char *p, __m512i *seen)
         .op = _mm512_test_epi8_mask(class, _mm512_set1_epi8(OP)),
         .space = _mm512_test_epi8_mask(class, _mm512_set1_epi8(SPACE)),
         .control = _mm512_test_epi8_mask(class, _mm512_set1_epi8(CONTROL)),
+        .letter = _mm512_test_epi8_mask(class, _mm512_set1_epi8(LETTER)),
     };
 }
 

@@ -8,6 +8,7 @@
 
 struct block_classes {
     uint64_t quote, backslash, op, space, control, not_ascii;
+    uint64_t letter; /* may stand behind a backslash, and says nothing else: one of "\\bfnrt */
 };
 
 /* The classes of the last 64 bytes of the text become those of a block whose first n_bytes are
@@ -21,6 +22,7 @@ static inline __attribute__((always_inline)) void keep_last(struct block_classes
     c->space = c->space >> shift | ~0ull << n_bytes;
     c->control >>= shift;
     c->not_ascii >>= shift;
+    c->letter >>= shift;
 }
 
 /* Which bytes are escaped: those behind an odd run of backslashes. Adding the runs that start on
@@ -42,13 +44,31 @@ static inline __attribute__((always_inline)) uint64_t find_escaped(struct pl_jso
     return (even_bits ^ runs << 1) & follows;
 }
 
+/* Of the backslashes that start an escape those stage two has to see: the first of each string,
+ * which says that there are some, and those whose letter needs a second look or is in the next
+ * block. A one that is added to the opening quote of a string carries through all that is no escape
+ * and comes out at the first one. */
+static inline __attribute__((always_inline)) uint64_t find_escapes(struct pl_json_masks *m,
+                                                                   uint64_t escape, uint64_t letter,
+                                                                   uint64_t inside,
+                                                                   uint64_t opening)
+{
+    uint64_t sum;
+    uint64_t carry = __builtin_add_overflow(inside & ~escape, opening | m->is_plain, &sum);
+    m->is_plain = carry;
+    return escape & (sum | ~(letter >> 1));
+}
+
 static inline __attribute__((always_inline)) void
 index_block(struct pl_json_masks *m, const struct block_classes *c, uint32_t off)
 {
-    /* Nothing but the words of a string: there is no token in it, and nothing ends. */
-    if (!(c->quote | c->backslash | c->control) && m->in_string) {
-        m->is_escaped = m->in_scalar = 0;
+    /* Nothing but the words of a string, which does not end here: only escapes can be tokens. */
+    if (!(c->quote | c->control) && m->in_string) {
+        m->in_scalar = 0;
         m->not_ascii |= c->not_ascii;
+        uint64_t escape = c->backslash & ~find_escaped(m, c->backslash);
+        if (escape && (escape = find_escapes(m, escape, c->letter, ~0ull, 0)))
+            m->tokens = put_offsets(m->tokens, escape, off);
         return;
     }
     uint64_t escaped = find_escaped(m, c->backslash);
@@ -67,7 +87,8 @@ index_block(struct pl_json_masks *m, const struct block_classes *c, uint32_t off
     m->not_ascii |= c->not_ascii;
     m->n_space += (uint64_t)__builtin_popcountll(c->space & ~inside);
 
-    uint64_t escape = c->backslash & ~escaped & inside;
+    uint64_t escape =
+        find_escapes(m, c->backslash & ~escaped & inside, c->letter, inside, quote & inside);
     m->tokens = put_offsets(m->tokens, (c->op & ~inside) | quote | scalar_start | escape, off);
 }
 

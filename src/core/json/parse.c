@@ -494,6 +494,14 @@ value:
             *node++ = (struct pl_json_node){chunk + at, *token++ - at + 1, 1, PL_JSON_STRING};
             goto value_done;
         }
+        /* Nothing but usual escapes, of which there is one token. */
+        if (token_end - token >= 2 && base[token[1]] == '"' &&
+            escape_flags[(unsigned char)base[token[0] + 1]] == PL_JSON_ESCAPED) {
+            *node++ = (struct pl_json_node){chunk + at, token[1] - at + 1, 1,
+                                            PL_JSON_STRING | PL_JSON_ESCAPED};
+            token += 2;
+            goto value_done;
+        }
         at += chunk;
         SLOW(take_long_string(p, at));
         *node++ = (struct pl_json_node){at, p->taken_end - at, 1, p->taken_tag};

@@ -351,6 +351,26 @@ static void a_cut_anywhere_changes_nothing(void **state)
             }
 }
 
+/* Behind usual escapes, at every place of a block, in a string that goes on or ends. */
+static void an_escape_with_any_letter_is_looked_at_wherever_it_stands(void **state)
+{
+    (void)state;
+    for (int letter = 1; letter < 256; letter++)
+        for (size_t before = 0; before < 2 * PL_JSON_BLOCK; before += letter < 128 ? 1 : 9) {
+            PL_CLEANUP_BUF struct pl_buf buf;
+            pl_buf_init(&buf, 0);
+            pl_buf_adds(&buf, "[\"plain\",\"\\n\\\\");
+            pl_buf_fill(&buf, '-', before);
+            pl_buf_addc(&buf, '\\');
+            pl_buf_addc(&buf, (char)letter);
+            pl_buf_adds(&buf, letter % 2 ? "\"]" : " \\t, and on and on\",\"\"]");
+            assert_same_everywhere(pl_buf_str(&buf));
+            struct parsed p = parse_with(pl_buf_str(&buf), NULL);
+            assert_int_equal(p.status, strchr("\"\\/bfnrt", letter) ? PL_OK : PL_SYNTAX);
+            pl_arena_deinit(&p.arena);
+        }
+}
+
 /* A small generator of JSON-like noise: valid more often than not, wrong in every way. */
 static void put_noise(struct pl_buf *buf, unsigned *seed, int n)
 {
@@ -416,6 +436,7 @@ int main(void)
         cmocka_unit_test(surrogates_must_come_in_pairs_unless_allowed),
         cmocka_unit_test(a_nul_escape_is_refused_where_it_is_asked),
         cmocka_unit_test(a_cut_anywhere_changes_nothing),
+        cmocka_unit_test(an_escape_with_any_letter_is_looked_at_wherever_it_stands),
         cmocka_unit_test(every_instruction_set_agrees_on_noise),
         cmocka_unit_test(a_failed_parse_leaves_the_document_alone),
         cmocka_unit_test(an_arena_that_is_too_small_is_out_of_memory),
