@@ -15,9 +15,14 @@ static bool is_system(const struct pl_message *m)
     return m->role == PL_ROLE_SYSTEM || m->role == PL_ROLE_DEVELOPER;
 }
 
-static const char *role_word(const struct pl_message *m)
+static void put_role(struct pl_writer *w, const struct pl_message *m)
 {
-    return is_system(m) ? "system" : m->role == PL_ROLE_ASSISTANT ? "assistant" : "user";
+    if (is_system(m))
+        pl_w_key_word(w, "role", "system");
+    else if (m->role == PL_ROLE_ASSISTANT)
+        pl_w_key_word(w, "role", "assistant");
+    else
+        pl_w_key_word(w, "role", "user");
 }
 
 /* A run of canonical messages that is one here. */
@@ -133,7 +138,7 @@ static bool put_message(struct pl_anthropic_out *o, struct group g)
         return false;
     }
     pl_w_open(o->w, '{');
-    pl_w_key_word(o->w, "role", role_word(&o->conv->messages.ptr[g.first]));
+    put_role(o->w, &o->conv->messages.ptr[g.first]);
     pl_w_key(o->w, "content");
     if (is_plain(said))
         pl_w_string(o->w, said.first->text);

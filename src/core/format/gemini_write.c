@@ -57,11 +57,14 @@ static bool has_id(struct say *s, const struct pl_part *part)
 }
 
 /* Opens the content, if it is not open yet, and a part in it. */
-static void part_open(struct say *s, const char *role)
+static void part_open(struct say *s, bool is_model)
 {
     if (!s->is_content_open) {
         pl_w_open(s->w, '{');
-        pl_w_key_word(s->w, "role", role);
+        if (is_model)
+            pl_w_key_word(s->w, "role", "model");
+        else
+            pl_w_key_word(s->w, "role", "user");
         pl_w_key(s->w, "parts");
         pl_w_open(s->w, '[');
         s->is_content_open = true;
@@ -211,7 +214,7 @@ static void write_bypass(struct say *s, const struct pl_part *call)
 static void write_call(struct say *s, const struct pl_part *call, bool needs_signature)
 {
     static const char *const written[] = {"id", "name", "args", NULL};
-    part_open(s, "model");
+    part_open(s, true);
     pl_w_key(s->w, "functionCall");
     pl_w_open(s->w, '{');
     if (s->sends_ids && has_id(s, call))
@@ -333,7 +336,7 @@ static void write_result_media(struct say *s, const struct pl_part *result)
 static void write_result(struct say *s, const struct pl_part *result)
 {
     static const char *const written[] = {"id", "name", "response", "parts", NULL};
-    part_open(s, "user");
+    part_open(s, false);
     pl_w_key(s->w, "functionResponse");
     pl_w_open(s->w, '{');
     if (s->sends_ids && has_id(s, result))
@@ -350,14 +353,14 @@ static void write_result(struct say *s, const struct pl_part *result)
 
 /* ---- parts ---- */
 
-static void write_text(struct say *s, const struct pl_part *part, const char *role)
+static void write_text(struct say *s, const struct pl_part *part, bool is_model)
 {
     /* A signature may stand on an empty text. */
     bool is_only_signed =
         (part->kind == PL_PART_TEXT || part->kind == PL_PART_THINKING) && is_signed(s, part);
     if (!pl_val_is_set(part->text) && !is_only_signed)
         return;
-    part_open(s, role);
+    part_open(s, is_model);
     pl_w_key(s->w, "text");
     if (pl_val_is_set(part->text))
         pl_w_string(s->w, part->text);
@@ -377,25 +380,25 @@ static void write_text(struct say *s, const struct pl_part *part, const char *ro
 }
 
 /* What Gemini has no place for is left alone. */
-static void write_part(struct say *s, const struct pl_part *part, const char *role,
+static void write_part(struct say *s, const struct pl_part *part, bool is_model,
                        bool needs_signature)
 {
     switch (part->kind) {
     case PL_PART_TEXT:
     case PL_PART_THINKING:
     case PL_PART_REFUSAL:
-        write_text(s, part, role);
+        write_text(s, part, is_model);
         break;
     case PL_PART_IMAGE:
     case PL_PART_AUDIO:
     case PL_PART_VIDEO:
     case PL_PART_FILE:
         if (has_media(part)) {
-            part_open(s, role);
+            part_open(s, is_model);
             write_media(s, part);
             part_close(s, part);
         } else {
-            write_text(s, part, role);
+            write_text(s, part, is_model);
         }
         break;
     case PL_PART_CALL:
@@ -407,7 +410,7 @@ static void write_part(struct say *s, const struct pl_part *part, const char *ro
     case PL_PART_OTHER:
         if (s->is_home && is_kind(part->node, PL_JSON_OBJECT)) {
             static const char *const none[] = {NULL};
-            part_open(s, role);
+            part_open(s, is_model);
             pl_gemini_write_rest(s->w, part->node, none);
             pl_w_close(s->w, '}');
         }
@@ -441,11 +444,11 @@ static bool has_results(const struct pl_conv *conv, const struct pl_message *m)
 
 /* A content of which nothing could be said keeps its place with an empty text, unless the request
  * is made legal: then it goes. */
-static void content_end(struct say *s, const struct pl_message *m, const char *role)
+static void content_end(struct say *s, const struct pl_message *m, bool is_model)
 {
     if (!s->is_content_open && s->task->mode == PL_MODE_CONVERT &&
         s->task->kind == PL_KIND_REQUEST) {
-        part_open(s, role);
+        part_open(s, is_model);
         pl_w_key_word(s->w, "text", "");
         pl_w_close(s->w, '}');
         pl_conv_loss(s->conv, PL_LOSS_SYNTHESISED, m->node,
@@ -526,7 +529,7 @@ static bool sort_results(struct say *s, size_t from, size_t to, struct results *
 }
 
 /* Writes the parts of a group; the places of the results are filled in the order they have now. */
-static void write_group(struct say *s, size_t from, size_t to, const char *role)
+static void write_group(struct say *s, size_t from, size_t to, bool is_model)
 {
     struct results results;
     size_t next = 0;
@@ -540,7 +543,7 @@ static void write_group(struct say *s, size_t from, size_t to, const char *role)
             if (now != part)
                 pl_conv_loss(s->conv, PL_LOSS_REORDERED, now->node ? now->node : m->node,
                              "without ids, results stand in the order of their calls");
-            write_part(s, now, role, from >= s->first_unsigned);
+            write_part(s, now, is_model, from >= s->first_unsigned);
         }
     }
 }
@@ -567,11 +570,11 @@ static void write_contents(struct say *s, size_t first)
     pl_w_open(s->w, '[');
     for (size_t i = first, end; i < s->conv->messages.len; i = end) {
         const struct pl_message *m = &s->conv->messages.ptr[i];
-        const char *role = m->role == PL_ROLE_ASSISTANT ? "model" : "user";
+        bool is_model = m->role == PL_ROLE_ASSISTANT;
         end = group_end(s->conv, i);
-        write_group(s, i, end, role);
+        write_group(s, i, end, is_model);
         report_group(s, i, end);
-        content_end(s, m, role);
+        content_end(s, m, is_model);
     }
     pl_w_close(s->w, ']');
 }
@@ -658,7 +661,7 @@ static void write_response_body(struct say *s)
     pl_w_open(s->w, '{');
     pl_w_key(s->w, "content");
     if (s->conv->messages.len)
-        write_group(s, 0, s->conv->messages.len, "model");
+        write_group(s, 0, s->conv->messages.len, true);
     if (!s->is_content_open) {
         pl_w_open(s->w, '{');
         pl_w_key_word(s->w, "role", "model");

@@ -6,6 +6,7 @@
 #ifndef PL_FORMAT_LOOK_H
 #define PL_FORMAT_LOOK_H
 
+#include "base/hash.h"
 #include "json/json.h"
 
 /* One value after another: `own` is of a scalar. */
@@ -17,6 +18,14 @@ static inline uint64_t pl_look_add(uint64_t look, uint64_t own)
 
 /* Of a string, by what stands between its quotes; is_odd: it may be spelled in an unusual way. */
 uint64_t pl_look_string(struct pl_str raw, bool is_odd);
+/* The same of a word in which nothing is escaped; known to the compiler where it is a short
+ * literal. */
+static inline uint64_t pl_look_word(const char *word, size_t n_bytes)
+{
+    if (__builtin_constant_p(n_bytes) && n_bytes <= 16)
+        return pl_hash_quick_word(word, n_bytes);
+    return pl_look_string((struct pl_str){word, n_bytes}, false);
+}
 uint64_t pl_look_int(int64_t value);
 /* Of null, false and true. */
 static inline uint64_t pl_look_literal(enum pl_json_kind kind)

@@ -166,14 +166,16 @@ static void begin_item(struct pl_responses_out *o, const struct pl_part *part)
 
 /* ---- message items ---- */
 
-static const char *role_word(enum pl_role role)
+static void put_role(struct pl_writer *w, enum pl_role role)
 {
-    static const char *const words[] = {
-        [PL_ROLE_SYSTEM] = "system", [PL_ROLE_DEVELOPER] = "developer",
-        [PL_ROLE_USER] = "user",     [PL_ROLE_ASSISTANT] = "assistant",
-        [PL_ROLE_TOOL] = "user",
-    };
-    return words[role];
+    if (role == PL_ROLE_SYSTEM)
+        pl_w_key_word(w, "role", "system");
+    else if (role == PL_ROLE_DEVELOPER)
+        pl_w_key_word(w, "role", "developer");
+    else if (role == PL_ROLE_ASSISTANT)
+        pl_w_key_word(w, "role", "assistant");
+    else
+        pl_w_key_word(w, "role", "user");
 }
 
 /* Words without anything about them: {"role", "content":"…"} says it all. */
@@ -215,7 +217,7 @@ static void put_message_item(struct pl_responses_out *o, const struct pl_message
     begin_item(o, &parts[first]);
     if (!is_short)
         put_item_head(o, "message", "msg", is_cut);
-    pl_w_key_word(o->w, "role", role_word(m->role));
+    put_role(o->w, m->role);
     pl_w_key(o->w, "content");
     if (is_short)
         pl_w_string(o->w, parts[first].text);
@@ -230,7 +232,7 @@ static void put_empty_item(struct pl_responses_out *o, const struct pl_message *
 {
     static const char *const known[] = {"role", "content", NULL};
     begin_item(o, NULL);
-    pl_w_key_word(o->w, "role", role_word(m->role));
+    put_role(o->w, m->role);
     pl_w_key_word(o->w, "content", "");
     if (m->element < o->n_items &&
         pl_responses_item_of(o->conv, o->items[m->element]) == PL_ITEM_MESSAGE)

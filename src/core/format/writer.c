@@ -17,9 +17,8 @@ void pl_writer_renew(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *t
     w->list_depth = 0;
     w->look = 0;
     w->steps[0].index = UINT32_MAX;
-    for (int depth = 0; depth < PL_W_KNOWN_DEPTH; depth++)
-        for (int item = 0; item < PL_W_KNOWN_ITEMS; item++)
-            w->known[depth][item].path = NULL;
+    for (int i = 0; i < 1 << PL_W_KNOWN_BITS; i++)
+        w->known[i].path = NULL;
 }
 
 void pl_writer_init(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *to)
@@ -97,7 +96,8 @@ static void look_at(struct pl_writer *w, const struct pl_json_doc *doc,
  * no room, which sticks to the buffer. */
 static inline char *begin(struct pl_writer *w, size_t n_bytes)
 {
-    char *to = pl_buf_reserve(w->out.buf, n_bytes + 1);
+    struct pl_buf *buf = w->out.buf;
+    char *to = pl_buf_reserve(buf, n_bytes + 1);
     if (w->out.is_after_key) {
         w->out.is_after_key = false;
         return to;
@@ -109,12 +109,20 @@ static inline char *begin(struct pl_writer *w, size_t n_bytes)
         begin_element(w);
     if (is_first || !to)
         return to;
+    buf->len++;
     *to = ',';
-    w->out.buf->len++;
     return to + 1;
 }
 
-void pl_w_open(struct pl_writer *w, char bracket)
+static inline void enter(struct pl_step *step)
+{
+    step->key = NULL;
+    step->index = UINT32_MAX;
+    step->container = NULL;
+}
+
+/* Where there is no room yet, or it may be the list or one of its elements. */
+static __attribute__((noinline)) void open_slowly(struct pl_writer *w, char bracket)
 {
     struct pl_json_out *out = &w->out;
     if (out->depth >= PL_W_MAX_DEPTH) {
@@ -128,29 +136,49 @@ void pl_w_open(struct pl_writer *w, char bracket)
         *to = bracket;
         out->buf->len++;
     }
-    struct pl_step *step = &w->steps[++out->depth];
-    step->key = NULL;
-    step->index = UINT32_MAX;
-    step->container = NULL;
+    enter(&w->steps[++out->depth]);
     if (is_list)
         w->list_depth = out->depth;
     w->is_list_due = false;
 }
 
+void pl_w_open(struct pl_writer *w, char bracket)
+{
+    struct pl_buf *buf = w->out.buf;
+    uint32_t depth = w->out.depth;
+    bool is_usual = depth > 1 && depth != w->list_depth && depth < PL_W_MAX_DEPTH;
+    if (__builtin_expect(!is_usual || buf->status != PL_OK || buf->cap - buf->len < 2, 0)) {
+        open_slowly(w, bracket);
+        return;
+    }
+    struct pl_step *step = &w->steps[depth];
+    char *to = buf->ptr + buf->len;
+    size_t n_comma = 0;
+    if (!w->out.is_after_key)
+        n_comma = ++step->index != 0;
+    w->out.is_after_key = false;
+    w->out.depth = depth + 1;
+    enter(step + 1);
+    buf->len += n_comma + 1;
+    to[0] = ',';
+    to[n_comma] = bracket;
+}
+
 void pl_w_close(struct pl_writer *w, char bracket)
 {
     struct pl_json_out *out = &w->out;
-    pl_buf_addc(out->buf, bracket);
-    if (out->depth == w->list_depth && is_in_list(w)) {
+    struct pl_buf *buf = out->buf;
+    uint32_t depth = out->depth;
+    if (__builtin_expect(depth == w->list_depth && depth, 0)) {
         end_element(w);
         w->list_depth = 0;
     }
-    if (out->depth)
-        out->depth--;
+    out->depth = depth - (depth > 0);
+    pl_buf_addc(buf, bracket);
 }
 
 /* The writer stands behind a key; `token` is the key as a pointer has it. */
-static inline void enter_key(struct pl_writer *w, struct pl_str key, struct pl_str token)
+static void enter_key(struct pl_writer *w, struct pl_str key, struct pl_str token)
 {
     struct pl_step *step = &w->steps[w->out.depth];
     w->out.is_after_key = true;
@@ -160,13 +188,49 @@ static inline void enter_key(struct pl_writer *w, struct pl_str key, struct pl_s
         w->is_list_due = w->has_list && pl_str_eq(key, w->list_key);
 }
 
+/* Where there is no room yet, or it may be the key of the list. */
+static __attribute__((noinline)) char *begin_key_slowly(struct pl_writer *w, const char *key,
+                                                        size_t n_key, size_t n_bytes)
+{
+    char *to = begin(w, n_bytes);
+    struct pl_str name = {key, n_key};
+    if (to)
+        w->out.buf->len += n_bytes;
+    enter_key(w, name, name);
+    return to;
+}
+
+/* A key of the code, with what belongs to it: n_bytes in all. Mostly inside an element, where there
+ * is nothing to do but to count. */
+static inline __attribute__((always_inline)) char *begin_key(struct pl_writer *w, const char *key,
+                                                             size_t n_key, size_t n_bytes)
+{
+    struct pl_buf *buf = w->out.buf;
+    uint32_t depth = w->out.depth;
+    if (__builtin_expect(depth < 2 || buf->status != PL_OK || buf->cap - buf->len <= n_bytes, 0))
+        return begin_key_slowly(w, key, n_key, n_bytes);
+    struct pl_step *step = &w->steps[depth];
+    char *to = buf->ptr + buf->len;
+    size_t n_comma = ++step->index != 0;
+    step->key = key;
+    step->key_len = (uint32_t)n_key;
+    w->out.is_after_key = true;
+    buf->len += n_comma + n_bytes;
+    *to = ',';
+    return to + n_comma;
+}
+
 char *pl_w_begin_key(struct pl_writer *w, const char *key, size_t n_bytes)
 {
-    char *to = begin(w, n_bytes + 3);
-    if (to)
-        w->out.buf->len += n_bytes + 3;
-    struct pl_str name = {key, n_bytes};
-    enter_key(w, name, name);
+    return begin_key(w, key, n_bytes, n_bytes + 3);
+}
+
+char *pl_w_begin_pair(struct pl_writer *w, const char *key, size_t n_key, size_t n_word,
+                      uint64_t look)
+{
+    w->look = pl_look_add(w->look, look);
+    char *to = begin_key(w, key, n_key, n_key + n_word + 5);
+    w->out.is_after_key = false;
     return to;
 }
 
@@ -219,19 +283,18 @@ static inline void put(struct pl_writer *w, const char *json, size_t n_bytes)
     w->out.buf->len += n_bytes;
 }
 
-char *pl_w_begin_word(struct pl_writer *w, const char *word, size_t n_bytes)
+char *pl_w_begin_word(struct pl_writer *w, size_t n_bytes, uint64_t look)
 {
     char *to = begin(w, n_bytes + 2);
     if (to)
         w->out.buf->len += n_bytes + 2;
-    if (is_in_list(w))
-        add_look(w, pl_look_string((struct pl_str){word, n_bytes}, false));
+    add_look(w, look);
     return to;
 }
 
 void pl_w_word_n(struct pl_writer *w, const char *word, size_t n_bytes)
 {
-    char *to = pl_w_begin_word(w, word, n_bytes);
+    char *to = pl_w_begin_word(w, n_bytes, is_in_list(w) ? pl_look_word(word, n_bytes) : 0);
     if (!to)
         return;
     *to = '"';
@@ -311,15 +374,12 @@ static void make_path(struct pl_writer *w, const struct pl_step *around, struct 
     step->container_len = (uint32_t)(put_step(start + around->container_len, around) - start);
 }
 
-/* The same, `depth` containers below the element (or the root): mostly it was made before. */
-static void find_path(struct pl_writer *w, uint32_t depth, const struct pl_step *around,
-                      struct pl_step *step)
+/* The same; mostly it was made before. */
+static void find_path(struct pl_writer *w, const struct pl_step *around, struct pl_step *step)
 {
-    if (depth >= PL_W_KNOWN_DEPTH) {
-        make_path(w, around, step);
-        return;
-    }
-    struct pl_known_path *known = &w->known[depth][around->index % PL_W_KNOWN_ITEMS];
+    uintptr_t name = around->key ? (uintptr_t)around->key + around->key_len : around->index;
+    uint64_t place = ((uintptr_t)around->container + 3 * name) * 0x9E3779B97F4A7C15;
+    struct pl_known_path *known = &w->known[place >> (64 - PL_W_KNOWN_BITS)];
     bool is_same = around->key ? known->key_len == around->key_len : known->index == around->index;
     if (!known->path || known->around != around->container || known->key != around->key ||
         !is_same) {
@@ -338,7 +398,7 @@ static void find_path(struct pl_writer *w, uint32_t depth, const struct pl_step 
 
 /* The pointer of the innermost container, from the element or from the root, and of those around
  * it. */
-static void find_container(struct pl_writer *w)
+static __attribute__((noinline)) void find_container(struct pl_writer *w)
 {
     static const char empty[1];
     uint32_t from = w->list_depth + 1;
@@ -346,7 +406,7 @@ static void find_container(struct pl_writer *w)
     w->steps[from].container_len = 0;
     for (uint32_t i = from + 1; i <= w->out.depth; i++)
         if (!w->steps[i].container)
-            find_path(w, i - from - 1, &w->steps[i - 1], &w->steps[i]);
+            find_path(w, &w->steps[i - 1], &w->steps[i]);
 }
 
 /* Where the value written last is. */
@@ -372,8 +432,9 @@ static inline void point(struct pl_writer *w, struct pl_link *link)
 }
 
 /* The piece of the source at `span` is said by the value written last, which took n_bytes. */
-static struct pl_link *link_last(struct pl_writer *w, struct pl_str span, size_t n_bytes,
-                                 const struct pl_json_node *node, enum pl_link_how how)
+static inline __attribute__((always_inline)) struct pl_link *
+link_last(struct pl_writer *w, struct pl_str span, size_t n_bytes, const struct pl_json_node *node,
+          enum pl_link_how how)
 {
     enum { FIRST_LINKS = 32 };
     pl_conv_fate(w->conv, node, PL_FATE_SAID);

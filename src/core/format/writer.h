@@ -73,10 +73,9 @@ struct pl_known_path {
     uint32_t path_len;
     const char *path; /* arena; NULL: none is known */
 };
+enum { PL_W_KNOWN_BITS = 5 };
 
 enum { PL_W_MAX_DEPTH = 64 }; /* of json/write.h */
-/* How deep below an element, and how many items of one container, paths are kept for. */
-enum { PL_W_KNOWN_DEPTH = 5, PL_W_KNOWN_ITEMS = 4 };
 
 struct pl_writer {
     struct pl_conv *conv; /* borrowed */
@@ -95,8 +94,8 @@ struct pl_writer {
         bool is_whole;                   /* there was none */
         bool is_strict;                  /* parsed: no key stands in it twice */
     } held;
-    struct pl_known_path known[PL_W_KNOWN_DEPTH][PL_W_KNOWN_ITEMS];
-    struct pl_step steps[PL_W_MAX_DEPTH + 1]; /* [depth] is the innermost open container */
+    struct pl_known_path known[1 << PL_W_KNOWN_BITS]; /* by what they are made of */
+    struct pl_step steps[PL_W_MAX_DEPTH + 1];         /* [depth] is the innermost open container */
 };
 
 void pl_writer_init(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *to);
@@ -115,10 +114,12 @@ void pl_w_word_n(struct pl_writer *w, const char *word, size_t n_bytes);
 void pl_w_bool(struct pl_writer *w, bool value);
 void pl_w_int(struct pl_writer *w, int64_t value);
 void pl_w_null(struct pl_writer *w);
-/* Where the bytes of a key, or of a word, go, with its quotes (and colon): NULL when out of memory.
- */
+/* Where the bytes of a key, of a word (which has a look), or of both go, with quotes and colon:
+ * NULL when out of memory. */
 char *pl_w_begin_key(struct pl_writer *w, const char *key, size_t n_bytes);
-char *pl_w_begin_word(struct pl_writer *w, const char *word, size_t n_bytes);
+char *pl_w_begin_word(struct pl_writer *w, size_t n_bytes, uint64_t look);
+char *pl_w_begin_pair(struct pl_writer *w, const char *key, size_t n_key, size_t n_word,
+                      uint64_t look);
 
 /* Of a key or word that stands in the code the compiler knows the length: then copying it is a few
  * stores. */
@@ -144,7 +145,7 @@ static inline void pl_w_word(struct pl_writer *w, const char *word)
         pl_w_word_n(w, word, n);
         return;
     }
-    char *to = pl_w_begin_word(w, word, n);
+    char *to = pl_w_begin_word(w, n, pl_look_word(word, n));
     if (!to)
         return;
     to[0] = '"';
@@ -153,8 +154,20 @@ static inline void pl_w_word(struct pl_writer *w, const char *word)
 }
 static inline void pl_w_key_word(struct pl_writer *w, const char *key, const char *word)
 {
-    pl_w_key(w, key);
-    pl_w_word(w, word);
+    size_t n_key = strlen(key), n_word = strlen(word);
+    if (!__builtin_constant_p(n_key) || !__builtin_constant_p(n_word)) {
+        pl_w_key(w, key);
+        pl_w_word(w, word);
+        return;
+    }
+    char *to = pl_w_begin_pair(w, key, n_key, n_word, pl_look_word(word, n_word));
+    if (!to)
+        return;
+    to[0] = '"';
+    memcpy(to + 1, key, n_key);
+    memcpy(to + 1 + n_key, "\":\"", 3);
+    memcpy(to + 4 + n_key, word, n_word);
+    to[4 + n_key + n_word] = '"';
 }
 /* A key of the source; static or arena. */
 void pl_w_key_str(struct pl_writer *w, struct pl_str key);
