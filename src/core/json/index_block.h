@@ -4,6 +4,7 @@
 #ifndef PL_JSON_INDEX_BLOCK_H
 #define PL_JSON_INDEX_BLOCK_H
 
+#include "json/escaped.h"
 #include "json/index.h"
 
 struct block_classes {
@@ -23,25 +24,6 @@ static inline __attribute__((always_inline)) void keep_last(struct block_classes
     c->control >>= shift;
     c->not_ascii >>= shift;
     c->letter >>= shift;
-}
-
-/* Which bytes are escaped: those behind an odd run of backslashes. Adding the runs that start on
- * an odd bit to all backslashes carries through each run; where it comes out says its parity. */
-static inline __attribute__((always_inline)) uint64_t find_escaped(struct pl_json_masks *m,
-                                                                   uint64_t backslash)
-{
-    const uint64_t even_bits = 0x5555555555555555;
-    uint64_t first = m->is_escaped;
-    if (!backslash) {
-        m->is_escaped = 0;
-        return first;
-    }
-    backslash &= ~first;
-    uint64_t follows = backslash << 1 | first;
-    uint64_t odd_starts = backslash & ~even_bits & ~follows;
-    uint64_t runs;
-    m->is_escaped = __builtin_add_overflow(odd_starts, backslash, &runs);
-    return (even_bits ^ runs << 1) & follows;
 }
 
 /* Of the backslashes that start an escape those stage two has to see: the first of each string,
@@ -66,12 +48,12 @@ index_block(struct pl_json_masks *m, const struct block_classes *c, uint32_t off
     if (!(c->quote | c->control) && m->in_string) {
         m->in_scalar = 0;
         m->not_ascii |= c->not_ascii;
-        uint64_t escape = c->backslash & ~find_escaped(m, c->backslash);
+        uint64_t escape = c->backslash & ~pl_json_find_escaped(c->backslash, &m->is_escaped);
         if (escape && (escape = find_escapes(m, escape, c->letter, ~0ull, 0)))
             m->tokens = put_offsets(m->tokens, escape, off);
         return;
     }
-    uint64_t escaped = find_escaped(m, c->backslash);
+    uint64_t escaped = pl_json_find_escaped(c->backslash, &m->is_escaped);
     uint64_t quote = c->quote & ~escaped;
     /* Opening quotes are inside by this reckoning, closing ones outside. */
     uint64_t inside = prefix_xor(quote) ^ m->in_string;

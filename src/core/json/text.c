@@ -1,4 +1,4 @@
-#include "json/text.h"
+#include "json/text_int.h"
 
 #include "base/utf8.h"
 #include "json/key_hash.h"
@@ -23,8 +23,6 @@ static const char simple_escapes[128] = {
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
 
-/* Decodes the valid escape at *at (a backslash), moves *at behind it, writes at most 4 bytes (never
- * more than spell it). */
 static inline size_t decode_escape(const char **at, const char *end, char *to)
 {
     const char *p = *at;
@@ -43,6 +41,11 @@ static inline size_t decode_escape(const char **at, const char *end, char *to)
         c = has_partner ? 0x10000 + ((c & 0x3FF) << 10 | (hex4(p + 8) & 0x3FF)) : 0xFFFD;
     }
     return pl_utf8_put(to, c);
+}
+
+size_t pl_json_decode_escape(const char **at, const char *end, char *to)
+{
+    return decode_escape(at, end, to);
 }
 
 /* Decodes the escapes among the sixteen bytes at p, which are copied with what stands between them;
@@ -73,6 +76,13 @@ static inline size_t decode_block(char **to, const char *p, const char *end)
 
 size_t pl_json_decode(char *to, struct pl_str raw)
 {
+    return pl_json_decode_with(pl_cpu_best(), to, raw);
+}
+
+size_t pl_json_decode_with(enum pl_cpu cpu, char *to, struct pl_str raw)
+{
+    if (cpu == PL_CPU_AVX512)
+        return pl_json_decode_avx512(to, raw);
     char *start = to;
     const char *p = raw.ptr, *end = p + raw.len;
     /* What is left of the room is never less than what is left of the text: there is a block of
@@ -236,9 +246,12 @@ static inline char *put_block(char *at, const char *p, uint32_t n)
     return at + n - from;
 }
 
-/* Escapes [p, end); there is room for all of it and sixteen bytes more. */
-static char *put_escaped(char *at, const char *p, const char *end, const char *readable)
+/* Escapes [p, end); there is room for all of it and PL_JSON_SLACK more. */
+static char *put_escaped(enum pl_cpu cpu, char *at, const char *p, const char *end,
+                         const char *readable)
 {
+    if (cpu == PL_CPU_AVX512)
+        return pl_json_escape_avx512(at, p, end);
     for (; end - p >= PL_SCAN16 && readable - p >= 2 * PL_SCAN16; p += PL_SCAN16)
         at = put_block(at, p, PL_SCAN16);
     if (end - p < PL_SCAN16 && readable - p >= 2 * PL_SCAN16)
@@ -252,11 +265,11 @@ static char *put_escaped(char *at, const char *p, const char *end, const char *r
     return at;
 }
 
-/* Room for the text quoted, and a block and a byte more, at to->ptr + to->len. Counting what is to
- * be escaped is for what is long and for those who are short of room. */
+/* Room for the text quoted, and a byte and PL_JSON_SLACK more, at to->ptr + to->len. Counting what
+ * is to be escaped is for what is long and for those who are short of room. */
 static inline char *reserve_quoted(struct pl_buf *to, struct pl_str text)
 {
-    enum { SHORT = 1024, MORE = 3 + PL_SCAN16 };
+    enum { SHORT = 1024, MORE = 3 + PL_JSON_SLACK };
     size_t most = text.len * PL_JSON_MOST_ESCAPE + MORE;
     if (text.len < SHORT && to->status == PL_OK && to->cap - to->len >= most)
         return to->ptr + to->len;
@@ -280,7 +293,7 @@ static void quote_tightly(struct pl_buf *to, char before, struct pl_str text)
     to->len += n;
 }
 
-/* Whether nothing has to be escaped in n bytes at p; as much as a block more can be read there. */
+/* Whether nothing has to be escaped in n bytes at p; sixteen more can be read there. */
 static bool is_plain(const char *p, size_t n)
 {
     size_t i = 0;
@@ -291,6 +304,11 @@ static bool is_plain(const char *p, size_t n)
 }
 
 void pl_json_quote(struct pl_buf *to, struct pl_str text)
+{
+    pl_json_quote_with(pl_cpu_best(), to, text);
+}
+
+void pl_json_quote_with(enum pl_cpu cpu, struct pl_buf *to, struct pl_str text)
 {
     char *at = reserve_quoted(to, text);
     if (!at) {
@@ -304,7 +322,7 @@ void pl_json_quote(struct pl_buf *to, struct pl_str text)
     if (is_plain(at, text.len))
         at += text.len;
     else
-        at = put_escaped(at, text.ptr, text.ptr + text.len, text.ptr + text.len);
+        at = put_escaped(cpu, at, text.ptr, text.ptr + text.len, text.ptr + text.len);
     *at++ = '"';
     to->len = (size_t)(at - to->ptr);
 }
@@ -320,7 +338,7 @@ void pl_json_quote_slice(struct pl_buf *to, char before, struct pl_str whole, si
     }
     at[0] = before;
     at[1] = '"';
-    at = put_escaped(at + 2, text.ptr, text.ptr + text.len, whole.ptr + whole.len);
+    at = put_escaped(pl_cpu_best(), at + 2, text.ptr, text.ptr + text.len, whole.ptr + whole.len);
     *at++ = '"';
     to->len = (size_t)(at - to->ptr);
 }

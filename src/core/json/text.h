@@ -14,6 +14,7 @@ enum pl_status pl_json_text(struct pl_arena *arena, const struct pl_json_doc *do
  * bytes and no byte in common with it; returns how many were written. Decoding never makes a string
  * longer. */
 size_t pl_json_decode(char *to, struct pl_str raw);
+size_t pl_json_decode_with(enum pl_cpu cpu, char *to, struct pl_str raw);
 
 /* Code points of the decoded string (a lone surrogate counts as one). Allocates nothing. */
 size_t pl_json_text_count(const struct pl_json_doc *doc, const struct pl_json_node *string);
@@ -61,6 +62,7 @@ int pl_json_text_cmp(const struct pl_json_doc *a_doc, const struct pl_json_node 
 
 /* Appends `text` (valid UTF-8) as a JSON string with quotes; escapes only what must be escaped. */
 void pl_json_quote(struct pl_buf *to, struct pl_str text);
+void pl_json_quote_with(enum pl_cpu cpu, struct pl_buf *to, struct pl_str text);
 
 /* The same of whole[from, end), behind the byte `before`: quicker for short pieces, since what
  * stands behind one may be read. */

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "json/text.h"
 
 #include <stdlib.h>
@@ -159,17 +160,82 @@ static void quoting_and_decoding_work_at_every_place(void **state)
             PL_CLEANUP_BUF struct pl_buf whole, slice;
             pl_buf_init(&whole, 0);
             pl_buf_init(&slice, 0);
-            pl_json_quote(&whole, (struct pl_str){text, len});
-            assert_int_equal(whole.len, wanted_len);
-            assert_memory_equal(whole.ptr, wanted, wanted_len);
+            for (enum pl_cpu cpu = 0; cpu < PL_CPU_COUNT; cpu++) {
+                if (!pl_cpu_has(cpu))
+                    continue;
+                pl_buf_clear(&whole);
+                pl_json_quote_with(cpu, &whole, (struct pl_str){text, len});
+                assert_int_equal(whole.len, wanted_len);
+                assert_memory_equal(whole.ptr, wanted, wanted_len);
+            }
             pl_json_quote_slice(&slice, ',', (struct pl_str){text, sizeof text}, 0, len);
             assert_int_equal(slice.len, wanted_len + 1);
             assert_int_equal(slice.ptr[0], ',');
             assert_memory_equal(slice.ptr + 1, wanted, wanted_len);
             struct pl_str raw = {whole.ptr + 1, whole.len - 2};
-            assert_int_equal(pl_json_decode(decoded, raw), len);
-            assert_memory_equal(decoded, text, len);
+            for (enum pl_cpu cpu = 0; cpu < PL_CPU_COUNT; cpu++) {
+                if (!pl_cpu_has(cpu))
+                    continue;
+                assert_int_equal(pl_json_decode_with(cpu, decoded, raw), len);
+                assert_memory_equal(decoded, text, len);
+            }
         }
+}
+
+/* Decoding may use all the room it has, and no more: the memory is just as long. */
+static void every_instruction_set_decodes_alike(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {
+        "\\u4e2d", "\\ud83d\\ude00", "\\ud83d", "\\\\", "\\\\u0041", "\\/\\b\\f\\n\\r\\t",
+        "\\\"",    "plain words",    "x",       "中",
+    };
+    unsigned seed = 3;
+    for (int i = 0; i < 20000; i++) {
+        PL_CLEANUP_BUF struct pl_buf raw;
+        pl_buf_init(&raw, 0);
+        for (int k = 0; k < i % 40; k++) {
+            seed = seed * 1103515245u + 12345u;
+            pl_buf_adds(&raw, pieces[(seed >> 16) % (sizeof pieces / sizeof *pieces)]);
+        }
+        PL_CLEANUP_FREE char *first = pl_mem_alloc(raw.len + 1, 1);
+        PL_CLEANUP_FREE char *other = pl_mem_alloc(raw.len + 1, 1);
+        size_t n = pl_json_decode_with(PL_CPU_SCALAR, first, pl_buf_str(&raw));
+        for (enum pl_cpu cpu = 1; cpu < PL_CPU_COUNT; cpu++) {
+            if (!pl_cpu_has(cpu))
+                continue;
+            other[raw.len] = '!';
+            assert_int_equal(pl_json_decode_with(cpu, other, pl_buf_str(&raw)), n);
+            assert_memory_equal(other, first, n);
+            assert_int_equal(other[raw.len], '!');
+        }
+    }
+}
+
+/* Every byte in every neighbourhood. */
+static void every_instruction_set_quotes_alike(void **state)
+{
+    (void)state;
+    unsigned seed = 5;
+    for (int i = 0; i < 20000; i++) {
+        char text[100];
+        size_t len = (size_t)i % sizeof text;
+        for (size_t k = 0; k < len; k++) {
+            seed = seed * 1103515245u + 12345u;
+            text[k] = (char)(seed >> 16 & (i % 3 ? 0x3F : 0xFF));
+        }
+        PL_CLEANUP_BUF struct pl_buf first;
+        pl_buf_init(&first, 0);
+        pl_json_quote_with(PL_CPU_SCALAR, &first, (struct pl_str){text, len});
+        for (enum pl_cpu cpu = 1; cpu < PL_CPU_COUNT; cpu++) {
+            PL_CLEANUP_BUF struct pl_buf other;
+            pl_buf_init(&other, 0);
+            if (!pl_cpu_has(cpu))
+                continue;
+            pl_json_quote_with(cpu, &other, (struct pl_str){text, len});
+            assert_true(pl_str_eq(pl_buf_str(&first), pl_buf_str(&other)));
+        }
+    }
 }
 
 static void quoting_uses_the_last_byte_a_buffer_may_have(void **state)
@@ -210,6 +276,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quoting_and_decoding_work_at_every_place),
+        cmocka_unit_test(every_instruction_set_decodes_alike),
+        cmocka_unit_test(every_instruction_set_quotes_alike),
         cmocka_unit_test(quoting_uses_the_last_byte_a_buffer_may_have),
         cmocka_unit_test(only_escapes_that_need_not_be_are_odd),
         cmocka_unit_test(escapes_decode_to_what_they_stand_for),
