@@ -594,9 +594,11 @@ key:
         SLOW(take_key(p));
         NEXT_TOKEN(PL_JSON_EXPECT_VALUE);
     }
+    if (p->opts.allows_duplicate_keys)
+        goto value;
     uint32_t bit = pl_json_key_hash_of(node - 1) & 63;
     if (__builtin_expect(seen >> bit & 1, 0) && count < FEW_KEYS &&
-        !p->opts.allows_duplicate_keys && is_duplicate(p, p->nodes + level->node + 1, node - 1))
+        is_duplicate(p, p->nodes + level->node + 1, node - 1))
         FAIL_WITH(fail_duplicate(p, node - 1));
     seen |= 1ull << bit;
     goto value;
