@@ -33,6 +33,17 @@ struct quoted {
 };
 enum { QUOTED_BITS = 6 };
 
+/* The end of the way to a hole, as it was written before. */
+enum { WAY_BITS = 6, WAY_BYTES = 48, NAME_BYTES = 8, HEAD_BYTES = 16 };
+struct way {
+    const char *container; /* of the link, and what its step is: key or index */
+    uintptr_t name;
+    uint32_t key_len;
+    int spell;        /* -1: a part */
+    uint32_t n_bytes; /* 0: none */
+    char text[WAY_BYTES];
+};
+
 struct maker {
     struct pl_buf *to;
     struct pl_str source;
@@ -44,8 +55,11 @@ struct maker {
     bool has_hole;         /* there is one */
     uint32_t end;          /* of the last hole */
     struct quoted *quoted; /* arena; by content; NULL: there is too little to repeat any */
+    struct way *ways;      /* arena; by container and step; the same */
     struct pl_buf scratch; /* owned */
     enum pl_status status;
+    uint32_t head_of, head_len; /* the element of the head; 0: there is none yet */
+    char head[HEAD_BYTES];
 };
 
 const struct pl_json_node *pl_carry_list(const struct pl_json_doc *doc,
@@ -262,26 +276,11 @@ static void write_look(struct pl_buf *to, uint64_t look)
     to->len += LOOK_BYTES;
 }
 
-/* Element, pointer and spelling: [0,"/content","t"] without the closing bracket. */
-static inline void write_way(struct pl_buf *to, char before, const struct hole *hole)
+/* Pointer and spelling: /content","t" with the quote behind it. Returns where it ends. */
+static inline char *put_way(char *at, const struct hole *hole)
 {
     const struct pl_link *link = hole->link;
     struct pl_str name = hole->is_part ? PL_STR("g") : pl_spell_name(hole->spell);
-    size_t n_key = link->key ? link->key_len : PL_DECIMAL_MOST;
-    char *at = pl_buf_reserve(to, link->container_len + n_key + PL_DECIMAL_MOST + 16);
-    if (!at)
-        return;
-    at[0] = before;
-    at[1] = '[';
-    at += 2;
-    if (link->element == PL_NO_ELEMENT) {
-        memcpy(at, "-1", 2);
-        at += 2;
-    } else {
-        at += pl_decimal_put(at, link->element);
-    }
-    memcpy(at, ",\"", 2);
-    at += 2;
     if (!link->is_root) {
         pl_bytes_copy(at, link->container, link->container_len);
         at += link->container_len;
@@ -296,7 +295,69 @@ static inline void write_way(struct pl_buf *to, char before, const struct hole *
     at[4] = name.ptr[name.len - 1];
     at += 3 + name.len;
     *at++ = '"';
-    to->len = (size_t)(at - to->ptr);
+    return at;
+}
+
+static size_t way_bytes(const struct pl_link *link)
+{
+    return (size_t)link->container_len + (link->key ? link->key_len : PL_DECIMAL_MOST) + NAME_BYTES;
+}
+
+/* The way of a hole, made now or before: elements look like each other. NULL when it is long. */
+static inline const struct way *find_way(struct maker *m, const struct hole *hole)
+{
+    const struct pl_link *link = hole->link;
+    if (link->is_root || !m->ways)
+        return NULL;
+    int spell = hole->is_part ? -1 : (int)hole->spell;
+    uintptr_t name = link->key ? (uintptr_t)link->key : link->index;
+    uint64_t place = ((uintptr_t)link->container + 3 * name) * 0x9E3779B97F4A7C15;
+    struct way *way = &m->ways[place >> (64 - WAY_BITS)];
+    if (way->n_bytes && way->container == link->container && way->name == name &&
+        way->key_len == link->key_len && way->spell == spell)
+        return way;
+    if (way_bytes(link) > WAY_BYTES)
+        return NULL;
+    *way = (struct way){link->container, name, link->key_len, spell};
+    way->n_bytes = (uint32_t)(put_way(way->text, hole) - way->text);
+    return way;
+}
+
+/* The element and what stands around it: [0," */
+static inline void put_head(struct maker *m, uint32_t element)
+{
+    char *at = m->head;
+    *at++ = '[';
+    if (element == PL_NO_ELEMENT) {
+        memcpy(at, "-1", 2);
+        at += 2;
+    } else {
+        at += pl_decimal_put(at, element);
+    }
+    memcpy(at, ",\"", 2);
+    m->head_len = (uint32_t)(at + 2 - m->head);
+    m->head_of = element;
+}
+
+/* Element, pointer and spelling: [0,"/content","t" without the closing bracket. Short ones are
+ * copied whole with what stands behind them, which costs less than to ask how long they are. */
+static inline void write_way(struct maker *m, char before)
+{
+    const struct hole *hole = &m->hole;
+    const struct way *way = find_way(m, hole);
+    size_t most = 1 + HEAD_BYTES + (way ? WAY_BYTES : way_bytes(hole->link));
+    char *at = pl_buf_reserve(m->to, most);
+    if (!at)
+        return;
+    if (m->head_of != hole->link->element || !m->head_len)
+        put_head(m, hole->link->element);
+    *at = before;
+    memcpy(at + 1, m->head, HEAD_BYTES);
+    at += 1 + m->head_len;
+    if (way)
+        memcpy(at, way->text, WAY_BYTES);
+    at = way ? at + way->n_bytes : put_way(at, hole);
+    m->to->len = (size_t)(at - m->to->ptr);
 }
 
 static void write_more(struct pl_buf *to, const struct hole *hole)
@@ -317,12 +378,13 @@ static void write_more(struct pl_buf *to, const struct hole *hole)
     }
 }
 
-static inline void write_hole(struct pl_buf *to, char before, const struct hole *hole)
+static inline void write_hole(struct maker *m, char before)
 {
-    write_way(to, before, hole);
+    const struct hole *hole = &m->hole;
+    write_way(m, before);
     if (hole->is_part || hole->laid_out || hole->quirky.ptr)
-        write_more(to, hole);
-    pl_buf_addc(to, ']');
+        write_more(m->to, hole);
+    pl_buf_addc(m->to, ']');
 }
 
 /* Whether the piece is `known`: its ends are compared already. */
@@ -335,7 +397,8 @@ static inline bool is_again(const struct maker *m, const struct quoted *known, c
 
 /* A piece of the source as a string. Messages have the same words around their texts, so most were
  * quoted before: then what was written there is copied. */
-static void write_text(struct maker *m, char before, uint32_t from, uint32_t end)
+static inline __attribute__((always_inline)) void write_text(struct maker *m, char before,
+                                                             uint32_t from, uint32_t end)
 {
     enum { MOST_BYTES = 256 };
     uint32_t len = end - from;
@@ -384,7 +447,7 @@ static void write_pieces(struct maker *m, uint32_t from, uint32_t to)
         }
         from = stop;
         if (stop < to) {
-            write_hole(m->to, before, &m->hole);
+            write_hole(m, before);
             before = ',';
             from = link->off + link->len;
             find_hole(m);
@@ -454,7 +517,8 @@ static enum pl_status remember_quoted(struct maker *m)
     if (m->n_links < MANY)
         return PL_OK;
     m->quoted = pl_arena_zalloc(m->conv->arena, 1 << QUOTED_BITS, sizeof *m->quoted);
-    return m->quoted ? PL_OK : PL_NOMEM;
+    m->ways = pl_arena_zalloc(m->conv->arena, 1 << WAY_BITS, sizeof *m->ways);
+    return m->quoted && m->ways ? PL_OK : PL_NOMEM;
 }
 
 enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,

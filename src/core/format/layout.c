@@ -17,25 +17,16 @@ static bool is_left_out(const struct pl_json_node *n)
     return pl_json_kind(n) == PL_JSON_STRING && !(n->tag & PL_JSON_KEY);
 }
 
-static bool is_stable(const struct pl_json_doc *doc, const struct pl_json_node *n)
+static bool is_stable_number(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
-    switch (pl_json_kind(n)) {
-    case PL_JSON_NUMBER:
-        return (n->tag & PL_JSON_INTEGER) && n->len <= SAFE_DIGITS &&
-               !pl_str_eq(pl_json_span(doc, n), PL_STR("-0"));
-    case PL_JSON_STRING:
-        return is_plain(doc, n);
-    default:
-        return true;
-    }
+    return (n->tag & PL_JSON_INTEGER) && n->len <= SAFE_DIGITS &&
+           !pl_str_eq(pl_json_span(doc, n), PL_STR("-0"));
 }
 
-/* Bytes of a node itself without white space: its brackets, commas and colons, or its span. */
+/* Bytes of a container itself without white space: its brackets, commas and colons. */
 static size_t own_len(const struct pl_json_node *n)
 {
     uint32_t count = pl_json_count(n);
-    if (!pl_json_is_container(n))
-        return n->len;
     return 2 + (count ? count - 1 : 0) + (pl_json_kind(n) == PL_JSON_OBJECT ? count : 0);
 }
 
@@ -43,9 +34,11 @@ bool pl_layout_is_needed(const struct pl_json_doc *doc, const struct pl_json_nod
 {
     size_t n_bytes = 0;
     for (const struct pl_json_node *n = value, *end = pl_json_next(value); n < end; n++) {
-        if (!is_stable(doc, n))
+        enum pl_json_kind kind = pl_json_kind(n);
+        if (kind == PL_JSON_STRING ? !is_plain(doc, n)
+                                   : kind == PL_JSON_NUMBER && !is_stable_number(doc, n))
             return true;
-        n_bytes += own_len(n);
+        n_bytes += kind >= PL_JSON_ARRAY ? own_len(n) : n->len;
     }
     return n_bytes != value->len;
 }

@@ -13,7 +13,7 @@ void pl_writer_renew(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *t
     w->links.len = w->looks.len = 0;
     w->held.node = NULL;
     w->list_key = (struct pl_str){0};
-    w->has_list = w->is_list_due = false;
+    w->has_list = false;
     w->list_depth = 0;
     w->look = 0;
     w->steps[0].index = UINT32_MAX;
@@ -61,6 +61,14 @@ static inline bool is_in_list(const struct pl_writer *w)
     return w->list_depth != 0;
 }
 
+/* Whether the value to come, or just written, is the member with the list. */
+static inline bool is_list_due(const struct pl_writer *w)
+{
+    const struct pl_step *step = &w->steps[1];
+    return w->out.depth == 1 && w->has_list && step->key &&
+           pl_str_eq((struct pl_str){step->key, step->key_len}, w->list_key);
+}
+
 static inline void add_look(struct pl_writer *w, uint64_t own)
 {
     w->look = pl_look_add(w->look, own);
@@ -80,7 +88,7 @@ static void look_at(struct pl_writer *w, const struct pl_json_doc *doc,
 {
     if (is_in_list(w)) {
         w->look = pl_look_add_value(w->look, doc, value);
-    } else if (w->is_list_due && pl_json_kind(value) == PL_JSON_ARRAY) {
+    } else if (pl_json_kind(value) == PL_JSON_ARRAY && is_list_due(w)) {
         for (const struct pl_json_node *e = pl_json_first(value); e < pl_json_end(value);
              e = pl_json_next(e)) {
             begin_element(w);
@@ -117,6 +125,7 @@ static inline char *begin(struct pl_writer *w, size_t n_bytes)
 static inline void enter(struct pl_step *step)
 {
     step->key = NULL;
+    step->key_len = 0;
     step->index = UINT32_MAX;
     step->container = NULL;
 }
@@ -130,7 +139,7 @@ static __attribute__((noinline)) void open_slowly(struct pl_writer *w, char brac
             out->buf->status = PL_LIMIT;
         return;
     }
-    bool is_list = w->has_list && bracket == '[' && (!out->depth || w->is_list_due);
+    bool is_list = w->has_list && bracket == '[' && (!out->depth || is_list_due(w));
     char *to = begin(w, 1);
     if (to) {
         *to = bracket;
@@ -139,7 +148,6 @@ static __attribute__((noinline)) void open_slowly(struct pl_writer *w, char brac
     enter(&w->steps[++out->depth]);
     if (is_list)
         w->list_depth = out->depth;
-    w->is_list_due = false;
 }
 
 void pl_w_open(struct pl_writer *w, char bracket)
@@ -177,44 +185,19 @@ void pl_w_close(struct pl_writer *w, char bracket)
     pl_buf_addc(buf, bracket);
 }
 
-/* The writer stands behind a key; `token` is the key as a pointer has it. */
-static void enter_key(struct pl_writer *w, struct pl_str key, struct pl_str token)
-{
-    struct pl_step *step = &w->steps[w->out.depth];
-    w->out.is_after_key = true;
-    step->key = token.ptr;
-    step->key_len = (uint32_t)token.len;
-    if (w->out.depth == 1)
-        w->is_list_due = w->has_list && pl_str_eq(key, w->list_key);
-}
-
-/* Where there is no room yet, or it may be the key of the list. */
-static __attribute__((noinline)) char *begin_key_slowly(struct pl_writer *w, const char *key,
-                                                        size_t n_key, size_t n_bytes)
-{
-    char *to = begin(w, n_bytes);
-    struct pl_str name = {key, n_key};
-    if (to)
-        w->out.buf->len += n_bytes;
-    enter_key(w, name, name);
-    return to;
-}
-
-/* A key of the code, with what belongs to it: n_bytes in all. Mostly inside an element, where there
- * is nothing to do but to count. */
+/* A key of the code, with what belongs to it: n_bytes in all. A key is never an element. */
 static inline __attribute__((always_inline)) char *begin_key(struct pl_writer *w, const char *key,
                                                              size_t n_key, size_t n_bytes)
 {
     struct pl_buf *buf = w->out.buf;
-    uint32_t depth = w->out.depth;
-    if (__builtin_expect(depth < 2 || buf->status != PL_OK || buf->cap - buf->len <= n_bytes, 0))
-        return begin_key_slowly(w, key, n_key, n_bytes);
-    struct pl_step *step = &w->steps[depth];
-    char *to = buf->ptr + buf->len;
+    struct pl_step *step = &w->steps[w->out.depth];
+    char *to = pl_buf_reserve(buf, n_bytes + 1);
     size_t n_comma = ++step->index != 0;
     step->key = key;
     step->key_len = (uint32_t)n_key;
     w->out.is_after_key = true;
+    if (__builtin_expect(!to, 0))
+        return NULL;
     buf->len += n_comma + n_bytes;
     *to = ',';
     return to + n_comma;
@@ -270,7 +253,11 @@ void pl_w_key_str(struct pl_writer *w, struct pl_str key)
     (void)begin(w, 0);
     pl_json_quote(w->out.buf, key);
     pl_buf_addc(w->out.buf, ':');
-    enter_key(w, key, token_of(w, key));
+    struct pl_step *step = &w->steps[w->out.depth];
+    struct pl_str token = token_of(w, key);
+    step->key = token.ptr;
+    step->key_len = (uint32_t)token.len;
+    w->out.is_after_key = true;
 }
 
 /* One value whose bytes are at hand. */
@@ -337,12 +324,11 @@ static const struct pl_json_doc *parse(struct pl_writer *w, struct pl_str json,
 
 void pl_w_raw(struct pl_writer *w, struct pl_str json)
 {
-    bool is_looked_at = is_in_list(w) || w->is_list_due;
+    bool is_looked_at = is_in_list(w) || is_list_due(w);
     const struct pl_json_doc *doc = is_looked_at ? parse(w, json, true) : NULL;
     put(w, json.ptr, json.len);
     if (doc)
         look_at(w, doc, doc->root);
-    w->is_list_due = false;
 }
 
 /* ---- links ---- */
@@ -459,9 +445,7 @@ static void put_copy(struct pl_writer *w, const struct pl_json_node *node)
     const struct pl_json_doc *doc = w->conv->doc;
     struct pl_str span = pl_json_span(doc, node);
     put(w, span.ptr, span.len);
-    if (is_in_list(w) || w->is_list_due)
-        look_at(w, doc, node);
-    w->is_list_due = false;
+    look_at(w, doc, node);
     (void)link_last(w, span, span.len, node, PL_LINK_COPY);
 }
 

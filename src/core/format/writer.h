@@ -73,7 +73,7 @@ struct pl_known_path {
     uint32_t path_len;
     const char *path; /* arena; NULL: none is known */
 };
-enum { PL_W_KNOWN_BITS = 5 };
+enum { PL_W_KNOWN_BITS = 4 };
 
 enum { PL_W_MAX_DEPTH = 64 }; /* of json/write.h */
 
@@ -83,7 +83,6 @@ struct pl_writer {
     PL_VEC(struct pl_link) links; /* owned; in order of `at` */
     struct pl_str list_key;       /* of the list whose elements get looks */
     bool has_list;                /* somebody asked for looks */
-    bool is_list_due;             /* the key of the list was written last */
     uint32_t list_depth;          /* inside the list, while it is open; 0 otherwise */
     uint64_t look;                /* of the element being written */
     PL_VEC(uint64_t) looks;       /* owned; of the elements */
