@@ -37,48 +37,55 @@ AVX512 static inline uint16_t *put_offsets(uint16_t *to, uint64_t bits, uint32_t
 
 #include "json/index_block.h"
 
-enum { QUOTE = 1, BACKSLASH = 2, OP = 4, SPACE = 8, CONTROL = 16, LETTER = 32 };
+enum { OP = 1, SPACE = 2, LETTER = 4 };
 
 /* Class bits of the 128 ASCII characters: one permutation looks all 64 bytes up. */
 static const _Alignas(64) uint8_t class_of[128] = {
-    [0 ... 8] = CONTROL,
-    [9] = CONTROL | SPACE,
-    [10] = CONTROL | SPACE,
-    [11 ... 12] = CONTROL,
-    [13] = CONTROL | SPACE,
-    [14 ... 31] = CONTROL,
-    [' '] = SPACE,
-    ['"'] = QUOTE | LETTER,
-    ['\\'] = BACKSLASH | LETTER,
-    ['b'] = LETTER,
-    ['f'] = LETTER,
-    ['n'] = LETTER,
-    ['r'] = LETTER,
-    ['t'] = LETTER,
-    ['{'] = OP,
-    ['}'] = OP,
-    ['['] = OP,
-    [']'] = OP,
-    [':'] = OP,
-    [','] = OP,
+    ['\t'] = SPACE, ['\n'] = SPACE, ['\r'] = SPACE, [' '] = SPACE,  ['"'] = LETTER, ['\\'] = LETTER,
+    ['b'] = LETTER, ['f'] = LETTER, ['n'] = LETTER, ['r'] = LETTER, ['t'] = LETTER, ['{'] = OP,
+    ['}'] = OP,     ['['] = OP,     [']'] = OP,     [':'] = OP,     [','] = OP,
 };
 
-AVX512 static inline struct block_classes classify(const char *p, __m512i *seen)
+AVX512 static inline __m512i classes_of(__m512i in)
 {
     const __m512i low = _mm512_load_si512(class_of), high = _mm512_load_si512(class_of + 64);
-    __m512i in = _mm512_loadu_si512(p);
-    *seen = _mm512_or_si512(*seen, in);
     /* 0x7F has no class, so it can stand for all that is not ASCII. */
     __m512i ascii = _mm512_min_epu8(in, _mm512_set1_epi8(0x7F));
-    __m512i class = _mm512_permutex2var_epi8(low, ascii, high);
+    return _mm512_permutex2var_epi8(low, ascii, high);
+}
+
+AVX512 static inline uint64_t letters(__m512i in)
+{
+    return _mm512_test_epi8_mask(classes_of(in), _mm512_set1_epi8(LETTER));
+}
+
+AVX512 static inline struct block_classes classify(__m512i in)
+{
     return (struct block_classes){
-        .quote = _mm512_test_epi8_mask(class, _mm512_set1_epi8(QUOTE)),
-        .backslash = _mm512_test_epi8_mask(class, _mm512_set1_epi8(BACKSLASH)),
-        .op = _mm512_test_epi8_mask(class, _mm512_set1_epi8(OP)),
-        .space = _mm512_test_epi8_mask(class, _mm512_set1_epi8(SPACE)),
-        .control = _mm512_test_epi8_mask(class, _mm512_set1_epi8(CONTROL)),
-        .letter = _mm512_test_epi8_mask(class, _mm512_set1_epi8(LETTER)),
+        .quote = _mm512_cmpeq_epi8_mask(in, _mm512_set1_epi8('"')),
+        .backslash = _mm512_cmpeq_epi8_mask(in, _mm512_set1_epi8('\\')),
+        .op = _mm512_test_epi8_mask(classes_of(in), _mm512_set1_epi8(OP)),
+        .space = _mm512_test_epi8_mask(classes_of(in), _mm512_set1_epi8(SPACE)),
+        .control = _mm512_cmplt_epu8_mask(in, _mm512_set1_epi8(0x20)),
+        .letter = letters(in),
     };
+}
+
+/* The same as index_block(), but what is only words is not looked up. */
+AVX512 static inline void index_bytes(struct pl_json_masks *m, __m512i in, uint32_t off)
+{
+    uint64_t quote = _mm512_cmpeq_epi8_mask(in, _mm512_set1_epi8('"'));
+    uint64_t control = _mm512_cmplt_epu8_mask(in, _mm512_set1_epi8(0x20));
+    uint64_t backslash = _mm512_cmpeq_epi8_mask(in, _mm512_set1_epi8('\\'));
+    uint64_t escaped = pl_json_find_escaped(backslash, &m->is_escaped);
+    if (!is_words(m, quote, control, escaped)) {
+        struct block_classes c = classify(in);
+        index_grammar(m, &c, escaped, off);
+    } else if (backslash) {
+        index_words(m, backslash & ~escaped, letters(in), off);
+    } else {
+        m->in_scalar = 0;
+    }
 }
 
 AVX512 void pl_json_index_avx512(struct pl_json_masks *m, const char *p, size_t n_bytes)
@@ -88,11 +95,14 @@ AVX512 void pl_json_index_avx512(struct pl_json_masks *m, const char *p, size_t 
     struct pl_json_masks s = *m; /* a copy nobody else can see stays in registers */
     uint32_t off = 0;
     for (; off + PL_JSON_BLOCK <= n_bytes; off += PL_JSON_BLOCK) {
-        struct block_classes c = classify(p + off, &seen);
-        index_block(&s, &c, off);
+        __m512i in = _mm512_loadu_si512(p + off);
+        seen = _mm512_or_si512(seen, in);
+        index_bytes(&s, in, off);
     }
     if (off < n_bytes) {
-        struct block_classes c = classify(p + n_bytes - PL_JSON_BLOCK, &seen);
+        __m512i in = _mm512_loadu_si512(p + n_bytes - PL_JSON_BLOCK);
+        seen = _mm512_or_si512(seen, in);
+        struct block_classes c = classify(in);
         keep_last(&c, n_bytes - off);
         index_block(&s, &c, off);
     }

@@ -41,19 +41,26 @@ static inline __attribute__((always_inline)) uint64_t find_escapes(struct pl_jso
     return escape & (sum | ~(letter >> 1));
 }
 
-static inline __attribute__((always_inline)) void
-index_block(struct pl_json_masks *m, const struct block_classes *c, uint32_t off)
+/* Nothing but the words of a string, which does not end here: only escapes can be tokens. */
+static inline __attribute__((always_inline)) bool
+is_words(const struct pl_json_masks *m, uint64_t quote, uint64_t control, uint64_t escaped)
 {
-    /* Nothing but the words of a string, which does not end here: only escapes can be tokens. */
-    if (!(c->quote | c->control) && m->in_string) {
-        m->in_scalar = 0;
-        m->not_ascii |= c->not_ascii;
-        uint64_t escape = c->backslash & ~pl_json_find_escaped(c->backslash, &m->is_escaped);
-        if (escape && (escape = find_escapes(m, escape, c->letter, ~0ull, 0)))
-            m->tokens = put_offsets(m->tokens, escape, off);
-        return;
-    }
-    uint64_t escaped = pl_json_find_escaped(c->backslash, &m->is_escaped);
+    return m->in_string && !((quote & ~escaped) | control);
+}
+
+static inline __attribute__((always_inline)) void
+index_words(struct pl_json_masks *m, uint64_t escape, uint64_t letter, uint32_t off)
+{
+    m->in_scalar = 0;
+    escape = find_escapes(m, escape, letter, ~0ull, 0);
+    if (escape)
+        m->tokens = put_offsets(m->tokens, escape, off);
+}
+
+static inline __attribute__((always_inline)) void index_grammar(struct pl_json_masks *m,
+                                                                const struct block_classes *c,
+                                                                uint64_t escaped, uint32_t off)
+{
     uint64_t quote = c->quote & ~escaped;
     /* Opening quotes are inside by this reckoning, closing ones outside. */
     uint64_t inside = prefix_xor(quote) ^ m->in_string;
@@ -66,12 +73,27 @@ index_block(struct pl_json_masks *m, const struct block_classes *c, uint32_t off
     uint64_t scalar = ~(c->op | c->space | quote | inside);
     uint64_t scalar_start = scalar & ~(scalar << 1 | m->in_scalar);
     m->in_scalar = scalar >> 63;
-    m->not_ascii |= c->not_ascii;
     m->n_space += (uint64_t)__builtin_popcountll(c->space & ~inside);
 
     uint64_t escape =
         find_escapes(m, c->backslash & ~escaped & inside, c->letter, inside, quote & inside);
     m->tokens = put_offsets(m->tokens, (c->op & ~inside) | quote | scalar_start | escape, off);
+}
+
+/* A block whose classes are known. */
+static inline __attribute__((always_inline)) void
+index_block(struct pl_json_masks *m, const struct block_classes *c, uint32_t off)
+{
+    m->not_ascii |= c->not_ascii;
+    if (!(c->quote | c->backslash | c->control) && m->in_string) {
+        m->is_escaped = m->in_scalar = 0;
+        return;
+    }
+    uint64_t escaped = pl_json_find_escaped(c->backslash, &m->is_escaped);
+    if (is_words(m, c->quote, c->control, escaped))
+        index_words(m, c->backslash & ~escaped, c->letter, off);
+    else
+        index_grammar(m, c, escaped, off);
 }
 
 #endif
