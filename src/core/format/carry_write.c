@@ -25,13 +25,15 @@ struct hole {
     struct pl_str quirky; /* what stands between the quotes of a string with quirks, or NULL */
 };
 
-/* A piece of the source that was quoted, and where in the carry it stands. */
+/* A piece of the source that was quoted, and what that made of it. A copy of its own: what was
+ * written a moment ago is slow to read. */
+enum { QUOTED_BITS = 6, QUOTED_BYTES = 96 };
 struct quoted {
     uint64_t first, last; /* its first eight bytes, or all of them; its last eight, or none */
     uint32_t from, len;   /* len 0: none */
-    size_t out, out_len;
+    uint32_t n_bytes;
+    char text[QUOTED_BYTES];
 };
-enum { QUOTED_BITS = 6 };
 
 /* The end of the way to a hole, as it was written before. */
 enum { WAY_BITS = 6, WAY_BYTES = 48, NAME_BYTES = 8, HEAD_BYTES = 16 };
@@ -318,7 +320,10 @@ static inline const struct way *find_way(struct maker *m, const struct hole *hol
         return way;
     if (way_bytes(link) > WAY_BYTES)
         return NULL;
-    *way = (struct way){link->container, name, link->key_len, spell};
+    way->container = link->container;
+    way->name = name;
+    way->key_len = link->key_len;
+    way->spell = spell;
     way->n_bytes = (uint32_t)(put_way(way->text, hole) - way->text);
     return way;
 }
@@ -417,19 +422,27 @@ static inline __attribute__((always_inline)) void write_text(struct maker *m, ch
         first >>= 64 - 8 * len;
     struct quoted *known =
         &m->quoted[(first * 3 ^ last ^ len) * 0x9E3779B97F4A7C15 >> (64 - QUOTED_BITS)];
-    size_t out = m->to->len;
+    size_t start = m->to->len;
     if (known->len == len && known->first == first && known->last == last &&
         is_again(m, known, text)) {
-        char *to = pl_buf_reserve(m->to, known->out_len);
+        char *to = pl_buf_reserve(m->to, QUOTED_BYTES);
         if (!to)
             return;
-        pl_bytes_copy(to, m->to->ptr + known->out, known->out_len);
+        memcpy(to, known->text, QUOTED_BYTES);
         *to = before;
-        m->to->len += known->out_len;
+        m->to->len += known->n_bytes;
         return;
     }
     pl_json_quote_slice(m->to, before, m->source, from, end);
-    *known = (struct quoted){first, last, from, len, out, m->to->len - out};
+    size_t n_bytes = m->to->len - start;
+    if (m->to->status != PL_OK || n_bytes > QUOTED_BYTES)
+        return;
+    known->first = first;
+    known->last = last;
+    known->from = from;
+    known->len = len;
+    known->n_bytes = (uint32_t)n_bytes;
+    memcpy(known->text, m->to->ptr + start, n_bytes);
 }
 
 /* The source from `from` to `to` as a list of pieces, without its closing bracket. */
@@ -516,9 +529,15 @@ static enum pl_status remember_quoted(struct maker *m)
     enum { MANY = 64 };
     if (m->n_links < MANY)
         return PL_OK;
-    m->quoted = pl_arena_zalloc(m->conv->arena, 1 << QUOTED_BITS, sizeof *m->quoted);
-    m->ways = pl_arena_zalloc(m->conv->arena, 1 << WAY_BITS, sizeof *m->ways);
-    return m->quoted && m->ways ? PL_OK : PL_NOMEM;
+    m->quoted = pl_arena_alloc(m->conv->arena, 1 << QUOTED_BITS, sizeof *m->quoted);
+    m->ways = pl_arena_alloc(m->conv->arena, 1 << WAY_BITS, sizeof *m->ways);
+    if (!m->quoted || !m->ways)
+        return PL_NOMEM;
+    for (int i = 0; i < 1 << QUOTED_BITS; i++)
+        m->quoted[i].len = 0;
+    for (int i = 0; i < 1 << WAY_BITS; i++)
+        m->ways[i].n_bytes = 0;
+    return PL_OK;
 }
 
 enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,
