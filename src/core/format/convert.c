@@ -6,7 +6,7 @@
 #include "format/mend.h"
 #include "format/loss_report.h"
 #include "format/rules.h"
-#include "json/lenient.h"
+#include "format/source.h"
 
 void pl_converted_init(struct pl_converted *c)
 {
@@ -55,29 +55,12 @@ struct trip {
     struct pl_error *err;
 };
 
-/* Strictly first; what people wrote by hand leniently. Either way offsets are those of the text. */
 static enum pl_status parse(struct trip *t)
 {
-    if (t->opts->doc) {
-        t->doc = *t->opts->doc;
-        return PL_OK;
-    }
-    enum pl_status status = pl_json_parse(t->arena, t->text, &pl_json_any, &t->doc, t->err);
-    struct pl_json_notes notes;
-    struct pl_error ignored;
-    if (status == PL_SYNTAX &&
-        pl_json_parse_lenient(t->arena, t->text, &pl_json_any, &t->doc, &notes, &ignored) == PL_OK)
-        status = PL_OK;
-    return status;
-}
-
-static enum pl_status find_format(struct trip *t)
-{
-    t->task.from = t->opts->from ? t->opts->from : pl_format_detect(&t->doc);
-    if (t->task.from)
-        return PL_OK;
-    return pl_fail(t->err, PL_INVALID,
-                   "this is no conversation in a format I know; name it with --from");
+    if (!t->opts->doc)
+        return pl_source_parse(t->arena, t->text, &t->doc, t->err);
+    t->doc = *t->opts->doc;
+    return PL_OK;
 }
 
 static enum pl_status read_source(struct trip *t)
@@ -227,7 +210,7 @@ static enum pl_status travel(struct trip *t)
 {
     enum pl_status status = parse(t);
     if (status == PL_OK)
-        status = find_format(t);
+        status = pl_source_detect(&t->doc, "--from", &t->task.from, t->err);
     if (status != PL_OK)
         return status;
     if (t->task.from == t->task.to && t->task.mode == PL_MODE_CONVERT)
@@ -235,19 +218,6 @@ static enum pl_status travel(struct trip *t)
     if (t->opts->carry.len)
         return go_home(t);
     return translate(t);
-}
-
-/* gpt-oss is a text; inside, it travels as the document that stands for it. */
-static enum pl_status read_text(struct trip *t, struct pl_convert_opts *opts,
-                                struct pl_buf *document)
-{
-    bool is_text = opts->from == &pl_format_gpt_oss || (!opts->from && pl_gpt_oss_is_text(t->text));
-    if (!is_text)
-        return PL_OK;
-    opts->from = &pl_format_gpt_oss;
-    enum pl_status status = pl_gpt_oss_parse(t->text, document, t->err);
-    t->text = pl_buf_str(document);
-    return status;
 }
 
 static enum pl_status write_text(struct trip *t)
@@ -272,7 +242,7 @@ static void empty(struct pl_converted *c)
 }
 
 static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
-                                 struct pl_convert_opts *opts, struct pl_converted *ret,
+                                 const struct pl_convert_opts *opts, struct pl_converted *ret,
                                  struct pl_error *err)
 {
     PL_CLEANUP_BUF struct pl_buf document;
@@ -280,7 +250,11 @@ static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
     struct trip t = {
         .text = text,
         .opts = opts,
-        .task = {.kind = opts->kind, .mode = opts->mode, .to = opts->to, .profile = opts->profile},
+        .task = {.kind = opts->kind,
+                 .mode = opts->mode,
+                 .from = opts->from,
+                 .to = opts->to,
+                 .profile = opts->profile},
         .arena = &space->arena,
         .conv = &space->conv,
         .writer = &space->writer,
@@ -288,7 +262,7 @@ static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
         .err = err,
     };
     empty(&t.made);
-    enum pl_status status = read_text(&t, opts, &document);
+    enum pl_status status = pl_source_unwrap(&t.text, &t.task.from, &document, err);
     if (status == PL_OK)
         status = travel(&t);
     if (status == PL_OK && opts->to == &pl_format_gpt_oss)
@@ -305,19 +279,18 @@ static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
 /* What a request of a few kilobytes needs for its tree. */
 enum { SPACE_BYTES = 16 << 10 };
 
-enum pl_status pl_convert(struct pl_str text, const struct pl_convert_opts *given,
+enum pl_status pl_convert(struct pl_str text, const struct pl_convert_opts *opts,
                           struct pl_converted *ret, struct pl_error *err)
 {
-    struct pl_convert_opts opts = *given;
-    if (opts.workspace) {
-        pl_arena_reset(&opts.workspace->arena);
-        return convert_in(opts.workspace, text, &opts, ret, err);
+    if (opts->workspace) {
+        pl_arena_reset(&opts->workspace->arena);
+        return convert_in(opts->workspace, text, opts, ret, err);
     }
     __attribute__((uninitialized)) _Alignas(16) char space[SPACE_BYTES];
     __attribute__((uninitialized)) struct pl_workspace own;
     pl_workspace_init(&own);
     pl_arena_init_in(&own.arena, 0, space, sizeof space);
-    enum pl_status status = convert_in(&own, text, &opts, ret, err);
+    enum pl_status status = convert_in(&own, text, opts, ret, err);
     pl_workspace_deinit(&own);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include "format/profile.h"
 #include "format/rules.h"
+#include "format/source.h"
 #include "json/lenient.h"
 #include "json/pointer.h"
 #include "json/write.h"
@@ -76,12 +77,8 @@ enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,
     struct pl_linted made = {.as = request->as};
     struct pl_conv conv = {0};
     enum pl_status status = parse(arena, text, &made, err);
-    if (status == PL_OK && !made.as) {
-        made.as = pl_format_detect(&made.doc);
-        if (!made.as)
-            status = pl_fail(err, PL_INVALID,
-                             "this is no conversation in a format I know; name it with --as");
-    }
+    if (status == PL_OK)
+        status = pl_source_detect(&made.doc, "--as", &made.as, err);
     if (status == PL_OK)
         status = pl_conv_init(&conv, arena, &made.doc);
     if (status == PL_OK)

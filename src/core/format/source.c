@@ -3,26 +3,38 @@
 #include "format/gpt_oss.h"
 #include "json/lenient.h"
 
-static enum pl_status parse(struct pl_source *s, struct pl_error *err)
+enum pl_status pl_source_unwrap(struct pl_str *text, const struct pl_format **format,
+                                struct pl_buf *inner, struct pl_error *err)
 {
-    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
-    enum pl_status status = pl_json_parse(&s->arena, s->text, &opts, &s->doc, err);
+    if (*format != &pl_format_gpt_oss && (*format || !pl_gpt_oss_is_text(*text)))
+        return PL_OK;
+    *format = &pl_format_gpt_oss;
+    enum pl_status status = pl_gpt_oss_parse(*text, inner, err);
+    *text = pl_buf_str(inner);
+    return status;
+}
+
+enum pl_status pl_source_parse(struct pl_arena *arena, struct pl_str text,
+                               struct pl_json_doc *ret_doc, struct pl_error *err)
+{
+    enum pl_status status = pl_json_parse(arena, text, &pl_json_any, ret_doc, err);
     struct pl_json_notes notes;
     struct pl_error ignored;
     if (status == PL_SYNTAX &&
-        pl_json_parse_lenient(&s->arena, s->text, &opts, &s->doc, &notes, &ignored) == PL_OK)
+        pl_json_parse_lenient(arena, text, &pl_json_any, ret_doc, &notes, &ignored) == PL_OK)
         status = PL_OK;
     return status;
 }
 
-static enum pl_status unwrap(struct pl_source *s, struct pl_error *err)
+enum pl_status pl_source_detect(const struct pl_json_doc *doc, const char *option,
+                                const struct pl_format **format, struct pl_error *err)
 {
-    if (s->format != &pl_format_gpt_oss && (s->format || !pl_gpt_oss_is_text(s->text)))
+    if (!*format)
+        *format = pl_format_detect(doc);
+    if (*format)
         return PL_OK;
-    s->format = &pl_format_gpt_oss;
-    enum pl_status status = pl_gpt_oss_parse(s->text, &s->inner, err);
-    s->text = pl_buf_str(&s->inner);
-    return status;
+    return pl_fail(err, PL_INVALID, "this is no conversation in a format I know; name it with %s",
+                   option);
 }
 
 enum pl_status pl_source_open(struct pl_source *source, struct pl_str text,
@@ -31,15 +43,11 @@ enum pl_status pl_source_open(struct pl_source *source, struct pl_str text,
     *source = (struct pl_source){.text = text, .format = as};
     pl_arena_init(&source->arena, 0);
     pl_buf_init(&source->inner, 0);
-    enum pl_status status = unwrap(source, err);
+    enum pl_status status = pl_source_unwrap(&source->text, &source->format, &source->inner, err);
     if (status == PL_OK)
-        status = parse(source, err);
-    if (status == PL_OK && !source->format) {
-        source->format = pl_format_detect(&source->doc);
-        if (!source->format)
-            status = pl_fail(err, PL_INVALID,
-                             "this is no conversation in a format I know; name it with --as");
-    }
+        status = pl_source_parse(&source->arena, source->text, &source->doc, err);
+    if (status == PL_OK)
+        status = pl_source_detect(&source->doc, "--as", &source->format, err);
     if (status == PL_OK)
         status = pl_conv_init(&source->conv, &source->arena, &source->doc);
     if (status == PL_OK)

@@ -22,4 +22,17 @@ enum pl_status pl_source_open(struct pl_source *source, struct pl_str text,
 void pl_source_close(struct pl_source *source);
 #define PL_CLEANUP_SOURCE __attribute__((cleanup(pl_source_close)))
 
+/* Its steps, for those who bring memory of their own. */
+
+/* gpt-oss is a text; inside, it travels as the document that stands for it, which is written to
+ * `inner` and becomes *text. *format NULL: not known yet; then it may be gpt-oss from now on. */
+enum pl_status pl_source_unwrap(struct pl_str *text, const struct pl_format **format,
+                                struct pl_buf *inner, struct pl_error *err);
+/* Strictly first; what people wrote by hand leniently. Either way offsets are those of the text. */
+enum pl_status pl_source_parse(struct pl_arena *arena, struct pl_str text,
+                               struct pl_json_doc *ret_doc, struct pl_error *err);
+/* Finds the format by the content where *format is NULL; `option` is how a person names it. */
+enum pl_status pl_source_detect(const struct pl_json_doc *doc, const char *option,
+                                const struct pl_format **format, struct pl_error *err);
+
 #endif
