@@ -13,7 +13,8 @@ const struct pl_format *const pl_formats[] = {
 const struct pl_format *pl_format_find(struct pl_str name)
 {
     for (size_t i = 0; pl_formats[i]; i++)
-        if (pl_str_eq(name, pl_str_of(pl_formats[i]->name)))
+        if (name.len && name.ptr[0] == pl_formats[i]->name[0] &&
+            pl_str_eq(name, pl_str_of(pl_formats[i]->name)))
             return pl_formats[i];
     return NULL;
 }

@@ -55,24 +55,47 @@ static void end_loss(struct pl_buf *to, const struct pl_loss *loss)
     pl_buf_addc(to, '}');
 }
 
+static bool is_plain(struct pl_str text)
+{
+    unsigned char is_special = 0;
+    for (size_t i = 0; i < text.len; i++)
+        is_special |=
+            (unsigned char)text.ptr[i] < 0x20 || text.ptr[i] == '"' || text.ptr[i] == '\\';
+    return !is_special;
+}
+
+/* Quoted where it is written; nearly none has anything to escape. */
+static enum pl_status write_pointer(struct pl_buf *to, const struct pl_json_doc *doc,
+                                    const struct pl_json_node *node)
+{
+    size_t start = to->len;
+    pl_buf_addc(to, '"');
+    pl_json_pointer_of(to, doc, node);
+    if (to->status != PL_OK || is_plain(pl_str_slice(pl_buf_str(to), start + 1, to->len))) {
+        pl_buf_addc(to, '"');
+        return to->status;
+    }
+    PL_CLEANUP_BUF struct pl_buf pointer;
+    pl_buf_init(&pointer, 0);
+    pl_json_pointer_of(&pointer, doc, node);
+    to->len = start;
+    pl_json_quote(to, pl_buf_str(&pointer));
+    return pointer.status;
+}
+
 /* Few are found one by one, which passes over what is beside the way. */
 enum { FEW = 8 };
 
 static enum pl_status write_few(struct pl_buf *to, const struct pl_conv *conv,
                                 const void *const *order, size_t n)
 {
-    PL_CLEANUP_BUF struct pl_buf pointer;
-    pl_buf_init(&pointer, 0);
-    for (size_t i = 0; i < n; i++) {
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; i < n && status == PL_OK; i++) {
         begin_loss(to, order[i]);
-        pl_buf_clear(&pointer);
-        pl_json_pointer_of(&pointer, conv->doc, place_of(conv, order[i]));
-        if (pointer.status != PL_OK)
-            return pointer.status;
-        pl_json_quote(to, pl_buf_str(&pointer));
+        status = write_pointer(to, conv->doc, place_of(conv, order[i]));
         end_loss(to, order[i]);
     }
-    return PL_OK;
+    return status;
 }
 
 /* One tour of the source finds the pointers of many. */
