@@ -354,7 +354,7 @@ static inline void write_way(struct maker *m, char before)
     char *at = pl_buf_reserve(m->to, most);
     if (!at)
         return;
-    if (m->head_of != hole->link->element || !m->head_len)
+    if (!m->head_len || m->head_of != hole->link->element)
         put_head(m, hole->link->element);
     *at = before;
     memcpy(at + 1, m->head, HEAD_BYTES);
@@ -543,7 +543,19 @@ static enum pl_status remember_quoted(struct maker *m)
 enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,
                               const struct pl_format_task *task)
 {
-    struct maker m = {.to = to, .source = source, .w = w, .conv = w->conv};
+    /* Field by field: the rest is set before it is read. */
+    __attribute__((uninitialized)) struct maker m;
+    m.to = to;
+    m.source = source;
+    m.w = w;
+    m.conv = w->conv;
+    m.next_link = 0;
+    m.has_hole = false;
+    m.end = 0;
+    m.quoted = NULL;
+    m.ways = NULL;
+    m.head_len = 0;
+    memset(m.head, 0, sizeof m.head);
     pl_buf_init(&m.scratch, 0);
     /* Texts are said by the target, so what is carried of a long source is little of it. */
     (void)pl_buf_reserve(to, source.len < MOST_AT_ONCE ? source.len + LEAST : MOST_AT_ONCE);

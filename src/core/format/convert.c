@@ -247,20 +247,20 @@ static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
 {
     PL_CLEANUP_BUF struct pl_buf document;
     pl_buf_init(&document, 0);
-    struct trip t = {
-        .text = text,
-        .opts = opts,
-        .task = {.kind = opts->kind,
-                 .mode = opts->mode,
-                 .from = opts->from,
-                 .to = opts->to,
-                 .profile = opts->profile},
-        .arena = &space->arena,
-        .conv = &space->conv,
-        .writer = &space->writer,
-        .made = *ret,
-        .err = err,
-    };
+    /* Field by field: the document is set when it is parsed. */
+    __attribute__((uninitialized)) struct trip t;
+    t.text = text;
+    t.opts = opts;
+    t.task = (struct pl_format_task){.kind = opts->kind,
+                                     .mode = opts->mode,
+                                     .from = opts->from,
+                                     .to = opts->to,
+                                     .profile = opts->profile};
+    t.arena = &space->arena;
+    t.conv = &space->conv;
+    t.writer = &space->writer;
+    t.made = *ret;
+    t.err = err;
     empty(&t.made);
     enum pl_status status = pl_source_unwrap(&t.text, &t.task.from, &document, err);
     if (status == PL_OK)

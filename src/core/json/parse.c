@@ -42,9 +42,9 @@ struct parser {
     struct level *deepest; /* levels + opts.max_depth */
     uint32_t depth;
     uint32_t pair_at; /* offset of a low surrogate already taken with its high one */
-    const uint16_t *token, *token_end;        /* relative to the chunk */
-    uint32_t chunk;                           /* its offset */
-    uint32_t taken_off, taken_end, taken_tag; /* what take_string() and its like found */
+    const uint16_t *token, *token_end; /* relative to the chunk */
+    uint32_t chunk;                    /* its offset */
+    uint32_t taken_end, taken_tag;     /* what take_string() and its like found */
     struct pl_json_index *index;
 };
 
@@ -637,15 +637,21 @@ enum pl_status pl_json_parse(struct pl_arena *arena, struct pl_str text,
     /* Large and overwritten before it is read: clearing it would cost more than a small parse. */
     __attribute__((uninitialized)) struct pl_json_index index;
     __attribute__((uninitialized)) struct level few_levels[DEFAULT_DEPTH + 1];
-    struct parser p = {
-        .arena = arena,
-        .opts = with_defaults(opts),
-        .text = text.ptr ? text : PL_STR(""),
-        .err = err,
-        .levels = few_levels,
-        .pair_at = UINT32_MAX,
-        .index = &index,
-    };
+    /* Field by field, too: what the compiler makes of an initializer is slow to begin. */
+    __attribute__((uninitialized)) struct parser p;
+    p.arena = arena;
+    p.opts = with_defaults(opts);
+    p.text = text.ptr ? text : PL_STR("");
+    p.err = err;
+    p.nodes = NULL;
+    p.n_nodes = p.cap = 0;
+    p.levels = few_levels;
+    p.depth = 0;
+    p.pair_at = UINT32_MAX;
+    p.token = p.token_end = NULL;
+    p.chunk = 0;
+    p.taken_end = p.taken_tag = 0;
+    p.index = &index;
     few_levels[0] = (struct level){0};
     pl_json_index_init(&index, p.text, p.opts.cpu);
     struct level *many_levels = NULL;
