@@ -3,8 +3,8 @@
  * Only user and model speak here. The results of one model turn stand together in one content of
  * the user, each with the name of its function; where the API has no ids, in the order of the
  * calls. */
-#include "base/map.h"
 #include "base/sort.h"
+#include "conv/call_ids.h"
 #include "conv/sniff.h"
 #include "format/gemini_int.h"
 #include "format/profile.h"
@@ -15,9 +15,9 @@ struct say {
     const struct pl_format_task *task;
     bool is_home; /* from gemini: its signatures and unknown fields mean something here */
     bool sends_ids;
-    struct pl_map calls;    /* owned; id -> index of its call among conv->parts, plus 1 */
-    uint32_t *call_indexes; /* arena; per part that is a result: which part called it */
-    size_t first_unsigned;  /* messages from here on need signatures on their calls */
+    struct pl_call_index calls; /* owned */
+    uint32_t *call_indexes;     /* arena; per part that is a result: which part called it */
+    size_t first_unsigned;      /* messages from here on need signatures on their calls */
     bool is_content_open;
     bool has_signed; /* in this content: the first call has been seen */
 };
@@ -240,9 +240,7 @@ static void write_call(struct say *s, const struct pl_part *call, bool needs_sig
 
 static const struct pl_part *call_of(struct say *s, const struct pl_part *result)
 {
-    const struct pl_map_entry *entry =
-        has_id(s, result) ? pl_map_get(&s->calls, pl_conv_text(s->conv, result->id)) : NULL;
-    return entry && entry->value ? &s->conv->parts.ptr[entry->value - 1] : NULL;
+    return has_id(s, result) ? pl_call_index_find(&s->calls, s->conv, result->id) : NULL;
 }
 
 /* The name of the function that was called: the result's own word for it where it is the same. The
@@ -618,23 +616,6 @@ static void write_system(struct say *s, size_t n)
 
 /* ---- the whole ---- */
 
-static void remember_calls(struct say *s)
-{
-    for (size_t i = 0; i < s->conv->parts.len; i++) {
-        const struct pl_part *part = &s->conv->parts.ptr[i];
-        if (part->kind != PL_PART_CALL || !has_id(s, part))
-            continue;
-        bool is_new;
-        struct pl_map_entry *entry =
-            pl_map_put(&s->calls, pl_conv_text(s->conv, part->id), &is_new);
-        if (!entry) {
-            s->conv->status = PL_NOMEM;
-            return;
-        }
-        entry->value = i + 1;
-    }
-}
-
 /* The turn that is going on begins with the last words of the user; only its calls must be signed.
  * What repair does for Google's own documents is not done again. */
 static void find_unsigned(struct say *s)
@@ -701,7 +682,7 @@ enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_format_task 
     };
     if (!s.call_indexes)
         return w->conv->status = PL_NOMEM;
-    remember_calls(&s);
+    pl_call_index_init(&s.calls, w->conv);
     find_unsigned(&s);
     pl_w_open(w, '{');
     if (task->kind == PL_KIND_RESPONSE)
@@ -709,6 +690,6 @@ enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_format_task 
     else
         write_request(&s);
     pl_w_close(w, '}');
-    pl_map_deinit(&s.calls);
+    pl_call_index_deinit(&s.calls);
     return w->conv->status != PL_OK ? w->conv->status : w->out.buf->status;
 }
