@@ -43,6 +43,19 @@ static void put_heading(struct pl_console *console, const char *heading)
     pl_console_puts(console, "\n");
 }
 
+/* Behind the option when they are few, else below it. */
+static void put_choices(struct pl_console *console, pl_choice_fn *choice)
+{
+    char words[PL_CHOICES_MAX];
+    if (pl_choice_list(choice, words, PL_FEW_CHOICES)) {
+        pl_console_putf(console, "  (%s)\n", words);
+    } else {
+        (void)pl_choice_list(choice, words, sizeof words);
+        pl_console_puts(console, "\n");
+        wrap(console, words, 0, OPTION_INDENT);
+    }
+}
+
 static void put_option(struct pl_console *console, const struct pl_option *option)
 {
     pl_console_puts(console, "  ");
@@ -51,12 +64,10 @@ static void put_option(struct pl_console *console, const struct pl_option *optio
     pl_console_putf(console, "--%s", option->name);
     for (size_t i = 0; i < 2 && option->args[i]; i++)
         pl_console_putf(console, " %s", option->args[i]);
-    if (option->choice) {
-        char words[256];
-        pl_choice_list(option->choice, words, sizeof words);
-        pl_console_putf(console, "  (%s)", words);
-    }
-    pl_console_puts(console, "\n");
+    if (option->choice)
+        put_choices(console, option->choice);
+    else
+        pl_console_puts(console, "\n");
     wrap(console, option->help, 0, OPTION_INDENT);
 }
 

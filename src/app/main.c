@@ -29,8 +29,8 @@ static enum pl_exit check_operand(struct pl_console *console, const struct pl_co
             return PL_EXIT_OK;
         pl_suggest_offer(&suggest, command->operand_choice(i));
     }
-    char words[256];
-    pl_choice_list(command->operand_choice, words, sizeof words);
+    char words[PL_FEW_CHOICES];
+    (void)pl_choice_list(command->operand_choice, words, sizeof words);
     const char *best = suggest.best;
     return pl_usage_fail(console, command->name, "\"parley %s\" takes %s, not \"%s\"%s%s%s",
                          command->name, words, word, best ? "; did you mean \"" : "",

@@ -70,8 +70,8 @@ static void add_options(struct pl_buf *to, const struct pl_option *options)
         pl_buf_addc(to, '\n');
         add_text(to, option->help);
         if (option->choice) {
-            char words[256];
-            pl_choice_list(option->choice, words, sizeof words);
+            char words[PL_CHOICES_MAX];
+            (void)pl_choice_list(option->choice, words, sizeof words);
             pl_buf_addf(to, ":\n%s", words);
         }
         pl_buf_adds(to, ".\n");

@@ -61,7 +61,7 @@ bool pl_args_wants_chinese(const struct pl_args *args)
     return value && strncmp(value, "zh", 2) == 0;
 }
 
-void pl_choice_list(pl_choice_fn *choice, char *to, size_t size)
+bool pl_choice_list(pl_choice_fn *choice, char *to, size_t size)
 {
     size_t len = 0;
     to[0] = '\0';
@@ -69,6 +69,7 @@ void pl_choice_list(pl_choice_fn *choice, char *to, size_t size)
         const char *separator = i == 0 ? "" : choice(i + 1) ? ", " : " or ";
         len += (size_t)snprintf(to + len, size - len, "%s%s", separator, choice(i));
     }
+    return len < size;
 }
 
 static enum pl_status check_choice(const struct pl_option_use *use, struct pl_error *err)
@@ -82,9 +83,12 @@ static enum pl_status check_choice(const struct pl_option_use *use, struct pl_er
             return PL_OK;
         pl_suggest_offer(&suggest, choice(i));
     }
-    char words[256];
-    pl_choice_list(choice, words, sizeof words);
+    char words[PL_FEW_CHOICES];
     const char *best = suggest.best;
+    if (!pl_choice_list(choice, words, sizeof words))
+        return pl_fail(err, PL_USAGE, "--%s knows no \"%s\"%s%s%s; --help lists what it knows",
+                       use->option->name, use->values[0], best ? "; did you mean \"" : "",
+                       best ? best : "", best ? "\"?" : "");
     return pl_fail(err, PL_USAGE, "--%s is %s, not \"%s\"%s%s%s", use->option->name, words,
                    use->values[0], best ? "; did you mean \"" : "", best ? best : "",
                    best ? "\"?" : "");

@@ -194,7 +194,10 @@ const char *pl_lang_choice(size_t i);
 /* Whether words are to be Chinese: by --lang, or by the environment where it is not given. */
 bool pl_args_wants_chinese(const struct pl_args *args);
 
-/* "a, b or c": all words of a choice, appended by the caller's rules to `to`, cut to `size`. */
-void pl_choice_list(pl_choice_fn *choice, char *to, size_t size);
+/* "a, b or c": all words of a choice, appended by the caller's rules to `to`, cut to `size`. False
+ * when they were cut. What fits PL_FEW_CHOICES is said in a line; PL_CHOICES_MAX holds those of any
+ * option. */
+enum { PL_FEW_CHOICES = 256, PL_CHOICES_MAX = 2048 };
+bool pl_choice_list(pl_choice_fn *choice, char *to, size_t size);
 
 #endif

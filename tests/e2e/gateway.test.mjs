@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { directory, has, parley, root } from './harness.mjs';
 import { openModels, serve, until, UPSTREAM_KEY as KEY } from './gateway_upstream.mjs';
-import { signature } from './upstreams.mjs';
+import { checkRequest, signature } from './upstreams.mjs';
 
 const CHAT = { model: 'up-openai-chat/text', messages: [{ role: 'user', content: 'Hello' }] };
 let up;
@@ -37,6 +37,31 @@ function open(path, body, at = server) {
     request.end(JSON.stringify(body));
   });
 }
+
+describe('what a model refuses', () => {
+  const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }];
+  const settings = { temperature: 0.2, top_p: 0.9, reasoning_effort: 'none', tools, tool_choice: 'required', max_tokens: 900 };
+
+  for (const model of ['claude-opus-5-5', 'claude-fable-5-2', 'claude-sonnet-5-5', 'claude-haiku-5-5', 'claude-opus-5', 'claude-opus-4-8', 'claude-sonnet-5', 'claude-opus-4-6', 'claude-haiku-4-5']) {
+    test(`is not sent to ${model}`, async () => {
+      const answer = await chat(`up-anthropic/${model}`, { ...settings, messages: [...CHAT.messages, { role: 'assistant', content: 'Yes?' }, { role: 'system', content: 'Be brief.' }, ...CHAT.messages] });
+      assert.equal(answer.status, 200, answer.text);
+      checkRequest(up.last());
+      assert.match(answer.headers['parley-loss'], /\/top_p/);
+    });
+  }
+
+  for (const model of ['gpt-5', 'gpt-5.1', 'gpt-6', 'o3']) {
+    for (const dialect of ['openai-chat', 'openai-responses']) {
+      test(`is not sent to ${model} in ${dialect}`, async () => {
+        const answer = await messages(`up-${dialect}/${model}`, { temperature: 0.2, output_config: { effort: 'max' }, tools: [{ name: 'look', input_schema: { type: 'object' } }] });
+        assert.equal(answer.status, 200, answer.text);
+        checkRequest(up.last());
+        assert.match(answer.headers['parley-loss'], /effort|temperature/);
+      });
+    }
+  }
+});
 
 describe('the same dialect', () => {
   test('passes the bytes of the client on, but for the name of the model', async () => {

@@ -257,6 +257,33 @@ export const dialectNames = Object.keys(dialects);
 
 const same = (a, b) => JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
 
+// What models refuse that others take: of the newer Claudes, of OpenAI's that reason.
+const models = [
+  [/^claude-(opus-4-[78]|opus-5|sonnet-5|haiku-5|fable-5|mythos-5)/, (body, say) => {
+    for (const name of ['temperature', 'top_p', 'top_k']) if (name in body) say(`${name} is deprecated for this model`);
+    if (body.thinking?.type === 'enabled') say('"thinking.type.enabled" is not supported for this model');
+  }],
+  [/^claude-(opus-5-5|fable-5|mythos-5)/, (body, say) => {
+    if (body.thinking && body.thinking.type !== 'adaptive') say(`"thinking.type.${body.thinking.type}" is not supported for this model`);
+  }],
+  [/^claude-(opus-5-5|sonnet-5-5|(fable|mythos)-5-[12])/, (body, say) => {
+    if (['any', 'tool'].includes(body.tool_choice?.type)) say('tool_choice: forced tool use is not supported for this model');
+  }],
+  [/^claude-(sonnet-5$|opus-4-[567]|sonnet-4|haiku-4)/, (body, say) => {
+    if (body.messages.some(({ role }) => role === 'system')) say('role \'system\' is not supported on this model');
+  }],
+  [/^(gpt-5(-mini|-nano)?$|o[134])/, (body, say) => {
+    for (const name of ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logprobs']) if (name in body) say(`${name} is not supported with this model`);
+    if ('max_tokens' in body) say('max_tokens is not supported with this model');
+    if (['none', 'xhigh', 'max'].includes(body.reasoning_effort ?? body.reasoning?.effort)) say('the effort is not supported with this model');
+  }],
+  [/^gpt-(5\.6|6)/, (body, say) => {
+    const effort = body.reasoning_effort ?? body.reasoning?.effort;
+    if (body.messages && body.tools?.length && effort !== 'none') say('Function tools with reasoning_effort are not supported');
+    if (effort !== 'none' && 'temperature' in body) say('temperature is not supported while the model thinks');
+  }],
+];
+
 const rules = {
   anthropic(body, say) {
     const { messages } = body;
@@ -330,6 +357,7 @@ export function checkRequest({ dialect, text, body, model }) {
   assert.equal(code, 0, `not a request of ${dialect}: ${out}${err}\n${text.slice(0, 4000)}`);
   const wrong = [];
   rules[dialect](body, (what) => wrong.push(what), model);
+  for (const [name, refuses] of models) if (name.test(model)) refuses(body, (what) => wrong.push(what));
   assert.deepEqual(wrong, [], `${dialect} refuses this: ${text.slice(0, 4000)}`);
 }
 

@@ -214,6 +214,24 @@ test('ten turns, another vendor at each, with tools and thinking', async () => {
   for (let i = 0; i < 9; i++) assert.ok(text.includes(`Answer ${i}.`) && text.includes(`question ${i}`));
 });
 
+test('a session changes between models of Claude, and plans', async () => {
+  const beta = 'thinking-binding-controls-2026-08-01';
+  let id;
+  for (const [i, [name, isPlanning]] of [['claude-opus-5-5', false], ['claude-fable-5-2', true], ['claude-sonnet-5-5', false], ['claude-sonnet-5', false]].entries()) {
+    upstream.next({ think: `Thinking ${i}.`, say: `Answer ${i}.` });
+    const { id: session, last } = await chat(`question ${i}`, { model: `anthropic/${name}`, id, ...(isPlanning ? { mode: 'planning' } : {}) });
+    id = session;
+    assert.equal(textOf(last), `Answer ${i}.`);
+    const { body, headers } = upstream.last();
+    // Which thinking it can still read is for the vendor to say, and nothing that it cannot shall be an error.
+    const isBound = i > 0 && name !== 'claude-sonnet-5';
+    assert.deepEqual(body.thinking, isBound ? { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } } : undefined, name);
+    assert.equal(headers['anthropic-beta'], name === 'claude-sonnet-5' ? undefined : beta);
+    assert.equal(body.messages.filter(({ content }) => JSON.stringify(content).includes(signature('anthropic'))).length, i);
+  }
+  upstream.check();
+});
+
 test('an answer that never ends is ended, and so is a summary', async (t) => {
   const hasty = await serve({ env: { ...upstream.env(), PARLEY_UPSTREAM_ANSWER_MS: '400' } });
   t.after(() => hasty.stop());

@@ -8,6 +8,7 @@
 
 #include "fault/fault.h"
 #include "format/convert.h"
+#include "format/profile.h"
 
 #define CHAT                                                                                       \
     "{\"model\":\"m\",\"temperature\":0.70,\"messages\":[{\"role\":\"system\",\"content\":\"s\"}," \
@@ -73,6 +74,12 @@
     "\"tool_calls\":[{\"id\":\"c\",\"tool_name\":\"f\",\"arguments\":\"{}\",\"status\":\"done\","  \
     "\"result\":\"r\"}],\"started_at\":\"2026-11-15T08:30:00Z\"}]"
 
+#define THINKING                                                                                   \
+    "{\"model\":\"m\",\"max_tokens\":9,\"temperature\":0.5,\"messages\":[{\"role\":\"user\","      \
+    "\"content\":\"q\"}],\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":1024},"              \
+    "\"output_config\":{\"task_budget\":{\"total\":9}},\"tools\":[{\"name\":\"f\","                \
+    "\"input_schema\":{\"type\":\"object\"}}],\"tool_choice\":{\"type\":\"any\"}}"
+
 #define GPT_OSS                                                                                    \
     "<|start|>system<|message|>s<|end|><|start|>user<|message|>q \xe4\xb8\xad<|end|>"              \
     "<|start|>assistant<|channel|>analysis<|message|>t<|end|><|start|>assistant<|channel|>"        \
@@ -84,6 +91,7 @@ struct job {
     enum pl_mode mode;
     enum pl_format_kind kind;
     bool is_strict;
+    const char *profile;
 };
 
 /* A conversion that finds its outputs as it left them when it fails. */
@@ -122,11 +130,13 @@ static enum pl_status goes_there_and_home(void *ctx)
     PL_CLEANUP_BUF struct pl_buf edited;
     pl_buf_init(&edited, 0);
     pl_converted_init(&back);
-    struct pl_convert_opts opts = {.from = pl_format_find(pl_str_of(job->from)),
-                                   .to = pl_format_find(pl_str_of(job->to)),
-                                   .mode = job->mode,
-                                   .kind = job->kind,
-                                   .is_strict = job->is_strict};
+    struct pl_convert_opts opts = {
+        .from = pl_format_find(pl_str_of(job->from)),
+        .to = pl_format_find(pl_str_of(job->to)),
+        .mode = job->mode,
+        .kind = job->kind,
+        .is_strict = job->is_strict,
+        .profile = job->profile ? pl_profile_find(pl_str_of(job->profile)) : NULL};
     enum pl_status status = convert(pl_str_of(job->text), &opts, &there);
     if (status == PL_OK && job->mode == PL_MODE_CONVERT) {
         opts = (struct pl_convert_opts){
@@ -174,6 +184,20 @@ static void conversions_survive_every_refused_allocation(void **state)
         {"turns", "turns", TURNS},
         {"turns", "openai-responses", TURNS},
         {"openai-responses", "turns", RESPONSES},
+    };
+    TRY_ALL(jobs);
+}
+
+static void settings_that_are_made_to_fit_survive_every_refused_allocation(void **state)
+{
+    (void)state;
+    struct job jobs[] = {
+        {"anthropic", "anthropic", THINKING, .mode = PL_MODE_GATEWAY,
+         .profile = "anthropic@claude-opus-5-5"},
+        {"anthropic", "openai-chat", THINKING, .mode = PL_MODE_GATEWAY,
+         .profile = "openai-chat@gpt-6"},
+        {"anthropic", "openai-chat", THINKING, .mode = PL_MODE_GATEWAY,
+         .profile = "openai-chat@gpt-5.1"},
     };
     TRY_ALL(jobs);
 }
@@ -247,6 +271,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(conversions_survive_every_refused_allocation),
+        cmocka_unit_test(settings_that_are_made_to_fit_survive_every_refused_allocation),
         cmocka_unit_test(gpt_oss_survives_every_refused_allocation),
         cmocka_unit_test(edits_survive_every_refused_allocation),
         cmocka_unit_test(repairs_survive_every_refused_allocation),

@@ -59,7 +59,11 @@ struct pl_repair_rules {
     bool wants_thinking_on_all;     /* behind the first assistant message that has it */
     struct pl_str signature_bypass; /* for calls of the current turn that lack one; empty: none */
     bool refuses_sampling;          /* temperature, top_p, top_k */
-    bool caps_temperature;          /* at 1 */
+    bool refuses_two_samplings;     /* temperature and top_p together */
+    bool refuses_penalties;         /* for what was said already */
+    bool refuses_logprobs;
+    bool caps_temperature;      /* at 1 */
+    bool refuses_forced_choice; /* whether to call a tool, and which, is the model's to choose */
 };
 
 /* Changes `conv` as the rules ask. Linear in the conversation. PL_NOMEM is the only failure; then

@@ -161,16 +161,50 @@ static void drop_user_citations(struct pl_repair *r)
     }
 }
 
+static void drop_settings(struct pl_repair *r)
+{
+    const struct pl_repair_rules *rules = r->rules;
+    struct pl_settings *s = &r->conv->settings;
+    const struct {
+        bool is_refused;
+        struct pl_val *val;
+    } refused[] = {
+        {rules->refuses_sampling, &s->temperature},
+        {rules->refuses_sampling, &s->top_p},
+        {rules->refuses_sampling, &s->top_k},
+        {rules->refuses_penalties, &s->presence_penalty},
+        {rules->refuses_penalties, &s->frequency_penalty},
+        {rules->refuses_logprobs, &s->logprobs},
+        {rules->refuses_logprobs, &s->top_logprobs},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (refused[i].is_refused)
+            drop_setting(r->conv, refused[i].val);
+    if (rules->refuses_two_samplings && pl_val_is_set(s->temperature))
+        drop_setting(r->conv, &s->top_p);
+}
+
+static void free_choice(struct pl_conv *conv)
+{
+    struct pl_settings *s = &conv->settings;
+    if (s->choice != PL_CHOICE_ANY && s->choice != PL_CHOICE_ONE)
+        return;
+    pl_conv_loss(conv, PL_LOSS_APPROXIMATED, s->choice_val.node,
+                 "this model cannot be made to call a tool: it chooses itself");
+    pl_conv_know(conv, s->choice_name.node);
+    s->choice = PL_CHOICE_AUTO;
+    s->choice_name = (struct pl_val){0};
+    s->is_changed = true;
+}
+
 void pl_repair_settings(struct pl_repair *r)
 {
     struct pl_settings *s = &r->conv->settings;
     if (r->rules->refuses_user_citations)
         drop_user_citations(r);
-    if (r->rules->refuses_sampling) {
-        drop_setting(r->conv, &s->temperature);
-        drop_setting(r->conv, &s->top_p);
-        drop_setting(r->conv, &s->top_k);
-    }
+    drop_settings(r);
+    if (r->rules->refuses_forced_choice)
+        free_choice(r->conv);
     if (r->rules->caps_temperature && s->temperature.kind == PL_VAL_NODE &&
         pl_json_kind(s->temperature.node) == PL_JSON_NUMBER &&
         pl_json_number_cmp(pl_json_span(r->conv->doc, s->temperature.node), PL_STR("1")) > 0) {

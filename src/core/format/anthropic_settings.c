@@ -274,12 +274,13 @@ static void put_budget(struct pl_anthropic_out *o)
 }
 
 /* One word about thinking; `why` is what it stands for. */
-static void put_thinking_word(struct pl_anthropic_out *o, const char *word, struct pl_val why)
+static void put_thinking_word(struct pl_anthropic_out *o, struct pl_str word, struct pl_val why)
 {
     pl_w_key(o->w, "thinking");
     pl_w_open(o->w, '{');
-    pl_w_key_word(o->w, "type", word);
-    if (strcmp(word, "adaptive") == 0)
+    pl_w_key(o->w, "type");
+    pl_w_string(o->w, pl_val_text(word));
+    if (pl_str_eq(word, PL_STR("adaptive")))
         put_display(o);
     pl_w_close(o->w, '}');
     pl_w_mapped(o->w, why);
@@ -289,6 +290,10 @@ static void put_thinking(struct pl_anthropic_out *o)
 {
     const struct pl_settings *s = &o->conv->settings;
     int64_t budget = 0;
+    if (s->thinking.kind == PL_VAL_TEXT) {
+        put_thinking_word(o, s->thinking.str, s->thinking); /* the word that format/fit.c chose */
+        return;
+    }
     if (o->is_home) {
         pl_w_opt_value(o->w, "thinking", s->thinking);
         return;
@@ -297,9 +302,10 @@ static void put_thinking(struct pl_anthropic_out *o)
         if (budget > 0)
             put_budget(o);
         else
-            put_thinking_word(o, budget ? "adaptive" : "disabled", s->thinking_budget);
+            put_thinking_word(o, budget ? PL_STR("adaptive") : PL_STR("disabled"),
+                              s->thinking_budget);
     } else if (s->effort == PL_EFFORT_NONE) {
-        put_thinking_word(o, "disabled", s->effort_val);
+        put_thinking_word(o, PL_STR("disabled"), s->effort_val);
     }
 }
 
@@ -319,9 +325,24 @@ static void put_effort(struct pl_anthropic_out *o)
         pl_w_mapped(o->w, s->effort_val);
 }
 
+/* What else stands there at home. */
+static void put_other_output(struct pl_anthropic_out *o, const struct pl_json_node *config)
+{
+    static const char *const said[] = {"effort", "format", NULL};
+    for (const struct pl_json_node *k = pl_json_first(config); k < pl_json_end(config);
+         k = pl_json_next_member(k)) {
+        if (pl_conv_word(o->conv, k, said) >= 0)
+            continue;
+        pl_w_key_str(o->w, pl_conv_text(o->conv, pl_val_node(k)));
+        pl_w_value(o->w, pl_val_node(k + 1));
+    }
+}
+
 static void put_output(struct pl_anthropic_out *o)
 {
     const struct pl_settings *s = &o->conv->settings;
+    const struct pl_json_node *own =
+        o->is_home ? pl_conv_node(o->conv, o->conv->doc->root, "output_config") : NULL;
     bool has_effort = s->effort >= PL_EFFORT_MINIMAL;
     bool has_schema = s->output == PL_OUTPUT_SCHEMA && pl_val_is_set(s->output_schema);
     /* Plain text is what the vendor writes by itself; a mere word beside a schema says no more. */
@@ -330,7 +351,7 @@ static void put_output(struct pl_anthropic_out *o)
     else if (s->output == PL_OUTPUT_JSON)
         pl_w_loss(o->w, PL_LOSS_DROPPED, s->output_val,
                   "Anthropic writes JSON to a schema only; give one to have it");
-    if (!has_effort && !has_schema)
+    if (!has_effort && !has_schema && !own)
         return;
     pl_w_key(o->w, "output_config");
     pl_w_open(o->w, '{');
@@ -347,6 +368,8 @@ static void put_output(struct pl_anthropic_out *o)
             pl_w_value(o->w, s->output_schema);
         pl_w_close(o->w, '}');
     }
+    if (own && pl_json_kind(own) == PL_JSON_OBJECT)
+        put_other_output(o, own);
     pl_w_close(o->w, '}');
 }
 

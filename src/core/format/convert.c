@@ -2,6 +2,7 @@
 
 #include "conv/say_links.h"
 #include "format/carry.h"
+#include "format/fit.h"
 #include "format/gpt_oss.h"
 #include "format/mend.h"
 #include "format/loss_report.h"
@@ -178,6 +179,7 @@ static enum pl_status read_and_repair(struct trip *t)
         status = pl_conv_say_links(t->conv);
     if (status == PL_OK && t->task.mode != PL_MODE_CONVERT) {
         struct pl_repair_rules rules = pl_format_rules(&t->task);
+        pl_format_fit(t->conv, &t->task, &rules);
         status = pl_conv_repair(t->conv, &rules);
     }
     /* Not a conversation at all: the report says so too. */

@@ -45,8 +45,8 @@ static int64_t window_of(struct pl_conv *conv, const struct pl_profile *profile)
 {
     struct pl_str model = pl_conv_text(conv, conv->settings.model);
     int64_t n = model.len ? pl_profile_window(model) : 0;
-    if (profile && profile->model)
-        n = pl_profile_window(pl_str_of(profile->model));
+    if (profile && profile->models)
+        n = pl_profile_window(pl_str_of(profile->models[0]));
     return n;
 }
 

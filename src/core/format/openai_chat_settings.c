@@ -320,17 +320,27 @@ static void write_stream_options(struct pl_writer *w, const struct pl_format_tas
     pl_w_raw(w, PL_STR("{\"include_usage\":true}"));
 }
 
+/* max_tokens is the older name: newer models refuse it, some servers know no other. */
+static bool is_limit_older(struct pl_writer *w, const struct pl_format_task *task)
+{
+    const struct pl_json_node *root = w->conv->doc->root;
+    if (task->profile && task->profile->refuses_max_completion_tokens)
+        return true;
+    return task->from == task->to && pl_conv_node(w->conv, root, "max_tokens") &&
+           !pl_conv_node(w->conv, root, "max_completion_tokens") &&
+           !(task->profile && task->profile->refuses_max_tokens);
+}
+
 void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_format_task *task)
 {
     const struct pl_settings *s = &w->conv->settings;
-    bool is_older = task->profile && task->profile->refuses_max_completion_tokens;
+    bool is_older = is_limit_older(w, task);
     const struct {
         const char *key;
         struct pl_val val;
     } plain[] = {
         {"temperature", s->temperature},
         {"top_p", s->top_p},
-        /* max_tokens is the older name: newer models refuse it, some servers know no other. */
         {is_older ? "max_tokens" : "max_completion_tokens", s->max_tokens},
         {"seed", s->seed},
         {"n", s->n},

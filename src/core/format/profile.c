@@ -25,15 +25,27 @@ static struct pl_str without_path(struct pl_str model)
     return pl_str_slice(model, start, model.len);
 }
 
+static size_t longest_beginning(const struct pl_profile *profile, struct pl_str model)
+{
+    size_t n = 0;
+    for (const char *const *at = profile->models; at && *at; at++)
+        if (strlen(*at) > n && pl_str_starts(model, pl_str_of(*at)))
+            n = strlen(*at);
+    return n;
+}
+
 const struct pl_profile *pl_profile_of_model(struct pl_str format, struct pl_str model)
 {
     const struct pl_profile *best = NULL;
+    size_t n_best = 0;
     model = without_path(model);
-    for (const struct pl_profile *p = pl_profiles; p->name; p++)
-        if (p->model && pl_str_eq(format, pl_str_of(p->format)) &&
-            pl_str_starts(model, pl_str_of(p->model)) &&
-            (!best || strlen(p->model) > strlen(best->model)))
+    for (const struct pl_profile *p = pl_profiles; p->name; p++) {
+        size_t n = pl_str_eq(format, pl_str_of(p->format)) ? longest_beginning(p, model) : 0;
+        if (n > n_best) {
             best = p;
+            n_best = n;
+        }
+    }
     return best ? best : pl_profile_default(format);
 }
 

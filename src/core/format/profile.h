@@ -8,14 +8,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define PL_EFFORT_BIT(effort) (1u << (effort))
+
 struct pl_profile {
     const char *name;           /* "anthropic@2026-10-21" */
     const char *format;         /* "anthropic" */
     const char *dated;          /* when this was last checked, "2026-11-15" */
     const char *about;          /* one line for help texts */
-    const char *model;          /* beginning of the models' names, or NULL: of an API version */
+    const char *const *models;  /* beginnings of their names, ended by NULL; NULL: an API version */
     bool is_default;            /* of its format, when none is named */
     bool refuses_sampling;      /* temperature, top_p, top_k are errors */
+    bool refuses_two_samplings; /* temperature and top_p together are one */
+    bool refuses_penalties;     /* presence_penalty, frequency_penalty */
+    bool refuses_logprobs;      /* logprobs, top_logprobs */
+    bool samples_at_rest;       /* … but accepts all of these when it does not think */
+    bool rests_by_default;      /* it does not think unless it is told to */
     bool refuses_prefill;       /* the last message may not be the assistant's */
     bool refuses_system_inside; /* no system message in mid-conversation */
     bool refuses_documents_from_assistant; /* nor citations on user text */
@@ -26,8 +33,17 @@ struct pl_profile {
     bool refuses_json_schema;     /* only the OpenAPI dialect of schemas */
     bool refuses_thinking_level;  /* only a budget of tokens */
     bool refuses_max_completion_tokens; /* only the older name, max_tokens */
+    bool refuses_max_tokens;            /* only the newer one, in Chat Completions */
     bool requires_reasoning_on_all;     /* reasoning_content on all assistant messages or on none */
-    int id_length;                      /* of tool call ids, alphanumeric; 0: any */
+    bool refuses_forced_choice;         /* no call can be demanded: any, or one by its name */
+    bool refuses_thinking_budget;       /* it thinks as it needs, with an effort */
+    bool refuses_adaptive_thinking;     /* only a budget of tokens */
+    bool refuses_thinking_with_tools;   /* beside tools, in Chat Completions */
+    bool caps_effort_at_rest;           /* with thinking off it is "high" at most */
+    bool binds_thinking;      /* thinking that goes back must have the same history before it */
+    const char *thinking_off; /* said for "disabled"; "": it always thinks; NULL: "disabled" */
+    uint32_t efforts;         /* PL_EFFORT_BIT of those it knows, with that of UNSET; 0: any */
+    int id_length;            /* of tool call ids, alphanumeric; 0: any */
 };
 
 /* Tokens that models whose name begins with `prefix` read at once. */

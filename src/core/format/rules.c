@@ -76,8 +76,11 @@ static bool has_argument_strings(const struct pl_format *format)
 
 static void add_profile(struct pl_repair_rules *rules, const struct pl_profile *profile)
 {
-    if (profile->refuses_sampling)
-        rules->refuses_sampling = true;
+    rules->refuses_sampling = profile->refuses_sampling;
+    rules->refuses_two_samplings = profile->refuses_two_samplings;
+    rules->refuses_penalties = profile->refuses_penalties;
+    rules->refuses_logprobs = profile->refuses_logprobs;
+    rules->refuses_forced_choice = profile->refuses_forced_choice;
     if (profile->refuses_prefill)
         rules->refuses_prefill = true;
     if (profile->refuses_system_inside)
@@ -96,6 +99,11 @@ static void add_profile(struct pl_repair_rules *rules, const struct pl_profile *
         rules->id_length = (uint32_t)profile->id_length;
 }
 
+const struct pl_profile *pl_format_profile(const struct pl_format_task *task)
+{
+    return task->profile ? task->profile : pl_profile_default(pl_str_of(task->to->name));
+}
+
 struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
 {
     struct pl_repair_rules rules = {0};
@@ -109,8 +117,7 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
         if (!is_same)
             rules.refused_from_assistant |= table[i].foreign_refused_from_assistant;
     }
-    const struct pl_profile *profile =
-        task->profile ? task->profile : pl_profile_default(pl_str_of(task->to->name));
+    const struct pl_profile *profile = pl_format_profile(task);
     if (profile)
         add_profile(&rules, profile);
     if (is_called(task->to, "gemini")) {

@@ -6,6 +6,9 @@
 #include "conv/repair.h"
 #include "format/format.h"
 
+/* The profile of a target: the one that was named, else its format's own; NULL: there is none. */
+const struct pl_profile *pl_format_profile(const struct pl_format_task *task);
+
 /* No rules at all in mode convert and for responses: those are translated as they are. */
 struct pl_repair_rules pl_format_rules(const struct pl_format_task *task);
 

@@ -460,7 +460,8 @@ static enum pl_status ask(struct vendor_call *call, struct pl_error *err)
     call->failure = (struct pl_str){NULL, 0};
     call->is_over = call->has_refused = false;
     return pl_vendor_start(call->upstreams, target_of(call), &call->prepared->bodies[call->i], true,
-                           NULL, &vendor_ops, call, &call->asked, err);
+                           pl_vendor_model_headers(target_of(call)), &vendor_ops, call,
+                           &call->asked, err);
 }
 
 static struct vendor_call *create(struct pl_loop *loop, struct pl_model_prepared *prepared,

@@ -15,4 +15,7 @@ struct pl_model_prepared {
     size_t n;
 };
 
+/* Headers that such a body needs, ended by NULL; NULL: none. */
+const char *const *pl_vendor_model_headers(const struct pl_model_target *target);
+
 #endif

@@ -70,6 +70,31 @@ static void ask_for_reasoning(struct pl_buf *body, const struct pl_model_target 
     pl_buf_addc(body, '}');
 }
 
+static bool binds_thinking(const struct pl_model_target *target)
+{
+    return target->format == &pl_format_anthropic && target->profile &&
+           target->profile->binds_thinking;
+}
+
+const char *const *pl_vendor_model_headers(const struct pl_model_target *target)
+{
+    static const char *const binding[] = {"anthropic-beta: thinking-binding-controls-2026-08-01",
+                                          NULL};
+    return binds_thinking(target) ? binding : NULL;
+}
+
+/* A summary, another plan or other tools change what stood before earlier thinking. Newer models of
+ * Claude then refuse all of the request, unless they are told to pass over that thinking. */
+static void let_thinking_go(struct pl_buf *body, const struct pl_model_target *target)
+{
+    static const char block[] = "\"signature\":\"";
+    if (!binds_thinking(target) || !memmem(body->ptr, body->len, block, sizeof block - 1))
+        return;
+    body->len--; /* the closing brace of the request */
+    pl_buf_adds(body, ",\"thinking\":{\"type\":\"adaptive\",\"block_binding\":"
+                      "{\"prefix_mismatch_behavior\":\"drop_block\"}}}");
+}
+
 static enum pl_status make_body(const struct pl_model_request *request,
                                 const struct pl_model_target *target, struct pl_buf *ret_body,
                                 struct pl_error *err)
@@ -92,6 +117,7 @@ static enum pl_status make_body(const struct pl_model_request *request,
     pl_converted_init(&converted);
     enum pl_status status = pl_convert(pl_buf_str(&document), &opts, &converted, err);
     ask_for_reasoning(&converted.out, target);
+    let_thinking_go(&converted.out, target);
     if (status == PL_OK)
         status = converted.out.status;
     if (status == PL_OK) {

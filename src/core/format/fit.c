@@ -1,0 +1,216 @@
+/* Vendors say in many ways how much a model shall think: a switch, a budget of tokens, an effort. A
+ * model knows some of them, and refuses the rest. What Gemini's own documents say goes to Gemini as
+ * it is (gemini_settings.c). */
+#include "format/fit.h"
+
+#include "format/effort.h"
+#include "format/profile.h"
+#include "format/rules.h"
+#include "json/number.h"
+
+/* What a request says about thinking, in whatever words. */
+enum thought { THOUGHT_UNSET, THOUGHT_OFF, THOUGHT_FREE, THOUGHT_BUDGET };
+
+struct fit {
+    struct pl_conv *conv;
+    struct pl_settings *s;
+    const struct pl_profile *profile;
+    const struct pl_json_node *node; /* what says it; NULL: nothing does */
+    const struct pl_json_node *type; /* Anthropic's word for it; NULL: it is another vendor's */
+    enum thought thought;
+    int64_t budget;
+};
+
+static void look(struct fit *f)
+{
+    static const char *const words[] = {"disabled", "between_tools", "adaptive", NULL};
+    static const enum thought thoughts[] = {THOUGHT_OFF, THOUGHT_OFF, THOUGHT_FREE};
+    const struct pl_json_node *number = f->s->thinking_budget.node;
+    f->type = pl_conv_node(f->conv, f->s->thinking.node, "type");
+    int word = pl_conv_word(f->conv, f->type, words);
+    if (number && pl_json_kind(number) == PL_JSON_NUMBER &&
+        pl_json_number_int64(pl_json_span(f->conv->doc, number), &f->budget)) {
+        f->thought = f->budget > 0 ? THOUGHT_BUDGET : f->budget == 0 ? THOUGHT_OFF : THOUGHT_FREE;
+        f->node = number;
+    } else if (word >= 0) {
+        f->thought = thoughts[word];
+        f->node = f->type;
+    } else if (f->s->effort == PL_EFFORT_NONE) {
+        f->thought = THOUGHT_OFF;
+        f->node = f->s->effort_val.node;
+    }
+}
+
+static bool knows(const struct fit *f, enum pl_effort effort)
+{
+    return !f->profile->efforts || (f->profile->efforts & PL_EFFORT_BIT(effort));
+}
+
+/* The nearest effort that the model knows: less rather than more, but not none for a little. */
+static enum pl_effort nearest(const struct fit *f, enum pl_effort effort)
+{
+    for (int e = (int)effort; e > PL_EFFORT_NONE || e == (int)effort; e--)
+        if (knows(f, (enum pl_effort)e))
+            return (enum pl_effort)e;
+    for (int e = (int)effort + 1; e <= PL_EFFORT_MAX; e++)
+        if (knows(f, (enum pl_effort)e))
+            return (enum pl_effort)e;
+    return PL_EFFORT_UNSET;
+}
+
+/* The effort says from now on what `node` said. */
+static void set_effort(struct fit *f, enum pl_effort effort, const struct pl_json_node *node)
+{
+    if (node == f->s->thinking_budget.node)
+        f->s->thinking_budget = (struct pl_val){0};
+    f->s->effort = effort;
+    f->s->effort_val = pl_val_node(node);
+    f->s->is_changed = true;
+}
+
+/* A word of Anthropic's, or nothing, in the place of whatever there is. */
+static void set_thinking(struct fit *f, const char *word)
+{
+    f->s->thinking = word ? pl_val_text(pl_str_of(word)) : (struct pl_val){0};
+    f->s->thinking_budget = (struct pl_val){0};
+    f->s->is_changed = true;
+}
+
+/* --- models that have a switch: Claude -------------------------------------------------------- */
+
+static void turn_off(struct fit *f)
+{
+    const char *word = f->profile->thinking_off;
+    if (word && !*word) {
+        pl_conv_loss(f->conv, PL_LOSS_APPROXIMATED, f->node,
+                     "this model always thinks; how much is its effort");
+        set_thinking(f, NULL);
+        if (f->s->effort <= PL_EFFORT_NONE)
+            set_effort(f, nearest(f, PL_EFFORT_LOW), f->node);
+        return;
+    }
+    if (word && !pl_conv_says(f->conv, f->type, word)) {
+        pl_conv_loss(f->conv, PL_LOSS_APPROXIMATED, f->node,
+                     "the least this model thinks is called \"%s\"", word);
+        set_thinking(f, word);
+    }
+    if (f->profile->caps_effort_at_rest && f->s->effort > PL_EFFORT_HIGH) {
+        pl_conv_loss(f->conv, PL_LOSS_APPROXIMATED, f->s->effort_val.node,
+                     "with thinking off, high is the highest effort");
+        set_effort(f, PL_EFFORT_HIGH, f->s->effort_val.node);
+    }
+}
+
+/* Where the effort stands at home there may be something else already. */
+static void make_room(struct fit *f)
+{
+    const struct pl_json_node *config = pl_conv_node(f->conv, f->conv->doc->root, "output_config");
+    if (f->type && config && f->s->effort > PL_EFFORT_NONE &&
+        !pl_conv_node(f->conv, config, "effort"))
+        pl_conv_loss(f->conv, PL_LOSS_SYNTHESISED, config, "the effort \"%s\" was put in",
+                     pl_effort_word(f->s->effort));
+}
+
+static void fit_switch(struct fit *f)
+{
+    if (f->thought == THOUGHT_OFF) {
+        turn_off(f);
+    } else if (f->thought == THOUGHT_FREE && f->profile->refuses_adaptive_thinking) {
+        pl_conv_loss(f->conv, PL_LOSS_DROPPED, f->node,
+                     "this model thinks with a budget of tokens, or not at all");
+        set_thinking(f, NULL);
+    } else if (f->thought == THOUGHT_BUDGET && f->profile->refuses_thinking_budget) {
+        pl_conv_loss(f->conv, PL_LOSS_APPROXIMATED, f->node,
+                     "this model has no budget of tokens; an effort says how much it thinks");
+        set_thinking(f, "adaptive");
+        if (f->s->effort <= PL_EFFORT_NONE)
+            set_effort(f, nearest(f, pl_effort_of_budget(f->budget)), f->node);
+    }
+}
+
+/* --- efforts ---------------------------------------------------------------------------------- */
+
+static void fit_effort(struct fit *f, enum pl_effort wanted, const struct pl_json_node *node)
+{
+    if (wanted == PL_EFFORT_UNSET || knows(f, wanted))
+        return;
+    enum pl_effort effort = nearest(f, wanted);
+    if (effort == PL_EFFORT_UNSET)
+        pl_conv_loss(f->conv, PL_LOSS_DROPPED, node, "this model knows no effort");
+    else
+        pl_conv_loss(f->conv, PL_LOSS_APPROXIMATED, node, "the nearest this model knows is \"%s\"",
+                     pl_effort_word(effort));
+    set_effort(f, effort, node);
+}
+
+/* Some models call tools only when they do not think. */
+static void rest(struct fit *f)
+{
+    const struct pl_json_node *node = f->node ? f->node : f->s->effort_val.node;
+    if (f->thought == THOUGHT_OFF || (!node && f->profile->rests_by_default))
+        return;
+    pl_conv_loss(f->conv, node ? PL_LOSS_APPROXIMATED : PL_LOSS_SYNTHESISED,
+                 node ? node : f->conv->doc->root,
+                 "with tools this model must not think: its effort is \"none\"");
+    set_effort(f, PL_EFFORT_NONE, node);
+}
+
+static void fit_words(struct fit *f, const struct pl_format_task *task)
+{
+    enum pl_effort wanted = f->s->effort;
+    if (f->profile->refuses_thinking_with_tools && task->to == &pl_format_openai_chat &&
+        f->conv->tools.len > 0) {
+        rest(f);
+        return;
+    }
+    if (f->thought == THOUGHT_OFF)
+        wanted = PL_EFFORT_NONE;
+    else if (f->thought == THOUGHT_BUDGET && wanted == PL_EFFORT_UNSET &&
+             task->to != &pl_format_gemini) /* which has budgets too */
+        wanted = pl_effort_of_budget(f->budget);
+    fit_effort(f, wanted, f->node ? f->node : f->s->effort_val.node);
+}
+
+/* Its name has changed. From other formats the writer knows the right one. */
+static void fit_limit(struct fit *f)
+{
+    const struct pl_json_node *root = f->conv->doc->root;
+    if (f->profile->refuses_max_tokens && pl_conv_node(f->conv, root, "max_tokens"))
+        pl_conv_loss(f->conv, PL_LOSS_MOVED, pl_conv_node(f->conv, root, "max_tokens"),
+                     "this model calls it max_completion_tokens");
+    if (f->profile->refuses_max_completion_tokens &&
+        pl_conv_node(f->conv, root, "max_completion_tokens"))
+        pl_conv_loss(f->conv, PL_LOSS_MOVED, pl_conv_node(f->conv, root, "max_completion_tokens"),
+                     "this server calls it max_tokens");
+}
+
+static bool is_at_rest(const struct fit *f)
+{
+    if (f->s->effort != PL_EFFORT_UNSET)
+        return f->s->effort == PL_EFFORT_NONE;
+    return f->thought == THOUGHT_OFF ||
+           (f->thought == THOUGHT_UNSET && f->profile->rests_by_default);
+}
+
+void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
+                   struct pl_repair_rules *rules)
+{
+    struct fit f = {.conv = conv, .s = &conv->settings, .profile = pl_format_profile(task)};
+    bool is_home = task->from == task->to;
+    if (task->mode == PL_MODE_CONVERT || task->kind == PL_KIND_RESPONSE || !f.profile ||
+        (is_home && task->to == &pl_format_gemini))
+        return;
+    look(&f);
+    if (is_home && task->to == &pl_format_openai_chat)
+        fit_limit(&f);
+    if (task->to == &pl_format_anthropic) {
+        fit_switch(&f);
+        make_room(&f);
+        if (f.s->effort != PL_EFFORT_NONE)
+            fit_effort(&f, f.s->effort, f.s->effort_val.node);
+    } else {
+        fit_words(&f, task);
+    }
+    if (f.profile->samples_at_rest && is_at_rest(&f))
+        rules->refuses_sampling = rules->refuses_penalties = rules->refuses_logprobs = false;
+}
