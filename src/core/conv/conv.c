@@ -51,6 +51,7 @@ struct pl_message *pl_conv_add_message(struct pl_conv *conv, enum pl_role role,
     struct pl_message *message = pl_vec_add(&conv->messages);
     if (!message) {
         conv->status = PL_NOMEM;
+        pl_mem_clear(&conv->spare_message, sizeof conv->spare_message);
         return &conv->spare_message;
     }
     pl_mem_clear(message, sizeof *message);
@@ -67,6 +68,7 @@ struct pl_part *pl_conv_add_part(struct pl_conv *conv, enum pl_part_kind kind,
     struct pl_part *part = conv->status == PL_OK ? pl_vec_add(&conv->parts) : NULL;
     if (!part) {
         conv->status = PL_NOMEM;
+        pl_mem_clear(&conv->spare_part, sizeof conv->spare_part);
         return &conv->spare_part;
     }
     pl_mem_clear(part, sizeof *part);
@@ -83,6 +85,7 @@ struct pl_part *pl_conv_add_child(struct pl_conv *conv, enum pl_part_kind kind,
     struct pl_part *part = conv->status == PL_OK ? pl_vec_add(&conv->children) : NULL;
     if (!part) {
         conv->status = PL_NOMEM;
+        pl_mem_clear(&conv->spare_part, sizeof conv->spare_part);
         return &conv->spare_part;
     }
     pl_mem_clear(part, sizeof *part);
@@ -97,6 +100,7 @@ struct pl_tool *pl_conv_add_tool(struct pl_conv *conv, const struct pl_json_node
     struct pl_tool *tool = pl_vec_add(&conv->tools);
     if (!tool) {
         conv->status = PL_NOMEM;
+        pl_mem_clear(&conv->spare_tool, sizeof conv->spare_tool);
         return &conv->spare_tool;
     }
     pl_mem_clear(tool, sizeof *tool);

@@ -274,7 +274,7 @@ struct pl_conv {
     const struct pl_json_node *list; /* the array the elements are in; NULL when there is none */
     bool is_repaired;                /* messages were changed, moved, put in or left out */
     enum pl_status status;           /* sticky: PL_NOMEM once something ran out */
-    struct pl_message spare_message; /* handed out when out of memory, never read */
+    struct pl_message spare_message; /* handed out, empty, when out of memory */
     struct pl_part spare_part;
     struct pl_tool spare_tool;
 };
