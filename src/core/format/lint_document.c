@@ -1,5 +1,6 @@
 #include "format/lint_document.h"
 
+#include "format/fit.h"
 #include "format/profile.h"
 #include "format/rules.h"
 #include "format/source.h"
@@ -50,6 +51,50 @@ static int64_t window_of(struct pl_conv *conv, const struct pl_profile *profile)
     return n;
 }
 
+/* In the order of the document, like those that are there already. */
+static bool insert(struct pl_findings *findings, struct pl_finding finding)
+{
+    if (!pl_vec_push(&findings->list, finding))
+        return false;
+    struct pl_finding *at = &findings->list.ptr[findings->list.len - 1];
+    for (; at > findings->list.ptr && at[-1].node > finding.node; at--)
+        at[0] = at[-1];
+    *at = finding;
+    return true;
+}
+
+/* What the profile refuses of the settings is what a repair of nothing else would report. */
+static enum pl_status look_at_settings(struct pl_conv *conv, const struct pl_lint_request *request,
+                                       struct pl_linted *linted)
+{
+    struct pl_format_task task = {.kind = request->kind,
+                                  .mode = PL_MODE_GATEWAY,
+                                  .from = linted->as,
+                                  .to = request->target ? request->target : linted->as,
+                                  .profile = request->profile};
+    struct pl_repair_rules all = pl_format_rules(&task);
+    struct pl_repair_rules rules = {.refuses_sampling = all.refuses_sampling,
+                                    .refuses_two_samplings = all.refuses_two_samplings,
+                                    .refuses_penalties = all.refuses_penalties,
+                                    .refuses_logprobs = all.refuses_logprobs,
+                                    .refuses_forced_choice = all.refuses_forced_choice};
+    size_t n = conv->losses.len;
+    pl_format_fit(conv, &task, &rules);
+    enum pl_status status = pl_conv_repair(conv, &rules);
+    for (; n < conv->losses.len && status == PL_OK; n++) {
+        const struct pl_loss *loss = &conv->losses.ptr[n];
+        if (loss->code == PL_LOSS_SYNTHESISED && loss->node != conv->doc->root)
+            continue; /* where the remedy goes is not what is wrong */
+        struct pl_finding finding = {.code = "setting.refused",
+                                     .severity = PL_SEVERITY_ERROR,
+                                     .node = loss->node ? loss->node : conv->doc->root,
+                                     .message = loss->detail,
+                                     .has_fix = true};
+        status = insert(&linted->findings, finding) ? PL_OK : PL_NOMEM;
+    }
+    return status;
+}
+
 static enum pl_status look(struct pl_conv *conv, const struct pl_lint_request *request,
                            struct pl_linted *linted, struct pl_error *err)
 {
@@ -67,7 +112,7 @@ static enum pl_status look(struct pl_conv *conv, const struct pl_lint_request *r
         if (!pl_vec_push(&linted->findings.list, found.list.ptr[i]))
             status = PL_NOMEM;
     pl_findings_deinit(&found);
-    return status;
+    return status == PL_OK && request->profile ? look_at_settings(conv, request, linted) : status;
 }
 
 enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,

@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "format/lint_document.h"
 #include "format/profile.h"
+#include "json/pointer.h"
 #include "unit/format/through.h"
 
 #define ANTHROPIC(members)                                                                         \
@@ -469,6 +471,48 @@ static void in_mode_convert_a_profile_changes_no_setting(void **state)
     pl_converted_deinit(&made);
 }
 
+/* The findings as CODE POINTER, of a document of its own format for a profile. */
+static void check_findings(const char *profile, const char *text, const char *expected)
+{
+    struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    PL_CLEANUP_BUF struct pl_buf found;
+    pl_buf_init(&found, 0);
+    struct pl_lint_request request = {.profile = pl_profile_find(pl_str_of(profile))};
+    assert_non_null(request.profile);
+    request.target = pl_format_find(pl_str_of(request.profile->format));
+    struct pl_linted linted;
+    struct pl_error err = {0};
+    if (pl_lint_document(&arena, pl_str_of(text), &request, &linted, &err) != PL_OK)
+        fail_msg("%s", err.message);
+    for (size_t i = 0; i < linted.findings.list.len; i++) {
+        pl_buf_adds(&found, linted.findings.list.ptr[i].code);
+        pl_buf_addc(&found, ' ');
+        pl_json_pointer_of(&found, &linted.doc, linted.findings.list.ptr[i].node);
+        pl_buf_addc(&found, '\n');
+        assert_true(linted.findings.list.ptr[i].has_fix);
+    }
+    if (!pl_str_eq(pl_buf_str(&found), pl_str_of(expected)))
+        fail_msg("%s:\n%.*s", profile, PL_STR_ARG(pl_buf_str(&found)));
+    pl_linted_deinit(&linted);
+    pl_arena_deinit(&arena);
+}
+
+static void lint_names_what_the_model_would_refuse(void **state)
+{
+    (void)state;
+    static const char request[] =
+        ANTHROPIC("\"tool_choice\":{\"type\":\"any\"},\"output_config\":{\"task_budget\":{}},"
+                  "\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":5000},\"top_p\":0.5");
+    check_findings("anthropic@claude-opus-5-5", request,
+                   "setting.refused /tool_choice/type\n"
+                   "setting.refused /thinking/budget_tokens\nsetting.refused /top_p\n");
+    check_findings("anthropic@claude-opus-5", request,
+                   "setting.refused /thinking/budget_tokens\nsetting.refused /top_p\n");
+    check_findings("anthropic@claude-opus-4-6", request, "");
+    check_findings("openai-chat@gpt-6", ANTHROPIC("\"stream\":true"), "setting.refused \n");
+}
+
 static void a_model_has_the_profile_with_the_longest_beginning(void **state)
 {
     (void)state;
@@ -515,6 +559,7 @@ int main(void)
         cmocka_unit_test(in_chat_some_models_call_tools_only_at_rest),
         cmocka_unit_test(the_limit_has_the_name_the_model_knows),
         cmocka_unit_test(in_mode_convert_a_profile_changes_no_setting),
+        cmocka_unit_test(lint_names_what_the_model_would_refuse),
         cmocka_unit_test(a_model_has_the_profile_with_the_longest_beginning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
