@@ -54,6 +54,16 @@ static inline bool pl_str_starts(struct pl_str s, struct pl_str prefix)
     return s.len >= prefix.len && (prefix.len == 0 || memcmp(s.ptr, prefix.ptr, prefix.len) == 0);
 }
 
+/* The same with a word of a table, most of which differ in the first byte: they are not measured.
+ */
+static inline bool pl_str_begins(struct pl_str s, const char *word)
+{
+    size_t i = 0;
+    while (i < s.len && word[i] && s.ptr[i] == word[i])
+        i++;
+    return !word[i];
+}
+
 /* Byte order, shorter first on a tie: the order of canonical JSON keys. */
 static inline int pl_str_cmp(struct pl_str a, struct pl_str b)
 {

@@ -29,7 +29,7 @@ static size_t longest_beginning(const struct pl_profile *profile, struct pl_str 
 {
     size_t n = 0;
     for (const char *const *at = profile->models; at && *at; at++)
-        if (strlen(*at) > n && pl_str_starts(model, pl_str_of(*at)))
+        if (pl_str_begins(model, *at) && strlen(*at) > n)
             n = strlen(*at);
     return n;
 }
@@ -40,8 +40,8 @@ const struct pl_profile *pl_profile_of_model(struct pl_str format, struct pl_str
     size_t n_best = 0;
     model = without_path(model);
     for (const struct pl_profile *p = pl_profiles; p->name; p++) {
-        size_t n = pl_str_eq(format, pl_str_of(p->format)) ? longest_beginning(p, model) : 0;
-        if (n > n_best) {
+        size_t n = longest_beginning(p, model);
+        if (n > n_best && pl_str_eq(format, pl_str_of(p->format))) {
             best = p;
             n_best = n;
         }
@@ -53,7 +53,7 @@ int64_t pl_profile_window(struct pl_str model)
 {
     model = without_path(model);
     for (const struct pl_window *w = pl_windows; w->prefix; w++)
-        if (pl_str_starts(model, pl_str_of(w->prefix)))
+        if (pl_str_begins(model, w->prefix))
             return w->n_tokens;
     return 0;
 }

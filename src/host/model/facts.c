@@ -9,7 +9,7 @@ const struct pl_model_facts *pl_model_facts_find(struct pl_str vendor_model)
         start--;
     struct pl_str name = pl_str_slice(vendor_model, start, vendor_model.len);
     for (const struct pl_model_facts *facts = pl_model_facts; facts->prefix; facts++)
-        if (pl_str_starts(name, pl_str_of(facts->prefix)))
+        if (pl_str_begins(name, facts->prefix))
             return facts;
     return NULL;
 }

@@ -31,6 +31,11 @@ static void a_prefix_is_recognised(void **state)
     assert_true(pl_str_starts(PL_STR("parley"), (struct pl_str){0}));
     assert_true(pl_str_starts((struct pl_str){0}, (struct pl_str){0}));
     assert_false(pl_str_starts(PL_STR("par"), PL_STR("parley")));
+    assert_true(pl_str_begins(PL_STR("parley"), "par"));
+    assert_true(pl_str_begins(PL_STR("parley"), "parley"));
+    assert_true(pl_str_begins((struct pl_str){0}, ""));
+    assert_false(pl_str_begins(PL_STR("par"), "parley"));
+    assert_false(pl_str_begins(PL_STR("parley"), "pals"));
     assert_false(pl_str_starts(PL_STR("parley"), PL_STR("bar")));
 }
 
