@@ -323,15 +323,14 @@ static enum pl_status read_all(struct pl_filing *f, const struct pl_file_kind *k
     if (status == PL_OK && !kind && !format)
         status = find_own(f, owns);
     for (size_t i = 0; i < f->n_files && status == PL_OK; i++) {
-        struct pl_error why = {0};
+        *f->err = (struct pl_error){0};
         f->file = &f->files[i];
         f->place = 0;
-        f->err = &why;
         if (f->is_claimed[i])
             continue;
         status = read_file(f, owns[i], kind, format);
         if (status != PL_OK && status != PL_NOMEM)
-            status = tell_problem(f, &why);
+            status = tell_problem(f, f->err);
     }
     f->err = NULL;
     return status == PL_OK ? pl_langfuse_finish(f) : status;
@@ -341,7 +340,8 @@ enum pl_status pl_prompt_files_read(struct pl_arena *arena, const struct pl_prom
                                     size_t n_files, struct pl_str as, struct pl_filed *ret_filed,
                                     struct pl_error *err)
 {
-    struct pl_filing f = {.arena = arena, .n_files = n_files};
+    struct pl_error why;
+    struct pl_filing f = {.arena = arena, .n_files = n_files, .err = &why};
     const struct pl_file_kind *kind = as.len ? pl_file_kind_find(as) : NULL;
     const struct pl_format *format = as.len && !kind ? pl_format_find(as) : NULL;
     if (as.len && !kind && !format)

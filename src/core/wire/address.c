@@ -8,10 +8,10 @@ static bool parse_v4(struct pl_str text, uint8_t ret_bytes[4])
     size_t at = 0;
     for (int i = 0; i < 4; i++) {
         unsigned number = 0;
-        size_t start = at;
         if (i > 0 && (at == text.len || text.ptr[at++] != '.'))
             return false;
-        for (start = at; at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9'; at++) {
+        size_t start = at;
+        for (; at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9'; at++) {
             number = number * 10 + (unsigned)(text.ptr[at] - '0');
             if (number > 255 || (at > start && text.ptr[start] == '0'))
                 return false;

@@ -20,7 +20,7 @@ struct fetching {
     const struct pl_curl *curl;
     CURL *easy; /* owned; of one hop */
     struct pl_arena *arena;
-    const struct pl_fetch_place *place;
+    struct pl_fetch_place place; /* the one that is asked */
     struct pl_buf *body;
     size_t n_body_before; /* bytes that were in it */
     int64_t max_bytes, deadline_ms;
@@ -81,10 +81,10 @@ static bool is_admitted(const struct fetching *f, const struct curl_sockaddr *to
         return false;
     const void *bytes = is_v6 ? (const void *)&v6->sin6_addr : &v4->sin_addr;
     in_port_t port = is_v6 ? v6->sin6_port : v4->sin_port;
-    for (size_t i = 0; i < f->place->n_addresses; i++)
-        if (f->place->addresses[i].is_v6 == is_v6 &&
-            memcmp(f->place->addresses[i].bytes, bytes, is_v6 ? 16 : 4) == 0)
-            return ntohs(port) == f->place->port;
+    for (size_t i = 0; i < f->place.n_addresses; i++)
+        if (f->place.addresses[i].is_v6 == is_v6 &&
+            memcmp(f->place.addresses[i].bytes, bytes, is_v6 ? 16 : 4) == 0)
+            return ntohs(port) == f->place.port;
     return false;
 }
 
@@ -143,12 +143,12 @@ static void set_options(struct fetching *f, const char *url, int64_t left_ms)
 
 static enum pl_status fail_slow(const struct fetching *f, struct pl_error *err)
 {
-    return pl_fail(err, PL_LIMIT, "%.*s is too slow", PL_STR_ARG(f->place->host));
+    return pl_fail(err, PL_LIMIT, "%.*s is too slow", PL_STR_ARG(f->place.host));
 }
 
 static enum pl_status fail_curl(const struct fetching *f, CURLcode code, struct pl_error *err)
 {
-    struct pl_str host = pl_str_slice(f->place->host, 0, 200);
+    struct pl_str host = pl_str_slice(f->place.host, 0, 200);
     if (f->status == PL_LIMIT || code == CURLE_FILESIZE_EXCEEDED)
         return pl_fail(err, PL_LIMIT,
                        "the answer of %.*s is too large; at most %lld bytes are fetched",
@@ -192,12 +192,12 @@ static enum pl_status go(struct fetching *f, int *ret_status, struct pl_error *e
     PL_CLEANUP_BUF struct pl_buf url, pin;
     pl_buf_init(&url, 0);
     pl_buf_init(&pin, 0);
-    write_target(f->place, &url);
-    write_pin(f->place, &pin);
+    write_target(&f->place, &url);
+    write_pin(&f->place, &pin);
     if (url.status != PL_OK || pin.status != PL_OK)
         return pl_fail(err, PL_NOMEM, "out of memory");
     struct curl_slist *pins = NULL;
-    if (f->place->url.host_kind == PL_URL_HOST_DOMAIN) {
+    if (f->place.url.host_kind == PL_URL_HOST_DOMAIN) {
         pins = f->curl->curl_slist_append(NULL, pin.ptr);
         if (!pins)
             return pl_fail(err, PL_NOMEM, "out of memory");
@@ -222,10 +222,10 @@ static enum pl_status finish(const struct fetching *f, int http_status,
 {
     PL_CLEANUP_BUF struct pl_buf url;
     if (http_status < 200 || http_status > 299)
-        return pl_fail(err, PL_IO, "%.*s answered with status %d", PL_STR_ARG(f->place->host),
+        return pl_fail(err, PL_IO, "%.*s answered with status %d", PL_STR_ARG(f->place.host),
                        http_status);
     pl_buf_init(&url, 0);
-    pl_url_write(&f->place->url, &url);
+    pl_url_write(&f->place.url, &url);
     struct pl_str last = pl_arena_dup(f->arena, pl_buf_str(&url));
     if (url.status != PL_OK || !last.ptr)
         return pl_fail(err, PL_NOMEM, "out of memory");
@@ -238,13 +238,11 @@ static enum pl_status follow(struct fetching *f, struct pl_str url,
                              const struct pl_fetch_rules *rules, struct pl_fetched *ret_fetched,
                              struct pl_error *err)
 {
-    struct pl_fetch_place place = {0};
     for (int n_hops = 0; n_hops <= PL_FETCH_MAX_REDIRECTS; n_hops++) {
         int http_status = 0;
-        struct pl_url before = place.url;
+        struct pl_url before = f->place.url;
         enum pl_status status =
-            pl_fetch_admit(f->arena, url, n_hops ? &before : NULL, rules, &place, err);
-        f->place = &place;
+            pl_fetch_admit(f->arena, url, n_hops ? &before : NULL, rules, &f->place, err);
         if (status == PL_OK)
             status = go(f, &http_status, err);
         if (status != PL_OK)
@@ -253,7 +251,7 @@ static enum pl_status follow(struct fetching *f, struct pl_str url,
             return finish(f, http_status, ret_fetched, err);
         url = f->location;
     }
-    return pl_fail(err, PL_LIMIT, "%.*s redirects more than %d times", PL_STR_ARG(place.host),
+    return pl_fail(err, PL_LIMIT, "%.*s redirects more than %d times", PL_STR_ARG(f->place.host),
                    PL_FETCH_MAX_REDIRECTS);
 }
 

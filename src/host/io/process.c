@@ -38,7 +38,6 @@ static int shut_off(posix_spawn_file_actions_t *actions, const int *ends)
 /* `ends` is the pipe for standard error; NULL: the program has our three. */
 static int spawn(const char *const *argv, const int *ends, pid_t *ret_pid)
 {
-    extern char **environ;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
     sigset_t defaults;

@@ -401,7 +401,8 @@ enum pl_status pl_plain_start(struct pl_upstreams *upstreams,
 {
     struct pl_place place;
     struct pl_str path;
-    if (!pl_place_find(request->url, &place, &path) || (upstreams->has_proxy && !pl_place_is_here(&place)))
+    if (!pl_place_find(request->url, &place, &path) ||
+        (upstreams->has_proxy && !pl_place_is_here(&place)))
         return PL_NOT_FOUND;
     struct pl_plain_origin *origin = origin_of(upstreams, &place);
     struct plain_call *call = origin ? pl_mem_alloc(1, sizeof *call) : NULL;

@@ -264,10 +264,8 @@ static void on_end(void *ctx)
 static void on_failed(void *ctx, enum pl_upstream_failure why, const char *sentence)
 {
     static const enum pl_vendor_failure failures[] = {
-        [PL_UPSTREAM_REFUSED] = PL_VENDOR_REFUSED,
-        [PL_UPSTREAM_FORBIDDEN] = PL_VENDOR_REFUSED,
-        [PL_UPSTREAM_TIMEOUT] = PL_VENDOR_TIMEOUT,
-        [PL_UPSTREAM_BROKEN] = PL_VENDOR_BROKEN,
+        [PL_UPSTREAM_REFUSED] = PL_VENDOR_REFUSED, [PL_UPSTREAM_FORBIDDEN] = PL_VENDOR_REFUSED,
+        [PL_UPSTREAM_TIMEOUT] = PL_VENDOR_TIMEOUT, [PL_UPSTREAM_BROKEN] = PL_VENDOR_BROKEN,
         [PL_UPSTREAM_MEMORY] = PL_VENDOR_MEMORY,
     };
     struct pl_vendor_call *call = ctx;
