@@ -260,13 +260,12 @@ static enum pl_status put_new(struct home *h, uint32_t from, uint32_t to)
     pl_buf_init(&cut, 0);
     pl_buf_init(&made, 0);
     struct pl_json_doc doc, result;
-    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
     struct pl_conv conv = {0};
     struct pl_writer w = {0};
     struct pl_str text = cut_out(h, from, to, &cut);
     enum pl_status status = cut.status;
     if (status == PL_OK)
-        status = pl_json_parse(h->arena, text, &opts, &doc, NULL);
+        status = pl_json_parse(h->arena, text, &pl_json_any, &doc, NULL);
     if (status == PL_OK)
         status = pl_conv_init(&conv, h->arena, &doc);
     if (status == PL_OK)
@@ -279,7 +278,7 @@ static enum pl_status put_new(struct home *h, uint32_t from, uint32_t to)
     if (status == PL_OK)
         status = conv.status != PL_OK ? conv.status : made.status;
     if (status == PL_OK)
-        status = pl_json_parse(h->arena, pl_buf_str(&made), &opts, &result, NULL);
+        status = pl_json_parse(h->arena, pl_buf_str(&made), &pl_json_any, &result, NULL);
     const struct pl_json_node *list = status == PL_OK ? pl_carry_list(&result, h->task->to) : NULL;
     for (const struct pl_json_node *e = list ? pl_json_first(list) : NULL;
          list && e < pl_json_end(list); e = pl_json_next(e)) {
@@ -386,10 +385,10 @@ static enum pl_status extend(struct home *h)
     PL_CLEANUP_BUF struct pl_buf list;
     pl_buf_init(&list, 0);
     struct pl_str text = pl_arena_dup(h->arena, pl_buf_str(h->to));
-    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
     struct pl_json_doc doc;
     struct pl_json_edit edit;
-    enum pl_status status = text.ptr ? pl_json_parse(h->arena, text, &opts, &doc, NULL) : PL_NOMEM;
+    enum pl_status status =
+        text.ptr ? pl_json_parse(h->arena, text, &pl_json_any, &doc, NULL) : PL_NOMEM;
     if (status != PL_OK)
         return status;
     struct pl_str key = pl_str_of(h->task->to->list_key);

@@ -25,9 +25,6 @@ static bool has_any(const struct pl_json_doc *doc, const struct pl_json_node *ob
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static const struct pl_json_opts any_json = {.allows_duplicate_keys = true,
-                                             .allows_lone_surrogates = true};
-
 /* Strictly first; what people wrote by hand is then the same without comments and white space. */
 static enum pl_status parse(struct pl_filing *f, struct pl_str text, struct pl_json_doc *ret_doc)
 {
@@ -35,16 +32,16 @@ static enum pl_status parse(struct pl_filing *f, struct pl_str text, struct pl_j
     pl_buf_init(&clean, 0);
     struct pl_json_notes notes;
     struct pl_str kept;
-    enum pl_status status = pl_json_parse(f->arena, text, &any_json, ret_doc, f->err);
+    enum pl_status status = pl_json_parse(f->arena, text, &pl_json_any, ret_doc, f->err);
     if (status != PL_SYNTAX)
         return status;
     enum pl_status lenient =
-        pl_json_parse_lenient(f->arena, text, &any_json, ret_doc, &notes, NULL);
+        pl_json_parse_lenient(f->arena, text, &pl_json_any, ret_doc, &notes, NULL);
     if (lenient != PL_OK)
         return lenient == PL_NOMEM ? lenient : status;
     pl_json_write_min(&clean, ret_doc, ret_doc->root);
     status = pl_filed_keep(f->arena, &clean, &kept);
-    return status == PL_OK ? pl_json_parse(f->arena, kept, &any_json, ret_doc, f->err) : status;
+    return status == PL_OK ? pl_json_parse(f->arena, kept, &pl_json_any, ret_doc, f->err) : status;
 }
 
 /* What the conversion could not keep, as a note on the version: nothing goes silently. */

@@ -184,11 +184,10 @@ static enum pl_status join_description(struct pl_filing *f, struct pl_filed_prom
 enum pl_status pl_filing_add_chat(struct pl_filing *f, struct pl_str chat,
                                   const struct pl_filed_prompt *known, struct pl_str note)
 {
-    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
     struct pl_filed_prompt p = {0};
     struct pl_filed_version version = {.is_structured = true, .content = chat, .note = note};
     struct pl_json_doc doc;
-    enum pl_status status = pl_json_parse(f->arena, chat, &opts, &doc, f->err);
+    enum pl_status status = pl_json_parse(f->arena, chat, &pl_json_any, &doc, f->err);
     if (status == PL_OK)
         status = pl_filed_text(f->arena, &doc, doc.root, "name", &p.name);
     if (status == PL_OK)

@@ -21,9 +21,6 @@ const struct pl_spelling_word pl_spelling_words[] = {
 };
 const size_t pl_n_spelling_words = sizeof pl_spelling_words / sizeof *pl_spelling_words;
 
-static const struct pl_json_opts any_json = {.allows_duplicate_keys = true,
-                                             .allows_lone_surrogates = true};
-
 /* Whether a text can stand as it is, but perhaps for its line ends. */
 static bool is_tame(struct pl_str text, bool *ret_is_crlf)
 {
@@ -76,7 +73,7 @@ static enum pl_status json_of_yaml(struct pl_arena *arena, struct pl_str yaml, b
     struct pl_json_doc doc;
     enum pl_status status = pl_yaml_read(&json, yaml, err);
     if (status == PL_OK)
-        status = pl_json_parse(arena, pl_buf_str(&json), &any_json, &doc, err);
+        status = pl_json_parse(arena, pl_buf_str(&json), &pl_json_any, &doc, err);
     if (status == PL_OK && is_pretty)
         pl_json_write_pretty(to, &doc, doc.root);
     else if (status == PL_OK)
@@ -121,7 +118,7 @@ enum pl_status pl_file_spell(struct pl_arena *arena, const struct pl_filed_versi
         return pl_fail(err, PL_INVALID, "the content is not UTF-8");
     if (version->is_structured) {
         struct pl_json_doc doc;
-        status = pl_json_parse(arena, version->content, &any_json, &doc, err);
+        status = pl_json_parse(arena, version->content, &pl_json_any, &doc, err);
         if (status == PL_OK && pl_json_kind(doc.root) == PL_JSON_OBJECT)
             status = try_yaml(arena, version->content, &doc, to, &spelling);
     }
@@ -175,7 +172,7 @@ enum pl_status pl_file_unspell(struct pl_arena *arena, struct pl_str text, bool 
                                 ? json_of_yaml(arena, text, spelling->is_pretty, &content, err)
                                 : unspell_plain(text, spelling, &content);
     if (status == PL_OK && is_structured)
-        status = pl_json_parse(arena, pl_buf_str(&content), &any_json, &doc, err);
+        status = pl_json_parse(arena, pl_buf_str(&content), &pl_json_any, &doc, err);
     if (status == PL_OK && is_structured && pl_json_kind(doc.root) != PL_JSON_OBJECT)
         status = pl_fail(err, PL_INVALID, "a structured prompt must be an object");
     return status == PL_OK ? pl_filed_keep(arena, &content, ret_content) : status;

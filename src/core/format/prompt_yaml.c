@@ -64,9 +64,8 @@ static void put_same(struct pl_json_out *out, const struct pl_json_doc *doc,
 enum pl_status pl_prompt_parse(struct pl_arena *arena, struct pl_str chat,
                                struct pl_json_doc *ret_doc, struct pl_error *err)
 {
-    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
     struct pl_json_notes notes;
-    enum pl_status status = pl_json_parse_lenient(arena, chat, &opts, ret_doc, &notes, err);
+    enum pl_status status = pl_json_parse_lenient(arena, chat, &pl_json_any, ret_doc, &notes, err);
     if (status == PL_OK && pl_json_kind(ret_doc->root) != PL_JSON_OBJECT)
         status = pl_fail(err, PL_INVALID, "a prompt is an object with \"messages\"");
     return status;

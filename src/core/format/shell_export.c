@@ -80,9 +80,9 @@ static enum pl_status text_at(struct chat *c, const struct pl_json_node *object,
 
 static enum pl_status read_chat(struct chat *c, struct pl_str text, struct pl_error *err)
 {
-    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
     struct pl_json_notes notes;
-    enum pl_status status = pl_json_parse_lenient(&c->arena, text, &opts, &c->doc, &notes, err);
+    enum pl_status status =
+        pl_json_parse_lenient(&c->arena, text, &pl_json_any, &c->doc, &notes, err);
     if (status != PL_OK)
         return status;
     c->messages = member(c, c->doc.root, "messages", PL_JSON_ARRAY);
