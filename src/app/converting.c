@@ -14,7 +14,6 @@
 enum {
     CHUNK_BYTES = 256 << 10,
     MAX_LINE_BYTES = 1 << 30,
-    MAX_NODES = 16000000, /* of a result, as in the conversion itself */
 };
 
 struct job {
@@ -171,11 +170,9 @@ static enum pl_status add_line(struct pl_buf *to, struct pl_str json, struct pl_
     if (json.len && (memchr(json.ptr, '\n', json.len) || memchr(json.ptr, '\r', json.len))) {
         PL_CLEANUP_ARENA struct pl_arena arena;
         pl_arena_init(&arena, 0);
-        struct pl_json_opts opts = {
-            .allows_duplicate_keys = true, .allows_lone_surrogates = true, .max_nodes = MAX_NODES};
         struct pl_json_doc doc;
         struct pl_json_notes notes;
-        status = pl_json_parse_lenient(&arena, json, &opts, &doc, &notes, err);
+        status = pl_json_parse_lenient(&arena, json, &pl_json_made, &doc, &notes, err);
         if (status == PL_OK)
             pl_json_write_min(to, &doc, doc.root);
     } else {

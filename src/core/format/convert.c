@@ -108,10 +108,8 @@ static enum pl_status write_target(struct trip *t)
 /* What was written, as a tree. It is ours, so only memory can fail. */
 static enum pl_status parse_target(struct trip *t, struct pl_json_doc *ret_target)
 {
-    struct pl_json_opts opts = {
-        .allows_duplicate_keys = true, .allows_lone_surrogates = true, .max_nodes = 16000000};
     enum pl_status status =
-        pl_json_parse(t->arena, pl_buf_str(&t->made.out), &opts, ret_target, t->err);
+        pl_json_parse(t->arena, pl_buf_str(&t->made.out), &pl_json_made, ret_target, t->err);
     return status == PL_OK || status == PL_NOMEM || status == PL_LIMIT ? status : PL_INTERNAL;
 }
 

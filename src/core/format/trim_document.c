@@ -38,9 +38,7 @@ void pl_trimmed_document_deinit(struct pl_trimmed_document *t)
 static enum pl_status parse_own(struct pl_source *source, const struct pl_buf *text,
                                 struct pl_json_doc *ret_doc, struct pl_error *err)
 {
-    struct pl_json_opts opts = {
-        .allows_duplicate_keys = true, .allows_lone_surrogates = true, .max_nodes = 16000000};
-    return pl_json_parse(&source->arena, pl_buf_str(text), &opts, ret_doc, err);
+    return pl_json_parse(&source->arena, pl_buf_str(text), &pl_json_made, ret_doc, err);
 }
 
 /* Writes the conversation and puts back what was not touched. */

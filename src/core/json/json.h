@@ -72,6 +72,8 @@ extern const struct pl_json_opts pl_json_own;
 /* For what others wrote and vendors read: a key may come twice, half of a surrogate pair may stand
  * alone. The usual limits. */
 extern const struct pl_json_opts pl_json_any;
+/* For what was made of such a document, which may be longer: as many nodes as there can be. */
+extern const struct pl_json_opts pl_json_made;
 
 /* Text longer than this is refused: offsets are 32 bits wide. */
 #define PL_JSON_MAX_BYTES 0xFFFFFF00u

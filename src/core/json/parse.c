@@ -58,6 +58,8 @@ struct parser {
 const struct pl_json_opts pl_json_own = {.max_depth = 2 * DEFAULT_DEPTH, .max_nodes = MOST_NODES};
 const struct pl_json_opts pl_json_any = {.allows_duplicate_keys = true,
                                          .allows_lone_surrogates = true};
+const struct pl_json_opts pl_json_made = {
+    .allows_duplicate_keys = true, .allows_lone_surrogates = true, .max_nodes = MOST_NODES};
 
 static struct pl_json_opts with_defaults(const struct pl_json_opts *given)
 {

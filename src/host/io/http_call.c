@@ -1,7 +1,7 @@
 #include "io/http_call.h"
 
 #include "io/curl_int.h"
-#include "io/upstream_int.h"
+#include "io/place.h"
 
 #include <stdio.h>
 

@@ -37,6 +37,8 @@ enum pl_status pl_loop_on_signal(struct pl_loop *loop, int signal,
     atomic_store_explicit(&hearing, loop, memory_order_release);
     if (sigaction(signal, &action, &sig->before) != 0) {
         pl_mem_free(sig);
+        if (!loop->signals)
+            atomic_store_explicit(&hearing, NULL, memory_order_release);
         return PL_IO;
     }
     loop->signals = sig;
@@ -60,6 +62,7 @@ void pl_loop_forget_signals(struct pl_loop *loop)
         loop->signals = sig->next;
         sigaction(sig->number, &sig->before, NULL);
         pl_mem_free(sig);
-        atomic_store_explicit(&hearing, NULL, memory_order_release);
+        if (!loop->signals)
+            atomic_store_explicit(&hearing, NULL, memory_order_release);
     }
 }

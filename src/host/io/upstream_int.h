@@ -9,7 +9,6 @@
 #define PL_IO_UPSTREAM_INT_H
 
 #include "io/upstream.h"
-#include "wire/address.h"
 
 struct pl_upstreams {
     struct pl_loop *loop;           /* borrowed */
@@ -65,23 +64,6 @@ void pl_upstream_tell_failure(struct pl_upstream_call *call, enum pl_upstream_fa
 #define PL_UPSTREAM_SAY_BROKEN  "The connection to the model's server broke off."
 #define PL_UPSTREAM_SAY_MEMORY  "Out of memory while asking the model's server."
 #define PL_UPSTREAM_SAY_LATE    "No connection to the model's server was made in time."
-
-/* --- upstream_place.c ------------------------------------------------------------------------ */
-
-enum { PL_PLACE_ADDRESSES = 2 };
-
-struct pl_place {
-    struct pl_str authority; /* as the URL spells it */
-    struct pl_address addresses[PL_PLACE_ADDRESSES];
-    size_t n_addresses;
-    uint16_t port;
-};
-
-/* False: this is none of the plain road's. What it does not understand to the last byte (a name, a
- * password, a character that must be escaped) is libcurl's. */
-bool pl_place_find(const char *url, struct pl_place *ret_place, struct pl_str *ret_path);
-/* On this machine: a proxy is for hosts elsewhere, and does not reach ours. */
-bool pl_place_is_here(const struct pl_place *place);
 
 /* --- the roads ------------------------------------------------------------------------------- */
 

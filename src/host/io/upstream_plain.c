@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "io/conn.h"
+#include "io/place.h"
 #include "wire/http1_answer.h"
 
 enum {

@@ -3,7 +3,8 @@
 #include "unit/io/turning.h"
 
 #include "base/mem.h"
-#include "io/upstream_int.h"
+#include "io/place.h"
+#include "io/upstream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,26 @@ static void ask(struct world *world, struct brought *b, const struct pl_upstream
     pl_buf_deinit(&text);
 }
 
+static void ask_to_the_end(struct world *world, struct brought *b,
+                           const struct pl_upstream_request *request, const char *body)
+{
+    ask(world, b, request, body);
+    turn_until(world->loop, is_true, &b->is_over);
+}
+
+/* Asks a peer that says "ok". */
+static void ask_for_ok(struct world *world, const char *url)
+{
+    struct pl_upstream_request request = {.method = "POST", .url = url};
+    struct brought b = {0};
+    ask_to_the_end(world, &b, &request, "{}");
+    assert_false(b.has_failed);
+    assert_true(pl_str_eq(pl_buf_str(&b.body), PL_STR("ok")));
+    pl_buf_deinit(&b.body);
+}
+
+static const char *const says_ok[] = {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", NULL};
+
 static void a_request_and_its_answer_in_pieces(void **state)
 {
     struct world *world = *state;
@@ -129,8 +150,7 @@ static void a_request_and_its_answer_in_pieces(void **state)
     const char *headers[] = {"Content-Type: application/json", "x-api-key: secret", NULL};
     struct pl_upstream_request request = {.method = "POST", .url = peer.url, .headers = headers};
     struct brought b = {0};
-    ask(world, &b, &request, "{\"a\":1}");
-    turn_until(world->loop, is_true, &b.is_over);
+    ask_to_the_end(world, &b, &request, "{\"a\":1}");
     assert_false(b.has_failed);
     assert_int_equal(b.status, 200);
     assert_int_equal(b.n_heads, 1);
@@ -149,17 +169,9 @@ static void a_connection_is_kept_for_the_next_call(void **state)
 {
     struct world *world = *state;
     struct peer peer;
-    static const char *const says[] = {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", NULL};
-    open_peer(&peer, says, false);
-    for (int i = 0; i < 20; i++) {
-        struct pl_upstream_request request = {.method = "POST", .url = peer.url};
-        struct brought b = {0};
-        ask(world, &b, &request, "{}");
-        turn_until(world->loop, is_true, &b.is_over);
-        assert_false(b.has_failed);
-        assert_true(pl_str_eq(pl_buf_str(&b.body), PL_STR("ok")));
-        pl_buf_deinit(&b.body);
-    }
+    open_peer(&peer, says_ok, false);
+    for (int i = 0; i < 20; i++)
+        ask_for_ok(world, peer.url);
     assert_int_equal(peer.n_requests, 20);
     assert_int_equal(peer.n_connections, 1);
     close_peer(&peer);
@@ -170,17 +182,11 @@ static void a_kept_connection_that_has_died_is_replaced(void **state)
 {
     struct world *world = *state;
     struct peer peer;
-    static const char *const says[] = {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", NULL};
-    open_peer(&peer, says, false);
+    open_peer(&peer, says_ok, false);
     for (int i = 0; i < 3; i++) {
-        struct pl_upstream_request request = {.method = "POST", .url = peer.url};
-        struct brought b = {0};
         if (i)
             shutdown(peer.conn_fd, SHUT_RDWR);
-        ask(world, &b, &request, "{}");
-        turn_until(world->loop, is_true, &b.is_over);
-        assert_false(b.has_failed);
-        pl_buf_deinit(&b.body);
+        ask_for_ok(world, peer.url);
     }
     assert_int_equal(peer.n_requests, 3);
     assert_int_equal(peer.n_connections, 3);
@@ -211,8 +217,7 @@ static void every_way_to_end_an_answer(void **state)
         struct brought b = {0};
         open_peer(&peer, cases[i].says, true);
         struct pl_upstream_request request = {.method = "GET", .url = peer.url};
-        ask(world, &b, &request, NULL);
-        turn_until(world->loop, is_true, &b.is_over);
+        ask_to_the_end(world, &b, &request, NULL);
         assert_int_equal(b.has_failed, cases[i].has_failed);
         if (b.has_failed)
             assert_int_equal(b.why, PL_UPSTREAM_BROKEN);
@@ -232,15 +237,8 @@ static void bytes_behind_an_answer_are_not_the_next_one(void **state)
         "\r\n\r\nevil",
         NULL};
     open_peer(&peer, says, false);
-    for (int i = 0; i < 2; i++) {
-        struct pl_upstream_request request = {.method = "POST", .url = peer.url};
-        struct brought b = {0};
-        ask(world, &b, &request, "{}");
-        turn_until(world->loop, is_true, &b.is_over);
-        assert_false(b.has_failed);
-        assert_true(pl_str_eq(pl_buf_str(&b.body), PL_STR("ok")));
-        pl_buf_deinit(&b.body);
-    }
+    for (int i = 0; i < 2; i++)
+        ask_for_ok(world, peer.url);
     assert_int_equal(peer.n_connections, 2);
     close_peer(&peer);
 }
@@ -249,17 +247,15 @@ static void names_and_addresses_are_asked(void **state)
 {
     struct world *world = *state;
     struct peer peer;
-    static const char *const says[] = {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", NULL};
     static const char *const hosts[] = {"localhost", "LOCALHOST"};
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         char url[64], host[64];
         struct brought b = {0};
-        open_peer(&peer, says, true);
+        open_peer(&peer, says_ok, true);
         snprintf(url, sizeof url, "http://%s:%u/x?a=b", hosts[i], (unsigned)peer.port);
         snprintf(host, sizeof host, "\r\nHost: %s:%u\r\n", hosts[i], (unsigned)peer.port);
         struct pl_upstream_request request = {.method = "GET", .url = url};
-        ask(world, &b, &request, NULL);
-        turn_until(world->loop, is_true, &b.is_over);
+        ask_to_the_end(world, &b, &request, NULL);
         assert_false(b.has_failed);
         assert_int_equal(strncmp(peer.heard, "GET /x?a=b HTTP/1.1\r\n", 21), 0);
         assert_non_null(strstr(peer.heard, host));
@@ -268,21 +264,26 @@ static void names_and_addresses_are_asked(void **state)
     }
 }
 
+/* At none of the addresses of localhost either. */
 static void nobody_there_is_a_refusal(void **state)
 {
     struct world *world = *state;
     struct peer peer;
     static const char *const says[] = {NULL};
+    char by_name[64];
     open_peer(&peer, says, true);
     close_peer(&peer);
-    struct pl_upstream_request request = {.method = "GET", .url = peer.url};
-    struct brought b = {0};
-    ask(world, &b, &request, NULL);
-    turn_until(world->loop, is_true, &b.is_over);
-    assert_true(b.has_failed);
-    assert_int_equal(b.why, PL_UPSTREAM_REFUSED);
-    assert_null(strstr(b.sentence, "127.0.0.1"));
-    pl_buf_deinit(&b.body);
+    snprintf(by_name, sizeof by_name, "http://localhost:%u/x", (unsigned)peer.port);
+    const char *const urls[] = {peer.url, by_name};
+    for (size_t i = 0; i < 2; i++) {
+        struct pl_upstream_request request = {.method = "GET", .url = urls[i]};
+        struct brought b = {0};
+        ask_to_the_end(world, &b, &request, NULL);
+        assert_true(b.has_failed);
+        assert_int_equal(b.why, PL_UPSTREAM_REFUSED);
+        assert_null(strstr(b.sentence, "127.0.0.1"));
+        pl_buf_deinit(&b.body);
+    }
 }
 
 static void an_answer_that_breaks_off_is_a_failure(void **state)
@@ -294,8 +295,7 @@ static void an_answer_that_breaks_off_is_a_failure(void **state)
     open_peer(&peer, says, true);
     struct pl_upstream_request request = {.method = "GET", .url = peer.url};
     struct brought b = {0};
-    ask(world, &b, &request, NULL);
-    turn_until(world->loop, is_true, &b.is_over);
+    ask_to_the_end(world, &b, &request, NULL);
     assert_true(b.has_failed);
     assert_int_equal(b.why, PL_UPSTREAM_BROKEN);
     assert_true(pl_str_eq(pl_buf_str(&b.body), PL_STR("hello")));
@@ -315,8 +315,7 @@ static void silence_before_and_in_an_answer_ends_it(void **state)
         struct pl_upstream_request request = {
             .method = "GET", .url = peer.url, .first_byte_ms = i ? 5000 : 60, .idle_ms = 60};
         struct brought b = {0};
-        ask(world, &b, &request, NULL);
-        turn_until(world->loop, is_true, &b.is_over);
+        ask_to_the_end(world, &b, &request, NULL);
         assert_true(b.has_failed);
         assert_int_equal(b.why, PL_UPSTREAM_TIMEOUT);
         assert_int_equal(b.n_heads, i);
@@ -338,8 +337,7 @@ static void cancelling_closes_the_connection(void **state)
     open_peer(&peer, says, false);
     struct pl_upstream_request request = {.method = "GET", .url = peer.url};
     struct brought inside = {.cancels_at_head = true}, outside = {0}, early = {0};
-    ask(world, &inside, &request, NULL);
-    turn_until(world->loop, is_true, &inside.is_over);
+    ask_to_the_end(world, &inside, &request, NULL);
     turn_for(world->loop, 80);
     assert_int_equal(inside.n_pieces, 0);
     ask(world, &outside, &request, NULL);
@@ -392,8 +390,7 @@ static void a_body_comes_back_for_another_try(void **state)
     pl_buf_init(&kept, 0);
     struct pl_upstream_request request = {.method = "POST", .url = peer.url, .body_back = &kept};
     struct brought b = {0}, cancelled = {0};
-    ask(world, &b, &request, "{\"a\":1}");
-    turn_until(world->loop, is_true, &b.is_over);
+    ask_to_the_end(world, &b, &request, "{\"a\":1}");
     assert_true(pl_str_eq(pl_buf_str(&kept), PL_STR("{\"a\":1}")));
     pl_buf_clear(&kept);
     ask(world, &cancelled, &request, "{\"b\":2}");
@@ -462,8 +459,7 @@ static void a_proxy_is_for_hosts_elsewhere(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct pl_upstream_request request = {.method = "GET", .url = urls[i]};
         struct brought b = {0};
-        ask(world, &b, &request, NULL);
-        turn_until(world->loop, is_true, &b.is_over);
+        ask_to_the_end(world, &b, &request, NULL);
         assert_true(pl_str_eq(pl_buf_str(&b.body), i ? PL_STR("proxy") : PL_STR("here")));
         pl_buf_deinit(&b.body);
     }

@@ -76,54 +76,58 @@ static bool is_vendor(const struct pl_dialect *dialect)
     return dialect != &pl_dialect_patches;
 }
 
-static void every_dialect_says_text_thinking_and_calls(void **state)
+/* In every vendor's dialect. */
+static void assert_all_hear(const char *model, void (*say)(struct pl_speaker *), const char *heard)
 {
-    (void)state;
     for (size_t i = 0; pl_dialects[i]; i++) {
         struct pl_speaker speaker;
         if (!is_vendor(pl_dialects[i]))
             continue;
         assert_int_equal(pl_speaker_init(&speaker, pl_dialects[i]), PL_OK);
-        pl_speak_start(&speaker, PL_STR("resp_1"), PL_STR("demo/echo"), 1790000000);
-        pl_speak_text(&speaker, true, PL_STR("Hm.\n"));
-        pl_speak_text(&speaker, false, PL_STR("He said \"\xc3\xa9\"\\"));
-        pl_speak_call(&speaker, PL_STR("call_1"), PL_STR("clock"), PL_STR("{\"zone\":\"UTC\"}"));
-        pl_speak_end(&speaker, &counts);
-        assert_heard(&speaker, "think(Hm.\n)text(He said \"\xc3\xa9\"\\)call(clock "
-                               "{\"zone\":\"UTC\"})end(demo/echo 5 7)");
+        pl_speak_start(&speaker, PL_STR("resp_1"), pl_str_of(model), 1790000000);
+        say(&speaker);
+        assert_heard(&speaker, heard);
         pl_speaker_deinit(&speaker);
     }
+}
+
+static void say_all(struct pl_speaker *speaker)
+{
+    pl_speak_text(speaker, true, PL_STR("Hm.\n"));
+    pl_speak_text(speaker, false, PL_STR("He said \"\xc3\xa9\"\\"));
+    pl_speak_call(speaker, PL_STR("call_1"), PL_STR("clock"), PL_STR("{\"zone\":\"UTC\"}"));
+    pl_speak_end(speaker, &counts);
+}
+
+static void every_dialect_says_text_thinking_and_calls(void **state)
+{
+    (void)state;
+    assert_all_hear("demo/echo", say_all,
+                    "think(Hm.\n)text(He said \"\xc3\xa9\"\\)call(clock "
+                    "{\"zone\":\"UTC\"})end(demo/echo 5 7)");
+}
+
+static void say_nothing(struct pl_speaker *speaker)
+{
+    pl_speak_end(speaker, &counts);
 }
 
 static void an_answer_of_nothing_has_an_end(void **state)
 {
     (void)state;
-    for (size_t i = 0; pl_dialects[i]; i++) {
-        struct pl_speaker speaker;
-        if (!is_vendor(pl_dialects[i]))
-            continue;
-        assert_int_equal(pl_speaker_init(&speaker, pl_dialects[i]), PL_OK);
-        pl_speak_start(&speaker, PL_STR("resp_1"), PL_STR("m"), 1);
-        pl_speak_end(&speaker, &counts);
-        assert_heard(&speaker, "end(m 5 7)");
-        pl_speaker_deinit(&speaker);
-    }
+    assert_all_hear("m", say_nothing, "end(m 5 7)");
+}
+
+static void say_half(struct pl_speaker *speaker)
+{
+    pl_speak_text(speaker, false, PL_STR("Half"));
+    pl_speak_error(speaker, PL_STR("it broke"));
 }
 
 static void an_error_ends_the_answer(void **state)
 {
     (void)state;
-    for (size_t i = 0; pl_dialects[i]; i++) {
-        struct pl_speaker speaker;
-        if (!is_vendor(pl_dialects[i]))
-            continue;
-        assert_int_equal(pl_speaker_init(&speaker, pl_dialects[i]), PL_OK);
-        pl_speak_start(&speaker, PL_STR("resp_1"), PL_STR("m"), 1);
-        pl_speak_text(&speaker, false, PL_STR("Half"));
-        pl_speak_error(&speaker, PL_STR("it broke"));
-        assert_heard(&speaker, "text(Half)error(it broke)");
-        pl_speaker_deinit(&speaker);
-    }
+    assert_all_hear("m", say_half, "text(Half)error(it broke)");
 }
 
 int main(void)

@@ -12,30 +12,11 @@
 
 #include <stdlib.h>
 
-enum { N_RANDOM_CUTS = 20 };
-
-/* What `bytes` tell, whole, byte by byte and in random pieces. */
-static enum pl_status tell(struct pl_str bytes, struct pl_buf *told)
-{
-    enum pl_status status = told_http1(bytes, CUT_WHOLE, told);
-    for (uint32_t i = 0; i <= N_RANDOM_CUTS; i++) {
-        PL_CLEANUP_BUF struct pl_buf again;
-        pl_buf_init(&again, 0);
-        enum pl_status other = told_http1(bytes, i ? (struct cut){0, i} : CUT_BYTES, &again);
-        if (other != status || !pl_str_eq(pl_buf_str(told), pl_buf_str(&again))) {
-            print_error("cut %u tells otherwise:\n%.*s\nwhole:\n%.*s\n", i,
-                        PL_STR_ARG(pl_buf_str(&again)), PL_STR_ARG(pl_buf_str(told)));
-            fail();
-        }
-    }
-    return status;
-}
-
 static void expect(const char *bytes, const char *wanted)
 {
     PL_CLEANUP_BUF struct pl_buf told;
     pl_buf_init(&told, 0);
-    (void)!tell(pl_str_of(bytes), &told);
+    (void)!told_however_cut(told_http1, pl_str_of(bytes), &told);
     pl_buf_addc(&told, '\0');
     assert_string_equal(told.ptr, wanted);
 }
@@ -45,7 +26,7 @@ static void expect_status_of(struct pl_str bytes, enum pl_status wanted)
     PL_CLEANUP_BUF struct pl_buf told;
     pl_buf_init(&told, 0);
     print_message("# %.*s\n", (int)(bytes.len < 60 ? bytes.len : 60), bytes.ptr);
-    assert_int_equal(tell(bytes, &told), wanted);
+    assert_int_equal(told_however_cut(told_http1, bytes, &told), wanted);
 }
 
 static void expect_status(const char *bytes, enum pl_status wanted)

@@ -4,6 +4,7 @@
 #include "wire/http1_answer.h"
 #include "wire/websocket.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static void must(bool is_true)
@@ -27,6 +28,23 @@ static struct pl_str take_piece(struct pl_str *bytes, struct cut *cut, char **re
     *bytes = pl_str_slice(*bytes, n, bytes->len);
     *ret_block = block;
     return (struct pl_str){block, n};
+}
+
+enum pl_status told_however_cut(told_fn *tell, struct pl_str bytes, struct pl_buf *told)
+{
+    enum { N_RANDOM_CUTS = 20 };
+    enum pl_status status = tell(bytes, CUT_WHOLE, told);
+    for (uint32_t i = 0; i <= N_RANDOM_CUTS; i++) {
+        PL_CLEANUP_BUF struct pl_buf again;
+        pl_buf_init(&again, 0);
+        enum pl_status other = tell(bytes, i ? (struct cut){0, i} : CUT_BYTES, &again);
+        if (other == status && pl_str_eq(pl_buf_str(told), pl_buf_str(&again)))
+            continue;
+        fprintf(stderr, "cut %u tells otherwise:\n%.*s\nwhole:\n%.*s\n", i,
+                PL_STR_ARG(pl_buf_str(&again)), PL_STR_ARG(pl_buf_str(told)));
+        abort();
+    }
+    return status;
 }
 
 static void tell_text(struct pl_buf *told, const char *what, struct pl_str text)

@@ -18,6 +18,13 @@ struct cut {
 #define CUT_WHOLE ((struct cut){SIZE_MAX, 0})
 #define CUT_BYTES ((struct cut){1, 0})
 
+/* Each of them tells `bytes`, cut like that, behind `told`. */
+typedef enum pl_status told_fn(struct pl_str bytes, struct cut cut, struct pl_buf *told);
+
+/* The same whole, byte by byte and in 20 sorts of random pieces; ends the test when one of them
+ * tells otherwise. */
+enum pl_status told_however_cut(told_fn *tell, struct pl_str bytes, struct pl_buf *told);
+
 /* HTTP: a line per head, header, body and end. Returns what the first failed call did, or PL_OK. */
 enum pl_status told_http1(struct pl_str bytes, struct cut cut, struct pl_buf *told);
 

@@ -87,10 +87,8 @@ static void put_document(struct pl_exchange *x, const char *key, struct pl_str m
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
     pl_arena_init(&arena, 0);
-    struct pl_json_opts opts = {
-        .allows_duplicate_keys = true, .allows_lone_surrogates = true, .max_nodes = 16000000};
     struct pl_json_doc doc;
-    bool is_json = pl_json_parse(&arena, made, &opts, &doc, NULL) == PL_OK;
+    bool is_json = pl_json_parse(&arena, made, &pl_json_made, &doc, NULL) == PL_OK;
     pl_buf_addf(&x->reply, "\"%s\":", key);
     if (is_json)
         pl_buf_add(&x->reply, trimmed(made));

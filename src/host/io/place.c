@@ -1,5 +1,4 @@
-/* Where a URL leads to, when that is an address: the ones that need no resolver. */
-#include "io/upstream_int.h"
+#include "io/place.h"
 
 #include "base/decimal.h"
 
