@@ -51,9 +51,10 @@ tsan: deps-test build-tsan/build.ninja ## only the tests with the thread sanitiz
 fuzz: deps-test build-fuzz/build.ninja ## fuzz one target: make fuzz T=json TIME=60
 	@tools/fuzz build-fuzz $(T) $(TIME)
 
-soak: deps-test build build-fuzz/build.ninja ## 200 crashes, slow clients, and ten minutes of fuzzing per target
+soak: deps-test build build-fuzz/build.ninja ## 200 crashes, slow clients, and five minutes of fuzzing per target
 	@PARLEY=build/parley PARLEY_ROUNDS=200 node --test tests/e2e/durability.test.mjs tests/e2e/soak.test.mjs
-	@for t in $(FUZZERS); do tools/fuzz build-fuzz $$t 600 || exit 1; done
+	@$(NINJA) -C build-fuzz $(FUZZERS:%=tests/fuzz/fuzz-%)
+	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz build-fuzz {} 300
 
 cover: deps-test build-cover/build.ninja ## lines covered by the tests, room by room
 	-@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build-cover=unit,fault,contract,conformance,fuzz,e2e

@@ -22,6 +22,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import gateway_figures  # noqa: E402
+import hostile_figures  # noqa: E402
 import make_corpora  # noqa: E402 (no cache files in the source tree)
 import server_figures  # noqa: E402
 import token_texts  # noqa: E402
@@ -323,7 +324,7 @@ def machine():
 def measure_server(build, only):
     """The figures of the server, after all others: they want both the disk and the cores."""
     lines = []
-    for figures in (server_figures, gateway_figures):
+    for figures in (server_figures, gateway_figures, hostile_figures):
         for line in figures.measure(build, only):
             print(json.dumps(line, ensure_ascii=False, separators=(",", ":")), flush=True)
             lines.append(line)
@@ -358,7 +359,8 @@ def main():
     if targets.rows:
         targets.print()
     server_lines = measure_server(asked.build.resolve(), asked.only)
-    server_rows = list(server_figures.rows(server_lines)) + list(gateway_figures.rows(server_lines))
+    server_rows = [row for figures in (server_figures, gateway_figures, hostile_figures)
+                   for row in figures.rows(server_lines)]
     server_figures.show(server_rows, sys.stderr)
     result = {"machine": machine(), "figures": list(best.values()) + server_lines,
               "targets": targets.rows + server_rows}
