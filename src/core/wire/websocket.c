@@ -24,7 +24,7 @@ enum {
 
 void pl_ws_init(struct pl_ws *ws)
 {
-    *ws = (struct pl_ws){0};
+    *ws = (struct pl_ws){.max_message = PL_WS_MAX_MESSAGE};
     pl_buf_init(&ws->message, PL_WS_MAX_MESSAGE + MAX_CONTROL);
 }
 
@@ -95,14 +95,10 @@ static enum pl_status begin_frame(struct pl_ws *ws, struct pl_error *err)
             return FAIL(ws, err, PL_SYNTAX, PL_WS_CLOSE_PROTOCOL,
                         "the length of a frame is not written in its shortest form");
     }
-    if (n > PL_WS_MAX_FRAME)
-        return FAIL(ws, err, PL_LIMIT, PL_WS_CLOSE_TOO_BIG,
-                    "a frame has %llu bytes; the most is %d", (unsigned long long)n,
-                    PL_WS_MAX_FRAME);
     ws->opcode = ws->head[0] & OPCODE;
-    if (!is_control(ws) && n > PL_WS_MAX_MESSAGE - ws->message.len)
+    if (!is_control(ws) && n > ws->max_message - ws->message.len)
         return FAIL(ws, err, PL_LIMIT, PL_WS_CLOSE_TOO_BIG,
-                    "a message has more than %d bytes; send it in several", PL_WS_MAX_MESSAGE);
+                    "a message has more than %u bytes; send it in several", ws->max_message);
     if (ws->opcode == PL_WS_TEXT || ws->opcode == PL_WS_BINARY) {
         ws->message_opcode = ws->opcode;
         ws->utf8_state = 0;

@@ -9,9 +9,8 @@
 
 #include <stdint.h>
 
-#define PL_WS_MAX_FRAME   262144
-#define PL_WS_MAX_MESSAGE 1048576
-#define PL_WS_MAX_HEAD    10 /* bytes of a frame's head, as the server sends it */
+#define PL_WS_MAX_MESSAGE 1048576 /* in one frame or in many */
+#define PL_WS_MAX_HEAD    10      /* bytes of a frame's head, as the server sends it */
 
 enum pl_ws_opcode {
     PL_WS_CONTINUATION = 0,
@@ -56,7 +55,8 @@ struct pl_ws {
         message; /* the beginning of a message whose end has not come yet; freed with it */
     char *input; /* not yet read; borrowed from the last feed, unmasked in place */
     size_t n_input;
-    uint64_t n_left; /* bytes of the frame that have not come yet */
+    uint32_t max_message; /* PL_WS_MAX_MESSAGE, or less where the owner says so */
+    uint64_t n_left;      /* bytes of the frame that have not come yet */
     uint32_t utf8_state;
     uint16_t close_code; /* after a failure: what to close with */
     uint8_t head[14];    /* of a frame whose head is cut */

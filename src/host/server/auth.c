@@ -16,7 +16,7 @@
 #include <sodium/randombytes.h>
 #include <stdio.h>
 
-enum { MAX_TICKETS = 1024, TICKET_MS = 30000, USED_EVERY_MS = 60000 };
+enum { MAX_TICKETS = 2048, MAX_USER_TICKETS = 64, TICKET_MS = 30000, USED_EVERY_MS = 60000 };
 
 void pl_secret_hash(struct pl_str secret, uint8_t ret_hash[32])
 {
@@ -297,27 +297,48 @@ enum pl_status pl_auth_local_caller(struct pl_auth *auth, struct pl_arena *arena
 
 /* --- tickets --------------------------------------------------------------------------------- */
 
-bool pl_auth_ticket_make(struct pl_auth *auth, const struct pl_caller *caller, int64_t now_ms,
-                         char ret_ticket[PL_TICKET_SIZE + 1])
+/* A place for one more ticket of this user: one that is free, or that of the user's own oldest when
+ * the user has many or there is no other. Nobody's tickets make way for another user's. NULL: all
+ * are taken by others. */
+static struct pl_auth_ticket *ticket_place(struct pl_auth *auth, struct pl_str user_id,
+                                           int64_t now_ms)
+{
+    struct pl_auth_ticket *empty = NULL, *oldest = NULL;
+    size_t n_own = 0;
+    for (size_t i = 0; i < MAX_TICKETS; i++) {
+        struct pl_auth_ticket *ticket = &auth->tickets[i];
+        if (ticket->until_ms <= now_ms) {
+            empty = empty ? empty : ticket;
+        } else if (pl_str_eq(pl_str_of(ticket->user_id), user_id)) {
+            n_own++;
+            if (!oldest || ticket->number < oldest->number)
+                oldest = ticket;
+        }
+    }
+    return empty && n_own < MAX_USER_TICKETS ? empty : oldest;
+}
+
+enum pl_status pl_auth_ticket_make(struct pl_auth *auth, const struct pl_caller *caller,
+                                   int64_t now_ms, char ret_ticket[PL_TICKET_SIZE + 1])
 {
     char text[PL_TICKET_SIZE + 1];
     if (!pl_secret_make(text))
-        return false;
+        return PL_NOMEM;
     pthread_mutex_lock(&auth->tickets_lock);
-    /* The place of one that is over, or else of the oldest: nobody can fill this up. */
-    size_t at = 0;
-    for (size_t i = 0; i < MAX_TICKETS && auth->tickets[at].until_ms > now_ms; i++)
-        if (auth->tickets[i].until_ms < auth->tickets[at].until_ms)
-            at = i;
-    struct pl_auth_ticket *ticket = &auth->tickets[at];
+    struct pl_auth_ticket *ticket = ticket_place(auth, caller->user_id, now_ms);
+    if (!ticket) {
+        pthread_mutex_unlock(&auth->tickets_lock);
+        return PL_LIMIT;
+    }
     pl_secret_hash((struct pl_str){text, PL_TICKET_SIZE}, ticket->hash);
     copy_text(ticket->user_id, sizeof ticket->user_id, caller->user_id);
     copy_text(ticket->key_id, sizeof ticket->key_id, caller->key_id);
     ticket->is_admin = caller->is_admin;
     ticket->until_ms = now_ms + TICKET_MS;
+    ticket->number = auth->n_tickets_made++;
     pthread_mutex_unlock(&auth->tickets_lock);
     memcpy(ret_ticket, text, sizeof text);
-    return true;
+    return PL_OK;
 }
 
 /* A ticket is worth what its key is worth: not when that was revoked meanwhile. */

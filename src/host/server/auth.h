@@ -22,8 +22,10 @@ enum pl_status pl_auth_local_caller(struct pl_auth *auth, struct pl_arena *arena
 
 /* A ticket for one socket, good for 30 s and once: 43 characters. */
 #define PL_TICKET_SIZE 43
-bool pl_auth_ticket_make(struct pl_auth *auth, const struct pl_caller *caller, int64_t now_ms,
-                         char ret_ticket[PL_TICKET_SIZE + 1]);
+/* A user has 64 at most: one more takes the place of the user's own oldest. PL_LIMIT: other users
+ * have taken all there are; PL_NOMEM. */
+enum pl_status pl_auth_ticket_make(struct pl_auth *auth, const struct pl_caller *caller,
+                                   int64_t now_ms, char ret_ticket[PL_TICKET_SIZE + 1]);
 /* Fails as pl_auth_check_key does. */
 enum pl_status pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena,
                                    struct pl_str ticket, int64_t now_ms,

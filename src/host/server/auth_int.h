@@ -34,6 +34,7 @@ struct pl_auth_ticket {
     char user_id[PL_ID_MAX], key_id[PL_ID_MAX];
     bool is_admin;
     int64_t until_ms; /* 0: taken, or none */
+    uint64_t number;  /* in the order they were made: many are made in one millisecond */
 };
 
 struct pl_auth {
@@ -42,6 +43,7 @@ struct pl_auth {
     PL_VEC(struct pl_auth_key *) keys;   /* owned; by hash; under the lock */
     pthread_mutex_t tickets_lock;
     struct pl_auth_ticket *tickets; /* owned; under its lock, as the code */
+    uint64_t n_tickets_made;
     bool has_first_code;
     char first_code[PL_TICKET_SIZE + 1];
 };

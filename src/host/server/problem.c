@@ -13,6 +13,19 @@ const struct pl_problem_info *pl_problem_info(enum pl_problem problem)
     return &infos[problem < PL_PROBLEM_COUNT ? problem : PL_PROBLEM_INTERNAL];
 }
 
+int pl_problem_retry_after_s(int http_status)
+{
+    switch (http_status) {
+    case 429:
+    case 503:
+        return 1;
+    case 507: /* somebody has to make room */
+        return 60;
+    default:
+        return 0;
+    }
+}
+
 enum pl_problem pl_problem_of(enum pl_status status)
 {
     switch (status) {

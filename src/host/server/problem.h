@@ -24,6 +24,7 @@
     X(RANGE, "range_not_satisfiable", 416, false, "There are no such bytes")                       \
     X(MISDIRECTED, "misdirected_request", 421, false, "This host is not served here")              \
     X(IDEMPOTENCY_MISMATCH, "idempotency_mismatch", 422, false, "The key was used differently")    \
+    X(UPGRADE_REQUIRED, "upgrade_required", 426, false, "Another protocol is needed here")         \
     X(HEADERS_TOO_LARGE, "headers_too_large", 431, false, "The head of the request is too large")  \
     X(RATE_LIMITED, "rate_limited", 429, true, "Too many requests")                                \
     X(TIMEOUT, "timeout", 408, true, "The request came too slowly")                                \
@@ -46,6 +47,10 @@ struct pl_problem_info {
     const char *title;
 };
 const struct pl_problem_info *pl_problem_info(enum pl_problem problem);
+
+/* Seconds for Retry-After of an answer with this HTTP status; 0: it says none. Every 429, 503 and
+ * 507 says one, whoever writes its body. */
+int pl_problem_retry_after_s(int http_status);
 
 /* What a status from core or the store is to a client. */
 enum pl_problem pl_problem_of(enum pl_status status);

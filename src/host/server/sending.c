@@ -83,6 +83,12 @@ static void write_head(struct pl_exchange_own *own, uint64_t n_body)
         add_number(to, n_body);
         pl_buf_add(to, PL_STR("\r\n"));
     }
+    int retry_after_s = pl_problem_retry_after_s(x->status);
+    if (retry_after_s && !has_line(&x->headers, "Retry-After:")) {
+        pl_buf_add(to, PL_STR("Retry-After: "));
+        add_number(to, (uint64_t)retry_after_s);
+        pl_buf_add(to, PL_STR("\r\n"));
+    }
     pl_buf_add(to, pl_buf_str(&x->headers));
     if (own->must_close)
         pl_buf_add(to, PL_STR("Connection: close\r\n"));

@@ -232,17 +232,26 @@ static bool is_handshake(struct pl_exchange *x, char accept[PL_WS_ACCEPT_SIZE])
     const struct pl_http_head *head = x->head;
     struct pl_str upgrade = pl_http_header_get(head, "upgrade");
     struct pl_str version = pl_http_header_get(head, "sec-websocket-version");
-    if (x->method != PL_METHOD_GET || !head->is_upgrade || !pl_http_list_has(upgrade, "websocket"))
+    if (head->is_http10) {
+        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
+                            "A WebSocket handshake needs HTTP/1.1, and this request is HTTP/1.0.");
+    } else if (x->method != PL_METHOD_GET || !head->is_upgrade ||
+               !pl_http_list_has(upgrade, "websocket")) {
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
                             "This is a WebSocket: connect with Upgrade: websocket.");
-    else if (!pl_str_eq(version, PL_STR("13")))
-        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                            "Only version 13 of WebSocket is spoken here.");
-    else if (!pl_ws_accept(pl_http_header_get(head, "sec-websocket-key"), accept))
+    } else if (!pl_str_eq(version, PL_STR("13"))) {
+        /* RFC 6455 4.4: the version that is spoken here is named, so that the client can try it. */
+        pl_exchange_header(x, "Sec-WebSocket-Version", "13");
+        pl_exchange_header(x, "Upgrade", "websocket");
+        pl_exchange_header(x, "Connection", "Upgrade");
+        pl_exchange_problem(x, PL_PROBLEM_UPGRADE_REQUIRED, NULL,
+                            "Send Sec-WebSocket-Version: 13; no other version is spoken here.");
+    } else if (!pl_ws_accept(pl_http_header_get(head, "sec-websocket-key"), accept)) {
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
                             "Sec-WebSocket-Key must be 16 bytes in base64.");
-    else
+    } else {
         return true;
+    }
     return false;
 }
 
@@ -313,8 +322,10 @@ void pl_socket_open(struct pl_exchange *x)
     ws->live.who = who;
     ws->tokens_ms = pl_loop_now_ms(shard->loop);
     pl_ws_init(&ws->ws);
-    if (!who)
+    if (!who) {
+        ws->ws.max_message = PL_SOCKET_FIRST_BYTES;
         pl_timer_start(shard->loop, &ws->deadline, AUTH_MS, on_deadline);
+    }
     pl_conn_switch(conn, &conn_ops, ws);
     if (rest.len)
         on_read(ws, rest.ptr, rest.len);

@@ -4,6 +4,8 @@
 
 #include "server/live.h"
 
+#define PL_SOCKET_FIRST_BYTES 4096 /* of a message before a key was shown */
+
 struct pl_ws_live {
     struct pl_live live; /* first */
     struct pl_ws ws;

@@ -105,6 +105,7 @@ static void on_auth(struct pl_ws_live *ws, const struct message *m)
         live->kind->close(live, PL_WS_CLOSE_INTERNAL, "out of memory");
         return;
     }
+    ws->ws.max_message = PL_WS_MAX_MESSAGE;
     pl_timer_stop(live->shard->loop, &ws->deadline);
     pl_socket_ack(live, m->id, (struct pl_str){0});
 }

@@ -205,13 +205,13 @@ static enum pl_status read_frames(const uint8_t *firsts, size_t n_frames, size_t
     return status;
 }
 
-static void a_frame_one_over_closes_with_1009(void **state)
+static void a_message_in_one_frame_one_over_closes_with_1009(void **state)
 {
     (void)state;
     struct pl_ws ws;
     uint8_t frame[] = {TEXT};
-    assert_int_equal(read_frames(frame, 1, 0, PL_WS_MAX_FRAME, &ws), PL_OK);
-    assert_int_equal(read_frames(frame, 1, 0, PL_WS_MAX_FRAME + 1, &ws), PL_LIMIT);
+    assert_int_equal(read_frames(frame, 1, 0, PL_WS_MAX_MESSAGE, &ws), PL_OK);
+    assert_int_equal(read_frames(frame, 1, 0, PL_WS_MAX_MESSAGE + 1, &ws), PL_LIMIT);
     assert_int_equal(ws.close_code, PL_WS_CLOSE_TOO_BIG);
 }
 
@@ -220,9 +220,9 @@ static void a_message_one_over_closes_with_1009(void **state)
     (void)state;
     struct pl_ws ws;
     uint8_t frames[] = {BINARY_BEGIN, MIDDLE, PING, MIDDLE, MIDDLE, END};
-    assert_int_equal(4 * PL_WS_MAX_FRAME, PL_WS_MAX_MESSAGE);
-    assert_int_equal(read_frames(frames, 6, PL_WS_MAX_FRAME, 0, &ws), PL_OK);
-    assert_int_equal(read_frames(frames, 6, PL_WS_MAX_FRAME, 1, &ws), PL_LIMIT);
+    size_t quarter = PL_WS_MAX_MESSAGE / 4;
+    assert_int_equal(read_frames(frames, 6, quarter, 0, &ws), PL_OK);
+    assert_int_equal(read_frames(frames, 6, quarter, 1, &ws), PL_LIMIT);
     assert_int_equal(ws.close_code, PL_WS_CLOSE_TOO_BIG);
 }
 
@@ -333,7 +333,7 @@ int main(void)
         cmocka_unit_test(closing_gives_code_and_reason),
         cmocka_unit_test(close_codes_that_may_not_be_sent_close_with_1002),
         cmocka_unit_test(a_control_frame_one_over_closes_with_1002),
-        cmocka_unit_test(a_frame_one_over_closes_with_1009),
+        cmocka_unit_test(a_message_in_one_frame_one_over_closes_with_1009),
         cmocka_unit_test(a_message_one_over_closes_with_1009),
         cmocka_unit_test(a_message_that_lies_whole_in_what_was_fed_is_not_copied),
         cmocka_unit_test(a_gathered_message_gives_its_memory_back),

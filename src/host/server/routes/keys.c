@@ -441,7 +441,16 @@ static void delete_user_keys(struct pl_exchange *x)
 static void make_ticket(struct pl_exchange *x)
 {
     char ticket[PL_TICKET_SIZE + 1];
-    if (!pl_auth_ticket_make(auth_of(x), &x->caller, pl_loop_unix_ms(x->shard->loop), ticket)) {
+    enum pl_status status =
+        pl_auth_ticket_make(auth_of(x), &x->caller, pl_loop_unix_ms(x->shard->loop), ticket);
+    if (status == PL_LIMIT) {
+        pl_exchange_header(x, "Retry-After", "30");
+        pl_exchange_problem(x, PL_PROBLEM_RATE_LIMITED, NULL,
+                            "All tickets are given out; each is free again after 30 seconds.");
+        pl_exchange_finish(x);
+        return;
+    }
+    if (status != PL_OK) {
         fail_memory(x);
         return;
     }
