@@ -2,6 +2,7 @@
 #include "app/commands.h"
 #include "app/serve_config.h"
 
+#include "server/log.h"
 #include "server/server.h"
 
 /* Whoever started us may wait for this: it goes out at once. */
@@ -10,6 +11,16 @@ static void say(void *ctx, const char *text)
     struct pl_console *console = ctx;
     pl_console_puts(console, text);
     pl_console_finish(console, PL_EXIT_OK);
+}
+
+/* Whoever reads JSON lines reads the last one as well. */
+static enum pl_exit fail_in_log(const struct pl_server_config *config, enum pl_status status,
+                                const struct pl_error *err)
+{
+    struct pl_log *log = pl_log_create(config->log_level, config->is_log_json);
+    pl_log_say(log, NULL, PL_LOG_ERROR, "%s", err->message);
+    pl_log_destroy(log);
+    return status == PL_USAGE ? PL_EXIT_USAGE : PL_EXIT_FAILED;
 }
 
 enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args)
@@ -23,8 +34,11 @@ enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args
         status = pl_serve_config_print(console, &arena, args, &err);
     } else {
         status = pl_serve_config_read(&arena, args, &config, &err);
-        if (status == PL_OK)
+        if (status == PL_OK) {
             status = pl_server_run(&config, say, console, &err);
+            if (status != PL_OK && config.is_log_json)
+                return fail_in_log(&config, status, &err);
+        }
     }
     if (status == PL_OK)
         return PL_EXIT_OK;

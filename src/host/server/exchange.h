@@ -50,6 +50,8 @@ struct pl_exchange {
     void (*work)(struct pl_exchange *x);
     void (*after)(struct pl_exchange *x);
     void *state; /* the handler's; arena */
+    struct pl_str problem_detail; /* of a failure here, for the log; arena or static. Never another
+                                     server's words */
     bool is_answered, is_problem;
 };
 

@@ -30,6 +30,10 @@ void pl_exchange_problem(struct pl_exchange *x, enum pl_problem problem, const s
     }
     x->is_problem = true;
     x->status = pl_problem_info(problem)->http_status;
+    x->problem_detail = (struct pl_str){0};
+    if (x->status >= 500 && problem != PL_PROBLEM_UPSTREAM_FAILED)
+        x->problem_detail =
+            pl_arena_dup(&x->arena, pl_str_of(detail ? text : pl_problem_info(problem)->title));
     x->content_type = "application/problem+json";
     struct pl_exchange_own *own = pl_exchange_own(x);
     own->static_body = (struct pl_str){0};

@@ -3,72 +3,176 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/utc.h"
+#include "base/utf8.h"
+#include "io/clock.h"
+#include "io/sink.h"
 #include "json/text.h"
-#include "json/write.h"
 #include "server/exchange_int.h"
 #include "server/shard_int.h"
 #include "server/trace.h"
 
-#include <errno.h>
-#include <pthread.h>
+#include <assert.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-/* What is not written yet is bounded: when nobody reads standard error, lines are lost and counted
- * rather than the server stopped. */
-enum { MAX_WAITING = 4 << 20 };
+enum {
+    MAX_WAITING = 1 << 20, /* bytes of lines that are not written yet */
+    END_WAIT_MS = 1000,    /* for standard error to take what is left */
+    /* Of a sentence: six times as much, where every byte has to be escaped, is still a line. */
+    MAX_SENTENCE = 2048,
+};
 
 struct pl_log {
     int level;
     bool is_json;
-    pthread_mutex_t lock;
-    struct pl_buf lines; /* not yet written; under the lock */
-    uint64_t n_lost;
+    struct pl_sink *sink; /* owned */
 };
 
 static const char *const names[] = {"error", "warning", "info", "request"};
 
-struct pl_log *pl_log_create(int level, bool is_json)
+/* Whether a failed assertion is told as JSON; set when a log is made. */
+static _Atomic(bool) are_lines_json;
+
+/* --- a line ---------------------------------------------------------------------------------- */
+
+static bool is_control(int32_t c)
 {
-    struct pl_log *log = pl_mem_alloc(1, sizeof *log);
-    if (!log)
-        return NULL;
-    *log = (struct pl_log){.level = level, .is_json = is_json};
-    pthread_mutex_init(&log->lock, NULL);
-    pl_buf_init(&log->lines, 0);
-    return log;
+    return c < 0x20 || (c >= 0x7F && c < 0xA0);
 }
 
-static void write_all(struct pl_str bytes)
+/* Text from anywhere as valid UTF-8: what is none becomes U+FFFD, and in a line for people control
+ * characters can neither move the cursor nor begin another line. */
+static void add_clean(struct pl_buf *to, struct pl_str text, bool is_json)
 {
-    while (bytes.len) {
-        ssize_t n = write(STDERR_FILENO, bytes.ptr, bytes.len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return;
-        bytes = pl_str_slice(bytes, (size_t)n, bytes.len);
+    for (size_t at = 0, from = 0; at < text.len; from = at) {
+        int32_t c = pl_utf8_next(text, &at);
+        if (c < 0)
+            pl_buf_adds(to, "\xEF\xBF\xBD");
+        else if (is_control(c) && !is_json)
+            pl_buf_addf(to, "\\x%02x", (unsigned)c);
+        else
+            pl_buf_add(to, pl_str_slice(text, from, at));
     }
 }
 
-void pl_log_flush(struct pl_log *log)
+static void begin(bool is_json, int64_t unix_ms, enum pl_log_level level, struct pl_buf *to)
 {
-    pthread_mutex_lock(&log->lock);
-    write_all(pl_buf_str(&log->lines));
-    pl_buf_clear(&log->lines);
-    pthread_mutex_unlock(&log->lock);
+    char time[PL_UTC_SIZE];
+    pl_utc_write(time, unix_ms);
+    if (is_json)
+        pl_buf_addf(to, "{\"time\":\"%.*s\",\"level\":\"%s\"", PL_UTC_SIZE, time, names[level]);
+    else
+        pl_buf_addf(to, "%.*s %-7s ", PL_UTC_SIZE, time, names[level]);
+}
+
+/* ,"name":"text" or, for people, " name=text"; as they are when they have no name for people. */
+static void add_field(struct pl_buf *to, bool is_json, const char *name, struct pl_str text)
+{
+    PL_CLEANUP_BUF struct pl_buf clean;
+    pl_buf_init(&clean, 0);
+    add_clean(&clean, pl_str_slice(text, 0, MAX_SENTENCE), is_json);
+    if (clean.status != PL_OK)
+        to->status = clean.status;
+    if (is_json) {
+        pl_buf_addf(to, ",\"%s\":", name);
+        pl_json_quote(to, pl_buf_str(&clean));
+    } else {
+        pl_buf_addf(to, " %s=", name);
+        pl_buf_add(to, pl_buf_str(&clean));
+    }
+}
+
+static void end(bool is_json, struct pl_buf *to)
+{
+    pl_buf_adds(to, is_json ? "}\n" : "\n");
+}
+
+static void write_sentence(bool is_json, int64_t unix_ms, enum pl_log_level level,
+                           const char *sentence, struct pl_buf *to)
+{
+    begin(is_json, unix_ms, level, to);
+    if (is_json)
+        add_field(to, is_json, "message", pl_str_of(sentence));
+    else
+        add_clean(to, pl_str_of(sentence), is_json);
+    end(is_json, to);
+}
+
+/* --- what cannot be said --------------------------------------------------------------------- */
+
+static void write_dropped(bool is_json, uint64_t n_lines, struct pl_buf *to)
+{
+    char sentence[120];
+    snprintf(sentence, sizeof sentence,
+             "%llu lines of this log were dropped: standard error took no more",
+             (unsigned long long)n_lines);
+    write_sentence(is_json, pl_clock_unix_ms(), PL_LOG_WARNING, sentence, to);
+}
+
+static void say_dropped_json(uint64_t n_lines, struct pl_buf *to)
+{
+    write_dropped(true, n_lines, to);
+}
+
+static void say_dropped_text(uint64_t n_lines, struct pl_buf *to)
+{
+    write_dropped(false, n_lines, to);
+}
+
+/* In the program, assertions call this in place of the C library's function (meson.build):
+ * a line like the others, and none where it would have to wait. */
+void __wrap___assert_fail(const char *condition, const char *file, unsigned line,
+                          const char *function);
+
+void __wrap___assert_fail(const char *condition, const char *file, unsigned line,
+                          const char *function)
+{
+    char sentence[MAX_SENTENCE];
+    struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+    PL_CLEANUP_BUF struct pl_buf to;
+    pl_buf_init(&to, 0);
+    snprintf(sentence, sizeof sentence, "%s:%u: %s: the assertion \"%s\" failed", file, line,
+             function, condition);
+    write_sentence(atomic_load(&are_lines_json), pl_clock_unix_ms(), PL_LOG_ERROR, sentence, &to);
+    if (poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT))
+        (void)!write(STDERR_FILENO, to.ptr, to.len);
+    abort();
+}
+
+/* --- the log --------------------------------------------------------------------------------- */
+
+struct pl_log *pl_log_create(int level, bool is_json)
+{
+    struct pl_log *log = pl_mem_alloc(1, sizeof *log);
+    struct pl_sink *sink = pl_sink_create(&(struct pl_sink_config){
+        .fd = STDERR_FILENO,
+        .max_bytes = MAX_WAITING,
+        .say_dropped = is_json ? say_dropped_json : say_dropped_text,
+    });
+    if (!log || !sink) {
+        pl_mem_free(log);
+        pl_sink_destroy(sink, 0);
+        return NULL;
+    }
+    *log = (struct pl_log){.level = level, .is_json = is_json, .sink = sink};
+    atomic_store(&are_lines_json, is_json);
+    return log;
 }
 
 void pl_log_destroy(struct pl_log *log)
 {
     if (!log)
         return;
-    pl_log_flush(log);
-    pthread_mutex_destroy(&log->lock);
-    pl_buf_deinit(&log->lines);
+    pl_sink_destroy(log->sink, END_WAIT_MS);
     pl_mem_free(log);
+}
+
+void pl_log_flush(struct pl_log *log)
+{
+    (void)pl_sink_flush(log->sink, END_WAIT_MS);
 }
 
 bool pl_log_wants(const struct pl_log *log, enum pl_log_level level)
@@ -76,71 +180,30 @@ bool pl_log_wants(const struct pl_log *log, enum pl_log_level level)
     return log && (int)level <= log->level;
 }
 
-static void flush_at_turn_end(struct pl_turn_end *end)
+uint64_t pl_log_n_dropped(struct pl_log *log)
+{
+    return pl_sink_n_dropped(log->sink);
+}
+
+static void wake_at_turn_end(struct pl_turn_end *end)
 {
     struct pl_shard_own *shard = PL_CONTAINER_OF(end, struct pl_shard_own, log_end);
-    pl_log_flush(shard->shard.server->log);
+    pl_sink_wake(shard->shard.server->log->sink);
 }
 
-/* Adds a line, cut at its limit, and has it written. */
-static void put(struct pl_log *log, struct pl_shard *shard, struct pl_str line)
+static void put(struct pl_log *log, struct pl_shard *shard, const struct pl_buf *line)
 {
-    bool is_cut = line.len > PL_LOG_MAX_LINE - 1;
-    struct pl_str end = log->is_json ? PL_STR("…\"}\n") : PL_STR("…\n");
-    pthread_mutex_lock(&log->lock);
-    if (log->lines.len > MAX_WAITING) {
-        log->n_lost++;
-    } else if (is_cut) {
-        size_t n = PL_LOG_MAX_LINE - end.len;
-        /* Never inside a character, nor behind half an escape. */
-        while (n > 0 && ((line.ptr[n] & 0xC0) == 0x80 || line.ptr[n - 1] == '\\'))
-            n--;
-        pl_buf_add(&log->lines, pl_str_slice(line, 0, n));
-        pl_buf_add(&log->lines, end);
-    } else {
-        pl_buf_add(&log->lines, line);
-        pl_buf_addc(&log->lines, '\n');
-    }
-    pthread_mutex_unlock(&log->lock);
+    if (line->status != PL_OK)
+        return;
+    assert(line->len <= PL_LOG_MAX_LINE);
+    pl_sink_put(log->sink, pl_buf_str(line));
     if (!shard) {
-        pl_log_flush(log);
+        pl_sink_wake(log->sink);
     } else {
         struct pl_turn_end *turn_end = &pl_shard_own(shard)->log_end;
-        turn_end->fn = flush_at_turn_end;
+        turn_end->fn = wake_at_turn_end;
         pl_loop_at_turn_end(shard->loop, turn_end);
     }
-}
-
-static int64_t unix_ms(const struct pl_shard *shard)
-{
-    struct timespec now;
-    if (shard)
-        return pl_loop_unix_ms(shard->loop);
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Text from outside: control characters cannot move the cursor nor begin a line. */
-static void add_safe(struct pl_buf *to, struct pl_str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        if (c < 0x20 || c == 0x7F)
-            pl_buf_addf(to, "\\x%02x", c);
-        else
-            pl_buf_addc(to, text.ptr[i]);
-    }
-}
-
-static void begin(const struct pl_log *log, const struct pl_shard *shard, enum pl_log_level level,
-                  struct pl_buf *to)
-{
-    char time[PL_UTC_SIZE];
-    pl_utc_write(time, unix_ms(shard));
-    if (log->is_json)
-        pl_buf_addf(to, "{\"time\":\"%.*s\",\"level\":\"%s\"", PL_UTC_SIZE, time, names[level]);
-    else
-        pl_buf_addf(to, "%.*s %-7s ", PL_UTC_SIZE, time, names[level]);
 }
 
 void pl_log_say(struct pl_log *log, struct pl_shard *shard, enum pl_log_level level,
@@ -149,23 +212,18 @@ void pl_log_say(struct pl_log *log, struct pl_shard *shard, enum pl_log_level le
     if (!pl_log_wants(log, level))
         return;
     PL_CLEANUP_BUF struct pl_buf line;
-    char said[2048];
+    char said[MAX_SENTENCE];
     va_list args;
     va_start(args, format);
     vsnprintf(said, sizeof said, format, args);
     va_end(args);
     pl_buf_init(&line, 0);
-    begin(log, shard, level, &line);
-    if (log->is_json) {
-        pl_buf_adds(&line, ",\"message\":");
-        pl_json_quote(&line, pl_str_of(said));
-        pl_buf_addc(&line, '}');
-    } else {
-        add_safe(&line, pl_str_of(said));
-    }
-    if (line.status == PL_OK)
-        put(log, shard, pl_buf_str(&line));
+    write_sentence(log->is_json, shard ? pl_loop_unix_ms(shard->loop) : pl_clock_unix_ms(), level,
+                   said, &line);
+    put(log, shard, &line);
 }
+
+/* --- requests -------------------------------------------------------------------------------- */
 
 /* The route and not the path: what stands in the place of a brace may be a secret. */
 static struct pl_str place_of(const struct pl_exchange *x)
@@ -175,36 +233,27 @@ static struct pl_str place_of(const struct pl_exchange *x)
     return x->head ? PL_STR("(no route)") : PL_STR("(no request)");
 }
 
-static void write_request(const struct pl_log *log, const struct pl_exchange *x, int64_t took_ms,
+static void write_request(bool is_json, const struct pl_exchange *x, int64_t took_ms,
                           struct pl_buf *line)
 {
     struct pl_str trace = pl_trace_id(x), place = place_of(x);
     const char *method = x->head ? pl_method_text(x->method) : "-";
-    if (log->is_json) {
-        pl_buf_addf(line,
-                    ",\"method\":\"%s\",\"route\":\"%.*s\",\"status\":%d,\"ms\":%lld,"
-                    "\"request_id\":\"%s\"",
-                    method, PL_STR_ARG(place), x->status, (long long)took_ms, x->request_id);
-        if (trace.len)
-            pl_buf_addf(line, ",\"trace_id\":\"%.*s\"", PL_STR_ARG(trace));
-        if (x->caller.user_id.len)
-            pl_buf_addf(line, ",\"user_id\":\"%.*s\"", PL_STR_ARG(x->caller.user_id));
-        if (x->is_problem && x->status >= 500) {
-            pl_buf_adds(line, ",\"problem\":");
-            pl_buf_add(line, pl_buf_str(&x->reply));
-        }
-        pl_buf_addc(line, '}');
-        return;
+    if (is_json) {
+        add_field(line, is_json, "method", pl_str_of(method));
+        add_field(line, is_json, "route", place);
+        pl_buf_addf(line, ",\"status\":%d,\"ms\":%lld", x->status, (long long)took_ms);
+    } else {
+        pl_buf_addf(line, "%s %.*s %d %lld ms", method, PL_STR_ARG(place), x->status,
+                    (long long)took_ms);
     }
-    pl_buf_addf(line, "%s %.*s %d %lld ms request=%s", method, PL_STR_ARG(place), x->status,
-                (long long)took_ms, x->request_id);
+    add_field(line, is_json, is_json ? "request_id" : "request", pl_str_of(x->request_id));
     if (trace.len)
-        pl_buf_addf(line, " trace=%.*s", PL_STR_ARG(trace));
+        add_field(line, is_json, is_json ? "trace_id" : "trace", trace);
+    if (is_json && x->caller.user_id.len)
+        add_field(line, is_json, "user_id", x->caller.user_id);
     /* What the client was told of a failure here is what there is to know about it. */
-    if (x->is_problem && x->status >= 500) {
-        pl_buf_addc(line, ' ');
-        add_safe(line, pl_buf_str(&x->reply));
-    }
+    if (x->is_problem && x->status >= 500 && x->problem_detail.len)
+        add_field(line, is_json, "problem", x->problem_detail);
 }
 
 void pl_log_request(struct pl_exchange *x)
@@ -215,8 +264,8 @@ void pl_log_request(struct pl_exchange *x)
         return;
     PL_CLEANUP_BUF struct pl_buf line;
     pl_buf_init(&line, 0);
-    begin(log, x->shard, level, &line);
-    write_request(log, x, pl_loop_now_ms(x->shard->loop) - x->started_ms, &line);
-    if (line.status == PL_OK)
-        put(log, x->shard, pl_buf_str(&line));
+    begin(log->is_json, pl_loop_unix_ms(x->shard->loop), level, &line);
+    write_request(log->is_json, x, pl_loop_now_ms(x->shard->loop) - x->started_ms, &line);
+    end(log->is_json, &line);
+    put(log, x->shard, &line);
 }

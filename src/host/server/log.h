@@ -1,7 +1,8 @@
-/* Lines on standard error about what happens: text for people, or JSON lines. Any thread. A line is
- * at most 16 KiB; nothing secret is ever given to it: no header, no query, no body.
+/* Lines on standard error about what happens: text for people, or JSON lines. Any thread, and none
+ * ever waits: io/sink.h writes them. A line is at most 16 KiB; nothing secret is ever given to it:
+ * no header, no query, no body of a request, no words of a model's server.
  *
- * Lines of a shard are gathered and written once, at the end of the turn of its loop. */
+ * Lines of a shard are gathered and handed on once, at the end of the turn of its loop. */
 #ifndef PL_SERVER_LOG_H
 #define PL_SERVER_LOG_H
 
@@ -18,14 +19,17 @@ struct pl_log;
 struct pl_shard;
 struct pl_exchange;
 
-/* NULL when out of memory. */
+/* NULL when out of memory. From now on a failed assertion is told in the same form. */
 struct pl_log *pl_log_create(int level, bool is_json);
-/* Writes what is left. Accepts NULL. */
+/* Waits a moment for what is left to be written. Accepts NULL. */
 void pl_log_destroy(struct pl_log *log);
+/* Waits for it, at most a second: for whoever ends the process. */
 void pl_log_flush(struct pl_log *log);
 bool pl_log_wants(const struct pl_log *log, enum pl_log_level level);
+/* Lines that nobody will read: standard error took no more. */
+uint64_t pl_log_n_dropped(struct pl_log *log);
 
-/* "2026-…Z info the sentence". Written at once when shard is NULL. */
+/* "2026-…Z info the sentence". The shard is the one whose thread this is, NULL on any other. */
 void pl_log_say(struct pl_log *log, struct pl_shard *shard, enum pl_log_level level,
                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* A request that was answered; at the level of requests, or as an error when it failed here. */

@@ -1,5 +1,6 @@
 #include "server/metrics.h"
 
+#include "server/log.h"
 #include "server/shard.h"
 #include "store/store.h"
 
@@ -68,6 +69,11 @@ static void write_process(const struct pl_server *server, struct pl_buf *to)
                 "# HELP parley_store_bytes Bytes of the store on disk\n"
                 "# TYPE parley_store_bytes gauge\nparley_store_bytes %lld\n",
                 (long long)pl_store_n_bytes(server->store));
+    pl_buf_addf(
+        to,
+        "# HELP parley_log_dropped_total Lines of the log that standard error did not take\n"
+        "# TYPE parley_log_dropped_total counter\nparley_log_dropped_total %llu\n",
+        (unsigned long long)pl_log_n_dropped(server->log));
 }
 
 void pl_metrics_write(struct pl_server *server, struct pl_buf *to)

@@ -250,6 +250,7 @@ static void on_signal(void *ctx, int number)
     struct pl_server_own *own = ctx;
     if (own->is_ending) {
         pl_log_say(own->server.log, NULL, PL_LOG_WARNING, "a second signal: ending at once");
+        pl_log_flush(own->server.log);
         _exit(EXIT_SECOND_SIGNAL);
     }
     own->is_ending = true;
@@ -271,6 +272,7 @@ static void on_store_fatal(void *ctx, const struct pl_error *err)
     atomic_store(&own->server.is_storage_bad, true);
     pl_log_say(own->server.log, NULL, PL_LOG_ERROR,
                "the store failed and nothing more can be acknowledged: %s", err->message);
+    pl_log_flush(own->server.log);
     _exit(EXIT_STORE_FAILED);
 }
 

@@ -32,6 +32,7 @@ static void tell_error(struct pl_call *call)
     struct pl_str text = pl_vendor_error_text(&x->arena, target, body);
     if (pl_call_is_same(call) && text.len && is_json(call)) {
         x->is_problem = true;
+        x->problem_detail = (struct pl_str){0};
         x->status = call->status;
         pl_buf_clear(&x->reply);
         pl_buf_add(&x->reply, pl_vendor_redact(&x->arena, target->vendor, body));
@@ -389,6 +390,7 @@ static void on_failed(void *ctx, enum pl_vendor_failure why, const char *sentenc
     }
     call->retry_after[0] = 0;
     pl_call_fail(call, statuses[why], NULL, "%s: %s", pl_call_target(call)->vendor->name, sentence);
+    call->x->problem_detail = pl_arena_dup(&call->x->arena, pl_str_of(sentence));
     fail_and_finish(call, true);
 }
 

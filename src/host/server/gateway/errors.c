@@ -101,6 +101,7 @@ static void write_gemini(struct pl_exchange *x, int status, const char *code, st
 static void begin(struct pl_exchange *x)
 {
     x->is_problem = true;
+    x->problem_detail = (struct pl_str){0}; /* the vendor's words are not for the log */
     x->content_type = "application/json";
     pl_buf_clear(&x->reply);
 }

@@ -1,0 +1,231 @@
+/* Two buffers: one that everybody adds to, under the lock, and one that the thread writes, without
+ * it. The thread swaps them when it has written its own.
+ *
+ *     ASLEEP -- wake --> AWAKE -- all is written --> ASLEEP
+ *     any    -- destroy -> ENDING -- all is written, or too late --> over
+ */
+#include "io/sink.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+struct pl_sink {
+    struct pl_sink_config config;
+    pthread_mutex_t lock; /* holds what is below */
+    pthread_cond_t has_lines, is_empty;
+    struct pl_buf lines;   /* owned; wait to be written */
+    struct pl_buf writing; /* owned; the thread's while is_writing */
+    uint64_t n_dropped;    /* in all */
+    uint64_t n_told;       /* of them, those a line has spoken of */
+    bool is_writing, is_woken, is_ending, is_over;
+    bool has_thread;
+    pthread_t thread;
+    bool is_mid_line; /* the thread's: a write broke off there, and the next begins a new line */
+};
+
+struct pl_sink *pl_sink_create(const struct pl_sink_config *config)
+{
+    struct pl_sink *sink = pl_mem_alloc(1, sizeof *sink);
+    if (!sink)
+        return NULL;
+    *sink = (struct pl_sink){.config = *config};
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_mutex_init(&sink->lock, NULL);
+    pthread_cond_init(&sink->has_lines, &attr);
+    pthread_cond_init(&sink->is_empty, &attr);
+    pthread_condattr_destroy(&attr);
+    pl_buf_init(&sink->lines, 0);
+    pl_buf_init(&sink->writing, 0);
+    return sink;
+}
+
+/* --- the thread ------------------------------------------------------------------------------ */
+
+static uint64_t n_lines_of(struct pl_str bytes)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < bytes.len; i++)
+        n += bytes.ptr[i] == '\n';
+    return n;
+}
+
+/* What could not be written of it. Somebody else may have made the descriptor non-blocking. */
+static struct pl_str write_all(int fd, struct pl_str bytes)
+{
+    while (bytes.len) {
+        ssize_t n = write(fd, bytes.ptr, bytes.len);
+        if (n < 0 && errno == EAGAIN) {
+            struct pollfd ready = {.fd = fd, .events = POLLOUT};
+            (void)poll(&ready, 1, -1);
+            continue;
+        }
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        bytes = pl_str_slice(bytes, (size_t)n, bytes.len);
+    }
+    return bytes;
+}
+
+/* Without the lock. How many lines were lost. */
+static uint64_t write_lines(struct pl_sink *sink)
+{
+    struct pl_str all = pl_buf_str(&sink->writing);
+    if (sink->is_mid_line && write_all(sink->config.fd, PL_STR("\n")).len)
+        return n_lines_of(all);
+    sink->is_mid_line = false;
+    struct pl_str rest = write_all(sink->config.fd, all);
+    sink->is_mid_line = rest.len && rest.len < all.len && rest.ptr[-1] != '\n';
+    return n_lines_of(rest);
+}
+
+/* With the lock. Those that were dropped came after the ones that wait. */
+static void take_lines(struct pl_sink *sink)
+{
+    struct pl_buf empty = sink->writing;
+    sink->writing = sink->lines;
+    sink->lines = empty;
+    pl_buf_clear(&sink->lines);
+    if (sink->n_dropped > sink->n_told)
+        sink->config.say_dropped(sink->n_dropped - sink->n_told, &sink->writing);
+    sink->n_told = sink->n_dropped;
+    sink->is_writing = true;
+}
+
+static void *run(void *arg)
+{
+    struct pl_sink *sink = arg;
+    pthread_mutex_lock(&sink->lock);
+    for (;;) {
+        while (!sink->is_ending && !sink->is_woken)
+            pthread_cond_wait(&sink->has_lines, &sink->lock);
+        sink->is_woken = false;
+        while (sink->lines.len) {
+            take_lines(sink);
+            pthread_mutex_unlock(&sink->lock);
+            uint64_t n_lost = write_lines(sink);
+            pthread_mutex_lock(&sink->lock);
+            sink->n_dropped += n_lost;
+            sink->is_writing = false;
+        }
+        pthread_cond_broadcast(&sink->is_empty);
+        if (sink->is_ending)
+            break;
+    }
+    sink->is_over = true;
+    pthread_cond_broadcast(&sink->is_empty);
+    pthread_mutex_unlock(&sink->lock);
+    return NULL;
+}
+
+/* With the lock. Signals are for the loops. */
+static void start_thread(struct pl_sink *sink)
+{
+    sigset_t all, before;
+    if (sink->has_thread)
+        return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sink->has_thread = pthread_create(&sink->thread, NULL, run, sink) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* --- everybody else -------------------------------------------------------------------------- */
+
+void pl_sink_put(struct pl_sink *sink, struct pl_str line)
+{
+    pthread_mutex_lock(&sink->lock);
+    start_thread(sink);
+    size_t n_before = sink->lines.len;
+    if (line.len > sink->config.max_bytes - n_before) {
+        sink->n_dropped++;
+    } else {
+        pl_buf_add(&sink->lines, line);
+        if (sink->lines.status != PL_OK) {
+            sink->n_dropped++;
+            sink->lines.status = PL_OK; /* what is there is whole, and there may be memory later */
+        }
+    }
+    pthread_mutex_unlock(&sink->lock);
+}
+
+void pl_sink_wake(struct pl_sink *sink)
+{
+    pthread_mutex_lock(&sink->lock);
+    bool is_needed = !sink->is_woken && sink->lines.len;
+    sink->is_woken = sink->is_woken || is_needed;
+    pthread_mutex_unlock(&sink->lock);
+    if (is_needed)
+        pthread_cond_signal(&sink->has_lines);
+}
+
+uint64_t pl_sink_n_dropped(struct pl_sink *sink)
+{
+    pthread_mutex_lock(&sink->lock);
+    uint64_t n = sink->n_dropped;
+    pthread_mutex_unlock(&sink->lock);
+    return n;
+}
+
+static struct timespec moment_in(int64_t wait_ms)
+{
+    struct timespec moment;
+    clock_gettime(CLOCK_MONOTONIC, &moment);
+    int64_t ns = moment.tv_nsec + wait_ms % 1000 * 1000000;
+    moment.tv_sec += wait_ms / 1000 + ns / 1000000000;
+    moment.tv_nsec = ns % 1000000000;
+    return moment;
+}
+
+/* With the lock. */
+static bool await(struct pl_sink *sink, int64_t wait_ms, bool is_ending)
+{
+    struct timespec until = moment_in(wait_ms);
+    int failure = 0;
+    if (!sink->has_thread)
+        return !sink->lines.len;
+    sink->is_woken = true;
+    sink->is_ending = is_ending;
+    pthread_cond_signal(&sink->has_lines);
+    while (!failure && (is_ending ? !sink->is_over : sink->lines.len || sink->is_writing))
+        failure = pthread_cond_timedwait(&sink->is_empty, &sink->lock, &until);
+    return is_ending ? sink->is_over : !sink->lines.len && !sink->is_writing;
+}
+
+bool pl_sink_flush(struct pl_sink *sink, int64_t wait_ms)
+{
+    pthread_mutex_lock(&sink->lock);
+    bool is_done = await(sink, wait_ms, false);
+    pthread_mutex_unlock(&sink->lock);
+    return is_done;
+}
+
+void pl_sink_destroy(struct pl_sink *sink, int64_t wait_ms)
+{
+    if (!sink)
+        return;
+    pthread_mutex_lock(&sink->lock);
+    bool is_stuck = !await(sink, wait_ms, true) && sink->has_thread;
+    pthread_mutex_unlock(&sink->lock);
+    if (is_stuck) {
+        pthread_detach(sink->thread);
+        return;
+    }
+    if (sink->has_thread)
+        pthread_join(sink->thread, NULL);
+    pthread_cond_destroy(&sink->is_empty);
+    pthread_cond_destroy(&sink->has_lines);
+    pthread_mutex_destroy(&sink->lock);
+    pl_buf_deinit(&sink->lines);
+    pl_buf_deinit(&sink->writing);
+    pl_mem_free(sink);
+}
