@@ -79,6 +79,7 @@ enum pl_option_id {
     PL_OPT_SHARDS,
     PL_OPT_WORKERS,
     PL_OPT_MAX_CONNECTIONS,
+    PL_OPT_LAME_DUCK,
     PL_OPT_DRAIN,
     PL_OPT_LOG_LEVEL,
     PL_OPT_LOG_JSON,

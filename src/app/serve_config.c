@@ -42,6 +42,7 @@ static const struct setting settings[] = {
     {"shards", PL_OPT_SHARDS, COUNT, AT(n_shards), "0", 0, 64},
     {"workers", PL_OPT_WORKERS, COUNT, AT(n_workers), "4", 1, 256},
     {"max_connections", PL_OPT_MAX_CONNECTIONS, COUNT, AT(max_connections), "20000", 1, 1000000},
+    {"lame_duck_ms", PL_OPT_LAME_DUCK, TIME, AT(lame_duck_ms), "0", 0, 600000},
     {"drain_ms", PL_OPT_DRAIN, TIME, AT(drain_ms), "10000", 0, 600000},
     {"log_level", PL_OPT_LOG_LEVEL, LEVEL, AT(log_level), "info", 0, 0},
     {"log_json", PL_OPT_LOG_JSON, FLAG, AT(is_log_json), "false", 0, 0},

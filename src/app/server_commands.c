@@ -39,6 +39,8 @@ const struct pl_option pl_serve_options[] = {
     {"workers", PL_OPT_WORKERS, .args = {"N"},
      .help = "Threads for files, the store and conversions; 4 by default"},
     {"max-connections", PL_OPT_MAX_CONNECTIONS, .args = {"N"}, .help = "20000 by default"},
+    {"lame-duck", PL_OPT_LAME_DUCK, .args = {"MS"},
+     .help = "How long it goes on answering after SIGTERM, while /readyz says 503; 0 by default"},
     {"drain", PL_OPT_DRAIN, .args = {"MS"},
      .help = "How long running turns may take when it is told to end; 10000 by default"},
     {"log-level", PL_OPT_LOG_LEVEL, .args = {"LEVEL"}, .choice = level_choice,
@@ -61,8 +63,8 @@ const char *const pl_serve_paragraphs[] = {
     "$XDG_CONFIG_HOME/parley/config.yaml (port: 8787). Options come first, then the environment, "
     "then the file.",
     "SIGTERM or Ctrl-C ends it: running turns get the time of --drain, and what they said so far "
-    "is "
-    "kept. A second one ends it at once.",
+    "is kept. A second one ends it at once. Behind a load balancer, --lame-duck gives it time to "
+    "see that /readyz says 503 before the port is closed.",
     NULL,
 };
 

@@ -137,7 +137,7 @@ static bool check_capacity(struct pl_exchange *x)
     if (x->conn->is_refused)
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
                             "There are too many connections; try again in a moment.");
-    else if (changes && atomic_load(&server->is_draining))
+    else if (changes && pl_life_is_closing(&server->life))
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
                             "The server is about to end; try again in a moment.");
     return !x->is_problem;

@@ -100,7 +100,7 @@ static bool is_refused(struct pl_driver *driver, struct pl_ask *ask)
     if (ask->if_version >= 0 && ask->if_version != record->version)
         refuse_text(ask, PL_PROBLEM_PRECONDITION_FAILED,
                     "The session has changed since; read it again and repeat with its new ETag.");
-    else if (starts && server->is_draining)
+    else if (starts && pl_life_is_closing(&server->life))
         refuse_text(ask, PL_PROBLEM_OVERLOADED, "The server is going away; try again soon.");
     else if (starts && pl_running_of(server, record->user_id) >= PL_MAX_RUNNING)
         refuse_text(ask, PL_PROBLEM_RATE_LIMITED,

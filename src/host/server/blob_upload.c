@@ -141,7 +141,7 @@ static void is_dropped(void *ctx, enum pl_status status, const struct pl_error *
 static void upload_drop(struct pl_exchange *x)
 {
     struct upload *upload = x->state;
-    bool is_ending = atomic_load(&x->shard->server->is_draining);
+    bool is_ending = pl_life_is_closing(&x->shard->server->life);
     struct pl_batch *batch = upload->n_pieces && !is_ending ? pl_batch_create() : NULL;
     if (!batch)
         return;

@@ -344,7 +344,7 @@ void pl_scheduler_look(struct pl_scheduler *scheduler)
 {
     struct pl_loop *loop = scheduler->shard->loop;
     scheduler->wants_look = true;
-    if (scheduler->is_looking || scheduler->n_acting || scheduler->server->is_draining)
+    if (scheduler->is_looking || scheduler->n_acting || pl_life_is_ending(&scheduler->server->life))
         return;
     scheduler->wants_look = false;
     scheduler->is_looking = true;

@@ -102,7 +102,7 @@ static enum pl_status begin(struct pl_exchange_own *own)
     struct pl_exchange *x = &own->x;
     struct pl_sending *sending = &own->sending;
     own->must_close =
-        own->must_close || x->conn->has_ended || atomic_load(&x->shard->server->is_draining);
+        own->must_close || x->conn->has_ended || pl_life_is_ending(&x->shard->server->life);
     if (sending->is_flowing) {
         write_head(own, 0);
         sending->is_started = true;

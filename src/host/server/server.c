@@ -4,9 +4,7 @@
  * the queue rather than being refused; then the store is opened and what a crash left is settled;
  * then the shards accept. Nothing that is not needed for the first answer is made before it.
  *
- * End: on SIGTERM every shard stops accepting, tells its sockets, waits for running turns up to the
- * limit, and shuts its sessions down; when all have, the loops stop and all is closed. A second
- * signal ends at once. */
+ * End: ending.c brings the loops to a stop; then all is closed here, in the reverse order. */
 #include "server/server.h"
 
 #include "base/hash.h"
@@ -19,6 +17,7 @@
 #include "model/vendors.h"
 #include "server/auth_int.h"
 #include "server/driver.h"
+#include "server/ending.h"
 #include "server/gate.h"
 #include "server/gateway/gateway.h"
 #include "server/gateway/meter.h"
@@ -45,8 +44,6 @@ const char pl_server_version[] = PARLEY_VERSION;
 enum {
     CARE_MS = 60000,
     UPLOAD_IDLE_MS = 600000, /* at the least rate of a body, a piece takes half of that */
-    DRAIN_LOOK_MS = 20,
-    EXIT_SECOND_SIGNAL = 1,
     EXIT_STORE_FAILED = 4,
 };
 
@@ -164,12 +161,6 @@ static enum pl_status start_listeners(struct pl_shard_own *shard, struct pl_erro
     return status;
 }
 
-static void stop_listeners(struct pl_shard_own *shard)
-{
-    for (size_t i = 0; i < PL_MAX_SOCKETS; i++)
-        pl_listener_stop(PL_TAKE(shard->listeners[i]));
-}
-
 /* --- at the start, and once a minute ---------------------------------------------------------- */
 
 static void cared(void *ctx, enum pl_status status, const struct pl_error *err)
@@ -193,76 +184,6 @@ static void care(struct pl_timer *timer)
         pl_store_submit(own->server.store, loop, batch, cared, own);
     }
     pl_timer_start(loop, timer, CARE_MS, care);
-}
-
-/* --- the end --------------------------------------------------------------------------------- */
-
-static struct pl_shard_own *shard_of_letter(struct pl_letter *letter, size_t offset)
-{
-    return (struct pl_shard_own *)((char *)letter - offset);
-}
-
-static void on_drained(struct pl_letter *letter)
-{
-    struct pl_shard_own *shard = shard_of_letter(letter, offsetof(struct pl_shard_own, drained));
-    struct pl_server_own *own = pl_server_own(shard->shard.server);
-    if (++own->n_drained < own->server.n_shards)
-        return;
-    for (size_t i = 0; i < own->server.n_shards; i++)
-        pl_loop_stop(own->server.shards[i]->loop);
-}
-
-static void on_shut_down(void *ctx)
-{
-    struct pl_shard_own *shard = ctx;
-    shard->drained.open = on_drained;
-    pl_loop_post(shard->shard.server->shards[0]->loop, &shard->drained);
-}
-
-static void look_at_drain(struct pl_timer *timer)
-{
-    struct pl_shard_own *shard = PL_CONTAINER_OF(timer, struct pl_shard_own, drain_timer);
-    struct pl_loop *loop = shard->shard.loop;
-    bool is_quiet = pl_drivers_n_running(shard->shard.drivers) == 0 && shard->n_exchanges == 0 &&
-                    pl_hub_n_sockets(shard->shard.hub) == 0;
-    if (is_quiet || pl_loop_now_ms(loop) >= shard->drain_until_ms)
-        pl_drivers_shut_down(shard->shard.drivers, on_shut_down, shard);
-    else
-        pl_timer_start(loop, timer, DRAIN_LOOK_MS, look_at_drain);
-}
-
-static void drain(struct pl_letter *letter)
-{
-    struct pl_shard_own *shard = shard_of_letter(letter, offsetof(struct pl_shard_own, drain));
-    stop_listeners(shard);
-    for (struct pl_http_conn *conn = shard->shard.conns, *next; conn; conn = next) {
-        next = conn->next;
-        pl_http_conn_retire(conn);
-    }
-    pl_hub_go_away(shard->shard.hub);
-    shard->drain_until_ms =
-        pl_loop_now_ms(shard->shard.loop) + shard->shard.server->config->drain_ms;
-    look_at_drain(&shard->drain_timer);
-}
-
-static void on_signal(void *ctx, int number)
-{
-    struct pl_server_own *own = ctx;
-    if (own->is_ending) {
-        pl_log_say(own->server.log, NULL, PL_LOG_WARNING, "a second signal: ending at once");
-        pl_log_flush(own->server.log);
-        _exit(EXIT_SECOND_SIGNAL);
-    }
-    own->is_ending = true;
-    atomic_store(&own->server.is_draining, true);
-    pl_systemd_notify("STOPPING=1");
-    pl_log_say(own->server.log, own->server.shards[0], PL_LOG_INFO,
-               "%s: finishing what runs, then ending", number == SIGINT ? "SIGINT" : "SIGTERM");
-    for (size_t i = 0; i < own->server.n_shards; i++) {
-        struct pl_shard_own *shard = pl_shard_own(own->server.shards[i]);
-        shard->drain.open = drain;
-        pl_loop_post(shard->shard.loop, &shard->drain);
-    }
 }
 
 /* A commit whose fate nobody knows: nothing more may be said, and the next start recovers. */
@@ -373,9 +294,9 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
         status = start_listeners(pl_shard_own(own->server.shards[i]), err);
     struct pl_loop *first = own->server.n_shards ? own->server.shards[0]->loop : NULL;
     if (status == PL_OK)
-        status = pl_loop_on_signal(first, SIGTERM, on_signal, own);
+        status = pl_loop_on_signal(first, SIGTERM, pl_ending_on_signal, own);
     if (status == PL_OK)
-        status = pl_loop_on_signal(first, SIGINT, on_signal, own);
+        status = pl_loop_on_signal(first, SIGINT, pl_ending_on_signal, own);
     return status;
 }
 
@@ -453,6 +374,7 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
         own->probe.done = probe_done;
         pl_workers_submit(own->server.workers, own->server.shards[0]->loop, &own->probe);
     }
+    pl_life_go(&own->server.life, PL_LIFE_SERVING);
     greet(own, say, ctx);
     pl_loop_run(own->server.shards[0]->loop);
     return PL_OK;
@@ -462,7 +384,7 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
  * then, and whoever looks for a driver finds none. */
 static void close_shard(struct pl_shard_own *shard)
 {
-    stop_listeners(shard);
+    pl_shard_stop_listeners(shard);
     while (shard->shard.conns)
         pl_http_conn_close(shard->shard.conns);
     pl_hub_drop_all(shard->shard.hub);
@@ -544,6 +466,8 @@ enum pl_status pl_server_run(const struct pl_server_config *config,
         own->server.log ? prepare(own, err) : pl_fail(err, PL_NOMEM, "out of memory");
     if (status == PL_OK)
         status = run(own, say, ctx, err);
+    if (status != PL_OK)
+        pl_life_go(&own->server.life, PL_LIFE_STOPPED);
     close_all(own);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "io/conn.h"
 #include "io/loop.h"
 #include "server/config.h"
+#include "server/life.h"
 #include "server/metrics.h"
 #include "store/store.h"
 
@@ -39,7 +40,7 @@ struct pl_server {
     struct pl_shard *shards[PL_MAX_SHARDS]; /* owned */
     size_t n_shards;
     int64_t started_ms;           /* unix */
-    _Atomic(bool) is_draining;    /* no new work; going away */
+    pl_life_atomic life;
     _Atomic(bool) is_storage_bad; /* a commit's fate is unknown: nothing may be acknowledged */
 };
 

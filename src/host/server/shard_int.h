@@ -18,11 +18,11 @@ struct pl_server_own {
     bool is_control[PL_MAX_SOCKETS];
     size_t n_sockets;
     pthread_mutex_t claims_lock;
-    struct pl_claim *claims; /* Idempotency-Keys of requests that run; under the lock */
-    size_t n_drained;        /* shards; on the first one's thread */
-    bool is_ending;
-    struct pl_timer care; /* once a minute, on the first shard */
-    struct pl_job probe;  /* at the start: which servers of models this machine has */
+    struct pl_claim *claims;   /* Idempotency-Keys of requests that run; under the lock */
+    struct pl_timer care;      /* once a minute, on the first shard */
+    struct pl_timer lame_duck; /* ending.c; on the first shard */
+    size_t n_ended;            /* shards that have done what the present stage of the end wants */
+    struct pl_job probe;       /* at the start: which servers of models this machine has */
 };
 
 static inline struct pl_server_own *pl_server_own(struct pl_server *server)
@@ -48,10 +48,9 @@ struct pl_shard_own {
     size_t n_random;
     struct pl_turn_end log_end;
     /* The end: */
-    struct pl_letter drain;
+    struct pl_letter ending; /* to this shard, and back to the first one */
     struct pl_timer drain_timer;
     int64_t drain_until_ms;
-    struct pl_letter drained;
 };
 
 static inline struct pl_shard_own *pl_shard_own(struct pl_shard *shard)

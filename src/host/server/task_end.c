@@ -95,7 +95,7 @@ static void looked_after(struct pl_job *job)
 {
     struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
     struct pl_scheduler *scheduler = run->scheduler;
-    bool is_ending = scheduler->is_over || scheduler->server->is_draining;
+    bool is_ending = scheduler->is_over || pl_life_is_ending(&scheduler->server->life);
     if (run->has_task)
         pl_task_tell(scheduler->server, &run->task, &run->row);
     if (run->has_task && run->counts && !run->task.enabled &&
@@ -271,7 +271,7 @@ void pl_task_run_end(struct pl_errand *errand)
 {
     struct pl_task_run *run = errand->ctx;
     struct pl_scheduler *scheduler = run->scheduler;
-    bool is_ending = scheduler->is_over || scheduler->server->is_draining;
+    bool is_ending = scheduler->is_over || pl_life_is_closing(&scheduler->server->life);
     bool is_lost = errand->problem != PL_PROBLEM_COUNT && errand->problem != PL_PROBLEM_NOT_FOUND;
     if (scheduler->is_over || (is_lost && is_ending)) {
         pl_task_run_destroy(run); /* the next start writes it down */

@@ -294,7 +294,7 @@ static void prepare(struct pl_job *job)
 static void prepared(struct pl_job *job)
 {
     struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
-    bool is_ending = run->scheduler->is_over || run->scheduler->server->is_draining;
+    bool is_ending = run->scheduler->is_over || pl_life_is_ending(&run->scheduler->server->life);
     if (is_ending || run->status == PL_NOMEM || run->status == PL_IO)
         pl_task_run_put_off(run, PL_PROBLEM_OVERLOADED, &run->err);
     else if (run->status == PL_OK)

@@ -83,7 +83,7 @@ static void show_ready(struct pl_exchange *x)
     const struct pl_server *server = x->shard->server;
     if (atomic_load(&server->is_storage_bad))
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "The store has failed.");
-    else if (atomic_load(&server->is_draining))
+    else if (pl_life_is_ending(&server->life))
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "The server is about to end.");
     else
         pl_buf_add(&x->reply, PL_STR("{\"status\":\"ready\"}"));

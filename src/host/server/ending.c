@@ -1,0 +1,163 @@
+/* The end, stage by stage (life.h):
+ *
+ *     SIGTERM ─> LAME: wait lame_duck_ms ─> CLOSING: every shard stops accepting, and says so
+ *       ─> DRAINING: the sockets are closed; every shard tells its WebSockets and streams, waits
+ *          for its turns up to drain_ms, shuts its sessions down, and says so
+ *       ─> STOPPED: the loops stop; pl_server_run closes the rest
+ *
+ * Nobody is told to go away before all shards have stopped accepting: whoever comes back at once
+ * finds a closed port rather than a server that is about to throw them out again. A second signal
+ * ends the process at once. All of it runs on the first shard, but what a letter does. */
+#include "server/ending.h"
+
+#include "base/table.h"
+#include "server/driver.h"
+#include "server/http_conn.h"
+#include "server/hub.h"
+#include "server/log.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+enum {
+    DRAIN_LOOK_MS = 20,
+    EXIT_SECOND_SIGNAL = 1,
+};
+
+void pl_shard_stop_listeners(struct pl_shard_own *shard)
+{
+    for (size_t i = 0; i < PL_MAX_SOCKETS; i++)
+        pl_listener_stop(PL_TAKE(shard->listeners[i]));
+}
+
+static struct pl_shard_own *shard_of(struct pl_letter *letter)
+{
+    return PL_CONTAINER_OF(letter, struct pl_shard_own, ending);
+}
+
+static void tell_first(struct pl_shard_own *shard, void (*open)(struct pl_letter *letter))
+{
+    shard->ending.open = open;
+    pl_loop_post(shard->shard.server->shards[0]->loop, &shard->ending);
+}
+
+static void tell_all(struct pl_server_own *own, void (*open)(struct pl_letter *letter))
+{
+    own->n_ended = 0;
+    for (size_t i = 0; i < own->server.n_shards; i++) {
+        struct pl_shard_own *shard = pl_shard_own(own->server.shards[i]);
+        shard->ending.open = open;
+        pl_loop_post(shard->shard.loop, &shard->ending);
+    }
+}
+
+/* Whether this was the last shard's word. */
+static bool have_all_said(struct pl_server_own *own)
+{
+    return ++own->n_ended == own->server.n_shards;
+}
+
+/* --- draining -------------------------------------------------------------------------------- */
+
+static void on_drained(struct pl_letter *letter)
+{
+    struct pl_server_own *own = pl_server_own(shard_of(letter)->shard.server);
+    if (!have_all_said(own))
+        return;
+    pl_life_go(&own->server.life, PL_LIFE_STOPPED);
+    for (size_t i = 0; i < own->server.n_shards; i++)
+        pl_loop_stop(own->server.shards[i]->loop);
+}
+
+static void on_shut_down(void *ctx)
+{
+    tell_first(ctx, on_drained);
+}
+
+static void look_at_drain(struct pl_timer *timer)
+{
+    struct pl_shard_own *shard = PL_CONTAINER_OF(timer, struct pl_shard_own, drain_timer);
+    struct pl_loop *loop = shard->shard.loop;
+    bool is_quiet = pl_drivers_n_running(shard->shard.drivers) == 0 && shard->n_exchanges == 0 &&
+                    pl_hub_n_sockets(shard->shard.hub) == 0;
+    if (is_quiet || pl_loop_now_ms(loop) >= shard->drain_until_ms)
+        pl_drivers_shut_down(shard->shard.drivers, on_shut_down, shard);
+    else
+        pl_timer_start(loop, timer, DRAIN_LOOK_MS, look_at_drain);
+}
+
+static void drain(struct pl_letter *letter)
+{
+    struct pl_shard_own *shard = shard_of(letter);
+    for (struct pl_http_conn *conn = shard->shard.conns, *next; conn; conn = next) {
+        next = conn->next;
+        pl_http_conn_retire(conn);
+    }
+    pl_hub_go_away(shard->shard.hub);
+    shard->drain_until_ms =
+        pl_loop_now_ms(shard->shard.loop) + shard->shard.server->config->drain_ms;
+    look_at_drain(&shard->drain_timer);
+}
+
+/* --- closing --------------------------------------------------------------------------------- */
+
+/* The control socket stays bound to the end: it keeps a second server away from the data. */
+static void close_sockets(struct pl_server_own *own)
+{
+    for (size_t i = 0; i < own->n_sockets; i++)
+        if (!own->is_control[i])
+            pl_socket_close(&own->sockets[i]);
+}
+
+static void on_closed(struct pl_letter *letter)
+{
+    struct pl_server_own *own = pl_server_own(shard_of(letter)->shard.server);
+    if (!have_all_said(own))
+        return;
+    close_sockets(own);
+    pl_life_go(&own->server.life, PL_LIFE_DRAINING);
+    tell_all(own, drain);
+}
+
+static void stop_accepting(struct pl_letter *letter)
+{
+    struct pl_shard_own *shard = shard_of(letter);
+    pl_shard_stop_listeners(shard);
+    tell_first(shard, on_closed);
+}
+
+static void close_doors(struct pl_timer *timer)
+{
+    struct pl_server_own *own = PL_CONTAINER_OF(timer, struct pl_server_own, lame_duck);
+    pl_life_go(&own->server.life, PL_LIFE_CLOSING);
+    tell_all(own, stop_accepting);
+}
+
+/* --- the signal ------------------------------------------------------------------------------ */
+
+void pl_ending_on_signal(void *ctx, int number)
+{
+    struct pl_server_own *own = ctx;
+    struct pl_shard *first = own->server.shards[0];
+    const char *name = number == SIGINT ? "SIGINT" : "SIGTERM";
+    /* Somebody at a terminal does not wait for load balancers. */
+    int64_t lame_ms = number == SIGINT ? 0 : own->server.config->lame_duck_ms;
+    if (pl_life_is_ending(&own->server.life)) {
+        pl_log_say(own->server.log, NULL, PL_LOG_WARNING, "a second signal: ending at once");
+        pl_log_flush(own->server.log);
+        _exit(EXIT_SECOND_SIGNAL);
+    }
+    pl_systemd_notify("STOPPING=1");
+    if (!lame_ms) {
+        pl_log_say(own->server.log, first, PL_LOG_INFO, "%s: finishing what runs, then ending",
+                   name);
+        close_doors(&own->lame_duck);
+        return;
+    }
+    pl_log_say(own->server.log, first, PL_LOG_INFO,
+               "%s: not ready any more; requests are answered for another %lld ms, then the port "
+               "is closed and what runs is finished",
+               name, (long long)lame_ms);
+    pl_life_go(&own->server.life, PL_LIFE_LAME);
+    pl_timer_start(first->loop, &own->lame_duck, lame_ms, close_doors);
+}

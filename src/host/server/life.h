@@ -1,0 +1,55 @@
+/* The stages of the server's life. One enum, the edges that are legal, and nothing else: whoever
+ * wants to know whether the server still takes work asks by stage.
+ *
+ *     STARTING ──> SERVING ──> LAME ──> CLOSING ──> DRAINING ──> STOPPED
+ *         │           └───────────────────^                        ^
+ *         └────────────── it did not start ────────────────────────┘
+ *
+ *     STARTING   sockets are bound; the store is opened and recovered; clients wait in the queue
+ *     SERVING    everything works; /readyz says 200
+ *     LAME       SIGTERM came and lame_duck_ms is not over: /readyz says 503, and every request is
+ *                still answered, so that load balancers have time to look. Answers close their
+ *                connections; no task begins. SIGINT and lame_duck_ms 0 skip this stage
+ *     CLOSING    no shard accepts any more; what would change something is refused with 503
+ *     DRAINING   the listening sockets are closed: new connections are refused. WebSockets and
+ *                event streams are told and closed; running turns have drain_ms to end
+ *     STOPPED    the loops have stopped; the store is closed next
+ *
+ * Changed on the first shard's thread, read on any. */
+#ifndef PL_SERVER_LIFE_H
+#define PL_SERVER_LIFE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum pl_life {
+    PL_LIFE_STARTING,
+    PL_LIFE_SERVING,
+    PL_LIFE_LAME,
+    PL_LIFE_CLOSING,
+    PL_LIFE_DRAINING,
+    PL_LIFE_STOPPED,
+    PL_LIFE_COUNT,
+};
+
+typedef _Atomic(enum pl_life) pl_life_atomic;
+
+/* Whether the diagram has this edge. */
+bool pl_life_may(enum pl_life from, enum pl_life to);
+/* Goes along an edge of the diagram; anything else is a defect of the caller (asserted). */
+void pl_life_go(pl_life_atomic *life, enum pl_life to);
+const char *pl_life_name(enum pl_life life);
+
+/* SIGTERM has come: nothing that would go on for long begins. */
+static inline bool pl_life_is_ending(const pl_life_atomic *life)
+{
+    return atomic_load_explicit(life, memory_order_acquire) >= PL_LIFE_LAME;
+}
+
+/* No more work is taken. */
+static inline bool pl_life_is_closing(const pl_life_atomic *life)
+{
+    return atomic_load_explicit(life, memory_order_acquire) >= PL_LIFE_CLOSING;
+}
+
+#endif
