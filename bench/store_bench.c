@@ -163,7 +163,7 @@ static void append(struct appender *appender)
 {
     struct bench *bench = appender->bench;
     struct pl_id id = pl_id_take(&bench->seed, "turn_");
-    struct pl_session_row session = {PL_ROW_SESSION,
+    struct pl_session_row session = {appender->sequence ? PL_ROW_SESSION : PL_ROW_NEW_SESSION,
                                      .session = {.id = pl_str_of(appender->session.text),
                                                  .user_id = pl_str_of(bench->user.text),
                                                  .intent = PL_STR("Bench"),

@@ -67,7 +67,7 @@ static enum pl_status create_here(struct job *job, const char *name, struct pl_e
     struct pl_batch *batch = pl_batch_create();
     if (!batch)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    pl_batch_put_key(batch, &row);
+    pl_batch_create_key(batch, &row);
     enum pl_status status = pl_store_commit(job->store, batch, err);
     struct pl_json_out out = pl_json_out(&job->answer);
     if (status == PL_OK)

@@ -168,6 +168,11 @@ struct pl_turn_row make_turn(const struct pl_id *session, const struct pl_id *id
 
 void put_session(struct pl_batch *batch, const struct pl_session_record *session)
 {
+    pl_batch_put_row(batch, &(struct pl_session_row){PL_ROW_NEW_SESSION, .session = *session});
+}
+
+void change_session(struct pl_batch *batch, const struct pl_session_record *session)
+{
     pl_batch_put_row(batch, &(struct pl_session_row){PL_ROW_SESSION, .session = *session});
 }
 

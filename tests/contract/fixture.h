@@ -38,7 +38,9 @@ struct pl_session_record make_session(struct fixture *fixture, const struct pl_i
 struct pl_turn_row make_turn(const struct pl_id *session, const struct pl_id *id, int64_t sequence,
                              const char *body);
 
+/* A new one, and one that is there. */
 void put_session(struct pl_batch *batch, const struct pl_session_record *session);
+void change_session(struct pl_batch *batch, const struct pl_session_record *session);
 void put_turn(struct pl_batch *batch, const struct pl_turn_row *turn);
 /* Commits and expects PL_OK. */
 void commit(struct fixture *fixture, struct pl_batch *batch);

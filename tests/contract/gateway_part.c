@@ -76,14 +76,17 @@ static void limits_go_with_their_key(void **state)
 {
     struct fixture *f = *state;
     struct pl_id id = pl_id_take(&f->seed, "key_");
-    struct pl_key_limits *limits, mine = {.key_id = id_str(&id), .rpm = 5, .budget_day_micro = 7};
+    struct pl_key_limits *limits,
+        mine = {
+            .key_id = id_str(&id), .user_id = id_str(&f->user), .rpm = 5, .budget_day_micro = 7};
     size_t n;
     struct pl_batch *batch = pl_batch_create();
-    pl_batch_put_key(batch, &(struct pl_key_row){.id = id_str(&id),
-                                                 .user_id = id_str(&f->user),
-                                                 .name = PL_STR("k"),
-                                                 .hash = PL_STR("0123456789abcdef0123456789abcdef"),
-                                                 .last4 = PL_STR("wxyz")});
+    pl_batch_create_key(batch,
+                        &(struct pl_key_row){.id = id_str(&id),
+                                             .user_id = id_str(&f->user),
+                                             .name = PL_STR("k"),
+                                             .hash = PL_STR("0123456789abcdef0123456789abcdef"),
+                                             .last4 = PL_STR("wxyz")});
     pl_batch_put_limits(batch, &mine);
     mine.rpm = 6;
     pl_batch_put_limits(batch, &mine);

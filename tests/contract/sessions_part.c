@@ -52,7 +52,7 @@ static void a_session_comes_back_as_it_was_put(void **state)
     assert_true(got.next_event == 77 && got.next_entry == 12 && got.is_planning);
 }
 
-static void a_second_put_changes_the_session_but_not_whose_it_is(void **state)
+static void a_change_changes_the_session_but_not_whose_it_is(void **state)
 {
     struct fixture *f = *state;
     struct pl_id id = add_session(f);
@@ -64,7 +64,7 @@ static void a_second_put_changes_the_session_but_not_whose_it_is(void **state)
     session.is_pinned = true;
     session.version = 2;
     struct pl_batch *batch = pl_batch_create();
-    put_session(batch, &session);
+    change_session(batch, &session);
     commit(f, batch);
     struct pl_session_record got;
     assert_int_equal(get(f, id_str(&f->user), &id, &got), PL_OK);
@@ -351,7 +351,7 @@ static void a_deleted_session_takes_everything_of_its_own_along(void **state)
 
 static const struct CMUnitTest tests[] = {
     ON_STORE(a_session_comes_back_as_it_was_put),
-    ON_STORE(a_second_put_changes_the_session_but_not_whose_it_is),
+    ON_STORE(a_change_changes_the_session_but_not_whose_it_is),
     ON_STORE(the_session_of_another_user_is_not_found),
     ON_STORE(what_is_no_id_is_not_found),
     ON_STORE(the_list_has_pinned_ones_first_then_the_newest),

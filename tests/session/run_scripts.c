@@ -150,6 +150,7 @@ static void write_row(const struct pl_session_row *row, struct pl_buf *to)
 {
     struct pl_json_out out = pl_json_out(to);
     switch (row->kind) {
+    case PL_ROW_NEW_SESSION:
     case PL_ROW_SESSION:
         pl_json_out_open(&out, '{');
         add_member(&out, "status", pl_str_of(pl_session_status_text(row->session.status)));

@@ -112,6 +112,7 @@ static void keep_rows(struct world *w)
     for (size_t i = 0; i < w->out.rows.len; i++) {
         const struct pl_session_row *row = &w->out.rows.ptr[i];
         switch (row->kind) {
+        case PL_ROW_NEW_SESSION:
         case PL_ROW_SESSION:
             keep_session(w, &row->session);
             break;

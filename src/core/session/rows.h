@@ -90,11 +90,12 @@ struct pl_queued_row {
 };
 
 enum pl_row_kind {
-    PL_ROW_SESSION,  /* put */
-    PL_ROW_TURN,     /* put, by turn_id; a checkpoint is the same row with status streaming */
-    PL_ROW_QUESTION, /* put, by tool_call_id */
-    PL_ROW_QUEUED,   /* put, by session and position */
-    PL_ROW_UNQUEUED, /* delete; only session_id and position count */
+    PL_ROW_NEW_SESSION, /* create; there is none with this id */
+    PL_ROW_SESSION,     /* change; a session that was deleted meanwhile does not come back */
+    PL_ROW_TURN,        /* put, by turn_id; a checkpoint is the same row with status streaming */
+    PL_ROW_QUESTION,    /* put, by tool_call_id */
+    PL_ROW_QUEUED,      /* create, by session and position */
+    PL_ROW_UNQUEUED,    /* delete; only session_id and position count */
 };
 
 struct pl_session_row {

@@ -115,7 +115,7 @@ enum pl_status pl_session_create(const struct pl_session_record *record, struct 
     struct pl_step x = {.out = out, .err = err};
     struct pl_session *s = make(&x, &first);
     if (s)
-        pl_step_put_session(&x);
+        pl_step_put_session(&x, PL_ROW_NEW_SESSION);
     if (!s || x.is_oom) {
         clear_lists(out);
         pl_session_destroy(s);
@@ -356,7 +356,7 @@ static void put_rows(struct pl_step *x)
         x->is_oom |= turn && turn->is_oom;
     }
     if (x->has_durable)
-        pl_step_put_session(x);
+        pl_step_put_session(x, PL_ROW_SESSION);
 }
 
 enum pl_status pl_session_apply(struct pl_session *session, const struct pl_session_event *event,

@@ -99,7 +99,7 @@ void pl_question_write(const struct pl_question *question, struct pl_str state,
 
 void pl_step_put_turn(struct pl_step *x, struct pl_turn *turn);
 void pl_step_put_row(struct pl_step *x, const struct pl_session_row *row);
-void pl_step_put_session(struct pl_step *x);
+void pl_step_put_session(struct pl_step *x, enum pl_row_kind kind);
 /* All strings are copied into the out. */
 void pl_step_want(struct pl_step *x, const struct pl_session_effect *effect);
 struct pl_str pl_step_keep(struct pl_step *x, struct pl_str s); /* arena of the out */

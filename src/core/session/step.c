@@ -156,11 +156,11 @@ void pl_step_put_turn(struct pl_step *x, struct pl_turn *turn)
         x->is_oom = true;
 }
 
-void pl_step_put_session(struct pl_step *x)
+void pl_step_put_session(struct pl_step *x, enum pl_row_kind kind)
 {
     struct pl_session_record *r = &x->s->record;
     r->next_event = x->s->next_event;
-    struct pl_session_row row = {.kind = PL_ROW_SESSION, .session = *r};
+    struct pl_session_row row = {.kind = kind, .session = *r};
     row.session.id = pl_step_keep(x, r->id);
     row.session.user_id = pl_step_keep(x, r->user_id);
     row.session.intent = pl_step_keep(x, r->intent);

@@ -107,6 +107,7 @@ static enum pl_status add_key(struct pl_auth *auth, const struct pl_key_row *row
     copy_text(key->name, sizeof key->name, row->name);
     copy_text(key->last4, sizeof key->last4, row->last4);
     key->user = user;
+    key->name_change = key->limits_change = 0;
     key->created_ms = row->created_ms;
     atomic_init(&key->last_used_ms, row->last_used_ms);
     atomic_init(&key->stored_used_ms, row->last_used_ms);
@@ -178,14 +179,38 @@ void pl_auth_remove_key(struct pl_auth *auth, struct pl_str user_id, struct pl_s
     pthread_rwlock_unlock(&auth->lock);
 }
 
-void pl_auth_rename_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id,
-                        struct pl_str name)
+uint64_t pl_auth_begin_change(struct pl_auth *auth)
+{
+    pthread_mutex_lock(&auth->changes_lock);
+    return ++auth->n_changes;
+}
+
+void pl_auth_end_change(struct pl_auth *auth)
+{
+    pthread_mutex_unlock(&auth->changes_lock);
+}
+
+static enum pl_status change_key(struct pl_auth_key *key, const struct pl_key_change *change)
+{
+    if (change->name.ptr && change->number > key->name_change) {
+        copy_text(key->name, sizeof key->name, change->name);
+        key->name_change = change->number;
+    }
+    if (!change->set_limits || change->number < key->limits_change)
+        return PL_OK;
+    key->limits_change = change->number;
+    return change->set_limits(change->ctx);
+}
+
+enum pl_status pl_auth_change_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id,
+                                  const struct pl_key_change *change)
 {
     pthread_rwlock_wrlock(&auth->lock);
     size_t at = find_key(auth, user_id, id);
-    if (at < auth->keys.len)
-        copy_text(auth->keys.ptr[at]->name, sizeof auth->keys.ptr[at]->name, name);
+    enum pl_status status =
+        at < auth->keys.len ? change_key(auth->keys.ptr[at], change) : PL_NOT_FOUND;
     pthread_rwlock_unlock(&auth->lock);
+    return status;
 }
 
 void pl_auth_each_key(struct pl_auth *auth, struct pl_str user_id,
@@ -227,8 +252,7 @@ size_t pl_auth_put_used(struct pl_auth *auth, struct pl_batch *batch)
         if (used_ms == atomic_load(&key->stored_used_ms))
             continue;
         atomic_store(&key->stored_used_ms, used_ms);
-        struct pl_key_row row = pl_auth_key_row(key);
-        pl_batch_put_key(batch, &row);
+        pl_batch_use_key(batch, pl_str_of(key->id), used_ms);
         n++;
     }
     pthread_rwlock_unlock(&auth->lock);
@@ -415,7 +439,7 @@ static enum pl_status make_first_user(struct pl_auth *auth, struct pl_store *sto
     struct pl_batch *batch = pl_batch_create();
     if (!batch)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    pl_batch_put_user(batch, &row);
+    pl_batch_create_user(batch, &row);
     enum pl_status status = pl_store_commit(store, batch, err);
     return status == PL_OK ? add_user(auth, &row) : status;
 }
@@ -457,6 +481,7 @@ enum pl_status pl_auth_create(struct pl_store *store, struct pl_auth **ret_auth,
     *auth = (struct pl_auth){.tickets = tickets};
     pthread_rwlock_init(&auth->lock, NULL);
     pthread_mutex_init(&auth->tickets_lock, NULL);
+    pthread_mutex_init(&auth->changes_lock, NULL);
     enum pl_status status = load(auth, store, err);
     if (status != PL_OK) {
         pl_auth_destroy(auth);
@@ -478,6 +503,7 @@ void pl_auth_destroy(struct pl_auth *auth)
     pl_vec_deinit(&auth->users);
     pthread_rwlock_destroy(&auth->lock);
     pthread_mutex_destroy(&auth->tickets_lock);
+    pthread_mutex_destroy(&auth->changes_lock);
     pl_mem_free(auth->tickets);
     pl_mem_free(auth);
 }

@@ -25,8 +25,9 @@ struct pl_auth_key {
     char last4[8];
     const struct pl_auth_user *user; /* borrowed: users are never taken away */
     int64_t created_ms;
-    _Atomic(int64_t) last_used_ms;   /* 0: never; moves once a minute at most */
-    _Atomic(int64_t) stored_used_ms; /* what the store has */
+    uint64_t name_change, limits_change; /* the numbers of the changes that are in here */
+    _Atomic(int64_t) last_used_ms;       /* 0: never; moves once a minute at most */
+    _Atomic(int64_t) stored_used_ms;     /* what the store has */
 };
 
 struct pl_auth_ticket {
@@ -46,6 +47,8 @@ struct pl_auth {
     uint64_t n_tickets_made;
     bool has_first_code;
     char first_code[PL_TICKET_SIZE + 1];
+    pthread_mutex_t changes_lock; /* from the number of a change to its submission */
+    uint64_t n_changes;           /* under its lock */
 };
 
 /* 32 random bytes as 43 characters; false when out of memory. */
@@ -57,8 +60,23 @@ void pl_secret_hash(struct pl_str secret, uint8_t ret_hash[32]);
 enum pl_status pl_auth_add_user(struct pl_auth *auth, const struct pl_user_row *row);
 enum pl_status pl_auth_add_key(struct pl_auth *auth, const struct pl_key_row *row);
 void pl_auth_remove_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id);
-void pl_auth_rename_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id,
-                        struct pl_str name);
+
+/* Changes of keys are submitted by any shard and come back to it, so what the store did last may be
+ * heard of first. A change takes its number, is submitted, and gives the lock back: numbers are in
+ * the order of the store, and one that comes back late does not undo a newer one. */
+uint64_t pl_auth_begin_change(struct pl_auth *auth);
+void pl_auth_end_change(struct pl_auth *auth);
+
+struct pl_key_change {
+    uint64_t number;
+    struct pl_str name; /* {NULL, 0}: stays */
+    /* Sets the limits, under the lock: must not call back in here. NULL: they stay. */
+    enum pl_status (*set_limits)(void *ctx);
+    void *ctx;
+};
+/* After the store has it. PL_NOT_FOUND: the key was revoked meanwhile, and stays so. */
+enum pl_status pl_auth_change_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id,
+                                  const struct pl_key_change *change);
 
 /* A copy of a user's key, or of a user; false when there is none. */
 bool pl_auth_has_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id,

@@ -17,9 +17,9 @@ enum pl_status pl_turn_walk(struct pl_turn_walk *walk, struct pl_store *store, s
 }
 
 /* First, since its turns belong to it; and at the end, when all of it is known. */
-static void put_session(struct pl_copying *copying)
+static void put_session(struct pl_copying *copying, enum pl_row_kind kind)
 {
-    struct pl_session_row row = {.kind = PL_ROW_SESSION, .session = copying->record};
+    struct pl_session_row row = {.kind = kind, .session = copying->record};
     pl_batch_put_row(copying->batch, &row);
 }
 
@@ -46,7 +46,7 @@ enum pl_status pl_copying_begin(struct pl_copying *copying, struct pl_exchange *
         .epoch = 1,
         .next_event = 1,
     };
-    put_session(copying);
+    put_session(copying, PL_ROW_NEW_SESSION);
     return PL_OK;
 }
 
@@ -83,14 +83,14 @@ enum pl_status pl_copying_add_document(struct pl_copying *copying, struct pl_are
 struct pl_batch *pl_copying_take(struct pl_copying *copying)
 {
     struct pl_batch *batch = copying->batch;
-    put_session(copying);
+    put_session(copying, PL_ROW_SESSION);
     copying->batch = NULL;
     return batch;
 }
 
 void pl_copying_finish(struct pl_copying *copying, struct pl_exchange *x)
 {
-    put_session(copying);
+    put_session(copying, PL_ROW_SESSION);
     x->status = 201;
     pl_exchange_header(x, "Location", "/api/sessions/%s", copying->id.text);
     (void)pl_exchange_etag(x, copying->record.version);

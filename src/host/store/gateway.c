@@ -81,6 +81,7 @@ void pl_batch_put_limits(struct pl_batch *batch, const struct pl_key_limits *lim
     pl_params_int(&params, limits->tpm);
     pl_params_int(&params, limits->budget_day_micro);
     pl_params_int(&params, limits->budget_month_micro);
+    pl_params_id(&params, limits->user_id, "user_");
     pl_batch_write(batch, PL_SQL_LIMITS_PUT, &params);
 }
 

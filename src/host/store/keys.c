@@ -1,14 +1,14 @@
 /* Users, their keys, and the links they share. */
 #include "store/store_int.h"
 
-void pl_batch_put_user(struct pl_batch *batch, const struct pl_user_row *user)
+void pl_batch_create_user(struct pl_batch *batch, const struct pl_user_row *user)
 {
     struct pl_params params = {.err = &batch->err};
     pl_params_id(&params, user->id, "user_");
     pl_params_text(&params, user->name);
     pl_params_int(&params, user->is_admin);
     pl_params_int(&params, user->created_ms);
-    pl_batch_write(batch, PL_SQL_USER_PUT, &params);
+    pl_batch_write(batch, PL_SQL_USER_CREATE, &params);
 }
 
 enum pl_status pl_store_user_list(struct pl_store *store, struct pl_arena *arena,
@@ -36,7 +36,7 @@ enum pl_status pl_store_user_list(struct pl_store *store, struct pl_arena *arena
     return status;
 }
 
-void pl_batch_put_key(struct pl_batch *batch, const struct pl_key_row *key)
+void pl_batch_create_key(struct pl_batch *batch, const struct pl_key_row *key)
 {
     struct pl_params params = {.err = &batch->err};
     pl_params_id(&params, key->id, "key_");
@@ -46,7 +46,26 @@ void pl_batch_put_key(struct pl_batch *batch, const struct pl_key_row *key)
     pl_params_text(&params, key->last4);
     pl_params_int(&params, key->created_ms);
     pl_params_int(&params, key->last_used_ms);
-    pl_batch_write(batch, PL_SQL_KEY_PUT, &params);
+    pl_batch_write(batch, PL_SQL_KEY_CREATE, &params);
+}
+
+void pl_batch_rename_key(struct pl_batch *batch, struct pl_str user_id, struct pl_str id,
+                         struct pl_str name)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, id, "key_");
+    pl_params_id(&params, user_id, "user_");
+    pl_params_text(&params, name);
+    pl_batch_write(batch, PL_SQL_KEY_RENAME, &params);
+    pl_batch_write_of(batch, PL_SQL_KEY_EXPECT, id, "key_", user_id);
+}
+
+void pl_batch_use_key(struct pl_batch *batch, struct pl_str id, int64_t used_ms)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, id, "key_");
+    pl_params_int(&params, used_ms);
+    pl_batch_write(batch, PL_SQL_KEY_USED, &params);
 }
 
 void pl_batch_delete_key(struct pl_batch *batch, struct pl_str user_id, struct pl_str id)

@@ -1,29 +1,47 @@
 /* Sessions: the record, its list, and those that a crash left unsettled. */
 #include "store/store_int.h"
 
-static void put_session(struct pl_batch *batch, const struct pl_session_record *session)
+/* What a change writes, in the order of both statements. */
+static void add_changing(struct pl_params *params, const struct pl_session_record *session,
+                         bool is_new)
+{
+    pl_params_text(params, session->intent.ptr ? session->intent : PL_STR(""));
+    pl_params_text(params, session->solution_id);
+    pl_params_text(params, session->biz_role_id);
+    pl_params_text(params, session->model);
+    pl_params_text(params, pl_str_of(pl_session_status_text(session->status)));
+    if (is_new)
+        pl_params_int(params, session->created_ms);
+    pl_params_int(params, session->updated_ms);
+    pl_params_int(params, session->shared);
+    pl_params_int(params, session->is_pinned);
+    pl_params_int(params, session->memory_enabled);
+    pl_params_int(params, session->is_persistent);
+    pl_params_text(params, session->replay_state);
+    pl_params_int(params, session->version);
+    pl_params_int(params, session->epoch);
+    pl_params_int(params, session->next_event);
+    pl_params_int(params, session->next_entry);
+    pl_params_int(params, session->is_planning);
+}
+
+static void create_session(struct pl_batch *batch, const struct pl_session_record *session)
 {
     struct pl_params params = {.err = &batch->err};
     pl_params_id(&params, session->id, "sess_");
     pl_params_id(&params, session->user_id, "user_");
-    pl_params_text(&params, session->intent.ptr ? session->intent : PL_STR(""));
-    pl_params_text(&params, session->solution_id);
-    pl_params_text(&params, session->biz_role_id);
-    pl_params_text(&params, session->model);
-    pl_params_text(&params, pl_str_of(pl_session_status_text(session->status)));
-    pl_params_int(&params, session->created_ms);
-    pl_params_int(&params, session->updated_ms);
-    pl_params_int(&params, session->shared);
-    pl_params_int(&params, session->is_pinned);
-    pl_params_int(&params, session->memory_enabled);
-    pl_params_int(&params, session->is_persistent);
-    pl_params_text(&params, session->replay_state);
-    pl_params_int(&params, session->version);
-    pl_params_int(&params, session->epoch);
-    pl_params_int(&params, session->next_event);
-    pl_params_int(&params, session->next_entry);
-    pl_params_int(&params, session->is_planning);
-    pl_batch_write(batch, PL_SQL_SESSION_PUT, &params);
+    add_changing(&params, session, true);
+    pl_batch_write(batch, PL_SQL_SESSION_CREATE, &params);
+}
+
+static void update_session(struct pl_batch *batch, const struct pl_session_record *session)
+{
+    struct pl_params params = {.err = &batch->err}, expected = {.err = &batch->err};
+    pl_params_id(&params, session->id, "sess_");
+    add_changing(&params, session, false);
+    pl_batch_write(batch, PL_SQL_SESSION_UPDATE, &params);
+    pl_params_id(&expected, session->id, "sess_");
+    pl_batch_write(batch, PL_SQL_SESSION_EXPECT, &expected);
 }
 
 /* SQL_SESSION_COLUMNS */
@@ -55,8 +73,11 @@ static void read_session(struct pl_read *read, struct pl_session_record *ret_ses
 void pl_batch_put_row(struct pl_batch *batch, const struct pl_session_row *row)
 {
     switch (row->kind) {
+    case PL_ROW_NEW_SESSION:
+        create_session(batch, &row->session);
+        break;
     case PL_ROW_SESSION:
-        put_session(batch, &row->session);
+        update_session(batch, &row->session);
         break;
     case PL_ROW_TURN:
         pl_turn_put(batch, &row->turn);

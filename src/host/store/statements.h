@@ -6,6 +6,12 @@
  * one may be (PL_CONFLICT). So a driver can send a whole transaction without looking at answers in
  * between.
  *
+ * Deleting wins. What can be deleted by itself is made by an INSERT, which fails where there is
+ * one, and changed by an UPDATE followed by SQL_MUST_BE, which fails where there is none: a change
+ * that comes after the deletion never brings the record back. `ON CONFLICT … DO UPDATE` is left to
+ * rows that go only with their parent (turns, questions, limits …), whose INSERT fails without it,
+ * and to sums and named values, which are never deleted.
+ *
  * X(name, types of the parameters: i integer, t text, b bytes, SQL) */
 #ifndef PL_STORE_STATEMENTS_H
 #define PL_STORE_STATEMENTS_H
@@ -13,6 +19,10 @@
 #include "store/statements_gateway.h"
 #include "store/statements_library.h"
 #include "store/statements_work.h"
+
+/* Fails with PL_NOT_FOUND where the query has no row: a NULL for the reason that may be none. */
+#define SQL_MUST_BE(query)                                                                         \
+    "INSERT INTO refusals (reason) SELECT CAST(NULL AS TEXT) WHERE NOT EXISTS (" query ")"
 
 /* The row of the session with the id ?1. */
 #define SQL_SESSION "(SELECT key FROM sessions WHERE id = ?1)"
@@ -42,16 +52,15 @@
     "FROM questions WHERE session = " SQL_SESSION
 
 #define PL_SQL_SESSION_TABLE(X)                                                                    \
-    X(SESSION_PUT, "bbtttttiiiiiitiiiii",                                                          \
+    X(SESSION_CREATE, "bbtttttiiiiiitiiiii",                                                       \
       "INSERT INTO sessions (" SQL_SESSION_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "    \
-      "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) ON CONFLICT (id) DO UPDATE SET "      \
-      "intent = excluded.intent, solution_id = excluded.solution_id, "                             \
-      "biz_role_id = excluded.biz_role_id, model = excluded.model, status = excluded.status, "     \
-      "updated_ms = excluded.updated_ms, shared = excluded.shared, "                               \
-      "is_pinned = excluded.is_pinned, memory_enabled = excluded.memory_enabled, "                 \
-      "is_persistent = excluded.is_persistent, replay_state = excluded.replay_state, "             \
-      "version = excluded.version, epoch = excluded.epoch, next_event = excluded.next_event, "     \
-      "next_entry = excluded.next_entry, is_planning = excluded.is_planning")                      \
+      "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)")                                     \
+    X(SESSION_UPDATE, "btttttiiiiitiiiii",                                                         \
+      "UPDATE sessions SET intent = ?2, solution_id = ?3, biz_role_id = ?4, model = ?5, "          \
+      "status = ?6, updated_ms = ?7, shared = ?8, is_pinned = ?9, memory_enabled = ?10, "          \
+      "is_persistent = ?11, replay_state = ?12, version = ?13, epoch = ?14, next_event = ?15, "    \
+      "next_entry = ?16, is_planning = ?17 WHERE id = ?1")                                         \
+    X(SESSION_EXPECT, "b", SQL_MUST_BE("SELECT 1 FROM sessions WHERE id = ?1"))                    \
     X(SESSION_DELETE, "bb",                                                                        \
       "DELETE FROM sessions WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")                    \
     X(SESSION_GET, "bb",                                                                           \
@@ -109,25 +118,24 @@
     X(QUESTION_PENDING, "b", SQL_QUESTION " AND state = 'pending' ORDER BY asked_ms, key")         \
     X(QUESTION_GET, "bt", SQL_QUESTION " AND tool_call_id = ?2")                                   \
                                                                                                    \
-    X(QUEUED_PUT, "bitt",                                                                          \
+    X(QUEUED_CREATE, "bitt",                                                                       \
       "INSERT INTO queued (session, position, client_message_id, body) VALUES (" SQL_SESSION       \
-      ", ?2, ?3, ?4) ON CONFLICT (session, position) DO UPDATE SET "                               \
-      "client_message_id = excluded.client_message_id, body = excluded.body")                      \
+      ", ?2, ?3, ?4)")                                                                             \
     X(QUEUED_DELETE, "bi", "DELETE FROM queued WHERE session = " SQL_SESSION " AND position = ?2") \
     X(QUEUED_LIST, "b",                                                                            \
       "SELECT position, client_message_id, body FROM queued WHERE session = " SQL_SESSION          \
       " ORDER BY position")                                                                        \
                                                                                                    \
-    X(USER_PUT, "btii",                                                                            \
-      "INSERT INTO users (id, name, is_admin, created_ms) VALUES (?1, ?2, ?3, ?4) "                \
-      "ON CONFLICT (id) DO UPDATE SET name = excluded.name, is_admin = excluded.is_admin")         \
+    X(USER_CREATE, "btii",                                                                         \
+      "INSERT INTO users (id, name, is_admin, created_ms) VALUES (?1, ?2, ?3, ?4)")                \
     X(USER_LIST, "", "SELECT id, name, is_admin, created_ms FROM users ORDER BY id")               \
                                                                                                    \
-    X(KEY_PUT, "bbtbtii",                                                                          \
+    X(KEY_CREATE, "bbtbtii",                                                                       \
       "INSERT INTO api_keys (id, user_id, name, hash, last4, created_ms, last_used_ms) "           \
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (id) DO UPDATE SET "                        \
-      "name = excluded.name, last_used_ms = excluded.last_used_ms "                                \
-      "WHERE api_keys.user_id = excluded.user_id")                                                 \
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")                                                       \
+    X(KEY_RENAME, "bbt", "UPDATE api_keys SET name = ?3 WHERE id = ?1 AND user_id = ?2")           \
+    X(KEY_EXPECT, "bb", SQL_MUST_BE("SELECT 1 FROM api_keys WHERE id = ?1 AND user_id = ?2"))      \
+    X(KEY_USED, "bi", "UPDATE api_keys SET last_used_ms = ?2 WHERE id = ?1 AND last_used_ms < ?2") \
     X(KEY_DELETE, "bb", "DELETE FROM api_keys WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")  \
     X(KEY_LIST, "b",                                                                               \
       "SELECT id, user_id, name, hash, last4, created_ms, last_used_ms FROM api_keys "             \

@@ -29,9 +29,10 @@
     X(USAGE_SPENT, "bti",                                                                          \
       "SELECT CAST(COALESCE(sum(cost_micro), 0) AS BIGINT) FROM usage_days "                       \
       "WHERE user_id = ?1 AND key_id = ?2 AND day >= ?3")                                          \
-    X(LIMITS_PUT, "biiii",                                                                         \
+    X(LIMITS_PUT, "biiiib",                                                                        \
       "INSERT INTO key_limits (key_id, rpm, tpm, budget_day_micro, budget_month_micro) "           \
-      "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (key_id) DO UPDATE SET rpm = excluded.rpm, "        \
+      "VALUES ((SELECT id FROM api_keys WHERE id = ?1 AND user_id = ?6), ?2, ?3, ?4, ?5) "         \
+      "ON CONFLICT (key_id) DO UPDATE SET rpm = excluded.rpm, "                                    \
       "tpm = excluded.tpm, budget_day_micro = excluded.budget_day_micro, "                         \
       "budget_month_micro = excluded.budget_month_micro")                                          \
     X(LIMITS_LIST, "",                                                                             \

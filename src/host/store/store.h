@@ -81,8 +81,15 @@ void pl_batch_destroy(struct pl_batch *batch);
 void pl_batch_put_row(struct pl_batch *batch, const struct pl_session_row *row);
 /* The session and everything that is its own. */
 void pl_batch_delete_session(struct pl_batch *batch, struct pl_str user_id, struct pl_str id);
-void pl_batch_put_user(struct pl_batch *batch, const struct pl_user_row *user);
-void pl_batch_put_key(struct pl_batch *batch, const struct pl_key_row *key);
+/* A record is created once (a second time is PL_CONFLICT), and what changes one fails with
+ * PL_NOT_FOUND where it was deleted: deleting wins, and nothing comes back. */
+void pl_batch_create_user(struct pl_batch *batch, const struct pl_user_row *user);
+void pl_batch_create_key(struct pl_batch *batch, const struct pl_key_row *key);
+void pl_batch_rename_key(struct pl_batch *batch, struct pl_str user_id, struct pl_str id,
+                         struct pl_str name);
+/* When it was used last, if it is still there; an earlier time than the one known changes nothing.
+ */
+void pl_batch_use_key(struct pl_batch *batch, struct pl_str id, int64_t used_ms);
 void pl_batch_delete_key(struct pl_batch *batch, struct pl_str user_id, struct pl_str id);
 void pl_batch_put_share(struct pl_batch *batch, const struct pl_share_row *share);
 void pl_batch_delete_shares(struct pl_batch *batch, struct pl_str user_id,

@@ -211,7 +211,7 @@ void pl_queued_put(struct pl_batch *batch, const struct pl_queued_row *queued)
     pl_params_int(&params, queued->position);
     pl_params_text(&params, null_if_empty(queued->client_message_id));
     pl_params_text(&params, queued->body);
-    pl_batch_write(batch, PL_SQL_QUEUED_PUT, &params);
+    pl_batch_write(batch, PL_SQL_QUEUED_CREATE, &params);
 }
 
 void pl_queued_delete(struct pl_batch *batch, const struct pl_queued_row *queued)

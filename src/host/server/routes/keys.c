@@ -91,9 +91,9 @@ static void commit_made(struct pl_exchange *x, struct making *making)
 {
     struct pl_batch *batch = pl_batch_create();
     if (batch && making->user.id.len)
-        pl_batch_put_user(batch, &making->user);
+        pl_batch_create_user(batch, &making->user);
     if (batch)
-        pl_batch_put_key(batch, &making->key);
+        pl_batch_create_key(batch, &making->key);
     pl_exchange_commit(x, batch, made);
 }
 
@@ -253,10 +253,12 @@ static bool find_key(struct pl_exchange *x, struct pl_auth_key *ret_key)
     return false;
 }
 
-/* Limits that are to be set, and what the key has spent so far. */
-struct limiting {
+/* A change of a key on its way: what of it changes, and what it has spent so far. */
+struct changing {
+    struct pl_exchange *x;
     struct pl_key_limits limits;
     int64_t spent_day, spent_month;
+    uint64_t number;
 };
 
 static int64_t limit_of(struct pl_exchange *x, const char *name, double unit)
@@ -268,16 +270,25 @@ static int64_t limit_of(struct pl_exchange *x, const char *name, double unit)
     return (int64_t)(pl_json_number_double(pl_json_span(&x->body, node)) * unit + 0.5);
 }
 
+static enum pl_status set_limits(void *ctx)
+{
+    const struct changing *changing = ctx;
+    return pl_meter_set_limits(changing->x->shard->server->meter, &changing->limits,
+                               changing->spent_day, changing->spent_month);
+}
+
 static void updated(struct pl_exchange *x)
 {
-    struct pl_meter *meter = x->shard->server->meter;
-    const struct limiting *limiting = x->state;
+    struct changing *changing = x->state;
     struct pl_key_limits limits = {0};
     struct pl_auth_key key;
-    if (pl_body_has(x, "name"))
-        pl_auth_rename_key(auth_of(x), x->caller.user_id, x->args[0], pl_body_text(x, "name"));
-    if (limiting && pl_meter_set_limits(meter, &limiting->limits, limiting->spent_day,
-                                        limiting->spent_month) != PL_OK) {
+    struct pl_key_change change = {
+        .number = changing->number,
+        .name = pl_body_text(x, "name"),
+        .set_limits = pl_body_has(x, "limits") ? set_limits : NULL,
+        .ctx = changing,
+    };
+    if (pl_auth_change_key(auth_of(x), x->caller.user_id, x->args[0], &change) == PL_NOMEM) {
         fail_memory(x);
         return;
     }
@@ -285,14 +296,14 @@ static void updated(struct pl_exchange *x)
         return;
     struct pl_key_row row = pl_auth_key_row(&key);
     struct pl_json_out out = pl_json_out(&x->reply);
-    (void)pl_meter_limits(meter, row.id, &limits);
+    (void)pl_meter_limits(x->shard->server->meter, row.id, &limits);
     pl_key_write(&out, &row, NULL, &limits);
     pl_exchange_finish(x);
 }
 
 static void commit_update(struct pl_exchange *x)
 {
-    const struct limiting *limiting = x->state;
+    struct changing *changing = x->state;
     struct pl_auth_key key;
     if (x->is_problem) {
         pl_exchange_finish(x);
@@ -300,28 +311,27 @@ static void commit_update(struct pl_exchange *x)
     }
     if (!find_key(x, &key))
         return;
-    struct pl_key_row row = pl_auth_key_row(&key);
-    if (pl_body_has(x, "name"))
-        row.name = pl_body_text(x, "name");
     struct pl_batch *batch = pl_batch_create();
-    if (batch)
-        pl_batch_put_key(batch, &row);
-    if (batch && limiting)
-        pl_batch_put_limits(batch, &limiting->limits);
+    if (batch && pl_body_has(x, "name"))
+        pl_batch_rename_key(batch, x->caller.user_id, x->args[0], pl_body_text(x, "name"));
+    if (batch && pl_body_has(x, "limits"))
+        pl_batch_put_limits(batch, &changing->limits);
+    changing->number = pl_auth_begin_change(auth_of(x));
     pl_exchange_commit(x, batch, updated);
+    pl_auth_end_change(auth_of(x));
 }
 
 static void read_spent(struct pl_exchange *x)
 {
-    struct limiting *limiting = x->state;
+    struct changing *changing = x->state;
     struct pl_store *store = x->shard->server->store;
     struct pl_error err = {0};
     int64_t now_ms = pl_clock_unix_ms();
     enum pl_status status = pl_store_usage_spent(store, x->caller.user_id, x->args[0],
-                                                 pl_meter_day(now_ms), &limiting->spent_day, &err);
+                                                 pl_meter_day(now_ms), &changing->spent_day, &err);
     if (status == PL_OK)
         status = pl_store_usage_spent(store, x->caller.user_id, x->args[0],
-                                      pl_meter_month_start(now_ms), &limiting->spent_month, &err);
+                                      pl_meter_month_start(now_ms), &changing->spent_month, &err);
     if (status != PL_OK)
         pl_exchange_fail(x, status, &err);
 }
@@ -331,16 +341,16 @@ static void update_key(struct pl_exchange *x)
     struct pl_auth_key key;
     if (!find_key(x, &key))
         return;
+    struct changing *changing = pl_exchange_room(x, sizeof *changing);
+    if (!changing)
+        return;
+    changing->x = x;
+    x->state = changing;
     if (!pl_body_has(x, "limits")) {
         commit_update(x);
         return;
     }
-    struct limiting *limiting = pl_arena_zalloc(&x->arena, 1, sizeof *limiting);
-    if (!limiting) {
-        fail_memory(x);
-        return;
-    }
-    limiting->limits = (struct pl_key_limits){
+    changing->limits = (struct pl_key_limits){
         .key_id = x->args[0],
         .user_id = x->caller.user_id,
         .rpm = limit_of(x, "rpm", 1),
@@ -348,7 +358,6 @@ static void update_key(struct pl_exchange *x)
         .budget_day_micro = limit_of(x, "budget_usd_day", 1e6),
         .budget_month_micro = limit_of(x, "budget_usd_month", 1e6),
     };
-    x->state = limiting;
     pl_exchange_work(x, read_spent, commit_update);
 }
 
