@@ -72,7 +72,14 @@ static void repairing_survives_every_refused_allocation(void **state)
                                     .system_place = PL_SYSTEM_FIRST_ONLY,
                                     .trims_prefill = true,
                                     .refuses_call_ids = true,
-                                    .caps_temperature = true};
+                                    .max_temperature = "1",
+                                    .max_id_length = 4,
+                                    .wants_tools_for_calls = true,
+                                    .wants_tools_for_choice = true,
+                                    .refused_from_user = PL_PART_BIT(PL_PART_IMAGE),
+                                    .refuses_others = true,
+                                    .wants_plain_base64 = true,
+                                    .wants_file_names = true};
     assert_true(pl_fault_each(repairs, &strict) > 10);
     assert_true(pl_fault_each(repairs, &loose) > 5);
 }

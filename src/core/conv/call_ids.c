@@ -5,9 +5,11 @@
 /* Calls in order; those of one name form a queue. A call that was answered is stepped over when the
  * head of a queue comes to it, so everything is linear. */
 struct call {
-    struct pl_str id;
+    struct pl_part *part; /* borrowed from the conversation, which gets no parts meanwhile */
+    const struct pl_message *message;
     uint32_t next; /* of the same name */
     bool is_answered;
+    bool is_made; /* its id is: the source has none */
 };
 
 struct queue {
@@ -88,12 +90,12 @@ static void enqueue(struct pairing *p, struct pl_str name, uint32_t call)
 
 static void take_call(struct pairing *p, struct pl_part *part, const struct pl_message *m)
 {
+    struct call call = {.part = part, .message = m, .next = NONE};
     if (is_without_id(p->conv, part)) {
         set_id(part, new_id(p));
-        report(p, part, m);
+        call.is_made = true;
     }
-    struct call call = {.id = pl_conv_text(p->conv, part->id), .next = NONE};
-    struct pl_map_entry *entry = entry_of(p, &p->by_id, call.id);
+    struct pl_map_entry *entry = entry_of(p, &p->by_id, pl_conv_text(p->conv, part->id));
     if (!entry || !pl_vec_push(&p->calls, call)) {
         p->conv->status = PL_NOMEM;
         return;
@@ -120,12 +122,32 @@ static uint32_t first_of_any(struct pairing *p)
     return p->first_open < p->calls.len ? p->first_open : NONE;
 }
 
+/* A result whose id no call has answers the first open call of its name that came without one: some
+ * servers name only their results. The call then takes that id. */
+static void adopt(struct pairing *p, const struct pl_part *part)
+{
+    struct pl_str name = pl_conv_text(p->conv, part->name);
+    uint32_t at = name.len ? first_of_name(p, name) : NONE;
+    if (at == NONE || !p->calls.ptr[at].is_made)
+        return;
+    struct call *call = &p->calls.ptr[at];
+    struct pl_str id = pl_conv_text(p->conv, part->id);
+    struct pl_map_entry *entry = entry_of(p, &p->by_id, id);
+    if (!entry)
+        return;
+    entry->value = at + 1;
+    call->is_answered = true;
+    set_id(call->part, id);
+}
+
 static void take_result(struct pairing *p, struct pl_part *part, const struct pl_message *m)
 {
     if (!is_without_id(p->conv, part)) {
         struct pl_map_entry *entry = pl_map_get(&p->by_id, pl_conv_text(p->conv, part->id));
         if (entry && entry->value)
             p->calls.ptr[entry->value - 1].is_answered = true;
+        else
+            adopt(p, part);
         return;
     }
     struct pl_str name = pl_conv_text(p->conv, part->name);
@@ -137,7 +159,7 @@ static void take_result(struct pairing *p, struct pl_part *part, const struct pl
     }
     p->calls.ptr[call].is_answered = true;
     pl_conv_know(p->conv, part->id.node);
-    set_id(part, p->calls.ptr[call].id);
+    set_id(part, p->calls.ptr[call].part->id.str);
 }
 
 /* Ids of the source are not given out again, wherever they stand. */
@@ -176,6 +198,9 @@ void pl_conv_give_ids(struct pl_conv *conv)
                 take_result(&p, &parts[k], m);
         }
     }
+    for (size_t i = 0; i < p.calls.len && conv->status == PL_OK; i++)
+        if (p.calls.ptr[i].is_made)
+            report(&p, p.calls.ptr[i].part, p.calls.ptr[i].message);
     pl_vec_deinit(&p.calls);
     pl_vec_deinit(&p.queues);
     pl_map_deinit(&p.by_id);

@@ -7,8 +7,9 @@
 #include "conv/conv.h"
 
 /* Afterwards every call and every result has an id that is not empty. A call without one gets
- * "call_N" by its position among all calls (the next free number when the source uses that id), and
- * is reported as synthesised; a result without one gets the id of the first call of its name that
+ * "call_N" by its position among all calls (the next free number when the source uses that id), or
+ * the id of the result of its name that answers no other call, and is reported as synthesised; a
+ * result without one gets the id of the first call of its name that
  * nobody has answered yet, and when there is none an id of its own. Same input, same ids. Linear.
  * Running out of memory shows in conv->status. */
 void pl_conv_give_ids(struct pl_conv *conv);

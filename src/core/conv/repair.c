@@ -245,14 +245,24 @@ enum pl_status pl_conv_repair(struct pl_conv *conv, const struct pl_repair_rules
     /* What is left out first may bring together what then has to be paired. */
     static pl_repair_pass *const first[] = {pl_repair_blank, NULL};
     static pl_repair_pass *const then[] = {
-        pl_repair_tools,        pl_repair_calls_last,
-        pl_repair_arguments,    pl_repair_assistant_media,
-        pl_repair_result_media, pl_repair_thinking_tail,
-        pl_repair_system,       pl_repair_first,
-        pl_repair_alternation,  pl_repair_last,
-        pl_repair_thinking,     pl_repair_signatures,
-        pl_repair_ids,          pl_repair_cache,
-        pl_repair_settings,     NULL,
+        pl_repair_tools,
+        pl_repair_calls_last,
+        pl_repair_arguments,
+        pl_repair_sources,
+        pl_repair_assistant_media,
+        pl_repair_result_media,
+        pl_repair_thinking_tail,
+        pl_repair_system,
+        pl_repair_first,
+        pl_repair_alternation,
+        pl_repair_last,
+        pl_repair_thinking,
+        pl_repair_signatures,
+        pl_repair_ids,
+        pl_repair_declarations,
+        pl_repair_cache,
+        pl_repair_settings,
+        NULL,
     };
     enum pl_status status = conv->status;
     if (status == PL_OK && rules->drops_blank)

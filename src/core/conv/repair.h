@@ -32,6 +32,9 @@ struct pl_repair_rules {
     bool wants_unique_ids;       /* no id twice in one turn */
     bool refuses_call_ids;       /* they are left out: pairing is by order */
     uint32_t id_length;          /* ids are so many letters and digits; 0: any */
+    uint32_t max_id_length;      /* no id is longer; 0: any length */
+    bool wants_tools_for_calls;  /* a history with calls declares the tools that were called */
+    bool wants_tools_for_choice; /* no choice among tools where none is declared */
     /* Members of the source's root, ended by NULL, whose presence means that calls may have been
      * made before this document begins; NULL: none. */
     const char *const *open_history;
@@ -40,6 +43,12 @@ struct pl_repair_rules {
     bool drops_blank;                /* no text of white space only, no message that says nothing */
     uint32_t refused_in_results;     /* PL_PART_BIT of kinds; they go to a user message behind */
     uint32_t refused_from_assistant; /* PL_PART_BIT of kinds; they go to the next user message */
+    uint32_t refused_from_user;      /* PL_PART_BIT of kinds; a text says that one was there */
+    bool refuses_others;             /* parts that only the source's vendor knows are not said */
+    bool wants_plain_base64;         /* of RFC 4648 section 4; the alphabet for URLs is refused */
+    bool wants_registered_types;     /* image/jpeg, not image/jpg */
+    bool wants_file_names;           /* a file that comes with its bytes has a name */
+    bool wants_web_urls;             /* media stand at http, https or data URLs */
     bool refuses_user_citations;
     uint32_t max_cache_markers; /* the last ones are kept; 0: any number */
 
@@ -48,6 +57,7 @@ struct pl_repair_rules {
     bool moves_leading_system; /* in the source's list, but the target has a place of its own */
     bool wants_user_first;
     bool wants_alternation; /* same-role turns are merged */
+    bool joins_callers;     /* a turn that calls does not follow another of the assistant */
     bool refuses_prefill;   /* the last message may not be the assistant's */
     bool trims_prefill;     /* it may, but without white space at its end */
 
@@ -62,8 +72,8 @@ struct pl_repair_rules {
     bool refuses_two_samplings;     /* temperature and top_p together */
     bool refuses_penalties;         /* for what was said already */
     bool refuses_logprobs;
-    bool caps_temperature;      /* at 1 */
-    bool refuses_forced_choice; /* whether to call a tool, and which, is the model's to choose */
+    const char *max_temperature; /* the least is 0; NULL: any will do */
+    bool refuses_forced_choice;  /* whether to call a tool, and which, is the model's to choose */
 };
 
 /* Changes `conv` as the rules ask. Linear in the conversation. PL_NOMEM is the only failure; then

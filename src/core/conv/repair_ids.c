@@ -12,43 +12,47 @@ enum { MAX_ID = 64 };
 
 struct ids {
     struct pl_repair *r;
+    uint32_t length;       /* of every id, letters and digits only; 0: only the most is given */
+    uint32_t most;         /* of one that is made */
     struct pl_map renamed; /* old id -> new id + 1, an index in `news` */
     struct pl_map taken;   /* new ids in use */
     PL_VEC(struct pl_str) news;
 };
 
-static bool is_wanted(struct pl_str id, uint32_t length)
+static bool is_wanted(const struct ids *ids, struct pl_str id)
 {
+    if (!ids->length)
+        return id.len <= ids->most;
     for (size_t i = 0; i < id.len; i++) {
         char c = id.ptr[i];
         if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')))
             return false;
     }
-    return id.len == length;
+    return id.len == ids->length;
 }
 
-static struct pl_str spell(struct ids *ids, struct pl_str id, uint32_t length, uint64_t attempt)
+static struct pl_str spell(struct ids *ids, struct pl_str id, uint64_t attempt)
 {
     static const char digits[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     char made[MAX_ID];
     uint64_t left = 0;
-    for (uint32_t i = 0; i < length; i++) {
+    for (uint32_t i = 0; i < ids->most; i++) {
         if (i % 9 == 0)
             left = pl_hash_with((struct pl_hash_key){{attempt, i}}, id);
         made[i] = digits[left % (sizeof digits - 1)];
         left /= sizeof digits - 1;
     }
-    struct pl_str kept = pl_arena_dup(ids->r->conv->arena, (struct pl_str){made, length});
+    struct pl_str kept = pl_arena_dup(ids->r->conv->arena, (struct pl_str){made, ids->most});
     if (!kept.ptr)
         ids->r->conv->status = PL_NOMEM;
     return kept;
 }
 
 /* A new id that nobody has. */
-static struct pl_str make_id(struct ids *ids, struct pl_str old, uint32_t length)
+static struct pl_str make_id(struct ids *ids, struct pl_str old)
 {
     for (uint64_t attempt = 0; ids->r->conv->status == PL_OK; attempt++) {
-        struct pl_str made = spell(ids, old, length, attempt);
+        struct pl_str made = spell(ids, old, attempt);
         bool is_new;
         if (!pl_map_put(&ids->taken, made, &is_new))
             ids->r->conv->status = PL_NOMEM;
@@ -58,11 +62,11 @@ static struct pl_str make_id(struct ids *ids, struct pl_str old, uint32_t length
     return (struct pl_str){0};
 }
 
-static void rename_id(struct ids *ids, struct pl_val *id, uint32_t length, bool *is_changed)
+static void rename_id(struct ids *ids, struct pl_val *id, bool *is_changed)
 {
     struct pl_conv *conv = ids->r->conv;
     struct pl_str old = pl_conv_text(conv, *id);
-    if (!old.len || is_wanted(old, length))
+    if (!old.len || is_wanted(ids, old))
         return;
     bool is_new;
     struct pl_map_entry *entry = pl_map_put(&ids->renamed, old, &is_new);
@@ -71,7 +75,7 @@ static void rename_id(struct ids *ids, struct pl_val *id, uint32_t length, bool 
         return;
     }
     if (is_new) {
-        struct pl_str made = make_id(ids, old, length);
+        struct pl_str made = make_id(ids, old);
         if (!pl_vec_push(&ids->news, made))
             conv->status = PL_NOMEM;
         entry->value = ids->news.len;
@@ -79,13 +83,15 @@ static void rename_id(struct ids *ids, struct pl_val *id, uint32_t length, bool 
     if (conv->status != PL_OK)
         return;
     pl_conv_loss(conv, PL_LOSS_APPROXIMATED, id->node,
-                 "the target takes ids of %u letters and digits only", (unsigned)length);
+                 ids->length ? "the target takes ids of %u letters and digits only"
+                             : "the target takes ids of at most %u characters",
+                 (unsigned)ids->most);
     *id = pl_val_text(ids->news.ptr[entry->value - 1]);
     *is_changed = true;
 }
 
 /* What already has the right length keeps its id, so nobody else may get it. */
-static void take_right_ones(struct ids *ids, uint32_t length)
+static void take_right_ones(struct ids *ids)
 {
     struct pl_repair *r = ids->r;
     for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++)
@@ -95,7 +101,7 @@ static void take_right_ones(struct ids *ids, uint32_t length)
                 continue;
             struct pl_str id = pl_conv_text(r->conv, part->id);
             bool is_new;
-            if (is_wanted(id, length) && !pl_map_put(&ids->taken, id, &is_new))
+            if (is_wanted(ids, id) && !pl_map_put(&ids->taken, id, &is_new))
                 r->conv->status = PL_NOMEM;
         }
 }
@@ -109,7 +115,7 @@ static void drop_id(struct pl_conv *conv, struct pl_val *id, bool *is_changed)
     *is_changed = true;
 }
 
-static void walk_ids(struct ids *ids, uint32_t length)
+static void walk_ids(struct ids *ids)
 {
     struct pl_repair *r = ids->r;
     for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
@@ -121,23 +127,29 @@ static void walk_ids(struct ids *ids, uint32_t length)
                 continue;
             if (r->rules->refuses_call_ids)
                 drop_id(r->conv, &part->id, &is_changed);
-            else if (length)
-                rename_id(ids, &part->id, length, &is_changed);
+            else
+                rename_id(ids, &part->id, &is_changed);
         }
         unit->is_changed |= is_changed;
         r->is_changed |= is_changed;
     }
 }
 
+static uint32_t capped(uint32_t length)
+{
+    return length < MAX_ID ? length : MAX_ID;
+}
+
 void pl_repair_ids(struct pl_repair *r)
 {
     const struct pl_repair_rules *rules = r->rules;
-    uint32_t length = rules->id_length < MAX_ID ? rules->id_length : MAX_ID;
-    struct ids ids = {.r = r};
-    if (length)
-        take_right_ones(&ids, length);
-    if (length || rules->refuses_call_ids)
-        walk_ids(&ids, length);
+    struct ids ids = {.r = r, .length = capped(rules->id_length)};
+    ids.most = ids.length ? ids.length : capped(rules->max_id_length);
+    if (!ids.most && !rules->refuses_call_ids)
+        return;
+    if (!rules->refuses_call_ids)
+        take_right_ones(&ids);
+    walk_ids(&ids);
     pl_map_deinit(&ids.renamed);
     pl_map_deinit(&ids.taken);
     pl_vec_deinit(&ids.news);

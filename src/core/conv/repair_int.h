@@ -89,8 +89,9 @@ const char *pl_repair_media_word(enum pl_part_kind kind);
 /* The passes, in the order in which they run. Running out of memory shows in conv->status. */
 typedef void pl_repair_pass(struct pl_repair *r);
 pl_repair_pass pl_repair_blank, pl_repair_tools, pl_repair_calls_last, pl_repair_arguments,
-    pl_repair_assistant_media, pl_repair_result_media, pl_repair_thinking_tail, pl_repair_system,
-    pl_repair_first, pl_repair_alternation, pl_repair_last, pl_repair_thinking,
-    pl_repair_signatures, pl_repair_ids, pl_repair_cache, pl_repair_settings;
+    pl_repair_sources, pl_repair_assistant_media, pl_repair_result_media, pl_repair_thinking_tail,
+    pl_repair_system, pl_repair_first, pl_repair_alternation, pl_repair_last, pl_repair_thinking,
+    pl_repair_signatures, pl_repair_ids, pl_repair_declarations, pl_repair_cache,
+    pl_repair_settings;
 
 #endif

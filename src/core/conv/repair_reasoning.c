@@ -197,19 +197,28 @@ static void free_choice(struct pl_conv *conv)
     s->is_changed = true;
 }
 
+/* A temperature beyond a bound, in the direction `side`, becomes the bound. */
+static void keep_temperature(struct pl_conv *conv, int side, struct pl_str bound, const char *which)
+{
+    struct pl_val *temperature = &conv->settings.temperature;
+    if (temperature->kind != PL_VAL_NODE || pl_json_kind(temperature->node) != PL_JSON_NUMBER ||
+        pl_json_number_cmp(pl_json_span(conv->doc, temperature->node), bound) * side <= 0)
+        return;
+    pl_conv_loss(conv, PL_LOSS_APPROXIMATED, temperature->node, "%.*s is %s", PL_STR_ARG(bound),
+                 which);
+    *temperature = pl_val_json(bound);
+    conv->settings.is_changed = true;
+}
+
 void pl_repair_settings(struct pl_repair *r)
 {
-    struct pl_settings *s = &r->conv->settings;
     if (r->rules->refuses_user_citations)
         drop_user_citations(r);
     drop_settings(r);
     if (r->rules->refuses_forced_choice)
         free_choice(r->conv);
-    if (r->rules->caps_temperature && s->temperature.kind == PL_VAL_NODE &&
-        pl_json_kind(s->temperature.node) == PL_JSON_NUMBER &&
-        pl_json_number_cmp(pl_json_span(r->conv->doc, s->temperature.node), PL_STR("1")) > 0) {
-        pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, s->temperature.node, "1 is the highest");
-        s->temperature = pl_val_json(PL_STR("1"));
-        s->is_changed = true;
+    if (r->rules->max_temperature) {
+        keep_temperature(r->conv, 1, pl_str_of(r->rules->max_temperature), "the highest");
+        keep_temperature(r->conv, -1, PL_STR("0"), "the lowest");
     }
 }

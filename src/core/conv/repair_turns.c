@@ -154,9 +154,19 @@ static void join(struct pl_repair *r, const struct pl_unit *unit)
         pl_deal_part(r, r->now.parts.ptr[unit->first + i]);
 }
 
+/* Whether `unit` calls a tool and follows a turn of the assistant that does not. */
+static bool follows_speaker(const struct pl_repair *r, const struct pl_unit *unit)
+{
+    const struct pl_unit *before = unit > r->now.units.ptr ? unit - 1 : NULL;
+    uint32_t calls = PL_PART_BIT(PL_PART_CALL);
+    return before && unit->role == PL_ROLE_ASSISTANT && before->role == PL_ROLE_ASSISTANT &&
+           pl_unit_has(r, unit, calls) && !pl_unit_has(r, before, calls);
+}
+
 void pl_repair_alternation(struct pl_repair *r)
 {
-    if (!r->rules->wants_alternation)
+    const struct pl_repair_rules *rules = r->rules;
+    if (!rules->wants_alternation && !rules->joins_callers)
         return;
     for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
         const struct pl_unit *unit = &r->now.units.ptr[u];
@@ -165,7 +175,7 @@ void pl_repair_alternation(struct pl_repair *r)
                        pl_unit_is_users(unit) == pl_unit_is_users(last);
         /* Several results in a row are one turn already: nothing to merge, nothing to report. */
         bool is_tool_run = is_same && unit->role == PL_ROLE_TOOL && last->role == PL_ROLE_TOOL;
-        if (is_same && !is_tool_run)
+        if (rules->wants_alternation ? is_same && !is_tool_run : follows_speaker(r, unit))
             join(r, unit);
         else
             pl_deal_whole(r, unit);

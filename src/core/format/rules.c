@@ -22,26 +22,48 @@ static const struct {
     const char *format;
     struct pl_repair_rules rules;
     uint32_t foreign_refused_from_assistant;
+    uint32_t foreign_refused_from_user;
 } table[] = {
     {"openai-chat",
      {.pairs_calls = true,
       .wants_results_adjacent = true,
       .wants_unique_ids = true,
+      .max_id_length = 40,
+      .max_temperature = "2",
+      .wants_tools_for_choice = true,
+      .wants_plain_base64 = true,
+      .wants_registered_types = true,
+      .wants_file_names = true,
+      .wants_web_urls = true,
       .refused_in_results = ALL_MEDIA},
-     ALL_MEDIA},
+     ALL_MEDIA,
+     MOVIE},
     {"openai-responses",
      {.pairs_calls = true,
       .wants_unique_ids = true,
+      .max_id_length = 64,
+      .max_temperature = "2",
+      .wants_tools_for_choice = true,
+      .wants_plain_base64 = true,
+      .wants_registered_types = true,
+      .wants_file_names = true,
+      .wants_web_urls = true,
       .open_history = responses_history,
       .refused_in_results = SOUND | MOVIE,
       .needs_thinking_follower = true},
-     ALL_MEDIA},
+     ALL_MEDIA,
+     SOUND | MOVIE},
     {"anthropic",
      {.pairs_calls = true,
       .wants_results_adjacent = true,
       .wants_results_together = true,
       .joins_assistants = true,
       .wants_unique_ids = true,
+      .wants_tools_for_calls = true,
+      .wants_tools_for_choice = true,
+      .wants_plain_base64 = true,
+      .wants_registered_types = true,
+      .wants_web_urls = true,
       .drops_blank = true,
       .refused_from_assistant = PICTURE,
       .max_cache_markers = 4,
@@ -49,18 +71,27 @@ static const struct {
       .wants_user_first = true,
       .trims_prefill = true,
       .needs_thinking_history = true,
-      .caps_temperature = true},
-     0},
+      .max_temperature = "1"},
+     0,
+     SOUND | MOVIE},
     {"gemini",
      {.pairs_calls = true,
       .wants_results_adjacent = true,
       .wants_results_together = true,
       .wants_call_order = true,
       .wants_result_names = true,
+      .wants_tools_for_choice = true,
+      .wants_registered_types = true,
       .wants_user_first = true,
+      .joins_callers = true,
+      .max_temperature = "2",
       .refuses_prefill = true},
+     0,
      0},
-    {"harmony", {.pairs_calls = true, .wants_results_adjacent = true, .wants_unique_ids = true}, 0},
+    {"harmony",
+     {.pairs_calls = true, .wants_results_adjacent = true, .wants_unique_ids = true},
+     0,
+     0},
 };
 
 static bool is_called(const struct pl_format *format, const char *name)
@@ -114,8 +145,11 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
         if (!is_called(task->to, table[i].format))
             continue;
         rules = table[i].rules;
-        if (!is_same)
-            rules.refused_from_assistant |= table[i].foreign_refused_from_assistant;
+        if (is_same)
+            continue;
+        rules.refused_from_assistant |= table[i].foreign_refused_from_assistant;
+        rules.refused_from_user |= table[i].foreign_refused_from_user;
+        rules.refuses_others = true;
     }
     const struct pl_profile *profile = pl_format_profile(task);
     if (profile)

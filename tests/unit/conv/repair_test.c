@@ -426,9 +426,46 @@ static void refused_settings_are_dropped_and_a_high_temperature_capped(void **st
     assert_string_equal(talk_losses(&t), "dropped /temperature\ndropped /top_p\n");
     talk_deinit(&t);
     talk_read(&t, text);
-    rules = (struct pl_repair_rules){.caps_temperature = true};
+    rules = (struct pl_repair_rules){.max_temperature = "1"};
     assert_int_equal(pl_conv_repair(&t.conv, &rules), PL_OK);
     assert_true(pl_str_eq(t.conv.settings.temperature.str, PL_STR("1")));
+    talk_deinit(&t);
+    talk_read(&t, "{\"temperature\":-0.5,\"messages\":[]}");
+    assert_int_equal(pl_conv_repair(&t.conv, &rules), PL_OK);
+    assert_true(pl_str_eq(t.conv.settings.temperature.str, PL_STR("0")));
+    assert_string_equal(talk_losses(&t), "approximated /temperature\n");
+    talk_deinit(&t);
+}
+
+static void an_id_of_one_over_the_limit_is_made_shorter_on_both_sides(void **state)
+{
+    (void)state;
+    struct pl_repair_rules rules = {.max_id_length = 6};
+    struct talk t;
+    talk_read(&t, "[{\"assistant\":[{\"call\":\"call_1\",\"name\":\"f\"},"
+                  "{\"call\":\"call_22\",\"name\":\"f\"}]},"
+                  "{\"tool\":[{\"result\":\"call_1\"}]},{\"tool\":[{\"result\":\"call_22\"}]}]");
+    assert_int_equal(pl_conv_repair(&t.conv, &rules), PL_OK);
+    assert_true(pl_str_eq(pl_conv_text(&t.conv, t.conv.parts.ptr[0].id), PL_STR("call_1")));
+    struct pl_str made = pl_conv_text(&t.conv, t.conv.parts.ptr[1].id);
+    assert_int_equal(made.len, 6);
+    assert_true(pl_str_eq(pl_conv_text(&t.conv, t.conv.parts.ptr[3].id), made));
+    talk_deinit(&t);
+}
+
+static void a_history_with_calls_declares_its_tools_once_each(void **state)
+{
+    (void)state;
+    struct pl_repair_rules rules = {.wants_tools_for_calls = true};
+    struct talk t;
+    talk_read(&t,
+              "[{\"assistant\":[{\"call\":\"a\",\"name\":\"f\"},{\"call\":\"b\",\"name\":\"g\"},"
+              "{\"call\":\"c\",\"name\":\"f\"}]}]");
+    assert_int_equal(pl_conv_repair(&t.conv, &rules), PL_OK);
+    assert_int_equal(t.conv.tools.len, 2);
+    assert_true(pl_str_eq(t.conv.tools.ptr[1].name.str, PL_STR("g")));
+    assert_string_equal(talk_losses(&t),
+                        "synthesised /0/assistant/0\nsynthesised /0/assistant/1\n");
     talk_deinit(&t);
 }
 
@@ -518,6 +555,8 @@ int main(void)
         cmocka_unit_test(reasoning_stands_on_all_messages_behind_the_first),
         cmocka_unit_test(reasoning_that_nothing_follows_is_dropped),
         cmocka_unit_test(refused_settings_are_dropped_and_a_high_temperature_capped),
+        cmocka_unit_test(an_id_of_one_over_the_limit_is_made_shorter_on_both_sides),
+        cmocka_unit_test(a_history_with_calls_declares_its_tools_once_each),
         cmocka_unit_test(arguments_that_are_no_string_have_their_message_written_anew),
         cmocka_unit_test(a_message_that_loses_its_sibling_counts_as_changed),
         cmocka_unit_test(many_results_are_repaired_in_linear_time),

@@ -1,0 +1,201 @@
+/* How media are spelled: what a vendor refuses in a part it otherwise takes. Base64 of the alphabet
+ * for URLs, a file without a name, an address that only its own cloud can open, a type under its
+ * second name, and whole kinds that the target has no part for. */
+#include "conv/repair_int.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+enum {
+    MEDIA = PL_PART_BIT(PL_PART_IMAGE) | PL_PART_BIT(PL_PART_AUDIO) | PL_PART_BIT(PL_PART_VIDEO) |
+            PL_PART_BIT(PL_PART_FILE),
+};
+
+/* Names that some clients use for a type; vendors check the registered one. */
+static const struct {
+    const char *said, *registered;
+} types[] = {
+    {"image/jpg", "image/jpeg"},
+    {"image/pjpeg", "image/jpeg"},
+    {"audio/mp3", "audio/mpeg"},
+    {"application/x-pdf", "application/pdf"},
+};
+
+/* The ending that belongs to a type, for a name that has to be made. */
+static const struct {
+    const char *type, *name;
+} names[] = {
+    {"application/pdf", "document.pdf"}, {"text/plain", "document.txt"},
+    {"text/markdown", "document.md"},    {"text/html", "document.html"},
+    {"text/csv", "document.csv"},        {"application/json", "document.json"},
+    {"application/xml", "document.xml"},
+};
+
+static bool is_url_alphabet(struct pl_str base64)
+{
+    return memchr(base64.ptr, '-', base64.len) || memchr(base64.ptr, '_', base64.len);
+}
+
+/* The same bytes in the alphabet of RFC 4648 section 4, padded. */
+static bool respell_data(struct pl_repair *r, struct pl_part *part)
+{
+    if (!r->rules->wants_plain_base64 || !pl_val_is_set(part->data))
+        return false;
+    struct pl_str data = pl_conv_text(r->conv, part->data);
+    if (!data.len || !is_url_alphabet(data))
+        return false;
+    size_t n_padding = (4 - data.len % 4) % 4;
+    char *plain = pl_arena_alloc(r->conv->arena, data.len + n_padding, 1);
+    if (!plain) {
+        r->conv->status = PL_NOMEM;
+        return false;
+    }
+    for (size_t i = 0; i < data.len; i++)
+        plain[i] = data.ptr[i] == '-' ? '+' : data.ptr[i] == '_' ? '/' : data.ptr[i];
+    memset(plain + data.len, '=', n_padding);
+    pl_conv_loss(r->conv, PL_LOSS_MOVED, part->data.node,
+                 "the same bytes, in the base64 that the target reads");
+    part->data = pl_val_text((struct pl_str){plain, data.len + n_padding});
+    return true;
+}
+
+static bool respell_type(struct pl_repair *r, struct pl_part *part)
+{
+    if (!r->rules->wants_registered_types || !pl_val_is_set(part->mime))
+        return false;
+    struct pl_str said = pl_conv_text(r->conv, part->mime);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (!pl_str_eq(said, pl_str_of(types[i].said)))
+            continue;
+        /* A piece of a data URL is reported as what it is: the rest of it is still said. */
+        if (part->mime.kind == PL_VAL_NODE)
+            pl_conv_loss(r->conv, PL_LOSS_MOVED, part->mime.node, "%s is called %s here",
+                         types[i].said, types[i].registered);
+        else
+            pl_repair_note(r, PL_LOSS_MOVED, part->mime.node, "%s is called %s here", types[i].said,
+                           types[i].registered);
+        part->mime = pl_val_text(pl_str_of(types[i].registered));
+        return true;
+    }
+    return false;
+}
+
+static bool name_file(struct pl_repair *r, const struct pl_unit *unit, struct pl_part *part)
+{
+    if (!r->rules->wants_file_names || part->kind != PL_PART_FILE || !pl_val_is_set(part->data) ||
+        pl_conv_text(r->conv, part->name).len)
+        return false;
+    struct pl_str type = pl_conv_text(r->conv, part->mime);
+    const char *name = "document";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (pl_str_eq(type, pl_str_of(names[i].type)))
+            name = names[i].name;
+    pl_conv_know(r->conv, part->name.node);
+    pl_repair_note(r, PL_LOSS_SYNTHESISED, pl_unit_node(r, unit, part),
+                   "a file needs a name here; it is called %s", name);
+    part->name = pl_val_text(pl_str_of(name));
+    return true;
+}
+
+static bool drop_empty_detail(struct pl_repair *r, struct pl_part *part)
+{
+    if (!r->rules->wants_plain_base64 || part->kind != PL_PART_IMAGE ||
+        !pl_val_is_set(part->detail) || pl_conv_text(r->conv, part->detail).len)
+        return false;
+    pl_conv_loss(r->conv, PL_LOSS_DROPPED, part->detail.node, "an empty detail is not accepted");
+    part->detail = (struct pl_val){0};
+    return true;
+}
+
+static bool is_on_the_web(struct pl_str url)
+{
+    return pl_str_starts(url, PL_STR("https:")) || pl_str_starts(url, PL_STR("http:")) ||
+           pl_str_starts(url, PL_STR("data:"));
+}
+
+/* Whether the part has to be said in words: its kind, or the only address it has. */
+static bool is_refused(struct pl_repair *r, const struct pl_part *part, enum pl_role role)
+{
+    if (role != PL_ROLE_ASSISTANT && (PL_PART_BIT(part->kind) & r->rules->refused_from_user))
+        return true;
+    return r->rules->wants_web_urls && pl_val_is_set(part->url) && !pl_val_is_set(part->data) &&
+           !pl_val_is_set(part->file_id) && !is_on_the_web(pl_conv_text(r->conv, part->url));
+}
+
+/* The words that stand for a part. An address may still help whoever can open it. */
+static struct pl_part in_words(struct pl_repair *r, const struct pl_unit *unit,
+                               const struct pl_part *part)
+{
+    const char *kind = pl_repair_media_word(part->kind);
+    struct pl_str url = pl_conv_text(r->conv, part->url);
+    struct pl_str text;
+    if (url.len && !is_on_the_web(url)) {
+        pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, pl_unit_node(r, unit, part),
+                     "the target cannot open this address; it is said in words");
+        text = pl_conv_printf(r->conv, "[%s at %.*s]", kind, PL_STR_ARG(url));
+    } else {
+        pl_conv_loss(r->conv, PL_LOSS_DROPPED, pl_unit_node(r, unit, part),
+                     "the target takes no %s; a text says that one was here", kind);
+        text = pl_conv_printf(r->conv, "[%s left out: it is not accepted here]", kind);
+    }
+    return (struct pl_part){.kind = PL_PART_TEXT, .text = pl_val_text(text)};
+}
+
+static bool respell(struct pl_repair *r, const struct pl_unit *unit, struct pl_part *part)
+{
+    if (!(PL_PART_BIT(part->kind) & MEDIA))
+        return false;
+    if (is_refused(r, part, unit->role)) {
+        *part = in_words(r, unit, part);
+        return true;
+    }
+    bool is_changed = respell_data(r, part);
+    is_changed |= respell_type(r, part);
+    is_changed |= name_file(r, unit, part);
+    is_changed |= drop_empty_detail(r, part);
+    return is_changed;
+}
+
+/* A turn of the user in which nothing can be said would be no turn at all, and the one before it
+ * would be the last or meet its like: a text keeps its place. */
+static bool is_silent(const struct pl_repair *r, const struct pl_unit *unit)
+{
+    uint32_t n_others = 0;
+    for (uint32_t i = 0; i < unit->n; i++)
+        n_others += pl_unit_part(r, unit, i)->kind == PL_PART_OTHER;
+    return r->rules->refuses_others && unit->role == PL_ROLE_USER && unit->n > 0 &&
+           n_others == unit->n;
+}
+
+static void keep_turns(struct pl_repair *r)
+{
+    for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
+        const struct pl_unit *unit = &r->now.units.ptr[u];
+        pl_deal_whole(r, unit);
+        if (!is_silent(r, unit))
+            continue;
+        pl_repair_note(r, PL_LOSS_SYNTHESISED, pl_unit_node(r, unit, NULL),
+                       "the target has no part for what this message says; a text keeps its place");
+        pl_deal_part(r, pl_repair_text(r, PL_STR("[content left out: it is not accepted here]")));
+        pl_deal_change(r);
+    }
+    pl_deal_end(r);
+}
+
+void pl_repair_sources(struct pl_repair *r)
+{
+    if (r->rules->refuses_others)
+        keep_turns(r);
+    for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
+        struct pl_unit *unit = &r->now.units.ptr[u];
+        for (uint32_t i = 0; i < unit->n && r->conv->status == PL_OK; i++) {
+            struct pl_part *part = pl_unit_part(r, unit, i);
+            bool is_changed = respell(r, unit, part);
+            for (uint32_t k = 0; part->kind == PL_PART_RESULT && k < part->n_children; k++)
+                is_changed |= respell(r, unit, &pl_conv_children(r->conv, part)[k]);
+            if (is_changed)
+                unit->is_changed = r->is_changed = true;
+        }
+    }
+}
