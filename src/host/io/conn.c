@@ -200,6 +200,15 @@ enum pl_status pl_conn_write(struct pl_conn *conn, const struct pl_str *pieces, 
     return PL_OK;
 }
 
+bool pl_conn_is_quiet(const struct pl_conn *conn)
+{
+    char byte;
+    assert(conn->transport == &plain);
+    return !conn->is_ended && !conn->is_broken &&
+           recv(conn->watch.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+           (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
 void pl_conn_shutdown(struct pl_conn *conn)
 {
     if (conn->is_broken)

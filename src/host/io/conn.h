@@ -50,6 +50,9 @@ void pl_conn_resume(struct pl_conn *conn);
  * At most 64 pieces are looked at. PL_IO: the connection is broken; on_end is not called for it. */
 enum pl_status pl_conn_write(struct pl_conn *conn, const struct pl_str *pieces, size_t n_pieces,
                              size_t *ret_n);
+/* Whether nothing waits to be read, neither bytes nor the end. Of a plain connection, outside of
+ * its own callbacks. */
+bool pl_conn_is_quiet(const struct pl_conn *conn);
 /* No more writing from us: a half-close (a TLS close_notify), so that the other side reads it all.
  */
 void pl_conn_shutdown(struct pl_conn *conn);

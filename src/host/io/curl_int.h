@@ -24,6 +24,9 @@
     X(curl_multi_remove_handle)                                                                    \
     X(curl_multi_socket_action)                                                                    \
     X(curl_multi_info_read)                                                                        \
+    X(curl_share_init)                                                                             \
+    X(curl_share_setopt)                                                                           \
+    X(curl_share_cleanup)                                                                          \
     X(curl_slist_append)                                                                           \
     X(curl_slist_free_all)
 

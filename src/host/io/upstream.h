@@ -1,8 +1,14 @@
 /* HTTP requests to other servers, many at once, on the loop: calls to models. Servers at a plain
  * http:// address are asked on connections of our own, all others by libcurl: HTTP/1.1 and 2, TLS,
- * proxies of the environment, which are for hosts elsewhere (docs/adr/0012). Connections are kept
- * for the next call. Everything is called on the loop's thread; nothing blocks, names are resolved
- * on a thread of the library's own.
+ * proxies of the environment, which are for hosts elsewhere (docs/adr/0012). Everything is called
+ * on the loop's thread; nothing blocks, names are resolved on a thread of the library's own.
+ *
+ * An answer reaches the call that asked for it and no other (docs/adr/0019). Streams of HTTP/2 are
+ * told apart by their numbers, so everybody shares a connection. HTTP/1.1 has nothing but the order
+ * of answers: a connection of our own is kept for the next call of the same owner only, and one of
+ * libcurl's carries one call.
+ *
+ * A request that was wholly written is never sent again from here.
  *
  * Times: to be connected, to the first byte of the answer, and of any silence after it. Redirects
  * are not followed, so a key goes nowhere else. */
@@ -31,6 +37,7 @@ struct pl_upstream_request {
                                    NULL */
     struct pl_buf *body_back;   /* where the body goes when the call ends or fails, for another try;
                                    after a cancel it goes nowhere. NULL: it is freed */
+    struct pl_str owner;        /* whose call it is; copied. Empty: the connection is not kept */
     const char *ca_file;        /* certificates to trust besides the system's; NULL: none */
     int64_t connect_ms, first_byte_ms, idle_ms; /* 0: 10 s, 120 s, 90 s (security.md) */
 };

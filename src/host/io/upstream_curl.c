@@ -1,4 +1,9 @@
-/* Calls that libcurl carries: names, TLS, HTTP/2 and proxies. */
+/* Calls that libcurl carries: names, TLS, HTTP/2 and proxies.
+ *
+ * libcurl takes a kept connection of HTTP/1.1 again without looking at what has come on it since,
+ * and what OpenSSL has decrypted already cannot be seen from here. So every connection is closed
+ * after its call, unless the answer says that it is HTTP/2. Handshakes are kept short by TLS
+ * sessions, which all calls of the loop share (docs/adr/0019). */
 #include "io/upstream_int.h"
 
 #include "base/mem.h"
@@ -14,6 +19,7 @@
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
+#undef curl_share_setopt
 
 enum { MAX_HEAD = 64 << 10, N_KEPT_CONNECTIONS = 256, N_SPARE_CALLS = 64 };
 
@@ -30,6 +36,7 @@ struct pl_curl_calls {
     const struct pl_curl *curl;
     struct pl_loop *loop; /* borrowed */
     CURLM *multi;         /* owned */
+    CURLSH *sessions;     /* owned; of TLS */
     struct pl_timer timer;
     struct pl_turn_end finish;   /* begins and ends calls, where libcurl allows it */
     PL_VEC(struct wire *) by_fd; /* owned; NULL where it has none */
@@ -47,6 +54,7 @@ struct curl_call {
     struct curl_slist *headers; /* owned */
     struct pl_buf head;         /* owned; the fields of the answer */
     bool is_added;              /* libcurl has it */
+    bool is_begun;              /* libcurl has begun to send it */
 };
 
 static struct curl_call *call_of(struct pl_upstream_call *base)
@@ -220,12 +228,28 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
         pl_buf_add(&call->head, line);
         return call->head.status == PL_OK ? line.len : 0;
     }
-    long status = 0;
-    call->calls->curl->curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    const struct pl_curl *curl = call->calls->curl;
+    long status = 0, version = 0;
+    curl->curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
     if (status < 200 || call->base.is_headed)
         return line.len;
+    curl->curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
+    if (version == CURL_HTTP_VERSION_2_0)
+        curl->curl_easy_setopt(call->easy, CURLOPT_FORBID_REUSE, 0L);
     pl_upstream_tell_head(&call->base, (int)status, pl_buf_str(&call->head));
     return call->base.is_cancelled ? 0 : line.len;
+}
+
+/* Before a request is sent. libcurl sends it again by itself when a connection that was shared dies
+ * without an answer, though the other side may have carried it out. */
+static int on_request(void *ctx, char *to, char *from, int to_port, int from_port)
+{
+    struct curl_call *call = ctx;
+    (void)to, (void)from, (void)to_port, (void)from_port;
+    if (call->is_begun)
+        return CURL_PREREQFUNC_ABORT;
+    call->is_begun = true;
+    return CURL_PREREQFUNC_OK;
 }
 
 static size_t on_bytes(char *bytes, size_t size, size_t n, void *ctx)
@@ -409,11 +433,16 @@ static enum pl_status create_calls(struct pl_loop *loop, struct pl_curl_calls **
         return status;
     struct pl_curl_calls *calls = pl_mem_alloc(1, sizeof *calls);
     CURLM *multi = calls ? curl->curl_multi_init() : NULL;
-    if (!multi) {
+    CURLSH *sessions = multi ? curl->curl_share_init() : NULL;
+    if (!sessions) {
+        if (multi)
+            curl->curl_multi_cleanup(multi);
         pl_mem_free(calls);
         return pl_fail(err, PL_NOMEM, "out of memory");
     }
-    *calls = (struct pl_curl_calls){.curl = curl, .loop = loop, .multi = multi};
+    *calls =
+        (struct pl_curl_calls){.curl = curl, .loop = loop, .multi = multi, .sessions = sessions};
+    curl->curl_share_setopt(sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
     calls->finish.fn = on_turn_end;
     curl->curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_interest);
     curl->curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, calls);
@@ -439,6 +468,7 @@ void pl_curl_destroy(struct pl_upstreams *upstreams)
         destroy_call(call);
     }
     calls->curl->curl_multi_cleanup(calls->multi);
+    calls->curl->curl_share_cleanup(calls->sessions);
     pl_timer_stop(calls->loop, &calls->timer);
     pl_loop_forget_turn_end(calls->loop, &calls->finish);
     for (size_t fd = 0; fd < calls->by_fd.len; fd++)
@@ -480,6 +510,10 @@ static void set_options(struct curl_call *call, const struct pl_upstream_request
     CURL *easy = call->easy;
     pl_curl_set_basics(curl, easy, request->url, on_bytes, call);
     curl->curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    curl->curl_easy_setopt(easy, CURLOPT_SHARE, call->calls->sessions);
+    curl->curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    curl->curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_request);
+    curl->curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
     /* Rather share a connection that is being made than make another. */
     curl->curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
     curl->curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
@@ -515,14 +549,14 @@ enum pl_status pl_curl_start(struct pl_upstreams *upstreams,
     if (!call)
         return pl_fail(err, PL_NOMEM, "out of memory");
     pl_upstream_init(&call->base, upstreams, &road, request, ops, ctx);
-    call->is_added = false;
+    call->is_added = call->is_begun = false;
     call->prev = NULL;
     call->next = calls->first;
     if (call->next)
         call->next->prev = call;
     calls->first = call;
-    /* Without it, a long body would wait for the answer "100". */
-    bool has_all = add_header(call, "Expect:");
+    /* Without the first, a long body would wait for the answer "100"; HTTP/2 has no second. */
+    bool has_all = add_header(call, "Expect:") && add_header(call, "Connection: close");
     for (size_t i = 0; has_all && request->headers && request->headers[i]; i++)
         has_all = add_header(call, request->headers[i]);
     if (!has_all) {

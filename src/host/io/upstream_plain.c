@@ -2,8 +2,14 @@
  *
  *     call  --begin-->  link (kept, or new)  --on_read-->  head, body, end  -->  link kept again
  *
- * A kept connection may have been closed by the other side in the moment we wrote to it. When it
- * ends before a byte of the answer came, the request is sent once more, on a new connection. */
+ * An answer on a kept connection is known to belong to the call by its place only. So a connection
+ * is kept for calls of the same owner, and one on which anything came that nobody had asked for is
+ * closed: bytes after an answer, bytes while it was idle, and an answer that begins before its
+ * request was wholly written to a kept connection.
+ *
+ * The other side may close a kept connection in the moment we write to it. A request that was not
+ * wholly written then is sent once more, on a new connection; any other may have been carried out
+ * already, and fails. */
 #include "io/upstream_int.h"
 
 #include "base/mem.h"
@@ -13,8 +19,9 @@
 #include "wire/http1_answer.h"
 
 enum {
-    N_KEPT = 256,        /* connections to one server */
-    KEPT_MS = 60 * 1000, /* what was idle longer may be dead without anybody having said so */
+    N_KEPT = 256,   /* connections to one server */
+    KEPT_MS = 4000, /* many servers close a connection that was idle for 5 s (Node, uvicorn), and a
+                       request that meets the close is lost */
 };
 
 struct pl_plain_origin {
@@ -33,11 +40,11 @@ struct link {
     struct link *next;              /* the next idle one */
     int n_inside;                   /* callbacks of it are running: it is freed behind them */
     bool is_used;                   /* it has brought an answer before */
-    bool is_answered;               /* something has come for the present call */
+    struct pl_str owner;            /* behind the struct; empty: not to be kept */
 };
 
 enum lost {
-    LOST_STALE,     /* a kept connection that was closed before it could answer */
+    LOST_STALE,     /* a kept connection that failed before the request was wholly written */
     LOST_UNREACHED, /* nobody is at the address */
     LOST_BROKEN,
     LOST_MEMORY,
@@ -47,6 +54,7 @@ struct plain_call {
     struct pl_upstream_call base;
     struct pl_plain_origin *origin; /* borrowed */
     struct link *link;              /* owned; NULL between two tries */
+    struct pl_str owner;            /* behind the struct */
     struct pl_buf head;             /* owned; of the request */
     size_t n_sent;                  /* of head and body */
     size_t i_address;               /* the one that is tried */
@@ -99,12 +107,10 @@ static void leave_link(struct link *link)
         free_link(link);
 }
 
-static struct link *take_idle(struct pl_plain_origin *origin)
+static struct link *take_at(struct pl_plain_origin *origin, struct link **at)
 {
-    struct link *link = origin->idle;
-    if (!link)
-        return NULL;
-    origin->idle = link->next;
+    struct link *link = *at;
+    *at = link->next;
     origin->n_idle--;
     return link;
 }
@@ -114,20 +120,61 @@ static void drop_idle(struct link *link)
     struct link **at = &link->origin->idle;
     while (*at != link)
         at = &(*at)->next;
-    *at = link->next;
-    link->origin->n_idle--;
-    close_link(link);
+    close_link(take_at(link->origin, at));
 }
 
-/* Those behind one that is too old are older still. */
-static struct link *take_fresh(struct pl_plain_origin *origin)
+static void drop_from(struct pl_plain_origin *origin, struct link **at)
 {
-    struct link *link = take_idle(origin);
-    if (!link || pl_loop_now_ms(link->upstreams->loop) - pl_conn_active_ms(link->conn) < KEPT_MS)
-        return link;
-    for (; link; link = take_idle(origin))
-        close_link(link);
+    while (*at)
+        close_link(take_at(origin, at));
+}
+
+static bool is_fresh(const struct link *link)
+{
+    return pl_loop_now_ms(link->upstreams->loop) - pl_conn_active_ms(link->conn) < KEPT_MS;
+}
+
+/* The owner's own that was used last; NULL: there is none. Those behind one that is too old are
+ * older still. What has come on it already, though the loop has not read it yet, nobody asked for.
+ */
+static struct link *take_fresh(struct pl_plain_origin *origin, struct pl_str owner)
+{
+    for (struct link **at = &origin->idle; *at;) {
+        if (!is_fresh(*at)) {
+            drop_from(origin, at);
+        } else if (!pl_str_eq((*at)->owner, owner)) {
+            at = &(*at)->next;
+        } else {
+            struct link *link = take_at(origin, at);
+            if (pl_conn_is_quiet(link->conn))
+                return link;
+            close_link(link);
+        }
+    }
     return NULL;
+}
+
+static void keep(struct link *link)
+{
+    struct pl_plain_origin *origin = link->origin;
+    struct link **at = &origin->idle;
+    if (origin->n_idle == N_KEPT) {
+        while ((*at)->next)
+            at = &(*at)->next;
+        close_link(take_at(origin, at));
+    }
+    pl_conn_resume(link->conn);
+    link->is_used = true;
+    link->next = origin->idle;
+    origin->idle = link;
+    origin->n_idle++;
+}
+
+static struct pl_str copy_behind(void *place, struct pl_str text)
+{
+    if (text.len)
+        memcpy(place, text.ptr, text.len);
+    return (struct pl_str){place, text.len};
 }
 
 static const struct pl_conn_ops conn_ops;
@@ -136,7 +183,7 @@ static enum pl_status open_link(struct plain_call *call, struct link **ret_link)
 {
     const struct pl_place *place = &call->origin->place;
     struct pl_upstreams *upstreams = call->base.upstreams;
-    struct link *link = pl_mem_alloc(1, sizeof *link);
+    struct link *link = pl_mem_alloc(1, sizeof *link + call->owner.len);
     struct pl_http1_answer *reader = link ? pl_http1_answer_create() : NULL;
     struct pl_conn *conn;
     enum pl_status status = reader ? PL_OK : PL_NOMEM;
@@ -149,7 +196,12 @@ static enum pl_status open_link(struct plain_call *call, struct link **ret_link)
         return status;
     }
     *link = (struct link){
-        .upstreams = upstreams, .origin = call->origin, .conn = conn, .reader = reader};
+        .upstreams = upstreams,
+        .origin = call->origin,
+        .conn = conn,
+        .reader = reader,
+        .owner = copy_behind(link + 1, call->owner),
+    };
     pl_conn_start(conn, &conn_ops, link);
     *ret_link = link;
     return PL_OK;
@@ -167,18 +219,24 @@ static void lose(struct plain_call *call, enum lost why)
     pl_loop_at_turn_end(call->base.upstreams->loop, &call->later);
 }
 
-/* The connection has ended under the call. */
-static void lose_link(struct plain_call *call)
-{
-    const struct link *link = call->link;
-    lose(call, !call->base.is_connected              ? LOST_UNREACHED
-               : link->is_used && !link->is_answered ? LOST_STALE
-                                                     : LOST_BROKEN);
-}
-
 static bool is_sent(const struct plain_call *call)
 {
     return call->n_sent == call->head.len + call->base.body.len;
+}
+
+/* What a kept connection brings before the request is wholly written cannot be the answer to it. A
+ * new one may say early that it does not want the rest (413). */
+static bool is_too_early(const struct plain_call *call)
+{
+    return call->link->is_used && !is_sent(call);
+}
+
+/* The connection has ended under the call. */
+static void lose_link(struct plain_call *call)
+{
+    lose(call, !call->base.is_connected ? LOST_UNREACHED
+               : is_too_early(call)     ? LOST_STALE
+                                        : LOST_BROKEN);
 }
 
 static void send_rest(struct plain_call *call)
@@ -203,7 +261,6 @@ static void begin_on(struct plain_call *call, struct link *link)
     call->link = link;
     call->n_sent = 0;
     link->call = call;
-    link->is_answered = false;
     if (link->is_used)
         pl_upstream_is_connected(&call->base);
     else
@@ -250,20 +307,13 @@ static void on_later(struct pl_turn_end *later)
 static void finish(struct link *link)
 {
     struct plain_call *call = PL_TAKE(link->call);
-    struct pl_plain_origin *origin = link->origin;
-    bool is_kept = pl_http1_answer_is_kept(link->reader) &&
-                   !pl_http1_answer_has_rest(link->reader) && is_sent(call) &&
-                   origin->n_idle < N_KEPT;
+    bool is_kept = link->owner.len && pl_http1_answer_is_kept(link->reader) &&
+                   !pl_http1_answer_has_rest(link->reader) && is_sent(call);
     call->link = NULL;
-    if (is_kept) {
-        pl_conn_resume(link->conn);
-        link->is_used = true;
-        link->next = origin->idle;
-        origin->idle = link;
-        origin->n_idle++;
-    } else {
+    if (is_kept)
+        keep(link);
+    else
         close_link(link);
-    }
     pl_upstream_tell_end(&call->base);
 }
 
@@ -310,7 +360,10 @@ static void on_read(void *ctx, char *bytes, size_t n)
         drop_idle(link);
         return;
     }
-    link->is_answered = true;
+    if (is_too_early(link->call)) {
+        lose_link(link->call);
+        return;
+    }
     link->n_inside++;
     pl_http1_answer_feed(link->reader, bytes, n);
     read_answer(link);
@@ -406,17 +459,21 @@ enum pl_status pl_plain_start(struct pl_upstreams *upstreams,
         (upstreams->has_proxy && !pl_place_is_here(&place)))
         return PL_NOT_FOUND;
     struct pl_plain_origin *origin = origin_of(upstreams, &place);
-    struct plain_call *call = origin ? pl_mem_alloc(1, sizeof *call) : NULL;
+    struct plain_call *call = origin ? pl_mem_alloc(1, sizeof *call + request->owner.len) : NULL;
     if (!call)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    *call = (struct plain_call){.origin = origin, .later.fn = on_later};
+    *call = (struct plain_call){
+        .origin = origin,
+        .later.fn = on_later,
+        .owner = copy_behind(call + 1, request->owner),
+    };
     pl_buf_init(&call->head, 0);
     pl_upstream_init(&call->base, upstreams, &road, request, ops, ctx);
     if (write_head(call, path, request) != PL_OK) {
         stop(&call->base);
         return pl_fail(err, PL_NOMEM, "out of memory");
     }
-    struct link *link = take_fresh(origin);
+    struct link *link = request->owner.len ? take_fresh(origin, call->owner) : NULL;
     if (link)
         begin_on(call, link);
     else
@@ -429,8 +486,7 @@ void pl_plain_destroy(struct pl_upstreams *upstreams)
 {
     while (upstreams->plains) {
         struct pl_plain_origin *origin = upstreams->plains;
-        for (struct link *link; (link = take_idle(origin));)
-            close_link(link);
+        drop_from(origin, &origin->idle);
         upstreams->plains = origin->next;
         pl_mem_free(origin);
     }

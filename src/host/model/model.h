@@ -24,6 +24,8 @@ struct pl_model_request {
     struct pl_str turns; /* JSON array of TurnProjection: the context, oldest first; for a replay
                             the turns to be played */
     struct pl_str tools; /* JSON array of tool definitions {name, description, input_schema} */
+    struct pl_str owner; /* whose session it is: no connection to a vendor that could mistake
+                            answers is shared with others; empty: with nobody */
     bool is_planning;
     double speed; /* of a replay: 2 is twice as fast as it was, 0 as fast as can be */
     /* Where those of the loop are, which vendors are asked by: made at the first use; whoever has

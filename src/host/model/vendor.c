@@ -25,6 +25,7 @@ struct pl_vendor_call {
     const struct pl_vendor *vendor; /* borrowed from the configuration */
     struct pl_arena arena;          /* url and headers */
     const char *url;
+    struct pl_str owner; /* arena */
     const char *headers[MAX_OWN_HEADERS + MAX_EXTRA_HEADERS + 1];
     struct pl_buf body; /* owned; empty while a request has it */
     const struct pl_vendor_ops *ops;
@@ -291,6 +292,7 @@ static enum pl_status begin(struct pl_vendor_call *call, struct pl_error *err)
         .headers = call->headers,
         .body = &call->body,
         .body_back = &call->body,
+        .owner = call->owner,
         .ca_file = call->vendor->ca_file,
         .connect_ms = times.connect_ms,
         .first_byte_ms = times.first_byte_ms,
@@ -300,22 +302,31 @@ static enum pl_status begin(struct pl_vendor_call *call, struct pl_error *err)
     return pl_upstream_start(call->upstreams, &request, &upstream_ops, call, &call->upstream, err);
 }
 
-enum pl_status pl_vendor_start(struct pl_upstreams *upstreams, const struct pl_model_target *target,
-                               struct pl_buf *body, bool is_stream,
-                               const char *const *extra_headers, const struct pl_vendor_ops *ops,
-                               void *ctx, struct pl_vendor_call **ret_call, struct pl_error *err)
+enum pl_status pl_vendor_start(struct pl_upstreams *upstreams,
+                               const struct pl_vendor_request *request,
+                               const struct pl_vendor_ops *ops, void *ctx,
+                               struct pl_vendor_call **ret_call, struct pl_error *err)
 {
+    const struct pl_model_target *target = request->target;
     struct pl_vendor_call *call = pl_mem_alloc(1, sizeof *call);
     if (!call)
         return pl_fail(err, PL_NOMEM, "out of memory");
     *call = (struct pl_vendor_call){
-        .upstreams = upstreams, .vendor = target->vendor, .ops = ops, .ctx = ctx, .body = *body};
-    pl_buf_init(body, 0);
+        .upstreams = upstreams,
+        .vendor = target->vendor,
+        .ops = ops,
+        .ctx = ctx,
+        .body = *request->body,
+    };
+    pl_buf_init(request->body, 0);
     pl_arena_init(&call->arena, 0);
+    call->owner = pl_arena_dup(&call->arena, request->owner);
     const struct dialect *dialect = dialect_of(target->vendor);
-    enum pl_status status = make_url(call, dialect, target->model, is_stream);
+    enum pl_status status = request->owner.len && !call->owner.ptr ? PL_NOMEM : PL_OK;
     if (status == PL_OK)
-        status = make_headers(call, dialect, is_stream, extra_headers);
+        status = make_url(call, dialect, target->model, request->is_stream);
+    if (status == PL_OK)
+        status = make_headers(call, dialect, request->is_stream, request->extra_headers);
     if (status == PL_NOMEM)
         (void)pl_fail(err, status, "out of memory");
     if (status == PL_LIMIT)

@@ -70,14 +70,24 @@ struct pl_vendor_ops {
 
 struct pl_vendor_call; /* owned by whoever started it until end, failed or cancel */
 
-/* `body` is a whole request in the target's dialect; its bytes are taken. The path (Gemini has the
- * model in it), the key and the vendor's headers are added here. extra_headers ("Name: value",
- * ended by NULL; may be NULL) are those of the client that its vendor knows (anthropic-beta …). No
- * callback before this has returned. */
-enum pl_status pl_vendor_start(struct pl_upstreams *upstreams, const struct pl_model_target *target,
-                               struct pl_buf *body, bool is_stream,
-                               const char *const *extra_headers, const struct pl_vendor_ops *ops,
-                               void *ctx, struct pl_vendor_call **ret_call, struct pl_error *err);
+/* Valid until start returns. */
+struct pl_vendor_request {
+    const struct pl_model_target *target;
+    struct pl_buf *body; /* a whole request in the target's dialect; its bytes are taken. The path
+                            (Gemini has the model in it), the key and the vendor's headers are added
+                            here */
+    bool is_stream;
+    const char *const *extra_headers; /* those of the client that its vendor knows (anthropic-beta
+                                         …): "Name: value", ended by NULL; may be NULL */
+    struct pl_str owner;              /* whose call it is: no connection that could mistake answers
+                                         is shared with others (io/upstream.h) */
+};
+
+/* No callback before this has returned. */
+enum pl_status pl_vendor_start(struct pl_upstreams *upstreams,
+                               const struct pl_vendor_request *request,
+                               const struct pl_vendor_ops *ops, void *ctx,
+                               struct pl_vendor_call **ret_call, struct pl_error *err);
 void pl_vendor_cancel(struct pl_vendor_call *call); /* accepts NULL */
 void pl_vendor_pause(struct pl_vendor_call *call);
 void pl_vendor_resume(struct pl_vendor_call *call);

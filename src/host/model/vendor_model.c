@@ -25,6 +25,7 @@ struct vendor_call {
     struct pl_vendor_call *asked;       /* owned; NULL when it has ended */
     struct pl_hearing *hearing;         /* owned; NULL until there is a stream */
     struct pl_arena arena;              /* what is told at the end */
+    struct pl_str owner;                /* arena */
     struct pl_timer timer;              /* the last bytes */
     struct pl_buf error_body;           /* of an answer that is none */
     int status;
@@ -459,9 +460,14 @@ static enum pl_status ask(struct vendor_call *call, struct pl_error *err)
     pl_buf_clear(&call->error_body);
     call->failure = (struct pl_str){NULL, 0};
     call->is_over = call->has_refused = false;
-    return pl_vendor_start(call->upstreams, target_of(call), &call->prepared->bodies[call->i], true,
-                           pl_vendor_model_headers(target_of(call)), &vendor_ops, call,
-                           &call->asked, err);
+    struct pl_vendor_request request = {
+        .target = target_of(call),
+        .body = &call->prepared->bodies[call->i],
+        .is_stream = true,
+        .extra_headers = pl_vendor_model_headers(target_of(call)),
+        .owner = call->owner,
+    };
+    return pl_vendor_start(call->upstreams, &request, &vendor_ops, call, &call->asked, err);
 }
 
 static struct vendor_call *create(struct pl_loop *loop, struct pl_model_prepared *prepared,
@@ -502,7 +508,9 @@ enum pl_status pl_vendor_model_start(struct pl_loop *loop, const struct pl_model
         pl_model_prepared_destroy(prepared);
         return status == PL_OK ? pl_fail(err, PL_NOMEM, "out of memory") : status;
     }
-    status = ask(call, err);
+    call->owner = pl_arena_dup(&call->arena, request->owner);
+    status = request->owner.len && !call->owner.ptr ? pl_fail(err, PL_NOMEM, "out of memory")
+                                                    : ask(call, err);
     if (status != PL_OK) {
         destroy(call);
         return status;

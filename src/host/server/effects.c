@@ -229,6 +229,7 @@ static struct pl_model_request model_request(const struct pl_run *run)
         .model = run->effect.model,
         .turns = pl_buf_str(&run->text),
         .tools = pl_buf_str(&run->tools),
+        .owner = run->user_id,
         .is_planning = run->effect.mode == PL_MODE_PLANNING,
         .speed = run->speed,
     };

@@ -191,6 +191,7 @@ static void ask(struct pl_run *run)
     struct pl_error err = {0};
     struct pl_model_request request = {
         .model = run->effect.model,
+        .owner = run->user_id,
         .upstreams = &run->driver->drivers->shard->upstreams,
         .prepared = PL_TAKE(run->prepared),
     };

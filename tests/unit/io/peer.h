@@ -24,7 +24,7 @@ struct peer {
     int fd;
     uint16_t port;
     char url[64];
-    const char *const *says; /* pieces, ended by NULL; 10 ms between them. */
+    const char *const *says; /* pieces, ended by NULL; 10 ms between them. None: it closes */
     const char *const *then; /* … to every request but the first; NULL: the same */
     bool closes;             /* after an answer */
     char heard[MAX_HEARD];
@@ -61,6 +61,8 @@ static inline void *peer_answer(void *ctx)
         peer->conn_fd = fd;
         while (hear_request(peer, fd)) {
             const char *const *says = peer->n_requests++ && peer->then ? peer->then : peer->says;
+            if (!says[0])
+                break;
             for (size_t i = 0; says[i]; i++) {
                 const char *piece = says[i];
                 if (i)
@@ -77,17 +79,23 @@ static inline void *peer_answer(void *ctx)
     return NULL;
 }
 
-static inline void open_peer(struct peer *peer, const char *const *says, bool closes)
+/* Its socket, with nobody to answer yet. */
+static inline void listen_peer(struct peer *peer)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t n = sizeof address;
-    *peer = (struct peer){.says = says, .closes = closes, .conn_fd = -1};
     peer->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(peer->fd, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(listen(peer->fd, 16), 0);
     assert_int_equal(getsockname(peer->fd, (struct sockaddr *)&address, &n), 0);
     peer->port = ntohs(address.sin_port);
     snprintf(peer->url, sizeof peer->url, "http://127.0.0.1:%u/v1/x", (unsigned)peer->port);
+}
+
+static inline void open_peer(struct peer *peer, const char *const *says, bool closes)
+{
+    *peer = (struct peer){.says = says, .closes = closes, .conn_fd = -1};
+    listen_peer(peer);
     assert_int_equal(pthread_create(&peer->thread, NULL, peer_answer, peer), 0);
 }
 

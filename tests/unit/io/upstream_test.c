@@ -6,6 +6,7 @@
 #include "io/place.h"
 #include "io/upstream.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -127,9 +128,9 @@ static void ask_to_the_end(struct world *world, struct brought *b,
 }
 
 /* Asks a peer that says "ok". */
-static void ask_for_ok(struct world *world, const char *url)
+static void ask_for_ok_as(struct world *world, const char *url, const char *owner)
 {
-    struct pl_upstream_request request = {.method = "POST", .url = url};
+    struct pl_upstream_request request = {.method = "POST", .url = url, .owner = pl_str_of(owner)};
     struct brought b = {0};
     ask_to_the_end(world, &b, &request, "{}");
     assert_false(b.has_failed);
@@ -137,7 +138,68 @@ static void ask_for_ok(struct world *world, const char *url)
     pl_buf_deinit(&b.body);
 }
 
+static void ask_for_ok(struct world *world, const char *url)
+{
+    ask_for_ok_as(world, url, "user_a");
+}
+
 static const char *const says_ok[] = {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", NULL};
+
+/* A server that says "ok" on many connections at once. */
+struct crowd {
+    struct peer peer; /* only its socket */
+    pthread_t thread;
+    char url[64];
+    int n_connections;
+    int doorbell[2];
+};
+
+static void *crowd_answer(void *ctx)
+{
+    struct crowd *crowd = ctx;
+    struct pollfd fds[32] = {{crowd->doorbell[0], POLLIN, 0}, {crowd->peer.fd, POLLIN, 0}};
+    nfds_t n = 2;
+    while (poll(fds, n, -1) > 0 && !fds[0].revents) {
+        for (nfds_t i = 2; i < n; i++) {
+            char heard[1024];
+            if (!fds[i].revents)
+                continue;
+            ssize_t got = read(fds[i].fd, heard, sizeof heard);
+            if (got > 0 && heard[got - 1] == '}') {
+                assert_true(send(fds[i].fd, says_ok[0], strlen(says_ok[0]), MSG_NOSIGNAL) > 0);
+            } else if (got <= 0) {
+                close(fds[i].fd);
+                fds[i].fd = -1;
+            }
+        }
+        if (fds[1].revents && n < 32) {
+            fds[n++] = (struct pollfd){accept(crowd->peer.fd, NULL, NULL), POLLIN, 0};
+            crowd->n_connections++;
+        }
+    }
+    for (nfds_t i = 2; i < n; i++)
+        if (fds[i].fd >= 0)
+            close(fds[i].fd);
+    return NULL;
+}
+
+static void open_crowd(struct crowd *crowd)
+{
+    *crowd = (struct crowd){0};
+    listen_peer(&crowd->peer);
+    snprintf(crowd->url, sizeof crowd->url, "%s", crowd->peer.url);
+    assert_int_equal(pipe(crowd->doorbell), 0);
+    assert_int_equal(pthread_create(&crowd->thread, NULL, crowd_answer, crowd), 0);
+}
+
+static void close_crowd(struct crowd *crowd)
+{
+    assert_int_equal(write(crowd->doorbell[1], "x", 1), 1);
+    pthread_join(crowd->thread, NULL);
+    close(crowd->doorbell[0]);
+    close(crowd->doorbell[1]);
+    close(crowd->peer.fd);
+}
 
 static void a_request_and_its_answer_in_pieces(void **state)
 {
@@ -165,15 +227,89 @@ static void a_request_and_its_answer_in_pieces(void **state)
     close_peer(&peer);
 }
 
-static void a_connection_is_kept_for_the_next_call(void **state)
+static void a_connection_is_kept_for_the_same_owner(void **state)
+{
+    struct world *world = *state;
+    struct peer peers[2];
+    static const char *const owners[] = {"user_a", "user_b"};
+    for (size_t i = 0; i < 2; i++) {
+        open_peer(&peers[i], says_ok, false);
+        for (int n = 0; n < 20; n++)
+            ask_for_ok_as(world, peers[i].url, owners[i]);
+        assert_int_equal(peers[i].n_requests, 20);
+        assert_int_equal(peers[i].n_connections, 1);
+    }
+    for (size_t i = 0; i < 2; i++)
+        close_peer(&peers[i]);
+}
+
+/* Many of them at once: the other's, and one that belongs to nobody. */
+static void no_other_owner_gets_a_kept_connection(void **state)
+{
+    struct world *world = *state;
+    struct crowd crowd;
+    static const char *const owners[] = {"user_a", "user_b", "", "user_a", "", "user_b", "user"};
+    open_crowd(&crowd);
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
+        ask_for_ok_as(world, crowd.url, owners[i]);
+    assert_int_equal(crowd.n_connections, world->is_by_libcurl ? 7 : 5);
+    close_crowd(&crowd);
+}
+
+/* libcurl does not say what has come on a connection since: none is kept. */
+static void libcurl_keeps_no_connection_of_http_1(void **state)
 {
     struct world *world = *state;
     struct peer peer;
     open_peer(&peer, says_ok, false);
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 5; i++)
         ask_for_ok(world, peer.url);
-    assert_int_equal(peer.n_requests, 20);
-    assert_int_equal(peer.n_connections, 1);
+    assert_int_equal(peer.n_connections, 5);
+    assert_non_null(strstr(peer.heard, "Connection: close\r\n"));
+    close_peer(&peer);
+}
+
+/* It has come, and the loop has not read it yet when the next call begins. */
+static void what_came_on_an_idle_connection_is_nobodys_answer(void **state)
+{
+    struct world *world = *state;
+    static const char *const strays[] = {
+        "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil",
+        "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        "\r\n",
+        "x",
+    };
+    for (size_t i = 0; i < sizeof strays / sizeof *strays; i++) {
+        struct peer peer;
+        open_peer(&peer, says_ok, false);
+        ask_for_ok(world, peer.url);
+        int fd = peer.conn_fd;
+        if (fd >= 0)
+            (void)send(fd, strays[i], strlen(strays[i]), MSG_NOSIGNAL);
+        ask_for_ok(world, peer.url);
+        assert_int_equal(peer.n_connections, 2);
+        close_peer(&peer);
+    }
+}
+
+/* The other side may have done what it was asked. */
+static void what_was_wholly_written_is_not_sent_again(void **state)
+{
+    struct world *world = *state;
+    struct peer peer;
+    static const char *const nothing[] = {NULL};
+    open_peer(&peer, says_ok, false);
+    peer.then = nothing;
+    ask_for_ok(world, peer.url);
+    struct pl_upstream_request request = {
+        .method = "POST", .url = peer.url, .owner = PL_STR("user_a")};
+    struct brought b = {0};
+    ask_to_the_end(world, &b, &request, "{}");
+    assert_true(b.has_failed);
+    assert_int_equal(b.why, PL_UPSTREAM_BROKEN);
+    turn_for(world->loop, 20);
+    assert_int_equal(peer.n_requests, 2);
+    pl_buf_deinit(&b.body);
     close_peer(&peer);
 }
 
@@ -522,7 +658,13 @@ int main(void)
     {"plain: " #test, test, make_world, drop_world, NULL},                                         \
         {"libcurl: " #test, test, make_world_of_libcurl, drop_world, NULL}
         ON_BOTH_ROADS(a_request_and_its_answer_in_pieces),
-        ON_BOTH_ROADS(a_connection_is_kept_for_the_next_call),
+        {"a_connection_is_kept_for_the_same_owner", a_connection_is_kept_for_the_same_owner,
+         make_world, drop_world, NULL},
+        {"libcurl_keeps_no_connection_of_http_1", libcurl_keeps_no_connection_of_http_1,
+         make_world_of_libcurl, drop_world, NULL},
+        ON_BOTH_ROADS(no_other_owner_gets_a_kept_connection),
+        ON_BOTH_ROADS(what_came_on_an_idle_connection_is_nobodys_answer),
+        ON_BOTH_ROADS(what_was_wholly_written_is_not_sent_again),
         ON_BOTH_ROADS(a_kept_connection_that_has_died_is_replaced),
         ON_BOTH_ROADS(every_way_to_end_an_answer),
         ON_BOTH_ROADS(bytes_behind_an_answer_are_not_the_next_one),

@@ -259,8 +259,15 @@ static void start(struct world *world, const char *model, bool is_stream,
     assert_int_equal(pl_vendor_upstreams(world->loop, &world->upstreams, &err), PL_OK);
     pl_buf_init(&body, 0);
     pl_buf_adds(&body, "{\"a\":1}");
-    enum pl_status status = pl_vendor_start(world->upstreams, &targets[0], &body, is_stream,
-                                            headers, &ops, &world->b, &world->call, &err);
+    struct pl_vendor_request request = {
+        .target = &targets[0],
+        .body = &body,
+        .is_stream = is_stream,
+        .extra_headers = headers,
+        .owner = PL_STR("user_a"),
+    };
+    enum pl_status status =
+        pl_vendor_start(world->upstreams, &request, &ops, &world->b, &world->call, &err);
     if (status != PL_OK)
         fail_msg("%s", err.message);
     assert_int_equal(body.len, 0);

@@ -92,10 +92,16 @@ static void ask_vendor(struct pl_call *call)
     enum pl_status status = make_headers(call, headers) ? PL_OK : PL_NOMEM;
     if (status == PL_OK)
         status = pl_vendor_upstreams(shard->loop, &shard->upstreams, &err);
+    struct pl_vendor_request request = {
+        .target = pl_call_target(call),
+        .body = &call->body,
+        .is_stream = call->is_stream,
+        .extra_headers = headers,
+        .owner = call->x->caller.user_id,
+    };
     if (status == PL_OK)
-        status =
-            pl_vendor_start(shard->upstreams, pl_call_target(call), &call->body, call->is_stream,
-                            headers, &pl_call_vendor_ops, call, &call->vendor, &err);
+        status = pl_vendor_start(shard->upstreams, &request, &pl_call_vendor_ops, call,
+                                 &call->vendor, &err);
     if (status == PL_OK)
         return;
     pl_call_fail(call, 503, NULL, "The model's server cannot be asked: %s.", err.message);
