@@ -32,6 +32,7 @@ enum pl_ws_opcode {
     X(POLICY, 1008)                                                                                \
     X(TOO_BIG, 1009)                                                                               \
     X(INTERNAL, 1011)                                                                              \
+    X(TRY_LATER, 1013)                                                                             \
     X(UNAUTHORIZED, 4401)                                                                          \
     X(AUTH_TIMEOUT, 4409)                                                                          \
     X(TOO_SLOW, 4408)                                                                              \

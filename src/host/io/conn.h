@@ -60,6 +60,14 @@ void pl_conn_shutdown(struct pl_conn *conn);
 void pl_conn_close(struct pl_conn *conn);
 
 void pl_conn_peer(const struct pl_conn *conn, struct pl_peer *ret_peer);
+/* What a peer is told apart by when peers are counted: an IPv4 address, also one that is written as
+ * IPv6, or the first 64 bits of an IPv6 address. */
+struct pl_network {
+    uint8_t bytes[8];
+    uint8_t n; /* 4 or 8; 0: a Unix socket */
+    bool is_loopback;
+};
+struct pl_network pl_conn_network(const struct pl_conn *conn);
 struct pl_loop *pl_conn_loop(const struct pl_conn *conn);
 /* Milliseconds of the loop's clock at the last byte that went either way. */
 int64_t pl_conn_active_ms(const struct pl_conn *conn);

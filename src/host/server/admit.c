@@ -4,14 +4,13 @@
 
 #include "base/uuid.h"
 #include "server/auth.h"
+#include "server/body_memory.h"
 #include "server/gate.h"
 #include "server/http_conn.h"
 
 #include <strings.h>
 
 enum {
-    MAX_JSON_BODY = 4 << 20,
-    MAX_LARGE_BODY = 32 << 20,
     ARENA_BYTES = 64 << 20,
     LARGE_ARENA_BYTES = 512 << 20,
 };
@@ -134,9 +133,12 @@ static bool check_capacity(struct pl_exchange *x)
 {
     struct pl_server *server = x->shard->server;
     bool changes = x->method != PL_METHOD_GET && x->method != PL_METHOD_HEAD;
-    if (x->conn->is_refused)
+    if (x->conn->refusal == PL_HTTP_FULL)
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
                             "There are too many connections; try again in a moment.");
+    else if (x->conn->refusal == PL_HTTP_ADDRESS_FULL)
+        pl_exchange_problem(x, PL_PROBLEM_RATE_LIMITED, NULL,
+                            "Your address has too many connections; close some of them.");
     else if (changes && pl_life_is_closing(&server->life))
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
                             "The server is about to end; try again in a moment.");
@@ -146,17 +148,19 @@ static bool check_capacity(struct pl_exchange *x)
 static bool check_length(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
-    bool is_large = x->route->flags & PL_ROUTE_LARGE;
-    own->max_body = x->route->upload ? x->route->upload->max_bytes
-                    : is_large       ? MAX_LARGE_BODY
-                                     : MAX_JSON_BODY;
-    x->arena.max_bytes = is_large ? LARGE_ARENA_BYTES : ARENA_BYTES;
-    if (x->head->content_length <= own->max_body)
-        return true;
-    pl_exchange_problem(x, PL_PROBLEM_PAYLOAD_TOO_LARGE, NULL,
-                        "The body may have %zu bytes here, and this one has %llu.", own->max_body,
-                        (unsigned long long)x->head->content_length);
-    return false;
+    uint64_t n_body = x->head->content_length;
+    size_t n_most = pl_body_memory_most(x->shard->server);
+    own->max_body = pl_route_max_body(x->route);
+    if (!x->route->upload && own->max_body > n_most)
+        own->max_body = n_most;
+    x->arena.max_bytes = x->route->flags & PL_ROUTE_LARGE ? LARGE_ARENA_BYTES : ARENA_BYTES;
+    if (n_body > own->max_body)
+        pl_exchange_problem(x, PL_PROBLEM_PAYLOAD_TOO_LARGE, NULL,
+                            "The body may have %zu bytes here, and this one has %llu.",
+                            own->max_body, (unsigned long long)n_body);
+    else if (n_body)
+        pl_exchange_ask_body_memory(own, (size_t)n_body);
+    return !x->is_problem;
 }
 
 static void apply_cors(struct pl_exchange_own *own)

@@ -24,6 +24,8 @@ struct pl_server_config {
     size_t n_workers;               /* 0: 4 */
     size_t max_connections;         /* 20,000 */
     int64_t lame_duck_ms;           /* how long SIGTERM waits before it closes the port: 0 */
+    size_t max_address_connections; /* of one address; 0: neighbours.h says */
+    size_t body_memory_mib;         /* for bodies of requests: 256 */
     int64_t drain_ms;               /* how long SIGTERM waits for running turns: 10,000 */
     int log_level;                  /* 0 errors, 1 warnings, 2 what happens, 3 every request */
     bool is_log_json;

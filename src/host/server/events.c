@@ -149,7 +149,8 @@ void pl_events_open(struct pl_exchange *x, struct pl_str session_id)
     memcpy(id, session_id.ptr, session_id.len);
     struct pl_buf rest PL_CLEANUP_BUF;
     pl_buf_init(&rest, 0);
-    struct pl_conn *conn = pl_exchange_take_conn(x, PL_STR(response_head), &rest);
+    struct pl_hold place = {0};
+    struct pl_conn *conn = pl_exchange_take_conn(x, PL_STR(response_head), &rest, &place);
     if (!conn) {
         pl_mem_free(who);
         pl_mem_free(sse);
@@ -158,6 +159,7 @@ void pl_events_open(struct pl_exchange *x, struct pl_str session_id)
     *sse = (struct sse_live){0};
     pl_live_init(&sse->live, &kind, shard, conn);
     sse->live.who = who;
+    sse->live.place = place;
     pl_conn_switch(conn, &conn_ops, &sse->live);
     if (!pl_live_subscribe(&sse->live, (struct pl_str){id, session_id.len},
                            is_whole ? PL_LANE_SSE_WHOLE : PL_LANE_SSE, since))

@@ -93,6 +93,50 @@ bool pl_exchange_wants_body(const struct pl_exchange_own *own)
     return own->x.task.step == STEP_BODY && !own->is_body_over && !own->is_held;
 }
 
+static void refuse_memory(struct pl_exchange *x, enum pl_taking taking)
+{
+    if (taking == PL_TAKING_OVER_OWN)
+        pl_exchange_problem(x, PL_PROBLEM_RATE_LIMITED, NULL,
+                            "The bodies of your requests have %zu bytes, which is your share of "
+                            "the memory for them; send this again when one was answered.",
+                            pl_body_memory_most(x->shard->server));
+    else if (taking != PL_TAKING_DONE)
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
+                            "The bodies of all requests use the memory for them; try again in a "
+                            "moment.");
+}
+
+/* Of an upload no more than two pieces are ever there. */
+void pl_exchange_ask_body_memory(struct pl_exchange_own *own, size_t n_body)
+{
+    struct pl_exchange *x = &own->x;
+    struct pl_body_owner owner = pl_body_owner(x->caller.user_id, x->conn->conn);
+    if (x->route->upload && n_body > x->route->upload->piece_bytes)
+        n_body = x->route->upload->piece_bytes;
+    refuse_memory(x, pl_body_memory_ask(x->shard, &owner, n_body));
+}
+
+static bool take_memory(struct pl_exchange_own *own, size_t n)
+{
+    struct pl_exchange *x = &own->x;
+    struct pl_body_owner owner = pl_body_owner(x->caller.user_id, x->conn->conn);
+    enum pl_taking taking =
+        pl_body_memory_take(x->shard, &own->body_hold, &owner, n, own->body.len + n);
+    refuse_memory(x, taking);
+    return taking == PL_TAKING_DONE;
+}
+
+void pl_exchange_give_body_memory(struct pl_exchange_own *own, size_t n)
+{
+    pl_body_memory_give(own->x.shard, &own->body_hold, n);
+}
+
+void pl_exchange_drop_body(struct pl_exchange_own *own)
+{
+    pl_exchange_give_body_memory(own, (size_t)own->body_hold.n);
+    pl_buf_deinit(&own->body);
+}
+
 void pl_exchange_body(struct pl_exchange_own *own, struct pl_str piece)
 {
     struct pl_exchange *x = &own->x;
@@ -105,6 +149,8 @@ void pl_exchange_body(struct pl_exchange_own *own, struct pl_str piece)
                             "The body may have %zu bytes here, and this one has more.",
                             own->max_body);
         own->is_refused = own->must_close = true;
+    } else if (!take_memory(own, piece.len)) {
+        own->is_refused = own->must_close = true;
     } else {
         pl_buf_add(&own->body, piece);
         if (own->body.status != PL_OK) {
@@ -114,8 +160,10 @@ void pl_exchange_body(struct pl_exchange_own *own, struct pl_str piece)
             pl_upload_gathered(own);
         }
     }
-    if (own->is_refused && own->must_close)
+    if (own->is_refused && own->must_close) {
+        pl_exchange_drop_body(own);
         pl_task_wake(&x->task);
+    }
 }
 
 void pl_exchange_body_end(struct pl_exchange_own *own)
@@ -128,8 +176,11 @@ void pl_exchange_body_end(struct pl_exchange_own *own)
 void pl_exchange_refuse(struct pl_exchange_own *own, enum pl_problem problem, const char *detail)
 {
     bool is_begun = own->x.task.kind != NULL;
-    pl_exchange_problem(&own->x, problem, NULL, "%s", detail);
+    /* The rest of a refused body may be late: what was wrong first is what counts. */
+    if (!own->is_refused || problem != PL_PROBLEM_TIMEOUT)
+        pl_exchange_problem(&own->x, problem, NULL, "%s", detail);
     own->is_refused = own->must_close = true;
+    pl_exchange_drop_body(own);
     if (is_begun)
         pl_task_wake(&own->x.task);
     else
@@ -301,7 +352,7 @@ void pl_exchange_start(struct pl_exchange_own *own)
     if (!own->is_refused) {
         own->x.head = pl_http1_head(own->x.conn->http);
         own->x.method = own->x.head->method;
-        own->must_close = !own->x.head->is_keep_alive || own->x.conn->is_refused;
+        own->must_close = !own->x.head->is_keep_alive || own->x.conn->refusal;
     }
     pl_task_init(&own->x.task, own->x.shard->loop, &kind);
     pl_task_start(&own->x.task);

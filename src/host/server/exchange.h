@@ -15,6 +15,7 @@
 
 struct pl_route;
 struct pl_exchange;
+struct pl_hold;
 
 #define PL_ROUTE_MAX_ARGS 3
 
@@ -129,9 +130,9 @@ void pl_exchange_flow_more(struct pl_exchange *x);
 void pl_exchange_flow_end(struct pl_exchange *x);
 
 /* Takes the connection out of HTTP: writes `response_head` (101, or 200 of an event stream), ends
- * the exchange, and gives the connection and what was read behind the request to the caller. NULL
- * when the client is gone. */
+ * the exchange, and gives the connection, what was read behind the request and its place among the
+ * connections (neighbours.h) to the caller. NULL when the client is gone. */
 struct pl_conn *pl_exchange_take_conn(struct pl_exchange *x, struct pl_str response_head,
-                                      struct pl_buf *ret_rest);
+                                      struct pl_buf *ret_rest, struct pl_hold *ret_place);
 
 #endif

@@ -5,7 +5,10 @@
 #define PL_SERVER_EXCHANGE_INT_H
 
 #include "server/exchange.h"
+#include "server/body_memory.h"
 #include "server/route.h"
+
+#define PL_HTTP_SLOW_LOOKS 10
 
 #define PL_IDEMPOTENCY_MAX_KEY   255
 #define PL_IDEMPOTENCY_KEPT_MS   (INT64_C(24) * 3600 * 1000)
@@ -54,8 +57,11 @@ struct pl_exchange_own {
     struct pl_exchange_own *next; /* in the shard's list of spares */
     struct pl_buf body;           /* owned; what was gathered of the request's body */
     size_t max_body, n_body;
+    struct pl_hold body_hold; /* of the memory for bodies */
+    /* Its rate: n_body at the last looks, a second or more apart (http_conn.c). */
+    size_t body_marks[PL_HTTP_SLOW_LOOKS];
+    unsigned n_looks;
     struct pl_str body_digest; /* of an upload, once it was looked at; arena */
-    int64_t held_from_ms;      /* of is_held */
     struct pl_claim claim;
     struct pl_sending sending;
     struct pl_str static_body; /* the answer's body, in place of reply; outlives the exchange */
@@ -90,6 +96,11 @@ void pl_exchange_start(struct pl_exchange_own *own);
 bool pl_exchange_wants_body(const struct pl_exchange_own *own);
 void pl_exchange_body(struct pl_exchange_own *own, struct pl_str piece);
 void pl_exchange_body_end(struct pl_exchange_own *own);
+/* Whether a body of this length could be gathered now: makes a problem of it if not. */
+void pl_exchange_ask_body_memory(struct pl_exchange_own *own, size_t n_body);
+/* Nobody will look at n bytes of the body any more, or at none of it. */
+void pl_exchange_give_body_memory(struct pl_exchange_own *own, size_t n);
+void pl_exchange_drop_body(struct pl_exchange_own *own);
 /* An answer made by the connection itself (a broken head, a body that is too slow); then it
  * closes. */
 void pl_exchange_refuse(struct pl_exchange_own *own, enum pl_problem problem, const char *detail);

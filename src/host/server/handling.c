@@ -140,7 +140,7 @@ void pl_exchange_commit(struct pl_exchange *x, struct pl_batch *batch,
 }
 
 struct pl_conn *pl_exchange_take_conn(struct pl_exchange *x, struct pl_str response_head,
-                                      struct pl_buf *ret_rest)
+                                      struct pl_buf *ret_rest, struct pl_hold *ret_place)
 {
     struct pl_exchange_own *own = pl_exchange_own(x);
     struct pl_http_conn *http_conn = x->conn;
@@ -151,7 +151,7 @@ struct pl_conn *pl_exchange_take_conn(struct pl_exchange *x, struct pl_str respo
      */
     if (http_conn && pl_conn_write(http_conn->conn, &response_head, 1, &n_sent) == PL_OK &&
         n_sent == response_head.len) {
-        conn = pl_http_conn_take(http_conn, ret_rest);
+        conn = pl_http_conn_take(http_conn, ret_rest, ret_place);
     } else {
         own->must_close = own->is_failed = true;
     }

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/table.h"
+#include "server/neighbours.h"
 #include "server/shard_int.h"
 
 enum { MAX_LINGERED = 1 << 20, MAX_REFUSED = 1000 };
@@ -26,12 +27,15 @@ static void set_deadline(struct pl_http_conn *conn, int64_t delay_ms)
         pl_timer_start(loop, &conn->timer, delay_ms, on_timer);
 }
 
-/* The body's rate over its whole time; the next look is a second later. */
-static bool is_body_slow(const struct pl_http_conn *conn)
+/* What came since ten looks before: a window that slides, so that a burst buys ten seconds and not
+ * an hour. */
+static bool is_body_slow(struct pl_exchange_own *x)
 {
-    int64_t elapsed_ms = pl_loop_now_ms(conn->shard->loop) - conn->body_from_ms;
-    return elapsed_ms >= PL_HTTP_SLOW_MS &&
-           (int64_t)conn->x->n_body * 1000 < elapsed_ms * PL_HTTP_SLOW_BYTES;
+    size_t *mark = &x->body_marks[++x->n_looks % PL_HTTP_SLOW_LOOKS];
+    bool is_slow =
+        x->n_looks >= PL_HTTP_SLOW_LOOKS && x->n_body - *mark < (size_t)PL_HTTP_SLOW_BYTES;
+    *mark = x->n_body;
+    return is_slow;
 }
 
 static void refuse(struct pl_http_conn *conn, enum pl_problem problem, const char *detail)
@@ -54,11 +58,11 @@ static void on_late(struct pl_http_conn *conn)
         else
             refuse(conn, PL_PROBLEM_TIMEOUT, "The head of the request took more than 10 seconds.");
     } else if (pl_exchange_wants_body(conn->x)) {
-        if (is_body_slow(conn))
+        if (is_body_slow(conn->x))
             refuse(conn, PL_PROBLEM_TIMEOUT,
                    "The body came at less than 1 KiB per second for 10 seconds.");
         else
-            set_deadline(conn, 1000);
+            set_deadline(conn, PL_HTTP_LOOK_MS);
     } else if (conn->x->sending.is_started && !conn->x->sending.is_reading &&
                !pl_flow_is_idle(conn->x)) {
         pl_http_conn_close(conn);
@@ -106,7 +110,6 @@ static void on_head(struct pl_http_conn *conn)
         pl_http_conn_close(conn);
         return;
     }
-    conn->body_from_ms = pl_loop_now_ms(conn->shard->loop);
     conn->phase = PL_HTTP_NONE;
     pl_exchange_start(conn->x);
 }
@@ -177,7 +180,7 @@ static void wait_for_more(struct pl_http_conn *conn)
     } else if (conn->has_ended) {
         pl_http_conn_close(conn);
     } else if (conn->x) {
-        enter(conn, PL_HTTP_BODY, PL_HTTP_SLOW_MS);
+        enter(conn, PL_HTTP_BODY, PL_HTTP_LOOK_MS);
     } else if (pl_http1_is_idle(conn->http)) {
         enter(conn, PL_HTTP_IDLE, PL_HTTP_IDLE_MS);
     } else {
@@ -202,11 +205,12 @@ static void parse_rest(struct pl_http_conn *conn)
     wait_for_more(conn);
 }
 
-/* The time a piece took to be kept is ours, not the client's. The end of a message may come without
- * a further byte. */
-void pl_http_conn_go_on(struct pl_http_conn *conn, int64_t held_ms)
+/* The time a piece took to be kept is ours, not the client's: its rate counts from now on. The end
+ * of a message may come without a further byte. */
+void pl_http_conn_go_on(struct pl_http_conn *conn)
 {
-    conn->body_from_ms += held_ms;
+    conn->x->n_looks = 0;
+    conn->x->body_marks[0] = conn->x->n_body;
     if (!conn->rest.len)
         parse(conn, (struct pl_str){0});
     parse_rest(conn);
@@ -268,14 +272,19 @@ void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_con
 {
     int64_t n_max = (int64_t)shard->server->config->max_connections, n = count_all(shard->server);
     struct pl_http_conn *conn = NULL;
-    if (n < n_max + MAX_REFUSED)
+    struct pl_hold place = {0};
+    enum pl_arrival arrival = pl_neighbours_enter(shard->server, bare, &place);
+    if (n < n_max + MAX_REFUSED && arrival != PL_ARRIVAL_DROPPED)
         conn = pl_mem_alloc(1, sizeof *conn);
     struct pl_http1 *http = conn ? pl_http1_create() : NULL;
-    bool is_refused = n >= n_max && !is_control;
-    if (is_refused)
+    enum pl_http_refusal refusal = n >= n_max && !is_control       ? PL_HTTP_FULL
+                                   : arrival == PL_ARRIVAL_REFUSED ? PL_HTTP_ADDRESS_FULL
+                                                                   : PL_HTTP_WELCOME;
+    if (refusal || arrival == PL_ARRIVAL_DROPPED)
         pl_metric_add(&shard->metrics, PL_METRIC_http_refused_total, 1);
     if (!http) {
         pl_mem_free(conn);
+        pl_neighbours_leave(shard->server, &place);
         pl_conn_close(bare);
         return;
     }
@@ -289,7 +298,8 @@ void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_con
         .is_unix = strcmp(peer.address, "unix") == 0,
         .is_tls = peer.is_tls,
         .is_control = is_control && peer.is_local_user,
-        .is_refused = is_refused,
+        .refusal = refusal,
+        .place = place,
     };
     pl_buf_init(&conn->rest, 0);
     if (conn->next)
@@ -298,7 +308,7 @@ void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_con
     shard->n_conns++;
     pl_metric_add(&shard->metrics, PL_METRIC_http_connections, 1);
     pl_conn_start(bare, &ops, conn);
-    enter(conn, PL_HTTP_HEAD, is_refused ? PL_HTTP_LINGER_MS : PL_HTTP_HEAD_MS);
+    enter(conn, PL_HTTP_HEAD, refusal ? PL_HTTP_LINGER_MS : PL_HTTP_HEAD_MS);
 }
 
 /* Out of the list; whoever has the exchange keeps it. */
@@ -327,6 +337,7 @@ void pl_http_conn_close(struct pl_http_conn *conn)
     if (conn->is_over)
         return;
     pl_conn_close(PL_TAKE(conn->conn));
+    pl_neighbours_leave(conn->shard->server, &conn->place);
     conn->shard->n_conns--;
     pl_metric_add(&conn->shard->metrics, PL_METRIC_http_connections, -1);
     detach(conn);
@@ -338,11 +349,13 @@ void pl_http_conn_retire(struct pl_http_conn *conn)
         pl_http_conn_close(conn);
 }
 
-struct pl_conn *pl_http_conn_take(struct pl_http_conn *conn, struct pl_buf *ret_rest)
+struct pl_conn *pl_http_conn_take(struct pl_http_conn *conn, struct pl_buf *ret_rest,
+                                  struct pl_hold *ret_place)
 {
     struct pl_conn *bare = PL_TAKE(conn->conn);
     keep_rest(conn);
     *ret_rest = conn->rest;
+    *ret_place = conn->place;
     pl_buf_init(&conn->rest, 0);
     if (conn->is_paused)
         pl_conn_resume(bare);

@@ -7,13 +7,16 @@
 
 #define PL_HTTP_HEAD_MS    10000
 #define PL_HTTP_IDLE_MS    60000
-#define PL_HTTP_SLOW_MS    10000 /* a body may be slow for so long … */
-#define PL_HTTP_SLOW_BYTES 1024  /* … and then has to have come at this rate per second */
+#define PL_HTTP_LOOK_MS    1000  /* how often the rate of a body is looked at … */
+#define PL_HTTP_SLOW_BYTES 10240 /* … and what has to have come since ten looks before */
 #define PL_HTTP_SEND_MS    30000 /* a client that takes nothing for so long is gone */
 #define PL_HTTP_LINGER_MS  2000
 
 /* What is waited for; each has its clock. */
 enum pl_http_phase { PL_HTTP_NONE, PL_HTTP_IDLE, PL_HTTP_HEAD, PL_HTTP_BODY, PL_HTTP_ANSWER };
+
+/* Why every request on this connection is refused, if it is. */
+enum pl_http_refusal { PL_HTTP_WELCOME, PL_HTTP_FULL, PL_HTTP_ADDRESS_FULL };
 
 struct pl_http_conn {
     struct pl_http_conn *prev, *next; /* in the shard's list */
@@ -24,12 +27,12 @@ struct pl_http_conn {
     struct pl_buf rest;               /* owned; read while a request was being answered */
     struct pl_timer timer;
     int64_t deadline_ms; /* the timer may fire before it, and then goes on */
-    int64_t body_from_ms;
     enum pl_http_phase phase;
+    enum pl_http_refusal refusal;
+    struct pl_hold place; /* among those of its address */
     uint64_t n_lingered;
     bool is_unix, is_tls;
     bool is_control; /* by the control socket: the local user is the administrator */
-    bool is_refused; /* there are too many: every request is answered with 503 */
     bool is_parsing; /* the loop of the parser is on the stack */
     bool is_over;    /* closed while parsing: freed when that returns */
     bool is_lingering;
@@ -50,10 +53,11 @@ enum pl_http_end { PL_HTTP_KEPT, PL_HTTP_LAST, PL_HTTP_BROKEN };
 void pl_http_conn_done(struct pl_http_conn *conn, enum pl_http_end end);
 /* Gives the bare connection away, with what was read behind the request. The exchange has lost it
  * then, as if the client were gone. shard->n_conns still counts it: whoever closes it takes one
- * off, and one off the metric of connections. */
-struct pl_conn *pl_http_conn_take(struct pl_http_conn *conn, struct pl_buf *ret_rest);
-/* The exchange wants more of the body again, which it did not for so long. */
-void pl_http_conn_go_on(struct pl_http_conn *conn, int64_t held_ms);
+ * off, and one off the metric of connections, and gives its place back. */
+struct pl_conn *pl_http_conn_take(struct pl_http_conn *conn, struct pl_buf *ret_rest,
+                                  struct pl_hold *ret_place);
+/* The exchange wants more of the body again. */
+void pl_http_conn_go_on(struct pl_http_conn *conn);
 /* A step forward was made in sending: the client is not gone. */
 void pl_http_conn_sent(struct pl_http_conn *conn);
 

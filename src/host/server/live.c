@@ -1,6 +1,7 @@
 #include "server/live.h"
 
 #include "base/mem.h"
+#include "server/neighbours.h"
 
 /* --- life ------------------------------------------------------------------------------------ */
 
@@ -38,6 +39,7 @@ void pl_live_deinit(struct pl_live *live)
     pl_timer_stop(live->shard->loop, &live->beat);
     pl_outbox_deinit(&live->out);
     pl_conn_close(PL_TAKE(live->conn));
+    pl_neighbours_leave(live->shard->server, &live->place);
     pl_mem_free(PL_TAKE(live->who));
     live->shard->n_conns--;
     pl_metric_add(&live->shard->metrics, PL_METRIC_sockets, -1);

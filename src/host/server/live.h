@@ -11,6 +11,7 @@
 #include "server/chunk.h"
 #include "server/driver.h"
 #include "server/hub.h"
+#include "server/quota.h"
 #include "wire/websocket.h"
 
 #define PL_LIVE_MAX_QUEUE   (1u << 20)
@@ -77,9 +78,10 @@ struct pl_live {
     struct pl_subscription *subs; /* owned */
     size_t n_subs;
     struct pl_timer beat;
-    int64_t moved_ms; /* when the kernel last took something, or the queue was empty */
-    char *who;        /* owned: user id, NUL, key id, NUL; NULL: nobody yet */
-    bool is_closing;  /* no more is read; what is queued is still sent */
+    struct pl_hold place; /* among the connections of its address */
+    int64_t moved_ms;     /* when the kernel last took something, or the queue was empty */
+    char *who;            /* owned: user id, NUL, key id, NUL; NULL: nobody yet */
+    bool is_closing;      /* no more is read; what is queued is still sent */
     bool is_lagging;
     bool
         is_stalled; /* nothing was taken since the queue was dropped: an empty one is no progress */

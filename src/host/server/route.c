@@ -11,7 +11,12 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { MAX_NODES = 512 };
+enum {
+    MAX_NODES = 512,
+    MAX_IGNORED_BODY = 4 << 10,
+    MAX_JSON_BODY = 4 << 20,
+    MAX_LARGE_BODY = 32 << 20,
+};
 
 struct node {
     struct pl_str segment; /* of the table's path; empty: a brace */
@@ -74,6 +79,18 @@ static void make(void)
     for (size_t i = 0; pl_route_tables[i]; i++)
         for (const struct pl_route *route = pl_route_tables[i]; route->path; route++)
             add_route(route);
+}
+
+size_t pl_route_max_body(const struct pl_route *route)
+{
+    bool has_none = route->method == PL_METHOD_GET || route->method == PL_METHOD_DELETE;
+    if (route->upload)
+        return route->upload->max_bytes;
+    if (route->max_body)
+        return route->max_body;
+    if (route->request || (route->flags & PL_ROUTE_RAW_BODY))
+        return route->flags & PL_ROUTE_LARGE ? MAX_LARGE_BODY : MAX_JSON_BODY;
+    return has_none ? 0 : MAX_IGNORED_BODY;
 }
 
 static void write_allowed(const struct node *node, char ret_allow[64])

@@ -67,6 +67,7 @@ struct pl_route {
     const struct pl_upload *upload;      /* NULL: the body is gathered */
     /* Fills status, content type and reply of a problem; NULL: RFC 9457. */
     void (*say_problem)(struct pl_exchange *x, enum pl_problem problem, const char *detail);
+    size_t max_body; /* 0: by what the route takes (pl_route_max_body) */
 };
 
 /* One table per file of routes; each ended by a NULL path. */
@@ -97,6 +98,10 @@ extern const struct pl_route *const pl_route_tables[];
 enum pl_status pl_route_find(enum pl_method method, const struct pl_target *target,
                              const struct pl_route **ret_route, struct pl_str ret_args[],
                              char ret_allow[64]);
+
+/* How long a gathered body may be: 4 KiB where the route only looks at the head, so that an empty
+ * object does no harm, and nothing where the method has no body (RFC 9110 9.3.1, 9.3.5). */
+size_t pl_route_max_body(const struct pl_route *route);
 
 /* OpenAPI 3.1, made once from the tables and schemas/api.json (components). */
 struct pl_str pl_openapi_text(void);

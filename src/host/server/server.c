@@ -23,6 +23,7 @@
 #include "server/gateway/meter.h"
 #include "server/http_conn.h"
 #include "server/hub.h"
+#include "server/quota.h"
 #include "server/request_schema.h"
 #include "server/running.h"
 #include "server/scheduler.h"
@@ -280,7 +281,10 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
         own->server.running = pl_running_create();
         own->server.zones = pl_zones_create(NULL);
         own->server.unattended = pl_unattended_create();
-        bool is_whole = own->server.running && own->server.zones && own->server.unattended;
+        own->server.bodies = pl_quota_create();
+        own->server.neighbours = pl_quota_create();
+        bool is_whole = own->server.running && own->server.zones && own->server.unattended &&
+                        own->server.bodies && own->server.neighbours;
         status = is_whole ? PL_OK : PL_NOMEM;
     }
     if (status == PL_OK)
@@ -440,6 +444,8 @@ static void close_all(struct pl_server_own *own)
     pl_running_destroy(server->running);
     pl_unattended_destroy(server->unattended);
     pl_zones_destroy(server->zones);
+    pl_quota_destroy(server->bodies);
+    pl_quota_destroy(server->neighbours);
     pl_tls_destroy(server->tls);
     for (size_t i = 0; i < own->n_sockets; i++)
         pl_socket_close(&own->sockets[i]);

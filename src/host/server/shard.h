@@ -21,6 +21,7 @@ struct pl_log;
 struct pl_meter;
 struct pl_running;
 struct pl_scheduler;
+struct pl_quota;
 struct pl_unattended;
 struct pl_upstreams;
 struct pl_zones;
@@ -36,6 +37,8 @@ struct pl_server {
     struct pl_unattended *unattended;      /* owned; thread-safe inside */
     struct pl_scheduler *scheduler;        /* owned; on the first shard */
     struct pl_meter *meter;                /* owned; thread-safe inside: usage and limits of keys */
+    struct pl_quota *bodies;               /* owned; thread-safe inside: body_memory.h */
+    struct pl_quota *neighbours;           /* owned; thread-safe inside: neighbours.h */
     struct pl_tls *tls;                    /* owned; NULL: plain */
     struct pl_shard *shards[PL_MAX_SHARDS]; /* owned */
     size_t n_shards;

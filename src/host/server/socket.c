@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "server/auth.h"
+#include "server/body_memory.h"
 
 #define AUTH_MS    10000
 #define CLOSE_MS   5000
@@ -39,6 +40,7 @@ static void drop(struct pl_ws_live *ws)
     ws->is_over = true;
     pl_timer_stop(live->shard->loop, &ws->deadline);
     pl_ws_deinit(&ws->ws);
+    pl_body_memory_give(live->shard, &ws->hold, (size_t)ws->hold.n);
     pl_live_deinit(live);
     live->flush.fn = on_turn_end_over;
     pl_loop_at_turn_end(live->shard->loop, &live->flush);
@@ -136,6 +138,25 @@ static void on_message(struct pl_ws_live *ws, const struct pl_ws_message *messag
         ws_close(live, PL_WS_CLOSE_RATE, "at most 50 messages a second");
 }
 
+/* What came of a message whose end has not come uses the memory for bodies. */
+static void count_bytes(struct pl_ws_live *ws)
+{
+    struct pl_live *live = &ws->live;
+    size_t n = ws->ws.message.len, n_held = (size_t)ws->hold.n;
+    if (n <= n_held) {
+        pl_body_memory_give(live->shard, &ws->hold, n_held - n);
+        return;
+    }
+    struct pl_str user = live->who ? pl_live_user(live) : (struct pl_str){0};
+    struct pl_body_owner owner = pl_body_owner(user, live->conn);
+    if (pl_body_memory_take(live->shard, &ws->hold, &owner, n - n_held, n) == PL_TAKING_DONE)
+        return;
+    ws->has_failed = true;
+    pl_ws_deinit(&ws->ws);
+    pl_body_memory_give(live->shard, &ws->hold, n_held);
+    ws_close(live, PL_WS_CLOSE_TRY_LATER, "the memory for messages is used up");
+}
+
 static void on_read(void *ctx, char *bytes, size_t n)
 {
     struct pl_ws_live *ws = ctx;
@@ -147,8 +168,10 @@ static void on_read(void *ctx, char *bytes, size_t n)
     while (!ws->is_over) {
         struct pl_ws_message message;
         enum pl_status status = pl_ws_next(&ws->ws, &message, &err);
-        if (status == PL_NOT_FOUND)
+        if (status == PL_NOT_FOUND) {
+            count_bytes(ws);
             return;
+        }
         if (status != PL_OK) {
             ws->has_failed = true;
             ws_close(&ws->live, ws->ws.close_code, err.message);
@@ -308,7 +331,9 @@ void pl_socket_open(struct pl_exchange *x)
     bool is_known = x->caller.user_id.len;
     char *who = is_known ? pl_live_who(&x->caller) : NULL;
     bool is_ready = head.status == PL_OK && (who || !is_known);
-    struct pl_conn *conn = is_ready ? pl_exchange_take_conn(x, pl_buf_str(&head), &rest) : NULL;
+    struct pl_hold place = {0};
+    struct pl_conn *conn =
+        is_ready ? pl_exchange_take_conn(x, pl_buf_str(&head), &rest, &place) : NULL;
     if (!conn) {
         pl_mem_free(who);
         pl_mem_free(ws);
@@ -320,6 +345,7 @@ void pl_socket_open(struct pl_exchange *x)
     }
     pl_live_init(&ws->live, &kind, shard, conn);
     ws->live.who = who;
+    ws->live.place = place;
     ws->tokens_ms = pl_loop_now_ms(shard->loop);
     pl_ws_init(&ws->ws);
     if (!who) {

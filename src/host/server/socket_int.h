@@ -9,6 +9,7 @@
 struct pl_ws_live {
     struct pl_live live; /* first */
     struct pl_ws ws;
+    struct pl_hold hold;      /* what came of a message, of the memory for bodies */
     struct pl_timer deadline; /* for the first message, and for the other side's close */
     int64_t tokens_ms;        /* when a token was last earned */
     uint16_t n_tokens;

@@ -25,7 +25,7 @@ static void let_go(struct pl_exchange_own *own)
     if (!x->conn || own->is_refused)
         pl_task_wake(&x->task);
     else
-        pl_http_conn_go_on(x->conn, pl_loop_now_ms(x->shard->loop) - own->held_from_ms);
+        pl_http_conn_go_on(x->conn);
 }
 
 static void look(struct pl_job *job)
@@ -50,7 +50,6 @@ void pl_upload_gathered(struct pl_exchange_own *own)
     if (own->body.len < n)
         return;
     own->is_held = true;
-    own->held_from_ms = pl_loop_now_ms(x->shard->loop);
     x->body_text = pl_str_slice(pl_buf_str(&own->body), 0, n);
     pl_exchange_submit(x, look, looked);
 }
@@ -64,6 +63,7 @@ void pl_exchange_piece_kept(struct pl_exchange *x, enum pl_status status,
         pl_exchange_fail_commit(x, status, err);
     memmove(own->body.ptr, own->body.ptr + n, own->body.len - n);
     own->body.len -= n;
+    pl_exchange_give_body_memory(own, n);
     let_go(own);
 }
 

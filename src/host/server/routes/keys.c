@@ -468,6 +468,9 @@ static void make_ticket(struct pl_exchange *x)
     pl_exchange_finish(x);
 }
 
+/* The code and little else: it is gathered before anybody has shown a key. */
+enum { MAX_LOGIN_BODY = 4 << 10 };
+
 static const struct pl_route_param page_params[] = {
     {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":20}",
      "How many at most"},
@@ -478,7 +481,7 @@ static const struct pl_route_param page_params[] = {
 const struct pl_route pl_routes_keys[] = {
     {PL_METHOD_POST, "/api/login", PL_ROUTE_PUBLIC, login, "login",
      "Exchange the one-time code of the first start for a key", "keys", "LoginRequest", "ApiKey",
-     201, NULL},
+     201, NULL, .max_body = MAX_LOGIN_BODY},
     {PL_METHOD_GET, "/api/me", 0, show_me, "me_get", "Who is asking", "keys", NULL, "Me", 200,
      NULL},
     {PL_METHOD_POST, "/api/user/api-keys", PL_ROUTE_IDEMPOTENT, create_key, "api_key_create",

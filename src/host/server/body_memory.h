@@ -1,0 +1,31 @@
+/* What bodies of requests may have of the memory while they are gathered and answered: one budget
+ * for all (--body-memory), a quarter of it for each user or, where nobody has shown a key, for each
+ * address. The last eighth is for small bodies only, so that they pass when large ones have filled
+ * the rest. Counted is what has come, not what was promised. */
+#ifndef PL_SERVER_BODY_MEMORY_H
+#define PL_SERVER_BODY_MEMORY_H
+
+#include "server/shard.h"
+#include "server/quota.h"
+
+#define PL_BODY_SMALL_BYTES (64 << 10)
+
+/* The longest body that can be gathered at all: what one owner may have. */
+size_t pl_body_memory_most(const struct pl_server *server);
+
+/* Whose bytes these are; `conn` is looked at only when there is no user. */
+struct pl_body_owner {
+    char text[80];
+    size_t n;
+};
+struct pl_body_owner pl_body_owner(struct pl_str user_id, const struct pl_conn *conn);
+
+/* n more bytes of a body that has then n_body in all. */
+enum pl_taking pl_body_memory_take(struct pl_shard *shard, struct pl_hold *hold,
+                                   const struct pl_body_owner *owner, size_t n, size_t n_body);
+/* Whether a body of this length could be gathered now. */
+enum pl_taking pl_body_memory_ask(struct pl_shard *shard, const struct pl_body_owner *owner,
+                                  size_t n_body);
+void pl_body_memory_give(struct pl_shard *shard, struct pl_hold *hold, size_t n);
+
+#endif

@@ -1,0 +1,25 @@
+/* How many connections one address has, and whether it may have one more. An IPv6 client is known
+ * by its first 64 bits, which is what one line is given.
+ *
+ * `max_connections_per_address` says how many. 0, the default, is 1,000 for every address but
+ * loopback, where tests and reverse proxies are, and no limit at all behind a proxy, where all
+ * clients have the proxy's address. Any other number counts for every address. Unix sockets are
+ * never counted. */
+#ifndef PL_SERVER_NEIGHBOURS_H
+#define PL_SERVER_NEIGHBOURS_H
+
+#include "server/shard.h"
+#include "server/quota.h"
+
+enum pl_arrival {
+    PL_ARRIVAL_FINE,
+    PL_ARRIVAL_REFUSED, /* one too many: it is told so */
+    PL_ARRIVAL_DROPPED, /* too many to be told */
+};
+
+/* The hold is given back when the connection ends, whatever came of it. */
+enum pl_arrival pl_neighbours_enter(struct pl_server *server, const struct pl_conn *conn,
+                                    struct pl_hold *hold);
+void pl_neighbours_leave(struct pl_server *server, struct pl_hold *hold);
+
+#endif
