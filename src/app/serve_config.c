@@ -41,6 +41,7 @@ static const struct setting settings[] = {
     {"allow_fetch", PL_OPT_ALLOW_FETCH, LIST, AT(fetch_hosts), NULL, 0, 0},
     {"shards", PL_OPT_SHARDS, COUNT, AT(n_shards), "0", 0, 64},
     {"workers", PL_OPT_WORKERS, COUNT, AT(n_workers), "4", 1, 256},
+    {"queue_wait_ms", NO_OPTION, TIME, AT(queue_wait_ms), "30000", 1, 600000},
     {"max_connections", PL_OPT_MAX_CONNECTIONS, COUNT, AT(max_connections), "20000", 1, 1000000},
     {"lame_duck_ms", PL_OPT_LAME_DUCK, TIME, AT(lame_duck_ms), "0", 0, 600000},
     {"max_connections_per_address", PL_OPT_MAX_ADDRESS_CONNECTIONS, COUNT,

@@ -37,7 +37,7 @@ const struct pl_option pl_serve_options[] = {
     {"shards", PL_OPT_SHARDS, .args = {"N"},
      .help = "Threads that serve connections; 0, the default, is one per core"},
     {"workers", PL_OPT_WORKERS, .args = {"N"},
-     .help = "Threads for files, the store and conversions; 4 by default"},
+     .help = "Threads that read the store, and as many that convert; 4 by default"},
     {"max-connections", PL_OPT_MAX_CONNECTIONS, .args = {"N"}, .help = "20000 by default"},
     {"lame-duck", PL_OPT_LAME_DUCK, .args = {"MS"},
      .help = "How long it goes on answering after SIGTERM, while /readyz says 503; 0 by default"},

@@ -1,4 +1,4 @@
-/* A shard's loop: one thread, its timers, its letters from other threads, its jobs for workers.
+/* A shard's loop: one thread, its timers, its letters from other threads.
  * Everything here is called on the loop's own thread, except pl_loop_post and what says so. */
 #ifndef PL_IO_LOOP_H
 #define PL_IO_LOOP_H
@@ -67,26 +67,6 @@ struct pl_letter {
 /* Any thread; never fails, never blocks. A loop that is not running any more keeps its letters: its
  * destroy opens them, so that they free themselves. */
 void pl_loop_post(struct pl_loop *loop, struct pl_letter *letter);
-
-/* --- jobs ------------------------------------------------------------------------------------ */
-
-/* Blocking work on a worker thread. `run` must not touch what a loop owns, except what the job
- * holds; `done` is called on the loop that submitted it, always, also when the loop is stopping. */
-struct pl_job {
-    struct pl_letter letter;           /* brings it home */
-    struct pl_job *next;               /* the pool's */
-    struct pl_loop *home;              /* borrowed */
-    void (*run)(struct pl_job *self);  /* on a worker */
-    void (*done)(struct pl_job *self); /* back home */
-};
-
-struct pl_workers; /* owned */
-/* Threads are started when there is work for them, at most n. */
-enum pl_status pl_workers_create(size_t n, struct pl_workers **ret_workers, struct pl_error *err);
-/* Finishes what was submitted, then joins. Accepts NULL. */
-void pl_workers_destroy(struct pl_workers *workers);
-/* Never refuses: where no thread at all can be started, the job runs here and now. */
-void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct pl_job *job);
 
 /* --- signals --------------------------------------------------------------------------------- */
 

@@ -1,23 +1,137 @@
-/* A pool of threads for work that blocks: one queue, one lock, and threads that start when a job
- * would otherwise wait. Jobs come home by letter. */
-#include "io/loop.h"
+/* Lanes of threads, each with a fair queue: jobs of one owner are a flow, and flows that have jobs
+ * and may have another thread stand in a ring. A thread takes the first job of the first flow,
+ * which goes to the end of the ring. So an owner with a thousand jobs delays another by one.
+ *
+ * Owners are told apart by a hash (stochastic fair queueing): no memory is needed to submit a job,
+ * and two who share a flow by chance only share their turns. Jobs come home by letter. A further
+ * thread refuses those that have waited too long; it sleeps unless jobs wait. */
+#include "io/workers.h"
 
 #include "base/mem.h"
 #include "base/table.h"
+#include "io/clock.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 
-struct pl_workers {
-    pthread_mutex_t lock; /* holds everything below */
-    pthread_cond_t has_work;
+enum { N_FLOWS = 256, MAX_THREADS = 256, LOOK_MS = 50 };
+
+struct flow {
     struct pl_job *first, **last;
+    struct flow *next; /* in the ring */
+    bool is_in_ring;   /* exactly when it has jobs and may have another thread */
+    size_t n_running;
+};
+
+struct lane {
+    struct pl_workers *workers; /* borrowed */
+    const char *name;
+    bool is_left;         /* at the end its threads are not waited for */
+    pthread_mutex_t lock; /* holds what is below */
+    pthread_cond_t has_work;
+    struct flow flows[N_FLOWS + 1]; /* the last one is the server's own */
+    struct flow *ring, **ring_end;
     size_t n_waiting; /* jobs in the queue */
     size_t n_idle;    /* threads that wait for one */
+    size_t n_threads, max_threads, max_of_flow;
+    uint64_t n_run, n_refused;
     bool is_closing;
-    size_t n_threads, max_threads;
-    pthread_t threads[];
+    pthread_t threads[MAX_THREADS];
 };
+
+struct pl_workers {
+    struct lane lanes[PL_WORK_COUNT];
+    _Atomic(size_t) n_holders; /* the owner, and threads that were left behind */
+    pthread_mutex_t lock;      /* holds what is below */
+    pthread_cond_t is_needed_now;
+    pthread_t watch;
+    bool has_watch, is_watch_needed, is_closing;
+};
+
+static const struct {
+    const char *name;
+    size_t n_threads, n_of_owner;
+} kinds[] = {
+#define X(name, text, n_threads, n_of_owner) {text, n_threads, n_of_owner},
+    PL_WORK_TABLE(X)
+#undef X
+};
+
+/* --- the queue of a lane; all with its lock -------------------------------------------------- */
+
+static struct flow *flow_of(struct lane *lane, const struct pl_job *job)
+{
+    return &lane->flows[job->owner ? job->owner % N_FLOWS : N_FLOWS];
+}
+
+/* The server itself is nobody who could take too much. */
+static void enter_ring(struct lane *lane, struct flow *flow)
+{
+    bool may_run = flow == &lane->flows[N_FLOWS] || flow->n_running < lane->max_of_flow;
+    if (flow->is_in_ring || !flow->first || !may_run)
+        return;
+    flow->is_in_ring = true;
+    flow->next = NULL;
+    *lane->ring_end = flow;
+    lane->ring_end = &flow->next;
+}
+
+static void add_job(struct lane *lane, struct pl_job *job)
+{
+    struct flow *flow = flow_of(lane, job);
+    job->next = NULL;
+    *flow->last = job;
+    flow->last = &job->next;
+    lane->n_waiting++;
+    enter_ring(lane, flow);
+}
+
+static struct pl_job *take_job(struct lane *lane)
+{
+    struct pl_job *job = NULL;
+    while (lane->ring && !job) {
+        struct flow *flow = lane->ring;
+        lane->ring = flow->next;
+        if (!lane->ring)
+            lane->ring_end = &lane->ring;
+        flow->is_in_ring = false;
+        job = flow->first; /* NULL: all its jobs were refused meanwhile */
+        if (!job)
+            continue;
+        flow->first = job->next;
+        if (!flow->first)
+            flow->last = &flow->first;
+        flow->n_running++;
+        lane->n_waiting--;
+        lane->n_run++;
+        enter_ring(lane, flow);
+    }
+    return job;
+}
+
+/* Moves the jobs of the flow that have waited too long, or all of them, to the list. */
+static void take_late(struct lane *lane, struct flow *flow, int64_t now_ms, bool is_all,
+                      struct pl_job ***list)
+{
+    struct pl_job **link = &flow->first;
+    while (*link) {
+        struct pl_job *job = *link;
+        if (!is_all && (!job->wait_ms || now_ms - job->since_ms < job->wait_ms)) {
+            link = &job->next;
+            continue;
+        }
+        *link = job->next;
+        job->next = NULL;
+        **list = job;
+        *list = &job->next;
+        lane->n_waiting--;
+        lane->n_refused++;
+    }
+    flow->last = link;
+}
+
+/* --- the end of a job ------------------------------------------------------------------------ */
 
 static void open_job(struct pl_letter *letter)
 {
@@ -25,57 +139,204 @@ static void open_job(struct pl_letter *letter)
     job->done(job);
 }
 
-static void do_job(struct pl_job *job)
+static void send_home(struct pl_job *job)
 {
-    job->run(job);
     job->letter.open = open_job;
     pl_loop_post(job->home, &job->letter);
 }
 
-/* NULL: the pool closes, and nothing is left to do. Called with the lock held. */
-static struct pl_job *await_job(struct pl_workers *workers)
+/* With no lock. How many are left that may still become too old. */
+static size_t refuse_late(struct lane *lane, bool is_all)
 {
-    workers->n_idle++;
-    while (!workers->first && !workers->is_closing)
-        pthread_cond_wait(&workers->has_work, &workers->lock);
-    workers->n_idle--;
-    struct pl_job *job = workers->first;
-    if (job) {
-        workers->first = job->next;
-        if (!workers->first)
-            workers->last = &workers->first;
-        workers->n_waiting--;
+    struct pl_job *list = NULL, **end = &list;
+    int64_t now_ms = pl_clock_ms();
+    pthread_mutex_lock(&lane->lock);
+    for (size_t i = 0; lane->n_waiting && i <= N_FLOWS; i++)
+        if (lane->flows[i].first)
+            take_late(lane, &lane->flows[i], now_ms, is_all, &end);
+    size_t n_left = lane->n_waiting;
+    pthread_mutex_unlock(&lane->lock);
+    for (struct pl_job *job = list, *next; job; job = next) {
+        next = job->next;
+        job->is_refused = true;
+        send_home(job);
     }
+    return n_left;
+}
+
+/* --- threads of a lane ----------------------------------------------------------------------- */
+
+static void destroy(struct pl_workers *workers)
+{
+    for (size_t i = 0; i < PL_WORK_COUNT; i++) {
+        pthread_cond_destroy(&workers->lanes[i].has_work);
+        pthread_mutex_destroy(&workers->lanes[i].lock);
+    }
+    pthread_cond_destroy(&workers->is_needed_now);
+    pthread_mutex_destroy(&workers->lock);
+    pl_mem_free(workers);
+}
+
+static void let_go(struct pl_workers *workers)
+{
+    if (atomic_fetch_sub(&workers->n_holders, 1) == 1)
+        destroy(workers);
+}
+
+/* NULL: the lane closes, and nothing is left to do. Called with the lock held. */
+static struct pl_job *await_job(struct lane *lane)
+{
+    struct pl_job *job;
+    lane->n_idle++;
+    while (!(job = take_job(lane)) && !(lane->is_closing && !lane->n_waiting))
+        pthread_cond_wait(&lane->has_work, &lane->lock);
+    lane->n_idle--;
     return job;
+}
+
+/* With the lock: who destroys the workers, and then the loops, waits for it. */
+static void end_job(struct lane *lane, struct flow *flow, struct pl_job *job)
+{
+    if (lane->is_left && lane->is_closing)
+        job->abandon(job);
+    else
+        send_home(job);
+    flow->n_running--;
+    enter_ring(lane, flow);
+    /* Those who wait for the last job to be taken may go, or one may have the turn of this flow. */
+    if (lane->is_closing)
+        pthread_cond_broadcast(&lane->has_work);
 }
 
 static void *work(void *arg)
 {
-    struct pl_workers *workers = arg;
-    for (;;) {
-        pthread_mutex_lock(&workers->lock);
-        struct pl_job *job = await_job(workers);
-        pthread_mutex_unlock(&workers->lock);
-        if (!job)
-            return NULL;
-        do_job(job);
+    struct lane *lane = arg;
+    pthread_mutex_lock(&lane->lock);
+    for (struct pl_job *job; (job = await_job(lane));) {
+        struct flow *flow = flow_of(lane, job);
+        pthread_mutex_unlock(&lane->lock);
+        job->run(job);
+        pthread_mutex_lock(&lane->lock);
+        end_job(lane, flow, job);
     }
+    pthread_mutex_unlock(&lane->lock);
+    if (lane->is_left)
+        let_go(lane->workers);
+    return NULL;
+}
+
+static bool start(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+    sigset_t all, before; /* signals are for the loops */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failure = pthread_create(thread, NULL, run, arg);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !failure;
+}
+
+/* One more thread, where all are taken and there may be more. Called with the lock held. */
+static bool start_thread(struct lane *lane)
+{
+    if (lane->n_idle >= lane->n_waiting || lane->n_threads == lane->max_threads || !lane->ring)
+        return false;
+    if (lane->is_left)
+        atomic_fetch_add(&lane->workers->n_holders, 1);
+    bool is_started = start(&lane->threads[lane->n_threads], work, lane);
+    if (is_started)
+        lane->n_threads++;
+    else if (lane->is_left)
+        atomic_fetch_sub(&lane->workers->n_holders, 1);
+    return is_started;
+}
+
+/* --- the watch ------------------------------------------------------------------------------- */
+
+static void *watch(void *arg)
+{
+    struct pl_workers *workers = arg;
+    pthread_mutex_lock(&workers->lock);
+    while (!workers->is_closing) {
+        if (!workers->is_watch_needed) {
+            pthread_cond_wait(&workers->is_needed_now, &workers->lock);
+            continue;
+        }
+        workers->is_watch_needed = false;
+        pthread_mutex_unlock(&workers->lock);
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
+        size_t n_left = 0;
+        for (size_t i = 0; i < PL_WORK_COUNT; i++)
+            n_left += refuse_late(&workers->lanes[i], false);
+        pthread_mutex_lock(&workers->lock);
+        workers->is_watch_needed = workers->is_watch_needed || n_left;
+    }
+    pthread_mutex_unlock(&workers->lock);
+    return NULL;
+}
+
+static void call_watch(struct pl_workers *workers)
+{
+    pthread_mutex_lock(&workers->lock);
+    if (!workers->has_watch)
+        workers->has_watch = start(&workers->watch, watch, workers);
+    if (!workers->is_watch_needed) {
+        workers->is_watch_needed = true;
+        pthread_cond_signal(&workers->is_needed_now);
+    }
+    pthread_mutex_unlock(&workers->lock);
+}
+
+/* --- for everybody --------------------------------------------------------------------------- */
+
+static void init_lane(struct pl_workers *workers, enum pl_work kind, size_t n)
+{
+    struct lane *lane = &workers->lanes[kind];
+    lane->workers = workers;
+    lane->name = kinds[kind].name;
+    lane->is_left = kind == PL_WORK_LOOKUP;
+    lane->max_threads = kinds[kind].n_threads ? kinds[kind].n_threads : n;
+    lane->max_of_flow = kinds[kind].n_of_owner ? kinds[kind].n_of_owner : lane->max_threads - 1;
+    if (!lane->max_of_flow)
+        lane->max_of_flow = 1;
+    lane->ring_end = &lane->ring;
+    for (size_t i = 0; i <= N_FLOWS; i++)
+        lane->flows[i].last = &lane->flows[i].first;
+    pthread_mutex_init(&lane->lock, NULL); /* neither can fail without attributes */
+    pthread_cond_init(&lane->has_work, NULL);
 }
 
 enum pl_status pl_workers_create(size_t n, struct pl_workers **ret_workers, struct pl_error *err)
 {
-    size_t n_bytes;
-    if (n == 0 || __builtin_mul_overflow(n, sizeof(pthread_t), &n_bytes) ||
-        __builtin_add_overflow(n_bytes, sizeof(struct pl_workers), &n_bytes))
-        return pl_fail(err, PL_USAGE, "%zu is no number of worker threads; ask for 1 or more", n);
-    struct pl_workers *workers = pl_mem_alloc(1, n_bytes);
+    if (n == 0 || n > MAX_THREADS)
+        return pl_fail(err, PL_USAGE, "%zu is no number of worker threads; ask for 1 to %d", n,
+                       MAX_THREADS);
+    struct pl_workers *workers = pl_mem_alloc(1, sizeof *workers);
     if (!workers)
         return pl_fail(err, PL_NOMEM, "out of memory for %zu worker threads", n);
-    *workers = (struct pl_workers){.max_threads = n, .last = &workers->first};
-    pthread_mutex_init(&workers->lock, NULL); /* neither can fail without attributes */
-    pthread_cond_init(&workers->has_work, NULL);
+    memset(workers, 0, sizeof *workers);
+    workers->n_holders = 1;
+    for (size_t i = 0; i < PL_WORK_COUNT; i++)
+        init_lane(workers, (enum pl_work)i, n);
+    pthread_mutex_init(&workers->lock, NULL);
+    pthread_cond_init(&workers->is_needed_now, NULL);
     *ret_workers = workers;
     return PL_OK;
+}
+
+static void close_lane(struct lane *lane)
+{
+    if (lane->is_left)
+        (void)refuse_late(lane, true);
+    pthread_mutex_lock(&lane->lock);
+    lane->is_closing = true;
+    pthread_cond_broadcast(&lane->has_work);
+    pthread_mutex_unlock(&lane->lock);
+    for (size_t i = 0; i < lane->n_threads; i++) {
+        if (lane->is_left)
+            pthread_detach(lane->threads[i]);
+        else
+            pthread_join(lane->threads[i], NULL);
+    }
 }
 
 void pl_workers_destroy(struct pl_workers *workers)
@@ -84,48 +345,56 @@ void pl_workers_destroy(struct pl_workers *workers)
         return;
     pthread_mutex_lock(&workers->lock);
     workers->is_closing = true;
-    pthread_cond_broadcast(&workers->has_work);
+    pthread_cond_signal(&workers->is_needed_now);
     pthread_mutex_unlock(&workers->lock);
-    for (size_t i = 0; i < workers->n_threads; i++)
-        pthread_join(workers->threads[i], NULL);
-    pthread_cond_destroy(&workers->has_work);
-    pthread_mutex_destroy(&workers->lock);
-    pl_mem_free(workers);
-}
-
-/* One more thread, where all are taken and there may be more; signals are for the loops. Called
- * with the lock held. */
-static void start_thread(struct pl_workers *workers)
-{
-    if (workers->n_idle >= workers->n_waiting || workers->n_threads == workers->max_threads)
-        return;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&workers->threads[workers->n_threads], NULL, work, workers) == 0)
-        workers->n_threads++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (workers->has_watch)
+        pthread_join(workers->watch, NULL);
+    for (size_t i = 0; i < PL_WORK_COUNT; i++)
+        close_lane(&workers->lanes[i]);
+    let_go(workers);
 }
 
 void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct pl_job *job)
 {
+    struct lane *lane = &workers->lanes[job->lane];
     job->home = home;
-    job->next = NULL;
-    pthread_mutex_lock(&workers->lock);
-    struct pl_job **place = workers->last;
-    *place = job;
-    workers->last = &job->next;
-    workers->n_waiting++;
-    start_thread(workers);
-    bool is_alone = workers->n_threads == 0;
-    if (is_alone) { /* then the queue was empty too */
-        workers->first = NULL;
-        workers->last = &workers->first;
-        workers->n_waiting = 0;
-    } else {
-        pthread_cond_signal(&workers->has_work);
-    }
-    pthread_mutex_unlock(&workers->lock);
+    job->is_refused = false;
+    job->since_ms = pl_clock_ms();
+    pthread_mutex_lock(&lane->lock);
+    struct flow *flow = flow_of(lane, job);
+    add_job(lane, job);
+    bool is_taken = start_thread(lane) || lane->n_waiting <= lane->n_idle;
+    bool is_alone = lane->n_threads == 0; /* then the queue was empty too */
+    bool must_wait = job->wait_ms && (!is_taken || !flow->is_in_ring);
     if (is_alone)
-        do_job(job);
+        job = take_job(lane);
+    else
+        pthread_cond_signal(&lane->has_work);
+    pthread_mutex_unlock(&lane->lock);
+    if (is_alone) {
+        job->run(job);
+        pthread_mutex_lock(&lane->lock);
+        end_job(lane, flow, job);
+        pthread_mutex_unlock(&lane->lock);
+    } else if (must_wait) {
+        call_watch(workers);
+    }
+}
+
+void pl_workers_look(struct pl_workers *workers, enum pl_work kind, struct pl_work_state *ret_state)
+{
+    struct lane *lane = &workers->lanes[kind];
+    int64_t now_ms = pl_clock_ms(), since_ms = now_ms;
+    pthread_mutex_lock(&lane->lock);
+    for (size_t i = 0; lane->n_waiting && i <= N_FLOWS; i++)
+        if (lane->flows[i].first && lane->flows[i].first->since_ms < since_ms)
+            since_ms = lane->flows[i].first->since_ms;
+    *ret_state = (struct pl_work_state){
+        .name = lane->name,
+        .n_waiting = lane->n_waiting,
+        .oldest_ms = now_ms - since_ms,
+        .n_run = lane->n_run,
+        .n_refused = lane->n_refused,
+    };
+    pthread_mutex_unlock(&lane->lock);
 }

@@ -287,7 +287,7 @@ static void look_up_done(struct pl_job *job)
     struct look_up *look = PL_CONTAINER_OF(job, struct look_up, job);
     struct pl_driver *driver = look->driver;
     driver->is_looking_up = false;
-    if (driver->state != PL_DRIVER_READY)
+    if (driver->state != PL_DRIVER_READY || job->is_refused)
         pl_driver_refuse(look->ask, PL_PROBLEM_OVERLOADED, NULL);
     else if (look->status == PL_NOT_FOUND)
         handle_event(driver, look->ask);
@@ -317,8 +317,12 @@ static void start_look_up(struct pl_driver *driver, struct pl_ask *ask)
         pl_driver_refuse(ask, PL_PROBLEM_OVERLOADED, NULL);
         return;
     }
-    look->job.run = look_up_run;
-    look->job.done = look_up_done;
+    look->job = (struct pl_job){
+        .owner = pl_owner_of(look->user_id),
+        .wait_ms = shard->server->config->queue_wait_ms,
+        .run = look_up_run,
+        .done = look_up_done,
+    };
     driver->is_looking_up = true;
     pl_workers_submit(shard->server->workers, shard->loop, &look->job);
 }

@@ -21,7 +21,8 @@ struct pl_server_config {
     const char *const *fetch_hosts; /* internal hosts files are fetched from, "host" or "host:port";
                                        ended by NULL; may be NULL */
     size_t n_shards;                /* 0: one per core */
-    size_t n_workers;               /* 0: 4 */
+    size_t n_workers;               /* threads for the store, and as many to compute; 0: 4 */
+    int64_t queue_wait_ms;          /* a request waits for one of them at most so long: 30,000 */
     size_t max_connections;         /* 20,000 */
     int64_t lame_duck_ms;           /* how long SIGTERM waits before it closes the port: 0 */
     size_t max_address_connections; /* of one address; 0: neighbours.h says */

@@ -167,6 +167,8 @@ static void load_done(struct pl_job *job)
     struct pl_driver *driver = load->driver;
     enum pl_status status = load->status;
     struct pl_error err = load->err;
+    if (job->is_refused)
+        status = pl_fail(&err, PL_IO, "too much is waiting before this");
     if (status == PL_OK) {
         const struct pl_open_rows *rows = &load->rows;
         status = pl_session_load(&load->record, rows->turns, rows->n_turns, rows->questions,
@@ -201,8 +203,12 @@ void pl_driver_load(struct pl_driver *driver)
     }
     *load = (struct load){.driver = driver, .store = shard->server->store};
     pl_arena_init(&load->arena, 0);
-    load->job.run = load_run;
-    load->job.done = load_done;
+    load->job = (struct pl_job){
+        .owner = pl_owner_of(driver->asks ? driver->asks->user_id : (struct pl_str){0}),
+        .wait_ms = shard->server->config->queue_wait_ms,
+        .run = load_run,
+        .done = load_done,
+    };
     driver->state = PL_DRIVER_LOADING;
     pl_workers_submit(shard->server->workers, shard->loop, &load->job);
 }

@@ -95,8 +95,7 @@ void pl_run_work(struct pl_run *run, void (*work)(struct pl_job *), void (*after
 {
     run->is_away = true;
     run->after = after;
-    run->job.run = work;
-    run->job.done = on_worked;
+    run->job = (struct pl_job){.owner = pl_owner_of(run->user_id), .run = work, .done = on_worked};
     pl_workers_submit(run->server->workers, run->loop, &run->job);
 }
 

@@ -206,14 +206,14 @@ static enum pl_task_result run_check(struct pl_task *task)
     const struct pl_route *route = own->x.route;
     if (!own->is_parsed && route->upload) {
         if (!own->is_looking)
-            pl_exchange_submit(&own->x, pl_upload_look_last, wake_from_job);
+            pl_exchange_submit(&own->x, PL_WORK_CPU, pl_upload_look_last, wake_from_job);
         own->is_looking = true;
         return PL_TASK_WAIT;
     }
     if (!own->is_parsed && route->request && !(route->flags & PL_ROUTE_RAW_BODY)) {
         if (own->body.len > PARSE_HERE_BYTES) {
             if (!own->x.job.run)
-                pl_exchange_submit(&own->x, check_on_worker, wake_from_job);
+                pl_exchange_submit(&own->x, PL_WORK_CPU, check_on_worker, wake_from_job);
             return PL_TASK_WAIT;
         }
         pl_exchange_check_body(own);
@@ -251,7 +251,7 @@ static enum pl_task_result run_claim(struct pl_task *task)
         return next(own, STEP_SEND);
     if (!has_key)
         return next(own, STEP_RUN);
-    pl_exchange_submit(&own->x, look_on_worker, wake_from_look);
+    pl_exchange_submit(&own->x, PL_WORK_STORE, look_on_worker, wake_from_look);
     return PL_TASK_WAIT;
 }
 

@@ -48,9 +48,10 @@ struct pl_exchange {
     struct pl_buf reply;      /* body; owned */
     struct pl_buf headers;    /* further header lines, "Name: value\r\n" each */
     struct pl_job job;        /* for pl_exchange_work */
+    void (*job_done)(struct pl_job *job);
     void (*work)(struct pl_exchange *x);
     void (*after)(struct pl_exchange *x);
-    void *state; /* the handler's; arena */
+    void *state;                  /* the handler's; arena */
     struct pl_str problem_detail; /* of a failure here, for the log; arena or static. Never another
                                      server's words */
     bool is_answered, is_problem;
@@ -71,9 +72,18 @@ void pl_exchange_fail(struct pl_exchange *x, enum pl_status status, const struct
 void *pl_exchange_room(struct pl_exchange *x, size_t n_bytes);
 
 /* Runs `work` on a worker thread (it may use the arena, the store, reply, status), then `after` on
- * the shard; after NULL: finish. */
+ * the shard; after NULL: finish. In the lane of the store, or with pl_exchange_compute in that of
+ * what computes. Where the queue is too long `work` does not run, and `after` finds a problem. */
 void pl_exchange_work(struct pl_exchange *x, void (*work)(struct pl_exchange *),
                       void (*after)(struct pl_exchange *));
+void pl_exchange_compute(struct pl_exchange *x, void (*work)(struct pl_exchange *),
+                         void (*after)(struct pl_exchange *));
+/* In any lane. */
+void pl_exchange_work_in(struct pl_exchange *x, enum pl_work lane,
+                         void (*work)(struct pl_exchange *), void (*after)(struct pl_exchange *));
+/* From now on there is no way back, and no job of it is refused: something was begun elsewhere.
+ * That a job of it has run, or a batch was committed, says the same. */
+void pl_exchange_must_end(struct pl_exchange *x);
 
 /* Commits a batch for it, then `after` (NULL: finish). A failure to commit makes a problem of the
  * answer and finishes. An Idempotency-Key is claimed in the same transaction. */

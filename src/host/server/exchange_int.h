@@ -79,7 +79,8 @@ struct pl_exchange_own {
     bool is_failed;    /* the client went away before the request was whole */
     bool must_close;   /* the connection ends with this answer */
     bool is_parsed;
-    bool has_cors;                       /* the Origin is one of the configured ones */
+    bool must_end; /* there is no way back: its jobs wait as long as they have to */
+    bool has_cors; /* the Origin is one of the configured ones */
     void (*gone)(struct pl_exchange *x); /* pl_exchange_watch; NULL: nobody does, or was told */
 };
 
@@ -131,8 +132,8 @@ void pl_exchange_free_spares(struct pl_shard *shard);
 
 /* --- handling.c ------------------------------------------------------------------------------ */
 
-/* `run` on a worker, then `done` on the shard. */
-void pl_exchange_submit(struct pl_exchange *x, void (*run)(struct pl_job *),
+/* `run` on a worker, then `done` on the shard, perhaps without the former and with a problem. */
+void pl_exchange_submit(struct pl_exchange *x, enum pl_work lane, void (*run)(struct pl_job *),
                         void (*done)(struct pl_job *));
 /* Makes a problem of a batch that was not committed. */
 void pl_exchange_fail_commit(struct pl_exchange *x, enum pl_status status,

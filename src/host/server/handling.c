@@ -66,11 +66,34 @@ void *pl_exchange_room(struct pl_exchange *x, size_t n_bytes)
     return room;
 }
 
-void pl_exchange_submit(struct pl_exchange *x, void (*run)(struct pl_job *),
+static void job_is_home(struct pl_job *job)
+{
+    struct pl_exchange *x = PL_CONTAINER_OF(job, struct pl_exchange, job);
+    if (job->is_refused)
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
+                            "Too much is waiting before this; try again in a moment.");
+    x->job_done(job);
+}
+
+void pl_exchange_submit(struct pl_exchange *x, enum pl_work lane, void (*run)(struct pl_job *),
                         void (*done)(struct pl_job *))
 {
-    x->job = (struct pl_job){.run = run, .done = done};
-    pl_workers_submit(x->shard->server->workers, x->shard->loop, &x->job);
+    const struct pl_server *server = x->shard->server;
+    bool may_refuse = !pl_exchange_own(x)->must_end;
+    x->job = (struct pl_job){
+        .lane = lane,
+        .owner = pl_owner_of(x->caller.user_id),
+        .wait_ms = may_refuse ? server->config->queue_wait_ms : 0,
+        .run = run,
+        .done = job_is_home,
+    };
+    x->job_done = done;
+    pl_workers_submit(server->workers, x->shard->loop, &x->job);
+}
+
+void pl_exchange_must_end(struct pl_exchange *x)
+{
+    pl_exchange_own(x)->must_end = true;
 }
 
 static void work_on_worker(struct pl_job *job)
@@ -82,18 +105,31 @@ static void work_on_worker(struct pl_job *job)
 static void work_is_done(struct pl_job *job)
 {
     struct pl_exchange *x = PL_CONTAINER_OF(job, struct pl_exchange, job);
+    pl_exchange_own(x)->must_end = true;
     if (x->after)
         x->after(x);
     else
         pl_exchange_finish(x);
 }
 
-void pl_exchange_work(struct pl_exchange *x, void (*work)(struct pl_exchange *),
-                      void (*after)(struct pl_exchange *))
+void pl_exchange_work_in(struct pl_exchange *x, enum pl_work lane,
+                         void (*work)(struct pl_exchange *), void (*after)(struct pl_exchange *))
 {
     x->work = work;
     x->after = after;
-    pl_exchange_submit(x, work_on_worker, work_is_done);
+    pl_exchange_submit(x, lane, work_on_worker, work_is_done);
+}
+
+void pl_exchange_work(struct pl_exchange *x, void (*work)(struct pl_exchange *),
+                      void (*after)(struct pl_exchange *))
+{
+    pl_exchange_work_in(x, PL_WORK_STORE, work, after);
+}
+
+void pl_exchange_compute(struct pl_exchange *x, void (*work)(struct pl_exchange *),
+                         void (*after)(struct pl_exchange *))
+{
+    pl_exchange_work_in(x, PL_WORK_CPU, work, after);
 }
 
 void pl_exchange_fail_commit(struct pl_exchange *x, enum pl_status status,
@@ -130,6 +166,7 @@ void pl_exchange_commit(struct pl_exchange *x, struct pl_batch *batch,
 {
     struct pl_exchange_own *own = pl_exchange_own(x);
     x->after = after;
+    own->must_end = true;
     if (!batch) {
         pl_exchange_fail(x, PL_NOMEM, NULL);
         pl_exchange_finish(x);

@@ -17,6 +17,18 @@ static const struct {
 #undef X
 };
 
+enum { LANE_JOBS, LANE_OLDEST, LANE_RUN, LANE_REFUSED, LANE_LINES };
+
+/* Of each lane of the workers. */
+static const struct {
+    const char *name, *type, *help;
+} lane_lines[] = {
+    [LANE_JOBS] = {"queue_jobs", "gauge", "Jobs that wait for a thread"},
+    [LANE_OLDEST] = {"queue_oldest_seconds", "gauge", "How long the oldest of them has waited"},
+    [LANE_RUN] = {"jobs_total", "counter", "Jobs that were begun"},
+    [LANE_REFUSED] = {"jobs_refused_total", "counter", "Jobs that waited too long and did not run"},
+};
+
 static int64_t sum_of(const struct pl_server *server, enum pl_metric metric)
 {
     int64_t sum = 0;
@@ -68,12 +80,43 @@ static void write_process(const struct pl_server *server, struct pl_buf *to)
     pl_buf_addf(to,
                 "# HELP parley_store_bytes Bytes of the store on disk\n"
                 "# TYPE parley_store_bytes gauge\nparley_store_bytes %lld\n",
-                (long long)pl_store_n_bytes(server->store));
+                (long long)atomic_load(&server->n_store_bytes));
     pl_buf_addf(
         to,
         "# HELP parley_log_dropped_total Lines of the log that standard error did not take\n"
         "# TYPE parley_log_dropped_total counter\nparley_log_dropped_total %llu\n",
         (unsigned long long)pl_log_n_dropped(server->log));
+}
+
+static void write_lane(const struct pl_work_state *state, int which, struct pl_buf *to)
+{
+    pl_buf_addf(to, "parley_%s{lane=\"%s\"} ", lane_lines[which].name, state->name);
+    switch (which) {
+    case LANE_JOBS:
+        pl_buf_addf(to, "%zu\n", state->n_waiting);
+        break;
+    case LANE_OLDEST:
+        pl_buf_addf(to, "%.3f\n", (double)state->oldest_ms / 1000);
+        break;
+    case LANE_RUN:
+        pl_buf_addf(to, "%llu\n", (unsigned long long)state->n_run);
+        break;
+    default:
+        pl_buf_addf(to, "%llu\n", (unsigned long long)state->n_refused);
+    }
+}
+
+static void write_lanes(const struct pl_server *server, struct pl_buf *to)
+{
+    struct pl_work_state states[PL_WORK_COUNT];
+    for (int i = 0; i < PL_WORK_COUNT; i++)
+        pl_workers_look(server->workers, (enum pl_work)i, &states[i]);
+    for (int which = 0; which < LANE_LINES; which++) {
+        pl_buf_addf(to, "# HELP parley_%s %s\n# TYPE parley_%s %s\n", lane_lines[which].name,
+                    lane_lines[which].help, lane_lines[which].name, lane_lines[which].type);
+        for (int i = 0; i < PL_WORK_COUNT; i++)
+            write_lane(&states[i], which, to);
+    }
 }
 
 void pl_metrics_write(struct pl_server *server, struct pl_buf *to)
@@ -82,5 +125,6 @@ void pl_metrics_write(struct pl_server *server, struct pl_buf *to)
         pl_buf_addf(to, "# HELP parley_%s %s\n# TYPE parley_%s %s\nparley_%s %lld\n", lines[i].name,
                     lines[i].help, lines[i].name, lines[i].type, lines[i].name,
                     (long long)sum_of(server, (enum pl_metric)i));
+    write_lanes(server, to);
     write_process(server, to);
 }

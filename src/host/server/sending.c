@@ -149,8 +149,9 @@ static void read_more(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
     own->sending.is_reading = true;
-    x->job = (struct pl_job){.run = read_piece, .done = piece_is_read};
-    pl_workers_submit(x->shard->server->workers, x->shard->loop, &x->job);
+    pl_exchange_must_end(x);
+    pl_exchange_submit(x, own->sending.fd >= 0 ? PL_WORK_FILE : PL_WORK_STORE, read_piece,
+                       piece_is_read);
 }
 
 enum pl_status pl_sending_go(struct pl_exchange_own *own, bool *ret_is_over)

@@ -172,6 +172,26 @@ static void cared(void *ctx, enum pl_status status, const struct pl_error *err)
                    "the times keys were used at could not be stored: %s", err->message);
 }
 
+static void measure_run(struct pl_job *job)
+{
+    struct pl_server_own *own = PL_CONTAINER_OF(job, struct pl_server_own, measure);
+    atomic_store(&own->server.n_store_bytes, pl_store_n_bytes(own->server.store));
+}
+
+static void measure_done(struct pl_job *job)
+{
+    atomic_store(&PL_CONTAINER_OF(job, struct pl_server_own, measure)->is_measuring, false);
+}
+
+void pl_server_measure(struct pl_server *server)
+{
+    struct pl_server_own *own = pl_server_own(server);
+    if (atomic_exchange(&own->is_measuring, true))
+        return;
+    own->measure = (struct pl_job){.lane = PL_WORK_FILE, .run = measure_run, .done = measure_done};
+    pl_workers_submit(server->workers, server->shards[0]->loop, &own->measure);
+}
+
 /* When keys were used; old idempotency keys and uploads that nobody goes on with out. */
 static void care(struct pl_timer *timer)
 {
@@ -184,6 +204,7 @@ static void care(struct pl_timer *timer)
         pl_batch_sweep_uploads(batch, pl_loop_unix_ms(loop) - UPLOAD_IDLE_MS);
         pl_store_submit(own->server.store, loop, batch, cared, own);
     }
+    pl_server_measure(&own->server);
     pl_timer_start(loop, timer, CARE_MS, care);
 }
 
@@ -374,8 +395,7 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
     pl_scheduler_start(own->server.scheduler);
     pl_meter_start(own->server.meter);
     if (own->server.config->is_probing) {
-        own->probe.run = probe_run;
-        own->probe.done = probe_done;
+        own->probe = (struct pl_job){.lane = PL_WORK_FILE, .run = probe_run, .done = probe_done};
         pl_workers_submit(own->server.workers, own->server.shards[0]->loop, &own->probe);
     }
     pl_life_go(&own->server.life, PL_LIFE_SERVING);

@@ -15,4 +15,9 @@ enum pl_status pl_server_run(const struct pl_server_config *config,
 /* The version of this program, as `parley version` says it. */
 extern const char pl_server_version[];
 
+struct pl_server;
+/* Measures the store, unless that is being done: for /metrics, which does not wait for it. Any
+ * shard. */
+void pl_server_measure(struct pl_server *server);
+
 #endif

@@ -3,8 +3,9 @@
 #ifndef PL_SERVER_SHARD_H
 #define PL_SERVER_SHARD_H
 
+#include "base/hash.h"
 #include "io/conn.h"
-#include "io/loop.h"
+#include "io/workers.h"
 #include "server/config.h"
 #include "server/life.h"
 #include "server/metrics.h"
@@ -42,9 +43,10 @@ struct pl_server {
     struct pl_tls *tls;                    /* owned; NULL: plain */
     struct pl_shard *shards[PL_MAX_SHARDS]; /* owned */
     size_t n_shards;
-    int64_t started_ms;           /* unix */
+    int64_t started_ms; /* unix */
     pl_life_atomic life;
-    _Atomic(bool) is_storage_bad; /* a commit's fate is unknown: nothing may be acknowledged */
+    _Atomic(bool) is_storage_bad;   /* a commit's fate is unknown: nothing may be acknowledged */
+    _Atomic(int64_t) n_store_bytes; /* on disk, when it was last measured */
 };
 
 struct pl_shard {
@@ -59,6 +61,13 @@ struct pl_shard {
     struct pl_http_conn *conns;     /* owned; all HTTP connections, newest first */
     size_t n_conns;                 /* with the sockets: what max_connections counts */
 };
+
+/* Whose turn a job takes in the queue of a lane; nobody (public routes) is one owner too. */
+static inline uint64_t pl_owner_of(struct pl_str user_id)
+{
+    uint64_t hash = user_id.len ? pl_hash(user_id) : 0;
+    return hash ? hash : 1;
+}
 
 /* The shard that owns a session. */
 struct pl_shard *pl_shard_of_session(struct pl_server *server, struct pl_str session_id);

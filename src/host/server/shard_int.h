@@ -23,6 +23,8 @@ struct pl_server_own {
     struct pl_timer lame_duck; /* ending.c; on the first shard */
     size_t n_ended;            /* shards that have done what the present stage of the end wants */
     struct pl_job probe;       /* at the start: which servers of models this machine has */
+    struct pl_job measure;     /* of the store's bytes; away while is_measuring */
+    _Atomic(bool) is_measuring;
 };
 
 static inline struct pl_server_own *pl_server_own(struct pl_server *server)

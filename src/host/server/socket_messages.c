@@ -229,8 +229,8 @@ static void on_sent(struct pl_ask *ask)
         finish_sending(sending);
         return;
     }
-    sending->job.run = repeats_run;
-    sending->job.done = repeats_done;
+    sending->job = (struct pl_job){
+        .owner = pl_owner_of(ask->user_id), .run = repeats_run, .done = repeats_done};
     pl_workers_submit(ask->home->server->workers, ask->home->loop, &sending->job);
 }
 

@@ -171,8 +171,8 @@ static void start_snapshot(struct asking *asking)
 {
     struct pl_subscription *sub = asking->sub;
     sub->state = PL_SUB_HOLDING;
-    asking->job.run = snapshot_run;
-    asking->job.done = snapshot_done;
+    asking->job = (struct pl_job){
+        .owner = pl_owner_of(asking->ask.user_id), .run = snapshot_run, .done = snapshot_done};
     pl_workers_submit(sub->server->workers, sub->live->shard->loop, &asking->job);
 }
 

@@ -58,8 +58,7 @@ static struct pl_task_run *create(struct pl_scheduler *scheduler, enum pl_run_or
 void pl_task_run_submit(struct pl_task_run *run, void (*work)(struct pl_job *),
                         void (*done)(struct pl_job *))
 {
-    run->job.run = work;
-    run->job.done = done;
+    run->job = (struct pl_job){.owner = pl_owner_of(run->task.user_id), .run = work, .done = done};
     pl_workers_submit(run->scheduler->server->workers, run->scheduler->shard->loop, &run->job);
 }
 

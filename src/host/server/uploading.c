@@ -51,7 +51,7 @@ void pl_upload_gathered(struct pl_exchange_own *own)
         return;
     own->is_held = true;
     x->body_text = pl_str_slice(pl_buf_str(&own->body), 0, n);
-    pl_exchange_submit(x, look, looked);
+    pl_exchange_submit(x, PL_WORK_CPU, look, looked);
 }
 
 void pl_exchange_piece_kept(struct pl_exchange *x, enum pl_status status,

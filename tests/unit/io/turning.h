@@ -3,7 +3,7 @@
 #define PL_TESTS_IO_TURNING_H
 
 #include "io/clock.h"
-#include "io/loop.h"
+#include "io/workers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -59,7 +59,7 @@ void pl_call_work(struct pl_call *call, size_t n_bytes, void (*work)(struct pl_e
         return;
     }
     call->is_working = true;
-    pl_exchange_work(call->x, work, after);
+    pl_exchange_compute(call->x, work, after);
 }
 
 /* What of a client's own headers goes on to a vendor of the same kind. */
@@ -126,6 +126,7 @@ static void ask(struct pl_exchange *x)
         pl_call_finish(call);
         return;
     }
+    pl_exchange_must_end(x); /* what a vendor was paid for is not thrown away */
     call->status = 0;
     call->retry_after[0] = 0;
     call->is_counted = false;

@@ -155,5 +155,5 @@ void pl_call_keep(struct pl_call *call, void (*after)(struct pl_exchange *x))
 {
     call->after_keeping = after;
     call->is_working = true;
-    pl_exchange_work(call->x, build, built);
+    pl_exchange_compute(call->x, build, built);
 }

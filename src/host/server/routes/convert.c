@@ -405,7 +405,7 @@ static void render_work(struct pl_exchange *x)
 #define RUN(name)                                                                                  \
     static void name##_run(struct pl_exchange *x)                                                  \
     {                                                                                              \
-        pl_exchange_work(x, name##_work, NULL);                                                    \
+        pl_exchange_compute(x, name##_work, NULL);                                                    \
     }
 RUN(convert)
 RUN(detect)

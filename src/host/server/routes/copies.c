@@ -76,7 +76,7 @@ static void export_looked(struct pl_exchange *x, struct pl_ask *ask)
 {
     pl_exchange_position(x, ask);
     pl_ask_deinit(ask);
-    pl_exchange_work(x, export_work, NULL);
+    pl_exchange_compute(x, export_work, NULL);
 }
 
 static void session_export(struct pl_exchange *x)
@@ -182,7 +182,7 @@ static void import_work(struct pl_exchange *x)
 
 static void session_import(struct pl_exchange *x)
 {
-    pl_exchange_work(x, import_work, finish_copying);
+    pl_exchange_compute(x, import_work, finish_copying);
 }
 
 /* --- fork ------------------------------------------------------------------------------------ */
@@ -357,7 +357,7 @@ static void handoff_accept_work(struct pl_exchange *x)
 
 static void handoff_accept(struct pl_exchange *x)
 {
-    pl_exchange_work(x, handoff_accept_work, finish_copying);
+    pl_exchange_compute(x, handoff_accept_work, finish_copying);
 }
 
 /* --- share links ----------------------------------------------------------------------------- */

@@ -51,7 +51,7 @@ static void count_messages_work(struct pl_exchange *x)
 
 static void count_messages(struct pl_exchange *x)
 {
-    pl_exchange_work(x, count_messages_work, NULL);
+    pl_exchange_compute(x, count_messages_work, NULL);
 }
 
 /* --- Gemini: the model and what is to be done are one segment -------------------------------- */
@@ -106,7 +106,7 @@ static void ask_gemini(struct pl_exchange *x)
     }
     if (pl_str_eq(call->action, PL_STR("countTokens"))) {
         x->state = call;
-        pl_exchange_work(x, count_gemini_work, NULL);
+        pl_exchange_compute(x, count_gemini_work, NULL);
         return;
     }
     pl_speech_fail(&pl_speech_gemini, x, 404, NULL,

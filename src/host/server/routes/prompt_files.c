@@ -149,7 +149,7 @@ static void files_work(struct pl_exchange *x)
 
 static void prompt_files(struct pl_exchange *x)
 {
-    pl_exchange_work(x, files_work, NULL);
+    pl_exchange_compute(x, files_work, NULL);
 }
 
 static const struct pl_route_param files_params[] = {

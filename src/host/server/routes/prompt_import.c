@@ -308,7 +308,7 @@ static void prompt_import(struct pl_exchange *x)
     importing->x = x;
     importing->import.seed = pl_shard_seed(x->shard);
     x->state = importing;
-    pl_exchange_work(x, import_work, import_planned);
+    pl_exchange_compute(x, import_work, import_planned);
 }
 
 const struct pl_route pl_routes_prompt_import[] = {

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { READY_MS = 5000 }; /* a job that waits longer: somebody else should take what comes */
+
 static const char page[] =
     "Parley keeps conversations as sessions of turns and streams them live.\n"
     "\n"
@@ -78,13 +80,30 @@ static void show_health(struct pl_exchange *x)
     pl_exchange_finish(x);
 }
 
+/* The lane whose oldest job has waited too long; NULL: none. */
+static const char *slow_lane(const struct pl_server *server)
+{
+    for (int i = 0; i < PL_WORK_COUNT; i++) {
+        struct pl_work_state state;
+        pl_workers_look(server->workers, (enum pl_work)i, &state);
+        if (state.oldest_ms > READY_MS)
+            return state.name;
+    }
+    return NULL;
+}
+
 static void show_ready(struct pl_exchange *x)
 {
     const struct pl_server *server = x->shard->server;
+    const char *lane = slow_lane(server);
     if (atomic_load(&server->is_storage_bad))
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "The store has failed.");
     else if (pl_life_is_ending(&server->life))
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "The server is about to end.");
+    else if (lane)
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
+                            "A job of the lane \"%s\" has waited for a thread for more than %d s.",
+                            lane, READY_MS / 1000);
     else
         pl_buf_add(&x->reply, PL_STR("{\"status\":\"ready\"}"));
     pl_exchange_finish(x);
@@ -96,10 +115,12 @@ static void write_metrics(struct pl_exchange *x)
     pl_metrics_write(x->shard->server, &x->reply);
 }
 
-/* On a worker: it asks the kernel and the store. */
+/* On a worker: it asks the kernel. The store may be what is slow, so its size is that of the last
+ * time. */
 static void show_metrics(struct pl_exchange *x)
 {
-    pl_exchange_work(x, write_metrics, NULL);
+    pl_server_measure(x->shard->server);
+    pl_exchange_work_in(x, PL_WORK_FILE, write_metrics, NULL);
 }
 
 static void write_price(struct pl_json_out *out, const char *key, int64_t micro_dollars)
@@ -236,7 +257,7 @@ static void run_backup(struct pl_exchange *x)
 
 static void back_up(struct pl_exchange *x)
 {
-    pl_exchange_work(x, run_backup, NULL);
+    pl_exchange_work_in(x, PL_WORK_FILE, run_backup, NULL);
 }
 
 const struct pl_route pl_routes_service[] = {

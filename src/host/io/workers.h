@@ -1,0 +1,62 @@
+/* Threads for work that blocks or takes long, in lanes: what waits for the store does not hold up
+ * what computes, and neither is held up by a name server that says nothing. Everything waits in a
+ * queue of its lane, which is fair: owners with jobs there take turns, and none has all threads of
+ * a lane. Any thread may call this. */
+#ifndef PL_IO_WORKERS_H
+#define PL_IO_WORKERS_H
+
+#include "io/loop.h"
+
+/* X(name, "name", threads, threads of one owner): 0 threads is the number pl_workers_create gets, 0
+ * of one owner all but one. */
+#define PL_WORK_TABLE(X)                                                                           \
+    X(STORE, "store", 0, 0)    /* reads records; what a row or an index costs */                   \
+    X(CPU, "cpu", 0, 0)        /* computes: parses, checks, converts, counts */                    \
+    X(FILE, "file", 2, 2)      /* rare and slow: backups, what /metrics asks the kernel */         \
+    X(LOOKUP, "lookup", 16, 4) /* names; getaddrinfo cannot be stopped, only left alone */
+
+enum pl_work {
+#define X(name, text, n_threads, n_of_owner) PL_WORK_##name,
+    PL_WORK_TABLE(X)
+#undef X
+        PL_WORK_COUNT,
+};
+
+/* `run` must not touch what a loop owns, except what the job holds. `done` is called on the loop
+ * that submitted it, always, also when the loop is stopping. Zeroed is a job of the server itself,
+ * in the lane STORE, that waits as long as it has to. */
+struct pl_job {
+    struct pl_letter letter; /* brings it home */
+    struct pl_job *next;     /* the lane's */
+    struct pl_loop *home;    /* borrowed */
+    int64_t since_ms;        /* the lane's: submitted then */
+    enum pl_work lane;
+    uint64_t owner;  /* for whom: the hash of a user's id; 0: the server itself */
+    int64_t wait_ms; /* in the queue at most; then it comes home without having run. 0: no limit */
+    bool is_refused; /* for done: it did not run */
+    void (*run)(struct pl_job *self);  /* on a worker */
+    void (*done)(struct pl_job *self); /* back home */
+    /* In the lane LOOKUP, whose threads are left behind when the workers are destroyed: on such a
+     * thread, in place of `done`. Frees the job and touches nothing else. */
+    void (*abandon)(struct pl_job *self);
+};
+
+struct pl_workers; /* owned */
+/* Threads are started when there is work for them. */
+enum pl_status pl_workers_create(size_t n, struct pl_workers **ret_workers, struct pl_error *err);
+/* Finishes what was submitted, then joins; jobs of LOOKUP that wait are refused, and those that run
+ * are abandoned. Accepts NULL. */
+void pl_workers_destroy(struct pl_workers *workers);
+/* Where no thread at all can be started, the job runs here and now. */
+void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct pl_job *job);
+
+struct pl_work_state {
+    const char *name;
+    size_t n_waiting;
+    int64_t oldest_ms; /* how long the job has waited that has waited longest; 0: none does */
+    uint64_t n_run, n_refused;
+};
+void pl_workers_look(struct pl_workers *workers, enum pl_work lane,
+                     struct pl_work_state *ret_state);
+
+#endif

@@ -1,0 +1,267 @@
+/* Who is served next: gates hold the threads of a lane while jobs are put before them. */
+#include "unit/io/turning.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+
+enum { MAX_WORKS = 40 };
+
+struct work {
+    struct pl_job job; /* first: its address is ours */
+    const char *name;
+    bool is_done, was_refused;
+};
+
+static struct pl_loop *loop;
+static struct pl_workers *workers;
+static struct work works[MAX_WORKS];
+static size_t n_works;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char order[400]; /* names in the order they ran; under the lock */
+static sem_t gate, at_gate, abandoned;
+
+static void start_with(size_t n_threads)
+{
+    struct pl_error err;
+    loop = make_loop();
+    memset(works, 0, sizeof works);
+    n_works = 0;
+    order[0] = '\0';
+    sem_init(&gate, 0, 0);
+    sem_init(&at_gate, 0, 0);
+    sem_init(&abandoned, 0, 0);
+    assert_int_equal(pl_workers_create(n_threads, &workers, &err), PL_OK);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    pl_workers_destroy(workers);
+    pl_loop_destroy(loop);
+    sem_destroy(&gate);
+    sem_destroy(&at_gate);
+    sem_destroy(&abandoned);
+    return 0;
+}
+
+static void note(struct pl_job *job)
+{
+    pthread_mutex_lock(&lock);
+    strcat(order, ((struct work *)job)->name);
+    strcat(order, " ");
+    pthread_mutex_unlock(&lock);
+}
+
+static void wait_at_gate(struct pl_job *job)
+{
+    (void)job;
+    sem_post(&at_gate);
+    while (sem_wait(&gate) != 0)
+        ;
+}
+
+static void done(struct pl_job *job)
+{
+    struct work *work = (struct work *)job;
+    assert_false(work->is_done);
+    work->is_done = true;
+    work->was_refused = job->is_refused;
+}
+
+static void abandon(struct pl_job *job)
+{
+    (void)job;
+    sem_post(&abandoned);
+}
+
+static struct work *submit(const char *name, struct pl_job job)
+{
+    assert_in_range(n_works, 0, MAX_WORKS - 1);
+    struct work *work = &works[n_works++];
+    work->name = name;
+    work->job = job;
+    work->job.done = done;
+    work->job.abandon = abandon;
+    pl_workers_submit(workers, loop, &work->job);
+    return work;
+}
+
+static struct work *put(const char *name, uint64_t owner)
+{
+    return submit(name, (struct pl_job){.owner = owner, .run = note});
+}
+
+/* Returns when a thread is held by it. */
+static struct work *put_gate(enum pl_work lane, uint64_t owner)
+{
+    struct work *work =
+        submit("gate", (struct pl_job){.lane = lane, .owner = owner, .run = wait_at_gate});
+    while (sem_wait(&at_gate) != 0)
+        ;
+    return work;
+}
+
+static bool are_all_done(void *ctx)
+{
+    (void)ctx;
+    for (size_t i = 0; i < n_works; i++)
+        if (!works[i].is_done)
+            return false;
+    return true;
+}
+
+static struct pl_work_state look(enum pl_work lane)
+{
+    struct pl_work_state state;
+    pl_workers_look(workers, lane, &state);
+    return state;
+}
+
+static void owners_take_turns(void **state)
+{
+    (void)state;
+    start_with(1);
+    put_gate(PL_WORK_STORE, 9);
+    put("a1", 1), put("a2", 1), put("a3", 1), put("a4", 1);
+    put("b1", 2), put("b2", 2);
+    put("c1", 3);
+    put("s1", 0), put("s2", 0);
+    assert_int_equal(look(PL_WORK_STORE).n_waiting, 9);
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+    assert_string_equal(order, "a1 b1 c1 s1 a2 b2 s2 a3 a4 ");
+    assert_int_equal(look(PL_WORK_STORE).n_waiting, 0);
+    assert_int_equal(look(PL_WORK_STORE).n_run, 10);
+}
+
+static void one_owner_never_has_all_threads(void **state)
+{
+    (void)state;
+    start_with(3);
+    put_gate(PL_WORK_STORE, 1);
+    put_gate(PL_WORK_STORE, 1);
+    struct work *third = submit("third", (struct pl_job){.owner = 1, .run = wait_at_gate});
+    struct work *other = put("b1", 2);
+    turn_until(loop, is_true, &other->is_done);
+    assert_int_equal(look(PL_WORK_STORE).n_waiting, 1);
+    assert_int_equal(sem_trywait(&at_gate), -1); /* the third has not begun */
+    for (int i = 0; i < 3; i++)
+        sem_post(&gate);
+    turn_until(loop, is_true, &third->is_done);
+    turn_until(loop, are_all_done, NULL);
+}
+
+static void the_server_itself_may_have_them_all(void **state)
+{
+    (void)state;
+    start_with(2);
+    put_gate(PL_WORK_STORE, 0);
+    put_gate(PL_WORK_STORE, 0);
+    sem_post(&gate);
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+}
+
+static void lanes_do_not_wait_for_each_other(void **state)
+{
+    (void)state;
+    start_with(1);
+    put_gate(PL_WORK_STORE, 1);
+    put_gate(PL_WORK_LOOKUP, 1);
+    struct work *computing = submit("cpu", (struct pl_job){.lane = PL_WORK_CPU, .run = note});
+    struct work *filing = submit("file", (struct pl_job){.lane = PL_WORK_FILE, .run = note});
+    turn_until(loop, is_true, &computing->is_done);
+    turn_until(loop, is_true, &filing->is_done);
+    sem_post(&gate);
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+}
+
+static void a_job_that_waits_too_long_comes_home_without_having_run(void **state)
+{
+    (void)state;
+    start_with(1);
+    put_gate(PL_WORK_CPU, 1);
+    struct work *patient = submit("patient", (struct pl_job){.lane = PL_WORK_CPU, .run = note});
+    struct work *late =
+        submit("late", (struct pl_job){.lane = PL_WORK_CPU, .wait_ms = 1, .run = note});
+    struct work *far = submit(
+        "far", (struct pl_job){.lane = PL_WORK_CPU, .owner = 5, .wait_ms = 600000, .run = note});
+    turn_until(loop, is_true, &late->is_done);
+    assert_true(late->was_refused);
+    struct pl_work_state now = look(PL_WORK_CPU);
+    assert_int_equal(now.n_waiting, 2);
+    assert_int_equal(now.n_refused, 1);
+    assert_true(now.oldest_ms > 0);
+    assert_string_equal(now.name, "cpu");
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+    assert_false(patient->was_refused || far->was_refused);
+    assert_string_equal(order, "patient far ");
+    assert_int_equal(look(PL_WORK_CPU).oldest_ms, 0);
+}
+
+/* Its turn would have come: it must not be missed by those who come later either. */
+static void an_owner_whose_jobs_were_all_refused_has_turns_again(void **state)
+{
+    (void)state;
+    start_with(1);
+    put_gate(PL_WORK_STORE, 9);
+    struct work *late = submit("late", (struct pl_job){.owner = 1, .wait_ms = 1, .run = note});
+    turn_until(loop, is_true, &late->is_done);
+    put("b1", 2), put("a1", 1);
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+    assert_int_equal(strlen(order), 6);
+}
+
+static void a_job_behind_the_share_of_its_owner_is_refused_in_time_too(void **state)
+{
+    (void)state;
+    start_with(2); /* one of them for one owner: the other is idle */
+    put_gate(PL_WORK_STORE, 1);
+    struct work *late = submit("late", (struct pl_job){.owner = 1, .wait_ms = 1, .run = note});
+    turn_until(loop, is_true, &late->is_done);
+    assert_true(late->was_refused);
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+}
+
+static void the_end_does_not_wait_for_a_look_up(void **state)
+{
+    (void)state;
+    start_with(1);
+    for (uint64_t owner = 1; owner <= 4; owner++)
+        for (int i = 0; i < 4; i++)
+            put_gate(PL_WORK_LOOKUP, owner);
+    struct work *waiting = submit("waits", (struct pl_job){.lane = PL_WORK_LOOKUP, .run = note});
+    pl_workers_destroy(workers);
+    workers = NULL;
+    pl_loop_destroy(loop);
+    loop = NULL;
+    assert_true(waiting->is_done && waiting->was_refused);
+    for (int i = 0; i < 16; i++)
+        sem_post(&gate);
+    for (int i = 0; i < 16; i++)
+        while (sem_wait(&abandoned) != 0)
+            ;
+    for (int i = 0; i < 16; i++)
+        assert_false(works[i].is_done);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(owners_take_turns, tear_down),
+        cmocka_unit_test_teardown(one_owner_never_has_all_threads, tear_down),
+        cmocka_unit_test_teardown(the_server_itself_may_have_them_all, tear_down),
+        cmocka_unit_test_teardown(lanes_do_not_wait_for_each_other, tear_down),
+        cmocka_unit_test_teardown(a_job_that_waits_too_long_comes_home_without_having_run,
+                                  tear_down),
+        cmocka_unit_test_teardown(an_owner_whose_jobs_were_all_refused_has_turns_again, tear_down),
+        cmocka_unit_test_teardown(a_job_behind_the_share_of_its_owner_is_refused_in_time_too,
+                                  tear_down),
+        cmocka_unit_test_teardown(the_end_does_not_wait_for_a_look_up, tear_down),
+    };
+    return cmocka_run_group_tests_name("io/lanes", tests, NULL, NULL);
+}
