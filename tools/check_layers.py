@@ -27,12 +27,13 @@ RULES = {
     "includes": "a room includes only what its line in tools/layers.json allows",
     "calls": "a room calls only what its line in tools/layers.json allows",
     "purity": "core calls nothing that reads, prints, waits, allocates by itself or asks the system",
+    "files": "only the listed files open or replace a file by themselves",
     "globals": "core has no variable that outlives a call, but for the listed ones",
     "words": "no vendor word in the rooms that are true of every vendor",
     "names": "every room is in tools/layers.json and says what belongs in it",
     "size": "a source file stays small enough to read",
 }
-NEEDS_BUILD = ("calls", "purity", "globals")
+NEEDS_BUILD = ("calls", "purity", "files", "globals")
 
 
 class Layers:
@@ -94,6 +95,7 @@ class Checker:
             objects = self.read_objects()
             self.check_calls(objects)
             self.check_purity(objects)
+            self.check_files(objects)
             self.check_globals(objects)
 
     # Rules on the sources
@@ -226,6 +228,14 @@ class Checker:
                 if any(fnmatch.fnmatchcase(name, pattern) for pattern in group["symbols"]):
                     return group["advice"]
         return None
+
+    def check_files(self, objects):
+        for group in self.table["only_in"]:
+            for _, place, symbols in objects:
+                names = {plain_name(symbol["name"]) for symbol in symbols if symbol["class"] == "U"}
+                for name in sorted(names if place not in group["files"] else ()):
+                    if any(fnmatch.fnmatchcase(name, pattern) for pattern in group["symbols"]):
+                        self.report("files", self.line_of(place, name), f"uses {name}; {group['advice']}")
 
     def check_globals(self, objects):
         allowed = {(entry["file"], entry["symbol"]) for entry in self.table["allowed_globals"]}

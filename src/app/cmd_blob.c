@@ -6,12 +6,9 @@
 
 #include "io/file.h"
 #include "io/machine.h"
+#include "io/outfile.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <strings.h>
-#include <unistd.h>
 
 enum { MAX_LIMIT = 100, NAME_WIDTH = 40, SILENCE_MS = 120000, MANY_BYTES = 8 << 20 };
 
@@ -141,17 +138,17 @@ static enum pl_exit run_fetch(struct pl_deed *deed)
 /* --- back ------------------------------------------------------------------------------------ */
 
 struct download {
-    int fd;
+    struct pl_outfile file; /* owned */
     struct pl_error err;
 };
 
 static bool on_piece(void *ctx, struct pl_str piece)
 {
     struct download *download = ctx;
-    return pl_fd_write(download->fd, piece, &download->err) == PL_OK;
+    return pl_outfile_write(&download->file, piece, &download->err) == PL_OK;
 }
 
-static enum pl_exit receive(struct pl_deed *deed, struct download *download, const char *name)
+static enum pl_exit receive(struct pl_deed *deed, struct download *download)
 {
     PL_CLEANUP_BUF struct pl_buf reply;
     pl_buf_init(&reply, 0);
@@ -162,36 +159,22 @@ static enum pl_exit receive(struct pl_deed *deed, struct download *download, con
         .on_piece = on_piece,
         .ctx = download,
     };
-    enum pl_exit code = pl_api_call(&deed->api, &call, pl_deed_path(deed, "/api/blobs/%"), &reply);
-    if (code == PL_EXIT_OK && download->err.status != PL_OK)
-        code = pl_console_fail(deed->console, name, &download->err);
-    return code;
+    return pl_api_call(&deed->api, &call, pl_deed_path(deed, "/api/blobs/%"), &reply);
 }
 
 /* Under its name only when it is whole. */
-static enum pl_exit receive_file(struct pl_deed *deed, const char *path)
+static enum pl_exit receive_to(struct pl_deed *deed, const char *path)
 {
-    PL_CLEANUP_BUF struct pl_buf part;
-    pl_buf_init(&part, 0);
-    pl_buf_addf(&part, "%s-part", path);
-    pl_buf_addc(&part, '\0');
-    if (part.status != PL_OK)
-        return pl_deed_stop(deed, part.status);
-    struct download download = {.fd =
-                                    open(part.ptr, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-    if (download.fd < 0) {
-        (void)pl_fail(&download.err, PL_IO, "it cannot be written: %s", strerror(errno));
-        return pl_console_fail(deed->console, path, &download.err);
-    }
-    enum pl_exit code = receive(deed, &download, path);
-    if (close(download.fd) != 0 && code == PL_EXIT_OK)
-        (void)pl_fail(&download.err, PL_IO, "it cannot be written: %s", strerror(errno));
-    if (code == PL_EXIT_OK && download.err.status == PL_OK && rename(part.ptr, path) != 0)
-        (void)pl_fail(&download.err, PL_IO, "it cannot be put in its place: %s", strerror(errno));
+    struct download download = {0};
+    enum pl_exit code = PL_EXIT_OK;
+    if (pl_outfile_open(&download.file, path, NULL, &download.err) == PL_OK)
+        code = receive(deed, &download);
+    if (code == PL_EXIT_OK && download.err.status == PL_OK)
+        (void)pl_outfile_commit(&download.file, &download.err);
+    pl_outfile_drop(&download.file);
     if (code == PL_EXIT_OK && download.err.status != PL_OK)
-        code = pl_console_fail(deed->console, path, &download.err);
-    if (code != PL_EXIT_OK)
-        unlink(part.ptr);
+        code = pl_console_fail(deed->console, strcmp(path, "-") == 0 ? "standard output" : path,
+                               &download.err);
     return code;
 }
 
@@ -207,15 +190,15 @@ static enum pl_exit run_get(struct pl_deed *deed)
 {
     const char *path = pl_deed_option(deed, PL_OPT_OUT),
                *range = pl_deed_option(deed, PL_OPT_RANGE);
-    struct download download = {.fd = STDOUT_FILENO};
+    bool is_standard = !path || strcmp(path, "-") == 0;
     if (range && !is_range(range))
         return pl_deed_usage(deed, "--range is 0-99, 100- or -50 (the last 50 bytes), not \"%s\"",
                              range);
-    if (!path && deed->console->out_is_terminal)
+    if (is_standard && deed->console->out_is_terminal)
         return pl_deed_usage(deed,
                              "bytes may do anything to a terminal; give -o FILE, or send them "
                              "to a program");
-    return path ? receive_file(deed, path) : receive(deed, &download, "standard output");
+    return receive_to(deed, is_standard ? "-" : path);
 }
 
 /* --- looking --------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 
 #include "format/gpt_oss.h"
 #include "format/profile.h"
+#include "io/outfile.h"
 #include "io/tree.h"
 
 static enum pl_exit read_options(struct pl_converting *how, const struct pl_args *args)
@@ -60,6 +61,11 @@ static enum pl_exit convert_one(const struct pl_converting *how, const struct pl
     if (pl_path_is_directory(at.in))
         return pl_usage_fail(how->console, "convert",
                              "%s is a directory; say where its files go with --out DIR", at.in);
+    const struct pl_outfile_name outputs[] = {
+        {"the result", "-"}, {"--report", at.report}, {"--carry", at.carry}};
+    struct pl_error err = {0};
+    if (pl_outfile_check_all(outputs, sizeof outputs / sizeof *outputs, &err) != PL_OK)
+        return pl_usage_fail(how->console, "convert", "%s", err.message);
     enum pl_exit code = PL_EXIT_OK;
     if (at.is_ndjson)
         code = pl_converting_check_ndjson(how, pl_input_name(at.in));
@@ -80,7 +86,8 @@ enum pl_exit pl_cmd_convert(struct pl_console *console, const struct pl_args *ar
     enum pl_exit code = read_options(&how, args);
     if (code != PL_EXIT_OK)
         return code;
-    if (pl_args_has(args, PL_OPT_OUT))
+    const char *out = pl_args_value(args, PL_OPT_OUT);
+    if (out && strcmp(out, "-") != 0)
         return pl_convert_many(&how, args);
     if (args->operands.len > 1)
         return pl_usage_fail(console, "convert",

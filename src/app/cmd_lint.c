@@ -6,7 +6,7 @@
 #include "format/lint_document.h"
 #include "format/profile.h"
 #include "io/clock.h"
-#include "io/file.h"
+#include "io/outfile.h"
 #include "json/pointer.h"
 #include "lib/locate.h"
 
@@ -35,6 +35,11 @@ static enum pl_exit read_options(struct job *job)
     if (pl_args_value(job->args, PL_OPT_REPORT) && !pl_args_has(job->args, PL_OPT_FIX))
         return pl_usage_fail(job->console, "lint",
                              "--report goes with --fix; without it the findings are the output");
+    const struct pl_outfile_name outputs[] = {
+        {"the result", "-"}, {"--report", pl_args_value(job->args, PL_OPT_REPORT)}};
+    struct pl_error err = {0};
+    if (pl_outfile_check_all(outputs, sizeof outputs / sizeof *outputs, &err) != PL_OK)
+        return pl_usage_fail(job->console, "lint", "%s", err.message);
     return PL_EXIT_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "conv/media.h"
 #include "io/file.h"
+#include "io/outfile.h"
 #include "io/process.h"
 
 #include <inttypes.h>
@@ -208,7 +209,7 @@ enum pl_exit pl_cmd_media(struct pl_console *console, const struct pl_args *args
         pl_temp_dir_remove(job.dir);
     if (err.status != PL_OK)
         code = pl_console_fail(console, job.video, &err);
-    else if (!job.out)
+    else if (!job.out || strcmp(job.out, "-") == 0)
         pl_console_put(console, pl_buf_str(&job.made));
     else if (pl_file_write(job.out, pl_buf_str(&job.made), &err) != PL_OK)
         code = pl_console_fail(console, job.out, &err);

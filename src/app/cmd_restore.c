@@ -6,6 +6,7 @@
 #include "base/utc.h"
 #include "io/clock.h"
 #include "io/machine.h"
+#include "io/outfile.h"
 #include "json/write.h"
 
 #include <errno.h>
@@ -47,22 +48,27 @@ static enum pl_exit ask_person(struct job *job)
     return PL_EXIT_NO;
 }
 
-/* A second name for the old file. SQLite brings home what is still in its log before the new one
- * takes the first name, so the old file is whole. */
+/* The old file is the one behind all symbolic links, and its second name is beside it. SQLite
+ * brings home what is still in its log before the new one takes the first name, so the old file is
+ * whole. */
 static enum pl_status keep_old(struct job *job)
 {
     char now[PL_UTC_SIZE];
+    struct pl_outfile_place place;
     if (!job->path || !pl_path_look(job->path).is_there)
         return PL_OK;
+    enum pl_status status = pl_outfile_find(job->path, &place, &job->err);
+    if (status != PL_OK)
+        return status;
     pl_utc_write(now, pl_clock_unix_ms());
-    pl_buf_addf(&job->before, "%s.before-%.10s-", job->path, now);
+    pl_buf_addf(&job->before, "%s.before-%.10s-", place.path, now);
     for (size_t i = 11; i < 19; i++)
         if (now[i] != ':')
             pl_buf_addc(&job->before, now[i]);
     pl_buf_addc(&job->before, '\0');
     if (job->before.status != PL_OK)
         return pl_fail(&job->err, PL_NOMEM, "out of memory");
-    if (link(job->path, job->before.ptr) == 0)
+    if (link(place.path, job->before.ptr) == 0)
         return PL_OK;
     int code = errno;
     pl_buf_clear(&job->before);

@@ -228,24 +228,15 @@ static enum pl_exit run_export(struct pl_deed *deed)
 {
     PL_CLEANUP_BUF struct pl_buf reply;
     pl_buf_init(&reply, 0);
-    const char *format = pl_deed_option(deed, PL_OPT_FORMAT),
-               *path = pl_deed_option(deed, PL_OPT_OUT);
+    const char *format = pl_deed_option(deed, PL_OPT_FORMAT);
     struct pl_http_call call = {.method = "GET"};
-    struct pl_error err = {0};
     enum pl_exit code = pl_api_call(&deed->api, &call,
                                     pl_api_path(&deed->api, "/api/sessions/%/export?format=%",
                                                 deed->words[0], format ? format : "turns", NULL),
                                     &reply);
     if (code != PL_EXIT_OK)
         return code;
-    if (path && pl_file_write(path, pl_buf_str(&reply), &err) != PL_OK)
-        return pl_console_fail(deed->console, path, &err);
-    if (path)
-        return PL_EXIT_OK;
-    pl_console_put(deed->console, pl_buf_str(&reply));
-    if (deed->console->out_is_terminal && reply.len && reply.ptr[reply.len - 1] != '\n')
-        pl_console_puts(deed->console, "\n");
-    return PL_EXIT_OK;
+    return pl_deed_put_result(deed, pl_buf_str(&reply));
 }
 
 /* JSON goes as it is, byte for byte; any other document as the text it is. */

@@ -4,6 +4,7 @@
 #include "app/input.h"
 
 #include "format/trim_document.h"
+#include "io/outfile.h"
 
 static enum pl_exit read_request(struct pl_console *console, const struct pl_args *args,
                                  struct pl_trim_request *ret)
@@ -20,6 +21,16 @@ static enum pl_exit read_request(struct pl_console *console, const struct pl_arg
     ret->as = as ? pl_format_find(pl_str_of(as)) : NULL;
     ret->summary = summary ? pl_str_of(summary) : (struct pl_str){0};
     return pl_counting_read(console, "trim", args, &ret->choice);
+}
+
+static enum pl_exit check_outputs(struct pl_console *console, const struct pl_args *args)
+{
+    const struct pl_outfile_name outputs[] = {{"the result", "-"},
+                                              {"--report", pl_args_value(args, PL_OPT_REPORT)}};
+    struct pl_error err = {0};
+    if (pl_outfile_check_all(outputs, sizeof outputs / sizeof *outputs, &err) == PL_OK)
+        return PL_EXIT_OK;
+    return pl_usage_fail(console, "trim", "%s", err.message);
 }
 
 /* The report first: a document without it would look complete. */
@@ -43,6 +54,8 @@ enum pl_exit pl_cmd_trim(struct pl_console *console, const struct pl_args *args)
     struct pl_error err = {0};
     PL_CLEANUP_FILE struct pl_file file = {0};
     enum pl_exit code = read_request(console, args, &request);
+    if (code == PL_EXIT_OK)
+        code = check_outputs(console, args);
     if (code != PL_EXIT_OK)
         return code;
     pl_trimmed_document_init(&made);

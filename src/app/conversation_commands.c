@@ -84,6 +84,8 @@ const char *const pl_convert_paragraphs[] = {
     "A format into itself gives the same bytes. The result together with its carry gives the "
     "original bytes back; a message appended, changed or removed in between arrives, and "
     "everything else keeps its bytes.",
+    "The result goes to standard output. Each FILE is a place of its own: two results in one, as "
+    "with --report -, are refused; /dev/stderr is a place.",
     "A prompt can also be written as yaml (GitHub's .prompt.yml), markdown, a curl command or a "
     "claude -p command line that bash, dash and zsh give on byte for byte. These are made from its "
     "structured chat; the report and the carry are those of the way there. yaml and markdown can "

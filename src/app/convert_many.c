@@ -127,6 +127,28 @@ static enum pl_exit list_operand(struct run *run, const char *operand)
     return PL_EXIT_OK;
 }
 
+/* Each is a directory here, and two names of one directory must not hide that two results would be
+ * written to one file. */
+static enum pl_exit check_directories(struct run *run)
+{
+    const struct {
+        const char *option, **path;
+    } all[] = {{"--out", &run->out}, {"--report", &run->report}, {"--carry", &run->carry}};
+    for (size_t i = 1; i < sizeof all / sizeof *all; i++) {
+        if (!*all[i].path)
+            continue;
+        if (strcmp(*all[i].path, "-") == 0)
+            return pl_usage_fail(run->how->console, "convert",
+                                 "with --out, %s is a directory for many files; standard output is "
+                                 "none",
+                                 all[i].option);
+        for (size_t k = 0; k < i; k++)
+            if (*all[k].path && pl_path_is_same(*all[k].path, *all[i].path))
+                *all[i].path = *all[k].path;
+    }
+    return PL_EXIT_OK;
+}
+
 static int compare(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -202,7 +224,9 @@ enum pl_exit pl_convert_many(const struct pl_converting *how, const struct pl_ar
         .with_carry = pl_args_value(args, PL_OPT_WITH_CARRY),
     };
     pl_arena_init(&run.arena, 0);
-    enum pl_exit code = make_plan(&run);
+    enum pl_exit code = check_directories(&run);
+    if (code == PL_EXIT_OK)
+        code = make_plan(&run);
     if (code == PL_EXIT_OK) {
         convert_all(&run);
         code = run.code;

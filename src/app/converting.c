@@ -7,6 +7,7 @@
 #include "app/converting.h"
 #include "app/input.h"
 
+#include "io/outfile.h"
 #include "io/tree.h"
 #include "json/lenient.h"
 #include "json/write.h"

@@ -136,6 +136,7 @@ enum pl_option_id {
     PL_OPT_FOLLOW,
     PL_OPT_RANGE,
     PL_OPT_NEW,
+    PL_OPT_FORCE,
 };
 
 /* The i-th word that may stand in a place, NULL behind the last. */

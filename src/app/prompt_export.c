@@ -4,6 +4,7 @@
 #include "app/prompt_int.h"
 
 #include "io/file.h"
+#include "io/outfile.h"
 #include "io/tree.h"
 
 #include <errno.h>
@@ -15,20 +16,6 @@
 enum { MAX_FILE = 16 << 20 };
 
 /* --- one prompt ------------------------------------------------------------------------------ */
-
-static enum pl_exit put_result(struct pl_deed *deed, struct pl_str bytes)
-{
-    const char *path = pl_deed_option(deed, PL_OPT_OUT);
-    struct pl_error err = {0};
-    if (path && pl_file_write(path, bytes, &err) != PL_OK)
-        return pl_console_fail(deed->console, path, &err);
-    if (path)
-        return PL_EXIT_OK;
-    pl_console_put(deed->console, bytes);
-    if (deed->console->out_is_terminal && bytes.len && bytes.ptr[bytes.len - 1] != '\n')
-        pl_console_puts(deed->console, "\n");
-    return PL_EXIT_OK;
-}
 
 static enum pl_exit export_one(struct pl_deed *deed)
 {
@@ -44,7 +31,7 @@ static enum pl_exit export_one(struct pl_deed *deed)
     if (code == PL_EXIT_OK)
         code = path ? pl_api_call(&deed->api, &call, pl_deed_query(deed, path, params), &reply)
                     : pl_deed_stop(deed, PL_NOMEM);
-    return code == PL_EXIT_OK ? put_result(deed, pl_buf_str(&reply)) : code;
+    return code == PL_EXIT_OK ? pl_deed_put_result(deed, pl_buf_str(&reply)) : code;
 }
 
 /* --- the library ----------------------------------------------------------------------------- */

@@ -156,13 +156,20 @@ const struct pl_example pl_key_examples[] = {
 };
 
 const struct pl_option pl_backup_options[] = {
-    PL_OPTION_DATA, PL_OPTION_STORE, PL_OPTION_SERVER, PL_OPTION_JSON, PL_OPTION_HELP, {0},
+    {"force", PL_OPT_FORCE, .help = "Replace a file that is there"},
+    PL_OPTION_DATA,
+    PL_OPTION_STORE,
+    PL_OPTION_SERVER,
+    PL_OPTION_JSON,
+    PL_OPTION_HELP,
+    {0},
 };
 
 const char *const pl_backup_paragraphs[] = {
     "Writes everything the server keeps to one file, as it was at one instant, while the server "
     "goes on; or without it, when none runs. The file appears under its name when it is complete "
-    "and on the disk, and takes the place of one that was there.",
+    "and on the disk. One that is there is replaced only with --force, and nothing in a data "
+    "directory ever is. - is standard output.",
     "A store in PostgreSQL is backed up by its own tools.",
     PL_TEXT_SERVER,
     NULL,
@@ -170,6 +177,7 @@ const char *const pl_backup_paragraphs[] = {
 
 const struct pl_example pl_backup_examples[] = {
     {"backup parley-monday.db", "Keep what there is now"},
+    {"backup - | gzip > parley-monday.db.gz", "The same, smaller"},
     {"backup --server https://parley.example.org --key-file key.txt copy.db",
      "Fetch it from another machine; the key is an administrator's"},
     {NULL, NULL},

@@ -5,6 +5,7 @@
 #include "app/variable.h"
 #include "base/utf8.h"
 #include "io/file.h"
+#include "io/outfile.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -280,6 +281,20 @@ enum pl_exit pl_deed_print(struct pl_deed *deed)
     else
         pl_console_puts(deed->console, "{}");
     pl_console_puts(deed->console, "\n");
+    return PL_EXIT_OK;
+}
+
+enum pl_exit pl_deed_put_result(struct pl_deed *deed, struct pl_str bytes)
+{
+    const char *path = pl_deed_option(deed, PL_OPT_OUT);
+    struct pl_error err = {0};
+    if (path && strcmp(path, "-") != 0)
+        return pl_file_write(path, bytes, &err) == PL_OK
+                   ? PL_EXIT_OK
+                   : pl_console_fail(deed->console, path, &err);
+    pl_console_put(deed->console, bytes);
+    if (deed->console->out_is_terminal && bytes.len && bytes.ptr[bytes.len - 1] != '\n')
+        pl_console_puts(deed->console, "\n");
     return PL_EXIT_OK;
 }
 

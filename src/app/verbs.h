@@ -95,6 +95,8 @@ const struct pl_json_node *pl_deed_item(const struct pl_deed *deed,
 
 /* The answer as it came, for machines. */
 enum pl_exit pl_deed_print(struct pl_deed *deed);
+/* A document as it came: to --out FILE, or to standard output. */
+enum pl_exit pl_deed_put_result(struct pl_deed *deed, struct pl_str bytes);
 /* With --json the answer; otherwise its member `name` on a line, so that a script can use it. */
 enum pl_exit pl_deed_print_made(struct pl_deed *deed, const char *name);
 /* With --json the answer; otherwise a line on standard error. */

@@ -258,6 +258,14 @@ static void a_page_costs_the_page(void **state)
 
 /* --- copies ---------------------------------------------------------------------------------- */
 
+static enum pl_status back_up(struct fixture *f, const char *path, struct pl_error *err)
+{
+    FILE *file = fopen(path, "wx");
+    assert_non_null(file);
+    fclose(file);
+    return pl_store_backup(f->store, path, err);
+}
+
 static void a_backup_is_restored_with_new_epochs(void **state)
 {
     struct fixture *f = *state;
@@ -265,7 +273,7 @@ static void a_backup_is_restored_with_new_epochs(void **state)
     char backup[200];
     snprintf(backup, sizeof backup, "%s/backup.db", f->dir);
     struct pl_error err;
-    assert_int_equal(pl_store_backup(f->store, backup, &err), PL_OK);
+    assert_int_equal(back_up(f, backup, &err), PL_OK);
     struct pl_id late = add_session(f);
     assert_int_equal(pl_store_restore(f->url, backup, &err), PL_CONFLICT);
     pl_store_close(f->store);
@@ -292,7 +300,7 @@ static void what_is_no_sound_backup_is_refused_and_nothing_lost(void **state)
     struct pl_error err;
     snprintf(own_path, sizeof own_path, "%s", f->path);
     snprintf(path, sizeof path, "%s/backup.db", f->dir);
-    assert_int_equal(pl_store_backup(f->store, path, &err), PL_OK);
+    assert_int_equal(back_up(f, path, &err), PL_OK);
     pl_store_close(f->store);
     f->store = NULL;
     snprintf(f->path, sizeof f->path, "%s", path);

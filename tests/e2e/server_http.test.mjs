@@ -418,16 +418,6 @@ test('conversion routes say what the commands say', async () => {
     assert.equal((await ask(name, body)).status, 400, `${name} ${JSON.stringify(body).slice(0, 60)}`);
 });
 
-test('a backup can be taken while it runs', async () => {
-  const path = join(directory, 'backup.db');
-  const written = await server.ask('POST', '/api/admin/backup', { body: { path } });
-  assert.equal(written.status, 200, written.text);
-  assert.equal(readFileSync(path).length, written.json.bytes);
-  const streamed = await server.raw('POST', '/api/admin/backup', { body: {} });
-  assert.equal(streamed.status, 200, streamed.text.slice(0, 500));
-  assert.equal(streamed.bytes.subarray(0, 15).toString(), 'SQLite format 3');
-});
-
 test('metrics are Prometheus text, and count', async () => {
   const read = async () => Object.fromEntries([...(await server.ask('GET', '/metrics')).text.matchAll(/^(\w+) ([\d.]+)$/gm)].map(([, name, value]) => [name, Number(value)]));
   const before = await read();

@@ -6,9 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -176,34 +173,6 @@ enum pl_status pl_fd_read(int fd, char *to, size_t size, struct pl_str *ret_byte
 void pl_fd_close(int fd)
 {
     close_fd(&fd);
-}
-
-/* A file beside `path` that can be renamed over it. */
-static enum pl_status write_and_rename(const char *path, struct pl_str bytes, struct pl_error *err)
-{
-    char name[PATH_MAX];
-    if (snprintf(name, sizeof name, "%s.XXXXXX", path) >= (int)sizeof name)
-        return pl_fail(err, PL_IO, "its name is too long");
-    __attribute__((cleanup(close_fd))) int fd = mkstemp(name);
-    if (fd < 0)
-        return pl_fail(err, PL_IO, "it cannot be written: %s", strerror(errno));
-    enum pl_status status = pl_fd_write(fd, bytes, err);
-    if (status == PL_OK && (fchmod(fd, 0644) < 0 || rename(name, path) < 0))
-        status = pl_fail(err, PL_IO, "it cannot be written: %s", strerror(errno));
-    if (status != PL_OK)
-        unlink(name);
-    return status;
-}
-
-enum pl_status pl_file_write(const char *path, struct pl_str bytes, struct pl_error *err)
-{
-    struct stat st;
-    if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
-        return write_and_rename(path, bytes, err);
-    __attribute__((cleanup(close_fd))) int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return pl_fail(err, PL_IO, "it cannot be written: %s", strerror(errno));
-    return pl_fd_write(fd, bytes, err);
 }
 
 void pl_fd_guard_standard(void)

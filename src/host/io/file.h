@@ -36,10 +36,6 @@ void pl_file_close(struct pl_file *file);
  * pipe as an error. */
 enum pl_status pl_fd_write(int fd, struct pl_str bytes, struct pl_error *err);
 
-/* Puts `bytes` in the place of `path`: whole or not at all where the file system can rename (a
- * regular file or a new one); a device or a pipe is written to as it is. PL_IO with the reason. */
-enum pl_status pl_file_write(const char *path, struct pl_str bytes, struct pl_error *err);
-
 /* A file for reading piece by piece ("-" is standard input), errors as for pl_file_read. */
 enum pl_status pl_fd_open(const char *path, int *ret_fd, struct pl_error *err);
 /* Reads what is there, waiting for the first byte. An empty *ret_bytes is the end. */

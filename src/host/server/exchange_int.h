@@ -42,6 +42,7 @@ struct pl_sending {
     char *piece;           /* owned */
     enum pl_status status; /* of the last reading */
     int fd;                /* owned; of a file; -1: none */
+    _Atomic(bool) *busy;   /* borrowed; cleared at the end of the exchange; NULL: none */
     bool is_started, is_reading;
     /* Of an answer that goes out while it is made (flowing.c): */
     bool is_flowing;

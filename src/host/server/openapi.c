@@ -32,10 +32,8 @@ static void write_ref(struct pl_json_out *out, const char *name)
     pl_json_out_close(out, '}');
 }
 
-static void write_content(struct pl_json_out *out, const char *type, const char *schema)
+static void write_media(struct pl_json_out *out, const char *type, const char *schema)
 {
-    pl_json_out_key(out, "content");
-    pl_json_out_open(out, '{');
     pl_json_out_key(out, type);
     pl_json_out_open(out, '{');
     pl_json_out_key(out, "schema");
@@ -44,6 +42,28 @@ static void write_content(struct pl_json_out *out, const char *type, const char 
     else
         pl_json_out_raw(out, PL_STR("{\"type\":\"string\"}"));
     pl_json_out_close(out, '}');
+}
+
+static void write_content(struct pl_json_out *out, const char *type, const char *schema)
+{
+    pl_json_out_key(out, "content");
+    pl_json_out_open(out, '{');
+    write_media(out, type, schema);
+    pl_json_out_close(out, '}');
+}
+
+/* JSON, anything else, or one of them as the request has it. */
+static void write_answer(struct pl_json_out *out, const struct pl_route *route)
+{
+    bool is_any = route->flags & PL_ROUTE_ANY_REPLY;
+    if (!route->response && !is_any)
+        return;
+    pl_json_out_key(out, "content");
+    pl_json_out_open(out, '{');
+    if (route->response)
+        write_media(out, "application/json", route->response);
+    if (is_any)
+        write_media(out, "*/*", NULL);
     pl_json_out_close(out, '}');
 }
 
@@ -89,10 +109,7 @@ static void write_responses(struct pl_json_out *out, const struct pl_route *rout
     pl_json_out_key(out, status);
     pl_json_out_open(out, '{');
     out_text(out, "description", route->summary);
-    if (route->response)
-        write_content(out, "application/json", route->response);
-    else if (route->flags & PL_ROUTE_ANY_REPLY)
-        write_content(out, "*/*", NULL);
+    write_answer(out, route);
     pl_json_out_close(out, '}');
     pl_json_out_key(out, "default");
     pl_json_out_open(out, '{');

@@ -29,11 +29,13 @@ static uint16_t n_nodes = 1; /* the root is the first */
 static pthread_once_t made = PTHREAD_ONCE_INIT;
 
 const struct pl_route *const pl_route_tables[] = {
-    pl_routes_service,         pl_routes_convert,    pl_routes_keys,       pl_routes_sessions,
-    pl_routes_turns,           pl_routes_copies,     pl_routes_live,       pl_routes_prompts,
-    pl_routes_prompt_versions, pl_routes_prompt_use, pl_routes_prompt_run, pl_routes_prompt_files,
-    pl_routes_prompt_import,   pl_routes_memories,   pl_routes_tasks,      pl_routes_task_times,
-    pl_routes_blobs,           pl_routes_gateway,    pl_routes_usage,      NULL,
+    pl_routes_service,       pl_routes_convert,    pl_routes_keys,
+    pl_routes_sessions,      pl_routes_turns,      pl_routes_copies,
+    pl_routes_live,          pl_routes_prompts,    pl_routes_prompt_versions,
+    pl_routes_prompt_use,    pl_routes_prompt_run, pl_routes_prompt_files,
+    pl_routes_prompt_import, pl_routes_memories,   pl_routes_tasks,
+    pl_routes_task_times,    pl_routes_blobs,      pl_routes_gateway,
+    pl_routes_usage,         pl_routes_backup,     NULL,
 };
 
 static uint16_t child_of(uint16_t parent, struct pl_str segment)

@@ -11,7 +11,7 @@ enum pl_route_flag {
     PL_ROUTE_LARGE = 1 << 2,      /* a body up to 32 MiB instead of 4 */
     PL_ROUTE_IDEMPOTENT = 1 << 3, /* honours Idempotency-Key */
     PL_ROUTE_RAW_BODY = 1 << 4,   /* the body is not JSON, or is looked at by the handler itself */
-    PL_ROUTE_ANY_REPLY = 1 << 5,  /* the answer is no JSON (text, event stream) */
+    PL_ROUTE_ANY_REPLY = 1 << 5,  /* the answer may be no JSON (text, event stream, bytes) */
     PL_ROUTE_VENDOR_KEY = 1 << 6, /* the key may come in the header a vendor's clients use */
 };
 
@@ -72,6 +72,7 @@ struct pl_route {
 
 /* One table per file of routes; each ended by a NULL path. */
 extern const struct pl_route pl_routes_service[];
+extern const struct pl_route pl_routes_backup[];
 extern const struct pl_route pl_routes_convert[];
 extern const struct pl_route pl_routes_keys[];
 extern const struct pl_route pl_routes_sessions[];

@@ -196,6 +196,8 @@ void pl_sending_reset(struct pl_sending *sending)
     struct pl_buf head = sending->head;
     if (sending->fd >= 0)
         close(sending->fd);
+    if (sending->busy)
+        atomic_store(sending->busy, false);
     pl_mem_free(sending->piece);
     pl_buf_clear(&head);
     *sending = (struct pl_sending){.head = head, .fd = -1};

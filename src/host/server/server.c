@@ -12,6 +12,7 @@
 #include "base/table.h"
 #include "base/uuid.h"
 #include "io/clock.h"
+#include "io/outfile.h"
 #include "io/tree.h"
 #include "io/upstream.h"
 #include "model/vendors.h"
@@ -247,6 +248,9 @@ static enum pl_status open_store(struct pl_server_own *own, struct pl_error *err
     };
     size_t n_recovered = 0;
     enum pl_status status = pl_store_open(&store, &own->server.store, err);
+    /* Only now is the directory ours alone. */
+    if (status == PL_OK)
+        pl_outfile_sweep(config->data_dir);
     if (status == PL_OK)
         status = pl_drivers_recover(own->server.store, &n_recovered, err);
     if (status == PL_OK && n_recovered)

@@ -45,6 +45,7 @@ struct pl_server {
     size_t n_shards;
     int64_t started_ms; /* unix */
     pl_life_atomic life;
+    _Atomic(bool) is_backing_up;    /* a copy is being made, or on its way to a client */
     _Atomic(bool) is_storage_bad;   /* a commit's fate is unknown: nothing may be acknowledged */
     _Atomic(int64_t) n_store_bytes; /* on disk, when it was last measured */
 };

@@ -216,8 +216,9 @@ enum pl_status pl_store_setting_get(struct pl_store *store, struct pl_arena *are
 
 /* --- care ------------------------------------------------------------------------------------ */
 
-/* An online copy, consistent, while the server goes on. PL_INVALID where the back end has its own
- * tools for it (the message names them). Called on a worker. */
+/* An online copy, consistent, while the server goes on, into the empty file `to_path`: a part of
+ * the caller's (io/outfile.h), who says whose place it takes. PL_INVALID where the back end has its
+ * own tools for it (the message names them). Called on a worker. */
 enum pl_status pl_store_backup(struct pl_store *store, const char *to_path, struct pl_error *err);
 /* A backup in the place of a store that nobody has open; every session gets a new epoch. */
 enum pl_status pl_store_restore(const char *url, const char *from_path, struct pl_error *err);

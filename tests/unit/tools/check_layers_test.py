@@ -117,6 +117,15 @@ class CheckLayers(unittest.TestCase):
                                             f"int pl_bad(void *p) {{ return {call}; }}\n"},
                     "purity", "src/core/json/bad.c:3", f"json uses {name};")
 
+    def test_a_file_opened_or_replaced_outside_the_listed_places_is_refused(self):
+        for header, call, name in (("stdio.h", 'rename("a", "b")', "rename"), ("fcntl.h", 'open("x", 1)', "open"),
+                                   ("stdio.h", 'fopen("x", "w") != 0', "fopen"), ("stdlib.h", "mkstemp(p)", "mkstemp")):
+            with self.subTest(name):
+                text = f"#include <{header}>\nint pl_bad(char *p);\nint pl_bad(char *p) {{ return {call}; }}\n"
+                self.assert_refused({"src/host/server/bad.c": text}, "files", "src/host/server/bad.c:3",
+                                    f"uses {name};", "io/outfile.h")
+                self.assert_accepted({"src/host/io/outfile.c": text})
+
     def test_base_may_allocate_and_host_may_print(self):
         self.assert_accepted({"src/core/base/mem.c": "#include <stdlib.h>\nvoid *pl_mem(long n);\n"
                                                      "void *pl_mem(long n) { return malloc(n); }\n"})

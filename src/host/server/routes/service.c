@@ -1,4 +1,4 @@
-/* The service about itself: is it there, what can it do, how is it; and its backup. */
+/* The service about itself: is it there, what can it do, how is it. */
 #include "server/exchange_int.h"
 #include "server/shard_int.h"
 #include "server/server.h"
@@ -9,11 +9,7 @@
 #include "json/write.h"
 #include "model/vendor.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { READY_MS = 5000 }; /* a job that waits longer: somebody else should take what comes */
 
@@ -191,75 +187,6 @@ static void show_openapi(struct pl_exchange *x)
     pl_exchange_finish(x);
 }
 
-/* --- backup ---------------------------------------------------------------------------------- */
-
-static void backup_to_path(struct pl_exchange *x, const char *path)
-{
-    struct pl_error err = {0};
-    struct stat info = {0};
-    enum pl_status status = pl_store_backup(x->shard->server->store, path, &err);
-    if (status == PL_OK && stat(path, &info) != 0)
-        status = pl_fail(&err, PL_IO, "the backup cannot be found again: %s", strerror(errno));
-    if (status != PL_OK) {
-        pl_exchange_fail(x, status, &err);
-        return;
-    }
-    struct pl_json_out out = pl_json_out(&x->reply);
-    pl_json_out_open(&out, '{');
-    pl_json_out_key(&out, "path");
-    pl_json_out_text(&out, pl_str_of(path));
-    pl_json_out_key(&out, "bytes");
-    pl_json_out_int(&out, info.st_size);
-    pl_json_out_close(&out, '}');
-}
-
-/* Into a file that has no name any more when it is sent: nothing is left behind. */
-static void backup_to_client(struct pl_exchange *x)
-{
-    struct pl_error err = {0};
-    char path[4096];
-    int n = snprintf(path, sizeof path, "%s/backup-%s.tmp", x->shard->server->config->data_dir,
-                     x->request_id);
-    enum pl_status status = PL_OK;
-    if (n < 0 || (size_t)n >= sizeof path)
-        status = pl_fail(&err, PL_INVALID, "the data directory has too long a name");
-    if (status == PL_OK)
-        status = pl_store_backup(x->shard->server->store, path, &err);
-    struct stat info = {0};
-    int fd = status == PL_OK ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (status == PL_OK && (fd < 0 || fstat(fd, &info) != 0))
-        status = pl_fail(&err, PL_IO, "the backup cannot be read: %s", strerror(errno));
-    unlink(path);
-    if (status != PL_OK) {
-        if (fd >= 0)
-            close(fd);
-        pl_exchange_fail(x, status, &err);
-        return;
-    }
-    x->content_type = "application/vnd.sqlite3";
-    pl_exchange_header(x, "Content-Disposition", "attachment; filename=\"parley-backup.db\"");
-    pl_exchange_file(x, fd, info.st_size);
-}
-
-static void run_backup(struct pl_exchange *x)
-{
-    struct pl_str path = pl_body_text(x, "path");
-    char *text = path.len ? pl_arena_zalloc(&x->arena, path.len + 1, 1) : NULL;
-    if (!path.len) {
-        backup_to_client(x);
-    } else if (!text) {
-        pl_exchange_fail(x, PL_NOMEM, NULL);
-    } else {
-        memcpy(text, path.ptr, path.len);
-        backup_to_path(x, text);
-    }
-}
-
-static void back_up(struct pl_exchange *x)
-{
-    pl_exchange_work_in(x, PL_WORK_FILE, run_backup, NULL);
-}
-
 const struct pl_route pl_routes_service[] = {
     {PL_METHOD_GET, "/", PL_ROUTE_PUBLIC | PL_ROUTE_ANY_REPLY, show_page, "page_get",
      "What to try first", "service", NULL, NULL, 200, NULL},
@@ -277,8 +204,5 @@ const struct pl_route pl_routes_service[] = {
      NULL, "ModelList", 200, NULL},
     {PL_METHOD_GET, "/api/tools", 0, list_tools, "tool_list",
      "The tools models are offered in sessions", "service", NULL, "ToolList", 200, NULL},
-    {PL_METHOD_POST, "/api/admin/backup", PL_ROUTE_ADMIN, back_up, "backup_create",
-     "An online backup: into a file of the server, or as the answer", "service", "BackupRequest",
-     "Backup", 200, NULL},
     {0},
 };

@@ -1,13 +1,13 @@
 /* Copies of a store, and looking for damage.
  *
  * A backup is made page by page under one read transaction, so it is of one instant while the
- * writer goes on. It is one file without a log beside it, and appears under its name only when it
- * is whole and durable. */
+ * writer goes on. It is one file without a log beside it; making it durable and giving it its name
+ * is for whoever asked. */
 #include "store/sqlite/sqlite_int.h"
 #include "base/buf.h"
+#include "io/outfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,40 +28,8 @@ static enum pl_status copy_pages(sqlite3 *from, sqlite3 *to, struct pl_error *er
                : sqlite_fail(NULL, end == SQLITE_OK ? code : end, "a copy was made", err);
 }
 
-static enum pl_status sync_file(const char *path, struct pl_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool is_synced = fd >= 0 && fsync(fd) == 0;
-    int code = errno;
-    if (fd >= 0)
-        close(fd);
-    return is_synced
-               ? PL_OK
-               : pl_fail(err, PL_IO, "\"%.300s\" cannot be made durable: %s", path, strerror(code));
-}
-
-static enum pl_status put_in_place(const char *temp, const char *path, struct pl_error *err)
-{
-    enum pl_status status = sync_file(temp, err);
-    if (status == PL_OK && rename(temp, path) != 0)
-        status =
-            pl_fail(err, PL_IO, "\"%.300s\" cannot be put in its place: %s", path, strerror(errno));
-    return status == PL_OK ? sqlite_sync_dir_of(path, err) : status;
-}
-
-/* A fresh file PATH-part for what becomes PATH. */
-static enum pl_status make_temp(const char *path, struct pl_buf *ret_temp, struct pl_error *err)
-{
-    pl_buf_addf(ret_temp, "%s-part", path);
-    pl_buf_addc(ret_temp, '\0');
-    if (ret_temp->status != PL_OK)
-        return pl_fail(err, ret_temp->status, "out of memory while a copy was made");
-    unlink(ret_temp->ptr);
-    return sqlite_make_file(ret_temp->ptr, err);
-}
-
-/* Everything of `from` in a new file, which nobody else has open; `mend` (may be NULL) has the last
- * word before it is closed. */
+/* Everything of `from` in an empty file, which nobody else has open; `mend` (may be NULL) has the
+ * last word before it is closed. */
 static enum pl_status copy_to(sqlite3 *from, const char *temp,
                               enum pl_status (*mend)(sqlite3 *conn, struct pl_error *err),
                               struct pl_error *err)
@@ -82,21 +50,12 @@ static enum pl_status copy_to(sqlite3 *from, const char *temp,
 enum pl_status sqlite_backup(struct pl_db *base, const char *to_path, struct pl_error *err)
 {
     struct sqlite_db *db = (struct sqlite_db *)base;
-    PL_CLEANUP_BUF struct pl_buf temp;
-    pl_buf_init(&temp, 0);
-    enum pl_status status = make_temp(to_path, &temp, err);
-    if (status != PL_OK)
-        return status;
-    status = sqlite_exec(db->conn, "BEGIN; SELECT version FROM schema_version LIMIT 1",
-                         "a copy was made", err);
+    enum pl_status status = sqlite_exec(
+        db->conn, "BEGIN; SELECT version FROM schema_version LIMIT 1", "a copy was made", err);
     if (status == PL_OK)
-        status = copy_to(db->conn, temp.ptr, NULL, err);
+        status = copy_to(db->conn, to_path, NULL, err);
     if (!sqlite3_get_autocommit(db->conn))
         sqlite3_exec(db->conn, "ROLLBACK", NULL, NULL, NULL);
-    if (status == PL_OK)
-        status = put_in_place(temp.ptr, to_path, err);
-    if (status != PL_OK)
-        unlink(temp.ptr);
     return status;
 }
 
@@ -151,11 +110,24 @@ static void retire_log(const char *path)
     }
 }
 
+/* The copy beside the store, which takes its place when it is whole. */
+static enum pl_status replace(sqlite3 *from, const char *path, struct pl_error *err)
+{
+    static const struct pl_outfile_rules rules = {
+        .is_private = true, .is_durable = true, .is_file = true};
+    PL_CLEANUP_OUTFILE struct pl_outfile out;
+    enum pl_status status = pl_outfile_open(&out, path, &rules, err);
+    if (status == PL_OK)
+        status = copy_to(from, out.part, begin_epoch, err);
+    if (status != PL_OK)
+        return status;
+    retire_log(out.place.path);
+    return pl_outfile_commit(&out, err);
+}
+
 static enum pl_status restore_locked(const char *path, const char *from_path, struct pl_error *err)
 {
     sqlite3 *from = NULL;
-    PL_CLEANUP_BUF struct pl_buf temp;
-    pl_buf_init(&temp, 0);
     enum pl_status status = access(from_path, R_OK) == 0
                                 ? PL_OK
                                 : pl_fail(err, PL_UNREADABLE, "\"%.300s\" cannot be read: %s",
@@ -165,16 +137,8 @@ static enum pl_status restore_locked(const char *path, const char *from_path, st
     if (status == PL_OK)
         status = check_is_ours(from, from_path, err);
     if (status == PL_OK)
-        status = make_temp(path, &temp, err);
-    if (status == PL_OK)
-        status = copy_to(from, temp.ptr, begin_epoch, err);
+        status = replace(from, path, err);
     sqlite3_close(from);
-    if (status == PL_OK) {
-        retire_log(path);
-        status = put_in_place(temp.ptr, path, err);
-    }
-    if (status != PL_OK && temp.len)
-        unlink(temp.ptr);
     return status;
 }
 
