@@ -1,6 +1,7 @@
 /* The way home: the source's text from the carry, its holes filled from the target as it is now. */
 #include "format/carry.h"
 
+#include "base/map.h"
 #include "format/align.h"
 #include "format/joint.h"
 #include "format/layout.h"
@@ -8,7 +9,7 @@
 #include "format/spell.h"
 #include "json/edit.h"
 #include "json/number.h"
-#include "json/pointer.h"
+#include "json/reach.h"
 #include "json/text.h"
 
 struct home {
@@ -24,6 +25,9 @@ struct home {
     uint32_t next_new;               /* elements before it are written */
     bool has_items;                  /* something stands before the next item */
     struct pl_str gap;               /* between items, as the source had it */
+    struct pl_json_reach reach;      /* owned; of the target */
+    struct pl_map joined;            /* owned; place of a string of the target -> its parts */
+    size_t n_around;                 /* bytes around new elements that were read with them */
 };
 
 static const struct pl_json_node *member(const struct pl_json_doc *doc, const char *key,
@@ -95,28 +99,24 @@ static uint32_t element_of(const struct home *h, const struct pl_json_node *hole
     return (uint32_t)number;
 }
 
-/* A document that is one element, so that a pointer starts there. */
-static struct pl_json_doc view_of(const struct home *h, const struct pl_json_node *node)
-{
-    return (struct pl_json_doc){.text = h->target->text, .root = node, .n_nodes = node->skip};
-}
-
-static const struct pl_json_node *resolve(const struct home *h, const struct pl_json_node *hole)
+static const struct pl_json_node *resolve(struct home *h, const struct pl_json_node *hole)
 {
     uint32_t element = element_of(h, hole);
-    const struct pl_json_node *root = h->target->root, *found;
+    const struct pl_json_node *root = h->target->root;
     if (element != PL_NO_ELEMENT) {
         if (h->places[element] == PL_ALIGN_GONE)
             return NULL;
         root = h->now[h->places[element]];
     }
-    struct pl_json_doc view = view_of(h, root);
     struct pl_str pointer;
-    if (pl_json_text(h->arena, h->carry, hole + 2, &pointer) != PL_OK)
+    if (pl_json_text(h->arena, h->carry, hole + 2, &pointer) != PL_OK) {
         h->to->status = PL_NOMEM;
-    else if (pl_json_pointer_get(&view, pointer, &found, NULL) == PL_OK)
-        return found;
-    return NULL;
+        return NULL;
+    }
+    const struct pl_json_node *found = pl_json_reach_get(&h->reach, root, pointer);
+    if (h->reach.status != PL_OK)
+        h->to->status = h->reach.status;
+    return found;
 }
 
 /* The value has the shape it had then: its texts in the layout it had. */
@@ -148,23 +148,56 @@ static bool put_quirky(struct home *h, const struct pl_json_node *hole,
     return pl_quirk_put(h->to, h->carry, hole + 4, h->target, value);
 }
 
+/* A string of the target that parts are cut out of. */
+struct cut_up {
+    const struct pl_json_node *value; /* the key of `joined` */
+    struct pl_joined joined;
+};
+
+/* The same again for every part of it; NULL: out of memory, or it has other glue. */
+static struct pl_joined *joined_of(struct home *h, const struct pl_json_node *value,
+                                   struct pl_str glue)
+{
+    struct pl_map_entry *entry =
+        pl_map_get(&h->joined, (struct pl_str){(const char *)&value, sizeof value});
+    struct cut_up *cut = entry ? (struct cut_up *)(uintptr_t)entry->value : NULL;
+    if (cut)
+        return pl_str_eq(cut->joined.glue, glue) ? &cut->joined : NULL;
+    struct pl_str whole;
+    bool is_new;
+    cut = pl_arena_alloc(h->arena, 1, sizeof *cut);
+    enum pl_status status = cut ? pl_json_text(h->arena, h->target, value, &whole) : PL_NOMEM;
+    if (status == PL_OK)
+        status = pl_joined_init(&cut->joined, h->arena, whole, glue);
+    if (status == PL_OK) {
+        cut->value = value;
+        entry = pl_map_put(&h->joined,
+                           (struct pl_str){(const char *)&cut->value, sizeof cut->value}, &is_new);
+        status = entry ? PL_OK : PL_NOMEM;
+    }
+    if (status != PL_OK) {
+        h->to->status = status;
+        return NULL;
+    }
+    entry->value = (uint64_t)(uintptr_t)cut;
+    return &cut->joined;
+}
+
 /* A part of a string, cut out of it again. */
 static void put_part(struct home *h, const struct pl_json_node *hole,
                      const struct pl_json_node *value)
 {
     struct pl_joint joint;
-    struct pl_str whole;
+    struct pl_joined *joined = NULL;
     const struct pl_json_node *quirks = pl_json_next(hole + 4);
-    if (!value || pl_json_kind(value) != PL_JSON_STRING ||
-        !pl_joint_read(h->arena, h->carry, hole + 4, &joint)) {
+    if (value && pl_json_kind(value) == PL_JSON_STRING &&
+        pl_joint_read(h->arena, h->carry, hole + 4, &joint))
+        joined = joined_of(h, value, joint.glue);
+    if (!joined) {
         pl_buf_adds(h->to, "\"\"");
         return;
     }
-    if (pl_json_text(h->arena, h->target, value, &whole) != PL_OK) {
-        h->to->status = PL_NOMEM;
-        return;
-    }
-    struct pl_str part = pl_joint_cut(&joint, whole);
+    struct pl_str part = pl_joint_cut(&joint, joined);
     if (quirks >= pl_json_end(hole) || !pl_quirk_put_text(h->to, h->carry, quirks, part))
         pl_json_quote(h->to, part);
 }
@@ -230,16 +263,30 @@ static void put_gap(struct home *h)
     h->has_items = true;
 }
 
+/* What stands around the list is read with every run of new elements, which it may say something
+ * about: but not for ever. */
+static bool has_surroundings(struct home *h, size_t n_around)
+{
+    enum { LEAST = 64 << 10 };
+    h->n_around += n_around;
+    return h->n_around <= h->target->text.len + LEAST || !h->task->from->list_key;
+}
+
 /* The target with only the elements [from, to) in its list, as text. */
 static struct pl_str cut_out(struct home *h, uint32_t from, uint32_t to, struct pl_buf *buf)
 {
     struct pl_str text = h->target->text;
-    uint32_t inside = pl_json_first(h->list)->off;
     const struct pl_json_node *last = h->now[h->n_new - 1];
-    pl_buf_add(buf, pl_str_slice(text, 0, inside));
+    struct pl_str before = pl_str_slice(text, 0, pl_json_first(h->list)->off);
+    struct pl_str behind = pl_str_slice(text, last->off + last->len, text.len);
+    bool is_whole = h->list == h->target->root || has_surroundings(h, before.len + behind.len);
+    if (is_whole)
+        pl_buf_add(buf, before);
+    else
+        pl_buf_addf(buf, "{\"%s\":[", h->task->from->list_key);
     pl_buf_add(buf,
                pl_str_slice(text, h->now[from]->off, h->now[to - 1]->off + h->now[to - 1]->len));
-    pl_buf_add(buf, pl_str_slice(text, last->off + last->len, text.len));
+    pl_buf_add(buf, is_whole ? behind : PL_STR("]}"));
     return pl_buf_str(buf);
 }
 
@@ -418,6 +465,28 @@ static bool has_new(const struct home *h)
     return false;
 }
 
+static enum pl_status go_home(struct home *h)
+{
+    const struct pl_json_node *items = member(h->carry, "items", PL_JSON_ARRAY);
+    enum pl_status status = PL_OK;
+    put_pieces(h, member(h->carry, "head", PL_JSON_ARRAY));
+    if (items)
+        status = put_items(h, items);
+    put_pieces(h, member(h->carry, "tail", PL_JSON_ARRAY));
+    if (status == PL_OK)
+        status = h->to->status;
+    return status == PL_OK && !items && has_new(h) ? extend(h) : status;
+}
+
+/* No byte of the target is said twice, and no spelling of one takes more than a \u of six bytes, or
+ * one that is quoted again; so a carry that makes more of it is not ours, or not of this document.
+ * What is new is written afresh, with words of the source's format around it. */
+static size_t most_bytes(const struct home *h)
+{
+    enum { SPELT = 7, AROUND = 512, LEAST = 64 << 10 };
+    return h->carry->text.len + SPELT * h->target->text.len + (size_t)AROUND * h->n_new + LEAST;
+}
+
 enum pl_status pl_carry_apply(struct pl_buf *to, struct pl_arena *arena, struct pl_str carry,
                               const struct pl_json_doc *target, const struct pl_format_task *task,
                               struct pl_error *err)
@@ -434,12 +503,17 @@ enum pl_status pl_carry_apply(struct pl_buf *to, struct pl_arena *arena, struct 
         status = align_elements(&h);
     if (status != PL_OK)
         return status;
-    const struct pl_json_node *items = member(&doc, "items", PL_JSON_ARRAY);
-    put_pieces(&h, member(&doc, "head", PL_JSON_ARRAY));
-    if (items)
-        status = put_items(&h, items);
-    put_pieces(&h, member(&doc, "tail", PL_JSON_ARRAY));
-    if (status == PL_OK)
-        status = to->status;
-    return status == PL_OK && !items && has_new(&h) ? extend(&h) : status;
+    pl_json_reach_init(&h.reach, target, arena);
+    size_t max = to->max, most = most_bytes(&h);
+    to->max = max < most ? max : most;
+    status = go_home(&h);
+    if (status == PL_LIMIT && most < max)
+        status = pl_fail(err, PL_INVALID,
+                         "this carry makes more than %zu bytes of a document of %zu: it belongs to "
+                         "another one; give the carry that was made with this document",
+                         most, target->text.len);
+    to->max = max;
+    pl_json_reach_deinit(&h.reach);
+    pl_map_deinit(&h.joined);
+    return status;
 }

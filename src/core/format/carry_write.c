@@ -193,14 +193,11 @@ static bool spell_json(struct maker *m, const struct pl_link *link, struct hole 
 static bool spell_part(struct maker *m, const struct pl_link *link, struct hole *hole)
 {
     const struct pl_link_part *part = link->part;
-    struct pl_str raw = pl_json_raw(m->conv->doc, link->node), text, said;
-    m->status = pl_json_text(m->conv->arena, m->conv->doc, link->node, &text);
-    hole->is_part = m->status == PL_OK &&
-                    pl_joint_make(part->whole, part->glue, part->n_before, part->n_own,
-                                  part->n_next, &hole->joint, &said) &&
-                    pl_str_eq(said, text);
+    struct pl_str said;
+    hole->is_part = part->joined && pl_joint_make(part->joined, part->n_before, part->n_own,
+                                                  part->n_next, &hole->joint, &said);
     if (!is_plain(m->conv->doc, link->node))
-        hole->quirky = raw;
+        hole->quirky = pl_json_raw(m->conv->doc, link->node);
     return hole->is_part;
 }
 

@@ -19,10 +19,25 @@ struct pl_joint {
     uint64_t look, look_next;        /* of the part, of the next one */
 };
 
+/* A whole that parts are put into or cut out of, with marks in it: finding a place takes as long as
+ * the part there, however long the whole is. */
+struct pl_joined {
+    struct pl_str whole, glue; /* borrowed */
+    size_t n_points;           /* code points of the whole */
+    uint32_t *marks;           /* arena; offset of every so many code points; NULL: all are bytes */
+    uint32_t *glues;           /* arena; offset behind each glue */
+    size_t n_glues;
+    size_t n_looks_left; /* bytes that may yet be looked at: parts do not overlap */
+};
+
+/* PL_LIMIT: the whole is longer than a document may be. */
+enum pl_status pl_joined_init(struct pl_joined *joined, struct pl_arena *arena, struct pl_str whole,
+                              struct pl_str glue);
+
 /* The part of n_own code points that begins behind n_before, and the next one behind the glue;
  * false when the whole is shorter. */
-bool pl_joint_make(struct pl_str whole, struct pl_str glue, size_t n_before, size_t n_own,
-                   size_t n_next, struct pl_joint *ret_joint, struct pl_str *ret_part);
+bool pl_joint_make(const struct pl_joined *joined, size_t n_before, size_t n_own, size_t n_next,
+                   struct pl_joint *ret_joint, struct pl_str *ret_part);
 
 /* As an array. */
 void pl_joint_write(struct pl_json_out *out, const struct pl_joint *joint);
@@ -30,7 +45,7 @@ void pl_joint_write(struct pl_json_out *out, const struct pl_joint *joint);
 bool pl_joint_read(struct pl_arena *arena, const struct pl_json_doc *doc,
                    const struct pl_json_node *array, struct pl_joint *ret_joint);
 
-/* The part in the whole as it is now. */
-struct pl_str pl_joint_cut(const struct pl_joint *joint, struct pl_str whole);
+/* The part in the whole as it is now; both have the same glue. */
+struct pl_str pl_joint_cut(const struct pl_joint *joint, struct pl_joined *joined);
 
 #endif

@@ -515,14 +515,33 @@ void pl_w_string(struct pl_writer *w, struct pl_val val)
     }
 }
 
-/* Links what is written last in parts; it took n_bytes and says `whole`. */
-static void link_parts(struct pl_writer *w, const struct pl_val texts[], size_t n_texts,
-                       const char *glue, struct pl_str whole, size_t n_bytes)
+/* One of the texts a string is made of, as it stands there. */
+struct joined_text {
+    size_t n_before, n_own; /* code points */
+};
+
+/* Puts the texts together in *to, and tells where each is. */
+static enum pl_status join(struct pl_writer *w, const struct pl_val texts[], size_t n_texts,
+                           struct pl_str glue, struct pl_buf *to, struct joined_text *ret_places)
 {
-    size_t n_before = 0, n_glue = pl_utf8_count(pl_str_of(glue));
+    size_t n_before = 0, n_glue = pl_utf8_count(glue);
     for (size_t i = 0; i < n_texts; i++) {
-        size_t n_own = pl_utf8_count(pl_conv_text(w->conv, texts[i]));
-        size_t n_next = i + 1 < n_texts ? pl_utf8_count(pl_conv_text(w->conv, texts[i + 1])) : 0;
+        struct pl_str text = pl_conv_text(w->conv, texts[i]);
+        if (i)
+            pl_buf_add(to, glue);
+        pl_buf_add(to, text);
+        ret_places[i] = (struct joined_text){n_before, pl_utf8_count(text)};
+        n_before += ret_places[i].n_own + n_glue;
+    }
+    return to->status;
+}
+
+/* Links what is written last in parts; it took n_bytes and says what `joined` has. */
+static void link_parts(struct pl_writer *w, const struct pl_val texts[], size_t n_texts,
+                       const struct joined_text places[], const struct pl_joined *joined,
+                       size_t n_bytes)
+{
+    for (size_t i = 0; i < n_texts; i++) {
         if (texts[i].kind == PL_VAL_NODE && pl_json_kind(texts[i].node) == PL_JSON_STRING) {
             struct pl_link *link = link_last(w, pl_json_span(w->conv->doc, texts[i].node), n_bytes,
                                              texts[i].node, PL_LINK_PART);
@@ -531,32 +550,49 @@ static void link_parts(struct pl_writer *w, const struct pl_val texts[], size_t 
                 w->conv->status = PL_NOMEM;
             if (!part || !link)
                 return;
-            *part = (struct pl_link_part){whole, pl_str_of(glue), n_before, n_own, n_next};
+            *part = (struct pl_link_part){joined, places[i].n_before, places[i].n_own,
+                                          i + 1 < n_texts ? places[i + 1].n_own : 0};
             link->part = part;
         }
         pl_conv_fate(w->conv, texts[i].node, PL_FATE_SAID);
-        n_before += n_own + n_glue;
     }
+}
+
+/* What the carry asks of the parts; NULL when there will be none. */
+static enum pl_status keep_joined(struct pl_writer *w, struct pl_str whole, struct pl_str glue,
+                                  const struct pl_joined **ret_joined)
+{
+    *ret_joined = NULL;
+    if (!w->has_list)
+        return PL_OK;
+    struct pl_joined *joined = pl_arena_alloc(w->conv->arena, 1, sizeof *joined);
+    struct pl_str kept = pl_arena_dup(w->conv->arena, whole);
+    if (!joined || !kept.ptr)
+        return PL_NOMEM;
+    *ret_joined = joined;
+    return pl_joined_init(joined, w->conv->arena, kept, glue);
 }
 
 void pl_w_joined(struct pl_writer *w, const struct pl_val texts[], size_t n_texts, const char *glue)
 {
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
-    for (size_t i = 0; i < n_texts; i++) {
-        pl_buf_adds(&text, i ? glue : "");
-        pl_buf_add(&text, pl_conv_text(w->conv, texts[i]));
-    }
-    struct pl_str whole = pl_arena_dup(w->conv->arena, pl_buf_str(&text));
-    if (text.status != PL_OK || !whole.ptr) {
-        w->conv->status = PL_NOMEM;
+    const struct pl_joined *joined;
+    struct joined_text *places = pl_arena_alloc(w->conv->arena, n_texts + 1, sizeof *places);
+    enum pl_status status = places ? PL_OK : PL_NOMEM;
+    if (status == PL_OK)
+        status = join(w, texts, n_texts, pl_str_of(glue), &text, places);
+    if (status == PL_OK)
+        status = keep_joined(w, pl_buf_str(&text), pl_str_of(glue), &joined);
+    if (status != PL_OK) {
+        w->conv->status = status;
         return;
     }
     (void)begin(w, 0);
     size_t at = w->out.buf->len;
-    pl_json_quote(w->out.buf, whole);
+    pl_json_quote(w->out.buf, pl_buf_str(&text));
     look_at_string(w, at, false);
-    link_parts(w, texts, n_texts, glue, whole, w->out.buf->len - at);
+    link_parts(w, texts, n_texts, places, joined, w->out.buf->len - at);
 }
 
 void pl_w_value(struct pl_writer *w, struct pl_val val)

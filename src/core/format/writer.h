@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "conv/conv.h"
+#include "format/joint.h"
 #include "format/look.h"
 #include "format/spell.h"
 #include "json/write.h"
@@ -26,8 +27,7 @@ enum pl_link_how {
 
 /* One of several texts in one string, in code points. */
 struct pl_link_part {
-    struct pl_str whole; /* arena; the text of the string */
-    struct pl_str glue;  /* static; what stands between two texts */
+    const struct pl_joined *joined; /* arena; the text of the string; NULL: there is no carry */
     size_t n_before, n_own;
     size_t n_next; /* of the next part; 0 for the last */
 };

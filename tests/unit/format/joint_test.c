@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include "base/utf8.h"
@@ -17,17 +18,23 @@ static void assert_cut(const char *const parts[3], const char *now, const char *
         pl_buf_adds(&whole, i ? "\n\n" : "");
         pl_buf_adds(&whole, parts[i]);
     }
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_joined then, later;
+    assert_int_equal(pl_joined_init(&then, &arena, pl_buf_str(&whole), PL_STR("\n\n")), PL_OK);
+    assert_int_equal(
+        pl_joined_init(&later, &arena, now ? pl_str_of(now) : pl_buf_str(&whole), PL_STR("\n\n")),
+        PL_OK);
     size_t n_before = 0;
     for (int i = 0; i < 3; i++) {
         struct pl_joint joint;
         struct pl_str part;
         size_t n_own = pl_utf8_count(pl_str_of(parts[i]));
         size_t n_next = i < 2 ? pl_utf8_count(pl_str_of(parts[i + 1])) : 0;
-        assert_true(pl_joint_make(pl_buf_str(&whole), PL_STR("\n\n"), n_before, n_own, n_next,
-                                  &joint, &part));
+        assert_true(pl_joint_make(&then, n_before, n_own, n_next, &joint, &part));
         assert_true(pl_str_eq(part, pl_str_of(parts[i])));
         n_before += n_own + 2;
-        struct pl_str cut = pl_joint_cut(&joint, now ? pl_str_of(now) : pl_buf_str(&whole));
+        struct pl_str cut = pl_joint_cut(&joint, &later);
         if (!pl_str_eq(cut, pl_str_of(expected[i])))
             fail_msg("part %d is '%.*s' instead of '%s'", i, PL_STR_ARG(cut), expected[i]);
     }
@@ -86,7 +93,9 @@ static void a_joint_is_read_as_it_was_written(void **state)
     struct pl_joint joint, again;
     struct pl_str part;
     struct pl_json_doc doc;
-    assert_true(pl_joint_make(PL_STR("a\n\nb"), PL_STR("\n\n"), 3, 1, 0, &joint, &part));
+    struct pl_joined joined;
+    assert_int_equal(pl_joined_init(&joined, &arena, PL_STR("a\n\nb"), PL_STR("\n\n")), PL_OK);
+    assert_true(pl_joint_make(&joined, 3, 1, 0, &joint, &part));
     struct pl_json_out out = pl_json_out(&text);
     pl_joint_write(&out, &joint);
     assert_int_equal(pl_json_parse(&arena, pl_buf_str(&text), NULL, &doc, NULL), PL_OK);
@@ -102,9 +111,56 @@ static void a_joint_is_read_as_it_was_written(void **state)
 static void a_part_beyond_the_end_is_none(void **state)
 {
     (void)state;
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_joined joined;
     struct pl_joint joint;
     struct pl_str part;
-    assert_false(pl_joint_make(PL_STR("ab"), PL_STR("\n"), 1, 2, 0, &joint, &part));
+    assert_int_equal(pl_joined_init(&joined, &arena, PL_STR("ab"), PL_STR("\n")), PL_OK);
+    assert_false(pl_joint_make(&joined, 1, 2, 0, &joint, &part));
+    assert_false(pl_joint_make(&joined, SIZE_MAX, 2, 0, &joint, &part));
+}
+
+/* Beyond the places where marks stand, with points of every length. */
+static void a_part_far_inside_is_found(void **state)
+{
+    (void)state;
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    PL_CLEANUP_BUF struct pl_buf whole;
+    pl_buf_init(&whole, 0);
+    enum { N = 1000 };
+    for (int i = 0; i < N; i++)
+        pl_buf_addf(&whole, "%s%dé中😀", i ? "\n\n" : "", i);
+    struct pl_joined joined;
+    assert_int_equal(pl_joined_init(&joined, &arena, pl_buf_str(&whole), PL_STR("\n\n")), PL_OK);
+    size_t n_before = 0;
+    for (int i = 0; i < N; i++) {
+        char text[32];
+        int n = snprintf(text, sizeof text, "%dé中😀", i);
+        struct pl_joint joint;
+        struct pl_str part;
+        size_t n_own = pl_utf8_count((struct pl_str){text, (size_t)n});
+        assert_true(pl_joint_make(&joined, n_before, n_own, 0, &joint, &part));
+        assert_true(pl_str_eq(part, pl_str_of(text)));
+        assert_int_equal(joint.glues_before, i);
+        assert_true(pl_str_eq(pl_joint_cut(&joint, &joined), pl_str_of(text)));
+        n_before += n_own + 2;
+    }
+}
+
+/* What others make up may ask for the whole again and again. */
+static void parts_that_overlap_are_not_looked_at_for_ever(void **state)
+{
+    (void)state;
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_joined joined;
+    struct pl_joint joint = {.glue = PL_STR("\n"), .n_own = 8};
+    assert_int_equal(pl_joined_init(&joined, &arena, PL_STR("word and"), PL_STR("\n")), PL_OK);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(pl_joint_cut(&joint, &joined).len, 8);
+    assert_int_equal(joined.n_looks_left, 0);
 }
 
 int main(void)
@@ -117,6 +173,8 @@ int main(void)
         cmocka_unit_test(what_is_gone_says_nothing),
         cmocka_unit_test(a_joint_is_read_as_it_was_written),
         cmocka_unit_test(a_part_beyond_the_end_is_none),
+        cmocka_unit_test(a_part_far_inside_is_found),
+        cmocka_unit_test(parts_that_overlap_are_not_looked_at_for_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,31 @@
+/* Many JSON Pointers into one document. A container with many children gets an index when somebody
+ * first steps into it, so a pointer takes as long as it is itself, whatever stands beside its way.
+ * For one pointer pl_json_pointer_get() is enough. */
+#ifndef PL_JSON_REACH_H
+#define PL_JSON_REACH_H
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "json/json.h"
+
+struct pl_json_reach {
+    const struct pl_json_doc *doc; /* borrowed */
+    struct pl_arena *arena;        /* borrowed; must outlive it */
+    struct pl_map wide;            /* owned; place of a container -> its index */
+    struct pl_buf name;            /* owned; a key, decoded */
+    enum pl_status status;         /* PL_OK or PL_NOMEM; sticky */
+};
+
+/* Takes no memory yet. */
+void pl_json_reach_init(struct pl_json_reach *reach, const struct pl_json_doc *doc,
+                        struct pl_arena *arena);
+void pl_json_reach_deinit(struct pl_json_reach *reach);
+#define PL_CLEANUP_REACH __attribute__((cleanup(pl_json_reach_deinit)))
+
+/* What a valid pointer leads to from a value of the document; NULL: nothing, or no memory, which
+ * the status tells. */
+const struct pl_json_node *pl_json_reach_get(struct pl_json_reach *reach,
+                                             const struct pl_json_node *from,
+                                             struct pl_str pointer);
+
+#endif
