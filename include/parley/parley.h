@@ -367,7 +367,9 @@ struct parley_lint_opts {
 };
 
 /* What is wrong, or likely to go wrong, in a conversation, as JSON text:
- * {"findings":[{"code","severity","pointer","message"}]}; severity is error, warning or info.
+ * {"findings":[{"code","severity","pointer","message"}]}; severity is error, warning or info. Of
+ * one code at most 200 are listed; then the last finding of that code says how many more there are,
+ * and "omitted" behind the list how many in all.
  * `opts` may be NULL. */
 PARLEY_API enum parley_status parley_lint(const char *text, size_t size,
                                           const struct parley_lint_opts *opts, char **ret_text,

@@ -7,7 +7,6 @@
 #include "format/profile.h"
 #include "io/clock.h"
 #include "io/outfile.h"
-#include "json/pointer.h"
 #include "lib/locate.h"
 
 struct job {
@@ -47,13 +46,9 @@ static void put_findings(struct job *job)
 {
     struct pl_console *console = job->console;
     struct pl_locator locator = pl_locator(job->linted.doc.text);
-    PL_CLEANUP_BUF struct pl_buf pointer;
-    pl_buf_init(&pointer, 0);
     for (size_t i = 0; i < job->linted.findings.list.len; i++) {
         const struct pl_finding *finding = &job->linted.findings.list.ptr[i];
         struct pl_position at = pl_locator_find(&locator, finding->node->off);
-        pl_buf_clear(&pointer);
-        pl_json_pointer_of(&pointer, &job->linted.doc, finding->node);
         pl_console_put_safe(console, pl_str_of(job->name));
         pl_console_putf(console, ":%zu:%zu: ", at.line, at.column);
         pl_console_put_styled(console,
@@ -61,9 +56,9 @@ static void put_findings(struct job *job)
                               pl_severity_name(finding->severity));
         pl_console_putf(console, " %s: ", finding->code);
         pl_console_put_safe(console, finding->message);
-        if (pointer.len) {
+        if (finding->pointer.len) {
             pl_console_puts(console, " (at ");
-            pl_console_put_safe(console, pl_buf_str(&pointer));
+            pl_console_put_safe(console, finding->pointer);
             pl_console_puts(console, ")");
         }
         pl_console_puts(console, "\n");
@@ -74,14 +69,6 @@ static void put_findings(struct job *job)
         pl_console_put_styled(console, PL_STYLE_GOOD, "ok");
         pl_console_puts(console, "\n");
     }
-}
-
-static bool has_error(const struct job *job)
-{
-    for (size_t i = 0; i < job->linted.findings.list.len; i++)
-        if (job->linted.findings.list.ptr[i].severity == PL_SEVERITY_ERROR)
-            return true;
-    return false;
 }
 
 static enum pl_exit save_findings(struct job *job)
@@ -142,7 +129,7 @@ static enum pl_exit lint(struct job *job)
     } else {
         put_findings(job);
     }
-    return has_error(job) ? PL_EXIT_NO : PL_EXIT_OK;
+    return pl_findings_have_error(&job->linted.findings) ? PL_EXIT_NO : PL_EXIT_OK;
 }
 
 enum pl_exit pl_cmd_lint(struct pl_console *console, const struct pl_args *args)

@@ -3,6 +3,7 @@
 
 #include "base/sort.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -15,12 +16,77 @@ const char *pl_severity_name(enum pl_severity severity)
 void pl_findings_deinit(struct pl_findings *findings)
 {
     pl_vec_deinit(&findings->list);
+    findings->n_codes = findings->n_omitted = 0;
+}
+
+static struct pl_finding_count *count_of(struct pl_findings *findings, const char *code)
+{
+    struct pl_finding_count *count = findings->counts;
+    for (size_t i = 0; i < findings->n_codes; i++, count++)
+        if (count->code == code || strcmp(count->code, code) == 0)
+            return count;
+    assert(findings->n_codes < PL_FINDING_CODES);
+    findings->n_codes++;
+    *count = (struct pl_finding_count){.code = code, .severity = PL_SEVERITY_INFO};
+    return count;
+}
+
+bool pl_findings_admit(struct pl_findings *findings, const char *code, enum pl_severity severity)
+{
+    struct pl_finding_count *count = count_of(findings, code);
+    if (severity < count->severity)
+        count->severity = severity;
+    bool is_listed = ++count->n <= PL_FINDINGS_OF_A_CODE;
+    count->n_listed += is_listed;
+    findings->n_omitted += !is_listed;
+    return is_listed;
+}
+
+void pl_findings_cut(struct pl_findings *findings, size_t n_kept)
+{
+    for (; findings->list.len > n_kept; findings->list.len--) {
+        count_of(findings, findings->list.ptr[findings->list.len - 1].code)->n_listed--;
+        findings->n_omitted++;
+    }
+}
+
+bool pl_findings_have_error(const struct pl_findings *findings)
+{
+    for (size_t i = 0; i < findings->n_codes; i++)
+        if (findings->counts[i].severity == PL_SEVERITY_ERROR)
+            return true;
+    return false;
+}
+
+bool pl_findings_close(struct pl_findings *findings, struct pl_arena *arena,
+                       const struct pl_json_node *root)
+{
+    for (size_t i = 0; i < findings->n_codes; i++) {
+        const struct pl_finding_count *count = &findings->counts[i];
+        if (count->n == count->n_listed)
+            continue;
+        char text[160];
+        int n = snprintf(text, sizeof text,
+                         "and %zu more of this kind; %zu are listed: mend those, then look again",
+                         count->n - count->n_listed, count->n_listed);
+        struct pl_finding more = {
+            .code = count->code,
+            .severity = count->severity,
+            .node = root,
+            .message = pl_arena_dup(arena, (struct pl_str){text, (size_t)n}),
+        };
+        if (!more.message.ptr || !pl_vec_push(&findings->list, more))
+            return false;
+    }
+    return true;
 }
 
 __attribute__((format(printf, 3, 0))) static void
 add(struct pl_lint *lint, struct pl_finding finding, const char *format, va_list args)
 {
     struct pl_conv *conv = lint->conv;
+    if (!pl_findings_admit(lint->found, finding.code, finding.severity))
+        return;
     char text[512];
     int n = vsnprintf(text, sizeof text, format, args);
     size_t len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
@@ -30,7 +96,7 @@ add(struct pl_lint *lint, struct pl_finding finding, const char *format, va_list
     finding.message = pl_arena_dup(conv->arena, (struct pl_str){text, len});
     if (!finding.node)
         finding.node = conv->doc->root;
-    if (!finding.message.ptr || !pl_vec_push(&lint->found.list, finding))
+    if (!finding.message.ptr || !pl_vec_push(&lint->found->list, finding))
         conv->status = PL_NOMEM;
 }
 
@@ -83,39 +149,36 @@ static int by_place(const void *ctx, const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-/* In the order of the document; findings at one place stay in the order they were made. */
-static bool sort(struct pl_lint *lint)
+bool pl_findings_sort(struct pl_findings *findings, struct pl_arena *arena)
 {
-    size_t n = lint->found.list.len;
-    const void **items = pl_arena_alloc(lint->conv->arena, n + 1, sizeof *items);
-    const void **scratch = pl_arena_alloc(lint->conv->arena, n + 1, sizeof *scratch);
-    struct pl_finding *copy = pl_arena_alloc(lint->conv->arena, n + 1, sizeof *copy);
+    size_t n = findings->list.len;
+    const void **items = pl_arena_alloc(arena, n + 1, sizeof *items);
+    const void **scratch = pl_arena_alloc(arena, n + 1, sizeof *scratch);
+    struct pl_finding *copy = pl_arena_alloc(arena, n + 1, sizeof *copy);
     if (!items || !scratch || !copy)
         return false;
     for (size_t i = 0; i < n; i++) {
-        copy[i] = lint->found.list.ptr[i];
+        copy[i] = findings->list.ptr[i];
         items[i] = &copy[i];
     }
     pl_sort(items, scratch, n, by_place, NULL);
     for (size_t i = 0; i < n; i++)
-        lint->found.list.ptr[i] = *(const struct pl_finding *)items[i];
+        findings->list.ptr[i] = *(const struct pl_finding *)items[i];
     return true;
 }
 
 enum pl_status pl_conv_lint(struct pl_conv *conv, const struct pl_lint_opts *opts,
-                            struct pl_findings *ret_findings)
+                            struct pl_findings *findings)
 {
     static void (*const subjects[])(struct pl_lint *) = {
         pl_lint_tools, pl_lint_media, pl_lint_text, pl_lint_cites, pl_lint_turns,
     };
-    struct pl_lint lint = {.conv = conv, .opts = opts};
+    struct pl_lint lint = {.conv = conv, .opts = opts, .found = findings};
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects && conv->status == PL_OK; i++)
         subjects[i](&lint);
-    if (conv->status == PL_OK && !sort(&lint))
+    if (conv->status == PL_OK && !pl_findings_sort(findings, conv->arena))
         conv->status = PL_NOMEM;
-    if (conv->status == PL_OK)
-        *ret_findings = lint.found;
-    else
-        pl_findings_deinit(&lint.found);
+    if (conv->status != PL_OK)
+        pl_findings_deinit(findings);
     return conv->status;
 }

@@ -17,13 +17,39 @@ struct pl_finding {
     enum pl_severity severity;
     const struct pl_json_node *node; /* of the source; never NULL */
     struct pl_str message;           /* arena or static */
+    struct pl_str pointer;           /* arena; JSON Pointer of the node, once it was looked up */
     bool has_fix;                    /* pl_conv_repair() mends it */
+};
+
+/* Of one code so many are listed, and the rest is counted: a document of a million mistakes has few
+ * kinds of them, and nobody reads the thousandth of one. */
+enum { PL_FINDINGS_OF_A_CODE = 200, PL_FINDING_CODES = 64 };
+
+struct pl_finding_count {
+    const char *code;
+    enum pl_severity severity; /* the worst of them */
+    size_t n, n_listed;
 };
 
 struct pl_findings {
     PL_VEC(struct pl_finding) list; /* in the order of the document */
+    struct pl_finding_count counts[PL_FINDING_CODES];
+    size_t n_codes;
+    size_t n_omitted; /* counted, but not listed */
 };
 void pl_findings_deinit(struct pl_findings *findings);
+/* Whether one more of this code would be listed; it is counted either way. */
+bool pl_findings_admit(struct pl_findings *findings, const char *code, enum pl_severity severity);
+/* Keeps only the first n_kept of the list; the others are counted still. */
+void pl_findings_cut(struct pl_findings *findings, size_t n_kept);
+/* In the order of the document; findings at one place stay in the order they were made. False: out
+ * of memory. */
+bool pl_findings_sort(struct pl_findings *findings, struct pl_arena *arena);
+/* Adds, at the end, what says for each code how many more there are. `root` is of the document.
+ * False: out of memory. */
+bool pl_findings_close(struct pl_findings *findings, struct pl_arena *arena,
+                       const struct pl_json_node *root);
+bool pl_findings_have_error(const struct pl_findings *findings);
 #define PL_CLEANUP_FINDINGS __attribute__((cleanup(pl_findings_deinit)))
 
 struct pl_lint_opts {
@@ -44,8 +70,8 @@ struct pl_lint_opts {
     int64_t n_tokens;                /* of this conversation; 0: estimated from its bytes */
 };
 
-/* Appends what it finds. PL_NOMEM is the only failure. */
+/* Appends what it finds, in order. PL_NOMEM is the only failure: then the list is empty. */
 enum pl_status pl_conv_lint(struct pl_conv *conv, const struct pl_lint_opts *opts,
-                            struct pl_findings *ret_findings);
+                            struct pl_findings *findings);
 
 #endif

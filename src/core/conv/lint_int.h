@@ -8,7 +8,7 @@
 struct pl_lint {
     struct pl_conv *conv;            /* borrowed */
     const struct pl_lint_opts *opts; /* borrowed */
-    struct pl_findings found;
+    struct pl_findings *found;       /* borrowed */
 };
 
 /* Adds a finding; its message is printf-like. A node that is NULL becomes the document. */

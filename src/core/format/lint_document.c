@@ -6,6 +6,7 @@
 #include "format/source.h"
 #include "json/lenient.h"
 #include "json/pointer.h"
+#include "json/tour.h"
 #include "json/write.h"
 
 void pl_linted_deinit(struct pl_linted *linted)
@@ -38,6 +39,7 @@ static enum pl_status parse(struct pl_arena *arena, struct pl_str text, struct p
     const struct pl_json_node *node;
     if (pl_json_pointer_get(&linted->doc, pl_str_of(strict.pointer), &node, NULL) == PL_OK)
         finding.node = node;
+    (void)pl_findings_admit(&linted->findings, finding.code, finding.severity);
     return finding.message.ptr && pl_vec_push(&linted->findings.list, finding) ? PL_OK : PL_NOMEM;
 }
 
@@ -49,18 +51,6 @@ static int64_t window_of(struct pl_conv *conv, const struct pl_profile *profile)
     if (profile && profile->models)
         n = pl_profile_window(pl_str_of(profile->models[0]));
     return n;
-}
-
-/* In the order of the document, like those that are there already. */
-static bool insert(struct pl_findings *findings, struct pl_finding finding)
-{
-    if (!pl_vec_push(&findings->list, finding))
-        return false;
-    struct pl_finding *at = &findings->list.ptr[findings->list.len - 1];
-    for (; at > findings->list.ptr && at[-1].node > finding.node; at--)
-        at[0] = at[-1];
-    *at = finding;
-    return true;
 }
 
 /* What the profile refuses of the settings is what a repair of nothing else would report. */
@@ -90,8 +80,12 @@ static enum pl_status look_at_settings(struct pl_conv *conv, const struct pl_lin
                                      .node = loss->node ? loss->node : conv->doc->root,
                                      .message = loss->detail,
                                      .has_fix = true};
-        status = insert(&linted->findings, finding) ? PL_OK : PL_NOMEM;
+        if (pl_findings_admit(&linted->findings, finding.code, finding.severity) &&
+            !pl_vec_push(&linted->findings.list, finding))
+            status = PL_NOMEM;
     }
+    if (status == PL_OK && !pl_findings_sort(&linted->findings, conv->arena))
+        status = PL_NOMEM;
     return status;
 }
 
@@ -106,13 +100,41 @@ static enum pl_status look(struct pl_conv *conv, const struct pl_lint_request *r
     struct pl_lint_opts opts =
         pl_format_lint_opts(linted->as, request->target, request->profile, request->now_s);
     opts.max_tokens = window_of(conv, request->profile);
-    struct pl_findings found = {0};
-    status = pl_conv_lint(conv, &opts, &found);
-    for (size_t i = 0; i < found.list.len && status == PL_OK; i++)
-        if (!pl_vec_push(&linted->findings.list, found.list.ptr[i]))
-            status = PL_NOMEM;
-    pl_findings_deinit(&found);
+    status = pl_conv_lint(conv, &opts, &linted->findings);
     return status == PL_OK && request->profile ? look_at_settings(conv, request, linted) : status;
+}
+
+/* One tour of the document finds where all of them are. A key stands for its value. Pointers have
+ * the keys of the document in them, which may be long: together they are no longer than it is. */
+static enum pl_status find_pointers(struct pl_arena *arena, struct pl_linted *linted)
+{
+    enum { LEAST = 1 << 20 };
+    size_t n_left = linted->doc.text.len + LEAST;
+    __attribute__((cleanup(pl_json_tour_deinit))) struct pl_json_tour tour;
+    pl_json_tour_init(&tour, &linted->doc);
+    struct pl_finding *finding = linted->findings.list.ptr,
+                      *end = finding + linted->findings.list.len;
+    const struct pl_json_node *at;
+    while (finding < end && (at = pl_json_tour_next(&tour)))
+        for (; finding < end && finding->node <= at; finding++) {
+            if (tour.path.len > n_left) {
+                pl_findings_cut(&linted->findings, (size_t)(finding - linted->findings.list.ptr));
+                return PL_OK;
+            }
+            n_left -= tour.path.len;
+            finding->pointer = pl_arena_dup(arena, pl_buf_str(&tour.path));
+            if (!finding->pointer.ptr)
+                return PL_NOMEM;
+        }
+    return tour.path.status;
+}
+
+static enum pl_status close_findings(struct pl_arena *arena, struct pl_linted *linted)
+{
+    enum pl_status status = find_pointers(arena, linted);
+    if (status == PL_OK && !pl_findings_close(&linted->findings, arena, linted->doc.root))
+        status = PL_NOMEM;
+    return status;
 }
 
 enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,
@@ -128,6 +150,8 @@ enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,
         status = pl_conv_init(&conv, arena, &made.doc);
     if (status == PL_OK)
         status = look(&conv, request, &made, err);
+    if (status == PL_OK)
+        status = close_findings(arena, &made);
     pl_conv_deinit(&conv);
     if (status == PL_OK)
         *ret_linted = made;
@@ -139,28 +163,26 @@ enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,
 void pl_linted_write(struct pl_buf *to, const struct pl_linted *linted)
 {
     struct pl_json_out out = pl_json_out(to);
-    PL_CLEANUP_BUF struct pl_buf pointer;
-    pl_buf_init(&pointer, 0);
     pl_json_out_open(&out, '{');
     pl_json_out_key(&out, "findings");
     pl_json_out_open(&out, '[');
     for (size_t i = 0; i < linted->findings.list.len; i++) {
         const struct pl_finding *finding = &linted->findings.list.ptr[i];
-        pl_buf_clear(&pointer);
-        pl_json_pointer_of(&pointer, &linted->doc, finding->node);
         pl_json_out_open(&out, '{');
         pl_json_out_key(&out, "code");
         pl_json_out_text(&out, pl_str_of(finding->code));
         pl_json_out_key(&out, "severity");
         pl_json_out_text(&out, pl_str_of(pl_severity_name(finding->severity)));
         pl_json_out_key(&out, "pointer");
-        pl_json_out_text(&out, pl_buf_str(&pointer));
+        pl_json_out_text(&out, finding->pointer);
         pl_json_out_key(&out, "message");
         pl_json_out_text(&out, finding->message);
         pl_json_out_close(&out, '}');
     }
     pl_json_out_close(&out, ']');
+    if (linted->findings.n_omitted) {
+        pl_json_out_key(&out, "omitted");
+        pl_json_out_int(&out, (int64_t)linted->findings.n_omitted);
+    }
     pl_json_out_close(&out, '}');
-    if (pointer.status != PL_OK && to->status == PL_OK)
-        to->status = pointer.status;
 }

@@ -26,7 +26,8 @@ enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,
                                 const struct pl_lint_request *request, struct pl_linted *ret_linted,
                                 struct pl_error *err);
 
-/* Appends {"findings":[{"code","severity","pointer","message"}, …]}. */
+/* Appends {"findings":[{"code","severity","pointer","message"}, …]}; with "omitted":N behind them
+ * when that many more were found than are listed. */
 void pl_linted_write(struct pl_buf *to, const struct pl_linted *linted);
 
 #endif

@@ -124,6 +124,35 @@ static void secrets_are_found_and_never_repeated(void **state)
     talk_deinit(&t);
 }
 
+/* One over the limit: the list stops, counting does not, and an error that is not listed counts. */
+static void of_one_kind_only_so_many_are_listed(void **state)
+{
+    (void)state;
+    enum { N = PL_FINDINGS_OF_A_CODE + 1 };
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    pl_buf_adds(&text, "[{\"user\":[\"my key is sk-proj-abcdefghijklmnopqrstuvwxyz0123\"]}");
+    for (int i = 0; i < N; i++)
+        pl_buf_addf(&text, ",{\"tool\":[{\"result\":\"r%d\"}]}", i);
+    pl_buf_add(&text, PL_STR("]\0"));
+    struct talk t;
+    talk_read(&t, text.ptr);
+    PL_CLEANUP_FINDINGS struct pl_findings found = {0};
+    assert_int_equal(pl_conv_lint(&t.conv, &plain, &found), PL_OK);
+    assert_int_equal(found.list.len, PL_FINDINGS_OF_A_CODE + 1);
+    assert_string_equal(found.list.ptr[0].code, "text.secret");
+    assert_int_equal(found.n_omitted, 1);
+    assert_true(pl_findings_have_error(&found));
+    pl_findings_cut(&found, 1);
+    assert_int_equal(found.n_omitted, N);
+    assert_true(pl_findings_close(&found, &t.arena, t.doc.root));
+    assert_int_equal(found.list.len, 2);
+    assert_string_equal(found.list.ptr[1].code, "tool.orphan");
+    assert_int_equal(found.list.ptr[1].severity, PL_SEVERITY_ERROR);
+    assert_memory_equal(found.list.ptr[1].message.ptr, "and 201 more", 12);
+    talk_deinit(&t);
+}
+
 static void binary_in_a_text_is_found(void **state)
 {
     (void)state;
@@ -196,6 +225,7 @@ int main(void)
         cmocka_unit_test(signed_links_are_read_for_their_end),
         cmocka_unit_test(a_film_is_no_file_and_audio_needs_its_format),
         cmocka_unit_test(secrets_are_found_and_never_repeated),
+        cmocka_unit_test(of_one_kind_only_so_many_are_listed),
         cmocka_unit_test(binary_in_a_text_is_found),
         cmocka_unit_test(anchors_and_their_map_agree),
         cmocka_unit_test(what_only_looks_like_an_anchor_is_none),
