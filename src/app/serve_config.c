@@ -32,6 +32,8 @@ static const struct setting settings[] = {
     {"port", PL_OPT_PORT, PORT, AT(port), "8787", 0, 65535},
     {"data", PL_OPT_DATA, TEXT, AT(data_dir), NULL, 0, 0},
     {"store", PL_OPT_STORE, TEXT, AT(store_url), NULL, 0, 0},
+    {"store_answer_ms", NO_OPTION, TIME, AT(store_answer_ms), "5000", 100, 600000},
+    {"store_away_ms", NO_OPTION, TIME, AT(store_away_ms), "600000", 100, 86400000},
     {"unix", PL_OPT_UNIX, TEXT, AT(unix_path), NULL, 0, 0},
     {"tls_cert", PL_OPT_TLS_CERT, TEXT, AT(tls_cert), NULL, 0, 0},
     {"tls_key", PL_OPT_TLS_KEY, TEXT, AT(tls_key), NULL, 0, 0},

@@ -15,7 +15,7 @@ static void what_was_committed_is_there_after_reopening(void **state)
     assert_int_equal(
         pl_store_session_get(f->store, &f->arena, id_str(&f->user), id_str(&id), &session, NULL),
         PL_OK);
-    assert_int_equal(pl_store_schema_version(f->store), 5);
+    assert_int_equal(pl_store_schema_version(f->store), 6);
     assert_string_equal(pl_store_kind(f->store), f->kind);
 }
 

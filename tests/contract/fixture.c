@@ -67,7 +67,11 @@ static struct pl_store *open_store(struct fixture *fixture)
 {
     struct pl_error err = {0};
     struct pl_store *store = NULL;
-    struct pl_store_config config = {.url = fixture->url, .on_fatal = count_fatal, .ctx = fixture};
+    struct pl_store_config config = {.url = fixture->url,
+                                     .is_server = fixture->is_server,
+                                     .answer_ms = fixture->answer_ms,
+                                     .on_fatal = count_fatal,
+                                     .ctx = fixture};
     if (pl_store_open(&config, &store, &err) != PL_OK)
         fail_msg("the store does not open: %s", err.message);
     return store;

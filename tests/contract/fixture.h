@@ -16,7 +16,10 @@ struct fixture {
     struct pl_arena arena;
     struct pl_id_seed seed;
     struct pl_id user, other;
-    int n_fatal; /* how often on_fatal was called */
+    _Atomic(int) n_fatal; /* how often on_fatal was called */
+    /* How the next store is opened: */
+    bool is_server;
+    int64_t answer_ms;
 };
 
 /* Makes an empty place for a store and opens it; a failure ends the test. */

@@ -1,13 +1,13 @@
 /* What every store must do: one suite over memory, SQLite and PostgreSQL.
  *
- * usage: store-contract-test memory|sqlite|postgres
+ * usage: store-contract-test memory|sqlite|postgres [PART OF A NAME]
  * The address of a server comes from with_postgres, which also says why there is none. */
 #include "contract/suite.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *kind;
+static const char *kind, *only;
 
 int make_fixture(void **state)
 {
@@ -23,12 +23,14 @@ int drop_fixture(void **state)
 
 static bool is_for(const struct CMUnitTest *test)
 {
-    return !test->initial_state || strstr(test->initial_state, kind);
+    return (!test->initial_state || strstr(test->initial_state, kind)) &&
+           (!only || strstr(test->name, only));
 }
 
 int main(int argc, char **argv)
 {
     kind = argc > 1 ? argv[1] : "memory";
+    only = argc > 2 ? argv[2] : NULL;
     const char *reason = getenv("PARLEY_TEST_POSTGRES_SKIP");
     if (strcmp(kind, "postgres") == 0 && !getenv("PARLEY_TEST_POSTGRES")) {
         printf("1..0 # SKIP %s\n",
@@ -36,8 +38,8 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct suite_part *const parts[] = {
-        &sessions_part, &turns_part,   &records_part,  &writer_part,  &care_part, &tasks_part,
-        &blobs_part,    &prompts_part, &memories_part, &gateway_part, &races_part};
+        &sessions_part, &turns_part,   &records_part,  &writer_part,  &care_part,  &tasks_part,
+        &blobs_part,    &prompts_part, &memories_part, &gateway_part, &races_part, &servers_part};
     struct CMUnitTest all[200];
     size_t n = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

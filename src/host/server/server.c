@@ -220,6 +220,13 @@ static void on_store_fatal(void *ctx, const struct pl_error *err)
     _exit(EXIT_STORE_FAILED);
 }
 
+/* What the database says about itself is for whoever runs the server. */
+static void on_store_trouble(void *ctx, const char *text)
+{
+    struct pl_server_own *own = ctx;
+    pl_log_say(own->server.log, NULL, PL_LOG_WARNING, "%s", text);
+}
+
 /* --- the beginning --------------------------------------------------------------------------- */
 
 static enum pl_status make_data_dir(const char *path, struct pl_error *err)
@@ -243,7 +250,11 @@ static enum pl_status open_store(struct pl_server_own *own, struct pl_error *err
     snprintf(url, sizeof url, "sqlite:%s/parley.db", config->data_dir);
     struct pl_store_config store = {
         .url = config->store_url ? config->store_url : url,
+        .is_server = true,
+        .answer_ms = config->store_answer_ms,
+        .away_ms = config->store_away_ms,
         .on_fatal = on_store_fatal,
+        .on_trouble = on_store_trouble,
         .ctx = own,
     };
     size_t n_recovered = 0;

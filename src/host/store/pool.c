@@ -1,12 +1,41 @@
 /* Readers: a few connections, opened when they are needed, handed from worker to worker. */
 #include "store/store_int.h"
 
+#include <errno.h>
+#include <time.h>
+
+/* Under the lock, until one is idle or may be opened. A database that is elsewhere is not waited
+ * for when it is known to be away, and not for long otherwise: false. */
+static bool wait_for_idle(struct pl_store *store, struct pl_pool *pool)
+{
+    struct timespec until;
+    int64_t answer_ms = store->place.answer_ms;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += answer_ms / 1000 + 1;
+    while (!pool->n_idle && pool->n_open == pool->max) {
+        if (!store->ops->probe)
+            pthread_cond_wait(&pool->has_idle, &pool->lock);
+        else if (pthread_cond_timedwait(&pool->has_idle, &pool->lock, &until) == ETIMEDOUT)
+            return false;
+    }
+    return true;
+}
+
+static enum pl_status fail_away(struct pl_error *err)
+{
+    return pl_fail(err, PL_IO, "the database does not answer at the moment: try again");
+}
+
 enum pl_status pl_pool_take(struct pl_store *store, struct pl_db **ret_db, struct pl_error *err)
 {
     struct pl_pool *pool = &store->pool;
+    if (pl_store_is_away(store))
+        return fail_away(err);
     pthread_mutex_lock(&pool->lock);
-    while (!pool->n_idle && pool->n_open == pool->max)
-        pthread_cond_wait(&pool->has_idle, &pool->lock);
+    if (!wait_for_idle(store, pool)) {
+        pthread_mutex_unlock(&pool->lock);
+        return fail_away(err);
+    }
     if (pool->n_idle) {
         *ret_db = pool->idle[--pool->n_idle];
         pthread_mutex_unlock(&pool->lock);
@@ -14,7 +43,7 @@ enum pl_status pl_pool_take(struct pl_store *store, struct pl_db **ret_db, struc
     }
     pool->n_open++;
     pthread_mutex_unlock(&pool->lock);
-    enum pl_status status = store->ops->open(store->url, PL_DB_READER, ret_db, err);
+    enum pl_status status = store->ops->open(&store->place, PL_DB_READER, ret_db, err);
     if (status == PL_OK)
         return PL_OK;
     pthread_mutex_lock(&pool->lock);

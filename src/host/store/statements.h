@@ -170,16 +170,6 @@
                                                                                                    \
     X(VERSION_GET, "", "SELECT COALESCE(max(version), 0) FROM schema_version")                     \
                                                                                                    \
-    X(COMMIT_ENTER, "bi",                                                                          \
-      "INSERT INTO commits (writer, number, generation, created_ms) VALUES (?1, 0, 0, ?2)")        \
-    X(COMMIT_FORGET, "i", "DELETE FROM commits WHERE created_ms < ?1")                             \
-    X(COMMIT_MARK, "bii",                                                                          \
-      "UPDATE commits SET number = CASE WHEN generation = ?3 THEN ?2 ELSE NULL END "               \
-      "WHERE writer = ?1")                                                                         \
-    X(COMMIT_RESUME, "b",                                                                          \
-      "UPDATE commits SET generation = generation + 1 WHERE writer = ?1 "                          \
-      "RETURNING number, generation")                                                              \
-                                                                                                   \
     X(CHECK_TURNS, "",                                                                             \
       "SELECT count(*) FROM turns WHERE session NOT IN (SELECT key FROM sessions)")                \
     X(CHECK_ENTRIES, "",                                                                           \
@@ -197,10 +187,30 @@
     X(COUNT_SESSIONS, "", "SELECT count(*) FROM sessions")                                         \
     X(COUNT_TURNS, "", "SELECT count(*) FROM turns")
 
+/* Who writes, in PostgreSQL (postgres/commit.c). A mark fails where the writer's row is gone,
+ * fenced or of another generation. Rows of commands are forgotten by their age, those of servers
+ * once the next server has fenced them. */
+#define PL_SQL_COMMIT_TABLE(X, EACH)                                                               \
+    X(COMMIT_ENTER, "bii",                                                                         \
+      "INSERT INTO commits (writer, number, generation, created_ms, is_server) "                   \
+      "VALUES (?1, 0, 0, ?2, ?3)")                                                                 \
+    X(COMMIT_FENCE, "b",                                                                           \
+      "UPDATE commits SET is_fenced = 1 WHERE is_server = 1 AND is_fenced = 0 AND writer <> ?1")   \
+    X(COMMIT_FORGET, "i",                                                                          \
+      "DELETE FROM commits WHERE created_ms < ?1 AND (is_server = 0 OR is_fenced = 1)")            \
+    EACH(COMMIT_MARK, "bii", "SELECT ?1, ?2, ?3 WHERE 0",                                          \
+         "WITH mark AS (UPDATE commits SET number = ?2 WHERE writer = ?1 AND generation = ?3 "     \
+         "AND is_fenced = 0 RETURNING 1) INSERT INTO refusals (reason) "                           \
+         "SELECT CAST(NULL AS TEXT) WHERE NOT EXISTS (SELECT 1 FROM mark)")                        \
+    X(COMMIT_RESUME, "b",                                                                          \
+      "UPDATE commits SET generation = generation + 1 WHERE writer = ?1 AND is_fenced = 0 "        \
+      "RETURNING number, generation")
+
 /* X(name, types, text), and EACH(name, types, sqlite, postgres) where the databases have no common
  * words for it. */
 #define PL_SQL_TABLE(X, EACH)                                                                      \
     PL_SQL_SESSION_TABLE(X)                                                                        \
+    PL_SQL_COMMIT_TABLE(X, EACH)                                                                   \
     PL_SQL_LIBRARY_TABLE(X, EACH) PL_SQL_WORK_TABLE(X, EACH) PL_SQL_GATEWAY_TABLE(X)
 
 enum pl_sql {

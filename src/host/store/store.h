@@ -23,8 +23,18 @@ struct pl_store; /* owned */
 struct pl_store_config {
     const char *url;  /* "memory:", "sqlite:PATH", "postgres://…" or "postgresql://…" */
     size_t n_readers; /* connections of the pool; 0: 4 */
+    /* Of a database that is elsewhere: its password (NULL: as the URL or libpq's environment says);
+     * how long an answer is waited for (0: 5 s); how long a commit whose fate is unknown may wait
+     * for the database to come back before on_fatal is called (0: ten minutes). */
+    const char *password;
+    int64_t answer_ms, away_ms;
+    /* This is the server, of which a database has one: opening fails with PL_CONFLICT while another
+     * runs, and on_fatal is called when another has taken over. Commands leave it out. */
+    bool is_server;
+    /* What a database said, for the log alone: it may name hosts and tables. Any thread. */
+    void (*on_trouble)(void *ctx, const char *text);
     /* Stop everything: a commit may or may not have reached the disk (a failed fsync), so nothing
-     * more may be acknowledged. Called once, on the writer's thread. */
+     * more may be acknowledged. Called once, on a thread of the store's. */
     void (*on_fatal)(void *ctx, const struct pl_error *err);
     void *ctx;
 };
@@ -35,6 +45,9 @@ enum pl_status pl_store_open(const struct pl_store_config *config, struct pl_sto
                              struct pl_error *err);
 /* Commits what was submitted, closes. No loop may submit any more. Accepts NULL. */
 void pl_store_close(struct pl_store *store);
+/* A database that is elsewhere does not answer at the moment: reads fail at once with PL_IO, and
+ * writes after a few seconds. Never waits. */
+bool pl_store_is_away(struct pl_store *store);
 /* "sqlite", … and the version of its schema. */
 const char *pl_store_kind(const struct pl_store *store);
 int64_t pl_store_schema_version(const struct pl_store *store);

@@ -64,7 +64,21 @@ struct pl_db {
     const struct pl_db_ops *ops;
 };
 
-enum pl_db_role { PL_DB_WRITER, PL_DB_READER };
+/* The prober's looks after the database while a server runs (prober.c). */
+enum pl_db_role { PL_DB_WRITER, PL_DB_READER, PL_DB_PROBER };
+
+/* Where a database is, and how long it is waited for. Outlives its connections. */
+struct pl_db_place {
+    char *url;      /* owned */
+    char *password; /* owned; NULL: what the URL or the environment says */
+    int64_t answer_ms, away_ms;
+    bool is_server;
+    void (*on_trouble)(void *ctx, const char *text);
+    void *ctx;
+};
+/* What only the log is told. */
+void pl_place_say(const struct pl_db_place *place, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 struct pl_db_ops {
     const char *kind;
@@ -74,8 +88,12 @@ struct pl_db_ops {
     const char *key_word, *int_word, *bytes_word;
     const char *begin_migration;
 
-    enum pl_status (*open)(const char *url, enum pl_db_role role, struct pl_db **ret_db,
-                           struct pl_error *err);
+    enum pl_status (*open)(const struct pl_db_place *place, enum pl_db_role role,
+                           struct pl_db **ret_db, struct pl_error *err);
+    /* With the prober's connection: asks for a sign of life, connecting anew as need be.
+     * PL_CONFLICT: another server is the one on this database. NULL: it is in this process, and
+     * needs none. */
+    enum pl_status (*probe)(struct pl_db *db, struct pl_error *err);
     /* The writer, once the schema is there. May be NULL. */
     enum pl_status (*ready)(struct pl_db *db, struct pl_error *err);
     void (*close)(struct pl_db *db); /* accepts NULL */
@@ -138,8 +156,9 @@ struct pl_batch {
     pl_batch_done_fn *done;
     void *ctx;
     struct pl_batch *next; /* the queue's */
-    bool is_done;          /* under the writer's lock, for whoever waits */
-    char space[2048];      /* the arena's first */
+    int64_t submitted_ms;
+    bool is_done;     /* under the writer's lock, for whoever waits */
+    char space[2048]; /* the arena's first */
 };
 
 /* Copies what the parameters point to. */
@@ -168,11 +187,33 @@ struct pl_writer {
     size_t n_last;   /* batches it took last … */
     int64_t last_ns; /* … and how long they were at it */
     struct pl_batch *group[PL_GROUP_MAX];
-    struct pl_error fatal; /* status other than PL_OK: nothing is acknowledged any more */
+    /* Under the lock: status other than PL_OK: nothing is acknowledged any more. */
+    struct pl_error fatal;
 };
 
 enum pl_status pl_writer_start(struct pl_store *store, struct pl_error *err);
 void pl_writer_stop(struct pl_store *store);
+/* Nothing is acknowledged from now on; the service is told, once. Any thread. */
+void pl_writer_halt(struct pl_store *store, const struct pl_error *err);
+/* Refuses what has been waiting since then: none of it was begun. Any thread. */
+void pl_writer_expire(struct pl_store *store, int64_t submitted_before_ms,
+                      const struct pl_error *err);
+
+/* --- the prober ------------------------------------------------------------------------------- */
+
+/* A thread beside the writer, for a server whose database is elsewhere. */
+struct pl_prober {
+    pthread_t thread;
+    bool is_running; /* the thread was started */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool is_closing;       /* under the lock */
+    struct pl_db *db;      /* owned; NULL: there is none */
+    _Atomic(bool) is_away; /* the last probe had no answer */
+};
+
+enum pl_status pl_prober_start(struct pl_store *store, struct pl_error *err);
+void pl_prober_stop(struct pl_store *store);
 
 /* --- readers --------------------------------------------------------------------------------- */
 
@@ -191,11 +232,12 @@ void pl_pool_give(struct pl_store *store, struct pl_db *db);
 
 struct pl_store {
     const struct pl_db_ops *ops;
-    char *url; /* owned */
+    struct pl_db_place place;
     void (*on_fatal)(void *ctx, const struct pl_error *err);
     void *ctx;
     struct pl_writer writer;
     struct pl_pool pool;
+    struct pl_prober prober;
 };
 
 /* --- reading records ------------------------------------------------------------------------- */

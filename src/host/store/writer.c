@@ -13,6 +13,7 @@
 #include "store/store_int.h"
 
 #include "base/table.h"
+#include "io/clock.h"
 
 #include <errno.h>
 #include <time.h>
@@ -64,11 +65,53 @@ static size_t take_group(struct pl_writer *writer, struct pl_batch **list)
     return n;
 }
 
-static void stop_store(struct pl_store *store, const struct pl_error *err)
+void pl_writer_halt(struct pl_store *store, const struct pl_error *err)
 {
-    store->writer.fatal = *err;
-    if (store->on_fatal)
+    struct pl_writer *writer = &store->writer;
+    pthread_mutex_lock(&writer->lock);
+    bool is_first = writer->fatal.status == PL_OK;
+    if (is_first)
+        writer->fatal = *err;
+    pthread_mutex_unlock(&writer->lock);
+    if (is_first && store->on_fatal)
         store->on_fatal(store->ctx, err);
+}
+
+static struct pl_error fatal_of(struct pl_writer *writer)
+{
+    pthread_mutex_lock(&writer->lock);
+    struct pl_error fatal = writer->fatal;
+    pthread_mutex_unlock(&writer->lock);
+    return fatal;
+}
+
+/* Submitted one after the other, so those that have waited long come first. */
+void pl_writer_expire(struct pl_store *store, int64_t submitted_before_ms,
+                      const struct pl_error *err)
+{
+    struct pl_writer *writer = &store->writer;
+    struct pl_batch *list = NULL, **end = &list;
+    size_t n = 0;
+    pthread_mutex_lock(&writer->lock);
+    while (writer->first && writer->first->submitted_ms < submitted_before_ms) {
+        *end = writer->first;
+        end = &(*end)->next;
+        writer->first = writer->first->next;
+        n++;
+    }
+    *end = NULL;
+    if (!writer->first)
+        writer->end = &writer->first;
+    writer->n_waiting -= n;
+    pthread_mutex_unlock(&writer->lock);
+    while (list) {
+        struct pl_batch *batch = list;
+        list = batch->next;
+        if (batch->status == PL_OK)
+            batch->status = pl_fail(&batch->err, PL_IO, "%s", err->message);
+        settle(store, batch);
+    }
+    close_group(writer, n);
 }
 
 static enum pl_status commit_good(struct pl_store *store, struct pl_batch **good, size_t n_good,
@@ -93,12 +136,12 @@ static void commit_group(struct pl_store *store, size_t n)
     for (size_t i = 0; i < n; i++)
         if (writer->group[i]->status == PL_OK)
             good[n_good++] = writer->group[i];
-    struct pl_error err = writer->fatal;
+    struct pl_error err = fatal_of(writer);
     enum pl_status status = err.status;
     if (n_good && status == PL_OK) {
         status = commit_good(store, good, n_good, &err);
         if (status != PL_OK)
-            stop_store(store, &err);
+            pl_writer_halt(store, &err);
     }
     for (size_t i = 0; status != PL_OK && i < n_good; i++)
         good[i]->status =
@@ -109,7 +152,7 @@ static void commit_group(struct pl_store *store, size_t n)
     close_group(writer, n);
     if (n_good && status == PL_OK && writer->db && store->ops->tidy &&
         store->ops->tidy(writer->db, &err) != PL_OK)
-        stop_store(store, &err);
+        pl_writer_halt(store, &err);
 }
 
 static int64_t now_ns(void)
@@ -132,32 +175,34 @@ static void wait_for_company(struct pl_writer *writer)
     writer->n_wanted = 1;
 }
 
-/* Everything that waits; NULL: the store closes. */
-static struct pl_batch *take_all(struct pl_writer *writer)
+/* What waits, as much as fits into a group; 0: the store closes. The rest stays in the queue, where
+ * it can still be refused should the database be away. */
+static size_t take_some(struct pl_writer *writer)
 {
+    size_t n = 0;
     pthread_mutex_lock(&writer->lock);
-    while (!writer->first && !writer->is_closing)
-        pthread_cond_wait(&writer->has_work, &writer->lock);
-    if (writer->n_waiting < writer->n_last)
-        wait_for_company(writer);
-    struct pl_batch *list = writer->first;
-    writer->n_last = writer->n_waiting < PL_GROUP_MAX ? writer->n_waiting : PL_GROUP_MAX;
-    writer->first = NULL;
-    writer->end = &writer->first;
-    writer->n_waiting = 0;
+    while (!n && (writer->first || !writer->is_closing)) {
+        while (!writer->first && !writer->is_closing)
+            pthread_cond_wait(&writer->has_work, &writer->lock);
+        if (writer->n_waiting < writer->n_last)
+            wait_for_company(writer);
+        n = take_group(writer, &writer->first);
+    }
+    if (!writer->first)
+        writer->end = &writer->first;
+    writer->n_waiting -= n;
+    writer->n_last = n;
     pthread_mutex_unlock(&writer->lock);
-    return list;
+    return n;
 }
 
 static void *write_all(void *arg)
 {
     struct pl_store *store = arg;
     struct pl_writer *writer = &store->writer;
-    struct pl_batch *list;
-    while ((list = take_all(writer))) {
+    for (size_t n; (n = take_some(writer));) {
         int64_t start_ns = now_ns();
-        while (list)
-            commit_group(store, take_group(writer, &list));
+        commit_group(store, n);
         writer->last_ns = now_ns() - start_ns;
     }
     return NULL;
@@ -174,6 +219,7 @@ static void enqueue(struct pl_store *store, struct pl_batch *batch)
 {
     struct pl_writer *writer = &store->writer;
     batch->next = NULL;
+    batch->submitted_ms = pl_clock_ms();
     pthread_mutex_lock(&writer->lock);
     *writer->end = batch;
     writer->end = &batch->next;

@@ -94,6 +94,9 @@ static void show_ready(struct pl_exchange *x)
     const char *lane = slow_lane(server);
     if (atomic_load(&server->is_storage_bad))
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "The store has failed.");
+    else if (pl_store_is_away(server->store))
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
+                            "The database does not answer at the moment.");
     else if (pl_life_is_ending(&server->life))
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "The server is about to end.");
     else if (lane)

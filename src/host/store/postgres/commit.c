@@ -11,15 +11,17 @@
  *
  * The second waits for the row, should the server still be busy with the first; then the number
  * says whether group 41 is durable; and the new generation makes it fail if it comes in even later.
- * An acknowledged batch is neither lost nor made twice. */
+ * An acknowledged batch is neither lost nor made twice.
+ *
+ * A server that starts fences the rows of those before it. Whoever finds his row fenced, or gone,
+ * was replaced: his transaction fails as a whole, and he stops. */
 #include "store/postgres/postgres_int.h"
 #include "io/clock.h"
 #include "io/entropy.h"
 
-#include <poll.h>
 #include <time.h>
 
-enum { RECONNECT_MS = 30000, FIRST_PAUSE_MS = 20, LAST_PAUSE_MS = 2000, MAX_ATTEMPTS = 5 };
+enum { FIRST_PAUSE_MS = 20, LAST_PAUSE_MS = 1000, MAX_ATTEMPTS = 5 };
 enum { COMMIT_ROWS_KEPT_MS = 24 * 3600 * 1000 };
 
 /* What became of one transaction. */
@@ -34,6 +36,7 @@ struct transaction {
     struct pl_batch **batches;
     size_t n_batches;
     struct pl_batch *culprit; /* of FAILED: whose statement it was; NULL: nobody's */
+    bool is_replaced;         /* of FAILED: the mark was refused */
     enum pl_status status;    /* of FAILED */
     struct pl_error err;
 };
@@ -49,15 +52,33 @@ enum pl_status postgres_ready(struct pl_db *base, struct pl_error *err)
     struct pl_value enter[] = {
         {PL_VALUE_BYTES, .bytes = {db->writer, sizeof db->writer}},
         {PL_VALUE_INT, .number = now_ms},
+        {PL_VALUE_INT, .number = db->place->is_server},
     };
     struct pl_value forget = {PL_VALUE_INT, .number = now_ms - COMMIT_ROWS_KEPT_MS};
-    enum pl_status status = base->ops->query(base, PL_SQL_COMMIT_FORGET, &forget, 1, err);
-    base->ops->finish(base);
-    if (status == PL_OK) {
-        status = base->ops->query(base, PL_SQL_COMMIT_ENTER, enter, 2, err);
+    const struct {
+        enum pl_sql sql;
+        const struct pl_value *values;
+        size_t n;
+    } steps[] = {
+        {PL_SQL_COMMIT_ENTER, enter, 3},
+        {PL_SQL_COMMIT_FENCE, enter, 1},
+        {PL_SQL_COMMIT_FORGET, &forget, 1},
+    };
+    enum pl_status status = postgres_limit_waiting(db, err);
+    for (size_t i = 0; status == PL_OK && i < sizeof steps / sizeof *steps; i++) {
+        if (steps[i].sql == PL_SQL_COMMIT_FENCE && !db->place->is_server)
+            continue;
+        status = base->ops->query(base, steps[i].sql, steps[i].values, steps[i].n, err);
         base->ops->finish(base);
     }
+    db->is_starting = false;
     return status;
+}
+
+static enum pl_status fail_replaced(struct pl_error *err)
+{
+    return pl_fail(err, PL_CONFLICT,
+                   "another parley server has taken over this database: this one stops");
 }
 
 static void pause_ms(int64_t ms)
@@ -67,11 +88,11 @@ static void pause_ms(int64_t ms)
 }
 
 /* Connects anew and enters the next generation; *ret_number is the last transaction that is
- * durable. Tries for half a minute: a server that restarts is back by then. */
-static enum pl_status resume(struct postgres_db *db, int64_t *ret_number, struct pl_error *err)
+ * durable. Tries until the deadline. PL_CONFLICT: this writer was replaced. */
+static enum pl_status resume(struct postgres_db *db, int64_t deadline_ms, int64_t *ret_number,
+                             struct pl_error *err)
 {
     struct pl_value writer = {PL_VALUE_BYTES, .bytes = {db->writer, sizeof db->writer}};
-    int64_t deadline_ms = pl_clock_ms() + RECONNECT_MS;
     for (int64_t wait_ms = FIRST_PAUSE_MS;; wait_ms *= 2) {
         enum pl_status status = postgres_connect(db, err);
         if (status == PL_OK)
@@ -85,10 +106,11 @@ static enum pl_status resume(struct postgres_db *db, int64_t *ret_number, struct
         if (has_row)
             return PL_OK;
         if (status == PL_OK)
-            return pl_fail(err, PL_IO, "the database has forgotten this writer: it was replaced");
+            return fail_replaced(err);
         if (pl_clock_ms() >= deadline_ms)
             return status;
-        pause_ms(wait_ms < LAST_PAUSE_MS ? wait_ms : LAST_PAUSE_MS);
+        wait_ms = wait_ms < LAST_PAUSE_MS ? wait_ms : LAST_PAUSE_MS;
+        pause_ms(wait_ms);
     }
 }
 
@@ -128,31 +150,14 @@ static bool send_all(const struct transaction *transaction)
     return is_sent && send_plain(db, "COMMIT") && libpq.PQpipelineSync(db->conn);
 }
 
-/* The next result, while what was not sent yet goes out: neither side may wait for the other. */
-static bool next_result(struct postgres_db *db, PGresult **ret_result)
-{
-    for (;;) {
-        int is_unsent = libpq.PQflush(db->conn);
-        if (is_unsent < 0)
-            return false;
-        if (!libpq.PQisBusy(db->conn))
-            break;
-        struct pollfd wait = {libpq.PQsocket(db->conn), POLLIN | (is_unsent ? POLLOUT : 0), 0};
-        if (poll(&wait, 1, -1) > 0 && wait.revents & (POLLIN | POLLERR | POLLHUP) &&
-            !libpq.PQconsumeInput(db->conn))
-            return false;
-    }
-    *ret_result = libpq.PQgetResult(db->conn);
-    return postgres_is_connected(db);
-}
-
 /* One statement's answer: its result and the NULL behind it. The first failure is kept, those that
  * follow from it are not. False: the connection is gone. */
 static bool take_answer(struct transaction *transaction, struct pl_batch *batch)
 {
     struct postgres_db *db = transaction->db;
     PGresult *result = NULL, *end = NULL;
-    bool is_alive = next_result(db, &result);
+    /* Each answer has its time: a group that goes on is not silent. */
+    bool is_alive = postgres_next(db, postgres_deadline(db), &result);
     ExecStatusType outcome = libpq.PQresultStatus(result);
     if (is_alive && outcome != PGRES_COMMAND_OK && outcome != PGRES_TUPLES_OK &&
         outcome != PGRES_PIPELINE_ABORTED && transaction->status == PL_OK) {
@@ -161,7 +166,7 @@ static bool take_answer(struct transaction *transaction, struct pl_batch *batch)
     }
     libpq.PQclear(result);
     if (is_alive && result)
-        is_alive = next_result(db, &end);
+        is_alive = postgres_next(db, postgres_deadline(db), &end);
     libpq.PQclear(end);
     return is_alive && result && !end;
 }
@@ -171,10 +176,12 @@ static bool take_all(struct transaction *transaction)
     PGresult *sync = NULL;
     bool is_alive = take_answer(transaction, NULL);        /* of BEGIN */
     is_alive = is_alive && take_answer(transaction, NULL); /* of the mark */
+    transaction->is_replaced = is_alive && transaction->status == PL_NOT_FOUND;
     for (size_t i = 0; is_alive && i < transaction->n_batches; i++)
         for (size_t k = 0; is_alive && k < transaction->batches[i]->n_writes; k++)
             is_alive = take_answer(transaction, transaction->batches[i]);
-    is_alive = is_alive && take_answer(transaction, NULL) && next_result(transaction->db, &sync);
+    is_alive = is_alive && take_answer(transaction, NULL) &&
+               postgres_next(transaction->db, postgres_deadline(transaction->db), &sync);
     libpq.PQclear(sync);
     return is_alive && libpq.PQexitPipelineMode(transaction->db->conn);
 }
@@ -196,17 +203,16 @@ static enum outcome run_transaction(struct transaction *transaction)
 {
     struct postgres_db *db = transaction->db;
     transaction->culprit = NULL;
+    transaction->is_replaced = false;
     transaction->status = prepare_all(transaction);
     if (transaction->status != PL_OK)
         return postgres_is_connected(db) ? FAILED : CUT;
-    libpq.PQsetnonblocking(db->conn, 1);
     bool is_alive = send_all(transaction) && take_all(transaction);
     if (!is_alive)
         return CUT;
-    libpq.PQsetnonblocking(db->conn, 0);
     if (transaction->status == PL_OK)
         return COMMITTED;
-    if (db->base.ops->script(&db->base, "ROLLBACK", NULL) != PL_OK)
+    if (postgres_say(db, "ROLLBACK", postgres_deadline(db), NULL) != PL_OK)
         return CUT;
     return FAILED;
 }
@@ -219,7 +225,9 @@ static bool is_alive(struct postgres_db *db)
     return postgres_is_connected(db) && libpq.PQconsumeInput(db->conn) && postgres_is_connected(db);
 }
 
-/* COMMITTED or FAILED, with certainty; anything but PL_OK: it could not be found out. */
+/* COMMITTED or FAILED, with certainty; anything but PL_OK: it could not be found out, or this
+ * writer was replaced. What was not sent yet is refused after a few seconds; what was is waited for
+ * much longer, since only the database knows what became of it. */
 static enum pl_status settle(struct transaction *transaction, enum outcome *ret_outcome,
                              struct pl_error *err)
 {
@@ -227,17 +235,22 @@ static enum pl_status settle(struct transaction *transaction, enum outcome *ret_
     int64_t durable = 0;
     if (!is_alive(db)) {
         transaction->culprit = NULL;
-        transaction->status = resume(db, &durable, &transaction->err);
+        transaction->status =
+            resume(db, pl_clock_ms() + db->place->answer_ms, &durable, &transaction->err);
         *ret_outcome = FAILED;
+        if (transaction->status == PL_CONFLICT)
+            return fail_replaced(err);
         if (transaction->status != PL_OK)
             return PL_OK;
     }
     db->number++;
     for (int i = 0; i < MAX_ATTEMPTS; i++) {
         *ret_outcome = run_transaction(transaction);
+        if (transaction->is_replaced)
+            return fail_replaced(err);
         if (*ret_outcome != CUT)
             return PL_OK;
-        enum pl_status status = resume(db, &durable, err);
+        enum pl_status status = resume(db, pl_clock_ms() + db->place->away_ms, &durable, err);
         if (status != PL_OK)
             return status;
         if (durable == db->number) {

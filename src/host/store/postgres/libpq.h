@@ -8,7 +8,8 @@
 #include <libpq-fe.h>
 
 #define LIBPQ_TABLE(X)                                                                             \
-    X(PQconnectdbParams)                                                                           \
+    X(PQconnectStartParams)                                                                        \
+    X(PQconnectPoll)                                                                               \
     X(PQfinish)                                                                                    \
     X(PQstatus)                                                                                    \
     X(PQerrorMessage)                                                                              \
@@ -16,10 +17,8 @@
     X(PQsetnonblocking)                                                                            \
     X(PQsetNoticeProcessor)                                                                        \
     X(PQparameterStatus)                                                                           \
-    X(PQexec)                                                                                      \
-    X(PQexecParams)                                                                                \
-    X(PQprepare)                                                                                   \
-    X(PQexecPrepared)                                                                              \
+    X(PQsendQuery)                                                                                 \
+    X(PQsendPrepare)                                                                               \
     X(PQenterPipelineMode)                                                                         \
     X(PQexitPipelineMode)                                                                          \
     X(PQpipelineSync)                                                                              \

@@ -3,9 +3,12 @@
 #include "store/postgres/postgres_int.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "io/clock.h"
 
 /* pg_type.dat */
 enum { OID_BYTES = 17, OID_INT = 20, OID_TEXT = 25 };
+
+enum { MIGRATION_MS = 600000 };
 
 /* --- failures -------------------------------------------------------------------------------- */
 
@@ -19,7 +22,8 @@ static const struct {
     {"23", PL_CONFLICT, "it was done before"},
     {"53100", PL_LIMIT, "the database's disk is full: make room and try again"},
     {"53200", PL_NOMEM, "the database is out of memory"},
-    {"55P03", PL_IO, "the database was locked for 5 s: try again"},
+    {"55P03", PL_IO, "the database was locked for too long: try again"},
+    {"57014", PL_IO, "the database took too long: try again"},
 };
 
 static const char *first_line(const char *text, char *to, size_t size)
@@ -28,6 +32,8 @@ static const char *first_line(const char *text, char *to, size_t size)
     return to;
 }
 
+/* What the database says may name its host, its user or our SQL: that is for the log, and for
+ * whoever starts the program, not for a client. */
 enum pl_status postgres_fail(struct postgres_db *db, const PGresult *result, const char *what,
                              struct pl_error *err)
 {
@@ -42,48 +48,17 @@ enum pl_status postgres_fail(struct postgres_db *db, const PGresult *result, con
         return pl_fail(err, PL_CONFLICT, "%s", pl_sql_refusal(why));
     for (size_t i = 0; state && i < sizeof failures / sizeof *failures; i++)
         if (strncmp(state, failures[i].state, strlen(failures[i].state)) == 0)
-            return pl_fail(err, failures[i].status, "%s (%s)", failures[i].sentence, why);
-    return pl_fail(err, PL_IO, "the database failed while %s (%s)", what, why);
+            return pl_fail(err, failures[i].status, "%s", failures[i].sentence);
+    if (db->is_starting)
+        return pl_fail(err, PL_IO, "the database failed while %s (%s)", what, why);
+    pl_place_say(db->place, "the database failed while %s: %s", what, why);
+    return pl_fail(err, PL_IO, "the database failed while %s: try again", what);
 }
 
-/* --- connecting ------------------------------------------------------------------------------ */
-
-static void ignore_notice(void *ctx, const char *message)
+enum pl_status postgres_fail_silence(struct postgres_db *db, struct pl_error *err)
 {
-    (void)ctx;
-    (void)message;
-}
-
-bool postgres_is_connected(const struct postgres_db *db)
-{
-    return db->conn && libpq.PQstatus(db->conn) == CONNECTION_OK;
-}
-
-static void disconnect(struct postgres_db *db)
-{
-    libpq.PQclear(db->result);
-    db->result = NULL;
-    libpq.PQfinish(db->conn);
-    db->conn = NULL;
-    memset(db->is_prepared, 0, sizeof db->is_prepared);
-}
-
-/* A cut network is noticed within about half a minute; what the URL says counts more. */
-enum pl_status postgres_connect(struct postgres_db *db, struct pl_error *err)
-{
-    const char *const names[] = {
-        "connect_timeout",  "keepalives_idle",  "keepalives_interval",
-        "keepalives_count", "tcp_user_timeout", "fallback_application_name",
-        "client_encoding",  "dbname",           NULL};
-    const char *const values[] = {"10", "10", "5", "3", "30000", "parley", "UTF8", db->url, NULL};
-    disconnect(db);
-    db->conn = libpq.PQconnectdbParams(names, values, 1);
-    if (!db->conn)
-        return pl_fail(err, PL_NOMEM, "out of memory while the store was opened");
-    if (libpq.PQstatus(db->conn) != CONNECTION_OK)
-        return postgres_fail(db, NULL, "the store was opened", err);
-    libpq.PQsetNoticeProcessor(db->conn, ignore_notice, NULL);
-    return db->base.ops->script(&db->base, "SET lock_timeout = '5s'", err);
+    return pl_fail(err, PL_IO, "the database did not answer within %lld ms: try again",
+                   (long long)db->place->answer_ms);
 }
 
 static void close_db(struct pl_db *base)
@@ -91,8 +66,7 @@ static void close_db(struct pl_db *base)
     struct postgres_db *db = (struct postgres_db *)base;
     if (!db)
         return;
-    disconnect(db);
-    pl_mem_free(db->url);
+    postgres_drop(db);
     pl_mem_free(db);
 }
 
@@ -123,11 +97,11 @@ enum pl_status postgres_prepare(struct postgres_db *db, enum pl_sql sql, struct 
         return pl_fail(err, text.status, "out of memory while a statement was prepared");
     char name[16];
     snprintf(name, sizeof name, "s%d", (int)sql);
-    PGresult *result = libpq.PQprepare(db->conn, name, text.ptr, n, types);
-    bool is_prepared = libpq.PQresultStatus(result) == PGRES_COMMAND_OK;
-    enum pl_status status =
-        is_prepared ? PL_OK : postgres_fail(db, result, "a statement was prepared", err);
-    db->is_prepared[sql] = is_prepared;
+    PGresult *result = NULL;
+    bool is_sent = libpq.PQsendPrepare(db->conn, name, text.ptr, n, types);
+    enum pl_status status = postgres_await(db, is_sent, postgres_deadline(db),
+                                           "a statement was prepared", &result, err);
+    db->is_prepared[sql] = status == PL_OK;
     libpq.PQclear(result);
     return status;
 }
@@ -163,16 +137,11 @@ int64_t postgres_number(const PGresult *result, int row, int column)
     return (int64_t)__builtin_bswap64(number);
 }
 
+/* Migrations take the time they need. */
 static enum pl_status script(struct pl_db *base, const char *text, struct pl_error *err)
 {
     struct postgres_db *db = (struct postgres_db *)base;
-    PGresult *result = libpq.PQexec(db->conn, text);
-    ExecStatusType outcome = libpq.PQresultStatus(result);
-    enum pl_status status = outcome == PGRES_COMMAND_OK || outcome == PGRES_TUPLES_OK
-                                ? PL_OK
-                                : postgres_fail(db, result, "the store was opened", err);
-    libpq.PQclear(result);
-    return status;
+    return postgres_say(db, text, pl_clock_ms() + MIGRATION_MS, err);
 }
 
 static enum pl_status run(struct postgres_db *db, enum pl_sql sql, const struct pl_value *values,
@@ -186,23 +155,23 @@ static enum pl_status run(struct postgres_db *db, enum pl_sql sql, const struct 
     char name[16];
     snprintf(name, sizeof name, "s%d", (int)sql);
     db->row = -1;
-    db->result = libpq.PQexecPrepared(db->conn, name, (int)n, spelled.values, spelled.lengths,
-                                      spelled.formats, 1);
-    ExecStatusType outcome = libpq.PQresultStatus(db->result);
-    if (outcome == PGRES_TUPLES_OK || outcome == PGRES_COMMAND_OK)
-        return PL_OK;
-    return postgres_fail(db, db->result, "the store was read", err);
+    bool is_sent = libpq.PQsendQueryPrepared(db->conn, name, (int)n, spelled.values,
+                                             spelled.lengths, spelled.formats, 1);
+    return postgres_await(db, is_sent, postgres_deadline(db), "the store was read", &db->result,
+                          err);
 }
 
-/* A reader whose connection was cut connects once more: reading twice harms nobody. */
+/* A reader whose connection was cut connects once more: reading twice harms nobody. One that had no
+ * answer has waited long enough. */
 static enum pl_status query(struct pl_db *base, enum pl_sql sql, const struct pl_value *values,
                             size_t n, struct pl_error *err)
 {
     struct postgres_db *db = (struct postgres_db *)base;
     enum pl_status status = PL_IO;
+    db->was_silent = false;
     if (postgres_is_connected(db))
         status = run(db, sql, values, n, err);
-    if (status == PL_OK || postgres_is_connected(db))
+    if (status == PL_OK || postgres_is_connected(db) || db->was_silent)
         return status;
     status = postgres_connect(db, err);
     return status == PL_OK ? run(db, sql, values, n, err) : status;
@@ -242,12 +211,13 @@ static void finish(struct pl_db *base)
 static enum pl_status show(struct postgres_db *db, const char *text, char *ret_value, size_t size,
                            struct pl_error *err)
 {
-    PGresult *result = libpq.PQexec(db->conn, text);
-    enum pl_status status = PL_OK;
-    if (libpq.PQresultStatus(result) == PGRES_TUPLES_OK && libpq.PQntuples(result) == 1)
-        snprintf(ret_value, size, "%s", libpq.PQgetvalue(result, 0, 0));
-    else
-        status = postgres_fail(db, result, "the store was opened", err);
+    PGresult *result = NULL;
+    bool is_sent = libpq.PQsendQuery(db->conn, text);
+    enum pl_status status =
+        postgres_await(db, is_sent, postgres_deadline(db), "the store was opened", &result, err);
+    if (status == PL_OK)
+        snprintf(ret_value, size, "%s",
+                 libpq.PQntuples(result) == 1 ? libpq.PQgetvalue(result, 0, 0) : "");
     libpq.PQclear(result);
     return status;
 }
@@ -270,22 +240,18 @@ static enum pl_status check_promises(struct postgres_db *db, struct pl_error *er
     return status;
 }
 
-static enum pl_status open_db(const char *url, enum pl_db_role role, struct pl_db **ret_db,
-                              struct pl_error *err)
+static enum pl_status open_db(const struct pl_db_place *place, enum pl_db_role role,
+                              struct pl_db **ret_db, struct pl_error *err)
 {
     enum pl_status status = libpq_load(err);
     if (status != PL_OK)
         return status;
-    size_t n = strlen(url) + 1;
     struct postgres_db *db = pl_mem_alloc(1, sizeof *db);
-    if (db)
-        *db = (struct postgres_db){.base.ops = &pl_db_postgres, .url = pl_mem_alloc(n, 1)};
-    if (!db || !db->url) {
-        close_db(&db->base);
+    if (!db)
         return pl_fail(err, PL_NOMEM, "out of memory while the store was opened");
-    }
-    memcpy(db->url, url, n);
-    status = postgres_connect(db, err);
+    *db = (struct postgres_db){.base.ops = &pl_db_postgres, .place = place};
+    db->is_starting = role != PL_DB_READER;
+    status = role == PL_DB_PROBER ? postgres_probe(&db->base, err) : postgres_connect(db, err);
     if (status == PL_OK && role == PL_DB_WRITER)
         status = check_promises(db, err);
     if (status == PL_OK)
@@ -318,13 +284,17 @@ static enum pl_status refuse_restore(const char *url, const char *from_path, str
 static int64_t n_bytes(struct pl_db *base)
 {
     struct postgres_db *db = (struct postgres_db *)base;
-    PGresult *result = libpq.PQexecParams(
-        db->conn,
-        "SELECT COALESCE(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class "
-        "WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace",
-        0, NULL, NULL, NULL, NULL, 1);
-    int64_t n =
-        libpq.PQresultStatus(result) == PGRES_TUPLES_OK ? postgres_number(result, 0, 0) : -1;
+    PGresult *result = NULL;
+    bool is_sent = db->conn && libpq.PQsendQueryParams(
+                                   db->conn,
+                                   "SELECT COALESCE(sum(pg_total_relation_size(oid)), 0)::bigint "
+                                   "FROM pg_class WHERE relkind = 'r' AND relnamespace = "
+                                   "current_schema()::regnamespace",
+                                   0, NULL, NULL, NULL, NULL, 1);
+    int64_t n = -1;
+    if (postgres_await(db, is_sent, postgres_deadline(db), "its size was asked for", &result,
+                       NULL) == PL_OK)
+        n = postgres_number(result, 0, 0);
     libpq.PQclear(result);
     return n;
 }
@@ -338,6 +308,7 @@ const struct pl_db_ops pl_db_postgres = {
     .begin_migration = "BEGIN; SELECT pg_advisory_xact_lock(5786939311)",
     .open = open_db,
     .ready = postgres_ready,
+    .probe = postgres_probe,
     .close = close_db,
     .script = script,
     .query = query,

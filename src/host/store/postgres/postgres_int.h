@@ -7,23 +7,53 @@
 
 struct postgres_db {
     struct pl_db base;
-    PGconn *conn;                   /* owned; NULL while there is none */
-    char *url;                      /* owned */
-    bool is_prepared[PL_SQL_COUNT]; /* on this connection */
-    PGresult *result;               /* owned; between query and finish */
-    int row;                        /* -1 before the first */
+    PGconn *conn;                    /* owned; NULL while there is none */
+    const struct pl_db_place *place; /* borrowed from the store */
+    bool is_prepared[PL_SQL_COUNT];  /* on this connection */
+    bool is_starting; /* the program begins: who reads of a failure may read all of it */
+    bool was_silent;  /* the last wait ended without a word */
+    PGresult *result; /* owned; between query and finish */
+    int row;          /* -1 before the first */
     /* The writer's place in the table commits: see commit.c. */
     char writer[PL_UUID_BYTES];
     int64_t number, generation;
+    char name[64]; /* the prober's: what this process is called in the database */
 };
 
+/* --- waiting.c ------------------------------------------------------------------------------- */
+
+/* When an answer that is asked for now is overdue. */
+int64_t postgres_deadline(const struct postgres_db *db);
+/* False: the deadline came first. */
+bool postgres_wait(int fd, short events, int64_t deadline_ms);
 /* Connects anew; what was prepared is forgotten. */
 enum pl_status postgres_connect(struct postgres_db *db, struct pl_error *err);
 bool postgres_is_connected(const struct postgres_db *db);
+/* Ends the connection without waiting for anybody. */
+void postgres_drop(struct postgres_db *db);
+/* The next result, while what was not sent yet goes out: neither side may wait for the other. NULL
+ * after the last one. False: the connection is gone, or was silent and is dropped. */
+bool postgres_next(struct postgres_db *db, int64_t deadline_ms, PGresult **ret_result);
+/* All results of what was sent: the first failure, or the last. `what` says what was done. */
+enum pl_status postgres_await(struct postgres_db *db, bool is_sent, int64_t deadline_ms,
+                              const char *what, PGresult **ret_result, struct pl_error *err);
+/* Statements without parameters, without answers. */
+enum pl_status postgres_say(struct postgres_db *db, const char *text, int64_t deadline_ms,
+                            struct pl_error *err);
+/* The server keeps the time of statements and locks, too. */
+enum pl_status postgres_limit_waiting(struct postgres_db *db, struct pl_error *err);
+
+/* --- postgres.c ------------------------------------------------------------------------------ */
+
 enum pl_status postgres_prepare(struct postgres_db *db, enum pl_sql sql, struct pl_error *err);
 /* What a failed result means to us, with a sentence. `result` may be NULL. */
 enum pl_status postgres_fail(struct postgres_db *db, const PGresult *result, const char *what,
                              struct pl_error *err);
+enum pl_status postgres_fail_silence(struct postgres_db *db, struct pl_error *err);
+
+/* --- prober.c --------------------------------------------------------------------------------- */
+
+enum pl_status postgres_probe(struct pl_db *base, struct pl_error *err);
 
 /* The parameters as libpq wants them, all in binary. */
 struct postgres_values {

@@ -277,11 +277,11 @@ static struct sqlite_db *create(const struct pl_db_ops *ops, const char *path)
     return NULL;
 }
 
-static enum pl_status open_file(const char *url, enum pl_db_role role, struct pl_db **ret_db,
-                                struct pl_error *err)
+static enum pl_status open_file(const struct pl_db_place *place, enum pl_db_role role,
+                                struct pl_db **ret_db, struct pl_error *err)
 {
     const char *path = NULL;
-    enum pl_status status = sqlite_path(url, &path, err);
+    enum pl_status status = sqlite_path(place->url, &path, err);
     if (status != PL_OK)
         return status;
     struct sqlite_db *db = create(&pl_db_sqlite, path);
@@ -295,10 +295,10 @@ static enum pl_status open_file(const char *url, enum pl_db_role role, struct pl
     return status;
 }
 
-static enum pl_status open_memory(const char *url, enum pl_db_role role, struct pl_db **ret_db,
-                                  struct pl_error *err)
+static enum pl_status open_memory(const struct pl_db_place *place, enum pl_db_role role,
+                                  struct pl_db **ret_db, struct pl_error *err)
 {
-    (void)url;
+    (void)place;
     (void)role;
     struct sqlite_db *db = create(&pl_db_memory, NULL);
     if (!db)

@@ -1,0 +1,303 @@
+/* The contract of a database that is elsewhere: it has one server, it may be silent or away for a
+ * while, and nobody waits for it for ever. */
+#include "contract/suite.h"
+
+#include <libpq-fe.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SHORT_MS = 300, PATIENCE = 60000 };
+
+static void open_server(struct fixture *f)
+{
+    pl_store_close(f->store);
+    f->is_server = true;
+    f->answer_ms = SHORT_MS;
+    f->store = NULL;
+    fixture_open(f);
+}
+
+static enum pl_status try_open(struct fixture *f, bool is_server, struct pl_error *err)
+{
+    struct pl_store *store = NULL;
+    struct pl_store_config config = {.url = f->url, .is_server = is_server, .answer_ms = SHORT_MS};
+    enum pl_status status = pl_store_open(&config, &store, err);
+    pl_store_close(store);
+    return status;
+}
+
+static void control(const char *word)
+{
+    char command[600];
+    snprintf(command, sizeof command, "%s %s", getenv("PARLEY_TEST_POSTGRES_CONTROL"), word);
+    assert_int_equal(system(command), 0);
+}
+
+/* Looks again until it is so; the limit is a net for a test that would hang. */
+#define until(condition)                                                                           \
+    for (int n_ = 0; !(condition); n_++) {                                                         \
+        assert_true(n_ < PATIENCE);                                                                \
+        usleep(1000);                                                                              \
+    }
+
+/* --- one server ------------------------------------------------------------------------------ */
+
+static void a_second_server_is_refused_until_the_first_has_ended(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_error err = {0};
+    open_server(f);
+    assert_int_equal(try_open(f, true, &err), PL_CONFLICT);
+    assert_non_null(strstr(err.message, "another parley server"));
+    add_session(f);
+    pl_store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(try_open(f, true, &err), PL_OK);
+    fixture_open(f);
+}
+
+static void a_command_opens_the_store_beside_its_server(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_error err = {0};
+    open_server(f);
+    assert_int_equal(try_open(f, false, &err), PL_OK);
+    add_session(f);
+    assert_int_equal(f->n_fatal, 0);
+}
+
+static PGconn *connect_beside(struct fixture *f)
+{
+    PGconn *conn = PQconnectdb(f->url);
+    assert_int_equal(PQstatus(conn), CONNECTION_OK);
+    return conn;
+}
+
+static void say(PGconn *conn, const char *sql)
+{
+    PGresult *result = PQexec(conn, sql);
+    ExecStatusType status = PQresultStatus(result);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(conn));
+    PQclear(result);
+}
+
+#define LOCK "hashtextextended('parley server ' || current_schema(), 0)"
+#define END_SERVERS                                                                                \
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'parley "  \
+    "server %'"
+
+static void a_server_whose_lock_another_took_stops(void **state)
+{
+    struct fixture *f = *state;
+    open_server(f);
+    PGconn *other = connect_beside(f), *third = connect_beside(f);
+    /* Waits in the line, so that nobody comes between. */
+    assert_int_equal(PQsendQuery(other, "SELECT pg_advisory_lock(" LOCK ")"), 1);
+    say(third, END_SERVERS);
+    PQclear(PQgetResult(other));
+    until(f->n_fatal == 1);
+    struct pl_id id = pl_id_take(&f->seed, "sess_");
+    struct pl_session_record session = make_session(f, &id);
+    struct pl_batch *batch = pl_batch_create();
+    put_session(batch, &session);
+    assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_IO);
+    assert_int_equal(f->n_fatal, 1);
+    PQfinish(other);
+    PQfinish(third);
+}
+
+static void a_server_that_lost_its_connection_takes_its_lock_again(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_error err = {0};
+    open_server(f);
+    PGconn *other = connect_beside(f);
+    for (int i = 0; i < 3; i++) {
+        say(other, END_SERVERS);
+        /* Nobody else can have the lock for long. */
+        for (bool is_ours = false; !is_ours;) {
+            PGresult *result = PQexec(other, "SELECT count(*) FROM pg_locks AS l JOIN "
+                                             "pg_stat_activity AS a ON a.pid = l.pid WHERE "
+                                             "locktype = 'advisory' AND granted AND "
+                                             "application_name LIKE 'parley server %'");
+            is_ours = strcmp(PQgetvalue(result, 0, 0), "1") == 0;
+            PQclear(result);
+        }
+    }
+    assert_int_equal(try_open(f, true, &err), PL_CONFLICT);
+    add_session(f);
+    assert_int_equal(f->n_fatal, 0);
+    PQfinish(other);
+}
+
+/* The lock is lost, another has begun, and the first does not know yet: its transaction fails as a
+ * whole. */
+static void a_server_that_was_replaced_commits_nothing_more(void **state)
+{
+    struct fixture *f = *state;
+    open_server(f);
+    run_sql(f, "UPDATE commits SET is_fenced = 1");
+    struct pl_id id = pl_id_take(&f->seed, "sess_");
+    struct pl_session_record session = make_session(f, &id), got;
+    struct pl_batch *batch = pl_batch_create();
+    put_session(batch, &session);
+    assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_IO);
+    assert_int_equal(f->n_fatal, 1);
+    assert_int_equal(
+        pl_store_session_get(f->store, &f->arena, session.user_id, session.id, &got, NULL),
+        PL_NOT_FOUND);
+}
+
+static void a_new_server_fences_those_before_it(void **state)
+{
+    struct fixture *f = *state;
+    open_server(f);
+    PGconn *other = connect_beside(f);
+    PGresult *result = NULL;
+    fixture_reopen(f);
+    result = PQexec(other, "SELECT count(*) FROM commits WHERE is_server = 1 AND is_fenced = 0");
+    assert_string_equal(PQgetvalue(result, 0, 0), "1");
+    PQclear(result);
+    PQfinish(other);
+    add_session(f);
+}
+
+/* --- what is forgotten ----------------------------------------------------------------------- */
+
+static void the_mark_of_a_server_is_not_forgotten_while_it_lives(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_error err = {0};
+    open_server(f);
+    run_sql(f, "UPDATE commits SET created_ms = 1");
+    assert_int_equal(try_open(f, false, &err), PL_OK);
+    control("--crash");
+    until(!pl_store_is_away(f->store));
+    struct pl_id id = pl_id_take(&f->seed, "sess_");
+    struct pl_session_record session = make_session(f, &id);
+    enum pl_status status = PL_IO;
+    /* The first finds the connection cut. */
+    for (int i = 0; i < PATIENCE && status == PL_IO && f->n_fatal == 0; i++) {
+        struct pl_batch *batch = pl_batch_create();
+        put_session(batch, &session);
+        status = pl_store_commit(f->store, batch, NULL);
+    }
+    assert_int_equal(status, PL_OK);
+    assert_int_equal(f->n_fatal, 0);
+}
+
+/* --- silence --------------------------------------------------------------------------------- */
+
+struct committing {
+    struct fixture *f;
+    struct pl_session_record session;
+    enum pl_status status;
+};
+
+static void *commit_one(void *arg)
+{
+    struct committing *committing = arg;
+    struct pl_batch *batch = pl_batch_create();
+    put_session(batch, &committing->session);
+    committing->status = pl_store_commit(committing->f->store, batch, NULL);
+    return NULL;
+}
+
+static void a_silent_database_is_not_waited_for_and_nothing_is_lost(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id kept = {0}, ids[2];
+    struct pl_session_record got;
+    struct pl_error err = {0};
+    open_server(f);
+    kept = add_session(f);
+    struct committing committing[2] = {{.f = f}, {.f = f}};
+    for (size_t i = 0; i < 2; i++) {
+        ids[i] = pl_id_take(&f->seed, "sess_");
+        committing[i].session = make_session(f, &ids[i]);
+    }
+    control("--pause");
+    /* One is under way when the silence begins: only the database knows what becomes of it. */
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, commit_one, &committing[0]), 0);
+    assert_int_equal(
+        pl_store_session_get(f->store, &f->arena, id_str(&f->user), id_str(&kept), &got, &err),
+        PL_IO);
+    until(pl_store_is_away(f->store));
+    /* One that waits behind it is refused. */
+    commit_one(&committing[1]);
+    assert_int_equal(committing[1].status, PL_IO);
+    assert_int_equal(
+        pl_store_session_get(f->store, &f->arena, id_str(&f->user), id_str(&kept), &got, &err),
+        PL_IO);
+    control("--resume");
+    pthread_join(thread, NULL);
+    until(!pl_store_is_away(f->store));
+    const struct {
+        const struct pl_id *id;
+        enum pl_status wanted;
+    } cases[] = {{&kept, PL_OK},
+                 {&ids[0], committing[0].status == PL_OK ? PL_OK : PL_NOT_FOUND},
+                 {&ids[1], PL_NOT_FOUND}};
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pl_store_session_get(f->store, &f->arena, id_str(&f->user),
+                                              id_str(cases[i].id), &got, NULL),
+                         cases[i].wanted);
+    add_session(f);
+    assert_int_equal(f->n_fatal, 0);
+}
+
+static void a_database_that_is_away_says_so_and_comes_back(void **state)
+{
+    struct fixture *f = *state;
+    open_server(f);
+    struct pl_id kept = add_session(f);
+    struct pl_session_record got;
+    control("--stop");
+    until(pl_store_is_away(f->store));
+    assert_int_equal(
+        pl_store_session_get(f->store, &f->arena, id_str(&f->user), id_str(&kept), &got, NULL),
+        PL_IO);
+    control("--start");
+    until(!pl_store_is_away(f->store));
+    assert_int_equal(
+        pl_store_session_get(f->store, &f->arena, id_str(&f->user), id_str(&kept), &got, NULL),
+        PL_OK);
+    assert_int_equal(f->n_fatal, 0);
+}
+
+/* What a client reads of a failure names neither host nor user nor SQL; the log may. */
+static void a_failure_does_not_tell_where_the_database_is(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_error err = {0};
+    struct pl_session_record got;
+    open_server(f);
+    struct pl_id id = add_session(f);
+    control("--stop");
+    enum pl_status status =
+        pl_store_session_get(f->store, &f->arena, id_str(&f->user), id_str(&id), &got, &err);
+    control("--start");
+    assert_int_equal(status, PL_IO);
+    static const char *const secrets[] = {"socket", "/", "host", "user", "SELECT", "connection to"};
+    for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
+        if (strstr(err.message, secrets[i]))
+            fail_msg("it tells: %s", err.message);
+}
+
+static const struct CMUnitTest tests[] = {
+    ON_SOME("postgres", a_second_server_is_refused_until_the_first_has_ended),
+    ON_SOME("postgres", a_command_opens_the_store_beside_its_server),
+    ON_SOME("postgres", a_server_whose_lock_another_took_stops),
+    ON_SOME("postgres", a_server_that_lost_its_connection_takes_its_lock_again),
+    ON_SOME("postgres", a_server_that_was_replaced_commits_nothing_more),
+    ON_SOME("postgres", a_new_server_fences_those_before_it),
+    ON_SOME("postgres", the_mark_of_a_server_is_not_forgotten_while_it_lives),
+    ON_SOME("postgres", a_silent_database_is_not_waited_for_and_nothing_is_lost),
+    ON_SOME("postgres", a_database_that_is_away_says_so_and_comes_back),
+    ON_SOME("postgres", a_failure_does_not_tell_where_the_database_is),
+};
+const struct suite_part servers_part = {tests, sizeof tests / sizeof *tests};

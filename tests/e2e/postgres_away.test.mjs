@@ -1,0 +1,81 @@
+// PostgreSQL that says nothing, or is away: the server stays, says 503, and goes on when it is back.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import test from 'node:test';
+import { run } from './harness.mjs';
+import { start } from './server.mjs';
+
+const url = process.env.PARLEY_TEST_POSTGRES;
+const skip = !url && (process.env.PARLEY_TEST_POSTGRES_SKIP ?? 'run it by tests/contract/with_postgres');
+
+const control = (word) => assert.equal(spawnSync(process.env.PARLEY_TEST_POSTGRES_CONTROL, [word], { stdio: 'inherit' }).status, 0);
+
+async function until(condition, what) {
+  const end = Date.now() + 120_000;
+  while (!(await condition())) {
+    assert.ok(Date.now() < end, `never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const isReady = async (server, status) => (await server.raw('GET', '/readyz', { key: null })).status === status;
+
+// Nothing of where the database is, who asks it, and how.
+function tellsNothing(text) {
+  for (const secret of ['postgres', 'socket', 'parley-pg', 'SELECT', 'INSERT', 'UPDATE'])
+    assert.ok(!text.includes(secret), text);
+}
+
+test('a PostgreSQL that is silent, away or restarted is told by 503, and nothing acknowledged is lost', { skip }, async (t) => {
+  const server = await start({ args: ['--store', url], env: { PARLEY_STORE_ANSWER_MS: '300' } });
+  t.after(() => server.stop('SIGKILL'));
+  const acknowledged = [];
+  let n = 0;
+  const create = async () => {
+    const answer = await server.raw('POST', '/api/sessions', { body: { intent: `session ${n++}` } });
+    if (answer.status === 201) acknowledged.push(answer.json.id);
+    return answer;
+  };
+  assert.equal((await create()).status, 201);
+  for (const [begin, end] of [['--pause', '--resume'], ['--stop', '--start'], ['--pause', '--resume']]) {
+    control(begin);
+    // Some are on their way when it happens: whatever they are told is true.
+    const sent = Array.from({ length: 8 }, create);
+    await until(() => isReady(server, 503), `/readyz says 503 after ${begin}`);
+    const list = await server.ask('GET', '/api/sessions?limit=100');
+    assert.equal(list.status, 503);
+    assert.ok(Number(list.headers['retry-after']) >= 1);
+    tellsNothing(list.text);
+    const refused = await create();
+    assert.equal(refused.status, 503, refused.text);
+    assert.ok(Number(refused.headers['retry-after']) >= 1);
+    tellsNothing(refused.text);
+    assert.equal((await server.raw('GET', '/healthz', { key: null })).status, 200);
+    control(end);
+    await until(() => isReady(server, 200), `/readyz says 200 after ${end}`);
+    for (const { status } of await Promise.all(sent)) assert.ok([201, 503].includes(status), `${status}`);
+    await until(async () => (await create()).status === 201, 'a session can be made again');
+  }
+  const { json } = await server.ask('GET', '/api/sessions?limit=100');
+  const kept = new Set(json.items.map((item) => item.id));
+  for (const id of acknowledged) assert.ok(kept.has(id), id);
+  assert.equal(server.child.exitCode, null);
+  assert.equal((await server.stop()).code, 0);
+});
+
+test('keys are made beside a server on PostgreSQL, by the server or in the store', { skip }, async (t) => {
+  const server = await start({ args: ['--store', url], login: false });
+  t.after(() => server.stop('SIGKILL'));
+  const asked = run(['key', 'create', '--name', 'by the server', '--data', server.data, '--store', url]);
+  assert.equal(asked.code, 0, asked.err);
+  assert.equal((await server.raw('GET', '/api/me', { key: asked.out.trim() })).status, 200);
+  // From elsewhere: the server reads it when it starts next.
+  const elsewhere = run(['key', 'create', '--name', 'in the store', '--data', `${server.data}-elsewhere`, '--store', url]);
+  assert.equal(elsewhere.code, 0, elsewhere.err);
+  assert.equal((await server.raw('GET', '/readyz', { key: null })).status, 200);
+  assert.equal((await server.stop()).code, 0);
+  const again = await start({ args: ['--store', url], data: server.data, login: false });
+  t.after(() => again.stop('SIGKILL'));
+  assert.equal((await again.raw('GET', '/api/me', { key: elsewhere.out.trim() })).status, 200);
+  await again.stop();
+});
