@@ -182,7 +182,8 @@ static void apply_cors(struct pl_exchange_own *own)
     } else {
         pl_exchange_header(
             x, "Access-Control-Expose-Headers",
-            "ETag, X-Request-Id, X-Stream-Position, Idempotency-Replayed, Parley-Model, "
+            "ETag, X-Request-Id, X-Stream-Position, X-Total-Count, X-Has-More, X-Next-Cursor, "
+            "Idempotency-Replayed, Parley-Model, "
             "Parley-Loss, Parley-Session, Retry-After");
     }
 }

@@ -2,6 +2,7 @@
 
 enum pl_status pl_turn_walk(struct pl_turn_walk *walk, struct pl_store *store, struct pl_error *err)
 {
+    walk->query.max_bytes = PL_PAGE_BYTES; /* at once: turns may be long */
     for (;;) {
         struct pl_arena arena PL_CLEANUP_ARENA;
         pl_arena_init(&arena, 0);

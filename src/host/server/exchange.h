@@ -107,6 +107,8 @@ struct pl_page_args {
     struct pl_str cursor; /* decoded from base64url; empty: none */
 };
 bool pl_exchange_page_args(struct pl_exchange *x, struct pl_page_args *ret_args);
+/* The same for a list whose cursor is how many came before: it goes to ret_args->offset. */
+bool pl_exchange_counted_args(struct pl_exchange *x, struct pl_page_args *ret_args);
 /* Makes a problem of a cursor that is none of this list; false, for whoever returns that. */
 bool pl_exchange_refuse_cursor(struct pl_exchange *x);
 /* The number a cursor is; false after making a problem of one that is none. */
@@ -115,6 +117,21 @@ bool pl_exchange_cursor_number(struct pl_exchange *x, const struct pl_page_args 
 /* {"items":[…],"total":…,"limit":…,"offset":…,"next_cursor":…} begin, add each item, with the
  * writer that is given or as text with its comma, end. */
 struct pl_json_out pl_exchange_list_begin(struct pl_exchange *x);
+
+/* The rows of a page, as they were read, one by one: true for each that goes onto it, which is then
+ * rows[walk->n - 1]. It ends when the page has PL_PAGE_BYTES, however many rows are left; the first
+ * always goes. has_more says in the end whether anything follows. */
+#define PL_PAGE_BYTES (1u << 20)
+struct pl_list_walk {
+    size_t n_rows;
+    bool has_more; /* beyond the rows that were read; then: beyond the page */
+    size_t n;      /* on the page so far */
+};
+bool pl_list_walk_next(struct pl_list_walk *walk, const struct pl_exchange *x);
+
+/* The end of a counted list that has walk->n items on this page. */
+void pl_exchange_counted_end(struct pl_exchange *x, const struct pl_page_args *args, int64_t total,
+                             const struct pl_list_walk *walk);
 void pl_exchange_list_end(struct pl_exchange *x, const struct pl_page_args *args, int64_t total,
                           struct pl_str next_cursor);
 

@@ -21,6 +21,7 @@
 #define PL_LIVE_BEAT_MS     25000
 #define PL_LIVE_MAX_SUBS    256
 #define PL_SNAPSHOT_TURNS   50
+#define PL_SNAPSHOT_BYTES   (1u << 20) /* of the turns in it, or one turn */
 
 struct pl_live;
 

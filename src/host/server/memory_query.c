@@ -1,5 +1,6 @@
 #include "server/memory_query.h"
 
+#include "base/decimal.h"
 #include "base/terms.h"
 #include "io/clock.h"
 #include "json/number.h"
@@ -48,8 +49,9 @@ static bool read_cursor(struct pl_exchange *x, const struct pl_page_args *args,
         return true;
     if (!query->terms.len)
         return pl_exchange_cursor_number(x, args, &query->before_id);
-    pl_wish_refuse(x, "What q finds is read on by offset, not by cursor.", "/cursor");
-    return false;
+    struct pl_str number = pl_str_slice(args->cursor, 1, args->cursor.len);
+    return (args->cursor.ptr[0] == '+' && pl_decimal_read(number, &query->offset)) ||
+           pl_exchange_refuse_cursor(x);
 }
 
 bool pl_memory_query_params(struct pl_exchange *x, const struct pl_page_args *args,

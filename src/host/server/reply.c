@@ -263,6 +263,33 @@ bool pl_exchange_cursor_number(struct pl_exchange *x, const struct pl_page_args 
     return pl_decimal_read(args->cursor, ret_number) || pl_exchange_refuse_cursor(x);
 }
 
+bool pl_exchange_counted_args(struct pl_exchange *x, struct pl_page_args *ret_args)
+{
+    return pl_exchange_page_args(x, ret_args) &&
+           (!ret_args->cursor.len || pl_exchange_cursor_number(x, ret_args, &ret_args->offset));
+}
+
+bool pl_list_walk_next(struct pl_list_walk *walk, const struct pl_exchange *x)
+{
+    if (walk->n == walk->n_rows)
+        return false;
+    if (walk->n && x->reply.len >= PL_PAGE_BYTES) {
+        walk->has_more = true;
+        return false;
+    }
+    walk->n++;
+    return true;
+}
+
+void pl_exchange_counted_end(struct pl_exchange *x, const struct pl_page_args *args, int64_t total,
+                             const struct pl_list_walk *walk)
+{
+    char cursor[24] = "";
+    if (walk->has_more)
+        snprintf(cursor, sizeof cursor, "%lld", (long long)args->offset + (long long)walk->n);
+    pl_exchange_list_end(x, args, total, pl_str_of(cursor));
+}
+
 struct pl_json_out pl_exchange_list_begin(struct pl_exchange *x)
 {
     struct pl_json_out out = pl_json_out(&x->reply);

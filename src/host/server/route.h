@@ -8,7 +8,7 @@
 enum pl_route_flag {
     PL_ROUTE_PUBLIC = 1 << 0, /* no key needed */
     PL_ROUTE_ADMIN = 1 << 1,
-    PL_ROUTE_LARGE = 1 << 2,      /* a body up to 32 MiB instead of 4 */
+    PL_ROUTE_LARGE = 1 << 2,      /* a body up to 32 MiB instead of 4, and memory to work on it */
     PL_ROUTE_IDEMPOTENT = 1 << 3, /* honours Idempotency-Key */
     PL_ROUTE_RAW_BODY = 1 << 4,   /* the body is not JSON, or is looked at by the handler itself */
     PL_ROUTE_ANY_REPLY = 1 << 5,  /* the answer may be no JSON (text, event stream, bytes) */

@@ -58,7 +58,7 @@ static const char *const modes[] = {
 };
 
 static enum pl_status write_turns(struct asking *asking, const struct pl_look *look,
-                                  struct pl_buf *to, bool *ret_has_more)
+                                  struct pl_buf *to, struct pl_turn_page_end *ret_end)
 {
     const struct pl_subscription *sub = asking->sub;
     bool is_compacted = asking->ask.resume == PL_RESUME_COMPACTED;
@@ -68,9 +68,10 @@ static enum pl_status write_turns(struct asking *asking, const struct pl_look *l
         .after = -1,
         .changed_after = is_compacted ? asking->ask.since_sequence : -1,
         .limit = PL_SNAPSHOT_TURNS,
+        .max_bytes = PL_SNAPSHOT_BYTES,
         .is_newest_first = true,
     };
-    return pl_turn_page_write(sub->server->store, &asking->arena, &query, look, to, ret_has_more,
+    return pl_turn_page_write(sub->server->store, &asking->arena, &query, look, to, ret_end,
                               &asking->err);
 }
 
@@ -84,13 +85,13 @@ static enum pl_status write_snapshot(struct asking *asking, struct pl_buf *data)
         return status;
     struct pl_buf turns PL_CLEANUP_BUF;
     pl_buf_init(&turns, 0);
-    bool has_more = false;
-    status = write_turns(asking, &look, &turns, &has_more);
+    struct pl_turn_page_end end = {0};
+    status = write_turns(asking, &look, &turns, &end);
     /* Too much has changed to say it turn by turn: then everything is said. */
-    if (status == PL_OK && has_more && ask->resume == PL_RESUME_COMPACTED) {
+    if (status == PL_OK && end.has_more && ask->resume == PL_RESUME_COMPACTED) {
         ask->resume = PL_RESUME_SNAPSHOT;
         pl_buf_clear(&turns);
-        status = write_turns(asking, &look, &turns, &has_more);
+        status = write_turns(asking, &look, &turns, &end);
     }
     if (status != PL_OK)
         return status;
@@ -112,7 +113,7 @@ static enum pl_status write_snapshot(struct asking *asking, struct pl_buf *data)
         pl_json_out_raw(&out, pl_buf_str(&turns));
     pl_json_out_close(&out, ']');
     pl_json_out_key(&out, "has_more");
-    pl_json_out_bool(&out, has_more);
+    pl_json_out_bool(&out, end.has_more);
     pl_json_out_key(&out, "questions");
     pl_json_out_raw(&out, pl_look_member(&look, "questions"));
     pl_json_out_key(&out, "queue");

@@ -45,6 +45,16 @@ static bool is_wanted(const struct pl_turn_query *query, const struct pl_look *l
     return sequence > query->after && sequence < query->before;
 }
 
+/* Whether an open turn lies beyond what was read of the store: between them are others. */
+static bool is_beyond(const struct pl_turn_query *query, const struct pl_turn_page *page,
+                      int64_t sequence)
+{
+    if (!page->has_more || !page->n_items)
+        return false;
+    return query->is_newest_first ? sequence < page->items[0].sequence
+                                  : sequence > page->items[page->n_items - 1].sequence;
+}
+
 /* Open turns first, then the finished ones of the store; sorted afterwards. */
 static size_t gather(const struct pl_turn_query *query, const struct pl_look *look,
                      const struct pl_turn_page *page, struct entry *entries)
@@ -54,7 +64,7 @@ static size_t gather(const struct pl_turn_query *query, const struct pl_look *lo
     for (const struct pl_json_node *turn = pl_json_first(open); turn < pl_json_end(open);
          turn = pl_json_next(turn)) {
         int64_t sequence = member_int(look, turn, "sequence");
-        if (is_wanted(query, look, turn, sequence))
+        if (is_wanted(query, look, turn, sequence) && !is_beyond(query, page, sequence))
             entries[n++] = (struct entry){sequence, NULL, pl_json_span(&look->doc, turn)};
     }
     for (size_t i = 0; i < page->n_items; i++)
@@ -77,9 +87,28 @@ static void sort_entries(struct entry *entries, size_t n)
     }
 }
 
+/* How many of the entries, from the end that is kept, are within the limits. The first is on every
+ * page, so its bytes do not count. */
+static size_t count_fitting(const struct pl_turn_query *query, const struct entry *entries,
+                            size_t n)
+{
+    size_t n_bytes = 0, n_fitting = 0;
+    while (n_fitting < n && n_fitting < query->limit) {
+        const struct entry *entry =
+            &entries[query->is_newest_first ? n - 1 - n_fitting : n_fitting];
+        if (n_fitting)
+            n_bytes += entry->row ? entry->row->body.len : entry->open.len;
+        if (query->max_bytes && n_bytes > query->max_bytes)
+            break;
+        n_fitting++;
+    }
+    return n_fitting;
+}
+
 enum pl_status pl_turn_page_write(struct pl_store *store, struct pl_arena *arena,
                                   const struct pl_turn_query *query, const struct pl_look *look,
-                                  struct pl_buf *to, bool *ret_has_more, struct pl_error *err)
+                                  struct pl_buf *to, struct pl_turn_page_end *ret_end,
+                                  struct pl_error *err)
 {
     struct pl_turn_query finished = *query;
     finished.is_terminal_only = true;
@@ -94,9 +123,9 @@ enum pl_status pl_turn_page_write(struct pl_store *store, struct pl_arena *arena
         return PL_NOMEM;
     size_t n = gather(query, look, &page, entries);
     sort_entries(entries, n);
-    size_t n_over = n > query->limit ? n - query->limit : 0;
-    size_t first = query->is_newest_first ? n_over : 0;
-    for (size_t i = first; i < first + n - n_over; i++) {
+    size_t n_fitting = count_fitting(query, entries, n);
+    size_t first = query->is_newest_first ? n - n_fitting : 0, end = first + n_fitting;
+    for (size_t i = first; i < end; i++) {
         if (i > first)
             pl_buf_addc(to, ',');
         if (!entries[i].row)
@@ -104,6 +133,9 @@ enum pl_status pl_turn_page_write(struct pl_store *store, struct pl_arena *arena
         else if ((status = pl_turn_row_write(entries[i].row, to)) != PL_OK)
             return status;
     }
-    *ret_has_more = page.has_more || n_over;
+    ret_end->has_more = page.has_more || n_fitting < n;
+    ret_end->edge = !n_fitting               ? -1
+                    : query->is_newest_first ? entries[first].sequence
+                                             : entries[end - 1].sequence;
     return to->status;
 }

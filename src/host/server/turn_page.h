@@ -16,10 +16,18 @@ enum pl_status pl_look_read(struct pl_arena *arena, struct pl_str reply, int64_t
 /* The JSON of a member: "session", "questions", "queue". */
 struct pl_str pl_look_member(const struct pl_look *look, const char *name);
 
-/* Appends the projections, separated by commas. Turns that changed after the position are taken as
- * they were: from the look. Blocking: on a worker. */
+/* What was written: whether there is more beyond the page's limits, and where the page ends on that
+ * side (the sequence of the first turn when the newest are kept, else of the last; -1: no turn). */
+struct pl_turn_page_end {
+    bool has_more;
+    int64_t edge;
+};
+/* Appends the projections, separated by commas: without gaps, up to the limit and max_bytes of the
+ * query, and at least one. Turns that changed after the position are taken as they were: from the
+ * look. Blocking: on a worker. */
 enum pl_status pl_turn_page_write(struct pl_store *store, struct pl_arena *arena,
                                   const struct pl_turn_query *query, const struct pl_look *look,
-                                  struct pl_buf *to, bool *ret_has_more, struct pl_error *err);
+                                  struct pl_buf *to, struct pl_turn_page_end *ret_end,
+                                  struct pl_error *err);
 
 #endif

@@ -31,6 +31,14 @@ bool pl_param_sequence(struct pl_exchange *x, const char *name, int64_t *sequenc
     return false;
 }
 
+bool pl_param_after(struct pl_exchange *x, int64_t *sequence)
+{
+    if (!pl_str_eq(pl_target_param(&x->target, "after"), PL_STR("-1")))
+        return pl_param_sequence(x, "after", sequence);
+    *sequence = -1;
+    return true;
+}
+
 bool pl_param_time(struct pl_exchange *x, const char *name, int64_t otherwise_ms, int64_t *ret_ms)
 {
     struct pl_str text = pl_target_param(&x->target, name);

@@ -15,6 +15,8 @@ void pl_wish_refuse(struct pl_exchange *x, const char *says, const char *pointer
 /* A parameter that is the place of a turn; what it was stays where it is absent. False after making
  * a problem, as below. */
 bool pl_param_sequence(struct pl_exchange *x, const char *name, int64_t *sequence);
+/* The parameter "after", which may also be -1: everything is after that. */
+bool pl_param_after(struct pl_exchange *x, int64_t *sequence);
 /* A parameter that is an instant. False after making a problem. */
 bool pl_param_time(struct pl_exchange *x, const char *name, int64_t otherwise_ms, int64_t *ret_ms);
 

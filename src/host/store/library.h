@@ -69,6 +69,7 @@ struct pl_prompt_query {
     bool has_pinned, is_pinned;
     struct pl_str terms; /* best first; empty: pinned first, then the newest change */
     size_t limit;
+    size_t max_bytes; /* without terms, of all rows but the first; 0: no limit */
     int64_t offset;
     /* Pages by cursor, only without terms. */
     bool has_cursor, cursor_is_pinned;

@@ -189,6 +189,7 @@ static void read_list(struct pl_read *read, const struct pl_prompt_query *query,
     pl_params_int(&some, (int64_t)query->limit + 1);
     pl_params_int(&some, query->offset);
     filter(&all, query);
+    read->max_bytes = query->max_bytes;
     read_page(read, PL_SQL_PROMPT_LIST, &some, query->limit, ret_page);
     ret_page->total = pl_read_number(read, PL_SQL_PROMPT_COUNT, &all);
 }
@@ -386,6 +387,9 @@ enum pl_status pl_store_prompt_version_get(struct pl_store *store, struct pl_are
     return status;
 }
 
+/* A version may be long: what is read at once is bounded, and callers ask again for the rest. */
+enum { VERSION_PAGE_BYTES = 1 << 20 };
+
 enum pl_status pl_store_prompt_version_list(struct pl_store *store, struct pl_arena *arena,
                                             struct pl_str user_id, struct pl_str prompt_id,
                                             int64_t before, size_t limit,
@@ -403,6 +407,7 @@ enum pl_status pl_store_prompt_version_list(struct pl_store *store, struct pl_ar
     struct pl_list list = {.size = sizeof(struct pl_prompt_version_row)};
     struct pl_read read = pl_read_begin(store, arena, err);
     struct pl_str id = pl_read_keep(&read, prompt_id);
+    read.max_bytes = VERSION_PAGE_BYTES;
     pl_read_query(&read, PL_SQL_PROMPT_VERSION_LIST, &some);
     while (pl_read_next_of(&read, list.n, limit, &result.has_more)) {
         struct pl_prompt_version_row *version = pl_read_add(&read, &list);

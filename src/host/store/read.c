@@ -23,6 +23,7 @@ void pl_read_query(struct pl_read *read, enum pl_sql sql, const struct pl_params
     close_query(read);
     if (params->status != PL_OK)
         return;
+    read->n_bytes_before = read->arena ? read->arena->n_bytes : 0;
     read->status = read->db->ops->query(read->db, sql, params->values, params->n, read->err);
     read->is_open = true;
 }
@@ -39,8 +40,13 @@ bool pl_read_next_of(struct pl_read *read, size_t n, size_t limit, bool *ret_has
 {
     if (!pl_read_next(read))
         return false;
-    *ret_has_more = n == limit;
-    return n < limit;
+    /* The first row is on every page, so it does not count. */
+    if (n == 1)
+        read->n_bytes_before = read->arena->n_bytes;
+    bool is_full =
+        n && read->max_bytes && read->arena->n_bytes - read->n_bytes_before > read->max_bytes;
+    *ret_has_more = is_full || n == limit;
+    return !*ret_has_more;
 }
 
 int64_t pl_read_number(struct pl_read *read, enum pl_sql sql, const struct pl_params *params)

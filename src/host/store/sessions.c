@@ -177,6 +177,7 @@ enum pl_status pl_store_session_list(struct pl_store *store, struct pl_arena *ar
         return some.status;
     struct pl_session_page result = {0};
     struct pl_read read = pl_read_begin(store, arena, err);
+    read.max_bytes = query->max_bytes;
     pl_read_query(&read, has_user ? PL_SQL_SESSION_LIST : PL_SQL_SESSION_LIST_ALL, &some);
     read_page(&read, query->limit, &result);
     result.total =

@@ -142,6 +142,7 @@ struct pl_session_query {
     bool has_pinned, is_pinned;
     struct pl_str text; /* in the intent, without regard to case; empty: any */
     size_t limit;       /* 1 … 100 */
+    size_t max_bytes;   /* of all rows but the first; 0: no limit */
     int64_t offset;
     /* Pages by cursor: behind this one, in the order pinned first, newest change first. */
     bool has_cursor, cursor_is_pinned;
@@ -182,13 +183,14 @@ struct pl_turn_query {
     int64_t before, after;    /* entry sequences, exclusive; INT64_MAX and -1: no bound */
     int64_t changed_after;    /* only turns whose last_event is greater; -1: all */
     size_t limit;
-    bool is_newest_first; /* which end the limit keeps; the result is oldest first either way */
+    size_t max_bytes;     /* of all rows but the first; 0: no limit */
+    bool is_newest_first; /* which end the limits keep; the result is oldest first either way */
     bool is_terminal_only;
 };
 struct pl_turn_page {
     struct pl_turn_row *items; /* arena; oldest first */
     size_t n_items;
-    bool has_more; /* beyond the limit */
+    bool has_more; /* beyond the limits */
 };
 /* Costs the page, not the session. */
 enum pl_status pl_store_turn_list(struct pl_store *store, struct pl_arena *arena,

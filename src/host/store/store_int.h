@@ -250,6 +250,9 @@ struct pl_read {
     struct pl_error *err; /* may be NULL */
     enum pl_status status;
     bool is_open; /* a query is under way */
+    /* Of a page: it ends when its rows but the first have more bytes than this; 0: never. */
+    size_t max_bytes;
+    size_t n_bytes_before; /* in the arena before what counts */
 };
 
 struct pl_read pl_read_begin(struct pl_store *store, struct pl_arena *arena, struct pl_error *err);
@@ -257,7 +260,7 @@ struct pl_read pl_read_begin(struct pl_store *store, struct pl_arena *arena, str
 void pl_read_query(struct pl_read *read, enum pl_sql sql, const struct pl_params *params);
 bool pl_read_next(struct pl_read *read);
 /* The next row of a page that has n already and asked for one more than the limit: the one beyond
- * is not read, it only sets *ret_has_more. */
+ * the limit, or beyond max_bytes, is not read, it only sets *ret_has_more. */
 bool pl_read_next_of(struct pl_read *read, size_t n, size_t limit, bool *ret_has_more);
 /* A query that answers with one number. */
 int64_t pl_read_number(struct pl_read *read, enum pl_sql sql, const struct pl_params *params);

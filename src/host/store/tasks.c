@@ -204,6 +204,7 @@ enum pl_status pl_store_task_list(struct pl_store *store, struct pl_arena *arena
     if (some.status != PL_OK)
         return some.status;
     struct pl_read read = pl_read_begin(store, arena, err);
+    read.max_bytes = query->max_bytes;
     return read_tasks(&read, PL_SQL_TASK_LIST, &some, query->limit, PL_SQL_TASK_COUNT, &all,
                       ret_page);
 }

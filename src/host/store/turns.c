@@ -75,12 +75,9 @@ enum pl_status pl_store_turn_list(struct pl_store *store, struct pl_arena *arena
     struct pl_list list = {.size = sizeof(struct pl_turn_row)};
     struct pl_read read = pl_read_begin(store, arena, err);
     struct pl_str session_id = pl_read_keep(&read, query->session_id);
+    read.max_bytes = query->max_bytes;
     pl_read_query(&read, listings[query->is_newest_first][is_changed][is_loop], &params);
-    while (pl_read_next(&read)) {
-        if (list.n == query->limit) {
-            page.has_more = true;
-            break;
-        }
+    while (pl_read_next_of(&read, list.n, query->limit, &page.has_more)) {
         struct pl_turn_row *turn = pl_read_add(&read, &list);
         if (turn)
             read_turn(&read, session_id, turn);

@@ -68,6 +68,7 @@ struct pl_task_query {
     size_t limit;
     int64_t offset;
     struct pl_str after_id; /* pages by cursor, newest first; empty: from the newest on */
+    size_t max_bytes;       /* of all rows but the first; 0: no limit */
 };
 struct pl_task_page {
     struct pl_task_row *items; /* arena */

@@ -158,11 +158,7 @@ static void list_work(struct pl_exchange *x)
     struct pl_page_args args;
     struct pl_blob_page page;
     struct pl_error err = {0};
-    char next[24] = "";
-    if (!pl_exchange_page_args(x, &args))
-        return;
-    /* The cursor is how many came before. */
-    if (args.cursor.len && !pl_exchange_cursor_number(x, &args, &args.offset))
+    if (!pl_exchange_counted_args(x, &args))
         return;
     enum pl_status status =
         pl_store_blob_list(x->shard->server->store, &x->arena, x->caller.user_id, args.limit,
@@ -172,11 +168,10 @@ static void list_work(struct pl_exchange *x)
         return;
     }
     struct pl_json_out out = pl_exchange_list_begin(x);
-    for (size_t i = 0; i < page.n_items; i++)
-        pl_blob_write(&out, &page.items[i]);
-    if (page.has_more)
-        snprintf(next, sizeof next, "%lld", (long long)(args.offset + (int64_t)page.n_items));
-    pl_exchange_list_end(x, &args, page.total, pl_str_of(next));
+    struct pl_list_walk walk = {page.n_items, page.has_more, 0};
+    while (pl_list_walk_next(&walk, x))
+        pl_blob_write(&out, &page.items[walk.n - 1]);
+    pl_exchange_counted_end(x, &args, page.total, &walk);
 }
 
 static void blob_list(struct pl_exchange *x)

@@ -445,6 +445,7 @@ static void share_work(struct pl_exchange *x)
         .after = -1,
         .changed_after = -1,
         .limit = args.limit,
+        .max_bytes = PL_PAGE_BYTES,
         .is_newest_first = true,
         .is_terminal_only = true,
     };

@@ -200,13 +200,23 @@ static void list_user(void *ctx, const struct pl_auth_user *user)
     pl_json_out_close(&out, '}');
 }
 
+static void end_listing(const struct listing *listing)
+{
+    const struct pl_page_args *args = &listing->args;
+    struct pl_list_walk walk = {
+        .n = (size_t)listing->n_written,
+        .has_more = listing->n_all - listing->n_written > args->offset,
+    };
+    pl_exchange_counted_end(listing->x, args, listing->n_all, &walk);
+}
+
 static void list_keys(struct pl_exchange *x)
 {
     struct listing listing = {.x = x};
-    if (pl_exchange_page_args(x, &listing.args)) {
+    if (pl_exchange_counted_args(x, &listing.args)) {
         pl_exchange_list_begin(x);
         pl_auth_each_key(auth_of(x), x->caller.user_id, list_key, &listing);
-        pl_exchange_list_end(x, &listing.args, listing.n_all, (struct pl_str){0});
+        end_listing(&listing);
     }
     pl_exchange_finish(x);
 }
@@ -214,10 +224,10 @@ static void list_keys(struct pl_exchange *x)
 static void list_users(struct pl_exchange *x)
 {
     struct listing listing = {.x = x};
-    if (pl_exchange_page_args(x, &listing.args)) {
+    if (pl_exchange_counted_args(x, &listing.args)) {
         pl_exchange_list_begin(x);
         pl_auth_each_user(auth_of(x), list_user, &listing);
-        pl_exchange_list_end(x, &listing.args, listing.n_all, (struct pl_str){0});
+        end_listing(&listing);
     }
     pl_exchange_finish(x);
 }
@@ -475,6 +485,7 @@ static const struct pl_route_param page_params[] = {
     {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":20}",
      "How many at most"},
     {"offset", "{\"type\":\"integer\",\"minimum\":0,\"default\":0}", "How many to leave out"},
+    PL_PARAM_CURSOR,
     {NULL, NULL, NULL},
 };
 

@@ -223,10 +223,15 @@ static void list_work(struct pl_exchange *x)
     if (!pl_exchange_page_args(x, &args) || !pl_memory_query_params(x, &args, &query) ||
         !search(x, pl_target_param(&x->target, "q"), &query, &page))
         return;
-    if (page.has_more && page.n_items && !query.terms.len)
-        snprintf(cursor, sizeof cursor, "%lld", (long long)page.items[page.n_items - 1].id);
     struct pl_json_out out = pl_exchange_list_begin(x);
-    write_items(&out, &page, false);
+    struct pl_list_walk walk = {page.n_items, page.has_more, 0};
+    while (pl_list_walk_next(&walk, x))
+        pl_memory_write(&out, &page.items[walk.n - 1], false);
+    /* What is found goes on by how many came before, as its order is that of no column. */
+    if (walk.has_more && query.terms.len)
+        snprintf(cursor, sizeof cursor, "+%lld", (long long)query.offset + (long long)walk.n);
+    else if (walk.has_more)
+        snprintf(cursor, sizeof cursor, "%lld", (long long)page.items[walk.n - 1].id);
     pl_exchange_list_end(x, &args, page.total, pl_str_of(cursor));
 }
 
@@ -261,7 +266,7 @@ static void memory_search(struct pl_exchange *x)
 static const struct pl_route_param list_params[] = {
     PL_PARAM_LIMIT,
     PL_PARAM_OFFSET,
-    {"cursor", TEXT, "next_cursor of the page before; not with q"},
+    {"cursor", TEXT, "next_cursor of the page before"},
     {"q", TEXT, "Words to look for, the last one perhaps still being typed; best first"},
     {"type", "{\"type\":\"string\",\"enum\":[\"feedback\",\"experience\"]}", "Only of this type"},
     {"skill_name", TEXT, "Only of this skill"},

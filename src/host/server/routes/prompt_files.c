@@ -8,7 +8,7 @@
 #include "server/prompt_exchange.h"
 #include "server/url64.h"
 
-enum { MAX_PAGE_BYTES = 4 << 20, MAX_PAGE_PROMPTS = 100, VERSION_STEP = 100 };
+enum { MAX_PAGE_PROMPTS = 100, VERSION_STEP = 100 };
 
 /* One prompt on its way to files. */
 struct filing {
@@ -118,7 +118,7 @@ static enum pl_status write_page(struct pl_exchange *x, struct pl_str after, str
     pl_json_out_open(&out, '{');
     pl_json_out_key(&out, "files");
     pl_json_out_open(&out, '[');
-    while (status == PL_OK && n < page.n_items && x->reply.len <= MAX_PAGE_BYTES)
+    while (status == PL_OK && n < page.n_items && (n == 0 || x->reply.len < PL_PAGE_BYTES))
         status = file_prompt(x, &page.items[n++], &out, err);
     pl_json_out_close(&out, ']');
     pl_json_out_key(&out, "next_cursor");

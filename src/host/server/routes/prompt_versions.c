@@ -10,7 +10,7 @@
 #include "server/prompt_exchange.h"
 
 /* A page of versions is read in steps, and ends when it has become this large. */
-enum { STEP = 10, MAX_PAGE_BYTES = 4 << 20 };
+enum { STEP = 10 };
 
 /* --- looking --------------------------------------------------------------------------------- */
 
@@ -34,7 +34,8 @@ static enum pl_status write_page(struct pl_exchange *x, const struct pl_page_arg
     size_t n = 0;
     enum pl_status status = PL_OK;
     pl_exchange_list_begin(x);
-    while (status == PL_OK && page.has_more && n < args->limit && x->reply.len < MAX_PAGE_BYTES) {
+    while (status == PL_OK && page.has_more && n < args->limit &&
+           (n == 0 || x->reply.len < PL_PAGE_BYTES)) {
         size_t limit = args->limit - n < STEP ? args->limit - n : STEP;
         status = pl_store_prompt_version_list(x->shard->server->store, &x->arena, x->caller.user_id,
                                               prompt_id, before, limit, &page, err);

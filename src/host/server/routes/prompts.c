@@ -130,6 +130,7 @@ static bool read_query(struct pl_exchange *x, const struct pl_page_args *args,
     query->has_pinned = pinned.ptr != NULL;
     query->is_pinned = pl_str_eq(pinned, PL_STR("true"));
     query->limit = args->limit;
+    query->max_bytes = PL_PAGE_BYTES;
     query->offset = args->offset;
     if (folder.ptr && !pl_prompt_folder(folder, &query->folder))
         pl_wish_refuse(x, "There is no such folder.", "/folder");
@@ -139,13 +140,13 @@ static bool read_query(struct pl_exchange *x, const struct pl_page_args *args,
 }
 
 static void write_cursor(struct pl_buf *to, const struct pl_prompt_query *query,
-                         const struct pl_prompt_page *page)
+                         const struct pl_prompt_page *page, const struct pl_list_walk *walk)
 {
-    if (!page->has_more || !page->n_items)
+    if (!walk->has_more)
         return;
-    const struct pl_prompt_row *last = &page->items[page->n_items - 1];
+    const struct pl_prompt_row *last = &page->items[walk->n - 1];
     if (query->terms.len)
-        pl_buf_addf(to, "+%lld", (long long)query->offset + (long long)page->n_items);
+        pl_buf_addf(to, "+%lld", (long long)query->offset + (long long)walk->n);
     else
         pl_pinned_write(to, &(struct pl_pinned){last->is_pinned, last->updated_ms, last->id});
 }
@@ -160,12 +161,13 @@ static enum pl_status list(struct pl_exchange *x, const struct pl_page_args *arg
     PL_CLEANUP_BUF struct pl_buf cursor;
     pl_buf_init(&cursor, 0);
     pl_exchange_list_begin(x);
-    for (size_t i = 0; i < page.n_items && status == PL_OK; i++) {
-        if (i)
+    struct pl_list_walk walk = {page.n_items, page.has_more, 0};
+    while (status == PL_OK && pl_list_walk_next(&walk, x)) {
+        if (walk.n > 1)
             pl_buf_addc(&x->reply, ',');
-        status = pl_prompt_write(&x->arena, &page.items[i], NULL, &x->reply, err);
+        status = pl_prompt_write(&x->arena, &page.items[walk.n - 1], NULL, &x->reply, err);
     }
-    write_cursor(&cursor, query, &page);
+    write_cursor(&cursor, query, &page, &walk);
     pl_exchange_list_end(x, args, page.total, pl_buf_str(&cursor));
     return status == PL_OK ? cursor.status : status;
 }

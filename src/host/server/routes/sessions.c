@@ -96,6 +96,7 @@ static bool read_query(struct pl_exchange *x, const struct pl_page_args *args,
         .status = PL_SESSION_STATUS_COUNT,
         .text = pl_target_param(&x->target, "q"),
         .limit = args->limit,
+        .max_bytes = PL_PAGE_BYTES,
         .offset = args->offset,
         .has_pinned = pinned.ptr != NULL,
         .is_pinned = pl_str_eq(pinned, PL_STR("true")),
@@ -127,15 +128,16 @@ static void list_work(struct pl_exchange *x)
         return;
     }
     pl_exchange_list_begin(x);
-    for (size_t i = 0; i < page.n_items; i++) {
-        if (i)
+    struct pl_list_walk walk = {page.n_items, page.has_more, 0};
+    while (pl_list_walk_next(&walk, x)) {
+        if (walk.n > 1)
             pl_buf_addc(&x->reply, ',');
-        pl_session_record_write(&page.items[i], &x->reply);
+        pl_session_record_write(&page.items[walk.n - 1], &x->reply);
     }
     struct pl_buf cursor PL_CLEANUP_BUF;
     pl_buf_init(&cursor, 0);
-    if (page.has_more) {
-        const struct pl_session_record *last = &page.items[page.n_items - 1];
+    if (walk.has_more) {
+        const struct pl_session_record *last = &page.items[walk.n - 1];
         pl_pinned_write(&cursor, &(struct pl_pinned){last->is_pinned, last->updated_ms, last->id});
     }
     pl_exchange_list_end(x, &args, page.total, pl_buf_str(&cursor));

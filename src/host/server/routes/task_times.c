@@ -116,7 +116,7 @@ static void runs_work(struct pl_exchange *x)
     struct pl_page_args args;
     struct pl_task_run_page page;
     struct pl_error err = {0};
-    if (!pl_exchange_page_args(x, &args) || !pl_task_find(x, &task))
+    if (!pl_exchange_counted_args(x, &args) || !pl_task_find(x, &task))
         return;
     struct pl_task_run_query query = {
         .task_id = task.id,
@@ -133,9 +133,10 @@ static void runs_work(struct pl_exchange *x)
         return;
     }
     struct pl_json_out out = pl_exchange_list_begin(x);
-    for (size_t i = 0; i < page.n_items; i++)
-        pl_task_run_write(&out, &page.items[i]);
-    pl_exchange_list_end(x, &args, page.total, (struct pl_str){0});
+    struct pl_list_walk walk = {page.n_items, page.has_more, 0};
+    while (pl_list_walk_next(&walk, x))
+        pl_task_run_write(&out, &page.items[walk.n - 1]);
+    pl_exchange_counted_end(x, &args, page.total, &walk);
 }
 
 static void runs(struct pl_exchange *x)

@@ -227,6 +227,7 @@ static void list_work(struct pl_exchange *x)
         .is_enabled = enabled.ptr ? pl_str_eq(enabled, PL_STR("true")) : -1,
         .text = pl_target_param(&x->target, "q"),
         .limit = args.limit,
+        .max_bytes = PL_PAGE_BYTES,
         .offset = args.offset,
         .after_id = args.cursor,
     };
@@ -238,10 +239,11 @@ static void list_work(struct pl_exchange *x)
         return;
     }
     struct pl_json_out out = pl_exchange_list_begin(x);
-    for (size_t i = 0; i < page.n_items; i++)
-        pl_task_write(&out, &page.items[i]);
+    struct pl_list_walk walk = {page.n_items, page.has_more, 0};
+    while (pl_list_walk_next(&walk, x))
+        pl_task_write(&out, &page.items[walk.n - 1]);
     pl_exchange_list_end(x, &args, page.total,
-                         page.has_more ? page.items[page.n_items - 1].id : (struct pl_str){0});
+                         walk.has_more ? page.items[walk.n - 1].id : (struct pl_str){0});
 }
 
 static void list(struct pl_exchange *x)

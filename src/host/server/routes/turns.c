@@ -42,28 +42,30 @@ static void messages_work(struct pl_exchange *x)
         .after = -1,
         .changed_after = -1,
         .limit = args.limit,
+        .max_bytes = PL_PAGE_BYTES,
     };
-    if (!pl_param_sequence(x, "before", &query.before) ||
-        !pl_param_sequence(x, "after", &query.after))
+    if (!pl_param_sequence(x, "before", &query.before) || !pl_param_after(x, &query.after))
         return;
     query.is_newest_first = !pl_target_param(&x->target, "after").ptr;
     struct pl_look look;
     struct pl_error err = {0};
-    bool has_more = false;
+    struct pl_turn_page_end end = {0};
     enum pl_status status = begin_at_compaction(x, &query, &err);
     if (status == PL_OK)
         status = pl_look_read(&x->arena, pl_buf_str(&ask->reply), ask->position, &look, &err);
     pl_buf_addc(&x->reply, '[');
     if (status == PL_OK)
         status = pl_turn_page_write(x->shard->server->store, &x->arena, &query, &look, &x->reply,
-                                    &has_more, &err);
+                                    &end, &err);
     if (status != PL_OK) {
         pl_exchange_fail(x, status, &err);
         return;
     }
     pl_buf_addc(&x->reply, ']');
     pl_exchange_header(x, "X-Total-Count", "%lld", (long long)ask->next_entry);
-    pl_exchange_header(x, "X-Has-More", "%s", has_more ? "true" : "false");
+    pl_exchange_header(x, "X-Has-More", "%s", end.has_more ? "true" : "false");
+    if (end.has_more && end.edge >= 0)
+        pl_exchange_header(x, "X-Next-Cursor", "%lld", (long long)end.edge);
 }
 
 static void end_ask(struct pl_exchange *x)
@@ -353,7 +355,8 @@ static void session_context(struct pl_exchange *x)
 static const struct pl_route_param message_params[] = {
     {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}", "How many; 20 if not said"},
     {"before", "{\"type\":\"integer\",\"minimum\":0}", "Only turns before this sequence"},
-    {"after", "{\"type\":\"integer\",\"minimum\":0}", "Only turns behind this one, oldest first"},
+    {"after", "{\"type\":\"integer\",\"minimum\":-1}",
+     "Only turns after this sequence, oldest first; -1 begins with the first turn"},
     {"loop_id", "{\"type\":\"string\"}", "Only this loop"},
     {"view", "{\"type\":\"string\",\"enum\":[\"all\",\"context\"]}",
      "context leaves out what a compaction has archived"},
@@ -365,11 +368,11 @@ static const struct pl_route_param loop_params[] = {
 };
 
 const struct pl_route pl_routes_turns[] = {
-    {PL_METHOD_GET, "/api/sessions/{id}/messages", 0, session_messages, "session_messages",
-     "Read turns, the newest unless said otherwise", "turns", NULL, "TurnList", 200,
-     message_params},
-    {PL_METHOD_GET, "/api/sessions/{id}/turns/{turn_id}", 0, session_turn_get, "session_turn_get",
-     "Read one turn", "turns", NULL, "TurnProjection", 200, NULL},
+    {PL_METHOD_GET, "/api/sessions/{id}/messages", PL_ROUTE_LARGE, session_messages,
+     "session_messages", "Read turns, the newest unless said otherwise", "turns", NULL, "TurnList",
+     200, message_params},
+    {PL_METHOD_GET, "/api/sessions/{id}/turns/{turn_id}", PL_ROUTE_LARGE, session_turn_get,
+     "session_turn_get", "Read one turn", "turns", NULL, "TurnProjection", 200, NULL},
     {PL_METHOD_POST, "/api/sessions/{id}/chat", PL_ROUTE_IDEMPOTENT, session_chat, "session_chat",
      "Say something", "turns", "ChatRequest", "ChatAccepted", 202, NULL},
     {PL_METHOD_POST, "/api/sessions/{id}/stop", PL_ROUTE_IDEMPOTENT, session_stop, "session_stop",
