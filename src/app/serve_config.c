@@ -58,6 +58,7 @@ static const struct setting settings[] = {
     {"upstream_connect_ms", NO_OPTION, TIME, AT(models.connect_ms), "10000", 1, 600000},
     {"upstream_first_byte_ms", NO_OPTION, TIME, AT(models.first_byte_ms), "120000", 1, 3600000},
     {"upstream_idle_ms", NO_OPTION, TIME, AT(models.idle_ms), "90000", 1, 3600000},
+    {"upstream_cooldown_ms", NO_OPTION, TIME, AT(models.cooldown_ms), "10000", 0, 3600000},
     {"upstream_answer_ms", NO_OPTION, TIME, AT(answer_ms), "1800000", 1, 86400000},
 };
 #undef AT

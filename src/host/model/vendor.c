@@ -1,10 +1,12 @@
-/* Asking a vendor: one call is up to three requests, of which only the last is heard. Whatever may
- * be tried again has its answer read to the end and thrown away, so that the connection is kept. */
+/* Asking a vendor: one call is one request, or up to three, of which only the last is heard.
+ * Whatever may be tried again has its answer read to the end and thrown away, so that the
+ * connection is kept. */
 #include "base/decimal.h"
 #include "model/vendors_int.h"
 
 #include "base/mem.h"
 #include "base/table.h"
+#include "io/clock.h"
 #include "wire/http1.h"
 
 #include <stdio.h>
@@ -32,9 +34,11 @@ struct pl_vendor_call {
     void *ctx;
     struct pl_upstream_call *upstream; /* owned; NULL between two tries */
     struct pl_timer timer;             /* to the next try */
-    size_t n_tries;
-    bool is_thrown_away; /* the answer that comes is not the one that counts */
-    int64_t delay_ms;    /* … and the next try is so far away */
+    size_t n_tries, max_tries;
+    struct pl_cooldown *cooldown; /* borrowed from the configuration */
+    enum pl_cooldown_pass pass;   /* NONE: it has been given back */
+    bool is_thrown_away;          /* the answer that comes is not the one that counts */
+    int64_t delay_ms;             /* … and the next try is so far away */
     size_t n_thrown_away;
 };
 
@@ -159,8 +163,17 @@ static enum pl_status make_headers(struct pl_vendor_call *call, const struct dia
 
 /* --- trying again ---------------------------------------------------------------------------- */
 
+static void tell_news(struct pl_vendor_call *call, enum pl_cooldown_news news, int64_t retry_ms)
+{
+    if (call->pass == PL_PASS_NONE)
+        return;
+    pl_cooldown_leave(call->cooldown, call->pass, news, retry_ms, pl_clock_ms());
+    call->pass = PL_PASS_NONE;
+}
+
 static void destroy(struct pl_vendor_call *call)
 {
+    tell_news(call, PL_NEWS_NONE, -1);
     pl_timer_stop(pl_upstreams_loop(call->upstreams), &call->timer);
     pl_upstream_cancel(PL_TAKE(call->upstream));
     pl_buf_deinit(&call->body);
@@ -192,13 +205,20 @@ static void try_later(struct pl_vendor_call *call, int64_t delay_ms)
     pl_timer_start(pl_upstreams_loop(call->upstreams), &call->timer, delay_ms, on_time);
 }
 
-static bool may_try_again(int status)
+/* What an answer that is no answer says of the vendor. */
+static const struct answer_kind {
+    int status;
+    bool is_untouched; /* the request was not carried out: it may be sent again */
+} busy_answers[] = {
+    {408, true}, {425, true}, {429, true}, {502, false}, {503, true}, {504, false}, {529, true},
+};
+
+static const struct answer_kind *busy_answer(int status)
 {
-    static const int statuses[] = {408, 409, 429, 500, 502, 503, 504, 529};
-    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
-        if (status == statuses[i])
-            return true;
-    return false;
+    for (size_t i = 0; i < sizeof busy_answers / sizeof *busy_answers; i++)
+        if (busy_answers[i].status == status)
+            return &busy_answers[i];
+    return NULL;
 }
 
 static bool read_ms(struct pl_str text, int64_t unit_ms, int64_t *ret_ms)
@@ -207,18 +227,19 @@ static bool read_ms(struct pl_str text, int64_t unit_ms, int64_t *ret_ms)
     return pl_decimal_read(text, &n) && !__builtin_mul_overflow(n, unit_ms, ret_ms);
 }
 
-/* As the vendor says, or as we think best; -1: too late to wait for. */
-static int64_t delay_of(const struct pl_vendor_call *call)
+/* As the vendor says; -1: it says nothing that can be read. */
+static int64_t told_delay(const struct pl_vendor_call *call)
 {
-    int64_t ms, date_s, now_ms = pl_loop_unix_ms(pl_upstreams_loop(call->upstreams));
+    int64_t ms, date_ms, now_ms = pl_loop_unix_ms(pl_upstreams_loop(call->upstreams));
     struct pl_str after = pl_upstream_header(call->upstream, "retry-after");
-    bool is_told = read_ms(pl_upstream_header(call->upstream, "retry-after-ms"), 1, &ms) ||
-                   read_ms(after, 1000, &ms);
-    if (!is_told && after.len && pl_http_date_read(after, &date_s))
-        ms = date_s * 1000 > now_ms ? date_s * 1000 - now_ms : 0;
-    else if (!is_told)
-        ms = delays_ms[call->n_tries - 1];
-    return ms > MAX_RETRY_AFTER_MS ? -1 : ms;
+    if (read_ms(pl_upstream_header(call->upstream, "retry-after-ms"), 1, &ms) ||
+        read_ms(after, 1000, &ms))
+        return ms;
+    int64_t date_s;
+    if (!after.len || !pl_http_date_read(after, &date_s) ||
+        __builtin_mul_overflow(date_s, 1000, &date_ms))
+        return -1;
+    return date_ms > now_ms ? date_ms - now_ms : 0;
 }
 
 /* --- the answer ------------------------------------------------------------------------------ */
@@ -226,14 +247,18 @@ static int64_t delay_of(const struct pl_vendor_call *call)
 static void on_head(void *ctx, int status)
 {
     struct pl_vendor_call *call = ctx;
-    if (may_try_again(status) && call->n_tries < MAX_TRIES) {
-        call->delay_ms = delay_of(call);
-        call->is_thrown_away = call->delay_ms >= 0;
+    const struct answer_kind *busy = busy_answer(status);
+    int64_t told_ms = busy ? told_delay(call) : -1;
+    if (busy && busy->is_untouched && call->n_tries < call->max_tries &&
+        told_ms <= MAX_RETRY_AFTER_MS) {
+        call->delay_ms = told_ms >= 0 ? told_ms : delays_ms[call->n_tries - 1];
+        call->is_thrown_away = true;
         call->n_thrown_away = 0;
+        return;
     }
-    if (!call->is_thrown_away)
-        call->ops->on_head(call->ctx, status, pl_upstream_header(call->upstream, "content-type"),
-                           pl_upstream_header(call->upstream, "retry-after"));
+    tell_news(call, busy ? PL_NEWS_BUSY : PL_NEWS_FINE, told_ms);
+    call->ops->on_head(call->ctx, status, pl_upstream_header(call->upstream, "content-type"),
+                       pl_upstream_header(call->upstream, "retry-after"));
 }
 
 static void on_body(void *ctx, struct pl_str piece)
@@ -264,19 +289,26 @@ static void on_end(void *ctx)
 
 static void on_failed(void *ctx, enum pl_upstream_failure why, const char *sentence)
 {
-    static const enum pl_vendor_failure failures[] = {
-        [PL_UPSTREAM_REFUSED] = PL_VENDOR_REFUSED, [PL_UPSTREAM_FORBIDDEN] = PL_VENDOR_REFUSED,
-        [PL_UPSTREAM_TIMEOUT] = PL_VENDOR_TIMEOUT, [PL_UPSTREAM_BROKEN] = PL_VENDOR_BROKEN,
-        [PL_UPSTREAM_MEMORY] = PL_VENDOR_MEMORY,
+    static const struct {
+        enum pl_vendor_failure failure;
+        enum pl_cooldown_news news;
+    } meanings[] = {
+        [PL_UPSTREAM_REFUSED] = {PL_VENDOR_REFUSED, PL_NEWS_BUSY},
+        [PL_UPSTREAM_FORBIDDEN] = {PL_VENDOR_REFUSED, PL_NEWS_BUSY},
+        [PL_UPSTREAM_TIMEOUT] = {PL_VENDOR_TIMEOUT, PL_NEWS_BUSY},
+        [PL_UPSTREAM_BROKEN] = {PL_VENDOR_BROKEN, PL_NEWS_NONE},
+        [PL_UPSTREAM_MEMORY] = {PL_VENDOR_MEMORY, PL_NEWS_NONE},
     };
     struct pl_vendor_call *call = ctx;
     call->upstream = NULL;
-    if (call->is_thrown_away)
+    if (call->is_thrown_away) {
         try_later(call, call->delay_ms);
-    else if (why == PL_UPSTREAM_REFUSED && call->n_tries < MAX_TRIES)
+    } else if (why == PL_UPSTREAM_REFUSED && call->n_tries < call->max_tries) {
         try_later(call, delays_ms[call->n_tries - 1]);
-    else
-        fail(call, failures[why], sentence);
+    } else {
+        tell_news(call, meanings[why].news, -1);
+        fail(call, meanings[why].failure, sentence);
+    }
 }
 
 static const struct pl_upstream_ops upstream_ops = {on_head, on_body, on_end, on_failed};
@@ -309,14 +341,20 @@ enum pl_status pl_vendor_start(struct pl_upstreams *upstreams,
 {
     const struct pl_model_target *target = request->target;
     struct pl_vendor_call *call = pl_mem_alloc(1, sizeof *call);
-    if (!call)
+    if (!call) {
+        if (request->pass != PL_PASS_NONE)
+            pl_cooldown_leave(target->cooldown, request->pass, PL_NEWS_NONE, -1, pl_clock_ms());
         return pl_fail(err, PL_NOMEM, "out of memory");
+    }
     *call = (struct pl_vendor_call){
         .upstreams = upstreams,
         .vendor = target->vendor,
         .ops = ops,
         .ctx = ctx,
         .body = *request->body,
+        .max_tries = request->is_patient ? MAX_TRIES : 1,
+        .cooldown = target->cooldown,
+        .pass = request->pass,
     };
     pl_buf_init(request->body, 0);
     pl_arena_init(&call->arena, 0);

@@ -2,14 +2,17 @@
  * the gateway share. A request goes out in the vendor's own dialect and its answer comes back as
  * bytes; nobody here looks into either.
  *
- * Retries: at most two, only before the first byte of an answer, after a refused connection, 408,
- * 409, 429, 500, 502, 503, 504 or 529, as Retry-After says (up to 30 s) or after 0.5 and 2 s. */
+ * A call is one request, for clients that try again themselves and for models that have a next one
+ * behind them. A patient call is up to three: after a refused connection, and where the vendor says
+ * that it did not take the request (408, 425, 429, 503, 529), as Retry-After says (up to 30 s) or
+ * after 0.5 and 2 s. Whatever else became of a request, the vendor may have carried it out. */
 #ifndef PL_MODEL_VENDOR_H
 #define PL_MODEL_VENDOR_H
 
 #include "format/format.h"
 #include "format/profile.h"
 #include "io/upstream.h"
+#include "model/cooldown.h"
 #include "model/model.h"
 #include "stream/stream.h"
 
@@ -32,13 +35,23 @@ struct pl_model_target {
     const struct pl_dialect *dialect; /* of its streams; NULL without a vendor */
     const struct pl_profile *profile; /* what it accepts; may be NULL */
     const struct pl_model_info *info;
-    struct pl_str model; /* the vendor's own name; static, or a view of what was asked */
+    struct pl_str model;          /* the vendor's own name; static, or a view of what was asked */
+    struct pl_cooldown *cooldown; /* of a chain: whether it is to be asked; else NULL */
 };
 
 /* What a name stands for: the model itself, or all of an alias's chain, the first to be asked
  * first. 0: unknown. */
 size_t pl_model_targets(struct pl_str name,
                         struct pl_model_target ret_targets[PL_VENDOR_MAX_CHAIN]);
+
+/* The first of them from the i-th on that is to be asked now; n: none. *ret_pass goes to
+ * pl_vendor_start, or to pl_cooldown_leave. Any thread. */
+size_t pl_targets_enter(const struct pl_model_target *targets, size_t n, size_t i,
+                        enum pl_cooldown_pass *ret_pass);
+/* In how many seconds the first of them may be asked, at least 1. */
+int64_t pl_targets_rest_s(const struct pl_model_target *targets, size_t n);
+/* The i-th model that stands in a chain; NULL behind the last. */
+const struct pl_cooldown *pl_cooldown_at(size_t i);
 
 /* What a million tokens cost, in micro-dollars; -1: not known. */
 struct pl_model_prices {
@@ -81,6 +94,8 @@ struct pl_vendor_request {
                                          …): "Name: value", ended by NULL; may be NULL */
     struct pl_str owner;              /* whose call it is: no connection that could mistake answers
                                          is shared with others (io/upstream.h) */
+    bool is_patient;
+    enum pl_cooldown_pass pass; /* of the target; taken, also when start fails */
 };
 
 /* No callback before this has returned. */

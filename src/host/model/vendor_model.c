@@ -460,12 +460,19 @@ static enum pl_status ask(struct vendor_call *call, struct pl_error *err)
     pl_buf_clear(&call->error_body);
     call->failure = (struct pl_str){NULL, 0};
     call->is_over = call->has_refused = false;
+    /* Nobody stands before a session who would try again: the last is asked in any case. */
+    enum pl_cooldown_pass pass;
+    call->i = pl_targets_enter(call->prepared->targets, call->prepared->n, call->i, &pass);
+    if (call->i == call->prepared->n)
+        call->i--;
     struct pl_vendor_request request = {
         .target = target_of(call),
         .body = &call->prepared->bodies[call->i],
         .is_stream = true,
         .extra_headers = pl_vendor_model_headers(target_of(call)),
         .owner = call->owner,
+        .is_patient = call->i + 1 == call->prepared->n,
+        .pass = pass,
     };
     return pl_vendor_start(call->upstreams, &request, &vendor_ops, call, &call->asked, err);
 }

@@ -1,4 +1,5 @@
 /* What a name stands for. */
+#include "io/clock.h"
 #include "model/facts.h"
 #include "model/model_int.h"
 #include "model/vendors_int.h"
@@ -121,9 +122,36 @@ size_t pl_model_targets(struct pl_str name, struct pl_model_target ret_targets[P
     size_t n = 0;
     if (!alias)
         return pl_model_resolve(name, &ret_targets[0]) ? 1 : 0;
-    for (size_t i = 0; i < alias->n_targets; i++)
-        n += pl_model_resolve(alias->targets[i], &ret_targets[n]);
+    for (size_t i = 0; i < alias->n_targets; i++) {
+        if (!pl_model_resolve(alias->targets[i], &ret_targets[n]))
+            continue;
+        if (alias->cooldowns && ret_targets[n].vendor)
+            ret_targets[n].cooldown = alias->cooldowns[i];
+        n++;
+    }
     return n;
+}
+
+size_t pl_targets_enter(const struct pl_model_target *targets, size_t n, size_t i,
+                        enum pl_cooldown_pass *ret_pass)
+{
+    int64_t now_ms = pl_clock_ms();
+    enum pl_cooldown_pass pass = PL_PASS_NONE;
+    while (i < n && (pass = pl_cooldown_enter(targets[i].cooldown, now_ms)) == PL_PASS_NONE)
+        i++;
+    *ret_pass = pass;
+    return i;
+}
+
+int64_t pl_targets_rest_s(const struct pl_model_target *targets, size_t n)
+{
+    int64_t least_ms = INT64_MAX, now_ms = pl_clock_ms();
+    for (size_t i = 0; i < n; i++) {
+        int64_t left_ms =
+            targets[i].cooldown ? pl_cooldown_left_ms(targets[i].cooldown, now_ms) : 0;
+        least_ms = left_ms < least_ms ? left_ms : least_ms;
+    }
+    return least_ms > 1000 ? (least_ms + 999) / 1000 : 1;
 }
 
 const struct pl_model_info *pl_vendors_model_at(size_t i)

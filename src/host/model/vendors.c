@@ -29,7 +29,10 @@ static struct registry {
     size_t n_vendors;
     struct pl_alias *aliases; /* arena */
     size_t n_aliases;
+    struct pl_cooldown *cooldowns; /* arena; one for each model of a chain, however many it is in */
+    size_t n_cooldowns;
     struct pl_upstream_times times;
+    int64_t cooldown_ms;
 } registry;
 
 size_t pl_vendors_count(void)
@@ -55,6 +58,11 @@ const struct pl_alias *pl_alias_at(size_t i)
 struct pl_upstream_times pl_vendors_times(void)
 {
     return registry.times;
+}
+
+const struct pl_cooldown *pl_cooldown_at(size_t i)
+{
+    return i < registry.n_cooldowns ? &registry.cooldowns[i] : NULL;
 }
 
 /* --- making ---------------------------------------------------------------------------------- */
@@ -278,6 +286,29 @@ static enum pl_status describe_alias(struct registry *made, struct pl_alias *ali
     return alias->info.about ? PL_OK : PL_NOMEM;
 }
 
+static struct pl_cooldown *cooldown_of(struct registry *made, const char *model)
+{
+    for (size_t i = 0; i < made->n_cooldowns; i++)
+        if (strcmp(made->cooldowns[i].model, model) == 0)
+            return &made->cooldowns[i];
+    struct pl_cooldown *cooldown = &made->cooldowns[made->n_cooldowns++];
+    cooldown->model = model;
+    cooldown->rest_ms = made->cooldown_ms;
+    return cooldown;
+}
+
+static enum pl_status add_cooldowns(struct registry *made, struct pl_alias *alias)
+{
+    if (alias->n_targets < 2)
+        return PL_OK;
+    alias->cooldowns = pl_arena_zalloc(&made->arena, alias->n_targets, sizeof *alias->cooldowns);
+    if (!alias->cooldowns)
+        return PL_NOMEM;
+    for (size_t i = 0; i < alias->n_targets; i++)
+        alias->cooldowns[i] = cooldown_of(made, alias->targets[i].ptr);
+    return PL_OK;
+}
+
 static enum pl_status add_alias(struct registry *made, const struct pl_alias_config *config,
                                 struct pl_error *err)
 {
@@ -294,16 +325,19 @@ static enum pl_status add_alias(struct registry *made, const struct pl_alias_con
         return PL_NOMEM;
     int64_t least = 0;
     for (size_t i = 0; i < n; i++) {
-        targets[i] = pl_arena_dup(&made->arena, pl_str_of(config->targets[i]));
-        if (!targets[i].ptr)
+        const char *target = copy(&made->arena, config->targets[i]);
+        if (!target)
             return PL_NOMEM;
+        targets[i] = pl_str_of(target);
         int64_t window = pl_profile_window(targets[i]);
         least = window && (!least || window < least) ? window : least;
     }
     alias->info.context_window = least;
     alias->targets = targets;
     alias->n_targets = n;
-    status = describe_alias(made, alias);
+    status = add_cooldowns(made, alias);
+    if (status == PL_OK)
+        status = describe_alias(made, alias);
     made->n_aliases += status == PL_OK;
     return status;
 }
@@ -329,11 +363,14 @@ enum pl_status pl_models_configure(const struct pl_models_config *config, struct
 {
     struct registry made = {
         .times = {config->connect_ms, config->first_byte_ms, config->idle_ms},
+        .cooldown_ms = config->cooldown_ms,
     };
     pl_arena_init(&made.arena, 0);
     made.vendors = pl_arena_zalloc(&made.arena, config->n_vendors + 1, sizeof *made.vendors);
     made.aliases = pl_arena_zalloc(&made.arena, config->n_aliases + 1, sizeof *made.aliases);
-    enum pl_status status = made.vendors && made.aliases ? PL_OK : PL_NOMEM;
+    made.cooldowns = pl_arena_zalloc(&made.arena, config->n_aliases * PL_VENDOR_MAX_CHAIN + 1,
+                                     sizeof *made.cooldowns);
+    enum pl_status status = made.vendors && made.aliases && made.cooldowns ? PL_OK : PL_NOMEM;
     for (size_t i = 0; status == PL_OK && i < config->n_vendors; i++)
         status = add_vendor(&made, &config->vendors[i], err);
     for (size_t i = 0; status == PL_OK && i < config->n_aliases; i++)

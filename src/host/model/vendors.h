@@ -43,6 +43,8 @@ struct pl_models_config {
     const struct pl_alias_config *aliases;
     size_t n_aliases;
     int64_t connect_ms, first_byte_ms, idle_ms; /* 0: 10 s, 120 s, 90 s */
+    int64_t cooldown_ms; /* a model of a chain that is busy or out of reach is not asked for so
+                            long; 0: it is asked every time */
 };
 
 /* Copies all of it; what was configured before is forgotten. PL_INVALID: a name, a dialect, an

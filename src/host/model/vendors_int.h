@@ -29,7 +29,8 @@ struct pl_vendor_own {
 
 struct pl_alias {
     struct pl_model_info info;
-    const struct pl_str *targets; /* arena */
+    const struct pl_str *targets;   /* arena */
+    struct pl_cooldown **cooldowns; /* arena; of each target. NULL: there is no other to be asked */
     size_t n_targets;
 };
 

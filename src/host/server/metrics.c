@@ -1,6 +1,7 @@
 #include "server/metrics.h"
 
 #include "server/log.h"
+#include "model/vendor.h"
 #include "server/shard.h"
 #include "store/store.h"
 
@@ -119,6 +120,34 @@ static void write_lanes(const struct pl_server *server, struct pl_buf *to)
     }
 }
 
+/* A label's value (version 0.0.4 of the format). */
+static void write_label(struct pl_buf *to, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\n') {
+            pl_buf_adds(to, "\\n");
+            continue;
+        }
+        if (*text == '"' || *text == '\\')
+            pl_buf_addc(to, '\\');
+        pl_buf_addc(to, *text);
+    }
+}
+
+static void write_models(struct pl_buf *to)
+{
+    const struct pl_cooldown *cooldown = pl_cooldown_at(0);
+    if (!cooldown)
+        return;
+    pl_buf_adds(to, "# HELP parley_model_cooldown Whether a model of a chain is asked (0), passed "
+                    "over (1) or tried by one call (2)\n# TYPE parley_model_cooldown gauge\n");
+    for (size_t i = 0; (cooldown = pl_cooldown_at(i)); i++) {
+        pl_buf_adds(to, "parley_model_cooldown{model=\"");
+        write_label(to, cooldown->model);
+        pl_buf_addf(to, "\"} %d\n", (int)pl_cooldown_state(cooldown));
+    }
+}
+
 void pl_metrics_write(struct pl_server *server, struct pl_buf *to)
 {
     for (int i = 0; i < PL_METRIC_COUNT; i++)
@@ -126,5 +155,6 @@ void pl_metrics_write(struct pl_server *server, struct pl_buf *to)
                     lines[i].help, lines[i].name, lines[i].type, lines[i].name,
                     (long long)sum_of(server, (enum pl_metric)i));
     write_lanes(server, to);
+    write_models(to);
     write_process(server, to);
 }

@@ -226,12 +226,14 @@ struct world {
     struct peer peer;
     struct pl_vendor_call *call;
     struct brought b;
+    bool is_patient;
 };
 
 static int make_world(void **state)
 {
     struct world *world = calloc(1, sizeof *world);
     world->loop = make_loop();
+    world->is_patient = true;
     pl_buf_init(&world->b.body, 0);
     *state = world;
     return 0;
@@ -265,6 +267,7 @@ static void start(struct world *world, const char *model, bool is_stream,
         .is_stream = is_stream,
         .extra_headers = headers,
         .owner = PL_STR("user_a"),
+        .is_patient = world->is_patient,
     };
     enum pl_status status =
         pl_vendor_start(world->upstreams, &request, &ops, &world->b, &world->call, &err);
@@ -411,14 +414,38 @@ static void two_retries_are_enough(void **state)
     close_peer(&world->peer);
 }
 
+/* Also where it may have been carried out: a gateway that gave up, a server that failed. */
 static void what_is_wrong_is_not_tried_again(void **state)
 {
     struct world *world = *state;
-    static const char *const wrong[] = {"HTTP/1.1 400 No\r\nContent-Length: 2\r\n\r\nno", NULL};
-    open_and_configure(world, wrong, fine);
+    static const int statuses[] = {400, 409, 500, 502, 504};
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        char answer[96];
+        snprintf(answer, sizeof answer,
+                 "HTTP/1.1 %d No\r\nRetry-After: 0\r\nContent-Length: 2\r\n\r\nno", statuses[i]);
+        const char *const wrong[] = {answer, NULL};
+        open_and_configure(world, wrong, fine);
+        world->b.is_over = false;
+        world->b.status = 0;
+        start(world, "peer/claude-x", true, NULL);
+        turn_until(world->loop, is_true, &world->b.is_over);
+        assert_int_equal(world->b.status, statuses[i]);
+        assert_int_equal(world->peer.n_requests, 1);
+        close_peer(&world->peer);
+    }
+}
+
+static void without_patience_there_is_one_request(void **state)
+{
+    struct world *world = *state;
+    static const char *const busy[] = {
+        "HTTP/1.1 429 Busy\r\nContent-Length: 4\r\nRetry-After: 0\r\n\r\nbusy", NULL};
+    open_and_configure(world, busy, fine);
+    world->is_patient = false;
     start(world, "peer/claude-x", true, NULL);
     turn_until(world->loop, is_true, &world->b.is_over);
-    assert_int_equal(world->b.status, 400);
+    assert_int_equal(world->b.status, 429);
+    assert_string_equal(world->b.retry_after, "0");
     assert_int_equal(world->peer.n_requests, 1);
     close_peer(&world->peer);
 }
@@ -562,6 +589,7 @@ int main(void)
         IN_WORLD(what_is_to_wait_for_too_long_is_told_at_once),
         IN_WORLD(two_retries_are_enough),
         IN_WORLD(what_is_wrong_is_not_tried_again),
+        IN_WORLD(without_patience_there_is_one_request),
         IN_WORLD(an_answer_that_breaks_off_is_not_asked_for_again),
         IN_WORLD(nobody_there_is_knocked_at_three_times),
         IN_WORLD(a_call_can_be_cancelled_between_two_tries),

@@ -1,9 +1,11 @@
 #include "server/gateway/call.h"
 
 #include "base/mem.h"
+#include "io/clock.h"
 #include "server/gateway/meter.h"
 #include "server/log.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 static struct pl_call *call_of(struct pl_exchange *x)
@@ -13,8 +15,17 @@ static struct pl_call *call_of(struct pl_exchange *x)
 
 /* --- the end --------------------------------------------------------------------------------- */
 
+static void give_pass_back(struct pl_call *call)
+{
+    if (call->pass != PL_PASS_NONE)
+        pl_cooldown_leave(pl_call_target(call)->cooldown, call->pass, PL_NEWS_NONE, -1,
+                          pl_clock_ms());
+    call->pass = PL_PASS_NONE;
+}
+
 void pl_call_end(struct pl_call *call)
 {
+    give_pass_back(call);
     pl_vendor_cancel(PL_TAKE(call->vendor));
     pl_model_cancel(PL_TAKE(call->own));
     pl_stream_destroy(PL_TAKE(call->stream));
@@ -98,10 +109,13 @@ static void ask_vendor(struct pl_call *call)
         .is_stream = call->is_stream,
         .extra_headers = headers,
         .owner = call->x->caller.user_id,
+        .pass = call->pass,
     };
-    if (status == PL_OK)
+    if (status == PL_OK) {
+        call->pass = PL_PASS_NONE;
         status = pl_vendor_start(shard->upstreams, &request, &pl_call_vendor_ops, call,
                                  &call->vendor, &err);
+    }
     if (status == PL_OK)
         return;
     pl_call_fail(call, 503, NULL, "The model's server cannot be asked: %s.", err.message);
@@ -118,12 +132,20 @@ static void log_losses(const struct pl_call *call)
                    call->loss.ptr);
 }
 
+/* Nobody was asked. */
+static void finish_unasked(struct pl_call *call)
+{
+    if (call->retry_after[0])
+        pl_exchange_header(call->x, "Retry-After", "%s", call->retry_after);
+    pl_call_finish(call);
+}
+
 static void ask(struct pl_exchange *x)
 {
     struct pl_call *call = call_of(x);
     call->is_working = false;
     if (call->is_gone || x->is_problem) {
-        pl_call_finish(call);
+        finish_unasked(call);
         return;
     }
     pl_exchange_must_end(x); /* what a vendor was paid for is not thrown away */
@@ -149,27 +171,57 @@ static bool needs_store(struct pl_call *call)
     return !pl_call_target(call)->vendor && pl_call_target(call)->info->is_family;
 }
 
+/* The first of the chain that is not resting. False after pl_call_fail. */
+static bool choose(struct pl_call *call)
+{
+    if (call->pass != PL_PASS_NONE)
+        return true;
+    size_t i = pl_targets_enter(call->targets, call->n_targets, call->i, &call->pass);
+    if (i < call->n_targets) {
+        call->i = i;
+        return true;
+    }
+    int64_t rest_s = pl_targets_rest_s(call->targets, call->n_targets);
+    assert(call->n_targets > 0);
+    snprintf(call->retry_after, sizeof call->retry_after, "%lld", (long long)rest_s);
+    pl_call_fail(call, 503, NULL,
+                 "All models of %.*s are busy or out of reach; the first of them is asked again in "
+                 "%lld s.",
+                 PL_STR_ARG(call->model), (long long)rest_s);
+    return false;
+}
+
 static void make_body(struct pl_exchange *x)
 {
     struct pl_call *call = call_of(x);
-    if (!pl_call_refers(call) || pl_call_resolve(call))
+    if ((!pl_call_refers(call) || pl_call_resolve(call)) && choose(call))
         (void)pl_call_make_body(call);
 }
 
 static void make_and_ask(struct pl_call *call)
 {
+    if (!pl_call_refers(call) && !choose(call)) {
+        finish_unasked(call);
+        return;
+    }
     pl_call_work(call, needs_store(call) ? SIZE_MAX : call->text.len, make_body, ask);
 }
 
 bool pl_call_next(struct pl_call *call)
 {
     struct pl_exchange *x = call->x;
-    if (call->i + 1 >= call->n_targets || call->is_gone)
+    enum pl_cooldown_pass pass = PL_PASS_NONE;
+    size_t i = call->is_gone ? call->n_targets
+                             : pl_targets_enter(call->targets, call->n_targets, call->i + 1, &pass);
+    if (i >= call->n_targets)
         return false;
     pl_log_say(x->shard->server->log, x->shard, PL_LOG_WARNING,
                "gateway: %.*s of %.*s has failed, the next is asked; request %s",
                PL_STR_ARG(pl_call_target(call)->model), PL_STR_ARG(call->model), x->request_id);
-    call->i++;
+    give_pass_back(call);
+    call->i = i;
+    call->pass = pass;
+    call->retry_after[0] = 0;
     x->is_problem = false;
     x->status = 200;
     pl_buf_clear(&x->reply);

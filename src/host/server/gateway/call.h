@@ -40,7 +40,8 @@ struct pl_call {
     bool is_stream;
     bool is_kept; /* as a session, when it is over */
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
-    size_t n_targets, i; /* the one that is asked */
+    size_t n_targets, i;        /* the one that is asked */
+    enum pl_cooldown_pass pass; /* of that one, until the vendor's call has it */
 
     struct pl_buf body; /* owned; what the target is sent */
     struct pl_buf loss; /* owned; what Parley-Loss will say */
