@@ -29,6 +29,7 @@ static enum pl_exit read_options(struct pl_converting *how, const struct pl_args
         .profile = profile ? pl_profile_find(pl_str_of(profile)) : NULL,
         .is_strict = pl_args_has(args, PL_OPT_STRICT),
     };
+    how->opts.refuses_wrong_types = pl_mode_refuses_wrong_types(how->opts.mode, how->opts.kind);
     if (how->opts.profile && strcmp(how->opts.profile->format, to) != 0)
         return pl_usage_fail(how->console, "convert", "the profile %s is for %s, not for %s",
                              profile, how->opts.profile->format, to);

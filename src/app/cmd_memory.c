@@ -336,8 +336,8 @@ static enum pl_exit add_line(struct import *import, struct pl_str line)
     }
     import->n_batch++;
     pl_json_out_open(&deed->out, '{');
-    for (const struct pl_json_node *key = pl_json_first(doc.root); key < pl_json_end(doc.root);
-         key = pl_json_next_member(key)) {
+    for (const struct pl_json_node *key = pl_json_first_member(doc.root);
+         key < pl_json_end(doc.root); key = pl_json_next_member(key)) {
         const char *name = member_of(&doc, key);
         if (!name)
             continue;

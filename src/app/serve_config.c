@@ -209,7 +209,7 @@ static enum pl_status check_names(struct reading *reading, struct pl_error *err)
     if (pl_json_kind(root) != PL_JSON_OBJECT)
         return pl_fail(err, PL_INVALID, "%s: this is no list of settings (name: value)",
                        reading->path);
-    for (const struct pl_json_node *key = pl_json_first(root); key < pl_json_end(root);
+    for (const struct pl_json_node *key = pl_json_first_member(root); key < pl_json_end(root);
          key = pl_json_next_member(key)) {
         struct pl_str name = pl_json_raw(&reading->file, key);
         struct pl_suggest suggest = pl_suggest(name);

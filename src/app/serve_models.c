@@ -136,7 +136,7 @@ static enum pl_status read_fields(struct reading *r, const struct pl_json_node *
                                   struct pl_error *err)
 {
     enum pl_status status = PL_OK;
-    for (const struct pl_json_node *key = pl_json_first(object);
+    for (const struct pl_json_node *key = pl_json_first_member(object);
          status == PL_OK && key < pl_json_end(object); key = pl_json_next_member(key)) {
         struct pl_str name = pl_json_raw(r->source->file, key);
         struct pl_suggest suggest = pl_suggest(name);
@@ -275,7 +275,7 @@ static enum pl_status read_members(struct reading *r, const char *name, size_t m
     if (pl_json_kind(object) != PL_JSON_OBJECT || pl_json_count(object) > most)
         return pl_fail(err, PL_INVALID, "%s: \"%s\" has a name for each, at most %zu",
                        r->source->path, name, most);
-    for (const struct pl_json_node *key = pl_json_first(object);
+    for (const struct pl_json_node *key = pl_json_first_member(object);
          status == PL_OK && key < pl_json_end(object); key = pl_json_next_member(key))
         status = read(r, key, err);
     return status;

@@ -88,6 +88,7 @@ static enum pl_status import_opts(const struct parley_convert_opts *from,
         .is_strict = from->is_strict != 0,
         .carry = {from->carry, from->carry ? from->carry_size : 0},
     };
+    to->refuses_wrong_types = pl_mode_refuses_wrong_types(to->mode, to->kind);
     if (!from->to || to->kind > PL_KIND_RESPONSE || to->mode > PL_MODE_GATEWAY)
         return pl_fail(err, PL_USAGE,
                        from->to ? "unknown kind of document, or unknown mode"

@@ -113,7 +113,8 @@ static bool holds(struct pl_conv *conv, struct pl_str text, struct pl_str words)
 
 static const struct pl_cite_source *source_of(const struct finder *f, const struct pl_cite *cite)
 {
-    struct pl_str id = pl_conv_text(f->conv, pl_conv_get(f->conv, cite->entry, "source_id"));
+    struct pl_str id =
+        pl_conv_text(f->conv, pl_conv_get(f->conv, cite->entry, "source_id", PL_WANT_ANY));
     for (size_t i = 0; i < f->n_sources; i++)
         if (pl_str_eq(f->sources[i].id, cite->id) || (id.len && pl_str_eq(f->sources[i].id, id)))
             return &f->sources[i];
@@ -123,7 +124,7 @@ static const struct pl_cite_source *source_of(const struct finder *f, const stru
 static enum pl_cite_snippet check_snippet(const struct finder *f, const struct pl_cite *cite,
                                           const struct pl_json_node *location)
 {
-    struct pl_val val = pl_conv_get(f->conv, location, "text_snippet");
+    struct pl_val val = pl_conv_get(f->conv, location, "text_snippet", PL_WANT_ANY);
     if (!pl_val_is_set(val) || pl_conv_is_blank(f->conv, val))
         return PL_CITE_SNIPPET_NONE;
     const struct pl_cite_source *source = source_of(f, cite);
@@ -215,7 +216,7 @@ static struct pl_str source_name(struct pl_conv *conv, const struct pl_json_node
 {
     static const char *const keys[] = {"source_name", "title", "url", "source_id", "source_type"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        struct pl_val val = pl_conv_get(conv, entry, keys[i]);
+        struct pl_val val = pl_conv_get(conv, entry, keys[i], PL_WANT_ANY);
         if (pl_val_is_set(val))
             return pl_conv_text(conv, val);
     }
@@ -231,7 +232,7 @@ void pl_cite_describe(struct pl_buf *to, struct pl_conv *conv, const struct pl_c
     pl_buf_add(to, source_name(conv, cite->entry));
     const struct pl_json_node *location = pl_conv_node(conv, cite->entry, "location");
     const struct pl_json_node *page = pl_conv_node(conv, location, "page_number");
-    struct pl_val snippet = pl_conv_get(conv, location, "text_snippet");
+    struct pl_val snippet = pl_conv_get(conv, location, "text_snippet", PL_WANT_ANY);
     if (page) {
         pl_buf_adds(to, ", page ");
         pl_buf_add(to, pl_json_span(conv->doc, page));

@@ -11,7 +11,7 @@ enum pl_status pl_conv_renew(struct pl_conv *conv, struct pl_arena *arena,
     conv->arena = arena;
     conv->doc = doc;
     conv->messages.len = conv->parts.len = conv->children.len = 0;
-    conv->tools.len = conv->losses.len = 0;
+    conv->tools.len = conv->losses.len = conv->misfits.len = 0;
     pl_mem_clear(&conv->settings, sizeof conv->settings);
     pl_mem_clear(&conv->answer, sizeof conv->answer);
     conv->list = NULL;
@@ -36,6 +36,16 @@ enum pl_status pl_conv_init(struct pl_conv *conv, struct pl_arena *arena,
     return pl_conv_renew(conv, arena, doc);
 }
 
+void pl_conv_init_lists(struct pl_conv *conv)
+{
+    memset(&conv->messages, 0, sizeof conv->messages);
+    memset(&conv->parts, 0, sizeof conv->parts);
+    memset(&conv->children, 0, sizeof conv->children);
+    memset(&conv->tools, 0, sizeof conv->tools);
+    memset(&conv->losses, 0, sizeof conv->losses);
+    memset(&conv->misfits, 0, sizeof conv->misfits);
+}
+
 void pl_conv_deinit(struct pl_conv *conv)
 {
     pl_vec_deinit(&conv->messages);
@@ -43,6 +53,7 @@ void pl_conv_deinit(struct pl_conv *conv)
     pl_vec_deinit(&conv->children);
     pl_vec_deinit(&conv->tools);
     pl_vec_deinit(&conv->losses);
+    pl_vec_deinit(&conv->misfits);
 }
 
 struct pl_message *pl_conv_add_message(struct pl_conv *conv, enum pl_role role,

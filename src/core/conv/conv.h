@@ -250,6 +250,29 @@ struct pl_loss {
     struct pl_str detail;            /* arena or static */
 };
 
+/* What a reader takes from a place: kinds of JSON, as a set. */
+enum pl_want {
+    PL_WANT_STRING = 1 << PL_JSON_STRING,
+    PL_WANT_NUMBER = 1 << PL_JSON_NUMBER,
+    PL_WANT_BOOL = 1 << PL_JSON_FALSE | 1 << PL_JSON_TRUE,
+    PL_WANT_ARRAY = 1 << PL_JSON_ARRAY,
+    PL_WANT_OBJECT = 1 << PL_JSON_OBJECT,
+    PL_WANT_TIME = PL_WANT_STRING | PL_WANT_NUMBER,
+    PL_WANT_SCALAR = PL_WANT_STRING | PL_WANT_NUMBER,
+    PL_WANT_CONTENT = PL_WANT_STRING | PL_WANT_ARRAY,
+    PL_WANT_CHOICE = PL_WANT_STRING | PL_WANT_OBJECT,
+    PL_WANT_ANY = (1 << (PL_JSON_OBJECT + 1)) - 1,
+    PL_WANT_INTEGER = 1 << 8, /* a number without a fraction, however it is spelled */
+    PL_WANT_STRINGS = 1 << 9, /* a string, or an array of nothing but strings */
+};
+
+/* A value of another kind than its reader takes from that place. It is left alone, as what nobody
+ * knows is: reported as dropped, and kept by the carry. */
+struct pl_misfit {
+    const struct pl_json_node *node;
+    unsigned want; /* a set of pl_want */
+};
+
 /* The object somebody looked into last: which keys it may have, one bit each, by hash, and where.
  * A reader asks one object for dozens of members, most of which are not there. */
 struct pl_conv_glance {
@@ -268,6 +291,7 @@ struct pl_conv {
     PL_VEC(struct pl_part) children; /* of results */
     PL_VEC(struct pl_tool) tools;
     PL_VEC(struct pl_loss) losses;
+    PL_VEC(struct pl_misfit) misfits; /* in the order the reader met them */
     struct pl_settings settings;
     struct pl_answer answer;
     uint8_t *fates;                  /* arena; a pl_fate per node of the source */
@@ -295,6 +319,8 @@ static inline struct pl_part *pl_conv_children(const struct pl_conv *conv,
 /* Empty, over a parsed source. PL_NOMEM is the only failure. */
 enum pl_status pl_conv_init(struct pl_conv *conv, struct pl_arena *arena,
                             const struct pl_json_doc *doc);
+/* Only its lists, of one that pl_conv_renew() will fill: the rest is large. */
+void pl_conv_init_lists(struct pl_conv *conv);
 void pl_conv_deinit(struct pl_conv *conv);
 /* The same of one that had another source before: the memory of its lists is used again. */
 enum pl_status pl_conv_renew(struct pl_conv *conv, struct pl_arena *arena,
@@ -335,7 +361,7 @@ void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_
                   const char *detail, ...) __attribute__((format(printf, 4, 5)));
 
 /* Reports every node without a fate as dropped, at the highest node nothing of which was said.
- * Nulls and empty containers say nothing and are not reported. */
+ * Nulls and empty containers say nothing and are not reported, but where something else belongs. */
 void pl_conv_sweep(struct pl_conv *conv);
 
 /* Reading helpers. Member `key` of `object` as a value; NONE for null, absent, or when `object` is
@@ -343,7 +369,7 @@ void pl_conv_sweep(struct pl_conv *conv);
 const struct pl_json_node *pl_conv_find(const struct pl_conv *conv,
                                         const struct pl_json_node *object, struct pl_str key,
                                         uint32_t hash);
-static inline const struct pl_json_node *
+static inline __attribute__((always_inline)) const struct pl_json_node *
 pl_conv_node(const struct pl_conv *conv, const struct pl_json_node *object, const char *key)
 {
     if (!object)
@@ -355,18 +381,52 @@ pl_conv_node(const struct pl_conv *conv, const struct pl_json_node *object, cons
     return pl_conv_find(conv, object, name, hash);
 }
 
-static inline struct pl_val pl_conv_get(const struct pl_conv *conv,
-                                        const struct pl_json_node *object, const char *key)
+/* `node` (may be NULL) when it is of one of the kinds `want`; otherwise it is noted in
+ * conv->misfits, and NULL. */
+const struct pl_json_node *pl_conv_fit_slowly(struct pl_conv *conv, const struct pl_json_node *node,
+                                              unsigned want);
+static inline const struct pl_json_node *pl_conv_fit(struct pl_conv *conv,
+                                                     const struct pl_json_node *node, unsigned want)
 {
-    return pl_val_node(pl_conv_node(conv, object, key));
+    if (!node || (want >> pl_json_kind(node) & 1))
+        return node;
+    return pl_conv_fit_slowly(conv, node, want);
+}
+
+/* What is wrong and what to do, as a sentence (arena). */
+struct pl_str pl_misfit_detail(struct pl_conv *conv, const struct pl_misfit *misfit);
+/* That of a misfit at `node`, or NULL; pl_conv_sort_misfits() has put them in the order of the
+ * document. */
+bool pl_conv_sort_misfits(struct pl_conv *conv);
+const struct pl_misfit *pl_conv_misfit_at(const struct pl_conv *conv,
+                                          const struct pl_json_node *node);
+
+/* Member `key` of `object`, if it is of a kind that is wanted. */
+static inline __attribute__((always_inline)) const struct pl_json_node *
+pl_conv_member(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
+               unsigned want)
+{
+    return pl_conv_fit(conv, pl_conv_node(conv, object, key), want);
+}
+
+static inline __attribute__((always_inline)) struct pl_val
+pl_conv_get(struct pl_conv *conv, const struct pl_json_node *object, const char *key, unsigned want)
+{
+    return pl_val_node(pl_conv_member(conv, object, key, want));
 }
 
 /* The same into a value that was empty. */
-static inline void pl_conv_take(const struct pl_conv *conv, const struct pl_json_node *object,
-                                const char *key, struct pl_val *to)
+static inline __attribute__((always_inline)) void pl_conv_take(struct pl_conv *conv,
+                                                               const struct pl_json_node *object,
+                                                               const char *key, unsigned want,
+                                                               struct pl_val *to)
 {
-    pl_val_set(to, pl_conv_node(conv, object, key));
+    pl_val_set(to, pl_conv_member(conv, object, key, want));
 }
+
+/* A flag; left alone where it is neither true nor false. */
+void pl_conv_take_flag(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
+                       struct pl_flag *to);
 
 /* Whether a string node says `word`. False for NULL and other kinds. */
 static inline bool pl_conv_says(const struct pl_conv *conv, const struct pl_json_node *node,

@@ -311,7 +311,7 @@ static void add_property(struct count *c, const struct pl_json_node *key)
     add_line(c, node_text(c, key), node_text(c, type), node_text(c, about));
     if (pl_json_kind(value) != PL_JSON_OBJECT)
         return;
-    for (const struct pl_json_node *k = pl_json_first(value); k < pl_json_end(value);
+    for (const struct pl_json_node *k = pl_json_first_member(value); k < pl_json_end(value);
          k = pl_json_next_member(k)) {
         if (!pl_json_is_container(k + 1) || k + 1 == type)
             continue;
@@ -337,7 +337,7 @@ static void add_tool(struct count *c, const struct pl_tool *tool)
     const struct pl_json_node *properties = pl_conv_node(c->conv, schema, "properties");
     if (properties && pl_json_kind(properties) == PL_JSON_OBJECT && pl_json_count(properties)) {
         add(c, c->overhead->per_parameters);
-        for (const struct pl_json_node *key = pl_json_first(properties);
+        for (const struct pl_json_node *key = pl_json_first_member(properties);
              key < pl_json_end(properties); key = pl_json_next_member(key))
             add_property(c, key);
     } else if (tool->is_custom) {

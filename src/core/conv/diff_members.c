@@ -87,7 +87,7 @@ static bool index_members(struct pl_diff_members *m, const struct pl_diff_side *
                           const struct pl_json_node *object, pl_diff_skip_fn *is_skipped,
                           struct pl_map *ret_names)
 {
-    for (const struct pl_json_node *key = object ? pl_json_first(object) : NULL;
+    for (const struct pl_json_node *key = object ? pl_json_first_member(object) : NULL;
          object && key < pl_json_end(object); key = pl_json_next_member(key)) {
         struct pl_str name;
         bool is_new;

@@ -229,7 +229,7 @@ static void put_previous_artifacts(struct make *m, struct artifacts *known)
         m->previous ? pl_handoff_node(m->previous, "context", "artifacts") : NULL;
     if (!list || pl_json_kind(list) != PL_JSON_OBJECT)
         return;
-    for (const struct pl_json_node *key = pl_json_first(list); key < pl_json_end(list);
+    for (const struct pl_json_node *key = pl_json_first_member(list); key < pl_json_end(list);
          key = pl_json_next_member(key)) {
         struct pl_str name = {0}, place = {0};
         if (pl_json_text(m->conv->arena, m->previous, key, &name) != PL_OK ||

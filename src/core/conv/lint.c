@@ -167,11 +167,24 @@ bool pl_findings_sort(struct pl_findings *findings, struct pl_arena *arena)
     return true;
 }
 
+/* What the reader could not take. */
+static void lint_types(struct pl_lint *lint)
+{
+    struct pl_conv *conv = lint->conv;
+    if (!pl_conv_sort_misfits(conv))
+        return;
+    for (size_t i = 0; i < conv->misfits.len && conv->status == PL_OK; i++) {
+        struct pl_str detail = pl_misfit_detail(conv, &conv->misfits.ptr[i]);
+        pl_lint_add(lint, "json.type", PL_SEVERITY_ERROR, conv->misfits.ptr[i].node,
+                    "%.*s; nobody reads it", PL_STR_ARG(detail));
+    }
+}
+
 enum pl_status pl_conv_lint(struct pl_conv *conv, const struct pl_lint_opts *opts,
                             struct pl_findings *findings)
 {
     static void (*const subjects[])(struct pl_lint *) = {
-        pl_lint_tools, pl_lint_media, pl_lint_text, pl_lint_cites, pl_lint_turns,
+        lint_types, pl_lint_tools, pl_lint_media, pl_lint_text, pl_lint_cites, pl_lint_turns,
     };
     struct pl_lint lint = {.conv = conv, .opts = opts, .found = findings};
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects && conv->status == PL_OK; i++)

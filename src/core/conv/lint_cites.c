@@ -63,7 +63,7 @@ void pl_lint_cites(struct pl_lint *lint)
             map = NULL;
         lint_anchors(lint, message, map, &seen);
         const struct pl_json_node *end = map ? pl_json_end(map) : NULL;
-        for (const struct pl_json_node *key = map ? pl_json_first(map) : NULL;
+        for (const struct pl_json_node *key = map ? pl_json_first_member(map) : NULL;
              map && key < end && conv->status == PL_OK; key = pl_json_next_member(key)) {
             struct pl_str id;
             if (pl_json_text(conv->arena, conv->doc, key, &id) != PL_OK)

@@ -79,8 +79,32 @@ static inline bool has_fate(const struct pl_conv *conv, const struct pl_json_nod
     return conv->fates[child - conv->doc->root] != PL_FATE_NONE;
 }
 
+static void drop(struct pl_conv *conv, const struct pl_json_node *node)
+{
+    const struct pl_misfit *misfit = pl_conv_misfit_at(conv, node);
+    if (!misfit) {
+        pl_conv_loss(conv, PL_LOSS_DROPPED, node, "the target has no place for it");
+        return;
+    }
+    struct pl_str detail = pl_misfit_detail(conv, misfit);
+    pl_conv_loss(conv, PL_LOSS_DROPPED, node, "%.*s", PL_STR_ARG(detail));
+}
+
+/* What of it has no fate, and the sweep has not named: it says nothing, but not what belongs there.
+ */
+static void sweep_misfits(struct pl_conv *conv)
+{
+    for (size_t i = 0; i < conv->misfits.len && conv->status == PL_OK; i++) {
+        const struct pl_misfit *misfit = &conv->misfits.ptr[i];
+        if (pl_conv_fate_of(conv, misfit->node) == PL_FATE_NONE)
+            drop(conv, misfit->node);
+    }
+}
+
 void pl_conv_sweep(struct pl_conv *conv)
 {
+    if (!pl_conv_sort_misfits(conv))
+        return;
     sweep_hosted_tools(conv);
     const struct pl_json_node *root = conv->doc->root, *n = root, *end = n + conv->doc->n_nodes;
     const uint8_t *fates = conv->fates;
@@ -94,8 +118,9 @@ void pl_conv_sweep(struct pl_conv *conv)
             continue;
         if ((n->skip > 1 && has_fate(conv, n + 1)) || !is_forgotten(conv, n))
             continue;
-        pl_conv_loss(conv, PL_LOSS_DROPPED, n, "the target has no place for it");
+        drop(conv, n);
         if (conv->status != PL_OK)
             return;
     }
+    sweep_misfits(conv);
 }

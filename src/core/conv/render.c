@@ -107,7 +107,7 @@ static void render_text(struct pl_render_run *r, const struct pl_json_node *node
 {
     struct pl_str text = pl_render_text_of(r, node);
     struct pl_json_walk walk = pl_json_walk(&r->doc, node);
-    const char *copied = walk.at, *end = pl_json_raw(&r->doc, node).ptr + node->len - 2;
+    const char *copied = walk.at, *end = walk.end;
     size_t at = 0;
     struct spot spot = {0};
     pl_buf_clear(&r->raw);

@@ -22,21 +22,21 @@ typedef bool fill_fn(struct pl_conv *conv, struct pl_part *part);
 
 static bool fill_text(struct pl_conv *conv, struct pl_part *part)
 {
-    pl_conv_take(conv, part->node, "text", &part->text);
-    pl_conv_take(conv, part->node, "citations", &part->citations);
+    pl_conv_take(conv, part->node, "text", PL_WANT_STRING, &part->text);
+    pl_conv_take(conv, part->node, "citations", PL_WANT_ARRAY, &part->citations);
     return is_string(part->text);
 }
 
 static bool fill_thinking(struct pl_conv *conv, struct pl_part *part)
 {
-    pl_conv_take(conv, part->node, "thinking", &part->text);
-    pl_conv_take(conv, part->node, "signature", &part->signature);
+    pl_conv_take(conv, part->node, "thinking", PL_WANT_STRING, &part->text);
+    pl_conv_take(conv, part->node, "signature", PL_WANT_STRING, &part->signature);
     return is_string(part->text) || is_string(part->signature);
 }
 
 static bool fill_redacted(struct pl_conv *conv, struct pl_part *part)
 {
-    pl_conv_take(conv, part->node, "data", &part->data);
+    pl_conv_take(conv, part->node, "data", PL_WANT_STRING, &part->data);
     return is_string(part->data);
 }
 
@@ -45,37 +45,34 @@ static bool fill_media(struct pl_conv *conv, struct pl_part *part)
 {
     static const char *const words[] = {"base64", "url", "file", "text", NULL};
     static const char *const members[] = {"data", "url", "file_id", "data"};
-    const struct pl_json_node *source = pl_conv_node(conv, part->node, "source");
-    int word = pl_conv_word(conv, pl_conv_node(conv, source, "type"), words);
+    const struct pl_json_node *source = pl_conv_member(conv, part->node, "source", PL_WANT_OBJECT);
+    int word = pl_conv_word(conv, pl_conv_member(conv, source, "type", PL_WANT_STRING), words);
     if (word < 0)
         return false;
     struct pl_val *const places[] = {&part->data, &part->url, &part->file_id, &part->text};
-    *places[word] = pl_conv_get(conv, source, members[word]);
+    *places[word] = pl_conv_get(conv, source, members[word], PL_WANT_STRING);
     if (!is_string(*places[word]))
         return false;
-    pl_conv_take(conv, source, "media_type", &part->mime);
+    pl_conv_take(conv, source, "media_type", PL_WANT_STRING, &part->mime);
     know(conv, source, "type");
-    pl_conv_take(conv, part->node, "title", &part->name);
-    pl_conv_take(conv, part->node, "context", &part->context);
-    pl_conv_take(conv, part->node, "citations", &part->citations);
+    pl_conv_take(conv, part->node, "title", PL_WANT_STRING, &part->name);
+    pl_conv_take(conv, part->node, "context", PL_WANT_STRING, &part->context);
+    pl_conv_take(conv, part->node, "citations", PL_WANT_OBJECT, &part->citations);
     return true;
 }
 
 static bool fill_call(struct pl_conv *conv, struct pl_part *part)
 {
-    pl_conv_take(conv, part->node, "id", &part->id);
-    pl_conv_take(conv, part->node, "name", &part->name);
-    pl_conv_take(conv, part->node, "input", &part->args);
+    pl_conv_take(conv, part->node, "id", PL_WANT_STRING, &part->id);
+    pl_conv_take(conv, part->node, "name", PL_WANT_STRING, &part->name);
+    pl_conv_take(conv, part->node, "input", PL_WANT_ANY, &part->args);
     return is_string(part->name);
 }
 
 static bool fill_result(struct pl_conv *conv, struct pl_part *part)
 {
-    pl_conv_take(conv, part->node, "tool_use_id", &part->id);
-    const struct pl_json_node *error = pl_conv_node(conv, part->node, "is_error");
-    enum pl_json_kind kind = error ? pl_json_kind(error) : PL_JSON_NULL;
-    if (kind == PL_JSON_TRUE || kind == PL_JSON_FALSE)
-        part->is_error = (struct pl_flag){true, kind == PL_JSON_TRUE, pl_val_node(error)};
+    pl_conv_take(conv, part->node, "tool_use_id", PL_WANT_STRING, &part->id);
+    pl_conv_take_flag(conv, part->node, "is_error", &part->is_error);
     return true;
 }
 
@@ -118,13 +115,13 @@ static void fill_as(struct pl_conv *conv, struct pl_part *part, const struct blo
         return;
     }
     part->kind = block->kind;
-    pl_conv_take(conv, part->node, "cache_control", &part->cache);
+    pl_conv_take(conv, part->node, "cache_control", PL_WANT_OBJECT, &part->cache);
     pl_conv_know(conv, type);
 }
 
 static void fill(struct pl_conv *conv, struct pl_part *part, enum place place)
 {
-    const struct pl_json_node *type = pl_conv_node(conv, part->node, "type");
+    const struct pl_json_node *type = pl_conv_member(conv, part->node, "type", PL_WANT_STRING);
     fill_as(conv, part, block_of(conv, type, place), type);
 }
 
@@ -149,7 +146,7 @@ static void read_user_blocks(struct pl_conv *conv, const struct pl_json_node *no
     bool is_first = true, is_speaking = false;
     for (const struct pl_json_node *b = pl_json_first(content); b < pl_json_end(content);
          b = pl_json_next(b)) {
-        const struct pl_json_node *type = pl_conv_node(conv, b, "type");
+        const struct pl_json_node *type = pl_conv_member(conv, b, "type", PL_WANT_STRING);
         const struct block *block = block_of(conv, type, IN_USER);
         bool is_result = block && block->kind == PL_PART_RESULT;
         if (is_result || !is_speaking) {
@@ -181,7 +178,7 @@ static void read_content(struct pl_conv *conv, enum pl_role role, const struct p
         for (const struct pl_json_node *b = pl_json_first(content); b < pl_json_end(content);
              b = pl_json_next(b))
             fill(conv, pl_conv_add_part(conv, PL_PART_OTHER, b), places[role]);
-    else if (content && pl_json_kind(content) == PL_JSON_STRING)
+    else if (pl_conv_fit(conv, content, PL_WANT_CONTENT))
         pl_val_set(&pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text, content);
 }
 
@@ -189,7 +186,7 @@ static void read_message(struct pl_conv *conv, const struct pl_json_node *node, 
 {
     static const char *const words[] = {"user", "assistant", "system", NULL};
     static const enum pl_role roles[] = {PL_ROLE_USER, PL_ROLE_ASSISTANT, PL_ROLE_SYSTEM};
-    const struct pl_json_node *role = pl_conv_node(conv, node, "role");
+    const struct pl_json_node *role = pl_conv_member(conv, node, "role", PL_WANT_STRING);
     int word = pl_conv_word(conv, role, words);
     /* Who speaks in a role this format does not have is heard as the user, and the role reported.
      */
@@ -202,17 +199,17 @@ static void read_message(struct pl_conv *conv, const struct pl_json_node *node, 
 static void read_tool(struct pl_conv *conv, const struct pl_json_node *node)
 {
     struct pl_tool *tool = pl_conv_add_tool(conv, node);
-    const struct pl_json_node *type = pl_conv_node(conv, node, "type");
-    pl_conv_take(conv, node, "name", &tool->name);
-    pl_conv_take(conv, node, "cache_control", &tool->cache);
+    const struct pl_json_node *type = pl_conv_member(conv, node, "type", PL_WANT_STRING);
+    pl_conv_take(conv, node, "name", PL_WANT_STRING, &tool->name);
+    pl_conv_take(conv, node, "cache_control", PL_WANT_OBJECT, &tool->cache);
     if (type && !pl_conv_says(conv, type, "custom")) {
         tool->is_hosted = true;
         return;
     }
     pl_conv_know(conv, type);
-    pl_conv_take(conv, node, "description", &tool->description);
-    pl_conv_take(conv, node, "input_schema", &tool->schema);
-    pl_conv_take(conv, node, "strict", &tool->strict);
+    pl_conv_take(conv, node, "description", PL_WANT_STRING, &tool->description);
+    pl_conv_take(conv, node, "input_schema", PL_WANT_OBJECT, &tool->schema);
+    pl_conv_take(conv, node, "strict", PL_WANT_BOOL, &tool->strict);
 }
 
 static void read_choice(struct pl_conv *conv, const struct pl_json_node *choice)
@@ -223,14 +220,15 @@ static void read_choice(struct pl_conv *conv, const struct pl_json_node *choice)
     struct pl_settings *s = &conv->settings;
     if (!choice)
         return;
-    const struct pl_json_node *type = pl_conv_node(conv, choice, "type");
+    const struct pl_json_node *type = pl_conv_member(conv, choice, "type", PL_WANT_STRING);
     int word = pl_conv_word(conv, type, words);
     s->choice = word < 0 ? PL_CHOICE_OTHER : choices[word];
     /* Not the whole of it: the flag beside the type has its own fate. */
     s->choice_val = pl_val_node(type);
-    pl_conv_take(conv, choice, "name", &s->choice_name);
-    const struct pl_json_node *off = pl_conv_node(conv, choice, "disable_parallel_tool_use");
-    if (off && (pl_json_kind(off) == PL_JSON_TRUE || pl_json_kind(off) == PL_JSON_FALSE))
+    pl_conv_take(conv, choice, "name", PL_WANT_STRING, &s->choice_name);
+    const struct pl_json_node *off =
+        pl_conv_member(conv, choice, "disable_parallel_tool_use", PL_WANT_BOOL);
+    if (off)
         s->parallel = (struct pl_flag){true, pl_json_kind(off) == PL_JSON_FALSE, pl_val_node(off)};
 }
 
@@ -240,10 +238,10 @@ static void read_thinking(struct pl_conv *conv, const struct pl_json_node *think
     struct pl_settings *s = &conv->settings;
     if (!thinking)
         return;
-    const struct pl_json_node *type = pl_conv_node(conv, thinking, "type");
-    const struct pl_json_node *display = pl_conv_node(conv, thinking, "display");
+    const struct pl_json_node *type = pl_conv_member(conv, thinking, "type", PL_WANT_STRING);
+    const struct pl_json_node *display = pl_conv_member(conv, thinking, "display", PL_WANT_STRING);
     s->thinking = pl_val_node(thinking);
-    pl_conv_take(conv, thinking, "budget_tokens", &s->thinking_budget);
+    pl_conv_take(conv, thinking, "budget_tokens", PL_WANT_INTEGER, &s->thinking_budget);
     if (pl_val_is_set(s->thinking_budget) && pl_conv_says(conv, type, "enabled"))
         pl_conv_know(conv, type);
     if (pl_conv_says(conv, type, "disabled") && s->effort == PL_EFFORT_UNSET) {
@@ -258,37 +256,38 @@ static void read_thinking(struct pl_conv *conv, const struct pl_json_node *think
 static void read_output(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_settings *s = &conv->settings;
-    const struct pl_json_node *config = pl_conv_node(conv, root, "output_config");
-    const struct pl_json_node *format = pl_conv_node(conv, config, "format");
-    const struct pl_json_node *effort = pl_conv_node(conv, config, "effort");
+    const struct pl_json_node *config = pl_conv_member(conv, root, "output_config", PL_WANT_OBJECT);
+    const struct pl_json_node *format = pl_conv_member(conv, config, "format", PL_WANT_OBJECT);
+    const struct pl_json_node *effort = pl_conv_member(conv, config, "effort", PL_WANT_STRING);
     s->effort = pl_effort_of_word(conv, effort);
     if (s->effort != PL_EFFORT_UNSET)
         s->effort_val = pl_val_node(effort);
     if (!format)
-        format = pl_conv_node(conv, root, "output_format");
-    if (!pl_conv_says(conv, pl_conv_node(conv, format, "type"), "json_schema"))
+        format = pl_conv_member(conv, root, "output_format", PL_WANT_OBJECT);
+    if (!pl_conv_says(conv, pl_conv_member(conv, format, "type", PL_WANT_STRING), "json_schema"))
         return;
     know(conv, format, "type");
     s->output = PL_OUTPUT_SCHEMA;
     s->output_val = pl_val_node(format);
-    pl_conv_take(conv, format, "schema", &s->output_schema);
+    pl_conv_take(conv, format, "schema", PL_WANT_OBJECT, &s->output_schema);
 }
 
 static void read_settings(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_settings *s = &conv->settings;
-    pl_conv_take(conv, root, "model", &s->model);
-    pl_conv_take(conv, root, "max_tokens", &s->max_tokens);
-    pl_conv_take(conv, root, "temperature", &s->temperature);
-    pl_conv_take(conv, root, "top_p", &s->top_p);
-    pl_conv_take(conv, root, "top_k", &s->top_k);
-    pl_conv_take(conv, root, "stop_sequences", &s->stop);
-    pl_conv_take(conv, root, "stream", &s->stream);
-    pl_conv_take(conv, root, "service_tier", &s->service_tier);
-    s->safety_id = pl_conv_get(conv, pl_conv_node(conv, root, "metadata"), "user_id");
-    read_choice(conv, pl_conv_node(conv, root, "tool_choice"));
+    pl_conv_take(conv, root, "model", PL_WANT_STRING, &s->model);
+    pl_conv_take(conv, root, "max_tokens", PL_WANT_INTEGER, &s->max_tokens);
+    pl_conv_take(conv, root, "temperature", PL_WANT_NUMBER, &s->temperature);
+    pl_conv_take(conv, root, "top_p", PL_WANT_NUMBER, &s->top_p);
+    pl_conv_take(conv, root, "top_k", PL_WANT_INTEGER, &s->top_k);
+    pl_conv_take(conv, root, "stop_sequences", PL_WANT_STRINGS, &s->stop);
+    pl_conv_take(conv, root, "stream", PL_WANT_BOOL, &s->stream);
+    pl_conv_take(conv, root, "service_tier", PL_WANT_STRING, &s->service_tier);
+    s->safety_id = pl_conv_get(conv, pl_conv_member(conv, root, "metadata", PL_WANT_OBJECT),
+                               "user_id", PL_WANT_STRING);
+    read_choice(conv, pl_conv_member(conv, root, "tool_choice", PL_WANT_OBJECT));
     read_output(conv, root);
-    read_thinking(conv, pl_conv_node(conv, root, "thinking"));
+    read_thinking(conv, pl_conv_member(conv, root, "thinking", PL_WANT_OBJECT));
 }
 
 static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
@@ -300,20 +299,21 @@ static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
                        "an Anthropic request has its conversation in the array \"messages\", and "
                        "there is none; give a response with --kind response");
     read_settings(conv, root);
-    const struct pl_json_node *system = pl_conv_node(conv, root, "system");
+    const struct pl_json_node *system = pl_conv_member(conv, root, "system", PL_WANT_CONTENT);
     if (system)
         read_content(conv, PL_ROLE_SYSTEM, system, system, PL_NO_ELEMENT);
     conv->list = messages;
     uint32_t element = 0;
     for (const struct pl_json_node *m = pl_json_first(messages); m < pl_json_end(messages);
          m = pl_json_next(m), element++)
-        if (pl_json_kind(m) == PL_JSON_OBJECT)
+        if (pl_conv_fit(conv, m, PL_WANT_OBJECT))
             read_message(conv, m, element);
-    const struct pl_json_node *tools = pl_conv_node(conv, root, "tools");
-    if (tools && pl_json_kind(tools) == PL_JSON_ARRAY)
+    const struct pl_json_node *tools = pl_conv_member(conv, root, "tools", PL_WANT_ARRAY);
+    if (tools)
         for (const struct pl_json_node *t = pl_json_first(tools); t < pl_json_end(tools);
              t = pl_json_next(t))
-            read_tool(conv, t);
+            if (pl_conv_fit(conv, t, PL_WANT_OBJECT))
+                read_tool(conv, t);
     return conv->status;
 }
 
@@ -322,13 +322,14 @@ static void read_usage(struct pl_conv *conv, const struct pl_json_node *usage)
     struct pl_usage *u = &conv->answer.usage;
     u->node = usage;
     u->input_excludes_cache = true;
-    pl_conv_take(conv, usage, "input_tokens", &u->input);
-    pl_conv_take(conv, usage, "output_tokens", &u->output);
-    pl_conv_take(conv, usage, "cache_read_input_tokens", &u->cache_read);
-    pl_conv_take(conv, usage, "cache_creation_input_tokens", &u->cache_write);
+    pl_conv_take(conv, usage, "input_tokens", PL_WANT_INTEGER, &u->input);
+    pl_conv_take(conv, usage, "output_tokens", PL_WANT_INTEGER, &u->output);
+    pl_conv_take(conv, usage, "cache_read_input_tokens", PL_WANT_INTEGER, &u->cache_read);
+    pl_conv_take(conv, usage, "cache_creation_input_tokens", PL_WANT_INTEGER, &u->cache_write);
     u->reasoning =
-        pl_conv_get(conv, pl_conv_node(conv, usage, "output_tokens_details"), "thinking_tokens");
-    pl_conv_take(conv, usage, "service_tier", &conv->answer.service_tier);
+        pl_conv_get(conv, pl_conv_member(conv, usage, "output_tokens_details", PL_WANT_OBJECT),
+                    "thinking_tokens", PL_WANT_INTEGER);
+    pl_conv_take(conv, usage, "service_tier", PL_WANT_STRING, &conv->answer.service_tier);
 }
 
 enum pl_finish pl_anthropic_finish_of(struct pl_str word)
@@ -350,14 +351,14 @@ enum pl_finish pl_anthropic_finish_of(struct pl_str word)
 static void read_finish(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_answer *a = &conv->answer;
-    pl_conv_take(conv, root, "stop_reason", &a->finish_val);
-    pl_conv_take(conv, root, "stop_sequence", &a->stop_sequence);
+    pl_conv_take(conv, root, "stop_reason", PL_WANT_STRING, &a->finish_val);
+    pl_conv_take(conv, root, "stop_sequence", PL_WANT_STRING, &a->stop_sequence);
     if (pl_val_is_set(a->finish_val))
         a->finish = pl_anthropic_finish_of(pl_conv_text(conv, a->finish_val));
-    const struct pl_json_node *details = pl_conv_node(conv, root, "stop_details");
-    if (pl_conv_says(conv, pl_conv_node(conv, details, "type"), "refusal"))
+    const struct pl_json_node *details = pl_conv_member(conv, root, "stop_details", PL_WANT_OBJECT);
+    if (pl_conv_says(conv, pl_conv_member(conv, details, "type", PL_WANT_STRING), "refusal"))
         know(conv, details, "type");
-    pl_conv_take(conv, details, "explanation", &a->finish_detail);
+    pl_conv_take(conv, details, "explanation", PL_WANT_STRING, &a->finish_detail);
 }
 
 static void read_error(struct pl_conv *conv, const struct pl_json_node *root)
@@ -365,9 +366,9 @@ static void read_error(struct pl_conv *conv, const struct pl_json_node *root)
     struct pl_answer *a = &conv->answer;
     const struct pl_json_node *error = pl_conv_node(conv, root, "error");
     a->is_set = a->is_error = true;
-    pl_conv_take(conv, error, "type", &a->error_type);
-    pl_conv_take(conv, error, "message", &a->error_message);
-    pl_conv_take(conv, root, "request_id", &a->request_id);
+    pl_conv_take(conv, error, "type", PL_WANT_STRING, &a->error_type);
+    pl_conv_take(conv, error, "message", PL_WANT_STRING, &a->error_message);
+    pl_conv_take(conv, root, "request_id", PL_WANT_STRING, &a->request_id);
     know(conv, root, "type");
 }
 
@@ -386,13 +387,13 @@ static enum pl_status read_response(struct pl_conv *conv, struct pl_error *err)
             "give a request with --kind request");
     struct pl_answer *a = &conv->answer;
     a->is_set = true;
-    pl_conv_take(conv, root, "id", &a->id);
-    pl_conv_take(conv, root, "model", &a->model);
+    pl_conv_take(conv, root, "id", PL_WANT_STRING, &a->id);
+    pl_conv_take(conv, root, "model", PL_WANT_STRING, &a->model);
     know(conv, root, "type");
     know(conv, root, "role");
     read_content(conv, PL_ROLE_ASSISTANT, root, content, PL_NO_ELEMENT);
     read_finish(conv, root);
-    read_usage(conv, pl_conv_node(conv, root, "usage"));
+    read_usage(conv, pl_conv_member(conv, root, "usage", PL_WANT_OBJECT));
     return conv->status;
 }
 

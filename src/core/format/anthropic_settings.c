@@ -66,7 +66,7 @@ static void put_object_schema(struct pl_anthropic_out *o, const struct pl_tool *
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "type", "object");
     const struct pl_json_node *schema = tool->schema.node;
-    for (const struct pl_json_node *k = pl_json_first(schema); k < pl_json_end(schema);
+    for (const struct pl_json_node *k = pl_json_first_member(schema); k < pl_json_end(schema);
          k = pl_json_next_member(k)) {
         if (k + 1 == type)
             continue;
@@ -329,7 +329,7 @@ static void put_effort(struct pl_anthropic_out *o)
 static void put_other_output(struct pl_anthropic_out *o, const struct pl_json_node *config)
 {
     static const char *const said[] = {"effort", "format", NULL};
-    for (const struct pl_json_node *k = pl_json_first(config); k < pl_json_end(config);
+    for (const struct pl_json_node *k = pl_json_first_member(config); k < pl_json_end(config);
          k = pl_json_next_member(k)) {
         if (pl_conv_word(o->conv, k, said) >= 0)
             continue;

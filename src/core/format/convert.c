@@ -8,6 +8,7 @@
 #include "format/loss_report.h"
 #include "format/rules.h"
 #include "format/source.h"
+#include "json/pointer.h"
 
 void pl_converted_init(struct pl_converted *c)
 {
@@ -28,11 +29,7 @@ void pl_converted_deinit(struct pl_converted *c)
 void pl_workspace_init(struct pl_workspace *space)
 {
     pl_arena_init(&space->arena, 0);
-    memset(&space->conv.messages, 0, sizeof space->conv.messages);
-    memset(&space->conv.parts, 0, sizeof space->conv.parts);
-    memset(&space->conv.children, 0, sizeof space->conv.children);
-    memset(&space->conv.tools, 0, sizeof space->conv.tools);
-    memset(&space->conv.losses, 0, sizeof space->conv.losses);
+    pl_conv_init_lists(&space->conv);
     pl_writer_init(&space->writer, &space->conv, NULL);
 }
 
@@ -169,9 +166,27 @@ static enum pl_status mend(struct trip *t)
     return status == PL_OK ? write_no_carry(t) : status;
 }
 
+/* The first value that the reader could not take. */
+static enum pl_status refuse_misfit(struct trip *t)
+{
+    const struct pl_misfit *misfit = &t->conv->misfits.ptr[0];
+    PL_CLEANUP_BUF struct pl_buf pointer;
+    pl_buf_init(&pointer, 0);
+    pl_json_pointer_of(&pointer, &t->doc, misfit->node);
+    if (pointer.status != PL_OK)
+        return pointer.status;
+    struct pl_str detail = pl_misfit_detail(t->conv, misfit);
+    enum pl_status status = pl_fail(t->err, PL_INVALID, "%.*s", PL_STR_ARG(detail));
+    pl_error_locate(t->err, t->doc.text, misfit->node->off);
+    pl_error_point(t->err, "%.*s", PL_STR_ARG(pl_buf_str(&pointer)));
+    return status;
+}
+
 static enum pl_status read_and_repair(struct trip *t)
 {
     enum pl_status status = read_source(t);
+    if (status == PL_OK && t->opts->refuses_wrong_types && t->conv->misfits.len)
+        status = refuse_misfit(t);
     rename_model(t);
     if (status == PL_OK && t->opts->says_links)
         status = pl_conv_say_links(t->conv);
@@ -180,7 +195,7 @@ static enum pl_status read_and_repair(struct trip *t)
         pl_format_fit(t->conv, &t->task, &rules);
         status = pl_conv_repair(t->conv, &rules);
     }
-    /* Not a conversation at all: the report says so too. */
+    /* Not a conversation at all, or none that may pass: the report says so too. */
     if (status == PL_INVALID)
         pl_conv_loss(t->conv, PL_LOSS_DROPPED, t->doc.root, "%s",
                      t->err ? t->err->message : "not a conversation");

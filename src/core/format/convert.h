@@ -22,6 +22,8 @@ struct pl_convert_opts {
     enum pl_mode mode;
     const struct pl_profile *profile; /* of the target; NULL: its default */
     bool is_strict;                   /* refuse what would lose something */
+    bool refuses_wrong_types;         /* a value of another type than belongs in its place makes it
+                                         PL_INVALID, with its pointer, before anything is written */
     bool says_links;                  /* media behind links become text (conv/say_links.h) */
     bool needs_no_carry;              /* nobody will want to come home: none is written */
     bool is_addressed;              /* where it is sent to says the model, and whether it streams */
@@ -31,6 +33,13 @@ struct pl_convert_opts {
                                        (pl_json_any); NULL: not yet */
     struct pl_workspace *workspace; /* borrowed; NULL: one of its own */
 };
+
+/* Whether a value of the wrong type is refused in a mode: what a client sends through a gateway
+ * either arrives whole or does not leave. Answers of vendors are taken as they are. */
+static inline bool pl_mode_refuses_wrong_types(enum pl_mode mode, enum pl_format_kind kind)
+{
+    return mode == PL_MODE_GATEWAY && kind == PL_KIND_REQUEST;
+}
 
 /* Results; the buffers are owned by the caller, who may hand them in again: then their memory is
  * used again. All three are complete or empty, but for the report, which is there also when the

@@ -27,8 +27,8 @@ static void add_message(struct reading *r, enum pl_role role)
 {
     struct pl_message *m = pl_conv_add_message(r->conv, role, r->message, r->element);
     if (!r->has_messages) {
-        m->id = pl_conv_get(r->conv, r->message, "id");
-        m->created_at = pl_conv_get(r->conv, r->message, "timestamp");
+        m->id = pl_conv_get(r->conv, r->message, "id", PL_WANT_STRING);
+        m->created_at = pl_conv_get(r->conv, r->message, "timestamp", PL_WANT_TIME);
         r->has_messages = true;
     }
 }
@@ -53,12 +53,14 @@ static struct pl_part *add_part(struct reading *r, enum pl_part_kind kind,
 
 static void read_text(struct reading *r, const struct pl_json_node *segment)
 {
-    add_part(r, PL_PART_TEXT, segment)->text = pl_conv_get(r->conv, segment, "content");
+    add_part(r, PL_PART_TEXT, segment)->text =
+        pl_conv_get(r->conv, segment, "content", PL_WANT_STRING);
 }
 
 static void read_variable(struct reading *r, const struct pl_json_node *segment)
 {
-    add_part(r, PL_PART_TEXT, segment)->text = pl_conv_get(r->conv, segment, "value");
+    add_part(r, PL_PART_TEXT, segment)->text =
+        pl_conv_get(r->conv, segment, "value", PL_WANT_STRING);
 }
 
 /* charCount repeats what the text shows, in code points or, from other writers, UTF-16 units. */
@@ -93,14 +95,14 @@ static void add_item(struct pl_conv *conv, struct pl_buf *text, const struct lis
                      const struct pl_json_node *item)
 {
     pl_buf_adds(text, "\n- ");
-    pl_buf_add(text, pl_conv_text(conv, pl_conv_get(conv, item, t->name)));
-    struct pl_str words = pl_conv_text(conv, pl_conv_get(conv, item, t->words));
+    pl_buf_add(text, pl_conv_text(conv, pl_conv_get(conv, item, t->name, PL_WANT_ANY)));
+    struct pl_str words = pl_conv_text(conv, pl_conv_get(conv, item, t->words, PL_WANT_ANY));
     if (words.len) {
         pl_buf_adds(text, ": ");
         pl_buf_add(text, words);
     }
-    struct pl_str more =
-        t->more ? pl_conv_text(conv, pl_conv_get(conv, item, t->more)) : (struct pl_str){0};
+    struct pl_str more = t->more ? pl_conv_text(conv, pl_conv_get(conv, item, t->more, PL_WANT_ANY))
+                                 : (struct pl_str){0};
     if (more.len) {
         pl_buf_adds(text, "\n  ");
         pl_buf_add(text, more);
@@ -114,13 +116,14 @@ static void read_list(struct reading *r, const struct pl_json_node *segment,
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
     pl_buf_adds(&text, t->heading);
-    struct pl_str description = pl_conv_text(conv, pl_conv_get(conv, segment, "description"));
+    struct pl_str description =
+        pl_conv_text(conv, pl_conv_get(conv, segment, "description", PL_WANT_STRING));
     if (description.len) {
         pl_buf_adds(&text, "\n\n");
         pl_buf_add(&text, description);
     }
     pl_buf_addc(&text, '\n');
-    const struct pl_json_node *items = pl_conv_node(conv, segment, "items");
+    const struct pl_json_node *items = pl_conv_member(conv, segment, "items", PL_WANT_ARRAY);
     if (is_kind(items, PL_JSON_ARRAY))
         for (const struct pl_json_node *n = pl_json_first(items); n < pl_json_end(items);
              n = pl_json_next(n))
@@ -152,7 +155,7 @@ static void read_skills(struct reading *r, const struct pl_json_node *segment)
 static void read_tools(struct reading *r, const struct pl_json_node *segment)
 {
     struct pl_conv *conv = r->conv;
-    const struct pl_json_node *items = pl_conv_node(conv, segment, "items");
+    const struct pl_json_node *items = pl_conv_member(conv, segment, "items", PL_WANT_ARRAY);
     if (!is_kind(items, PL_JSON_ARRAY))
         return;
     const struct pl_json_node *end = pl_json_end(items);
@@ -163,9 +166,9 @@ static void read_tools(struct reading *r, const struct pl_json_node *segment)
         }
     for (const struct pl_json_node *n = pl_json_first(items); n < end; n = pl_json_next(n)) {
         struct pl_tool *tool = pl_conv_add_tool(conv, n);
-        tool->name = pl_conv_get(conv, n, "name");
-        tool->description = pl_conv_get(conv, n, "description");
-        tool->schema = pl_conv_get(conv, n, "schema");
+        tool->name = pl_conv_get(conv, n, "name", PL_WANT_STRING);
+        tool->description = pl_conv_get(conv, n, "description", PL_WANT_STRING);
+        tool->schema = pl_conv_get(conv, n, "schema", PL_WANT_OBJECT);
     }
 }
 
@@ -173,9 +176,9 @@ static void read_call(struct reading *r, const struct pl_json_node *segment)
 {
     r->is_answering = false;
     struct pl_part *part = add_part(r, PL_PART_CALL, segment);
-    part->id = pl_conv_get(r->conv, segment, "callId");
-    part->name = pl_conv_get(r->conv, segment, "toolName");
-    part->args = pl_conv_get(r->conv, segment, "arguments");
+    part->id = pl_conv_get(r->conv, segment, "callId", PL_WANT_STRING);
+    part->name = pl_conv_get(r->conv, segment, "toolName", PL_WANT_STRING);
+    part->args = pl_conv_get(r->conv, segment, "arguments", PL_WANT_ANY);
 }
 
 static void read_result(struct reading *r, const struct pl_json_node *segment)
@@ -185,14 +188,14 @@ static void read_result(struct reading *r, const struct pl_json_node *segment)
     r->is_speaking = false;
     r->is_answering = r->role == PL_ROLE_TOOL;
     struct pl_part *part = pl_conv_add_part(conv, PL_PART_RESULT, segment);
-    part->id = pl_conv_get(conv, segment, "callId");
-    part->name = pl_conv_get(conv, segment, "toolName");
-    const struct pl_json_node *success = pl_conv_node(conv, segment, "success");
+    part->id = pl_conv_get(conv, segment, "callId", PL_WANT_STRING);
+    part->name = pl_conv_get(conv, segment, "toolName", PL_WANT_STRING);
+    const struct pl_json_node *success = pl_conv_member(conv, segment, "success", PL_WANT_BOOL);
     if (is_kind(success, PL_JSON_FALSE))
         part->is_error = (struct pl_flag){true, true, pl_val_node(success)};
-    else if (is_kind(success, PL_JSON_TRUE))
+    else
         pl_conv_know(conv, success);
-    struct pl_val result = pl_conv_get(conv, segment, "result");
+    struct pl_val result = pl_conv_get(conv, segment, "result", PL_WANT_ANY);
     if (pl_val_is_set(result))
         pl_conv_add_child(conv, PL_PART_TEXT, NULL)->text = result;
 }
@@ -200,24 +203,24 @@ static void read_result(struct reading *r, const struct pl_json_node *segment)
 static void read_document(struct reading *r, const struct pl_json_node *segment)
 {
     struct pl_part *part = add_part(r, PL_PART_FILE, segment);
-    part->name = pl_conv_get(r->conv, segment, "fileName");
-    part->mime = pl_conv_get(r->conv, segment, "mimeType");
-    part->text = pl_conv_get(r->conv, segment, "parsedContent");
+    part->name = pl_conv_get(r->conv, segment, "fileName", PL_WANT_STRING);
+    part->mime = pl_conv_get(r->conv, segment, "mimeType", PL_WANT_STRING);
+    part->text = pl_conv_get(r->conv, segment, "parsedContent", PL_WANT_STRING);
     if (!pl_val_is_set(part->text))
-        part->text = pl_conv_get(r->conv, segment, "snippet");
+        part->text = pl_conv_get(r->conv, segment, "snippet", PL_WANT_STRING);
 }
 
 static void read_media(struct reading *r, const struct pl_json_node *segment)
 {
     static const char *const words[] = {"image", "audio", "video", NULL};
     static const enum pl_part_kind kinds[] = {PL_PART_IMAGE, PL_PART_AUDIO, PL_PART_VIDEO};
-    const struct pl_json_node *type = pl_conv_node(r->conv, segment, "mediaType");
+    const struct pl_json_node *type = pl_conv_member(r->conv, segment, "mediaType", PL_WANT_STRING);
     int word = pl_conv_word(r->conv, type, words);
     if (word < 0)
         return;
     pl_conv_know(r->conv, type);
     struct pl_part *part = add_part(r, kinds[word], segment);
-    part->url = pl_conv_get(r->conv, segment, "url");
+    part->url = pl_conv_get(r->conv, segment, "url", PL_WANT_STRING);
     if (pl_conv_data_url(r->conv, part->url, &part->mime, &part->data))
         part->url = (struct pl_val){0};
 }
@@ -241,7 +244,7 @@ static const struct {
 
 static void read_segment(struct reading *r, const struct pl_json_node *segment)
 {
-    const struct pl_json_node *kind = pl_conv_node(r->conv, segment, "kind");
+    const struct pl_json_node *kind = pl_conv_member(r->conv, segment, "kind", PL_WANT_STRING);
     for (size_t i = 0; i < sizeof segment_kinds / sizeof *segment_kinds; i++)
         if (pl_conv_says(r->conv, kind, segment_kinds[i].kind)) {
             pl_conv_know(r->conv, kind);
@@ -257,8 +260,8 @@ static void read_message(struct pl_conv *conv, const struct pl_json_node *n, uin
     static const char *const words[] = {"system", "user", "assistant", "tool", NULL};
     static const enum pl_role roles[] = {PL_ROLE_SYSTEM, PL_ROLE_USER, PL_ROLE_ASSISTANT,
                                          PL_ROLE_TOOL};
-    const struct pl_json_node *role = pl_conv_node(conv, n, "role");
-    const struct pl_json_node *segments = pl_conv_node(conv, n, "segments");
+    const struct pl_json_node *role = pl_conv_member(conv, n, "role", PL_WANT_STRING);
+    const struct pl_json_node *segments = pl_conv_member(conv, n, "segments", PL_WANT_ARRAY);
     int word = pl_conv_word(conv, role, words);
     if (word >= 0)
         pl_conv_know(conv, role);
@@ -286,7 +289,7 @@ enum pl_status pl_envelope_read(struct pl_conv *conv, enum pl_format_kind kind,
     const struct pl_json_node *version = pl_conv_node(conv, root, "version");
     if (pl_conv_says(conv, version, "1.0"))
         pl_conv_know(conv, version);
-    conv->settings.model = pl_conv_get(conv, root, "model");
+    conv->settings.model = pl_conv_get(conv, root, "model", PL_WANT_STRING);
     conv->list = list;
     uint32_t element = 0;
     for (const struct pl_json_node *n = pl_json_first(list);

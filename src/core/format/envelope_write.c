@@ -234,8 +234,8 @@ static void write_parameters(struct pl_writer *w, const struct pl_tool *tool)
     if (required && pl_json_kind(required) != PL_JSON_ARRAY)
         required = NULL;
     if (!tool->is_custom && properties && pl_json_kind(properties) == PL_JSON_OBJECT)
-        for (const struct pl_json_node *k = pl_json_first(properties); k < pl_json_end(properties);
-             k = pl_json_next_member(k))
+        for (const struct pl_json_node *k = pl_json_first_member(properties);
+             k < pl_json_end(properties); k = pl_json_next_member(k))
             add_parameter(conv, &text, k, required);
     if (text.status != PL_OK)
         conv->status = text.status;

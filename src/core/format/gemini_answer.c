@@ -3,10 +3,10 @@
 #include "format/gemini_words.h"
 #include "format/usage.h"
 
-static struct pl_val field(const struct pl_conv *conv, const struct pl_json_node *object,
-                           const char *key)
+static struct pl_val field(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
+                           unsigned want)
 {
-    return pl_val_node(pl_gemini_field(conv, object, key));
+    return pl_val_node(pl_conv_fit(conv, pl_gemini_field(conv, object, key), want));
 }
 
 /* ---- finish ---- */
@@ -23,8 +23,8 @@ static bool has_calls(const struct pl_conv *conv)
 static void read_finish(struct pl_conv *conv, const struct pl_json_node *candidate)
 {
     struct pl_answer *a = &conv->answer;
-    a->finish_val = field(conv, candidate, "finishReason");
-    a->finish_detail = field(conv, candidate, "finishMessage");
+    a->finish_val = field(conv, candidate, "finishReason", PL_WANT_STRING);
+    a->finish_detail = field(conv, candidate, "finishMessage", PL_WANT_STRING);
     if (!pl_val_is_set(a->finish_val))
         return;
     a->finish = pl_gemini_finish_of(pl_conv_text(conv, a->finish_val));
@@ -35,9 +35,10 @@ static void read_finish(struct pl_conv *conv, const struct pl_json_node *candida
 /* A prompt that was blocked has no candidate: nothing was answered, and the feedback says why. */
 static void read_block(struct pl_conv *conv, const struct pl_json_node *root)
 {
-    const struct pl_json_node *feedback = pl_gemini_field(conv, root, "promptFeedback");
-    struct pl_val reason = field(conv, feedback, "blockReason");
-    struct pl_val message = field(conv, feedback, "blockReasonMessage");
+    const struct pl_json_node *feedback =
+        pl_conv_fit(conv, pl_gemini_field(conv, root, "promptFeedback"), PL_WANT_OBJECT);
+    struct pl_val reason = field(conv, feedback, "blockReason", PL_WANT_STRING);
+    struct pl_val message = field(conv, feedback, "blockReasonMessage", PL_WANT_STRING);
     if (!pl_val_is_set(reason))
         return;
     conv->answer.finish = PL_FINISH_FILTER;
@@ -48,12 +49,12 @@ static void read_usage(struct pl_conv *conv, const struct pl_json_node *usage)
 {
     conv->answer.usage = (struct pl_usage){
         .node = usage,
-        .input = field(conv, usage, "promptTokenCount"),
-        .output = field(conv, usage, "candidatesTokenCount"),
-        .total = field(conv, usage, "totalTokenCount"),
-        .cache_read = field(conv, usage, "cachedContentTokenCount"),
-        .reasoning = field(conv, usage, "thoughtsTokenCount"),
-        .tool_input = field(conv, usage, "toolUsePromptTokenCount"),
+        .input = field(conv, usage, "promptTokenCount", PL_WANT_INTEGER),
+        .output = field(conv, usage, "candidatesTokenCount", PL_WANT_INTEGER),
+        .total = field(conv, usage, "totalTokenCount", PL_WANT_INTEGER),
+        .cache_read = field(conv, usage, "cachedContentTokenCount", PL_WANT_INTEGER),
+        .reasoning = field(conv, usage, "thoughtsTokenCount", PL_WANT_INTEGER),
+        .tool_input = field(conv, usage, "toolUsePromptTokenCount", PL_WANT_INTEGER),
         .output_excludes_thought = true,
     };
 }
@@ -62,8 +63,8 @@ void pl_gemini_read_answer(struct pl_conv *conv, const struct pl_json_node *root
                            const struct pl_json_node *candidate)
 {
     const struct pl_json_node *index = pl_conv_node(conv, candidate, "index");
-    conv->answer.id = field(conv, root, "responseId");
-    conv->answer.model = field(conv, root, "modelVersion");
+    conv->answer.id = field(conv, root, "responseId", PL_WANT_STRING);
+    conv->answer.model = field(conv, root, "modelVersion", PL_WANT_STRING);
     /* The first candidate is number 0 in every format. */
     if (index && pl_str_eq(pl_json_span(conv->doc, index), PL_STR("0")))
         pl_conv_know(conv, index);
@@ -71,7 +72,8 @@ void pl_gemini_read_answer(struct pl_conv *conv, const struct pl_json_node *root
         read_finish(conv, candidate);
     else
         read_block(conv, root);
-    read_usage(conv, pl_gemini_field(conv, root, "usageMetadata"));
+    read_usage(conv,
+               pl_conv_fit(conv, pl_gemini_field(conv, root, "usageMetadata"), PL_WANT_OBJECT));
 }
 
 /* The words of other vendors that mean exactly what ours means. */
@@ -144,9 +146,9 @@ bool pl_gemini_read_error(struct pl_conv *conv, const struct pl_json_node *root)
     if (!error || pl_json_kind(error) != PL_JSON_OBJECT)
         return false;
     a->is_error = true;
-    a->error_code = pl_conv_get(conv, error, "code");
-    a->error_message = pl_conv_get(conv, error, "message");
-    a->error_status = pl_conv_get(conv, error, "status");
+    a->error_code = pl_conv_get(conv, error, "code", PL_WANT_SCALAR);
+    a->error_message = pl_conv_get(conv, error, "message", PL_WANT_STRING);
+    a->error_status = pl_conv_get(conv, error, "status", PL_WANT_STRING);
     return true;
 }
 

@@ -14,10 +14,10 @@ static bool is_kind(const struct pl_json_node *node, enum pl_json_kind kind)
     return node && pl_json_kind(node) == kind;
 }
 
-static struct pl_val field(const struct pl_conv *conv, const struct pl_json_node *object,
-                           const char *key)
+static struct pl_val field(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
+                           unsigned want)
 {
-    return pl_val_node(pl_gemini_field(conv, object, key));
+    return pl_val_node(pl_conv_fit(conv, pl_gemini_field(conv, object, key), want));
 }
 
 /* A part that only one side may say, in a content of the other: it gets a message of its own. */
@@ -46,7 +46,7 @@ static const struct {
 static enum pl_part_kind media_kind(struct pl_conv *conv, struct pl_val mime, struct pl_val data)
 {
     struct pl_str type = pl_conv_text(conv, mime);
-    if (!type.len && data.node && is_kind(data.node, PL_JSON_STRING))
+    if (!type.len && data.node)
         type = pl_str_of(pl_sniff_mime(pl_json_raw(conv->doc, data.node)));
     for (size_t i = 0; i < sizeof media_kinds / sizeof *media_kinds; i++)
         if (pl_str_starts(type, pl_str_of(media_kinds[i].prefix)))
@@ -58,21 +58,23 @@ static enum pl_part_kind media_kind(struct pl_conv *conv, struct pl_val mime, st
 static bool read_media(struct pl_conv *conv, const struct pl_json_node *node,
                        struct pl_part *ret_part)
 {
-    const struct pl_json_node *blob = pl_gemini_field(conv, node, "inlineData");
-    const struct pl_json_node *file = pl_gemini_field(conv, node, "fileData");
+    const struct pl_json_node *blob =
+        pl_conv_fit(conv, pl_gemini_field(conv, node, "inlineData"), PL_WANT_OBJECT);
+    const struct pl_json_node *file =
+        pl_conv_fit(conv, pl_gemini_field(conv, node, "fileData"), PL_WANT_OBJECT);
     const struct pl_json_node *of = blob ? blob : file;
-    if (!is_kind(of, PL_JSON_OBJECT))
+    if (!of)
         return false;
     *ret_part = (struct pl_part){
         .node = node,
-        .mime = field(conv, of, "mimeType"),
-        .name = field(conv, of, "displayName"),
-        .signature = field(conv, node, "thoughtSignature"),
+        .mime = field(conv, of, "mimeType", PL_WANT_STRING),
+        .name = field(conv, of, "displayName", PL_WANT_STRING),
+        .signature = field(conv, node, "thoughtSignature", PL_WANT_STRING),
     };
     if (blob)
-        ret_part->data = field(conv, of, "data");
+        ret_part->data = field(conv, of, "data", PL_WANT_STRING);
     else
-        ret_part->url = field(conv, of, "fileUri");
+        ret_part->url = field(conv, of, "fileUri", PL_WANT_STRING);
     ret_part->kind = media_kind(conv, ret_part->mime, ret_part->data);
     return true;
 }
@@ -83,10 +85,10 @@ static void read_call(struct pl_conv *conv, struct seat *seat, const struct pl_j
                       const struct pl_json_node *call)
 {
     struct pl_part *part = add_part(conv, seat, PL_ROLE_ASSISTANT, PL_PART_CALL, node);
-    part->id = field(conv, call, "id");
-    part->name = field(conv, call, "name");
-    part->args = field(conv, call, "args");
-    part->signature = field(conv, node, "thoughtSignature");
+    part->id = field(conv, call, "id", PL_WANT_STRING);
+    part->name = field(conv, call, "name", PL_WANT_STRING);
+    part->args = field(conv, call, "args", PL_WANT_ANY);
+    part->signature = field(conv, node, "thoughtSignature", PL_WANT_STRING);
 }
 
 /* A response is an object. What it says is under `output` or `error`; where nothing else stands
@@ -110,13 +112,14 @@ static void read_result(struct pl_conv *conv, struct seat *seat, const struct pl
                         const struct pl_json_node *answer)
 {
     struct pl_part *result = add_part(conv, seat, PL_ROLE_USER, PL_PART_RESULT, node);
-    result->id = field(conv, answer, "id");
-    result->name = field(conv, answer, "name");
+    result->id = field(conv, answer, "id", PL_WANT_STRING);
+    result->name = field(conv, answer, "name", PL_WANT_STRING);
     const struct pl_json_node *response = pl_gemini_field(conv, answer, "response");
     if (response)
         read_response(conv, result, response);
-    const struct pl_json_node *parts = pl_gemini_field(conv, answer, "parts");
-    if (!is_kind(parts, PL_JSON_ARRAY))
+    const struct pl_json_node *parts =
+        pl_conv_fit(conv, pl_gemini_field(conv, answer, "parts"), PL_WANT_ARRAY);
+    if (!parts)
         return;
     for (const struct pl_json_node *p = pl_json_first(parts); p < pl_json_end(parts);
          p = pl_json_next(p)) {
@@ -133,12 +136,12 @@ static void read_result(struct pl_conv *conv, struct seat *seat, const struct pl
 static void read_text(struct pl_conv *conv, const struct pl_json_node *node,
                       const struct pl_json_node *text)
 {
-    const struct pl_json_node *thought = pl_conv_node(conv, node, "thought");
+    const struct pl_json_node *thought = pl_conv_member(conv, node, "thought", PL_WANT_BOOL);
     bool is_thought = is_kind(thought, PL_JSON_TRUE);
     struct pl_part *part =
         pl_conv_add_part(conv, is_thought ? PL_PART_THINKING : PL_PART_TEXT, node);
     part->text = pl_val_node(text);
-    part->signature = field(conv, node, "thoughtSignature");
+    part->signature = field(conv, node, "thoughtSignature", PL_WANT_STRING);
     pl_conv_know(conv, thought);
 }
 
@@ -148,17 +151,19 @@ static void read_part(struct pl_conv *conv, struct seat *seat, const struct pl_j
         pl_conv_add_part(conv, PL_PART_TEXT, node)->text = pl_val_node(node);
         return;
     }
-    const struct pl_json_node *call = pl_gemini_field(conv, node, "functionCall");
-    const struct pl_json_node *answer = pl_gemini_field(conv, node, "functionResponse");
-    const struct pl_json_node *text = pl_conv_node(conv, node, "text");
+    const struct pl_json_node *call =
+        pl_conv_fit(conv, pl_gemini_field(conv, node, "functionCall"), PL_WANT_OBJECT);
+    const struct pl_json_node *answer =
+        pl_conv_fit(conv, pl_gemini_field(conv, node, "functionResponse"), PL_WANT_OBJECT);
+    const struct pl_json_node *text = pl_conv_member(conv, node, "text", PL_WANT_STRING);
     struct pl_part media;
-    if (is_kind(call, PL_JSON_OBJECT))
+    if (call)
         read_call(conv, seat, node, call);
-    else if (is_kind(answer, PL_JSON_OBJECT))
+    else if (answer)
         read_result(conv, seat, node, answer);
     else if (read_media(conv, node, &media))
         *pl_conv_add_part(conv, media.kind, node) = media;
-    else if (is_kind(text, PL_JSON_STRING))
+    else if (text)
         read_text(conv, node, text);
     else if (pl_json_kind(node) != PL_JSON_NULL)
         pl_conv_add_part(conv, PL_PART_OTHER, node);
@@ -189,7 +194,7 @@ static const enum pl_role roles[] = {PL_ROLE_USER,      PL_ROLE_ASSISTANT, PL_RO
 static void read_content(struct pl_conv *conv, const struct pl_json_node *node, uint32_t element,
                          enum pl_role role_if_unsaid)
 {
-    const struct pl_json_node *word = pl_conv_node(conv, node, "role");
+    const struct pl_json_node *word = pl_conv_member(conv, node, "role", PL_WANT_STRING);
     const struct pl_json_node *parts = pl_conv_node(conv, node, "parts");
     int i = pl_conv_word(conv, word, role_words);
     if (i >= 0)
@@ -208,7 +213,7 @@ static void read_system(struct pl_conv *conv, const struct pl_json_node *system)
     pl_conv_add_message(conv, PL_ROLE_SYSTEM, system, PL_NO_ELEMENT);
     const struct pl_json_node *parts = pl_conv_node(conv, system, "parts");
     /* Its role means nothing to the API; people write "system" or "user" there. */
-    pl_conv_know(conv, pl_conv_node(conv, system, "role"));
+    pl_conv_know(conv, pl_conv_member(conv, system, "role", PL_WANT_STRING));
     read_parts(conv, &seat, parts ? parts : system);
 }
 

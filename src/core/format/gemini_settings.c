@@ -9,18 +9,19 @@
 /* Settings that are one value on both sides. */
 static const struct {
     const char *key; /* of generationConfig */
-    size_t offset;   /* of the pl_val in pl_settings */
+    unsigned want;
+    size_t offset; /* of the pl_val in pl_settings */
 } plain_settings[] = {
-    {"temperature", offsetof(struct pl_settings, temperature)},
-    {"topP", offsetof(struct pl_settings, top_p)},
-    {"topK", offsetof(struct pl_settings, top_k)},
-    {"candidateCount", offsetof(struct pl_settings, n)},
-    {"maxOutputTokens", offsetof(struct pl_settings, max_tokens)},
-    {"seed", offsetof(struct pl_settings, seed)},
-    {"presencePenalty", offsetof(struct pl_settings, presence_penalty)},
-    {"frequencyPenalty", offsetof(struct pl_settings, frequency_penalty)},
-    {"responseLogprobs", offsetof(struct pl_settings, logprobs)},
-    {"logprobs", offsetof(struct pl_settings, top_logprobs)},
+    {"temperature", PL_WANT_NUMBER, offsetof(struct pl_settings, temperature)},
+    {"topP", PL_WANT_NUMBER, offsetof(struct pl_settings, top_p)},
+    {"topK", PL_WANT_INTEGER, offsetof(struct pl_settings, top_k)},
+    {"candidateCount", PL_WANT_INTEGER, offsetof(struct pl_settings, n)},
+    {"maxOutputTokens", PL_WANT_INTEGER, offsetof(struct pl_settings, max_tokens)},
+    {"seed", PL_WANT_INTEGER, offsetof(struct pl_settings, seed)},
+    {"presencePenalty", PL_WANT_NUMBER, offsetof(struct pl_settings, presence_penalty)},
+    {"frequencyPenalty", PL_WANT_NUMBER, offsetof(struct pl_settings, frequency_penalty)},
+    {"responseLogprobs", PL_WANT_BOOL, offsetof(struct pl_settings, logprobs)},
+    {"logprobs", PL_WANT_INTEGER, offsetof(struct pl_settings, top_logprobs)},
 };
 
 static struct pl_val *setting(struct pl_settings *settings, size_t i)
@@ -33,10 +34,16 @@ static bool is_kind(const struct pl_json_node *node, enum pl_json_kind kind)
     return node && pl_json_kind(node) == kind;
 }
 
-static struct pl_val field(const struct pl_conv *conv, const struct pl_json_node *object,
-                           const char *key)
+static const struct pl_json_node *member(struct pl_conv *conv, const struct pl_json_node *object,
+                                         const char *key, unsigned want)
 {
-    return pl_val_node(pl_gemini_field(conv, object, key));
+    return pl_conv_fit(conv, pl_gemini_field(conv, object, key), want);
+}
+
+static struct pl_val field(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
+                           unsigned want)
+{
+    return pl_val_node(member(conv, object, key, want));
 }
 
 /* ---- reading ---- */
@@ -44,11 +51,11 @@ static struct pl_val field(const struct pl_conv *conv, const struct pl_json_node
 static void read_thinking(struct pl_conv *conv, const struct pl_json_node *config)
 {
     struct pl_settings *s = &conv->settings;
-    const struct pl_json_node *thinking = pl_gemini_field(conv, config, "thinkingConfig");
-    const struct pl_json_node *shows = pl_gemini_field(conv, thinking, "includeThoughts");
+    const struct pl_json_node *thinking = member(conv, config, "thinkingConfig", PL_WANT_OBJECT);
+    const struct pl_json_node *shows = member(conv, thinking, "includeThoughts", PL_WANT_BOOL);
     s->thinking = pl_val_node(thinking);
-    s->thinking_budget = field(conv, thinking, "thinkingBudget");
-    s->effort_val = field(conv, thinking, "thinkingLevel");
+    s->thinking_budget = field(conv, thinking, "thinkingBudget", PL_WANT_INTEGER);
+    s->effort_val = field(conv, thinking, "thinkingLevel", PL_WANT_STRING);
     s->effort = pl_effort_of_word(conv, s->effort_val.node);
     if (shows)
         s->shows_thoughts =
@@ -58,9 +65,9 @@ static void read_thinking(struct pl_conv *conv, const struct pl_json_node *confi
 static void read_output(struct pl_conv *conv, const struct pl_json_node *config)
 {
     struct pl_settings *s = &conv->settings;
-    struct pl_val mime = field(conv, config, "responseMimeType");
-    struct pl_val json = field(conv, config, "responseJsonSchema");
-    struct pl_val dialect = field(conv, config, "responseSchema");
+    struct pl_val mime = field(conv, config, "responseMimeType", PL_WANT_STRING);
+    struct pl_val json = field(conv, config, "responseJsonSchema", PL_WANT_OBJECT);
+    struct pl_val dialect = field(conv, config, "responseSchema", PL_WANT_OBJECT);
     if (pl_val_is_set(json) || pl_val_is_set(dialect)) {
         s->output = PL_OUTPUT_SCHEMA;
         s->is_openapi_output = !pl_val_is_set(json);
@@ -82,31 +89,33 @@ static void read_choice(struct pl_conv *conv, const struct pl_json_node *root)
     static const enum pl_choice choices[] = {PL_CHOICE_AUTO, PL_CHOICE_ANY, PL_CHOICE_NONE};
     struct pl_settings *s = &conv->settings;
     const struct pl_json_node *config =
-        pl_gemini_field(conv, pl_gemini_field(conv, root, "toolConfig"), "functionCallingConfig");
-    const struct pl_json_node *mode = pl_conv_node(conv, config, "mode");
-    const struct pl_json_node *names = pl_gemini_field(conv, config, "allowedFunctionNames");
+        member(conv, member(conv, root, "toolConfig", PL_WANT_OBJECT), "functionCallingConfig",
+               PL_WANT_OBJECT);
+    const struct pl_json_node *mode = pl_conv_member(conv, config, "mode", PL_WANT_STRING);
+    const struct pl_json_node *names = member(conv, config, "allowedFunctionNames", PL_WANT_ARRAY);
     if (!mode)
         return;
     int i = pl_conv_word(conv, mode, modes);
     s->choice_val = pl_val_node(mode);
     s->choice = i >= 0 ? choices[i] : PL_CHOICE_OTHER;
-    if (s->choice == PL_CHOICE_ANY && is_kind(names, PL_JSON_ARRAY) && pl_json_count(names) == 1) {
-        s->choice = PL_CHOICE_ONE;
-        s->choice_name = pl_val_node(pl_json_first(names));
+    if (s->choice == PL_CHOICE_ANY && names && pl_json_count(names) == 1) {
+        s->choice_name = pl_val_node(pl_conv_fit(conv, pl_json_first(names), PL_WANT_STRING));
+        if (pl_val_is_set(s->choice_name))
+            s->choice = PL_CHOICE_ONE;
     }
 }
 
 static void read_declarations(struct pl_conv *conv, const struct pl_json_node *list)
 {
-    if (!is_kind(list, PL_JSON_ARRAY))
-        return;
     for (const struct pl_json_node *d = pl_json_first(list); d < pl_json_end(list);
          d = pl_json_next(d)) {
+        if (!pl_conv_fit(conv, d, PL_WANT_OBJECT))
+            continue;
         struct pl_tool *tool = pl_conv_add_tool(conv, d);
-        struct pl_val dialect = pl_conv_get(conv, d, "parameters");
-        tool->name = pl_conv_get(conv, d, "name");
-        tool->description = pl_conv_get(conv, d, "description");
-        tool->schema = field(conv, d, "parametersJsonSchema");
+        struct pl_val dialect = pl_conv_get(conv, d, "parameters", PL_WANT_OBJECT);
+        tool->name = pl_conv_get(conv, d, "name", PL_WANT_STRING);
+        tool->description = pl_conv_get(conv, d, "description", PL_WANT_STRING);
+        tool->schema = field(conv, d, "parametersJsonSchema", PL_WANT_OBJECT);
         if (!pl_val_is_set(tool->schema)) {
             tool->schema = dialect;
             tool->is_openapi_schema = pl_val_is_set(dialect);
@@ -117,9 +126,10 @@ static void read_declarations(struct pl_conv *conv, const struct pl_json_node *l
 /* Everything beside the declarations runs at the vendor. */
 static void read_tool(struct pl_conv *conv, const struct pl_json_node *tool)
 {
-    const struct pl_json_node *list = pl_gemini_field(conv, tool, "functionDeclarations");
-    read_declarations(conv, list);
-    if (!list && pl_json_kind(tool) != PL_JSON_NULL)
+    const struct pl_json_node *list = member(conv, tool, "functionDeclarations", PL_WANT_ARRAY);
+    if (list)
+        read_declarations(conv, list);
+    else if (pl_conv_fit(conv, tool, PL_WANT_OBJECT))
         pl_conv_add_tool(conv, tool)->is_hosted = true;
 }
 
@@ -138,12 +148,13 @@ static void read_tools(struct pl_conv *conv, const struct pl_json_node *tools)
 
 void pl_gemini_read_settings(struct pl_conv *conv, const struct pl_json_node *root)
 {
-    const struct pl_json_node *config = pl_gemini_field(conv, root, "generationConfig");
+    const struct pl_json_node *config = member(conv, root, "generationConfig", PL_WANT_OBJECT);
     for (size_t i = 0; i < sizeof plain_settings / sizeof *plain_settings; i++)
-        *setting(&conv->settings, i) = field(conv, config, plain_settings[i].key);
-    conv->settings.stop = field(conv, config, "stopSequences");
-    conv->settings.model = pl_conv_get(conv, root, "model");
-    conv->settings.service_tier = field(conv, root, "serviceTier");
+        *setting(&conv->settings, i) =
+            field(conv, config, plain_settings[i].key, plain_settings[i].want);
+    conv->settings.stop = field(conv, config, "stopSequences", PL_WANT_STRINGS);
+    conv->settings.model = pl_conv_get(conv, root, "model", PL_WANT_STRING);
+    conv->settings.service_tier = field(conv, root, "serviceTier", PL_WANT_STRING);
     read_thinking(conv, config);
     read_output(conv, config);
     read_choice(conv, root);

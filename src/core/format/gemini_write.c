@@ -37,7 +37,7 @@ void pl_gemini_write_rest(struct pl_writer *w, const struct pl_json_node *object
         return;
     for (size_t i = 0; i < MAX_WRITTEN && written[i]; i++)
         done[i] = pl_gemini_field(w->conv, object, written[i]);
-    for (const struct pl_json_node *key = pl_json_first(object); key < pl_json_end(object);
+    for (const struct pl_json_node *key = pl_json_first_member(object); key < pl_json_end(object);
          key = pl_json_next_member(key)) {
         bool is_written = pl_json_kind(key + 1) == PL_JSON_NULL;
         for (size_t i = 0; i < MAX_WRITTEN; i++)

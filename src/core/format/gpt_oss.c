@@ -56,9 +56,9 @@ static bool begins(const struct pl_conv *conv, const struct pl_json_node *n, con
 static void read_assistant(struct pl_conv *conv, const struct pl_json_node *m, uint32_t element,
                            bool is_same_utterance)
 {
-    const struct pl_json_node *role = pl_conv_node(conv, m, "role");
-    const struct pl_json_node *channel = pl_conv_node(conv, m, "channel");
-    const struct pl_json_node *constrain = pl_conv_node(conv, m, "constrain");
+    const struct pl_json_node *role = pl_conv_member(conv, m, "role", PL_WANT_STRING);
+    const struct pl_json_node *channel = pl_conv_member(conv, m, "channel", PL_WANT_STRING);
+    const struct pl_json_node *constrain = pl_conv_member(conv, m, "constrain", PL_WANT_STRING);
     struct pl_val to = name_behind(conv, channel, "to=" NAMESPACE);
     if (!pl_val_is_set(to))
         to = name_behind(conv, role, "to=" NAMESPACE);
@@ -69,7 +69,7 @@ static void read_assistant(struct pl_conv *conv, const struct pl_json_node *m, u
         pl_conv_know(conv, channel);
     if (begins(conv, constrain, "json"))
         pl_conv_know(conv, constrain);
-    struct pl_val content = pl_conv_get(conv, m, "content");
+    struct pl_val content = pl_conv_get(conv, m, "content", PL_WANT_STRING);
     if (pl_val_is_set(to)) {
         struct pl_part *call = pl_conv_add_part(conv, PL_PART_CALL, m);
         call->name = to;
@@ -85,18 +85,18 @@ static void read_result(struct pl_conv *conv, const struct pl_json_node *m, uint
     pl_conv_add_message(conv, PL_ROLE_TOOL, m, element);
     struct pl_part *result = pl_conv_add_part(conv, PL_PART_RESULT, m);
     result->name = name;
-    struct pl_val content = pl_conv_get(conv, m, "content");
+    struct pl_val content = pl_conv_get(conv, m, "content", PL_WANT_STRING);
     if (pl_val_is_set(content))
         pl_conv_add_child(conv, PL_PART_TEXT, NULL)->text = content;
-    pl_conv_know(conv, pl_conv_node(conv, m, "channel"));
+    pl_conv_know(conv, pl_conv_member(conv, m, "channel", PL_WANT_STRING));
 }
 
 /* Whether the message before this one is the assistant's, and there is more to come. */
-static bool goes_on(const struct pl_conv *conv, const struct pl_json_node *previous)
+static bool goes_on(struct pl_conv *conv, const struct pl_json_node *previous)
 {
     return previous && conv->messages.len &&
            conv->messages.ptr[conv->messages.len - 1].role == PL_ROLE_ASSISTANT &&
-           !begins(conv, pl_conv_node(conv, previous, "channel"), "final");
+           !begins(conv, pl_conv_member(conv, previous, "channel", PL_WANT_STRING), "final");
 }
 
 static void read_message(struct pl_conv *conv, const struct pl_json_node *m, uint32_t element,
@@ -107,13 +107,13 @@ static void read_message(struct pl_conv *conv, const struct pl_json_node *m, uin
         enum pl_role role;
     } roles[] = {
         {"user", PL_ROLE_USER}, {"system", PL_ROLE_SYSTEM}, {"developer", PL_ROLE_DEVELOPER}};
-    const struct pl_json_node *role = pl_conv_node(conv, m, "role");
-    struct pl_val content = pl_conv_get(conv, m, "content");
+    const struct pl_json_node *role = pl_conv_member(conv, m, "role", PL_WANT_STRING);
+    struct pl_val content = pl_conv_get(conv, m, "content", PL_WANT_STRING);
     pl_conv_know(conv, pl_conv_node(conv, m, "before"));
-    pl_conv_know(conv, pl_conv_node(conv, m, "end"));
+    pl_conv_know(conv, pl_conv_member(conv, m, "end", PL_WANT_STRING));
     if (!role || begins(conv, role, "assistant")) {
         /* `<|start|>assistant` alone only asks for an answer. */
-        if (pl_val_is_set(content) || pl_conv_node(conv, m, "channel"))
+        if (pl_val_is_set(content) || pl_conv_member(conv, m, "channel", PL_WANT_STRING))
             read_assistant(conv, m, element, goes_on(conv, previous));
         return;
     }
@@ -136,7 +136,7 @@ static void read_message(struct pl_conv *conv, const struct pl_json_node *m, uin
 
 static void read_end(struct pl_conv *conv, const struct pl_json_node *last)
 {
-    const struct pl_json_node *end = pl_conv_node(conv, last, "end");
+    const struct pl_json_node *end = pl_conv_member(conv, last, "end", PL_WANT_STRING);
     conv->answer.is_set = true;
     conv->answer.finish_val = pl_val_node(end);
     conv->answer.finish = !end                              ? PL_FINISH_LENGTH

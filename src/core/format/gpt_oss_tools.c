@@ -113,8 +113,8 @@ static void push_object(struct script *s, const struct pl_json_node *schema,
 {
     size_t from = s->stack.len;
     push_words(s, "{\n");
-    for (const struct pl_json_node *key = pl_json_first(properties); key < pl_json_end(properties);
-         key = pl_json_next_member(key))
+    for (const struct pl_json_node *key = pl_json_first_member(properties);
+         key < pl_json_end(properties); key = pl_json_next_member(key))
         push(s, (struct work){.kind = FIELD, .node = key, .object = schema});
     push_words(s, "}");
     turn_round(s, from);

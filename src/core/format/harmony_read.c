@@ -16,23 +16,23 @@ static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
 
 static void read_text(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    part->text = pl_conv_get(conv, n, "text");
+    part->text = pl_conv_get(conv, n, "text", PL_WANT_STRING);
 }
 
 static void read_refusal(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    part->text = pl_conv_get(conv, n, "refusal");
+    part->text = pl_conv_get(conv, n, "refusal", PL_WANT_STRING);
 }
 
 static void read_image(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    const struct pl_json_node *image = pl_conv_node(conv, n, "image_url");
-    part->url =
-        is_kind(image, PL_JSON_STRING) ? pl_val_node(image) : pl_conv_get(conv, image, "url");
+    const struct pl_json_node *image = pl_conv_member(conv, n, "image_url", PL_WANT_CHOICE);
+    part->url = is_kind(image, PL_JSON_STRING) ? pl_val_node(image)
+                                               : pl_conv_get(conv, image, "url", PL_WANT_STRING);
     if (pl_conv_data_url(conv, part->url, &part->mime, &part->data))
         part->url = (struct pl_val){0};
-    part->detail = pl_conv_get(conv, image, "detail");
-    part->context = pl_conv_get(conv, n, "video_metadata");
+    part->detail = pl_conv_get(conv, image, "detail", PL_WANT_STRING);
+    part->context = pl_conv_get(conv, n, "video_metadata", PL_WANT_OBJECT);
 }
 
 static const struct {
@@ -63,9 +63,9 @@ const char *pl_harmony_audio_mime(const struct pl_conv *conv, const struct pl_js
 
 static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    const struct pl_json_node *audio = pl_conv_node(conv, n, "input_audio");
-    const struct pl_json_node *format = pl_conv_node(conv, audio, "format");
-    part->data = pl_conv_get(conv, audio, "data");
+    const struct pl_json_node *audio = pl_conv_member(conv, n, "input_audio", PL_WANT_OBJECT);
+    const struct pl_json_node *format = pl_conv_member(conv, audio, "format", PL_WANT_STRING);
+    part->data = pl_conv_get(conv, audio, "data", PL_WANT_STRING);
     struct pl_val mime, data;
     if (pl_conv_data_url(conv, part->data, &mime, &data)) {
         part->mime = mime;
@@ -82,13 +82,13 @@ static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struc
 
 static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    const struct pl_json_node *file = pl_conv_node(conv, n, "file");
-    struct pl_val data = pl_conv_get(conv, file, "file_data");
+    const struct pl_json_node *file = pl_conv_member(conv, n, "file", PL_WANT_OBJECT);
+    struct pl_val data = pl_conv_get(conv, file, "file_data", PL_WANT_STRING);
     if (!pl_conv_data_url(conv, data, &part->mime, &part->data))
         part->data = data;
-    part->name = pl_conv_get(conv, file, "filename");
-    part->file_id = pl_conv_get(conv, file, "file_id");
-    part->url = pl_conv_get(conv, file, "file_url");
+    part->name = pl_conv_get(conv, file, "filename", PL_WANT_STRING);
+    part->file_id = pl_conv_get(conv, file, "file_id", PL_WANT_STRING);
+    part->url = pl_conv_get(conv, file, "file_url", PL_WANT_STRING);
 }
 
 static const struct {
@@ -118,7 +118,7 @@ static void read_part(struct pl_conv *conv, const struct pl_json_node *n, int64_
         add(conv, PL_PART_TEXT, n)->text = pl_val_node(n);
         return;
     }
-    const struct pl_json_node *type = pl_conv_node(conv, n, "type");
+    const struct pl_json_node *type = pl_conv_member(conv, n, "type", PL_WANT_STRING);
     for (size_t i = 0; i < sizeof part_kinds / sizeof *part_kinds; i++)
         if (pl_conv_says(conv, type, part_kinds[i].type)) {
             part_kinds[i].read(conv, n, add(conv, part_kinds[i].kind, n));
@@ -150,15 +150,17 @@ static void read_content(struct pl_conv *conv, const struct pl_json_node *conten
 
 static void read_call(struct pl_conv *conv, const struct pl_json_node *n)
 {
-    const struct pl_json_node *function = pl_conv_node(conv, n, "function");
-    const struct pl_json_node *custom = pl_conv_node(conv, n, "custom");
+    if (!pl_conv_fit(conv, n, PL_WANT_OBJECT))
+        return;
+    const struct pl_json_node *function = pl_conv_member(conv, n, "function", PL_WANT_OBJECT);
+    const struct pl_json_node *custom = pl_conv_member(conv, n, "custom", PL_WANT_OBJECT);
     struct pl_part *part = pl_conv_add_part(conv, PL_PART_CALL, n);
     part->is_custom = custom && !function;
     const struct pl_json_node *body = part->is_custom ? custom : function ? function : n;
-    part->id = pl_conv_get(conv, n, "id");
-    part->name = pl_conv_get(conv, body, "name");
-    part->args = pl_conv_get(conv, body, part->is_custom ? "input" : "arguments");
-    pl_conv_know(conv, pl_conv_node(conv, n, "type"));
+    part->id = pl_conv_get(conv, n, "id", PL_WANT_STRING);
+    part->name = pl_conv_get(conv, body, "name", PL_WANT_STRING);
+    part->args = pl_conv_get(conv, body, part->is_custom ? "input" : "arguments", PL_WANT_ANY);
+    pl_conv_know(conv, pl_conv_member(conv, n, "type", PL_WANT_STRING));
     if (!part->is_custom && part->args.node && !is_kind(part->args.node, PL_JSON_STRING))
         pl_conv_loss(conv, PL_LOSS_MOVED, part->args.node,
                      "arguments are a string of JSON in harmony; this %s is taken as its text",
@@ -182,7 +184,7 @@ static const enum pl_role roles[] = {PL_ROLE_SYSTEM,    PL_ROLE_DEVELOPER, PL_RO
 void pl_harmony_read_message(struct pl_conv *conv, const struct pl_json_node *node,
                              uint32_t element)
 {
-    const struct pl_json_node *role = pl_conv_node(conv, node, "role");
+    const struct pl_json_node *role = pl_conv_member(conv, node, "role", PL_WANT_STRING);
     const struct pl_json_node *content = pl_conv_node(conv, node, "content");
     int word = pl_conv_word(conv, role, role_words);
     if (word >= 0)
@@ -190,19 +192,19 @@ void pl_harmony_read_message(struct pl_conv *conv, const struct pl_json_node *no
     struct pl_message *m =
         pl_conv_add_message(conv, word >= 0 ? roles[word] : PL_ROLE_USER, node, element);
     enum pl_role speaker = m->role;
-    m->id = pl_conv_get(conv, node, "id");
-    m->created_at = pl_conv_get(conv, node, "created_at");
-    m->metadata = pl_conv_get(conv, node, "metadata");
+    m->id = pl_conv_get(conv, node, "id", PL_WANT_STRING);
+    m->created_at = pl_conv_get(conv, node, "created_at", PL_WANT_TIME);
+    m->metadata = pl_conv_get(conv, node, "metadata", PL_WANT_OBJECT);
     if (speaker != PL_ROLE_TOOL) {
-        m->name = pl_conv_get(conv, node, "name");
+        m->name = pl_conv_get(conv, node, "name", PL_WANT_STRING);
         read_content(conv, content, pl_conv_add_part);
         if (speaker == PL_ROLE_ASSISTANT)
-            read_calls(conv, pl_conv_node(conv, node, "tool_calls"));
+            read_calls(conv, pl_conv_member(conv, node, "tool_calls", PL_WANT_ARRAY));
         return;
     }
     struct pl_part *result = pl_conv_add_part(conv, PL_PART_RESULT, NULL);
-    result->id = pl_conv_get(conv, node, "tool_call_id");
-    result->name = pl_conv_get(conv, node, "name");
+    result->id = pl_conv_get(conv, node, "tool_call_id", PL_WANT_STRING);
+    result->name = pl_conv_get(conv, node, "name", PL_WANT_STRING);
     read_content(conv, content, pl_conv_add_child);
 }
 
@@ -226,13 +228,13 @@ enum pl_status pl_harmony_read(struct pl_conv *conv, enum pl_format_kind kind, s
     const struct pl_json_node *list = root;
     if (is_kind(root, PL_JSON_OBJECT)) {
         list = pl_conv_node(conv, root, "messages");
-        if (!list && is_kind(pl_conv_node(conv, root, "role"), PL_JSON_STRING)) {
+        if (!list && is_kind(pl_conv_member(conv, root, "role", PL_WANT_STRING), PL_JSON_STRING)) {
             pl_harmony_read_message(conv, root, PL_NO_ELEMENT);
             return conv->status;
         }
-        pl_own_settings_read(conv, pl_conv_node(conv, root, "settings"));
+        pl_own_settings_read(conv, pl_conv_member(conv, root, "settings", PL_WANT_OBJECT));
         pl_own_settings_read(conv, root);
-        pl_own_tools_read(conv, pl_conv_node(conv, root, "tools"));
+        pl_own_tools_read(conv, pl_conv_member(conv, root, "tools", PL_WANT_ARRAY));
     }
     if (!is_kind(list, PL_JSON_ARRAY))
         return refuse(conv, err);

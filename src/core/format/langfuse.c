@@ -105,7 +105,7 @@ static enum pl_status put_message(struct pl_filing *f, struct pl_json_out *out,
         return put_placeholder(f, out, doc, n);
     bool is_usual = type && pl_json_text_is(doc, type, PL_STR("chatmessage"));
     pl_json_out_open(out, '{');
-    for (const struct pl_json_node *key = pl_json_first(n); key < pl_json_end(n);
+    for (const struct pl_json_node *key = pl_json_first_member(n); key < pl_json_end(n);
          key = pl_json_next_member(key)) {
         struct pl_str name;
         if (is_usual && key + 1 == type)
@@ -163,7 +163,7 @@ static enum pl_status make_chat(struct pl_filing *f, const struct pl_json_doc *d
     pl_buf_init(&chat, 0);
     struct pl_json_out out = pl_json_out(&shape);
     pl_json_out_open(&out, '{');
-    for (const struct pl_json_node *key = pl_json_first(n); key < pl_json_end(n);
+    for (const struct pl_json_node *key = pl_json_first_member(n); key < pl_json_end(n);
          key = pl_json_next_member(key)) {
         struct pl_str name;
         if (is_told_elsewhere(doc, key) || pl_json_kind(key + 1) == PL_JSON_NULL)

@@ -150,7 +150,7 @@ static enum pl_status mend_members(struct mender *m, struct pl_json_edit *edit)
 {
     const struct pl_json_node *root = m->conv->doc->root;
     enum pl_status status = PL_OK;
-    for (const struct pl_json_node *key = pl_json_first(root);
+    for (const struct pl_json_node *key = pl_json_first_member(root);
          key < pl_json_end(root) && status == PL_OK; key = pl_json_next_member(key)) {
         if (key + 1 == m->conv->list || !is_repaired(m, key + 1))
             continue;
@@ -171,7 +171,7 @@ static enum pl_status add_members(struct mender *m, struct pl_json_edit *edit)
 {
     const struct pl_json_node *root = m->fresh->root;
     enum pl_status status = PL_OK;
-    for (const struct pl_json_node *key = pl_json_first(root);
+    for (const struct pl_json_node *key = pl_json_first_member(root);
          key < pl_json_end(root) && status == PL_OK; key = pl_json_next_member(key)) {
         struct pl_str name;
         status = pl_json_text(m->conv->arena, m->fresh, key, &name);

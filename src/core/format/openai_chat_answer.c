@@ -74,6 +74,8 @@ static void write_finish(struct pl_writer *w, const struct pl_utterance *u)
 static void write_annotations(struct pl_chat_out *c, const struct pl_utterance *u)
 {
     static const char *const keys[] = {"start_index", "end_index", "title", "url", NULL};
+    static const unsigned wants[] = {PL_WANT_INTEGER, PL_WANT_INTEGER, PL_WANT_STRING,
+                                     PL_WANT_STRING};
     struct pl_writer *w = c->w;
     const struct pl_part *text = pl_chat_words(u, PL_PART_TEXT);
     if (c->task->from != &pl_format_openai_responses || !text ||
@@ -94,7 +96,7 @@ static void write_annotations(struct pl_chat_out *c, const struct pl_utterance *
         pl_w_key(w, "url_citation");
         pl_w_open(w, '{');
         for (int i = 0; keys[i]; i++)
-            pl_w_opt_value(w, keys[i], pl_conv_get(w->conv, a, keys[i]));
+            pl_w_opt_value(w, keys[i], pl_conv_get(w->conv, a, keys[i], wants[i]));
         pl_w_close(w, '}');
         pl_w_close(w, '}');
     }
@@ -110,7 +112,7 @@ static void write_refusal(struct pl_writer *w, const struct pl_utterance *u)
     if (!refusal && a->finish == PL_FINISH_FILTER) {
         const struct pl_json_node *detail = a->finish_detail.node;
         why = detail && pl_json_kind(detail) == PL_JSON_OBJECT
-                  ? pl_conv_get(w->conv, detail, "explanation")
+                  ? pl_conv_get(w->conv, detail, "explanation", PL_WANT_STRING)
                   : a->finish_detail;
         if (!pl_val_is_set(why) && !u->n_parts)
             why = a->finish_val;

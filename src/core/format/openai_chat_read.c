@@ -21,17 +21,18 @@ static inline void know_member(struct pl_conv *conv, const struct pl_json_node *
 }
 
 /* Member of a member. */
-static inline struct pl_val get2(const struct pl_conv *conv, const struct pl_json_node *object,
-                                 const char *outer, const char *key)
+static inline struct pl_val get2(struct pl_conv *conv, const struct pl_json_node *object,
+                                 const char *outer, const char *key, unsigned want)
 {
-    return pl_conv_get(conv, pl_conv_node(conv, object, outer), key);
+    return pl_conv_get(conv, pl_conv_node(conv, object, outer), key, want);
 }
 
-static inline const struct pl_json_node *cache_of(const struct pl_conv *conv,
+static inline const struct pl_json_node *cache_of(struct pl_conv *conv,
                                                   const struct pl_json_node *object)
 {
-    const struct pl_json_node *own = pl_conv_node(conv, object, "prompt_cache_breakpoint");
-    return own ? own : pl_conv_node(conv, object, "cache_control");
+    const struct pl_json_node *own =
+        pl_conv_member(conv, object, "prompt_cache_breakpoint", PL_WANT_OBJECT);
+    return own ? own : pl_conv_member(conv, object, "cache_control", PL_WANT_OBJECT);
 }
 
 /* ---- content parts ---- */
@@ -41,13 +42,13 @@ typedef struct pl_part *(*adder)(struct pl_conv *, enum pl_part_kind, const stru
 
 static void read_text(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    pl_conv_take(conv, n, "text", &part->text);
-    pl_conv_take(conv, n, "annotations", &part->citations);
+    pl_conv_take(conv, n, "text", PL_WANT_STRING, &part->text);
+    pl_conv_take(conv, n, "annotations", PL_WANT_ARRAY, &part->citations);
 }
 
 static void read_refusal(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    pl_conv_take(conv, n, "refusal", &part->text);
+    pl_conv_take(conv, n, "refusal", PL_WANT_STRING, &part->text);
 }
 
 /* Some servers nest the text: {"type":"thinking","thinking":[{"type":"text","text":…}]}. */
@@ -61,8 +62,8 @@ static void read_thinking(struct pl_conv *conv, const struct pl_json_node *n, st
         know_member(conv, pl_json_first(text), "type");
         text = pl_conv_node(conv, pl_json_first(text), "text");
     }
-    part->text = pl_val_node(text);
-    pl_conv_take(conv, n, "signature", &part->signature);
+    part->text = pl_val_node(pl_conv_fit(conv, text, PL_WANT_STRING));
+    pl_conv_take(conv, n, "signature", PL_WANT_STRING, &part->signature);
 }
 
 static void set_media(struct pl_conv *conv, struct pl_part *part, struct pl_val url)
@@ -73,15 +74,15 @@ static void set_media(struct pl_conv *conv, struct pl_part *part, struct pl_val 
 
 static void read_image(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    const struct pl_json_node *image = pl_conv_node(conv, n, "image_url");
+    const struct pl_json_node *image = pl_conv_member(conv, n, "image_url", PL_WANT_CHOICE);
     if (is_kind(image, PL_JSON_OBJECT)) {
-        set_media(conv, part, pl_conv_get(conv, image, "url"));
-        pl_conv_take(conv, image, "detail", &part->detail);
+        set_media(conv, part, pl_conv_get(conv, image, "url", PL_WANT_STRING));
+        pl_conv_take(conv, image, "detail", PL_WANT_STRING, &part->detail);
     } else {
         set_media(conv, part, pl_val_node(image));
-        pl_conv_take(conv, n, "detail", &part->detail);
+        pl_conv_take(conv, n, "detail", PL_WANT_STRING, &part->detail);
     }
-    pl_conv_take(conv, n, "file_id", &part->file_id);
+    pl_conv_take(conv, n, "file_id", PL_WANT_STRING, &part->file_id);
 }
 
 static const struct {
@@ -93,9 +94,9 @@ static const struct {
 
 static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    const struct pl_json_node *audio = pl_conv_node(conv, n, "input_audio");
-    const struct pl_json_node *format = pl_conv_node(conv, audio, "format");
-    pl_conv_take(conv, audio, "data", &part->data);
+    const struct pl_json_node *audio = pl_conv_member(conv, n, "input_audio", PL_WANT_OBJECT);
+    const struct pl_json_node *format = pl_conv_member(conv, audio, "format", PL_WANT_STRING);
+    pl_conv_take(conv, audio, "data", PL_WANT_STRING, &part->data);
     struct pl_val mime, data;
     if (pl_conv_data_url(conv, part->data, &mime, &data)) {
         part->mime = mime;
@@ -113,12 +114,12 @@ static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struc
 /* file_data is a data URL, or base64 alone. */
 static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    const struct pl_json_node *file = pl_conv_node(conv, n, "file");
-    struct pl_val data = pl_conv_get(conv, file, "file_data");
+    const struct pl_json_node *file = pl_conv_member(conv, n, "file", PL_WANT_OBJECT);
+    struct pl_val data = pl_conv_get(conv, file, "file_data", PL_WANT_STRING);
     if (!pl_conv_data_url(conv, data, &part->mime, &part->data))
         part->data = data;
-    pl_conv_take(conv, file, "file_id", &part->file_id);
-    pl_conv_take(conv, file, "filename", &part->name);
+    pl_conv_take(conv, file, "file_id", PL_WANT_STRING, &part->file_id);
+    pl_conv_take(conv, file, "filename", PL_WANT_STRING, &part->name);
 }
 
 static const struct {
@@ -144,7 +145,7 @@ static void read_part(struct pl_conv *conv, const struct pl_json_node *n, adder 
         pl_val_set(&add(conv, PL_PART_TEXT, n)->text, n);
         return;
     }
-    const struct pl_json_node *type = pl_conv_node(conv, n, "type");
+    const struct pl_json_node *type = pl_conv_member(conv, n, "type", PL_WANT_STRING);
     for (size_t i = 0; i < sizeof part_types / sizeof *part_types; i++) {
         if (!pl_conv_says(conv, type, part_types[i].type))
             continue;
@@ -157,7 +158,10 @@ static void read_part(struct pl_conv *conv, const struct pl_json_node *n, adder 
     add(conv, PL_PART_OTHER, n);
 }
 
-static void read_content(struct pl_conv *conv, const struct pl_json_node *content, adder add)
+/* `want` is what may stand there besides a list: the words of a message are a string, the answer of
+ * a tool may be any JSON, which is its text. */
+static void read_content(struct pl_conv *conv, const struct pl_json_node *content, unsigned want,
+                         adder add)
 {
     if (!content)
         return;
@@ -167,7 +171,7 @@ static void read_content(struct pl_conv *conv, const struct pl_json_node *conten
         for (const struct pl_json_node *p = pl_json_first(content); p < pl_json_end(content);
              p = pl_json_next(p))
             read_part(conv, p, add);
-    } else {
+    } else if (pl_conv_fit(conv, content, want)) {
         pl_val_set(&add(conv, PL_PART_TEXT, NULL)->text, content);
     }
 }
@@ -194,10 +198,10 @@ static bool goes_on(struct pl_str *rest, struct pl_str piece)
 static void read_detail(struct pl_conv *conv, const struct pl_json_node *entry, bool is_said,
                         struct pl_str *said)
 {
-    struct pl_val text = pl_conv_get(conv, entry, "text");
+    struct pl_val text = pl_conv_get(conv, entry, "text", PL_WANT_STRING);
     if (!pl_val_is_set(text))
-        text = pl_conv_get(conv, entry, "summary");
-    struct pl_val data = pl_conv_get(conv, entry, "data");
+        text = pl_conv_get(conv, entry, "summary", PL_WANT_STRING);
+    struct pl_val data = pl_conv_get(conv, entry, "data", PL_WANT_STRING);
     know_member(conv, entry, "type");
     if (pl_val_is_set(data)) {
         pl_conv_add_part(conv, PL_PART_REDACTED, entry)->data = data;
@@ -207,7 +211,7 @@ static void read_detail(struct pl_conv *conv, const struct pl_json_node *entry, 
     } else if (pl_val_is_set(text)) {
         struct pl_part *part = pl_conv_add_part(conv, PL_PART_THINKING, entry);
         part->text = text;
-        pl_conv_take(conv, entry, "signature", &part->signature);
+        pl_conv_take(conv, entry, "signature", PL_WANT_STRING, &part->signature);
     }
 }
 
@@ -222,50 +226,56 @@ static void read_details(struct pl_conv *conv, const struct pl_json_node *detail
 
 static void read_reasoning(struct pl_conv *conv, const struct pl_json_node *m)
 {
-    const struct pl_json_node *text = pl_conv_node(conv, m, "reasoning_content");
-    const struct pl_json_node *plain = pl_conv_node(conv, m, "reasoning");
+    const struct pl_json_node *text = pl_conv_member(conv, m, "reasoning_content", PL_WANT_STRING);
+    const struct pl_json_node *plain = pl_conv_member(conv, m, "reasoning", PL_WANT_STRING);
     if (!text)
         text = plain;
     else if (plain && pl_str_eq(pl_conv_text(conv, pl_val_node(text)),
                                 pl_conv_text(conv, pl_val_node(plain))))
         pl_conv_know(conv, plain);
-    const struct pl_json_node *signature = pl_conv_node(conv, m, "reasoning_signature");
+    const struct pl_json_node *signature =
+        pl_conv_member(conv, m, "reasoning_signature", PL_WANT_STRING);
     if (text || signature) {
         struct pl_part *part = pl_conv_add_part(conv, PL_PART_THINKING, NULL);
         pl_val_set(&part->text, text);
         pl_val_set(&part->signature, signature);
     }
-    const struct pl_json_node *details = pl_conv_node(conv, m, "reasoning_details");
+    const struct pl_json_node *details =
+        pl_conv_member(conv, m, "reasoning_details", PL_WANT_ARRAY);
     if (is_kind(details, PL_JSON_ARRAY))
         read_details(conv, details, text);
 }
 
 /* ---- messages ---- */
 
-static inline const struct pl_json_node *thought_signature(const struct pl_conv *conv,
+static inline const struct pl_json_node *thought_signature(struct pl_conv *conv,
                                                            const struct pl_json_node *n)
 {
-    const struct pl_json_node *extra = pl_conv_node(conv, n, "extra_content");
-    return pl_conv_node(conv, pl_conv_node(conv, extra, "google"), "thought_signature");
+    const struct pl_json_node *extra = pl_conv_member(conv, n, "extra_content", PL_WANT_OBJECT);
+    return pl_conv_member(conv, pl_conv_member(conv, extra, "google", PL_WANT_OBJECT),
+                          "thought_signature", PL_WANT_STRING);
 }
 
 static void read_call(struct pl_conv *conv, const struct pl_json_node *n)
 {
+    if (!pl_conv_fit(conv, n, PL_WANT_OBJECT))
+        return;
     struct pl_part *part = pl_conv_add_part(conv, PL_PART_CALL, n);
-    const struct pl_json_node *custom = pl_conv_node(conv, n, "custom");
-    const struct pl_json_node *body = custom ? custom : pl_conv_node(conv, n, "function");
+    const struct pl_json_node *custom = pl_conv_member(conv, n, "custom", PL_WANT_OBJECT);
+    const struct pl_json_node *body =
+        custom ? custom : pl_conv_member(conv, n, "function", PL_WANT_OBJECT);
     part->is_custom = custom != NULL;
-    pl_conv_take(conv, n, "id", &part->id);
+    pl_conv_take(conv, n, "id", PL_WANT_STRING, &part->id);
     know_member(conv, n, "type");
     know_member(conv, n, "index");
     pl_val_set(&part->signature, thought_signature(conv, n));
-    pl_conv_take(conv, body, "name", &part->name);
-    pl_conv_take(conv, body, custom ? "input" : "arguments", &part->args);
+    pl_conv_take(conv, body, "name", PL_WANT_STRING, &part->name);
+    pl_conv_take(conv, body, custom ? "input" : "arguments", PL_WANT_ANY, &part->args);
 }
 
 static void read_calls(struct pl_conv *conv, const struct pl_json_node *m)
 {
-    const struct pl_json_node *calls = pl_conv_node(conv, m, "tool_calls");
+    const struct pl_json_node *calls = pl_conv_member(conv, m, "tool_calls", PL_WANT_ARRAY);
     if (is_kind(calls, PL_JSON_ARRAY))
         for (const struct pl_json_node *c = pl_json_first(calls); c < pl_json_end(calls);
              c = pl_json_next(c))
@@ -273,34 +283,36 @@ static void read_calls(struct pl_conv *conv, const struct pl_json_node *m)
     const struct pl_json_node *legacy = pl_conv_node(conv, m, "function_call");
     if (is_kind(legacy, PL_JSON_OBJECT)) {
         struct pl_part *part = pl_conv_add_part(conv, PL_PART_CALL, legacy);
-        pl_conv_take(conv, legacy, "name", &part->name);
-        pl_conv_take(conv, legacy, "arguments", &part->args);
+        pl_conv_take(conv, legacy, "name", PL_WANT_STRING, &part->name);
+        pl_conv_take(conv, legacy, "arguments", PL_WANT_ANY, &part->args);
     }
 }
 
 /* A spoken answer: its sound, and its words where nothing else says them. */
 static void read_voice(struct pl_conv *conv, const struct pl_json_node *m)
 {
-    const struct pl_json_node *audio = pl_conv_node(conv, m, "audio");
+    const struct pl_json_node *audio = pl_conv_member(conv, m, "audio", PL_WANT_OBJECT);
     if (!is_kind(audio, PL_JSON_OBJECT))
         return;
     if (!pl_conv_node(conv, m, "content")) {
-        struct pl_val transcript = pl_conv_get(conv, audio, "transcript");
+        struct pl_val transcript = pl_conv_get(conv, audio, "transcript", PL_WANT_STRING);
         if (pl_val_is_set(transcript))
             pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text = transcript;
     }
     struct pl_part *part = pl_conv_add_part(conv, PL_PART_AUDIO, audio);
-    pl_conv_take(conv, audio, "id", &part->file_id);
-    pl_conv_take(conv, audio, "data", &part->data);
+    pl_conv_take(conv, audio, "id", PL_WANT_STRING, &part->file_id);
+    pl_conv_take(conv, audio, "data", PL_WANT_STRING, &part->data);
 }
 
 static void read_images(struct pl_conv *conv, const struct pl_json_node *m)
 {
-    const struct pl_json_node *images = pl_conv_node(conv, m, "images");
+    const struct pl_json_node *images = pl_conv_member(conv, m, "images", PL_WANT_ARRAY);
     if (!is_kind(images, PL_JSON_ARRAY))
         return;
     for (const struct pl_json_node *n = pl_json_first(images); n < pl_json_end(images);
          n = pl_json_next(n)) {
+        if (!pl_conv_fit(conv, n, PL_WANT_OBJECT))
+            continue;
         struct pl_part *part = pl_conv_add_part(conv, PL_PART_IMAGE, n);
         know_member(conv, n, "type");
         know_member(conv, n, "index");
@@ -312,18 +324,18 @@ static void read_assistant(struct pl_conv *conv, const struct pl_json_node *m)
 {
     read_reasoning(conv, m);
     size_t first = conv->parts.len;
-    read_content(conv, pl_conv_node(conv, m, "content"), pl_conv_add_part);
+    read_content(conv, pl_conv_node(conv, m, "content"), PL_WANT_CONTENT, pl_conv_add_part);
     /* What stands beside the text is about its last part. */
     if (conv->parts.len > first) {
         struct pl_part *last = &conv->parts.ptr[conv->parts.len - 1];
-        struct pl_val annotations = pl_conv_get(conv, m, "annotations");
+        struct pl_val annotations = pl_conv_get(conv, m, "annotations", PL_WANT_ARRAY);
         if (last->kind == PL_PART_TEXT && pl_val_is_set(annotations))
             last->citations = annotations;
         const struct pl_json_node *signature = thought_signature(conv, m);
         if (signature)
             pl_val_set(&last->signature, signature);
     }
-    struct pl_val refusal = pl_conv_get(conv, m, "refusal");
+    struct pl_val refusal = pl_conv_get(conv, m, "refusal", PL_WANT_STRING);
     if (pl_val_is_set(refusal))
         pl_conv_add_part(conv, PL_PART_REFUSAL, NULL)->text = refusal;
     read_voice(conv, m);
@@ -334,10 +346,10 @@ static void read_assistant(struct pl_conv *conv, const struct pl_json_node *m)
 static void read_result(struct pl_conv *conv, const struct pl_json_node *m)
 {
     struct pl_part *part = pl_conv_add_part(conv, PL_PART_RESULT, m);
-    pl_conv_take(conv, m, "tool_call_id", &part->id);
-    pl_conv_take(conv, m, "name", &part->name);
+    pl_conv_take(conv, m, "tool_call_id", PL_WANT_STRING, &part->id);
+    pl_conv_take(conv, m, "name", PL_WANT_STRING, &part->name);
     pl_val_set(&part->cache, cache_of(conv, m));
-    read_content(conv, pl_conv_node(conv, m, "content"), pl_conv_add_child);
+    read_content(conv, pl_conv_node(conv, m, "content"), PL_WANT_ANY, pl_conv_add_child);
 }
 
 static const struct {
@@ -351,7 +363,7 @@ static const struct {
 /* Somebody this format does not know speaks as the user; the role then is in the report. */
 static enum pl_role role_of(struct pl_conv *conv, const struct pl_json_node *m)
 {
-    const struct pl_json_node *word = pl_conv_node(conv, m, "role");
+    const struct pl_json_node *word = pl_conv_member(conv, m, "role", PL_WANT_STRING);
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
         if (pl_conv_says(conv, word, roles[i].word)) {
             pl_conv_know(conv, word);
@@ -362,7 +374,7 @@ static enum pl_role role_of(struct pl_conv *conv, const struct pl_json_node *m)
 
 static void read_message(struct pl_conv *conv, const struct pl_json_node *m, uint32_t element)
 {
-    if (!is_kind(m, PL_JSON_OBJECT))
+    if (!pl_conv_fit(conv, m, PL_WANT_OBJECT))
         return;
     enum pl_role role = role_of(conv, m);
     struct pl_message *message = pl_conv_add_message(conv, role, m, element);
@@ -370,49 +382,54 @@ static void read_message(struct pl_conv *conv, const struct pl_json_node *m, uin
         read_result(conv, m);
         return;
     }
-    pl_conv_take(conv, m, "name", &message->name);
+    pl_conv_take(conv, m, "name", PL_WANT_STRING, &message->name);
     pl_val_set(&message->cache, cache_of(conv, m));
     if (role == PL_ROLE_ASSISTANT)
         read_assistant(conv, m);
     else
-        read_content(conv, pl_conv_node(conv, m, "content"), pl_conv_add_part);
+        read_content(conv, pl_conv_node(conv, m, "content"), PL_WANT_CONTENT, pl_conv_add_part);
 }
 
 /* ---- tools ---- */
 
 static void read_tool(struct pl_conv *conv, const struct pl_json_node *n)
 {
+    if (!pl_conv_fit(conv, n, PL_WANT_OBJECT))
+        return;
     struct pl_tool *tool = pl_conv_add_tool(conv, n);
-    const struct pl_json_node *custom = pl_conv_node(conv, n, "custom");
-    const struct pl_json_node *body = custom ? custom : pl_conv_node(conv, n, "function");
+    const struct pl_json_node *custom = pl_conv_member(conv, n, "custom", PL_WANT_OBJECT);
+    const struct pl_json_node *body =
+        custom ? custom : pl_conv_member(conv, n, "function", PL_WANT_OBJECT);
     tool->is_custom = custom != NULL;
     tool->is_hosted = !body;
     if (!body)
         return;
     know_member(conv, n, "type");
-    pl_conv_take(conv, body, "name", &tool->name);
-    pl_conv_take(conv, body, "description", &tool->description);
-    tool->schema = pl_conv_get(conv, body, custom ? "format" : "parameters");
-    pl_conv_take(conv, body, "strict", &tool->strict);
+    pl_conv_take(conv, body, "name", PL_WANT_STRING, &tool->name);
+    pl_conv_take(conv, body, "description", PL_WANT_STRING, &tool->description);
+    tool->schema = pl_conv_get(conv, body, custom ? "format" : "parameters", PL_WANT_OBJECT);
+    pl_conv_take(conv, body, "strict", PL_WANT_BOOL, &tool->strict);
     pl_val_set(&tool->cache, cache_of(conv, n));
 }
 
 static void read_tools(struct pl_conv *conv, const struct pl_json_node *root)
 {
-    const struct pl_json_node *tools = pl_conv_node(conv, root, "tools");
+    const struct pl_json_node *tools = pl_conv_member(conv, root, "tools", PL_WANT_ARRAY);
     if (is_kind(tools, PL_JSON_ARRAY))
         for (const struct pl_json_node *t = pl_json_first(tools); t < pl_json_end(tools);
              t = pl_json_next(t))
             read_tool(conv, t);
-    const struct pl_json_node *legacy = pl_conv_node(conv, root, "functions");
+    const struct pl_json_node *legacy = pl_conv_member(conv, root, "functions", PL_WANT_ARRAY);
     if (!is_kind(legacy, PL_JSON_ARRAY))
         return;
     for (const struct pl_json_node *f = pl_json_first(legacy); f < pl_json_end(legacy);
          f = pl_json_next(f)) {
+        if (!pl_conv_fit(conv, f, PL_WANT_OBJECT))
+            continue;
         struct pl_tool *tool = pl_conv_add_tool(conv, f);
-        pl_conv_take(conv, f, "name", &tool->name);
-        pl_conv_take(conv, f, "description", &tool->description);
-        pl_conv_take(conv, f, "parameters", &tool->schema);
+        pl_conv_take(conv, f, "name", PL_WANT_STRING, &tool->name);
+        pl_conv_take(conv, f, "description", PL_WANT_STRING, &tool->description);
+        pl_conv_take(conv, f, "parameters", PL_WANT_OBJECT, &tool->schema);
     }
 }
 
@@ -421,7 +438,7 @@ static void read_choice(struct pl_conv *conv, const struct pl_json_node *root)
     static const char *const words[] = {"auto", "required", "none", NULL};
     static const enum pl_choice choices[] = {PL_CHOICE_AUTO, PL_CHOICE_ANY, PL_CHOICE_NONE};
     struct pl_settings *s = &conv->settings;
-    const struct pl_json_node *n = pl_conv_node(conv, root, "tool_choice");
+    const struct pl_json_node *n = pl_conv_member(conv, root, "tool_choice", PL_WANT_CHOICE);
     if (!n)
         n = pl_conv_node(conv, root, "function_call");
     if (!n)
@@ -429,11 +446,11 @@ static void read_choice(struct pl_conv *conv, const struct pl_json_node *root)
     int word = pl_conv_word(conv, n, words);
     s->choice_val = pl_val_node(n);
     s->choice = word < 0 ? PL_CHOICE_OTHER : choices[word];
-    s->choice_name = get2(conv, n, "function", "name");
+    s->choice_name = get2(conv, n, "function", "name", PL_WANT_STRING);
     if (!pl_val_is_set(s->choice_name))
-        s->choice_name = get2(conv, n, "custom", "name");
+        s->choice_name = get2(conv, n, "custom", "name", PL_WANT_STRING);
     if (!pl_val_is_set(s->choice_name))
-        pl_conv_take(conv, n, "name", &s->choice_name);
+        pl_conv_take(conv, n, "name", PL_WANT_STRING, &s->choice_name);
     if (pl_val_is_set(s->choice_name)) {
         s->choice = PL_CHOICE_ONE;
         know_member(conv, n, "type");
@@ -442,21 +459,13 @@ static void read_choice(struct pl_conv *conv, const struct pl_json_node *root)
 
 /* ---- settings ---- */
 
-static void read_flag(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
-                      struct pl_flag *ret_flag)
-{
-    const struct pl_json_node *n = pl_conv_node(conv, object, key);
-    if (is_kind(n, PL_JSON_TRUE) || is_kind(n, PL_JSON_FALSE))
-        *ret_flag = (struct pl_flag){true, is_kind(n, PL_JSON_TRUE), pl_val_node(n)};
-}
-
 static void read_output(struct pl_conv *conv, const struct pl_json_node *root)
 {
     static const char *const words[] = {"text", "json_object", "json_schema", NULL};
     static const enum pl_output outputs[] = {PL_OUTPUT_TEXT, PL_OUTPUT_JSON, PL_OUTPUT_SCHEMA};
     struct pl_settings *s = &conv->settings;
-    const struct pl_json_node *n = pl_conv_node(conv, root, "response_format");
-    const struct pl_json_node *type = pl_conv_node(conv, n, "type");
+    const struct pl_json_node *n = pl_conv_member(conv, root, "response_format", PL_WANT_OBJECT);
+    const struct pl_json_node *type = pl_conv_member(conv, n, "type", PL_WANT_STRING);
     int word = pl_conv_word(conv, type, words);
     if (word < 0)
         return;
@@ -465,39 +474,39 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *root)
     /* "Any JSON" is all this word says: who writes it marks it. */
     if (s->output != PL_OUTPUT_JSON)
         pl_conv_know(conv, type);
-    const struct pl_json_node *schema = pl_conv_node(conv, n, "json_schema");
-    pl_conv_take(conv, schema, "name", &s->output_name);
-    pl_conv_take(conv, schema, "description", &s->output_description);
-    pl_conv_take(conv, schema, "schema", &s->output_schema);
-    pl_conv_take(conv, schema, "strict", &s->output_strict);
+    const struct pl_json_node *schema = pl_conv_member(conv, n, "json_schema", PL_WANT_OBJECT);
+    pl_conv_take(conv, schema, "name", PL_WANT_STRING, &s->output_name);
+    pl_conv_take(conv, schema, "description", PL_WANT_STRING, &s->output_description);
+    pl_conv_take(conv, schema, "schema", PL_WANT_OBJECT, &s->output_schema);
+    pl_conv_take(conv, schema, "strict", PL_WANT_BOOL, &s->output_strict);
 }
 
 /* Line by line: of a key that stands in the code the compiler knows the hash. */
 static void read_plain(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_settings *s = &conv->settings;
-    pl_conv_take(conv, root, "model", &s->model);
-    pl_conv_take(conv, root, "temperature", &s->temperature);
-    pl_conv_take(conv, root, "top_p", &s->top_p);
-    pl_conv_take(conv, root, "top_k", &s->top_k);
-    pl_conv_take(conv, root, "max_completion_tokens", &s->max_tokens);
+    pl_conv_take(conv, root, "model", PL_WANT_STRING, &s->model);
+    pl_conv_take(conv, root, "temperature", PL_WANT_NUMBER, &s->temperature);
+    pl_conv_take(conv, root, "top_p", PL_WANT_NUMBER, &s->top_p);
+    pl_conv_take(conv, root, "top_k", PL_WANT_INTEGER, &s->top_k);
+    pl_conv_take(conv, root, "max_completion_tokens", PL_WANT_INTEGER, &s->max_tokens);
     if (!pl_val_is_set(s->max_tokens)) /* the older name */
-        pl_conv_take(conv, root, "max_tokens", &s->max_tokens);
-    pl_conv_take(conv, root, "seed", &s->seed);
-    pl_conv_take(conv, root, "n", &s->n);
-    pl_conv_take(conv, root, "presence_penalty", &s->presence_penalty);
-    pl_conv_take(conv, root, "frequency_penalty", &s->frequency_penalty);
-    pl_conv_take(conv, root, "stop", &s->stop);
-    pl_conv_take(conv, root, "stream", &s->stream);
-    pl_conv_take(conv, root, "logprobs", &s->logprobs);
-    pl_conv_take(conv, root, "top_logprobs", &s->top_logprobs);
-    pl_conv_take(conv, root, "user", &s->user);
-    pl_conv_take(conv, root, "safety_identifier", &s->safety_id);
-    pl_conv_take(conv, root, "metadata", &s->metadata);
-    pl_conv_take(conv, root, "service_tier", &s->service_tier);
-    pl_conv_take(conv, root, "verbosity", &s->verbosity);
-    pl_conv_take(conv, root, "reasoning_effort", &s->effort_val);
-    pl_conv_take(conv, root, "thinking", &s->thinking);
+        pl_conv_take(conv, root, "max_tokens", PL_WANT_INTEGER, &s->max_tokens);
+    pl_conv_take(conv, root, "seed", PL_WANT_INTEGER, &s->seed);
+    pl_conv_take(conv, root, "n", PL_WANT_INTEGER, &s->n);
+    pl_conv_take(conv, root, "presence_penalty", PL_WANT_NUMBER, &s->presence_penalty);
+    pl_conv_take(conv, root, "frequency_penalty", PL_WANT_NUMBER, &s->frequency_penalty);
+    pl_conv_take(conv, root, "stop", PL_WANT_STRINGS, &s->stop);
+    pl_conv_take(conv, root, "stream", PL_WANT_BOOL, &s->stream);
+    pl_conv_take(conv, root, "logprobs", PL_WANT_BOOL, &s->logprobs);
+    pl_conv_take(conv, root, "top_logprobs", PL_WANT_INTEGER, &s->top_logprobs);
+    pl_conv_take(conv, root, "user", PL_WANT_STRING, &s->user);
+    pl_conv_take(conv, root, "safety_identifier", PL_WANT_STRING, &s->safety_id);
+    pl_conv_take(conv, root, "metadata", PL_WANT_OBJECT, &s->metadata);
+    pl_conv_take(conv, root, "service_tier", PL_WANT_STRING, &s->service_tier);
+    pl_conv_take(conv, root, "verbosity", PL_WANT_STRING, &s->verbosity);
+    pl_conv_take(conv, root, "reasoning_effort", PL_WANT_STRING, &s->effort_val);
+    pl_conv_take(conv, root, "thinking", PL_WANT_OBJECT, &s->thinking);
 }
 
 static void read_settings(struct pl_conv *conv, const struct pl_json_node *root)
@@ -505,8 +514,8 @@ static void read_settings(struct pl_conv *conv, const struct pl_json_node *root)
     struct pl_settings *s = &conv->settings;
     read_plain(conv, root);
     s->effort = pl_effort_of_word(conv, s->effort_val.node);
-    s->thinking_budget = pl_conv_get(conv, s->thinking.node, "budget_tokens");
-    read_flag(conv, root, "parallel_tool_calls", &s->parallel);
+    s->thinking_budget = pl_conv_get(conv, s->thinking.node, "budget_tokens", PL_WANT_INTEGER);
+    pl_conv_take_flag(conv, root, "parallel_tool_calls", &s->parallel);
     read_output(conv, root);
     read_choice(conv, root);
 }
@@ -537,13 +546,15 @@ static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
 static void read_usage(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_usage *u = &conv->answer.usage;
-    u->node = pl_conv_node(conv, root, "usage");
-    pl_conv_take(conv, u->node, "prompt_tokens", &u->input);
-    pl_conv_take(conv, u->node, "completion_tokens", &u->output);
-    pl_conv_take(conv, u->node, "total_tokens", &u->total);
-    u->cache_read = get2(conv, u->node, "prompt_tokens_details", "cached_tokens");
-    u->cache_write = get2(conv, u->node, "prompt_tokens_details", "cache_write_tokens");
-    u->reasoning = get2(conv, u->node, "completion_tokens_details", "reasoning_tokens");
+    u->node = pl_conv_member(conv, root, "usage", PL_WANT_OBJECT);
+    pl_conv_take(conv, u->node, "prompt_tokens", PL_WANT_INTEGER, &u->input);
+    pl_conv_take(conv, u->node, "completion_tokens", PL_WANT_INTEGER, &u->output);
+    pl_conv_take(conv, u->node, "total_tokens", PL_WANT_INTEGER, &u->total);
+    u->cache_read = get2(conv, u->node, "prompt_tokens_details", "cached_tokens", PL_WANT_INTEGER);
+    u->cache_write =
+        get2(conv, u->node, "prompt_tokens_details", "cache_write_tokens", PL_WANT_INTEGER);
+    u->reasoning =
+        get2(conv, u->node, "completion_tokens_details", "reasoning_tokens", PL_WANT_INTEGER);
 }
 
 enum pl_finish pl_chat_finish_of(struct pl_str word)
@@ -567,7 +578,7 @@ enum pl_finish pl_chat_finish_of(struct pl_str word)
 static void read_finish(struct pl_conv *conv, const struct pl_json_node *choice)
 {
     struct pl_answer *a = &conv->answer;
-    pl_conv_take(conv, choice, "finish_reason", &a->finish_val);
+    pl_conv_take(conv, choice, "finish_reason", PL_WANT_STRING, &a->finish_val);
     if (pl_val_is_set(a->finish_val))
         a->finish = pl_chat_finish_of(pl_conv_text(conv, a->finish_val));
 }
@@ -580,11 +591,11 @@ static void read_error(struct pl_conv *conv, const struct pl_json_node *error)
         a->error_message = pl_val_node(error);
         return;
     }
-    pl_conv_take(conv, error, "message", &a->error_message);
-    pl_conv_take(conv, error, "type", &a->error_type);
-    pl_conv_take(conv, error, "code", &a->error_code);
-    pl_conv_take(conv, error, "param", &a->error_param);
-    a->request_id = pl_conv_get(conv, conv->doc->root, "request_id");
+    pl_conv_take(conv, error, "message", PL_WANT_STRING, &a->error_message);
+    pl_conv_take(conv, error, "type", PL_WANT_STRING, &a->error_type);
+    pl_conv_take(conv, error, "code", PL_WANT_SCALAR, &a->error_code);
+    pl_conv_take(conv, error, "param", PL_WANT_STRING, &a->error_param);
+    a->request_id = pl_conv_get(conv, conv->doc->root, "request_id", PL_WANT_STRING);
 }
 
 /* The first choice is the conversation; the others are left to the report. */
@@ -603,11 +614,11 @@ static enum pl_status read_response(struct pl_conv *conv, struct pl_error *err)
                        "error at /error), and there is neither");
     struct pl_answer *a = &conv->answer;
     a->is_set = true;
-    pl_conv_take(conv, root, "id", &a->id);
-    pl_conv_take(conv, root, "created", &a->created);
-    pl_conv_take(conv, root, "model", &a->model);
-    pl_conv_take(conv, root, "system_fingerprint", &a->fingerprint);
-    pl_conv_take(conv, root, "service_tier", &a->service_tier);
+    pl_conv_take(conv, root, "id", PL_WANT_STRING, &a->id);
+    pl_conv_take(conv, root, "created", PL_WANT_TIME, &a->created);
+    pl_conv_take(conv, root, "model", PL_WANT_STRING, &a->model);
+    pl_conv_take(conv, root, "system_fingerprint", PL_WANT_STRING, &a->fingerprint);
+    pl_conv_take(conv, root, "service_tier", PL_WANT_STRING, &a->service_tier);
     know_member(conv, root, "object");
     read_usage(conv, root);
     if (!pl_json_count(choices))
@@ -615,11 +626,11 @@ static enum pl_status read_response(struct pl_conv *conv, struct pl_error *err)
     const struct pl_json_node *first = pl_json_first(choices);
     know_member(conv, first, "index");
     read_finish(conv, first);
-    pl_conv_take(conv, first, "logprobs", &conv->settings.logprobs);
-    const struct pl_json_node *message = pl_conv_node(conv, first, "message");
+    pl_conv_take(conv, first, "logprobs", PL_WANT_OBJECT, &conv->settings.logprobs);
+    const struct pl_json_node *message = pl_conv_member(conv, first, "message", PL_WANT_OBJECT);
     if (is_kind(message, PL_JSON_OBJECT)) {
         pl_conv_add_message(conv, PL_ROLE_ASSISTANT, message, PL_NO_ELEMENT)->name =
-            pl_conv_get(conv, message, "name");
+            pl_conv_get(conv, message, "name", PL_WANT_STRING);
         know_member(conv, message, "role");
         read_assistant(conv, message);
     }

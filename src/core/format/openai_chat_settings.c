@@ -36,8 +36,9 @@ static void write_input_format(struct pl_writer *w, struct pl_val format)
     pl_w_key_word(w, "type", "grammar");
     pl_w_key(w, "grammar");
     pl_w_open(w, '{');
-    pl_w_opt_value(w, "definition", pl_conv_get(w->conv, format.node, "definition"));
-    pl_w_opt_value(w, "syntax", pl_conv_get(w->conv, format.node, "syntax"));
+    pl_w_opt_value(w, "definition",
+                   pl_conv_get(w->conv, format.node, "definition", PL_WANT_STRING));
+    pl_w_opt_value(w, "syntax", pl_conv_get(w->conv, format.node, "syntax", PL_WANT_STRING));
     pl_w_close(w, '}');
     pl_w_close(w, '}');
 }
@@ -117,12 +118,12 @@ static void write_allowed_tools(struct pl_writer *w, const struct pl_json_node *
     pl_w_key_word(w, "type", "allowed_tools");
     pl_w_key(w, "allowed_tools");
     pl_w_open(w, '{');
-    pl_w_opt_value(w, "mode", pl_conv_get(w->conv, choice, "mode"));
+    pl_w_opt_value(w, "mode", pl_conv_get(w->conv, choice, "mode", PL_WANT_STRING));
     pl_w_key(w, "tools");
     pl_w_open(w, '[');
     for (const struct pl_json_node *t = pl_json_first(tools); t < pl_json_end(tools);
          t = pl_json_next(t)) {
-        struct pl_val name = pl_conv_get(w->conv, t, "name");
+        struct pl_val name = pl_conv_get(w->conv, t, "name", PL_WANT_STRING);
         if (!pl_val_is_set(name))
             continue;
         pl_conv_know(w->conv, pl_conv_node(w->conv, t, "type"));

@@ -62,7 +62,7 @@ static void put_cache(struct pl_responses_out *o, struct pl_val cache)
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "mode", "explicit");
     pl_w_close(o->w, '}');
-    pl_w_mapped(o->w, pl_conv_get(o->conv, cache.node, "type"));
+    pl_w_mapped(o->w, pl_conv_get(o->conv, cache.node, "type", PL_WANT_STRING));
 }
 
 static void put_input_text(struct pl_responses_out *o, const struct pl_part *part,
@@ -200,10 +200,12 @@ static void put_input_part(struct pl_responses_out *o, const struct pl_part *par
 static void put_url_citation(struct pl_responses_out *o, const struct pl_json_node *citation)
 {
     static const char *const keys[] = {"start_index", "end_index", "url", "title", NULL};
+    static const unsigned wants[] = {PL_WANT_INTEGER, PL_WANT_INTEGER, PL_WANT_STRING,
+                                     PL_WANT_STRING};
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "type", "url_citation");
     for (int i = 0; keys[i]; i++)
-        pl_w_opt_value(o->w, keys[i], pl_conv_get(o->conv, citation, keys[i]));
+        pl_w_opt_value(o->w, keys[i], pl_conv_get(o->conv, citation, keys[i], wants[i]));
     pl_w_close(o->w, '}');
 }
 
@@ -221,9 +223,9 @@ static void put_web_citation(struct pl_responses_out *o, const struct pl_json_no
     pl_w_int(o->w, 0);
     pl_w_key(o->w, "end_index");
     pl_w_int(o->w, n);
-    pl_w_opt_string(o->w, "url", pl_conv_get(o->conv, citation, "url"));
-    pl_w_opt_string(o->w, "title", pl_conv_get(o->conv, citation, "title"));
-    pl_w_mapped(o->w, pl_conv_get(o->conv, citation, "type"));
+    pl_w_opt_string(o->w, "url", pl_conv_get(o->conv, citation, "url", PL_WANT_STRING));
+    pl_w_opt_string(o->w, "title", pl_conv_get(o->conv, citation, "title", PL_WANT_STRING));
+    pl_w_mapped(o->w, pl_conv_get(o->conv, citation, "type", PL_WANT_STRING));
     pl_w_close(o->w, '}');
 }
 
@@ -256,7 +258,7 @@ static void put_annotations(struct pl_responses_out *o, const struct pl_part *pa
 static void put_logprobs(struct pl_responses_out *o)
 {
     struct pl_val all = o->conv->settings.logprobs;
-    struct pl_val content = pl_conv_get(o->conv, all.node, "content");
+    struct pl_val content = pl_conv_get(o->conv, all.node, "content", PL_WANT_ARRAY);
     pl_w_key(o->w, "logprobs");
     if (pl_val_is_set(content) && pl_json_kind(content.node) == PL_JSON_ARRAY &&
         pl_conv_fate_of(o->conv, content.node) == PL_FATE_NONE) {

@@ -38,38 +38,39 @@ static void read_url(struct pl_conv *conv, struct pl_part *part, struct pl_val u
 
 static void read_image(struct pl_conv *conv, struct pl_part *part)
 {
-    struct pl_val url = pl_conv_get(conv, part->node, "image_url");
+    struct pl_val url = pl_conv_get(conv, part->node, "image_url", PL_WANT_CHOICE);
     /* As openai-chat spells it: {"url": …}. */
     if (is_kind(url.node, PL_JSON_OBJECT)) {
-        part->detail = pl_conv_get(conv, url.node, "detail");
-        url = pl_conv_get(conv, url.node, "url");
+        part->detail = pl_conv_get(conv, url.node, "detail", PL_WANT_STRING);
+        url = pl_conv_get(conv, url.node, "url", PL_WANT_STRING);
     }
     read_url(conv, part, url);
-    pl_conv_take(conv, part->node, "file_id", &part->file_id);
+    pl_conv_take(conv, part->node, "file_id", PL_WANT_STRING, &part->file_id);
     if (!pl_val_is_set(part->detail))
-        pl_conv_take(conv, part->node, "detail", &part->detail);
+        pl_conv_take(conv, part->node, "detail", PL_WANT_STRING, &part->detail);
 }
 
 static void read_file(struct pl_conv *conv, struct pl_part *part)
 {
-    struct pl_val data = pl_conv_get(conv, part->node, "file_data");
+    struct pl_val data = pl_conv_get(conv, part->node, "file_data", PL_WANT_STRING);
     /* Some clients send the bare base64. */
     if (pl_val_is_set(data) && !pl_conv_data_url(conv, data, &part->mime, &part->data)) {
         const char *mime = pl_sniff_mime(pl_conv_text(conv, data));
         part->data = data;
         part->mime = mime ? pl_val_text(pl_str_of(mime)) : (struct pl_val){0};
     }
-    pl_conv_take(conv, part->node, "file_url", &part->url);
-    pl_conv_take(conv, part->node, "file_id", &part->file_id);
-    pl_conv_take(conv, part->node, "filename", &part->name);
-    pl_conv_take(conv, part->node, "detail", &part->detail);
+    pl_conv_take(conv, part->node, "file_url", PL_WANT_STRING, &part->url);
+    pl_conv_take(conv, part->node, "file_id", PL_WANT_STRING, &part->file_id);
+    pl_conv_take(conv, part->node, "filename", PL_WANT_STRING, &part->name);
+    pl_conv_take(conv, part->node, "detail", PL_WANT_STRING, &part->detail);
 }
 
 static void read_audio(struct pl_conv *conv, struct pl_part *part)
 {
-    const struct pl_json_node *audio = pl_conv_node(conv, part->node, "input_audio");
-    struct pl_val format = pl_conv_get(conv, audio, "format");
-    pl_conv_take(conv, audio, "data", &part->data);
+    const struct pl_json_node *audio =
+        pl_conv_member(conv, part->node, "input_audio", PL_WANT_OBJECT);
+    struct pl_val format = pl_conv_get(conv, audio, "format", PL_WANT_STRING);
+    pl_conv_take(conv, audio, "data", PL_WANT_STRING, &part->data);
     if (!pl_val_is_set(format))
         return;
     struct pl_str word = pl_conv_text(conv, format);
@@ -80,15 +81,16 @@ static void read_audio(struct pl_conv *conv, struct pl_part *part)
 
 static void read_text(struct pl_conv *conv, struct pl_part *part)
 {
-    const struct pl_json_node *annotations = pl_conv_node(conv, part->node, "annotations");
-    pl_conv_take(conv, part->node, "text", &part->text);
+    const struct pl_json_node *annotations =
+        pl_conv_member(conv, part->node, "annotations", PL_WANT_ARRAY);
+    pl_conv_take(conv, part->node, "text", PL_WANT_STRING, &part->text);
     if (is_kind(annotations, PL_JSON_ARRAY) && pl_json_count(annotations))
         part->citations = pl_val_node(annotations);
 }
 
 static void read_refusal(struct pl_conv *conv, struct pl_part *part)
 {
-    pl_conv_take(conv, part->node, "refusal", &part->text);
+    pl_conv_take(conv, part->node, "refusal", PL_WANT_STRING, &part->text);
 }
 
 static const struct {
@@ -108,24 +110,25 @@ static void read_part(struct pl_conv *conv, const struct pl_json_node *node, add
         pl_val_set(&add(conv, PL_PART_TEXT, NULL)->text, node);
         return;
     }
-    const struct pl_json_node *type = pl_conv_node(conv, node, "type");
+    const struct pl_json_node *type = pl_conv_member(conv, node, "type", PL_WANT_STRING);
     for (size_t i = 0; i < sizeof part_types / sizeof *part_types; i++) {
         if (!pl_conv_says(conv, type, part_types[i].type))
             continue;
         struct pl_part *part = add(conv, part_types[i].kind, node);
         part->node = node;
         part_types[i].read(conv, part);
-        pl_conv_take(conv, node, "prompt_cache_breakpoint", &part->cache);
+        pl_conv_take(conv, node, "prompt_cache_breakpoint", PL_WANT_OBJECT, &part->cache);
         pl_conv_know(conv, type);
         return;
     }
     add(conv, PL_PART_OTHER, node);
 }
 
-/* A string is a part of its own; so is anything that is neither string nor array. */
-static void read_content(struct pl_conv *conv, const struct pl_json_node *content, add_part_fn add)
+/* A string is a part of its own; so is the output of a tool, which may be any JSON: its text. */
+static void read_content(struct pl_conv *conv, const struct pl_json_node *content, unsigned want,
+                         add_part_fn add)
 {
-    if (!content)
+    if (!pl_conv_fit(conv, content, want))
         return;
     if (pl_json_kind(content) != PL_JSON_ARRAY) {
         pl_val_set(&add(conv, PL_PART_TEXT, NULL)->text, content);
@@ -143,7 +146,7 @@ static void join_run(struct reader *r, const struct pl_json_node *item, uint32_t
     bool is_said_apart = is_message && r->run_has_text && !r->run_has_call;
     if (!r->is_in_run || is_said_apart) {
         struct pl_message *m = pl_conv_add_message(r->conv, PL_ROLE_ASSISTANT, item, element);
-        m->id = pl_conv_get(r->conv, item, "id");
+        m->id = pl_conv_get(r->conv, item, "id", PL_WANT_STRING);
         r->run_has_text = r->run_has_call = false;
     }
     r->is_in_run = true;
@@ -155,7 +158,7 @@ static void read_message(struct reader *r, const struct pl_json_node *item, uint
     static const char *const words[] = {"system", "developer", "user", "assistant", NULL};
     static const enum pl_role roles[] = {PL_ROLE_SYSTEM, PL_ROLE_DEVELOPER, PL_ROLE_USER,
                                          PL_ROLE_ASSISTANT};
-    const struct pl_json_node *role = pl_conv_node(r->conv, item, "role");
+    const struct pl_json_node *role = pl_conv_member(r->conv, item, "role", PL_WANT_STRING);
     int found = pl_conv_word(r->conv, role, words);
     if (found < 0)
         return;
@@ -163,12 +166,13 @@ static void read_message(struct reader *r, const struct pl_json_node *item, uint
         join_run(r, item, element, true);
     } else {
         struct pl_message *m = pl_conv_add_message(r->conv, roles[found], item, element);
-        m->id = pl_conv_get(r->conv, item, "id");
+        m->id = pl_conv_get(r->conv, item, "id", PL_WANT_STRING);
         r->is_in_run = false;
     }
     pl_conv_know(r->conv, role);
     know(r->conv, item, "type");
-    read_content(r->conv, pl_conv_node(r->conv, item, "content"), pl_conv_add_part);
+    read_content(r->conv, pl_conv_node(r->conv, item, "content"), PL_WANT_CONTENT,
+                 pl_conv_add_part);
 }
 
 static void read_call(struct reader *r, const struct pl_json_node *item, uint32_t element,
@@ -177,10 +181,10 @@ static void read_call(struct reader *r, const struct pl_json_node *item, uint32_
     join_run(r, item, element, false);
     r->run_has_call = true;
     struct pl_part *call = pl_conv_add_part(r->conv, PL_PART_CALL, item);
-    call->id = pl_conv_get(r->conv, item, "call_id");
-    call->name = pl_conv_get(r->conv, item, "name");
-    call->args = pl_conv_get(r->conv, item, is_custom ? "input" : "arguments");
-    call->status = pl_conv_get(r->conv, item, "status");
+    call->id = pl_conv_get(r->conv, item, "call_id", PL_WANT_STRING);
+    call->name = pl_conv_get(r->conv, item, "name", PL_WANT_STRING);
+    call->args = pl_conv_get(r->conv, item, is_custom ? "input" : "arguments", PL_WANT_ANY);
+    call->status = pl_conv_get(r->conv, item, "status", PL_WANT_STRING);
     call->is_custom = is_custom;
     know(r->conv, item, "type");
     bool is_new = false;
@@ -192,40 +196,41 @@ static void read_output(struct reader *r, const struct pl_json_node *item, uint3
                         bool is_custom)
 {
     struct pl_conv *conv = r->conv;
-    struct pl_val id = pl_conv_get(conv, item, "call_id");
+    struct pl_val id = pl_conv_get(conv, item, "call_id", PL_WANT_STRING);
     /* Its call is at the server, where only the vendor finds it: a result alone helps nobody. */
     if (r->has_state && !pl_map_get(&r->calls, pl_conv_text(conv, id)))
         return;
     r->is_in_run = false;
-    pl_conv_add_message(conv, PL_ROLE_TOOL, item, element)->id = pl_conv_get(conv, item, "id");
+    pl_conv_add_message(conv, PL_ROLE_TOOL, item, element)->id =
+        pl_conv_get(conv, item, "id", PL_WANT_STRING);
     struct pl_part *result = pl_conv_add_part(conv, PL_PART_RESULT, item);
-    struct pl_val status = pl_conv_get(conv, item, "status");
+    struct pl_val status = pl_conv_get(conv, item, "status", PL_WANT_STRING);
     result->id = id;
-    pl_conv_take(conv, item, "name", &result->name);
+    pl_conv_take(conv, item, "name", PL_WANT_STRING, &result->name);
     result->is_custom = is_custom;
     if (pl_conv_says(conv, status.node, "incomplete"))
         result->is_error = (struct pl_flag){true, true, status};
     else
         result->status = status;
     know(conv, item, "type");
-    read_content(conv, pl_conv_node(conv, item, "output"), pl_conv_add_child);
+    read_content(conv, pl_conv_node(conv, item, "output"), PL_WANT_ANY, pl_conv_add_child);
 }
 
 /* The texts of summary or content, each a part; how many there were. */
 static uint32_t read_thoughts(struct reader *r, const struct pl_json_node *item, const char *key)
 {
-    const struct pl_json_node *list = pl_conv_node(r->conv, item, key);
+    const struct pl_json_node *list = pl_conv_member(r->conv, item, key, PL_WANT_ARRAY);
     uint32_t n = 0;
-    if (!is_kind(list, PL_JSON_ARRAY))
+    if (!list)
         return 0;
     for (const struct pl_json_node *p = pl_json_first(list); p < pl_json_end(list);
          p = pl_json_next(p)) {
-        struct pl_val text = pl_conv_get(r->conv, p, "text");
+        struct pl_val text = pl_conv_get(r->conv, p, "text", PL_WANT_STRING);
         if (!pl_val_is_set(text))
             continue;
         struct pl_part *part = pl_conv_add_part(r->conv, PL_PART_THINKING, item);
         part->text = text;
-        part->id = pl_conv_get(r->conv, item, "id");
+        part->id = pl_conv_get(r->conv, item, "id", PL_WANT_STRING);
         know(r->conv, p, "type");
         n++;
     }
@@ -234,7 +239,7 @@ static uint32_t read_thoughts(struct reader *r, const struct pl_json_node *item,
 
 static void read_reasoning(struct reader *r, const struct pl_json_node *item, uint32_t element)
 {
-    struct pl_val proof = pl_conv_get(r->conv, item, "encrypted_content");
+    struct pl_val proof = pl_conv_get(r->conv, item, "encrypted_content", PL_WANT_STRING);
     join_run(r, item, element, false);
     know(r->conv, item, "type");
     uint32_t n = read_thoughts(r, item, "summary");
@@ -245,7 +250,7 @@ static void read_reasoning(struct reader *r, const struct pl_json_node *item, ui
     } else if (!n) {
         struct pl_part *part = pl_conv_add_part(r->conv, PL_PART_REDACTED, item);
         part->data = proof;
-        part->id = pl_conv_get(r->conv, item, "id");
+        part->id = pl_conv_get(r->conv, item, "id", PL_WANT_STRING);
     }
 }
 
@@ -276,7 +281,7 @@ static void read_item(struct reader *r, const struct pl_json_node *item, uint32_
 }
 
 /* Whether the request goes on with what the server remembers. */
-static bool has_state(const struct pl_conv *conv, const struct pl_json_node *list)
+static bool has_state(struct pl_conv *conv, const struct pl_json_node *list)
 {
     const struct pl_json_node *root = conv->doc->root;
     if (pl_conv_node(conv, root, "previous_response_id") ||
@@ -284,7 +289,7 @@ static bool has_state(const struct pl_conv *conv, const struct pl_json_node *lis
         return true;
     for (const struct pl_json_node *i = pl_json_first(list); i < pl_json_end(list);
          i = pl_json_next(i))
-        if (pl_conv_says(conv, pl_conv_node(conv, i, "type"), "item_reference"))
+        if (pl_conv_says(conv, pl_conv_member(conv, i, "type", PL_WANT_STRING), "item_reference"))
             return true;
     return false;
 }
@@ -306,17 +311,20 @@ static void read_tools(struct pl_conv *conv, const struct pl_json_node *list)
         return;
     for (const struct pl_json_node *t = pl_json_first(list); t < pl_json_end(list);
          t = pl_json_next(t)) {
+        if (!pl_conv_fit(conv, t, PL_WANT_OBJECT))
+            continue;
         struct pl_tool *tool = pl_conv_add_tool(conv, t);
-        const struct pl_json_node *type = pl_conv_node(conv, t, "type");
+        const struct pl_json_node *type = pl_conv_member(conv, t, "type", PL_WANT_STRING);
         tool->is_custom = pl_conv_says(conv, type, "custom");
         tool->is_hosted = !tool->is_custom && !pl_conv_says(conv, type, "function");
         if (tool->is_hosted)
             continue;
         pl_conv_know(conv, type);
-        pl_conv_take(conv, t, "name", &tool->name);
-        pl_conv_take(conv, t, "description", &tool->description);
-        tool->schema = pl_conv_get(conv, t, tool->is_custom ? "format" : "parameters");
-        pl_conv_take(conv, t, "strict", &tool->strict);
+        pl_conv_take(conv, t, "name", PL_WANT_STRING, &tool->name);
+        pl_conv_take(conv, t, "description", PL_WANT_STRING, &tool->description);
+        tool->schema =
+            pl_conv_get(conv, t, tool->is_custom ? "format" : "parameters", PL_WANT_OBJECT);
+        pl_conv_take(conv, t, "strict", PL_WANT_BOOL, &tool->strict);
     }
 }
 
@@ -325,12 +333,13 @@ static void read_choice(struct pl_conv *conv, struct pl_settings *s)
     static const char *const words[] = {"auto", "required", "none", NULL};
     static const enum pl_choice choices[] = {PL_CHOICE_AUTO, PL_CHOICE_ANY, PL_CHOICE_NONE};
     static const char *const types[] = {"function", "custom", NULL};
-    s->choice_val = pl_conv_get(conv, conv->doc->root, "tool_choice");
+    s->choice_val = pl_conv_get(conv, conv->doc->root, "tool_choice", PL_WANT_CHOICE);
     if (!pl_val_is_set(s->choice_val))
         return;
     int word = pl_conv_word(conv, s->choice_val.node, words);
-    const struct pl_json_node *type = pl_conv_node(conv, s->choice_val.node, "type");
-    s->choice_name = pl_conv_get(conv, s->choice_val.node, "name");
+    const struct pl_json_node *type =
+        pl_conv_member(conv, s->choice_val.node, "type", PL_WANT_STRING);
+    s->choice_name = pl_conv_get(conv, s->choice_val.node, "name", PL_WANT_STRING);
     if (word >= 0) {
         s->choice = choices[word];
     } else if (pl_conv_word(conv, type, types) >= 0 && pl_val_is_set(s->choice_name)) {
@@ -345,10 +354,10 @@ static void read_text_settings(struct pl_conv *conv, struct pl_settings *s)
 {
     static const char *const types[] = {"text", "json_object", "json_schema", NULL};
     static const enum pl_output outputs[] = {PL_OUTPUT_TEXT, PL_OUTPUT_JSON, PL_OUTPUT_SCHEMA};
-    const struct pl_json_node *text = pl_conv_node(conv, conv->doc->root, "text");
-    const struct pl_json_node *format = pl_conv_node(conv, text, "format");
-    pl_conv_take(conv, text, "verbosity", &s->verbosity);
-    int type = pl_conv_word(conv, pl_conv_node(conv, format, "type"), types);
+    const struct pl_json_node *text = pl_conv_member(conv, conv->doc->root, "text", PL_WANT_OBJECT);
+    const struct pl_json_node *format = pl_conv_member(conv, text, "format", PL_WANT_OBJECT);
+    pl_conv_take(conv, text, "verbosity", PL_WANT_STRING, &s->verbosity);
+    int type = pl_conv_word(conv, pl_conv_member(conv, format, "type", PL_WANT_STRING), types);
     if (type < 0)
         return;
     s->output = outputs[type];
@@ -358,17 +367,18 @@ static void read_text_settings(struct pl_conv *conv, struct pl_settings *s)
     s->output_val = pl_val_node(format);
     if (s->output != PL_OUTPUT_SCHEMA)
         return;
-    pl_conv_take(conv, format, "name", &s->output_name);
-    pl_conv_take(conv, format, "description", &s->output_description);
-    pl_conv_take(conv, format, "schema", &s->output_schema);
-    pl_conv_take(conv, format, "strict", &s->output_strict);
+    pl_conv_take(conv, format, "name", PL_WANT_STRING, &s->output_name);
+    pl_conv_take(conv, format, "description", PL_WANT_STRING, &s->output_description);
+    pl_conv_take(conv, format, "schema", PL_WANT_OBJECT, &s->output_schema);
+    pl_conv_take(conv, format, "strict", PL_WANT_BOOL, &s->output_strict);
 }
 
 static void read_reasoning_settings(struct pl_conv *conv, struct pl_settings *s)
 {
-    const struct pl_json_node *reasoning = pl_conv_node(conv, conv->doc->root, "reasoning");
-    struct pl_val summary = pl_conv_get(conv, reasoning, "summary");
-    pl_conv_take(conv, reasoning, "effort", &s->effort_val);
+    const struct pl_json_node *reasoning =
+        pl_conv_member(conv, conv->doc->root, "reasoning", PL_WANT_OBJECT);
+    struct pl_val summary = pl_conv_get(conv, reasoning, "summary", PL_WANT_STRING);
+    pl_conv_take(conv, reasoning, "effort", PL_WANT_STRING, &s->effort_val);
     s->effort = pl_effort_of_word(conv, s->effort_val.node);
     if (!pl_val_is_set(summary))
         return;
@@ -381,7 +391,8 @@ static void read_reasoning_settings(struct pl_conv *conv, struct pl_settings *s)
 /* Log probabilities are asked for by a word in a list. */
 static void read_include(struct pl_conv *conv, struct pl_settings *s)
 {
-    const struct pl_json_node *include = pl_conv_node(conv, conv->doc->root, "include");
+    const struct pl_json_node *include =
+        pl_conv_member(conv, conv->doc->root, "include", PL_WANT_ARRAY);
     if (!is_kind(include, PL_JSON_ARRAY))
         return;
     for (const struct pl_json_node *i = pl_json_first(include); i < pl_json_end(include);
@@ -396,36 +407,35 @@ static void read_settings(struct pl_conv *conv)
     const struct pl_json_node *root = conv->doc->root;
     const struct {
         const char *key;
+        unsigned want;
         struct pl_val *to;
     } plain[] = {
-        {"model", &s->model},
-        {"temperature", &s->temperature},
-        {"top_p", &s->top_p},
-        {"max_output_tokens", &s->max_tokens},
-        {"top_logprobs", &s->top_logprobs},
-        {"stream", &s->stream},
-        {"user", &s->user},
-        {"safety_identifier", &s->safety_id},
-        {"metadata", &s->metadata},
-        {"service_tier", &s->service_tier},
+        {"model", PL_WANT_STRING, &s->model},
+        {"temperature", PL_WANT_NUMBER, &s->temperature},
+        {"top_p", PL_WANT_NUMBER, &s->top_p},
+        {"max_output_tokens", PL_WANT_INTEGER, &s->max_tokens},
+        {"top_logprobs", PL_WANT_INTEGER, &s->top_logprobs},
+        {"stream", PL_WANT_BOOL, &s->stream},
+        {"user", PL_WANT_STRING, &s->user},
+        {"safety_identifier", PL_WANT_STRING, &s->safety_id},
+        {"metadata", PL_WANT_OBJECT, &s->metadata},
+        {"service_tier", PL_WANT_STRING, &s->service_tier},
     };
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        *plain[i].to = pl_conv_get(conv, root, plain[i].key);
-    struct pl_val parallel = pl_conv_get(conv, root, "parallel_tool_calls");
-    if (pl_val_is_set(parallel))
-        s->parallel = (struct pl_flag){true, pl_json_kind(parallel.node) == PL_JSON_TRUE, parallel};
+        *plain[i].to = pl_conv_get(conv, root, plain[i].key, plain[i].want);
+    pl_conv_take_flag(conv, root, "parallel_tool_calls", &s->parallel);
     read_choice(conv, s);
     read_text_settings(conv, s);
     read_reasoning_settings(conv, s);
     read_include(conv, s);
-    read_tools(conv, pl_conv_node(conv, root, "tools"));
+    read_tools(conv, pl_conv_member(conv, root, "tools", PL_WANT_ARRAY));
 }
 
 static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
 {
     static const char *const state[] = {"previous_response_id", "conversation", "prompt", NULL};
     const struct pl_json_node *root = conv->doc->root;
-    struct pl_val instructions = pl_conv_get(conv, root, "instructions");
+    struct pl_val instructions = pl_conv_get(conv, root, "instructions", PL_WANT_STRING);
     const struct pl_json_node *input = pl_conv_node(conv, root, "input");
     bool has_words = input || is_kind(instructions.node, PL_JSON_STRING);
     for (int i = 0; state[i]; i++)
@@ -463,9 +473,10 @@ static void read_finish(struct pl_conv *conv, struct pl_answer *a)
     static const char *const reasons[] = {"max_output_tokens", "content_filter", NULL};
     static const enum pl_finish finishes[] = {PL_FINISH_LENGTH, PL_FINISH_FILTER};
     const struct pl_json_node *root = conv->doc->root;
-    struct pl_val status = pl_conv_get(conv, root, "status");
-    const struct pl_json_node *details = pl_conv_node(conv, root, "incomplete_details");
-    struct pl_val reason = pl_conv_get(conv, details, "reason");
+    struct pl_val status = pl_conv_get(conv, root, "status", PL_WANT_STRING);
+    const struct pl_json_node *details =
+        pl_conv_member(conv, root, "incomplete_details", PL_WANT_OBJECT);
+    struct pl_val reason = pl_conv_get(conv, details, "reason", PL_WANT_STRING);
     a->finish_val = status;
     if (pl_conv_says(conv, status.node, "completed")) {
         a->finish = has_call(conv) ? PL_FINISH_TOOLS : PL_FINISH_STOP;
@@ -481,15 +492,17 @@ static void read_finish(struct pl_conv *conv, struct pl_answer *a)
 
 static void read_usage(struct pl_conv *conv, struct pl_usage *u)
 {
-    u->node = pl_conv_node(conv, conv->doc->root, "usage");
-    const struct pl_json_node *in = pl_conv_node(conv, u->node, "input_tokens_details");
-    pl_conv_take(conv, u->node, "input_tokens", &u->input);
-    pl_conv_take(conv, u->node, "output_tokens", &u->output);
-    pl_conv_take(conv, u->node, "total_tokens", &u->total);
-    pl_conv_take(conv, in, "cached_tokens", &u->cache_read);
-    pl_conv_take(conv, in, "cache_write_tokens", &u->cache_write);
+    u->node = pl_conv_member(conv, conv->doc->root, "usage", PL_WANT_OBJECT);
+    const struct pl_json_node *in =
+        pl_conv_member(conv, u->node, "input_tokens_details", PL_WANT_OBJECT);
+    pl_conv_take(conv, u->node, "input_tokens", PL_WANT_INTEGER, &u->input);
+    pl_conv_take(conv, u->node, "output_tokens", PL_WANT_INTEGER, &u->output);
+    pl_conv_take(conv, u->node, "total_tokens", PL_WANT_INTEGER, &u->total);
+    pl_conv_take(conv, in, "cached_tokens", PL_WANT_INTEGER, &u->cache_read);
+    pl_conv_take(conv, in, "cache_write_tokens", PL_WANT_INTEGER, &u->cache_write);
     u->reasoning =
-        pl_conv_get(conv, pl_conv_node(conv, u->node, "output_tokens_details"), "reasoning_tokens");
+        pl_conv_get(conv, pl_conv_member(conv, u->node, "output_tokens_details", PL_WANT_OBJECT),
+                    "reasoning_tokens", PL_WANT_INTEGER);
 }
 
 /* An error body, or a response that failed. */
@@ -497,10 +510,10 @@ static void read_error(struct pl_conv *conv, const struct pl_json_node *error)
 {
     struct pl_answer *a = &conv->answer;
     a->is_error = true;
-    pl_conv_take(conv, error, "message", &a->error_message);
-    pl_conv_take(conv, error, "type", &a->error_type);
-    pl_conv_take(conv, error, "code", &a->error_code);
-    pl_conv_take(conv, error, "param", &a->error_param);
+    pl_conv_take(conv, error, "message", PL_WANT_STRING, &a->error_message);
+    pl_conv_take(conv, error, "type", PL_WANT_STRING, &a->error_type);
+    pl_conv_take(conv, error, "code", PL_WANT_SCALAR, &a->error_code);
+    pl_conv_take(conv, error, "param", PL_WANT_STRING, &a->error_param);
     know(conv, conv->doc->root, "status");
 }
 
@@ -510,7 +523,7 @@ static void read_logprobs(struct pl_conv *conv)
     for (size_t i = 0; i < conv->parts.len && !pl_val_is_set(conv->settings.logprobs); i++) {
         const struct pl_part *part = &conv->parts.ptr[i];
         struct pl_val entries = part->kind == PL_PART_TEXT
-                                    ? pl_conv_get(conv, part->node, "logprobs")
+                                    ? pl_conv_get(conv, part->node, "logprobs", PL_WANT_ARRAY)
                                     : (struct pl_val){0};
         if (is_kind(entries.node, PL_JSON_ARRAY) && pl_json_count(entries.node))
             conv->settings.logprobs = entries;
@@ -528,10 +541,10 @@ static enum pl_status read_answer(struct pl_conv *conv, struct pl_error *err)
                        "a response of Responses has a list `output` or an object `error`; this has "
                        "neither");
     a->is_set = true;
-    pl_conv_take(conv, root, "id", &a->id);
-    pl_conv_take(conv, root, "created_at", &a->created);
-    pl_conv_take(conv, root, "model", &a->model);
-    pl_conv_take(conv, root, "service_tier", &a->service_tier);
+    pl_conv_take(conv, root, "id", PL_WANT_STRING, &a->id);
+    pl_conv_take(conv, root, "created_at", PL_WANT_TIME, &a->created);
+    pl_conv_take(conv, root, "model", PL_WANT_STRING, &a->model);
+    pl_conv_take(conv, root, "service_tier", PL_WANT_STRING, &a->service_tier);
     know(conv, root, "object");
     read_usage(conv, &a->usage);
     if (is_kind(output, PL_JSON_ARRAY))

@@ -9,7 +9,7 @@
 
 static struct pl_val root_member(const struct pl_responses_out *o, const char *key)
 {
-    return pl_conv_get(o->conv, o->conv->doc->root, key);
+    return pl_conv_get(o->conv, o->conv->doc->root, key, PL_WANT_ANY);
 }
 
 /* A flag in the target's sense, as it was spelled where that is the same. */
@@ -50,9 +50,9 @@ static void put_custom_format(struct pl_responses_out *o, struct pl_val format)
     }
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "type", "grammar");
-    pl_w_mapped(o->w, pl_conv_get(o->conv, format.node, "type"));
-    pl_w_opt_value(o->w, "syntax", pl_conv_get(o->conv, grammar, "syntax"));
-    pl_w_opt_value(o->w, "definition", pl_conv_get(o->conv, grammar, "definition"));
+    pl_w_mapped(o->w, pl_conv_get(o->conv, format.node, "type", PL_WANT_STRING));
+    pl_w_opt_value(o->w, "syntax", pl_conv_get(o->conv, grammar, "syntax", PL_WANT_STRING));
+    pl_w_opt_value(o->w, "definition", pl_conv_get(o->conv, grammar, "definition", PL_WANT_STRING));
     pl_w_close(o->w, '}');
 }
 
@@ -145,7 +145,7 @@ static void put_allowed_tools(struct pl_responses_out *o, const struct pl_json_n
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "type", "allowed_tools");
     pl_conv_know(o->conv, pl_conv_node(o->conv, choice, "type"));
-    pl_w_opt_value(o->w, "mode", pl_conv_get(o->conv, allowed, "mode"));
+    pl_w_opt_value(o->w, "mode", pl_conv_get(o->conv, allowed, "mode", PL_WANT_STRING));
     pl_w_key(o->w, "tools");
     pl_w_open(o->w, '[');
     if (tools && pl_json_kind(tools) == PL_JSON_ARRAY)
@@ -154,7 +154,7 @@ static void put_allowed_tools(struct pl_responses_out *o, const struct pl_json_n
             const struct pl_json_node *custom = pl_conv_node(o->conv, t, "custom");
             const struct pl_json_node *body =
                 custom ? custom : pl_conv_node(o->conv, t, "function");
-            put_named(o, pl_conv_get(o->conv, body, "name"), custom != NULL);
+            put_named(o, pl_conv_get(o->conv, body, "name", PL_WANT_STRING), custom != NULL);
             pl_conv_know(o->conv, pl_conv_node(o->conv, t, "type"));
         }
     pl_w_close(o->w, ']');
@@ -186,8 +186,8 @@ static void put_choice(struct pl_responses_out *o)
         } else {
             pl_w_word(o->w, words[s->choice]);
             pl_responses_know_scalar(o, s->choice_val);
-            pl_w_mapped(o->w, pl_conv_get(o->conv, s->choice_val.node, "type"));
-            pl_w_mapped(o->w, pl_conv_get(o->conv, s->choice_val.node, "mode"));
+            pl_w_mapped(o->w, pl_conv_get(o->conv, s->choice_val.node, "type", PL_WANT_STRING));
+            pl_w_mapped(o->w, pl_conv_get(o->conv, s->choice_val.node, "mode", PL_WANT_STRING));
         }
     }
 }
@@ -368,8 +368,8 @@ static void put_shared(struct pl_responses_out *o)
         return;
     for (int i = 0; shared[i]; i++)
         pl_w_opt_value(o->w, shared[i], root_member(o, shared[i]));
-    struct pl_val obfuscation =
-        pl_conv_get(o->conv, root_member(o, "stream_options").node, "include_obfuscation");
+    struct pl_val obfuscation = pl_conv_get(o->conv, root_member(o, "stream_options").node,
+                                            "include_obfuscation", PL_WANT_BOOL);
     if (pl_val_is_set(obfuscation)) {
         pl_w_key(o->w, "stream_options");
         pl_w_open(o->w, '{');

@@ -30,7 +30,7 @@ void pl_responses_put_extras(struct pl_responses_out *o, const struct pl_json_no
 {
     if (!o->is_own || !object || pl_json_kind(object) != PL_JSON_OBJECT)
         return;
-    for (const struct pl_json_node *k = pl_json_first(object); k < pl_json_end(object);
+    for (const struct pl_json_node *k = pl_json_first_member(object); k < pl_json_end(object);
          k = pl_json_next_member(k)) {
         struct pl_str key = pl_conv_text(o->conv, pl_val_node(k));
         bool is_known = false;

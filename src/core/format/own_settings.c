@@ -8,27 +8,29 @@
 /* Settings that are copied as they are. */
 static const struct {
     const char *key;
+    unsigned want;
     size_t at;
 } plain[] = {
-    {"model", offsetof(struct pl_settings, model)},
-    {"temperature", offsetof(struct pl_settings, temperature)},
-    {"top_p", offsetof(struct pl_settings, top_p)},
-    {"top_k", offsetof(struct pl_settings, top_k)},
-    {"max_tokens", offsetof(struct pl_settings, max_tokens)},
-    {"max_completion_tokens", offsetof(struct pl_settings, max_tokens)}, /* only read */
-    {"stop", offsetof(struct pl_settings, stop)},
-    {"seed", offsetof(struct pl_settings, seed)},
-    {"n", offsetof(struct pl_settings, n)},
-    {"presence_penalty", offsetof(struct pl_settings, presence_penalty)},
-    {"frequency_penalty", offsetof(struct pl_settings, frequency_penalty)},
-    {"stream", offsetof(struct pl_settings, stream)},
-    {"logprobs", offsetof(struct pl_settings, logprobs)},
-    {"top_logprobs", offsetof(struct pl_settings, top_logprobs)},
-    {"user", offsetof(struct pl_settings, user)},
-    {"safety_identifier", offsetof(struct pl_settings, safety_id)},
-    {"metadata", offsetof(struct pl_settings, metadata)},
-    {"service_tier", offsetof(struct pl_settings, service_tier)},
-    {"verbosity", offsetof(struct pl_settings, verbosity)},
+    {"model", PL_WANT_STRING, offsetof(struct pl_settings, model)},
+    {"temperature", PL_WANT_NUMBER, offsetof(struct pl_settings, temperature)},
+    {"top_p", PL_WANT_NUMBER, offsetof(struct pl_settings, top_p)},
+    {"top_k", PL_WANT_INTEGER, offsetof(struct pl_settings, top_k)},
+    {"max_tokens", PL_WANT_INTEGER, offsetof(struct pl_settings, max_tokens)},
+    {"max_completion_tokens", PL_WANT_INTEGER,
+     offsetof(struct pl_settings, max_tokens)}, /* only read */
+    {"stop", PL_WANT_STRINGS, offsetof(struct pl_settings, stop)},
+    {"seed", PL_WANT_INTEGER, offsetof(struct pl_settings, seed)},
+    {"n", PL_WANT_INTEGER, offsetof(struct pl_settings, n)},
+    {"presence_penalty", PL_WANT_NUMBER, offsetof(struct pl_settings, presence_penalty)},
+    {"frequency_penalty", PL_WANT_NUMBER, offsetof(struct pl_settings, frequency_penalty)},
+    {"stream", PL_WANT_BOOL, offsetof(struct pl_settings, stream)},
+    {"logprobs", PL_WANT_BOOL, offsetof(struct pl_settings, logprobs)},
+    {"top_logprobs", PL_WANT_INTEGER, offsetof(struct pl_settings, top_logprobs)},
+    {"user", PL_WANT_STRING, offsetof(struct pl_settings, user)},
+    {"safety_identifier", PL_WANT_STRING, offsetof(struct pl_settings, safety_id)},
+    {"metadata", PL_WANT_OBJECT, offsetof(struct pl_settings, metadata)},
+    {"service_tier", PL_WANT_STRING, offsetof(struct pl_settings, service_tier)},
+    {"verbosity", PL_WANT_STRING, offsetof(struct pl_settings, verbosity)},
 };
 
 enum { N_PLAIN = sizeof plain / sizeof *plain };
@@ -50,8 +52,8 @@ static void read_choice(struct pl_conv *conv, const struct pl_json_node *choice)
         return;
     s->choice_val = pl_val_node(choice);
     int word = pl_conv_word(conv, choice, choice_words);
-    const struct pl_json_node *function = pl_conv_node(conv, choice, "function");
-    s->choice_name = pl_conv_get(conv, function ? function : choice, "name");
+    const struct pl_json_node *function = pl_conv_member(conv, choice, "function", PL_WANT_OBJECT);
+    s->choice_name = pl_conv_get(conv, function ? function : choice, "name", PL_WANT_STRING);
     if (word >= 0)
         s->choice = choices[word];
     else
@@ -74,11 +76,11 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *format)
     if (s->output != PL_OUTPUT_JSON)
         pl_conv_know(conv, type);
     s->output_val = pl_val_node(format);
-    const struct pl_json_node *schema = pl_conv_node(conv, format, "json_schema");
-    s->output_name = pl_conv_get(conv, schema, "name");
-    s->output_description = pl_conv_get(conv, schema, "description");
-    s->output_schema = pl_conv_get(conv, schema, "schema");
-    s->output_strict = pl_conv_get(conv, schema, "strict");
+    const struct pl_json_node *schema = pl_conv_member(conv, format, "json_schema", PL_WANT_OBJECT);
+    s->output_name = pl_conv_get(conv, schema, "name", PL_WANT_STRING);
+    s->output_description = pl_conv_get(conv, schema, "description", PL_WANT_STRING);
+    s->output_schema = pl_conv_get(conv, schema, "schema", PL_WANT_OBJECT);
+    s->output_strict = pl_conv_get(conv, schema, "strict", PL_WANT_BOOL);
 }
 
 void pl_own_settings_read(struct pl_conv *conv, const struct pl_json_node *object)
@@ -86,15 +88,13 @@ void pl_own_settings_read(struct pl_conv *conv, const struct pl_json_node *objec
     struct pl_settings *s = &conv->settings;
     for (size_t i = 0; i < N_PLAIN; i++)
         if (!pl_val_is_set(*slot(conv, i)))
-            *slot(conv, i) = pl_conv_get(conv, object, plain[i].key);
-    read_choice(conv, pl_conv_node(conv, object, "tool_choice"));
-    read_output(conv, pl_conv_node(conv, object, "response_format"));
-    const struct pl_json_node *parallel = pl_conv_node(conv, object, "parallel_tool_calls");
-    if (parallel && !s->parallel.is_set)
-        s->parallel = (struct pl_flag){.is_set = true,
-                                       .value = pl_json_kind(parallel) == PL_JSON_TRUE,
-                                       .val = pl_val_node(parallel)};
-    const struct pl_json_node *effort = pl_conv_node(conv, object, "reasoning_effort");
+            *slot(conv, i) = pl_conv_get(conv, object, plain[i].key, plain[i].want);
+    read_choice(conv, pl_conv_member(conv, object, "tool_choice", PL_WANT_CHOICE));
+    read_output(conv, pl_conv_member(conv, object, "response_format", PL_WANT_OBJECT));
+    if (!s->parallel.is_set)
+        pl_conv_take_flag(conv, object, "parallel_tool_calls", &s->parallel);
+    const struct pl_json_node *effort =
+        pl_conv_member(conv, object, "reasoning_effort", PL_WANT_STRING);
     if (effort && s->effort == PL_EFFORT_UNSET) {
         s->effort = pl_effort_of_word(conv, effort);
         s->effort_val = pl_val_node(effort);
@@ -103,22 +103,25 @@ void pl_own_settings_read(struct pl_conv *conv, const struct pl_json_node *objec
 
 static void read_tool(struct pl_conv *conv, const struct pl_json_node *node)
 {
+    if (!pl_conv_fit(conv, node, PL_WANT_OBJECT))
+        return;
     struct pl_tool *tool = pl_conv_add_tool(conv, node);
     const struct pl_json_node *type = pl_conv_node(conv, node, "type");
-    const struct pl_json_node *function = pl_conv_node(conv, node, "function");
-    const struct pl_json_node *custom = pl_conv_node(conv, node, "custom");
+    const struct pl_json_node *function = pl_conv_member(conv, node, "function", PL_WANT_OBJECT);
+    const struct pl_json_node *custom = pl_conv_member(conv, node, "custom", PL_WANT_OBJECT);
     tool->is_custom = custom && !function;
     const struct pl_json_node *body = function ? function : custom ? custom : node;
-    tool->name = pl_conv_get(conv, body, "name");
+    tool->name = pl_conv_get(conv, body, "name", PL_WANT_STRING);
     tool->is_hosted = !pl_val_is_set(tool->name);
     if (tool->is_hosted)
         return;
     pl_conv_know(conv, type);
-    tool->description = pl_conv_get(conv, body, "description");
-    tool->strict = pl_conv_get(conv, body, "strict");
-    tool->schema = pl_conv_get(conv, body, tool->is_custom ? "format" : "parameters");
+    tool->description = pl_conv_get(conv, body, "description", PL_WANT_STRING);
+    tool->strict = pl_conv_get(conv, body, "strict", PL_WANT_BOOL);
+    tool->schema =
+        pl_conv_get(conv, body, tool->is_custom ? "format" : "parameters", PL_WANT_OBJECT);
     if (!pl_val_is_set(tool->schema))
-        tool->schema = pl_conv_get(conv, body, "input_schema");
+        tool->schema = pl_conv_get(conv, body, "input_schema", PL_WANT_OBJECT);
 }
 
 void pl_own_tools_read(struct pl_conv *conv, const struct pl_json_node *array)

@@ -82,7 +82,7 @@ static void put_comment(struct page *p, const struct pl_json_node *message, bool
     pl_buf_init(&json, 0);
     struct pl_json_out out = pl_json_out(&json);
     pl_json_out_open(&out, '{');
-    for (const struct pl_json_node *key = pl_json_first(message); key < pl_json_end(message);
+    for (const struct pl_json_node *key = pl_json_first_member(message); key < pl_json_end(message);
          key = pl_json_next_member(key)) {
         struct pl_str name;
         if (pl_json_text_is(&p->doc, key, PL_STR("role")) ||
@@ -237,8 +237,8 @@ static enum pl_status open_message(struct book *b, const char *role, struct pl_s
         return pl_fail(b->err, PL_SYNTAX,
                        "the comment behind a heading must be a JSON object: ## user <!-- "
                        "{\"id\":\"m1\"} -->");
-    for (const struct pl_json_node *key = pl_json_first(doc.root); key < pl_json_end(doc.root);
-         key = pl_json_next_member(key)) {
+    for (const struct pl_json_node *key = pl_json_first_member(doc.root);
+         key < pl_json_end(doc.root); key = pl_json_next_member(key)) {
         struct pl_str name;
         if (pl_json_text(&arena, &doc, key, &name) != PL_OK)
             return PL_NOMEM;

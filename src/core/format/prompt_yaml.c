@@ -121,7 +121,7 @@ static void put_config(struct pl_json_out *out, const struct pl_json_doc *doc,
     put_member(out, doc, "model", model);
     bool has_format = format && put_format(out, doc, format);
     bool is_open = false;
-    for (const struct pl_json_node *key = pl_json_first(config); key < pl_json_end(config);
+    for (const struct pl_json_node *key = pl_json_first_member(config); key < pl_json_end(config);
          key = pl_json_next_member(key)) {
         if (key + 1 == model || (has_format && key + 1 == format))
             continue;
@@ -151,7 +151,7 @@ static void put_message(struct pl_json_out *out, const struct pl_json_doc *doc,
     pl_json_out_open(out, '{');
     for (size_t i = 0; first[i]; i++)
         put_member(out, doc, first[i], pl_json_get(doc, message, pl_str_of(first[i])));
-    for (const struct pl_json_node *key = pl_json_first(message); key < pl_json_end(message);
+    for (const struct pl_json_node *key = pl_json_first_member(message); key < pl_json_end(message);
          key = pl_json_next_member(key))
         if (!is_key(doc, key, first))
             put_same(out, doc, key);
@@ -188,8 +188,8 @@ enum pl_status pl_prompt_to_file(struct pl_buf *to, const struct pl_json_doc *do
         return pl_fail(err, PL_INVALID, "there is no prompt in it: no \"messages\"");
     struct pl_json_out out = pl_json_out(to);
     pl_json_out_open(&out, '{');
-    for (const struct pl_json_node *key = pl_json_first(doc->root); key < pl_json_end(doc->root);
-         key = pl_json_next_member(key))
+    for (const struct pl_json_node *key = pl_json_first_member(doc->root);
+         key < pl_json_end(doc->root); key = pl_json_next_member(key))
         if (key + 1 != protocol && key + 1 != system && key + 1 != messages && key + 1 != config)
             put_same(&out, doc, key);
     if (config)
@@ -227,7 +227,7 @@ static void put_chat_format(struct pl_json_out *out, const struct pl_json_doc *d
 static void put_parameters(struct pl_json_out *out, const struct pl_json_doc *doc,
                            const struct pl_json_node *parameters)
 {
-    for (const struct pl_json_node *key = parameters ? pl_json_first(parameters) : NULL;
+    for (const struct pl_json_node *key = parameters ? pl_json_first_member(parameters) : NULL;
          parameters && key < pl_json_end(parameters); key = pl_json_next_member(key)) {
         const char *name = NULL;
         for (size_t i = 0; renamed[i].config; i++)
@@ -273,7 +273,7 @@ static void put_chat_message(struct pl_json_out *out, const struct pl_json_doc *
         pl_json_out_key(out, "id");
         pl_json_out_text(out, pl_str_of(id));
     }
-    for (const struct pl_json_node *key = pl_json_first(message); key < pl_json_end(message);
+    for (const struct pl_json_node *key = pl_json_first_member(message); key < pl_json_end(message);
          key = pl_json_next_member(key))
         put_same(out, doc, key);
     pl_json_out_close(out, '}');
@@ -307,8 +307,8 @@ static enum pl_status from_file(struct pl_json_out *out, const struct pl_json_do
     pl_json_out_open(out, '{');
     pl_json_out_key(out, "protocol");
     pl_json_out_text(out, PL_STR("structured-chat"));
-    for (const struct pl_json_node *key = pl_json_first(doc->root); key < pl_json_end(doc->root);
-         key = pl_json_next_member(key))
+    for (const struct pl_json_node *key = pl_json_first_member(doc->root);
+         key < pl_json_end(doc->root); key = pl_json_next_member(key))
         if (!is_key(doc, key, told))
             put_same(out, doc, key);
     if (system)

@@ -45,16 +45,16 @@ static enum pl_status read(struct pl_conv *conv, enum pl_format_kind kind, struc
     (void)kind;
     const struct pl_json_node *root = conv->doc->root;
     const struct pl_json_node *list = pl_conv_node(conv, root, "messages");
-    const struct pl_json_node *prompt = pl_conv_node(conv, root, "system_prompt");
+    const struct pl_json_node *prompt = pl_conv_member(conv, root, "system_prompt", PL_WANT_STRING);
     if ((!list && !prompt) || (list && pl_json_kind(list) != PL_JSON_ARRAY))
         return pl_fail(err, PL_INVALID,
                        "no structured chat: there must be an object with \"system_prompt\" and "
                        "\"messages\", an array");
     pl_conv_know(conv, pl_conv_node(conv, root, "protocol"));
     read_system_prompt(conv, prompt);
-    const struct pl_json_node *config = pl_conv_node(conv, root, "config");
+    const struct pl_json_node *config = pl_conv_member(conv, root, "config", PL_WANT_OBJECT);
     pl_own_settings_read(conv, config);
-    pl_own_tools_read(conv, pl_conv_node(conv, config, "tools"));
+    pl_own_tools_read(conv, pl_conv_member(conv, config, "tools", PL_WANT_ARRAY));
     conv->list = list;
     uint32_t element = 0;
     for (const struct pl_json_node *n = list ? pl_json_first(list) : NULL;

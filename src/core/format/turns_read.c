@@ -62,8 +62,8 @@ static struct pl_message *add_message(struct reading *r, enum pl_role role)
 {
     struct pl_message *m = pl_conv_add_message(r->conv, role, r->turn, r->element);
     if (!r->has_messages) {
-        m->id = pl_conv_get(r->conv, r->turn, "id");
-        m->created_at = pl_conv_get(r->conv, r->turn, "started_at");
+        m->id = pl_conv_get(r->conv, r->turn, "id", PL_WANT_STRING);
+        m->created_at = pl_conv_get(r->conv, r->turn, "started_at", PL_WANT_TIME);
         r->has_messages = true;
     }
     return m;
@@ -90,7 +90,7 @@ static struct pl_val without_meta(struct pl_conv *conv, const struct pl_json_nod
     PL_CLEANUP_BUF struct pl_buf json;
     pl_buf_init(&json, 0);
     pl_buf_addc(&json, '{');
-    for (const struct pl_json_node *k = pl_json_first(object); k < pl_json_end(object);
+    for (const struct pl_json_node *k = pl_json_first_member(object); k < pl_json_end(object);
          k = pl_json_next_member(k)) {
         if (pl_json_text_is(conv->doc, k, PL_STR("_meta")))
             continue;
@@ -132,14 +132,14 @@ static void answer(struct reading *r, struct call *call, const struct pl_json_no
     if (call->is_answered || !(result || said))
         return;
     call->is_answered = true;
-    const struct pl_json_node *status = pl_conv_node(conv, call->node, "status");
+    const struct pl_json_node *status = pl_conv_member(conv, call->node, "status", PL_WANT_STRING);
     struct pl_part *part = add_result(r, NULL);
     if (call->node) {
-        part->id = pl_conv_get(conv, call->node, "id");
-        part->name = pl_conv_get(conv, call->node, "tool_name");
+        part->id = pl_conv_get(conv, call->node, "id", PL_WANT_STRING);
+        part->name = pl_conv_get(conv, call->node, "tool_name", PL_WANT_STRING);
     } else {
-        part->id = pl_conv_get(conv, call->block, "tool_call_id");
-        part->name = pl_conv_get(conv, call->block, "tool_name");
+        part->id = pl_conv_get(conv, call->block, "tool_call_id", PL_WANT_STRING);
+        part->name = pl_conv_get(conv, call->block, "tool_name", PL_WANT_STRING);
     }
     part->status = pl_val_node(status);
     if (pl_conv_says(conv, status, "done"))
@@ -180,7 +180,7 @@ static struct pl_val string_of(const struct pl_conv *conv, const struct pl_json_
 static void read_proof(struct reading *r, const struct pl_json_node *of, struct pl_part *part)
 {
     struct pl_conv *conv = r->conv;
-    const struct pl_json_node *proof = pl_conv_node(conv, of, "proof");
+    const struct pl_json_node *proof = pl_conv_member(conv, of, "proof", PL_WANT_OBJECT);
     struct pl_val vendor = string_of(conv, proof, "vendor");
     const struct pl_format *home =
         pl_val_is_set(vendor) ? pl_format_find(pl_conv_text(conv, vendor)) : NULL;
@@ -207,7 +207,7 @@ static void read_proof(struct reading *r, const struct pl_json_node *of, struct 
 
 static void add_words(struct reading *r, const struct pl_json_node *block, enum pl_part_kind kind)
 {
-    struct pl_val content = pl_conv_get(r->conv, block, "content");
+    struct pl_val content = pl_conv_get(r->conv, block, "content", PL_WANT_STRING);
     if (!pl_val_is_set(content))
         return;
     if (r->open.len && (r->has_results || has_loose_result(r)))
@@ -232,28 +232,29 @@ static void add_call(struct reading *r, uint32_t index)
     struct pl_part *part =
         pl_conv_add_part(conv, PL_PART_CALL, call->node ? call->node : call->block);
     if (call->node) {
-        part->id = pl_conv_get(conv, call->node, "id");
-        part->name = pl_conv_get(conv, call->node, "tool_name");
-        part->args = pl_conv_get(conv, call->node, "arguments");
-        part->status = pl_conv_get(conv, call->node, "status");
+        part->id = pl_conv_get(conv, call->node, "id", PL_WANT_STRING);
+        part->name = pl_conv_get(conv, call->node, "tool_name", PL_WANT_STRING);
+        part->args = pl_conv_get(conv, call->node, "arguments", PL_WANT_ANY);
+        part->status = pl_conv_get(conv, call->node, "status", PL_WANT_STRING);
         read_proof(r, call->node, part);
         return;
     }
     const struct pl_json_node *content = pl_conv_node(conv, call->block, "content");
-    part->id = pl_conv_get(conv, call->block, "tool_call_id");
-    part->name = pl_conv_get(conv, call->block, "tool_name");
+    part->id = pl_conv_get(conv, call->block, "tool_call_id", PL_WANT_STRING);
+    part->name = pl_conv_get(conv, call->block, "tool_name", PL_WANT_STRING);
     if (!pl_val_is_set(part->name))
-        part->name = pl_conv_get(conv, content, "name");
-    part->args = pl_conv_get(conv, content, "arguments");
+        part->name = pl_conv_get(conv, content, "name", PL_WANT_STRING);
+    part->args = pl_conv_get(conv, content, "arguments", PL_WANT_ANY);
     if (!pl_val_is_set(part->args))
-        part->args = pl_conv_get(conv, content, "input");
+        part->args = pl_conv_get(conv, content, "input", PL_WANT_ANY);
 }
 
 /* The call a block names: listed, or made known by the block itself. */
 static uint32_t call_of(struct reading *r, const struct pl_json_node *block)
 {
     bool is_new;
-    struct pl_str id = pl_conv_text(r->conv, pl_conv_get(r->conv, block, "tool_call_id"));
+    struct pl_str id =
+        pl_conv_text(r->conv, pl_conv_get(r->conv, block, "tool_call_id", PL_WANT_STRING));
     struct pl_map_entry *entry = id.len ? pl_map_put(&r->by_id, id, &is_new) : NULL;
     if (entry && entry->value)
         return (uint32_t)entry->value - 1;
@@ -316,7 +317,7 @@ static void read_block(struct reading *r, const struct pl_json_node *block)
 {
     static const char *const words[] = {
         "text", "thinking", "tool_use", "tool_result", "system_notification", NULL};
-    const struct pl_json_node *type = pl_conv_node(r->conv, block, "type");
+    const struct pl_json_node *type = pl_conv_member(r->conv, block, "type", PL_WANT_STRING);
     int word = pl_conv_word(r->conv, type, words);
     if (word >= 0)
         pl_conv_know(r->conv, type);
@@ -345,12 +346,12 @@ static void read_block(struct reading *r, const struct pl_json_node *block)
 static void list_calls(struct reading *r, const struct pl_json_node *blocks)
 {
     struct pl_conv *conv = r->conv;
-    const struct pl_json_node *calls = pl_conv_node(conv, r->turn, "tool_calls");
+    const struct pl_json_node *calls = pl_conv_member(conv, r->turn, "tool_calls", PL_WANT_ARRAY);
     if (is_kind(calls, PL_JSON_ARRAY))
         for (const struct pl_json_node *n = pl_json_first(calls); n < pl_json_end(calls);
              n = pl_json_next(n)) {
             bool is_new;
-            struct pl_str id = pl_conv_text(conv, pl_conv_get(conv, n, "id"));
+            struct pl_str id = pl_conv_text(conv, pl_conv_get(conv, n, "id", PL_WANT_STRING));
             struct pl_map_entry *entry = pl_map_put(&r->by_id, id, &is_new);
             if (!entry || !pl_vec_push(&r->calls, (struct call){.node = n}))
                 conv->status = PL_NOMEM;
@@ -360,8 +361,10 @@ static void list_calls(struct reading *r, const struct pl_json_node *blocks)
     if (is_kind(blocks, PL_JSON_ARRAY))
         for (const struct pl_json_node *n = pl_json_first(blocks); n < pl_json_end(blocks);
              n = pl_json_next(n))
-            if (pl_conv_says(conv, pl_conv_node(conv, n, "type"), "tool_result")) {
-                struct pl_str id = pl_conv_text(conv, pl_conv_get(conv, n, "tool_call_id"));
+            if (pl_conv_says(conv, pl_conv_member(conv, n, "type", PL_WANT_STRING),
+                             "tool_result")) {
+                struct pl_str id =
+                    pl_conv_text(conv, pl_conv_get(conv, n, "tool_call_id", PL_WANT_STRING));
                 struct pl_map_entry *entry = pl_map_get(&r->by_id, id);
                 if (entry && entry->value)
                     r->calls.ptr[entry->value - 1].has_result_block = true;
@@ -390,9 +393,9 @@ static void know_grammar(struct reading *r)
 /* What became of the turns before it: the summary stands in their place. */
 static void read_summary(struct reading *r)
 {
-    struct pl_val summary = pl_conv_get(r->conv, r->turn, "summary_full");
+    struct pl_val summary = pl_conv_get(r->conv, r->turn, "summary_full", PL_WANT_STRING);
     if (!pl_val_is_set(summary))
-        summary = pl_conv_get(r->conv, r->turn, "summary_preview");
+        summary = pl_conv_get(r->conv, r->turn, "summary_preview", PL_WANT_STRING);
     if (!pl_val_is_set(summary))
         return;
     speak(r, r->role);
@@ -403,8 +406,8 @@ static void read_turn(struct pl_conv *conv, const struct pl_json_node *turn, uin
 {
     static const char *const words[] = {"user", "assistant", "system", NULL};
     static const enum pl_role roles[] = {PL_ROLE_USER, PL_ROLE_ASSISTANT, PL_ROLE_SYSTEM};
-    const struct pl_json_node *role = pl_conv_node(conv, turn, "role");
-    const struct pl_json_node *blocks = pl_conv_node(conv, turn, "blocks");
+    const struct pl_json_node *role = pl_conv_member(conv, turn, "role", PL_WANT_STRING);
+    const struct pl_json_node *blocks = pl_conv_member(conv, turn, "blocks", PL_WANT_ARRAY);
     int word = pl_conv_word(conv, role, words);
     struct reading r = {.conv = conv,
                         .turn = turn,
@@ -434,14 +437,14 @@ enum pl_status pl_turns_read(struct pl_conv *conv, enum pl_format_kind kind, str
     (void)kind; /* an answer is a turn like any other */
     const struct pl_json_node *root = conv->doc->root;
     if (is_kind(root, PL_JSON_OBJECT) &&
-        is_kind(pl_conv_node(conv, root, "blocks"), PL_JSON_ARRAY)) {
+        is_kind(pl_conv_member(conv, root, "blocks", PL_WANT_ARRAY), PL_JSON_ARRAY)) {
         read_turn(conv, root, PL_NO_ELEMENT);
         return conv->status;
     }
     const struct pl_json_node *turns = pl_conv_node(conv, root, "turns");
     if (is_kind(turns, PL_JSON_ARRAY)) {
-        pl_own_settings_read(conv, pl_conv_node(conv, root, "settings"));
-        pl_own_tools_read(conv, pl_conv_node(conv, root, "tools"));
+        pl_own_settings_read(conv, pl_conv_member(conv, root, "settings", PL_WANT_OBJECT));
+        pl_own_tools_read(conv, pl_conv_member(conv, root, "tools", PL_WANT_ARRAY));
         root = turns;
     }
     if (!is_kind(root, PL_JSON_ARRAY))

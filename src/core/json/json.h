@@ -111,7 +111,8 @@ static inline const struct pl_json_node *pl_json_next(const struct pl_json_node 
 }
 
 /* for (each child) of an array: the element. Of an object: the KEY node; its value is child + 1,
- * and pl_json_next_member() steps over both. */
+ * and pl_json_next_member() steps over both; who has not looked whether it is an object begins with
+ * pl_json_first_member(). */
 static inline const struct pl_json_node *pl_json_first(const struct pl_json_node *container)
 {
     return container + 1;
@@ -127,6 +128,13 @@ static inline const struct pl_json_node *pl_json_next_member(const struct pl_jso
     return key + 1 + key[1].skip;
 }
 
+/* The first key of an object. Of anything else: its end, so that a walk over the members of what is
+ * no object meets none. */
+static inline const struct pl_json_node *pl_json_first_member(const struct pl_json_node *n)
+{
+    return pl_json_kind(n) == PL_JSON_OBJECT ? n + 1 : n + n->skip;
+}
+
 /* The source bytes of a value, exactly as they were read. */
 static inline struct pl_str pl_json_span(const struct pl_json_doc *doc,
                                          const struct pl_json_node *n)
@@ -134,10 +142,12 @@ static inline struct pl_str pl_json_span(const struct pl_json_doc *doc,
     return (struct pl_str){doc->text.ptr + n->off, n->len};
 }
 
-/* The span of a string without its quotes; still escaped when PL_JSON_ESCAPED is set. */
+/* The span of a string without its quotes; still escaped when PL_JSON_ESCAPED is set. Of any other
+ * value: nothing, for it has no text. */
 static inline struct pl_str pl_json_raw(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
-    return (struct pl_str){doc->text.ptr + n->off + 1, n->len - 2};
+    bool is_string = pl_json_kind(n) == PL_JSON_STRING;
+    return (struct pl_str){doc->text.ptr + n->off + is_string, is_string ? (size_t)n->len - 2 : 0};
 }
 
 /* Value of member `key` (given decoded), the last one if it is there twice; NULL if absent or if

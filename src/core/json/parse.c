@@ -418,7 +418,7 @@ static enum pl_status check_many_keys(struct parser *p, uint32_t object)
 /* The tag of the key whose span is given, hash included. */
 static uint32_t tag_of_key(const struct parser *p, uint32_t off, uint32_t end, uint32_t tag)
 {
-    struct pl_json_node key = {.off = off, .len = end - off};
+    struct pl_json_node key = {.off = off, .len = end - off, .tag = PL_JSON_STRING};
     uint32_t hash = tag & PL_JSON_ESCAPED
                         ? hash_escaped_key(p->text, &key)
                         : pl_json_key_hash_bytes(p->text.ptr + off + 1, key.len - 2);

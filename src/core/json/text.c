@@ -152,6 +152,8 @@ size_t pl_json_text_count(const struct pl_json_doc *doc, const struct pl_json_no
 bool pl_json_text_is(const struct pl_json_doc *doc, const struct pl_json_node *string,
                      struct pl_str text)
 {
+    if (pl_json_kind(string) != PL_JSON_STRING)
+        return false;
     if (!(string->tag & PL_JSON_ESCAPED))
         return pl_str_eq(pl_json_raw(doc, string), text);
     struct pl_json_walk walk = pl_json_walk(doc, string);
@@ -179,6 +181,8 @@ int pl_json_text_cmp(const struct pl_json_doc *a_doc, const struct pl_json_node 
 bool pl_json_text_same(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
                        const struct pl_json_doc *b_doc, const struct pl_json_node *b)
 {
+    if (pl_json_kind(a) != PL_JSON_STRING || pl_json_kind(b) != PL_JSON_STRING)
+        return false;
     if (!((a->tag | b->tag) & PL_JSON_ESCAPED))
         return pl_str_eq(pl_json_raw(a_doc, a), pl_json_raw(b_doc, b));
     return pl_json_text_cmp(a_doc, a, b_doc, b) == 0;

@@ -5,6 +5,9 @@
 #include "base/buf.h"
 #include "json/json.h"
 
+/* Every function here takes any node. What is no string has no text: it reads as an empty one, but
+ * says nothing, so it is no text, not even the empty one, and the same as none. */
+
 /* The decoded text of a string node: a view of the source when nothing is escaped, otherwise arena
  * memory. A lone surrogate becomes U+FFFD. PL_NOMEM is the only failure. */
 enum pl_status pl_json_text(struct pl_arena *arena, const struct pl_json_doc *doc,
@@ -28,28 +31,31 @@ bool pl_json_text_is(const struct pl_json_doc *doc, const struct pl_json_node *s
 static inline bool pl_json_key_is(const struct pl_json_doc *doc, const struct pl_json_node *string,
                                   struct pl_str text)
 {
-    struct pl_str raw = pl_json_raw(doc, string);
+    /* Inside the span of any value; what is no string is told at the end, for few come that far. */
+    struct pl_str raw = {doc->text.ptr + string->off + 1, string->len - 2u};
     if (__builtin_expect(string->tag & PL_JSON_ESCAPED, 0))
         return pl_json_text_is(doc, string, text);
     if (raw.len != text.len)
         return false;
+    bool is_same;
     if (raw.len >= 8 && raw.len <= 16) {
         uint64_t first[2], last[2];
         memcpy(&first[0], raw.ptr, 8);
         memcpy(&first[1], text.ptr, 8);
         memcpy(&last[0], raw.ptr + raw.len - 8, 8);
         memcpy(&last[1], text.ptr + raw.len - 8, 8);
-        return first[0] == first[1] && last[0] == last[1];
-    }
-    if (raw.len >= 4 && raw.len < 8) {
+        is_same = first[0] == first[1] && last[0] == last[1];
+    } else if (raw.len >= 4 && raw.len < 8) {
         uint32_t first[2], last[2];
         memcpy(&first[0], raw.ptr, 4);
         memcpy(&first[1], text.ptr, 4);
         memcpy(&last[0], raw.ptr + raw.len - 4, 4);
         memcpy(&last[1], text.ptr + raw.len - 4, 4);
-        return first[0] == first[1] && last[0] == last[1];
+        is_same = first[0] == first[1] && last[0] == last[1];
+    } else {
+        is_same = pl_str_eq(raw, text);
     }
-    return pl_str_eq(raw, text);
+    return is_same && pl_json_kind(string) == PL_JSON_STRING;
 }
 
 /* Whether two string nodes (of two documents or one) say the same. Allocates nothing. */

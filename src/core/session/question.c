@@ -208,7 +208,7 @@ static struct pl_str bind(struct pl_step *x, const struct pl_call *call, struct 
     for (const struct pl_json_node *n = pl_json_first(doc.root); n < pl_json_end(doc.root);
          n = pl_json_next(n)) {
         pl_json_out_open(&out, '{');
-        for (const struct pl_json_node *k = pl_json_first(n); k < pl_json_end(n);
+        for (const struct pl_json_node *k = pl_json_first_member(n); k < pl_json_end(n);
              k = pl_json_next_member(k)) {
             struct pl_str key = {0};
             x->is_oom |= pl_json_text(&x->out->arena, &doc, k, &key) != PL_OK;

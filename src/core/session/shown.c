@@ -29,7 +29,7 @@ static enum pl_status read_shown(struct pl_arena *arena, const struct pl_json_do
     }
     struct pl_json_out out = pl_json_out(to);
     pl_json_out_open(&out, '{');
-    for (const struct pl_json_node *k = pl_json_first(doc->root); k < pl_json_end(doc->root);
+    for (const struct pl_json_node *k = pl_json_first_member(doc->root); k < pl_json_end(doc->root);
          k = pl_json_next_member(k)) {
         struct pl_str key;
         status = pl_json_text(arena, doc, k, &key);

@@ -31,7 +31,7 @@ void pl_gemini_get(const struct pl_json_doc *doc, const struct pl_json_node *obj
         ret[i] = NULL;
     if (!pl_pick_is(object, PL_JSON_OBJECT))
         return;
-    for (const struct pl_json_node *key = pl_json_first(object); key < pl_json_end(object);
+    for (const struct pl_json_node *key = pl_json_first_member(object); key < pl_json_end(object);
          key = pl_json_next_member(key))
         for (size_t i = 0; i < n; i++)
             if (names(doc, key, &fields[i])) {

@@ -55,7 +55,7 @@ static enum pl_responses_field field_of(const char *name, size_t len)
 static void find_fields(struct pl_responses_event *x)
 {
     const struct pl_json_node *end = pl_json_end(x->doc.root);
-    for (const struct pl_json_node *k = pl_json_first(x->doc.root); k < end;
+    for (const struct pl_json_node *k = pl_json_first_member(x->doc.root); k < end;
          k = pl_json_next_member(k)) {
         struct pl_str name = pl_json_raw(&x->doc, k);
         enum pl_responses_field field = field_of(name.ptr, name.len);

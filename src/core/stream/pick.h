@@ -18,7 +18,7 @@ static inline void pl_pick(const struct pl_json_doc *doc, const struct pl_json_n
     if (!object || pl_json_kind(object) != PL_JSON_OBJECT)
         return;
     const struct pl_json_node *end = pl_json_end(object);
-    for (const struct pl_json_node *k = pl_json_first(object); k < end;
+    for (const struct pl_json_node *k = pl_json_first_member(object); k < end;
          k = pl_json_next_member(k)) {
         struct pl_str key = pl_json_raw(doc, k);
         for (size_t i = 0; i < n; i++)

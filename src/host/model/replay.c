@@ -257,7 +257,7 @@ static enum pl_status read_usage(struct reading *r)
         return PL_OK;
     struct pl_buf text PL_CLEANUP_BUF;
     pl_buf_init(&text, 0);
-    for (const struct pl_json_node *key = pl_json_first(last); key < pl_json_end(last);
+    for (const struct pl_json_node *key = pl_json_first_member(last); key < pl_json_end(last);
          key = pl_json_next_member(key)) {
         struct pl_str value = pl_json_span(r->doc, pl_json_next(key)), name;
         enum pl_status status = pl_json_text(&r->call->paced.arena, r->doc, key, &name);

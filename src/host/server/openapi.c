@@ -213,7 +213,7 @@ static void write_schemas(struct pl_json_out *out, struct pl_arena *arena)
     }
     pl_json_out_key(out, "schemas");
     pl_json_out_open(out, '{');
-    for (const struct pl_json_node *key = pl_json_first(defs); key < pl_json_end(defs);
+    for (const struct pl_json_node *key = pl_json_first_member(defs); key < pl_json_end(defs);
          key = pl_json_next_member(key)) {
         pl_json_out_key_str(out, pl_json_raw(&doc, key));
         write_moved(out, pl_json_span(&doc, key + 1));

@@ -226,7 +226,7 @@ static enum pl_status read_labels(struct pl_prompt_import *import,
         pl_arena_zalloc(import->arena, pl_json_count(doc.root) + 1, sizeof *plan->labels);
     if (!plan->labels)
         return PL_NOMEM;
-    for (const struct pl_json_node *key = pl_json_first(doc.root);
+    for (const struct pl_json_node *key = pl_json_first_member(doc.root);
          key < pl_json_end(doc.root) && status == PL_OK; key = pl_json_next_member(key)) {
         struct pl_str label;
         int64_t number = 0;

@@ -240,8 +240,8 @@ enum pl_status pl_prompt_labels_with(struct pl_arena *arena, struct pl_str label
     struct pl_json_out out = pl_json_out(&made);
     bool is_placed = false;
     pl_json_out_open(&out, '{');
-    for (const struct pl_json_node *key = pl_json_first(doc.root); key < pl_json_end(doc.root);
-         key = pl_json_next_member(key)) {
+    for (const struct pl_json_node *key = pl_json_first_member(doc.root);
+         key < pl_json_end(doc.root); key = pl_json_next_member(key)) {
         struct pl_str name = pl_json_raw(&doc, key);
         int order = pl_str_cmp(name, label);
         if (order >= 0 && !is_placed) {

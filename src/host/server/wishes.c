@@ -84,11 +84,12 @@ bool pl_wish_model(struct pl_exchange *x, struct pl_str name, const char *pointe
 enum pl_status pl_vars_read(struct pl_arena *arena, const struct pl_json_doc *doc,
                             const struct pl_json_node *object, struct pl_render_opts *opts)
 {
-    uint32_t n = object ? pl_json_count(object) : 0, i = 0;
+    bool is_object = object && pl_json_kind(object) == PL_JSON_OBJECT;
+    uint32_t n = is_object ? pl_json_count(object) : 0, i = 0;
     struct pl_render_var *vars = pl_arena_zalloc(arena, n + 1, sizeof *vars);
     if (!vars)
         return PL_NOMEM;
-    const struct pl_json_node *key = object ? pl_json_first(object) : NULL;
+    const struct pl_json_node *key = is_object ? pl_json_first(object) : NULL;
     for (; i < n; i++, key = pl_json_next_member(key)) {
         const struct pl_json_node *value = key + 1;
         enum pl_status status = pl_json_text(arena, doc, key, &vars[i].name);

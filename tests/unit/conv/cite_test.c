@@ -24,9 +24,9 @@ static void find(struct found *f, const char *document, const char *source)
     assert_int_equal(pl_json_parse(&f->arena, pl_str_of(document), NULL, &f->doc, NULL), PL_OK);
     assert_int_equal(pl_conv_init(&f->conv, &f->arena, &f->doc), PL_OK);
     pl_conv_add_message(&f->conv, PL_ROLE_ASSISTANT, f->doc.root, 0)->metadata =
-        pl_conv_get(&f->conv, f->doc.root, "metadata");
+        pl_conv_get(&f->conv, f->doc.root, "metadata", PL_WANT_ANY);
     pl_conv_add_part(&f->conv, PL_PART_TEXT, NULL)->text =
-        pl_conv_get(&f->conv, f->doc.root, "text");
+        pl_conv_get(&f->conv, f->doc.root, "text", PL_WANT_ANY);
     struct pl_cite_source sources[] = {{PL_STR("doc"), pl_str_of(source)}};
     assert_int_equal(pl_cites_find(&f->conv, sources, source ? 1 : 0, &f->cites), PL_OK);
 }

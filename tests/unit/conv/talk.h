@@ -37,13 +37,13 @@ static const enum pl_part_kind talk_kinds[] = {PL_PART_IMAGE, PL_PART_AUDIO, PL_
 static inline void talk_fill(struct talk *t, struct pl_part *part, const struct pl_json_node *node)
 {
     struct pl_conv *c = &t->conv;
-    part->name = pl_conv_get(c, node, "name");
-    part->signature = pl_conv_get(c, node, "signature");
-    part->cache = pl_conv_get(c, node, "cache");
-    part->citations = pl_conv_get(c, node, "citations");
-    part->args = pl_conv_get(c, node, "args");
-    part->mime = pl_conv_get(c, node, "mime");
-    part->data = pl_conv_get(c, node, "data");
+    part->name = pl_conv_get(c, node, "name", PL_WANT_ANY);
+    part->signature = pl_conv_get(c, node, "signature", PL_WANT_ANY);
+    part->cache = pl_conv_get(c, node, "cache", PL_WANT_ANY);
+    part->citations = pl_conv_get(c, node, "citations", PL_WANT_ANY);
+    part->args = pl_conv_get(c, node, "args", PL_WANT_ANY);
+    part->mime = pl_conv_get(c, node, "mime", PL_WANT_ANY);
+    part->data = pl_conv_get(c, node, "data", PL_WANT_ANY);
     if (pl_conv_node(c, node, "is_error"))
         part->is_error = (struct pl_flag){.is_set = true, .value = true};
 }
@@ -74,14 +74,14 @@ static inline void talk_read_part(struct talk *t, const struct pl_json_node *nod
         return;
     }
     talk_fill(t, part, node);
-    part->text = pl_conv_get(c, node, kind == PL_PART_THINKING ? "thinking" : "text");
+    part->text = pl_conv_get(c, node, kind == PL_PART_THINKING ? "thinking" : "text", PL_WANT_ANY);
     if (kind == PL_PART_CALL)
-        part->id = pl_conv_get(c, node, "call");
+        part->id = pl_conv_get(c, node, "call", PL_WANT_ANY);
     if (kind == PL_PART_RESULT)
-        part->id = pl_conv_get(c, node, "result");
+        part->id = pl_conv_get(c, node, "result", PL_WANT_ANY);
     for (int i = 0; talk_media[i]; i++)
         if (kind == talk_kinds[i])
-            part->url = pl_conv_get(c, node, talk_media[i]);
+            part->url = pl_conv_get(c, node, talk_media[i], PL_WANT_ANY);
     const struct pl_json_node *content = pl_conv_node(c, node, "content");
     if (kind != PL_PART_RESULT || !content)
         return;
@@ -99,9 +99,9 @@ static inline void talk_read_message(struct talk *t, const struct pl_json_node *
         role++;
     assert_non_null(parts);
     struct pl_message *m = pl_conv_add_message(c, (enum pl_role)role, node, at);
-    m->id = pl_conv_get(c, node, "id");
-    m->name = pl_conv_get(c, node, "name");
-    m->metadata = pl_conv_get(c, node, "metadata");
+    m->id = pl_conv_get(c, node, "id", PL_WANT_ANY);
+    m->name = pl_conv_get(c, node, "name", PL_WANT_ANY);
+    m->metadata = pl_conv_get(c, node, "metadata", PL_WANT_ANY);
     m->is_phase_split = pl_conv_node(c, node, "goes_on") != NULL;
     for (const struct pl_json_node *p = pl_json_first(parts); p < pl_json_end(parts);
          p = pl_json_next(p))
@@ -123,16 +123,16 @@ static inline enum pl_status talk_try(struct talk *t, const char *text)
     struct pl_conv *c = &t->conv;
     if (pl_json_kind(root) == PL_JSON_OBJECT) {
         list = pl_conv_node(c, root, "messages");
-        c->settings.thinking = pl_conv_get(c, root, "thinking");
-        c->settings.temperature = pl_conv_get(c, root, "temperature");
-        c->settings.top_p = pl_conv_get(c, root, "top_p");
+        c->settings.thinking = pl_conv_get(c, root, "thinking", PL_WANT_ANY);
+        c->settings.temperature = pl_conv_get(c, root, "temperature", PL_WANT_ANY);
+        c->settings.top_p = pl_conv_get(c, root, "top_p", PL_WANT_ANY);
         const struct pl_json_node *tools = pl_conv_node(c, root, "tools");
         for (const struct pl_json_node *k = tools ? pl_json_first(tools) : NULL;
              tools && k < pl_json_end(tools); k = pl_json_next(k)) {
             struct pl_tool *tool = pl_conv_add_tool(c, k);
-            tool->name = pl_conv_get(c, k, "name");
-            tool->schema = pl_conv_get(c, k, "schema");
-            tool->cache = pl_conv_get(c, k, "cache");
+            tool->name = pl_conv_get(c, k, "name", PL_WANT_ANY);
+            tool->schema = pl_conv_get(c, k, "schema", PL_WANT_ANY);
+            tool->cache = pl_conv_get(c, k, "cache", PL_WANT_ANY);
         }
     }
     c->list = list;

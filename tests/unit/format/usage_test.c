@@ -23,13 +23,13 @@ static void setup(struct fixture *f, const char *text)
     assert_int_equal(pl_conv_init(&f->conv, &f->arena, &f->doc), PL_OK);
     struct pl_usage *u = &f->conv.answer.usage;
     u->node = f->doc.root;
-    u->input = pl_conv_get(&f->conv, u->node, "in");
-    u->output = pl_conv_get(&f->conv, u->node, "out");
-    u->total = pl_conv_get(&f->conv, u->node, "total");
-    u->cache_read = pl_conv_get(&f->conv, u->node, "read");
-    u->cache_write = pl_conv_get(&f->conv, u->node, "write");
-    u->reasoning = pl_conv_get(&f->conv, u->node, "reason");
-    u->tool_input = pl_conv_get(&f->conv, u->node, "tool");
+    u->input = pl_conv_get(&f->conv, u->node, "in", PL_WANT_ANY);
+    u->output = pl_conv_get(&f->conv, u->node, "out", PL_WANT_ANY);
+    u->total = pl_conv_get(&f->conv, u->node, "total", PL_WANT_ANY);
+    u->cache_read = pl_conv_get(&f->conv, u->node, "read", PL_WANT_ANY);
+    u->cache_write = pl_conv_get(&f->conv, u->node, "write", PL_WANT_ANY);
+    u->reasoning = pl_conv_get(&f->conv, u->node, "reason", PL_WANT_ANY);
+    u->tool_input = pl_conv_get(&f->conv, u->node, "tool", PL_WANT_ANY);
 }
 
 static void teardown(struct fixture *f)

@@ -272,6 +272,44 @@ static void only_escapes_that_need_not_be_are_odd(void **state)
     }
 }
 
+static void what_is_no_string_has_no_text(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"5",  "-0.5", "null",    "true",         "false",
+                                         "[]", "{}",   "[\"x\"]", "{\"a\":\"b\"}"};
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    struct pl_json_doc empty = parse(&arena, "\"\"");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct pl_json_doc doc = parse(&arena, others[i]);
+        struct pl_str text = PL_STR("?");
+        assert_int_equal(pl_json_raw(&doc, doc.root).len, 0);
+        assert_int_equal(pl_json_text(&arena, &doc, doc.root, &text), PL_OK);
+        assert_int_equal(text.len, 0);
+        assert_int_equal(pl_json_text_count(&doc, doc.root), 0);
+        struct pl_json_walk walk = pl_json_walk(&doc, doc.root);
+        assert_int_equal(pl_json_walk_next(&walk), -1);
+        /* … which is not the same as saying nothing. */
+        assert_false(pl_json_text_is(&doc, doc.root, PL_STR("")));
+        assert_false(pl_json_key_is(&doc, doc.root, PL_STR("")));
+        assert_false(pl_json_text_same(&doc, doc.root, &empty, empty.root));
+    }
+}
+
+static void only_an_object_has_members(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"5", "\"x\"", "[]", "{}", "[1,[2],{\"a\":3}]"};
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct pl_json_doc doc = parse(&arena, others[i]);
+        assert_ptr_equal(pl_json_first_member(doc.root), pl_json_end(doc.root));
+    }
+    struct pl_json_doc doc = parse(&arena, "{\"a\":1}");
+    assert_ptr_equal(pl_json_first_member(doc.root), doc.root + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +324,8 @@ int main(void)
         cmocka_unit_test(a_keys_hash_does_not_depend_on_its_spelling),
         cmocka_unit_test(quoting_and_reading_again_gives_the_same_text),
         cmocka_unit_test(quoting_escapes_only_what_must_be),
+        cmocka_unit_test(what_is_no_string_has_no_text),
+        cmocka_unit_test(only_an_object_has_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

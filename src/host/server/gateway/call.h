@@ -106,6 +106,8 @@ bool pl_call_next(struct pl_call *call);
 bool pl_call_read(struct pl_call *call);
 /* Makes `body` for the present target. False after pl_call_fail. */
 bool pl_call_make_body(struct pl_call *call);
+/* Answers what a conversion of the request failed with, and where in it. */
+void pl_call_refuse(struct pl_call *call, enum pl_status status, const struct pl_error *err);
 /* What was converted, into `to`: a worker's as it is, the loop's as a copy, since it works with the
  * same memory again. */
 void pl_call_take_out(const struct pl_call *call, struct pl_buf *to, struct pl_converted *made);

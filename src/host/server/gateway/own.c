@@ -21,6 +21,7 @@ static enum pl_status convert_to_turns(struct pl_call *call, struct pl_error *er
     struct pl_convert_opts opts = {.from = call->wish.speech->format,
                                    .to = &pl_format_turns,
                                    .needs_no_carry = true,
+                                   .refuses_wrong_types = true,
                                    .doc = &call->doc};
     pl_converted_init(&made);
     enum pl_status status = pl_convert(call->text, &opts, &made, err);
@@ -66,7 +67,11 @@ bool pl_call_make_turns(struct pl_call *call)
 {
     struct pl_error err = {0};
     enum pl_status status = convert_to_turns(call, &err);
-    if (status == PL_OK && pl_model_replayed(pl_call_target(call)->model).len)
+    if (status != PL_OK) {
+        pl_call_refuse(call, status, &err);
+        return false;
+    }
+    if (pl_model_replayed(pl_call_target(call)->model).len)
         status = find_recorded(call, &err);
     if (status == PL_OK)
         return true;

@@ -139,6 +139,7 @@ static enum pl_status convert_body(struct pl_call *call, struct pl_error *err)
         .mode = PL_MODE_GATEWAY,
         .profile = target->profile,
         .needs_no_carry = true,
+        .refuses_wrong_types = true,
         .is_addressed = target->format == &pl_format_gemini,
         .model = target->model,
         .doc = &call->doc,
@@ -170,6 +171,17 @@ void pl_call_take_out(const struct pl_call *call, struct pl_buf *to, struct pl_c
     }
 }
 
+void pl_call_refuse(struct pl_call *call, enum pl_status status, const struct pl_error *err)
+{
+    if (status == PL_NOMEM)
+        pl_call_fail(call, 503, NULL, "There was no memory to convert the request.");
+    else if (err->has_position && err->pointer[0])
+        pl_call_fail(call, 400, NULL, "The request at %s: %s", err->pointer, err->message);
+    else
+        pl_call_fail(call, 400, NULL, "The request: %s",
+                     err->message[0] ? err->message : pl_status_info(status)->text);
+}
+
 bool pl_call_make_body(struct pl_call *call)
 {
     struct pl_error err = {0};
@@ -179,16 +191,9 @@ bool pl_call_make_body(struct pl_call *call)
         return pl_call_make_turns(call);
     enum pl_status status =
         pl_call_is_same(call) ? copy_body(call, &err) : convert_body(call, &err);
-    if (status == PL_OK)
-        return true;
-    if (status == PL_NOMEM)
-        pl_call_fail(call, 503, NULL, "There was no memory to convert the request.");
-    else if (err.has_position && err.pointer[0])
-        pl_call_fail(call, 400, NULL, "The request at %s: %s", err.pointer, err.message);
-    else
-        pl_call_fail(call, 400, NULL, "The request: %s",
-                     err.message[0] ? err.message : pl_status_info(status)->text);
-    return false;
+    if (status != PL_OK)
+        pl_call_refuse(call, status, &err);
+    return status == PL_OK;
 }
 
 /* --- losses ---------------------------------------------------------------------------------- */

@@ -155,7 +155,7 @@ static bool read_variables(struct pl_call *call, const struct pl_json_node *vari
     }
     struct pl_render_var *vars =
         pl_arena_zalloc(&call->x->arena, pl_json_count(variables) + 1, sizeof *vars);
-    for (const struct pl_json_node *key = pl_json_first(variables);
+    for (const struct pl_json_node *key = pl_json_first_member(variables);
          vars && key < pl_json_end(variables); key = pl_json_next_member(key))
         if (!read_variable(call, key, &vars[n++]))
             return false;
@@ -245,8 +245,8 @@ static void add_members(struct putting *putting, const struct pl_json_doc *doc,
     struct pl_buf *to = &putting->out;
     if (!doc->root)
         return;
-    for (const struct pl_json_node *key = pl_json_first(doc->root); key < pl_json_end(doc->root);
-         key = pl_json_next_member(key)) {
+    for (const struct pl_json_node *key = pl_json_first_member(doc->root);
+         key < pl_json_end(doc->root); key = pl_json_next_member(key)) {
         if (is_settled(doc, key) || (over && pl_json_get(over, over->root, pl_json_raw(doc, key))))
             continue;
         pl_buf_add(to, pl_json_span(doc, key));

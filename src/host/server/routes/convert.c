@@ -128,6 +128,7 @@ static bool read_conversion(struct pl_exchange *x, struct conversion *c)
     c->opts.mode = pl_str_eq(mode, PL_STR("repair"))    ? PL_MODE_REPAIR
                    : pl_str_eq(mode, PL_STR("gateway")) ? PL_MODE_GATEWAY
                                                         : PL_MODE_CONVERT;
+    c->opts.refuses_wrong_types = pl_mode_refuses_wrong_types(c->opts.mode, c->opts.kind);
     c->opts.is_strict = pl_body_bool(x, "strict", false);
     c->opts.carry = pl_body_raw(x, "with_carry");
     if (c->opts.profile && strcmp(c->opts.profile->format, c->opts.to->name) != 0) {

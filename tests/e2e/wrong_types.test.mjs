@@ -1,0 +1,119 @@
+// Values of a type that does not belong in their place: the gateway refuses them in the dialect of the client and lives,
+// a conversion names them in its report and keeps them in the carry, lint finds them.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { file, run } from './harness.mjs';
+import { openModels, serve } from './gateway_upstream.mjs';
+
+const WRONG = [5, -0.5, true, [], ['AAAA'], {}, { a: 'b' }];
+const DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'];
+
+// A word beside what is wrong: a message must have something to say.
+const user = (content) => [{ role: 'user', content }, { role: 'user', content: 'Hello' }];
+const contents = (parts) => ({ contents: [{ role: 'user', parts }, { role: 'user', parts: [{ text: 'Hello' }] }] });
+// One place of each dialect: the request with `value` in it, and its JSON Pointer.
+const PLACES = [
+  ['openai-chat', '/messages/0/content/0/file/file_data', (value) => ({ messages: user([{ type: 'file', file: { file_data: value } }]) })],
+  ['openai-chat', '/messages/0/content/0/input_audio/data', (value) => ({ messages: user([{ type: 'input_audio', input_audio: { data: value, format: 'wav' } }]) })],
+  ['openai-chat', '/messages/0/content/0/image_url/url', (value) => ({ messages: user([{ type: 'image_url', image_url: { url: value } }]) })],
+  ['openai-chat', '/messages/0/tool_calls/0/id', (value) => ({ messages: [{ role: 'assistant', content: 'Hello', tool_calls: [{ id: value, type: 'function', function: { name: 'look', arguments: '{}' } }] }] })],
+  ['openai-responses', '/input/0/content/0/file_data', (value) => ({ input: user([{ type: 'input_file', filename: 'a.pdf', file_data: value }]) })],
+  ['openai-responses', '/input/0/content/0/input_audio/data', (value) => ({ input: user([{ type: 'input_audio', input_audio: { data: value, format: 'wav' } }]) })],
+  ['openai-responses', '/input/0/call_id', (value) => ({ input: [{ type: 'function_call', call_id: value, name: 'look', arguments: '{}' }] })],
+  ['anthropic', '/messages/0/content/0/source/data', (value) => ({ max_tokens: 9, messages: user([{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: value } }]) })],
+  ['anthropic', '/messages/0/content/0/text', (value) => ({ max_tokens: 9, messages: user([{ type: 'text', text: value }]) })],
+  ['gemini', '/contents/0/parts/0/inlineData/data', (value) => contents([{ inlineData: { mimeType: 'image/png', data: value } }])],
+  ['gemini', '/contents/0/parts/0/inlineData/mimeType', (value) => contents([{ inlineData: { mimeType: value, data: 'AAAA' } }])],
+  ['gemini', '/contents/0/parts/0/functionResponse/parts/0/inlineData/data', (value) => contents([{ functionResponse: { name: 'look', response: {}, parts: [{ inlineData: { mimeType: 'image/png', data: value } }] } }])],
+];
+
+describe('the gateway', () => {
+  let up;
+  let server;
+  before(async () => {
+    up = await openModels();
+    server = await serve(up);
+  });
+  after(() => up.close());
+
+  const PATHS = { 'openai-chat': '/v1/chat/completions', 'openai-responses': '/v1/responses', anthropic: '/v1/messages' };
+  const ask = (dialect, model, body) => server.raw('POST', PATHS[dialect] ?? `/v1beta/models/${model}:generateContent`, { body: dialect === 'gemini' ? body : { model, ...body } });
+  // The sentence of an error, in the shape of each vendor.
+  const MESSAGES = {
+    'openai-chat': (json) => (assert.equal(json.error.type, 'invalid_request_error'), json.error.message),
+    'openai-responses': (json) => (assert.equal(json.error.type, 'invalid_request_error'), json.error.message),
+    anthropic: (json) => (assert.equal(json.type, 'error'), assert.equal(json.error.type, 'invalid_request_error'), json.error.message),
+    gemini: (json) => (assert.equal(json.error.code, 400), assert.equal(json.error.status, 'INVALID_ARGUMENT'), json.error.message),
+  };
+
+  for (const [dialect, pointer, make] of PLACES)
+    test(`refuses a wrong type at ${pointer} of ${dialect} with 400, whoever is asked`, async () => {
+      const models = [...DIALECTS.filter((name) => name !== dialect).map((name) => `up-${name}/text`), 'demo/echo'];
+      for (const model of models)
+        for (const value of WRONG) {
+          const before = up.requests.length;
+          const answer = await ask(dialect, model, make(value));
+          assert.equal(answer.status, 400, `${model} ${JSON.stringify(value)}: ${answer.text}`);
+          const message = MESSAGES[dialect](answer.json);
+          assert.ok(message.includes(pointer), message);
+          assert.match(message, /belongs here/);
+          assert.equal(up.requests.length, before);
+        }
+    });
+
+  test('answers the next request', async () => {
+    const answer = await ask('openai-chat', 'up-anthropic/text', { messages: user('Hello') });
+    assert.equal(answer.status, 200, answer.text);
+  });
+
+  test('converts documents with a wrong type over HTTP, and names them', async () => {
+    for (const [dialect, pointer, make] of PLACES)
+      for (const to of DIALECTS.filter((name) => name !== dialect)) {
+        const answer = await server.raw('POST', '/api/convert', { body: { document: { model: 'm', ...make({ a: 'b' }) }, from: dialect, to } });
+        assert.equal(answer.status, 200, answer.text);
+        assert.ok(answer.json.report.losses.some((loss) => loss.code === 'dropped' && pointer.startsWith(loss.pointer)), answer.text);
+        const refused = await server.raw('POST', '/api/convert', { body: { document: { model: 'm', ...make({ a: 'b' }) }, from: dialect, to, mode: 'gateway' } });
+        assert.equal(refused.status, 400, refused.text);
+        assert.ok(refused.text.includes(`/document${pointer}`), refused.text);
+      }
+  });
+});
+
+describe('parley convert', () => {
+  for (const [dialect, pointer, make] of PLACES)
+    test(`reports a wrong type at ${pointer} of ${dialect}, and brings it home`, () => {
+      for (const to of DIALECTS.filter((name) => name !== dialect))
+        for (const value of WRONG) {
+          const text = JSON.stringify({ model: 'm', ...make(value) });
+          const [source, carry, report] = [file('source.json', text), file('carry.json'), file('report.json')];
+          const there = run(['convert', '--from', dialect, '--to', to, '--carry', carry, '--report', report, source]);
+          assert.equal(there.code, 0, there.err);
+          JSON.parse(there.out);
+          const { losses } = JSON.parse(readFileSync(report, 'utf8'));
+          assert.ok(losses.some((loss) => loss.code === 'dropped' && pointer.startsWith(loss.pointer)), JSON.stringify([to, value, losses]));
+          const home = run(['convert', '--from', to, '--to', dialect, '--with-carry', carry, '-'], { input: there.out });
+          assert.equal(home.code, 0, home.err);
+          assert.equal(home.out.trimEnd(), text);
+        }
+    });
+
+  test('refuses it in mode gateway, with its place', () => {
+    for (const [dialect, pointer, make] of PLACES) {
+      const source = file('source.json', JSON.stringify({ model: 'm', ...make(5) }));
+      const refused = run(['convert', '--mode', 'gateway', '--from', dialect, '--to', dialect === 'gemini' ? 'anthropic' : 'gemini', source]);
+      assert.equal(refused.code, 1);
+      assert.equal(refused.out, '');
+      assert.ok(refused.err.includes(pointer), refused.err);
+      assert.match(refused.err, /a string belongs here, and this is a number/);
+    }
+  });
+});
+
+test('parley lint finds each of them', () => {
+  for (const [dialect, pointer, make] of PLACES) {
+    const found = run(['lint', '--json', '--as', dialect, '-'], { input: JSON.stringify({ model: 'm', ...make(5) }) });
+    const { findings } = JSON.parse(found.out);
+    assert.ok(findings.some((finding) => finding.code === 'json.type' && finding.pointer === pointer && finding.severity === 'error'), found.out);
+  }
+});
