@@ -288,6 +288,25 @@ def start(build):
         yield {"name": "start", "impl": "nginx", "skipped": str(reason)}
 
 
+def start_after_crash(build):
+    """From exec to the first answer with 10,000 sessions that a crash left running."""
+    with tempfile.TemporaryDirectory() as data:
+        with process([build / "parley", "serve", "--port", "0", "--data", data, "--log-level", "error"],
+                     stdout=subprocess.PIPE) as child:
+            server = Parley(child, [child.stdout.readline() for _ in range(4)])
+            session = server.ask("POST", "/api/sessions", {})["id"]
+            server.ask("POST", f"/api/sessions/{session}/chat", {"message": "#!demo\nsay x\nwait 60000"})
+            while len(server.ask("GET", f"/api/sessions/{session}/messages")["turns"]) < 2:
+                time.sleep(0.01)
+            child.kill()
+            child.wait()
+        subprocess.run([sys.executable, pathlib.Path(__file__).resolve().parent.parent / "tests/e2e/fill_store.py", f"{data}/parley.db", "sessions", "10000"],
+                       check=True)
+        port = free_port()
+        line = started(build, port, [build / "parley", "serve", "--port", port, "--data", data])
+    yield {"name": "start.crashed", "impl": "parley", "ms": line["ms"]}
+
+
 def start_line(impl, lines):
     return {"name": "start", "impl": impl, "ms": min(line["ms"] for line in lines),
             "median_ms": sorted(line["ms"] for line in lines)[len(lines) // 2],
@@ -437,6 +456,7 @@ def prompt_search(build):
 
 
 FIGURES = {"durable-append": appends, "live.fanout": fanout, "live.idle": idle, "start": start,
+           "start.crashed": start_after_crash,
            "http.version": requests, "memory.search": memory_search, "prompt.search": prompt_search}
 
 
@@ -481,6 +501,7 @@ def rows(lines):
     yield from row("10,000 idle sockets, bytes each", "live.idle", "bytes_each", "ws", None, None, True)
     yield from row("start to first answer, ms", "start", "ms", "10 ms", 1, 10, True)
     yield from row("start to first answer, ms", "start", "ms", "nginx", None, None, True)
+    yield from row("start after a crash, 10,000 running, ms", "start.crashed", "ms", "2 s", 1, 2000, True)
     yield from row("idle memory, MB", "start", "idle_mb", "14 MB", 1, 14, True)
     yield from row("idle memory, MB", "start", "idle_mb", "nginx", None, None, True)
     yield from row("small JSON route, requests/s", "http.version", "per_second", "nginx", 0.7)

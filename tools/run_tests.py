@@ -70,6 +70,21 @@ def read_tap(name, output, exit_code):
     return outcome
 
 
+def watch(name, child, limit):
+    try:
+        out, err = child.communicate(timeout=limit)
+        # TAP is read from standard output alone; what went to standard error explains it.
+        outcome = read_tap(name, out, child.returncode)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        out, err = child.communicate()
+        outcome = Outcome(name, output=out, failures=[
+            f"SAFETY NET: not done after {limit} s and stopped. It hangs, or the machine is far too busy; "
+            "no test is to take that long, and none fails for being slow."])
+    outcome.output += err
+    return outcome
+
+
 def run_one(test):
     name, started = test["name"], time.monotonic()
     env = {**os.environ, **test["env"], "CMOCKA_MESSAGE_OUTPUT": "TAP"}
@@ -77,15 +92,11 @@ def run_one(test):
     env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
     limit = test["timeout"] or None
     try:
-        result = subprocess.run(test["cmd"], cwd=test["workdir"], env=env, timeout=limit, text=True,
-                                errors="replace", stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        # TAP is read from standard output alone; what went to standard error explains it.
-        outcome = read_tap(name, result.stdout, result.returncode)
-        outcome.output += result.stderr
-    except subprocess.TimeoutExpired as expired:
-        outcome = Outcome(name, failures=[f"not done after {limit} s"])
-        outcome.output = b"".join(filter(None, (expired.stdout, expired.stderr))).decode(errors="replace")
+        # A session of its own, so that what it started can be ended with it.
+        with subprocess.Popen(test["cmd"], cwd=test["workdir"], env=env, text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              start_new_session=True) as child:
+            outcome = watch(name, child, limit)
     except OSError as error:
         outcome = Outcome(name, failures=[str(error)])
     outcome.seconds = time.monotonic() - started

@@ -34,7 +34,7 @@ if (!existsSync(runner)) {
   }
 
   const done = spawnSync('node', [runner, '--bin', parley, '--dir', chosen, '--json'],
-    { encoding: 'utf8', maxBuffer: 1 << 28, timeout: 280_000 });
+    { encoding: 'utf8', maxBuffer: 1 << 28 });
   let result = null;
   test('the suite runs to its end', () => {
     result = JSON.parse(done.stdout);

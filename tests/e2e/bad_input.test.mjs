@@ -95,21 +95,19 @@ test('arguments that are not JSON are found by lint and disturb no other command
 });
 
 
-// Every command on a file, with a limit in KiB and seconds for each.
-function isBounded(path, { peak, seconds }) {
+// Every command on a file, with a limit in KiB for each.
+function isBounded(path, { peak }) {
   for (const [command, args] of Object.entries(commands)) {
-    const started = Date.now();
     const { code, err } = shell(`/usr/bin/time -f "peak %M" "$P" ${args('openai-chat').join(' ')} "${path}" > /dev/null`);
     assert.equal(code, 0, `${command}: ${err}`);
     const used = Number(/^peak (\d+)$/m.exec(err)?.[1]);
     assert.ok(used < peak, `${command}: ${used} KiB`);
-    assert.ok(Date.now() - started < seconds * 1000, `${command}: ${Date.now() - started} ms`);
   }
 }
 
 test('100,000 messages are read by every command within 256 MiB', { skip: noTime }, () => {
   const messages = Array.from({ length: 100_001 }, (_, i) => ({ role: i % 2 ? 'assistant' : 'user', content: `message ${i}` }));
-  isBounded(file('many.json', JSON.stringify({ model: 'gpt-4.1', messages })), { peak: 256 << 10, seconds: 10 });
+  isBounded(file('many.json', JSON.stringify({ model: 'gpt-4.1', messages })), { peak: 256 << 10 });
 });
 
 test('an image of 100 MB is read by every command within five times its size', { skip: noTime }, () => {
@@ -122,7 +120,7 @@ test('an image of 100 MB is read by every command within five times its size', {
   for (let i = 0; i < 100; i++) writeSync(fd, Buffer.alloc(1_000_000, 'A'));
   writeSync(fd, '"}}]}]}');
   closeSync(fd);
-  isBounded(path, { peak: 500 << 10, seconds: 20 });
+  isBounded(path, { peak: 500 << 10 });
   // Its size is read from the first bytes: 1024 by 768.
   const { out } = shell(`"$P" tokens --json --as openai-chat "${path}"`);
   assert.equal(JSON.parse(out).by.images, 765);

@@ -31,7 +31,7 @@ class Half {
   }
 
   async status() {
-    await until(() => /^HTTP\/1\.1 \d+ [\s\S]*\r\n\r\n/.test(this.said) || this.isOver, 'an answer', 120_000);
+    await until(() => /^HTTP\/1\.1 \d+ [\s\S]*\r\n\r\n/.test(this.said) || this.isOver, 'an answer');
     return Number(this.said.match(/^HTTP\/1\.1 (\d+) /)?.[1]);
   }
 
@@ -43,7 +43,7 @@ async function metric(server, name) {
   const { text } = await server.raw('GET', '/metrics', { socketPath: join(server.data, 'parley.sock'), key: null, headers: { host: 'local' } });
   return Number(text.match(new RegExp(`^parley_${name} (\\d+)$`, 'm'))[1]);
 }
-const holds = (server, n) => until(async () => (await metric(server, 'body_bytes')) === n, `the server holds ${n} bytes of bodies`, 120_000);
+const holds = (server, n) => until(async () => (await metric(server, 'body_bytes')) === n, `the server holds ${n} bytes of bodies`);
 
 async function newUser(server, name) {
   const { json } = await server.ask('POST', '/api/users', { body: { name } });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parley } from './harness.mjs';
-import { clientOf, endsWell, script, serve, sleep, textOf } from './live.mjs';
+import { clientOf, endsWell, script, serve, textOf, until } from './live.mjs';
 
 let server;
 let client;
@@ -58,17 +58,10 @@ class Terminal {
   }
 
   // Waits until the screen says this, and forgets what stands before it.
-  async sees(pattern, ms = 20_000) {
-    const end = Date.now() + ms;
-    for (;;) {
-      const found = this.screen.match(pattern);
-      if (found) {
-        this.screen = this.screen.slice(found.index + found[0].length);
-        return found;
-      }
-      assert.ok(Date.now() < end, `the screen does not say ${pattern}: ${JSON.stringify(this.screen.slice(-2000))}`);
-      await sleep(5);
-    }
+  async sees(pattern) {
+    const found = await until(() => this.screen.match(pattern), () => `the screen does not say ${pattern}: ${JSON.stringify(this.screen.slice(-2000))}`);
+    this.screen = this.screen.slice(found.index + found[0].length);
+    return found;
   }
 }
 

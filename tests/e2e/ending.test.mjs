@@ -26,7 +26,7 @@ async function begin(t, args) {
 async function chat(server, held) {
   const { json: session } = await server.ask('POST', '/api/sessions', { body: { model: 'held/one' } });
   assert.equal((await server.ask('POST', `/api/sessions/${session.id}/chat`, { body: { message: 'hello' } })).status, 202);
-  await until(() => held.waiting.length === 1, 'the vendor was asked', 120_000);
+  await until(() => held.waiting.length === 1, 'the vendor was asked');
   return session.id;
 }
 
@@ -39,7 +39,7 @@ test('in the lame-duck time /readyz says 503, new connections are answered and w
   const socket = await new Socket(server).opened;
   t.after(() => socket.close());
   server.child.kill('SIGTERM');
-  await until(async () => await status(server, '/readyz') === 503, 'not ready', 120_000);
+  await until(async () => await status(server, '/readyz') === 503, 'not ready');
   assert.equal(await status(server, '/healthz'), 200);
   const { status: made, headers } = await server.raw('POST', '/api/sessions', { body: {} });
   assert.equal(made, 201);
@@ -86,9 +86,9 @@ test('a request that is being answered in the lame-duck time gets its whole answ
   const agent = new http.Agent({ keepAlive: true });
   t.after(() => agent.destroy());
   const answer = server.raw('POST', '/v1/chat/completions', { agent, body: { model: 'held/one', messages: [{ role: 'user', content: 'hi' }] } });
-  await until(() => held.waiting.length === 1, 'the vendor was asked', 120_000);
+  await until(() => held.waiting.length === 1, 'the vendor was asked');
   server.child.kill('SIGTERM');
-  await until(async () => await status(server, '/healthz') === 'ECONNREFUSED', 'the port is closed', 120_000);
+  await until(async () => await status(server, '/healthz') === 'ECONNREFUSED', 'the port is closed');
   held.open();
   assert.equal((await answer).status, 200);
   assert.equal((await answer).headers.connection, 'close');

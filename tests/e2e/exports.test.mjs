@@ -120,7 +120,7 @@ function callsIn(shell, script) {
   const said = join(directory, `said.${shell}`);
   writeFileSync(said, '');
   const { status, stderr } = spawnSync(shell, [file(`calls.${shell}`, script)], {
-    env: { PATH: `${bin}:${process.env.PATH}`, SAID: said, LC_ALL: 'C.UTF-8', OPENAI_API_KEY: 'k' }, encoding: 'utf8', timeout: 120_000 });
+    env: { PATH: `${bin}:${process.env.PATH}`, SAID: said, LC_ALL: 'C.UTF-8', OPENAI_API_KEY: 'k' }, encoding: 'utf8' });
   assert.equal(stderr, '');
   assert.equal(status, 0);
   return readFileSync(said, 'utf8').split('end of call\0').slice(0, -1).map((call) => call.split('\0').slice(0, -1));

@@ -55,7 +55,7 @@ test('a full disk refuses with 507, reads go on, and room mends it', { skip: !ha
     await endsWell(server);
   });
 
-test('a locked store is waited for, then 503; unlocked, all goes on', { timeout: 60_000 }, async () => {
+test('a locked store is waited for, then 503; unlocked, all goes on', async () => {
   const server = await serve();
   const client = clientOf(server);
   const { id } = await client.createSession();
@@ -147,7 +147,7 @@ async function starve({ data, key, n, paces }, work) {
 }
 
 test('without memory the server answers or ends, and loses nothing it acknowledged',
-  { skip: noShim, timeout: 240_000 }, async () => {
+  { skip: noShim }, async () => {
     const data = join(directory, 'starved');
     mkdirSync(data);
     const first = await serve({ data });
@@ -201,7 +201,7 @@ test('without memory the server answers or ends, and loses nothing it acknowledg
   });
 
 test('without memory prompts are written whole or not at all',
-  { skip: noShim, timeout: 240_000 }, async () => {
+  { skip: noShim }, async () => {
     const data = join(directory, 'starved-prompts');
     mkdirSync(data);
     const first = await serve({ data });
@@ -244,7 +244,7 @@ test('without memory prompts are written whole or not at all',
   });
 
 test('without memory blobs are stored whole or not at all',
-  { skip: noShim, timeout: 240_000 }, async () => {
+  { skip: noShim }, async () => {
     const data = join(directory, 'starved-blobs');
     mkdirSync(data);
     const first = await serve({ data });

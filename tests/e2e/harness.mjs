@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { SAFETY_MS } from './waiting.mjs';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 export const parley = process.env.PARLEY ?? join(root, 'build', 'parley');
@@ -22,14 +23,14 @@ function answer(result) {
 // parley ARGS, with `input` as standard input.
 export function run(args, { input = '', env = {}, cwd } = {}) {
   return answer(spawnSync(parley, args, {
-    input, cwd, encoding: 'utf8', env: { ...plainEnv, ...env }, maxBuffer: 1 << 28, timeout: 60_000,
+    input, cwd, encoding: 'utf8', env: { ...plainEnv, ...env }, maxBuffer: 1 << 28, timeout: SAFETY_MS,
   }));
 }
 
 // A line for sh in which $P is the program.
 export function shell(line, { input = '', env = {}, cwd, program = 'sh' } = {}) {
   return answer(spawnSync(program, ['-c', line], {
-    input, cwd, encoding: 'utf8', env: { ...plainEnv, ...env, P: parley }, maxBuffer: 1 << 28, timeout: 60_000,
+    input, cwd, encoding: 'utf8', env: { ...plainEnv, ...env, P: parley }, maxBuffer: 1 << 28, timeout: SAFETY_MS,
   }));
 }
 

@@ -71,13 +71,11 @@ test('a number of 64 MB in a file is refused in little memory', { skip: noTime }
   writeFileSync(path, '');
 });
 
-test('a number of 1 GB through a pipe is refused quickly and in little memory', { skip: noTime }, () => {
-  const started = Date.now();
+test('a number of 1 GB through a pipe is refused in little memory', { skip: noTime }, () => {
   const { code, err, peak } = measure(`head -c 1000000000 /dev/zero | tr '\\0' 7 | ${timed} json -`);
   assert.equal(code, 3);
   assert.match(err, /<stdin>:1:1: .*number/);
   assert.ok(peak < 64 << 10, `${peak} KiB`);
-  assert.ok(Date.now() - started < 5000);
 });
 
 test('a billion brackets through a pipe are refused in little memory', { skip: noTime }, () => {

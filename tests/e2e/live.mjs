@@ -7,6 +7,9 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { root } from './harness.mjs';
 import { checkAnswer, start } from './server.mjs';
+import { sleep, until } from './waiting.mjs';
+
+export { sleep, until };
 
 export const { Parley, SessionView, Live, LiveError, ProblemError } =
   await import(join(root, 'clients/ts/dist/index.js'));
@@ -14,19 +17,6 @@ export const WebSocket = createRequire(join(root, 'tests/sdk/package.json'))('ws
 
 // Three shards, so that sockets and sessions are on different threads however few cores there are.
 export const serve = ({ args = [], ...rest } = {}) => start({ args: ['--shards', '3', ...args], ...rest });
-
-export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-// Waits until `look` gives something true, and gives that.
-export async function until(look, what, ms = 20_000) {
-  const end = Date.now() + ms;
-  for (;;) {
-    const seen = await look();
-    if (seen) return seen;
-    assert.ok(Date.now() < end, `waited ${ms} ms in vain: ${what}`);
-    await sleep(5);
-  }
-}
 
 // A message the demo models play line by line.
 export const script = (...lines) => ['#!demo', ...lines].join('\n');

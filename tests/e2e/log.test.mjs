@@ -87,10 +87,10 @@ test('every line of --log-json is one JSON object, whatever came from outside', 
   vendor.next(...Array(9).fill({ status: 500, error: 'secret words of the vendor\n\u0001{"a":' }));
   const hostile = ['/\x01\x02', '/%00', '/a"b', '/\\', '/\xff\xfe', `/${'x'.repeat(7000)}`, '/api/sessions/%0a%0d', '/api/share/"}{"'];
   for (const path of hostile)
-    await server.bytes(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nX-Request-Id: "}\r\nUser-Agent: \xff\xfe\x9b[2J\r\nConnection: close\r\n\r\n`, { ms: 60_000 });
+    await server.bytes(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nX-Request-Id: "}\r\nUser-Agent: \xff\xfe\x9b[2J\r\nConnection: close\r\n\r\n`);
   for (const id of ['"', '\\', 'a\tb', '\xe9', 'x'.repeat(500), '{"a":1}'])
-    await server.bytes(`GET /api/me HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nX-Request-Id: ${id}\r\ntraceparent: ${id}\r\nConnection: close\r\n\r\n`, { ms: 60_000 });
-  await server.bytes('\x16\x03\x01 nonsense\r\n\r\n', { ms: 60_000 });
+    await server.bytes(`GET /api/me HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nX-Request-Id: ${id}\r\ntraceparent: ${id}\r\nConnection: close\r\n\r\n`);
+  await server.bytes('\x16\x03\x01 nonsense\r\n\r\n');
   const failed = await server.raw('POST', '/v1/chat/completions', { body: { model: 'openai-chat/gpt-5', messages: [{ role: 'user', content: 'secret words of the user' }] } });
   assert.ok(failed.status >= 500, failed.text);
   const other = run(['serve', '--port', '0', '--data', server.data, '--log-json']);

@@ -4,19 +4,12 @@ import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { run } from './harness.mjs';
 import { start } from './server.mjs';
+import { until } from './waiting.mjs';
 
 const url = process.env.PARLEY_TEST_POSTGRES;
 const skip = !url && (process.env.PARLEY_TEST_POSTGRES_SKIP ?? 'run it by tests/contract/with_postgres');
 
 const control = (word) => assert.equal(spawnSync(process.env.PARLEY_TEST_POSTGRES_CONTROL, [word], { stdio: 'inherit' }).status, 0);
-
-async function until(condition, what) {
-  const end = Date.now() + 120_000;
-  while (!(await condition())) {
-    assert.ok(Date.now() < end, `never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 const isReady = async (server, status) => (await server.raw('GET', '/readyz', { key: null })).status === status;
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -366,9 +367,14 @@ test('a model that is refused has an error, and the others go on', async () => {
 test('a client that goes away does not end the run', async () => {
   const { id } = await make({ content: '#!demo\nsay one \nwait 300\nsay two' });
   const begun = (await ask('GET', '/api/sessions?limit=1')).json.total;
-  await server.bytes(`POST /api/prompts/${id}/run HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${server.key}\r\nContent-Type: application/json\r\nContent-Length: 37\r\n\r\n{"mode":"answer","model":"demo/echo"}`, { ms: 50 });
+  const body = '{"mode":"answer","model":"demo/echo"}';
+  const read = async () => Number((await server.raw('GET', '/metrics')).text.match(/^parley_request_bytes_total (\d+)$/m)[1]);
+  const before = await read();
+  const socket = connect(server.port, '127.0.0.1').on('error', () => {});
+  socket.write(`POST /api/prompts/${id}/run HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${server.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  await until(async () => await read() >= before + body.length, 'it was read');
+  socket.destroy();
   await until(async () => (await ask('GET', '/api/sessions?limit=1')).json.total === begun, 'the sessions are deleted');
-  await sleep(10);
 });
 
 test('the same request with one Idempotency-Key is done once', async () => {

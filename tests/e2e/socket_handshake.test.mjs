@@ -18,7 +18,7 @@ async function handshake({ version = '13', http = '1.1' }) {
   const text = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`).join('');
   // The second request ends the connection, so that nothing waits for time.
   const end = `GET /healthz HTTP/1.1\r\nHost: ${lines.Host}\r\nConnection: close\r\n\r\n`;
-  return (await server.bytes(`GET /api/ws HTTP/${http}\r\n${text}\r\n${end}`, { ms: 120_000 })).said;
+  return (await server.bytes(`GET /api/ws HTTP/${http}\r\n${text}\r\n${end}`)).said;
 }
 
 test('another version of WebSocket is answered 426 with the one that is spoken', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commanding, lines } from './commanding.mjs';
 import { run } from './harness.mjs';
+import { until } from './waiting.mjs';
 
 const { server, any, ok, json, made } = await commanding('task');
 const daily = (...args) => made(['new', 'news', '--cron', '0 7 * * *', '--prompt', 'What is new?', ...args]);
@@ -32,12 +33,11 @@ test('a task may use a prompt of the library, by name and label', () => {
   assert.equal(ok(['run', id, '--follow']).out, 'Report for red\n');
 });
 
-test('run starts it now, and runs tells how it went', () => {
+test('run starts it now, and runs tells how it went', async () => {
   const id = daily();
   assert.match(made(['run', id]), /^sess_/);
   assert.equal(ok(['run', id, '--follow']).out, 'What is new?\n');
-  const until = Date.now() + 5000;
-  while (Date.now() < until && json(['runs', id]).items.some((one) => one.status !== 'completed'));
+  await until(() => json(['runs', id]).items.every((one) => one.status === 'completed'));
   const { items } = json(['runs', id]);
   assert.equal(items.length, 2);
   assert.ok(items.every((one) => one.is_manual && one.status === 'completed'));

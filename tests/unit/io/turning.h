@@ -13,6 +13,9 @@
 #include <time.h>
 #include <cmocka.h>
 
+/* For what will never be; how long something takes is nobody's concern here. */
+enum { TURNING_SAFETY_MS = 240000 };
+
 struct turning {
     struct pl_timer timer; /* first: its address is ours */
     struct pl_loop *loop;
@@ -35,12 +38,12 @@ static inline void turning_look(struct pl_timer *timer)
 static inline void turn_until(struct pl_loop *loop, bool (*is_done)(void *ctx), void *ctx)
 {
     struct turning turning = {
-        .loop = loop, .is_done = is_done, .ctx = ctx, .end_ms = pl_clock_ms() + 20000};
+        .loop = loop, .is_done = is_done, .ctx = ctx, .end_ms = pl_clock_ms() + TURNING_SAFETY_MS};
     pl_timer_start(loop, &turning.timer, 0, turning_look);
     pl_loop_run(loop);
     pl_timer_stop(loop, &turning.timer);
     if (turning.is_late)
-        fail_msg("waited 20 seconds in vain");
+        fail_msg("waited %d seconds in vain", TURNING_SAFETY_MS / 1000);
 }
 
 static inline bool is_true(void *flag)

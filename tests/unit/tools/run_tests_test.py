@@ -69,7 +69,14 @@ class RunOne(unittest.TestCase):
 
     def test_a_program_that_does_not_end_is_stopped(self):
         outcome = run_script("import time; print('1..1', flush=True); time.sleep(60)", timeout=1)
-        self.assertEqual(outcome.failures, ["not done after 1 s"])
+        self.assertEqual(len(outcome.failures), 1)
+        self.assertTrue(outcome.failures[0].startswith("SAFETY NET: not done after 1 s"), outcome.failures)
+
+    def test_what_a_stopped_program_started_is_stopped_too(self):
+        # The grandchild holds the pipe open: were it alive, nobody would come to the end of the output.
+        outcome = run_script("import subprocess, time; print('1..1', flush=True); "
+                             "subprocess.Popen(['sleep', '1000']); time.sleep(1000)", timeout=1)
+        self.assertIn("SAFETY NET", outcome.failures[0])
 
     def test_a_program_that_is_not_there_fails(self):
         outcome = run_tests.run_one({"name": "program", "cmd": ["./no-such-program"], "env": {},

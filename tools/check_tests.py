@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Checks that no test measures time.
+
+    tools/check_tests.py [--source-root .] [--tap]
+
+A test that compares how long something took fails on a busy machine, and says nothing on an idle one: a figure belongs
+in bench/. A test waits for a condition (tests/e2e/waiting.mjs, tests/unit/io/turning.h) under a safety net of minutes.
+What must compare times all the same is listed below with its reason. Exit code 0 when everything holds, 1 otherwise.
+"""
+import argparse
+import re
+import sys
+from pathlib import Path
+
+# How a time that has passed is spelled, or a deadline that is compared with the clock.
+CLOCKS = {
+    (".mjs", ".js"): r"(?:Date\.now\(\)|performance\.now\(\)|process\.hrtime(?:\.bigint)?\(\))",
+    (".c", ".h"): r"(?:pl_clock_ms\(\)|pl_clock_unix_ms\(\)|clock_ns\(\)|clock_gettime\(|gettimeofday\()",
+    (".py",): r"time\.(?:time|monotonic|perf_counter)(?:_ns)?\(\)",
+}
+COMPARED = r"{clock}\s*(?:-(?!>)|[<>])|[<>]=?\s*{clock}|process\.hrtime|gettimeofday\("
+# A time limit of a test's own.
+LIMITS = r"\{{[^{{}}]*\btimeout: [\d_]+[^{{}}]*\}}, (?:async )?\("
+
+NOT_EARLY = "a lower bound: nothing happens before its time, however slow the machine is"
+# (file, what the line contains): why it may.
+EXCEPTIONS = {
+    ("tests/e2e/waiting.mjs", "Date.now() > end"): "the safety net itself",
+    ("tests/unit/tools/check_tests_test.py", ""): "the examples of what this check refuses",
+    ("tests/unit/io/turning.h", "pl_clock_ms() > turning->end_ms"): "the safety net itself",
+    ("tests/unit/io/turning.h", "pl_clock_ms() >= *(int64_t *)time_ms"): "runs a loop for a while; nothing is asserted of it",
+    ("tests/e2e/soak.test.mjs", "Date.now() - begun > 9000"): NOT_EARLY,
+    ("tests/e2e/soak.test.mjs", "Date.now() - begun > 29_000"): NOT_EARLY,
+    ("tests/e2e/soak.test.mjs", "(Date.now() - begun) / 1000"): NOT_EARLY,
+    ("tests/e2e/faults.test.mjs", "Date.now() - begun > 4000"): NOT_EARLY,
+    ("tests/e2e/replay.test.mjs", "return Date.now() - began"): NOT_EARLY,
+    ("tests/unit/io/fetch_test.c", "pl_clock_ms() - before_ms >= 200"): NOT_EARLY,
+    ("tests/unit/io/loop_test.c", "pl_clock_ms() >= now_ms"): "two clocks are compared, not a time that passed",
+    ("tests/unit/io/task_test.c", "pl_clock_ms() - start_ms >= 30"): NOT_EARLY,
+    ("tests/unit/io/timer_test.c", "clock_ns() - self->started_ns >= 7 * 1000000"): NOT_EARLY,
+    ("tests/unit/io/tls_test.c", "pl_clock_ms() - start_ms >= 9900"): NOT_EARLY,
+    ("tests/unit/model/vendor_test.c", "pl_clock_ms() - began_ms >= "): NOT_EARLY,
+}
+
+
+def findings(root):
+    """(file, line number, line) of everything that looks like measuring, and the exceptions that were used."""
+    found, used = [], set()
+    for path in sorted((root / "tests").rglob("*")):
+        clock = next((text for suffixes, text in CLOCKS.items() if path.suffix in suffixes), None)
+        if not clock or "node_modules" in path.parts or not path.is_file():
+            continue
+        pattern = re.compile(COMPARED.format(clock=clock) + "|" + LIMITS.format())
+        place = path.relative_to(root).as_posix()
+        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+            if not pattern.search(line):
+                continue
+            exception = next((key for key in EXCEPTIONS if key[0] == place and key[1] in line), None)
+            if exception:
+                used.add(exception)
+            else:
+                found.append((place, number, line.strip()))
+    return found, used
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--source-root", type=Path, default=Path(__file__).resolve().parent.parent)
+    parser.add_argument("--tap", action="store_true")
+    args = parser.parse_args()
+    found, used = findings(args.source_root)
+    problems = [f"{place}:{number}: measures time; wait for a condition, or move the figure to bench/: {line[:120]}"
+                for place, number, line in found]
+    problems += [f"tools/check_tests.py: the exception {key} is not needed any more"
+                 for key in EXCEPTIONS if key not in used and (args.source_root / key[0]).exists()]
+    for problem in problems:
+        print(("# " if args.tap else "") + problem)
+    if args.tap:
+        print(f"{'not ok' if problems else 'ok'} 1 - no test measures time\n1..1")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
