@@ -10,6 +10,9 @@
 
 enum { SETTLE_BYTES = 64 << 10 };
 
+/* What one command may say: more is a mistake of whoever asked for it, not an answer. */
+static const size_t MOST_GATHERED = (size_t)2 << 30;
+
 static const char *const style_codes[] = {
     [PL_STYLE_PLAIN] = "\033[0m", [PL_STYLE_GOOD] = "\033[32m", [PL_STYLE_BAD] = "\033[31m",
     [PL_STYLE_BOLD] = "\033[1m",  [PL_STYLE_DIM] = "\033[2m",
@@ -25,7 +28,7 @@ static bool wants_color(void)
 void pl_console_init(struct pl_console *console)
 {
     *console = (struct pl_console){0};
-    pl_buf_init(&console->out, 0);
+    pl_buf_init(&console->out, MOST_GATHERED);
     console->out_is_terminal = isatty(STDOUT_FILENO);
     console->err_is_terminal = isatty(STDERR_FILENO);
     console->has_color_out = console->out_is_terminal && wants_color();

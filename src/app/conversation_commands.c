@@ -217,6 +217,7 @@ const char *const pl_render_paragraphs[] = {
     "it is and never looked at again. Nothing but the variables changes, byte for byte.",
     "A variable without value and default is exit 1, and all of them are named. What the document "
     "declares in \"variables\" is checked: required, number, the options of a select.",
+    "The result may have 256 MiB; the variable that would make it longer is named.",
     NULL,
 };
 

@@ -1,6 +1,7 @@
 #include "conv/render_int.h"
 
 #include "json/lenient.h"
+#include "json/pointer.h"
 #include "json/text.h"
 
 void pl_rendered_init(struct pl_rendered *rendered)
@@ -103,6 +104,25 @@ static void add_escaped(struct pl_render_run *r, struct pl_str text)
         pl_buf_add(&r->raw, pl_str_slice(pl_buf_str(&r->scratch), 1, r->scratch.len - 1));
 }
 
+static size_t max_bytes(const struct pl_render_run *r)
+{
+    return r->opts->max_bytes ? r->opts->max_bytes : PL_RENDER_MAX_BYTES;
+}
+
+/* Takes n_bytes of what is left of the limit; false when there is less. */
+static bool take_room(struct pl_render_run *r, struct pl_str name, const struct pl_json_node *node,
+                      size_t n_bytes)
+{
+    if (n_bytes <= r->n_left) {
+        r->n_left -= n_bytes;
+        return true;
+    }
+    r->too_much.name = name;
+    r->too_much.at = node;
+    pl_render_note(r, PL_LIMIT);
+    return false;
+}
+
 static void render_text(struct pl_render_run *r, const struct pl_json_node *node)
 {
     struct pl_str text = pl_render_text_of(r, node);
@@ -120,7 +140,13 @@ static void render_text(struct pl_render_run *r, const struct pl_json_node *node
             continue;
         const char *from = walk_to(&walk, &at, spot.from);
         pl_buf_add(&r->raw, (struct pl_str){copied, (size_t)(from - copied)});
+        if (!take_room(r, spot.name, node, value.len))
+            return;
+        size_t n_before = r->raw.len;
         add_escaped(r, value);
+        size_t n_added = r->raw.len - n_before;
+        if (n_added > value.len && !take_room(r, spot.name, node, n_added - value.len))
+            return;
         copied = walk_to(&walk, &at, spot.to);
         is_changed = true;
     }
@@ -201,14 +227,35 @@ enum pl_status pl_render_search(struct pl_render_run *r, struct pl_str text, str
     if (status != PL_OK)
         return status;
     r->doc.text = text;
+    r->n_left = max_bytes(r) > text.len ? max_bytes(r) - text.len : 0;
     pl_render_declare(r);
     render_all(r);
     return r->status;
 }
 
+/* Which variable, where, and what to do. */
+static enum pl_status fail_too_much(struct pl_render_run *r, struct pl_error *err)
+{
+    enum { SHOWN = 80 };
+    struct pl_str name = r->too_much.name;
+    PL_CLEANUP_BUF struct pl_buf pointer;
+    pl_buf_init(&pointer, 0);
+    pl_json_pointer_of(&pointer, &r->doc, r->too_much.at);
+    pl_buf_addc(&pointer, '\0');
+    if (pointer.status != PL_OK)
+        return pointer.status;
+    return pl_fail(
+        err, PL_LIMIT,
+        "with its variables filled in, this would have more than %zu bytes: there was no "
+        "room for \"%.*s\" at %.100s; give it a shorter value, or name it less often",
+        max_bytes(r), (int)(name.len < SHOWN ? name.len : SHOWN), name.ptr, pointer.ptr);
+}
+
 static enum pl_status render(struct pl_render_run *r, struct pl_str text, struct pl_error *err)
 {
     enum pl_status status = pl_render_search(r, text, err);
+    if (status == PL_LIMIT && r->too_much.at)
+        return fail_too_much(r, err);
     if (status != PL_OK)
         return status;
     pl_render_review(r);

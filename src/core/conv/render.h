@@ -21,10 +21,14 @@ struct pl_render_var {
     struct pl_str name, value; /* borrowed; valid UTF-8 */
 };
 
+/* A few bytes of text can name a long value a thousand times. */
+#define PL_RENDER_MAX_BYTES ((size_t)256 << 20)
+
 struct pl_render_opts {
     const struct pl_render_var *vars; /* borrowed; of two with one name the last counts */
     size_t n_vars;
-    bool is_preview; /* a variable without a value stays as it is */
+    bool is_preview;  /* a variable without a value stays as it is */
+    size_t max_bytes; /* of the result; 0: PL_RENDER_MAX_BYTES */
 };
 
 /* The buffers are owned by the caller. */
@@ -40,8 +44,9 @@ void pl_rendered_deinit(struct pl_rendered *rendered);
 /* Whether `name` can be the name of a variable. PL_OK, PL_INVALID or PL_NOMEM. */
 enum pl_status pl_render_check_name(struct pl_str name);
 
-/* PL_SYNTAX or PL_LIMIT: not JSON. PL_INVALID: no structured chat, or variables that are missing or
- * have a value they cannot have; err and ret->problems say which. */
+/* PL_SYNTAX or PL_LIMIT: not JSON. PL_LIMIT also: the result would be longer than it may be; err
+ * names the variable that made it so, and where. PL_INVALID: no structured chat, or variables that
+ * are missing or have a value they cannot have; err and ret->problems say which. */
 enum pl_status pl_render(struct pl_str text, const struct pl_render_opts *opts,
                          struct pl_rendered *ret, struct pl_error *err);
 

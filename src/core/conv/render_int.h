@@ -31,7 +31,12 @@ struct pl_render_run {
     struct pl_regex *name_regex; /* NULL until a name needs it */
     struct pl_regex_scratch *name_scratch;
     struct pl_buf raw, scratch;
-    enum pl_status status; /* sticky: PL_NOMEM and the like */
+    size_t n_left; /* bytes that values may still add */
+    struct {
+        struct pl_str name;
+        const struct pl_json_node *at; /* the text; NULL: there was room for all */
+    } too_much;                        /* the variable that did not fit */
+    enum pl_status status;             /* sticky: PL_NOMEM and the like */
 };
 
 /* Everything from nothing, and everything given back. */

@@ -151,7 +151,7 @@ static enum pl_status mend(struct trip *t)
 {
     struct pl_json_doc fresh;
     struct pl_buf mended;
-    pl_buf_init(&mended, 0);
+    pl_buf_init(&mended, t->made.out.max);
     size_t n_losses = t->conv->losses.len;
     pl_writer_renew(t->writer, t->conv, &t->made.out);
     enum pl_status status = t->task.to->write(t->writer, &t->task, t->err);
@@ -239,13 +239,40 @@ static enum pl_status write_text(struct trip *t)
 {
     struct pl_json_doc doc;
     struct pl_buf text;
-    pl_buf_init(&text, 0);
+    pl_buf_init(&text, t->made.out.max);
     enum pl_status status = parse_target(t, &doc);
     if (status == PL_OK)
         status = pl_gpt_oss_render(&doc, &text, t->err);
     pl_buf_deinit(&t->made.out);
     t->made.out = text;
     return status;
+}
+
+size_t pl_convert_most(size_t n_bytes)
+{
+    const size_t least = (size_t)16 << 20, most = (size_t)1 << 30, times = 16;
+    return n_bytes < (most - least) / times ? least + times * n_bytes : most;
+}
+
+/* No buffer of what is made grows beyond max. */
+static void limit(struct pl_converted *c, size_t max)
+{
+    c->out.max = c->report.max = c->carry.max = max;
+}
+
+/* Says which of them was too long, when that was it. */
+static enum pl_status explain_limit(const struct trip *t, size_t max)
+{
+    const struct pl_converted *c = &t->made;
+    const char *what = c->report.status == PL_LIMIT  ? "report"
+                       : c->carry.status == PL_LIMIT ? "carry"
+                                                     : "result";
+    if (!t->err || t->err->message[0] || t->writer->out.depth >= PL_W_MAX_DEPTH)
+        return PL_LIMIT;
+    return pl_fail(t->err, PL_LIMIT,
+                   "the %s of this conversion would have more than %zu bytes; convert a part of "
+                   "the conversation at a time",
+                   what, max);
 }
 
 static void empty(struct pl_converted *c)
@@ -277,15 +304,23 @@ static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
     t.made = *ret;
     t.err = err;
     empty(&t.made);
+    size_t max = opts->max_bytes ? opts->max_bytes : pl_convert_most(text.len);
+    limit(&t.made, max);
+    pl_writer_renew(t.writer, t.conv, &t.made.out);
     enum pl_status status = pl_source_unwrap(&t.text, &t.task.from, &document, err);
     if (status == PL_OK)
         status = travel(&t);
     if (status == PL_OK && opts->to == &pl_format_gpt_oss)
         status = write_text(&t);
     t.made.from = t.task.from;
+    if (status == PL_LIMIT)
+        status = explain_limit(&t, max);
+    limit(&t.made, SIZE_MAX);
     if (status != PL_OK) {
         pl_buf_clear(&t.made.out);
         pl_buf_clear(&t.made.carry);
+        if (t.made.report.status != PL_OK)
+            pl_buf_clear(&t.made.report);
     }
     *ret = t.made;
     return status;

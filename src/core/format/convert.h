@@ -32,6 +32,7 @@ struct pl_convert_opts {
     const struct pl_json_doc *doc;  /* the text, parsed already as vendors read it
                                        (pl_json_any); NULL: not yet */
     struct pl_workspace *workspace; /* borrowed; NULL: one of its own */
+    size_t max_bytes; /* of result, report and carry each; 0: by the source (pl_convert_most) */
 };
 
 /* Whether a value of the wrong type is refused in a mode: what a client sends through a gateway
@@ -40,6 +41,10 @@ static inline bool pl_mode_refuses_wrong_types(enum pl_mode mode, enum pl_format
 {
     return mode == PL_MODE_GATEWAY && kind == PL_KIND_REQUEST;
 }
+
+/* How long what is made of a source of n_bytes may be: many times as long, since what is short may
+ * have much to report, but not without end. At most 1 GiB. */
+size_t pl_convert_most(size_t n_bytes);
 
 /* Results; the buffers are owned by the caller, who may hand them in again: then their memory is
  * used again. All three are complete or empty, but for the report, which is there also when the
@@ -52,7 +57,8 @@ struct pl_converted {
 void pl_converted_init(struct pl_converted *c);
 void pl_converted_deinit(struct pl_converted *c);
 
-/* PL_SYNTAX or PL_LIMIT: not JSON. PL_INVALID: not this format, or lossy where that was refused. */
+/* PL_SYNTAX or PL_LIMIT: not JSON; PL_LIMIT also when more would be made of it than may be.
+ * PL_INVALID: not this format, or lossy where that was refused. */
 enum pl_status pl_convert(struct pl_str text, const struct pl_convert_opts *opts,
                           struct pl_converted *ret, struct pl_error *err);
 

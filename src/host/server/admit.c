@@ -153,6 +153,7 @@ static bool check_length(struct pl_exchange_own *own)
     own->max_body = pl_route_max_body(x->route);
     if (!x->route->upload && own->max_body > n_most)
         own->max_body = n_most;
+    x->reply.max = pl_route_max_reply(x->route);
     x->arena.max_bytes = x->route->flags & PL_ROUTE_LARGE ? LARGE_ARENA_BYTES : ARENA_BYTES;
     if (n_body > own->max_body)
         pl_exchange_problem(x, PL_PROBLEM_PAYLOAD_TOO_LARGE, NULL,

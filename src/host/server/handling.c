@@ -9,7 +9,12 @@
 
 void pl_exchange_finish(struct pl_exchange *x)
 {
-    if (x->reply.status != PL_OK || x->headers.status != PL_OK) {
+    if (x->reply.status == PL_LIMIT) {
+        pl_buf_clear(&x->headers);
+        pl_exchange_problem(x, PL_PROBLEM_PAYLOAD_TOO_LARGE, NULL,
+                            "The answer would have more than %zu bytes; ask for less at a time.",
+                            x->reply.max);
+    } else if (x->reply.status != PL_OK || x->headers.status != PL_OK) {
         pl_buf_clear(&x->headers);
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "There was no memory for the answer.");
     }

@@ -95,6 +95,11 @@ size_t pl_route_max_body(const struct pl_route *route)
     return has_none ? 0 : MAX_IGNORED_BODY;
 }
 
+size_t pl_route_max_reply(const struct pl_route *route)
+{
+    return route->max_reply ? route->max_reply : PL_MAX_REPLY;
+}
+
 static void write_allowed(const struct node *node, char ret_allow[64])
 {
     size_t len = 0;

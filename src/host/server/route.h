@@ -15,6 +15,13 @@ enum pl_route_flag {
     PL_ROUTE_VENDOR_KEY = 1 << 6, /* the key may come in the header a vendor's clients use */
 };
 
+/* A few bytes can ask for very many, so every answer has an end, checked while it is written. What
+ * flows out as it is made, or is read from the store piece by piece, is not gathered. */
+enum {
+    PL_MAX_REPLY = 64 << 20,
+    PL_MAX_EXPORT = 256 << 20, /* all that a session or a library has */
+};
+
 struct pl_route_param {
     const char *name;   /* NULL ends the list */
     const char *schema; /* JSON Schema of its value, as text */
@@ -67,7 +74,8 @@ struct pl_route {
     const struct pl_upload *upload;      /* NULL: the body is gathered */
     /* Fills status, content type and reply of a problem; NULL: RFC 9457. */
     void (*say_problem)(struct pl_exchange *x, enum pl_problem problem, const char *detail);
-    size_t max_body; /* 0: by what the route takes (pl_route_max_body) */
+    size_t max_body;  /* 0: by what the route takes (pl_route_max_body) */
+    size_t max_reply; /* of an answer that is gathered; 0: PL_MAX_REPLY. More than that is 413 */
 };
 
 /* One table per file of routes; each ended by a NULL path. */
@@ -103,6 +111,7 @@ enum pl_status pl_route_find(enum pl_method method, const struct pl_target *targ
 /* How long a gathered body may be: 4 KiB where the route only looks at the head, so that an empty
  * object does no harm, and nothing where the method has no body (RFC 9110 9.3.1, 9.3.5). */
 size_t pl_route_max_body(const struct pl_route *route);
+size_t pl_route_max_reply(const struct pl_route *route);
 
 /* OpenAPI 3.1, made once from the tables and schemas/api.json (components). */
 struct pl_str pl_openapi_text(void);

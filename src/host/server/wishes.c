@@ -101,6 +101,7 @@ enum pl_status pl_vars_read(struct pl_arena *arena, const struct pl_json_doc *do
     }
     opts->vars = vars;
     opts->n_vars = n;
+    opts->max_bytes = PL_MAX_RENDERED;
     return PL_OK;
 }
 

@@ -28,6 +28,9 @@ void pl_exchange_fail_name(struct pl_exchange *x, const char *member, struct pl_
 bool pl_wish_model(struct pl_exchange *x, struct pl_str name, const char *pointer,
                    struct pl_str *ret_model);
 
+/* How long a document may be with its variables filled in. */
+enum { PL_MAX_RENDERED = 16 << 20 };
+
 /* The members of an object (NULL: none) as variables: strings as their text, other values as their
  * JSON. Memory of the arena, or views of the document. PL_NOMEM. */
 enum pl_status pl_vars_read(struct pl_arena *arena, const struct pl_json_doc *doc,

@@ -11,6 +11,7 @@
 #include "conv/render.h"
 #include "json/text.h"
 #include "server/prompt_json.h"
+#include "server/wishes.h"
 #include "store/gateway.h"
 
 enum { MAX_VARIABLES = 256, PAGE = 200 };
@@ -159,7 +160,8 @@ static bool read_variables(struct pl_call *call, const struct pl_json_node *vari
          vars && key < pl_json_end(variables); key = pl_json_next_member(key))
         if (!read_variable(call, key, &vars[n++]))
             return false;
-    *ret_opts = (struct pl_render_opts){.vars = vars, .n_vars = n};
+    ret_opts->vars = vars;
+    ret_opts->n_vars = n;
     return vars != NULL;
 }
 
@@ -204,7 +206,7 @@ static bool find_prompt(struct putting *putting)
     struct pl_call *call = putting->call;
     const struct pl_json_node *prompt = find(call, "prompt");
     struct pl_error err = {0};
-    struct pl_render_opts opts = {0};
+    struct pl_render_opts opts = {.max_bytes = PL_MAX_RENDERED};
     struct pl_str chat = {0};
     if (!prompt)
         return true;

@@ -45,8 +45,9 @@ static void fail_document(struct pl_exchange *x, enum pl_status status, const st
     struct pl_error moved = *err;
     if (err->has_position)
         snprintf(moved.pointer, sizeof moved.pointer, "/document%.240s", err->pointer);
-    enum pl_problem problem =
-        status == PL_LIMIT ? PL_PROBLEM_INVALID_REQUEST : pl_problem_of(status);
+    /* A limit that has a place is one of the document: too deep, or too much of something. */
+    enum pl_problem problem = status == PL_LIMIT && err->has_position ? PL_PROBLEM_INVALID_REQUEST
+                                                                      : pl_problem_of(status);
     pl_exchange_problem(x, problem, &moved, "%s",
                         err->message[0] ? err->message : pl_status_info(status)->text);
 }
@@ -197,6 +198,7 @@ static void convert_work(struct pl_exchange *x)
     pl_buf_init(&c.imported, 0);
     pl_buf_init(&c.exported, 0);
     if (read_conversion(x, &c)) {
+        c.opts.max_bytes = x->reply.max;
         enum pl_status status = run_conversion(&c, document_of(x), &err);
         if (status == PL_OK)
             put_conversion(x, &c);
@@ -406,7 +408,7 @@ static void render_work(struct pl_exchange *x)
 #define RUN(name)                                                                                  \
     static void name##_run(struct pl_exchange *x)                                                  \
     {                                                                                              \
-        pl_exchange_compute(x, name##_work, NULL);                                                    \
+        pl_exchange_compute(x, name##_work, NULL);                                                 \
     }
 RUN(convert)
 RUN(detect)

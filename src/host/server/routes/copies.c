@@ -498,7 +498,8 @@ static const struct pl_route_param share_params[] = {
 
 const struct pl_route pl_routes_copies[] = {
     {PL_METHOD_GET, "/api/sessions/{id}/export", 0, session_export, "session_export",
-     "Write a session in any format", "copies", NULL, "Exported", 200, export_params},
+     "Write a session in any format", "copies", NULL, "Exported", 200, export_params,
+     .max_reply = PL_MAX_EXPORT},
     {PL_METHOD_POST, "/api/sessions/import", PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE, session_import,
      "session_import", "Make a session of a document in any format", "copies", "ImportRequest",
      "Session", 201, NULL},
