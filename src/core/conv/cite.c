@@ -1,8 +1,9 @@
 #include "conv/cite.h"
 
 #include "json/number.h"
-#include "json/pointer.h"
+#include "json/reach.h"
 #include "json/text.h"
+#include "json/tour.h"
 #include "json/write.h"
 
 static bool is_space(char c)
@@ -58,6 +59,8 @@ struct finder {
     struct pl_cite_source *sources; /* arena; white space evened out */
     size_t n_sources;
     struct pl_cites *cites;
+    struct pl_json_reach reach; /* owned; entries are looked up by their ids */
+    struct pl_map snippets;     /* owned; place of an entry -> what is known of its snippet */
 };
 
 /* Every run of white space as one space, none at the ends: a line break of a page is no difference.
@@ -121,8 +124,8 @@ static const struct pl_cite_source *source_of(const struct finder *f, const stru
     return NULL;
 }
 
-static enum pl_cite_snippet check_snippet(const struct finder *f, const struct pl_cite *cite,
-                                          const struct pl_json_node *location)
+static enum pl_cite_snippet look_for_snippet(const struct finder *f, const struct pl_cite *cite,
+                                             const struct pl_json_node *location)
 {
     struct pl_val val = pl_conv_get(f->conv, location, "text_snippet", PL_WANT_ANY);
     if (!pl_val_is_set(val) || pl_conv_is_blank(f->conv, val))
@@ -135,6 +138,25 @@ static enum pl_cite_snippet check_snippet(const struct finder *f, const struct p
         return PL_CITE_SNIPPET_UNCHECKED;
     bool is_found = holds(f->conv, source->text, snippet);
     return is_found ? PL_CITE_SNIPPET_FOUND : PL_CITE_SNIPPET_MISSING;
+}
+
+/* Once for each entry, however often it is cited. */
+static enum pl_cite_snippet check_snippet(struct finder *f, const struct pl_cite *cite,
+                                          const struct pl_json_node *location)
+{
+    if (!f->n_sources)
+        return look_for_snippet(f, cite, location);
+    /* The bytes of a node tell it from every other: its place in the text is among them. */
+    struct pl_str key = {(const char *)cite->entry, sizeof *cite->entry};
+    bool is_new;
+    struct pl_map_entry *known = pl_map_put(&f->snippets, key, &is_new);
+    if (!known) {
+        f->conv->status = PL_NOMEM;
+        return PL_CITE_SNIPPET_UNCHECKED;
+    }
+    if (is_new)
+        known->value = look_for_snippet(f, cite, location);
+    return (enum pl_cite_snippet)known->value;
 }
 
 bool pl_cite_is_page(const struct pl_json_doc *doc, const struct pl_json_node *page)
@@ -159,7 +181,7 @@ bool pl_cite_is_box(const struct pl_json_doc *doc, const struct pl_json_node *bo
 static void resolve(struct finder *f, const struct pl_json_node *map, struct pl_cite *cite)
 {
     const struct pl_json_doc *doc = f->conv->doc;
-    cite->entry = map ? pl_json_get(doc, map, cite->id) : NULL;
+    cite->entry = map ? pl_json_reach_member(&f->reach, map, cite->id) : NULL;
     const struct pl_json_node *location = pl_conv_node(f->conv, cite->entry, "location");
     const struct pl_json_node *page = pl_conv_node(f->conv, location, "page_number");
     const struct pl_json_node *box = pl_conv_node(f->conv, location, "bbox");
@@ -196,8 +218,13 @@ enum pl_status pl_cites_find(struct pl_conv *conv, const struct pl_cite_source *
         return PL_NOMEM;
     for (size_t i = 0; i < n_sources; i++)
         f.sources[i] = (struct pl_cite_source){sources[i].id, even_out(conv, sources[i].text)};
+    pl_json_reach_init(&f.reach, conv->doc, conv->arena);
     for (size_t i = 0; i < conv->messages.len && conv->status == PL_OK; i++)
         find_in_message(&f, &conv->messages.ptr[i]);
+    if (conv->status == PL_OK)
+        conv->status = f.reach.status;
+    pl_json_reach_deinit(&f.reach);
+    pl_map_deinit(&f.snippets);
     if (conv->status != PL_OK) {
         pl_cites_deinit(&found);
         return conv->status;
@@ -269,8 +296,17 @@ static void put_scratch(struct pl_json_out *out, const struct pl_buf *scratch)
     pl_json_out_text(out, pl_buf_str(scratch));
 }
 
+/* The pointer of a text. Cites come in the order of the document, and one tour finds them all. */
+static struct pl_str pointer_of(struct pl_json_tour *tour, const struct pl_json_node **at,
+                                const struct pl_json_node *text)
+{
+    while (*at && *at < text)
+        *at = pl_json_tour_next(tour);
+    return pl_buf_str(&tour->path);
+}
+
 static void write_cite(struct pl_json_out *out, struct pl_conv *conv, const struct pl_cite *cite,
-                       struct pl_buf *scratch)
+                       struct pl_str pointer, struct pl_buf *scratch)
 {
     static const char *const snippets[] = {
         [PL_CITE_SNIPPET_NONE] = "none",
@@ -282,9 +318,7 @@ static void write_cite(struct pl_json_out *out, struct pl_conv *conv, const stru
     pl_json_out_key(out, "id");
     pl_json_out_text(out, cite->id);
     pl_json_out_key(out, "pointer");
-    pl_buf_clear(scratch);
-    pl_json_pointer_of(scratch, conv->doc, cite->text);
-    put_scratch(out, scratch);
+    pl_json_out_text(out, pointer);
     pl_json_out_key(out, "resolved");
     pl_json_out_bool(out, cite->entry != NULL);
     pl_json_out_key(out, "source");
@@ -307,10 +341,15 @@ void pl_cites_write(struct pl_buf *to, struct pl_conv *conv, const struct pl_cit
     struct pl_json_out out = pl_json_out(to);
     PL_CLEANUP_BUF struct pl_buf scratch;
     pl_buf_init(&scratch, 0);
+    __attribute__((cleanup(pl_json_tour_deinit))) struct pl_json_tour tour;
+    pl_json_tour_init(&tour, conv->doc);
+    const struct pl_json_node *at = pl_json_tour_next(&tour);
     pl_json_out_open(&out, '[');
-    for (size_t i = 0; i < cites->list.len; i++)
-        write_cite(&out, conv, &cites->list.ptr[i], &scratch);
+    for (size_t i = 0; i < cites->list.len && to->status == PL_OK; i++) {
+        const struct pl_cite *cite = &cites->list.ptr[i];
+        write_cite(&out, conv, cite, pointer_of(&tour, &at, cite->text), &scratch);
+    }
     pl_json_out_close(&out, ']');
     if (to->status == PL_OK)
-        to->status = conv->status;
+        to->status = conv->status != PL_OK ? conv->status : tour.path.status;
 }

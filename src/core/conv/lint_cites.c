@@ -4,11 +4,13 @@
 
 #include "base/map.h"
 #include "conv/cite.h"
+#include "json/reach.h"
 #include "json/text.h"
 
 /* Notes the anchors of a message in `seen` and tells of those that the map does not know. */
 static void lint_anchors(struct pl_lint *lint, const struct pl_message *message,
-                         const struct pl_json_node *map, struct pl_map *seen)
+                         const struct pl_json_node *map, struct pl_json_reach *reach,
+                         struct pl_map *seen)
 {
     struct pl_conv *conv = lint->conv;
     for (uint32_t k = 0; k < message->n_parts && conv->status == PL_OK; k++) {
@@ -22,7 +24,7 @@ static void lint_anchors(struct pl_lint *lint, const struct pl_message *message,
                 conv->status = PL_NOMEM;
                 return;
             }
-            if (!is_new || (map && pl_json_get(conv->doc, map, id)))
+            if (!is_new || (map && pl_json_reach_member(reach, map, id)))
                 continue;
             pl_lint_add(lint, "cite.unknown", PL_SEVERITY_WARNING,
                         part->text.node ? part->text.node : pl_lint_node(message, part),
@@ -55,13 +57,15 @@ static void lint_entry(struct pl_lint *lint, struct pl_str id, const struct pl_j
 void pl_lint_cites(struct pl_lint *lint)
 {
     struct pl_conv *conv = lint->conv;
+    PL_CLEANUP_REACH struct pl_json_reach reach;
+    pl_json_reach_init(&reach, conv->doc, conv->arena);
     for (size_t i = 0; i < conv->messages.len && conv->status == PL_OK; i++) {
         const struct pl_message *message = &conv->messages.ptr[i];
         struct pl_map seen = {0};
         const struct pl_json_node *map = pl_conv_node(conv, message->metadata.node, "citation_map");
         if (map && pl_json_kind(map) != PL_JSON_OBJECT)
             map = NULL;
-        lint_anchors(lint, message, map, &seen);
+        lint_anchors(lint, message, map, &reach, &seen);
         const struct pl_json_node *end = map ? pl_json_end(map) : NULL;
         for (const struct pl_json_node *key = map ? pl_json_first_member(map) : NULL;
              map && key < end && conv->status == PL_OK; key = pl_json_next_member(key)) {
@@ -72,5 +76,7 @@ void pl_lint_cites(struct pl_lint *lint)
                 lint_entry(lint, id, key + 1, &seen);
         }
         pl_map_deinit(&seen);
+        if (conv->status == PL_OK)
+            conv->status = reach.status;
     }
 }

@@ -101,23 +101,46 @@ static struct pl_str name_of(struct pl_json_reach *reach, struct pl_str token)
     return pl_buf_str(&reach->name);
 }
 
-static const struct pl_json_node *step(struct pl_json_reach *reach, const struct pl_json_node *from,
-                                       struct pl_str token)
+static bool is_wide(const struct pl_json_node *container)
 {
-    if (!pl_json_is_container(from) || pl_json_count(from) < WIDE)
-        return pl_json_pointer_step(reach->doc, from, token);
-    const struct wide *wide = find_wide(reach, from);
+    return pl_json_count(container) >= WIDE;
+}
+
+const struct pl_json_node *pl_json_reach_member(struct pl_json_reach *reach,
+                                                const struct pl_json_node *object,
+                                                struct pl_str name)
+{
+    if (pl_json_kind(object) != PL_JSON_OBJECT || reach->status != PL_OK)
+        return NULL;
+    if (!is_wide(object))
+        return pl_json_get(reach->doc, object, name);
+    const struct wide *wide = find_wide(reach, object);
     if (!wide) {
         reach->status = PL_NOMEM;
         return NULL;
     }
+    const struct pl_map_entry *entry = pl_map_get(wide->names, name);
+    return entry ? object + entry->value : NULL;
+}
+
+static const struct pl_json_node *element(struct pl_json_reach *reach,
+                                          const struct pl_json_node *array, uint32_t index)
+{
+    const struct wide *wide = find_wide(reach, array);
+    if (!wide)
+        reach->status = PL_NOMEM;
+    return wide && index < pl_json_count(array) ? array + wide->elements[index] : NULL;
+}
+
+static const struct pl_json_node *step(struct pl_json_reach *reach, const struct pl_json_node *from,
+                                       struct pl_str token)
+{
     uint32_t index;
-    if (wide->elements)
-        return pl_json_pointer_index(token, &index) && index < pl_json_count(from)
-                   ? from + wide->elements[index]
-                   : NULL;
-    const struct pl_map_entry *entry = pl_map_get(wide->names, name_of(reach, token));
-    return entry && reach->status == PL_OK ? from + entry->value : NULL;
+    if (!pl_json_is_container(from) || !is_wide(from))
+        return pl_json_pointer_step(reach->doc, from, token);
+    if (pl_json_kind(from) == PL_JSON_OBJECT)
+        return pl_json_reach_member(reach, from, name_of(reach, token));
+    return pl_json_pointer_index(token, &index) ? element(reach, from, index) : NULL;
 }
 
 const struct pl_json_node *pl_json_reach_get(struct pl_json_reach *reach,

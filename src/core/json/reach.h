@@ -27,5 +27,9 @@ void pl_json_reach_deinit(struct pl_json_reach *reach);
 const struct pl_json_node *pl_json_reach_get(struct pl_json_reach *reach,
                                              const struct pl_json_node *from,
                                              struct pl_str pointer);
+/* The member of an object with this name, decoded; NULL: as above, or no object. */
+const struct pl_json_node *pl_json_reach_member(struct pl_json_reach *reach,
+                                                const struct pl_json_node *object,
+                                                struct pl_str name);
 
 #endif
