@@ -91,16 +91,25 @@ static enum pl_problem problem_of(enum pl_refusal refusal, enum pl_status status
     return refusal == PL_REFUSAL_NONE ? pl_problem_of(status) : problems[refusal];
 }
 
+/* Whether it was meant for another version; then the ask is answered. */
+static bool is_outdated(struct pl_driver *driver, struct pl_ask *ask)
+{
+    if (ask->if_version < 0 || ask->if_version == pl_session_record(driver->session)->version)
+        return false;
+    refuse_text(ask, PL_PROBLEM_PRECONDITION_FAILED,
+                "The session has changed since; read it again and repeat with its new ETag.");
+    return true;
+}
+
 /* Whether the driver itself has something against it; then the ask is answered. */
 static bool is_refused(struct pl_driver *driver, struct pl_ask *ask)
 {
     const struct pl_session_record *record = pl_session_record(driver->session);
     struct pl_server *server = driver->drivers->shard->server;
     bool starts = ask->n_says || (ask->event.kind == PL_SE_CHAT && !driver->is_counted);
-    if (ask->if_version >= 0 && ask->if_version != record->version)
-        refuse_text(ask, PL_PROBLEM_PRECONDITION_FAILED,
-                    "The session has changed since; read it again and repeat with its new ETag.");
-    else if (starts && pl_life_is_closing(&server->life))
+    if (is_outdated(driver, ask))
+        return true;
+    if (starts && pl_life_is_closing(&server->life))
         refuse_text(ask, PL_PROBLEM_OVERLOADED, "The server is going away; try again soon.");
     else if (starts && pl_running_of(server, record->user_id) >= PL_MAX_RUNNING)
         refuse_text(ask, PL_PROBLEM_RATE_LIMITED,
@@ -208,7 +217,7 @@ void pl_driver_refuse_resters(struct pl_driver *driver, enum pl_problem problem,
  * nothing. */
 static void handle_delete(struct pl_driver *driver, struct pl_ask *ask)
 {
-    if (!is_ready_for_change(driver, ask))
+    if (is_outdated(driver, ask) || !is_ready_for_change(driver, ask))
         return;
     struct pl_error err = {0};
     enum pl_status status =

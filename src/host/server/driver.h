@@ -39,7 +39,7 @@ struct pl_ask {
     struct pl_session_record record;     /* of CREATE */
     const struct pl_session_event *says; /* CREATE: CHAT events for it, in this order; borrowed */
     size_t n_says;
-    int64_t if_version; /* with SETTINGS: the version If-Match named; -1: any */
+    int64_t if_version; /* the version If-Match named, for a change or a DELETE; -1: any */
     /* Adds to the transaction once the answer is known; may be NULL. Called on the session's shard.
      */
     void (*extend)(struct pl_ask *ask, struct pl_batch *batch);

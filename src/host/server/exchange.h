@@ -96,6 +96,8 @@ void pl_exchange_header(struct pl_exchange *x, const char *name, const char *for
 bool pl_exchange_etag(struct pl_exchange *x, int64_t version);
 /* False when there is an If-Match and it does not name this version (412 is then the answer). */
 bool pl_exchange_if_match(struct pl_exchange *x, int64_t version);
+/* The same for a tag that is no number, with its quotes. */
+bool pl_exchange_if_match_tag(struct pl_exchange *x, const char *tag);
 /* The version If-Match names, for somebody else to compare; -1: any will do. One that is not ours
  * is a number no version has. */
 int64_t pl_exchange_if_match_version(struct pl_exchange *x);

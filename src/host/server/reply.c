@@ -56,8 +56,13 @@ bool pl_exchange_etag(struct pl_exchange *x, int64_t version)
 bool pl_exchange_if_match(struct pl_exchange *x, int64_t version)
 {
     char tag[32];
-    struct pl_str wanted = pl_http_header_get(x->head, "if-match");
     snprintf(tag, sizeof tag, "\"%lld\"", (long long)version);
+    return pl_exchange_if_match_tag(x, tag);
+}
+
+bool pl_exchange_if_match_tag(struct pl_exchange *x, const char *tag)
+{
+    struct pl_str wanted = pl_http_header_get(x->head, "if-match");
     if (!wanted.len || has_tag(wanted, tag, false))
         return true;
     pl_exchange_header(x, "ETag", "%s", tag);

@@ -201,7 +201,13 @@ static void found_for_delete(struct pl_exchange *x)
 
 static void find_for_delete(struct pl_exchange *x)
 {
-    get_blob(x);
+    const struct pl_blob_row *blob = get_blob(x);
+    char etag[PL_SHA256_HEX + 3] = "\"";
+    if (!blob)
+        return;
+    pl_blob_spell_hash(blob, etag + 1);
+    etag[PL_SHA256_HEX + 1] = '"';
+    (void)pl_exchange_if_match_tag(x, etag); /* a problem is what it says */
 }
 
 static void blob_delete(struct pl_exchange *x)
