@@ -13,6 +13,7 @@
 #include "server/exchange_int.h"
 #include "server/handing.h"
 #include "server/media_store.h"
+#include "server/members.h"
 #include "server/replay.h"
 #include "server/route.h"
 #include "server/turn_page.h"
@@ -383,17 +384,47 @@ static void put_share(struct pl_ask *ask, struct pl_batch *batch)
                               });
 }
 
+/* `token` NULL: as it is kept. */
+static void write_share(struct pl_exchange *x, const char *token, struct pl_buf *to)
+{
+    const struct sharing *sharing = x->state;
+    struct pl_json_out out = pl_json_out(to);
+    char path[sizeof "/api/share/" + PL_TICKET_SIZE];
+    snprintf(path, sizeof path, "/api/share/%s", token ? token : "");
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "id");
+    pl_json_out_text(&out, pl_str_of(sharing->id.text));
+    pl_json_out_key(&out, "session_id");
+    pl_json_out_text(&out, x->args[0]);
+    const char *const secrets[][2] = {{"token", token}, {"path", path}};
+    for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
+        pl_json_out_key(&out, secrets[i][0]);
+        if (token)
+            pl_json_out_text(&out, pl_str_of(secrets[i][1]));
+        else
+            pl_json_out_null(&out);
+    }
+    pl_put_time(&out, "created_at", sharing->created_ms);
+    pl_json_out_close(&out, '}');
+}
+
+/* The token is in the first answer and nowhere else: what a repetition of the request gets, and
+ * what is stored for it, is without. False when out of memory. */
+static bool keep_without_token(struct pl_exchange *x)
+{
+    PL_CLEANUP_BUF struct pl_buf kept;
+    pl_buf_init(&kept, 0);
+    write_share(x, NULL, &kept);
+    if (kept.status == PL_OK)
+        pl_exchange_own(x)->kept_reply = pl_arena_dup(&x->arena, pl_buf_str(&kept));
+    return pl_exchange_own(x)->kept_reply.ptr != NULL;
+}
+
 static void shared(struct pl_exchange *x, struct pl_ask *ask)
 {
     const struct sharing *sharing = x->state;
-    char at[PL_UTC_SIZE];
-    pl_utc_write(at, sharing->created_ms);
     x->status = 201;
-    pl_buf_addf(&x->reply,
-                "{\"id\":\"%s\",\"session_id\":\"%.*s\",\"token\":\"%s\","
-                "\"path\":\"/api/share/%s\",\"created_at\":\"%.*s\"}",
-                sharing->id.text, PL_STR_ARG(x->args[0]), sharing->token, sharing->token,
-                PL_UTC_SIZE, at);
+    write_share(x, sharing->token, &x->reply);
     pl_ask_deinit(ask);
     pl_exchange_finish(x);
 }
@@ -414,6 +445,12 @@ static void session_share(struct pl_exchange *x)
     sharing->created_ms = seed.unix_ms;
     pl_secret_hash(pl_str_of(sharing->token), sharing->hash);
     x->state = sharing;
+    if (!keep_without_token(x)) {
+        pl_ask_deinit(ask);
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+        pl_exchange_finish(x);
+        return;
+    }
     ask->event.kind = PL_SE_SETTINGS;
     ask->event.settings.has_shared = true;
     ask->event.settings.shared = true;
