@@ -16,7 +16,13 @@
 #include <sodium/randombytes.h>
 #include <stdio.h>
 
-enum { MAX_TICKETS = 2048, MAX_USER_TICKETS = 64, TICKET_MS = 30000, USED_EVERY_MS = 60000 };
+enum {
+    MAX_TICKETS = 2048,
+    MAX_USER_TICKETS = 64,
+    TICKET_MS = 30000,
+    USED_EVERY_MS = 60000,
+    FIRST_CODE_MS = 3600000
+};
 
 void pl_secret_hash(struct pl_str secret, uint8_t ret_hash[32])
 {
@@ -128,11 +134,23 @@ enum pl_status pl_auth_add_user(struct pl_auth *auth, const struct pl_user_row *
     return status;
 }
 
+static void end_first_code(struct pl_auth *auth)
+{
+    pthread_mutex_lock(&auth->tickets_lock);
+    if (auth->first_code_state != PL_FIRST_CODE_NONE)
+        auth->first_code_state = PL_FIRST_CODE_OVER;
+    pthread_mutex_unlock(&auth->tickets_lock);
+}
+
 enum pl_status pl_auth_add_key(struct pl_auth *auth, const struct pl_key_row *row)
 {
     pthread_rwlock_wrlock(&auth->lock);
     enum pl_status status = add_key(auth, row);
+    const struct pl_auth_user *user = find_user(auth, row->user_id);
+    bool is_admin = status == PL_OK && user && user->is_admin;
     pthread_rwlock_unlock(&auth->lock);
+    if (is_admin)
+        end_first_code(auth);
     return status;
 }
 
@@ -404,15 +422,18 @@ const char *pl_auth_first_code(const struct pl_auth *auth)
     return auth->first_code[0] ? auth->first_code : NULL;
 }
 
-bool pl_auth_take_first_code(struct pl_auth *auth, struct pl_str code)
+bool pl_auth_take_first_code(struct pl_auth *auth, struct pl_str code, int64_t now_ms)
 {
     uint8_t given[32], right[32];
     pl_secret_hash(code, given);
     pthread_mutex_lock(&auth->tickets_lock);
     pl_secret_hash(pl_str_of(auth->first_code), right);
-    bool is_right = auth->has_first_code && crypto_verify_32(given, right) == 0;
+    if (auth->first_code_state == PL_FIRST_CODE_OPEN && now_ms >= auth->first_code_until_ms)
+        auth->first_code_state = PL_FIRST_CODE_OVER;
+    bool is_right =
+        auth->first_code_state == PL_FIRST_CODE_OPEN && crypto_verify_32(given, right) == 0;
     if (is_right)
-        auth->has_first_code = false;
+        auth->first_code_state = PL_FIRST_CODE_TAKEN;
     pthread_mutex_unlock(&auth->tickets_lock);
     return is_right;
 }
@@ -420,8 +441,17 @@ bool pl_auth_take_first_code(struct pl_auth *auth, struct pl_str code)
 void pl_auth_return_first_code(struct pl_auth *auth)
 {
     pthread_mutex_lock(&auth->tickets_lock);
-    auth->has_first_code = true;
+    if (auth->first_code_state == PL_FIRST_CODE_TAKEN)
+        auth->first_code_state = PL_FIRST_CODE_OPEN;
     pthread_mutex_unlock(&auth->tickets_lock);
+}
+
+static bool has_admin_key(const struct pl_auth *auth)
+{
+    size_t at = 0;
+    while (at < auth->keys.len && !auth->keys.ptr[at]->user->is_admin)
+        at++;
+    return at < auth->keys.len;
 }
 
 static enum pl_status make_first_user(struct pl_auth *auth, struct pl_store *store,
@@ -460,8 +490,10 @@ static enum pl_status load(struct pl_auth *auth, struct pl_store *store, struct 
         status = pl_store_key_list(store, &arena, (struct pl_str){0}, &keys, &n_keys, err);
     for (size_t i = 0; status == PL_OK && i < n_keys; i++)
         status = add_key(auth, &keys[i]);
-    if (status == PL_OK && auth->keys.len == 0)
-        auth->has_first_code = pl_secret_make(auth->first_code);
+    if (status == PL_OK && !has_admin_key(auth) && pl_secret_make(auth->first_code)) {
+        auth->first_code_state = PL_FIRST_CODE_OPEN;
+        auth->first_code_until_ms = pl_clock_unix_ms() + FIRST_CODE_MS;
+    }
     return status;
 }
 

@@ -31,8 +31,8 @@ enum pl_status pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena,
                                    struct pl_str ticket, int64_t now_ms,
                                    struct pl_caller *ret_caller);
 
-/* The one-time link of the first start: a code that can be exchanged for a key once. NULL when
- * there are keys already. */
+/* The one-time link of the first start: a code that can be exchanged for a key once, within an hour
+ * and until an administrator has a key. NULL when one had it already. */
 const char *pl_auth_first_code(const struct pl_auth *auth);
 
 /* A new key: its row (to be put by the caller) and the plaintext, which is nowhere else. */

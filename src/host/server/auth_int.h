@@ -38,6 +38,16 @@ struct pl_auth_ticket {
     uint64_t number;  /* in the order they were made: many are made in one millisecond */
 };
 
+/* The code of the first start. NONE: an administrator had a key already. OPEN -> TAKEN: somebody
+ * gave it, and his key is being made; back to OPEN when that failed. OPEN, TAKEN -> OVER: an
+ * administrator has a key, in whatever way it was made, or the hour is over. */
+enum pl_first_code {
+    PL_FIRST_CODE_NONE,
+    PL_FIRST_CODE_OPEN,
+    PL_FIRST_CODE_TAKEN,
+    PL_FIRST_CODE_OVER,
+};
+
 struct pl_auth {
     pthread_rwlock_t lock;
     PL_VEC(struct pl_auth_user *) users; /* owned; oldest first; under the lock */
@@ -45,7 +55,8 @@ struct pl_auth {
     pthread_mutex_t tickets_lock;
     struct pl_auth_ticket *tickets; /* owned; under its lock, as the code */
     uint64_t n_tickets_made;
-    bool has_first_code;
+    enum pl_first_code first_code_state; /* under the lock of the tickets */
+    int64_t first_code_until_ms;         /* unix */
     char first_code[PL_TICKET_SIZE + 1];
     pthread_mutex_t changes_lock; /* from the number of a change to its submission */
     uint64_t n_changes;           /* under its lock */
@@ -95,7 +106,7 @@ size_t pl_auth_put_used(struct pl_auth *auth, struct pl_batch *batch);
 
 /* Takes the code of the first start: right, and for the first time. And gives it back, when the key
  * could not be made after all. */
-bool pl_auth_take_first_code(struct pl_auth *auth, struct pl_str code);
+bool pl_auth_take_first_code(struct pl_auth *auth, struct pl_str code, int64_t now_ms);
 void pl_auth_return_first_code(struct pl_auth *auth);
 
 #endif

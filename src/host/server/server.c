@@ -365,7 +365,7 @@ static void greet(struct pl_server_own *own, void (*say)(void *ctx, const char *
     int n = snprintf(text, sizeof text, "Parley %s is ready at %s/\n", pl_server_version, url);
     if (code && n > 0)
         snprintf(text + n, sizeof text - (size_t)n,
-                 "First start: this link makes you its administrator, once:\n"
+                 "First start: this link makes you its administrator, once, within an hour:\n"
                  "  %s/#login=%s\n"
                  "or, for a key: curl --json '{\"code\":\"%s\"}' %s/api/login\n",
                  url, code, code, url);

@@ -143,9 +143,10 @@ static void login(struct pl_exchange *x)
         fail_memory(x);
         return;
     }
-    if (!pl_auth_take_first_code(auth_of(x), pl_body_text(x, "code"))) {
+    if (!pl_auth_take_first_code(auth_of(x), pl_body_text(x, "code"), seed.unix_ms)) {
         pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL,
-                            "This code is wrong or was used; on the server's machine \"parley key "
+                            "This code is wrong, was used, or is over (after an hour, or when an "
+                            "administrator has a key); on the server's machine \"parley key "
                             "create --name NAME\" makes a key.");
         pl_exchange_finish(x);
         return;
