@@ -62,6 +62,12 @@ static void end_error(struct pl_call *call)
     fail_and_finish(call, may_ask_next(call->status));
 }
 
+/* Why an answer cannot be read: it may repeat what stands there. */
+static struct pl_str reason_of(struct pl_call *call, const struct pl_error *err)
+{
+    return pl_vendor_redact(&call->x->arena, pl_call_target(call)->vendor, pl_str_of(err->message));
+}
+
 /* --- a whole answer -------------------------------------------------------------------------- */
 
 void pl_call_put_headers(struct pl_call *call)
@@ -103,11 +109,38 @@ static bool convert_answer(struct pl_call *call, const struct pl_format *from, s
     } else if (status == PL_NOMEM) {
         pl_call_fail(call, 503, NULL, "There was no memory to convert the answer.");
     } else {
-        pl_call_fail(call, 502, NULL, "The answer of the model's server cannot be read: %s.",
-                     err.message);
+        pl_call_fail(call, 502, NULL, "The answer of the model's server cannot be read: %.*s.",
+                     PL_STR_ARG(reason_of(call, &err)));
     }
     pl_converted_deinit(&own);
     return status == PL_OK;
+}
+
+/* The member that makes an object an answer; Gemini has another one where it does not answer. */
+static const struct answer_mark {
+    const struct pl_format *format;
+    const char *name;
+    enum pl_json_kind kind;
+} answer_marks[] = {
+    {&pl_format_openai_chat, "choices", PL_JSON_ARRAY},
+    {&pl_format_openai_responses, "output", PL_JSON_ARRAY},
+    {&pl_format_anthropic, "content", PL_JSON_ARRAY},
+    {&pl_format_gemini, "candidates", PL_JSON_ARRAY},
+    {&pl_format_gemini, "promptFeedback", PL_JSON_OBJECT},
+};
+
+static bool is_of_dialect(const struct pl_json_doc *doc, const struct pl_format *format)
+{
+    if (pl_json_kind(doc->root) != PL_JSON_OBJECT)
+        return false;
+    for (size_t i = 0; i < sizeof answer_marks / sizeof *answer_marks; i++) {
+        const struct answer_mark *mark = &answer_marks[i];
+        const struct pl_json_node *node =
+            mark->format == format ? pl_json_get(doc, doc->root, pl_str_of(mark->name)) : NULL;
+        if (node && pl_json_kind(node) == mark->kind)
+            return true;
+    }
+    return false;
 }
 
 static void read_answer(struct pl_exchange *x)
@@ -118,8 +151,15 @@ static void read_answer(struct pl_exchange *x)
     struct pl_json_doc doc;
     struct pl_error err = {0};
     if (pl_json_parse(&x->arena, text, &pl_json_any, &doc, &err) != PL_OK) {
-        pl_call_fail(call, 502, NULL, "%s answered with something that is no JSON: %s.",
-                     target->vendor->name, err.message);
+        pl_call_fail(call, 502, NULL, "%s answered with something that is no JSON: %.*s.",
+                     target->vendor->name, PL_STR_ARG(reason_of(call, &err)));
+        return;
+    }
+    if (!is_of_dialect(&doc, target->format)) {
+        struct pl_str says = pl_vendor_error_text(&x->arena, target, text);
+        pl_call_fail(call, 502, NULL, "%s answered with something that is no answer of %s%s%.*s",
+                     target->vendor->name, target->format->name, says.len ? ": " : ".",
+                     PL_STR_ARG(says));
         return;
     }
     pl_call_read_counts(call, &doc);
@@ -132,6 +172,7 @@ static void read_answer(struct pl_exchange *x)
                                &x->reply, "answer#")) {
         return;
     }
+    pl_call_own_whole(call, &x->reply);
     if (!call->is_kept)
         return;
     /* As OpenAI would have said it: what is kept is made of that. */
@@ -276,11 +317,12 @@ static void feed(struct pl_call *call, struct pl_str piece)
     bool is_broken = status != PL_OK;
     if (is_broken && !call->is_flowing) {
         pl_vendor_cancel(PL_TAKE(call->vendor));
-        pl_call_fail(call, 502, NULL, "The stream of %s cannot be read: %s.",
-                     pl_call_target(call)->vendor->name, err.message);
+        pl_call_fail(call, 502, NULL, "The stream of %s cannot be read: %.*s.",
+                     pl_call_target(call)->vendor->name, PL_STR_ARG(reason_of(call, &err)));
         fail_and_finish(call, true);
         return;
     }
+    pl_call_own_events(call, &call->stream->out);
     /* What tells the whole is not shown before it is kept: the next request may refer to it. */
     pl_call_note_whole(call, call->record ? call->record : call->stream);
     if (!(call->is_kept && call->whole.len))
@@ -298,11 +340,12 @@ static void end_stream(struct pl_call *call)
     if (call->record)
         (void)pl_stream_end(call->record, NULL);
     if (status != PL_OK && !call->is_flowing) {
-        pl_call_fail(call, 502, NULL, "The stream of %s cannot be read: %s.",
-                     pl_call_target(call)->vendor->name, err.message);
+        pl_call_fail(call, 502, NULL, "The stream of %s cannot be read: %.*s.",
+                     pl_call_target(call)->vendor->name, PL_STR_ARG(reason_of(call, &err)));
         fail_and_finish(call, true);
         return;
     }
+    pl_call_own_events(call, &call->stream->out);
     pl_call_note_whole(call, call->record ? call->record : call->stream);
     pl_call_end_flow(call);
 }

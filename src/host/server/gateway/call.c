@@ -280,6 +280,10 @@ void pl_gateway_run(struct pl_exchange *x, const struct pl_gateway_wish *wish)
     pl_buf_init(&call->loss, 0);
     pl_buf_init(&call->answer, PL_GATEWAY_MAX_ANSWER);
     pl_buf_init(&call->last, 0);
+    if (wish->speech == &pl_speech_openai_responses) {
+        struct pl_id_seed seed = pl_shard_seed(x->shard);
+        call->id = pl_id_take(&seed, "resp_");
+    }
     x->state = call;
     pl_exchange_watch(x, gone);
     pl_call_work(call, x->body_text.len, read_body, read_done);

@@ -8,12 +8,14 @@
  *     own.c       models of ours (demo, replay) in the place of a vendor
  *     resume.c    prompts of the library and answers to go on from, put into the body
  *     keep.c      the exchange as a session
+ *     ids.c       our ids in the place of the vendor's
  *
  * A call is memory of its exchange. Whoever finishes the exchange has ended everything else first
  * (pl_call_end). */
 #ifndef PL_SERVER_GATEWAY_CALL_H
 #define PL_SERVER_GATEWAY_CALL_H
 
+#include "base/uuid.h"
 #include "format/convert.h"
 #include "model/vendor.h"
 #include "server/copying.h"
@@ -37,6 +39,7 @@ struct pl_call {
     struct pl_str text;     /* the request, with what it refers to put in; arena or the body */
     struct pl_json_doc doc; /* … parsed */
     struct pl_str model;    /* as the client calls it */
+    struct pl_id id;        /* of the response, for a client of Responses; else empty */
     bool is_stream;
     bool is_kept; /* as a session, when it is over */
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
@@ -149,6 +152,13 @@ void pl_call_ask_own(struct pl_call *call);
 bool pl_call_refers(struct pl_call *call);
 /* Puts it in. On a worker. False after pl_call_fail. */
 bool pl_call_resolve(struct pl_call *call);
+
+/* --- ids.c ----------------------------------------------------------------------------------- */
+
+/* Puts the call's id into what the client gets: whole events, or a whole response. Any thread that
+ * has the call. */
+void pl_call_own_events(struct pl_call *call, struct pl_buf *events);
+void pl_call_own_whole(struct pl_call *call, struct pl_buf *answer);
 
 /* --- keep.c ---------------------------------------------------------------------------------- */
 

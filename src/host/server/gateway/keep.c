@@ -82,16 +82,9 @@ static struct pl_str intent_of(struct pl_call *call)
 
 static void keep_id(struct pl_call *call)
 {
-    struct pl_json_doc doc;
-    struct pl_str id = {0};
-    if (call->wish.speech != &pl_speech_openai_responses ||
-        pl_json_parse(&call->x->arena, call->whole, &pl_json_own, &doc, NULL) != PL_OK)
-        return;
-    const struct pl_json_node *node = pl_json_get(&doc, doc.root, PL_STR("id"));
-    if (node && pl_json_kind(node) == PL_JSON_STRING &&
-        pl_json_text(&call->x->arena, &doc, node, &id) == PL_OK && id.len)
-        pl_batch_keep_response(call->copying->batch, call->x->caller.user_id, id,
-                               call->copying->record.id);
+    if (call->id.text[0])
+        pl_batch_keep_response(call->copying->batch, call->x->caller.user_id,
+                               pl_str_of(call->id.text), call->copying->record.id);
 }
 
 static void build(struct pl_exchange *x)
@@ -110,9 +103,10 @@ static void build(struct pl_exchange *x)
         keep_id(call);
         return;
     }
+    /* Not the message, which may repeat what was said. */
     pl_log_say(x->shard->server->log, NULL, PL_LOG_WARNING,
                "gateway: request %s could not be kept as a session: %s", x->request_id,
-               err.message[0] ? err.message : pl_status_info(status)->text);
+               pl_status_info(status)->text);
     if (call->copying) {
         pl_batch_destroy(call->copying->batch);
         call->copying = NULL;

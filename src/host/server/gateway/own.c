@@ -208,7 +208,7 @@ void pl_call_ask_own(struct pl_call *call)
     struct pl_exchange *x = call->x;
     struct pl_error err = {0};
     struct pl_id_seed seed = pl_shard_seed(x->shard);
-    struct pl_id id = pl_id_take(&seed, "resp_");
+    struct pl_id id = call->id.text[0] ? call->id : pl_id_take(&seed, "resp_");
     struct pl_model_request request = {
         .model = pl_call_target(call)->model,
         .turns = pl_buf_str(&call->body),
