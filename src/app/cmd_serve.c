@@ -4,6 +4,7 @@
 
 #include "server/log.h"
 #include "server/server.h"
+#include "server/setup.h"
 
 /* Whoever started us may wait for this: it goes out at once. */
 static void say(void *ctx, const char *text)
@@ -23,6 +24,30 @@ static enum pl_exit fail_in_log(const struct pl_server_config *config, enum pl_s
     return status == PL_USAGE ? PL_EXIT_USAGE : PL_EXIT_FAILED;
 }
 
+/* Everything that is read before the first socket is bound. */
+static enum pl_status check(struct pl_console *console, const struct pl_server_config *config,
+                            struct pl_error *err)
+{
+    struct pl_setup *setup = pl_setup_create();
+    if (!setup)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    setup->config = *config;
+    enum pl_status status = pl_setup_complete(setup, NULL, err);
+    pl_setup_destroy(setup);
+    if (status == PL_OK)
+        pl_console_puts(console, "The configuration is good.\n");
+    return status;
+}
+
+/* SIGHUP: flags and environment are as they were; the file and what it names are read again. */
+static enum pl_status read_again(void *ctx, struct pl_arena *arena,
+                                 const struct pl_server_config *now,
+                                 struct pl_server_config *ret_config, struct pl_buf *changed,
+                                 struct pl_buf *kept, struct pl_error *err)
+{
+    return pl_serve_config_reread(arena, ctx, now, ret_config, changed, kept, err);
+}
+
 enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
@@ -33,9 +58,12 @@ enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args
     if (pl_args_has(args, PL_OPT_PRINT_CONFIG)) {
         status = pl_serve_config_print(console, &arena, args, &err);
     } else {
+        struct pl_server_source source = {read_again, (void *)(uintptr_t)args};
         status = pl_serve_config_read(&arena, args, &config, &err);
-        if (status == PL_OK) {
-            status = pl_server_run(&config, say, console, &err);
+        if (status == PL_OK && pl_args_has(args, PL_OPT_CHECK_CONFIG)) {
+            status = check(console, &config, &err);
+        } else if (status == PL_OK) {
+            status = pl_server_run(&config, &source, say, console, &err);
             if (status != PL_OK && config.is_log_json)
                 return fail_in_log(&config, status, &err);
         }

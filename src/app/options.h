@@ -86,6 +86,7 @@ enum pl_option_id {
     PL_OPT_LOG_LEVEL,
     PL_OPT_LOG_JSON,
     PL_OPT_PRINT_CONFIG,
+    PL_OPT_CHECK_CONFIG,
     PL_OPT_SERVER,
     PL_OPT_KEY_FILE,
     PL_OPT_LIMIT,

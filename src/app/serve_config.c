@@ -15,11 +15,15 @@
 
 enum { MAX_FILE_BYTES = 256 << 10, MAX_LIST = 64, NO_OPTION = -1 };
 
+/* What SIGHUP can change, and what needs another start. */
+enum life { LIVE, FIXED };
+
 enum kind { TEXT, PORT, COUNT, TIME, FLAG, LIST, LEVEL };
 
 struct setting {
     const char *name; /* in the file; with PARLEY_ before it and in capitals, in the environment */
-    int option;       /* a pl_option_id, or NO_OPTION */
+    enum life life;
+    int option; /* a pl_option_id, or NO_OPTION */
     enum kind kind;
     size_t place; /* in pl_server_config */
     const char *otherwise;
@@ -28,38 +32,40 @@ struct setting {
 
 #define AT(member) offsetof(struct pl_server_config, member)
 static const struct setting settings[] = {
-    {"host", PL_OPT_HOST, TEXT, AT(host), "127.0.0.1", 0, 0},
-    {"port", PL_OPT_PORT, PORT, AT(port), "8787", 0, 65535},
-    {"data", PL_OPT_DATA, TEXT, AT(data_dir), NULL, 0, 0},
-    {"store", PL_OPT_STORE, TEXT, AT(store_url), NULL, 0, 0},
-    {"store_answer_ms", NO_OPTION, TIME, AT(store_answer_ms), "5000", 100, 600000},
-    {"store_away_ms", NO_OPTION, TIME, AT(store_away_ms), "600000", 100, 86400000},
-    {"unix", PL_OPT_UNIX, TEXT, AT(unix_path), NULL, 0, 0},
-    {"tls_cert", PL_OPT_TLS_CERT, TEXT, AT(tls_cert), NULL, 0, 0},
-    {"tls_key", PL_OPT_TLS_KEY, TEXT, AT(tls_key), NULL, 0, 0},
-    {"behind_proxy", PL_OPT_BEHIND_PROXY, FLAG, AT(is_behind_proxy), "false", 0, 0},
-    {"allow_host", PL_OPT_ALLOW_HOST, LIST, AT(hosts), NULL, 0, 0},
-    {"allow_origin", PL_OPT_ALLOW_ORIGIN, LIST, AT(origins), NULL, 0, 0},
-    {"allow_fetch", PL_OPT_ALLOW_FETCH, LIST, AT(fetch_hosts), NULL, 0, 0},
-    {"shards", PL_OPT_SHARDS, COUNT, AT(n_shards), "0", 0, 64},
-    {"workers", PL_OPT_WORKERS, COUNT, AT(n_workers), "4", 1, 256},
-    {"queue_wait_ms", NO_OPTION, TIME, AT(queue_wait_ms), "30000", 1, 600000},
-    {"max_connections", PL_OPT_MAX_CONNECTIONS, COUNT, AT(max_connections), "20000", 1, 1000000},
-    {"lame_duck_ms", PL_OPT_LAME_DUCK, TIME, AT(lame_duck_ms), "0", 0, 600000},
-    {"max_connections_per_address", PL_OPT_MAX_ADDRESS_CONNECTIONS, COUNT,
+    {"host", FIXED, PL_OPT_HOST, TEXT, AT(host), "127.0.0.1", 0, 0},
+    {"port", FIXED, PL_OPT_PORT, PORT, AT(port), "8787", 0, 65535},
+    {"data", FIXED, PL_OPT_DATA, TEXT, AT(data_dir), NULL, 0, 0},
+    {"store", FIXED, PL_OPT_STORE, TEXT, AT(store_url), NULL, 0, 0},
+    {"store_answer_ms", FIXED, NO_OPTION, TIME, AT(store_answer_ms), "5000", 100, 600000},
+    {"store_away_ms", FIXED, NO_OPTION, TIME, AT(store_away_ms), "600000", 100, 86400000},
+    {"unix", FIXED, PL_OPT_UNIX, TEXT, AT(unix_path), NULL, 0, 0},
+    {"tls_cert", LIVE, PL_OPT_TLS_CERT, TEXT, AT(tls_cert), NULL, 0, 0},
+    {"tls_key", LIVE, PL_OPT_TLS_KEY, TEXT, AT(tls_key), NULL, 0, 0},
+    {"behind_proxy", FIXED, PL_OPT_BEHIND_PROXY, FLAG, AT(is_behind_proxy), "false", 0, 0},
+    {"allow_host", LIVE, PL_OPT_ALLOW_HOST, LIST, AT(hosts), NULL, 0, 0},
+    {"allow_origin", LIVE, PL_OPT_ALLOW_ORIGIN, LIST, AT(origins), NULL, 0, 0},
+    {"allow_fetch", LIVE, PL_OPT_ALLOW_FETCH, LIST, AT(fetch_hosts), NULL, 0, 0},
+    {"shards", FIXED, PL_OPT_SHARDS, COUNT, AT(n_shards), "0", 0, 64},
+    {"workers", FIXED, PL_OPT_WORKERS, COUNT, AT(n_workers), "4", 1, 256},
+    {"queue_wait_ms", LIVE, NO_OPTION, TIME, AT(queue_wait_ms), "30000", 1, 600000},
+    {"max_connections", LIVE, PL_OPT_MAX_CONNECTIONS, COUNT, AT(max_connections), "20000", 1,
+     1000000},
+    {"max_connections_per_address", LIVE, PL_OPT_MAX_ADDRESS_CONNECTIONS, COUNT,
      AT(max_address_connections), "0", 0, 1000000},
-    {"body_memory_mib", PL_OPT_BODY_MEMORY, COUNT, AT(body_memory_mib), "256", 4, 1048576},
-    {"drain_ms", PL_OPT_DRAIN, TIME, AT(drain_ms), "10000", 0, 600000},
-    {"log_level", PL_OPT_LOG_LEVEL, LEVEL, AT(log_level), "info", 0, 0},
-    {"log_json", PL_OPT_LOG_JSON, FLAG, AT(is_log_json), "false", 0, 0},
-    {"model", PL_OPT_MODEL, TEXT, AT(default_model), "demo/echo", 0, 0},
-    {"gateway_record", NO_OPTION, TEXT, AT(gateway_record), "off", 0, 0},
-    {"probe", NO_OPTION, FLAG, AT(is_probing), "true", 0, 0},
-    {"upstream_connect_ms", NO_OPTION, TIME, AT(models.connect_ms), "10000", 1, 600000},
-    {"upstream_first_byte_ms", NO_OPTION, TIME, AT(models.first_byte_ms), "120000", 1, 3600000},
-    {"upstream_idle_ms", NO_OPTION, TIME, AT(models.idle_ms), "90000", 1, 3600000},
-    {"upstream_cooldown_ms", NO_OPTION, TIME, AT(models.cooldown_ms), "10000", 0, 3600000},
-    {"upstream_answer_ms", NO_OPTION, TIME, AT(answer_ms), "1800000", 1, 86400000},
+    {"body_memory_mib", LIVE, PL_OPT_BODY_MEMORY, COUNT, AT(body_memory_mib), "256", 4, 1048576},
+    {"lame_duck_ms", LIVE, PL_OPT_LAME_DUCK, TIME, AT(lame_duck_ms), "0", 0, 600000},
+    {"drain_ms", LIVE, PL_OPT_DRAIN, TIME, AT(drain_ms), "10000", 0, 600000},
+    {"log_level", LIVE, PL_OPT_LOG_LEVEL, LEVEL, AT(log_level), "info", 0, 0},
+    {"log_json", FIXED, PL_OPT_LOG_JSON, FLAG, AT(is_log_json), "false", 0, 0},
+    {"model", LIVE, PL_OPT_MODEL, TEXT, AT(default_model), "demo/echo", 0, 0},
+    {"gateway_record", LIVE, NO_OPTION, TEXT, AT(gateway_record), "off", 0, 0},
+    {"probe", LIVE, NO_OPTION, FLAG, AT(is_probing), "true", 0, 0},
+    {"upstream_connect_ms", LIVE, NO_OPTION, TIME, AT(models.connect_ms), "10000", 1, 600000},
+    {"upstream_first_byte_ms", LIVE, NO_OPTION, TIME, AT(models.first_byte_ms), "120000", 1,
+     3600000},
+    {"upstream_idle_ms", LIVE, NO_OPTION, TIME, AT(models.idle_ms), "90000", 1, 3600000},
+    {"upstream_cooldown_ms", LIVE, NO_OPTION, TIME, AT(models.cooldown_ms), "10000", 0, 3600000},
+    {"upstream_answer_ms", LIVE, NO_OPTION, TIME, AT(answer_ms), "1800000", 1, 86400000},
 };
 #undef AT
 enum { N_SETTINGS = sizeof settings / sizeof *settings };
@@ -71,6 +77,7 @@ struct value {
     const char *texts[MAX_LIST + 1];
     size_t n;
     const char *origin; /* "--port", "PARLEY_PORT", the file's name, "default" */
+    size_t line;        /* of the file; 0: not known, or not of the file */
 };
 
 struct reading {
@@ -78,6 +85,7 @@ struct reading {
     const struct pl_args *args; /* borrowed */
     const char *path;           /* of the file; NULL when there is none */
     struct pl_json_doc file;    /* root NULL when there is none */
+    struct pl_str yaml;         /* arena: the file as it is */
     struct value values[N_SETTINGS];
 };
 
@@ -175,6 +183,37 @@ static const char *scalar(struct reading *reading, const struct pl_json_node *no
     return format_text(reading->arena, "%.*s", PL_STR_ARG(text));
 }
 
+/* Whether a line says "name:", and how far in. */
+static bool is_key_line(struct pl_str line, const char *name, size_t *ret_indent)
+{
+    size_t n = strlen(name), at = 0;
+    while (at < line.len && line.ptr[at] == ' ')
+        at++;
+    *ret_indent = at;
+    bool is_quoted = at < line.len && (line.ptr[at] == '"' || line.ptr[at] == '\'');
+    struct pl_str rest = pl_str_slice(line, at + is_quoted, line.len);
+    return rest.len > n + is_quoted && memcmp(rest.ptr, name, n) == 0 &&
+           rest.ptr[n + is_quoted] == ':';
+}
+
+size_t pl_serve_config_line(struct pl_str yaml, const char *name, const char *below)
+{
+    size_t found = 0, line_no = 0, indent = 0;
+    while (yaml.len) {
+        const char *end = memchr(yaml.ptr, '\n', yaml.len);
+        size_t n = end ? (size_t)(end - yaml.ptr) : yaml.len;
+        bool is_key = is_key_line(pl_str_slice(yaml, 0, n), found ? below : name, &indent);
+        yaml = pl_str_slice(yaml, n + 1, yaml.len);
+        line_no++;
+        if (!is_key || (indent == 0) != !found)
+            continue;
+        if (found || !below)
+            return line_no;
+        found = line_no;
+    }
+    return found;
+}
+
 static enum pl_status from_file(struct reading *reading, const struct setting *setting,
                                 struct value *value, struct pl_error *err)
 {
@@ -185,6 +224,7 @@ static enum pl_status from_file(struct reading *reading, const struct setting *s
     if (!node || pl_json_kind(node) == PL_JSON_NULL)
         return PL_OK;
     value->origin = reading->path;
+    value->line = pl_serve_config_line(reading->yaml, setting->name, NULL);
     if (!pl_json_is_container(node))
         return add(value, scalar(reading, node));
     if (setting->kind != LIST || pl_json_kind(node) != PL_JSON_ARRAY)
@@ -201,6 +241,12 @@ static enum pl_status from_file(struct reading *reading, const struct setting *s
                            reading->path, setting->name, MAX_LIST);
     }
     return PL_OK;
+}
+
+static size_t line_of_name(struct reading *reading, struct pl_str name)
+{
+    const char *text = format_text(reading->arena, "%.*s", PL_STR_ARG(name));
+    return text ? pl_serve_config_line(reading->yaml, text, NULL) : 0;
 }
 
 static enum pl_status check_names(struct reading *reading, struct pl_error *err)
@@ -223,8 +269,9 @@ static enum pl_status check_names(struct reading *reading, struct pl_error *err)
             pl_suggest_offer(&suggest, pl_serve_models_settings[i]);
         }
         if (!is_known)
-            return pl_fail(err, PL_INVALID, "%s: there is no setting \"%.*s\"%s%s%s", reading->path,
-                           PL_STR_ARG(name), suggest.best ? "; did you mean \"" : "",
+            return pl_fail(err, PL_INVALID, "%s, line %zu: there is no setting \"%.*s\"%s%s%s",
+                           reading->path, line_of_name(reading, name), PL_STR_ARG(name),
+                           suggest.best ? "; did you mean \"" : "",
                            suggest.best ? suggest.best : "", suggest.best ? "\"?" : "");
     }
     return PL_OK;
@@ -246,6 +293,7 @@ static enum pl_status read_file(struct reading *reading, struct pl_error *err)
     if (status == PL_OK)
         status = pl_yaml_read(&json, file.bytes, err);
     struct pl_str text = pl_arena_dup(reading->arena, pl_buf_str(&json));
+    reading->yaml = pl_arena_dup(reading->arena, file.bytes);
     if (status == PL_OK && !text.ptr)
         status = PL_NOMEM;
     if (status == PL_OK)
@@ -305,8 +353,11 @@ static enum pl_status gather(struct pl_arena *arena, const struct pl_args *args,
 static enum pl_status wrong(const struct setting *setting, const struct value *value,
                             struct pl_error *err, const char *expected)
 {
-    return pl_fail(err, PL_USAGE, "%s (from %s) is %s, not \"%s\"", setting->name, value->origin,
-                   expected, value->texts[0]);
+    char line[32] = "";
+    if (value->line)
+        snprintf(line, sizeof line, ", line %zu", value->line);
+    return pl_fail(err, PL_USAGE, "%s (from %s%s) is %s, not \"%s\"", setting->name, value->origin,
+                   line, expected, value->texts[0]);
 }
 
 static enum pl_status read_number(const struct setting *setting, const struct value *value,
@@ -395,8 +446,10 @@ enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args
     enum pl_status status = gather(arena, args, &reading, err);
     for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++)
         status = put(reading, &settings[i], &reading->values[i], &config, err);
-    struct pl_serve_models_source source = {arena, reading ? &reading->file : NULL,
-                                            reading ? reading->path : NULL};
+    struct pl_serve_models_source source = {.arena = arena};
+    if (reading)
+        source =
+            (struct pl_serve_models_source){arena, &reading->file, reading->path, reading->yaml};
     if (status == PL_OK)
         status = pl_serve_models_read(&source, &config.models, err);
     for (const char *const *host = config.fetch_hosts; status == PL_OK && host && *host; host++)
@@ -409,6 +462,83 @@ enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args
         status = pl_fail(err, PL_USAGE,
                          "a certificate needs its key: give both --tls-cert and "
                          "--tls-key");
+    if (status == PL_OK)
+        *ret_config = config;
+    return status == PL_NOMEM ? fail_memory(err) : status;
+}
+
+/* --- reading it again ------------------------------------------------------------------------ */
+
+static bool is_same_list(const char *const *a, const char *const *b)
+{
+    size_t i = 0;
+    while (a && b && a[i] && b[i] && strcmp(a[i], b[i]) == 0)
+        i++;
+    return !(a && a[i]) && !(b && b[i]);
+}
+
+/* Numbers and flags. */
+static const size_t sizes[] = {
+    [PORT] = sizeof(uint16_t), [COUNT] = sizeof(size_t), [TIME] = sizeof(int64_t),
+    [FLAG] = sizeof(bool),     [LEVEL] = sizeof(int),
+};
+
+static bool is_same(const struct setting *setting, const struct pl_server_config *a,
+                    const struct pl_server_config *b)
+{
+    const void *at_a = (const char *)a + setting->place, *at_b = (const char *)b + setting->place;
+    if (setting->kind == LIST)
+        return is_same_list(*(const char *const *const *)at_a, *(const char *const *const *)at_b);
+    if (setting->kind != TEXT)
+        return memcmp(at_a, at_b, sizes[setting->kind]) == 0;
+    const char *text_a = *(const char *const *)at_a, *text_b = *(const char *const *)at_b;
+    return text_a && text_b ? strcmp(text_a, text_b) == 0 : text_a == text_b;
+}
+
+/* The value there was, in memory of its own. No list is fixed. */
+static enum pl_status keep_old(const struct setting *setting, struct pl_arena *arena,
+                               const struct pl_server_config *now, struct pl_server_config *config)
+{
+    const void *from = (const char *)now + setting->place;
+    void *to = (char *)config + setting->place;
+    if (setting->kind != TEXT) {
+        memcpy(to, from, sizes[setting->kind]);
+        return PL_OK;
+    }
+    const char *text = *(const char *const *)from;
+    const char *copy = text ? format_text(arena, "%s", text) : NULL;
+    *(const char **)to = copy;
+    return text && !copy ? PL_NOMEM : PL_OK;
+}
+
+static void add_name(struct pl_buf *names, const char *name)
+{
+    pl_buf_adds(names, names->len ? ", " : "");
+    pl_buf_adds(names, name);
+}
+
+enum pl_status pl_serve_config_reread(struct pl_arena *arena, const struct pl_args *args,
+                                      const struct pl_server_config *now,
+                                      struct pl_server_config *ret_config, struct pl_buf *changed,
+                                      struct pl_buf *kept, struct pl_error *err)
+{
+    struct pl_server_config config;
+    enum pl_status status = pl_serve_config_read(arena, args, &config, err);
+    if (status != PL_OK)
+        return status;
+    /* A certificate can become another one; TLS cannot come or go. */
+    bool is_tls_fixed = !now->tls_cert != !config.tls_cert;
+    for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++) {
+        const struct setting *setting = &settings[i];
+        bool is_tls = setting->option == PL_OPT_TLS_CERT || setting->option == PL_OPT_TLS_KEY;
+        bool is_fixed = setting->life == FIXED || (is_tls && is_tls_fixed);
+        if (is_same(setting, now, &config))
+            continue;
+        add_name(is_fixed ? kept : changed, setting->name);
+        if (is_fixed)
+            status = keep_old(setting, arena, now, &config);
+    }
+    pl_serve_models_compare(&now->models, &config.models, changed);
     if (status == PL_OK)
         *ret_config = config;
     return status == PL_NOMEM ? fail_memory(err) : status;
@@ -456,11 +586,12 @@ enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena
 {
     struct pl_server_config config;
     struct reading *reading;
+    struct pl_models *models = NULL;
     enum pl_status status = pl_serve_config_read(arena, args, &config, err);
     /* What cannot be is not shown as if it could. */
     if (status == PL_OK)
-        status = pl_models_configure(&config.models, err);
-    pl_models_forget();
+        status = pl_models_create(&config.models, &models, err);
+    pl_models_destroy(models);
     if (status == PL_OK)
         status = gather(arena, args, &reading, err);
     if (status != PL_OK)

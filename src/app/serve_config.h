@@ -12,6 +12,17 @@
 enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args *args,
                                     struct pl_server_config *ret_config, struct pl_error *err);
 
+/* The same again, for a server that runs with `now`: what it cannot change stays. Names of what
+ * differs go to `changed` and, where it stays all the same, to `kept`. */
+enum pl_status pl_serve_config_reread(struct pl_arena *arena, const struct pl_args *args,
+                                      const struct pl_server_config *now,
+                                      struct pl_server_config *ret_config, struct pl_buf *changed,
+                                      struct pl_buf *kept, struct pl_error *err);
+
+/* The line of a file of settings that has `name`, or `below` in it (NULL: itself); 0: none has. For
+ * people: it looks for keys at the beginning of lines. */
+size_t pl_serve_config_line(struct pl_str yaml, const char *name, const char *below);
+
 /* Every setting with its value and where that comes from; as text, or as one JSON object. */
 enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena *arena,
                                      const struct pl_args *args, struct pl_error *err);

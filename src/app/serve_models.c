@@ -1,5 +1,6 @@
 #include "app/serve_models.h"
 
+#include "app/serve_config.h"
 #include "app/suggest.h"
 #include "io/file.h"
 #include "io/machine.h"
@@ -18,7 +19,17 @@ struct reading {
     size_t n_vendors;
     struct pl_alias_config *aliases; /* arena; MAX_ALIASES of them */
     size_t n_aliases;
+    char place[4096]; /* the file, and the line of what is being read */
 };
+
+/* Where the next mistake is, for the sentence about it. */
+static void go_to(struct reading *r, const char *name, const char *below)
+{
+    size_t line = pl_serve_config_line(r->source->yaml, name, below);
+    int n = snprintf(r->place, sizeof r->place, "%s", r->source->path);
+    if (line && n > 0 && (size_t)n < sizeof r->place)
+        snprintf(r->place + n, sizeof r->place - (size_t)n, ", line %zu", line);
+}
 
 /* --- values of the file ---------------------------------------------------------------------- */
 
@@ -39,12 +50,12 @@ static enum pl_status read_text(const struct reading *r, const struct pl_json_no
 {
     struct pl_str text;
     if (pl_json_kind(node) != PL_JSON_STRING)
-        return pl_fail(err, PL_INVALID, "%s: %s is a text, not %s", r->source->path, what,
+        return pl_fail(err, PL_INVALID, "%s: %s is a text, not %s", r->place, what,
                        pl_json_kind_name(pl_json_kind(node)));
     if (pl_json_text(r->source->arena, r->source->file, node, &text) != PL_OK)
         return PL_NOMEM;
     if (!text.len || memchr(text.ptr, '\0', text.len))
-        return pl_fail(err, PL_INVALID, "%s: %s is empty", r->source->path, what);
+        return pl_fail(err, PL_INVALID, "%s: %s is empty", r->place, what);
     *ret = keep(r, text);
     return *ret ? PL_OK : PL_NOMEM;
 }
@@ -56,7 +67,7 @@ static enum pl_status read_list(const struct reading *r, const struct pl_json_no
     bool is_list = pl_json_kind(node) == PL_JSON_ARRAY;
     size_t n = is_list ? pl_json_count(node) : 1, i = 0;
     if (n > MAX_MODELS)
-        return pl_fail(err, PL_INVALID, "%s: %s has more than %d names", r->source->path, what,
+        return pl_fail(err, PL_INVALID, "%s: %s has more than %d names", r->place, what,
                        MAX_MODELS);
     const char **texts = pl_arena_zalloc(r->source->arena, n + 1, sizeof *texts);
     if (!texts)
@@ -102,15 +113,15 @@ static enum pl_status find_key(const struct reading *r, struct pl_vendor_config 
     if (variable && file)
         return pl_fail(err, PL_INVALID,
                        "%s: the provider %s has both key_env and key_file; one of them is enough",
-                       r->source->path, vendor->name);
+                       r->place, vendor->name);
     vendor->key_from = variable ? variable : file;
     if (file)
         return read_key_file(r, file, &vendor->key, err);
     const char *key = variable ? getenv(variable) : NULL;
     if (variable && (!key || !*key))
         return pl_fail(err, PL_INVALID,
-                       "%s: the provider %s takes its key from %s, which is not set",
-                       r->source->path, vendor->name, variable);
+                       "%s: the provider %s takes its key from %s, which is not set", r->place,
+                       vendor->name, variable);
     vendor->key = key;
     return PL_OK;
 }
@@ -143,9 +154,8 @@ static enum pl_status read_fields(struct reading *r, const struct pl_json_node *
         char what[160];
         int field = field_of(name, &suggest);
         if (field < 0)
-            return pl_fail(err, PL_INVALID, "%s: the provider %s has no \"%.*s\"%s%s%s",
-                           r->source->path, vendor->name, PL_STR_ARG(name),
-                           suggest.best ? "; did you mean \"" : "",
+            return pl_fail(err, PL_INVALID, "%s: the provider %s has no \"%.*s\"%s%s%s", r->place,
+                           vendor->name, PL_STR_ARG(name), suggest.best ? "; did you mean \"" : "",
                            suggest.best ? suggest.best : "", suggest.best ? "\"?" : "");
         snprintf(what, sizeof what, "%s of the provider %.64s", field_names[field], vendor->name);
         status = field == MODELS ? read_list(r, key + 1, what, &vendor->models, err)
@@ -173,7 +183,7 @@ static enum pl_status read_vendor(struct reading *r, const struct pl_json_node *
         return status;
     if (pl_json_kind(key + 1) != PL_JSON_OBJECT)
         return pl_fail(err, PL_INVALID, "%s: the provider %s is {dialect: …, base_url: …}",
-                       r->source->path, vendor->name);
+                       r->place, vendor->name);
     status = read_fields(r, key + 1, vendor, texts, err);
     if (status != PL_OK)
         return status;
@@ -184,7 +194,7 @@ static enum pl_status read_vendor(struct reading *r, const struct pl_json_node *
     vendor->profile = texts[PROFILE];
     if (!vendor->dialect || !vendor->base_url)
         return pl_fail(err, PL_INVALID, "%s: the provider %s needs a dialect and a base_url",
-                       r->source->path, vendor->name);
+                       r->place, vendor->name);
     const char *variable = texts[KEY_ENV];
     if (!variable && !texts[KEY_FILE] && kind)
         variable = kind->key_variable;
@@ -272,12 +282,18 @@ static enum pl_status read_members(struct reading *r, const char *name, size_t m
     enum pl_status status = PL_OK;
     if (!object || pl_json_kind(object) == PL_JSON_NULL)
         return PL_OK;
+    go_to(r, name, NULL);
     if (pl_json_kind(object) != PL_JSON_OBJECT || pl_json_count(object) > most)
-        return pl_fail(err, PL_INVALID, "%s: \"%s\" has a name for each, at most %zu",
-                       r->source->path, name, most);
+        return pl_fail(err, PL_INVALID, "%s: \"%s\" has a name for each, at most %zu", r->place,
+                       name, most);
     for (const struct pl_json_node *key = pl_json_first_member(object);
-         status == PL_OK && key < pl_json_end(object); key = pl_json_next_member(key))
+         status == PL_OK && key < pl_json_end(object); key = pl_json_next_member(key)) {
+        const char *below = keep(r, pl_json_raw(file, key));
+        if (!below)
+            return PL_NOMEM;
+        go_to(r, name, below);
         status = read(r, key, err);
+    }
     return status;
 }
 
@@ -301,6 +317,54 @@ enum pl_status pl_serve_models_read(const struct pl_serve_models_source *source,
     config->aliases = r.aliases;
     config->n_aliases = r.n_aliases;
     return PL_OK;
+}
+
+/* --- comparing ------------------------------------------------------------------------------- */
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool is_same_list(const char *const *a, const char *const *b)
+{
+    size_t i = 0;
+    while (a && b && a[i] && b[i] && strcmp(a[i], b[i]) == 0)
+        i++;
+    return !(a && a[i]) && !(b && b[i]) && !a == !b;
+}
+
+static bool is_same_vendor(const struct pl_vendor_config *a, const struct pl_vendor_config *b)
+{
+    return is_same_text(a->name, b->name) && is_same_text(a->dialect, b->dialect) &&
+           is_same_text(a->base_url, b->base_url) && is_same_text(a->key, b->key) &&
+           is_same_text(a->ca_file, b->ca_file) && is_same_text(a->key_from, b->key_from) &&
+           is_same_text(a->profile, b->profile) && is_same_list(a->models, b->models) &&
+           a->is_local == b->is_local;
+}
+
+static bool is_same_alias(const struct pl_alias_config *a, const struct pl_alias_config *b)
+{
+    return is_same_text(a->name, b->name) && is_same_list(a->targets, b->targets);
+}
+
+static void add_changed(struct pl_buf *names, const char *name, bool is_same)
+{
+    if (!is_same)
+        pl_buf_addf(names, "%s%s", names->len ? ", " : "", name);
+}
+
+void pl_serve_models_compare(const struct pl_models_config *a, const struct pl_models_config *b,
+                             struct pl_buf *names)
+{
+    bool is_same = a->n_vendors == b->n_vendors;
+    for (size_t i = 0; is_same && i < a->n_vendors; i++)
+        is_same = is_same_vendor(&a->vendors[i], &b->vendors[i]);
+    add_changed(names, "providers", is_same);
+    is_same = a->n_aliases == b->n_aliases;
+    for (size_t i = 0; is_same && i < a->n_aliases; i++)
+        is_same = is_same_alias(&a->aliases[i], &b->aliases[i]);
+    add_changed(names, "aliases", is_same);
 }
 
 /* --- showing --------------------------------------------------------------------------------- */

@@ -16,11 +16,16 @@ struct pl_serve_models_source {
     struct pl_arena *arena;         /* borrowed */
     const struct pl_json_doc *file; /* root NULL: there is none */
     const char *path;               /* of the file */
+    struct pl_str yaml;             /* the file as it is */
 };
 
 /* Fills vendors and aliases of *config. PL_INVALID with a sentence that says where. */
 enum pl_status pl_serve_models_read(const struct pl_serve_models_source *source,
                                     struct pl_models_config *config, struct pl_error *err);
+
+/* Adds "providers" and "aliases" to the names, separated by commas, where the two differ. */
+void pl_serve_models_compare(const struct pl_models_config *a, const struct pl_models_config *b,
+                             struct pl_buf *names);
 
 /* "providers" and "aliases" for people, and as members of an object that is open. */
 void pl_serve_models_print(struct pl_console *console, const struct pl_models_config *config);

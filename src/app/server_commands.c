@@ -54,6 +54,8 @@ const struct pl_option pl_serve_options[] = {
      .help = "The model of sessions that name none; demo/echo by default"},
     {"print-config", PL_OPT_PRINT_CONFIG,
      .help = "Show every setting with its value and where that comes from, and end"},
+    {"check-config", PL_OPT_CHECK_CONFIG,
+     .help = "Read all of it, with keys and certificate, say whether it is good, and end"},
     {"json", PL_OPT_JSON, .help = "With --print-config: one JSON object"},
     PL_OPTION_HELP,
     {0},
@@ -66,6 +68,8 @@ const char *const pl_serve_paragraphs[] = {
     "Every option is also a setting of the environment (PARLEY_PORT for --port) and of the file "
     "$XDG_CONFIG_HOME/parley/config.yaml (port: 8787). Options come first, then the environment, "
     "then the file.",
+    "SIGHUP reads the file again, with the keys and certificates it names, while everything runs. "
+    "Where something is wrong in it, a line of the log says what, and all stays as it was.",
     "SIGTERM or Ctrl-C ends it: running turns get the time of --drain, and what they said so far "
     "is kept. A second one ends it at once. Behind a load balancer, --lame-duck gives it time to "
     "see that /readyz says 503 before the port is closed.",

@@ -147,7 +147,7 @@ static enum pl_status serves_tls(void *ctx)
         return status;
     }
     status = serves(tls);
-    pl_tls_destroy(tls);
+    pl_tls_unref(tls);
     return status;
 }
 

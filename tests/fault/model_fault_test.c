@@ -85,11 +85,29 @@ static void a_replay_survives_running_out_of_memory(void **state)
     assert_true(pl_fault_each(play, &request) > 4);
 }
 
+static struct pl_models *models; /* those of the test */
+
+static enum pl_status use(const struct pl_models_config *config, struct pl_error *err)
+{
+    struct pl_models *made;
+    enum pl_status status = pl_models_create(config, &made, err);
+    if (status == PL_OK) {
+        pl_models_destroy(models);
+        models = made;
+    }
+    return status;
+}
+
+static void forget_models(void)
+{
+    pl_models_destroy(PL_TAKE(models));
+}
+
 static enum pl_status configure(void *ctx)
 {
     (void)ctx;
     struct pl_error err = {0};
-    const char *models[] = {"big", "small", NULL};
+    const char *listed[] = {"big", "small", NULL};
     const char *chain[] = {"corp/big", "corp/small", NULL};
     struct pl_vendor_config vendors[] = {
         {.name = "anthropic",
@@ -100,20 +118,20 @@ static enum pl_status configure(void *ctx)
         {.name = "corp",
          .dialect = "openai-chat",
          .base_url = "http://127.0.0.1:1/",
-         .models = models},
+         .models = listed},
     };
     struct pl_alias_config alias = {"any", chain};
     struct pl_models_config config = {
         .vendors = vendors, .n_vendors = 2, .aliases = &alias, .n_aliases = 1};
-    return pl_models_configure(&config, &err);
+    return use(&config, &err);
 }
 
 static enum pl_status configure_and_forget(void *ctx)
 {
     enum pl_status status = configure(ctx);
     /* Half a configuration is none. */
-    assert_int_equal(pl_model_find(PL_STR("any")) != NULL, status == PL_OK);
-    pl_models_forget();
+    assert_int_equal(pl_model_find(models, PL_STR("any")) != NULL, status == PL_OK);
+    forget_models();
     return status;
 }
 
@@ -143,10 +161,11 @@ static void what_a_vendor_is_sent_survives_running_out_of_memory(void **state)
         .is_planning = true,
     };
     assert_int_equal(configure(NULL), PL_OK);
+    request.models = models;
     assert_true(pl_fault_each(prepare, &request) > 4);
     request.model = PL_STR("anthropic/claude-x");
     assert_true(pl_fault_each(prepare, &request) > 4);
-    pl_models_forget();
+    forget_models();
 }
 
 int main(void)

@@ -92,11 +92,15 @@ enum pl_status pl_socket_from_systemd(struct pl_socket *ret_sockets, size_t max,
                                       struct pl_error *err);
 void pl_socket_close(struct pl_socket *socket);
 
-struct pl_tls; /* owned; shared by all loops */
-/* Certificate chain and key in PEM; TLS 1.2 and 1.3, ALPN http/1.1. */
+struct pl_tls; /* counted; shared by all loops, and by the connections that were made by it */
+/* Certificate chain and key in PEM; TLS 1.2 and 1.3, ALPN http/1.1. One reference. */
 enum pl_status pl_tls_create(const char *cert_path, const char *key_path, struct pl_tls **ret_tls,
                              struct pl_error *err);
-void pl_tls_destroy(struct pl_tls *tls);
+/* Any thread; both accept NULL. */
+struct pl_tls *pl_tls_ref(struct pl_tls *tls);
+void pl_tls_unref(struct pl_tls *tls);
+/* Whether clients are shown the same certificates by both; either may be NULL. */
+bool pl_tls_is_same(const struct pl_tls *a, const struct pl_tls *b);
 
 struct pl_listener; /* owned by its loop */
 /* on_accept owns the connection and starts or closes it before it returns. tls NULL: plain. Out of
@@ -104,13 +108,15 @@ struct pl_listener; /* owned by its loop */
  * begins. */
 struct pl_listener_config {
     const struct pl_socket *socket; /* borrowed */
-    struct pl_tls *tls;             /* borrowed */
+    struct pl_tls *tls;             /* the listener takes a reference */
     void (*on_accept)(void *ctx, struct pl_conn *conn);
     void (*on_exhausted)(void *ctx);
     void *ctx;
 };
 enum pl_status pl_listener_start(struct pl_loop *loop, const struct pl_listener_config *config,
                                  struct pl_listener **ret_listener, struct pl_error *err);
+/* Connections that are accepted from now on get this one. */
+void pl_listener_use_tls(struct pl_listener *listener, struct pl_tls *tls);
 /* Accepts no more; does not close the socket. Accepts NULL. */
 void pl_listener_stop(struct pl_listener *listener);
 

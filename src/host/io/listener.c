@@ -104,9 +104,11 @@ enum pl_status pl_listener_start(struct pl_loop *loop, const struct pl_listener_
     if (!listener)
         return pl_fail(err, PL_NOMEM, "out of memory for listening");
     *listener = (struct pl_listener){.loop = loop, .config = *config};
+    pl_tls_ref(listener->config.tls);
     enum pl_status status =
         pl_watch_start(loop, &listener->watch, config->socket->fd, EPOLLIN, on_event);
     if (status != PL_OK) {
+        pl_tls_unref(listener->config.tls);
         pl_mem_free(listener);
         return pl_fail(err, status, "the kernel refuses to watch the listening socket: %s",
                        strerror(errno));
@@ -118,6 +120,12 @@ enum pl_status pl_listener_start(struct pl_loop *loop, const struct pl_listener_
     loop->listeners = listener;
     *ret_listener = listener;
     return PL_OK;
+}
+
+void pl_listener_use_tls(struct pl_listener *listener, struct pl_tls *tls)
+{
+    pl_tls_unref(listener->config.tls);
+    listener->config.tls = pl_tls_ref(tls);
 }
 
 static void free_listener(struct pl_watch *watch)
@@ -133,5 +141,6 @@ void pl_listener_stop(struct pl_listener *listener)
     if (listener->next)
         listener->next->link = listener->link;
     pl_timer_stop(listener->loop, &listener->retry);
+    pl_tls_unref(PL_TAKE(listener->config.tls));
     pl_watch_end(listener->loop, &listener->watch, free_listener);
 }

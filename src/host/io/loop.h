@@ -70,7 +70,8 @@ void pl_loop_post(struct pl_loop *loop, struct pl_letter *letter);
 
 /* --- signals --------------------------------------------------------------------------------- */
 
-/* SIGTERM, SIGINT (and SIGHUP) as calls on this loop; once per process, on its first shard. */
+/* A signal as a call on this loop, one for as many as came during a turn; one loop of the process
+ * hears them all. */
 enum pl_status pl_loop_on_signal(struct pl_loop *loop, int signal,
                                  void (*fn)(void *ctx, int signal), void *ctx);
 

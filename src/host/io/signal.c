@@ -17,10 +17,16 @@ struct pl_loop_signal {
 static _Atomic(struct pl_loop *) hearing; /* borrowed; NULL: nobody */
 static atomic_uint_fast64_t arrived;      /* a bit for each */
 
+/* They are numbered from 1 to 64. */
+static uint64_t bit_of(int number)
+{
+    return UINT64_C(1) << (number - 1);
+}
+
 static void note(int number)
 {
     struct pl_loop *loop = atomic_load_explicit(&hearing, memory_order_acquire);
-    atomic_fetch_or_explicit(&arrived, UINT64_C(1) << number, memory_order_release);
+    atomic_fetch_or_explicit(&arrived, bit_of(number), memory_order_release);
     if (loop)
         pl_loop_knock(loop);
 }
@@ -51,7 +57,7 @@ void pl_loop_tell_signals(struct pl_loop *loop)
         return;
     uint64_t numbers = atomic_exchange_explicit(&arrived, 0, memory_order_acq_rel);
     for (struct pl_loop_signal *sig = loop->signals; sig; sig = sig->next)
-        if (numbers >> sig->number & 1)
+        if (numbers & bit_of(sig->number))
             sig->fn(sig->ctx, sig->number);
 }
 

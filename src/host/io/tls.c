@@ -70,6 +70,7 @@ enum pl_status pl_tls_create(const char *cert_path, const char *key_path, struct
     struct pl_tls *tls = pl_mem_alloc(1, sizeof *tls);
     if (!tls)
         return pl_fail(err, PL_NOMEM, "out of memory for TLS");
+    atomic_init(&tls->n_refs, 1);
     ERR_clear_error();
     tls->context = SSL_CTX_new(TLS_server_method());
     tls->descriptor = pl_tls_descriptor_create();
@@ -82,18 +83,42 @@ enum pl_status pl_tls_create(const char *cert_path, const char *key_path, struct
     }
     ERR_clear_error();
     if (status != PL_OK) {
-        pl_tls_destroy(tls);
+        pl_tls_unref(tls);
         return status;
     }
     *ret_tls = tls;
     return PL_OK;
 }
 
-void pl_tls_destroy(struct pl_tls *tls)
+struct pl_tls *pl_tls_ref(struct pl_tls *tls)
 {
-    if (!tls)
+    if (tls)
+        atomic_fetch_add_explicit(&tls->n_refs, 1, memory_order_relaxed);
+    return tls;
+}
+
+void pl_tls_unref(struct pl_tls *tls)
+{
+    if (!tls || atomic_fetch_sub_explicit(&tls->n_refs, 1, memory_order_acq_rel) > 1)
         return;
     SSL_CTX_free(tls->context);
     BIO_meth_free(tls->descriptor);
     pl_mem_free(tls);
+}
+
+/* Of the same certificate the key is the same: pl_tls_create held them together. */
+bool pl_tls_is_same(const struct pl_tls *a, const struct pl_tls *b)
+{
+    STACK_OF(X509) *chain_a = NULL, *chain_b = NULL;
+    if (!a || !b)
+        return a == b;
+    if (X509_cmp(SSL_CTX_get0_certificate(a->context), SSL_CTX_get0_certificate(b->context)) != 0)
+        return false;
+    SSL_CTX_get0_chain_certs(a->context, &chain_a);
+    SSL_CTX_get0_chain_certs(b->context, &chain_b);
+    int n = chain_a ? sk_X509_num(chain_a) : 0;
+    bool is_same = n == (chain_b ? sk_X509_num(chain_b) : 0);
+    for (int i = 0; is_same && i < n; i++)
+        is_same = X509_cmp(sk_X509_value(chain_a, i), sk_X509_value(chain_b, i)) == 0;
+    return is_same;
 }

@@ -25,6 +25,7 @@ enum {
 
 struct pl_tls_conn {
     struct pl_conn *conn; /* what it is part of */
+    struct pl_tls *tls;   /* a reference: OpenSSL keeps the context, but not our method */
     SSL *ssl;             /* owned */
     struct pl_buf backlog;
     size_t n_flushed;          /* of the backlog */
@@ -279,6 +280,7 @@ static void tls_deinit(struct pl_conn *conn)
     pl_timer_stop(conn->loop, &tls->handshake);
     pl_loop_forget_turn_end(conn->loop, &tls->more);
     SSL_free(tls->ssl);
+    pl_tls_unref(tls->tls);
     pl_buf_deinit(&tls->backlog);
     pl_mem_free(tls);
     conn->tls = NULL;
@@ -302,7 +304,8 @@ enum pl_status pl_tls_conn_init(struct pl_conn *conn, struct pl_tls *tls)
         BIO_free(bio);
         return PL_NOMEM;
     }
-    *own = (struct pl_tls_conn){.conn = conn, .ssl = ssl, .more.fn = on_more};
+    *own =
+        (struct pl_tls_conn){.conn = conn, .tls = pl_tls_ref(tls), .ssl = ssl, .more.fn = on_more};
     pl_buf_init(&own->backlog, BACKLOG_MAX);
     BIO_set_data(bio, conn);
     SSL_set_bio(ssl, bio, bio);

@@ -7,6 +7,7 @@
 
 /* Shared by all loops; OpenSSL locks what it changes in it. */
 struct pl_tls {
+    _Atomic(size_t) n_refs;
     SSL_CTX *context;       /* owned */
     BIO_METHOD *descriptor; /* owned: how a connection's bytes get to its descriptor */
 };

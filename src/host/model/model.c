@@ -15,12 +15,12 @@ static const struct pl_model_info *own_at(size_t i)
     return NULL;
 }
 
-const struct pl_model_info *pl_model_at(size_t i)
+const struct pl_model_info *pl_model_at(const struct pl_models *models, size_t i)
 {
     size_t n_own = 0;
     for (size_t p = 0; p < N_PROVIDERS; p++)
         n_own += providers[p]->n_models;
-    return i < n_own ? own_at(i) : pl_vendors_model_at(i - n_own);
+    return i < n_own ? own_at(i) : pl_vendors_model_at(models, i - n_own);
 }
 
 static struct pl_str bare_name(const struct pl_model_info *info)
@@ -54,13 +54,13 @@ const struct pl_model_info *pl_model_find_bare(struct pl_str name)
     return n_bare == 1 ? found : NULL;
 }
 
-const struct pl_model_info *pl_model_find(struct pl_str name)
+const struct pl_model_info *pl_model_find(const struct pl_models *models, struct pl_str name)
 {
     struct pl_model_target target;
-    const struct pl_model_info *alias = pl_alias_find(name);
+    const struct pl_model_info *alias = pl_alias_find(models, name);
     if (alias)
         return alias;
-    return pl_model_resolve(name, &target) ? target.info : NULL;
+    return pl_model_resolve(models, name, &target) ? target.info : NULL;
 }
 
 struct pl_str pl_model_name(const struct pl_model_info *info, struct pl_str asked)
@@ -82,11 +82,11 @@ static const struct pl_provider *provider_of(const struct pl_model_info *info)
 }
 
 /* Who plays it; *ret_info is NULL where nobody has it. NULL: a vendor is asked. */
-static const struct pl_provider *player_of(struct pl_str name,
+static const struct pl_provider *player_of(const struct pl_model_request *request,
                                            const struct pl_model_info **ret_info)
 {
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
-    *ret_info = pl_model_targets(name, targets) ? targets[0].info : NULL;
+    *ret_info = pl_model_targets(request->models, request->model, targets) ? targets[0].info : NULL;
     return *ret_info ? provider_of(*ret_info) : NULL;
 }
 
@@ -94,9 +94,9 @@ enum pl_status pl_model_prepare(const struct pl_model_request *request,
                                 struct pl_model_prepared **ret_prepared, struct pl_error *err)
 {
     const struct pl_model_info *info;
-    const struct pl_provider *provider = player_of(request->model, &info);
+    const struct pl_provider *provider = player_of(request, &info);
     if (!info)
-        return pl_model_missing(request->model, err);
+        return pl_model_missing(request->models, request->model, err);
     *ret_prepared = NULL;
     return provider ? PL_OK : pl_vendor_model_prepare(request, ret_prepared, err);
 }
@@ -106,12 +106,12 @@ enum pl_status pl_model_start(struct pl_loop *loop, const struct pl_model_reques
                               struct pl_model_call **ret_call, struct pl_error *err)
 {
     const struct pl_model_info *info;
-    const struct pl_provider *provider = player_of(request->model, &info);
+    const struct pl_provider *provider = player_of(request, &info);
     if (info && !provider)
         return pl_vendor_model_start(loop, request, ops, ctx, ret_call, err);
     pl_model_prepared_destroy(request->prepared);
     return info ? provider->start(loop, request, info, ops, ctx, ret_call, err)
-                : pl_model_missing(request->model, err);
+                : pl_model_missing(request->models, request->model, err);
 }
 
 void pl_model_cancel(struct pl_model_call *call)

@@ -16,11 +16,13 @@ struct pl_model_info {
 };
 
 struct pl_upstreams;      /* io/upstream.h */
+struct pl_models;         /* vendors.h: what was configured; NULL: demo and replay only */
 struct pl_model_prepared; /* owned; what takes long, done before the start */
 
 /* What is asked: views, valid until start returns. */
 struct pl_model_request {
-    struct pl_str model; /* resolved: a name pl_model_find knows */
+    const struct pl_models *models; /* borrowed until the call is over */
+    struct pl_str model;            /* resolved: a name pl_model_find knows */
     struct pl_str turns; /* JSON array of TurnProjection: the context, oldest first; for a replay
                             the turns to be played */
     struct pl_str tools; /* JSON array of tool definitions {name, description, input_schema} */
@@ -63,12 +65,13 @@ struct pl_model_ops {
 struct pl_model_call; /* owned by whoever started it until end, failed or cancel */
 
 /* i-th model, NULL behind the last. Families are not among them. */
-const struct pl_model_info *pl_model_at(size_t i);
+const struct pl_model_info *pl_model_at(const struct pl_models *models, size_t i);
 /* By its whole name, by an alias, or by a bare one that only one provider has. NULL: unknown. */
-const struct pl_model_info *pl_model_find(struct pl_str name);
+const struct pl_model_info *pl_model_find(const struct pl_models *models, struct pl_str name);
 /* Why pl_model_find knows no such name, as a sentence: PL_NOT_FOUND. */
-enum pl_status pl_model_missing(struct pl_str name, struct pl_error *err);
-/* The whole name of what was found by `asked`. */
+enum pl_status pl_model_missing(const struct pl_models *models, struct pl_str name,
+                                struct pl_error *err);
+/* The whole name of what was found by `asked`: a view of that, or of the models. */
 struct pl_str pl_model_name(const struct pl_model_info *info, struct pl_str asked);
 /* The session that replay/<session> plays; {NULL, 0} for every other name. */
 struct pl_str pl_model_replayed(struct pl_str name);

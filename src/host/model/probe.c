@@ -90,9 +90,9 @@ static void probe(struct pl_vendor_own *own)
     pl_mem_free(found);
 }
 
-void pl_models_probe(void)
+void pl_models_probe(struct pl_models *models)
 {
-    for (size_t i = 0; i < pl_vendors_count(); i++)
-        if (pl_vendor_at(i)->is_local)
-            probe(pl_vendor_at(i));
+    for (size_t i = 0; i < models->n_vendors; i++)
+        if (models->vendors[i].is_local)
+            probe(&models->vendors[i]);
 }

@@ -317,7 +317,6 @@ static const struct pl_upstream_ops upstream_ops = {on_head, on_body, on_end, on
 
 static enum pl_status begin(struct pl_vendor_call *call, struct pl_error *err)
 {
-    struct pl_upstream_times times = pl_vendors_times();
     struct pl_upstream_request request = {
         .method = "POST",
         .url = call->url,
@@ -326,9 +325,9 @@ static enum pl_status begin(struct pl_vendor_call *call, struct pl_error *err)
         .body_back = &call->body,
         .owner = call->owner,
         .ca_file = call->vendor->ca_file,
-        .connect_ms = times.connect_ms,
-        .first_byte_ms = times.first_byte_ms,
-        .idle_ms = times.idle_ms,
+        .connect_ms = call->vendor->connect_ms,
+        .first_byte_ms = call->vendor->first_byte_ms,
+        .idle_ms = call->vendor->idle_ms,
     };
     call->n_tries++;
     return pl_upstream_start(call->upstreams, &request, &upstream_ops, call, &call->upstream, err);

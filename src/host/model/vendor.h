@@ -26,6 +26,7 @@ struct pl_vendor {
     const char *key;      /* secret; NULL: none is needed */
     const char *key_from; /* what the key is called, for people: "ANTHROPIC_API_KEY"; or NULL */
     const char *ca_file;  /* NULL: the system's */
+    int64_t connect_ms, first_byte_ms, idle_ms; /* how long it is waited for */
 };
 
 /* A model that can be asked. */
@@ -41,7 +42,7 @@ struct pl_model_target {
 
 /* What a name stands for: the model itself, or all of an alias's chain, the first to be asked
  * first. 0: unknown. */
-size_t pl_model_targets(struct pl_str name,
+size_t pl_model_targets(const struct pl_models *models, struct pl_str name,
                         struct pl_model_target ret_targets[PL_VENDOR_MAX_CHAIN]);
 
 /* The first of them from the i-th on that is to be asked now; n: none. *ret_pass goes to
@@ -51,7 +52,7 @@ size_t pl_targets_enter(const struct pl_model_target *targets, size_t n, size_t 
 /* In how many seconds the first of them may be asked, at least 1. */
 int64_t pl_targets_rest_s(const struct pl_model_target *targets, size_t n);
 /* The i-th model that stands in a chain; NULL behind the last. */
-const struct pl_cooldown *pl_cooldown_at(size_t i);
+const struct pl_cooldown *pl_cooldown_at(const struct pl_models *models, size_t i);
 
 /* What a million tokens cost, in micro-dollars; -1: not known. */
 struct pl_model_prices {

@@ -4,11 +4,11 @@
 #include "model/model_int.h"
 #include "model/vendors_int.h"
 
-static struct pl_vendor_own *vendor_named(struct pl_str name)
+static struct pl_vendor_own *vendor_named(const struct pl_models *models, struct pl_str name)
 {
-    for (size_t i = 0; i < pl_vendors_count(); i++)
-        if (pl_str_eq(name, pl_str_of(pl_vendor_at(i)->vendor.name)))
-            return pl_vendor_at(i);
+    for (size_t i = 0; models && i < models->n_vendors; i++)
+        if (pl_str_eq(name, pl_str_of(models->vendors[i].vendor.name)))
+            return &models->vendors[i];
     return NULL;
 }
 
@@ -21,12 +21,12 @@ static bool lists(const struct pl_model_info *models, size_t n, size_t n_vendor,
 }
 
 /* The only one that lists it. */
-static struct pl_vendor_own *vendor_listing(struct pl_str model)
+static struct pl_vendor_own *vendor_listing(const struct pl_models *models, struct pl_str model)
 {
     struct pl_vendor_own *only = NULL;
     size_t n = 0;
-    for (size_t i = 0; i < pl_vendors_count(); i++) {
-        struct pl_vendor_own *own = pl_vendor_at(i);
+    for (size_t i = 0; models && i < models->n_vendors; i++) {
+        struct pl_vendor_own *own = &models->vendors[i];
         struct pl_found_models *found = atomic_load(&own->found);
         size_t n_name = strlen(own->vendor.name);
         if (!lists(own->models, own->n_models, n_name, model) &&
@@ -38,12 +38,12 @@ static struct pl_vendor_own *vendor_listing(struct pl_str model)
     return n == 1 ? only : NULL;
 }
 
-static struct pl_vendor_own *vendor_of_bare(struct pl_str model)
+static struct pl_vendor_own *vendor_of_bare(const struct pl_models *models, struct pl_str model)
 {
     const struct pl_model_facts *facts = pl_model_facts_find(model);
     struct pl_vendor_own *own =
-        facts && facts->vendor ? vendor_named(pl_str_of(facts->vendor)) : NULL;
-    return own ? own : vendor_listing(model);
+        facts && facts->vendor ? vendor_named(models, pl_str_of(facts->vendor)) : NULL;
+    return own ? own : vendor_listing(models, model);
 }
 
 static const struct pl_model_info *family_of(const struct pl_vendor_own *own, struct pl_str model)
@@ -65,14 +65,15 @@ bool pl_model_name_is_safe(struct pl_str name)
     return true;
 }
 
-static bool resolve_vendor(struct pl_str name, struct pl_model_target *ret_target)
+static bool resolve_vendor(const struct pl_models *models, struct pl_str name,
+                           struct pl_model_target *ret_target)
 {
     const char *slash = name.len ? memchr(name.ptr, '/', name.len) : NULL;
     size_t n = slash ? (size_t)(slash - name.ptr) : 0;
-    struct pl_vendor_own *own = slash ? vendor_named(pl_str_slice(name, 0, n)) : NULL;
+    struct pl_vendor_own *own = slash ? vendor_named(models, pl_str_slice(name, 0, n)) : NULL;
     struct pl_str model = own ? pl_str_slice(name, n + 1, name.len) : name;
     if (!own)
-        own = vendor_of_bare(name);
+        own = vendor_of_bare(models, name);
     if (!own || !pl_model_name_is_safe(model))
         return false;
     *ret_target = (struct pl_model_target){
@@ -87,24 +88,25 @@ static bool resolve_vendor(struct pl_str name, struct pl_model_target *ret_targe
     return true;
 }
 
-static const struct pl_alias *alias_named(struct pl_str name)
+static const struct pl_alias *alias_named(const struct pl_models *models, struct pl_str name)
 {
-    for (size_t i = 0; i < pl_aliases_count(); i++)
-        if (pl_str_eq(name, pl_str_of(pl_alias_at(i)->info.name)))
-            return pl_alias_at(i);
+    for (size_t i = 0; models && i < models->n_aliases; i++)
+        if (pl_str_eq(name, pl_str_of(models->aliases[i].info.name)))
+            return &models->aliases[i];
     return NULL;
 }
 
-const struct pl_model_info *pl_alias_find(struct pl_str name)
+const struct pl_model_info *pl_alias_find(const struct pl_models *models, struct pl_str name)
 {
-    const struct pl_alias *alias = alias_named(name);
+    const struct pl_alias *alias = alias_named(models, name);
     return alias ? &alias->info : NULL;
 }
 
-bool pl_model_resolve(struct pl_str name, struct pl_model_target *ret_target)
+bool pl_model_resolve(const struct pl_models *models, struct pl_str name,
+                      struct pl_model_target *ret_target)
 {
     const struct pl_model_info *info = pl_model_find_own(name);
-    if (!info && resolve_vendor(name, ret_target))
+    if (!info && resolve_vendor(models, name, ret_target))
         return true;
     if (!info)
         info = pl_model_find_bare(name);
@@ -116,14 +118,15 @@ bool pl_model_resolve(struct pl_str name, struct pl_model_target *ret_target)
     return info != NULL;
 }
 
-size_t pl_model_targets(struct pl_str name, struct pl_model_target ret_targets[PL_VENDOR_MAX_CHAIN])
+size_t pl_model_targets(const struct pl_models *models, struct pl_str name,
+                        struct pl_model_target ret_targets[PL_VENDOR_MAX_CHAIN])
 {
-    const struct pl_alias *alias = alias_named(name);
+    const struct pl_alias *alias = alias_named(models, name);
     size_t n = 0;
     if (!alias)
-        return pl_model_resolve(name, &ret_targets[0]) ? 1 : 0;
+        return pl_model_resolve(models, name, &ret_targets[0]) ? 1 : 0;
     for (size_t i = 0; i < alias->n_targets; i++) {
-        if (!pl_model_resolve(alias->targets[i], &ret_targets[n]))
+        if (!pl_model_resolve(models, alias->targets[i], &ret_targets[n]))
             continue;
         if (alias->cooldowns && ret_targets[n].vendor)
             ret_targets[n].cooldown = alias->cooldowns[i];
@@ -154,13 +157,15 @@ int64_t pl_targets_rest_s(const struct pl_model_target *targets, size_t n)
     return least_ms > 1000 ? (least_ms + 999) / 1000 : 1;
 }
 
-const struct pl_model_info *pl_vendors_model_at(size_t i)
+const struct pl_model_info *pl_vendors_model_at(const struct pl_models *models, size_t i)
 {
-    if (i < pl_aliases_count())
-        return &pl_alias_at(i)->info;
-    i -= pl_aliases_count();
-    for (size_t v = 0; v < pl_vendors_count(); v++) {
-        const struct pl_vendor_own *own = pl_vendor_at(v);
+    if (!models)
+        return NULL;
+    if (i < models->n_aliases)
+        return &models->aliases[i].info;
+    i -= models->n_aliases;
+    for (size_t v = 0; v < models->n_vendors; v++) {
+        const struct pl_vendor_own *own = &models->vendors[v];
         if (i < own->n_models)
             return &own->models[i];
         i -= own->n_models;
@@ -182,7 +187,8 @@ static const struct pl_vendor_kind *kind_named(struct pl_str name)
     return NULL;
 }
 
-enum pl_status pl_model_missing(struct pl_str name, struct pl_error *err)
+enum pl_status pl_model_missing(const struct pl_models *models, struct pl_str name,
+                                struct pl_error *err)
 {
     const char *slash = name.len ? memchr(name.ptr, '/', name.len) : NULL;
     const struct pl_model_facts *facts = slash ? NULL : pl_model_facts_find(name);
@@ -191,7 +197,7 @@ enum pl_status pl_model_missing(struct pl_str name, struct pl_error *err)
                                    : (struct pl_str){NULL, 0};
     const struct pl_vendor_kind *kind = vendor.len ? kind_named(vendor) : NULL;
     struct pl_str shown = pl_str_slice(name, 0, 80);
-    if (kind && !vendor_named(vendor))
+    if (kind && !vendor_named(models, vendor))
         return pl_fail(err, PL_NOT_FOUND,
                        "The model %.*s needs a key of %s: set %s and start the server again.",
                        PL_STR_ARG(shown), kind->name, kind->key_variable);

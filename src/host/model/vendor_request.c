@@ -150,7 +150,7 @@ enum pl_status pl_vendor_model_prepare(const struct pl_model_request *request,
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
     struct pl_str name = pl_arena_dup(&prepared->arena, request->model);
     enum pl_status status = name.ptr ? PL_OK : pl_fail(err, PL_NOMEM, "out of memory");
-    size_t n = status == PL_OK ? pl_model_targets(name, targets) : 0;
+    size_t n = status == PL_OK ? pl_model_targets(request->models, name, targets) : 0;
     for (size_t i = 0; status == PL_OK && i < n; i++) {
         /* One of ours plays for itself and is nobody's second choice. */
         if (!targets[i].vendor)
@@ -161,7 +161,7 @@ enum pl_status pl_vendor_model_prepare(const struct pl_model_request *request,
         prepared->n += status == PL_OK;
     }
     if (status == PL_OK && !prepared->n)
-        status = pl_model_missing(request->model, err);
+        status = pl_model_missing(request->models, request->model, err);
     if (status == PL_OK)
         *ret_prepared = prepared;
     else

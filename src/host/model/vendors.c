@@ -22,47 +22,9 @@ const struct pl_vendor_kind pl_vendor_kinds[] = {
     {.name = NULL},
 };
 
-/* One of it in the process, as there is one environment it comes from. */
-static struct registry {
-    struct pl_arena arena;
-    struct pl_vendor_own *vendors; /* arena */
-    size_t n_vendors;
-    struct pl_alias *aliases; /* arena */
-    size_t n_aliases;
-    struct pl_cooldown *cooldowns; /* arena; one for each model of a chain, however many it is in */
-    size_t n_cooldowns;
-    struct pl_upstream_times times;
-    int64_t cooldown_ms;
-} registry;
-
-size_t pl_vendors_count(void)
+const struct pl_cooldown *pl_cooldown_at(const struct pl_models *models, size_t i)
 {
-    return registry.n_vendors;
-}
-
-struct pl_vendor_own *pl_vendor_at(size_t i)
-{
-    return &registry.vendors[i];
-}
-
-size_t pl_aliases_count(void)
-{
-    return registry.n_aliases;
-}
-
-const struct pl_alias *pl_alias_at(size_t i)
-{
-    return &registry.aliases[i];
-}
-
-struct pl_upstream_times pl_vendors_times(void)
-{
-    return registry.times;
-}
-
-const struct pl_cooldown *pl_cooldown_at(size_t i)
-{
-    return i < registry.n_cooldowns ? &registry.cooldowns[i] : NULL;
+    return i < models->n_cooldowns ? &models->cooldowns[i] : NULL;
 }
 
 /* --- making ---------------------------------------------------------------------------------- */
@@ -96,7 +58,7 @@ static bool has_version(struct pl_str url)
     return false;
 }
 
-static enum pl_status read_base(struct registry *made, const struct pl_vendor_config *config,
+static enum pl_status read_base(struct pl_models *made, const struct pl_vendor_config *config,
                                 const char **ret_url, struct pl_error *err)
 {
     struct pl_str url = pl_str_of(config->base_url);
@@ -134,7 +96,7 @@ static enum pl_status check_key(const struct pl_vendor_config *config, struct pl
 
 /* A model keeps the name it was asked by, so that what is handed out differs only in how much it
  * reads: one for every size there is. */
-static enum pl_status make_families(struct registry *made, struct pl_vendor_own *own)
+static enum pl_status make_families(struct pl_models *made, struct pl_vendor_own *own)
 {
     size_t n_windows = 0;
     while (pl_windows[n_windows].prefix)
@@ -175,7 +137,7 @@ static bool is_known_name(const struct pl_model_facts *facts, const struct pl_ve
     return facts->is_listed && pl_model_facts_are_of(facts, own->vendor.name);
 }
 
-static enum pl_status list_models(struct registry *made, struct pl_vendor_own *own,
+static enum pl_status list_models(struct pl_models *made, struct pl_vendor_own *own,
                                   const char *const *names)
 {
     size_t n = 0;
@@ -198,7 +160,7 @@ static enum pl_status list_models(struct registry *made, struct pl_vendor_own *o
     return status;
 }
 
-static const char *copy_or_null(struct registry *made, const char *text, enum pl_status *status)
+static const char *copy_or_null(struct pl_models *made, const char *text, enum pl_status *status)
 {
     const char *copied = text ? copy(&made->arena, text) : NULL;
     if (text && !copied)
@@ -206,7 +168,7 @@ static const char *copy_or_null(struct registry *made, const char *text, enum pl
     return copied;
 }
 
-static enum pl_status check_vendor(const struct registry *made,
+static enum pl_status check_vendor(const struct pl_models *made,
                                    const struct pl_vendor_config *config, struct pl_error *err)
 {
     if (!is_name(config->name) || is_ours(pl_str_of(config->name)))
@@ -223,8 +185,8 @@ static enum pl_status check_vendor(const struct registry *made,
     return check_key(config, err);
 }
 
-static enum pl_status add_vendor(struct registry *made, const struct pl_vendor_config *config,
-                                 struct pl_error *err)
+static enum pl_status add_vendor(struct pl_models *made, const struct pl_models_config *times,
+                                 const struct pl_vendor_config *config, struct pl_error *err)
 {
     enum pl_status status = check_vendor(made, config, err);
     if (status != PL_OK)
@@ -245,6 +207,9 @@ static enum pl_status add_vendor(struct registry *made, const struct pl_vendor_c
         .key = copy_or_null(made, config->key, &status),
         .key_from = copy_or_null(made, config->key_from, &status),
         .ca_file = copy_or_null(made, config->ca_file, &status),
+        .connect_ms = times->connect_ms,
+        .first_byte_ms = times->first_byte_ms,
+        .idle_ms = times->idle_ms,
     };
     if (status == PL_OK)
         status = read_base(made, config, &own->vendor.base_url, err);
@@ -256,8 +221,9 @@ static enum pl_status add_vendor(struct registry *made, const struct pl_vendor_c
     return status;
 }
 
-static enum pl_status check_alias(const struct registry *made, const struct pl_alias_config *config,
-                                  size_t n_targets, struct pl_error *err)
+static enum pl_status check_alias(const struct pl_models *made,
+                                  const struct pl_alias_config *config, size_t n_targets,
+                                  struct pl_error *err)
 {
     struct pl_str name = pl_str_of(config->name);
     if (!is_name(config->name) || is_ours(name))
@@ -272,7 +238,7 @@ static enum pl_status check_alias(const struct registry *made, const struct pl_a
     return PL_OK;
 }
 
-static enum pl_status describe_alias(struct registry *made, struct pl_alias *alias)
+static enum pl_status describe_alias(struct pl_models *made, struct pl_alias *alias)
 {
     PL_CLEANUP_BUF struct pl_buf about;
     pl_buf_init(&about, 0);
@@ -286,7 +252,7 @@ static enum pl_status describe_alias(struct registry *made, struct pl_alias *ali
     return alias->info.about ? PL_OK : PL_NOMEM;
 }
 
-static struct pl_cooldown *cooldown_of(struct registry *made, const char *model)
+static struct pl_cooldown *cooldown_of(struct pl_models *made, const char *model)
 {
     for (size_t i = 0; i < made->n_cooldowns; i++)
         if (strcmp(made->cooldowns[i].model, model) == 0)
@@ -297,7 +263,7 @@ static struct pl_cooldown *cooldown_of(struct registry *made, const char *model)
     return cooldown;
 }
 
-static enum pl_status add_cooldowns(struct registry *made, struct pl_alias *alias)
+static enum pl_status add_cooldowns(struct pl_models *made, struct pl_alias *alias)
 {
     if (alias->n_targets < 2)
         return PL_OK;
@@ -309,7 +275,7 @@ static enum pl_status add_cooldowns(struct registry *made, struct pl_alias *alia
     return PL_OK;
 }
 
-static enum pl_status add_alias(struct registry *made, const struct pl_alias_config *config,
+static enum pl_status add_alias(struct pl_models *made, const struct pl_alias_config *config,
                                 struct pl_error *err)
 {
     size_t n = 0;
@@ -342,44 +308,40 @@ static enum pl_status add_alias(struct registry *made, const struct pl_alias_con
     return status;
 }
 
-static void forget(struct registry *old)
+void pl_models_destroy(struct pl_models *models)
 {
-    for (size_t i = 0; i < old->n_vendors; i++) {
-        struct pl_found_models *found = atomic_load(&old->vendors[i].found);
+    if (!models)
+        return;
+    for (size_t i = 0; i < models->n_vendors; i++) {
+        struct pl_found_models *found = atomic_load(&models->vendors[i].found);
         if (found)
             pl_arena_deinit(&found->arena);
         pl_mem_free(found);
     }
-    pl_arena_deinit(&old->arena);
-    *old = (struct registry){0};
+    pl_arena_deinit(&models->arena);
+    pl_mem_free(models);
 }
 
-void pl_models_forget(void)
+enum pl_status pl_models_create(const struct pl_models_config *config,
+                                struct pl_models **ret_models, struct pl_error *err)
 {
-    forget(&registry);
-}
-
-enum pl_status pl_models_configure(const struct pl_models_config *config, struct pl_error *err)
-{
-    struct registry made = {
-        .times = {config->connect_ms, config->first_byte_ms, config->idle_ms},
-        .cooldown_ms = config->cooldown_ms,
-    };
-    pl_arena_init(&made.arena, 0);
-    made.vendors = pl_arena_zalloc(&made.arena, config->n_vendors + 1, sizeof *made.vendors);
-    made.aliases = pl_arena_zalloc(&made.arena, config->n_aliases + 1, sizeof *made.aliases);
-    made.cooldowns = pl_arena_zalloc(&made.arena, config->n_aliases * PL_VENDOR_MAX_CHAIN + 1,
-                                     sizeof *made.cooldowns);
-    enum pl_status status = made.vendors && made.aliases && made.cooldowns ? PL_OK : PL_NOMEM;
+    struct pl_models *made = pl_mem_alloc(1, sizeof *made);
+    if (!made)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    *made = (struct pl_models){.cooldown_ms = config->cooldown_ms};
+    pl_arena_init(&made->arena, 0);
+    made->vendors = pl_arena_zalloc(&made->arena, config->n_vendors + 1, sizeof *made->vendors);
+    made->aliases = pl_arena_zalloc(&made->arena, config->n_aliases + 1, sizeof *made->aliases);
+    made->cooldowns = pl_arena_zalloc(&made->arena, config->n_aliases * PL_VENDOR_MAX_CHAIN + 1,
+                                      sizeof *made->cooldowns);
+    enum pl_status status = made->vendors && made->aliases && made->cooldowns ? PL_OK : PL_NOMEM;
     for (size_t i = 0; status == PL_OK && i < config->n_vendors; i++)
-        status = add_vendor(&made, &config->vendors[i], err);
+        status = add_vendor(made, config, &config->vendors[i], err);
     for (size_t i = 0; status == PL_OK && i < config->n_aliases; i++)
-        status = add_alias(&made, &config->aliases[i], err);
-    if (status == PL_OK) {
-        forget(&registry);
-        registry = made;
-    } else {
-        forget(&made);
-    }
+        status = add_alias(made, &config->aliases[i], err);
+    if (status == PL_OK)
+        *ret_models = made;
+    else
+        pl_models_destroy(made);
     return status == PL_NOMEM ? pl_fail(err, PL_NOMEM, "out of memory") : status;
 }

@@ -1,6 +1,7 @@
-/* The vendors that were configured, and what names stand for. Set once, before any thread is
- * started, and the same from then on, except that servers on this machine tell what models they
- * have (pl_models_probe).
+/* The vendors that were configured, and what names stand for. Made whole and never changed, except
+ * that servers on this machine tell what models they have (pl_models_probe): a new configuration is
+ * a new struct pl_models beside the old one, which stays as long as somebody asks by it. Whoever
+ * keeps a target or a name that was found keeps the struct, too.
  *
  *     vendor/model    a model of that vendor, whatever it is called
  *     model           by schemas/models.json ("claude-…" is anthropic's), or the only vendor that
@@ -47,14 +48,14 @@ struct pl_models_config {
                             long; 0: it is asked every time */
 };
 
-/* Copies all of it; what was configured before is forgotten. PL_INVALID: a name, a dialect, an
- * address, a key or a chain that cannot be; the sentence has no key in it. */
-enum pl_status pl_models_configure(const struct pl_models_config *config, struct pl_error *err);
-/* After the last thread. */
-void pl_models_forget(void);
+/* Copies all of it. PL_INVALID: a name, a dialect, an address, a key or a chain that cannot be; the
+ * sentence has no key in it. */
+enum pl_status pl_models_create(const struct pl_models_config *config,
+                                struct pl_models **ret_models, struct pl_error *err);
+void pl_models_destroy(struct pl_models *models); /* accepts NULL */
 
 /* Asks the vendors of this machine what models they have, waiting for at most about a second: on a
  * worker. Nobody there is no failure. */
-void pl_models_probe(void);
+void pl_models_probe(struct pl_models *models);
 
 #endif

@@ -34,15 +34,17 @@ struct pl_alias {
     size_t n_targets;
 };
 
-struct pl_upstream_times {
-    int64_t connect_ms, first_byte_ms, idle_ms;
+struct pl_models {
+    struct pl_arena arena;
+    struct pl_vendor_own *vendors; /* arena */
+    size_t n_vendors;
+    struct pl_alias *aliases; /* arena */
+    size_t n_aliases;
+    struct pl_cooldown *cooldowns; /* arena; one for each model of a chain, however many it is in */
+    size_t n_cooldowns;
+    int64_t cooldown_ms;
 };
 
-size_t pl_vendors_count(void);
-struct pl_vendor_own *pl_vendor_at(size_t i);
-size_t pl_aliases_count(void);
-const struct pl_alias *pl_alias_at(size_t i);
-struct pl_upstream_times pl_vendors_times(void);
 /* What is listed of a vendor's model. */
 enum pl_status pl_model_info_make(struct pl_arena *arena, const struct pl_vendor *vendor,
                                   struct pl_str model, struct pl_model_info *ret_info);
@@ -50,12 +52,13 @@ enum pl_status pl_model_info_make(struct pl_arena *arena, const struct pl_vendor
 /* --- vendor_names.c */
 
 /* A name with or without its provider, no alias. False: nobody has it. */
-bool pl_model_resolve(struct pl_str name, struct pl_model_target *ret_target);
+bool pl_model_resolve(const struct pl_models *models, struct pl_str name,
+                      struct pl_model_target *ret_target);
 /* The i-th model that is listed, aliases first; NULL behind the last. */
-const struct pl_model_info *pl_vendors_model_at(size_t i);
+const struct pl_model_info *pl_vendors_model_at(const struct pl_models *models, size_t i);
 /* Whether it can stand in JSON and in an address as it is; nobody's models are called otherwise. */
 bool pl_model_name_is_safe(struct pl_str name);
 /* NULL: no alias. */
-const struct pl_model_info *pl_alias_find(struct pl_str name);
+const struct pl_model_info *pl_alias_find(const struct pl_models *models, struct pl_str name);
 
 #endif

@@ -149,7 +149,7 @@ static bool check_length(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
     uint64_t n_body = x->head->content_length;
-    size_t n_most = pl_body_memory_most(x->shard->server);
+    size_t n_most = pl_body_memory_most(x->shard);
     own->max_body = pl_route_max_body(x->route);
     if (!x->route->upload && own->max_body > n_most)
         own->max_body = n_most;
@@ -168,7 +168,7 @@ static void apply_cors(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
     struct pl_str origin = pl_http_header_get(x->head, "origin");
-    if (!origin.len || !pl_gate_is_cors(x->shard->server, origin))
+    if (!origin.len || !pl_gate_is_cors(x, origin))
         return;
     own->has_cors = true;
     pl_exchange_header(x, "Access-Control-Allow-Origin", "%.*s", PL_STR_ARG(origin));

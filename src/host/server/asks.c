@@ -133,8 +133,7 @@ static void handle_event(struct pl_driver *driver, struct pl_ask *ask)
     if (is_refused(driver, ask) || !is_ready_for_change(driver, ask))
         return;
     struct pl_error err = {0};
-    pl_chat_complete(driver->drivers->shard->server, pl_session_record(driver->session),
-                     &ask->event);
+    pl_chat_complete(driver->drivers->shard, pl_session_record(driver->session), &ask->event);
     enum pl_status status = pl_line_apply(driver, ask->event, &err);
     if (status == PL_NOMEM) {
         pl_driver_refuse(ask, PL_PROBLEM_OVERLOADED, &err);
@@ -328,7 +327,7 @@ static void start_look_up(struct pl_driver *driver, struct pl_ask *ask)
     }
     look->job = (struct pl_job){
         .owner = pl_owner_of(look->user_id),
-        .wait_ms = shard->server->config->queue_wait_ms,
+        .wait_ms = shard->setup->config.queue_wait_ms,
         .run = look_up_run,
         .done = look_up_done,
     };
@@ -395,7 +394,9 @@ static void say_all(struct pl_driver *driver, struct pl_ask *ask)
     enum pl_status status = PL_OK;
     for (size_t i = 0; i < ask->n_says && driver->state == PL_DRIVER_READY; i++) {
         bool is_last = i + 1 == ask->n_says;
-        status = pl_line_apply(driver, ask->says[i], &err);
+        struct pl_session_event event = ask->says[i];
+        pl_chat_complete(driver->drivers->shard, pl_session_record(driver->session), &event);
+        status = pl_line_apply(driver, event, &err);
         if (status != PL_OK)
             break;
         if (is_last) {

@@ -190,11 +190,11 @@ static struct pl_str name_of(struct pl_arena *arena, struct pl_str url)
     return is_good ? pl_arena_dup(arena, name) : (struct pl_str){0};
 }
 
-enum pl_status pl_blob_fetch(struct pl_server *server, struct pl_arena *arena, struct pl_str url,
-                             struct pl_buf *bytes, struct pl_blob_fetched *ret_fetched,
-                             struct pl_error *err)
+enum pl_status pl_blob_fetch(const struct pl_server_config *config, struct pl_arena *arena,
+                             struct pl_str url, struct pl_buf *bytes,
+                             struct pl_blob_fetched *ret_fetched, struct pl_error *err)
 {
-    struct pl_fetch_rules rules = {.allowed = server->config->fetch_hosts};
+    struct pl_fetch_rules rules = {.allowed = config->fetch_hosts};
     struct pl_fetched fetched;
     while (rules.allowed && rules.allowed[rules.n_allowed])
         rules.n_allowed++;

@@ -36,8 +36,8 @@ struct pl_blob_fetched {
 
 /* Fetches, by the rules of io/fetch.h and the operator's --allow-fetch, what is to be stored: puts
  * the bytes behind what is in *bytes. Fails as pl_fetch does. */
-enum pl_status pl_blob_fetch(struct pl_server *server, struct pl_arena *arena, struct pl_str url,
-                             struct pl_buf *bytes, struct pl_blob_fetched *ret_fetched,
-                             struct pl_error *err);
+enum pl_status pl_blob_fetch(const struct pl_server_config *config, struct pl_arena *arena,
+                             struct pl_str url, struct pl_buf *bytes,
+                             struct pl_blob_fetched *ret_fetched, struct pl_error *err);
 
 #endif

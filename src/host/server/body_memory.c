@@ -1,15 +1,17 @@
 #include "server/body_memory.h"
 
+#include "server/setup.h"
+
 #include <stdio.h>
 
-static int64_t budget_of(const struct pl_server *server)
+static int64_t budget_of(const struct pl_shard *shard)
 {
-    return (int64_t)server->config->body_memory_mib << 20;
+    return (int64_t)shard->setup->config.body_memory_mib << 20;
 }
 
-size_t pl_body_memory_most(const struct pl_server *server)
+size_t pl_body_memory_most(const struct pl_shard *shard)
 {
-    return (size_t)budget_of(server) / 4;
+    return (size_t)budget_of(shard) / 4;
 }
 
 struct pl_body_owner pl_body_owner(struct pl_str user_id, const struct pl_conn *conn)
@@ -28,9 +30,9 @@ struct pl_body_owner pl_body_owner(struct pl_str user_id, const struct pl_conn *
 }
 
 /* Small ones may use the reserve, of the budget and of the owner. */
-static struct pl_quota_limits limits_of(const struct pl_server *server, size_t n_body)
+static struct pl_quota_limits limits_of(const struct pl_shard *shard, size_t n_body)
 {
-    int64_t all = budget_of(server), own = (int64_t)pl_body_memory_most(server);
+    int64_t all = budget_of(shard), own = (int64_t)pl_body_memory_most(shard);
     if (n_body <= PL_BODY_SMALL_BYTES)
         return (struct pl_quota_limits){own + own / 8, all};
     return (struct pl_quota_limits){own, all - all / 8};
@@ -41,7 +43,7 @@ enum pl_taking pl_body_memory_take(struct pl_shard *shard, struct pl_hold *hold,
 {
     enum pl_taking taking =
         pl_quota_take(shard->server->bodies, hold, (struct pl_str){owner->text, owner->n},
-                      (int64_t)n, limits_of(shard->server, n_body));
+                      (int64_t)n, limits_of(shard, n_body));
     if (taking == PL_TAKING_DONE)
         pl_metric_add(&shard->metrics, PL_METRIC_body_bytes, (int64_t)n);
     return taking;
@@ -51,7 +53,7 @@ enum pl_taking pl_body_memory_ask(struct pl_shard *shard, const struct pl_body_o
                                   size_t n_body)
 {
     return pl_quota_ask(shard->server->bodies, (struct pl_str){owner->text, owner->n},
-                        (int64_t)n_body, limits_of(shard->server, n_body));
+                        (int64_t)n_body, limits_of(shard, n_body));
 }
 
 void pl_body_memory_give(struct pl_shard *shard, struct pl_hold *hold, size_t n)

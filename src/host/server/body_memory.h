@@ -11,7 +11,7 @@
 #define PL_BODY_SMALL_BYTES (64 << 10)
 
 /* The longest body that can be gathered at all: what one owner may have. */
-size_t pl_body_memory_most(const struct pl_server *server);
+size_t pl_body_memory_most(const struct pl_shard *shard);
 
 /* Whose bytes these are; `conn` is looked at only when there is no user. */
 struct pl_body_owner {

@@ -3,6 +3,7 @@
 #include "json/equal.h"
 #include "json/text.h"
 #include "model/model.h"
+#include "server/setup.h"
 
 #define MAX_CLIENT_ID 128
 
@@ -70,25 +71,27 @@ static enum pl_status read_answer(struct pl_arena *arena, const struct pl_json_d
     return PL_OK;
 }
 
-static enum pl_status read_model(struct pl_str name, struct pl_session_event *event,
+static enum pl_status read_model(const struct pl_models *models, struct pl_arena *arena,
+                                 struct pl_str name, struct pl_session_event *event,
                                  struct pl_error *err)
 {
     if (!name.len)
         return PL_OK;
-    const struct pl_model_info *info = pl_model_find(name);
+    const struct pl_model_info *info = pl_model_find(models, name);
     if (!info) {
-        (void)pl_model_missing(name, err);
+        (void)pl_model_missing(models, name, err);
         pl_error_point(err, "/model");
         return PL_INVALID;
     }
-    event->chat.model = pl_model_name(info, name);
+    /* The event may outlive the models it was read by. */
+    event->chat.model = pl_arena_dup(arena, pl_model_name(info, name));
     event->chat.context_window = info->context_window;
-    return PL_OK;
+    return event->chat.model.ptr ? PL_OK : PL_NOMEM;
 }
 
-enum pl_status pl_chat_parse(struct pl_arena *arena, const struct pl_json_doc *doc,
-                             const struct pl_json_node *object, struct pl_session_event *ret_event,
-                             struct pl_error *err)
+enum pl_status pl_chat_parse(const struct pl_models *models, struct pl_arena *arena,
+                             const struct pl_json_doc *doc, const struct pl_json_node *object,
+                             struct pl_session_event *ret_event, struct pl_error *err)
 {
     const struct pl_json_node *answer = pl_json_get(doc, object, PL_STR("askuser_answer"));
     if (answer && pl_json_kind(answer) == PL_JSON_OBJECT)
@@ -103,7 +106,7 @@ enum pl_status pl_chat_parse(struct pl_arena *arena, const struct pl_json_doc *d
     struct pl_str model;
     enum pl_status status = pl_member_text(arena, doc, object, "model", &model);
     if (status == PL_OK)
-        status = read_model(model, &event, err);
+        status = read_model(models, arena, model, &event, err);
     if (status == PL_OK)
         status = read_word(doc, object, "mode", modes, sizeof modes / sizeof *modes,
                            "A mode is planning or executing.", &mode, err);
@@ -159,7 +162,7 @@ void pl_answer_write_repeated(struct pl_buf *to, struct pl_str tool_call_id)
     pl_buf_adds(to, ",\"repeated\":true}");
 }
 
-void pl_chat_complete(const struct pl_server *server, const struct pl_session_record *record,
+void pl_chat_complete(const struct pl_shard *shard, const struct pl_session_record *record,
                       struct pl_session_event *event)
 {
     if (event->kind != PL_SE_CHAT || event->chat.model.len)
@@ -167,8 +170,8 @@ void pl_chat_complete(const struct pl_server *server, const struct pl_session_re
     /* A session's own model that is there no more is asked all the same: the turn says why it
      * cannot be, which is better than another's answer. */
     struct pl_str name =
-        record->model.len ? record->model : pl_str_of(server->config->default_model);
-    const struct pl_model_info *info = pl_model_find(name);
+        record->model.len ? record->model : pl_str_of(shard->setup->config.default_model);
+    const struct pl_model_info *info = pl_model_find(shard->setup->models, name);
     event->chat.model = info ? pl_model_name(info, name) : name;
     event->chat.context_window = info ? info->context_window : 0;
 }

@@ -1,7 +1,10 @@
-/* What the server was told: flags, then environment, then the file. Never changes while it runs. */
+/* What the server was told: flags, then environment, then the file. One is never changed: SIGHUP
+ * makes another one (setup.h). */
 #ifndef PL_SERVER_CONFIG_H
 #define PL_SERVER_CONFIG_H
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "model/vendors.h"
 
 #include <stdbool.h>
@@ -38,6 +41,18 @@ struct pl_server_config {
     struct pl_models_config models; /* vendors, aliases and how long they are waited for */
     int64_t answer_ms;              /* how long an answer in a session may take: 1,800,000 */
     bool is_probing;                /* servers of models on this machine are looked for */
+};
+
+/* Where a configuration is read again, on SIGHUP. */
+struct pl_server_source {
+    /* Reads all of it, held to the same rules as at the start; blocks. What cannot change while the
+     * server runs is as in `now`. Strings are memory of the arena, or live as long as the process.
+     * The names of the settings that differ from `now`, separated by commas: `changed` are those
+     * that count from now on, `kept` those that would need a restart. */
+    enum pl_status (*read)(void *ctx, struct pl_arena *arena, const struct pl_server_config *now,
+                           struct pl_server_config *ret_config, struct pl_buf *changed,
+                           struct pl_buf *kept, struct pl_error *err);
+    void *ctx;
 };
 
 #endif

@@ -205,7 +205,7 @@ void pl_driver_load(struct pl_driver *driver)
     pl_arena_init(&load->arena, 0);
     load->job = (struct pl_job){
         .owner = pl_owner_of(driver->asks ? driver->asks->user_id : (struct pl_str){0}),
-        .wait_ms = shard->server->config->queue_wait_ms,
+        .wait_ms = shard->setup->config.queue_wait_ms,
         .run = load_run,
         .done = load_done,
     };

@@ -20,6 +20,7 @@ static void destroy(struct pl_run *run)
     pl_buf_deinit(&run->tools);
     pl_buf_deinit(&run->said);
     pl_arena_deinit(&run->arena);
+    pl_setup_release(run->shard, run->setup);
     pl_mem_free(run);
 }
 
@@ -58,7 +59,12 @@ static struct pl_run *create(struct pl_driver *driver, const struct pl_session_e
     if (!run)
         return NULL;
     struct pl_shard *shard = driver->drivers->shard;
-    *run = (struct pl_run){.server = shard->server, .loop = shard->loop};
+    *run = (struct pl_run){
+        .server = shard->server,
+        .shard = shard,
+        .setup = pl_setup_hold(shard),
+        .loop = shard->loop,
+    };
     run->started_ms = pl_loop_now_ms(shard->loop);
     pl_arena_init(&run->arena, 0);
     pl_buf_init(&run->text, 0);
@@ -201,7 +207,7 @@ static void on_patience_end(struct pl_timer *timer)
     char reason[96];
     snprintf(reason, sizeof reason,
              "The answer took longer than this server allows (upstream_answer_ms: %lld).",
-             (long long)run->server->config->answer_ms);
+             (long long)run->setup->config.answer_ms);
     pl_model_cancel(PL_TAKE(run->call));
     fail_model(run, pl_str_of(reason), false);
 }
@@ -225,6 +231,7 @@ static enum pl_status read_context(struct pl_run *run)
 static struct pl_model_request model_request(const struct pl_run *run)
 {
     return (struct pl_model_request){
+        .models = run->setup->models,
         .model = run->effect.model,
         .turns = pl_buf_str(&run->text),
         .tools = pl_buf_str(&run->tools),
@@ -286,7 +293,7 @@ static void model_ready(struct pl_run *run)
         return;
     }
     pl_buf_deinit(&run->text);
-    pl_timer_start(run->loop, &run->timer, run->server->config->answer_ms, on_patience_end);
+    pl_timer_start(run->loop, &run->timer, run->setup->config.answer_ms, on_patience_end);
     bring_memories(run);
 }
 

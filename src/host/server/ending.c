@@ -15,6 +15,7 @@
 #include "server/http_conn.h"
 #include "server/hub.h"
 #include "server/log.h"
+#include "server/setup.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -94,8 +95,7 @@ static void drain(struct pl_letter *letter)
         pl_http_conn_retire(conn);
     }
     pl_hub_go_away(shard->shard.hub);
-    shard->drain_until_ms =
-        pl_loop_now_ms(shard->shard.loop) + shard->shard.server->config->drain_ms;
+    shard->drain_until_ms = pl_loop_now_ms(shard->shard.loop) + shard->shard.setup->config.drain_ms;
     look_at_drain(&shard->drain_timer);
 }
 
@@ -141,7 +141,7 @@ void pl_ending_on_signal(void *ctx, int number)
     struct pl_shard *first = own->server.shards[0];
     const char *name = number == SIGINT ? "SIGINT" : "SIGTERM";
     /* Somebody at a terminal does not wait for load balancers. */
-    int64_t lame_ms = number == SIGINT ? 0 : own->server.config->lame_duck_ms;
+    int64_t lame_ms = number == SIGINT ? 0 : first->setup->config.lame_duck_ms;
     if (pl_life_is_ending(&own->server.life)) {
         pl_log_say(own->server.log, NULL, PL_LOG_WARNING, "a second signal: ending at once");
         pl_log_flush(own->server.log);

@@ -74,7 +74,6 @@ void pl_errand_send(struct pl_errand *errand)
         record->intent = PL_STR("");
     errand->says = (struct pl_session_event){.kind = PL_SE_CHAT};
     errand->says.chat.message = errand->message;
-    pl_chat_complete(errand->home->server, record, &errand->says);
     struct pl_ask *ask = &errand->ask;
     pl_ask_init(ask, PL_ASK_CREATE, errand->home, record->user_id, record->id);
     ask->record = *record;

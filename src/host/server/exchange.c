@@ -99,7 +99,7 @@ static void refuse_memory(struct pl_exchange *x, enum pl_taking taking)
         pl_exchange_problem(x, PL_PROBLEM_RATE_LIMITED, NULL,
                             "The bodies of your requests have %zu bytes, which is your share of "
                             "the memory for them; send this again when one was answered.",
-                            pl_body_memory_most(x->shard->server));
+                            pl_body_memory_most(x->shard));
     else if (taking != PL_TAKING_DONE)
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
                             "The bodies of all requests use the memory for them; try again in a "

@@ -9,6 +9,7 @@
 #include "io/task.h"
 #include "json/write.h"
 #include "server/problem.h"
+#include "server/setup.h"
 #include "server/shard.h"
 #include "wire/http1.h"
 #include "wire/target.h"
@@ -29,6 +30,7 @@ struct pl_caller {
 struct pl_exchange {
     struct pl_task task;
     struct pl_shard *shard;    /* borrowed */
+    struct pl_setup *setup;    /* held: the same from beginning to end */
     struct pl_http_conn *conn; /* borrowed; NULL once the client is gone */
     const struct pl_route *route;
     struct pl_arena arena; /* everything of this request */

@@ -112,16 +112,16 @@ static bool is_listed(const char *const *names, const struct authority *given)
     return false;
 }
 
-static bool is_ours(const struct pl_server *server, struct pl_str text, bool is_tls)
+static bool is_ours(const struct pl_exchange *x, struct pl_str text, bool is_tls)
 {
     struct authority given;
-    const struct pl_server_config *config = server->config;
+    const struct pl_server_config *config = &x->setup->config;
     if (!read_authority(text, &given))
         return false;
     if (is_listed(config->hosts, &given))
         return true;
     bool is_known = pl_gate_is_loopback(given.host) || is_name(given.host, config->host);
-    return is_known && is_our_port(server, given.port, is_tls);
+    return is_known && is_our_port(x->shard->server, given.port, is_tls);
 }
 
 /* The authority of "http://host/path"; {NULL, 0} for "/path". */
@@ -163,9 +163,8 @@ bool pl_gate_check_host(struct pl_exchange *x)
         return true;
     struct pl_str host = pl_http_header_get(x->head, "host");
     struct pl_str absolute = authority_of(x->head->target);
-    const struct pl_server *server = x->shard->server;
-    if (is_ours(server, host, x->conn->is_tls) &&
-        (!absolute.ptr || is_ours(server, absolute, x->conn->is_tls)))
+    if (is_ours(x, host, x->conn->is_tls) &&
+        (!absolute.ptr || is_ours(x, absolute, x->conn->is_tls)))
         return true;
     pl_exchange_problem(x, PL_PROBLEM_MISDIRECTED, NULL,
                         "The name in Host is not served here; start the server with --allow-host "
@@ -173,9 +172,9 @@ bool pl_gate_check_host(struct pl_exchange *x)
     return false;
 }
 
-bool pl_gate_is_cors(const struct pl_server *server, struct pl_str origin)
+bool pl_gate_is_cors(const struct pl_exchange *x, struct pl_str origin)
 {
-    const char *const *origins = server->config->origins;
+    const char *const *origins = x->setup->config.origins;
     for (size_t i = 0; origins && origins[i]; i++)
         if (is_name(origin, origins[i]))
             return true;
@@ -189,12 +188,12 @@ bool pl_gate_check_origin(struct pl_exchange *x)
                         x->method == PL_METHOD_OPTIONS) &&
                        !x->head->is_upgrade;
     struct pl_str origin = pl_http_header_get(x->head, "origin");
-    if (is_harmless || !origin.ptr || pl_gate_is_cors(x->shard->server, origin))
+    if (is_harmless || !origin.ptr || pl_gate_is_cors(x, origin))
         return true;
     bool is_tls = pl_str_starts(origin, secure);
     if (is_tls || pl_str_starts(origin, plain)) {
         size_t n = is_tls ? secure.len : plain.len;
-        if (is_ours(x->shard->server, pl_str_slice(origin, n, origin.len), is_tls))
+        if (is_ours(x, pl_str_slice(origin, n, origin.len), is_tls))
             return true;
     }
     pl_exchange_problem(x, PL_PROBLEM_FORBIDDEN, NULL,

@@ -16,6 +16,6 @@ bool pl_gate_check_host(struct pl_exchange *x);
 /* Checks Origin of a request that changes something or opens a socket. */
 bool pl_gate_check_origin(struct pl_exchange *x);
 /* Whether `origin` is one of the configured ones: then it gets the CORS headers. */
-bool pl_gate_is_cors(const struct pl_server *server, struct pl_str origin);
+bool pl_gate_is_cors(const struct pl_exchange *x, struct pl_str origin);
 
 #endif

@@ -88,7 +88,7 @@ void pl_exchange_submit(struct pl_exchange *x, enum pl_work lane, void (*run)(st
     x->job = (struct pl_job){
         .lane = lane,
         .owner = pl_owner_of(x->caller.user_id),
-        .wait_ms = may_refuse ? server->config->queue_wait_ms : 0,
+        .wait_ms = may_refuse ? x->setup->config.queue_wait_ms : 0,
         .run = run,
         .done = job_is_home,
     };

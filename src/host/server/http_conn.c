@@ -270,10 +270,10 @@ static int64_t count_all(const struct pl_server *server)
 
 void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_control)
 {
-    int64_t n_max = (int64_t)shard->server->config->max_connections, n = count_all(shard->server);
+    int64_t n_max = (int64_t)shard->setup->config.max_connections, n = count_all(shard->server);
     struct pl_http_conn *conn = NULL;
     struct pl_hold place = {0};
-    enum pl_arrival arrival = pl_neighbours_enter(shard->server, bare, &place);
+    enum pl_arrival arrival = pl_neighbours_enter(shard, bare, &place);
     if (n < n_max + MAX_REFUSED && arrival != PL_ARRIVAL_DROPPED)
         conn = pl_mem_alloc(1, sizeof *conn);
     struct pl_http1 *http = conn ? pl_http1_create() : NULL;

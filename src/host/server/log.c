@@ -26,7 +26,7 @@ enum {
 };
 
 struct pl_log {
-    int level;
+    _Atomic(int) level;
     bool is_json;
     struct pl_sink *sink; /* owned */
 };
@@ -177,7 +177,12 @@ void pl_log_flush(struct pl_log *log)
 
 bool pl_log_wants(const struct pl_log *log, enum pl_log_level level)
 {
-    return log && (int)level <= log->level;
+    return log && (int)level <= atomic_load_explicit(&log->level, memory_order_relaxed);
+}
+
+void pl_log_set_level(struct pl_log *log, int level)
+{
+    atomic_store_explicit(&log->level, level, memory_order_relaxed);
 }
 
 uint64_t pl_log_n_dropped(struct pl_log *log)

@@ -25,6 +25,8 @@ struct pl_log *pl_log_create(int level, bool is_json);
 void pl_log_destroy(struct pl_log *log);
 /* Waits for it, at most a second: for whoever ends the process. */
 void pl_log_flush(struct pl_log *log);
+/* From now on; any thread. */
+void pl_log_set_level(struct pl_log *log, int level);
 bool pl_log_wants(const struct pl_log *log, enum pl_log_level level);
 /* Lines that nobody will read: standard error took no more. */
 uint64_t pl_log_n_dropped(struct pl_log *log);

@@ -16,6 +16,7 @@ struct link {
 
 struct storing {
     struct pl_server *server;
+    const struct pl_server_config *config;
     struct pl_arena *arena;
     const struct pl_media_wish *wish;
     struct pl_source source;
@@ -51,7 +52,7 @@ static enum pl_status fetch_link(struct storing *s, struct link *link)
         return add_note(s, link->url, "the document has more links than are fetched at once");
     if (pl_clock_ms() >= s->deadline_ms)
         return add_note(s, link->url, "fetching the links before it took too long");
-    enum pl_status status = pl_blob_fetch(s->server, s->arena, link->url, &bytes, &fetched, &err);
+    enum pl_status status = pl_blob_fetch(s->config, s->arena, link->url, &bytes, &fetched, &err);
     if (status == PL_OK)
         status = pl_blob_store(s->server, s->arena, s->wish->user_id, pl_buf_str(&bytes),
                                fetched.type, fetched.name, &blob, &err);
@@ -148,12 +149,14 @@ static enum pl_status store_all(struct storing *s, struct pl_str document,
     return PL_OK;
 }
 
-enum pl_status pl_media_store(struct pl_server *server, struct pl_arena *arena,
-                              struct pl_str document, const struct pl_media_wish *wish,
-                              struct pl_media_stored *ret_stored, struct pl_error *err)
+enum pl_status pl_media_store(struct pl_server *server, const struct pl_server_config *config,
+                              struct pl_arena *arena, struct pl_str document,
+                              const struct pl_media_wish *wish, struct pl_media_stored *ret_stored,
+                              struct pl_error *err)
 {
     struct storing s = {
         .server = server,
+        .config = config,
         .arena = arena,
         .wish = wish,
         .deadline_ms = pl_clock_ms() + PL_MEDIA_TOTAL_MS,

@@ -35,8 +35,9 @@ struct pl_media_stored {
 /* A link that cannot be fetched is no failure of the whole: it is left, and noted. PL_SYNTAX,
  * PL_INVALID, PL_LIMIT: the document cannot be read (as pl_source_open says); PL_NOMEM. A document
  * that is no JSON (gpt-oss, YAML) has no links to replace and is given back as it is. */
-enum pl_status pl_media_store(struct pl_server *server, struct pl_arena *arena,
-                              struct pl_str document, const struct pl_media_wish *wish,
-                              struct pl_media_stored *ret_stored, struct pl_error *err);
+enum pl_status pl_media_store(struct pl_server *server, const struct pl_server_config *config,
+                              struct pl_arena *arena, struct pl_str document,
+                              const struct pl_media_wish *wish, struct pl_media_stored *ret_stored,
+                              struct pl_error *err);
 
 #endif

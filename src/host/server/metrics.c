@@ -134,27 +134,27 @@ static void write_label(struct pl_buf *to, const char *text)
     }
 }
 
-static void write_models(struct pl_buf *to)
+static void write_models(const struct pl_models *models, struct pl_buf *to)
 {
-    const struct pl_cooldown *cooldown = pl_cooldown_at(0);
+    const struct pl_cooldown *cooldown = pl_cooldown_at(models, 0);
     if (!cooldown)
         return;
     pl_buf_adds(to, "# HELP parley_model_cooldown Whether a model of a chain is asked (0), passed "
                     "over (1) or tried by one call (2)\n# TYPE parley_model_cooldown gauge\n");
-    for (size_t i = 0; (cooldown = pl_cooldown_at(i)); i++) {
+    for (size_t i = 0; (cooldown = pl_cooldown_at(models, i)); i++) {
         pl_buf_adds(to, "parley_model_cooldown{model=\"");
         write_label(to, cooldown->model);
         pl_buf_addf(to, "\"} %d\n", (int)pl_cooldown_state(cooldown));
     }
 }
 
-void pl_metrics_write(struct pl_server *server, struct pl_buf *to)
+void pl_metrics_write(struct pl_server *server, const struct pl_models *models, struct pl_buf *to)
 {
     for (int i = 0; i < PL_METRIC_COUNT; i++)
         pl_buf_addf(to, "# HELP parley_%s %s\n# TYPE parley_%s %s\nparley_%s %lld\n", lines[i].name,
                     lines[i].help, lines[i].name, lines[i].type, lines[i].name,
                     (long long)sum_of(server, (enum pl_metric)i));
     write_lanes(server, to);
-    write_models(to);
+    write_models(models, to);
     write_process(server, to);
 }

@@ -44,8 +44,9 @@ static inline void pl_metric_add(struct pl_metrics *metrics, enum pl_metric metr
     atomic_store_explicit(&metrics->values[metric], value + n, memory_order_relaxed);
 }
 
+struct pl_models;
 struct pl_server;
 /* The Prometheus text format, version 0.0.4: the sums, and what the process itself is using. */
-void pl_metrics_write(struct pl_server *server, struct pl_buf *to);
+void pl_metrics_write(struct pl_server *server, const struct pl_models *models, struct pl_buf *to);
 
 #endif

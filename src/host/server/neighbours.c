@@ -1,5 +1,7 @@
 #include "server/neighbours.h"
 
+#include "server/setup.h"
+
 enum { MAX_BY_DEFAULT = 1000, MAX_TOLD = 16 /* beyond the limit, for the moment it takes */ };
 
 /* 0: it is not counted. */
@@ -12,16 +14,16 @@ static int64_t most_of(const struct pl_server_config *config, const struct pl_ne
     return network->is_loopback || config->is_behind_proxy ? 0 : MAX_BY_DEFAULT;
 }
 
-enum pl_arrival pl_neighbours_enter(struct pl_server *server, const struct pl_conn *conn,
+enum pl_arrival pl_neighbours_enter(struct pl_shard *shard, const struct pl_conn *conn,
                                     struct pl_hold *hold)
 {
     struct pl_network network = pl_conn_network(conn);
     struct pl_str owner = {(const char *)network.bytes, network.n};
-    int64_t most = most_of(server->config, &network);
+    int64_t most = most_of(&shard->setup->config, &network);
     struct pl_quota_limits fine = {most, INT64_MAX}, told = {most + MAX_TOLD, INT64_MAX};
-    if (!most || pl_quota_take(server->neighbours, hold, owner, 1, fine) == PL_TAKING_DONE)
+    if (!most || pl_quota_take(shard->server->neighbours, hold, owner, 1, fine) == PL_TAKING_DONE)
         return PL_ARRIVAL_FINE;
-    return pl_quota_take(server->neighbours, hold, owner, 1, told) == PL_TAKING_DONE
+    return pl_quota_take(shard->server->neighbours, hold, owner, 1, told) == PL_TAKING_DONE
                ? PL_ARRIVAL_REFUSED
                : PL_ARRIVAL_DROPPED;
 }

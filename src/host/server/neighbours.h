@@ -18,7 +18,7 @@ enum pl_arrival {
 };
 
 /* The hold is given back when the connection ends, whatever came of it. */
-enum pl_arrival pl_neighbours_enter(struct pl_server *server, const struct pl_conn *conn,
+enum pl_arrival pl_neighbours_enter(struct pl_shard *shard, const struct pl_conn *conn,
                                     struct pl_hold *hold);
 void pl_neighbours_leave(struct pl_server *server, struct pl_hold *hold);
 

@@ -92,8 +92,8 @@ static enum pl_status make_turns(struct pl_arena *arena, const struct pl_json_do
 /* --- the whole ------------------------------------------------------------------------------- */
 
 /* config.model, where it is a model of ours that anybody may use. */
-static enum pl_status find_model(struct pl_arena *arena, const struct pl_json_doc *doc,
-                                 struct pl_str *ret_model)
+static enum pl_status find_model(const struct pl_models *models, struct pl_arena *arena,
+                                 const struct pl_json_doc *doc, struct pl_str *ret_model)
 {
     struct pl_str name;
     const struct pl_json_node *config = pl_json_get(doc, doc->root, PL_STR("config"));
@@ -101,14 +101,17 @@ static enum pl_status find_model(struct pl_arena *arena, const struct pl_json_do
     if (!node || pl_json_kind(node) != PL_JSON_STRING)
         return PL_OK;
     enum pl_status status = pl_json_text(arena, doc, node, &name);
-    const struct pl_model_info *info = status == PL_OK ? pl_model_find(name) : NULL;
-    if (info && !pl_model_replayed(name).len)
-        *ret_model = pl_model_name(info, name);
-    return status;
+    const struct pl_model_info *info = status == PL_OK ? pl_model_find(models, name) : NULL;
+    if (!info || pl_model_replayed(name).len)
+        return status;
+    /* It may outlive the models it was found in. */
+    *ret_model = pl_arena_dup(arena, pl_model_name(info, name));
+    return ret_model->ptr ? PL_OK : PL_NOMEM;
 }
 
-static enum pl_status read_chat(struct pl_arena *arena, struct pl_str chat, int64_t now_ms,
-                                struct pl_prompt_run *run, struct pl_error *err)
+static enum pl_status read_chat(const struct pl_models *models, struct pl_arena *arena,
+                                struct pl_str chat, int64_t now_ms, struct pl_prompt_run *run,
+                                struct pl_error *err)
 {
     struct pl_json_doc doc;
     const struct pl_json_node *last = NULL;
@@ -124,7 +127,7 @@ static enum pl_status read_chat(struct pl_arena *arena, struct pl_str chat, int6
     if (status == PL_OK)
         status = make_turns(arena, &doc, messages, last, now_ms, run, err);
     if (status == PL_OK)
-        status = find_model(arena, &doc, &run->model);
+        status = find_model(models, arena, &doc, &run->model);
     const struct pl_json_node *content =
         status == PL_OK ? pl_json_get(&doc, last, PL_STR("content")) : NULL;
     if (content)
@@ -134,7 +137,8 @@ static enum pl_status read_chat(struct pl_arena *arena, struct pl_str chat, int6
     return status;
 }
 
-enum pl_status pl_prompt_run_make(struct pl_arena *arena, const struct pl_prompt_text *text,
+enum pl_status pl_prompt_run_make(const struct pl_models *models, struct pl_arena *arena,
+                                  const struct pl_prompt_text *text,
                                   const struct pl_render_opts *opts, int64_t now_ms,
                                   struct pl_rendered *rendered, struct pl_prompt_run *ret_run,
                                   struct pl_error *err)
@@ -147,16 +151,17 @@ enum pl_status pl_prompt_run_make(struct pl_arena *arena, const struct pl_prompt
     if (status != PL_OK)
         return status;
     struct pl_str filled = pl_arena_dup(arena, pl_buf_str(&rendered->out));
-    status = filled.ptr ? read_chat(arena, filled, now_ms, &run, err) : PL_NOMEM;
+    status = filled.ptr ? read_chat(models, arena, filled, now_ms, &run, err) : PL_NOMEM;
     if (status == PL_OK)
         *ret_run = run;
     return status;
 }
 
-enum pl_status pl_prompt_run_load(struct pl_store *store, struct pl_arena *arena,
-                                  struct pl_str user_id, struct pl_str id, struct pl_str version,
-                                  const struct pl_render_opts *opts, int64_t now_ms,
-                                  struct pl_prompt_run *ret_run, struct pl_error *err)
+enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_store *store,
+                                  struct pl_arena *arena, struct pl_str user_id, struct pl_str id,
+                                  struct pl_str version, const struct pl_render_opts *opts,
+                                  int64_t now_ms, struct pl_prompt_run *ret_run,
+                                  struct pl_error *err)
 {
     struct pl_prompt_row prompt;
     struct pl_prompt_version_row row;
@@ -177,7 +182,7 @@ enum pl_status pl_prompt_run_load(struct pl_store *store, struct pl_arena *arena
     struct pl_prompt_text text = pl_prompt_text_of(&row);
     struct pl_rendered rendered;
     pl_rendered_init(&rendered);
-    status = pl_prompt_run_make(arena, &text, opts, now_ms, &rendered, ret_run, err);
+    status = pl_prompt_run_make(models, arena, &text, opts, now_ms, &rendered, ret_run, err);
     pl_rendered_deinit(&rendered);
     if (status == PL_OK) {
         ret_run->name = prompt.name;

@@ -9,6 +9,8 @@
 #include "store/library.h"
 
 /* Memory of the arena. */
+struct pl_models;
+
 struct pl_prompt_run {
     struct pl_str name; /* of the prompt; empty when only its text was known */
     int64_t version;
@@ -21,16 +23,18 @@ struct pl_prompt_run {
 /* PL_INVALID: variables are missing or wrong (rendered->problems has a line for each, err the first
  * of them), or the last message is not the user's. `rendered` is initialised and stays the
  * caller's. */
-enum pl_status pl_prompt_run_make(struct pl_arena *arena, const struct pl_prompt_text *text,
+enum pl_status pl_prompt_run_make(const struct pl_models *models, struct pl_arena *arena,
+                                  const struct pl_prompt_text *text,
                                   const struct pl_render_opts *opts, int64_t now_ms,
                                   struct pl_rendered *rendered, struct pl_prompt_run *ret_run,
                                   struct pl_error *err);
 
 /* The same for a user's prompt by its id and a version (a number, a label, or "latest", also when
  * empty). PL_NOT_FOUND says what is missing. */
-enum pl_status pl_prompt_run_load(struct pl_store *store, struct pl_arena *arena,
-                                  struct pl_str user_id, struct pl_str id, struct pl_str version,
-                                  const struct pl_render_opts *opts, int64_t now_ms,
-                                  struct pl_prompt_run *ret_run, struct pl_error *err);
+enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_store *store,
+                                  struct pl_arena *arena, struct pl_str user_id, struct pl_str id,
+                                  struct pl_str version, const struct pl_render_opts *opts,
+                                  int64_t now_ms, struct pl_prompt_run *ret_run,
+                                  struct pl_error *err);
 
 #endif

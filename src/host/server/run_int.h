@@ -8,11 +8,14 @@
 #include "model/model.h"
 #include "server/driver_int.h"
 #include "server/recall.h"
+#include "server/setup.h"
 
 struct pl_run {
     struct pl_run *prev, *next; /* the driver's list */
     struct pl_driver *driver;   /* borrowed; NULL once cancelled */
     struct pl_server *server;   /* borrowed */
+    struct pl_shard *shard;     /* borrowed */
+    struct pl_setup *setup;     /* held: the same from beginning to end */
     struct pl_loop *loop;       /* borrowed */
     struct pl_letter letter;    /* the beginning */
     struct pl_job job;

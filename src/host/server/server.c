@@ -25,10 +25,13 @@
 #include "server/http_conn.h"
 #include "server/hub.h"
 #include "server/quota.h"
+#include "server/reload.h"
 #include "server/request_schema.h"
 #include "server/running.h"
 #include "server/scheduler.h"
+#include "server/setup.h"
 #include "server/shard_int.h"
+#include "server/signals.h"
 #include "server/unattended.h"
 #include "server/zones.h"
 #include "store/work.h"
@@ -103,7 +106,7 @@ static enum pl_status add_unix(struct pl_server_own *own, const char *path, bool
 /* The control socket is also what keeps a second server away from the same data. */
 static enum pl_status open_sockets(struct pl_server_own *own, struct pl_error *err)
 {
-    const struct pl_server_config *config = own->server.config;
+    const struct pl_server_config *config = &own->setup->config;
     char control[PATH_MAX];
     int n = snprintf(control, sizeof control, "%s/parley.sock", config->data_dir);
     if (n < 0 || (size_t)n >= sizeof control)
@@ -153,7 +156,7 @@ static enum pl_status start_listeners(struct pl_shard_own *shard, struct pl_erro
         shard->accepting[i] = (struct pl_accepting){&shard->shard, own->is_control[i]};
         struct pl_listener_config config = {
             .socket = &own->sockets[i],
-            .tls = own->sockets[i].is_unix ? NULL : own->server.tls,
+            .tls = own->sockets[i].is_unix ? NULL : own->setup->tls,
             .on_accept = on_accept,
             .on_exhausted = on_exhausted,
             .ctx = &shard->accepting[i],
@@ -193,7 +196,8 @@ void pl_server_measure(struct pl_server *server)
     pl_workers_submit(server->workers, server->shards[0]->loop, &own->measure);
 }
 
-/* When keys were used; old idempotency keys and uploads that nobody goes on with out. */
+/* When keys were used; old idempotency keys, uploads that nobody goes on with and settings that
+ * nobody holds any more out. */
 static void care(struct pl_timer *timer)
 {
     struct pl_server_own *own = PL_CONTAINER_OF(timer, struct pl_server_own, care);
@@ -206,6 +210,7 @@ static void care(struct pl_timer *timer)
         pl_store_submit(own->server.store, loop, batch, cared, own);
     }
     pl_server_measure(&own->server);
+    pl_reload_tidy(own);
     pl_timer_start(loop, timer, CARE_MS, care);
 }
 
@@ -245,7 +250,7 @@ static enum pl_status make_data_dir(const char *path, struct pl_error *err)
 
 static enum pl_status open_store(struct pl_server_own *own, struct pl_error *err)
 {
-    const struct pl_server_config *config = own->server.config;
+    const struct pl_server_config *config = &own->setup->config;
     char url[PATH_MAX + 32];
     snprintf(url, sizeof url, "sqlite:%s/parley.db", config->data_dir);
     struct pl_store_config store = {
@@ -276,7 +281,8 @@ static enum pl_status make_shard(struct pl_server_own *own, size_t index, struct
     struct pl_shard_own *shard = pl_mem_alloc(1, sizeof *shard);
     if (!shard)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    *shard = (struct pl_shard_own){.shard = {.index = index, .server = &own->server}};
+    *shard = (struct pl_shard_own){
+        .shard = {.index = index, .server = &own->server, .setup = own->setup}};
     own->server.shards[index] = &shard->shard;
     own->server.n_shards = index + 1;
     enum pl_status status = pl_loop_create(&shard->shard.loop, err);
@@ -297,16 +303,12 @@ static size_t n_shards_of(const struct pl_server_config *config)
 
 static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
 {
-    const struct pl_server_config *config = own->server.config;
-    enum pl_status status = pl_gate_check_config(config, err);
-    if (status == PL_OK)
-        status = pl_models_configure(&config->models, err);
+    const struct pl_server_config *config = &own->setup->config;
+    enum pl_status status = pl_setup_complete(own->setup, NULL, err);
     if (status == PL_OK)
         status = make_data_dir(config->data_dir, err);
     if (status == PL_OK)
         status = open_sockets(own, err);
-    if (status == PL_OK && config->tls_cert)
-        status = pl_tls_create(config->tls_cert, config->tls_key, &own->server.tls, err);
     if (status == PL_OK)
         status = open_store(own, err);
     if (status == PL_OK)
@@ -334,9 +336,7 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
         status = start_listeners(pl_shard_own(own->server.shards[i]), err);
     struct pl_loop *first = own->server.n_shards ? own->server.shards[0]->loop : NULL;
     if (status == PL_OK)
-        status = pl_loop_on_signal(first, SIGTERM, pl_ending_on_signal, own);
-    if (status == PL_OK)
-        status = pl_loop_on_signal(first, SIGINT, pl_ending_on_signal, own);
+        status = pl_signals_hear(own, first);
     return status;
 }
 
@@ -345,11 +345,11 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
 /* The first address a client can use: "http://127.0.0.1:8787", or the path of a Unix socket. */
 static void write_url(const struct pl_server_own *own, char *to, size_t size)
 {
-    const struct pl_server_config *config = own->server.config;
+    const struct pl_server_config *config = &own->setup->config;
     bool is_v6 = strchr(config->host, ':') != NULL;
     for (size_t i = 0; i < own->n_sockets; i++)
         if (!own->sockets[i].is_unix) {
-            snprintf(to, size, "%s://%s%s%s:%u", own->server.tls ? "https" : "http",
+            snprintf(to, size, "%s://%s%s%s:%u", own->setup->tls ? "https" : "http",
                      is_v6 ? "[" : "", config->host, is_v6 ? "]" : "", own->sockets[i].port);
             return;
         }
@@ -384,13 +384,14 @@ static void *run_shard(void *ctx)
 
 static void probe_run(struct pl_job *job)
 {
-    (void)job;
-    pl_models_probe();
+    struct pl_server_own *own = PL_CONTAINER_OF(job, struct pl_server_own, probe);
+    pl_models_probe(own->probed->models);
 }
 
 static void probe_done(struct pl_job *job)
 {
-    (void)job;
+    struct pl_server_own *own = PL_CONTAINER_OF(job, struct pl_server_own, probe);
+    pl_setup_release(own->server.shards[0], PL_TAKE(own->probed));
 }
 
 static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, const char *text),
@@ -409,7 +410,8 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
     pl_timer_start(own->server.shards[0]->loop, &own->care, 0, care);
     pl_scheduler_start(own->server.scheduler);
     pl_meter_start(own->server.meter);
-    if (own->server.config->is_probing) {
+    if (own->setup->config.is_probing) {
+        own->probed = pl_setup_hold(own->server.shards[0]);
         own->probe = (struct pl_job){.lane = PL_WORK_FILE, .run = probe_run, .done = probe_done};
         pl_workers_submit(own->server.workers, own->server.shards[0]->loop, &own->probe);
     }
@@ -481,30 +483,35 @@ static void close_all(struct pl_server_own *own)
     pl_zones_destroy(server->zones);
     pl_quota_destroy(server->bodies);
     pl_quota_destroy(server->neighbours);
-    pl_tls_destroy(server->tls);
     for (size_t i = 0; i < own->n_sockets; i++)
         pl_socket_close(&own->sockets[i]);
     pl_request_schemas_free();
-    pl_models_forget();
+    pl_reload_forget(own);
     pl_log_destroy(server->log);
     pthread_mutex_destroy(&own->claims_lock);
     pl_mem_free(own);
 }
 
 enum pl_status pl_server_run(const struct pl_server_config *config,
+                             const struct pl_server_source *source,
                              void (*say)(void *ctx, const char *text), void *ctx,
                              struct pl_error *err)
 {
     struct pl_server_own *own = pl_mem_alloc(1, sizeof *own);
     if (!own)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    *own = (struct pl_server_own){.server = {.config = config}};
+    *own = (struct pl_server_own){.reload.source = source, .setup = pl_setup_create()};
+    if (own->setup)
+        own->setup->config = *config;
+    pl_buf_init(&own->reload.changed, 0);
+    pl_buf_init(&own->reload.kept, 0);
     pthread_mutex_init(&own->claims_lock, NULL);
     own->server.started_ms = pl_clock_unix_ms();
     own->server.log = pl_log_create(config->log_level, config->is_log_json);
     pl_fd_limit_raise();
-    enum pl_status status =
-        own->server.log ? prepare(own, err) : pl_fail(err, PL_NOMEM, "out of memory");
+    pl_signals_ignore();
+    bool is_whole = own->server.log && own->setup;
+    enum pl_status status = is_whole ? prepare(own, err) : pl_fail(err, PL_NOMEM, "out of memory");
     if (status == PL_OK)
         status = run(own, say, ctx, err);
     if (status != PL_OK)

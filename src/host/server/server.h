@@ -7,8 +7,10 @@
 
 /* Runs until SIGTERM or SIGINT. `say` gets what a person should see when it is ready, once: lines
  * with the address and, on the first start, the one-time link. PL_OK after an orderly end;
- * otherwise *err says what kept it from starting. */
+ * otherwise *err says what kept it from starting. SIGHUP reads the settings again from `source`;
+ * NULL: it does nothing. */
 enum pl_status pl_server_run(const struct pl_server_config *config,
+                             const struct pl_server_source *source,
                              void (*say)(void *ctx, const char *text), void *ctx,
                              struct pl_error *err);
 

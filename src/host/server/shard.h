@@ -23,24 +23,23 @@ struct pl_meter;
 struct pl_running;
 struct pl_scheduler;
 struct pl_quota;
+struct pl_setup;
 struct pl_unattended;
 struct pl_upstreams;
 struct pl_zones;
 
 struct pl_server {
-    const struct pl_server_config *config; /* borrowed */
-    struct pl_store *store;                /* owned */
-    struct pl_workers *workers;            /* owned */
-    struct pl_auth *auth;                  /* owned; thread-safe inside */
-    struct pl_log *log;                    /* owned; thread-safe inside */
-    struct pl_running *running;            /* owned; thread-safe inside: see running.h */
-    struct pl_zones *zones;                /* owned; thread-safe inside */
-    struct pl_unattended *unattended;      /* owned; thread-safe inside */
-    struct pl_scheduler *scheduler;        /* owned; on the first shard */
-    struct pl_meter *meter;                /* owned; thread-safe inside: usage and limits of keys */
-    struct pl_quota *bodies;               /* owned; thread-safe inside: body_memory.h */
-    struct pl_quota *neighbours;           /* owned; thread-safe inside: neighbours.h */
-    struct pl_tls *tls;                    /* owned; NULL: plain */
+    struct pl_store *store;           /* owned */
+    struct pl_workers *workers;       /* owned */
+    struct pl_auth *auth;             /* owned; thread-safe inside */
+    struct pl_log *log;               /* owned; thread-safe inside */
+    struct pl_running *running;       /* owned; thread-safe inside: see running.h */
+    struct pl_zones *zones;           /* owned; thread-safe inside */
+    struct pl_unattended *unattended; /* owned; thread-safe inside */
+    struct pl_scheduler *scheduler;   /* owned; on the first shard */
+    struct pl_meter *meter;           /* owned; thread-safe inside: usage and limits of keys */
+    struct pl_quota *bodies;          /* owned; thread-safe inside: body_memory.h */
+    struct pl_quota *neighbours;      /* owned; thread-safe inside: neighbours.h */
     struct pl_shard *shards[PL_MAX_SHARDS]; /* owned */
     size_t n_shards;
     int64_t started_ms; /* unix */
@@ -54,6 +53,7 @@ struct pl_shard {
     size_t index;
     struct pl_server *server;       /* borrowed */
     struct pl_loop *loop;           /* owned */
+    struct pl_setup *setup;         /* borrowed from the server: the newest this shard knows of */
     struct pl_hub *hub;             /* owned: sockets that listen to sessions */
     struct pl_drivers *drivers;     /* owned: sessions that live here */
     struct pl_upstreams *upstreams; /* owned; to vendors (pl_vendor_upstreams); NULL until used */

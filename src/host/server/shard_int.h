@@ -10,6 +10,27 @@
 #define PL_MAX_SOCKETS 8
 
 struct pl_exchange_own;
+struct pl_server_source;
+
+/* Reading the settings again (reload.c). On the first shard, but the job. */
+struct pl_reload {
+    const struct pl_server_source *source; /* borrowed; NULL: there is nothing to read */
+    enum pl_reload_state {
+        PL_RELOAD_QUIET,
+        PL_RELOAD_READING, /* the job is away */
+        PL_RELOAD_TELLING, /* letters to all shards are on their way */
+    } state;
+    bool wants_again;  /* another SIGHUP came meanwhile */
+    bool is_announced; /* systemd was told that it began */
+    struct pl_job job;
+    struct pl_setup *made; /* owned; while READING */
+    struct pl_buf changed, kept;
+    enum pl_status status;
+    struct pl_error err;
+    size_t n_answered; /* shards; while TELLING */
+    uint64_t least;    /* the oldest generation any of them has holders of */
+};
+
 struct pl_claim;
 
 struct pl_server_own {
@@ -25,6 +46,9 @@ struct pl_server_own {
     struct pl_job probe;       /* at the start: which servers of models this machine has */
     struct pl_job measure;     /* of the store's bytes; away while is_measuring */
     _Atomic(bool) is_measuring;
+    struct pl_setup *probed; /* held meanwhile */
+    struct pl_setup *setup;  /* owned: the newest, with those before it; on the first shard */
+    struct pl_reload reload;
 };
 
 static inline struct pl_server_own *pl_server_own(struct pl_server *server)
@@ -49,6 +73,8 @@ struct pl_shard_own {
     uint64_t random[64]; /* drawn ahead; a system call each time would be half of an id's price */
     size_t n_random;
     struct pl_turn_end log_end;
+    struct pl_letter settling; /* to this shard with new settings, and back */
+    uint64_t least;            /* the oldest generation this shard has holders of */
     /* The end: */
     struct pl_letter ending; /* to this shard, and back to the first one */
     struct pl_timer drain_timer;

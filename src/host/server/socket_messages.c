@@ -240,7 +240,8 @@ typedef enum pl_status read_event_fn(struct sending *sending, const struct pl_js
 static enum pl_status read_chat(struct sending *sending, const struct pl_json_doc *doc,
                                 const struct pl_json_node *data, struct pl_error *err)
 {
-    return pl_chat_parse(&sending->arena, doc, data, &sending->ask.event, err);
+    return pl_chat_parse(sending->ask.home->setup->models, &sending->arena, doc, data,
+                         &sending->ask.event, err);
 }
 
 static enum pl_status read_stop(struct sending *sending, const struct pl_json_doc *doc,

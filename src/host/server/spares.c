@@ -38,6 +38,7 @@ void pl_exchange_give_back(struct pl_exchange_own *own)
     if (own->sending.is_flowing)
         pl_flow_reset(own);
     pl_sending_reset(&own->sending);
+    pl_setup_release(own->x.shard, PL_TAKE(own->x.setup));
     shard->n_exchanges--;
     if (shard->n_spares == MAX_SPARES) {
         destroy(own);
@@ -88,6 +89,7 @@ struct pl_exchange_own *pl_exchange_take(struct pl_shard *shard, struct pl_http_
     own->sending.head = head;
     own->sending.fd = -1;
     own->x.shard = shard;
+    own->x.setup = pl_setup_hold(shard);
     own->x.conn = conn;
     own->x.status = 200;
     own->x.content_type = "application/json";

@@ -40,7 +40,7 @@ static bool can_write(struct pl_str model)
  * it, since what was counted was not to be trusted. */
 static size_t room_for(const struct pl_run *run, size_t n_context)
 {
-    const struct pl_model_info *info = pl_model_find(run->effect.model);
+    const struct pl_model_info *info = pl_model_find(run->setup->models, run->effect.model);
     bool is_retry = pl_str_eq(run->effect.trigger, PL_STR("forced_retry"));
     int64_t window = info ? info->context_window : 0;
     size_t room =
@@ -54,7 +54,11 @@ static enum pl_status prepare(struct pl_run *run, struct pl_str context)
     pl_buf_init(&turns, 0);
     enum pl_status status =
         pl_summary_ask(&run->arena, context, room_for(run, context.len), &turns, &run->err);
-    struct pl_model_request request = {.model = run->effect.model, .turns = pl_buf_str(&turns)};
+    struct pl_model_request request = {
+        .models = run->setup->models,
+        .model = run->effect.model,
+        .turns = pl_buf_str(&turns),
+    };
     return status == PL_OK ? pl_model_prepare(&request, &run->prepared, &run->err) : status;
 }
 
@@ -190,12 +194,13 @@ static void ask(struct pl_run *run)
 {
     struct pl_error err = {0};
     struct pl_model_request request = {
+        .models = run->setup->models,
         .model = run->effect.model,
         .owner = run->user_id,
         .upstreams = &run->driver->drivers->shard->upstreams,
         .prepared = PL_TAKE(run->prepared),
     };
-    int64_t answer_ms = run->server->config->answer_ms;
+    int64_t answer_ms = run->setup->config.answer_ms;
     bool is_asked =
         request.prepared && run->status == PL_OK &&
         pl_model_start(run->loop, &request, &summary_ops, run, &run->call, &err) == PL_OK;

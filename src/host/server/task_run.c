@@ -286,13 +286,14 @@ static void prepare(struct pl_job *job)
 {
     struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
     run->err = (struct pl_error){0};
-    run->status = pl_task_says(run->scheduler->server->store, &run->arena, &run->task,
-                               run->row.triggered_ms, &run->said, &run->err);
+    run->status = pl_task_says(run->setup->models, run->scheduler->server->store, &run->arena,
+                               &run->task, run->row.triggered_ms, &run->said, &run->err);
 }
 
 static void prepared(struct pl_job *job)
 {
     struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
+    pl_setup_release(run->scheduler->shard, PL_TAKE(run->setup));
     bool is_ending = run->scheduler->is_over || pl_life_is_ending(&run->scheduler->server->life);
     if (is_ending || run->status == PL_NOMEM || run->status == PL_IO)
         pl_task_run_put_off(run, PL_PROBLEM_OVERLOADED, &run->err);
@@ -304,6 +305,7 @@ static void prepared(struct pl_job *job)
 
 static void begin(struct pl_task_run *run)
 {
+    run->setup = pl_setup_hold(run->scheduler->shard);
     pl_task_run_submit(run, prepare, prepared);
 }
 

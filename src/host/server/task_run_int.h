@@ -11,6 +11,7 @@
 #define PL_SERVER_TASK_RUN_INT_H
 
 #include "server/scheduler_int.h"
+#include "server/setup.h"
 
 enum pl_run_origin {
     PL_RUN_DUE,
@@ -32,6 +33,7 @@ struct pl_task_run {
     struct pl_due_task due;      /* of DUE; its strings are not looked at */
     struct pl_task_start *start; /* of MANUAL, until it is answered; borrowed */
     struct pl_id run_id, session_id, missed_id;
+    struct pl_setup *setup; /* held while it is prepared */
     struct pl_task_said said;
     enum pl_status status; /* of the job */
     struct pl_error err;

@@ -17,8 +17,8 @@ static enum pl_status read_version(struct pl_arena *arena, const struct pl_json_
     return PL_OK;
 }
 
-static enum pl_status load(struct pl_store *store, struct pl_arena *arena,
-                           const struct pl_task_row *task, int64_t now_ms,
+static enum pl_status load(const struct pl_models *models, struct pl_store *store,
+                           struct pl_arena *arena, const struct pl_task_row *task, int64_t now_ms,
                            struct pl_prompt_run *ret_run, struct pl_error *err)
 {
     struct pl_json_doc doc;
@@ -33,17 +33,17 @@ static enum pl_status load(struct pl_store *store, struct pl_arena *arena,
         status = pl_vars_read(arena, &doc, pl_json_get(&doc, doc.root, PL_STR("variables")), &opts);
     if (status != PL_OK)
         return status;
-    return pl_prompt_run_load(store, arena, task->user_id, id, version, &opts, now_ms, ret_run,
-                              err);
+    return pl_prompt_run_load(models, store, arena, task->user_id, id, version, &opts, now_ms,
+                              ret_run, err);
 }
 
-enum pl_status pl_task_says(struct pl_store *store, struct pl_arena *arena,
-                            const struct pl_task_row *task, int64_t now_ms,
+enum pl_status pl_task_says(const struct pl_models *models, struct pl_store *store,
+                            struct pl_arena *arena, const struct pl_task_row *task, int64_t now_ms,
                             struct pl_task_said *ret_said, struct pl_error *err)
 {
     if (task->prompt_ref.ptr) {
         struct pl_prompt_run run = {0};
-        enum pl_status status = load(store, arena, task, now_ms, &run, err);
+        enum pl_status status = load(models, store, arena, task, now_ms, &run, err);
         if (status == PL_OK)
             *ret_said = (struct pl_task_said){run.turns, run.n_turns, run.message, run.model};
         return status;

@@ -63,11 +63,11 @@ void pl_exchange_fail_name(struct pl_exchange *x, const char *member, struct pl_
 bool pl_wish_model(struct pl_exchange *x, struct pl_str name, const char *pointer,
                    struct pl_str *ret_model)
 {
-    const struct pl_model_info *info = pl_model_find(name);
+    const struct pl_model_info *info = pl_model_find(x->setup->models, name);
     struct pl_error err = {0};
     enum pl_status status = PL_OK;
     if (!info) {
-        (void)pl_model_missing(name, &err);
+        (void)pl_model_missing(x->setup->models, name, &err);
         status = PL_INVALID;
     } else {
         status = pl_replay_check(x->shard->server->store, &x->arena, x->caller.user_id, name, &err);

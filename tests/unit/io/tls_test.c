@@ -83,7 +83,7 @@ static int tear_down(void **state)
     (void)state;
     pl_conn_close(conn);
     pl_loop_destroy(loop);
-    pl_tls_destroy(tls);
+    pl_tls_unref(tls);
     pl_socket_close(&listening);
     return 0;
 }
@@ -479,7 +479,7 @@ static void wrong_certificates_and_keys_are_named(void **state)
     assert_int_equal(pl_tls_create(cert_path, other_key_path, &none, &err), PL_INVALID);
     assert_non_null(strstr(err.message, "does not belong"));
     assert_null(none);
-    pl_tls_destroy(NULL);
+    pl_tls_unref(NULL);
 }
 
 static int set_up_all(void **state)

@@ -182,15 +182,15 @@ static void nothing_comes_after_a_cancel_while_a_slice_is_on_its_way(void **stat
 static void models_are_found_by_their_whole_and_their_bare_name(void **state)
 {
     (void)state;
-    const struct pl_model_info *echo = pl_model_find(PL_STR("demo/echo"));
+    const struct pl_model_info *echo = pl_model_find(NULL, PL_STR("demo/echo"));
     assert_non_null(echo);
-    assert_ptr_equal(pl_model_find(PL_STR("echo")), echo);
+    assert_ptr_equal(pl_model_find(NULL, PL_STR("echo")), echo);
     assert_true(pl_str_eq(pl_model_name(echo, PL_STR("echo")), PL_STR("demo/echo")));
-    assert_null(pl_model_find(PL_STR("demo/")));
-    assert_null(pl_model_find(PL_STR("nobody")));
+    assert_null(pl_model_find(NULL, PL_STR("demo/")));
+    assert_null(pl_model_find(NULL, PL_STR("nobody")));
     size_t n = 0;
-    for (const struct pl_model_info *info; (info = pl_model_at(n)); n++)
-        assert_ptr_equal(pl_model_find(pl_str_of(info->name)), info);
+    for (const struct pl_model_info *info; (info = pl_model_at(NULL, n)); n++)
+        assert_ptr_equal(pl_model_find(NULL, pl_str_of(info->name)), info);
     assert_int_equal(n, 3);
 }
 

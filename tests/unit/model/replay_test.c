@@ -205,7 +205,7 @@ static void what_is_no_array_of_turns_is_refused(void **state)
 static void a_replay_keeps_the_name_it_was_asked_by(void **state)
 {
     (void)state;
-    const struct pl_model_info *info = pl_model_find(PL_STR(MODEL));
+    const struct pl_model_info *info = pl_model_find(NULL, PL_STR(MODEL));
     assert_non_null(info);
     assert_true(info->is_family);
     assert_int_equal(info->context_window, 0);
@@ -222,12 +222,12 @@ static void a_replay_keeps_the_name_it_was_asked_by(void **state)
                                          MODEL "0",
                                          ""};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        const struct pl_model_info *other = pl_model_find(pl_str_of(others[i]));
+        const struct pl_model_info *other = pl_model_find(NULL, pl_str_of(others[i]));
         assert_true(!other || !other->is_family);
         assert_int_equal(pl_model_replayed(pl_str_of(others[i])).len, 0);
     }
-    for (size_t i = 0; pl_model_at(i); i++)
-        assert_false(pl_model_at(i)->is_family);
+    for (size_t i = 0; pl_model_at(NULL, i); i++)
+        assert_false(pl_model_at(NULL, i)->is_family);
 }
 
 int main(void)

@@ -11,6 +11,24 @@
 
 /* --- configuring ----------------------------------------------------------------------------- */
 
+static struct pl_models *models; /* those of the test */
+
+static enum pl_status use(const struct pl_models_config *config, struct pl_error *err)
+{
+    struct pl_models *made;
+    enum pl_status status = pl_models_create(config, &made, err);
+    if (status == PL_OK) {
+        pl_models_destroy(models);
+        models = made;
+    }
+    return status;
+}
+
+static void forget_models(void)
+{
+    pl_models_destroy(PL_TAKE(models));
+}
+
 static void configure(const struct pl_vendor_config *vendors, size_t n_vendors,
                       const struct pl_alias_config *aliases, size_t n_aliases)
 {
@@ -23,7 +41,7 @@ static void configure(const struct pl_vendor_config *vendors, size_t n_vendors,
         .first_byte_ms = 2000,
         .idle_ms = 2000,
     };
-    if (pl_models_configure(&config, &err) != PL_OK)
+    if (use(&config, &err) != PL_OK)
         fail_msg("%s", err.message);
 }
 
@@ -40,7 +58,7 @@ static void configure_one(const char *dialect, const char *base_url)
 static int forget(void **state)
 {
     (void)state;
-    pl_models_forget();
+    forget_models();
     return 0;
 }
 
@@ -71,19 +89,19 @@ static void names_find_their_vendor(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pl_str name = pl_str_of(cases[i].name);
-        assert_int_equal(pl_model_targets(name, targets), 1);
+        assert_int_equal(pl_model_targets(models, name, targets), 1);
         assert_true(pl_str_eq(targets[0].model, pl_str_of(cases[i].model)));
         assert_int_equal(targets[0].vendor != NULL, cases[i].vendor != NULL);
         if (targets[0].vendor)
             assert_string_equal(targets[0].vendor->name, cases[i].vendor);
-        assert_ptr_equal(pl_model_find(name), targets[0].info);
+        assert_ptr_equal(pl_model_find(models, name), targets[0].info);
         if (cases[i].vendor)
             assert_int_equal(targets[0].info->context_window, cases[i].window);
     }
-    assert_null(pl_model_find(PL_STR("nobody/knows")));
-    assert_null(pl_model_find(PL_STR("gpt-4o")));
-    assert_null(pl_model_find(PL_STR("anthropic/")));
-    assert_null(pl_model_find(PL_STR("anthropic/a\"b")));
+    assert_null(pl_model_find(models, PL_STR("nobody/knows")));
+    assert_null(pl_model_find(models, PL_STR("gpt-4o")));
+    assert_null(pl_model_find(models, PL_STR("anthropic/")));
+    assert_null(pl_model_find(models, PL_STR("anthropic/a\"b")));
 }
 
 static void a_model_has_the_profile_of_its_family(void **state)
@@ -91,9 +109,9 @@ static void a_model_has_the_profile_of_its_family(void **state)
     (void)state;
     struct pl_model_target target[PL_VENDOR_MAX_CHAIN];
     configure(known, 2, NULL, 0);
-    assert_int_equal(pl_model_targets(PL_STR("claude-opus-4-8-20261001"), target), 1);
+    assert_int_equal(pl_model_targets(models, PL_STR("claude-opus-4-8-20261001"), target), 1);
     assert_string_equal(target[0].profile->name, "anthropic@claude-opus-4-8");
-    assert_int_equal(pl_model_targets(PL_STR("claude-2.1"), target), 1);
+    assert_int_equal(pl_model_targets(models, PL_STR("claude-2.1"), target), 1);
     assert_true(target[0].profile->is_default);
 }
 
@@ -102,18 +120,18 @@ static void one_without_a_key_says_what_to_set(void **state)
     (void)state;
     struct pl_error err = {0};
     configure(known, 2, NULL, 0);
-    assert_int_equal(pl_model_missing(PL_STR("gemini/gemini-2.5-pro"), &err), PL_NOT_FOUND);
+    assert_int_equal(pl_model_missing(models, PL_STR("gemini/gemini-2.5-pro"), &err), PL_NOT_FOUND);
     assert_non_null(strstr(err.message, "GEMINI_API_KEY"));
-    assert_int_equal(pl_model_missing(PL_STR("gpt-5"), &err), PL_NOT_FOUND);
+    assert_int_equal(pl_model_missing(models, PL_STR("gpt-5"), &err), PL_NOT_FOUND);
     assert_non_null(strstr(err.message, "OPENAI_API_KEY"));
-    assert_int_equal(pl_model_missing(PL_STR("nobody/knows"), &err), PL_NOT_FOUND);
+    assert_int_equal(pl_model_missing(models, PL_STR("nobody/knows"), &err), PL_NOT_FOUND);
     assert_non_null(strstr(err.message, "There is no model nobody/knows"));
 }
 
 static bool is_listed(const char *name)
 {
     const struct pl_model_info *info;
-    for (size_t i = 0; (info = pl_model_at(i)); i++)
+    for (size_t i = 0; (info = pl_model_at(models, i)); i++)
         if (strcmp(info->name, name) == 0)
             return true;
     return false;
@@ -124,17 +142,17 @@ static void only_what_can_be_asked_is_listed(void **state)
     (void)state;
     assert_false(is_listed("anthropic/claude-opus-4-8"));
     configure(known, 2, NULL, 0);
-    assert_string_equal(pl_model_at(0)->name, "demo/echo");
+    assert_string_equal(pl_model_at(models, 0)->name, "demo/echo");
     assert_true(is_listed("anthropic/claude-opus-4-8"));
     assert_false(is_listed("openai/gpt-5"));
-    const char *models[] = {"mine", NULL};
+    const char *listed[] = {"mine", NULL};
     struct pl_vendor_config vendor = {.name = "corp",
                                       .dialect = "openai-chat",
                                       .base_url = "https://llm.example/v1",
-                                      .models = models};
+                                      .models = listed};
     configure(&vendor, 1, NULL, 0);
     assert_true(is_listed("corp/mine"));
-    assert_non_null(pl_model_find(PL_STR("mine")));
+    assert_non_null(pl_model_find(models, PL_STR("mine")));
 }
 
 static void an_alias_is_a_chain(void **state)
@@ -145,10 +163,10 @@ static void an_alias_is_a_chain(void **state)
     struct pl_alias_config alias = {"best", chain};
     configure(known, 2, &alias, 1);
     /* Nobody has the second one. */
-    assert_int_equal(pl_model_targets(PL_STR("best"), targets), 2);
+    assert_int_equal(pl_model_targets(models, PL_STR("best"), targets), 2);
     assert_true(pl_str_eq(targets[0].model, PL_STR("claude-opus-4-8")));
     assert_true(pl_str_eq(targets[1].model, PL_STR("llama3")));
-    const struct pl_model_info *info = pl_model_find(PL_STR("best"));
+    const struct pl_model_info *info = pl_model_find(models, PL_STR("best"));
     assert_true(pl_str_eq(pl_model_name(info, PL_STR("best")), PL_STR("best")));
     assert_int_equal(info->context_window, 272000);
     assert_true(is_listed("best"));
@@ -170,12 +188,12 @@ static void what_cannot_be_is_refused_without_the_key(void **state)
     struct pl_error err = {0};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct pl_models_config config = {.vendors = &wrong[i], .n_vendors = 1};
-        assert_int_equal(pl_models_configure(&config, &err), PL_INVALID);
+        assert_int_equal(use(&config, &err), PL_INVALID);
         assert_null(strstr(err.message, "1234567890"));
     }
     struct pl_alias_config alias = {"empty", none};
     struct pl_models_config config = {.aliases = &alias, .n_aliases = 1};
-    assert_int_equal(pl_models_configure(&config, &err), PL_INVALID);
+    assert_int_equal(use(&config, &err), PL_INVALID);
 }
 
 /* --- asking ---------------------------------------------------------------------------------- */
@@ -246,7 +264,7 @@ static int drop_world(void **state)
     turn_for(world->loop, 5);
     pl_loop_destroy(world->loop);
     pl_buf_deinit(&world->b.body);
-    pl_models_forget();
+    forget_models();
     free(world);
     return 0;
 }
@@ -257,7 +275,7 @@ static void start(struct world *world, const char *model, bool is_stream,
     struct pl_error err = {0};
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
     struct pl_buf body;
-    assert_int_equal(pl_model_targets(pl_str_of(model), targets), 1);
+    assert_int_equal(pl_model_targets(models, pl_str_of(model), targets), 1);
     assert_int_equal(pl_vendor_upstreams(world->loop, &world->upstreams, &err), PL_OK);
     pl_buf_init(&body, 0);
     pl_buf_adds(&body, "{\"a\":1}");

@@ -14,7 +14,7 @@ bool pl_call_wants_keeping(struct pl_call *call)
     struct pl_str wish = pl_http_header_get(x->head, "parley-record");
     if (wish.len)
         return pl_str_eq(wish, PL_STR("session"));
-    const char *always = x->shard->server->config->gateway_record;
+    const char *always = x->setup->config.gateway_record;
     if (always && strcmp(always, "sessions") == 0)
         return true;
     if (call->wish.speech != &pl_speech_openai_responses)

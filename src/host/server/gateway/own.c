@@ -210,6 +210,7 @@ void pl_call_ask_own(struct pl_call *call)
     struct pl_id_seed seed = pl_shard_seed(x->shard);
     struct pl_id id = call->id.text[0] ? call->id : pl_id_take(&seed, "resp_");
     struct pl_model_request request = {
+        .models = x->setup->models,
         .model = pl_call_target(call)->model,
         .turns = pl_buf_str(&call->body),
         .tools = PL_STR("[]"),

@@ -55,10 +55,10 @@ static bool find_model(struct pl_call *call)
         pl_call_fail(call, 400, NULL, "The request must name a model; GET /v1/models lists them.");
         return false;
     }
-    call->n_targets = pl_model_targets(call->model, call->targets);
+    call->n_targets = pl_model_targets(call->x->setup->models, call->model, call->targets);
     if (call->n_targets)
         return true;
-    (void)pl_model_missing(call->model, &err);
+    (void)pl_model_missing(call->x->setup->models, call->model, &err);
     pl_call_fail(call, 404, "model_not_found", "%s", err.message);
     return false;
 }

@@ -40,7 +40,7 @@ static enum pl_status write_file(struct pl_exchange *x, const char *path, int64_
     enum pl_status status = path[0] == '/' ? pl_outfile_find(path, &place, err)
                                            : pl_fail(err, PL_INVALID, "the path is not absolute");
     if (status == PL_OK)
-        status = pl_backup_check_place(server->config, &place, err);
+        status = pl_backup_check_place(&x->setup->config, &place, err);
     if (status == PL_OK)
         status = pl_outfile_open(&out, path, &rules, err);
     if (status != PL_OK)
@@ -79,7 +79,7 @@ static void backup_to_client(struct pl_exchange *x)
     struct pl_error err = {0};
     struct stat info = {0};
     PL_CLEANUP_OUTFILE struct pl_outfile out;
-    enum pl_status status = pl_outfile_open_scratch(&out, server->config->data_dir, &err);
+    enum pl_status status = pl_outfile_open_scratch(&out, x->setup->config.data_dir, &err);
     if (status == PL_OK)
         status = pl_store_backup(server->store, out.part, &err);
     if (status == PL_OK && fstat(out.fd, &info) != 0)

@@ -30,7 +30,7 @@ static void fetch_work(struct pl_exchange *x)
     if (!pl_blob_check_name(x, name))
         return;
     enum pl_status status =
-        pl_blob_fetch(server, &x->arena, pl_body_text(x, "url"), &bytes, &fetched, &err);
+        pl_blob_fetch(&x->setup->config, &x->arena, pl_body_text(x, "url"), &bytes, &fetched, &err);
     if (status != PL_OK) {
         fail_fetch(x, status, &err);
         return;

@@ -111,8 +111,8 @@ static enum pl_status store_media(struct pl_exchange *x, const struct pl_format 
     struct pl_media_stored stored;
     if (!media.len || pl_str_eq(media, PL_STR("keep")))
         return PL_OK;
-    enum pl_status status =
-        pl_media_store(x->shard->server, &x->arena, *document, &wish, &stored, NULL);
+    enum pl_status status = pl_media_store(x->shard->server, &x->setup->config, &x->arena,
+                                           *document, &wish, &stored, NULL);
     if (status != PL_OK)
         return status == PL_NOMEM ? status : PL_OK;
     pl_exchange_header(x, "X-Media-Stored", "%zu", stored.n_stored);

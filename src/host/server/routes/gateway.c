@@ -175,12 +175,13 @@ static void write_gemini(struct pl_json_out *out, const struct pl_model_info *in
 typedef void write_model_fn(struct pl_json_out *out, const struct pl_model_info *info,
                             struct pl_str name);
 
-static void write_models(struct pl_json_out *out, const char *key, write_model_fn *write)
+static void write_models(const struct pl_models *models, struct pl_json_out *out, const char *key,
+                         write_model_fn *write)
 {
     pl_json_out_key(out, key);
     pl_json_out_open(out, '[');
     const struct pl_model_info *info;
-    for (size_t i = 0; i < MAX_MODELS && (info = pl_model_at(i)); i++)
+    for (size_t i = 0; i < MAX_MODELS && (info = pl_model_at(models, i)); i++)
         write(out, info, pl_str_of(info->name));
     pl_json_out_close(out, ']');
 }
@@ -196,7 +197,7 @@ static void list_models(struct pl_exchange *x)
     struct pl_json_out out = pl_json_out(&x->reply);
     pl_json_out_open(&out, '{');
     if (is_anthropic(x)) {
-        write_models(&out, "data", write_anthropic);
+        write_models(x->setup->models, &out, "data", write_anthropic);
         pl_json_out_key(&out, "has_more");
         pl_json_out_bool(&out, false);
         pl_json_out_key(&out, "first_id");
@@ -205,7 +206,7 @@ static void list_models(struct pl_exchange *x)
         pl_json_out_null(&out);
     } else {
         member(&out, "object", PL_STR("list"));
-        write_models(&out, "data", write_openai);
+        write_models(x->setup->models, &out, "data", write_openai);
     }
     pl_json_out_close(&out, '}');
     pl_exchange_finish(x);
@@ -215,7 +216,7 @@ static void list_gemini(struct pl_exchange *x)
 {
     struct pl_json_out out = pl_json_out(&x->reply);
     pl_json_out_open(&out, '{');
-    write_models(&out, "models", write_gemini);
+    write_models(x->setup->models, &out, "models", write_gemini);
     pl_json_out_close(&out, '}');
     pl_exchange_finish(x);
 }
@@ -224,12 +225,13 @@ static void show(struct pl_exchange *x, const struct pl_speech *speech, write_mo
 {
     struct gemini_call call = {0};
     struct pl_error err = {0};
-    const struct pl_model_info *info = read_gemini(x, &call) ? pl_model_find(call.model) : NULL;
+    const struct pl_model_info *info =
+        read_gemini(x, &call) ? pl_model_find(x->setup->models, call.model) : NULL;
     struct pl_json_out out = pl_json_out(&x->reply);
     if (info) {
         write(&out, info, pl_model_name(info, call.model));
     } else {
-        (void)pl_model_missing(call.model, &err);
+        (void)pl_model_missing(x->setup->models, call.model, &err);
         pl_speech_fail(speech, x, 404, "model_not_found", "%s", err.message);
     }
     pl_exchange_finish(x);

@@ -50,8 +50,8 @@ static enum pl_status store_media(struct pl_exchange *x, struct pl_prompt_import
     };
     struct pl_media_stored stored;
     struct pl_error err = {0};
-    enum pl_status status =
-        pl_media_store(x->shard->server, import->arena, file->text, &wish, &stored, &err);
+    enum pl_status status = pl_media_store(x->shard->server, &x->setup->config, import->arena,
+                                           file->text, &wish, &stored, &err);
     if (status != PL_OK) /* What is no conversation has no media. */
         return status == PL_NOMEM ? status : PL_OK;
     file->text = stored.text;

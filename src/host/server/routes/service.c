@@ -111,7 +111,7 @@ static void show_ready(struct pl_exchange *x)
 static void write_metrics(struct pl_exchange *x)
 {
     x->content_type = "text/plain; version=0.0.4; charset=utf-8";
-    pl_metrics_write(x->shard->server, &x->reply);
+    pl_metrics_write(x->shard->server, x->setup->models, &x->reply);
 }
 
 /* On a worker: it asks the kernel. The store may be what is slow, so its size is that of the last
@@ -132,11 +132,11 @@ static void write_price(struct pl_json_out *out, const char *key, int64_t micro_
 }
 
 /* Of one model; what an alias of several costs depends on who answers. */
-static void write_prices(struct pl_json_out *out, const char *name)
+static void write_prices(struct pl_json_out *out, const struct pl_models *models, const char *name)
 {
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
     struct pl_model_prices prices = {.input = -1};
-    if (pl_model_targets(pl_str_of(name), targets) == 1)
+    if (pl_model_targets(models, pl_str_of(name), targets) == 1)
         prices = pl_target_prices(&targets[0]);
     pl_json_out_key(out, "prices");
     if (prices.input < 0) {
@@ -160,7 +160,7 @@ static void list_models(struct pl_exchange *x)
     pl_json_out_open(&out, '{');
     pl_json_out_key(&out, "items");
     pl_json_out_open(&out, '[');
-    for (size_t i = 0; (model = pl_model_at(i)); i++) {
+    for (size_t i = 0; (model = pl_model_at(x->setup->models, i)); i++) {
         pl_json_out_open(&out, '{');
         pl_json_out_key(&out, "name");
         pl_json_out_text(&out, pl_str_of(model->name));
@@ -168,12 +168,12 @@ static void list_models(struct pl_exchange *x)
         pl_json_out_text(&out, pl_str_of(model->about));
         pl_json_out_key(&out, "context_window");
         pl_json_out_int(&out, model->context_window);
-        write_prices(&out, model->name);
+        write_prices(&out, x->setup->models, model->name);
         pl_json_out_close(&out, '}');
     }
     pl_json_out_close(&out, ']');
     pl_json_out_key(&out, "default_model");
-    pl_json_out_text(&out, pl_str_of(x->shard->server->config->default_model));
+    pl_json_out_text(&out, pl_str_of(x->setup->config.default_model));
     pl_json_out_close(&out, '}');
     pl_exchange_finish(x);
 }

@@ -13,10 +13,10 @@ static bool check_model(struct pl_exchange *x, struct pl_str *model)
 {
     if (!model->len)
         return true;
-    const struct pl_model_info *info = pl_model_find(*model);
+    const struct pl_model_info *info = pl_model_find(x->setup->models, *model);
     if (!info) {
         struct pl_error err = {0};
-        (void)pl_model_missing(*model, &err);
+        (void)pl_model_missing(x->setup->models, *model, &err);
         pl_error_point(&err, "/model");
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, NULL);
         pl_exchange_finish(x);

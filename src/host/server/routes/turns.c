@@ -139,7 +139,8 @@ static void session_chat(struct pl_exchange *x)
     if (!ask)
         return;
     struct pl_error err = {0};
-    enum pl_status status = pl_chat_parse(&x->arena, &x->body, x->body.root, &ask->event, &err);
+    enum pl_status status =
+        pl_chat_parse(x->setup->models, &x->arena, &x->body, x->body.root, &ask->event, &err);
     if (status != PL_OK) {
         pl_ask_deinit(ask);
         pl_exchange_fail(x, status, &err);

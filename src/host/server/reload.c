@@ -1,0 +1,212 @@
+/* SIGHUP: the settings are read again, while everything runs.
+ *
+ *     QUIET ──SIGHUP──> READING (worker): file, keys, certificate, all of it held to the rules
+ *       ^                 │ an error: one line in the log, and what was before stays
+ *       │                 v
+ *       └────────────── TELLING: a letter to each shard; it takes the new settings for what begins
+ *                       from then on, and says which are the oldest it has holders of. What nobody
+ *                       holds is destroyed
+ *
+ * A SIGHUP that comes meanwhile is not lost: it is read once more afterwards, however many came.
+ * systemd hears of both ends (Type=notify-reload). */
+#include "server/reload.h"
+
+#include "base/table.h"
+#include "io/clock.h"
+#include "model/vendors.h"
+#include "server/log.h"
+#include "server/setup.h"
+
+#include <stdio.h>
+
+static void read_again(struct pl_server_own *own);
+
+static void be_quiet(struct pl_server_own *own)
+{
+    struct pl_reload *reload = &own->reload;
+    bool goes_on = reload->wants_again && !pl_life_is_ending(&own->server.life);
+    reload->state = PL_RELOAD_QUIET;
+    reload->wants_again = false;
+    if (reload->is_announced)
+        pl_systemd_notify("READY=1");
+    reload->is_announced = false;
+    if (goes_on)
+        read_again(own);
+}
+
+/* --- telling the shards ---------------------------------------------------------------------- */
+
+/* Those that are older than what anybody holds. */
+static void destroy_unused(struct pl_server_own *own)
+{
+    struct pl_setup *last = own->setup;
+    while (last->older && last->older->generation >= own->reload.least)
+        last = last->older;
+    for (struct pl_setup *old = PL_TAKE(last->older), *older; old; old = older) {
+        older = old->older;
+        pl_setup_destroy(old);
+    }
+}
+
+/* When it counts everywhere. Names only: a value may be a secret. */
+static void say_changes(struct pl_server_own *own)
+{
+    struct pl_reload *reload = &own->reload;
+    struct pl_log *log = own->server.log;
+    struct pl_shard *first = own->server.shards[0];
+    struct pl_str changed = pl_buf_str(&reload->changed), kept = pl_buf_str(&reload->kept);
+    pl_log_say(log, first, PL_LOG_INFO, "the configuration was read again; %s%.*s",
+               changed.len ? "changed: " : "nothing has changed", PL_STR_ARG(changed));
+    if (kept.len)
+        pl_log_say(log, first, PL_LOG_WARNING,
+                   "these settings cannot change while the server runs, and stay as they are until "
+                   "it is started again: %.*s",
+                   PL_STR_ARG(kept));
+}
+
+static void on_settled(struct pl_letter *letter)
+{
+    struct pl_shard_own *shard = PL_CONTAINER_OF(letter, struct pl_shard_own, settling);
+    struct pl_server_own *own = pl_server_own(shard->shard.server);
+    struct pl_reload *reload = &own->reload;
+    if (shard->least < reload->least)
+        reload->least = shard->least;
+    if (++reload->n_answered < own->server.n_shards)
+        return;
+    destroy_unused(own);
+    if (reload->is_announced)
+        say_changes(own);
+    be_quiet(own);
+}
+
+/* On each shard. own->setup does not change before all have answered. */
+static void settle(struct pl_letter *letter)
+{
+    struct pl_shard_own *shard = PL_CONTAINER_OF(letter, struct pl_shard_own, settling);
+    struct pl_server_own *own = pl_server_own(shard->shard.server);
+    if (atomic_load(&own->server.life) == PL_LIFE_STOPPED)
+        return; /* the loop is being destroyed, and the first one may be gone */
+    shard->shard.setup = own->setup;
+    for (size_t i = 0; i < own->n_sockets; i++)
+        if (shard->listeners[i] && !own->sockets[i].is_unix)
+            pl_listener_use_tls(shard->listeners[i], own->setup->tls);
+    for (struct pl_setup *s = own->setup; s; s = s->older)
+        if (s == own->setup || s->holders[shard->shard.index].n)
+            shard->least = s->generation;
+    letter->open = on_settled;
+    pl_loop_post(own->server.shards[0]->loop, letter);
+}
+
+static void tell_shards(struct pl_server_own *own)
+{
+    own->reload.state = PL_RELOAD_TELLING;
+    own->reload.n_answered = 0;
+    own->reload.least = own->setup->generation;
+    for (size_t i = 0; i < own->server.n_shards; i++) {
+        struct pl_shard_own *shard = pl_shard_own(own->server.shards[i]);
+        shard->settling.open = settle;
+        pl_loop_post(shard->shard.loop, &shard->settling);
+    }
+}
+
+void pl_reload_tidy(struct pl_server_own *own)
+{
+    if (own->reload.state == PL_RELOAD_QUIET && own->setup->older)
+        tell_shards(own);
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+static void read_run(struct pl_job *job)
+{
+    struct pl_server_own *own = PL_CONTAINER_OF(job, struct pl_server_own, reload.job);
+    struct pl_reload *reload = &own->reload;
+    struct pl_setup *made = reload->made;
+    reload->status =
+        reload->source->read(reload->source->ctx, &made->arena, &own->setup->config, &made->config,
+                             &reload->changed, &reload->kept, &reload->err);
+    if (reload->status == PL_OK)
+        reload->status = pl_setup_complete(made, own->setup, &reload->err);
+    if (reload->status == PL_OK && made->config.is_probing)
+        pl_models_probe(made->models);
+}
+
+static void install(struct pl_server_own *own)
+{
+    struct pl_setup *made = PL_TAKE(own->reload.made);
+    made->generation = own->setup->generation + 1;
+    made->older = own->setup;
+    own->setup = made;
+    if (made->tls != made->older->tls)
+        pl_buf_adds(&own->reload.changed,
+                    own->reload.changed.len ? ", certificate" : "certificate");
+    pl_log_set_level(own->server.log, made->config.log_level);
+    tell_shards(own);
+}
+
+static void read_done(struct pl_job *job)
+{
+    struct pl_server_own *own = PL_CONTAINER_OF(job, struct pl_server_own, reload.job);
+    struct pl_reload *reload = &own->reload;
+    if (atomic_load(&own->server.life) == PL_LIFE_STOPPED)
+        return; /* pl_reload_forget has what was made */
+    if (reload->status == PL_OK) {
+        install(own);
+    } else {
+        pl_log_say(own->server.log, own->server.shards[0], PL_LOG_ERROR,
+                   "the configuration was not read again, and the one before stays: %s",
+                   reload->err.message[0] ? reload->err.message
+                                          : pl_status_info(reload->status)->text);
+        pl_setup_destroy(PL_TAKE(reload->made));
+        be_quiet(own);
+    }
+}
+
+static void read_again(struct pl_server_own *own)
+{
+    struct pl_reload *reload = &own->reload;
+    char text[80];
+    reload->made = pl_setup_create();
+    if (!reload->made) {
+        pl_log_say(own->server.log, own->server.shards[0], PL_LOG_ERROR,
+                   "there is no memory to read the configuration again");
+        return;
+    }
+    snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%lld",
+             (long long)pl_clock_ms() * 1000);
+    pl_systemd_notify(text);
+    reload->is_announced = true;
+    reload->state = PL_RELOAD_READING;
+    pl_buf_clear(&reload->changed);
+    pl_buf_clear(&reload->kept);
+    reload->err = (struct pl_error){0};
+    reload->job = (struct pl_job){.lane = PL_WORK_FILE, .run = read_run, .done = read_done};
+    pl_workers_submit(own->server.workers, own->server.shards[0]->loop, &reload->job);
+}
+
+/* --- the signal ------------------------------------------------------------------------------ */
+
+void pl_reload_on_signal(void *ctx, int number)
+{
+    struct pl_server_own *own = ctx;
+    (void)number;
+    if (!own->reload.source || pl_life_is_ending(&own->server.life))
+        pl_log_say(own->server.log, own->server.shards[0], PL_LOG_INFO,
+                   "SIGHUP: nothing is read again, because %s",
+                   own->reload.source ? "the server is about to end" : "there is no configuration");
+    else if (own->reload.state != PL_RELOAD_QUIET)
+        own->reload.wants_again = true;
+    else
+        read_again(own);
+}
+
+void pl_reload_forget(struct pl_server_own *own)
+{
+    pl_setup_destroy(own->reload.made);
+    for (struct pl_setup *old = PL_TAKE(own->setup), *older; old; old = older) {
+        older = old->older;
+        pl_setup_destroy(old);
+    }
+    pl_buf_deinit(&own->reload.changed);
+    pl_buf_deinit(&own->reload.kept);
+}
