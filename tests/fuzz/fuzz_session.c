@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MAX_EVENTS = 200, N_KINDS = PL_SE_MODEL_PROOF + 1 };
+enum { MAX_EVENTS = 200, N_KINDS = PL_SE_GO_ON + 1 };
 
 struct play {
     struct world world;

@@ -192,7 +192,10 @@ static void write_row(const struct pl_session_row *row, struct pl_buf *to)
 
 static void check_row(struct script *s, struct pl_str kind, struct pl_str pattern)
 {
-    static const char *const kinds[] = {"session", "turn", "question", "queued", "unqueued"};
+    static const char *const kinds[] = {
+        [PL_ROW_NEW_SESSION] = "session", [PL_ROW_SESSION] = "session",
+        [PL_ROW_TURN] = "turn",           [PL_ROW_QUESTION] = "question",
+        [PL_ROW_QUEUED] = "queued",       [PL_ROW_UNQUEUED] = "unqueued"};
     s->checks_rows = true;
     if (s->n_rows >= s->world.out.rows.len) {
         fail_at(s, "no such row", kind, PL_STR("no more rows"));

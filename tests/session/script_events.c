@@ -191,6 +191,7 @@ static const struct {
     {"notice", PL_SE_NOTICE, fill_notice},
     {"memory", PL_SE_MEMORY, fill_model},
     {"proof", PL_SE_MODEL_PROOF, fill_model},
+    {"go_on", PL_SE_GO_ON, fill_nothing},
 };
 
 bool script_event_read(struct script_args *s, struct pl_str word,

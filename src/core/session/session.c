@@ -343,6 +343,7 @@ static enum pl_status (*const handlers[])(struct pl_step *x) = {
     [PL_SE_RECOVER] = pl_step_recover,
     [PL_SE_SHUT_DOWN] = pl_step_shut_down,
     [PL_SE_NOTICE] = pl_step_notice,
+    [PL_SE_GO_ON] = pl_step_take_up,
     [PL_SE_MEMORY] = pl_step_memory,
 };
 

@@ -63,6 +63,7 @@ enum pl_session_event_kind {
     PL_SE_NOTICE,      /* a system:notification into the session */
     PL_SE_MEMORY,      /* memories went to the model with the context of this turn */
     PL_SE_MODEL_PROOF, /* what only its vendor can check, of the words that have just ended */
+    PL_SE_GO_ON,       /* after a restart: the queue goes on, if nothing is at work */
 };
 
 enum pl_when_busy { PL_BUSY_ENQUEUE, PL_BUSY_REJECT, PL_BUSY_INTERRUPT, PL_BUSY_STEER };

@@ -259,6 +259,7 @@ enum pl_status pl_step_notice(struct pl_step *x);
 void pl_step_stop_all(struct pl_step *x, struct pl_str reason);
 enum pl_status pl_step_stop(struct pl_step *x);
 enum pl_status pl_step_shut_down(struct pl_step *x);
+enum pl_status pl_step_take_up(struct pl_step *x);
 enum pl_status pl_step_recover(struct pl_step *x);
 
 #endif

@@ -115,3 +115,10 @@ enum pl_status pl_step_recover(struct pl_step *x)
     x->has_durable = true; /* the new epoch must be in the row */
     return PL_OK;
 }
+
+/* What was acknowledged as queued is said, although the process that promised it has ended. */
+enum pl_status pl_step_take_up(struct pl_step *x)
+{
+    x->may_start_next = true;
+    return PL_OK;
+}

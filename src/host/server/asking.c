@@ -7,6 +7,7 @@ struct asking {
     struct pl_ask ask;
     struct pl_exchange *x;
     void (*then)(struct pl_exchange *x, struct pl_ask *ask);
+    bool is_filled; /* the answer is in the exchange */
 };
 
 struct pl_exchange *pl_ask_exchange(struct pl_ask *ask)
@@ -20,11 +21,36 @@ void pl_exchange_position(struct pl_exchange *x, const struct pl_ask *ask)
                        (long long)ask->position);
 }
 
-void pl_exchange_answer(struct pl_exchange *x, struct pl_ask *ask)
+/* What the session said, as the answer. Once: with an Idempotency-Key it is needed before the
+ * transaction, in which it is kept. */
+static void fill_answer(struct asking *asking)
 {
+    struct pl_exchange *x = asking->x;
+    const struct pl_ask *ask = &asking->ask;
+    if (asking->is_filled)
+        return;
+    asking->is_filled = true;
     x->status = x->route->status;
+    if (ask->kind == PL_ASK_CREATE) {
+        pl_exchange_header(x, "Location", "/api/sessions/%.*s", PL_STR_ARG(ask->session_id));
+        (void)pl_exchange_etag(x, ask->version);
+    }
     pl_exchange_position(x, ask);
     pl_buf_add(&x->reply, pl_buf_str(&ask->reply));
+}
+
+void pl_exchange_answer(struct pl_exchange *x, struct pl_ask *ask)
+{
+    fill_answer(PL_CONTAINER_OF(ask, struct asking, ask));
+    pl_ask_deinit(ask);
+    pl_exchange_finish(x);
+}
+
+void pl_exchange_answer_problem(struct pl_exchange *x, struct pl_ask *ask)
+{
+    if (PL_CONTAINER_OF(ask, struct asking, ask)->is_filled)
+        pl_buf_clear(&x->headers);
+    pl_exchange_problem(x, ask->problem, &ask->err, NULL);
     pl_ask_deinit(ask);
     pl_exchange_finish(x);
 }
@@ -38,9 +64,7 @@ static void on_answer(struct pl_ask *ask)
                       (int)(ask->session_id.len < 80 ? ask->session_id.len : 80),
                       ask->session_id.ptr);
     if (ask->problem != PL_PROBLEM_COUNT) {
-        pl_exchange_problem(x, ask->problem, &ask->err, NULL);
-        pl_ask_deinit(ask);
-        pl_exchange_finish(x);
+        pl_exchange_answer_problem(x, ask);
         return;
     }
     if (asking->then)
@@ -51,9 +75,13 @@ static void on_answer(struct pl_ask *ask)
 
 void pl_ask_claim(struct pl_ask *ask, struct pl_batch *batch)
 {
-    struct pl_exchange_own *own = pl_exchange_own(pl_ask_exchange(ask));
-    if (own->claim.key.len)
-        pl_claim_add(own, batch);
+    struct asking *asking = PL_CONTAINER_OF(ask, struct asking, ask);
+    struct pl_exchange_own *own = pl_exchange_own(asking->x);
+    if (!own->claim.key.len)
+        return;
+    if (!own->kept_reply.ptr)
+        fill_answer(asking);
+    pl_claim_add(own, batch);
 }
 
 struct pl_ask *pl_exchange_ask(struct pl_exchange *x, enum pl_ask_kind kind,
@@ -83,13 +111,6 @@ void pl_exchange_look(struct pl_exchange *x,
         pl_ask_send(ask);
 }
 
-static void created(struct pl_exchange *x, struct pl_ask *ask)
-{
-    pl_exchange_header(x, "Location", "/api/sessions/%.*s", PL_STR_ARG(ask->session_id));
-    (void)pl_exchange_etag(x, ask->version);
-    pl_exchange_answer(x, ask);
-}
-
 struct pl_ask *pl_exchange_ask_create(struct pl_exchange *x)
 {
     struct pl_id_seed seed = pl_shard_seed(x->shard);
@@ -100,7 +121,7 @@ struct pl_ask *pl_exchange_ask_create(struct pl_exchange *x)
         pl_exchange_finish(x);
         return NULL;
     }
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_CREATE, text, created);
+    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_CREATE, text, NULL);
     if (ask)
         ask->record = (struct pl_session_record){
             .id = text,

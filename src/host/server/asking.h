@@ -24,6 +24,8 @@ void pl_exchange_look(struct pl_exchange *x,
 
 /* Finishes with the ask's reply and position, and the status of the route's line; frees the ask. */
 void pl_exchange_answer(struct pl_exchange *x, struct pl_ask *ask);
+/* The same for one that was refused. */
+void pl_exchange_answer_problem(struct pl_exchange *x, struct pl_ask *ask);
 
 /* The exchange of an ask made here. */
 struct pl_exchange *pl_ask_exchange(struct pl_ask *ask);

@@ -385,28 +385,40 @@ static void append(struct pl_driver *driver, struct pl_ask *ask)
     driver->last_ask = ask;
 }
 
-/* What is said to a new session at once. Its first row stands with the first message, so that there
- * is no session to which nothing was said. */
+/* The answer is known; whoever keeps it with the deed does so. */
+static void extend(struct pl_driver *driver, struct pl_ask *ask)
+{
+    fill_position(driver, ask);
+    pl_session_write(driver->session, &ask->reply);
+    struct pl_batch *batch = ask->extend ? pl_line_batch(driver) : NULL;
+    if (batch)
+        ask->extend(ask, batch);
+}
+
+/* What is said to a new session at once, in one transaction with its first row: there is no session
+ * to which only a part was said. */
 static void say_all(struct pl_driver *driver, struct pl_ask *ask)
 {
     const struct pl_session_out *out = &driver->drivers->out;
     struct pl_error err = {0};
     enum pl_status status = PL_OK;
+    driver->is_gathering = true;
     for (size_t i = 0; i < ask->n_says && driver->state == PL_DRIVER_READY; i++) {
-        bool is_last = i + 1 == ask->n_says;
         struct pl_session_event event = ask->says[i];
         pl_chat_complete(driver->drivers->shard, pl_session_record(driver->session), &event);
         status = pl_line_apply(driver, event, &err);
         if (status != PL_OK)
             break;
+        bool is_last = i + 1 == ask->n_says;
         if (is_last) {
-            fill_position(driver, ask);
-            pl_session_write(driver->session, &ask->reply);
+            extend(driver, ask);
+            driver->is_gathering = false;
         }
-        pl_line_carry_out(driver, is_last ? ask : NULL, !i);
+        pl_line_carry_out(driver, is_last ? ask : NULL, true);
         if (is_last)
             return;
     }
+    driver->is_gathering = false;
     pl_driver_refuse(
         ask, status == PL_OK ? PL_PROBLEM_OVERLOADED : problem_of(out->refusal, status), &err);
     pl_driver_break(driver, PL_PROBLEM_OVERLOADED, &err);
@@ -426,13 +438,11 @@ bool pl_driver_put_back(struct pl_driver *driver, struct pl_ask *ask)
 }
 
 /* The session's own row comes before whatever refers to it. */
-static void put_first(struct pl_session_out *out, struct pl_ask *ask, struct pl_batch *batch)
+static void put_first(struct pl_session_out *out, struct pl_batch *batch)
 {
     for (size_t i = 0; i < out->rows.len; i++)
         pl_batch_put_row(batch, &out->rows.ptr[i]);
     out->rows.len = 0;
-    if (ask->extend)
-        ask->extend(ask, batch);
 }
 
 static void handle_create(struct pl_drivers *drivers, struct pl_ask *ask)
@@ -457,13 +467,12 @@ static void handle_create(struct pl_drivers *drivers, struct pl_ask *ask)
     driver->state = PL_DRIVER_READY;
     struct pl_batch *batch = pl_line_batch(driver);
     if (batch)
-        put_first(&drivers->out, ask, batch);
+        put_first(&drivers->out, batch);
     if (batch && ask->n_says) {
         say_all(driver, ask);
         return;
     }
-    fill_position(driver, ask);
-    pl_session_write(driver->session, &ask->reply);
+    extend(driver, ask);
     pl_line_carry_out(driver, ask, true);
 }
 

@@ -194,5 +194,7 @@ void pl_blob_create(struct pl_exchange *x)
                                         .name = made->name,
                                         .created_ms = pl_loop_unix_ms(x->shard->loop),
                                     });
-    pl_exchange_commit(x, batch, created);
+    /* Bytes are kept once: who sends them again after a crash gets the same blob, so the key is
+     * claimed with the answer. */
+    pl_exchange_commit_repeatable(x, batch, created);
 }

@@ -23,7 +23,7 @@ static void plan_on_worker(struct pl_exchange *x)
     struct pl_claim *claim = &pl_exchange_own(x)->claim;
     if (change->n_tries++) {
         /* The quicker one may have been this very request, by another way in. */
-        claim->is_added = false;
+        claim->is_added = claim->has_answer = false;
         if (claim->is_listed)
             pl_claim_look(x);
         if (x->is_answered || x->is_problem)
@@ -97,5 +97,8 @@ void pl_exchange_change(struct pl_exchange *x, pl_change_plan_fn *plan, pl_chang
         return;
     *change = (struct change){.x = x, .plan = plan, .tell = tell, .ctx = ctx};
     x->state = change;
-    pl_exchange_work(x, plan_on_worker, planned);
+    if (pl_exchange_own(x)->claim.is_done)
+        pl_exchange_work(x, tell_on_worker, NULL);
+    else
+        pl_exchange_work(x, plan_on_worker, planned);
 }

@@ -12,7 +12,10 @@
 
 /* Fills the batch, or makes a problem. `ctx` is the handler's; it lives as long as the exchange. */
 typedef void pl_change_plan_fn(struct pl_exchange *x, struct pl_batch *batch, void *ctx);
-/* Makes the answer of what is durable; NULL: the plan has made it. */
+/* Makes the answer of what is durable; NULL: the plan has made it. A route that retells
+ * (idempotency.c) is asked for this alone after a crash: it knows the request and pl_claim_seed,
+ * not what was planned. Where the plan has made the answer, this may do what follows from the
+ * change. */
 typedef void pl_change_tell_fn(struct pl_exchange *x, void *ctx);
 
 /* On the shard; finishes the exchange. */

@@ -130,6 +130,7 @@ bool pl_driver_recover(struct pl_driver *driver)
     /* The epoch is another: whoever listens begins anew. */
     if (driver->state == PL_DRIVER_READY)
         pl_publish_resync(driver, false);
+    pl_driver_apply(driver, &(struct pl_session_event){.kind = PL_SE_GO_ON});
     return driver->state == PL_DRIVER_READY;
 }
 

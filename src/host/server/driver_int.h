@@ -68,7 +68,8 @@ struct pl_driver {
     struct pl_timer tick, idle, retry;
     struct pl_turn_end settle;
     bool is_committing, is_looking_up, is_deleting;
-    bool is_counted; /* among the running ones, of the shard and of the user */
+    bool is_gathering; /* more belongs to the batch: not submitted yet */
+    bool is_counted;   /* among the running ones, of the shard and of the user */
     /* What it was doing is lost and the store does not know: RECOVER comes before the next change.
      * Reads go on meanwhile, also when nothing can be written. */
     bool is_unsettled;

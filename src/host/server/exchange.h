@@ -92,6 +92,11 @@ void pl_exchange_must_end(struct pl_exchange *x);
 void pl_exchange_commit(struct pl_exchange *x, struct pl_batch *batch,
                         void (*after)(struct pl_exchange *));
 
+/* The same for what may be done twice with the same outcome: the Idempotency-Key is claimed with
+ * the answer, and a request that comes again before that is carried out again. */
+void pl_exchange_commit_repeatable(struct pl_exchange *x, struct pl_batch *batch,
+                                   void (*after)(struct pl_exchange *));
+
 void pl_exchange_header(struct pl_exchange *x, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* ETag "v"; false when If-None-Match says the client has it (the answer is then 304). */

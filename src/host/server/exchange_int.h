@@ -4,6 +4,7 @@
 #ifndef PL_SERVER_EXCHANGE_INT_H
 #define PL_SERVER_EXCHANGE_INT_H
 
+#include "base/uuid.h"
 #include "server/exchange.h"
 #include "server/body_memory.h"
 #include "server/route.h"
@@ -24,7 +25,10 @@ struct pl_claim {
     bool is_expired;   /* an old row must go first */
     bool is_looked;    /* the store was asked */
     bool is_added;     /* the row is in a batch */
+    bool has_answer;   /* … with the answer */
+    bool is_done;      /* carried out before a crash: only the answer is missing */
     bool is_settling, is_settled;
+    struct pl_id_seed seed; /* pl_claim_seed's */
 };
 
 /* Up to n bytes of a long body from `at` on; on a worker. PL_OK has brought at least one. */
@@ -180,8 +184,12 @@ void pl_reply_apply_range(struct pl_exchange_own *own);
 bool pl_claim_begin(struct pl_exchange_own *own, bool *ret_has_key);
 /* On a worker: looks the key up; the answer may be made then (x->is_answered). */
 void pl_claim_look(struct pl_exchange *x);
-/* The claim's writes for a batch, once. */
+/* The claim's writes for a batch, once: with the answer, if status, headers and reply (or
+ * kept_reply) have it already. Without, what pl_claim_seed gave is kept, and a repetition after a
+ * crash is told what was done: only of a route that PL_ROUTE_RETELLS. */
 void pl_claim_add(struct pl_exchange_own *own, struct pl_batch *batch);
+/* Time and randomness for the ids of what is made; the same again when it is only retold. */
+struct pl_id_seed pl_claim_seed(struct pl_exchange *x);
 /* A batch that stores the answer; NULL when there is nothing to store. */
 struct pl_batch *pl_claim_settle(struct pl_exchange_own *own);
 void pl_claim_end(struct pl_exchange_own *own);

@@ -166,6 +166,19 @@ static void committed(void *ctx, enum pl_status status, const struct pl_error *e
     pl_exchange_finish(x);
 }
 
+void pl_exchange_commit_repeatable(struct pl_exchange *x, struct pl_batch *batch,
+                                   void (*after)(struct pl_exchange *))
+{
+    struct pl_exchange_own *own = pl_exchange_own(x);
+    x->after = after;
+    if (batch) {
+        pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed, own);
+        return;
+    }
+    pl_exchange_fail(x, PL_NOMEM, NULL);
+    pl_exchange_finish(x);
+}
+
 void pl_exchange_commit(struct pl_exchange *x, struct pl_batch *batch,
                         void (*after)(struct pl_exchange *))
 {
@@ -175,6 +188,11 @@ void pl_exchange_commit(struct pl_exchange *x, struct pl_batch *batch,
     if (!batch) {
         pl_exchange_fail(x, PL_NOMEM, NULL);
         pl_exchange_finish(x);
+        return;
+    }
+    if (own->claim.is_done) {
+        pl_batch_destroy(batch);
+        committed(own, PL_OK, NULL);
         return;
     }
     pl_claim_add(own, batch);

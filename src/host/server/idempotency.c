@@ -1,10 +1,15 @@
 /* Idempotency-Key: the same request twice is one deed and one answer, for 24 hours.
  *
  * A key is claimed twice over. While its request runs it stands in a list in memory, so a second
- * one is told to wait (409). With the deed its row is committed, in the same transaction where the
- * deed has one, so that after a crash nobody does it again; and the answer is put beside it before
- * it is sent. A request that was refused leaves nothing behind: it did nothing, and may come again.
- */
+ * one is told to wait (409). With the deed its row is committed in the same transaction, and the
+ * answer is in the row: whoever asks again after a crash gets it. A request that was refused leaves
+ * nothing behind: it did nothing, and may come again.
+ *
+ * Some answers name what only the database gives (the number of a memory). Their row has the seed
+ * of the ids that were made instead, and the answer is put beside it before it is sent. After a
+ * crash in between the route runs once more, makes nothing, and tells what it finds (is_done).
+ *
+ * Secrets are not kept: the answer to a repetition has null in their place (kept_reply). */
 #include "io/clock.h"
 #include "server/exchange_int.h"
 
@@ -106,22 +111,78 @@ bool pl_claim_begin(struct pl_exchange_own *own, bool *ret_has_key)
     return false;
 }
 
-/* The stored form is the media type, a line break and the body. */
+/* The stored form: "*", the media type, a line break, header lines, an empty line, the body. Rows
+ * of earlier versions have no "*" and no headers. */
+static struct pl_str cut(struct pl_str *text, const char *mark)
+{
+    size_t n = strlen(mark);
+    const char *end = text->len ? memmem(text->ptr, text->len, mark, n) : NULL;
+    size_t at = end ? (size_t)(end - text->ptr) : text->len;
+    struct pl_str before = pl_str_slice(*text, 0, at);
+    *text = pl_str_slice(*text, end ? at + n : at, text->len);
+    return before;
+}
+
 static void replay(struct pl_exchange *x, const struct pl_idempotency_row *row)
 {
-    const char *end = row->answer.len ? memchr(row->answer.ptr, '\n', row->answer.len) : NULL;
-    size_t n_type = end ? (size_t)(end - row->answer.ptr) : 0;
-    char *type = pl_arena_zalloc(&x->arena, n_type + 1, 1);
-    if (!type) {
+    struct pl_str rest = row->answer;
+    bool has_headers = rest.len && rest.ptr[0] == '*';
+    rest = pl_str_slice(rest, has_headers, rest.len);
+    struct pl_str type = cut(&rest, "\n");
+    char *content_type = pl_arena_zalloc(&x->arena, type.len + 1, 1);
+    if (!content_type) {
         pl_exchange_fail(x, PL_NOMEM, NULL);
         return;
     }
-    memcpy(type, row->answer.ptr, n_type);
-    x->content_type = type;
+    memcpy(content_type, type.ptr, type.len);
+    x->content_type = content_type;
     x->status = (int)row->status;
-    pl_buf_add(&x->reply, pl_str_slice(row->answer, n_type + 1, row->answer.len));
+    for (struct pl_str line; has_headers && (line = cut(&rest, "\r\n")).len;) {
+        pl_buf_add(&x->headers, line);
+        pl_buf_adds(&x->headers, "\r\n");
+    }
+    pl_buf_add(&x->reply, rest);
     pl_exchange_header(x, "Idempotency-Replayed", "true");
     x->is_answered = true;
+}
+
+/* In place of an answer: a sign, the time and the randomness. */
+struct kept_seed {
+    uint64_t sign;
+    int64_t unix_ms;
+    uint64_t random[2];
+};
+#define SEED_SIGN UINT64_C(0x64656573) /* "seed" */
+
+static bool read_seed(struct pl_str text, struct pl_id_seed *ret_seed)
+{
+    struct kept_seed kept;
+    if (text.len != sizeof kept)
+        return false;
+    memcpy(&kept, text.ptr, sizeof kept);
+    *ret_seed = (struct pl_id_seed){.unix_ms = kept.unix_ms};
+    memcpy(ret_seed->random, kept.random, sizeof kept.random);
+    return kept.sign == SEED_SIGN;
+}
+
+struct pl_id_seed pl_claim_seed(struct pl_exchange *x)
+{
+    struct pl_claim *claim = &pl_exchange_own(x)->claim;
+    if (!claim->is_done)
+        claim->seed = pl_shard_seed(x->shard);
+    return claim->seed;
+}
+
+/* The deed is done and its answer is missing. */
+static void retell(struct pl_exchange *x, const struct pl_idempotency_row *row)
+{
+    struct pl_claim *claim = &pl_exchange_own(x)->claim;
+    claim->is_done = x->route->flags & PL_ROUTE_RETELLS && read_seed(row->answer, &claim->seed);
+    claim->is_added = claim->is_committed = claim->is_done;
+    if (!claim->is_done)
+        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
+                            "This was begun, and the server ended before it had an answer; look at "
+                            "what it made.");
 }
 
 void pl_claim_look(struct pl_exchange *x)
@@ -144,9 +205,7 @@ void pl_claim_look(struct pl_exchange *x)
         pl_exchange_problem(x, PL_PROBLEM_IDEMPOTENCY_MISMATCH, NULL,
                             "This Idempotency-Key was used for another request; take a new one.");
     else if (row.status == 0)
-        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
-                            "This was carried out, and its answer was lost when the server ended; "
-                            "look at what it made.");
+        retell(x, &row);
     else
         replay(x, &row);
 }
@@ -161,38 +220,61 @@ static struct pl_idempotency_row row_of(const struct pl_exchange_own *own)
     };
 }
 
+/* False: there is none yet, or it is too long to be kept. */
+static bool spell_answer(struct pl_exchange_own *own, struct pl_buf *to)
+{
+    const struct pl_exchange *x = &own->x;
+    struct pl_str body = own->kept_reply.ptr ? own->kept_reply : pl_buf_str(&x->reply);
+    bool is_good = !x->is_problem && x->status >= 200 && x->status < 300 && !own->sending.read;
+    if (!is_good || (!body.len && x->status != 204) || body.len > PL_IDEMPOTENCY_MAX_REPLY)
+        return false;
+    pl_buf_addc(to, '*');
+    pl_buf_adds(to, x->content_type);
+    pl_buf_addc(to, '\n');
+    pl_buf_add(to, pl_buf_str(&x->headers));
+    pl_buf_adds(to, "\r\n");
+    pl_buf_add(to, body);
+    return to->status == PL_OK;
+}
+
 void pl_claim_add(struct pl_exchange_own *own, struct pl_batch *batch)
 {
-    if (!own->claim.is_listed || own->claim.is_added)
+    struct pl_claim *claim = &own->claim;
+    if (!claim->is_listed || claim->is_added)
         return;
     struct pl_idempotency_row row = row_of(own);
-    if (own->claim.is_expired)
+    struct kept_seed seed = {.sign = SEED_SIGN, .unix_ms = claim->seed.unix_ms};
+    PL_CLEANUP_BUF struct pl_buf answer;
+    pl_buf_init(&answer, 0);
+    memcpy(seed.random, claim->seed.random, sizeof seed.random);
+    row.answer = (struct pl_str){(const char *)&seed, sizeof seed};
+    claim->has_answer = spell_answer(own, &answer);
+    if (claim->has_answer) {
+        row.status = own->x.status;
+        row.answer = pl_buf_str(&answer);
+    }
+    if (claim->is_expired)
         pl_batch_expire_idempotency(batch, row.created_ms - PL_IDEMPOTENCY_KEPT_MS + 1);
     pl_batch_claim_idempotency(batch, &row);
-    own->claim.is_added = true;
+    claim->is_added = true;
 }
 
 struct pl_batch *pl_claim_settle(struct pl_exchange_own *own)
 {
-    struct pl_exchange *x = &own->x;
-    bool has_answer = x->status >= 200 && x->status < 300 && !own->sending.read;
-    struct pl_str body = own->kept_reply.ptr ? own->kept_reply : pl_buf_str(&x->reply);
-    if (!own->claim.is_listed || !has_answer || body.len > PL_IDEMPOTENCY_MAX_REPLY)
-        return NULL;
-    struct pl_batch *batch = pl_batch_create();
+    struct pl_claim *claim = &own->claim;
     PL_CLEANUP_BUF struct pl_buf answer;
     pl_buf_init(&answer, 0);
-    pl_buf_adds(&answer, x->content_type);
-    pl_buf_addc(&answer, '\n');
-    pl_buf_add(&answer, body);
-    if (!batch || answer.status != PL_OK) {
-        pl_batch_destroy(batch);
+    if (!claim->is_listed || (claim->is_added && claim->has_answer) || !spell_answer(own, &answer))
         return NULL;
-    }
+    struct pl_batch *batch = pl_batch_create();
+    if (!batch)
+        return NULL;
     struct pl_idempotency_row row = row_of(own);
-    row.status = x->status;
+    row.status = own->x.status;
     row.answer = pl_buf_str(&answer);
-    pl_claim_add(own, batch);
-    pl_batch_settle_idempotency(batch, &row);
+    if (claim->is_added)
+        pl_batch_settle_idempotency(batch, &row);
+    else
+        pl_claim_add(own, batch);
     return batch;
 }

@@ -45,7 +45,7 @@ static void on_committed(void *ctx, enum pl_status status, const struct pl_error
 
 static void submit(struct pl_driver *driver)
 {
-    if (driver->is_committing || !driver->batch)
+    if (driver->is_committing || driver->is_gathering || !driver->batch)
         return;
     struct pl_shard *shard = driver->drivers->shard;
     driver->n_submitted++;

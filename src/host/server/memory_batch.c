@@ -2,6 +2,7 @@
 #include "base/uuid.h"
 #include "json/number.h"
 #include "server/change.h"
+#include "server/exchange_int.h"
 #include "server/memory_change.h"
 #include "server/memory_json.h"
 #include "server/wishes.h"
@@ -12,7 +13,6 @@ enum { MAX_EACH = 100 }; /* as the schema has it */
 
 struct many {
     struct pl_id_seed seed;
-    struct pl_id uids[MAX_EACH];
     int64_t updated[MAX_EACH], deleted[MAX_EACH];
     size_t n_created, n_updated, n_deleted;
 };
@@ -59,8 +59,8 @@ static bool plan_creates(struct pl_exchange *x, struct many *many, struct pl_bat
         char pointer[32];
         size_t i = many->n_created++;
         snprintf(pointer, sizeof pointer, "/create/%zu", i);
-        many->uids[i] = pl_id_take(&seed, "mem_");
-        if (!pl_memory_plan_new(x, n, pointer, pl_str_of(many->uids[i].text), batch))
+        struct pl_id uid = pl_id_take(&seed, "mem_");
+        if (!pl_memory_plan_new(x, n, pointer, pl_str_of(uid.text), batch))
             return false;
     }
     return true;
@@ -108,32 +108,61 @@ static void batch_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
            plan_deletes(x, many, batch));
 }
 
+/* From the request and the seed alone: after a crash nothing was planned. */
+static bool tell_created(struct pl_exchange *x, const struct many *many, struct pl_json_out *out)
+{
+    const struct pl_json_node *list = list_of(x, "create");
+    struct pl_id_seed seed = many->seed;
+    struct pl_memory_row memory;
+    for (size_t i = 0, n = list ? pl_json_count(list) : 0; i < n; i++) {
+        struct pl_id uid = pl_id_take(&seed, "mem_");
+        if (!pl_memory_find_new(x, pl_str_of(uid.text), &memory))
+            return false;
+        pl_memory_write(out, &memory, false);
+    }
+    return true;
+}
+
+static int64_t id_of(struct pl_exchange *x, const struct pl_json_node *number)
+{
+    int64_t id = 0;
+    return number && pl_json_number_int64(pl_json_span(&x->body, number), &id) ? id : -1;
+}
+
+static bool tell_updated(struct pl_exchange *x, struct pl_json_out *out)
+{
+    const struct pl_json_node *list = list_of(x, "update");
+    struct pl_memory_row memory;
+    for (const struct pl_json_node *n = list ? pl_json_first(list) : NULL;
+         n && n < pl_json_end(list); n = pl_json_next(n)) {
+        int64_t id = id_of(x, pl_json_get(&x->body, n, PL_STR("id")));
+        if (!pl_memory_get(x, id, NULL, &memory))
+            return false;
+        pl_memory_write(out, &memory, false);
+    }
+    return true;
+}
+
 static void batch_tell(struct pl_exchange *x, void *ctx)
 {
-    const struct many *many = ctx;
-    struct pl_memory_row memory;
+    const struct pl_json_node *deleted = list_of(x, "delete");
     struct pl_json_out out = pl_json_out(&x->reply);
     pl_json_out_open(&out, '{');
     pl_json_out_key(&out, "created");
     pl_json_out_open(&out, '[');
-    for (size_t i = 0; i < many->n_created; i++) {
-        if (!pl_memory_find_new(x, pl_str_of(many->uids[i].text), &memory))
-            return;
-        pl_memory_write(&out, &memory, false);
-    }
+    if (!tell_created(x, ctx, &out))
+        return;
     pl_json_out_close(&out, ']');
     pl_json_out_key(&out, "updated");
     pl_json_out_open(&out, '[');
-    for (size_t i = 0; i < many->n_updated; i++) {
-        if (!pl_memory_get(x, many->updated[i], NULL, &memory))
-            return;
-        pl_memory_write(&out, &memory, false);
-    }
+    if (!tell_updated(x, &out))
+        return;
     pl_json_out_close(&out, ']');
     pl_json_out_key(&out, "deleted");
     pl_json_out_open(&out, '[');
-    for (size_t i = 0; i < many->n_deleted; i++)
-        pl_json_out_int(&out, many->deleted[i]);
+    for (const struct pl_json_node *n = deleted ? pl_json_first(deleted) : NULL;
+         n && n < pl_json_end(deleted); n = pl_json_next(n))
+        pl_json_out_int(&out, id_of(x, n));
     pl_json_out_close(&out, ']');
     pl_json_out_close(&out, '}');
 }
@@ -143,6 +172,6 @@ void pl_memory_batch(struct pl_exchange *x)
     struct many *many = pl_exchange_room(x, sizeof *many);
     if (!many)
         return;
-    many->seed = pl_shard_seed(x->shard);
+    many->seed = pl_claim_seed(x);
     pl_exchange_change(x, batch_plan, batch_tell, many);
 }

@@ -13,6 +13,7 @@ enum pl_route_flag {
     PL_ROUTE_RAW_BODY = 1 << 4,   /* the body is not JSON, or is looked at by the handler itself */
     PL_ROUTE_ANY_REPLY = 1 << 5,  /* the answer may be no JSON (text, event stream, bytes) */
     PL_ROUTE_VENDOR_KEY = 1 << 6, /* the key may come in the header a vendor's clients use */
+    PL_ROUTE_RETELLS = 1 << 7,    /* after a crash its answer is made of what is stored */
 };
 
 /* A few bytes can ask for very many, so every answer has an end, checked while it is written. What

@@ -410,6 +410,7 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
     pl_timer_start(own->server.shards[0]->loop, &own->care, 0, care);
     pl_scheduler_start(own->server.scheduler);
     pl_meter_start(own->server.meter);
+    pl_requeue_start(&own->requeue, &own->server);
     if (own->setup->config.is_probing) {
         own->probed = pl_setup_hold(own->server.shards[0]);
         own->probe = (struct pl_job){.lane = PL_WORK_FILE, .run = probe_run, .done = probe_done};

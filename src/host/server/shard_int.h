@@ -2,6 +2,7 @@
 #ifndef PL_SERVER_SHARD_INT_H
 #define PL_SERVER_SHARD_INT_H
 
+#include "server/requeue.h"
 #include "server/log.h"
 #include "server/shard.h"
 
@@ -41,6 +42,7 @@ struct pl_server_own {
     pthread_mutex_t claims_lock;
     struct pl_claim *claims;   /* Idempotency-Keys of requests that run; under the lock */
     struct pl_timer care;      /* once a minute, on the first shard */
+    struct pl_requeue requeue; /* on the first shard */
     struct pl_timer lame_duck; /* ending.c; on the first shard */
     size_t n_ended;            /* shards that have done what the present stage of the end wants */
     struct pl_job probe;       /* at the start: which servers of models this machine has */

@@ -145,8 +145,8 @@ static void written_down(void *ctx, enum pl_status status, const struct pl_error
 static void fill(struct pl_task_run *run, struct pl_batch *batch)
 {
     bool is_new = run->row.session_id.len == 0 && run->origin != PL_RUN_QUEUED;
-    if (is_new && run->start && run->start->extend)
-        run->start->extend(run->start, batch);
+    if (is_new)
+        pl_task_run_extend(run, batch);
     if (is_new)
         pl_batch_create_run(batch, &run->row);
     else

@@ -84,14 +84,23 @@ static void refuse(struct pl_task_start *start, enum pl_problem problem, const s
     answer(start);
 }
 
+void pl_task_run_extend(struct pl_task_run *run, struct pl_batch *batch)
+{
+    struct pl_task_start *start = run->start;
+    if (!start)
+        return;
+    pl_buf_clear(&start->reply);
+    struct pl_json_out out = pl_json_out(&start->reply);
+    pl_task_run_write(&out, &run->row);
+    if (start->extend)
+        start->extend(start, batch);
+}
+
 void pl_task_run_begun(struct pl_task_run *run, bool has_failed)
 {
     struct pl_task_start *start = PL_TAKE(run->start);
-    if (start) {
-        struct pl_json_out out = pl_json_out(&start->reply);
-        pl_task_run_write(&out, &run->row);
+    if (start)
         answer(start);
-    }
     if (run->is_acting) {
         run->is_acting = false;
         pl_scheduler_acted(run->scheduler, has_failed);
@@ -194,8 +203,7 @@ static void extend(struct pl_errand *errand, struct pl_batch *batch)
         return;
     }
     pl_batch_create_run(batch, &run->row);
-    if (run->start && run->start->extend)
-        run->start->extend(run->start, batch);
+    pl_task_run_extend(run, batch);
     if (run->origin == PL_RUN_DUE)
         pl_task_advance(batch, &run->task, &run->due);
 }

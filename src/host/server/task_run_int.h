@@ -57,6 +57,8 @@ static inline bool pl_task_run_has_failed(const struct pl_task_run *run)
 void pl_task_run_destroy(struct pl_task_run *run);
 /* The look, and whoever asked for it by hand, hear that it has begun or will not. */
 void pl_task_run_begun(struct pl_task_run *run, bool has_failed);
+/* In the transaction that makes its row: whoever asked for it by hand keeps the answer there. */
+void pl_task_run_extend(struct pl_task_run *run, struct pl_batch *batch);
 /* What is in the way is thought to pass. */
 void pl_task_run_put_off(struct pl_task_run *run, enum pl_problem problem,
                          const struct pl_error *err);

@@ -188,9 +188,10 @@ enum pl_status pl_store_session_list(struct pl_store *store, struct pl_arena *ar
     return status;
 }
 
-enum pl_status pl_store_session_unsettled(struct pl_store *store, struct pl_arena *arena,
-                                          struct pl_str after, size_t limit,
-                                          struct pl_session_page *ret_page, struct pl_error *err)
+static enum pl_status read_behind(struct pl_store *store, struct pl_arena *arena,
+                                  enum pl_sql list_sql, enum pl_sql count_sql, struct pl_str after,
+                                  size_t limit, struct pl_session_page *ret_page,
+                                  struct pl_error *err)
 {
     struct pl_params params = {.err = err};
     if (after.len)
@@ -202,11 +203,27 @@ enum pl_status pl_store_session_unsettled(struct pl_store *store, struct pl_aren
         return params.status;
     struct pl_session_page result = {0};
     struct pl_read read = pl_read_begin(store, arena, err);
-    pl_read_query(&read, PL_SQL_SESSION_UNSETTLED, &params);
+    pl_read_query(&read, list_sql, &params);
     read_page(&read, limit, &result);
-    result.total = pl_read_number(&read, PL_SQL_SESSION_COUNT_UNSETTLED, &(struct pl_params){0});
+    result.total = pl_read_number(&read, count_sql, &(struct pl_params){0});
     enum pl_status status = pl_read_end(&read);
     if (status == PL_OK)
         *ret_page = result;
     return status;
+}
+
+enum pl_status pl_store_session_unsettled(struct pl_store *store, struct pl_arena *arena,
+                                          struct pl_str after, size_t limit,
+                                          struct pl_session_page *ret_page, struct pl_error *err)
+{
+    return read_behind(store, arena, PL_SQL_SESSION_UNSETTLED, PL_SQL_SESSION_COUNT_UNSETTLED,
+                       after, limit, ret_page, err);
+}
+
+enum pl_status pl_store_session_queued(struct pl_store *store, struct pl_arena *arena,
+                                       struct pl_str after, size_t limit,
+                                       struct pl_session_page *ret_page, struct pl_error *err)
+{
+    return read_behind(store, arena, PL_SQL_SESSION_QUEUED, PL_SQL_SESSION_COUNT_QUEUED, after,
+                       limit, ret_page, err);
 }

@@ -77,6 +77,10 @@
     X(SESSION_UNSETTLED, "bi",                                                                     \
       "SELECT " SQL_SESSION_COLUMNS " FROM sessions "                                              \
       "WHERE status IN ('running', 'waiting_for_input') AND id > ?1 ORDER BY id LIMIT ?2")         \
+    X(SESSION_QUEUED, "bi",                                                                        \
+      "SELECT " SQL_SESSION_COLUMNS " FROM sessions "                                              \
+      "WHERE key IN (SELECT session FROM queued) AND id > ?1 ORDER BY id LIMIT ?2")                \
+    X(SESSION_COUNT_QUEUED, "", "SELECT count(DISTINCT session) FROM queued")                      \
     X(SESSION_COUNT_UNSETTLED, "",                                                                 \
       "SELECT count(*) FROM sessions WHERE status IN ('running', 'waiting_for_input')")            \
                                                                                                    \

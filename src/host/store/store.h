@@ -177,6 +177,11 @@ enum pl_status pl_store_session_unsettled(struct pl_store *store, struct pl_aren
                                           struct pl_str after, size_t limit,
                                           struct pl_session_page *ret_page, struct pl_error *err);
 
+/* The same for sessions in which messages wait. */
+enum pl_status pl_store_session_queued(struct pl_store *store, struct pl_arena *arena,
+                                       struct pl_str after, size_t limit,
+                                       struct pl_session_page *ret_page, struct pl_error *err);
+
 struct pl_turn_query {
     struct pl_str session_id; /* the caller has checked whose it is */
     struct pl_str loop_id;    /* empty: every loop */

@@ -179,7 +179,7 @@ static void make_summary(struct history *h, struct pl_session_event *e)
 static void make_rare(struct history *h, struct pl_session_event *e)
 {
     static const char *const triggers[] = {"manual", "auto", "forced_retry"};
-    switch (draw(h, 5)) {
+    switch (draw(h, 6)) {
     case 0:
         e->kind = PL_SE_STOP;
         break;
@@ -197,6 +197,9 @@ static void make_rare(struct history *h, struct pl_session_event *e)
     case 3:
         e->kind = PL_SE_NOTICE;
         e->notice.text = PL_STR("notice");
+        break;
+    case 4:
+        e->kind = PL_SE_GO_ON;
         break;
     default:
         e->kind = PL_SE_SHUT_DOWN;

@@ -415,6 +415,7 @@ static bool keep_without_token(struct pl_exchange *x)
     PL_CLEANUP_BUF struct pl_buf kept;
     pl_buf_init(&kept, 0);
     write_share(x, NULL, &kept);
+    x->status = 201;
     if (kept.status == PL_OK)
         pl_exchange_own(x)->kept_reply = pl_arena_dup(&x->arena, pl_buf_str(&kept));
     return pl_exchange_own(x)->kept_reply.ptr != NULL;
@@ -423,7 +424,6 @@ static bool keep_without_token(struct pl_exchange *x)
 static void shared(struct pl_exchange *x, struct pl_ask *ask)
 {
     const struct sharing *sharing = x->state;
-    x->status = 201;
     write_share(x, sharing->token, &x->reply);
     pl_ask_deinit(ask);
     pl_exchange_finish(x);

@@ -64,36 +64,40 @@ static void write_made(const struct making *making, const char *plain, struct pl
     pl_json_out_close(&out, '}');
 }
 
-/* The plaintext is in this answer and nowhere else: what a repetition of the request gets, and what
- * is stored for it, is without. */
 static void made(struct pl_exchange *x)
 {
     struct making *making = x->state;
     enum pl_status status = PL_OK;
-    PL_CLEANUP_BUF struct pl_buf kept;
-    pl_buf_init(&kept, 0);
     if (making->user.id.len)
         status = pl_auth_add_user(auth_of(x), &making->user);
     if (status == PL_OK)
         status = pl_auth_add_key(auth_of(x), &making->key);
-    write_made(making, NULL, &kept);
-    pl_exchange_own(x)->kept_reply = pl_arena_dup(&x->arena, pl_buf_str(&kept));
-    if (status != PL_OK || kept.status != PL_OK || !pl_exchange_own(x)->kept_reply.ptr) {
-        pl_exchange_fail(x, PL_NOMEM, NULL);
-    } else {
-        x->status = 201;
+    if (status == PL_OK)
         write_made(making, making->plain, &x->reply);
-    }
+    else
+        pl_exchange_fail(x, PL_NOMEM, NULL);
     pl_exchange_finish(x);
 }
 
+/* The plaintext is in the first answer and nowhere else: what a repetition of the request gets, and
+ * what is stored for it, is without. */
 static void commit_made(struct pl_exchange *x, struct making *making)
 {
     struct pl_batch *batch = pl_batch_create();
-    if (batch && making->user.id.len)
+    PL_CLEANUP_BUF struct pl_buf kept;
+    pl_buf_init(&kept, 0);
+    write_made(making, NULL, &kept);
+    x->status = 201;
+    pl_exchange_own(x)->kept_reply = pl_arena_dup(&x->arena, pl_buf_str(&kept));
+    if (!batch || kept.status != PL_OK || !pl_exchange_own(x)->kept_reply.ptr) {
+        pl_batch_destroy(batch);
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+        pl_exchange_finish(x);
+        return;
+    }
+    if (making->user.id.len)
         pl_batch_create_user(batch, &making->user);
-    if (batch)
-        pl_batch_create_key(batch, &making->key);
+    pl_batch_create_key(batch, &making->key);
     pl_exchange_commit(x, batch, made);
 }
 

@@ -5,6 +5,7 @@
 #include "io/clock.h"
 #include "json/number.h"
 #include "server/change.h"
+#include "server/exchange_int.h"
 #include "server/memory_change.h"
 #include "server/memory_json.h"
 #include "server/memory_query.h"
@@ -47,23 +48,24 @@ static void memory_get(struct pl_exchange *x)
 
 struct making {
     struct pl_id_seed seed; /* each plan makes the same ids */
-    struct pl_id uid;
 };
 
 static void create_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
 {
-    struct making *making = ctx;
+    const struct making *making = ctx;
     struct pl_id_seed seed = making->seed;
-    making->uid = pl_id_take(&seed, "mem_");
+    struct pl_id uid = pl_id_take(&seed, "mem_");
     if (pl_memory_has_room(x, 1))
-        pl_memory_plan_new(x, x->body.root, "", pl_str_of(making->uid.text), batch);
+        pl_memory_plan_new(x, x->body.root, "", pl_str_of(uid.text), batch);
 }
 
 static void create_tell(struct pl_exchange *x, void *ctx)
 {
     const struct making *making = ctx;
+    struct pl_id_seed seed = making->seed;
+    struct pl_id uid = pl_id_take(&seed, "mem_");
     struct pl_memory_row memory;
-    if (!pl_memory_find_new(x, pl_str_of(making->uid.text), &memory))
+    if (!pl_memory_find_new(x, pl_str_of(uid.text), &memory))
         return;
     x->status = 201;
     write_one(x, &memory);
@@ -74,7 +76,7 @@ static void memory_create(struct pl_exchange *x)
     struct making *making = pl_exchange_room(x, sizeof *making);
     if (!making)
         return;
-    making->seed = pl_shard_seed(x->shard);
+    making->seed = pl_claim_seed(x);
     pl_exchange_change(x, create_plan, create_tell, making);
 }
 
@@ -159,6 +161,18 @@ static bool leads_to(struct pl_exchange *x, struct pl_memory_row from, int64_t i
     return false;
 }
 
+/* With the answer, which is kept with the change. */
+static void supersede(struct pl_exchange *x, struct pl_batch *batch, struct pl_memory_row memory,
+                      int64_t by_id)
+{
+    int64_t now_ms = pl_clock_unix_ms();
+    pl_batch_supersede_memory(batch, x->caller.user_id, memory.id, memory.superseded_by, by_id,
+                              now_ms);
+    memory.superseded_by = by_id;
+    memory.updated_ms = now_ms;
+    write_one(x, &memory);
+}
+
 /* Compare and set: only where nobody has superseded it meanwhile. */
 static void supersede_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
 {
@@ -182,13 +196,12 @@ static void supersede_plan(struct pl_exchange *x, struct pl_batch *batch, void *
                             "go round in a ring. superseded_by is %s now.",
                             (long long)by_id, now);
     else
-        pl_batch_supersede_memory(batch, x->caller.user_id, memory.id, expected, by_id,
-                                  pl_clock_unix_ms());
+        supersede(x, batch, memory, by_id);
 }
 
 static void memory_supersede(struct pl_exchange *x)
 {
-    pl_exchange_change(x, supersede_plan, tell_one, NULL);
+    pl_exchange_change(x, supersede_plan, NULL, NULL);
 }
 
 /* --- listing and searching ------------------------------------------------------------------- */
@@ -285,14 +298,14 @@ static const struct pl_route_param list_params[] = {
 };
 
 const struct pl_route pl_routes_memories[] = {
-    {PL_METHOD_POST, "/api/memories", PL_ROUTE_IDEMPOTENT, memory_create, "memory_create",
-     "Remember something", "memories", "MemoryCreate", "Memory", 201, NULL},
+    {PL_METHOD_POST, "/api/memories", PL_ROUTE_IDEMPOTENT | PL_ROUTE_RETELLS, memory_create,
+     "memory_create", "Remember something", "memories", "MemoryCreate", "Memory", 201, NULL},
     {PL_METHOD_GET, "/api/memories", 0, memory_list, "memory_list",
      "List your memories: the newest first, or what q finds", "memories", NULL, "MemoryList", 200,
      list_params},
-    {PL_METHOD_POST, "/api/memories/batch", PL_ROUTE_IDEMPOTENT, pl_memory_batch, "memory_batch",
-     "Make, change and delete many: all of it or nothing", "memories", "MemoryBatch",
-     "MemoryBatchResult", 200, NULL},
+    {PL_METHOD_POST, "/api/memories/batch", PL_ROUTE_IDEMPOTENT | PL_ROUTE_RETELLS, pl_memory_batch,
+     "memory_batch", "Make, change and delete many: all of it or nothing", "memories",
+     "MemoryBatch", "MemoryBatchResult", 200, NULL},
     {PL_METHOD_POST, "/api/memories/search", PL_ROUTE_IDEMPOTENT, memory_search, "memory_search",
      "Find memories by words, ranked by text and recency", "memories", "MemorySearch",
      "MemoryFound", 200, NULL},

@@ -137,6 +137,16 @@ static void set_time(struct pl_exchange *x, struct changing *changing)
     task->next_ms = task->enabled ? pl_task_next_ms(&when, now_s, task->expires_ms) : INT64_MAX;
 }
 
+/* The answer, before the change is committed: it is kept with it. */
+static void write_changed(struct pl_exchange *x, const struct changing *changing)
+{
+    struct pl_json_out out = pl_json_out(&x->reply);
+    x->status = x->route->status;
+    pl_task_write(&out, &changing->task);
+    if (x->status == 201)
+        pl_exchange_header(x, "Location", "/api/scheduled-tasks/%s", changing->id.text);
+}
+
 /* --- making ---------------------------------------------------------------------------------- */
 
 static void plan_create(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
@@ -162,18 +172,15 @@ static void plan_create(struct pl_exchange *x, struct pl_batch *batch, void *ctx
         read_prompt(x, task);
     if (!x->is_problem)
         read_model(x, task);
-    if (!x->is_problem)
-        pl_batch_create_task(batch, task);
+    if (x->is_problem)
+        return;
+    pl_batch_create_task(batch, task);
+    write_changed(x, changing);
 }
 
 static void tell_changed(struct pl_exchange *x, void *ctx)
 {
     const struct changing *changing = ctx;
-    struct pl_json_out out = pl_json_out(&x->reply);
-    x->status = x->route->status;
-    pl_task_write(&out, &changing->task);
-    if (x->status == 201)
-        pl_exchange_header(x, "Location", "/api/scheduled-tasks/%s", changing->id.text);
     pl_task_tell(x->shard->server, &changing->task, NULL);
     pl_scheduler_wake(x->shard->server);
 }
@@ -294,8 +301,10 @@ static void plan_update(struct pl_exchange *x, struct pl_batch *batch, void *ctx
         read_prompt(x, task);
     if (!x->is_problem)
         read_model(x, task);
-    if (!x->is_problem)
-        pl_batch_update_task(batch, task);
+    if (x->is_problem)
+        return;
+    pl_batch_update_task(batch, task);
+    write_changed(x, changing);
 }
 
 static void update(struct pl_exchange *x)
@@ -329,14 +338,21 @@ static void delete (struct pl_exchange *x)
 
 /* --- a run by hand --------------------------------------------------------------------------- */
 
+static void fill_started(struct pl_task_start *start)
+{
+    struct pl_exchange *x = start->ctx;
+    x->status = 202;
+    pl_buf_clear(&x->reply);
+    pl_buf_add(&x->reply, pl_buf_str(&start->reply));
+}
+
 static void on_started(struct pl_task_start *start)
 {
     struct pl_exchange *x = start->ctx;
     if (start->problem != PL_PROBLEM_COUNT) {
         pl_exchange_problem(x, start->problem, &start->err, NULL);
     } else {
-        x->status = 202;
-        pl_buf_add(&x->reply, pl_buf_str(&start->reply));
+        fill_started(start);
         if (start->reply.status != PL_OK)
             pl_exchange_fail(x, start->reply.status, NULL);
     }
@@ -347,8 +363,10 @@ static void on_started(struct pl_task_start *start)
 static void claim(struct pl_task_start *start, struct pl_batch *batch)
 {
     struct pl_exchange_own *own = pl_exchange_own(start->ctx);
-    if (own->claim.key.len)
-        pl_claim_add(own, batch);
+    if (!own->claim.key.len)
+        return;
+    fill_started(start);
+    pl_claim_add(own, batch);
 }
 
 static void run_work(struct pl_exchange *x)

@@ -217,14 +217,10 @@ static void answer_done(struct pl_ask *ask)
         pl_exchange_work(x, answered_before_work, NULL);
         return;
     }
-    if (ask->problem != PL_PROBLEM_COUNT) {
-        pl_exchange_problem(x, ask->problem, &ask->err, NULL);
-    } else {
-        pl_exchange_position(x, ask);
-        pl_buf_add(&x->reply, pl_buf_str(&ask->reply));
-    }
-    pl_ask_deinit(ask);
-    pl_exchange_finish(x);
+    if (ask->problem != PL_PROBLEM_COUNT)
+        pl_exchange_answer_problem(x, ask);
+    else
+        pl_exchange_answer(x, ask);
 }
 
 static void session_answer(struct pl_exchange *x)
