@@ -116,9 +116,10 @@ enum pl_status pl_step_recover(struct pl_step *x)
     return PL_OK;
 }
 
-/* What was acknowledged as queued is said, although the process that promised it has ended. */
+/* What was acknowledged as queued is said, although the process that promised it has ended. What
+ * waits in a replay was recorded, not said: one that was interrupted has stopped. */
 enum pl_status pl_step_take_up(struct pl_step *x)
 {
-    x->may_start_next = true;
+    x->may_start_next = !x->s->record.replay_state.len;
     return PL_OK;
 }
