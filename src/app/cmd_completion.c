@@ -105,7 +105,8 @@ static void add_zsh_option(struct pl_buf *to, const struct pl_option *option)
 {
     const char *star = option->is_repeatable ? "*" : "";
     pl_buf_addf(to, "        '%s--%s[", star, option->name);
-    add_quoted(to, option->help, true);
+    char help[PL_OPTION_HELP_MAX];
+    add_quoted(to, pl_option_help(option, help, sizeof help), true);
     pl_buf_addc(to, ']');
     for (size_t i = 0; i < n_values(option); i++) {
         pl_buf_addf(to, ":%s:", option->args[i]);
@@ -188,7 +189,8 @@ static void add_fish_option(struct pl_buf *to, const char *command, const struct
         pl_buf_adds(to, option->takes_file ? " -r -F" : " -x");
     }
     pl_buf_adds(to, " -d '");
-    add_quoted(to, option->help, false);
+    char help[PL_OPTION_HELP_MAX];
+    add_quoted(to, pl_option_help(option, help, sizeof help), false);
     pl_buf_adds(to, "'\n");
 }
 

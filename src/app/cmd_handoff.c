@@ -1,6 +1,7 @@
 /* parley handoff: packets that hand a task over to another agent. */
 #include "app/commands.h"
 #include "app/input.h"
+#include "app/verbs.h"
 
 #include "base/utc.h"
 #include "base/utf8.h"
@@ -269,6 +270,8 @@ enum pl_exit pl_cmd_handoff(struct pl_console *console, const struct pl_args *ar
                              "\"%s\" is not what can be done with a packet: make, check, accept or "
                              "refuse",
                              args->operands.ptr[0]);
+    if (pl_verb_check_options(console, "handoff", verb->name, args) != PL_EXIT_OK)
+        return PL_EXIT_USAGE;
     struct job job = {.console = console, .args = args, .path = args->operands.ptr[1]};
     job.name = pl_input_name(job.path);
     pl_arena_init(&job.arena, 0);

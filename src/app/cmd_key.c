@@ -3,6 +3,7 @@
 #include "app/api.h"
 #include "app/columns.h"
 #include "app/local_store.h"
+#include "app/verbs.h"
 
 #include "base/utf8.h"
 #include "base/uuid.h"
@@ -272,6 +273,8 @@ enum pl_exit pl_cmd_key(struct pl_console *console, const struct pl_args *args)
                              args->operands.ptr[0]);
     if (args->operands.len != verb->n_words + 1)
         return pl_usage_fail(console, "key", "it is: parley key %s%s", verb->name, verb->words);
+    if (pl_verb_check_options(console, "key", verb->name, args) != PL_EXIT_OK)
+        return PL_EXIT_USAGE;
     struct job job = {.console = console, .args = args};
     if (verb->n_words)
         job.id = args->operands.ptr[1];

@@ -68,7 +68,8 @@ static void put_option(struct pl_console *console, const struct pl_option *optio
         put_choices(console, option->choice);
     else
         pl_console_puts(console, "\n");
-    wrap(console, option->help, 0, OPTION_INDENT);
+    char help[PL_OPTION_HELP_MAX];
+    wrap(console, pl_option_help(option, help, sizeof help), 0, OPTION_INDENT);
 }
 
 static void put_exits(struct pl_console *console)

@@ -68,7 +68,8 @@ static void add_options(struct pl_buf *to, const struct pl_option *options)
         for (size_t i = 0; i < 2 && option->args[i]; i++)
             pl_buf_addf(to, " Ar %s", option->args[i]);
         pl_buf_addc(to, '\n');
-        add_text(to, option->help);
+        char help[PL_OPTION_HELP_MAX];
+        add_text(to, pl_option_help(option, help, sizeof help));
         if (option->choice) {
             char words[PL_CHOICES_MAX];
             (void)pl_choice_list(option->choice, words, sizeof words);

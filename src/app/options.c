@@ -193,3 +193,23 @@ bool pl_option_read_count(const char *text, uint64_t most, uint64_t *ret_count)
         *ret_count = count;
     return count > 0;
 }
+
+const char *pl_option_help(const struct pl_option *option, char *to, size_t size)
+{
+    snprintf(to, size, "%s%s%s", option->verbs ? option->verbs : "", option->verbs ? ": " : "",
+             option->help);
+    return to;
+}
+
+bool pl_option_has_verb(const struct pl_option *option, const char *verb)
+{
+    size_t n = strlen(verb);
+    for (const char *at = option->verbs; at && *at;) {
+        size_t len = strcspn(at, ",");
+        if (len == n && memcmp(at, verb, n) == 0)
+            return true;
+        at += len;
+        at += strspn(at, ", ");
+    }
+    return !option->verbs;
+}

@@ -152,8 +152,15 @@ struct pl_option {
     bool takes_file;      /* its value is the name of a file: for completion */
     bool is_hidden;       /* works, but is not shown */
     bool is_repeatable;
-    const char *help; /* a sentence without a full stop at the end */
+    const char *verbs; /* "new, edit": the only verbs of its command it goes with; NULL: all */
+    const char *help;  /* a sentence without a full stop at the end */
 };
+
+/* "new, edit: " and the help, as it is shown everywhere; cut to `size`. Returns `to`. */
+enum { PL_OPTION_HELP_MAX = 1024 };
+const char *pl_option_help(const struct pl_option *option, char *to, size_t size);
+/* Whether an option goes with a verb. */
+bool pl_option_has_verb(const struct pl_option *option, const char *verb);
 
 /* Every command has it. */
 #define PL_OPTION_HELP                                                                             \

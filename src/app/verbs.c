@@ -60,6 +60,18 @@ static enum pl_exit run(struct pl_deed *deed, enum pl_exit (*fn)(struct pl_deed 
     return code;
 }
 
+enum pl_exit pl_verb_check_options(struct pl_console *console, const char *command,
+                                   const char *verb, const struct pl_args *args)
+{
+    for (size_t i = 0; i < args->uses.len; i++) {
+        const struct pl_option *option = args->uses.ptr[i].option;
+        if (!pl_option_has_verb(option, verb))
+            return pl_usage_fail(console, command, "--%s goes with %s, not with %s", option->name,
+                                 option->verbs, verb);
+    }
+    return PL_EXIT_OK;
+}
+
 enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *command,
                          const struct pl_args *args)
 {
@@ -70,6 +82,9 @@ enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *co
     if (n_words < verb->min_words || n_words > verb->max_words)
         return pl_usage_fail(console, command->name, "it is: parley %s %s %s", command->name,
                              verb->name, verb->words);
+    enum pl_exit code = pl_verb_check_options(console, command->name, verb->name, args);
+    if (code != PL_EXIT_OK)
+        return code;
     struct pl_deed deed = {
         .console = console,
         .args = args,

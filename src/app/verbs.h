@@ -41,6 +41,10 @@ extern const struct pl_verb pl_blob_verbs[];
 enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *command,
                          const struct pl_args *args);
 
+/* Refuses options that go with other verbs of the command. */
+enum pl_exit pl_verb_check_options(struct pl_console *console, const char *command,
+                                   const char *verb, const struct pl_args *args);
+
 /* Runs a command that has no verbs the same way; its words are all operands. */
 enum pl_exit pl_deed_run(struct pl_console *console, const char *command,
                          const struct pl_args *args, enum pl_exit (*fn)(struct pl_deed *deed));

@@ -1,0 +1,44 @@
+// An option is for the verbs it says; with another it is refused, and never ignored.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { run } from './harness.mjs';
+
+// The verbs of a command and its options with theirs, as its help tells them.
+function helpOf(command) {
+  const { out } = run([command, '--help']);
+  const part = (name) => out.split(`\n${name}\n`)[1]?.split(/\n(?=\S)/)[0] ?? '';
+  const verbs = [...part('What it does').matchAll(/^ {2}([a-z]+)/gm)].map(([, verb]) => verb);
+  const options = [...part('Options').matchAll(/^ {2}(?:-\w, )?--([a-z-]+)((?: [A-Z]+)*).*\n((?: {6}.*\n?)+)/gm)]
+    .map(([, name, args, help]) => ({ name, n: args.split(' ').filter(Boolean).length, verbs: help.trim().replace(/\s+/g, ' ').match(/^([a-z]+(?:, [a-z]+)*): /)?.[1].split(', ') }));
+  return { verbs, options };
+}
+
+for (const command of ['session', 'prompt', 'memory', 'task', 'blob', 'key', 'handoff'])
+  test(`parley ${command} refuses options of its other verbs`, () => {
+    const { verbs: listed, options } = helpOf(command);
+    const verbs = listed.length ? listed : { key: ['create', 'list', 'revoke'], handoff: ['make', 'check', 'accept', 'refuse'] }[command];
+    const bound = options.filter((option) => option.verbs);
+    assert.ok(verbs.length > 1 && bound.length > 0, `${verbs} ${options.map(({ name }) => name)}`);
+    for (const option of bound)
+      for (const verb of option.verbs) assert.ok(verbs.includes(verb), `--${option.name} names ${verb}, which is no verb of ${command}`);
+    let n = 0;
+    for (const option of bound)
+      for (const verb of verbs.filter((one) => !option.verbs.includes(one))) {
+        // Words enough for any verb; a wrong number or value is refused as well, but differently.
+        for (const words of [[], ['a'], ['a', 'b']]) {
+          const { code, out, err } = run([command, verb, ...words, `--${option.name}`, ...Array(option.n).fill('turns')], { env: { PARLEY_DATA: '/nonexistent' } });
+          assert.deepEqual([code, out], [2, ''], `${command} ${verb} --${option.name}: ${err}`);
+          if (err.includes(`--${option.name} goes with ${option.verbs.join(', ')}, not with ${verb}`)) { n++; break; }
+        }
+      }
+    assert.ok(n >= bound.length, `${n} refusals for ${bound.length} options`);
+  });
+
+test('a misspelt option is told with the one that was meant', () => {
+  for (const [args, meant] of [[['backup', '--forse', 'x'], '--force'], [['convert', '--reprot', 'x', 'y'], '--report'], [['blob', 'get', 'x', '--rang', '0-1'], '--range'], [['restore', '--yse', 'x'], '--yes']]) {
+    const { code, err } = run(args);
+    assert.equal(code, 2);
+    assert.match(err, new RegExp(`did you mean "${meant}"`));
+  }
+  assert.match(run(['session', 'exprot', 'x']).err, /did you mean "export"/);
+});
