@@ -187,7 +187,7 @@ static void a_clients_message_is_found_in_turns_and_in_the_queue(void **state)
     put_turn(batch, &turn);
     pl_batch_put_row(batch, &queued);
     commit(f, batch);
-    struct pl_str found = PL_STR("untouched");
+    struct pl_str found = PL_STR("untouched"), body;
     const struct {
         const struct pl_id *session;
         const char *message;
@@ -199,8 +199,11 @@ static void a_clients_message_is_found_in_turns_and_in_the_queue(void **state)
                  {&other, "said", PL_NOT_FOUND}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(pl_store_client_message_find(f->store, &f->arena, id_str(cases[i].session),
-                                                      str_of(cases[i].message), &found, NULL),
+                                                      str_of(cases[i].message), &found, &body,
+                                                      NULL),
                          cases[i].status);
+        if (cases[i].status == PL_OK)
+            assert_str(body, PL_STR("{}"));
         if (i == 0)
             assert_str(found, id_str(&id));
         else

@@ -46,3 +46,32 @@ for (const signal of ['SIGKILL', 'SIGTERM']) {
     await server.stop();
   });
 }
+
+test('a client_message_id stands for one text: the same again is the first answer, another is 409', async (t) => {
+  const server = await start();
+  t.after(() => server.stop('SIGKILL'));
+  const { id } = (await server.ask('POST', '/api/sessions', { body: {} })).json;
+  const path = `/api/sessions/${id}/chat`;
+  const chat = (message, name, more = {}) => server.ask('POST', path, { body: { message, client_message_id: name, ...more } });
+  const blocks = [{ type: 'text', content: 'a "b" \u00e9' }, { type: 'text', content: 'c' }];
+  const first = (await chat('hello', 'one', { mode: 'planning' })).json;
+  const settled = () => until(async () => (await server.ask('GET', `/api/sessions/${id}`)).json.status === 'completed', 'it is over');
+  await settled();
+  const many = (await chat(blocks, 'many')).json;
+  await settled();
+  // Said again, in whatever spelling.
+  for (const [message, name, turn] of [['hello', 'one', first.turn_id], [[{ type: 'text', content: 'hello' }], 'one', first.turn_id], [blocks, 'many', many.turn_id]]) {
+    const { status, json } = await chat(message, name);
+    assert.deepEqual([status, json.duplicate, json.turn_id], [202, true, turn], JSON.stringify(message));
+  }
+  for (const [message, name] of [['hello!', 'one'], [' hello', 'one'], [blocks.slice(1), 'many'], ['a "b" \u00e9c', 'many'], [[...blocks, ...blocks], 'many']]) {
+    const { status, json } = await chat(message, name);
+    assert.deepEqual([status, json.code], [409, 'conflict'], JSON.stringify(message));
+  }
+  // The same for one that waits.
+  assert.equal((await chat('#!demo\nsay x\nwait 600000', 'long', { model: 'demo/agent' })).json.queued, false);
+  assert.equal((await chat('later', 'waits')).json.queued, true);
+  assert.deepEqual([(await chat('later', 'waits')).json.duplicate, (await chat('sooner', 'waits')).status], [true, 409]);
+  const turns = (await server.ask('GET', `/api/sessions/${id}/messages?limit=100`)).json;
+  assert.equal(texts(turns).length, 3);
+});

@@ -117,6 +117,9 @@ enum pl_status pl_turn_row_write_shared(const struct pl_turn_row *row, struct pl
 /* The same as a model is shown it: results in the order of their calls and cut where they are over
  * PL_SESSION_MAX_SHOWN, without cards. */
 enum pl_status pl_turn_row_write_shown(const struct pl_turn_row *row, struct pl_buf *to);
+/* Whether the body of a user's turn, or of a queued message, says what this message (JSON, as in a
+ * CHAT event) says. PL_INVALID, PL_SYNTAX: one of them is damaged. */
+enum pl_status pl_body_says(struct pl_str body, struct pl_str message, bool *ret_is_same);
 /* Whether a user said it, or whoever called an Agent. */
 bool pl_turn_row_is_user(const struct pl_turn_row *row);
 /* A TurnProjection that came from elsewhere, as a row without ids and place; what was open in it is

@@ -264,15 +264,30 @@ static struct pl_str model_named(const struct pl_ask *ask)
     return ask->event.kind == PL_SE_SETTINGS ? ask->event.settings.model : (struct pl_str){0};
 }
 
+/* PL_OK: it was said before. PL_CONFLICT: something else was, under the same id. */
+static enum pl_status find_said(struct look_up *look, const struct pl_session_event *event)
+{
+    struct pl_str body = {0};
+    bool is_same = false;
+    enum pl_status status = pl_store_client_message_find(
+        look->store, &look->arena, look->ask->session_id, event->chat.client_message_id,
+        &look->turn_id, &body, &look->err);
+    if (status == PL_OK)
+        status = pl_body_says(body, event->chat.message, &is_same);
+    if (status == PL_OK && !is_same)
+        status = pl_fail(&look->err, PL_CONFLICT,
+                         "Another message was said with this client_message_id; give each message "
+                         "an id of its own.");
+    return status;
+}
+
 static void look_up_run(struct pl_job *job)
 {
     struct look_up *look = PL_CONTAINER_OF(job, struct look_up, job);
     const struct pl_ask *ask = look->ask;
     look->status = PL_NOT_FOUND;
     if (has_client_id(ask))
-        look->status = pl_store_client_message_find(look->store, &look->arena, ask->session_id,
-                                                    ask->event.chat.client_message_id,
-                                                    &look->turn_id, &look->err);
+        look->status = find_said(look, &ask->event);
     if (look->status != PL_NOT_FOUND)
         return;
     enum pl_status status =

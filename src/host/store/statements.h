@@ -108,8 +108,8 @@
       "SELECT " SQL_TURN_COLUMNS " FROM turns WHERE session = " SQL_SESSION                        \
       " AND is_compaction = 1 AND loop = ?2 ORDER BY sequence DESC LIMIT 1")                       \
     X(CLIENT_MESSAGE_FIND, "bt",                                                                   \
-      "SELECT id FROM turns WHERE session = " SQL_SESSION " AND client_message_id = ?2 "           \
-      "UNION ALL SELECT NULL FROM queued WHERE session = " SQL_SESSION                             \
+      "SELECT id, body FROM turns WHERE session = " SQL_SESSION " AND client_message_id = ?2 "     \
+      "UNION ALL SELECT NULL, body FROM queued WHERE session = " SQL_SESSION                       \
       " AND client_message_id = ?2")                                                               \
                                                                                                    \
     X(QUESTION_PUT, "btbbttttii",                                                                  \

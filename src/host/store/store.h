@@ -208,11 +208,13 @@ enum pl_status pl_store_turn_get(struct pl_store *store, struct pl_arena *arena,
 enum pl_status pl_store_turn_last_compaction(struct pl_store *store, struct pl_arena *arena,
                                              struct pl_str session_id, struct pl_str loop_id,
                                              struct pl_turn_row *ret_turn, struct pl_error *err);
-/* A user's turn or a queued message with this id; *ret_turn_id is empty for a queued one. */
+/* A user's turn or a queued message with this id, and its body; *ret_turn_id is empty for a queued
+ * one. */
 enum pl_status pl_store_client_message_find(struct pl_store *store, struct pl_arena *arena,
                                             struct pl_str session_id,
                                             struct pl_str client_message_id,
-                                            struct pl_str *ret_turn_id, struct pl_error *err);
+                                            struct pl_str *ret_turn_id, struct pl_str *ret_body,
+                                            struct pl_error *err);
 enum pl_status pl_store_question_get(struct pl_store *store, struct pl_arena *arena,
                                      struct pl_str session_id, struct pl_str tool_call_id,
                                      struct pl_question_row *ret_question, struct pl_error *err);

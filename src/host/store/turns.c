@@ -131,20 +131,25 @@ enum pl_status pl_store_turn_last_compaction(struct pl_store *store, struct pl_a
 enum pl_status pl_store_client_message_find(struct pl_store *store, struct pl_arena *arena,
                                             struct pl_str session_id,
                                             struct pl_str client_message_id,
-                                            struct pl_str *ret_turn_id, struct pl_error *err)
+                                            struct pl_str *ret_turn_id, struct pl_str *ret_body,
+                                            struct pl_error *err)
 {
     struct pl_params params = {0};
     pl_params_id(&params, session_id, "sess_");
     pl_params_text(&params, null_if_empty(client_message_id));
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, PL_SQL_CLIENT_MESSAGE_FIND, &params);
-    struct pl_str turn_id = {NULL, 0};
+    struct pl_str turn_id = {NULL, 0}, body = {NULL, 0};
     bool was_found = pl_read_next(&read);
-    if (was_found)
+    if (was_found) {
         turn_id = pl_read_id(&read, 0, "turn_");
+        body = pl_read_text(&read, 1);
+    }
     enum pl_status status = pl_read_end_one(&read, was_found, "message");
-    if (status == PL_OK)
+    if (status == PL_OK) {
         *ret_turn_id = turn_id;
+        *ret_body = body;
+    }
     return status;
 }
 
