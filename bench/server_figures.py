@@ -296,7 +296,7 @@ def start_after_crash(build):
             server = Parley(child, [child.stdout.readline() for _ in range(4)])
             session = server.ask("POST", "/api/sessions", {})["id"]
             server.ask("POST", f"/api/sessions/{session}/chat", {"message": "#!demo\nsay x\nwait 60000"})
-            while len(server.ask("GET", f"/api/sessions/{session}/messages")["turns"]) < 2:
+            while len(server.ask("GET", f"/api/sessions/{session}/messages")) < 2:
                 time.sleep(0.01)
             child.kill()
             child.wait()

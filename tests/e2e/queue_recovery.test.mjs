@@ -3,16 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { start } from './server.mjs';
-
-async function until(condition, what) {
-  const end = Date.now() + 120_000;
-  for (;;) {
-    const value = await condition();
-    if (value) return value;
-    assert.ok(Date.now() < end, `never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
+import { until } from './waiting.mjs';
 
 const texts = (turns) => turns.filter((turn) => turn.role === 'user').map((turn) => turn.blocks.map((block) => block.content).join(''));
 
