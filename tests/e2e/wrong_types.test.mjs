@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { readFileSync } from 'node:fs';
 import { file, run } from './harness.mjs';
 import { openModels, serve } from './gateway_upstream.mjs';
+import { start } from './server.mjs';
 
 const WRONG = [5, -0.5, true, [], ['AAAA'], {}, { a: 'b' }];
 const DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'];
@@ -116,4 +117,53 @@ test('parley lint finds each of them', () => {
     const { findings } = JSON.parse(found.out);
     assert.ok(findings.some((finding) => finding.code === 'json.type' && finding.pointer === pointer && finding.severity === 'error'), found.out);
   }
+});
+
+describe('a carry from outside', () => {
+  const source = JSON.stringify({ model: 'm', messages: [{ role: 'user', name: 'ann', content: 'h\u00e9llo' }, { role: 'assistant', content: 'Hi' }] }, null, 1);
+  const made = () => {
+    const carry = file('whole.json');
+    const there = run(['convert', '--from', 'openai-chat', '--to', 'anthropic', '--carry', carry, file('chat.json', source)]);
+    assert.equal(there.code, 0, there.err);
+    return { out: there.out, carry: JSON.parse(readFileSync(carry, 'utf8')) };
+  };
+  // What is done to it, and what the refusal says of where and what.
+  const DAMAGES = [
+    ['a gap that is a number', (carry) => { carry.items[0].gap = 5; }, /\/items\/0\/gap.*a gap is a string/],
+    ['a hole of numbers', (carry) => { carry.head.push([0, 1, 2]); }, /\/head\/\d+\/1.*JSON Pointer/],
+    ['a short hole', (carry) => { carry.head.push([0]); }, /\/head\/\d+.*three to five/],
+    ['a piece of another kind', (carry) => { carry.head.push(true); }, /\/head\/\d+.*a text or a hole/],
+    ['an element that was never there', (carry) => { carry.head.push([99, '/content', 't']); }, /\/head\/\d+\/0.*from -1 to 1/],
+    ['a spelling nobody knows', (carry) => { carry.head.push([0, '/content', 'zz']); }, /\/head\/\d+\/2.*no spelling/],
+    ['a look that is none', (carry) => { carry.elements[0] = 'zz'; }, /\/elements\/0.*16 hexadecimal digits/],
+    ['quirks that are no escapes', (carry) => { carry.head.push([0, '/content', 't', ['\\']]); }, /\/head\/\d+\/3\/0.*no escapes/],
+    ['an item that is no object', (carry) => { carry.items[0] = 5; }, /\/items\/0.*an item is an object/],
+    ['another version', (carry) => { carry.parley_carry = 2; }, /version 2.*convert the document again/],
+    ['a text that makes no JSON', (carry) => { carry.head.push('}'); }, /is not JSON/],
+  ];
+  for (const [name, damage, says] of DAMAGES)
+    test(`with ${name} is refused, with its place`, () => {
+      const { out, carry } = made();
+      damage(carry);
+      const home = run(['convert', '--from', 'anthropic', '--to', 'openai-chat', '--with-carry', file('damaged.json', JSON.stringify(carry)), '-'], { input: out });
+      assert.equal(home.signal, null);
+      assert.equal(home.code, 1, home.err);
+      assert.equal(home.out, '');
+      assert.match(home.err, says);
+    });
+
+  test('does not end the server, whatever is in it', async () => {
+    const server = await start();
+    const { out, carry } = made();
+    for (const [name, damage, says] of DAMAGES) {
+      const damaged = structuredClone(carry);
+      damage(damaged);
+      const answer = await server.raw('POST', '/api/convert', { body: { document: JSON.parse(out), from: 'anthropic', to: 'openai-chat', with_carry: damaged } });
+      assert.equal(answer.status, 400, `${name}: ${answer.text}`);
+      assert.match(answer.json.detail, says);
+    }
+    const whole = await server.raw('POST', '/api/convert', { body: { document: JSON.parse(out), from: 'anthropic', to: 'openai-chat', with_carry: carry } });
+    assert.equal(whole.status, 200, whole.text);
+    assert.deepEqual(whole.json.document, JSON.parse(source));
+  });
 });

@@ -1,16 +1,20 @@
-/* The way home: the source's text from the carry, its holes filled from the target as it is now. */
-#include "format/carry.h"
+/* The way home: the source's text from the carry, its holes filled from the target as it is now.
+ * The carry has been checked (carry_check.c): here its pieces have the form they must have. */
+#include "format/carry_int.h"
 
 #include "base/map.h"
 #include "format/align.h"
 #include "format/joint.h"
 #include "format/layout.h"
 #include "format/quirk.h"
+#include "format/source.h"
 #include "format/spell.h"
 #include "json/edit.h"
 #include "json/number.h"
 #include "json/reach.h"
 #include "json/text.h"
+
+#include <assert.h>
 
 struct home {
     struct pl_buf *to;
@@ -41,8 +45,7 @@ static enum pl_status check_formats(const struct home *h, struct pl_error *err)
 {
     const struct pl_json_node *from = member(h->carry, "from", PL_JSON_STRING);
     const struct pl_json_node *to = member(h->carry, "to", PL_JSON_STRING);
-    if (!from || !to || !member(h->carry, "head", PL_JSON_ARRAY))
-        return pl_fail(err, PL_INVALID, "this is not a carry; give the file that --carry made");
+    assert(from && to);
     if (pl_json_text_is(h->carry, from, pl_str_of(h->task->to->name)) &&
         pl_json_text_is(h->carry, to, pl_str_of(h->task->from->name)))
         return PL_OK;
@@ -210,8 +213,8 @@ static void fill(struct home *h, const struct pl_json_node *hole)
         put_part(h, hole, value);
         return;
     }
-    if (!pl_spell_by_name(pl_json_raw(h->carry, hole + 3), &spell))
-        spell = PL_SPELL_RAW;
+    bool is_spelling = pl_spell_by_name(pl_json_raw(h->carry, hole + 3), &spell);
+    assert(is_spelling);
     /* What was there and is gone says nothing: as little as the place allows. */
     if (!value)
         pl_buf_adds(h->to, spell == PL_SPELL_RAW || spell == PL_SPELL_PARSED   ? "null"
@@ -227,10 +230,9 @@ static void put_pieces(struct home *h, const struct pl_json_node *pieces)
     for (const struct pl_json_node *p = pieces ? pl_json_first(pieces) : NULL;
          pieces && p < pl_json_end(pieces); p = pl_json_next(p)) {
         struct pl_str text;
-        if (pl_json_kind(p) == PL_JSON_ARRAY && pl_json_count(p) >= 3)
+        if (pl_json_kind(p) == PL_JSON_ARRAY)
             fill(h, p);
-        else if (pl_json_kind(p) == PL_JSON_STRING &&
-                 pl_json_text(h->arena, h->carry, p, &text) == PL_OK)
+        else if (pl_json_text(h->arena, h->carry, p, &text) == PL_OK)
             pl_buf_add(h->to, text);
         else
             h->to->status = PL_NOMEM;
@@ -363,8 +365,7 @@ static enum pl_status put_items(struct home *h, const struct pl_json_node *items
          item = pl_json_next(item)) {
         const struct pl_json_node *text = pl_json_get(h->carry, item, PL_STR("text"));
         const struct pl_json_node *gap = pl_json_get(h->carry, item, PL_STR("gap"));
-        if (!text || pl_json_kind(text) != PL_JSON_ARRAY)
-            return PL_INVALID;
+        assert(text && pl_json_kind(text) == PL_JSON_ARRAY);
         uint32_t before = last;
         bool gone = is_gone(h, text, &last);
         /* What is new stands before this item if it stood before what the item refers to. */
@@ -478,6 +479,19 @@ static enum pl_status go_home(struct home *h)
     return status == PL_OK && !items && has_new(h) ? extend(h) : status;
 }
 
+/* The texts of a carry may be anything: what they make with the target must be a document. */
+static enum pl_status check_document(const struct home *h, struct pl_error *err)
+{
+    struct pl_json_doc doc;
+    enum pl_status status = pl_source_parse(h->arena, pl_buf_str(h->to), &doc, NULL);
+    if (status != PL_SYNTAX && status != PL_LIMIT)
+        return status;
+    return pl_fail(
+        err, PL_INVALID,
+        "what this carry makes of the document is not JSON: it is damaged, or belongs to "
+        "another one; give the carry that was made with this document, as it was");
+}
+
 /* No byte of the target is said twice, and no spelling of one takes more than a \u of six bytes, or
  * one that is quoted again; so a carry that makes more of it is not ours, or not of this document.
  * What is new is written afresh, with words of the source's format around it. */
@@ -496,6 +510,9 @@ enum pl_status pl_carry_apply(struct pl_buf *to, struct pl_arena *arena, struct 
     enum pl_status status = pl_json_parse(arena, carry, &opts, &doc, err);
     if (status != PL_OK)
         return status;
+    status = pl_carry_check(arena, &doc, err);
+    if (status != PL_OK)
+        return status;
     struct home h = {.to = to, .arena = arena, .carry = &doc, .target = target, .task = task};
     h.list = pl_carry_list(target, task->from);
     status = check_formats(&h, err);
@@ -507,6 +524,8 @@ enum pl_status pl_carry_apply(struct pl_buf *to, struct pl_arena *arena, struct 
     size_t max = to->max, most = most_bytes(&h);
     to->max = max < most ? max : most;
     status = go_home(&h);
+    if (status == PL_OK)
+        status = check_document(&h, err);
     if (status == PL_LIMIT && most < max)
         status = pl_fail(err, PL_INVALID,
                          "this carry makes more than %zu bytes of a document of %zu: it belongs to "
