@@ -47,6 +47,7 @@ static const struct setting settings[] = {
     {"allow_fetch", LIVE, PL_OPT_ALLOW_FETCH, LIST, AT(fetch_hosts), NULL, 0, 0},
     {"shards", FIXED, PL_OPT_SHARDS, COUNT, AT(n_shards), "0", 0, 64},
     {"workers", FIXED, PL_OPT_WORKERS, COUNT, AT(n_workers), "4", 1, 256},
+    {"fetch_ms", LIVE, NO_OPTION, TIME, AT(fetch_ms), "30000", 1, 600000},
     {"queue_wait_ms", LIVE, NO_OPTION, TIME, AT(queue_wait_ms), "30000", 1, 600000},
     {"max_connections", LIVE, PL_OPT_MAX_CONNECTIONS, COUNT, AT(max_connections), "20000", 1,
      1000000},

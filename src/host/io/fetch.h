@@ -1,12 +1,14 @@
 /* Fetching on somebody's word, guarded (security.md, 5): http and https only, the name resolved
  * once, every address of it global, the connection made to an address that was looked at, and all
- * of that again at each redirect. Blocking: on a worker. */
+ * of that again at each redirect. On the loop: nothing blocks, and all of it, the name included,
+ * ends at its time. */
 #ifndef PL_IO_FETCH_H
 #define PL_IO_FETCH_H
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/status.h"
+#include "io/workers.h"
 
 #define PL_FETCH_MAX_BYTES     (25u << 20)
 #define PL_FETCH_MAX_REDIRECTS 3
@@ -19,7 +21,7 @@ struct pl_fetch_rules {
     const char *const *allowed;
     size_t n_allowed;
     /* Resolves a name in place of the system, for tests; NULL: the system. Appends addresses as
-     * text, one per line. */
+     * text, one per line. On a worker. */
     enum pl_status (*resolve)(void *ctx, struct pl_str host, struct pl_buf *to,
                               struct pl_error *err);
     void *ctx;
@@ -29,22 +31,52 @@ struct pl_fetch_rules {
 
 struct pl_fetched {
     int status;                 /* 200 … 299 */
-    struct pl_str content_type; /* arena; empty: none was said */
-    struct pl_str url;          /* arena; the last one */
-    struct pl_buf *body;        /* borrowed; where the bytes were put */
+    struct pl_str content_type; /* empty: none was said */
+    struct pl_str url;          /* the last one */
+    bool is_late;               /* of a failure: its time was over */
 };
 
-/* PL_INVALID: this URL is not fetched (err says which rule, and which address); PL_NOT_FOUND: no
- * such host, or nobody listens; PL_LIMIT: too large, too slow, too many redirects; PL_IO: it broke
- * off, or the answer was no 2xx (err says the status); PL_NOMEM. */
-enum pl_status pl_fetch(struct pl_arena *arena, struct pl_str url,
-                        const struct pl_fetch_rules *rules, struct pl_buf *body,
-                        struct pl_fetched *ret_fetched, struct pl_error *err);
+/* Where it happens, and for whom. */
+struct pl_fetch_from {
+    struct pl_loop *loop;       /* borrowed */
+    struct pl_workers *workers; /* borrowed; for names */
+    uint64_t owner;             /* of their jobs */
+};
+
+struct pl_fetch; /* owned by whoever started it, until on_end or pl_fetch_cancel */
+
+struct pl_fetch_ops {
+    /* Some of the body. It may pause the fetch, but not cancel it. */
+    void (*on_bytes)(void *ctx, struct pl_str bytes);
+    /* With PL_OK *fetched, whose strings last as long as the call; else *err, and of *fetched only
+     * is_late. The fetch is gone.
+     *
+     * PL_INVALID: this URL is not fetched (err says which rule); PL_NOT_FOUND: no such host, or
+     * nobody listens; PL_LIMIT: too large, too slow, too many redirects; PL_IO: it broke off, or
+     * the answer was no 2xx (err says the status), or there is no libcurl; PL_NOMEM. No error names
+     * an address that the URL does not. */
+    void (*on_end)(void *ctx, enum pl_status status, const struct pl_fetched *fetched,
+                   const struct pl_error *err);
+};
+
+/* On the loop's thread. `url` is copied; the rules, and what they name, outlive the fetch. No
+ * callback comes before this has returned. NULL when out of memory. */
+struct pl_fetch *pl_fetch_start(const struct pl_fetch_from *from, struct pl_str url,
+                                const struct pl_fetch_rules *rules, const struct pl_fetch_ops *ops,
+                                void *ctx);
+/* No more callbacks. Not within on_bytes. Accepts NULL. */
+void pl_fetch_cancel(struct pl_fetch *fetch);
+/* Back-pressure: soon no more bytes come, though its time goes on. */
+void pl_fetch_pause(struct pl_fetch *fetch, bool is_paused);
+
+/* What the host declares the bytes to be, from the first on_bytes on; empty: nothing. */
+struct pl_str pl_fetch_content_type(const struct pl_fetch *fetch);
 
 /* Whether this can stand among the `allowed`: a host, perhaps with a port, and nothing else. */
 bool pl_fetch_is_host(const char *entry);
 
-/* Only the rules, nothing fetched: for what is stored now and fetched later. */
+/* Only the rules, nothing fetched: for what is stored now and fetched later. Looks the name up:
+ * blocking, on a worker. */
 enum pl_status pl_fetch_check(struct pl_arena *arena, struct pl_str url,
                               const struct pl_fetch_rules *rules, struct pl_error *err);
 

@@ -95,11 +95,11 @@ static enum pl_status fail_unknown(struct pl_str host, const char *why, struct p
                    why ? ": " : "", why ? why : "");
 }
 
-static bool add_address(struct pl_fetch_place *place, const struct pl_address *address)
+static bool add_address(struct pl_addresses *to, const struct pl_address *address)
 {
-    if (place->n_addresses == PL_FETCH_MAX_ADDRESSES)
+    if (to->n == PL_FETCH_MAX_ADDRESSES)
         return false;
-    place->addresses[place->n_addresses++] = *address;
+    to->list[to->n++] = *address;
     return true;
 }
 
@@ -109,19 +109,19 @@ static enum pl_status fail_crowded(struct pl_str host, struct pl_error *err)
                    PL_FETCH_MAX_ADDRESSES);
 }
 
-static enum pl_status ask_system(struct pl_fetch_place *place, struct pl_error *err)
+static enum pl_status ask_system(struct pl_str host, struct pl_addresses *to, struct pl_error *err)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
     char name[MAX_NAME + 1];
-    if (place->host.len > MAX_NAME)
-        return fail_unknown(place->host, "the name is too long", err);
-    memcpy(name, place->host.ptr, place->host.len);
-    name[place->host.len] = '\0';
+    if (host.len > MAX_NAME)
+        return fail_unknown(host, "the name is too long", err);
+    memcpy(name, host.ptr, host.len);
+    name[host.len] = '\0';
     int code = getaddrinfo(name, NULL, &hints, &found);
     if (code == EAI_MEMORY)
         return pl_fail(err, PL_NOMEM, "out of memory");
     if (code)
-        return fail_unknown(place->host, gai_strerror(code), err);
+        return fail_unknown(host, gai_strerror(code), err);
     bool fits = true;
     for (struct addrinfo *at = found; at && fits; at = at->ai_next) {
         struct pl_address address = {.is_v6 = at->ai_family == AF_INET6};
@@ -131,19 +131,19 @@ static enum pl_status ask_system(struct pl_fetch_place *place, struct pl_error *
             continue;
         memcpy(address.bytes, address.is_v6 ? (const void *)&v6->sin6_addr : &v4->sin_addr,
                address.is_v6 ? 16 : 4);
-        fits = add_address(place, &address);
+        fits = add_address(to, &address);
     }
     freeaddrinfo(found);
-    return fits ? PL_OK : fail_crowded(place->host, err);
+    return fits ? PL_OK : fail_crowded(host, err);
 }
 
 /* Addresses as text, one per line. */
-static enum pl_status ask_other(struct pl_fetch_place *place, const struct pl_fetch_rules *rules,
-                                struct pl_error *err)
+static enum pl_status ask_other(struct pl_str host, const struct pl_fetch_rules *rules,
+                                struct pl_addresses *to, struct pl_error *err)
 {
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
-    enum pl_status status = rules->resolve(rules->ctx, place->host, &text, err);
+    enum pl_status status = rules->resolve(rules->ctx, host, &text, err);
     if (status == PL_OK)
         status = text.status;
     struct pl_str rest = pl_buf_str(&text);
@@ -153,40 +153,43 @@ static enum pl_status ask_other(struct pl_fetch_place *place, const struct pl_fe
         struct pl_address address;
         rest = pl_str_slice(rest, line.len + 1, rest.len);
         if (!pl_address_parse(line, &address))
-            status = fail_unknown(place->host, "its address cannot be read", err);
-        else if (!add_address(place, &address))
-            status = fail_crowded(place->host, err);
+            status = fail_unknown(host, "its address cannot be read", err);
+        else if (!add_address(to, &address))
+            status = fail_crowded(host, err);
     }
     return status;
 }
 
-static enum pl_status resolve(struct pl_fetch_place *place, const struct pl_fetch_rules *rules,
-                              struct pl_error *err)
+enum pl_status pl_fetch_resolve(struct pl_str host, const struct pl_fetch_rules *rules,
+                                struct pl_addresses *ret_addresses, struct pl_error *err)
 {
-    if (place->url.host_kind == PL_URL_HOST_ADDRESS) {
-        (void)add_address(place, &place->url.address);
-        return PL_OK;
-    }
-    enum pl_status status = rules->resolve ? ask_other(place, rules, err) : ask_system(place, err);
-    if (status == PL_OK && !place->n_addresses)
-        return fail_unknown(place->host, NULL, err);
+    struct pl_addresses found = {0};
+    enum pl_status status =
+        rules->resolve ? ask_other(host, rules, &found, err) : ask_system(host, &found, err);
+    if (status == PL_OK && !found.n)
+        status = fail_unknown(host, NULL, err);
+    if (status == PL_OK)
+        *ret_addresses = found;
     return status;
 }
 
-static enum pl_status check_addresses(const struct pl_fetch_place *place, struct pl_error *err)
+/* A name is refused with one and the same sentence, whatever it stands for: what addresses this
+ * network has is nobody's business. Who names an address knows it. */
+enum pl_status pl_fetch_check_addresses(const struct pl_fetch_place *place, struct pl_error *err)
 {
-    for (size_t i = 0; i < place->n_addresses; i++) {
-        const char *word = pl_address_special(&place->addresses[i]);
-        if (!word)
-            continue;
-        PL_CLEANUP_BUF struct pl_buf text;
-        pl_buf_init(&text, 0);
-        pl_address_write(&place->addresses[i], &text);
-        return pl_fail(
-            err, PL_INVALID,
-            "%.*s is not fetched: its address %.*s is not of the public internet (%s); an "
-            "operator who wants it names it with --allow-fetch",
-            PL_STR_ARG(shown(place->host)), PL_STR_ARG(pl_buf_str(&text)), word);
+    struct pl_str host = shown(place->host);
+    for (size_t i = 0; !place->is_allowed && i < place->addresses.n; i++) {
+        const char *word = pl_address_special(&place->addresses.list[i]);
+        if (word && place->url.host_kind == PL_URL_HOST_ADDRESS)
+            return pl_fail(err, PL_INVALID,
+                           "%.*s is not fetched: it is not of the public internet (%s); an "
+                           "operator who wants it names it with --allow-fetch",
+                           PL_STR_ARG(host), word);
+        if (word)
+            return pl_fail(err, PL_INVALID,
+                           "%.*s is not fetched: it is not of the public internet; an operator "
+                           "who wants it names it with --allow-fetch",
+                           PL_STR_ARG(host));
     }
     return PL_OK;
 }
@@ -223,13 +226,14 @@ enum pl_status pl_fetch_admit(struct pl_arena *arena, struct pl_str text, const 
         return status;
     place.host = without_dot(place.url.host);
     place.port = place.url.port >= 0 ? place.url.port : pl_url_default_port(place.url.scheme);
-    bool allowed = is_allowed(arena, rules, &place);
-    if (!allowed && is_bad_port(place.port))
+    place.is_allowed = is_allowed(arena, rules, &place);
+    if (!place.is_allowed && is_bad_port(place.port))
         return pl_fail(err, PL_INVALID, "port %d belongs to another protocol and is not fetched",
                        (int)place.port);
-    status = resolve(&place, rules, err);
-    if (status == PL_OK && !allowed)
-        status = check_addresses(&place, err);
+    if (place.url.host_kind == PL_URL_HOST_ADDRESS) {
+        (void)add_address(&place.addresses, &place.url.address);
+        status = pl_fetch_check_addresses(&place, err);
+    }
     if (status == PL_OK)
         *ret_place = place;
     return status;
@@ -239,5 +243,8 @@ enum pl_status pl_fetch_check(struct pl_arena *arena, struct pl_str url,
                               const struct pl_fetch_rules *rules, struct pl_error *err)
 {
     struct pl_fetch_place place;
-    return pl_fetch_admit(arena, url, NULL, rules, &place, err);
+    enum pl_status status = pl_fetch_admit(arena, url, NULL, rules, &place, err);
+    if (status == PL_OK && !place.addresses.n)
+        status = pl_fetch_resolve(place.host, rules, &place.addresses, err);
+    return status == PL_OK ? pl_fetch_check_addresses(&place, err) : status;
 }

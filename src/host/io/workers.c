@@ -46,7 +46,8 @@ struct pl_workers {
     pthread_mutex_t lock;      /* holds what is below */
     pthread_cond_t is_needed_now;
     pthread_t watch;
-    bool has_watch, is_watch_needed, is_closing;
+    bool has_watch, is_closing;
+    _Atomic(bool) is_watch_needed; /* changed under the lock, read without it */
 };
 
 static const struct {
@@ -208,23 +209,6 @@ static void end_job(struct lane *lane, struct flow *flow, struct pl_job *job)
         pthread_cond_broadcast(&lane->has_work);
 }
 
-static void *work(void *arg)
-{
-    struct lane *lane = arg;
-    pthread_mutex_lock(&lane->lock);
-    for (struct pl_job *job; (job = await_job(lane));) {
-        struct flow *flow = flow_of(lane, job);
-        pthread_mutex_unlock(&lane->lock);
-        job->run(job);
-        pthread_mutex_lock(&lane->lock);
-        end_job(lane, flow, job);
-    }
-    pthread_mutex_unlock(&lane->lock);
-    if (lane->is_left)
-        let_go(lane->workers);
-    return NULL;
-}
-
 static bool start(pthread_t *thread, void *(*run)(void *), void *arg)
 {
     sigset_t all, before; /* signals are for the loops */
@@ -233,21 +217,6 @@ static bool start(pthread_t *thread, void *(*run)(void *), void *arg)
     int failure = pthread_create(thread, NULL, run, arg);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return !failure;
-}
-
-/* One more thread, where all are taken and there may be more. Called with the lock held. */
-static bool start_thread(struct lane *lane)
-{
-    if (lane->n_idle >= lane->n_waiting || lane->n_threads == lane->max_threads || !lane->ring)
-        return false;
-    if (lane->is_left)
-        atomic_fetch_add(&lane->workers->n_holders, 1);
-    bool is_started = start(&lane->threads[lane->n_threads], work, lane);
-    if (is_started)
-        lane->n_threads++;
-    else if (lane->is_left)
-        atomic_fetch_sub(&lane->workers->n_holders, 1);
-    return is_started;
 }
 
 /* --- the watch ------------------------------------------------------------------------------- */
@@ -274,8 +243,11 @@ static void *watch(void *arg)
     return NULL;
 }
 
+/* Jobs wait. */
 static void call_watch(struct pl_workers *workers)
 {
+    if (workers->is_watch_needed)
+        return;
     pthread_mutex_lock(&workers->lock);
     if (!workers->has_watch)
         workers->has_watch = start(&workers->watch, watch, workers);
@@ -284,6 +256,44 @@ static void call_watch(struct pl_workers *workers)
         pthread_cond_signal(&workers->is_needed_now);
     }
     pthread_mutex_unlock(&workers->lock);
+}
+
+/* --- more threads of a lane ------------------------------------------------------------------- */
+
+static void *work(void *arg)
+{
+    struct lane *lane = arg;
+    pthread_mutex_lock(&lane->lock);
+    for (struct pl_job *job; (job = await_job(lane));) {
+        struct flow *flow = flow_of(lane, job);
+        /* One that this thread might have taken, too, may now have to wait. */
+        bool do_others_wait = lane->n_waiting && !lane->is_closing;
+        pthread_mutex_unlock(&lane->lock);
+        if (do_others_wait)
+            call_watch(lane->workers);
+        job->run(job);
+        pthread_mutex_lock(&lane->lock);
+        end_job(lane, flow, job);
+    }
+    pthread_mutex_unlock(&lane->lock);
+    if (lane->is_left)
+        let_go(lane->workers);
+    return NULL;
+}
+
+/* One more thread, where all are taken and there may be more. Called with the lock held. */
+static bool start_thread(struct lane *lane)
+{
+    if (lane->n_idle >= lane->n_waiting || lane->n_threads == lane->max_threads || !lane->ring)
+        return false;
+    if (lane->is_left)
+        atomic_fetch_add(&lane->workers->n_holders, 1);
+    bool is_started = start(&lane->threads[lane->n_threads], work, lane);
+    if (is_started)
+        lane->n_threads++;
+    else if (lane->is_left)
+        atomic_fetch_sub(&lane->workers->n_holders, 1);
+    return is_started;
 }
 
 /* --- for everybody --------------------------------------------------------------------------- */

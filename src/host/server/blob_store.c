@@ -1,12 +1,9 @@
 #include "server/blob_store.h"
 
 #include "base/mime.h"
-#include "base/sha256.h"
 #include "base/utf8.h"
-#include "base/uuid.h"
-#include "wire/url.h"
 
-enum { MAX_TYPE = 127, PIECES_AT_ONCE = 16 };
+enum { MAX_TYPE = 127 };
 
 #define ANY_TYPE "application/octet-stream"
 
@@ -72,7 +69,8 @@ enum pl_status pl_blob_type(struct pl_arena *arena, struct pl_str declared, stru
     return PL_OK;
 }
 
-bool pl_blob_is_text(struct pl_str type)
+/* Types whose bytes are held to be UTF-8: text, and JSON. */
+static bool is_text_type(struct pl_str type)
 {
     return pl_str_starts(type, PL_STR("text/")) || pl_str_eq(type, PL_STR("application/json"));
 }
@@ -85,121 +83,70 @@ bool pl_blob_name_is_good(struct pl_str name)
     return is_good;
 }
 
-/* --- storing --------------------------------------------------------------------------------- */
+/* --- looking at bytes as they come ----------------------------------------------------------- */
 
-struct storing {
-    struct pl_store *store;
-    struct pl_blob_row row;
-    struct pl_str bytes;
-    int64_t n_pieces; /* that were committed */
-    struct pl_error *err;
-};
-
-/* Some pieces in one transaction; the last one makes the blob. */
-static enum pl_status put_some(struct storing *s, bool *ret_is_over)
+void pl_blob_look_begin(struct pl_blob_look *look, struct pl_str declared)
 {
-    struct pl_batch *batch = pl_batch_create();
-    if (!batch)
-        return pl_fail(s->err, PL_NOMEM, "out of memory");
-    int64_t i = s->n_pieces;
-    for (; i < s->n_pieces + PIECES_AT_ONCE && i * PL_BLOB_PIECE < s->row.n_bytes; i++) {
-        size_t at = (size_t)i * PL_BLOB_PIECE;
-        pl_batch_put_piece(batch, s->row.id, i, pl_str_slice(s->bytes, at, at + PL_BLOB_PIECE),
-                           s->row.created_ms);
-    }
-    bool is_over = i * PL_BLOB_PIECE >= s->row.n_bytes;
-    if (is_over)
-        pl_batch_create_blob(batch, &s->row);
-    enum pl_status status = pl_store_commit(s->store, batch, s->err);
-    if (status == PL_OK) {
-        s->n_pieces = i;
-        *ret_is_over = is_over;
-    }
-    return status;
+    *look = (struct pl_blob_look){.declared = declared};
+    pl_sha256_begin(&look->sha);
 }
 
-/* What was put before a failure; if that fails as well, it is swept later. */
-static void drop(struct storing *s)
+/* The bytes behind the sequence the piece before was cut in; false when it does not go on. */
+static bool mend_cut(struct pl_blob_look *look, struct pl_str *bytes)
 {
-    struct pl_batch *batch = s->n_pieces ? pl_batch_create() : NULL;
-    if (!batch)
-        return;
-    pl_batch_drop_upload(batch, s->row.id);
-    if (pl_store_commit(s->store, batch, NULL) != PL_OK)
-        s->n_pieces = 0;
+    char joint[8];
+    size_t n_more = bytes->len < 4 ? bytes->len : 4;
+    memcpy(joint, look->cut, look->n_cut);
+    if (n_more)
+        memcpy(joint + look->n_cut, bytes->ptr, n_more);
+    size_t n_good = pl_utf8_valid_prefix((struct pl_str){joint, look->n_cut + n_more});
+    if (n_good <= look->n_cut)
+        return false;
+    *bytes = pl_str_slice(*bytes, n_good - look->n_cut, bytes->len);
+    look->n_cut = 0;
+    return true;
 }
 
-enum pl_status pl_blob_store(struct pl_server *server, struct pl_arena *arena,
-                             struct pl_str user_id, struct pl_str bytes, struct pl_str declared,
-                             struct pl_str name, struct pl_blob_row *ret_blob, struct pl_error *err)
+static bool is_text(struct pl_blob_look *look, struct pl_str bytes, bool is_last)
 {
-    unsigned char digest[PL_SHA256_BYTES];
-    struct pl_id_seed seed = pl_seed_draw();
-    struct pl_str hash = {(const char *)digest, sizeof digest}, type;
-    struct pl_error ignored;
-    enum pl_status status =
-        pl_blob_type(arena, declared, pl_str_slice(bytes, 0, PL_MIME_SNIFF_BYTES), &type, err);
-    if (status != PL_OK)
-        return status;
-    if (pl_blob_is_text(type) && !pl_utf8_is_valid(bytes))
-        type = PL_STR(ANY_TYPE);
-    pl_sha256(bytes, digest);
-    status = pl_store_blob_find(server->store, arena, user_id, hash, ret_blob, &ignored);
-    if (status == PL_OK)
-        return status;
-    struct pl_id id = pl_id_take(&seed, "blob_");
-    struct storing s = {
-        .store = server->store,
-        .row = {.id = pl_str_of(id.text),
-                .user_id = user_id,
-                .hash = hash,
-                .n_bytes = (int64_t)bytes.len,
-                .content_type = type,
-                .name = name.len ? name : (struct pl_str){0},
-                .created_ms = seed.unix_ms},
-        .bytes = bytes,
-        .err = err,
+    if (look->n_cut && !mend_cut(look, &bytes))
+        return false;
+    struct pl_str tail = pl_str_slice(bytes, pl_utf8_valid_prefix(bytes), bytes.len);
+    if (!tail.len)
+        return true;
+    if (is_last || !pl_utf8_is_cut(tail))
+        return false;
+    memcpy(look->cut, tail.ptr, tail.len);
+    look->n_cut = tail.len;
+    return true;
+}
+
+enum pl_status pl_blob_look(struct pl_blob_look *look, struct pl_arena *arena, struct pl_str bytes,
+                            bool is_last, struct pl_error *err)
+{
+    if (!look->n_bytes) {
+        enum pl_status status = pl_blob_type(
+            arena, look->declared, pl_str_slice(bytes, 0, PL_MIME_SNIFF_BYTES), &look->type, err);
+        if (status != PL_OK)
+            return status;
+        look->is_text = is_text_type(look->type);
+    }
+    if (look->is_text && !is_text(look, bytes, is_last)) {
+        look->is_text = false;
+        look->is_broken_text = true;
+    }
+    look->n_bytes += (int64_t)bytes.len;
+    pl_sha256_add(&look->sha, bytes);
+    if (is_last)
+        pl_sha256_end(&look->sha, look->digest);
+    return PL_OK;
+}
+
+struct pl_blob_row pl_blob_looked(const struct pl_blob_look *look)
+{
+    return (struct pl_blob_row){
+        .hash = {(const char *)look->digest, sizeof look->digest},
+        .n_bytes = look->n_bytes,
+        .content_type = look->is_broken_text ? PL_STR(ANY_TYPE) : look->type,
     };
-    bool is_over = false;
-    for (status = PL_OK; status == PL_OK && !is_over;)
-        status = put_some(&s, &is_over);
-    if (status != PL_OK) {
-        drop(&s);
-        return status;
-    }
-    /* Somebody may have stored the same for this user meanwhile: then that row is the one. */
-    return pl_store_blob_find(server->store, arena, user_id, hash, ret_blob, err);
-}
-
-/* --- fetching -------------------------------------------------------------------------------- */
-
-/* The last part of a path, decoded; empty when it is no name. */
-static struct pl_str name_of(struct pl_arena *arena, struct pl_str url)
-{
-    PL_CLEANUP_BUF struct pl_buf text;
-    struct pl_url parsed;
-    pl_buf_init(&text, 0);
-    if (pl_url_parse(arena, url, NULL, &parsed, NULL) != PL_OK)
-        return (struct pl_str){0};
-    size_t at = parsed.path.len;
-    while (at && parsed.path.ptr[at - 1] != '/')
-        at--;
-    pl_url_decode(pl_str_slice(parsed.path, at, parsed.path.len), &text);
-    struct pl_str name = pl_buf_str(&text);
-    bool is_good = name.len && pl_blob_name_is_good(name);
-    return is_good ? pl_arena_dup(arena, name) : (struct pl_str){0};
-}
-
-enum pl_status pl_blob_fetch(const struct pl_server_config *config, struct pl_arena *arena,
-                             struct pl_str url, struct pl_buf *bytes,
-                             struct pl_blob_fetched *ret_fetched, struct pl_error *err)
-{
-    struct pl_fetch_rules rules = {.allowed = config->fetch_hosts};
-    struct pl_fetched fetched;
-    while (rules.allowed && rules.allowed[rules.n_allowed])
-        rules.n_allowed++;
-    enum pl_status status = pl_fetch(arena, url, &rules, bytes, &fetched, err);
-    if (status == PL_OK)
-        *ret_fetched = (struct pl_blob_fetched){fetched.content_type, name_of(arena, fetched.url)};
-    return status;
 }

@@ -1,10 +1,9 @@
-/* Bytes that are here in full, put away as a blob: what was fetched, what came inside a document.
- * Uploads put theirs away piece by piece (routes/blobs.c) and share the rule about types. Blocking:
- * on a worker. */
+/* What bytes that are put away as a blob turn out to be, while they come piece by piece: uploads
+ * (blob_upload.c) and what is fetched (blob_fetch.c). Looking at them takes time: on a worker. */
 #ifndef PL_SERVER_BLOB_STORE_H
 #define PL_SERVER_BLOB_STORE_H
 
-#include "io/fetch.h"
+#include "base/sha256.h"
 #include "server/shard.h"
 #include "store/work.h"
 
@@ -15,29 +14,26 @@
 enum pl_status pl_blob_type(struct pl_arena *arena, struct pl_str declared, struct pl_str head,
                             struct pl_str *ret_type, struct pl_error *err);
 
-/* Types whose bytes are held to be UTF-8: text, and JSON. */
-bool pl_blob_is_text(struct pl_str type);
 /* A name is for people: one line of UTF-8, up to PL_BLOB_MAX_NAME bytes. */
 #define PL_BLOB_MAX_NAME 255
 bool pl_blob_name_is_good(struct pl_str name);
 
-/* Durable when it returns PL_OK. Where the user has these bytes already, *ret_blob is the row he
- * has. `declared` and `name` may be empty. PL_INVALID as above; PL_LIMIT: the disk is full; PL_IO;
- * PL_NOMEM. The row's strings are memory of the arena. */
-enum pl_status pl_blob_store(struct pl_server *server, struct pl_arena *arena,
-                             struct pl_str user_id, struct pl_str bytes, struct pl_str declared,
-                             struct pl_str name, struct pl_blob_row *ret_blob,
-                             struct pl_error *err);
-
-struct pl_blob_fetched {
-    struct pl_str type; /* arena; as the host declares it, perhaps not at all */
-    struct pl_str name; /* arena; the last part of the URL's path, empty where that is no name */
+struct pl_blob_look {
+    struct pl_str declared; /* borrowed; may be empty */
+    struct pl_str type;     /* arena or static; known with the first piece */
+    struct pl_sha256_run sha;
+    unsigned char digest[PL_SHA256_BYTES]; /* after the last one */
+    int64_t n_bytes;
+    bool is_text;        /* the type is one of text */
+    bool is_broken_text; /* it was, and the bytes are no UTF-8 */
+    char cut[4];         /* of a text: the sequence that the last piece ended in */
+    size_t n_cut;
 };
-
-/* Fetches, by the rules of io/fetch.h and the operator's --allow-fetch, what is to be stored: puts
- * the bytes behind what is in *bytes. Fails as pl_fetch does. */
-enum pl_status pl_blob_fetch(const struct pl_server_config *config, struct pl_arena *arena,
-                             struct pl_str url, struct pl_buf *bytes,
-                             struct pl_blob_fetched *ret_fetched, struct pl_error *err);
+void pl_blob_look_begin(struct pl_blob_look *look, struct pl_str declared);
+/* The next bytes. Fails as pl_blob_type does, with the first ones. */
+enum pl_status pl_blob_look(struct pl_blob_look *look, struct pl_arena *arena, struct pl_str bytes,
+                            bool is_last, struct pl_error *err);
+/* What the row of a blob has from looking at all of it; refers to *look. */
+struct pl_blob_row pl_blob_looked(const struct pl_blob_look *look);
 
 #endif

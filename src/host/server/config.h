@@ -25,6 +25,7 @@ struct pl_server_config {
     const char *const *origins;     /* further origins; ended by NULL; may be NULL */
     const char *const *fetch_hosts; /* internal hosts files are fetched from, "host" or "host:port";
                                        ended by NULL; may be NULL */
+    int64_t fetch_ms;               /* a fetch may take so long, its name included: 30,000 */
     size_t n_shards;                /* 0: one per core */
     size_t n_workers;               /* threads for the store, and as many to compute; 0: 4 */
     int64_t queue_wait_ms;          /* a request waits for one of them at most so long: 30,000 */

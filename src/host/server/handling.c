@@ -171,6 +171,7 @@ void pl_exchange_commit_repeatable(struct pl_exchange *x, struct pl_batch *batch
 {
     struct pl_exchange_own *own = pl_exchange_own(x);
     x->after = after;
+    own->must_end = true;
     if (batch) {
         pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed, own);
         return;

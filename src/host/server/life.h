@@ -46,6 +46,12 @@ static inline bool pl_life_is_ending(const pl_life_atomic *life)
     return atomic_load_explicit(life, memory_order_acquire) >= PL_LIFE_LAME;
 }
 
+/* The loops have stopped: there is nobody any more who could do something. */
+static inline bool pl_life_is_over(const pl_life_atomic *life)
+{
+    return atomic_load_explicit(life, memory_order_acquire) == PL_LIFE_STOPPED;
+}
+
 /* No more work is taken. */
 static inline bool pl_life_is_closing(const pl_life_atomic *life)
 {

@@ -2,29 +2,30 @@
 
 #include "conv/link.h"
 #include "format/source.h"
-#include "io/clock.h"
 #include "json/edit.h"
-#include "server/blob_store.h"
+#include "server/blob_fetch.h"
 
 #include <stdio.h>
 
-/* A link that was looked at, and what it became. */
-struct link {
-    struct pl_str url;   /* arena */
-    struct pl_str value; /* JSON: what stands for it now; {NULL, 0}: it stays */
+enum link_state { LINK_WANTED, LINK_STORED, LINK_LEFT };
+
+struct pl_media_link {
+    struct pl_media_link *next;
+    enum link_state state;
+    struct pl_str url;
+    struct pl_str value;   /* STORED: the JSON that stands for it now */
+    struct pl_str message; /* LEFT: why */
 };
 
 struct storing {
-    struct pl_server *server;
-    const struct pl_server_config *config;
+    struct pl_media *media;
     struct pl_arena *arena;
     const struct pl_media_wish *wish;
     struct pl_source source;
     struct pl_json_edit edit;
-    PL_VEC(struct link) links;
     PL_VEC(struct pl_media_note) notes;
     size_t n_stored;
-    int64_t deadline_ms;
+    size_t n_new; /* links of this document that nobody knew */
 };
 
 static bool is_wanted(const struct storing *s, struct pl_str url)
@@ -33,69 +34,70 @@ static bool is_wanted(const struct storing *s, struct pl_str url)
     return pl_link_is_web(url) && (!s->wish->is_expiring_only || pl_link_expires(url, &end_s));
 }
 
-static enum pl_status add_note(struct storing *s, struct pl_str url, const char *message)
+/* --- links ----------------------------------------------------------------------------------- */
+
+static void leave(struct pl_media_link *link, struct pl_arena *arena, const char *why)
 {
-    struct pl_media_note note = {url, pl_arena_dup(s->arena, pl_str_of(message))};
-    return note.message.ptr && pl_vec_push(&s->notes, note) ? PL_OK : PL_NOMEM;
+    struct pl_str message = pl_arena_dup(arena, pl_str_of(why));
+    link->state = LINK_LEFT;
+    link->message = message.ptr ? message : PL_STR("out of memory");
 }
 
-/* Fetches it and says what stands for it, or why it stays. */
-static enum pl_status fetch_link(struct storing *s, struct link *link)
+static struct pl_media_link *add_link(struct storing *s, struct pl_str url)
 {
-    struct pl_blob_row blob;
-    struct pl_blob_fetched fetched;
-    struct pl_error err = {0};
-    PL_CLEANUP_BUF struct pl_buf bytes;
-    char value[80];
-    pl_buf_init(&bytes, 0);
-    if (s->links.len > PL_MEDIA_MAX_LINKS)
-        return add_note(s, link->url, "the document has more links than are fetched at once");
-    if (pl_clock_ms() >= s->deadline_ms)
-        return add_note(s, link->url, "fetching the links before it took too long");
-    enum pl_status status = pl_blob_fetch(s->config, s->arena, link->url, &bytes, &fetched, &err);
-    if (status == PL_OK)
-        status = pl_blob_store(s->server, s->arena, s->wish->user_id, pl_buf_str(&bytes),
-                               fetched.type, fetched.name, &blob, &err);
-    if (status == PL_NOMEM)
-        return status;
-    if (status != PL_OK)
-        return add_note(s, link->url, err.message);
-    snprintf(value, sizeof value, "\"/api/blobs/%.*s\"", PL_STR_ARG(blob.id));
-    link->value = pl_arena_dup(s->arena, pl_str_of(value));
-    return link->value.ptr ? PL_OK : PL_NOMEM;
+    struct pl_media_link *link = pl_arena_zalloc(s->arena, 1, sizeof *link);
+    struct pl_str copy = link ? pl_arena_dup(s->arena, url) : (struct pl_str){0};
+    if (!copy.ptr)
+        return NULL;
+    link->url = copy;
+    if (++s->n_new > PL_MEDIA_MAX_LINKS)
+        leave(link, s->arena, "the document has more links than are fetched at once");
+    if (s->media->last)
+        s->media->last->next = link;
+    else
+        s->media->first = link;
+    s->media->last = link;
+    return link;
 }
 
-/* The same link is fetched once. */
-static enum pl_status find_link(struct storing *s, struct pl_str url, struct pl_str *ret_value)
+static struct pl_media_link *find_link(struct storing *s, struct pl_str url)
 {
-    for (size_t i = 0; i < s->links.len; i++)
-        if (pl_str_eq(s->links.ptr[i].url, url)) {
-            *ret_value = s->links.ptr[i].value;
+    for (struct pl_media_link *link = s->media->first; link; link = link->next)
+        if (pl_str_eq(link->url, url))
+            return link;
+    return add_link(s, url);
+}
+
+/* Each link once. */
+static enum pl_status note(struct storing *s, const struct pl_media_link *link)
+{
+    for (size_t i = 0; i < s->notes.len; i++)
+        if (pl_str_eq(s->notes.ptr[i].url, link->url))
             return PL_OK;
-        }
-    struct link link = {.url = pl_arena_dup(s->arena, url)};
-    if (!link.url.ptr || !pl_vec_push(&s->links, link))
-        return PL_NOMEM;
-    struct link *added = &s->links.ptr[s->links.len - 1];
-    enum pl_status status = fetch_link(s, added);
-    *ret_value = added->value;
-    return status;
+    return pl_vec_push(&s->notes, ((struct pl_media_note){link->url, link->message})) ? PL_OK
+                                                                                      : PL_NOMEM;
 }
+
+/* --- a document ------------------------------------------------------------------------------ */
 
 static enum pl_status store_part(struct storing *s, const struct pl_part *part)
 {
-    struct pl_str url, value = {0};
+    struct pl_str url;
     if (part->kind < PL_PART_IMAGE || part->kind > PL_PART_FILE || part->url.kind != PL_VAL_NODE ||
         pl_json_kind(part->url.node) != PL_JSON_STRING)
         return PL_OK;
     url = pl_conv_text(&s->source.conv, part->url);
     if (s->source.conv.status != PL_OK || !is_wanted(s, url))
         return s->source.conv.status;
-    enum pl_status status = find_link(s, url, &value);
-    if (status != PL_OK || !value.ptr)
-        return status;
+    const struct pl_media_link *link = find_link(s, url);
+    if (!link)
+        return PL_NOMEM;
+    if (link->state == LINK_LEFT)
+        return note(s, link);
+    if (link->state == LINK_WANTED)
+        return PL_OK;
     s->n_stored++;
-    return pl_json_edit_set_node(&s->edit, part->url.node, value, NULL);
+    return pl_json_edit_set_node(&s->edit, part->url.node, link->value, NULL);
 }
 
 static enum pl_status store_message(struct storing *s, const struct pl_message *message)
@@ -149,25 +151,95 @@ static enum pl_status store_all(struct storing *s, struct pl_str document,
     return PL_OK;
 }
 
-enum pl_status pl_media_store(struct pl_server *server, const struct pl_server_config *config,
-                              struct pl_arena *arena, struct pl_str document,
-                              const struct pl_media_wish *wish, struct pl_media_stored *ret_stored,
-                              struct pl_error *err)
+enum pl_status pl_media_store(struct pl_media *media, struct pl_arena *arena,
+                              struct pl_str document, const struct pl_media_wish *wish,
+                              struct pl_media_stored *ret_stored, struct pl_error *err)
 {
-    struct storing s = {
-        .server = server,
-        .config = config,
-        .arena = arena,
-        .wish = wish,
-        .deadline_ms = pl_clock_ms() + PL_MEDIA_TOTAL_MS,
-    };
+    struct storing s = {.media = media, .arena = arena, .wish = wish};
     enum pl_status status = pl_source_open(&s.source, document, wish->from, err);
     if (status == PL_OK && s.source.text.ptr != document.ptr)
         *ret_stored = (struct pl_media_stored){.text = document};
     else if (status == PL_OK)
         status = store_all(&s, document, ret_stored);
     pl_source_close(&s.source);
-    pl_vec_deinit(&s.links);
     pl_vec_deinit(&s.notes);
     return status;
+}
+
+/* --- fetching, on the shard ------------------------------------------------------------------ */
+
+static struct pl_media_link *next_wanted(struct pl_media_link *from)
+{
+    while (from && from->state != LINK_WANTED)
+        from = from->next;
+    return from;
+}
+
+bool pl_media_wants(const struct pl_media *media)
+{
+    return next_wanted(media->first) != NULL;
+}
+
+static void fetch_next(struct pl_media *media);
+
+static void is_fetched(void *ctx, const struct pl_blob_fetched *fetched)
+{
+    struct pl_media *media = ctx;
+    struct pl_media_link *link = media->next_wanted;
+    struct pl_arena *arena = &media->x->arena;
+    char value[80];
+    if (fetched->status != PL_OK) {
+        leave(link, arena, fetched->err.message);
+    } else {
+        snprintf(value, sizeof value, "\"/api/blobs/%.*s\"", PL_STR_ARG(fetched->blob.id));
+        link->value = pl_arena_dup(arena, pl_str_of(value));
+        link->state = LINK_STORED;
+        if (!link->value.ptr)
+            leave(link, arena, "out of memory");
+    }
+    fetch_next(media);
+}
+
+static void fetch_next(struct pl_media *media)
+{
+    struct pl_exchange *x = media->x;
+    if (pl_life_is_over(&x->shard->server->life)) {
+        pl_exchange_end_fetching(x);
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "The server is about to end.");
+        media->after(x);
+        return;
+    }
+    struct pl_media_link *link = next_wanted(media->next_wanted);
+    bool is_late = pl_loop_now_ms(x->shard->loop) >= media->deadline_ms;
+    while (link && is_late) {
+        leave(link, &x->arena, "fetching the links before it took too long");
+        link = next_wanted(link);
+    }
+    media->next_wanted = link;
+    if (!link) {
+        pl_exchange_end_fetching(x);
+        media->after(x);
+        return;
+    }
+    struct pl_blob_fetch_wish wish = {
+        .config = &x->setup->config, .user_id = x->caller.user_id, .url = link->url};
+    if (pl_blob_fetch_start(x->shard, &wish, is_fetched, media))
+        return;
+    pl_exchange_end_fetching(x);
+    pl_exchange_fail(x, PL_NOMEM, NULL);
+    media->after(x);
+}
+
+void pl_media_fetch(struct pl_media *media, struct pl_exchange *x,
+                    void (*after)(struct pl_exchange *x))
+{
+    if (!pl_exchange_begin_fetching(x)) {
+        after(x);
+        return;
+    }
+    media->x = x;
+    media->after = after;
+    media->next_wanted = media->first;
+    media->deadline_ms = pl_loop_now_ms(x->shard->loop) + PL_MEDIA_TOTAL_MS;
+    fetch_next(media);
 }

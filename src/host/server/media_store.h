@@ -1,19 +1,22 @@
 /* Media that a document only links to, fetched and kept here: what its links showed is still there
- * when they have expired. Only the bytes of those links change in the document. Blocking, and as
- * slow as the hosts that are asked: on a worker. */
+ * when they have expired. Only the bytes of those links change in the document.
+ *
+ *     pl_media_store (worker) ── links are wanted ──> pl_media_fetch (shard) ──> pl_media_store
+ * again
+ *
+ * So a worker only reads and writes documents, and the hosts are waited for on the loop. */
 #ifndef PL_SERVER_MEDIA_STORE_H
 #define PL_SERVER_MEDIA_STORE_H
 
 #include "format/format.h"
-#include "server/shard.h"
+#include "server/exchange.h"
 
-/* Links of one document that are fetched at most, and how long all of them may take together; what
- * is beyond is left as it is, with a note. */
+/* Links of one document that are fetched at most, and how long all links of a request may take
+ * together; what is beyond is left as it is, with a note. */
 #define PL_MEDIA_MAX_LINKS 100
 #define PL_MEDIA_TOTAL_MS  60000
 
 struct pl_media_wish {
-    struct pl_str user_id;
     const struct pl_format *from; /* NULL: told from the content */
     bool is_expiring_only; /* only links that say when they end; otherwise all http(s) ones */
 };
@@ -32,12 +35,30 @@ struct pl_media_stored {
     size_t n_notes;
 };
 
-/* A link that cannot be fetched is no failure of the whole: it is left, and noted. PL_SYNTAX,
- * PL_INVALID, PL_LIMIT: the document cannot be read (as pl_source_open says); PL_NOMEM. A document
- * that is no JSON (gpt-oss, YAML) has no links to replace and is given back as it is. */
-enum pl_status pl_media_store(struct pl_server *server, const struct pl_server_config *config,
-                              struct pl_arena *arena, struct pl_str document,
-                              const struct pl_media_wish *wish, struct pl_media_stored *ret_stored,
-                              struct pl_error *err);
+struct pl_media_link;
+
+/* The links of a request's documents, and what has become of them. Zeroed it has none. */
+struct pl_media {
+    struct pl_media_link *first, *last; /* arena of the exchange */
+    struct pl_media_link *next_wanted;  /* the one that is fetched */
+    struct pl_exchange *x;
+    void (*after)(struct pl_exchange *x);
+    int64_t deadline_ms;
+};
+
+/* On a worker. A link that is not known yet is wanted from now on, and stays. A link that cannot be
+ * fetched is no failure of the whole: it is left, and noted. PL_SYNTAX, PL_INVALID, PL_LIMIT: the
+ * document cannot be read (as pl_source_open says); PL_NOMEM. A document that is no JSON (gpt-oss,
+ * YAML) has no links to replace and is given back as it is. */
+enum pl_status pl_media_store(struct pl_media *media, struct pl_arena *arena,
+                              struct pl_str document, const struct pl_media_wish *wish,
+                              struct pl_media_stored *ret_stored, struct pl_error *err);
+
+/* Whether some are wanted that nobody has tried to fetch. */
+bool pl_media_wants(const struct pl_media *media);
+/* Fetches them for the caller of the exchange, one after the other, then `after`, on the shard. It
+ * is one of the user's fetches; one too many is a problem, which `after` finds. */
+void pl_media_fetch(struct pl_media *media, struct pl_exchange *x,
+                    void (*after)(struct pl_exchange *x));
 
 #endif

@@ -17,6 +17,7 @@
 #include "io/upstream.h"
 #include "model/vendors.h"
 #include "server/auth_int.h"
+#include "server/blob_fetch.h"
 #include "server/driver.h"
 #include "server/ending.h"
 #include "server/gate.h"
@@ -429,6 +430,7 @@ static void close_shard(struct pl_shard_own *shard)
     pl_shard_stop_listeners(shard);
     while (shard->shard.conns)
         pl_http_conn_close(shard->shard.conns);
+    pl_blob_fetch_end_all(&shard->shard);
     pl_hub_drop_all(shard->shard.hub);
     pl_drivers_destroy(shard->shard.drivers);
     shard->shard.drivers = NULL;
@@ -490,6 +492,7 @@ static void close_all(struct pl_server_own *own)
     pl_reload_forget(own);
     pl_log_destroy(server->log);
     pthread_mutex_destroy(&own->claims_lock);
+    pl_fetch_slots_deinit(&server->fetch_slots);
     pl_mem_free(own);
 }
 
@@ -507,6 +510,7 @@ enum pl_status pl_server_run(const struct pl_server_config *config,
     pl_buf_init(&own->reload.changed, 0);
     pl_buf_init(&own->reload.kept, 0);
     pthread_mutex_init(&own->claims_lock, NULL);
+    pl_fetch_slots_init(&own->server.fetch_slots);
     own->server.started_ms = pl_clock_unix_ms();
     own->server.log = pl_log_create(config->log_level, config->is_log_json);
     pl_fd_limit_raise();

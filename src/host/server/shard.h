@@ -7,6 +7,7 @@
 #include "io/conn.h"
 #include "io/workers.h"
 #include "server/config.h"
+#include "server/fetch_slots.h"
 #include "server/life.h"
 #include "server/metrics.h"
 #include "store/store.h"
@@ -14,6 +15,7 @@
 #define PL_MAX_SHARDS 64
 
 struct pl_auth;
+struct pl_blob_fetch;
 struct pl_hub;
 struct pl_drivers;
 struct pl_gateway;
@@ -42,6 +44,7 @@ struct pl_server {
     struct pl_quota *neighbours;      /* owned; thread-safe inside: neighbours.h */
     struct pl_shard *shards[PL_MAX_SHARDS]; /* owned */
     size_t n_shards;
+    struct pl_fetch_slots fetch_slots;
     int64_t started_ms; /* unix */
     pl_life_atomic life;
     _Atomic(bool) is_backing_up;    /* a copy is being made, or on its way to a client */
@@ -57,6 +60,7 @@ struct pl_shard {
     struct pl_hub *hub;             /* owned: sockets that listen to sessions */
     struct pl_drivers *drivers;     /* owned: sessions that live here */
     struct pl_upstreams *upstreams; /* owned; to vendors (pl_vendor_upstreams); NULL until used */
+    struct pl_blob_fetch *fetches;  /* their own: those under way, newest first */
     struct pl_gateway *gateway;     /* owned: what calls through it share */
     struct pl_metrics metrics;      /* counters of this thread; summed by /metrics */
     struct pl_http_conn *conns;     /* owned; all HTTP connections, newest first */

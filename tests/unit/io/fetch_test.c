@@ -1,18 +1,14 @@
 /* Fetching against a small server on loopback, which only a name of the configuration may reach.
  * Names are resolved by a table; where a test has a global address, nobody is there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit/io/turning.h"
 
-#include <cmocka.h>
-
-#include "io/clock.h"
 #include "io/fetch.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +111,9 @@ static void *serve(void *ctx)
     return NULL;
 }
 
+static struct pl_loop *loop;
+static struct pl_workers *workers;
+
 static int start(void **state)
 {
     (void)state;
@@ -125,6 +124,9 @@ static int start(void **state)
         listen(server.fd, 16) || getsockname(server.fd, (struct sockaddr *)&address, &size))
         return 1;
     server.port = ntohs(address.sin_port);
+    loop = make_loop();
+    if (pl_workers_create(2, &workers, NULL) != PL_OK)
+        return 1;
     return pthread_create(&server.thread, NULL, serve, NULL);
 }
 
@@ -134,6 +136,8 @@ static int stop(void **state)
     shutdown(server.fd, SHUT_RDWR);
     pthread_join(server.thread, NULL);
     close(server.fd);
+    pl_workers_destroy(workers);
+    pl_loop_destroy(loop);
     return 0;
 }
 
@@ -204,36 +208,72 @@ static struct pl_str with_port(const char *text, struct pl_buf *to)
     return pl_buf_str(to);
 }
 
+/* A fetch under way. */
+struct fetching {
+    struct result r;
+    struct pl_buf body, url;
+    struct pl_fetch *fetch; /* NULL once it is over */
+    bool is_over;
+};
+
+static void on_bytes(void *ctx, struct pl_str bytes)
+{
+    struct fetching *f = ctx;
+    pl_buf_add(&f->body, bytes);
+}
+
+static void on_end(void *ctx, enum pl_status status, const struct pl_fetched *fetched,
+                   const struct pl_error *err)
+{
+    struct fetching *f = ctx;
+    f->is_over = true;
+    f->fetch = NULL;
+    f->r.status = status;
+    f->r.n_body = f->body.len;
+    copy_text(f->r.body, sizeof f->r.body, pl_buf_str(&f->body));
+    if (status == PL_OK) {
+        f->r.http_status = fetched->status;
+        copy_text(f->r.type, sizeof f->r.type, fetched->content_type);
+        copy_text(f->r.url, sizeof f->r.url, fetched->url);
+    } else {
+        f->r.err = *err;
+        assert_true(err->message[0]);
+    }
+}
+
+static const struct pl_fetch_ops ops = {on_bytes, on_end};
+
+static void begin(struct fetching *f, const char *text, uint64_t owner,
+                  const struct pl_fetch_rules *rules)
+{
+    struct pl_fetch_from from = {.loop = loop, .workers = workers, .owner = owner};
+    *f = (struct fetching){0};
+    pl_buf_init(&f->body, 0);
+    pl_buf_init(&f->url, 0);
+    f->fetch = pl_fetch_start(&from, with_port(text, &f->url), rules, &ops, f);
+    assert_non_null(f->fetch);
+    assert_false(f->is_over);
+}
+
+static void deinit(struct fetching *f)
+{
+    pl_buf_deinit(&f->body);
+    pl_buf_deinit(&f->url);
+}
+
 static struct result fetch_with(const char *text, struct pl_fetch_rules rules)
 {
-    PL_CLEANUP_ARENA struct pl_arena arena;
-    PL_CLEANUP_BUF struct pl_buf body, url;
     struct asked asked = {0};
-    struct pl_fetched fetched = {0};
-    struct result r = {0};
+    struct fetching f;
     int n_heard = atomic_load(&server.n_heard);
-    pl_arena_init(&arena, 0);
-    pl_buf_init(&body, 0);
-    pl_buf_init(&url, 0);
     rules.resolve = resolve;
     rules.ctx = &asked;
-    pl_buf_adds(&body, "before ");
-    r.status = pl_fetch(&arena, with_port(text, &url), &rules, &body, &fetched, &r.err);
-    r.n_heard = atomic_load(&server.n_heard) - n_heard;
-    r.n_asked = asked.n;
-    assert_true(pl_str_starts(pl_buf_str(&body), PL_STR("before ")));
-    r.n_body = body.len - 7;
-    copy_text(r.body, sizeof r.body, pl_str_slice(pl_buf_str(&body), 7, body.len));
-    if (r.status == PL_OK) {
-        r.http_status = fetched.status;
-        assert_ptr_equal(fetched.body, &body);
-        copy_text(r.type, sizeof r.type, fetched.content_type);
-        copy_text(r.url, sizeof r.url, fetched.url);
-    } else {
-        assert_int_equal(r.n_body, 0);
-        assert_true(r.err.message[0]);
-    }
-    return r;
+    begin(&f, text, 1, &rules);
+    turn_until(loop, is_true, &f.is_over);
+    f.r.n_heard = atomic_load(&server.n_heard) - n_heard;
+    f.r.n_asked = asked.n;
+    deinit(&f);
+    return f.r;
 }
 
 /* files.test is allowed with the server's port, turning.test with any. */
@@ -361,18 +401,18 @@ static const struct {
     {"http://127.0.0.1.:$/hello", "loopback"},
     {"http://%31%32%37.1:$/hello", "loopback"},
     {"http://\xEF\xBC\x91\xEF\xBC\x92\xEF\xBC\x97.1:$/hello", "loopback"},
-    {"http://localhost:$/hello", "loopback"},
-    {"http://LOCALHOST.:$/hello", "loopback"},
-    {"http://a.localhost:$/hello", "loopback"},
-    {"http://private.test/", "10.0.0.5"},
-    {"http://mixed.test/", "10.0.0.1"},
-    {"http://mixed6.test/", "fd00::1"},
+    {"http://localhost:$/hello", "public internet"},
+    {"http://LOCALHOST.:$/hello", "public internet"},
+    {"http://a.localhost:$/hello", "public internet"},
+    {"http://private.test/", "public internet"},
+    {"http://mixed.test/", "public internet"},
+    {"http://mixed6.test/", "public internet"},
     {"http://b\xC3\xBC"
      "cher.test/",
-     "private"},
+     "public internet"},
     {"http://files.test:1/hello", "another protocol"},
-    {"http://files.test:8/hello", "loopback"}, /* allowed with another port only */
-    {"http://other.test:$/hello", "loopback"},
+    {"http://files.test:8/hello", "public internet"}, /* allowed with another port only */
+    {"http://other.test:$/hello", "public internet"},
     {"http://good.example@127.0.0.1:$/hello", "before the host"},
     {"http://a:b@files.test:$/hello", "before the host"},
     {"http://127.0.0.1:$#@files.test/", "loopback"},
@@ -447,7 +487,7 @@ static void the_system_is_asked_when_nobody_else_is(void **state)
     struct pl_error err = {0};
     pl_arena_init(&arena, 0);
     assert_int_equal(pl_fetch_check(&arena, PL_STR("http://localhost/"), &rules, &err), PL_INVALID);
-    assert_non_null(strstr(err.message, "loopback"));
+    assert_non_null(strstr(err.message, "public internet"));
 }
 
 static void rules_can_be_asked_without_fetching(void **state)
@@ -462,6 +502,123 @@ static void rules_can_be_asked_without_fetching(void **state)
     assert_int_equal(pl_fetch_check(&arena, PL_STR("http://private.test/x"), &rules, NULL),
                      PL_INVALID);
     assert_int_equal(atomic_load(&server.n_heard), n_heard);
+}
+
+/* What is behind a name of this network, and whether somebody listens there, shows in nothing. */
+static void all_internal_names_are_refused_in_the_same_words(void **state)
+{
+    (void)state;
+    static const char *const urls[] = {"http://private.test/",      "http://private.test:$/hello",
+                                       "http://other.test:$/hello", "http://other.test:8/",
+                                       "http://localhost:$/",       "http://mixed.test/",
+                                       "http://mixed6.test/"};
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        struct result r = fetch(urls[i]);
+        const char *host = urls[i] + strlen("http://");
+        size_t n_host = strcspn(host, ":/");
+        assert_int_equal(r.status, PL_INVALID);
+        assert_int_equal(r.n_heard, 0);
+        assert_memory_equal(r.err.message, host, n_host);
+        assert_string_equal(r.err.message + n_host,
+                            " is not fetched: it is not of the public internet; an operator who "
+                            "wants it names it with --allow-fetch");
+    }
+}
+
+/* --- names that nobody answers for ----------------------------------------------------------- */
+
+static sem_t silence, is_asked;
+
+static enum pl_status say_nothing(void *ctx, struct pl_str host, struct pl_buf *to,
+                                  struct pl_error *err)
+{
+    sem_post(&is_asked);
+    while (sem_wait(&silence) != 0)
+        ;
+    return resolve(ctx, host, to, err);
+}
+
+static void await_question(void)
+{
+    while (sem_wait(&is_asked) != 0)
+        ;
+}
+
+static void a_silent_name_server_ends_the_fetch_at_its_time_and_holds_up_nobody_else(void **state)
+{
+    (void)state;
+    enum { N = 6 };
+    struct fetching silent[N];
+    static struct asked asked; /* outlives those who left */
+    struct pl_fetch_rules rules = {.resolve = say_nothing, .ctx = &asked, .total_ms = 300};
+    sem_init(&silence, 0, 0);
+    sem_init(&is_asked, 0, 0);
+    for (int i = 0; i < N; i++)
+        begin(&silent[i], "http://files.test:$/hello", 7, &rules);
+    for (int i = 0; i < 4; i++) /* as many threads as one owner has */
+        while (sem_trywait(&is_asked) != 0)
+            turn_for(loop, 1);
+    assert_int_equal(fetch("http://files.test:$/hello").status, PL_OK);
+    for (int i = 0; i < N; i++) {
+        turn_until(loop, is_true, &silent[i].is_over);
+        assert_int_equal(silent[i].r.status, PL_LIMIT);
+        assert_non_null(strstr(silent[i].r.err.message, "files.test is too slow"));
+        deinit(&silent[i]);
+    }
+    for (int i = 0; i < N; i++)
+        sem_post(&silence);
+}
+
+static void a_fetch_that_is_cancelled_tells_nothing_more(void **state)
+{
+    (void)state;
+    struct fetching f;
+    static struct asked asked;
+    const char *const allowed[] = {"files.test"};
+    struct pl_fetch_rules rules = {
+        .resolve = resolve, .ctx = &asked, .allowed = allowed, .n_allowed = 1};
+    int n_heard = atomic_load(&server.n_heard);
+    begin(&f, "http://files.test:$/hello", 1, &rules); /* before its first step */
+    pl_fetch_cancel(f.fetch);
+    deinit(&f);
+    rules.resolve = say_nothing;
+    sem_init(&silence, 0, 0);
+    sem_init(&is_asked, 0, 0);
+    begin(&f, "http://files.test:$/hello", 1, &rules); /* while its name is looked up */
+    turn_for(loop, 1);
+    await_question();
+    pl_fetch_cancel(f.fetch);
+    sem_post(&silence);
+    turn_for(loop, 20);
+    assert_false(f.is_over);
+    deinit(&f);
+    assert_int_equal(atomic_load(&server.n_heard), n_heard);
+    rules.resolve = resolve;
+    begin(&f, "http://files.test:$/slow", 1, &rules); /* in the middle of the body */
+    while (!f.body.len)
+        turn_for(loop, 1);
+    pl_fetch_cancel(f.fetch);
+    assert_false(f.is_over);
+    deinit(&f);
+}
+
+static void a_paused_fetch_goes_on_where_it_was(void **state)
+{
+    (void)state;
+    struct fetching f;
+    struct asked asked = {0};
+    const char *const allowed[] = {"files.test"};
+    struct pl_fetch_rules rules = {
+        .resolve = resolve, .ctx = &asked, .allowed = allowed, .n_allowed = 1};
+    begin(&f, "http://files.test:$/bomb", 1, &rules);
+    pl_fetch_pause(f.fetch, true);
+    turn_for(loop, 50);
+    assert_false(f.is_over);
+    pl_fetch_pause(f.fetch, false);
+    turn_until(loop, is_true, &f.is_over);
+    assert_int_equal(f.r.status, PL_OK);
+    assert_int_equal(f.r.n_body, 1 << 20);
+    deinit(&f);
 }
 
 /* --- caps ------------------------------------------------------------------------------------ */
@@ -524,6 +681,7 @@ static void an_answer_that_is_no_2xx_or_breaks_off_is_a_failure(void **state)
 
 int main(void)
 {
+    signal(SIGPIPE, SIG_IGN); /* the server says more than the client wants to hear */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_named_host_is_fetched),
         cmocka_unit_test(a_name_may_end_in_a_dot),
@@ -538,6 +696,10 @@ int main(void)
         cmocka_unit_test(unknown_names_are_not_found),
         cmocka_unit_test(the_system_is_asked_when_nobody_else_is),
         cmocka_unit_test(rules_can_be_asked_without_fetching),
+        cmocka_unit_test(all_internal_names_are_refused_in_the_same_words),
+        cmocka_unit_test(a_silent_name_server_ends_the_fetch_at_its_time_and_holds_up_nobody_else),
+        cmocka_unit_test(a_fetch_that_is_cancelled_tells_nothing_more),
+        cmocka_unit_test(a_paused_fetch_goes_on_where_it_was),
         cmocka_unit_test(redirects_end_after_three),
         cmocka_unit_test(an_answer_has_at_most_so_many_bytes),
         cmocka_unit_test(what_is_inflated_counts_as_it_is_then),

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-enum { MAX_WORKS = 40 };
+enum { MAX_WORKS = 50 };
 
 struct work {
     struct pl_job job; /* first: its address is ours */
@@ -227,6 +227,26 @@ static void a_job_behind_the_share_of_its_owner_is_refused_in_time_too(void **st
     turn_until(loop, are_all_done, NULL);
 }
 
+/* Both threads sleep when the two come: the second one only waits once the first was taken. */
+static void a_job_that_must_wait_only_later_is_refused_in_time_too(void **state)
+{
+    (void)state;
+    start_with(2);
+    for (int round = 0; round < 10; round++) {
+        put_gate(PL_WORK_STORE, 1), put_gate(PL_WORK_STORE, 2);
+        sem_post(&gate), sem_post(&gate);
+        turn_until(loop, are_all_done, NULL);
+        submit("first", (struct pl_job){.owner = 1, .run = wait_at_gate});
+        struct work *late = submit("late", (struct pl_job){.owner = 1, .wait_ms = 1, .run = note});
+        turn_until(loop, is_true, &late->is_done);
+        assert_true(late->was_refused);
+        while (sem_wait(&at_gate) != 0)
+            ;
+        sem_post(&gate);
+        turn_until(loop, are_all_done, NULL);
+    }
+}
+
 static void the_end_does_not_wait_for_a_look_up(void **state)
 {
     (void)state;
@@ -260,6 +280,8 @@ int main(void)
                                   tear_down),
         cmocka_unit_test_teardown(an_owner_whose_jobs_were_all_refused_has_turns_again, tear_down),
         cmocka_unit_test_teardown(a_job_behind_the_share_of_its_owner_is_refused_in_time_too,
+                                  tear_down),
+        cmocka_unit_test_teardown(a_job_that_must_wait_only_later_is_refused_in_time_too,
                                   tear_down),
         cmocka_unit_test_teardown(the_end_does_not_wait_for_a_look_up, tear_down),
     };

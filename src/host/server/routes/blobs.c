@@ -1,5 +1,6 @@
 /* Blobs: images, sound and documents, kept once for everybody who has them. How they come is in
  * blob_upload.c; they are read the same way, a piece at a time. */
+#include "server/blob_fetch.h"
 #include "server/blob_json.h"
 #include "server/blob_store.h"
 #include "server/blob_upload.h"
@@ -9,43 +10,45 @@
 
 /* --- fetching -------------------------------------------------------------------------------- */
 
-/* A host that is not there or breaks off is to blame itself; the rest is what was asked for. */
-static void fail_fetch(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
+/* A host that is not there, breaks off or is too slow is to blame itself; the rest is what was
+ * asked for. */
+static void fail_fetch(struct pl_exchange *x, const struct pl_blob_fetched *fetched)
 {
-    if (status == PL_NOT_FOUND || status == PL_IO)
-        pl_exchange_problem(x, PL_PROBLEM_UPSTREAM_FAILED, NULL, "%s", err->message);
+    bool is_hosts_fault = fetched->status == PL_NOT_FOUND || fetched->status == PL_IO;
+    if (fetched->is_stores_fault)
+        pl_exchange_fail_commit(x, fetched->status, &fetched->err);
+    else if (is_hosts_fault || fetched->is_late)
+        pl_exchange_problem(x, PL_PROBLEM_UPSTREAM_FAILED, NULL, "%s", fetched->err.message);
     else
-        pl_exchange_fail(x, status, err);
+        pl_exchange_fail(x, fetched->status, &fetched->err);
 }
 
-static void fetch_work(struct pl_exchange *x)
+static void is_fetched(void *ctx, const struct pl_blob_fetched *fetched)
 {
-    struct pl_server *server = x->shard->server;
-    struct pl_blob_row blob;
-    struct pl_blob_fetched fetched;
-    struct pl_error err = {0};
-    PL_CLEANUP_BUF struct pl_buf bytes;
-    pl_buf_init(&bytes, 0);
-    struct pl_str name = pl_body_text(x, "name");
-    if (!pl_blob_check_name(x, name))
-        return;
-    enum pl_status status =
-        pl_blob_fetch(&x->setup->config, &x->arena, pl_body_text(x, "url"), &bytes, &fetched, &err);
-    if (status != PL_OK) {
-        fail_fetch(x, status, &err);
-        return;
-    }
-    status = pl_blob_store(server, &x->arena, x->caller.user_id, pl_buf_str(&bytes), fetched.type,
-                           name.len ? name : fetched.name, &blob, &err);
-    if (status == PL_OK)
-        pl_blob_answer(x, 201, &blob);
+    struct pl_exchange *x = ctx;
+    pl_exchange_end_fetching(x);
+    if (fetched->status == PL_OK)
+        pl_blob_answer(x, 201, &fetched->blob);
     else
-        pl_exchange_fail_commit(x, status, &err);
+        fail_fetch(x, fetched);
+    pl_exchange_finish(x);
 }
 
 static void blob_fetch(struct pl_exchange *x)
 {
-    pl_exchange_work(x, fetch_work, NULL);
+    struct pl_blob_fetch_wish wish = {
+        .config = &x->setup->config,
+        .user_id = x->caller.user_id,
+        .url = pl_body_text(x, "url"),
+        .name = pl_body_text(x, "name"),
+    };
+    if (pl_blob_check_name(x, wish.name) && pl_exchange_begin_fetching(x)) {
+        if (pl_blob_fetch_start(x->shard, &wish, is_fetched, x))
+            return;
+        pl_exchange_end_fetching(x);
+        pl_exchange_fail(x, PL_NOMEM, NULL);
+    }
+    pl_exchange_finish(x);
 }
 
 /* --- reading --------------------------------------------------------------------------------- */

@@ -97,28 +97,37 @@ static enum pl_status document_of(struct pl_exchange *x, struct pl_str *ret_text
     return PL_OK;
 }
 
-/* What the document links to, fetched and kept, where that is wanted. What cannot be read is told
- * by the conversion. */
-static enum pl_status store_media(struct pl_exchange *x, const struct pl_format *from,
-                                  struct pl_str *document)
+struct importing {
+    struct pl_media media;
+    struct pl_copying *copying; /* once the links are there */
+};
+
+/* What the document links to, fetched and kept, where that is wanted: false, links are to be
+ * fetched first. What cannot be read is told by the conversion. */
+static bool store_media(struct pl_exchange *x, const struct pl_format *from,
+                        struct pl_str *document, enum pl_status *ret_status)
 {
+    struct importing *importing = x->state;
     struct pl_str media = pl_body_text(x, "media");
     struct pl_media_wish wish = {
-        .user_id = x->caller.user_id,
         .from = from,
         .is_expiring_only = pl_str_eq(media, PL_STR("store_expiring")),
     };
     struct pl_media_stored stored;
     if (!media.len || pl_str_eq(media, PL_STR("keep")))
-        return PL_OK;
-    enum pl_status status = pl_media_store(x->shard->server, &x->setup->config, &x->arena,
-                                           *document, &wish, &stored, NULL);
-    if (status != PL_OK)
-        return status == PL_NOMEM ? status : PL_OK;
+        return true;
+    enum pl_status status =
+        pl_media_store(&importing->media, &x->arena, *document, &wish, &stored, NULL);
+    if (status != PL_OK) {
+        *ret_status = status == PL_NOMEM ? status : PL_OK;
+        return true;
+    }
+    if (pl_media_wants(&importing->media))
+        return false;
     pl_exchange_header(x, "X-Media-Stored", "%zu", stored.n_stored);
     pl_exchange_header(x, "X-Media-Failed", "%zu", stored.n_notes);
     *document = stored.text;
-    return PL_OK;
+    return true;
 }
 
 static void finish_copying(struct pl_exchange *x)
@@ -159,15 +168,18 @@ static void import_work(struct pl_exchange *x)
                             (int)(from.len < 80 ? from.len : 80), from.ptr);
         return;
     }
+    struct importing *importing = x->state;
+    enum pl_status status = document_of(x, &document);
+    if (status == PL_OK && !store_media(x, opts.from, &document, &status))
+        return;
     struct pl_copying *copying = begin_copying(x);
+    importing->copying = copying;
+    x->state = importing;
     if (!copying)
         return;
     struct pl_error err = {0};
     struct pl_converted converted;
     pl_converted_init(&converted);
-    enum pl_status status = document_of(x, &document);
-    if (status == PL_OK)
-        status = store_media(x, opts.from, &document);
     if (status == PL_OK)
         status = pl_convert(document, &opts, &converted, &err);
     struct pl_str turns =
@@ -181,9 +193,32 @@ static void import_work(struct pl_exchange *x)
         fail_copying(x, copying, status, &err);
 }
 
+static void read_import(struct pl_exchange *x);
+
+static void import_is_read(struct pl_exchange *x)
+{
+    struct importing *importing = x->state;
+    if (!x->is_problem && pl_media_wants(&importing->media)) {
+        pl_media_fetch(&importing->media, x, read_import);
+        return;
+    }
+    x->state = importing->copying;
+    finish_copying(x);
+}
+
+static void read_import(struct pl_exchange *x)
+{
+    if (x->is_problem)
+        import_is_read(x);
+    else
+        pl_exchange_compute(x, import_work, import_is_read);
+}
+
 static void session_import(struct pl_exchange *x)
 {
-    pl_exchange_compute(x, import_work, finish_copying);
+    x->state = pl_exchange_room(x, sizeof(struct importing));
+    if (x->state)
+        read_import(x);
 }
 
 /* --- fork ------------------------------------------------------------------------------------ */

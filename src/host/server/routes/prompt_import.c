@@ -18,6 +18,7 @@ struct importing {
     struct pl_batch **batches; /* owned; one per plan, NULL where nothing is written */
     struct on_its_way *on_their_way;
     size_t n_waiting;
+    struct pl_media media;
 };
 
 /* One plan at the store. */
@@ -44,14 +45,12 @@ static bool add_problem(struct pl_prompt_import *import, struct pl_str path, con
 static enum pl_status store_media(struct pl_exchange *x, struct pl_prompt_import *import,
                                   struct pl_prompt_file *file)
 {
-    struct pl_media_wish wish = {
-        .user_id = x->caller.user_id,
-        .from = pl_format_find(pl_body_text(x, "format")),
-    };
+    struct importing *importing = x->state;
+    struct pl_media_wish wish = {.from = pl_format_find(pl_body_text(x, "format"))};
     struct pl_media_stored stored;
     struct pl_error err = {0};
-    enum pl_status status = pl_media_store(x->shard->server, &x->setup->config, import->arena,
-                                           file->text, &wish, &stored, &err);
+    enum pl_status status =
+        pl_media_store(&importing->media, import->arena, file->text, &wish, &stored, &err);
     if (status != PL_OK) /* What is no conversation has no media. */
         return status == PL_NOMEM ? status : PL_OK;
     file->text = stored.text;
@@ -172,6 +171,12 @@ static void import_work(struct pl_exchange *x)
         return;
     pl_filed_init(&filed);
     enum pl_status status = read_files(x, import, &files, &n);
+    if (status == PL_OK && pl_media_wants(&importing->media)) {
+        /* All of it again when they are there. */
+        import->problems.len = 0;
+        pl_filed_deinit(&filed);
+        return;
+    }
     if (status == PL_OK)
         status = pl_prompt_files_read(&x->arena, files, n, pl_body_text(x, "format"), &filed, &err);
     if (status == PL_OK)
@@ -282,9 +287,15 @@ static void committed(void *ctx, enum pl_status status, const struct pl_error *e
     arrived(importing);
 }
 
+static void plan_import(struct pl_exchange *x);
+
 static void import_planned(struct pl_exchange *x)
 {
     struct importing *importing = x->state;
+    if (!x->is_problem && pl_media_wants(&importing->media)) {
+        pl_media_fetch(&importing->media, x, plan_import);
+        return;
+    }
     size_t n = importing->batches ? importing->import.plans.len : 0;
     importing->n_waiting = 1;
     for (size_t i = 0; i < n; i++) {
@@ -300,6 +311,14 @@ static void import_planned(struct pl_exchange *x)
     arrived(importing);
 }
 
+static void plan_import(struct pl_exchange *x)
+{
+    if (x->is_problem)
+        import_planned(x);
+    else
+        pl_exchange_compute(x, import_work, import_planned);
+}
+
 static void prompt_import(struct pl_exchange *x)
 {
     struct importing *importing = pl_exchange_room(x, sizeof *importing);
@@ -308,7 +327,7 @@ static void prompt_import(struct pl_exchange *x)
     importing->x = x;
     importing->import.seed = pl_shard_seed(x->shard);
     x->state = importing;
-    pl_exchange_compute(x, import_work, import_planned);
+    plan_import(x);
 }
 
 const struct pl_route pl_routes_prompt_import[] = {

@@ -1,0 +1,377 @@
+/*     FETCHING ── a piece is there ──> LOOKING (worker) ──> PUTTING (store) ──> FETCHING …
+ *         │                               ↑   └─ the last one ─> PUTTING ──> FINDING (worker) ──>
+ * over ├── all of it is there ─────────┘ └── failed ──> over             From the others a failure
+ * waits until what is away is back.
+ *
+ * While a piece is away the fetch rests, so what is in memory is a piece and what one read brought.
+ */
+#include "server/blob_fetch.h"
+
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/uuid.h"
+#include "io/fetch.h"
+#include "server/blob_store.h"
+#include "server/fetch_slots.h"
+#include "wire/url.h"
+
+enum step { STEP_FETCHING, STEP_LOOKING, STEP_PUTTING, STEP_FINDING };
+
+struct pl_blob_fetch {
+    struct pl_blob_fetch *prev, *next; /* the shard's list */
+    struct pl_shard *shard;            /* borrowed */
+    pl_blob_fetch_fn *done;
+    void *ctx;
+    struct pl_arena arena;
+    struct pl_blob_fetch_wish wish; /* arena */
+    struct pl_fetch_rules rules;
+    struct pl_fetch *fetch; /* owned; NULL once it has ended */
+    enum step step;
+    struct pl_id id;
+    struct pl_buf bytes; /* owned; what has come */
+    size_t n_taken;      /* of them: they are in pieces that were away */
+    bool is_begun;       /* the declared type is known */
+    bool is_whole;       /* the fetch has ended well */
+    bool is_last;        /* the piece that is away is the last one */
+    struct pl_blob_fetched result;
+    /* What is away has these to itself: */
+    struct pl_job job;
+    struct pl_arena job_arena;
+    struct pl_blob_look look;
+    char *piece; /* owned */
+    size_t n_piece;
+    int64_t n_pieces; /* that were put */
+    enum pl_status job_status;
+    struct pl_error job_err;
+};
+
+static bool has_failed(const struct pl_blob_fetch *f)
+{
+    return f->result.status != PL_OK;
+}
+
+static void destroy(struct pl_blob_fetch *f)
+{
+    pl_mem_free(f->piece);
+    pl_buf_deinit(&f->bytes);
+    pl_arena_deinit(&f->job_arena);
+    pl_arena_deinit(&f->arena);
+    pl_mem_free(f);
+}
+
+static void is_dropped(void *ctx, enum pl_status status, const struct pl_error *err)
+{
+    (void)ctx, (void)status, (void)err;
+}
+
+/* What was put before a failure. What cannot be dropped now is swept later: a server that ends
+ * begins nothing more. */
+static void drop_pieces(struct pl_blob_fetch *f)
+{
+    struct pl_server *server = f->shard->server;
+    bool may = f->n_pieces && has_failed(f) && !pl_life_is_closing(&server->life);
+    struct pl_batch *batch = may ? pl_batch_create() : NULL;
+    if (!batch)
+        return;
+    pl_batch_drop_upload(batch, pl_str_of(f->id.text));
+    pl_store_submit(server->store, f->shard->loop, batch, is_dropped, NULL);
+}
+
+static void end(struct pl_blob_fetch *f)
+{
+    if (f->prev)
+        f->prev->next = f->next;
+    else
+        f->shard->fetches = f->next;
+    if (f->next)
+        f->next->prev = f->prev;
+    pl_fetch_cancel(f->fetch);
+    drop_pieces(f);
+    f->done(f->ctx, &f->result);
+    destroy(f);
+}
+
+static void go_on(struct pl_blob_fetch *f);
+
+/* --- a piece --------------------------------------------------------------------------------- */
+
+static struct pl_str piece_of(const struct pl_blob_fetch *f)
+{
+    return (struct pl_str){f->piece, f->n_piece};
+}
+
+static size_t n_waiting(const struct pl_blob_fetch *f)
+{
+    return f->bytes.len - f->n_taken;
+}
+
+/* Bytes go on coming while it is away, so it is a copy. */
+static void take_piece(struct pl_blob_fetch *f)
+{
+    size_t n = n_waiting(f) < PL_BLOB_PIECE ? n_waiting(f) : PL_BLOB_PIECE;
+    if (n)
+        memcpy(f->piece, f->bytes.ptr + f->n_taken, n);
+    f->n_piece = n;
+    f->n_taken += n;
+    if (f->n_taken <= f->bytes.len / 2)
+        return;
+    if (n_waiting(f))
+        memmove(f->bytes.ptr, f->bytes.ptr + f->n_taken, n_waiting(f));
+    f->bytes.len = n_waiting(f);
+    f->n_taken = 0;
+}
+
+/* The first failure is the one that is told. */
+static void note_failure(struct pl_blob_fetch *f, enum pl_status status, bool is_stores_fault,
+                         const struct pl_error *err)
+{
+    if (status == PL_OK || has_failed(f))
+        return;
+    f->result.status = status;
+    f->result.is_stores_fault = is_stores_fault;
+    if (err)
+        f->result.err = *err;
+    else
+        (void)pl_fail(&f->result.err, status, "%s", pl_status_info(status)->text);
+}
+
+static void work(struct pl_blob_fetch *f, enum step step, enum pl_work lane,
+                 void (*run)(struct pl_job *), void (*done)(struct pl_job *))
+{
+    f->step = step;
+    f->job = (struct pl_job){
+        .lane = lane, .owner = pl_owner_of(f->wish.user_id), .run = run, .done = done};
+    pl_workers_submit(f->shard->server->workers, f->shard->loop, &f->job);
+}
+
+static void find_run(struct pl_job *job)
+{
+    struct pl_blob_fetch *f = PL_CONTAINER_OF(job, struct pl_blob_fetch, job);
+    f->job_status = pl_store_blob_find(f->shard->server->store, &f->job_arena, f->wish.user_id,
+                                       pl_blob_looked(&f->look).hash, &f->result.blob, &f->job_err);
+}
+
+static void find_done(struct pl_job *job)
+{
+    struct pl_blob_fetch *f = PL_CONTAINER_OF(job, struct pl_blob_fetch, job);
+    note_failure(f, f->job_status, true, &f->job_err);
+    end(f);
+}
+
+static void on_put(void *ctx, enum pl_status status, const struct pl_error *err)
+{
+    struct pl_blob_fetch *f = ctx;
+    note_failure(f, status, true, err);
+    f->n_pieces++;
+    f->step = STEP_FETCHING;
+    if (!has_failed(f) && f->is_last) /* the user may have had these bytes before */
+        work(f, STEP_FINDING, PL_WORK_STORE, find_run, find_done);
+    else
+        go_on(f);
+}
+
+/* The last part of a path, decoded; empty when it is no name. */
+static struct pl_str name_of(struct pl_arena *arena, struct pl_str url)
+{
+    PL_CLEANUP_BUF struct pl_buf text;
+    struct pl_url parsed;
+    pl_buf_init(&text, 0);
+    if (pl_url_parse(arena, url, NULL, &parsed, NULL) != PL_OK)
+        return (struct pl_str){0};
+    size_t at = parsed.path.len;
+    while (at && parsed.path.ptr[at - 1] != '/')
+        at--;
+    pl_url_decode(pl_str_slice(parsed.path, at, parsed.path.len), &text);
+    struct pl_str name = pl_buf_str(&text);
+    bool is_good = name.len && pl_blob_name_is_good(name);
+    return is_good ? pl_arena_dup(arena, name) : (struct pl_str){0};
+}
+
+static void put(struct pl_blob_fetch *f)
+{
+    struct pl_batch *batch = pl_batch_create();
+    int64_t now_ms = pl_loop_unix_ms(f->shard->loop);
+    f->step = STEP_PUTTING;
+    if (!batch) {
+        on_put(f, PL_NOMEM, NULL);
+        return;
+    }
+    if (f->n_piece)
+        pl_batch_put_piece(batch, pl_str_of(f->id.text), f->n_pieces, piece_of(f), now_ms);
+    if (f->is_last) {
+        struct pl_blob_row row = pl_blob_looked(&f->look);
+        row.id = pl_str_of(f->id.text);
+        row.user_id = f->wish.user_id;
+        row.name = f->wish.name;
+        row.created_ms = now_ms;
+        pl_batch_create_blob(batch, &row);
+    }
+    pl_store_submit(f->shard->server->store, f->shard->loop, batch, on_put, f);
+}
+
+static void look_run(struct pl_job *job)
+{
+    struct pl_blob_fetch *f = PL_CONTAINER_OF(job, struct pl_blob_fetch, job);
+    f->job_status = pl_blob_look(&f->look, &f->job_arena, piece_of(f), f->is_last, &f->job_err);
+}
+
+static void look_done(struct pl_job *job)
+{
+    struct pl_blob_fetch *f = PL_CONTAINER_OF(job, struct pl_blob_fetch, job);
+    note_failure(f, f->job_status, false, &f->job_err);
+    f->step = STEP_FETCHING;
+    if (has_failed(f))
+        end(f);
+    else
+        put(f);
+}
+
+/* Nothing is away: the next piece, or more bytes, or the end. */
+static void go_on(struct pl_blob_fetch *f)
+{
+    bool has_piece = n_waiting(f) >= PL_BLOB_PIECE;
+    if (has_failed(f)) {
+        end(f);
+        return;
+    }
+    if (f->fetch)
+        pl_fetch_pause(f->fetch, has_piece);
+    if (!f->is_whole && !has_piece)
+        return;
+    f->is_last = f->is_whole && n_waiting(f) <= PL_BLOB_PIECE;
+    take_piece(f);
+    work(f, STEP_LOOKING, PL_WORK_CPU, look_run, look_done);
+}
+
+/* --- the fetch ------------------------------------------------------------------------------- */
+
+static void begin(struct pl_blob_fetch *f, struct pl_str declared)
+{
+    if (f->is_begun)
+        return;
+    f->is_begun = true;
+    pl_blob_look_begin(&f->look, declared.len ? pl_arena_dup(&f->arena, declared) : declared);
+}
+
+/* Within the fetch, which cannot be ended here: a failure waits for its end. */
+static void on_bytes(void *ctx, struct pl_str bytes)
+{
+    struct pl_blob_fetch *f = ctx;
+    begin(f, pl_fetch_content_type(f->fetch));
+    pl_buf_add(&f->bytes, bytes);
+    note_failure(f, f->bytes.status, false, NULL);
+    if (f->step == STEP_FETCHING && n_waiting(f) >= PL_BLOB_PIECE && !has_failed(f))
+        go_on(f);
+}
+
+static void on_fetched(void *ctx, enum pl_status status, const struct pl_fetched *fetched,
+                       const struct pl_error *err)
+{
+    struct pl_blob_fetch *f = ctx;
+    f->fetch = NULL;
+    f->result.is_late = fetched->is_late;
+    note_failure(f, status, false, err);
+    if (!has_failed(f)) {
+        begin(f, fetched->content_type);
+        f->is_whole = true;
+        if (!f->wish.name.len)
+            f->wish.name = name_of(&f->arena, fetched->url);
+    }
+    if (f->step == STEP_FETCHING)
+        go_on(f);
+}
+
+/* --- starting -------------------------------------------------------------------------------- */
+
+static bool copy_wish(struct pl_blob_fetch *f, const struct pl_blob_fetch_wish *wish)
+{
+    f->wish.user_id = pl_arena_dup(&f->arena, wish->user_id);
+    if (wish->name.len)
+        f->wish.name = pl_arena_dup(&f->arena, wish->name);
+    return f->wish.user_id.ptr && (!wish->name.len || f->wish.name.ptr);
+}
+
+static bool prepare(struct pl_blob_fetch *f, const struct pl_blob_fetch_wish *wish)
+{
+    static const struct pl_fetch_ops ops = {on_bytes, on_fetched};
+    const struct pl_server *server = f->shard->server;
+    struct pl_id_seed seed = pl_shard_seed(f->shard);
+    struct pl_fetch_from from = {
+        .loop = f->shard->loop,
+        .workers = server->workers,
+        .owner = pl_owner_of(wish->user_id),
+    };
+    f->id = pl_id_take(&seed, "blob_");
+    f->rules = (struct pl_fetch_rules){
+        .allowed = wish->config->fetch_hosts,
+        .total_ms = wish->config->fetch_ms,
+    };
+    while (f->rules.allowed && f->rules.allowed[f->rules.n_allowed])
+        f->rules.n_allowed++;
+    f->piece = pl_mem_alloc(PL_BLOB_PIECE, 1);
+    if (!f->piece || !copy_wish(f, wish))
+        return false;
+    f->fetch = pl_fetch_start(&from, wish->url, &f->rules, &ops, f);
+    return f->fetch != NULL;
+}
+
+bool pl_blob_fetch_start(struct pl_shard *shard, const struct pl_blob_fetch_wish *wish,
+                         pl_blob_fetch_fn *done, void *ctx)
+{
+    struct pl_blob_fetch *f = pl_mem_alloc(1, sizeof *f);
+    if (!f)
+        return false;
+    *f = (struct pl_blob_fetch){.shard = shard, .done = done, .ctx = ctx};
+    pl_arena_init(&f->arena, 0);
+    pl_arena_init(&f->job_arena, 0);
+    pl_buf_init(&f->bytes, 0);
+    if (!prepare(f, wish)) {
+        destroy(f);
+        return false;
+    }
+    f->next = shard->fetches;
+    if (f->next)
+        f->next->prev = f;
+    shard->fetches = f;
+    return true;
+}
+
+/* What is away comes home when the loop is destroyed, and finds that it has failed. */
+void pl_blob_fetch_end_all(struct pl_shard *shard)
+{
+    struct pl_error err;
+    enum pl_status status = pl_fail(&err, PL_IO, "the server ends");
+    for (struct pl_blob_fetch *f = shard->fetches, *next; f; f = next) {
+        next = f->next;
+        pl_fetch_cancel(PL_TAKE(f->fetch));
+        note_failure(f, status, true, &err);
+        if (f->step == STEP_FETCHING)
+            end(f);
+    }
+}
+
+/* --- how many -------------------------------------------------------------------------------- */
+
+bool pl_exchange_begin_fetching(struct pl_exchange *x)
+{
+    struct pl_server *server = x->shard->server;
+    switch (pl_fetch_slots_take(&server->fetch_slots, pl_owner_of(x->caller.user_id))) {
+    case PL_FETCH_SLOT_TAKEN:
+        return true;
+    case PL_FETCH_SLOT_YOURS:
+        pl_exchange_problem(x, PL_PROBLEM_RATE_LIMITED, NULL,
+                            "You have %d fetches under way, which is as many as one user may have; "
+                            "try again when one of them is over.",
+                            PL_FETCHES_MAX_OF_USER);
+        break;
+    case PL_FETCH_SLOT_OTHERS:
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
+                            "The server is fetching as much as it can; try again in a moment.");
+    }
+    return false;
+}
+
+void pl_exchange_end_fetching(struct pl_exchange *x)
+{
+    pl_fetch_slots_give(&x->shard->server->fetch_slots, pl_owner_of(x->caller.user_id));
+}

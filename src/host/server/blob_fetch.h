@@ -1,0 +1,40 @@
+/* Bytes behind a URL, put away as a blob: by the rules of io/fetch.h and the operator's
+ * --allow-fetch. They go into the store piece by piece as they come, so a fetch costs a piece of
+ * memory; what broke off is dropped. On the shard: nothing blocks. */
+#ifndef PL_SERVER_BLOB_FETCH_H
+#define PL_SERVER_BLOB_FETCH_H
+
+#include "server/exchange.h"
+#include "store/work.h"
+
+struct pl_blob_fetch; /* its own: goes when `done` was called */
+
+struct pl_blob_fetch_wish {
+    const struct pl_server_config *config; /* borrowed until `done` */
+    struct pl_str user_id, url;
+    struct pl_str name; /* empty: the last part of the URL's path, where that is a name */
+};
+
+struct pl_blob_fetched {
+    enum pl_status status; /* PL_OK: blob; else as pl_fetch says, or as a commit fails */
+    bool is_stores_fault;  /* it was the store that failed */
+    bool is_late;          /* the host was too slow */
+    struct pl_error err;
+    struct pl_blob_row blob; /* lasts as long as the call */
+};
+
+typedef void pl_blob_fetch_fn(void *ctx, const struct pl_blob_fetched *fetched);
+
+/* `done` is called once, on the shard, not before this has returned; also when the server ends. The
+ * strings of the wish are copied. False when out of memory. */
+bool pl_blob_fetch_start(struct pl_shard *shard, const struct pl_blob_fetch_wish *wish,
+                         pl_blob_fetch_fn *done, void *ctx);
+/* Ends those of a shard that ends. */
+void pl_blob_fetch_end_all(struct pl_shard *shard);
+
+/* Takes one of the slots there are for fetching; false after making a problem of none being free
+ * (429, 503). Give it back with pl_exchange_end_fetching. */
+bool pl_exchange_begin_fetching(struct pl_exchange *x);
+void pl_exchange_end_fetching(struct pl_exchange *x);
+
+#endif
