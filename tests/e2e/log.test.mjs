@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { directory, run } from './harness.mjs';
 import { start } from './server.mjs';
 import { openUpstream } from './upstreams.mjs';
+import { sleep } from './waiting.mjs';
 
 // A server whose standard error is a pipe that is always open and that nobody reads.
 async function startUnheard(name, args) {
@@ -61,7 +62,7 @@ test('a log that is read again says how many lines were dropped, and goes on', a
         text += bytes.toString('utf8', 0, readSync(fd, bytes));
       } catch (error) {
         if (error.code !== 'EAGAIN') throw error;
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await sleep(5);
       }
     }
   };

@@ -3,17 +3,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { start } from './server.mjs';
+import { until } from './waiting.mjs';
 
 const url = process.env.PARLEY_TEST_POSTGRES;
 const skip = !url && (process.env.PARLEY_TEST_POSTGRES_SKIP ?? 'run it by tests/contract/with_postgres');
-
-async function until(isSo, what) {
-  const end = Date.now() + 120_000;
-  while (!(await isSo())) {
-    assert.ok(Date.now() < end, `waited for ${what} in vain`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 // Holds a table until it is told to let go.
 async function lockTable(name) {

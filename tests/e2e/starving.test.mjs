@@ -10,17 +10,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { directory } from './harness.mjs';
 import { start } from './server.mjs';
+import { until } from './waiting.mjs';
 
 const metricsOf = async (server) => (await server.raw('GET', '/metrics')).text;
 const metric = async (server, name) => Number((await metricsOf(server)).split('\n').find((line) => line.startsWith(`${name} `)).split(' ')[1]);
-
-async function until(isSo, what) {
-  const end = Date.now() + 120_000;
-  while (!(await isSo())) {
-    assert.ok(Date.now() < end, `waited for ${what} in vain`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 // A host that takes connections and says nothing until it hangs up.
 async function openSilentHost() {

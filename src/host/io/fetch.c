@@ -83,6 +83,7 @@ static void finish(struct pl_fetch *fetch, int status)
 {
     PL_CLEANUP_BUF struct pl_buf url;
     struct pl_error err = {0};
+    pl_buf_init(&url, 0);
     if (status < 200 || status > 299) {
         fail(fetch,
              pl_fail(&err, PL_IO, "%.*s answered with status %d",
@@ -90,7 +91,6 @@ static void finish(struct pl_fetch *fetch, int status)
              &err);
         return;
     }
-    pl_buf_init(&url, 0);
     pl_url_write(&fetch->place.url, &url);
     if (url.status != PL_OK) {
         fail_memory(fetch);

@@ -164,17 +164,17 @@ static const struct {
 };
 
 struct asked {
-    size_t n; /* times a name was resolved */
+    atomic_size_t n; /* times a name was resolved */
 };
 
 static enum pl_status resolve(void *ctx, struct pl_str host, struct pl_buf *to,
                               struct pl_error *err)
 {
     struct asked *asked = ctx;
-    asked->n++;
+    bool is_first = atomic_fetch_add(&asked->n, 1) == 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (pl_str_eq(host, pl_str_of(names[i].name))) {
-            pl_buf_adds(to, asked->n == 1 ? names[i].first : names[i].later);
+            pl_buf_adds(to, is_first ? names[i].first : names[i].later);
             return PL_OK;
         }
     return pl_fail(err, PL_NOT_FOUND, "there is no such name");
