@@ -205,6 +205,9 @@ static void set_tick(struct pl_driver *driver)
     int64_t delay_ms = next_ms - pl_loop_unix_ms(loop);
     if (delay_ms < 0)
         delay_ms = 0;
+    /* It is never further away, unless the wall clock was put back meanwhile. */
+    if (delay_ms > PL_SESSION_CHECKPOINT_MS)
+        delay_ms = PL_SESSION_CHECKPOINT_MS;
     if (!pl_timer_is_on(&driver->tick) || driver->tick.due_ms > pl_loop_now_ms(loop) + delay_ms)
         pl_timer_start(loop, &driver->tick, delay_ms, on_tick);
 }

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "server/driver_int.h"
 #include "server/running.h"
+#include "server/scheduler.h"
 
 #include <pthread.h>
 
@@ -79,11 +80,15 @@ void pl_running_change(struct pl_server *server, struct pl_str user_id, int chan
     struct pl_running *running = server->running;
     pthread_mutex_lock(&running->lock);
     struct count *count = change > 0 ? find_or_make(running, user_id) : find(running, user_id);
+    bool was_full = count && count->n >= PL_MAX_RUNNING;
     if (count && (change > 0 || count->n))
         count->n += (size_t)change;
+    bool has_room = was_full && count->n < PL_MAX_RUNNING;
     if (count && !count->n) {
         pl_table_remove(&running->by_user, &count->link);
         pl_mem_free(count);
     }
     pthread_mutex_unlock(&running->lock);
+    if (has_room)
+        pl_scheduler_tell_room(server);
 }

@@ -30,7 +30,24 @@ static enum pl_status decide_queue(struct pl_scheduler *scheduler, struct pl_due
     if (page.n_items < PL_TASK_MAX_QUEUED)
         note(item, "queued", NULL);
     else
-        note(item, "skipped", "Ten runs wait for the one before already.");
+        note(item, "skipped", "Ten runs of this task wait already.");
+    return PL_OK;
+}
+
+/* Runs that wait for a turn of their user to end are not at work yet, and are runs before. */
+static enum pl_status decide_waiting(struct pl_scheduler *scheduler, struct pl_due_task *item)
+{
+    bool is_allowed = pl_str_eq(item->task.overlap, PL_STR("allow"));
+    struct pl_task_run_page page;
+    enum pl_status status = list_runs(scheduler, item, "queued", PL_TASK_MAX_QUEUED, &page);
+    if (status != PL_OK || page.n_items < (is_allowed ? PL_TASK_MAX_QUEUED : 1))
+        return status;
+    if (is_allowed)
+        note(item, "skipped", "Ten runs of this task wait already.");
+    else if (!pl_str_eq(item->task.overlap, PL_STR("queue")))
+        note(item, "skipped", "The run before still waits for its turn.");
+    else
+        return decide_queue(scheduler, item);
     return PL_OK;
 }
 
@@ -40,10 +57,12 @@ static enum pl_status decide_overlap(struct pl_scheduler *scheduler, struct pl_d
     struct pl_task_run_page page;
     item->act = PL_DUE_RUN;
     if (pl_str_eq(item->task.overlap, PL_STR("allow")))
-        return PL_OK;
+        return decide_waiting(scheduler, item);
     enum pl_status status = list_runs(scheduler, item, "running", 100, &page);
-    if (status != PL_OK || !page.n_items)
+    if (status != PL_OK)
         return status;
+    if (!page.n_items)
+        return decide_waiting(scheduler, item);
     if (pl_str_eq(item->task.overlap, PL_STR("queue")))
         return decide_queue(scheduler, item);
     if (pl_str_eq(item->task.overlap, PL_STR("replace"))) {
@@ -98,6 +117,11 @@ static void look_run(struct pl_job *job)
     struct pl_task_page page = {0};
     looking->err = (struct pl_error){0};
     looking->n_items = 0;
+    if (looking->is_rewinding) {
+        looking->status = pl_scheduler_find_late(scheduler);
+        if (looking->status != PL_OK || looking->n_items)
+            return;
+    }
     enum pl_status status = pl_store_task_due(store, &looking->arena, looking->now_ms,
                                               PL_TASK_LOOK_LIMIT, &page, &looking->err);
     if (status == PL_OK && page.n_items) {
@@ -192,6 +216,10 @@ static void fill_note(struct noting *noting, struct pl_batch *batch)
         pl_batch_update_task(batch, &noting->task);
         return;
     }
+    if (noting->due.act == PL_DUE_REWIND) {
+        pl_batch_rewind_task(batch, noting->task.id, noting->task.revision, noting->due.next_ms);
+        return;
+    }
     if (noting->due.act == PL_DUE_NOTE)
         pl_batch_create_run(batch, &noting->row);
     pl_task_advance(batch, &noting->task, &noting->due);
@@ -203,7 +231,8 @@ static void on_noted(void *ctx, enum pl_status status, const struct pl_error *er
     struct pl_server *server = noting->scheduler->server;
     bool is_lost = status == PL_CONFLICT || status == PL_NOT_FOUND;
     (void)err;
-    if (is_lost && noting->due.act != PL_DUE_DISABLE && !noting->scheduler->is_over) {
+    bool has_instant = noting->due.act != PL_DUE_DISABLE && noting->due.act != PL_DUE_REWIND;
+    if (is_lost && has_instant && !noting->scheduler->is_over) {
         noting->scheduler->n_commits--;
         submit(noting, fill_advance, advanced);
         return;
@@ -323,6 +352,8 @@ static void look_done(struct pl_job *job)
     struct pl_look *looking = &scheduler->look;
     if (scheduler->is_over)
         return;
+    if (looking->status == PL_OK && looking->is_rewinding)
+        scheduler->must_rewind = false;
     if (looking->status != PL_OK) {
         pl_log_say(scheduler->server->log, scheduler->shard, PL_LOG_WARNING,
                    "what is due could not be read: %s; trying again",
@@ -340,6 +371,30 @@ static void look_done(struct pl_job *job)
     pl_scheduler_acted(scheduler, false);
 }
 
+/* The wall clock against the one that only goes forward. Once put back, tasks would wait for the
+ * time it showed before: their times are found anew, from the look before on, which is the earliest
+ * that it can have happened. */
+static void look_at_clock(struct pl_scheduler *scheduler)
+{
+    struct pl_loop *loop = scheduler->shard->loop;
+    struct pl_look *looking = &scheduler->look;
+    int64_t mono_ms = pl_loop_now_ms(loop);
+    int64_t ahead_ms = looking->now_ms - mono_ms, back_ms = scheduler->ahead_ms - ahead_ms;
+    if (back_ms > PL_TASK_BACK_MS) {
+        pl_log_say(scheduler->server->log, scheduler->shard, PL_LOG_WARNING,
+                   "the clock was put back by %lld s; the times of scheduled tasks are found anew",
+                   (long long)(back_ms / 1000));
+        scheduler->must_rewind = true;
+        looking->rewind_ms = looking->now_ms - (mono_ms - scheduler->looked_ms);
+    } else if (!scheduler->must_rewind) {
+        looking->rewind_ms = looking->now_ms;
+    }
+    if (back_ms > PL_TASK_BACK_MS || ahead_ms > scheduler->ahead_ms)
+        scheduler->ahead_ms = ahead_ms;
+    scheduler->looked_ms = mono_ms;
+    looking->is_rewinding = scheduler->must_rewind;
+}
+
 void pl_scheduler_look(struct pl_scheduler *scheduler)
 {
     struct pl_loop *loop = scheduler->shard->loop;
@@ -351,6 +406,7 @@ void pl_scheduler_look(struct pl_scheduler *scheduler)
     pl_timer_stop(loop, &scheduler->timer);
     pl_arena_reset(&scheduler->look.arena);
     scheduler->look.now_ms = pl_loop_unix_ms(loop);
+    look_at_clock(scheduler);
     scheduler->look.job.run = look_run;
     scheduler->look.job.done = look_done;
     pl_workers_submit(scheduler->server->workers, loop, &scheduler->look.job);
@@ -380,7 +436,11 @@ enum pl_status pl_scheduler_create(struct pl_server *server, struct pl_scheduler
     struct pl_scheduler *scheduler = pl_mem_alloc(1, sizeof *scheduler);
     if (!scheduler)
         return PL_NOMEM;
-    *scheduler = (struct pl_scheduler){.server = server, .shard = server->shards[0]};
+    *scheduler = (struct pl_scheduler){.server = server,
+                                       .shard = server->shards[0],
+                                       .ahead_ms = INT64_MIN / 2,
+                                       .must_rewind = true,
+                                       .look.rewind_ms = pl_loop_unix_ms(server->shards[0]->loop)};
     pl_arena_init(&scheduler->look.arena, 0);
     *ret_scheduler = scheduler;
     return PL_OK;
@@ -398,6 +458,7 @@ void pl_scheduler_stop(struct pl_scheduler *scheduler)
         return;
     scheduler->is_over = true;
     pl_timer_stop(scheduler->shard->loop, &scheduler->timer);
+    pl_timer_stop(scheduler->shard->loop, &scheduler->room_timer);
     pl_task_runs_still(scheduler);
     /* Batches that are on their way come back to the loop before it goes. */
     struct pl_batch *last = scheduler->n_commits ? pl_batch_create() : NULL;

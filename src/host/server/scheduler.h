@@ -14,6 +14,7 @@
 
 #define PL_TASK_LOOK_MS      30000
 #define PL_TASK_RETRY_MS     5000
+#define PL_TASK_BACK_MS      1500             /* less is no clock that was put back */
 #define PL_TASK_MAX_MS       (30 * 60 * 1000) /* of a run */
 #define PL_TASK_MAX_FAILURES 10               /* in a row */
 #define PL_TASK_MAX_QUEUED   10               /* runs of one task that wait for the one before */
@@ -31,6 +32,9 @@ void pl_scheduler_destroy(struct pl_scheduler *scheduler);
 
 /* A task was made or changed: look again. Any thread. */
 void pl_scheduler_wake(struct pl_server *server);
+
+/* A user who had all turns at work has one free. Any thread. */
+void pl_scheduler_tell_room(struct pl_server *server);
 
 /* task:updated {task, run?} to the user; run may be NULL. Any thread. */
 void pl_task_tell(struct pl_server *server, const struct pl_task_row *task,

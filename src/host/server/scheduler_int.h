@@ -15,6 +15,7 @@ enum pl_due_act {
     PL_DUE_REPLACE, /* the same, and what is at work is stopped */
     PL_DUE_NOTE,    /* a row that says why nothing runs, or not yet: `status` */
     PL_DUE_DISABLE, /* `reason` */
+    PL_DUE_REWIND,  /* the clock was put back: next_ms comes sooner */
 };
 
 struct pl_due_task {
@@ -33,6 +34,8 @@ struct pl_look {
     struct pl_job job;
     struct pl_arena arena;
     int64_t now_ms;
+    bool is_rewinding;         /* first of all, tasks that wait for too late a time … */
+    int64_t rewind_ms;         /* … after this one */
     struct pl_due_task *items; /* arena */
     size_t n_items;
     int64_t next_ms; /* when nothing is due */
@@ -56,6 +59,16 @@ struct pl_scheduler {
     size_t n_acting;          /* what the last look found and is not written down yet */
     size_t n_commits;         /* batches on their way */
     struct pl_task_run *runs; /* owned: all there are */
+    /* Those that wait for a turn of their user to end, by when they were due (task_wait.c): */
+    struct pl_task_run *waiting, *last_waiting;
+    struct pl_timer room_timer;
+    struct pl_letter room;
+    _Atomic(bool) is_room_told; /* the letter is on its way */
+    /* How far the wall clock is before the one that only goes forward, at most since the schedules
+     * were last held to it: */
+    int64_t ahead_ms;
+    int64_t looked_ms; /* the last look, by the clock that only goes forward */
+    bool must_rewind;  /* the wall clock was put back, or nobody knows: at the start */
 };
 
 /* One of what the last look found is written down, or was not to be. */
@@ -63,6 +76,17 @@ void pl_scheduler_acted(struct pl_scheduler *scheduler, bool has_failed);
 
 /* Looks what is due, now or when the look before is done with. */
 void pl_scheduler_look(struct pl_scheduler *scheduler);
+
+/* --- task_wait.c ----------------------------------------------------------------------------- */
+
+/* Begins what waits and has room. */
+void pl_scheduler_go_through_waiting(struct pl_scheduler *scheduler);
+
+/* --- task_rewind.c --------------------------------------------------------------------------- */
+
+/* Tasks that wait for later than their next time by the present clock, as items of the look. On a
+ * worker. */
+enum pl_status pl_scheduler_find_late(struct pl_scheduler *scheduler);
 
 /* --- task_left.c ----------------------------------------------------------------------------- */
 

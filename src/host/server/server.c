@@ -197,6 +197,20 @@ void pl_server_measure(struct pl_server *server)
     pl_workers_submit(server->workers, server->shards[0]->loop, &own->measure);
 }
 
+/* Whether the wall clock has gone evenly for as long as an upload may rest: pieces are dated by it,
+ * and one that jumps forward would make all of them look old. What a start finds is nobody's. */
+static bool is_clock_steady(struct pl_server_own *own)
+{
+    struct pl_loop *loop = own->server.shards[0]->loop;
+    int64_t now_ms = pl_loop_now_ms(loop), ahead_ms = pl_loop_unix_ms(loop) - now_ms;
+    int64_t jump_ms = ahead_ms - own->ahead_ms;
+    bool is_first = !own->ahead_ms;
+    own->ahead_ms = ahead_ms;
+    if (!is_first && jump_ms > CARE_MS)
+        own->jumped_ms = now_ms;
+    return !own->jumped_ms || now_ms - own->jumped_ms > UPLOAD_IDLE_MS;
+}
+
 /* When keys were used; old idempotency keys, uploads that nobody goes on with and settings that
  * nobody holds any more out. */
 static void care(struct pl_timer *timer)
@@ -207,7 +221,8 @@ static void care(struct pl_timer *timer)
     if (batch) {
         pl_auth_put_used(own->server.auth, batch);
         pl_batch_expire_idempotency(batch, pl_loop_unix_ms(loop) - PL_IDEMPOTENCY_KEPT_MS);
-        pl_batch_sweep_uploads(batch, pl_loop_unix_ms(loop) - UPLOAD_IDLE_MS);
+        if (is_clock_steady(own))
+            pl_batch_sweep_uploads(batch, pl_loop_unix_ms(loop) - UPLOAD_IDLE_MS);
         pl_store_submit(own->server.store, loop, batch, cared, own);
     }
     pl_server_measure(&own->server);

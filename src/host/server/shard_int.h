@@ -43,6 +43,8 @@ struct pl_server_own {
     struct pl_claim *claims;   /* Idempotency-Keys of requests that run; under the lock */
     struct pl_timer care;      /* once a minute, on the first shard */
     struct pl_requeue requeue; /* on the first shard */
+    int64_t ahead_ms;          /* of the wall clock before the other, when it was last looked at */
+    int64_t jumped_ms;         /* when it was last put forward; 0: never */
     struct pl_timer lame_duck; /* ending.c; on the first shard */
     size_t n_ended;            /* shards that have done what the present stage of the end wants */
     struct pl_job probe;       /* at the start: which servers of models this machine has */

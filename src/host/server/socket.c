@@ -291,7 +291,7 @@ static bool may_enter(struct pl_exchange *x)
     if (!ticket.ptr)
         return true;
     enum pl_status status = pl_auth_ticket_take(x->shard->server->auth, &x->arena, ticket,
-                                                pl_loop_unix_ms(x->shard->loop), &x->caller);
+                                                pl_loop_now_ms(x->shard->loop), &x->caller);
     if (status == PL_OK)
         return true;
     if (status == PL_NOMEM)

@@ -92,7 +92,8 @@ static void on_auth(struct pl_ws_live *ws, const struct message *m)
     if (key.len)
         status = pl_auth_check_key(auth, m->arena, key, now_ms, &caller);
     if (status == PL_NOT_FOUND && ticket.len)
-        status = pl_auth_ticket_take(auth, m->arena, ticket, now_ms, &caller);
+        status =
+            pl_auth_ticket_take(auth, m->arena, ticket, pl_loop_now_ms(live->shard->loop), &caller);
     if (status == PL_NOMEM)
         return refuse(live, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
     if (status != PL_OK || live->who) {

@@ -186,9 +186,21 @@ static void end(struct pl_task_run *run)
 
 void pl_task_run_fail(struct pl_task_run *run, const char *why, bool counts)
 {
+    run->has_place = false;
     fail(run, why);
     run->counts = counts;
     end(run);
+}
+
+void pl_task_run_skip(struct pl_task_run *run)
+{
+    run->has_place = false;
+    run->row.status = PL_STR("skipped");
+    run->row.error = PL_STR("The task was stopped before its turn came.");
+    if (run->status == PL_OK)
+        end(run);
+    else
+        pl_task_run_destroy(run); /* its row went with the task */
 }
 
 /* --- somebody else's ------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@ void pl_task_run_destroy(struct pl_task_run *run)
         scheduler->runs = run->next;
     if (run->next)
         run->next->prev = run->prev;
+    pl_task_run_unqueue(run);
     if (!scheduler->is_over)
         pl_timer_stop(scheduler->shard->loop, &run->timer);
     pl_arena_deinit(&run->arena);
@@ -116,6 +117,7 @@ void pl_task_run_put_off(struct pl_task_run *run, enum pl_problem problem,
                          const struct pl_error *err)
 {
     struct pl_scheduler *scheduler = run->scheduler;
+    run->has_place = false;
     if (run->start)
         refuse(PL_TAKE(run->start), problem, err);
     if (run->origin == PL_RUN_QUEUED && !scheduler->is_over) {
@@ -189,8 +191,13 @@ static void on_limit(struct pl_timer *timer)
 void pl_task_run_watch(struct pl_task_run *run)
 {
     struct pl_loop *loop = run->scheduler->shard->loop;
-    int64_t gone_ms = pl_loop_unix_ms(loop) - run->row.triggered_ms;
-    int64_t left_ms = PL_TASK_MAX_MS - (gone_ms < 0 ? 0 : gone_ms);
+    int64_t now_ms = pl_loop_now_ms(loop);
+    /* What another process began is known by the wall clock only. */
+    if (!run->began_ms) {
+        int64_t gone_ms = pl_loop_unix_ms(loop) - run->row.triggered_ms;
+        run->began_ms = run->origin == PL_RUN_ADOPTED && gone_ms > 0 ? now_ms - gone_ms : now_ms;
+    }
+    int64_t left_ms = PL_TASK_MAX_MS - (now_ms - run->began_ms);
     pl_timer_start(loop, &run->timer, left_ms < 0 ? 0 : left_ms, on_limit);
 }
 
@@ -214,11 +221,10 @@ static void forget_session(struct pl_task_run *run)
     run->row.session_id = (struct pl_str){0};
 }
 
-/* Whether to wait: the machine is short of something. A user with too much at work is not waited
- * for, since his tasks would stand before those of others; it does not count against the task. */
+/* Whether to try again: the machine is short of something. */
 static bool may_pass(enum pl_problem problem)
 {
-    return pl_problem_info(problem)->is_retryable && problem != PL_PROBLEM_RATE_LIMITED;
+    return pl_problem_info(problem)->is_retryable;
 }
 
 static void on_refused(struct pl_task_run *run)
@@ -226,7 +232,9 @@ static void on_refused(struct pl_task_run *run)
     enum pl_problem problem = run->errand.problem;
     bool is_lost = problem == PL_PROBLEM_CONFLICT || problem == PL_PROBLEM_NOT_FOUND;
     forget_session(run);
-    if (is_lost && run->origin == PL_RUN_DUE)
+    if (problem == PL_PROBLEM_RATE_LIMITED && !run->start)
+        pl_task_run_wait(run);
+    else if (is_lost && run->origin == PL_RUN_DUE)
         pl_task_run_leave(run);
     else if (run->start || is_lost || may_pass(problem))
         pl_task_run_put_off(run, problem, &run->errand.err);
@@ -234,12 +242,14 @@ static void on_refused(struct pl_task_run *run)
         pl_task_run_fail(run,
                          run->errand.err.message[0] ? run->errand.err.message
                                                     : pl_problem_info(problem)->title,
-                         problem != PL_PROBLEM_RATE_LIMITED);
+                         true);
 }
 
 static void on_started(struct pl_errand *errand)
 {
     struct pl_task_run *run = errand->ctx;
+    struct pl_scheduler *scheduler = run->scheduler;
+    run->has_place = false;
     if (errand->problem != PL_PROBLEM_COUNT) {
         on_refused(run);
         return;
@@ -250,8 +260,10 @@ static void on_started(struct pl_errand *errand)
     }
     if (!run->scheduler->is_over)
         pl_task_run_watch(run);
-    pl_task_tell(run->scheduler->server, &run->task, &run->row);
+    pl_task_tell(scheduler->server, &run->task, &run->row);
     pl_task_run_begun(run, false);
+    if (scheduler->waiting)
+        pl_scheduler_go_through_waiting(scheduler);
 }
 
 static void fill_errand(struct pl_task_run *run)
@@ -293,9 +305,20 @@ static void send(struct pl_task_run *run)
 static void prepare(struct pl_job *job)
 {
     struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
+    struct pl_store *store = run->scheduler->server->store;
+    bool is_queued = run->origin == PL_RUN_QUEUED;
     run->err = (struct pl_error){0};
-    run->status = pl_task_says(run->setup->models, run->scheduler->server->store, &run->arena,
-                               &run->task, run->row.triggered_ms, &run->said, &run->err);
+    run->fresh = run->task;
+    run->status = PL_OK;
+    /* What waited may not be wanted any more. The row itself is read by the shard meanwhile. */
+    if (is_queued)
+        run->status = pl_store_task_get(store, &run->arena, run->task.user_id, run->row.task_id,
+                                        &run->fresh, &run->err);
+    run->is_dropped =
+        is_queued && (run->status == PL_NOT_FOUND || (run->status == PL_OK && !run->fresh.enabled));
+    if (run->status == PL_OK && !run->is_dropped)
+        run->status = pl_task_says(run->setup->models, store, &run->arena, &run->fresh,
+                                   run->row.triggered_ms, &run->said, &run->err);
 }
 
 static void prepared(struct pl_job *job)
@@ -303,8 +326,14 @@ static void prepared(struct pl_job *job)
     struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
     pl_setup_release(run->scheduler->shard, PL_TAKE(run->setup));
     bool is_ending = run->scheduler->is_over || pl_life_is_ending(&run->scheduler->server->life);
+    if (run->status == PL_OK)
+        run->task = run->fresh;
     if (is_ending || run->status == PL_NOMEM || run->status == PL_IO)
         pl_task_run_put_off(run, PL_PROBLEM_OVERLOADED, &run->err);
+    else if (run->is_dropped)
+        pl_task_run_skip(run);
+    else if (run->status == PL_OK && run->origin != PL_RUN_MANUAL && !pl_task_run_reserve(run))
+        pl_task_run_wait(run);
     else if (run->status == PL_OK)
         send(run);
     else
@@ -315,6 +344,13 @@ static void begin(struct pl_task_run *run)
 {
     run->setup = pl_setup_hold(run->scheduler->shard);
     pl_task_run_submit(run, prepare, prepared);
+}
+
+void pl_task_run_resume(struct pl_task_run *run)
+{
+    /* Its time begins now, not when it came into the queue. */
+    run->row.triggered_ms = pl_loop_unix_ms(run->scheduler->shard->loop);
+    begin(run);
 }
 
 /* A row of its own, due then. */
@@ -366,9 +402,7 @@ bool pl_task_run_queued(struct pl_scheduler *scheduler, const struct pl_task_row
     struct pl_task_run *run = resume(scheduler, PL_RUN_QUEUED, task, row);
     if (!run)
         return false;
-    /* Its time begins now, not when it came into the queue. */
-    run->row.triggered_ms = pl_loop_unix_ms(scheduler->shard->loop);
-    begin(run);
+    pl_task_run_resume(run);
     return true;
 }
 

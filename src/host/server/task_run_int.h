@@ -33,13 +33,19 @@ struct pl_task_run {
     struct pl_due_task due;      /* of DUE; its strings are not looked at */
     struct pl_task_start *start; /* of MANUAL, until it is answered; borrowed */
     struct pl_id run_id, session_id, missed_id;
-    struct pl_setup *setup; /* held while it is prepared */
+    struct pl_setup *setup;   /* held while it is prepared */
+    struct pl_task_row fresh; /* arena; of QUEUED: as it is stored now */
     struct pl_task_said said;
     enum pl_status status; /* of the job */
     struct pl_error err;
     char error[sizeof((struct pl_error *)0)->message]; /* text of row.error */
     const char *stopped; /* static; why we stopped it; NULL: we did not */
     bool is_acting;      /* the look that found it waits for it */
+    bool is_waiting;     /* for a turn of its user to end: in the scheduler's queue */
+    bool has_place;      /* one of its user's turns is meant for it (task_wait.c) */
+    bool is_dropped;     /* its task was stopped or deleted while it waited */
+    struct pl_task_run *wait_prev, *wait_next; /* of is_waiting */
+    int64_t began_ms;                          /* by the clock that only goes forward; 0: not yet */
     bool is_over_limit;
     bool counts; /* its end counts for or against the task */
     /* What the look after has found: */
@@ -67,7 +73,20 @@ void pl_task_run_watch(struct pl_task_run *run);
 void pl_task_run_submit(struct pl_task_run *run, void (*work)(struct pl_job *),
                         void (*done)(struct pl_job *));
 
+/* What waited has room now. */
+void pl_task_run_resume(struct pl_task_run *run);
+
+/* --- task_wait.c */
+/* Whether its user has room for another turn; if so, the run has it. */
+bool pl_task_run_reserve(struct pl_task_run *run);
+/* Waits for room, durably. */
+void pl_task_run_wait(struct pl_task_run *run);
+/* Out of the queue, if it is there. */
+void pl_task_run_unqueue(struct pl_task_run *run);
+
 /* --- task_end.c */
+/* It waited in vain: the task was stopped. */
+void pl_task_run_skip(struct pl_task_run *run);
 /* It never began, or failed: the row says why, and it may count against the task. */
 void pl_task_run_fail(struct pl_task_run *run, const char *why, bool counts);
 /* Its occurrence is somebody else's: the task only moves on. */

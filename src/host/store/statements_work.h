@@ -53,6 +53,9 @@
     X(TASK_ADVANCE, "biii",                                                                        \
       "UPDATE tasks SET last_ms = CASE WHEN ?3 > last_ms THEN ?3 ELSE last_ms END, "               \
       "next_ms = CASE WHEN ?4 > next_ms THEN ?4 ELSE next_ms END WHERE id = ?1 AND revision = ?2") \
+    X(TASK_REWIND, "bii",                                                                          \
+      "UPDATE tasks SET next_ms = ?3 WHERE id = ?1 AND revision = ?2 AND enabled = 1 AND next_ms " \
+      "> ?3")                                                                                      \
     X(TASK_COUNT_FAILURE, "biiti",                                                                 \
       "UPDATE tasks SET n_failures = CASE WHEN ?2 = 1 THEN n_failures + 1 ELSE 0 END, "            \
       "disabled_reason = CASE WHEN " SQL_TASK_IS_OVER " THEN ?4 ELSE disabled_reason END, "        \

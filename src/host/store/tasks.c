@@ -60,6 +60,16 @@ void pl_batch_advance_task(struct pl_batch *batch, struct pl_str id, int64_t rev
     pl_batch_write(batch, PL_SQL_TASK_ADVANCE, &params);
 }
 
+void pl_batch_rewind_task(struct pl_batch *batch, struct pl_str id, int64_t revision,
+                          int64_t next_ms)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, id, "task_");
+    pl_params_int(&params, revision);
+    pl_params_int(&params, next_ms);
+    pl_batch_write(batch, PL_SQL_TASK_REWIND, &params);
+}
+
 void pl_batch_count_task(struct pl_batch *batch, struct pl_str id, bool has_failed, int64_t limit,
                          struct pl_str disabled_reason, int64_t now_ms)
 {

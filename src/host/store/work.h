@@ -50,6 +50,9 @@ void pl_batch_update_run(struct pl_batch *batch, const struct pl_task_run_row *r
  * wrote (revision is the one that was read). Not a failure when it was. */
 void pl_batch_advance_task(struct pl_batch *batch, struct pl_str id, int64_t revision,
                            int64_t last_ms, int64_t next_ms);
+/* The other way: next_ms comes sooner, never later, under the same condition. */
+void pl_batch_rewind_task(struct pl_batch *batch, struct pl_str id, int64_t revision,
+                          int64_t next_ms);
 /* Counts a failure (or forgets them), and disables with a reason when there are `limit` in a row.
  */
 void pl_batch_count_task(struct pl_batch *batch, struct pl_str id, bool has_failed, int64_t limit,

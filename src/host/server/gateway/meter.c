@@ -124,7 +124,9 @@ void pl_meter_forget(struct pl_meter *meter, struct pl_str key_id)
 
 static void fill(struct bucket *bucket, int64_t per_minute, int64_t now_ms)
 {
-    double grown = (double)(now_ms - bucket->at_ms) * (double)per_minute / MINUTE_MS;
+    /* A clock that was put back gives nothing, and takes nothing either. */
+    int64_t passed_ms = now_ms > bucket->at_ms ? now_ms - bucket->at_ms : 0;
+    double grown = (double)passed_ms * (double)per_minute / MINUTE_MS;
     bucket->level = grown > 0 ? bucket->level + grown : bucket->level;
     if (bucket->level > (double)per_minute)
         bucket->level = (double)per_minute;

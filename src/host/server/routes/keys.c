@@ -466,7 +466,7 @@ static void make_ticket(struct pl_exchange *x)
 {
     char ticket[PL_TICKET_SIZE + 1];
     enum pl_status status =
-        pl_auth_ticket_make(auth_of(x), &x->caller, pl_loop_unix_ms(x->shard->loop), ticket);
+        pl_auth_ticket_make(auth_of(x), &x->caller, pl_loop_now_ms(x->shard->loop), ticket);
     if (status == PL_LIMIT) {
         pl_exchange_header(x, "Retry-After", "30");
         pl_exchange_problem(x, PL_PROBLEM_RATE_LIMITED, NULL,
