@@ -1,5 +1,6 @@
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,13 @@ void pl_mem_free(void *ptr)
 {
     if (ptr)
         hook(hook_ctx, ptr, 0);
+}
+
+void pl_mem_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 void pl_mem_clear(void *ptr, size_t n_bytes)

@@ -17,6 +17,10 @@ void *pl_mem_alloc(size_t n, size_t size);
 void *pl_mem_grow(void *ptr, size_t n, size_t size);
 void pl_mem_free(void *ptr);
 
+/* What was freed goes back to the system, as far as whole pages of it are free. Takes milliseconds:
+ * not on a thread that serves. */
+void pl_mem_trim(void);
+
 /* memset to zero where the compiler would make a slow loop of a size it knows. */
 void pl_mem_clear(void *ptr, size_t n_bytes);
 

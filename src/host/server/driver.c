@@ -63,7 +63,7 @@ static void destroy(struct pl_driver *driver)
         driver->pendings = next;
     }
     pl_batch_destroy(driver->batch);
-    pl_history_deinit(&driver->history);
+    pl_publish_forget(driver);
     pl_session_destroy(driver->session);
     pl_table_remove(&drivers->by_id, &driver->link);
     pl_metric_add(&drivers->shard->metrics, PL_METRIC_sessions_loaded, -1);
@@ -230,6 +230,9 @@ static void on_idle(struct pl_timer *timer)
         pl_timer_start(driver->drivers->shard->loop, timer, PL_DRIVER_IDLE_MS, on_idle);
     else if (!is_needed(driver))
         destroy(driver);
+    else if (driver->state == PL_DRIVER_READY && pl_driver_is_at_rest(driver) &&
+             !pl_session_is_running(driver->session))
+        pl_publish_forget(driver); /* who comes back so late is told the changed turns */
 }
 
 static void maybe_shut_down(struct pl_drivers *drivers)
@@ -275,7 +278,7 @@ static void settle(struct pl_turn_end *end)
         retry_later(driver);
     else if (driver->state != PL_DRIVER_READY)
         forget(driver);
-    else if (!is_needed(driver))
+    else
         pl_timer_start(drivers->shard->loop, &driver->idle, PL_DRIVER_IDLE_MS, on_idle);
     maybe_shut_down(drivers);
 }

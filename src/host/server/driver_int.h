@@ -132,6 +132,8 @@ void pl_driver_refuse_resters(struct pl_driver *driver, enum pl_problem problem,
 void pl_driver_look(struct pl_driver *driver, struct pl_ask *ask);
 
 /* --- publish.c: to the hubs of all shards */
+/* Drops the events kept for readers that come back. */
+void pl_publish_forget(struct pl_driver *driver);
 enum pl_status pl_publish_spell(struct pl_driver *driver, const struct pl_session_out *out,
                                 struct pl_pending *pending);
 void pl_publish_deliver(struct pl_driver *driver, struct pl_pending *pending);

@@ -43,6 +43,7 @@ struct pl_sending {
     size_t n_head_sent;    /* of head */
     pl_body_read_fn *read; /* NULL: all of the body is there */
     int64_t at, n_left;    /* where the next piece begins, bytes not read yet */
+    int64_t from_ms;       /* when it began */
     char *piece;           /* owned */
     enum pl_status status; /* of the last reading */
     int fd;                /* owned; of a file; -1: none */
@@ -62,7 +63,9 @@ struct pl_exchange_own {
     struct pl_exchange_own *next; /* in the shard's list of spares */
     struct pl_buf body;           /* owned; what was gathered of the request's body */
     size_t max_body, n_body;
-    struct pl_hold body_hold; /* of the memory for bodies */
+    struct pl_hold body_hold;  /* of the memory for bodies */
+    struct pl_hold spool_hold; /* of the room for answers in files */
+    char spool_user[64];       /* who asked, once the arena is gone */
     /* Its rate: n_body at the last looks, a second or more apart (http_conn.c). */
     size_t body_marks[PL_HTTP_SLOW_LOOKS];
     unsigned n_looks;
@@ -156,6 +159,18 @@ bool pl_exchange_admit(struct pl_exchange_own *own);
 /* Writes head and body as far as the kernel takes them. PL_OK and *ret_is_over, or PL_IO. */
 enum pl_status pl_sending_go(struct pl_exchange_own *own, bool *ret_is_over);
 void pl_sending_reset(struct pl_sending *sending);
+
+/* --- spooling.c ------------------------------------------------------------------------------ */
+
+#define PL_SPOOL_BYTES (1u << 20) /* so much of an answer may wait in memory for longer … */
+#define PL_SPOOL_MS    1000       /* … than this */
+
+/* Whether what is left of the answer is too much to wait in memory; and whether it has. */
+bool pl_spool_is_large(const struct pl_exchange_own *own);
+bool pl_spool_is_due(const struct pl_exchange_own *own);
+/* Puts it into a file, on a worker; PL_LIMIT: too much is in files already; PL_IO: there is no
+ * file. */
+enum pl_status pl_spool_start(struct pl_exchange_own *own);
 
 /* --- flowing.c ------------------------------------------------------------------------------- */
 

@@ -27,8 +27,16 @@ static void drop_first(struct pl_history *history)
     pl_mem_free(frame);
 }
 
+size_t pl_history_share(size_t n_sessions)
+{
+    size_t share = PL_HISTORY_SHARD_BYTES / (n_sessions ? n_sessions : 1);
+    return share > PL_HISTORY_MAX_BYTES   ? PL_HISTORY_MAX_BYTES
+           : share < PL_HISTORY_MIN_BYTES ? PL_HISTORY_MIN_BYTES
+                                          : share;
+}
+
 const struct pl_held_frame *pl_history_add(struct pl_history *history,
-                                           const struct pl_session_frame *frame)
+                                           const struct pl_session_frame *frame, size_t max_bytes)
 {
     size_t n = frame->data.len + frame->whole.len;
     struct pl_held_frame *held = n < UINT32_MAX ? pl_mem_alloc(1, sizeof *held + n) : NULL;
@@ -51,7 +59,7 @@ const struct pl_held_frame *pl_history_add(struct pl_history *history,
         history->first = held;
     history->last = held;
     history->n_bytes += size_of(held);
-    while (history->n_bytes > PL_HISTORY_MAX_BYTES && history->first != held)
+    while (history->n_bytes > max_bytes && history->first != held)
         drop_first(history);
     return held;
 }

@@ -6,7 +6,10 @@
 #include "server/spell.h"
 #include "session/session.h"
 
-#define PL_HISTORY_MAX_BYTES (1u << 20)
+#define PL_HISTORY_MAX_BYTES (1u << 20) /* of one session */
+/* … and of all on a shard together, as long as each has the least. */
+#define PL_HISTORY_SHARD_BYTES (2u << 20)
+#define PL_HISTORY_MIN_BYTES   (4u << 10)
 
 struct pl_held_frame {
     struct pl_held_frame *next;
@@ -22,10 +25,12 @@ struct pl_history {
 };
 
 void pl_history_deinit(struct pl_history *history);
-/* The frame copied to the end, valid until it is dropped; NULL when out of memory (then everything
- * is dropped: a gap must not be replayed). */
+/* What one of so many sessions may hold. */
+size_t pl_history_share(size_t n_sessions);
+/* The frame copied to the end, the oldest dropped beyond max_bytes, valid until it is dropped; NULL
+ * when out of memory (then everything is dropped: a gap must not be replayed). */
 const struct pl_held_frame *pl_history_add(struct pl_history *history,
-                                           const struct pl_session_frame *frame);
+                                           const struct pl_session_frame *frame, size_t max_bytes);
 
 /* Whether all events behind `since` up to `last` are held, and spelled as the lane wants them. */
 bool pl_history_covers(const struct pl_history *history, enum pl_lane lane, int64_t since,

@@ -65,7 +65,10 @@ static void on_late(struct pl_http_conn *conn)
             set_deadline(conn, PL_HTTP_LOOK_MS);
     } else if (conn->x->sending.is_started && !conn->x->sending.is_reading &&
                !pl_flow_is_idle(conn->x)) {
-        pl_http_conn_close(conn);
+        if (pl_spool_is_large(conn->x) && pl_spool_start(conn->x) == PL_OK)
+            set_deadline(conn, PL_HTTP_SEND_MS);
+        else
+            pl_http_conn_close(conn);
     } else {
         set_deadline(conn, PL_HTTP_SEND_MS);
     }
@@ -87,7 +90,7 @@ static void on_timer(struct pl_timer *timer)
 
 void pl_http_conn_sent(struct pl_http_conn *conn)
 {
-    conn->deadline_ms = pl_loop_now_ms(conn->shard->loop) + PL_HTTP_SEND_MS;
+    set_deadline(conn, conn->x && pl_spool_is_large(conn->x) ? PL_SPOOL_MS : PL_HTTP_SEND_MS);
 }
 
 /* --- parsing --------------------------------------------------------------------------------- */

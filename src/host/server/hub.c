@@ -126,7 +126,7 @@ static void resync(struct pl_subscription *sub, bool is_gone)
         return;
     }
     sub->generation = 0;
-    pl_sub_ask_later(sub);
+    pl_sub_ask_later(sub, PL_SUB_AGAIN_MS);
 }
 
 void pl_hub_open_delivery(struct pl_letter *letter)

@@ -180,7 +180,7 @@ void pl_driver_break(struct pl_driver *driver, enum pl_problem problem, const st
     pl_timer_stop(driver->drivers->shard->loop, &driver->tick);
     refuse_pendings(driver, problem, err);
     pl_batch_destroy(PL_TAKE(driver->batch));
-    pl_history_deinit(&driver->history);
+    pl_publish_forget(driver);
     pl_session_destroy(PL_TAKE(driver->session));
     pl_publish_resync(driver, false);
     pl_driver_settle(driver);

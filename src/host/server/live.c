@@ -1,6 +1,7 @@
 #include "server/live.h"
 
 #include "base/mem.h"
+#include "server/body_memory.h"
 #include "server/neighbours.h"
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -40,6 +41,7 @@ void pl_live_deinit(struct pl_live *live)
     pl_outbox_deinit(&live->out);
     pl_conn_close(PL_TAKE(live->conn));
     pl_neighbours_leave(live->shard->server, &live->place);
+    pl_body_memory_give(live->shard, &live->large, (size_t)live->large.n);
     pl_mem_free(PL_TAKE(live->who));
     live->shard->n_conns--;
     pl_metric_add(&live->shard->metrics, PL_METRIC_sockets, -1);
@@ -96,6 +98,8 @@ void pl_live_flush(struct pl_live *live)
     if (n || (!live->out.len && !live->is_stalled))
         live->moved_ms = pl_loop_now_ms(live->shard->loop);
     pl_metric_add(&live->shard->metrics, PL_METRIC_socket_bytes_out_total, (int64_t)n);
+    if (live->large.n && live->out.n_bytes <= PL_LIVE_MAX_QUEUE)
+        pl_body_memory_give(live->shard, &live->large, (size_t)live->large.n);
     if (!live->out.len && live->is_lagging)
         ask_again(live);
 }
@@ -155,6 +159,18 @@ void pl_live_push_bytes(struct pl_live *live, struct pl_str bytes)
     }
     pl_live_push(live, chunk);
     pl_chunk_unref(chunk);
+}
+
+bool pl_live_push_snapshot(struct pl_live *live, struct pl_str bytes)
+{
+    if (bytes.len > PL_LIVE_MAX_QUEUE) {
+        struct pl_body_owner owner = pl_body_owner(pl_live_user(live), live->conn);
+        if (pl_body_memory_take(live->shard, &live->large, &owner, bytes.len, bytes.len) !=
+            PL_TAKING_DONE)
+            return false;
+    }
+    pl_live_push_bytes(live, bytes);
+    return true;
 }
 
 void pl_live_answer(struct pl_live *live, struct pl_str bytes)

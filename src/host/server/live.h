@@ -1,9 +1,10 @@
 /* A connection that listens: a WebSocket or an event stream. Common to both are the queue of
  * chunks, the subscriptions, the beat and the rule for slow readers.
  *
- * Slow readers: the events of a queue over 1 MiB are dropped, and the subscriptions begin again
- * with a snapshot once the kernel has taken the rest. One that takes nothing for 30 s is closed,
- * and so is one that asks and asks and reads no answers. */
+ * Slow readers: the queue is bounded, but for a snapshot of one long turn. The events of a queue
+ * over 1 MiB are dropped, and the subscriptions begin again with a snapshot once the kernel has
+ * taken the rest. One that takes nothing for 30 s is closed, and so is one that asks and asks and
+ * reads no answers. */
 #ifndef PL_SERVER_LIVE_H
 #define PL_SERVER_LIVE_H
 
@@ -80,6 +81,7 @@ struct pl_live {
     size_t n_subs;
     struct pl_timer beat;
     struct pl_hold place; /* among the connections of its address */
+    struct pl_hold large; /* of the memory for bodies: what waits beyond PL_LIVE_MAX_QUEUE */
     int64_t moved_ms;     /* when the kernel last took something, or the queue was empty */
     char *who;            /* owned: user id, NUL, key id, NUL; NULL: nobody yet */
     bool is_closing;      /* no more is read; what is queued is still sent */
@@ -99,6 +101,9 @@ char *pl_live_who(const struct pl_caller *caller);
 struct pl_str pl_live_user(const struct pl_live *live);
 struct pl_str pl_live_key(const struct pl_live *live);
 
+/* A snapshot, which may be larger than a queue: what is too large for one uses the memory for
+ * bodies until it has been read. False: there is no room for it now. */
+bool pl_live_push_snapshot(struct pl_live *live, struct pl_str bytes);
 /* Queues a chunk and writes at the end of the turn. */
 void pl_live_push(struct pl_live *live, struct pl_chunk *chunk);
 void pl_live_push_bytes(struct pl_live *live, struct pl_str bytes);
@@ -144,8 +149,10 @@ void pl_hub_open_delivery(struct pl_letter *letter);
 /* --- subscribe.c */
 /* Asks the session's driver; the answer makes the subscription live. */
 void pl_sub_ask(struct pl_subscription *sub, struct pl_since since);
-/* The same after a while: the session was not to be had. */
-void pl_sub_ask_later(struct pl_subscription *sub);
+/* The same after a while: the session was not to be had, or there was no room for its snapshot. */
+#define PL_SUB_AGAIN_MS      250
+#define PL_SUB_AGAIN_FULL_MS 5000
+void pl_sub_ask_later(struct pl_subscription *sub, int64_t delay_ms);
 /* Its memory goes to the session's shard, which counts the listener off. */
 void pl_sub_give_back(struct pl_subscription *sub);
 /* Why a session cannot be listened to: the problem, with the session's id. */

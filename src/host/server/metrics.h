@@ -15,6 +15,8 @@
     X(http_refused_total, "counter", "Connections refused because there were too many")            \
     X(request_bytes_total, "counter", "Bytes of request bodies")                                   \
     X(body_bytes, "gauge", "Bytes of request bodies and socket messages in memory")                \
+    X(spooled_answers_total, "counter", "Answers put into a file, as their readers are slow")      \
+    X(history_bytes, "gauge", "Bytes of events kept for readers that come back")                   \
     X(sockets, "gauge", "Open WebSocket and event-stream connections")                             \
     X(socket_messages_in_total, "counter", "Messages received on sockets")                         \
     X(socket_frames_out_total, "counter", "Frames put into subscribers' queues")                   \

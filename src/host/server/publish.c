@@ -41,15 +41,36 @@ static enum pl_status spell_lane(struct pl_driver *driver, const struct pl_sessi
     return *ret_chunk ? PL_OK : PL_NOMEM;
 }
 
+static void count_history(struct pl_driver *driver, size_t n_before)
+{
+    pl_metric_add(&driver->drivers->shard->metrics, PL_METRIC_history_bytes,
+                  (int64_t)driver->history.n_bytes - (int64_t)n_before);
+}
+
+static void remember(struct pl_driver *driver, const struct pl_session_out *out)
+{
+    size_t n_before = driver->history.n_bytes;
+    size_t max_bytes = pl_history_share(driver->drivers->by_id.n_links);
+    for (size_t i = 0; i < out->frames.len; i++)
+        if (!pl_history_add(&driver->history, &out->frames.ptr[i], max_bytes))
+            break;
+    count_history(driver, n_before);
+}
+
+void pl_publish_forget(struct pl_driver *driver)
+{
+    size_t n_before = driver->history.n_bytes;
+    pl_history_deinit(&driver->history);
+    count_history(driver, n_before);
+}
+
 enum pl_status pl_publish_spell(struct pl_driver *driver, const struct pl_session_out *out,
                                 struct pl_pending *pending)
 {
     if (!out->frames.len)
         return PL_OK;
     pending->n_frames = (int64_t)out->frames.len;
-    for (size_t i = 0; i < out->frames.len; i++)
-        if (!pl_history_add(&driver->history, &out->frames.ptr[i]))
-            break;
+    remember(driver, out);
     for (size_t lane = 0; lane < PL_LANE_COUNT; lane++) {
         if (!has_lane(driver, (enum pl_lane)lane))
             continue;

@@ -101,6 +101,7 @@ static enum pl_status begin(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
     struct pl_sending *sending = &own->sending;
+    sending->from_ms = pl_loop_now_ms(x->shard->loop);
     own->must_close =
         own->must_close || x->conn->has_ended || pl_life_is_ending(&x->shard->server->life);
     if (sending->is_flowing) {
@@ -170,13 +171,13 @@ enum pl_status pl_sending_go(struct pl_exchange_own *own, bool *ret_is_over)
         status = pl_conn_write(own->x.conn->conn, pieces, sending->body.len ? 2 : 1, &n_sent);
         if (status != PL_OK)
             break;
-        if (n_sent)
-            pl_http_conn_sent(own->x.conn);
         size_t n_of_head = n_sent < head.len ? n_sent : head.len;
         sending->n_head_sent += n_of_head;
         sending->body = pl_str_slice(sending->body, n_sent - n_of_head, sending->body.len);
+        if (n_sent)
+            pl_http_conn_sent(own->x.conn);
         if (n_sent < n_all)
-            return PL_OK;
+            return pl_spool_is_due(own) ? pl_spool_start(own) : PL_OK;
     }
     if (status != PL_OK)
         return status;

@@ -181,6 +181,8 @@ static void measure_run(struct pl_job *job)
 {
     struct pl_server_own *own = PL_CONTAINER_OF(job, struct pl_server_own, measure);
     atomic_store(&own->server.n_store_bytes, pl_store_n_bytes(own->server.store));
+    /* What those who left have freed goes back to the system. */
+    pl_mem_trim();
 }
 
 static void measure_done(struct pl_job *job)
@@ -337,8 +339,9 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
         own->server.unattended = pl_unattended_create();
         own->server.bodies = pl_quota_create();
         own->server.neighbours = pl_quota_create();
+        own->server.spools = pl_quota_create();
         bool is_whole = own->server.running && own->server.zones && own->server.unattended &&
-                        own->server.bodies && own->server.neighbours;
+                        own->server.bodies && own->server.neighbours && own->server.spools;
         status = is_whole ? PL_OK : PL_NOMEM;
     }
     if (status == PL_OK)
@@ -501,6 +504,7 @@ static void close_all(struct pl_server_own *own)
     pl_zones_destroy(server->zones);
     pl_quota_destroy(server->bodies);
     pl_quota_destroy(server->neighbours);
+    pl_quota_destroy(server->spools);
     for (size_t i = 0; i < own->n_sockets; i++)
         pl_socket_close(&own->sockets[i]);
     pl_request_schemas_free();

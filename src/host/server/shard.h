@@ -41,6 +41,7 @@ struct pl_server {
     struct pl_scheduler *scheduler;   /* owned; on the first shard */
     struct pl_meter *meter;           /* owned; thread-safe inside: usage and limits of keys */
     struct pl_quota *bodies;          /* owned; thread-safe inside: body_memory.h */
+    struct pl_quota *spools;          /* owned; thread-safe inside: answers in files */
     struct pl_quota *neighbours;      /* owned; thread-safe inside: neighbours.h */
     struct pl_shard *shards[PL_MAX_SHARDS]; /* owned */
     size_t n_shards;

@@ -7,8 +7,6 @@
 #include "server/spell.h"
 #include "server/turn_page.h"
 
-#define ASK_AGAIN_MS 250
-
 struct asking {
     struct pl_ask ask;
     struct pl_subscription *sub; /* stays until this is done */
@@ -43,10 +41,10 @@ static void on_again(struct pl_timer *timer)
     pl_sub_ask(PL_CONTAINER_OF(timer, struct pl_subscription, again), (struct pl_since){0});
 }
 
-void pl_sub_ask_later(struct pl_subscription *sub)
+void pl_sub_ask_later(struct pl_subscription *sub, int64_t delay_ms)
 {
     sub->state = PL_SUB_LAGGING;
-    pl_timer_start(sub->live->shard->loop, &sub->again, ASK_AGAIN_MS, on_again);
+    pl_timer_start(sub->live->shard->loop, &sub->again, delay_ms, on_again);
 }
 
 /* --- the snapshot ---------------------------------------------------------------------------- */
@@ -152,17 +150,20 @@ static void snapshot_done(struct pl_job *job)
     } else if (asking->status != PL_OK || sub->state != PL_SUB_HOLDING) {
         /* The store could not be read, or the session began anew meanwhile. */
         pl_outbox_deinit(&sub->held);
-        pl_sub_ask_later(sub);
+        pl_sub_ask_later(sub, PL_SUB_AGAIN_MS);
     } else {
         sub->state = PL_SUB_LIVE;
         say_subscribed(asking);
-        pl_live_push_bytes(live, pl_buf_str(&asking->frame));
-        if (sub->state != PL_SUB_LIVE) {
+        if (!pl_live_push_snapshot(live, pl_buf_str(&asking->frame))) {
+            /* Other slow readers of this user have all that the user may have. */
+            pl_outbox_deinit(&sub->held);
+            pl_sub_ask_later(sub, PL_SUB_AGAIN_FULL_MS);
+        } else if (sub->state != PL_SUB_LIVE) {
             /* The queue was full: all begins again when it is empty. */
             pl_outbox_deinit(&sub->held);
         } else if (!pl_outbox_move(&sub->held, &live->out)) {
             pl_outbox_deinit(&sub->held);
-            pl_sub_ask_later(sub);
+            pl_sub_ask_later(sub, PL_SUB_AGAIN_MS);
         }
     }
     destroy(asking);
@@ -197,7 +198,7 @@ static void refused(struct asking *asking)
     struct pl_live *live = sub->live;
     const struct pl_problem_info *info = pl_problem_info(asking->ask.problem);
     if (sub->is_acknowledged && info->is_retryable) {
-        pl_sub_ask_later(sub);
+        pl_sub_ask_later(sub, PL_SUB_AGAIN_MS);
         return;
     }
     live->kind->on_refused(live, sub, &asking->ask);
@@ -233,7 +234,7 @@ void pl_sub_ask(struct pl_subscription *sub, struct pl_since since)
         return;
     struct asking *asking = pl_mem_alloc(1, sizeof *asking);
     if (!asking) {
-        pl_sub_ask_later(sub);
+        pl_sub_ask_later(sub, PL_SUB_AGAIN_MS);
         return;
     }
     *asking = (struct asking){.sub = sub};
@@ -244,7 +245,7 @@ void pl_sub_ask(struct pl_subscription *sub, struct pl_since since)
                 (struct pl_str){sub->id, sub->n_id});
     if (!user.ptr) {
         destroy(asking);
-        pl_sub_ask_later(sub);
+        pl_sub_ask_later(sub, PL_SUB_AGAIN_MS);
         return;
     }
     asking->ask.has_since = since.is_given;

@@ -1,0 +1,87 @@
+/* An answer whose client does not read: what is left of it waits in a file without a name instead
+ * of in memory, and is sent from there piece by piece (sending.c).
+ *
+ *     reply ──over 1 MiB is left after a second──> file (worker) ──> pieces ──> kernel
+ *
+ * So a slow reader costs 1 MiB of memory for longer than that, whatever it asked for. Files have a
+ * budget too: as much as bodies for one owner, four times that for all. Beyond it, or without room
+ * on the disk, the connection ends: half an answer cannot become a problem. */
+#include "server/exchange_int.h"
+
+#include "base/table.h"
+#include "io/scratch.h"
+#include "server/http_conn.h"
+#include "server/log.h"
+
+bool pl_spool_is_large(const struct pl_exchange_own *own)
+{
+    const struct pl_sending *sending = &own->sending;
+    return !sending->is_flowing && !sending->read && !own->static_body.ptr &&
+           sending->body.len > PL_SPOOL_BYTES;
+}
+
+bool pl_spool_is_due(const struct pl_exchange_own *own)
+{
+    return pl_spool_is_large(own) &&
+           pl_loop_now_ms(own->x.shard->loop) - own->sending.from_ms >= PL_SPOOL_MS;
+}
+
+static void write_file(struct pl_job *job)
+{
+    struct pl_exchange *x = PL_CONTAINER_OF(job, struct pl_exchange, job);
+    struct pl_sending *sending = &pl_exchange_own(x)->sending;
+    sending->status = pl_scratch_write(sending->fd, sending->body);
+}
+
+/* What the answer was made from goes as well; the log still wants to know whose it was. */
+static void drop_memory(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    pl_buf_deinit(&x->reply);
+    if (x->route->upload || x->caller.user_id.len > sizeof own->spool_user)
+        return;
+    if (x->caller.user_id.len)
+        memcpy(own->spool_user, x->caller.user_id.ptr, x->caller.user_id.len);
+    x->caller.user_id.ptr = own->spool_user;
+    x->state = NULL;
+    pl_arena_deinit(&x->arena);
+}
+
+static void file_is_written(struct pl_job *job)
+{
+    struct pl_exchange *x = PL_CONTAINER_OF(job, struct pl_exchange, job);
+    struct pl_sending *sending = &pl_exchange_own(x)->sending;
+    sending->is_reading = false;
+    if (sending->status == PL_OK) {
+        int64_t n_left = (int64_t)sending->body.len;
+        sending->body = (struct pl_str){0};
+        pl_exchange_file(x, sending->fd, n_left);
+        drop_memory(pl_exchange_own(x));
+    } else {
+        pl_log_say(x->shard->server->log, x->shard, PL_LOG_WARNING,
+                   "the answer to a slow reader could not be put into a file, and is cut off");
+    }
+    pl_task_wake(&x->task);
+}
+
+enum pl_status pl_spool_start(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    int64_t budget = (int64_t)pl_body_memory_most(x->shard) * 4;
+    struct pl_body_owner owner = pl_body_owner(x->caller.user_id, x->conn->conn);
+    struct pl_str who = {owner.text, owner.n};
+    enum pl_taking taking =
+        pl_quota_take(x->shard->server->spools, &own->spool_hold, who,
+                      (int64_t)own->sending.body.len, (struct pl_quota_limits){budget, 4 * budget});
+    if (taking != PL_TAKING_DONE)
+        return PL_LIMIT;
+    /* Here and not on the worker: a new configuration may come meanwhile. */
+    own->sending.fd = pl_scratch_open(x->shard->setup->config.data_dir);
+    if (own->sending.fd < 0)
+        return PL_IO;
+    pl_metric_add(&x->shard->metrics, PL_METRIC_spooled_answers_total, 1);
+    own->sending.is_reading = true;
+    pl_exchange_must_end(x);
+    pl_exchange_submit(x, PL_WORK_FILE, write_file, file_is_written);
+    return PL_OK;
+}
