@@ -51,7 +51,14 @@ enum pl_status pl_local_store_open(struct pl_api *api, bool makes_it, struct pl_
                     "there is no store %s; is it the right data directory (--data DIR)?", path);
     if (status != PL_OK)
         return status;
-    return pl_store_open(&(struct pl_store_config){.url = url, .n_readers = 1}, ret_store, err);
+    struct pl_store_config config = {
+        .url = url,
+        .n_readers = 1,
+        .password = api->config.store_password,
+        .answer_ms = api->config.store_answer_ms,
+        .away_ms = api->config.store_away_ms,
+    };
+    return pl_store_open(&config, ret_store, err);
 }
 
 enum pl_exit pl_local_store_is_free(struct pl_api *api, bool *ret_is_free)

@@ -1,6 +1,7 @@
 #include "app/serve_config.h"
 
 #include "app/serve_models.h"
+#include "app/store_password.h"
 #include "app/suggest.h"
 #include "format/yaml.h"
 #include "io/fetch.h"
@@ -36,6 +37,7 @@ static const struct setting settings[] = {
     {"port", FIXED, PL_OPT_PORT, PORT, AT(port), "8787", 0, 65535},
     {"data", FIXED, PL_OPT_DATA, TEXT, AT(data_dir), NULL, 0, 0},
     {"store", FIXED, PL_OPT_STORE, TEXT, AT(store_url), NULL, 0, 0},
+    {"store_password_file", FIXED, NO_OPTION, TEXT, AT(store_password_file), NULL, 0, 0},
     {"store_answer_ms", FIXED, NO_OPTION, TIME, AT(store_answer_ms), "5000", 100, 600000},
     {"store_away_ms", FIXED, NO_OPTION, TIME, AT(store_away_ms), "600000", 100, 86400000},
     {"unix", FIXED, PL_OPT_UNIX, TEXT, AT(unix_path), NULL, 0, 0},
@@ -439,6 +441,28 @@ static enum pl_status put(struct reading *reading, const struct setting *setting
     return PL_INTERNAL;
 }
 
+/* From here on the password is in store_password alone, and a list of processes does not show it.
+ */
+static enum pl_status take_password(struct pl_arena *arena, const struct pl_args *args,
+                                    struct pl_server_config *config, struct pl_error *err)
+{
+    const char *given = pl_args_value(args, PL_OPT_STORE);
+    if (!config->store_url)
+        return PL_OK;
+    enum pl_status status =
+        pl_store_url_split(arena, config->store_url, &config->store_url, &config->store_password);
+    if (given) {
+        /* argv is ours to write to; what was in it is copied by now. */
+        char *words;
+        memcpy(&words, &given, sizeof words);
+        pl_store_url_scrub(words);
+    }
+    if (status == PL_OK && config->store_password_file)
+        status = pl_store_password_read(arena, config->store_password_file, &config->store_password,
+                                        err);
+    return status;
+}
+
 enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args *args,
                                     struct pl_server_config *ret_config, struct pl_error *err)
 {
@@ -447,6 +471,8 @@ enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args
     enum pl_status status = gather(arena, args, &reading, err);
     for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++)
         status = put(reading, &settings[i], &reading->values[i], &config, err);
+    if (status == PL_OK)
+        status = take_password(arena, args, &config, err);
     struct pl_serve_models_source source = {.arena = arena};
     if (reading)
         source =
@@ -602,6 +628,11 @@ enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena
     if (is_json)
         pl_json_out_open(&out, '{');
     for (size_t i = 0; i < N_SETTINGS; i++) {
+        struct value *value = &reading->values[i];
+        if (settings[i].option == PL_OPT_STORE && value->n)
+            value->texts[0] = pl_store_url_redact(arena, value->texts[0]);
+        if (value->n && !value->texts[0])
+            return fail_memory(err);
         if (is_json)
             show_json(&out, &settings[i], &reading->values[i]);
         else

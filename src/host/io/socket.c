@@ -124,17 +124,19 @@ enum pl_status pl_socket_listen_tcp(const char *host, uint16_t port, struct pl_s
 /* --- Unix --------------------------------------------------------------------------------------
  */
 
-static bool is_answered(const union address *address)
+/* Why a connection to it fails: 0 somebody answers, ECONNREFUSED nobody does any more. */
+static int try_to_connect(const union address *address)
 {
     int fd = open_socket(AF_UNIX);
     if (fd < 0)
-        return true; /* nothing is removed on a guess */
-    bool is_refused = connect(fd, &address->any, size_of(address)) != 0 && errno == ECONNREFUSED;
+        return errno;
+    int error = connect(fd, &address->any, size_of(address)) == 0 ? 0 : errno;
     close(fd);
-    return !is_refused;
+    return error;
 }
 
-/* Makes room for a new socket where only a dead one is in the way. */
+/* Makes room for a new socket where only a dead one is in the way. Nothing is removed on a guess.
+ */
 static enum pl_status clear_path(const union address *address, struct pl_error *err)
 {
     const char *path = address->local.sun_path;
@@ -144,10 +146,21 @@ static enum pl_status clear_path(const union address *address, struct pl_error *
     if (!S_ISSOCK(info.st_mode))
         return pl_fail(err, PL_CONFLICT, "%s is there and is not a socket; choose another path",
                        path);
-    if (is_answered(address))
+    int error = try_to_connect(address);
+    if (error == 0 || error == EAGAIN) /* its queue is full */
         return pl_fail(err, PL_CONFLICT,
                        "another program answers on %s; stop it or choose another path", path);
-    unlink(path);
+    if (error != ECONNREFUSED)
+        return pl_fail(err, PL_IO,
+                       "there is a socket %s, and whether a program answers on it cannot "
+                       "be found out: %s",
+                       path, strerror(error));
+    if (unlink(path) != 0)
+        return pl_fail(
+            err, PL_IO,
+            "the socket %s is left from a program that has ended, and cannot be removed: "
+            "%s",
+            path, strerror(errno));
     return PL_OK;
 }
 

@@ -12,13 +12,15 @@
 #include <stdint.h>
 
 struct pl_server_config {
-    const char *host;        /* "127.0.0.1" */
-    uint16_t port;           /* 0: any free one */
-    const char *data_dir;    /* store, lock and control socket are in it */
-    const char *store_url;   /* NULL: "sqlite:DATA/parley.db" */
-    int64_t store_answer_ms; /* how long PostgreSQL may take to answer: 5,000 */
-    int64_t store_away_ms;   /* how long a commit waits for it to come back: 600,000 */
-    const char *unix_path;   /* a further socket; NULL: none. DATA/parley.sock is always there */
+    const char *host;                /* "127.0.0.1" */
+    uint16_t port;                   /* 0: any free one */
+    const char *data_dir;            /* store, lock and control socket are in it */
+    const char *store_url;           /* NULL: "sqlite:DATA/parley.db" */
+    const char *store_password;      /* NULL: what libpq's environment or password file says */
+    const char *store_password_file; /* where that was read; NULL: elsewhere */
+    int64_t store_answer_ms;         /* how long PostgreSQL may take to answer: 5,000 */
+    int64_t store_away_ms;           /* how long a commit waits for it to come back: 600,000 */
+    const char *unix_path; /* a further socket; NULL: none. DATA/parley.sock is always there */
     const char *tls_cert, *tls_key;
     bool is_behind_proxy;     /* somebody else does TLS: listening beyond loopback is allowed */
     const char *const *hosts; /* further names a Host header may say; ended by NULL; may be NULL */

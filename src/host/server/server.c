@@ -113,7 +113,8 @@ static enum pl_status open_sockets(struct pl_server_own *own, struct pl_error *e
     if (n < 0 || (size_t)n >= sizeof control)
         return pl_fail(err, PL_INVALID, "the name of the data directory is too long");
     enum pl_status status = add_unix(own, control, true, err);
-    if (status == PL_CONFLICT)
+    struct stat info;
+    if (status == PL_CONFLICT && lstat(control, &info) == 0 && S_ISSOCK(info.st_mode))
         return pl_fail(err, PL_CONFLICT,
                        "another server is running with the data in %s; end it first, or give "
                        "another --data",
@@ -273,6 +274,7 @@ static enum pl_status open_store(struct pl_server_own *own, struct pl_error *err
     snprintf(url, sizeof url, "sqlite:%s/parley.db", config->data_dir);
     struct pl_store_config store = {
         .url = config->store_url ? config->store_url : url,
+        .password = config->store_password,
         .is_server = true,
         .answer_ms = config->store_answer_ms,
         .away_ms = config->store_away_ms,

@@ -42,8 +42,14 @@ enum pl_status sqlite_lock(const char *path, int *ret_fd, struct pl_error *err)
     if (fd < 0)
         return pl_fail(err, PL_IO, "the store's lock file \"%.300s\" cannot be opened: %s",
                        name.ptr, strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0)
-        return refuse_held(fd, path, err);
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        int code = errno;
+        if (code == EWOULDBLOCK)
+            return refuse_held(fd, path, err);
+        close(fd);
+        return pl_fail(err, PL_IO, "the store's lock file \"%.300s\" cannot be locked: %s",
+                       name.ptr, strerror(code));
+    }
     write_pid(fd);
     *ret_fd = fd;
     return PL_OK;

@@ -13,6 +13,8 @@
 #include "store/sqlite/sqlite_int.h"
 #include "base/mem.h"
 
+#include <errno.h>
+
 /* A write of 128 KiB and more is cut wrongly by SQLite's own files, which never see one that large.
  */
 enum { GATHER_BYTES = 64 << 10 };
@@ -36,6 +38,18 @@ static sqlite3_file *real_of(sqlite3_file *base)
     return (sqlite3_file *)(log_of(base) + 1);
 }
 
+/* A file that may not grow (a limit, a quota) is a full disk to us: nothing is unknown, and it
+ * works again when there is room. SQLite has that word for ENOSPC alone. */
+static int write_real(sqlite3_file *base, const void *from, int n, sqlite3_int64 at)
+{
+    sqlite3_file *real = real_of(base);
+    int code = real->pMethods->xWrite(real, from, n, at), error = 0;
+    if (code != SQLITE_IOERR_WRITE ||
+        real->pMethods->xFileControl(real, SQLITE_FCNTL_LAST_ERRNO, &error) != SQLITE_OK)
+        return code;
+    return error == EFBIG || error == EDQUOT ? SQLITE_FULL : code;
+}
+
 /* What was gathered and cannot be written is gone: its transaction is, too. */
 static int let_go(sqlite3_file *base)
 {
@@ -43,7 +57,7 @@ static int let_go(sqlite3_file *base)
     size_t n = log->n;
     log->n = 0;
     if (n && !log->failure)
-        log->failure = real_of(base)->pMethods->xWrite(real_of(base), log->bytes, (int)n, log->at);
+        log->failure = write_real(base, log->bytes, (int)n, log->at);
     return log->failure;
 }
 
@@ -67,7 +81,7 @@ static int log_write(sqlite3_file *base, const void *from, int n, sqlite3_int64 
     if (!log->bytes)
         log->bytes = pl_mem_alloc(GATHER_BYTES, 1);
     if (!log->bytes || n > GATHER_BYTES)
-        return real_of(base)->pMethods->xWrite(real_of(base), from, n, at);
+        return write_real(base, from, n, at);
     if (!log->n)
         log->at = at;
     memcpy(log->bytes + log->n, from, (size_t)n);

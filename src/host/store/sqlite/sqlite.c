@@ -13,7 +13,9 @@
 
 enum pl_status sqlite_fail(sqlite3 *conn, int code, const char *what, struct pl_error *err)
 {
-    const char *why = conn ? sqlite3_errmsg(conn) : sqlite3_errstr(code);
+    /* Of the code, not of the statement: whoever reads this may be a client, and our SQL is none of
+     * his business. The name of a constraint says which sentence is meant. */
+    const char *why = sqlite3_errstr(code);
     switch (code & 0xff) {
     case SQLITE_NOMEM:
         return pl_fail(err, PL_NOMEM, "out of memory while %s", what);
@@ -25,10 +27,11 @@ enum pl_status sqlite_fail(sqlite3 *conn, int code, const char *what, struct pl_
                        "the store was locked by another program for 5 s while %s: try again", what);
     case SQLITE_CONSTRAINT:
         if (code == SQLITE_CONSTRAINT_NOTNULL)
-            return pl_fail(err, PL_NOT_FOUND, "what the change belongs to is not there (%s)", why);
+            return pl_fail(err, PL_NOT_FOUND, "what the change belongs to is not there");
         if (code == SQLITE_CONSTRAINT_CHECK)
-            return pl_fail(err, PL_CONFLICT, "%s", pl_sql_refusal(why));
-        return pl_fail(err, PL_CONFLICT, "it was done before (%s)", why);
+            return pl_fail(err, PL_CONFLICT, "%s",
+                           pl_sql_refusal(conn ? sqlite3_errmsg(conn) : ""));
+        return pl_fail(err, PL_CONFLICT, "it was done before");
     case SQLITE_IOERR:
         if (code == SQLITE_IOERR_NOMEM)
             return pl_fail(err, PL_NOMEM, "out of memory while %s", what);
