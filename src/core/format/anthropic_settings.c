@@ -68,7 +68,8 @@ static void put_object_schema(struct pl_anthropic_out *o, const struct pl_tool *
     const struct pl_json_node *schema = tool->schema.node;
     for (const struct pl_json_node *k = pl_json_first_member(schema); k < pl_json_end(schema);
          k = pl_json_next_member(k)) {
-        if (k + 1 == type)
+        /* Also a null, which is as good as none. */
+        if (pl_json_key_is(conv->doc, k, PL_STR("type")))
             continue;
         pl_w_key_str(o->w, pl_conv_text(conv, pl_val_node(k)));
         pl_w_value(o->w, pl_val_node(k + 1));

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "format/align.h"
+#include "format/gpt_oss.h"
 #include "format/joint.h"
 #include "format/layout.h"
 #include "format/quirk.h"
@@ -31,6 +32,7 @@ struct home {
     struct pl_str gap;               /* between items, as the source had it */
     struct pl_json_reach reach;      /* owned; of the target */
     struct pl_map joined;            /* owned; place of a string of the target -> its parts */
+    struct pl_error *err;            /* borrowed; may be NULL */
     size_t n_around;                 /* bytes around new elements that were read with them */
 };
 
@@ -311,6 +313,7 @@ static enum pl_status put_new(struct home *h, uint32_t from, uint32_t to)
     struct pl_json_doc doc, result;
     struct pl_conv conv = {0};
     struct pl_writer w = {0};
+    struct pl_error why = {0};
     struct pl_str text = cut_out(h, from, to, &cut);
     enum pl_status status = cut.status;
     if (status == PL_OK)
@@ -318,11 +321,11 @@ static enum pl_status put_new(struct home *h, uint32_t from, uint32_t to)
     if (status == PL_OK)
         status = pl_conv_init(&conv, h->arena, &doc);
     if (status == PL_OK)
-        status = h->task->from->read(&conv, h->task->kind, NULL);
+        status = h->task->from->read(&conv, h->task->kind, &why);
     if (status == PL_OK) {
         leave_out_instructions(&conv);
         pl_writer_init(&w, &conv, &made);
-        status = h->task->to->write(&w, h->task, NULL);
+        status = h->task->to->write(&w, h->task, &why);
     }
     if (status == PL_OK)
         status = conv.status != PL_OK ? conv.status : made.status;
@@ -336,6 +339,11 @@ static enum pl_status put_new(struct home *h, uint32_t from, uint32_t to)
     }
     pl_writer_deinit(&w);
     pl_conv_deinit(&conv);
+    if (status != PL_OK && status != PL_NOMEM)
+        return pl_fail(
+            h->err, PL_INVALID,
+            "element %u is new since the carry was made, and cannot be said in %s: %.300s", from,
+            h->task->to->name, why.message[0] ? why.message : pl_status_info(status)->text);
     return status;
 }
 
@@ -483,7 +491,11 @@ static enum pl_status go_home(struct home *h)
 static enum pl_status check_document(const struct home *h, struct pl_error *err)
 {
     struct pl_json_doc doc;
-    enum pl_status status = pl_source_parse(h->arena, pl_buf_str(h->to), &doc, NULL);
+    struct pl_str text = pl_buf_str(h->to);
+    /* What stands for a text is ours, and strict. */
+    enum pl_status status = h->task->to == &pl_format_gpt_oss
+                                ? pl_json_parse(h->arena, text, &pl_json_made, &doc, NULL)
+                                : pl_source_parse(h->arena, text, &doc, NULL);
     if (status != PL_SYNTAX && status != PL_LIMIT)
         return status;
     return pl_fail(
@@ -513,7 +525,8 @@ enum pl_status pl_carry_apply(struct pl_buf *to, struct pl_arena *arena, struct 
     status = pl_carry_check(arena, &doc, err);
     if (status != PL_OK)
         return status;
-    struct home h = {.to = to, .arena = arena, .carry = &doc, .target = target, .task = task};
+    struct home h = {
+        .to = to, .arena = arena, .carry = &doc, .target = target, .task = task, .err = err};
     h.list = pl_carry_list(target, task->from);
     status = check_formats(&h, err);
     if (status == PL_OK)

@@ -1,0 +1,56 @@
+/* Any bytes as a carry, applied to a document: it may be refused, with a reason; it must not crash;
+ * and what comes out is a document.
+ *
+ * The first byte picks the formats, the second the kind; two more are the length of the document in
+ * front of the carry. */
+#include "format/convert.h"
+#include "format/gpt_oss.h"
+#include "format/source.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { N_FORMATS = 9, HEAD = 4 };
+
+static void must(bool is_true)
+{
+    if (!is_true)
+        abort();
+}
+
+static void check_document(struct pl_str text)
+{
+    struct pl_arena arena;
+    struct pl_json_doc doc;
+    pl_arena_init(&arena, 0);
+    must(pl_source_parse(&arena, text, &doc, NULL) == PL_OK);
+    pl_arena_deinit(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size <= HEAD)
+        return 0;
+    struct pl_str rest = {(const char *)data + HEAD, size - HEAD};
+    size_t n_document = data[2] | (size_t)data[3] << 8;
+    struct pl_str document = pl_str_slice(rest, 0, n_document);
+    struct pl_convert_opts opts = {
+        .from = pl_formats[data[0] % N_FORMATS],
+        .to = pl_formats[data[0] / N_FORMATS % N_FORMATS],
+        .kind = data[1] & 1 ? PL_KIND_RESPONSE : PL_KIND_REQUEST,
+        .carry = pl_str_slice(rest, document.len, rest.len),
+    };
+    struct pl_converted made;
+    struct pl_error err = {0};
+    if (!opts.carry.len || opts.from == opts.to)
+        return 0;
+    pl_converted_init(&made);
+    enum pl_status status = pl_convert(document, &opts, &made, &err);
+    must(status != PL_INTERNAL && status != PL_NOMEM);
+    must(status == PL_OK || err.message[0]);
+    if (status == PL_OK && opts.to != &pl_format_gpt_oss)
+        check_document(pl_buf_str(&made.out));
+    pl_converted_deinit(&made);
+    return 0;
+}
