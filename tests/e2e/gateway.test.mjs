@@ -12,18 +12,23 @@ import { checkRequest, signature } from './upstreams.mjs';
 const CHAT = { model: 'up-openai-chat/text', messages: [{ role: 'user', content: 'Hello' }] };
 let up;
 let server;
+let hasty; // gives a silent vendor up after 3 s; the others wait as long as a busy machine needs
 
 before(async () => {
   up = await openModels();
+  hasty = await serve(up, {
+    env: up.env(),
+    more: 'upstream_first_byte_ms: 3000\nupstream_idle_ms: 3000\n',
+    aliases: { slow: ['up-anthropic/hang', 'up-openai-chat/garbage', 'up-gemini/text'] },
+  });
   server = await serve(up, {
     env: up.env(),
-    more: 'upstream_first_byte_ms: 700\nupstream_idle_ms: 700\n',
-    aliases: { slow: ['up-anthropic/hang', 'up-openai-chat/garbage', 'up-gemini/text'], chain: ['gone/m', 'up-anthropic/status-503', 'up-gemini/text'], busy: ['up-openai-chat/status-429'], fast: ['up-anthropic/text'] },
+    aliases: { chain: ['gone/m', 'up-anthropic/status-503', 'up-gemini/text'], busy: ['up-openai-chat/status-429'], fast: ['up-anthropic/text'] },
   });
 });
 after(() => up.close());
 
-const ask = (path, body, options = {}) => server.raw('POST', path, { body, ...options });
+const ask = (path, body, { at = server, ...options } = {}) => at.raw('POST', path, { body, ...options });
 const chat = (model, more = {}, options) => ask('/v1/chat/completions', { ...CHAT, model, ...more }, options);
 const messages = (model, more = {}, options) => ask('/v1/messages', { model, max_tokens: 100, messages: CHAT.messages, ...more }, options);
 const events = (text) => text.split('\n\n').filter((block) => /^data: /m.test(block)).map((block) => block.match(/^data: (.*)$/m)[1]);
@@ -214,7 +219,7 @@ describe('errors', () => {
 
 describe('faults', () => {
   test('a vendor that hangs is given up in time', async () => {
-    const answer = await chat('up-anthropic/hang');
+    const answer = await chat('up-anthropic/hang', {}, { at: hasty });
     assert.equal(answer.status, 504);
     assert.equal(answer.json.error.type, 'server_error');
     await until(() => up.last().isClosed);
@@ -233,7 +238,8 @@ describe('faults', () => {
       ['/v1/responses', { input: 'Hello', store: false }, (data) => data.type === 'error' || data.type === 'response.failed'],
     ])
       for (const model of ['up-anthropic/drop', 'up-openai-chat/drop', 'up-anthropic/stall']) {
-        const answer = await ask(path, { ...body, model, stream: true });
+        const at = model.endsWith('stall') ? hasty : server;
+        const answer = await ask(path, { ...body, model, stream: true }, { at });
         assert.equal(answer.status, 200);
         assert.ok(datas(answer.text).some(last), `${path} ${model}: ${answer.text.slice(-300)}`);
       }
@@ -287,7 +293,7 @@ describe('routing', () => {
 
   test('one that hangs, and one that cannot be understood, are followed by the next', async () => {
     for (const stream of [false, true])
-      assert.equal((await chat('slow', { stream })).headers['parley-model'], 'up-gemini/text');
+      assert.equal((await chat('slow', { stream }, { at: hasty })).headers['parley-model'], 'up-gemini/text');
   });
 
   test('an error of the last of a chain is the answer', async () => {

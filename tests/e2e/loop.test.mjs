@@ -25,7 +25,13 @@ async function again(data, key) {
   return own;
 }
 
-const turnsOf = async (id, of = client) => (await of.messages(id, { limit: '100' })).turns;
+// All of them: a page ends after about 1 MiB.
+async function turnsOf(id, of = client) {
+  const all = [];
+  for (let turns; !turns || turns.length; all.push(...turns))
+    ({ turns } = await of.messages(id, { limit: '100', after: String(all.at(-1)?.sequence ?? -1) }));
+  return all;
+}
 const call = (name, input) => `call ${name} ${JSON.stringify(input)}`;
 
 // Plays a script in a session of its own; gives its turns.

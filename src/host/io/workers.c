@@ -11,16 +11,23 @@
 #include "base/table.h"
 #include "io/clock.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
 
 enum { N_FLOWS = 256, MAX_THREADS = 256, LOOK_MS = 50 };
 
+/* Where a flow stands. It is somewhere exactly when it has jobs and may have another thread.
+ *
+ *     NOWHERE -- a job comes, or one ends --> RING -- its turn --> NOWHERE
+ *     RING -- its turn, but there is no room for its job --> ASIDE -- room is made --> RING */
+enum standing { NOWHERE, RING, ASIDE };
+
 struct flow {
     struct pl_job *first, **last;
-    struct flow *next; /* in the ring */
-    bool is_in_ring;   /* exactly when it has jobs and may have another thread */
+    struct flow *next; /* in the ring, or aside */
+    enum standing standing;
     size_t n_running;
 };
 
@@ -32,8 +39,10 @@ struct lane {
     pthread_cond_t has_work;
     struct flow flows[N_FLOWS + 1]; /* the last one is the server's own */
     struct flow *ring, **ring_end;
-    size_t n_waiting; /* jobs in the queue */
-    size_t n_idle;    /* threads that wait for one */
+    struct flow *aside, **aside_end; /* wait for room, in the order in which their turn came */
+    size_t n_bytes, max_bytes;       /* of the jobs that run and take much */
+    size_t n_waiting;                /* jobs in the queue */
+    size_t n_idle;                   /* threads that wait for one */
     size_t n_threads, max_threads, max_of_flow;
     uint64_t n_run, n_refused;
     bool is_closing;
@@ -70,12 +79,46 @@ static struct flow *flow_of(struct lane *lane, const struct pl_job *job)
 static void enter_ring(struct lane *lane, struct flow *flow)
 {
     bool may_run = flow == &lane->flows[N_FLOWS] || flow->n_running < lane->max_of_flow;
-    if (flow->is_in_ring || !flow->first || !may_run)
+    if (flow->standing != NOWHERE || !flow->first || !may_run)
         return;
-    flow->is_in_ring = true;
+    flow->standing = RING;
     flow->next = NULL;
     *lane->ring_end = flow;
     lane->ring_end = &flow->next;
+}
+
+/* A job for which there is never enough room runs when no other takes much. While some stand aside
+ * nobody who takes much passes them, or they would wait for ever. */
+static bool has_room(const struct lane *lane, const struct pl_job *job)
+{
+    if (!job->n_bytes)
+        return true;
+    return !lane->aside && (!lane->n_bytes || (lane->n_bytes <= lane->max_bytes &&
+                                               job->n_bytes <= lane->max_bytes - lane->n_bytes));
+}
+
+static void step_aside(struct lane *lane, struct flow *flow)
+{
+    flow->standing = ASIDE;
+    flow->next = NULL;
+    *lane->aside_end = flow;
+    lane->aside_end = &flow->next;
+}
+
+/* There is more room: those that stand aside have the next turns. */
+static void call_back(struct lane *lane)
+{
+    if (!lane->aside)
+        return;
+    for (struct flow *flow = lane->aside; flow; flow = flow->next)
+        flow->standing = RING;
+    *lane->aside_end = lane->ring;
+    if (!lane->ring)
+        lane->ring_end = lane->aside_end;
+    lane->ring = lane->aside;
+    lane->aside = NULL;
+    lane->aside_end = &lane->aside;
+    pthread_cond_broadcast(&lane->has_work);
 }
 
 static void add_job(struct lane *lane, struct pl_job *job)
@@ -96,14 +139,19 @@ static struct pl_job *take_job(struct lane *lane)
         lane->ring = flow->next;
         if (!lane->ring)
             lane->ring_end = &lane->ring;
-        flow->is_in_ring = false;
+        flow->standing = NOWHERE;
         job = flow->first; /* NULL: all its jobs were refused meanwhile */
+        if (job && !has_room(lane, job)) {
+            step_aside(lane, flow);
+            job = NULL;
+        }
         if (!job)
             continue;
         flow->first = job->next;
         if (!flow->first)
             flow->last = &flow->first;
         flow->n_running++;
+        lane->n_bytes += job->n_bytes;
         lane->n_waiting--;
         lane->n_run++;
         enter_ring(lane, flow);
@@ -198,12 +246,17 @@ static struct pl_job *await_job(struct lane *lane)
 /* With the lock: who destroys the workers, and then the loops, waits for it. */
 static void end_job(struct lane *lane, struct flow *flow, struct pl_job *job)
 {
+    size_t n_bytes = job->n_bytes; /* the job is gone when it was sent home */
     if (lane->is_left && lane->is_closing)
         job->abandon(job);
     else
         send_home(job);
     flow->n_running--;
+    assert(lane->n_bytes >= n_bytes);
+    lane->n_bytes -= n_bytes;
     enter_ring(lane, flow);
+    if (n_bytes)
+        call_back(lane);
     /* Those who wait for the last job to be taken may go, or one may have the turn of this flow. */
     if (lane->is_closing)
         pthread_cond_broadcast(&lane->has_work);
@@ -309,6 +362,8 @@ static void init_lane(struct pl_workers *workers, enum pl_work kind, size_t n)
     if (!lane->max_of_flow)
         lane->max_of_flow = 1;
     lane->ring_end = &lane->ring;
+    lane->aside_end = &lane->aside;
+    lane->max_bytes = lane->max_threads * PL_WORK_ROOM_BYTES;
     for (size_t i = 0; i <= N_FLOWS; i++)
         lane->flows[i].last = &lane->flows[i].first;
     pthread_mutex_init(&lane->lock, NULL); /* neither can fail without attributes */
@@ -375,7 +430,7 @@ void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct 
     add_job(lane, job);
     bool is_taken = start_thread(lane) || lane->n_waiting <= lane->n_idle;
     bool is_alone = lane->n_threads == 0; /* then the queue was empty too */
-    bool must_wait = job->wait_ms && (!is_taken || !flow->is_in_ring);
+    bool must_wait = job->wait_ms && (!is_taken || flow->standing != RING || job->n_bytes);
     if (is_alone)
         job = take_job(lane);
     else

@@ -1,11 +1,14 @@
 /* Threads for work that blocks or takes long, in lanes: what waits for the store does not hold up
  * what computes, and neither is held up by a name server that says nothing. Everything waits in a
  * queue of its lane, which is fair: owners with jobs there take turns, and none has all threads of
- * a lane. Any thread may call this. */
+ * a lane. Jobs that take much memory run only as many at once as the lane has room for, in the
+ * order in which their turn came; the others pass them. Any thread may call this. */
 #ifndef PL_IO_WORKERS_H
 #define PL_IO_WORKERS_H
 
 #include "io/loop.h"
+
+#define PL_WORK_ROOM_BYTES ((size_t)32 << 20) /* of a lane, for each of its threads */
 
 /* X(name, "name", threads, threads of one owner): 0 threads is the number pl_workers_create gets, 0
  * of one owner all but one. */
@@ -33,6 +36,7 @@ struct pl_job {
     enum pl_work lane;
     uint64_t owner;  /* for whom: the hash of a user's id; 0: the server itself */
     int64_t wait_ms; /* in the queue at most; then it comes home without having run. 0: no limit */
+    size_t n_bytes;  /* memory it takes while it runs, about; 0: so little that nobody counts it */
     bool is_refused; /* for done: it did not run */
     void (*run)(struct pl_job *self);  /* on a worker */
     void (*done)(struct pl_job *self); /* back home */

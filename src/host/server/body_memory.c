@@ -49,6 +49,22 @@ enum pl_taking pl_body_memory_take(struct pl_shard *shard, struct pl_hold *hold,
     return taking;
 }
 
+enum pl_taking pl_body_memory_keep(struct pl_shard *shard, struct pl_hold *hold,
+                                   const struct pl_body_owner *owner, size_t n, size_t n_request,
+                                   bool must_go_on)
+{
+    int64_t all = budget_of(shard), alone = (int64_t)n_request;
+    struct pl_quota_limits limits = {alone > all / 2 ? alone : all / 2,
+                                     alone > 2 * all ? alone : 2 * all};
+    if (must_go_on)
+        limits = (struct pl_quota_limits){INT64_MAX, INT64_MAX};
+    enum pl_taking taking = pl_quota_take(
+        shard->server->bodies, hold, (struct pl_str){owner->text, owner->n}, (int64_t)n, limits);
+    if (taking == PL_TAKING_DONE)
+        pl_metric_add(&shard->metrics, PL_METRIC_body_bytes, (int64_t)n);
+    return taking;
+}
+
 enum pl_taking pl_body_memory_ask(struct pl_shard *shard, const struct pl_body_owner *owner,
                                   size_t n_body)
 {

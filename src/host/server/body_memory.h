@@ -1,7 +1,11 @@
 /* What bodies of requests may have of the memory while they are gathered and answered: one budget
  * for all (--body-memory), a quarter of it for each user or, where nobody has shown a key, for each
  * address. The last eighth is for small bodies only, so that they pass when large ones have filled
- * the rest. Counted is what has come, not what was promised. */
+ * the rest. Counted is what has come, not what was promised.
+ *
+ * What a request makes of its body and keeps between two steps (the tree that was parsed, an answer
+ * that is being sent) counts too: with that one user may have half of the budget, and all of them
+ * twice as much as for bodies alone. */
 #ifndef PL_SERVER_BODY_MEMORY_H
 #define PL_SERVER_BODY_MEMORY_H
 
@@ -26,6 +30,11 @@ enum pl_taking pl_body_memory_take(struct pl_shard *shard, struct pl_hold *hold,
 /* Whether a body of this length could be gathered now. */
 enum pl_taking pl_body_memory_ask(struct pl_shard *shard, const struct pl_body_owner *owner,
                                   size_t n_body);
+/* n more bytes that a request of this owner keeps, which then has n_request in all. A request that
+ * is alone is never refused, and neither is what must go on. */
+enum pl_taking pl_body_memory_keep(struct pl_shard *shard, struct pl_hold *hold,
+                                   const struct pl_body_owner *owner, size_t n, size_t n_request,
+                                   bool must_go_on);
 void pl_body_memory_give(struct pl_shard *shard, struct pl_hold *hold, size_t n);
 
 #endif

@@ -97,9 +97,8 @@ static void refuse_memory(struct pl_exchange *x, enum pl_taking taking)
 {
     if (taking == PL_TAKING_OVER_OWN)
         pl_exchange_problem(x, PL_PROBLEM_RATE_LIMITED, NULL,
-                            "The bodies of your requests have %zu bytes, which is your share of "
-                            "the memory for them; send this again when one was answered.",
-                            pl_body_memory_most(x->shard));
+                            "Your requests use your share of the memory for bodies and answers; "
+                            "send this again when one of them was answered.");
     else if (taking != PL_TAKING_DONE)
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
                             "The bodies of all requests use the memory for them; try again in a "
@@ -135,6 +134,23 @@ void pl_exchange_drop_body(struct pl_exchange_own *own)
 {
     pl_exchange_give_body_memory(own, (size_t)own->body_hold.n);
     pl_buf_deinit(&own->body);
+}
+
+/* Small amounts are not worth a lock: as many requests as there may be have so much. */
+void pl_exchange_count_memory(struct pl_exchange_own *own)
+{
+    struct pl_exchange *x = &own->x;
+    size_t n = x->arena.n_bytes + x->reply.cap, n_had = (size_t)own->kept_hold.n;
+    if (n <= PL_BODY_SMALL_BYTES || !x->caller.user_id.len)
+        n = 0;
+    if (n <= n_had) {
+        pl_body_memory_give(x->shard, &own->kept_hold, n_had - n);
+        return;
+    }
+    struct pl_body_owner owner = pl_body_owner(x->caller.user_id, NULL);
+    bool must_go_on = own->must_end || own->sending.is_started || x->is_problem;
+    refuse_memory(x, pl_body_memory_keep(x->shard, &own->kept_hold, &owner, n - n_had,
+                                         (size_t)own->body_hold.n + n, must_go_on));
 }
 
 void pl_exchange_body(struct pl_exchange_own *own, struct pl_str piece)

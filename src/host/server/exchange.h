@@ -39,6 +39,7 @@ struct pl_exchange {
     struct pl_target target;
     struct pl_str args[PL_ROUTE_MAX_ARGS]; /* decoded segments the route's braces stand for */
     struct pl_str body_text;               /* gathered */
+    size_t n_doc; /* bytes of a document that is worked on and is not the body; 0: none */
     struct pl_json_doc body; /* parsed and validated, when the route has a request schema */
     struct pl_caller caller;
     char request_id[40];  /* also sent back as X-Request-Id */

@@ -66,6 +66,7 @@ struct pl_exchange_own {
     struct pl_hold body_hold;  /* of the memory for bodies */
     struct pl_hold spool_hold; /* of the room for answers in files */
     char spool_user[64];       /* who asked, once the arena is gone */
+    struct pl_hold kept_hold;  /* of the same: what was made of the body, and the answer */
     /* Its rate: n_body at the last looks, a second or more apart (http_conn.c). */
     size_t body_marks[PL_HTTP_SLOW_LOOKS];
     unsigned n_looks;
@@ -110,6 +111,9 @@ void pl_exchange_ask_body_memory(struct pl_exchange_own *own, size_t n_body);
 /* Nobody will look at n bytes of the body any more, or at none of it. */
 void pl_exchange_give_body_memory(struct pl_exchange_own *own, size_t n);
 void pl_exchange_drop_body(struct pl_exchange_own *own);
+/* Counts what the arena and the answer have now; makes a problem of it when that is too much and
+ * nothing was begun. */
+void pl_exchange_count_memory(struct pl_exchange_own *own);
 /* An answer made by the connection itself (a broken head, a body that is too slow); then it
  * closes. */
 void pl_exchange_refuse(struct pl_exchange_own *own, enum pl_problem problem, const char *detail);

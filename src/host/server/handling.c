@@ -77,7 +77,17 @@ static void job_is_home(struct pl_job *job)
     if (job->is_refused)
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
                             "Too much is waiting before this; try again in a moment.");
+    pl_exchange_count_memory(pl_exchange_own(x));
     x->job_done(job);
+}
+
+/* Memory that work on a document takes at its worst, about; small ones are not counted. */
+static size_t work_bytes(const struct pl_exchange *x, enum pl_work lane)
+{
+    enum { SMALL = 256 << 10, TIMES = 16 };
+    size_t n_body = x->body_text.len;
+    size_t n = x->n_doc > n_body ? x->n_doc : n_body;
+    return lane == PL_WORK_CPU && n > SMALL ? n * TIMES : 0;
 }
 
 void pl_exchange_submit(struct pl_exchange *x, enum pl_work lane, void (*run)(struct pl_job *),
@@ -89,6 +99,7 @@ void pl_exchange_submit(struct pl_exchange *x, enum pl_work lane, void (*run)(st
         .lane = lane,
         .owner = pl_owner_of(x->caller.user_id),
         .wait_ms = may_refuse ? x->setup->config.queue_wait_ms : 0,
+        .n_bytes = work_bytes(x, lane),
         .run = run,
         .done = job_is_home,
     };

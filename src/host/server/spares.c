@@ -35,6 +35,7 @@ void pl_exchange_give_back(struct pl_exchange_own *own)
     pl_claim_end(own);
     pl_exchange_give_body_memory(own, (size_t)own->body_hold.n);
     pl_quota_give(own->x.shard->server->spools, &own->spool_hold, own->spool_hold.n);
+    pl_body_memory_give(own->x.shard, &own->kept_hold, (size_t)own->kept_hold.n);
     pl_http1_destroy(own->http);
     if (own->sending.is_flowing)
         pl_flow_reset(own);

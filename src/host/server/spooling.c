@@ -38,6 +38,7 @@ static void drop_memory(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
     pl_buf_deinit(&x->reply);
+    pl_exchange_count_memory(own);
     if (x->route->upload || x->caller.user_id.len > sizeof own->spool_user)
         return;
     if (x->caller.user_id.len)
@@ -45,6 +46,7 @@ static void drop_memory(struct pl_exchange_own *own)
     x->caller.user_id.ptr = own->spool_user;
     x->state = NULL;
     pl_arena_deinit(&x->arena);
+    pl_exchange_count_memory(own);
 }
 
 static void file_is_written(struct pl_job *job)

@@ -247,6 +247,90 @@ static void a_job_that_must_wait_only_later_is_refused_in_time_too(void **state)
     }
 }
 
+/* A job of so many MiB. */
+static struct work *put_heavy(const char *name, uint64_t owner, size_t n_mib,
+                              void (*run)(struct pl_job *))
+{
+    return submit(name, (struct pl_job){.owner = owner, .n_bytes = n_mib << 20, .run = run});
+}
+
+static void hold_room(size_t n_mib)
+{
+    put_heavy("gate", 9, n_mib, wait_at_gate);
+    while (sem_wait(&at_gate) != 0)
+        ;
+}
+
+static void a_job_waits_for_room_and_small_ones_pass_it(void **state)
+{
+    (void)state;
+    start_with(2); /* room for 64 MiB */
+    hold_room(40);
+    struct work *large = put_heavy("large", 1, 25, note);
+    struct work *small = put("small", 2);
+    turn_until(loop, is_true, &small->is_done);
+    assert_false(large->is_done);
+    assert_int_equal(look(PL_WORK_STORE).n_waiting, 1);
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+    assert_string_equal(order, "small large ");
+}
+
+static void a_job_for_which_there_is_just_room_does_not_wait(void **state)
+{
+    (void)state;
+    start_with(2);
+    hold_room(40);
+    struct work *large = put_heavy("large", 1, 24, note);
+    turn_until(loop, is_true, &large->is_done);
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+}
+
+static void a_large_job_is_not_passed_by_others_that_take_much(void **state)
+{
+    (void)state;
+    start_with(2);
+    hold_room(40);
+    struct work *large = put_heavy("large", 1, 40, note);
+    struct work *later = put_heavy("later", 2, 10, note); /* there would be room */
+    struct work *small = put("small", 3);
+    turn_until(loop, is_true, &small->is_done);
+    assert_false(large->is_done || later->is_done);
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+}
+
+static void a_job_that_is_larger_than_all_room_runs_alone(void **state)
+{
+    (void)state;
+    start_with(2);
+    struct work *huge = put_heavy("huge", 1, 1000, note);
+    turn_until(loop, is_true, &huge->is_done);
+    hold_room(1);
+    huge = put_heavy("huge", 1, 1000, note);
+    struct work *small = put("small", 3);
+    turn_until(loop, is_true, &small->is_done);
+    assert_false(huge->is_done);
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+}
+
+static void a_job_that_waits_for_room_is_refused_in_time(void **state)
+{
+    (void)state;
+    start_with(2);
+    hold_room(64);
+    struct work *late =
+        submit("late", (struct pl_job){.owner = 1, .n_bytes = 1 << 20, .wait_ms = 1, .run = note});
+    turn_until(loop, is_true, &late->is_done);
+    assert_true(late->was_refused);
+    struct work *again = put("again", 1);
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+    assert_false(again->was_refused);
+}
+
 static void the_end_does_not_wait_for_a_look_up(void **state)
 {
     (void)state;
@@ -283,6 +367,11 @@ int main(void)
                                   tear_down),
         cmocka_unit_test_teardown(a_job_that_must_wait_only_later_is_refused_in_time_too,
                                   tear_down),
+        cmocka_unit_test_teardown(a_job_waits_for_room_and_small_ones_pass_it, tear_down),
+        cmocka_unit_test_teardown(a_job_for_which_there_is_just_room_does_not_wait, tear_down),
+        cmocka_unit_test_teardown(a_large_job_is_not_passed_by_others_that_take_much, tear_down),
+        cmocka_unit_test_teardown(a_job_that_is_larger_than_all_room_runs_alone, tear_down),
+        cmocka_unit_test_teardown(a_job_that_waits_for_room_is_refused_in_time, tear_down),
         cmocka_unit_test_teardown(the_end_does_not_wait_for_a_look_up, tear_down),
     };
     return cmocka_run_group_tests_name("io/lanes", tests, NULL, NULL);

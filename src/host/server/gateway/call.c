@@ -70,6 +70,7 @@ void pl_call_work(struct pl_call *call, size_t n_bytes, void (*work)(struct pl_e
         return;
     }
     call->is_working = true;
+    call->x->n_doc = n_bytes == SIZE_MAX ? 0 : n_bytes;
     pl_exchange_compute(call->x, work, after);
 }
 

@@ -9,11 +9,13 @@
 #include "base/table.h"
 #include "io/clock.h"
 #include "json/text.h"
+#include "model/model.h"
 #include "server/asking.h"
 #include "server/errand.h"
 #include "server/exchange_int.h"
 #include "server/prompt_exchange.h"
 #include "server/prompt_run.h"
+#include "server/setup.h"
 #include "server/wishes.h"
 
 #include <stdio.h>
@@ -119,14 +121,24 @@ static void write_text(struct pl_json_out *out, const char *key, struct pl_str t
         pl_json_out_null(out);
 }
 
+/* The one that the session was made with, or the server's. */
+static struct pl_str model_of(const struct item *item)
+{
+    const struct pl_setup *setup = item->running->x->setup;
+    if (item->errand.record.model.len)
+        return item->errand.record.model;
+    struct pl_str name = pl_str_of(setup->config.default_model);
+    const struct pl_model_info *info = pl_model_find(setup->models, name);
+    return info ? pl_model_name(info, name) : name;
+}
+
 static void write_item(struct pl_json_out *out, const struct item *item)
 {
     const struct pl_errand *errand = &item->errand;
     bool is_kept = !item->is_refused && !item->running->is_answer;
-    struct pl_str model = errand->says.chat.model;
     enum pl_session_status status = item->is_refused ? PL_SESSION_FAILED : errand->status;
     pl_json_out_open(out, '{');
-    write_text(out, "model", model.len ? model : (struct pl_str){0});
+    write_text(out, "model", model_of(item));
     write_text(out, "session_id", is_kept ? errand->record.id : (struct pl_str){0});
     write_text(out, "status", pl_str_of(pl_session_status_text(status)));
     write_text(out, "text", item->text);
