@@ -188,6 +188,20 @@ static void conversions_survive_every_refused_allocation(void **state)
     TRY_ALL(jobs);
 }
 
+static void values_of_the_wrong_type_survive_every_refused_allocation(void **state)
+{
+    (void)state;
+    struct job jobs[] = {
+        {"openai-chat", "anthropic",
+         "{\"temperature\":\"warm\",\"model\":5,\"messages\":[{\"role\":\"user\",\"content\":[{"
+         "\"type\":"
+         "\"file\",\"file\":{\"file_data\":5,\"filename\":[]}},{\"type\":\"text\",\"text\":\"hi\"}]"
+         "}],"
+         "\"tools\":{\"a\":1}}"},
+    };
+    TRY_ALL(jobs);
+}
+
 static void settings_that_are_made_to_fit_survive_every_refused_allocation(void **state)
 {
     (void)state;
@@ -271,6 +285,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(conversions_survive_every_refused_allocation),
+        cmocka_unit_test(values_of_the_wrong_type_survive_every_refused_allocation),
         cmocka_unit_test(settings_that_are_made_to_fit_survive_every_refused_allocation),
         cmocka_unit_test(gpt_oss_survives_every_refused_allocation),
         cmocka_unit_test(edits_survive_every_refused_allocation),

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 
+#include <assert.h>
 #include <stdint.h>
 
 enum { ALIGN = 16, FIRST_BLOCK = 4096 };
@@ -147,6 +148,7 @@ void *pl_arena_grow(struct pl_arena *arena, void *ptr, size_t old_bytes, size_t 
 void pl_arena_shrink(struct pl_arena *arena, void *ptr, size_t old_bytes, size_t new_bytes)
 {
     size_t room;
+    assert(new_bytes <= old_bytes);
     if (is_newest(arena, ptr, old_bytes) && rounded(new_bytes, &room))
         arena->cur = (char *)ptr + room;
 }

@@ -1,6 +1,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -26,6 +27,7 @@ void pl_buf_clear(struct pl_buf *buf)
 char *pl_buf_grow(struct pl_buf *buf, size_t n)
 {
     size_t need;
+    assert(buf->len <= buf->cap && (buf->ptr || !buf->cap));
     if (buf->status != PL_OK)
         return NULL;
     if (__builtin_add_overflow(buf->len, n, &need) || need > buf->max) {

@@ -1,5 +1,6 @@
 #include "conv/conv.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* Messages to make room for: a small document takes what its vectors begin with. */
@@ -8,6 +9,7 @@ enum { FEW = 8, MOST_AT_ONCE = 1024 };
 enum pl_status pl_conv_renew(struct pl_conv *conv, struct pl_arena *arena,
                              const struct pl_json_doc *doc)
 {
+    assert(doc->root && doc->n_nodes > 0);
     conv->arena = arena;
     conv->doc = doc;
     conv->messages.len = conv->parts.len = conv->children.len = 0;
@@ -86,6 +88,7 @@ struct pl_part *pl_conv_add_part(struct pl_conv *conv, enum pl_part_kind kind,
     part->kind = kind;
     part->node = node;
     part->children = (uint32_t)conv->children.len;
+    assert(conv->messages.len > 0);
     conv->messages.ptr[conv->messages.len - 1].n_parts++;
     return part;
 }
@@ -102,6 +105,7 @@ struct pl_part *pl_conv_add_child(struct pl_conv *conv, enum pl_part_kind kind,
     pl_mem_clear(part, sizeof *part);
     part->kind = kind;
     part->node = node;
+    assert(conv->parts.len > 0);
     conv->parts.ptr[conv->parts.len - 1].n_children++;
     return part;
 }

@@ -1,10 +1,20 @@
 /* Fates and losses: law three by counting. */
 #include "conv/conv.h"
 
+#include <assert.h>
 #include <stdarg.h>
+
+/* A node of this conversation's source, with all that is in it. */
+static bool is_of(const struct pl_conv *conv, const struct pl_json_node *node)
+{
+    const struct pl_json_node *root = conv->doc->root;
+    return node >= root && node < root + conv->doc->n_nodes &&
+           node->skip <= conv->doc->n_nodes - (size_t)(node - root);
+}
 
 void pl_conv_fate_tree(struct pl_conv *conv, const struct pl_json_node *node, enum pl_fate fate)
 {
+    assert(is_of(conv, node));
     uint8_t *at = conv->fates + (node - conv->doc->root);
     for (uint32_t i = 0; i < node->skip; i++)
         at[i] = at[i] < fate ? (uint8_t)fate : at[i];
@@ -12,6 +22,7 @@ void pl_conv_fate_tree(struct pl_conv *conv, const struct pl_json_node *node, en
 
 enum pl_fate pl_conv_fate_of(const struct pl_conv *conv, const struct pl_json_node *node)
 {
+    assert(is_of(conv, node));
     return (enum pl_fate)conv->fates[node - conv->doc->root];
 }
 
@@ -40,6 +51,7 @@ void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_
                    : pl_conv_vprintf(conv, detail, args);
         va_end(args);
     }
+    assert(code < PL_LOSS_COUNT && (!node || is_of(conv, node)));
     struct pl_loss loss = {code, node, text};
     if (!text.ptr || !pl_vec_push(&conv->losses, loss))
         conv->status = PL_NOMEM;

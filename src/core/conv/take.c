@@ -3,6 +3,8 @@
 #include "base/sort.h"
 #include "json/number.h"
 
+#include <assert.h>
+
 static bool is_integer(const struct pl_json_doc *doc, const struct pl_json_node *node)
 {
     if (pl_json_kind(node) != PL_JSON_NUMBER)
@@ -24,6 +26,7 @@ static bool holds_strings(const struct pl_json_node *node)
 const struct pl_json_node *pl_conv_fit_slowly(struct pl_conv *conv, const struct pl_json_node *node,
                                               unsigned want)
 {
+    assert(want);
     if ((want & PL_WANT_INTEGER) && is_integer(conv->doc, node))
         return node;
     if ((want & PL_WANT_STRINGS) && holds_strings(node))

@@ -434,6 +434,22 @@ static enum pl_status make_list(struct home *h, const struct pl_json_doc *doc,
     return status == PL_OK ? ret_list->status : status;
 }
 
+/* The texts of a carry may be anything: what they make with the target must be a document. */
+static enum pl_status parse_document(const struct home *h, struct pl_str text,
+                                     struct pl_json_doc *ret_doc)
+{
+    /* What stands for a text is ours, and strict. */
+    enum pl_status status = h->task->to == &pl_format_gpt_oss
+                                ? pl_json_parse(h->arena, text, &pl_json_made, ret_doc, NULL)
+                                : pl_source_parse(h->arena, text, ret_doc, NULL);
+    if (status != PL_SYNTAX && status != PL_LIMIT)
+        return status;
+    return pl_fail(
+        h->err, PL_INVALID,
+        "what this carry makes of the document is not JSON: it is damaged, or belongs to "
+        "another one; give the carry that was made with this document, as it was");
+}
+
 /* The source had no elements, so the carry has no place among them: what is new goes into the
  * document that the carry makes. */
 static enum pl_status extend(struct home *h)
@@ -443,8 +459,7 @@ static enum pl_status extend(struct home *h)
     struct pl_str text = pl_arena_dup(h->arena, pl_buf_str(h->to));
     struct pl_json_doc doc;
     struct pl_json_edit edit;
-    enum pl_status status =
-        text.ptr ? pl_json_parse(h->arena, text, &pl_json_any, &doc, NULL) : PL_NOMEM;
+    enum pl_status status = text.ptr ? parse_document(h, text, &doc) : PL_NOMEM;
     if (status != PL_OK)
         return status;
     struct pl_str key = pl_str_of(h->task->to->list_key);
@@ -487,23 +502,6 @@ static enum pl_status go_home(struct home *h)
     return status == PL_OK && !items && has_new(h) ? extend(h) : status;
 }
 
-/* The texts of a carry may be anything: what they make with the target must be a document. */
-static enum pl_status check_document(const struct home *h, struct pl_error *err)
-{
-    struct pl_json_doc doc;
-    struct pl_str text = pl_buf_str(h->to);
-    /* What stands for a text is ours, and strict. */
-    enum pl_status status = h->task->to == &pl_format_gpt_oss
-                                ? pl_json_parse(h->arena, text, &pl_json_made, &doc, NULL)
-                                : pl_source_parse(h->arena, text, &doc, NULL);
-    if (status != PL_SYNTAX && status != PL_LIMIT)
-        return status;
-    return pl_fail(
-        err, PL_INVALID,
-        "what this carry makes of the document is not JSON: it is damaged, or belongs to "
-        "another one; give the carry that was made with this document, as it was");
-}
-
 /* No byte of the target is said twice, and no spelling of one takes more than a \u of six bytes, or
  * one that is quoted again; so a carry that makes more of it is not ours, or not of this document.
  * What is new is written afresh, with words of the source's format around it. */
@@ -517,7 +515,7 @@ enum pl_status pl_carry_apply(struct pl_buf *to, struct pl_arena *arena, struct 
                               const struct pl_json_doc *target, const struct pl_format_task *task,
                               struct pl_error *err)
 {
-    struct pl_json_doc doc;
+    struct pl_json_doc doc, made;
     struct pl_json_opts opts = {.max_nodes = 16000000};
     enum pl_status status = pl_json_parse(arena, carry, &opts, &doc, err);
     if (status != PL_OK)
@@ -538,7 +536,7 @@ enum pl_status pl_carry_apply(struct pl_buf *to, struct pl_arena *arena, struct 
     to->max = max < most ? max : most;
     status = go_home(&h);
     if (status == PL_OK)
-        status = check_document(&h, err);
+        status = parse_document(&h, pl_buf_str(to), &made);
     if (status == PL_LIMIT && most < max)
         status = pl_fail(err, PL_INVALID,
                          "this carry makes more than %zu bytes of a document of %zu: it belongs to "

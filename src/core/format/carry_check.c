@@ -207,15 +207,32 @@ static enum pl_status check_pieces(struct check *c, const struct pl_json_node *p
     return status;
 }
 
+/* A member nobody knows is one that was misspelt. */
+static enum pl_status check_names(struct check *c, const struct pl_json_node *object,
+                                  const char *const names[])
+{
+    for (const struct pl_json_node *k = pl_json_first_member(object); k < pl_json_end(object);
+         k = pl_json_next_member(k)) {
+        size_t i = 0;
+        while (names[i] && !pl_json_key_is(c->carry, k, pl_str_of(names[i])))
+            i++;
+        if (!names[i])
+            return refuse(c, k + 1, "there is no such member");
+    }
+    return PL_OK;
+}
+
 static enum pl_status check_item(struct check *c, const struct pl_json_node *item)
 {
+    static const char *const names[] = {"text", "gap", NULL};
     const struct pl_json_node *text = pl_json_get(c->carry, item, PL_STR("text"));
     const struct pl_json_node *gap = pl_json_get(c->carry, item, PL_STR("gap"));
     if (!text)
         return refuse(c, item, "an item is an object with a text");
     if (gap && !is_kind(gap, PL_JSON_STRING))
         return refuse(c, gap, "a gap is a string");
-    return check_pieces(c, text);
+    enum pl_status status = check_names(c, item, names);
+    return status == PL_OK ? check_pieces(c, text) : status;
 }
 
 static enum pl_status check_items(struct check *c, const struct pl_json_node *items)
@@ -245,6 +262,8 @@ static enum pl_status check_elements(struct check *c, const struct pl_json_node 
 static enum pl_status check_head(struct check *c, const struct pl_json_node *version)
 {
     static const char *const names[] = {"from", "to"};
+    static const char *const all[] = {"parley_carry", "from",  "to",   "elements",
+                                      "head",         "items", "tail", NULL};
     int64_t number = 0;
     if (!is_kind(version, PL_JSON_NUMBER) ||
         !pl_json_number_int64(pl_json_span(c->carry, version), &number))
@@ -261,7 +280,7 @@ static enum pl_status check_head(struct check *c, const struct pl_json_node *ver
             return refuse(c, name ? name : c->carry->root, "\"%s\" is the name of a format",
                           names[i]);
     }
-    return PL_OK;
+    return check_names(c, c->carry->root, all);
 }
 
 enum pl_status pl_carry_check(struct pl_arena *arena, const struct pl_json_doc *carry,

@@ -10,6 +10,8 @@
 #include "format/source.h"
 #include "json/pointer.h"
 
+#include <assert.h>
+
 void pl_converted_init(struct pl_converted *c)
 {
     *c = (struct pl_converted){0};
@@ -332,6 +334,7 @@ enum { SPACE_BYTES = 16 << 10 };
 enum pl_status pl_convert(struct pl_str text, const struct pl_convert_opts *opts,
                           struct pl_converted *ret, struct pl_error *err)
 {
+    assert(opts->to && opts->mode <= PL_MODE_GATEWAY && opts->kind <= PL_KIND_RESPONSE);
     if (opts->workspace) {
         pl_arena_reset(&opts->workspace->arena);
         return convert_in(opts->workspace, text, opts, ret, err);

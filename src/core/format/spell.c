@@ -4,6 +4,8 @@
 #include "format/quirk.h"
 #include "json/text.h"
 
+#include <assert.h>
+
 static const struct pl_str names[PL_SPELL_COUNT] = {
     [PL_SPELL_TEXT] = {"t", 1},         [PL_SPELL_TEXT_ASCII] = {"ta", 2},
     [PL_SPELL_TEXT_SLASH] = {"ts", 2},  [PL_SPELL_RAW] = {"r", 1},
@@ -15,6 +17,7 @@ static const struct pl_str names[PL_SPELL_COUNT] = {
 
 struct pl_str pl_spell_name(enum pl_spell spell)
 {
+    assert(spell < PL_SPELL_COUNT);
     return names[spell];
 }
 

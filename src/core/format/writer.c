@@ -5,6 +5,8 @@
 #include "json/pointer.h"
 #include "json/text.h"
 
+#include <assert.h>
+
 /* Field by field: the steps are many and need no clearing. */
 void pl_writer_renew(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *to)
 {
@@ -177,6 +179,8 @@ void pl_w_close(struct pl_writer *w, char bracket)
     struct pl_json_out *out = &w->out;
     struct pl_buf *buf = out->buf;
     uint32_t depth = out->depth;
+    /* What was opened is closed, and no key is left without its value. */
+    assert((depth > 0 && !out->is_after_key) || buf->status != PL_OK || w->conv->status != PL_OK);
     if (__builtin_expect(depth == w->list_depth && depth, 0)) {
         end_element(w);
         w->list_depth = 0;

@@ -4,6 +4,8 @@
 #include "base/decimal.h"
 #include "json/text.h"
 
+#include <assert.h>
+
 bool pl_json_pointer_next(struct pl_str *pointer, struct pl_str *ret_token)
 {
     if (!pointer->len)
@@ -248,6 +250,7 @@ static const struct pl_json_node *step_towards(struct pl_buf *to, const struct p
 void pl_json_pointer_of(struct pl_buf *to, const struct pl_json_doc *doc,
                         const struct pl_json_node *node)
 {
+    assert(node >= doc->root && node < doc->root + doc->n_nodes);
     for (const struct pl_json_node *at = doc->root; at != node;)
         at = step_towards(to, doc, at, node);
 }
