@@ -307,9 +307,38 @@ void pl_call_end_flow(struct pl_call *call)
         finish_flow(call->x);
 }
 
+static void end_stream(struct pl_call *call)
+{
+    struct pl_error err = {0};
+    enum pl_status status = pl_stream_end(call->stream, &err);
+    if (call->record)
+        (void)pl_stream_end(call->record, NULL);
+    if (status != PL_OK && !call->is_flowing) {
+        pl_call_fail(call, 502, NULL, "The stream of %s cannot be read: %.*s.",
+                     pl_call_target(call)->vendor->name, PL_STR_ARG(reason_of(call, &err)));
+        fail_and_finish(call, true);
+        return;
+    }
+    pl_call_own_events(call, &call->stream->out);
+    pl_call_note_whole(call, call->record ? call->record : call->stream);
+    pl_call_end_flow(call);
+}
+
+/* Whether the stream has to remember all that was said, to say it again at its end. Such a one is
+ * cut off where an answer that does not flow would be refused. */
+static bool is_gathered(const struct pl_call *call)
+{
+    return call->record || call->wish.speech->dialect == &pl_dialect_openai_responses;
+}
+
 static void feed(struct pl_call *call, struct pl_str piece)
 {
     struct pl_error err = {0};
+    if (is_gathered(call) && call->n_said + piece.len > PL_GATEWAY_MAX_ANSWER) {
+        pl_vendor_cancel(PL_TAKE(call->vendor));
+        end_stream(call);
+        return;
+    }
     enum pl_status status = pl_stream_feed(call->stream, piece, &err);
     call->n_said += piece.len;
     if (call->record)
@@ -331,23 +360,6 @@ static void feed(struct pl_call *call, struct pl_str piece)
         pl_vendor_cancel(PL_TAKE(call->vendor));
         pl_call_end_flow(call);
     }
-}
-
-static void end_stream(struct pl_call *call)
-{
-    struct pl_error err = {0};
-    enum pl_status status = pl_stream_end(call->stream, &err);
-    if (call->record)
-        (void)pl_stream_end(call->record, NULL);
-    if (status != PL_OK && !call->is_flowing) {
-        pl_call_fail(call, 502, NULL, "The stream of %s cannot be read: %.*s.",
-                     pl_call_target(call)->vendor->name, PL_STR_ARG(reason_of(call, &err)));
-        fail_and_finish(call, true);
-        return;
-    }
-    pl_call_own_events(call, &call->stream->out);
-    pl_call_note_whole(call, call->record ? call->record : call->stream);
-    pl_call_end_flow(call);
 }
 
 /* --- what comes from the vendor -------------------------------------------------------------- */
