@@ -27,6 +27,8 @@ import urllib.parse
 BENCH = pathlib.Path(__file__).resolve().parent
 BUN = BENCH / "node_modules" / "@oven"
 N_READERS, N_IDLE = 1000, 10_000
+N_TABS, N_TAB_TURNS = 500, 20
+UNLOADED_S = 130       # a quiet session leaves after a minute; what is free goes back once a minute
 N_FRAMES = 500         # of one round: small enough that no queue of a reader runs over
 N_DELTAS = 20_000
 N_KEPT, N_SEARCHES = 10_000, 1000
@@ -259,6 +261,58 @@ def idle(build):
             yield {"name": "live.idle", "impl": impl, "skipped": str(reason)}
 
 
+# --- tabs -------------------------------------------------------------------------------------
+
+def open_tab(server):
+    """A session of its own and somebody who listens to it."""
+    session = server.ask("POST", "/api/sessions", {})["id"]
+    tab = socket.create_connection(("127.0.0.1", server.port))
+    tab.sendall(f"GET /api/sessions/{session}/events HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+                f"Authorization: Bearer {server.key}\r\n\r\n".encode())
+    return session, tab
+
+
+def drain(tab):
+    tab.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while tab.recv(1 << 16):
+            pass
+    tab.setblocking(True)
+
+
+def converse(server, tabs):
+    """Ten questions in each tab, so twenty turns."""
+    for _ in range(N_TAB_TURNS // 2):
+        for session, _ in tabs:
+            server.ask("POST", f"/api/sessions/{session}/chat", {"message": "word " * 100})
+        for session, tab in tabs:
+            while server.ask("GET", f"/api/sessions/{session}")["status"] == "running":
+                time.sleep(0.005)
+            drain(tab)
+
+
+def tab_round(server):
+    """The memory while all tabs are open, and when they have gone."""
+    opened = [open_tab(server) for _ in range(N_TABS)]
+    converse(server, opened)
+    during = settled_bytes(server.pid)
+    for _, tab in opened:
+        tab.close()
+    time.sleep(UNLOADED_S)
+    return during, settled_bytes(server.pid)
+
+
+def tabs(build):
+    """What an open tab costs after twenty turns, and what is left when all have gone. The first
+    round fills the page cache of the store, which is no tab's."""
+    with parley(build) as server:
+        _, before = tab_round(server)
+        during, after = tab_round(server)
+        yield {"name": "live.tabs", "impl": "parley", "tabs": N_TABS,
+               "kb_each": round((during - before) / N_TABS / 1024, 1),
+               "left": round(after / before, 3)}
+
+
 # --- start ------------------------------------------------------------------------------------
 
 def started(build, port, command):
@@ -455,7 +509,8 @@ def prompt_search(build):
                    lambda question: ("GET", f"/api/prompts?q={urllib.parse.quote(question)}", None))
 
 
-FIGURES = {"durable-append": appends, "live.fanout": fanout, "live.idle": idle, "start": start,
+FIGURES = {"durable-append": appends, "live.fanout": fanout, "live.idle": idle, "live.tabs": tabs,
+           "start": start,
            "start.crashed": start_after_crash,
            "http.version": requests, "memory.search": memory_search, "prompt.search": prompt_search}
 
@@ -499,6 +554,8 @@ def rows(lines):
     yield from row("10,000 idle sockets, bytes each", "live.idle", "bytes_each", "2 KB", 1, 2048, True)
     yield from row("10,000 idle sockets, bytes each", "live.idle", "bytes_each", "bun", None, None, True)
     yield from row("10,000 idle sockets, bytes each", "live.idle", "bytes_each", "ws", None, None, True)
+    yield from row("500 tabs of 20 turns, KB each", "live.tabs", "kb_each", "16 KB", 1, 16, True)
+    yield from row("memory when they left, of before", "live.tabs", "left", "1.2", 1, 1.2, True)
     yield from row("start to first answer, ms", "start", "ms", "10 ms", 1, 10, True)
     yield from row("start to first answer, ms", "start", "ms", "nginx", None, None, True)
     yield from row("start after a crash, 10,000 running, ms", "start.crashed", "ms", "2 s", 1, 2000, True)
