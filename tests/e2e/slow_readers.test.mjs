@@ -48,16 +48,20 @@ test('an answer that nobody reads waits in a file, and comes whole when it is re
   const whole = (await server.raw('GET', path)).bytes;
   assert.ok(whole.length > 20 * MIB);
   const before = await metric('parley_spooled_answers_total');
-  const slow = Array.from({ length: 8 }, () => askSlowly(path));
-  await until(async () => (await metric('parley_spooled_answers_total')) >= before + 8, 'all are in files', 120_000);
-  for (const one of slow.slice(0, 4)) {
+  // One after the other: what is made at the same time counts as memory of the user, what is in files does not.
+  const slow = [];
+  for (let n = 1; n <= 4; n++) {
+    slow.push(askSlowly(path));
+    await until(async () => (await metric('parley_spooled_answers_total')) >= before + n, `${n} are in files`, 120_000);
+  }
+  for (const one of slow.slice(0, 2)) {
     const { head, body } = await one.read();
     assert.match(head, /^HTTP\/1\.1 200 OK\r\n/);
     assert.equal(body.length, whole.length);
     assert.ok(body.equals(whole));
   }
   // Others leave, and the server goes on.
-  for (const one of slow.slice(4)) one.close();
+  for (const one of slow.slice(2)) one.close();
   assert.equal((await server.ask('GET', '/api/me')).status, 200);
 });
 
