@@ -1,5 +1,5 @@
 /* Time zones of a machine: found by name below a directory, read once. */
-#include "io/file.h"
+#include "io/outfile.h"
 #include "server/zones.h"
 #include "unit/cron/zones.h"
 
