@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { parley, run } from './harness.mjs';
 import { start } from './server.mjs';
+import { until } from './waiting.mjs';
 
 const SECRET = 's3cr3t-p4ss';
 
@@ -14,14 +15,6 @@ function directory(t) {
   const path = mkdtempSync(join(tmpdir(), 'parley-trouble-'));
   t.after(() => rmSync(path, { recursive: true, force: true }));
   return path;
-}
-
-async function until(condition, what) {
-  const end = Date.now() + 120_000;
-  while (!(await condition())) {
-    assert.ok(Date.now() < end, `never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }
 
 const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
