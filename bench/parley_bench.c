@@ -206,7 +206,7 @@ static enum pl_status trim(struct bench *b)
     struct pl_trim_opts opts = {.rule = &rule, .max_tokens = TRIMMED_TOKENS};
     struct pl_trimmed trimmed = {0};
     PL_CLEANUP_SOURCE struct pl_source source;
-    enum pl_status status = pl_source_open(&source, b->text, NULL, &b->err);
+    enum pl_status status = pl_source_open(&source, b->text, NULL, 0, &b->err);
     if (status == PL_OK)
         status = pl_conv_trim(&source.conv, &opts, &trimmed, &b->err);
     b->n_tokens = trimmed.n_before;

@@ -19,6 +19,8 @@ enum pl_status pl_conv_renew(struct pl_conv *conv, struct pl_arena *arena,
     conv->list = NULL;
     conv->is_repaired = false;
     conv->status = PL_OK;
+    conv->n_items = 0;
+    conv->max_items = PL_CONV_MAX_ITEMS;
     conv->fates = pl_arena_zalloc(arena, doc->n_nodes, 1);
     conv->glance = pl_arena_alloc(arena, 1, sizeof *conv->glance);
     if (!conv->fates || !conv->glance)
@@ -58,12 +60,40 @@ void pl_conv_deinit(struct pl_conv *conv)
     pl_vec_deinit(&conv->misfits);
 }
 
+void pl_conv_limit(struct pl_conv *conv, size_t max_items)
+{
+    if (max_items && max_items < conv->max_items)
+        conv->max_items = max_items;
+}
+
+enum pl_status pl_conv_check(const struct pl_conv *conv, struct pl_error *err)
+{
+    if (conv->status != PL_LIMIT)
+        return conv->status;
+    return pl_fail(err, PL_LIMIT,
+                   "this conversation has more than %zu messages, parts and tools; send a part of "
+                   "it at a time",
+                   conv->max_items);
+}
+
+/* Whether there may be one more; it is counted. */
+static inline bool admits(struct pl_conv *conv)
+{
+    return conv->status == PL_OK && conv->n_items++ < conv->max_items;
+}
+
+static void run_out(struct pl_conv *conv)
+{
+    if (conv->status == PL_OK)
+        conv->status = conv->n_items > conv->max_items ? PL_LIMIT : PL_NOMEM;
+}
+
 struct pl_message *pl_conv_add_message(struct pl_conv *conv, enum pl_role role,
                                        const struct pl_json_node *node, uint32_t element)
 {
-    struct pl_message *message = pl_vec_add(&conv->messages);
+    struct pl_message *message = admits(conv) ? pl_vec_add(&conv->messages) : NULL;
     if (!message) {
-        conv->status = PL_NOMEM;
+        run_out(conv);
         pl_mem_clear(&conv->spare_message, sizeof conv->spare_message);
         return &conv->spare_message;
     }
@@ -78,9 +108,9 @@ struct pl_message *pl_conv_add_message(struct pl_conv *conv, enum pl_role role,
 struct pl_part *pl_conv_add_part(struct pl_conv *conv, enum pl_part_kind kind,
                                  const struct pl_json_node *node)
 {
-    struct pl_part *part = conv->status == PL_OK ? pl_vec_add(&conv->parts) : NULL;
+    struct pl_part *part = admits(conv) ? pl_vec_add(&conv->parts) : NULL;
     if (!part) {
-        conv->status = PL_NOMEM;
+        run_out(conv);
         pl_mem_clear(&conv->spare_part, sizeof conv->spare_part);
         return &conv->spare_part;
     }
@@ -96,9 +126,9 @@ struct pl_part *pl_conv_add_part(struct pl_conv *conv, enum pl_part_kind kind,
 struct pl_part *pl_conv_add_child(struct pl_conv *conv, enum pl_part_kind kind,
                                   const struct pl_json_node *node)
 {
-    struct pl_part *part = conv->status == PL_OK ? pl_vec_add(&conv->children) : NULL;
+    struct pl_part *part = admits(conv) ? pl_vec_add(&conv->children) : NULL;
     if (!part) {
-        conv->status = PL_NOMEM;
+        run_out(conv);
         pl_mem_clear(&conv->spare_part, sizeof conv->spare_part);
         return &conv->spare_part;
     }
@@ -112,9 +142,9 @@ struct pl_part *pl_conv_add_child(struct pl_conv *conv, enum pl_part_kind kind,
 
 struct pl_tool *pl_conv_add_tool(struct pl_conv *conv, const struct pl_json_node *node)
 {
-    struct pl_tool *tool = pl_vec_add(&conv->tools);
+    struct pl_tool *tool = admits(conv) ? pl_vec_add(&conv->tools) : NULL;
     if (!tool) {
-        conv->status = PL_NOMEM;
+        run_out(conv);
         pl_mem_clear(&conv->spare_tool, sizeof conv->spare_tool);
         return &conv->spare_tool;
     }

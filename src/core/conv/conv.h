@@ -297,7 +297,9 @@ struct pl_conv {
     uint8_t *fates;                  /* arena; a pl_fate per node of the source */
     const struct pl_json_node *list; /* the array the elements are in; NULL when there is none */
     bool is_repaired;                /* messages were changed, moved, put in or left out */
-    enum pl_status status;           /* sticky: PL_NOMEM once something ran out */
+    enum pl_status status;           /* sticky: PL_NOMEM once something ran out, PL_LIMIT when the
+                                        source has too many items */
+    size_t n_items, max_items;       /* messages, parts and tools that were read, and may be */
     struct pl_message spare_message; /* handed out, empty, when out of memory */
     struct pl_part spare_part;
     struct pl_tool spare_tool;
@@ -315,6 +317,14 @@ static inline struct pl_part *pl_conv_children(const struct pl_conv *conv,
 {
     return result->n_children ? conv->children.ptr + result->children : NULL;
 }
+
+/* What a reader may make of a source that nobody limited further. An item takes some hundred bytes
+ * here and a few there, so their number is what memory is bounded by. */
+enum { PL_CONV_MAX_ITEMS = 1000000 };
+/* Lowers the limit; 0 leaves it. Before reading. */
+void pl_conv_limit(struct pl_conv *conv, size_t max_items);
+/* The conversation's status, with a message in *err when it is the limit. After reading. */
+enum pl_status pl_conv_check(const struct pl_conv *conv, struct pl_error *err);
 
 /* Empty, over a parsed source. PL_NOMEM is the only failure. */
 enum pl_status pl_conv_init(struct pl_conv *conv, struct pl_arena *arena,

@@ -66,9 +66,10 @@ static enum pl_status parse(struct trip *t)
 static enum pl_status read_source(struct trip *t)
 {
     enum pl_status status = pl_conv_renew(t->conv, t->arena, &t->doc);
+    pl_conv_limit(t->conv, t->opts->max_items);
     if (status == PL_OK)
         status = t->task.from->read(t->conv, t->task.kind, t->err);
-    return status == PL_OK ? t->conv->status : status;
+    return status == PL_OK || t->conv->status == PL_LIMIT ? pl_conv_check(t->conv, t->err) : status;
 }
 
 static void replace(struct pl_conv *conv, struct pl_val *at, struct pl_str text)

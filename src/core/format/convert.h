@@ -32,6 +32,7 @@ struct pl_convert_opts {
     const struct pl_json_doc *doc;  /* the text, parsed already as vendors read it
                                        (pl_json_any); NULL: not yet */
     struct pl_workspace *workspace; /* borrowed; NULL: one of its own */
+    size_t max_items; /* messages, parts and tools of the source; 0: PL_CONV_MAX_ITEMS */
     size_t max_bytes; /* of result, report and carry each; 0: by the source (pl_convert_most) */
 };
 

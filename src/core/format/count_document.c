@@ -54,7 +54,7 @@ enum pl_status pl_count_document(struct pl_str text, const struct pl_format *as,
                                  struct pl_counted *ret_counted, struct pl_error *err)
 {
     PL_CLEANUP_SOURCE struct pl_source source;
-    enum pl_status status = pl_source_open(&source, text, as, err);
+    enum pl_status status = pl_source_open(&source, text, as, choice->max_items, err);
     return status == PL_OK ? count(&source, choice, ret_counted) : status;
 }
 

@@ -10,6 +10,7 @@ struct pl_count_choice {
     bool has_encoding;
     enum pl_encoding encoding; /* exactly this vocabulary, whatever the model */
     struct pl_str model;       /* borrowed; empty: the document's */
+    size_t max_items;          /* messages, parts and tools; 0: PL_CONV_MAX_ITEMS */
 };
 
 struct pl_counted {

@@ -92,9 +92,10 @@ static enum pl_status look_at_settings(struct pl_conv *conv, const struct pl_lin
 static enum pl_status look(struct pl_conv *conv, const struct pl_lint_request *request,
                            struct pl_linted *linted, struct pl_error *err)
 {
+    pl_conv_limit(conv, request->max_items);
     enum pl_status status = linted->as->read(conv, request->kind, err);
-    if (status == PL_OK)
-        status = conv->status;
+    if (status == PL_OK || conv->status == PL_LIMIT)
+        status = pl_conv_check(conv, err);
     if (status != PL_OK)
         return status;
     struct pl_lint_opts opts =

@@ -105,7 +105,7 @@ static enum pl_status keep_chat(struct pl_filing *f, struct pl_str chat)
 {
     const struct pl_filed_prompt nothing = {0};
     PL_CLEANUP_SOURCE struct pl_source source;
-    enum pl_status status = pl_source_open(&source, chat, &pl_format_structured_chat, f->err);
+    enum pl_status status = pl_source_open(&source, chat, &pl_format_structured_chat, 0, f->err);
     return status == PL_OK ? pl_filing_add_chat(f, chat, &nothing, nothing.name) : status;
 }
 

@@ -38,7 +38,7 @@ enum pl_status pl_source_detect(const struct pl_json_doc *doc, const char *optio
 }
 
 enum pl_status pl_source_open(struct pl_source *source, struct pl_str text,
-                              const struct pl_format *as, struct pl_error *err)
+                              const struct pl_format *as, size_t max_items, struct pl_error *err)
 {
     *source = (struct pl_source){.text = text, .format = as};
     pl_arena_init(&source->arena, 0);
@@ -50,9 +50,12 @@ enum pl_status pl_source_open(struct pl_source *source, struct pl_str text,
         status = pl_source_detect(&source->doc, "--as", &source->format, err);
     if (status == PL_OK)
         status = pl_conv_init(&source->conv, &source->arena, &source->doc);
-    if (status == PL_OK)
-        status = source->format->read(&source->conv, PL_KIND_REQUEST, err);
-    return status == PL_OK ? source->conv.status : status;
+    if (status != PL_OK)
+        return status;
+    pl_conv_limit(&source->conv, max_items);
+    status = source->format->read(&source->conv, PL_KIND_REQUEST, err);
+    bool is_over = source->conv.status == PL_LIMIT;
+    return status == PL_OK || is_over ? pl_conv_check(&source->conv, err) : status;
 }
 
 void pl_source_close(struct pl_source *source)

@@ -15,10 +15,11 @@ struct pl_source {
 };
 
 /* Strictly first, then as people write JSON by hand. `as` NULL: the format is told from the
- * content. PL_SYNTAX or PL_LIMIT: not JSON; PL_INVALID: not this format, or none I know; PL_NOMEM.
+ * content. max_items: messages, parts and tools it may have; 0: PL_CONV_MAX_ITEMS. PL_SYNTAX or
+ * PL_LIMIT: not JSON, or too many items; PL_INVALID: not this format, or none I know; PL_NOMEM.
  * To be closed whatever it returns; `text` must outlive the source. */
 enum pl_status pl_source_open(struct pl_source *source, struct pl_str text,
-                              const struct pl_format *as, struct pl_error *err);
+                              const struct pl_format *as, size_t max_items, struct pl_error *err);
 void pl_source_close(struct pl_source *source);
 #define PL_CLEANUP_SOURCE __attribute__((cleanup(pl_source_close)))
 

@@ -108,7 +108,7 @@ static enum pl_status count_out(struct fitting *f, const struct pl_format *forma
 {
     PL_CLEANUP_SOURCE struct pl_source out;
     struct pl_tally tally = {0};
-    enum pl_status status = pl_source_open(&out, pl_buf_str(&f->made.out), format, f->err);
+    enum pl_status status = pl_source_open(&out, pl_buf_str(&f->made.out), format, 0, f->err);
     if (status == PL_OK)
         status = pl_count_conv(&f->rule, &out.conv, &tally);
     if (status == PL_OK)
@@ -134,7 +134,8 @@ static enum pl_status try_once(struct fitting *f, uint64_t *ret_n_over)
     struct pl_trim_opts opts = {
         .rule = &f->rule, .max_tokens = f->max_tokens, .summary = f->request->summary};
     *ret_n_over = 0;
-    enum pl_status status = pl_source_open(&source, f->text, f->request->as, f->err);
+    enum pl_status status =
+        pl_source_open(&source, f->text, f->request->as, f->request->choice.max_items, f->err);
     if (status == PL_OK)
         status = choose_rule(f, &source);
     if (status == PL_OK)

@@ -52,6 +52,6 @@ enum pl_status pl_handoff_write(struct pl_store *store, struct pl_str session_id
     if (status != PL_OK)
         return status;
     PL_CLEANUP_SOURCE struct pl_source source;
-    status = pl_source_open(&source, pl_buf_str(&turns), pl_format_find(PL_STR("turns")), err);
+    status = pl_source_open(&source, pl_buf_str(&turns), pl_format_find(PL_STR("turns")), 0, err);
     return status == PL_OK ? pl_handoff_make(to, &source.conv, &wish, err) : status;
 }

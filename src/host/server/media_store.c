@@ -4,6 +4,7 @@
 #include "format/source.h"
 #include "json/edit.h"
 #include "server/blob_fetch.h"
+#include "server/wishes.h"
 
 #include <stdio.h>
 
@@ -156,7 +157,7 @@ enum pl_status pl_media_store(struct pl_media *media, struct pl_arena *arena,
                               struct pl_media_stored *ret_stored, struct pl_error *err)
 {
     struct storing s = {.media = media, .arena = arena, .wish = wish};
-    enum pl_status status = pl_source_open(&s.source, document, wish->from, err);
+    enum pl_status status = pl_source_open(&s.source, document, wish->from, PL_MAX_ITEMS, err);
     if (status == PL_OK && s.source.text.ptr != document.ptr)
         *ret_stored = (struct pl_media_stored){.text = document};
     else if (status == PL_OK)

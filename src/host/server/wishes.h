@@ -30,6 +30,9 @@ bool pl_wish_model(struct pl_exchange *x, struct pl_str name, const char *pointe
 
 /* How long a document may be with its variables filled in. */
 enum { PL_MAX_RENDERED = 16 << 20 };
+/* How many messages, parts and tools a document that somebody sends may have: more than any model
+ * reads, and what a conversion needs for them fits beside other requests. */
+enum { PL_MAX_ITEMS = 100000 };
 
 /* The members of an object (NULL: none) as variables: strings as their text, other values as their
  * JSON. Memory of the arena, or views of the document. PL_NOMEM. */

@@ -8,6 +8,7 @@
 #include "json/text.h"
 #include "model/model.h"
 #include "server/replay.h"
+#include "server/wishes.h"
 
 #include <stdio.h>
 
@@ -21,6 +22,7 @@ static enum pl_status convert_to_turns(struct pl_call *call, struct pl_error *er
     struct pl_convert_opts opts = {.from = call->wish.speech->format,
                                    .to = &pl_format_turns,
                                    .needs_no_carry = true,
+                                   .max_items = PL_MAX_ITEMS,
                                    .refuses_wrong_types = true,
                                    .doc = &call->doc};
     pl_converted_init(&made);

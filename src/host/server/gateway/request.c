@@ -1,6 +1,7 @@
 /* From the client's body to what a target is sent. The same dialect: the client's bytes, with the
  * model's name changed where it must be. Another: converted, and made legal for the target. */
 #include "server/gateway/call.h"
+#include "server/wishes.h"
 
 #include "json/edit.h"
 #include "json/text.h"
@@ -139,6 +140,7 @@ static enum pl_status convert_body(struct pl_call *call, struct pl_error *err)
         .mode = PL_MODE_GATEWAY,
         .profile = target->profile,
         .needs_no_carry = true,
+        .max_items = PL_MAX_ITEMS,
         .refuses_wrong_types = true,
         .is_addressed = target->format == &pl_format_gemini,
         .model = target->model,
@@ -175,6 +177,8 @@ void pl_call_refuse(struct pl_call *call, enum pl_status status, const struct pl
 {
     if (status == PL_NOMEM)
         pl_call_fail(call, 503, NULL, "There was no memory to convert the request.");
+    else if (status == PL_LIMIT && !err->has_position)
+        pl_call_fail(call, 413, NULL, "The request: %s", err->message);
     else if (err->has_position && err->pointer[0])
         pl_call_fail(call, 400, NULL, "The request at %s: %s", err->pointer, err->message);
     else

@@ -37,7 +37,10 @@ struct putting {
 
 static bool refuse(struct pl_call *call, enum pl_status status, const struct pl_error *err)
 {
-    int http = status == PL_NOMEM ? 503 : status == PL_IO ? 500 : 400;
+    int http = status == PL_NOMEM                         ? 503
+               : status == PL_IO                          ? 500
+               : status == PL_LIMIT && !err->has_position ? 413
+                                                          : 400;
     pl_call_fail(call, http, NULL, "%s",
                  err->message[0] ? err->message : pl_status_info(status)->text);
     return false;
@@ -48,7 +51,8 @@ static enum pl_status convert(struct pl_call *call, const struct pl_format *from
                               struct pl_str text, struct pl_json_doc *ret_doc, struct pl_error *err)
 {
     struct pl_converted made;
-    struct pl_convert_opts opts = {.from = from, .to = &pl_format_openai_responses};
+    struct pl_convert_opts opts = {
+        .from = from, .to = &pl_format_openai_responses, .max_items = PL_MAX_ITEMS};
     pl_converted_init(&made);
     struct pl_str kept = {0};
     enum pl_status status = pl_convert(text, &opts, &made, err);

@@ -75,7 +75,8 @@ static bool read_profile(struct pl_exchange *x, const struct pl_profile **ret_pr
 static bool read_counting(struct pl_exchange *x, struct pl_count_choice *ret_choice)
 {
     struct pl_str encoding = pl_body_text(x, "encoding");
-    *ret_choice = (struct pl_count_choice){.model = pl_body_text(x, "model")};
+    *ret_choice =
+        (struct pl_count_choice){.model = pl_body_text(x, "model"), .max_items = PL_MAX_ITEMS};
     if (encoding.ptr)
         ret_choice->has_encoding = pl_encoding_find(encoding, &ret_choice->encoding);
     if (encoding.ptr && !ret_choice->has_encoding)
@@ -199,6 +200,7 @@ static void convert_work(struct pl_exchange *x)
     pl_buf_init(&c.exported, 0);
     if (read_conversion(x, &c)) {
         c.opts.max_bytes = x->reply.max;
+        c.opts.max_items = PL_MAX_ITEMS;
         enum pl_status status = run_conversion(&c, document_of(x), &err);
         if (status == PL_OK)
             put_conversion(x, &c);
@@ -289,7 +291,8 @@ static void validate_work(struct pl_exchange *x)
 static void put_fixed(struct pl_exchange *x, const struct pl_lint_request *request,
                       const struct pl_linted *linted)
 {
-    struct pl_convert_opts opts = {.from = linted->as, .to = linted->as, .mode = PL_MODE_REPAIR};
+    struct pl_convert_opts opts = {
+        .from = linted->as, .to = linted->as, .mode = PL_MODE_REPAIR, .max_items = PL_MAX_ITEMS};
     struct pl_converted made;
     struct pl_error err = {0};
     if (request->profile && request->target == linted->as) {
@@ -312,6 +315,7 @@ static void put_fixed(struct pl_exchange *x, const struct pl_lint_request *reque
 static bool read_lint(struct pl_exchange *x, struct pl_lint_request *request)
 {
     request->now_s = pl_clock_unix_s();
+    request->max_items = PL_MAX_ITEMS;
     return read_format(x, "as", &request->as) && pl_body_lint_target(x, request);
 }
 

@@ -159,6 +159,7 @@ static void import_work(struct pl_exchange *x)
 {
     struct pl_str from = pl_body_text(x, "from"), intent = pl_body_text(x, "intent"), document;
     struct pl_convert_opts opts = {
+        .max_items = PL_MAX_ITEMS,
         .from = from.len ? pl_format_find(from) : NULL,
         .to = pl_format_find(PL_STR("turns")),
         .says_links = true, /* a turn has no other place for media */

@@ -1,6 +1,7 @@
 /* The gateway's routes: those that the clients of OpenAI, Anthropic and Google ask, in their own
  * shapes, errors included. */
 #include "server/gateway/gateway.h"
+#include "server/wishes.h"
 
 #include "format/count_document.h"
 #include "json/write.h"
@@ -34,7 +35,7 @@ static void count(struct pl_exchange *x, const struct pl_speech *speech, const c
 {
     struct pl_counted counted;
     struct pl_error err = {0};
-    struct pl_count_choice choice = {.model = model};
+    struct pl_count_choice choice = {.model = model, .max_items = PL_MAX_ITEMS};
     enum pl_status status =
         pl_count_document(x->body_text, speech->format, &choice, &counted, &err);
     if (status != PL_OK)
