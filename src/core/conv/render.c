@@ -283,6 +283,7 @@ void pl_render_end(struct pl_render_run *r)
     pl_regex_destroy(r->name_regex);
     pl_vec_deinit(&r->variables);
     pl_map_deinit(&r->names);
+    pl_map_deinit(&r->options);
     pl_buf_deinit(&r->raw);
     pl_buf_deinit(&r->scratch);
     pl_arena_deinit(&r->arena);

@@ -18,6 +18,7 @@ struct pl_render_variable {
     const struct pl_json_node *missing_at; /* the first text that needs a value it has not got */
     struct pl_str preset;                  /* the first default that stands in a text */
     bool has_value, is_given, is_used, has_preset;
+    bool has_listed_options; /* they stand in `options` of the run */
 };
 
 struct pl_render_run {
@@ -26,7 +27,9 @@ struct pl_render_run {
     struct pl_arena arena;
     struct pl_json_doc doc; /* its text is the one that was given, comments and all */
     struct pl_json_edit edit;
-    struct pl_map names; /* to an index of variables */
+    struct pl_map names;   /* to an index of variables */
+    struct pl_map options; /* place of a variable and an option it may have; keys in the arena */
+    size_t n_problems;     /* said, or only counted */
     PL_VEC(struct pl_render_variable) variables;
     struct pl_regex *name_regex; /* NULL until a name needs it */
     struct pl_regex_scratch *name_scratch;

@@ -102,6 +102,26 @@ struct pl_str pl_render_text_of(struct pl_render_run *r, const struct pl_json_no
     return text;
 }
 
+/* Problems. So many are said, and the rest is counted. */
+enum { MOST_PROBLEMS = 100, MOST_SHOWN = 200, MOST_OPTIONS = 20 };
+
+/* Whether there is still room to say one. */
+static bool begin_problem(struct pl_render_run *r)
+{
+    return ++r->n_problems <= MOST_PROBLEMS;
+}
+
+/* As much of a text as a message may repeat, whole characters only. */
+static struct pl_str shown(struct pl_str text)
+{
+    if (text.len <= MOST_SHOWN)
+        return text;
+    text.len = MOST_SHOWN;
+    while (text.len && ((unsigned char)text.ptr[text.len] & 0xC0) == 0x80)
+        text.len--;
+    return text;
+}
+
 static void add_place(struct pl_render_run *r, const struct pl_json_node *node)
 {
     struct pl_buf *to = &r->made->problems;
@@ -116,6 +136,8 @@ static void declare(struct pl_render_run *r, const struct pl_json_node *entry)
 {
     const struct pl_json_node *name = pl_render_member(r, entry, "name", PL_JSON_STRING);
     if (!name || !pl_render_is_name(r, pl_render_text_of(r, name))) {
+        if (!begin_problem(r))
+            return;
         pl_buf_adds(&r->made->problems, "a declared variable needs a \"name\" of letters, digits, "
                                         "\"_\", \".\" and \"-\"");
         add_place(r, entry);
@@ -171,56 +193,95 @@ static bool is_number(struct pl_render_run *r, struct pl_str value)
            doc.root->len == value.len;
 }
 
-/* An option is a value, or an object with a "value" and a label. */
-static bool is_option(struct pl_render_run *r, const struct pl_json_node *options,
-                      struct pl_str value)
+/* An option is a value, or an object with a "value" and a label. NULL: it says none. */
+static const struct pl_json_node *option_of(const struct pl_render_run *r,
+                                            const struct pl_json_node *n)
 {
-    for (const struct pl_json_node *n = pl_json_first(options); n < pl_json_end(options);
-         n = pl_json_next(n)) {
-        const struct pl_json_node *said =
-            pl_json_kind(n) == PL_JSON_OBJECT ? pl_json_get(&r->doc, n, PL_STR("value")) : n;
-        if (said && pl_str_eq(pl_render_text_of(r, said), value))
-            return true;
+    return pl_json_kind(n) == PL_JSON_OBJECT ? pl_json_get(&r->doc, n, PL_STR("value")) : n;
+}
+
+/* The key of an option in r->options: in the scratch. */
+static struct pl_str option_key(struct pl_render_run *r, const struct pl_render_variable *v,
+                                struct pl_str value)
+{
+    size_t place = (size_t)(v - r->variables.ptr);
+    pl_buf_clear(&r->scratch);
+    pl_buf_add(&r->scratch, (struct pl_str){(const char *)&place, sizeof place});
+    pl_buf_add(&r->scratch, value);
+    pl_render_note(r, r->scratch.status);
+    return pl_buf_str(&r->scratch);
+}
+
+/* Once for each variable: a text may have many values of its own for one. */
+static void list_options(struct pl_render_run *r, struct pl_render_variable *v,
+                         const struct pl_json_node *options)
+{
+    v->has_listed_options = true;
+    for (const struct pl_json_node *n = pl_json_first(options);
+         n < pl_json_end(options) && r->status == PL_OK; n = pl_json_next(n)) {
+        const struct pl_json_node *said = option_of(r, n);
+        bool is_new;
+        if (!said)
+            continue;
+        struct pl_str key = option_key(r, v, pl_render_text_of(r, said));
+        key = pl_arena_dup(&r->arena, key);
+        if (!key.ptr || !pl_map_put(&r->options, key, &is_new))
+            pl_render_note(r, PL_NOMEM);
     }
-    return false;
+}
+
+static bool is_option(struct pl_render_run *r, struct pl_render_variable *v,
+                      const struct pl_json_node *options, struct pl_str value)
+{
+    if (!v->has_listed_options)
+        list_options(r, v, options);
+    return pl_map_get(&r->options, option_key(r, v, value)) != NULL;
 }
 
 static void add_options(struct pl_render_run *r, const struct pl_json_node *options)
 {
     struct pl_buf *to = &r->made->problems;
+    int n_said = 0;
     for (const struct pl_json_node *n = pl_json_first(options); n < pl_json_end(options);
          n = pl_json_next(n)) {
-        const struct pl_json_node *said =
-            pl_json_kind(n) == PL_JSON_OBJECT ? pl_json_get(&r->doc, n, PL_STR("value")) : n;
-        if (n != pl_json_first(options))
+        const struct pl_json_node *said = option_of(r, n);
+        if (n_said)
             pl_buf_adds(to, ", ");
+        if (n_said++ == MOST_OPTIONS) {
+            pl_buf_adds(to, "…");
+            return;
+        }
         if (said)
-            pl_buf_add(to, pl_json_span(&r->doc, said));
+            pl_buf_add(to, shown(pl_json_span(&r->doc, said)));
     }
 }
 
 /* Whether a declared variable may have this value. */
-static void check_value(struct pl_render_run *r, const struct pl_render_variable *v,
-                        struct pl_str value)
+static void check_value(struct pl_render_run *r, struct pl_render_variable *v, struct pl_str value)
 {
     const struct pl_json_node *type = pl_render_member(r, v->declared, "type", PL_JSON_STRING);
     const struct pl_json_node *options = pl_render_member(r, v->declared, "options", PL_JSON_ARRAY);
     const struct pl_json_node *required =
         pl_render_member(r, v->declared, "required", PL_JSON_TRUE);
-    struct pl_buf *to = &r->made->problems;
-    bool is_select = type && pl_json_text_is(&r->doc, type, PL_STR("select"));
-    if (required && value.len == 0) {
-        pl_buf_addf(to, "the variable \"%.*s\" is required and must not be empty",
-                    PL_STR_ARG(v->name));
-    } else if (type && pl_json_text_is(&r->doc, type, PL_STR("number")) && !is_number(r, value)) {
-        pl_buf_addf(to, "the variable \"%.*s\" must be a number, not \"%.*s\"", PL_STR_ARG(v->name),
-                    PL_STR_ARG(value));
-    } else if (is_select && options && !is_option(r, options, value)) {
-        pl_buf_addf(to, "the variable \"%.*s\" cannot be \"%.*s\"; it is one of ",
-                    PL_STR_ARG(v->name), PL_STR_ARG(value));
-        add_options(r, options);
-    } else {
+    bool is_select = type && options && pl_json_text_is(&r->doc, type, PL_STR("select"));
+    bool is_empty = required && value.len == 0;
+    bool is_no_number =
+        type && pl_json_text_is(&r->doc, type, PL_STR("number")) && !is_number(r, value);
+    bool is_no_option = is_select && !is_option(r, v, options, value);
+    if (!(is_empty || is_no_number || is_no_option) || !begin_problem(r))
         return;
+    struct pl_buf *to = &r->made->problems;
+    struct pl_str name = shown(v->name), said = shown(value);
+    if (is_empty) {
+        pl_buf_addf(to, "the variable \"%.*s\" is required and must not be empty",
+                    PL_STR_ARG(name));
+    } else if (is_no_number) {
+        pl_buf_addf(to, "the variable \"%.*s\" must be a number, not \"%.*s\"", PL_STR_ARG(name),
+                    PL_STR_ARG(said));
+    } else {
+        pl_buf_addf(to, "the variable \"%.*s\" cannot be \"%.*s\"; it is one of ", PL_STR_ARG(name),
+                    PL_STR_ARG(said));
+        add_options(r, options);
     }
     add_place(r, v->declared);
 }
@@ -259,15 +320,18 @@ void pl_render_review(struct pl_render_run *r)
         if (!at && !v->has_value && !v->is_used && v->declared &&
             pl_render_member(r, v->declared, "required", PL_JSON_TRUE))
             at = v->declared;
-        if (at && !r->opts->is_preview) {
+        if (at && !r->opts->is_preview && begin_problem(r)) {
+            struct pl_str name = shown(v->name);
             pl_buf_addf(to, "the variable \"%.*s\" has no value; give it with --var %.*s=…",
-                        PL_STR_ARG(v->name), PL_STR_ARG(v->name));
+                        PL_STR_ARG(name), PL_STR_ARG(name));
             add_place(r, at);
         }
         if (v->is_given && !v->is_used && !v->declared)
             pl_buf_addf(&r->made->notes, "no text has the variable \"%.*s\"\n",
                         PL_STR_ARG(v->name));
     }
+    if (r->n_problems > MOST_PROBLEMS)
+        pl_buf_addf(to, "and %zu more problems; mend these first\n", r->n_problems - MOST_PROBLEMS);
     pl_render_note(r, to->status);
     pl_render_note(r, r->made->notes.status);
 }
