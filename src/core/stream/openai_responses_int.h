@@ -54,6 +54,8 @@ struct pl_responses_slot *pl_responses_slot_find(struct pl_responses_reader *r, 
  * that r->is_full. Pointers to other slots are void. */
 struct pl_responses_slot *pl_responses_slot_need(struct pl_stream *s, struct pl_responses_reader *r,
                                                  uint64_t place);
+/* All slots of the item whose first place this is are complete. */
+void pl_responses_slots_complete(struct pl_responses_reader *r, uint64_t first);
 /* Settles what the slot is. False when it is something else already. */
 bool pl_responses_slot_claim(struct pl_responses_slot *slot, enum pl_part_kind kind);
 /* A piece of text, raw. Pieces of reasoning with different numbers get a blank line between them.

@@ -337,9 +337,7 @@ void pl_responses_take_item(struct pl_responses_event *x, uint32_t output,
         pl_responses_slot_say(
             x->s, x->r, slot, 0,
             text_of(x, pl_event_get(x, item, type == ITEM_CALL ? "arguments" : "input")));
-    for (size_t i = 0; i < x->r->slots.len; i++)
-        if (x->r->slots.ptr[i].place >> 32 == output)
-            x->r->slots.ptr[i].is_done = true;
+    pl_responses_slots_complete(x->r, pl_responses_place(output, 0));
     pl_responses_slots_advance(x->s, x->r);
 }
 

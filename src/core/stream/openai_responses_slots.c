@@ -73,6 +73,14 @@ struct pl_responses_slot *pl_responses_slot_need(struct pl_stream *s, struct pl_
     return &r->slots.ptr[at];
 }
 
+/* They stand together: an item may be one of thousands. */
+void pl_responses_slots_complete(struct pl_responses_reader *r, uint64_t first)
+{
+    for (size_t i = lower_bound(r, first);
+         i < r->slots.len && r->slots.ptr[i].place >> 32 == first >> 32; i++)
+        r->slots.ptr[i].is_done = true;
+}
+
 bool pl_responses_slot_claim(struct pl_responses_slot *slot, enum pl_part_kind kind)
 {
     bool is_settled = slot->state != PL_SLOT_WAITING || slot->has_text || slot->words.len;
