@@ -27,9 +27,9 @@ run: build ## build, then serve with the demo model, and print the address
 tour: build ## build, then show what the commands do
 	@tools/tour build/parley
 
-test: deps-test build/build.ninja build-asan/build.ninja ## build, check everything, and count
+test: deps-test build/build.ninja build-asan/build.ninja build-steps/build.ninja ## build, check everything, and count
 	@$(PYTHON) tools/run_tests.py --jobs $(JOBS) build=e2e,layers \
-	    build-asan=unit,fault,contract,conformance,fuzz,tools
+	    build-asan=unit,fault,contract,conformance,fuzz,tools build-steps=growth
 
 bench: deps-bench build-bench/build.ninja ## measure against the peers, in one run
 	@$(NINJA) -C build-bench
@@ -65,7 +65,7 @@ install: build ## install under PREFIX (honours DESTDIR)
 	@meson install -C build
 
 clean: ## remove every build directory
-	@rm -rf build build-asan build-bench build-cover build-fuzz build-tsan
+	@rm -rf build build-asan build-bench build-cover build-fuzz build-steps build-tsan
 
 help: ## list the targets
 	@awk -F': .*## |: ## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -85,6 +85,11 @@ build-tsan/build.ninja:
 
 build-fuzz/build.ninja:
 	@CC=clang meson setup build-fuzz $(CHECKED) -Db_sanitize=address,undefined -Dfuzz=true
+
+# Counts its steps, for tests/growth.
+build-steps/build.ninja:
+	@CC=$${CC:-gcc} meson setup build-steps --buildtype=debugoptimized -Ddebug=false -Db_lundef=false \
+	    -Dtests=false -Dsteps=true
 
 build-cover/build.ninja:
 	@CC=gcc meson setup build-cover --buildtype=debug -Db_coverage=true
