@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { directory, has, parley, root } from './harness.mjs';
-import { Parley, Socket, clientOf, endsWell, script, serve, settled, sleep, textOf, until } from './live.mjs';
+import { Parley, Socket, allTurns, clientOf, endsWell, script, serve, settled, sleep, textOf, until } from './live.mjs';
 
 const sanitized = spawnSync('sh', ['-c', 'nm "$0" 2>/dev/null | grep -qE "__(a|t)san_init"', parley]).status === 0;
 const withLimits = (limits) => ['sh', '-c', `${limits}; exec "$0" "$@"`];
@@ -40,7 +40,7 @@ test('a full disk refuses with 507, reads go on, and room mends it', { skip: !ha
     assert.ok(kept.length >= 3, `${kept.length} were kept`);
     await assert.rejects(client.chat(id, { message: 'x'.repeat(200_000) }), ({ problem }) => problem.status === 507);
     const saved = (list) => list.filter((turn) => turn.role === 'user').map((turn) => turn.client_message_id);
-    const read = async () => (await client.messages(id, { limit: '100' })).turns;
+    const read = () => allTurns(client, id);
     assert.deepEqual(saved(await read()), kept, 'nothing acknowledged is lost');
     const { status } = spawnSync('nsenter', ['-t', String(server.child.pid), '-U', '-m', '--preserve-credentials',
       'mount', '-o', 'remount,size=64m', place]);

@@ -227,3 +227,11 @@ export class RawSocket {
     this.net.destroy();
   }
 }
+
+// Every turn of a session, oldest first: a page ends after about 1 MiB.
+export async function allTurns(client, id) {
+  const all = [];
+  for (let turns; !turns || turns.length; all.push(...turns))
+    ({ turns } = await client.messages(id, { limit: '100', after: String(all.at(-1)?.sequence ?? -1) }));
+  return all;
+}

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { clientOf, endsWell, script, serve, settled, sleep, textOf, until } from './live.mjs';
+import { allTurns, clientOf, endsWell, script, serve, settled, sleep, textOf, until } from './live.mjs';
 
 let server;
 let client;
@@ -25,13 +25,7 @@ async function again(data, key) {
   return own;
 }
 
-// All of them: a page ends after about 1 MiB.
-async function turnsOf(id, of = client) {
-  const all = [];
-  for (let turns; !turns || turns.length; all.push(...turns))
-    ({ turns } = await of.messages(id, { limit: '100', after: String(all.at(-1)?.sequence ?? -1) }));
-  return all;
-}
+const turnsOf = (id, of = client) => allTurns(of, id);
 const call = (name, input) => `call ${name} ${JSON.stringify(input)}`;
 
 // Plays a script in a session of its own; gives its turns.
