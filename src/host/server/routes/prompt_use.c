@@ -160,7 +160,7 @@ static void export_work(struct pl_exchange *x)
 #define RUN(name)                                                                                  \
     static void name##_run(struct pl_exchange *x)                                                  \
     {                                                                                              \
-        pl_exchange_compute(x, name##_work, NULL);                                                    \
+        pl_exchange_compute(x, name##_work, NULL);                                                 \
     }
 RUN(render)
 RUN(lint)
