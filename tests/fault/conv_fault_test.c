@@ -79,6 +79,7 @@ static void repairing_survives_every_refused_allocation(void **state)
                                     .refused_from_user = PL_PART_BIT(PL_PART_IMAGE),
                                     .refuses_others = true,
                                     .wants_plain_base64 = true,
+                                    .refuses_empty_detail = true,
                                     .wants_file_names = true};
     assert_true(pl_fault_each(repairs, &strict) > 10);
     assert_true(pl_fault_each(repairs, &loose) > 5);

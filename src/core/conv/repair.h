@@ -46,6 +46,7 @@ struct pl_repair_rules {
     uint32_t refused_from_user;      /* PL_PART_BIT of kinds; a text says that one was there */
     bool refuses_others;             /* parts that only the source's vendor knows are not said */
     bool wants_plain_base64;         /* of RFC 4648 section 4; the alphabet for URLs is refused */
+    bool refuses_empty_detail;       /* of an image */
     bool wants_registered_types;     /* image/jpeg, not image/jpg */
     bool wants_file_names;           /* a file that comes with its bytes has a name */
     bool wants_web_urls;             /* media stand at http, https or data URLs */

@@ -3,8 +3,6 @@
  * second name, and whole kinds that the target has no part for. */
 #include "conv/repair_int.h"
 
-#include "base/buf.h"
-
 #include <string.h>
 
 enum {
@@ -32,9 +30,21 @@ static const struct {
     {"application/xml", "document.xml"},
 };
 
-static bool is_url_alphabet(struct pl_str base64)
+/* Nothing but base64 that has letters of the alphabet for URLs. Other text, such as an address in
+ * the place of the data, is not touched. */
+static bool is_url_alphabet(struct pl_str text)
 {
-    return memchr(base64.ptr, '-', base64.len) || memchr(base64.ptr, '_', base64.len);
+    if (!memchr(text.ptr, '-', text.len) && !memchr(text.ptr, '_', text.len))
+        return false;
+    while (text.len && text.ptr[text.len - 1] == '=')
+        text.len--;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '-' || c == '_'))
+            return false;
+    }
+    return text.len % 4 != 1;
 }
 
 /* The same bytes in the alphabet of RFC 4648 section 4, padded. */
@@ -100,7 +110,7 @@ static bool name_file(struct pl_repair *r, const struct pl_unit *unit, struct pl
 
 static bool drop_empty_detail(struct pl_repair *r, struct pl_part *part)
 {
-    if (!r->rules->wants_plain_base64 || part->kind != PL_PART_IMAGE ||
+    if (!r->rules->refuses_empty_detail || part->kind != PL_PART_IMAGE ||
         !pl_val_is_set(part->detail) || pl_conv_text(r->conv, part->detail).len)
         return false;
     pl_conv_loss(r->conv, PL_LOSS_DROPPED, part->detail.node, "an empty detail is not accepted");
