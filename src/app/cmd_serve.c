@@ -2,6 +2,7 @@
 #include "app/commands.h"
 #include "app/serve_config.h"
 
+#include "base/mem.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "server/setup.h"
@@ -63,6 +64,7 @@ enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args
         if (status == PL_OK && pl_args_has(args, PL_OPT_CHECK_CONFIG)) {
             status = check(console, &config, &err);
         } else if (status == PL_OK) {
+            pl_mem_return_large();
             status = pl_server_run(&config, &source, say, console, &err);
             if (status != PL_OK && config.is_log_json)
                 return fail_in_log(&config, status, &err);

@@ -49,6 +49,17 @@ void pl_mem_trim(void)
 #endif
 }
 
+/* A block of its own costs two system calls and its pages once: little beside the work on a
+ * document of this size. */
+void pl_mem_return_large(void)
+{
+#ifdef __GLIBC__
+    enum { LARGE = 1 << 20, FREE_AT_THE_END = 1 << 20 };
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_TRIM_THRESHOLD, FREE_AT_THE_END);
+#endif
+}
+
 void pl_mem_clear(void *ptr, size_t n_bytes)
 {
     memset(ptr, 0, n_bytes);

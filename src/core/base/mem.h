@@ -21,6 +21,11 @@ void pl_mem_free(void *ptr);
  * not on a thread that serves. */
 void pl_mem_trim(void);
 
+/* For a process that lives long: what is freed of large blocks goes back to the system at once. By
+ * itself the C library raises its idea of "large" to 32 MiB with the first such block that is
+ * freed, and from then on keeps the holes that documents leave in the heap of each thread. */
+void pl_mem_return_large(void);
+
 /* memset to zero where the compiler would make a slow loop of a size it knows. */
 void pl_mem_clear(void *ptr, size_t n_bytes);
 

@@ -8,7 +8,7 @@
 
 #include "io/loop.h"
 
-#define PL_WORK_ROOM_BYTES ((size_t)32 << 20) /* of a lane, for each of its threads */
+#define PL_WORK_ROOM_BYTES ((size_t)24 << 20) /* of a lane, for each of its threads */
 
 /* X(name, "name", threads, threads of one owner): 0 threads is the number pl_workers_create gets, 0
  * of one owner all but one. */
