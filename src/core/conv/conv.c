@@ -250,6 +250,22 @@ bool pl_conv_is_blank(struct pl_conv *conv, struct pl_val val)
     return true;
 }
 
+bool pl_conv_is_hollow(struct pl_conv *conv, const struct pl_json_node *node)
+{
+    if (!node)
+        return false;
+    for (const struct pl_json_node *n = node, *end = pl_json_next(node); n < end; n++) {
+        bool is_said = pl_json_kind(n) == PL_JSON_TRUE ||
+                       (pl_json_kind(n) == PL_JSON_STRING && n->len > 2) ||
+                       (pl_json_kind(n) == PL_JSON_NUMBER &&
+                        !pl_str_eq(pl_json_span(conv->doc, n), PL_STR("0")));
+        if (is_said && !(n->tag & PL_JSON_KEY))
+            return false;
+    }
+    pl_conv_know(conv, node);
+    return true;
+}
+
 struct pl_str pl_conv_vprintf(struct pl_conv *conv, const char *format, va_list args)
 {
     char few[256];
@@ -298,4 +314,32 @@ bool pl_conv_data_url(struct pl_conv *conv, struct pl_val url, struct pl_val *re
     *ret_data = (struct pl_val){PL_VAL_SPAN, url.node,
                                 pl_str_slice(raw, (size_t)(comma + 1 - raw.ptr), raw.len)};
     return true;
+}
+
+/* "scheme://": base64 has no colon. */
+static bool is_address(struct pl_str raw)
+{
+    size_t n = 0;
+    while (n < raw.len && n < 32 &&
+           ((raw.ptr[n] >= '0' && raw.ptr[n] <= '9') || strchr("+.-", raw.ptr[n]) ||
+            ((raw.ptr[n] | 32) >= 'a' && (raw.ptr[n] | 32) <= 'z')))
+        n++;
+    struct pl_str rest = pl_str_slice(raw, n, raw.len);
+    /* A JSON string may spell the slash as \/. */
+    return n > 0 && (pl_str_starts(rest, PL_STR("://")) || pl_str_starts(rest, PL_STR(":\\/\\/")));
+}
+
+void pl_conv_take_data(struct pl_conv *conv, struct pl_val said, struct pl_part *to)
+{
+    struct pl_val mime;
+    if (pl_conv_data_url(conv, said, &mime, &to->data)) {
+        if (!pl_val_is_set(to->mime))
+            to->mime = mime;
+    } else if (said.kind == PL_VAL_NODE && pl_json_kind(said.node) == PL_JSON_STRING &&
+               is_address(pl_json_raw(conv->doc, said.node))) {
+        if (!pl_val_is_set(to->url))
+            to->url = said;
+    } else {
+        to->data = said;
+    }
 }

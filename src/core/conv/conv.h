@@ -113,9 +113,11 @@ struct pl_part {
     struct pl_val status;    /* of a result or call in the source's own words */
     struct pl_flag is_error; /* of a result */
     bool is_custom;          /* a call whose args are free text; its result */
-    uint8_t home;            /* whose proof (signature, data, id of an item) this is, as the place
-                                of the format in the registry + 1; 0: the document's own */
-    uint32_t children;       /* of a result: first of conv->children */
+    bool is_served;    /* of a response: a call that the vendor has answered in it; its result.
+                          Nobody is to answer it again */
+    uint8_t home;      /* whose proof (signature, data, id of an item) this is, as the place
+                          of the format in the registry + 1; 0: the document's own */
+    uint32_t children; /* of a result: first of conv->children */
     uint32_t n_children;
 };
 
@@ -457,6 +459,10 @@ int pl_conv_word(const struct pl_conv *conv, const struct pl_json_node *node,
 /* A value's decoded text (arena or a view). For a NODE that is no string: its span. Empty when out
  * of memory (conv->status) or absent. */
 struct pl_str pl_conv_text(struct pl_conv *conv, struct pl_val val);
+/* Whether a value says nothing: "", 0, false, null, or a container of such values. Servers that
+ * fill in all their fields send it where there is nothing, so it is no loss: it is marked as known.
+ * False for NULL. */
+bool pl_conv_is_hollow(struct pl_conv *conv, const struct pl_json_node *node);
 /* Whether it is absent or says nothing but white space. */
 bool pl_conv_is_blank(struct pl_conv *conv, struct pl_val val);
 /* printf into the arena. */
@@ -469,5 +475,9 @@ struct pl_str pl_conv_vprintf(struct pl_conv *conv, const char *format, va_list 
  * URL. */
 bool pl_conv_data_url(struct pl_conv *conv, struct pl_val url, struct pl_val *ret_mime,
                       struct pl_val *ret_data);
+
+/* Where the bytes of a file are, from a member that should hold base64: a data URL is taken apart,
+ * an address ("https://…") is one, and the rest is base64. Sets data and perhaps mime, or url. */
+void pl_conv_take_data(struct pl_conv *conv, struct pl_val said, struct pl_part *to);
 
 #endif

@@ -186,3 +186,46 @@ void pl_pairing_deinit(struct pl_pairing *pairing)
     pl_vec_deinit(&pairing->calls);
     pl_vec_deinit(&pairing->results);
 }
+
+static bool has_kind(const struct pl_conv *conv, enum pl_part_kind kind)
+{
+    for (size_t i = 0; i < conv->parts.len; i++)
+        if (conv->parts.ptr[i].kind == kind)
+            return true;
+    return false;
+}
+
+bool pl_conv_serve_calls(struct pl_conv *conv)
+{
+    if (!has_kind(conv, PL_PART_RESULT))
+        return has_kind(conv, PL_PART_CALL);
+    PL_CLEANUP_PAIRING struct pl_pairing pairing = {0};
+    enum pl_status status = pl_pairing_make(conv, true, &pairing);
+    if (status != PL_OK) {
+        conv->status = status;
+        return false;
+    }
+    bool is_open = false;
+    for (size_t i = 0; i < pairing.calls.len; i++) {
+        const struct pl_call *call = &pairing.calls.ptr[i];
+        bool is_served = call->result != PL_UNPAIRED;
+        is_open |= !is_served;
+        conv->parts.ptr[call->part].is_served = is_served;
+        if (is_served)
+            conv->parts.ptr[pairing.results.ptr[call->result].part].is_served = true;
+    }
+    return is_open;
+}
+
+void pl_conv_drop_served(struct pl_conv *conv)
+{
+    for (size_t i = 0; i < conv->parts.len; i++) {
+        const struct pl_part *part = &conv->parts.ptr[i];
+        if (part->is_served)
+            pl_conv_loss(conv, PL_LOSS_DROPPED, part->node,
+                         part->kind == PL_PART_CALL
+                             ? "the vendor has answered this call itself; a response has no place "
+                               "for it, and nobody must answer it again"
+                             : "the vendor's own answer to a call; a response has no place for it");
+    }
+}

@@ -36,6 +36,11 @@ struct pl_pairing {
 enum pl_status pl_pairing_make(struct pl_conv *conv, bool joins_assistants,
                                struct pl_pairing *ret_pairing);
 void pl_pairing_deinit(struct pl_pairing *pairing);
+/* Marks the calls of a response that the vendor has answered in it, and their results (is_served).
+ * Whether a call is left that waits for its result. */
+bool pl_conv_serve_calls(struct pl_conv *conv);
+/* Reports them as dropped, for a target whose responses have no place for an answered call. */
+void pl_conv_drop_served(struct pl_conv *conv);
 #define PL_CLEANUP_PAIRING __attribute__((cleanup(pl_pairing_deinit)))
 
 #endif

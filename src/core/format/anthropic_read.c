@@ -54,6 +54,11 @@ static bool fill_media(struct pl_conv *conv, struct pl_part *part)
     if (!is_string(*places[word]))
         return false;
     pl_conv_take(conv, source, "media_type", PL_WANT_STRING, &part->mime);
+    if (places[word] == &part->data) {
+        struct pl_val said = part->data;
+        part->data = (struct pl_val){0};
+        pl_conv_take_data(conv, said, part);
+    }
     know(conv, source, "type");
     pl_conv_take(conv, part->node, "title", PL_WANT_STRING, &part->name);
     pl_conv_take(conv, part->node, "context", PL_WANT_STRING, &part->context);
@@ -353,6 +358,8 @@ static void read_finish(struct pl_conv *conv, const struct pl_json_node *root)
     struct pl_answer *a = &conv->answer;
     pl_conv_take(conv, root, "stop_reason", PL_WANT_STRING, &a->finish_val);
     pl_conv_take(conv, root, "stop_sequence", PL_WANT_STRING, &a->stop_sequence);
+    if (pl_conv_is_hollow(conv, a->finish_val.node))
+        a->finish_val = (struct pl_val){0};
     if (pl_val_is_set(a->finish_val))
         a->finish = pl_anthropic_finish_of(pl_conv_text(conv, a->finish_val));
     const struct pl_json_node *details = pl_conv_member(conv, root, "stop_details", PL_WANT_OBJECT);

@@ -6,6 +6,7 @@
 #include "format/anthropic_int.h"
 
 #include "conv/call_ids.h"
+#include "conv/pairing.h"
 #include "format/usage.h"
 
 #define MAX_MARKS 4
@@ -305,7 +306,7 @@ static const struct pl_part *refusal_of(const struct pl_conv *conv)
     return NULL;
 }
 
-/* All the assistant said; whether it called a tool. */
+/* All the assistant said; whether it called a tool that waits for an answer. */
 static bool put_answer_content(struct pl_anthropic_out *o)
 {
     bool has_call = false;
@@ -315,6 +316,8 @@ static bool put_answer_content(struct pl_anthropic_out *o)
         const struct pl_message *m = &o->conv->messages.ptr[i];
         for (uint32_t k = 0; k < m->n_parts && m->role == PL_ROLE_ASSISTANT; k++) {
             const struct pl_part *part = pl_conv_parts(o->conv, m) + k;
+            if (part->is_served)
+                continue;
             has_call |= part->kind == PL_PART_CALL;
             if (pl_anthropic_can_say(o, m->role, part))
                 pl_anthropic_put_block(o, part);
@@ -434,6 +437,7 @@ static enum pl_status put_response(struct pl_anthropic_out *o)
     pl_w_key_word(o->w, "type", "message");
     pl_w_key_word(o->w, "role", "assistant");
     put_required(o, "model", pl_val_is_set(a->model) ? a->model : conv->settings.model, "unknown");
+    pl_conv_drop_served(conv);
     bool has_call = put_answer_content(o);
     put_stop_reason(o, has_call, refusal != NULL);
     pl_w_key(o->w, "stop_sequence");

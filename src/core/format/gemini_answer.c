@@ -1,4 +1,5 @@
 /* The answer of generateContent around its content: finish reason, usage, errors. */
+#include "conv/pairing.h"
 #include "format/gemini_int.h"
 #include "format/gemini_words.h"
 #include "format/usage.h"
@@ -11,24 +12,19 @@ static struct pl_val field(struct pl_conv *conv, const struct pl_json_node *obje
 
 /* ---- finish ---- */
 
-static bool has_calls(const struct pl_conv *conv)
-{
-    for (size_t i = 0; i < conv->parts.len; i++)
-        if (conv->parts.ptr[i].kind == PL_PART_CALL)
-            return true;
-    return false;
-}
-
-/* STOP behind a call means that the call waits for its result. */
+/* STOP after a call means that the call waits for its result, unless the vendor has answered it. */
 static void read_finish(struct pl_conv *conv, const struct pl_json_node *candidate)
 {
     struct pl_answer *a = &conv->answer;
+    bool is_open = pl_conv_serve_calls(conv);
     a->finish_val = field(conv, candidate, "finishReason", PL_WANT_STRING);
     a->finish_detail = field(conv, candidate, "finishMessage", PL_WANT_STRING);
+    if (pl_conv_is_hollow(conv, a->finish_val.node))
+        a->finish_val = (struct pl_val){0};
     if (!pl_val_is_set(a->finish_val))
         return;
     a->finish = pl_gemini_finish_of(pl_conv_text(conv, a->finish_val));
-    if (a->finish == PL_FINISH_STOP && has_calls(conv))
+    if (a->finish == PL_FINISH_STOP && is_open)
         a->finish = PL_FINISH_TOOLS;
 }
 

@@ -4,7 +4,8 @@
 
 /* Where the parts being read belong. */
 struct seat {
-    enum pl_role role;
+    enum pl_role own;  /* of the content: who says what neither calls nor answers */
+    enum pl_role role; /* of the message that is open now */
     const struct pl_json_node *node;
     uint32_t element;
 };
@@ -20,7 +21,9 @@ static struct pl_val field(struct pl_conv *conv, const struct pl_json_node *obje
     return pl_val_node(pl_conv_fit(conv, pl_gemini_field(conv, object, key), want));
 }
 
-/* A part that only one side may say, in a content of the other: it gets a message of its own. */
+/* A part that only one side may say, in a content of the other, gets a message of its own, and so
+ * does what stands behind it: the vendor answers calls to its own servers inside the model's
+ * content, and the model goes on. */
 static struct pl_part *add_part(struct pl_conv *conv, struct seat *seat, enum pl_role role,
                                 enum pl_part_kind kind, const struct pl_json_node *node)
 {
@@ -72,7 +75,7 @@ static bool read_media(struct pl_conv *conv, const struct pl_json_node *node,
         .signature = field(conv, node, "thoughtSignature", PL_WANT_STRING),
     };
     if (blob)
-        ret_part->data = field(conv, of, "data", PL_WANT_STRING);
+        pl_conv_take_data(conv, field(conv, of, "data", PL_WANT_STRING), ret_part);
     else
         ret_part->url = field(conv, of, "fileUri", PL_WANT_STRING);
     ret_part->kind = media_kind(conv, ret_part->mime, ret_part->data);
@@ -133,13 +136,13 @@ static void read_result(struct pl_conv *conv, struct seat *seat, const struct pl
 
 /* ---- parts ---- */
 
-static void read_text(struct pl_conv *conv, const struct pl_json_node *node,
+static void read_text(struct pl_conv *conv, struct seat *seat, const struct pl_json_node *node,
                       const struct pl_json_node *text)
 {
     const struct pl_json_node *thought = pl_conv_member(conv, node, "thought", PL_WANT_BOOL);
     bool is_thought = is_kind(thought, PL_JSON_TRUE);
     struct pl_part *part =
-        pl_conv_add_part(conv, is_thought ? PL_PART_THINKING : PL_PART_TEXT, node);
+        add_part(conv, seat, seat->own, is_thought ? PL_PART_THINKING : PL_PART_TEXT, node);
     part->text = pl_val_node(text);
     part->signature = field(conv, node, "thoughtSignature", PL_WANT_STRING);
     pl_conv_know(conv, thought);
@@ -148,7 +151,7 @@ static void read_text(struct pl_conv *conv, const struct pl_json_node *node,
 static void read_part(struct pl_conv *conv, struct seat *seat, const struct pl_json_node *node)
 {
     if (is_kind(node, PL_JSON_STRING)) {
-        pl_conv_add_part(conv, PL_PART_TEXT, node)->text = pl_val_node(node);
+        add_part(conv, seat, seat->own, PL_PART_TEXT, node)->text = pl_val_node(node);
         return;
     }
     const struct pl_json_node *call =
@@ -162,11 +165,11 @@ static void read_part(struct pl_conv *conv, struct seat *seat, const struct pl_j
     else if (answer)
         read_result(conv, seat, node, answer);
     else if (read_media(conv, node, &media))
-        *pl_conv_add_part(conv, media.kind, node) = media;
+        *add_part(conv, seat, seat->own, media.kind, node) = media;
     else if (text)
-        read_text(conv, node, text);
+        read_text(conv, seat, node, text);
     else if (pl_json_kind(node) != PL_JSON_NULL)
-        pl_conv_add_part(conv, PL_PART_OTHER, node);
+        add_part(conv, seat, seat->own, PL_PART_OTHER, node);
 }
 
 /* The parts of a content: a list, one part, or a bare text. */
@@ -199,7 +202,8 @@ static void read_content(struct pl_conv *conv, const struct pl_json_node *node, 
     int i = pl_conv_word(conv, word, role_words);
     if (i >= 0)
         pl_conv_know(conv, word);
-    struct seat seat = {i >= 0 ? roles[i] : role_if_unsaid, node, element};
+    enum pl_role role = i >= 0 ? roles[i] : role_if_unsaid;
+    struct seat seat = {role, role, node, element};
     pl_conv_add_message(conv, seat.role, node, element);
     bool is_content = parts || word || (is_kind(node, PL_JSON_OBJECT) && !pl_json_count(node));
     read_parts(conv, &seat, is_content ? parts : node);
@@ -209,7 +213,7 @@ static void read_system(struct pl_conv *conv, const struct pl_json_node *system)
 {
     if (!system)
         return;
-    struct seat seat = {PL_ROLE_SYSTEM, system, PL_NO_ELEMENT};
+    struct seat seat = {PL_ROLE_SYSTEM, PL_ROLE_SYSTEM, system, PL_NO_ELEMENT};
     pl_conv_add_message(conv, PL_ROLE_SYSTEM, system, PL_NO_ELEMENT);
     const struct pl_json_node *parts = pl_conv_node(conv, system, "parts");
     /* Its role means nothing to the API; people write "system" or "user" there. */

@@ -65,12 +65,7 @@ static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struc
 {
     const struct pl_json_node *audio = pl_conv_member(conv, n, "input_audio", PL_WANT_OBJECT);
     const struct pl_json_node *format = pl_conv_member(conv, audio, "format", PL_WANT_STRING);
-    part->data = pl_conv_get(conv, audio, "data", PL_WANT_STRING);
-    struct pl_val mime, data;
-    if (pl_conv_data_url(conv, part->data, &mime, &data)) {
-        part->mime = mime;
-        part->data = data;
-    }
+    pl_conv_take_data(conv, pl_conv_get(conv, audio, "data", PL_WANT_STRING), part);
     const char *type = pl_harmony_audio_mime(conv, format);
     if (type) {
         part->mime = pl_val_text(pl_str_of(type));
@@ -84,11 +79,10 @@ static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct
 {
     const struct pl_json_node *file = pl_conv_member(conv, n, "file", PL_WANT_OBJECT);
     struct pl_val data = pl_conv_get(conv, file, "file_data", PL_WANT_STRING);
-    if (!pl_conv_data_url(conv, data, &part->mime, &part->data))
-        part->data = data;
+    part->url = pl_conv_get(conv, file, "file_url", PL_WANT_STRING);
+    pl_conv_take_data(conv, data, part);
     part->name = pl_conv_get(conv, file, "filename", PL_WANT_STRING);
     part->file_id = pl_conv_get(conv, file, "file_id", PL_WANT_STRING);
-    part->url = pl_conv_get(conv, file, "file_url", PL_WANT_STRING);
 }
 
 static const struct {

@@ -5,10 +5,12 @@
  * same answer are when it is streamed. */
 #include "format/openai_chat_int.h"
 
+#include "conv/pairing.h"
 #include "format/usage.h"
 
 /* Everything the assistant says in an answer is one message: of items that other formats keep
- * apart, whether they were marked as one utterance or not. */
+ * apart, whether they were marked as one utterance or not. A call that the vendor has answered
+ * itself has no place in it: whoever reads it would answer it again. */
 static enum pl_status gather_answer(struct pl_conv *conv, struct pl_utterance *ret)
 {
     const struct pl_part **parts = pl_arena_alloc(conv->arena, conv->parts.len + 1, sizeof *parts);
@@ -22,7 +24,8 @@ static enum pl_status gather_answer(struct pl_conv *conv, struct pl_utterance *r
         if (!ret->message)
             ret->message = m;
         for (uint32_t k = 0; k < m->n_parts; k++)
-            parts[ret->n_parts++] = pl_conv_parts(conv, m) + k;
+            if (!pl_conv_parts(conv, m)[k].is_served)
+                parts[ret->n_parts++] = pl_conv_parts(conv, m) + k;
     }
     return PL_OK;
 }
@@ -223,6 +226,7 @@ static enum pl_status write_response(struct pl_chat_out *c)
     const struct pl_answer *a = &w->conv->answer;
     struct pl_utterance u;
     pl_conv_give_ids(w->conv);
+    pl_conv_drop_served(w->conv);
     enum pl_status status = gather_answer(w->conv, &u);
     if (status != PL_OK)
         return status;

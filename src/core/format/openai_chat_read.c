@@ -96,12 +96,7 @@ static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struc
 {
     const struct pl_json_node *audio = pl_conv_member(conv, n, "input_audio", PL_WANT_OBJECT);
     const struct pl_json_node *format = pl_conv_member(conv, audio, "format", PL_WANT_STRING);
-    pl_conv_take(conv, audio, "data", PL_WANT_STRING, &part->data);
-    struct pl_val mime, data;
-    if (pl_conv_data_url(conv, part->data, &mime, &data)) {
-        part->mime = mime;
-        part->data = data;
-    }
+    pl_conv_take_data(conv, pl_conv_get(conv, audio, "data", PL_WANT_STRING), part);
     for (size_t i = 0; i < sizeof audio_formats / sizeof *audio_formats; i++)
         if (pl_conv_says(conv, format, audio_formats[i].format)) {
             part->mime = pl_val_text(pl_str_of(audio_formats[i].mime));
@@ -111,13 +106,11 @@ static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struc
         }
 }
 
-/* file_data is a data URL, or base64 alone. */
+/* file_data is a data URL, base64 alone or, in other people's dialects, an address. */
 static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
     const struct pl_json_node *file = pl_conv_member(conv, n, "file", PL_WANT_OBJECT);
-    struct pl_val data = pl_conv_get(conv, file, "file_data", PL_WANT_STRING);
-    if (!pl_conv_data_url(conv, data, &part->mime, &part->data))
-        part->data = data;
+    pl_conv_take_data(conv, pl_conv_get(conv, file, "file_data", PL_WANT_STRING), part);
     pl_conv_take(conv, file, "file_id", PL_WANT_STRING, &part->file_id);
     pl_conv_take(conv, file, "filename", PL_WANT_STRING, &part->name);
 }
@@ -228,6 +221,10 @@ static void read_reasoning(struct pl_conv *conv, const struct pl_json_node *m)
 {
     const struct pl_json_node *text = pl_conv_member(conv, m, "reasoning_content", PL_WANT_STRING);
     const struct pl_json_node *plain = pl_conv_member(conv, m, "reasoning", PL_WANT_STRING);
+    if (pl_conv_is_hollow(conv, text))
+        text = NULL;
+    if (pl_conv_is_hollow(conv, plain))
+        plain = NULL;
     if (!text)
         text = plain;
     else if (plain && pl_str_eq(pl_conv_text(conv, pl_val_node(text)),
@@ -256,21 +253,35 @@ static inline const struct pl_json_node *thought_signature(struct pl_conv *conv,
                           "thought_signature", PL_WANT_STRING);
 }
 
+/* What is called or declared: a function or free text. Where both are there, one is a field that
+ * its server fills in always, or the type tells. */
+static const struct pl_json_node *body_of(struct pl_conv *conv, const struct pl_json_node *n,
+                                          bool *ret_is_custom)
+{
+    const struct pl_json_node *custom = pl_conv_member(conv, n, "custom", PL_WANT_OBJECT);
+    const struct pl_json_node *function = pl_conv_member(conv, n, "function", PL_WANT_OBJECT);
+    *ret_is_custom = custom != NULL;
+    if (custom && function)
+        *ret_is_custom = !pl_conv_is_hollow(conv, custom) &&
+                         (pl_conv_is_hollow(conv, function) ||
+                          pl_conv_says(conv, pl_conv_node(conv, n, "type"), "custom"));
+    return *ret_is_custom ? custom : function;
+}
+
 static void read_call(struct pl_conv *conv, const struct pl_json_node *n)
 {
     if (!pl_conv_fit(conv, n, PL_WANT_OBJECT))
         return;
+    if (pl_conv_is_hollow(conv, n))
+        return;
     struct pl_part *part = pl_conv_add_part(conv, PL_PART_CALL, n);
-    const struct pl_json_node *custom = pl_conv_member(conv, n, "custom", PL_WANT_OBJECT);
-    const struct pl_json_node *body =
-        custom ? custom : pl_conv_member(conv, n, "function", PL_WANT_OBJECT);
-    part->is_custom = custom != NULL;
+    const struct pl_json_node *body = body_of(conv, n, &part->is_custom);
     pl_conv_take(conv, n, "id", PL_WANT_STRING, &part->id);
     know_member(conv, n, "type");
     know_member(conv, n, "index");
     pl_val_set(&part->signature, thought_signature(conv, n));
     pl_conv_take(conv, body, "name", PL_WANT_STRING, &part->name);
-    pl_conv_take(conv, body, custom ? "input" : "arguments", PL_WANT_ANY, &part->args);
+    pl_conv_take(conv, body, part->is_custom ? "input" : "arguments", PL_WANT_ANY, &part->args);
 }
 
 static void read_calls(struct pl_conv *conv, const struct pl_json_node *m)
@@ -281,7 +292,7 @@ static void read_calls(struct pl_conv *conv, const struct pl_json_node *m)
              c = pl_json_next(c))
             read_call(conv, c);
     const struct pl_json_node *legacy = pl_conv_node(conv, m, "function_call");
-    if (is_kind(legacy, PL_JSON_OBJECT)) {
+    if (is_kind(legacy, PL_JSON_OBJECT) && !pl_conv_is_hollow(conv, legacy)) {
         struct pl_part *part = pl_conv_add_part(conv, PL_PART_CALL, legacy);
         pl_conv_take(conv, legacy, "name", PL_WANT_STRING, &part->name);
         pl_conv_take(conv, legacy, "arguments", PL_WANT_ANY, &part->args);
@@ -292,7 +303,7 @@ static void read_calls(struct pl_conv *conv, const struct pl_json_node *m)
 static void read_voice(struct pl_conv *conv, const struct pl_json_node *m)
 {
     const struct pl_json_node *audio = pl_conv_member(conv, m, "audio", PL_WANT_OBJECT);
-    if (!is_kind(audio, PL_JSON_OBJECT))
+    if (!is_kind(audio, PL_JSON_OBJECT) || pl_conv_is_hollow(conv, audio))
         return;
     if (!pl_conv_node(conv, m, "content")) {
         struct pl_val transcript = pl_conv_get(conv, audio, "transcript", PL_WANT_STRING);
@@ -336,7 +347,7 @@ static void read_assistant(struct pl_conv *conv, const struct pl_json_node *m)
             pl_val_set(&last->signature, signature);
     }
     struct pl_val refusal = pl_conv_get(conv, m, "refusal", PL_WANT_STRING);
-    if (pl_val_is_set(refusal))
+    if (pl_val_is_set(refusal) && !pl_conv_is_hollow(conv, refusal.node))
         pl_conv_add_part(conv, PL_PART_REFUSAL, NULL)->text = refusal;
     read_voice(conv, m);
     read_images(conv, m);
@@ -397,17 +408,15 @@ static void read_tool(struct pl_conv *conv, const struct pl_json_node *n)
     if (!pl_conv_fit(conv, n, PL_WANT_OBJECT))
         return;
     struct pl_tool *tool = pl_conv_add_tool(conv, n);
-    const struct pl_json_node *custom = pl_conv_member(conv, n, "custom", PL_WANT_OBJECT);
-    const struct pl_json_node *body =
-        custom ? custom : pl_conv_member(conv, n, "function", PL_WANT_OBJECT);
-    tool->is_custom = custom != NULL;
+    const struct pl_json_node *body = body_of(conv, n, &tool->is_custom);
     tool->is_hosted = !body;
     if (!body)
         return;
     know_member(conv, n, "type");
     pl_conv_take(conv, body, "name", PL_WANT_STRING, &tool->name);
     pl_conv_take(conv, body, "description", PL_WANT_STRING, &tool->description);
-    tool->schema = pl_conv_get(conv, body, custom ? "format" : "parameters", PL_WANT_OBJECT);
+    tool->schema =
+        pl_conv_get(conv, body, tool->is_custom ? "format" : "parameters", PL_WANT_OBJECT);
     pl_conv_take(conv, body, "strict", PL_WANT_BOOL, &tool->strict);
     pl_val_set(&tool->cache, cache_of(conv, n));
 }
@@ -579,6 +588,8 @@ static void read_finish(struct pl_conv *conv, const struct pl_json_node *choice)
 {
     struct pl_answer *a = &conv->answer;
     pl_conv_take(conv, choice, "finish_reason", PL_WANT_STRING, &a->finish_val);
+    if (pl_conv_is_hollow(conv, a->finish_val.node))
+        a->finish_val = (struct pl_val){0};
     if (pl_val_is_set(a->finish_val))
         a->finish = pl_chat_finish_of(pl_conv_text(conv, a->finish_val));
 }

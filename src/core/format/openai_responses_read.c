@@ -4,6 +4,7 @@
  * answers all of them. */
 #include "format/openai_responses_int.h"
 
+#include "conv/pairing.h"
 #include "conv/sniff.h"
 #include "format/effort.h"
 
@@ -53,13 +54,13 @@ static void read_image(struct pl_conv *conv, struct pl_part *part)
 static void read_file(struct pl_conv *conv, struct pl_part *part)
 {
     struct pl_val data = pl_conv_get(conv, part->node, "file_data", PL_WANT_STRING);
+    pl_conv_take(conv, part->node, "file_url", PL_WANT_STRING, &part->url);
+    pl_conv_take_data(conv, data, part);
     /* Some clients send the bare base64. */
-    if (pl_val_is_set(data) && !pl_conv_data_url(conv, data, &part->mime, &part->data)) {
+    if (pl_val_is_set(part->data) && !pl_val_is_set(part->mime)) {
         const char *mime = pl_sniff_mime(pl_conv_text(conv, data));
-        part->data = data;
         part->mime = mime ? pl_val_text(pl_str_of(mime)) : (struct pl_val){0};
     }
-    pl_conv_take(conv, part->node, "file_url", PL_WANT_STRING, &part->url);
     pl_conv_take(conv, part->node, "file_id", PL_WANT_STRING, &part->file_id);
     pl_conv_take(conv, part->node, "filename", PL_WANT_STRING, &part->name);
     pl_conv_take(conv, part->node, "detail", PL_WANT_STRING, &part->detail);
@@ -70,7 +71,7 @@ static void read_audio(struct pl_conv *conv, struct pl_part *part)
     const struct pl_json_node *audio =
         pl_conv_member(conv, part->node, "input_audio", PL_WANT_OBJECT);
     struct pl_val format = pl_conv_get(conv, audio, "format", PL_WANT_STRING);
-    pl_conv_take(conv, audio, "data", PL_WANT_STRING, &part->data);
+    pl_conv_take_data(conv, pl_conv_get(conv, audio, "data", PL_WANT_STRING), part);
     if (!pl_val_is_set(format))
         return;
     struct pl_str word = pl_conv_text(conv, format);
@@ -460,14 +461,6 @@ static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
     return conv->status;
 }
 
-static bool has_call(const struct pl_conv *conv)
-{
-    for (size_t i = 0; i < conv->parts.len; i++)
-        if (conv->parts.ptr[i].kind == PL_PART_CALL)
-            return true;
-    return false;
-}
-
 static void read_finish(struct pl_conv *conv, struct pl_answer *a)
 {
     static const char *const reasons[] = {"max_output_tokens", "content_filter", NULL};
@@ -477,9 +470,10 @@ static void read_finish(struct pl_conv *conv, struct pl_answer *a)
     const struct pl_json_node *details =
         pl_conv_member(conv, root, "incomplete_details", PL_WANT_OBJECT);
     struct pl_val reason = pl_conv_get(conv, details, "reason", PL_WANT_STRING);
+    bool is_open = pl_conv_serve_calls(conv);
     a->finish_val = status;
     if (pl_conv_says(conv, status.node, "completed")) {
-        a->finish = has_call(conv) ? PL_FINISH_TOOLS : PL_FINISH_STOP;
+        a->finish = is_open ? PL_FINISH_TOOLS : PL_FINISH_STOP;
     } else if (pl_val_is_set(reason)) {
         int found = pl_conv_word(conv, reason.node, reasons);
         a->finish = found < 0 ? PL_FINISH_OTHER : finishes[found];

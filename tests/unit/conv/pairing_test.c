@@ -132,6 +132,23 @@ static void a_second_assistant_message_makes_late_only_where_turns_are_not_joine
     unpair(&t);
 }
 
+static void a_call_that_is_answered_in_the_document_waits_for_nobody(void **state)
+{
+    (void)state;
+    struct talk talk;
+    talk_read(&talk, "[{\"assistant\":[{\"call\":\"a\",\"name\":\"f\"}]},"
+                     "{\"tool\":[{\"result\":\"a\"}]},{\"assistant\":[]}]");
+    assert_false(pl_conv_serve_calls(&talk.conv));
+    assert_true(talk.conv.parts.ptr[0].is_served && talk.conv.parts.ptr[1].is_served);
+    talk_deinit(&talk);
+    talk_read(&talk, "[{\"assistant\":[{\"call\":\"a\",\"name\":\"f\"},"
+                     "{\"call\":\"b\",\"name\":\"g\"}]},{\"tool\":[{\"result\":\"a\"}]}]");
+    assert_true(pl_conv_serve_calls(&talk.conv));
+    assert_true(talk.conv.parts.ptr[0].is_served);
+    assert_false(talk.conv.parts.ptr[1].is_served);
+    talk_deinit(&talk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +160,7 @@ int main(void)
         cmocka_unit_test(a_result_before_its_call_is_an_orphan),
         cmocka_unit_test(a_result_behind_another_message_is_late),
         cmocka_unit_test(a_second_assistant_message_makes_late_only_where_turns_are_not_joined),
+        cmocka_unit_test(a_call_that_is_answered_in_the_document_waits_for_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -354,6 +354,54 @@ static void test_a_workspace_is_used_again_and_takes_no_heap(void **state)
     pl_mem_set_hook(NULL, NULL);
 }
 
+/* `with` in the place of the %s of `text`. */
+static void fill(char *to, size_t size, const char *text, const char *with)
+{
+    const char *at = strstr(text, "%s");
+    snprintf(to, size, "%.*s%s%s", (int)(at - text), text, with, at + 2);
+}
+
+/* Whoever holds base64 in a member may find an address there. */
+static void test_an_address_in_the_place_of_base64_is_an_address_in_every_format(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *text;
+    } sources[] = {
+        {"openai-chat", "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"file\","
+                        "\"file\":{\"filename\":\"a.pdf\",\"file_data\":\"%s\"}}]}]}"},
+        {"openai-responses", "{\"input\":[{\"role\":\"user\",\"content\":[{\"type\":"
+                             "\"input_file\",\"file_data\":\"%s\"}]}]}"},
+        {"anthropic", "{\"max_tokens\":9,\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":"
+                      "\"document\",\"source\":{\"type\":\"base64\",\"media_type\":"
+                      "\"application/pdf\",\"data\":\"%s\"}}]}]}"},
+        {"gemini", "{\"contents\":[{\"role\":\"user\",\"parts\":[{\"inlineData\":{\"mimeType\":"
+                   "\"application/pdf\",\"data\":\"%s\"}}]}]}"},
+        {"harmony", "[{\"role\":\"user\",\"content\":[{\"type\":\"file\",\"file\":{"
+                    "\"filename\":\"a.pdf\",\"file_data\":\"%s\"},\"index\":0}]}]"},
+    };
+    static const struct {
+        const char *to, *key;
+    } targets[] = {{"openai-responses", "\"file_url\":\"%s\""},
+                   {"anthropic", "{\"type\":\"url\",\"url\":\"%s\"}"},
+                   {"gemini", "\"fileUri\":\"%s\""}};
+    static const char *const spelled[] = {"https://e.com/a.pdf", "https:\\/\\/e.com\\/a.pdf"};
+    for (size_t i = 0; i < 2 * sizeof sources / sizeof *sources; i++)
+        for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
+            char text[512], wanted[128];
+            if (strcmp(sources[i / 2].from, targets[k].to) == 0)
+                continue;
+            fill(text, sizeof text, sources[i / 2].text, spelled[i % 2]);
+            fill(wanted, sizeof wanted, targets[k].key, spelled[i % 2]);
+            struct pl_converted made = request(sources[i / 2].from, targets[k].to, text);
+            pl_buf_addc(&made.out, 0);
+            if (!strstr(made.out.ptr, wanted))
+                fail_msg("%s -> %s: %s", sources[i / 2].from, targets[k].to, made.out.ptr);
+            pl_converted_deinit(&made);
+            pl_test_round_trip(sources[i / 2].from, targets[k].to, text);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_a_response_is_not_taken_for_a_request),
         cmocka_unit_test(test_it_is_told_from_its_relatives),
         cmocka_unit_test(test_every_way_leads_home),
+        cmocka_unit_test(test_an_address_in_the_place_of_base64_is_an_address_in_every_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
