@@ -93,6 +93,8 @@ struct pl_flag {
     struct pl_val val;
 };
 
+struct pl_gist; /* conv/gist.h */
+
 struct pl_part {
     enum pl_part_kind kind;
     const struct pl_json_node *node; /* of the part in the source; NULL when the message is the part
@@ -119,6 +121,8 @@ struct pl_part {
                           of the format in the registry + 1; 0: the document's own */
     uint32_t children; /* of a result: first of conv->children */
     uint32_t n_children;
+    const struct pl_gist *gist; /* of OTHER, on the way to another format: what the target can say
+                                   of it in its own shape; arena. NULL: nothing */
 };
 
 struct pl_message {

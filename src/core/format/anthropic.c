@@ -101,4 +101,5 @@ const struct pl_format pl_format_anthropic = {
     .detect = detect,
     .read = pl_anthropic_read,
     .write = pl_anthropic_write,
+    .tell = pl_anthropic_tell,
 };

@@ -11,6 +11,12 @@ enum pl_status pl_anthropic_read(struct pl_conv *conv, enum pl_format_kind kind,
 enum pl_status pl_anthropic_write(struct pl_writer *w, const struct pl_format_task *task,
                                   struct pl_error *err);
 
+/* Fills a part that was added as OTHER from its node, as a block that stands in a result: text,
+ * image, document. It stays OTHER where it is none. */
+void pl_anthropic_read_block(struct pl_conv *conv, struct pl_part *part);
+/* As in pl_format (anthropic_own.c). */
+bool pl_anthropic_tell(struct pl_conv *conv, const struct pl_json_node *node, struct pl_gist *ret);
+
 /* Tool names and ids are of letters, digits, _ and -. */
 #define PL_ANTHROPIC_MAX_NAME 128
 #define PL_ANTHROPIC_MAX_ID   4096

@@ -130,6 +130,11 @@ static void fill(struct pl_conv *conv, struct pl_part *part, enum place place)
     fill_as(conv, part, block_of(conv, type, place), type);
 }
 
+void pl_anthropic_read_block(struct pl_conv *conv, struct pl_part *part)
+{
+    fill(conv, part, IN_RESULT);
+}
+
 static void read_result_content(struct pl_conv *conv, const struct pl_json_node *result)
 {
     const struct pl_json_node *content = pl_conv_node(conv, result, "content");

@@ -6,6 +6,7 @@
 #include "format/gpt_oss.h"
 #include "format/mend.h"
 #include "format/loss_report.h"
+#include "format/restate.h"
 #include "format/rules.h"
 #include "format/source.h"
 #include "json/pointer.h"
@@ -193,6 +194,8 @@ static enum pl_status read_and_repair(struct trip *t)
     rename_model(t);
     if (status == PL_OK && t->opts->says_links)
         status = pl_conv_say_links(t->conv);
+    if (status == PL_OK)
+        status = pl_restate(t->conv, &t->task, t->err);
     if (status == PL_OK && t->task.mode != PL_MODE_CONVERT) {
         struct pl_repair_rules rules = pl_format_rules(&t->task);
         pl_format_fit(t->conv, &t->task, &rules);

@@ -27,4 +27,5 @@ const struct pl_format pl_format_envelope = {
     .detect = detect,
     .read = pl_envelope_read,
     .write = pl_envelope_write,
+    .has_documents = true,
 };

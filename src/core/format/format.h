@@ -2,6 +2,7 @@
 #ifndef PL_FORMAT_FORMAT_H
 #define PL_FORMAT_FORMAT_H
 
+#include "conv/gist.h"
 #include "format/writer.h"
 
 enum pl_format_kind { PL_KIND_REQUEST, PL_KIND_RESPONSE };
@@ -37,6 +38,15 @@ struct pl_format {
      * when there is no way to say it at all (the losses say why). */
     enum pl_status (*write)(struct pl_writer *w, const struct pl_format_task *task,
                             struct pl_error *err);
+
+    /* What one of this format's own parts (PL_PART_OTHER, by its node) says in words that everybody
+     * has. False: nothing. NULL: the format has no such parts. */
+    bool (*tell)(struct pl_conv *conv, const struct pl_json_node *node, struct pl_gist *ret);
+    /* The services whose calls and results `write` has a shape for (PL_SERVICE_BIT), in a request
+     * and in a response; and whether one item holds a call and its result. */
+    uint32_t services[2];
+    bool joins_services;
+    bool has_documents; /* a document of text is a thing of its own here, with a title */
 };
 
 extern const struct pl_format pl_format_openai_chat, pl_format_openai_responses,
