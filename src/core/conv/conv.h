@@ -185,6 +185,8 @@ struct pl_settings {
     struct pl_val service_tier, verbosity;
     enum pl_choice choice;
     struct pl_val choice_val, choice_name; /* the whole choice; the name in it */
+    const struct pl_json_node *allowed;    /* the tools it is limited to; NULL: all (choice.h) */
+    struct pl_val allowed_val;             /* the whole choice then; choice_val is its mode */
     struct pl_flag parallel;               /* may call several tools at once */
     enum pl_effort effort;
     struct pl_val effort_val;      /* the word */

@@ -55,15 +55,16 @@ static void declare_called(struct pl_repair *r)
 static void drop_choice(struct pl_repair *r)
 {
     struct pl_settings *s = &r->conv->settings;
-    if (s->choice != PL_CHOICE_UNSET && s->choice_val.node)
-        pl_conv_loss(r->conv, PL_LOSS_DROPPED, s->choice_val.node,
-                     "there is no tool here to choose");
+    const struct pl_json_node *whole = s->allowed ? s->allowed_val.node : s->choice_val.node;
+    if (s->choice != PL_CHOICE_UNSET && whole)
+        pl_conv_loss(r->conv, PL_LOSS_DROPPED, whole, "there is no tool here to choose");
     if (s->parallel.is_set && s->parallel.val.node)
         pl_conv_loss(r->conv, PL_LOSS_DROPPED, s->parallel.val.node,
                      "there is no tool here to call");
     s->is_changed |= s->choice != PL_CHOICE_UNSET || s->parallel.is_set;
     s->choice = PL_CHOICE_UNSET;
-    s->choice_val = s->choice_name = (struct pl_val){0};
+    s->choice_val = s->choice_name = s->allowed_val = (struct pl_val){0};
+    s->allowed = NULL;
     s->parallel = (struct pl_flag){0};
 }
 

@@ -1,6 +1,7 @@
 /* Writing the settings and tools of an Anthropic request. */
 #include "format/anthropic_int.h"
 
+#include "format/choice.h"
 #include "format/effort.h"
 #include "format/gemini_schema.h"
 #include "format/tool_name.h"
@@ -162,18 +163,27 @@ static void put_choice(struct pl_anthropic_out *o)
     /* Several calls at once are what the vendor allows by itself. */
     if (s->parallel.is_set && s->parallel.value)
         pl_w_mapped(o->w, s->parallel.val);
+    struct pl_val name = s->choice_name;
     if (choice == PL_CHOICE_UNSET && is_serial)
         choice = PL_CHOICE_AUTO;
+    /* There is no list of names here; one that must be called is the one. */
+    if (choice == PL_CHOICE_ANY && pl_choice_count_allowed(o->conv) == 1 &&
+        pl_json_count(s->allowed) == 1) {
+        choice = PL_CHOICE_ONE;
+        name = pl_choice_allowed_name(o->conv, pl_json_first(s->allowed));
+        pl_choice_know_allowed(o->conv);
+    }
     if (!o->has_tools || choice == PL_CHOICE_UNSET || choice == PL_CHOICE_OTHER ||
-        (choice == PL_CHOICE_ONE && !pl_val_is_set(s->choice_name)))
+        (choice == PL_CHOICE_ONE && !pl_val_is_set(name)))
         return;
     pl_w_key(o->w, "tool_choice");
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "type", words[choice]);
     pl_w_mapped(o->w, s->choice_val);
+    pl_choice_report_mode(o->conv);
     if (choice == PL_CHOICE_ONE) {
         pl_w_key(o->w, "name");
-        pl_tool_name_write(o->w, s->choice_name, PL_ANTHROPIC_MAX_NAME);
+        pl_tool_name_write(o->w, name, PL_ANTHROPIC_MAX_NAME);
     }
     /* With none the vendor refuses the flag, and there is nothing it could forbid. */
     if (is_serial && choice != PL_CHOICE_NONE) {

@@ -1,4 +1,5 @@
 /* What stands around the contents of a generateContent request: tools, choice, generation. */
+#include "format/choice.h"
 #include "format/effort.h"
 #include "format/gemini_int.h"
 #include "format/gemini_schema.h"
@@ -82,11 +83,13 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *config)
     }
 }
 
-/* One name that must be called is a choice of its own; of several only that one must be. */
+/* One name that must be called is a choice of its own; several are those it is limited to.
+ * VALIDATED is AUTO whose calls fit their declarations. */
 static void read_choice(struct pl_conv *conv, const struct pl_json_node *root)
 {
-    static const char *const modes[] = {"AUTO", "ANY", "NONE", NULL};
-    static const enum pl_choice choices[] = {PL_CHOICE_AUTO, PL_CHOICE_ANY, PL_CHOICE_NONE};
+    static const char *const modes[] = {"AUTO", "ANY", "NONE", "VALIDATED", NULL};
+    static const enum pl_choice choices[] = {PL_CHOICE_AUTO, PL_CHOICE_ANY, PL_CHOICE_NONE,
+                                             PL_CHOICE_AUTO};
     struct pl_settings *s = &conv->settings;
     const struct pl_json_node *config =
         member(conv, member(conv, root, "toolConfig", PL_WANT_OBJECT), "functionCallingConfig",
@@ -102,6 +105,10 @@ static void read_choice(struct pl_conv *conv, const struct pl_json_node *root)
         s->choice_name = pl_val_node(pl_conv_fit(conv, pl_json_first(names), PL_WANT_STRING));
         if (pl_val_is_set(s->choice_name))
             s->choice = PL_CHOICE_ONE;
+    } else if (names && pl_json_count(names) &&
+               (s->choice == PL_CHOICE_ANY || s->choice == PL_CHOICE_AUTO)) {
+        s->allowed = names;
+        s->allowed_val = pl_val_node(config);
     }
 }
 
@@ -249,6 +256,20 @@ static void write_tools(struct pl_writer *w, const struct pl_format_task *task)
     }
 }
 
+static void write_allowed(struct pl_writer *w, const struct pl_json_node *list)
+{
+    pl_w_key(w, "allowedFunctionNames");
+    pl_w_open(w, '[');
+    for (const struct pl_json_node *e = pl_json_first(list); e < pl_json_end(list);
+         e = pl_json_next(e)) {
+        struct pl_val name = pl_choice_allowed_name(w->conv, e);
+        if (pl_val_is_set(name))
+            pl_w_string(w, name);
+    }
+    pl_w_close(w, ']');
+    pl_choice_know_allowed(w->conv);
+}
+
 static void write_choice(struct pl_writer *w)
 {
     static const char *const modes[] = {[PL_CHOICE_AUTO] = "AUTO",
@@ -258,11 +279,15 @@ static void write_choice(struct pl_writer *w)
     const struct pl_settings *s = &w->conv->settings;
     if (s->choice == PL_CHOICE_UNSET || s->choice == PL_CHOICE_OTHER)
         return;
+    /* Names may stand only beside ANY and VALIDATED. */
+    bool is_limited = s->choice != PL_CHOICE_NONE && pl_choice_count_allowed(w->conv);
+    bool is_validated = (is_limited && s->choice == PL_CHOICE_AUTO) ||
+                        pl_conv_says(w->conv, s->choice_val.node, "VALIDATED");
     pl_w_key(w, "toolConfig");
     pl_w_open(w, '{');
     pl_w_key(w, "functionCallingConfig");
     pl_w_open(w, '{');
-    pl_w_key_word(w, "mode", modes[s->choice]);
+    pl_w_key_word(w, "mode", is_validated ? "VALIDATED" : modes[s->choice]);
     /* A choice said by a word alone is said by the mode; of one with a name, only the name counts
      * beside it. */
     if (s->choice == PL_CHOICE_ONE && pl_val_is_set(s->choice_name)) {
@@ -270,8 +295,14 @@ static void write_choice(struct pl_writer *w)
         pl_w_open(w, '[');
         pl_w_string(w, s->choice_name);
         pl_w_close(w, ']');
+    } else if (is_limited) {
+        write_allowed(w, s->allowed);
     }
-    pl_w_mapped(w, s->choice_val);
+    if (is_validated && pl_conv_says(w->conv, s->choice_val.node, "auto"))
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, s->choice_val,
+                  "names go only with VALIDATED, which also holds calls to their declarations");
+    else
+        pl_w_mapped(w, s->choice_val);
     pl_w_close(w, '}');
     pl_w_close(w, '}');
 }

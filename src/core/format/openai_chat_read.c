@@ -6,6 +6,7 @@
  * names is read once. */
 #include "format/openai_chat_int.h"
 
+#include "format/choice.h"
 #include "format/effort.h"
 #include "json/text.h"
 
@@ -451,6 +452,8 @@ static void read_choice(struct pl_conv *conv, const struct pl_json_node *root)
     if (!n)
         n = pl_conv_node(conv, root, "function_call");
     if (!n)
+        return;
+    if (pl_choice_read_allowed(conv, n, pl_conv_node(conv, n, "allowed_tools")))
         return;
     int word = pl_conv_word(conv, n, words);
     s->choice_val = pl_val_node(n);

@@ -1,6 +1,7 @@
 /* openai-chat: writing tools and settings of a request. */
 #include "format/openai_chat_int.h"
 
+#include "format/choice.h"
 #include "format/effort.h"
 #include "format/gemini_schema.h"
 #include "format/profile.h"
@@ -104,34 +105,28 @@ static void write_tool_reference(struct pl_writer *w, struct pl_val name)
     pl_w_close(w, '}');
 }
 
-/* {type:allowed_tools,mode,tools[{type:function,name}]} of Responses, one level deeper here. */
-static void write_allowed_tools(struct pl_writer *w, const struct pl_json_node *choice)
+/* One level deeper than at Responses. */
+static void write_allowed_tools(struct pl_writer *w, const char *mode)
 {
-    const struct pl_json_node *type = pl_conv_node(w->conv, choice, "type");
-    const struct pl_json_node *tools = pl_conv_node(w->conv, choice, "tools");
-    if (!pl_conv_says(w->conv, type, "allowed_tools") || !tools ||
-        pl_json_kind(tools) != PL_JSON_ARRAY)
-        return;
-    pl_conv_know(w->conv, type);
+    const struct pl_json_node *list = w->conv->settings.allowed;
     pl_w_key(w, "tool_choice");
     pl_w_open(w, '{');
     pl_w_key_word(w, "type", "allowed_tools");
     pl_w_key(w, "allowed_tools");
     pl_w_open(w, '{');
-    pl_w_opt_value(w, "mode", pl_conv_get(w->conv, choice, "mode", PL_WANT_STRING));
+    pl_w_key_word(w, "mode", mode);
     pl_w_key(w, "tools");
     pl_w_open(w, '[');
-    for (const struct pl_json_node *t = pl_json_first(tools); t < pl_json_end(tools);
-         t = pl_json_next(t)) {
-        struct pl_val name = pl_conv_get(w->conv, t, "name", PL_WANT_STRING);
-        if (!pl_val_is_set(name))
-            continue;
-        pl_conv_know(w->conv, pl_conv_node(w->conv, t, "type"));
-        write_tool_reference(w, name);
+    for (const struct pl_json_node *e = pl_json_first(list); e < pl_json_end(list);
+         e = pl_json_next(e)) {
+        struct pl_val name = pl_choice_allowed_name(w->conv, e);
+        if (pl_val_is_set(name))
+            write_tool_reference(w, name);
     }
     pl_w_close(w, ']');
     pl_w_close(w, '}');
     pl_w_close(w, '}');
+    pl_choice_know_allowed(w->conv);
 }
 
 /* Only what the choice itself says becomes known: a flag beside it has a fate of its own. */
@@ -154,16 +149,19 @@ static void write_choice(struct pl_writer *w)
     case PL_CHOICE_UNSET:
         return;
     case PL_CHOICE_OTHER:
-        write_allowed_tools(w, s->choice_val.node);
         return;
     case PL_CHOICE_ONE:
         pl_w_key(w, "tool_choice");
         write_tool_reference(w, s->choice_name);
         break;
     default:
-        pl_w_key_word(w, "tool_choice", words[s->choice]);
+        if (pl_choice_count_allowed(w->conv))
+            write_allowed_tools(w, words[s->choice]);
+        else
+            pl_w_key_word(w, "tool_choice", words[s->choice]);
     }
     know_choice(w);
+    pl_choice_report_mode(w->conv);
 }
 
 static bool says_bool(struct pl_val val, bool value)

@@ -6,6 +6,7 @@
 
 #include "conv/pairing.h"
 #include "conv/sniff.h"
+#include "format/choice.h"
 #include "format/effort.h"
 
 struct reader {
@@ -335,7 +336,8 @@ static void read_choice(struct pl_conv *conv, struct pl_settings *s)
     static const enum pl_choice choices[] = {PL_CHOICE_AUTO, PL_CHOICE_ANY, PL_CHOICE_NONE};
     static const char *const types[] = {"function", "custom", NULL};
     s->choice_val = pl_conv_get(conv, conv->doc->root, "tool_choice", PL_WANT_CHOICE);
-    if (!pl_val_is_set(s->choice_val))
+    if (!pl_val_is_set(s->choice_val) ||
+        pl_choice_read_allowed(conv, s->choice_val.node, s->choice_val.node))
         return;
     int word = pl_conv_word(conv, s->choice_val.node, words);
     const struct pl_json_node *type =

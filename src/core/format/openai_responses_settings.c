@@ -2,6 +2,7 @@
  * answers at once have no words here; they keep no fate and so are reported. */
 #include "format/openai_responses_int.h"
 
+#include "format/choice.h"
 #include "format/effort.h"
 #include "format/gemini_schema.h"
 #include "format/tool_name.h"
@@ -135,30 +136,30 @@ static void put_named(struct pl_responses_out *o, struct pl_val name, bool is_cu
     pl_w_close(o->w, '}');
 }
 
-/* {"type":"allowed_tools","allowed_tools":{"mode","tools":[{"type","function":{"name"}}]}} of
- * openai-chat, made flat. */
-static void put_allowed_tools(struct pl_responses_out *o, const struct pl_json_node *choice,
-                              const struct pl_json_node *allowed)
+/* The whole as it was where nothing changed: a tool that runs at the vendor has no name. */
+static void put_allowed_tools(struct pl_responses_out *o, const char *mode)
 {
-    const struct pl_json_node *tools = pl_conv_node(o->conv, allowed, "tools");
+    const struct pl_settings *s = &o->conv->settings;
+    if (o->is_own && pl_conv_says(o->conv, s->choice_val.node, mode)) {
+        pl_w_opt_value(o->w, "tool_choice", s->allowed_val);
+        return;
+    }
     pl_w_key(o->w, "tool_choice");
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "type", "allowed_tools");
-    pl_conv_know(o->conv, pl_conv_node(o->conv, choice, "type"));
-    pl_w_opt_value(o->w, "mode", pl_conv_get(o->conv, allowed, "mode", PL_WANT_STRING));
+    pl_w_key_word(o->w, "mode", mode);
+    pl_w_mapped(o->w, s->choice_val);
     pl_w_key(o->w, "tools");
     pl_w_open(o->w, '[');
-    if (tools && pl_json_kind(tools) == PL_JSON_ARRAY)
-        for (const struct pl_json_node *t = pl_json_first(tools); t < pl_json_end(tools);
-             t = pl_json_next(t)) {
-            const struct pl_json_node *custom = pl_conv_node(o->conv, t, "custom");
-            const struct pl_json_node *body =
-                custom ? custom : pl_conv_node(o->conv, t, "function");
-            put_named(o, pl_conv_get(o->conv, body, "name", PL_WANT_STRING), custom != NULL);
-            pl_conv_know(o->conv, pl_conv_node(o->conv, t, "type"));
-        }
+    for (const struct pl_json_node *e = pl_json_first(s->allowed); e < pl_json_end(s->allowed);
+         e = pl_json_next(e)) {
+        struct pl_val name = pl_choice_allowed_name(o->conv, e);
+        if (pl_val_is_set(name))
+            put_named(o, name, is_custom_tool(o, name));
+    }
     pl_w_close(o->w, ']');
     pl_w_close(o->w, '}');
+    pl_choice_know_allowed(o->conv);
 }
 
 static void put_choice(struct pl_responses_out *o)
@@ -170,15 +171,16 @@ static void put_choice(struct pl_responses_out *o)
         [PL_CHOICE_OTHER] = NULL,
     };
     const struct pl_settings *s = &o->conv->settings;
-    const struct pl_json_node *allowed = pl_conv_node(o->conv, s->choice_val.node, "allowed_tools");
+    pl_choice_report_mode(o->conv);
     if (s->choice == PL_CHOICE_ONE) {
         pl_w_key(o->w, "tool_choice");
         pl_responses_know_scalar(o, s->choice_val);
         put_named(o, s->choice_name, is_custom_tool(o, s->choice_name));
     } else if (s->choice == PL_CHOICE_OTHER && o->is_own) {
         pl_w_opt_value(o->w, "tool_choice", s->choice_val);
-    } else if (s->choice == PL_CHOICE_OTHER && allowed) {
-        put_allowed_tools(o, s->choice_val.node, allowed);
+    } else if (s->choice != PL_CHOICE_UNSET && words[s->choice] &&
+               pl_choice_count_allowed(o->conv)) {
+        put_allowed_tools(o, words[s->choice]);
     } else if (s->choice != PL_CHOICE_UNSET && words[s->choice]) {
         pl_w_key(o->w, "tool_choice");
         if (pl_conv_says(o->conv, s->choice_val.node, words[s->choice])) {

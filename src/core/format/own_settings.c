@@ -1,5 +1,6 @@
 #include "format/own_settings.h"
 
+#include "format/choice.h"
 #include "format/effort.h"
 #include "format/gemini_schema.h"
 
@@ -49,6 +50,8 @@ static void read_choice(struct pl_conv *conv, const struct pl_json_node *choice)
 {
     struct pl_settings *s = &conv->settings;
     if (!choice || s->choice != PL_CHOICE_UNSET)
+        return;
+    if (pl_choice_read_allowed(conv, choice, pl_conv_node(conv, choice, "allowed_tools")))
         return;
     s->choice_val = pl_val_node(choice);
     int word = pl_conv_word(conv, choice, choice_words);
@@ -160,9 +163,44 @@ static void write_word(struct pl_writer *w, struct pl_val val, const char *word)
     }
 }
 
+/* As in Chat Completions, whose words a choice has here. */
+static void write_allowed(struct pl_writer *w, const struct pl_settings *s)
+{
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "type", "allowed_tools");
+    pl_w_key(w, "allowed_tools");
+    pl_w_open(w, '{');
+    pl_w_key(w, "mode");
+    write_word(w, s->choice_val, s->choice == PL_CHOICE_ANY ? "required" : "auto");
+    pl_w_key(w, "tools");
+    pl_w_open(w, '[');
+    for (const struct pl_json_node *e = pl_json_first(s->allowed), *end = pl_json_end(s->allowed);
+         e < end; e = pl_json_next(e)) {
+        struct pl_val name = pl_choice_allowed_name(w->conv, e);
+        if (!pl_val_is_set(name))
+            continue;
+        pl_w_open(w, '{');
+        pl_w_key_word(w, "type", "function");
+        pl_w_key(w, "function");
+        pl_w_open(w, '{');
+        pl_w_opt_string(w, "name", name);
+        pl_w_close(w, '}');
+        pl_w_close(w, '}');
+    }
+    pl_w_close(w, ']');
+    pl_w_close(w, '}');
+    pl_w_close(w, '}');
+    pl_choice_know_allowed(w->conv);
+}
+
 static void write_choice(struct pl_writer *w, const struct pl_settings *s)
 {
     pl_w_key(w, "tool_choice");
+    pl_choice_report_mode(w->conv);
+    if (s->choice != PL_CHOICE_ONE && pl_choice_count_allowed(w->conv)) {
+        write_allowed(w, s);
+        return;
+    }
     if (s->choice != PL_CHOICE_ONE) {
         write_word(w, s->choice_val,
                    s->choice == PL_CHOICE_AUTO  ? "auto"
