@@ -3,22 +3,37 @@
 #include "app/input.h"
 
 #include "io/file.h"
+#include "io/outfile.h"
+#include "stream/account.h"
 #include "stream/stream.h"
 
-enum { PIECE_BYTES = 64 << 10 };
+enum {
+    PIECE_BYTES = 64 << 10,
+    /* Of either stream, where it is accounted for: both are kept until their end. */
+    MAX_KEPT_BYTES = 1 << 30,
+};
 
 struct job {
     struct pl_console *console; /* borrowed */
     const char *name;           /* of the input in messages */
     int fd;
-    struct pl_stream *stream; /* owned */
+    const struct pl_dialect *from, *to;
+    const char *report;           /* NULL: none is wanted */
+    bool is_strict;               /* nothing goes out before it is known that nothing is lost */
+    bool is_kept;                 /* somebody will ask what became of it */
+    struct pl_stream *stream;     /* owned */
+    struct pl_buf source, target; /* owned; all bytes so far, where they are kept */
 };
 
 /* Writes what has become known, at once: somebody may be waiting for it. */
 static enum pl_exit pass_on(struct job *job)
 {
     struct pl_error err = {0};
-    enum pl_status status = pl_fd_write(1, pl_buf_str(&job->stream->out), &err);
+    enum pl_status status = PL_OK;
+    if (job->is_kept)
+        pl_buf_add(&job->target, pl_buf_str(&job->stream->out));
+    if (!job->is_strict)
+        status = pl_fd_write(1, pl_buf_str(&job->stream->out), &err);
     pl_buf_clear(&job->stream->out);
     return status == PL_OK ? PL_EXIT_OK : pl_console_fail(job->console, "standard output", &err);
 }
@@ -28,6 +43,38 @@ static enum pl_exit fail(struct job *job, enum pl_status status, struct pl_error
 {
     err->status = status == PL_NOMEM ? PL_NOMEM : PL_UNREADABLE;
     return pl_console_fail(job->console, job->name, err);
+}
+
+/* The report comes also of a stream that broke: then there is more to say, not less. */
+static enum pl_exit account(struct job *job)
+{
+    PL_CLEANUP_BUF struct pl_buf report;
+    struct pl_error err = {0};
+    bool is_lossless = true;
+    if (!job->is_kept)
+        return PL_EXIT_OK;
+    pl_buf_init(&report, 0);
+    enum pl_status status = job->source.status != PL_OK ? job->source.status : job->target.status;
+    if (status == PL_LIMIT)
+        (void)pl_fail(&err, status, "a stream of more than %d bytes has no report", MAX_KEPT_BYTES);
+    if (status == PL_OK)
+        status = pl_stream_report(&report, job->from, job->to, pl_buf_str(&job->source),
+                                  pl_buf_str(&job->target), &is_lossless, &err);
+    if (status == PL_OK && job->report)
+        status = pl_file_write(job->report, pl_buf_str(&report), &err);
+    err.status = status;
+    if (status != PL_OK)
+        return pl_console_fail(job->console, job->report ? job->report : job->name, &err);
+    if (job->is_strict && !is_lossless) {
+        err.status = pl_fail(&err, PL_INVALID,
+                             "%s cannot say all of it, and --strict was asked; the report names "
+                             "what",
+                             job->to->name);
+        return pl_console_fail(job->console, job->name, &err);
+    }
+    if (job->is_strict)
+        status = pl_fd_write(1, pl_buf_str(&job->target), &err);
+    return status == PL_OK ? PL_EXIT_OK : pl_console_fail(job->console, "standard output", &err);
 }
 
 static enum pl_exit run(struct job *job)
@@ -40,6 +87,8 @@ static enum pl_exit run(struct job *job)
         enum pl_status status = pl_fd_read(job->fd, piece, sizeof piece, &bytes, &err);
         if (status != PL_OK)
             return pl_console_fail(job->console, job->name, &err);
+        if (job->is_kept)
+            pl_buf_add(&job->source, bytes);
         status =
             bytes.len ? pl_stream_feed(job->stream, bytes, &err) : pl_stream_end(job->stream, &err);
         enum pl_exit code = pass_on(job);
@@ -66,8 +115,21 @@ enum pl_exit pl_cmd_stream(struct pl_console *console, const struct pl_args *arg
     if (!from || !to)
         return pl_usage_fail(console, "stream",
                              "from which dialect to which? Give --from and --to");
-    struct job job = {.console = console, .name = pl_input_name(path)};
+    struct job job = {
+        .console = console,
+        .name = pl_input_name(path),
+        .from = from,
+        .to = to,
+        .report = pl_args_value(args, PL_OPT_REPORT),
+        .is_strict = pl_args_has(args, PL_OPT_STRICT),
+    };
+    const struct pl_outfile_name outputs[] = {{"the result", "-"}, {"--report", job.report}};
     struct pl_error err = {0};
+    if (pl_outfile_check_all(outputs, sizeof outputs / sizeof *outputs, &err) != PL_OK)
+        return pl_usage_fail(console, "stream", "%s", err.message);
+    job.is_kept = job.report || job.is_strict;
+    pl_buf_init(&job.source, MAX_KEPT_BYTES);
+    pl_buf_init(&job.target, MAX_KEPT_BYTES);
     enum pl_status status = pl_fd_open(path, &job.fd, &err);
     if (status == PL_OK)
         status = pl_stream_create(from, to, &job.stream);
@@ -77,7 +139,11 @@ enum pl_exit pl_cmd_stream(struct pl_console *console, const struct pl_args *arg
         code = pl_console_fail(console, job.name, &err);
     } else {
         code = run(&job);
+        enum pl_exit accounted = account(&job);
+        code = code == PL_EXIT_OK ? accounted : code;
     }
+    pl_buf_deinit(&job.source);
+    pl_buf_deinit(&job.target);
     pl_stream_destroy(job.stream);
     pl_fd_close(job.fd);
     return code;

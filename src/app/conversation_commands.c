@@ -306,6 +306,12 @@ const struct pl_option pl_stream_options[] = {
      .help = "The dialect of the events in FILE"},
     {"to", PL_OPT_TO, .args = {"DIALECT"}, .choice = dialect_choice,
      .help = "The dialect to write; patches are those of a session's turn, one per line"},
+    {"strict", PL_OPT_STRICT,
+     .help = "Refuse (exit 1) when something would be dropped, approximated, reordered or merged; "
+             "nothing is written before that is known"},
+    {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true,
+     .help = "Write the loss report to FILE when the stream has ended; its pointers lead into the "
+             "whole answer that the source adds up to"},
     PL_OPTION_HELP,
     {0},
 };
@@ -321,6 +327,8 @@ const char *const pl_stream_paragraphs[] = {
 const struct pl_example pl_stream_examples[] = {
     {"stream --from openai-chat --to anthropic events.sse", "Translate a recorded stream"},
     {"stream --from anthropic --to patches -", "Follow a stream on standard input"},
+    {"stream --from gemini --to openai-chat --report losses.json events.sse",
+     "Learn what the target could not say"},
     {NULL, NULL},
 };
 

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "fault/fault.h"
+#include "stream/account.h"
 #include "stream/hear.h"
 
 #include <string.h>
@@ -117,6 +118,46 @@ static void a_stream_that_breaks_survives_every_refused_allocation(void **state)
     assert_true(pl_fault_each_tolerant(streams, &job, PL_INVALID) > 5);
 }
 
+/* --- the report --- */
+
+/* The target may be anything: what is missing from it is reported. */
+static enum pl_status reports(void *ctx)
+{
+    const struct job *job = ctx;
+    PL_CLEANUP_BUF struct pl_buf report;
+    struct pl_error err = {0};
+    bool is_lossless = true;
+    pl_buf_init(&report, 0);
+    enum pl_status status = pl_stream_report(&report, pl_dialect_find(pl_str_of(job->from)),
+                                             pl_dialect_find(pl_str_of(job->to)),
+                                             pl_str_of(job->text), PL_STR(""), &is_lossless, &err);
+    if (status == PL_OK)
+        assert_false(is_lossless);
+    return status;
+}
+
+static void reports_survive_every_refused_allocation(void **state)
+{
+    (void)state;
+    struct job jobs[] = {
+        {"openai-chat", "openai-responses", CHAT},
+        {"anthropic", "gemini", ANTHROPIC},
+        {"gemini", "patches", GEMINI},
+        {"openai-responses", "anthropic",
+         "data: {\"type\":\"response.output_item.added\",\"output_index\":0,\"item\":{\"id\":\"i\","
+         "\"type\":\"message\",\"role\":\"assistant\",\"content\":[]}}\n\n"
+         "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"content_index\":0,"
+         "\"delta\":\"a word\"}\n\n"},
+        {"patches", "openai-chat",
+         "{\"turn_id\":\"t\",\"patch_type\":\"add_content\",\"data\":{\"type\":\"text\","
+         "\"text_delta\":\"a word\"}}\n"},
+    };
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        print_message("# report %s -> %s\n", jobs[i].from, jobs[i].to);
+        assert_true(pl_fault_each(reports, &jobs[i]) > 5);
+    }
+}
+
 /* --- heard, not written --- */
 
 struct heard {
@@ -207,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_survive_every_refused_allocation),
         cmocka_unit_test(a_stream_that_breaks_survives_every_refused_allocation),
+        cmocka_unit_test(reports_survive_every_refused_allocation),
         cmocka_unit_test(what_is_heard_survives_every_refused_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,11 @@
 /* Any bytes as a stream of any dialect: it may be refused, it must not crash, and how the bytes
  * were cut on the way must not show in what comes out: whole, in pieces of any size, byte by byte.
+ * The report about it is JSON that says what it is, and what a target adds up to is JSON, too.
  *
  * The first byte picks the reader (its remainder by 5) and the writer, the second the sizes of the
  * pieces; the rest is the stream. */
-#include "stream/stream.h"
+#include "stream/account.h"
+#include "stream/sum.h"
 
 #include <stdlib.h>
 
@@ -52,6 +54,29 @@ static enum pl_status run(const struct pl_dialect *from, const struct pl_dialect
     return status;
 }
 
+static void must_be_json(const struct pl_buf *text)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    struct pl_json_doc doc;
+    pl_arena_init(&arena, 0);
+    must(pl_json_parse(&arena, pl_buf_str(text), &pl_json_made, &doc, NULL) == PL_OK);
+}
+
+static void check_report(const struct pl_dialect *from, const struct pl_dialect *to,
+                         struct pl_str source, const struct pl_buf *target)
+{
+    PL_CLEANUP_BUF struct pl_buf report;
+    struct pl_error err = {0};
+    bool is_lossless = false;
+    pl_buf_init(&report, 0);
+    enum pl_status status =
+        pl_stream_report(&report, from, to, source, pl_buf_str(target), &is_lossless, &err);
+    must(status == PL_OK || status == PL_LIMIT);
+    if (status == PL_OK)
+        must_be_json(&report);
+    must(from != to || is_lossless);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 3)
@@ -70,5 +95,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(run(from, to, text, cuts[i], &pieces) == status);
         must(pl_str_eq(pl_buf_str(&whole), pl_buf_str(&pieces)));
     }
+    check_report(from, to, text, &whole);
     return 0;
 }

@@ -10,6 +10,9 @@
 
 #include "format/anthropic_int.h"
 
+#include "format/format.h"
+#include "stream/sum.h"
+
 struct block {
     uint32_t part;
     uint32_t index; /* once it is started */
@@ -390,6 +393,10 @@ const struct pl_dialect pl_dialect_anthropic = {
     .say_again = pl_anthropic_stream_say_again,
     .release = pl_anthropic_stream_release,
     .read_deinit = pl_anthropic_stream_read_deinit,
+    .sum_size = sizeof(struct pl_anthropic_sum),
+    .sum = pl_anthropic_sum,
+    .sum_end = pl_anthropic_sum_end,
+    .format = &pl_format_anthropic,
     .write = write_delta,
     .write_deinit = write_deinit,
 };

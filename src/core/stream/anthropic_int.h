@@ -3,6 +3,7 @@
 #define PL_STREAM_ANTHROPIC_INT_H
 
 #include "stream/stream.h"
+#include "stream/tree.h"
 
 /* The input that the start of a tool_use gave: it counts when no piece of it follows. */
 struct pl_anthropic_input {
@@ -23,5 +24,18 @@ enum pl_status pl_anthropic_stream_read(struct pl_stream *s, void *state,
 void pl_anthropic_stream_release(struct pl_stream *s, void *state);
 bool pl_anthropic_stream_say_again(struct pl_stream *s, void *state);
 void pl_anthropic_stream_read_deinit(void *state);
+
+/* Adding up (anthropic_sum.c). Blocks come one after the other; a few may be open at once. */
+enum { PL_ANTHROPIC_SUM_MAX_OPEN = 256 };
+
+struct pl_anthropic_sum_block {
+    int64_t index;
+    struct pl_tree *tree, *input; /* of the sum */
+};
+
+struct pl_anthropic_sum {
+    struct pl_anthropic_sum_block open[PL_ANTHROPIC_SUM_MAX_OPEN];
+    size_t n_open;
+};
 
 #endif

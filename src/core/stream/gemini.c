@@ -6,6 +6,9 @@
  * objects come as the elements of one JSON array. */
 #include "stream/gemini_int.h"
 
+#include "format/format.h"
+#include "stream/sum.h"
+
 const struct pl_dialect pl_dialect_gemini = {
     .name = "gemini",
     .reads_json_framing = true,
@@ -15,6 +18,11 @@ const struct pl_dialect pl_dialect_gemini = {
     .say_again = pl_gemini_stream_say_again,
     .read_end = pl_gemini_stream_read_end,
     .read_deinit = pl_gemini_stream_read_deinit,
+    .sum_size = sizeof(struct pl_gemini_sum),
+    .sum = pl_gemini_sum,
+    .sum_end = pl_gemini_sum_end,
+    .sum_deinit = pl_gemini_sum_deinit,
+    .format = &pl_format_gemini,
     .write = pl_gemini_stream_write,
     .write_deinit = pl_gemini_stream_write_deinit,
 };

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "stream/stream.h"
+#include "stream/tree.h"
 
 /* ---- arguments that come path by path ---- */
 
@@ -131,5 +132,17 @@ struct pl_gemini_writer {
 
 void pl_gemini_stream_write(struct pl_stream *s, void *state, const struct pl_delta *delta);
 void pl_gemini_stream_write_deinit(void *state);
+
+/* ---- adding up (gemini_sum.c) ---- */
+
+struct pl_gemini_sum_choice {
+    struct pl_tree *tree, *call; /* of the sum; `call` is the one that is open */
+    bool is_open;
+    struct pl_gemini_args args; /* owned while it is */
+};
+
+struct pl_gemini_sum {
+    struct pl_gemini_sum_choice choices[PL_GEMINI_MAX_CHOICES];
+};
 
 #endif

@@ -9,6 +9,9 @@
 #include "format/openai_chat_int.h"
 #include "stream/pick.h"
 
+#include "format/format.h"
+#include "stream/sum.h"
+
 struct call {
     uint32_t part, index;
     bool is_custom, has_fragment;
@@ -339,6 +342,9 @@ const struct pl_dialect pl_dialect_openai_chat = {
     .read_end = pl_chat_read_end,
     .release = pl_chat_release,
     .read_deinit = pl_chat_read_deinit,
+    .sum = pl_chat_sum,
+    .sum_end = pl_chat_sum_end,
+    .format = &pl_format_openai_chat,
     .write = write_delta,
     .write_deinit = write_deinit,
 };

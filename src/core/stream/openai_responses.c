@@ -11,6 +11,9 @@
  * Every event has its name twice and a sequence_number from 0. */
 #include "stream/openai_responses_int.h"
 
+#include "format/format.h"
+#include "stream/sum.h"
+
 const struct pl_dialect pl_dialect_openai_responses = {
     .name = "openai-responses",
     .reader_size = sizeof(struct pl_responses_reader),
@@ -19,6 +22,10 @@ const struct pl_dialect pl_dialect_openai_responses = {
     .say_again = pl_responses_stream_say_again,
     .release = pl_responses_slots_release,
     .read_deinit = pl_responses_stream_read_deinit,
+    .sum_size = sizeof(struct pl_responses_sum),
+    .sum = pl_responses_sum,
+    .sum_end = pl_responses_sum_end,
+    .format = &pl_format_openai_responses,
     .write = pl_responses_stream_write,
     .write_deinit = pl_responses_stream_write_deinit,
 };

@@ -3,6 +3,7 @@
 #define PL_STREAM_OPENAI_RESPONSES_INT_H
 
 #include "stream/stream.h"
+#include "stream/tree.h"
 
 /* ---- reading ---- */
 
@@ -144,5 +145,22 @@ void pl_responses_deinit_item(struct pl_responses_open *item);
 
 void pl_responses_stream_write(struct pl_stream *s, void *state, const struct pl_delta *delta);
 void pl_responses_stream_write_deinit(void *state);
+
+/* ---- adding up (openai_responses_sum.c) ---- */
+
+enum { PL_RESPONSES_SUM_MAX_RUNS = 4096 };
+
+/* Deltas of one kind about one place of one item. */
+struct pl_responses_run {
+    int64_t item, sub;
+    struct pl_str type;    /* arena of the sum */
+    struct pl_tree *words; /* of the sum */
+};
+
+struct pl_responses_sum {
+    struct pl_tree *items; /* of the sum; as their own events tell of them */
+    struct pl_responses_run runs[PL_RESPONSES_SUM_MAX_RUNS];
+    size_t n_runs;
+};
 
 #endif

@@ -8,6 +8,9 @@
  * by itself. */
 #include "stream/patches_int.h"
 
+#include "format/format.h"
+#include "stream/sum.h"
+
 void pl_patch_call_init(struct pl_patch_call *call)
 {
     *call = (struct pl_patch_call){0};
@@ -33,6 +36,8 @@ const struct pl_dialect pl_dialect_patches = {
     .read_end = pl_patches_stream_read_end,
     .release = pl_patches_stream_release,
     .read_deinit = pl_patches_stream_read_deinit,
+    .sum = pl_patches_sum,
+    .format = &pl_format_turns,
     .write = pl_patches_stream_write,
     .write_deinit = pl_patches_stream_write_deinit,
 };

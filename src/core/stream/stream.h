@@ -70,6 +70,8 @@ struct pl_delta {
 };
 
 struct pl_stream;
+struct pl_sum;
+struct pl_format;
 
 /* One dialect. Reader and writer states are zeroed memory of the given sizes. */
 struct pl_dialect {
@@ -91,6 +93,13 @@ struct pl_dialect {
      */
     void (*release)(struct pl_stream *s, void *state);
     void (*read_deinit)(void *state);
+
+    /* Adding up (sum.h): one event, the end of all of them, and the state of both. */
+    size_t sum_size;
+    void (*sum)(struct pl_sum *sum, const struct pl_json_doc *event);
+    void (*sum_end)(struct pl_sum *sum);
+    void (*sum_deinit)(void *state);
+    const struct pl_format *format; /* of the whole answer */
 
     /* Appends to s->out. */
     void (*write)(struct pl_stream *s, void *state, const struct pl_delta *delta);

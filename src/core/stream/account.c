@@ -1,0 +1,386 @@
+#include "stream/account.h"
+
+#include "base/map.h"
+#include "format/convert.h"
+#include "format/loss_report.h"
+#include "json/text.h"
+#include "json/tour.h"
+#include "stream/sum.h"
+
+/* One whole answer, and what it says. */
+struct answer {
+    struct pl_buf text; /* owned */
+    struct pl_json_doc doc;
+    struct pl_map says;  /* owned; decoded texts and numbers -> index of the pointer + 1 */
+    struct pl_buf words; /* owned; all decoded texts, each behind a NUL */
+};
+
+struct account {
+    struct pl_arena arena;
+    struct pl_buf *to;
+    struct answer source, whole, target; /* whole: the source, converted */
+    PL_VEC(struct pl_str) pointers;      /* arena; of the values of the source */
+    PL_VEC(struct pl_str) reported;      /* arena; places that the report names as lost */
+    size_t n_losses;
+    size_t n_searched; /* bytes gone through for texts that are parts of others */
+    bool is_lossy;
+    enum pl_status status; /* sticky: of what has none of its own */
+    struct pl_error *err;
+};
+
+/* Looking for texts in texts costs the product of their lengths; behind so many bytes a text that
+ * was not found as a whole counts as lost. */
+static const size_t max_searched = (size_t)4 << 30;
+
+static void init_answer(struct answer *a)
+{
+    pl_buf_init(&a->text, 0);
+    pl_buf_init(&a->words, 0);
+    a->says = (struct pl_map){0};
+}
+
+static void deinit_answer(struct answer *a)
+{
+    pl_buf_deinit(&a->text);
+    pl_buf_deinit(&a->words);
+    pl_map_deinit(&a->says);
+}
+
+/* ---- the report ---- */
+
+static void add_loss(struct account *a, struct pl_str code, struct pl_str pointer,
+                     struct pl_str detail, bool is_loss)
+{
+    if (a->n_losses++)
+        pl_buf_addc(a->to, ',');
+    pl_buf_adds(a->to, "{\"code\":\"");
+    pl_buf_add(a->to, code);
+    pl_buf_adds(a->to, "\",\"pointer\":");
+    pl_json_quote(a->to, pointer);
+    pl_buf_adds(a->to, ",\"detail\":");
+    pl_json_quote(a->to, detail);
+    pl_buf_addc(a->to, '}');
+    a->is_lossy |= is_loss;
+}
+
+/* Whether a report of this place or of one around it is there already. */
+static bool is_reported(const struct account *a, struct pl_str pointer)
+{
+    for (size_t i = 0; i < a->reported.len; i++) {
+        struct pl_str place = a->reported.ptr[i];
+        if (pl_str_starts(pointer, place) &&
+            (pointer.len == place.len || pointer.ptr[place.len] == '/'))
+            return true;
+    }
+    return false;
+}
+
+static enum pl_status add_dropped(struct account *a, struct pl_str pointer, const char *detail)
+{
+    if (is_reported(a, pointer))
+        return PL_OK;
+    add_loss(a, PL_STR("dropped"), pointer, pl_str_of(detail), true);
+    return pl_vec_push(&a->reported, pointer) ? PL_OK : PL_NOMEM;
+}
+
+/* ---- what an answer says ---- */
+
+static enum pl_status text_at(struct account *a, const struct pl_json_doc *doc,
+                              const struct pl_json_node *n, struct pl_str *ret_text)
+{
+    if (pl_json_kind(n) == PL_JSON_STRING)
+        return pl_json_text(&a->arena, doc, n, ret_text);
+    *ret_text = pl_json_span(doc, n);
+    return PL_OK;
+}
+
+static bool says_something(const struct pl_json_doc *doc, const struct pl_json_node *n)
+{
+    enum pl_json_kind kind = pl_json_kind(n);
+    if (kind == PL_JSON_STRING)
+        return n->len > 2;
+    return kind == PL_JSON_NUMBER && !pl_str_eq(pl_json_span(doc, n), PL_STR("0"));
+}
+
+/* Remembers everything the answer says, with its places if they are wanted. */
+static enum pl_status listen(struct account *a, struct answer *is, bool wants_places)
+{
+    enum pl_status status =
+        pl_json_parse(&a->arena, pl_buf_str(&is->text), &pl_json_made, &is->doc, a->err);
+    if (status != PL_OK)
+        return status == PL_NOMEM || status == PL_LIMIT ? status : PL_INTERNAL;
+    __attribute__((cleanup(pl_json_tour_deinit))) struct pl_json_tour tour;
+    pl_json_tour_init(&tour, &is->doc);
+    for (const struct pl_json_node *n; (n = pl_json_tour_next(&tour));) {
+        struct pl_str text;
+        bool is_new;
+        if (!says_something(&is->doc, n))
+            continue;
+        if (text_at(a, &is->doc, n, &text) != PL_OK)
+            return PL_NOMEM;
+        struct pl_map_entry *entry = pl_map_put(&is->says, text, &is_new);
+        if (!entry)
+            return PL_NOMEM;
+        if (pl_json_kind(n) == PL_JSON_STRING) {
+            pl_buf_addc(&is->words, '\0');
+            pl_buf_add(&is->words, text);
+        }
+        if (!is_new || !wants_places)
+            continue;
+        struct pl_str pointer = pl_arena_dup(&a->arena, pl_buf_str(&tour.path));
+        if (!pl_vec_push(&a->pointers, pointer))
+            return PL_NOMEM;
+        entry->value = a->pointers.len;
+    }
+    return tour.path.status != PL_OK ? tour.path.status : is->words.status;
+}
+
+static bool is_within(struct account *a, const struct answer *is, struct pl_str text)
+{
+    if (text.len < 2 || !is->words.len || a->n_searched > max_searched)
+        return false;
+    a->n_searched += is->words.len;
+    return memmem(is->words.ptr, is->words.len, text.ptr, text.len) != NULL;
+}
+
+/* A text as it stands in JSON text that is itself a text: the arguments of a call. */
+static bool is_within_quoted(struct account *a, const struct answer *is, struct pl_str text)
+{
+    PL_CLEANUP_BUF struct pl_buf quoted;
+    pl_buf_init(&quoted, 0);
+    pl_json_quote(&quoted, text);
+    if (quoted.status != PL_OK)
+        a->status = quoted.status;
+    return quoted.status == PL_OK &&
+           is_within(a, is, pl_str_slice(pl_buf_str(&quoted), 1, quoted.len - 1));
+}
+
+static bool says(struct account *a, const struct answer *is, struct pl_str text, bool is_text)
+{
+    if (pl_map_get(&is->says, text))
+        return true;
+    return is_text && (is_within(a, is, text) || is_within_quoted(a, is, text));
+}
+
+/* ---- the three steps ---- */
+
+static enum pl_status add_up(struct account *a, const struct pl_dialect *dialect,
+                             struct pl_str stream, struct answer *ret, struct pl_sum *sum)
+{
+    enum pl_status status = pl_sum_init(sum, dialect);
+    if (status == PL_OK)
+        status = pl_sum_add(sum, stream, a->err);
+    if (status == PL_OK)
+        pl_sum_write(sum, &ret->text);
+    return status == PL_OK ? ret->text.status : status;
+}
+
+static enum pl_status report_strays(struct account *a, const struct pl_sum *sum)
+{
+    for (size_t i = 0; i < sum->strays.len; i++) {
+        const struct pl_stray *stray = &sum->strays.ptr[i];
+        add_loss(a, pl_str_of(pl_loss_name(stray->code)), stray->pointer, stray->detail, true);
+    }
+    return PL_OK;
+}
+
+/* The losses that the conversion of the whole answer has found. */
+static enum pl_status take_report(struct account *a, struct pl_str report)
+{
+    struct pl_json_doc doc;
+    struct pl_str kept = pl_arena_dup(&a->arena, report);
+    enum pl_status status = pl_json_parse(&a->arena, kept, &pl_json_made, &doc, a->err);
+    if (!kept.ptr)
+        return PL_NOMEM;
+    if (status != PL_OK)
+        return status == PL_NOMEM || status == PL_LIMIT ? status : PL_INTERNAL;
+    const struct pl_json_node *losses = pl_json_get(&doc, doc.root, PL_STR("losses"));
+    const struct pl_json_node *lossless = pl_json_get(&doc, doc.root, PL_STR("lossless"));
+    a->is_lossy |= lossless && pl_json_kind(lossless) == PL_JSON_FALSE;
+    for (const struct pl_json_node *n = pl_json_first(losses); n < pl_json_end(losses);
+         n = pl_json_next(n)) {
+        const struct pl_json_node *code = pl_json_get(&doc, n, PL_STR("code"));
+        const struct pl_json_node *place = pl_json_get(&doc, n, PL_STR("pointer"));
+        struct pl_str pointer;
+        if (pl_json_text(&a->arena, &doc, place, &pointer) != PL_OK)
+            return PL_NOMEM;
+        if (a->n_losses++)
+            pl_buf_addc(a->to, ',');
+        pl_buf_add(a->to, pl_json_span(&doc, n));
+        if (pl_json_text_is(&doc, code, PL_STR("dropped")) && pointer.len &&
+            !pl_vec_push(&a->reported, pointer))
+            return PL_NOMEM;
+    }
+    return PL_OK;
+}
+
+static enum pl_status convert(struct account *a, const struct pl_dialect *from,
+                              const struct pl_dialect *into)
+{
+    struct pl_converted made;
+    struct pl_error why = {0};
+    pl_converted_init(&made);
+    enum pl_status status = pl_convert(pl_buf_str(&a->source.text),
+                                       &(struct pl_convert_opts){
+                                           .from = from->format,
+                                           .to = into->format,
+                                           .kind = PL_KIND_RESPONSE,
+                                           .needs_no_carry = true,
+                                       },
+                                       &made, &why);
+    /* No whole answer, since the stream broke off: what there is of it is looked for all the same.
+     */
+    bool is_answer = status == PL_OK;
+    if (status == PL_INVALID || status == PL_UNREADABLE || status == PL_SYNTAX)
+        status = PL_OK;
+    if (is_answer)
+        status = take_report(a, pl_buf_str(&made.report));
+    if (status == PL_OK)
+        pl_buf_add(&a->whole.text, pl_buf_str(is_answer ? &made.out : &a->source.text));
+    if (status != PL_OK && a->err)
+        *a->err = why;
+    pl_converted_deinit(&made);
+    return status == PL_OK ? a->whole.text.status : status;
+}
+
+/* Where the source says it: the same words, or words they are part of. */
+static struct pl_str place_of(struct account *a, struct pl_str text, bool *ret_is_there)
+{
+    const struct pl_map_entry *entry = pl_map_get(&a->source.says, text);
+    *ret_is_there = entry || says(a, &a->source, text, true);
+    if (entry)
+        return a->pointers.ptr[entry->value - 1];
+    for (size_t i = 0; *ret_is_there && i < a->source.says.n_entries; i++) {
+        const struct pl_map_entry *e = &a->source.says.entries[i];
+        if (e->key.len >= text.len && memmem(e->key.ptr, e->key.len, text.ptr, text.len))
+            return a->pointers.ptr[e->value - 1];
+    }
+    return (struct pl_str){0};
+}
+
+/* What was put together of several texts of the source. */
+static enum pl_status find_pieces(struct account *a, struct pl_str text)
+{
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; i < a->source.says.n_entries && status == PL_OK; i++) {
+        const struct pl_map_entry *e = &a->source.says.entries[i];
+        bool is_piece = e->key.len >= 8 && e->key.len < text.len &&
+                        memmem(text.ptr, text.len, e->key.ptr, e->key.len);
+        if (is_piece && !says(a, &a->target, e->key, true))
+            status = add_dropped(a, a->pointers.ptr[e->value - 1],
+                                 "the stream does not say it, though a whole answer would");
+    }
+    return status;
+}
+
+/* What the converted answer says and the target's events do not. What the source does not say
+ * either was made up for the whole answer: a name, an id. */
+static enum pl_status find_silent(struct account *a)
+{
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; i < a->whole.says.n_entries && status == PL_OK; i++) {
+        struct pl_str text = a->whole.says.entries[i].key;
+        bool is_there;
+        if (says(a, &a->target, text, true))
+            continue;
+        struct pl_str place = place_of(a, text, &is_there);
+        if (is_there)
+            status =
+                add_dropped(a, place, "the stream does not say it, though a whole answer would");
+        else
+            status = find_pieces(a, text);
+    }
+    return status;
+}
+
+/* What made the answer fail has no fate of its own: the target's error says it, or not. */
+static enum pl_status find_error(struct account *a, const struct pl_sum *sum)
+{
+    const struct pl_json_node *error =
+        sum->is_failed && pl_json_kind(a->source.doc.root) == PL_JSON_OBJECT
+            ? pl_json_get(&a->source.doc, a->source.doc.root, PL_STR("error"))
+            : NULL;
+    if (!error)
+        return PL_OK;
+    enum pl_status status = PL_OK;
+    for (const struct pl_json_node *n = error; n < error + error->skip && status == PL_OK; n++) {
+        struct pl_str text;
+        bool is_there;
+        if ((n->tag & PL_JSON_KEY) || !says_something(&a->source.doc, n))
+            continue;
+        status = text_at(a, &a->source.doc, n, &text);
+        if (status == PL_OK && !says(a, &a->target, text, pl_json_kind(n) == PL_JSON_STRING))
+            status = add_dropped(a, place_of(a, text, &is_there),
+                                 "the target's error has no place for it");
+    }
+    return status;
+}
+
+static enum pl_status compare(struct account *a, const struct pl_dialect *from,
+                              const struct pl_dialect *into, const struct pl_sum *sum)
+{
+    enum pl_status status = listen(a, &a->source, true);
+    if (status == PL_OK)
+        status = convert(a, from, into);
+    if (status == PL_OK)
+        status = listen(a, &a->whole, false);
+    if (status == PL_OK)
+        status = listen(a, &a->target, false);
+    if (status == PL_OK)
+        status = find_silent(a);
+    if (status == PL_OK)
+        status = find_error(a, sum);
+    return status == PL_OK ? a->status : status;
+}
+
+static enum pl_status account(struct account *a, const struct pl_dialect *from,
+                              const struct pl_dialect *into, struct pl_str source,
+                              struct pl_str target)
+{
+    struct pl_sum ours, theirs;
+    enum pl_status status = add_up(a, from, source, &a->source, &ours);
+    if (status == PL_OK)
+        status = report_strays(a, &ours);
+    if (status == PL_OK) {
+        status = add_up(a, into, target, &a->target, &theirs);
+        if (status == PL_OK)
+            status = compare(a, from, into, &ours);
+        pl_sum_deinit(&theirs);
+    }
+    pl_sum_deinit(&ours);
+    return status;
+}
+
+/* The same bytes, and perhaps an end that was missing. */
+static void account_same(struct account *a, struct pl_str source, struct pl_str target)
+{
+    if (target.len > source.len)
+        add_loss(a, PL_STR("synthesised"), (struct pl_str){0},
+                 PL_STR("the stream has no end of its own; one was added"), false);
+}
+
+enum pl_status pl_stream_report(struct pl_buf *to, const struct pl_dialect *from,
+                                const struct pl_dialect *into, struct pl_str source,
+                                struct pl_str target, bool *ret_is_lossless, struct pl_error *err)
+{
+    struct account a = {.to = to, .err = err};
+    enum pl_status status = PL_OK;
+    pl_arena_init(&a.arena, 0);
+    init_answer(&a.source);
+    init_answer(&a.whole);
+    init_answer(&a.target);
+    pl_buf_addf(to, "{\"from\":\"%s\",\"to\":\"%s\",\"losses\":[", from->name, into->name);
+    if (from == into)
+        account_same(&a, source, target);
+    else
+        status = account(&a, from, into, source, target);
+    pl_buf_adds(to, a.is_lossy ? "],\"lossless\":false}" : "],\"lossless\":true}");
+    deinit_answer(&a.source);
+    deinit_answer(&a.whole);
+    deinit_answer(&a.target);
+    pl_vec_deinit(&a.pointers);
+    pl_vec_deinit(&a.reported);
+    pl_arena_deinit(&a.arena);
+    *ret_is_lossless = !a.is_lossy;
+    return status == PL_OK ? to->status : status;
+}

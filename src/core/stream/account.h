@@ -1,0 +1,25 @@
+/* The loss report of a stream: the same object that a conversion of the whole answer gives, with
+ * pointers into the whole answer that the source adds up to (sum.h).
+ *
+ * Nothing is silent, in three steps:
+ *
+ *   1. every member of every source event is in the sum, or a stray, which is reported
+ *   2. the sum is converted as a whole answer is; what the target's format cannot say is reported
+ *      by fates (conv/loss.c)
+ *   3. the target's events are added up, too: what the converted answer says and they do not say
+ *      is reported
+ *
+ * So nobody has to think of a case: a reader that passes over an event, and a writer that passes
+ * over a delta, show in step 3. */
+#ifndef PL_STREAM_ACCOUNT_H
+#define PL_STREAM_ACCOUNT_H
+
+#include "stream/stream.h"
+
+/* All bytes of both streams. The report is as long as there is to report, at most by
+ * pl_convert_most(); PL_LIMIT beyond. *ret_is_lossless is what the report says. */
+enum pl_status pl_stream_report(struct pl_buf *to, const struct pl_dialect *from,
+                                const struct pl_dialect *into, struct pl_str source,
+                                struct pl_str target, bool *ret_is_lossless, struct pl_error *err);
+
+#endif

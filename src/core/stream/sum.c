@@ -1,0 +1,188 @@
+#include "stream/sum.h"
+
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum pl_status pl_sum_init(struct pl_sum *sum, const struct pl_dialect *dialect)
+{
+    *sum = (struct pl_sum){.dialect = dialect};
+    pl_arena_init(&sum->trees.arena, 0);
+    pl_arena_init(&sum->event, 0);
+    sum->state = pl_mem_alloc(1, dialect->sum_size ? dialect->sum_size : 1);
+    sum->answer = pl_tree_new(&sum->trees, PL_TREE_OBJECT);
+    if (!sum->state || !sum->answer) {
+        pl_mem_free(sum->state);
+        sum->state = NULL;
+        return PL_NOMEM;
+    }
+    memset(sum->state, 0, dialect->sum_size);
+    return PL_OK;
+}
+
+void pl_sum_deinit(struct pl_sum *sum)
+{
+    if (sum->state && sum->dialect->sum_deinit)
+        sum->dialect->sum_deinit(sum->state);
+    pl_mem_free(sum->state);
+    pl_arena_deinit(&sum->trees.arena);
+    pl_arena_deinit(&sum->event);
+    pl_vec_deinit(&sum->strays);
+}
+
+/* So many places are named; of more it is only said that there are. */
+enum { MAX_STRAYS = 256 };
+
+void pl_sum_stray(struct pl_sum *sum, enum pl_loss_code code, const char *detail, struct pl_str of,
+                  const char *pointer, ...)
+{
+    char where[256] = "", what[256];
+    va_list args;
+    va_start(args, pointer);
+    if (sum->strays.len < MAX_STRAYS - 1)
+        vsnprintf(where, sizeof where, pointer, args);
+    else
+        detail = "there is more that an answer has no place for", of.len = 0;
+    va_end(args);
+    snprintf(what, sizeof what, "%s%s%.*s", detail, of.len ? " " : "",
+             (int)(of.len < 80 ? of.len : 80), of.len ? of.ptr : "");
+    for (size_t i = sum->strays.len; i-- > 0;)
+        if (pl_str_eq(sum->strays.ptr[i].pointer, pl_str_of(where)) &&
+            pl_str_eq(sum->strays.ptr[i].detail, pl_str_of(what)))
+            return;
+    struct pl_stray stray = {code, pl_arena_dup(&sum->trees.arena, pl_str_of(where)),
+                             pl_arena_dup(&sum->trees.arena, pl_str_of(what))};
+    if (!stray.detail.ptr || !pl_vec_push(&sum->strays, stray))
+        sum->trees.status = PL_NOMEM;
+}
+
+static void replace(struct pl_sum *sum, struct pl_tree *object, struct pl_str key,
+                    const struct pl_json_doc *doc, const struct pl_json_node *value)
+{
+    bool is_null = pl_json_kind(value) == PL_JSON_NULL;
+    if (!is_null || !pl_tree_get(object, key))
+        pl_tree_set(&sum->trees, object, key, pl_tree_copy(&sum->trees, doc, value));
+}
+
+void pl_sum_keep(struct pl_sum *sum, struct pl_tree *object, struct pl_str key,
+                 const struct pl_json_doc *doc, const struct pl_json_node *value)
+{
+    struct pl_tree *old = pl_tree_get_kind(object, key, PL_TREE_OBJECT);
+    if (!old || pl_json_kind(value) != PL_JSON_OBJECT) {
+        replace(sum, object, key, doc, value);
+        return;
+    }
+    for (const struct pl_json_node *k = pl_json_first_member(value); k < pl_json_end(value);
+         k = pl_json_next_member(k))
+        replace(sum, old, pl_json_raw(doc, k), doc, k + 1);
+}
+
+/* ---- events ---- */
+
+static void take_object(struct pl_sum *sum, const struct pl_json_doc *doc)
+{
+    if (sum->is_over)
+        sum->n_behind++;
+    else if (pl_json_kind(doc->root) == PL_JSON_OBJECT)
+        sum->dialect->sum(sum, doc);
+    else
+        sum->is_over = true; /* the stream breaks off here */
+}
+
+static enum pl_status take_json(struct pl_sum *sum, struct pl_str data)
+{
+    struct pl_json_opts opts = {.allows_duplicate_keys = true, .allows_lone_surrogates = true};
+    struct pl_json_doc doc;
+    pl_arena_reset(&sum->event);
+    enum pl_status status = pl_json_parse(&sum->event, data, &opts, &doc, NULL);
+    if (status == PL_NOMEM)
+        return PL_NOMEM;
+    if (status != PL_OK)
+        return PL_SYNTAX;
+    take_object(sum, &doc);
+    return sum->trees.status;
+}
+
+/* Objects one after the other, or the elements of an array. */
+static enum pl_status take_objects(struct pl_sum *sum, struct pl_str bytes)
+{
+    struct pl_json_frames frames;
+    struct pl_str object;
+    enum pl_status status;
+    pl_json_frames_init(&frames, 0);
+    pl_json_frames_feed(&frames, bytes);
+    while ((status = pl_json_frames_next(&frames, &object)) == PL_OK)
+        if ((status = take_json(sum, object)) != PL_OK)
+            break;
+    pl_json_frames_deinit(&frames);
+    return status == PL_NOT_FOUND ? PL_OK : status;
+}
+
+static enum pl_status take_event(struct pl_sum *sum, const struct pl_sse_event *event)
+{
+    if (!event->data.len)
+        return PL_OK;
+    if (pl_str_eq(event->data, PL_STR("[DONE]"))) {
+        sum->is_over |= sum->dialect == &pl_dialect_openai_chat;
+        return PL_OK;
+    }
+    enum pl_status status = take_json(sum, event->data);
+    if (status == PL_SYNTAX && sum->dialect->reads_json_framing)
+        status = take_objects(sum, event->data);
+    /* What cannot be read ends the answer: the target of the stream was told so. */
+    if (status == PL_SYNTAX) {
+        sum->n_behind += sum->is_over;
+        sum->is_over = true;
+        status = PL_OK;
+    }
+    return status;
+}
+
+static enum pl_status take_events(struct pl_sum *sum, struct pl_str bytes)
+{
+    struct pl_sse sse;
+    struct pl_sse_event event;
+    enum pl_status status;
+    pl_sse_init(&sse, 0);
+    pl_sse_feed(&sse, bytes);
+    while ((status = pl_sse_next(&sse, &event)) == PL_OK)
+        if ((status = take_event(sum, &event)) != PL_OK)
+            break;
+    if (status == PL_NOT_FOUND && (status = pl_sse_finish(&sse, &event)) == PL_OK)
+        status = take_event(sum, &event);
+    pl_sse_deinit(&sse);
+    return status == PL_NOT_FOUND ? PL_OK : status;
+}
+
+static bool is_json_framed(const struct pl_sum *sum, struct pl_str bytes)
+{
+    size_t i = 0;
+    while (i < bytes.len && memchr(" \n\r\t", bytes.ptr[i], 4))
+        i++;
+    return sum->dialect->reads_json_framing && i < bytes.len &&
+           (bytes.ptr[i] == '{' || bytes.ptr[i] == '[');
+}
+
+enum pl_status pl_sum_add(struct pl_sum *sum, struct pl_str stream, struct pl_error *err)
+{
+    enum pl_status status =
+        is_json_framed(sum, stream) ? take_objects(sum, stream) : take_events(sum, stream);
+    if (status == PL_SYNTAX)
+        status = PL_OK;
+    if (status == PL_OK && sum->dialect->sum_end)
+        sum->dialect->sum_end(sum);
+    if (status == PL_OK && sum->n_behind)
+        pl_sum_stray(sum, PL_LOSS_DROPPED, "events come after the end of the answer",
+                     (struct pl_str){0}, "%s", "");
+    if (status == PL_OK)
+        status = sum->trees.status;
+    if (status == PL_LIMIT)
+        return pl_fail(err, PL_LIMIT, "the answer has too many members to be added up");
+    return status;
+}
+
+void pl_sum_write(const struct pl_sum *sum, struct pl_buf *to)
+{
+    pl_tree_write(sum->answer, to);
+}

@@ -1,0 +1,66 @@
+/* Adding up: the whole answer that the events of a stream say, as its vendor would have given it
+ * without streaming. Every member of every event ends up in one of three places:
+ *
+ *   - in the answer, under the name it has there; members nobody knows, too
+ *   - nowhere, because it is grammar of streaming (an event's type, a running number, padding)
+ *   - in `strays`, because a whole answer has no place for it
+ *
+ * There is no fourth, so whoever accounts for the answer and for the strays has accounted for the
+ * stream. It is done over all bytes of a stream and costs as much as parsing them; a stream that
+ * is only passed on never does it. */
+#ifndef PL_STREAM_SUM_H
+#define PL_STREAM_SUM_H
+
+#include "conv/conv.h"
+#include "stream/stream.h"
+#include "stream/tree.h"
+
+/* What the answer has no place for. */
+struct pl_stray {
+    enum pl_loss_code code;
+    struct pl_str pointer; /* arena; the nearest place in the answer */
+    struct pl_str detail;  /* arena */
+};
+
+struct pl_sum {
+    const struct pl_dialect *dialect;
+    struct pl_trees trees;
+    struct pl_arena event; /* of one event: reset before each */
+    struct pl_tree *answer;
+    PL_VEC(struct pl_stray) strays; /* owned */
+    bool is_over;                   /* the answer has ended, in whichever way */
+    bool is_failed;                 /* … in an error, which is the member `error` */
+    uint32_t n_behind;              /* events that came after that */
+    void *state;                    /* owned; the dialect's own, zeroed to begin with */
+};
+
+enum pl_status pl_sum_init(struct pl_sum *sum, const struct pl_dialect *dialect);
+void pl_sum_deinit(struct pl_sum *sum);
+/* All bytes of a stream. One that is broken is added up as far as it can be read; PL_NOMEM and
+ * PL_LIMIT are the only failures. */
+enum pl_status pl_sum_add(struct pl_sum *sum, struct pl_str stream, struct pl_error *err);
+/* The whole answer as JSON text. */
+void pl_sum_write(const struct pl_sum *sum, struct pl_buf *to);
+
+/* For dialects. */
+
+/* What is said of a place is dropped: told once for each place and detail. */
+void pl_sum_stray(struct pl_sum *sum, enum pl_loss_code code, const char *detail, struct pl_str of,
+                  const char *pointer, ...) __attribute__((format(printf, 5, 6)));
+/* A member that every event may repeat: the last word counts. Null says nothing where there was
+ * something before. An object is merged member by member, what differs inside is replaced. */
+void pl_sum_keep(struct pl_sum *sum, struct pl_tree *object, struct pl_str key,
+                 const struct pl_json_doc *doc, const struct pl_json_node *value);
+
+void pl_chat_sum(struct pl_sum *sum, const struct pl_json_doc *doc);
+void pl_chat_sum_end(struct pl_sum *sum);
+void pl_responses_sum(struct pl_sum *sum, const struct pl_json_doc *doc);
+void pl_responses_sum_end(struct pl_sum *sum);
+void pl_anthropic_sum(struct pl_sum *sum, const struct pl_json_doc *doc);
+void pl_anthropic_sum_end(struct pl_sum *sum);
+void pl_gemini_sum(struct pl_sum *sum, const struct pl_json_doc *doc);
+void pl_gemini_sum_end(struct pl_sum *sum);
+void pl_gemini_sum_deinit(void *state);
+void pl_patches_sum(struct pl_sum *sum, const struct pl_json_doc *doc);
+
+#endif
