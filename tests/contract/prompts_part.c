@@ -110,6 +110,15 @@ static void a_prompt_comes_back_as_it_was_put(void **state)
     assert_int_equal(
         pl_store_prompt_get(f->store, &f->arena, id_str(&f->user), PL_STR("prompt_x"), &got, NULL),
         PL_NOT_FOUND);
+    bool is_others = true;
+    assert_int_equal(
+        pl_store_prompt_is_others(f->store, id_str(&f->user), id_str(&id), &is_others, NULL),
+        PL_OK);
+    assert_false(is_others);
+    assert_int_equal(
+        pl_store_prompt_is_others(f->store, id_str(&f->other), id_str(&id), &is_others, NULL),
+        PL_OK);
+    assert_true(is_others);
 }
 
 static void a_change_must_know_the_revision_it_changes(void **state)

@@ -20,17 +20,8 @@ static void planned(struct pl_exchange *x);
 static void plan_on_worker(struct pl_exchange *x)
 {
     struct change *change = x->state;
-    struct pl_claim *claim = &pl_exchange_own(x)->claim;
-    if (change->n_tries++) {
-        /* The quicker one may have been this very request, by another way in. */
-        claim->is_added = claim->has_answer = false;
-        if (claim->is_listed)
-            pl_claim_look(x);
-        if (x->is_answered || x->is_problem)
-            return;
-        pl_buf_clear(&x->reply);
-        pl_buf_clear(&x->headers);
-    }
+    if (change->n_tries++ && !pl_claim_again(x))
+        return;
     change->batch = pl_batch_create();
     if (change->batch)
         change->plan(x, change->batch, change->ctx);
@@ -55,13 +46,11 @@ static void committed(void *ctx, enum pl_status status, const struct pl_error *e
 {
     struct change *change = ctx;
     struct pl_exchange *x = change->x;
-    struct pl_claim *claim = &pl_exchange_own(x)->claim;
     if (may_plan_again(change, status)) {
         pl_exchange_work(x, plan_on_worker, planned);
         return;
     }
     if (status == PL_OK) {
-        claim->is_committed = claim->is_added;
         if (change->tell) {
             pl_exchange_work(x, tell_on_worker, NULL);
             return;

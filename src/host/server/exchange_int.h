@@ -20,15 +20,15 @@ struct pl_claim {
     struct pl_claim *prev, *next; /* the list's; under its lock */
     struct pl_str user_id, key;   /* arena of the exchange */
     uint8_t request_hash[32];
-    bool is_listed;    /* nobody else runs the same key */
-    bool is_committed; /* the row is in the store */
-    bool is_expired;   /* an old row must go first */
-    bool is_looked;    /* the store was asked */
-    bool is_added;     /* the row is in a batch */
-    bool has_answer;   /* … with the answer */
-    bool is_done;      /* carried out before a crash: only the answer is missing */
+    bool is_listed;  /* nobody else runs the same key */
+    bool is_expired; /* an old row must go first */
+    bool is_looked;  /* the store was asked */
+    bool is_added;   /* the row is in a batch */
+    bool has_answer; /* … with the answer */
+    bool is_done;    /* carried out before a crash: only the answer is missing */
     bool is_settling, is_settled;
     struct pl_id_seed seed; /* pl_claim_seed's */
+    int64_t note;           /* the route's own; kept with the seed */
 };
 
 /* Up to n bytes of a long body from `at` on; on a worker. PL_OK has brought at least one. */
@@ -203,12 +203,17 @@ void pl_reply_apply_range(struct pl_exchange_own *own);
 bool pl_claim_begin(struct pl_exchange_own *own, bool *ret_has_key);
 /* On a worker: looks the key up; the answer may be made then (x->is_answered). */
 void pl_claim_look(struct pl_exchange *x);
+/* Before a change is planned once more, because another came first: that may have been this very
+ * request, by another way in. On a worker. False: the answer is made, or a problem. */
+bool pl_claim_again(struct pl_exchange *x);
 /* The claim's writes for a batch, once: with the answer, if status, headers and reply (or
  * kept_reply) have it already. Without, what pl_claim_seed gave is kept, and a repetition after a
  * crash is told what was done: only of a route that PL_ROUTE_RETELLS. */
 void pl_claim_add(struct pl_exchange_own *own, struct pl_batch *batch);
 /* Time and randomness for the ids of what is made; the same again when it is only retold. */
 struct pl_id_seed pl_claim_seed(struct pl_exchange *x);
+/* The answer for a batch, now that it is made; the key is claimed with it if it was not before. */
+void pl_claim_keep_answer(struct pl_exchange_own *own, struct pl_batch *batch);
 /* A batch that stores the answer; NULL when there is nothing to store. */
 struct pl_batch *pl_claim_settle(struct pl_exchange_own *own);
 void pl_claim_end(struct pl_exchange_own *own);

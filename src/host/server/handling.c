@@ -162,7 +162,6 @@ static void committed(void *ctx, enum pl_status status, const struct pl_error *e
     struct pl_exchange_own *own = ctx;
     struct pl_exchange *x = &own->x;
     if (status == PL_OK) {
-        own->claim.is_committed = own->claim.is_added;
         if (x->after) {
             x->after(x);
             return;

@@ -146,22 +146,25 @@ static void replay(struct pl_exchange *x, const struct pl_idempotency_row *row)
     x->is_answered = true;
 }
 
-/* In place of an answer: a sign, the time and the randomness. */
+/* In place of an answer: a sign, the time and the randomness. Rows of earlier versions have no
+ * note. */
 struct kept_seed {
     uint64_t sign;
     int64_t unix_ms;
     uint64_t random[2];
+    int64_t note;
 };
 #define SEED_SIGN UINT64_C(0x64656573) /* "seed" */
 
-static bool read_seed(struct pl_str text, struct pl_id_seed *ret_seed)
+static bool read_seed(struct pl_str text, struct pl_claim *claim)
 {
-    struct kept_seed kept;
-    if (text.len != sizeof kept)
+    struct kept_seed kept = {0};
+    if (text.len != sizeof kept && text.len != offsetof(struct kept_seed, note))
         return false;
-    memcpy(&kept, text.ptr, sizeof kept);
-    *ret_seed = (struct pl_id_seed){.unix_ms = kept.unix_ms};
-    memcpy(ret_seed->random, kept.random, sizeof kept.random);
+    memcpy(&kept, text.ptr, text.len);
+    claim->note = kept.note;
+    claim->seed = (struct pl_id_seed){.unix_ms = kept.unix_ms};
+    memcpy(claim->seed.random, kept.random, sizeof kept.random);
     return kept.sign == SEED_SIGN;
 }
 
@@ -177,8 +180,8 @@ struct pl_id_seed pl_claim_seed(struct pl_exchange *x)
 static void retell(struct pl_exchange *x, const struct pl_idempotency_row *row)
 {
     struct pl_claim *claim = &pl_exchange_own(x)->claim;
-    claim->is_done = x->route->flags & PL_ROUTE_RETELLS && read_seed(row->answer, &claim->seed);
-    claim->is_added = claim->is_committed = claim->is_done;
+    claim->is_done = x->route->flags & PL_ROUTE_RETELLS && read_seed(row->answer, claim);
+    claim->is_added = claim->is_done;
     if (!claim->is_done)
         pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
                             "This was begun, and the server ended before it had an answer; look at "
@@ -208,6 +211,19 @@ void pl_claim_look(struct pl_exchange *x)
         retell(x, &row);
     else
         replay(x, &row);
+}
+
+bool pl_claim_again(struct pl_exchange *x)
+{
+    struct pl_claim *claim = &pl_exchange_own(x)->claim;
+    claim->is_added = claim->has_answer = false;
+    if (claim->is_listed)
+        pl_claim_look(x);
+    if (x->is_answered || x->is_problem)
+        return false;
+    pl_buf_clear(&x->reply);
+    pl_buf_clear(&x->headers);
+    return true;
 }
 
 static struct pl_idempotency_row row_of(const struct pl_exchange_own *own)
@@ -243,7 +259,8 @@ void pl_claim_add(struct pl_exchange_own *own, struct pl_batch *batch)
     if (!claim->is_listed || claim->is_added)
         return;
     struct pl_idempotency_row row = row_of(own);
-    struct kept_seed seed = {.sign = SEED_SIGN, .unix_ms = claim->seed.unix_ms};
+    struct kept_seed seed = {
+        .sign = SEED_SIGN, .unix_ms = claim->seed.unix_ms, .note = claim->note};
     PL_CLEANUP_BUF struct pl_buf answer;
     pl_buf_init(&answer, 0);
     memcpy(seed.random, claim->seed.random, sizeof seed.random);
@@ -259,22 +276,31 @@ void pl_claim_add(struct pl_exchange_own *own, struct pl_batch *batch)
     claim->is_added = true;
 }
 
-struct pl_batch *pl_claim_settle(struct pl_exchange_own *own)
+void pl_claim_keep_answer(struct pl_exchange_own *own, struct pl_batch *batch)
 {
     struct pl_claim *claim = &own->claim;
+    PL_CLEANUP_BUF struct pl_buf answer;
+    pl_buf_init(&answer, 0);
+    if (!claim->is_added) {
+        pl_claim_add(own, batch);
+    } else if (claim->is_listed && !claim->has_answer && spell_answer(own, &answer)) {
+        struct pl_idempotency_row row = row_of(own);
+        row.status = own->x.status;
+        row.answer = pl_buf_str(&answer);
+        pl_batch_settle_idempotency(batch, &row);
+        claim->has_answer = true;
+    }
+}
+
+struct pl_batch *pl_claim_settle(struct pl_exchange_own *own)
+{
+    const struct pl_claim *claim = &own->claim;
     PL_CLEANUP_BUF struct pl_buf answer;
     pl_buf_init(&answer, 0);
     if (!claim->is_listed || (claim->is_added && claim->has_answer) || !spell_answer(own, &answer))
         return NULL;
     struct pl_batch *batch = pl_batch_create();
-    if (!batch)
-        return NULL;
-    struct pl_idempotency_row row = row_of(own);
-    row.status = own->x.status;
-    row.answer = pl_buf_str(&answer);
-    if (claim->is_added)
-        pl_batch_settle_idempotency(batch, &row);
-    else
-        pl_claim_add(own, batch);
+    if (batch)
+        pl_claim_keep_answer(own, batch);
     return batch;
 }

@@ -263,12 +263,17 @@ static enum pl_status plan_create(struct pl_prompt_import *import,
                                   const struct pl_filed_prompt *filed, struct pl_import_plan *plan,
                                   struct pl_error *err)
 {
+    bool needs_id = !pl_id_is(plan->row.id, "prompt_") || find(&import->by_id, plan->row.id);
     enum pl_status status = PL_OK;
     plan->outcome = PL_IMPORT_CREATED;
     plan->n_versions = filed->n_versions;
     plan->row.latest_version = (int64_t)plan->n_versions;
     plan->row.revision = 1;
-    if (!pl_id_is(plan->row.id, "prompt_") || find(&import->by_id, plan->row.id))
+    /* The id of a backup may be another's here. */
+    if (!needs_id)
+        status =
+            pl_store_prompt_is_others(import->store, import->user_id, plan->row.id, &needs_id, err);
+    if (status == PL_OK && needs_id)
         status = new_id(import, &plan->row);
     if (status == PL_OK)
         status = read_labels(import, filed, 0, 0, plan, err);
@@ -405,12 +410,4 @@ void pl_import_plan_put(const struct pl_import_plan *plan, struct pl_batch *batc
     for (size_t i = 0; i < plan->n_labels; i++)
         pl_batch_put_prompt_label(batch, row->user_id, row->id, plan->labels[i].label,
                                   plan->labels[i].version);
-}
-
-void pl_import_plan_rename(struct pl_import_plan *plan, struct pl_id_seed *seed)
-{
-    plan->new_id = pl_id_take(seed, "prompt_");
-    plan->row.id = pl_str_of(plan->new_id.text);
-    for (size_t i = 0; i < plan->n_versions; i++)
-        plan->versions[i].prompt_id = plan->row.id;
 }

@@ -43,7 +43,6 @@ struct pl_import_plan {
     size_t n_versions;
     struct pl_label_row *labels; /* to be put */
     size_t n_labels;
-    struct pl_id new_id; /* of a prompt whose own id turned out to be taken */
 };
 
 struct pl_prompt_import {
@@ -67,7 +66,5 @@ enum pl_status pl_prompt_import_plan(struct pl_prompt_import *import, const stru
 /* Whether a plan has anything to be committed. */
 bool pl_import_plan_writes(const struct pl_import_plan *plan);
 void pl_import_plan_put(const struct pl_import_plan *plan, struct pl_batch *batch);
-/* A new id for a prompt that could not be made with its own. */
-void pl_import_plan_rename(struct pl_import_plan *plan, struct pl_id_seed *seed);
 
 #endif

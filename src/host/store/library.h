@@ -60,6 +60,9 @@ void pl_batch_delete_prompt(struct pl_batch *batch, struct pl_str user_id, struc
 enum pl_status pl_store_prompt_get(struct pl_store *store, struct pl_arena *arena,
                                    struct pl_str user_id, struct pl_str id,
                                    struct pl_prompt_row *ret_prompt, struct pl_error *err);
+/* Whether a prompt of another user has this id: then this user's cannot. */
+enum pl_status pl_store_prompt_is_others(struct pl_store *store, struct pl_str user_id,
+                                         struct pl_str id, bool *ret_is, struct pl_error *err);
 
 struct pl_prompt_query {
     struct pl_str user_id;

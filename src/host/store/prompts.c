@@ -145,6 +145,22 @@ enum pl_status pl_store_prompt_get(struct pl_store *store, struct pl_arena *aren
     return status;
 }
 
+enum pl_status pl_store_prompt_is_others(struct pl_store *store, struct pl_str user_id,
+                                         struct pl_str id, bool *ret_is, struct pl_error *err)
+{
+    struct pl_params params = {0};
+    pl_params_id(&params, id, "prompt_");
+    pl_params_id(&params, user_id, "user_");
+    struct pl_arena arena PL_CLEANUP_ARENA;
+    pl_arena_init(&arena, 0);
+    struct pl_read read = pl_read_begin(store, &arena, err);
+    int64_t n = pl_read_number(&read, PL_SQL_PROMPT_OF_OTHERS, &params);
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK)
+        *ret_is = n > 0;
+    return status;
+}
+
 /* SQL_PROMPT_FILTER */
 static void filter(struct pl_params *params, const struct pl_prompt_query *query)
 {

@@ -137,6 +137,7 @@
       "latest_version = ?10, updated_ms = ?11, "                                                   \
       "revision = CASE WHEN revision = ?12 THEN revision + 1 ELSE 0 END WHERE " SQL_PROMPT_IS)     \
     X(PROMPT_DELETE, "bb", "DELETE FROM prompts WHERE " SQL_PROMPT_IS)                             \
+    X(PROMPT_OF_OTHERS, "bb", "SELECT count(*) FROM prompts WHERE id = ?1 AND user_id <> ?2")      \
     EACH(PROMPT_INDEX, "bb",                                                                       \
          "INSERT INTO prompts_found (rowid, terms) SELECT key, " SQL_FOUND_SQLITE                  \
          " FROM prompts WHERE " SQL_PROMPT_IS,                                                     \

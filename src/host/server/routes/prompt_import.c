@@ -1,5 +1,6 @@
-/* Files of any kind as prompts. They are read and planned on a worker; then every prompt is
- * committed in a transaction of its own, all of them on their way at once. */
+/* Files of any kind as prompts. They are read and planned on a worker, then committed in one
+ * transaction with the answer: a repetition after a crash finds all of it or nothing. When another
+ * change came first, all of it is planned anew. */
 #include "format/export.h"
 #include "json/text.h"
 #include "server/exchange_int.h"
@@ -12,20 +13,14 @@
 
 /* --- planning, on a worker -------------------------------------------------------------------- */
 
+enum { MAX_TRIES = 100 };
+
 struct importing {
     struct pl_exchange *x;
     struct pl_prompt_import import;
-    struct pl_batch **batches; /* owned; one per plan, NULL where nothing is written */
-    struct on_its_way *on_their_way;
-    size_t n_waiting;
+    struct pl_batch *batch; /* owned until it is submitted; NULL: nothing is written */
     struct pl_media media;
-};
-
-/* One plan at the store. */
-struct on_its_way {
-    struct importing *importing;
-    struct pl_import_plan *plan;
-    bool is_renamed, has_failed;
+    int n_tries;
 };
 
 static bool is_path(struct pl_str path)
@@ -137,58 +132,21 @@ static bool read_wish(struct pl_exchange *x, struct pl_prompt_import *import)
     return !x->is_problem && pl_prompt_body_folder(x, &import->folder);
 }
 
-static enum pl_status make_batches(struct importing *importing)
+static enum pl_status make_batch(struct importing *importing)
 {
-    struct pl_prompt_import *import = &importing->import;
-    size_t n = import->plans.len;
-    importing->batches = pl_arena_zalloc(import->arena, n + 1, sizeof *importing->batches);
-    importing->on_their_way =
-        pl_arena_zalloc(import->arena, n + 1, sizeof *importing->on_their_way);
-    if (!importing->batches || !importing->on_their_way)
-        return PL_NOMEM;
-    for (size_t i = 0; i < n; i++) {
-        struct pl_import_plan *plan = &import->plans.ptr[i];
-        importing->on_their_way[i] = (struct on_its_way){.importing = importing, .plan = plan};
+    const struct pl_prompt_import *import = &importing->import;
+    for (size_t i = 0; i < import->plans.len; i++) {
+        const struct pl_import_plan *plan = &import->plans.ptr[i];
         if (!pl_import_plan_writes(plan))
             continue;
-        importing->batches[i] = pl_batch_create();
-        if (!importing->batches[i])
+        if (!importing->batch)
+            importing->batch = pl_batch_create();
+        if (!importing->batch)
             return PL_NOMEM;
-        pl_import_plan_put(plan, importing->batches[i]);
+        pl_import_plan_put(plan, importing->batch);
     }
     return PL_OK;
 }
-
-static void import_work(struct pl_exchange *x)
-{
-    struct importing *importing = x->state;
-    struct pl_prompt_import *import = &importing->import;
-    struct pl_prompt_file *files = NULL;
-    struct pl_error err = {0};
-    struct pl_filed filed;
-    size_t n = 0;
-    if (!read_wish(x, import))
-        return;
-    pl_filed_init(&filed);
-    enum pl_status status = read_files(x, import, &files, &n);
-    if (status == PL_OK && pl_media_wants(&importing->media)) {
-        /* All of it again when they are there. */
-        import->problems.len = 0;
-        pl_filed_deinit(&filed);
-        return;
-    }
-    if (status == PL_OK)
-        status = pl_prompt_files_read(&x->arena, files, n, pl_body_text(x, "format"), &filed, &err);
-    if (status == PL_OK)
-        status = pl_prompt_import_plan(import, &filed, &err);
-    if (status == PL_OK)
-        status = make_batches(importing);
-    pl_filed_deinit(&filed);
-    if (status != PL_OK)
-        pl_exchange_fail(x, status, &err);
-}
-
-/* --- committing, on the shard ----------------------------------------------------------------- */
 
 static void write_member(struct pl_json_out *out, const char *key, struct pl_str text)
 {
@@ -196,11 +154,8 @@ static void write_member(struct pl_json_out *out, const char *key, struct pl_str
     pl_json_out_text(out, text);
 }
 
-static void write_imported(struct pl_json_out *out, const struct on_its_way *one)
+static void write_plan(struct pl_json_out *out, const struct pl_import_plan *plan)
 {
-    const struct pl_import_plan *plan = one->plan;
-    if (one->has_failed)
-        return;
     pl_json_out_open(out, '{');
     write_member(out, "path", plan->path);
     write_member(out, "prompt_id", plan->row.id);
@@ -211,104 +166,109 @@ static void write_imported(struct pl_json_out *out, const struct on_its_way *one
     pl_json_out_close(out, '}');
 }
 
-static void finish_import(struct importing *importing)
+static void write_answer(const struct pl_prompt_import *import, struct pl_buf *to)
 {
-    struct pl_exchange *x = importing->x;
-    struct pl_prompt_import *import = &importing->import;
-    if (!x->is_problem) {
-        struct pl_json_out out = pl_json_out(&x->reply);
+    struct pl_json_out out = pl_json_out(to);
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "items");
+    pl_json_out_open(&out, '[');
+    for (size_t i = 0; i < import->plans.len; i++)
+        write_plan(&out, &import->plans.ptr[i]);
+    pl_json_out_close(&out, ']');
+    pl_json_out_key(&out, "problems");
+    pl_json_out_open(&out, '[');
+    for (size_t i = 0; i < import->problems.len; i++) {
         pl_json_out_open(&out, '{');
-        pl_json_out_key(&out, "items");
-        pl_json_out_open(&out, '[');
-        for (size_t i = 0; i < import->plans.len; i++)
-            write_imported(&out, &importing->on_their_way[i]);
-        pl_json_out_close(&out, ']');
-        pl_json_out_key(&out, "problems");
-        pl_json_out_open(&out, '[');
-        for (size_t i = 0; i < import->problems.len; i++) {
-            pl_json_out_open(&out, '{');
-            write_member(&out, "path", import->problems.ptr[i].path);
-            write_member(&out, "detail", import->problems.ptr[i].detail);
-            pl_json_out_close(&out, '}');
-        }
-        pl_json_out_close(&out, ']');
+        write_member(&out, "path", import->problems.ptr[i].path);
+        write_member(&out, "detail", import->problems.ptr[i].detail);
         pl_json_out_close(&out, '}');
     }
-    pl_prompt_import_deinit(import);
-    pl_exchange_finish(x);
+    pl_json_out_close(&out, ']');
+    pl_json_out_close(&out, '}');
 }
 
-static void arrived(struct importing *importing)
+/* Nothing of an earlier plan counts. False: the answer is there already. */
+static bool begin_plan(struct pl_exchange *x, struct importing *importing)
 {
-    if (--importing->n_waiting == 0)
-        finish_import(importing);
-}
-
-static void committed(void *ctx, enum pl_status status, const struct pl_error *err);
-
-/* The id of a backup may be another's here: it gets a new one, once. */
-static bool try_renamed(struct on_its_way *one)
-{
-    struct pl_exchange *x = one->importing->x;
-    struct pl_batch *batch = NULL;
-    if (one->is_renamed || one->plan->outcome != PL_IMPORT_CREATED)
+    if (importing->n_tries++ && !pl_claim_again(x))
         return false;
-    one->is_renamed = true;
-    batch = pl_batch_create();
-    if (!batch)
-        return false;
-    pl_import_plan_rename(one->plan, &one->importing->import.seed);
-    pl_import_plan_put(one->plan, batch);
-    pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed, one);
-    return true;
+    pl_prompt_import_deinit(&importing->import);
+    importing->import = (struct pl_prompt_import){.seed = importing->import.seed};
+    return read_wish(x, &importing->import);
 }
 
-/* A full disk, or one that fails, is the answer; the first of them tells why. */
-static void fail_import(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
+static void import_work(struct pl_exchange *x)
 {
-    if (!x->is_problem)
-        pl_exchange_fail_commit(x, status, err);
-}
-
-/* What others did meanwhile is one prompt's problem. */
-static void committed(void *ctx, enum pl_status status, const struct pl_error *err)
-{
-    struct on_its_way *one = ctx;
-    struct importing *importing = one->importing;
-    if (status == PL_CONFLICT && try_renamed(one))
+    struct importing *importing = x->state;
+    struct pl_prompt_import *import = &importing->import;
+    struct pl_prompt_file *files = NULL;
+    struct pl_error err = {0};
+    struct pl_filed filed;
+    size_t n = 0;
+    if (!begin_plan(x, importing))
         return;
-    one->has_failed = status != PL_OK;
-    if (status == PL_CONFLICT &&
-        add_problem(&importing->import, one->plan->path,
-                    "Somebody else changed this prompt at the same moment; import it again."))
-        status = PL_OK;
+    pl_filed_init(&filed);
+    enum pl_status status = read_files(x, import, &files, &n);
+    if (status == PL_OK && pl_media_wants(&importing->media)) {
+        /* All of it again when they are there. */
+        importing->n_tries = 0;
+        pl_filed_deinit(&filed);
+        return;
+    }
+    if (status == PL_OK)
+        status = pl_prompt_files_read(&x->arena, files, n, pl_body_text(x, "format"), &filed, &err);
+    if (status == PL_OK)
+        status = pl_prompt_import_plan(import, &filed, &err);
+    if (status == PL_OK)
+        status = make_batch(importing);
+    pl_filed_deinit(&filed);
     if (status != PL_OK)
-        fail_import(importing->x, status == PL_CONFLICT ? PL_NOMEM : status, err);
-    arrived(importing);
+        pl_exchange_fail(x, status, &err);
+    else
+        write_answer(import, &x->reply);
+}
+
+/* --- committing, on the shard ----------------------------------------------------------------- */
+
+static void finish(struct importing *importing)
+{
+    pl_prompt_import_deinit(&importing->import);
+    pl_exchange_finish(importing->x);
 }
 
 static void plan_import(struct pl_exchange *x);
 
+static void committed(void *ctx, enum pl_status status, const struct pl_error *err)
+{
+    struct importing *importing = ctx;
+    struct pl_exchange *x = importing->x;
+    if (status == PL_CONFLICT && importing->n_tries < MAX_TRIES) {
+        plan_import(x);
+        return;
+    }
+    if (status == PL_CONFLICT)
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
+                            "Too many others change these prompts at this moment; try again.");
+    else if (status != PL_OK)
+        pl_exchange_fail_commit(x, status, err);
+    finish(importing);
+}
+
 static void import_planned(struct pl_exchange *x)
 {
     struct importing *importing = x->state;
-    if (!x->is_problem && pl_media_wants(&importing->media)) {
+    struct pl_batch *batch = PL_TAKE(importing->batch);
+    bool is_open = !x->is_problem && !x->is_answered;
+    if (is_open && pl_media_wants(&importing->media)) {
         pl_media_fetch(&importing->media, x, plan_import);
-        return;
+    } else if (is_open && batch && x->reply.status == PL_OK) {
+        pl_exchange_must_end(x);
+        pl_claim_add(pl_exchange_own(x), batch);
+        pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed, importing);
+    } else {
+        pl_batch_destroy(batch);
+        finish(importing);
     }
-    size_t n = importing->batches ? importing->import.plans.len : 0;
-    importing->n_waiting = 1;
-    for (size_t i = 0; i < n; i++) {
-        struct pl_batch *batch = importing->batches[i];
-        if (x->is_problem) {
-            pl_batch_destroy(batch);
-        } else if (batch) {
-            importing->n_waiting++;
-            pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed,
-                            &importing->on_their_way[i]);
-        }
-    }
-    arrived(importing);
 }
 
 static void plan_import(struct pl_exchange *x)

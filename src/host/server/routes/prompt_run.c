@@ -4,6 +4,12 @@
  *                                     -> all at rest: "answer" reads what was said (worker),
  *                                        deletes the sessions, answers
  *
+ * With an Idempotency-Key the first session's transaction claims it, and the others begin after
+ * that. The ids of all sessions come of the seed that is kept with the key. So a repetition after a
+ * crash finds what was begun: it begins what was not, waits for what goes on, and says once more
+ * what was interrupted, in a session with the next id. "answer" keeps its answer with the key in
+ * the transaction that deletes the first session.
+ *
  * Everything is of the exchange's arena, and the exchange is answered when nothing is on its way
  * any more: n_waiting counts that. A client that goes away changes nothing. */
 #include "base/table.h"
@@ -15,19 +21,22 @@
 #include "server/exchange_int.h"
 #include "server/prompt_exchange.h"
 #include "server/prompt_run.h"
+#include "server/prompt_said.h"
 #include "server/setup.h"
 #include "server/wishes.h"
 
 #include <stdio.h>
 
-enum { MAX_MODELS = 8, NEWEST_TURNS = 16 };
+enum { MAX_MODELS = 8, MAX_TRIES = 8 };
 #define MAX_WAIT_MS (INT64_C(30) * 60 * 1000)
 
 struct item {
     struct running *running;
     struct pl_errand errand;
-    struct pl_ask bye;               /* deletes the session */
-    struct pl_str text, turn, error; /* what is told; ptr NULL: null */
+    struct pl_ask bye; /* deletes the session */
+    struct pl_prompt_said said;
+    uint32_t n_tries; /* sessions that were made for it before a crash, the last one included */
+    bool is_found;    /* that one is there */
     bool is_refused, is_late, is_leaving;
 };
 
@@ -37,24 +46,34 @@ struct running {
     struct pl_str prompt_id;
     bool is_answer;
     struct item *items;
-    size_t n_items, n_waiting;
+    size_t n_items, n_sent, n_waiting;
+    struct pl_id_seed seed; /* of the sessions' ids */
     struct pl_timer limit;
     void (*next)(struct running *running); /* when nothing is waited for */
 };
 
 /* --- plan (worker) --------------------------------------------------------------------------- */
 
+static const struct pl_json_node *list_of_models(struct pl_exchange *x)
+{
+    return x->body.root ? pl_json_get(&x->body, x->body.root, PL_STR("models")) : NULL;
+}
+
+static bool make_items(struct pl_exchange *x, struct running *running)
+{
+    const struct pl_json_node *list = list_of_models(x);
+    running->n_items = list ? pl_json_count(list) : 1;
+    running->items = pl_arena_zalloc(&x->arena, running->n_items, sizeof *running->items);
+    if (running->items && running->n_items <= MAX_MODELS)
+        return true;
+    pl_exchange_fail(x, PL_NOMEM, NULL);
+    return false;
+}
+
 static bool read_models(struct pl_exchange *x, struct running *running)
 {
     struct pl_str one = pl_body_text(x, "model");
-    const struct pl_json_node *list =
-        x->body.root ? pl_json_get(&x->body, x->body.root, PL_STR("models")) : NULL;
-    running->n_items = list ? pl_json_count(list) : 1;
-    running->items = pl_arena_zalloc(&x->arena, running->n_items, sizeof *running->items);
-    if (!running->items || running->n_items > MAX_MODELS) {
-        pl_exchange_fail(x, PL_NOMEM, NULL);
-        return false;
-    }
+    const struct pl_json_node *list = list_of_models(x);
     if (!list) {
         running->items[0].errand.record.model = running->run.model;
         return !one.len || pl_wish_model(x, one, "/model", &running->items[0].errand.record.model);
@@ -91,22 +110,75 @@ static bool make_run(struct pl_exchange *x, const struct pl_prompt_version_row *
     return status == PL_OK;
 }
 
+/* The id of the session that is made for an item at its n-th try. */
+static struct pl_id id_of(const struct running *running, size_t i, uint32_t n_try)
+{
+    struct pl_id_seed seed = running->seed;
+    seed.n_taken = n_try * MAX_MODELS + (uint32_t)i;
+    return pl_id_take(&seed, "sess_");
+}
+
+/* What was begun before a crash. */
+static bool find_begun(struct pl_exchange *x, struct running *running, size_t *ret_n)
+{
+    struct pl_error err = {0};
+    *ret_n = 0;
+    for (size_t i = 0; i < running->n_items; i++) {
+        struct item *item = &running->items[i];
+        for (uint32_t n_try = 0; n_try < MAX_TRIES; n_try++) {
+            struct pl_session_record record;
+            struct pl_id id = id_of(running, i, n_try);
+            enum pl_status status =
+                pl_store_session_get(x->shard->server->store, &x->arena, x->caller.user_id,
+                                     pl_str_of(id.text), &record, &err);
+            if (status == PL_NOT_FOUND)
+                continue;
+            if (status != PL_OK) {
+                pl_exchange_fail(x, status, &err);
+                return false;
+            }
+            item->is_found = true;
+            item->n_tries = n_try + 1;
+            item->errand.id = id;
+            item->errand.record.model = record.model;
+        }
+        *ret_n += item->is_found;
+    }
+    return true;
+}
+
+/* The version that was run before a crash, or the one that the request names. */
+static bool find_version(struct pl_exchange *x, struct pl_prompt_row *ret_prompt,
+                         struct pl_prompt_version_row *ret_version)
+{
+    const struct pl_claim *claim = &pl_exchange_own(x)->claim;
+    char number[24];
+    if (!claim->is_done)
+        return pl_prompt_find_named(x, ret_prompt, ret_version);
+    snprintf(number, sizeof number, "%lld", (long long)claim->note);
+    return pl_prompt_find(x, ret_prompt) &&
+           pl_prompt_find_version(x, ret_prompt, pl_str_of(number), ret_version);
+}
+
 static void plan(struct pl_exchange *x)
 {
-    struct running *running = pl_arena_zalloc(&x->arena, 1, sizeof *running);
+    struct running *running = x->state;
+    struct pl_claim *claim = &pl_exchange_own(x)->claim;
     struct pl_prompt_row prompt;
     struct pl_prompt_version_row version;
-    x->state = running;
-    if (!running)
-        pl_exchange_fail(x, PL_NOMEM, NULL);
-    if (!running || !pl_prompt_find_named(x, &prompt, &version) ||
-        !make_run(x, &version, &running->run))
-        return;
-    running->x = x;
-    running->prompt_id = prompt.id;
-    running->run.name = prompt.name;
-    running->run.version = version.version;
+    size_t n_begun = 0;
+    running->prompt_id = x->args[0];
     running->is_answer = pl_str_eq(pl_body_text(x, "mode"), PL_STR("answer"));
+    if (!make_items(x, running) || (claim->is_done && !find_begun(x, running, &n_begun)))
+        return;
+    running->run.version = claim->note;
+    /* All that is left is to say so. */
+    if (n_begun == running->n_items && !running->is_answer)
+        return;
+    if (!find_version(x, &prompt, &version) || !make_run(x, &version, &running->run))
+        return;
+    running->run.name = prompt.name;
+    running->run.version = claim->note = version.version;
     (void)read_models(x, running);
 }
 
@@ -141,32 +213,36 @@ static void write_item(struct pl_json_out *out, const struct item *item)
     write_text(out, "model", model_of(item));
     write_text(out, "session_id", is_kept ? errand->record.id : (struct pl_str){0});
     write_text(out, "status", pl_str_of(pl_session_status_text(status)));
-    write_text(out, "text", item->text);
+    write_text(out, "text", item->said.text);
     pl_json_out_key(out, "turn");
-    pl_json_out_raw(out, item->turn.ptr ? item->turn : PL_STR("null"));
-    write_text(out, "error", item->error);
+    pl_json_out_raw(out, item->said.turn.ptr ? item->said.turn : PL_STR("null"));
+    write_text(out, "error", item->said.error);
     pl_json_out_close(out, '}');
 }
 
-static void answer(struct running *running)
+static void write_answer(const struct running *running)
 {
     struct pl_exchange *x = running->x;
-    if (!x->is_problem) {
-        struct pl_json_out out = pl_json_out(&x->reply);
-        x->status = 201;
-        pl_json_out_open(&out, '{');
-        write_text(&out, "prompt_id", running->prompt_id);
-        pl_json_out_key(&out, "version");
-        pl_json_out_int(&out, running->run.version);
-        write_text(&out, "mode", running->is_answer ? PL_STR("answer") : PL_STR("session"));
-        pl_json_out_key(&out, "items");
-        pl_json_out_open(&out, '[');
-        for (size_t i = 0; i < running->n_items; i++)
-            write_item(&out, &running->items[i]);
-        pl_json_out_close(&out, ']');
-        pl_json_out_close(&out, '}');
-    }
-    pl_exchange_finish(x);
+    struct pl_json_out out = pl_json_out(&x->reply);
+    if (x->is_problem)
+        return;
+    x->status = 201;
+    pl_json_out_open(&out, '{');
+    write_text(&out, "prompt_id", running->prompt_id);
+    pl_json_out_key(&out, "version");
+    pl_json_out_int(&out, running->run.version);
+    write_text(&out, "mode", running->is_answer ? PL_STR("answer") : PL_STR("session"));
+    pl_json_out_key(&out, "items");
+    pl_json_out_open(&out, '[');
+    for (size_t i = 0; i < running->n_items; i++)
+        write_item(&out, &running->items[i]);
+    pl_json_out_close(&out, ']');
+    pl_json_out_close(&out, '}');
+}
+
+static void finish(struct running *running)
+{
+    pl_exchange_finish(running->x);
 }
 
 /* One thing less is on its way. */
@@ -181,104 +257,51 @@ static void arrived(struct running *running)
 static void said_bye(struct pl_ask *ask)
 {
     struct item *item = PL_CONTAINER_OF(ask, struct item, bye);
+    struct running *running = item->running;
+    /* The answer did not come into this transaction: it gets one of its own. */
+    if (ask->extend && ask->problem != PL_PROBLEM_COUNT)
+        pl_exchange_own(running->x)->claim.has_answer = false;
     pl_ask_deinit(ask);
-    arrived(item->running);
+    arrived(running);
 }
 
-static void say_bye(struct item *item)
+static void say_bye(struct item *item, void (*done)(struct pl_ask *ask))
 {
     const struct pl_session_record *record = &item->errand.record;
-    item->is_leaving = true;
-    item->running->n_waiting++;
     pl_ask_init(&item->bye, PL_ASK_DELETE, item->running->x->shard, record->user_id, record->id);
     item->bye.if_version = -1;
-    item->bye.done = said_bye;
-    pl_ask_send(&item->bye);
+    item->bye.done = done;
+}
+
+/* On the session's shard. */
+static void keep_answer(struct pl_ask *ask, struct pl_batch *batch)
+{
+    struct item *item = PL_CONTAINER_OF(ask, struct item, bye);
+    pl_claim_keep_answer(pl_exchange_own(item->running->x), batch);
 }
 
 /* The sessions were only there to be asked. */
 static void leave(struct pl_exchange *x)
 {
     struct running *running = x->state;
-    running->next = answer;
+    bool is_kept = false;
+    write_answer(running);
+    running->next = finish;
     running->n_waiting = 1;
-    for (size_t i = 0; i < running->n_items; i++)
-        if (!running->items[i].is_refused && !running->items[i].is_leaving)
-            say_bye(&running->items[i]);
+    for (size_t i = 0; i < running->n_items; i++) {
+        struct item *item = &running->items[i];
+        if (item->is_refused || item->is_leaving)
+            continue;
+        say_bye(item, said_bye);
+        item->bye.extend = is_kept ? NULL : keep_answer;
+        is_kept = true;
+        running->n_waiting++;
+        pl_ask_send(&item->bye);
+    }
     arrived(running);
 }
 
 /* --- what was said (worker) ------------------------------------------------------------------ */
-
-/* The texts of a turn, one behind the other, and its error. */
-static enum pl_status read_said(struct pl_arena *arena, struct item *item)
-{
-    struct pl_json_doc doc;
-    PL_CLEANUP_BUF struct pl_buf words;
-    pl_buf_init(&words, 0);
-    enum pl_status status = pl_json_parse(arena, item->turn, &pl_json_own, &doc, NULL);
-    if (status != PL_OK)
-        return status;
-    const struct pl_json_node *blocks = pl_json_get(&doc, doc.root, PL_STR("blocks"));
-    const struct pl_json_node *error = pl_json_get(&doc, doc.root, PL_STR("error"));
-    for (const struct pl_json_node *block = pl_json_first(blocks);
-         block < pl_json_end(blocks) && status == PL_OK; block = pl_json_next(block)) {
-        const struct pl_json_node *type = pl_json_get(&doc, block, PL_STR("type"));
-        const struct pl_json_node *content = pl_json_get(&doc, block, PL_STR("content"));
-        struct pl_str text = {0};
-        if (!type || !content || pl_json_kind(content) != PL_JSON_STRING ||
-            !pl_json_text_is(&doc, type, PL_STR("text")))
-            continue;
-        status = pl_json_text(arena, &doc, content, &text);
-        pl_buf_add(&words, text);
-    }
-    if (status == PL_OK && error && pl_json_kind(error) == PL_JSON_STRING)
-        status = pl_json_text(arena, &doc, error, &item->error);
-    item->text = words.len ? pl_arena_dup(arena, pl_buf_str(&words)) : PL_STR("");
-    return status == PL_OK && (words.status != PL_OK || !item->text.ptr) ? PL_NOMEM : status;
-}
-
-static enum pl_status is_assistants(struct pl_arena *arena, struct pl_str turn, bool *ret_is)
-{
-    struct pl_json_doc doc;
-    enum pl_status status = pl_json_parse(arena, turn, &pl_json_own, &doc, NULL);
-    const struct pl_json_node *role =
-        status == PL_OK ? pl_json_get(&doc, doc.root, PL_STR("role")) : NULL;
-    *ret_is = role && pl_json_text_is(&doc, role, PL_STR("assistant"));
-    return status;
-}
-
-/* The last turn of the assistant, with what it says. */
-static enum pl_status read_item(struct pl_exchange *x, struct item *item, struct pl_error *err)
-{
-    struct pl_turn_query query = {
-        .session_id = item->errand.record.id,
-        .loop_id = PL_STR("root"),
-        .before = INT64_MAX,
-        .after = -1,
-        .changed_after = -1,
-        .limit = NEWEST_TURNS,
-        .is_newest_first = true,
-    };
-    struct pl_turn_page page = {0};
-    enum pl_status status =
-        pl_store_turn_list(x->shard->server->store, &x->arena, &query, &page, err);
-    for (size_t i = page.n_items; i > 0 && status == PL_OK && !item->turn.ptr; i--) {
-        PL_CLEANUP_BUF struct pl_buf turn;
-        bool is_it = false;
-        pl_buf_init(&turn, 0);
-        status = pl_turn_row_write(&page.items[i - 1], &turn);
-        if (status == PL_OK)
-            status = is_assistants(&x->arena, pl_buf_str(&turn), &is_it);
-        if (status == PL_OK && is_it)
-            item->turn = pl_arena_dup(&x->arena, pl_buf_str(&turn));
-        if (status == PL_OK && is_it && !item->turn.ptr)
-            status = PL_NOMEM;
-    }
-    if (status == PL_OK && item->turn.ptr)
-        status = read_said(&x->arena, item);
-    return status;
-}
 
 static void read_all(struct pl_exchange *x)
 {
@@ -288,9 +311,10 @@ static void read_all(struct pl_exchange *x)
     for (size_t i = 0; i < running->n_items && status == PL_OK; i++) {
         struct item *item = &running->items[i];
         if (!item->is_refused && !item->is_late)
-            status = read_item(x, item, &err);
-        if (item->errand.status == PL_SESSION_FAILED && !item->error.ptr)
-            item->error = PL_STR("The model gave no answer.");
+            status = pl_prompt_said_read(x->shard->server->store, &x->arena, item->errand.record.id,
+                                         &item->said, &err);
+        if (item->errand.status == PL_SESSION_FAILED && !item->said.error.ptr)
+            item->said.error = PL_STR("The model gave no answer.");
     }
     if (status != PL_OK)
         pl_exchange_fail(x, status, &err);
@@ -313,10 +337,12 @@ static void all_arrived(struct running *running)
 {
     struct pl_exchange *x = running->x;
     pl_timer_stop(x->shard->loop, &running->limit);
-    if (is_all_refused(running) || !running->is_answer)
-        answer(running);
-    else
+    if (is_all_refused(running) || !running->is_answer) {
+        write_answer(running);
+        finish(running);
+    } else {
         pl_exchange_work(x, read_all, leave);
+    }
 }
 
 static void refuse(struct item *item)
@@ -325,21 +351,26 @@ static void refuse(struct item *item)
     const char *says =
         errand->err.message[0] ? errand->err.message : pl_problem_info(errand->problem)->title;
     item->is_refused = true;
-    item->error = pl_str_of(says);
+    item->said.error = pl_str_of(says);
 }
+
+static void send_rest(struct running *running);
 
 static void started(struct pl_errand *errand)
 {
     struct item *item = errand->ctx;
+    struct running *running = item->running;
     bool is_refused = errand->problem != PL_PROBLEM_COUNT;
     if (is_refused) {
         refuse(item);
-        /* Its transaction did not come about: the key is claimed when the answer is kept. */
+        /* Its transaction did not come about: the next one claims the key. */
         if (errand->extend)
-            pl_exchange_own(item->running->x)->claim.is_added = false;
+            pl_exchange_own(running->x)->claim.is_added = false;
     }
+    if (errand->extend)
+        send_rest(running);
     if (is_refused || !errand->done)
-        arrived(item->running);
+        arrived(running);
 }
 
 static void done(struct pl_errand *errand)
@@ -347,12 +378,12 @@ static void done(struct pl_errand *errand)
     struct item *item = errand->ctx;
     if (item->is_late) {
         errand->status = PL_SESSION_INTERRUPTED;
-        item->error = PL_STR("There was no answer within 30 minutes.");
+        item->said.error = PL_STR("There was no answer within 30 minutes.");
     } else if (errand->problem != PL_PROBLEM_COUNT) {
         errand->status = PL_SESSION_INTERRUPTED;
         item->is_late = item->is_leaving = true; /* nothing there to be read or deleted */
-        item->error = PL_STR("The session was deleted, or the server went away, before it had "
-                             "answered.");
+        item->said.error = PL_STR("The session was deleted, or the server went away, before it had "
+                                  "answered.");
     }
     arrived(item->running);
 }
@@ -365,8 +396,10 @@ static void too_late(struct pl_timer *timer)
         struct item *item = &running->items[i];
         if (item->is_refused || item->errand.status != PL_SESSION_RUNNING)
             continue;
-        item->is_late = true;
-        say_bye(item);
+        item->is_late = item->is_leaving = true;
+        say_bye(item, said_bye);
+        running->n_waiting++;
+        pl_ask_send(&item->bye);
     }
 }
 
@@ -376,13 +409,20 @@ static void claim(struct pl_errand *errand, struct pl_batch *batch)
     pl_claim_add(pl_exchange_own(item->running->x), batch);
 }
 
-static void send_item(struct running *running, struct item *item)
+static bool claims(const struct running *running)
 {
-    struct pl_exchange *x = running->x;
+    const struct pl_claim *own = &pl_exchange_own(running->x)->claim;
+    return own->key.len && !own->is_added;
+}
+
+static void send_item(struct item *item)
+{
+    struct running *running = item->running;
     struct pl_errand *errand = &item->errand;
-    item->running = running;
-    errand->home = x->shard;
-    errand->record.user_id = x->caller.user_id;
+    if (pl_exchange_own(running->x)->claim.key.len)
+        errand->id = id_of(running, (size_t)(item - running->items), item->n_tries);
+    if (errand->id.text[0])
+        errand->record.id = pl_str_of(errand->id.text);
     errand->record.intent = running->run.name;
     errand->record.status = PL_SESSION_CREATED;
     errand->record.memory_enabled = !running->is_answer;
@@ -390,12 +430,75 @@ static void send_item(struct running *running, struct item *item)
     errand->turns = running->run.turns;
     errand->n_turns = running->run.n_turns;
     errand->message = running->run.message;
-    errand->extend = item == running->items ? claim : NULL;
+    errand->extend = claims(running) ? claim : NULL;
     errand->started = started;
     errand->done = running->is_answer ? done : NULL;
-    errand->ctx = item;
-    running->n_waiting++;
     pl_errand_send(errand);
+}
+
+static void said_bye_to_old(struct pl_ask *ask)
+{
+    struct item *item = PL_CONTAINER_OF(ask, struct item, bye);
+    bool is_gone = ask->problem == PL_PROBLEM_COUNT || ask->problem == PL_PROBLEM_NOT_FOUND;
+    item->errand.problem = ask->problem;
+    item->errand.err = ask->err;
+    pl_ask_deinit(ask);
+    if (is_gone) {
+        send_item(item);
+        return;
+    }
+    refuse(item);
+    arrived(item->running);
+}
+
+/* One that was begun before a crash is at rest. What the crash interrupted is said once more. */
+static void was_at_rest(struct pl_errand *errand)
+{
+    struct item *item = errand->ctx;
+    bool is_there = errand->problem == PL_PROBLEM_COUNT;
+    if (item->is_late) {
+        done(errand);
+        return;
+    }
+    if (is_there && errand->status != PL_SESSION_INTERRUPTED) {
+        arrived(item->running);
+        return;
+    }
+    say_bye(item, said_bye_to_old);
+    pl_ask_send(&item->bye);
+}
+
+static void take_up(struct item *item)
+{
+    struct pl_errand *errand = &item->errand;
+    errand->record.id = pl_str_of(errand->id.text);
+    errand->status = PL_SESSION_RUNNING;
+    if (!item->running->is_answer) {
+        arrived(item->running);
+        return;
+    }
+    errand->done = was_at_rest;
+    pl_errand_wait(errand);
+}
+
+/* All that can begin now: one that claims the key is waited for. */
+static void send_rest(struct running *running)
+{
+    bool is_claiming = false;
+    while (running->n_sent < running->n_items && !is_claiming) {
+        struct item *item = &running->items[running->n_sent++];
+        is_claiming = claims(running);
+        item->running = running;
+        item->errand.problem = PL_PROBLEM_COUNT;
+        item->errand.home = running->x->shard;
+        item->errand.record.user_id = running->x->caller.user_id;
+        item->errand.ctx = item;
+        running->n_waiting++;
+        if (item->is_found)
+            take_up(item);
+        else
+            send_item(item);
+    }
 }
 
 static void planned(struct pl_exchange *x)
@@ -409,19 +512,24 @@ static void planned(struct pl_exchange *x)
     running->n_waiting = 1;
     if (running->is_answer)
         pl_timer_start(x->shard->loop, &running->limit, MAX_WAIT_MS, too_late);
-    for (size_t i = 0; i < running->n_items; i++)
-        send_item(running, &running->items[i]);
+    send_rest(running);
     arrived(running);
 }
 
 static void prompt_run(struct pl_exchange *x)
 {
+    struct running *running = pl_exchange_room(x, sizeof *running);
+    if (!running)
+        return;
+    running->x = x;
+    running->seed = pl_claim_seed(x);
+    x->state = running;
     pl_exchange_work(x, plan, planned);
 }
 
 const struct pl_route pl_routes_prompt_run[] = {
-    {PL_METHOD_POST, "/api/prompts/{id}/run", PL_ROUTE_IDEMPOTENT, prompt_run, "prompt_run",
-     "Say a prompt to a model, or to several side by side", "prompts", "PromptRun",
+    {PL_METHOD_POST, "/api/prompts/{id}/run", PL_ROUTE_IDEMPOTENT | PL_ROUTE_RETELLS, prompt_run,
+     "prompt_run", "Say a prompt to a model, or to several side by side", "prompts", "PromptRun",
      "PromptRunResult", 201, NULL},
     {0},
 };
