@@ -113,6 +113,7 @@ struct pl_part {
     struct pl_val citations; /* whole, as the source has it */
     struct pl_val context;   /* of a document; of a video frame: video_metadata */
     struct pl_val status;    /* of a result or call in the source's own words */
+    struct pl_val space;     /* of a call: the namespace of the tool */
     struct pl_flag is_error; /* of a result */
     bool is_custom;          /* a call whose args are free text; its result */
     bool is_served;    /* of a response: a call that the vendor has answered in it; its result.
@@ -145,6 +146,7 @@ struct pl_tool {
     struct pl_val name, description;
     struct pl_val schema; /* JSON Schema of the input */
     struct pl_val strict, cache;
+    struct pl_val space;    /* the namespace it is in; the namespace itself is a hosted tool */
     bool is_custom;         /* free text input; `schema` is its format */
     bool is_hosted;         /* runs at the vendor: node says it all */
     bool is_openapi_schema; /* schema is in the OpenAPI dialect with upper-case types */

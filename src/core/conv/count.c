@@ -324,6 +324,9 @@ static void add_property(struct count *c, const struct pl_json_node *key)
 
 static void add_tool(struct count *c, const struct pl_tool *tool)
 {
+    /* Its namespace is counted whole. */
+    if (pl_val_is_set(tool->space))
+        return;
     add(c, c->overhead->per_tool);
     if (tool->is_hosted) {
         if (tool->node)

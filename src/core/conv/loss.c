@@ -58,6 +58,16 @@ void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_
     settle(conv, code, node);
 }
 
+/* Whether nothing in this subtree has a fate. */
+static bool is_untouched(const struct pl_conv *conv, const struct pl_json_node *n)
+{
+    const uint8_t *fates = conv->fates + (n - conv->doc->root);
+    for (uint32_t i = 0; i < n->skip; i++)
+        if (fates[i] != PL_FATE_NONE)
+            return false;
+    return true;
+}
+
 /* Whether nothing in this subtree has a fate and something in it is worth a report. */
 static bool is_forgotten(const struct pl_conv *conv, const struct pl_json_node *n)
 {
@@ -78,7 +88,7 @@ static void sweep_hosted_tools(struct pl_conv *conv)
 {
     for (size_t i = 0; i < conv->tools.len; i++) {
         const struct pl_tool *tool = &conv->tools.ptr[i];
-        if (tool->is_hosted && tool->node && pl_conv_fate_of(conv, tool->node) == PL_FATE_NONE &&
+        if (tool->is_hosted && tool->node && is_untouched(conv, tool->node) &&
             !is_forgotten(conv, tool->node))
             pl_conv_loss(conv, PL_LOSS_DROPPED, tool->node, "a tool that runs only at its vendor");
     }

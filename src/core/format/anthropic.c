@@ -55,6 +55,9 @@ static bool has_own_tool(const struct pl_json_doc *doc)
 
 static int detect_request(const struct pl_json_doc *doc, const struct pl_json_node *messages)
 {
+    /* Clouds that serve the vendor's models want its version in the body. */
+    if (has(doc, doc->root, "anthropic_version", PL_JSON_STRING))
+        return 95;
     for (int i = 0; foreign_members[i]; i++)
         if (pl_json_get(doc, doc->root, pl_str_of(foreign_members[i])))
             return 0;

@@ -91,22 +91,57 @@ static const struct list_template {
   skills_template = {"## Skills", "name", "description", NULL},
   tools_template = {"## Tools", "name", "description", "parameters"};
 
+/* The schema of a tool's input: the object there is for it, or the parameters, where they are a
+ * schema and not words about one. */
+static struct pl_val schema_of(struct pl_conv *conv, const struct pl_json_node *item)
+{
+    struct pl_val schema = pl_conv_get(conv, item, "schema", PL_WANT_OBJECT);
+    const struct pl_json_node *parameters = pl_conv_node(conv, item, "parameters");
+    if (pl_val_is_set(schema) || !parameters)
+        return schema;
+    if (is_kind(parameters, PL_JSON_OBJECT))
+        return pl_val_node(parameters);
+    struct pl_str text = pl_conv_text(conv, pl_val_node(parameters));
+    struct pl_json_doc doc;
+    if (!text.len || text.ptr[0] != '{' ||
+        pl_json_parse(conv->arena, text, &pl_json_any, &doc, NULL) != PL_OK ||
+        !(pl_json_get(&doc, doc.root, PL_STR("type")) ||
+          pl_json_get(&doc, doc.root, PL_STR("properties"))))
+        return (struct pl_val){0};
+    return (struct pl_val){.kind = PL_VAL_JSON, .node = parameters, .str = text};
+}
+
+static bool is_callable(struct pl_conv *conv, const struct pl_json_node *item)
+{
+    return is_kind(item, PL_JSON_OBJECT) && pl_val_is_set(schema_of(conv, item));
+}
+
+/* What of an item its line says. */
+static struct pl_str say_member(struct pl_conv *conv, const struct pl_json_node *item,
+                                const char *key)
+{
+    struct pl_val val = key ? pl_conv_get(conv, item, key, PL_WANT_ANY) : (struct pl_val){0};
+    pl_conv_know(conv, val.node);
+    return pl_conv_text(conv, val);
+}
+
 static void add_item(struct pl_conv *conv, struct pl_buf *text, const struct list_template *t,
                      const struct pl_json_node *item)
 {
     pl_buf_adds(text, "\n- ");
-    pl_buf_add(text, pl_conv_text(conv, pl_conv_get(conv, item, t->name, PL_WANT_ANY)));
-    struct pl_str words = pl_conv_text(conv, pl_conv_get(conv, item, t->words, PL_WANT_ANY));
+    pl_buf_add(text, say_member(conv, item, t->name));
+    struct pl_str words = say_member(conv, item, t->words);
     if (words.len) {
         pl_buf_adds(text, ": ");
         pl_buf_add(text, words);
     }
-    struct pl_str more = t->more ? pl_conv_text(conv, pl_conv_get(conv, item, t->more, PL_WANT_ANY))
-                                 : (struct pl_str){0};
+    struct pl_str more = say_member(conv, item, t->more);
     if (more.len) {
         pl_buf_adds(text, "\n  ");
         pl_buf_add(text, more);
     }
+    pl_conv_loss(conv, PL_LOSS_APPROXIMATED, item,
+                 "said as text under the heading \"%s\" (template 1)", t->heading);
 }
 
 static void read_list(struct reading *r, const struct pl_json_node *segment,
@@ -116,29 +151,27 @@ static void read_list(struct reading *r, const struct pl_json_node *segment,
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
     pl_buf_adds(&text, t->heading);
-    struct pl_str description =
-        pl_conv_text(conv, pl_conv_get(conv, segment, "description", PL_WANT_STRING));
+    struct pl_val said = pl_conv_get(conv, segment, "description", PL_WANT_STRING);
+    struct pl_str description = pl_conv_text(conv, said);
     if (description.len) {
         pl_buf_adds(&text, "\n\n");
         pl_buf_add(&text, description);
+        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, said.node,
+                     "said as text under the heading \"%s\" (template 1)", t->heading);
     }
     pl_buf_addc(&text, '\n');
     const struct pl_json_node *items = pl_conv_member(conv, segment, "items", PL_WANT_ARRAY);
     if (is_kind(items, PL_JSON_ARRAY))
         for (const struct pl_json_node *n = pl_json_first(items); n < pl_json_end(items);
              n = pl_json_next(n))
-            add_item(conv, &text, t, n);
+            if (t != &tools_template || !is_callable(conv, n))
+                add_item(conv, &text, t, n);
     struct pl_str copy = pl_arena_dup(conv->arena, pl_buf_str(&text));
     if (text.status != PL_OK || !copy.ptr) {
         conv->status = PL_NOMEM;
         return;
     }
     add_part(r, PL_PART_TEXT, segment)->text = pl_val_text(copy);
-    const struct pl_json_node *said[] = {pl_conv_node(conv, segment, "description"), items};
-    for (size_t i = 0; i < 2; i++)
-        if (said[i])
-            pl_conv_loss(conv, PL_LOSS_APPROXIMATED, said[i],
-                         "said as text under the heading \"%s\" (template 1)", t->heading);
 }
 
 static void read_memory(struct reading *r, const struct pl_json_node *segment)
@@ -158,18 +191,23 @@ static void read_tools(struct reading *r, const struct pl_json_node *segment)
     const struct pl_json_node *items = pl_conv_member(conv, segment, "items", PL_WANT_ARRAY);
     if (!is_kind(items, PL_JSON_ARRAY))
         return;
+    bool is_told = false;
     const struct pl_json_node *end = pl_json_end(items);
-    for (const struct pl_json_node *n = pl_json_first(items); n < end; n = pl_json_next(n))
-        if (!is_kind(pl_conv_node(conv, n, "schema"), PL_JSON_OBJECT)) {
-            read_list(r, segment, &tools_template);
-            return;
-        }
     for (const struct pl_json_node *n = pl_json_first(items); n < end; n = pl_json_next(n)) {
+        if (!is_callable(conv, n)) {
+            is_told = true;
+            continue;
+        }
         struct pl_tool *tool = pl_conv_add_tool(conv, n);
         tool->name = pl_conv_get(conv, n, "name", PL_WANT_STRING);
         tool->description = pl_conv_get(conv, n, "description", PL_WANT_STRING);
-        tool->schema = pl_conv_get(conv, n, "schema", PL_WANT_OBJECT);
+        tool->schema = schema_of(conv, n);
+        if (tool->schema.kind == PL_VAL_JSON)
+            pl_conv_loss(conv, PL_LOSS_MOVED, tool->schema.node,
+                         "the text is a JSON Schema; the tool is declared with it");
     }
+    if (is_told || !pl_json_count(items))
+        read_list(r, segment, &tools_template);
 }
 
 static void read_call(struct reading *r, const struct pl_json_node *segment)

@@ -73,7 +73,9 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *config)
         s->output = PL_OUTPUT_SCHEMA;
         s->is_openapi_output = !pl_val_is_set(json);
         s->output_schema = pl_val_is_set(json) ? json : dialect;
-        s->output_val = mime;
+        /* Another type says more than that the answer is JSON: text/x.enum is one bare word. */
+        if (pl_conv_says(conv, mime.node, "application/json"))
+            s->output_val = mime;
     } else if (pl_conv_says(conv, mime.node, "application/json")) {
         s->output = PL_OUTPUT_JSON;
         s->output_val = mime;

@@ -109,8 +109,13 @@ static int detect(const struct pl_json_doc *doc)
     if (array_of(doc, root, "choices"))
         return 80;
     const struct pl_json_node *error = pl_json_get(doc, root, PL_STR("error"));
-    if (error && has(doc, error, "message") && has(doc, error, "type") && !has(doc, root, "type"))
-        return 70;
+    if (error && has(doc, error, "message") && !has(doc, root, "type")) {
+        /* Compatible servers leave the type out; Google says a status instead. */
+        if (has(doc, error, "type"))
+            return 70;
+        if (has(doc, error, "code") && !has(doc, error, "status"))
+            return 40;
+    }
     const struct pl_json_node *messages = array_of(doc, root, "messages");
     return messages ? detect_request(doc, messages) : 0;
 }

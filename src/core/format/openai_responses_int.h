@@ -69,4 +69,8 @@ void pl_responses_put_extras(struct pl_responses_out *o, const struct pl_json_no
  * alone, since there may be more in them. */
 void pl_responses_know_scalar(struct pl_responses_out *o, struct pl_val val);
 
+/* After reading: tools of namespaces that share their name with another one get one of their own,
+ * and so do their calls. */
+void pl_responses_name_apart(struct pl_conv *conv);
+
 #endif

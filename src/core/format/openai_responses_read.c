@@ -187,6 +187,7 @@ static void read_call(struct reader *r, const struct pl_json_node *item, uint32_
     call->name = pl_conv_get(r->conv, item, "name", PL_WANT_STRING);
     call->args = pl_conv_get(r->conv, item, is_custom ? "input" : "arguments", PL_WANT_ANY);
     call->status = pl_conv_get(r->conv, item, "status", PL_WANT_STRING);
+    call->space = pl_conv_get(r->conv, item, "namespace", PL_WANT_STRING);
     call->is_custom = is_custom;
     know(r->conv, item, "type");
     bool is_new = false;
@@ -307,6 +308,40 @@ static void read_items(struct pl_conv *conv, const struct pl_json_node *list)
     pl_map_deinit(&r.calls);
 }
 
+static void read_tool(struct pl_conv *conv, const struct pl_json_node *t, struct pl_val space)
+{
+    struct pl_tool *tool = pl_conv_add_tool(conv, t);
+    const struct pl_json_node *type = pl_conv_member(conv, t, "type", PL_WANT_STRING);
+    tool->space = space;
+    tool->is_custom = pl_conv_says(conv, type, "custom");
+    tool->is_hosted = !tool->is_custom && !pl_conv_says(conv, type, "function");
+    if (tool->is_hosted)
+        return;
+    pl_conv_know(conv, type);
+    pl_conv_take(conv, t, "name", PL_WANT_STRING, &tool->name);
+    pl_conv_take(conv, t, "description", PL_WANT_STRING, &tool->description);
+    tool->schema = pl_conv_get(conv, t, tool->is_custom ? "format" : "parameters", PL_WANT_OBJECT);
+    pl_conv_take(conv, t, "strict", PL_WANT_BOOL, &tool->strict);
+}
+
+/* {"type":"namespace","name","description","tools":[…]}: at home it goes back whole, elsewhere its
+ * tools stand among the others. */
+static void read_namespace(struct pl_conv *conv, const struct pl_json_node *t)
+{
+    const struct pl_json_node *type = pl_conv_node(conv, t, "type");
+    if (!pl_conv_says(conv, type, "namespace"))
+        return;
+    const struct pl_json_node *list = pl_conv_member(conv, t, "tools", PL_WANT_ARRAY);
+    struct pl_val space = pl_conv_get(conv, t, "name", PL_WANT_STRING);
+    if (!list || !pl_val_is_set(space))
+        return;
+    pl_conv_know(conv, type);
+    for (const struct pl_json_node *n = pl_json_first(list); n < pl_json_end(list);
+         n = pl_json_next(n))
+        if (pl_conv_fit(conv, n, PL_WANT_OBJECT))
+            read_tool(conv, n, space);
+}
+
 static void read_tools(struct pl_conv *conv, const struct pl_json_node *list)
 {
     if (!is_kind(list, PL_JSON_ARRAY))
@@ -315,18 +350,8 @@ static void read_tools(struct pl_conv *conv, const struct pl_json_node *list)
          t = pl_json_next(t)) {
         if (!pl_conv_fit(conv, t, PL_WANT_OBJECT))
             continue;
-        struct pl_tool *tool = pl_conv_add_tool(conv, t);
-        const struct pl_json_node *type = pl_conv_member(conv, t, "type", PL_WANT_STRING);
-        tool->is_custom = pl_conv_says(conv, type, "custom");
-        tool->is_hosted = !tool->is_custom && !pl_conv_says(conv, type, "function");
-        if (tool->is_hosted)
-            continue;
-        pl_conv_know(conv, type);
-        pl_conv_take(conv, t, "name", PL_WANT_STRING, &tool->name);
-        pl_conv_take(conv, t, "description", PL_WANT_STRING, &tool->description);
-        tool->schema =
-            pl_conv_get(conv, t, tool->is_custom ? "format" : "parameters", PL_WANT_OBJECT);
-        pl_conv_take(conv, t, "strict", PL_WANT_BOOL, &tool->strict);
+        read_tool(conv, t, (struct pl_val){0});
+        read_namespace(conv, t);
     }
 }
 
@@ -460,6 +485,7 @@ static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
         pl_conv_add_message(conv, PL_ROLE_USER, input, 0);
         pl_val_set(&pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text, input);
     }
+    pl_responses_name_apart(conv);
     return conv->status;
 }
 

@@ -107,6 +107,9 @@ static void put_tools(struct pl_responses_out *o)
         /* What runs at one vendor does not run at another. */
         if (o->conv->tools.ptr[i].is_hosted && !o->is_own)
             continue;
+        /* Its namespace has said it. */
+        if (pl_val_is_set(o->conv->tools.ptr[i].space) && o->is_own)
+            continue;
         if (!is_open) {
             pl_w_key(o->w, "tools");
             pl_w_open(o->w, '[');

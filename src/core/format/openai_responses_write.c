@@ -253,7 +253,10 @@ static void put_call(struct pl_responses_out *o, const struct pl_part *part)
         pl_w_key_word(o->w, "type", part->is_custom ? "custom_tool_call" : "function_call");
     put_id(o, part->id);
     pl_w_key(o->w, "name");
-    pl_tool_name_write(o->w, part->name, PL_RESPONSES_NAME_LEN);
+    /* At home the namespace beside it tells it from others. */
+    struct pl_val own_name = pl_conv_get(o->conv, item, "name", PL_WANT_STRING);
+    pl_tool_name_write(o->w, pl_val_is_set(own_name) ? own_name : part->name,
+                       PL_RESPONSES_NAME_LEN);
     pl_w_key(o->w, part->is_custom ? "input" : "arguments");
     if (pl_val_is_set(part->args))
         pl_w_string(o->w, part->args);

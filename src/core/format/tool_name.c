@@ -54,6 +54,9 @@ void pl_tool_name_write(struct pl_writer *w, struct pl_val name, size_t max_len)
     struct pl_str given = pl_conv_text(w->conv, name);
     if (is_accepted(given, max_len)) {
         pl_w_string(w, name);
+        if (name.kind == PL_VAL_TEXT && name.node)
+            pl_conv_loss(w->conv, PL_LOSS_APPROXIMATED, name.node,
+                         "another tool has this name; here it is %.*s", PL_STR_ARG(given));
         return;
     }
     struct pl_str made = pl_tool_name_of(w->conv, given, max_len);
