@@ -31,7 +31,16 @@ const struct pl_part *pl_chat_words(const struct pl_utterance *u, enum pl_part_k
 /* The words of all parts of a kind as one string, with `glue` between them. */
 void pl_chat_write_joined(struct pl_writer *w, const struct pl_utterance *u, enum pl_part_kind kind,
                           const char *glue);
-void pl_chat_write_reasoning(struct pl_writer *w, const struct pl_utterance *u, const char *glue);
+/* What the assistant thought (openai_chat_reasoning.c): read from a message, into the last message
+ * of the conversation; the proofs in it that belong to calls, once those are read; written. */
+void pl_chat_read_reasoning(struct pl_conv *conv, const struct pl_json_node *message);
+void pl_chat_sign_calls(struct pl_conv *conv);
+void pl_chat_write_reasoning(struct pl_chat_out *c, const struct pl_utterance *u, const char *glue);
+/* Whether a record kept the part with a proof for this format. */
+static inline bool pl_chat_is_kept(const struct pl_chat_out *c, const struct pl_part *part)
+{
+    return part->home && pl_format_home(c->task, part) == &pl_format_openai_chat;
+}
 void pl_chat_write_images(struct pl_chat_out *c, const struct pl_utterance *u);
 void pl_chat_write_calls(struct pl_chat_out *c, const struct pl_utterance *u);
 void pl_chat_report_order(struct pl_writer *w, const struct pl_utterance *u);

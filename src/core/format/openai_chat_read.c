@@ -116,6 +116,15 @@ static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct
     pl_conv_take(conv, file, "filename", PL_WANT_STRING, &part->name);
 }
 
+/* Servers of other models take films; OpenAI does not. */
+static void read_video(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
+{
+    const struct pl_json_node *video = pl_conv_member(conv, n, "video_url", PL_WANT_CHOICE);
+    set_media(conv, part,
+              is_kind(video, PL_JSON_OBJECT) ? pl_conv_get(conv, video, "url", PL_WANT_STRING)
+                                             : pl_val_node(video));
+}
+
 static const struct {
     const char *type;
     enum pl_part_kind kind;
@@ -129,6 +138,7 @@ static const struct {
     {"input_image", PL_PART_IMAGE, read_image},
     {"input_audio", PL_PART_AUDIO, read_audio},
     {"file", PL_PART_FILE, read_file},
+    {"video_url", PL_PART_VIDEO, read_video},
     {"thinking", PL_PART_THINKING, read_thinking},
     {"reasoning", PL_PART_THINKING, read_thinking},
 };
@@ -168,80 +178,6 @@ static void read_content(struct pl_conv *conv, const struct pl_json_node *conten
     } else if (pl_conv_fit(conv, content, want)) {
         pl_val_set(&add(conv, PL_PART_TEXT, NULL)->text, content);
     }
-}
-
-/* ---- reasoning ---- */
-
-/* Whether `rest` goes on with `piece`, perhaps behind white space; steps over it. */
-static bool goes_on(struct pl_str *rest, struct pl_str piece)
-{
-    struct pl_str at = *rest;
-    while (at.len && strchr(" \t\r\n", at.ptr[0]))
-        at = pl_str_slice(at, 1, at.len);
-    const struct pl_str tries[] = {*rest, at};
-    for (int i = 0; i < 2; i++)
-        if (piece.len && pl_str_starts(tries[i], piece)) {
-            *rest = pl_str_slice(tries[i], piece.len, tries[i].len);
-            return true;
-        }
-    return false;
-}
-
-/* One entry of reasoning_details. When another field says the reasoning, `said` is what of it no
- * entry has repeated yet. */
-static void read_detail(struct pl_conv *conv, const struct pl_json_node *entry, bool is_said,
-                        struct pl_str *said)
-{
-    struct pl_val text = pl_conv_get(conv, entry, "text", PL_WANT_STRING);
-    if (!pl_val_is_set(text))
-        text = pl_conv_get(conv, entry, "summary", PL_WANT_STRING);
-    struct pl_val data = pl_conv_get(conv, entry, "data", PL_WANT_STRING);
-    know_member(conv, entry, "type");
-    if (pl_val_is_set(data)) {
-        pl_conv_add_part(conv, PL_PART_REDACTED, entry)->data = data;
-    } else if (is_said) {
-        if (goes_on(said, pl_conv_text(conv, text)))
-            pl_conv_know(conv, text.node);
-    } else if (pl_val_is_set(text)) {
-        struct pl_part *part = pl_conv_add_part(conv, PL_PART_THINKING, entry);
-        part->text = text;
-        pl_conv_take(conv, entry, "signature", PL_WANT_STRING, &part->signature);
-    }
-}
-
-static void read_details(struct pl_conv *conv, const struct pl_json_node *details,
-                         const struct pl_json_node *text)
-{
-    struct pl_str said = pl_conv_text(conv, pl_val_node(text));
-    for (const struct pl_json_node *d = pl_json_first(details); d < pl_json_end(details);
-         d = pl_json_next(d))
-        read_detail(conv, d, text != NULL, &said);
-}
-
-static void read_reasoning(struct pl_conv *conv, const struct pl_json_node *m)
-{
-    const struct pl_json_node *text = pl_conv_member(conv, m, "reasoning_content", PL_WANT_STRING);
-    const struct pl_json_node *plain = pl_conv_member(conv, m, "reasoning", PL_WANT_STRING);
-    if (pl_conv_is_hollow(conv, text))
-        text = NULL;
-    if (pl_conv_is_hollow(conv, plain))
-        plain = NULL;
-    if (!text)
-        text = plain;
-    else if (plain && pl_str_eq(pl_conv_text(conv, pl_val_node(text)),
-                                pl_conv_text(conv, pl_val_node(plain))))
-        pl_conv_know(conv, plain);
-    const struct pl_json_node *signature =
-        pl_conv_member(conv, m, "reasoning_signature", PL_WANT_STRING);
-    if (text || signature) {
-        struct pl_part *part = pl_conv_add_part(conv, PL_PART_THINKING, NULL);
-        pl_val_set(&part->text, text);
-        pl_val_set(&part->signature, signature);
-    }
-    const struct pl_json_node *details =
-        pl_conv_member(conv, m, "reasoning_details", PL_WANT_ARRAY);
-    if (is_kind(details, PL_JSON_ARRAY))
-        read_details(conv, details, text);
 }
 
 /* ---- messages ---- */
@@ -334,7 +270,7 @@ static void read_images(struct pl_conv *conv, const struct pl_json_node *m)
 
 static void read_assistant(struct pl_conv *conv, const struct pl_json_node *m)
 {
-    read_reasoning(conv, m);
+    pl_chat_read_reasoning(conv, m);
     size_t first = conv->parts.len;
     read_content(conv, pl_conv_node(conv, m, "content"), PL_WANT_CONTENT, pl_conv_add_part);
     /* What stands beside the text is about its last part. */
@@ -353,6 +289,7 @@ static void read_assistant(struct pl_conv *conv, const struct pl_json_node *m)
     read_voice(conv, m);
     read_images(conv, m);
     read_calls(conv, m);
+    pl_chat_sign_calls(conv);
 }
 
 static void read_result(struct pl_conv *conv, const struct pl_json_node *m)
@@ -521,12 +458,36 @@ static void read_plain(struct pl_conv *conv, const struct pl_json_node *root)
     pl_conv_take(conv, root, "thinking", PL_WANT_OBJECT, &s->thinking);
 }
 
+/* OpenRouter's {"effort" | "max_tokens", "exclude", "enabled"}, where nothing else says it. */
+static void read_reasoning_wish(struct pl_conv *conv, const struct pl_json_node *root)
+{
+    struct pl_settings *s = &conv->settings;
+    const struct pl_json_node *wish = pl_conv_member(conv, root, "reasoning", PL_WANT_OBJECT);
+    if (!wish)
+        return;
+    const struct pl_json_node *hides = pl_conv_member(conv, wish, "exclude", PL_WANT_BOOL);
+    const struct pl_json_node *thinks = pl_conv_member(conv, wish, "enabled", PL_WANT_BOOL);
+    if (!pl_val_is_set(s->effort_val))
+        pl_conv_take(conv, wish, "effort", PL_WANT_STRING, &s->effort_val);
+    if (!pl_val_is_set(s->thinking_budget))
+        pl_conv_take(conv, wish, "max_tokens", PL_WANT_INTEGER, &s->thinking_budget);
+    if (hides)
+        s->shows_thoughts =
+            (struct pl_flag){true, is_kind(hides, PL_JSON_FALSE), pl_val_node(hides)};
+    if (is_kind(thinks, PL_JSON_FALSE) && !pl_val_is_set(s->effort_val)) {
+        s->effort = PL_EFFORT_NONE;
+        s->effort_val = pl_val_node(thinks);
+    }
+}
+
 static void read_settings(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_settings *s = &conv->settings;
     read_plain(conv, root);
-    s->effort = pl_effort_of_word(conv, s->effort_val.node);
     s->thinking_budget = pl_conv_get(conv, s->thinking.node, "budget_tokens", PL_WANT_INTEGER);
+    read_reasoning_wish(conv, root);
+    if (s->effort == PL_EFFORT_UNSET)
+        s->effort = pl_effort_of_word(conv, s->effort_val.node);
     pl_conv_take_flag(conv, root, "parallel_tool_calls", &s->parallel);
     read_output(conv, root);
     read_choice(conv, root);

@@ -8,6 +8,8 @@
  * reasoning_details instead. Signatures of others mean nothing here and stay in the carry. */
 #include "format/openai_chat_int.h"
 
+#include "format/profile.h"
+
 #include "conv/sniff.h"
 #include "format/tool_name.h"
 
@@ -68,6 +70,9 @@ static bool is_sayable(struct pl_chat_out *c, const struct pl_part *part)
                (pl_val_is_set(part->file_id) && is_openai(c->task));
     case PL_PART_AUDIO:
         return pl_val_is_set(part->data) && audio_format(c->w->conv, part);
+    case PL_PART_VIDEO:
+        return c->task->profile && c->task->profile->takes_video_url &&
+               (pl_val_is_set(part->data) || pl_val_is_set(part->url));
     case PL_PART_FILE:
         return pl_val_is_set(part->data) || pl_val_is_set(part->text) ||
                (pl_val_is_set(part->file_id) && is_openai(c->task));
@@ -102,6 +107,18 @@ static void write_image_body(struct pl_writer *w, const struct pl_part *part)
         pl_w_string(w, part->url);
     if (pl_conv_word(w->conv, part->detail.node, details) >= 0)
         pl_w_opt_string(w, "detail", part->detail);
+    pl_w_close(w, '}');
+}
+
+static void write_video_body(struct pl_writer *w, const struct pl_part *part)
+{
+    pl_w_key(w, "video_url");
+    pl_w_open(w, '{');
+    pl_w_key(w, "url");
+    if (pl_val_is_set(part->data))
+        write_data_url(w, part);
+    else
+        pl_w_string(w, part->url);
     pl_w_close(w, '}');
 }
 
@@ -152,6 +169,9 @@ static void write_part(struct pl_chat_out *c, const struct pl_part *part, struct
     if (part->kind == PL_PART_AUDIO) {
         pl_w_key_word(w, "type", "input_audio");
         write_audio_body(w, part);
+    } else if (part->kind == PL_PART_VIDEO) {
+        pl_w_key_word(w, "type", "video_url");
+        write_video_body(w, part);
     } else if (part->kind == PL_PART_IMAGE && (has_data || pl_val_is_set(part->url))) {
         pl_w_key_word(w, "type", "image_url");
         write_image_body(w, part);
@@ -264,12 +284,6 @@ void pl_chat_report_order(struct pl_writer *w, const struct pl_utterance *u)
     }
 }
 
-/* Whether a record kept the part with a proof for this format. */
-static bool is_kept(const struct pl_chat_out *c, const struct pl_part *part)
-{
-    return part->home && pl_format_home(c->task, part) == &pl_format_openai_chat;
-}
-
 /* Google's own compatible server documents this slot. */
 static void write_google_signature(struct pl_writer *w, struct pl_val signature)
 {
@@ -301,7 +315,7 @@ static void write_call(struct pl_chat_out *c, const struct pl_part *call)
                        : pl_val_text(call->is_custom ? PL_STR("") : PL_STR("{}")));
     pl_w_close(w, '}');
     bool is_googles = !call->home && c->task->from == &pl_format_gemini;
-    if (is_googles || is_kept(c, call))
+    if (is_googles || pl_chat_is_kept(c, call))
         write_google_signature(w, call->signature);
     pl_w_close(w, '}');
 }
@@ -348,48 +362,6 @@ const struct pl_part *pl_chat_words(const struct pl_utterance *u, enum pl_part_k
     return NULL;
 }
 
-void pl_chat_write_reasoning(struct pl_writer *w, const struct pl_utterance *u, const char *glue)
-{
-    if (!pl_chat_words(u, PL_PART_THINKING))
-        return;
-    pl_w_key(w, "reasoning_content");
-    pl_chat_write_joined(w, u, PL_PART_THINKING, glue);
-}
-
-static bool has_details(const struct pl_chat_out *c, const struct pl_utterance *u)
-{
-    for (uint32_t i = 0; i < u->n_parts; i++) {
-        const struct pl_part *part = u->parts[i];
-        bool is_signed = has_words(part, PL_PART_THINKING) && pl_val_is_set(part->signature);
-        if ((is_signed || part->kind == PL_PART_REDACTED) && is_kept(c, part))
-            return true;
-    }
-    return false;
-}
-
-/* Every thought with its own proof, in their order. */
-static void write_details(struct pl_chat_out *c, const struct pl_utterance *u)
-{
-    struct pl_writer *w = c->w;
-    pl_w_key(w, "reasoning_details");
-    pl_w_open(w, '[');
-    for (uint32_t i = 0; i < u->n_parts; i++) {
-        const struct pl_part *part = u->parts[i];
-        bool is_data = part->kind == PL_PART_REDACTED && is_kept(c, part);
-        if (!is_data && !has_words(part, PL_PART_THINKING))
-            continue;
-        pl_w_open(w, '{');
-        pl_w_key_word(w, "type", is_data ? "reasoning.encrypted" : "reasoning.text");
-        pl_w_opt_string(w, "text", part->text);
-        if (is_data)
-            pl_w_opt_string(w, "data", part->data);
-        else if (is_kept(c, part))
-            pl_w_opt_string(w, "signature", part->signature);
-        pl_w_close(w, '}');
-    }
-    pl_w_close(w, ']');
-}
-
 /* What Google's compatible server signs beside the text is about its last part. */
 static void write_text_signature(struct pl_chat_out *c, const struct pl_utterance *u)
 {
@@ -397,7 +369,7 @@ static void write_text_signature(struct pl_chat_out *c, const struct pl_utteranc
     for (uint32_t i = 0; i < u->n_parts; i++)
         if (u->parts[i]->kind == PL_PART_TEXT)
             last = u->parts[i];
-    if (last && is_kept(c, last))
+    if (last && pl_chat_is_kept(c, last))
         write_google_signature(c->w, last->signature);
 }
 
@@ -407,10 +379,7 @@ static void write_assistant(struct pl_chat_out *c, const struct pl_utterance *u)
     const struct pl_part *refusal = pl_chat_words(u, PL_PART_REFUSAL);
     bool has_text = pl_chat_words(u, PL_PART_TEXT) != NULL;
     pl_chat_report_order(w, u);
-    if (has_details(c, u))
-        write_details(c, u);
-    else
-        pl_chat_write_reasoning(w, u, "\n\n");
+    pl_chat_write_reasoning(c, u, "\n\n");
     pl_w_key(w, "content");
     if (!has_text && (refusal || pl_chat_count(u, PL_PART_CALL)))
         pl_w_null(w);

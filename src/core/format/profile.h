@@ -40,10 +40,12 @@ struct pl_profile {
     bool refuses_adaptive_thinking;     /* only a budget of tokens */
     bool refuses_thinking_with_tools;   /* beside tools, in Chat Completions */
     bool caps_effort_at_rest;           /* with thinking off it is "high" at most */
-    bool binds_thinking;      /* thinking that goes back must have the same history before it */
-    const char *thinking_off; /* said for "disabled"; "": it always thinks; NULL: "disabled" */
-    uint32_t efforts;         /* PL_EFFORT_BIT of those it knows, with that of UNSET; 0: any */
-    int id_length;            /* of tool call ids, alphanumeric; 0: any */
+    bool takes_reasoning_details; /* thoughts go back with the proofs of the vendor behind it */
+    bool takes_video_url;         /* films, in Chat Completions */
+    bool binds_thinking;          /* thinking that goes back must have the same history before it */
+    const char *thinking_off;     /* said for "disabled"; "": it always thinks; NULL: "disabled" */
+    uint32_t efforts;             /* PL_EFFORT_BIT of those it knows, with that of UNSET; 0: any */
+    int id_length;                /* of tool call ids, alphanumeric; 0: any */
 };
 
 /* Tokens that models whose name begins with `prefix` read at once. */

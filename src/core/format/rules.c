@@ -156,6 +156,8 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
     const struct pl_profile *profile = pl_format_profile(task);
     if (profile)
         add_profile(&rules, profile);
+    if (profile && profile->takes_video_url)
+        rules.refused_from_user &= ~(uint32_t)MOVIE;
     if (is_called(task->to, "gemini")) {
         if (profile && !profile->allows_media_in_results)
             rules.refused_in_results = ALL_MEDIA;
@@ -186,7 +188,7 @@ struct pl_lint_opts pl_format_lint_opts(const struct pl_format *as, const struct
         .has_json_errors = is_called(as, "harmony"),
         .joins_assistants = rules.joins_assistants,
         .wants_results_adjacent = rules.wants_results_adjacent,
-        .refuses_video = !is_called(task.to, "gemini"),
+        .refuses_video = !is_called(task.to, "gemini") && !(profile && profile->takes_video_url),
         .refuses_empty = rules.drops_blank,
         .wants_alternation = is_for_other && rules.wants_user_first,
         .requires_alternation = rules.wants_alternation,
