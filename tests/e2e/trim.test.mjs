@@ -98,6 +98,17 @@ test('gpt-oss text comes out as text', () => {
   assert.equal(out, '<|start|>user<|message|>S<|end|><|start|>user<|message|>LAST<|end|>');
 });
 
+test('of a gpt-oss prompt the model, the instructions and the next turn stay', () => {
+  const head = '<|start|>system<|message|>You are ChatGPT, a large language model trained by OpenAI.\nKnowledge cutoff: 2024-06\n\nReasoning: high\n\n'
+    + '# Valid channels: analysis, commentary, final. Channel must be included for every message.<|end|>'
+    + '<|start|>developer<|message|># Instructions\n\nBe brief.<|end|>';
+  const tail = '<|start|>user<|message|>LAST<|end|><|start|>assistant';
+  const input = `${head}<|start|>user<|message|>${words(100)}<|end|><|start|>assistant<|channel|>final<|message|>a<|end|>${tail}`;
+  const { code, out, err } = run(['trim', '--as', 'gpt-oss', '--max-tokens', '90', '--summary', 'S', '-'], { input });
+  assert.equal(code, 0, err);
+  assert.equal(out, `${head}<|start|>user<|message|>S<|end|>${tail}`);
+});
+
 test('what cannot fit is exit 1, nothing on standard output, and the reason says what would do', () => {
   const input = JSON.stringify(chat(user('a'), assistant('b'), user(words(50))));
   const { code, out, err } = run(['trim', '--as', 'openai-chat', '--max-tokens', '20', '-'], { input });

@@ -11,11 +11,12 @@
  *                  {"role":"assistant","channel":"analysis","content":"A sum.","end":"end"},
  *                  {"role":"assistant","channel":"final","content":"It is 4.","end":"end"}]}
  *
- * (`constrain` behind `channel`; `before` for white space in front of a message and `after` for
- * what stands at the end; no `role` when a completion begins in the middle of a header; no
- * `content` when the text ends there; no `end` when the message is not ended.) The inner one is a
- * format like any other, and reads and writes that document: so reports, carries and the way home
- * need nothing of their own. */
+ * (`constrain` after `channel`; `header`, a list of both, when there is more than one of a kind or
+ * they come in another order; `before` for white space in front of a message and `after` for what
+ * stands at the end; no `role` when a completion begins in the middle of a header; `words` for what
+ * a model wrote outside of any message; no `content` when there is no <|message|>; no `end` when
+ * the message is not ended.) The inner one is a format like any other, and reads and writes that
+ * document: so reports, carries and the way home need nothing of their own. */
 #ifndef PL_FORMAT_GPT_OSS_H
 #define PL_FORMAT_GPT_OSS_H
 
@@ -36,13 +37,5 @@ enum pl_status pl_gpt_oss_parse(struct pl_str text, struct pl_buf *to, struct pl
  * tokens: such a text would say something else than the document; PL_NOMEM. */
 enum pl_status pl_gpt_oss_render(const struct pl_json_doc *doc, struct pl_buf *to,
                                  struct pl_error *err);
-
-/* The text with a space in each special token, so that it is only words; a view when there is none.
- */
-struct pl_str pl_gpt_oss_defuse(struct pl_conv *conv, struct pl_str text);
-
-/* "# Tools" and the functions as TypeScript, as the models were taught them. False when there is no
- * tool that can be said so. Marks what it says. */
-bool pl_gpt_oss_tools(struct pl_conv *conv, struct pl_buf *to);
 
 #endif

@@ -1,5 +1,5 @@
 /* gpt-oss: text to document and back. */
-#include "format/gpt_oss.h"
+#include "format/gpt_oss_int.h"
 
 #include "base/utf8.h"
 #include "json/text.h"
@@ -43,26 +43,43 @@ static struct found find_token(struct pl_str text, size_t from)
 
 static size_t skip_space(struct pl_str text, size_t at)
 {
-    while (at < text.len && strchr(" \t\r\n", text.ptr[at]))
+    while (at < text.len && strchr(" \t\r\n\v\f", text.ptr[at]) && text.ptr[at])
         at++;
     return at;
+}
+
+static bool is_end(enum token token)
+{
+    return token == END || token == RETURN || token == CALL;
 }
 
 bool pl_gpt_oss_is_text(struct pl_str text)
 {
     struct pl_str rest = pl_str_slice(text, skip_space(text, 0), text.len);
     struct found first = find_token(rest, 0);
-    return rest.len && first.at == 0 && (first.token == START || first.token == CHANNEL);
+    return rest.len && first.at == 0 &&
+           (first.token == START || first.token == CHANNEL || first.token == MESSAGE);
 }
 
 /* ---- text to document ---- */
 
+/* What stands behind <|channel|> and <|constrain|>. */
+struct piece {
+    enum token token;
+    size_t from, to;
+};
+enum { MAX_PIECES = 8 };
+
 struct parser {
     struct pl_str text;
     size_t at;
+    bool is_assistant; /* whose message this is, or was the last one: models forget tokens, people
+                          have a program that writes them */
     struct pl_json_out out;
     struct pl_error *err;
 };
+
+static const char *const keys[] = {[CHANNEL] = "channel", [CONSTRAIN] = "constrain"};
 
 static enum pl_status refuse(struct parser *p, size_t at, const char *why)
 {
@@ -77,57 +94,116 @@ static void put(struct parser *p, const char *key, size_t from, size_t to)
     pl_json_out_text(&p->out, pl_str_slice(p->text, from, to));
 }
 
-/* A piece of the header: what stands between the token that opens it and the next one. */
-static struct found take_piece(struct parser *p, const char *key, struct found open)
+static void take_end(struct parser *p, struct found end)
 {
-    size_t from = open.at + open.len;
-    struct found next = find_token(p->text, from);
-    put(p, key, from, next.at);
-    return next;
+    static const char *const ends[] = {[END] = "end", [RETURN] = "return", [CALL] = "call"};
+    pl_json_out_key(&p->out, "end");
+    pl_json_out_text(&p->out, pl_str_of(ends[end.token]));
+    p->at = end.at + end.len;
 }
 
 static enum pl_status take_content(struct parser *p, struct found open)
 {
-    static const char *const ends[] = {[END] = "end", [RETURN] = "return", [CALL] = "call"};
-    struct found next = take_piece(p, "content", open);
+    size_t from = open.at + open.len;
+    struct found next = find_token(p->text, from);
+    put(p, "content", from, next.at);
     p->at = next.at;
     if (next.token == START || next.token == TEXT_END)
         return PL_OK; /* not ended: cut off, or still to be written */
-    if (next.token != END && next.token != RETURN && next.token != CALL)
+    if (!is_end(next.token))
         return refuse(p, next.at,
                       "a message holds a token that only a header has; end the message first, "
                       "with <|end|>");
-    pl_json_out_key(&p->out, "end");
-    pl_json_out_text(&p->out, pl_str_of(ends[next.token]));
-    p->at = next.at + next.len;
+    take_end(p, next);
     return PL_OK;
 }
 
-static enum pl_status take_message(struct parser *p, bool is_first)
+static struct found take_role(struct parser *p, struct found start)
 {
-    struct found next = find_token(p->text, p->at);
-    bool is_middle = is_first && (next.token == CHANNEL || next.token == MESSAGE);
-    if (next.at != p->at || (next.token != START && !is_middle))
-        return refuse(p, p->at, "a message begins with <|start|>");
-    if (!is_middle)
-        next = take_piece(p, "role", next);
-    if (next.token == CHANNEL)
-        next = take_piece(p, "channel", next);
-    if (next.token == CONSTRAIN)
-        next = take_piece(p, "constrain", next);
+    size_t from = start.at + start.len;
+    struct found next = find_token(p->text, from);
+    struct pl_str role = pl_str_slice(p->text, skip_space(p->text, from), next.at);
+    p->is_assistant =
+        !role.len || pl_str_starts(role, PL_STR("assistant")) || pl_str_starts(role, PL_STR("to="));
+    put(p, "role", from, next.at);
+    return next;
+}
+
+/* A channel and a data type, which are members of their own; or what some models make of it, one
+ * after another. */
+static void put_pieces(struct parser *p, const struct piece pieces[], size_t n)
+{
+    bool is_plain = n < 2 || (n == 2 && pieces[0].token == CHANNEL && pieces[1].token == CONSTRAIN);
+    if (!is_plain) {
+        pl_json_out_key(&p->out, "header");
+        pl_json_out_open(&p->out, '[');
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!is_plain)
+            pl_json_out_open(&p->out, '{');
+        put(p, keys[pieces[i].token], pieces[i].from, pieces[i].to);
+        if (!is_plain)
+            pl_json_out_close(&p->out, '}');
+    }
+    if (!is_plain)
+        pl_json_out_close(&p->out, ']');
+}
+
+static enum pl_status take_header(struct parser *p, struct found next)
+{
+    struct piece pieces[MAX_PIECES];
+    size_t n = 0;
+    while (next.token == CHANNEL || next.token == CONSTRAIN) {
+        if (n == MAX_PIECES)
+            return refuse(p, next.at, "the header of this message has too many parts");
+        size_t from = next.at + next.len;
+        pieces[n].token = next.token;
+        next = find_token(p->text, from);
+        pieces[n].from = from;
+        pieces[n++].to = next.at;
+    }
+    put_pieces(p, pieces, n);
     if (next.token == MESSAGE)
         return take_content(p, next);
     p->at = next.at;
-    if (next.token == TEXT_END)
+    if (next.token == TEXT_END || (next.token == START && p->is_assistant))
         return PL_OK;
-    return refuse(p, next.at,
-                  "the header of a message is its role, perhaps <|channel|> and <|constrain|>, "
-                  "and then <|message|>");
+    if (!is_end(next.token) || !p->is_assistant)
+        return refuse(p, next.at,
+                      "the header of a message is its role, perhaps <|channel|> and <|constrain|>, "
+                      "and then <|message|>");
+    take_end(p, next);
+    return PL_OK;
+}
+
+/* A message without <|start|>: the first of a completion, or one whose model forgot it. */
+static enum pl_status take_bare(struct parser *p, struct found next)
+{
+    bool has_words = next.at > p->at;
+    bool is_other_text = next.token == TEXT_END && find_token(p->text, 0).token == TEXT_END;
+    if (!p->is_assistant || next.token == OTHER || is_other_text)
+        return refuse(p, p->at, "a message begins with <|start|>");
+    if (has_words)
+        put(p, "words", p->at, next.at);
+    p->at = next.at;
+    if (is_end(next.token))
+        take_end(p, next);
+    else if (next.token != START && next.token != TEXT_END)
+        return take_header(p, next);
+    return PL_OK;
+}
+
+static enum pl_status take_message(struct parser *p)
+{
+    struct found next = find_token(p->text, p->at);
+    if (next.at == p->at && next.token == START)
+        return take_header(p, take_role(p, next));
+    return take_bare(p, next);
 }
 
 enum pl_status pl_gpt_oss_parse(struct pl_str text, struct pl_buf *to, struct pl_error *err)
 {
-    struct parser p = {.text = text, .out = pl_json_out(to), .err = err};
+    struct parser p = {.text = text, .is_assistant = true, .out = pl_json_out(to), .err = err};
     if (!pl_utf8_is_valid(text))
         return pl_fail(err, PL_SYNTAX, "the text is not UTF-8");
     enum pl_status status = PL_OK;
@@ -135,7 +211,7 @@ enum pl_status pl_gpt_oss_parse(struct pl_str text, struct pl_buf *to, struct pl
     pl_json_out_key(&p.out, "messages");
     pl_json_out_open(&p.out, '[');
     size_t begin = 0;
-    for (bool is_first = true; status == PL_OK; is_first = false) {
+    while (status == PL_OK) {
         begin = p.at;
         p.at = skip_space(text, p.at);
         if (p.at == text.len)
@@ -143,7 +219,7 @@ enum pl_status pl_gpt_oss_parse(struct pl_str text, struct pl_buf *to, struct pl
         pl_json_out_open(&p.out, '{');
         if (p.at > begin)
             put(&p, "before", begin, p.at);
-        status = take_message(&p, is_first);
+        status = take_message(&p);
         pl_json_out_close(&p.out, '}');
     }
     pl_json_out_close(&p.out, ']');
@@ -198,23 +274,35 @@ static enum pl_status render_end(struct renderer *r, const struct pl_json_node *
     return pl_fail(r->err, PL_INVALID, "a message ends by end, return or call");
 }
 
+struct spelling {
+    const char *key, *token;
+};
+
+static enum pl_status render_strings(struct renderer *r, const struct pl_json_node *object,
+                                     const struct spelling spellings[], size_t n)
+{
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; i < n && status == PL_OK; i++)
+        status = render_string(r, object, spellings[i].key, spellings[i].token);
+    return status;
+}
+
 static enum pl_status render_message(struct renderer *r, const struct pl_json_node *message)
 {
-    static const struct {
-        const char *key, *token;
-    } pieces[] = {
-        {"before", ""},
-        {"role", "<|start|>"},
-        {"channel", "<|channel|>"},
-        {"constrain", "<|constrain|>"},
-        {"content", "<|message|>"},
-    };
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-        enum pl_status status = render_string(r, message, pieces[i].key, pieces[i].token);
-        if (status != PL_OK)
-            return status;
-    }
-    return render_end(r, message);
+    static const struct spelling begin[] = {{"before", ""}, {"words", ""}, {"role", "<|start|>"}};
+    static const struct spelling header[] = {{"channel", "<|channel|>"},
+                                             {"constrain", "<|constrain|>"}};
+    const struct pl_json_node *list = pl_json_get(r->doc, message, PL_STR("header"));
+    enum pl_status status = render_strings(r, message, begin, sizeof begin / sizeof *begin);
+    if (list && pl_json_kind(list) == PL_JSON_ARRAY)
+        for (const struct pl_json_node *n = pl_json_first(list);
+             n < pl_json_end(list) && status == PL_OK; n = pl_json_next(n))
+            status = render_strings(r, n, header, sizeof header / sizeof *header);
+    if (status == PL_OK)
+        status = render_strings(r, message, header, sizeof header / sizeof *header);
+    if (status == PL_OK)
+        status = render_string(r, message, "content", "<|message|>");
+    return status == PL_OK ? render_end(r, message) : status;
 }
 
 enum pl_status pl_gpt_oss_render(const struct pl_json_doc *doc, struct pl_buf *to,
