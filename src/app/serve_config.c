@@ -8,6 +8,7 @@
 #include "io/file.h"
 #include "json/text.h"
 #include "json/write.h"
+#include "session/session.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,6 +70,8 @@ static const struct setting settings[] = {
     {"upstream_idle_ms", LIVE, NO_OPTION, TIME, AT(models.idle_ms), "90000", 1, 3600000},
     {"upstream_cooldown_ms", LIVE, NO_OPTION, TIME, AT(models.cooldown_ms), "10000", 0, 3600000},
     {"upstream_answer_ms", LIVE, NO_OPTION, TIME, AT(answer_ms), "1800000", 1, 86400000},
+    {"turn_ms", LIVE, NO_OPTION, TIME, AT(turn_ms), "1800000", 1, PL_SESSION_MAX_MS},
+    {"task_ms", LIVE, NO_OPTION, TIME, AT(task_ms), "1800000", 1, 86400000},
 };
 #undef AT
 enum { N_SETTINGS = sizeof settings / sizeof *settings };

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
+import { Socket } from './live.mjs';
 import { start } from './server.mjs';
 import { until } from './waiting.mjs';
 
@@ -72,5 +73,28 @@ test('a request that has waited too long is answered 503 with Retry-After, and d
   await letGo();
   for (const { answer } of held) assert.ok([200, 503].includes((await answer).status));
   assert.equal((await server.ask('GET', '/api/prompts')).status, 200);
+  await server.stop();
+});
+
+test('a snapshot that has waited too long for its turn is made when there is one', { skip }, async (t) => {
+  const server = await start({ args: ['--store', url], login: false, env: { PARLEY_QUEUE_WAIT_MS: '100' } });
+  server.key = (await server.raw('POST', '/api/user/api-keys', { key: null, socketPath: `${server.data}/parley.sock`, body: { name: 'third' } })).json.plaintext;
+  const { id } = (await server.ask('POST', '/api/sessions', { body: {} })).json;
+  const sockets = [];
+  t.after(() => { for (const socket of sockets) socket.close(); });
+  const subscribe = async () => {
+    const socket = await new Socket(server).opened;
+    sockets.push(socket);
+    return { socket, ack: socket.ask('session:subscribe', { session_id: id }) };
+  };
+  assert.equal((await (await subscribe()).ack).ok, true); // from here on the session is in memory
+  const letGo = await lockTable('turns');
+  const others = await Promise.all(Array.from({ length: 6 }, subscribe));
+  await until(async () => await metric(server, 'parley_jobs_refused_total{lane="store"}') >= 1, 'one that waited too long');
+  await letGo();
+  for (const { socket, ack } of others) {
+    assert.equal((await ack).ok, true);
+    await socket.next((frame) => frame.event === 'session:snapshot', 'its snapshot');
+  }
   await server.stop();
 });

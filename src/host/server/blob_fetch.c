@@ -140,8 +140,21 @@ static void work(struct pl_blob_fetch *f, enum step step, enum pl_work lane,
 {
     f->step = step;
     f->job = (struct pl_job){
-        .lane = lane, .owner = pl_owner_of(f->wish.user_id), .run = run, .done = done};
+        .lane = lane,
+        .owner = pl_owner_of(f->wish.user_id),
+        .wait_ms = f->shard->setup->config.queue_wait_ms,
+        .run = run,
+        .done = done,
+    };
     pl_workers_submit(f->shard->server->workers, f->shard->loop, &f->job);
+}
+
+/* What the job found, or that it waited too long for its turn. */
+static void note_job(struct pl_blob_fetch *f, bool is_stores_fault)
+{
+    if (f->job.is_refused)
+        f->job_status = pl_fail(&f->job_err, PL_IO, "too much is waiting before this");
+    note_failure(f, f->job_status, is_stores_fault || f->job.is_refused, &f->job_err);
 }
 
 static void find_run(struct pl_job *job)
@@ -154,7 +167,7 @@ static void find_run(struct pl_job *job)
 static void find_done(struct pl_job *job)
 {
     struct pl_blob_fetch *f = PL_CONTAINER_OF(job, struct pl_blob_fetch, job);
-    note_failure(f, f->job_status, true, &f->job_err);
+    note_job(f, true);
     end(f);
 }
 
@@ -218,7 +231,7 @@ static void look_run(struct pl_job *job)
 static void look_done(struct pl_job *job)
 {
     struct pl_blob_fetch *f = PL_CONTAINER_OF(job, struct pl_blob_fetch, job);
-    note_failure(f, f->job_status, false, &f->job_err);
+    note_job(f, false);
     f->step = STEP_FETCHING;
     if (has_failed(f))
         end(f);

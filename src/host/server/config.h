@@ -43,6 +43,8 @@ struct pl_server_config {
                                        asked to: "off" (also NULL) or "sessions", all of them */
     struct pl_models_config models; /* vendors, aliases and how long they are waited for */
     int64_t answer_ms;              /* how long an answer in a session may take: 1,800,000 */
+    int64_t turn_ms;                /* how long all work on one message may take: 1,800,000 */
+    int64_t task_ms;                /* how long a run of a task may take: 1,800,000 */
     bool is_probing;                /* servers of models on this machine are looked for */
 };
 

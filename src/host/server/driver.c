@@ -57,6 +57,7 @@ static void destroy(struct pl_driver *driver)
     pl_timer_stop(drivers->shard->loop, &driver->tick);
     pl_timer_stop(drivers->shard->loop, &driver->idle);
     pl_timer_stop(drivers->shard->loop, &driver->retry);
+    pl_timer_stop(drivers->shard->loop, &driver->limit);
     while (driver->pendings) {
         struct pl_pending *next = driver->pendings->next;
         pl_pending_destroy(driver->pendings);

@@ -66,10 +66,12 @@ struct pl_driver {
     uint64_t generation; /* of the counts: a listener of an earlier one is not counted off */
     struct pl_run *runs; /* owned; models, tools and summaries at work */
     struct pl_timer tick, idle, retry;
+    struct pl_timer limit; /* the end of the work on one message (turn_limit.c) */
     struct pl_turn_end settle;
     bool is_committing, is_looking_up, is_deleting;
     bool is_gathering; /* more belongs to the batch: not submitted yet */
     bool is_counted;   /* among the running ones, of the shard and of the user */
+    bool is_overdue;   /* the limit has passed: whatever begins fails at once */
     /* What it was doing is lost and the store does not know: RECOVER comes before the next change.
      * Reads go on meanwhile, also when nothing can be written. */
     bool is_unsettled;
@@ -146,6 +148,14 @@ void pl_driver_subscribe(struct pl_driver *driver, struct pl_ask *ask);
 void pl_effect_run(struct pl_driver *driver, const struct pl_session_effect *effect);
 /* Stops everything at work; nothing comes back. */
 void pl_runs_cancel(struct pl_driver *driver);
+/* Fails what is at work, and says why. What is on a worker fails when it is back. */
+void pl_runs_give_up(struct pl_driver *driver);
+
+/* --- turn_limit.c: how long the work on one message may take */
+/* After an apply; drivers->out has what came out. */
+void pl_turn_limit_follow(struct pl_driver *driver);
+/* What is left of it, 1 at least; 0: there is no limit now. */
+int64_t pl_turn_limit_left_ms(const struct pl_driver *driver);
 
 /* --- running.c: how much a user has at work, over all shards */
 size_t pl_running_of(struct pl_server *server, struct pl_str user_id);

@@ -87,21 +87,30 @@ static struct pl_run *create(struct pl_driver *driver, const struct pl_session_e
     return run;
 }
 
+static void give_up(struct pl_run *run);
+
 static void on_worked(struct pl_job *job)
 {
     struct pl_run *run = PL_CONTAINER_OF(job, struct pl_run, job);
     run->is_away = false;
-    if (run->driver)
-        run->after(run);
-    else
+    if (!run->driver)
         destroy(run);
+    else if (job->is_refused || run->driver->is_overdue)
+        give_up(run);
+    else
+        run->after(run);
 }
 
 void pl_run_work(struct pl_run *run, void (*work)(struct pl_job *), void (*after)(struct pl_run *))
 {
     run->is_away = true;
     run->after = after;
-    run->job = (struct pl_job){.owner = pl_owner_of(run->user_id), .run = work, .done = on_worked};
+    run->job = (struct pl_job){
+        .owner = pl_owner_of(run->user_id),
+        .wait_ms = pl_turn_limit_left_ms(run->driver),
+        .run = work,
+        .done = on_worked,
+    };
     pl_workers_submit(run->server->workers, run->loop, &run->job);
 }
 
@@ -326,6 +335,36 @@ void pl_run_fail_tool(struct pl_run *run, const char *message)
     pl_run_finish_tool(run, is_whole ? pl_buf_str(&result) : PL_STR("\"Out of memory.\""), true);
 }
 
+/* --- at the end of the time ------------------------------------------------------------------ */
+
+static void give_up(struct pl_run *run)
+{
+    char reason[96];
+    snprintf(reason, sizeof reason,
+             "The work on one message took longer than this server allows (turn_ms: %lld).",
+             (long long)run->setup->config.turn_ms);
+    pl_model_cancel(PL_TAKE(run->call));
+    if (run->effect.kind == PL_EFFECT_CALL_MODEL)
+        fail_model(run, pl_str_of(reason), false);
+    else if (run->effect.kind == PL_EFFECT_RUN_TOOL)
+        pl_run_fail_tool(run, reason);
+    else
+        pl_summarise_give_up(run, reason);
+}
+
+/* What one of them brings may end others, and begin new ones, which are away. */
+void pl_runs_give_up(struct pl_driver *driver)
+{
+    for (struct pl_run *run = driver->runs; run;) {
+        if (run->is_away) {
+            run = run->next;
+            continue;
+        }
+        give_up(run);
+        run = driver->runs;
+    }
+}
+
 /* --- beginning and cancelling ---------------------------------------------------------------- */
 
 static void on_begin(struct pl_letter *letter)
@@ -337,10 +376,12 @@ static void on_begin(struct pl_letter *letter)
         [PL_EFFECT_SUMMARISE] = pl_summarise,
     };
     run->is_away = false;
-    if (run->driver)
-        starts[run->effect.kind](run);
-    else
+    if (!run->driver)
         destroy(run);
+    else if (run->driver->is_overdue)
+        give_up(run);
+    else
+        starts[run->effect.kind](run);
 }
 
 static void begin(struct pl_driver *driver, const struct pl_session_effect *effect)

@@ -234,6 +234,7 @@ void pl_line_carry_out(struct pl_driver *driver, struct pl_ask *ask, bool must_c
         }
         submit(driver);
         pl_driver_count(driver, pl_session_is_running(driver->session));
+        pl_turn_limit_follow(driver);
         pl_driver_settle(driver);
     }
     set_tick(driver);

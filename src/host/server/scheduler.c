@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "server/log.h"
+#include "server/setup.h"
 #include "server/task_json.h"
 
 /* --- deciding, on a worker ------------------------------------------------------------------- */
@@ -352,6 +353,8 @@ static void look_done(struct pl_job *job)
     struct pl_look *looking = &scheduler->look;
     if (scheduler->is_over)
         return;
+    if (job->is_refused)
+        looking->status = pl_fail(&looking->err, PL_IO, "too much is waiting before this");
     if (looking->status == PL_OK && looking->is_rewinding)
         scheduler->must_rewind = false;
     if (looking->status != PL_OK) {
@@ -407,6 +410,7 @@ void pl_scheduler_look(struct pl_scheduler *scheduler)
     pl_arena_reset(&scheduler->look.arena);
     scheduler->look.now_ms = pl_loop_unix_ms(loop);
     look_at_clock(scheduler);
+    scheduler->look.job.wait_ms = scheduler->shard->setup->config.queue_wait_ms;
     scheduler->look.job.run = look_run;
     scheduler->look.job.done = look_done;
     pl_workers_submit(scheduler->server->workers, loop, &scheduler->look.job);

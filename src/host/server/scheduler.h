@@ -14,11 +14,10 @@
 
 #define PL_TASK_LOOK_MS      30000
 #define PL_TASK_RETRY_MS     5000
-#define PL_TASK_BACK_MS      1500             /* less is no clock that was put back */
-#define PL_TASK_MAX_MS       (30 * 60 * 1000) /* of a run */
-#define PL_TASK_MAX_FAILURES 10               /* in a row */
-#define PL_TASK_MAX_QUEUED   10               /* runs of one task that wait for the one before */
-#define PL_TASK_LOOK_LIMIT   100              /* tasks of one look */
+#define PL_TASK_BACK_MS      1500 /* less is no clock that was put back */
+#define PL_TASK_MAX_FAILURES 10   /* in a row */
+#define PL_TASK_MAX_QUEUED   10   /* runs of one task that wait for the one before */
+#define PL_TASK_LOOK_LIMIT   100  /* tasks of one look */
 
 struct pl_scheduler; /* owned */
 

@@ -6,6 +6,7 @@
 #include "json/text.h"
 #include "server/auth.h"
 #include "server/chatting.h"
+#include "server/setup.h"
 #include "server/spell.h"
 
 #define MAX_ID_BYTES 256
@@ -214,7 +215,9 @@ static void repeats_done(struct pl_job *job)
 {
     struct sending *sending = PL_CONTAINER_OF(job, struct sending, job);
     struct pl_ask *ask = &sending->ask;
-    if (sending->status == PL_OK) {
+    if (job->is_refused) {
+        ask->problem = PL_PROBLEM_OVERLOADED;
+    } else if (sending->status == PL_OK) {
         ask->problem = PL_PROBLEM_COUNT;
         pl_answer_write_repeated(&ask->reply, ask->event.answer.tool_call_id);
     } else if (sending->status != PL_CONFLICT) {
@@ -231,7 +234,11 @@ static void on_sent(struct pl_ask *ask)
         return;
     }
     sending->job = (struct pl_job){
-        .owner = pl_owner_of(ask->user_id), .run = repeats_run, .done = repeats_done};
+        .owner = pl_owner_of(ask->user_id),
+        .wait_ms = ask->home->setup->config.queue_wait_ms,
+        .run = repeats_run,
+        .done = repeats_done,
+    };
     pl_workers_submit(ask->home->server->workers, ask->home->loop, &sending->job);
 }
 

@@ -4,6 +4,7 @@
 #include "json/text.h"
 #include "json/write.h"
 #include "server/live.h"
+#include "server/setup.h"
 #include "server/spell.h"
 #include "server/turn_page.h"
 
@@ -147,8 +148,8 @@ static void snapshot_done(struct pl_job *job)
     sub->is_asked = false;
     if (!live) {
         pl_sub_give_back(sub);
-    } else if (asking->status != PL_OK || sub->state != PL_SUB_HOLDING) {
-        /* The store could not be read, or the session began anew meanwhile. */
+    } else if (job->is_refused || asking->status != PL_OK || sub->state != PL_SUB_HOLDING) {
+        /* The store could not be read in time, or the session began anew meanwhile. */
         pl_outbox_deinit(&sub->held);
         pl_sub_ask_later(sub, PL_SUB_AGAIN_MS);
     } else {
@@ -174,7 +175,11 @@ static void start_snapshot(struct asking *asking)
     struct pl_subscription *sub = asking->sub;
     sub->state = PL_SUB_HOLDING;
     asking->job = (struct pl_job){
-        .owner = pl_owner_of(asking->ask.user_id), .run = snapshot_run, .done = snapshot_done};
+        .owner = pl_owner_of(asking->ask.user_id),
+        .wait_ms = sub->live->shard->setup->config.queue_wait_ms,
+        .run = snapshot_run,
+        .done = snapshot_done,
+    };
     pl_workers_submit(sub->server->workers, sub->live->shard->loop, &asking->job);
 }
 

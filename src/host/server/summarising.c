@@ -211,6 +211,13 @@ static void ask(struct pl_run *run)
         finish(run);
 }
 
+void pl_summarise_give_up(struct pl_run *run, const char *reason)
+{
+    if (run->status == PL_OK && !run->text.len)
+        run->status = pl_fail(&run->err, PL_LIMIT, "%s", reason);
+    finish(run);
+}
+
 void pl_summarise(struct pl_run *run)
 {
     pl_run_work(run, summary_run, ask);

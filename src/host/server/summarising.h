@@ -7,5 +7,7 @@
 struct pl_run;
 
 void pl_summarise(struct pl_run *run);
+/* There is no more time: the first words stand in, if there was time for those. */
+void pl_summarise_give_up(struct pl_run *run, const char *reason);
 
 #endif

@@ -131,7 +131,7 @@ static void written_down(void *ctx, enum pl_status status, const struct pl_error
     }
     if (status == PL_OK) {
         pl_task_run_begun(run, false);
-        pl_task_run_submit(run, look_after, looked_after);
+        pl_task_run_submit(run, 0, look_after, looked_after);
     } else if (is_new && run->origin == PL_RUN_DUE &&
                (status == PL_CONFLICT || status == PL_NOT_FOUND)) {
         pl_task_run_leave(run);
@@ -302,7 +302,7 @@ void pl_task_run_end(struct pl_errand *errand)
         run->counts = true;
         end(run);
     } else if (errand->status == PL_SESSION_FAILED) {
-        pl_task_run_submit(run, read_error, error_read);
+        pl_task_run_submit(run, 0, read_error, error_read);
     } else {
         end_stopped(run, "Its session was stopped.");
     }

@@ -4,7 +4,9 @@
 #include "server/task_json.h"
 #include "server/unattended.h"
 
-enum { STOP_AGAIN_MS = 10000 };
+#include <stdio.h>
+
+enum { STOP_AGAIN_MS = 10000, MINUTE_MS = 60000 };
 
 static void begin(struct pl_task_run *run);
 
@@ -56,10 +58,15 @@ static struct pl_task_run *create(struct pl_scheduler *scheduler, enum pl_run_or
     return NULL;
 }
 
-void pl_task_run_submit(struct pl_task_run *run, void (*work)(struct pl_job *),
+void pl_task_run_submit(struct pl_task_run *run, int64_t wait_ms, void (*work)(struct pl_job *),
                         void (*done)(struct pl_job *))
 {
-    run->job = (struct pl_job){.owner = pl_owner_of(run->task.user_id), .run = work, .done = done};
+    run->job = (struct pl_job){
+        .owner = pl_owner_of(run->task.user_id),
+        .wait_ms = wait_ms,
+        .run = work,
+        .done = done,
+    };
     pl_workers_submit(run->scheduler->server->workers, run->scheduler->shard->loop, &run->job);
 }
 
@@ -181,9 +188,13 @@ void pl_task_run_stop(struct pl_scheduler *scheduler, const struct pl_task_row *
 static void on_limit(struct pl_timer *timer)
 {
     struct pl_task_run *run = PL_CONTAINER_OF(timer, struct pl_task_run, timer);
+    int64_t ms = run->scheduler->shard->setup->config.task_ms;
+    bool is_minutes = ms % MINUTE_MS == 0;
     run->is_over_limit = true;
-    pl_task_run_stop(run->scheduler, &run->task, &run->row,
-                     "It took longer than 30 minutes and was stopped.");
+    snprintf(run->over_limit, sizeof run->over_limit,
+             "It took longer than %lld %s (task_ms) and was stopped.",
+             (long long)(is_minutes ? ms / MINUTE_MS : ms), is_minutes ? "minutes" : "ms");
+    pl_task_run_stop(run->scheduler, &run->task, &run->row, run->over_limit);
     /* A stop may be lost for want of memory. */
     pl_timer_start(run->scheduler->shard->loop, timer, STOP_AGAIN_MS, on_limit);
 }
@@ -197,7 +208,7 @@ void pl_task_run_watch(struct pl_task_run *run)
         int64_t gone_ms = pl_loop_unix_ms(loop) - run->row.triggered_ms;
         run->began_ms = run->origin == PL_RUN_ADOPTED && gone_ms > 0 ? now_ms - gone_ms : now_ms;
     }
-    int64_t left_ms = PL_TASK_MAX_MS - (now_ms - run->began_ms);
+    int64_t left_ms = run->scheduler->shard->setup->config.task_ms - (now_ms - run->began_ms);
     pl_timer_start(loop, &run->timer, left_ms < 0 ? 0 : left_ms, on_limit);
 }
 
@@ -326,8 +337,11 @@ static void prepared(struct pl_job *job)
     struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
     pl_setup_release(run->scheduler->shard, PL_TAKE(run->setup));
     bool is_ending = run->scheduler->is_over || pl_life_is_ending(&run->scheduler->server->life);
-    if (run->status == PL_OK)
+    if (!job->is_refused && run->status == PL_OK)
         run->task = run->fresh;
+    if (job->is_refused)
+        run->status =
+            pl_fail(&run->err, PL_IO, "Too much is waiting before this; try again in a moment.");
     if (is_ending || run->status == PL_NOMEM || run->status == PL_IO)
         pl_task_run_put_off(run, PL_PROBLEM_OVERLOADED, &run->err);
     else if (run->is_dropped)
@@ -343,7 +357,7 @@ static void prepared(struct pl_job *job)
 static void begin(struct pl_task_run *run)
 {
     run->setup = pl_setup_hold(run->scheduler->shard);
-    pl_task_run_submit(run, prepare, prepared);
+    pl_task_run_submit(run, run->setup->config.queue_wait_ms, prepare, prepared);
 }
 
 void pl_task_run_resume(struct pl_task_run *run)

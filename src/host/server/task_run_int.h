@@ -39,11 +39,12 @@ struct pl_task_run {
     enum pl_status status; /* of the job */
     struct pl_error err;
     char error[sizeof((struct pl_error *)0)->message]; /* text of row.error */
-    const char *stopped; /* static; why we stopped it; NULL: we did not */
-    bool is_acting;      /* the look that found it waits for it */
-    bool is_waiting;     /* for a turn of its user to end: in the scheduler's queue */
-    bool has_place;      /* one of its user's turns is meant for it (task_wait.c) */
-    bool is_dropped;     /* its task was stopped or deleted while it waited */
+    const char *stopped; /* static, or over_limit; why we stopped it; NULL: we did not */
+    char over_limit[80];
+    bool is_acting;  /* the look that found it waits for it */
+    bool is_waiting; /* for a turn of its user to end: in the scheduler's queue */
+    bool has_place;  /* one of its user's turns is meant for it (task_wait.c) */
+    bool is_dropped; /* its task was stopped or deleted while it waited */
     struct pl_task_run *wait_prev, *wait_next; /* of is_waiting */
     int64_t began_ms;                          /* by the clock that only goes forward; 0: not yet */
     bool is_over_limit;
@@ -70,7 +71,8 @@ void pl_task_run_put_off(struct pl_task_run *run, enum pl_problem problem,
                          const struct pl_error *err);
 /* From now on it has as long as it has. */
 void pl_task_run_watch(struct pl_task_run *run);
-void pl_task_run_submit(struct pl_task_run *run, void (*work)(struct pl_job *),
+/* wait_ms as that of a job. */
+void pl_task_run_submit(struct pl_task_run *run, int64_t wait_ms, void (*work)(struct pl_job *),
                         void (*done)(struct pl_job *));
 
 /* What waited has room now. */
