@@ -137,7 +137,7 @@ static enum pl_status listen(struct account *a, struct answer *is, bool wants_pl
 
 static bool is_within(struct account *a, const struct answer *is, struct pl_str text)
 {
-    if (text.len < 2 || !is->words.len || a->n_searched > max_searched)
+    if (!is->words.len || a->n_searched > max_searched)
         return false;
     a->n_searched += is->words.len;
     return memmem(is->words.ptr, is->words.len, text.ptr, text.len) != NULL;
@@ -155,11 +155,26 @@ static bool is_within_quoted(struct account *a, const struct answer *is, struct 
            is_within(a, is, pl_str_slice(pl_buf_str(&quoted), 1, quoted.len - 1));
 }
 
+/* A text that is said in several parts, one after the other: something else came between them. */
+static bool is_in_parts(struct account *a, const struct answer *is, struct pl_str text)
+{
+    size_t at = 0, before = SIZE_MAX;
+    while (at < text.len && at != before && a->n_searched <= max_searched) {
+        before = at;
+        a->n_searched += is->says.n_entries + text.len;
+        for (size_t i = 0; i < is->says.n_entries && at < text.len; i++)
+            if (pl_str_starts(pl_str_slice(text, at, text.len), is->says.entries[i].key))
+                at += is->says.entries[i].key.len;
+    }
+    return at == text.len;
+}
+
 static bool says(struct account *a, const struct answer *is, struct pl_str text, bool is_text)
 {
     if (pl_map_get(&is->says, text))
         return true;
-    return is_text && (is_within(a, is, text) || is_within_quoted(a, is, text));
+    return is_text &&
+           (is_within(a, is, text) || is_within_quoted(a, is, text) || is_in_parts(a, is, text));
 }
 
 /* ---- the three steps ---- */

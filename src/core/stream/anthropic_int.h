@@ -17,6 +17,7 @@ struct pl_anthropic_reader {
     PL_VEC(size_t) citation_lens;
     struct pl_counts counts; /* as the vendor counts: input without the cache */
     bool has_counts;
+    uint64_t id; /* hash of the message's; 0: none has begun */
 };
 
 enum pl_status pl_anthropic_stream_read(struct pl_stream *s, void *state,

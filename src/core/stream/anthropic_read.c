@@ -5,6 +5,7 @@
  * some of the counters: the last word on each counts. */
 #include "stream/anthropic_int.h"
 
+#include "base/hash.h"
 #include "format/anthropic_int.h"
 #include "json/text.h"
 #include "stream/pick.h"
@@ -310,17 +311,29 @@ static const struct pl_str event_names[] = {
     [E_ERROR] = {"error", 5},
 };
 
-static void take_start(struct in *in, const struct pl_json_node *message)
+/* An answer begins once. One that begins inside another is another answer, and the first one has
+ * broken off; said twice, it is the same. Bytes that are passed on as they came are the client's
+ * business. */
+static enum pl_status take_start(struct in *in, const struct pl_json_node *message)
 {
     static const struct pl_str names[] = {{"id", 2}, {"model", 5}, {"usage", 5}};
     const struct pl_json_node *m[3];
     pl_pick(&in->doc, message, names, 3, m);
+    uint64_t id = pl_hash(raw_of(in, m[0])) | 1;
+    if (in->r->id && in->r->id != id && !in->s->passes_through)
+        return pl_fail(in->err, PL_INVALID,
+                       "another answer (message_start with the id %.*s) begins before the first "
+                       "one has ended",
+                       (int)(raw_of(in, m[0]).len < 80 ? raw_of(in, m[0]).len : 80),
+                       raw_of(in, m[0]).len ? raw_of(in, m[0]).ptr : "");
+    in->r->id = id;
     pl_stream_emit(in->s, &(struct pl_delta){
                               .kind = PL_DELTA_START,
                               .id = raw_of(in, m[0]),
                               .model = raw_of(in, m[1]),
                           });
     take_usage(in, m[2]);
+    return PL_OK;
 }
 
 static void take_stop(struct in *in, const struct pl_json_node *delta)
@@ -414,8 +427,7 @@ static enum pl_status take_event(struct in *in, struct pl_str type)
     case BLOCK_STOP:
         return take_block_event(in, event, e);
     case MESSAGE_START:
-        take_start(in, e[E_MESSAGE]);
-        break;
+        return take_start(in, e[E_MESSAGE]);
     case MESSAGE_DELTA:
         take_usage(in, e[E_USAGE]);
         take_stop(in, e[E_DELTA]);

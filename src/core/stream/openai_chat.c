@@ -211,6 +211,32 @@ static void write_citation(struct pl_stream *s, struct writer *w, const struct p
     end(s);
 }
 
+/* What only the source's vendor has (an image), as a whole answer says it: members of the message
+ * that a stream has no deltas for. */
+static void write_other(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+{
+    static const struct pl_str said[] = {
+        {"role", 4}, {"content", 7}, {"refusal", 7}, {"tool_calls", 10}};
+    struct pl_json_doc doc;
+    const struct pl_json_node *message = pl_stream_say_whole(s, delta, &doc);
+    if (!message)
+        return;
+    for (const struct pl_json_node *k = pl_json_first_member(message); k < pl_json_end(message);
+         k = pl_json_next_member(k)) {
+        struct pl_str key = pl_json_raw(&doc, k);
+        bool is_said = pl_json_kind(k + 1) == PL_JSON_NULL;
+        for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+            is_said |= pl_str_eq(key, said[i]);
+        if (is_said)
+            continue;
+        begin(s, w);
+        pl_stream_put_string(s, key);
+        put(s, PL_STR(":"));
+        put(s, pl_json_span(&doc, k + 1));
+        end(s);
+    }
+}
+
 /* ---- the end ---- */
 
 static void write_stop(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
@@ -320,8 +346,10 @@ static void write_delta(struct pl_stream *s, void *state, const struct pl_delta 
     case PL_DELTA_ERROR:
         write_error(s, delta);
         break;
-    case PL_DELTA_USAGE: /* behind the finish_reason, at the end */
     case PL_DELTA_OTHER:
+        write_other(s, w, delta);
+        break;
+    case PL_DELTA_USAGE: /* behind the finish_reason, at the end */
         break;
     }
 }

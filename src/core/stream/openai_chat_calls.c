@@ -3,7 +3,8 @@
  * Chunks name a tool call by its index and never say that it is over. Its arguments do: once their
  * JSON text is whole, whatever begins next closes the call, so that calls that come one after the
  * other are handed on one after the other. Content that comes while a call is not whole yet waits
- * for it. Servers that give no index or no id, or a new id under an old index, are understood. */
+ * for it. Servers that give no index or no id, or a new id under an old index, are understood;
+ * where the name of a call comes after its first arguments, these wait for it. */
 #include "stream/openai_chat_int.h"
 
 #include "base/hash.h"
@@ -12,6 +13,9 @@
 
 /* Far more than any model asks for at once; each is looked at for every piece of a call. */
 enum { MAX_OPEN_CALLS = 256 };
+
+/* Arguments that wait for the name of their call. */
+enum { MAX_WAITING_BYTES = 16 << 20 };
 
 /* The legacy function_call has no index; no call of tool_calls has this one. */
 #define LEGACY_INDEX INT64_MAX
@@ -64,14 +68,33 @@ static void follow_args(struct pl_chat_in *in, struct pl_chat_open_call *call, s
         follow_byte(call, raw.ptr[i]);
 }
 
+void pl_chat_deinit_call(struct pl_chat_open_call *call)
+{
+    pl_buf_deinit(&call->words);
+    pl_buf_deinit(&call->call_id);
+}
+
+enum pl_status pl_chat_check_names(const struct pl_chat_in *in)
+{
+    for (size_t i = 0; i < in->r->calls.len; i++)
+        if (in->r->calls.ptr[i].is_nameless)
+            return pl_fail(in->err, PL_INVALID,
+                           "tool call %lld has arguments, and its name never came",
+                           (long long)in->r->calls.ptr[i].index);
+    return PL_OK;
+}
+
 static void close_call(struct pl_chat_in *in, size_t i)
 {
     struct pl_chat_reader *r = in->r;
     struct pl_chat_open_call *call = &r->calls.ptr[i];
+    if (call->index >= 0 && call->index < 64)
+        r->closed |= (uint64_t)1 << call->index;
     const struct pl_open_part *part = pl_stream_find(in->s, call->choice, call->key);
     if (part && !call->has_args && !call->is_custom)
         emit_fragment(in, part->part, PL_STR("{}"));
     pl_stream_close(in->s, call->choice, call->key);
+    pl_chat_deinit_call(call);
     r->calls.len--;
     memmove(call, call + 1, (r->calls.len - i) * sizeof *call);
 }
@@ -86,6 +109,8 @@ void pl_chat_say_now(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_st
                       pl_stream_open(in->s, in->choice, PL_CHAT_KEY_OF(kind),
                                      &(struct pl_delta){.part_kind = kind}),
                       raw);
+    if (in->r->early.len && kind == PL_PART_TEXT)
+        pl_chat_say_early(in);
 }
 
 static void say_held(struct pl_chat_in *in)
@@ -109,7 +134,8 @@ void pl_chat_settle(struct pl_chat_in *in, bool is_end)
     if (!in->r->calls.len)
         return;
     for (size_t i = 0; i < in->r->calls.len;) {
-        if (is_end || is_whole(&in->r->calls.ptr[i]))
+        const struct pl_chat_open_call *call = &in->r->calls.ptr[i];
+        if (is_end || (is_whole(call) && !call->is_nameless))
             close_call(in, i);
         else
             i++;
@@ -125,15 +151,17 @@ void pl_chat_release(struct pl_stream *s, void *state)
     for (size_t i = 0; i < r->calls.len;) {
         const struct pl_chat_open_call *call = &r->calls.ptr[i];
         /* Free text says nowhere that it is whole. */
-        if (is_whole(call) && !call->is_custom)
+        if (is_whole(call) && !call->is_custom && !call->is_nameless)
             close_call(&in, i);
         else
             i++;
     }
     if (!r->runs.len)
         return;
-    for (size_t i = 0; i < r->calls.len; i++)
+    for (size_t i = 0; i < r->calls.len; i++) {
         pl_stream_cut(s, r->calls.ptr[i].choice, r->calls.ptr[i].key);
+        pl_chat_deinit_call(&r->calls.ptr[i]);
+    }
     r->calls.len = 0;
     say_held(&in);
 }
@@ -182,11 +210,25 @@ static struct pl_chat_open_call *find_call(struct pl_chat_in *in, const struct p
         bool is_other_id = piece->id_hash && call->id && piece->id_hash != call->id;
         bool is_it =
             piece->index >= 0 ? call->index == piece->index : piece->id_hash || !piece->name.len;
-        bool is_again = !piece->id_hash && piece->name.len && piece->args.len && is_whole(call);
+        bool is_again = !piece->id_hash && piece->name.len && piece->args.len && is_whole(call) &&
+                        !call->is_nameless;
         if (call->choice == in->choice && is_it && !is_other_id && !is_again)
             return call;
     }
     return NULL;
+}
+
+/* Now that it has a name. */
+static void open_call(struct pl_chat_in *in, const struct pl_chat_open_call *call,
+                      const struct piece *piece)
+{
+    pl_stream_open(in->s, call->choice, call->key,
+                   &(struct pl_delta){
+                       .part_kind = PL_PART_CALL,
+                       .id = piece->id.len ? piece->id : pl_buf_str(&call->call_id),
+                       .name = piece->name,
+                       .is_custom = piece->is_custom,
+                   });
 }
 
 static enum pl_status start_call(struct pl_chat_in *in, const struct piece *piece)
@@ -202,17 +244,40 @@ static enum pl_status start_call(struct pl_chat_in *in, const struct piece *piec
         .index = piece->index,
         .id = piece->id_hash,
         .is_custom = piece->is_custom,
+        .is_nameless = !piece->name.len,
     };
+    pl_buf_init(&call.words, MAX_WAITING_BYTES);
+    pl_buf_init(&call.call_id, 0);
     if (!pl_vec_push(&r->calls, call))
         return PL_NOMEM;
-    pl_stream_open(in->s, in->choice, call.key,
-                   &(struct pl_delta){
-                       .part_kind = PL_PART_CALL,
-                       .id = piece->id,
-                       .name = piece->name,
-                       .is_custom = piece->is_custom,
-                   });
+    if (!call.is_nameless)
+        open_call(in, &call, piece);
     return PL_OK;
+}
+
+/* Words of a call that has no name yet; once it has, they are said. */
+static enum pl_status wait_for_name(struct pl_chat_in *in, struct pl_chat_open_call *call,
+                                    const struct piece *piece)
+{
+    follow_args(in, call, piece->args);
+    pl_buf_add(&call->words, piece->args);
+    if (!call->call_id.len)
+        pl_buf_add(&call->call_id, piece->id);
+    if (call->words.status == PL_LIMIT)
+        return pl_fail(in->err, PL_LIMIT,
+                       "tool call %lld has more than %d MiB of arguments before its name",
+                       (long long)call->index, MAX_WAITING_BYTES >> 20);
+    if (call->words.status != PL_OK || call->call_id.status != PL_OK)
+        return PL_NOMEM;
+    pl_repeat_spoil(&in->s->repeat);
+    if (!piece->name.len)
+        return in->s->status;
+    call->is_nameless = false;
+    open_call(in, call, piece);
+    struct pl_open_part *part = pl_stream_find(in->s, call->choice, call->key);
+    if (part)
+        pl_stream_say(in->s, part, pl_buf_str(&call->words));
+    return in->s->status;
 }
 
 static bool is_blank(struct pl_str raw)
@@ -256,10 +321,12 @@ bool pl_chat_take_args_again(struct pl_chat_in *in)
 static enum pl_status take_piece(struct pl_chat_in *in, const struct piece *piece)
 {
     struct pl_chat_open_call *call = find_call(in, piece);
-    if (!call && !piece->name.len) {
+    bool was_closed = piece->index >= 0 && piece->index < 64 && (in->r->closed >> piece->index & 1);
+    if (!call && !piece->name.len && is_blank(piece->args) && (was_closed || !piece->id.len)) {
         pl_repeat_spoil(&in->s->repeat);
-        if (is_blank(piece->args))
-            return PL_OK;
+        return PL_OK;
+    }
+    if (!call && !piece->name.len && was_closed) {
         return pl_fail(in->err, PL_INVALID,
                        "arguments came for tool call %lld, which is not open: the first entry of a "
                        "call has its name, and its arguments end where their JSON text does",
@@ -271,6 +338,8 @@ static enum pl_status take_piece(struct pl_chat_in *in, const struct piece *piec
             return status;
         call = &in->r->calls.ptr[in->r->calls.len - 1];
     }
+    if (call->is_nameless)
+        return wait_for_name(in, call, piece);
     struct pl_open_part *part = pl_stream_find(in->s, call->choice, call->key);
     if (!part)
         return in->s->status;

@@ -14,6 +14,9 @@ struct pl_chat_open_call {
     /* How far the arguments are: of JSON text, whether its end has come. */
     bool has_args, is_in_string, is_escaped;
     int64_t depth;
+    /* A call whose name has not come yet is not open in the stream: its words wait here. */
+    bool is_nameless;
+    struct pl_buf words, call_id; /* owned */
 };
 
 /* Content that came while a call was not whole. */
@@ -26,8 +29,12 @@ struct pl_chat_run {
 struct pl_chat_reader {
     PL_VEC(struct pl_chat_open_call) calls;
     uint32_t n_calls; /* so far: the key of the next one */
+    uint64_t closed;  /* bit i: a call of index i has ended */
     PL_VEC(struct pl_chat_run) runs;
     struct pl_buf held;
+    /* Annotations that came before the text they are about, of the first answer: a JSON array
+     * without its brackets. */
+    struct pl_buf early;
 };
 
 /* Parts other than calls are found by their kind. */
@@ -47,8 +54,15 @@ void pl_chat_say(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str ra
 /* The same at once: no call is open. */
 void pl_chat_say_now(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str raw);
 
+/* What waited for the text that has begun. */
+void pl_chat_say_early(struct pl_chat_in *in);
+
 /* Something else begins: calls that are whole are over. At the end all of them are. */
 void pl_chat_settle(struct pl_chat_in *in, bool is_end);
+
+/* PL_INVALID when a call has arguments and never got a name. */
+enum pl_status pl_chat_check_names(const struct pl_chat_in *in);
+void pl_chat_deinit_call(struct pl_chat_open_call *call);
 
 /* The answer breaks off: calls that are whole are over, and whoever waits for the others speaks. */
 void pl_chat_release(struct pl_stream *s, void *state);

@@ -101,31 +101,75 @@ static void take_content(struct pl_chat_in *in, const struct pl_json_node *conte
     }
 }
 
-static void take_annotations(struct pl_chat_in *in, const struct pl_json_node *annotations)
+static void say_annotation(struct pl_chat_in *in, const struct pl_json_doc *doc, uint32_t part,
+                           const struct pl_json_node *annotation)
 {
     static const struct pl_str citation = {"url_citation", 12};
     static const struct pl_str names[] = {{"url", 3}, {"title", 5}};
+    const struct pl_json_node *cited, *where[2];
+    pl_pick(doc, annotation, &citation, 1, &cited);
+    pl_pick(doc, cited, names, 2, where);
+    if (pl_pick_raw(doc, where[0]).len)
+        pl_stream_emit(in->s, &(struct pl_delta){
+                                  .kind = PL_DELTA_CITATION,
+                                  .choice = in->choice,
+                                  .part = part,
+                                  .part_kind = PL_PART_TEXT,
+                                  .json = pl_json_span(doc, annotation),
+                                  .url = pl_pick_raw(doc, where[0]),
+                                  .title = pl_pick_raw(doc, where[1]),
+                              });
+}
+
+static void say_annotations(struct pl_chat_in *in, const struct pl_json_doc *doc,
+                            const struct pl_json_node *list)
+{
     const struct pl_open_part *part =
         pl_stream_find(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_TEXT));
-    if (!part || !pl_pick_is(annotations, PL_JSON_ARRAY))
+    if (!part)
         return;
     uint32_t number = part->part;
-    for (const struct pl_json_node *n = pl_json_first(annotations), *end = pl_json_end(annotations);
-         n < end; n = pl_json_next(n)) {
-        const struct pl_json_node *cited, *where[2];
-        pl_pick(&in->doc, n, &citation, 1, &cited);
-        pl_pick(&in->doc, cited, names, 2, where);
-        if (pl_pick_raw(&in->doc, where[0]).len)
-            pl_stream_emit(in->s, &(struct pl_delta){
-                                      .kind = PL_DELTA_CITATION,
-                                      .choice = in->choice,
-                                      .part = number,
-                                      .part_kind = PL_PART_TEXT,
-                                      .json = pl_json_span(&in->doc, n),
-                                      .url = pl_pick_raw(&in->doc, where[0]),
-                                      .title = pl_pick_raw(&in->doc, where[1]),
-                                  });
+    for (const struct pl_json_node *n = pl_json_first(list), *end = pl_json_end(list); n < end;
+         n = pl_json_next(n))
+        say_annotation(in, doc, number, n);
+}
+
+/* Some servers cite before they speak: the annotations wait for the text. */
+static void take_annotations(struct pl_chat_in *in, const struct pl_json_node *annotations)
+{
+    if (!pl_pick_is(annotations, PL_JSON_ARRAY) || !pl_json_count(annotations))
+        return;
+    if (in->choice || pl_stream_find(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_TEXT))) {
+        say_annotations(in, &in->doc, annotations);
+        return;
     }
+    struct pl_buf *early = &in->r->early;
+    if (!early->max)
+        pl_buf_init(early, 0);
+    if (early->len)
+        pl_buf_addc(early, ',');
+    struct pl_str list = pl_json_span(&in->doc, annotations);
+    pl_buf_add(early, pl_str_slice(list, 1, list.len - 1));
+    if (early->status != PL_OK)
+        in->s->status = PL_NOMEM;
+}
+
+void pl_chat_say_early(struct pl_chat_in *in)
+{
+    PL_CLEANUP_BUF struct pl_buf list;
+    struct pl_json_doc doc;
+    if (in->choice)
+        return;
+    pl_buf_init(&list, 0);
+    pl_buf_addc(&list, '[');
+    pl_buf_add(&list, pl_buf_str(&in->r->early));
+    pl_buf_addc(&list, ']');
+    pl_buf_clear(&in->r->early);
+    struct pl_str kept = pl_arena_dup(&in->s->arena, pl_buf_str(&list));
+    if (list.status != PL_OK || !kept.ptr || pl_stream_json(in->s, kept, &doc, NULL) != PL_OK)
+        in->s->status = PL_NOMEM; /* it was JSON when it was kept */
+    else
+        say_annotations(in, &doc, doc.root);
 }
 
 /* Where this is all there is, some words of one kind, the next chunk may be like it. */
@@ -309,8 +353,10 @@ enum pl_status pl_chat_read(struct pl_stream *s, void *state, const struct pl_ss
     if (pl_str_eq(event->data, PL_STR("[DONE]"))) {
         if (!s->is_started)
             return pl_fail(err, PL_INVALID, "the stream ended before the answer began");
-        take_end(&in);
-        return PL_OK;
+        enum pl_status named = pl_chat_check_names(&in);
+        if (named == PL_OK)
+            take_end(&in);
+        return named;
     }
     enum pl_status status = pl_stream_json(s, event->data, &in.doc, err);
     return status == PL_OK ? take_chunk(&in) : status;
@@ -332,14 +378,17 @@ bool pl_chat_say_again(struct pl_stream *s, void *state)
 void pl_chat_read_end(struct pl_stream *s, void *state)
 {
     struct pl_chat_in in = {.s = s, .r = state};
-    if (s->is_stopped)
+    if (s->is_stopped && pl_chat_check_names(&in) == PL_OK)
         take_end(&in);
 }
 
 void pl_chat_read_deinit(void *state)
 {
     struct pl_chat_reader *r = state;
+    for (size_t i = 0; i < r->calls.len; i++)
+        pl_chat_deinit_call(&r->calls.ptr[i]);
     pl_vec_deinit(&r->calls);
     pl_vec_deinit(&r->runs);
     pl_buf_deinit(&r->held);
+    pl_buf_deinit(&r->early);
 }

@@ -279,6 +279,12 @@ static void add_choice(struct pl_sum *sum, const struct pl_json_doc *doc,
     }
 }
 
+/* Some servers give every chunk a name of its own: the first one is the answer's. */
+static bool is_head(struct pl_str key)
+{
+    return pl_str_eq(key, PL_STR("id")) || pl_str_eq(key, PL_STR("model"));
+}
+
 void pl_chat_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
     const struct pl_json_node *root = doc->root;
@@ -294,7 +300,7 @@ void pl_chat_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
             for (const struct pl_json_node *n = pl_json_first(k + 1); n < pl_json_end(k + 1);
                  n = pl_json_next(n))
                 add_choice(sum, doc, n);
-        else
+        else if (!is_head(key) || !pl_tree_get_kind(sum->answer, key, PL_TREE_TEXT))
             pl_sum_keep(sum, sum->answer, key, doc, k + 1);
         if (pl_str_eq(key, PL_STR("error")) && pl_json_kind(k + 1) != PL_JSON_NULL)
             sum->is_over = sum->is_failed = true;

@@ -182,6 +182,10 @@ enum pl_status pl_stream_json(struct pl_stream *s, struct pl_str data, struct pl
  * were passed through as they came it is the last one, and cut from them as their events were. */
 void pl_stream_begin_event(struct pl_stream *s, const char *type_or_null);
 void pl_stream_end_event(struct pl_stream *s);
+/* What a whole answer of the target says for a part that only the source's vendor has: the message
+ * with it, in a document of the event's arena. NULL: nothing, or out of memory (s->status). */
+const struct pl_json_node *pl_stream_say_whole(struct pl_stream *s, const struct pl_delta *other,
+                                               struct pl_json_doc *ret_doc);
 /* A JSON string around raw contents, through s->out. */
 void pl_stream_put_string(struct pl_stream *s, struct pl_str raw);
 

@@ -87,7 +87,8 @@ static void take_object(struct pl_sum *sum, const struct pl_json_doc *doc)
     else if (pl_json_kind(doc->root) == PL_JSON_OBJECT)
         sum->dialect->sum(sum, doc);
     else
-        sum->is_over = true; /* the stream breaks off here */
+        pl_sum_stray(sum, PL_LOSS_DROPPED, "an event is not a JSON object", (struct pl_str){0},
+                     "%s", "");
 }
 
 static enum pl_status take_json(struct pl_sum *sum, struct pl_str data)
@@ -130,13 +131,10 @@ static enum pl_status take_event(struct pl_sum *sum, const struct pl_sse_event *
     enum pl_status status = take_json(sum, event->data);
     if (status == PL_SYNTAX && sum->dialect->reads_json_framing)
         status = take_objects(sum, event->data);
-    /* What cannot be read ends the answer: the target of the stream was told so. */
-    if (status == PL_SYNTAX) {
-        sum->n_behind += sum->is_over;
-        sum->is_over = true;
-        status = PL_OK;
-    }
-    return status;
+    if (status != PL_SYNTAX)
+        return status;
+    pl_sum_stray(sum, PL_LOSS_DROPPED, "an event is not JSON", event->type, "%s", "");
+    return PL_OK;
 }
 
 static enum pl_status take_events(struct pl_sum *sum, struct pl_str bytes)
