@@ -93,6 +93,7 @@ struct header {
     const struct pl_json_node *role; /* when nothing in it is strange */
     struct pl_str channel;
     bool has_channel;
+    bool has_content; /* otherwise words of the header may be what is said */
 };
 
 /* Bytes of white space at `at`, escaped or not. */
@@ -155,7 +156,8 @@ static bool read_piece(struct pl_conv *conv, struct header *h, const struct pl_j
             take_recipient(h, node, pl_str_slice(word, 3, word.len));
         else if (is_first)
             *ret_first = word;
-        else if (!pl_val_is_set(h->recipient) && memchr(word.ptr, '.', word.len - 1))
+        else if (h->has_content && !pl_val_is_set(h->recipient) &&
+                 memchr(word.ptr, '.', word.len - 1))
             take_recipient(h, node, word);
         else if (!is_one_of(word, types)) {
             is_strange = true;
@@ -194,7 +196,7 @@ static void read_type(struct pl_conv *conv, const struct pl_json_node *node)
 
 static struct header read_header(struct pl_conv *conv, const struct pl_json_node *m)
 {
-    struct header h = {0};
+    struct header h = {.has_content = pl_conv_node(conv, m, "content")};
     struct pl_str author = {0};
     const struct pl_json_node *role = pl_conv_member(conv, m, "role", PL_WANT_STRING);
     const struct pl_json_node *list = pl_conv_member(conv, m, "header", PL_WANT_ARRAY);
