@@ -105,4 +105,6 @@ const struct pl_format pl_format_anthropic = {
     .read = pl_anthropic_read,
     .write = pl_anthropic_write,
     .tell = pl_anthropic_tell,
+    .services = {PL_SERVICE_BIT(PL_SERVICE_CODE) | PL_SERVICE_BIT(PL_SERVICE_MCP),
+                 PL_SERVICE_BIT(PL_SERVICE_CODE) | PL_SERVICE_BIT(PL_SERVICE_MCP)},
 };

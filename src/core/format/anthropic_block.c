@@ -200,7 +200,8 @@ bool pl_anthropic_can_say(struct pl_anthropic_out *o, enum pl_role role, const s
     case PL_PART_RESULT:
         return !is_assistant && !is_system;
     default:
-        return part->kind == PL_PART_OTHER && o->is_home && part->node;
+        return part->kind == PL_PART_OTHER &&
+               (o->is_home ? part->node != NULL : part->gist != NULL);
     }
 }
 
@@ -491,7 +492,10 @@ static void put_result(struct pl_anthropic_out *o, const struct pl_part *part)
 
 static void put_other(struct pl_anthropic_out *o, const struct pl_part *part)
 {
-    pl_w_value(o->w, pl_val_node(part->node));
+    if (part->gist)
+        pl_anthropic_put_gist(o, part->gist);
+    else
+        pl_w_value(o->w, pl_val_node(part->node));
 }
 
 void pl_anthropic_put_block(struct pl_anthropic_out *o, const struct pl_part *part)

@@ -60,6 +60,8 @@ bool pl_anthropic_can_say(struct pl_anthropic_out *o, enum pl_role role,
 bool pl_anthropic_is_blank(struct pl_conv *conv, struct pl_val text);
 /* The block of a part that can be said. */
 void pl_anthropic_put_block(struct pl_anthropic_out *o, const struct pl_part *part);
+/* The blocks of what another vendor's tool did: its call, its result, or both. */
+void pl_anthropic_put_gist(struct pl_anthropic_out *o, const struct pl_gist *gist);
 /* cache_control, if there is a mark that means anything to the vendor. */
 void pl_anthropic_put_mark(struct pl_anthropic_out *o, struct pl_val cache);
 /* Reports a part that cannot be said, where there is more to say about it than that. */

@@ -215,3 +215,106 @@ bool pl_anthropic_tell(struct pl_conv *conv, const struct pl_json_node *node, st
             return tell_result(conv, node, &results[i], ret);
     return false;
 }
+
+/* ---- what the tools of another vendor did ---- */
+
+/* The vendor's ids begin with a word; ours is made of the number of the call. */
+static void put_id(struct pl_anthropic_out *o, const char *key, const struct pl_gist *gist)
+{
+    const char *prefix = gist->service == PL_SERVICE_MCP ? "mcptoolu" : "srvtoolu";
+    pl_w_key(o->w, key);
+    pl_w_string(o->w, pl_val_text(pl_conv_printf(o->conv, "%s_%u", prefix, gist->number)));
+    if (gist->id.node)
+        pl_w_loss(o->w, PL_LOSS_APPROXIMATED, gist->id,
+                  "the ids of tools that run at the vendor are its own; here it is another");
+}
+
+static void put_call(struct pl_anthropic_out *o, const struct pl_gist *gist)
+{
+    bool is_mcp = gist->service == PL_SERVICE_MCP;
+    pl_w_open(o->w, '{');
+    pl_w_key(o->w, "type");
+    pl_w_word(o->w, is_mcp ? "mcp_tool_use" : "server_tool_use");
+    put_id(o, "id", gist);
+    if (is_mcp) {
+        pl_w_opt_string(o->w, "name", gist->name);
+        pl_w_opt_string(o->w, "server_name", gist->server);
+        pl_w_key(o->w, "input");
+        if (pl_w_holds_object(o->w, gist->input))
+            pl_w_json(o->w, gist->input);
+        else
+            pl_w_value(o->w, pl_val_json(PL_STR("{}")));
+    } else {
+        pl_w_key_word(o->w, "name", "code_execution");
+        pl_w_key(o->w, "input");
+        pl_w_open(o->w, '{');
+        pl_w_opt_string(o->w, "code", gist->input);
+        pl_w_close(o->w, '}');
+    }
+    pl_w_close(o->w, '}');
+}
+
+static void put_text_block(struct pl_anthropic_out *o, struct pl_val text)
+{
+    if (!pl_val_is_set(text) || pl_anthropic_is_blank(o->conv, text))
+        return;
+    pl_w_open(o->w, '{');
+    pl_w_key_word(o->w, "type", "text");
+    pl_w_opt_string(o->w, "text", text);
+    pl_w_close(o->w, '}');
+}
+
+static void put_mcp_content(struct pl_anthropic_out *o, const struct pl_gist *gist)
+{
+    pl_w_key(o->w, "is_error");
+    pl_w_bool(o->w, gist->is_error.is_set && gist->is_error.value);
+    pl_w_key(o->w, "content");
+    pl_w_open(o->w, '[');
+    put_text_block(o, gist->output);
+    put_text_block(o, gist->errors);
+    for (uint32_t i = 0; i < gist->n_parts; i++)
+        put_text_block(o, gist->parts[i].text);
+    pl_w_close(o->w, ']');
+}
+
+static void put_run(struct pl_anthropic_out *o, const struct pl_gist *gist)
+{
+    bool has_failed = gist->is_error.is_set && gist->is_error.value;
+    struct pl_val none = pl_val_text(PL_STR(""));
+    pl_w_key(o->w, "content");
+    pl_w_open(o->w, '{');
+    pl_w_key_word(o->w, "type", "code_execution_result");
+    pl_w_key(o->w, "stdout");
+    pl_w_string(o->w, pl_val_is_set(gist->output) ? gist->output : none);
+    pl_w_key(o->w, "stderr");
+    pl_w_string(o->w, pl_val_is_set(gist->errors) ? gist->errors : none);
+    pl_w_key(o->w, "return_code");
+    pl_w_int(o->w, has_failed);
+    pl_w_key(o->w, "content");
+    pl_w_open(o->w, '[');
+    pl_w_close(o->w, ']');
+    pl_w_close(o->w, '}');
+}
+
+static void put_answer(struct pl_anthropic_out *o, const struct pl_gist *gist)
+{
+    bool is_mcp = gist->service == PL_SERVICE_MCP;
+    pl_w_open(o->w, '{');
+    pl_w_key(o->w, "type");
+    pl_w_word(o->w, is_mcp ? "mcp_tool_result" : "code_execution_tool_result");
+    put_id(o, "tool_use_id", gist);
+    if (is_mcp)
+        put_mcp_content(o, gist);
+    else
+        put_run(o, gist);
+    pl_w_mapped(o->w, gist->is_error.val);
+    pl_w_close(o->w, '}');
+}
+
+void pl_anthropic_put_gist(struct pl_anthropic_out *o, const struct pl_gist *gist)
+{
+    if (gist->has_call)
+        put_call(o, gist);
+    if (gist->has_result)
+        put_answer(o, gist);
+}

@@ -4,6 +4,7 @@
 #include "format/choice.h"
 #include "format/effort.h"
 #include "format/gemini_schema.h"
+#include "format/hosted_tools.h"
 #include "format/tool_name.h"
 #include "json/number.h"
 
@@ -134,6 +135,28 @@ static void put_tool(struct pl_anthropic_out *o, const struct pl_tool *tool)
     pl_w_close(o->w, '}');
 }
 
+/* The tools of another vendor that this one has too; MCP servers stand beside the tools. */
+static void put_hosted(struct pl_anthropic_out *o)
+{
+    struct pl_hosted_tools tools = pl_hosted_tools_for(o->conv, o->task);
+    for (int is_mcp = 0; is_mcp < 2; is_mcp++) {
+        bool is_open = !is_mcp && o->has_tools;
+        for (size_t i = 0; i < tools.len; i++) {
+            if ((tools.ptr[i].service == PL_SERVICE_MCP) != is_mcp)
+                continue;
+            if (!is_open) {
+                pl_w_key(o->w, is_mcp ? "mcp_servers" : "tools");
+                pl_w_open(o->w, '[');
+            }
+            is_open = true;
+            pl_hosted_tool_write(o->w, o->task, &tools.ptr[i]);
+        }
+        if (is_open)
+            pl_w_close(o->w, ']');
+        o->has_tools |= is_open && !is_mcp;
+    }
+}
+
 void pl_anthropic_put_tools(struct pl_anthropic_out *o)
 {
     for (size_t i = 0; i < o->conv->tools.len; i++) {
@@ -147,8 +170,7 @@ void pl_anthropic_put_tools(struct pl_anthropic_out *o)
         o->has_tools = true;
         put_tool(o, tool);
     }
-    if (o->has_tools)
-        pl_w_close(o->w, ']');
+    put_hosted(o);
 }
 
 static void put_choice(struct pl_anthropic_out *o)

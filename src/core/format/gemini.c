@@ -64,4 +64,6 @@ const struct pl_format pl_format_gemini = {
     .detect = detect,
     .read = pl_gemini_read,
     .write = pl_gemini_write,
+    .tell = pl_gemini_tell,
+    .services = {PL_SERVICE_BIT(PL_SERVICE_CODE), PL_SERVICE_BIT(PL_SERVICE_CODE)},
 };

@@ -31,4 +31,8 @@ void pl_gemini_write_answer(struct pl_writer *w);
 void pl_gemini_write_rest(struct pl_writer *w, const struct pl_json_node *object,
                           const char *const written[]);
 
+/* As in pl_format (gemini_own.c), and the member of a part that says a call or a result. */
+bool pl_gemini_tell(struct pl_conv *conv, const struct pl_json_node *node, struct pl_gist *ret);
+void pl_gemini_write_gist(struct pl_writer *w, const struct pl_gist *gist, bool is_result);
+
 #endif

@@ -3,6 +3,7 @@
 #include "format/effort.h"
 #include "format/gemini_int.h"
 #include "format/gemini_schema.h"
+#include "format/hosted_tools.h"
 #include "format/profile.h"
 
 #define MAX_STOPS 5
@@ -228,7 +229,8 @@ static void write_custom_schema(struct pl_writer *w, const struct pl_format_task
 
 static void write_tools(struct pl_writer *w, const struct pl_format_task *task)
 {
-    const struct pl_conv *conv = w->conv;
+    struct pl_conv *conv = w->conv;
+    struct pl_hosted_tools hosted = pl_hosted_tools_for(conv, task);
     bool is_open = false;
     for (size_t i = 0; i < conv->tools.len; i++) {
         const struct pl_tool *tool = &conv->tools.ptr[i];
@@ -254,8 +256,17 @@ static void write_tools(struct pl_writer *w, const struct pl_format_task *task)
     if (is_open) {
         pl_w_close(w, ']');
         pl_w_close(w, '}');
-        pl_w_close(w, ']');
     }
+    for (size_t i = 0; i < hosted.len; i++) {
+        if (!is_open) {
+            pl_w_key(w, "tools");
+            pl_w_open(w, '[');
+        }
+        is_open = true;
+        pl_hosted_tool_write(w, task, &hosted.ptr[i]);
+    }
+    if (is_open)
+        pl_w_close(w, ']');
 }
 
 static void write_allowed(struct pl_writer *w, const struct pl_json_node *list)

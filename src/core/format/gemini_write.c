@@ -377,6 +377,13 @@ static void write_text(struct say *s, const struct pl_part *part, bool is_model)
                   "the text of this document stands there as plain text");
 }
 
+static void write_gist(struct say *s, const struct pl_gist *gist, bool is_result)
+{
+    part_open(s, true);
+    pl_gemini_write_gist(s->w, gist, is_result);
+    pl_w_close(s->w, '}');
+}
+
 /* What Gemini has no place for is left alone. */
 static void write_part(struct say *s, const struct pl_part *part, bool is_model,
                        bool needs_signature)
@@ -406,6 +413,10 @@ static void write_part(struct say *s, const struct pl_part *part, bool is_model,
         write_result(s, part);
         break;
     case PL_PART_OTHER:
+        if (part->gist && part->gist->has_call)
+            write_gist(s, part->gist, false);
+        if (part->gist && part->gist->has_result)
+            write_gist(s, part->gist, true);
         if (s->is_home && is_kind(part->node, PL_JSON_OBJECT)) {
             static const char *const none[] = {NULL};
             part_open(s, is_model);

@@ -63,6 +63,10 @@ static int detect(const struct pl_json_doc *doc)
     return has_own_word(doc) ? 50 : 0;
 }
 
+#define OWN_SERVICES                                                                               \
+    (PL_SERVICE_BIT(PL_SERVICE_SEARCH) | PL_SERVICE_BIT(PL_SERVICE_CODE) |                         \
+     PL_SERVICE_BIT(PL_SERVICE_MCP))
+
 const struct pl_format pl_format_openai_responses = {
     .name = "openai-responses",
     .title = "OpenAI Responses: input items, output items",
@@ -71,4 +75,7 @@ const struct pl_format pl_format_openai_responses = {
     .detect = detect,
     .read = pl_responses_read,
     .write = pl_responses_write,
+    .tell = pl_responses_tell,
+    .services = {OWN_SERVICES, OWN_SERVICES},
+    .joins_services = true,
 };

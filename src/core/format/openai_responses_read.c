@@ -257,6 +257,21 @@ static void read_reasoning(struct reader *r, const struct pl_json_node *item, ui
     }
 }
 
+/* What another vendor may want to hear of; see restate.h. */
+static void read_own(struct reader *r, const struct pl_json_node *item, uint32_t element)
+{
+    enum pl_role role;
+    if (!pl_responses_teller(r->conv, item, &role))
+        return;
+    if (role == PL_ROLE_ASSISTANT) {
+        join_run(r, item, element, false);
+    } else {
+        pl_conv_add_message(r->conv, role, item, element);
+        r->is_in_run = false;
+    }
+    pl_conv_add_part(r->conv, PL_PART_OTHER, item);
+}
+
 static void read_item(struct reader *r, const struct pl_json_node *item, uint32_t element)
 {
     switch (pl_responses_item_of(r->conv, item)) {
@@ -279,6 +294,7 @@ static void read_item(struct reader *r, const struct pl_json_node *item, uint32_
         read_reasoning(r, item, element);
         break;
     case PL_ITEM_OTHER:
+        read_own(r, item, element);
         break;
     }
 }

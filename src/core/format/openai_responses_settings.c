@@ -2,6 +2,8 @@
  * answers at once have no words here; they keep no fate and so are reported. */
 #include "format/openai_responses_int.h"
 
+#include "format/hosted_tools.h"
+
 #include "format/choice.h"
 #include "format/effort.h"
 #include "format/gemini_schema.h"
@@ -102,9 +104,10 @@ static void put_tool(struct pl_responses_out *o, const struct pl_tool *tool)
 
 static void put_tools(struct pl_responses_out *o)
 {
+    struct pl_hosted_tools hosted = pl_hosted_tools_for(o->conv, o->task);
     bool is_open = false;
     for (size_t i = 0; i < o->conv->tools.len; i++) {
-        /* What runs at one vendor does not run at another. */
+        /* What runs at one vendor only does not run at another. */
         if (o->conv->tools.ptr[i].is_hosted && !o->is_own)
             continue;
         /* Its namespace has said it. */
@@ -116,6 +119,14 @@ static void put_tools(struct pl_responses_out *o)
             is_open = true;
         }
         put_tool(o, &o->conv->tools.ptr[i]);
+    }
+    for (size_t i = 0; i < hosted.len; i++) {
+        if (!is_open) {
+            pl_w_key(o->w, "tools");
+            pl_w_open(o->w, '[');
+        }
+        is_open = true;
+        pl_hosted_tool_write(o->w, o->task, &hosted.ptr[i]);
     }
     if (is_open)
         pl_w_close(o->w, ']');

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "conv/call_ids.h"
+#include "conv/sniff.h"
 #include "format/tool_name.h"
 
 #define MAX_ID 64
@@ -416,6 +417,60 @@ static const struct pl_part *put_thought(struct pl_responses_out *o, const struc
     return part + 1;
 }
 
+/* ---- items of tools at the vendor ---- */
+
+/* An item of this format that goes back whole. */
+static bool is_whole_item(const struct pl_responses_out *o, const struct pl_part *part)
+{
+    uint32_t i = o->is_own && part->kind == PL_PART_OTHER ? item_index(o, part) : o->n_items;
+    return i < o->n_items && o->items[i] == part->node;
+}
+
+/* An image that the assistant made is no content of a message here, but the item of a tool. */
+static bool is_made_image(const struct pl_responses_out *o, const struct pl_message *m,
+                          const struct pl_part *part)
+{
+    return !o->is_own && m->role == PL_ROLE_ASSISTANT && part->kind == PL_PART_IMAGE &&
+           pl_val_is_set(part->data);
+}
+
+static bool has_item(const struct pl_responses_out *o, const struct pl_message *m,
+                     const struct pl_part *part)
+{
+    return is_whole_item(o, part) || (!o->is_own && part->gist) || is_made_image(o, m, part);
+}
+
+static void put_image_item(struct pl_responses_out *o, const struct pl_part *part)
+{
+    pl_w_key_word(o->w, "type", "image_generation_call");
+    pl_w_key(o->w, "id");
+    pl_w_string(o->w, pl_val_text(pl_conv_printf(o->conv, "ig_%u", o->n_written)));
+    pl_w_key_word(o->w, "status", "completed");
+    pl_w_key(o->w, "result");
+    pl_w_string(o->w, part->data);
+    /* The data tells, and there is no other place. */
+    const char *mime = pl_sniff_mime(pl_conv_text(o->conv, part->data));
+    if (mime && pl_str_eq(pl_str_of(mime), pl_conv_text(o->conv, part->mime)))
+        pl_w_loss(o->w, PL_LOSS_MOVED, part->mime,
+                  "the data itself says which kind of image it is");
+}
+
+static void put_own_item(struct pl_responses_out *o, const struct pl_part *part)
+{
+    if (is_whole_item(o, part)) {
+        pass_items(o, item_index(o, part));
+        pl_w_value(o->w, pl_val_node(part->node));
+        o->n_written++;
+        return;
+    }
+    begin_item(o, part);
+    if (part->gist)
+        pl_responses_put_gist(o, part->gist);
+    else
+        put_image_item(o, part);
+    pl_w_close(o->w, '}');
+}
+
 /* ---- lists ---- */
 
 static void put_message(struct pl_responses_out *o, const struct pl_message *m)
@@ -425,7 +480,9 @@ static void put_message(struct pl_responses_out *o, const struct pl_message *m)
     while (i < m->n_parts) {
         const struct pl_part *part = &parts[i];
         uint32_t end = i + 1;
-        if (part->kind == PL_PART_CALL) {
+        if (has_item(o, m, part)) {
+            put_own_item(o, part);
+        } else if (part->kind == PL_PART_CALL) {
             put_call(o, part);
         } else if (part->kind == PL_PART_RESULT) {
             put_result(o, part);
@@ -434,7 +491,7 @@ static void put_message(struct pl_responses_out *o, const struct pl_message *m)
         } else if (pl_responses_is_sayable(o, part, m->role)) {
             while (end < m->n_parts && parts[end].kind != PL_PART_CALL &&
                    parts[end].kind != PL_PART_RESULT && !is_sayable_thought(o, &parts[end]) &&
-                   item_of(o, &parts[end]) == item_of(o, part))
+                   !has_item(o, m, &parts[end]) && item_of(o, &parts[end]) == item_of(o, part))
                 end++;
             put_message_item(o, m, i, end);
         }

@@ -1,6 +1,7 @@
 #include "format/restate.h"
 
 #include "base/map.h"
+#include "format/hosted_tools.h"
 
 struct restate {
     struct pl_conv *conv;
@@ -9,6 +10,7 @@ struct restate {
     PL_VEC(struct pl_part) children; /* owned; … and of conv->children */
     struct pl_map calls;             /* owned; id of a call -> its number */
     PL_VEC(struct pl_gist *) called; /* owned; the gist with number i + 1 first met */
+    struct pl_hosted_tools tools;    /* those of the source that the target has too */
     uint32_t open[PL_SERVICE_COUNT]; /* number of the last call without an id; 0: answered */
 };
 
@@ -257,9 +259,11 @@ static void push_result(struct restate *r, bool is_child, const char *lead,
 
 /* ---- dealing anew ---- */
 
+/* A request may only speak of tools that it declares. */
 static bool is_native(const struct restate *r, const struct pl_gist *gist)
 {
-    return r->task->to->services[r->task->kind] & PL_SERVICE_BIT(gist->service);
+    return (r->task->to->services[r->task->kind] & PL_SERVICE_BIT(gist->service)) &&
+           (r->task->kind == PL_KIND_RESPONSE || pl_hosted_tools_have(&r->tools, gist->service));
 }
 
 /* The node a report about the part is about. */
@@ -275,14 +279,27 @@ static void report(struct restate *r, const struct pl_part *part, const struct p
                        "back is said as text");
 }
 
+/* A result need not name its tool: its call does. */
+static void name_result(struct restate *r, struct pl_gist *gist)
+{
+    number(r, gist);
+    if (r->conv->status != PL_OK || pl_val_is_set(gist->name))
+        return;
+    const struct pl_gist *call = r->called.ptr[gist->number - 1];
+    gist->name = call->name;
+    gist->server = call->server;
+}
+
 /* As text, between two lines. What is not the first thing in its message begins on a new line. */
-static void say(struct restate *r, const struct pl_part *part, const struct pl_gist *gist,
-                bool is_child, bool is_first)
+static void say(struct restate *r, const struct pl_part *part, struct pl_gist *gist, bool is_child,
+                bool is_first)
 {
     const char *lead = is_first ? "" : "\n";
     if (gist->service == PL_SERVICE_PASSAGES && push_document(r, is_child, part, gist))
         return;
     report(r, part, gist);
+    if (gist->service != PL_SERVICE_PASSAGES)
+        name_result(r, gist);
     if (gist->service == PL_SERVICE_PASSAGES) {
         push_passages(r, is_child, lead, gist);
         return;
@@ -303,6 +320,7 @@ static void deal(struct restate *r, const struct pl_part *part, bool is_child, b
     }
     if (gist && !is_child && is_native(r, gist)) {
         number(r, gist);
+        pl_conv_know(r->conv, pl_conv_node(r->conv, part->node, "type"));
         if (joins_call(r, gist))
             return;
         struct pl_part *copy = push(r, is_child);
@@ -366,7 +384,7 @@ enum pl_status pl_restate(struct pl_conv *conv, const struct pl_format_task *tas
 {
     if (task->from == task->to || !task->from->tell || !has_others(conv))
         return PL_OK;
-    struct restate r = {.conv = conv, .task = task};
+    struct restate r = {.conv = conv, .task = task, .tools = pl_hosted_tools_for(conv, task)};
     deal_all(&r);
     if (conv->status == PL_OK) {
         SWAP(conv->parts.ptr, r.parts.ptr);

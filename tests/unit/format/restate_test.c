@@ -32,7 +32,7 @@ static void check(const char *from, const char *to, enum pl_format_kind kind, co
 
 #define USER(blocks)                                                                               \
     "{\"model\":\"m\",\"max_tokens\":9,\"messages\":[{\"role\":\"user\",\"content\":[" blocks "]}" \
-                                                                                              "]}"
+    "]}"
 
 static const char search_result[] =
     USER("{\"type\":\"search_result\",\"title\":\"Leave\",\"source\":\"https://hr.example\","
@@ -85,12 +85,73 @@ static void what_lacks_its_own_members_is_dropped_and_reported(void **state)
           WORDS("How?", "![Search"), "dropped", "/messages/0/content/0");
 }
 
+#define RUN(tools)                                                                                 \
+    "{\"model\":\"m\",\"max_tokens\":9,\"tools\":[" tools                                          \
+    "],\"messages\":[{\"role\":\"user\",\"content\":\"q\"},{\"role\":\"assistant\",\"content\":["  \
+    "{\"type\":\"server_tool_use\",\"id\":\"srvtoolu_a\",\"name\":\"code_execution\","             \
+    "\"input\":{\"code\":\"print(1)\"}},{\"type\":\"code_execution_tool_result\","                 \
+    "\"tool_use_id\":\"srvtoolu_a\",\"content\":{\"type\":\"code_execution_result\","              \
+    "\"stdout\":\"1\",\"stderr\":\"\",\"return_code\":0,\"content\":[]}}]}]}"
+
+static void a_program_is_said_in_the_shape_of_a_target_that_declares_the_tool(void **state)
+{
+    static const char declared[] =
+        RUN("{\"type\":\"code_execution_20250825\",\"name\":\"code_execution\"}");
+    (void)state;
+    check("anthropic", "gemini", PL_KIND_REQUEST, declared,
+          WORDS("{\"codeExecution\":{}}", "\"executableCode\":{\"language\":\"PYTHON\",",
+                "\"codeExecutionResult\":{\"outcome\":\"OUTCOME_OK\",\"output\":\"1\""),
+          NULL, NULL);
+    check("anthropic", "openai-responses", PL_KIND_REQUEST, declared,
+          WORDS("\"type\":\"code_interpreter_call\"", "\"code\":\"print(1)\"",
+                "{\"type\":\"logs\",\"logs\":\"1\"}"),
+          "approximated", "/messages/1/content/0/id");
+    pl_test_round_trip("anthropic", "gemini", declared);
+    pl_test_round_trip("anthropic", "openai-responses", declared);
+}
+
+static void a_tool_that_is_not_declared_is_said_as_text(void **state)
+{
+    (void)state;
+    check("anthropic", "gemini", PL_KIND_REQUEST, RUN(""),
+          WORDS("[Call of code_execution]", "print(1)", "!executableCode"), "approximated",
+          "/messages/1/content/0");
+}
+
+static void an_image_that_a_model_made_is_an_image_everywhere(void **state)
+{
+    static const char answer[] =
+        "{\"object\":\"response\",\"status\":\"completed\",\"output\":[{\"type\":"
+        "\"image_generation_call\",\"id\":\"ig_1\",\"status\":\"completed\",\"result\":"
+        "\"iVBORw0KGgo=\"}]}";
+    (void)state;
+    check("openai-responses", "gemini", PL_KIND_RESPONSE, answer,
+          WORDS("\"inlineData\":{\"mimeType\":\"image/png\",\"data\":\"iVBORw0KGgo=\"}"), NULL,
+          NULL);
+    check("openai-responses", "openai-chat", PL_KIND_RESPONSE, answer,
+          WORDS("\"images\":[", "data:image/png;base64,iVBORw0KGgo="), NULL, NULL);
+}
+
+static void members_of_the_wrong_type_are_no_tool_of_the_target(void **state)
+{
+    (void)state;
+    check("openai-responses", "anthropic", PL_KIND_REQUEST,
+          "{\"model\":\"m\",\"input\":\"q\",\"tools\":[{\"type\":\"web_search\",\"filters\":7,"
+          "\"user_location\":[]},{\"type\":\"mcp\",\"server_label\":{}}]}",
+          WORDS("web_search_20250305", "!\"filters\"", "!user_location"), "dropped",
+          "/tools/0/filters");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_search_result_is_said_with_its_title_and_source),
         cmocka_unit_test(images_in_a_document_arrive_among_its_words),
         cmocka_unit_test(a_document_of_one_text_is_a_document_where_there_are_such),
+        cmocka_unit_test(a_program_is_said_in_the_shape_of_a_target_that_declares_the_tool),
+        cmocka_unit_test(a_tool_that_is_not_declared_is_said_as_text),
+        cmocka_unit_test(an_image_that_a_model_made_is_an_image_everywhere),
+        cmocka_unit_test(members_of_the_wrong_type_are_no_tool_of_the_target),
         cmocka_unit_test(what_lacks_its_own_members_is_dropped_and_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
