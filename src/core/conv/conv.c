@@ -262,7 +262,7 @@ bool pl_conv_is_hollow(struct pl_conv *conv, const struct pl_json_node *node)
         if (is_said && !(n->tag & PL_JSON_KEY))
             return false;
     }
-    pl_conv_know(conv, node);
+    pl_conv_know_all(conv, node);
     return true;
 }
 

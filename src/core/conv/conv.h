@@ -357,7 +357,9 @@ struct pl_part *pl_conv_add_child(struct pl_conv *conv, enum pl_part_kind kind,
                                   const struct pl_json_node *node);
 struct pl_tool *pl_conv_add_tool(struct pl_conv *conv, const struct pl_json_node *node);
 
-/* Fates. A node's fate is also its descendants'. KNOWN never overrules SAID or REPORTED. */
+/* Fates. SAID and REPORTED are of a node and of all that is in it; KNOWN is of the node alone, so
+ * that nothing inside a container is forgotten because somebody knew the container. KNOWN never
+ * overrules the others. */
 void pl_conv_fate_tree(struct pl_conv *conv, const struct pl_json_node *node, enum pl_fate fate);
 static inline void pl_conv_fate(struct pl_conv *conv, const struct pl_json_node *node,
                                 enum pl_fate fate)
@@ -367,13 +369,20 @@ static inline void pl_conv_fate(struct pl_conv *conv, const struct pl_json_node 
     uint8_t *at = conv->fates + (node - conv->doc->root);
     if (*at < fate)
         *at = (uint8_t)fate;
-    if (node->skip > 1)
+    if (node->skip > 1 && fate != PL_FATE_KNOWN)
         pl_conv_fate_tree(conv, node, fate);
 }
 enum pl_fate pl_conv_fate_of(const struct pl_conv *conv, const struct pl_json_node *node);
 static inline void pl_conv_know(struct pl_conv *conv, const struct pl_json_node *node)
 {
     pl_conv_fate(conv, node, PL_FATE_KNOWN);
+}
+/* The same of everything in it, for a writer that says all of it in its own words: a marker, a
+ * schema in another dialect. The detail of the loss there, or the output, must speak of it all. */
+static inline void pl_conv_know_all(struct pl_conv *conv, const struct pl_json_node *node)
+{
+    if (node)
+        pl_conv_fate_tree(conv, node, PL_FATE_KNOWN);
 }
 
 /* Reports a loss; marks `node` (may be NULL) and what is in it. `detail` is printf-like. */

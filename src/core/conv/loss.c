@@ -26,16 +26,15 @@ enum pl_fate pl_conv_fate_of(const struct pl_conv *conv, const struct pl_json_no
     return (enum pl_fate)conv->fates[node - conv->doc->root];
 }
 
-/* What a report says about what is inside the node. Dropped and approximated speak of all of it;
- * a merged, moved or reordered container still says its own parts, and what is synthesised is not
- * in the source at all. */
+/* What a report says about what is inside the node. Only dropped speaks of all of it. Whatever else
+ * became of a container, its members stand somewhere in the output or have a fate of their own;
+ * what is synthesised is not in the source at all. */
 static void settle(struct pl_conv *conv, enum pl_loss_code code, const struct pl_json_node *node)
 {
     if (code == PL_LOSS_DROPPED)
         pl_conv_fate(conv, node, PL_FATE_REPORTED);
-    else if (code == PL_LOSS_APPROXIMATED ||
-             (code != PL_LOSS_SYNTHESISED && node && !pl_json_is_container(node)))
-        pl_conv_fate(conv, node, PL_FATE_KNOWN);
+    else if (code != PL_LOSS_SYNTHESISED && node && !pl_json_is_container(node))
+        pl_conv_know(conv, node);
 }
 
 void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_json_node *node,

@@ -143,6 +143,7 @@ static struct pl_part in_words(struct pl_repair *r, const struct pl_unit *unit,
     if (url.len && !is_on_the_web(url)) {
         pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, pl_unit_node(r, unit, part),
                      "the target cannot open this address; it is said in words");
+        pl_conv_know(r->conv, part->url.node);
         text = pl_conv_printf(r->conv, "[%s at %.*s]", kind, PL_STR_ARG(url));
     } else {
         pl_conv_loss(r->conv, PL_LOSS_DROPPED, pl_unit_node(r, unit, part),

@@ -50,6 +50,9 @@ static void say(struct pl_conv *conv, struct pl_part *part)
         is_wrapped ? "<" : "", PL_STR_ARG(url), is_wrapped ? ">" : "");
     pl_conv_loss(conv, PL_LOSS_APPROXIMATED, part->node ? part->node : part->url.node,
                  "there is no place for it; a link to it stands in the text");
+    pl_conv_know(conv, part->url.node);
+    if (pl_str_eq(name, pl_conv_text(conv, part->name)))
+        pl_conv_know(conv, part->name.node);
     *part = (struct pl_part){.kind = PL_PART_TEXT, .node = part->node, .text = pl_val_text(text)};
 }
 

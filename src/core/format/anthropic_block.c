@@ -239,7 +239,7 @@ void pl_anthropic_put_mark(struct pl_anthropic_out *o, struct pl_val cache)
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "type", "ephemeral");
     pl_w_close(o->w, '}');
-    pl_w_mapped(o->w, cache);
+    pl_conv_know_all(o->conv, cache.node);
     if (life)
         pl_conv_loss(o->conv, PL_LOSS_DROPPED, life,
                      "Anthropic caches for 5m or 1h; the mark stays, its life is the default");

@@ -197,7 +197,7 @@ static void settle_marks(struct pl_anthropic_out *o, struct pl_message *m)
     if (!last || !pl_val_is_set(m->cache))
         return;
     if (pl_val_is_set(last->cache))
-        pl_w_mapped(o->w, m->cache);
+        pl_conv_know_all(o->conv, m->cache.node);
     else
         last->cache = m->cache;
     m->cache = (struct pl_val){0};

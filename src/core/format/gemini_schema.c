@@ -65,9 +65,10 @@ static void put_key(struct walk *k, const struct pl_json_node *key)
     pl_w_key_str(k->w, pl_conv_text(k->w->conv, pl_val_node(key)));
 }
 
+/* Said in the words of the other dialect: a type, also one of a list, an order, a bound. */
 static void know(struct walk *k, const struct pl_json_node *node)
 {
-    pl_conv_know(k->w->conv, node);
+    pl_conv_know_all(k->w->conv, node);
 }
 
 static struct frame *top(struct walk *k)

@@ -50,9 +50,11 @@ static void put_function(struct pl_conv *conv, struct pl_buf *to, const struct p
         pl_conv_loss(conv, PL_LOSS_APPROXIMATED, tool->name.node, "the tool is called %.*s here",
                      PL_STR_ARG(name));
     pl_conv_know(conv, tool->description.node);
-    if (!tool->is_custom && pl_val_is_set(tool->schema))
+    if (!tool->is_custom && pl_val_is_set(tool->schema)) {
         pl_conv_loss(conv, PL_LOSS_APPROXIMATED, tool->schema.node,
                      "the schema is written as a type of TypeScript, without its other rules");
+        pl_conv_know_all(conv, tool->schema.node);
+    }
 }
 
 void pl_gpt_oss_functions(struct pl_conv *conv, struct pl_buf *to)
@@ -170,6 +172,7 @@ void pl_gpt_oss_builtins(struct pl_conv *conv, struct pl_buf *to)
             continue;
         is_wanted[builtin] = true;
         pl_conv_loss(conv, PL_LOSS_APPROXIMATED, tool->node, "%s", builtins[builtin].detail);
+        pl_conv_know(conv, pl_conv_node(conv, tool->node, "type"));
     }
     bool has_any = false;
     for (size_t i = 0; i < N_BUILTINS; i++) {

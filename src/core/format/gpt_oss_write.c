@@ -41,7 +41,7 @@ static struct pl_val safe_words(struct oss_out *o, struct pl_val words)
             "it holds special tokens of gpt-oss; a space in each keeps a model from obeying them");
         return pl_val_text(safe);
     }
-    pl_w_mapped(o->w, words);
+    pl_conv_know_all(o->w->conv, words.node);
     /* The bytes of a span are not found again when they have gone through the text. */
     return words.kind == PL_VAL_SPAN ? pl_val_text(text) : words;
 }
@@ -190,6 +190,7 @@ static void add_format(struct oss_out *o, struct texts *t)
     pl_w_mapped(o->w, s->output_description);
     pl_w_loss(o->w, PL_LOSS_APPROXIMATED, s->output_schema,
               "it is words for the model here: the server has to enforce it");
+    pl_conv_know_all(conv, s->output_schema.node);
     pl_conv_know(conv, pl_conv_node(conv, s->output_val.node, "type"));
 }
 

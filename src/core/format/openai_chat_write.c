@@ -35,7 +35,7 @@ static void write_cache(struct pl_chat_out *c, struct pl_val cache)
     pl_w_open(w, '{');
     pl_w_key_word(w, "mode", "explicit");
     pl_w_close(w, '}');
-    pl_w_mapped(w, cache);
+    pl_conv_know_all(w->conv, cache.node);
     struct pl_val ttl = pl_conv_get(w->conv, cache.node, "ttl", PL_WANT_STRING);
     if (pl_val_is_set(ttl))
         pl_w_loss(w, PL_LOSS_APPROXIMATED, ttl,
