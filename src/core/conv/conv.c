@@ -13,7 +13,7 @@ enum pl_status pl_conv_renew(struct pl_conv *conv, struct pl_arena *arena,
     conv->arena = arena;
     conv->doc = doc;
     conv->messages.len = conv->parts.len = conv->children.len = 0;
-    conv->tools.len = conv->losses.len = conv->misfits.len = 0;
+    conv->tools.len = conv->losses.len = conv->misfits.len = conv->repeats.len = 0;
     pl_mem_clear(&conv->settings, sizeof conv->settings);
     pl_mem_clear(&conv->answer, sizeof conv->answer);
     conv->list = NULL;
@@ -48,6 +48,7 @@ void pl_conv_init_lists(struct pl_conv *conv)
     memset(&conv->tools, 0, sizeof conv->tools);
     memset(&conv->losses, 0, sizeof conv->losses);
     memset(&conv->misfits, 0, sizeof conv->misfits);
+    memset(&conv->repeats, 0, sizeof conv->repeats);
 }
 
 void pl_conv_deinit(struct pl_conv *conv)
@@ -58,6 +59,7 @@ void pl_conv_deinit(struct pl_conv *conv)
     pl_vec_deinit(&conv->tools);
     pl_vec_deinit(&conv->losses);
     pl_vec_deinit(&conv->misfits);
+    pl_vec_deinit(&conv->repeats);
 }
 
 void pl_conv_limit(struct pl_conv *conv, size_t max_items)

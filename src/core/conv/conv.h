@@ -283,6 +283,11 @@ struct pl_misfit {
     unsigned want; /* a set of pl_want */
 };
 
+/* A value that says again what another one says: it has that one's fate. */
+struct pl_said_again {
+    const struct pl_json_node *node, *of;
+};
+
 /* The object somebody looked into last: which keys it may have, one bit each, by hash, and where.
  * A reader asks one object for dozens of members, most of which are not there. */
 struct pl_conv_glance {
@@ -302,6 +307,7 @@ struct pl_conv {
     PL_VEC(struct pl_tool) tools;
     PL_VEC(struct pl_loss) losses;
     PL_VEC(struct pl_misfit) misfits; /* in the order the reader met them */
+    PL_VEC(struct pl_said_again) repeats;
     struct pl_settings settings;
     struct pl_answer answer;
     uint8_t *fates;                  /* arena; a pl_fate per node of the source */
@@ -384,6 +390,10 @@ static inline void pl_conv_know_all(struct pl_conv *conv, const struct pl_json_n
     if (node)
         pl_conv_fate_tree(conv, node, PL_FATE_KNOWN);
 }
+
+/* `node` says again what `of` says (both may be NULL): it is no loss where that one is none. */
+void pl_conv_repeat(struct pl_conv *conv, const struct pl_json_node *node,
+                    const struct pl_json_node *of);
 
 /* Reports a loss; marks `node` (may be NULL) and what is in it. `detail` is printf-like. */
 void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_json_node *node,

@@ -57,6 +57,22 @@ void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_
     settle(conv, code, node);
 }
 
+void pl_conv_repeat(struct pl_conv *conv, const struct pl_json_node *node,
+                    const struct pl_json_node *of)
+{
+    if (node && of && !pl_vec_push(&conv->repeats, ((struct pl_said_again){node, of})))
+        conv->status = PL_NOMEM;
+}
+
+static void settle_repeats(struct pl_conv *conv)
+{
+    for (size_t i = 0; i < conv->repeats.len; i++) {
+        enum pl_fate fate = pl_conv_fate_of(conv, conv->repeats.ptr[i].of);
+        if (fate == PL_FATE_SAID || fate == PL_FATE_KNOWN)
+            pl_conv_know_all(conv, conv->repeats.ptr[i].node);
+    }
+}
+
 /* Whether nothing in this subtree has a fate. */
 static bool is_untouched(const struct pl_conv *conv, const struct pl_json_node *n)
 {
@@ -126,6 +142,7 @@ void pl_conv_sweep(struct pl_conv *conv)
 {
     if (!pl_conv_sort_misfits(conv))
         return;
+    settle_repeats(conv);
     sweep_hosted_tools(conv);
     const struct pl_json_node *root = conv->doc->root, *n = root, *end = n + conv->doc->n_nodes;
     const uint8_t *fates = conv->fates;

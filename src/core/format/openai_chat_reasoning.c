@@ -136,7 +136,7 @@ static void read_beside(struct pl_conv *conv, const struct pl_json_node *details
         }
         know_member(conv, d, "type");
         if (goes_on(&said, pl_conv_text(conv, words)))
-            pl_conv_know(conv, words.node);
+            pl_conv_repeat(conv, words.node, text);
     }
 }
 
@@ -152,8 +152,19 @@ static const struct pl_json_node *text_of(struct pl_conv *conv, const struct pl_
         return plain;
     if (plain &&
         pl_str_eq(pl_conv_text(conv, pl_val_node(text)), pl_conv_text(conv, pl_val_node(plain))))
-        pl_conv_know(conv, plain);
+        pl_conv_repeat(conv, plain, text);
     return text;
+}
+
+/* The first text of the entries; NULL when none has one. */
+static const struct pl_json_node *first_words(struct pl_conv *conv,
+                                              const struct pl_json_node *details)
+{
+    const struct pl_json_node *words = NULL;
+    for (const struct pl_json_node *d = pl_json_first(details); d < pl_json_end(details) && !words;
+         d = pl_json_next(d))
+        words = words_of(conv, d).node;
+    return words;
 }
 
 void pl_chat_read_reasoning(struct pl_conv *conv, const struct pl_json_node *m)
@@ -170,7 +181,7 @@ void pl_chat_read_reasoning(struct pl_conv *conv, const struct pl_json_node *m)
         pl_val_set(&part->signature, signature);
     }
     if (is_repeated)
-        pl_conv_know(conv, text);
+        pl_conv_repeat(conv, text, first_words(conv, details));
     if (details && text && !is_repeated) {
         read_beside(conv, details, text);
     } else if (details) {
@@ -199,7 +210,7 @@ void pl_chat_sign_calls(struct pl_conv *conv)
             return;
         call->signature = proof->data;
         call->home = google;
-        pl_conv_know(conv, proof->id.node);
+        pl_conv_repeat(conv, proof->id.node, call->id.node);
     }
 }
 

@@ -270,7 +270,9 @@ static bool is_native(const struct restate *r, const struct pl_gist *gist)
 static void report(struct restate *r, const struct pl_part *part, const struct pl_gist *gist)
 {
     pl_conv_know(r->conv, pl_conv_node(r->conv, part->node, "type"));
-    pl_conv_know(r->conv, gist->id.node);
+    if (gist->id.node)
+        pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, gist->id.node,
+                     "a number says which call and which result belong together");
     pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, part->node, "%s",
                  gist->service == PL_SERVICE_PASSAGES
                      ? "the target has no such block: its words are said as text, with its title "

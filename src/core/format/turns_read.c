@@ -55,7 +55,7 @@ static void know_if_same(struct pl_conv *conv, const struct pl_json_node *n,
     if (pl_json_equal(conv->doc, n, conv->doc, said, &is_same) != PL_OK)
         conv->status = PL_NOMEM;
     else if (is_same)
-        pl_conv_know(conv, n);
+        pl_conv_repeat(conv, n, said);
 }
 
 static struct pl_message *add_message(struct reading *r, enum pl_role role)
@@ -277,7 +277,8 @@ static void read_use(struct reading *r, const struct pl_json_node *block)
         struct pl_conv *conv = r->conv;
         const struct pl_json_node *content = pl_conv_node(conv, block, "content");
         const struct pl_json_node *name = pl_conv_node(conv, node, "tool_name");
-        pl_conv_know(conv, pl_conv_node(conv, block, "tool_call_id"));
+        pl_conv_repeat(conv, pl_conv_node(conv, block, "tool_call_id"),
+                       pl_conv_node(conv, node, "id"));
         know_if_same(conv, pl_conv_node(conv, block, "tool_name"), name);
         know_if_same(conv, pl_conv_node(conv, content, "name"), name);
         know_if_same(conv, pl_conv_node(conv, content, "arguments"),
@@ -296,7 +297,8 @@ static void read_result(struct reading *r, const struct pl_json_node *block)
     const struct pl_json_node *content = pl_conv_node(conv, block, "content");
     const struct pl_json_node *node = r->calls.ptr[index].node;
     if (node) {
-        pl_conv_know(conv, pl_conv_node(conv, block, "tool_call_id"));
+        pl_conv_repeat(conv, pl_conv_node(conv, block, "tool_call_id"),
+                       pl_conv_node(conv, node, "id"));
         know_if_same(conv, pl_conv_node(conv, block, "tool_name"),
                      pl_conv_node(conv, node, "tool_name"));
         know_if_same(conv, content, pl_conv_node(conv, node, "result"));
