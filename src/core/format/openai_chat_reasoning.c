@@ -194,6 +194,9 @@ void pl_chat_read_reasoning(struct pl_conv *conv, const struct pl_json_node *m)
 /* Google signs calls: the entry has the id of the call it is about. */
 void pl_chat_sign_calls(struct pl_conv *conv)
 {
+    /* Out of memory there may be no message. */
+    if (conv->status != PL_OK || !conv->messages.len)
+        return;
     const struct pl_message *m = &conv->messages.ptr[conv->messages.len - 1];
     uint8_t google = pl_format_place(&pl_format_gemini);
     struct pl_part *parts = pl_conv_parts(conv, m), *proof = parts;
