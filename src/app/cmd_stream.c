@@ -5,6 +5,7 @@
 #include "io/file.h"
 #include "io/outfile.h"
 #include "stream/account.h"
+#include "stream/home.h"
 #include "stream/stream.h"
 
 enum {
@@ -16,9 +17,11 @@ enum {
 struct job {
     struct pl_console *console; /* borrowed */
     const char *name;           /* of the input in messages */
+    const char *path;           /* of the input */
     int fd;
     const struct pl_dialect *from, *to;
-    const char *report;           /* NULL: none is wanted */
+    const char *report, *carry;   /* NULL: none is wanted */
+    const char *with_carry;       /* NULL: this is the way there */
     bool is_strict;               /* nothing goes out before it is known that nothing is lost */
     bool is_kept;                 /* somebody will ask what became of it */
     struct pl_stream *stream;     /* owned */
@@ -45,6 +48,15 @@ static enum pl_exit fail(struct job *job, enum pl_status status, struct pl_error
     return pl_console_fail(job->console, job->name, err);
 }
 
+static enum pl_status write_carry(struct job *job, struct pl_error *err)
+{
+    PL_CLEANUP_BUF struct pl_buf carry;
+    pl_buf_init(&carry, 0);
+    enum pl_status status =
+        pl_stream_carry_write(&carry, job->from, job->to, pl_buf_str(&job->source));
+    return status == PL_OK ? pl_file_write(job->carry, pl_buf_str(&carry), err) : status;
+}
+
 /* The report comes also of a stream that broke: then there is more to say, not less. */
 static enum pl_exit account(struct job *job)
 {
@@ -60,11 +72,16 @@ static enum pl_exit account(struct job *job)
     if (status == PL_OK)
         status = pl_stream_report(&report, job->from, job->to, pl_buf_str(&job->source),
                                   pl_buf_str(&job->target), &is_lossless, &err);
+    const char *path = job->report ? job->report : job->name;
     if (status == PL_OK && job->report)
         status = pl_file_write(job->report, pl_buf_str(&report), &err);
+    if (status == PL_OK && job->carry) {
+        path = job->carry;
+        status = write_carry(job, &err);
+    }
     err.status = status;
     if (status != PL_OK)
-        return pl_console_fail(job->console, job->report ? job->report : job->name, &err);
+        return pl_console_fail(job->console, path, &err);
     if (job->is_strict && !is_lossless) {
         err.status = pl_fail(&err, PL_INVALID,
                              "%s cannot say all of it, and --strict was asked; the report names "
@@ -101,6 +118,44 @@ static enum pl_exit run(struct job *job)
     }
 }
 
+/* Home needs all of the stream: whether it is the one that the carry knows shows at its end. */
+static enum pl_exit go_home(struct job *job)
+{
+    PL_CLEANUP_FILE struct pl_file stream = {0}, carry = {0};
+    struct pl_error err = {0};
+    const char *path = job->with_carry;
+    bool is_lossless = true;
+    PL_CLEANUP_BUF struct pl_buf report;
+    pl_buf_init(&report, 0);
+    enum pl_status status = pl_input_read(path, &carry, &err);
+    if (status == PL_OK) {
+        path = job->path;
+        status = pl_input_read(path, &stream, &err);
+    }
+    if (status != PL_OK)
+        return pl_console_fail(job->console, pl_input_name(path), &err);
+    status = pl_stream_go_home(&job->target, &report, job->from, job->to, carry.bytes, stream.bytes,
+                               &is_lossless, &err);
+    bool is_broken = status != PL_OK && job->target.len;
+    err.status = is_broken && status != PL_NOMEM ? PL_UNREADABLE : status;
+    enum pl_exit code = PL_EXIT_OK;
+    if (status != PL_OK)
+        code = pl_console_fail(job->console, is_broken ? job->name : job->with_carry, &err);
+    struct pl_error late = {0};
+    if (report.len && job->report &&
+        (late.status = pl_file_write(job->report, pl_buf_str(&report), &late)) != PL_OK)
+        return pl_console_fail(job->console, job->report, &late);
+    if (job->is_strict && !is_lossless && code == PL_EXIT_OK) {
+        late.status = pl_fail(&late, PL_INVALID,
+                              "not all of it comes home, and --strict was asked; the report names "
+                              "what");
+        return pl_console_fail(job->console, job->name, &late);
+    }
+    if (pl_fd_write(1, pl_buf_str(&job->target), &late) != PL_OK)
+        return pl_console_fail(job->console, "standard output", &late);
+    return code;
+}
+
 static const struct pl_dialect *dialect_of(const struct pl_args *args, enum pl_option_id id)
 {
     const struct pl_option_use *use = pl_args_find(args, id);
@@ -118,18 +173,32 @@ enum pl_exit pl_cmd_stream(struct pl_console *console, const struct pl_args *arg
     struct job job = {
         .console = console,
         .name = pl_input_name(path),
+        .path = path,
         .from = from,
         .to = to,
         .report = pl_args_value(args, PL_OPT_REPORT),
+        .carry = pl_args_value(args, PL_OPT_CARRY),
+        .with_carry = pl_args_value(args, PL_OPT_WITH_CARRY),
         .is_strict = pl_args_has(args, PL_OPT_STRICT),
     };
-    const struct pl_outfile_name outputs[] = {{"the result", "-"}, {"--report", job.report}};
+    const struct pl_outfile_name outputs[] = {
+        {"the result", "-"}, {"--report", job.report}, {"--carry", job.carry}};
     struct pl_error err = {0};
     if (pl_outfile_check_all(outputs, sizeof outputs / sizeof *outputs, &err) != PL_OK)
         return pl_usage_fail(console, "stream", "%s", err.message);
-    job.is_kept = job.report || job.is_strict;
+    if (job.with_carry && job.carry)
+        return pl_usage_fail(console, "stream",
+                             "--carry is for the way there and --with-carry for the way back; give "
+                             "one of them");
+    job.is_kept = job.report || job.is_strict || job.carry;
     pl_buf_init(&job.source, MAX_KEPT_BYTES);
     pl_buf_init(&job.target, MAX_KEPT_BYTES);
+    if (job.with_carry) {
+        enum pl_exit home = go_home(&job);
+        pl_buf_deinit(&job.source);
+        pl_buf_deinit(&job.target);
+        return home;
+    }
     enum pl_status status = pl_fd_open(path, &job.fd, &err);
     if (status == PL_OK)
         status = pl_stream_create(from, to, &job.stream);

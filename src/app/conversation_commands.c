@@ -312,6 +312,12 @@ const struct pl_option pl_stream_options[] = {
     {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true,
      .help = "Write the loss report to FILE when the stream has ended; its pointers lead into the "
              "whole answer that the source adds up to"},
+    {"carry", PL_OPT_CARRY, .args = {"FILE"}, .takes_file = true,
+     .help = "Write the carry to FILE when the stream has ended: it keeps the source for the way "
+             "back"},
+    {"with-carry", PL_OPT_WITH_CARRY, .args = {"FILE"}, .takes_file = true,
+     .help = "Go back with the carry of the way there: the original stream, byte for byte; one "
+             "that was edited since is translated, and what only the carry has is put back"},
     PL_OPTION_HELP,
     {0},
 };
@@ -329,6 +335,8 @@ const struct pl_example pl_stream_examples[] = {
     {"stream --from anthropic --to patches -", "Follow a stream on standard input"},
     {"stream --from gemini --to openai-chat --report losses.json events.sse",
      "Learn what the target could not say"},
+    {"stream --from openai-chat --to gemini --with-carry carry.json events.sse",
+     "Go back to the stream that became this one"},
     {NULL, NULL},
 };
 

@@ -9,6 +9,7 @@
 #include "fault/fault.h"
 #include "stream/account.h"
 #include "stream/hear.h"
+#include "stream/home.h"
 
 #include <string.h>
 
@@ -158,6 +159,34 @@ static void reports_survive_every_refused_allocation(void **state)
     }
 }
 
+/* --- the way home --- */
+
+/* From an empty target, which is not what the source became: all of the way is gone. */
+static enum pl_status goes_home(void *ctx)
+{
+    const struct job *job = ctx;
+    PL_CLEANUP_BUF struct pl_buf carry, out, report;
+    struct pl_error err = {0};
+    bool is_lossless = true;
+    const struct pl_dialect *from = pl_dialect_find(pl_str_of(job->from));
+    const struct pl_dialect *to = pl_dialect_find(pl_str_of(job->to));
+    pl_buf_init(&carry, 0);
+    pl_buf_init(&out, 0);
+    pl_buf_init(&report, 0);
+    enum pl_status status = pl_stream_carry_write(&carry, from, to, pl_str_of(job->text));
+    if (status == PL_OK)
+        status = pl_stream_go_home(&out, &report, to, from, pl_buf_str(&carry), PL_STR(GEMINI),
+                                   &is_lossless, &err);
+    return status;
+}
+
+static void the_way_home_survives_every_refused_allocation(void **state)
+{
+    (void)state;
+    struct job job = {"anthropic", "gemini", ANTHROPIC};
+    assert_true(pl_fault_each(goes_home, &job) > 5);
+}
+
 /* --- heard, not written --- */
 
 struct heard {
@@ -249,6 +278,7 @@ int main(void)
         cmocka_unit_test(streams_survive_every_refused_allocation),
         cmocka_unit_test(a_stream_that_breaks_survives_every_refused_allocation),
         cmocka_unit_test(reports_survive_every_refused_allocation),
+        cmocka_unit_test(the_way_home_survives_every_refused_allocation),
         cmocka_unit_test(what_is_heard_survives_every_refused_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

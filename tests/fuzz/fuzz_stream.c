@@ -1,10 +1,12 @@
 /* Any bytes as a stream of any dialect: it may be refused, it must not crash, and how the bytes
  * were cut on the way must not show in what comes out: whole, in pieces of any size, byte by byte.
- * The report about it is JSON that says what it is, and what a target adds up to is JSON, too.
+ * With its carry the target comes home to the same bytes. The report about it is JSON that says
+ * what it is, and what a target adds up to is JSON, too.
  *
  * The first byte picks the reader (its remainder by 5) and the writer, the second the sizes of the
  * pieces; the rest is the stream. */
 #include "stream/account.h"
+#include "stream/home.h"
 #include "stream/sum.h"
 
 #include <stdlib.h>
@@ -77,6 +79,35 @@ static void check_report(const struct pl_dialect *from, const struct pl_dialect 
     must(from != to || is_lossless);
 }
 
+/* With its carry the target goes home to the same bytes, whatever they were; and a stream that is
+ * not that target is only another one. */
+static void check_home(const struct pl_dialect *from, const struct pl_dialect *to,
+                       struct pl_str source, const struct pl_buf *target)
+{
+    struct pl_buf carry, out, report;
+    struct pl_error err = {0};
+    bool is_lossless = false;
+    pl_buf_init(&carry, 0);
+    pl_buf_init(&out, 0);
+    pl_buf_init(&report, 0);
+    must(pl_stream_carry_write(&carry, from, to, source) == PL_OK);
+    must_be_json(&carry);
+    must(pl_stream_go_home(&out, &report, to, from, pl_buf_str(&carry), pl_buf_str(target),
+                           &is_lossless, &err) == PL_OK);
+    must(pl_str_eq(pl_buf_str(&out), source) && is_lossless);
+    pl_buf_clear(&out);
+    pl_buf_clear(&report);
+    enum pl_status status =
+        pl_stream_go_home(&out, &report, to, from, pl_buf_str(&carry), source, &is_lossless, &err);
+    if (status == PL_OK)
+        must_be_json(&report);
+    /* The bytes as a carry: they are refused. */
+    must(pl_stream_go_home(&out, &report, to, from, source, source, &is_lossless, &err) != PL_OK);
+    pl_buf_deinit(&carry);
+    pl_buf_deinit(&out);
+    pl_buf_deinit(&report);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 3)
@@ -96,5 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(pl_str_eq(pl_buf_str(&whole), pl_buf_str(&pieces)));
     }
     check_report(from, to, text, &whole);
+    if (from != to)
+        check_home(from, to, text, &whole);
     return 0;
 }

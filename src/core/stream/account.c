@@ -374,28 +374,106 @@ static void account_same(struct account *a, struct pl_str source, struct pl_str 
                  PL_STR("the stream has no end of its own; one was added"), false);
 }
 
+static void init_account(struct account *a, struct pl_buf *to, struct pl_error *err)
+{
+    *a = (struct account){.to = to, .err = err};
+    pl_arena_init(&a->arena, 0);
+    init_answer(&a->source);
+    init_answer(&a->whole);
+    init_answer(&a->target);
+}
+
+static void deinit_account(struct account *a)
+{
+    deinit_answer(&a->source);
+    deinit_answer(&a->whole);
+    deinit_answer(&a->target);
+    pl_vec_deinit(&a->pointers);
+    pl_vec_deinit(&a->reported);
+    pl_arena_deinit(&a->arena);
+}
+
+static void begin_report(struct pl_buf *to, const struct pl_dialect *from,
+                         const struct pl_dialect *into)
+{
+    pl_buf_addf(to, "{\"from\":\"%s\",\"to\":\"%s\",\"losses\":[", from->name, into->name);
+}
+
+static enum pl_status end_report(struct pl_buf *to, enum pl_status status, bool is_lossy,
+                                 bool *ret_is_lossless)
+{
+    pl_buf_adds(to, is_lossy ? "],\"lossless\":false}" : "],\"lossless\":true}");
+    *ret_is_lossless = !is_lossy;
+    return status == PL_OK ? to->status : status;
+}
+
 enum pl_status pl_stream_report(struct pl_buf *to, const struct pl_dialect *from,
                                 const struct pl_dialect *into, struct pl_str source,
                                 struct pl_str target, bool *ret_is_lossless, struct pl_error *err)
 {
-    struct account a = {.to = to, .err = err};
+    struct account a;
     enum pl_status status = PL_OK;
-    pl_arena_init(&a.arena, 0);
-    init_answer(&a.source);
-    init_answer(&a.whole);
-    init_answer(&a.target);
-    pl_buf_addf(to, "{\"from\":\"%s\",\"to\":\"%s\",\"losses\":[", from->name, into->name);
+    init_account(&a, to, err);
+    begin_report(to, from, into);
     if (from == into)
         account_same(&a, source, target);
     else
         status = account(&a, from, into, source, target);
-    pl_buf_adds(to, a.is_lossy ? "],\"lossless\":false}" : "],\"lossless\":true}");
-    deinit_answer(&a.source);
-    deinit_answer(&a.whole);
-    deinit_answer(&a.target);
-    pl_vec_deinit(&a.pointers);
-    pl_vec_deinit(&a.reported);
-    pl_arena_deinit(&a.arena);
-    *ret_is_lossless = !a.is_lossy;
-    return status == PL_OK ? to->status : status;
+    status = end_report(to, status, a.is_lossy, ret_is_lossless);
+    deinit_account(&a);
+    return status;
+}
+
+/* ---- the way home ---- */
+
+/* What the source says, its target did not, and nobody says again. */
+static enum pl_status find_unhonoured(struct account *a)
+{
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; i < a->source.says.n_entries && status == PL_OK; i++) {
+        const struct pl_map_entry *e = &a->source.says.entries[i];
+        if (!says(a, &a->whole, e->key, true) && !says(a, &a->target, e->key, true))
+            status = add_dropped(a, a->pointers.ptr[e->value - 1],
+                                 "the carry keeps it, and the edited stream has no place for it");
+    }
+    return status == PL_OK ? a->status : status;
+}
+
+static enum pl_status account_home(struct account *a, const struct pl_dialect *from,
+                                   const struct pl_dialect *into, struct pl_str source,
+                                   struct pl_str went, struct pl_str out)
+{
+    const struct {
+        const struct pl_dialect *dialect;
+        struct pl_str stream;
+        struct answer *answer;
+    } all[] = {{into, source, &a->source}, {from, went, &a->whole}, {into, out, &a->target}};
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; i < sizeof all / sizeof *all && status == PL_OK; i++) {
+        struct pl_sum sum;
+        status = add_up(a, all[i].dialect, all[i].stream, all[i].answer, &sum);
+        pl_sum_deinit(&sum);
+        if (status == PL_OK)
+            status = listen(a, all[i].answer, i == 0);
+    }
+    return status == PL_OK ? find_unhonoured(a) : status;
+}
+
+enum pl_status pl_stream_report_home(struct pl_buf *to, const struct pl_dialect *from,
+                                     const struct pl_dialect *into, struct pl_str stream,
+                                     struct pl_str out, struct pl_str source, struct pl_str went,
+                                     bool *ret_is_lossless, struct pl_error *err)
+{
+    struct account a, home;
+    init_account(&a, to, err);
+    init_account(&home, to, err);
+    begin_report(to, from, into);
+    enum pl_status status = account(&a, from, into, stream, out);
+    home.n_losses = a.n_losses;
+    if (status == PL_OK)
+        status = account_home(&home, from, into, source, went, out);
+    status = end_report(to, status, a.is_lossy || home.is_lossy, ret_is_lossless);
+    deinit_account(&a);
+    deinit_account(&home);
+    return status;
 }

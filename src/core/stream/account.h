@@ -22,4 +22,12 @@ enum pl_status pl_stream_report(struct pl_buf *to, const struct pl_dialect *from
                                 const struct pl_dialect *into, struct pl_str source,
                                 struct pl_str target, bool *ret_is_lossless, struct pl_error *err);
 
+/* The same of a way home (home.h): `stream`, of dialect `from`, became `out`; the carry kept
+ * `source`, which had become `went`. What only the carry had, and `out` does not have again, is
+ * reported, too, with pointers into the source's answer. */
+enum pl_status pl_stream_report_home(struct pl_buf *to, const struct pl_dialect *from,
+                                     const struct pl_dialect *into, struct pl_str stream,
+                                     struct pl_str out, struct pl_str source, struct pl_str went,
+                                     bool *ret_is_lossless, struct pl_error *err);
+
 #endif

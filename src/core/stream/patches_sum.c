@@ -11,8 +11,10 @@ static struct pl_str raw_of(const struct pl_json_doc *doc, const struct pl_json_
 
 static struct pl_tree *turn_of(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
+    if (!sum->answer)
+        return NULL;
     if (sum->answer->kind == PL_TREE_ARRAY)
-        return sum->answer->kids[0];
+        return sum->answer->n ? sum->answer->kids[0] : NULL;
     struct pl_tree *turn = pl_tree_new(&sum->trees, PL_TREE_OBJECT);
     static const struct pl_str made[][2] = {{{"kind", 4}, {"message", 7}},
                                             {{"role", 4}, {"assistant", 9}}};
