@@ -220,6 +220,36 @@ static void a_task_moves_on_and_never_back(void **state)
     assert_true(task.last_ms == 5000 && task.next_ms == 5800 && task.revision == 2);
 }
 
+static void rewind_task(struct fixture *f, const struct pl_id *id, int64_t revision,
+                        int64_t next_ms)
+{
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_rewind_task(batch, id_str(id), revision, next_ms);
+    commit(f, batch);
+}
+
+static void a_task_is_rewound_sooner_never_later_and_only_as_it_was_read(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id id = add_task(f), other = add_task(f);
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_advance_task(batch, id_str(&id), 1, 5000, 90000);
+    pl_batch_advance_task(batch, id_str(&other), 1, 5000, 90000);
+    commit(f, batch);
+    rewind_task(f, &id, 1, 7000);
+    struct pl_task_row task = get_task(f, &id);
+    assert_true(task.next_ms == 7000 && task.last_ms == 5000 && task.revision == 1);
+    rewind_task(f, &id, 1, 8000); /* later than it is */
+    rewind_task(f, &id, 2, 6000); /* of another revision */
+    task = get_task(f, &id);
+    assert_true(task.next_ms == 7000 && task.revision == 1);
+    assert_true(get_task(f, &other).next_ms == 90000);
+    task.enabled = false;
+    assert_int_equal(update(f, &task), PL_OK);
+    rewind_task(f, &id, 2, 6000); /* disabled */
+    assert_true(get_task(f, &id).next_ms == 7000);
+}
+
 static void count(struct fixture *f, const struct pl_id *id, bool has_failed)
 {
     struct pl_batch *batch = pl_batch_create();
@@ -471,6 +501,7 @@ static const struct CMUnitTest tests[] = {
     ON_STORE(tasks_are_listed_newest_first_by_filter_and_page),
     ON_STORE(what_is_due_comes_longest_due_first_of_all_users),
     ON_STORE(a_task_moves_on_and_never_back),
+    ON_STORE(a_task_is_rewound_sooner_never_later_and_only_as_it_was_read),
     ON_STORE(failures_in_a_row_disable),
     ON_STORE(an_occurrence_is_one_run_and_hands_may_make_more),
     ON_STORE(a_run_is_changed_found_and_goes_with_its_task),

@@ -1,6 +1,7 @@
 // PostgreSQL that says nothing, or is away: the server stays, says 503, and goes on when it is back.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import net from 'node:net';
 import test from 'node:test';
 import { run } from './harness.mjs';
 import { start } from './server.mjs';
@@ -71,4 +72,70 @@ test('keys are made beside a server on PostgreSQL, by the server or in the store
   t.after(() => again.stop('SIGKILL'));
   assert.equal((await again.raw('GET', '/api/me', { key: elsewhere.out.trim() })).status, 200);
   await again.stop();
+});
+
+// A way to PostgreSQL that can be cut as a cable is: nothing is closed, and nothing comes through any more.
+class Cable {
+  constructor(path) {
+    this.isCut = false;
+    this.pairs = new Set();
+    this.server = net.createServer((near) => {
+      const far = net.connect(path);
+      const pair = [near, far];
+      this.pairs.add(pair);
+      for (const [from, to] of [[near, far], [far, near]]) {
+        from.on('data', (bytes) => { if (!this.isCut) to.write(bytes); });
+        from.on('error', () => {});
+        from.on('close', () => { if (!this.isCut) to.destroy(); });
+        to.on('close', () => { if (from.destroyed) this.pairs.delete(pair); });
+      }
+    });
+  }
+
+  async listen() {
+    await new Promise((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    return this.server.address().port;
+  }
+
+  cut() { this.isCut = true; }
+
+  // Connections of the time before have lost bytes: they are dead.
+  mend() {
+    for (const pair of this.pairs) for (const end of pair) end.destroy();
+    this.isCut = false;
+  }
+
+  close() {
+    this.server.close();
+    this.mend();
+  }
+}
+
+test('a network to PostgreSQL that is cut ends reads at their time, and the server comes back with it', { skip }, async (t) => {
+  const cable = new Cable(`${url.match(/host=([^&]+)/)[1]}/.s.PGSQL.5432`);
+  const port = await cable.listen();
+  const server = await start({ args: ['--store', `postgres://postgres@127.0.0.1:${port}/postgres`], login: false, env: { PARLEY_STORE_ANSWER_MS: '300' } });
+  t.after(async () => {
+    await server.stop('SIGKILL');
+    cable.close();
+  });
+  server.key = (await server.raw('POST', '/api/user/api-keys', { key: null, socketPath: `${server.data}/parley.sock`, body: { name: 'by cable' } })).json.plaintext;
+  const made = await server.ask('POST', '/api/sessions', { body: { intent: 'before the cut' } });
+  assert.equal(made.status, 201);
+  for (let round = 0; round < 2; round++) {
+    cable.cut();
+    const reads = await Promise.all(Array.from({ length: 8 }, () => server.raw('GET', '/api/sessions')));
+    for (const { status, text } of reads) {
+      assert.equal(status, 503, text);
+      tellsNothing(text);
+    }
+    await until(() => isReady(server, 503), '/readyz says 503');
+    assert.equal((await server.raw('GET', '/healthz', { key: null })).status, 200);
+    cable.mend();
+    await until(() => isReady(server, 200), '/readyz says 200');
+    await until(async () => (await server.raw('GET', `/api/sessions/${made.json.id}`)).status === 200, 'what was made is there');
+    await until(async () => (await server.raw('POST', '/api/sessions', { body: {} })).status === 201, 'a session can be made');
+  }
+  assert.equal(server.child.exitCode, null);
+  assert.equal((await server.stop()).code, 0);
 });

@@ -257,19 +257,22 @@ void pl_conn_peer(const struct pl_conn *conn, struct pl_peer *ret_peer)
     }
 }
 
-struct pl_network pl_conn_network(const struct pl_conn *conn)
+struct pl_network pl_network_of(int family, const uint8_t *bytes)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}, loopback[16] = {[15] = 1};
-    const struct pl_endpoint *address = &conn->address;
-    const uint8_t *bytes = address->bytes;
-    if (address->family != AF_INET && address->family != AF_INET6)
+    if (family != AF_INET && family != AF_INET6)
         return (struct pl_network){0};
-    bool is_mapped = address->family == AF_INET6 && !memcmp(bytes, mapped, sizeof mapped);
-    struct pl_network network = {.n = address->family == AF_INET || is_mapped ? 4 : 8};
+    bool is_mapped = family == AF_INET6 && !memcmp(bytes, mapped, sizeof mapped);
+    struct pl_network network = {.n = family == AF_INET || is_mapped ? 4 : 8};
     memcpy(network.bytes, bytes + (is_mapped ? sizeof mapped : 0), network.n);
     network.is_loopback =
         network.n == 4 ? network.bytes[0] == 127 : !memcmp(bytes, loopback, sizeof loopback);
     return network;
+}
+
+struct pl_network pl_conn_network(const struct pl_conn *conn)
+{
+    return pl_network_of(conn->address.family, conn->address.bytes);
 }
 
 struct pl_loop *pl_conn_loop(const struct pl_conn *conn)

@@ -68,6 +68,8 @@ struct pl_network {
     bool is_loopback;
 };
 struct pl_network pl_conn_network(const struct pl_conn *conn);
+/* The same of an address: AF_INET with 4 bytes, AF_INET6 with 16, anything else with none. */
+struct pl_network pl_network_of(int family, const uint8_t *bytes);
 struct pl_loop *pl_conn_loop(const struct pl_conn *conn);
 /* Milliseconds of the loop's clock at the last byte that went either way. */
 int64_t pl_conn_active_ms(const struct pl_conn *conn);

@@ -552,9 +552,43 @@ static void every_connection_goes_to_exactly_one_of_three_shards(void **state)
     assert_int_equal(atomic_load(&n_echoed), N_CLIENTS);
 }
 
+static struct pl_network network_of(const char *text)
+{
+    uint8_t bytes[16] = {0};
+    int family = strchr(text, ':') ? AF_INET6 : AF_INET;
+    assert_int_equal(inet_pton(family, text, bytes), 1);
+    return pl_network_of(family, bytes);
+}
+
+static bool are_neighbours(const char *one, const char *other)
+{
+    struct pl_network a = network_of(one), b = network_of(other);
+    return a.n == b.n && memcmp(a.bytes, b.bytes, a.n) == 0;
+}
+
+static void peers_are_told_apart_by_ipv4_address_or_ipv6_network(void **state)
+{
+    (void)state;
+    assert_true(are_neighbours("2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff"));
+    assert_true(are_neighbours("2001:db8:1:2::", "2001:db8:1:2:8000::"));
+    assert_false(are_neighbours("2001:db8:1:2::1", "2001:db8:1:3::1"));
+    assert_true(are_neighbours("192.0.2.1", "::ffff:192.0.2.1"));
+    assert_false(are_neighbours("192.0.2.1", "192.0.2.2"));
+    assert_false(are_neighbours("::ffff:192.0.2.1", "::ffff:192.0.2.2"));
+    /* "::192.0.2.1" is no IPv4 address. */
+    assert_false(are_neighbours("192.0.2.1", "::192.0.2.1"));
+    assert_int_equal(network_of("2001:db8::1").n, 8);
+    assert_int_equal(network_of("192.0.2.1").n, 4);
+    assert_true(network_of("::1").is_loopback && network_of("127.3.2.1").is_loopback);
+    assert_true(network_of("::ffff:127.0.0.1").is_loopback);
+    assert_false(network_of("::2").is_loopback || network_of("128.0.0.1").is_loopback);
+    assert_int_equal(pl_network_of(AF_UNIX, NULL).n, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(peers_are_told_apart_by_ipv4_address_or_ipv6_network),
         cmocka_unit_test_setup_teardown(bytes_go_both_ways, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_peer_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_half_closed_peer_still_gets_its_answer, set_up,
