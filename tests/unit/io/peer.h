@@ -29,7 +29,8 @@ struct peer {
     bool closes;             /* after an answer */
     char heard[MAX_HEARD];
     _Atomic(int) n_connections, n_requests, n_broken;
-    _Atomic(int) conn_fd; /* being answered; -1: none */
+    pthread_mutex_t lock; /* holds what is below: what is closed cannot be used at the same time */
+    int conn_fd;          /* being answered; -1: none */
     pthread_t thread;
 };
 
@@ -52,13 +53,22 @@ static inline bool hear_request(struct peer *peer, int fd)
     return false;
 }
 
+static inline void peer_has_conn(struct peer *peer, int fd)
+{
+    pthread_mutex_lock(&peer->lock);
+    if (peer->conn_fd >= 0)
+        close(peer->conn_fd);
+    peer->conn_fd = fd;
+    pthread_mutex_unlock(&peer->lock);
+}
+
 static inline void *peer_answer(void *ctx)
 {
     struct peer *peer = ctx;
     int fd;
     while ((fd = accept(peer->fd, NULL, NULL)) >= 0) {
         peer->n_connections++;
-        peer->conn_fd = fd;
+        peer_has_conn(peer, fd);
         while (hear_request(peer, fd)) {
             const char *const *says = peer->n_requests++ && peer->then ? peer->then : peer->says;
             if (!says[0])
@@ -73,8 +83,7 @@ static inline void *peer_answer(void *ctx)
             if (peer->closes)
                 break;
         }
-        peer->conn_fd = -1;
-        close(fd);
+        peer_has_conn(peer, -1);
     }
     return NULL;
 }
@@ -95,16 +104,32 @@ static inline void listen_peer(struct peer *peer)
 static inline void open_peer(struct peer *peer, const char *const *says, bool closes)
 {
     *peer = (struct peer){.says = says, .closes = closes, .conn_fd = -1};
+    pthread_mutex_init(&peer->lock, NULL);
     listen_peer(peer);
     assert_int_equal(pthread_create(&peer->thread, NULL, peer_answer, peer), 0);
 }
 
+/* On the connection that is being answered, or was and is kept. */
+static inline void peer_blurt(struct peer *peer, const char *text)
+{
+    pthread_mutex_lock(&peer->lock);
+    (void)send(peer->conn_fd, text, strlen(text), MSG_NOSIGNAL);
+    pthread_mutex_unlock(&peer->lock);
+}
+
+static inline void peer_hang_up(struct peer *peer)
+{
+    pthread_mutex_lock(&peer->lock);
+    shutdown(peer->conn_fd, SHUT_RDWR);
+    pthread_mutex_unlock(&peer->lock);
+}
+
 static inline void close_peer(struct peer *peer)
 {
-    /* Also one that was kept. */
     shutdown(peer->fd, SHUT_RDWR);
-    shutdown(peer->conn_fd, SHUT_RDWR);
+    peer_hang_up(peer);
     pthread_join(peer->thread, NULL);
+    pthread_mutex_destroy(&peer->lock);
     close(peer->fd);
 }
 

@@ -283,9 +283,7 @@ static void what_came_on_an_idle_connection_is_nobodys_answer(void **state)
         struct peer peer;
         open_peer(&peer, says_ok, false);
         ask_for_ok(world, peer.url);
-        int fd = peer.conn_fd;
-        if (fd >= 0)
-            (void)send(fd, strays[i], strlen(strays[i]), MSG_NOSIGNAL);
+        peer_blurt(&peer, strays[i]);
         ask_for_ok(world, peer.url);
         assert_int_equal(peer.n_connections, 2);
         close_peer(&peer);
@@ -321,7 +319,7 @@ static void a_kept_connection_that_has_died_is_replaced(void **state)
     open_peer(&peer, says_ok, false);
     for (int i = 0; i < 3; i++) {
         if (i)
-            shutdown(peer.conn_fd, SHUT_RDWR);
+            peer_hang_up(&peer);
         ask_for_ok(world, peer.url);
     }
     assert_int_equal(peer.n_requests, 3);
