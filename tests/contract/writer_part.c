@@ -156,6 +156,7 @@ static void batches_of_one_submitter_are_done_in_order_and_fail_alone(void **sta
     assert_int_equal(pl_loop_create(&sender.loop, NULL), PL_OK);
     pl_loop_post(sender.loop, &sender.start);
     pl_loop_run(sender.loop);
+    pl_store_flush(f->store); /* the writer is through with the loop */
     pl_loop_destroy(sender.loop);
     assert_int_equal(sender.n_done, N_SUBMITTED);
     assert_int_equal(sender.n_wrong, 0);

@@ -3,6 +3,7 @@
  * the gap is closed. */
 #include "io/loop_int.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -44,15 +45,12 @@ static struct pl_letter *take(struct pl_mailbox *mailbox)
     return first;
 }
 
-bool pl_mailbox_open(struct pl_mailbox *mailbox, size_t max)
+size_t pl_mailbox_open(struct pl_mailbox *mailbox, size_t max)
 {
-    for (size_t i = 0; i < max; i++) {
-        struct pl_letter *letter = take(mailbox);
-        if (!letter)
-            return false;
+    size_t n = 0;
+    for (struct pl_letter *letter; n < max && (letter = take(mailbox)); n++)
         letter->open(letter);
-    }
-    return true;
+    return n;
 }
 
 /* Whoever changes is_knocked from false to true rings. The receiver sets it back before it looks,
@@ -73,4 +71,17 @@ void pl_loop_post(struct pl_loop *loop, struct pl_letter *letter)
 {
     append(&loop->mailbox, letter);
     pl_loop_knock(loop);
+}
+
+void pl_loop_expect(struct pl_loop *loop)
+{
+    atomic_fetch_add_explicit(&loop->n_expected, 1, memory_order_relaxed);
+}
+
+/* Opening the letter does not mean that its sender is through: only the count does. */
+void pl_loop_deliver(struct pl_loop *loop, struct pl_letter *letter)
+{
+    pl_loop_post(loop, letter);
+    size_t n_before = atomic_fetch_sub_explicit(&loop->n_expected, 1, memory_order_release);
+    assert(n_before > 0);
 }

@@ -26,7 +26,7 @@ static void on_door(struct pl_watch *door, uint32_t events)
     (void)events;
     atomic_exchange_explicit(&loop->is_knocked, false, memory_order_acq_rel);
     pl_loop_tell_signals(loop);
-    if (pl_mailbox_open(&loop->mailbox, LETTERS_PER_TURN))
+    if (pl_mailbox_open(&loop->mailbox, LETTERS_PER_TURN) == LETTERS_PER_TURN)
         pl_loop_knock(loop);
     else if (atomic_load_explicit(&loop->is_stopping, memory_order_acquire))
         loop->has_stopped = true;
@@ -141,9 +141,9 @@ void pl_loop_destroy(struct pl_loop *loop)
 {
     if (!loop)
         return;
-    pl_mailbox_open(&loop->mailbox, SIZE_MAX);
-    call_turn_ends(loop);
-    pl_mailbox_open(&loop->mailbox, SIZE_MAX); /* what those ends have posted */
+    /* Who works for a loop ends before it. */
+    assert(atomic_load_explicit(&loop->n_expected, memory_order_acquire) == 0);
+    (void)pl_loop_settle(loop);
     while (loop->listeners)
         pl_listener_stop(loop->listeners);
     pl_watch_bury(loop);
@@ -167,6 +167,16 @@ void pl_loop_stop(struct pl_loop *loop)
 {
     atomic_store_explicit(&loop->is_stopping, true, memory_order_release);
     pl_loop_knock(loop);
+}
+
+bool pl_loop_settle(struct pl_loop *loop)
+{
+    bool has_done = false;
+    while (pl_mailbox_open(&loop->mailbox, SIZE_MAX) || loop->ends) {
+        call_turn_ends(loop);
+        has_done = true;
+    }
+    return has_done;
 }
 
 /* --- the clock ---------------------------------------------------------------------------------

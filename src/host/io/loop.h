@@ -12,14 +12,17 @@
 struct pl_loop; /* owned by whoever created it, and then by the thread that runs it */
 
 enum pl_status pl_loop_create(struct pl_loop **ret_loop, struct pl_error *err);
-/* After pl_loop_run has returned, the workers are destroyed and the connections of the loop are
- * closed. Stops its listeners and opens the letters that are left. Accepts NULL. */
+/* After pl_loop_run has returned, the connections of the loop are closed, and no other thread is
+ * there that posts to it. Stops its listeners and opens the letters that are left. Accepts NULL. */
 void pl_loop_destroy(struct pl_loop *loop);
 
 /* Runs until pl_loop_stop. Letters posted before are delivered first. */
 void pl_loop_run(struct pl_loop *loop);
 /* Any thread. The run returns after the present turn. */
 void pl_loop_stop(struct pl_loop *loop);
+/* On the thread that ends the loop, when it does not run any more: opens the letters that are there
+ * and makes the ends of turns, until neither is left. Returns whether there were any. */
+bool pl_loop_settle(struct pl_loop *loop);
 
 /* The monotonic clock at the beginning of this turn of the loop, and the wall clock with it. */
 int64_t pl_loop_now_ms(const struct pl_loop *loop);
@@ -67,6 +70,11 @@ struct pl_letter {
 /* Any thread; never fails, never blocks. A loop that is not running any more keeps its letters: its
  * destroy opens them, so that they free themselves. */
 void pl_loop_post(struct pl_loop *loop, struct pl_letter *letter);
+/* A letter that another thread posts later, when its work is done: it is expected from the moment
+ * the work is handed over, and delivered with the last touch of the loop. In between the loop
+ * cannot be destroyed (asserted): whoever ends a loop first waits for those who work for it. */
+void pl_loop_expect(struct pl_loop *loop);
+void pl_loop_deliver(struct pl_loop *loop, struct pl_letter *letter);
 
 /* --- signals --------------------------------------------------------------------------------- */
 

@@ -32,8 +32,9 @@ struct pl_loop {
     bool has_stopped;     /* this turn is the last */
 
     struct pl_mailbox mailbox;
-    atomic_bool is_knocked;  /* the door was rung and has not been answered yet */
-    atomic_bool is_stopping; /* set by any thread */
+    atomic_bool is_knocked;   /* the door was rung and has not been answered yet */
+    atomic_bool is_stopping;  /* set by any thread */
+    atomic_size_t n_expected; /* letters that other threads will still post */
 
     struct pl_wheel wheel;
     int64_t alarm_ms; /* when the wheel wants to be turned; INT64_MAX: never */
@@ -55,8 +56,9 @@ struct pl_loop {
 
 /* letter.c */
 void pl_mailbox_init(struct pl_mailbox *mailbox);
-/* Opens at most `max` letters; returns whether there may be more. Only the loop's thread. */
-bool pl_mailbox_open(struct pl_mailbox *mailbox, size_t max);
+/* Opens at most `max` letters; returns how many there were, and `max` means that there may be more.
+ * Only the loop's thread. */
+size_t pl_mailbox_open(struct pl_mailbox *mailbox, size_t max);
 /* Rings, so that the loop looks at its mailbox and at is_stopping. Any thread. */
 void pl_loop_knock(struct pl_loop *loop);
 

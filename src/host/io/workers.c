@@ -37,11 +37,13 @@ struct lane {
     bool is_left;         /* at the end its threads are not waited for */
     pthread_mutex_t lock; /* holds what is below */
     pthread_cond_t has_work;
+    pthread_cond_t is_quiet;        /* no job waits and none runs */
     struct flow flows[N_FLOWS + 1]; /* the last one is the server's own */
     struct flow *ring, **ring_end;
     struct flow *aside, **aside_end; /* wait for room, in the order in which their turn came */
     size_t n_bytes, max_bytes;       /* of the jobs that run and take much */
     size_t n_waiting;                /* jobs in the queue */
+    size_t n_running;                /* jobs that threads have */
     size_t n_idle;                   /* threads that wait for one */
     size_t n_threads, max_threads, max_of_flow;
     uint64_t n_run, n_refused;
@@ -151,6 +153,7 @@ static struct pl_job *take_job(struct lane *lane)
         if (!flow->first)
             flow->last = &flow->first;
         flow->n_running++;
+        lane->n_running++;
         lane->n_bytes += job->n_bytes;
         lane->n_waiting--;
         lane->n_run++;
@@ -159,9 +162,38 @@ static struct pl_job *take_job(struct lane *lane)
     return job;
 }
 
-/* Moves the jobs of the flow that have waited too long, or all of them, to the list. */
-static void take_late(struct lane *lane, struct flow *flow, int64_t now_ms, bool is_all,
-                      struct pl_job ***list)
+/* --- the end of a job; all with the lock of its lane ------------------------------------------ */
+
+static void open_job(struct pl_letter *letter)
+{
+    struct pl_job *job = PL_CONTAINER_OF(letter, struct pl_job, letter);
+    job->done(job);
+}
+
+/* Threads of a lane that is left behind promise nothing: they may never come back. */
+static void send_home(const struct lane *lane, struct pl_job *job)
+{
+    job->letter.open = open_job;
+    if (lane->is_left)
+        pl_loop_post(job->home, &job->letter);
+    else
+        pl_loop_deliver(job->home, &job->letter);
+}
+
+static void refuse(const struct lane *lane, struct pl_job *job)
+{
+    job->is_refused = true;
+    send_home(lane, job);
+}
+
+static void tell_quiet(struct lane *lane)
+{
+    if (!lane->n_waiting && !lane->n_running)
+        pthread_cond_broadcast(&lane->is_quiet);
+}
+
+/* The jobs of the flow that have waited too long, or all of them. */
+static void refuse_late_of(struct lane *lane, struct flow *flow, int64_t now_ms, bool is_all)
 {
     struct pl_job **link = &flow->first;
     while (*link) {
@@ -171,46 +203,22 @@ static void take_late(struct lane *lane, struct flow *flow, int64_t now_ms, bool
             continue;
         }
         *link = job->next;
-        job->next = NULL;
-        **list = job;
-        *list = &job->next;
         lane->n_waiting--;
         lane->n_refused++;
+        refuse(lane, job);
     }
     flow->last = link;
 }
 
-/* --- the end of a job ------------------------------------------------------------------------ */
-
-static void open_job(struct pl_letter *letter)
-{
-    struct pl_job *job = PL_CONTAINER_OF(letter, struct pl_job, letter);
-    job->done(job);
-}
-
-static void send_home(struct pl_job *job)
-{
-    job->letter.open = open_job;
-    pl_loop_post(job->home, &job->letter);
-}
-
-/* With no lock. How many are left that may still become too old. */
+/* How many are left that may still become too old. */
 static size_t refuse_late(struct lane *lane, bool is_all)
 {
-    struct pl_job *list = NULL, **end = &list;
     int64_t now_ms = pl_clock_ms();
-    pthread_mutex_lock(&lane->lock);
     for (size_t i = 0; lane->n_waiting && i <= N_FLOWS; i++)
         if (lane->flows[i].first)
-            take_late(lane, &lane->flows[i], now_ms, is_all, &end);
-    size_t n_left = lane->n_waiting;
-    pthread_mutex_unlock(&lane->lock);
-    for (struct pl_job *job = list, *next; job; job = next) {
-        next = job->next;
-        job->is_refused = true;
-        send_home(job);
-    }
-    return n_left;
+            refuse_late_of(lane, &lane->flows[i], now_ms, is_all);
+    tell_quiet(lane);
+    return lane->n_waiting;
 }
 
 /* --- threads of a lane ----------------------------------------------------------------------- */
@@ -219,6 +227,7 @@ static void destroy(struct pl_workers *workers)
 {
     for (size_t i = 0; i < PL_WORK_COUNT; i++) {
         pthread_cond_destroy(&workers->lanes[i].has_work);
+        pthread_cond_destroy(&workers->lanes[i].is_quiet);
         pthread_mutex_destroy(&workers->lanes[i].lock);
     }
     pthread_cond_destroy(&workers->is_needed_now);
@@ -250,8 +259,9 @@ static void end_job(struct lane *lane, struct flow *flow, struct pl_job *job)
     if (lane->is_left && lane->is_closing)
         job->abandon(job);
     else
-        send_home(job);
+        send_home(lane, job);
     flow->n_running--;
+    lane->n_running--;
     assert(lane->n_bytes >= n_bytes);
     lane->n_bytes -= n_bytes;
     enter_ring(lane, flow);
@@ -260,6 +270,7 @@ static void end_job(struct lane *lane, struct flow *flow, struct pl_job *job)
     /* Those who wait for the last job to be taken may go, or one may have the turn of this flow. */
     if (lane->is_closing)
         pthread_cond_broadcast(&lane->has_work);
+    tell_quiet(lane);
 }
 
 static bool start(pthread_t *thread, void *(*run)(void *), void *arg)
@@ -287,8 +298,11 @@ static void *watch(void *arg)
         pthread_mutex_unlock(&workers->lock);
         nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
         size_t n_left = 0;
-        for (size_t i = 0; i < PL_WORK_COUNT; i++)
+        for (size_t i = 0; i < PL_WORK_COUNT; i++) {
+            pthread_mutex_lock(&workers->lanes[i].lock);
             n_left += refuse_late(&workers->lanes[i], false);
+            pthread_mutex_unlock(&workers->lanes[i].lock);
+        }
         pthread_mutex_lock(&workers->lock);
         workers->is_watch_needed = workers->is_watch_needed || n_left;
     }
@@ -368,6 +382,7 @@ static void init_lane(struct pl_workers *workers, enum pl_work kind, size_t n)
         lane->flows[i].last = &lane->flows[i].first;
     pthread_mutex_init(&lane->lock, NULL); /* neither can fail without attributes */
     pthread_cond_init(&lane->has_work, NULL);
+    pthread_cond_init(&lane->is_quiet, NULL);
 }
 
 enum pl_status pl_workers_create(size_t n, struct pl_workers **ret_workers, struct pl_error *err)
@@ -388,14 +403,34 @@ enum pl_status pl_workers_create(size_t n, struct pl_workers **ret_workers, stru
     return PL_OK;
 }
 
+/* From now on nothing of a lane that is left behind comes home. */
 static void close_lane(struct lane *lane)
 {
-    if (lane->is_left)
-        (void)refuse_late(lane, true);
     pthread_mutex_lock(&lane->lock);
     lane->is_closing = true;
+    if (lane->is_left)
+        (void)refuse_late(lane, true);
     pthread_cond_broadcast(&lane->has_work);
     pthread_mutex_unlock(&lane->lock);
+}
+
+void pl_workers_finish(struct pl_workers *workers)
+{
+    for (size_t i = 0; i < PL_WORK_COUNT; i++) {
+        struct lane *lane = &workers->lanes[i];
+        if (lane->is_left) {
+            close_lane(lane);
+            continue;
+        }
+        pthread_mutex_lock(&lane->lock);
+        while (lane->n_waiting || lane->n_running)
+            pthread_cond_wait(&lane->is_quiet, &lane->lock);
+        pthread_mutex_unlock(&lane->lock);
+    }
+}
+
+static void end_threads(struct lane *lane)
+{
     for (size_t i = 0; i < lane->n_threads; i++) {
         if (lane->is_left)
             pthread_detach(lane->threads[i]);
@@ -414,8 +449,10 @@ void pl_workers_destroy(struct pl_workers *workers)
     pthread_mutex_unlock(&workers->lock);
     if (workers->has_watch)
         pthread_join(workers->watch, NULL);
-    for (size_t i = 0; i < PL_WORK_COUNT; i++)
+    for (size_t i = 0; i < PL_WORK_COUNT; i++) {
         close_lane(&workers->lanes[i]);
+        end_threads(&workers->lanes[i]);
+    }
     let_go(workers);
 }
 
@@ -425,7 +462,14 @@ void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct 
     job->home = home;
     job->is_refused = false;
     job->since_ms = pl_clock_ms();
+    if (!lane->is_left)
+        pl_loop_expect(home);
     pthread_mutex_lock(&lane->lock);
+    if (lane->is_closing) {
+        refuse(lane, job);
+        pthread_mutex_unlock(&lane->lock);
+        return;
+    }
     struct flow *flow = flow_of(lane, job);
     add_job(lane, job);
     bool is_taken = start_thread(lane) || lane->n_waiting <= lane->n_idle;

@@ -51,6 +51,10 @@ enum pl_status pl_workers_create(size_t n, struct pl_workers **ret_workers, stru
 /* Finishes what was submitted, then joins; jobs of LOOKUP that wait are refused, and those that run
  * are abandoned. Accepts NULL. */
 void pl_workers_destroy(struct pl_workers *workers);
+/* Returns when every job that was submitted has run and was sent home; more may be submitted then.
+ * Of LOOKUP nothing is waited for: its jobs are dealt with as in pl_workers_destroy, and further
+ * ones are refused. */
+void pl_workers_finish(struct pl_workers *workers);
 /* Where no thread at all can be started, the job runs here and now. */
 void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct pl_job *job);
 

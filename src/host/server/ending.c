@@ -3,14 +3,17 @@
  *     SIGTERM ─> LAME: wait lame_duck_ms ─> CLOSING: every shard stops accepting, and says so
  *       ─> DRAINING: the sockets are closed; every shard tells its WebSockets and streams, waits
  *          for its turns up to drain_ms, shuts its sessions down, and says so
- *       ─> STOPPED: the loops stop; pl_server_run closes the rest
+ *       ─> STOPPED: the loops stop; what is under way comes home; pl_server_run closes the rest
  *
  * Nobody is told to go away before all shards have stopped accepting: whoever comes back at once
  * finds a closed port rather than a server that is about to throw them out again. A second signal
  * ends the process at once. All of it runs on the first shard, but what a letter does. */
 #include "server/ending.h"
 
+#include "base/mem.h"
 #include "base/table.h"
+#include "io/upstream.h"
+#include "server/blob_fetch.h"
 #include "server/driver.h"
 #include "server/http_conn.h"
 #include "server/hub.h"
@@ -160,4 +163,64 @@ void pl_ending_on_signal(void *ctx, int number)
                name, (long long)lame_ms);
     pl_life_go(&own->server.life, PL_LIFE_LAME);
     pl_timer_start(first->loop, &own->lame_duck, lame_ms, close_doors);
+}
+
+/* --- after the loops ------------------------------------------------------------------------- */
+
+/* Loops do not run any more, but workers and the store still work for them. Until none does, and no
+ * loop has a letter: a letter may give work to anybody, so they are asked until all of them have
+ * nothing in one round. Comes to an end, since nobody outside is listened to. */
+static void settle(struct pl_server_own *own)
+{
+    bool has_done;
+    do {
+        if (own->server.workers)
+            pl_workers_finish(own->server.workers);
+        if (own->server.store)
+            pl_store_flush(own->server.store);
+        has_done = false;
+        for (size_t i = 0; i < own->server.n_shards; i++)
+            if (own->server.shards[i]->loop)
+                has_done = pl_loop_settle(own->server.shards[i]->loop) || has_done;
+    } while (has_done);
+}
+
+static void let_go_of_outside(struct pl_shard_own *shard)
+{
+    pl_shard_stop_listeners(shard);
+    while (shard->shard.conns)
+        pl_http_conn_close(shard->shard.conns);
+    /* Before names that are looked up are left alone: a fetch holds its lookup. */
+    pl_blob_fetch_end_all(&shard->shard);
+    pl_hub_drop_all(shard->shard.hub);
+}
+
+/* Requests that were on a worker may have begun to fetch. */
+static bool end_fetches(struct pl_server_own *own)
+{
+    bool were_any = false;
+    for (size_t i = 0; i < own->server.n_shards; i++) {
+        were_any = were_any || own->server.shards[i]->fetches;
+        pl_blob_fetch_end_all(own->server.shards[i]);
+    }
+    return were_any;
+}
+
+/* A driver may go when nothing of it is on its way. Whoever looks for one finds none. */
+static void close_drivers(struct pl_shard *shard)
+{
+    pl_drivers_destroy(PL_TAKE(shard->drivers));
+    pl_upstreams_destroy(PL_TAKE(shard->upstreams));
+}
+
+void pl_ending_close_shards(struct pl_server_own *own)
+{
+    for (size_t i = 0; i < own->server.n_shards; i++)
+        let_go_of_outside(pl_shard_own(own->server.shards[i]));
+    do
+        settle(own);
+    while (end_fetches(own));
+    for (size_t i = 0; i < own->server.n_shards; i++)
+        close_drivers(own->server.shards[i]);
+    settle(own);
 }

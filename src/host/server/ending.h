@@ -7,6 +7,11 @@
 /* For SIGTERM and SIGINT, on the first shard; ctx is the struct pl_server_own. */
 void pl_ending_on_signal(void *ctx, int number);
 
+/* When the loops have stopped and their threads are joined, also where the server did not start:
+ * closes the connections, has everything that is under way end, and drops what sessions have in
+ * memory. Nothing works for a loop then, and no loop has a letter. */
+void pl_ending_close_shards(struct pl_server_own *own);
+
 /* No connection is accepted on this shard any more. */
 void pl_shard_stop_listeners(struct pl_shard_own *shard);
 

@@ -180,7 +180,6 @@ static void submit(struct noting *noting, void (*fill)(struct noting *, struct p
 {
     struct pl_scheduler *scheduler = noting->scheduler;
     struct pl_batch *batch = pl_batch_create();
-    scheduler->n_commits++;
     if (!batch) {
         done(noting, PL_NOMEM, NULL);
         return;
@@ -207,7 +206,6 @@ static void advanced(void *ctx, enum pl_status status, const struct pl_error *er
 {
     struct noting *noting = ctx;
     (void)err;
-    noting->scheduler->n_commits--;
     noted(noting, status);
 }
 
@@ -234,7 +232,6 @@ static void on_noted(void *ctx, enum pl_status status, const struct pl_error *er
     (void)err;
     bool has_instant = noting->due.act != PL_DUE_DISABLE && noting->due.act != PL_DUE_REWIND;
     if (is_lost && has_instant && !noting->scheduler->is_over) {
-        noting->scheduler->n_commits--;
         submit(noting, fill_advance, advanced);
         return;
     }
@@ -463,11 +460,6 @@ void pl_scheduler_stop(struct pl_scheduler *scheduler)
     scheduler->is_over = true;
     pl_timer_stop(scheduler->shard->loop, &scheduler->timer);
     pl_timer_stop(scheduler->shard->loop, &scheduler->room_timer);
-    pl_task_runs_still(scheduler);
-    /* Batches that are on their way come back to the loop before it goes. */
-    struct pl_batch *last = scheduler->n_commits ? pl_batch_create() : NULL;
-    if (last)
-        (void)pl_store_commit(scheduler->server->store, last, NULL);
 }
 
 void pl_scheduler_destroy(struct pl_scheduler *scheduler)

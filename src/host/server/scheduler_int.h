@@ -57,7 +57,6 @@ struct pl_scheduler {
     bool has_failed;          /* something could not be stored: not again at once */
     bool is_over;             /* the loop has stopped: what comes back goes */
     size_t n_acting;          /* what the last look found and is not written down yet */
-    size_t n_commits;         /* batches on their way */
     struct pl_task_run *runs; /* owned: all there are */
     /* Those that wait for a turn of their user to end, by when they were due (task_wait.c): */
     struct pl_task_run *waiting, *last_waiting;
@@ -109,8 +108,7 @@ bool pl_task_run_adopt(struct pl_scheduler *scheduler, const struct pl_task_row 
 /* Stops the session of a run. `why` (static) is what the run ends with, if it is ours. */
 void pl_task_run_stop(struct pl_scheduler *scheduler, const struct pl_task_row *task,
                       const struct pl_task_run_row *row, const char *why);
-/* At the end: no timer of theirs fires any more; and all of them are gone. */
-void pl_task_runs_still(struct pl_scheduler *scheduler);
+/* At the end: all of them are gone. */
 void pl_task_runs_drop(struct pl_scheduler *scheduler);
 
 /* What was missed, as a row with a new id. */

@@ -14,10 +14,8 @@
 #include "io/clock.h"
 #include "io/outfile.h"
 #include "io/tree.h"
-#include "io/upstream.h"
 #include "model/vendors.h"
 #include "server/auth_int.h"
-#include "server/blob_fetch.h"
 #include "server/driver.h"
 #include "server/ending.h"
 #include "server/gate.h"
@@ -443,21 +441,6 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
     return PL_OK;
 }
 
-/* What is on its way to a hub or a driver comes when the loop is destroyed: the hub is still there
- * then, and whoever looks for a driver finds none. */
-static void close_shard(struct pl_shard_own *shard)
-{
-    pl_shard_stop_listeners(shard);
-    while (shard->shard.conns)
-        pl_http_conn_close(shard->shard.conns);
-    pl_blob_fetch_end_all(&shard->shard);
-    pl_hub_drop_all(shard->shard.hub);
-    pl_drivers_destroy(shard->shard.drivers);
-    shard->shard.drivers = NULL;
-    pl_upstreams_destroy(shard->shard.upstreams);
-    shard->shard.upstreams = NULL;
-}
-
 static void store_used(struct pl_server_own *own)
 {
     struct pl_batch *batch = own->server.auth ? pl_batch_create() : NULL;
@@ -478,21 +461,18 @@ static void close_all(struct pl_server_own *own)
     for (size_t i = 0; i < server->n_shards; i++)
         if (pl_shard_own(server->shards[i])->has_thread)
             pthread_join(pl_shard_own(server->shards[i])->thread, NULL);
-    pl_workers_destroy(server->workers);
     if (server->n_shards && server->shards[0]->loop)
         pl_timer_stop(server->shards[0]->loop, &own->care);
     pl_scheduler_stop(server->scheduler);
-    for (size_t i = 0; i < server->n_shards; i++)
-        close_shard(pl_shard_own(server->shards[i]));
+    pl_ending_close_shards(own);
     store_used(own);
     pl_meter_stop(server->meter);
-    if (server->store)
-        pl_store_flush(server->store);
-    /* Letters that were on the way are opened here, and find everything they need. */
+    /* First every thread that posts to loops, then the loops. */
+    pl_workers_destroy(server->workers);
+    pl_store_close(server->store);
+    pl_scheduler_destroy(server->scheduler);
     for (size_t i = 0; i < server->n_shards; i++)
         pl_loop_destroy(server->shards[i]->loop);
-    pl_scheduler_destroy(server->scheduler);
-    pl_store_close(server->store);
     for (size_t i = 0; i < server->n_shards; i++) {
         pl_hub_destroy(server->shards[i]->hub);
         pl_gateway_destroy(server->shards[i]->gateway);

@@ -66,10 +66,7 @@ static void look_after(struct pl_job *job)
 
 static void dropped_queue(void *ctx, enum pl_status status, const struct pl_error *err)
 {
-    struct pl_scheduler *scheduler = ctx;
-    (void)status;
-    (void)err;
-    scheduler->n_commits--;
+    (void)ctx, (void)status, (void)err;
 }
 
 /* The task was stopped meanwhile: what waited is not wanted any more. */
@@ -86,9 +83,7 @@ static void drop_queue(struct pl_task_run *run)
         row->finished_ms = pl_loop_unix_ms(scheduler->shard->loop);
         pl_batch_update_run(batch, row);
     }
-    scheduler->n_commits++;
-    pl_store_submit(scheduler->server->store, scheduler->shard->loop, batch, dropped_queue,
-                    scheduler);
+    pl_store_submit(scheduler->server->store, scheduler->shard->loop, batch, dropped_queue, NULL);
 }
 
 static void looked_after(struct pl_job *job)
@@ -124,7 +119,6 @@ static void written_down(void *ctx, enum pl_status status, const struct pl_error
     struct pl_task_run *run = ctx;
     struct pl_scheduler *scheduler = run->scheduler;
     bool is_new = run->row.session_id.len == 0; /* its row was made with this */
-    scheduler->n_commits--;
     if (scheduler->is_over) {
         pl_task_run_put_off(run, PL_PROBLEM_OVERLOADED, err);
         return;
@@ -167,7 +161,6 @@ static void write_down(struct pl_task_run *run)
         return;
     }
     fill(run, batch);
-    scheduler->n_commits++;
     pl_store_submit(scheduler->server->store, scheduler->shard->loop, batch, written_down, run);
 }
 
@@ -209,7 +202,6 @@ static void left(void *ctx, enum pl_status status, const struct pl_error *err)
 {
     struct pl_task_run *run = ctx;
     (void)err;
-    run->scheduler->n_commits--;
     pl_task_run_begun(run, status != PL_OK);
     pl_task_run_destroy(run);
 }
@@ -224,7 +216,6 @@ void pl_task_run_leave(struct pl_task_run *run)
     }
     pl_batch_advance_task(batch, run->task.id, run->task.revision, run->due.due.last_s * 1000,
                           run->due.next_ms);
-    scheduler->n_commits++;
     pl_store_submit(scheduler->server->store, scheduler->shard->loop, batch, left, run);
 }
 

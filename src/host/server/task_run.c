@@ -22,16 +22,9 @@ void pl_task_run_destroy(struct pl_task_run *run)
     if (run->next)
         run->next->prev = run->prev;
     pl_task_run_unqueue(run);
-    if (!scheduler->is_over)
-        pl_timer_stop(scheduler->shard->loop, &run->timer);
+    pl_timer_stop(scheduler->shard->loop, &run->timer);
     pl_arena_deinit(&run->arena);
     pl_mem_free(run);
-}
-
-void pl_task_runs_still(struct pl_scheduler *scheduler)
-{
-    for (struct pl_task_run *run = scheduler->runs; run; run = run->next)
-        pl_timer_stop(scheduler->shard->loop, &run->timer);
 }
 
 void pl_task_runs_drop(struct pl_scheduler *scheduler)

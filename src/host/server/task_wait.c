@@ -91,7 +91,6 @@ static void on_queued(void *ctx, enum pl_status status, const struct pl_error *e
 {
     struct pl_task_run *run = ctx;
     struct pl_scheduler *scheduler = run->scheduler;
-    scheduler->n_commits--;
     if (scheduler->is_over ||
         (status != PL_OK && status != PL_CONFLICT && status != PL_NOT_FOUND)) {
         pl_task_run_put_off(run, PL_PROBLEM_OVERLOADED, err);
@@ -126,7 +125,6 @@ void pl_task_run_wait(struct pl_task_run *run)
     run->row.status = PL_STR("queued");
     pl_batch_create_run(batch, &run->row);
     pl_task_advance(batch, &run->task, &run->due);
-    scheduler->n_commits++;
     pl_store_submit(scheduler->server->store, scheduler->shard->loop, batch, on_queued, run);
 }
 

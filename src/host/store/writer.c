@@ -24,7 +24,7 @@ enum { COMPANY_PART = 2, COMPANY_MAX_NS = 1000000 };
 static void settle(struct pl_store *store, struct pl_batch *batch)
 {
     if (batch->home) {
-        pl_loop_post(batch->home, &batch->letter);
+        pl_loop_deliver(batch->home, &batch->letter);
         return;
     }
     struct pl_writer *writer = &store->writer;
@@ -236,6 +236,7 @@ void pl_store_submit(struct pl_store *store, struct pl_loop *home, struct pl_bat
     batch->done = done;
     batch->ctx = ctx;
     batch->letter.open = open_letter;
+    pl_loop_expect(home);
     enqueue(store, batch);
 }
 

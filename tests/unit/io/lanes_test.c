@@ -248,15 +248,19 @@ static void a_job_that_must_wait_only_later_is_refused_in_time_too(void **state)
 }
 
 /* A job of so many MiB. */
-static struct work *put_heavy(const char *name, uint64_t owner, size_t n_mib,
+/* Room of two threads: what the gate holds of it, and what it leaves. */
+static const size_t room = 2 * PL_WORK_ROOM_BYTES, held = PL_WORK_ROOM_BYTES / 4 * 5;
+static const size_t left = 2 * PL_WORK_ROOM_BYTES - PL_WORK_ROOM_BYTES / 4 * 5;
+
+static struct work *put_heavy(const char *name, uint64_t owner, size_t n_bytes,
                               void (*run)(struct pl_job *))
 {
-    return submit(name, (struct pl_job){.owner = owner, .n_bytes = n_mib << 20, .run = run});
+    return submit(name, (struct pl_job){.owner = owner, .n_bytes = n_bytes, .run = run});
 }
 
-static void hold_room(size_t n_mib)
+static void hold_room(size_t n_bytes)
 {
-    put_heavy("gate", 9, n_mib, wait_at_gate);
+    put_heavy("gate", 9, n_bytes, wait_at_gate);
     while (sem_wait(&at_gate) != 0)
         ;
 }
@@ -264,9 +268,9 @@ static void hold_room(size_t n_mib)
 static void a_job_waits_for_room_and_small_ones_pass_it(void **state)
 {
     (void)state;
-    start_with(2); /* room for 64 MiB */
-    hold_room(40);
-    struct work *large = put_heavy("large", 1, 25, note);
+    start_with(2);
+    hold_room(held);
+    struct work *large = put_heavy("large", 1, left + 1, note);
     struct work *small = put("small", 2);
     turn_until(loop, is_true, &small->is_done);
     assert_false(large->is_done);
@@ -280,8 +284,8 @@ static void a_job_for_which_there_is_just_room_does_not_wait(void **state)
 {
     (void)state;
     start_with(2);
-    hold_room(40);
-    struct work *large = put_heavy("large", 1, 24, note);
+    hold_room(held);
+    struct work *large = put_heavy("large", 1, left, note);
     turn_until(loop, is_true, &large->is_done);
     sem_post(&gate);
     turn_until(loop, are_all_done, NULL);
@@ -291,9 +295,9 @@ static void a_large_job_is_not_passed_by_others_that_take_much(void **state)
 {
     (void)state;
     start_with(2);
-    hold_room(40);
-    struct work *large = put_heavy("large", 1, 40, note);
-    struct work *later = put_heavy("later", 2, 10, note); /* there would be room */
+    hold_room(held);
+    struct work *large = put_heavy("large", 1, held, note);
+    struct work *later = put_heavy("later", 2, left / 2, note); /* there would be room */
     struct work *small = put("small", 3);
     turn_until(loop, is_true, &small->is_done);
     assert_false(large->is_done || later->is_done);
@@ -305,10 +309,10 @@ static void a_job_that_is_larger_than_all_room_runs_alone(void **state)
 {
     (void)state;
     start_with(2);
-    struct work *huge = put_heavy("huge", 1, 1000, note);
+    struct work *huge = put_heavy("huge", 1, 10 * room, note);
     turn_until(loop, is_true, &huge->is_done);
     hold_room(1);
-    huge = put_heavy("huge", 1, 1000, note);
+    huge = put_heavy("huge", 1, 10 * room, note);
     struct work *small = put("small", 3);
     turn_until(loop, is_true, &small->is_done);
     assert_false(huge->is_done);
@@ -320,7 +324,7 @@ static void a_job_that_waits_for_room_is_refused_in_time(void **state)
 {
     (void)state;
     start_with(2);
-    hold_room(64);
+    hold_room(room);
     struct work *late =
         submit("late", (struct pl_job){.owner = 1, .n_bytes = 1 << 20, .wait_ms = 1, .run = note});
     turn_until(loop, is_true, &late->is_done);
@@ -353,6 +357,23 @@ static void the_end_does_not_wait_for_a_look_up(void **state)
         assert_false(works[i].is_done);
 }
 
+static void names_are_not_looked_up_any_more_when_the_rest_is_finished(void **state)
+{
+    (void)state;
+    start_with(2);
+    put_gate(PL_WORK_LOOKUP, 1);
+    put("other", 1);
+    pl_workers_finish(workers); /* not of what stands at the gate */
+    struct work *after = submit("after", (struct pl_job){.lane = PL_WORK_LOOKUP, .run = note});
+    (void)pl_loop_settle(loop);
+    assert_true(after->is_done && after->was_refused);
+    assert_false(works[0].is_done);
+    assert_string_equal(order, "other ");
+    sem_post(&gate);
+    while (sem_wait(&abandoned) != 0)
+        ;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +394,8 @@ int main(void)
         cmocka_unit_test_teardown(a_job_that_is_larger_than_all_room_runs_alone, tear_down),
         cmocka_unit_test_teardown(a_job_that_waits_for_room_is_refused_in_time, tear_down),
         cmocka_unit_test_teardown(the_end_does_not_wait_for_a_look_up, tear_down),
+        cmocka_unit_test_teardown(names_are_not_looked_up_any_more_when_the_rest_is_finished,
+                                  tear_down),
     };
     return cmocka_run_group_tests_name("io/lanes", tests, NULL, NULL);
 }

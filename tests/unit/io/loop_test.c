@@ -1,9 +1,12 @@
 #define _GNU_SOURCE /* RUSAGE_THREAD */
+#include "base/table.h"
 #include "unit/io/turning.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static char order[16];
 static size_t n_order;
@@ -248,6 +251,60 @@ static void a_loop_out_of_descriptors_says_so(void **state)
     assert_true(n_failed > 0);
 }
 
+struct post_again {
+    struct pl_letter letter; /* first: its address is ours */
+    struct pl_turn_end end;
+    int n_left;
+};
+
+static void post_at_end(struct pl_turn_end *end)
+{
+    struct post_again *self = PL_CONTAINER_OF(end, struct post_again, end);
+    pl_loop_post(loop, &self->letter);
+}
+
+static void ask_for_end(struct pl_letter *letter)
+{
+    struct post_again *self = (struct post_again *)letter;
+    if (self->n_left-- > 0)
+        pl_loop_at_turn_end(loop, &self->end);
+}
+
+static void a_loop_that_settles_opens_what_its_letters_lead_to(void **state)
+{
+    (void)state;
+    struct post_again self = {.letter.open = ask_for_end, .end.fn = post_at_end, .n_left = 10};
+    assert_false(pl_loop_settle(loop));
+    pl_loop_post(loop, &self.letter);
+    assert_true(pl_loop_settle(loop));
+    assert_int_equal(self.n_left, -1);
+    assert_false(pl_loop_settle(loop));
+}
+
+static void open_nothing(struct pl_letter *letter)
+{
+    (void)letter;
+}
+
+static void a_loop_for_which_somebody_works_cannot_be_destroyed(void **state)
+{
+    (void)state;
+    pl_loop_expect(loop);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);
+        close(STDERR_FILENO);
+        pl_loop_destroy(loop);
+        _exit(0);
+    }
+    int code = 0;
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_true(WIFSIGNALED(code) && WTERMSIG(code) == SIGABRT);
+    struct pl_letter letter = {.open = open_nothing};
+    pl_loop_deliver(loop, &letter);
+    assert_true(pl_loop_settle(loop)); /* and now it can */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +322,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_clocks_are_those_of_the_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_signal_becomes_a_call_on_the_loop, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_loop_out_of_descriptors_says_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_loop_that_settles_opens_what_its_letters_lead_to, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_loop_for_which_somebody_works_cannot_be_destroyed, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests_name("io/loop", tests, NULL, NULL);
 }
