@@ -72,6 +72,19 @@ static inline int pl_str_cmp(struct pl_str a, struct pl_str b)
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
+/* Where `part`, which is not empty, begins first in s; SIZE_MAX when it does not stand in it. */
+static inline size_t pl_str_find(struct pl_str s, struct pl_str part)
+{
+    const char *at = s.ptr, *end = s.ptr + s.len;
+    while (at && (size_t)(end - at) >= part.len) {
+        at = memchr(at, part.ptr[0], (size_t)(end - at) - part.len + 1);
+        if (at && memcmp(at, part.ptr, part.len) == 0)
+            return (size_t)(at - s.ptr);
+        at = at ? at + 1 : NULL;
+    }
+    return SIZE_MAX;
+}
+
 /* The bytes from `from` (clamped) up to `to` (clamped). */
 static inline struct pl_str pl_str_slice(struct pl_str s, size_t from, size_t to)
 {

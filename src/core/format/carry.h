@@ -1,42 +1,53 @@
-/* The carry: what a target has no place for, kept beside it so that the source can be made again.
+/* The carry: what makes the source again from a target, kept beside the target.
  *
- * It is the source's own text with holes. Where the output says a piece of the source, the carry
- * has a reference to the value that says it and how (spell.h) instead of the piece; so it holds
- * only what the target lacks, and the source comes back byte for byte. The text is kept element by
- * element (message, turn, item), each with the elements of the target it refers to: a message that
- * somebody appended, changed or removed in the target is appended, changed or removed in the
- * source.
+ *     {"parley_carry":2, "from":F, "to":G, "kind":"request", "mode":"convert", "profile":P,
+ *      "target":"mQ…", "source":["{\"messages\":[{\"content\":\"", ["xK…"], "\"}]}"]}
  *
- *     {"parley_carry":1, "from":F, "to":G,
- *      "elements":["a0…", …],                      what the target's elements looked like
- *      "head":[P, …], "items":[{"text":[P, …],"gap":"…"}, …], "tail":[P, …]}
+ * `source` is the text of the source in pieces. A piece is a string, which is the bytes themselves,
+ * or a reference to a long string of the target: the hash of its bytes, as JSON spells them with
+ * the fewest escapes. So what is long stands only in the target. A reference holds
+ * no place: the string is found wherever it stands, also in a target that another program wrote
+ * again. `target` is the hash of the target's own bytes. `mode` and `profile` say how it was
+ * converted; `profile` is left out when none was named.
  *
- * A piece P is a string (bytes of the source) or a value of the target,
- *
- *     [element or -1, pointer, spelling]
- *     [element, pointer, spelling, quirks]          a string spelled in its own way (quirk.h)
- *     [element, pointer, spelling, look, layout]    a value laid out in its own way (layout.h)
- *     [element, pointer, "g", joint]                a part of a string (joint.h), maybe with quirks
- */
+ * A carry comes from outside: it is checked before anything of it is used. */
 #ifndef PL_FORMAT_CARRY_H
 #define PL_FORMAT_CARRY_H
 
 #include "format/format.h"
 
-/* Appends the carry of a conversion that is done; the writer has watched the target's list.
- * `source` is the text as it was given. */
+enum { PL_CARRY_VERSION = 2 };
+
+/* Appends the carry of a conversion that is done. The writer has kept PL_LINKS_LONG; `source` is
+ * the text as it was given, `target` what was written. */
 enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,
-                              const struct pl_format_task *task);
+                              struct pl_str target, const struct pl_format_task *task);
 
-/* Makes the source again from `target` (which may have been edited) and its carry; task->from is
- * the target's format, task->to the source's. PL_INVALID when the carry belongs to other formats.
- */
-enum pl_status pl_carry_apply(struct pl_buf *to, struct pl_arena *arena, struct pl_str carry,
-                              const struct pl_json_doc *target, const struct pl_format_task *task,
-                              struct pl_error *err);
+/* A carry that was read. */
+struct pl_carry {
+    struct pl_format_task task; /* as it was converted: from the source's format to the target's */
+    uint64_t target;            /* hash of the target's bytes */
+    struct pl_buf source;       /* owned; the source. What the target does not say any more is */
+    bool has_missing;           /* … the word pl_carry_missing() */
+};
 
-/* The array of a document's elements: the root, or the format's list member; NULL without one. */
-const struct pl_json_node *pl_carry_list(const struct pl_json_doc *doc,
-                                         const struct pl_format *format);
+void pl_carry_init(struct pl_carry *carry);
+void pl_carry_deinit(struct pl_carry *carry);
+/* `target` is what the references lead into. PL_SYNTAX or PL_LIMIT: not JSON. PL_INVALID: it is not
+ * a carry; the message says what is wrong, where in it, and what to do. */
+enum pl_status pl_carry_read(struct pl_carry *carry, struct pl_arena *arena, struct pl_str text,
+                             const struct pl_json_doc *target, struct pl_error *err);
+
+/* Stands for a text that was in the target and is not there any more. Nobody else writes it. */
+struct pl_str pl_carry_missing(void);
+
+/* Appends what stands between the quotes of a string, `raw`, in the usual spelling: the one with the
+ * fewest escapes. Half of a surrogate pair keeps its escape, in lower case. */
+void pl_carry_spell(struct pl_buf *to, struct pl_str raw);
+
+/* The hash of a text, and its eleven characters of base64 as the carry has them. */
+enum { PL_CARRY_HASH_CHARS = 11 };
+uint64_t pl_carry_hash(struct pl_str bytes);
+#define PL_CARRY_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 #endif

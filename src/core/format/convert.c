@@ -4,10 +4,9 @@
 #include "format/carry.h"
 #include "format/fit.h"
 #include "format/gpt_oss.h"
+#include "format/home.h"
 #include "format/mend.h"
 #include "format/loss_report.h"
-#include "format/restate.h"
-#include "format/rules.h"
 #include "format/source.h"
 #include "json/pointer.h"
 
@@ -95,7 +94,7 @@ static enum pl_status write_target(struct trip *t)
 {
     pl_writer_renew(t->writer, t->conv, &t->made.out);
     if (!t->opts->needs_no_carry)
-        pl_writer_watch(t->writer, t->task.to->list_key);
+        pl_writer_keep_links(t->writer, PL_LINKS_LONG);
     /* Most targets are about as long as their source: growing would copy it again and again. */
     (void)pl_buf_reserve(&t->made.out, t->text.len + t->text.len / 4);
     enum pl_status status = t->task.to->write(t->writer, &t->task, t->err);
@@ -116,7 +115,7 @@ static enum pl_status parse_target(struct trip *t, struct pl_json_doc *ret_targe
 
 static enum pl_status write_carry(struct trip *t)
 {
-    return pl_carry_write(&t->made.carry, t->writer, t->text, &t->task);
+    return pl_carry_write(&t->made.carry, t->writer, t->text, pl_buf_str(&t->made.out), &t->task);
 }
 
 static enum pl_status write_report(struct trip *t, const struct pl_conv *conv)
@@ -143,10 +142,27 @@ static enum pl_status pass_through(struct trip *t)
 
 static enum pl_status go_home(struct trip *t)
 {
-    enum pl_status status = write_no_carry(t);
+    struct pl_home home = {
+        .arena = t->arena,
+        .carry = t->opts->carry,
+        .text = t->text,
+        .target = &t->doc,
+        .task = t->task,
+        .conv = t->conv,
+        .max_items = t->opts->max_items,
+    };
+    enum pl_status status = pl_conv_renew(t->conv, t->arena, &t->doc);
     if (status == PL_OK)
-        status = pl_carry_apply(&t->made.out, t->arena, t->opts->carry, &t->doc, &t->task, t->err);
-    return status == PL_OK ? write_report(t, NULL) : status;
+        status = write_no_carry(t);
+    if (status == PL_OK)
+        status = pl_home_go(&home, &t->made.out, t->err);
+    if (status == PL_OK)
+        status = write_report(t, t->conv);
+    if (status == PL_OK && t->opts->is_strict && !pl_loss_report_is_lossless(t->conv))
+        return pl_fail(t->err, PL_INVALID,
+                       "%s cannot say every change, and --strict was asked; the report names which",
+                       t->task.to->name);
+    return status;
 }
 
 /* A format into itself after a repair: what the repair did not touch keeps its bytes. Of what the
@@ -158,6 +174,7 @@ static enum pl_status mend(struct trip *t)
     pl_buf_init(&mended, t->made.out.max);
     size_t n_losses = t->conv->losses.len;
     pl_writer_renew(t->writer, t->conv, &t->made.out);
+    pl_writer_keep_links(t->writer, PL_LINKS_ALL);
     enum pl_status status = t->task.to->write(t->writer, &t->task, t->err);
     if (status == PL_OK)
         status = t->conv->status != PL_OK ? t->conv->status : t->made.out.status;
@@ -195,12 +212,7 @@ static enum pl_status read_and_repair(struct trip *t)
     if (status == PL_OK && t->opts->says_links)
         status = pl_conv_say_links(t->conv);
     if (status == PL_OK)
-        status = pl_restate(t->conv, &t->task, t->err);
-    if (status == PL_OK && t->task.mode != PL_MODE_CONVERT) {
-        struct pl_repair_rules rules = pl_format_rules(&t->task);
-        pl_format_fit(t->conv, &t->task, &rules);
-        status = pl_conv_repair(t->conv, &rules);
-    }
+        status = pl_format_prepare(t->conv, &t->task, t->err);
     /* Not a conversation at all, or none that may pass: the report says so too. */
     if (status == PL_INVALID)
         pl_conv_loss(t->conv, PL_LOSS_DROPPED, t->doc.root, "%s",

@@ -5,6 +5,7 @@
 
 #include "format/effort.h"
 #include "format/profile.h"
+#include "format/restate.h"
 #include "format/rules.h"
 #include "json/number.h"
 
@@ -213,4 +214,15 @@ void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
     }
     if (f.profile->samples_at_rest && is_at_rest(&f))
         rules->refuses_sampling = rules->refuses_penalties = rules->refuses_logprobs = false;
+}
+
+enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_task *task,
+                                 struct pl_error *err)
+{
+    enum pl_status status = pl_restate(conv, task, err);
+    if (status != PL_OK || task->mode == PL_MODE_CONVERT)
+        return status;
+    struct pl_repair_rules rules = pl_format_rules(task);
+    pl_format_fit(conv, task, &rules);
+    return pl_conv_repair(conv, &rules);
 }

@@ -12,4 +12,10 @@
 void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
                    struct pl_repair_rules *rules);
 
+/* What is done between reading and writing: what only the source's format can say is restated, and
+ * the conversation is fitted to the target and repaired as the task's mode asks. PL_INVALID: it
+ * cannot be repaired. */
+enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_task *task,
+                                 struct pl_error *err);
+
 #endif

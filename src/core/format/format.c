@@ -10,6 +10,16 @@ const struct pl_format *const pl_formats[] = {
     &pl_format_gpt_oss,         NULL,
 };
 
+const char *pl_mode_name(enum pl_mode mode)
+{
+    static const char *const names[PL_MODE_COUNT] = {
+        [PL_MODE_CONVERT] = "convert",
+        [PL_MODE_REPAIR] = "repair",
+        [PL_MODE_GATEWAY] = "gateway",
+    };
+    return names[mode];
+}
+
 const struct pl_format *pl_format_find(struct pl_str name)
 {
     for (size_t i = 0; pl_formats[i]; i++)
@@ -25,6 +35,15 @@ uint8_t pl_format_place(const struct pl_format *format)
     while (pl_formats[i] && pl_formats[i] != format)
         i++;
     return pl_formats[i] ? (uint8_t)(i + 1) : 0;
+}
+
+const struct pl_json_node *pl_format_list(const struct pl_format *format,
+                                          const struct pl_json_doc *doc)
+{
+    const struct pl_json_node *list = doc->root;
+    if (pl_json_kind(list) == PL_JSON_OBJECT)
+        list = pl_json_get(doc, list, pl_str_of(format->list_key));
+    return list && pl_json_kind(list) == PL_JSON_ARRAY ? list : NULL;
 }
 
 const struct pl_format *pl_format_detect(const struct pl_json_doc *doc)

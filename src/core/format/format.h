@@ -7,7 +7,10 @@
 
 enum pl_format_kind { PL_KIND_REQUEST, PL_KIND_RESPONSE };
 
-enum pl_mode { PL_MODE_CONVERT, PL_MODE_REPAIR, PL_MODE_GATEWAY };
+enum pl_mode { PL_MODE_CONVERT, PL_MODE_REPAIR, PL_MODE_GATEWAY, PL_MODE_COUNT };
+
+/* "convert", "repair", "gateway". */
+const char *pl_mode_name(enum pl_mode mode);
 
 struct pl_profile; /* format/profile.h */
 
@@ -65,6 +68,9 @@ static inline const struct pl_format *pl_format_home(const struct pl_format_task
 {
     return part->home ? pl_formats[part->home - 1] : task->from;
 }
+/* The array of a document's elements: the root, or the format's list member; NULL without one. */
+const struct pl_json_node *pl_format_list(const struct pl_format *format,
+                                          const struct pl_json_doc *doc);
 /* The format of a document by its content, or NULL. */
 const struct pl_format *pl_format_detect(const struct pl_json_doc *doc);
 

@@ -1,6 +1,5 @@
 #include "format/mend.h"
 
-#include "format/carry.h"
 #include "json/edit.h"
 #include "json/text.h"
 
@@ -217,7 +216,7 @@ enum pl_status pl_mend_write(struct pl_buf *to, struct pl_writer *w, struct pl_s
     doc.text = source; /* not a copy with comments blanked out */
     pl_buf_init(&m.list, 0);
     pl_json_edit_init(&edit, w->conv->arena, &doc);
-    const struct pl_json_node *made = pl_carry_list(fresh, format);
+    const struct pl_json_node *made = pl_format_list(format, fresh);
     keep_added(w->conv, n_losses);
     enum pl_status status = list_elements(&m) ? PL_OK : PL_NOMEM;
     if (status == PL_OK)

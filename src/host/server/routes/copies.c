@@ -163,6 +163,7 @@ static void import_work(struct pl_exchange *x)
         .from = from.len ? pl_format_find(from) : NULL,
         .to = pl_format_find(PL_STR("turns")),
         .says_links = true, /* a turn has no other place for media */
+        .needs_no_carry = true,
     };
     if (from.len && !opts.from) {
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL, "There is no format %.*s.",

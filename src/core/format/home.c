@@ -1,0 +1,312 @@
+#include "format/home.h"
+
+#include "format/delta.h"
+#include "format/home_int.h"
+#include "format/merge.h"
+
+/* Rounds of setting and merging: an edit that was merged may show values to be set. */
+enum { MOST_ROUNDS = 3 };
+
+/* What a result keeps of what only the source says. */
+enum keeps { KEEPS_ALL, KEEPS_ELEMENTS, KEEPS_NOTHING };
+
+/* A result, and how far it is from the target. */
+struct candidate {
+    struct pl_str text; /* arena */
+    enum keeps keeps;
+    struct pl_leg there; /* owned; there.made is what it says in the target's format */
+    size_t n_differences;
+    bool is_usable; /* it can be converted, and no text is missing */
+};
+
+struct journey {
+    const struct pl_home *home;
+    struct pl_format_task there, back;
+    struct pl_leg now; /* owned; the target as it is, come back as if there were no carry */
+    bool has_now;
+    struct candidate *best; /* arena; owned */
+    bool has_own;           /* the source says what the target has no place for */
+    struct pl_error *err;
+};
+
+/* What ends the journey; anything else makes a result unusable. */
+static bool is_fatal(enum pl_status status)
+{
+    return status == PL_NOMEM || status == PL_LIMIT;
+}
+
+static bool has_missing(struct pl_str text)
+{
+    return pl_str_find(text, pl_carry_missing()) != SIZE_MAX;
+}
+
+/* To be closed whatever it returns. */
+static enum pl_status judge(struct journey *j, struct candidate *c, struct pl_error *err)
+{
+    enum pl_status status = pl_leg_run(&c->there, j->home, &j->there, c->text, err);
+    if (status != PL_OK)
+        return status;
+    c->is_usable = !has_missing(c->text);
+    return pl_delta_size(j->home->arena, &c->there.made, j->home->target, &c->n_differences);
+}
+
+static bool is_done(const struct journey *j)
+{
+    return j->best->is_usable && j->best->n_differences == 0;
+}
+
+/* Takes a text when it is nearer to the target than the best so far. */
+static enum pl_status offer(struct journey *j, const struct pl_buf *text, enum keeps keeps,
+                            bool *ret_is_taken)
+{
+    struct candidate *c = pl_arena_zalloc(j->home->arena, 1, sizeof *c);
+    struct pl_str kept = pl_arena_dup(j->home->arena, pl_buf_str(text));
+    if (!c || !kept.ptr)
+        return PL_NOMEM;
+    c->text = kept;
+    c->keeps = keeps > j->best->keeps ? keeps : j->best->keeps;
+    enum pl_status status = judge(j, c, NULL);
+    const struct candidate *best = j->best;
+    *ret_is_taken =
+        status == PL_OK &&
+        (c->is_usable != best->is_usable ? c->is_usable : c->n_differences < best->n_differences);
+    if (*ret_is_taken) {
+        pl_leg_close(&j->best->there);
+        j->best = c;
+    } else {
+        pl_leg_close(&c->there);
+    }
+    return is_fatal(status) ? status : PL_OK;
+}
+
+static enum pl_status set_values(struct journey *j, bool *ret_is_taken)
+{
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    size_t n = 0;
+    *ret_is_taken = false;
+    enum pl_status status =
+        pl_home_set_values(&text, j->home->arena, &j->best->there, j->home->target, &n);
+    return status == PL_OK && n ? offer(j, &text, KEEPS_ALL, ret_is_taken) : status;
+}
+
+/* The target as it is, in the spelling it was given where it says the same: otherwise JSON in a
+ * string would seem to have changed with its white space. */
+static enum pl_status respell(struct journey *j, struct pl_str *ret_text)
+{
+    const struct pl_json_doc *was = &j->best->there.made;
+    struct pl_merge merge = {.arena = j->home->arena,
+                             .ours = was,
+                             .ours_text = was->text,
+                             .base = was,
+                             .theirs = j->home->target};
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    enum pl_status status =
+        pl_merge_put(&merge, &text, was->root, was->root, j->home->target->root);
+    if (status != PL_OK)
+        return status;
+    *ret_text = pl_arena_dup(j->home->arena, pl_buf_str(&text));
+    return ret_text->ptr ? PL_OK : PL_NOMEM;
+}
+
+/* What comes back of the target as it is. */
+static enum pl_status come_back(struct journey *j)
+{
+    struct pl_str text;
+    struct pl_error why = {0};
+    enum pl_status status = respell(j, &text);
+    if (status != PL_OK)
+        return status;
+    if (j->has_now)
+        pl_leg_close(&j->now);
+    j->has_now = true;
+    status = pl_leg_run(&j->now, j->home, &j->back, text, &why);
+    if (status == PL_OK || is_fatal(status))
+        return status;
+    return pl_fail(j->err, PL_INVALID, "the document was changed, and is not %s any more: %.300s",
+                   j->back.from->name, why.message);
+}
+
+static enum pl_status merge_into(struct journey *j, const struct pl_leg *was, bool is_coarse,
+                                 bool *ret_is_taken)
+{
+    struct pl_home_said said;
+    struct pl_merge merge = {
+        .arena = j->home->arena,
+        .ours = &j->best->there.doc,
+        .ours_text = j->best->text,
+        .base = &was->made,
+        .theirs = &j->now.made,
+        .is_said = pl_home_is_said,
+        .ctx = &said,
+        .is_coarse = is_coarse,
+    };
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    enum pl_status status = pl_home_find_said(&said, j->home->arena, &j->best->there);
+    if (status == PL_OK) {
+        pl_buf_add(&text, pl_str_slice(j->best->text, 0, merge.ours->root->off));
+        status =
+            pl_merge_put(&merge, &text, merge.ours->root, merge.base->root, merge.theirs->root);
+    }
+    size_t end = (size_t)merge.ours->root->off + merge.ours->root->len;
+    pl_buf_add(&text, pl_str_slice(j->best->text, end, j->best->text.len));
+    if (status == PL_OK)
+        status = text.status;
+    return status == PL_OK ? offer(j, &text, is_coarse ? KEEPS_ELEMENTS : KEEPS_ALL, ret_is_taken)
+                           : status;
+}
+
+/* What was added, removed and moved. */
+static enum pl_status merge_edits(struct journey *j, bool is_coarse, bool *ret_is_taken)
+{
+    struct pl_leg was;
+    *ret_is_taken = false;
+    enum pl_status status = come_back(j);
+    if (status != PL_OK)
+        return status;
+    struct pl_str there = pl_arena_dup(j->home->arena, pl_buf_str(&j->best->there.out));
+    status = there.ptr ? pl_leg_run(&was, j->home, &j->back, there, NULL) : PL_NOMEM;
+    /* What was there may be too little to come back: then everything that is there is new. */
+    if (status != PL_OK && !is_fatal(status))
+        status = pl_json_parse(j->home->arena, PL_STR("{}"), NULL, &was.made, NULL);
+    if (status == PL_OK)
+        status = merge_into(j, &was, is_coarse, ret_is_taken);
+    if (there.ptr)
+        pl_leg_close(&was);
+    return status;
+}
+
+/* Steps from what keeps most of the source to what keeps least. */
+static enum pl_status seek(struct journey *j)
+{
+    bool is_nearer = true;
+    enum pl_status status = PL_OK;
+    for (int round = 0; round < MOST_ROUNDS && is_nearer && status == PL_OK; round++) {
+        bool is_set = false, is_merged = false;
+        status = set_values(j, &is_set);
+        if (status == PL_OK && !is_done(j))
+            status = merge_edits(j, false, &is_merged);
+        is_nearer = (is_set || is_merged) && !is_done(j);
+    }
+    if (status == PL_OK && !is_done(j))
+        status = merge_edits(j, true, &is_nearer);
+    if (status == PL_OK && !is_done(j))
+        status = come_back(j);
+    if (status == PL_OK && !is_done(j))
+        status = offer(j, &j->now.out, KEEPS_NOTHING, &is_nearer);
+    return status;
+}
+
+static enum pl_status check_task(const struct pl_home *home, const struct pl_carry *carry,
+                                 struct pl_error *err)
+{
+    const struct pl_format_task *was = &carry->task, *is = &home->task;
+    if (was->from != is->to || was->to != is->from)
+        return pl_fail(err, PL_INVALID, "this carry leads from %s back to %s, not from %s to %s",
+                       was->to->name, was->from->name, is->from->name, is->to->name);
+    if (was->kind != is->kind)
+        return pl_fail(err, PL_INVALID, "this carry is of a %s; say so with --kind %s",
+                       was->kind == PL_KIND_RESPONSE ? "response" : "request",
+                       was->kind == PL_KIND_RESPONSE ? "response" : "request");
+    if (is->mode != PL_MODE_CONVERT)
+        return pl_fail(err, PL_INVALID,
+                       "a carry leads home in mode convert; convert the result once more to %s it",
+                       pl_mode_name(is->mode));
+    return PL_OK;
+}
+
+static enum pl_status explain_source(const struct pl_carry *carry, enum pl_status status,
+                                     const struct pl_error *why, struct pl_error *err)
+{
+    if (is_fatal(status) || status == PL_OK)
+        return status;
+    return pl_fail(err, PL_INVALID,
+                   "the source in this carry is not %s: %.300s; give the carry that was made with "
+                   "this document",
+                   carry->task.from->name, why->message);
+}
+
+/* Whether a conversion has left something out of its target. */
+static bool has_own(struct pl_conv *conv)
+{
+    pl_conv_sweep(conv);
+    for (size_t i = 0; i < conv->losses.len; i++)
+        if (conv->losses.ptr[i].code == PL_LOSS_DROPPED)
+            return true;
+    return false;
+}
+
+static enum pl_status report(struct journey *j)
+{
+    static const char *const where[] = {
+        [KEEPS_ALL] = "",
+        [KEEPS_ELEMENTS] = "In the messages that were changed",
+        [KEEPS_NOTHING] = "Beside these changes",
+    };
+    const struct pl_home *home = j->home;
+    enum keeps keeps = j->best->keeps;
+    if (keeps != KEEPS_ALL && j->has_own)
+        pl_conv_loss(home->conv, PL_LOSS_DROPPED, home->target->root,
+                     "%s, what only %s can say was not kept", where[keeps], j->back.to->name);
+    if (!j->best->n_differences)
+        return home->conv->status;
+    return pl_home_report(home->conv, home->arena, &j->best->there.made, &home->task);
+}
+
+/* From a source that was edited there, or whose target another program wrote again. */
+static enum pl_status travel(const struct pl_home *home, const struct pl_carry *carry,
+                             struct pl_buf *to, struct pl_error *err)
+{
+    struct journey j = {.home = home, .there = carry->task, .back = home->task, .err = err};
+    struct pl_error why = {0};
+    j.best = pl_arena_zalloc(home->arena, 1, sizeof *j.best);
+    if (!j.best)
+        return PL_NOMEM;
+    j.best->text = pl_buf_str(&carry->source);
+    enum pl_status status = explain_source(carry, judge(&j, j.best, &why), &why, err);
+    if (status == PL_OK && !is_done(&j)) {
+        j.has_own = has_own(&j.best->there.conv);
+        status = seek(&j);
+    }
+    if (status == PL_OK && !j.best->is_usable)
+        status = pl_fail(err, PL_INVALID,
+                         "a text of the source is in neither the carry nor the document; give the "
+                         "carry that was made with this document");
+    if (status == PL_OK)
+        status = report(&j);
+    if (status == PL_OK)
+        pl_buf_add(to, j.best->text);
+    pl_leg_close(&j.best->there);
+    if (j.has_now)
+        pl_leg_close(&j.now);
+    return status == PL_OK ? to->status : status;
+}
+
+/* The target has not been touched: the source is as it was, if it is one. */
+static enum pl_status take_source(const struct pl_home *home, const struct pl_carry *carry,
+                                  struct pl_buf *to, struct pl_error *err)
+{
+    struct pl_leg leg;
+    struct pl_error why = {0};
+    enum pl_status status = pl_leg_read(&leg, home, &carry->task, pl_buf_str(&carry->source), &why);
+    pl_leg_close(&leg);
+    pl_buf_add(to, pl_buf_str(&carry->source));
+    return explain_source(carry, status, &why, err);
+}
+
+enum pl_status pl_home_go(const struct pl_home *home, struct pl_buf *to, struct pl_error *err)
+{
+    struct pl_carry carry;
+    pl_carry_init(&carry);
+    enum pl_status status = pl_carry_read(&carry, home->arena, home->carry, home->target, err);
+    if (status == PL_OK)
+        status = check_task(home, &carry, err);
+    if (status == PL_OK && carry.target == pl_carry_hash(home->text) && !carry.has_missing)
+        status = take_source(home, &carry, to, err);
+    else if (status == PL_OK)
+        status = travel(home, &carry, to, err);
+    pl_carry_deinit(&carry);
+    return status == PL_OK ? to->status : status;
+}

@@ -1,0 +1,49 @@
+/* Inside the way home. */
+#ifndef PL_FORMAT_HOME_INT_H
+#define PL_FORMAT_HOME_INT_H
+
+#include "format/carry.h"
+#include "format/home.h"
+
+/* One conversion of a whole document, with everything that is known of it. */
+struct pl_leg {
+    struct pl_str text;      /* borrowed; what was converted */
+    struct pl_json_doc doc;  /* arena; … parsed */
+    struct pl_conv conv;     /* owned */
+    struct pl_writer writer; /* owned; with all links */
+    struct pl_buf out;       /* owned; what was made */
+    struct pl_json_doc made; /* arena; … parsed */
+};
+
+/* PL_INVALID: it cannot be converted. To be closed whatever it returns. */
+enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
+                          const struct pl_format_task *task, struct pl_str text,
+                          struct pl_error *err);
+/* Only its first half: parsed and read. */
+enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
+                           const struct pl_format_task *task, struct pl_str text,
+                           struct pl_error *err);
+void pl_leg_close(struct pl_leg *leg);
+
+/* Values that were changed in the target, changed in the source where they came from: appends the
+ * source with these changes. *ret_n is how many. The rest of its bytes stay. */
+enum pl_status pl_home_set_values(struct pl_buf *to, struct pl_arena *arena,
+                                  const struct pl_leg *there, const struct pl_json_doc *target,
+                                  size_t *ret_n);
+
+/* Whether a link of the leg comes from the bytes [off, off + len) of its source. A
+ * pl_merge_is_said_fn: ctx is a pl_home_said. */
+struct pl_home_said {
+    const uint32_t *offsets; /* arena; of the links, in order */
+    size_t n;
+};
+enum pl_status pl_home_find_said(struct pl_home_said *said, struct pl_arena *arena,
+                                 const struct pl_leg *leg);
+bool pl_home_is_said(const void *ctx, uint32_t off, uint32_t len);
+
+/* Reports to `conv`, which is over the target, how `there` (what the result says in the target's
+ * format) differs from the target. */
+enum pl_status pl_home_report(struct pl_conv *conv, struct pl_arena *arena,
+                              const struct pl_json_doc *there, const struct pl_format_task *task);
+
+#endif

@@ -1,0 +1,87 @@
+/* One conversion on the way home, and what of its source it said. */
+#include "format/home_int.h"
+
+#include "base/sort.h"
+#include "format/convert.h"
+#include "format/fit.h"
+#include "format/source.h"
+
+enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
+                           const struct pl_format_task *task, struct pl_str text,
+                           struct pl_error *err)
+{
+    *leg = (struct pl_leg){.text = text};
+    pl_buf_init(&leg->out, pl_convert_most(text.len));
+    pl_writer_init(&leg->writer, &leg->conv, &leg->out);
+    pl_writer_keep_links(&leg->writer, PL_LINKS_ALL);
+    enum pl_status status = pl_source_parse(home->arena, text, &leg->doc, err);
+    if (status == PL_OK)
+        status = pl_conv_init(&leg->conv, home->arena, &leg->doc);
+    if (status != PL_OK)
+        return status;
+    pl_conv_limit(&leg->conv, home->max_items);
+    status = task->from->read(&leg->conv, task->kind, err);
+    return status == PL_OK || leg->conv.status == PL_LIMIT ? pl_conv_check(&leg->conv, err)
+                                                           : status;
+}
+
+enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
+                          const struct pl_format_task *task, struct pl_str text,
+                          struct pl_error *err)
+{
+    enum pl_status status = pl_leg_read(leg, home, task, text, err);
+    if (status == PL_OK)
+        status = pl_format_prepare(&leg->conv, task, err);
+    if (status == PL_OK)
+        status = task->to->write(&leg->writer, task, err);
+    if (status == PL_OK)
+        status = leg->conv.status != PL_OK ? leg->conv.status : leg->out.status;
+    if (status == PL_OK)
+        status = pl_json_parse(home->arena, pl_buf_str(&leg->out), &pl_json_made, &leg->made, err);
+    return status;
+}
+
+void pl_leg_close(struct pl_leg *leg)
+{
+    pl_writer_deinit(&leg->writer);
+    pl_conv_deinit(&leg->conv);
+    pl_buf_deinit(&leg->out);
+}
+
+static int by_value(const void *ctx, const void *a, const void *b)
+{
+    (void)ctx;
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+enum pl_status pl_home_find_said(struct pl_home_said *said, struct pl_arena *arena,
+                                 const struct pl_leg *leg)
+{
+    size_t n = leg->writer.links.len;
+    const void **order = pl_arena_alloc(arena, 2 * n + 1, sizeof *order);
+    uint32_t *offsets = pl_arena_alloc(arena, n + 1, sizeof *offsets);
+    if (!order || !offsets)
+        return PL_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        order[i] = &leg->writer.links.ptr[i].off;
+    pl_sort(order, order + n, n, by_value, NULL);
+    for (size_t i = 0; i < n; i++)
+        offsets[i] = *(const uint32_t *)order[i];
+    *said = (struct pl_home_said){offsets, n};
+    return PL_OK;
+}
+
+bool pl_home_is_said(const void *ctx, uint32_t off, uint32_t len)
+{
+    const struct pl_home_said *said = ctx;
+    size_t low = 0, high = said->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (said->offsets[middle] < off)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < said->n && said->offsets[low] < (uint64_t)off + len;
+}

@@ -1,0 +1,72 @@
+/* What of the edits did not arrive. */
+#include "format/home_int.h"
+
+#include "format/delta.h"
+#include "json/text.h"
+
+struct reporter {
+    struct pl_conv *conv; /* over the target */
+    const struct pl_json_doc *there;
+    const struct pl_format_task *task;
+};
+
+/* At most so much of a value is shown. */
+enum { SHOWN = 60 };
+
+static struct pl_str shown(const struct pl_json_doc *doc, const struct pl_json_node *n)
+{
+    struct pl_str span = pl_json_span(doc, n);
+    size_t len = span.len < SHOWN ? span.len : SHOWN;
+    while (len < span.len && len && ((unsigned char)span.ptr[len] & 0xC0) == 0x80)
+        len--;
+    return pl_str_slice(span, 0, len);
+}
+
+static void report_changed(struct reporter *r, const struct pl_delta *d)
+{
+    struct pl_str value = shown(r->there, d->a);
+    pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, d->b,
+                 "%s cannot say this change: what comes home says %.*s%s here", r->task->to->name,
+                 PL_STR_ARG(value), value.len < d->a->len ? "…" : "");
+}
+
+static bool report(void *ctx, const struct pl_delta *d)
+{
+    struct reporter *r = ctx;
+    const char *home = r->task->to->name;
+    const struct pl_json_node *around = d->around ? d->around : r->conv->doc->root;
+    switch (d->kind) {
+    case PL_DELTA_INSIDE:
+        return true;
+    case PL_DELTA_CHANGED:
+        report_changed(r, d);
+        break;
+    case PL_DELTA_ADDED:
+        pl_conv_loss(r->conv, PL_LOSS_DROPPED, d->b, "%s has no place for what was added here",
+                     home);
+        break;
+    case PL_DELTA_REMOVED: {
+        struct pl_str value = shown(r->there, d->a);
+        bool is_member = d->a > r->there->root && d->a[-1].tag & PL_JSON_KEY;
+        struct pl_str name = is_member ? pl_json_raw(r->there, d->a - 1) : (struct pl_str){0};
+        pl_conv_loss(r->conv, PL_LOSS_DROPPED, around,
+                     "something was removed here, and %s still says it: %.*s%s%.*s%s", home,
+                     PL_STR_ARG(name), is_member ? ": " : "", PL_STR_ARG(value),
+                     value.len < d->a->len ? "…" : "");
+        break;
+    }
+    case PL_DELTA_MOVED:
+        pl_conv_loss(r->conv, PL_LOSS_REORDERED, d->b, "%s says this in another order", home);
+        break;
+    }
+    return true;
+}
+
+enum pl_status pl_home_report(struct pl_conv *conv, struct pl_arena *arena,
+                              const struct pl_json_doc *there, const struct pl_format_task *task)
+{
+    struct reporter r = {.conv = conv, .there = there, .task = task};
+    enum pl_status status =
+        pl_delta_walk(arena, there, there->root, conv->doc, conv->doc->root, report, &r);
+    return status == PL_OK ? conv->status : status;
+}

@@ -1,0 +1,504 @@
+/* Matching goes from what is certain to what is likely: the same values at both ends, then the
+ * alignment of the middle that keeps most, then values that moved, then gaps that fit each other.
+ */
+#include "format/match.h"
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "json/equal.h"
+#include "json/text.h"
+
+/* Beyond this many cells the middle is not aligned cell by cell: a list edited that much is a new
+ * one, but for the values that are the same. */
+enum { MOST_CELLS = 1000000 };
+
+/* What two values have in common, as a weight. */
+enum { WEIGHT_SAME = 4096, WEIGHT_ID = 2048, WEIGHT_WORDS = 1024 };
+
+/* The words of a value: the smallest hashes of pairs of words. Two values share as large a part of
+ * these as they share of their words. */
+enum { N_WORDS = 24, MOST_BYTES = 64 << 10 };
+struct words {
+    uint64_t hashes[N_WORDS]; /* in order */
+    uint32_t n;
+};
+
+/* What is known of an element. */
+struct face {
+    uint64_t essence;    /* the same for values that say the same */
+    uint64_t kind;       /* role and type */
+    uint64_t id;         /* 0: it has none */
+    struct words *words; /* arena; NULL: not asked for yet */
+};
+
+struct matching {
+    struct pl_match *match;
+    struct pl_arena *arena;
+    struct face *old_faces, *new_faces;            /* arena */
+    uint32_t old_from, old_end, new_from, new_end; /* the middle */
+};
+
+/* --- faces ------------------------------------------------------------------------------------ */
+
+static bool is_string(const struct pl_json_node *n)
+{
+    return n && pl_json_kind(n) == PL_JSON_STRING;
+}
+
+static bool is_text_type(const struct pl_json_doc *doc, const struct pl_json_node *type)
+{
+    return pl_json_text_is(doc, type, PL_STR("text")) ||
+           pl_json_text_is(doc, type, PL_STR("input_text")) ||
+           pl_json_text_is(doc, type, PL_STR("output_text"));
+}
+
+/* The string of a part that is nothing but text, of a list with only such a part, or of a bare
+ * string; NULL for anything else. */
+static const struct pl_json_node *plain_text(const struct pl_json_doc *doc,
+                                             const struct pl_json_node *n)
+{
+    if (pl_json_kind(n) == PL_JSON_ARRAY && pl_json_count(n) == 1)
+        n = pl_json_first(n);
+    if (is_string(n))
+        return n;
+    if (pl_json_kind(n) != PL_JSON_OBJECT)
+        return NULL;
+    const struct pl_json_node *text = NULL;
+    for (const struct pl_json_node *key = pl_json_first(n); key < pl_json_end(n);
+         key = pl_json_next_member(key)) {
+        if (pl_json_text_is(doc, key, PL_STR("text")) && is_string(key + 1))
+            text = key + 1;
+        else if (!pl_json_text_is(doc, key, PL_STR("type")) || !is_text_type(doc, key + 1))
+            return NULL;
+    }
+    return text;
+}
+
+enum pl_status pl_match_is_same(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
+                                const struct pl_json_doc *b_doc, const struct pl_json_node *b,
+                                bool *ret_is_same)
+{
+    *ret_is_same = !a && !b;
+    if (!a || !b)
+        return PL_OK;
+    const struct pl_json_node *a_text = plain_text(a_doc, a), *b_text = plain_text(b_doc, b);
+    if (a_text && b_text) {
+        *ret_is_same = pl_json_text_same(a_doc, a_text, b_doc, b_text);
+        return PL_OK;
+    }
+    return pl_json_equal(a_doc, a, b_doc, b, ret_is_same);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t more)
+{
+    return pl_hash_folded(hash ^ PL_HASH_ODD_0, more ^ PL_HASH_ODD_1);
+}
+
+static uint64_t text_hash(const struct pl_json_doc *doc, const struct pl_json_node *string)
+{
+    return pl_json_value_hash(doc, string);
+}
+
+/* Role and type, where they are told apart by words; otherwise what its first member is called. */
+static uint64_t kind_of(const struct pl_json_doc *doc, const struct pl_json_node *n)
+{
+    static const char *const tags[] = {"role", "type", "kind"};
+    if (pl_json_kind(n) != PL_JSON_OBJECT)
+        return (uint64_t)pl_json_kind(n) + 1;
+    uint64_t kind = 0;
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        const struct pl_json_node *tag = pl_json_get(doc, n, pl_str_of(tags[i]));
+        if (!is_string(tag) || (i && pl_json_text_is(doc, tag, PL_STR("message"))))
+            continue;
+        /* A text is a text, whoever says it. */
+        if (i && is_text_type(doc, tag))
+            return (uint64_t)PL_JSON_STRING + 1;
+        kind = mix(kind + i + 1, text_hash(doc, tag));
+    }
+    if (kind || n->skip == 1)
+        return kind;
+    return pl_json_text_is(doc, n + 1, PL_STR("text")) ? (uint64_t)PL_JSON_STRING + 1
+                                                       : mix(7, text_hash(doc, n + 1));
+}
+
+static uint64_t own_id(const struct pl_json_doc *doc, const struct pl_json_node *n)
+{
+    static const char *const names[] = {"id", "call_id", "tool_call_id", "tool_use_id", "name"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct pl_json_node *id = pl_json_get(doc, n, pl_str_of(names[i]));
+        if (is_string(id) && id->len > 2)
+            return mix(i + 1, text_hash(doc, id));
+    }
+    return 0;
+}
+
+/* Its own, or that of the first object in it: {"type":"function","function":{"name":…}}. */
+static uint64_t id_of(const struct pl_json_doc *doc, const struct pl_json_node *n)
+{
+    uint64_t id = own_id(doc, n);
+    for (const struct pl_json_node *key = pl_json_first_member(n); !id && key < pl_json_end(n);
+         key = pl_json_next_member(key))
+        if (pl_json_kind(key + 1) == PL_JSON_OBJECT)
+            return own_id(doc, key + 1);
+    return id;
+}
+
+static struct face face_of(const struct pl_json_doc *doc, const struct pl_json_node *n)
+{
+    const struct pl_json_node *text = plain_text(doc, n);
+    return (struct face){
+        .essence = pl_json_value_hash(doc, text ? text : n),
+        .kind = kind_of(doc, n),
+        .id = id_of(doc, n),
+    };
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static void add_word(struct words *words, uint64_t hash)
+{
+    if (words->n == N_WORDS && hash >= words->hashes[N_WORDS - 1])
+        return;
+    uint32_t at = 0;
+    while (at < words->n && words->hashes[at] < hash)
+        at++;
+    if (at < words->n && words->hashes[at] == hash)
+        return;
+    if (words->n < N_WORDS)
+        words->n++;
+    memmove(&words->hashes[at + 1], &words->hashes[at],
+            (words->n - at - 1) * sizeof *words->hashes);
+    words->hashes[at] = hash;
+}
+
+static bool is_letter(unsigned char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* A run of letters, or one character beyond ASCII: not every script has spaces. */
+static size_t word_length(struct pl_str text, size_t at)
+{
+    size_t end = at;
+    while (end < text.len && is_letter((unsigned char)text.ptr[end]))
+        end++;
+    if (end > at)
+        return end - at;
+    end++;
+    while (end < text.len && ((unsigned char)text.ptr[end] & 0xC0) == 0x80)
+        end++;
+    return end - at;
+}
+
+static void add_words(struct words *words, struct pl_str text)
+{
+    uint64_t before = 0;
+    for (size_t at = 0; at < text.len;) {
+        unsigned char c = (unsigned char)text.ptr[at];
+        if (!is_letter(c) && c < 0x80) {
+            at++;
+            continue;
+        }
+        size_t n = word_length(text, at);
+        uint64_t own = pl_hash_quick((struct pl_str){text.ptr + at, n});
+        add_word(words, mix(1, own));
+        if (before)
+            add_word(words, mix(before, own));
+        before = own;
+        at += n;
+    }
+}
+
+static const struct words *words_of(struct matching *m, const struct pl_match_side *side,
+                                    struct face *faces, uint32_t i)
+{
+    if (faces[i].words)
+        return faces[i].words;
+    struct words *words = pl_arena_zalloc(m->arena, 1, sizeof *words);
+    const struct pl_json_node *n = side->nodes[i];
+    size_t left = MOST_BYTES;
+    for (const struct pl_json_node *k = n; words && k < pl_json_next(n); k++) {
+        struct pl_str text;
+        if (pl_json_kind(k) != PL_JSON_STRING || k->tag & PL_JSON_KEY)
+            continue;
+        if (pl_json_text(m->arena, side->doc, k, &text) != PL_OK)
+            return NULL;
+        add_words(words, pl_str_slice(text, 0, left));
+        left -= text.len < left ? text.len : left;
+    }
+    faces[i].words = words;
+    return words;
+}
+
+/* Of the smallest hashes of both together, how many both have, from 0 to WEIGHT_WORDS. */
+static uint32_t common_words(const struct words *a, const struct words *b)
+{
+    uint32_t i = 0, j = 0, n_seen = 0, n_common = 0;
+    while (n_seen < N_WORDS && (i < a->n || j < b->n)) {
+        bool is_common = i < a->n && j < b->n && a->hashes[i] == b->hashes[j];
+        bool is_first = j >= b->n || (i < a->n && a->hashes[i] < b->hashes[j]);
+        n_common += is_common;
+        i += is_common || is_first;
+        j += is_common || !is_first;
+        n_seen++;
+    }
+    return n_seen ? n_common * WEIGHT_WORDS / n_seen : 0;
+}
+
+/* --- the middle ------------------------------------------------------------------------------- */
+
+static void pair(struct matching *m, uint32_t i, uint32_t j, bool is_same)
+{
+    m->match->old_side.partners[i] = j;
+    m->match->new_side.partners[j] = i;
+    m->match->is_same[j] = is_same;
+}
+
+static bool is_same_at(const struct matching *m, uint32_t i, uint32_t j)
+{
+    return m->old_faces[i].essence == m->new_faces[j].essence;
+}
+
+/* How much speaks for i and j being one. PL_MATCH_NONE: out of memory. */
+static uint32_t weigh(struct matching *m, uint32_t i, uint32_t j)
+{
+    enum { LEAST_WORDS = WEIGHT_WORDS / 5 };
+    struct face *a = &m->old_faces[i], *b = &m->new_faces[j];
+    if (a->essence == b->essence)
+        return WEIGHT_SAME;
+    if (a->kind != b->kind)
+        return 0;
+    const struct words *a_words = words_of(m, &m->match->old_side, m->old_faces, i);
+    const struct words *b_words = words_of(m, &m->match->new_side, m->new_faces, j);
+    if (!a_words || !b_words)
+        return PL_MATCH_NONE;
+    uint32_t common = common_words(a_words, b_words);
+    if (a->id && a->id == b->id)
+        return WEIGHT_ID + common;
+    return common >= LEAST_WORDS ? common : 0;
+}
+
+/* The alignment with the largest weight, by the usual table over all pairs of suffixes. */
+static enum pl_status align_cells(struct matching *m)
+{
+    uint32_t n = m->old_end - m->old_from, k = m->new_end - m->new_from;
+    size_t width = (size_t)k + 1;
+    uint32_t *best = pl_arena_zalloc(m->arena, (n + (size_t)1) * width, sizeof *best);
+    uint32_t *weights = pl_arena_alloc(m->arena, (size_t)n * k + 1, sizeof *weights);
+    if (!best || !weights)
+        return PL_NOMEM;
+    for (uint32_t i = n; i-- > 0;)
+        for (uint32_t j = k; j-- > 0;) {
+            uint32_t weight = weigh(m, m->old_from + i, m->new_from + j);
+            if (weight == PL_MATCH_NONE)
+                return PL_NOMEM;
+            uint32_t *cell = &best[i * width + j];
+            weights[(size_t)i * k + j] = weight;
+            uint32_t most = cell[width] > cell[1] ? cell[width] : cell[1];
+            uint32_t with = weight ? cell[width + 1] + weight : 0;
+            *cell = with > most ? with : most;
+        }
+    for (uint32_t i = 0, j = 0; i < n && j < k;) {
+        const uint32_t *cell = &best[i * width + j];
+        uint32_t weight = weights[(size_t)i * k + j];
+        if (weight && *cell == cell[width + 1] + weight) {
+            pair(m, m->old_from + i, m->new_from + j, weight == WEIGHT_SAME);
+            i++, j++;
+        } else if (cell[width] >= cell[1]) {
+            i++;
+        } else {
+            j++;
+        }
+    }
+    return PL_OK;
+}
+
+/* Old values that have no partner, by what they say: chains in the order of the list. */
+struct leftovers {
+    struct pl_map first; /* owned; essence -> index + 1 of the first */
+    uint32_t *next;      /* arena; index + 1 of the next of the same essence */
+};
+
+static struct pl_str essence_key(const struct face *face)
+{
+    return (struct pl_str){(const char *)&face->essence, sizeof face->essence};
+}
+
+static enum pl_status gather_leftovers(struct matching *m, struct leftovers *left)
+{
+    uint32_t n = m->match->old_side.n;
+    left->next = pl_arena_zalloc(m->arena, n + (size_t)1, sizeof *left->next);
+    if (!left->next)
+        return PL_NOMEM;
+    for (uint32_t i = n; i-- > 0;) {
+        bool is_new;
+        if (m->match->old_side.partners[i] != PL_MATCH_NONE)
+            continue;
+        struct pl_map_entry *entry =
+            pl_map_put(&left->first, essence_key(&m->old_faces[i]), &is_new);
+        if (!entry)
+            return PL_NOMEM;
+        left->next[i] = (uint32_t)entry->value;
+        entry->value = i + 1;
+    }
+    return PL_OK;
+}
+
+/* Takes the first leftover that says what j says, from index `least` on. */
+static uint32_t take_leftover(struct matching *m, struct leftovers *left, uint32_t j,
+                              uint32_t least)
+{
+    struct pl_map_entry *entry = pl_map_get(&left->first, essence_key(&m->new_faces[j]));
+    while (entry && entry->value && entry->value <= least)
+        entry->value = left->next[entry->value - 1];
+    if (!entry || !entry->value)
+        return PL_MATCH_NONE;
+    uint32_t i = (uint32_t)entry->value - 1;
+    entry->value = left->next[i];
+    return i;
+}
+
+/* Too many for a table: only values that are the same, each after the one before it. */
+static enum pl_status align_same(struct matching *m)
+{
+    struct leftovers left = {0};
+    enum pl_status status = gather_leftovers(m, &left);
+    for (uint32_t j = m->new_from, least = 0; j < m->new_end && status == PL_OK; j++) {
+        uint32_t i = take_leftover(m, &left, j, least);
+        if (i == PL_MATCH_NONE)
+            continue;
+        pair(m, i, j, true);
+        least = i + 1;
+    }
+    pl_map_deinit(&left.first);
+    return status;
+}
+
+static enum pl_status pair_moved(struct matching *m)
+{
+    struct leftovers left = {0};
+    enum pl_status status = gather_leftovers(m, &left);
+    for (uint32_t j = 0; j < m->match->new_side.n && status == PL_OK; j++) {
+        if (m->match->new_side.partners[j] != PL_MATCH_NONE)
+            continue;
+        uint32_t i = take_leftover(m, &left, j, 0);
+        if (i == PL_MATCH_NONE)
+            continue;
+        pair(m, i, j, true);
+        m->match->is_moved[j] = true;
+    }
+    pl_map_deinit(&left.first);
+    return status;
+}
+
+/* The next one from `i` on that has no partner. */
+static uint32_t next_single(const struct pl_match_side *side, uint32_t i, uint32_t end)
+{
+    while (i < end && side->partners[i] != PL_MATCH_NONE)
+        i++;
+    return i;
+}
+
+/* Between two partners: when as many of the same kinds are left on both sides, they are the same
+ * ones, changed from the ground up. */
+static void pair_gap(struct matching *m, uint32_t i, uint32_t i_end, uint32_t j, uint32_t j_end)
+{
+    const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
+    uint32_t a = next_single(olds, i, i_end), b = next_single(news, j, j_end);
+    while (a < i_end && b < j_end && m->old_faces[a].kind == m->new_faces[b].kind) {
+        a = next_single(olds, a + 1, i_end);
+        b = next_single(news, b + 1, j_end);
+    }
+    if (a < i_end || b < j_end)
+        return;
+    while ((i = next_single(olds, i, i_end)) < i_end) {
+        j = next_single(news, j, j_end);
+        pair(m, i, j, is_same_at(m, i, j));
+    }
+}
+
+static void pair_gaps(struct matching *m)
+{
+    const struct pl_match *match = m->match;
+    uint32_t i_from = m->old_from, j_from = m->new_from;
+    for (uint32_t i = m->old_from; i <= m->old_end; i++) {
+        uint32_t j = i < m->old_end ? match->old_side.partners[i] : m->new_end;
+        if (j == PL_MATCH_NONE || (i < m->old_end && match->is_moved[j]))
+            continue;
+        pair_gap(m, i_from, i, j_from, j);
+        i_from = i + 1;
+        j_from = j + 1;
+    }
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static enum pl_status list_side(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                const struct pl_json_node *list, struct pl_match_side *side,
+                                struct face **ret_faces)
+{
+    bool is_array = list && pl_json_kind(list) == PL_JSON_ARRAY;
+    *side = (struct pl_match_side){.doc = doc};
+    side->n = is_array ? pl_json_count(list) : list != NULL;
+    side->nodes = pl_arena_alloc(arena, side->n + (size_t)1, sizeof *side->nodes);
+    side->partners = pl_arena_alloc(arena, side->n + (size_t)1, sizeof *side->partners);
+    *ret_faces = pl_arena_alloc(arena, side->n + (size_t)1, sizeof **ret_faces);
+    if (!side->nodes || !side->partners || !*ret_faces)
+        return PL_NOMEM;
+    const struct pl_json_node *n = is_array ? pl_json_first(list) : list;
+    for (uint32_t i = 0; i < side->n; i++, n = pl_json_next(n)) {
+        side->nodes[i] = n;
+        side->partners[i] = PL_MATCH_NONE;
+        (*ret_faces)[i] = face_of(doc, n);
+    }
+    return PL_OK;
+}
+
+/* What is the same at both ends. */
+static void pair_ends(struct matching *m)
+{
+    m->old_end = m->match->old_side.n;
+    m->new_end = m->match->new_side.n;
+    while (m->old_from < m->old_end && m->new_from < m->new_end &&
+           is_same_at(m, m->old_from, m->new_from))
+        pair(m, m->old_from++, m->new_from++, true);
+    while (m->old_from < m->old_end && m->new_from < m->new_end &&
+           is_same_at(m, m->old_end - 1, m->new_end - 1))
+        pair(m, --m->old_end, --m->new_end, true);
+}
+
+/* Equal hashes are not proof: of a large object not every member is in it. */
+static enum pl_status confirm(struct pl_match *match)
+{
+    enum pl_status status = PL_OK;
+    for (uint32_t j = 0; j < match->new_side.n && status == PL_OK; j++)
+        if (match->is_same[j])
+            status = pl_match_is_same(
+                match->old_side.doc, match->old_side.nodes[match->new_side.partners[j]],
+                match->new_side.doc, match->new_side.nodes[j], &match->is_same[j]);
+    return status;
+}
+
+enum pl_status pl_match_lists(struct pl_match *match, struct pl_arena *arena,
+                              const struct pl_json_doc *old_doc,
+                              const struct pl_json_node *old_list,
+                              const struct pl_json_doc *new_doc,
+                              const struct pl_json_node *new_list)
+{
+    struct matching m = {.match = match, .arena = arena};
+    enum pl_status status = list_side(arena, old_doc, old_list, &match->old_side, &m.old_faces);
+    if (status == PL_OK)
+        status = list_side(arena, new_doc, new_list, &match->new_side, &m.new_faces);
+    match->is_same = pl_arena_zalloc(arena, match->new_side.n + (size_t)1, sizeof(bool));
+    match->is_moved = pl_arena_zalloc(arena, match->new_side.n + (size_t)1, sizeof(bool));
+    if (status != PL_OK || !match->is_same || !match->is_moved)
+        return PL_NOMEM;
+    pair_ends(&m);
+    uint64_t n_cells = (uint64_t)(m.old_end - m.old_from) * (m.new_end - m.new_from);
+    status = n_cells <= MOST_CELLS ? align_cells(&m) : align_same(&m);
+    if (status != PL_OK)
+        return status;
+    status = pair_moved(&m);
+    pair_gaps(&m);
+    return status == PL_OK ? confirm(match) : status;
+}

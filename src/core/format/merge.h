@@ -1,0 +1,33 @@
+/* A three-way merge of JSON values: what was changed from `base` to `theirs` is changed in `ours`,
+ * and every other byte of ours stays as it is.
+ *
+ * On the way home ours is the source, base is what comes home of the target as it was, and theirs
+ * is what comes home of the target as it is now. Base and theirs are in the writer's own spelling,
+ * and lack what the target has no place for: so what they have in common says nothing against
+ * ours. */
+#ifndef PL_FORMAT_MERGE_H
+#define PL_FORMAT_MERGE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "json/json.h"
+
+/* Whether the other format says anything of the bytes [off, off + len) of ours. NULL: it does. */
+typedef bool pl_merge_is_said_fn(const void *ctx, uint32_t off, uint32_t len);
+
+struct pl_merge {
+    struct pl_arena *arena;
+    const struct pl_json_doc *ours, *base, *theirs;
+    struct pl_str ours_text; /* as it was given: with comments, where it has any */
+    pl_merge_is_said_fn *is_said;
+    const void *ctx;
+    bool is_coarse; /* an element of a list that changed is taken from theirs whole */
+};
+
+/* Appends the merged value: one JSON text. base and theirs may be NULL: absent. PL_NOMEM, PL_LIMIT.
+ */
+enum pl_status pl_merge_put(const struct pl_merge *merge, struct pl_buf *to,
+                            const struct pl_json_node *ours, const struct pl_json_node *base,
+                            const struct pl_json_node *theirs);
+
+#endif
