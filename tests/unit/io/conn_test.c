@@ -162,6 +162,17 @@ static bool has_read_some(void *ctx)
     return ((struct seen *)ctx)->n_read > 0;
 }
 
+static bool is_writable(void *ctx)
+{
+    return ((struct seen *)ctx)->n_writables > 0;
+}
+
+static bool is_exhausted_again(void *ctx)
+{
+    (void)ctx;
+    return n_exhausted > 1;
+}
+
 static int64_t cpu_us(void)
 {
     struct rusage usage;
@@ -314,7 +325,7 @@ static void more_than_64_pieces_are_taken_in_several_writes(void **state)
     size_t n = 0;
     assert_int_equal(pl_conn_write(seen[0].conn, pieces, 100, &n), PL_OK);
     assert_int_equal(n, 128);
-    turn_for(loop, 20);
+    turn_until(loop, is_writable, &seen[0]);
     assert_int_equal(seen[0].n_writables, 1);
     assert_int_equal(pl_conn_write(seen[0].conn, pieces + 64, 36, &n), PL_OK);
     assert_int_equal(n, 72);
@@ -474,7 +485,7 @@ static void without_descriptors_accepting_pauses_and_goes_on(void **state)
     client = connect_tcp(); /* the next time is a new one */
     low.rlim_cur = (rlim_t)client + 1;
     setrlimit(RLIMIT_NOFILE, &low);
-    turn_for(loop, 50);
+    turn_until(loop, is_exhausted_again, NULL);
     setrlimit(RLIMIT_NOFILE, &limit);
     assert_int_equal(n_exhausted, 2);
     turn_until(loop, has_seen, &(size_t){2});

@@ -28,7 +28,7 @@ struct peer {
     const char *const *then; /* … to every request but the first; NULL: the same */
     bool closes;             /* after an answer */
     char heard[MAX_HEARD];
-    _Atomic(int) n_connections, n_requests, n_broken;
+    _Atomic(int) n_connections, n_requests, n_pieces, n_broken;
     pthread_mutex_t lock; /* holds what is below: what is closed cannot be used at the same time */
     int conn_fd;          /* being answered; -1: none */
     pthread_t thread;
@@ -79,6 +79,7 @@ static inline void *peer_answer(void *ctx)
                     usleep(10000);
                 if (send(fd, piece, strlen(piece), MSG_NOSIGNAL) < 0)
                     peer->n_broken++;
+                peer->n_pieces++;
             }
             if (peer->closes)
                 break;

@@ -51,16 +51,22 @@ static inline bool is_true(void *flag)
     return *(bool *)flag;
 }
 
-static inline bool is_past(void *time_ms)
+struct moment {
+    const struct pl_loop *loop;
+    int64_t time_ms;
+};
+
+static inline bool is_past(void *ctx)
 {
-    return pl_clock_ms() >= *(int64_t *)time_ms;
+    const struct moment *moment = ctx;
+    return pl_loop_now_ms(moment->loop) >= moment->time_ms;
 }
 
-/* Runs for a while. */
+/* Runs for a while, also by the loop's own clock. For what must not happen: what must happen is
+ * waited for. */
 static inline void turn_for(struct pl_loop *loop, int64_t wait_ms)
 {
-    int64_t end_ms = pl_clock_ms() + wait_ms;
-    turn_until(loop, is_past, &end_ms);
+    turn_until(loop, is_past, &(struct moment){loop, pl_clock_ms() + wait_ms});
 }
 
 static inline struct pl_loop *make_loop(void)
