@@ -322,7 +322,8 @@ struct parley_convert_opts {
     enum parley_mode mode;
     const char *profile; /* of the target; NULL: its default */
     int is_strict;     /* 1: PARLEY_INVALID when something would be dropped, approximated, reordered
-                          or merged */
+                          or merged; PARLEY_SYNTAX when the text is not JSON of RFC 8259 or has a key
+                          twice, which is read otherwise */
     const char *carry; /* of the conversion that this one undoes; NULL: none */
     size_t carry_size;
     struct parley_workspace *workspace; /* borrowed; NULL: none */

@@ -59,7 +59,9 @@ const struct pl_option pl_convert_options[] = {
     {"profile", PL_OPT_PROFILE, .args = {"NAME"}, .choice = pl_profile_choice,
      .help = "What the target accepts: a vendor's API version or model family"},
     {"strict", PL_OPT_STRICT,
-     .help = "Refuse (exit 1) when something would be dropped, approximated, reordered or merged"},
+     .help = "Refuse (exit 1) when something would be dropped, approximated, reordered or merged; "
+             "and (exit 3) a FILE that is not JSON of RFC 8259: comments, trailing commas, a "
+             "byte-order mark and duplicate keys are read only without it"},
     {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true,
      .help = "Write the loss report to FILE; with --out, to NAME.report.json in this directory"},
     {"carry", PL_OPT_CARRY, .args = {"FILE"}, .takes_file = true,

@@ -57,10 +57,14 @@ struct trip {
 
 static enum pl_status parse(struct trip *t)
 {
-    if (!t->opts->doc)
-        return pl_source_parse(t->arena, t->text, &t->doc, t->err);
-    t->doc = *t->opts->doc;
-    return PL_OK;
+    if (t->opts->doc) {
+        t->doc = *t->opts->doc;
+        return PL_OK;
+    }
+    /* What stands for gpt-oss is ours: its source is no JSON. */
+    bool is_strict = t->opts->is_strict && t->task.from != &pl_format_gpt_oss;
+    return (is_strict ? pl_source_parse_strict : pl_source_parse)(t->arena, t->text, &t->doc,
+                                                                  t->err);
 }
 
 static enum pl_status read_source(struct trip *t)
@@ -351,6 +355,7 @@ enum pl_status pl_convert(struct pl_str text, const struct pl_convert_opts *opts
                           struct pl_converted *ret, struct pl_error *err)
 {
     assert(opts->to && opts->mode <= PL_MODE_GATEWAY && opts->kind <= PL_KIND_RESPONSE);
+    assert(!opts->doc || !opts->is_strict);
     if (opts->workspace) {
         pl_arena_reset(&opts->workspace->arena);
         return convert_in(opts->workspace, text, opts, ret, err);

@@ -21,7 +21,8 @@ struct pl_convert_opts {
     enum pl_format_kind kind;
     enum pl_mode mode;
     const struct pl_profile *profile; /* of the target; NULL: its default */
-    bool is_strict;                   /* refuse what would lose something */
+    bool is_strict;                   /* refuse what would lose something, and a source that is no
+                                         JSON of RFC 8259 or has a key twice (PL_SYNTAX) */
     bool refuses_wrong_types;         /* a value of another type than belongs in its place makes it
                                          PL_INVALID, with its pointer, before anything is written */
     bool says_links;                  /* media behind links become text (conv/say_links.h) */
@@ -30,7 +31,7 @@ struct pl_convert_opts {
     struct pl_str model;            /* what the target calls it; empty: as the source does */
     struct pl_str carry;            /* of the conversion this one undoes; empty: none */
     const struct pl_json_doc *doc;  /* the text, parsed already as vendors read it
-                                       (pl_json_any); NULL: not yet */
+                                       (pl_json_any), not with is_strict; NULL: not yet */
     struct pl_workspace *workspace; /* borrowed; NULL: one of its own */
     size_t max_items; /* messages, parts and tools of the source; 0: PL_CONV_MAX_ITEMS */
     size_t max_bytes; /* of result, report and carry each; 0: by the source (pl_convert_most) */

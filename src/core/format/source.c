@@ -3,6 +3,8 @@
 #include "format/gpt_oss.h"
 #include "json/lenient.h"
 
+#include <stdio.h>
+
 enum pl_status pl_source_unwrap(struct pl_str *text, const struct pl_format **format,
                                 struct pl_buf *inner, struct pl_error *err)
 {
@@ -23,6 +25,23 @@ enum pl_status pl_source_parse(struct pl_arena *arena, struct pl_str text,
     if (status == PL_SYNTAX &&
         pl_json_parse_lenient(arena, text, &pl_json_any, ret_doc, &notes, &ignored) == PL_OK)
         status = PL_OK;
+    return status;
+}
+
+enum pl_status pl_source_parse_strict(struct pl_arena *arena, struct pl_str text,
+                                      struct pl_json_doc *ret_doc, struct pl_error *err)
+{
+    /* Half of a surrogate pair is grammatical, and the result keeps it as it is spelled. */
+    const struct pl_json_opts opts = {.allows_lone_surrogates = true};
+    struct pl_json_doc lenient;
+    struct pl_error ignored;
+    enum pl_status status = pl_json_parse(arena, text, &opts, ret_doc, err);
+    if (status != PL_SYNTAX || !err || pl_source_parse(arena, text, &lenient, &ignored) != PL_OK)
+        return status;
+    size_t len = strlen(err->message);
+    snprintf(err->message + len, sizeof err->message - len,
+             "; strict takes JSON of RFC 8259 without duplicate keys: mend the text, or leave "
+             "strict out");
     return status;
 }
 

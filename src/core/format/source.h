@@ -32,6 +32,10 @@ enum pl_status pl_source_unwrap(struct pl_str *text, const struct pl_format **fo
 /* Strictly first; what people wrote by hand leniently. Either way offsets are those of the text. */
 enum pl_status pl_source_parse(struct pl_arena *arena, struct pl_str text,
                                struct pl_json_doc *ret_doc, struct pl_error *err);
+/* RFC 8259 and nothing else; a duplicate key is refused too, for which of the two counts is up to
+ * the reader. The error says what to mend. */
+enum pl_status pl_source_parse_strict(struct pl_arena *arena, struct pl_str text,
+                                      struct pl_json_doc *ret_doc, struct pl_error *err);
 /* Finds the format by the content where *format is NULL; `option` is how a person names it. */
 enum pl_status pl_source_detect(const struct pl_json_doc *doc, const char *option,
                                 const struct pl_format **format, struct pl_error *err);

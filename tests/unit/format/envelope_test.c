@@ -179,7 +179,11 @@ static void variables_are_words_and_lists_are_text_under_a_heading(void **state)
         "\"index\":0},{\"type\":\"text\",\"text\":\"Ann\",\"index\":1},{\"type\":\"text\",\"text\":"
         "\"## Memory\\n\\n- likes: tea\\n- age: 7\",\"index\":2}]}]");
     expect_loss("envelope", "harmony", text, "dropped", "/messages/0/segments/1/name", true);
-    expect_loss("envelope", "harmony", text, "approximated", "/messages/0/segments/2/items", true);
+    /* Each item alone: of a list of tools some are declared and others are said. */
+    expect_loss("envelope", "harmony", text, "approximated", "/messages/0/segments/2/items/0",
+                true);
+    expect_loss("envelope", "harmony", text, "approximated", "/messages/0/segments/2/items/1",
+                true);
 }
 
 static void tools_with_a_schema_can_be_called_and_others_are_told_about(void **state)

@@ -39,17 +39,21 @@ static struct pl_str trimmed(struct pl_str text)
     return text;
 }
 
-/* Errors of the document point into it, and it is a member of the body. */
+/* Errors of the document point into it, and it is a member of the body. In a text people look by
+ * line and column. */
 static void fail_document(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
 {
     struct pl_error moved = *err;
     if (err->has_position)
         snprintf(moved.pointer, sizeof moved.pointer, "/document%.240s", err->pointer);
+    if (status == PL_SYNTAX && err->has_position && is_text_document(x))
+        snprintf(moved.message, sizeof moved.message, "line %zu, column %zu: %.460s", err->line,
+                 err->column, err->message);
     /* A limit that has a place is one of the document: too deep, or too much of something. */
     enum pl_problem problem = status == PL_LIMIT && err->has_position ? PL_PROBLEM_INVALID_REQUEST
                                                                       : pl_problem_of(status);
     pl_exchange_problem(x, problem, &moved, "%s",
-                        err->message[0] ? err->message : pl_status_info(status)->text);
+                        moved.message[0] ? moved.message : pl_status_info(status)->text);
 }
 
 /* A format by the member's name, NULL when it is not said; false after a problem. */
