@@ -268,8 +268,10 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
     enum pl_status status = explain_source(carry, judge(&j, j.best, &why), &why, err);
     if (status == PL_OK && !is_done(&j)) {
         j.has_own = has_own(&j.best->there.conv);
-        status = seek(&j);
+        status = j.best->there.conv.status;
     }
+    if (status == PL_OK && !is_done(&j))
+        status = seek(&j);
     if (status == PL_OK && !j.best->is_usable)
         status = pl_fail(err, PL_INVALID,
                          "a text of the source is in neither the carry nor the document; give the "

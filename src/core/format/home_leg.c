@@ -6,6 +6,13 @@
 #include "format/fit.h"
 #include "format/source.h"
 
+/* Memory that ran out may look like a document that cannot be read or said. */
+static enum pl_status settle(const struct pl_leg *leg, enum pl_status status)
+{
+    bool is_out = leg->conv.status == PL_NOMEM || leg->out.status == PL_NOMEM;
+    return is_out ? PL_NOMEM : status;
+}
+
 enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
                            const struct pl_format_task *task, struct pl_str text,
                            struct pl_error *err)
@@ -21,8 +28,9 @@ enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
         return status;
     pl_conv_limit(&leg->conv, home->max_items);
     status = task->from->read(&leg->conv, task->kind, err);
-    return status == PL_OK || leg->conv.status == PL_LIMIT ? pl_conv_check(&leg->conv, err)
-                                                           : status;
+    if (status == PL_OK || leg->conv.status == PL_LIMIT)
+        status = pl_conv_check(&leg->conv, err);
+    return settle(leg, status);
 }
 
 enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
@@ -38,7 +46,7 @@ enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
         status = leg->conv.status != PL_OK ? leg->conv.status : leg->out.status;
     if (status == PL_OK)
         status = pl_json_parse(home->arena, pl_buf_str(&leg->out), &pl_json_made, &leg->made, err);
-    return status;
+    return settle(leg, status);
 }
 
 void pl_leg_close(struct pl_leg *leg)
