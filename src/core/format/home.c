@@ -1,6 +1,7 @@
 #include "format/home.h"
 
 #include "format/delta.h"
+#include "format/gpt_oss.h"
 #include "format/home_int.h"
 #include "format/merge.h"
 
@@ -24,8 +25,10 @@ struct journey {
     struct pl_format_task there, back;
     struct pl_leg now; /* owned; the target as it is, come back as if there were no carry */
     bool has_now;
+    bool is_short;          /* a text of the source is in neither the carry nor the target */
     struct candidate *best; /* arena; owned */
     bool has_own;           /* the source says what the target has no place for */
+    bool has_given_up;      /* nothing that keeps of the source can be used: `now` is the result */
     struct pl_error *err;
 };
 
@@ -40,13 +43,27 @@ static bool has_missing(struct pl_str text)
     return pl_str_find(text, pl_carry_missing()) != SIZE_MAX;
 }
 
+/* Whether a document of gpt-oss can be written as its text, and read again. */
+static enum pl_status check_text(const struct pl_json_doc *doc)
+{
+    PL_CLEANUP_BUF struct pl_buf text, again;
+    pl_buf_init(&text, 0);
+    pl_buf_init(&again, 0);
+    enum pl_status status = pl_gpt_oss_render(doc, &text, NULL);
+    if (status == PL_OK)
+        status = pl_gpt_oss_parse(pl_buf_str(&text), &again, NULL);
+    return status;
+}
+
 /* To be closed whatever it returns. */
 static enum pl_status judge(struct journey *j, struct candidate *c, struct pl_error *err)
 {
     enum pl_status status = pl_leg_run(&c->there, j->home, &j->there, c->text, err);
+    if (status == PL_OK && j->there.from == &pl_format_gpt_oss)
+        status = check_text(&c->there.doc);
     if (status != PL_OK)
         return status;
-    c->is_usable = !has_missing(c->text);
+    c->is_usable = !j->is_short || !has_missing(c->text);
     return pl_delta_size(j->home->arena, &c->there.made, j->home->target, &c->n_differences);
 }
 
@@ -110,22 +127,26 @@ static enum pl_status respell(struct journey *j, struct pl_str *ret_text)
     return ret_text->ptr ? PL_OK : PL_NOMEM;
 }
 
-/* What comes back of the target as it is. */
-static enum pl_status come_back(struct journey *j)
+/* What comes back of a text of the target's format. */
+static enum pl_status run_back(struct journey *j, struct pl_str text)
 {
-    struct pl_str text;
     struct pl_error why = {0};
-    enum pl_status status = respell(j, &text);
-    if (status != PL_OK)
-        return status;
     if (j->has_now)
         pl_leg_close(&j->now);
     j->has_now = true;
-    status = pl_leg_run(&j->now, j->home, &j->back, text, &why);
+    enum pl_status status = pl_leg_run(&j->now, j->home, &j->back, text, &why);
     if (status == PL_OK || is_fatal(status))
         return status;
     return pl_fail(j->err, PL_INVALID, "the document was changed, and is not %s any more: %.300s",
                    j->back.from->name, why.message);
+}
+
+/* What comes back of the target as it is. */
+static enum pl_status come_back(struct journey *j)
+{
+    struct pl_str text;
+    enum pl_status status = respell(j, &text);
+    return status == PL_OK ? run_back(j, text) : status;
 }
 
 static enum pl_status merge_into(struct journey *j, const struct pl_leg *was, bool is_coarse,
@@ -238,8 +259,40 @@ static bool has_own(struct pl_conv *conv)
     return false;
 }
 
+/* A text of the source is gone, and without it nothing that keeps of the source can be converted:
+ * what comes home is what would come without a carry. */
+static enum pl_status give_up(struct journey *j)
+{
+    enum pl_status status = run_back(j, j->home->text);
+    if (status == PL_OK && j->back.to == &pl_format_gpt_oss && check_text(&j->now.made) != PL_OK)
+        status = pl_fail(j->err, PL_INVALID, "gpt-oss cannot say the document as it is now");
+    j->has_given_up = status == PL_OK;
+    return status;
+}
+
+/* The losses of a conversion without a carry, each at its place in the target, and that it was one.
+ */
+static enum pl_status report_given_up(struct journey *j)
+{
+    struct pl_conv *from = &j->now.conv, *to = j->home->conv;
+    pl_conv_sweep(from);
+    pl_conv_loss(to, PL_LOSS_DROPPED, j->home->target->root,
+                 "what is left cannot be compared with the source, so it was converted without the "
+                 "carry: what only %s can say was not kept",
+                 j->back.to->name);
+    for (size_t i = 0; i < from->losses.len; i++) {
+        const struct pl_loss *loss = &from->losses.ptr[i];
+        const struct pl_json_node *at = loss->node ? loss->node : from->doc->root;
+        pl_conv_loss(to, loss->code, j->home->target->root + (at - from->doc->root), "%.*s",
+                     PL_STR_ARG(loss->detail));
+    }
+    return from->status != PL_OK ? from->status : to->status;
+}
+
 static enum pl_status report(struct journey *j)
 {
+    if (j->has_given_up)
+        return report_given_up(j);
     static const char *const where[] = {
         [KEEPS_ALL] = "",
         [KEEPS_ELEMENTS] = "In the messages that were changed",
@@ -259,27 +312,29 @@ static enum pl_status report(struct journey *j)
 static enum pl_status travel(const struct pl_home *home, const struct pl_carry *carry,
                              struct pl_buf *to, struct pl_error *err)
 {
-    struct journey j = {.home = home, .there = carry->task, .back = home->task, .err = err};
+    struct journey j = {.home = home,
+                        .there = carry->task,
+                        .back = home->task,
+                        .is_short = carry->has_missing,
+                        .err = err};
     struct pl_error why = {0};
     j.best = pl_arena_zalloc(home->arena, 1, sizeof *j.best);
     if (!j.best)
         return PL_NOMEM;
     j.best->text = pl_buf_str(&carry->source);
-    enum pl_status status = explain_source(carry, judge(&j, j.best, &why), &why, err);
+    enum pl_status status = judge(&j, j.best, &why);
     if (status == PL_OK && !is_done(&j)) {
         j.has_own = has_own(&j.best->there.conv);
-        status = j.best->there.conv.status;
+        status = j.best->there.conv.status == PL_OK ? seek(&j) : j.best->there.conv.status;
+    } else if (!j.is_short) {
+        status = explain_source(carry, status, &why, err);
     }
-    if (status == PL_OK && !is_done(&j))
-        status = seek(&j);
-    if (status == PL_OK && !j.best->is_usable)
-        status = pl_fail(err, PL_INVALID,
-                         "a text of the source is in neither the carry nor the document; give the "
-                         "carry that was made with this document");
+    if (!is_fatal(status) && !j.best->is_usable && j.is_short)
+        status = give_up(&j);
     if (status == PL_OK)
         status = report(&j);
     if (status == PL_OK)
-        pl_buf_add(to, j.best->text);
+        pl_buf_add(to, j.has_given_up ? pl_buf_str(&j.now.out) : j.best->text);
     pl_leg_close(&j.best->there);
     if (j.has_now)
         pl_leg_close(&j.now);

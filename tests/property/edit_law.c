@@ -1,0 +1,189 @@
+#include "property/edit_law.h"
+
+#include "format/delta.h"
+#include "format/match.h"
+#include "json/pointer.h"
+#include "json/text.h"
+#include "property/edits.h"
+
+struct law {
+    const struct pl_edit_trip *trip;
+    struct pl_arena arena;                         /* owned */
+    struct pl_converted home, again, bare, strict; /* owned */
+    struct pl_json_doc edited, there, report;
+    bool is_lossless;
+    size_t n_differences;
+    struct pl_buf *why;
+};
+
+static enum pl_edit_fate wrong(struct law *law, const char *what, struct pl_str more)
+{
+    pl_buf_addf(law->why, "%s%.*s", what, (int)(more.len < 600 ? more.len : 600), more.ptr);
+    return PL_EDIT_WRONG;
+}
+
+static enum pl_status convert(struct pl_str text, const struct pl_format *from,
+                              const struct pl_format *to, struct pl_str carry, bool is_strict,
+                              struct pl_converted *ret, struct pl_error *err)
+{
+    struct pl_convert_opts opts = {.from = from, .to = to, .carry = carry, .is_strict = is_strict};
+    return pl_convert(text, &opts, ret, err);
+}
+
+/* --- whether two documents say the same, told without delta.c ------------------------------------
+ */
+
+static bool says_same(struct law *law, const struct pl_json_node *a, const struct pl_json_node *b)
+{
+    bool is_same = false;
+    if (pl_match_is_same(&law->there, a, &law->edited, b, &is_same) != PL_OK || is_same)
+        return is_same;
+    if (!pl_json_is_container(a) || pl_json_kind(a) != pl_json_kind(b) ||
+        pl_json_count(a) != pl_json_count(b))
+        return false;
+    bool is_object = pl_json_kind(a) == PL_JSON_OBJECT;
+    const struct pl_json_node *m = pl_json_first(a), *n = pl_json_first(b);
+    for (; m < pl_json_end(a); m = pl_json_next(m + is_object), n = pl_json_next(n + is_object)) {
+        struct pl_str key = {0};
+        const struct pl_json_node *other = n;
+        if (is_object && pl_json_text(&law->arena, &law->there, m, &key) == PL_OK)
+            other = pl_json_get(&law->edited, b, key);
+        if (!other || !says_same(law, m + is_object, other))
+            return false;
+    }
+    return true;
+}
+
+/* --- whether the report names a difference -------------------------------------------------------
+ */
+
+/* One is the other, or leads into it. The root leads everywhere, and so names only itself. */
+static bool is_along(struct pl_str a, struct pl_str b)
+{
+    struct pl_str less = a.len < b.len ? a : b, more = a.len < b.len ? b : a;
+    if (!less.len)
+        return !more.len;
+    return pl_str_starts(more, less) && (more.len == less.len || more.ptr[less.len] == '/');
+}
+
+static bool is_reported(struct law *law, struct pl_str pointer)
+{
+    const struct pl_json_node *losses =
+        pl_json_get(&law->report, law->report.root, PL_STR("losses"));
+    for (const struct pl_json_node *loss = pl_json_first(losses); loss < pl_json_end(losses);
+         loss = pl_json_next(loss)) {
+        struct pl_str named = {0};
+        const struct pl_json_node *at = pl_json_get(&law->report, loss, PL_STR("pointer"));
+        if (at && pl_json_text(&law->arena, &law->report, at, &named) == PL_OK &&
+            is_along(named, pointer))
+            return true;
+    }
+    return false;
+}
+
+static bool check_difference(void *ctx, const struct pl_delta *delta)
+{
+    struct law *law = ctx;
+    if (delta->kind == PL_DELTA_INSIDE)
+        return true;
+    PL_CLEANUP_BUF struct pl_buf pointer;
+    pl_buf_init(&pointer, 0);
+    const struct pl_json_node *at = delta->b ? delta->b : delta->around;
+    pl_json_pointer_of(&pointer, &law->edited, at ? at : law->edited.root);
+    law->n_differences++;
+    if (!is_reported(law, pl_buf_str(&pointer)) && !law->why->len)
+        pl_buf_addf(law->why, "silent difference of kind %d at %.*s", (int)delta->kind,
+                    PL_STR_ARG(pl_buf_str(&pointer)));
+    return true;
+}
+
+static enum pl_edit_fate compare(struct law *law)
+{
+    bool is_same = says_same(law, law->there.root, law->edited.root);
+    if (pl_delta_walk(&law->arena, &law->there, law->there.root, &law->edited, law->edited.root,
+                      check_difference, law) != PL_OK)
+        return wrong(law, "the differences cannot be found", (struct pl_str){0});
+    if (law->why->len)
+        return PL_EDIT_WRONG;
+    if (is_same != !law->n_differences)
+        return wrong(law,
+                     is_same ? "differences between what is the same"
+                             : "two documents differ, and no difference is found",
+                     (struct pl_str){0});
+    return is_same && law->is_lossless ? PL_EDIT_ARRIVED : PL_EDIT_REPORTED;
+}
+
+/* --- there and home ------------------------------------------------------------------------------
+ */
+
+static enum pl_edit_fate check_refusal(struct law *law, enum pl_status status,
+                                       const struct pl_error *err)
+{
+    const struct pl_edit_trip *t = law->trip;
+    if (status != PL_INVALID && status != PL_SYNTAX)
+        return wrong(law, "refused with another status than PL_INVALID: ", pl_str_of(err->message));
+    if (!err->message[0])
+        return wrong(law, "refused without a message", (struct pl_str){0});
+    /* What can be converted without a carry can come home with one. */
+    if (convert(t->edited, t->to, t->from, (struct pl_str){0}, false, &law->bare, NULL) == PL_OK)
+        return wrong(law, "refused, although it can be converted: ", pl_str_of(err->message));
+    return PL_EDIT_REFUSED;
+}
+
+static bool check_strict(struct law *law)
+{
+    const struct pl_edit_trip *t = law->trip;
+    struct pl_error err = {0};
+    enum pl_status status = convert(t->edited, t->to, t->from, t->carry, true, &law->strict, &err);
+    if (law->is_lossless)
+        return status == PL_OK &&
+               pl_str_eq(pl_buf_str(&law->strict.out), pl_buf_str(&law->home.out));
+    return status == PL_INVALID && err.message[0] && !law->strict.out.len &&
+           pl_str_eq(pl_buf_str(&law->strict.report), pl_buf_str(&law->home.report));
+}
+
+static enum pl_edit_fate check(struct law *law)
+{
+    const struct pl_edit_trip *t = law->trip;
+    struct pl_error err = {0};
+    struct pl_json_doc home;
+    if (!pl_edit_parse(&law->arena, t->to, t->edited, &law->edited))
+        return PL_EDIT_REFUSED;
+    enum pl_status status = convert(t->edited, t->to, t->from, t->carry, false, &law->home, &err);
+    if (status != PL_OK)
+        return check_refusal(law, status, &err);
+    struct pl_str out = pl_buf_str(&law->home.out);
+    if (!pl_edit_parse(&law->arena, t->from, out, &home))
+        return wrong(law, "the result does not parse: ", out);
+    if (pl_json_parse(&law->arena, pl_buf_str(&law->home.report), NULL, &law->report, NULL) !=
+        PL_OK)
+        return wrong(law, "the report does not parse", (struct pl_str){0});
+    const struct pl_json_node *lossless =
+        pl_json_get(&law->report, law->report.root, PL_STR("lossless"));
+    law->is_lossless = lossless && pl_json_kind(lossless) == PL_JSON_TRUE;
+    if (!check_strict(law))
+        return wrong(law, "strict does not refuse exactly what is reported", (struct pl_str){0});
+    status = convert(out, t->from, t->to, (struct pl_str){0}, false, &law->again, &err);
+    /* What is left may be too little for the other format: then the report says so as a whole. */
+    if (status == PL_INVALID && !law->is_lossless && is_reported(law, PL_STR("")))
+        return PL_EDIT_REPORTED;
+    if (status != PL_OK)
+        return wrong(law, "the result cannot be converted: ", pl_str_of(err.message));
+    if (!pl_edit_parse(&law->arena, t->to, pl_buf_str(&law->again.out), &law->there))
+        return wrong(law, "the target of the result does not parse", (struct pl_str){0});
+    return compare(law);
+}
+
+enum pl_edit_fate pl_edit_law_check(const struct pl_edit_trip *trip, struct pl_buf *why)
+{
+    struct law law = {.trip = trip, .why = why};
+    struct pl_converted *all[] = {&law.home, &law.again, &law.bare, &law.strict};
+    pl_arena_init(&law.arena, 0);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        pl_converted_init(all[i]);
+    enum pl_edit_fate fate = check(&law);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        pl_converted_deinit(all[i]);
+    pl_arena_deinit(&law.arena);
+    return fate;
+}

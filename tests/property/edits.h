@@ -1,0 +1,39 @@
+/* Edits of a document, as a person or a program makes them who has never heard of a carry. */
+#ifndef PL_TESTS_PROPERTY_EDITS_H
+#define PL_TESTS_PROPERTY_EDITS_H
+
+#include "base/buf.h"
+#include "format/format.h"
+#include "json/edit.h"
+
+/* A seeded generator: the same numbers on every machine (splitmix64). */
+uint64_t pl_edit_random(uint64_t *state);
+
+/* One edit under way. */
+struct pl_editing {
+    struct pl_arena *arena;         /* borrowed */
+    const struct pl_format *format; /* of the document */
+    const struct pl_json_doc *doc;
+    struct pl_json_edit *edit;
+    uint64_t random; /* the generator's state: which of several places */
+};
+
+struct pl_edit_kind {
+    const char *name;
+    /* False: the document has no place for such an edit. */
+    bool (*make)(struct pl_editing *e);
+};
+
+extern const struct pl_edit_kind pl_edit_kinds[];
+extern const size_t pl_edit_n_kinds;
+
+/* Appends the text of a document after one edit. False, and nothing is appended: there is no place
+ * for it. gpt-oss is edited as the document that stands for its text. */
+bool pl_edit_apply(const struct pl_edit_kind *kind, uint64_t seed, const struct pl_format *format,
+                   struct pl_str text, struct pl_buf *to);
+
+/* Parses a document of any format; gpt-oss as the document that stands for it. */
+bool pl_edit_parse(struct pl_arena *arena, const struct pl_format *format, struct pl_str text,
+                   struct pl_json_doc *ret_doc);
+
+#endif
