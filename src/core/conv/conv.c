@@ -264,7 +264,9 @@ bool pl_conv_is_hollow(struct pl_conv *conv, const struct pl_json_node *node)
         if (is_said && !(n->tag & PL_JSON_KEY))
             return false;
     }
-    pl_conv_know_all(conv, node);
+    for (const struct pl_json_node *n = node, *end = pl_json_next(node); n < end; n++)
+        if (pl_json_kind(n) != PL_JSON_NUMBER && !(n->tag & PL_JSON_KEY))
+            pl_conv_know(conv, n);
     return true;
 }
 

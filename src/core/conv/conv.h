@@ -488,7 +488,8 @@ int pl_conv_word(const struct pl_conv *conv, const struct pl_json_node *node,
 struct pl_str pl_conv_text(struct pl_conv *conv, struct pl_val val);
 /* Whether a value says nothing: "", 0, false, null, or a container of such values. Servers that
  * fill in all their fields send it where there is nothing, so it is no loss: it is marked as known.
- * False for NULL. */
+ * Only a number is not, for nobody can tell a 0 that was filled in from one that was meant. False
+ * for NULL. */
 bool pl_conv_is_hollow(struct pl_conv *conv, const struct pl_json_node *node);
 /* Whether it is absent or says nothing but white space. */
 bool pl_conv_is_blank(struct pl_conv *conv, struct pl_val val);

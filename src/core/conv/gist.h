@@ -26,14 +26,15 @@ enum pl_service {
 struct pl_gist {
     enum pl_service service;
     bool has_call, has_result;
-    uint32_t number;      /* the same for a call and its result, from 1 on; made by restate.c */
-    struct pl_val id;     /* of the call, also in its result */
-    struct pl_val name;   /* of the tool; the title of passages */
-    struct pl_val server; /* of MCP */
-    struct pl_val input;  /* of the call: what is searched, the address, the program, arguments */
-    struct pl_val output; /* of the result: what the program printed, what the tool said */
-    struct pl_val errors; /* what it printed as errors; why it failed */
-    struct pl_val url;    /* where passages come from */
+    uint32_t number;        /* the same for a call and its result, from 1 on; made by restate.c */
+    struct pl_val id;       /* of the call, also in its result */
+    struct pl_val name;     /* of the tool; the title of passages */
+    struct pl_val server;   /* of MCP */
+    struct pl_val input;    /* of the call: what is searched, the address, the program, arguments */
+    struct pl_val output;   /* of the result: what the program printed, what the tool said */
+    struct pl_val language; /* of the program, where it is what every sandbox runs: Python */
+    struct pl_val errors;   /* what it printed as errors; why it failed */
+    struct pl_val url;      /* where passages come from */
     struct pl_val context;
     struct pl_val cache; /* a marker on all of it */
     struct pl_flag is_error;

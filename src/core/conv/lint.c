@@ -81,11 +81,12 @@ bool pl_findings_close(struct pl_findings *findings, struct pl_arena *arena,
     return true;
 }
 
-__attribute__((format(printf, 3, 0))) static void
-add(struct pl_lint *lint, struct pl_finding finding, const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static void add(struct pl_conv *conv,
+                                                      struct pl_findings *found,
+                                                      struct pl_finding finding, const char *format,
+                                                      va_list args)
 {
-    struct pl_conv *conv = lint->conv;
-    if (!pl_findings_admit(lint->found, finding.code, finding.severity))
+    if (!pl_findings_admit(found, finding.code, finding.severity))
         return;
     char text[512];
     int n = vsnprintf(text, sizeof text, format, args);
@@ -96,8 +97,19 @@ add(struct pl_lint *lint, struct pl_finding finding, const char *format, va_list
     finding.message = pl_arena_dup(conv->arena, (struct pl_str){text, len});
     if (!finding.node)
         finding.node = conv->doc->root;
-    if (!finding.message.ptr || !pl_vec_push(&lint->found->list, finding))
+    if (!finding.message.ptr || !pl_vec_push(&found->list, finding))
         conv->status = PL_NOMEM;
+}
+
+void pl_conv_report_finding(struct pl_conv *conv, struct pl_findings *findings, const char *code,
+                            enum pl_severity severity, const struct pl_json_node *node,
+                            const char *message, ...)
+{
+    va_list args;
+    va_start(args, message);
+    add(conv, findings, (struct pl_finding){.code = code, .severity = severity, .node = node},
+        message, args);
+    va_end(args);
 }
 
 void pl_lint_add(struct pl_lint *lint, const char *code, enum pl_severity severity,
@@ -105,7 +117,8 @@ void pl_lint_add(struct pl_lint *lint, const char *code, enum pl_severity severi
 {
     va_list args;
     va_start(args, message);
-    add(lint, (struct pl_finding){.code = code, .severity = severity, .node = node}, message, args);
+    add(lint->conv, lint->found,
+        (struct pl_finding){.code = code, .severity = severity, .node = node}, message, args);
     va_end(args);
 }
 
@@ -114,7 +127,7 @@ void pl_lint_add_fixable(struct pl_lint *lint, const char *code, enum pl_severit
 {
     va_list args;
     va_start(args, message);
-    add(lint,
+    add(lint->conv, lint->found,
         (struct pl_finding){.code = code, .severity = severity, .node = node, .has_fix = true},
         message, args);
     va_end(args);

@@ -40,6 +40,11 @@ struct pl_findings {
 void pl_findings_deinit(struct pl_findings *findings);
 /* Whether one more of this code would be listed; it is counted either way. */
 bool pl_findings_admit(struct pl_findings *findings, const char *code, enum pl_severity severity);
+/* Adds a finding about a node of the conversation's document; its message is printf-like. Out of
+ * memory is in conv->status. */
+void pl_conv_report_finding(struct pl_conv *conv, struct pl_findings *findings, const char *code,
+                            enum pl_severity severity, const struct pl_json_node *node,
+                            const char *message, ...) __attribute__((format(printf, 6, 7)));
 /* Keeps only the first n_kept of the list; the others are counted still. */
 void pl_findings_cut(struct pl_findings *findings, size_t n_kept);
 /* In the order of the document; findings at one place stay in the order they were made. False: out

@@ -94,10 +94,14 @@ static void lint_emptiness(struct pl_lint *lint, size_t i)
     uint32_t n_blank = 0;
     for (uint32_t k = 0; k < message->n_parts; k++)
         n_blank += is_blank(lint, &pl_conv_parts(conv, message)[k]);
-    /* An empty last message of the assistant asks to go on from there. */
-    bool is_prefill = message->role == PL_ROLE_ASSISTANT && i + 1 == conv->messages.len;
+    /* An empty last message of the assistant asks to go on from there: no vendor refuses it. */
+    bool is_last = message->role == PL_ROLE_ASSISTANT && i + 1 == conv->messages.len;
     if (n_blank == message->n_parts) {
-        if (!is_prefill)
+        if (is_last)
+            pl_lint_add(lint, "content.empty", PL_SEVERITY_WARNING, message->node,
+                        "the assistant says nothing here: no text, no call, no reasoning; leave "
+                        "the message out, or say what the answer is");
+        else
             pl_lint_add_fixable(lint, "content.empty", severity, message->node,
                                 "this message says nothing; leave it out");
         return;

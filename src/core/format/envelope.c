@@ -27,5 +27,6 @@ const struct pl_format pl_format_envelope = {
     .detect = detect,
     .read = pl_envelope_read,
     .write = pl_envelope_write,
+    .lint = pl_envelope_lint,
     .has_documents = true,
 };

@@ -4,7 +4,6 @@
 #include "format/envelope_int.h"
 
 #include "conv/call_ids.h"
-#include "json/number.h"
 #include "json/text.h"
 
 struct reading {
@@ -63,24 +62,15 @@ static void read_variable(struct reading *r, const struct pl_json_node *segment)
         pl_conv_get(r->conv, segment, "value", PL_WANT_STRING);
 }
 
-/* charCount repeats what the text shows, in code points or, from other writers, UTF-16 units. */
+/* charCount repeats what the text shows. */
 static void read_long_text(struct reading *r, const struct pl_json_node *segment)
 {
     struct pl_conv *conv = r->conv;
     read_text(r, segment);
     const struct pl_json_node *content = pl_conv_node(conv, segment, "content");
     const struct pl_json_node *count = pl_conv_node(conv, segment, "charCount");
-    int64_t value;
-    if (!is_kind(content, PL_JSON_STRING) || !is_kind(count, PL_JSON_NUMBER) ||
-        !pl_json_number_int64(pl_json_span(conv->doc, count), &value))
-        return;
-    int64_t n_points = 0, n_units = 0;
-    struct pl_json_walk walk = pl_json_walk(conv->doc, content);
-    for (int byte; (byte = pl_json_walk_next(&walk)) >= 0;) {
-        n_points += (byte & 0xC0) != 0x80;
-        n_units += ((byte & 0xC0) != 0x80) + (byte >= 0xF0);
-    }
-    if (value == n_points || value == n_units)
+    if (is_kind(content, PL_JSON_STRING) && is_kind(count, PL_JSON_NUMBER) &&
+        pl_envelope_count_fits(conv, count, content, NULL))
         pl_conv_know(conv, count);
 }
 

@@ -3,6 +3,7 @@
 #define PL_FORMAT_FORMAT_H
 
 #include "conv/gist.h"
+#include "conv/lint.h"
 #include "format/writer.h"
 
 enum pl_format_kind { PL_KIND_REQUEST, PL_KIND_RESPONSE };
@@ -45,6 +46,9 @@ struct pl_format {
     /* What one of this format's own parts (PL_PART_OTHER, by its node) says in words that everybody
      * has. False: nothing. NULL: the format has no such parts. */
     bool (*tell)(struct pl_conv *conv, const struct pl_json_node *node, struct pl_gist *ret);
+    /* Finds what can be wrong in this format alone, in a conversation that was read. NULL: nothing
+     * can. Out of memory is in conv->status. */
+    void (*lint)(struct pl_conv *conv, struct pl_findings *findings);
     /* The services whose calls and results `write` has a shape for (PL_SERVICE_BIT), in a request
      * and in a response; and whether one item holds a call and its result. */
     uint32_t services[2];

@@ -12,7 +12,9 @@ static void tell_code(struct pl_conv *conv, const struct pl_json_node *code, str
     gist->service = PL_SERVICE_CODE;
     gist->has_call = true;
     gist->input = get(conv, code, "code", PL_WANT_STRING);
-    pl_conv_know(conv, pl_gemini_field(conv, code, "language"));
+    struct pl_val language = get(conv, code, "language", PL_WANT_STRING);
+    if (pl_conv_says(conv, language.node, "PYTHON"))
+        gist->language = language;
 }
 
 static void tell_run(struct pl_conv *conv, const struct pl_json_node *run, struct pl_gist *gist)

@@ -101,6 +101,8 @@ static enum pl_status look(struct pl_conv *conv, const struct pl_lint_request *r
     struct pl_lint_opts opts =
         pl_format_lint_opts(linted->as, request->target, request->profile, request->now_s);
     opts.max_tokens = window_of(conv, request->profile);
+    if (linted->as->lint)
+        linted->as->lint(conv, &linted->findings);
     status = pl_conv_lint(conv, &opts, &linted->findings);
     return status == PL_OK && request->profile ? look_at_settings(conv, request, linted) : status;
 }

@@ -323,6 +323,8 @@ static void deal(struct restate *r, const struct pl_part *part, bool is_child, b
     if (gist && !is_child && is_native(r, gist)) {
         number(r, gist);
         pl_conv_know(r->conv, pl_conv_node(r->conv, part->node, "type"));
+        /* The kind of the tool says it there; a text would not. */
+        pl_conv_know(r->conv, gist->language.node);
         if (joins_call(r, gist))
             return;
         struct pl_part *copy = push(r, is_child);

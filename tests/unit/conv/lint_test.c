@@ -191,6 +191,33 @@ static void ids_names_and_emptiness_are_checked(void **state)
           "id.duplicate /1/id\nagent.name_missing /3\ncontent.empty /4\n");
 }
 
+/* The last message may be empty where others may not: it is a warning, and nothing mends it. */
+static void an_assistant_that_says_nothing_is_found_also_at_the_end(void **state)
+{
+    (void)state;
+    struct pl_lint_opts strict = {.refuses_empty = true};
+    static const char *const texts[] = {
+        "[{\"user\":[\"q\"]},{\"assistant\":[]}]",
+        "[{\"user\":[\"q\"]},{\"assistant\":[\" \\n\"]}]",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct talk t;
+        talk_read(&t, texts[i]);
+        PL_CLEANUP_FINDINGS struct pl_findings found = {0};
+        assert_int_equal(pl_conv_lint(&t.conv, &strict, &found), PL_OK);
+        assert_int_equal(found.list.len, 1);
+        assert_string_equal(found.list.ptr[0].code, "content.empty");
+        assert_int_equal(found.list.ptr[0].severity, PL_SEVERITY_WARNING);
+        assert_false(found.list.ptr[0].has_fix);
+        talk_deinit(&t);
+    }
+    /* A call is not nothing, though nobody has answered it yet. */
+    check(&strict, "[{\"user\":[\"q\"]},{\"assistant\":[{\"call\":\"a\",\"name\":\"f\"}]}]",
+          "tool.missing /1/assistant/0\n");
+    check(&strict, "[{\"assistant\":[\"\"]},{\"user\":[\"q\"]},{\"assistant\":[]}]",
+          "content.empty /0\ncontent.empty /2\n");
+}
+
 static void turns_are_checked_for_a_target(void **state)
 {
     (void)state;
@@ -230,6 +257,7 @@ int main(void)
         cmocka_unit_test(anchors_and_their_map_agree),
         cmocka_unit_test(what_only_looks_like_an_anchor_is_none),
         cmocka_unit_test(ids_names_and_emptiness_are_checked),
+        cmocka_unit_test(an_assistant_that_says_nothing_is_found_also_at_the_end),
         cmocka_unit_test(turns_are_checked_for_a_target),
         cmocka_unit_test(a_conversation_too_long_for_its_model_is_told),
     };

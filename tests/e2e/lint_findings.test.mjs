@@ -1,0 +1,99 @@
+// parley lint: what a conversation says nothing with, and what envelopes can have wrong.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { run } from './harness.mjs';
+
+const lint = (as, document, ...args) => {
+  const { code, out } = run(['lint', '--json', '--as', as, ...args, '-'], { input: JSON.stringify(document) });
+  return { code, findings: JSON.parse(out).findings.map((it) => [it.severity, it.code, it.pointer]) };
+};
+const envelope = (...messages) => ({ version: '1.0', messages: messages.map(([role, ...segments], i) => ({ id: `m${i}`, role, segments, timestamp: 0 })) });
+
+test('an assistant that says nothing is found, in the middle and at the end, in every dialect', () => {
+  const user = { role: 'user', content: 'hi' };
+  const empty = [['openai-chat', ''], ['openai-chat', null], ['openai-chat', []], ['anthropic', ''], ['anthropic', []], ['anthropic', [{ type: 'text', text: ' ' }]]];
+  for (const [dialect, content] of empty) {
+    const says = { role: 'assistant', content };
+    const middle = lint(dialect, { model: 'm', max_tokens: 9, messages: [user, says, user] });
+    assert.deepEqual(middle.findings.filter((it) => it[1] === 'content.empty').map((it) => it[2]), ['/messages/1'], `${dialect} ${JSON.stringify(content)}`);
+    // The last one may be empty: no vendor refuses it, so it is a warning.
+    const last = lint(dialect, { model: 'm', max_tokens: 9, messages: [user, says] });
+    assert.deepEqual(last, { code: 0, findings: [['warning', 'content.empty', '/messages/1']] }, `${dialect} ${JSON.stringify(content)}`);
+  }
+  assert.deepEqual(lint('openai-responses', { input: [user, { role: 'assistant', content: [] }] }).findings, [['warning', 'content.empty', '/input/1']]);
+  assert.deepEqual(lint('gemini', { contents: [{ role: 'user', parts: [{ text: 'hi' }] }, { role: 'model', parts: [{ text: '' }] }] }).findings[0], ['warning', 'content.empty', '/contents/1']);
+});
+
+test('a call, reasoning or a word is not nothing', () => {
+  const user = { role: 'user', content: 'hi' };
+  const call = { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] };
+  assert.ok(!lint('openai-chat', { messages: [user, call] }).findings.some((it) => it[1] === 'content.empty'));
+  assert.deepEqual(lint('openai-chat', { messages: [user, { role: 'assistant', content: '', reasoning_content: 'hm' }] }).findings.filter((it) => it[2] === '/messages/1'), []);
+  assert.deepEqual(lint('anthropic', { max_tokens: 9, messages: [user, { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: 's' }] }] }).findings, []);
+});
+
+const segments = {
+  text: { kind: 'text', content: 'x' },
+  long_text: { kind: 'long_text', content: 'x', charCount: 1, collapsed: true },
+  document: { kind: 'document', fileName: 'a.txt', mimeType: 'text/plain', snippet: 'x', sizeBytes: 1 },
+  media: { kind: 'media', mediaType: 'image', url: 'https://x.test/a.png' },
+  static_var: { kind: 'static_var', name: 'n', value: 'v' },
+  system_prompt: { kind: 'system_prompt', content: 'x', collapsed: true },
+  memory: { kind: 'memory', items: [{ title: 't', content: 'c' }], collapsed: true },
+  skills: { kind: 'skills', items: [{ name: 't', description: 'c' }], collapsed: true },
+  tool_overview: { kind: 'tool_overview', items: [{ name: 'f', description: 'd', parameters: 'none' }], collapsed: true },
+  tool_call_request: { kind: 'tool_call_request', toolName: 'f', arguments: {}, collapsed: true },
+  tool_call_result: { kind: 'tool_call_result', toolName: 'f', result: 'r', success: true, collapsed: true },
+};
+const all = ['system', 'user', 'assistant', 'tool'];
+const suits = {
+  text: all, long_text: all, document: all, media: all,
+  static_var: ['system', 'user', 'assistant'],
+  system_prompt: ['system'],
+  memory: ['system', 'user'],
+  skills: ['system', 'user'],
+  tool_overview: ['system'],
+  tool_call_request: ['assistant'],
+  tool_call_result: ['tool'],
+};
+
+test('a kind of segment that does not suit its role is a warning at its kind', () => {
+  for (const [kind, segment] of Object.entries(segments))
+    for (const role of all) {
+      const { findings } = lint('envelope', envelope([role, segment]));
+      const expected = suits[kind].includes(role) ? [] : [['warning', 'segment.role', '/messages/0/segments/0/kind']];
+      assert.deepEqual(findings.filter((it) => it[1] === 'segment.role'), expected, `${kind} of ${role}`);
+    }
+});
+
+test('what Parley writes suits', () => {
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
+  const chat = {
+    messages: [{ role: 'user', content: [{ type: 'text', text: '😀'.repeat(2001) }, { type: 'image_url', image_url: { url: 'https://x.test/a.png' } }] }, { role: 'assistant', content: null, tool_calls: [call] }, { role: 'tool', tool_call_id: 'c', content: 'r' }],
+    tools: [{ type: 'function', function: { name: 'f', parameters: {} } }],
+  };
+  for (const messages of [chat.messages, [{ role: 'system', content: 's' }, ...chat.messages], [{ role: 'developer', content: 's' }, ...chat.messages]]) {
+    const made = run(['convert', '--from', 'openai-chat', '--to', 'envelope', '-'], { input: JSON.stringify({ ...chat, messages }) });
+    assert.deepEqual(lint('envelope', JSON.parse(made.out)).findings.filter((it) => it[1].startsWith('segment.')), []);
+  }
+});
+
+test('charCount counts code points; UTF-16 units are tolerated, all else is a warning', () => {
+  const count = (content, charCount) => lint('envelope', envelope(['user', { kind: 'long_text', content, charCount, collapsed: true }]));
+  const wrong = { code: 0, findings: [['warning', 'segment.char_count', '/messages/0/segments/0/charCount']] };
+  const right = { code: 0, findings: [] };
+  assert.deepEqual(count('😀x', 2), right);
+  assert.deepEqual(count('😀x', 3), right);
+  assert.deepEqual(count('é', 1), right);
+  for (const n of [0, 1, 4, 5, -2, 2.5, 1e300]) assert.deepEqual(count('😀x', n), wrong, String(n));
+  assert.deepEqual(count('😀x', '2').findings[0].slice(1), wrong.findings[0].slice(1));
+  // Bytes are not characters.
+  assert.deepEqual(count('é', 2), wrong);
+});
+
+test('a finding says what to do', () => {
+  const { out, code } = run(['lint', '--as', 'envelope', '-'], { input: JSON.stringify(envelope(['user', segments.tool_overview, { ...segments.long_text, charCount: 9 }])) });
+  assert.equal(code, 0);
+  assert.match(out, /warning segment\.role: a segment of kind tool_overview does not suit the role user; put it into a message of role system/);
+  assert.match(out, /warning segment\.char_count: charCount does not count the text; it has 1 Unicode code points/);
+});
