@@ -13,7 +13,10 @@ const corpora = process.env.PARLEY_CORPORA ?? join(root, '..', 'shared', 'corpor
 const recorded = join(corpora, 'recorded', 'compact.ndjson.gz');
 
 // Words of a grammar, and counters that other formats count differently: said in the target's own words.
-const grammar = /^(type|role|kind|object|status|finish_reason|stop_reason|finishReason|mode|tool_choice|function_call|effort|reasoning_effort|thinking_level|thinkingLevel|format|mimeType|mime_type|mediaType|media_type|responseMimeType|response_mime_type|service_tier|reason|index|total_tokens|totalTokenCount|prompt_tokens|completion_tokens|input_tokens|output_tokens|candidatesTokenCount|promptTokenCount|toolUsePromptTokenCount|code|include|detail|thinking_budget|thinkingBudget|budget_tokens|protocol|version|charCount|sequence|timestamp|created_at|vendor|\d+)$/;
+const grammar = /^(type|role|kind|object|status|finish_reason|stop_reason|finishReason|mode|tool_choice|function_call|effort|reasoning_effort|thinking_level|thinkingLevel|format|mimeType|mime_type|mediaType|media_type|responseMimeType|response_mime_type|service_tier|reason|index|total_tokens|totalTokenCount|prompt_tokens|completion_tokens|input_tokens|output_tokens|candidatesTokenCount|promptTokenCount|toolUsePromptTokenCount|code|outcome|include|detail|thinking_budget|thinkingBudget|budget_tokens|protocol|version|charCount|sequence|timestamp|created_at|vendor|\d+)$/;
+// What every other vendor does anyway, and has no word for: code runs in Python, and a server's tools are called without
+// asking.
+const usual = new Map([['language', 'PYTHON'], ['require_approval', 'never'], ['loop_id', 'root']]);
 // Details that speak for everything in the container they stand at.
 const speaksForAll = [/^the schema is written as a type of TypeScript/];
 
@@ -85,7 +88,7 @@ function silent(source, out, losses) {
       return;
     }
     const key = pointer.slice(pointer.lastIndexOf('/') + 1);
-    if (grammar.test(key) || value === null || value === '' || value === 0 || typeof value === 'boolean' || (key === 'loop_id' && value === 'root') || says(words, value)) return;
+    if (grammar.test(key) || value === null || value === '' || value === 0 || typeof value === 'boolean' || usual.get(key) === value || says(words, value)) return;
     found.push(`${pointer}: ${String(value).slice(0, 60)}`);
   };
   walk(source, '');

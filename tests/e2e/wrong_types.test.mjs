@@ -129,17 +129,22 @@ describe('a carry from outside', () => {
   };
   // What is done to it, and what the refusal says of where and what.
   const DAMAGES = [
-    ['a gap that is a number', (carry) => { carry.items[0].gap = 5; }, /\/items\/0\/gap.*a gap is a string/],
-    ['a hole of numbers', (carry) => { carry.head.push([0, 1, 2]); }, /\/head\/\d+\/1.*JSON Pointer/],
-    ['a short hole', (carry) => { carry.head.push([0]); }, /\/head\/\d+.*three to five/],
-    ['a piece of another kind', (carry) => { carry.head.push(true); }, /\/head\/\d+.*a text or a hole/],
-    ['an element that was never there', (carry) => { carry.head.push([99, '/content', 't']); }, /\/head\/\d+\/0.*from -1 to 1/],
-    ['a spelling nobody knows', (carry) => { carry.head.push([0, '/content', 'zz']); }, /\/head\/\d+\/2.*no spelling/],
-    ['a look that is none', (carry) => { carry.elements[0] = 'zz'; }, /\/elements\/0.*16 hexadecimal digits/],
-    ['quirks that are no escapes', (carry) => { carry.head.push([0, '/content', 't', ['\\']]); }, /\/head\/\d+\/3\/0.*no escapes/],
-    ['an item that is no object', (carry) => { carry.items[0] = 5; }, /\/items\/0.*an item is an object/],
-    ['another version', (carry) => { carry.parley_carry = 2; }, /version 2.*convert the document again/],
-    ['a text that makes no JSON', (carry) => { carry.head.push('}'); }, /is not JSON/],
+    ['a source that is a number', (carry) => { carry.source = 5; }, /\/source.*not a list of pieces/],
+    ['a reference of numbers', (carry) => { carry.source.push([0, 1, 2]); }, /\/source\/\d+.*neither a text nor a reference/],
+    ['an empty reference', (carry) => { carry.source.push([]); }, /\/source\/\d+.*neither a text nor a reference/],
+    ['a piece of another kind', (carry) => { carry.source.push(true); }, /\/source\/\d+.*neither a text nor a reference/],
+    ['a reference that is no hash', (carry) => { carry.source.push(['zz']); }, /\/source\/\d+.*neither a text nor a reference/],
+    ['a format nobody knows', (carry) => { carry.from = 'morse'; }, /\/from.*its format is not known/],
+    ['a format that is a number', (carry) => { carry.to = 5; }, /\/to.*its format is not known/],
+    ['another kind', (carry) => { carry.kind = 'response'; }, /this carry is of a response/],
+    ['a kind nobody knows', (carry) => { carry.kind = 7; }, /\/kind.*neither request nor response/],
+    ['a mode nobody knows', (carry) => { carry.mode = 'guess'; }, /\/mode.*its mode is not known/],
+    ['a profile nobody knows', (carry) => { carry.profile = {}; }, /\/profile.*its profile is not known/],
+    ['a hash that is none', (carry) => { carry.target = 'zz'; }, /\/target.*11 characters of base64/],
+    ['no source', (carry) => { delete carry.source; }, /it has no member "source"/],
+    ['a member of its own', (carry) => { carry.more = 1; }, /a member that a carry does not have/],
+    ['another version', (carry) => { carry.parley_carry = 1; }, /version 1.*convert the source again/],
+    ['a text that makes no JSON', (carry) => { carry.source.push('}'); }, /the source in this carry is not openai-chat/],
   ];
   for (const [name, damage, says] of DAMAGES)
     test(`with ${name} is refused, with its place`, () => {

@@ -37,15 +37,12 @@ struct reading {
     struct pl_error *err;
 };
 
-static enum pl_status refuse(struct reading *r, const struct pl_json_node *at, const char *pointer,
-                             const char *what)
+/* The place is one of the carry, not of the document that is converted. */
+static enum pl_status refuse(struct reading *r, const char *pointer, const char *what)
 {
-    enum pl_status status =
-        pl_fail(r->err, PL_INVALID,
-                "this is not a carry that Parley made: %s; give the file that --carry wrote", what);
-    pl_error_locate(r->err, r->doc.text, at->off);
-    pl_error_point(r->err, "%s", pointer);
-    return status;
+    return pl_fail(r->err, PL_INVALID,
+                   "this is not a carry that Parley made: %s%s%s; give the file that --carry wrote",
+                   pointer, pointer[0] ? ": " : "", what);
 }
 
 static enum pl_status take_version(struct reading *r, const struct pl_json_node *value)
@@ -53,15 +50,13 @@ static enum pl_status take_version(struct reading *r, const struct pl_json_node 
     int64_t version = 0;
     if (pl_json_kind(value) != PL_JSON_NUMBER ||
         !pl_json_number_int64(pl_json_span(&r->doc, value), &version))
-        return refuse(r, value, "/parley_carry", "its version is not a number");
+        return refuse(r, "/parley_carry", "its version is not a number");
     if (version == PL_CARRY_VERSION)
         return PL_OK;
-    enum pl_status status = pl_fail(r->err, PL_INVALID,
-                                    "this carry has version %lld, and this program reads version "
-                                    "%d; convert the source again to get a new one",
-                                    (long long)version, PL_CARRY_VERSION);
-    pl_error_point(r->err, "/parley_carry");
-    return status;
+    return pl_fail(r->err, PL_INVALID,
+                   "this carry has version %lld, and this program reads version %d; convert the "
+                   "source again to get a new one",
+                   (long long)version, PL_CARRY_VERSION);
 }
 
 static const struct pl_format *format_of(struct reading *r, const struct pl_json_node *value)
@@ -73,13 +68,13 @@ static const struct pl_format *format_of(struct reading *r, const struct pl_json
 static enum pl_status take_from(struct reading *r, const struct pl_json_node *value)
 {
     r->carry->task.from = format_of(r, value);
-    return r->carry->task.from ? PL_OK : refuse(r, value, "/from", "its format is not known");
+    return r->carry->task.from ? PL_OK : refuse(r, "/from", "its format is not known");
 }
 
 static enum pl_status take_to(struct reading *r, const struct pl_json_node *value)
 {
     r->carry->task.to = format_of(r, value);
-    return r->carry->task.to ? PL_OK : refuse(r, value, "/to", "its format is not known");
+    return r->carry->task.to ? PL_OK : refuse(r, "/to", "its format is not known");
 }
 
 static enum pl_status take_kind(struct reading *r, const struct pl_json_node *value)
@@ -88,7 +83,7 @@ static enum pl_status take_kind(struct reading *r, const struct pl_json_node *va
     r->carry->task.kind = is_response ? PL_KIND_RESPONSE : PL_KIND_REQUEST;
     if (is_response || pl_json_text_is(&r->doc, value, PL_STR("request")))
         return PL_OK;
-    return refuse(r, value, "/kind", "its kind is neither request nor response");
+    return refuse(r, "/kind", "its kind is neither request nor response");
 }
 
 static enum pl_status take_mode(struct reading *r, const struct pl_json_node *value)
@@ -98,15 +93,14 @@ static enum pl_status take_mode(struct reading *r, const struct pl_json_node *va
             r->carry->task.mode = (enum pl_mode)mode;
             return PL_OK;
         }
-    return refuse(r, value, "/mode", "its mode is not known");
+    return refuse(r, "/mode", "its mode is not known");
 }
 
 static enum pl_status take_profile(struct reading *r, const struct pl_json_node *value)
 {
     if (pl_json_kind(value) == PL_JSON_STRING)
         r->carry->task.profile = pl_profile_find(pl_json_raw(&r->doc, value));
-    return r->carry->task.profile ? PL_OK
-                                  : refuse(r, value, "/profile", "its profile is not known");
+    return r->carry->task.profile ? PL_OK : refuse(r, "/profile", "its profile is not known");
 }
 
 /* Six bits in each character, the lowest first. */
@@ -132,7 +126,7 @@ static enum pl_status take_target(struct reading *r, const struct pl_json_node *
 {
     if (read_hash(&r->doc, value, &r->carry->target))
         return PL_OK;
-    return refuse(r, value, "/target", "its hash does not have 11 characters of base64");
+    return refuse(r, "/target", "its hash does not have 11 characters of base64");
 }
 
 /* [hash] */
@@ -146,16 +140,15 @@ static bool is_reference(const struct pl_json_doc *doc, const struct pl_json_nod
 static enum pl_status take_source(struct reading *r, const struct pl_json_node *value)
 {
     if (pl_json_kind(value) != PL_JSON_ARRAY)
-        return refuse(r, value, "/source", "its source is not a list of pieces");
+        return refuse(r, "/source", "its source is not a list of pieces");
     uint32_t i = 0;
     for (const struct pl_json_node *p = pl_json_first(value); p < pl_json_end(value);
          p = pl_json_next(p), i++) {
         if (pl_json_kind(p) == PL_JSON_STRING || is_reference(&r->doc, p))
             continue;
-        enum pl_status status = refuse(
-            r, p, "/source", "a piece of its source is neither a text nor a reference [hash]");
-        pl_error_point(r->err, "/source/%u", i);
-        return status;
+        char pointer[32];
+        snprintf(pointer, sizeof pointer, "/source/%u", i);
+        return refuse(r, pointer, "a piece of its source is neither a text nor a reference [hash]");
     }
     r->pieces = value;
     return PL_OK;
@@ -191,7 +184,7 @@ static enum pl_status check(struct reading *r)
     const struct pl_json_node *root = r->doc.root;
     enum pl_status status = PL_OK;
     if (pl_json_kind(root) != PL_JSON_OBJECT)
-        return refuse(r, root, "", "it is not an object");
+        return refuse(r, "", "it is not an object");
     for (size_t i = 0; i < N_MEMBERS && status == PL_OK; i++) {
         const struct pl_json_node *value = pl_json_get(&r->doc, root, pl_str_of(members[i].key));
         char what[64];
@@ -199,12 +192,12 @@ static enum pl_status check(struct reading *r)
         if (value)
             status = members[i].take(r, value);
         else if (!members[i].is_optional)
-            status = refuse(r, root, "", what);
+            status = refuse(r, "", what);
     }
     for (const struct pl_json_node *key = pl_json_first(root);
          key < pl_json_end(root) && status == PL_OK; key = pl_json_next_member(key))
         if (!is_member(&r->doc, key))
-            status = refuse(r, key, "", "it has a member that a carry does not have");
+            status = refuse(r, "", "it has a member that a carry does not have");
     return status;
 }
 
@@ -334,7 +327,11 @@ enum pl_status pl_carry_read(struct pl_carry *carry, struct pl_arena *arena, str
 {
     struct reading r = {.carry = carry, .arena = arena, .err = err};
     struct pl_json_opts opts = {.max_nodes = 16000000};
-    enum pl_status status = pl_json_parse(arena, text, &opts, &r.doc, err);
+    struct pl_error why = {0};
+    enum pl_status status = pl_json_parse(arena, text, &opts, &r.doc, &why);
+    if (status == PL_SYNTAX || status == PL_LIMIT)
+        return pl_fail(err, status, "the carry, at line %zu, column %zu: %.300s", why.line,
+                       why.column, why.message);
     if (status == PL_OK)
         status = check(&r);
     return status == PL_OK ? put_together(&r, target) : status;

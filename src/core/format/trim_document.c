@@ -51,6 +51,7 @@ static enum pl_status mend(struct fitting *f, struct pl_source *source,
     size_t n_losses = source->conv.losses.len;
     pl_buf_init(&fresh_text, 0);
     pl_writer_init(&writer, &source->conv, &fresh_text);
+    pl_writer_keep_links(&writer, PL_LINKS_ALL);
     enum pl_status status = task->to->write(&writer, task, f->err);
     if (status == PL_OK)
         status = source->conv.status != PL_OK ? source->conv.status : fresh_text.status;
