@@ -1,5 +1,5 @@
 /* Any bytes as a carry, applied to a document: it may be refused, with a reason; it must not crash;
- * and what comes out is a document.
+ * and what comes out is a document that its format reads, and not much longer than what went in.
  *
  * The first byte picks the formats, the second the kind; two more are the length of the document in
  * front of the carry. */
@@ -19,12 +19,22 @@ static void must(bool is_true)
         abort();
 }
 
-static void check_document(struct pl_str text)
+static void check_document(const struct pl_convert_opts *opts, struct pl_str text)
 {
     struct pl_arena arena;
     struct pl_json_doc doc;
+    struct pl_conv conv;
+    PL_CLEANUP_BUF struct pl_buf inner;
+    pl_buf_init(&inner, 0);
     pl_arena_init(&arena, 0);
+    if (opts->to == &pl_format_gpt_oss) {
+        must(pl_gpt_oss_parse(text, &inner, NULL) == PL_OK);
+        text = pl_buf_str(&inner);
+    }
     must(pl_source_parse(&arena, text, &doc, NULL) == PL_OK);
+    must(pl_conv_init(&conv, &arena, &doc) == PL_OK);
+    must(opts->to->read(&conv, opts->kind, NULL) == PL_OK);
+    pl_conv_deinit(&conv);
     pl_arena_deinit(&arena);
 }
 
@@ -49,8 +59,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum pl_status status = pl_convert(document, &opts, &made, &err);
     must(status != PL_INTERNAL && status != PL_NOMEM);
     must(status == PL_OK || err.message[0]);
-    if (status == PL_OK && opts.to != &pl_format_gpt_oss)
-        check_document(pl_buf_str(&made.out));
+    must(made.out.len <= pl_convert_most(size));
+    if (status == PL_OK)
+        check_document(&opts, pl_buf_str(&made.out));
     pl_converted_deinit(&made);
     return 0;
 }
