@@ -44,14 +44,14 @@ static bool has_missing(struct pl_str text)
 }
 
 /* Whether a document of gpt-oss can be written as its text, and read again. */
-static enum pl_status check_text(const struct pl_json_doc *doc)
+static enum pl_status check_text(const struct pl_json_doc *doc, struct pl_error *err)
 {
     PL_CLEANUP_BUF struct pl_buf text, again;
     pl_buf_init(&text, 0);
     pl_buf_init(&again, 0);
-    enum pl_status status = pl_gpt_oss_render(doc, &text, NULL);
+    enum pl_status status = pl_gpt_oss_render(doc, &text, err);
     if (status == PL_OK)
-        status = pl_gpt_oss_parse(pl_buf_str(&text), &again, NULL);
+        status = pl_gpt_oss_parse(pl_buf_str(&text), &again, err);
     return status;
 }
 
@@ -60,7 +60,7 @@ static enum pl_status judge(struct journey *j, struct candidate *c, struct pl_er
 {
     enum pl_status status = pl_leg_run(&c->there, j->home, &j->there, c->text, err);
     if (status == PL_OK && j->there.from == &pl_format_gpt_oss)
-        status = check_text(&c->there.doc);
+        status = check_text(&c->there.doc, err);
     if (status != PL_OK)
         return status;
     c->is_usable = !j->is_short || !has_missing(c->text);
@@ -264,8 +264,8 @@ static bool has_own(struct pl_conv *conv)
 static enum pl_status give_up(struct journey *j)
 {
     enum pl_status status = run_back(j, j->home->text);
-    if (status == PL_OK && j->back.to == &pl_format_gpt_oss && check_text(&j->now.made) != PL_OK)
-        status = pl_fail(j->err, PL_INVALID, "gpt-oss cannot say the document as it is now");
+    if (status == PL_OK && j->back.to == &pl_format_gpt_oss)
+        status = check_text(&j->now.made, j->err);
     j->has_given_up = status == PL_OK;
     return status;
 }
@@ -348,6 +348,8 @@ static enum pl_status take_source(const struct pl_home *home, const struct pl_ca
     struct pl_leg leg;
     struct pl_error why = {0};
     enum pl_status status = pl_leg_read(&leg, home, &carry->task, pl_buf_str(&carry->source), &why);
+    if (status == PL_OK && carry->task.from == &pl_format_gpt_oss)
+        status = check_text(&leg.doc, &why);
     pl_leg_close(&leg);
     pl_buf_add(to, pl_buf_str(&carry->source));
     return explain_source(carry, status, &why, err);

@@ -1,0 +1,76 @@
+/* Differences between two documents, and which elements of their lists are which. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "format/delta.h"
+#include "format/source.h"
+#include "json/pointer.h"
+
+struct seen {
+    const struct pl_json_doc *b;
+    struct pl_buf lines; /* owned */
+};
+
+static bool see(void *ctx, const struct pl_delta *delta)
+{
+    static const char marks[] = {'*', '~', '+', '-', '>'};
+    struct seen *seen = ctx;
+    if (delta->kind == PL_DELTA_INSIDE)
+        return true;
+    const struct pl_json_node *at = delta->b ? delta->b : delta->around;
+    pl_buf_addc(&seen->lines, marks[delta->kind]);
+    pl_json_pointer_of(&seen->lines, seen->b, at ? at : seen->b->root);
+    pl_buf_addc(&seen->lines, ' ');
+    return true;
+}
+
+/* ~ changed, + added, > moved: where it is now; - removed: what it was in. */
+static void differ(const char *a, const char *b, const char *wanted)
+{
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    struct pl_json_doc a_doc, b_doc;
+    struct seen seen = {.b = &b_doc};
+    size_t size = 0;
+    pl_arena_init(&arena, 0);
+    pl_buf_init(&seen.lines, 0);
+    assert_int_equal(pl_source_parse(&arena, pl_str_of(a), &a_doc, NULL), PL_OK);
+    assert_int_equal(pl_source_parse(&arena, pl_str_of(b), &b_doc, NULL), PL_OK);
+    assert_int_equal(pl_delta_walk(&arena, &a_doc, a_doc.root, &b_doc, b_doc.root, see, &seen),
+                     PL_OK);
+    assert_int_equal(pl_delta_size(&arena, &a_doc, &b_doc, &size), PL_OK);
+    if (!pl_str_eq(pl_buf_str(&seen.lines), pl_str_of(wanted)))
+        fail_msg("%s and %s: %.*s", a, b, PL_STR_ARG(pl_buf_str(&seen.lines)));
+    assert_int_equal(size > 0, wanted[0] != 0);
+    pl_buf_deinit(&seen.lines);
+}
+
+static void another_spelling_is_no_difference(void **state)
+{
+    (void)state;
+    differ("{\"a\":1.0,\"b\":\"\\u0041\"}", "{ \"b\":\"A\", \"a\":1 }", "");
+    differ("{\"content\":\"t\"}", "{\"content\":[{\"type\":\"text\",\"text\":\"t\"}]}", "");
+    differ("[\"t\",1]", "[{\"type\":\"input_text\",\"text\":\"t\"},1]", "");
+}
+
+static void every_kind_of_difference_has_its_place(void **state)
+{
+    (void)state;
+    differ("1", "2", "~ ");
+    differ("{\"a\":1}", "{\"a\":\"1\"}", "~/a ");
+    differ("{\"a\":1}", "{\"a\":1,\"b/c\":{}}", "+/b~1c ");
+    differ("{\"a\":{\"b\":1}}", "{\"a\":{}}", "-/a ");
+    differ("[\"one\",\"two\",\"three\"]", "[\"one\",\"three\"]", "- ");
+    differ("[[\"one\",\"two\"]]", "[[\"two\",\"one\"]]", ">/0/1 ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_spelling_is_no_difference),
+        cmocka_unit_test(every_kind_of_difference_has_its_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
