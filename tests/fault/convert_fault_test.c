@@ -10,6 +10,8 @@
 #include "format/convert.h"
 #include "format/profile.h"
 
+#include <string.h>
+
 #define CHAT                                                                                       \
     "{\"model\":\"m\",\"temperature\":0.70,\"messages\":[{\"role\":\"system\",\"content\":\"s\"}," \
     "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\\u00e9\\/\"},"                \
@@ -92,6 +94,7 @@ struct job {
     enum pl_format_kind kind;
     bool is_strict;
     const char *profile;
+    const char *was, *is; /* an edit changes the first bytes to the second */
 };
 
 /* A conversion that finds its outputs as it left them when it fails. */
@@ -123,6 +126,17 @@ static enum pl_status edit(struct pl_buf *to, struct pl_str text, const char *mo
     return to->status;
 }
 
+/* The document with other bytes in one place. */
+static enum pl_status change(struct pl_buf *to, struct pl_str text, const struct job *job)
+{
+    size_t at = pl_str_find(text, pl_str_of(job->was));
+    assert_true(at != SIZE_MAX);
+    pl_buf_add(to, pl_str_slice(text, 0, at));
+    pl_buf_adds(to, job->is);
+    pl_buf_add(to, pl_str_slice(text, at + strlen(job->was), text.len));
+    return to->status;
+}
+
 static enum pl_status goes_there_and_home(void *ctx)
 {
     const struct job *job = ctx;
@@ -141,10 +155,14 @@ static enum pl_status goes_there_and_home(void *ctx)
     if (status == PL_OK && job->mode == PL_MODE_CONVERT) {
         opts = (struct pl_convert_opts){
             .from = opts.to, .to = opts.from, .kind = job->kind, .carry = pl_buf_str(&there.carry)};
-        status = job->more ? edit(&edited, pl_buf_str(&there.out), job->more) : PL_OK;
+        struct pl_str out = pl_buf_str(&there.out);
+        status = job->more  ? edit(&edited, out, job->more)
+                 : job->was ? change(&edited, out, job)
+                            : PL_OK;
+        bool is_edited = job->more || job->was;
         if (status == PL_OK)
-            status = convert(pl_buf_str(job->more ? &edited : &there.out), &opts, &back);
-        if (status == PL_OK && !job->more)
+            status = convert(is_edited ? pl_buf_str(&edited) : out, &opts, &back);
+        if (status == PL_OK && !is_edited)
             assert_true(pl_str_eq(pl_buf_str(&back.out), pl_str_of(job->text)));
     }
     pl_converted_deinit(&there);
@@ -238,6 +256,26 @@ static void edits_survive_every_refused_allocation(void **state)
     TRY_ALL(jobs);
 }
 
+#define LONG "words that are long enough to stand in the target only, and not in its carry as well"
+
+/* Values that are set, members that are merged, what does not arrive and is reported, and a source
+ * that is given up. */
+static void changes_survive_every_refused_allocation(void **state)
+{
+    (void)state;
+    struct job jobs[] = {
+        {"openai-chat", "anthropic", CHAT, .was = "done", .is = "finished"},
+        {"openai-chat", "gemini", CHAT, .was = "\"x\": 1.0", .is = "\"x\": 2, \"y\": [3]"},
+        {"anthropic", "openai-chat", ANTHROPIC, .was = "{\"model\"", .is = "{\"z\":1,\"model\""},
+        {"gpt-oss", "openai-chat", GPT_OSS, .was = "q ", .is = "another q "},
+        {"harmony", "envelope",
+         "[{\"id\":\"a\",\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"" LONG
+         "\"}]}]",
+         .was = LONG, .is = "short"},
+    };
+    TRY_ALL(jobs);
+}
+
 static void repairs_survive_every_refused_allocation(void **state)
 {
     (void)state;
@@ -289,6 +327,7 @@ int main(void)
         cmocka_unit_test(settings_that_are_made_to_fit_survive_every_refused_allocation),
         cmocka_unit_test(gpt_oss_survives_every_refused_allocation),
         cmocka_unit_test(edits_survive_every_refused_allocation),
+        cmocka_unit_test(changes_survive_every_refused_allocation),
         cmocka_unit_test(repairs_survive_every_refused_allocation),
         cmocka_unit_test(responses_survive_every_refused_allocation),
         cmocka_unit_test(a_refused_loss_survives_every_refused_allocation),
