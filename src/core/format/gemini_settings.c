@@ -357,17 +357,26 @@ static void write_stops(struct pl_writer *w, bool *is_open)
     pl_w_close(w, ']');
 }
 
+/* The media type says what the source's format says: as a word, or as an object with a type. */
+static void know_output(struct pl_writer *w)
+{
+    const struct pl_val output = w->conv->settings.output_val;
+    pl_w_mapped(w, output);
+    if (output.node)
+        pl_conv_know(w->conv, pl_conv_node(w->conv, output.node, "type"));
+}
+
 static void write_output(struct pl_writer *w, const struct pl_format_task *task, bool *is_open)
 {
     const struct pl_settings *s = &w->conv->settings;
     if (s->output == PL_OUTPUT_TEXT)
-        pl_w_mapped(w, s->output_val);
+        know_output(w);
     if (s->output != PL_OUTPUT_JSON && s->output != PL_OUTPUT_SCHEMA)
         return;
     config_key(w, is_open, "responseMimeType");
     pl_w_word(w, "application/json");
     if (s->output == PL_OUTPUT_JSON)
-        pl_w_mapped(w, s->output_val);
+        know_output(w);
     if (!pl_val_is_set(s->output_schema))
         return;
     if (refuses_json_schema(task)) {

@@ -327,6 +327,6 @@ void pl_hosted_tool_write(struct pl_writer *w, const struct pl_format_task *task
         pl_conv_know(w->conv, find(w->conv, tool->node, "container/type", PL_WANT_STRING));
     const struct pl_json_node *approval = pl_conv_node(w->conv, tool->node, "require_approval");
     if (pl_conv_says(w->conv, approval, "never"))
-        pl_conv_know(w->conv, approval);
+        pl_conv_loss(w->conv, PL_LOSS_MOVED, approval, "nobody is asked for approval here");
     report_rest(w->conv, tool->node);
 }

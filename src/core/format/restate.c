@@ -238,6 +238,14 @@ static void push_call(struct restate *r, bool is_child, const char *lead,
     push_line(r, is_child, "\n[End of call]");
 }
 
+/* A word of the source's own for how it went: the target has another. */
+static void report_outcome(struct restate *r, const struct pl_gist *gist)
+{
+    const struct pl_json_node *word = gist->is_error.val.node;
+    if (word && pl_json_kind(word) == PL_JSON_STRING)
+        pl_conv_loss(r->conv, PL_LOSS_MOVED, word, "the target has a word of its own for it");
+}
+
 static void push_result(struct restate *r, bool is_child, const char *lead,
                         const struct pl_gist *gist)
 {
@@ -246,6 +254,7 @@ static void push_result(struct restate *r, bool is_child, const char *lead,
     push_line(r, is_child, "%s[%s of %.*s]\n", lead, has_failed ? "Error" : "Result",
               PL_STR_ARG(tool));
     pl_conv_know(r->conv, gist->is_error.val.node);
+    report_outcome(r, gist);
     if (has_words(r, gist->output))
         push_text(r, is_child, gist->output);
     if (has_words(r, gist->errors)) {
@@ -323,8 +332,10 @@ static void deal(struct restate *r, const struct pl_part *part, bool is_child, b
     if (gist && !is_child && is_native(r, gist)) {
         number(r, gist);
         pl_conv_know(r->conv, pl_conv_node(r->conv, part->node, "type"));
-        /* The kind of the tool says it there; a text would not. */
-        pl_conv_know(r->conv, gist->language.node);
+        if (gist->language.node) /* a text would not say it */
+            pl_conv_loss(r->conv, PL_LOSS_MOVED, gist->language.node,
+                         "the kind of the tool says in which language its programs are");
+        report_outcome(r, gist);
         if (joins_call(r, gist))
             return;
         struct pl_part *copy = push(r, is_child);
