@@ -148,6 +148,59 @@ static void the_usual_spelling_has_the_fewest_escapes(void **state)
         pl_str_eq(pl_buf_str(&to), PL_STR("A/\xC3\xA9\xF0\x9F\x98\x80\\ud800\\\"\\n\\n\\\\u")));
 }
 
+/* Puts `is` in the place of `was` in the target; the same must happen to the source, and nothing
+ * else. */
+static void change_arrives(const char *from, const char *to, const char *source, const char *was,
+                           const char *is)
+{
+    struct pl_converted there = pl_test_convert(from, to, PL_KIND_REQUEST, PL_MODE_CONVERT, source),
+                        back;
+    PL_CLEANUP_BUF struct pl_buf edited, wanted;
+    struct pl_error err = {0};
+    pl_buf_init(&edited, 0);
+    pl_buf_init(&wanted, 0);
+    pl_converted_init(&back);
+    struct pl_str texts[] = {pl_buf_str(&there.out), pl_str_of(source)};
+    struct pl_buf *all[] = {&edited, &wanted};
+    for (size_t i = 0; i < 2; i++) {
+        size_t at = pl_str_find(texts[i], pl_str_of(was));
+        assert_true(at != SIZE_MAX);
+        pl_buf_add(all[i], pl_str_slice(texts[i], 0, at));
+        pl_buf_adds(all[i], is);
+        pl_buf_add(all[i], pl_str_slice(texts[i], at + strlen(was), texts[i].len));
+    }
+    struct pl_convert_opts opts = {.from = pl_format_find(pl_str_of(to)),
+                                   .to = pl_format_find(pl_str_of(from)),
+                                   .carry = pl_buf_str(&there.carry)};
+    if (pl_convert(pl_buf_str(&edited), &opts, &back, &err) != PL_OK)
+        fail_msg("%s", err.message);
+    if (!pl_str_eq(pl_buf_str(&back.out), pl_buf_str(&wanted)))
+        fail_msg("%.*s\ninstead of %.*s", PL_STR_ARG(pl_buf_str(&back.out)),
+                 PL_STR_ARG(pl_buf_str(&wanted)));
+    pl_converted_deinit(&back);
+    pl_converted_deinit(&there);
+}
+
+static void texts_of_one_string_are_told_apart(void **state)
+{
+    static const char source[] =
+        "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":[ {\"type\":\"text\","
+        "\"text\":\"the first\"}, {\"type\":\"text\",\"text\":\"the \\u0032nd\"} ]}]}";
+    (void)state;
+    change_arrives("openai-chat", "structured-chat", source, "first", "very first");
+}
+
+static void data_of_a_data_url_is_changed_in_its_place(void **state)
+{
+    static const char source[] =
+        "{\"model\":\"m\",\"max_tokens\":9,\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":"
+        "\"image\", \"source\":{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":"
+        "\"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk\"}}]}]}";
+    (void)state;
+    change_arrives("anthropic", "openai-chat", source, "UlEQVR42mNk", "UlEQVR42mNkAAAA");
+    change_arrives("anthropic", "gemini", source, "UlEQVR42mNk", "UlEQVR42mNkAAAA");
+}
+
 /* A text that is gone from the target is not in the source either. */
 static void a_reference_that_leads_nowhere_makes_no_text_up(void **state)
 {
@@ -238,6 +291,8 @@ int main(void)
         cmocka_unit_test(odd_escapes_and_lone_surrogates_come_home),
         cmocka_unit_test(comments_of_a_lenient_source_come_home),
         cmocka_unit_test(the_usual_spelling_has_the_fewest_escapes),
+        cmocka_unit_test(texts_of_one_string_are_told_apart),
+        cmocka_unit_test(data_of_a_data_url_is_changed_in_its_place),
         cmocka_unit_test(a_reference_that_leads_nowhere_makes_no_text_up),
         cmocka_unit_test(an_emptied_target_comes_home_without_the_source),
         cmocka_unit_test(many_references_to_one_text_make_no_gigabytes),
