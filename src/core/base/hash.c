@@ -68,17 +68,18 @@ uint64_t pl_hash_quick(struct pl_str bytes)
     const char *p = bytes.ptr;
     size_t n = bytes.len;
     uint64_t hash = pl_hash_quick_begin(n), other = PL_HASH_ODD_2;
-    /* Two chains, so that one multiplication need not wait for the other. */
-    for (; n > 32; p += 32, n -= 32) {
+    uint64_t third = PL_HASH_ODD_0, fourth = PL_HASH_ODD_1;
+    /* Four chains, so that one multiplication need not wait for the others. */
+    for (; n > 64; p += 64, n -= 64) {
         hash = pl_hash_folded(pl_hash_word(p) ^ PL_HASH_ODD_0, pl_hash_word(p + 8) ^ hash);
         other = pl_hash_folded(pl_hash_word(p + 16) ^ PL_HASH_ODD_1, pl_hash_word(p + 24) ^ other);
+        third = pl_hash_folded(pl_hash_word(p + 32) ^ PL_HASH_ODD_2, pl_hash_word(p + 40) ^ third);
+        fourth =
+            pl_hash_folded(pl_hash_word(p + 48) ^ PL_HASH_ODD_0, pl_hash_word(p + 56) ^ fourth);
     }
-    if (bytes.len > 32)
-        hash ^= other;
-    if (n > 16) {
+    if (bytes.len > 64)
+        hash = pl_hash_folded(hash ^ third, other ^ fourth) ^ fourth;
+    for (; n > 16; p += 16, n -= 16)
         hash = pl_hash_folded(pl_hash_word(p) ^ PL_HASH_ODD_0, pl_hash_word(p + 8) ^ hash);
-        p += 16;
-        n -= 16;
-    }
     return pl_hash_quick_end(hash, p, n);
 }

@@ -26,7 +26,7 @@ enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, stru
 /* A carry that was read. */
 struct pl_carry {
     struct pl_format_task task; /* as it was converted: from the source's format to the target's */
-    uint64_t target;            /* hash of the target's bytes */
+    bool is_untouched;          /* the target has the bytes it was given */
     struct pl_buf source;       /* owned; the source. What the target does not say any more is */
     bool has_missing;           /* … the word pl_carry_missing() */
 };
@@ -41,13 +41,24 @@ enum pl_status pl_carry_read(struct pl_carry *carry, struct pl_arena *arena, str
 /* Stands for a text that was in the target and is not there any more. Nobody else writes it. */
 struct pl_str pl_carry_missing(void);
 
-/* Appends what stands between the quotes of a string, `raw`, in the usual spelling: the one with the
- * fewest escapes. Half of a surrogate pair keeps its escape, in lower case. */
+/* Appends what stands between the quotes of a string, `raw`, in the usual spelling: the one with
+ * the fewest escapes. Half of a surrogate pair keeps its escape, in lower case. */
 void pl_carry_spell(struct pl_buf *to, struct pl_str raw);
 
 /* The hash of a text, and its eleven characters of base64 as the carry has them. */
 enum { PL_CARRY_HASH_CHARS = 11 };
 uint64_t pl_carry_hash(struct pl_str bytes);
+
+/* The hash of a whole target, some of whose bytes are hashed already. */
+struct pl_carry_hasher {
+    struct pl_str text; /* borrowed */
+    size_t end;         /* bytes before it are in the hash */
+    uint64_t hash;
+};
+/* The bytes [at, at + len) have this hash. Places are given in order; one before the end of the
+ * last is passed over. */
+void pl_carry_hash_known(struct pl_carry_hasher *hasher, size_t at, size_t len, uint64_t hash);
+uint64_t pl_carry_hash_end(struct pl_carry_hasher *hasher);
 #define PL_CARRY_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 #endif

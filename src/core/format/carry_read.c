@@ -34,6 +34,7 @@ struct reading {
     struct pl_arena *arena;
     struct pl_json_doc doc; /* arena; the carry */
     const struct pl_json_node *pieces;
+    uint64_t target; /* hash of its bytes, as it was */
     struct pl_error *err;
 };
 
@@ -124,7 +125,7 @@ static bool read_hash(const struct pl_json_doc *doc, const struct pl_json_node *
 
 static enum pl_status take_target(struct reading *r, const struct pl_json_node *value)
 {
-    if (read_hash(&r->doc, value, &r->carry->target))
+    if (read_hash(&r->doc, value, &r->target))
         return PL_OK;
     return refuse(r, "/target", "its hash does not have 11 characters of base64");
 }
@@ -204,32 +205,57 @@ static enum pl_status check(struct reading *r)
 /* --- putting the source together
  * ------------------------------------------------------------------ */
 
-/* The long strings of the target, by their bytes in the usual spelling. */
+/* The strings of the target that references lead to. */
 struct strings {
-    struct pl_map by_hash; /* owned; hash -> index + 1 in `found` */
-    struct string {
-        uint64_t hash; /* the key */
-        struct pl_str bytes;
-    } * found; /* arena */
-    size_t n, n_max;
+    struct pl_map by_hash; /* owned; hash -> index + 1 in `found`; 0: not found yet */
+    uint64_t *hashes;      /* arena; the keys */
+    struct pl_str *found;  /* arena; between the quotes, in the usual spelling */
+    size_t n;
+    struct pl_carry_hasher hasher; /* of the target's bytes */
 };
 
-static enum pl_status add_string(struct strings *strings, struct pl_str bytes)
+static struct pl_str key_of(const uint64_t *hash)
 {
-    bool is_new;
-    if (bytes.len < PL_LINKS_LONG)
-        return PL_OK;
-    assert(strings->n < strings->n_max);
-    struct string *string = &strings->found[strings->n];
-    *string = (struct string){pl_carry_hash(bytes), bytes};
-    struct pl_map_entry *entry =
-        pl_map_put(&strings->by_hash,
-                   (struct pl_str){(const char *)&string->hash, sizeof string->hash}, &is_new);
-    if (!entry)
+    return (struct pl_str){(const char *)hash, sizeof *hash};
+}
+
+static enum pl_status find_references(struct reading *r, struct strings *strings)
+{
+    size_t n_max = pl_json_count(r->pieces) + (size_t)1, n = 0;
+    strings->hashes = pl_arena_alloc(r->arena, n_max, sizeof *strings->hashes);
+    strings->found = pl_arena_alloc(r->arena, n_max, sizeof *strings->found);
+    if (!strings->hashes || !strings->found)
         return PL_NOMEM;
-    if (is_new)
-        entry->value = ++strings->n;
+    for (const struct pl_json_node *p = pl_json_first(r->pieces); p < pl_json_end(r->pieces);
+         p = pl_json_next(p)) {
+        bool is_new;
+        if (pl_json_kind(p) == PL_JSON_STRING)
+            continue;
+        bool is_good = read_hash(&r->doc, p + 1, &strings->hashes[n]);
+        assert(is_good);
+        if (!pl_map_put(&strings->by_hash, key_of(&strings->hashes[n]), &is_new))
+            return PL_NOMEM;
+        n += is_new;
+    }
     return PL_OK;
+}
+
+/* Whether a reference leads to these bytes, which stand at `at` in the target and take n_raw there.
+ */
+static bool take_string(struct strings *strings, struct pl_str bytes, size_t at, size_t n_raw)
+{
+    if (bytes.len < PL_LINKS_LONG)
+        return false;
+    uint64_t hash = pl_carry_hash(bytes);
+    struct pl_map_entry *entry = pl_map_get(&strings->by_hash, key_of(&hash));
+    if (!entry)
+        return false;
+    if (!entry->value) {
+        strings->found[strings->n] = bytes;
+        entry->value = ++strings->n;
+    }
+    pl_carry_hash_known(&strings->hasher, at, n_raw, hash);
+    return true;
 }
 
 /* What stands between the quotes, with the fewest escapes. */
@@ -261,33 +287,33 @@ static enum pl_status find_strings(struct reading *r, const struct pl_json_doc *
                                    struct strings *strings)
 {
     const struct pl_json_node *end = target->root + target->n_nodes;
-    for (const struct pl_json_node *n = target->root; n < end; n++)
-        strings->n_max += 2 * (n->len >= PL_LINKS_LONG && pl_json_kind(n) == PL_JSON_STRING);
-    strings->found = pl_arena_alloc(r->arena, strings->n_max + 1, sizeof *strings->found);
-    enum pl_status status = strings->found ? PL_OK : PL_NOMEM;
+    enum pl_status status = PL_OK;
     for (const struct pl_json_node *n = target->root; n < end && status == PL_OK; n++) {
-        struct pl_str bytes;
-        if (n->len < PL_LINKS_LONG || pl_json_kind(n) != PL_JSON_STRING || n->tag & PL_JSON_KEY)
+        struct pl_str bytes, raw = pl_json_raw(target, n);
+        if (raw.len < PL_LINKS_LONG || n->tag & PL_JSON_KEY)
             continue;
         status = usual_spelling(r->arena, target, n, &bytes);
-        if (status == PL_OK)
-            status = add_string(strings, bytes);
-        if (status == PL_OK)
-            status = add_string(strings, data_of(bytes));
+        if (status != PL_OK)
+            return status;
+        struct pl_str data = data_of(bytes);
+        size_t n_head = bytes.len - data.len;
+        if (!data.len || n_head > raw.len ||
+            !take_string(strings, data, n->off + 1 + n_head, raw.len - n_head))
+            (void)take_string(strings, bytes, n->off + (size_t)1, raw.len);
     }
+    r->carry->is_untouched = r->target == pl_carry_hash_end(&strings->hasher);
     return status;
 }
 
 /* The string that a reference leads to; NULL when the target does not say it any more. */
-static const struct string *resolve(struct reading *r, const struct strings *strings,
+static const struct pl_str *resolve(struct reading *r, const struct strings *strings,
                                     const struct pl_json_node *reference)
 {
     uint64_t hash = 0;
     bool is_good = read_hash(&r->doc, reference + 1, &hash);
-    assert(is_good);
-    struct pl_map_entry *entry =
-        pl_map_get(&strings->by_hash, (struct pl_str){(const char *)&hash, sizeof hash});
-    return entry ? &strings->found[entry->value - 1] : NULL;
+    struct pl_map_entry *entry = pl_map_get(&strings->by_hash, key_of(&hash));
+    assert(is_good && entry);
+    return entry->value ? &strings->found[entry->value - 1] : NULL;
 }
 
 /* No source is much longer than its carry and its target together. References that would make it
@@ -300,21 +326,22 @@ static size_t most_bytes(const struct reading *r, const struct pl_json_doc *targ
 
 static enum pl_status put_together(struct reading *r, const struct pl_json_doc *target)
 {
-    struct strings strings = {0};
+    struct strings strings = {.hasher = {.text = target->text}};
     struct pl_buf *to = &r->carry->source;
     size_t most = most_bytes(r, target);
-    enum pl_status status = find_strings(r, target, &strings);
+    enum pl_status status = find_references(r, &strings);
+    if (status == PL_OK)
+        status = find_strings(r, target, &strings);
     for (const struct pl_json_node *p = pl_json_first(r->pieces);
          p < pl_json_end(r->pieces) && status == PL_OK; p = pl_json_next(p)) {
         struct pl_str text = {0};
-        const struct string *string = NULL;
+        const struct pl_str *string = NULL;
         if (pl_json_kind(p) == PL_JSON_STRING)
             status = pl_json_text(r->arena, &r->doc, p, &text);
         else
             string = resolve(r, &strings, p);
         if (pl_json_kind(p) != PL_JSON_STRING)
-            text =
-                string && to->len + string->bytes.len <= most ? string->bytes : pl_carry_missing();
+            text = string && to->len + string->len <= most ? *string : pl_carry_missing();
         r->carry->has_missing |= text.ptr == pl_carry_missing().ptr;
         pl_buf_add(to, text);
     }

@@ -362,7 +362,7 @@ enum pl_status pl_home_go(const struct pl_home *home, struct pl_buf *to, struct 
     enum pl_status status = pl_carry_read(&carry, home->arena, home->carry, home->target, err);
     if (status == PL_OK)
         status = check_task(home, &carry, err);
-    if (status == PL_OK && carry.target == pl_carry_hash(home->text) && !carry.has_missing)
+    if (status == PL_OK && carry.is_untouched && !carry.has_missing)
         status = take_source(home, &carry, to, err);
     else if (status == PL_OK)
         status = travel(home, &carry, to, err);

@@ -234,9 +234,12 @@ static void put_inside(struct pl_writer *w, struct pl_str head, struct pl_str ra
     pl_json_quote(buf, head);
     if (buf->status == PL_OK)
         buf->len--;
+    size_t n_before = buf->len - at - 1;
     pl_buf_add(buf, raw);
     pl_buf_addc(buf, '"');
-    (void)link_last(w, raw, at, node, PL_LINK_INSIDE);
+    struct pl_link *link = link_last(w, raw, at, node, PL_LINK_INSIDE);
+    if (link)
+        link->before = (uint32_t)n_before;
 }
 
 /* A text we made. */

@@ -24,7 +24,8 @@ struct pl_link {
     const struct pl_json_node *node; /* of the source: the piece, or the string it is from */
     uint32_t off, len;
     uint32_t at;
-    uint32_t before, own; /* of a PART: decoded bytes of the string before it, and its own */
+    uint32_t before, own; /* of a PART: decoded bytes of the string before it, and its own; of a
+                             piece INSIDE: bytes of the string before it, still escaped */
     enum pl_link_how how;
 };
 
