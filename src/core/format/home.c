@@ -149,7 +149,31 @@ static enum pl_status come_back(struct journey *j)
     return status == PL_OK ? run_back(j, text) : status;
 }
 
-static enum pl_status merge_into(struct journey *j, const struct pl_leg *was, bool is_coarse,
+/* How much of the edits a merge takes. */
+enum reach {
+    REACH_ADDED, /* only what is new: nothing is removed */
+    REACH_ALL,
+    REACH_WHOLE, /* … and elements that changed, whole */
+};
+
+/* The values that are merged: the documents, or their lists where one is a bare list and another
+ * has members around it. */
+struct roots {
+    const struct pl_json_node *ours, *base, *theirs;
+};
+
+static struct roots find_roots(const struct journey *j, const struct pl_merge *merge)
+{
+    struct roots roots = {merge->ours->root, merge->base->root, merge->theirs->root};
+    if (pl_json_kind(roots.ours) == pl_json_kind(roots.theirs))
+        return roots;
+    const struct pl_format *format = j->back.to;
+    struct roots lists = {pl_format_list(format, merge->ours), pl_format_list(format, merge->base),
+                          pl_format_list(format, merge->theirs)};
+    return lists.ours && lists.theirs ? lists : roots;
+}
+
+static enum pl_status merge_into(struct journey *j, const struct pl_leg *was, enum reach reach,
                                  bool *ret_is_taken)
 {
     struct pl_home_said said;
@@ -161,26 +185,27 @@ static enum pl_status merge_into(struct journey *j, const struct pl_leg *was, bo
         .theirs = &j->now.made,
         .is_said = pl_home_is_said,
         .ctx = &said,
-        .is_coarse = is_coarse,
+        .is_additive = reach == REACH_ADDED,
+        .is_coarse = reach == REACH_WHOLE,
     };
+    struct roots roots = find_roots(j, &merge);
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
     enum pl_status status = pl_home_find_said(&said, j->home->arena, &j->best->there);
     if (status == PL_OK) {
-        pl_buf_add(&text, pl_str_slice(j->best->text, 0, merge.ours->root->off));
-        status =
-            pl_merge_put(&merge, &text, merge.ours->root, merge.base->root, merge.theirs->root);
+        pl_buf_add(&text, pl_str_slice(j->best->text, 0, roots.ours->off));
+        status = pl_merge_put(&merge, &text, roots.ours, roots.base, roots.theirs);
     }
-    size_t end = (size_t)merge.ours->root->off + merge.ours->root->len;
+    size_t end = (size_t)roots.ours->off + roots.ours->len;
     pl_buf_add(&text, pl_str_slice(j->best->text, end, j->best->text.len));
     if (status == PL_OK)
         status = text.status;
-    return status == PL_OK ? offer(j, &text, is_coarse ? KEEPS_ELEMENTS : KEEPS_ALL, ret_is_taken)
-                           : status;
+    enum keeps keeps = reach == REACH_WHOLE ? KEEPS_ELEMENTS : KEEPS_ALL;
+    return status == PL_OK ? offer(j, &text, keeps, ret_is_taken) : status;
 }
 
 /* What was added, removed and moved. */
-static enum pl_status merge_edits(struct journey *j, bool is_coarse, bool *ret_is_taken)
+static enum pl_status merge_edits(struct journey *j, enum reach reach, bool *ret_is_taken)
 {
     struct pl_leg was;
     *ret_is_taken = false;
@@ -193,7 +218,7 @@ static enum pl_status merge_edits(struct journey *j, bool is_coarse, bool *ret_i
     if (status != PL_OK && !is_fatal(status))
         status = pl_json_parse(j->home->arena, PL_STR("{}"), NULL, &was.made, NULL);
     if (status == PL_OK)
-        status = merge_into(j, &was, is_coarse, ret_is_taken);
+        status = merge_into(j, &was, reach, ret_is_taken);
     if (there.ptr)
         pl_leg_close(&was);
     return status;
@@ -205,14 +230,16 @@ static enum pl_status seek(struct journey *j)
     bool is_nearer = true;
     enum pl_status status = PL_OK;
     for (int round = 0; round < MOST_ROUNDS && is_nearer && status == PL_OK; round++) {
-        bool is_set = false, is_merged = false;
+        bool is_set = false, is_added = false, is_merged = false;
         status = set_values(j, &is_set);
         if (status == PL_OK && !is_done(j))
-            status = merge_edits(j, false, &is_merged);
-        is_nearer = (is_set || is_merged) && !is_done(j);
+            status = merge_edits(j, REACH_ADDED, &is_added);
+        if (status == PL_OK && !is_done(j))
+            status = merge_edits(j, REACH_ALL, &is_merged);
+        is_nearer = (is_set || is_added || is_merged) && !is_done(j);
     }
     if (status == PL_OK && !is_done(j))
-        status = merge_edits(j, true, &is_nearer);
+        status = merge_edits(j, REACH_WHOLE, &is_nearer);
     if (status == PL_OK && !is_done(j))
         status = come_back(j);
     if (status == PL_OK && !is_done(j))

@@ -49,7 +49,7 @@ static bool report(void *ctx, const struct pl_delta *d)
         struct pl_str value = shown(r->there, d->a);
         bool is_member = d->a > r->there->root && d->a[-1].tag & PL_JSON_KEY;
         struct pl_str name = is_member ? pl_json_raw(r->there, d->a - 1) : (struct pl_str){0};
-        pl_conv_loss(r->conv, PL_LOSS_DROPPED, around,
+        pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, around,
                      "something was removed here, and %s still says it: %.*s%s%.*s%s", home,
                      PL_STR_ARG(name), is_member ? ": " : "", PL_STR_ARG(value),
                      value.len < d->a->len ? "…" : "");

@@ -10,7 +10,7 @@
 
 /* Beyond this many cells the middle is not aligned cell by cell: a list edited that much is a new
  * one, but for the values that are the same. */
-enum { MOST_CELLS = 1000000 };
+enum { MOST_CELLS = 1 << 14 };
 
 /* What two values have in common, as a weight. */
 enum { WEIGHT_SAME = 4096, WEIGHT_ID = 2048, WEIGHT_WORDS = 1024 };

@@ -140,7 +140,7 @@ static void put_members(struct merger *m, struct layout *l, const struct pl_json
          key < pl_json_end(ours) && m->status == PL_OK; key = pl_json_next_member(key)) {
         const struct pl_json_node *old = get(m, merge->base, base, merge->ours, key);
         const struct pl_json_node *now = get(m, merge->theirs, theirs, merge->ours, key);
-        bool is_kept = is_unchanged(m, old, now);
+        bool is_kept = is_unchanged(m, old, now) || (merge->is_additive && !now);
         if (!is_kept && !now)
             continue;
         put_gap(m, l, key);
@@ -231,8 +231,11 @@ static void cut_blocks(struct merger *m, struct list *list)
     const struct pl_match_side *ours = &list->home.old_side, *base = &list->home.new_side;
     uint32_t block = 0;
     for (uint32_t i = 0; i < ours->n; i++) {
+        uint32_t in_base = ours->partners[i];
         list->is_extra[i] =
-            ours->partners[i] == PL_MATCH_NONE && !is_said(m->merge, ours->nodes[i]);
+            in_base == PL_MATCH_NONE
+                ? !is_said(m->merge, ours->nodes[i])
+                : m->merge->is_additive && list->edit.old_side.partners[in_base] == PL_MATCH_NONE;
         block += ours->partners[i] != PL_MATCH_NONE;
         list->block_of_ours[i] = block;
     }

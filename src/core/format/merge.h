@@ -21,7 +21,8 @@ struct pl_merge {
     struct pl_str ours_text; /* as it was given: with comments, where it has any */
     pl_merge_is_said_fn *is_said;
     const void *ctx;
-    bool is_coarse; /* an element of a list that changed is taken from theirs whole */
+    bool is_additive; /* nothing of ours is removed */
+    bool is_coarse;   /* an element of a list that changed is taken from theirs whole */
 };
 
 /* Appends the merged value: one JSON text. base and theirs may be NULL: absent. PL_NOMEM, PL_LIMIT.

@@ -56,7 +56,7 @@ static void follow_byte(struct pl_chat_open_call *call, char c)
 /* Follows the arguments to see where their JSON text ends. */
 static void follow_args(struct pl_chat_in *in, struct pl_chat_open_call *call, struct pl_str raw)
 {
-    if (memchr(raw.ptr, '\\', raw.len)) {
+    if (raw.len && memchr(raw.ptr, '\\', raw.len)) {
         char *text = pl_arena_alloc(&in->s->arena, raw.len, 1);
         if (!text) {
             in->s->status = PL_NOMEM;
