@@ -114,8 +114,9 @@ static bool next_word(struct pl_str raw, size_t *at, struct pl_str *ret_word)
     while ((n = space_at(raw, *at)))
         *at += n;
     size_t from = *at;
+    /* An escape is passed as a whole: what follows a backslash is not the start of another. */
     while (*at < raw.len && !space_at(raw, *at))
-        (*at)++;
+        *at += raw.ptr[*at] == '\\' ? 2 : 1;
     *ret_word = pl_str_slice(raw, from, *at);
     return ret_word->len > 0;
 }
