@@ -27,7 +27,7 @@
 
 enum { READ_BYTES = 1 << 18, N_EVENTS = 512, N_LOOKED_AT = 32, MAX_HEAD = 10, ROUND_S = 60 };
 
-/* Where a socket stands in its stream: `start` gathers a head and the first bytes behind it when
+/* Where a socket stands in its stream: `start` gathers a head and the first bytes after it when
  * they come in pieces; then `n_left` bytes of payload are passed over. */
 struct reader {
     int fd;

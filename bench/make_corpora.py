@@ -309,6 +309,6 @@ def write_all(to):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit("Usage: make_corpora.py DIR")
     write_all(pathlib.Path(sys.argv[1]))

@@ -38,7 +38,7 @@ struct bench_result {
 bool bench_measure(double seconds, bool (*once)(void *ctx), void *ctx,
                    struct bench_result *ret_result);
 
-/* The part of a path behind the last slash. */
+/* The part of a path after the last slash. */
 const char *bench_basename(const char *path);
 
 /* Prints the JSON line of a peer. `file` is a plain name (our corpora), so nothing is escaped. */

@@ -6,12 +6,14 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/cpu.h"
-#include "base/utf8.h"
-#include "conv/trim.h"
+#include "base/text/utf8.h"
+#include "carry/carry.h"
+#include "conv/trim/trim.h"
 #include "format/source.h"
 #include "format/convert.h"
 #include "json/json.h"
-#include "json/lenient.h"
+#include "json/parse/lenient.h"
+#include "json/parse/survey.h"
 #include "json/write.h"
 #include "schema/builtin.h"
 #include "schema/schema.h"
@@ -28,6 +30,9 @@ struct bench {
     struct pl_arena arena;         /* owned; reset before each run */
     struct pl_buf out;             /* owned; cleared before each run */
     struct pl_converted made;      /* owned; emptied before each run */
+    struct pl_converted there;     /* owned; of a way home: what came there, and its carry */
+    struct pl_buf edited;          /* owned; … what it is now */
+    bool is_home;                  /* … and the source did come home of it */
     struct pl_workspace workspace; /* owned; of conversions */
     struct pl_json_opts opts;      /* strict; with the instruction set of json.parse.* */
     struct pl_json_doc doc;        /* arena; of the latest parse */
@@ -43,6 +48,9 @@ struct bench {
     const struct figure *figure;
 };
 
+/* What was done to the target before it goes home. */
+enum home_edit { HOME_NOT, HOME_SAME, HOME_EDITED };
+
 struct figure {
     const char *name;
     const char *what;
@@ -54,12 +62,24 @@ struct figure {
     bool has_cpu;
     enum pl_cpu cpu;
     const char *from, *to; /* formats of a conversion */
+    enum pl_mode mode;     /* … */
+    bool has_no_carry;     /* … as a gateway converts */
+    enum home_edit edit;   /* of a way home */
 };
 
 static enum pl_status parse(struct bench *b)
 {
     pl_arena_reset(&b->arena);
     return pl_json_parse(&b->arena, b->text, &b->opts, &b->doc, &b->err);
+}
+
+static enum pl_status survey(struct bench *b)
+{
+    struct pl_json_survey found;
+    pl_arena_reset(&b->arena);
+    bool is_done = pl_json_survey(&b->arena, b->text, &b->opts, &found);
+    bench_use(&found);
+    return is_done ? PL_OK : pl_fail(&b->err, PL_SYNTAX, "This cannot be surveyed.");
 }
 
 static enum pl_status roundtrip(struct bench *b)
@@ -155,14 +175,75 @@ static enum pl_status create_tokens(struct bench *b)
     return status;
 }
 
-/* Bytes to bytes, the report and the carry included; parsing is part of it. */
+/* Bytes to bytes, the report included, and the carry unless nobody wants it; parsing is part of it.
+ */
 static enum pl_status convert(struct bench *b)
 {
     struct pl_convert_opts opts = {.from = pl_format_find(pl_str_of(b->figure->from)),
                                    .to = pl_format_find(pl_str_of(b->figure->to)),
+                                   .mode = b->figure->mode,
+                                   .way_home = b->figure->has_no_carry ? NULL : &pl_carry_way,
                                    .workspace = &b->workspace};
     enum pl_status status = pl_convert(b->text, &opts, &b->made, &b->err);
     bench_use(b->made.out.ptr);
+    return status;
+}
+
+/* --- the way home ---------------------------------------------------------------------------- */
+
+/* The string in the middle of the target's long ones. */
+static const struct pl_json_node *middle_text(const struct pl_json_doc *doc)
+{
+    enum { LONG = 40 };
+    size_t n = 0, i = 0;
+    for (const struct pl_json_node *at = doc->root; at < doc->root + doc->n_nodes; at++)
+        n += pl_json_kind(at) == PL_JSON_STRING && !(at->tag & PL_JSON_KEY) && at->len > LONG;
+    for (const struct pl_json_node *at = doc->root; at < doc->root + doc->n_nodes; at++)
+        if (pl_json_kind(at) == PL_JSON_STRING && !(at->tag & PL_JSON_KEY) && at->len > LONG &&
+            i++ == n / 2)
+            return at;
+    return NULL;
+}
+
+/* Three words in front of one text: what a person changes. */
+static enum pl_status edit_target(struct bench *b)
+{
+    struct pl_str text = pl_buf_str(&b->there.out);
+    pl_arena_reset(&b->arena);
+    enum pl_status status = pl_json_parse(&b->arena, text, &b->opts, &b->doc, &b->err);
+    const struct pl_json_node *at = status == PL_OK ? middle_text(&b->doc) : NULL;
+    if (status != PL_OK || !at)
+        return status != PL_OK ? status : pl_fail(&b->err, PL_USAGE, "No text to edit in it.");
+    pl_buf_clear(&b->edited);
+    pl_buf_add(&b->edited, pl_str_slice(text, 0, at->off + 1));
+    pl_buf_adds(&b->edited, "This was edited: ");
+    pl_buf_add(&b->edited, pl_str_slice(text, at->off + 1, text.len));
+    return b->edited.status;
+}
+
+static enum pl_status go_there(struct bench *b)
+{
+    struct pl_convert_opts opts = {.from = pl_format_find(pl_str_of(b->figure->from)),
+                                   .to = pl_format_find(pl_str_of(b->figure->to)),
+                                   .way_home = &pl_carry_way,
+                                   .workspace = &b->workspace};
+    enum pl_status status = pl_convert(b->text, &opts, &b->there, &b->err);
+    return status == PL_OK && b->figure->edit == HOME_EDITED ? edit_target(b) : status;
+}
+
+static enum pl_status go_home(struct bench *b)
+{
+    struct pl_convert_opts opts = {.from = pl_format_find(pl_str_of(b->figure->to)),
+                                   .to = pl_format_find(pl_str_of(b->figure->from)),
+                                   .way_home = &pl_carry_way,
+                                   .carry = pl_buf_str(&b->there.carry),
+                                   .workspace = &b->workspace};
+    struct pl_str target = pl_buf_str(b->figure->edit == HOME_EDITED ? &b->edited : &b->there.out);
+    enum pl_status status = pl_convert(target, &opts, &b->made, &b->err);
+    if (status == PL_OK && b->figure->edit == HOME_SAME && !b->is_home &&
+        !pl_str_eq(pl_buf_str(&b->made.out), b->text))
+        return pl_fail(&b->err, PL_INTERNAL, "Another document came home.");
+    b->is_home = true;
     return status;
 }
 
@@ -219,12 +300,41 @@ static enum pl_status trim(struct bench *b)
             .has_deltas = true, .from = source, .to = target                                       \
     }
 
+/* One pair of formats: with report and carry; without a carry; as the gateway does it; and home. */
+#define CONVERT(source, target)                                                                    \
+    {"convert." source "." target, "a request into another format", convert, .from = source,       \
+     .to = target},                                                                                \
+        {"bare." source "." target,                                                                \
+         "the same without a carry",                                                               \
+         convert,                                                                                  \
+         .from = source,                                                                           \
+         .to = target,                                                                             \
+         .has_no_carry = true},                                                                    \
+        {"gateway." source "." target,                                                             \
+         "the same, made legal for the target",                                                    \
+         convert,                                                                                  \
+         .from = source,                                                                           \
+         .to = target,                                                                             \
+         .mode = PL_MODE_GATEWAY,                                                                  \
+         .has_no_carry = true},                                                                    \
+        {"home." source "." target,                                                                \
+         "its way home, untouched",                                                                \
+         go_home,                                                                                  \
+         .from = source,                                                                           \
+         .to = target,                                                                             \
+         .edit = HOME_SAME},                                                                       \
+    {                                                                                              \
+        "home_edited." source "." target, "its way home with one text changed", go_home,           \
+            .from = source, .to = target, .edit = HOME_EDITED                                      \
+    }
+
 static const struct figure figures[] = {
     {"json.parse", "strict parse into a tree", parse},
     {"json.parse.scalar", "the same without vector instructions", parse, .has_cpu = true,
      .cpu = PL_CPU_SCALAR},
     {"json.parse.avx2", "the same with AVX2", parse, .has_cpu = true, .cpu = PL_CPU_AVX2},
     {"json.parse.avx512", "the same with AVX-512", parse, .has_cpu = true, .cpu = PL_CPU_AVX512},
+    {"json.survey", "the first level of an object, for who passes it on", survey},
     {"json.roundtrip", "parse and write back without white space", roundtrip},
     {"json.pretty", "write a parsed tree indented", pretty, .needs_doc = true},
     {"json.canonical", "write a parsed tree in canonical form", canonical, .needs_doc = true},
@@ -236,11 +346,9 @@ static const struct figure figures[] = {
     {"tokens.count", "count tokens of o200k_base", count_tokens, .needs_tokens = true},
     {"tokens.encode", "their ids", encode_tokens, .needs_tokens = true},
     {"tokens.create", "make the vocabulary of o200k_base ready, and its release", create_tokens},
-    {"convert.openai-chat.anthropic", "a request into another format", convert,
-     .from = "openai-chat", .to = "anthropic"},
-    {"convert.anthropic.gemini", "another", convert, .from = "anthropic", .to = "gemini"},
-    {"convert.openai-chat.openai-responses", "another", convert, .from = "openai-chat",
-     .to = "openai-responses"},
+    CONVERT("openai-chat", "anthropic"),
+    CONVERT("anthropic", "gemini"),
+    CONVERT("openai-chat", "openai-responses"),
     {"conv.trim", "read a conversation and make it fit into 200 tokens", trim,
      .needs_tokens = true},
     STREAM("openai-chat", "openai-chat"),
@@ -331,6 +439,8 @@ static enum pl_status prepare(struct bench *b, const struct bench_request *reque
         status = parse(b);
     if (b->figure->has_deltas)
         b->n_deltas = count_events(b->text);
+    if (status == PL_OK && b->figure->edit != HOME_NOT)
+        status = go_there(b);
     return status == PL_OK ? b->figure->once(b) : status;
 }
 
@@ -451,7 +561,9 @@ int main(int argc, char **argv)
     struct bench b = {.figure = figure};
     pl_arena_init(&b.arena, 0);
     pl_buf_init(&b.out, 0);
+    pl_buf_init(&b.edited, 0);
     pl_converted_init(&b.made);
+    pl_converted_init(&b.there);
     pl_workspace_init(&b.workspace);
     int exit_code = run_figure(&b, &request);
     pl_schema_run_destroy(b.run);
@@ -460,6 +572,8 @@ int main(int argc, char **argv)
     pl_tokens_destroy(b.tokens);
     pl_workspace_deinit(&b.workspace);
     pl_converted_deinit(&b.made);
+    pl_converted_deinit(&b.there);
+    pl_buf_deinit(&b.edited);
     pl_buf_deinit(&b.out);
     pl_arena_deinit(&b.arena);
     return exit_code;

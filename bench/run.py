@@ -21,6 +21,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
+import gateway_cost  # noqa: E402
 import gateway_figures  # noqa: E402
 import hostile_figures  # noqa: E402
 import make_corpora  # noqa: E402 (no cache files in the source tree)
@@ -50,6 +51,7 @@ DIALECTS = ["openai-chat", "openai-responses", "anthropic", "gemini", "patches"]
 STREAMS = [(source, target) for source in DIALECTS for target in DIALECTS]
 N_DELTAS = 50_000
 DELTAS_PER_S = 3e6
+SERVER_FIGURES = (server_figures, gateway_figures, gateway_cost, hostile_figures)
 TOKENIZERS = ["tiktoken", "gpt-tokenizer", "ai-tokenizer"]
 
 
@@ -99,6 +101,8 @@ def plan():
         for text in TEXTS:
             yield (f"convert.{source}.{target}", source_of(text, source), None,
                    ["parley"] + CONVERTERS, True)
+            for name in ("bare", "home", "home_edited"):
+                yield f"{name}.{source}.{target}", source_of(text, source), None, ["parley"], True
     for source, target in STREAMS:
         yield (f"stream.{source}.{target}", f"stream-{source}.sse", None,
                ["parley"] + stream_peers(source, target), True)
@@ -246,13 +250,19 @@ class Targets:
                      peers.get(fastest), fastest, 2 if instance == "envelope-eleven.json" else 1)
 
     def against_converters(self):
+        """With report and carry; without a carry; and home, beside the way there."""
         for source, target in CONVERSIONS:
-            for text, wanted in zip(TEXTS, (5, 8, 30)):
-                name, file = f"convert.{source}.{target}", source_of(text, source)
-                peers = {impl: self.ns(name, file, impl) for impl in CONVERTERS}
+            for text, wanted, wanted_bare in zip(TEXTS, (8, 12, 60), (12, 20, 100)):
+                pair, file = f"{source}.{target}", source_of(text, source)
+                peers = {impl: self.ns(f"convert.{pair}", file, impl) for impl in CONVERTERS}
                 peers = {impl: ns for impl, ns in peers.items() if ns}
                 fastest = min(peers, key=peers.get, default=", ".join(CONVERTERS))
-                self.add(f"{source} > {target} {text[:-5]}", name, file, peers.get(fastest), fastest, wanted)
+                there = self.ns(f"convert.{pair}", file, "parley")
+                what = f"{source} > {target} {text[:-5]}"
+                self.add(what, f"convert.{pair}", file, peers.get(fastest), fastest, wanted)
+                self.add(f"{what}, no carry", f"bare.{pair}", file, peers.get(fastest), fastest, wanted_bare)
+                self.add(f"{what}, home", f"home.{pair}", file, there, "the way there", 0.5)
+                self.add(f"{what}, home, edited", f"home_edited.{pair}", file, there, "the way there", None)
 
     def against_tokenizers(self):
         for text in token_texts.NAMES:
@@ -283,10 +293,10 @@ class Targets:
                      f"10 x {before}", 0.5)
 
     def print(self):
-        out = [f"{'':44}{'ours':>12}{'peer':>12}  {'':18}{'factor':>7}{'wanted':>8}"]
+        out = [f"{'':56}{'ours':>12}{'peer':>12}  {'':18}{'factor':>7}{'wanted':>8}"]
         for row in self.rows:
             wanted = "" if row["wanted"] is None else f">= {row['wanted']}"
-            out.append(f"{row['what']:44}{duration(row['ours_ns']):>12}{duration(row['peer_ns']):>12}"
+            out.append(f"{row['what']:56}{duration(row['ours_ns']):>12}{duration(row['peer_ns']):>12}"
                        f"  {row['peer']:18}{row['factor'] or '-':>7}{wanted:>8}  {row['verdict']}")
         missed = [row["what"] for row in self.rows if row["verdict"] == "MISS"]
         unknown = [row["what"] for row in self.rows
@@ -324,7 +334,7 @@ def machine():
 def measure_server(build, only):
     """The figures of the server, after all others: they want both the disk and the cores."""
     lines = []
-    for figures in (server_figures, gateway_figures, hostile_figures):
+    for figures in SERVER_FIGURES:
         for line in figures.measure(build, only):
             print(json.dumps(line, ensure_ascii=False, separators=(",", ":")), flush=True)
             lines.append(line)
@@ -359,8 +369,7 @@ def main():
     if targets.rows:
         targets.print()
     server_lines = measure_server(asked.build.resolve(), asked.only)
-    server_rows = [row for figures in (server_figures, gateway_figures, hostile_figures)
-                   for row in figures.rows(server_lines)]
+    server_rows = [row for figures in SERVER_FIGURES for row in figures.rows(server_lines)]
     server_figures.show(server_rows, sys.stderr)
     result = {"machine": machine(), "figures": list(best.values()) + server_lines,
               "targets": targets.rows + server_rows}

@@ -15,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
@@ -31,8 +32,17 @@ RULES = {
     "globals": "core has no variable that outlives a call, but for the listed ones",
     "words": "no vendor word in the rooms that are true of every vendor",
     "names": "every room is in tools/layers.json and says what belongs in it",
+    "lines": "only the rooms that put the program together may use every room",
+    "private": "what a room keeps to itself (*_int.h) is included in that room only",
     "size": "a source file stays small enough to read",
+    "crowds": "a folder stays small enough to survey",
+    "types": "a type has one name in the whole tree, and an enum its own prefix",
+    "heads": "a source file of some length begins with what it is about",
+    "rooms": "a room has its static library and its page in docs/internals",
 }
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+TYPE = re.compile(r"^(?:struct|enum|union) (pl_\w+) \{", re.MULTILINE)
+ENUM = re.compile(r"^enum (pl_\w+) \{([^}]*)\}", re.MULTILINE)
 NEEDS_BUILD = ("calls", "purity", "files", "globals")
 
 
@@ -61,13 +71,20 @@ class Layers:
         return seen
 
     def room_of(self, path):
-        """Room of a path relative to the source root, or None: src/core/json/parse.c is in json."""
+        """Room of a path relative to the source root, or None: src/core/json/parse/parse.c is in json."""
         parts = Path(path).parts
         if len(parts) > 3 and parts[0] == "src" and parts[1] in ("core", "host"):
-            return parts[2]
+            return self.room_of_folder(parts[2:-1])
         if len(parts) > 2 and parts[0] == "src" and parts[1] in self.table["top"]:
-            return parts[1]
+            return self.room_of_folder(parts[1:-1])
         return None
+
+    def room_of_folder(self, parts):
+        """The innermost room: service/sessions has a line of its own, store/sqlite belongs to store."""
+        for n in range(len(parts), 1, -1):
+            if "/".join(parts[:n]) in self.direct:
+                return "/".join(parts[:n])
+        return parts[0]
 
 
 class Checker:
@@ -89,8 +106,13 @@ class Checker:
     def run(self):
         self.check_names()
         self.check_includes()
+        self.check_lines()
         self.check_words()
         self.check_size()
+        self.check_crowds()
+        self.check_types()
+        self.check_heads()
+        self.check_rooms()
         if self.build_root:
             objects = self.read_objects()
             self.check_calls(objects)
@@ -114,6 +136,22 @@ class Checker:
                 if path.is_dir() and path.name not in self.table[floor]:
                     self.report("names", f"src/{floor}/{path.name}", f"is not a room of src/{floor}; "
                                 "add its line to ARCHITECTURE.md and tools/layers.json, or move its files")
+            for folder in sorted({room.rsplit("/", 1)[0] for room in self.table[floor] if "/" in room}):
+                self.check_siblings(root, folder)
+
+    def check_siblings(self, root, folder):
+        """Where one folder of a room is a room, no sibling is one by accident."""
+        for path in sorted((root / folder).iterdir() if (root / folder).is_dir() else []):
+            name = str(path.relative_to(root))
+            if path.is_dir() and name not in self.layers.direct:
+                self.report("names", f"src/{root.name}/{name}", f"is not a room, and other folders of {folder} are; "
+                            "add its line to ARCHITECTURE.md and tools/layers.json, or move its files")
+
+    def check_lines(self):
+        for room, line in self.layers.direct.items():
+            if "*" in line and room not in self.table["every_room_users"]:
+                self.report("lines", "tools/layers.json", f"{room} may not use every room; "
+                            "name those it needs, or let server hand it what it calls")
 
     def check_includes(self):
         for place, lines in self.sources.items():
@@ -126,9 +164,9 @@ class Checker:
                     self.check_include(f"{place}:{number}", room, match[1])
 
     def check_include(self, place, room, header):
-        target = header.split("/")[0]
         if "/" not in header:
             return
+        target = self.layers.room_of_folder(header.split("/")[:-1])
         if target == "..":
             self.report("includes", place, f'"{header}" climbs out of its room; '
                         'name the room: #include "room/file.h"')
@@ -142,6 +180,9 @@ class Checker:
         elif target not in self.layers.allowed[room]:
             self.report("includes", place, f'{room} may not use {target} ("{header}"); '
                         f"{room} may use: {self.may_use(room)}")
+        elif header.endswith("_int.h") and target != room:
+            self.report("private", place, f'{room} includes "{header}", which {target} keeps to itself; '
+                        "declare what others may use in a header without _int")
 
     def may_use(self, room):
         return ", ".join(sorted(self.layers.allowed[room] - {room})) or "nothing"
@@ -163,6 +204,48 @@ class Checker:
             if len(lines) > most:
                 self.report("size", place, f"{len(lines)} lines, more than {most}; "
                             "find the second idea in it and give it a file")
+
+    def check_crowds(self):
+        most = self.table["max_files"]
+        for folder, count in sorted(Counter(str(Path(place).parent) for place in self.sources).items()):
+            if count > most:
+                self.report("crowds", folder, f"{count} source files, more than {most}; "
+                            "find the folders in it, or the second room")
+
+    def check_types(self):
+        types, prefixes = {}, {}
+        for place, lines in self.sources.items():
+            text = COMMENT.sub(lambda match: "\n" * match[0].count("\n"), "\n".join(lines))
+            for match in TYPE.finditer(text):
+                where = f"{place}:{text.count(chr(10), 0, match.start()) + 1}"
+                if types.setdefault(match[1], where) != where:
+                    self.report("types", where, f"{match[1]} is also in {types[match[1]]}; "
+                                "put the name of its room, or of its thing, into one of them")
+            for match in ENUM.finditer(text):
+                where = f"{place}:{text.count(chr(10), 0, match.start()) + 1}"
+                prefix, room = prefix_of(match[2]), self.layers.room_of(place)
+                other, other_where = prefixes.setdefault(prefix, (room, where)) if prefix else (room, where)
+                if other != room:
+                    self.report("types", where, f"{match[1]} shares the prefix {prefix} with an enum of {other} "
+                                f"({other_where}); give its constants a prefix of their own")
+
+    def check_heads(self):
+        most = self.table["max_lines_without_head"]
+        for place, lines in self.sources.items():
+            if place.endswith(".c") and len(lines) > most and not lines[0].startswith("/*"):
+                self.report("heads", f"{place}:1", f"{len(lines)} lines, and no word about what they are for; "
+                            "begin with a comment")
+
+    def check_rooms(self):
+        builds = [path.read_text("utf-8") for path in sorted((self.source_root / "src").rglob("meson.build"))]
+        pages = self.source_root / "docs" / "internals"
+        libraries = {name for text in builds for name in re.findall(r"(?:static_library|executable)\('([^']+)'", text)}
+        for room in sorted({self.layers.room_of(place) for place in self.sources} & set(self.layers.direct)):
+            name = room.replace("/", "-")
+            if builds and name not in libraries:
+                self.report("rooms", f"src: {room}", f"has no static library '{name}': then anything could be linked to it")
+            if pages.is_dir() and not (pages / f"{name}.md").is_file():
+                self.report("rooms", f"docs/internals/{name}.md", f"is missing: the page that says what {room} is for")
 
     # Rules on the object files
 
@@ -188,8 +271,8 @@ class Checker:
             place = str(source.relative_to(self.source_root))
             if not source.is_relative_to(self.build_root):
                 return self.layers.room_of(place), place
-        library = re.search(r"lib(\w+)\.a\.p/", output)
-        return library[1] if library else None, source.name
+        library = re.search(r"lib([\w-]+)\.a\.p/", output)
+        return library[1].replace("-", "/") if library else None, source.name
 
     def line_of(self, place, symbol):
         """Where a source first speaks of a symbol outside of includes and comment lines."""
@@ -248,6 +331,14 @@ class Checker:
                     self.report("globals", self.line_of(place, name), f"{room} keeps the variable {name}; "
                                 "make it const, put it into the caller's struct, or list it with "
                                 "its reason in tools/layers.json")
+
+
+def prefix_of(body):
+    """PL_TZ_ of {PL_TZ_DAY, PL_TZ_JULIAN}; None when the constants share no more than PL_."""
+    names = re.findall(r"\b(PL_[A-Z0-9_]+)\b(?=\s*(?:,|=|$))", body.strip())
+    shared = os.path.commonprefix(names) if len(names) > 1 else ""
+    shared = shared[:shared.rfind("_") + 1]
+    return shared if shared.count("_") > 1 else None
 
 
 def plain_name(symbol):

@@ -11,15 +11,15 @@ const schema = { type: 'object', properties: { city: { type: 'string' } }, requi
 
 // Rows of the tables, in their order.
 export const concepts = [
-  'system instruction', 'developer instruction', 'system message later on', 'speaker name', 'message id', 'message time', 'message metadata',
+  'system instruction', 'developer instruction', 'later system message', 'speaker name', 'message id', 'message time', 'message metadata',
   'cache marker', 'image by URL', 'image as base64', 'image detail', 'file as base64', 'file by id', 'audio', 'video',
   'thinking', 'thinking signature', 'redacted thinking', 'refusal', 'citations',
   'tool definition', 'tool: strict', 'tool: free text', 'tool: run by the vendor',
   'tool choice: auto', 'tool choice: any', 'tool choice: one', 'tool choice: none', 'parallel tool calls',
   'tool call', 'tool result', 'tool error flag', 'image in a tool result', 'call signature',
-  'model', 'maximum of tokens', 'temperature', 'top_p', 'top_k', 'stop sequences', 'seed', 'presence penalty', 'frequency penalty',
+  'model', 'maximum tokens', 'temperature', 'top_p', 'top_k', 'stop sequences', 'seed', 'presence penalty', 'frequency penalty',
   'logprobs', 'several answers (n)', 'output: JSON', 'output: JSON Schema', 'effort', 'thinking budget', 'verbosity',
-  'metadata', 'user', 'service tier', 'streaming', 'a field nobody knows',
+  'metadata', 'user', 'service tier', 'streaming', 'an unknown field',
 ];
 
 export const answerConcepts = [
@@ -38,7 +38,7 @@ const openaiChat = {
   probes: [
     ['system instruction', '/messages/0', { role: 'system', content: 'Be brief.' }, { '/messages/1': { role: 'user', content: 'Hello' } }],
     ['developer instruction', '/messages/0', { role: 'developer', content: 'Be brief.' }, { '/messages/1': { role: 'user', content: 'Hello' } }],
-    ['system message later on', '/messages/2', { role: 'system', content: 'Be brief.' }, { '/messages/1': { role: 'assistant', content: 'Hi' }, '/messages/3': { role: 'user', content: 'Go on' } }],
+    ['later system message', '/messages/2', { role: 'system', content: 'Be brief.' }, { '/messages/1': { role: 'assistant', content: 'Hi' }, '/messages/3': { role: 'user', content: 'Go on' } }],
     ['speaker name', '/messages/0/name', 'ann'],
     ['image by URL', '/messages/0/content/1', { type: 'image_url', image_url: { url: 'https://example.org/a.png' } }, chatPart({})],
     ['image as base64', '/messages/0/content/1', { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }, chatPart({})],
@@ -58,12 +58,12 @@ const openaiChat = {
     ['parallel tool calls', '/parallel_tool_calls', false, chatWithTool],
     ['tool call', '/messages/1/tool_calls/0/function', chatCall.tool_calls[0].function, { ...chatWithTool, '/messages/1': chatCall, '/messages/2': chatResult }],
     ['tool result', '/messages/2/content', 'Rain.', { ...chatWithTool, '/messages/1': chatCall, '/messages/2': chatResult }],
-    ['model', '/model', 'gpt-5'], ['maximum of tokens', '/max_completion_tokens', 100], ['temperature', '/temperature', 0.5], ['top_p', '/top_p', 0.9],
+    ['model', '/model', 'gpt-5'], ['maximum tokens', '/max_completion_tokens', 100], ['temperature', '/temperature', 0.5], ['top_p', '/top_p', 0.9],
     ['stop sequences', '/stop', ['END']], ['seed', '/seed', 7], ['presence penalty', '/presence_penalty', 0.5], ['frequency penalty', '/frequency_penalty', 0.5],
     ['logprobs', '/logprobs', true], ['several answers (n)', '/n', 2], ['output: JSON', '/response_format', { type: 'json_object' }],
     ['output: JSON Schema', '/response_format', { type: 'json_schema', json_schema: { name: 'place', schema, strict: true } }],
     ['effort', '/reasoning_effort', 'high'], ['verbosity', '/verbosity', 'low'], ['metadata', '/metadata', { job: 'nightly' }], ['user', '/user', 'u-1'],
-    ['service tier', '/service_tier', 'flex'], ['streaming', '/stream', true], ['a field nobody knows', '/x_future', { a: 1 }],
+    ['service tier', '/service_tier', 'flex'], ['streaming', '/stream', true], ['an unknown field', '/x_future', { a: 1 }],
   ],
 };
 
@@ -78,7 +78,7 @@ const openaiResponses = {
   probes: [
     ['system instruction', '/instructions', 'Be brief.'],
     ['developer instruction', '/input/0', { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] }, { '/input/1': { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] } }],
-    ['system message later on', '/input/2', { type: 'message', role: 'system', content: [{ type: 'input_text', text: 'Be brief.' }] }, { '/input/1': { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }, '/input/3': { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go on' }] } }],
+    ['later system message', '/input/2', { type: 'message', role: 'system', content: [{ type: 'input_text', text: 'Be brief.' }] }, { '/input/1': { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }, '/input/3': { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go on' }] } }],
     ['message id', '/input/1/id', 'msg_1', { '/input/1': { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] } }],
     ['image by URL', '/input/0/content/1', { type: 'input_image', image_url: 'https://example.org/a.png' }, itemPart],
     ['image as base64', '/input/0/content/1', { type: 'input_image', image_url: `data:image/png;base64,${png}` }, itemPart],
@@ -99,11 +99,11 @@ const openaiResponses = {
     ['tool call', '/input/1/arguments', itemCall.arguments, { ...itemWithTool, '/input/1': itemCall, '/input/2': itemResult }],
     ['tool result', '/input/2/output', 'Rain.', { ...itemWithTool, '/input/1': itemCall, '/input/2': itemResult }],
     ['image in a tool result', '/input/2/output/0', { type: 'input_image', image_url: `data:image/png;base64,${png}` }, { ...itemWithTool, '/input/1': itemCall, '/input/2': { ...itemResult, output: [] } }],
-    ['model', '/model', 'gpt-5'], ['maximum of tokens', '/max_output_tokens', 100], ['temperature', '/temperature', 0.5], ['top_p', '/top_p', 0.9],
+    ['model', '/model', 'gpt-5'], ['maximum tokens', '/max_output_tokens', 100], ['temperature', '/temperature', 0.5], ['top_p', '/top_p', 0.9],
     ['logprobs', '/top_logprobs', 2], ['output: JSON', '/text', { format: { type: 'json_object' } }],
     ['output: JSON Schema', '/text', { format: { type: 'json_schema', name: 'place', schema, strict: true } }],
     ['effort', '/reasoning', { effort: 'high' }], ['verbosity', '/text', { verbosity: 'low' }], ['metadata', '/metadata', { job: 'nightly' }],
-    ['user', '/safety_identifier', 'u-1'], ['service tier', '/service_tier', 'flex'], ['streaming', '/stream', true], ['a field nobody knows', '/x_future', { a: 1 }],
+    ['user', '/safety_identifier', 'u-1'], ['service tier', '/service_tier', 'flex'], ['streaming', '/stream', true], ['an unknown field', '/x_future', { a: 1 }],
   ],
 };
 
@@ -120,7 +120,7 @@ const anthropic = {
   base: { model: 'claude-sonnet-4-5', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] },
   probes: [
     ['system instruction', '/system', 'Be brief.'],
-    ['system message later on', '/messages/1', { role: 'system', content: 'Be brief.' }, { '/messages/1': null, '/messages/2': { role: 'assistant', content: 'Hi' } }],
+    ['later system message', '/messages/1', { role: 'system', content: 'Be brief.' }, { '/messages/1': null, '/messages/2': { role: 'assistant', content: 'Hi' } }],
     ['cache marker', '/messages/0/content/0/cache_control', { type: 'ephemeral' }, { '/messages/0/content': [{ type: 'text', text: 'Hello' }] }],
     ['image by URL', '/messages/0/content/1', { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } }, blockPart],
     ['image as base64', '/messages/0/content/1', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }, blockPart],
@@ -140,10 +140,10 @@ const anthropic = {
     ['tool result', '/messages/2/content/0/content', 'Rain.', { ...blockWithTool, '/messages/1': useTurn, '/messages/2': resultTurn }],
     ['tool error flag', '/messages/2/content/0/is_error', true, { ...blockWithTool, '/messages/1': useTurn, '/messages/2': resultTurn }],
     ['image in a tool result', '/messages/2/content/0/content/0', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }, { ...blockWithTool, '/messages/1': useTurn, '/messages/2': { role: 'user', content: [{ ...resultBlock, content: [] }] } }],
-    ['model', '/model', 'claude-sonnet-4-5'], ['maximum of tokens', '/max_tokens', 100], ['temperature', '/temperature', 0.5], ['top_p', '/top_p', 0.9], ['top_k', '/top_k', 40],
+    ['model', '/model', 'claude-sonnet-4-5'], ['maximum tokens', '/max_tokens', 100], ['temperature', '/temperature', 0.5], ['top_p', '/top_p', 0.9], ['top_k', '/top_k', 40],
     ['stop sequences', '/stop_sequences', ['END']], ['output: JSON Schema', '/output_config', { format: { type: 'json_schema', schema } }],
     ['effort', '/output_config', { effort: 'high' }], ['thinking budget', '/thinking', { type: 'enabled', budget_tokens: 2048 }],
-    ['user', '/metadata', { user_id: 'u-1' }], ['service tier', '/service_tier', 'auto'], ['streaming', '/stream', true], ['a field nobody knows', '/x_future', { a: 1 }],
+    ['user', '/metadata', { user_id: 'u-1' }], ['service tier', '/service_tier', 'auto'], ['streaming', '/stream', true], ['an unknown field', '/x_future', { a: 1 }],
   ],
 };
 
@@ -175,14 +175,14 @@ const gemini = {
     ['tool result', '/contents/2/parts/0/functionResponse/response', { output: 'Rain.' }, { ...fnWithTool, '/contents/1': fnCall, '/contents/2': fnResult }],
     ['tool error flag', '/contents/2/parts/0/functionResponse/response', { error: 'No such city.' }, { ...fnWithTool, '/contents/1': fnCall, '/contents/2': fnResult }],
     ['call signature', '/contents/1/parts/0/thoughtSignature', 'Q2cBQQ==', { ...fnWithTool, '/contents/1': fnCall, '/contents/2': fnResult }],
-    ['model', '/model', 'gemini-2.5-pro'], ['maximum of tokens', '/generationConfig/maxOutputTokens', 100, config()], ['temperature', '/generationConfig/temperature', 0.5, config()],
+    ['model', '/model', 'gemini-2.5-pro'], ['maximum tokens', '/generationConfig/maxOutputTokens', 100, config()], ['temperature', '/generationConfig/temperature', 0.5, config()],
     ['top_p', '/generationConfig/topP', 0.9, config()], ['top_k', '/generationConfig/topK', 40, config()], ['stop sequences', '/generationConfig/stopSequences', ['END'], config()],
     ['seed', '/generationConfig/seed', 7, config()], ['presence penalty', '/generationConfig/presencePenalty', 0.5, config()], ['frequency penalty', '/generationConfig/frequencyPenalty', 0.5, config()],
     ['logprobs', '/generationConfig/responseLogprobs', true, config()], ['several answers (n)', '/generationConfig/candidateCount', 2, config()],
     ['output: JSON', '/generationConfig/responseMimeType', 'application/json', config()],
     ['output: JSON Schema', '/generationConfig/responseJsonSchema', schema, config({ '/generationConfig/responseMimeType': 'application/json' })],
     ['effort', '/generationConfig/thinkingConfig', { thinkingLevel: 'HIGH' }, config()], ['thinking budget', '/generationConfig/thinkingConfig', { thinkingBudget: 2048 }, config()],
-    ['cache marker', '/cachedContent', 'cachedContents/1'], ['a field nobody knows', '/xFuture', { a: 1 }],
+    ['cache marker', '/cachedContent', 'cachedContents/1'], ['an unknown field', '/xFuture', { a: 1 }],
   ],
 };
 
@@ -190,7 +190,7 @@ const harmony = {
   base: { messages: [{ id: 'm1', role: 'user', content: [{ type: 'text', text: 'Hello', index: 0 }] }], settings: { model: 'demo' } },
   probes: [
     ['system instruction', '/messages/0/content', 'Be brief.', { '/messages/0': { id: 'm0', role: 'system', content: '' }, '/messages/1': { id: 'm1', role: 'user', content: 'Hello' } }],
-    ['system message later on', '/messages/2/content', 'Be brief.', { '/messages/2': { id: 'm3', role: 'system', content: '' }, '/messages/1': { id: 'm2', role: 'assistant', content: 'Hi' }, '/messages/3': { id: 'm4', role: 'user', content: 'Go on' } }],
+    ['later system message', '/messages/2/content', 'Be brief.', { '/messages/2': { id: 'm3', role: 'system', content: '' }, '/messages/1': { id: 'm2', role: 'assistant', content: 'Hi' }, '/messages/3': { id: 'm4', role: 'user', content: 'Go on' } }],
     ['speaker name', '/messages/0/name', 'ann'], ['message id', '/messages/0/id', 'm1'], ['message time', '/messages/0/created_at', 1767225600],
     ['message metadata', '/messages/0/metadata', { session_id: 's1', latency_ms: 12 }],
     ['image by URL', '/messages/0/content/1', { type: 'image_url', image_url: { url: 'https://example.org/a.png' }, index: 1 }],
@@ -205,9 +205,9 @@ const harmony = {
     ['tool call', '/messages/1/tool_calls/0/function', chatCall.tool_calls[0].function, { ...chatWithTool, '/messages/1': { id: 'm2', ...chatCall }, '/messages/2': { id: 'm3', ...chatResult } }],
     ['tool result', '/messages/2/content', 'Rain.', { ...chatWithTool, '/messages/1': { id: 'm2', ...chatCall }, '/messages/2': { id: 'm3', ...chatResult } }],
     ['tool error flag', '/messages/2/content', '{"status":"error","error_type":"NotFound","message":"No such city."}', { ...chatWithTool, '/messages/1': { id: 'm2', ...chatCall }, '/messages/2': { id: 'm3', ...chatResult } }],
-    ['model', '/settings/model', 'demo'], ['maximum of tokens', '/settings/max_tokens', 100], ['temperature', '/settings/temperature', 0.5], ['top_p', '/settings/top_p', 0.9],
+    ['model', '/settings/model', 'demo'], ['maximum tokens', '/settings/max_tokens', 100], ['temperature', '/settings/temperature', 0.5], ['top_p', '/settings/top_p', 0.9],
     ['top_k', '/settings/top_k', 40], ['stop sequences', '/settings/stop', ['END']], ['seed', '/settings/seed', 7], ['output: JSON', '/settings/response_format', { type: 'json_object' }],
-    ['streaming', '/settings/stream', true], ['a field nobody knows', '/x_future', { a: 1 }],
+    ['streaming', '/settings/stream', true], ['an unknown field', '/x_future', { a: 1 }],
   ],
 };
 
@@ -215,14 +215,14 @@ const structuredChat = {
   base: { protocol: 'structured-chat', system_prompt: null, messages: [{ id: 'm1', role: 'user', content: 'Hello' }], config: { model: 'demo' } },
   probes: [
     ['system instruction', '/system_prompt', 'Be brief.'],
-    ['system message later on', '/messages/2/content', 'Be brief.', { '/messages/2': { id: 'm3', role: 'system', content: '' }, '/messages/1': { id: 'm2', role: 'assistant', content: 'Hi' }, '/messages/3': { id: 'm4', role: 'user', content: 'Go on' } }],
+    ['later system message', '/messages/2/content', 'Be brief.', { '/messages/2': { id: 'm3', role: 'system', content: '' }, '/messages/1': { id: 'm2', role: 'assistant', content: 'Hi' }, '/messages/3': { id: 'm4', role: 'user', content: 'Go on' } }],
     ['speaker name', '/messages/0/name', 'ann'], ['message id', '/messages/0/id', 'm1'],
     ['tool definition', '/config/tools', [chatTool]],
     ['tool call', '/messages/1/tool_calls/0/function', chatCall.tool_calls[0].function, { '/config/tools': [chatTool], '/messages/1': { id: 'm2', ...chatCall }, '/messages/2': { id: 'm3', ...chatResult } }],
     ['tool result', '/messages/2/content', 'Rain.', { '/config/tools': [chatTool], '/messages/1': { id: 'm2', ...chatCall }, '/messages/2': { id: 'm3', ...chatResult } }],
-    ['model', '/config/model', 'demo'], ['maximum of tokens', '/config/max_tokens', 100], ['temperature', '/config/temperature', 0.5], ['top_p', '/config/top_p', 0.9],
+    ['model', '/config/model', 'demo'], ['maximum tokens', '/config/max_tokens', 100], ['temperature', '/config/temperature', 0.5], ['top_p', '/config/top_p', 0.9],
     ['stop sequences', '/config/stop', ['END']], ['seed', '/config/seed', 7], ['output: JSON', '/config/response_format', { type: 'json_object' }],
-    ['a field nobody knows', '/x_future', { a: 1 }],
+    ['an unknown field', '/x_future', { a: 1 }],
   ],
 };
 
@@ -241,7 +241,7 @@ const envelope = {
     ['tool call', '/messages/1/segments/0/arguments', request.arguments, { '/messages/1': say('m2', 'assistant', request), '/messages/2': say('m3', 'tool', result) }],
     ['tool result', '/messages/2/segments/0/result', 'Rain.', { '/messages/1': say('m2', 'assistant', request), '/messages/2': say('m3', 'tool', result) }],
     ['tool error flag', '/messages/2/segments/0/success', false, { '/messages/1': say('m2', 'assistant', request), '/messages/2': say('m3', 'tool', result) }],
-    ['model', '/model', 'demo'], ['a field nobody knows', '/x_future', { a: 1 }],
+    ['model', '/model', 'demo'], ['an unknown field', '/x_future', { a: 1 }],
   ],
 };
 
@@ -263,7 +263,7 @@ const turns = {
     ['tool error flag', '/1/tool_calls/0/status', 'error', { '/1': turn(1, 'assistant', [use], [done]) }],
     ['model', '/1/model', 'demo', { '/1': turn(1, 'assistant', [{ type: 'text', content: 'Hi' }]) }],
     ['message metadata', '/1/duration_ms', 12, { '/1': turn(1, 'assistant', [{ type: 'text', content: 'Hi' }]) }],
-    ['a field nobody knows', '/0/x_future', { a: 1 }],
+    ['an unknown field', '/0/x_future', { a: 1 }],
   ],
 };
 

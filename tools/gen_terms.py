@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes src/core/base/terms_table.h: what base/terms.c knows of Unicode.
+"""Writes src/core/base/text/terms_table.h: what base/text/terms.c knows of Unicode.
 
-usage: gen_terms.py > src/core/base/terms_table.h
+usage: gen_terms.py > src/core/base/text/terms_table.h
 
 Two tables of runs. GAPS: characters that are in no word (punctuation, symbols, space, control). FOLDS: capital letters
 to small ones, and letters of the Latin, Greek and Cyrillic scripts without their accents, forms of presentation

@@ -66,7 +66,7 @@ enum parley_status {
     PARLEY_INTERNAL = 10  /* a defect in Parley: please report it */
 };
 
-/* What went wrong and where. Texts that do not fit are cut and end in "…". */
+/* The error and its place. Texts that do not fit are cut and end in "…". */
 struct parley_error {
     enum parley_status status;
     int has_position;    /* 1: offset, line, column and pointer mean something */
@@ -93,8 +93,9 @@ typedef void *parley_alloc_fn(void *ctx, void *ptr, size_t size);
 PARLEY_API void parley_set_allocator(parley_alloc_fn *fn, void *ctx);
 
 /* Hashing is keyed, so that nobody can choose inputs that collide. Without this call the key comes
- * from where the system happened to load the program; a service that reads hostile input gives 16
- * random bytes. No result depends on the key. Process-wide; call it before anything else. */
+ * from the address at which the system loaded the program; a service that reads hostile input
+ * should give 16 random bytes. No result depends on the key. Process-wide; call it before anything
+ * else. */
 PARLEY_API void parley_set_hash_key(const unsigned char key[16]);
 
 /* Frees a text this library returned. NULL is fine. */
@@ -136,7 +137,7 @@ struct parley_note {
     size_t offset, size;
 };
 
-/* Note `index` in the order of the text. PARLEY_NOT_FOUND behind the last one. */
+/* Note `index` in the order of the text. PARLEY_NOT_FOUND after the last one. */
 PARLEY_API enum parley_status parley_json_note(const struct parley_json *json, size_t index,
                                                struct parley_note *ret_note) PARLEY_CHECKED;
 
@@ -260,7 +261,7 @@ PARLEY_API enum parley_status parley_schema_builtin(const char *name, unsigned f
                                                     struct parley_schema **ret_schema,
                                                     struct parley_error *err) PARLEY_CHECKED;
 
-/* Name of built-in schema `index`, or NULL behind the last one: "envelope", "pi", …. */
+/* Name of built-in schema `index`, or NULL after the last one: "envelope", "pi", …. */
 PARLEY_API const char *parley_schema_builtin_name(size_t index);
 
 PARLEY_API void parley_schema_destroy(struct parley_schema *schema);
@@ -291,15 +292,15 @@ PARLEY_API enum parley_status parley_schema_explain(struct parley_schema *schema
 
 /* ---- Conversations ------------------------------------------------------------------------- */
 
-/* Name of format `index`, or NULL behind the last one: "openai-chat", "anthropic", …. */
+/* Name of format `index`, or NULL after the last one: "openai-chat", "anthropic", …. */
 PARLEY_API const char *parley_format_name(size_t index);
 
-/* Name of profile `index`, or NULL behind the last one: "anthropic@2026-10-21", …. What stands in
+/* Name of profile `index`, or NULL after the last one: "anthropic@2026-10-21", …. What stands in
  * front of the @ is its format. */
 PARLEY_API const char *parley_profile_name(size_t index);
 
-/* The format of a document, told from its content. The name is static. PARLEY_NOT_FOUND when it is
- * JSON, but no format that Parley knows. */
+/* The format of a document, found by its content. The name is static. PARLEY_NOT_FOUND if it is
+ * JSON, but not in a format that Parley knows. */
 PARLEY_API enum parley_status parley_detect(const char *text, size_t size, const char **ret_format,
                                             struct parley_error *err) PARLEY_CHECKED;
 
@@ -335,7 +336,7 @@ struct parley_workspace;
 PARLEY_API enum parley_status parley_workspace_create(struct parley_workspace **ret_workspace);
 PARLEY_API void parley_workspace_destroy(struct parley_workspace *workspace);
 
-/* What a conversion made. Each text is owned by the caller and ended by a NUL, or is NULL. */
+/* The output of a conversion. Each text is owned by the caller and ended by a NUL, or is NULL. */
 struct parley_converted {
     char *out; /* the document in the target's format */
     size_t out_size;
@@ -370,7 +371,7 @@ struct parley_lint_opts {
 /* What is wrong, or likely to go wrong, in a conversation, as JSON text:
  * {"findings":[{"code","severity","pointer","message"}]}; severity is error, warning or info. Of
  * one code at most 200 are listed; then the last finding of that code says how many more there are,
- * and "omitted" behind the list how many in all.
+ * and "omitted" after the list how many in all.
  * `opts` may be NULL. */
 PARLEY_API enum parley_status parley_lint(const char *text, size_t size,
                                           const struct parley_lint_opts *opts, char **ret_text,
@@ -383,8 +384,9 @@ struct parley_count_opts {
     const char *model;    /* NULL: the one the document names; not together with an encoding */
 };
 
-/* What a conversation costs, as JSON text: {"tokens","estimated","by":{"messages","tools","system",
- * "images","audio"}}. `opts` may be NULL. */
+/* The token count of a conversation, as JSON text:
+ * {"tokens","estimated","by":{"messages","tools","system", "images","audio"}}. `opts` may be
+ * NULL. */
 PARLEY_API enum parley_status parley_count(const char *text, size_t size,
                                            const struct parley_count_opts *opts, char **ret_text,
                                            size_t *ret_size,
@@ -416,7 +418,7 @@ PARLEY_API enum parley_status parley_render(const char *text, size_t size,
 
 struct parley_stream; /* events of one dialect into those of another, as the bytes arrive */
 
-/* Name of dialect `index`, or NULL behind the last one: "openai-chat", "patches", …. */
+/* Name of dialect `index`, or NULL after the last one: "openai-chat", "patches", …. */
 PARLEY_API const char *parley_dialect_name(size_t index);
 
 /* PARLEY_NOT_FOUND: no dialect of that name. One thread at a time may use a stream. */
@@ -436,8 +438,8 @@ PARLEY_API enum parley_status parley_stream_feed(struct parley_stream *stream, c
 PARLEY_API enum parley_status parley_stream_end(struct parley_stream *stream,
                                                 struct parley_error *err) PARLEY_CHECKED;
 
-/* What has been made since the last time: whole events, borrowed from the stream until the next
- * call with it, not ended by a NUL. */
+/* The output since the last call: whole events, borrowed from the stream until the next call with
+ * it, not ended by a NUL. */
 PARLEY_API const char *parley_stream_take(struct parley_stream *stream, size_t *ret_size);
 
 #ifdef __cplusplus

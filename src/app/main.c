@@ -1,9 +1,9 @@
 /* parley COMMAND: finds the command in the table, reads its options by its table, runs it. */
-#include "app/help.h"
-#include "app/suggest.h"
+#include "app/frame/help.h"
+#include "base/text/suggest.h"
 #include "base/hash.h"
 #include "io/entropy.h"
-#include "io/file.h"
+#include "io/file/file.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "lib/locate.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 struct pl_locator pl_locator(struct pl_str text)
 {

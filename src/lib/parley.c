@@ -3,8 +3,8 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "json/edit.h"
-#include "json/lenient.h"
+#include "json/edit/edit.h"
+#include "json/parse/lenient.h"
 #include "json/number.h"
 #include "json/pointer.h"
 #include "json/text.h"

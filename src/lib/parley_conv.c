@@ -1,9 +1,10 @@
 /* The public API over conversations: names instead of tables, C strings instead of buffers. */
 #include "lib/parley_int.h"
 
+#include "carry/carry.h"
 #include "format/convert.h"
-#include "format/gpt_oss.h"
-#include "format/lint_document.h"
+#include "format/gpt_oss/gpt_oss.h"
+#include "document/lint.h"
 #include "format/profile.h"
 
 _Static_assert((int)PARLEY_RESPONSE == (int)PL_KIND_RESPONSE, "parley_document follows its kinds");
@@ -31,7 +32,7 @@ enum pl_status pl_import_format(const char *name, const struct pl_format **ret_f
     const struct pl_format *format = name ? pl_format_find(pl_str_of(name)) : NULL;
     if (name && !format)
         return pl_fail(err, PL_NOT_FOUND,
-                       "there is no format \"%s\"; parley_format_name() has the names", name);
+                       "there is no format \"%s\"; parley_format_name() lists the names", name);
     *ret_format = format;
     return PL_OK;
 }
@@ -42,7 +43,7 @@ static enum pl_status find_profile(const char *name, const struct pl_profile **r
     const struct pl_profile *profile = name ? pl_profile_find(pl_str_of(name)) : NULL;
     if (name && !profile)
         return pl_fail(err, PL_NOT_FOUND,
-                       "there is no profile \"%s\"; parley_profile_name() has the names", name);
+                       "there is no profile \"%s\"; parley_profile_name() lists the names", name);
     *ret_profile = profile;
     return PL_OK;
 }
@@ -63,7 +64,7 @@ static enum pl_status detect(struct pl_str text, const struct pl_format **ret_fo
         return status;
     const struct pl_format *format = pl_format_detect(&doc);
     if (!format)
-        return pl_fail(err, PL_NOT_FOUND, "this is no conversation in a format that Parley knows");
+        return pl_fail(err, PL_NOT_FOUND, "this is not a conversation in a known format");
     *ret_format = format;
     return PL_OK;
 }
@@ -86,13 +87,14 @@ static enum pl_status import_opts(const struct parley_convert_opts *from,
         .kind = (enum pl_format_kind)from->document,
         .mode = (enum pl_mode)from->mode,
         .is_strict = from->is_strict != 0,
+        .way_home = &pl_carry_way,
         .carry = {from->carry, from->carry ? from->carry_size : 0},
     };
     to->refuses_wrong_types = pl_mode_refuses_wrong_types(to->mode, to->kind);
     if (!from->to || to->kind > PL_KIND_RESPONSE || to->mode > PL_MODE_GATEWAY)
         return pl_fail(err, PL_USAGE,
                        from->to ? "unknown kind of document, or unknown mode"
-                                : "into which format? Set `to`");
+                                : "no target format; set `to`");
     if (from->carry && !from->carry_size)
         return pl_fail(err, PL_USAGE, "this is not a carry: it is empty");
     enum pl_status status = pl_import_format(from->from, &to->from, err);

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "json/json.h"
-#include "json/lenient.h"
+#include "json/parse/lenient.h"
 
 struct parley_json {
     struct pl_arena arena;  /* the copy of the text, the tree and the notes */

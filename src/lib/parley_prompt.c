@@ -2,8 +2,8 @@
 #include "lib/parley_int.h"
 
 #include "base/mem.h"
-#include "conv/render.h"
-#include "format/trim_document.h"
+#include "prompt/render.h"
+#include "document/trim.h"
 
 static enum pl_status import_count(const struct parley_count_opts *from,
                                    const struct pl_format **ret_as, struct pl_count_choice *to,

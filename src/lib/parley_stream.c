@@ -23,7 +23,7 @@ static enum pl_status find_dialect(const char *name, const struct pl_dialect **r
     const struct pl_dialect *dialect = pl_dialect_find(pl_str_of(name));
     if (!dialect)
         return pl_fail(err, PL_NOT_FOUND,
-                       "there is no dialect \"%s\"; parley_dialect_name() has the names", name);
+                       "there is no dialect \"%s\"; parley_dialect_name() lists the names", name);
     *ret_dialect = dialect;
     return PL_OK;
 }

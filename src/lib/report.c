@@ -1,6 +1,8 @@
+/* Writes a report in the shape that was asked for. Errors are sorted by place, so that lines and
+ * columns are found in one pass. */
 #include "lib/report.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "json/text.h"
 
 /* Units come in the order of the schema. Walking them in the order of the text makes finding all

@@ -13,7 +13,7 @@ char *corpora_find(const char *name);
 /* dir/name; the caller frees it. */
 char *corpora_join(const char *dir, const char *name);
 
-/* Whole file with a NUL behind it; the caller frees it. Ends the program when it cannot be read. */
+/* Whole file with a NUL after it; the caller frees it. Ends the program when it cannot be read. */
 char *corpora_read(const char *path, size_t *ret_len);
 
 /* Names of the files in a directory, sorted, NULL at the end. The caller frees them all. */

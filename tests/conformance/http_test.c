@@ -3,9 +3,9 @@
  *
  * The vectors come without the empty line at their end, so CR LF is put behind those
  * that end in one. */
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "conformance/corpora.h"
-#include "wire/http1.h"
+#include "wire/http1/http1.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static enum outcome outcome_of(struct pl_str bytes)
     return status != PL_OK ? REFUSED : is_upgraded || is_idle ? COMPLETE : WITHIN;
 }
 
-/* The text behind "key": in the case at `at`, up to the end of the line, without a comma. */
+/* The text after "key": in the case at `at`, up to the end of the line, without a comma. */
 static void read_field(const char *at, const char *key, char ret_text[MAX_FIELD])
 {
     char quoted[64];

@@ -2,7 +2,7 @@
  * to the text the one before made; "move" and "copy" are made of a lookup, a removal and an
  * addition. */
 #include "conformance/corpora.h"
-#include "json/edit.h"
+#include "json/edit/edit.h"
 #include "json/equal.h"
 #include "json/pointer.h"
 #include "json/text.h"

@@ -1,9 +1,9 @@
 /* The Big List of Naughty Strings as prompts: as their names, folders, notes, tags and contents,
  * text and structured. Each is written as files, which are harmless, and read back, byte for byte.
  */
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "conformance/corpora.h"
-#include "format/prompt_file.h"
+#include "promptfile/promptfile.h"
 #include "json/json.h"
 #include "json/text.h"
 #include "json/write.h"

@@ -1,6 +1,6 @@
 /* Every change of the clock in the corpus: the zone files of this machine must know it, and four
  * expressions must be due around it as the rules for changes say: a time in the middle of what is
- * skipped or repeated, the first time behind it, every minute, and every half hour. What is
+ * skipped or repeated, the first time after it, every minute, and every half hour. What is
  * expected is worked out from the corpus alone. Where this machine's tzdata is another version than
  * the corpus, zones that differ are named and not judged. */
 #include "base/arena.h"
@@ -117,7 +117,7 @@ static bool check_fixed(const struct pl_tzif *zone, const struct change *c)
         tap_note("inside at the change %lld: twice", (long long)c->utc_s);
         is_ok = false;
     }
-    /* The first minute behind it comes once. */
+    /* The first minute after it comes once. */
     int64_t behind_s = (c->to_s + 59) / 60 * 60;
     cron = daily_at(behind_s);
     wanted_s = behind_s - c->after_s;

@@ -1,6 +1,6 @@
 /* The sequences of flenniken's utf8tests, for every instruction set this machine has. Each is tried
  * alone, and pushed along a line of letters, so that it meets every place in a vector. */
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "conformance/corpora.h"
 
 #include <stdio.h>

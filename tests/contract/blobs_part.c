@@ -1,6 +1,6 @@
 /* The contract: blobs, kept once for everybody who has them. */
 #include "contract/suite.h"
-#include "base/sha256.h"
+#include "base/sha/sha256.h"
 #include "store/work.h"
 
 #include <pthread.h>

@@ -1,6 +1,7 @@
 /* The contract: what outlives the process, versions, copies, damage, size. */
+#include "store/migrations.h"
 #include "contract/suite.h"
-#include "store/statements.h"
+#include "store/sql/statements.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ static void what_was_committed_is_there_after_reopening(void **state)
     assert_int_equal(
         pl_store_session_get(f->store, &f->arena, id_str(&f->user), id_str(&id), &session, NULL),
         PL_OK);
-    assert_int_equal(pl_store_schema_version(f->store), 6);
+    assert_int_equal(pl_store_schema_version(f->store), (int)pl_n_migrations);
     assert_string_equal(pl_store_kind(f->store), f->kind);
 }
 
@@ -368,7 +369,7 @@ static void a_check_finds_what_was_damaged(void **state)
     commit(f, batch);
     assert_int_equal(pl_store_check(f->store, note_finding, &findings, NULL), PL_OK);
     assert_int_equal(findings.n_problems, 1);
-    assert_string_equal(findings.last, "1 turns stand behind the end of their session.");
+    assert_string_equal(findings.last, "1 turns are after the end of their session.");
 }
 
 static void a_check_finds_rows_of_nobody(void **state)

@@ -21,11 +21,13 @@ static void add(struct fixture *f, const struct pl_id *user, const char *key, co
 
 static size_t list(struct fixture *f, enum pl_usage_group group, struct pl_usage_row **ret_rows)
 {
-    size_t n = 0;
+    struct pl_usage_page page;
     struct pl_usage_query query = {
         .user_id = id_str(&f->user), .from_day = 10, .to_day = 12, .group = group, .limit = 100};
-    assert_int_equal(pl_store_usage_list(f->store, &f->arena, &query, ret_rows, &n, NULL), PL_OK);
-    return n;
+    assert_int_equal(pl_store_usage_list(f->store, &f->arena, &query, &page, NULL), PL_OK);
+    assert_false(page.has_more);
+    *ret_rows = page.rows;
+    return page.n_rows;
 }
 
 static void fill(struct fixture *f)
@@ -57,6 +59,33 @@ static void usage_adds_up_and_is_told_by_key_model_or_day(void **state)
     assert_int_equal(rows[0].day, 10);
     assert_int_equal(rows[0].input_tokens, 3);
     assert_int_equal(rows[2].day, 12);
+}
+
+/* Page by page, each item once; what comes in between moves nothing. */
+static void usage_is_told_page_by_page(void **state)
+{
+    struct fixture *f = *state;
+    static const size_t n_items[] = {
+        [PL_USAGE_BY_KEY] = 2, [PL_USAGE_BY_MODEL] = 2, [PL_USAGE_BY_DAY] = 3};
+    fill(f);
+    for (enum pl_usage_group group = PL_USAGE_BY_KEY; group <= PL_USAGE_BY_DAY; group++) {
+        struct pl_usage_row *all;
+        struct pl_usage_page page = {.has_more = true};
+        struct pl_usage_query query = {
+            .user_id = id_str(&f->user), .from_day = 10, .to_day = 12, .group = group, .limit = 1};
+        assert_int_equal(list(f, group, &all), n_items[group]);
+        for (size_t i = 0; i < n_items[group]; i++) {
+            assert_true(page.has_more);
+            assert_int_equal(pl_store_usage_list(f->store, &f->arena, &query, &page, NULL), PL_OK);
+            assert_int_equal(page.n_rows, 1);
+            assert_str(page.rows[0].key_id, all[i].key_id);
+            assert_str(page.rows[0].model, all[i].model);
+            assert_int_equal(page.rows[0].day, all[i].day);
+            assert_int_equal(page.rows[0].input_tokens, all[i].input_tokens);
+            query.after = &page.rows[0];
+        }
+        assert_false(page.has_more);
+    }
 }
 
 static void what_a_key_has_spent_is_counted_from_a_day_on(void **state)
@@ -128,6 +157,7 @@ static void an_answer_is_found_by_its_owner_as_long_as_its_session_is(void **sta
 
 static const struct CMUnitTest tests[] = {
     ON_STORE(usage_adds_up_and_is_told_by_key_model_or_day),
+    ON_STORE(usage_is_told_page_by_page),
     ON_STORE(what_a_key_has_spent_is_counted_from_a_day_on),
     ON_STORE(limits_go_with_their_key),
     ON_STORE(an_answer_is_found_by_its_owner_as_long_as_its_session_is),

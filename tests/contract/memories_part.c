@@ -1,5 +1,5 @@
 /* The contract: memories, what supersedes what, and the search. */
-#include "base/terms.h"
+#include "base/text/terms.h"
 #include "contract/suite.h"
 #include "store/library.h"
 
@@ -160,7 +160,7 @@ static void a_memory_is_changed_but_for_what_is_its_own(void **state)
     struct pl_error err = {0};
     row.user_id = id_str(&f->other);
     assert_int_equal(try_update(f, &row, &err), PL_CONFLICT);
-    assert_non_null(strstr(err.message, "not there"));
+    assert_non_null(strstr(err.message, "no longer exists"));
     row.user_id = id_str(&f->user);
     row.id = 999;
     assert_int_equal(try_update(f, &row, &err), PL_CONFLICT);
@@ -178,7 +178,7 @@ static void a_memory_that_was_changed_meanwhile_is_not_changed(void **state)
     one.terms = two.terms = PL_STR("contested");
     assert_int_equal(try_update(f, &one, NULL), PL_OK);
     assert_int_equal(try_update(f, &two, &err), PL_CONFLICT);
-    assert_non_null(strstr(err.message, "changed meanwhile"));
+    assert_non_null(strstr(err.message, "changed in the meantime"));
     /* Hits are no change of it. */
     struct pl_batch *batch = pl_batch_create();
     pl_batch_hit_memory(batch, id_str(&f->user), id, 70);
@@ -468,6 +468,53 @@ static void a_rare_word_finds_among_many_with_the_common_ones(void **state)
     assert_int_equal(ask(f, "okapi").total, 1);
 }
 
+/* Of words that are too common to look for, later pages look at more rows than the first; rows that
+ * fit better are among those. */
+static void a_search_shows_each_row_once_on_its_pages(void **state)
+{
+    enum { N_BETTER = 520, N_NEWER = 300, N_ALL = N_BETTER + N_NEWER };
+    struct fixture *f = *state;
+    struct pl_batch *batch = pl_batch_create();
+    for (int i = 0; i < N_ALL; i++) {
+        struct pl_id uid = pl_id_take(&f->seed, "mem_");
+        struct pl_memory_row like =
+            make_memory(f, &uid, i < N_BETTER ? "walnut hazel" : "walnut alone");
+        put_memory(batch, &like);
+    }
+    commit(f, batch);
+    struct pl_memory_query query = everything(f);
+    query.terms = PL_STR("walnut hazel");
+    int64_t seen[N_ALL];
+    size_t n = 0;
+    for (bool has_more = true; has_more; query.offset = (int64_t)n) {
+        struct pl_memory_page page = list_memories(f, &query);
+        assert_true(page.n_items > 0 && n + page.n_items <= N_ALL);
+        for (size_t i = 0; i < page.n_items; i++, n++) {
+            seen[n] = page.items[i].id;
+            for (size_t k = 0; k < n; k++)
+                assert_int_not_equal(seen[k], seen[n]);
+        }
+        has_more = page.has_more;
+    }
+    assert_int_equal(n, N_ALL);
+}
+
+/* However far: nothing is there, and no sum of it is too large. */
+static void a_search_far_behind_its_end_finds_nothing(void **state)
+{
+    struct fixture *f = *state;
+    add_text(f, "walnut");
+    struct pl_memory_query query = everything(f);
+    query.terms = PL_STR("walnut");
+    for (int64_t offset = 1; offset > 0; offset = offset > INT64_MAX / 8 ? 0 : offset * 8) {
+        query.offset = offset;
+        assert_int_equal(list_memories(f, &query).n_items, 0);
+    }
+    query.offset = INT64_MAX;
+    struct pl_memory_page page = list_memories(f, &query);
+    assert_true(page.n_items == 0 && !page.has_more);
+}
+
 static enum pl_status try_create(struct fixture *f, struct pl_str user_id, int n,
                                  struct pl_error *err)
 {
@@ -539,6 +586,8 @@ static const struct CMUnitTest tests[] = {
     ON_STORE(what_is_old_counts_less_but_never_less_than_half),
     ON_STORE(a_search_is_filtered),
     ON_STORE(a_rare_word_finds_among_many_with_the_common_ones),
+    ON_STORE(a_search_shows_each_row_once_on_its_pages),
+    ON_STORE(a_search_far_behind_its_end_finds_nothing),
     ON_STORE(nobody_has_more_than_the_limit),
     ON_SOME("sqlite postgres", a_check_finds_a_successor_that_is_not_there),
 };

@@ -1,5 +1,5 @@
 /* The contract: prompts, their versions, labels, tags and folders, and the search. */
-#include "base/terms.h"
+#include "base/text/terms.h"
 #include "contract/suite.h"
 #include "store/library.h"
 
@@ -134,7 +134,7 @@ static void a_change_must_know_the_revision_it_changes(void **state)
     assert_int_equal(try_update(f, &row, &err), PL_OK);
     row.name = PL_STR("Stale");
     assert_int_equal(try_update(f, &row, &err), PL_CONFLICT);
-    assert_non_null(strstr(err.message, "changed meanwhile"));
+    assert_non_null(strstr(err.message, "changed in the meantime"));
     struct pl_prompt_row got = get_prompt(f, &id);
     assert_str(got.name, PL_STR("Final"));
     assert_str(got.tags, PL_STR("[\"x\"]"));
@@ -142,7 +142,7 @@ static void a_change_must_know_the_revision_it_changes(void **state)
     row.revision = 2;
     row.user_id = id_str(&f->other);
     assert_int_equal(try_update(f, &row, &err), PL_CONFLICT);
-    assert_non_null(strstr(err.message, "not there"));
+    assert_non_null(strstr(err.message, "no longer exists"));
     assert_str(get_prompt(f, &id).name, PL_STR("Final"));
 }
 
@@ -383,14 +383,38 @@ static void folders_and_tags_are_counted(void **state)
 {
     struct fixture *f = *state;
     add_some(f);
-    struct pl_named_count *items;
-    size_t n;
-    assert_int_equal(
-        pl_store_prompt_folders(f->store, &f->arena, id_str(&f->user), &items, &n, NULL), PL_OK);
-    expect_counts(items, n, "=1;work=1;work/audit=1;work/audit/deep=1;workshop=1;");
-    assert_int_equal(pl_store_prompt_tags(f->store, &f->arena, id_str(&f->user), &items, &n, NULL),
-                     PL_OK);
-    expect_counts(items, n, "Z=1;a=2;b=2;");
+    struct pl_count_page page;
+    struct pl_count_query query = {.user_id = id_str(&f->user), .limit = 5};
+    assert_int_equal(pl_store_prompt_folders(f->store, &f->arena, &query, &page, NULL), PL_OK);
+    expect_counts(page.items, page.n_items, "=1;work=1;work/audit=1;work/audit/deep=1;workshop=1;");
+    assert_false(page.has_more);
+    assert_int_equal(pl_store_prompt_tags(f->store, &f->arena, &query, &page, NULL), PL_OK);
+    expect_counts(page.items, page.n_items, "Z=1;a=2;b=2;");
+}
+
+/* The root has an empty name, and a page may end with it. */
+static void folders_and_tags_come_page_by_page(void **state)
+{
+    struct fixture *f = *state;
+    add_some(f);
+    struct pl_count_page page;
+    struct pl_count_query query = {.user_id = id_str(&f->user), .limit = 1};
+    assert_int_equal(pl_store_prompt_folders(f->store, &f->arena, &query, &page, NULL), PL_OK);
+    expect_counts(page.items, page.n_items, "=1;");
+    assert_true(page.has_more);
+    query.after = PL_STR("");
+    query.limit = 2;
+    assert_int_equal(pl_store_prompt_folders(f->store, &f->arena, &query, &page, NULL), PL_OK);
+    expect_counts(page.items, page.n_items, "work=1;work/audit=1;");
+    assert_true(page.has_more);
+    query.after = PL_STR("work/audit");
+    assert_int_equal(pl_store_prompt_folders(f->store, &f->arena, &query, &page, NULL), PL_OK);
+    expect_counts(page.items, page.n_items, "work/audit/deep=1;workshop=1;");
+    assert_false(page.has_more);
+    query.after = PL_STR("Z");
+    assert_int_equal(pl_store_prompt_tags(f->store, &f->arena, &query, &page, NULL), PL_OK);
+    expect_counts(page.items, page.n_items, "a=2;b=2;");
+    assert_false(page.has_more);
 }
 
 /* --- search ---------------------------------------------------------------------------------- */
@@ -431,6 +455,19 @@ static void a_prompt_is_found_by_its_words(void **state)
     assert_int_equal(ask(f, "tract").total, 0);
     struct pl_prompt_query signs = {.terms = PL_STR("\" ' ( NEAR* : & ! \\ *")};
     assert_int_equal(list_prompts(f, signs).total, 0);
+}
+
+static void a_search_far_behind_its_end_finds_nothing(void **state)
+{
+    struct fixture *f = *state;
+    add_text(f, "walnut");
+    static const int64_t offsets[] = {1, 1000, INT32_MAX, INT64_MAX - 1, INT64_MAX};
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        struct pl_prompt_page page =
+            list_prompts(f, (struct pl_prompt_query){
+                                .terms = PL_STR("walnut"), .limit = 100, .offset = offsets[i]});
+        assert_true(page.n_items == 0 && !page.has_more);
+    }
 }
 
 static void what_has_more_of_the_words_comes_first(void **state)
@@ -514,7 +551,7 @@ static void a_rare_word_finds_among_many_with_the_common_ones(void **state)
     assert_true(page.total == 601 && page.n_items == 6 && !page.has_more);
 }
 
-/* The findings, one behind the other. */
+/* The findings, one after the other. */
 static void note_problem(void *ctx, bool is_problem, const char *sentence)
 {
     char *findings = ctx;
@@ -565,7 +602,9 @@ static const struct CMUnitTest tests[] = {
     ON_STORE(all_are_walked_by_age),
     ON_STORE(a_directory_is_known_with_whoever_is_older),
     ON_STORE(folders_and_tags_are_counted),
+    ON_STORE(folders_and_tags_come_page_by_page),
     ON_STORE(a_prompt_is_found_by_its_words),
+    ON_STORE(a_search_far_behind_its_end_finds_nothing),
     ON_STORE(what_has_more_of_the_words_comes_first),
     ON_STORE(a_prompt_is_found_by_its_present_words_only),
     ON_STORE(what_another_has_is_not_found),

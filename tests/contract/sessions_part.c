@@ -30,6 +30,11 @@ static void a_session_comes_back_as_it_was_put(void **state)
         .next_event = 77,
         .next_entry = 12,
         .is_planning = true,
+        .system_prompt = PL_STR("Be brief."),
+        .settings = PL_STR("{\"seed\":7}"),
+        .tools = PL_STR("\"none\""),
+        .handoff = PL_STR("{\"hop_count\":2}"),
+        .chat_override = PL_STR("{\"tools\":\"all\"}"),
     };
     struct pl_batch *batch = pl_batch_create();
     put_session(batch, &put);
@@ -50,6 +55,38 @@ static void a_session_comes_back_as_it_was_put(void **state)
     assert_str(got.replay_state, put.replay_state);
     assert_true(got.version == put.version && got.epoch == 3);
     assert_true(got.next_event == 77 && got.next_entry == 12 && got.is_planning);
+    assert_str(got.system_prompt, put.system_prompt);
+    assert_str(got.settings, put.settings);
+    assert_str(got.tools, put.tools);
+    assert_str(got.handoff, put.handoff);
+    assert_str(got.chat_override, put.chat_override);
+}
+
+static void settings_change_by_a_row_of_their_own(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id id = add_session(f);
+    struct pl_session_record session = make_session(f, &id), got;
+    assert_int_equal(get(f, id_str(&f->user), &id, &got), PL_OK);
+    assert_true(!got.system_prompt.ptr && !got.settings.ptr && !got.tools.ptr && !got.handoff.ptr);
+    session.system_prompt = PL_STR("Be brief.");
+    session.settings = PL_STR("{\"seed\":7}");
+    session.intent = PL_STR("Not of this row");
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_put_row(batch, &(struct pl_session_row){PL_ROW_SETTINGS, .session = session});
+    commit(f, batch);
+    /* A row of the session says nothing about them. */
+    session = make_session(f, &id);
+    session.version = 9;
+    batch = pl_batch_create();
+    change_session(batch, &session);
+    commit(f, batch);
+    assert_int_equal(get(f, id_str(&f->user), &id, &got), PL_OK);
+    assert_str(got.system_prompt, PL_STR("Be brief."));
+    assert_str(got.settings, PL_STR("{\"seed\":7}"));
+    assert_true(!got.tools.ptr && !got.handoff.ptr);
+    assert_str(got.intent, session.intent);
+    assert_int_equal(got.version, 9);
 }
 
 static void a_change_changes_the_session_but_not_whose_it_is(void **state)
@@ -351,6 +388,7 @@ static void a_deleted_session_takes_everything_of_its_own_along(void **state)
 
 static const struct CMUnitTest tests[] = {
     ON_STORE(a_session_comes_back_as_it_was_put),
+    ON_STORE(settings_change_by_a_row_of_their_own),
     ON_STORE(a_change_changes_the_session_but_not_whose_it_is),
     ON_STORE(the_session_of_another_user_is_not_found),
     ON_STORE(what_is_no_id_is_not_found),

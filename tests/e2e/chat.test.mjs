@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import {
-  Socket, clientOf, closing, endsWell, sameAsServer, script, serve, settled, sleep, textOf, until,
+  Socket, clientOf, closing, endsWell, sameAsServer, script, serve, settled, textOf, until,
 } from './live.mjs';
 
 let server;
@@ -186,8 +186,8 @@ test('tools run side by side, and wrong arguments come back as an error to mend'
   const calls = turns[1].tool_calls;
   assert.deepEqual(calls.map(({ status }) => status), ['done', 'error', 'error', 'error', 'done']);
   assert.deepEqual(calls[0].result, { x: 1 });
-  assert.match(calls[1].result, /ms/);
-  assert.match(calls[2].result, /no tool nothing/);
+  assert.match(calls[1].result.message, /ms/);
+  assert.match(calls[2].result.message, /no tool nothing/);
   assert.equal(textOf(turns[2]), 'ok');
 });
 
@@ -252,9 +252,10 @@ test('stop reaches tools, agents and questions, and may be said twice', async (t
 });
 
 test('compaction sums up, and the context begins there', async (t) => {
-  const { id, view } = await begin(t, 'something long ago');
+  const long = ' and so on'.repeat(200); // a summary must save something
+  const { id, view } = await begin(t, `something long ago${long}`);
   await settled(client, id);
-  await client.chat(id, { message: 'and something else' });
+  await client.chat(id, { message: `and something else${long}` });
   await settled(client, id);
   const socket = closing(t, await new Socket(server).opened);
   assert.equal((await socket.ask('chat:compact', { session_id: id })).ok, true);
@@ -273,7 +274,7 @@ test('compaction sums up, and the context begins there', async (t) => {
 });
 
 test('a context that is too long is compacted and tried again', async (t) => {
-  const { id, view } = await begin(t, 'early words');
+  const { id, view } = await begin(t, `early words${' and so on'.repeat(200)}`);
   await settled(client, id);
   await client.chat(id, { message: script('overflow', '---', 'say fits now') });
   await settled(client, id);
@@ -294,13 +295,30 @@ test('64 turns of a user run at once, the 65th is refused', async () => {
     .test(await (await client.request('GET', '/metrics')).text()), 'nothing is at work');
 });
 
+test('an answer without end is cut off, in whichever way it has none', async () => {
+  const endless = {
+    calls: [Array.from({ length: 3000 }, () => 'call calc {"expression":"1+1"}'), /limit of 128 tool calls/],
+    blocks: [Array.from({ length: 3000 }, () => 'block plan_status {}'), /at most 4096 blocks, and 1024 beside text and thinking/],
+    'text and thinking': [Array.from({ length: 6000 }, (_, i) => (i % 2 ? 'say a' : 'think b')), /at most 4096 blocks/],
+  };
+  for (const [what, [lines, reason]] of Object.entries(endless)) {
+    const { id } = await client.createSession({ model: 'demo/agent' });
+    await client.chat(id, { message: script(...lines) });
+    await settled(client, id);
+    const { turns } = await client.messages(id, { limit: '10' });
+    assert.equal(turns.at(-1).status, 'failed', what);
+    assert.match(turns.at(-1).error, reason);
+    assert.ok(turns.at(-1).tool_calls.length <= 129 && turns.at(-1).blocks.length <= 4096, what);
+  }
+});
+
 test('a disconnect cancels nothing', async () => {
   const { id } = await client.createSession();
   const socket = await new Socket(server).opened;
   await socket.ask('session:subscribe', { session_id: id });
   await socket.ask('chat:send', { session_id: id, message: script('wait 100', 'say still here') });
   socket.close();
-  await sleep(10);
+  await socket.closed;
   await settled(client, id);
   assert.equal(textOf((await turnsOf(id))[1]), 'still here');
 });
@@ -308,7 +326,7 @@ test('a disconnect cancels nothing', async () => {
 test('a message as deep as JSON may be is answered, summed up and read', async (t) => {
   // In a list of turns this stands 64 levels down, the most that is read from a stranger.
   const deep = JSON.parse('['.repeat(60) + ']'.repeat(60));
-  const message = [{ type: 'text', content: 'deep' }, { type: 'tool_result', content: deep }];
+  const message = [{ type: 'text', content: `deep${' and so on'.repeat(200)}` }, { type: 'ask_user_answer', content: { answer: deep[0] } }];
   const { id } = await begin(t, message);
   await settled(client, id);
   assert.equal((await turnsOf(id)).at(-1).status, 'completed');

@@ -120,13 +120,13 @@ test('questions take the next lines: a number, words, several numbers, a yes and
   assert.equal(yes.code, 0);
   assert.match(yes.out, /\[publish\] \{"title":"t","html":"<b>"\}\nMay the tool publish run with these arguments\?\n\{"ok":true\}?/);
   const no = await pipe(['chat', '--model', 'demo/agent'], `${publish}\nnot in this house\n`);
-  assert.match(no.out, /Denied: not in this house\n$/);
+  assert.match(no.out, /"error_type":"PermissionDenied","message":"Denied: not in this house"\}\n$/);
 });
 
 test('a question nobody answers waits, and is asked again when the session is gone on with', async () => {
   const left = await pipe(['chat', '--model', 'demo/agent'], `${typed(script(asking(colours), '---', 'results'))}\n`);
   assert.equal(left.code, 1);
-  const [, id] = left.err.match(/parley chat --session (sess_\S+)" goes on/);
+  const [, id] = left.err.match(/parley chat --session (sess_\S+)" continues/);
   assert.equal((await client.session(id)).status, 'waiting_for_input');
   const { code, out } = await pipe(['chat', '--session', id], '1\nbye\n');
   assert.equal(code, 0);
@@ -157,7 +157,7 @@ test('at a terminal: numbered options and a confirmation', async (t) => {
   await one.sees(/> /);
   await one.says(script(asking(colours), call('publish', { title: 't', html: 'h' }), '---', 'say thanks'));
   await one.sees(/1\) red\r\n {2}2\) blue: like the sea\r\n/);
-  await one.sees(/number or words> /);
+  await one.sees(/number or text> /);
   one.type('2\n');
   await one.sees(/\[publish\] \{"title":"t","html":"h"\}/);
   await one.sees(/y or n> /);
@@ -221,7 +221,7 @@ test('a structured chat is run with what comes before its last message', async (
   assert.deepEqual([code, out], [0, 'You are kind.\n']);
   const wrong = await pipe(['run', file('wrong.json', '{"messages":[{"role":"assistant","content":"x"}]}')], '');
   assert.ok(wrong.code > 0);
-  assert.match(wrong.err, /the last message of a prompt that is run is the user's/);
+  assert.match(wrong.err, /a user message must stand before it/);
   assert.equal(await count(), before);
 });
 

@@ -44,7 +44,7 @@ test('memories: made, found, superseded, changed in a batch', async () => {
   const { memories } = parley;
   const one = await memories.create({ content: '用户住在京都', topic: 'place' });
   const { created: [two] } = await memories.batch({ create: [{ content: '用户住在奈良' }], update: [{ id: one.id, scope: 's' }] });
-  assert.equal((await memories.search('京都'))[0].id, one.id);
+  assert.equal((await memories.search('京都')).items[0].id, one.id);
   assert.equal((await memories.supersede(one.id, two.id)).superseded_by, two.id);
   assert.equal((await memories.update(two.id, { disabled: true })).disabled, true);
   assert.equal((await memories.list({ topic: 'place' })).items[0].scope, 's');

@@ -66,7 +66,7 @@ test('--strict refuses a loss with exit 1, names it in the report, and writes no
   const { code, out, err } = run(['convert', '--from', 'openai-chat', '--to', 'anthropic', '--strict', '--report', report, '--carry', carry, '-'], { input });
   assert.equal(code, 1);
   assert.equal(out, '');
-  assert.match(err, /anthropic cannot say all of it/);
+  assert.match(err, /anthropic cannot express all of it/);
   assert.equal(existsSync(carry), false);
   const said = JSON.parse(readFileSync(report, 'utf8'));
   assert.equal(said.lossless, false);

@@ -52,7 +52,7 @@ test('a file that fails does not stop the run, and the highest exit code wins', 
   const { code, err } = run(['convert', '--to', 'gemini', '--out', out, join(from, 'a.json'), join(from, 'b.json'), join(from, 'missing.json'), join(from, 'c.json')]);
   assert.equal(code, 3);
   assert.deepEqual(list(out), ['c.json']);
-  assert.match(err, /a\.json: this is no conversation/);
+  assert.match(err, /a\.json: this is not a conversation/);
   assert.match(err, /b\.json:1:15: expected/);
   assert.match(err, /missing\.json: there is no such file/);
   assert.match(err, /4 files: 1 converted, 3 failed\n$/);
@@ -76,16 +76,16 @@ test('what would overwrite a source or another result is refused before anything
   assert.deepEqual(list(out), []);
   const self = run(['convert', '--to', 'gemini', '--out', from, from]);
   assert.equal(self.code, 2);
-  assert.match(self.err, /would be written over itself/);
+  assert.match(self.err, /would overwrite itself/);
   assert.equal(read(from, 'a.json'), pretty(chat('a')));
 });
 
 test('the command line is checked', () => {
   const from = tree({ 'a.json': pretty(chat('a')), 'b.ndjson': '' });
   const wrong = [
-    [['--to', 'gemini', join(from, 'a.json'), join(from, 'a.json')], /several files need a place to go: give --out DIR/],
-    [['--to', 'gemini', from], /is a directory; say where its files go with --out DIR/],
-    [['--to', 'gemini', '--out', from, '-'], /standard input has no name/],
+    [['--to', 'gemini', join(from, 'a.json'), join(from, 'a.json')], /several files need an output directory; give --out DIR/],
+    [['--to', 'gemini', from], /is a directory; give --out DIR for the results/],
+    [['--to', 'gemini', '--out', from, '-'], /standard input has no file name/],
     [['--to', 'yaml', '--ndjson', '-'], /yaml is not JSON/],
     [['--from', 'gpt-oss', '--to', 'gemini', '--ndjson', '-'], /gpt-oss is not JSON/],
     [['--to', 'gpt-oss', '--out', 'x', from], /gpt-oss is not JSON/],
@@ -100,7 +100,7 @@ test('the command line is checked', () => {
 test('a directory without such files is unreadable', () => {
   const { code, err } = run(['convert', '--to', 'gemini', '--out', tree({}), tree({ 'a.txt': '' })]);
   assert.equal(code, 3);
-  assert.match(err, /there are no \*\.json or \*\.ndjson files in it/);
+  assert.match(err, /it contains no \*\.json or \*\.ndjson files/);
 });
 
 test('a link that leads back up does not go on for ever', () => {
@@ -116,7 +116,7 @@ test('what cannot be written is exit 4, and the other files are', () => {
   const out = tree({ b: 'a file in the way' });
   const { code, err } = run(['convert', '--to', 'gemini', '--out', out, from]);
   assert.equal(code, 4);
-  assert.match(err, /the directory .* cannot be made/);
+  assert.match(err, /the directory .* cannot be created/);
   assert.ok(existsSync(join(out, 'a.json')));
 });
 
@@ -150,7 +150,7 @@ test('a line that fails is named by its number; the others, the report and the c
   const there = run(['convert', '--to', 'anthropic', '--ndjson', '--report', report, '--carry', carry, '-'], { input });
   assert.equal(there.code, 3);
   assert.match(there.err, /<stdin>:2:15: expected/);
-  assert.match(there.err, /<stdin>:3:1: this is no conversation/);
+  assert.match(there.err, /<stdin>:3:1: this is not a conversation/);
   assert.equal(lines(there.out).length, 2);
   const said = lines(readFileSync(report, 'utf8'));
   assert.deepEqual(said.map((it) => [it.line, it.losses?.[0].pointer ?? it.error.slice(0, 8)]), [[1, '/seed'], [2, 'expected'], [3, 'this is '], [4, '/seed']]);
@@ -158,7 +158,7 @@ test('a line that fails is named by its number; the others, the report and the c
   assert.deepEqual([back.code, back.out], [0, `${good.join('\n')}\n`]);
   const short = run(['convert', '--from', 'anthropic', '--to', 'openai-chat', '--ndjson', '--with-carry', carry, '-'], { input: there.out + there.out });
   assert.equal(short.code, 1);
-  assert.match(short.err, /<stdin>:3:1: there is no line for it in the carry/);
+  assert.match(short.err, /<stdin>:3:1: the carry has no line for it/);
 });
 
 test('--strict refuses a line and keeps its report', () => {
@@ -197,6 +197,6 @@ test('a line is answered before the next one comes', async () => {
 test('a reader that goes away ends the run with exit 4', () => {
   const input = `${JSON.stringify(chat('x'.repeat(1000)))}\n`.repeat(2000);
   const { err } = shell('{ "$P" convert --from openai-chat --to openai-chat --ndjson -; echo "exit $?" >&2; } | head -c 10', { input });
-  assert.match(err, /whoever was reading stopped early/);
+  assert.match(err, /the reader closed the pipe early/);
   assert.match(err, /exit 4/);
 });

@@ -26,7 +26,7 @@ async function begin(t, settings) {
     write(text);
     server.err = '';
     server.child.kill('SIGHUP');
-    await server.logged('was read again');
+    await server.logged('was reloaded');
   };
   return { held, server, change };
 }
@@ -77,7 +77,7 @@ test('a tool that goes on for too long ends with the turn', async (t) => {
 test('a summary that the model does not write in time is the first words of each turn', async (t) => {
   const { server, held, change } = await begin(t, '');
   held.isOpen = true;
-  const id = await say(server, 'something long ago', 'held/one');
+  const id = await say(server, `something long ago${' and so on'.repeat(400)}`, 'held/one');
   await rests(server, id, 'completed');
   held.isOpen = false;
   await change('turn_ms: 1000');

@@ -184,10 +184,15 @@ test('a tool that a crash interrupts is an error, and is not run again', async (
   const next = await again(data, server.key);
   const turns = await allTurns(clientOf(next), id);
   assert.deepEqual(turns.map(({ status }) => status), ['completed', 'interrupted']);
-  assert.deepEqual([turns[1].tool_calls[0].status, turns[1].tool_calls[0].result], ['error', 'Interrupted']);
+  assert.deepEqual([turns[1].tool_calls[0].status, turns[1].tool_calls[0].result.error_type], ['error', 'Interrupted']);
   assert.equal((await clientOf(next).session(id)).status, 'interrupted');
-  await sleep(200);
-  assert.equal((await allTurns(clientOf(next), id)).length, 2);
+  // Nothing is at work, and after another message the call still stands as it was.
+  assert.match((await next.raw('GET', '/metrics')).text, /^parley_turns_running(\{[^}]*\})? 0$/m);
+  await clientOf(next).chat(id, { message: 'and now', model: 'demo/echo' });
+  await until(async () => (await clientOf(next).session(id)).status === 'completed', 'the next answer');
+  const after = await allTurns(clientOf(next), id);
+  assert.equal(after.length, 4);
+  assert.deepEqual(after.slice(0, 2), turns);
   await endsWell(next);
 });
 

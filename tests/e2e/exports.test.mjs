@@ -97,7 +97,7 @@ test('YAML that is none, or that would grow, is refused', () => {
     ['messages: []\nmessages: []\n', /twice|duplicate/i],
     ['? [a]\n: b\n', /key/],
     ['messages: !!binary aGk=\n', /tag/],
-    ['', /nothing|no prompt/],
+    ['', /is empty|no prompt/],
     ['just words', /mapping/],
     [`messages: ${'['.repeat(500)}${']'.repeat(500)}`, /levels|depth|nest/i],
   ]) {

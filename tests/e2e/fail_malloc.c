@@ -1,5 +1,5 @@
 /* Loaded before libc (LD_PRELOAD): refuses memory to the program itself, never to its libraries.
- * Of the program's allocations, the FAIL_FROM-th fails, and every FAIL_EVERY-th behind it. With
+ * Of the program's allocations, the FAIL_FROM-th fails, and every FAIL_EVERY-th after it. With
  * FAIL_COUNT none fails; that file says how many there were so far, as a long. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { directory, has, parley, root } from './harness.mjs';
-import { Parley, Socket, allTurns, clientOf, endsWell, script, serve, settled, sleep, textOf, until } from './live.mjs';
+import { Parley, Socket, allTurns, clientOf, endsWell, script, serve, settled, textOf, until } from './live.mjs';
 
 const sanitized = spawnSync('sh', ['-c', 'nm "$0" 2>/dev/null | grep -qE "__(a|t)san_init"', parley]).status === 0;
 const withLimits = (limits) => ['sh', '-c', `${limits}; exec "$0" "$@"`];
@@ -77,7 +77,7 @@ db.execute("ROLLBACK")
   assert.equal((await client.session(id)).id, id, 'reads go on');
   /* Released while one waits: that one is done. */
   const waiting = client.chat(id, { message: 'patient' });
-  await sleep(500);
+  await until(async () => /^parley_turns_running(\{[^}]*\})? [1-9]/m.test((await server.raw('GET', '/metrics')).text), 'it waits for the store');
   lock.stdin.end('\n');
   await waiting;
   await settled(client, id);
@@ -93,7 +93,8 @@ test('without descriptors the server keeps those it has, and takes new ones agai
   const socket = await new Socket(server).opened;
   await socket.ask('session:subscribe', { session_id: id });
   const many = Array.from({ length: 100 }, () => connect(server.port, '127.0.0.1').on('error', () => {}));
-  await sleep(300);
+  const files = () => readdirSync(`/proc/${server.child.pid}/fd`).length;
+  await until(() => files() >= 60, 'there is no descriptor left');
   assert.equal((await socket.ask('chat:send', { session_id: id, message: 'still here' })).ok, true);
   await socket.next(({ event }) => event === 'chat:end');
   for (const one of many) one.destroy();

@@ -62,7 +62,7 @@ test('the next hop keeps the objective', () => {
   assert.deepEqual(JSON.parse(out).errors.map((e) => e.pointer), ['/meta/objective_hash', '/context/primary_objective']);
   const other = run(['handoff', 'make', '--previous', first.path, '--target', 'x', '--objective', 'y', chat]);
   assert.equal(other.code, 1);
-  assert.match(other.err, /may not change/);
+  assert.match(other.err, /must not change/);
 });
 
 test('the packet of the seed is one', () => {

@@ -45,7 +45,7 @@ test('a duplicate key is read by json with a warning, and refused by validate', 
   const read = run(['json', '--minify', '-'], { input });
   assert.equal(read.code, 0);
   assert.equal(read.out, '{"a":1,"a":2}\n');
-  assert.match(read.err, /^parley: <stdin>:2:1: tolerated a duplicate key; the last one counts\n$/);
+  assert.match(read.err, /^parley: <stdin>:2:1: accepted a duplicate key; the last one counts\n$/);
   assert.equal(run(['json', '--canonical', '-'], { input }).out, '{"a":2}\n');
   const refused = run(['validate', '--as', 'pi', '-'], { input });
   assert.equal(refused.code, 3);

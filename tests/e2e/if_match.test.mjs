@@ -39,7 +39,7 @@ for (const [name, { make, change, etag }] of Object.entries(things)) {
     }
     if (change) {
       await change(path);
-      assert.equal((await remove(path, seen)).status, 412, 'it was changed meanwhile');
+      assert.equal((await remove(path, seen)).status, 412, 'it has changed in the meantime');
       assert.ok(await isThere(path));
     }
     assert.equal((await remove(path, await tagOf(path))).status, 204);

@@ -81,7 +81,7 @@ test('when one change fails nothing is written', () => {
   const { code, out, err } = run(['json', '--set', '/a', '1', '--set', '/x/y', '2', '-'], { input: '{}' });
   assert.equal(code, 1);
   assert.equal(out, '');
-  assert.match(err, /This was --set \/x\/y; nothing is written\./);
+  assert.match(err, /This was --set \/x\/y; nothing was written\./);
 });
 
 test('the file itself is never changed', () => {
@@ -96,10 +96,10 @@ test('lenient reading tolerates and reports each thing with its place', () => {
   assert.deepEqual(JSON.parse(out), { data: '/var/lib/parley', limits: { depth: 64 } });
   const lines = err.trimEnd().split('\n');
   assert.equal(lines.length, 4);
-  assert.match(lines[0], /settings\.jsonc:2:3: tolerated a .*comment$/);
-  assert.match(lines[1], /settings\.jsonc:5:16: tolerated a trailing comma$/);
-  assert.match(lines[2], /settings\.jsonc:5:18: tolerated a .*comment$/);
-  assert.match(lines[3], /settings\.jsonc:6:4: tolerated a trailing comma$/);
+  assert.match(lines[0], /settings\.jsonc:2:3: accepted a .*comment$/);
+  assert.match(lines[1], /settings\.jsonc:5:16: accepted a trailing comma$/);
+  assert.match(lines[2], /settings\.jsonc:5:18: accepted a .*comment$/);
+  assert.match(lines[3], /settings\.jsonc:6:4: accepted a trailing comma$/);
 });
 
 test('lenient reading tolerates a byte-order mark, duplicate keys and lone surrogates', () => {
@@ -120,7 +120,7 @@ test('strict reading refuses what lenient reading takes, and says so', () => {
   const { code, out, err } = run(['json', '-'], { input: '[1, 2,]' });
   assert.equal(code, 3);
   assert.equal(out, '');
-  assert.match(err, /^parley: <stdin>:1:7: .+\n {8}--lenient would read it\.\n$/);
+  assert.match(err, /^parley: <stdin>:1:7: .+\n {8}--lenient accepts this\.\n$/);
 });
 
 test('--check prints nothing and answers by its exit code', () => {
@@ -165,5 +165,5 @@ test('a reader that goes away early is exit 4, not a signal', () => {
   const big = file('big.json', JSON.stringify(Array.from({ length: 200_000 }, (_, i) => i)));
   const { code, err } = shell('set -o pipefail; "$P" json "$F" | head -c 0', { program: 'bash', env: { F: big } });
   assert.equal(code, 4);
-  assert.equal(err, 'parley: standard output: whoever was reading stopped early\n');
+  assert.equal(err, 'parley: standard output: the reader closed the pipe early\n');
 });

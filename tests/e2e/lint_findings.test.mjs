@@ -94,6 +94,6 @@ test('charCount counts code points; UTF-16 units are tolerated, all else is a wa
 test('a finding says what to do', () => {
   const { out, code } = run(['lint', '--as', 'envelope', '-'], { input: JSON.stringify(envelope(['user', segments.tool_overview, { ...segments.long_text, charCount: 9 }])) });
   assert.equal(code, 0);
-  assert.match(out, /warning segment\.role: a segment of kind tool_overview does not suit the role user; put it into a message of role system/);
-  assert.match(out, /warning segment\.char_count: charCount does not count the text; it has 1 Unicode code points/);
+  assert.match(out, /warning segment\.role: a segment of kind tool_overview does not match the role user; put it into a message of role system/);
+  assert.match(out, /warning segment\.char_count: charCount is wrong; the text has 1 Unicode code points/);
 });

@@ -66,7 +66,7 @@ test('a log that is read again says how many lines were dropped, and goes on', a
       }
     }
   };
-  await last((all) => / lines of this log were dropped/.test(all));
+  await last((all) => / log lines were dropped/.test(all));
   await server.raw('GET', '/api/me', { headers: { 'x-request-id': 'after-all' } });
   await last((all) => /"after-all".*\n/.test(all));
   const lines = text.trimEnd().split('\n').map((line) => JSON.parse(line));
@@ -96,7 +96,7 @@ test('every line of --log-json is one JSON object, whatever came from outside', 
   assert.ok(failed.status >= 500, failed.text);
   const other = run(['serve', '--port', '0', '--data', server.data, '--log-json']);
   assert.equal(other.code, 4);
-  assert.match(JSON.parse(other.err.trimEnd()).message, /another server is running/);
+  assert.match(JSON.parse(other.err.trimEnd()).message, /another server is using/);
   await server.stop();
   await vendor.close();
   const lines = server.err.trimEnd().split('\n');

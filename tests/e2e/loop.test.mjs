@@ -46,9 +46,9 @@ test('the tools are listed with their schemas, and which ask first', async () =>
   const { items } = (await server.ask('GET', '/api/tools')).json;
   const named = (flag) => items.filter((tool) => tool[flag]).map(({ name }) => name);
   assert.deepEqual(items.map(({ name }) => name), ['AskUserQuestion', 'Agent', 'calc', 'clock', 'memory_save',
-    'memory_search', 'handoff', 'echo', 'wait', 'publish']);
+    'memory_search', 'handoff', 'planning_enter', 'planning_exit', 'plan_status', 'echo', 'wait', 'publish']);
   assert.deepEqual(named('is_demo'), ['echo', 'wait', 'publish']);
-  assert.deepEqual(named('is_gated'), ['publish']);
+  assert.deepEqual(named('is_gated'), ['planning_exit', 'publish']);
   for (const { name, input_schema: schema } of items) assert.equal(schema.type, 'object', name);
 });
 
@@ -56,7 +56,7 @@ test('calc works out what it is given, or says what is wrong with it', async () 
   assert.deepEqual(await resultOf('calc', { expression: '(2 + 3) * 4 ^ 2' }), { status: 'done', result: 80 });
   const { status, result } = await resultOf('calc', { expression: '1 / 0' });
   assert.equal(status, 'error');
-  assert.match(result, /divides by zero \(character 3 of the expression\)/);
+  assert.match(result.message, /divides by zero \(character 3 of the expression\)/);
 });
 
 test('the clock tells the time', async () => {
@@ -76,7 +76,7 @@ test('arguments that do not suit the schema are an error that names the place, a
   ]) {
     const { status, result } = await resultOf(name, input);
     assert.equal(status, 'error', name);
-    assert.match(result, said);
+    assert.match(result.message, said);
   }
   const { turns } = await play('call calc {"expression":', '---', call('calc', { expression: '1+1' }), '---', 'results');
   assert.deepEqual(turns.slice(1, 3).map(({ tool_calls: [{ status }] }) => status), ['error', 'done']);
@@ -99,7 +99,7 @@ test('a memory that is saved says which session it comes from, and is found agai
   assert.deepEqual((await resultOf('memory_search', { query: '…' })).result, { memories: [] });
   const blank = await resultOf('memory_save', { content: ' ' });
   assert.equal(blank.status, 'error');
-  assert.match(blank.result, /must say something/);
+  assert.match(blank.result.message, /must not be blank/);
 });
 
 test('a session that is to remember nothing has no tools for it', async () => {
@@ -110,7 +110,7 @@ test('a session that is to remember nothing has no tools for it', async () => {
   const [, { tool_calls: calls }] = await turnsOf(id);
   for (const { status, result } of calls) {
     assert.equal(status, 'error');
-    assert.match(result, /turned memory off/);
+    assert.match(result.message, /turned memory off/);
   }
 });
 
@@ -141,7 +141,7 @@ test('calls run side by side, and the model is shown their results in the order 
   const { turns } = await play(
     call('wait', { ms: 40 }), call('echo', 1), call('echo', { second: 2 }), call('wait', { ms: 30 }), call('echo', { last: 5 }),
     '---', 'results');
-  assert.match(textOf(turns[2]), /^\{"waited_ms":\d+\}The arguments must be a JSON object\{"second":2\}\{"waited_ms":\d+\}\{"last":5\}$/);
+  assert.match(textOf(turns[2]), /^\{"waited_ms":\d+\}\{"status":"error","error_type":"InvalidArguments","message":"The arguments must be a JSON object"\}\{"second":2\}\{"waited_ms":\d+\}\{"last":5\}$/);
   // Behind one that takes for ever another is done.
   const { id } = await client.createSession();
   await client.chat(id, { message: script(call('wait', { ms: 600_000 }), call('echo', { behind: 1 })) });
@@ -167,14 +167,14 @@ test('a result is kept up to 1 MiB and shown up to 64 KiB', async () => {
   assert.match(cut.shown, /\[Cut here: the result has 65537 bytes, more than the 65536 that are shown\. Ask for less of it\.\]$/);
   assert.equal((await shown(1 << 20)).kept, 1 << 20);
   const over = await play(echo((1 << 20) + 1));
-  assert.deepEqual([over.calls[0].status, over.calls[0].result],
-    ['error', 'The result is over 1 MiB and was not kept; ask for less of it']);
+  assert.deepEqual([over.calls[0].status, over.calls[0].result.error_type, over.calls[0].result.message],
+    ['error', 'ResultTooLarge', 'The result is over 1 MiB and was not kept; ask for less of it']);
 });
 
 test('129 calls are one too many', async () => {
   const { turns, calls, id } = await play(...Array.from({ length: 129 }, () => call('clock', {})));
   assert.equal(calls.filter(({ status }) => status === 'done').length, 128);
-  assert.match(calls.at(-1).result, /limit of 128 tool calls/);
+  assert.match(calls.at(-1).result.message, /limit of 128 tool calls/);
   assert.equal(turns.at(-1).status, 'failed');
   assert.equal((await client.session(id)).status, 'failed');
 });
@@ -217,7 +217,7 @@ test('in planning mode nothing is changed, also after a restart, until the perso
   await me.chat(id, { message: save, mode: 'planning' });
   await settled(me, id);
   assert.deepEqual((await last()).map(({ status }) => status), ['error', 'error', 'done']);
-  assert.match((await last())[0].result, /planning mode/);
+  assert.match((await last())[0].result.message, /planning mode/);
   const { key } = own;
   await endsWell(own);
   own = await again(data, key);
@@ -232,7 +232,12 @@ test('in planning mode nothing is changed, also after a restart, until the perso
 });
 
 test('a message whose answer was summed up in the middle is still the one that is answered', async () => {
-  const { id, turns } = await play('overflow', '---', 'say fits now');
+  const { id } = await client.createSession();
+  for (const message of [`a story${' and so on'.repeat(400)}`, script('overflow', '---', 'say fits now')]) {
+    await client.chat(id, { message });
+    await settled(client, id);
+  }
+  const turns = (await turnsOf(id)).slice(2);
   assert.deepEqual(turns.map(({ role, kind, status }) => `${role} ${kind} ${status}`), ['user message completed',
     'assistant message failed', 'system compaction completed', 'assistant message completed']);
   assert.equal(textOf(turns[3]), 'fits now');
@@ -256,7 +261,7 @@ test('kill -9 with several tools at work: what was done stays, what was not is n
   assert.deepEqual(turns.map(({ role, status }) => `${role} ${status}`),
     ['user completed', 'assistant interrupted', 'user completed', 'assistant interrupted']);
   assert.equal(textOf(turns[1]), 'going');
-  assert.deepEqual(turns[1].tool_calls.map(({ status, result }) => [status, result?.saved ?? result]),
+  assert.deepEqual(turns[1].tool_calls.map(({ status, result }) => [status, result?.saved ?? result?.error_type]),
     [['done', true], ['error', 'Interrupted'], ['error', 'Interrupted']]);
   assert.equal((await you.session(id)).status, 'interrupted');
   await you.chat(id, { message: script(call('memory_search', { query: 'crash' }), '---', 'results') });

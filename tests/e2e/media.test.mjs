@@ -39,7 +39,7 @@ test('frames come with their times, and show what is seen then', { skip }, () =>
   assert.equal(message.role, 'user');
   const id = createHash('sha256').update(readFileSync(path)).digest('hex');
   const frames = message.content.slice(0, 3);
-  assert.deepEqual(frames.map((it) => it.video_metadata), [0, 1, 2].map((i) => ({ video_id: id, timestamp_sec: i, frame_index: i })));
+  assert.deepEqual(frames.map((it) => it.video_metadata), [0, 1, 2].map((i) => ({ video_id: id, timestamp_sec: i, frame_index: 10 * i })));
   assert.deepEqual(frames.map(colourOf), ['red', 'green', 'blue']);
   assert.ok(message.content.length <= 4);
   assert.deepEqual(readdirSync(temp), []);
@@ -66,7 +66,7 @@ test('what is no video, or has no sound, is exit 3 with what ffmpeg says', { ski
   const text = run(['media', 'frames', '--every', '1s', file('text.mp4', 'no video')], { env });
   assert.equal(text.code, 3);
   assert.equal(text.out, '');
-  assert.match(text.err, /ffmpeg cannot take it \(exit code \d+\): .+/);
+  assert.match(text.err, /ffmpeg cannot process it \(exit code \d+\): .+/);
   const silent = run(['media', 'frames', '--every', '1s', '--sound', video('silent.mp4', false)], { env });
   assert.equal(silent.code, 3);
   assert.equal(silent.out, '');
@@ -76,7 +76,7 @@ test('what is no video, or has no sound, is exit 3 with what ffmpeg says', { ski
 test('without ffmpeg it says what to install', () => {
   const { code, err } = run(['media', 'frames', '--every', '1s', file('any.mp4', 'x')], { env: { ...env, PATH: '/nowhere' } });
   assert.equal(code, 4);
-  assert.match(err, /needs the program ffmpeg, and it is not installed; install it/);
+  assert.match(err, /the program ffmpeg is not installed; install it/);
   assert.deepEqual(readdirSync(temp), []);
 });
 
@@ -88,15 +88,27 @@ test('a missing video is exit 3', () => {
 
 test('the command line is checked', () => {
   const wrong = [
-    [['frames', 'v.mp4'], /how often a frame\? Give --every 1s/],
-    [['stills', '--every', '1s', 'v.mp4'], /what to do is frames/],
+    [['frames', 'v.mp4'], /no interval; give --every 1s/],
+    [['stills', '--every', '1s', 'v.mp4'], /"stills" is not an action; use frames/],
     [['frames', '--every', '1s', '-'], /cannot be read from standard input/],
-    [['frames', '--every', '1s', '--max', '0', 'v.mp4'], /--max is a number from 1/],
-    ...['', '1', 's', '0s', '-1s', '1h', '1.s.', '99999999999s', '2000m'].map((every) => [['frames', `--every=${every}`, 'v.mp4'], /--every is a time/]),
+    [['frames', '--every', '1s', '--max', '0', 'v.mp4'], /--max must be a number from 1/],
+    ...['', '1', 's', '0s', '-1s', '1h', '1.s.', '99999999999s', '2000m'].map((every) => [['frames', `--every=${every}`, 'v.mp4'], /--every must be a time/]),
   ];
   for (const [args, message] of wrong) {
     const { code, err } = run(['media', ...args]);
     assert.equal(code, 2, args.join(' '));
     assert.match(err, message);
+  }
+});
+
+test('a range of the video is enough, in the detail that is asked for', { skip }, () => {
+  const path = video('range.mp4', false);
+  const { code, out } = run(['media', 'frames', '--every', '500ms', '--start', '1s', '--end', '2s', '--detail', 'low', path], { env });
+  assert.equal(code, 0);
+  const frames = JSON.parse(out).content;
+  assert.deepEqual(frames.map((it) => [it.video_metadata.timestamp_sec, it.video_metadata.frame_index, it.image_url.detail]), [[1, 10, 'low'], [1.5, 15, 'low']]);
+  assert.deepEqual(frames.map(colourOf), ['green', 'green']);
+  for (const wrong of [['--start', '2s', '--end', '1s'], ['--start', 'later'], ['--detail', 'huge']]) {
+    assert.equal(run(['media', 'frames', '--every', '1s', ...wrong, path], { env }).code, 2, wrong.join(' '));
   }
 });

@@ -51,8 +51,10 @@ const conversation = (...urls) => ({
 async function imported(document, more = {}) {
   const answer = await server.ask('POST', '/api/sessions/import', { body: { document, ...more } });
   assert.equal(answer.status, 201, answer.text);
-  const turns = await server.ask('GET', `/api/sessions/${answer.json.id}/export?format=turns`);
-  return { answer, links: [...turns.text.matchAll(/!\[[^\]]*\]\(([^)]*)\)/g)].map(([, link]) => link) };
+  const turns = (await server.ask('GET', `/api/sessions/${answer.json.id}/export?format=turns`)).json;
+  const blocks = turns.flatMap((turn) => [...turn.blocks, ...turn.tool_calls.flatMap(({ result }) => (Array.isArray(result) ? result : []))]);
+  const media = blocks.filter(({ type }) => type === 'media').map(({ content }) => content);
+  return { answer, links: media.map(({ blob, url }) => (blob ? `/api/blobs/${blob}` : url)) };
 }
 
 test('links are kept as they are unless storing is asked for', async () => {
@@ -140,7 +142,7 @@ test('hosts are named in the environment, too, and what is no host is refused at
   assert.equal(answer.status, 201, answer.text);
   const { code, err } = run(['serve', '--port', '0', '--allow-fetch', 'http://files.intranet/']);
   assert.equal(code, 2);
-  assert.match(err, /allow_fetch .* is no host/);
+  assert.match(err, /allow_fetch .* is not a host/);
 });
 
 test('the server ends in good order', async () => {

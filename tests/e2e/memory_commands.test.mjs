@@ -4,15 +4,17 @@ import { test } from 'node:test';
 import { commanding, lines } from './commanding.mjs';
 import { file } from './harness.mjs';
 
-const { any, ok, json, made } = await commanding('memory');
+const { server, any, ok, json, made } = await commanding('memory');
+const newSession = async () => (await server.ask('POST', '/api/sessions', { body: {} })).json.id;
 
-test('a memory that is added is listed and shown with all its members', () => {
-  const id = made(['add', 'Answers in German, please', '--type', 'feedback', '--topic', 'language', '--scope', 'user', '--owner', 'Ada', '--skill', 'talk', '--record-type', 'memory', '--mem0-id', 'm-1', '--session', 'sess_1', '--reason', 'she said so']);
+test('a memory that is added is listed and shown with all its members', async () => {
+  const source = await newSession();
+  const id = made(['add', 'Answers in German, please', '--type', 'feedback', '--topic', 'language', '--scope', 'user', '--owner', 'Ada', '--skill', 'talk', '--record-type', 'memory', '--mem0-id', 'm-1', '--session', source, '--reason', 'she said so']);
   assert.match(id, /^\d+$/);
   const one = json(['show', id]);
   const { type, content, topic, scope, owner, skill_name: skill, record_type: record, mem0_id: mem0, source_session: session, write_reason: reason } = one;
   assert.deepEqual([type, content, topic, scope, owner, skill, record, mem0, session, reason],
-    ['feedback', 'Answers in German, please', 'language', 'user', 'Ada', 'talk', 'memory', 'm-1', 'sess_1', 'she said so']);
+    ['feedback', 'Answers in German, please', 'language', 'user', 'Ada', 'talk', 'memory', 'm-1', source, 'she said so']);
   const shown = ok(['show', id]).out;
   assert.match(shown, new RegExp(`^${id}\n  state     in use\n`));
   assert.match(shown, /\n {2}topic {5}language\n/);
@@ -31,9 +33,10 @@ test('the text may come from standard input, and must be 1 to 500 characters of 
   assert.equal(any(['add', '-'], { input: Buffer.from([0xff]) }).code, 3);
 });
 
-test('list goes by its filters', () => {
-  const id = made(['add', 'filtered', '--type', 'experience', '--topic', 'only here', '--scope', 's', '--owner', 'o', '--skill', 'k', '--session', 'sess_9', '--mem0-id', 'm9', '--record-type', 'skill_comment']);
-  for (const args of [['--topic', 'only here'], ['--scope', 's'], ['--owner', 'o'], ['--skill', 'k'], ['--session', 'sess_9'], ['--mem0-id', 'm9'], ['--record-type', 'skill_comment'], ['--type', 'experience']]) {
+test('list goes by its filters', async () => {
+  const session = await newSession();
+  const id = made(['add', 'filtered', '--type', 'experience', '--topic', 'only here', '--scope', 's', '--owner', 'o', '--skill', 'k', '--session', session, '--mem0-id', 'm9', '--record-type', 'skill_comment']);
+  for (const args of [['--topic', 'only here'], ['--scope', 's'], ['--owner', 'o'], ['--skill', 'k'], ['--session', session], ['--mem0-id', 'm9'], ['--record-type', 'skill_comment'], ['--type', 'experience']]) {
     assert.deepEqual(json(['list', ...args]).items.map((one) => String(one.id)), [id], args.join(' '));
   }
   assert.equal(json(['list', '--before', '2020-01-01T00:00:00Z']).total, 0);
@@ -59,12 +62,12 @@ test('edit changes what is given, an empty value is none', () => {
   assert.deepEqual([one.content, one.topic, one.scope, one.type], ['after', null, 'b', 'experience']);
   const none = any(['edit', id]);
   assert.equal(none.code, 2);
-  assert.match(none.err, /what is to change/);
+  assert.match(none.err, /nothing to change; give/);
 });
 
 test('superseded and disabled ones are kept, and not found', () => {
   const [old, better] = [made(['add', 'zebra crossing one']), made(['add', 'zebra crossing two'])];
-  assert.match(ok(['supersede', old, better]).err, new RegExp(`${better} takes the place of ${old}`));
+  assert.match(ok(['supersede', old, better]).err, new RegExp(`${better} replaces ${old}`));
   assert.deepEqual(json(['search', 'zebra']).items.map((one) => String(one.id)), [better]);
   assert.equal(json(['search', 'zebra', '--superseded']).items.length, 2);
   assert.deepEqual(json(['list', '--superseded']).items.map((one) => String(one.id)), [old]);
@@ -92,7 +95,7 @@ test('delete forgets', () => {
 test('what is exported can be imported, in batches', async () => {
   const other = await commanding('memory');
   const many = Array.from({ length: 250 }, (_, i) => JSON.stringify({ content: `memory ${i} "quoted" 汉字\n`, topic: i % 2 ? 'odd' : null, disabled: i === 7, id: 5, hit_count: 9 })).join('\r\n');
-  assert.match(other.ok(['import', file('many.ndjson', `${many}\n\n`)]).err, /250 memories are kept/);
+  assert.match(other.ok(['import', file('many.ndjson', `${many}\n\n`)]).err, /stored 250 memories/);
   assert.equal(other.json(['list', '--limit', '1']).total, 250);
   const out = lines(other.ok(['export']).out).map((line) => JSON.parse(line));
   assert.equal(out.length, 250);
@@ -112,6 +115,6 @@ test('a line that is no memory is told with its number, and what came before is 
   assert.equal(json(['list']).total, before + 100);
   const refused = any(['import', '-'], { input: '{"content":"ok"}\n{"content":1}\n' });
   assert.equal(refused.code, 1);
-  assert.match(refused.err, /up to line 2 of <stdin>; 0 before them are kept/);
+  assert.match(refused.err, /up to line 2 of <stdin>; 0 before them were stored/);
   assert.equal(json(['list']).total, before + 100);
 });

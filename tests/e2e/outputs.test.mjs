@@ -160,7 +160,7 @@ test('convert --out - is standard output; with many files every name is a direct
   assert.ok(JSON.parse(one.out).messages);
   const many = run(['convert', '--to', 'anthropic', '--out', 'all', '--report', '-', chat], { cwd: dir });
   assert.equal(many.code, 2);
-  assert.match(many.err, /--report is a directory/);
+  assert.match(many.err, /--report must be a directory/);
   assert.deepEqual(readdirSync(dir), []);
 });
 
@@ -200,7 +200,7 @@ test('a backup that is there is replaced only with --force', () => {
   for (const where of [['--data', server.data], ['--server', server.url]]) {
     const again = run(['backup', path, ...where], { env: { PARLEY_KEY: server.key } });
     assert.equal(again.code, 1);
-    assert.match(again.err, /it is there already.*--force/);
+    assert.match(again.err, /the file exists.*--force/);
     assert.equal(readFileSync(path, 'utf8'), 'precious');
   }
   for (const where of [['--data', server.data], ['--server', server.url]]) {
@@ -224,14 +224,14 @@ test('nothing in the data directory is ever replaced by a backup', async () => {
   for (const target of targets) {
     const local = run(['backup', '--force', target, '--data', server.data]);
     assert.equal(local.code, 1, `${target}: ${local.err}`);
-    assert.match(local.err, /data directory|keeps its data/, target);
+    assert.match(local.err, /data directory|has its data/, target);
     // Whoever asks the socket himself meets the same.
     const asked = await server.ask('POST', '/api/admin/backup', { body: { path: target, force: true }, key: null, socketPath: join(server.data, 'parley.sock') });
     assert.equal(asked.status, 400, `${target}: ${asked.text}`);
     if (target.endsWith('hard')) continue; // from afar it is a file like others, and replacing its name leaves the store alone
     const far = run(['backup', '--force', target, '--server', server.url], { env: { PARLEY_KEY: server.key } });
     assert.equal(far.code, 1, `${target}: ${far.err}`);
-    assert.match(far.err, /keeps its data/);
+    assert.match(far.err, /has its data/);
   }
   assert.equal(statSync(live).ino, inode);
   assert.deepEqual(readdirSync(server.data).sort(), names);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Socket, clientOf, closing, endsWell, serve, settled } from './live.mjs';
+import { until } from './waiting.mjs';
 
 const MIB = 1024 * 1024;
 let server, client;
@@ -11,18 +12,23 @@ before(async () => {
 });
 after(() => server.stop('SIGKILL'));
 
-const idOf = (item) => item.id ?? item.run_id ?? item.version;
+const idOf = (item) => item.id ?? item.run_id ?? item.version ?? item.name ?? item.model ?? item.day ?? item.key_id ?? 'nobody';
+
+// One page: of a GET by parameters, of a POST (with a body) by members.
+function page(path, body, more) {
+  if (body) return server.ask('POST', path, { body: { ...body, ...more } });
+  const url = new URL(path, server.url);
+  for (const [name, value] of Object.entries(more)) url.searchParams.set(name, value);
+  return server.ask('GET', `${url.pathname}${url.search}`);
+}
 
 // Every page of a list, by its cursor.
-async function walk(path, limit) {
+async function walk(path, limit, body) {
   const seen = [];
   let cursor = null;
   let nPages = 0;
   do {
-    const url = new URL(path, server.url);
-    if (limit) url.searchParams.set('limit', limit);
-    if (cursor) url.searchParams.set('cursor', cursor);
-    const { status, json, text } = await server.ask('GET', `${url.pathname}${url.search}`);
+    const { status, json, text } = await page(path, body, { ...(limit ? { limit } : {}), ...(cursor ? { cursor } : {}) });
     assert.equal(status, 200, text);
     assert.ok(json.items.length >= 1 && json.items.length <= (limit ?? 20));
     seen.push(...json.items);
@@ -50,7 +56,7 @@ test('every list walked by its cursor shows each row exactly once', async () => 
   await make('keys', async (i) => (await post('/api/user/api-keys', { name: `key ${i}` })).id);
   await make('sessions', async (i) => (await post('/api/sessions', { intent: `session ${i}` })).id);
   await make('memories', async (i) => (await post('/api/memories', { content: `walnut number ${i}` })).id);
-  await make('prompts', async (i) => (await post('/api/prompts', { name: `walnut ${i}`, type: 'text', content: `walnut ${i}` })).id);
+  await make('prompts', async (i) => (await post('/api/prompts', { name: `walnut ${i}`, type: 'text', content: `walnut ${i}`, folder: i ? `shelf ${i}` : '', tags: [`tag ${i}`, 'ß'] })).id);
   await make('tasks', async (i) => (await post('/api/scheduled-tasks', { title: `task ${i}`, prompt: 'hello', cron: '0 0 1 1 *' })).id);
   await make('blobs', async (i) => (await server.ask('POST', '/api/blobs', { body: `blob ${i}`, headers: { 'content-type': 'text/plain' } })).json.id);
   await make('versions', async (i) => (await post(`/api/prompts/${made.prompts[0]}/versions`, { type: 'text', content: `version ${i}` })).version);
@@ -58,27 +64,70 @@ test('every list walked by its cursor shows each row exactly once', async () => 
 
   const lists = {
     '/api/user/api-keys': made.keys, '/api/users': null, '/api/sessions': made.sessions, '/api/memories': made.memories,
-    '/api/memories?q=walnut': made.memories, '/api/prompts': made.prompts, '/api/prompts?q=walnut': made.prompts,
+    '/api/memories?q=walnut': made.memories, '/api/memories/search': made.memories, '/api/prompts/folders': null, '/api/prompts/tags': null,
+    '/api/prompts': made.prompts, '/api/prompts?q=walnut': made.prompts,
     '/api/scheduled-tasks': made.tasks, '/api/blobs': made.blobs, [`/api/prompts/${made.prompts[0]}/versions`]: null,
     [`/api/scheduled-tasks/${made.tasks[0]}/runs`]: null,
   };
   for (const [path, ids] of Object.entries(lists)) {
-    const all = (await walk(path, 100)).seen.map(idOf);
+    const body = path.endsWith('/search') ? { query: 'walnut' } : undefined;
+    const all = (await walk(path, 100, body)).seen.map(idOf);
     assert.ok(all.length >= N, `${path} has ${all.length}`);
     for (const id of ids ?? []) assert.ok(all.includes(id), `${path} has ${id}`);
     // A page that is full to the last row, and one with a row left.
     for (const limit of [1, 3, all.length - 1, all.length]) {
-      const { seen, nPages } = await walk(path, limit);
+      const { seen, nPages } = await walk(path, limit, body);
       assert.deepEqual(seen.map(idOf), all, `${path} by ${limit}`);
       assert.equal(nPages, Math.ceil(all.length / limit), `${path} by ${limit}`);
     }
   }
 });
 
+test('usage by key, model and day walked by its cursor shows each item exactly once', async () => {
+  const models = ['demo/echo', 'demo/slow', 'demo/agent'];
+  for (let i = 0; i < 6; i++) {
+    const { plaintext: key } = await post('/api/user/api-keys', { name: `used ${i}` });
+    const body = { model: models[i % models.length], messages: [{ role: 'user', content: 'hello' }] };
+    assert.equal((await server.ask('POST', '/v1/chat/completions', { key, body })).status, 200);
+  }
+  const counts = { key: 6, model: 3, day: 1 };
+  for (const [group, n] of Object.entries(counts)) {
+    const path = `/api/usage?group=${group}`;
+    await until(async () => (await server.ask('GET', path)).json.items.reduce((sum, item) => sum + item.requests, 0) >= 6, `the usage by ${group}`);
+    const all = (await walk(path)).seen;
+    assert.equal(all.length, n, group);
+    for (const limit of [1, 2, n, 1000]) assert.deepEqual((await walk(path, limit)).seen, all, `${group} by ${limit}`);
+  }
+});
+
 test('a cursor of another list is refused', async () => {
-  for (const path of ['/api/user/api-keys', '/api/users', '/api/blobs', '/api/memories?q=walnut']) {
-    const { status, json } = await server.ask('GET', `${path}${path.includes('?') ? '&' : '?'}cursor=eHl6`);
-    assert.deepEqual([status, json.code], [400, 'invalid_request'], path);
+  const { next_cursor: ofModels } = (await server.ask('GET', '/api/usage?group=model&limit=1')).json;
+  const notText = Buffer.from([0x2f, 0xff, 0xfe]).toString('base64url');
+  const withNul = Buffer.from([0x2f, 0x00, 0x61]).toString('base64url');
+  const wrong = [['/api/usage?group=key', ofModels]];
+  for (const path of ['/api/user/api-keys', '/api/users', '/api/blobs', '/api/memories?q=walnut', '/api/prompts/folders', '/api/prompts/tags', '/api/usage?group=day', '/api/usage']) {
+    wrong.push([path, 'eHl6'], [path, notText], [path, withNul], [path, '!']);
+  }
+  for (const [path, cursor] of wrong) {
+    const { status, json } = await page(path, undefined, { cursor });
+    assert.deepEqual([status, json.code], [400, 'invalid_request'], `${path} ${cursor}`);
+  }
+  for (const cursor of ['eHl6', notText, withNul, '!', Buffer.from('+1').toString('base64url'), Buffer.from('+ 1').toString('base64url')]) {
+    assert.equal((await page('/api/memories/search', { query: 'walnut' }, { cursor })).status, 400, cursor);
+  }
+});
+
+test('a list of sums has up to 1000 rows on a page', async () => {
+  for (const path of ['/api/prompts/folders', '/api/prompts/tags', '/api/usage']) {
+    assert.equal((await page(path, undefined, { limit: 1000 })).status, 200, path);
+    for (const limit of [0, 1001, -1, 'many']) assert.equal((await page(path, undefined, { limit })).status, 400, `${path} ${limit}`);
+  }
+});
+
+test('an offset as large as there is finds nothing, in lists and searches', async () => {
+  for (const path of ['/api/memories', '/api/memories?q=walnut', '/api/prompts', '/api/prompts?q=walnut', '/api/sessions', '/api/users', '/api/user/api-keys', '/api/blobs', '/api/scheduled-tasks']) {
+    const { status, json } = await page(path, undefined, { offset: '9223372036854775807', limit: 100 });
+    assert.deepEqual([status, json.items, json.next_cursor], [200, [], null], path);
   }
 });
 

@@ -88,7 +88,7 @@ test('new opens the editor, and makes nothing of nothing', () => {
   assert.equal(raw(id), 'by hand');
   const none = any(['new', 'by nobody'], { env: editor('true') });
   assert.equal(none.code, 1);
-  assert.match(none.err, /nothing was written/);
+  assert.match(none.err, /the text is empty; no prompt was created/);
   const without = any(['new', 'by nobody']);
   assert.equal(without.code, 2);
   assert.match(without.err, /set VISUAL or EDITOR, or give --file/);
@@ -115,7 +115,7 @@ test('what is not changed is not saved, and leaves no file behind', () => {
   const id = newText('same', 'as it was\n');
   const env = editor('dirname "$1" > "$0.dir"');
   const { err } = ok(['edit', id], { env });
-  assert.match(err, /nothing was changed/);
+  assert.match(err, /no change; no new version/);
   assert.equal(json(['show', id]).latest_version, 1);
   assert.ok(!existsSync(readFileSync(`${env.EDITOR}.dir`, 'utf8').trim()));
 });
@@ -125,7 +125,7 @@ test('an editor that fails saves nothing, and what was written stays', () => {
   const { code, err } = any(['edit', id], { env: editor('echo y > "$1"; exit 3') });
   assert.equal(code, 4);
   assert.match(err, /ended with exit code 3/);
-  const path = err.match(/What you wrote is in (\S+)/)[1];
+  const path = err.match(/Your text is in (\S+)/)[1];
   assert.equal(readFileSync(path, 'utf8'), 'y\n');
   rmSync(dirname(path), { recursive: true });
   assert.equal(json(['show', id]).latest_version, 1);
@@ -139,14 +139,14 @@ test('a structured prompt is edited as YAML', () => {
 
 for (const [what, script, says] of [
   ['is no YAML', 'echo "x: [" >> "$1"', /prompt\.yaml:\d+:\d+: /],
-  ['is no structured chat', 'echo "protocol: structured-chat" > "$1"', /messages/],
+  ['is not a structured chat', 'echo "protocol: structured-chat" > "$1"', /messages/],
 ]) {
   test(`what ${what} is not saved, and can be mended and saved from its file`, () => {
     const id = made(['new', `tour ${what}`, '--file', file('tour2.json', JSON.stringify(chat))]);
     const { code, err } = any(['edit', id], { env: editor(script) });
     assert.ok(code === 1 || code === 3, String(code));
     assert.match(err, says);
-    const path = err.match(/What you wrote is in (\S+)/)[1];
+    const path = err.match(/Your text is in (\S+)/)[1];
     writeFileSync(path, 'protocol: structured-chat\nmessages:\n  - {id: m1, role: user, content: mended}\n');
     ok(['edit', id, '--file', path]);
     assert.equal(json(['show', id]).latest.content.messages[0].content, 'mended');
@@ -158,9 +158,9 @@ test('somebody else was quicker: told, compared, and nothing lost', () => {
   const id = newText('race', 'the first text\n');
   const { code, out, err } = any(['edit', id], { env: editor(`printf 'the quicker text\\n' | "${parley}" prompt edit ${id} --file - --data "${server.data}"; printf 'the slower text\\n' > "$1"`) });
   assert.equal(code, 1);
-  assert.match(err, /somebody else saved version 2 meanwhile/);
+  assert.match(err, /somebody else saved version 2 in the meantime/);
   assert.match(out, /the \[-quicker-\]\{\+slower\+\} text/);
-  const path = err.match(/What you wrote is in (\S+)/)[1];
+  const path = err.match(/Your text is in (\S+)/)[1];
   assert.equal(readFileSync(path, 'utf8'), 'the slower text\n');
   rmSync(dirname(path), { recursive: true });
   assert.equal(raw(id), 'the quicker text\n');
@@ -210,7 +210,7 @@ test('labels move, rollback makes a version, and both are named anywhere', () =>
   assert.equal(raw(id, '--version', 'production'), 'one');
   ok(['label', id, 'production', 'latest']);
   assert.deepEqual(json(['show', id]).labels, { production: 2 });
-  assert.match(ok(['rollback', id, '1', '--note', 'back']).err, /version 3 is what version 1 was/);
+  assert.match(ok(['rollback', id, '1', '--note', 'back']).err, /version 3 has the content of version 1/);
   assert.equal(raw(id), 'one');
   assert.equal(json(['show', id]).latest.restored_from, 1);
   ok(['label', id, 'production', '--remove']);
@@ -278,7 +278,7 @@ test('every text goes in and comes out byte for byte: new, show, export, edit', 
     assert.equal(ok(['export', id, '--to', 'text']).out, text);
     assert.equal(json(['show', id]).latest.content, text);
     const { err } = ok(['edit', id], { env: { EDITOR: 'true' } });
-    assert.match(err, /nothing was changed/, JSON.stringify(text));
+    assert.match(err, /no change; no new version/, JSON.stringify(text));
   });
 });
 
@@ -388,7 +388,7 @@ test('files and directories become prompts; hidden ones and links to directories
   assert.ok(json(['list', '--folder', 'imported']).total === 3);
   assert.equal(raw(said.items.find(({ path }) => path === 'top.md').prompt_id).trimEnd(), 'Top {{x}}');
   const again = ok(['import', dir, '--folder', 'imported', '--when-there', 'skip']);
-  assert.match(again.err, /0 made, 0 new versions, .* the same, .* skipped/);
+  assert.match(again.err, /0 created, 0 new versions, .* unchanged, .* skipped/);
 });
 
 test('a file that is no prompt is told, and the others are taken', () => {
@@ -396,7 +396,7 @@ test('a file that is no prompt is told, and the others are taken', () => {
   const { code, out, err } = any(['import', good, bad, join(directory, 'not-there.md')]);
   assert.equal(code, 1);
   assert.match(out, /^created  prompt_\S+  good\.md$/m);
-  assert.match(err, /bad\.bin: this is not UTF-8/);
+  assert.match(err, /bad\.bin: the file is not UTF-8/);
   assert.match(err, /not-there\.md: there is no such file/);
 });
 

@@ -183,7 +183,7 @@ test('media that may not be fetched stay links, and that is told', async () => {
   const { items, problems } = await take([{ path: 'media/look.json', text: JSON.stringify(document) }], { media: 'store' });
   assert.equal(items[0].outcome, 'created');
   assert.deepEqual(problems.map(({ path }) => path), ['media/look.json']);
-  assert.match(problems[0].detail, /127\.0\.0\.1:9\/x\.png stays a link/);
+  assert.match(problems[0].detail, /127\.0\.0\.1:9\/x\.png is kept as a URL/);
 });
 
 test('an import with one Idempotency-Key is done once', async () => {

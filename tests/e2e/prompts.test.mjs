@@ -344,7 +344,7 @@ test('what fails or asks is told, and what cannot be run is refused before it st
 
 test('a model that asks is told as waiting, and its session goes with the question', async () => {
   const { id } = await make({ content: '#!demo\ncall AskUserQuestion {"questions":[{"question":"Which?","options":[{"label":"a"},{"label":"b"}]}]}' });
-  const { json } = await ask('POST', `/api/prompts/${id}/run`, { mode: 'answer', model: 'demo/agent' }, { status: 201 });
+  const { json } = await ask('POST', `/api/prompts/${id}/run`, { mode: 'answer', model: 'demo/agent', tools: ['AskUserQuestion'] }, { status: 201 });
   assert.deepEqual([json.items[0].status, json.items[0].turn.status], ['waiting_for_input', 'paused']);
 });
 

@@ -1,23 +1,10 @@
 // Queues that grow old, with a store that waits: a table that somebody else has locked is a gate.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { Socket } from './live.mjs';
+import { lockTable, skip, url } from './locked.mjs';
 import { start } from './server.mjs';
 import { until } from './waiting.mjs';
-
-const url = process.env.PARLEY_TEST_POSTGRES;
-const skip = !url && (process.env.PARLEY_TEST_POSTGRES_SKIP ?? 'run it by tests/contract/with_postgres');
-
-// Holds a table until it is told to let go.
-async function lockTable(name) {
-  const psql = spawn('psql', ['-X', '-q', '-A', '-t', url.replace(/^postgres:/, 'postgresql:')], { stdio: ['pipe', 'pipe', 'inherit'] });
-  let said = '';
-  psql.stdout.setEncoding('utf8').on('data', (text) => { said += text; });
-  psql.stdin.write(`BEGIN; LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE; SELECT 'held';\n`);
-  await until(() => said.includes('held'), 'the lock');
-  return () => new Promise((resolve) => { psql.once('exit', resolve); psql.stdin.end('COMMIT;\n'); });
-}
 
 function send(server, path, key) {
   const sent = { isAnswered: false };
@@ -34,10 +21,10 @@ async function makeUsers(server, n) {
   return keys;
 }
 
-test('one whose requests the store holds up leaves room for others, and a queue that is old is told', { skip }, async () => {
+test('one whose requests the store holds up leaves room for others, and a queue that is old is told', { skip }, async (t) => {
   const server = await start({ args: ['--store', url], env: { PARLEY_QUEUE_WAIT_MS: '600000' } });
   const [stuck, other, third] = await makeUsers(server, 3);
-  const letGo = await lockTable('prompts');
+  const { letGo } = await lockTable(t, 'prompts');
   // The store gives each up after 5 s: three at a time, so the last of many wait for longer than that.
   const pending = Array.from({ length: 18 }, () => send(server, '/api/prompts', stuck));
   await until(async () => await waiting(server) === 15, 'three that are held and others that wait');
@@ -58,17 +45,17 @@ test('one whose requests the store holds up leaves room for others, and a queue 
   await server.stop();
 });
 
-test('a request that has waited too long is answered 503 with Retry-After, and did nothing', { skip }, async () => {
+test('a request that has waited too long is answered 503 with Retry-After, and did nothing', { skip }, async (t) => {
   const server = await start({ args: ['--store', url], login: false, env: { PARLEY_QUEUE_WAIT_MS: '100' } });
   const key = server.key ?? (await server.raw('POST', '/api/user/api-keys', { key: null, socketPath: `${server.data}/parley.sock`, body: { name: 'second' } })).json.plaintext;
   server.key = key;
-  const letGo = await lockTable('prompts');
+  const { letGo } = await lockTable(t, 'prompts');
   const held = Array.from({ length: 4 }, () => send(server, '/api/prompts', key)); // three of them have a thread
   await until(async () => await metric(server, 'parley_jobs_refused_total{lane="store"}') >= 1, 'one that waited too long');
   await until(() => held.some((sent) => sent.isAnswered), 'its answer');
   const late = await held.find((sent) => sent.isAnswered).answer;
   assert.deepEqual([late.status, late.json.code], [503, 'overloaded']);
-  assert.match(late.json.detail, /Too much is waiting/);
+  assert.match(late.json.detail, /The server is busy/);
   assert.ok(Number(late.headers['retry-after']) > 0);
   await letGo();
   for (const { answer } of held) assert.ok([200, 503].includes((await answer).status));
@@ -88,7 +75,7 @@ test('a snapshot that has waited too long for its turn is made when there is one
     return { socket, ack: socket.ask('session:subscribe', { session_id: id }) };
   };
   assert.equal((await (await subscribe()).ack).ok, true); // from here on the session is in memory
-  const letGo = await lockTable('turns');
+  const { letGo } = await lockTable(t, 'turns');
   const others = await Promise.all(Array.from({ length: 6 }, subscribe));
   await until(async () => await metric(server, 'parley_jobs_refused_total{lane="store"}') >= 1, 'one that waited too long');
   await letGo();

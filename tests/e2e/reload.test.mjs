@@ -13,7 +13,7 @@ import { configure, Gated } from './gated.mjs';
 import { endsWell, serve, until } from './live.mjs';
 
 const MINUTES = 120_000;
-const again = 'the configuration was read again';
+const again = 'the configuration was reloaded';
 const count = (server, text) => server.err.split(text).length - 1;
 
 // A server with a provider whose key is in a file. `config` is what else the file says.
@@ -81,7 +81,7 @@ test('names of models, hosts, the default model and the log level count at once'
   assert.equal(await from('chat.example.org'), 200);
   assert.equal((await server.ask('GET', '/api/models')).json.default_model, 'held/one');
   await until(() => server.err.includes('GET /api/models 200'), 'requests are logged now', MINUTES);
-  await hup(`${again}; nothing has changed\n`);
+  await hup(`${again}; nothing changed\n`);
   await endsWell(server);
 });
 
@@ -89,19 +89,19 @@ test('a file with a mistake changes nothing, and the log says where it is', asyn
   const { held, server, key, write, hup } = await begin(t);
   for (const [text, said] of [
     ['log_levle: info\n', /config\.yaml, line 7: there is no setting "log_levle"; did you mean "log_level"\?/],
-    ['\nmax_connections: 0\n', /max_connections \(from \S+config\.yaml, line 8\) is a whole number from 1 to 1000000, not "0"/],
+    ['\nmax_connections: 0\n', /max_connections \(from \S+config\.yaml, line 8\) must be a whole number from 1 to 1000000, not "0"/],
     ['  other:\n    dialect: openai-chat\n', /config\.yaml, line 7: the provider other needs a dialect and a base_url/],
-    ['aliases: {none: []}\n', /the alias none must name from 1 to 8 models/],
+    ['aliases: {none: []}\n', /the alias none must have 1 to 8 models/],
     ['}{\n', /config\.yaml cannot be read/],
   ]) {
     write(text);
-    await hup('the configuration was not read again, and the one before stays: ');
+    await hup('the configuration was not reloaded, and the previous one stays: ');
     assert.match(server.err.trim().split('\n').at(-1), said);
     assert.equal((await askHeld(server)).status, 200);
   }
   write('');
   rmSync(key);
-  await hup('the configuration was not read again, and the one before stays: the key in ');
+  await hup('the configuration was not reloaded, and the previous one stays: the key in ');
   assert.equal((await askHeld(server)).status, 200);
   assert.ok(held.keys.every((sent) => sent === 'Bearer sk-first-key'));
   await endsWell(server);
@@ -110,9 +110,9 @@ test('a file with a mistake changes nothing, and the log says where it is', asyn
 test('what cannot change while it runs is named and stays', async (t) => {
   const { server, write, hup } = await begin(t);
   write('workers: 9\nlog_json: true\nunix: /nowhere/at/all.sock\ntls_cert: /nowhere/cert.pem\ntls_key: /nowhere/key.pem\n');
-  await hup('these settings cannot change while the server runs, and stay as they are until it is started again: unix, tls_cert, tls_key, workers, log_json\n');
+  await hup('these settings keep their values until the server is restarted: unix, tls_cert, tls_key, workers, log_json\n');
   assert.equal((await server.ask('GET', '/healthz')).status, 200);
-  await hup('these settings cannot change');
+  await hup('these settings keep their values');
   await endsWell(server);
 });
 
@@ -151,7 +151,7 @@ test('a new certificate is shown to new connections, and old ones live on', { sk
   const key = readFileSync(join(dir, 'key.pem'));
   certify(dir, 'third');
   writeFileSync(join(dir, 'key.pem'), key);
-  await hup('the one before stays: the key ');
+  await hup('the previous one stays: the key ');
   assert.equal(await shown(), 'second');
   assert.equal((await health()).reused, true);
   await endsWell(server);
@@ -185,7 +185,7 @@ test('signals that mean nothing here end nothing, and are answered with a word',
   const { server } = await begin(t);
   for (const name of ['SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM', 'SIGPROF', 'SIGIO', 'SIGPWR', 'SIGXCPU']) {
     server.child.kill(name);
-    await until(() => server.err.includes(`${name === 'SIGIO' ? 'SIGPOLL' : name} does nothing here`), `a word about ${name}: ${server.err}`, MINUTES);
+    await until(() => server.err.includes(`${name === 'SIGIO' ? 'SIGPOLL' : name} has no effect`), `a word about ${name}: ${server.err}`, MINUTES);
   }
   for (const name of ['SIGPIPE', 'SIGXFSZ']) server.child.kill(name);
   assert.equal((await server.ask('GET', '/healthz')).status, 200);
@@ -194,7 +194,7 @@ test('signals that mean nothing here end nothing, and are answered with a word',
 
 test('--check-config says whether the configuration is good, and binds nothing', () => {
   const good = run(['serve', '--check-config', '--port', '1']);
-  assert.deepEqual([good.code, good.out, good.err], [0, 'The configuration is good.\n', '']);
+  assert.deepEqual([good.code, good.out, good.err], [0, 'The configuration is valid.\n', '']);
   const bad = run(['serve', '--check-config', '--tls-cert', '/nowhere/cert.pem', '--tls-key', '/nowhere/key.pem']);
   assert.notEqual(bad.code, 0);
   assert.match(bad.err, /the certificate \/nowhere\/cert\.pem cannot be read/);

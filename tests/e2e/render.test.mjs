@@ -36,7 +36,7 @@ test('a preview leaves them', () => {
 test('a variable that nobody asked for is a warning', () => {
   const { code, err } = run(['render', '--var', 'nmae=x', '-'], { input: '{"system_prompt":"x"}' });
   assert.equal(code, 0);
-  assert.match(err, /warning: no text has the variable "nmae"/);
+  assert.match(err, /warning: no text uses the variable "nmae"/);
 });
 
 test('what is no assignment or no name is a mistake of the command line', () => {

@@ -56,7 +56,7 @@ test('over HTTP a key is needed, from the environment or a file', () => {
   assert.match(none.err, /PARLEY_KEY or with --key-file/);
   const wrong = run(['session', 'list', '--server', server.url], { env: { PARLEY_KEY: `sk-parley-v1-${'x'.repeat(43)}` } });
   assert.equal(wrong.code, 1);
-  assert.match(wrong.err, /wrong or was revoked/);
+  assert.match(wrong.err, /wrong or revoked/);
   assert.equal(run(['session', 'list', '--json'], { env: { PARLEY_SERVER: server.url, PARLEY_KEY: server.key } }).code, 0);
   const path = file('key.txt', `${server.key}\n`);
   chmodSync(path, 0o600);
@@ -197,7 +197,7 @@ test('a message for a busy session waits, and is followed when its turn comes', 
   const id = newSession('--model', 'demo/slow');
   ok('session', 'chat', id, 'first '.repeat(75).trim(), '--no-wait');
   const { out, err } = ok('session', 'chat', id, 'second message');
-  assert.match(err, /waits for its turn/);
+  assert.match(err, /the message is queued/);
   assert.equal(out, 'second message\n');
 });
 
@@ -248,7 +248,7 @@ test('a question is shown, answered once, and the chat goes on', () => {
   const answered = run(['session', 'answer', id, call, '"red"', '--data', server.data]);
   assert.equal(answered.code, 0, answered.err);
   assert.equal(answered.out, 'So be it.\n');
-  assert.match(ok('session', 'answer', id, call, '"red"').err, /answered so before/);
+  assert.match(ok('session', 'answer', id, call, '"red"').err, /this answer was already given/);
   const other = run(['session', 'answer', id, call, '"blue"', '--data', server.data]);
   assert.equal(other.code, 1);
   assert.equal(okJson('session', 'show', id).session.status, 'completed');
@@ -341,7 +341,7 @@ test('a key is made, works, is listed and revoked while the server runs', async 
   const { out, err } = ok('key', 'create', '--name', 'laptop');
   const key = out.trim();
   assert.match(key, /^sk-parley-v1-[A-Za-z0-9_-]{43}$/);
-  assert.match(err, /not shown again/);
+  assert.match(err, /cannot be shown again/);
   assert.equal((await server.raw('GET', '/api/me', { key })).status, 200);
   const listed = okJson('key', 'list').items.find(({ name }) => name === 'laptop');
   assert.equal(listed.plaintext, null);
@@ -432,7 +432,7 @@ test('restore keeps the old store beside the new one', async () => {
 test('restore refuses while a server runs, and what is no backup', () => {
   const running = run(['restore', join(directory, 'online.db'), '--yes', '--data', server.data]);
   assert.equal(running.code, 1);
-  assert.match(running.err, /end it before restoring/);
+  assert.match(running.err, /stop it first/);
   const dir = freshDirectory();
   assert.equal(run(['key', 'create', '--name', 'safe', '--data', dir]).code, 0);
   const bad = run(['restore', file('bad.db', 'this is no database, though it is long enough to look like one'), '--yes', '--data', dir]);
@@ -477,7 +477,7 @@ test('doctor looks through the store when no server runs', () => {
   const said = run(['doctor', '--json', '--data', dir, '--port', '0']);
   assert.equal(said.code, 0, said.out);
   assert.match(said.out, /schema version \d+/);
-  assert.match(said.out, /nothing is wrong/);
+  assert.match(said.out, /there are no problems/);
   chmodSync(dir, 0o755);
   assert.equal(levels(run(['doctor', '--json', '--data', dir, '--port', '0'])).data, 'warning');
 });
@@ -497,5 +497,5 @@ test('doctor says who has the port', async () => {
   const { code, out } = run(['doctor', '--data', freshDirectory(), '--port', String(other.address().port)]);
   other.close();
   assert.equal(code, 1);
-  assert.match(out, new RegExp(`^problem {2}port .*taken by process ${process.pid} \\(`, 'm'));
+  assert.match(out, new RegExp(`^problem {2}port .*in use by process ${process.pid} \\(`, 'm'));
 });

@@ -209,7 +209,7 @@ test('another user\'s session is not there, on any route', async () => {
   const key = (await server.ask('POST', '/api/users', { body: { name: 'stranger' } })).json.key.plaintext;
   const bodies = {
     session_chat: { message: 'x' }, session_pin: { is_pinned: true }, session_sharing: { shared: true }, session_memory: { memory_enabled: true },
-    session_patch: { intent: 'x' }, session_answer: { answer: 1 }, session_handoff: { target: 'x', objective: 'y' },
+    session_patch: { intent: 'x' }, session_answer: { answer: 1 }, session_tool_result: { result: 1 }, session_handoff: { target: 'x', objective: 'y' },
   };
   let tried = 0;
   for (const [path, methods] of Object.entries(server.openapi.paths).filter(([one]) => one.startsWith('/api/sessions/{id}')))
@@ -375,8 +375,12 @@ test('a client that does not read is not answered further, and others do not not
   socket.on('error', () => {});
   await new Promise((resolve) => socket.once('connect', resolve));
   socket.pause();
+  const answered = async () => Number((await server.ask('GET', '/metrics')).text.match(/^parley_http_requests_total(?:\{[^}]*\})? (\d+)/m)[1]);
+  const before = await answered();
   for (let i = 0; i < 400; i++) socket.write(get('/openapi.json'));
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  // Each look is a request too.
+  let nLooks = 0;
+  await until(async () => await answered() > before + ++nLooks, 'some are answered');
   assert.equal((await server.ask('GET', '/healthz')).status, 200);
   const metrics = (await server.ask('GET', '/metrics')).text;
   const resident = Number(metrics.match(/^process_resident_memory_bytes (\d+)/m)[1]);
@@ -457,7 +461,7 @@ test('the control socket makes the local user the administrator, another Unix so
 test('two servers do not share one directory', async () => {
   const { code, err } = run(['serve', '--port', '0', '--data', server.data]);
   assert.equal(code, 4);
-  assert.match(err, /another server is running with the data in/);
+  assert.match(err, /another server is using the data in/);
 });
 
 test('a port that is taken, and an address without TLS, keep it from starting', () => {
@@ -552,7 +556,7 @@ test('a second signal ends it at once, with 1', async () => {
   await new Promise((resolve) => socket.once('data', resolve));
   socket.write('{');
   const ended = other.stop('SIGTERM');
-  await other.logged('finishing what runs');
+  await other.logged('finishing running work');
   other.child.kill('SIGTERM');
   assert.deepEqual(await ended, { code: 1, signal: null });
 });
@@ -601,7 +605,7 @@ test('settings come from flags, then the environment, then the file', () => {
   assert.match(run(['serve', '--print-config'], { env }).out, /^port: 2222 {2}# PARLEY_PORT$/m);
   const wrong = run(['serve', '--port', '70000']);
   assert.equal(wrong.code, 2);
-  assert.match(wrong.err, /port \(from --port\) is a whole number from 0 to 65535, not "70000"/);
+  assert.match(wrong.err, /port \(from --port\) must be a whole number from 0 to 65535, not "70000"/);
   writeFileSync(join(config, 'parley', 'config.yaml'), 'prot: 1\n');
   assert.match(run(['serve'], { env: { XDG_CONFIG_HOME: config } }).err, /there is no setting "prot"; did you mean "port"\?/);
 });

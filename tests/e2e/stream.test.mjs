@@ -62,7 +62,7 @@ const assertSaid = (out) => {
 for (const [from, to] of pairs) {
   test(`${from} > ${to}: a stream that is cut between two events ends in an error`, () => {
     const result = stream(from, to, someOf(from));
-    assertFails(from, to, result, /the stream ended before the answer did/);
+    assertFails(from, to, result, /the stream ended before the answer was complete/);
     assertSaid(result.out);
   });
 
@@ -70,7 +70,7 @@ for (const [from, to] of pairs) {
     const events = eventsOf(from);
     const next = events[events.findLastIndex((event) => event.includes(' it"')) + 1];
     const result = stream(from, to, someOf(from) + next.slice(0, next.indexOf('{') + 20));
-    assertFails(from, to, result, /an event is not JSON|the stream ended before the answer did/);
+    assertFails(from, to, result, /an event is not JSON|the stream ended before the answer was complete/);
     assertSaid(result.out);
   });
 
@@ -98,7 +98,7 @@ test('a call that is cut does not take the words behind it along', () => {
     + chunk({ content: 'late words' });
   for (const to of dialects.slice(1)) {
     const result = stream('openai-chat', to, input);
-    assertFails('openai-chat', to, result, /the stream ended before the answer did/);
+    assertFails('openai-chat', to, result, /the stream ended before the answer was complete/);
     assert.ok(result.out.indexOf('late words') > 0, result.out);
   }
 });

@@ -81,7 +81,7 @@ test('a carry that is none is refused with a pointer, whatever its types are', (
   const target = there('anthropic', 'openai-chat', anthropic).out;
   const good = JSON.parse(readFileSync(carryPath, 'utf8'));
   const bad = [
-    ['[]', /no JSON object/], ['{', /./], ['{}', /\/parley_stream_carry/],
+    ['[]', /not a JSON object/], ['{', /./], ['{}', /\/parley_stream_carry/],
     [JSON.stringify({ ...good, parley_stream_carry: 2 }), /\/parley_stream_carry/],
     [JSON.stringify({ ...good, parley_stream_carry: '1' }), /\/parley_stream_carry/],
     [JSON.stringify({ ...good, from: 7 }), /\/from/], [JSON.stringify({ ...good, from: 'gemini' }), /\/from/],

@@ -96,6 +96,25 @@ test('a partial image, which no whole answer repeats, is named', () => {
   assert.ok(it.report.losses.some((loss) => loss.pointer === '/output/0' && /partial_image/.test(loss.detail)), JSON.stringify(it.report));
 });
 
+test('what is said in two places and lost is named in both', () => {
+  const item = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result: 'aW1hZ2U=', background: 'auto', quality: 'auto' };
+  const response = { id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', output: [item] };
+  const it = report('openai-responses', 'patches', sse(
+    { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
+    { type: 'response.output_item.done', output_index: 0, item },
+    { type: 'response.completed', response },
+  ));
+  for (const pointer of ['/output/0/background', '/output/0/quality']) assert.ok(lost(it).includes(`dropped ${pointer}`), JSON.stringify(it.report));
+});
+
+test('what an error says is named there, though an answer before it said the same', () => {
+  const it = report('openai-chat', 'anthropic', sse(
+    { id: 'slow_down', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { role: 'assistant', content: 'a' }, finish_reason: null }] },
+    { error: { message: 'too much', type: 'rate_limit_error', code: 'm' } },
+  ));
+  assert.ok(lost(it).includes('dropped /error/code'), JSON.stringify(it.report));
+});
+
 test('an error keeps its words or names them', () => {
   const it = report('openai-chat', 'anthropic', sse({ error: { message: 'too much', type: 'rate_limit_error', param: 'max_tokens', code: 'slow_down' } }));
   assert.deepEqual(lost(it).filter((one) => /error/.test(one)), ['dropped /error/param', 'dropped /error/code']);

@@ -17,7 +17,7 @@ const loose = [
   ['a duplicate key', good.replace('"hi"', '"no","content":"hi"'), { line: 2, column: 33, pointer: '/messages/0/content' }, /duplicate key "content"/],
   ['a byte-order mark', `\ufeff${good}`, { line: 1, column: 1, pointer: '' }, /remove the byte-order mark/],
 ];
-const strict = /strict takes JSON of RFC 8259 without duplicate keys: mend the text, or leave strict out/;
+const strict = /strict accepts only RFC 8259 JSON without duplicate keys: correct the text, or do not use strict/;
 
 for (const [what, text, at, advice] of loose) {
   test(`${what} is read, and with --strict refused with its place`, () => {

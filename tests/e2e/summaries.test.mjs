@@ -2,7 +2,7 @@
 // vendors are upstreams.mjs, which holds what it is sent to their rules.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { clientOf, endsWell, serve, settled, textOf, until } from './live.mjs';
+import { Socket, clientOf, closing, endsWell, serve, settled, textOf, until } from './live.mjs';
 import { dialectNames, openUpstream } from './upstreams.mjs';
 
 const models = {
@@ -33,6 +33,8 @@ async function chat(id, message) {
 const kinds = (turns) => turns.map(({ role, kind, status }) => (kind === 'compaction' ? 'summary' : `${role} ${status}`));
 const sent = (i) => JSON.stringify(upstream.requests.at(i).body);
 const toolsOf = ({ body: { tools = [] } }) => tools.flatMap((tool) => tool.functionDeclarations ?? tool.function ?? tool);
+
+const long = `words ${'and more of them '.repeat(60)}`; // so that a summary is shorter
 
 async function compacted(id) {
   await client.request('POST', `/api/sessions/${id}/compact`, {});
@@ -105,12 +107,12 @@ for (const dialect of dialectNames) {
 test('a summary that was paid for and is empty is told with its price, one without a model with none', async () => {
   const { id } = await client.createSession({ model: models.anthropic });
   upstream.next({ say: 'answer' }, { say: '', usage: { input: 500, output: 1 } });
-  await chat(id, 'words');
+  await chat(id, long);
   const paid = await compacted(id);
   assert.match(paid.summary_full, /user: words/);
   assert.equal(paid.usage.input_tokens, 500);
   const { id: free } = await client.createSession({ model: 'demo/echo' });
-  await chat(free, 'words');
+  await chat(free, long);
   const unpaid = await compacted(free);
   assert.deepEqual([unpaid.model, unpaid.usage, unpaid.timing], [null, null, undefined]);
 });
@@ -119,29 +121,70 @@ test('where the model cannot sum up, the first words of each turn stand in', asy
   for (const script of [{ status: 500, error: 'no' }, { say: '' }, tooLong]) {
     upstream.reset();
     const { id } = await client.createSession({ model: models.anthropic });
-    upstream.next({ say: 'early answer' });
-    await chat(id, 'early words');
+    upstream.next({ say: `early answer ${long}` });
+    await chat(id, `early words ${long}`);
     upstream.answer = () => script;
     const summary = await compacted(id);
     upstream.answer = undefined;
-    assert.match(summary.summary_full, /user: early words\n- assistant: early answer/);
+    assert.match(summary.summary_full, /user: early words .*\n- assistant: early answer/);
   }
 });
 
 test('two overflows in a row are tried, the third fails with the reason', async () => {
   const { id } = await client.createSession({ model: models.anthropic });
-  upstream.next(tooLong, { say: 'first' }, tooLong, { say: 'second' }, tooLong);
+  upstream.next({ say: long });
+  await chat(id, long);
+  upstream.reset();
+  upstream.next(tooLong, { say: 'first '.repeat(50) }, tooLong, { say: 'second' }, tooLong);
   const turns = await chat(id, 'hopeless');
   assert.deepEqual(kinds(turns),
-    ['user completed', 'assistant failed', 'summary', 'assistant failed', 'summary', 'assistant failed']);
+    ['user completed', 'assistant completed', 'user completed', 'assistant failed', 'summary', 'assistant failed', 'summary', 'assistant failed']);
   assert.equal((await client.session(id)).status, 'failed');
   assert.equal(upstream.requests.length, 5);
+});
+
+test('what cannot be made shorter is not compacted, and that is told', async (t) => {
+  const { id } = await client.createSession({ model: models.anthropic });
+  upstream.next({ say: 'a' });
+  await chat(id, 'b');
+  const socket = closing(t, await new Socket(server).opened);
+  await socket.ask('session:subscribe', { session_id: id });
+  upstream.reset();
+  await client.request('POST', `/api/sessions/${id}/compact`, {});
+  const notice = await until(() => socket.events('system:notification')[0], 'a notification');
+  assert.match(notice.data.text, /^Not compacted: a summary would save nothing \(\d+ tokens before, \d+ after\)$/);
+  assert.equal(upstream.requests.length, 0, 'nobody is paid for a summary that cannot help');
+  assert.deepEqual(kinds(await turnsOf(id)), ['user completed', 'assistant completed']);
+  const { id: other } = await client.createSession({ model: models.anthropic });
+  upstream.next(tooLong);
+  assert.deepEqual(kinds(await chat(other, 'c')), ['user completed', 'assistant failed']);
+  assert.equal(upstream.requests.length, 1, 'the message is not sent again as it was');
+});
+
+test('tokens before and after are those of the request, and the summary is sent once', async () => {
+  for (const dialect of dialectNames) {
+    upstream.reset();
+    const { id } = await client.createSession({ model: models[dialect] });
+    const context = async () => (await client.request('GET', `/api/sessions/${id}/context`)).json();
+    upstream.next({ say: long });
+    await chat(id, long);
+    const { tokens: before } = await context();
+    upstream.next({ say: 'Hello from the summary.' });
+    const summary = await compacted(id);
+    const { tokens: after } = await context();
+    assert.deepEqual([summary.tokens_before, summary.tokens_after], [before, after], dialect);
+    assert.ok(after < before && after > 500, `${dialect}: the tools are counted (${after})`);
+    upstream.reset();
+    upstream.next({ say: 'yes' });
+    await chat(id, 'go on');
+    assert.equal(sent(0).split('Hello from the summary.').length, 2, dialect);
+  }
 });
 
 test('stop reaches a model that sums up', async () => {
   const { id } = await client.createSession({ model: models.anthropic });
   upstream.next({ say: 'a' });
-  await chat(id, 'b');
+  await chat(id, long);
   upstream.next({ hang: 'body', say: 'never' });
   await client.request('POST', `/api/sessions/${id}/compact`, {});
   await until(() => upstream.requests.length === 2, 'the request');

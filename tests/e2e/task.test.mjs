@@ -36,11 +36,11 @@ test('an expression that is never due is exit 1 and an empty list', () => {
 });
 
 for (const [args, wanted, says] of [
-  [['61 * * * *'], 1, /:1:1: the minute field goes from 0 to 59/],
-  [['0 0 * * *', '--zone', '../../etc/passwd'], 2, /is no name of a time zone/],
+  [['61 * * * *'], 1, /:1:1: the minute field has values from 0 to 59/],
+  [['0 0 * * *', '--zone', '../../etc/passwd'], 2, /is not the name of a time zone/],
   [['0 0 * * *', '--zone', 'Nowhere/Land'], 3, /tzdata/],
-  [['0 0 * * *', '--count', '1001'], 2, /--count is a number from 1 to 1000/],
-  [['0 0 * * *', '--from', 'tomorrow'], 2, /--from is an instant like/],
+  [['0 0 * * *', '--count', '1001'], 2, /--count must be a number from 1 to 1000/],
+  [['0 0 * * *', '--from', 'tomorrow'], 2, /--from must be an instant such as/],
 ]) {
   test(`refused: ${args.join(' ')}`, () => {
     const { code, err } = next(...args);

@@ -68,7 +68,7 @@ test('what has run stands in the calendar with how it ended', () => {
 test('stop, start and edit change a task', () => {
   const id = daily('--stopped');
   assert.equal(json(['show', id]).enabled, false);
-  assert.match(ok(['start', id]).err, /started; due next at \d{4}-\d\d-\d\d 07:00:00 UTC/);
+  assert.match(ok(['start', id]).err, /started; next due at \d{4}-\d\d-\d\d 07:00:00 UTC/);
   ok(['stop', id]);
   assert.equal(json(['show', id]).enabled, false);
   ok(['edit', id, '--title', 'evening', '--cron', '0 19 * * *', '--zone', 'Asia/Tokyo', '--prompt', '-', '--expires', '2100-01-01T00:00:00Z'], { input: 'Good evening\n' });
@@ -76,7 +76,7 @@ test('stop, start and edit change a task', () => {
   assert.deepEqual([one.title, one.cron, one.timezone, one.prompt], ['evening', '0 19 * * *', 'Asia/Tokyo', 'Good evening']);
   ok(['edit', id, '--expires', '']);
   assert.equal(json(['show', id]).expires_at, null);
-  assert.match(any(['edit', id]).err, /what is to change/);
+  assert.match(any(['edit', id]).err, /nothing to change; give/);
 });
 
 test('a deleted task is gone', () => {
@@ -86,14 +86,14 @@ test('a deleted task is gone', () => {
 });
 
 for (const [args, wanted, says] of [
-  [['new', 'x', '--prompt', 'y'], 2, /when\? Give --cron/],
-  [['new', 'x', '--cron', '@daily'], 2, /what is to be said\?/],
+  [['new', 'x', '--prompt', 'y'], 2, /the task needs a cron expression; give --cron/],
+  [['new', 'x', '--cron', '@daily'], 2, /the task needs a prompt; give --prompt TEXT/],
   [['new', 'x', '--cron', '@daily', '--prompt', 'y', '--use', 'z'], 2, /not both/],
-  [['new', 'x', '--cron', '@daily', '--prompt', 'y', '--var', 'a=b'], 2, /--var goes with --use/],
+  [['new', 'x', '--cron', '@daily', '--prompt', 'y', '--var', 'a=b'], 2, /--var needs --use/],
   [['new', 'x', '--cron', '61 * * * *', '--prompt', 'y'], 1, /minute field/],
   [['new', 'x', '--cron', '@daily', '--zone', 'Nowhere/Land', '--prompt', 'y'], 1, /time zone/],
   [['new', 'x', '--cron', '@daily', '--use', 'nobody'], 1, /there is no prompt "nobody"/],
-  [['new', 'x', '--cron', '@daily', '--prompt', 'y', '--overlap', 'maybe'], 2, /--overlap is skip, queue, allow or replace/],
+  [['new', 'x', '--cron', '@daily', '--prompt', 'y', '--overlap', 'maybe'], 2, /--overlap must be skip, queue, allow or replace/],
   [['show', 'task_nothing'], 1, /./],
   [['shwo', 'x'], 2, /did you mean "show"\?/],
 ]) {

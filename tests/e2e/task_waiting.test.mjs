@@ -105,7 +105,7 @@ for (const [name, ms, instant] of [['an hour', HOUR, '2026-03-02T11:29:57Z'], ['
     await until(isDone('2026-03-02T12:30:00Z'), 'it ran', MINUTES);
     clock.set(instant);
     await nudge(server, task);
-    await server.logged('the clock was put back by', MINUTES);
+    await server.logged('the clock was set back by', MINUTES);
     const next = new Date(new Date(instant).getTime() + 3000).toISOString();
     await until(isDone(next), 'it runs by the new clock', MINUTES);
     // And the old time comes again: it has run.

@@ -38,7 +38,7 @@ test('of servers one after the other one runs each occurrence, and a second besi
     await until(async () => (await Promise.all(tasks.map(runsOf))).every((runs) => runs.length >= i && runs.every((run) => run.finished_at)),
       `the runs of minute ${i}`, 120_000);
     // Another server is told why it may not, and changes nothing.
-    await assert.rejects(serve({ env, args: ['--store', url] }), /another parley server is running on this database/);
+    await assert.rejects(serve({ env, args: ['--store', url] }), /another parley server uses this database/);
     // One goes in order, one is killed; the next one may start either way.
     if (i % 2) await endsWell(server);
     else await server.stop('SIGKILL');

@@ -20,7 +20,7 @@ test('the format is told from the content, or named', () => {
   const input = JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'hello' }] }] });
   assert.equal(count([], input).tokens, count(['--as', 'gemini'], input).tokens);
   assert.equal(run(['tokens', '-'], { input: '{"a":1}' }).code, 1);
-  assert.match(run(['tokens', '-'], { input: '{"a":1}' }).err, /name it with --as/);
+  assert.match(run(['tokens', '-'], { input: '{"a":1}' }).err, /name the format with --as/);
 });
 
 test('the model of the document counts, unless another or an encoding is named', () => {

@@ -51,13 +51,27 @@ test('a tool result becomes a stub that names the tool and the size, in the repo
 
 test('whole exchanges go, replaced by the summary that is given', () => {
   const { out, report } = trim('openai-chat', 40, chat(user(words(100)), call('c1'), result('c1', 'r'), assistant('a'), user('LAST')), ['--summary', 'We read a file.']);
-  assert.deepEqual(out.messages, [{ role: 'system', content: 'RULES' }, { role: 'user', content: 'We read a file.' }, { role: 'user', content: 'LAST' }]);
+  assert.deepEqual(out.messages, [{ role: 'system', content: 'RULES' }, { role: 'user', content: '[history_summary: We read a file.]' }, { role: 'user', content: 'LAST' }]);
   assert.deepEqual(report.losses.map(({ code }) => code).sort(), ['dropped', 'dropped', 'dropped', 'dropped', 'synthesised']);
 });
 
 test('the summary says by itself how much is gone', () => {
   const { out } = trim('openai-chat', 60, chat(user(words(100)), assistant('a'), user('LAST')));
   assert.match(out.messages[1].content, /^\[history_summary: .*1 of the user, 1 of the assistant/);
+});
+
+test('who trims again keeps what an earlier summary said, and counts nothing twice', () => {
+  const talk = (...rest) => chat(user(words(60)), assistant(words(60)), ...rest);
+  const first = trim('openai-chat', 150, talk(user(words(60)), assistant('b'), user('LAST')), ['--summary', 'We chose 2D, blue.']).out;
+  assert.equal(first.messages[1].content, '[history_summary: We chose 2D, blue.]');
+  const again = trim('openai-chat', 70, first);
+  assert.equal(again.out.messages[1].content,
+    '[history_summary: We chose 2D, blue.\nearlier messages were left out to make room: 1 of the user, 1 of the assistant, 0 with tool results]');
+  assert.ok(again.report.losses.some(({ code, pointer }) => code === 'merged' && pointer === '/messages/1'), JSON.stringify(again.report));
+  const more = { ...again.out, messages: [...again.out.messages.slice(0, -1), user(words(60)), assistant('c'), user('LAST')] };
+  assert.match(trim('openai-chat', 70, more).out.messages[1].content,
+    /^\[history_summary: We chose 2D, blue\.\nearlier messages were left out to make room: 2 of the user, 2 of the assistant, 0 with tool results\]$/);
+  assert.equal(trim('openai-chat', 60, more, ['--summary', 'Then red.']).out.messages[1].content, '[history_summary: We chose 2D, blue.\nThen red.]');
 });
 
 test('an agent at work keeps the question and its last step', () => {
@@ -77,7 +91,7 @@ test('the items of one turn of a vendor go together', () => {
     { type: 'function_call_output', call_id: 'a', output: '1' }, { type: 'function_call_output', call_id: 'b', output: '2' },
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'done' }] }, user('LAST')] };
   const { out, report } = trim('openai-responses', 40, document, ['--summary', 'S']);
-  assert.deepEqual(out.input, [user('S'), user('LAST')]);
+  assert.deepEqual(out.input, [user('[history_summary: S]'), user('LAST')]);
   for (let i = 0; i < 7; i++) assert.ok(report.losses.some(({ code, pointer }) => code === 'dropped' && pointer === `/input/${i}`), `/input/${i}`);
 });
 
@@ -85,9 +99,9 @@ test('results inside a user message stay beside their calls', () => {
   const document = { model: 'claude-opus-5', max_tokens: 100, system: 'RULES', messages: [
     user(words(100)), assistant([{ type: 'tool_use', id: 't1', name: 'f', input: {} }]),
     user([{ type: 'tool_result', tool_use_id: 't1', content: 'r' }, { type: 'text', text: 'LAST' }])] };
-  const { out } = trim('anthropic', 60, document, ['--summary', 'S']);
+  const { out } = trim('anthropic', 70, document, ['--summary', 'S']);
   assert.deepEqual(out.messages.map(({ role }) => role), ['user', 'assistant', 'user']);
-  assert.equal(out.messages[0].content, 'S');
+  assert.equal(out.messages[0].content, '[history_summary: S]');
   assert.equal(out.system, 'RULES');
 });
 
@@ -95,7 +109,7 @@ test('gpt-oss text comes out as text', () => {
   const input = `<|start|>user<|message|>${words(100)}<|end|><|start|>assistant<|channel|>final<|message|>a<|end|><|start|>user<|message|>LAST<|end|>`;
   const { code, out } = run(['trim', '--as', 'gpt-oss', '--max-tokens', '30', '--summary', 'S', '-'], { input });
   assert.equal(code, 0);
-  assert.equal(out, '<|start|>user<|message|>S<|end|><|start|>user<|message|>LAST<|end|>');
+  assert.equal(out, '<|start|>user<|message|>[history_summary: S]<|end|><|start|>user<|message|>LAST<|end|>');
 });
 
 test('of a gpt-oss prompt the model, the instructions and the next turn stay', () => {
@@ -106,7 +120,7 @@ test('of a gpt-oss prompt the model, the instructions and the next turn stay', (
   const input = `${head}<|start|>user<|message|>${words(100)}<|end|><|start|>assistant<|channel|>final<|message|>a<|end|>${tail}`;
   const { code, out, err } = run(['trim', '--as', 'gpt-oss', '--max-tokens', '90', '--summary', 'S', '-'], { input });
   assert.equal(code, 0, err);
-  assert.equal(out, `${head}<|start|>user<|message|>S<|end|>${tail}`);
+  assert.equal(out, `${head}<|start|>user<|message|>[history_summary: S]<|end|>${tail}`);
 });
 
 test('what cannot fit is exit 1, nothing on standard output, and the reason says what would do', () => {

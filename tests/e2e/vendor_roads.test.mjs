@@ -318,7 +318,7 @@ describe('a proxy', () => {
     t.after(() => door.close());
     const providers = { safe: { base_url: door.url, ca_file: trusted.path } };
     proxy.refuses = 403;
-    await fails(await serve(providers, { env: { https_proxy: proxy.url } }), 'safe/m', /proxy makes no way/);
+    await fails(await serve(providers, { env: { https_proxy: proxy.url } }), 'safe/m', /proxy does not connect/);
     assert.equal(proxy.requests.length, 1, 'it is asked once');
     const gone = await new Proxy().listen();
     await gone.close();

@@ -7,7 +7,7 @@ import { run } from './harness.mjs';
 function helpOf(command) {
   const { out } = run([command, '--help']);
   const part = (name) => out.split(`\n${name}\n`)[1]?.split(/\n(?=\S)/)[0] ?? '';
-  const verbs = [...part('What it does').matchAll(/^ {2}([a-z]+)/gm)].map(([, verb]) => verb);
+  const verbs = [...part('Actions').matchAll(/^ {2}([a-z]+)/gm)].map(([, verb]) => verb);
   const options = [...part('Options').matchAll(/^ {2}(?:-\w, )?--([a-z-]+)((?: [A-Z]+)*).*\n((?: {6}.*\n?)+)/gm)]
     .map(([, name, args, help]) => ({ name, n: args.split(' ').filter(Boolean).length, verbs: help.trim().replace(/\s+/g, ' ').match(/^([a-z]+(?:, [a-z]+)*): /)?.[1].split(', ') }));
   return { verbs, options };
@@ -28,7 +28,7 @@ for (const command of ['session', 'prompt', 'memory', 'task', 'blob', 'key', 'ha
         for (const words of [[], ['a'], ['a', 'b']]) {
           const { code, out, err } = run([command, verb, ...words, `--${option.name}`, ...Array(option.n).fill('turns')], { env: { PARLEY_DATA: '/nonexistent' } });
           assert.deepEqual([code, out], [2, ''], `${command} ${verb} --${option.name}: ${err}`);
-          if (err.includes(`--${option.name} goes with ${option.verbs.join(', ')}, not with ${verb}`)) { n++; break; }
+          if (err.includes(`--${option.name} works with ${option.verbs.join(', ')}, not with ${verb}`)) { n++; break; }
         }
       }
     assert.ok(n >= bound.length, `${n} refusals for ${bound.length} options`);

@@ -1,6 +1,6 @@
 /* Commands survive running out of memory at any point: exit code 4 and, for `json`, not one byte
  * of output. */
-#include "app/commands.h"
+#include "app/frame/commands.h"
 #include "fault/fault.h"
 
 #include <fcntl.h>

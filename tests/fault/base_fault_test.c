@@ -1,6 +1,6 @@
 /* Every base container survives running out of memory at any point. */
 #include "base/arena.h"
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* Repairing and linting a conversation with every allocation refused in turn. */
-#include "conv/lint.h"
-#include "conv/repair.h"
+#include "conv/lint/lint.h"
+#include "conv/repair/repair.h"
 
 #include "fault/fault.h"
 #include "unit/conv/talk.h"

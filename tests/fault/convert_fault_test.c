@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "carry/carry.h"
 #include "fault/fault.h"
 #include "format/convert.h"
 #include "format/profile.h"
@@ -63,6 +64,12 @@
     "\"text\",\"content\":\"q\"},{\"kind\":\"static_var\",\"name\":\"n\",\"value\":\"v\"},"        \
     "{\"kind\":\"document\",\"fileName\":\"a.txt\",\"mimeType\":\"text/plain\",\"snippet\":"       \
     "\"words\",\"sizeBytes\":5}],\"timestamp\":5}]}"
+
+#define FILLED                                                                                     \
+    "[{\"id\":\"e\",\"role\":\"user\",\"blocks\":[{\"type\":\"text\",\"content\":\"a \\u00e4 b\"," \
+    "\"variables\":[{\"name\":\"n\",\"from\":2,\"to\":3}]},{\"type\":\"text\",\"content\":"        \
+    "\"tea\","                                                                                     \
+    "\"segment\":{\"kind\":\"memory\",\"items\":[{\"title\":\"t\",\"content\":\"tea\"}]}}]}]"
 
 #define STRUCTURED                                                                                 \
     "{\"protocol\":\"structured-chat\",\"system_prompt\":\"s {{x}}\",\"messages\":[{\"id\":"       \
@@ -150,11 +157,15 @@ static enum pl_status goes_there_and_home(void *ctx)
         .mode = job->mode,
         .kind = job->kind,
         .is_strict = job->is_strict,
+        .way_home = &pl_carry_way,
         .profile = job->profile ? pl_profile_find(pl_str_of(job->profile)) : NULL};
     enum pl_status status = convert(pl_str_of(job->text), &opts, &there);
     if (status == PL_OK && job->mode == PL_MODE_CONVERT) {
-        opts = (struct pl_convert_opts){
-            .from = opts.to, .to = opts.from, .kind = job->kind, .carry = pl_buf_str(&there.carry)};
+        opts = (struct pl_convert_opts){.from = opts.to,
+                                        .to = opts.from,
+                                        .kind = job->kind,
+                                        .way_home = &pl_carry_way,
+                                        .carry = pl_buf_str(&there.carry)};
         struct pl_str out = pl_buf_str(&there.out);
         status = job->more  ? edit(&edited, out, job->more)
                  : job->was ? change(&edited, out, job)
@@ -197,6 +208,9 @@ static void conversions_survive_every_refused_allocation(void **state)
         {"harmony", "structured-chat", HARMONY},
         {"harmony", "openai-chat", HARMONY},
         {"envelope", "anthropic", ENVELOPE},
+        {"envelope", "structured-chat", ENVELOPE},
+        {"envelope", "turns", ENVELOPE},
+        {"turns", "envelope", FILLED},
         {"structured-chat", "openai-chat", STRUCTURED},
         {"turns", "openai-chat", TURNS},
         {"turns", "turns", TURNS},

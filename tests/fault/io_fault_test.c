@@ -1,8 +1,8 @@
 /* A loop, its listeners, connections, jobs and signals survive running out of memory at any point:
  * what could not be made says so, what is there goes on, nothing leaks. */
 #include "fault/fault.h"
-#include "io/conn.h"
-#include "io/upstream.h"
+#include "io/net/conn.h"
+#include "io/upstream/upstream.h"
 #include "unit/io/certificate.h"
 #include "unit/io/peer.h"
 #include "unit/io/turning.h"
@@ -207,7 +207,7 @@ static void on_failed(void *ctx, enum pl_upstream_failure why, const char *sente
     end_scene(ctx, PL_NOMEM);
 }
 
-static const struct pl_upstream_ops upstream_ops = {on_head, on_body, on_end, on_failed};
+static const struct pl_upstream_ops upstream_ops = {on_head, on_body, on_end, on_failed, NULL};
 
 /* Two calls, the second on the connection of the first. */
 static enum pl_status asks(void *ctx)

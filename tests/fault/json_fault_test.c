@@ -1,9 +1,9 @@
 /* Everything in json/ survives running out of memory at any point: the status says so, outputs stay
  * as they were, nothing leaks. */
 #include "fault/fault.h"
-#include "json/edit.h"
+#include "json/edit/edit.h"
 #include "json/equal.h"
-#include "json/lenient.h"
+#include "json/parse/lenient.h"
 #include "json/pointer.h"
 #include "json/text.h"
 #include "json/write.h"

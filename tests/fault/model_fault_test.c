@@ -158,7 +158,6 @@ static void what_a_vendor_is_sent_survives_running_out_of_memory(void **state)
         .turns = PL_STR(
             "[{\"role\":\"user\",\"blocks\":[{\"type\":\"text\",\"content\":\"a\\u0020b\"}]}]"),
         .tools = PL_STR("[{\"name\":\"clock\",\"description\":\"d\",\"input_schema\":{}}]"),
-        .is_planning = true,
     };
     assert_int_equal(configure(NULL), PL_OK);
     request.models = models;

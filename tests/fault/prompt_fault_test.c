@@ -3,12 +3,12 @@
 #include "fault/fault.h"
 
 #include "conv/cite.h"
-#include "conv/diff.h"
-#include "conv/handoff.h"
-#include "conv/render.h"
-#include "format/export.h"
+#include "prompt/diff.h"
+#include "handoff/handoff.h"
+#include "prompt/render.h"
+#include "promptfile/export.h"
 #include "format/format.h"
-#include "format/prompt_file.h"
+#include "promptfile/promptfile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static const char plain_chat[] = "{\"system_prompt\":\"\\u00e9{{a}}\\n{{b:1}}\",
 static enum pl_status render(void *ctx)
 {
     struct pl_render_var var = {PL_STR("a"), PL_STR("12")};
-    struct pl_render_opts opts = {&var, 1, false};
+    struct pl_render_opts opts = {.vars = &var, .n_vars = 1, .keeps_places = true};
     struct pl_rendered made;
     pl_rendered_init(&made);
     enum pl_status status = pl_render(pl_str_of(ctx), &opts, &made, NULL);
@@ -132,7 +132,7 @@ static enum pl_status check(void *ctx)
     if (status == PL_OK)
         status = pl_handoff_check(&arena, &packet, &previous, PL_STR("b"), &reasons, NULL);
     if (status == PL_OK)
-        assert_int_equal(reasons.list.len, 4);
+        assert_int_equal(reasons.list.len, 6);
     else
         assert_int_equal(reasons.list.len, 0);
     pl_handoff_reasons_deinit(&reasons);

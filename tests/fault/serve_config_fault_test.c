@@ -1,6 +1,6 @@
 /* Settings are read whole or not at all: a server that forgot its file for want of memory would
  * start with the wrong ones. */
-#include "app/serve_config.h"
+#include "app/server/serve_config.h"
 #include "fault/fault.h"
 
 #include <setjmp.h>

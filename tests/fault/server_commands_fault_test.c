@@ -1,6 +1,6 @@
 /* Commands that talk to a server survive running out of memory at any point: exit code 4, nothing
  * left behind. The server is a thread that says the same every time. */
-#include "app/commands.h"
+#include "app/frame/commands.h"
 #include "fault/fault.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 static char dir[] = "/tmp/parley-commands-fault-XXXXXX";
-static char url[sizeof dir + 24] = "unix:"; /* of the socket; its path behind the scheme */
+static char url[sizeof dir + 24] = "unix:"; /* of the socket; its path after the scheme */
 static char *path = url + sizeof "unix:" - 1;
 static int listener;
 static pthread_t thread;

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fault/fault.h"
-#include "session/memory.h"
+#include "session/memory/memory.h"
 #include "session/session.h"
 
 struct life {
@@ -82,7 +82,7 @@ static void chat(struct life *life, enum pl_when_busy when_busy)
     event.chat.client_message_id = PL_STR("m");
     event.chat.model = PL_STR("demo/echo");
     event.chat.context_window = 100;
-    event.chat.mode = PL_MODE_PLANNING;
+    event.chat.mode = PL_CHAT_MODE_PLANNING;
     event.chat.when_busy = when_busy;
     apply(life, event);
 }

@@ -4,7 +4,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
-/* An open file of ours: SQLite's part, then what it is, then the real one right behind. */
+/* An open file of ours: SQLite's part, then what it is, then the real one right after. */
 struct shim_file {
     sqlite3_file base;
     enum vfs_file kind;

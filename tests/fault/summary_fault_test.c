@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "agent/context/summary.h"
+#include "agent/tools/calc.h"
+#include "agent/tools/tools.h"
 #include "fault/fault.h"
-#include "server/calc.h"
-#include "server/summary.h"
-#include "server/tools.h"
 
 static const char context[] =
     "[{\"role\":\"user\",\"blocks\":[{\"type\":\"text\",\"content\":\"w\\u00f6rds\"}]},"
@@ -35,7 +35,7 @@ static enum pl_status offers(void *ctx)
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
     pl_tools_define(PL_STR("demo/echo"), true, &text);
-    pl_tools_list(&text);
+    pl_tools_list(PL_CHAT_ENGLISH, &text);
     enum pl_status status = pl_calc(PL_STR("1 + 2"), &text, NULL);
     return status == PL_OK ? text.status : status;
 }

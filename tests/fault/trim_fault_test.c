@@ -1,7 +1,8 @@
 /* Counting and trimming survive running out of memory: the status says so, the result stays as it
  * was, nothing leaks. */
 #include "fault/fault.h"
-#include "format/trim_document.h"
+#include "document/segments.h"
+#include "document/trim.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,6 +38,15 @@ static enum pl_status count(void *ctx)
     return status;
 }
 
+static enum pl_status count_segments(void *ctx)
+{
+    struct pl_segment_known known = {.words = PL_STR("rules"), .kind = PL_SEGMENT_MEMORY};
+    struct pl_segments segments = {.counted.n_tokens = 7};
+    enum pl_status status = pl_segments_count(pl_str_of(ctx), NULL, &known, 1, &segments, NULL);
+    assert_int_equal(segments.counted.n_tokens == 7, status != PL_OK);
+    return status;
+}
+
 static enum pl_status trim(void *ctx)
 {
     struct pl_trim_request request = {.max_tokens = *(uint64_t *)ctx};
@@ -53,6 +63,7 @@ static void counting_a_document(void **state)
 {
     (void)state;
     assert_true(pl_fault_each(count, (void *)chat) > 10);
+    assert_true(pl_fault_each(count_segments, (void *)chat) > 10);
 }
 
 static void trimming_to_placeholders_and_stubs(void **state)

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "fault/fault.h"
-#include "wire/http1.h"
+#include "wire/http1/http1.h"
 #include "wire/target.h"
 #include "wire/url.h"
 #include "wire/websocket.h"

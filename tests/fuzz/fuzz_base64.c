@@ -1,5 +1,5 @@
 /* Bytes survive encoding and decoding; text that decodes is the one spelling of its bytes. */
-#include "base/base64.h"
+#include "base/text/base64.h"
 
 #include <stdint.h>
 #include <stdlib.h>

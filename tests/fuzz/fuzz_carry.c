@@ -3,8 +3,9 @@
  *
  * The first byte picks the formats, the second the kind; two more are the length of the document in
  * front of the carry. */
+#include "carry/carry.h"
 #include "format/convert.h"
-#include "format/gpt_oss.h"
+#include "format/gpt_oss/gpt_oss.h"
 #include "format/source.h"
 
 #include <stdlib.h>
@@ -49,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .from = pl_formats[data[0] % N_FORMATS],
         .to = pl_formats[data[0] / N_FORMATS % N_FORMATS],
         .kind = data[1] & 1 ? PL_KIND_RESPONSE : PL_KIND_REQUEST,
+        .way_home = &pl_carry_way,
         .carry = pl_str_slice(rest, document.len, rest.len),
     };
     struct pl_converted made;

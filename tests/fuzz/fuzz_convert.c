@@ -2,8 +2,9 @@
  * JSON, and what goes through comes back byte for byte.
  *
  * The first byte picks the formats, the second the mode and the kind; the rest is the document. */
+#include "carry/carry.h"
 #include "format/convert.h"
-#include "format/gpt_oss.h"
+#include "format/gpt_oss/gpt_oss.h"
 #include "json/json.h"
 
 #include <stdlib.h>
@@ -36,6 +37,7 @@ static void check_home(struct pl_str text, const struct pl_convert_opts *there,
     struct pl_convert_opts home = {.from = there->to,
                                    .to = made->from,
                                    .kind = there->kind,
+                                   .way_home = &pl_carry_way,
                                    .carry = pl_buf_str(&made->carry)};
     must(pl_convert(pl_buf_str(&made->out), &home, &back, NULL) == PL_OK);
     must(pl_str_eq(pl_buf_str(&back.out), text));
@@ -53,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .mode = data[1] & 4 ? (data[1] & 8 ? PL_MODE_GATEWAY : PL_MODE_REPAIR) : PL_MODE_CONVERT,
         .kind = data[1] & 1 ? PL_KIND_RESPONSE : PL_KIND_REQUEST,
         .is_strict = data[1] & 2,
+        .way_home = &pl_carry_way,
     };
     struct pl_converted made;
     pl_converted_init(&made);

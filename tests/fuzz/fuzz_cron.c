@@ -1,6 +1,6 @@
 /* Any bytes as an expression: it may be refused, with a place within it; one that is not has a
  * meaning in words, and what comes next is behind the instant and a minute it names. */
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "cron/explain.h"
 #include "cron/next.h"
 

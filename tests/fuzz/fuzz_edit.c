@@ -5,9 +5,9 @@
  *     s3 r5 b1\n[1, 2, {"a": 3}]       set node 3, remove node 5, insert before node 1
  *
  * Letters: s set, r remove, b insert before, a insert after, e append into, f prepend into. */
-#include "json/edit.h"
+#include "json/edit/edit.h"
 #include "json/equal.h"
-#include "json/lenient.h"
+#include "json/parse/lenient.h"
 
 #include <stdlib.h>
 

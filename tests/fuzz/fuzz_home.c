@@ -2,6 +2,7 @@
  *
  * The first byte picks a document, the second its target's format; after
  * that each three bytes are an edit: its kind and the place. */
+#include "carry/carry.h"
 #include "property/edit_law.h"
 #include "property/edits.h"
 
@@ -84,7 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     size_t n = data[0] % N_DOCUMENTS;
     struct pl_convert_opts opts = {.from = pl_format_find(pl_str_of(documents[n].format)),
-                                   .to = pl_formats[data[1] % N_FORMATS]};
+                                   .to = pl_formats[data[1] % N_FORMATS],
+                                   .way_home = &pl_carry_way};
     struct pl_converted there;
     PL_CLEANUP_BUF struct pl_buf edited, why;
     pl_buf_init(&edited, 0);

@@ -2,6 +2,7 @@
  * what is written back is read as the same value; the canonical text is its own canonical text. */
 #include "json/equal.h"
 #include "json/pointer.h"
+#include "json/parse/survey.h"
 #include "json/text.h"
 #include "json/write.h"
 
@@ -102,6 +103,35 @@ static void check_pointer(const struct pl_json_doc *doc, const struct pl_json_no
     pl_buf_deinit(&buf);
 }
 
+/* Every instruction set surveys the same; of a document that can be parsed, the places the tree
+ * has. */
+static void check_survey(struct pl_arena *arena, struct pl_str text, const struct pl_json_doc *doc)
+{
+    struct pl_json_survey first = {0}, other = {0};
+    struct pl_json_opts opts = tolerant;
+    opts.has_cpu = true;
+    opts.cpu = PL_CPU_SCALAR;
+    bool is_one = pl_json_survey(arena, text, &opts, &first);
+    for (int cpu = PL_CPU_SCALAR + 1; cpu < PL_CPU_COUNT; cpu++) {
+        opts.cpu = (enum pl_cpu)cpu;
+        if (!pl_cpu_has(opts.cpu))
+            continue;
+        must(pl_json_survey(arena, text, &opts, &other) == is_one);
+        must(first.n_text == other.n_text && first.n_long == other.n_long);
+        for (uint32_t i = 0; i < first.doc.n_nodes; i++)
+            must(!memcmp(first.doc.root + i, other.doc.root + i, sizeof *other.doc.root));
+    }
+    if (!is_one || !doc)
+        return;
+    const struct pl_json_node *k = pl_json_first(doc->root);
+    must(first.doc.root->len == doc->root->len);
+    for (uint32_t i = 1; i < first.doc.n_nodes; i += 2, k = pl_json_next_member(k)) {
+        must(k < pl_json_end(doc->root) && first.doc.root[i].off == k->off);
+        must(first.doc.root[i + 1].off == k[1].off && first.doc.root[i + 1].len == k[1].len);
+    }
+    must(k == pl_json_end(doc->root));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pl_str text = {(const char *)data, size};
@@ -110,7 +140,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pl_arena_init(&arena, 0);
     compare_paths(&arena, text, (struct pl_json_opts){0});
     compare_paths(&arena, text, tolerant);
-    if (pl_json_parse(&arena, text, &tolerant, &doc, NULL) == PL_OK) {
+    bool is_json = pl_json_parse(&arena, text, &tolerant, &doc, NULL) == PL_OK;
+    check_survey(&arena, text, is_json ? &doc : NULL);
+    if (is_json) {
         bool is_strict = pl_json_parse(&arena, text, NULL, &strict, NULL) == PL_OK;
         check_writers(&arena, &doc);
         for (uint32_t i = 0; i < doc.n_nodes && i < 100; i++) {

@@ -1,6 +1,6 @@
 /* Lenient reading: what is accepted is strict JSON once it is blanked, of the same length; strict
  * JSON is accepted unchanged; notes are in order, inside the text, and cover every byte changed. */
-#include "json/lenient.h"
+#include "json/parse/lenient.h"
 #include "json/write.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * written as.
  *
  * The first byte says which halves are structured and what the file is called. */
-#include "conv/diff.h"
-#include "format/prompt_file.h"
+#include "prompt/diff.h"
+#include "promptfile/promptfile.h"
 #include "json/json.h"
 #include "json/text.h"
 

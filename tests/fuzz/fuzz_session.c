@@ -5,14 +5,14 @@
  * feed. Ids are those of the newest effects. */
 #include "session/world.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MAX_EVENTS = 200, N_KINDS = PL_SE_GO_ON + 1 };
+enum { MAX_EVENTS = 200, N_KINDS = PL_SE_CLIENT_RESULT + 1 };
 
 struct play {
     struct world world;
@@ -56,9 +56,11 @@ static void fill_model(struct play *p, struct pl_session_event *e, uint8_t flags
     e->model.tool_name = pl_str_of(tools[flags & 3]);
     e->model.type = pl_str_of(types[flags & 3]);
     e->model.usage = flags & 4 ? text : (struct pl_str){0};
+    e->model.metadata = flags & 8 ? text : (struct pl_str){0};
     e->model.memory_refs = flags & 8 ? text : (struct pl_str){0};
     e->model.proof = flags & 8 ? text : (struct pl_str){0};
     e->model.is_overflow = flags & 16;
+    e->model.is_unknown = flags & 32;
 }
 
 static void fill_user(struct play *p, struct pl_session_event *e, uint8_t flags, struct pl_str text)
@@ -71,6 +73,7 @@ static void fill_user(struct play *p, struct pl_session_event *e, uint8_t flags,
         e->chat.when_busy = (enum pl_when_busy)(flags >> 2 & 3);
         e->chat.model = flags & 16 ? PL_STR("m") : (struct pl_str){0};
         e->chat.context_window = 100;
+        e->chat.override = flags & 32 ? text : (struct pl_str){0};
         break;
     case PL_SE_ANSWER:
         e->answer.tool_call_id = pl_str_of(p->call.text);
@@ -84,6 +87,11 @@ static void fill_user(struct play *p, struct pl_session_event *e, uint8_t flags,
         e->settings.intent = e->settings.model = text;
         e->settings.has_replay = flags & 2;
         e->settings.replay_state = flags & 2 ? text : (struct pl_str){0};
+        e->settings.has_system_prompt = flags & 4;
+        e->settings.system_prompt = text;
+        e->settings.has_settings = e->settings.has_tools = e->settings.has_handoff = flags & 8;
+        e->settings.settings = e->settings.tools = e->settings.handoff =
+            flags & 8 ? text : (struct pl_str){0};
         break;
     default:
         e->notice.text = text;
@@ -105,6 +113,9 @@ static void fill(struct play *p, struct pl_session_event *e, uint8_t flags, stru
         break;
     case PL_SE_TOOL_RESULT:
     case PL_SE_TOOL_ASKS:
+    case PL_SE_TOOL_CLIENT:
+    case PL_SE_CLIENT_RESULT:
+        e->tool.wait_ms = flags & 4 ? flags : 0;
         e->tool.tool_call_id = pl_str_of(p->call.text);
         e->tool.result = e->tool.questions = text;
         e->tool.is_error = flags & 1;

@@ -1,6 +1,6 @@
 /* Any bytes as an address: it may be refused; what is told of one that is not is printable UTF-8
  * and no longer than the address, and encoded again in the plainest way it tells the same. */
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "wire/target.h"
 
 #include "base/buf.h"

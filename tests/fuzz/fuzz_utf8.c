@@ -1,6 +1,6 @@
 /* Every instruction set judges the input as the scalar twin does, and the scalar twin as the
  * decoder. */
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <stdlib.h>
 

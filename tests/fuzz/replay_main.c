@@ -14,7 +14,7 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* The input stands in a block of exactly its size, so that ASan sees a read behind it. */
+/* The input stands in a block of exactly its size, so that ASan sees a read after it. */
 static int replay_file(const char *dir, const char *name)
 {
     static char path[4096];

@@ -13,6 +13,7 @@ const asked = { role: 'user', content: 'please' };
 // name: [elements at size 1 (the test multiplies), what makes it]
 export const conversations = {
   'many messages': (n) => chat(repeat(n, (i) => ({ role: i % 2 ? 'assistant' : 'user', content: `word ${i} of many` }))),
+  'many long messages': (n) => chat(repeat(n, (i) => ({ role: i % 2 ? 'assistant' : 'user', content: `message ${i}: ${words(100)}` }))),
   'messages of one role': (n) => chat(repeat(n, (i) => ({ role: 'user', content: `word ${i}` }))),
   'system messages': (n) => chat([...repeat(n, (i) => ({ role: 'system', content: `rule ${i}` })), asked]),
   'parts of one message': (n) => chat([{ role: 'user', content: repeat(n, (i) => ({ type: 'text', text: `part ${i} é` })) }]),

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE /* memmem */
 #include "property/account.h"
 
-#include "base/utf8.h"
-#include "format/instant.h"
+#include "base/text/utf8.h"
+#include "format/pieces/instant.h"
 #include "json/pointer.h"
 #include "json/text.h"
 #include "json/tour.h"
@@ -229,8 +229,9 @@ static bool is_repeated(struct pl_str text, struct pl_str raw, const struct said
                         const struct said *out, const struct said *carry)
 {
     bool is_prose = text.len >= 64 || (text.len >= 16 && memchr(text.ptr, ' ', text.len));
-    if (!is_prose || (!holds_whole(pl_buf_str(&carry->texts), text, 0) &&
-                      !holds_whole(pl_buf_str(&carry->texts), raw, '"')))
+    struct pl_str carried = pl_buf_str(&carry->texts);
+    if (!is_prose || (!holds_whole(carried, text, 0) && !holds_whole(carried, raw, '"') &&
+                      !holds_whole(carried, raw, '\'')))
         return false;
     const char *first = memmem(source->texts.ptr, source->texts.len, text.ptr, text.len);
     struct pl_str rest = {first + 1, source->texts.len - (size_t)(first + 1 - source->texts.ptr)};

@@ -10,9 +10,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "carry/carry.h"
 #include "format/convert.h"
-#include "format/gpt_oss.h"
-#include "json/edit.h"
+#include "format/gpt_oss/gpt_oss.h"
+#include "json/edit/edit.h"
 #include "json/equal.h"
 #include "json/text.h"
 #include "json/write.h"
@@ -62,7 +63,8 @@ static enum pl_status convert(struct pl_str text, const struct pl_format *from,
                               const struct pl_format *to, struct pl_str carry,
                               struct pl_converted *ret, struct pl_error *err)
 {
-    struct pl_convert_opts opts = {.from = from, .to = to, .carry = carry};
+    struct pl_convert_opts opts = {
+        .from = from, .to = to, .way_home = &pl_carry_way, .carry = carry};
     return pl_convert(text, &opts, ret, err);
 }
 

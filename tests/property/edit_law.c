@@ -1,7 +1,8 @@
 #include "property/edit_law.h"
 
-#include "format/delta.h"
-#include "format/match.h"
+#include "carry/carry.h"
+#include "carry/difference.h"
+#include "carry/match.h"
 #include "json/pointer.h"
 #include "json/text.h"
 #include "property/edits.h"
@@ -26,7 +27,8 @@ static enum pl_status convert(struct pl_str text, const struct pl_format *from,
                               const struct pl_format *to, struct pl_str carry, bool is_strict,
                               struct pl_converted *ret, struct pl_error *err)
 {
-    struct pl_convert_opts opts = {.from = from, .to = to, .carry = carry, .is_strict = is_strict};
+    struct pl_convert_opts opts = {
+        .from = from, .to = to, .way_home = &pl_carry_way, .carry = carry, .is_strict = is_strict};
     return pl_convert(text, &opts, ret, err);
 }
 
@@ -81,10 +83,10 @@ static bool is_reported(struct law *law, struct pl_str pointer)
     return false;
 }
 
-static bool check_difference(void *ctx, const struct pl_delta *delta)
+static bool check_difference(void *ctx, const struct pl_difference *delta)
 {
     struct law *law = ctx;
-    if (delta->kind == PL_DELTA_INSIDE)
+    if (delta->kind == PL_DIFFERENCE_INSIDE)
         return true;
     PL_CLEANUP_BUF struct pl_buf pointer;
     pl_buf_init(&pointer, 0);
@@ -100,8 +102,8 @@ static bool check_difference(void *ctx, const struct pl_delta *delta)
 static enum pl_edit_fate compare(struct law *law)
 {
     bool is_same = says_same(law, law->there.root, law->edited.root);
-    if (pl_delta_walk(&law->arena, &law->there, law->there.root, &law->edited, law->edited.root,
-                      check_difference, law) != PL_OK)
+    if (pl_difference_walk(&law->arena, &law->there, law->there.root, &law->edited,
+                           law->edited.root, check_difference, law) != PL_OK)
         return wrong(law, "the differences cannot be found", (struct pl_str){0});
     if (law->why->len)
         return PL_EDIT_WRONG;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "carry/carry.h"
 #include "property/edit_law.h"
 #include "property/edits.h"
 #include "property/generate.h"
@@ -92,7 +93,8 @@ static void check_source(struct run *run, const char *name, struct pl_str text)
 {
     struct subject s = {.run = run, .name = name, .source = text};
     for (size_t i = 0; pl_formats[i]; i++) {
-        struct pl_convert_opts opts = {.from = run->format, .to = pl_formats[i]};
+        struct pl_convert_opts opts = {
+            .from = run->format, .to = pl_formats[i], .way_home = &pl_carry_way};
         s.to = pl_formats[i];
         pl_converted_init(&s.there);
         if (s.to != run->format && pl_convert(text, &opts, &s.there, NULL) == PL_OK)

@@ -1,6 +1,6 @@
 #include "property/edits.h"
 
-#include "format/gpt_oss.h"
+#include "format/gpt_oss/gpt_oss.h"
 #include "format/source.h"
 #include "json/text.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "format/format.h"
-#include "json/edit.h"
+#include "json/edit/edit.h"
 
 /* A seeded generator: the same numbers on every machine (splitmix64). */
 uint64_t pl_edit_random(uint64_t *state);

@@ -14,8 +14,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "carry/carry.h"
 #include "format/convert.h"
-#include "format/gpt_oss.h"
+#include "format/gpt_oss/gpt_oss.h"
 #include "format/source.h"
 #include "property/swap.h"
 #include "schema/builtin.h"
@@ -134,6 +135,7 @@ static void check_home(struct trip *t)
     struct pl_convert_opts opts = {.from = pl_formats[t->to],
                                    .to = law->format,
                                    .kind = t->kind,
+                                   .way_home = &pl_carry_way,
                                    .carry = pl_buf_str(&law->there.carry)};
     if (pl_convert(pl_buf_str(&law->there.out), &opts, &law->back, &err) != PL_OK)
         wrong(t, "home: %s", err.message);
@@ -163,7 +165,7 @@ static void check_trip(struct trip *t)
                                    .to = pl_formats[t->to],
                                    .kind = t->kind,
                                    .mode = t->mode,
-                                   .needs_no_carry = t->mode != PL_MODE_CONVERT,
+                                   .way_home = t->mode == PL_MODE_CONVERT ? &pl_carry_way : NULL,
                                    .workspace = &law->space};
     pl_arena_reset(&law->arena);
     enum pl_status status = pl_convert(t->text, &opts, &law->there, &err);
@@ -193,7 +195,6 @@ static void check_gateway(struct trip *t)
     struct pl_convert_opts opts = {.from = law->format,
                                    .to = pl_formats[t->to],
                                    .mode = PL_MODE_GATEWAY,
-                                   .needs_no_carry = true,
                                    .refuses_wrong_types = true,
                                    .workspace = &law->space};
     enum pl_status status = pl_convert(t->text, &opts, &law->there, &err);
@@ -274,6 +275,7 @@ static void apply_swapped(struct law *law, struct trip *t, struct pl_str target,
     struct pl_convert_opts opts = {.from = pl_formats[t->to],
                                    .to = law->format,
                                    .kind = t->kind,
+                                   .way_home = &pl_carry_way,
                                    .carry = carry,
                                    .workspace = &law->space};
     t->text = carry;
@@ -302,7 +304,8 @@ static void swap_carries(void *ctx, const struct pl_golden *golden)
     pl_converted_init(&made);
     for (t.to = 0; pl_formats[t.to]; t.to++) {
         struct pl_json_doc doc;
-        struct pl_convert_opts opts = {.from = law->format, .to = pl_formats[t.to], .kind = t.kind};
+        struct pl_convert_opts opts = {
+            .from = law->format, .to = pl_formats[t.to], .kind = t.kind, .way_home = &pl_carry_way};
         if (pl_formats[t.to] == law->format ||
             pl_convert(pl_buf_str(&golden->text), &opts, &made, NULL) != PL_OK)
             continue;

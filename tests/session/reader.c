@@ -11,6 +11,7 @@
 struct doc {
     struct pl_json_doc json;
     struct pl_arena arena;
+    bool leaves_out_proofs; /* no patch tells them */
 };
 
 static struct pl_str span(const struct doc *d, const struct pl_json_node *n)
@@ -133,12 +134,12 @@ static void write_call(const struct reader_call *c, struct pl_buf *to)
         pl_buf_adds(to, members[i].key);
         pl_buf_add(to, pl_buf_str(members[i].value));
     }
-    pl_buf_addc(to, '}');
+    pl_buf_adds(to, c->is_client ? ",\"runs\":\"client\"}" : "}");
 }
 
-void reader_turn_write(const struct reader_turn *t, struct pl_buf *to)
+/* What patches tell of a turn. */
+static void write_told(const struct reader_turn *t, struct pl_buf *to)
 {
-    pl_buf_add(to, pl_buf_str(&t->head));
     pl_json_quote(to, pl_buf_str(&t->status));
     pl_buf_adds(to, ",\"blocks\":[");
     for (size_t i = 0; i < t->blocks.len; i++) {
@@ -151,6 +152,12 @@ void reader_turn_write(const struct reader_turn *t, struct pl_buf *to)
         write_call(&t->calls.ptr[i], to);
     }
     pl_buf_adds(to, "],");
+}
+
+void reader_turn_write(const struct reader_turn *t, struct pl_buf *to)
+{
+    pl_buf_add(to, pl_buf_str(&t->head));
+    write_told(t, to);
     pl_buf_add(to, pl_buf_str(&t->tail));
 }
 
@@ -170,7 +177,7 @@ static struct reader_block *push_block(struct reader_turn *t, struct pl_str type
 static void add_proof(struct doc *d, const struct pl_json_node *of, struct pl_buf *to)
 {
     const struct pl_json_node *proof = get(d, of, "proof");
-    if (proof)
+    if (proof && !d->leaves_out_proofs)
         pl_buf_addf(to, ",\"proof\":%.*s", PL_STR_ARG(span(d, proof)));
 }
 
@@ -192,6 +199,9 @@ static void push_whole_block(struct doc *d, struct reader_turn *t, const struct 
     set_ids(b, span(d, get(d, n, "tool_call_id")), span(d, get(d, n, "tool_name")),
             span(d, get(d, n, "display_name")));
     add_proof(d, n, &b->ids);
+    const struct pl_json_node *variables = get(d, n, "variables");
+    if (variables)
+        pl_buf_addf(&b->ids, ",\"variables\":%.*s", PL_STR_ARG(span(d, variables)));
 }
 
 static void push_call_block(struct reader_turn *t, const struct reader_call *c, const char *type,
@@ -216,6 +226,7 @@ static struct reader_call *push_call(struct doc *d, struct reader_turn *t,
     set(&c->duration, span(d, get(d, n, "duration_ms")));
     set(&c->ref, span(d, get(d, n, "pending_question_ref")));
     add_proof(d, n, &c->ref);
+    c->is_client = get(d, n, "runs");
     return c;
 }
 
@@ -270,7 +281,43 @@ static void check_calls(struct world *w, struct doc *d, struct reader_turn *t,
         world_fail(w, "calls were lost");
 }
 
-static void read_whole(struct world *w, struct doc *d, const struct pl_json_node *turn)
+static bool is_over(const struct reader_turn *t)
+{
+    return !is(&t->status, "streaming") && !is(&t->status, "paused");
+}
+
+static void read_lists(struct doc *d, struct reader_turn *t, const struct pl_json_node *turn)
+{
+    const struct pl_json_node *blocks = get(d, turn, "blocks"), *calls = get(d, turn, "tool_calls");
+    forget_lists(t);
+    for (const struct pl_json_node *n = pl_json_first(blocks); n < pl_json_end(blocks);
+         n = pl_json_next(n))
+        push_whole_block(d, t, n);
+    for (const struct pl_json_node *n = pl_json_first(calls); n < pl_json_end(calls);
+         n = pl_json_next(n))
+        (void)push_call(d, t, n);
+}
+
+/* Patches alone are enough: when turn:end comes, they have told the status, the blocks and the
+ * calls it has. */
+static void check_told(struct world *w, struct doc *d, struct reader_turn *t,
+                       const struct pl_json_node *turn)
+{
+    PL_CLEANUP_BUF struct pl_buf told, whole;
+    pl_buf_init(&told, 0);
+    pl_buf_init(&whole, 0);
+    write_told(t, &told);
+    d->leaves_out_proofs = true;
+    read_lists(d, t, turn);
+    d->leaves_out_proofs = false;
+    set(&t->status, text(d, get(d, turn, "status")));
+    write_told(t, &whole);
+    if (!pl_str_eq(pl_buf_str(&told), pl_buf_str(&whole)))
+        world_fail(w, "patches told\n%.*s\nand turn:end says\n%.*s", PL_STR_ARG(pl_buf_str(&told)),
+                   PL_STR_ARG(pl_buf_str(&whole)));
+}
+
+static void read_whole(struct world *w, struct doc *d, const struct pl_json_node *turn, bool is_end)
 {
     struct pl_str id = text(d, get(d, turn, "turn_id"));
     struct reader_turn *t = find_turn(w, id);
@@ -285,26 +332,23 @@ static void read_whole(struct world *w, struct doc *d, const struct pl_json_node
         set(&t->id, id);
         set(&t->status, text(d, status));
     }
+    if (is_end)
+        check_told(w, d, t, turn);
     walk(w, turn_edges, &t->status, text(d, status));
     check_calls(w, d, t, calls);
-    t->is_terminal = !is(&t->status, "streaming") && !is(&t->status, "paused");
+    t->is_terminal = is_over(t);
+    if (is_end != t->is_terminal)
+        world_fail(w, "turn:end and a terminal status belong together");
     struct pl_str whole = pl_json_span(&d->json, turn);
     size_t head = status->off - turn->off;
     size_t tail = calls->off + calls->len + 1 - turn->off;
     set(&t->head, pl_str_slice(whole, 0, head));
     set(&t->tail, pl_str_slice(whole, tail, whole.len));
-    forget_lists(t);
-    const struct pl_json_node *blocks = get(d, turn, "blocks");
-    for (const struct pl_json_node *n = pl_json_first(blocks); n < pl_json_end(blocks);
-         n = pl_json_next(n))
-        push_whole_block(d, t, n);
-    for (const struct pl_json_node *n = pl_json_first(calls); n < pl_json_end(calls);
-         n = pl_json_next(n)) {
-        struct reader_call *c = push_call(d, t, n);
-        if (t->is_terminal &&
-            (is(&c->status, "\"pending\"") || is(&c->status, "\"awaiting_answer\"")))
+    read_lists(d, t, turn);
+    for (size_t i = 0; t->is_terminal && i < t->calls.len; i++)
+        if (is(&t->calls.ptr[i].status, "\"pending\"") ||
+            is(&t->calls.ptr[i].status, "\"awaiting_answer\""))
             world_fail(w, "a turn ended with an open call");
-    }
 }
 
 static void patch_text(struct world *w, struct doc *d, struct reader_turn *t,
@@ -383,6 +427,7 @@ static void patch_call_status(struct world *w, struct doc *d, struct reader_turn
         return;
     walk(w, call_edges, &c->status, span(d, get(d, data, "status")));
     set(&c->ref, span(d, get(d, data, "pending_question_ref")));
+    c->is_client |= get(d, data, "runs") != NULL;
 }
 
 static void read_patch(struct world *w, struct doc *d, const struct pl_json_node *root)
@@ -390,7 +435,7 @@ static void read_patch(struct world *w, struct doc *d, const struct pl_json_node
     struct reader_turn *t = find_turn(w, text(d, get(d, root, "turn_id")));
     struct pl_str type = text(d, get(d, root, "patch_type"));
     const struct pl_json_node *data = get(d, root, "data");
-    if (!t || t->is_terminal) {
+    if (!t || is_over(t)) {
         world_fail(w, "a patch for a turn that is not open");
         return;
     }
@@ -439,7 +484,7 @@ static void read_session(struct world *w, struct doc *d, const struct pl_json_no
 void reader_read(struct world *w, const struct pl_session_frame *frame)
 {
     const struct pl_json_opts opts = {.max_depth = 128};
-    struct doc d;
+    struct doc d = {0};
     pl_arena_init(&d.arena, 0);
     if (frame->sequence != ++w->last_sequence)
         world_fail(w, "sequence %lld instead of %lld", (long long)frame->sequence,
@@ -461,7 +506,7 @@ void reader_read(struct world *w, const struct pl_session_frame *frame)
         break;
     case PL_FRAME_TURN_START:
     case PL_FRAME_TURN_END:
-        read_whole(w, &d, get(&d, root, "turn"));
+        read_whole(w, &d, get(&d, root, "turn"), frame->kind == PL_FRAME_TURN_END);
         break;
     case PL_FRAME_TURN_PATCH:
         if (frame->data.len > PL_SESSION_MAX_PATCH && get(&d, get(&d, root, "data"), "text_delta"))

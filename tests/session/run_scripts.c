@@ -16,6 +16,7 @@
  *     quiet|running true|false
  *     next_tick N|none                milliseconds from now
  *     whole                           subscribers want every content
+ *     behind true|false               rows of before are not stored yet
  *
  * Patterns are those of pattern.h; a "$name" in an event stands for what a pattern met before. A
  * text {"repeat":"ab","n":3} is "ababab". After every event the reader and the shelf of world.h
@@ -131,19 +132,26 @@ static void check_effect(struct script *s, struct pl_str kind, struct pl_str pat
     add_member(&out, "loop_id", e->loop_id);
     add_member(&out, "turn_id", e->turn_id);
     add_member(&out, "model", e->model);
+    add_member(&out, "trace_id", e->trace_id);
     add_member(&out, "compaction_id", e->compaction_id);
     add_member(&out, "trigger", e->trigger);
     add_member(&out, "tool_call_id", e->tool_call_id);
     add_member(&out, "tool_name", e->tool_name);
     add_member(&out, "arguments", e->arguments);
     add_member(&out, "mode",
-               e->mode == PL_MODE_PLANNING ? PL_STR("planning") : PL_STR("executing"));
+               e->mode == PL_CHAT_MODE_PLANNING ? PL_STR("planning") : PL_STR("executing"));
     pl_json_out_key(&out, "is_confirmed");
     pl_json_out_bool(&out, e->is_confirmed);
     pl_json_out_close(&out, '}');
     if (!pl_str_eq(pl_str_of(kinds[e->kind]), kind))
         fail_at(s, "another effect", kind, pl_str_of(kinds[e->kind]));
     check(s, "another effect", pattern, pl_buf_str(&s->args.scratch));
+}
+
+static void add_json(struct pl_json_out *out, const char *key, struct pl_str value)
+{
+    pl_json_out_key(out, key);
+    pl_json_out_raw(out, value.ptr ? value : PL_STR("null"));
 }
 
 static void write_row(const struct pl_session_row *row, struct pl_buf *to)
@@ -158,6 +166,14 @@ static void write_row(const struct pl_session_row *row, struct pl_buf *to)
         pl_json_out_key(&out, "epoch"), pl_json_out_int(&out, row->session.epoch);
         pl_json_out_key(&out, "next_event"), pl_json_out_int(&out, row->session.next_event);
         pl_json_out_key(&out, "next_entry"), pl_json_out_int(&out, row->session.next_entry);
+        break;
+    case PL_ROW_SETTINGS:
+        pl_json_out_open(&out, '{');
+        add_member(&out, "system_prompt", row->session.system_prompt);
+        add_json(&out, "settings", row->session.settings);
+        add_json(&out, "tools", row->session.tools);
+        add_json(&out, "handoff", row->session.handoff);
+        add_json(&out, "chat_override", row->session.chat_override);
         break;
     case PL_ROW_TURN:
         pl_json_out_open(&out, '{');
@@ -176,8 +192,7 @@ static void write_row(const struct pl_session_row *row, struct pl_buf *to)
         add_member(&out, "turn_id", row->question.turn_id);
         add_member(&out, "kind", row->question.kind);
         add_member(&out, "state", row->question.state);
-        pl_json_out_key(&out, "answer");
-        pl_json_out_raw(&out, row->question.answer.ptr ? row->question.answer : PL_STR("null"));
+        add_json(&out, "answer", row->question.answer);
         break;
     case PL_ROW_QUEUED:
     case PL_ROW_UNQUEUED:
@@ -195,7 +210,8 @@ static void check_row(struct script *s, struct pl_str kind, struct pl_str patter
     static const char *const kinds[] = {
         [PL_ROW_NEW_SESSION] = "session", [PL_ROW_SESSION] = "session",
         [PL_ROW_TURN] = "turn",           [PL_ROW_QUESTION] = "question",
-        [PL_ROW_QUEUED] = "queued",       [PL_ROW_UNQUEUED] = "unqueued"};
+        [PL_ROW_QUEUED] = "queued",       [PL_ROW_UNQUEUED] = "unqueued",
+        [PL_ROW_SETTINGS] = "settings"};
     s->checks_rows = true;
     if (s->n_rows >= s->world.out.rows.len) {
         fail_at(s, "no such row", kind, PL_STR("no more rows"));
@@ -328,6 +344,8 @@ static void play_line(struct script *s, struct pl_str line)
         world_reload(&s->world);
     } else if (pl_str_eq(word, PL_STR("whole"))) {
         s->world.out.wants_whole = true;
+    } else if (pl_str_eq(word, PL_STR("behind"))) {
+        s->world.out.is_behind = pl_str_eq(line, PL_STR("true"));
     } else {
         if (pl_str_eq(word, PL_STR("times"))) {
             if (!pl_json_number_int64(take_word(&line), &times))

@@ -74,11 +74,14 @@ static void fill_chat(struct script_args *s, struct pl_session_event *e)
     static const char *const modes[] = {"keep", "planning", "executing", NULL};
     static const char *const busy[] = {"enqueue", "reject", "interrupt", "steer", NULL};
     e->chat.message = arg_json(s, "message");
+    e->chat.is_recorded = arg_true(s, "recorded");
     e->chat.client_message_id = arg_text(s, "id");
     e->chat.model = arg_text(s, "model");
+    e->chat.trace_id = arg_text(s, "trace");
     e->chat.context_window = arg_int(s, arg(s, "window"));
     e->chat.mode = (enum pl_chat_mode)script_word_index(modes, arg_text(s, "mode"));
     e->chat.when_busy = (enum pl_when_busy)script_word_index(busy, arg_text(s, "busy"));
+    e->chat.override = arg_json(s, "override");
 }
 
 static void fill_answer(struct script_args *s, struct pl_session_event *e)
@@ -109,6 +112,22 @@ static void fill_settings(struct script_args *s, struct pl_session_event *e)
     e->settings.is_persistent = arg_true(s, "persistent");
     e->settings.has_replay = arg(s, "replay");
     e->settings.replay_state = arg_json(s, "replay");
+    e->settings.has_replay_paused = arg(s, "paused");
+    e->settings.replay_paused = arg_true(s, "paused");
+    e->settings.has_replay_speed = arg(s, "speed");
+    e->settings.replay_speed = arg_json(s, "speed");
+    e->settings.has_solution = arg(s, "solution");
+    e->settings.solution_id = arg_text(s, "solution");
+    e->settings.has_biz_role = arg(s, "role");
+    e->settings.biz_role_id = arg_text(s, "role");
+    e->settings.has_system_prompt = arg(s, "system_prompt");
+    e->settings.system_prompt = arg_text(s, "system_prompt");
+    e->settings.has_settings = arg(s, "settings");
+    e->settings.settings = arg_json(s, "settings");
+    e->settings.has_tools = arg(s, "tools");
+    e->settings.tools = arg_json(s, "tools");
+    e->settings.has_handoff = arg(s, "handoff");
+    e->settings.handoff = arg_json(s, "handoff");
 }
 
 static void fill_model(struct script_args *s, struct pl_session_event *e)
@@ -123,13 +142,21 @@ static void fill_model(struct script_args *s, struct pl_session_event *e)
     e->model.tool_name = arg_text(s, "tool");
     e->model.display_name = arg_text(s, "display");
     e->model.arguments = arg_text(s, "arguments");
+    e->model.is_unknown = arg_true(s, "unknown");
     e->model.proof = arg_json(s, "proof");
     e->model.model = arg_text(s, "model");
     e->model.usage = arg_json(s, "usage");
     e->model.timing = arg_json(s, "timing");
+    e->model.metadata = arg_json(s, "metadata");
     e->model.memory_refs = arg_json(s, "memory_refs");
     e->model.reason = arg_text(s, "reason");
     e->model.is_overflow = arg_true(s, "overflow");
+    e->model.is_recorded = arg_true(s, "recorded");
+    e->model.is_last = arg_true(s, "last");
+    e->model.call = (size_t)arg_int(s, arg(s, "call"));
+    e->model.result = arg_json(s, "result");
+    e->model.is_error = arg_true(s, "error");
+    e->model.duration_ms = arg_int(s, arg(s, "duration"));
 }
 
 static void fill_tool(struct script_args *s, struct pl_session_event *e)
@@ -140,6 +167,7 @@ static void fill_tool(struct script_args *s, struct pl_session_event *e)
     e->tool.duration_ms = arg_int(s, arg(s, "ms"));
     e->tool.question_kind = arg_text(s, "kind");
     e->tool.questions = arg_json(s, "questions");
+    e->tool.wait_ms = arg_int(s, arg(s, "wait_ms"));
 }
 
 static void fill_summary(struct script_args *s, struct pl_session_event *e)
@@ -177,9 +205,12 @@ static const struct {
     {"compact", PL_SE_COMPACT, fill_compact},
     {"settings", PL_SE_SETTINGS, fill_settings},
     {"tick", PL_SE_TICK, fill_nothing},
+    {"client", PL_SE_TOOL_CLIENT, fill_tool},
+    {"client_result", PL_SE_CLIENT_RESULT, fill_tool},
     {"text", PL_SE_MODEL_TEXT, fill_model},
     {"block", PL_SE_MODEL_BLOCK, fill_model},
     {"call", PL_SE_MODEL_CALL, fill_model},
+    {"recorded_result", PL_SE_MODEL_RESULT, fill_model},
     {"end", PL_SE_MODEL_END, fill_model},
     {"failed", PL_SE_MODEL_FAILED, fill_model},
     {"result", PL_SE_TOOL_RESULT, fill_tool},

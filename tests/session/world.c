@@ -19,6 +19,16 @@ static struct pl_str copy(struct pl_arena *arena, struct pl_str s)
     return s.ptr ? pl_arena_dup(arena, s) : s;
 }
 
+/* A row of the session has none of them: they have one of their own. */
+static void add_settings(struct world *w)
+{
+    w->record.system_prompt = w->settings.system_prompt;
+    w->record.settings = w->settings.settings;
+    w->record.tools = w->settings.tools;
+    w->record.handoff = w->settings.handoff;
+    w->record.chat_override = w->settings.chat_override;
+}
+
 static void keep_session(struct world *w, const struct pl_session_record *row)
 {
     if (w->record.id.ptr && row->next_event < w->record.next_event)
@@ -30,6 +40,19 @@ static void keep_session(struct world *w, const struct pl_session_record *row)
                                 &w->record.replay_state};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         *strings[i] = copy(&w->record_arena, *strings[i]);
+    add_settings(w);
+}
+
+static void keep_settings(struct world *w, const struct pl_session_record *row)
+{
+    pl_arena_reset(&w->settings_arena);
+    w->settings = *row;
+    struct pl_str *strings[] = {&w->settings.system_prompt, &w->settings.settings,
+                                &w->settings.tools, &w->settings.handoff,
+                                &w->settings.chat_override};
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+        *strings[i] = copy(&w->settings_arena, *strings[i]);
+    add_settings(w);
 }
 
 static bool is_open(enum pl_turn_status status)
@@ -113,8 +136,14 @@ static void keep_rows(struct world *w)
         const struct pl_session_row *row = &w->out.rows.ptr[i];
         switch (row->kind) {
         case PL_ROW_NEW_SESSION:
+            keep_settings(w, &row->session);
+            keep_session(w, &row->session);
+            break;
         case PL_ROW_SESSION:
             keep_session(w, &row->session);
+            break;
+        case PL_ROW_SETTINGS:
+            keep_settings(w, &row->session);
             break;
         case PL_ROW_TURN:
             keep_turn(w, &row->turn);
@@ -178,6 +207,7 @@ void world_init(struct world *w, const struct pl_session_record *record, int64_t
     *w = (struct world){.seed.unix_ms = now_ms};
     pl_session_out_init(&w->out);
     pl_arena_init(&w->record_arena, 0);
+    pl_arena_init(&w->settings_arena, 0);
     if (pl_session_create(record, &w->out, &w->session, &w->err) != PL_OK)
         world_fail(w, "create: %s", w->err.message);
     else
@@ -190,6 +220,7 @@ void world_deinit(struct world *w)
     pl_session_destroy(w->session);
     pl_session_out_deinit(&w->out);
     pl_arena_deinit(&w->record_arena);
+    pl_arena_deinit(&w->settings_arena);
     while (w->turns.len)
         drop_turn(w, w->turns.len - 1);
     for (size_t i = 0; i < w->questions.len; i++)

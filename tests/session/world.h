@@ -9,11 +9,12 @@
 struct reader_block {
     struct pl_buf type, text, content; /* content: JSON; text where the content is one */
     bool is_text;
-    struct pl_buf ids; /* the members behind the content, as they are spelled */
+    struct pl_buf ids; /* the members after the content, as they are spelled */
 };
 
 struct reader_call {
     struct pl_buf id, tool_name, display_name, arguments, status, result, duration, ref; /* JSON */
+    bool is_client;
 };
 
 struct reader_turn {
@@ -49,8 +50,9 @@ struct world {
     uint64_t n_steps;
     char problem[2048]; /* "" while all is well */
 
-    struct pl_arena record_arena;
+    struct pl_arena record_arena, settings_arena;
     struct pl_session_record record;
+    struct pl_session_record settings; /* system_prompt, settings, tools, handoff */
     PL_VEC(struct shelf_turn) turns;
     PL_VEC(struct shelf_question) questions;
     PL_VEC(struct shelf_queued) queue;

@@ -1,7 +1,7 @@
 /** A Parley server as an object: REST for what is, a socket for what happens. */
 import { Blobs, Memories, Prompts, Tasks, type Asking, type Page } from './library.js';
 import { Live, type LiveOptions, type SocketClass } from './live.js';
-import type { Position, Problem, Question, Session, Turn } from './types.js';
+import type { LiveEvent, ModelSettings, Position, Problem, Question, Session, ToolsOffered, Turn } from './types.js';
 
 export * from './types.js';
 export { applyPatch } from './patch.js';
@@ -29,6 +29,12 @@ export interface ChatMessage {
   askuser_answer?: { tool_call_id: string; answer: unknown };
   client_message_id?: string;
   when_busy?: 'enqueue' | 'reject' | 'interrupt' | 'steer';
+  /** In place of the session's own, for this chat alone. */
+  system_prompt?: string | null;
+  settings?: ModelSettings | null;
+  tools?: ToolsOffered | null;
+  /** How the answer begins, for models that continue it. */
+  prefill?: string;
 }
 
 export interface Accepted { session_id: string; turn_id?: string; queued: boolean; duplicate?: boolean }
@@ -123,6 +129,34 @@ export class Parley {
     return this.#json('POST', `/api/sessions/${id}/chat`, message);
   }
 
+  /** Says it, and gives the events of that chat, to its end. Leaving the loop cancels nothing. */
+  async *stream(id: string, message: ChatMessage): AsyncGenerator<LiveEvent> {
+    const response = await this.request('POST', `/api/sessions/${id}/chat`, message, { accept: 'text/event-stream' });
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) return;
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    try {
+      for (let read = await reader.read(); !read.done; read = await reader.read()) {
+        text += read.value;
+        const events = text.split('\n\n');
+        text = events.pop() ?? '';
+        for (const event of events) {
+          const field = (name: string): string | undefined =>
+            event.split('\n').find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+          const name = field('event');
+          if (name) yield { event: name, data: JSON.parse(field('data') ?? '{}') as Record<string, unknown> };
+        }
+      }
+    } finally {
+      await reader.cancel();
+    }
+  }
+
+  /** A replay that is under way: paused, resumed, faster, slower. */
+  changeReplay(id: string, change: { status?: 'running' | 'paused'; speed?: number }): Promise<Session> {
+    return this.#json('PATCH', `/api/sessions/${id}/replay`, change);
+  }
+
   stop(id: string): Promise<unknown> {
     return this.#json('POST', `/api/sessions/${id}/stop`);
   }
@@ -133,6 +167,11 @@ export class Parley {
 
   answer(id: string, toolCallId: string, answer: unknown): Promise<unknown> {
     return this.#json('POST', `/api/sessions/${id}/questions/${toolCallId}/answer`, { answer });
+  }
+
+  /** The result of a call that has `runs: "client"`; once. */
+  toolResult(id: string, toolCallId: string, result: unknown, isError = false): Promise<unknown> {
+    return this.#json('POST', `/api/sessions/${id}/tool-calls/${toolCallId}/result`, { result, is_error: isError });
   }
 
   async ticket(): Promise<string> {

@@ -13,6 +13,11 @@ export interface Page<T> {
   next_cursor?: string | null;
 }
 
+export interface NamedCount {
+  name: string;
+  count: number;
+}
+
 export type Query = Record<string, string | number | boolean | undefined>;
 /** A version by its number, a label, or "latest". */
 export type VersionName = number | string;
@@ -61,12 +66,25 @@ export class Prompts {
     return this.ask.json('DELETE', at('prompts', id));
   }
 
-  async folders(): Promise<{ name: string; count: number }[]> {
-    return (await this.ask.json<{ items: { name: string; count: number }[] }>('GET', at('prompts', 'folders'))).items;
+  folders(): Promise<NamedCount[]> {
+    return this.counts('folders');
   }
 
-  async tags(): Promise<{ name: string; count: number }[]> {
-    return (await this.ask.json<{ items: { name: string; count: number }[] }>('GET', at('prompts', 'tags'))).items;
+  tags(): Promise<NamedCount[]> {
+    return this.counts('tags');
+  }
+
+  /** All pages of them. */
+  private async counts(of: string): Promise<NamedCount[]> {
+    const all: NamedCount[] = [];
+    let cursor: string | undefined;
+    do {
+      const page: { items: NamedCount[]; next_cursor: string | null } =
+        await this.ask.json('GET', withQuery(at('prompts', of), { cursor }));
+      all.push(...page.items);
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor);
+    return all;
   }
 
   versions(id: string, query: Query = {}): Promise<Page<PromptVersion>> {
@@ -171,9 +189,9 @@ export class Memories {
     return this.ask.json('POST', at('memories', id, 'supersede'), { by, expected });
   }
 
-  async search(query: string, options: Query = {}): Promise<(Memory & { score: number })[]> {
-    return (await this.ask.json<{ items: (Memory & { score: number })[] }>(
-      'POST', at('memories', 'search'), { query, ...options })).items;
+  /** The best first. `next_cursor` of the page is `cursor` in the options of the next one. */
+  search(query: string, options: Query = {}): Promise<Page<Memory & { score: number }>> {
+    return this.ask.json('POST', at('memories', 'search'), { query, ...options });
   }
 }
 

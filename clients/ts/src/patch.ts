@@ -1,4 +1,7 @@
-/** What a patch does to a turn. The result equals what the server shows, member by member. */
+/**
+ * What a patch does to a turn. The result equals what the server shows, member by member. Patches
+ * alone tell the end of a turn and of its calls; turn:end adds usage, timing and the error.
+ */
 import type { ContentBlock, Patch, ToolCall, Turn } from './types.js';
 
 const block = (
@@ -93,6 +96,7 @@ function setToolStatus(turn: Turn, data: Record<string, unknown>): void {
   if (!call || isTerminal(call)) return;
   call.status = data.status as ToolCall['status'];
   if (has(data, 'pending_question_ref')) call.pending_question_ref = data.pending_question_ref;
+  if (data.runs === 'client') call.runs = 'client';
 }
 
 export function applyPatch(turn: Turn, patch: Patch): void {

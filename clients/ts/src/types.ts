@@ -17,8 +17,62 @@ export interface Session {
   is_pinned: boolean;
   memory_enabled: boolean;
   is_persistent: boolean;
-  replay_state: unknown;
+  replay_state: ReplayState | null;
+  /** Only in the answer to `shared: true`: the link, whose token is told once. */
+  share?: ShareLink;
+  /** Only where they are set. */
+  system_prompt?: string;
+  settings?: ModelSettings;
+  tools?: ToolsOffered;
 }
+
+/** A session that plays another again. */
+export interface ReplayState {
+  source_session_id: string;
+  from_sequence: number;
+  /** Messages in all, and how many of them were said. */
+  total: number;
+  position: number;
+  speed: number;
+  status: 'running' | 'paused' | 'stopped' | 'finished';
+}
+
+export interface ShareLink {
+  id: string;
+  session_id: string;
+  token: string | null;
+  path: string | null;
+  created_at: string;
+}
+
+/** How a model is asked; what it does not take is left out or changed, and its turn says so. */
+export interface ModelSettings {
+  temperature?: number | null;
+  top_p?: number | null;
+  top_k?: number | null;
+  max_tokens?: number | null;
+  stop?: string | string[] | null;
+  seed?: number | null;
+  presence_penalty?: number | null;
+  frequency_penalty?: number | null;
+  effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | null;
+  thinking?: boolean | number | null;
+  response_format?: Record<string, unknown> | null;
+  tool_choice?: string | Record<string, unknown> | null;
+  parallel_tool_calls?: boolean | null;
+  verbosity?: 'low' | 'medium' | 'high' | null;
+  vendor?: Record<string, Record<string, unknown>> | null;
+}
+
+/** A tool that the client runs itself. */
+export interface ToolDefinition {
+  name: string;
+  description?: string;
+  input_schema?: Record<string, unknown>;
+}
+
+/** Names are of built-in tools. */
+export type ToolsOffered = 'all' | 'none' | (string | ToolDefinition)[];
 
 export type TurnStatus = 'streaming' | 'completed' | 'paused' | 'failed' | 'interrupted';
 export type ToolStatus = 'pending' | 'done' | 'error' | 'cancelled' | 'awaiting_answer';
@@ -50,6 +104,8 @@ export interface ToolCall {
   duration_ms: number | null;
   pending_question_ref: unknown;
   proof?: Proof;
+  /** The client runs it, and gives its result. */
+  runs?: 'client';
 }
 
 export interface Turn {
@@ -69,6 +125,8 @@ export interface Turn {
   context_window: number;
   memory_refs: unknown;
   parent_fork_tool_call_id: string | null;
+  /** Seed 001, A.6: token_usage, latency_ms, model_version, trace_id, safety_check, citation_map … With the end of the turn. */
+  metadata?: Record<string, unknown>;
   [addition: string]: unknown;
 }
 

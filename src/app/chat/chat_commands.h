@@ -2,7 +2,7 @@
 #ifndef PL_APP_CHAT_COMMANDS_H
 #define PL_APP_CHAT_COMMANDS_H
 
-#include "app/commands.h"
+#include "app/frame/commands.h"
 
 PL_COMMAND_TEXTS(chat);
 PL_COMMAND_TEXTS(run);

@@ -1,9 +1,10 @@
-/* What the files of `parley chat` share: the session, the person, and what Ctrl-C means now. */
+/* Shared by the files of `parley chat`: the session, the person, and the current meaning of
+ * Ctrl-C. */
 #ifndef PL_APP_CHAT_INT_H
 #define PL_APP_CHAT_INT_H
 
-#include "app/verbs.h"
-#include "io/terminal.h"
+#include "app/frame/verbs.h"
+#include "io/system/terminal.h"
 
 #include <stdatomic.h>
 

@@ -1,12 +1,12 @@
 /* parley chat: a conversation at the terminal. Lines go to a session of the server; what it answers
  * is shown as it comes. Through a pipe, every line is a message, and the answers are printed.
  *
- * Ctrl-C is taken by a thread of its own (io/terminal.h): while a model answers it asks the server
- * to stop, whose chat:end then ends the waiting here. */
-#include "app/chat_int.h"
-#include "app/columns.h"
-#include "app/follow.h"
-#include "base/utf8.h"
+ * Ctrl-C is taken by a thread of its own (io/system/terminal.h): while a model answers it asks the
+ * server to stop, whose chat:end then ends the waiting here. */
+#include "app/chat/chat_int.h"
+#include "app/frame/columns.h"
+#include "app/chat/follow.h"
+#include "base/text/utf8.h"
 
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ static void stop_turn(struct pl_talk *talk)
     if (path.status != PL_OK ||
         pl_api_try(&talk->deed->api, &call, path.ptr, &http_status, &reply, &err) != PL_OK ||
         http_status >= 300)
-        say("\nparley: it could not be stopped; Ctrl-C again ends\n");
+        say("\nparley: the answer could not be stopped; Ctrl-C again ends\n");
 }
 
 static void on_interrupt(void *ctx)
@@ -73,7 +73,7 @@ static enum pl_status read_line(struct pl_talk *talk, struct pl_error *err)
     if (talk->line.status != PL_OK)
         return talk->line.status;
     if (!pl_utf8_is_valid(pl_buf_str(&talk->line)))
-        return pl_fail(err, PL_UNREADABLE, "this line is not UTF-8, so it is no message");
+        return pl_fail(err, PL_UNREADABLE, "this line is not UTF-8 and was not sent");
     return PL_OK;
 }
 
@@ -112,7 +112,7 @@ static enum pl_exit find_last(struct pl_talk *talk)
     enum pl_exit code = pl_deed_ask(deed, "GET", "/api/sessions?limit=1");
     const struct pl_json_node *first = code == PL_EXIT_OK ? pl_deed_item(deed, NULL) : NULL;
     if (code == PL_EXIT_OK && !first) {
-        pl_console_say(deed->console, "there is no session to go on with yet");
+        pl_console_say(deed->console, "there is no session to continue yet");
         return PL_EXIT_NO;
     }
     if (code == PL_EXIT_OK)
@@ -126,7 +126,8 @@ static enum pl_exit find_session(struct pl_talk *talk)
     const char *id = pl_deed_option(deed, PL_OPT_SESSION);
     if (id && pl_args_has(deed->args, PL_OPT_NEW))
         return pl_deed_usage(deed,
-                             "--new makes a session and --session goes on with one: not both");
+                             "--new creates a session and --session continues one; give only one "
+                             "of them");
     if (!id)
         return PL_EXIT_OK;
     if (strcmp(id, "last") == 0)
@@ -188,7 +189,8 @@ static enum pl_exit send(struct pl_talk *talk, struct pl_str message)
     char id[PL_UUID_SIZE + 1], position[PL_HTTP_CALL_HEADER_SIZE];
     struct pl_error err = {0};
     if (!pl_message_id_make(id))
-        return pl_deed_fail(deed, pl_fail(&err, PL_IO, "the system gives no random bytes"), &err);
+        return pl_deed_fail(deed, pl_fail(&err, PL_IO, "the system provides no random bytes"),
+                            &err);
     enum pl_exit code = talk->session_id ? PL_EXIT_OK : make_session(talk, message);
     if (code == PL_EXIT_OK)
         code = pl_follow_position(&deed->api, talk->session_id, position);
@@ -237,8 +239,8 @@ static enum pl_exit run(struct pl_deed *deed)
         return code;
     if (talk.is_terminal)
         pl_console_say(deed->console,
-                       "Ctrl-C stops an answer, Ctrl-D ends; \\ at the end of a line "
-                       "goes on in the next");
+                       "Ctrl-C stops an answer, Ctrl-D ends; \\ at the end of a line continues the "
+                       "message");
     enum pl_status status =
         talk.is_terminal ? pl_interrupts_take(on_interrupt, &talk, &err) : PL_OK;
     if (status != PL_OK)

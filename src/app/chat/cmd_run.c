@@ -1,12 +1,13 @@
 /* parley run: a prompt once, answered by a model or by several side by side, with nothing left
- * behind. A prompt of the library is run by the server; a file becomes a session for each model,
+ * after. A prompt of the library is run by the server; a file becomes a session for each model,
  * which is deleted when it has answered. */
-#include "app/follow.h"
-#include "app/input.h"
-#include "app/prompt_int.h"
-#include "app/variable.h"
-#include "conv/render.h"
-#include "json/edit.h"
+#include "app/chat/follow.h"
+#include "app/frame/input.h"
+#include "app/prompt/prompt_int.h"
+#include "app/frame/variable.h"
+#include "prompt/asks.h"
+#include "prompt/render.h"
+#include "json/edit/edit.h"
 #include "json/text.h"
 
 #include <sys/stat.h>
@@ -15,8 +16,11 @@ enum { MAX_MODELS = 8, MAX_VARS = 256 };
 
 /* What a file asks: the message that is answered, and the conversation before it. */
 struct asked {
-    struct pl_str message;  /* JSON */
-    struct pl_str document; /* a structured chat; empty: nothing comes before */
+    struct pl_str message;         /* JSON */
+    struct pl_str document;        /* a structured chat; empty: nothing comes before */
+    struct pl_str prefill;         /* text: how the answer begins; empty: none */
+    const char *model;             /* of the file's config, of the deed; NULL: none */
+    struct pl_str settings, tools; /* JSON, of the config; empty: none */
 };
 
 /* --- the file -------------------------------------------------------------------------------- */
@@ -60,23 +64,30 @@ static enum pl_status split(struct pl_deed *deed, struct pl_str chat, struct ask
     enum pl_status status = pl_json_parse(arena, chat, &pl_json_own, &doc, err);
     if (status != PL_OK)
         return status;
-    const struct pl_json_node *messages = pl_api_member(&doc, doc.root, "messages", PL_JSON_ARRAY);
-    const struct pl_json_node *last = NULL;
-    for (const struct pl_json_node *one = messages ? pl_json_first(messages) : NULL;
-         one && one < pl_json_end(messages); one = pl_json_next(one))
-        last = one;
-    const struct pl_json_node *content = last ? pl_json_get(&doc, last, PL_STR("content")) : NULL;
-    if (!content || !pl_str_eq(pl_api_text(&deed->api.texts, &doc, last, "role"), PL_STR("user")))
-        return pl_fail(err, PL_INVALID, "the last message of a prompt that is run is the user's");
+    struct pl_prompt_asks asks;
+    status = pl_prompt_asks_read(arena, &doc, &asks, err);
+    if (status != PL_OK)
+        return status;
+    const struct pl_json_node *content = pl_json_get(&doc, asks.last, PL_STR("content"));
+    if (!content)
+        return pl_fail(err, PL_INVALID, "the last message has no content");
     ret_asked->message = pl_json_span(&doc, content);
+    ret_asked->prefill = asks.prefill;
+    ret_asked->settings = asks.settings;
+    ret_asked->tools = asks.tools;
+    ret_asked->model = asks.model.len ? pl_deed_keep(deed, asks.model) : NULL;
+    if (asks.model.len && !ret_asked->model)
+        return PL_NOMEM;
     bool has_system = pl_api_text(&deed->api.texts, &doc, doc.root, "system_prompt").len;
-    if (pl_json_count(messages) == 1 && !has_system)
+    if (pl_json_count(asks.messages) == (asks.begun ? 2u : 1u) && !has_system)
         return PL_OK;
     PL_CLEANUP_BUF struct pl_buf rest;
     struct pl_json_edit edit;
     pl_buf_init(&rest, 0);
     pl_json_edit_init(&edit, arena, &doc);
-    status = pl_json_edit_remove_node(&edit, messages, last, err);
+    status = pl_json_edit_remove_node(&edit, asks.messages, asks.last, err);
+    if (status == PL_OK && asks.begun)
+        status = pl_json_edit_remove_node(&edit, asks.messages, asks.begun, err);
     if (status == PL_OK)
         status = pl_json_edit_write(&edit, &rest);
     pl_json_edit_deinit(&edit);
@@ -89,7 +100,7 @@ static enum pl_status split(struct pl_deed *deed, struct pl_str chat, struct ask
 static enum pl_exit read_file(struct pl_deed *deed, struct asked *ret_asked)
 {
     struct pl_render_var vars[MAX_VARS];
-    struct pl_render_opts opts = {.vars = vars};
+    struct pl_render_opts opts = {.vars = vars, .is_command = true};
     struct pl_error err = {0};
     const char *name = pl_input_name(deed->words[0]);
     struct pl_draft draft;
@@ -164,6 +175,17 @@ static enum pl_exit start(struct pl_deed *deed, const struct asked *asked,
     pl_json_out_open(&deed->out, '{');
     pl_json_out_key(&deed->out, "message");
     pl_json_out_raw(&deed->out, asked->message);
+    if (asked->settings.len) {
+        pl_json_out_key(&deed->out, "settings");
+        pl_json_out_raw(&deed->out, asked->settings);
+    }
+    /* What answers a file is asked for words: the server's own tools are not offered. */
+    pl_json_out_key(&deed->out, "tools");
+    pl_json_out_raw(&deed->out, asked->tools.len ? asked->tools : PL_STR("\"none\""));
+    if (asked->prefill.len) {
+        pl_json_out_key(&deed->out, "prefill");
+        pl_json_out_text(&deed->out, asked->prefill);
+    }
     pl_json_out_close(&deed->out, '}');
     return pl_deed_ask(
         deed, "POST", pl_api_path(&deed->api, "/api/sessions/%/chat", answering->session_id, NULL));
@@ -191,9 +213,11 @@ static enum pl_exit run_file(struct pl_deed *deed)
     struct answering list[MAX_MODELS] = {0};
     struct asked asked = {0};
     if (pl_deed_count_models(deed) > MAX_MODELS)
-        return pl_deed_usage(deed, "at most %d models can be asked side by side", MAX_MODELS);
+        return pl_deed_usage(deed, "at most %d models can be used side by side", MAX_MODELS);
     enum pl_exit worst = read_file(deed, &asked);
     size_t n = list_models(deed, list), n_begun = 0;
+    if (!list[0].model)
+        list[0].model = asked.model;
     while (worst == PL_EXIT_OK && n_begun < n)
         worst = start(deed, &asked, &list[n_begun++]);
     for (size_t i = 0; worst <= PL_EXIT_NO && i < n && n_begun == n; i++) {

@@ -1,17 +1,18 @@
 /* parley session: conversations kept by a server. One function per verb; all of them over the same
  * REST interface that everybody else uses. */
-#include "app/columns.h"
-#include "app/follow.h"
-#include "app/input.h"
-#include "app/turn_show.h"
-#include "app/verbs.h"
+#include "app/frame/columns.h"
+#include "app/chat/follow.h"
+#include "app/chat/session_files.h"
+#include "app/frame/input.h"
+#include "app/chat/turn_show.h"
+#include "app/frame/verbs.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "json/write.h"
 
 #include <stdio.h>
 
-enum { MAX_LIMIT = 100, MAX_IMPORT = 32 << 20, INTENT_WIDTH = 60 };
+enum { MAX_LIMIT = 100, INTENT_WIDTH = 60 };
 
 static enum pl_exit check_counts(struct pl_deed *deed)
 {
@@ -27,7 +28,7 @@ static enum pl_exit print_list(struct pl_deed *deed)
     struct pl_texts *texts = &deed->api.texts;
     struct pl_columns columns;
     if (!pl_deed_item(deed, NULL)) {
-        pl_console_say(deed->console, "no session found; \"parley session new\" makes one");
+        pl_console_say(deed->console, "no session found; \"parley session new\" creates one");
         return PL_EXIT_OK;
     }
     pl_columns_init(&columns, names, sizeof names / sizeof *names);
@@ -40,7 +41,7 @@ static enum pl_exit print_list(struct pl_deed *deed)
         pl_columns_add(&columns,
                        pl_line_of(texts, pl_deed_text(deed, one, "intent"), INTENT_WIDTH));
     }
-    return pl_deed_print_table(deed, &columns, "--limit shows more, --query TEXT fewer.");
+    return pl_deed_print_table(deed, &columns, "--limit shows more, --query TEXT filters.");
 }
 
 static enum pl_exit run_list(struct pl_deed *deed)
@@ -91,7 +92,7 @@ static enum pl_exit run_show(struct pl_deed *deed)
         return code;
     if (!session.root || !deed->answer.root || pl_json_kind(deed->answer.root) != PL_JSON_ARRAY)
         return pl_deed_fail(
-            deed, pl_fail(&err, PL_IO, "the answer is not what a Parley server says"), &err);
+            deed, pl_fail(&err, PL_IO, "unexpected answer; is this a Parley server?"), &err);
     return show_both(deed, &session);
 }
 
@@ -124,7 +125,7 @@ static enum pl_exit run_stop(struct pl_deed *deed)
         deed, "POST", pl_api_path(&deed->api, "/api/sessions/%/stop", deed->words[0], NULL));
     if (code != PL_EXIT_OK)
         return code;
-    bool was_running = pl_api_member(&deed->answer, deed->answer.root, "stopped", PL_JSON_TRUE);
+    bool was_running = pl_json_member(&deed->answer, deed->answer.root, "stopped", PL_JSON_TRUE);
     return pl_deed_done(deed, was_running ? "stopped" : "nothing was running");
 }
 
@@ -147,7 +148,8 @@ static enum pl_exit run_share(struct pl_deed *deed)
     pl_console_put_safe(deed->console, pl_deed_text(deed, deed->answer.root, "path"));
     pl_console_puts(deed->console, "\n");
     if (deed->api.unix_path)
-        pl_console_hint(deed->console, "The link is this path behind the address of the server.");
+        pl_console_hint(deed->console, "To get the link, append this path to the address of the "
+                                       "server.");
     return PL_EXIT_OK;
 }
 
@@ -169,7 +171,8 @@ static enum pl_exit run_chat(struct pl_deed *deed)
     char id[PL_UUID_SIZE + 1], position[PL_HTTP_CALL_HEADER_SIZE];
     struct pl_error err = {0};
     if (!pl_message_id_make(id))
-        return pl_deed_fail(deed, pl_fail(&err, PL_IO, "the system gives no random bytes"), &err);
+        return pl_deed_fail(deed, pl_fail(&err, PL_IO, "the system provides no random bytes"),
+                            &err);
     pl_json_out_open(&deed->out, '{');
     enum pl_exit code = out_message(deed, deed->words[1]);
     pl_api_out_option(&deed->out, deed->args, PL_OPT_MODEL, "model");
@@ -184,8 +187,8 @@ static enum pl_exit run_chat(struct pl_deed *deed)
                            pl_api_path(&deed->api, "/api/sessions/%/chat", deed->words[0], NULL));
     if (code != PL_EXIT_OK)
         return code;
-    if (pl_api_member(&deed->answer, deed->answer.root, "queued", PL_JSON_TRUE))
-        pl_console_say(deed->console, "the session is busy; the message waits for its turn");
+    if (pl_json_member(&deed->answer, deed->answer.root, "queued", PL_JSON_TRUE))
+        pl_console_say(deed->console, "the session is busy; the message is queued");
     if (waits)
         return pl_follow(&deed->api, deed->words[0], position, id);
     return deed->api.is_json ? pl_deed_print(deed) : PL_EXIT_OK;
@@ -214,76 +217,33 @@ static enum pl_exit run_answer(struct pl_deed *deed)
                                        deed->words[0], deed->words[1], NULL));
     if (code != PL_EXIT_OK)
         return code;
-    bool is_repeated = pl_api_member(&deed->answer, deed->answer.root, "repeated", PL_JSON_TRUE);
+    bool is_repeated = pl_json_member(&deed->answer, deed->answer.root, "repeated", PL_JSON_TRUE);
     if (is_repeated)
-        pl_console_say(deed->console, "it was answered so before");
+        pl_console_say(deed->console, "this answer was already given");
     else if (waits)
         return pl_follow(&deed->api, deed->words[0], position, NULL);
     return deed->api.is_json ? pl_deed_print(deed) : PL_EXIT_OK;
 }
 
-/* --- leaving and coming ---------------------------------------------------------------------- */
-
-static enum pl_exit run_export(struct pl_deed *deed)
-{
-    PL_CLEANUP_BUF struct pl_buf reply;
-    pl_buf_init(&reply, 0);
-    const char *format = pl_deed_option(deed, PL_OPT_FORMAT);
-    struct pl_http_call call = {.method = "GET"};
-    enum pl_exit code = pl_api_call(&deed->api, &call,
-                                    pl_api_path(&deed->api, "/api/sessions/%/export?format=%",
-                                                deed->words[0], format ? format : "turns", NULL),
-                                    &reply);
-    if (code != PL_EXIT_OK)
-        return code;
-    return pl_deed_put_result(deed, pl_buf_str(&reply));
-}
-
-/* JSON goes as it is, byte for byte; any other document as the text it is. */
-static enum pl_exit run_import(struct pl_deed *deed)
-{
-    PL_CLEANUP_FILE struct pl_file file = {0};
-    PL_CLEANUP_ARENA struct pl_arena arena;
-    pl_arena_init(&arena, 0);
-    struct pl_json_doc doc;
-    struct pl_error err = {0};
-    if (pl_file_read(deed->words[0], MAX_IMPORT, NULL, &file, &err) != PL_OK)
-        return pl_console_fail(deed->console, pl_input_name(deed->words[0]), &err);
-    if (!pl_utf8_is_valid(file.bytes)) {
-        (void)pl_fail(&err, PL_UNREADABLE, "this is not UTF-8, so it is no conversation");
-        return pl_console_fail(deed->console, pl_input_name(deed->words[0]), &err);
-    }
-    bool is_json = pl_json_parse(&arena, file.bytes, NULL, &doc, NULL) == PL_OK;
-    pl_json_out_open(&deed->out, '{');
-    pl_api_out_option(&deed->out, deed->args, PL_OPT_FROM, "from");
-    pl_api_out_option(&deed->out, deed->args, PL_OPT_INTENT, "intent");
-    pl_api_out_option(&deed->out, deed->args, PL_OPT_MODEL, "model");
-    pl_json_out_key(&deed->out, "document");
-    if (is_json)
-        pl_json_out_raw(&deed->out, pl_json_span(&doc, doc.root));
-    else
-        pl_json_out_text(&deed->out, file.bytes.len ? file.bytes : PL_STR(""));
-    pl_json_out_close(&deed->out, '}');
-    enum pl_exit code = pl_deed_ask(deed, "POST", "/api/sessions/import");
-    return code == PL_EXIT_OK ? pl_deed_print_made(deed, "id") : code;
-}
-
 /* --- the verbs ------------------------------------------------------------------------------- */
 
 const struct pl_verb pl_session_verbs[] = {
-    {"list", "", 0, 0, "List sessions, the newest change first", run_list},
-    {"new", "", 0, 0, "Make one, and print its id", run_new},
-    {"show", "ID", 1, 1, "Show one with its newest turns", run_show},
-    {"chat", "ID MESSAGE", 2, 2, "Say something (- is standard input), and print the answer",
+    {"list", "", 0, 0, "List sessions, last changed first", run_list},
+    {"new", "", 0, 0, "Create a session, and print its id", run_new},
+    {"show", "ID", 1, 1, "Show a session with its newest turns", run_show},
+    {"chat", "ID MESSAGE", 2, 2, "Send a message (- is standard input), and print the answer",
      run_chat},
-    {"stop", "ID", 1, 1, "End what it is doing", run_stop},
-    {"answer", "ID TOOL_CALL_ID JSON", 3, 3, "Answer what the model asked, and go on printing",
+    {"stop", "ID", 1, 1, "Stop the running turn", run_stop},
+    {"answer", "ID TOOL_CALL_ID JSON", 3, 3,
+     "Answer a question of the model, and continue "
+     "printing",
      run_answer},
-    {"delete", "ID", 1, 1, "Delete it with all its turns", run_delete},
-    {"export", "ID", 1, 1, "Write it in any format", run_export},
-    {"import", "FILE", 1, 1, "Make a session of a conversation in any format, and print its id",
-     run_import},
-    {"fork", "ID", 1, 1, "Copy it up to a turn, and print the id of the copy", run_fork},
-    {"share", "ID", 1, 1, "Print a link under which anybody can read it", run_share},
+    {"delete", "ID", 1, 1, "Delete a session with all its turns", run_delete},
+    {"export", "ID", 1, 1, "Write a session in any format, and say what that loses",
+     pl_session_export},
+    {"import", "FILE", 1, 1, "Create a session from a conversation in any format, and print its id",
+     pl_session_import},
+    {"fork", "ID", 1, 1, "Copy a session up to a turn, and print the id of the copy", run_fork},
+    {"share", "ID", 1, 1, "Print a link with which anybody can read the session", run_share},
     {0},
 };

@@ -1,7 +1,9 @@
-#include "app/follow.h"
+/* Each event of the session's stream has its handler. Text is printed as it arrives, and a turn
+ * that was missed is read again. */
+#include "app/chat/follow.h"
 
-#include "app/columns.h"
-#include "app/turn_show.h"
+#include "app/frame/columns.h"
+#include "app/chat/turn_show.h"
 #include "io/clock.h"
 #include "io/entropy.h"
 #include "json/text.h"
@@ -121,7 +123,7 @@ static void print_text(struct following *f, int64_t block, struct pl_str text)
 /* What of a whole turn has not been printed: all that was missed, and mostly nothing. */
 static void print_rest(struct following *f, const struct pl_json_node *turn)
 {
-    const struct pl_json_node *blocks = pl_api_member(&f->doc, turn, "blocks", PL_JSON_ARRAY);
+    const struct pl_json_node *blocks = pl_json_member(&f->doc, turn, "blocks", PL_JSON_ARRAY);
     struct shown *shown = shown_of(f, text_of(f, turn, "turn_id"));
     if (!blocks || !shown || !pl_str_eq(text_of(f, turn, "role"), PL_STR("assistant")) ||
         !pl_str_eq(text_of(f, turn, "loop_id"), PL_STR("root")))
@@ -156,6 +158,8 @@ static void print_result(struct following *f, const struct pl_json_node *data)
     const struct pl_json_node *result = pl_json_get(&f->doc, data, PL_STR("result"));
     struct pl_str status = text_of(f, data, "status"), text = text_of(f, data, "result");
     bool is_done = pl_str_eq(status, PL_STR("done"));
+    if (!is_done && pl_json_is(result, PL_JSON_OBJECT))
+        text = text_of(f, result, "message");
     if (!text.ptr && result)
         text = pl_json_span(&f->doc, result);
     struct pl_str line = pl_line_of(&f->texts, text, MAX_ARGUMENTS);
@@ -166,7 +170,7 @@ static void print_result(struct following *f, const struct pl_json_node *data)
 
 static void on_patch(struct following *f)
 {
-    const struct pl_json_node *data = pl_api_member(&f->doc, f->doc.root, "data", PL_JSON_OBJECT);
+    const struct pl_json_node *data = pl_json_member(&f->doc, f->doc.root, "data", PL_JSON_OBJECT);
     struct pl_str kind = text_of(f, f->doc.root, "patch_type");
     if (!f->is_ours || !data || !pl_str_eq(text_of(f, f->doc.root, "loop_id"), PL_STR("root")))
         return;
@@ -198,7 +202,7 @@ static void on_patch(struct following *f)
 
 static void on_turn_start(struct following *f)
 {
-    const struct pl_json_node *turn = pl_api_member(&f->doc, f->doc.root, "turn", PL_JSON_OBJECT);
+    const struct pl_json_node *turn = pl_json_member(&f->doc, f->doc.root, "turn", PL_JSON_OBJECT);
     if (f->is_ours && turn)
         (void)shown_of(f, text_of(f, turn, "turn_id"));
 }
@@ -206,7 +210,7 @@ static void on_turn_start(struct following *f)
 /* A turn that waited for the answer we gave began before we listened, and was read then. */
 static void on_turn_end(struct following *f)
 {
-    const struct pl_json_node *turn = pl_api_member(&f->doc, f->doc.root, "turn", PL_JSON_OBJECT);
+    const struct pl_json_node *turn = pl_json_member(&f->doc, f->doc.root, "turn", PL_JSON_OBJECT);
     if (f->is_ours && turn &&
         (f->message_id || f->is_whole || find_shown(f, text_of(f, turn, "turn_id"))))
         print_rest(f, turn);
@@ -216,7 +220,7 @@ static void on_turn_end(struct following *f)
 static bool is_cancelled(struct following *f)
 {
     const struct pl_json_node *list =
-        pl_api_member(&f->doc, f->doc.root, "cancelled_messages", PL_JSON_ARRAY);
+        pl_json_member(&f->doc, f->doc.root, "cancelled_messages", PL_JSON_ARRAY);
     for (const struct pl_json_node *one = list ? pl_json_first(list) : NULL;
          one && one < pl_json_end(list); one = pl_json_next(one))
         if (f->message_id &&
@@ -240,14 +244,15 @@ static void on_chat_end(struct following *f)
     if (f->is_ours) {
         end_with(f, text_of(f, f->doc.root, "status"), text_of(f, f->doc.root, "reason"));
     } else if (is_cancelled(f)) {
-        pl_console_say(f->console, "the message was cancelled before its turn came");
+        pl_console_say(f->console, "the message was cancelled before it was processed");
         end(f, PL_EXIT_NO);
     }
 }
 
 static void show_options(struct following *f, const struct pl_json_node *question)
 {
-    const struct pl_json_node *options = pl_api_member(&f->doc, question, "options", PL_JSON_ARRAY);
+    const struct pl_json_node *options =
+        pl_json_member(&f->doc, question, "options", PL_JSON_ARRAY);
     for (const struct pl_json_node *option = options ? pl_json_first(options) : NULL;
          option && option < pl_json_end(options); option = pl_json_next(option)) {
         struct pl_str label = text_of(f, option, "label");
@@ -259,7 +264,7 @@ static void show_options(struct following *f, const struct pl_json_node *questio
 
 static void show_question(struct following *f, const struct pl_json_node *question)
 {
-    const struct pl_json_node *list = pl_api_member(&f->doc, question, "questions", PL_JSON_ARRAY);
+    const struct pl_json_node *list = pl_json_member(&f->doc, question, "questions", PL_JSON_ARRAY);
     struct pl_str id = text_of(f, question, "tool_call_id");
     bool is_ask = pl_str_eq(text_of(f, question, "kind"), PL_STR("ask"));
     close_line(f);
@@ -276,7 +281,7 @@ static void show_question(struct following *f, const struct pl_json_node *questi
 static void on_question(struct following *f)
 {
     const struct pl_json_node *question =
-        pl_api_member(&f->doc, f->doc.root, "question", PL_JSON_OBJECT);
+        pl_json_member(&f->doc, f->doc.root, "question", PL_JSON_OBJECT);
     if (f->is_ours && question && !f->is_talk)
         show_question(f, question);
 }
@@ -284,7 +289,7 @@ static void on_question(struct following *f)
 static void on_updated(struct following *f)
 {
     const struct pl_json_node *session =
-        pl_api_member(&f->doc, f->doc.root, "session", PL_JSON_OBJECT);
+        pl_json_member(&f->doc, f->doc.root, "session", PL_JSON_OBJECT);
     if (f->is_ours && pl_str_eq(text_of(f, session, "status"), PL_STR("waiting_for_input"))) {
         close_line(f);
         end(f, PL_EXIT_NO);
@@ -320,10 +325,10 @@ static void print_turns(struct following *f, const struct pl_json_node *turns)
 static void on_snapshot(struct following *f)
 {
     const struct pl_json_node *session =
-        pl_api_member(&f->doc, f->doc.root, "session", PL_JSON_OBJECT);
-    const struct pl_json_node *turns = pl_api_member(&f->doc, f->doc.root, "turns", PL_JSON_ARRAY);
+        pl_json_member(&f->doc, f->doc.root, "session", PL_JSON_OBJECT);
+    const struct pl_json_node *turns = pl_json_member(&f->doc, f->doc.root, "turns", PL_JSON_ARRAY);
     const struct pl_json_node *questions =
-        pl_api_member(&f->doc, f->doc.root, "questions", PL_JSON_ARRAY);
+        pl_json_member(&f->doc, f->doc.root, "questions", PL_JSON_ARRAY);
     struct pl_str status = text_of(f, session, "status");
     f->epoch = pl_api_int(&f->doc, f->doc.root, "epoch", f->epoch);
     f->sequence = pl_api_int(&f->doc, f->doc.root, "sequence", f->sequence);

@@ -1,8 +1,8 @@
-/* Following a chat: the event stream of a session until its chat is over, told as it comes. */
+/* Follows a chat: prints the event stream of a session as it arrives, until the chat is over. */
 #ifndef PL_APP_FOLLOW_H
 #define PL_APP_FOLLOW_H
 
-#include "app/api.h"
+#include "app/frame/api.h"
 #include "base/uuid.h"
 
 /* An id of our own for a message, to know our chat among others. False: the system gives no random

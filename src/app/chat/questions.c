@@ -1,8 +1,8 @@
 /* Questions of a session, asked at the terminal: options by their numbers or in words of one's own,
  * confirmations by y or n. */
-#include "app/chat_int.h"
-#include "app/columns.h"
-#include "app/turn_show.h"
+#include "app/chat/chat_int.h"
+#include "app/frame/columns.h"
+#include "app/chat/turn_show.h"
 
 #include <stdio.h>
 
@@ -47,13 +47,13 @@ static bool is_numbers(const struct pl_json_node *options, struct pl_str line)
     return has_any;
 }
 
-/* The labels behind the numbers, or the words as they are. */
+/* The labels after the numbers, or the words as they are. */
 static void out_answer(struct pl_texts *texts, const struct pl_json_doc *doc,
                        const struct pl_json_node *question, struct pl_str line,
                        struct pl_json_out *out)
 {
-    const struct pl_json_node *options = pl_api_member(doc, question, "options", PL_JSON_ARRAY);
-    bool is_many = pl_api_member(doc, question, "multiSelect", PL_JSON_TRUE);
+    const struct pl_json_node *options = pl_json_member(doc, question, "options", PL_JSON_ARRAY);
+    bool is_many = pl_json_member(doc, question, "multiSelect", PL_JSON_TRUE);
     const struct pl_json_node *option = option_of(options, line);
     if (is_many && is_numbers(options, line)) {
         pl_json_out_open(out, '[');
@@ -74,7 +74,7 @@ static void show_question(struct pl_talk *talk, const struct pl_json_doc *doc,
 {
     struct pl_console *console = talk->deed->console;
     struct pl_texts *texts = &talk->deed->api.texts;
-    const struct pl_json_node *options = pl_api_member(doc, question, "options", PL_JSON_ARRAY);
+    const struct pl_json_node *options = pl_json_member(doc, question, "options", PL_JSON_ARRAY);
     int n = 0;
     pl_console_style(console, PL_STYLE_BOLD);
     pl_show_text(console, pl_api_text(texts, doc, question, "question"), 0);
@@ -103,7 +103,7 @@ static void show_call(struct pl_talk *talk, struct pl_str turn_id, struct pl_str
     if (!kept || pl_deed_ask(deed, "GET", path) != PL_EXIT_OK)
         return;
     const struct pl_json_node *calls =
-        pl_api_member(&deed->answer, deed->answer.root, "tool_calls", PL_JSON_ARRAY);
+        pl_json_member(&deed->answer, deed->answer.root, "tool_calls", PL_JSON_ARRAY);
     for (const struct pl_json_node *call = calls ? pl_json_first(calls) : NULL;
          call && call < pl_json_end(calls); call = pl_json_next(call)) {
         if (!pl_str_eq(pl_deed_text(deed, call, "id"), call_id))
@@ -130,7 +130,7 @@ static enum pl_status ask_all(struct pl_talk *talk, const struct pl_json_doc *do
          one = pl_json_next(one)) {
         struct pl_str line;
         show_question(talk, doc, one);
-        enum pl_status status = pl_talk_read(talk, "number or words> ", &line, err);
+        enum pl_status status = pl_talk_read(talk, "number or text> ", &line, err);
         if (status != PL_OK)
             return status;
         pl_json_out_key_str(out, pl_api_text(texts, doc, one, "question"));
@@ -183,7 +183,7 @@ static enum pl_exit ask_one(struct pl_talk *talk, const struct pl_json_doc *doc,
 {
     struct pl_deed *deed = talk->deed;
     struct pl_error err = {0};
-    const struct pl_json_node *list = pl_api_member(doc, question, "questions", PL_JSON_ARRAY);
+    const struct pl_json_node *list = pl_json_member(doc, question, "questions", PL_JSON_ARRAY);
     const char *id =
         pl_deed_keep(deed, pl_api_text(&deed->api.texts, doc, question, "tool_call_id"));
     if (!list || !pl_json_count(list) || !id)
@@ -195,7 +195,9 @@ static enum pl_exit ask_one(struct pl_talk *talk, const struct pl_json_doc *doc,
     enum pl_status status = is_ask ? ask_all(talk, doc, list, &out, &err)
                                    : ask_yes(talk, doc, question, list, &out, &err);
     if (status == PL_NOT_FOUND) {
-        pl_console_say(deed->console, "the question waits; \"parley chat --session %s\" goes on",
+        pl_console_say(deed->console,
+                       "the question is still open; \"parley chat --session %s\" "
+                       "continues",
                        talk->session_id);
         return PL_EXIT_NO;
     }
@@ -221,7 +223,7 @@ enum pl_exit pl_talk_ask_person(struct pl_talk *talk, bool *ret_was_asked)
     const struct pl_json_node *items =
         list.root && pl_json_kind(list.root) == PL_JSON_ARRAY
             ? list.root
-            : pl_api_member(&list, list.root, "items", PL_JSON_ARRAY);
+            : pl_json_member(&list, list.root, "items", PL_JSON_ARRAY);
     *ret_was_asked = items && pl_json_count(items);
     for (const struct pl_json_node *one = items ? pl_json_first(items) : NULL;
          one && one < pl_json_end(items) && code == PL_EXIT_OK; one = pl_json_next(one))

@@ -1,7 +1,8 @@
-#include "app/turn_show.h"
+/* Prints sessions and turns for people. */
+#include "app/chat/turn_show.h"
 
-#include "app/api.h"
-#include "app/columns.h"
+#include "app/frame/api.h"
+#include "app/frame/columns.h"
 
 enum { INDENT = 2, MAX_ARGUMENTS = 200, MAX_RESULT = 400 };
 
@@ -43,10 +44,10 @@ void pl_show_session(struct pl_console *console, struct pl_texts *texts,
                    pl_time_of(texts, pl_api_text(texts, doc, session, "created_at")));
     pl_show_member(console, "changed",
                    pl_time_of(texts, pl_api_text(texts, doc, session, "updated_at")));
-    if (pl_api_member(doc, session, "is_pinned", PL_JSON_TRUE))
+    if (pl_json_member(doc, session, "is_pinned", PL_JSON_TRUE))
         pl_show_member(console, "pinned", PL_STR("yes"));
-    if (pl_api_member(doc, session, "shared", PL_JSON_TRUE))
-        pl_show_member(console, "shared", PL_STR("yes, whoever has a link can read it"));
+    if (pl_json_member(doc, session, "shared", PL_JSON_TRUE))
+        pl_show_member(console, "shared", PL_STR("yes, anybody with a link can read it"));
 }
 
 /* --- turns ----------------------------------------------------------------------------------- */
@@ -58,7 +59,7 @@ static void show_head(struct pl_console *console, struct pl_texts *texts,
     struct pl_str role = pl_api_text(texts, doc, turn, "role");
     struct pl_str status = pl_api_text(texts, doc, turn, "status");
     struct pl_str model = pl_api_text(texts, doc, turn, "model");
-    const struct pl_json_node *usage = pl_api_member(doc, turn, "usage", PL_JSON_OBJECT);
+    const struct pl_json_node *usage = pl_json_member(doc, turn, "usage", PL_JSON_OBJECT);
     pl_console_puts(console, "\n");
     pl_console_put_styled(console, PL_STYLE_BOLD,
                           is_compaction                       ? "summary"
@@ -132,8 +133,8 @@ static void show_call(struct pl_console *console, struct pl_texts *texts,
 void pl_show_turn(struct pl_console *console, struct pl_texts *texts, const struct pl_json_doc *doc,
                   const struct pl_json_node *turn)
 {
-    const struct pl_json_node *blocks = pl_api_member(doc, turn, "blocks", PL_JSON_ARRAY);
-    const struct pl_json_node *calls = pl_api_member(doc, turn, "tool_calls", PL_JSON_ARRAY);
+    const struct pl_json_node *blocks = pl_json_member(doc, turn, "blocks", PL_JSON_ARRAY);
+    const struct pl_json_node *calls = pl_json_member(doc, turn, "tool_calls", PL_JSON_ARRAY);
     struct pl_str summary = pl_api_text(texts, doc, turn, "summary_full");
     show_head(console, texts, doc, turn);
     if (summary.len)

@@ -2,12 +2,12 @@
 #ifndef PL_APP_TURN_SHOW_H
 #define PL_APP_TURN_SHOW_H
 
-#include "app/console.h"
-#include "app/texts.h"
+#include "app/frame/console.h"
+#include "app/frame/texts.h"
 #include "json/json.h"
 
 /* Foreign text of several lines: line breaks and tabs as they are, other control characters
- * escaped; behind each line break `indent` spaces. */
+ * escaped; after each line break `indent` spaces. */
 void pl_show_text(struct pl_console *console, struct pl_str text, size_t indent);
 
 /* A line "  label     value", unless there is nothing to say. */

@@ -1,10 +1,10 @@
 /* parley cite: the citations of a conversation and what they stand for. */
-#include "app/commands.h"
-#include "app/input.h"
+#include "app/frame/commands.h"
+#include "app/frame/input.h"
 
 #include "conv/cite.h"
 #include "format/format.h"
-#include "json/lenient.h"
+#include "json/parse/lenient.h"
 #include "json/pointer.h"
 #include "lib/locate.h"
 
@@ -23,31 +23,24 @@ struct job {
     struct pl_cites cites; /* owned */
 };
 
-static enum pl_exit fail(struct job *job, const char *name, enum pl_status status,
-                         struct pl_error *err)
-{
-    if (!err->message[0])
-        snprintf(err->message, sizeof err->message, "%s", pl_status_info(status)->text);
-    err->status = status;
-    return pl_console_fail(job->console, name, err);
-}
-
 static enum pl_exit read_source(struct job *job, const char *arg)
 {
     const char *equals = strchr(arg, '=');
     if (!equals || equals == arg)
-        return pl_usage_fail(job->console, "cite", "--source wants ID=FILE, not \"%s\"", arg);
+        return pl_usage_fail(job->console, "cite", "--source must be ID=FILE, not \"%s\"", arg);
     struct pl_file file = {0};
     struct pl_error err = {0};
     enum pl_status status = pl_file_read(equals + 1, (size_t)1 << 30, NULL, &file, &err);
     if (status != PL_OK)
-        return fail(job, equals + 1, status, &err);
+        return pl_console_fail_as(job->console, equals + 1, status, &err);
     if (!pl_vec_push(&job->source_files, file)) {
         pl_file_close(&file);
-        return fail(job, NULL, PL_NOMEM, &err);
+        return pl_console_fail_as(job->console, NULL, PL_NOMEM, &err);
     }
     struct pl_cite_source source = {{arg, (size_t)(equals - arg)}, file.bytes};
-    return pl_vec_push(&job->sources, source) ? PL_EXIT_OK : fail(job, NULL, PL_NOMEM, &err);
+    return pl_vec_push(&job->sources, source)
+               ? PL_EXIT_OK
+               : pl_console_fail_as(job->console, NULL, PL_NOMEM, &err);
 }
 
 static enum pl_exit read_inputs(struct job *job)
@@ -70,7 +63,7 @@ static enum pl_exit read_inputs(struct job *job)
         status = pl_format_harmony.read(&job->conv, PL_KIND_REQUEST, &err);
     if (status == PL_OK)
         status = pl_cites_find(&job->conv, job->sources.ptr, job->sources.len, &job->cites);
-    return status == PL_OK ? PL_EXIT_OK : fail(job, job->name, status, &err);
+    return status == PL_OK ? PL_EXIT_OK : pl_console_fail_as(job->console, job->name, status, &err);
 }
 
 struct line {

@@ -1,12 +1,12 @@
 /* parley convert: into another format, with a loss report and a carry. Here is what the command
  * line asks for; converting.c does it for one source and convert_many.c for a directory of them. */
-#include "app/converting.h"
-#include "app/input.h"
+#include "app/conversation/converting.h"
+#include "app/frame/input.h"
 
-#include "format/gpt_oss.h"
+#include "format/gpt_oss/gpt_oss.h"
 #include "format/profile.h"
-#include "io/outfile.h"
-#include "io/tree.h"
+#include "io/file/outfile.h"
+#include "io/file/file_tree.h"
 
 static enum pl_exit read_options(struct pl_converting *how, const struct pl_args *args)
 {
@@ -14,7 +14,7 @@ static enum pl_exit read_options(struct pl_converting *how, const struct pl_args
     const char *kind = pl_args_value(args, PL_OPT_KIND), *mode = pl_args_value(args, PL_OPT_MODE);
     const char *profile = pl_args_value(args, PL_OPT_PROFILE);
     if (!to)
-        return pl_usage_fail(how->console, "convert", "into which format? Give --to FORMAT");
+        return pl_usage_fail(how->console, "convert", "no target format; give --to FORMAT");
     how->import = from ? pl_export_find(pl_str_of(from)) : NULL;
     how->export = pl_export_find(pl_str_of(to));
     how->opts = (struct pl_convert_opts){
@@ -46,7 +46,7 @@ enum pl_exit pl_converting_check_ndjson(const struct pl_converting *how, const c
     if (!text)
         return PL_EXIT_OK;
     return pl_usage_fail(how->console, "convert",
-                         "%s is read as NDJSON, a JSON document on each line, and %s is not JSON",
+                         "%s is read as NDJSON (one JSON document per line), but %s is not JSON",
                          name, text);
 }
 
@@ -61,7 +61,7 @@ static enum pl_exit convert_one(const struct pl_converting *how, const struct pl
     };
     if (pl_path_is_directory(at.in))
         return pl_usage_fail(how->console, "convert",
-                             "%s is a directory; say where its files go with --out DIR", at.in);
+                             "%s is a directory; give --out DIR for the results", at.in);
     const struct pl_outfile_name outputs[] = {
         {"the result", "-"}, {"--report", at.report}, {"--carry", at.carry}};
     struct pl_error err = {0};
@@ -92,6 +92,6 @@ enum pl_exit pl_cmd_convert(struct pl_console *console, const struct pl_args *ar
         return pl_convert_many(&how, args);
     if (args->operands.len > 1)
         return pl_usage_fail(console, "convert",
-                             "several files need a place to go: give --out DIR");
+                             "several files need an output directory; give --out DIR");
     return convert_one(&how, args);
 }

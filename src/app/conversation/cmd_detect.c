@@ -1,10 +1,10 @@
 /* parley detect: the name of the format a file is in. */
-#include "app/commands.h"
-#include "app/input.h"
+#include "app/frame/commands.h"
+#include "app/frame/input.h"
 
 #include "format/format.h"
-#include "format/gpt_oss.h"
-#include "json/lenient.h"
+#include "format/gpt_oss/gpt_oss.h"
+#include "json/parse/lenient.h"
 
 enum pl_exit pl_cmd_detect(struct pl_console *console, const struct pl_args *args)
 {
@@ -30,6 +30,6 @@ enum pl_exit pl_cmd_detect(struct pl_console *console, const struct pl_args *arg
     else if (format)
         pl_console_putf(console, "%s\n", format->name);
     else
-        pl_console_say(console, "%s: no format that I know", pl_input_name(path));
+        pl_console_say(console, "%s: unknown format", pl_input_name(path));
     return format ? PL_EXIT_OK : PL_EXIT_NO;
 }

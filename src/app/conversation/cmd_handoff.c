@@ -1,14 +1,14 @@
 /* parley handoff: packets that hand a task over to another agent. */
-#include "app/commands.h"
-#include "app/input.h"
-#include "app/verbs.h"
+#include "app/frame/commands.h"
+#include "app/frame/input.h"
+#include "app/frame/verbs.h"
 
 #include "base/utc.h"
-#include "base/utf8.h"
-#include "conv/handoff.h"
+#include "base/text/utf8.h"
+#include "handoff/handoff.h"
 #include "format/format.h"
 #include "io/clock.h"
-#include "json/lenient.h"
+#include "json/parse/lenient.h"
 #include "json/text.h"
 #include "json/write.h"
 
@@ -33,15 +33,6 @@ struct job {
     struct pl_handoff_reasons reasons;            /* owned */
 };
 
-static enum pl_exit fail(struct job *job, const char *name, enum pl_status status,
-                         struct pl_error *err)
-{
-    if (!err->message[0])
-        snprintf(err->message, sizeof err->message, "%s", pl_status_info(status)->text);
-    err->status = status;
-    return pl_console_fail(job->console, name, err);
-}
-
 static struct pl_str value_of(const struct job *job, enum pl_option_id id)
 {
     const struct pl_option_use *use = pl_args_find(job->args, id);
@@ -56,7 +47,8 @@ static enum pl_exit read_document(struct job *job, const char *path, struct read
     if (status == PL_OK)
         status = pl_json_parse_lenient(&job->arena, to->file.bytes, &pl_json_any, &to->doc, &notes,
                                        &err);
-    return status == PL_OK ? PL_EXIT_OK : fail(job, pl_input_name(path), status, &err);
+    return status == PL_OK ? PL_EXIT_OK
+                           : pl_console_fail_as(job->console, pl_input_name(path), status, &err);
 }
 
 static enum pl_exit read_inputs(struct job *job)
@@ -76,7 +68,7 @@ static enum pl_exit read_inputs(struct job *job)
     return code;
 }
 
-/* All values of a repeatable option, behind those gathered before. */
+/* All values of a repeatable option, after those gathered before. */
 static size_t gather(struct job *job, enum pl_option_id id)
 {
     size_t n = 0;
@@ -96,12 +88,14 @@ static enum pl_exit gather_artifacts(struct job *job)
             continue;
         const char *equals = strchr(use->values[0], '=');
         if (!equals || equals == use->values[0])
-            return pl_usage_fail(job->console, "handoff", "--artifact wants NAME=PLACE, not \"%s\"",
+            return pl_usage_fail(job->console, "handoff",
+                                 "--artifact must be NAME=PLACE, not "
+                                 "\"%s\"",
                                  use->values[0]);
         struct pl_handoff_artifact artifact = {{use->values[0], (size_t)(equals - use->values[0])},
                                                pl_str_of(equals + 1)};
         if (!pl_vec_push(&job->artifacts, artifact))
-            return fail(job, NULL, PL_NOMEM, &err);
+            return pl_console_fail_as(job->console, NULL, PL_NOMEM, &err);
     }
     return PL_EXIT_OK;
 }
@@ -111,7 +105,7 @@ static enum pl_status make_packet(struct job *job, struct pl_handoff_opts *opts,
 {
     const struct pl_format *format = pl_format_detect(&job->input.doc);
     if (!format)
-        return pl_fail(err, PL_INVALID, "this is no conversation in a format I know");
+        return pl_fail(err, PL_INVALID, "this is not a conversation in a known format");
     struct pl_conv conv;
     enum pl_status status = pl_conv_init(&conv, &job->arena, &job->input.doc);
     if (status == PL_OK)
@@ -140,7 +134,7 @@ static enum pl_exit make(struct job *job)
         .previous = job->has_previous ? &job->previous.doc : NULL,
     };
     if (!opts.target.len)
-        return pl_usage_fail(job->console, "handoff", "who takes over? Give --target AGENT");
+        return pl_usage_fail(job->console, "handoff", "no receiver; give --target AGENT");
     enum pl_exit code = gather_artifacts(job);
     if (code != PL_EXIT_OK)
         return code;
@@ -153,7 +147,7 @@ static enum pl_exit make(struct job *job)
     opts.n_artifacts = job->artifacts.len;
     enum pl_status status = make_packet(job, &opts, &err);
     if (status != PL_OK)
-        return fail(job, job->name, status, &err);
+        return pl_console_fail_as(job->console, job->name, status, &err);
     pl_console_puts(job->console, "\n");
     return PL_EXIT_OK;
 }
@@ -164,7 +158,7 @@ static enum pl_exit look(struct job *job)
     enum pl_status status = pl_handoff_check(&job->arena, &job->input.doc,
                                              job->has_previous ? &job->previous.doc : NULL,
                                              value_of(job, PL_OPT_AGENT), &job->reasons, &err);
-    return status == PL_OK ? PL_EXIT_OK : fail(job, job->name, status, &err);
+    return status == PL_OK ? PL_EXIT_OK : pl_console_fail_as(job->console, job->name, status, &err);
 }
 
 static enum pl_exit check(struct job *job)
@@ -247,10 +241,11 @@ static enum pl_exit refuse(struct job *job)
         is_done &= pl_vec_push(&job->reasons.list, rules.list.ptr[i]);
     pl_handoff_reasons_deinit(&rules);
     if (!is_done)
-        return fail(job, NULL, PL_NOMEM, &err);
+        return pl_console_fail_as(job->console, NULL, PL_NOMEM, &err);
     if (!job->reasons.list.len)
         return pl_usage_fail(job->console, "handoff",
-                             "why is it refused? The packet is right; give --reason TEXT");
+                             "the packet is correct, so a refusal needs a reason; give --reason "
+                             "TEXT");
     return answer(job, false);
 }
 
@@ -267,8 +262,7 @@ enum pl_exit pl_cmd_handoff(struct pl_console *console, const struct pl_args *ar
             verb = &verbs[i];
     if (!verb)
         return pl_usage_fail(console, "handoff",
-                             "\"%s\" is not what can be done with a packet: make, check, accept or "
-                             "refuse",
+                             "\"%s\" is not an action; use make, check, accept or refuse",
                              args->operands.ptr[0]);
     if (pl_verb_check_options(console, "handoff", verb->name, args) != PL_EXIT_OK)
         return PL_EXIT_USAGE;

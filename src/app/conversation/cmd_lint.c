@@ -1,12 +1,12 @@
 /* parley lint: what is wrong in a conversation, and with --fix the conversation mended. */
-#include "app/commands.h"
-#include "app/input.h"
+#include "app/frame/commands.h"
+#include "app/frame/input.h"
 
 #include "format/convert.h"
-#include "format/lint_document.h"
+#include "document/lint.h"
 #include "format/profile.h"
 #include "io/clock.h"
-#include "io/outfile.h"
+#include "io/file/outfile.h"
 #include "lib/locate.h"
 
 struct job {
@@ -33,7 +33,7 @@ static enum pl_exit read_options(struct job *job)
         job->request.target = pl_format_find(pl_str_of(job->request.profile->format));
     if (pl_args_value(job->args, PL_OPT_REPORT) && !pl_args_has(job->args, PL_OPT_FIX))
         return pl_usage_fail(job->console, "lint",
-                             "--report goes with --fix; without it the findings are the output");
+                             "--report needs --fix; without --fix the findings are the output");
     const struct pl_outfile_name outputs[] = {
         {"the result", "-"}, {"--report", pl_args_value(job->args, PL_OPT_REPORT)}};
     struct pl_error err = {0};

@@ -1,13 +1,16 @@
 /* parley render: a prompt with its variables filled in. */
-#include "app/input.h"
-#include "app/variable.h"
+#include "app/frame/input.h"
+#include "app/frame/variable.h"
 
-#include "io/file.h"
+#include "format/convert.h"
+
+#include "io/file/file.h"
 
 struct job {
     struct pl_console *console; /* borrowed */
     const struct pl_args *args; /* borrowed */
     const char *name;           /* of the input in messages */
+    const struct pl_format *to; /* NULL: the structured chat itself */
     PL_VEC(struct pl_render_var) vars;
     struct pl_file file;     /* owned */
     struct pl_rendered made; /* owned */
@@ -22,6 +25,29 @@ static enum pl_exit read_var(struct job *job, const char *text)
     return code;
 }
 
+static enum pl_exit put(struct job *job, struct pl_str text)
+{
+    struct pl_error err = {0};
+    if (pl_fd_write(1, text, &err) != PL_OK)
+        return pl_console_fail(job->console, "standard output", &err);
+    return PL_EXIT_OK;
+}
+
+/* In another format, which may have a place for the values of variables. */
+static enum pl_exit convert(struct job *job)
+{
+    struct pl_convert_opts opts = {.from = &pl_format_structured_chat, .to = job->to};
+    struct pl_converted made;
+    struct pl_error err = {0};
+    pl_converted_init(&made);
+    enum pl_status status = pl_convert(pl_buf_str(&job->made.out), &opts, &made, &err);
+    err.status = status;
+    enum pl_exit code = status == PL_OK ? put(job, pl_buf_str(&made.out))
+                                        : pl_console_fail(job->console, job->name, &err);
+    pl_converted_deinit(&made);
+    return code;
+}
+
 static enum pl_exit render(struct job *job)
 {
     struct pl_error err = {0};
@@ -30,6 +56,8 @@ static enum pl_exit render(struct job *job)
         .vars = job->vars.ptr,
         .n_vars = job->vars.len,
         .is_preview = pl_args_has(job->args, PL_OPT_PREVIEW),
+        .is_command = true,
+        .keeps_places = job->to && job->to != &pl_format_structured_chat,
     };
     if (status == PL_OK)
         status = pl_render(job->file.bytes, &opts, &job->made, &err);
@@ -42,15 +70,15 @@ static enum pl_exit render(struct job *job)
         return pl_console_fail(job->console, job->name, &err);
     }
     pl_variables_say(job->console, job->name, "warning: ", &job->made.notes);
-    if (pl_fd_write(1, pl_buf_str(&job->made.out), &err) != PL_OK)
-        return pl_console_fail(job->console, "standard output", &err);
-    return PL_EXIT_OK;
+    return opts.keeps_places ? convert(job) : put(job, pl_buf_str(&job->made.out));
 }
 
 enum pl_exit pl_cmd_render(struct pl_console *console, const struct pl_args *args)
 {
     struct job job = {
         .console = console, .args = args, .name = pl_input_name(args->operands.ptr[0])};
+    const char *to = pl_args_value(args, PL_OPT_TO);
+    job.to = to ? pl_format_find(pl_str_of(to)) : NULL;
     pl_rendered_init(&job.made);
     enum pl_exit code = PL_EXIT_OK;
     for (size_t i = 0; i < args->uses.len && code == PL_EXIT_OK; i++)

@@ -1,9 +1,9 @@
 /* parley stream: events of one dialect into another, as they come. */
-#include "app/commands.h"
-#include "app/input.h"
+#include "app/frame/commands.h"
+#include "app/frame/input.h"
 
-#include "io/file.h"
-#include "io/outfile.h"
+#include "io/file/file.h"
+#include "io/file/outfile.h"
 #include "stream/account.h"
 #include "stream/home.h"
 #include "stream/stream.h"
@@ -68,7 +68,8 @@ static enum pl_exit account(struct job *job)
     pl_buf_init(&report, 0);
     enum pl_status status = job->source.status != PL_OK ? job->source.status : job->target.status;
     if (status == PL_LIMIT)
-        (void)pl_fail(&err, status, "a stream of more than %d bytes has no report", MAX_KEPT_BYTES);
+        (void)pl_fail(&err, status, "a stream of more than %d bytes cannot have a report",
+                      MAX_KEPT_BYTES);
     if (status == PL_OK)
         status = pl_stream_report(&report, job->from, job->to, pl_buf_str(&job->source),
                                   pl_buf_str(&job->target), &is_lossless, &err);
@@ -84,8 +85,8 @@ static enum pl_exit account(struct job *job)
         return pl_console_fail(job->console, path, &err);
     if (job->is_strict && !is_lossless) {
         err.status = pl_fail(&err, PL_INVALID,
-                             "%s cannot say all of it, and --strict was asked; the report names "
-                             "what",
+                             "%s cannot express all of it, and --strict refuses losses; see the "
+                             "report",
                              job->to->name);
         return pl_console_fail(job->console, job->name, &err);
     }
@@ -147,8 +148,8 @@ static enum pl_exit go_home(struct job *job)
         return pl_console_fail(job->console, job->report, &late);
     if (job->is_strict && !is_lossless && code == PL_EXIT_OK) {
         late.status = pl_fail(&late, PL_INVALID,
-                              "not all of it comes home, and --strict was asked; the report names "
-                              "what");
+                              "not all of it can be restored, and --strict refuses losses; see the "
+                              "report");
         return pl_console_fail(job->console, job->name, &late);
     }
     if (pl_fd_write(1, pl_buf_str(&job->target), &late) != PL_OK)
@@ -168,8 +169,7 @@ enum pl_exit pl_cmd_stream(struct pl_console *console, const struct pl_args *arg
     const struct pl_dialect *from = dialect_of(args, PL_OPT_FROM);
     const struct pl_dialect *to = dialect_of(args, PL_OPT_TO);
     if (!from || !to)
-        return pl_usage_fail(console, "stream",
-                             "from which dialect to which? Give --from and --to");
+        return pl_usage_fail(console, "stream", "no dialects; give --from and --to");
     struct job job = {
         .console = console,
         .name = pl_input_name(path),
@@ -188,8 +188,8 @@ enum pl_exit pl_cmd_stream(struct pl_console *console, const struct pl_args *arg
         return pl_usage_fail(console, "stream", "%s", err.message);
     if (job.with_carry && job.carry)
         return pl_usage_fail(console, "stream",
-                             "--carry is for the way there and --with-carry for the way back; give "
-                             "one of them");
+                             "--carry writes a carry and --with-carry uses one; give only one of "
+                             "them");
     job.is_kept = job.report || job.is_strict || job.carry;
     pl_buf_init(&job.source, MAX_KEPT_BYTES);
     pl_buf_init(&job.target, MAX_KEPT_BYTES);

@@ -1,7 +1,7 @@
 /* parley tokens: what a conversation costs, and what that is made of. */
-#include "app/commands.h"
-#include "app/counting.h"
-#include "app/input.h"
+#include "app/frame/commands.h"
+#include "app/conversation/counting.h"
+#include "app/frame/input.h"
 
 #include <inttypes.h>
 

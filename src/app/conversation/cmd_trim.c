@@ -1,10 +1,10 @@
 /* parley trim: a conversation that fits into a number of tokens. */
-#include "app/commands.h"
-#include "app/counting.h"
-#include "app/input.h"
+#include "app/frame/commands.h"
+#include "app/conversation/counting.h"
+#include "app/frame/input.h"
 
-#include "format/trim_document.h"
-#include "io/outfile.h"
+#include "document/trim.h"
+#include "io/file/outfile.h"
 
 static enum pl_exit read_request(struct pl_console *console, const struct pl_args *args,
                                  struct pl_trim_request *ret)
@@ -12,12 +12,14 @@ static enum pl_exit read_request(struct pl_console *console, const struct pl_arg
     const char *as = pl_args_value(args, PL_OPT_AS), *max = pl_args_value(args, PL_OPT_MAX_TOKENS);
     const char *summary = pl_args_value(args, PL_OPT_SUMMARY);
     if (!max)
-        return pl_usage_fail(console, "trim", "how large may it be? Give --max-tokens N");
+        return pl_usage_fail(console, "trim", "no limit; give --max-tokens N");
     if (!pl_option_read_count(max, UINT32_MAX, &ret->max_tokens))
         return pl_usage_fail(console, "trim",
-                             "--max-tokens takes a whole number of tokens over 0, not \"%s\"", max);
+                             "--max-tokens must be a whole number above 0, not \"%s\"", max);
     if (summary && !*summary)
-        return pl_usage_fail(console, "trim", "--summary is empty; leave it out for a plain one");
+        return pl_usage_fail(console, "trim",
+                             "--summary is empty; omit it for the default "
+                             "summary");
     ret->as = as ? pl_format_find(pl_str_of(as)) : NULL;
     ret->summary = summary ? pl_str_of(summary) : (struct pl_str){0};
     return pl_counting_read(console, "trim", args, &ret->choice);

@@ -2,7 +2,7 @@
 #ifndef PL_APP_CONVERSATION_COMMANDS_H
 #define PL_APP_CONVERSATION_COMMANDS_H
 
-#include "app/commands.h"
+#include "app/frame/commands.h"
 
 PL_COMMAND_TEXTS(convert);
 PL_COMMAND_TEXTS(detect);

@@ -1,10 +1,10 @@
 /* Many sources into one directory. Where everything goes is settled before the first byte is
  * written: two results that would land in one file, or a result on its own source, are refused. */
-#include "app/converting.h"
+#include "app/conversation/converting.h"
 
-#include "format/gpt_oss.h"
+#include "format/gpt_oss/gpt_oss.h"
 #include "io/clock.h"
-#include "io/tree.h"
+#include "io/file/file_tree.h"
 
 #include <stdlib.h>
 
@@ -17,8 +17,8 @@ struct run {
     const struct pl_converting *how; /* borrowed */
     const struct pl_args *args;      /* borrowed */
     const char *out, *report, *carry, *with_carry;
-    struct pl_arena arena; /* of all names */
-    struct pl_tree tree;   /* owned */
+    struct pl_arena arena;    /* of all names */
+    struct pl_file_tree tree; /* owned */
     PL_VEC(struct pl_converting_at) plan;
     enum pl_exit code; /* the highest so far */
     size_t n_failed;
@@ -76,7 +76,7 @@ static enum pl_exit fail_memory(struct run *run)
     return pl_console_fail(run->how->console, NULL, &err);
 }
 
-static enum pl_exit plan_file(struct run *run, const struct pl_tree_file *file)
+static enum pl_exit plan_file(struct run *run, const struct pl_file_tree_entry *file)
 {
     struct pl_str name = pl_str_of(file->name), stem = name;
     bool is_ndjson = pl_converting_is_ndjson(run->args, file->name);
@@ -100,8 +100,7 @@ static enum pl_exit plan_file(struct run *run, const struct pl_tree_file *file)
         return fail_memory(run);
     if (pl_path_is_same(at.in, at.out))
         return pl_usage_fail(run->how->console, "convert",
-                             "%s would be written over itself; give --out another directory",
-                             at.in);
+                             "%s would overwrite itself; give --out another directory", at.in);
     return PL_EXIT_OK;
 }
 
@@ -111,17 +110,17 @@ static enum pl_exit list_operand(struct run *run, const char *operand)
     struct pl_error err = {0};
     if (strcmp(operand, "-") == 0)
         return pl_usage_fail(run->how->console, "convert",
-                             "standard input has no name to be kept in --out; leave --out away");
+                             "standard input has no file name for --out; remove --out");
     if (!pl_path_is_directory(operand)) {
         const char *slash = strrchr(operand, '/');
-        struct pl_tree_file file = {operand, slash ? slash + 1 : operand};
+        struct pl_file_tree_entry file = {operand, slash ? slash + 1 : operand};
         return pl_vec_push(&run->tree.files, file) ? PL_EXIT_OK : fail_memory(run);
     }
     size_t n_before = run->tree.files.len;
-    if (pl_tree_list(&run->tree, &run->arena, operand, is_json_name, &err) != PL_OK)
+    if (pl_file_tree_list(&run->tree, &run->arena, operand, is_json_name, &err) != PL_OK)
         return pl_console_fail(run->how->console, operand, &err);
     if (run->tree.files.len == n_before) {
-        err.status = pl_fail(&err, PL_UNREADABLE, "there are no *.json or *.ndjson files in it");
+        err.status = pl_fail(&err, PL_UNREADABLE, "it contains no *.json or *.ndjson files");
         run->code = pl_console_fail(run->how->console, operand, &err);
     }
     return PL_EXIT_OK;
@@ -139,8 +138,7 @@ static enum pl_exit check_directories(struct run *run)
             continue;
         if (strcmp(*all[i].path, "-") == 0)
             return pl_usage_fail(run->how->console, "convert",
-                                 "with --out, %s is a directory for many files; standard output is "
-                                 "none",
+                                 "with --out, %s must be a directory, not standard output",
                                  all[i].option);
         for (size_t k = 0; k < i; k++)
             if (*all[k].path && pl_path_is_same(*all[k].path, *all[i].path))
@@ -171,7 +169,8 @@ static enum pl_exit check_twice(struct run *run)
     for (size_t i = 1; i < n; i++)
         if (strcmp(paths[i - 1], paths[i]) == 0)
             return pl_usage_fail(run->how->console, "convert",
-                                 "two results would be written to %s; convert them in two runs",
+                                 "two results would be written to %s; convert them in separate "
+                                 "runs",
                                  paths[i]);
     return PL_EXIT_OK;
 }
@@ -232,7 +231,7 @@ enum pl_exit pl_convert_many(const struct pl_converting *how, const struct pl_ar
         code = run.code;
     }
     pl_vec_deinit(&run.plan);
-    pl_tree_deinit(&run.tree);
+    pl_file_tree_deinit(&run.tree);
     pl_arena_deinit(&run.arena);
     return code;
 }

@@ -1,15 +1,17 @@
 /* A document is read whole. NDJSON is read line by line, and answered before more is waited for, so
  * it may come from a program that is still writing.
  *
- * Each line stands for itself: one that fails is reported by its number and leaves no line behind.
+ * Each line stands for itself: one that fails is reported by its number and writes no line.
  * So the n-th line of the output belongs to the n-th line of the carry, and the report, which has a
  * line for every document, names the line of the source. */
-#include "app/converting.h"
-#include "app/input.h"
+#include "app/conversation/converting.h"
+#include "app/frame/input.h"
 
-#include "io/outfile.h"
-#include "io/tree.h"
-#include "json/lenient.h"
+#include "base/ascii.h"
+#include "carry/carry.h"
+#include "io/file/outfile.h"
+#include "io/file/file_tree.h"
+#include "json/parse/lenient.h"
 #include "json/write.h"
 
 enum {
@@ -148,16 +150,11 @@ static enum pl_exit convert_document(struct job *job)
     return code == PL_EXIT_OK ? put_out(job, &job->made.out) : code;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static struct pl_str trimmed(struct pl_str s)
 {
-    while (s.len && is_blank(s.ptr[s.len - 1]))
+    while (s.len && pl_ascii_is_white(s.ptr[s.len - 1]))
         s.len--;
-    while (s.len && is_blank(s.ptr[0]))
+    while (s.len && pl_ascii_is_white(s.ptr[0]))
         s = pl_str_slice(s, 1, s.len);
     return s;
 }
@@ -235,7 +232,7 @@ static enum pl_status convert_line(struct lines *lines, struct pl_str line, stru
     if (job->at->with_carry) {
         job->opts.carry = take_line(&lines->carry_lines);
         if (!job->opts.carry.len)
-            status = pl_fail(&failure, PL_INVALID, "there is no line for it in the carry");
+            status = pl_fail(&failure, PL_INVALID, "the carry has no line for it");
     }
     if (status == PL_OK)
         status = convert(job, line, &failure);
@@ -364,6 +361,7 @@ enum pl_exit pl_converting_run(const struct pl_converting *how, const struct pl_
     struct job job = {.how = how, .at = at, .opts = how->opts, .name = pl_input_name(at->in)};
     pl_converted_init(&job.made);
     pl_workspace_init(&job.space);
+    job.opts.way_home = &pl_carry_way;
     job.opts.workspace = &job.space;
     pl_buf_init(&job.imported, 0);
     enum pl_exit code = at->is_ndjson ? convert_lines(&job) : convert_document(&job);

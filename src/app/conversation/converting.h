@@ -2,10 +2,10 @@
 #ifndef PL_APP_CONVERTING_H
 #define PL_APP_CONVERTING_H
 
-#include "app/commands.h"
+#include "app/frame/commands.h"
 
 #include "format/convert.h"
-#include "format/export.h"
+#include "promptfile/export.h"
 
 /* How to convert: the same for all sources of a run. */
 struct pl_converting {

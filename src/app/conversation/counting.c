@@ -1,4 +1,4 @@
-#include "app/counting.h"
+#include "app/conversation/counting.h"
 
 enum pl_exit pl_counting_read(struct pl_console *console, const char *command,
                               const struct pl_args *args, struct pl_count_choice *ret_choice)
@@ -8,7 +8,8 @@ enum pl_exit pl_counting_read(struct pl_console *console, const char *command,
     struct pl_count_choice choice = {0};
     if (encoding && model)
         return pl_usage_fail(console, command,
-                             "give --encoding or --model, not both: a model has its encoding");
+                             "give --encoding or --model, not both: the model determines the "
+                             "encoding");
     if (encoding)
         choice.has_encoding = pl_encoding_find(pl_str_of(encoding->values[0]), &choice.encoding);
     if (model)

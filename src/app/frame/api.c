@@ -1,9 +1,12 @@
-#include "app/api.h"
+/* Finds the server and its key, makes requests, and turns answers and problems into results and
+ * messages. */
+#include "app/frame/api.h"
 
-#include "app/serve_config.h"
-#include "base/utf8.h"
-#include "io/file.h"
-#include "io/machine.h"
+#include "app/server/serve_config.h"
+#include "base/ascii.h"
+#include "base/text/utf8.h"
+#include "io/file/file.h"
+#include "io/system/machine.h"
 #include "json/number.h"
 #include "json/text.h"
 #include "json/write.h"
@@ -56,7 +59,9 @@ static enum pl_exit read_key_file(struct pl_api *api, const char *path)
         return pl_console_fail(api->console, path, &err);
     struct pl_path_info info = pl_path_look(path);
     if (info.is_there && (info.mode & 077) && !info.is_socket && strcmp(path, "-") != 0)
-        pl_console_say(api->console, "others may read the key in %s; \"chmod 600\" keeps it yours",
+        pl_console_say(api->console,
+                       "other users can read the key in %s; protect it with \"chmod "
+                       "600\"",
                        path);
     struct pl_str text = file.bytes;
     while (text.len && (unsigned char)text.ptr[text.len - 1] <= ' ')
@@ -64,7 +69,7 @@ static enum pl_exit read_key_file(struct pl_api *api, const char *path)
     while (text.len && (unsigned char)text.ptr[0] <= ' ')
         text = pl_str_slice(text, 1, text.len);
     if (!text.len)
-        return pl_usage_fail(api->console, api->command, "there is no key in %s", path);
+        return pl_usage_fail(api->console, api->command, "%s contains no key", path);
     api->key = keep(api, text);
     return api->key ? PL_EXIT_OK : fail_memory(api);
 }
@@ -92,13 +97,14 @@ static enum pl_exit use_url(struct pl_api *api, const char *url)
         api->url = keep(api, text);
     } else {
         return pl_usage_fail(api->console, api->command,
-                             "a server is http://HOST:PORT, https://HOST or unix:PATH, not \"%s\"",
+                             "the server must be http://HOST:PORT, https://HOST or unix:PATH, not "
+                             "\"%s\"",
                              url);
     }
     if (!api->url)
         return fail_memory(api);
     if (api->key && !api->unix_path && !is_private(api->url))
-        pl_console_say(api->console, "the key travels to %s unencrypted; use https if you can",
+        pl_console_say(api->console, "the key is sent to %s unencrypted; use https if possible",
                        api->url);
     return PL_EXIT_OK;
 }
@@ -167,8 +173,7 @@ void pl_api_escape(struct pl_buf *to, struct pl_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
-        bool is_plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-                        (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_' || c == '~';
+        bool is_plain = pl_ascii_is_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~';
         if (is_plain)
             pl_buf_addc(to, (char)c);
         else
@@ -239,10 +244,11 @@ enum pl_exit pl_api_fail(struct pl_api *api, enum pl_status status, struct pl_er
     err->status = is_nobody ? PL_IO : status;
     enum pl_exit code = pl_console_fail(api->console, NULL, err);
     if (is_nobody && api->is_local)
-        pl_console_hint(api->console, "Start one with \"parley serve\"; if it runs with other data "
-                                      "or elsewhere, name it with --data DIR or --server URL.");
+        pl_console_hint(api->console, "Start one with \"parley serve\". If it uses another data "
+                                      "directory or runs elsewhere, give --data DIR or --server "
+                                      "URL.");
     else if (is_nobody)
-        pl_console_hint(api->console, "Is the address right, and does \"parley serve\" run there?");
+        pl_console_hint(api->console, "Check the address, and that \"parley serve\" runs there.");
     return code;
 }
 
@@ -251,11 +257,11 @@ static void hint(struct pl_api *api, int http_status)
 {
     if (http_status == 401 && !api->key)
         pl_console_hint(api->console,
-                        "Give the key in PARLEY_KEY or with --key-file FILE; on the server's "
-                        "machine \"parley key create --name NAME\" makes one.");
+                        "Give the key in PARLEY_KEY or with --key-file FILE. On the server's "
+                        "machine, \"parley key create --name NAME\" creates a key.");
     else if (http_status == 401)
-        pl_console_hint(api->console, "The key is wrong or was revoked; on the server's machine "
-                                      "\"parley key create --name NAME\" makes another.");
+        pl_console_hint(api->console, "The key is wrong or revoked. On the server's machine, "
+                                      "\"parley key create --name NAME\" creates another.");
 }
 
 enum pl_exit pl_api_refused(struct pl_api *api, int http_status, struct pl_str reply)
@@ -323,7 +329,7 @@ void pl_api_problem_read(struct pl_texts *texts, int http_status, struct pl_str 
     struct pl_str detail = {0}, pointer = {0};
     if (pl_json_parse(&texts->arena, body, NULL, &doc, NULL) == PL_OK) {
         detail = pl_api_text(texts, &doc, doc.root, "detail");
-        const struct pl_json_node *errors = pl_api_member(&doc, doc.root, "errors", PL_JSON_ARRAY);
+        const struct pl_json_node *errors = pl_json_member(&doc, doc.root, "errors", PL_JSON_ARRAY);
         if (errors && pl_json_count(errors))
             pointer = pl_api_text(texts, &doc, pl_json_first(errors), "pointer");
     }
@@ -338,18 +344,10 @@ void pl_api_problem_read(struct pl_texts *texts, int http_status, struct pl_str 
     *ret_err = err;
 }
 
-const struct pl_json_node *pl_api_member(const struct pl_json_doc *doc,
-                                         const struct pl_json_node *object, const char *name,
-                                         enum pl_json_kind kind)
-{
-    const struct pl_json_node *value = object ? pl_json_get(doc, object, pl_str_of(name)) : NULL;
-    return value && pl_json_kind(value) == kind ? value : NULL;
-}
-
 struct pl_str pl_api_text(struct pl_texts *texts, const struct pl_json_doc *doc,
                           const struct pl_json_node *object, const char *name)
 {
-    const struct pl_json_node *value = pl_api_member(doc, object, name, PL_JSON_STRING);
+    const struct pl_json_node *value = pl_json_member(doc, object, name, PL_JSON_STRING);
     struct pl_str text = {0};
     if (value && pl_json_text(&texts->arena, doc, value, &text) != PL_OK) {
         texts->is_cut = true;
@@ -361,7 +359,7 @@ struct pl_str pl_api_text(struct pl_texts *texts, const struct pl_json_doc *doc,
 int64_t pl_api_int(const struct pl_json_doc *doc, const struct pl_json_node *object,
                    const char *name, int64_t otherwise)
 {
-    const struct pl_json_node *value = pl_api_member(doc, object, name, PL_JSON_NUMBER);
+    const struct pl_json_node *value = pl_json_member(doc, object, name, PL_JSON_NUMBER);
     int64_t number = 0;
     return value && pl_json_number_int64(pl_json_span(doc, value), &number) ? number : otherwise;
 }

@@ -6,11 +6,11 @@
 #ifndef PL_APP_API_H
 #define PL_APP_API_H
 
-#include "app/commands.h"
-#include "app/texts.h"
-#include "io/http_call.h"
+#include "app/frame/commands.h"
+#include "app/frame/texts.h"
+#include "io/upstream/http_call.h"
 #include "json/json.h"
-#include "server/config.h"
+#include "shard/config.h"
 
 struct pl_api {
     struct pl_console *console; /* borrowed */
@@ -24,8 +24,8 @@ struct pl_api {
     bool is_json;          /* --json: a problem is printed as it came, too */
 };
 
-/* Reads who is to be asked; asks nobody yet. Anything but PL_EXIT_OK has been explained. *api is to
- * be closed either way. */
+/* Finds the server and the key, without a request. Anything but PL_EXIT_OK has been explained. *api
+ * is to be closed either way. */
 enum pl_exit pl_api_open(struct pl_api *api, struct pl_console *console, const struct pl_args *args,
                          const char *command);
 /* The same for what only makes sense on the server's machine: always the control socket. */
@@ -64,16 +64,12 @@ enum pl_exit pl_api_fail(struct pl_api *api, enum pl_status status, struct pl_er
 void pl_api_problem_read(struct pl_texts *texts, int http_status, struct pl_str body,
                          struct pl_error *ret_err);
 
-/* Members of an answer: the text of a string; empty when it is no string or not there. */
+/* Members of an answer: the text of a string; empty if it is not a string or absent. */
 struct pl_str pl_api_text(struct pl_texts *texts, const struct pl_json_doc *doc,
                           const struct pl_json_node *object, const char *name);
-/* The whole number; `otherwise` when it is none. */
+/* The whole number; `otherwise` if it is not one. */
 int64_t pl_api_int(const struct pl_json_doc *doc, const struct pl_json_node *object,
                    const char *name, int64_t otherwise);
-/* The value when it is of that kind, else NULL. */
-const struct pl_json_node *pl_api_member(const struct pl_json_doc *doc,
-                                         const struct pl_json_node *object, const char *name,
-                                         enum pl_json_kind kind);
 
 /* A member {"name": "text"} of a request, where the option was given. */
 struct pl_json_out;

@@ -1,6 +1,6 @@
 /* parley completion bash|zsh|fish: scripts made from the table of commands, so a new option needs
  * no change here. */
-#include "app/verbs.h"
+#include "app/frame/verbs.h"
 
 /* In single quotes, for all three shells; zsh also reads brackets and colons in option specs. */
 static void add_quoted(struct pl_buf *to, const char *text, bool is_zsh_spec)

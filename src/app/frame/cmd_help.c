@@ -1,5 +1,5 @@
 /* parley help [COMMAND]. `parley help --man` prints the manual page; the build runs it. */
-#include "app/help.h"
+#include "app/frame/help.h"
 
 enum pl_exit pl_cmd_help(struct pl_console *console, const struct pl_args *args)
 {

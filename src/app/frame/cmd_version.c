@@ -1,5 +1,5 @@
 /* parley version [--json]. */
-#include "app/commands.h"
+#include "app/frame/commands.h"
 
 #include "base/cpu.h"
 #include "json/write.h"

@@ -1,6 +1,7 @@
-#include "app/columns.h"
+/* Collects all cells first, measures the columns, then prints. */
+#include "app/frame/columns.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 enum { GAP = 2 };
 

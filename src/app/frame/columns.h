@@ -2,8 +2,8 @@
 #ifndef PL_APP_COLUMNS_H
 #define PL_APP_COLUMNS_H
 
-#include "app/console.h"
-#include "app/texts.h"
+#include "app/frame/console.h"
+#include "app/frame/texts.h"
 #include "base/vec.h"
 
 #define PL_COLUMNS_MAX 8

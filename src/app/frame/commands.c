@@ -1,10 +1,12 @@
-#include "app/chat_commands.h"
-#include "app/commands.h"
+/* The table of all commands, the options that all of them share, and the choices of common
+ * options. */
+#include "app/chat/chat_commands.h"
+#include "app/frame/commands.h"
 
-#include "app/conversation_commands.h"
-#include "app/library_commands.h"
-#include "app/server_commands.h"
-#include "app/verbs.h"
+#include "app/conversation/conversation_commands.h"
+#include "app/library/library_commands.h"
+#include "app/server/server_commands.h"
+#include "app/frame/verbs.h"
 #include "format/format.h"
 #include "schema/builtin.h"
 
@@ -13,11 +15,11 @@
 #include <stdio.h>
 
 const char pl_program_summary[] =
-    "reads and writes every LLM message format without losing anything";
+    "converts LLM conversations between formats without losing anything";
 
 const struct pl_exit_line pl_exit_lines[] = {
-    {PL_EXIT_OK, "everything is as asked"},
-    {PL_EXIT_NO, "the answer is no: invalid, nothing at that pointer, not in that form"},
+    {PL_EXIT_OK, "success"},
+    {PL_EXIT_NO, "negative answer: invalid, nothing at that pointer, not in that form"},
     {PL_EXIT_USAGE, "the command line is wrong"},
     {PL_EXIT_UNREADABLE, "a file is missing, too large or not JSON, or the schema cannot be used"},
     {PL_EXIT_FAILED, "input, output or the server failed, or memory ran out"},
@@ -25,12 +27,15 @@ const struct pl_exit_line pl_exit_lines[] = {
 };
 
 const struct pl_env_line pl_env_lines[] = {
-    {"NO_COLOR", "set to anything: no colours (there are none without a terminal either)"},
-    {"PARLEY_SERVER, PARLEY_KEY", "the server that commands talk to, and the key for it"},
+    {"NO_COLOR", "if set: no colours (by default only on a terminal)"},
+    {"PARLEY_SERVER, PARLEY_KEY", "the server to use, and the key for it"},
     {"PARLEY_HOST, PARLEY_PORT, ...", "the settings of \"parley serve\", see --print-config"},
-    {"VISUAL, EDITOR", "the editor of \"parley prompt edit\"; the first one set counts"},
-    {"PARLEY_TZDIR", "where time zone files are; /usr/share/zoneinfo by default"},
-    {"LC_ALL, LC_MESSAGES, LANG", "messages are Chinese when the first one set starts with zh"},
+    {"VISUAL, EDITOR", "the editor of \"parley prompt edit\"; the first one that is set"},
+    {"PARLEY_TZDIR", "the directory of the time zone files; /usr/share/zoneinfo by default"},
+    {"PARLEY_TRACE_MOVES",
+     "if set: \"parley serve\" writes every change of state to standard error"},
+    {"LC_ALL, LC_MESSAGES, LANG", "messages are in Chinese if the first one that is set starts "
+                                  "with zh"},
     {NULL, NULL},
 };
 
@@ -63,15 +68,15 @@ const char *pl_command_choice(size_t i)
 
 static const struct pl_option validate_options[] = {
     {"as", PL_OPT_AS, .args = {"NAME"}, .choice = schema_choice,
-     .help = "Check against a schema that is built in"},
+     .help = "Check against a built-in schema"},
     {"schema", PL_OPT_SCHEMA, .args = {"FILE"}, .takes_file = true,
      .help = "Check against the schema in FILE (JSON Schema 2020-12)"},
     {"format-assertion", PL_OPT_FORMAT_ASSERTION,
-     .help = "Let the keyword \"format\" refuse values; by default it only annotates them"},
+     .help = "Enforce the keyword \"format\"; by default it is only an annotation"},
     {"lang", PL_OPT_LANG, .args = {"LANG"}, .choice = pl_lang_choice,
-     .help = "Language of the messages about invalid values; by default that of the environment"},
+     .help = "Language of the messages about invalid values; by default from the environment"},
     {"output", PL_OPT_OUTPUT, .args = {"FORM"}, .choice = output_choice,
-     .help = "How much to say: flag is only valid or not; basic with --json is the standard's "
+     .help = "Level of detail: flag is only valid or not; basic with --json is the standard's "
              "basic output document"},
     {"json", PL_OPT_JSON, .help = "Print JSON for machines, one object per file and line"},
     PL_OPTION_HELP,
@@ -79,14 +84,14 @@ static const struct pl_option validate_options[] = {
 };
 
 static const char *const validate_paragraphs[] = {
-    "Reads each FILE (- is standard input), and says whether it is valid. Errors come with their "
-    "line, column and JSON Pointer, and a sentence that names the value and what was expected.",
+    "Reads each FILE (- is standard input) and prints whether it is valid. Each error has a line, "
+    "a column, a JSON Pointer, and a sentence with the value and what was expected.",
     "With --json a single file gives {\"valid\":true,\"errors\":[]}; each error has pointer, "
-    "message, keyword, line and column. Several files give one such object per line, the member "
-    "\"file\" first. A file that is missing or is not JSON is reported in the same shape, with "
-    "keyword null, and the run goes on with the next file.",
-    "When files fare differently, the highest exit code wins.",
-    "References ($ref) reach into the schema itself and the meta-schemas; nothing is fetched.",
+    "message, keyword, line and column. Several files give one such object per line, with the "
+    "member \"file\" first. A file that is missing or is not JSON gives the same object with "
+    "keyword null, and the run continues.",
+    "With several files, the exit code is the highest.",
+    "References ($ref) work within the schema and to the meta-schemas; nothing is downloaded.",
     NULL,
 };
 
@@ -98,40 +103,39 @@ static const struct pl_example validate_examples[] = {
 };
 
 static const struct pl_option json_options[] = {
-    {"pretty", PL_OPT_PRETTY, .help = "Indent by two spaces (what happens without options)"},
+    {"pretty", PL_OPT_PRETTY, .help = "Indent by two spaces (default)"},
     {"minify", PL_OPT_MINIFY, .help = "Remove all white space between values"},
     {"canonical", PL_OPT_CANONICAL,
-     .help = "Write the one canonical spelling: keys sorted by bytes, fewest escapes, no white "
-             "space; for hashing and comparing"},
+     .help = "Write the canonical form: keys sorted by bytes, fewest escapes, no white space; for "
+             "hashing and comparing"},
     {"get", PL_OPT_GET, .args = {"POINTER"},
-     .help = "Print the value at a JSON Pointer exactly as it is spelled, and a newline"},
+     .help = "Print the value at a JSON Pointer as it is spelled, and a newline"},
     {"raw", PL_OPT_RAW, .help = "With --get: print a string decoded, without its quotes"},
     {"set", PL_OPT_SET, .args = {"POINTER", "VALUE"}, .is_repeatable = true,
-     .help = "Replace a value, or add it where only the last step of POINTER is missing"},
+     .help = "Replace a value, or add it if only the last step of POINTER is missing"},
     {"insert", PL_OPT_INSERT, .args = {"POINTER", "VALUE"}, .is_repeatable = true,
-     .help = "Insert before an array element (- as the last step: at the end), or add a member "
-             "that must not exist yet"},
+     .help = "Insert before an array element (- as the last step: at the end), or add a new "
+             "member"},
     {"remove", PL_OPT_REMOVE, .args = {"POINTER"}, .is_repeatable = true,
      .help = "Remove a member or an element with its comma"},
     {"lenient", PL_OPT_LENIENT,
-     .help = "Tolerate comments, trailing commas, a byte-order mark and lone surrogates, and "
-             "report each on standard error"},
+     .help = "Accept comments, trailing commas, a byte-order mark and lone surrogates, and report "
+             "each on standard error"},
     {"check", PL_OPT_CHECK,
-     .help = "Print nothing: exit 0 when the input is JSON; with --pretty, --minify or "
-             "--canonical, exit 1 when it is not in that form already"},
+     .help = "Print nothing: exit 0 if the input is JSON; with --pretty, --minify or --canonical, "
+             "exit 1 if it does not already have that form"},
     PL_OPTION_HELP,
     {0},
 };
 
 static const char *const json_paragraphs[] = {
-    "Reads one FILE (- is standard input) as strict JSON (RFC 8259) and writes it in the form "
-    "asked "
-    "for. Strings and numbers keep their spelling in every form but the canonical one.",
-    "--set, --insert and --remove may be repeated and mixed; they are applied in the order given, "
-    "each to the result of the one before. VALUE is JSON: a string needs its quotes. Every byte "
-    "that is not part of a change stays as it was, so the result ends in a newline only if the "
-    "input did. With --lenient, comments and trailing commas stay too.",
-    "Output is written only when everything has succeeded. The file itself is never changed.",
+    "Reads one FILE (- is standard input) as strict JSON (RFC 8259) and writes it in the chosen "
+    "form. Strings and numbers keep their spelling, except in the canonical form.",
+    "--set, --insert and --remove may be repeated and mixed. They apply in the given order, each "
+    "to the result of the previous one. VALUE is JSON: a string needs its quotes. All other bytes "
+    "stay the same, so the result ends with a newline only if the input did. With --lenient, "
+    "comments and trailing commas stay too.",
+    "Output is written only after everything has succeeded. The file itself is never changed.",
     NULL,
 };
 
@@ -139,9 +143,9 @@ static const struct pl_example json_examples[] = {
     {"json data.json", "Show a file indented"},
     {"json --get /messages/0/role chat.json", "Print one value"},
     {"json --set /model '\"demo\"' --remove /user request.json > new.json",
-     "Change two things and nothing else"},
+     "Change two values and nothing else"},
     {"json --lenient --minify settings.jsonc", "Turn JSON with comments into JSON"},
-    {"json --canonical a.json | sha256sum", "Hash what a file says, not how it is spelled"},
+    {"json --canonical a.json | sha256sum", "Hash the content of a file, not its spelling"},
     {NULL, NULL},
 };
 
@@ -152,13 +156,13 @@ static const struct pl_option version_options[] = {
 };
 
 static const char *const version_paragraphs[] = {
-    "Prints the version, the instruction set the JSON parser uses on this machine, and the version "
-    "of PCRE2, which runs the regular expressions of schemas.",
+    "Prints the version of Parley, the instruction set that the JSON parser uses on this machine, "
+    "and the version of PCRE2, which runs the regular expressions of schemas.",
     NULL,
 };
 
 static const struct pl_example version_examples[] = {
-    {"version --json", "Ask from a script"},
+    {"version --json", "Use it in a script"},
     {NULL, NULL},
 };
 
@@ -168,14 +172,14 @@ static const struct pl_option completion_options[] = {
 };
 
 static const char *const completion_paragraphs[] = {
-    "Prints a completion script for the shell. An installed Parley comes with these scripts in "
-    "their places; this command is for trying it without installing.",
+    "Prints a completion script for the shell. \"make install\" installs these scripts; use this "
+    "command without installing.",
     NULL,
 };
 
 static const struct pl_example completion_examples[] = {
     {"completion bash > ~/.local/share/bash-completion/completions/parley", "For bash"},
-    {"completion zsh > ~/.zfunc/_parley", "For zsh, when ~/.zfunc is in fpath"},
+    {"completion zsh > ~/.zfunc/_parley", "For zsh, if ~/.zfunc is in fpath"},
     {"completion fish > ~/.config/fish/completions/parley.fish", "For fish"},
     {NULL, NULL},
 };
@@ -187,52 +191,51 @@ static const struct pl_option help_options[] = {
 };
 
 static const char *const help_paragraphs[] = {
-    "Shows what Parley can do, or how one command is used.",
+    "Shows all commands, or the usage of one command.",
     NULL,
 };
 
 static const struct pl_example help_examples[] = {
-    {"help validate", "How files are checked"},
+    {"help validate", "Show the usage of validate"},
     {NULL, NULL},
 };
 
-#define VERB_OPERANDS "what to do and what with"
+#define VERB_OPERANDS "an action and its arguments"
 
 const struct pl_command pl_commands[] = {
-    {"serve", "Serve sessions over HTTP, WebSocket and event streams", "[OPTION]...",
-     pl_serve_paragraphs, pl_serve_options, pl_serve_examples, NULL, 0, 0, "no operand",
-     pl_cmd_serve},
+    {"serve", "Serve sessions over HTTP, WebSocket and SSE", "[OPTION]...", pl_serve_paragraphs,
+     pl_serve_options, pl_serve_examples, NULL, 0, 0, "no operand", pl_cmd_serve},
     {"chat", "Talk with a model at the terminal", "[--session ID] [OPTION]...", pl_chat_paragraphs,
      pl_chat_options, pl_chat_examples, NULL, 0, 0, "no operand", pl_cmd_chat},
     {"run", "Run a prompt once, with one model or several side by side",
      "[--var NAME=VALUE]... [--model NAME]... PROMPT|FILE", pl_run_paragraphs, pl_run_options,
      pl_run_examples, NULL, 1, 1, "one PROMPT or FILE (- for standard input)", pl_cmd_run},
-    {"session", "Talk in conversations a server keeps, and look after them",
-     "WHAT [OPTION]... [WORD]...", pl_session_paragraphs, pl_session_options, pl_session_examples,
-     NULL, 1, SIZE_MAX, VERB_OPERANDS, .verbs = pl_session_verbs},
-    {"prompt", "Keep prompts with versions and labels, compare and run them",
-     "WHAT [OPTION]... [WORD]...", pl_prompt_paragraphs, pl_prompt_options, pl_prompt_examples,
-     NULL, 1, SIZE_MAX, VERB_OPERANDS, .verbs = pl_prompt_verbs},
-    {"memory", "Look after what is remembered across sessions", "WHAT [OPTION]... [WORD]...",
+    {"session", "Use and manage the conversations of a server", "ACTION [OPTION]... [ARGUMENT]...",
+     pl_session_paragraphs, pl_session_options, pl_session_examples, NULL, 1, SIZE_MAX,
+     VERB_OPERANDS, .verbs = pl_session_verbs},
+    {"prompt", "Store prompts with versions and labels, compare and run them",
+     "ACTION [OPTION]... [ARGUMENT]...", pl_prompt_paragraphs, pl_prompt_options,
+     pl_prompt_examples, NULL, 1, SIZE_MAX, VERB_OPERANDS, .verbs = pl_prompt_verbs},
+    {"memory", "Manage memories, which apply across sessions", "ACTION [OPTION]... [ARGUMENT]...",
      pl_memory_paragraphs, pl_memory_options, pl_memory_examples, NULL, 1, SIZE_MAX, VERB_OPERANDS,
      .verbs = pl_memory_verbs},
-    {"task", "Have something said by the clock, and tell when a schedule is due",
-     "WHAT [OPTION]... [WORD]...", pl_task_paragraphs, pl_task_options, pl_task_examples, NULL, 1,
-     SIZE_MAX, VERB_OPERANDS, .verbs = pl_task_verbs},
-    {"blob", "Keep images, sound and documents", "WHAT [OPTION]... [WORD]...", pl_blob_paragraphs,
-     pl_blob_options, pl_blob_examples, NULL, 1, SIZE_MAX, VERB_OPERANDS, .verbs = pl_blob_verbs},
-    {"key", "Make, list and revoke keys of a server", "create|list|revoke [OPTION]... [ID]",
+    {"task", "Run prompts on a schedule, and explain cron expressions",
+     "ACTION [OPTION]... [ARGUMENT]...", pl_task_paragraphs, pl_task_options, pl_task_examples,
+     NULL, 1, SIZE_MAX, VERB_OPERANDS, .verbs = pl_task_verbs},
+    {"blob", "Store images, audio and documents", "ACTION [OPTION]... [ARGUMENT]...",
+     pl_blob_paragraphs, pl_blob_options, pl_blob_examples, NULL, 1, SIZE_MAX, VERB_OPERANDS,
+     .verbs = pl_blob_verbs},
+    {"key", "Create, list and revoke the keys of a server", "create|list|revoke [OPTION]... [ID]",
      pl_key_paragraphs, pl_key_options, pl_key_examples, NULL, 1, 2,
      "create, list, or revoke and an ID", pl_cmd_key},
-    {"backup", "Copy everything a server keeps into a file", "[OPTION]... FILE",
+    {"backup", "Copy everything a server stores to a file", "[OPTION]... FILE",
      pl_backup_paragraphs, pl_backup_options, pl_backup_examples, NULL, 1, 1, "the FILE to write",
      pl_cmd_backup},
-    {"restore", "Put a backup in the place of the store", "[OPTION]... FILE", pl_restore_paragraphs,
+    {"restore", "Replace the store with a backup", "[OPTION]... FILE", pl_restore_paragraphs,
      pl_restore_options, pl_restore_examples, NULL, 1, 1, "the FILE that backup has written",
      pl_cmd_restore},
-    {"doctor", "Look for what is wrong with this machine and its data", "[OPTION]...",
-     pl_doctor_paragraphs, pl_doctor_options, pl_doctor_examples, NULL, 0, 0, "no operand",
-     pl_cmd_doctor},
+    {"doctor", "Check this machine and its data for problems", "[OPTION]...", pl_doctor_paragraphs,
+     pl_doctor_options, pl_doctor_examples, NULL, 0, 0, "no operand", pl_cmd_doctor},
     {"validate", "Check JSON files against a schema",
      "(--as NAME | --schema FILE) [OPTION]... FILE...", validate_paragraphs, validate_options,
      validate_examples, NULL, 1, SIZE_MAX, "a FILE to check (- for standard input)",
@@ -240,14 +243,15 @@ const struct pl_command pl_commands[] = {
     {"convert", "Translate a conversation into another format", "--to FORMAT [OPTION]... FILE...",
      pl_convert_paragraphs, pl_convert_options, pl_convert_examples, NULL, 1, SIZE_MAX,
      "a FILE (- for standard input)", pl_cmd_convert},
-    {"detect", "Tell the format of a conversation", "FILE", pl_detect_paragraphs, pl_detect_options,
-     pl_detect_examples, NULL, 1, 1, "one FILE (- for standard input)", pl_cmd_detect},
+    {"detect", "Detect the format of a conversation", "FILE", pl_detect_paragraphs,
+     pl_detect_options, pl_detect_examples, NULL, 1, 1, "one FILE (- for standard input)",
+     pl_cmd_detect},
     {"lint", "Find mistakes in a conversation", "[--as FORMAT] [OPTION]... FILE",
      pl_lint_paragraphs, pl_lint_options, pl_lint_examples, NULL, 1, 1,
      "one FILE (- for standard input)", pl_cmd_lint},
     {"media", "Make a message from a video", "frames --every TIME [OPTION]... VIDEO",
      pl_media_paragraphs, pl_media_options, pl_media_examples, NULL, 2, 2,
-     "what to do and one VIDEO", pl_cmd_media},
+     "an action and one VIDEO", pl_cmd_media},
     {"render", "Fill in the variables of a prompt", "[--var NAME=VALUE]... [OPTION]... FILE",
      pl_render_paragraphs, pl_render_options, pl_render_examples, NULL, 1, 1,
      "one FILE (- for standard input)", pl_cmd_render},
@@ -256,19 +260,19 @@ const struct pl_command pl_commands[] = {
      "one FILE (- for standard input)", pl_cmd_cite},
     {"handoff", "Hand a task over to another agent", "make|check|accept|refuse [OPTION]... FILE",
      pl_handoff_paragraphs, pl_handoff_options, pl_handoff_examples, NULL, 2, 2,
-     "what to do and one FILE (- for standard input)", pl_cmd_handoff},
+     "an action and one FILE (- for standard input)", pl_cmd_handoff},
     {"json", "Format, query and edit JSON", "[OPTION]... FILE", json_paragraphs, json_options,
      json_examples, NULL, 1, 1, "one FILE (- for standard input)", pl_cmd_json},
-    {"stream", "Translate a stream of events as it comes", "--from DIALECT --to DIALECT FILE",
+    {"stream", "Translate a stream of events", "--from DIALECT --to DIALECT FILE",
      pl_stream_paragraphs, pl_stream_options, pl_stream_examples, NULL, 1, 1,
      "one FILE (- for standard input)", pl_cmd_stream},
     {"tokens", "Count the tokens of a conversation", "[OPTION]... FILE", pl_tokens_paragraphs,
      pl_tokens_options, pl_tokens_examples, NULL, 1, 1, "one FILE (- for standard input)",
      pl_cmd_tokens},
-    {"trim", "Make a conversation fit into a number of tokens", "--max-tokens N [OPTION]... FILE",
+    {"trim", "Shorten a conversation to a number of tokens", "--max-tokens N [OPTION]... FILE",
      pl_trim_paragraphs, pl_trim_options, pl_trim_examples, NULL, 1, 1,
      "one FILE (- for standard input)", pl_cmd_trim},
-    {"version", "Show the version and what this build can do", "[--json]", version_paragraphs,
+    {"version", "Show the version of Parley and its parts", "[--json]", version_paragraphs,
      version_options, version_examples, NULL, 0, 0, "no operand", pl_cmd_version},
     {"completion", "Print a completion script for a shell", "bash|zsh|fish", completion_paragraphs,
      completion_options, completion_examples, shell_choice, 1, 1, "one shell: bash, zsh or fish",

@@ -2,8 +2,8 @@
 #ifndef PL_APP_COMMANDS_H
 #define PL_APP_COMMANDS_H
 
-#include "app/console.h"
-#include "app/options.h"
+#include "app/frame/console.h"
+#include "app/frame/options.h"
 
 struct pl_example {
     const char *line; /* without "parley "; NULL ends the table */
@@ -40,7 +40,7 @@ struct pl_env_line {
 };
 extern const struct pl_env_line pl_env_lines[];
 
-/* What `parley` is, in one line. */
+/* The one-line description of `parley`. */
 extern const char pl_program_summary[];
 
 const struct pl_command *pl_command_find(const char *name);
@@ -83,7 +83,7 @@ enum pl_exit pl_cmd_version(struct pl_console *console, const struct pl_args *ar
 enum pl_exit pl_cmd_completion(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_help(struct pl_console *console, const struct pl_args *args);
 
-/* Says what is wrong with the command line and where help is. */
+/* Reports an error of the command line, and where help is. */
 enum pl_exit pl_usage_fail(struct pl_console *console, const char *command, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,7 +1,9 @@
-#include "app/console.h"
+/* Output is collected in a buffer; a progress line on a terminal is wiped before anything else is
+ * printed. */
+#include "app/frame/console.h"
 
-#include "base/utf8.h"
-#include "io/file.h"
+#include "base/text/utf8.h"
+#include "io/file/file.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -172,6 +174,15 @@ enum pl_exit pl_console_fail(struct pl_console *console, const char *file,
     }
     write_line(console, &line);
     return (enum pl_exit)pl_status_info(err->status)->exit_code;
+}
+
+enum pl_exit pl_console_fail_as(struct pl_console *console, const char *file, enum pl_status status,
+                                struct pl_error *err)
+{
+    if (!err->message[0])
+        snprintf(err->message, sizeof err->message, "%s", pl_status_info(status)->text);
+    err->status = status;
+    return pl_console_fail(console, file, err);
 }
 
 __attribute__((format(printf, 3, 0))) static void say(struct pl_console *console, bool is_hint,

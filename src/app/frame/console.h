@@ -24,7 +24,7 @@ struct pl_console {
     struct pl_error error; /* of the first write that failed; status PL_OK until then */
     bool out_is_terminal, err_is_terminal;
     bool has_color_out, has_color_err;
-    bool has_progress; /* a progress line stands on the terminal and must be wiped first */
+    bool has_progress; /* there is a progress line on the terminal, which must be wiped first */
 };
 
 void pl_console_init(struct pl_console *console);
@@ -45,13 +45,17 @@ void pl_console_put_styled(struct pl_console *console, enum pl_style style, cons
 /* The buffer the next bytes of output go to, for writers that take one. */
 struct pl_buf *pl_console_out(struct pl_console *console);
 
-/* Writes out what is gathered when it has become much; at a terminal, always. */
+/* Writes the collected output if it has become long; at a terminal, always. */
 void pl_console_settle(struct pl_console *console);
 
 /* "parley: FILE:LINE:COLUMN: message (at /pointer)"; what is not known is left out. Returns the
  * exit code that goes with the error. */
 enum pl_exit pl_console_fail(struct pl_console *console, const char *file,
                              const struct pl_error *err);
+
+/* The same for an error whose status may be another; an empty message becomes that of the status. */
+enum pl_exit pl_console_fail_as(struct pl_console *console, const char *file, enum pl_status status,
+                                struct pl_error *err);
 
 /* A line on standard error: "parley: …". */
 void pl_console_say(struct pl_console *console, const char *format, ...)

@@ -1,8 +1,8 @@
 /* Help for a terminal: 80 columns, words wrapped. */
-#include "app/help.h"
+#include "app/frame/help.h"
 
-#include "app/verbs.h"
-#include "base/utf8.h"
+#include "app/frame/verbs.h"
+#include "base/text/utf8.h"
 
 enum { WIDTH = 80, OPTION_INDENT = 6, TEXT_INDENT = 2 };
 
@@ -43,7 +43,7 @@ static void put_heading(struct pl_console *console, const char *heading)
     pl_console_puts(console, "\n");
 }
 
-/* Behind the option when they are few, else below it. */
+/* After the option when they are few, else below it. */
 static void put_choices(struct pl_console *console, pl_choice_fn *choice)
 {
     char words[PL_CHOICES_MAX];
@@ -90,7 +90,7 @@ static void put_examples(struct pl_console *console, const struct pl_example *ex
 
 static void put_verbs(struct pl_console *console, const struct pl_verb *verbs)
 {
-    put_heading(console, "What it does");
+    put_heading(console, "Actions");
     for (const struct pl_verb *verb = verbs; verb->name; verb++) {
         pl_console_putf(console, "  %s%s%s\n", verb->name, *verb->words ? " " : "", verb->words);
         wrap(console, verb->says, 0, OPTION_INDENT);
@@ -131,8 +131,8 @@ static void put_program(struct pl_console *console)
         if (command->max_operands > 0 && !command->operand_choice)
             pl_console_putf(console, "  parley %s\n", command->examples[0].line);
     pl_console_puts(console,
-                    "\n\"parley help COMMAND\" says more about one of them; \"-\" as a FILE "
-                    "is standard input.\n");
+                    "\n\"parley help COMMAND\" describes a command; \"-\" as a FILE is standard "
+                    "input.\n");
 }
 
 void pl_help_write(struct pl_console *console, const struct pl_command *command)

@@ -2,7 +2,7 @@
 #ifndef PL_APP_HELP_H
 #define PL_APP_HELP_H
 
-#include "app/commands.h"
+#include "app/frame/commands.h"
 
 /* For a terminal. NULL for all of Parley. */
 void pl_help_write(struct pl_console *console, const struct pl_command *command);

@@ -1,4 +1,4 @@
-#include "app/input.h"
+#include "app/frame/input.h"
 
 #include "json/json.h"
 

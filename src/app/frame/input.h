@@ -2,7 +2,7 @@
 #ifndef PL_APP_INPUT_H
 #define PL_APP_INPUT_H
 
-#include "io/file.h"
+#include "io/file/file.h"
 
 /* Reads a file that is going to be parsed as JSON: at most 1 GiB. A stream whose first megabytes
  * already break a limit of the parser is refused without reading the rest. */

@@ -1,8 +1,8 @@
 /* The manual page in mdoc(7). All text passes through add_word, which escapes what roff would read
  * as its own. */
-#include "app/help.h"
+#include "app/frame/help.h"
 
-#include "app/verbs.h"
+#include "app/frame/verbs.h"
 
 /* When this version came out; roff pages carry a date. */
 #define RELEASE_DATE "November 15, 2026"
@@ -107,7 +107,7 @@ static void add_command(struct pl_buf *to, const struct pl_command *command)
         pl_buf_addc(to, '\n');
     }
     if (command->verbs) {
-        pl_buf_adds(to, ".Pp\nWhat it does:\n");
+        pl_buf_adds(to, ".Pp\nActions:\n");
         add_verbs(to, command->verbs);
     }
     pl_buf_adds(to, ".Pp\nOptions:\n");
@@ -142,16 +142,17 @@ static void add_tail(struct pl_buf *to)
 
 void pl_man_write(struct pl_buf *to)
 {
-    pl_buf_addf(to,
-                ".Dd " RELEASE_DATE "\n.Dt PARLEY 1\n.Os\n.Sh NAME\n.Nm parley\n.Nd %s\n"
-                ".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar option ...\n.Op Ar file ...\n"
-                ".Sh DESCRIPTION\n"
-                ".Nm\nreads, checks, formats and edits JSON (RFC 8259) and validates it against\n"
-                "JSON Schema 2020-12.\n"
-                "Answers go to standard output and words to standard error.\n"
-                "A file named\n.Sq \\-\nis standard input.\n"
-                "The commands are:\n",
-                pl_program_summary);
+    pl_buf_addf(
+        to,
+        ".Dd " RELEASE_DATE "\n.Dt PARLEY 1\n.Os\n.Sh NAME\n.Nm parley\n.Nd %s\n"
+        ".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar option ...\n.Op Ar file ...\n"
+        ".Sh DESCRIPTION\n"
+        ".Nm\nconverts, checks and serves conversations with language models, and formats,\n"
+        "edits and validates JSON (RFC 8259, JSON Schema 2020-12).\n"
+        "Results go to standard output and messages to standard error.\n"
+        "A file named\n.Sq \\-\nis standard input.\n"
+        "The commands are:\n",
+        pl_program_summary);
     for (const struct pl_command *command = pl_commands; command->name; command++)
         add_command(to, command);
     add_tail(to);

@@ -1,6 +1,8 @@
-#include "app/options.h"
+/* Reads argv by a command's table of options. Values with a fixed set of choices are checked
+ * here, so the error can name them. */
+#include "app/frame/options.h"
 
-#include "app/suggest.h"
+#include "base/text/suggest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,10 +88,10 @@ static enum pl_status check_choice(const struct pl_option_use *use, struct pl_er
     char words[PL_FEW_CHOICES];
     const char *best = suggest.best;
     if (!pl_choice_list(choice, words, sizeof words))
-        return pl_fail(err, PL_USAGE, "--%s knows no \"%s\"%s%s%s; --help lists what it knows",
+        return pl_fail(err, PL_USAGE, "--%s does not accept \"%s\"%s%s%s; --help lists the values",
                        use->option->name, use->values[0], best ? "; did you mean \"" : "",
                        best ? best : "", best ? "\"?" : "");
-    return pl_fail(err, PL_USAGE, "--%s is %s, not \"%s\"%s%s%s", use->option->name, words,
+    return pl_fail(err, PL_USAGE, "--%s must be %s, not \"%s\"%s%s%s", use->option->name, words,
                    use->values[0], best ? "; did you mean \"" : "", best ? best : "",
                    best ? "\"?" : "");
 }
@@ -101,7 +103,7 @@ static enum pl_status fail_missing(const struct pl_option *option, struct pl_err
                    option->args[1] ? " " : "", option->args[1] ? option->args[1] : "");
 }
 
-/* The values of an option: behind "=" (when `inline_value` is not NULL), then the next words. */
+/* The values of an option: after "=" (when `inline_value` is not NULL), then the next words. */
 static enum pl_status read_values(struct cursor *cursor, const char *inline_value,
                                   struct pl_option_use *use, struct pl_error *err)
 {

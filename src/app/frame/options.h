@@ -1,7 +1,7 @@
 /* Options of the command line, read by a table.
  *
  *     --name          --name VALUE     --name=VALUE     --name FIRST SECOND
- *     -h              --               (everything behind it is an operand)
+ *     -h              --               (everything after it is an operand)
  *
  * Options and operands may be mixed; "-" is an operand. */
 #ifndef PL_APP_OPTIONS_H
@@ -36,6 +36,7 @@ enum pl_option_id {
     PL_OPT_PROFILE,
     PL_OPT_STRICT,
     PL_OPT_REPORT,
+    PL_OPT_LOOP,
     PL_OPT_CARRY,
     PL_OPT_WITH_CARRY,
     PL_OPT_FOR,
@@ -63,6 +64,9 @@ enum pl_option_id {
     PL_OPT_OUT,
     PL_OPT_NDJSON,
     PL_OPT_EVERY,
+    PL_OPT_START,
+    PL_OPT_END,
+    PL_OPT_DETAIL,
     PL_OPT_MAX,
     PL_OPT_SOUND,
     PL_OPT_HOST,
@@ -140,7 +144,7 @@ enum pl_option_id {
     PL_OPT_FORCE,
 };
 
-/* The i-th word that may stand in a place, NULL behind the last. */
+/* The i-th word that may stand in a place, NULL after the last. */
 typedef const char *pl_choice_fn(size_t i);
 
 struct pl_option {
@@ -198,7 +202,7 @@ static inline const char *pl_args_value(const struct pl_args *args, enum pl_opti
     return use ? use->values[0] : NULL;
 }
 
-/* A whole number from 1 to `most`, in digits. False when `text` is none; nothing is set then. */
+/* A whole number from 1 to `most`, in digits. False if `text` is not one; nothing is set then. */
 bool pl_option_read_count(const char *text, uint64_t most, uint64_t *ret_count);
 
 /* pl_choice_fn over the languages of messages. */

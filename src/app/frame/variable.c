@@ -1,19 +1,19 @@
-#include "app/variable.h"
+#include "app/frame/variable.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 enum pl_exit pl_variable_read(struct pl_console *console, const char *command, const char *text,
                               struct pl_render_var *ret_var)
 {
     const char *equals = strchr(text, '=');
     if (!equals)
-        return pl_usage_fail(console, command, "--var wants NAME=VALUE, not \"%s\"", text);
+        return pl_usage_fail(console, command, "--var must be NAME=VALUE, not \"%s\"", text);
     struct pl_render_var var = {{text, (size_t)(equals - text)}, pl_str_of(equals + 1)};
     enum pl_status status = pl_render_check_name(var.name);
     if (status == PL_INVALID)
         return pl_usage_fail(console, command,
-                             "\"%.*s\" is no name of a variable; a name is letters, digits, "
-                             "\"_\", \".\" and \"-\"",
+                             "\"%.*s\" is not a variable name; a name has letters, digits, \"_\", "
+                             "\".\" and \"-\"",
                              PL_STR_ARG(var.name));
     if (status != PL_OK)
         return pl_console_fail(console, NULL, &(struct pl_error){.status = status});

@@ -2,8 +2,8 @@
 #ifndef PL_APP_VARIABLE_H
 #define PL_APP_VARIABLE_H
 
-#include "app/commands.h"
-#include "conv/render.h"
+#include "app/frame/commands.h"
+#include "prompt/render.h"
 
 /* Reads one; *ret_var is a view of `text`. Anything but PL_EXIT_OK has been explained. */
 enum pl_exit pl_variable_read(struct pl_console *console, const char *command, const char *text,

@@ -1,11 +1,13 @@
-#include "app/verbs.h"
+/* Finds the verb and its line, checks operands and options against it, runs it, and gives the
+ * functions of a verb what they share: the request, the answer, and its output. */
+#include "app/frame/verbs.h"
 
-#include "app/input.h"
-#include "app/suggest.h"
-#include "app/variable.h"
-#include "base/utf8.h"
-#include "io/file.h"
-#include "io/outfile.h"
+#include "app/frame/input.h"
+#include "base/text/suggest.h"
+#include "app/frame/variable.h"
+#include "base/text/utf8.h"
+#include "io/file/file.h"
+#include "io/file/outfile.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -28,9 +30,9 @@ static enum pl_exit fail_unknown(struct pl_console *console, const struct pl_com
     }
     const char *best = suggest.best;
     return pl_usage_fail(console, command->name,
-                         "\"%s\" is not what \"parley %s\" does: %.*s%s%s%s", word, command->name,
-                         PL_STR_ARG(pl_buf_str(&names)), best ? "; did you mean \"" : "",
-                         best ? best : "", best ? "\"?" : "");
+                         "\"%s\" is not an action of \"parley %s\": %.*s%s%s%s", word,
+                         command->name, PL_STR_ARG(pl_buf_str(&names)),
+                         best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
 }
 
 static const struct pl_verb *find(const struct pl_command *command, const char *name)
@@ -66,7 +68,7 @@ enum pl_exit pl_verb_check_options(struct pl_console *console, const char *comma
     for (size_t i = 0; i < args->uses.len; i++) {
         const struct pl_option *option = args->uses.ptr[i].option;
         if (!pl_option_has_verb(option, verb))
-            return pl_usage_fail(console, command, "--%s goes with %s, not with %s", option->name,
+            return pl_usage_fail(console, command, "--%s works with %s, not with %s", option->name,
                                  option->verbs, verb);
     }
     return PL_EXIT_OK;
@@ -80,7 +82,7 @@ enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *co
     if (!verb)
         return fail_unknown(console, command, args->operands.ptr[0]);
     if (n_words < verb->min_words || n_words > verb->max_words)
-        return pl_usage_fail(console, command->name, "it is: parley %s %s %s", command->name,
+        return pl_usage_fail(console, command->name, "usage: parley %s %s %s", command->name,
                              verb->name, verb->words);
     enum pl_exit code = pl_verb_check_options(console, command->name, verb->name, args);
     if (code != PL_EXIT_OK)
@@ -131,7 +133,7 @@ enum pl_exit pl_deed_check_count(struct pl_deed *deed, enum pl_option_id id, uin
     uint64_t n = 0;
     if (!use || pl_option_read_count(use->values[0], most, &n))
         return PL_EXIT_OK;
-    return pl_deed_usage(deed, "--%s is a whole number from 1 to %" PRIu64 ", not \"%s\"",
+    return pl_deed_usage(deed, "--%s must be a whole number from 1 to %" PRIu64 ", not \"%s\"",
                          use->option->name, most, use->values[0]);
 }
 
@@ -148,7 +150,7 @@ enum pl_exit pl_deed_read_text(struct pl_deed *deed, const char *word, bool is_l
         while (is_line && text.len && text.ptr[text.len - 1] == '\n')
             text.len--;
         if (!pl_utf8_is_valid(text)) {
-            (void)pl_fail(&err, PL_UNREADABLE, "this is not UTF-8, so it is no text");
+            (void)pl_fail(&err, PL_UNREADABLE, "the text is not UTF-8");
             return pl_console_fail(deed->console, pl_input_name(word), &err);
         }
     }
@@ -211,7 +213,7 @@ enum pl_exit pl_deed_take(struct pl_deed *deed, struct pl_str reply)
             ? PL_NOMEM
             : pl_json_parse(&deed->api.texts.arena, kept, &pl_json_own, &deed->answer, &err);
     if (status == PL_SYNTAX)
-        status = pl_fail(&err, PL_IO, "the answer is not what a Parley server says");
+        status = pl_fail(&err, PL_IO, "unexpected answer; is this a Parley server?");
     return status == PL_OK ? PL_EXIT_OK : pl_deed_fail(deed, status, &err);
 }
 
@@ -263,7 +265,7 @@ struct pl_str pl_deed_text(struct pl_deed *deed, const struct pl_json_node *obje
 struct pl_str pl_deed_number(struct pl_deed *deed, const struct pl_json_node *object,
                              const char *name)
 {
-    const struct pl_json_node *value = pl_api_member(&deed->answer, object, name, PL_JSON_NUMBER);
+    const struct pl_json_node *value = pl_json_member(&deed->answer, object, name, PL_JSON_NUMBER);
     return value ? pl_json_span(&deed->answer, value) : PL_STR("-");
 }
 
@@ -282,7 +284,7 @@ const char *pl_deed_keep(struct pl_deed *deed, struct pl_str text)
 const struct pl_json_node *pl_deed_item(const struct pl_deed *deed, const struct pl_json_node *last)
 {
     const struct pl_json_node *items =
-        pl_api_member(&deed->answer, deed->answer.root, "items", PL_JSON_ARRAY);
+        pl_json_member(&deed->answer, deed->answer.root, "items", PL_JSON_ARRAY);
     if (!items)
         return NULL;
     const struct pl_json_node *next = last ? pl_json_next(last) : pl_json_first(items);
@@ -340,7 +342,7 @@ enum pl_exit pl_deed_done(struct pl_deed *deed, const char *format, ...)
 enum pl_exit pl_deed_print_table(struct pl_deed *deed, struct pl_columns *columns, const char *how)
 {
     const struct pl_json_node *items =
-        pl_api_member(&deed->answer, deed->answer.root, "items", PL_JSON_ARRAY);
+        pl_json_member(&deed->answer, deed->answer.root, "items", PL_JSON_ARRAY);
     int64_t total = pl_api_int(&deed->answer, deed->answer.root, "total", 0);
     enum pl_status status = pl_columns_print(columns, deed->console);
     pl_columns_deinit(columns);

@@ -6,15 +6,15 @@
 #ifndef PL_APP_VERBS_H
 #define PL_APP_VERBS_H
 
-#include "app/api.h"
-#include "app/columns.h"
+#include "app/frame/api.h"
+#include "app/frame/columns.h"
 #include "json/write.h"
 
 struct pl_deed {
     struct pl_api api; /* owned */
     struct pl_console *console;
     const struct pl_args *args;
-    const char *const *words; /* operands behind the verb; borrowed */
+    const char *const *words; /* operands after the verb; borrowed */
     size_t n_words;
     struct pl_buf body;     /* owned; of the request */
     struct pl_json_out out; /* into it */
@@ -53,7 +53,7 @@ enum pl_exit pl_deed_run(struct pl_console *console, const char *command,
 
 /* The value of an option; NULL when it was not given. */
 const char *pl_deed_option(const struct pl_deed *deed, enum pl_option_id id);
-/* What is wrong with the command line. */
+/* Reports an error of the command line. */
 enum pl_exit pl_deed_usage(struct pl_deed *deed, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A whole number from 1 to `most`, where the option was given. */
@@ -81,7 +81,7 @@ struct pl_deed_param {
 const char *pl_deed_query(struct pl_deed *deed, const char *path,
                           const struct pl_deed_param *params);
 
-/* The path of the page behind the answer's: `path` with its next_cursor; NULL behind the last, and
+/* The path of the page after the answer's: `path` with its next_cursor; NULL after the last, and
  * when out of memory, which shows at the end (texts.is_cut). */
 const char *pl_deed_next_page(struct pl_deed *deed, const char *path);
 
@@ -91,9 +91,9 @@ struct pl_str pl_deed_text(struct pl_deed *deed, const struct pl_json_node *obje
 /* A whole number as text; "-" when there is none. */
 struct pl_str pl_deed_number(struct pl_deed *deed, const struct pl_json_node *object,
                              const char *name);
-/* A copy with a NUL behind it, that lives as long as the deed; NULL when out of memory. */
+/* A copy with a NUL after it, that lives as long as the deed; NULL when out of memory. */
 const char *pl_deed_keep(struct pl_deed *deed, struct pl_str text);
-/* The items of a list, one after another: NULL behind the last. `last` is NULL for the first. */
+/* The items of a list, one after another: NULL after the last. `last` is NULL for the first. */
 const struct pl_json_node *pl_deed_item(const struct pl_deed *deed,
                                         const struct pl_json_node *last);
 

@@ -1,10 +1,10 @@
 /* parley json: read, then exactly one of: write in a form, print one value, edit, check.
  * The whole output is made before its first byte is written. */
-#include "app/commands.h"
-#include "app/input.h"
+#include "app/frame/commands.h"
+#include "app/frame/input.h"
 
-#include "json/edit.h"
-#include "json/lenient.h"
+#include "json/edit/edit.h"
+#include "json/parse/lenient.h"
 #include "json/pointer.h"
 #include "json/text.h"
 #include "json/write.h"
@@ -49,7 +49,7 @@ static enum pl_exit check_pointer(struct pl_console *console, const struct pl_op
         return PL_EXIT_OK;
     if (pointer[0] != '/')
         return pl_usage_fail(console, "json",
-                             "\"%s\" is not a JSON Pointer, which is empty or starts with a slash: "
+                             "\"%s\" is not a JSON Pointer, which is empty or starts with a slash; "
                              "did you mean \"/%s\"?",
                              pointer, pointer);
     return pl_usage_fail(console, "json",
@@ -79,7 +79,7 @@ static enum pl_exit check_value(struct pl_console *console, const struct pl_opti
 /* Every option that says what to do belongs to one of these; two of them make no sense. */
 static const char *task_of(enum pl_option_id id)
 {
-    return is_form(id)        ? "writing in a form"
+    return is_form(id)        ? "choosing a form"
            : id == PL_OPT_GET ? "--get"
            : is_edit(id)      ? "editing"
                               : NULL;
@@ -106,7 +106,7 @@ static enum pl_exit check_usage(struct pl_console *console, const struct pl_args
             return code;
     }
     if (pl_args_has(args, PL_OPT_RAW) && !pl_args_has(args, PL_OPT_GET))
-        return pl_usage_fail(console, "json", "--raw goes with --get POINTER");
+        return pl_usage_fail(console, "json", "--raw needs --get POINTER");
     if (pl_args_has(args, PL_OPT_CHECK) && task && !is_form(task->option->id))
         return pl_usage_fail(console, "json", "--check and --%s exclude each other",
                              task->option->name);
@@ -119,7 +119,7 @@ static void report_notes(struct job *job, const struct pl_json_notes *notes)
     for (uint32_t i = 0; i < notes->len; i++) {
         struct pl_position position = pl_locator_find(&locator, notes->items[i].off);
         bool is_duplicate = notes->items[i].kind == PL_JSON_NOTE_DUPLICATE_KEY;
-        pl_console_say(job->console, "%s:%zu:%zu: tolerated a %s%s", job->name, position.line,
+        pl_console_say(job->console, "%s:%zu:%zu: accepted a %s%s", job->name, position.line,
                        position.column, pl_json_note_name(notes->items[i].kind),
                        is_duplicate ? "; the last one counts" : "");
     }
@@ -164,7 +164,7 @@ static enum pl_exit read_input(struct job *job)
     struct pl_json_notes notes;
     pl_arena_reset(&job->arena);
     if (pl_json_parse_lenient(&job->arena, job->file.bytes, NULL, &job->doc, &notes, NULL) == PL_OK)
-        pl_console_hint(job->console, "--lenient would read it.");
+        pl_console_hint(job->console, "--lenient accepts this.");
     return code;
 }
 
@@ -206,7 +206,7 @@ static enum pl_exit edit(struct job *job)
         if (status != PL_OK) {
             err.status = status;
             pl_console_fail(job->console, job->name, &err);
-            pl_console_hint(job->console, "This was --%s %s; nothing is written.",
+            pl_console_hint(job->console, "This was --%s %s; nothing was written.",
                             use->option->name, use->values[0]);
             return (enum pl_exit)pl_status_info(status)->exit_code;
         }

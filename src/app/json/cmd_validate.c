@@ -1,9 +1,10 @@
 /* parley validate: one schema, many files. A file's outcome never stops the run; the highest exit
  * code wins at the end. */
-#include "app/commands.h"
-#include "app/input.h"
+#include "app/frame/commands.h"
+#include "app/frame/input.h"
 
 #include "io/clock.h"
+#include "json/parse/error_zh.h"
 #include "lib/report.h"
 #include "schema/builtin.h"
 #include "schema/schema.h"
@@ -33,7 +34,7 @@ static enum pl_exit check_usage(struct pl_console *console, const struct pl_args
     bool has_as = pl_args_has(args, PL_OPT_AS);
     if (!schema && !has_as)
         return pl_usage_fail(console, "validate",
-                             "which schema? Give --as NAME for a built-in one or --schema FILE");
+                             "no schema; give --as NAME for a built-in schema or --schema FILE");
     if (schema && has_as)
         return pl_usage_fail(console, "validate", "--as and --schema exclude each other");
     size_t n_stdin = schema && strcmp(schema->values[0], "-") == 0;
@@ -50,7 +51,9 @@ static enum pl_exit fail_schema(struct job *job, const char *name, struct pl_err
 {
     err->status = status;
     enum pl_exit code = pl_console_fail(job->console, name, err);
-    pl_console_hint(job->console, "The schema cannot be used, so nothing was checked.");
+    pl_console_hint(job->console, "%s",
+                    job->lang == PL_SCHEMA_ZH ? "模式无法使用；没有检查任何文件。"
+                                              : "The schema cannot be used; nothing was checked.");
     return code == PL_EXIT_FAILED ? code : PL_EXIT_UNREADABLE;
 }
 
@@ -83,6 +86,12 @@ static const char *json_name(const struct job *job, const char *path)
     return job->args->operands.len > 1 ? path : NULL;
 }
 
+/* The words of the outcome, in the language of the messages. */
+static const char *word(const struct job *job, const char *english, const char *chinese)
+{
+    return job->lang == PL_SCHEMA_ZH ? chinese : english;
+}
+
 static void raise_code(struct job *job, enum pl_exit code)
 {
     if (code > job->code)
@@ -98,7 +107,7 @@ static void report_unreadable(struct job *job, const char *path, const struct pl
     } else {
         pl_console_put_safe(job->console, pl_str_of(pl_input_name(path)));
         pl_console_puts(job->console, ": ");
-        pl_console_put_styled(job->console, PL_STYLE_BAD, "unreadable");
+        pl_console_put_styled(job->console, PL_STYLE_BAD, word(job, "unreadable", "无法读取"));
         pl_console_puts(job->console, "\n");
         pl_console_fail(job->console, pl_input_name(path), err);
     }
@@ -116,9 +125,9 @@ static void put_units(struct job *job, const char *path, const struct pl_schema_
         pl_console_putf(console, ":%zu:%zu: ", positions[i].line, positions[i].column);
         pl_console_put_safe(console, unit->message);
         if (unit->instance_location.len > 0) {
-            pl_console_puts(console, job->lang == PL_SCHEMA_ZH ? " (位于 " : " (at ");
+            pl_console_puts(console, job->lang == PL_SCHEMA_ZH ? "（位于 " : " (at ");
             pl_console_put_safe(console, unit->instance_location);
-            pl_console_puts(console, ")");
+            pl_console_puts(console, job->lang == PL_SCHEMA_ZH ? "）" : ")");
         }
         pl_console_puts(console, "\n");
     }
@@ -138,7 +147,8 @@ static void put_outcome(struct job *job, const char *path, const struct pl_schem
     pl_console_put_safe(job->console, pl_str_of(pl_input_name(path)));
     pl_console_puts(job->console, ": ");
     pl_console_put_styled(job->console, report->is_valid ? PL_STYLE_GOOD : PL_STYLE_BAD,
-                          report->is_valid ? "ok" : "invalid");
+                          report->is_valid ? word(job, "ok", "有效")
+                                           : word(job, "invalid", "无效"));
     pl_console_puts(job->console, "\n");
     if (!report->is_valid && job->form != PL_REPORT_FLAG)
         put_units(job, path, report, positions);
@@ -166,8 +176,7 @@ static enum pl_status check_text(struct job *job, const char *path, struct pl_st
             status = pl_report_locate(&job->arena, text, &report, &positions);
     }
     if (status == PL_LIMIT)
-        return pl_fail(err, status,
-                       "checking it took more steps or levels than one validation may take");
+        return pl_fail(err, status, "the validation exceeds the limit of steps or levels");
     if (status != PL_OK)
         return pl_fail(err, status, "%s", pl_status_info(status)->text);
     *(report.is_valid ? &job->n_valid : &job->n_invalid) += 1;
@@ -186,6 +195,8 @@ static void check_file(struct job *job, const char *path)
         status = check_text(job, path, file.bytes, &err);
     if (status != PL_OK) {
         err.status = status;
+        if (job->lang == PL_SCHEMA_ZH)
+            pl_json_error_in_chinese(&err);
         report_unreadable(job, path, &err);
     }
     pl_console_settle(job->console);
@@ -207,8 +218,13 @@ static void summarize(struct job *job)
 {
     if (job->is_json || job->args->operands.len < 2)
         return;
-    pl_console_say(job->console, "%zu files: %zu ok, %zu invalid, %zu unreadable",
-                   job->args->operands.len, job->n_valid, job->n_invalid, job->n_unreadable);
+    size_t n_files = job->args->operands.len;
+    if (job->lang == PL_SCHEMA_ZH)
+        pl_console_say(job->console, "%zu 个文件：%zu 个有效，%zu 个无效，%zu 个无法读取", n_files,
+                       job->n_valid, job->n_invalid, job->n_unreadable);
+    else
+        pl_console_say(job->console, "%zu files: %zu ok, %zu invalid, %zu unreadable", n_files,
+                       job->n_valid, job->n_invalid, job->n_unreadable);
 }
 
 static enum pl_exit check_files(struct job *job)

@@ -1,12 +1,12 @@
 /* parley blob: images, sound and documents that a server keeps. They go and come piece by piece, so
  * a large file needs no more memory than a small one. */
-#include "app/input.h"
-#include "app/turn_show.h"
-#include "app/verbs.h"
+#include "app/frame/input.h"
+#include "app/chat/turn_show.h"
+#include "app/frame/verbs.h"
 
-#include "io/file.h"
-#include "io/machine.h"
-#include "io/outfile.h"
+#include "io/file/file.h"
+#include "io/system/machine.h"
+#include "io/file/outfile.h"
 
 #include <strings.h>
 
@@ -116,7 +116,7 @@ static enum pl_exit run_add(struct pl_deed *deed)
 {
     enum pl_exit worst = PL_EXIT_OK;
     if (deed->n_words > 1 && pl_args_has(deed->args, PL_OPT_NAME))
-        return pl_deed_usage(deed, "--name is for one file; give it alone");
+        return pl_deed_usage(deed, "--name works with one file only");
     for (size_t i = 0; i < deed->n_words; i++) {
         enum pl_exit code = add_one(deed, deed->words[i]);
         worst = code > worst ? code : worst;
@@ -192,12 +192,14 @@ static enum pl_exit run_get(struct pl_deed *deed)
                *range = pl_deed_option(deed, PL_OPT_RANGE);
     bool is_standard = !path || strcmp(path, "-") == 0;
     if (range && !is_range(range))
-        return pl_deed_usage(deed, "--range is 0-99, 100- or -50 (the last 50 bytes), not \"%s\"",
+        return pl_deed_usage(deed,
+                             "--range must be 0-99, 100- or -50 (the last 50 bytes), not "
+                             "\"%s\"",
                              range);
     if (is_standard && deed->console->out_is_terminal)
         return pl_deed_usage(deed,
-                             "bytes may do anything to a terminal; give -o FILE, or send them "
-                             "to a program");
+                             "a blob is binary data, not for a terminal; give -o FILE, or use a "
+                             "pipe");
     return receive_to(deed, is_standard ? "-" : path);
 }
 
@@ -233,7 +235,7 @@ static enum pl_exit run_list(struct pl_deed *deed)
     if (code != PL_EXIT_OK || deed->api.is_json)
         return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
     if (!pl_deed_item(deed, NULL)) {
-        pl_console_say(deed->console, "there is no blob; \"parley blob add FILE\" makes one");
+        pl_console_say(deed->console, "there are no blobs; \"parley blob add FILE\" adds one");
         return PL_EXIT_OK;
     }
     pl_columns_init(&columns, names, sizeof names / sizeof *names);
@@ -255,12 +257,11 @@ static enum pl_exit run_delete(struct pl_deed *deed)
 }
 
 const struct pl_verb pl_blob_verbs[] = {
-    {"add", "FILE...", 1, SIZE_MAX, "Keep files, and print the id of each", run_add},
-    {"get", "ID", 1, 1, "Write its bytes to standard output, or to -o FILE", run_get},
-    {"show", "ID", 1, 1, "Show its name, type, size and hash", run_show},
-    {"list", "", 0, 0, "List blobs, the newest first", run_list},
-    {"fetch", "URL", 1, 1, "Have the server fetch and keep what is behind a URL, and print its id",
-     run_fetch},
-    {"delete", "ID", 1, 1, "Delete it", run_delete},
+    {"add", "FILE...", 1, SIZE_MAX, "Store files, and print the id of each", run_add},
+    {"get", "ID", 1, 1, "Write the bytes to standard output, or to -o FILE", run_get},
+    {"show", "ID", 1, 1, "Show name, type, size and hash", run_show},
+    {"list", "", 0, 0, "List blobs, newest first", run_list},
+    {"fetch", "URL", 1, 1, "Make the server download and store a URL, and print the id", run_fetch},
+    {"delete", "ID", 1, 1, "Delete a blob", run_delete},
     {0},
 };

@@ -1,9 +1,9 @@
 /* parley memory: what is remembered across sessions. */
-#include "app/input.h"
-#include "app/turn_show.h"
-#include "app/verbs.h"
+#include "app/frame/input.h"
+#include "app/chat/turn_show.h"
+#include "app/frame/verbs.h"
 
-#include "io/file.h"
+#include "io/file/file.h"
 #include "json/text.h"
 
 enum { MAX_LIMIT = 100, CONTENT_WIDTH = 70, MAX_IMPORT = 256 << 20, BATCH = 100 };
@@ -50,9 +50,9 @@ static enum pl_exit check_id(struct pl_deed *deed, const char *word)
 /* What it is not: in use. */
 static struct pl_str state_of(struct pl_deed *deed, const struct pl_json_node *memory)
 {
-    if (pl_api_member(&deed->answer, memory, "superseded_by", PL_JSON_NUMBER))
+    if (pl_json_member(&deed->answer, memory, "superseded_by", PL_JSON_NUMBER))
         return PL_STR("superseded");
-    if (pl_api_member(&deed->answer, memory, "disabled", PL_JSON_TRUE))
+    if (pl_json_member(&deed->answer, memory, "disabled", PL_JSON_TRUE))
         return PL_STR("disabled");
     return PL_STR("in use");
 }
@@ -76,7 +76,7 @@ static enum pl_exit print_list(struct pl_deed *deed)
         pl_columns_add(&columns,
                        pl_line_of(texts, pl_deed_text(deed, one, "content"), CONTENT_WIDTH));
     }
-    return pl_deed_print_table(deed, &columns, "--limit shows more, or search for what you want.");
+    return pl_deed_print_table(deed, &columns, "--limit shows more; search finds specific ones.");
 }
 
 static enum pl_exit run_list(struct pl_deed *deed)
@@ -111,7 +111,7 @@ static enum pl_exit run_show(struct pl_deed *deed)
     pl_show_member(deed->console, "state", state_of(deed, memory));
     for (const struct pl_deed_param *member = members; member->name; member++)
         pl_show_member(deed->console, member->name, pl_deed_text(deed, memory, member->name));
-    if (pl_api_member(&deed->answer, memory, "superseded_by", PL_JSON_NUMBER))
+    if (pl_json_member(&deed->answer, memory, "superseded_by", PL_JSON_NUMBER))
         pl_show_member(deed->console, "by", pl_deed_number(deed, memory, "superseded_by"));
     pl_show_member(deed->console, "created",
                    pl_time_of(texts, pl_deed_text(deed, memory, "created_at")));
@@ -199,8 +199,8 @@ static enum pl_exit run_edit(struct pl_deed *deed)
     out_members(deed);
     pl_json_out_close(&deed->out, '}');
     if (pl_str_eq(pl_buf_str(&deed->body), PL_STR("{}")))
-        return pl_deed_usage(deed, "what is to change? Give --content TEXT, --type, --topic or "
-                                   "another member");
+        return pl_deed_usage(deed, "nothing to change; give --content TEXT, --type, --topic or "
+                                   "another option");
     code = pl_deed_ask(deed, "PATCH", pl_deed_path(deed, "/api/memories/%"));
     return code == PL_EXIT_OK ? pl_deed_done(deed, "changed") : code;
 }
@@ -211,8 +211,8 @@ static enum pl_exit run_supersede(struct pl_deed *deed)
     bool is_taken_back = pl_args_has(deed->args, PL_OPT_REMOVE);
     uint64_t by = 0;
     if (is_taken_back == (deed->n_words == 2))
-        return pl_deed_usage(deed, "it is: parley memory supersede ID BY, or with --remove instead "
-                                   "of the other id");
+        return pl_deed_usage(deed, "usage: parley memory supersede ID BY, or supersede ID "
+                                   "--remove");
     enum pl_exit code = check_id(deed, deed->words[0]);
     if (code == PL_EXIT_OK && !is_taken_back)
         code = check_id(deed, deed->words[1]);
@@ -236,9 +236,8 @@ static enum pl_exit run_supersede(struct pl_deed *deed)
     code = pl_deed_ask(deed, "POST", pl_deed_path(deed, "/api/memories/%/supersede"));
     if (code != PL_EXIT_OK)
         return code;
-    return is_taken_back
-               ? pl_deed_done(deed, "%s is in use again", deed->words[0])
-               : pl_deed_done(deed, "%s takes the place of %s", deed->words[1], deed->words[0]);
+    return is_taken_back ? pl_deed_done(deed, "%s is in use again", deed->words[0])
+                         : pl_deed_done(deed, "%s replaces %s", deed->words[1], deed->words[0]);
 }
 
 static enum pl_exit set_disabled(struct pl_deed *deed, bool is_disabled)
@@ -335,11 +334,14 @@ static enum pl_exit add_line(struct import *import, struct pl_str line)
         pl_json_out_open(&deed->out, '[');
     }
     import->n_batch++;
+    /* The session it comes from need not be on this server; only a memory of one session needs it. */
+    const struct pl_json_node *scope = pl_json_member(&doc, doc.root, "scope", PL_JSON_STRING);
+    bool is_of_session = scope && pl_json_text_is(&doc, scope, PL_STR("session"));
     pl_json_out_open(&deed->out, '{');
     for (const struct pl_json_node *key = pl_json_first_member(doc.root);
          key < pl_json_end(doc.root); key = pl_json_next_member(key)) {
         const char *name = member_of(&doc, key);
-        if (!name)
+        if (!name || (strcmp(name, "source_session") == 0 && !is_of_session))
             continue;
         pl_json_out_key(&deed->out, name);
         pl_json_out_raw(&deed->out, pl_json_span(&doc, key + 1));
@@ -360,8 +362,8 @@ static enum pl_exit send_batch(struct import *import)
     enum pl_exit code = pl_deed_ask(deed, "POST", "/api/memories/batch");
     if (code != PL_EXIT_OK) {
         pl_console_hint(deed->console,
-                        "This is about the %zu memories up to line %zu of %s; %zu "
-                        "before them are kept.",
+                        "The error concerns the %zu memories up to line %zu of %s; %zu before them "
+                        "were stored.",
                         n, import->line, import->name, import->n_done);
         return code;
     }
@@ -402,22 +404,25 @@ static enum pl_exit run_import(struct pl_deed *deed)
     if (deed->api.is_json)
         pl_console_putf(deed->console, "{\"created\":%zu}\n", import.n_done);
     else
-        pl_console_say(deed->console, "%zu memories are kept", import.n_done);
+        pl_console_say(deed->console, "stored %zu memories", import.n_done);
     return PL_EXIT_OK;
 }
 
 const struct pl_verb pl_memory_verbs[] = {
-    {"list", "", 0, 0, "List memories, the newest first", run_list},
-    {"show", "ID", 1, 1, "Show one with all it has", run_show},
-    {"add", "TEXT", 1, 1, "Remember something of 1 to 500 characters, and print its id", run_add},
-    {"edit", "ID", 1, 1, "Change the members that are given; an empty one is none", run_edit},
-    {"search", "TEXT", 1, 1, "List what is about this, the best first; any language", run_search},
-    {"supersede", "ID [BY]", 1, 2, "Let another take its place, or take that back with --remove",
+    {"list", "", 0, 0, "List memories, newest first", run_list},
+    {"show", "ID", 1, 1, "Show all fields of a memory", run_show},
+    {"add", "TEXT", 1, 1, "Store a text of 1 to 500 characters, and print its id", run_add},
+    {"edit", "ID", 1, 1, "Change the given fields; an empty value clears a field", run_edit},
+    {"search", "TEXT", 1, 1, "List the matches, best first; in any language", run_search},
+    {"supersede", "ID [BY]", 1, 2,
+     "Mark a memory as replaced by another, or undo this with "
+     "--remove",
      run_supersede},
-    {"disable", "ID", 1, 1, "Keep it, but never bring it up", run_disable},
-    {"enable", "ID", 1, 1, "Bring it up again", run_enable},
-    {"delete", "ID", 1, 1, "Forget it", run_delete},
-    {"import", "FILE", 1, 1, "Remember a file: a JSON object on each line (NDJSON)", run_import},
-    {"export", "", 0, 0, "Print all, a JSON object on each line (NDJSON)", run_export},
+    {"disable", "ID", 1, 1, "Stop using it, but keep it", run_disable},
+    {"enable", "ID", 1, 1, "Use it again", run_enable},
+    {"delete", "ID", 1, 1, "Delete a memory", run_delete},
+    {"import", "FILE", 1, 1, "Store the memories of a file: one JSON object per line (NDJSON)",
+     run_import},
+    {"export", "", 0, 0, "Print all memories, one JSON object per line (NDJSON)", run_export},
     {0},
 };

@@ -1,8 +1,8 @@
 /* parley task: what a server does by the clock. */
-#include "app/follow.h"
-#include "app/prompt_int.h"
-#include "app/task_due.h"
-#include "app/turn_show.h"
+#include "app/chat/follow.h"
+#include "app/prompt/prompt_int.h"
+#include "app/library/task_due.h"
+#include "app/chat/turn_show.h"
 
 #include "base/utc.h"
 #include "io/clock.h"
@@ -27,12 +27,12 @@ static enum pl_exit print_list(struct pl_deed *deed)
     struct pl_texts *texts = &deed->api.texts;
     struct pl_columns columns;
     if (!pl_deed_item(deed, NULL)) {
-        pl_console_say(deed->console, "no task found; \"parley task new\" makes one");
+        pl_console_say(deed->console, "no task found; \"parley task new\" creates one");
         return PL_EXIT_OK;
     }
     pl_columns_init(&columns, names, sizeof names / sizeof *names);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
-        bool is_on = pl_api_member(&deed->answer, one, "enabled", PL_JSON_TRUE);
+        bool is_on = pl_json_member(&deed->answer, one, "enabled", PL_JSON_TRUE);
         pl_columns_add(&columns, pl_deed_text(deed, one, "id"));
         pl_columns_add(&columns, pl_line_of(texts, pl_deed_text(deed, one, "title"), TITLE_WIDTH));
         pl_columns_add(&columns, is_on ? PL_STR("started") : PL_STR("stopped"));
@@ -40,7 +40,7 @@ static enum pl_exit print_list(struct pl_deed *deed)
         pl_columns_add(&columns, pl_deed_text(deed, one, "timezone"));
         pl_columns_add(&columns, pl_time_of(texts, pl_deed_text(deed, one, "next_run_at")));
     }
-    return pl_deed_print_table(deed, &columns, "--limit shows more, --query TEXT fewer.");
+    return pl_deed_print_table(deed, &columns, "--limit shows more, --query TEXT filters.");
 }
 
 static enum pl_exit run_list(struct pl_deed *deed)
@@ -56,7 +56,7 @@ static enum pl_exit run_list(struct pl_deed *deed)
 static void show_prompt(struct pl_deed *deed)
 {
     const struct pl_json_node *ref =
-        pl_api_member(&deed->answer, deed->answer.root, "prompt_ref", PL_JSON_OBJECT);
+        pl_json_member(&deed->answer, deed->answer.root, "prompt_ref", PL_JSON_OBJECT);
     if (ref) {
         pl_show_member(deed->console, "uses", pl_json_span(&deed->answer, ref));
         return;
@@ -89,9 +89,10 @@ static enum pl_exit print_task(struct pl_deed *deed)
                            lines[i].is_time ? pl_time_of(&deed->api.texts, value) : value);
     }
     pl_show_member(deed->console, "state",
-                   pl_api_member(&deed->answer, task, "enabled", PL_JSON_TRUE) ? PL_STR("started")
-                                                                               : PL_STR("stopped"));
-    if (pl_api_member(&deed->answer, task, "skip_confirmations", PL_JSON_TRUE))
+                   pl_json_member(&deed->answer, task, "enabled", PL_JSON_TRUE)
+                       ? PL_STR("started")
+                       : PL_STR("stopped"));
+    if (pl_json_member(&deed->answer, task, "skip_confirmations", PL_JSON_TRUE))
         pl_show_member(deed->console, "asks", PL_STR("nothing: confirmations are skipped"));
     if (pl_api_int(&deed->answer, task, "failures", 0))
         pl_show_member(deed->console, "failures", pl_deed_number(deed, task, "failures"));
@@ -146,7 +147,7 @@ static enum pl_exit print_occurrences(struct pl_deed *deed)
     static const char *const names[] = {"UTC", "LOCAL"};
     struct pl_columns columns;
     if (!pl_deed_item(deed, NULL)) {
-        pl_console_say(deed->console, "it is not due any more");
+        pl_console_say(deed->console, "it will not be due again");
         return PL_EXIT_OK;
     }
     pl_columns_init(&columns, names, sizeof names / sizeof *names);
@@ -180,7 +181,7 @@ static const char *const weekdays[] = {"Sunday",   "Monday", "Tuesday", "Wednesd
 static void put_due(struct pl_deed *deed, const struct pl_json_node *item,
                     const struct pl_civil *civil)
 {
-    const struct pl_json_node *run = pl_api_member(&deed->answer, item, "run", PL_JSON_OBJECT);
+    const struct pl_json_node *run = pl_json_member(&deed->answer, item, "run", PL_JSON_OBJECT);
     struct pl_str reason = pl_deed_text(deed, run, "reason");
     struct pl_str title = pl_deed_text(deed, item, "title");
     pl_console_putf(deed->console, "  %02u:%02u  ", civil->hour, civil->minute);
@@ -220,9 +221,9 @@ static void print_calendar(struct pl_deed *deed, const struct pl_tzif *zone)
 {
     put_days(deed, zone);
     if (!pl_deed_item(deed, NULL))
-        pl_console_say(deed->console, "nothing is due in this time");
-    if (pl_api_member(&deed->answer, deed->answer.root, "is_complete", PL_JSON_FALSE))
-        pl_console_hint(deed->console, "There is more; ask for a shorter time with --to.");
+        pl_console_say(deed->console, "nothing is due in this period");
+    if (pl_json_member(&deed->answer, deed->answer.root, "is_complete", PL_JSON_FALSE))
+        pl_console_hint(deed->console, "There is more; choose a shorter period with --to.");
 }
 
 /* "2026-11-16" stands for its first instant in the zone. */
@@ -237,7 +238,7 @@ static enum pl_exit read_instant(struct pl_deed *deed, enum pl_option_id id,
         snprintf(text, sizeof text, "%.40s%s", use->values[0], is_date ? "T00:00:00Z" : "");
         if (!pl_utc_read(pl_str_of(text), &unix_us))
             return pl_deed_usage(deed,
-                                 "--%s is a date like 2026-11-16 or an instant like "
+                                 "--%s must be a date such as 2026-11-16 or an instant such as "
                                  "2026-11-16T09:00:00Z, not \"%s\"",
                                  use->option->name, use->values[0]);
     }
@@ -283,7 +284,7 @@ static enum pl_exit run_calendar(struct pl_deed *deed)
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-/* --use PROMPT[@LABEL]: a label or a version behind the last "@". */
+/* --use PROMPT[@LABEL]: a label or a version after the last "@". */
 static enum pl_exit out_prompt_ref(struct pl_deed *deed, const char *use)
 {
     const char *at = strrchr(use, '@'), *id = NULL;
@@ -318,7 +319,7 @@ static enum pl_exit out_prompt(struct pl_deed *deed)
     if (prompt && use)
         return pl_deed_usage(deed, "give --prompt TEXT or --use PROMPT, not both");
     if (!use && pl_args_has(deed->args, PL_OPT_VAR))
-        return pl_deed_usage(deed, "--var goes with --use: a text has no variables to fill in");
+        return pl_deed_usage(deed, "--var needs --use: a text has no variables");
     if (use)
         return out_prompt_ref(deed, use);
     if (!prompt)
@@ -361,11 +362,11 @@ static enum pl_exit out_members(struct pl_deed *deed)
 static enum pl_exit run_new(struct pl_deed *deed)
 {
     if (!pl_args_has(deed->args, PL_OPT_CRON))
-        return pl_deed_usage(deed, "when? Give --cron EXPRESSION, in quotes: --cron '0 9 * * "
-                                   "MON-FRI'");
+        return pl_deed_usage(deed, "the task needs a cron expression; give --cron EXPRESSION in "
+                                   "quotes: --cron '0 9 * * MON-FRI'");
     if (!pl_args_has(deed->args, PL_OPT_PROMPT) && !pl_args_has(deed->args, PL_OPT_USE))
-        return pl_deed_usage(deed, "what is to be said? Give --prompt TEXT (- for standard input), "
-                                   "or --use PROMPT of the library");
+        return pl_deed_usage(deed, "the task needs a prompt; give --prompt TEXT (- for standard "
+                                   "input), or --use PROMPT of the library");
     pl_json_out_open(&deed->out, '{');
     pl_json_out_key(&deed->out, "title");
     pl_json_out_text(&deed->out, pl_str_of(deed->words[0]));
@@ -387,7 +388,7 @@ static enum pl_exit run_edit(struct pl_deed *deed)
     enum pl_exit code = out_members(deed);
     pl_json_out_close(&deed->out, '}');
     if (code == PL_EXIT_OK && pl_str_eq(pl_buf_str(&deed->body), PL_STR("{}")))
-        return pl_deed_usage(deed, "what is to change? Give --cron, --zone, --prompt, --title or "
+        return pl_deed_usage(deed, "nothing to change; give --cron, --zone, --prompt, --title or "
                                    "another option");
     if (code == PL_EXIT_OK)
         code = pl_deed_ask(deed, "PATCH", pl_deed_path(deed, "/api/scheduled-tasks/%"));
@@ -403,7 +404,7 @@ static enum pl_exit run_start(struct pl_deed *deed)
         return code;
     struct pl_str next = pl_deed_text(deed, deed->answer.root, "next_run_at");
     struct pl_str shown = pl_time_of(&deed->api.texts, next);
-    return next.len ? pl_deed_done(deed, "started; due next at %.*s UTC", PL_STR_ARG(shown))
+    return next.len ? pl_deed_done(deed, "started; next due at %.*s UTC", PL_STR_ARG(shown))
                     : pl_deed_done(deed, "started");
 }
 
@@ -420,8 +421,8 @@ static enum pl_exit tell_no_session(struct pl_deed *deed)
     struct pl_str reason = pl_deed_text(deed, deed->answer.root, "reason");
     struct pl_str error = pl_deed_text(deed, deed->answer.root, "error");
     if (pl_str_eq(reason, PL_STR("queued")))
-        return pl_deed_done(deed, "it waits until the run before is done");
-    (void)pl_deed_done(deed, "no session was made: %.*s",
+        return pl_deed_done(deed, "the run is queued until the previous one ends");
+    (void)pl_deed_done(deed, "no session was created: %.*s",
                        PL_STR_ARG(error.len    ? error
                                   : reason.len ? reason
                                                : PL_STR("the server does not say why")));
@@ -450,24 +451,24 @@ static enum pl_exit run_delete(struct pl_deed *deed)
 
 const struct pl_verb pl_task_verbs[] = {
     {"next", "EXPRESSION", 1, 1,
-     "Say what a cron expression means and when it is due; needs no server", pl_verb_task_next,
-     true},
+     "Explain a cron expression and list its next times; needs no server", pl_verb_task_next, true},
     {"explain", "EXPRESSION", 1, 1, "The same in English and in Chinese; needs no server",
      pl_verb_task_explain, true},
-    {"list", "", 0, 0, "List tasks, the newest first", run_list},
-    {"show", "ID", 1, 1, "Show one with all it has", run_show},
+    {"list", "", 0, 0, "List tasks, newest first", run_list},
+    {"show", "ID", 1, 1, "Show all fields of a task", run_show},
     {"new", "TITLE", 1, 1,
-     "Have --prompt, or --use of the library, said whenever --cron is due, and print its id",
+     "Create a task that sends --prompt, or --use of the library, at the times of --cron, and "
+     "print its id",
      run_new},
-    {"edit", "ID", 1, 1, "Change what is given", run_edit},
-    {"start", "ID", 1, 1, "Let the clock run it again", run_start},
-    {"stop", "ID", 1, 1, "Let the clock pass", run_stop},
-    {"run", "ID", 1, 1, "Run it now, and print the session; with --follow what is said in it",
+    {"edit", "ID", 1, 1, "Change the given fields", run_edit},
+    {"start", "ID", 1, 1, "Enable the schedule of a task", run_start},
+    {"stop", "ID", 1, 1, "Disable the schedule of a task", run_stop},
+    {"run", "ID", 1, 1, "Run a task now, and print the session; with --follow, the answer",
      run_now},
-    {"runs", "ID", 1, 1, "List how it ran, the newest first", run_runs},
-    {"occurrences", "ID", 1, 1, "List when it is due next", run_occurrences},
-    {"calendar", "", 0, 0, "List by day what is due, and what ran, between --from and --to",
+    {"runs", "ID", 1, 1, "List the runs, newest first", run_runs},
+    {"occurrences", "ID", 1, 1, "List the next times", run_occurrences},
+    {"calendar", "", 0, 0, "List by day what is due and what ran, between --from and --to",
      run_calendar},
-    {"delete", "ID", 1, 1, "Delete it; the sessions of its runs stay", run_delete},
+    {"delete", "ID", 1, 1, "Delete a task; the sessions of its runs stay", run_delete},
     {0},
 };

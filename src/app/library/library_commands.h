@@ -2,7 +2,7 @@
 #ifndef PL_APP_LIBRARY_COMMANDS_H
 #define PL_APP_LIBRARY_COMMANDS_H
 
-#include "app/commands.h"
+#include "app/frame/commands.h"
 
 PL_COMMAND_TEXTS(prompt);
 PL_COMMAND_TEXTS(memory);

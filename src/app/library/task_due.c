@@ -1,12 +1,12 @@
 /* parley task next and explain: what a cron expression means, and when it is due. They need no
  * server: the zone comes from this machine's files. */
-#include "app/task_due.h"
+#include "app/library/task_due.h"
 
 #include "base/utc.h"
 #include "cron/explain.h"
 #include "cron/next.h"
 #include "io/clock.h"
-#include "server/zones.h"
+#include "service/tasks/zones.h"
 
 #include <stdio.h>
 
@@ -41,10 +41,11 @@ static enum pl_exit read_options(struct job *job, const struct pl_args *args)
     job->count = DEFAULT_COUNT;
     job->from_s = pl_clock_unix_s();
     if (count && !pl_option_read_count(count->values[0], MAX_COUNT, &job->count))
-        return pl_usage_fail(job->console, "task", "--count is a number from 1 to %d", MAX_COUNT);
+        return pl_usage_fail(job->console, "task", "--count must be a number from 1 to %d",
+                             MAX_COUNT);
     if (from && !pl_utc_read(pl_str_of(from->values[0]), &from_us))
         return pl_usage_fail(job->console, "task",
-                             "--from is an instant like 2026-03-29T00:00:00Z or "
+                             "--from must be an instant such as 2026-03-29T00:00:00Z or "
                              "2026-03-29T01:00:00+01:00, not \"%s\"",
                              from->values[0]);
     /* Seconds are cut, not rounded to zero: times before 1970 are negative. */
@@ -139,7 +140,7 @@ static void print_json(struct job *job, const struct pl_buf *words)
 
 static void print_words(struct job *job, const struct pl_buf *words)
 {
-    static const char *const moved[] = {"  (its time is skipped by the clock)",
+    static const char *const moved[] = {"  (the scheduled time is skipped by daylight saving)",
                                         "  （时钟跳过了原定时间）"};
     struct due due;
     int64_t at_s = job->from_s;

@@ -2,8 +2,8 @@
 #ifndef PL_APP_TASK_DUE_H
 #define PL_APP_TASK_DUE_H
 
-#include "app/verbs.h"
-#include "server/zones.h"
+#include "app/frame/verbs.h"
+#include "service/tasks/zones.h"
 
 /* The zone of --zone; NULL is UTC, and so is its *ret_zone. What is wrong has been explained.
  * *zones is to be destroyed either way; the zone is theirs. */

@@ -1,8 +1,8 @@
 /* parley prompt: the library of prompts of a server. Here is looking and ordering; writing is in
- * prompt_edit.c, comparing in prompt_diff.c, running in prompt_run.c, files in
- * prompt_export.c and prompt_import.c. */
-#include "app/prompt_int.h"
-#include "app/turn_show.h"
+ * edit.c, comparing in diff.c, running in run.c, files in
+ * export.c and import.c. */
+#include "app/prompt/prompt_int.h"
+#include "app/chat/turn_show.h"
 
 #include "json/text.h"
 
@@ -45,7 +45,7 @@ static struct pl_str place_of(struct pl_deed *deed, const struct pl_json_node *p
     pl_buf_add(&text, folder);
     pl_buf_adds(&text, folder.len ? "/" : "");
     pl_buf_add(&text, pl_deed_text(deed, prompt, "name"));
-    if (pl_api_member(&deed->answer, prompt, "is_pinned", PL_JSON_TRUE))
+    if (pl_json_member(&deed->answer, prompt, "is_pinned", PL_JSON_TRUE))
         pl_buf_adds(&text, " *");
     if (text.status != PL_OK)
         deed->api.texts.is_cut = true;
@@ -75,15 +75,15 @@ static enum pl_exit run_list(struct pl_deed *deed)
     if (code != PL_EXIT_OK || deed->api.is_json)
         return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
     if (!pl_deed_item(deed, NULL)) {
-        pl_console_say(deed->console, "no prompt found; \"parley prompt new NAME\" makes one");
+        pl_console_say(deed->console, "no prompt found; \"parley prompt new NAME\" creates one");
         return PL_EXIT_OK;
     }
     pl_columns_init(&columns, names, sizeof names / sizeof *names);
     for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
         struct pl_str labels =
-            join(deed, pl_api_member(&deed->answer, one, "labels", PL_JSON_OBJECT), "=");
+            join(deed, pl_json_member(&deed->answer, one, "labels", PL_JSON_OBJECT), "=");
         struct pl_str tags =
-            join(deed, pl_api_member(&deed->answer, one, "tags", PL_JSON_ARRAY), "");
+            join(deed, pl_json_member(&deed->answer, one, "tags", PL_JSON_ARRAY), "");
         pl_columns_add(&columns, pl_deed_text(deed, one, "id"));
         pl_columns_add(&columns, place_of(deed, one));
         pl_columns_add(&columns, pl_deed_number(deed, one, "latest_version"));
@@ -91,7 +91,14 @@ static enum pl_exit run_list(struct pl_deed *deed)
         pl_columns_add(&columns, or_dash(pl_line_of(texts, tags, TAGS_WIDTH)));
         pl_columns_add(&columns, pl_time_of(texts, pl_deed_text(deed, one, "updated_at")));
     }
-    return pl_deed_print_table(deed, &columns, "--limit shows more, --search TEXT fewer.");
+    return pl_deed_print_table(deed, &columns, "--limit shows more, --search TEXT filters.");
+}
+
+/* For as long as the command runs, whatever is asked next. */
+static struct pl_str kept(struct pl_deed *deed, struct pl_str text)
+{
+    const char *copy = pl_deed_keep(deed, text);
+    return copy ? pl_str_of(copy) : PL_STR("");
 }
 
 static enum pl_exit run_counts(struct pl_deed *deed, const char *path, const char *what)
@@ -102,12 +109,19 @@ static enum pl_exit run_counts(struct pl_deed *deed, const char *path, const cha
     if (code != PL_EXIT_OK || deed->api.is_json)
         return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
     pl_columns_init(&columns, names, sizeof names / sizeof *names);
-    for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
-        struct pl_str name = pl_deed_text(deed, one, "name");
-        pl_columns_add(&columns, name.len ? name : PL_STR("(root)"));
-        pl_columns_add(&columns, pl_deed_number(deed, one, "count"));
+    for (const char *page = path; page && code == PL_EXIT_OK;) {
+        for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
+            struct pl_str name = pl_deed_text(deed, one, "name");
+            pl_columns_add(&columns, name.len ? kept(deed, name) : PL_STR("(root)"));
+            pl_columns_add(&columns, kept(deed, pl_deed_number(deed, one, "count")));
+        }
+        page = pl_deed_next_page(deed, path);
+        code = page ? pl_deed_ask(deed, "GET", page) : code;
     }
-    return pl_deed_print_table(deed, &columns, NULL);
+    if (code == PL_EXIT_OK)
+        return pl_deed_print_table(deed, &columns, NULL);
+    pl_columns_deinit(&columns);
+    return code;
 }
 
 static enum pl_exit run_folders(struct pl_deed *deed)
@@ -123,15 +137,15 @@ static enum pl_exit run_tags(struct pl_deed *deed)
 static void show_variables(struct pl_deed *deed, const struct pl_json_node *version)
 {
     const struct pl_json_node *list =
-        pl_api_member(&deed->answer, version, "variables", PL_JSON_ARRAY);
+        pl_json_member(&deed->answer, version, "variables", PL_JSON_ARRAY);
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
     for (const struct pl_json_node *one = list ? pl_json_first(list) : NULL;
          one && one < pl_json_end(list); one = pl_json_next(one)) {
         pl_buf_adds(&text, text.len ? ", " : "");
         pl_buf_add(&text, pl_deed_text(deed, one, "name"));
-        if (!pl_api_member(&deed->answer, one, "required", PL_JSON_TRUE))
-            pl_buf_adds(&text, " (may be left out)");
+        if (!pl_json_member(&deed->answer, one, "required", PL_JSON_TRUE))
+            pl_buf_adds(&text, " (optional)");
     }
     if (text.status != PL_OK)
         deed->api.texts.is_cut = true;
@@ -169,10 +183,11 @@ static void show_prompt(struct pl_deed *deed, const struct pl_json_node *prompt)
     pl_show_member(console, "folder", pl_deed_text(deed, prompt, "folder"));
     pl_show_member(console, "about", pl_deed_text(deed, prompt, "description"));
     pl_show_member(console, "tags",
-                   join(deed, pl_api_member(&deed->answer, prompt, "tags", PL_JSON_ARRAY), ""));
-    pl_show_member(console, "labels",
-                   join(deed, pl_api_member(&deed->answer, prompt, "labels", PL_JSON_OBJECT), "="));
-    if (pl_api_member(&deed->answer, prompt, "is_pinned", PL_JSON_TRUE))
+                   join(deed, pl_json_member(&deed->answer, prompt, "tags", PL_JSON_ARRAY), ""));
+    pl_show_member(
+        console, "labels",
+        join(deed, pl_json_member(&deed->answer, prompt, "labels", PL_JSON_OBJECT), "="));
+    if (pl_json_member(&deed->answer, prompt, "is_pinned", PL_JSON_TRUE))
         pl_show_member(console, "pinned", PL_STR("yes"));
     pl_show_member(console, "changed", pl_time_of(texts, pl_deed_text(deed, prompt, "updated_at")));
 }
@@ -201,7 +216,7 @@ static enum pl_exit run_show(struct pl_deed *deed)
     if (!is_raw && !deed->api.is_json)
         show_prompt(deed, deed->answer.root);
     const struct pl_json_node *shown =
-        version ? NULL : pl_api_member(&deed->answer, deed->answer.root, "latest", PL_JSON_OBJECT);
+        version ? NULL : pl_json_member(&deed->answer, deed->answer.root, "latest", PL_JSON_OBJECT);
     if (version) {
         code = pl_deed_ask(deed, "GET",
                            pl_api_path(&deed->api, "/api/prompts/%/versions/%", id, version, NULL));
@@ -252,8 +267,8 @@ static enum pl_exit run_label(struct pl_deed *deed)
     const char *label = deed->words[1], *id;
     int64_t version = 0;
     if (is_removed == (deed->n_words == 3))
-        return pl_deed_usage(deed, "it is: parley prompt label ID LABEL VERSION, or with --remove "
-                                   "instead of the version");
+        return pl_deed_usage(deed, "usage: parley prompt label ID LABEL VERSION, or label ID LABEL "
+                                   "--remove");
     enum pl_exit code = pl_named_prompt_find(deed, deed->words[0], &id);
     if (code == PL_EXIT_OK && !is_removed)
         code = pl_named_version_number(deed, id, deed->words[2], &version);
@@ -262,7 +277,7 @@ static enum pl_exit run_label(struct pl_deed *deed)
     const char *path = pl_api_path(&deed->api, "/api/prompts/%/labels/%", id, label, NULL);
     if (is_removed) {
         code = pl_deed_ask(deed, "DELETE", path);
-        return code == PL_EXIT_OK ? pl_deed_done(deed, "%s is nowhere now", label) : code;
+        return code == PL_EXIT_OK ? pl_deed_done(deed, "removed the label %s", label) : code;
     }
     pl_json_out_open(&deed->out, '{');
     pl_json_out_key(&deed->out, "version");
@@ -270,7 +285,7 @@ static enum pl_exit run_label(struct pl_deed *deed)
     pl_json_out_close(&deed->out, '}');
     code = pl_deed_ask(deed, "PUT", path);
     return code == PL_EXIT_OK
-               ? pl_deed_done(deed, "%s is version %lld now", label, (long long)version)
+               ? pl_deed_done(deed, "%s is now version %lld", label, (long long)version)
                : code;
 }
 
@@ -291,7 +306,7 @@ static enum pl_exit run_rollback(struct pl_deed *deed)
     code = pl_deed_ask(deed, "POST", pl_api_path(&deed->api, "/api/prompts/%/rollback", id, NULL));
     if (code != PL_EXIT_OK)
         return code;
-    return pl_deed_done(deed, "version %lld is what version %lld was",
+    return pl_deed_done(deed, "version %lld has the content of version %lld",
                         (long long)pl_api_int(&deed->answer, deed->answer.root, "version", 0),
                         (long long)version);
 }
@@ -332,33 +347,33 @@ static enum pl_exit run_unpin(struct pl_deed *deed)
 
 const struct pl_verb pl_prompt_verbs[] = {
     {"list", "", 0, 0, "List prompts, pinned ones first", run_list},
-    {"show", "ID", 1, 1, "Show one with its latest version, or --version V", run_show},
-    {"new", "NAME", 1, 1, "Make one from --file, or in your editor, and print its id",
+    {"show", "ID", 1, 1, "Show the latest version of a prompt, or --version V", run_show},
+    {"new", "NAME", 1, 1, "Create a prompt from --file or in your editor, and print its id",
      pl_verb_prompt_new},
     {"edit", "ID", 1, 1,
-     "Make a new version in your editor or from --file; or change its name, folder, description "
-     "or tags",
+     "Write a new version in your editor or from --file; or change name, folder, description or "
+     "tags",
      pl_verb_prompt_edit},
-    {"versions", "ID", 1, 1, "List its versions, the newest first", run_versions},
+    {"versions", "ID", 1, 1, "List the versions, newest first", run_versions},
     {"diff", "ID A [B]", 2, 3,
-     "Show what changed from version A to B (the latest, or --file); exit 1 when they differ",
+     "Show the changes from version A to B (the latest, or --file); exit 1 if they differ",
      pl_verb_prompt_diff},
-    {"label", "ID LABEL [VERSION]", 2, 3, "Move a label to a version, or take it away", run_label},
-    {"rollback", "ID VERSION", 2, 2, "Make a new version that says what an old one said",
+    {"label", "ID LABEL [VERSION]", 2, 3, "Move a label to a version, or delete it", run_label},
+    {"rollback", "ID VERSION", 2, 2, "Make a new version with the content of an old one",
      run_rollback},
-    {"run", "ID", 1, 1, "Run it with a model, or several, and print what they answer",
+    {"run", "ID", 1, 1, "Run a prompt with one or several models, and print the answers",
      pl_verb_prompt_run},
     {"export", "ID | --all DIR", 0, 1,
      "Write a version in any format, or the library as files that git can compare",
      pl_verb_prompt_export},
     {"import", "PATH...", 1, SIZE_MAX,
-     "Make prompts of files, and of all files in directories: requests of any vendor, YAML, "
-     "Markdown, .prompt.yml, Langfuse, or what export --all wrote",
+     "Create prompts from files, and from all files in directories: requests of any vendor, YAML, "
+     "Markdown, .prompt.yml, Langfuse, or the output of export --all",
      pl_verb_prompt_import},
-    {"delete", "ID", 1, 1, "Delete it with all its versions", run_delete},
-    {"pin", "ID", 1, 1, "Keep it at the top of the list", run_pin},
-    {"unpin", "ID", 1, 1, "Let it go down again", run_unpin},
-    {"folders", "", 0, 0, "List the folders, and how many prompts are in each", run_folders},
-    {"tags", "", 0, 0, "List the tags, and how many prompts have each", run_tags},
+    {"delete", "ID", 1, 1, "Delete a prompt with all its versions", run_delete},
+    {"pin", "ID", 1, 1, "Keep a prompt at the top of the list", run_pin},
+    {"unpin", "ID", 1, 1, "Undo pin", run_unpin},
+    {"folders", "", 0, 0, "List the folders and their number of prompts", run_folders},
+    {"tags", "", 0, 0, "List the tags and their number of prompts", run_tags},
     {0},
 };

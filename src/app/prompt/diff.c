@@ -1,6 +1,7 @@
 /* parley prompt diff: what changed, block by block and word by word. */
-#include "app/prompt_int.h"
-#include "app/turn_show.h"
+#include "app/prompt/prompt_int.h"
+#include "app/chat/turn_show.h"
+#include "base/ascii.h"
 
 enum { CONTEXT_LINES = 3 };
 
@@ -62,12 +63,7 @@ static void put_changed(struct pl_deed *deed, const struct mark *mark, struct pl
     pl_console_style(deed->console, PL_STYLE_PLAIN);
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-/* Words come with the space behind them. What both end in did not change; where there is only one,
+/* Words come with the space after them. What both end in did not change; where there is only one,
  * its line breaks stand behind the mark. */
 static size_t common_space(struct pl_str a, struct pl_str b)
 {
@@ -75,7 +71,7 @@ static size_t common_space(struct pl_str a, struct pl_str b)
     bool is_alone = !b.ptr;
     while (n + 1 < a.len && (is_alone || n + 1 < b.len)) {
         char c = a.ptr[a.len - 1 - n];
-        if (is_alone ? c != '\n' : !is_space(c) || c != b.ptr[b.len - 1 - n])
+        if (is_alone ? c != '\n' : !pl_ascii_is_white(c) || c != b.ptr[b.len - 1 - n])
             break;
         n++;
     }
@@ -122,7 +118,7 @@ static void put_block(struct pl_deed *deed, const struct pl_json_doc *doc,
                       const struct pl_json_node *block)
 {
     struct pl_texts *texts = &deed->api.texts;
-    const struct pl_json_node *words = pl_api_member(doc, block, "words", PL_JSON_ARRAY);
+    const struct pl_json_node *words = pl_json_member(doc, block, "words", PL_JSON_ARRAY);
     struct pl_str change = pl_api_text(texts, doc, block, "change");
     struct pl_str role = pl_api_text(texts, doc, block, "role");
     struct pl_str id = pl_api_text(texts, doc, block, "id");
@@ -140,7 +136,7 @@ static void put_block(struct pl_deed *deed, const struct pl_json_doc *doc,
     pl_console_puts(deed->console, " ");
     pl_console_put_safe(deed->console, id);
     if (pl_str_starts(change, PL_STR("moved")))
-        pl_console_putf(deed->console, " (from place %lld to %lld)",
+        pl_console_putf(deed->console, " (from position %lld to %lld)",
                         (long long)pl_api_int(doc, block, "from_index", 0) + 1,
                         (long long)pl_api_int(doc, block, "to_index", 0) + 1);
     pl_console_style(deed->console, PL_STYLE_PLAIN);
@@ -177,8 +173,8 @@ static void put_member(struct pl_deed *deed, const struct pl_json_doc *doc,
 void pl_show_diff(struct pl_deed *deed, const struct pl_json_doc *doc,
                   const struct pl_json_node *diff)
 {
-    const struct pl_json_node *blocks = pl_api_member(doc, diff, "blocks", PL_JSON_ARRAY);
-    const struct pl_json_node *members = pl_api_member(doc, diff, "members", PL_JSON_ARRAY);
+    const struct pl_json_node *blocks = pl_json_member(doc, diff, "blocks", PL_JSON_ARRAY);
+    const struct pl_json_node *members = pl_json_member(doc, diff, "members", PL_JSON_ARRAY);
     for (const struct pl_json_node *block = blocks ? pl_json_first(blocks) : NULL;
          block && block < pl_json_end(blocks); block = pl_json_next(block))
         put_block(deed, doc, block);
@@ -215,10 +211,7 @@ enum pl_exit pl_verb_prompt_diff(struct pl_deed *deed)
     const char *file = pl_deed_option(deed, PL_OPT_FILE), *id;
     const char *from = deed->words[1], *to = deed->n_words > 2 ? deed->words[2] : "latest";
     if (file && deed->n_words > 2)
-        return pl_deed_usage(deed,
-                             "with --file the version is compared with the file; leave out "
-                             "\"%s\"",
-                             to);
+        return pl_deed_usage(deed, "--file compares the version with a file; remove \"%s\"", to);
     enum pl_exit code = pl_named_prompt_find(deed, deed->words[0], &id);
     if (code == PL_EXIT_OK && file)
         code = ask_draft(deed, id, from, file);
@@ -232,6 +225,6 @@ enum pl_exit pl_verb_prompt_diff(struct pl_deed *deed)
         (void)pl_deed_print(deed);
     else
         pl_show_diff(deed, &deed->answer, deed->answer.root);
-    return pl_api_member(&deed->answer, deed->answer.root, "is_same", PL_JSON_TRUE) ? PL_EXIT_OK
-                                                                                    : PL_EXIT_NO;
+    return pl_json_member(&deed->answer, deed->answer.root, "is_same", PL_JSON_TRUE) ? PL_EXIT_OK
+                                                                                     : PL_EXIT_NO;
 }

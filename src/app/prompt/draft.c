@@ -1,10 +1,10 @@
 /* Drafts of prompts: what a file holds, as text or as a structured chat. */
-#include "app/input.h"
-#include "app/prompt_int.h"
+#include "app/frame/input.h"
+#include "app/prompt/prompt_int.h"
 
-#include "base/utf8.h"
-#include "format/yaml.h"
-#include "io/file.h"
+#include "base/text/utf8.h"
+#include "promptfile/yaml.h"
+#include "io/file/file.h"
 #include "json/text.h"
 
 enum pl_draft_type pl_draft_type_of(const struct pl_deed *deed, enum pl_draft_type otherwise)
@@ -62,10 +62,11 @@ static enum pl_status read_structured(struct pl_deed *deed, struct pl_str text,
 /* A document that says what it is, or one with messages in a file that is meant for data. */
 static bool is_chat(const struct pl_json_doc *doc, bool is_data_file)
 {
-    const struct pl_json_node *protocol = pl_api_member(doc, doc->root, "protocol", PL_JSON_STRING);
+    const struct pl_json_node *protocol =
+        pl_json_member(doc, doc->root, "protocol", PL_JSON_STRING);
     if (protocol && pl_json_text_is(doc, protocol, PL_STR("structured-chat")))
         return true;
-    return is_data_file && pl_api_member(doc, doc->root, "messages", PL_JSON_ARRAY);
+    return is_data_file && pl_json_member(doc, doc->root, "messages", PL_JSON_ARRAY);
 }
 
 enum pl_status pl_draft_read(struct pl_deed *deed, const char *name, struct pl_str text,
@@ -75,7 +76,7 @@ enum pl_status pl_draft_read(struct pl_deed *deed, const char *name, struct pl_s
     struct pl_json_doc doc = {0};
     bool is_data_file = ends_in(name, ".json") || is_yaml_name(name);
     if (!pl_utf8_is_valid(text))
-        return pl_fail(err, PL_UNREADABLE, "this is not UTF-8, so it is no prompt");
+        return pl_fail(err, PL_UNREADABLE, "the file is not UTF-8");
     bool may_be_chat = type == PL_DRAFT_STRUCTURED ||
                        (type == PL_DRAFT_ANY && (is_yaml_name(name) || starts_like_json(text)));
     enum pl_status status = may_be_chat ? read_structured(deed, text, &doc, err) : PL_OK;

@@ -1,10 +1,10 @@
 /* parley prompt new and edit: a version from a file, or from the editor. What was written in the
  * editor is never lost: when it cannot be saved, the file stays and its path is told. */
-#include "app/prompt_int.h"
+#include "app/prompt/prompt_int.h"
 
-#include "format/yaml.h"
-#include "io/file.h"
-#include "io/process.h"
+#include "promptfile/yaml.h"
+#include "io/file/file.h"
+#include "io/system/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,10 +32,10 @@ static enum pl_status make_sheet(struct sheet *sheet, const char *suffix, struct
     snprintf(sheet->path, sizeof sheet->path, "%s/prompt%s", sheet->dir, suffix);
     int fd = open(sheet->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return pl_fail(err, PL_IO, "it cannot be written: %s", strerror(errno));
+        return pl_fail(err, PL_IO, "cannot write the file: %s", strerror(errno));
     status = pl_fd_write(fd, text, err);
     if (close(fd) != 0 && status == PL_OK)
-        status = pl_fail(err, PL_IO, "it cannot be written: %s", strerror(errno));
+        status = pl_fail(err, PL_IO, "cannot write the file: %s", strerror(errno));
     return status;
 }
 
@@ -48,7 +48,7 @@ static void drop_sheet(struct sheet *sheet)
 static void keep_sheet(struct pl_deed *deed, struct sheet *sheet)
 {
     sheet->is_kept = true;
-    pl_console_hint(deed->console, "What you wrote is in %s", sheet->path);
+    pl_console_hint(deed->console, "Your text is in %s", sheet->path);
 }
 
 /* $VISUAL, $EDITOR, or vi at a terminal. They may be several words: a shell takes them apart. */
@@ -61,8 +61,8 @@ static enum pl_exit run_editor(struct pl_deed *deed, struct sheet *sheet)
         editor = getenv("EDITOR");
     if ((!editor || !*editor) && !isatty(STDIN_FILENO))
         return pl_deed_usage(deed,
-                             "there is no editor to write it in; set VISUAL or EDITOR, or give "
-                             "--file FILE (- for standard input)");
+                             "there is no editor; set VISUAL or EDITOR, or give --file FILE (- for "
+                             "standard input)");
     if (!editor || !*editor)
         editor = "vi";
     PL_CLEANUP_BUF struct pl_buf line;
@@ -161,7 +161,7 @@ static enum pl_exit write_new(struct pl_deed *deed, struct sheet *sheet)
     if (code != PL_EXIT_OK)
         return code;
     if (pl_str_eq(text, before)) {
-        pl_console_say(deed->console, "nothing was written; no prompt is made");
+        pl_console_say(deed->console, "the text is empty; no prompt was created");
         return PL_EXIT_NO;
     }
     code = read_sheet(deed, sheet, text, type, &draft);
@@ -202,11 +202,11 @@ static enum pl_exit tell_conflict(struct pl_deed *deed, struct pl_str reply)
         return pl_deed_stop(deed, status);
     if (deed->api.is_json || status != PL_OK)
         return pl_api_refused(&deed->api, CONFLICT, reply);
-    const struct pl_json_node *current = pl_api_member(&doc, doc.root, "current", PL_JSON_OBJECT);
-    const struct pl_json_node *diff = pl_api_member(&doc, doc.root, "diff", PL_JSON_OBJECT);
+    const struct pl_json_node *current = pl_json_member(&doc, doc.root, "current", PL_JSON_OBJECT);
+    const struct pl_json_node *diff = pl_json_member(&doc, doc.root, "diff", PL_JSON_OBJECT);
     pl_console_say(deed->console,
-                   "somebody else saved version %lld meanwhile; yours is not saved. From theirs to "
-                   "yours:",
+                   "somebody else saved version %lld in the meantime; yours is not saved. From "
+                   "theirs to yours:",
                    (long long)pl_api_int(&doc, current, "version", 0));
     if (diff)
         pl_show_diff(deed, &doc, diff);
@@ -259,7 +259,7 @@ static enum pl_exit text_of_latest(struct pl_deed *deed, const struct pl_json_no
     enum pl_status status =
         content
             ? pl_json_parse(arena, pl_json_span(&deed->answer, content), &pl_json_own, &doc, &err)
-            : pl_fail(&err, PL_IO, "the answer is not what a Parley server says");
+            : pl_fail(&err, PL_IO, "unexpected answer; is this a Parley server?");
     if (status == PL_OK) {
         pl_yaml_write(&yaml, &doc);
         status = yaml.status;
@@ -298,7 +298,9 @@ static enum pl_exit write_version(struct pl_deed *deed, struct editing *editing,
     code = save(deed, editing->id, editing->version, &draft);
     if (code != PL_EXIT_OK) {
         keep_sheet(deed, &editing->sheet);
-        pl_console_hint(deed->console, "Mend it, and save it with: parley prompt edit %s --file %s",
+        pl_console_hint(deed->console,
+                        "Correct it, and save it with: parley prompt edit %s --file "
+                        "%s",
                         editing->id, editing->sheet.path);
     }
     return code;
@@ -314,7 +316,7 @@ static enum pl_exit edit_content(struct pl_deed *deed, const char *id)
     if (code != PL_EXIT_OK)
         return code;
     const struct pl_json_node *latest =
-        pl_api_member(&deed->answer, deed->answer.root, "latest", PL_JSON_OBJECT);
+        pl_json_member(&deed->answer, deed->answer.root, "latest", PL_JSON_OBJECT);
     editing.version = pl_api_int(&deed->answer, latest, "version", 0);
     editing.is_structured = pl_str_eq(pl_deed_text(deed, latest, "type"), PL_STR("structured"));
     if (file) {
@@ -332,7 +334,7 @@ static enum pl_exit edit_content(struct pl_deed *deed, const char *id)
     if (code != PL_EXIT_OK)
         return code;
     if (!is_changed)
-        pl_console_say(deed->console, "nothing was changed; there is no new version");
+        pl_console_say(deed->console, "no change; no new version");
     if (!is_changed)
         return PL_EXIT_OK;
     return pl_deed_done(deed, "saved as version %lld",
@@ -364,7 +366,7 @@ enum pl_exit pl_verb_prompt_edit(struct pl_deed *deed)
     if (has_members && has_content)
         return pl_deed_usage(deed,
                              "--name, --folder, --description and --tag change the prompt, the "
-                             "others its text; give one kind at a time");
+                             "other options its text; give one kind at a time");
     enum pl_exit code = pl_named_prompt_find(deed, deed->words[0], &id);
     if (code != PL_EXIT_OK)
         return code;

@@ -1,11 +1,11 @@
 /* parley prompt export: one version in any format, or the library as files. --all makes the files
  * of a directory what the library is: only those that differ are written, so git and make see what
  * really changed. */
-#include "app/prompt_int.h"
+#include "app/prompt/prompt_int.h"
 
-#include "io/file.h"
-#include "io/outfile.h"
-#include "io/tree.h"
+#include "io/file/file.h"
+#include "io/file/outfile.h"
+#include "io/file/file_tree.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -89,8 +89,8 @@ static enum pl_exit write_file(struct library *library, const struct pl_json_nod
     if (!deed->api.texts.is_cut && !is_safe_path(name))
         return pl_deed_fail(deed,
                             pl_fail(&err, PL_IO,
-                                    "the server names a file \"%.*s\", which is "
-                                    "not below the directory",
+                                    "the server sent the file name \"%.*s\", which is outside the "
+                                    "directory",
                                     PL_STR_ARG(name)),
                             &err);
     pl_buf_addf(&path, "%s/", library->dir);
@@ -110,7 +110,7 @@ static enum pl_exit write_page(struct library *library)
 {
     struct pl_deed *deed = library->deed;
     const struct pl_json_node *files =
-        pl_api_member(&deed->answer, deed->answer.root, "files", PL_JSON_ARRAY);
+        pl_json_member(&deed->answer, deed->answer.root, "files", PL_JSON_ARRAY);
     enum pl_exit code = PL_EXIT_OK;
     for (const struct pl_json_node *file = files ? pl_json_first(files) : NULL;
          file && file < pl_json_end(files) && code == PL_EXIT_OK; file = pl_json_next(file))
@@ -162,13 +162,13 @@ static enum pl_exit prune(struct library *library)
 {
     struct pl_deed *deed = library->deed;
     struct pl_error err = {0};
-    struct pl_tree tree = {0};
+    struct pl_file_tree tree = {0};
     if (library->paths.len)
         qsort(library->paths.ptr, library->paths.len, sizeof *library->paths.ptr, compare);
     enum pl_status status =
-        pl_tree_list(&tree, &deed->api.texts.arena, library->dir, is_ours, &err);
+        pl_file_tree_list(&tree, &deed->api.texts.arena, library->dir, is_ours, &err);
     for (size_t i = 0; status == PL_OK && i < tree.files.len; i++) {
-        const struct pl_tree_file *file = &tree.files.ptr[i];
+        const struct pl_file_tree_entry *file = &tree.files.ptr[i];
         struct pl_str name = pl_str_of(file->name);
         if (!name.len || pl_name_is_hidden(file->name) ||
             (library->paths.len &&
@@ -177,7 +177,7 @@ static enum pl_exit prune(struct library *library)
         status = remove_file(library, file->path, &err);
         library->n_removed += status == PL_OK;
     }
-    pl_tree_deinit(&tree);
+    pl_file_tree_deinit(&tree);
     return status == PL_OK ? PL_EXIT_OK : pl_deed_fail(deed, status, &err);
 }
 
@@ -227,12 +227,10 @@ enum pl_exit pl_verb_prompt_export(struct pl_deed *deed)
     bool has_one = pl_args_has(deed->args, PL_OPT_TO) || pl_args_has(deed->args, PL_OPT_VERSION) ||
                    pl_args_has(deed->args, PL_OPT_OUT);
     if (deed->n_words != 1)
-        return pl_deed_usage(deed, "it is: parley prompt export ID, or export --all DIR");
+        return pl_deed_usage(deed, "usage: parley prompt export ID, or export --all DIR");
     if (is_all && has_one)
-        return pl_deed_usage(deed,
-                             "--all writes every version in a form of its own; leave out --to, "
-                             "--version and --out");
+        return pl_deed_usage(deed, "--all writes every version; remove --to, --version and --out");
     if (!is_all && pl_args_has(deed->args, PL_OPT_PRUNE))
-        return pl_deed_usage(deed, "--prune goes with --all");
+        return pl_deed_usage(deed, "--prune needs --all");
     return is_all ? export_all(deed) : export_one(deed);
 }

@@ -1,6 +1,6 @@
 /* Which prompt a word means. Names are looked for by searching, which is quick in a large library;
  * what a search cannot find (a name of punctuation only) by going through all of it. */
-#include "app/prompt_int.h"
+#include "app/prompt/prompt_int.h"
 
 struct search {
     struct pl_deed *deed;
@@ -79,11 +79,11 @@ static enum pl_exit decide(struct search *search, const char **ret_id)
         return pl_deed_stop(deed, PL_NOMEM);
     if (!id && search->n_by_name)
         (void)pl_fail(&err, PL_INVALID,
-                      "several prompts have this name: %.*s; give folder and name, or the id",
+                      "several prompts have this name: %.*s; give folder/name, or the id",
                       PL_STR_ARG(pl_buf_str(&search->places)));
     else if (!id)
         (void)pl_fail(&err, PL_INVALID,
-                      "there is no prompt \"%.*s\"; \"parley prompt list\" shows those there are",
+                      "there is no prompt \"%.*s\"; \"parley prompt list\" lists the prompts",
                       PL_STR_ARG(search->word));
     if (!id)
         return pl_deed_fail(deed, PL_INVALID, &err);
@@ -99,7 +99,7 @@ enum pl_exit pl_named_prompt_find(struct pl_deed *deed, const char *word, const 
         return PL_EXIT_OK;
     }
     if (!search.word.len)
-        return pl_deed_usage(deed, "which prompt? Give its id, its name or \"folder/name\"");
+        return pl_deed_usage(deed, "no prompt; give its id, its name or \"folder/name\"");
     pl_buf_init(&search.places, 0);
     enum pl_exit code = look_by_search(&search);
     if (code == PL_EXIT_OK && !search.exact && !search.n_by_name)

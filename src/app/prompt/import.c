@@ -1,10 +1,10 @@
 /* parley prompt import: files become prompts. They are sent in pages of a few megabytes; those of
  * one directory go together, since a prompt that was exported is several files. */
-#include "app/prompt_int.h"
+#include "app/prompt/prompt_int.h"
 
-#include "base/utf8.h"
-#include "io/file.h"
-#include "io/tree.h"
+#include "base/text/utf8.h"
+#include "io/file/file.h"
+#include "io/file/file_tree.h"
 
 enum {
     MAX_FILE = 16 << 20,
@@ -14,8 +14,8 @@ enum {
 
 struct import {
     struct pl_deed *deed;
-    struct pl_tree files; /* owned */
-    size_t n_page;        /* files in the request that is being written */
+    struct pl_file_tree files; /* owned */
+    size_t n_page;             /* files in the request that is being written */
     size_t n_done, n_problems;
     size_t n_outcomes[4];
     struct pl_buf items, problems; /* owned; with --json: objects with commas between */
@@ -43,7 +43,7 @@ static enum pl_status gather(struct import *import, const char *path, struct pl_
     if (pl_path_is_directory(path)) {
         size_t first = import->files.files.len, n_kept = first;
         enum pl_status status =
-            pl_tree_list(&import->files, &import->deed->api.texts.arena, path, is_wanted, err);
+            pl_file_tree_list(&import->files, &import->deed->api.texts.arena, path, is_wanted, err);
         for (size_t i = first; status == PL_OK && i < import->files.files.len; i++)
             if (!pl_name_is_hidden(import->files.files.ptr[i].name))
                 import->files.files.ptr[n_kept++] = import->files.files.ptr[i];
@@ -52,7 +52,7 @@ static enum pl_status gather(struct import *import, const char *path, struct pl_
         return status;
     }
     const char *slash = strrchr(path, '/');
-    struct pl_tree_file file = {path, slash && slash[1] ? slash + 1 : path};
+    struct pl_file_tree_entry file = {path, slash && slash[1] ? slash + 1 : path};
     if (strcmp(path, "-") == 0)
         file.name = "prompt.txt";
     return pl_vec_push(&import->files.files, file) ? PL_OK
@@ -121,7 +121,7 @@ static enum pl_exit send_page(struct import *import)
     for (const struct pl_json_node *item = NULL; (item = pl_deed_item(deed, item));)
         tell_item(import, item);
     const struct pl_json_node *problems =
-        pl_api_member(&deed->answer, deed->answer.root, "problems", PL_JSON_ARRAY);
+        pl_json_member(&deed->answer, deed->answer.root, "problems", PL_JSON_ARRAY);
     for (const struct pl_json_node *one = problems ? pl_json_first(problems) : NULL;
          one && one < pl_json_end(problems); one = pl_json_next(one))
         note_problem(import, pl_deed_text(deed, one, "path"), pl_deed_text(deed, one, "detail"));
@@ -138,16 +138,16 @@ static bool is_same_directory(const char *a, const char *b)
     return a_end && b_end && n_a == n_b && memcmp(a, b, n_a) == 0;
 }
 
-static enum pl_exit add_file(struct import *import, const struct pl_tree_file *source)
+static enum pl_exit add_file(struct import *import, const struct pl_file_tree_entry *source)
 {
     struct pl_deed *deed = import->deed;
     PL_CLEANUP_FILE struct pl_file file = {0};
     struct pl_error err = {0};
     enum pl_status status = pl_file_read(source->path, MAX_FILE, NULL, &file, &err);
     if (status == PL_OK && !pl_utf8_is_valid(file.bytes))
-        status = pl_fail(&err, PL_UNREADABLE, "this is not UTF-8, so it is no prompt");
+        status = pl_fail(&err, PL_UNREADABLE, "the file is not UTF-8");
     if (status == PL_OK && !pl_utf8_is_valid(pl_str_of(source->name)))
-        status = pl_fail(&err, PL_UNREADABLE, "its name is not UTF-8; give it another");
+        status = pl_fail(&err, PL_UNREADABLE, "the file name is not UTF-8; rename the file");
     if (status == PL_NOMEM)
         return pl_deed_stop(deed, status);
     if (status != PL_OK) {
@@ -170,7 +170,7 @@ static enum pl_exit send_all(struct import *import)
 {
     enum pl_exit code = PL_EXIT_OK;
     for (size_t i = 0; i < import->files.files.len && code == PL_EXIT_OK; i++) {
-        const struct pl_tree_file *file = &import->files.files.ptr[i];
+        const struct pl_file_tree_entry *file = &import->files.files.ptr[i];
         bool is_full = import->deed->body.len > PAGE_BYTES || import->n_page >= PAGE_FILES;
         if (is_full && !is_same_directory(file[-1].name, file->name))
             code = send_page(import);
@@ -191,7 +191,7 @@ static void tell_import(struct import *import)
         pl_console_puts(deed->console, "]}\n");
         return;
     }
-    pl_console_say(deed->console, "%zu made, %zu new versions, %zu the same, %zu skipped%s",
+    pl_console_say(deed->console, "%zu created, %zu new versions, %zu unchanged, %zu skipped%s",
                    import->n_outcomes[0], import->n_outcomes[1], import->n_outcomes[2],
                    import->n_outcomes[3], import->n_problems ? "; see above for the rest" : "");
 }
@@ -211,8 +211,8 @@ enum pl_exit pl_verb_prompt_import(struct pl_deed *deed)
     if (code == PL_EXIT_OK)
         tell_import(&import);
     if (code == PL_EXIT_OK && !import.files.files.len)
-        pl_console_hint(deed->console, "There is no file that could be a prompt.");
-    pl_tree_deinit(&import.files);
+        pl_console_hint(deed->console, "None of the files can be a prompt.");
+    pl_file_tree_deinit(&import.files);
     pl_buf_deinit(&import.items);
     pl_buf_deinit(&import.problems);
     return code == PL_EXIT_OK && import.n_problems ? PL_EXIT_NO : code;

@@ -1,8 +1,8 @@
-/* What the files of `parley prompt` share. */
+/* Shared by the files of `parley prompt`. */
 #ifndef PL_APP_PROMPT_INT_H
 #define PL_APP_PROMPT_INT_H
 
-#include "app/verbs.h"
+#include "app/frame/verbs.h"
 
 /* The id of the prompt a word names: an id, "folder/name", or a name that is there once. */
 enum pl_exit pl_named_prompt_find(struct pl_deed *deed, const char *word, const char **ret_id);
@@ -23,7 +23,7 @@ struct pl_draft {
 };
 enum pl_draft_type { PL_DRAFT_ANY, PL_DRAFT_TEXT, PL_DRAFT_STRUCTURED };
 
-/* What --type says; `otherwise` when it is not given. */
+/* The value of --type; `otherwise` if it is not given. */
 enum pl_draft_type pl_draft_type_of(const struct pl_deed *deed, enum pl_draft_type otherwise);
 /* A text as a draft: JSON and YAML are read where a structured chat is meant. Of any type, it is
  * one when the file's name or its content says so. `name` is for messages. PL_UNREADABLE: err says

@@ -1,7 +1,7 @@
 /* parley prompt run: a prompt with its variables filled in, answered by a model or by several. */
-#include "app/follow.h"
-#include "app/prompt_int.h"
-#include "app/turn_show.h"
+#include "app/chat/follow.h"
+#include "app/prompt/prompt_int.h"
+#include "app/chat/turn_show.h"
 
 enum { ANSWER_MS = 600000 };
 

@@ -1,11 +1,11 @@
 /* parley backup: a copy of the store in one file, while the server goes on or when none runs. */
-#include "app/api.h"
-#include "app/local_store.h"
+#include "app/frame/api.h"
+#include "app/server/local_store.h"
 
-#include "io/file.h"
-#include "io/machine.h"
+#include "io/file/file.h"
+#include "io/system/machine.h"
 #include "json/write.h"
-#include "server/backup_place.h"
+#include "service/admin/backup_place.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -44,7 +44,7 @@ static enum pl_exit finish(struct job *job)
         pl_json_out_close(&out, '}');
         pl_console_puts(job->console, "\n");
     } else {
-        pl_console_say(job->console, "%s has it all: %lld bytes", job->path,
+        pl_console_say(job->console, "wrote the backup to %s: %lld bytes", job->path,
                        (long long)info.n_bytes);
     }
     return PL_EXIT_OK;
@@ -56,7 +56,7 @@ static enum pl_exit fail_there(struct job *job)
 {
     if (job->err.status == PL_CONFLICT)
         (void)pl_fail(&job->err, PL_CONFLICT,
-                      "it is there already; choose another name, or replace it with --force");
+                      "the file exists; choose another name, or replace it with --force");
     return pl_console_fail(job->console, name_of(job), &job->err);
 }
 
@@ -69,19 +69,21 @@ static enum pl_exit look_at_place(struct job *job)
     if (status == PL_OK)
         status = pl_backup_check_place(config, &place, &job->err);
     if (status == PL_OK && place.kind == PL_OUTFILE_FILE && !job->is_forced)
-        status = pl_fail(&job->err, PL_CONFLICT, "it is there already");
+        status = pl_fail(&job->err, PL_CONFLICT, "the file exists");
     if (status != PL_OK)
         return fail_there(job);
     job->is_file = place.kind == PL_OUTFILE_FILE || place.kind == PL_OUTFILE_NEW;
     if (place.kind != PL_OUTFILE_DESCRIPTOR || place.fd != STDOUT_FILENO)
         return PL_EXIT_OK;
     if (job->api.is_json)
-        return pl_usage_fail(job->console, "backup",
-                             "the copy and what --json says of it would both be written to "
-                             "standard output; leave --json away");
+        return pl_usage_fail(
+            job->console, "backup",
+            "the backup and the output of --json would both be written to standard "
+            "output; remove --json");
     if (job->console->out_is_terminal)
         return pl_usage_fail(job->console, "backup",
-                             "a copy is not for a terminal; name a file, or send it to a program");
+                             "the backup is binary data, not for a terminal; name a file, or use a "
+                             "pipe");
     return PL_EXIT_OK;
 }
 
@@ -154,7 +156,8 @@ static enum pl_exit ask_for_file(struct job *job)
     pl_buf_init(&reply, 0);
     char here[PATH_MAX] = "", path[2 * PATH_MAX];
     if (job->path[0] != '/' && !getcwd(here, sizeof here)) {
-        (void)pl_fail(&job->err, PL_IO, "the working directory is gone: %s", strerror(errno));
+        (void)pl_fail(&job->err, PL_IO, "the working directory no longer exists: %s",
+                      strerror(errno));
         return pl_console_fail(job->console, NULL, &job->err);
     }
     int n = snprintf(path, sizeof path, "%s%s%s", here, here[0] ? "/" : "", job->path);

@@ -1,15 +1,15 @@
 /* parley doctor: is this machine fit to run the server, and is what it keeps sound? Each check says
  * one line or a few: ok, a warning, or a problem with what to do about it. */
-#include "app/api.h"
-#include "app/local_store.h"
+#include "app/frame/api.h"
+#include "app/server/local_store.h"
 
 #include "base/utc.h"
 #include "io/clock.h"
-#include "io/conn.h"
-#include "io/file.h"
-#include "io/machine.h"
-#include "server/zones.h"
+#include "io/net/conn.h"
+#include "io/file/file.h"
+#include "io/system/machine.h"
 #include "json/write.h"
+#include "service/tasks/zones.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,17 +62,17 @@ static void check_data(struct exam *exam)
     const char *dir = exam->api.config.data_dir;
     struct pl_path_info info = pl_path_look(dir);
     if (!info.is_there)
-        find(exam, WARNING, "\"parley serve\" makes it on its first start", "%s is not there yet",
-             dir);
+        find(exam, WARNING, "the first start of \"parley serve\" creates it",
+             "%s does not exist yet", dir);
     else if (!info.is_directory)
-        find(exam, PROBLEM, "name another one with --data DIR", "%s is not a directory", dir);
+        find(exam, PROBLEM, "choose another one with --data DIR", "%s is not a directory", dir);
     else if (!info.is_writable)
         find(exam, PROBLEM, "give it to the user who runs the server (chown)",
-             "%s cannot be written to by this user", dir);
+             "this user cannot write to %s", dir);
     else if (!info.is_ours)
-        find(exam, WARNING, "run the server as its owner", "%s belongs to another user", dir);
+        find(exam, WARNING, "run the server as the owner", "%s belongs to another user", dir);
     else if (info.mode & 077)
-        find(exam, WARNING, "chmod 700 keeps them out", "others may look into %s (mode %03o)", dir,
+        find(exam, WARNING, "protect it with chmod 700", "other users can read %s (mode %03o)", dir,
              info.mode);
     else
         find(exam, FINE, NULL, "%s, mode %03o", dir, info.mode);
@@ -84,7 +84,7 @@ static void check_server(struct exam *exam)
     enum pl_status status = pl_api_is_running(&exam->api, &exam->is_running, &err);
     if (status != PL_OK) {
         find(exam, PROBLEM, "end the process that holds the socket, and start the server again",
-             "%s does not answer as it should: %s", exam->api.unix_path, err.message);
+             "%s does not answer correctly: %s", exam->api.unix_path, err.message);
         exam->is_running = true; /* somebody is there: the store is left alone */
     } else if (exam->is_running) {
         find(exam, FINE, NULL, "a server is running with this data");
@@ -96,7 +96,8 @@ static void check_server(struct exam *exam)
 static void say_damage(void *ctx, bool is_problem, const char *sentence)
 {
     find(ctx, is_problem ? PROBLEM : FINE,
-         is_problem ? "make a backup of what is there, and restore the newest sound one" : NULL,
+         is_problem ? "make a backup of the current files, and restore the newest good backup"
+                    : NULL,
          "%s", sentence);
 }
 
@@ -106,15 +107,15 @@ static void examine_store(struct exam *exam, const char *url)
     struct pl_store *store = NULL;
     enum pl_status status = pl_local_store_open(&exam->api, false, &store, &err);
     if (status != PL_OK) {
-        find(exam, PROBLEM, "see what it says, or restore a backup", "%s cannot be opened: %s", url,
-             err.message);
+        find(exam, PROBLEM, "follow the message, or restore a backup", "%s cannot be opened: %s",
+             url, err.message);
         return;
     }
     find(exam, FINE, NULL, "%s, schema version %lld, %lld bytes", pl_store_kind(store),
          (long long)pl_store_schema_version(store), (long long)pl_store_n_bytes(store));
     status = pl_store_check(store, say_damage, exam, &err);
     if (status != PL_OK)
-        find(exam, PROBLEM, "restore a backup", "the store cannot be read through: %s",
+        find(exam, PROBLEM, "restore a backup", "the store cannot be read completely: %s",
              err.message);
     pl_store_close(store);
 }
@@ -129,13 +130,13 @@ static void ask_server(struct exam *exam)
     int http_status = 0;
     enum pl_status status = pl_api_try(&exam->api, &call, "/readyz", &http_status, &reply, &err);
     if (status != PL_OK)
-        find(exam, PROBLEM, "look into its log, and start it again", "%s", err.message);
+        find(exam, PROBLEM, "read its log, and start it again", "%s", err.message);
     else if (http_status != 200)
-        find(exam, PROBLEM, "look into its log", "the server does not take work (status %d)",
+        find(exam, PROBLEM, "read its log", "the server does not accept work (status %d)",
              http_status);
     else
         find(exam, FINE, NULL,
-             "the server takes work; end it to have the store looked through for damage");
+             "the server accepts work; to check the store for damage, stop the server first");
 }
 
 static void check_store(struct exam *exam)
@@ -147,7 +148,7 @@ static void check_store(struct exam *exam)
     else if (exam->is_running)
         ask_server(exam);
     else if (path && !pl_path_look(path).is_there)
-        find(exam, FINE, NULL, "nothing is kept yet");
+        find(exam, FINE, NULL, "there is no data yet");
     else
         examine_store(exam, path ? path : "the store");
 }
@@ -158,11 +159,14 @@ static void check_disk(struct exam *exam)
     const char *dir = exam->api.config.data_dir;
     int64_t n_free = 0, n_all = 0;
     if (!pl_disk_look(pl_path_look(dir).is_there ? dir : "/", &n_free, &n_all)) {
-        find(exam, WARNING, NULL, "it cannot be told how much room there is");
+        find(exam, WARNING, NULL, "the free disk space is unknown");
         return;
     }
     enum level level = n_free < 100 * (int64_t)MIB ? PROBLEM : n_free < GIB ? WARNING : FINE;
-    find(exam, level, level == FINE ? NULL : "make room: nothing can be stored on a full disk",
+    find(exam, level,
+         level == FINE ? NULL
+                       : "free some space: nothing can be stored on a full "
+                         "disk",
          "%lld MiB of %lld MiB are free", (long long)(n_free / MIB), (long long)(n_all / MIB));
 }
 
@@ -178,7 +182,7 @@ static void check_descriptors(struct exam *exam)
          level == FINE ? NULL
                        : "raise the limit (ulimit -Hn, LimitNOFILE= of systemd), or lower "
                          "--max-connections",
-         "%lld files and connections may be open at once; %zu connections are allowed",
+         "%lld files and connections can be open at a time; %zu connections are allowed",
          (long long)most, exam->api.config.max_connections);
 }
 
@@ -201,7 +205,7 @@ static void check_port(struct exam *exam)
         bool is_ours = exam->is_running && strcmp(holder.name, "parley") == 0;
         find(exam, is_ours ? FINE : PROBLEM,
              is_ours ? NULL : "end that process, or choose another port with --port",
-             "%s port %u is taken by process %lld (%s)", config->host, config->port,
+             "%s port %u is in use by process %lld (%s)", config->host, config->port,
              (long long)holder.pid, holder.name);
     }
 }
@@ -210,7 +214,7 @@ static void check_port(struct exam *exam)
 static const struct {
     const char *name, *library, *program, *purpose, *package;
 } wanted[] = {
-    {"libcurl", "libcurl.so.4", NULL, "commands that talk to a server need it", "libcurl4"},
+    {"libcurl", "libcurl.so.4", NULL, "commands that use a server need it", "libcurl4"},
     {"libpq", "libpq.so.5", NULL, "only a store in PostgreSQL needs it", "libpq5"},
     {"ffmpeg", NULL, "ffmpeg", "only \"parley media\" needs it", "ffmpeg"},
 };
@@ -226,7 +230,7 @@ static void check_installed(struct exam *exam)
         char advice[64];
         snprintf(advice, sizeof advice, "install the package %s", wanted[i].package);
         if (is_there)
-            find(exam, FINE, NULL, "%s is there", wanted[i].name);
+            find(exam, FINE, NULL, "%s is installed", wanted[i].name);
         else
             find(exam, is_needed ? PROBLEM : WARNING, advice, "%s is missing; %s", wanted[i].name,
                  wanted[i].purpose);
@@ -257,7 +261,7 @@ static void check_zones(struct exam *exam)
     struct pl_str version = zone_version(exam, zones);
     if (!pl_path_look(zones).is_directory)
         find(exam, WARNING, "install the package tzdata, or set PARLEY_TZDIR",
-             "there are no time zones in %s; schedules know UTC only", zones);
+             "there are no time zones in %s; schedules support UTC only", zones);
     else
         find(exam, FINE, NULL, "time zones are in %s%s%.*s", zones, version.len ? ", version " : "",
              PL_STR_ARG(version));
@@ -275,10 +279,10 @@ static void check_clock(struct exam *exam)
     bool is_sane = now >= earliest && now < latest;
     bool went_back = data.is_there && data.changed_unix_s > now + DAY;
     find(exam, is_sane && !went_back ? FINE : PROBLEM,
-         is_sane && !went_back ? NULL : "set the clock, and keep it right with NTP",
+         is_sane && !went_back ? NULL : "set the clock, and synchronise it with NTP",
          "it is %.19sZ%s", text,
-         !is_sane    ? ", which cannot be"
-         : went_back ? ", and the data was changed later than that"
+         !is_sane    ? ", which is impossible"
+         : went_back ? ", but the data was changed later than that"
                      : "");
 }
 

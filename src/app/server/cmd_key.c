@@ -1,16 +1,16 @@
 /* parley key: make, list and revoke keys. Where a server runs it is asked; otherwise the store is
  * opened here, which nobody else can meanwhile. Both ways give the same answer in the same form. */
-#include "app/api.h"
-#include "app/columns.h"
-#include "app/local_store.h"
-#include "app/verbs.h"
+#include "app/frame/api.h"
+#include "app/frame/columns.h"
+#include "app/server/local_store.h"
+#include "app/frame/verbs.h"
 
-#include "base/utf8.h"
+#include "access/auth.h"
+#include "base/text/utf8.h"
 #include "base/uuid.h"
 #include "io/clock.h"
 #include "io/entropy.h"
-#include "server/auth.h"
-#include "server/key_json.h"
+#include "service/admin/key_json.h"
 
 enum { MAX_NAME = 100 };
 
@@ -55,7 +55,7 @@ static enum pl_status create_here(struct job *job, const char *name, struct pl_e
     uint8_t hash[32];
     struct pl_id_seed seed = {.unix_ms = pl_clock_unix_ms()};
     if (!pl_entropy_fill(seed.random, sizeof seed.random) || !pl_key_make(plain, hash))
-        return pl_fail(err, PL_IO, "the system gives no random bytes");
+        return pl_fail(err, PL_IO, "the system provides no random bytes");
     struct pl_id id = pl_id_take(&seed, "key_");
     struct pl_key_row row = {
         .id = pl_str_of(id.text),
@@ -113,8 +113,7 @@ static enum pl_status revoke_here(struct job *job, struct pl_error *err)
         at++;
     if (at == n)
         return pl_fail(err, PL_INVALID,
-                       "there is no key with the id %s; \"parley key list\" shows "
-                       "those there are",
+                       "there is no key with the id %s; \"parley key list\" lists the keys",
                        job->id);
     struct pl_batch *batch = pl_batch_create();
     if (!batch)
@@ -172,14 +171,14 @@ static enum pl_exit run_create(struct job *job)
     size_t n = name ? pl_utf8_count(pl_str_of(name)) : 0;
     if (!n || n > MAX_NAME)
         return pl_usage_fail(job->console, "key",
-                             name ? "a key's name has 1 to 100 characters"
-                                  : "what is the key for? Give --name NAME");
+                             name ? "the name of a key has 1 to 100 characters"
+                                  : "the key needs a name; give --name NAME");
     enum pl_exit code = ask_create(job, name);
     if (code != PL_EXIT_OK || job->api.is_json)
         return code == PL_EXIT_OK ? print_answer(job) : code;
     pl_console_put_safe(job->console, text_of(job, job->doc.root, "plaintext"));
     pl_console_puts(job->console, "\n");
-    pl_console_hint(job->console, "Keep it: it is nowhere else, and is not shown again.");
+    pl_console_hint(job->console, "Store it now: it cannot be shown again.");
     return PL_EXIT_OK;
 }
 
@@ -187,12 +186,12 @@ static enum pl_exit print_list(struct job *job)
 {
     static const char *const names[] = {"ID", "KEY", "MADE", "LAST USED", "NAME"};
     const struct pl_json_node *items =
-        pl_api_member(&job->doc, job->doc.root, "items", PL_JSON_ARRAY);
+        pl_json_member(&job->doc, job->doc.root, "items", PL_JSON_ARRAY);
     struct pl_error err = {0};
     struct pl_columns columns;
     if (!items || !pl_json_count(items)) {
         pl_console_say(job->console,
-                       "there is no key; \"parley key create --name NAME\" makes one");
+                       "there are no keys; \"parley key create --name NAME\" creates one");
         return PL_EXIT_OK;
     }
     pl_columns_init(&columns, names, sizeof names / sizeof *names);
@@ -208,7 +207,7 @@ static enum pl_exit print_list(struct job *job)
     pl_columns_deinit(&columns);
     int64_t total = pl_api_int(&job->doc, job->doc.root, "total", 0);
     if (total > pl_json_count(items))
-        pl_console_hint(job->console, "These are %u of %lld keys.", pl_json_count(items),
+        pl_console_hint(job->console, "%u of %lld keys are shown.", pl_json_count(items),
                         (long long)total);
     return status == PL_OK ? PL_EXIT_OK : fail(job, status, &err);
 }
@@ -234,7 +233,7 @@ static enum pl_exit run_revoke(struct job *job)
                                 (struct pl_str){0}, &job->doc);
     if (code != PL_EXIT_OK || job->api.is_json)
         return code == PL_EXIT_OK ? print_answer(job) : code;
-    pl_console_say(job->console, "revoked %s; whoever used it is out", job->id);
+    pl_console_say(job->console, "revoked %s; it is no longer accepted", job->id);
     return PL_EXIT_OK;
 }
 
@@ -268,11 +267,10 @@ enum pl_exit pl_cmd_key(struct pl_console *console, const struct pl_args *args)
         if (strcmp(verbs[i].name, args->operands.ptr[0]) == 0)
             verb = &verbs[i];
     if (!verb)
-        return pl_usage_fail(console, "key",
-                             "\"%s\" is not what can be done with keys: create, list or revoke",
+        return pl_usage_fail(console, "key", "\"%s\" is not an action; use create, list or revoke",
                              args->operands.ptr[0]);
     if (args->operands.len != verb->n_words + 1)
-        return pl_usage_fail(console, "key", "it is: parley key %s%s", verb->name, verb->words);
+        return pl_usage_fail(console, "key", "usage: parley key %s%s", verb->name, verb->words);
     if (pl_verb_check_options(console, "key", verb->name, args) != PL_EXIT_OK)
         return PL_EXIT_USAGE;
     struct job job = {.console = console, .args = args};

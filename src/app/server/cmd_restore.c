@@ -1,12 +1,12 @@
 /* parley restore: a backup in the place of the store, when no server runs. The old file stays
  * beside it under another name. */
-#include "app/api.h"
-#include "app/local_store.h"
+#include "app/frame/api.h"
+#include "app/server/local_store.h"
 
 #include "base/utc.h"
 #include "io/clock.h"
-#include "io/machine.h"
-#include "io/outfile.h"
+#include "io/system/machine.h"
+#include "io/file/outfile.h"
 #include "json/write.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ struct job {
 static bool is_confirmed(struct job *job)
 {
     char line[16] = "";
-    fprintf(stderr, "Put the backup in the place of %s? The old one is kept beside it. [y/N] ",
+    fprintf(stderr, "Replace %s with the backup? The old store is kept beside it. [y/N] ",
             job->path);
     fflush(stderr);
     return fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y');
@@ -40,7 +40,8 @@ static enum pl_exit ask_person(struct job *job)
         return PL_EXIT_OK;
     if (!isatty(STDIN_FILENO) || !job->console->err_is_terminal)
         return pl_usage_fail(job->console, "restore",
-                             "there is a store in %s and nobody to ask; --yes replaces it",
+                             "%s contains a store, and there is no terminal to ask; --yes replaces "
+                             "it",
                              job->api.config.data_dir);
     if (is_confirmed(job))
         return PL_EXIT_OK;
@@ -48,7 +49,7 @@ static enum pl_exit ask_person(struct job *job)
     return PL_EXIT_NO;
 }
 
-/* The old file is the one behind all symbolic links, and its second name is beside it. SQLite
+/* The old file is the target of all symbolic links, and its second name is beside it. SQLite
  * brings home what is still in its log before the new one takes the first name, so the old file is
  * whole. */
 static enum pl_status keep_old(struct job *job)
@@ -72,8 +73,7 @@ static enum pl_status keep_old(struct job *job)
         return PL_OK;
     int code = errno;
     pl_buf_clear(&job->before);
-    return pl_fail(&job->err, PL_IO,
-                   "%s cannot be kept under another name (%s), so nothing was changed", job->path,
+    return pl_fail(&job->err, PL_IO, "%s cannot be renamed (%s), so nothing was changed", job->path,
                    strerror(code));
 }
 
@@ -94,9 +94,11 @@ static enum pl_exit finish(struct job *job)
         pl_console_puts(job->console, "\n");
         return PL_EXIT_OK;
     }
-    pl_console_say(job->console, "restored; \"parley serve\" goes on from there");
+    pl_console_say(job->console, "restored; start the server with \"parley serve\"");
     if (has_old)
-        pl_console_hint(job->console, "What was there before is in %s; delete it when you like.",
+        pl_console_hint(job->console,
+                        "The old store is in %s; delete it when you no longer need "
+                        "it.",
                         job->before.ptr);
     return PL_EXIT_OK;
 }
@@ -124,8 +126,7 @@ static enum pl_exit run(struct job *job)
     if (code != PL_EXIT_OK)
         return code;
     if (!is_free) {
-        (void)pl_fail(&job->err, PL_CONFLICT,
-                      "a server is running with the data in %s; end it before restoring",
+        (void)pl_fail(&job->err, PL_CONFLICT, "a server is using the data in %s; stop it first",
                       job->api.config.data_dir);
         return pl_console_fail(job->console, NULL, &job->err);
     }
@@ -134,7 +135,7 @@ static enum pl_exit run(struct job *job)
         return pl_api_fail(&job->api, PL_NOMEM, &job->err);
     job->path = pl_local_store_path(job->url);
     if (access(job->from, R_OK) != 0) {
-        (void)pl_fail(&job->err, PL_UNREADABLE, "it cannot be read: %s", strerror(errno));
+        (void)pl_fail(&job->err, PL_UNREADABLE, "the file cannot be read: %s", strerror(errno));
         return pl_console_fail(job->console, job->from, &job->err);
     }
     code = ask_person(job);

@@ -1,11 +1,16 @@
 /* parley serve: the server, until a signal ends it. */
-#include "app/commands.h"
-#include "app/serve_config.h"
+#include "app/frame/commands.h"
+#include "app/server/serve_config.h"
 
 #include "base/mem.h"
-#include "server/log.h"
+#include "io/move.h"
 #include "server/server.h"
 #include "server/setup.h"
+#include "shard/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 /* Whoever started us may wait for this: it goes out at once. */
 static void say(void *ctx, const char *text)
@@ -36,7 +41,7 @@ static enum pl_status check(struct pl_console *console, const struct pl_server_c
     enum pl_status status = pl_setup_complete(setup, NULL, err);
     pl_setup_destroy(setup);
     if (status == PL_OK)
-        pl_console_puts(console, "The configuration is good.\n");
+        pl_console_puts(console, "The configuration is valid.\n");
     return status;
 }
 
@@ -47,6 +52,15 @@ static enum pl_status read_again(void *ctx, struct pl_arena *arena,
                                  struct pl_buf *kept, struct pl_error *err)
 {
     return pl_serve_config_reread(arena, ctx, now, ret_config, changed, kept, err);
+}
+
+/* For whoever looks for a defect: one line for each move, at once, so that the last one counts. */
+static void tell_move(const struct pl_machine *machine, const void *who, unsigned from, unsigned to)
+{
+    char line[128];
+    int n = snprintf(line, sizeof line, "move %s %p %s -> %s\n", machine->name, who,
+                     machine->states[from].name, machine->states[to].name);
+    (void)!write(STDERR_FILENO, line, (size_t)n);
 }
 
 enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args)
@@ -65,6 +79,8 @@ enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args
             status = check(console, &config, &err);
         } else if (status == PL_OK) {
             pl_mem_return_large();
+            if (getenv("PARLEY_TRACE_MOVES"))
+                pl_move_set_trace(tell_move);
             status = pl_server_run(&config, &source, say, console, &err);
             if (status != PL_OK && config.is_log_json)
                 return fail_in_log(&config, status, &err);

@@ -1,7 +1,7 @@
-#include "app/local_store.h"
+#include "app/server/local_store.h"
 
-#include "io/machine.h"
-#include "io/tree.h"
+#include "io/system/machine.h"
+#include "io/file/file_tree.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -31,7 +31,7 @@ enum pl_status pl_local_store_make_dir(struct pl_api *api, const char *path, str
     enum pl_status status = pl_path_make_parents(path, err);
     /* For nobody else to look into. */
     if (status == PL_OK && pl_path_is_directory(dir) && chmod(dir, 0700) != 0)
-        return pl_fail(err, PL_IO, "%s cannot be made private: %s", dir, strerror(errno));
+        return pl_fail(err, PL_IO, "the permissions of %s cannot be set: %s", dir, strerror(errno));
     return status;
 }
 
@@ -46,9 +46,8 @@ enum pl_status pl_local_store_open(struct pl_api *api, bool makes_it, struct pl_
     if (path && makes_it)
         status = pl_local_store_make_dir(api, path, err);
     else if (path && !pl_path_look(path).is_there)
-        status =
-            pl_fail(err, PL_UNREADABLE,
-                    "there is no store %s; is it the right data directory (--data DIR)?", path);
+        status = pl_fail(err, PL_UNREADABLE,
+                         "there is no store %s; check the data directory (--data DIR)", path);
     if (status != PL_OK)
         return status;
     struct pl_store_config config = {

@@ -1,11 +1,13 @@
-#include "app/serve_config.h"
+/* One table has a line for each setting. Flags, environment and file are read by it into the same
+ * values, and the first source wins. */
+#include "app/server/serve_config.h"
 
-#include "app/serve_models.h"
-#include "app/store_password.h"
-#include "app/suggest.h"
-#include "format/yaml.h"
-#include "io/fetch.h"
-#include "io/file.h"
+#include "app/server/serve_models.h"
+#include "app/server/store_password.h"
+#include "base/text/suggest.h"
+#include "promptfile/yaml.h"
+#include "io/fetch/fetch.h"
+#include "io/file/file.h"
 #include "json/text.h"
 #include "json/write.h"
 #include "session/session.h"
@@ -64,13 +66,15 @@ static const struct setting settings[] = {
     {"model", LIVE, PL_OPT_MODEL, TEXT, AT(default_model), "demo/echo", 0, 0},
     {"gateway_record", LIVE, NO_OPTION, TEXT, AT(gateway_record), "off", 0, 0},
     {"probe", LIVE, NO_OPTION, FLAG, AT(is_probing), "true", 0, 0},
-    {"upstream_connect_ms", LIVE, NO_OPTION, TIME, AT(models.connect_ms), "10000", 1, 600000},
-    {"upstream_first_byte_ms", LIVE, NO_OPTION, TIME, AT(models.first_byte_ms), "120000", 1,
+    {"upstream_connect_ms", LIVE, NO_OPTION, TIME, AT(upstream_connect_ms), "10000", 1, 600000},
+    {"upstream_first_byte_ms", LIVE, NO_OPTION, TIME, AT(upstream_first_byte_ms), "120000", 1,
      3600000},
-    {"upstream_idle_ms", LIVE, NO_OPTION, TIME, AT(models.idle_ms), "90000", 1, 3600000},
-    {"upstream_cooldown_ms", LIVE, NO_OPTION, TIME, AT(models.cooldown_ms), "10000", 0, 3600000},
+    {"upstream_idle_ms", LIVE, NO_OPTION, TIME, AT(upstream_idle_ms), "90000", 1, 3600000},
+    {"upstream_cooldown_ms", LIVE, NO_OPTION, TIME, AT(upstream_cooldown_ms), "10000", 0, 3600000},
     {"upstream_answer_ms", LIVE, NO_OPTION, TIME, AT(answer_ms), "1800000", 1, 86400000},
+    {"client_tool_ms", LIVE, NO_OPTION, TIME, AT(client_tool_ms), "600000", 1, 86400000},
     {"turn_ms", LIVE, NO_OPTION, TIME, AT(turn_ms), "1800000", 1, PL_SESSION_MAX_MS},
+    {"retention_days", LIVE, NO_OPTION, COUNT, AT(retention_days), "0", 0, 36500},
     {"task_ms", LIVE, NO_OPTION, TIME, AT(task_ms), "1800000", 1, 86400000},
 };
 #undef AT
@@ -234,7 +238,7 @@ static enum pl_status from_file(struct reading *reading, const struct setting *s
     if (!pl_json_is_container(node))
         return add(value, scalar(reading, node));
     if (setting->kind != LIST || pl_json_kind(node) != PL_JSON_ARRAY)
-        return pl_fail(err, PL_INVALID, "%s: \"%s\" is one value, not %s", reading->path,
+        return pl_fail(err, PL_INVALID, "%s: \"%s\" must be one value, not %s", reading->path,
                        setting->name, pl_json_kind_name(pl_json_kind(node)));
     for (const struct pl_json_node *one = pl_json_first(node); one < pl_json_end(node);
          one = pl_json_next(one)) {
@@ -243,7 +247,7 @@ static enum pl_status from_file(struct reading *reading, const struct setting *s
         if (status == PL_NOMEM)
             return status;
         if (status != PL_OK)
-            return pl_fail(err, PL_INVALID, "%s: \"%s\" is a list of at most %d names",
+            return pl_fail(err, PL_INVALID, "%s: \"%s\" must be a list of at most %d names",
                            reading->path, setting->name, MAX_LIST);
     }
     return PL_OK;
@@ -259,7 +263,7 @@ static enum pl_status check_names(struct reading *reading, struct pl_error *err)
 {
     const struct pl_json_node *root = reading->file.root;
     if (pl_json_kind(root) != PL_JSON_OBJECT)
-        return pl_fail(err, PL_INVALID, "%s: this is no list of settings (name: value)",
+        return pl_fail(err, PL_INVALID, "%s: the file must be a list of settings (name: value)",
                        reading->path);
     for (const struct pl_json_node *key = pl_json_first_member(root); key < pl_json_end(root);
          key = pl_json_next_member(key)) {
@@ -362,8 +366,8 @@ static enum pl_status wrong(const struct setting *setting, const struct value *v
     char line[32] = "";
     if (value->line)
         snprintf(line, sizeof line, ", line %zu", value->line);
-    return pl_fail(err, PL_USAGE, "%s (from %s%s) is %s, not \"%s\"", setting->name, value->origin,
-                   line, expected, value->texts[0]);
+    return pl_fail(err, PL_USAGE, "%s (from %s%s) must be %s, not \"%s\"", setting->name,
+                   value->origin, line, expected, value->texts[0]);
 }
 
 static enum pl_status read_number(const struct setting *setting, const struct value *value,
@@ -466,6 +470,20 @@ static enum pl_status take_password(struct pl_arena *arena, const struct pl_args
     return status;
 }
 
+static enum pl_status read_models(const struct pl_serve_models_source *source,
+                                  struct pl_server_config *config, struct pl_error *err)
+{
+    struct pl_models_config *models = pl_arena_zalloc(source->arena, 1, sizeof *models);
+    if (!models)
+        return PL_NOMEM;
+    models->connect_ms = config->upstream_connect_ms;
+    models->first_byte_ms = config->upstream_first_byte_ms;
+    models->idle_ms = config->upstream_idle_ms;
+    models->cooldown_ms = config->upstream_cooldown_ms;
+    config->models = models;
+    return pl_serve_models_read(source, models, err);
+}
+
 enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args *args,
                                     struct pl_server_config *ret_config, struct pl_error *err)
 {
@@ -481,12 +499,12 @@ enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args
         source =
             (struct pl_serve_models_source){arena, &reading->file, reading->path, reading->yaml};
     if (status == PL_OK)
-        status = pl_serve_models_read(&source, &config.models, err);
+        status = read_models(&source, &config, err);
     for (const char *const *host = config.fetch_hosts; status == PL_OK && host && *host; host++)
         if (!pl_fetch_is_host(*host))
             status = pl_fail(err, PL_USAGE,
-                             "allow_fetch \"%.100s\" is no host: expected a name or an address, "
-                             "perhaps with a port, such as files.intranet:8080",
+                             "allow_fetch \"%.100s\" is not a host; give a name or an address, "
+                             "optionally with a port, such as files.intranet:8080",
                              *host);
     if (status == PL_OK && !config.tls_cert != !config.tls_key)
         status = pl_fail(err, PL_USAGE,
@@ -568,7 +586,7 @@ enum pl_status pl_serve_config_reread(struct pl_arena *arena, const struct pl_ar
         if (is_fixed)
             status = keep_old(setting, arena, now, &config);
     }
-    pl_serve_models_compare(&now->models, &config.models, changed);
+    pl_serve_models_compare(now->models, config.models, changed);
     if (status == PL_OK)
         *ret_config = config;
     return status == PL_NOMEM ? fail_memory(err) : status;
@@ -620,7 +638,7 @@ enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena
     enum pl_status status = pl_serve_config_read(arena, args, &config, err);
     /* What cannot be is not shown as if it could. */
     if (status == PL_OK)
-        status = pl_models_create(&config.models, &models, err);
+        status = pl_models_create(config.models, &models, err);
     pl_models_destroy(models);
     if (status == PL_OK)
         status = gather(arena, args, &reading, err);
@@ -642,9 +660,9 @@ enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena
             show_line(console, &settings[i], &reading->values[i]);
     }
     if (is_json)
-        pl_serve_models_write(&out, &config.models);
+        pl_serve_models_write(&out, config.models);
     else
-        pl_serve_models_print(console, &config.models);
+        pl_serve_models_print(console, config.models);
     if (is_json) {
         pl_json_out_close(&out, '}');
         pl_console_puts(console, "\n");

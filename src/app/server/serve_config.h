@@ -1,19 +1,19 @@
-/* What `parley serve` is told: by flags, then by the environment (PARLEY_…), then by one file
- * ($XDG_CONFIG_HOME/parley/config.yaml), then by nobody. One table has them all. */
+/* The settings of `parley serve`: by flags, then by the environment (PARLEY_…), then by one file
+ * ($XDG_CONFIG_HOME/parley/config.yaml), then by default. One table has them all. */
 #ifndef PL_APP_SERVE_CONFIG_H
 #define PL_APP_SERVE_CONFIG_H
 
-#include "app/commands.h"
+#include "app/frame/commands.h"
 #include "base/arena.h"
-#include "server/config.h"
+#include "shard/config.h"
 
 /* Fills *ret_config; its strings are memory of the arena, of argv or of the environment. PL_USAGE
  * or PL_INVALID with a sentence that names the setting and where it was made. */
 enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args *args,
                                     struct pl_server_config *ret_config, struct pl_error *err);
 
-/* The same again, for a server that runs with `now`: what it cannot change stays. Names of what
- * differs go to `changed` and, where it stays all the same, to `kept`. */
+/* The same again, for a server that runs with `now`: settings that cannot change stay. Names of
+ * differing settings go to `changed` or, if they stay all the same, to `kept`. */
 enum pl_status pl_serve_config_reread(struct pl_arena *arena, const struct pl_args *args,
                                       const struct pl_server_config *now,
                                       struct pl_server_config *ret_config, struct pl_buf *changed,

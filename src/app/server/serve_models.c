@@ -1,9 +1,11 @@
-#include "app/serve_models.h"
+/* Reads vendors and aliases from the configuration file and the environment. Each member is checked
+ * here, so that an error can name its line. */
+#include "app/server/serve_models.h"
 
-#include "app/serve_config.h"
-#include "app/suggest.h"
-#include "io/file.h"
-#include "io/machine.h"
+#include "app/server/serve_config.h"
+#include "base/text/suggest.h"
+#include "io/file/file.h"
+#include "io/system/machine.h"
 #include "json/text.h"
 
 #include <stdio.h>
@@ -50,7 +52,7 @@ static enum pl_status read_text(const struct reading *r, const struct pl_json_no
 {
     struct pl_str text;
     if (pl_json_kind(node) != PL_JSON_STRING)
-        return pl_fail(err, PL_INVALID, "%s: %s is a text, not %s", r->place, what,
+        return pl_fail(err, PL_INVALID, "%s: %s must be a string, not %s", r->place, what,
                        pl_json_kind_name(pl_json_kind(node)));
     if (pl_json_text(r->source->arena, r->source->file, node, &text) != PL_OK)
         return PL_NOMEM;
@@ -89,7 +91,7 @@ static enum pl_status read_key_file(const struct reading *r, const char *path, c
     struct pl_path_info info = pl_path_look(path);
     if (info.is_there && (info.mode & 077))
         return pl_fail(err, PL_INVALID,
-                       "others may read the key in %s; \"chmod 600\" keeps it yours", path);
+                       "other users can read the key in %s; protect it with \"chmod 600\"", path);
     enum pl_status status = pl_file_read(path, MAX_KEY_FILE, NULL, &file, err);
     if (status != PL_OK) {
         char why[300];
@@ -102,7 +104,7 @@ static enum pl_status read_key_file(const struct reading *r, const char *path, c
     while (text.len && (unsigned char)text.ptr[0] <= ' ')
         text = pl_str_slice(text, 1, text.len);
     if (!text.len || memchr(text.ptr, '\0', text.len))
-        return pl_fail(err, PL_INVALID, "there is no key in %s", path);
+        return pl_fail(err, PL_INVALID, "%s contains no key", path);
     *ret_key = keep(r, text);
     return *ret_key ? PL_OK : PL_NOMEM;
 }
@@ -112,8 +114,8 @@ static enum pl_status find_key(const struct reading *r, struct pl_vendor_config 
 {
     if (variable && file)
         return pl_fail(err, PL_INVALID,
-                       "%s: the provider %s has both key_env and key_file; one of them is enough",
-                       r->place, vendor->name);
+                       "%s: the provider %s has both key_env and key_file; give only one", r->place,
+                       vendor->name);
     vendor->key_from = variable ? variable : file;
     if (file)
         return read_key_file(r, file, &vendor->key, err);
@@ -182,7 +184,7 @@ static enum pl_status read_vendor(struct reading *r, const struct pl_json_node *
     if (status != PL_OK)
         return status;
     if (pl_json_kind(key + 1) != PL_JSON_OBJECT)
-        return pl_fail(err, PL_INVALID, "%s: the provider %s is {dialect: …, base_url: …}",
+        return pl_fail(err, PL_INVALID, "%s: the provider %s must be {dialect: …, base_url: …}",
                        r->place, vendor->name);
     status = read_fields(r, key + 1, vendor, texts, err);
     if (status != PL_OK)
@@ -284,7 +286,7 @@ static enum pl_status read_members(struct reading *r, const char *name, size_t m
         return PL_OK;
     go_to(r, name, NULL);
     if (pl_json_kind(object) != PL_JSON_OBJECT || pl_json_count(object) > most)
-        return pl_fail(err, PL_INVALID, "%s: \"%s\" has a name for each, at most %zu", r->place,
+        return pl_fail(err, PL_INVALID, "%s: \"%s\" must be a map of at most %zu names", r->place,
                        name, most);
     for (const struct pl_json_node *key = pl_json_first_member(object);
          status == PL_OK && key < pl_json_end(object); key = pl_json_next_member(key)) {

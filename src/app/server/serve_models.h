@@ -1,10 +1,10 @@
-/* Whom the server asks for answers: vendors by the environment (OPENAI_API_KEY …) and by
- * "providers" of the configuration file, which come first, and "aliases". Keys are read from the
- * environment or from a file only its owner may read, and are shown to nobody. */
+/* The models of the server: vendors by the environment (OPENAI_API_KEY …) and by "providers" of the
+ * configuration file, which come first, and "aliases". Keys are read from the environment or from a
+ * file that only its owner may read, and are never shown. */
 #ifndef PL_APP_SERVE_MODELS_H
 #define PL_APP_SERVE_MODELS_H
 
-#include "app/console.h"
+#include "app/frame/console.h"
 #include "base/arena.h"
 #include "json/write.h"
 #include "model/vendors.h"

@@ -2,7 +2,7 @@
 #ifndef PL_APP_SERVER_COMMANDS_H
 #define PL_APP_SERVER_COMMANDS_H
 
-#include "app/commands.h"
+#include "app/frame/commands.h"
 
 PL_COMMAND_TEXTS(serve);
 PL_COMMAND_TEXTS(session);
@@ -24,20 +24,20 @@ PL_COMMAND_TEXTS(doctor);
     }
 #define PL_OPTION_STORE                                                                            \
     {                                                                                              \
-        "store", PL_OPT_STORE, .args = {"URL"}, .help = "The store, where it is not DIR/parley.db" \
+        "store", PL_OPT_STORE, .args = {"URL"}, .help = "The store, if it is not DIR/parley.db"    \
     }
 #define PL_OPTION_SERVER                                                                           \
     {"server", PL_OPT_SERVER, .args = {"URL"},                                                     \
-     .help = "A server elsewhere: http://HOST:PORT, https://HOST or unix:PATH"},                   \
+     .help = "The server to use: http://HOST:PORT, https://HOST or unix:PATH"},                    \
     {                                                                                              \
         "key-file", PL_OPT_KEY_FILE,                                                               \
             .args = {"FILE"}, .takes_file = true,                                                  \
-            .help = "The file that holds the key for --server; by default it is in PARLEY_KEY"     \
+            .help = "The file with the key for --server; by default the key is in PARLEY_KEY"      \
     }
 
 #define PL_TEXT_SERVER                                                                             \
-    "The server is found by its control socket in the data directory, where the user who runs it " \
-    "needs no key; or by --server URL or the variable PARLEY_SERVER, with a key in PARLEY_KEY or " \
-    "--key-file. Nobody there is exit 4."
+    "The command uses the server of the data directory, through its control socket; the user who " \
+    "runs the server needs no key there. --server URL or PARLEY_SERVER name another server, with " \
+    "the key in PARLEY_KEY or --key-file. Exit 4 if no server answers."
 
 #endif

@@ -1,7 +1,9 @@
-#include "app/store_password.h"
+/* Splits a database URL into the part that may be printed and its password, and removes the
+ * password from messages. */
+#include "app/server/store_password.h"
 
 #include "base/buf.h"
-#include "io/file.h"
+#include "io/file/file.h"
 #include "wire/url.h"
 
 enum { MAX_PASSWORD_FILE = 4096 };
@@ -89,7 +91,7 @@ enum pl_status pl_store_password_read(struct pl_arena *arena, const char *path,
            file.bytes.ptr[n] != '\r')
         n++;
     if (!n)
-        return pl_fail(err, PL_USAGE, "the file %.200s has no password in its first line", path);
+        return pl_fail(err, PL_USAGE, "the first line of the file %.200s has no password", path);
     char *password = pl_arena_zalloc(arena, n + 1, 1);
     if (!password)
         return pl_fail(err, PL_NOMEM, "out of memory");

@@ -1,3 +1,5 @@
+/* A list of blocks, newest first. Each new block is as large as all before it, so the number of
+ * heap calls is logarithmic. The newest allocation can grow in place. */
 #include "base/arena.h"
 #include "base/mem.h"
 

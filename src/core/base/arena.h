@@ -14,7 +14,7 @@ struct pl_arena {
     size_t n_bytes;              /* taken from the heap so far */
     size_t max_bytes;            /* cap on n_bytes */
     size_t n_wanted;             /* bytes of the next block at least: what a round took */
-    char *space, *space_end;     /* borrowed; what it was lent to begin with, or NULL */
+    char *space, *space_end;     /* borrowed; the initial space it was given, or NULL */
 };
 
 /* Takes no memory yet, so it cannot fail. max_bytes 0 means no cap. */
@@ -26,8 +26,8 @@ void pl_arena_deinit(struct pl_arena *arena);
 void pl_arena_deinit_var(struct pl_arena *arena);
 #define PL_CLEANUP_ARENA __attribute__((cleanup(pl_arena_deinit_var)))
 
-/* Forgets everything. One block is kept; of several is remembered how much they were, so that the
- * next round takes one: rounds of the same size soon take no heap. */
+/* Frees everything but one block. If there were several blocks, their total size is remembered, so
+ * that the next round allocates one block: rounds of the same size soon need no heap. */
 void pl_arena_reset(struct pl_arena *arena);
 
 /* 16-byte aligned, not zeroed; NULL when out of memory or over the cap. */

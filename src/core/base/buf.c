@@ -1,3 +1,4 @@
+/* The parts of a buffer that are not inline: growing, formatting and the end of its life. */
 #include "base/buf.h"
 #include "base/mem.h"
 
@@ -41,7 +42,7 @@ char *pl_buf_grow(struct pl_buf *buf, size_t n)
         cap = need;
     if (cap > buf->max)
         cap = buf->max;
-    /* One spare byte behind cap: vsnprintf writes a NUL there. */
+    /* One spare byte after cap: vsnprintf writes a NUL there. */
     char *ptr = cap < SIZE_MAX ? pl_mem_grow(buf->ptr, cap + 1, 1) : NULL;
     if (!ptr) {
         buf->status = PL_NOMEM;
@@ -76,4 +77,14 @@ void pl_buf_addf(struct pl_buf *buf, const char *format, ...)
         buf->len += (size_t)n;
     }
     va_end(again);
+}
+
+void pl_buf_addu(struct pl_buf *buf, uint64_t number)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + number % 10);
+    while (number /= 10);
+    pl_buf_add(buf, (struct pl_str){digits + at, sizeof digits - at});
 }

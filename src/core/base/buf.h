@@ -52,6 +52,9 @@ static inline void pl_buf_addc(struct pl_buf *buf, char c)
 void pl_buf_fill(struct pl_buf *buf, char c, size_t n);
 void pl_buf_addf(struct pl_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Appends the digits of a number, without printf. */
+void pl_buf_addu(struct pl_buf *buf, uint64_t number);
+
 static inline void pl_buf_adds(struct pl_buf *buf, const char *cstr)
 {
     pl_buf_add(buf, pl_str_of(cstr));

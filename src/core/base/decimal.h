@@ -20,7 +20,7 @@ static inline size_t pl_decimal_put(char *to, uint32_t number)
     return n;
 }
 
-/* The number that a text of digits and nothing else is; false when it is none, or fits no int64. */
+/* The value of a text of digits only; false if it is not such a text, or does not fit an int64. */
 static inline bool pl_decimal_read(struct pl_str text, int64_t *ret_number)
 {
     int64_t number = 0;

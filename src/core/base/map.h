@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct pl_map_entry {
-    struct pl_str key; /* borrowed from whoever put it */
+    struct pl_str key; /* borrowed from the caller */
     uint64_t value;
     uint64_t hash;
 };

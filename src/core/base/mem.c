@@ -1,17 +1,79 @@
+/* The one hook that all memory comes through, and a few large blocks that are kept for the
+ * next request. */
 #include "base/mem.h"
 
 #include <malloc.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- large blocks -------------------------------------------------------------------------------
+ *
+ * A large block goes back to the system when it is freed. To get it again costs a fault for each of
+ * its pages, which is more than what most requests do with them. So a few are kept for the next
+ * who asks. Any thread may put and take; a slot that is empty or full at the wrong moment is not
+ * waited for. */
+
+enum { LARGE = 1 << 20, MOST_KEPT = 8 << 20, N_KEPT = 8 };
+
+static bool keeps_large; /* set once, before there are threads */
+static _Atomic(void *) kept[N_KEPT];
+
+static bool keep(void *ptr)
+{
+    if (!ptr || malloc_usable_size(ptr) < LARGE || malloc_usable_size(ptr) > MOST_KEPT + LARGE)
+        return false;
+    for (size_t i = 0; i < N_KEPT; i++) {
+        void *empty = NULL;
+        if (atomic_compare_exchange_strong(&kept[i], &empty, ptr))
+            return true;
+    }
+    return false;
+}
+
+static void *take_kept(size_t size)
+{
+    for (size_t i = 0; i < N_KEPT && size <= MOST_KEPT + LARGE; i++) {
+        void *ptr = atomic_exchange(&kept[i], NULL);
+        if (ptr && malloc_usable_size(ptr) >= size)
+            return ptr;
+        if (ptr && !keep(ptr))
+            free(ptr);
+    }
+    return NULL;
+}
+
+static void free_kept(void)
+{
+    for (size_t i = 0; i < N_KEPT; i++)
+        free(atomic_exchange(&kept[i], NULL));
+}
+
+/* A block that becomes large moves into one that is kept. */
+static void *grow_large(void *ptr, size_t size)
+{
+    size_t old = ptr ? malloc_usable_size(ptr) : 0;
+    if (old >= size && old < 2 * size)
+        return ptr;
+    void *made = old < LARGE ? take_kept(size) : NULL;
+    if (!made)
+        return realloc(ptr, size);
+    if (old)
+        memcpy(made, ptr, old < size ? old : size);
+    free(ptr);
+    return made;
+}
 
 static void *libc_hook(void *ctx, void *ptr, size_t size)
 {
     (void)ctx;
     if (size == 0) {
-        free(ptr);
+        if (!keeps_large || !keep(ptr))
+            free(ptr);
         return NULL;
     }
-    return realloc(ptr, size);
+    return keeps_large && size >= LARGE ? grow_large(ptr, size) : realloc(ptr, size);
 }
 
 static pl_mem_fn *hook = libc_hook;
@@ -44,19 +106,18 @@ void pl_mem_free(void *ptr)
 
 void pl_mem_trim(void)
 {
+    free_kept();
 #ifdef __GLIBC__
     malloc_trim(0);
 #endif
 }
 
-/* A block of its own costs two system calls and its pages once: little beside the work on a
- * document of this size. */
 void pl_mem_return_large(void)
 {
 #ifdef __GLIBC__
-    enum { LARGE = 1 << 20, FREE_AT_THE_END = 1 << 20 };
     mallopt(M_MMAP_THRESHOLD, LARGE);
-    mallopt(M_TRIM_THRESHOLD, FREE_AT_THE_END);
+    mallopt(M_TRIM_THRESHOLD, LARGE);
+    keeps_large = true;
 #endif
 }
 

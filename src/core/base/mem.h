@@ -17,23 +17,24 @@ void *pl_mem_alloc(size_t n, size_t size);
 void *pl_mem_grow(void *ptr, size_t n, size_t size);
 void pl_mem_free(void *ptr);
 
-/* What was freed goes back to the system, as far as whole pages of it are free. Takes milliseconds:
- * not on a thread that serves. */
+/* Returns freed memory to the system, as far as whole pages are free. Takes milliseconds: not on a
+ * thread that serves. */
 void pl_mem_trim(void);
 
-/* For a process that lives long: what is freed of large blocks goes back to the system at once. By
- * itself the C library raises its idea of "large" to 32 MiB with the first such block that is
- * freed, and from then on keeps the holes that documents leave in the heap of each thread. */
+/* For a process that lives long: what is freed of large blocks goes back to the system at once, but
+ * for eight of them, of at most 9 MiB each, which are used again. By itself the C library raises its
+ * idea of "large" to 32 MiB with the first such block that is freed, and from then on keeps the
+ * holes that documents leave in the heap of each thread. */
 void pl_mem_return_large(void);
 
 /* memset to zero where the compiler would make a slow loop of a size it knows. */
 void pl_mem_clear(void *ptr, size_t n_bytes);
 
-/* For the cleanup attribute on a pointer variable: frees what it points to. */
+/* For the cleanup attribute on a pointer variable: frees its target. */
 void pl_mem_free_var(void *pointer_to_pointer);
 #define PL_CLEANUP_FREE __attribute__((cleanup(pl_mem_free_var)))
 
-/* Hands an owning local on: reads the variable and leaves NULL behind. */
+/* Hands an owning local on: reads the variable and sets it to NULL. */
 #define PL_TAKE(var)                                                                               \
     ({                                                                                             \
         __typeof__(var) taken_ = (var);                                                            \

@@ -1,5 +1,5 @@
 #include "base/status.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <stdio.h>
 

@@ -51,7 +51,7 @@ struct pl_error {
     size_t offset;       /* bytes from the start of the document */
     size_t line, column; /* from 1; the column counts code points */
     char pointer[256];   /* RFC 6901, into the document that was read */
-    char message[512];   /* what was wrong and what to do, one sentence, no position */
+    char message[512];   /* the error and the remedy, one sentence, no position */
 };
 
 /* Fills *err (which may be NULL) and returns `status`, so a caller can write `return pl_fail(…)`.

@@ -1,4 +1,5 @@
-/* A view of bytes somebody else owns. It never outlives its source and is not NUL-terminated. */
+/* A view of bytes that something else owns. It never outlives its source and is not
+ * NUL-terminated. */
 #ifndef PL_BASE_STR_H
 #define PL_BASE_STR_H
 
@@ -72,7 +73,7 @@ static inline int pl_str_cmp(struct pl_str a, struct pl_str b)
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* Where `part`, which is not empty, begins first in s; SIZE_MAX when it does not stand in it. */
+/* The first occurrence of `part`, which is not empty, in s; SIZE_MAX if there is none. */
 static inline size_t pl_str_find(struct pl_str s, struct pl_str part)
 {
     const char *at = s.ptr, *end = s.ptr + s.len;

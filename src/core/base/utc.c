@@ -70,7 +70,7 @@ void pl_utc_write(char ret_text[PL_UTC_SIZE], int64_t unix_ms)
     pl_utc_digits(ret_text + 20, (int)(unix_ms - seconds * 1000), 3);
 }
 
-/* The number in `n` digits at *at, which moves behind them; -1 when they are not all digits. */
+/* The number in `n` digits at *at, which moves past them; -1 when they are not all digits. */
 static int digits(struct pl_str text, size_t *at, size_t n)
 {
     int value = 0;

@@ -1,4 +1,4 @@
-/* Instants as RFC 3339 text in UTC ("2026-01-01T00:00:00.000Z"), and back; and the calendar behind
+/* Instants as RFC 3339 text in UTC ("2026-01-01T00:00:00.000Z"), and back; and the calendar of
  * both (proleptic Gregorian, no leap seconds). */
 #ifndef PL_BASE_UTC_H
 #define PL_BASE_UTC_H

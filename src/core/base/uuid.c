@@ -6,6 +6,7 @@
  * in the same millisecond apart, and one id does not tell the next. */
 #include "base/uuid.h"
 
+#include "base/ascii.h"
 #include "base/hash.h"
 
 #include <assert.h>
@@ -41,17 +42,12 @@ void pl_uuid7_write(char ret_text[PL_UUID_SIZE], int64_t unix_ms, const uint64_t
     pl_uuid_write(ret_text, bytes);
 }
 
-static bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
 bool pl_uuid_is(struct pl_str text)
 {
     if (text.len != PL_UUID_SIZE)
         return false;
     for (size_t i = 0; i < PL_UUID_SIZE; i++)
-        if (is_hyphen_at(i) ? text.ptr[i] != '-' : !is_hex(text.ptr[i]))
+        if (is_hyphen_at(i) ? text.ptr[i] != '-' : !pl_ascii_is_hex(text.ptr[i]))
             return false;
     return true;
 }

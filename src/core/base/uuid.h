@@ -17,8 +17,8 @@ void pl_uuid7_write(char ret_text[PL_UUID_SIZE], int64_t unix_ms, const uint64_t
 /* Any version, lower or upper case. */
 bool pl_uuid_is(struct pl_str text);
 
-/* Many unlike ids out of one draw: the n-th is a function of the seed and n alone, so whoever is
- * given the same seed makes the same ids. */
+/* Many different ids from one draw: the n-th is a function of the seed and n alone, so the same
+ * seed gives the same ids. */
 struct pl_id_seed {
     int64_t unix_ms;
     uint64_t random[2];

@@ -1,22 +1,36 @@
 /* The carry: what makes the source again from a target, kept beside the target.
  *
- *     {"parley_carry":2, "from":F, "to":G, "kind":"request", "mode":"convert", "profile":P,
- *      "target":"mQ…", "source":["{\"messages\":[{\"content\":\"", ["xK…"], "\"}]}"]}
+ *     {"parley_carry":[3,"openai-chat","anthropic","mQ…"],"source":"{M[{R(,C'~xK…'}]}"}
  *
- * `source` is the text of the source in pieces. A piece is a string, which is the bytes themselves,
- * or a reference to a long string of the target: the hash of its bytes, as JSON spells them with
- * the fewest escapes. So what is long stands only in the target. A reference holds
- * no place: the string is found wherever it stands, also in a target that another program wrote
- * again. `target` is the hash of the target's own bytes. `mode` and `profile` say how it was
- * converted; `profile` is left out when none was named.
+ * The list says how it was converted: version, format of the source, format of the target, hash of
+ * the target's bytes, then kind, mode and profile, of which the last ones are left out where they
+ * are "request", "convert" and none.
+ *
+ * `source` is the text of the source, which is JSON, spelled so that it becomes short and need not
+ * be escaped:
+ *
+ *     outside strings   a character that JSON does not have there is a word (words.h): M is
+ *                       "messages":   ^ before a character: that character itself
+ *     'text'            a string, "text"
+ *     '…~xK…'           a reference: a long string of the target, by the hash of its bytes as JSON
+ *                       spells them with the fewest escapes; ~~ and ~' are ~ and '
+ *     "text"            a string that holds ' or ~, as the source has it
+ *
+ * So what is long stands only in the target. A reference holds no place: the string is found
+ * wherever it stands, also in a target that another program wrote again. What the target does not
+ * say can be read in the carry as it is.
  *
  * A carry comes from outside: it is checked before anything of it is used. */
-#ifndef PL_FORMAT_CARRY_H
-#define PL_FORMAT_CARRY_H
+#ifndef PL_CARRY_CARRY_H
+#define PL_CARRY_CARRY_H
 
-#include "format/format.h"
+#include "format/way_home.h"
 
-enum { PL_CARRY_VERSION = 2 };
+enum { PL_CARRY_VERSION = 3 };
+
+/* What a conversion is given (pl_convert_opts.way_home) that shall write a carry, or go home with
+ * one: pl_carry_write, and pl_home_go of home.h. */
+extern const struct pl_way_home pl_carry_way;
 
 /* Appends the carry of a conversion that is done. The writer has kept PL_LINKS_LONG; `source` is
  * the text as it was given, `target` what was written. */
@@ -27,12 +41,10 @@ enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, stru
 struct pl_carry {
     struct pl_format_task task; /* as it was converted: from the source's format to the target's */
     bool is_untouched;          /* the target has the bytes it was given */
-    struct pl_buf source;       /* owned; the source. What the target does not say any more is */
+    struct pl_str source;       /* arena; the source. What the target does not say any more is */
     bool has_missing;           /* … the word pl_carry_missing() */
 };
 
-void pl_carry_init(struct pl_carry *carry);
-void pl_carry_deinit(struct pl_carry *carry);
 /* `target` is what the references lead into. PL_SYNTAX or PL_LIMIT: not JSON. PL_INVALID: it is not
  * a carry; the message says what is wrong, where in it, and what to do. */
 enum pl_status pl_carry_read(struct pl_carry *carry, struct pl_arena *arena, struct pl_str text,
@@ -45,8 +57,7 @@ struct pl_str pl_carry_missing(void);
  * the fewest escapes. Half of a surrogate pair keeps its escape, in lower case. */
 void pl_carry_spell(struct pl_buf *to, struct pl_str raw);
 
-/* The hash of a text, and its eleven characters of base64 as the carry has them. */
-enum { PL_CARRY_HASH_CHARS = 11 };
+/* The hash of a text. */
 uint64_t pl_carry_hash(struct pl_str bytes);
 
 /* The hash of a whole target, some of whose bytes are hashed already. */
@@ -59,6 +70,5 @@ struct pl_carry_hasher {
  * last is passed over. */
 void pl_carry_hash_known(struct pl_carry_hasher *hasher, size_t at, size_t len, uint64_t hash);
 uint64_t pl_carry_hash_end(struct pl_carry_hasher *hasher);
-#define PL_CARRY_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 #endif

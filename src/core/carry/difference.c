@@ -1,12 +1,14 @@
-#include "format/delta.h"
+/* Walks two trees side by side: members are matched by name, elements by content (match.h), so
+ * that a moved element is not a removed and an added one. */
+#include "carry/difference.h"
 
-#include "format/match.h"
+#include "carry/match.h"
 #include "json/text.h"
 
 struct walker {
     struct pl_arena *arena;
     const struct pl_json_doc *a_doc, *b_doc;
-    pl_delta_fn *visit;
+    pl_difference_fn *visit;
     void *ctx;
     enum pl_status status;
 };
@@ -14,10 +16,10 @@ struct walker {
 static void walk(struct walker *w, const struct pl_json_node *a, const struct pl_json_node *b,
                  const struct pl_json_node *around);
 
-static bool visit(struct walker *w, enum pl_delta_kind kind, const struct pl_json_node *a,
+static bool visit(struct walker *w, enum pl_difference_kind kind, const struct pl_json_node *a,
                   const struct pl_json_node *b, const struct pl_json_node *around)
 {
-    struct pl_delta delta = {.kind = kind, .a = a, .b = b, .around = around};
+    struct pl_difference delta = {.kind = kind, .a = a, .b = b, .around = around};
     return w->visit(w->ctx, &delta);
 }
 
@@ -43,12 +45,12 @@ static void walk_members(struct walker *w, const struct pl_json_node *a,
         if (old)
             walk(w, old, key + 1, b);
         else
-            (void)visit(w, PL_DELTA_ADDED, NULL, key + 1, b);
+            (void)visit(w, PL_DIFFERENCE_ADDED, NULL, key + 1, b);
     }
     for (const struct pl_json_node *key = pl_json_first(a);
          key < pl_json_end(a) && w->status == PL_OK; key = pl_json_next_member(key))
         if (!get(w, w->b_doc, b, w->a_doc, key))
-            (void)visit(w, PL_DELTA_REMOVED, key + 1, NULL, b);
+            (void)visit(w, PL_DIFFERENCE_REMOVED, key + 1, NULL, b);
 }
 
 static void walk_elements(struct walker *w, const struct pl_json_node *a,
@@ -64,15 +66,15 @@ static void walk_elements(struct walker *w, const struct pl_json_node *a,
         const struct pl_json_node *now = match.new_side.nodes[j];
         uint32_t i = match.new_side.partners[j];
         if (i == PL_MATCH_NONE)
-            (void)visit(w, PL_DELTA_ADDED, NULL, now, b);
+            (void)visit(w, PL_DIFFERENCE_ADDED, NULL, now, b);
         else if (match.is_moved[j])
-            (void)visit(w, PL_DELTA_MOVED, match.old_side.nodes[i], now, b);
+            (void)visit(w, PL_DIFFERENCE_MOVED, match.old_side.nodes[i], now, b);
         else
             walk(w, match.old_side.nodes[i], now, b);
     }
     for (uint32_t i = 0; i < match.old_side.n; i++)
         if (match.old_side.partners[i] == PL_MATCH_NONE)
-            (void)visit(w, PL_DELTA_REMOVED, match.old_side.nodes[i], NULL, b);
+            (void)visit(w, PL_DIFFERENCE_REMOVED, match.old_side.nodes[i], NULL, b);
 }
 
 static void walk(struct walker *w, const struct pl_json_node *a, const struct pl_json_node *b,
@@ -85,7 +87,8 @@ static void walk(struct walker *w, const struct pl_json_node *a, const struct pl
     if (status != PL_OK || is_equal)
         return;
     bool is_inside = pl_json_is_container(a) && pl_json_kind(a) == pl_json_kind(b);
-    if (!visit(w, is_inside ? PL_DELTA_INSIDE : PL_DELTA_CHANGED, a, b, around) || !is_inside)
+    if (!visit(w, is_inside ? PL_DIFFERENCE_INSIDE : PL_DIFFERENCE_CHANGED, a, b, around) ||
+        !is_inside)
         return;
     if (pl_json_kind(a) == PL_JSON_OBJECT)
         walk_members(w, a, b);
@@ -93,28 +96,28 @@ static void walk(struct walker *w, const struct pl_json_node *a, const struct pl
         walk_elements(w, a, b);
 }
 
-enum pl_status pl_delta_walk(struct pl_arena *arena, const struct pl_json_doc *a_doc,
-                             const struct pl_json_node *a, const struct pl_json_doc *b_doc,
-                             const struct pl_json_node *b, pl_delta_fn *fn, void *ctx)
+enum pl_status pl_difference_walk(struct pl_arena *arena, const struct pl_json_doc *a_doc,
+                                  const struct pl_json_node *a, const struct pl_json_doc *b_doc,
+                                  const struct pl_json_node *b, pl_difference_fn *fn, void *ctx)
 {
     struct walker w = {.arena = arena, .a_doc = a_doc, .b_doc = b_doc, .visit = fn, .ctx = ctx};
     walk(&w, a, b, NULL);
     return w.status;
 }
 
-static bool measure(void *ctx, const struct pl_delta *delta)
+static bool measure(void *ctx, const struct pl_difference *delta)
 {
     enum { ABSENT = 8 }; /* to be there in other words is better than not to be there */
     size_t *size = ctx;
     size_t n = (delta->a ? delta->a->skip : 0) + (size_t)(delta->b ? delta->b->skip : 0);
-    if (delta->kind != PL_DELTA_INSIDE)
-        *size += delta->kind == PL_DELTA_CHANGED ? n : n * ABSENT;
+    if (delta->kind != PL_DIFFERENCE_INSIDE)
+        *size += delta->kind == PL_DIFFERENCE_CHANGED ? n : n * ABSENT;
     return true;
 }
 
-enum pl_status pl_delta_size(struct pl_arena *arena, const struct pl_json_doc *a,
-                             const struct pl_json_doc *b, size_t *ret_size)
+enum pl_status pl_difference_size(struct pl_arena *arena, const struct pl_json_doc *a,
+                                  const struct pl_json_doc *b, size_t *ret_size)
 {
     *ret_size = 0;
-    return pl_delta_walk(arena, a, a->root, b, b->root, measure, ret_size);
+    return pl_difference_walk(arena, a, a->root, b, b->root, measure, ret_size);
 }

@@ -1,37 +1,37 @@
 /* The differences between two JSON documents, one after another. What only is spelled otherwise
  * (match.h) is no difference. */
-#ifndef PL_FORMAT_DELTA_H
-#define PL_FORMAT_DELTA_H
+#ifndef PL_CARRY_DIFFERENCE_H
+#define PL_CARRY_DIFFERENCE_H
 
 #include "base/arena.h"
 #include "base/status.h"
 #include "json/json.h"
 
-enum pl_delta_kind {
-    PL_DELTA_INSIDE,  /* two containers of one kind that differ: the visitor may go into them */
-    PL_DELTA_CHANGED, /* one value stands in the place of another */
-    PL_DELTA_ADDED,   /* only the second document has it */
-    PL_DELTA_REMOVED, /* only the first document has it */
-    PL_DELTA_MOVED,   /* an element stands elsewhere in its list */
+enum pl_difference_kind {
+    PL_DIFFERENCE_INSIDE, /* two containers of one kind that differ: the visitor may go into them */
+    PL_DIFFERENCE_CHANGED, /* one value stands in the place of another */
+    PL_DIFFERENCE_ADDED,   /* only the second document has it */
+    PL_DIFFERENCE_REMOVED, /* only the first document has it */
+    PL_DIFFERENCE_MOVED,   /* an element stands elsewhere in its list */
 };
 
-struct pl_delta {
-    enum pl_delta_kind kind;
+struct pl_difference {
+    enum pl_difference_kind kind;
     const struct pl_json_node *a, *b;  /* NULL where there is none */
     const struct pl_json_node *around; /* of the second document: the container it is in, or would
                                           be; NULL for the root */
 };
 
 /* Of INSIDE: whether to go on with what is in there. The answer to others is not used. */
-typedef bool pl_delta_fn(void *ctx, const struct pl_delta *delta);
+typedef bool pl_difference_fn(void *ctx, const struct pl_difference *delta);
 
 /* Visits the differences between a and b. PL_NOMEM is the only failure. */
-enum pl_status pl_delta_walk(struct pl_arena *arena, const struct pl_json_doc *a_doc,
-                             const struct pl_json_node *a, const struct pl_json_doc *b_doc,
-                             const struct pl_json_node *b, pl_delta_fn *visit, void *ctx);
+enum pl_status pl_difference_walk(struct pl_arena *arena, const struct pl_json_doc *a_doc,
+                                  const struct pl_json_node *a, const struct pl_json_doc *b_doc,
+                                  const struct pl_json_node *b, pl_difference_fn *visit, void *ctx);
 
 /* How much differs: values that were changed, and all that was added, removed or moved. */
-enum pl_status pl_delta_size(struct pl_arena *arena, const struct pl_json_doc *a,
-                             const struct pl_json_doc *b, size_t *ret_size);
+enum pl_status pl_difference_size(struct pl_arena *arena, const struct pl_json_doc *a,
+                                  const struct pl_json_doc *b, size_t *ret_size);
 
 #endif

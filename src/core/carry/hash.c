@@ -1,6 +1,6 @@
 /* Hashes in a carry: of strings, and of a target with such strings in it. */
 #include "base/hash.h"
-#include "format/carry.h"
+#include "carry/carry.h"
 
 uint64_t pl_carry_hash(struct pl_str bytes)
 {

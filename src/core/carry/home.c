@@ -1,9 +1,12 @@
-#include "format/home.h"
+/* Tries candidates for the edited source, from the smallest change on: set values, merge what was
+ * added, merge everything, and at last the target as it is now. Each is converted and compared with
+ * the target; the nearest one wins. */
+#include "carry/home.h"
 
-#include "format/delta.h"
-#include "format/gpt_oss.h"
-#include "format/home_int.h"
-#include "format/merge.h"
+#include "carry/difference.h"
+#include "format/gpt_oss/gpt_oss.h"
+#include "carry/home_int.h"
+#include "carry/merge.h"
 
 /* Rounds of setting and merging: an edit that was merged may show values to be set. */
 enum { MOST_ROUNDS = 3 };
@@ -15,7 +18,8 @@ enum keeps { KEEPS_ALL, KEEPS_ELEMENTS, KEEPS_NOTHING };
 struct candidate {
     struct pl_str text; /* arena */
     enum keeps keeps;
-    struct pl_leg there; /* owned; there.made is what it says in the target's format */
+    struct pl_leg there; /* owned; there.made is what it says in the target's format, when that
+                            differs from the target */
     size_t n_differences;
     bool is_usable; /* it can be converted, and no text is missing */
 };
@@ -58,13 +62,18 @@ static enum pl_status check_text(const struct pl_json_doc *doc, struct pl_error 
 /* To be closed whatever it returns. */
 static enum pl_status judge(struct journey *j, struct candidate *c, struct pl_error *err)
 {
-    enum pl_status status = pl_leg_run(&c->there, j->home, &j->there, c->text, err);
+    enum pl_status status = pl_leg_write(&c->there, j->home, &j->there, c->text, err);
     if (status == PL_OK && j->there.from == &pl_format_gpt_oss)
         status = check_text(&c->there.doc, err);
     if (status != PL_OK)
         return status;
     c->is_usable = !j->is_short || !has_missing(c->text);
-    return pl_delta_size(j->home->arena, &c->there.made, j->home->target, &c->n_differences);
+    if (c->is_usable && pl_str_eq(pl_buf_str(&c->there.out), j->home->target->text))
+        return PL_OK; /* to the byte: nothing has to be compared */
+    status = pl_leg_parse(&c->there, j->home, err);
+    return status == PL_OK ? pl_difference_size(j->home->arena, &c->there.made, j->home->target,
+                                                &c->n_differences)
+                           : status;
 }
 
 static bool is_done(const struct journey *j)
@@ -137,7 +146,7 @@ static enum pl_status run_back(struct journey *j, struct pl_str text)
     enum pl_status status = pl_leg_run(&j->now, j->home, &j->back, text, &why);
     if (status == PL_OK || is_fatal(status))
         return status;
-    return pl_fail(j->err, PL_INVALID, "the document was changed, and is not %s any more: %.300s",
+    return pl_fail(j->err, PL_INVALID, "the document was changed and is no longer %s: %.300s",
                    j->back.from->name, why.message);
 }
 
@@ -252,15 +261,15 @@ static enum pl_status check_task(const struct pl_home *home, const struct pl_car
 {
     const struct pl_format_task *was = &carry->task, *is = &home->task;
     if (was->from != is->to || was->to != is->from)
-        return pl_fail(err, PL_INVALID, "this carry leads from %s back to %s, not from %s to %s",
+        return pl_fail(err, PL_INVALID, "this carry converts from %s back to %s, not from %s to %s",
                        was->to->name, was->from->name, is->from->name, is->to->name);
     if (was->kind != is->kind)
-        return pl_fail(err, PL_INVALID, "this carry is of a %s; say so with --kind %s",
+        return pl_fail(err, PL_INVALID, "this carry is for a %s; set kind to %s",
                        was->kind == PL_KIND_RESPONSE ? "response" : "request",
                        was->kind == PL_KIND_RESPONSE ? "response" : "request");
     if (is->mode != PL_MODE_CONVERT)
         return pl_fail(err, PL_INVALID,
-                       "a carry leads home in mode convert; convert the result once more to %s it",
+                       "a carry works only in mode convert; convert the result once more to %s it",
                        pl_mode_name(is->mode));
     return PL_OK;
 }
@@ -271,7 +280,7 @@ static enum pl_status explain_source(const struct pl_carry *carry, enum pl_statu
     if (is_fatal(status) || status == PL_OK)
         return status;
     return pl_fail(err, PL_INVALID,
-                   "the source in this carry is not %s: %.300s; give the carry that was made with "
+                   "the source in this carry is not %s: %.300s; use the carry that was made with "
                    "this document",
                    carry->task.from->name, why->message);
 }
@@ -304,8 +313,8 @@ static enum pl_status report_given_up(struct journey *j)
     struct pl_conv *from = &j->now.conv, *to = j->home->conv;
     pl_conv_sweep(from);
     pl_conv_loss(to, PL_LOSS_DROPPED, j->home->target->root,
-                 "what is left cannot be compared with the source, so it was converted without the "
-                 "carry: what only %s can say was not kept",
+                 "the document cannot be compared with the source, so it was converted without the "
+                 "carry: what only %s can express was not kept",
                  j->back.to->name);
     for (size_t i = 0; i < from->losses.len; i++) {
         const struct pl_loss *loss = &from->losses.ptr[i];
@@ -323,13 +332,13 @@ static enum pl_status report(struct journey *j)
     static const char *const where[] = {
         [KEEPS_ALL] = "",
         [KEEPS_ELEMENTS] = "In the messages that were changed",
-        [KEEPS_NOTHING] = "Beside these changes",
+        [KEEPS_NOTHING] = "Apart from these changes",
     };
     const struct pl_home *home = j->home;
     enum keeps keeps = j->best->keeps;
     if (keeps != KEEPS_ALL && j->has_own)
         pl_conv_loss(home->conv, PL_LOSS_DROPPED, home->target->root,
-                     "%s, what only %s can say was not kept", where[keeps], j->back.to->name);
+                     "%s, what only %s can express was not kept", where[keeps], j->back.to->name);
     if (!j->best->n_differences)
         return home->conv->status;
     return pl_home_report(home->conv, home->arena, &j->best->there.made, &home->task);
@@ -348,7 +357,7 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
     j.best = pl_arena_zalloc(home->arena, 1, sizeof *j.best);
     if (!j.best)
         return PL_NOMEM;
-    j.best->text = pl_buf_str(&carry->source);
+    j.best->text = carry->source;
     enum pl_status status = judge(&j, j.best, &why);
     if (status == PL_OK && !is_done(&j)) {
         j.has_own = has_own(&j.best->there.conv);
@@ -374,18 +383,17 @@ static enum pl_status take_source(const struct pl_home *home, const struct pl_ca
 {
     struct pl_leg leg;
     struct pl_error why = {0};
-    enum pl_status status = pl_leg_read(&leg, home, &carry->task, pl_buf_str(&carry->source), &why);
+    enum pl_status status = pl_leg_read(&leg, home, &carry->task, carry->source, &why);
     if (status == PL_OK && carry->task.from == &pl_format_gpt_oss)
         status = check_text(&leg.doc, &why);
     pl_leg_close(&leg);
-    pl_buf_add(to, pl_buf_str(&carry->source));
+    pl_buf_add(to, carry->source);
     return explain_source(carry, status, &why, err);
 }
 
 enum pl_status pl_home_go(const struct pl_home *home, struct pl_buf *to, struct pl_error *err)
 {
     struct pl_carry carry;
-    pl_carry_init(&carry);
     enum pl_status status = pl_carry_read(&carry, home->arena, home->carry, home->target, err);
     if (status == PL_OK)
         status = check_task(home, &carry, err);
@@ -393,6 +401,5 @@ enum pl_status pl_home_go(const struct pl_home *home, struct pl_buf *to, struct 
         status = take_source(home, &carry, to, err);
     else if (status == PL_OK)
         status = travel(home, &carry, to, err);
-    pl_carry_deinit(&carry);
     return status == PL_OK ? to->status : status;
 }

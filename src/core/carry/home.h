@@ -14,20 +14,10 @@
  * with the target: a step that brings it no nearer is not taken, and what still differs at the end
  * is reported. So an edit arrives or is named, and what comes home is always a document that was
  * read. */
-#ifndef PL_FORMAT_HOME_H
-#define PL_FORMAT_HOME_H
+#ifndef PL_CARRY_HOME_H
+#define PL_CARRY_HOME_H
 
-#include "format/format.h"
-
-struct pl_home {
-    struct pl_arena *arena;           /* borrowed */
-    struct pl_str carry;              /* of the conversion that is undone */
-    struct pl_str text;               /* the target as it is, */
-    const struct pl_json_doc *target; /* … parsed */
-    struct pl_format_task task;       /* from the target's format to the source's */
-    struct pl_conv *conv;             /* initialised over the target: takes the losses */
-    size_t max_items;                 /* of a document; 0: PL_CONV_MAX_ITEMS */
-};
+#include "format/way_home.h"
 
 /* Appends the source to `to`. PL_SYNTAX, PL_LIMIT: the carry is not JSON, or too large. PL_INVALID:
  * it is not a carry, or belongs to other formats; or the target is not a document of its format

@@ -1,9 +1,9 @@
 /* Inside the way home. */
-#ifndef PL_FORMAT_HOME_INT_H
-#define PL_FORMAT_HOME_INT_H
+#ifndef PL_CARRY_HOME_INT_H
+#define PL_CARRY_HOME_INT_H
 
-#include "format/carry.h"
-#include "format/home.h"
+#include "carry/carry.h"
+#include "carry/home.h"
 
 /* One conversion of a whole document, with everything that is known of it. */
 struct pl_leg {
@@ -19,7 +19,12 @@ struct pl_leg {
 enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
                           const struct pl_format_task *task, struct pl_str text,
                           struct pl_error *err);
-/* Only its first half: parsed and read. */
+/* All but `made`, and that alone. */
+enum pl_status pl_leg_write(struct pl_leg *leg, const struct pl_home *home,
+                            const struct pl_format_task *task, struct pl_str text,
+                            struct pl_error *err);
+enum pl_status pl_leg_parse(struct pl_leg *leg, const struct pl_home *home, struct pl_error *err);
+/* Only the first half: parsed and read. */
 enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
                            const struct pl_format_task *task, struct pl_str text,
                            struct pl_error *err);

@@ -1,5 +1,5 @@
 /* One conversion on the way home, and what of its source it said. */
-#include "format/home_int.h"
+#include "carry/home_int.h"
 
 #include "base/sort.h"
 #include "format/convert.h"
@@ -33,9 +33,9 @@ enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
     return settle(leg, status);
 }
 
-enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
-                          const struct pl_format_task *task, struct pl_str text,
-                          struct pl_error *err)
+enum pl_status pl_leg_write(struct pl_leg *leg, const struct pl_home *home,
+                            const struct pl_format_task *task, struct pl_str text,
+                            struct pl_error *err)
 {
     enum pl_status status = pl_leg_read(leg, home, task, text, err);
     if (status == PL_OK)
@@ -44,9 +44,20 @@ enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
         status = task->to->write(&leg->writer, task, err);
     if (status == PL_OK)
         status = leg->conv.status != PL_OK ? leg->conv.status : leg->out.status;
-    if (status == PL_OK)
-        status = pl_json_parse(home->arena, pl_buf_str(&leg->out), &pl_json_made, &leg->made, err);
     return settle(leg, status);
+}
+
+enum pl_status pl_leg_parse(struct pl_leg *leg, const struct pl_home *home, struct pl_error *err)
+{
+    return pl_json_parse(home->arena, pl_buf_str(&leg->out), &pl_json_made, &leg->made, err);
+}
+
+enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
+                          const struct pl_format_task *task, struct pl_str text,
+                          struct pl_error *err)
+{
+    enum pl_status status = pl_leg_write(leg, home, task, text, err);
+    return status == PL_OK ? pl_leg_parse(leg, home, err) : status;
 }
 
 void pl_leg_close(struct pl_leg *leg)

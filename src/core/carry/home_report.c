@@ -1,7 +1,7 @@
 /* What of the edits did not arrive. */
-#include "format/home_int.h"
+#include "carry/home_int.h"
 
-#include "format/delta.h"
+#include "carry/difference.h"
 #include "json/text.h"
 
 struct reporter {
@@ -22,41 +22,41 @@ static struct pl_str shown(const struct pl_json_doc *doc, const struct pl_json_n
     return pl_str_slice(span, 0, len);
 }
 
-static void report_changed(struct reporter *r, const struct pl_delta *d)
+static void report_changed(struct reporter *r, const struct pl_difference *d)
 {
     struct pl_str value = shown(r->there, d->a);
     pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, d->b,
-                 "%s cannot say this change: what comes home says %.*s%s here", r->task->to->name,
-                 PL_STR_ARG(value), value.len < d->a->len ? "…" : "");
+                 "%s cannot express this change: the restored document has %.*s%s here",
+                 r->task->to->name, PL_STR_ARG(value), value.len < d->a->len ? "…" : "");
 }
 
-static bool report(void *ctx, const struct pl_delta *d)
+static bool report(void *ctx, const struct pl_difference *d)
 {
     struct reporter *r = ctx;
     const char *home = r->task->to->name;
     const struct pl_json_node *around = d->around ? d->around : r->conv->doc->root;
     switch (d->kind) {
-    case PL_DELTA_INSIDE:
+    case PL_DIFFERENCE_INSIDE:
         return true;
-    case PL_DELTA_CHANGED:
+    case PL_DIFFERENCE_CHANGED:
         report_changed(r, d);
         break;
-    case PL_DELTA_ADDED:
+    case PL_DIFFERENCE_ADDED:
         pl_conv_loss(r->conv, PL_LOSS_DROPPED, d->b, "%s has no place for what was added here",
                      home);
         break;
-    case PL_DELTA_REMOVED: {
+    case PL_DIFFERENCE_REMOVED: {
         struct pl_str value = shown(r->there, d->a);
         bool is_member = d->a > r->there->root && d->a[-1].tag & PL_JSON_KEY;
         struct pl_str name = is_member ? pl_json_raw(r->there, d->a - 1) : (struct pl_str){0};
         pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, around,
-                     "something was removed here, and %s still says it: %.*s%s%.*s%s", home,
+                     "something was removed here, but %s still has it: %.*s%s%.*s%s", home,
                      PL_STR_ARG(name), is_member ? ": " : "", PL_STR_ARG(value),
                      value.len < d->a->len ? "…" : "");
         break;
     }
-    case PL_DELTA_MOVED:
-        pl_conv_loss(r->conv, PL_LOSS_REORDERED, d->b, "%s says this in another order", home);
+    case PL_DIFFERENCE_MOVED:
+        pl_conv_loss(r->conv, PL_LOSS_REORDERED, d->b, "%s has this in another order", home);
         break;
     }
     return true;
@@ -67,6 +67,6 @@ enum pl_status pl_home_report(struct pl_conv *conv, struct pl_arena *arena,
 {
     struct reporter r = {.conv = conv, .there = there, .task = task};
     enum pl_status status =
-        pl_delta_walk(arena, there, there->root, conv->doc, conv->doc->root, report, &r);
+        pl_difference_walk(arena, there, there->root, conv->doc, conv->doc->root, report, &r);
     return status == PL_OK ? conv->status : status;
 }

@@ -4,11 +4,12 @@
  * change is turned round: JSON in a string is written as a string, the data of a data URL is put
  * back into its URL, and one of several texts in one string is cut out again. Whether that was
  * right is not decided here: the result is converted and compared (home.c). */
-#include "format/home_int.h"
+#include "carry/home_int.h"
 
 #include "base/sort.h"
-#include "format/delta.h"
-#include "format/merge.h"
+#include "carry/difference.h"
+#include "carry/merge.h"
+#include "conv/tool_error.h"
 #include "json/text.h"
 
 /* New bytes for [off, off + len) of the source. */
@@ -202,6 +203,30 @@ static bool set_json(struct setter *s, const struct pl_link *link, const struct 
     return true;
 }
 
+/* The text of the source is the message of an error object, which is the text of a string. */
+static bool set_message(struct setter *s, const struct pl_link *link, const struct pl_json_node *a,
+                        const struct pl_json_node *b)
+{
+    if (pl_json_kind(a) != PL_JSON_STRING || pl_json_kind(b) != PL_JSON_STRING)
+        return false;
+    struct pl_json_doc now;
+    struct pl_str text = text_of(s, s->target, b), message;
+    enum pl_status status =
+        s->status == PL_OK ? pl_json_parse(s->arena, text, &pl_json_any, &now, NULL) : s->status;
+    if (status == PL_NOMEM)
+        s->status = status;
+    const struct pl_json_node *said =
+        status == PL_OK ? pl_tool_error_flagged(&now, now.root) : NULL;
+    if (!said)
+        return false;
+    if (pl_json_text(s->arena, &now, said, &message) != PL_OK) {
+        s->status = PL_NOMEM;
+        return false;
+    }
+    set_text(s, link->node, message);
+    return true;
+}
+
 /* --- one string made of several texts -----------------------------------------------------------
  */
 
@@ -320,14 +345,16 @@ static bool set(struct setter *s, const struct pl_json_node *a, const struct pl_
         return set_json(s, link, a, b);
     case PL_LINK_PART:
         return set_parts(s, link, n, a, b);
+    case PL_LINK_ESCAPED:
+        return set_message(s, link, a, b);
     }
     return false;
 }
 
-static bool visit(void *ctx, const struct pl_delta *delta)
+static bool visit(void *ctx, const struct pl_difference *delta)
 {
     struct setter *s = ctx;
-    bool is_change = delta->kind == PL_DELTA_INSIDE || delta->kind == PL_DELTA_CHANGED;
+    bool is_change = delta->kind == PL_DIFFERENCE_INSIDE || delta->kind == PL_DIFFERENCE_CHANGED;
     return s->status == PL_OK && is_change && !set(s, delta->a, delta->b);
 }
 
@@ -366,7 +393,7 @@ enum pl_status pl_home_set_values(struct pl_buf *to, struct pl_arena *arena,
 {
     struct setter s = {.arena = arena, .there = there, .target = target};
     enum pl_status status =
-        pl_delta_walk(arena, &there->made, there->made.root, target, target->root, visit, &s);
+        pl_difference_walk(arena, &there->made, there->made.root, target, target->root, visit, &s);
     if (status == PL_OK)
         status = s.status;
     if (status == PL_OK)

@@ -1,8 +1,9 @@
 /* Matching goes from what is certain to what is likely: the same values at both ends, then the
  * alignment of the middle that keeps most, then values that moved, then gaps that fit each other.
  */
-#include "format/match.h"
+#include "carry/match.h"
 
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "json/equal.h"
@@ -23,8 +24,10 @@ struct words {
     uint32_t n;
 };
 
-/* What is known of an element. */
+/* What is known of an element. Most elements are the same bytes on both sides and never asked for
+ * it. */
 struct face {
+    bool is_known;
     uint64_t essence;    /* the same for values that say the same */
     uint64_t kind;       /* role and type */
     uint64_t id;         /* 0: it has none */
@@ -40,11 +43,6 @@ struct matching {
 
 /* --- faces ------------------------------------------------------------------------------------ */
 
-static bool is_string(const struct pl_json_node *n)
-{
-    return n && pl_json_kind(n) == PL_JSON_STRING;
-}
-
 static bool is_text_type(const struct pl_json_doc *doc, const struct pl_json_node *type)
 {
     return pl_json_text_is(doc, type, PL_STR("text")) ||
@@ -59,14 +57,14 @@ static const struct pl_json_node *plain_text(const struct pl_json_doc *doc,
 {
     if (pl_json_kind(n) == PL_JSON_ARRAY && pl_json_count(n) == 1)
         n = pl_json_first(n);
-    if (is_string(n))
+    if (pl_json_is(n, PL_JSON_STRING))
         return n;
     if (pl_json_kind(n) != PL_JSON_OBJECT)
         return NULL;
     const struct pl_json_node *text = NULL;
     for (const struct pl_json_node *key = pl_json_first(n); key < pl_json_end(n);
          key = pl_json_next_member(key)) {
-        if (pl_json_text_is(doc, key, PL_STR("text")) && is_string(key + 1))
+        if (pl_json_text_is(doc, key, PL_STR("text")) && pl_json_is(key + 1, PL_JSON_STRING))
             text = key + 1;
         else if (!pl_json_text_is(doc, key, PL_STR("type")) || !is_text_type(doc, key + 1))
             return NULL;
@@ -108,7 +106,7 @@ static uint64_t kind_of(const struct pl_json_doc *doc, const struct pl_json_node
     uint64_t kind = 0;
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
         const struct pl_json_node *tag = pl_json_get(doc, n, pl_str_of(tags[i]));
-        if (!is_string(tag) || (i && pl_json_text_is(doc, tag, PL_STR("message"))))
+        if (!pl_json_is(tag, PL_JSON_STRING) || (i && pl_json_text_is(doc, tag, PL_STR("message"))))
             continue;
         /* A text is a text, whoever says it. */
         if (i && is_text_type(doc, tag))
@@ -126,7 +124,7 @@ static uint64_t own_id(const struct pl_json_doc *doc, const struct pl_json_node 
     static const char *const names[] = {"id", "call_id", "tool_call_id", "tool_use_id", "name"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct pl_json_node *id = pl_json_get(doc, n, pl_str_of(names[i]));
-        if (is_string(id) && id->len > 2)
+        if (pl_json_is(id, PL_JSON_STRING) && id->len > 2)
             return mix(i + 1, text_hash(doc, id));
     }
     return 0;
@@ -147,6 +145,7 @@ static struct face face_of(const struct pl_json_doc *doc, const struct pl_json_n
 {
     const struct pl_json_node *text = plain_text(doc, n);
     return (struct face){
+        .is_known = true,
         .essence = pl_json_value_hash(doc, text ? text : n),
         .kind = kind_of(doc, n),
         .id = id_of(doc, n),
@@ -171,16 +170,11 @@ static void add_word(struct words *words, uint64_t hash)
     words->hashes[at] = hash;
 }
 
-static bool is_letter(unsigned char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* A run of letters, or one character beyond ASCII: not every script has spaces. */
 static size_t word_length(struct pl_str text, size_t at)
 {
     size_t end = at;
-    while (end < text.len && is_letter((unsigned char)text.ptr[end]))
+    while (end < text.len && pl_ascii_is_alnum((unsigned char)text.ptr[end]))
         end++;
     if (end > at)
         return end - at;
@@ -195,7 +189,7 @@ static void add_words(struct words *words, struct pl_str text)
     uint64_t before = 0;
     for (size_t at = 0; at < text.len;) {
         unsigned char c = (unsigned char)text.ptr[at];
-        if (!is_letter(c) && c < 0x80) {
+        if (!pl_ascii_is_alnum(c) && c < 0x80) {
             at++;
             continue;
         }
@@ -254,16 +248,33 @@ static void pair(struct matching *m, uint32_t i, uint32_t j, bool is_same)
     m->match->is_same[j] = is_same;
 }
 
+static struct face *old_face(const struct matching *m, uint32_t i)
+{
+    const struct pl_match_side *side = &m->match->old_side;
+    if (!m->old_faces[i].is_known)
+        m->old_faces[i] = face_of(side->doc, side->nodes[i]);
+    return &m->old_faces[i];
+}
+
+static struct face *new_face(const struct matching *m, uint32_t j)
+{
+    const struct pl_match_side *side = &m->match->new_side;
+    if (!m->new_faces[j].is_known)
+        m->new_faces[j] = face_of(side->doc, side->nodes[j]);
+    return &m->new_faces[j];
+}
+
+/* Equal hashes are not proof: confirm() has the last word. */
 static bool is_same_at(const struct matching *m, uint32_t i, uint32_t j)
 {
-    return m->old_faces[i].essence == m->new_faces[j].essence;
+    return old_face(m, i)->essence == new_face(m, j)->essence;
 }
 
 /* How much speaks for i and j being one. PL_MATCH_NONE: out of memory. */
 static uint32_t weigh(struct matching *m, uint32_t i, uint32_t j)
 {
     enum { LEAST_WORDS = WEIGHT_WORDS / 5 };
-    struct face *a = &m->old_faces[i], *b = &m->new_faces[j];
+    struct face *a = old_face(m, i), *b = new_face(m, j);
     if (a->essence == b->essence)
         return WEIGHT_SAME;
     if (a->kind != b->kind)
@@ -334,8 +345,7 @@ static enum pl_status gather_leftovers(struct matching *m, struct leftovers *lef
         bool is_new;
         if (m->match->old_side.partners[i] != PL_MATCH_NONE)
             continue;
-        struct pl_map_entry *entry =
-            pl_map_put(&left->first, essence_key(&m->old_faces[i]), &is_new);
+        struct pl_map_entry *entry = pl_map_put(&left->first, essence_key(old_face(m, i)), &is_new);
         if (!entry)
             return PL_NOMEM;
         left->next[i] = (uint32_t)entry->value;
@@ -348,7 +358,7 @@ static enum pl_status gather_leftovers(struct matching *m, struct leftovers *lef
 static uint32_t take_leftover(struct matching *m, struct leftovers *left, uint32_t j,
                               uint32_t least)
 {
-    struct pl_map_entry *entry = pl_map_get(&left->first, essence_key(&m->new_faces[j]));
+    struct pl_map_entry *entry = pl_map_get(&left->first, essence_key(new_face(m, j)));
     while (entry && entry->value && entry->value <= least)
         entry->value = left->next[entry->value - 1];
     if (!entry || !entry->value)
@@ -405,7 +415,7 @@ static void pair_gap(struct matching *m, uint32_t i, uint32_t i_end, uint32_t j,
 {
     const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
     uint32_t a = next_single(olds, i, i_end), b = next_single(news, j, j_end);
-    while (a < i_end && b < j_end && m->old_faces[a].kind == m->new_faces[b].kind) {
+    while (a < i_end && b < j_end && old_face(m, a)->kind == new_face(m, b)->kind) {
         a = next_single(olds, a + 1, i_end);
         b = next_single(news, b + 1, j_end);
     }
@@ -442,41 +452,82 @@ static enum pl_status list_side(struct pl_arena *arena, const struct pl_json_doc
     side->n = is_array ? pl_json_count(list) : list != NULL;
     side->nodes = pl_arena_alloc(arena, side->n + (size_t)1, sizeof *side->nodes);
     side->partners = pl_arena_alloc(arena, side->n + (size_t)1, sizeof *side->partners);
-    *ret_faces = pl_arena_alloc(arena, side->n + (size_t)1, sizeof **ret_faces);
+    *ret_faces = pl_arena_zalloc(arena, side->n + (size_t)1, sizeof **ret_faces);
     if (!side->nodes || !side->partners || !*ret_faces)
         return PL_NOMEM;
     const struct pl_json_node *n = is_array ? pl_json_first(list) : list;
     for (uint32_t i = 0; i < side->n; i++, n = pl_json_next(n)) {
         side->nodes[i] = n;
         side->partners[i] = PL_MATCH_NONE;
-        (*ret_faces)[i] = face_of(doc, n);
     }
     return PL_OK;
 }
 
-/* What is the same at both ends. */
-static void pair_ends(struct matching *m)
+/* Pairs an element of each side, whose numbers are given, when they say the same. */
+static enum pl_status pair_same(struct matching *m, uint32_t i, uint32_t j, bool *ret_is_same)
 {
+    const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
+    enum pl_status status =
+        pl_match_is_same(olds->doc, olds->nodes[i], news->doc, news->nodes[j], ret_is_same);
+    if (status == PL_OK && *ret_is_same)
+        pair(m, i, j, true);
+    return status;
+}
+
+/* What is the same at both ends. */
+static enum pl_status pair_ends(struct matching *m)
+{
+    enum pl_status status = PL_OK;
+    bool is_same = true;
     m->old_end = m->match->old_side.n;
     m->new_end = m->match->new_side.n;
-    while (m->old_from < m->old_end && m->new_from < m->new_end &&
-           is_same_at(m, m->old_from, m->new_from))
-        pair(m, m->old_from++, m->new_from++, true);
-    while (m->old_from < m->old_end && m->new_from < m->new_end &&
-           is_same_at(m, m->old_end - 1, m->new_end - 1))
-        pair(m, --m->old_end, --m->new_end, true);
+    while (m->old_from < m->old_end && m->new_from < m->new_end && is_same && status == PL_OK) {
+        status = pair_same(m, m->old_from, m->new_from, &is_same);
+        m->old_from += is_same;
+        m->new_from += is_same;
+    }
+    is_same = true;
+    while (m->old_from < m->old_end && m->new_from < m->new_end && is_same && status == PL_OK) {
+        status = pair_same(m, m->old_end - 1, m->new_end - 1, &is_same);
+        m->old_end -= is_same;
+        m->new_end -= is_same;
+    }
+    return status;
 }
 
 /* Equal hashes are not proof: of a large object not every member is in it. */
-static enum pl_status confirm(struct pl_match *match)
+static enum pl_status confirm(const struct matching *m)
 {
+    struct pl_match *match = m->match;
     enum pl_status status = PL_OK;
-    for (uint32_t j = 0; j < match->new_side.n && status == PL_OK; j++)
+    for (uint32_t j = m->new_from; j < m->new_end && status == PL_OK; j++)
         if (match->is_same[j])
             status = pl_match_is_same(
                 match->old_side.doc, match->old_side.nodes[match->new_side.partners[j]],
                 match->new_side.doc, match->new_side.nodes[j], &match->is_same[j]);
     return status;
+}
+
+/* What is left between the ends. */
+static enum pl_status match_middle(struct matching *m)
+{
+    uint32_t n_old = m->old_end - m->old_from, n_new = m->new_end - m->new_from;
+    if (!n_old || !n_new)
+        return PL_OK;
+    const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
+    if (n_old == 1 && n_new == 1) {
+        /* One changed element, the usual edit: nothing else can be meant. */
+        if (kind_of(olds->doc, olds->nodes[m->old_from]) ==
+            kind_of(news->doc, news->nodes[m->new_from]))
+            pair(m, m->old_from, m->new_from, false);
+        return PL_OK;
+    }
+    enum pl_status status = (uint64_t)n_old * n_new <= MOST_CELLS ? align_cells(m) : align_same(m);
+    if (status == PL_OK)
+        status = pair_moved(m);
+    if (status == PL_OK)
+        pair_gaps(m);
+    return status == PL_OK ? confirm(m) : status;
 }
 
 enum pl_status pl_match_lists(struct pl_match *match, struct pl_arena *arena,
@@ -493,12 +544,6 @@ enum pl_status pl_match_lists(struct pl_match *match, struct pl_arena *arena,
     match->is_moved = pl_arena_zalloc(arena, match->new_side.n + (size_t)1, sizeof(bool));
     if (status != PL_OK || !match->is_same || !match->is_moved)
         return PL_NOMEM;
-    pair_ends(&m);
-    uint64_t n_cells = (uint64_t)(m.old_end - m.old_from) * (m.new_end - m.new_from);
-    status = n_cells <= MOST_CELLS ? align_cells(&m) : align_same(&m);
-    if (status != PL_OK)
-        return status;
-    status = pair_moved(&m);
-    pair_gaps(&m);
-    return status == PL_OK ? confirm(match) : status;
+    status = pair_ends(&m);
+    return status == PL_OK ? match_middle(&m) : status;
 }

@@ -3,8 +3,8 @@
  * Two lists of JSON values say the same conversation, or one of them was edited. Values that say
  * the same are partners. A value that changed keeps its partner when the two are of one kind (role,
  * type) and have one id, or many words in common, or when nothing else can be meant. */
-#ifndef PL_FORMAT_MATCH_H
-#define PL_FORMAT_MATCH_H
+#ifndef PL_CARRY_MATCH_H
+#define PL_CARRY_MATCH_H
 
 #include "base/arena.h"
 #include "base/status.h"

@@ -1,6 +1,8 @@
-#include "format/merge.h"
+/* Walks the three values together and copies ours, except where theirs differs from base. Layout
+ * (gaps, order, spelling of keys) is ours wherever both have the member. */
+#include "carry/merge.h"
 
-#include "format/match.h"
+#include "carry/match.h"
 #include "json/text.h"
 
 struct merger {
@@ -352,18 +354,13 @@ static void put_array(struct merger *m, const struct pl_json_node *ours,
 /* ------------------------------------------------------------------------------------------------
  */
 
-static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
-{
-    return n && pl_json_kind(n) == kind;
-}
-
 static void put(struct merger *m, const struct pl_json_node *ours, const struct pl_json_node *base,
                 const struct pl_json_node *theirs)
 {
-    if (is_kind(ours, PL_JSON_OBJECT) && is_kind(base, PL_JSON_OBJECT) &&
-        is_kind(theirs, PL_JSON_OBJECT))
+    if (pl_json_is(ours, PL_JSON_OBJECT) && pl_json_is(base, PL_JSON_OBJECT) &&
+        pl_json_is(theirs, PL_JSON_OBJECT))
         put_object(m, ours, base, theirs);
-    else if (is_kind(ours, PL_JSON_ARRAY) && is_kind(theirs, PL_JSON_ARRAY))
+    else if (pl_json_is(ours, PL_JSON_ARRAY) && pl_json_is(theirs, PL_JSON_ARRAY))
         put_array(m, ours, base, theirs);
     else
         put_theirs(m, theirs);

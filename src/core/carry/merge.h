@@ -5,8 +5,8 @@
  * is what comes home of the target as it is now. Base and theirs are in the writer's own spelling,
  * and lack what the target has no place for: so what they have in common says nothing against
  * ours. */
-#ifndef PL_FORMAT_MERGE_H
-#define PL_FORMAT_MERGE_H
+#ifndef PL_CARRY_MERGE_H
+#define PL_CARRY_MERGE_H
 
 #include "base/arena.h"
 #include "base/buf.h"

@@ -1,24 +1,15 @@
 /* Reading a carry: first every member is checked, then the source is put together. */
-#include "format/carry.h"
+#include "carry/carry.h"
 
 #include "base/map.h"
+#include "carry/pieces.h"
+#include "format/convert.h"
 #include "format/profile.h"
 #include "json/number.h"
 #include "json/text.h"
 
 #include <assert.h>
 #include <stdio.h>
-
-void pl_carry_init(struct pl_carry *carry)
-{
-    *carry = (struct pl_carry){0};
-    pl_buf_init(&carry->source, 0);
-}
-
-void pl_carry_deinit(struct pl_carry *carry)
-{
-    pl_buf_deinit(&carry->source);
-}
 
 /* Private-use characters on both sides: no program writes them by itself. */
 struct pl_str pl_carry_missing(void)
@@ -32,9 +23,9 @@ struct pl_str pl_carry_missing(void)
 struct reading {
     struct pl_carry *carry;
     struct pl_arena *arena;
-    struct pl_json_doc doc; /* arena; the carry */
-    const struct pl_json_node *pieces;
-    uint64_t target; /* hash of its bytes, as it was */
+    struct pl_json_doc doc;        /* arena; the carry */
+    struct pl_carry_pieces pieces; /* owned; of the source */
+    uint64_t target;               /* hash of its bytes, as it was */
     struct pl_error *err;
 };
 
@@ -42,7 +33,7 @@ struct reading {
 static enum pl_status refuse(struct reading *r, const char *pointer, const char *what)
 {
     return pl_fail(r->err, PL_INVALID,
-                   "this is not a carry that Parley made: %s%s%s; give the file that --carry wrote",
+                   "this is not a carry of Parley: %s%s%s; give the file that --carry wrote",
                    pointer, pointer[0] ? ": " : "", what);
 }
 
@@ -55,7 +46,7 @@ static enum pl_status take_version(struct reading *r, const struct pl_json_node 
     if (version == PL_CARRY_VERSION)
         return PL_OK;
     return pl_fail(r->err, PL_INVALID,
-                   "this carry has version %lld, and this program reads version %d; convert the "
+                   "this carry has version %lld, but this program reads version %d; convert the "
                    "source again to get a new one",
                    (long long)version, PL_CARRY_VERSION);
 }
@@ -69,13 +60,21 @@ static const struct pl_format *format_of(struct reading *r, const struct pl_json
 static enum pl_status take_from(struct reading *r, const struct pl_json_node *value)
 {
     r->carry->task.from = format_of(r, value);
-    return r->carry->task.from ? PL_OK : refuse(r, "/from", "its format is not known");
+    return r->carry->task.from ? PL_OK
+                               : refuse(r, "/parley_carry/1", "its first format is unknown");
 }
 
 static enum pl_status take_to(struct reading *r, const struct pl_json_node *value)
 {
     r->carry->task.to = format_of(r, value);
-    return r->carry->task.to ? PL_OK : refuse(r, "/to", "its format is not known");
+    return r->carry->task.to ? PL_OK : refuse(r, "/parley_carry/2", "its second format is unknown");
+}
+
+static enum pl_status take_target(struct reading *r, const struct pl_json_node *value)
+{
+    if (pl_carry_read_hash(pl_json_raw(&r->doc, value), &r->target))
+        return PL_OK;
+    return refuse(r, "/parley_carry/3", "its hash does not have 11 characters of base64");
 }
 
 static enum pl_status take_kind(struct reading *r, const struct pl_json_node *value)
@@ -84,7 +83,7 @@ static enum pl_status take_kind(struct reading *r, const struct pl_json_node *va
     r->carry->task.kind = is_response ? PL_KIND_RESPONSE : PL_KIND_REQUEST;
     if (is_response || pl_json_text_is(&r->doc, value, PL_STR("request")))
         return PL_OK;
-    return refuse(r, "/kind", "its kind is neither request nor response");
+    return refuse(r, "/parley_carry/4", "its kind is neither request nor response");
 }
 
 static enum pl_status take_mode(struct reading *r, const struct pl_json_node *value)
@@ -94,80 +93,58 @@ static enum pl_status take_mode(struct reading *r, const struct pl_json_node *va
             r->carry->task.mode = (enum pl_mode)mode;
             return PL_OK;
         }
-    return refuse(r, "/mode", "its mode is not known");
+    return refuse(r, "/parley_carry/5", "its mode is unknown");
 }
 
 static enum pl_status take_profile(struct reading *r, const struct pl_json_node *value)
 {
     if (pl_json_kind(value) == PL_JSON_STRING)
         r->carry->task.profile = pl_profile_find(pl_json_raw(&r->doc, value));
-    return r->carry->task.profile ? PL_OK : refuse(r, "/profile", "its profile is not known");
+    return r->carry->task.profile ? PL_OK : refuse(r, "/parley_carry/6", "its profile is unknown");
 }
 
-/* Six bits in each character, the lowest first. */
-static bool read_hash(const struct pl_json_doc *doc, const struct pl_json_node *value,
-                      uint64_t *ret_hash)
-{
-    static const char digits[] = PL_CARRY_DIGITS;
-    struct pl_str raw = pl_json_raw(doc, value);
-    uint64_t hash = 0;
-    if (raw.len != PL_CARRY_HASH_CHARS)
-        return false;
-    for (size_t i = 0; i < raw.len; i++) {
-        const char *at = memchr(digits, raw.ptr[i], sizeof digits - 1);
-        if (!at)
-            return false;
-        hash |= (uint64_t)(at - digits) << 6 * i;
-    }
-    *ret_hash = hash;
-    return true;
-}
+/* How it was converted, in the order of the list. */
+static enum pl_status (*const takers[])(struct reading *r, const struct pl_json_node *value) = {
+    take_version, take_from, take_to, take_target, take_kind, take_mode, take_profile};
+enum { N_TAKERS = sizeof takers / sizeof *takers, N_NEEDED = 4 };
 
-static enum pl_status take_target(struct reading *r, const struct pl_json_node *value)
+/* The version comes first: another one has other members. Before version 3 it stood alone. */
+static enum pl_status take_head(struct reading *r, const struct pl_json_node *value)
 {
-    if (read_hash(&r->doc, value, &r->target))
-        return PL_OK;
-    return refuse(r, "/target", "its hash does not have 11 characters of base64");
-}
-
-/* [hash] */
-static bool is_reference(const struct pl_json_doc *doc, const struct pl_json_node *piece)
-{
-    uint64_t hash;
-    return pl_json_kind(piece) == PL_JSON_ARRAY && pl_json_count(piece) == 1 &&
-           read_hash(doc, piece + 1, &hash);
+    if (pl_json_kind(value) != PL_JSON_ARRAY)
+        return take_version(r, value);
+    const struct pl_json_node *item = pl_json_first(value);
+    enum pl_status status = pl_json_count(value) ? take_version(r, item) : PL_OK;
+    if (status == PL_OK && (pl_json_count(value) < N_NEEDED || pl_json_count(value) > N_TAKERS))
+        return refuse(r, "/parley_carry",
+                      "it does not list version, both formats, hash, kind, mode and profile");
+    for (size_t i = 0; i < pl_json_count(value) && status == PL_OK; i++, item = pl_json_next(item))
+        status = takers[i](r, item);
+    return status;
 }
 
 static enum pl_status take_source(struct reading *r, const struct pl_json_node *value)
 {
-    if (pl_json_kind(value) != PL_JSON_ARRAY)
-        return refuse(r, "/source", "its source is not a list of pieces");
-    uint32_t i = 0;
-    for (const struct pl_json_node *p = pl_json_first(value); p < pl_json_end(value);
-         p = pl_json_next(p), i++) {
-        if (pl_json_kind(p) == PL_JSON_STRING || is_reference(&r->doc, p))
-            continue;
-        char pointer[32];
-        snprintf(pointer, sizeof pointer, "/source/%u", i);
-        return refuse(r, pointer, "a piece of its source is neither a text nor a reference [hash]");
-    }
-    r->pieces = value;
-    return PL_OK;
+    if (pl_json_kind(value) != PL_JSON_STRING)
+        return refuse(r, "/source", "its source is not a text");
+    struct pl_str source;
+    size_t wrong_at;
+    enum pl_status status = pl_json_text(r->arena, &r->doc, value, &source);
+    if (status == PL_OK)
+        status = pl_carry_take_apart(&r->pieces, source, &wrong_at);
+    if (status != PL_INVALID)
+        return status;
+    char what[80];
+    snprintf(what, sizeof what, "its source is damaged at character %zu", wrong_at);
+    return refuse(r, "/source", what);
 }
 
 static const struct {
     const char *key;
     enum pl_status (*take)(struct reading *r, const struct pl_json_node *value);
-    bool is_optional;
 } members[] = {
-    {"parley_carry", take_version, false},
-    {"from", take_from, false},
-    {"to", take_to, false},
-    {"kind", take_kind, false},
-    {"mode", take_mode, false},
-    {"profile", take_profile, true},
-    {"target", take_target, false},
-    {"source", take_source, false},
+    {"parley_carry", take_head},
+    {"source", take_source},
 };
 enum { N_MEMBERS = sizeof members / sizeof *members };
 
@@ -179,7 +156,6 @@ static bool is_member(const struct pl_json_doc *doc, const struct pl_json_node *
     return false;
 }
 
-/* The version comes first: an older carry has other members. */
 static enum pl_status check(struct reading *r)
 {
     const struct pl_json_node *root = r->doc.root;
@@ -190,25 +166,22 @@ static enum pl_status check(struct reading *r)
         const struct pl_json_node *value = pl_json_get(&r->doc, root, pl_str_of(members[i].key));
         char what[64];
         snprintf(what, sizeof what, "it has no member \"%s\"", members[i].key);
-        if (value)
-            status = members[i].take(r, value);
-        else if (!members[i].is_optional)
-            status = refuse(r, "", what);
+        status = value ? members[i].take(r, value) : refuse(r, "", what);
     }
     for (const struct pl_json_node *key = pl_json_first(root);
          key < pl_json_end(root) && status == PL_OK; key = pl_json_next_member(key))
         if (!is_member(&r->doc, key))
-            status = refuse(r, "", "it has a member that a carry does not have");
+            status = refuse(r, "", "it has an unknown member");
     return status;
 }
 
-/* --- putting the source together
- * ------------------------------------------------------------------ */
+/* --- putting the source together ----------------------------------------------------------------
+ */
 
 /* The strings of the target that references lead to. */
 struct strings {
-    struct pl_map by_hash; /* owned; hash -> index + 1 in `found`; 0: not found yet */
-    uint64_t *hashes;      /* arena; the keys */
+    struct pl_map by_hash; /* owned; hash -> index + 1 in `found`; 0: not found yet. The keys are
+                              in the holes */
     struct pl_str *found;  /* arena; between the quotes, in the usual spelling */
     size_t n;
     struct pl_carry_hasher hasher; /* of the target's bytes */
@@ -221,21 +194,14 @@ static struct pl_str key_of(const uint64_t *hash)
 
 static enum pl_status find_references(struct reading *r, struct strings *strings)
 {
-    size_t n_max = pl_json_count(r->pieces) + (size_t)1, n = 0;
-    strings->hashes = pl_arena_alloc(r->arena, n_max, sizeof *strings->hashes);
-    strings->found = pl_arena_alloc(r->arena, n_max, sizeof *strings->found);
-    if (!strings->hashes || !strings->found)
+    size_t n_holes = r->pieces.holes.len;
+    strings->found = pl_arena_alloc(r->arena, n_holes + 1, sizeof *strings->found);
+    if (!strings->found)
         return PL_NOMEM;
-    for (const struct pl_json_node *p = pl_json_first(r->pieces); p < pl_json_end(r->pieces);
-         p = pl_json_next(p)) {
+    for (size_t i = 0; i < n_holes; i++) {
         bool is_new;
-        if (pl_json_kind(p) == PL_JSON_STRING)
-            continue;
-        bool is_good = read_hash(&r->doc, p + 1, &strings->hashes[n]);
-        assert(is_good);
-        if (!pl_map_put(&strings->by_hash, key_of(&strings->hashes[n]), &is_new))
+        if (!pl_map_put(&strings->by_hash, key_of(&r->pieces.holes.ptr[i].hash), &is_new))
             return PL_NOMEM;
-        n += is_new;
     }
     return PL_OK;
 }
@@ -306,52 +272,80 @@ static enum pl_status find_strings(struct reading *r, const struct pl_json_doc *
 }
 
 /* The string that a reference leads to; NULL when the target does not say it any more. */
-static const struct pl_str *resolve(struct reading *r, const struct strings *strings,
-                                    const struct pl_json_node *reference)
+static const struct pl_str *resolve(const struct strings *strings, uint64_t hash)
 {
-    uint64_t hash = 0;
-    bool is_good = read_hash(&r->doc, reference + 1, &hash);
     struct pl_map_entry *entry = pl_map_get(&strings->by_hash, key_of(&hash));
-    assert(is_good && entry);
+    assert(entry);
     return entry->value ? &strings->found[entry->value - 1] : NULL;
 }
 
-/* No source is much longer than its carry and its target together. References that would make it
- * so are not followed: then the text counts as missing. */
+/* References that would make the source much longer than the carry and its target together are not
+ * followed: then the text counts as missing. Words make it at most as long as any result. */
 static size_t most_bytes(const struct reading *r, const struct pl_json_doc *target)
 {
     enum { LEAST = 64 << 10 };
     return r->doc.text.len + 2 * target->text.len + LEAST;
 }
 
+/* What fills each hole, and how many bytes that makes in all. */
+static struct pl_str *fill_holes(struct reading *r, const struct strings *strings, size_t most,
+                                 size_t *ret_n_bytes)
+{
+    size_t n = r->pieces.holes.len, n_referred = 0;
+    struct pl_str *fillings = pl_arena_alloc(r->arena, n + 1, sizeof *fillings);
+    for (size_t i = 0; fillings && i < n; i++) {
+        const struct pl_str *string = resolve(strings, r->pieces.holes.ptr[i].hash);
+        bool is_there = string && n_referred + string->len <= most;
+        fillings[i] = is_there ? *string : pl_carry_missing();
+        n_referred += fillings[i].len;
+        r->carry->has_missing |= !is_there;
+    }
+    *ret_n_bytes = n_referred;
+    return fillings;
+}
+
+static char *put(char *to, struct pl_str s)
+{
+    return s.len ? (char *)memcpy(to, s.ptr, s.len) + s.len : to;
+}
+
+static enum pl_status put_pieces(struct reading *r, const struct strings *strings, size_t most)
+{
+    struct pl_str text = pl_buf_str(&r->pieces.text);
+    size_t n_bytes, from = 0;
+    const struct pl_str *fillings = fill_holes(r, strings, most, &n_bytes);
+    if (fillings && n_bytes + text.len > r->pieces.text.max)
+        return PL_LIMIT;
+    char *to = fillings ? pl_arena_alloc(r->arena, n_bytes + text.len + 1, 1) : NULL;
+    if (!to)
+        return PL_NOMEM;
+    r->carry->source = (struct pl_str){to, n_bytes + text.len};
+    for (size_t i = 0; i < r->pieces.holes.len; i++) {
+        const struct pl_carry_hole *hole = &r->pieces.holes.ptr[i];
+        to = put(to, pl_str_slice(text, from, hole->at));
+        to = put(to, fillings[i]);
+        from = hole->at;
+    }
+    put(to, pl_str_slice(text, from, text.len));
+    return PL_OK;
+}
+
 static enum pl_status put_together(struct reading *r, const struct pl_json_doc *target)
 {
     struct strings strings = {.hasher = {.text = target->text}};
-    struct pl_buf *to = &r->carry->source;
-    size_t most = most_bytes(r, target);
     enum pl_status status = find_references(r, &strings);
     if (status == PL_OK)
         status = find_strings(r, target, &strings);
-    for (const struct pl_json_node *p = pl_json_first(r->pieces);
-         p < pl_json_end(r->pieces) && status == PL_OK; p = pl_json_next(p)) {
-        struct pl_str text = {0};
-        const struct pl_str *string = NULL;
-        if (pl_json_kind(p) == PL_JSON_STRING)
-            status = pl_json_text(r->arena, &r->doc, p, &text);
-        else
-            string = resolve(r, &strings, p);
-        if (pl_json_kind(p) != PL_JSON_STRING)
-            text = string && to->len + string->len <= most ? *string : pl_carry_missing();
-        r->carry->has_missing |= text.ptr == pl_carry_missing().ptr;
-        pl_buf_add(to, text);
-    }
+    if (status == PL_OK)
+        status = put_pieces(r, &strings, most_bytes(r, target));
     pl_map_deinit(&strings.by_hash);
-    return status == PL_OK ? to->status : status;
+    return status;
 }
 
 enum pl_status pl_carry_read(struct pl_carry *carry, struct pl_arena *arena, struct pl_str text,
                              const struct pl_json_doc *target, struct pl_error *err)
 {
+    *carry = (struct pl_carry){0};
     struct reading r = {.carry = carry, .arena = arena, .err = err};
     struct pl_json_opts opts = {.max_nodes = 16000000};
     struct pl_error why = {0};
@@ -359,7 +353,14 @@ enum pl_status pl_carry_read(struct pl_carry *carry, struct pl_arena *arena, str
     if (status == PL_SYNTAX || status == PL_LIMIT)
         return pl_fail(err, status, "the carry, at line %zu, column %zu: %.300s", why.line,
                        why.column, why.message);
+    pl_carry_pieces_init(&r.pieces, pl_convert_most(text.len + target->text.len));
     if (status == PL_OK)
         status = check(&r);
-    return status == PL_OK ? put_together(&r, target) : status;
+    if (status == PL_OK)
+        status = put_together(&r, target);
+    pl_carry_pieces_deinit(&r.pieces);
+    if (status == PL_LIMIT)
+        return pl_fail(err, status, "the source in this carry would have more than %zu bytes",
+                       r.pieces.text.max);
+    return status;
 }

@@ -1,18 +1,7 @@
 /* The usual spelling of a string: the same bytes for every program that writes JSON. */
-#include "base/utf8.h"
-#include "format/carry.h"
+#include "base/text/utf8.h"
+#include "carry/carry.h"
 #include "json/text.h"
-
-/* Four hexadecimal digits; the string is valid, so they are there. */
-static uint32_t read_unit(const char *at)
-{
-    uint32_t unit = 0;
-    for (int i = 0; i < 4; i++) {
-        char c = at[i];
-        unit = unit << 4 | (uint32_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-    }
-    return unit;
-}
 
 static void put_ascii(struct pl_buf *to, char c)
 {
@@ -25,10 +14,10 @@ static size_t put_unit(struct pl_buf *to, struct pl_str rest)
 {
     enum { UNIT = 6, PAIR = 12 };
     char bytes[4];
-    uint32_t unit = read_unit(rest.ptr + 2), low = 0;
+    uint32_t unit = pl_json_unit(rest.ptr + 2), low = 0;
     bool is_high = unit >= 0xD800 && unit < 0xDC00, is_low = unit >= 0xDC00 && unit < 0xE000;
     if (is_high && rest.len >= PAIR && rest.ptr[UNIT] == '\\' && rest.ptr[UNIT + 1] == 'u')
-        low = read_unit(rest.ptr + UNIT + 2);
+        low = pl_json_unit(rest.ptr + UNIT + 2);
     if (low >= 0xDC00 && low < 0xE000) {
         uint32_t point = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
         pl_buf_add(to, (struct pl_str){bytes, pl_utf8_put(bytes, point)});

@@ -1,33 +1,20 @@
 /* Making a carry: the source's text, with references where the target says long strings of it. */
-#include "format/carry.h"
+#include "carry/carry.h"
 
 #include "base/sort.h"
+#include "carry/text.h"
+#include "format/gpt_oss/gpt_oss.h"
 #include "format/profile.h"
 #include "json/text.h"
 
 #include <assert.h>
 
-static void put_hash(struct pl_buf *to, uint64_t hash)
-{
-    char quoted[PL_CARRY_HASH_CHARS + 2] = {'"'};
-    for (size_t i = 0; i < PL_CARRY_HASH_CHARS; i++, hash >>= 6)
-        quoted[i + 1] = PL_CARRY_DIGITS[hash & 63];
-    quoted[PL_CARRY_HASH_CHARS + 1] = '"';
-    pl_buf_add(to, (struct pl_str){quoted, sizeof quoted});
-}
-
-/* Bytes inside a string of the source, which the target says too. */
-struct reference {
-    uint32_t off, len;
-    uint32_t at; /* in the target */
-    uint64_t hash;
-};
-
 struct maker {
     struct pl_buf *to;
     struct pl_str source;
     const struct pl_writer *w;
-    PL_VEC(struct reference) references; /* owned; in the order of the target */
+    bool is_text;                                 /* the target is no JSON */
+    PL_VEC(struct pl_carry_reference) references; /* owned; in the order of the target */
     enum pl_status status;
 };
 
@@ -36,13 +23,24 @@ static void add(struct maker *m, uint32_t off, uint32_t len, uint32_t at)
     if (len < PL_LINKS_LONG)
         return;
     struct pl_str bytes = pl_str_slice(m->source, off, (size_t)off + len);
-    struct reference reference = {off, len, at, pl_carry_hash(bytes)};
+    struct pl_carry_reference reference = {off, len, at, pl_carry_hash(bytes)};
     if (!pl_vec_push(&m->references, reference))
         m->status = PL_NOMEM;
 }
 
+/* Whether a string in the usual spelling has half of a surrogate pair. */
+static bool has_half(struct pl_str usual)
+{
+    const char *end = usual.ptr + usual.len;
+    for (const char *p = usual.ptr; p < end && (p = memchr(p, '\\', (size_t)(end - p))); p += 2)
+        if (p[1] == 'u' && (pl_json_unit(p + 2) & 0xF800) == 0xD800)
+            return true;
+    return false;
+}
+
 /* Whether the string is spelled with the fewest escapes. Otherwise it would come back in another
- * spelling from a program that reads and writes JSON, and is kept as it is. */
+ * spelling from a program that reads and writes JSON, and is kept as it is. So is half of a
+ * surrogate pair: a target that is text has U+FFFD for it. */
 static bool is_usual(struct maker *m, const struct pl_json_node *n)
 {
     struct pl_str raw = pl_json_raw(m->w->conv->doc, n);
@@ -55,7 +53,7 @@ static bool is_usual(struct maker *m, const struct pl_json_node *n)
     pl_carry_spell(&usual, raw);
     if (usual.status != PL_OK)
         m->status = usual.status;
-    return pl_str_eq(pl_buf_str(&usual), raw);
+    return pl_str_eq(pl_buf_str(&usual), raw) && !(m->is_text && has_half(raw));
 }
 
 /* The target has the value as it is spelled, from `at` on. */
@@ -82,7 +80,7 @@ static uint64_t target_hash(const struct maker *m, struct pl_str target)
 {
     struct pl_carry_hasher hasher = {.text = target};
     for (size_t i = 0; i < m->references.len; i++) {
-        const struct reference *r = &m->references.ptr[i];
+        const struct pl_carry_reference *r = &m->references.ptr[i];
         pl_carry_hash_known(&hasher, r->at, r->len, r->hash);
     }
     return pl_carry_hash_end(&hasher);
@@ -91,76 +89,61 @@ static uint64_t target_hash(const struct maker *m, struct pl_str target)
 static int by_offset(const void *ctx, const void *a, const void *b)
 {
     (void)ctx;
-    const struct reference *x = a, *y = b;
+    const struct pl_carry_reference *x = a, *y = b;
     return (x->off > y->off) - (x->off < y->off);
-}
-
-static void put_bytes(struct maker *m, size_t from, size_t end, bool *is_first)
-{
-    if (from == end)
-        return;
-    if (!*is_first)
-        pl_buf_addc(m->to, ',');
-    *is_first = false;
-    pl_json_quote(m->to, pl_str_slice(m->source, from, end));
-}
-
-static void put_reference(struct maker *m, const struct reference *r, bool *is_first)
-{
-    pl_buf_add(m->to, *is_first ? PL_STR("[") : PL_STR(",["));
-    put_hash(m->to, r->hash);
-    pl_buf_addc(m->to, ']');
-    *is_first = false;
 }
 
 static enum pl_status put_source(struct maker *m)
 {
-    size_t n = m->references.len, end = 0;
-    bool is_first = true;
+    size_t n = m->references.len;
     const void **order = pl_arena_alloc(m->w->conv->arena, 2 * n + 1, sizeof *order);
     if (!order)
         return PL_NOMEM;
     for (size_t i = 0; i < n; i++)
         order[i] = &m->references.ptr[i];
     pl_sort(order, order + n, n, by_offset, NULL);
-    for (size_t i = 0; i < n; i++) {
-        const struct reference *r = order[i];
-        if (r->off < end)
-            continue; /* said twice */
-        put_bytes(m, end, r->off, &is_first);
-        put_reference(m, r, &is_first);
-        end = (size_t)r->off + r->len;
-    }
-    put_bytes(m, end, m->source.len, &is_first);
+    pl_carry_put_source(m->to, m->source, m->w->conv->doc,
+                        (const struct pl_carry_reference *const *)order, n);
     return m->to->status;
 }
 
-static void put_member(struct pl_buf *to, const char *key, const char *value)
+static void put_word(struct pl_buf *to, const char *before, const char *word)
 {
-    pl_buf_adds(to, key);
-    pl_buf_adds(to, value);
+    pl_buf_adds(to, before);
+    pl_buf_adds(to, word);
 }
 
-static_assert(PL_CARRY_VERSION == 2, "pl_carry_write says the version");
+static_assert(PL_CARRY_VERSION == 3, "put_head says the version");
+
+/* What is left out at the end is as usual. */
+static void put_head(struct pl_buf *to, uint64_t target, const struct pl_format_task *task)
+{
+    bool has_profile = task->profile != NULL;
+    bool has_mode = has_profile || task->mode != PL_MODE_CONVERT;
+    put_word(to, "{\"parley_carry\":[3,\"", task->from->name);
+    put_word(to, "\",\"", task->to->name);
+    put_word(to, "\",\"", "");
+    pl_carry_put_hash(to, target);
+    if (has_mode || task->kind != PL_KIND_REQUEST)
+        put_word(to, "\",\"", task->kind == PL_KIND_RESPONSE ? "response" : "request");
+    if (has_mode)
+        put_word(to, "\",\"", pl_mode_name(task->mode));
+    if (has_profile)
+        put_word(to, "\",\"", task->profile->name);
+    pl_buf_adds(to, "\"],\"source\":\"");
+}
 
 enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,
                               struct pl_str target, const struct pl_format_task *task)
 {
-    struct maker m = {.to = to, .source = source, .w = w};
+    struct maker m = {
+        .to = to, .source = source, .w = w, .is_text = task->to == &pl_format_gpt_oss};
     find_references(&m);
     (void)pl_buf_reserve(to, 512);
-    put_member(to, "{\"parley_carry\":2,\"from\":\"", task->from->name);
-    put_member(to, "\",\"to\":\"", task->to->name);
-    put_member(to, "\",\"kind\":\"", task->kind == PL_KIND_RESPONSE ? "response" : "request");
-    put_member(to, "\",\"mode\":\"", pl_mode_name(task->mode));
-    if (task->profile)
-        put_member(to, "\",\"profile\":\"", task->profile->name);
-    put_member(to, "\",\"target\":", "");
-    put_hash(to, target_hash(&m, target));
-    put_member(to, ",\"source\":[", "");
+    put_head(to, target_hash(&m, target), task);
     if (m.status == PL_OK)
         m.status = put_source(&m);
-    pl_buf_adds(to, "]}");
+    pl_buf_adds(to, "\"}");
     pl_vec_deinit(&m.references);
     return m.status != PL_OK ? m.status : to->status;
 }

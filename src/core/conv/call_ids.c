@@ -1,3 +1,5 @@
+/* Calls without an id get a new one, and results without an id take that of the first open call
+ * of their name, or of any. */
 #include "conv/call_ids.h"
 
 #define NONE UINT32_MAX
@@ -30,7 +32,7 @@ static bool is_without_id(struct pl_conv *conv, const struct pl_part *part)
 {
     if (part->kind != PL_PART_CALL && part->kind != PL_PART_RESULT)
         return false;
-    /* What stands between quotes says something: no need to decode it. */
+    /* A non-empty spelling has a non-empty text: no need to decode it. */
     if (part->id.kind == PL_VAL_NODE && pl_json_kind(part->id.node) == PL_JSON_STRING)
         return part->id.node->len <= 2;
     return pl_conv_text(conv, part->id).len == 0;
@@ -45,7 +47,7 @@ static struct pl_map_entry *entry_of(struct pairing *p, struct pl_map *map, stru
     return entry;
 }
 
-/* The next "call_N" nobody uses. */
+/* The next unused "call_N". */
 static struct pl_str new_id(struct pairing *p)
 {
     struct pl_str id;
@@ -66,7 +68,7 @@ static void report(struct pairing *p, const struct pl_part *part, const struct p
     const struct pl_json_node *near = part->node ? part->node : m->node;
     pl_conv_know(p->conv, part->id.node);
     pl_conv_loss(p->conv, PL_LOSS_SYNTHESISED, near ? near : p->conv->doc->root,
-                 "this tool %s came without an id; it is called %.*s",
+                 "this tool %s has no id; it got the id %.*s",
                  part->kind == PL_PART_CALL ? "call" : "result", PL_STR_ARG(part->id.str));
 }
 
@@ -162,7 +164,7 @@ static void take_result(struct pairing *p, struct pl_part *part, const struct pl
     set_id(part, p->calls.ptr[call].part->id.str);
 }
 
-/* Ids of the source are not given out again, wherever they stand. */
+/* Ids of the source are not given out again, wherever they occur. */
 static void reserve_ids(struct pairing *p)
 {
     struct pl_conv *conv = p->conv;

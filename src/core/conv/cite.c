@@ -1,22 +1,20 @@
+/* Finds anchors in the texts of each message, resolves them by its citation_map, and checks what
+ * an entry claims about its source. */
 #include "conv/cite.h"
 
+#include "base/ascii.h"
 #include "json/number.h"
 #include "json/reach.h"
 #include "json/text.h"
 #include "json/tour.h"
 #include "json/write.h"
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* The value of the attribute id of a tag. */
 static bool find_id(struct pl_str tag, struct pl_str *ret_id)
 {
     for (size_t k = 1; k + 4 < tag.len; k++) {
         char quote = tag.ptr[k + 3];
-        if (!is_space(tag.ptr[k - 1]) || memcmp(tag.ptr + k, "id=", 3) != 0 ||
+        if (!pl_ascii_is_space(tag.ptr[k - 1]) || memcmp(tag.ptr + k, "id=", 3) != 0 ||
             (quote != '"' && quote != '\''))
             continue;
         struct pl_str rest = pl_str_slice(tag, k + 4, tag.len);
@@ -38,7 +36,8 @@ bool pl_cite_next(struct pl_str text, size_t *at, struct pl_str *ret_tag, struct
             return false;
         struct pl_str rest = {open, text.len - (size_t)(open - text.ptr)};
         i = (size_t)(open - text.ptr) + 1;
-        if (rest.len <= head.len || !pl_str_starts(rest, head) || !is_space(rest.ptr[head.len]))
+        if (rest.len <= head.len || !pl_str_starts(rest, head) ||
+            !pl_ascii_is_space(rest.ptr[head.len]))
             continue;
         const char *end = memchr(open, '>', rest.len);
         if (!end)
@@ -54,6 +53,15 @@ bool pl_cite_next(struct pl_str text, size_t *at, struct pl_str *ret_tag, struct
     return false;
 }
 
+const struct pl_json_node *pl_cite_map(const struct pl_conv *conv, const struct pl_message *message)
+{
+    const struct pl_json_node *map = pl_conv_node(conv, message->metadata.node, "citation_map");
+    if (map)
+        return map;
+    const struct pl_json_node *block = pl_conv_node(conv, message->node, "context_block");
+    return pl_conv_node(conv, block, "citation_map");
+}
+
 struct finder {
     struct pl_conv *conv;
     struct pl_cite_source *sources; /* arena; white space evened out */
@@ -63,8 +71,8 @@ struct finder {
     struct pl_map snippets;     /* owned; place of an entry -> what is known of its snippet */
 };
 
-/* Every run of white space as one space, none at the ends: a line break of a page is no difference.
- */
+/* Every run of white space becomes one space, none at the ends: a line break of a page is not a
+ * difference. */
 static struct pl_str even_out(struct pl_conv *conv, struct pl_str text)
 {
     char *to = pl_arena_alloc(conv->arena, text.len + 1, 1);
@@ -76,11 +84,11 @@ static struct pl_str even_out(struct pl_conv *conv, struct pl_str text)
     bool is_after_space = true;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        if (!is_space(c))
+        if (!pl_ascii_is_space(c))
             to[n++] = c;
         else if (!is_after_space)
             to[n++] = ' ';
-        is_after_space = is_space(c);
+        is_after_space = pl_ascii_is_space(c);
     }
     if (n && to[n - 1] == ' ')
         n--;
@@ -193,7 +201,7 @@ static void resolve(struct finder *f, const struct pl_json_node *map, struct pl_
 static void find_in_message(struct finder *f, const struct pl_message *message)
 {
     struct pl_conv *conv = f->conv;
-    const struct pl_json_node *map = pl_conv_node(conv, message->metadata.node, "citation_map");
+    const struct pl_json_node *map = pl_cite_map(conv, message);
     for (uint32_t k = 0; k < message->n_parts && conv->status == PL_OK; k++) {
         const struct pl_part *part = &pl_conv_parts(conv, message)[k];
         if (part->kind != PL_PART_TEXT || !part->text.node)
@@ -274,13 +282,13 @@ void pl_cite_describe(struct pl_buf *to, struct pl_conv *conv, const struct pl_c
 void pl_cite_problems(const struct pl_cite *cite, pl_cite_say_fn *say, void *ctx)
 {
     if (!cite->entry)
-        say(ctx, "no entry in citation_map has this id; the anchor is shown as plain text");
+        say(ctx, "citation_map has no entry with this id; the anchor is shown as plain text");
     if (cite->has_bad_page)
         say(ctx, "page_number counts from 1");
     if (cite->has_bad_box)
         say(ctx, "a bbox is [x1, y1, x2, y2] with x1 < x2 and y1 < y2");
     if (cite->snippet == PL_CITE_SNIPPET_MISSING)
-        say(ctx, "text_snippet does not stand in the text of the source");
+        say(ctx, "text_snippet is not in the text of the source");
 }
 
 static void write_problem(void *ctx, const char *sentence)

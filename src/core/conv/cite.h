@@ -1,5 +1,5 @@
 /* Citations (seed 001, A.4): anchors <cite id="…"/> in texts, and the sources they stand for in
- * metadata.citation_map of the same message.
+ * metadata.citation_map of the same message, or in that of its context_block.
  *
  * An anchor without an entry is no error: whoever shows the text shows it as plain text. What an
  * entry says about its source is held to the rules: pages count from 1, a bbox is x1 < x2, y1 < y2,
@@ -57,6 +57,11 @@ void pl_cites_write(struct pl_buf *to, struct pl_conv *conv, const struct pl_cit
 /* The sentence about each rule that is broken: calls `say` for every one. */
 typedef void pl_cite_say_fn(void *ctx, const char *sentence);
 void pl_cite_problems(const struct pl_cite *cite, pl_cite_say_fn *say, void *ctx);
+
+/* The citation_map of a message: in its metadata, or in a context_block of the message. NULL: none.
+ */
+const struct pl_json_node *pl_cite_map(const struct pl_conv *conv,
+                                       const struct pl_message *message);
 
 /* Finds the next anchor behind *at in a text and moves *at behind it; false when there is none. */
 bool pl_cite_next(struct pl_str text, size_t *at, struct pl_str *ret_tag, struct pl_str *ret_id);

@@ -1,4 +1,8 @@
+/* Building a conversation: lists of messages, parts and tools that grow, look-ups in the source
+ * document, and the marks for what was read. */
 #include "conv/conv.h"
+
+#include "base/ascii.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -14,6 +18,7 @@ enum pl_status pl_conv_renew(struct pl_conv *conv, struct pl_arena *arena,
     conv->doc = doc;
     conv->messages.len = conv->parts.len = conv->children.len = 0;
     conv->tools.len = conv->losses.len = conv->misfits.len = conv->repeats.len = 0;
+    conv->switches.len = 0;
     pl_mem_clear(&conv->settings, sizeof conv->settings);
     pl_mem_clear(&conv->answer, sizeof conv->answer);
     conv->list = NULL;
@@ -49,6 +54,7 @@ void pl_conv_init_lists(struct pl_conv *conv)
     memset(&conv->losses, 0, sizeof conv->losses);
     memset(&conv->misfits, 0, sizeof conv->misfits);
     memset(&conv->repeats, 0, sizeof conv->repeats);
+    memset(&conv->switches, 0, sizeof conv->switches);
 }
 
 void pl_conv_deinit(struct pl_conv *conv)
@@ -60,6 +66,7 @@ void pl_conv_deinit(struct pl_conv *conv)
     pl_vec_deinit(&conv->losses);
     pl_vec_deinit(&conv->misfits);
     pl_vec_deinit(&conv->repeats);
+    pl_vec_deinit(&conv->switches);
 }
 
 void pl_conv_limit(struct pl_conv *conv, size_t max_items)
@@ -73,8 +80,8 @@ enum pl_status pl_conv_check(const struct pl_conv *conv, struct pl_error *err)
     if (conv->status != PL_LIMIT)
         return conv->status;
     return pl_fail(err, PL_LIMIT,
-                   "this conversation has more than %zu messages, parts and tools; send a part of "
-                   "it at a time",
+                   "this conversation has more than %zu messages, parts and tools; send it in "
+                   "parts",
                    conv->max_items);
 }
 
@@ -216,7 +223,20 @@ static struct pl_str decoded(struct pl_conv *conv, const struct pl_json_node *no
     return (struct pl_str){to, pl_json_decode(to, raw)};
 }
 
-struct pl_str pl_conv_text(struct pl_conv *conv, struct pl_val val)
+/* The pieces of a text that are not cut from one string. */
+static struct pl_str put_together(struct pl_conv *conv, struct pl_val val)
+{
+    PL_CLEANUP_BUF struct pl_buf whole;
+    pl_buf_init(&whole, 0);
+    for (size_t i = 0; i < val.n_pieces; i++)
+        pl_buf_add(&whole, pl_conv_text(conv, val.pieces[i].text));
+    struct pl_str text = pl_arena_dup(conv->arena, pl_buf_str(&whole));
+    if (whole.status != PL_OK || !text.ptr)
+        conv->status = PL_NOMEM;
+    return text;
+}
+
+struct pl_str pl_conv_text_slowly(struct pl_conv *conv, struct pl_val val)
 {
     switch (val.kind) {
     case PL_VAL_NONE:
@@ -227,14 +247,11 @@ struct pl_str pl_conv_text(struct pl_conv *conv, struct pl_val val)
         return decoded(conv, val.node, pl_json_raw(conv->doc, val.node));
     case PL_VAL_SPAN:
         return decoded(conv, val.node, val.str);
+    case PL_VAL_RUN:
+        return val.node ? pl_conv_text(conv, pl_val_node(val.node)) : put_together(conv, val);
     default:
         return val.str;
     }
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 bool pl_conv_is_blank(struct pl_conv *conv, struct pl_val val)
@@ -242,12 +259,12 @@ bool pl_conv_is_blank(struct pl_conv *conv, struct pl_val val)
     /* One letter is enough, and nearly every text begins with one. */
     if (val.kind == PL_VAL_NODE && pl_json_kind(val.node) == PL_JSON_STRING && val.node->len > 2) {
         char first = *pl_json_raw(conv->doc, val.node).ptr;
-        if (first != '\\' && !is_space(first))
+        if (first != '\\' && !pl_ascii_is_space(first))
             return false;
     }
     struct pl_str text = pl_conv_text(conv, val);
     for (size_t i = 0; i < text.len; i++)
-        if (!is_space(text.ptr[i]))
+        if (!pl_ascii_is_space(text.ptr[i]))
             return false;
     return true;
 }
@@ -314,9 +331,11 @@ bool pl_conv_data_url(struct pl_conv *conv, struct pl_val url, struct pl_val *re
         return false;
     const char *end = memchr(head.ptr, ';', head.len);
     struct pl_str mime = {head.ptr, (size_t)(end - head.ptr)};
-    *ret_mime = mime.len ? (struct pl_val){PL_VAL_SPAN, url.node, mime} : (struct pl_val){0};
-    *ret_data = (struct pl_val){PL_VAL_SPAN, url.node,
-                                pl_str_slice(raw, (size_t)(comma + 1 - raw.ptr), raw.len)};
+    *ret_mime = mime.len ? (struct pl_val){.kind = PL_VAL_SPAN, .node = url.node, .str = mime}
+                         : (struct pl_val){0};
+    *ret_data = (struct pl_val){.kind = PL_VAL_SPAN,
+                                .node = url.node,
+                                .str = pl_str_slice(raw, (size_t)(comma + 1 - raw.ptr), raw.len)};
     return true;
 }
 
@@ -345,5 +364,19 @@ void pl_conv_take_data(struct pl_conv *conv, struct pl_val said, struct pl_part 
             to->url = said;
     } else {
         to->data = said;
+    }
+}
+
+const char *pl_part_media_word(enum pl_part_kind kind)
+{
+    switch (kind) {
+    case PL_PART_IMAGE:
+        return "image";
+    case PL_PART_AUDIO:
+        return "audio";
+    case PL_PART_VIDEO:
+        return "video";
+    default:
+        return "file";
     }
 }

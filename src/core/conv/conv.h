@@ -10,11 +10,13 @@
  *
  * Invariants after reading:
  *   - messages are in the order of the source; `element` never decreases
- *   - PL_PART_CALL stands only in messages of role assistant
- *   - PL_PART_RESULT stands only in messages of role tool or user, and holds its content as parts
+ *   - PL_PART_CALL occurs only in messages of role assistant
+ *   - PL_PART_RESULT occurs only in messages of role tool or user, and holds its content as parts
  *   - a message of role tool holds exactly one result
  *   - system instructions that a format keeps outside its list come first, with element
- * PL_NO_ELEMENT Lifetime: everything is memory of conv->arena or borrowed from conv->doc. */
+ *     PL_NO_ELEMENT
+ *
+ * Lifetime: everything is memory of conv->arena or borrowed from conv->doc. */
 #ifndef PL_CONV_CONV_H
 #define PL_CONV_CONV_H
 
@@ -34,12 +36,30 @@ enum pl_val_kind {
     PL_VAL_SPAN, /* a piece of a string of the source, still escaped: the data of a data URL */
     PL_VAL_TEXT, /* a text we made, decoded */
     PL_VAL_JSON, /* JSON we made */
+    PL_VAL_RUN,  /* one text of several pieces, some of which are values of variables */
 };
+
+struct pl_piece;
 
 struct pl_val {
     enum pl_val_kind kind;
-    const struct pl_json_node *node; /* NODE and SPAN; borrowed from conv->doc */
-    struct pl_str str;               /* SPAN: in the source text; TEXT, JSON: arena or static */
+    const struct pl_json_node *node; /* NODE and SPAN; of a RUN: the string that its pieces are cut
+                                        from, or NULL; borrowed from conv->doc */
+    union {
+        struct pl_str str; /* SPAN: in the source text; TEXT, JSON: arena or static */
+        struct {
+            const struct pl_piece *pieces; /* RUN; arena */
+            size_t n_pieces;
+        };
+    };
+};
+
+/* A piece of a RUN: words, or, where it has a name, what a variable says there. */
+struct pl_piece {
+    struct pl_val text; /* no RUN */
+    struct pl_val name; /* of the variable */
+    struct pl_val about;
+    const struct pl_json_node *node; /* of the piece in the source; may be NULL */
 };
 
 static inline bool pl_val_is_set(struct pl_val val)
@@ -95,6 +115,13 @@ struct pl_flag {
 
 struct pl_gist; /* conv/gist.h */
 
+/* What words are there for, where somebody knows. */
+enum pl_purpose {
+    PL_PURPOSE_WORDS,  /* to be read */
+    PL_PURPOSE_MEMORY, /* what is remembered from elsewhere */
+    PL_PURPOSE_SKILLS, /* what may be done by name */
+};
+
 struct pl_part {
     enum pl_part_kind kind;
     const struct pl_json_node *node; /* of the part in the source; NULL when the message is the part
@@ -111,10 +138,16 @@ struct pl_part {
     struct pl_val detail;
     struct pl_val cache;     /* cache_control or prompt_cache_breakpoint, whole */
     struct pl_val citations; /* whole, as the source has it */
-    struct pl_val context;   /* of a document; of a video frame: video_metadata */
+    struct pl_val context;   /* of a document; of a video frame: video_metadata; of a text with a
+                                purpose: what it lists, an array of objects */
     struct pl_val status;    /* of a result or call in the source's own words */
-    struct pl_val space;     /* of a call: the namespace of the tool */
+    union {
+        struct pl_val space;    /* of a call: the namespace of the tool */
+        struct pl_val rotation; /* of an image: by how many degrees it must be turned clockwise */
+        struct pl_val rate;     /* of audio: samples per second, a number */
+    };
     struct pl_flag is_error; /* of a result */
+    enum pl_purpose purpose; /* of a text */
     bool is_custom;          /* a call whose args are free text; its result */
     bool is_served;    /* of a response: a call that the vendor has answered in it; its result.
                           Nobody is to answer it again */
@@ -137,7 +170,7 @@ struct pl_message {
     bool is_phase_split; /* belongs to the same utterance as the message before it: a writer whose
                             format has one message for both may join them without a loss */
     bool is_changed;     /* made, moved or touched by a repair: not what the source spells. One
-                            with PL_NO_ELEMENT behind the first listed message was put in; one
+                            with PL_NO_ELEMENT after the first listed message was put in; one
                             with an element was taken out of it */
 };
 
@@ -211,7 +244,7 @@ enum pl_finish {
     PL_FINISH_OTHER
 };
 
-/* Counters, each as the number of the source; sums are made by writers (format/usage.h). */
+/* Counters, each as the number of the source; sums are made by writers (format/pieces/usage.h). */
 struct pl_usage {
     const struct pl_json_node *node;
     struct pl_val input, output, total;
@@ -231,7 +264,8 @@ struct pl_answer {
     struct pl_val stop_sequence;
     struct pl_usage usage;
     struct pl_val fingerprint, service_tier;
-    bool is_error; /* an error body: */
+    struct pl_val ratings; /* what a filter says of the answer, in the vendor's own shape */
+    bool is_error;         /* an error body: */
     struct pl_val error_type, error_code, error_message, error_status, error_param, request_id;
 };
 
@@ -308,6 +342,7 @@ struct pl_conv {
     PL_VEC(struct pl_loss) losses;
     PL_VEC(struct pl_misfit) misfits; /* in the order the reader met them */
     PL_VEC(struct pl_said_again) repeats;
+    PL_VEC(const struct pl_json_node *) switches;
     struct pl_settings settings;
     struct pl_answer answer;
     uint8_t *fates;                  /* arena; a pl_fate per node of the source */
@@ -395,6 +430,10 @@ static inline void pl_conv_know_all(struct pl_conv *conv, const struct pl_json_n
 void pl_conv_repeat(struct pl_conv *conv, const struct pl_json_node *node,
                     const struct pl_json_node *of);
 
+/* `node` (may be NULL) turns something on by being there, though it be empty: a loss where nobody
+ * says it. Other empty objects say nothing. */
+void pl_conv_switch(struct pl_conv *conv, const struct pl_json_node *node);
+
 /* Reports a loss; marks `node` (may be NULL) and what is in it. `detail` is printf-like. */
 void pl_conv_loss(struct pl_conv *conv, enum pl_loss_code code, const struct pl_json_node *node,
                   const char *detail, ...) __attribute__((format(printf, 4, 5)));
@@ -415,8 +454,17 @@ pl_conv_node(const struct pl_conv *conv, const struct pl_json_node *object, cons
         return NULL;
     struct pl_str name = pl_str_of(key);
     uint32_t hash = pl_json_key_hash_bytes(name.ptr, name.len);
-    if (conv->glance->object == object && !(conv->glance->keys >> hash % 64 & 1))
-        return NULL;
+    const struct pl_conv_glance *glance = conv->glance;
+    if (glance->object == object) {
+        if (!(glance->keys >> hash % 64 & 1))
+            return NULL;
+        /* Of a key that stands in the code the compiler makes a comparison or two. */
+        const struct pl_json_node *k = glance->at[hash % 64];
+        if (__builtin_constant_p(name.len) && !(glance->shared >> hash % 64 & 1) &&
+            k->len == name.len + 2 && !(k->tag & PL_JSON_ESCAPED) &&
+            memcmp(conv->doc->text.ptr + k->off + 1, name.ptr, name.len) == 0)
+            return pl_json_kind(k + 1) != PL_JSON_NULL ? k + 1 : NULL;
+    }
     return pl_conv_find(conv, object, name, hash);
 }
 
@@ -485,7 +533,14 @@ int pl_conv_word(const struct pl_conv *conv, const struct pl_json_node *node,
 
 /* A value's decoded text (arena or a view). For a NODE that is no string: its span. Empty when out
  * of memory (conv->status) or absent. */
-struct pl_str pl_conv_text(struct pl_conv *conv, struct pl_val val);
+struct pl_str pl_conv_text_slowly(struct pl_conv *conv, struct pl_val val);
+static inline struct pl_str pl_conv_text(struct pl_conv *conv, struct pl_val val)
+{
+    /* Most are strings in which nothing is escaped. */
+    if (val.kind == PL_VAL_NODE && (val.node->tag & (15 | PL_JSON_ESCAPED)) == PL_JSON_STRING)
+        return (struct pl_str){conv->doc->text.ptr + val.node->off + 1, val.node->len - 2u};
+    return pl_conv_text_slowly(conv, val);
+}
 /* Whether a value says nothing: "", 0, false, null, or a container of such values. Servers that
  * fill in all their fields send it where there is nothing, so it is no loss: it is marked as known.
  * Only a number is not, for nobody can tell a 0 that was filled in from one that was meant. False
@@ -507,5 +562,8 @@ bool pl_conv_data_url(struct pl_conv *conv, struct pl_val url, struct pl_val *re
 /* Where the bytes of a file are, from a member that should hold base64: a data URL is taken apart,
  * an address ("https://…") is one, and the rest is base64. Sets data and perhaps mime, or url. */
 void pl_conv_take_data(struct pl_conv *conv, struct pl_val said, struct pl_part *to);
+
+/* "image", "audio", "video"; "file" for any other kind. */
+const char *pl_part_media_word(enum pl_part_kind kind);
 
 #endif

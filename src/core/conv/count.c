@@ -1,8 +1,10 @@
+/* Walks the conversation once and adds every value to the tally under its kind. */
 #include "conv/count.h"
 
 #include "tokens/media.h"
 
-/* Guesses for what has no published price. All are on the high side of what vendors charge. */
+/* Estimates for content without a published price. All are on the high side of what vendors
+ * charge. */
 enum {
     BYTES_PER_SEALED_TOKEN = 4, /* reasoning only its vendor can read, by its length */
     BYTES_PER_FILE_TOKEN = 25,  /* a document of text and pictures */
@@ -301,7 +303,7 @@ static void add_enum(struct count *c, const struct pl_json_node *list)
         n_added < c->overhead->per_enum_item ? n_added : c->overhead->per_enum_item;
 }
 
-/* The published rule speaks of flat properties; what is nested costs what it is spelled with. */
+/* The published rule covers flat properties; nested ones cost what their spelling costs. */
 static void add_property(struct count *c, const struct pl_json_node *key)
 {
     const struct pl_json_node *value = key + 1;
@@ -322,6 +324,14 @@ static void add_property(struct count *c, const struct pl_json_node *key)
     }
 }
 
+/* Whether it is declared in one object with the function before it. */
+static bool is_beside(const struct pl_conv *conv, const struct pl_tool *tool)
+{
+    const struct pl_tool *before = tool > conv->tools.ptr ? tool - 1 : NULL;
+    return before && before->node && !before->is_hosted && before->node > tool->node &&
+           before->node < pl_json_next(tool->node);
+}
+
 static void add_tool(struct count *c, const struct pl_tool *tool)
 {
     /* Its namespace is counted whole. */
@@ -329,7 +339,7 @@ static void add_tool(struct count *c, const struct pl_tool *tool)
         return;
     add(c, c->overhead->per_tool);
     if (tool->is_hosted) {
-        if (tool->node)
+        if (tool->node && !is_beside(c->conv, tool))
             add_text(c, pl_json_span(c->conv->doc, tool->node));
         c->tally->is_estimated = true;
         return;

@@ -1,7 +1,10 @@
 /* A signed link says in its query until when it holds:
  *     X-Amz-Date=20240320T100000Z & X-Amz-Expires=900     (also X-Goog-…): a moment and seconds
  *     Expires=1710931200 & Signature=…                    seconds since 1970
- *     se=2024-03-20T10:00:00Z & sig=…                     a moment */
+ *     se=2024-03-20T10:00:00Z & sig=…                     a moment
+ *     q-sign-time=1710927600;1710931200 & q-signature=…   two moments (Tencent COS)
+ *     e=1710931200 & token=…                              seconds since 1970 (Qiniu)
+ * The clouds that follow Amazon have their own prefix: x-oss-, x-obs-, x-tos-, x-cos-. */
 #include "conv/link.h"
 
 #include "base/utc.h"
@@ -14,7 +17,7 @@ bool pl_link_is_web(struct pl_str url)
            (url.len > 8 && strncasecmp(url.ptr, "https://", 8) == 0);
 }
 
-/* What the query of a link says about its end. */
+/* The expiry that the query of a link states. */
 struct lifetime {
     bool has_start, has_length, has_end, is_signed;
     int64_t start_s, length_s, end_s;
@@ -69,19 +72,72 @@ static bool read_moment(struct pl_str s, int64_t *ret_s)
     return true;
 }
 
+static void read_start(struct lifetime *life, struct pl_str value)
+{
+    life->has_start = read_moment(value, &life->start_s);
+}
+
+static void read_length(struct lifetime *life, struct pl_str value)
+{
+    life->has_length = read_number(value, &life->length_s);
+}
+
+static void read_end(struct lifetime *life, struct pl_str value)
+{
+    life->has_end = read_number(value, &life->end_s);
+}
+
+static void read_end_moment(struct lifetime *life, struct pl_str value)
+{
+    life->has_end = read_moment(value, &life->end_s);
+}
+
+/* "1710927600;1710931200", the semicolon perhaps as %3B. */
+static void read_span(struct lifetime *life, struct pl_str value)
+{
+    size_t at = value.len;
+    while (at > 0 && value.ptr[at - 1] >= '0' && value.ptr[at - 1] <= '9')
+        at--;
+    if (at > 0)
+        life->has_end = read_number(pl_str_slice(value, at, value.len), &life->end_s);
+}
+
+static void read_signature(struct lifetime *life, struct pl_str value)
+{
+    life->is_signed |= value.len > 0;
+}
+
+/* Names of parameters, and after "x-???-" those that several clouds have. */
+static const struct {
+    const char *name;
+    void (*read)(struct lifetime *life, struct pl_str value);
+} parameters[] =
+    {
+        {"expires", read_end},         {"se", read_end_moment},         {"e", read_end},
+        {"signature", read_signature}, {"sig", read_signature},         {"token", read_signature},
+        {"q-sign-time", read_span},    {"q-signature", read_signature},
+},
+  after_prefix[] = {
+      {"date", read_start},
+      {"expires", read_length},
+      {"signature", read_signature},
+};
+
 static void read_parameter(struct lifetime *life, struct pl_str key, struct pl_str value)
 {
-    if (same_word(key, "x-amz-date") || same_word(key, "x-goog-date"))
-        life->has_start = read_moment(value, &life->start_s);
-    else if (same_word(key, "x-amz-expires") || same_word(key, "x-goog-expires"))
-        life->has_length = read_number(value, &life->length_s);
-    else if (same_word(key, "expires"))
-        life->has_end = read_number(value, &life->end_s);
-    else if (same_word(key, "se"))
-        life->has_end = read_moment(value, &life->end_s);
-    else if (same_word(key, "signature") || same_word(key, "sig") ||
-             same_word(key, "x-amz-signature") || same_word(key, "x-goog-signature"))
-        life->is_signed = true;
+    static const char *const prefixes[] = {"x-amz-", "x-goog-", "x-oss-",
+                                           "x-obs-", "x-tos-",  "x-cos-"};
+    for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
+        if (same_word(key, parameters[i].name))
+            parameters[i].read(life, value);
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t n = strlen(prefixes[i]);
+        if (key.len <= n || strncasecmp(key.ptr, prefixes[i], n) != 0)
+            continue;
+        for (size_t k = 0; k < sizeof after_prefix / sizeof *after_prefix; k++)
+            if (same_word(pl_str_slice(key, n, key.len), after_prefix[k].name))
+                after_prefix[k].read(life, value);
+    }
 }
 
 bool pl_link_expires(struct pl_str url, int64_t *ret_end_s)

@@ -64,6 +64,12 @@ void pl_conv_repeat(struct pl_conv *conv, const struct pl_json_node *node,
         conv->status = PL_NOMEM;
 }
 
+void pl_conv_switch(struct pl_conv *conv, const struct pl_json_node *node)
+{
+    if (node && !pl_vec_push(&conv->switches, node))
+        conv->status = PL_NOMEM;
+}
+
 static void settle_repeats(struct pl_conv *conv)
 {
     for (size_t i = 0; i < conv->repeats.len; i++) {
@@ -109,6 +115,16 @@ static void sweep_hosted_tools(struct pl_conv *conv)
     }
 }
 
+/* Those that say more are named by what they say. */
+static void sweep_switches(struct pl_conv *conv)
+{
+    for (size_t i = 0; i < conv->switches.len; i++) {
+        const struct pl_json_node *node = conv->switches.ptr[i];
+        if (is_untouched(conv, node) && !is_forgotten(conv, node))
+            pl_conv_loss(conv, PL_LOSS_DROPPED, node, "the target has no place for it");
+    }
+}
+
 /* Whether the first child has one: nearly always, where the container has none. */
 static inline bool has_fate(const struct pl_conv *conv, const struct pl_json_node *child)
 {
@@ -144,6 +160,7 @@ void pl_conv_sweep(struct pl_conv *conv)
         return;
     settle_repeats(conv);
     sweep_hosted_tools(conv);
+    sweep_switches(conv);
     const struct pl_json_node *root = conv->doc->root, *n = root, *end = n + conv->doc->n_nodes;
     const uint8_t *fates = conv->fates;
     /* "Everything" would not say what: the members are named. */

@@ -1,6 +1,8 @@
+/* Writes the JSON of a message with frames and audio, piece by piece; the base64 text goes
+ * straight to the output. */
 #include "conv/media.h"
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 
 enum { DAY_MS = 86400000 };
 
@@ -47,11 +49,16 @@ static void add_seconds(struct pl_json_out *out, uint64_t ms)
     pl_json_out_raw(out, (struct pl_str){text, (size_t)len});
 }
 
-void pl_media_add_frame(struct pl_media_message *message, struct pl_str jpeg, uint64_t time_ms)
+void pl_media_add_frame(struct pl_media_message *message, struct pl_str jpeg, uint64_t time_ms,
+                        uint64_t frame_index)
 {
     struct pl_json_out *out = &message->out;
     open_part(out, "image_url");
     add_bytes(out, "url", "data:image/jpeg;base64,", jpeg);
+    if (message->detail) {
+        pl_json_out_key(out, "detail");
+        pl_json_out_text(out, pl_str_of(message->detail));
+    }
     pl_json_out_close(out, '}');
     pl_json_out_key(out, "video_metadata");
     pl_json_out_open(out, '{');
@@ -60,9 +67,10 @@ void pl_media_add_frame(struct pl_media_message *message, struct pl_str jpeg, ui
     pl_json_out_key(out, "timestamp_sec");
     add_seconds(out, time_ms);
     pl_json_out_key(out, "frame_index");
-    pl_json_out_int(out, message->n_frames++);
+    pl_json_out_int(out, (int64_t)frame_index);
     pl_json_out_close(out, '}');
     pl_json_out_close(out, '}');
+    message->n_frames++;
 }
 
 void pl_media_add_sound(struct pl_media_message *message, struct pl_str wav, int64_t sample_rate)

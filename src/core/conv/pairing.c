@@ -1,3 +1,5 @@
+/* Open calls wait in queues, one for each id and one for each name; a result takes the first of its
+ * queue. The queues are links inside the list of calls, so nothing is allocated for them. */
 #include "conv/pairing.h"
 
 #include "base/map.h"
@@ -10,7 +12,7 @@ struct matcher {
     struct pl_map ids, names;
     uint32_t turn;
     bool in_turn;    /* the message before was the assistant's */
-    bool is_broken;  /* a message that is no result has come since the last call */
+    bool is_broken;  /* a message that is not a result has come since the last call */
     uint32_t cursor; /* first call that an anonymous result may answer */
 };
 
@@ -30,7 +32,7 @@ static void set_queue(struct pl_map_entry *entry, uint32_t head, uint32_t tail)
     entry->value = (uint64_t)(tail + 1) << 32 | (head + 1);
 }
 
-static uint32_t *link_of(struct pl_call *call, bool is_named)
+static uint32_t *link_of(struct pl_conv_call *call, bool is_named)
 {
     return is_named ? &call->next_named : &call->next;
 }
@@ -42,7 +44,7 @@ static bool enqueue(struct matcher *m, bool is_named, struct pl_str key)
     struct pl_map_entry *entry = pl_map_put(is_named ? &m->names : &m->ids, key, &is_new);
     if (!entry)
         return false;
-    struct pl_call *calls = m->pairing->calls.ptr;
+    struct pl_conv_call *calls = m->pairing->calls.ptr;
     uint32_t self = (uint32_t)m->pairing->calls.len - 1;
     uint32_t tail = tail_of(entry);
     if (is_new || calls[tail].turn != calls[self].turn) {
@@ -62,7 +64,7 @@ static uint32_t first_open(struct matcher *m, bool is_named, struct pl_str key, 
     *ret_is_known = entry != NULL;
     if (!entry)
         return PL_UNPAIRED;
-    struct pl_call *calls = m->pairing->calls.ptr;
+    struct pl_conv_call *calls = m->pairing->calls.ptr;
     uint32_t at = head_of(entry);
     while (at != PL_UNPAIRED && calls[at].result != PL_UNPAIRED)
         at = *link_of(&calls[at], is_named);
@@ -73,7 +75,7 @@ static uint32_t first_open(struct matcher *m, bool is_named, struct pl_str key, 
 
 static bool add_call(struct matcher *m, uint32_t message, uint32_t part)
 {
-    struct pl_call call = {message, part, m->turn, PL_UNPAIRED, PL_UNPAIRED, PL_UNPAIRED};
+    struct pl_conv_call call = {message, part, m->turn, PL_UNPAIRED, PL_UNPAIRED, PL_UNPAIRED};
     struct pl_pairing *p = m->pairing;
     if (!pl_vec_push(&p->calls, call))
         return false;
@@ -108,7 +110,7 @@ static uint32_t find_call(struct matcher *m, const struct pl_part *part, bool *r
         uint32_t call = first_open(m, false, id, ret_is_known);
         if (*ret_is_known || !name.len)
             return call;
-        /* An id nobody has heard of may still answer a call that never had one. */
+        /* An unknown id may still answer a call that never had one. */
         bool is_named;
         call = first_open(m, true, name, &is_named);
         return call != PL_UNPAIRED && !has_id(m, call) ? call : PL_UNPAIRED;
@@ -207,7 +209,7 @@ bool pl_conv_serve_calls(struct pl_conv *conv)
     }
     bool is_open = false;
     for (size_t i = 0; i < pairing.calls.len; i++) {
-        const struct pl_call *call = &pairing.calls.ptr[i];
+        const struct pl_conv_call *call = &pairing.calls.ptr[i];
         bool is_served = call->result != PL_UNPAIRED;
         is_open |= !is_served;
         conv->parts.ptr[call->part].is_served = is_served;
@@ -224,8 +226,8 @@ void pl_conv_drop_served(struct pl_conv *conv)
         if (part->is_served)
             pl_conv_loss(conv, PL_LOSS_DROPPED, part->node,
                          part->kind == PL_PART_CALL
-                             ? "the vendor has answered this call itself; a response has no place "
-                               "for it, and nobody must answer it again"
+                             ? "the vendor answered this call itself; a response has no place for "
+                               "it, and nobody must answer it again"
                              : "the vendor's own answer to a call; a response has no place for it");
     }
 }

@@ -10,7 +10,7 @@
 
 #define PL_UNPAIRED UINT32_MAX
 
-struct pl_call {
+struct pl_conv_call {
     uint32_t message; /* index in conv->messages */
     uint32_t part;    /* index in conv->parts */
     uint32_t turn;    /* of consecutive assistant messages; calls of one turn share it */
@@ -27,8 +27,8 @@ struct pl_result {
 };
 
 struct pl_pairing {
-    PL_VEC(struct pl_call) calls;     /* in the order of the conversation */
-    PL_VEC(struct pl_result) results; /* in the order of the conversation */
+    PL_VEC(struct pl_conv_call) calls; /* in the order of the conversation */
+    PL_VEC(struct pl_result) results;  /* in the order of the conversation */
 };
 
 /* `joins_assistants`: consecutive assistant messages are one turn; otherwise the second one already

@@ -1,7 +1,7 @@
 #include "conv/sniff.h"
 
-#include "base/base64.h"
-#include "base/mime.h"
+#include "base/text/base64.h"
+#include "base/text/mime.h"
 
 /* Types that begin in a way no other text in base64 happens to; "BM" or a zero tell too little
  * where it is not even known that the text is base64. The names are those of the vendors'

@@ -1,4 +1,4 @@
-/* What a reader does with a value of the wrong kind: it notes it, and leaves it alone. */
+/* Values of the wrong type: a reader notes them, and leaves them alone. */
 #include "conv/conv.h"
 #include "base/sort.h"
 #include "json/number.h"
@@ -82,7 +82,7 @@ static const char *kind_name(enum pl_json_kind kind)
 struct pl_str pl_misfit_detail(struct pl_conv *conv, const struct pl_misfit *misfit)
 {
     enum pl_json_kind kind = pl_json_kind(misfit->node);
-    return pl_conv_printf(conv, "%s belongs here, and this is %s", want_name(misfit->want),
+    return pl_conv_printf(conv, "expected %s, but found %s", want_name(misfit->want),
                           (misfit->want & PL_WANT_STRINGS) && kind == PL_JSON_ARRAY
                               ? "an array with something else in it"
                               : kind_name(kind));

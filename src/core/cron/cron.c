@@ -1,6 +1,8 @@
 /* One pass from left to right; every mistake is reported where it stands. */
 #include "cron/cron.h"
 
+#include "base/ascii.h"
+
 enum { NAME_LEN = 3, WEEKDAY_FIELD = 4 };
 
 static const struct field {
@@ -45,21 +47,6 @@ static enum pl_status located(struct parser *p, size_t offset, enum pl_status st
     return status;
 }
 
-static char upper(char c)
-{
-    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static bool is_weekday(const struct parser *p)
 {
     return p->field == &fields[WEEKDAY_FIELD];
@@ -67,7 +54,7 @@ static bool is_weekday(const struct parser *p)
 
 static bool take(struct parser *p, char c)
 {
-    if (p->at >= p->end || upper(p->text.ptr[p->at]) != c)
+    if (p->at >= p->end || pl_ascii_upper(p->text.ptr[p->at]) != c)
         return false;
     p->at++;
     return true;
@@ -77,7 +64,7 @@ static enum pl_status read_number(struct parser *p, unsigned *ret_number)
 {
     unsigned number = 0;
     size_t start = p->at;
-    for (; p->at < p->end && is_digit(p->text.ptr[p->at]) && number < 1000; p->at++)
+    for (; p->at < p->end && pl_ascii_is_digit(p->text.ptr[p->at]) && number < 1000; p->at++)
         number = number * 10 + (unsigned)(p->text.ptr[p->at] - '0');
     if (p->at == start)
         return FAIL_AT(p, start, "a number is missing in the %s field", p->field->name);
@@ -90,7 +77,8 @@ static bool read_name(struct parser *p, unsigned *ret_value)
     const char *name = p->field->names;
     for (unsigned i = 0; *name && p->end - p->at >= NAME_LEN; i++, name += NAME_LEN) {
         const char *at = p->text.ptr + p->at;
-        if (upper(at[0]) == name[0] && upper(at[1]) == name[1] && upper(at[2]) == name[2]) {
+        if (pl_ascii_upper(at[0]) == name[0] && pl_ascii_upper(at[1]) == name[1] &&
+            pl_ascii_upper(at[2]) == name[2]) {
             p->at += NAME_LEN;
             *ret_value = p->field->least + i;
             return true;
@@ -118,7 +106,7 @@ static enum pl_status fail_value(struct parser *p)
 static enum pl_status read_value(struct parser *p, unsigned *ret_value)
 {
     size_t start = p->at;
-    if (start < p->end && !is_digit(p->text.ptr[start]))
+    if (start < p->end && !pl_ascii_is_digit(p->text.ptr[start]))
         return read_name(p, ret_value) ? PL_OK : fail_value(p);
     unsigned value = 0;
     if (start >= p->end)
@@ -127,7 +115,7 @@ static enum pl_status read_value(struct parser *p, unsigned *ret_value)
     if (status != PL_OK)
         return status;
     if (value < p->field->least || value > p->field->most + (unsigned)is_weekday(p))
-        return FAIL_AT(p, start, "the %s field goes from %u to %u, not to %u", p->field->name,
+        return FAIL_AT(p, start, "the %s field has values from %u to %u, not %u", p->field->name,
                        p->field->least, p->field->most + (unsigned)is_weekday(p), value);
     *ret_value = value;
     return PL_OK;
@@ -138,7 +126,7 @@ static void add_value(struct parser *p, unsigned value)
     p->set |= UINT64_C(1) << (is_weekday(p) ? value % 7 : value);
 }
 
-/* "/N" behind a range, if it is there. */
+/* "/N" after a range, if it is there. */
 static enum pl_status read_step(struct parser *p, unsigned *ret_step)
 {
     *ret_step = 1;
@@ -150,13 +138,13 @@ static enum pl_status read_step(struct parser *p, unsigned *ret_step)
     if (status != PL_OK)
         return status;
     if (step < 1 || step > most)
-        return FAIL_AT(p, start, "a step of the %s field is 1 to %u", p->field->name, most);
+        return FAIL_AT(p, start, "a step of the %s field must be 1 to %u", p->field->name, most);
     p->is_wild = true;
     *ret_step = step;
     return PL_OK;
 }
 
-/* The two words only a weekday may have behind it: 5L and MON#2. */
+/* The two words only a weekday may have after it: 5L and MON#2. */
 static enum pl_status read_weekday_of_month(struct parser *p, unsigned value, bool *ret_is_one)
 {
     unsigned nth = 0;
@@ -175,8 +163,7 @@ static enum pl_status read_weekday_of_month(struct parser *p, unsigned value, bo
         return status;
     if (nth < 1 || nth > PL_CRON_MAX_NTH)
         return FAIL_AT(p, start,
-                       "behind # stands which one of the month: 1 to 5, or write 5L for "
-                       "the last Friday");
+                       "after # give the week of the month, 1 to 5; for the last Friday write 5L");
     p->cron.nth_weekdays[nth - 1] |= (uint8_t)(1u << value % 7);
     return PL_OK;
 }
@@ -201,7 +188,7 @@ static enum pl_status read_range(struct parser *p)
         last = 7; /* FRI-SUN */
     if (last < first)
         return FAIL_AT(p, start,
-                       "the range in the %s field runs backwards; write it as two, like "
+                       "the range in the %s field runs backwards; write two ranges, like "
                        "%u-%u,%u-%u",
                        p->field->name, first, p->field->most, p->field->least, last);
     size_t before_step = p->at;
@@ -234,7 +221,7 @@ static enum pl_status read_item(struct parser *p)
     }
     if (p->field->may_be_open && take(p, 'L')) {
         if (is_weekday(p))
-            return FAIL_AT(p, start, "which weekday is the last one? Write 5L for the last Friday");
+            return FAIL_AT(p, start, "L needs a weekday, such as 5L for the last Friday");
         p->cron.has_last_day = true;
         return PL_OK;
     }
@@ -252,8 +239,8 @@ static enum pl_status read_field(struct parser *p, uint64_t *ret_set)
     } while (take(p, ','));
     if (p->at < p->end)
         return FAIL_AT(p, p->at,
-                       "\"%.*s\" cannot stand here in the %s field; values, ranges (1-5) and steps "
-                       "(*/10) are joined by commas",
+                       "unexpected \"%.*s\" in the %s field; separate values, ranges (1-5) and "
+                       "steps (*/10) by commas",
                        (int)(p->end - p->at), p->text.ptr + p->at, p->field->name);
     *ret_set = p->set;
     return PL_OK;
@@ -264,7 +251,7 @@ static enum pl_status fail_count(struct parser *p, size_t n)
     if (n >= N_FIELDS)
         return FAIL_AT(p, p->at,
                        "there are more than five fields; they are minute, hour, day-of-month, "
-                       "month and day-of-week, and seconds are not among them");
+                       "month and day-of-week, without seconds");
     return FAIL_AT(p, p->text.len,
                    "the %s field is missing; the five are minute, hour, "
                    "day-of-month, month and day-of-week",
@@ -273,7 +260,7 @@ static enum pl_status fail_count(struct parser *p, size_t n)
 
 static void skip_space(struct parser *p)
 {
-    while (p->at < p->text.len && is_space(p->text.ptr[p->at]))
+    while (p->at < p->text.len && pl_ascii_is_blank(p->text.ptr[p->at]))
         p->at++;
 }
 
@@ -285,7 +272,8 @@ static enum pl_status read_fields(struct parser *p)
         skip_space(p);
         if (p->at == p->text.len)
             return fail_count(p, i);
-        for (p->end = p->at; p->end < p->text.len && !is_space(p->text.ptr[p->end]); p->end++)
+        for (p->end = p->at; p->end < p->text.len && !pl_ascii_is_blank(p->text.ptr[p->end]);
+             p->end++)
             continue;
         p->field = &fields[i];
         enum pl_status status = read_field(p, &sets[i]);
@@ -311,7 +299,7 @@ static bool is_same_word(struct pl_str a, struct pl_str lower)
 {
     bool is_same = a.len == lower.len;
     for (size_t i = 0; is_same && i < a.len; i++)
-        is_same = upper(a.ptr[i]) == upper(lower.ptr[i]);
+        is_same = pl_ascii_upper(a.ptr[i]) == pl_ascii_upper(lower.ptr[i]);
     return is_same;
 }
 
@@ -319,7 +307,7 @@ static bool is_same_word(struct pl_str a, struct pl_str lower)
 static enum pl_status read_nickname(struct parser *p)
 {
     struct pl_str name = pl_str_slice(p->text, p->at, p->text.len);
-    while (is_space(name.ptr[name.len - 1]))
+    while (pl_ascii_is_blank(name.ptr[name.len - 1]))
         name.len--;
     for (size_t i = 0; i < sizeof nicknames / sizeof *nicknames; i++)
         if (is_same_word(name, nicknames[i].name)) {
@@ -328,8 +316,8 @@ static enum pl_status read_nickname(struct parser *p)
             return read_fields(p);
         }
     return FAIL_AT(p, p->at,
-                   "\"%.*s\" is not known; there are @yearly, @annually, @monthly, @weekly, "
-                   "@daily, @midnight and @hourly",
+                   "\"%.*s\" is unknown; use @yearly, @annually, @monthly, @weekly, @daily, "
+                   "@midnight or @hourly",
                    PL_STR_ARG(name));
 }
 

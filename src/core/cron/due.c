@@ -1,6 +1,6 @@
 #include "cron/due.h"
 
-/* Behind this nobody looks: the search for the next occurrence goes no further either. */
+/* After this nobody looks: the search for the next occurrence goes no further either. */
 static const int64_t look_back_s = (int64_t)PL_CRON_HORIZON_YEARS * 366 * 86400;
 
 /* The first occurrence in (after_s, to_s]. */
@@ -22,7 +22,7 @@ static bool last_within(const struct pl_cron *cron, const struct pl_tzif *zone, 
     int64_t found_s, low_s = after_s, high_s = to_s;
     if (!first_within(cron, zone, low_s, to_s, &found_s))
         return false;
-    /* There is one behind low_s, and none behind high_s. */
+    /* There is one behind low_s, and none after high_s. */
     low_s = found_s - 1;
     while (high_s - low_s > 1) {
         int64_t middle_s = low_s + (high_s - low_s) / 2;

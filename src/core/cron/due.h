@@ -16,10 +16,10 @@ struct pl_cron_due {
     int64_t first_missed_s, last_missed_s; /* of them */
     int64_t last_s; /* newest occurrence that was looked at; after_s if none */
     bool has_next;
-    int64_t next_s; /* the next one behind now_s */
+    int64_t next_s; /* the next one after now_s */
 };
 
-/* Occurrences behind after_s up to now_s. now_s before after_s (a clock that was put back): nothing
+/* Occurrences after after_s up to now_s. now_s before after_s (a clock that was put back): nothing
  * is due, and the next is behind after_s, so that no minute comes twice. */
 struct pl_cron_due pl_cron_due(const struct pl_cron *cron, const struct pl_tzif *zone,
                                int64_t after_s, int64_t now_s);

@@ -9,7 +9,7 @@ enum {
 };
 
 /* Words around a list: a noun, which gets the plural's ending when there are several, and what
- * stands right before and behind the list. */
+ * stands right before and after the list. */
 struct around {
     const char *noun, *before, *behind;
 };
@@ -214,7 +214,7 @@ static void put_minutes(struct writer *w, uint64_t minutes)
         put_around(w, &w->words->minutes, minutes, put_number);
 }
 
-/* Behind "every 15 minutes" there is no need for "every hour", nor room for "every 2 hours". */
+/* After "every 15 minutes" there is no need for "every hour", nor room for "every 2 hours". */
 static void put_hours(struct writer *w, const struct pl_cron *cron)
 {
     bool is_even = even_step(cron->minutes, 60) > 0;
@@ -315,7 +315,7 @@ void pl_cron_explain(struct pl_buf *to, const struct pl_cron *cron, enum pl_cron
     size_t start = to->len;
     bool has_days = cron->is_day_restricted || cron->is_weekday_restricted;
     bool has_months = names_months(cron);
-    /* "every minute" needs no "every day" behind it. */
+    /* "every minute" needs no "every day" after it. */
     bool says_days = has_days || is_told_by_times(cron);
     if (w.words->is_time_first) {
         put_time(&w, cron);

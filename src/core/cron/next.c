@@ -1,3 +1,6 @@
+/* Searches day by day for the next minute that the expression names, in local time, and turns it
+ * into an instant. A fixed time is searched by the local clock, an interval by real time, era by
+ * era. */
 #include "cron/next.h"
 
 enum { MINUTE_S = 60, DAY_S = 86400 };

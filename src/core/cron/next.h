@@ -12,7 +12,7 @@
 
 enum { PL_CRON_HORIZON_YEARS = 8 }; /* 29 February may be that far away */
 
-/* The first instant behind after_s. False: never, which is not within the horizon (as 30 February)
+/* The first instant after after_s. False: never, which is not within the horizon (as 30 February)
  * or not before the year 10,000. zone NULL is UTC. */
 bool pl_cron_next(const struct pl_cron *cron, const struct pl_tzif *zone, int64_t after_s,
                   int64_t *ret_s);

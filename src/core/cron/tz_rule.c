@@ -1,5 +1,8 @@
+/* Parses a POSIX TZ string and computes the era of an instant from it: the changes of its year,
+ * and of the years beside it. */
 #include "cron/tz_rule.h"
 
+#include "base/ascii.h"
 #include "base/utc.h"
 
 enum {
@@ -32,21 +35,11 @@ static bool take(struct reader *r, char c)
     return true;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
 static int number(struct reader *r, int least, int most)
 {
     int value = 0;
     size_t start = r->at;
-    for (; is_digit(peek(r)) && value <= most; r->at++)
+    for (; pl_ascii_is_digit(peek(r)) && value <= most; r->at++)
         value = value * 10 + (peek(r) - '0');
     r->is_wrong |= r->at == start || value < least || value > most;
     return value;
@@ -57,8 +50,8 @@ static struct pl_str name(struct reader *r)
 {
     bool is_quoted = take(r, '<');
     size_t start = r->at;
-    while (is_letter(peek(r)) ||
-           (is_quoted && (is_digit(peek(r)) || peek(r) == '+' || peek(r) == '-')))
+    while (pl_ascii_is_letter(peek(r)) ||
+           (is_quoted && (pl_ascii_is_digit(peek(r)) || peek(r) == '+' || peek(r) == '-')))
         r->at++;
     struct pl_str found = pl_str_slice(r->text, start, r->at);
     r->is_wrong |= found.len < MIN_NAME || found.len > MAX_NAME || (is_quoted && !take(r, '>'));

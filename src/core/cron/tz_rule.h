@@ -8,7 +8,7 @@
 /* False when it is malformed. *ret_rule looks into the text. */
 bool pl_tz_rule_read(struct pl_str text, struct pl_tz_rule *ret_rule);
 
-/* The era of an instant behind the table. *era comes with the time from the last change of the
+/* The era of an instant after the table. *era comes with the time from the last change of the
  * table on (start_s) and is narrowed to the rule's changes around the instant. */
 void pl_tz_rule_era(const struct pl_tz_rule *rule, int64_t unix_s, struct pl_tz_era *era);
 

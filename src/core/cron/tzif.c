@@ -1,5 +1,8 @@
+/* Reads a TZif file in place. All sizes are checked when it is opened; later an era is found in the
+ * table, or by the rule of the footer. */
 #include "cron/tzif.h"
 
+#include "base/ascii.h"
 #include "cron/tz_rule.h"
 
 enum {
@@ -62,15 +65,15 @@ static enum pl_status check_body(const struct pl_tzif *zone, struct pl_error *er
         if (offset < -PL_TZIF_MAX_OFFSET || offset > PL_TZIF_MAX_OFFSET || type[4] > 1 ||
             type[5] >= zone->names.len ||
             !memchr(zone->names.ptr + type[5], 0, zone->names.len - type[5]))
-            return pl_fail(err, PL_SYNTAX, "the time zone file has a wrong kind of local time");
+            return pl_fail(err, PL_SYNTAX, "the time zone file has an invalid local time type");
     }
     int64_t before = INT64_MIN;
     for (uint32_t i = 0; i < zone->n_times; i++) {
         int64_t time = read_time(zone, i);
         if (time <= before || time < -most_s || time > most_s || zone->type_of[i] >= zone->n_types)
-            return pl_fail(err, PL_SYNTAX, "the time zone file has a wrong change of the clock");
+            return pl_fail(err, PL_SYNTAX, "the time zone file has an invalid transition");
         if (i >= MAX_CLOSE && time - read_time(zone, i - MAX_CLOSE) < reach_s)
-            return pl_fail(err, PL_LIMIT, "the time zone file changes the clock too often");
+            return pl_fail(err, PL_LIMIT, "the time zone file has too many transitions");
         before = time;
     }
     return PL_OK;
@@ -81,7 +84,7 @@ static enum pl_status open_body(struct pl_str bytes, size_t at, const struct cou
                                 uint32_t time_size, struct pl_tzif *ret_zone, struct pl_error *err)
 {
     if (c->type == 0 || c->type > 256 || c->name == 0)
-        return pl_fail(err, PL_SYNTAX, "the time zone file has no kinds of local time");
+        return pl_fail(err, PL_SYNTAX, "the time zone file has no local time types");
     const uint8_t *body = (const uint8_t *)bytes.ptr + at;
     size_t n_times = c->time;
     struct pl_tzif zone = {
@@ -99,14 +102,14 @@ static enum pl_status open_body(struct pl_str bytes, size_t at, const struct cou
     return status;
 }
 
-/* "\nRULE\n" behind the second body; an empty rule is one nobody knows. */
+/* "\nRULE\n" after the second body; an empty rule is one nobody knows. */
 static enum pl_status read_footer(struct pl_str footer, struct pl_tzif *zone, struct pl_error *err)
 {
     const char *end = footer.len > 1 && footer.ptr[0] == '\n'
                           ? memchr(footer.ptr + 1, '\n', footer.len - 1)
                           : NULL;
     if (!end)
-        return pl_fail(err, PL_SYNTAX, "the time zone file is cut off: its last line is missing");
+        return pl_fail(err, PL_SYNTAX, "the time zone file is truncated: its last line is missing");
     struct pl_str rule = {footer.ptr + 1, (size_t)(end - footer.ptr) - 1};
     if (!rule.len)
         return PL_OK;
@@ -129,7 +132,7 @@ enum pl_status pl_tzif_open(struct pl_str bytes, struct pl_tzif *ret_zone, struc
         return status;
     uint32_t time_size = 4;
     if (body_size(&c, 4) > bytes.len - at)
-        return pl_fail(err, PL_SYNTAX, "the time zone file is cut off");
+        return pl_fail(err, PL_SYNTAX, "the time zone file is truncated");
     if (version != 0) {
         at += body_size(&c, 4);
         status = read_header(bytes, at, &c, &second_version, err);
@@ -138,12 +141,11 @@ enum pl_status pl_tzif_open(struct pl_str bytes, struct pl_tzif *ret_zone, struc
         at += HEADER_SIZE;
         time_size = 8;
         if (body_size(&c, time_size) > bytes.len - at)
-            return pl_fail(err, PL_SYNTAX, "the time zone file is cut off");
+            return pl_fail(err, PL_SYNTAX, "the time zone file is truncated");
     }
     if (c.leap)
         return pl_fail(err, PL_SYNTAX,
-                       "the time zone file counts leap seconds; use the one of the "
-                       "same name that does not");
+                       "the time zone file counts leap seconds; use the variant without them");
     status = open_body(bytes, at, &c, time_size, &zone, err);
     at += body_size(&c, time_size);
     if (status == PL_OK && version != 0)
@@ -160,9 +162,8 @@ bool pl_tz_name_is_safe(struct pl_str name)
         return false;
     for (size_t i = 0; i < name.len; i++) {
         char c = name.ptr[i];
-        bool is_letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-        bool is_inner = (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '+' || c == '/';
-        if (!is_letter && (is_at_start || !is_inner))
+        bool is_inner = pl_ascii_is_digit(c) || c == '_' || c == '-' || c == '+' || c == '/';
+        if (!pl_ascii_is_letter(c) && (is_at_start || !is_inner))
             return false;
         is_at_start = c == '/';
     }
@@ -202,7 +203,7 @@ struct pl_tz_era pl_tzif_era(const struct pl_tzif *zone, int64_t unix_s)
     if (n < zone->n_times)
         era.end_s = read_time(zone, n);
     set_type(zone, n > 0 ? zone->type_of[n - 1] : 0, &era);
-    /* Before the first change the first kind of local time holds, behind the last one the rule. */
+    /* Before the first change the first kind of local time holds, after the last one the rule. */
     if (n == zone->n_times && zone->rule.is_there)
         pl_tz_rule_era(&zone->rule, unix_s, &era);
     return era;
@@ -225,7 +226,7 @@ struct pl_tz_instant pl_tzif_instant(const struct pl_tzif *zone, int64_t local_s
         if (era.end_s == INT64_MAX || era.end_s > local_s + PL_TZIF_MAX_OFFSET)
             return found;
         struct pl_tz_era next = pl_tzif_era(zone, era.end_s);
-        /* Still before the time when the clock was changed, and already behind it afterwards. */
+        /* Still before the time when the clock was changed, and already after it afterwards. */
         if (!is_found && !is_in_gap && unix_s >= era.end_s && local_s - next.offset_s < era.end_s) {
             found.unix_s = found.again_s = era.end_s;
             is_in_gap = true;

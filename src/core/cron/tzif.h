@@ -2,7 +2,7 @@
  * clock was or will be changed, and what local time is in between.
  *
  * The history of a zone is a chain of eras, each with one offset from UTC. Eras come from the
- * file's table, and behind the table without end from its footer, a rule like
+ * file's table, and after the table without end from its footer, a rule like
  * "CET-1CEST,M3.5.0,M10.5.0/3". Nothing is copied and nothing is allocated: the zone looks into the
  * caller's bytes, which outlive it. */
 #ifndef PL_CRON_TZIF_H

@@ -1,4 +1,4 @@
-#include "format/count_document.h"
+#include "document/count.h"
 
 #include "json/write.h"
 

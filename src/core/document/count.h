@@ -1,6 +1,6 @@
 /* Tokens of a document: what it costs, by which vocabulary, as JSON. */
-#ifndef PL_FORMAT_COUNT_DOCUMENT_H
-#define PL_FORMAT_COUNT_DOCUMENT_H
+#ifndef PL_DOCUMENT_COUNT_H
+#define PL_DOCUMENT_COUNT_H
 
 #include "conv/count.h"
 #include "format/source.h"

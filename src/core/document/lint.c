@@ -1,10 +1,12 @@
-#include "format/lint_document.h"
+/* Parses a document, reads it into a conversation, runs the lint rules on it and on its
+ * settings, and maps the findings to JSON pointers of the document. */
+#include "document/lint.h"
 
 #include "format/fit.h"
 #include "format/profile.h"
 #include "format/rules.h"
 #include "format/source.h"
-#include "json/lenient.h"
+#include "json/parse/lenient.h"
 #include "json/pointer.h"
 #include "json/tour.h"
 #include "json/write.h"

@@ -1,8 +1,8 @@
-/* Lint of a document: parse, read, look (conv/lint.h), and write the findings as JSON. */
-#ifndef PL_FORMAT_LINT_DOCUMENT_H
-#define PL_FORMAT_LINT_DOCUMENT_H
+/* Lint of a document: parse, read, look (conv/lint/lint.h), and write the findings as JSON. */
+#ifndef PL_DOCUMENT_LINT_H
+#define PL_DOCUMENT_LINT_H
 
-#include "conv/lint.h"
+#include "conv/lint/lint.h"
 #include "format/format.h"
 
 struct pl_lint_request {
@@ -27,7 +27,7 @@ enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,
                                 const struct pl_lint_request *request, struct pl_linted *ret_linted,
                                 struct pl_error *err);
 
-/* Appends {"findings":[{"code","severity","pointer","message"}, …]}; with "omitted":N behind them
+/* Appends {"findings":[{"code","severity","pointer","message"}, …]}; with "omitted":N after them
  * when that many more were found than are listed. */
 void pl_linted_write(struct pl_buf *to, const struct pl_linted *linted);
 

@@ -1,6 +1,8 @@
-#include "format/trim_document.h"
+/* Trims the conversation, writes it in its own format, and counts the result. If the written form
+ * is still too large, it tries again with a smaller limit, a bounded number of times. */
+#include "document/trim.h"
 
-#include "format/gpt_oss.h"
+#include "format/gpt_oss/gpt_oss.h"
 #include "format/loss_report.h"
 #include "format/mend.h"
 #include "format/rules.h"
@@ -169,7 +171,7 @@ static enum pl_status fit(struct fitting *f)
     if (is_too_large)
         status = pl_fail(f->err, PL_INVALID,
                          "this cannot be made smaller than %" PRIu64
-                         " tokens when it is written out; allow that many",
+                         " tokens in its written form; allow that many",
                          n_least);
     return status;
 }

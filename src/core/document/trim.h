@@ -1,10 +1,10 @@
-/* A document made to fit into a number of tokens, in its own format (conv/trim.h): what was not
- * touched keeps its bytes, and the result is legal for the vendor. */
-#ifndef PL_FORMAT_TRIM_DOCUMENT_H
-#define PL_FORMAT_TRIM_DOCUMENT_H
+/* A document made to fit into a number of tokens, in its own format (conv/trim/trim.h): what was
+ * not touched keeps its bytes, and the result is legal for the vendor. */
+#ifndef PL_DOCUMENT_TRIM_H
+#define PL_DOCUMENT_TRIM_H
 
-#include "conv/trim.h"
-#include "format/count_document.h"
+#include "conv/trim/trim.h"
+#include "document/count.h"
 
 struct pl_trim_request {
     const struct pl_format *as; /* NULL: by content */

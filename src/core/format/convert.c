@@ -1,14 +1,17 @@
+/* One function per step of a conversion: parse, read, fit, write, report, carry. `struct trip`
+ * holds what they share. */
 #include "format/convert.h"
 
-#include "conv/say_links.h"
-#include "format/carry.h"
 #include "format/fit.h"
-#include "format/gpt_oss.h"
-#include "format/home.h"
+#include "format/gpt_oss/gpt_oss.h"
 #include "format/mend.h"
+#include "format/model_name.h"
+#include "format/profile.h"
 #include "format/loss_report.h"
+#include "format/rules.h"
 #include "format/source.h"
 #include "json/pointer.h"
+#include "json/text.h"
 
 #include <assert.h>
 
@@ -82,6 +85,27 @@ static void replace(struct pl_conv *conv, struct pl_val *at, struct pl_str text)
     *at = text.len ? pl_val_text(text) : (struct pl_val){0};
 }
 
+/* A document of ours may name a provider of a server of ours, which no vendor knows. OpenRouter has
+ * such names itself. */
+static void take_provider_off(struct trip *t)
+{
+    struct pl_settings *settings = &t->conv->settings;
+    const struct pl_profile *profile = pl_format_profile(&t->task);
+    struct pl_str name;
+    if (t->opts->keeps_provider || t->task.from->is_vendor || !t->task.to->is_vendor ||
+        settings->model.kind != PL_VAL_NODE ||
+        pl_json_kind(settings->model.node) != PL_JSON_STRING ||
+        (profile && profile->takes_reasoning_details))
+        return;
+    if (pl_json_text(t->arena, t->conv->doc, settings->model.node, &name) != PL_OK) {
+        t->conv->status = PL_NOMEM;
+        return;
+    }
+    struct pl_str bare = pl_model_bare_name(name);
+    if (bare.len != name.len)
+        replace(t->conv, &settings->model, bare);
+}
+
 /* What the caller knows better than the source. */
 static void rename_model(struct trip *t)
 {
@@ -91,13 +115,15 @@ static void rename_model(struct trip *t)
         replace(t->conv, &settings->stream, (struct pl_str){0});
     } else if (t->opts->model.len) {
         replace(t->conv, &settings->model, t->opts->model);
+    } else {
+        take_provider_off(t);
     }
 }
 
 static enum pl_status write_target(struct trip *t)
 {
     pl_writer_renew(t->writer, t->conv, &t->made.out);
-    if (!t->opts->needs_no_carry)
+    if (t->opts->way_home)
         pl_writer_keep_links(t->writer, PL_LINKS_LONG);
     /* Most targets are about as long as their source: growing would copy it again and again. */
     (void)pl_buf_reserve(&t->made.out, t->text.len + t->text.len / 4);
@@ -119,7 +145,8 @@ static enum pl_status parse_target(struct trip *t, struct pl_json_doc *ret_targe
 
 static enum pl_status write_carry(struct trip *t)
 {
-    return pl_carry_write(&t->made.carry, t->writer, t->text, pl_buf_str(&t->made.out), &t->task);
+    return t->opts->way_home->write(&t->made.carry, t->writer, t->text, pl_buf_str(&t->made.out),
+                                    &t->task);
 }
 
 static enum pl_status write_report(struct trip *t, const struct pl_conv *conv)
@@ -159,12 +186,13 @@ static enum pl_status go_home(struct trip *t)
     if (status == PL_OK)
         status = write_no_carry(t);
     if (status == PL_OK)
-        status = pl_home_go(&home, &t->made.out, t->err);
+        status = t->opts->way_home->go(&home, &t->made.out, t->err);
     if (status == PL_OK)
         status = write_report(t, t->conv);
     if (status == PL_OK && t->opts->is_strict && !pl_loss_report_is_lossless(t->conv))
         return pl_fail(t->err, PL_INVALID,
-                       "%s cannot say every change, and --strict was asked; the report names which",
+                       "%s cannot express every change, and --strict refuses losses; see the "
+                       "report",
                        t->task.to->name);
     return status;
 }
@@ -213,8 +241,6 @@ static enum pl_status read_and_repair(struct trip *t)
     if (status == PL_OK && t->opts->refuses_wrong_types && t->conv->misfits.len)
         status = refuse_misfit(t);
     rename_model(t);
-    if (status == PL_OK && t->opts->says_links)
-        status = pl_conv_say_links(t->conv);
     if (status == PL_OK)
         status = pl_format_prepare(t->conv, &t->task, t->err);
     /* Not a conversation at all, or none that may pass: the report says so too. */
@@ -237,9 +263,9 @@ static enum pl_status translate(struct trip *t)
         return reported;
     if (status == PL_OK && t->opts->is_strict && !pl_loss_report_is_lossless(t->conv))
         return pl_fail(t->err, PL_INVALID,
-                       "%s cannot say all of it, and --strict was asked; the report names what",
+                       "%s cannot express all of it, and --strict refuses losses; see the report",
                        t->task.to->name);
-    bool has_carry = status == PL_OK && !is_same && !t->opts->needs_no_carry;
+    bool has_carry = status == PL_OK && !is_same && t->opts->way_home;
     return has_carry ? write_carry(t) : status;
 }
 
@@ -292,8 +318,8 @@ static enum pl_status explain_limit(const struct trip *t, size_t max)
     if (!t->err || t->err->message[0] || t->writer->out.depth >= PL_W_MAX_DEPTH)
         return PL_LIMIT;
     return pl_fail(t->err, PL_LIMIT,
-                   "the %s of this conversion would have more than %zu bytes; convert a part of "
-                   "the conversation at a time",
+                   "the %s of this conversion would have more than %zu bytes; convert the "
+                   "conversation in parts",
                    what, max);
 }
 
@@ -356,6 +382,7 @@ enum pl_status pl_convert(struct pl_str text, const struct pl_convert_opts *opts
 {
     assert(opts->to && opts->mode <= PL_MODE_GATEWAY && opts->kind <= PL_KIND_RESPONSE);
     assert(!opts->doc || !opts->is_strict);
+    assert(!opts->carry.len || opts->way_home);
     if (opts->workspace) {
         pl_arena_reset(&opts->workspace->arena);
         return convert_in(opts->workspace, text, opts, ret, err);

@@ -2,7 +2,7 @@
 #ifndef PL_FORMAT_CONVERT_H
 #define PL_FORMAT_CONVERT_H
 
-#include "format/format.h"
+#include "format/way_home.h"
 
 /* What a conversion works with. Who converts again and again keeps one, and the second conversion
  * of the same size takes no heap. */
@@ -25,11 +25,13 @@ struct pl_convert_opts {
                                          JSON of RFC 8259 or has a key twice (PL_SYNTAX) */
     bool refuses_wrong_types;         /* a value of another type than belongs in its place makes it
                                          PL_INVALID, with its pointer, before anything is written */
-    bool says_links;                  /* media behind links become text (conv/say_links.h) */
-    bool needs_no_carry;              /* nobody will want to come home: none is written */
-    bool is_addressed;              /* where it is sent to says the model, and whether it streams */
-    struct pl_str model;            /* what the target calls it; empty: as the source does */
-    struct pl_str carry;            /* of the conversion this one undoes; empty: none */
+    bool keeps_provider;              /* in front of a model's name: a server of ours reads it */
+    bool is_addressed;   /* where it is sent to says the model, and whether it streams */
+    struct pl_str model; /* what the target calls it; empty: as the source does */
+    const struct pl_way_home *way_home; /* pl_carry_way (carry/carry.h); NULL: nobody will want to
+                                           come home, and no carry is written */
+    struct pl_str carry;            /* of the conversion this one undoes; empty: none. Needs a way
+                                       home */
     const struct pl_json_doc *doc;  /* the text, parsed already as vendors read it
                                        (pl_json_any), not with is_strict; NULL: not yet */
     struct pl_workspace *workspace; /* borrowed; NULL: one of its own */

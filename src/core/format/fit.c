@@ -1,9 +1,13 @@
 /* Vendors say in many ways how much a model shall think: a switch, a budget of tokens, an effort. A
  * model knows some of them, and refuses the rest. What Gemini's own documents say goes to Gemini as
- * it is (gemini_settings.c). */
+ * it is (format/gemini/settings.c). */
 #include "format/fit.h"
 
-#include "format/effort.h"
+#include "conv/frames.h"
+#include "conv/pcm.h"
+#include "format/cite_back.h"
+#include "format/flag_errors.h"
+#include "format/pieces/effort.h"
 #include "format/profile.h"
 #include "format/restate.h"
 #include "format/rules.h"
@@ -84,7 +88,7 @@ static void turn_off(struct fit *f)
     const char *word = f->profile->thinking_off;
     if (word && !*word) {
         pl_conv_loss(f->conv, PL_LOSS_APPROXIMATED, f->node,
-                     "this model always thinks; how much is its effort");
+                     "this model always thinks; the effort says how much");
         set_thinking(f, NULL);
         if (f->s->effort <= PL_EFFORT_NONE)
             set_effort(f, nearest(f, PL_EFFORT_LOW), f->node);
@@ -92,12 +96,12 @@ static void turn_off(struct fit *f)
     }
     if (word && !pl_conv_says(f->conv, f->type, word)) {
         pl_conv_loss(f->conv, PL_LOSS_APPROXIMATED, f->node,
-                     "the least this model thinks is called \"%s\"", word);
+                     "this model's lowest thinking level is \"%s\"", word);
         set_thinking(f, word);
     }
     if (f->profile->caps_effort_at_rest && f->s->effort > PL_EFFORT_HIGH) {
         pl_conv_loss(f->conv, PL_LOSS_APPROXIMATED, f->s->effort_val.node,
-                     "with thinking off, high is the highest effort");
+                     "with thinking off, the highest effort is high");
         set_effort(f, PL_EFFORT_HIGH, f->s->effort_val.node);
     }
 }
@@ -108,7 +112,7 @@ static void make_room(struct fit *f)
     const struct pl_json_node *config = pl_conv_node(f->conv, f->conv->doc->root, "output_config");
     if (f->type && config && f->s->effort > PL_EFFORT_NONE &&
         !pl_conv_node(f->conv, config, "effort"))
-        pl_conv_loss(f->conv, PL_LOSS_SYNTHESISED, config, "the effort \"%s\" was put in",
+        pl_conv_loss(f->conv, PL_LOSS_SYNTHESISED, config, "the effort \"%s\" was added",
                      pl_effort_word(f->s->effort));
 }
 
@@ -118,11 +122,11 @@ static void fit_switch(struct fit *f)
         turn_off(f);
     } else if (f->thought == THOUGHT_FREE && f->profile->refuses_adaptive_thinking) {
         pl_conv_loss(f->conv, PL_LOSS_DROPPED, f->node,
-                     "this model thinks with a budget of tokens, or not at all");
+                     "this model thinks with a token budget, or not at all");
         set_thinking(f, NULL);
     } else if (f->thought == THOUGHT_BUDGET && f->profile->refuses_thinking_budget) {
         pl_conv_loss(f->conv, PL_LOSS_APPROXIMATED, f->node,
-                     "this model has no budget of tokens; an effort says how much it thinks");
+                     "this model has no token budget; an effort says how much it thinks");
         set_thinking(f, "adaptive");
         if (f->s->effort <= PL_EFFORT_NONE)
             set_effort(f, nearest(f, pl_effort_of_budget(f->budget)), f->node);
@@ -137,9 +141,11 @@ static void fit_effort(struct fit *f, enum pl_effort wanted, const struct pl_jso
         return;
     enum pl_effort effort = nearest(f, wanted);
     if (effort == PL_EFFORT_UNSET)
-        pl_conv_loss(f->conv, PL_LOSS_DROPPED, node, "this model knows no effort");
+        pl_conv_loss(f->conv, PL_LOSS_DROPPED, node, "this model has no efforts");
     else
-        pl_conv_loss(f->conv, PL_LOSS_APPROXIMATED, node, "the nearest this model knows is \"%s\"",
+        pl_conv_loss(f->conv, PL_LOSS_APPROXIMATED, node,
+                     "the nearest effort of this model is "
+                     "\"%s\"",
                      pl_effort_word(effort));
     set_effort(f, effort, node);
 }
@@ -152,7 +158,7 @@ static void rest(struct fit *f)
         return;
     pl_conv_loss(f->conv, node ? PL_LOSS_APPROXIMATED : PL_LOSS_SYNTHESISED,
                  node ? node : f->conv->doc->root,
-                 "with tools this model must not think: its effort is \"none\"");
+                 "this model cannot think when it has tools; its effort is \"none\"");
     set_effort(f, PL_EFFORT_NONE, node);
 }
 
@@ -178,11 +184,11 @@ static void fit_limit(struct fit *f)
     const struct pl_json_node *root = f->conv->doc->root;
     if (f->profile->refuses_max_tokens && pl_conv_node(f->conv, root, "max_tokens"))
         pl_conv_loss(f->conv, PL_LOSS_MOVED, pl_conv_node(f->conv, root, "max_tokens"),
-                     "this model calls it max_completion_tokens");
+                     "this model uses max_completion_tokens instead");
     if (f->profile->refuses_max_completion_tokens &&
         pl_conv_node(f->conv, root, "max_completion_tokens"))
         pl_conv_loss(f->conv, PL_LOSS_MOVED, pl_conv_node(f->conv, root, "max_completion_tokens"),
-                     "this server calls it max_tokens");
+                     "this server uses max_tokens instead");
 }
 
 static bool is_at_rest(const struct fit *f)
@@ -193,6 +199,20 @@ static bool is_at_rest(const struct fit *f)
            (f->thought == THOUGHT_UNSET && f->profile->rests_by_default);
 }
 
+/* A model that calls no tools is asked without. */
+static void take_tools_off(struct fit *f)
+{
+    struct pl_conv *conv = f->conv;
+    if (!f->profile->refuses_tools || !conv->tools.len)
+        return;
+    pl_conv_loss(conv, PL_LOSS_DROPPED, conv->tools.ptr[0].node,
+                 "this model calls no tools; none is offered to it");
+    for (size_t i = 1; i < conv->tools.len; i++)
+        pl_conv_know(conv, conv->tools.ptr[i].node);
+    conv->tools.len = 0;
+    f->s->is_changed = true;
+}
+
 void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
                    struct pl_repair_rules *rules)
 {
@@ -201,6 +221,7 @@ void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
     if (task->mode == PL_MODE_CONVERT || task->kind == PL_KIND_RESPONSE || !f.profile ||
         (is_home && task->to == &pl_format_gemini))
         return;
+    take_tools_off(&f);
     look(&f);
     if (is_home && task->to == &pl_format_openai_chat)
         fit_limit(&f);
@@ -216,10 +237,27 @@ void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
         rules->refuses_sampling = rules->refuses_penalties = rules->refuses_logprobs = false;
 }
 
+/* What seed 001 says of images and sound beside their data, for vendors who have no member for it. */
+static void say_perception(struct pl_conv *conv, const struct pl_format_task *task)
+{
+    if (task->from == task->to)
+        return;
+    if (task->to->is_vendor)
+        pl_conv_time_frames(conv);
+    if (task->to->wants_wav)
+        pl_conv_wrap_pcm(conv);
+}
+
 enum pl_status pl_format_prepare(struct pl_conv *conv, const struct pl_format_task *task,
                                  struct pl_error *err)
 {
     enum pl_status status = pl_restate(conv, task, err);
+    if (status == PL_OK) {
+        pl_flag_errors(conv, task);
+        pl_cite_back(conv, task);
+        say_perception(conv, task);
+        status = conv->status;
+    }
     if (status != PL_OK || task->mode == PL_MODE_CONVERT)
         return status;
     struct pl_repair_rules rules = pl_format_rules(task);

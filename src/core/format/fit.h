@@ -2,7 +2,7 @@
 #ifndef PL_FORMAT_FIT_H
 #define PL_FORMAT_FIT_H
 
-#include "conv/repair.h"
+#include "conv/repair/repair.h"
 #include "format/format.h"
 
 /* Changes what a request says about thinking, and what its limit is called, as the target's profile

@@ -1,6 +1,6 @@
 #include "format/format.h"
 
-#include "format/gpt_oss.h"
+#include "format/gpt_oss/gpt_oss.h"
 
 const struct pl_format *const pl_formats[] = {
     &pl_format_harmony,         &pl_format_envelope,

@@ -3,7 +3,7 @@
 #define PL_FORMAT_FORMAT_H
 
 #include "conv/gist.h"
-#include "conv/lint.h"
+#include "conv/lint/lint.h"
 #include "format/writer.h"
 
 enum pl_format_kind { PL_KIND_REQUEST, PL_KIND_RESPONSE };
@@ -14,6 +14,8 @@ enum pl_mode { PL_MODE_CONVERT, PL_MODE_REPAIR, PL_MODE_GATEWAY, PL_MODE_COUNT }
 const char *pl_mode_name(enum pl_mode mode);
 
 struct pl_profile; /* format/profile.h */
+struct pl_cited;   /* format/pieces/citation.h */
+struct pl_cites_list;
 
 /* What a conversion was asked for. */
 struct pl_format_task {
@@ -46,6 +48,16 @@ struct pl_format {
     /* What one of this format's own parts (PL_PART_OTHER, by its node) says in words that everybody
      * has. False: nothing. NULL: the format has no such parts. */
     bool (*tell)(struct pl_conv *conv, const struct pl_json_node *node, struct pl_gist *ret);
+    /* What one of this format's citations says (format/pieces/citation.h). False: nothing that can
+     * be said elsewhere. NULL: it has none. */
+    bool (*cite)(const struct pl_json_doc *doc, const struct pl_json_node *citation,
+                 struct pl_cited *ret);
+    /* Adds those that stand elsewhere than in the parts. NULL: none do. */
+    void (*list_cites)(struct pl_conv *conv, struct pl_cites_list *list);
+    /* Whether a filter of this vendor objects, by what it says of an answer (`ratings`), with the
+     * categories it objects to as texts in an open array. NULL: it has no ratings. */
+    bool (*judge)(const struct pl_json_doc *doc, const struct pl_json_node *ratings,
+                  struct pl_json_out *categories);
     /* Finds what can be wrong in this format alone, in a conversation that was read. NULL: nothing
      * can. Out of memory is in conv->status. */
     void (*lint)(struct pl_conv *conv, struct pl_findings *findings);
@@ -53,7 +65,9 @@ struct pl_format {
      * and in a response; and whether one item holds a call and its result. */
     uint32_t services[2];
     bool joins_services;
-    bool has_documents; /* a document of text is a thing of its own here, with a title */
+    bool wants_wav;      /* takes sound as a file only, no raw samples */
+    bool has_error_flag; /* a result says by a member of its own that the tool failed */
+    bool has_documents;  /* a document of text is a thing of its own here, with a title */
 };
 
 extern const struct pl_format pl_format_openai_chat, pl_format_openai_responses,

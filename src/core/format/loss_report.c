@@ -1,3 +1,5 @@
+/* Writes the losses in the order of their places in the source. A few pointers are computed one by
+ * one, many in one walk of the document. */
 #include "format/loss_report.h"
 
 #include "base/sort.h"

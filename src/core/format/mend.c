@@ -1,6 +1,8 @@
+/* Puts the output of a repair together: the source's bytes for every element that was not
+ * repaired, the writer's bytes for the others. The gaps between elements are the source's. */
 #include "format/mend.h"
 
-#include "json/edit.h"
+#include "json/edit/edit.h"
 #include "json/text.h"
 
 /* An element of the source's list. */

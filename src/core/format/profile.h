@@ -40,8 +40,9 @@ struct pl_profile {
     bool refuses_adaptive_thinking;     /* only a budget of tokens */
     bool refuses_thinking_with_tools;   /* beside tools, in Chat Completions */
     bool caps_effort_at_rest;           /* with thinking off it is "high" at most */
-    bool takes_reasoning_details; /* thoughts go back with the proofs of the vendor behind it */
+    bool takes_reasoning_details; /* thoughts go back with the proofs of the vendor after it */
     bool takes_video_url;         /* films, in Chat Completions */
+    bool refuses_tools;           /* it calls none: they are not offered */
     bool binds_thinking;          /* thinking that goes back must have the same history before it */
     const char *thinking_off;     /* said for "disabled"; "": it always thinks; NULL: "disabled" */
     uint32_t efforts;             /* PL_EFFORT_BIT of those it knows, with that of UNSET; 0: any */
@@ -68,7 +69,7 @@ const struct pl_profile *pl_profile_of_model(struct pl_str format, struct pl_str
  * name ("models/", "vendor/") does not count. */
 int64_t pl_profile_window(struct pl_str model);
 
-/* The i-th name, NULL behind the last: for the command line. */
+/* The i-th name, NULL after the last: for the command line. */
 const char *pl_profile_choice(size_t i);
 
 #endif

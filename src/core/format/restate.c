@@ -1,7 +1,9 @@
+/* Replaces parts that only one vendor has by text, calls or sources that the target can hold. It
+ * walks the messages once and rebuilds only those that have such parts. */
 #include "format/restate.h"
 
 #include "base/map.h"
-#include "format/hosted_tools.h"
+#include "format/pieces/hosted_tools.h"
 
 struct restate {
     struct pl_conv *conv;
@@ -238,12 +240,16 @@ static void push_call(struct restate *r, bool is_child, const char *lead,
     push_line(r, is_child, "\n[End of call]");
 }
 
-/* A word of the source's own for how it went: the target has another. */
+/* A word or number of the source's own for how it went: the target has another, or says only that
+ * it failed. */
 static void report_outcome(struct restate *r, const struct pl_gist *gist)
 {
     const struct pl_json_node *word = gist->is_error.val.node;
     if (word && pl_json_kind(word) == PL_JSON_STRING)
-        pl_conv_loss(r->conv, PL_LOSS_MOVED, word, "the target has a word of its own for it");
+        pl_conv_loss(r->conv, PL_LOSS_MOVED, word, "the target has its own word for it");
+    else if (word && pl_json_kind(word) == PL_JSON_NUMBER && gist->is_error.value)
+        pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, word,
+                     "the target says that it failed, not with which code");
 }
 
 static void push_result(struct restate *r, bool is_child, const char *lead,
@@ -281,13 +287,12 @@ static void report(struct restate *r, const struct pl_part *part, const struct p
     pl_conv_know(r->conv, pl_conv_node(r->conv, part->node, "type"));
     if (gist->id.node)
         pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, gist->id.node,
-                     "a number says which call and which result belong together");
+                     "a number shows which call and which result belong together");
     pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, part->node, "%s",
                  gist->service == PL_SERVICE_PASSAGES
-                     ? "the target has no such block: its words are said as text, with its title "
-                       "and where it is from"
-                     : "the target has no such tool of its own: what was called and what came "
-                       "back is said as text");
+                     ? "the target has no such block; it is written as text, with its title and "
+                       "source"
+                     : "the target has no such tool; the call and its result are written as text");
 }
 
 /* A result need not name its tool: its call does. */
@@ -334,7 +339,7 @@ static void deal(struct restate *r, const struct pl_part *part, bool is_child, b
         pl_conv_know(r->conv, pl_conv_node(r->conv, part->node, "type"));
         if (gist->language.node) /* a text would not say it */
             pl_conv_loss(r->conv, PL_LOSS_MOVED, gist->language.node,
-                         "the kind of the tool says in which language its programs are");
+                         "the kind of the tool determines the language of its programs");
         report_outcome(r, gist);
         if (joins_call(r, gist))
             return;

@@ -1,9 +1,10 @@
-/* What a target wants of a conversation (conv/repair.h, conv/lint.h): by its format and profile. */
+/* What a target wants of a conversation (conv/repair/repair.h, conv/lint/lint.h): by its format and
+ * profile. */
 #ifndef PL_FORMAT_RULES_H
 #define PL_FORMAT_RULES_H
 
-#include "conv/lint.h"
-#include "conv/repair.h"
+#include "conv/lint/lint.h"
+#include "conv/repair/repair.h"
 #include "format/format.h"
 
 /* The profile of a target: the one that was named, else its format's own; NULL: there is none. */

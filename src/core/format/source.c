@@ -1,7 +1,9 @@
+/* Opens a document: unwraps gpt-oss text, parses JSON (leniently if it must), finds the format by
+ * asking each one, and reads it. */
 #include "format/source.h"
 
-#include "format/gpt_oss.h"
-#include "json/lenient.h"
+#include "format/gpt_oss/gpt_oss.h"
+#include "json/parse/lenient.h"
 
 #include <stdio.h>
 
@@ -40,8 +42,8 @@ enum pl_status pl_source_parse_strict(struct pl_arena *arena, struct pl_str text
         return status;
     size_t len = strlen(err->message);
     snprintf(err->message + len, sizeof err->message - len,
-             "; strict takes JSON of RFC 8259 without duplicate keys: mend the text, or leave "
-             "strict out");
+             "; strict accepts only RFC 8259 JSON without duplicate keys: correct the text, or do "
+             "not use strict");
     return status;
 }
 
@@ -52,18 +54,23 @@ enum pl_status pl_source_detect(const struct pl_json_doc *doc, const char *optio
         *format = pl_format_detect(doc);
     if (*format)
         return PL_OK;
-    return pl_fail(err, PL_INVALID, "this is no conversation in a format I know; name it with %s",
+    return pl_fail(err, PL_INVALID,
+                   "this is not a conversation in a known format; name the format "
+                   "with %s",
                    option);
 }
 
-enum pl_status pl_source_open(struct pl_source *source, struct pl_str text,
-                              const struct pl_format *as, size_t max_items, struct pl_error *err)
+static enum pl_status open_as(struct pl_source *source, struct pl_str text,
+                              const struct pl_format *as, size_t max_items, bool is_own,
+                              struct pl_error *err)
 {
     *source = (struct pl_source){.text = text, .format = as};
     pl_arena_init(&source->arena, 0);
     pl_buf_init(&source->inner, 0);
     enum pl_status status = pl_source_unwrap(&source->text, &source->format, &source->inner, err);
-    if (status == PL_OK)
+    if (status == PL_OK && is_own)
+        status = pl_json_parse(&source->arena, source->text, &pl_json_own, &source->doc, err);
+    else if (status == PL_OK)
         status = pl_source_parse(&source->arena, source->text, &source->doc, err);
     if (status == PL_OK)
         status = pl_source_detect(&source->doc, "--as", &source->format, err);
@@ -75,6 +82,18 @@ enum pl_status pl_source_open(struct pl_source *source, struct pl_str text,
     status = source->format->read(&source->conv, PL_KIND_REQUEST, err);
     bool is_over = source->conv.status == PL_LIMIT;
     return status == PL_OK || is_over ? pl_conv_check(&source->conv, err) : status;
+}
+
+enum pl_status pl_source_open(struct pl_source *source, struct pl_str text,
+                              const struct pl_format *as, size_t max_items, struct pl_error *err)
+{
+    return open_as(source, text, as, max_items, false, err);
+}
+
+enum pl_status pl_source_open_own(struct pl_source *source, struct pl_str text,
+                                  const struct pl_format *as, struct pl_error *err)
+{
+    return open_as(source, text, as, 0, true, err);
 }
 
 void pl_source_close(struct pl_source *source)

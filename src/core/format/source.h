@@ -20,6 +20,9 @@ struct pl_source {
  * To be closed whatever it returns; `text` must outlive the source. */
 enum pl_status pl_source_open(struct pl_source *source, struct pl_str text,
                               const struct pl_format *as, size_t max_items, struct pl_error *err);
+/* The same of a document that was made here: it may be deeper than what is read from a stranger. */
+enum pl_status pl_source_open_own(struct pl_source *source, struct pl_str text,
+                                  const struct pl_format *as, struct pl_error *err);
 void pl_source_close(struct pl_source *source);
 #define PL_CLEANUP_SOURCE __attribute__((cleanup(pl_source_close)))
 

@@ -1,5 +1,10 @@
+/* Writes JSON and marks what was said. Every function that takes a value of the source copies
+ * its bytes and records the link between both places. */
 #include "format/writer.h"
 
+#include "conv/tool_error.h"
+
+#include "base/ascii.h"
 #include "json/text.h"
 
 #include <assert.h>
@@ -77,6 +82,24 @@ void pl_w_close(struct pl_writer *w, char bracket)
     assert((depth > 0 && !out->is_after_key) || buf->status != PL_OK || w->conv->status != PL_OK);
     out->depth = depth - (depth > 0);
     pl_buf_addc(buf, bracket);
+}
+
+char *pl_w_begin_object(struct pl_writer *w, size_t n_bytes, bool is_after_key)
+{
+    struct pl_json_out *out = &w->out;
+    if (__builtin_expect(out->depth >= PL_W_MAX_DEPTH, 0)) {
+        if (out->buf->status == PL_OK)
+            out->buf->status = PL_LIMIT;
+        return NULL;
+    }
+    char *to = begin(w, n_bytes + 1);
+    w->has_item[++out->depth] = true;
+    out->is_after_key = is_after_key;
+    if (__builtin_expect(!to, 0))
+        return NULL;
+    *to = '{';
+    out->buf->len += n_bytes + 1;
+    return to + 1;
 }
 
 /* A key of the code, with what belongs to it: n_bytes in all. */
@@ -207,7 +230,7 @@ link_last(struct pl_writer *w, struct pl_str span, size_t at, const struct pl_js
 }
 
 /* A value of the source as it is spelled there. */
-static void put_copy(struct pl_writer *w, const struct pl_json_node *node)
+void pl_w_copy(struct pl_writer *w, const struct pl_json_node *node)
 {
     struct pl_str span = pl_json_span(w->conv->doc, node);
     put(w, span.ptr, span.len);
@@ -242,27 +265,67 @@ static void put_inside(struct pl_writer *w, struct pl_str head, struct pl_str ra
         link->before = (uint32_t)n_before;
 }
 
-/* A text we made. */
-static void put_text(struct pl_writer *w, struct pl_str text)
+/* A text we made. One that is an error object (format/flag_errors.h) has its message from a string
+ * of the source. */
+static void put_text(struct pl_writer *w, struct pl_val val)
 {
     (void)begin(w, 0);
-    pl_json_quote(w->out.buf, text);
+    size_t at = w->out.buf->len;
+    pl_json_quote(w->out.buf, val.str);
+    struct pl_str head = PL_STR(PL_FLAGGED_HEAD);
+    if (!pl_json_is(val.node, PL_JSON_STRING) || !pl_str_starts(val.str, head))
+        return;
+    struct pl_link *link =
+        link_last(w, pl_json_span(w->conv->doc, val.node), at, val.node, PL_LINK_ESCAPED);
+    if (!link)
+        return;
+    link->before = (uint32_t)head.len;
+    link->own = (uint32_t)(val.str.len - head.len - (sizeof "\"}" - 1));
 }
 
-void pl_w_string(struct pl_writer *w, struct pl_val val)
+/* The one piece that has any words, if it is a string of the source; NULL: there are several. */
+static const struct pl_json_node *only_piece(struct pl_writer *w, struct pl_val run)
+{
+    const struct pl_json_node *only = NULL;
+    for (size_t i = 0; i < run.n_pieces; i++) {
+        struct pl_val piece = run.pieces[i].text;
+        if (!pl_conv_text(w->conv, piece).len)
+            continue;
+        if (only || piece.kind != PL_VAL_NODE || !pl_json_is(piece.node, PL_JSON_STRING))
+            return NULL;
+        only = piece.node;
+    }
+    return only;
+}
+
+/* The pieces of a text as one string, or as it stands in the source. */
+static void put_run(struct pl_writer *w, struct pl_val run)
+{
+    const struct pl_json_node *only = run.node ? run.node : only_piece(w, run);
+    if (!only) {
+        pl_w_joined(w, &run, 1, "");
+        return;
+    }
+    pl_w_copy(w, only);
+    for (size_t i = 0; !run.node && i < run.n_pieces; i++)
+        pl_conv_fate(w->conv, run.pieces[i].text.node, PL_FATE_SAID);
+}
+
+void pl_w_string_slowly(struct pl_writer *w, struct pl_val val)
 {
     switch (val.kind) {
+    case PL_VAL_RUN:
+        put_run(w, val);
+        break;
     case PL_VAL_NODE:
-        if (pl_json_kind(val.node) == PL_JSON_STRING)
-            put_copy(w, val.node);
-        else
-            put_quoted(w, val.node);
+        put_quoted(w, val.node);
         break;
     case PL_VAL_SPAN:
         put_inside(w, PL_STR(""), val.str, val.node);
         break;
     default:
-        put_text(w, val.str);
+        put_text(w, val);
+        pl_w_mapped(w, val); /* in other words than the node's */
     }
 }
 
@@ -288,11 +351,20 @@ void pl_w_joined(struct pl_writer *w, const struct pl_val texts[], size_t n_text
     (void)begin(w, 0);
     size_t at = w->out.buf->len;
     for (size_t i = 0; i < n_texts; i++) {
-        struct pl_str text = pl_conv_text(w->conv, texts[i]);
+        bool is_cut = texts[i].kind == PL_VAL_RUN && !texts[i].node;
         if (i)
             pl_buf_adds(&whole, glue);
-        link_part(w, texts[i], at, whole.len, text.len);
-        pl_buf_add(&whole, text);
+        for (size_t k = 0; k < (is_cut ? texts[i].n_pieces : 1); k++) {
+            struct pl_val piece = is_cut ? texts[i].pieces[k].text : texts[i];
+            if (piece.kind == PL_VAL_RUN)
+                piece = pl_val_node(piece.node);
+            struct pl_str text = pl_conv_text(w->conv, piece);
+            link_part(w, piece, at, whole.len, text.len);
+            pl_buf_add(&whole, text);
+            if (k > 0 && piece.kind == PL_VAL_NODE)
+                pl_w_loss(w, PL_LOSS_MERGED, piece,
+                          "words and variables are one text here; this follows the previous text");
+        }
     }
     if (whole.status != PL_OK)
         w->conv->status = whole.status;
@@ -300,26 +372,19 @@ void pl_w_joined(struct pl_writer *w, const struct pl_val texts[], size_t n_text
         pl_json_quote(w->out.buf, pl_buf_str(&whole));
 }
 
-void pl_w_value(struct pl_writer *w, struct pl_val val)
+void pl_w_value_slowly(struct pl_writer *w, struct pl_val val)
 {
-    if (val.kind == PL_VAL_NODE)
-        put_copy(w, val.node);
-    else if (val.kind == PL_VAL_JSON)
+    if (val.kind == PL_VAL_JSON)
         pl_w_raw(w, val.str);
     else
         pl_w_string(w, val);
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static struct pl_str trimmed(struct pl_str s)
 {
-    while (s.len && is_space(s.ptr[0]))
+    while (s.len && pl_ascii_is_white(s.ptr[0]))
         s = pl_str_slice(s, 1, s.len);
-    while (s.len && is_space(s.ptr[s.len - 1]))
+    while (s.len && pl_ascii_is_white(s.ptr[s.len - 1]))
         s.len--;
     return s;
 }
@@ -399,7 +464,8 @@ void pl_w_data_url(struct pl_writer *w, struct pl_val mime, struct pl_val data)
     if (data.kind == PL_VAL_NODE || data.kind == PL_VAL_SPAN)
         put_inside(w, head, raw, data.node);
     else
-        put_text(w, pl_conv_printf(w->conv, "%.*s%.*s", PL_STR_ARG(head), PL_STR_ARG(raw)));
+        put_text(
+            w, pl_val_text(pl_conv_printf(w->conv, "%.*s%.*s", PL_STR_ARG(head), PL_STR_ARG(raw))));
 }
 
 void pl_w_mapped(struct pl_writer *w, struct pl_val val)
@@ -409,5 +475,6 @@ void pl_w_mapped(struct pl_writer *w, struct pl_val val)
 
 void pl_w_loss(struct pl_writer *w, enum pl_loss_code code, struct pl_val val, const char *detail)
 {
-    pl_conv_loss(w->conv, code, val.node, "%s", detail);
+    bool is_cut = val.kind == PL_VAL_RUN && !val.node && val.n_pieces;
+    pl_conv_loss(w->conv, code, is_cut ? val.pieces[0].text.node : val.node, "%s", detail);
 }

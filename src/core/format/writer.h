@@ -1,7 +1,7 @@
 /* Writing a format: JSON piece by piece, marking what of the source was said.
  *
  * Who asks for it also learns which value of the output says which bytes of the source. A carry
- * refers to the long ones (carry.h); the way home and a repair need all of them. */
+ * refers to the long ones (carry/carry.h); the way home and a repair need all of them. */
 #ifndef PL_FORMAT_WRITER_H
 #define PL_FORMAT_WRITER_H
 
@@ -12,11 +12,12 @@
 
 /* How the bytes of the source stand in the output. */
 enum pl_link_how {
-    PL_LINK_COPY,   /* the value is spelled as the source spells it */
-    PL_LINK_QUOTED, /* the value is a string, the piece is the JSON that is its text */
-    PL_LINK_INSIDE, /* the value is a string that ends with the piece, as it is escaped there */
-    PL_LINK_JSON,   /* the piece is a string, the value is the JSON that is its text */
-    PL_LINK_PART,   /* the value is a string, the piece is one of the texts it is made of */
+    PL_LINK_COPY,    /* the value is spelled as the source spells it */
+    PL_LINK_QUOTED,  /* the value is a string, the piece is the JSON that is its text */
+    PL_LINK_INSIDE,  /* the value is a string that ends with the piece, as it is escaped there */
+    PL_LINK_JSON,    /* the piece is a string, the value is the JSON that is its text */
+    PL_LINK_PART,    /* the value is a string, the piece is one of the texts it is made of */
+    PL_LINK_ESCAPED, /* … the piece is the message in the error object that is its text */
 };
 
 /* Bytes [off, off + len) of the source are said by the value that starts at `at` in the output. */
@@ -70,6 +71,20 @@ void pl_w_null(struct pl_writer *w);
 char *pl_w_begin_key(struct pl_writer *w, size_t n_bytes);
 char *pl_w_begin_word(struct pl_writer *w, size_t n_bytes);
 char *pl_w_begin_pair(struct pl_writer *w, size_t n_key, size_t n_word);
+/* Where the beginning of an object goes, after its bracket. */
+char *pl_w_begin_object(struct pl_writer *w, size_t n_bytes, bool is_after_key);
+
+/* Opens an object that begins with these members, as the target spells them: "\"type\":\"text\"",
+ * or
+ * "\"type\":\"text\",\"text\":", after which the value is due. */
+static inline __attribute__((always_inline)) void pl_w_open_with(struct pl_writer *w,
+                                                                 const char *head)
+{
+    size_t n = strlen(head);
+    char *to = pl_w_begin_object(w, n, head[n - 1] == ':');
+    if (to)
+        memcpy(to, head, n);
+}
 
 /* Of a key or word that stands in the code the compiler knows the length: then copying it is a few
  * stores. */
@@ -129,8 +144,24 @@ void pl_w_raw(struct pl_writer *w, struct pl_str json);
  *   value:   JSON as it is: a node's span, a text quoted.
  *   json:    from a string that holds JSON text (tool arguments), or from JSON itself: the JSON.
  * The caller has made sure that it is JSON (pl_w_holds_object). An empty text is {}. */
-void pl_w_string(struct pl_writer *w, struct pl_val val);
-void pl_w_value(struct pl_writer *w, struct pl_val val);
+void pl_w_copy(struct pl_writer *w, const struct pl_json_node *node);
+void pl_w_string_slowly(struct pl_writer *w, struct pl_val val);
+void pl_w_value_slowly(struct pl_writer *w, struct pl_val val);
+/* Most come as they stand in the source: a node is handed on, not the whole value. */
+static inline void pl_w_string(struct pl_writer *w, struct pl_val val)
+{
+    if (val.kind == PL_VAL_NODE && pl_json_kind(val.node) == PL_JSON_STRING)
+        pl_w_copy(w, val.node);
+    else
+        pl_w_string_slowly(w, val);
+}
+static inline void pl_w_value(struct pl_writer *w, struct pl_val val)
+{
+    if (val.kind == PL_VAL_NODE)
+        pl_w_copy(w, val.node);
+    else
+        pl_w_value_slowly(w, val);
+}
 void pl_w_json(struct pl_writer *w, struct pl_val val);
 /* Several texts as one string, with `glue` between them. */
 void pl_w_joined(struct pl_writer *w, const struct pl_val texts[], size_t n_texts,

@@ -1,5 +1,9 @@
-#include "conv/handoff_int.h"
+/* Checks a packet: schema, agents, the hash of the objective, and the chain of hops. All reasons
+ * for a refusal are collected. */
+#include "handoff/handoff_int.h"
 
+#include "base/map.h"
+#include "base/text/utf8.h"
 #include "json/number.h"
 #include "json/text.h"
 #include "json/write.h"
@@ -132,12 +136,16 @@ static void check_agents(struct check *c, struct pl_str receiver)
     if (receiver.len && !pl_str_eq(receiver, target))
         refuse(c, "/meta/target_agent", "this packet is for \"%.*s\", not for \"%.*s\"",
                PL_STR_ARG(target), PL_STR_ARG(receiver));
-    if (target.len &&
-        (pl_str_eq(source, target) ||
-         pl_handoff_has(c->packet, pl_handoff_node(c->packet, "visited", NULL), target)))
-        refuse(c, "/meta/target_agent",
-               "the task has been with \"%.*s\" already; handing it back would go in circles",
-               PL_STR_ARG(target));
+    if (target.len && pl_handoff_is_circle(c->arena, c->packet, source, target, &c->status))
+        refuse(c, "/meta/target_agent", PL_HANDOFF_CIRCLE, PL_STR_ARG(target), PL_STR_ARG(source));
+}
+
+/* Whoever counts hops also says the hash. */
+static bool is_travelling(const struct pl_json_doc *packet)
+{
+    const struct pl_json_node *visited = pl_handoff_node(packet, "visited", NULL);
+    return pl_handoff_hops(packet) > 0 ||
+           (visited && pl_json_kind(visited) == PL_JSON_ARRAY && pl_json_count(visited));
 }
 
 static void check_objective(struct check *c)
@@ -148,14 +156,18 @@ static void check_objective(struct check *c)
     struct pl_str said = pl_handoff_text(c->arena, c->packet, "meta", "objective_hash", &c->status);
     if (said.len && !pl_str_eq(said, pl_str_of(hash)))
         refuse(c, "/meta/objective_hash",
-               "this is not the hash of primary_objective; the objective was changed on the way");
+               "this is not the hash of primary_objective; the objective was changed");
+    else if (!said.len && is_travelling(c->packet))
+        refuse(c, "/meta",
+               "objective_hash is missing, though the task is on its way (hop_count, visited): "
+               "without it a changed objective cannot be told");
     if (!c->previous)
         return;
     if (!pl_handoff_hash_of(c->arena, c->previous, before, &c->status))
         refuse(c, "", "the previous packet has no objective to compare with");
     else if (strcmp(hash, before) != 0)
         refuse(c, "/context/primary_objective",
-               "the objective differs from that of the hop before; it may not change on the way");
+               "the objective differs from that of the previous hop; it must not change");
 }
 
 static void check_chain(struct check *c)
@@ -178,14 +190,95 @@ static void check_chain(struct check *c)
             if (pl_json_text(c->arena, c->previous, n, &agent) != PL_OK)
                 c->status = PL_NOMEM;
             else if (!pl_handoff_has(c->packet, visited, agent))
-                refuse(c, "/visited", "\"%.*s\" was visited before and is no longer listed",
+                refuse(c, "/visited", "\"%.*s\" was visited before but is no longer listed",
                        PL_STR_ARG(agent));
         }
     struct pl_str trace = pl_handoff_text(c->arena, c->packet, "trace_id", NULL, &c->status);
     struct pl_str before = pl_handoff_text(c->arena, c->previous, "trace_id", NULL, &c->status);
     if (trace.len && before.len && !pl_str_eq(trace, before))
-        refuse(c, "/trace_id", "trace_id was \"%.*s\" before; it stays the same on the way",
+        refuse(c, "/trace_id", "trace_id was \"%.*s\" before; it must not change",
                PL_STR_ARG(before));
+}
+
+/* --- what must not get lost ------------------------------------------------------------------ */
+
+enum { MAX_QUOTED = 80 /* code points */ };
+
+/* "…" from where a text is cut. */
+static const char *shorten(struct pl_str *text)
+{
+    size_t at = 0;
+    for (int n = 0; n < MAX_QUOTED && at < text->len; n++)
+        (void)pl_utf8_next(*text, &at);
+    bool is_short = at == text->len;
+    text->len = at;
+    return is_short ? "" : "…";
+}
+
+static struct pl_str text_of(struct check *c, const struct pl_json_doc *doc,
+                             const struct pl_json_node *n)
+{
+    struct pl_str text = {0};
+    if (pl_json_text(c->arena, doc, n, &text) != PL_OK)
+        c->status = PL_NOMEM;
+    return text;
+}
+
+static void note(struct check *c, struct pl_map *set, struct pl_str text)
+{
+    bool is_new;
+    if (!pl_map_put(set, text, &is_new))
+        c->status = PL_NOMEM;
+}
+
+static void check_constraints(struct check *c)
+{
+    const struct pl_json_node *now = pl_handoff_node(c->packet, "context", "constraints");
+    const struct pl_json_node *was = pl_handoff_node(c->previous, "context", "constraints");
+    struct pl_map kept = {0};
+    if (pl_json_is(now, PL_JSON_ARRAY))
+        for (const struct pl_json_node *n = pl_json_first(now); n < pl_json_end(now);
+             n = pl_json_next(n))
+            if (pl_json_is(n, PL_JSON_STRING))
+                note(c, &kept, text_of(c, c->packet, n));
+    if (pl_json_is(was, PL_JSON_ARRAY))
+        for (const struct pl_json_node *n = pl_json_first(was); n < pl_json_end(was);
+             n = pl_json_next(n)) {
+            if (!pl_json_is(n, PL_JSON_STRING))
+                continue;
+            struct pl_str text = text_of(c, c->previous, n);
+            if (pl_map_get(&kept, text))
+                continue;
+            const char *more = shorten(&text);
+            refuse(c, "/context/constraints",
+                   "the constraint \"%.*s%s\" of the previous hop is missing", PL_STR_ARG(text),
+                   more);
+        }
+    pl_map_deinit(&kept);
+}
+
+/* A thing may have moved to another place; its name stays. */
+static void check_artifacts(struct check *c)
+{
+    const struct pl_json_node *now = pl_handoff_node(c->packet, "context", "artifacts");
+    const struct pl_json_node *was = pl_handoff_node(c->previous, "context", "artifacts");
+    struct pl_map kept = {0};
+    if (pl_json_is(now, PL_JSON_OBJECT))
+        for (const struct pl_json_node *key = pl_json_first_member(now); key < pl_json_end(now);
+             key = pl_json_next_member(key))
+            note(c, &kept, text_of(c, c->packet, key));
+    if (pl_json_is(was, PL_JSON_OBJECT))
+        for (const struct pl_json_node *key = pl_json_first_member(was); key < pl_json_end(was);
+             key = pl_json_next_member(key)) {
+            struct pl_str name = text_of(c, c->previous, key);
+            if (pl_map_get(&kept, name))
+                continue;
+            const char *more = shorten(&name);
+            refuse(c, "/context/artifacts",
+                   "the artifact \"%.*s%s\" of the previous hop is missing", PL_STR_ARG(name),
+                   more);
+        }
+    pl_map_deinit(&kept);
 }
 
 enum pl_status pl_handoff_check(struct pl_arena *arena, const struct pl_json_doc *packet,
@@ -198,6 +291,10 @@ enum pl_status pl_handoff_check(struct pl_arena *arena, const struct pl_json_doc
         check_agents(&c, receiver);
         check_objective(&c);
         check_chain(&c);
+        if (previous) {
+            check_constraints(&c);
+            check_artifacts(&c);
+        }
         status = c.status;
     }
     if (status != PL_OK) {

@@ -3,10 +3,12 @@
  *     conversation --make--> packet --check--> accepted | refused, with reasons
  *
  * The receiver needs nothing but the packet. The objective never changes on the way: each packet
- * carries its SHA-256, and each hop is compared with the one before. A task makes at most five hops
- * and never comes back to an agent it has visited. Time arrives as an argument. */
-#ifndef PL_CONV_HANDOFF_H
-#define PL_CONV_HANDOFF_H
+ * carries its SHA-256, and each hop is compared with the one before: what constrains the task and what
+ * belongs to it is not lost on the way. A task makes at most five hops. Each goes to an agent that has
+ * not had it, or back to the one that gave it (planner -> coder -> planner); anything else is a
+ * circle. `visited` lists who had it, in that order. Time arrives as an argument. */
+#ifndef PL_HANDOFF_HANDOFF_H
+#define PL_HANDOFF_HANDOFF_H
 
 #include "base/buf.h"
 #include "conv/conv.h"
@@ -39,8 +41,15 @@ struct pl_handoff_opts {
         *previous; /* borrowed; the packet of the hop before; NULL: the first */
 };
 
-/* Appends the packet. PL_INVALID: no objective, another one than before, too many hops, going in
- * circles; err says which. On failure nothing is appended. */
+/* The same from the members of an object: source, target, objective, status, next, summary, trace_id
+ * (texts); steps, constraints, definition_of_done (lists); artifacts (name: place); previous. What is
+ * not there is left empty. Memory of the arena, and `previous` a view of doc. PL_NOMEM. */
+enum pl_status pl_handoff_opts_read(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                    const struct pl_json_node *object,
+                                    struct pl_handoff_opts *ret_opts);
+
+/* Appends the packet. PL_INVALID: no objective, another one than before, another trace, too many hops,
+ * going in circles; err says which. On failure nothing is appended. */
 enum pl_status pl_handoff_make(struct pl_buf *to, struct pl_conv *conv,
                                const struct pl_handoff_opts *opts, struct pl_error *err);
 

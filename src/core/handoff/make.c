@@ -1,8 +1,8 @@
 /* A packet from a conversation: what was asked, what was done, what holds, what is open. */
-#include "conv/handoff_int.h"
+#include "handoff/handoff_int.h"
 
 #include "base/map.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "json/text.h"
 #include "json/write.h"
 
@@ -61,13 +61,20 @@ static struct pl_str last_words(struct pl_conv *conv, enum pl_role role)
     return (struct pl_str){0};
 }
 
+/* A result that only says that there is none yet: a tool that runs, a person who is asked. */
+static bool is_open(struct pl_conv *conv, const struct pl_part *result)
+{
+    struct pl_str status = pl_conv_text(conv, result->status);
+    return pl_str_eq(status, PL_STR("awaiting_answer")) || pl_str_eq(status, PL_STR("pending"));
+}
+
 static void note_results(struct make *m)
 {
     struct pl_conv *conv = m->conv;
     bool is_new;
     for (size_t i = 0; i < conv->parts.len && conv->status == PL_OK; i++) {
         const struct pl_part *part = &conv->parts.ptr[i];
-        if (part->kind != PL_PART_RESULT)
+        if (part->kind != PL_PART_RESULT || is_open(conv, part))
             continue;
         struct pl_str id = pl_conv_text(conv, part->id);
         bool is_error = part->is_error.is_set && part->is_error.value;
@@ -111,10 +118,13 @@ static void put_before(struct make *m, const char *first, const char *second)
         pl_json_out_raw(&m->out, pl_json_span(m->previous, n));
 }
 
-static void put_texts(struct make *m, struct pl_handoff_texts texts)
+/* Those that are not known already. */
+static void put_texts(struct make *m, struct pl_handoff_texts texts,
+                      const struct pl_json_node *known)
 {
     for (size_t i = 0; i < texts.len; i++)
-        pl_json_out_text(&m->out, texts.ptr[i]);
+        if (!known || !pl_handoff_has(m->previous, known, texts.ptr[i]))
+            pl_json_out_text(&m->out, texts.ptr[i]);
 }
 
 /* The parts of the packet. */
@@ -151,7 +161,7 @@ static void put_steps(struct make *m)
         if (!known || !pl_handoff_has(m->previous, known, step))
             pl_json_out_text(&m->out, step);
     }
-    put_texts(m, m->opts->steps);
+    put_texts(m, m->opts->steps, known);
     pl_json_out_close(&m->out, ']');
 }
 
@@ -177,28 +187,54 @@ static struct pl_str next_step(struct make *m)
     return PL_STR("continue towards the objective");
 }
 
+/* One that nobody has said yet. */
+static void put_constraint(struct make *m, struct pl_map *said, struct pl_str text)
+{
+    bool is_new = false;
+    if (!pl_map_put(said, text, &is_new))
+        m->conv->status = PL_NOMEM;
+    else if (is_new)
+        pl_json_out_text(&m->out, text);
+}
+
+static void put_constraints_before(struct make *m, struct pl_map *said)
+{
+    const struct pl_json_node *list =
+        m->previous ? pl_handoff_node(m->previous, "context", "constraints") : NULL;
+    if (!pl_json_is(list, PL_JSON_ARRAY))
+        return;
+    for (const struct pl_json_node *n = pl_json_first(list); n < pl_json_end(list);
+         n = pl_json_next(n)) {
+        struct pl_str text = {0};
+        if (!pl_json_is(n, PL_JSON_STRING))
+            continue;
+        if (pl_json_text(m->conv->arena, m->previous, n, &text) != PL_OK)
+            m->conv->status = PL_NOMEM;
+        else
+            put_constraint(m, said, text);
+    }
+}
+
 /* What the system said holds for whoever takes over. */
 static void put_constraints(struct make *m)
 {
     struct pl_conv *conv = m->conv;
+    struct pl_map said = {0};
     pl_json_out_key(&m->out, "constraints");
     pl_json_out_open(&m->out, '[');
-    put_before(m, "context", "constraints");
-    const struct pl_json_node *known =
-        m->previous ? pl_handoff_node(m->previous, "context", "constraints") : NULL;
+    put_constraints_before(m, &said);
     for (size_t i = 0; i < conv->messages.len; i++) {
         const struct pl_message *message = &conv->messages.ptr[i];
         for (uint32_t k = 0; message->role <= PL_ROLE_DEVELOPER && k < message->n_parts; k++) {
             const struct pl_part *part = &pl_conv_parts(conv, message)[k];
-            if (part->kind != PL_PART_TEXT || pl_conv_is_blank(conv, part->text))
-                continue;
-            struct pl_str text = pl_conv_text(conv, part->text);
-            if (!known || !pl_handoff_has(m->previous, known, text))
-                pl_json_out_text(&m->out, text);
+            if (part->kind == PL_PART_TEXT && !pl_conv_is_blank(conv, part->text))
+                put_constraint(m, &said, pl_conv_text(conv, part->text));
         }
     }
-    put_texts(m, m->opts->constraints);
+    for (size_t i = 0; i < m->opts->constraints.len; i++)
+        put_constraint(m, &said, m->opts->constraints.ptr[i]);
     pl_json_out_close(&m->out, ']');
+    pl_map_deinit(&said);
 }
 
 /* The artifacts written so far. */
@@ -319,6 +355,20 @@ static void put_context(struct make *m, struct pl_str objective)
     put(m, "history_summary", m->opts->summary.len ? m->opts->summary : make_summary(m));
 }
 
+static bool is_last_visited(const struct make *m, struct pl_str agent)
+{
+    const struct pl_json_node *list =
+        m->previous ? pl_handoff_node(m->previous, "visited", NULL) : NULL;
+    const struct pl_json_node *last = NULL;
+    if (!list || pl_json_kind(list) != PL_JSON_ARRAY)
+        return false;
+    for (const struct pl_json_node *n = pl_json_first(list); n < pl_json_end(list);
+         n = pl_json_next(n))
+        last = n;
+    return last && pl_json_kind(last) == PL_JSON_STRING &&
+           pl_json_text_is(m->previous, last, agent);
+}
+
 static void put_journey(struct make *m, struct pl_str source)
 {
     put(m, "handoff_id", m->opts->id);
@@ -327,8 +377,7 @@ static void put_journey(struct make *m, struct pl_str source)
     pl_json_out_key(&m->out, "visited");
     pl_json_out_open(&m->out, '[');
     put_before(m, "visited", NULL);
-    if (!m->previous ||
-        !pl_handoff_has(m->previous, pl_handoff_node(m->previous, "visited", NULL), source))
+    if (!is_last_visited(m, source))
         pl_json_out_text(&m->out, source);
     pl_json_out_close(&m->out, ']');
     put(m, "trace_id", first_of(m->opts->trace, before(m, "trace_id", NULL)));
@@ -337,7 +386,7 @@ static void put_journey(struct make *m, struct pl_str source)
     if (m->opts->done.len) {
         pl_json_out_key(&m->out, "definition_of_done");
         pl_json_out_open(&m->out, '[');
-        put_texts(m, m->opts->done);
+        put_texts(m, m->opts->done, NULL);
         pl_json_out_close(&m->out, ']');
     } else if (done) {
         pl_json_out_key(&m->out, "definition_of_done");
@@ -352,24 +401,25 @@ static enum pl_status may_go(struct make *m, struct pl_str source, struct pl_str
     char hash[PL_HANDOFF_HASH + 1], hash_was[PL_HANDOFF_HASH + 1];
     pl_handoff_hash(objective, hash);
     if (!objective.len)
-        return pl_fail(err, PL_INVALID,
-                       "there is no objective: no user has said a word; give it with --objective");
+        return pl_fail(
+            err, PL_INVALID,
+            "there is no objective, because there is no user message; say it (objective)");
     if (m->previous &&
         (!pl_handoff_hash_of(m->conv->arena, m->previous, hash_was, &m->conv->status) ||
          strcmp(hash, hash_was) != 0))
-        return pl_fail(err, PL_INVALID,
-                       "the objective may not change on the way; before it was \"%.*s\"",
+        return pl_fail(err, PL_INVALID, "the objective must not change; it was \"%.*s\"",
                        PL_STR_ARG(was));
+    struct pl_str trace = before(m, "trace_id", NULL);
+    if (trace.len && m->opts->trace.len && !pl_str_eq(trace, m->opts->trace))
+        return pl_fail(err, PL_INVALID, "trace_id must not change; it was \"%.*s\"",
+                       PL_STR_ARG(trace));
     if (m->previous && pl_handoff_hops(m->previous) >= PL_HANDOFF_MAX_HOPS)
-        return pl_fail(err, PL_INVALID, "the task has made %d hops already; that is the most",
+        return pl_fail(err, PL_INVALID, "the task has already made %d hops, which is the maximum",
                        PL_HANDOFF_MAX_HOPS);
-    if (pl_str_eq(source, m->opts->target) ||
-        (m->previous && pl_handoff_has(m->previous, pl_handoff_node(m->previous, "visited", NULL),
-                                       m->opts->target)))
-        return pl_fail(err, PL_INVALID,
-                       "the task has been with \"%.*s\" already; handing it back would go in "
-                       "circles",
-                       PL_STR_ARG(m->opts->target));
+    if (pl_handoff_is_circle(m->conv->arena, m->previous, source, m->opts->target,
+                             &m->conv->status))
+        return pl_fail(err, PL_INVALID, PL_HANDOFF_CIRCLE, PL_STR_ARG(m->opts->target),
+                       PL_STR_ARG(source));
     return PL_OK;
 }
 

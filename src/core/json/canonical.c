@@ -12,7 +12,7 @@
  *
  * Where a number is exactly what a double prints and keys are ASCII this is also the text of the
  * JSON Canonicalization Scheme (RFC 8785). Depth costs heap, not C stack. */
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/sort.h"
 #include "base/vec.h"
 #include "json/number_int.h"
@@ -23,14 +23,6 @@ static const char short_escapes[128] = {
     ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n',  ['\f'] = 'f',
     ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\',
 };
-
-static uint32_t hex4(const char *p)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < 4; i++)
-        value = value << 4 | (uint32_t)(p[i] <= '9' ? p[i] - '0' : (p[i] | 0x20) - 'a' + 10);
-    return value;
-}
 
 static void add_code_point(struct pl_buf *to, uint32_t c)
 {
@@ -55,10 +47,10 @@ static const char *add_escape(struct pl_buf *to, const char *p, const char *end)
         pl_buf_add(to, (struct pl_str){p, 2});
         return p + 2;
     }
-    uint32_t c = hex4(p + 2);
+    uint32_t c = pl_json_unit(p + 2);
     bool may_pair = (c & 0xFC00) == 0xD800 && end - p >= 12 && p[6] == '\\' && p[7] == 'u';
-    if (may_pair && (hex4(p + 8) & 0xFC00) == 0xDC00) {
-        add_code_point(to, 0x10000 + ((c & 0x3FF) << 10 | (hex4(p + 8) & 0x3FF)));
+    if (may_pair && (pl_json_unit(p + 8) & 0xFC00) == 0xDC00) {
+        add_code_point(to, 0x10000 + ((c & 0x3FF) << 10 | (pl_json_unit(p + 8) & 0x3FF)));
         return p + 12;
     }
     add_code_point(to, c);

@@ -47,6 +47,13 @@ static bool is_same_node(const struct pl_json_doc *a_doc, const struct pl_json_n
     return pl_str_eq(x, y) || pl_json_number_cmp(x, y) == 0;
 }
 
+/* Equal for certain when true: most values that are equal were spelled by one program. */
+static bool has_same_bytes(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
+                           const struct pl_json_doc *b_doc, const struct pl_json_node *b)
+{
+    return pl_str_eq(pl_json_span(a_doc, a), pl_json_span(b_doc, b));
+}
+
 /* Equal for certain when true; when false only the order may differ. */
 static bool is_same_side_by_side(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
                                  const struct pl_json_doc *b_doc, const struct pl_json_node *b)
@@ -169,7 +176,7 @@ static enum pl_status compare_pair(struct comparison *c, const struct pl_json_no
                                    const struct pl_json_node *b, bool *ret_equal)
 {
     *ret_equal = is_same_node(c->a_doc, a, c->b_doc, b);
-    if (!*ret_equal || !pl_json_is_container(a))
+    if (!*ret_equal || !pl_json_is_container(a) || has_same_bytes(c->a_doc, a, c->b_doc, b))
         return PL_OK;
     uint32_t n = pl_json_count(a);
     if (pl_json_kind(a) == PL_JSON_ARRAY) {
@@ -202,7 +209,7 @@ enum pl_status pl_json_equal(const struct pl_json_doc *a_doc, const struct pl_js
                              const struct pl_json_doc *b_doc, const struct pl_json_node *b,
                              bool *ret_equal)
 {
-    bool is_same = is_same_side_by_side(a_doc, a, b_doc, b);
+    bool is_same = has_same_bytes(a_doc, a, b_doc, b) || is_same_side_by_side(a_doc, a, b_doc, b);
     if (is_same || !pl_json_is_container(a) || pl_json_kind(a) != pl_json_kind(b)) {
         *ret_equal = is_same;
         return PL_OK;

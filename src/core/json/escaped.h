@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Those behind an odd run of backslashes. Adding the runs that start on an odd bit to all
+/* Those after an odd run of backslashes. Adding the runs that start on an odd bit to all
  * backslashes carries through each run; where it comes out says its parity. *is_escaped is 1 if the
  * first byte is escaped by the block before, and then whether that of the next block is. */
 static inline __attribute__((always_inline)) uint64_t pl_json_find_escaped(uint64_t backslash,

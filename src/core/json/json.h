@@ -5,12 +5,15 @@
  * number keeps its spelling until somebody asks, and writing a value back is copying its span.
  *
  *     {"a":[1,2],"b":"x"}      node 0  object  span 0..19  skip 7  count 2
- *                              node 1  key     "a"                        (a string with
- * PL_JSON_KEY) node 2  array   [1,2]       skip 3  count 2 node 3  number  1           node 4
- * number  2 node 5  key     "b"         node 6  string  "x"
+ *                              node 1  key     "a"   (a string with PL_JSON_KEY)
+ *                              node 2  array   [1,2]       skip 3  count 2
+ *                              node 3  number  1
+ *                              node 4  number  2
+ *                              node 5  key     "b"
+ *                              node 6  string  "x"
  *
- * A subtree is contiguous: n + n->skip is the next sibling (or, behind the last child, the end).
- * The members of an object are pairs: key node, then value.
+ * A subtree is contiguous: n + n->skip is the next sibling, or the end of the parent after its
+ * last child. The members of an object are pairs: key node, then value.
  *
  * Lifetime: nodes are arena memory; the text is borrowed and must outlive the document. */
 #ifndef PL_JSON_JSON_H
@@ -51,8 +54,7 @@ struct pl_json_doc {
     struct pl_str text;              /* borrowed */
     const struct pl_json_node *root; /* arena; root[0 … n_nodes) is the whole tree */
     uint32_t n_nodes;
-    uint32_t
-        n_space; /* bytes of white space outside strings, before and behind the root included */
+    uint32_t n_space; /* bytes of white space outside strings, before and after the root included */
 };
 
 struct pl_json_opts {
@@ -87,6 +89,12 @@ enum pl_status pl_json_parse(struct pl_arena *arena, struct pl_str text,
 static inline enum pl_json_kind pl_json_kind(const struct pl_json_node *n)
 {
     return (enum pl_json_kind)(n->tag & 15);
+}
+
+/* Whether there is a value, and of this kind. */
+static inline bool pl_json_is(const struct pl_json_node *n, enum pl_json_kind kind)
+{
+    return n && pl_json_kind(n) == kind;
 }
 
 static inline bool pl_json_is_container(const struct pl_json_node *n)
@@ -158,6 +166,16 @@ const struct pl_json_node *pl_json_get(const struct pl_json_doc *doc,
 const struct pl_json_node *pl_json_get_hashed(const struct pl_json_doc *doc,
                                               const struct pl_json_node *object, struct pl_str key,
                                               uint32_t hash);
+
+/* Value of member `key` if it is of this kind; NULL otherwise, and if `object` is NULL or not an
+ * object. */
+static inline const struct pl_json_node *pl_json_member(const struct pl_json_doc *doc,
+                                                        const struct pl_json_node *object,
+                                                        const char *key, enum pl_json_kind kind)
+{
+    const struct pl_json_node *n = object ? pl_json_get(doc, object, pl_str_of(key)) : NULL;
+    return pl_json_is(n, kind) ? n : NULL;
+}
 
 /* "null", "boolean", "number", "string", "array", "object". */
 const char *pl_json_kind_name(enum pl_json_kind kind);

@@ -3,6 +3,7 @@
  * allows, so no loop here runs as often as an exponent says: powers of ten are either bounded by
  * the range of a double or by the number of digits of the divisor. */
 #include "json/number.h"
+#include "base/ascii.h"
 #include "json/number_int.h"
 #include "base/hash.h"
 
@@ -28,11 +29,6 @@ struct big {
     uint32_t n;
     uint32_t limb[MAX_LIMBS];
 };
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* a - b for two signed exponents of any length: exact up to 2^50, beyond that only large. Once the
  * leading digits differ by more than that, no digit that follows can bring them together again. */
@@ -75,7 +71,7 @@ struct pl_json_decimal pl_json_decimal(struct pl_str number)
         d.is_negative = true;
         at++;
     }
-    for (; at < end && (is_digit(*at) || *at == '.'); at++) {
+    for (; at < end && (pl_ascii_is_digit(*at) || *at == '.'); at++) {
         if (*at == '.') {
             point = at;
         } else if (*at != '0') {
@@ -103,7 +99,7 @@ static bool small_integer(struct pl_str number, int64_t *ret_value)
         return false;
     int64_t value = 0;
     for (size_t i = is_negative; i < number.len; i++) {
-        if (!is_digit(number.ptr[i]))
+        if (!pl_ascii_is_digit(number.ptr[i]))
             return false;
         value = value * 10 + (number.ptr[i] - '0');
     }

@@ -185,15 +185,15 @@ static enum pl_status lost(const struct pl_json_doc *doc, const struct pl_json_n
         (void)pl_fail(err, PL_NOT_FOUND, "the object %s has no member \"%.*s\"", where, cut,
                       token.ptr);
     else if (pl_json_kind(at) != PL_JSON_ARRAY)
-        (void)pl_fail(err, PL_NOT_FOUND, "\"%.*s\" leads nowhere: the value %s is a %s", cut,
+        (void)pl_fail(err, PL_NOT_FOUND, "\"%.*s\" does not exist: the value %s is a %s", cut,
                       token.ptr, where, pl_json_kind_name(pl_json_kind(at)));
     else if (pl_json_pointer_index(token, &index))
         (void)pl_fail(err, PL_NOT_FOUND, "the array %s has %u elements, so there is no index %u",
                       where, pl_json_count(at), index);
     else
         (void)pl_fail(err, PL_NOT_FOUND,
-                      "\"%.*s\" is no index of the array %s: use digits without leading zeros", cut,
-                      token.ptr, where);
+                      "\"%.*s\" is not an index of the array %s; use digits without leading zeros",
+                      cut, token.ptr, where);
     pl_error_locate(err, doc->text, at->off);
     point_at(err, done);
     return PL_NOT_FOUND;

@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "json/json.h"
 
-/* Finds what `pointer` names. PL_SYNTAX when it is not a pointer, PL_NOT_FOUND when nothing is
- * there; *err says which step failed and what was there instead. */
+/* Finds the value that `pointer` names. PL_SYNTAX if it is not a pointer, PL_NOT_FOUND if the value
+ * does not exist; *err says which step failed and what was there instead. */
 enum pl_status pl_json_pointer_get(const struct pl_json_doc *doc, struct pl_str pointer,
                                    const struct pl_json_node **ret_node, struct pl_error *err);
 

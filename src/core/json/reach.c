@@ -1,3 +1,5 @@
+/* Builds an index for a wide container on the first step into it: offsets for an array, a hash
+ * table for an object. */
 #include "json/reach.h"
 
 #include "json/pointer.h"
@@ -8,7 +10,7 @@ enum { WIDE = 16 };
 
 struct wide {
     uint32_t place;       /* of the container in the document: the key of `wide` */
-    uint32_t *elements;   /* arena; of an array: how far each is behind it */
+    uint32_t *elements;   /* arena; of an array: how far each is after it */
     struct pl_map *names; /* arena, its memory is owned; of an object: the same by name */
 };
 

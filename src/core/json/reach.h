@@ -1,6 +1,6 @@
-/* Many JSON Pointers into one document. A container with many children gets an index when somebody
- * first steps into it, so a pointer takes as long as it is itself, whatever stands beside its way.
- * For one pointer pl_json_pointer_get() is enough. */
+/* Many JSON Pointers into one document. A container with many children gets an index when it is
+ * first entered, so the cost of a pointer depends on its own length only. For one pointer
+ * pl_json_pointer_get() is enough. */
 #ifndef PL_JSON_REACH_H
 #define PL_JSON_REACH_H
 
@@ -22,8 +22,8 @@ void pl_json_reach_init(struct pl_json_reach *reach, const struct pl_json_doc *d
 void pl_json_reach_deinit(struct pl_json_reach *reach);
 #define PL_CLEANUP_REACH __attribute__((cleanup(pl_json_reach_deinit)))
 
-/* What a valid pointer leads to from a value of the document; NULL: nothing, or no memory, which
- * the status tells. */
+/* The value that a valid pointer leads to, from a value of the document; NULL: none, or out of
+ * memory, which the status tells. */
 const struct pl_json_node *pl_json_reach_get(struct pl_json_reach *reach,
                                              const struct pl_json_node *from,
                                              struct pl_str pointer);

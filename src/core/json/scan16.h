@@ -25,6 +25,22 @@ static inline uint32_t pl_scan16_backslashes(const char *p)
 #endif
 }
 
+/* The bytes that are either of two. */
+static inline uint32_t pl_scan16_either(const char *p, char a, char b)
+{
+#ifdef __SSE2__
+    __m128i bytes = _mm_loadu_si128((const __m128i *)p);
+    __m128i is_a = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(a));
+    __m128i is_b = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b));
+    return (uint32_t)_mm_movemask_epi8(_mm_or_si128(is_a, is_b));
+#else
+    uint32_t bits = 0;
+    for (int i = 0; i < PL_SCAN16; i++)
+        bits |= (uint32_t)(p[i] == a || p[i] == b) << i;
+    return bits;
+#endif
+}
+
 /* What a string may hold only escaped: quotes, backslashes, control characters. */
 static inline uint32_t pl_scan16_specials(const char *p)
 {

@@ -1,22 +1,10 @@
+/* Decodes and encodes JSON strings. Runs without escapes are found with vector instructions
+ * where the processor has them (text_avx512.c). */
 #include "json/text_int.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "json/key_hash.h"
 #include "json/scan16.h"
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 0;
-}
-
-static uint32_t hex4(const char *p)
-{
-    return (uint32_t)(hex_value(p[0]) << 12 | hex_value(p[1]) << 8 | hex_value(p[2]) << 4 |
-                      hex_value(p[3]));
-}
 
 static const char simple_escapes[128] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
@@ -31,14 +19,14 @@ static inline size_t decode_escape(const char **at, const char *end, char *to)
         to[0] = simple_escapes[(unsigned char)p[1] & 127];
         return 1;
     }
-    uint32_t c = hex4(p + 2);
+    uint32_t c = pl_json_unit(p + 2);
     *at = p + 6;
     if ((c & 0xF800) == 0xD800) {
         bool has_partner = c < 0xDC00 && end - p >= 12 && p[6] == '\\' && p[7] == 'u' &&
-                           (hex4(p + 8) & 0xFC00) == 0xDC00;
+                           (pl_json_unit(p + 8) & 0xFC00) == 0xDC00;
         if (has_partner)
             *at = p + 12;
-        c = has_partner ? 0x10000 + ((c & 0x3FF) << 10 | (hex4(p + 8) & 0x3FF)) : 0xFFFD;
+        c = has_partner ? 0x10000 + ((c & 0x3FF) << 10 | (pl_json_unit(p + 8) & 0x3FF)) : 0xFFFD;
     }
     return pl_utf8_put(to, c);
 }
@@ -86,7 +74,7 @@ size_t pl_json_decode_with(enum pl_cpu cpu, char *to, struct pl_str raw)
     char *start = to;
     const char *p = raw.ptr, *end = p + raw.len;
     /* What is left of the room is never less than what is left of the text: there is a block of
-     * both behind an escape that begins with the last byte of one. */
+     * both after an escape that begins with the last byte of one. */
     while (end - p >= 2 * PL_SCAN16 + 2)
         p += decode_block(&to, p, end);
     while (p < end) {
@@ -183,12 +171,12 @@ bool pl_json_text_same(const struct pl_json_doc *a_doc, const struct pl_json_nod
 {
     if (pl_json_kind(a) != PL_JSON_STRING || pl_json_kind(b) != PL_JSON_STRING)
         return false;
-    if (!((a->tag | b->tag) & PL_JSON_ESCAPED))
-        return pl_str_eq(pl_json_raw(a_doc, a), pl_json_raw(b_doc, b));
-    return pl_json_text_cmp(a_doc, a, b_doc, b) == 0;
+    if (pl_str_eq(pl_json_raw(a_doc, a), pl_json_raw(b_doc, b)))
+        return true;
+    return (a->tag | b->tag) & PL_JSON_ESCAPED && pl_json_text_cmp(a_doc, a, b_doc, b) == 0;
 }
 
-/* What stands behind the backslash; 'u' for the control characters without a short form. */
+/* What comes after the backslash; 'u' for the control characters without a short form. */
 static const char escape_of[256] = {
     [0 ... 7] = 'u', ['\b'] = 'b', ['\t'] = 't',      ['\n'] = 'n', [11] = 'u',
     ['\f'] = 'f',    ['\r'] = 'r', [14 ... 31] = 'u', ['"'] = '"',  ['\\'] = '\\',
@@ -320,7 +308,7 @@ void pl_json_quote_with(enum pl_cpu cpu, struct pl_buf *to, struct pl_str text)
         return;
     }
     *at++ = '"';
-    /* Most texts are plain; looked at where they are copied to, since there is room behind them. */
+    /* Most texts are plain; looked at where they are copied to, since there is room after them. */
     if (text.len)
         memcpy(at, text.ptr, text.len);
     if (is_plain(at, text.len))

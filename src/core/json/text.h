@@ -1,7 +1,8 @@
-/* JSON strings: what escaped bytes stand for, and back. */
+/* JSON strings: decoding and encoding. */
 #ifndef PL_JSON_TEXT_H
 #define PL_JSON_TEXT_H
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "json/json.h"
 
@@ -13,11 +14,20 @@
 enum pl_status pl_json_text(struct pl_arena *arena, const struct pl_json_doc *doc,
                             const struct pl_json_node *string, struct pl_str *ret_text);
 
-/* Decodes raw (what stands between the quotes, valid) behind `to`, which has room for raw.len
+/* Decodes raw (what stands between the quotes, valid) after `to`, which has room for raw.len
  * bytes and no byte in common with it; returns how many were written. Decoding never makes a string
  * longer. */
 size_t pl_json_decode(char *to, struct pl_str raw);
 size_t pl_json_decode_with(enum pl_cpu cpu, char *to, struct pl_str raw);
+
+/* The code unit that the four digits of an escape say: 0x20ac of "20ac". */
+static inline uint32_t pl_json_unit(const char *digits)
+{
+    uint32_t unit = 0;
+    for (int i = 0; i < 4; i++)
+        unit = unit << 4 | (uint32_t)pl_ascii_hex(digits[i]);
+    return unit;
+}
 
 /* Code points of the decoded string (a lone surrogate counts as one). Allocates nothing. */
 size_t pl_json_text_count(const struct pl_json_doc *doc, const struct pl_json_node *string);
@@ -70,7 +80,7 @@ int pl_json_text_cmp(const struct pl_json_doc *a_doc, const struct pl_json_node 
 void pl_json_quote(struct pl_buf *to, struct pl_str text);
 void pl_json_quote_with(enum pl_cpu cpu, struct pl_buf *to, struct pl_str text);
 
-/* The same of whole[from, end), behind the byte `before`: quicker for short pieces, since what
+/* The same of whole[from, end), after the byte `before`: quicker for short pieces, since what
  * stands behind one may be read. */
 void pl_json_quote_slice(struct pl_buf *to, char before, struct pl_str whole, size_t from,
                          size_t end);

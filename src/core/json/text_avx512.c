@@ -69,7 +69,7 @@ AVX512 static inline char *put_block(char *at, __m256i letters, uint32_t special
 
 AVX512 char *pl_json_escape_avx512(char *at, const char *p, const char *end)
 {
-    /* Of the control characters, the letter behind the backslash; u: there is none. */
+    /* Of the control characters, the letter after the backslash; u: there is none. */
     static const _Alignas(32) char letters_of[32] = "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu";
     const __m256i table = _mm256_load_si256((const __m256i *)letters_of);
     for (size_t n = QUOTED; p < end; p += n) {

@@ -4,15 +4,15 @@
 
 #include "json/text.h"
 
-/* How many bytes behind its end quoting may write to, whatever the instruction set. */
+/* How many bytes after its end quoting may write to, whatever the instruction set. */
 enum { PL_JSON_SLACK = 64 };
 
-/* Decodes the valid escape at *at (a backslash), moves *at behind it, writes at most 4 bytes (never
+/* Decodes the valid escape at *at (a backslash), moves *at past it, writes at most 4 bytes (never
  * more than spell it). */
 size_t pl_json_decode_escape(const char **at, const char *end, char *to);
 
 /* AVX-512 with VBMI2 only. The contracts are those of pl_json_decode(), and of escaping all bytes
- * from p to end behind `at`, where there is room for them and PL_JSON_SLACK more; that returns
+ * from p to end after `at`, where there is room for them and PL_JSON_SLACK more; that returns
  * where it ends. */
 size_t pl_json_decode_avx512(char *to, struct pl_str raw);
 char *pl_json_escape_avx512(char *at, const char *p, const char *end);

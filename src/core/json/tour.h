@@ -8,7 +8,7 @@
 #include "json/json.h"
 
 struct pl_json_stop {
-    const struct pl_json_node *end; /* behind the last child */
+    const struct pl_json_node *end; /* after the last child */
     uint32_t index;                 /* of the next child of an array */
     uint32_t path_len;              /* of the container's own pointer */
     bool is_object;

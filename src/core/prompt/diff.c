@@ -1,7 +1,9 @@
-#include "conv/diff_int.h"
+/* Reads both versions into blocks, matches the blocks (diff_match.c), and writes each
+ * difference; words and members have files of their own (diff_words.c, diff_members.c). */
+#include "prompt/diff_int.h"
 
-#include "base/utf8.h"
-#include "conv/render_int.h"
+#include "base/text/utf8.h"
+#include "prompt/render_int.h"
 #include "json/equal.h"
 #include "json/pointer.h"
 #include "json/text.h"
@@ -72,7 +74,7 @@ static enum pl_status read_blocks(struct pl_arena *arena, struct pl_diff_side *s
     const struct pl_json_node *system = pl_json_get(doc, doc->root, PL_STR("system_prompt"));
     const struct pl_json_node *list = pl_json_get(doc, doc->root, PL_STR("messages"));
     if (list && pl_json_kind(list) != PL_JSON_ARRAY)
-        return pl_fail(err, PL_INVALID, "no structured chat: \"messages\" must be an array");
+        return pl_fail(err, PL_INVALID, "not a structured chat: \"messages\" must be an array");
     size_t n = (list ? pl_json_count(list) : 0) + (size_t)1;
     side->blocks = pl_arena_zalloc(arena, n, sizeof *side->blocks);
     if (!side->blocks)
@@ -88,7 +90,8 @@ static enum pl_status read_blocks(struct pl_arena *arena, struct pl_diff_side *s
          list && m < pl_json_end(list); m = pl_json_next(m), place++) {
         struct pl_diff_block *block = &side->blocks[side->n_blocks++];
         if (pl_json_kind(m) != PL_JSON_OBJECT)
-            return pl_fail(err, PL_INVALID, "no structured chat: message %u is no object", place);
+            return pl_fail(err, PL_INVALID, "not a structured chat: message %u is not an object",
+                           place);
         *block = (struct pl_diff_block){.node = m, .place = place};
         enum pl_status status = read_message(arena, doc, block);
         if (status != PL_OK)

@@ -6,8 +6,8 @@
  * Myers' algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986). Words of scripts
  * without spaces are single characters. Everything else of a structured chat (config, variables,
  * tools …) is compared member by member. */
-#ifndef PL_CONV_DIFF_H
-#define PL_CONV_DIFF_H
+#ifndef PL_PROMPT_DIFF_H
+#define PL_PROMPT_DIFF_H
 
 #include "base/arena.h"
 #include "base/buf.h"

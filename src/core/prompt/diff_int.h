@@ -1,9 +1,9 @@
-/* What the parts of a comparison share: the blocks and how they are matched (diff_match.c), the
+/* Shared by the parts of a comparison: the blocks and how they are matched (diff_match.c), the
  * words of a changed one (diff_words.c), everything else member by member (diff_members.c). */
-#ifndef PL_CONV_DIFF_INT_H
-#define PL_CONV_DIFF_INT_H
+#ifndef PL_PROMPT_DIFF_INT_H
+#define PL_PROMPT_DIFF_INT_H
 
-#include "conv/diff.h"
+#include "prompt/diff.h"
 
 #include "json/json.h"
 #include "json/write.h"
@@ -32,7 +32,7 @@ struct pl_diff_side {
 enum pl_status pl_diff_match(struct pl_arena *arena, struct pl_diff_side *from,
                              struct pl_diff_side *to);
 
-/* Cuts the next word and the space behind it off text at *at. */
+/* Cuts the next word and the space after it off text at *at. */
 struct pl_str pl_diff_next_word(struct pl_str text, size_t *at);
 
 /* Writes the array of words of two texts. PL_NOMEM. */

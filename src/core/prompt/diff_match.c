@@ -1,9 +1,9 @@
 /* Which block of one prompt is which of another.
  *
  * An id settles it. What has none (on either side) is matched in three rounds: by saying the same,
- * by saying most of the same, by standing behind the same block. What is matched and not part of
+ * by saying most of the same, by standing after the same block. What is matched and not part of
  * the longest run that kept its order has moved. */
-#include "conv/diff_int.h"
+#include "prompt/diff_int.h"
 
 #include "base/hash.h"
 #include "base/map.h"

@@ -4,7 +4,7 @@
  *
  * A pointer into what was added or changed is one of the new document, into what was removed one of
  * the old. */
-#include "conv/diff_int.h"
+#include "prompt/diff_int.h"
 
 #include "base/map.h"
 #include "base/vec.h"

@@ -1,7 +1,7 @@
 /* The variables of a prompt, by rendering it for nobody: what that declares and finds is the list.
  */
-#include "conv/diff.h"
-#include "conv/render_int.h"
+#include "prompt/diff.h"
+#include "prompt/render_int.h"
 
 #include "json/text.h"
 #include "json/write.h"
@@ -26,7 +26,7 @@ static void put_variable(struct pl_json_out *out, const struct pl_render_run *r,
     const struct pl_json_node *declared = v->declared, *preset = NULL;
     bool is_required = v->missing_at != NULL;
     if (declared) {
-        is_required |= pl_render_member(r, declared, "required", PL_JSON_TRUE) != NULL;
+        is_required |= pl_json_member(&r->doc, declared, "required", PL_JSON_TRUE) != NULL;
         preset = pl_json_get(&r->doc, declared, PL_STR("default"));
     }
     pl_json_out_open(out, '{');
@@ -39,7 +39,7 @@ static void put_variable(struct pl_json_out *out, const struct pl_render_run *r,
     pl_json_out_key(out, "required");
     pl_json_out_bool(out, is_required);
     put_raw(out, &r->doc, "type",
-            declared ? pl_render_member(r, declared, "type", PL_JSON_STRING) : NULL);
+            declared ? pl_json_member(&r->doc, declared, "type", PL_JSON_STRING) : NULL);
     if (v->has_preset) {
         pl_json_out_key(out, "default");
         pl_json_out_text(out, v->preset);
@@ -47,7 +47,7 @@ static void put_variable(struct pl_json_out *out, const struct pl_render_run *r,
         put_raw(out, &r->doc, "default", preset);
     }
     put_raw(out, &r->doc, "options",
-            declared ? pl_render_member(r, declared, "options", PL_JSON_ARRAY) : NULL);
+            declared ? pl_json_member(&r->doc, declared, "options", PL_JSON_ARRAY) : NULL);
     pl_json_out_close(out, '}');
 }
 

@@ -4,11 +4,11 @@
  * Words are numbers first, so that comparing two is comparing integers. A word that only one side
  * has is told at once and left out of the search, which changes no answer and makes texts that have
  * nothing in common cheap. */
-#include "conv/diff_int.h"
+#include "prompt/diff_int.h"
 
 #include "base/map.h"
-#include "base/script.h"
-#include "base/utf8.h"
+#include "base/text/script.h"
+#include "base/text/utf8.h"
 #include "base/vec.h"
 
 /* Every character of a script without spaces is a word, and so is what stands between them. */
@@ -28,7 +28,7 @@ static bool is_joined(int32_t c)
     return c >= 0 && (is_accent || is_variant || is_rare_variant || pl_script_is_mark((uint32_t)c));
 }
 
-static bool is_space(int32_t c)
+static bool is_word_space(int32_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r') || c == 0xa0 || c == 0x3000;
 }
@@ -43,16 +43,16 @@ struct pl_str pl_diff_next_word(struct pl_str text, size_t *at)
 {
     size_t start = *at;
     int32_t first = peek(text, *at);
-    if (!is_space(first)) {
+    if (!is_word_space(first)) {
         pl_utf8_next(text, at);
         while (*at < text.len) {
             int32_t c = peek(text, *at);
-            if (!is_joined(c) && (is_alone(first) || is_alone(c) || is_space(c)))
+            if (!is_joined(c) && (is_alone(first) || is_alone(c) || is_word_space(c)))
                 break;
             pl_utf8_next(text, at);
         }
     }
-    while (*at < text.len && is_space(peek(text, *at)))
+    while (*at < text.len && is_word_space(peek(text, *at)))
         pl_utf8_next(text, at);
     return pl_str_slice(text, start, *at);
 }

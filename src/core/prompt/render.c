@@ -1,6 +1,9 @@
-#include "conv/render_int.h"
+/* Copies the source and replaces each spot. Offsets refer to the escaped text, so a value is
+ * escaped when it is put in. */
+#include "prompt/render_int.h"
 
-#include "json/lenient.h"
+#include "base/text/utf8.h"
+#include "json/parse/lenient.h"
 #include "json/pointer.h"
 #include "json/text.h"
 
@@ -63,7 +66,7 @@ static bool read_spot(struct pl_render_run *r, struct pl_str text, size_t at, st
     return true;
 }
 
-/* The next spot at or behind `at`; false when there is none. Each {{ is searched for its end only
+/* The next spot at or after `at`; false when there is none. Each {{ is searched for its end only
  * up to the next one, so any text is gone through once. */
 static bool next_spot(struct pl_render_run *r, struct pl_str text, size_t at, struct spot *ret_spot)
 {
@@ -123,9 +126,44 @@ static bool take_room(struct pl_render_run *r, struct pl_str name, const struct 
     return false;
 }
 
+/* Where the values stand in one text that was filled in. */
+struct places {
+    size_t n_points; /* of the text as it is written so far */
+    size_t n_variables;
+};
+
+/* Words of the text, up to the next spot. */
+static void pass_words(struct places *places, struct pl_str words)
+{
+    places->n_points += pl_utf8_count(words);
+}
+
+static void pass_value(struct pl_render_run *r, struct places *places,
+                       const struct pl_json_node *node, const struct spot *spot,
+                       struct pl_str value)
+{
+    size_t from = places->n_points;
+    places->n_points += pl_utf8_count(value);
+    if (spot->is_escape || !r->opts->keeps_places)
+        return;
+    struct pl_buf *to = &r->filled;
+    if (!places->n_variables++) {
+        pl_buf_adds(to, to->len ? ",{\"at\":\"" : "{\"at\":\"");
+        pl_json_pointer_of(to, &r->doc, node);
+        pl_buf_adds(to, "\",\"variables\":[");
+    } else {
+        pl_buf_addc(to, ',');
+    }
+    pl_buf_adds(to, "{\"name\":");
+    pl_json_quote(to, spot->name);
+    pl_buf_addf(to, ",\"from\":%zu,\"to\":%zu}", from, places->n_points);
+}
+
 static void render_text(struct pl_render_run *r, const struct pl_json_node *node)
 {
     struct pl_str text = pl_render_text_of(r, node);
+    struct places places = {0};
+    size_t passed = 0;
     struct pl_json_walk walk = pl_json_walk(&r->doc, node);
     const char *copied = walk.at, *end = walk.end;
     size_t at = 0;
@@ -149,7 +187,13 @@ static void render_text(struct pl_render_run *r, const struct pl_json_node *node
             return;
         copied = walk_to(&walk, &at, spot.to);
         is_changed = true;
+        pass_words(&places, pl_str_slice(text, passed, spot.from));
+        pass_value(r, &places, node, &spot, value);
+        passed = spot.to;
     }
+    if (places.n_variables)
+        pl_buf_adds(&r->filled, "]}");
+    pl_render_note(r, r->filled.status);
     pl_buf_add(&r->raw, (struct pl_str){copied, (size_t)(end - copied)});
     pl_buf_addc(&r->raw, '"');
     pl_render_note(r, r->raw.status);
@@ -160,7 +204,7 @@ static void render_text(struct pl_render_run *r, const struct pl_json_node *node
 /* A message's content is a string; a list of parts, as other formats have, is read too. */
 static void render_message(struct pl_render_run *r, const struct pl_json_node *message)
 {
-    const struct pl_json_node *role = pl_render_member(r, message, "role", PL_JSON_STRING);
+    const struct pl_json_node *role = pl_json_member(&r->doc, message, "role", PL_JSON_STRING);
     if (role && pl_json_text_is(&r->doc, role, PL_STR("tool")))
         return;
     const struct pl_json_node *content = pl_json_get(&r->doc, message, PL_STR("content"));
@@ -170,7 +214,7 @@ static void render_message(struct pl_render_run *r, const struct pl_json_node *m
         return;
     for (const struct pl_json_node *part = pl_json_first(content);
          part < pl_json_end(content) && r->status == PL_OK; part = pl_json_next(part)) {
-        const struct pl_json_node *text = pl_render_member(r, part, "text", PL_JSON_STRING);
+        const struct pl_json_node *text = pl_json_member(&r->doc, part, "text", PL_JSON_STRING);
         if (text)
             render_text(r, text);
     }
@@ -178,14 +222,12 @@ static void render_message(struct pl_render_run *r, const struct pl_json_node *m
 
 static const struct pl_json_node *messages_of(const struct pl_json_doc *doc)
 {
-    const struct pl_json_node *n = pl_json_get(doc, doc->root, PL_STR("messages"));
-    return n && pl_json_kind(n) == PL_JSON_ARRAY ? n : NULL;
+    return pl_json_member(doc, doc->root, "messages", PL_JSON_ARRAY);
 }
 
 static const struct pl_json_node *system_of(const struct pl_json_doc *doc)
 {
-    const struct pl_json_node *n = pl_json_get(doc, doc->root, PL_STR("system_prompt"));
-    return n && pl_json_kind(n) == PL_JSON_STRING ? n : NULL;
+    return pl_json_member(doc, doc->root, "system_prompt", PL_JSON_STRING);
 }
 
 static void render_all(struct pl_render_run *r)
@@ -215,7 +257,7 @@ enum pl_status pl_render_parse(struct pl_arena *arena, struct pl_str text,
         return status;
     if (!messages_of(&doc) && !system_of(&doc))
         return pl_fail(err, PL_INVALID,
-                       "no structured chat: there must be an object with \"system_prompt\" or "
+                       "not a structured chat: there must be an object with \"system_prompt\" or "
                        "\"messages\"");
     *ret_doc = doc;
     return PL_OK;
@@ -246,9 +288,21 @@ static enum pl_status fail_too_much(struct pl_render_run *r, struct pl_error *er
         return pointer.status;
     return pl_fail(
         err, PL_LIMIT,
-        "with its variables filled in, this would have more than %zu bytes: there was no "
-        "room for \"%.*s\" at %.100s; give it a shorter value, or name it less often",
+        "with its variables filled in, this would have more than %zu bytes: there was no room for "
+        "\"%.*s\" at %.100s; give it a shorter value, or use it less often",
         max_bytes(r), (int)(name.len < SHOWN ? name.len : SHOWN), name.ptr, pointer.ptr);
+}
+
+static enum pl_status add_filled(struct pl_render_run *r, struct pl_error *err)
+{
+    PL_CLEANUP_BUF struct pl_buf list;
+    pl_buf_init(&list, 0);
+    pl_buf_addc(&list, '[');
+    pl_buf_add(&list, pl_buf_str(&r->filled));
+    pl_buf_addc(&list, ']');
+    if (r->filled.status != PL_OK || list.status != PL_OK)
+        return PL_NOMEM;
+    return pl_json_edit_set(&r->edit, PL_STR("/filled"), pl_buf_str(&list), err);
 }
 
 static enum pl_status render(struct pl_render_run *r, struct pl_str text, struct pl_error *err)
@@ -260,7 +314,9 @@ static enum pl_status render(struct pl_render_run *r, struct pl_str text, struct
         return status;
     pl_render_review(r);
     if (r->status == PL_OK && r->made->problems.len)
-        r->status = pl_fail(err, PL_INVALID, "the variables are not complete and right");
+        r->status = pl_fail(err, PL_INVALID, "the variables are incomplete or invalid");
+    if (r->status == PL_OK && r->filled.len)
+        r->status = add_filled(r, err);
     if (r->status == PL_OK)
         r->status = pl_json_edit_write(&r->edit, &r->made->out);
     return r->status;
@@ -274,6 +330,7 @@ void pl_render_begin(struct pl_render_run *r, const struct pl_render_opts *opts,
     pl_json_edit_init(&r->edit, &r->arena, &r->doc);
     pl_buf_init(&r->raw, 0);
     pl_buf_init(&r->scratch, 0);
+    pl_buf_init(&r->filled, 0);
 }
 
 void pl_render_end(struct pl_render_run *r)
@@ -286,6 +343,7 @@ void pl_render_end(struct pl_render_run *r)
     pl_map_deinit(&r->options);
     pl_buf_deinit(&r->raw);
     pl_buf_deinit(&r->scratch);
+    pl_buf_deinit(&r->filled);
     pl_arena_deinit(&r->arena);
 }
 

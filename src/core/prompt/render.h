@@ -12,8 +12,8 @@
  *
  * Only the bytes of the variables change: the rest of a text keeps its escapes, the rest of the
  * document its layout and, read leniently, its comments. */
-#ifndef PL_CONV_RENDER_H
-#define PL_CONV_RENDER_H
+#ifndef PL_PROMPT_RENDER_H
+#define PL_PROMPT_RENDER_H
 
 #include "base/buf.h"
 
@@ -27,8 +27,10 @@ struct pl_render_var {
 struct pl_render_opts {
     const struct pl_render_var *vars; /* borrowed; of two with one name the last counts */
     size_t n_vars;
-    bool is_preview;  /* a variable without a value stays as it is */
-    size_t max_bytes; /* of the result; 0: PL_RENDER_MAX_BYTES */
+    bool is_preview;   /* a variable without a value stays as it is */
+    bool is_command;   /* problems speak of the option --var; otherwise of the member "variables" */
+    bool keeps_places; /* adds "filled", where the values stand (format/structured_chat) */
+    size_t max_bytes;  /* of the result; 0: PL_RENDER_MAX_BYTES */
 };
 
 /* The buffers are owned by the caller. */

@@ -1,15 +1,15 @@
-/* What the two halves of rendering share: the variables (render_vars.c), and the texts they stand
- * in (render.c). Who compares prompts (diff.c) or lists their variables looks through the same
- * eyes. */
-#ifndef PL_CONV_RENDER_INT_H
-#define PL_CONV_RENDER_INT_H
+/* Shared by the two halves of rendering: the variables (render_vars.c), and the texts that contain
+ * them (render.c). The comparison of prompts (diff.c) and the list of their variables use the same
+ * parser. */
+#ifndef PL_PROMPT_RENDER_INT_H
+#define PL_PROMPT_RENDER_INT_H
 
-#include "conv/render.h"
+#include "prompt/render.h"
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "json/edit.h"
-#include "schema/regex.h"
+#include "json/edit/edit.h"
+#include "schema/regex/regex.h"
 
 struct pl_render_variable {
     struct pl_str name;
@@ -34,7 +34,8 @@ struct pl_render_run {
     struct pl_regex *name_regex; /* NULL until a name needs it */
     struct pl_regex_scratch *name_scratch;
     struct pl_buf raw, scratch;
-    size_t n_left; /* bytes that values may still add */
+    size_t n_left;        /* bytes that values may still add */
+    struct pl_buf filled; /* JSON, what "filled" will say, without its brackets */
     struct {
         struct pl_str name;
         const struct pl_json_node *at; /* the text; NULL: there was room for all */
@@ -59,11 +60,6 @@ enum pl_status pl_render_parse(struct pl_arena *arena, struct pl_str text,
 
 /* Keeps the first failure. */
 void pl_render_note(struct pl_render_run *r, enum pl_status status);
-
-/* NULL also when the member is of another kind. */
-const struct pl_json_node *pl_render_member(const struct pl_render_run *r,
-                                            const struct pl_json_node *object, const char *key,
-                                            enum pl_json_kind kind);
 
 /* A string decoded, anything else as it is spelled. */
 struct pl_str pl_render_text_of(struct pl_render_run *r, const struct pl_json_node *n);

@@ -1,8 +1,9 @@
 /* The variables of a prompt: their names, what is declared of them, and which values they may have.
  */
-#include "conv/render_int.h"
+#include "prompt/render_int.h"
 
-#include "base/utf8.h"
+#include "base/ascii.h"
+#include "base/text/utf8.h"
 #include "json/pointer.h"
 #include "json/text.h"
 
@@ -21,11 +22,10 @@ static enum name_kind look_at_name(struct pl_str name)
 {
     enum name_kind kind = name.len ? NAME_YES : NAME_NO;
     for (size_t i = 0; i < name.len; i++) {
-        unsigned char c = (unsigned char)name.ptr[i], lower = c | 0x20;
+        unsigned char c = (unsigned char)name.ptr[i];
         if (c >= 0x80)
             kind = NAME_MAYBE;
-        else if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9') && c != '_' &&
-                 c != '.' && c != '-')
+        else if (!pl_ascii_is_alnum(c) && c != '_' && c != '.' && c != '-')
             return NAME_NO;
     }
     return kind;
@@ -86,14 +86,6 @@ static struct pl_render_variable *find(struct pl_render_run *r, struct pl_str na
     return &r->variables.ptr[entry->value];
 }
 
-const struct pl_json_node *pl_render_member(const struct pl_render_run *r,
-                                            const struct pl_json_node *object, const char *key,
-                                            enum pl_json_kind kind)
-{
-    const struct pl_json_node *n = pl_json_get(&r->doc, object, pl_str_of(key));
-    return n && pl_json_kind(n) == kind ? n : NULL;
-}
-
 struct pl_str pl_render_text_of(struct pl_render_run *r, const struct pl_json_node *n)
 {
     struct pl_str text = pl_json_span(&r->doc, n);
@@ -134,7 +126,7 @@ static void add_place(struct pl_render_run *r, const struct pl_json_node *node)
 
 static void declare(struct pl_render_run *r, const struct pl_json_node *entry)
 {
-    const struct pl_json_node *name = pl_render_member(r, entry, "name", PL_JSON_STRING);
+    const struct pl_json_node *name = pl_json_member(&r->doc, entry, "name", PL_JSON_STRING);
     if (!name || !pl_render_is_name(r, pl_render_text_of(r, name))) {
         if (!begin_problem(r))
             return;
@@ -156,7 +148,8 @@ static void declare(struct pl_render_run *r, const struct pl_json_node *entry)
 
 static void declare_all(struct pl_render_run *r)
 {
-    const struct pl_json_node *list = pl_render_member(r, r->doc.root, "variables", PL_JSON_ARRAY);
+    const struct pl_json_node *list =
+        pl_json_member(&r->doc, r->doc.root, "variables", PL_JSON_ARRAY);
     if (!list)
         return;
     for (const struct pl_json_node *n = pl_json_first(list);
@@ -259,10 +252,11 @@ static void add_options(struct pl_render_run *r, const struct pl_json_node *opti
 /* Whether a declared variable may have this value. */
 static void check_value(struct pl_render_run *r, struct pl_render_variable *v, struct pl_str value)
 {
-    const struct pl_json_node *type = pl_render_member(r, v->declared, "type", PL_JSON_STRING);
-    const struct pl_json_node *options = pl_render_member(r, v->declared, "options", PL_JSON_ARRAY);
+    const struct pl_json_node *type = pl_json_member(&r->doc, v->declared, "type", PL_JSON_STRING);
+    const struct pl_json_node *options =
+        pl_json_member(&r->doc, v->declared, "options", PL_JSON_ARRAY);
     const struct pl_json_node *required =
-        pl_render_member(r, v->declared, "required", PL_JSON_TRUE);
+        pl_json_member(&r->doc, v->declared, "required", PL_JSON_TRUE);
     bool is_select = type && options && pl_json_text_is(&r->doc, type, PL_STR("select"));
     bool is_empty = required && value.len == 0;
     bool is_no_number =
@@ -279,8 +273,8 @@ static void check_value(struct pl_render_run *r, struct pl_render_variable *v, s
         pl_buf_addf(to, "the variable \"%.*s\" must be a number, not \"%.*s\"", PL_STR_ARG(name),
                     PL_STR_ARG(said));
     } else {
-        pl_buf_addf(to, "the variable \"%.*s\" cannot be \"%.*s\"; it is one of ", PL_STR_ARG(name),
-                    PL_STR_ARG(said));
+        pl_buf_addf(to, "the variable \"%.*s\" cannot be \"%.*s\"; it must be one of ",
+                    PL_STR_ARG(name), PL_STR_ARG(said));
         add_options(r, options);
     }
     add_place(r, v->declared);
@@ -318,20 +312,24 @@ void pl_render_review(struct pl_render_run *r)
             check_value(r, v, v->value);
         const struct pl_json_node *at = v->missing_at;
         if (!at && !v->has_value && !v->is_used && v->declared &&
-            pl_render_member(r, v->declared, "required", PL_JSON_TRUE))
+            pl_json_member(&r->doc, v->declared, "required", PL_JSON_TRUE))
             at = v->declared;
         if (at && !r->opts->is_preview && begin_problem(r)) {
             struct pl_str name = shown(v->name);
-            pl_buf_addf(to, "the variable \"%.*s\" has no value; give it with --var %.*s=…",
-                        PL_STR_ARG(name), PL_STR_ARG(name));
+            pl_buf_addf(to, "the variable \"%.*s\" has no value; give it ", PL_STR_ARG(name));
+            if (r->opts->is_command)
+                pl_buf_addf(to, "with --var %.*s=…", PL_STR_ARG(name));
+            else
+                pl_buf_adds(to, "in \"variables\"");
             add_place(r, at);
         }
         if (v->is_given && !v->is_used && !v->declared)
-            pl_buf_addf(&r->made->notes, "no text has the variable \"%.*s\"\n",
+            pl_buf_addf(&r->made->notes, "no text uses the variable \"%.*s\"\n",
                         PL_STR_ARG(v->name));
     }
     if (r->n_problems > MOST_PROBLEMS)
-        pl_buf_addf(to, "and %zu more problems; mend these first\n", r->n_problems - MOST_PROBLEMS);
+        pl_buf_addf(to, "and %zu more problems; correct these first\n",
+                    r->n_problems - MOST_PROBLEMS);
     pl_render_note(r, to->status);
     pl_render_note(r, r->made->notes.status);
 }

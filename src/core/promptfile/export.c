@@ -1,4 +1,4 @@
-#include "format/export.h"
+#include "promptfile/export.h"
 
 const struct pl_export *const pl_exports[] = {
     &pl_export_yaml, &pl_export_markdown, &pl_export_curl, &pl_export_claude, NULL,

@@ -3,8 +3,8 @@
  *
  * An export is written from a structured chat, so any format reaches it in two steps. Those that
  * can be read give a structured chat back: all it says, not its bytes. */
-#ifndef PL_FORMAT_EXPORT_H
-#define PL_FORMAT_EXPORT_H
+#ifndef PL_PROMPTFILE_EXPORT_H
+#define PL_PROMPTFILE_EXPORT_H
 
 #include "base/buf.h"
 

@@ -1,7 +1,9 @@
-#include "format/export.h"
-#include "format/prompt_int.h"
-#include "format/yaml.h"
-#include "json/lenient.h"
+/* Maps a structured chat to the members of .prompt.yml and back, by a table of parameters and a
+ * function for each other member. */
+#include "promptfile/export.h"
+#include "promptfile/github_int.h"
+#include "promptfile/yaml.h"
+#include "json/parse/lenient.h"
 #include "json/text.h"
 #include "json/write.h"
 
@@ -11,14 +13,6 @@
 static const struct {
     const char *config, *file;
 } renamed[] = {{"top_p", "topP"}, {"max_tokens", "maxTokens"}, {NULL, NULL}};
-
-static const struct pl_json_node *member(const struct pl_json_doc *doc,
-                                         const struct pl_json_node *object, const char *key,
-                                         enum pl_json_kind kind)
-{
-    const struct pl_json_node *n = object ? pl_json_get(doc, object, pl_str_of(key)) : NULL;
-    return n && pl_json_kind(n) == kind ? n : NULL;
-}
 
 static bool is_key(const struct pl_json_doc *doc, const struct pl_json_node *key,
                    const char *const names[])
@@ -85,8 +79,8 @@ static const char *file_name_of(const struct pl_json_doc *doc, const struct pl_j
 static const struct pl_json_node *schema_of(const struct pl_json_doc *doc,
                                             const struct pl_json_node *format)
 {
-    const struct pl_json_node *type = member(doc, format, "type", PL_JSON_STRING);
-    const struct pl_json_node *schema = member(doc, format, "json_schema", PL_JSON_OBJECT);
+    const struct pl_json_node *type = pl_json_member(doc, format, "type", PL_JSON_STRING);
+    const struct pl_json_node *schema = pl_json_member(doc, format, "json_schema", PL_JSON_OBJECT);
     return type && schema && pl_json_count(format) == 2 &&
                    pl_json_text_is(doc, type, PL_STR("json_schema"))
                ? schema
@@ -96,7 +90,7 @@ static const struct pl_json_node *schema_of(const struct pl_json_doc *doc,
 static bool put_format(struct pl_json_out *out, const struct pl_json_doc *doc,
                        const struct pl_json_node *format)
 {
-    const struct pl_json_node *type = member(doc, format, "type", PL_JSON_STRING);
+    const struct pl_json_node *type = pl_json_member(doc, format, "type", PL_JSON_STRING);
     const struct pl_json_node *schema = schema_of(doc, format);
     if (!type || (!schema && pl_json_count(format) != 1))
         return false;
@@ -116,8 +110,9 @@ static bool put_format(struct pl_json_out *out, const struct pl_json_doc *doc,
 static void put_config(struct pl_json_out *out, const struct pl_json_doc *doc,
                        const struct pl_json_node *config)
 {
-    const struct pl_json_node *model = member(doc, config, "model", PL_JSON_STRING);
-    const struct pl_json_node *format = member(doc, config, "response_format", PL_JSON_OBJECT);
+    const struct pl_json_node *model = pl_json_member(doc, config, "model", PL_JSON_STRING);
+    const struct pl_json_node *format =
+        pl_json_member(doc, config, "response_format", PL_JSON_OBJECT);
     put_member(out, doc, "model", model);
     bool has_format = format && put_format(out, doc, format);
     bool is_open = false;
@@ -180,12 +175,14 @@ static void put_messages(struct pl_json_out *out, const struct pl_json_doc *doc,
 enum pl_status pl_prompt_to_file(struct pl_buf *to, const struct pl_json_doc *doc, bool is_head,
                                  struct pl_error *err)
 {
-    const struct pl_json_node *protocol = member(doc, doc->root, "protocol", PL_JSON_STRING);
-    const struct pl_json_node *system = member(doc, doc->root, "system_prompt", PL_JSON_STRING);
-    const struct pl_json_node *messages = member(doc, doc->root, "messages", PL_JSON_ARRAY);
-    const struct pl_json_node *config = member(doc, doc->root, "config", PL_JSON_OBJECT);
+    const struct pl_json_node *protocol =
+        pl_json_member(doc, doc->root, "protocol", PL_JSON_STRING);
+    const struct pl_json_node *system =
+        pl_json_member(doc, doc->root, "system_prompt", PL_JSON_STRING);
+    const struct pl_json_node *messages = pl_json_member(doc, doc->root, "messages", PL_JSON_ARRAY);
+    const struct pl_json_node *config = pl_json_member(doc, doc->root, "config", PL_JSON_OBJECT);
     if (!system && !messages)
-        return pl_fail(err, PL_INVALID, "there is no prompt in it: no \"messages\"");
+        return pl_fail(err, PL_INVALID, "it contains no prompt: no \"messages\"");
     struct pl_json_out out = pl_json_out(to);
     pl_json_out_open(&out, '{');
     for (const struct pl_json_node *key = pl_json_first_member(doc->root);
@@ -204,7 +201,8 @@ enum pl_status pl_prompt_to_file(struct pl_buf *to, const struct pl_json_doc *do
 
 static void put_chat_format(struct pl_json_out *out, const struct pl_json_doc *doc)
 {
-    const struct pl_json_node *format = member(doc, doc->root, "responseFormat", PL_JSON_STRING);
+    const struct pl_json_node *format =
+        pl_json_member(doc, doc->root, "responseFormat", PL_JSON_STRING);
     const struct pl_json_node *schema = pl_json_get(doc, doc->root, PL_STR("jsonSchema"));
     if (!format)
         return;
@@ -242,12 +240,12 @@ static void put_parameters(struct pl_json_out *out, const struct pl_json_doc *do
 
 static void put_chat_config(struct pl_json_out *out, const struct pl_json_doc *doc)
 {
-    const struct pl_json_node *model = member(doc, doc->root, "model", PL_JSON_STRING);
-    const struct pl_json_node *config = member(doc, doc->root, "config", PL_JSON_OBJECT);
+    const struct pl_json_node *model = pl_json_member(doc, doc->root, "model", PL_JSON_STRING);
+    const struct pl_json_node *config = pl_json_member(doc, doc->root, "config", PL_JSON_OBJECT);
     const struct pl_json_node *parameters =
-        member(doc, doc->root, "modelParameters", PL_JSON_OBJECT);
+        pl_json_member(doc, doc->root, "modelParameters", PL_JSON_OBJECT);
     if (!model && !config && !parameters &&
-        !member(doc, doc->root, "responseFormat", PL_JSON_STRING))
+        !pl_json_member(doc, doc->root, "responseFormat", PL_JSON_STRING))
         return;
     pl_json_out_key(out, "config");
     pl_json_out_open(out, '{');
@@ -287,9 +285,9 @@ static const struct pl_json_node *system_message(const struct pl_json_doc *doc,
         pl_json_get(doc, doc->root, PL_STR("system_prompt")))
         return NULL;
     const struct pl_json_node *first = pl_json_first(messages);
-    const struct pl_json_node *role = member(doc, first, "role", PL_JSON_STRING);
+    const struct pl_json_node *role = pl_json_member(doc, first, "role", PL_JSON_STRING);
     return role && pl_json_text_is(doc, role, PL_STR("system")) && pl_json_count(first) == 2 &&
-                   member(doc, first, "content", PL_JSON_STRING)
+                   pl_json_member(doc, first, "content", PL_JSON_STRING)
                ? first
                : NULL;
 }
@@ -300,10 +298,10 @@ static enum pl_status from_file(struct pl_json_out *out, const struct pl_json_do
     static const char *const told[] = {
         "protocol",       "model",      "config",   "modelParameters",
         "responseFormat", "jsonSchema", "messages", NULL};
-    const struct pl_json_node *messages = member(doc, doc->root, "messages", PL_JSON_ARRAY);
+    const struct pl_json_node *messages = pl_json_member(doc, doc->root, "messages", PL_JSON_ARRAY);
     const struct pl_json_node *system = system_message(doc, messages);
     if (!messages && !pl_json_get(doc, doc->root, PL_STR("system_prompt")))
-        return pl_fail(err, PL_INVALID, "there is no prompt in it: no \"messages\"");
+        return pl_fail(err, PL_INVALID, "it contains no prompt: no \"messages\"");
     pl_json_out_open(out, '{');
     pl_json_out_key(out, "protocol");
     pl_json_out_text(out, PL_STR("structured-chat"));
@@ -312,7 +310,8 @@ static enum pl_status from_file(struct pl_json_out *out, const struct pl_json_do
         if (!is_key(doc, key, told))
             put_same(out, doc, key);
     if (system)
-        put_member(out, doc, "system_prompt", member(doc, system, "content", PL_JSON_STRING));
+        put_member(out, doc, "system_prompt",
+                   pl_json_member(doc, system, "content", PL_JSON_STRING));
     pl_json_out_key(out, "messages");
     pl_json_out_open(out, '[');
     size_t place = 0;

@@ -8,8 +8,8 @@
  *
  * A first message of role system without an id is the system prompt. Every other member keeps its
  * name and value, so nothing is lost either way. Both shapes are JSON here. */
-#ifndef PL_FORMAT_PROMPT_INT_H
-#define PL_FORMAT_PROMPT_INT_H
+#ifndef PL_PROMPTFILE_GITHUB_INT_H
+#define PL_PROMPTFILE_GITHUB_INT_H
 
 #include "base/buf.h"
 #include "json/json.h"

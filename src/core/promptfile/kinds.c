@@ -2,15 +2,16 @@
  * them. All but plain text become JSON first and are then read as what that looks like: a Langfuse
  * prompt, GitHub's shape, a structured chat, any format that can be converted into one, or an array
  * of these. */
-#include "format/prompt_file_int.h"
+#include "promptfile/promptfile_int.h"
 
+#include "base/ascii.h"
 #include "format/convert.h"
-#include "format/export.h"
-#include "format/gpt_oss.h"
-#include "format/prompt_int.h"
+#include "promptfile/export.h"
+#include "format/gpt_oss/gpt_oss.h"
+#include "promptfile/github_int.h"
 #include "format/source.h"
-#include "format/yaml.h"
-#include "json/lenient.h"
+#include "promptfile/yaml.h"
+#include "json/parse/lenient.h"
 #include "json/text.h"
 #include "json/write.h"
 
@@ -54,7 +55,7 @@ static enum pl_status note_losses(struct pl_filing *f, const struct pl_converted
     struct pl_json_doc doc;
     if (pl_json_parse(f->arena, pl_buf_str(&made->report), NULL, &doc, NULL) != PL_OK)
         return PL_NOMEM;
-    const struct pl_json_node *list = pl_filed_member(&doc, doc.root, "losses", PL_JSON_ARRAY);
+    const struct pl_json_node *list = pl_json_member(&doc, doc.root, "losses", PL_JSON_ARRAY);
     uint32_t n_lost = 0;
     pl_buf_addf(&note, "Read from %s", made->from->name);
     for (const struct pl_json_node *n = pl_json_first(list); n < pl_json_end(list);
@@ -168,7 +169,7 @@ static enum pl_status read_one(struct pl_filing *f, const struct pl_json_doc *do
 static enum pl_status fail_unknown(struct pl_filing *f)
 {
     return pl_fail(f->err, PL_INVALID,
-                   "this is no prompt in a form I know; there must be messages, a text, or a "
+                   "this is not a prompt in a known format; there must be messages, a text, or a "
                    "request of a vendor");
 }
 
@@ -281,16 +282,11 @@ static enum pl_status read_yaml(struct pl_filing *f, struct pl_str text)
 
 /* --- text and Markdown ----------------------------------------------------------------------- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static struct pl_str trim(struct pl_str text)
 {
-    while (text.len && is_blank(text.ptr[0]))
+    while (text.len && pl_ascii_is_white(text.ptr[0]))
         text = pl_str_slice(text, 1, text.len);
-    while (text.len && is_blank(text.ptr[text.len - 1]))
+    while (text.len && pl_ascii_is_white(text.ptr[text.len - 1]))
         text.len--;
     return text;
 }
@@ -310,7 +306,7 @@ static enum pl_status add_text(struct pl_filing *f, struct pl_str text,
 {
     struct pl_filed_version version = {0};
     if (!trim(text).len)
-        return pl_fail(f->err, PL_INVALID, "there are no words in it");
+        return pl_fail(f->err, PL_INVALID, "it contains no text");
     version.content = pl_arena_dup(f->arena, without_end(text));
     return version.content.ptr ? pl_filing_add(f, known, &version) : PL_NOMEM;
 }
@@ -324,9 +320,9 @@ static enum pl_status read_text(struct pl_filing *f, struct pl_str text)
 /* Whether all that front matter says are things a text prompt has a place for. */
 static bool is_about_text(const struct pl_json_doc *head)
 {
-    uint32_t n_known = (pl_filed_member(head, head->root, "name", PL_JSON_STRING) != NULL) +
-                       (pl_filed_member(head, head->root, "description", PL_JSON_STRING) != NULL) +
-                       (pl_filed_member(head, head->root, "tags", PL_JSON_ARRAY) != NULL);
+    uint32_t n_known = (pl_json_member(head, head->root, "name", PL_JSON_STRING) != NULL) +
+                       (pl_json_member(head, head->root, "description", PL_JSON_STRING) != NULL) +
+                       (pl_json_member(head, head->root, "tags", PL_JSON_ARRAY) != NULL);
     return n_known == pl_json_count(head->root);
 }
 
@@ -401,7 +397,7 @@ static enum pl_status read_langfuse(struct pl_filing *f, struct pl_str text)
         return status;
     if (!pl_langfuse_is(&doc, doc.root))
         return pl_fail(f->err, PL_INVALID,
-                       "no prompt of Langfuse: there must be \"name\" and \"prompt\", or a page of "
+                       "not a Langfuse prompt: there must be \"name\" and \"prompt\", or a page of "
                        "them in \"data\"");
     return pl_langfuse_read(f, &doc, doc.root);
 }

@@ -10,9 +10,9 @@
  * by the library itself. A text with a config becomes a chat of one message, since a text has no
  * place for it. A placeholder, which stands for messages, becomes a message that is one variable
  * and says so in "placeholder". */
-#include "format/prompt_file_int.h"
+#include "promptfile/promptfile_int.h"
 
-#include "format/prompt_int.h"
+#include "promptfile/github_int.h"
 #include "json/text.h"
 #include "json/write.h"
 
@@ -32,22 +32,22 @@ struct pl_langfuse {
 static bool is_prompt(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
     const struct pl_json_node *prompt = pl_json_get(doc, n, PL_STR("prompt"));
-    const struct pl_json_node *type = pl_filed_member(doc, n, "type", PL_JSON_STRING);
-    if (!prompt || !pl_filed_member(doc, n, "name", PL_JSON_STRING) ||
+    const struct pl_json_node *type = pl_json_member(doc, n, "type", PL_JSON_STRING);
+    if (!prompt || !pl_json_member(doc, n, "name", PL_JSON_STRING) ||
         (pl_json_kind(prompt) != PL_JSON_STRING && pl_json_kind(prompt) != PL_JSON_ARRAY))
         return false;
     return (type && (pl_json_text_is(doc, type, PL_STR("text")) ||
                      pl_json_text_is(doc, type, PL_STR("chat")))) ||
-           pl_filed_member(doc, n, "labels", PL_JSON_ARRAY) ||
-           pl_filed_member(doc, n, "version", PL_JSON_NUMBER);
+           pl_json_member(doc, n, "labels", PL_JSON_ARRAY) ||
+           pl_json_member(doc, n, "version", PL_JSON_NUMBER);
 }
 
 /* The list of a page; NULL when it is none. */
 static const struct pl_json_node *page_of(const struct pl_json_doc *doc,
                                           const struct pl_json_node *n)
 {
-    const struct pl_json_node *data = pl_filed_member(doc, n, "data", PL_JSON_ARRAY);
-    return data && pl_filed_member(doc, n, "meta", PL_JSON_OBJECT) ? data : NULL;
+    const struct pl_json_node *data = pl_json_member(doc, n, "data", PL_JSON_ARRAY);
+    return data && pl_json_member(doc, n, "meta", PL_JSON_OBJECT) ? data : NULL;
 }
 
 bool pl_langfuse_is(const struct pl_json_doc *doc, const struct pl_json_node *node)
@@ -99,8 +99,8 @@ static enum pl_status put_message(struct pl_filing *f, struct pl_json_out *out,
                                   const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
     if (pl_json_kind(n) != PL_JSON_OBJECT)
-        return pl_fail(f->err, PL_INVALID, "a message of the prompt is no object");
-    const struct pl_json_node *type = pl_filed_member(doc, n, "type", PL_JSON_STRING);
+        return pl_fail(f->err, PL_INVALID, "a message of the prompt is not an object");
+    const struct pl_json_node *type = pl_json_member(doc, n, "type", PL_JSON_STRING);
     if (type && pl_json_text_is(doc, type, PL_STR("placeholder")))
         return put_placeholder(f, out, doc, n);
     bool is_usual = type && pl_json_text_is(doc, type, PL_STR("chatmessage"));
@@ -186,7 +186,7 @@ static enum pl_status read_version(struct pl_filing *f, const struct pl_json_doc
                                    const struct pl_json_node *n, struct pl_filed_version *v)
 {
     const struct pl_json_node *prompt = pl_json_get(doc, n, PL_STR("prompt"));
-    const struct pl_json_node *config = pl_filed_member(doc, n, "config", PL_JSON_OBJECT);
+    const struct pl_json_node *config = pl_json_member(doc, n, "config", PL_JSON_OBJECT);
     enum pl_status status = pl_filed_text(f->arena, doc, n, "commitMessage", &v->note);
     if (status == PL_OK)
         status = pl_filed_instant(f->arena, doc, n, "createdAt", &v->created_ms);
@@ -273,7 +273,7 @@ static enum pl_status add_labels(struct pl_filing *f, struct pl_langfuse *p,
                                  const struct pl_json_doc *doc, const struct pl_json_node *n,
                                  int64_t version)
 {
-    const struct pl_json_node *list = pl_filed_member(doc, n, "labels", PL_JSON_ARRAY);
+    const struct pl_json_node *list = pl_json_member(doc, n, "labels", PL_JSON_ARRAY);
     for (const struct pl_json_node *l = list ? pl_json_first(list) : NULL;
          list && l < pl_json_end(list); l = pl_json_next(l)) {
         if (pl_json_kind(l) != PL_JSON_STRING || pl_json_text_is(doc, l, PL_STR("latest")))
@@ -296,7 +296,7 @@ static enum pl_status read_one(struct pl_filing *f, const struct pl_json_doc *do
     struct pl_filed_version v = {0};
     if (!is_prompt(doc, n))
         return pl_fail(f->err, PL_INVALID,
-                       "this is only the listing of a prompt; ask the API for the prompt itself");
+                       "this is only the listing of a prompt; get the prompt itself from the API");
     enum pl_status status = read_version(f, doc, n, &v);
     if (status == PL_OK)
         status = find_prompt(f, doc, n, &p);

@@ -1,5 +1,5 @@
 /* A prompt as Markdown: what is not said by anybody as YAML between --- lines, then each message
- * under a heading that names its role. A comment behind the role holds what else a message has.
+ * under a heading that names its role. A comment after the role holds what else a message has.
  *
  *     ---
  *     model: demo
@@ -11,15 +11,15 @@
  *
  * A line of a message that looks like such a heading gets a backslash, which Markdown does not
  * show. So every text comes back exactly. */
-#include "format/export.h"
-#include "format/prompt_int.h"
-#include "format/yaml.h"
+#include "promptfile/export.h"
+#include "promptfile/github_int.h"
+#include "promptfile/yaml.h"
 #include "json/text.h"
 #include "json/write.h"
 
 static const char *const roles[] = {"system", "developer", "user", "assistant", "tool", NULL};
 
-/* The role a line names as a heading, and what stands behind it; NULL when it is none. */
+/* The role a line names as a heading, and what stands after it; NULL when it is none. */
 static const char *heading_role(struct pl_str line, struct pl_str *ret_rest)
 {
     if (!pl_str_starts(line, PL_STR("## ")))
@@ -38,7 +38,7 @@ static const char *heading_role(struct pl_str line, struct pl_str *ret_rest)
     return NULL;
 }
 
-/* Whether a line is a heading behind any number of backslashes. */
+/* Whether a line is a heading after any number of backslashes. */
 static bool is_like_heading(struct pl_str line)
 {
     struct pl_str rest;
@@ -47,7 +47,7 @@ static bool is_like_heading(struct pl_str line)
     return heading_role(line, &rest) != NULL;
 }
 
-/* The line at *at without its line feed; moves *at behind it. */
+/* The line at *at without its line feed; moves *at past it. */
 static struct pl_str next_line(struct pl_str text, size_t *at)
 {
     const char *stop = memchr(text.ptr + *at, '\n', text.len - *at);
@@ -120,8 +120,8 @@ static enum pl_status put_message(struct page *p, const struct pl_json_node *mes
         i++;
     if (!role || pl_json_kind(role) != PL_JSON_STRING || !roles[i])
         return pl_fail(p->err, PL_INVALID,
-                       "a message is of no role that a heading can name: system, developer, user, "
-                       "assistant or tool");
+                       "a heading cannot name the role of this message; it must be system, "
+                       "developer, user, assistant or tool");
     bool has_words = content && pl_json_kind(content) == PL_JSON_STRING;
     struct pl_str text = {0};
     if (has_words && pl_json_text(&p->arena, &p->doc, content, &text) != PL_OK)
@@ -225,7 +225,7 @@ static enum pl_status open_message(struct book *b, const char *role, struct pl_s
         return PL_OK;
     if (comment.len < head.len + tail.len ||
         !pl_str_eq(pl_str_slice(comment, comment.len - tail.len, comment.len), tail))
-        return pl_fail(b->err, PL_SYNTAX, "the comment behind a heading must end in -->");
+        return pl_fail(b->err, PL_SYNTAX, "the comment after a heading must end with -->");
     PL_CLEANUP_ARENA struct pl_arena arena;
     pl_arena_init(&arena, 0);
     struct pl_json_doc doc;
@@ -235,7 +235,7 @@ static enum pl_status open_message(struct book *b, const char *role, struct pl_s
         return status;
     if (status != PL_OK || pl_json_kind(doc.root) != PL_JSON_OBJECT)
         return pl_fail(b->err, PL_SYNTAX,
-                       "the comment behind a heading must be a JSON object: ## user <!-- "
+                       "the comment after a heading must be a JSON object: ## user <!-- "
                        "{\"id\":\"m1\"} -->");
     for (const struct pl_json_node *key = pl_json_first_member(doc.root);
          key < pl_json_end(doc.root); key = pl_json_next_member(key)) {
@@ -310,7 +310,7 @@ static enum pl_status read_markdown(struct pl_buf *to, struct pl_str text, struc
     struct pl_str head = pl_markdown_front_matter(text, &at);
     enum pl_status status = head.len ? pl_yaml_read(&json, head, err) : PL_OK;
     if (status == PL_OK && json.len && json.ptr[0] != '{')
-        status = pl_fail(err, PL_SYNTAX, "what stands between the --- lines must be a mapping");
+        status = pl_fail(err, PL_SYNTAX, "the text between the --- lines must be a mapping");
     if (status == PL_OK) {
         /* The list goes into the mapping that was read. */
         if (json.len)
@@ -334,7 +334,7 @@ static enum pl_status read_markdown(struct pl_buf *to, struct pl_str text, struc
 
 const struct pl_export pl_export_markdown = {
     .name = "markdown",
-    .title = "a prompt as Markdown, a heading for each message",
+    .title = "a prompt as Markdown, with a heading for each message",
     .write = write_markdown,
     .read = read_markdown,
 };

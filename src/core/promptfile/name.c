@@ -2,11 +2,12 @@
  * must be one that Linux, macOS and Windows can all have, that git does not take for its own, and
  * that no command takes for an option. The name itself stands in prompt.yaml, so nothing depends on
  * this being told back. */
-#include "format/prompt_file_int.h"
+#include "promptfile/promptfile_int.h"
 
-#include "base/utf8.h"
+#include "base/ascii.h"
+#include "base/text/utf8.h"
 
-/* Longest part, in bytes: the shortest limit there is (255) less what else may stand behind it. */
+/* Longest part, in bytes: the shortest limit there is (255) less what else may stand after it. */
 enum { MAX_PART = 100 };
 
 /* What Windows refuses, what shells and git read something into (8.3 names have a '~'), and what
@@ -22,15 +23,10 @@ static bool is_refused(int32_t c)
            c >= 0xe0000;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 static bool is_word(struct pl_str s, const char *word)
 {
     size_t i = 0;
-    while (i < s.len && word[i] && lower(s.ptr[i]) == word[i])
+    while (i < s.len && word[i] && pl_ascii_lower(s.ptr[i]) == word[i])
         i++;
     return i == s.len && !word[i];
 }
@@ -49,16 +45,15 @@ static bool is_device(struct pl_str name)
     struct pl_str port = pl_str_slice(stem, 0, 3), digit = pl_str_slice(stem, 3, stem.len);
     if (!is_word(port, "com") && !is_word(port, "lpt"))
         return false;
-    return (digit.len == 1 && digit.ptr[0] >= '0' && digit.ptr[0] <= '9') ||
-           pl_str_eq(digit, PL_STR("¹")) || pl_str_eq(digit, PL_STR("²")) ||
-           pl_str_eq(digit, PL_STR("³"));
+    return (digit.len == 1 && pl_ascii_is_digit(digit.ptr[0])) || pl_str_eq(digit, PL_STR("¹")) ||
+           pl_str_eq(digit, PL_STR("²")) || pl_str_eq(digit, PL_STR("³"));
 }
 
 /* A name that a file of a prompt has: its directory would stand where another's file does. */
 static bool is_own_file(struct pl_str name)
 {
     size_t n = 0;
-    while (n < name.len && name.ptr[n] >= '0' && name.ptr[n] <= '9')
+    while (n < name.len && pl_ascii_is_digit(name.ptr[n]))
         n++;
     struct pl_str rest = pl_str_slice(name, n, name.len);
     return is_word(name, "prompt.yaml") ||
@@ -116,7 +111,7 @@ static const struct {
 static int32_t small(int32_t c)
 {
     if (c < 0x80)
-        return lower((char)c);
+        return pl_ascii_lower((char)c);
     for (size_t i = 0; i < sizeof large / sizeof *large; i++)
         if (c >= large[i].first && c <= large[i].last && c != 0xd7)
             return large[i].distance == 1 ? c | 1 : c + large[i].distance;

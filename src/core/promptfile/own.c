@@ -1,13 +1,13 @@
 /* prompt.yaml read back: a prompt with all its versions, each from the file it names. */
-#include "format/prompt_file_int.h"
+#include "promptfile/promptfile_int.h"
 
-#include "format/yaml.h"
+#include "promptfile/yaml.h"
 #include "json/text.h"
 #include "json/write.h"
 
 bool pl_prompt_yaml_is(const struct pl_json_doc *doc)
 {
-    return pl_filed_member(doc, doc->root, "versions", PL_JSON_ARRAY) &&
+    return pl_json_member(doc, doc->root, "versions", PL_JSON_ARRAY) &&
            !pl_json_get(doc, doc->root, PL_STR("messages")) &&
            !pl_json_get(doc, doc->root, PL_STR("system_prompt"));
 }
@@ -47,7 +47,7 @@ static enum pl_status find_file(struct pl_filing *f, const struct pl_prompt_file
 enum pl_status pl_prompt_yaml_claim(struct pl_filing *f, const struct pl_prompt_file *file,
                                     const struct pl_json_doc *doc)
 {
-    const struct pl_json_node *list = pl_filed_member(doc, doc->root, "versions", PL_JSON_ARRAY);
+    const struct pl_json_node *list = pl_json_member(doc, doc->root, "versions", PL_JSON_ARRAY);
     enum pl_status status = PL_OK;
     for (const struct pl_json_node *n = pl_json_first(list);
          n < pl_json_end(list) && status == PL_OK; n = pl_json_next(n)) {
@@ -116,7 +116,7 @@ static enum pl_status read_version(struct pl_filing *f, const struct pl_json_doc
     struct pl_error why = {0};
     if (!file || file == f->file) {
         (void)pl_fail(&why, PL_NOT_FOUND,
-                      "version %lld is in the file \"%.*s\", which is not there",
+                      "version %lld is in the file \"%.*s\", which does not exist",
                       (long long)v.version, PL_STR_ARG(name));
         return pl_filing_add_problem(f, f->file->path, why.message);
     }
@@ -133,7 +133,7 @@ static enum pl_status read_head(struct pl_filing *f, const struct pl_json_doc *d
                                 struct pl_filed_prompt *p)
 {
     const struct pl_json_node *root = doc->root, *folder = NULL;
-    const struct pl_json_node *labels = pl_filed_member(doc, root, "labels", PL_JSON_OBJECT);
+    const struct pl_json_node *labels = pl_json_member(doc, root, "labels", PL_JSON_OBJECT);
     enum pl_status status = pl_filed_text(f->arena, doc, root, "id", &p->id);
     if (status == PL_OK)
         status = pl_filed_text(f->arena, doc, root, "name", &p->name);
@@ -143,11 +143,11 @@ static enum pl_status read_head(struct pl_filing *f, const struct pl_json_doc *d
         status = pl_filed_tags(f->arena, doc, root, "tags", &p->tags);
     if (status == PL_OK)
         status = pl_filed_instant(f->arena, doc, root, "created_at", &p->created_ms);
-    if (status == PL_OK && (folder = pl_filed_member(doc, root, "folder", PL_JSON_STRING)))
+    if (status == PL_OK && (folder = pl_json_member(doc, root, "folder", PL_JSON_STRING)))
         status = pl_json_text(f->arena, doc, folder, &p->folder);
     if (status == PL_OK && !folder)
         p->folder = pl_file_directory(pl_file_directory(f->file->path));
-    p->is_pinned = pl_filed_member(doc, root, "is_pinned", PL_JSON_TRUE) != NULL;
+    p->is_pinned = pl_json_member(doc, root, "is_pinned", PL_JSON_TRUE) != NULL;
     if (status == PL_OK && labels && pl_json_count(labels)) {
         PL_CLEANUP_BUF struct pl_buf text;
         pl_buf_init(&text, 0);
@@ -159,7 +159,7 @@ static enum pl_status read_head(struct pl_filing *f, const struct pl_json_doc *d
 
 enum pl_status pl_prompt_yaml_read(struct pl_filing *f, const struct pl_json_doc *doc)
 {
-    const struct pl_json_node *list = pl_filed_member(doc, doc->root, "versions", PL_JSON_ARRAY);
+    const struct pl_json_node *list = pl_json_member(doc, doc->root, "versions", PL_JSON_ARRAY);
     struct pl_filed_prompt p = {.path = f->file->path, .labels = PL_STR("{}")};
     p.versions = pl_arena_zalloc(f->arena, pl_json_count(list) + (size_t)1, sizeof *p.versions);
     enum pl_status status = p.versions ? read_head(f, doc, &p) : PL_NOMEM;

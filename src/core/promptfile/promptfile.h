@@ -4,8 +4,8 @@
  * Read: a request in any format (OpenAI, Anthropic, Gemini …), a structured chat, YAML, GitHub's
  * .prompt.yml, Markdown, a Langfuse prompt (one, an array, or a page of its API), plain text; and
  * the files written below. */
-#ifndef PL_FORMAT_PROMPT_FILE_H
-#define PL_FORMAT_PROMPT_FILE_H
+#ifndef PL_PROMPTFILE_PROMPTFILE_H
+#define PL_PROMPTFILE_PROMPTFILE_H
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -63,7 +63,7 @@ enum pl_status pl_prompt_files_read(struct pl_arena *arena, const struct pl_prom
  *     FOLDER/NAME/0002.yaml         the content of a structured one, or .json
  *
  * Reading these files again gives the same prompt, byte for byte in its contents. NAME is safe for
- * file systems; of two prompts with one the later has its id behind it. `is_taken` (NULL: nothing
+ * file systems; of two prompts with one the later has its id after it. `is_taken` (NULL: nothing
  * is) is asked with FOLDER/NAME in lower case, so that a plain comparison finds the clashes of file
  * systems that do not tell cases apart; asked again with another one until it says no.
  *

@@ -1,17 +1,17 @@
-/* What the parts of reading and writing prompts as files share. */
-#ifndef PL_FORMAT_PROMPT_FILE_INT_H
-#define PL_FORMAT_PROMPT_FILE_INT_H
+/* Shared by the parts that read and write prompts as files. */
+#ifndef PL_PROMPTFILE_PROMPTFILE_INT_H
+#define PL_PROMPTFILE_PROMPTFILE_INT_H
 
-#include "format/prompt_file.h"
+#include "promptfile/promptfile.h"
 
 #include "base/map.h"
 #include "json/json.h"
 
-/* --- names (prompt_file_name.c) -------------------------------------------------------------- */
+/* --- names (name.c) -------------------------------------------------------------- */
 
 /* Appends a name every file system takes, and git and shells too: of one part, never empty. */
 void pl_file_name_add(struct pl_buf *to, struct pl_str name);
-/* Appends the parts of a folder so, with a '/' behind each. */
+/* Appends the parts of a folder so, with a '/' after each. */
 void pl_file_folder_add(struct pl_buf *to, struct pl_str folder);
 /* Appends a path in lower case. */
 void pl_file_path_fold(struct pl_buf *to, struct pl_str path);
@@ -26,7 +26,7 @@ struct pl_str pl_file_base(struct pl_str path);
 struct pl_str pl_file_stem(struct pl_str path);
 bool pl_file_has_ending(struct pl_str path, const char *ending);
 
-/* --- contents (prompt_file_spell.c) ---------------------------------------------------------- */
+/* --- contents (spell.c) ---------------------------------------------------------- */
 
 /* How the content of a version stands in its file. */
 struct pl_file_spelling {
@@ -78,14 +78,14 @@ enum pl_status pl_filing_add(struct pl_filing *f, const struct pl_filed_prompt *
                              const struct pl_filed_version *version);
 enum pl_status pl_filing_add_problem(struct pl_filing *f, struct pl_str path, const char *detail);
 /* The same for the structured chat of this JSON, which may say name, description and tags itself;
- * `known` is what was said beside it (a description comes behind the chat's own). */
+ * `known` is what was said beside it (a description comes after the chat's own). */
 enum pl_status pl_filing_add_chat(struct pl_filing *f, struct pl_str chat,
                                   const struct pl_filed_prompt *known, struct pl_str note);
 /* What a prompt is called by its file, or else by its directory. */
 struct pl_str pl_filing_name(struct pl_str path);
 
 /* Reading the text of a file as one kind, as what it looks like, or as one format
- * (prompt_file_kinds.c). What holds no prompt is PL_INVALID, PL_SYNTAX or PL_LIMIT, and f->err says
+ * (kinds.c). What holds no prompt is PL_INVALID, PL_SYNTAX or PL_LIMIT, and f->err says
  * why. */
 struct pl_file_kind {
     const char *name;
@@ -97,10 +97,6 @@ struct pl_format;
 enum pl_status pl_file_convert(struct pl_filing *f, struct pl_str text,
                                const struct pl_format *from);
 
-/* A member of a kind, or NULL; `object` may be anything. */
-const struct pl_json_node *pl_filed_member(const struct pl_json_doc *doc,
-                                           const struct pl_json_node *object, const char *key,
-                                           enum pl_json_kind kind);
 /* The text of a member; empty when there is none. */
 enum pl_status pl_filed_text(struct pl_arena *arena, const struct pl_json_doc *doc,
                              const struct pl_json_node *object, const char *key,
@@ -122,7 +118,7 @@ enum pl_status pl_filed_keep(struct pl_arena *arena, const struct pl_buf *buf,
 /* Oldest first. */
 enum pl_status pl_filed_sort(struct pl_arena *arena, struct pl_filed_version *versions, size_t n);
 
-/* prompt.yaml (prompt_file_own.c): whether the document is one; the files it speaks for; reading
+/* prompt.yaml (own.c): whether the document is one; the files it speaks for; reading
  * it. */
 bool pl_prompt_yaml_is(const struct pl_json_doc *doc);
 enum pl_status pl_prompt_yaml_claim(struct pl_filing *f, const struct pl_prompt_file *file,

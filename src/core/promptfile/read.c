@@ -1,10 +1,10 @@
 /* Files into prompts: which file speaks for which others, and what each is called. What stands in
- * them is read by kind (prompt_file_kinds.c, langfuse.c, prompt_file_own.c). */
-#include "format/prompt_file_int.h"
+ * them is read by kind (kinds.c, langfuse.c, own.c). */
+#include "promptfile/promptfile_int.h"
 
 #include "base/sort.h"
 #include "base/utc.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "format/format.h"
 #include "json/number.h"
 #include "json/text.h"
@@ -23,19 +23,11 @@ void pl_filed_deinit(struct pl_filed *filed)
 
 /* --- pieces of JSON -------------------------------------------------------------------------- */
 
-const struct pl_json_node *pl_filed_member(const struct pl_json_doc *doc,
-                                           const struct pl_json_node *object, const char *key,
-                                           enum pl_json_kind kind)
-{
-    const struct pl_json_node *n = pl_json_get(doc, object, pl_str_of(key));
-    return n && pl_json_kind(n) == kind ? n : NULL;
-}
-
 enum pl_status pl_filed_text(struct pl_arena *arena, const struct pl_json_doc *doc,
                              const struct pl_json_node *object, const char *key,
                              struct pl_str *ret_text)
 {
-    const struct pl_json_node *n = pl_filed_member(doc, object, key, PL_JSON_STRING);
+    const struct pl_json_node *n = pl_json_member(doc, object, key, PL_JSON_STRING);
     *ret_text = (struct pl_str){0};
     return n ? pl_json_text(arena, doc, n, ret_text) : PL_OK;
 }
@@ -43,7 +35,7 @@ enum pl_status pl_filed_text(struct pl_arena *arena, const struct pl_json_doc *d
 int64_t pl_filed_number(const struct pl_json_doc *doc, const struct pl_json_node *object,
                         const char *key)
 {
-    const struct pl_json_node *n = pl_filed_member(doc, object, key, PL_JSON_NUMBER);
+    const struct pl_json_node *n = pl_json_member(doc, object, key, PL_JSON_NUMBER);
     int64_t number;
     return n && pl_json_number_int64(pl_json_span(doc, n), &number) && number > 0 ? number : 0;
 }
@@ -63,7 +55,7 @@ enum pl_status pl_filed_tags(struct pl_arena *arena, const struct pl_json_doc *d
                              const struct pl_json_node *object, const char *key,
                              struct pl_str *ret_tags)
 {
-    const struct pl_json_node *list = pl_filed_member(doc, object, key, PL_JSON_ARRAY);
+    const struct pl_json_node *list = pl_json_member(doc, object, key, PL_JSON_ARRAY);
     PL_CLEANUP_BUF struct pl_buf tags;
     pl_buf_init(&tags, 0);
     struct pl_json_out out = pl_json_out(&tags);
@@ -165,7 +157,7 @@ enum pl_status pl_filing_add(struct pl_filing *f, const struct pl_filed_prompt *
     return pl_vec_push(&f->filed.prompts, p) ? PL_OK : PL_NOMEM;
 }
 
-/* The chat's own description, and behind it what was said beside it. */
+/* The chat's own description, and after it what was said beside it. */
 static enum pl_status join_description(struct pl_filing *f, struct pl_filed_prompt *p,
                                        struct pl_str more)
 {
@@ -278,7 +270,7 @@ static enum pl_status check_file(struct pl_filing *f, struct pl_str *ret_text)
         return pl_fail(f->err, PL_INVALID,
                        "the path must be relative, without empty parts, \".\" or \"..\"");
     if (!pl_utf8_is_valid(text) || (text.len && memchr(text.ptr, '\0', text.len)))
-        return pl_fail(f->err, PL_INVALID, "this is no text in UTF-8");
+        return pl_fail(f->err, PL_INVALID, "the file is not UTF-8 text");
     if (pl_str_starts(text, mark))
         text = pl_str_slice(text, mark.len, text.len);
     if (!text.len)
@@ -308,8 +300,7 @@ static enum pl_status tell_problem(struct pl_filing *f, const struct pl_error *w
     pl_buf_init(&detail, 0);
     if (why->has_position)
         pl_buf_addf(&detail, "line %zu, column %zu: ", why->line, why->column);
-    pl_buf_adds(&detail,
-                why->message[0] ? why->message : "there is no prompt in it that could be read");
+    pl_buf_adds(&detail, why->message[0] ? why->message : "it contains no readable prompt");
     pl_buf_addc(&detail, '\0');
     return detail.status == PL_OK ? pl_filing_add_problem(f, f->file->path, detail.ptr) : PL_NOMEM;
 }
@@ -345,7 +336,7 @@ enum pl_status pl_prompt_files_read(struct pl_arena *arena, const struct pl_prom
     const struct pl_format *format = as.len && !kind ? pl_format_find(as) : NULL;
     if (as.len && !kind && !format)
         return pl_fail(err, PL_USAGE,
-                       "\"%.*s\" is no kind of file I read; name a format, yaml, markdown, "
+                       "\"%.*s\" is not a known kind of file; name a format, yaml, markdown, "
                        "langfuse or text",
                        PL_STR_ARG(pl_str_slice(as, 0, 40)));
     enum pl_status status = take_files(&f, files);

@@ -5,8 +5,9 @@
  * character would be taken by the terminal when pasted, so each one is made by printf; only a line
  * feed stands as it is, since a substitution would swallow it at its end. */
 #include "format/convert.h"
-#include "format/export.h"
-#include "json/lenient.h"
+#include "format/model_name.h"
+#include "promptfile/export.h"
+#include "json/parse/lenient.h"
 #include "json/text.h"
 
 static void add_word(struct pl_buf *to, struct pl_str text)
@@ -36,7 +37,7 @@ static void add_word(struct pl_buf *to, struct pl_str text)
 static enum pl_status refuse_nul(struct pl_str text, struct pl_error *err)
 {
     if (text.len && memchr(text.ptr, '\0', text.len))
-        return pl_fail(err, PL_INVALID, "a text has U+0000 in it, which no command line can hold");
+        return pl_fail(err, PL_INVALID, "a text contains U+0000, which a command line cannot hold");
     return PL_OK;
 }
 
@@ -60,20 +61,14 @@ struct chat {
     struct pl_arena arena;
     struct pl_json_doc doc;
     const struct pl_json_node *messages; /* NULL: none */
-    struct pl_str system, model;         /* empty: none */
+    struct pl_str system, model;         /* empty: none; the vendor's own name */
+    const struct pl_format *provider;    /* that stood in front of it; NULL: none */
 };
-
-static const struct pl_json_node *member(const struct chat *c, const struct pl_json_node *object,
-                                         const char *key, enum pl_json_kind kind)
-{
-    const struct pl_json_node *n = object ? pl_json_get(&c->doc, object, pl_str_of(key)) : NULL;
-    return n && pl_json_kind(n) == kind ? n : NULL;
-}
 
 static enum pl_status text_at(struct chat *c, const struct pl_json_node *object, const char *key,
                               struct pl_str *ret_text)
 {
-    const struct pl_json_node *n = member(c, object, key, PL_JSON_STRING);
+    const struct pl_json_node *n = pl_json_member(&c->doc, object, key, PL_JSON_STRING);
     *ret_text = (struct pl_str){0};
     return n ? pl_json_text(&c->arena, &c->doc, n, ret_text) : PL_OK;
 }
@@ -85,17 +80,26 @@ static enum pl_status read_chat(struct chat *c, struct pl_str text, struct pl_er
         pl_json_parse_lenient(&c->arena, text, &pl_json_any, &c->doc, &notes, err);
     if (status != PL_OK)
         return status;
-    c->messages = member(c, c->doc.root, "messages", PL_JSON_ARRAY);
+    c->messages = pl_json_member(&c->doc, c->doc.root, "messages", PL_JSON_ARRAY);
     status = text_at(c, c->doc.root, "system_prompt", &c->system);
     if (status == PL_OK)
-        status = text_at(c, member(c, c->doc.root, "config", PL_JSON_OBJECT), "model", &c->model);
+        status = text_at(c, pl_json_member(&c->doc, c->doc.root, "config", PL_JSON_OBJECT), "model",
+                         &c->model);
+    c->provider = pl_model_name_format(c->model);
+    c->model = pl_model_bare_name(c->model);
     return status;
 }
 
-static const struct endpoint *find_endpoint(struct pl_str model)
+/* By the provider in front of the name, or by how the name begins. */
+static const struct endpoint *find_endpoint(const struct chat *c)
 {
     const struct endpoint *e = endpoints;
-    while (!pl_str_starts(model, pl_str_of(e->model)))
+    if (c->provider && c->provider != &pl_format_openai_responses) {
+        while (e->format != c->provider)
+            e++;
+        return e;
+    }
+    while (!pl_str_starts(c->model, pl_str_of(e->model)) || (c->provider && e->model[0]))
         e++;
     return e;
 }
@@ -126,9 +130,9 @@ static void add_url(struct pl_buf *to, const struct endpoint *e, struct pl_str m
 static enum pl_status put_curl(struct pl_buf *to, struct chat *c, struct pl_str text,
                                struct pl_error *err)
 {
-    const struct endpoint *e = find_endpoint(c->model);
+    const struct endpoint *e = find_endpoint(c);
     if (strstr(e->url, "%s") && !is_plain_name(c->model))
-        return pl_fail(err, PL_INVALID, "the name of the model cannot stand in a URL");
+        return pl_fail(err, PL_INVALID, "the name of the model cannot be part of a URL");
     struct pl_convert_opts opts = {.from = &pl_format_structured_chat, .to = e->format};
     struct pl_converted body;
     pl_converted_init(&body);
@@ -213,7 +217,7 @@ static enum pl_status write_claude(struct pl_buf *to, struct pl_str text, struct
     pl_arena_init(&c.arena, 0);
     enum pl_status status = read_chat(&c, text, err);
     if (status == PL_OK && (!c.messages || !pl_json_count(c.messages)))
-        status = pl_fail(err, PL_INVALID, "there is no message to ask with");
+        status = pl_fail(err, PL_INVALID, "there is no message to send");
     if (status == PL_OK)
         status = make_prompt(&c, &prompt);
     if (status == PL_OK)
@@ -230,7 +234,7 @@ static enum pl_status write_claude(struct pl_buf *to, struct pl_str text, struct
 
 const struct pl_export pl_export_curl = {
     .name = "curl",
-    .title = "a curl command that asks the model's vendor",
+    .title = "a curl command that calls the model's vendor",
     .write = write_curl,
 };
 

@@ -1,15 +1,15 @@
 /* The content of a version as a file, and back byte for byte.
  *
- * A text stands as it is, with a line feed behind it, as files end in one; where the content ends
+ * A text stands as it is, with a line feed after it, as files end in one; where the content ends
  * in one itself, prompt.yaml says so. A structured chat is YAML when that gives the same bytes
  * back, otherwise its own JSON. No file has a carriage return or another control character in it:
  * git and editors may change the one and refuse the others. Lines that all end in CRLF are LF in
  * the file; anything else of that kind is a JSON string. So a checkout that turns line ends into
  * CRLF changes nothing either. */
-#include "format/prompt_file_int.h"
+#include "promptfile/promptfile_int.h"
 
-#include "base/utf8.h"
-#include "format/yaml.h"
+#include "base/text/utf8.h"
+#include "promptfile/yaml.h"
 #include "json/text.h"
 #include "json/write.h"
 
@@ -139,7 +139,7 @@ static enum pl_status unquote(struct pl_arena *arena, struct pl_str text, struct
     enum pl_status status = pl_json_parse(arena, text, NULL, &doc, err);
     if (status == PL_OK && pl_json_kind(doc.root) != PL_JSON_STRING)
         status = pl_fail(err, PL_INVALID,
-                         "prompt.yaml says is_quoted, so the file must be one JSON string");
+                         "prompt.yaml has is_quoted, so the file must be one JSON string");
     if (status == PL_OK)
         status = pl_json_text(arena, &doc, doc.root, &said);
     if (status == PL_OK)

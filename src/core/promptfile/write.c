@@ -1,16 +1,16 @@
 /* A prompt as files that git can compare: what is known of it in prompt.yaml, and one file for the
  * content of each version, which never changes once it is there. */
-#include "format/prompt_file_int.h"
+#include "promptfile/promptfile_int.h"
 
 #include "base/utc.h"
-#include "format/yaml.h"
+#include "promptfile/yaml.h"
 #include "json/equal.h"
 #include "json/write.h"
 
 struct writing {
     struct pl_arena *arena;
     const struct pl_filed_prompt *prompt;
-    struct pl_str directory; /* with a '/' behind it; arena */
+    struct pl_str directory; /* with a '/' after it; arena */
     PL_VEC(struct pl_prompt_file) made;
     struct pl_json_out yaml; /* prompt.yaml as JSON */
     struct pl_error *err;

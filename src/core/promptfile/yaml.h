@@ -4,8 +4,8 @@
  * quotes, numbers as they are spelled. Read (by libfyaml): one document; its values are those of
  * the JSON schema of YAML, so "yes" is a text. Aliases are refused, since a few of them can stand
  * for a document of any size; so are tags other than !!str. */
-#ifndef PL_FORMAT_YAML_H
-#define PL_FORMAT_YAML_H
+#ifndef PL_PROMPTFILE_YAML_H
+#define PL_PROMPTFILE_YAML_H
 
 #include "base/buf.h"
 #include "json/json.h"

@@ -1,5 +1,8 @@
-#include "base/utf8.h"
-#include "format/yaml.h"
+/* Turns the events of libfyaml into JSON text. YAML that JSON cannot express is refused, with its
+ * line and column. */
+#include "base/text/utf8.h"
+#include "base/ascii.h"
+#include "promptfile/yaml.h"
 #include "json/write.h"
 
 /* A macro of the library that we do not use is written with functions that are banned here. */
@@ -47,7 +50,7 @@ static enum pl_status refuse(struct reader *r, struct fy_token *token, const cha
 
 static bool is_digit(struct pl_str s, size_t at)
 {
-    return at < s.len && s.ptr[at] >= '0' && s.ptr[at] <= '9';
+    return at < s.len && pl_ascii_is_digit(s.ptr[at]);
 }
 
 /* A number as JSON spells it. */
@@ -98,7 +101,7 @@ static enum pl_status take_place(struct reader *r, struct fy_token *token, bool 
 {
     *ret_is_key = r->open[r->depth].is_mapping && r->open[r->depth].wants_key;
     if (*ret_is_key && !is_scalar)
-        return refuse(r, token, "a key of YAML must be a text here; JSON has no others");
+        return refuse(r, token, "a YAML key must be a string; JSON has no others");
     r->open[r->depth].wants_key = !*ret_is_key;
     return PL_OK;
 }
@@ -119,14 +122,14 @@ static enum pl_status read_scalar(struct reader *r, const struct fy_event_scalar
     if (status != PL_OK)
         return status;
     if (scalar->tag && !is_text_tag(scalar->tag))
-        return refuse(r, scalar->value, "only the tag !!str is understood here; leave others out");
+        return refuse(r, scalar->value, "only the tag !!str is supported; remove others");
     size_t len = 0;
     const char *ptr = scalar->value ? fy_token_get_text(scalar->value, &len) : "";
     if (!ptr)
         return PL_NOMEM;
     struct pl_str text = {ptr, len}, json = {0};
     if (!pl_utf8_is_valid(text))
-        return refuse(r, scalar->value, "an escape here is no character");
+        return refuse(r, scalar->value, "this escape is not a character");
     bool is_plain = !scalar->value || fy_token_scalar_style(scalar->value) == FYSS_PLAIN;
     if (is_key)
         pl_json_out_key_str(&r->out, text);
@@ -163,10 +166,10 @@ static enum pl_status read_event(struct reader *r, struct fy_event *event)
     switch (event->type) {
     case FYET_DOCUMENT_START:
         return r->n_documents++ ? refuse(r, event->document_start.document_start,
-                                         "a second document begins here; there must be one")
+                                         "a second document begins here; there must be only one")
                                 : PL_OK;
     case FYET_ALIAS:
-        return refuse(r, event->alias.anchor, "aliases are not read; write the value out");
+        return refuse(r, event->alias.anchor, "aliases are not supported; write the value out");
     case FYET_SCALAR:
         return read_scalar(r, &event->scalar);
     case FYET_MAPPING_START:
@@ -182,7 +185,7 @@ static enum pl_status read_event(struct reader *r, struct fy_event *event)
     }
 }
 
-/* Digits and the colon behind them. */
+/* Digits and the colon after them. */
 static const char *read_place(const char *text, size_t *ret_number)
 {
     size_t number = 0;
@@ -205,7 +208,7 @@ static enum pl_status refuse_syntax(struct reader *r)
     const char *what = at ? strstr(at, "error: ") : NULL;
     what = what ? what + sizeof "error: " - 1 : r->complaint;
     enum pl_status status = pl_fail(r->err, PL_SYNTAX, "this is not YAML: %s",
-                                    *what ? what : "the parser does not say why");
+                                    *what ? what : "the parser gives no reason");
     if (at && r->err) {
         r->err->has_position = true;
         r->err->line = line;
@@ -225,14 +228,14 @@ static enum pl_status read_events(struct reader *r)
     if (status == PL_OK && fy_parser_get_stream_error(r->parser))
         status = refuse_syntax(r);
     if (status == PL_OK && !r->n_documents)
-        status = pl_fail(r->err, PL_SYNTAX, "there is nothing in it");
+        status = pl_fail(r->err, PL_SYNTAX, "it is empty");
     return status;
 }
 
 enum pl_status pl_yaml_read(struct pl_buf *to, struct pl_str text, struct pl_error *err)
 {
     if (!pl_utf8_is_valid(text))
-        return pl_fail(err, PL_SYNTAX, "this is not UTF-8");
+        return pl_fail(err, PL_SYNTAX, "the text is not UTF-8");
     struct reader r = {.out = pl_json_out(to), .err = err};
     struct fy_diag_cfg diag_cfg = {
         .output_fn = hear,

@@ -1,5 +1,8 @@
-#include "base/utf8.h"
-#include "format/yaml.h"
+/* Writes a JSON value as YAML. A scalar is written plain only if no reader takes it for something
+ * else. */
+#include "base/text/utf8.h"
+#include "base/ascii.h"
+#include "promptfile/yaml.h"
 #include "json/text.h"
 
 enum { MAX_DEPTH = 64, STEP = 2 };
@@ -31,7 +34,7 @@ static bool is_printable(int32_t c)
 
 static bool is_letter(char c)
 {
-    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+    return pl_ascii_is_letter(c) || c == '_';
 }
 
 /* Words some reader takes for something else than a text. */
@@ -57,7 +60,7 @@ static bool is_plain(struct pl_str s)
     for (size_t at = 0; at < s.len;) {
         char c = s.ptr[at];
         bool is_ascii = (unsigned char)c < 0x80;
-        if (is_ascii && !is_letter(c) && !(c >= '0' && c <= '9') && !strchr(" -./()+,;!?'", c))
+        if (is_ascii && !is_letter(c) && !pl_ascii_is_digit(c) && !strchr(" -./()+,;!?'", c))
             return false;
         if (!is_printable(pl_utf8_next(s, &at)))
             return false;

@@ -1,4 +1,4 @@
-/* What the files that compile a schema share. Nothing of this outlives pl_schema_compile(). */
+/* Shared by the files that compile a schema. Nothing of this outlives pl_schema_compile(). */
 #ifndef PL_SCHEMA_COMPILE_INT_H
 #define PL_SCHEMA_COMPILE_INT_H
 
@@ -72,7 +72,7 @@ struct pl_keyword {
 
 /* NULL for a keyword that the dialect does not have. */
 const struct pl_keyword *pl_keyword_find(struct pl_str name, uint32_t vocabs);
-/* PL_INVALID, with the place, when the value behind `key` cannot be that of the keyword. */
+/* PL_INVALID, with the place, when the value after `key` cannot be that of the keyword. */
 enum pl_status pl_keyword_check(struct pl_compiler *c, uint32_t doc,
                                 const struct pl_keyword *keyword, const struct pl_json_node *key);
 /* Any keyword nobody knows: an annotation. */
@@ -127,14 +127,14 @@ enum pl_status pl_resolve_ref(struct pl_compiler *c, const struct pl_site *at,
 enum pl_status pl_optimise(struct pl_compiler *c);
 /* The kinds of each class, as types. */
 extern const uint8_t pl_class_types[PL_CLASS_COUNT];
-/* The subschema that is really run for this one: behind any $ref that stands alone. */
+/* The subschema that is really run for this one: after any $ref that stands alone. */
 uint32_t pl_optimise_alias(const struct pl_schema *s, uint32_t sub);
 /* Text that lives as long as the schema, as a spelling; tag 0 unless keys are compared with it. */
 struct pl_spelling pl_spelling_of(struct pl_str text, uint32_t tag);
 /* Lays out n entries: slot_of[i] is the place of hash i in a table of mask + 1 slots. The mask is 0
  * when no layout finds every entry within max_probe tries; n + 1 always succeeds. */
-enum pl_status pl_table_plan(const uint32_t *hashes, uint32_t n, uint32_t max_probe,
-                             struct pl_table *ret_table, uint32_t *slot_of);
+enum pl_status pl_schema_table_plan(const uint32_t *hashes, uint32_t n, uint32_t max_probe,
+                                    struct pl_schema_table *ret_table, uint32_t *slot_of);
 /* A set of the strings of `texts`; the first of two equal ones counts. */
 enum pl_status pl_set_build(struct pl_schema *s, const struct pl_str *texts, uint32_t n,
                             uint32_t *ret_set);

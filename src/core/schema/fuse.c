@@ -13,10 +13,10 @@
 
 /* ---- ladders ---- */
 
-static struct pl_slot *slot_of(const struct pl_schema *s, const struct pl_table *table,
+static struct pl_slot *slot_of(const struct pl_schema *s, const struct pl_schema_table *table,
                                struct pl_str text, uint32_t hash)
 {
-    uint32_t at = pl_table_start(table, hash);
+    uint32_t at = pl_schema_table_start(table, hash);
     for (uint32_t probe = table->n_probe; probe; probe--) {
         struct pl_slot *slot = &s->slots.ptr[table->first + at];
         if (slot->name.text && pl_str_eq(pl_spelling_text(&slot->name), text))
@@ -28,7 +28,7 @@ static struct pl_slot *slot_of(const struct pl_schema *s, const struct pl_table 
 
 /* The object whose ladder is being fused, and how many of its members have a note. */
 struct noting {
-    const struct pl_table *table;
+    const struct pl_schema_table *table;
     uint8_t n_notes;
 };
 
@@ -46,7 +46,7 @@ static uint8_t note_of(const struct pl_schema *s, struct noting *noting, struct 
 
 /* Appends a look; *ret_is_noted when the member has a note. */
 static enum pl_status add_look(struct pl_compiler *c, struct noting *noting, struct pl_str text,
-                               uint32_t hash, struct pl_look look, bool *ret_is_noted)
+                               uint32_t hash, struct pl_schema_look look, bool *ret_is_noted)
 {
     look.note = note_of(c->schema, noting, text, hash);
     *ret_is_noted = look.note != 0;
@@ -66,7 +66,7 @@ static enum pl_status look_at_op(struct pl_compiler *c, struct noting *noting, s
                                  bool *ret_is_done)
 {
     const struct pl_schema *s = c->schema;
-    struct pl_look look = {.test = {.sub = PL_SCHEMA_NONE, .shape = PL_SHAPE_TYPE}};
+    struct pl_schema_look look = {.test = {.sub = PL_SCHEMA_NONE, .shape = PL_SHAPE_TYPE}};
     *ret_is_done = false;
     if (op.code == PL_FAST_ABSENT) {
         const struct pl_name *name = &s->names.ptr[op.a]; /* `look` allows no type at all */
@@ -74,7 +74,7 @@ static enum pl_status look_at_op(struct pl_compiler *c, struct noting *noting, s
     }
     if (op.code != PL_FAST_OBJECT || !is_lookable(&s->objects.ptr[op.a]))
         return PL_OK;
-    const struct pl_table *table = &s->objects.ptr[op.a].table;
+    const struct pl_schema_table *table = &s->objects.ptr[op.a].table;
     bool is_noted = true;
     for (uint32_t i = 0; is_noted && i <= table->mask; i++) {
         const struct pl_slot *slot = &s->slots.ptr[table->first + i];

@@ -3,6 +3,7 @@
  * running a second schema for each schema), and tell the indexer where subschemas stand. */
 #include "schema/compile_int.h"
 
+#include "base/ascii.h"
 #include "json/number.h"
 #include "json/text.h"
 
@@ -140,8 +141,8 @@ static const char *anchor_problem(const struct pl_json_doc *doc, const struct pl
         return expected;
     for (size_t i = 0; i < s.len; i++) {
         char ch = s.ptr[i];
-        bool is_start = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_';
-        if (!is_start && (i == 0 || !((ch >= '0' && ch <= '9') || ch == '-' || ch == '.')))
+        bool is_start = pl_ascii_is_letter(ch) || ch == '_';
+        if (!is_start && (i == 0 || !(pl_ascii_is_digit(ch) || ch == '-' || ch == '.')))
             return expected;
     }
     return NULL;

@@ -39,7 +39,7 @@ static inline bool pl_node_is(const struct pl_json_doc *doc, const struct pl_jso
     return n->len - 2 == len && pl_same_bytes(doc->text.ptr + n->off + 1, text, len);
 }
 
-static inline uint32_t pl_table_start(const struct pl_table *table, uint32_t hash)
+static inline uint32_t pl_schema_table_start(const struct pl_schema_table *table, uint32_t hash)
 {
     return (hash * table->multiplier) >> table->shift;
 }
@@ -104,7 +104,7 @@ static inline const struct pl_slot *pl_object_find(const struct pl_object *objec
                                                    const struct pl_json_node *key)
 {
     const struct pl_slot *slot =
-        &object->slots[pl_table_start(&object->table, pl_json_key_hash_of(key))];
+        &object->slots[pl_schema_table_start(&object->table, pl_json_key_hash_of(key))];
     const char *p = doc->text.ptr + key->off;
     if (__builtin_expect(slot->name.tag == key->tag &&
                              pl_spelling_is(&slot->name, pl_ends_of(p, key->len), p, key->len),
@@ -136,7 +136,7 @@ static inline uint32_t pl_set_hash(const struct pl_set *set, struct pl_ends ends
 static inline uint32_t pl_set_find(const struct pl_set *set, const char *p, uint32_t n)
 {
     struct pl_ends ends = pl_ends_of(p, n);
-    uint32_t at = pl_table_start(&set->table, pl_set_hash(set, ends, p + 1, n));
+    uint32_t at = pl_schema_table_start(&set->table, pl_set_hash(set, ends, p + 1, n));
     for (uint32_t probe = set->table.n_probe; probe; probe--) {
         const struct pl_set_slot *slot = &set->slots[at];
         if (pl_spelling_is(&slot->name, ends, p, n))

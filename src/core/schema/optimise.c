@@ -33,7 +33,7 @@ static const struct pl_op *find_op(const struct pl_schema *s, uint32_t sub, enum
     return NULL;
 }
 
-/* The first value of a const or enum; *ret_end is behind the last. */
+/* The first value of a const or enum; *ret_end is after the last. */
 static const struct pl_json_node *values_of(const struct pl_op *op,
                                             const struct pl_json_node **ret_end)
 {
@@ -196,7 +196,7 @@ static enum pl_status add_object(struct pl_compiler *c, struct pl_object *object
     uint32_t *slot_of = hashes + n;
     for (uint32_t i = 0; i < n; i++)
         hashes[i] = s->names.ptr[e->list.ptr[i].name].hash;
-    if (pl_table_plan(hashes, n, n + 1, &object->table, slot_of) != PL_OK)
+    if (pl_schema_table_plan(hashes, n, n + 1, &object->table, slot_of) != PL_OK)
         return pl_compile_nomem(c);
     object->table.first = (uint32_t)s->slots.len;
     for (uint32_t i = 0; i <= object->table.mask; i++)

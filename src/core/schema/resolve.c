@@ -12,7 +12,7 @@
 #include "schema/uri.h"
 
 static const struct {
-    const char *name; /* behind PL_SCHEMA_VOCAB */
+    const char *name; /* after PL_SCHEMA_VOCAB */
     uint32_t bit;
 } vocabularies[] = {
     {"core", PL_VOCAB_CORE},
@@ -106,8 +106,7 @@ static enum pl_status read_vocabulary(struct pl_compiler *c, uint32_t doc,
                 bit = vocabularies[i].bit;
         if (!bit && pl_json_kind(k + 1) == PL_JSON_TRUE)
             return pl_compile_fail(c, doc, k, PL_INVALID,
-                                   "the dialect requires the vocabulary %.*s, which is not known "
-                                   "here",
+                                   "the dialect requires the vocabulary %.*s, which is unknown",
                                    PL_STR_ARG(uri));
         vocabs |= bit;
     }
@@ -131,8 +130,8 @@ static enum pl_status find_dialect(struct pl_compiler *c, uint32_t doc,
     TRY(find_doc(c, uri, &meta));
     if (meta == PL_SCHEMA_NONE)
         return pl_compile_fail(c, doc, value, PL_NOT_FOUND,
-                               "the dialect %.*s is not known; schemas of 2020-12 are read, or "
-                               "give its meta-schema as a source",
+                               "the dialect %.*s is unknown; use 2020-12, or provide its "
+                               "meta-schema as a source",
                                PL_STR_ARG(uri));
     const struct pl_json_doc *json = &c->schema->docs.ptr[meta].json;
     const struct pl_json_node *vocabulary = pl_json_get(json, json->root, PL_STR("$vocabulary"));
@@ -172,7 +171,7 @@ static enum pl_status add_anchor(struct pl_compiler *c, uint32_t doc, uint32_t r
     struct pl_map_entry *known = pl_map_get(&c->anchor_ids, id);
     if (known && c->anchors.ptr[known->value - 1].node != object)
         return pl_compile_fail(c, doc, value, PL_INVALID,
-                               "the anchor \"%.*s\" is already taken in this schema",
+                               "the anchor \"%.*s\" is already used in this schema",
                                PL_STR_ARG(anchor.name));
     if (known && is_dynamic)
         c->anchors.ptr[known->value - 1].is_dynamic = true;
@@ -396,8 +395,8 @@ enum pl_status pl_resolve_ref(struct pl_compiler *c, const struct pl_site *at,
     TRY(find_resource(c, uri, &resource));
     if (resource == PL_SCHEMA_NONE)
         return pl_compile_fail(c, at->doc, at->key + 1, PL_NOT_FOUND,
-                               "no schema is known as %.*s; schemas are never fetched, give it as "
-                               "a source",
+                               "the schema %.*s is unknown; schemas are never downloaded, provide "
+                               "it as a source",
                                PL_STR_ARG(uri));
     enum pl_status status;
     if (!fragment.len || fragment.ptr[0] == '/') {
@@ -409,8 +408,8 @@ enum pl_status pl_resolve_ref(struct pl_compiler *c, const struct pl_site *at,
     }
     if (status == PL_NOT_FOUND)
         return pl_compile_fail(c, at->doc, at->key + 1, PL_NOT_FOUND,
-                               "\"%.*s\" names nothing in the schema %s%.*s", PL_STR_ARG(ref),
-                               uri.len ? "" : "it stands in", PL_STR_ARG(uri));
+                               "\"%.*s\" does not exist in the schema %s%.*s", PL_STR_ARG(ref),
+                               uri.len ? "" : "that contains it", PL_STR_ARG(uri));
     TRY(status);
     *ret_target = target;
     *ret_anchor = anchor && anchor->is_dynamic ? anchor : NULL;

@@ -12,7 +12,7 @@
 
 #include "json/json.h"
 
-struct pl_schema;     /* owned by whoever compiled it */
+struct pl_schema;     /* owned by its compiler */
 struct pl_schema_run; /* owned; one thread at a time; borrows its pl_schema */
 
 /* Another schema document that $ref may name. No schema is ever fetched. */

@@ -6,9 +6,10 @@
  *     fast ops --fuse--> tests, notes, pointers         (fuse.c)
  *
  * There are two forms of every subschema. Plain ops are one per keyword, in the schema's order, and
- * know the keyword's place: explain.c walks them. Fast ops are what is left when keywords are
- * folded together and sorted by the kind of instance they look at: validate.c runs them. Both use
- * the same leaf assertions (assert.c), and the conformance suite runs both on every case.
+ * know the keyword's place: schema/explain/explain.c walks them. Fast ops are what is left when
+ * keywords are folded together and sorted by the kind of instance they look at: validate.c runs
+ * them. Both use the same leaf assertions (assert.c), and the conformance suite runs both on every
+ * case.
  *
  * Everything is an index into an array of struct pl_schema. A program is immutable once compiled.
  */
@@ -19,8 +20,8 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "schema/format.h"
-#include "schema/regex.h"
+#include "schema/format/format.h"
+#include "schema/regex/regex.h"
 #include "schema/schema.h"
 
 #define PL_SCHEMA_NONE        UINT32_MAX
@@ -66,8 +67,8 @@ enum pl_vocab {
 enum pl_op_code {
     PL_OP_ANNOTATE,   /* a: bits of pl_class it speaks about */
     PL_OP_TYPE,       /* a: types */
-    PL_OP_CONST,      /* the value behind key */
-    PL_OP_ENUM,       /* the values behind key; b: how many */
+    PL_OP_CONST,      /* the value after key */
+    PL_OP_ENUM,       /* the values after key; b: how many */
     PL_OP_MINIMUM,    /* a: limit */
     PL_OP_MAXIMUM,    /* a: limit */
     PL_OP_ABOVE,      /* a: limit (exclusiveMinimum) */
@@ -225,7 +226,7 @@ struct pl_value {
 
 /* Open addressing: slot (hash * multiplier) >> shift, then the next ones, n_probe in all. The
  * builder looks for a multiplier with n_probe 1. */
-struct pl_table {
+struct pl_schema_table {
     uint32_t first, mask;
     uint32_t multiplier;
     uint32_t n_probe;
@@ -251,12 +252,12 @@ struct pl_slot {
 };
 
 struct pl_object {
-    const struct pl_slot *slots; /* those of the table; set when the program is complete */
-    struct pl_table table;       /* of slots */
-    uint64_t required;           /* bits that must be seen */
-    uint32_t least, most;        /* members */
-    uint32_t other;              /* sub of members no name and no pattern speaks about, or none */
-    uint32_t names;              /* sub of the member names, or none */
+    const struct pl_slot *slots;  /* those of the table; set when the program is complete */
+    struct pl_schema_table table; /* of slots */
+    uint64_t required;            /* bits that must be seen */
+    uint32_t least, most;         /* members */
+    uint32_t other;               /* sub of members no name and no pattern speaks about, or none */
+    uint32_t names;               /* sub of the member names, or none */
     uint32_t patterns, n_patterns;
     uint32_t ladder; /* switch, of PL_FAST_OBJECT_LADDER */
 };
@@ -272,7 +273,7 @@ enum pl_set_hash {
 /* A set of strings; id is the place of the string in the list it was made from. */
 struct pl_set {
     const struct pl_set_slot *slots; /* those of the table; set when the program is complete */
-    struct pl_table table;           /* of set_slots */
+    struct pl_schema_table table;    /* of set_slots */
     struct pl_hash_key key;          /* PL_SET_KEYED */
     uint8_t hash;                    /* enum pl_set_hash */
 };
@@ -294,7 +295,7 @@ enum pl_rung {
 };
 
 /* One member that a rung speaks about. */
-struct pl_look {
+struct pl_schema_look {
     struct pl_test test;
     uint8_t note;
     bool is_required;
@@ -349,7 +350,7 @@ struct pl_schema {
     PL_VEC(struct pl_set) sets;
     PL_VEC(struct pl_set_slot) set_slots;
     PL_VEC(struct pl_switch) switches;
-    PL_VEC(struct pl_look) looks;
+    PL_VEC(struct pl_schema_look) looks;
     PL_VEC(struct pl_regex *) regexes; /* owned */
     PL_VEC(const struct pl_schema_format *) formats;
     uint32_t root;

@@ -11,13 +11,13 @@
 
 /* Places all hashes; returns the longest probe, or one more than `limit` as soon as it exceeds it.
  */
-static uint32_t place(const uint32_t *hashes, uint32_t n, const struct pl_table *table,
+static uint32_t place(const uint32_t *hashes, uint32_t n, const struct pl_schema_table *table,
                       uint8_t *taken, uint32_t limit, uint32_t *slot_of)
 {
     uint32_t longest = 1;
     memset(taken, 0, (size_t)table->mask + 1);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = pl_table_start(table, hashes[i]), probe = 1;
+        uint32_t at = pl_schema_table_start(table, hashes[i]), probe = 1;
         while (taken[at]) {
             at = (at + 1) & table->mask;
             if (++probe > limit)
@@ -30,10 +30,10 @@ static uint32_t place(const uint32_t *hashes, uint32_t n, const struct pl_table 
     return longest;
 }
 
-enum pl_status pl_table_plan(const uint32_t *hashes, uint32_t n, uint32_t max_probe,
-                             struct pl_table *ret_table, uint32_t *slot_of)
+enum pl_status pl_schema_table_plan(const uint32_t *hashes, uint32_t n, uint32_t max_probe,
+                                    struct pl_schema_table *ret_table, uint32_t *slot_of)
 {
-    struct pl_table best = {.n_probe = max_probe + 1};
+    struct pl_schema_table best = {.n_probe = max_probe + 1};
     uint32_t bits = 1;
     while ((1u << bits) < 2 * n)
         bits++;
@@ -44,7 +44,7 @@ enum pl_status pl_table_plan(const uint32_t *hashes, uint32_t n, uint32_t max_pr
     uint32_t work = 0, multiplier = 0x9E3779B1;
     for (; bits <= max_bits && best.n_probe > 1; bits++)
         for (int i = 0; i < 64 && best.n_probe > 1 && (work < MAX_WORK || i == 0); i++) {
-            struct pl_table table = {
+            struct pl_schema_table table = {
                 .mask = (1u << bits) - 1, .multiplier = multiplier, .shift = (uint8_t)(32 - bits)};
             table.n_probe = place(hashes, n, &table, taken, best.n_probe, slot_of);
             if (table.n_probe < best.n_probe)
@@ -90,7 +90,7 @@ const struct pl_slot *pl_object_probe(const struct pl_object *object, const stru
                                       const struct pl_json_node *key)
 {
     uint32_t hash = pl_json_key_hash_of(key);
-    uint32_t at = pl_table_start(&object->table, hash);
+    uint32_t at = pl_schema_table_start(&object->table, hash);
     for (uint32_t probe = object->table.n_probe; probe; probe--) {
         const struct pl_slot *slot = &object->slots[at];
         if (slot->name.text && slot->name.tag >> 8 == hash &&
@@ -107,7 +107,7 @@ uint32_t pl_run_set_probe(struct pl_schema_run *run, const struct pl_set *set,
     struct pl_str text;
     if (!pl_run_text(run, n, &text))
         return PL_SCHEMA_NONE;
-    uint32_t at = pl_table_start(&set->table, hash_for(set, text));
+    uint32_t at = pl_schema_table_start(&set->table, hash_for(set, text));
     for (uint32_t probe = set->table.n_probe; probe; probe--) {
         const struct pl_spelling *name = &set->slots[at].name;
         if (name->text && pl_str_eq(pl_spelling_text(name), text))
@@ -159,7 +159,7 @@ static enum pl_status plan_set(const struct pl_str *texts, uint32_t n, struct pl
             hashes[i] = hash_for(set, texts[i]);
         if (set->hash == PL_SET_ENDS && has_equal(hashes, n))
             continue;
-        TRY(pl_table_plan(hashes, n, is_last ? n + 1 : MAX_PROBE, &set->table, slot_of));
+        TRY(pl_schema_table_plan(hashes, n, is_last ? n + 1 : MAX_PROBE, &set->table, slot_of));
         if (set->table.mask)
             break;
     }

@@ -3,6 +3,8 @@
  * two identifiers are the same when their bytes are. */
 #include "schema/uri.h"
 
+#include "base/ascii.h"
+
 struct uri {
     struct pl_str scheme, authority, path, query, fragment;
     bool has_scheme, has_authority, has_query;
@@ -10,8 +12,8 @@ struct uri {
 
 static bool is_scheme_char(char c, bool is_first)
 {
-    bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    return is_letter || (!is_first && ((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.'));
+    return pl_ascii_is_letter(c) ||
+           (!is_first && (pl_ascii_is_digit(c) || c == '+' || c == '-' || c == '.'));
 }
 
 /* Bytes before the first of `stops`, or all of them. */
@@ -146,15 +148,6 @@ enum pl_status pl_uri_resolve(struct pl_arena *arena, struct pl_str base, struct
     return PL_OK;
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 enum pl_status pl_uri_decode(struct pl_arena *arena, struct pl_str text, struct pl_str *ret_text)
 {
     if (!text.len || !memchr(text.ptr, '%', text.len)) {
@@ -167,8 +160,8 @@ enum pl_status pl_uri_decode(struct pl_arena *arena, struct pl_str text, struct 
     size_t n = 0;
     for (size_t i = 0; i < text.len; i++) {
         bool has_digits = text.ptr[i] == '%' && i + 2 < text.len;
-        int high = has_digits ? hex_value(text.ptr[i + 1]) : -1;
-        int low = has_digits ? hex_value(text.ptr[i + 2]) : -1;
+        int high = has_digits ? pl_ascii_hex(text.ptr[i + 1]) : -1;
+        int low = has_digits ? pl_ascii_hex(text.ptr[i + 2]) : -1;
         if (high >= 0 && low >= 0) {
             to[n++] = (char)(high * 16 + low);
             i += 2;
@@ -184,8 +177,7 @@ void pl_uri_add_fragment(struct pl_buf *to, struct pl_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
-        bool is_alnum = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (is_alnum || (c && strchr("-._~!$&'()*+,;=:@/?", c)))
+        if (pl_ascii_is_alnum(c) || (c && strchr("-._~!$&'()*+,;=:@/?", c)))
             pl_buf_addc(to, (char)c);
         else
             pl_buf_addf(to, "%%%02X", c);

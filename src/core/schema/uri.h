@@ -7,7 +7,7 @@
 #include "base/status.h"
 
 /* Resolves `ref` against `base` (section 5.2). *ret_uri has no fragment; *ret_fragment is what
- * stood behind the '#', still percent-encoded, empty if there was none. Both are arena memory or
+ * stood after the '#', still percent-encoded, empty if there was none. Both are arena memory or
  * views of the arguments. PL_NOMEM is the only failure. */
 enum pl_status pl_uri_resolve(struct pl_arena *arena, struct pl_str base, struct pl_str ref,
                               struct pl_str *ret_uri, struct pl_str *ret_fragment);

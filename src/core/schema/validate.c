@@ -311,12 +311,12 @@ static COLD bool climb_ladder(struct pl_schema_run *run, const struct pl_switch 
 }
 
 /* What a rung whose `then` only asks about members comes to. */
-static inline bool check_looks(struct pl_schema_run *run, const struct pl_look *looks, uint32_t n,
-                               const struct notes *notes)
+static inline bool check_looks(struct pl_schema_run *run, const struct pl_schema_look *looks,
+                               uint32_t n, const struct notes *notes)
 {
     if (!pl_run_spend(run, n))
         return false;
-    for (const struct pl_look *look = looks; look != looks + n; look++) {
+    for (const struct pl_schema_look *look = looks; look != looks + n; look++) {
         const struct pl_json_node *value = notes->value[look->note];
         if (value ? !check_value(run, &look->test, value) : look->is_required)
             return false;

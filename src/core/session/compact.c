@@ -1,6 +1,8 @@
-/* Compaction: what was said so far gives way to a summary, which somebody else writes. The books
- * are kept here: when it is due, that it does not go on for ever, and the turn that tells of it. */
+/* Compaction: a summary replaces the earlier turns. The host has the summary written; this file
+ * decides when one is due, prevents endless compaction, and makes the turn that reports it. */
 #include "session/session_int.h"
+
+#include <stdio.h>
 
 void pl_agent_loop_summarise(struct pl_step *x, struct pl_agent_loop *loop, const char *trigger)
 {
@@ -17,6 +19,7 @@ void pl_agent_loop_summarise(struct pl_step *x, struct pl_agent_loop *loop, cons
         .compaction_id = pl_str_of(loop->summary.id.text),
         .trigger = name,
         .mode = x->s->mode,
+        .trace_id = pl_str_of(x->s->trace_id),
     };
     pl_step_want(x, &effect);
 }
@@ -45,7 +48,7 @@ enum pl_status pl_step_compact(struct pl_step *x)
         return pl_step_refuse(x, PL_NOT_FOUND, PL_REFUSAL_NOT_FOUND, "There is no such loop");
     if (loop && (is_manual || loop->summary.id.text[0]))
         return pl_step_refuse(x, PL_CONFLICT, PL_REFUSAL_BUSY,
-                              "The session is busy: compact it when it has come to rest");
+                              "The session is busy; compact it when it is idle");
     if (loop) { /* between two turns, as if it had found out by itself */
         loop->is_full = true;
         pl_step_reply(x, "compaction_id", (struct pl_str){0});
@@ -59,7 +62,8 @@ enum pl_status pl_step_compact(struct pl_step *x)
     return PL_OK;
 }
 
-/* The loop that waits for exactly this summary; a late one is nobody's. */
+/* The loop that waits for exactly this summary. NULL: the summary is late, and no loop waits for
+ * it. */
 static struct pl_agent_loop *waiting_loop(struct pl_step *x)
 {
     struct pl_str id = x->event->summary.loop_id;
@@ -73,7 +77,7 @@ static int64_t not_negative(int64_t n)
     return n > 0 ? n : 0;
 }
 
-/* What it cost to have it written is told as with an answer. */
+/* The cost of the summary is reported like that of an answer. */
 static void set_end(struct pl_turn *turn, const struct pl_turn_end *end)
 {
     struct pl_turn_end kept = pl_turn_keep_end(turn, end);
@@ -91,6 +95,8 @@ static void tell_summary(struct pl_step *x, struct pl_agent_loop *loop,
     struct pl_str summary = x->event->summary.summary;
     turn->is_compaction = true;
     set_end(turn, end);
+    if (turn->model.ptr)
+        pl_turn_set_metadata(turn, x->s->record.id);
     turn->started_ms = loop->summary.started_ms;
     turn->duration_ms = not_negative(x->now_ms - loop->summary.started_ms);
     turn->compaction = (struct pl_compaction){
@@ -109,6 +115,25 @@ static void tell_summary(struct pl_step *x, struct pl_agent_loop *loop,
     pl_turn_say(x, turn);
 }
 
+static void fail_summary(struct pl_step *x, struct pl_agent_loop *loop, struct pl_str reason);
+
+/* A summary that is as long as what it would replace helps nobody. */
+static bool saves_nothing(const struct pl_session_event *event)
+{
+    return event->summary.tokens_before > 0 &&
+           event->summary.tokens_after >= event->summary.tokens_before;
+}
+
+static struct pl_str say_nothing_saved(struct pl_step *x)
+{
+    char text[200];
+    int n = snprintf(text, sizeof text,
+                     "Not compacted: a summary would save nothing (%lld tokens before, %lld after)",
+                     (long long)x->event->summary.tokens_before,
+                     (long long)x->event->summary.tokens_after);
+    return pl_step_keep(x, (struct pl_str){text, (size_t)n});
+}
+
 enum pl_status pl_step_summary(struct pl_step *x)
 {
     struct pl_agent_loop *loop = waiting_loop(x);
@@ -119,9 +144,14 @@ enum pl_status pl_step_summary(struct pl_step *x)
         return pl_step_refuse(x, PL_LIMIT, PL_REFUSAL_INVALID,
                               "The summary is over 4 MiB; a summary must be shorter");
     enum pl_status status = pl_step_read_end(x, x->event->summary.model, x->event->summary.usage,
-                                             x->event->summary.timing, &end);
+                                             x->event->summary.timing, (struct pl_str){0}, &end);
     if (status != PL_OK)
         return status;
+    if (saves_nothing(x->event)) {
+        loop->is_tight = true;
+        fail_summary(x, loop, say_nothing_saved(x));
+        return PL_OK;
+    }
     tell_summary(x, loop, &end);
     loop->summary.id = (struct pl_id){0};
     loop->is_full = false;
@@ -141,7 +171,7 @@ static void notify(struct pl_step *x, struct pl_str text)
     struct pl_json_out out = pl_frame_begin(x, PL_FRAME_NOTIFICATION, false);
     pl_out_member(&out, "text", text);
     pl_frame_end(x, &out);
-    x->has_durable = true; /* nothing but the row keeps this sequence from being taken twice */
+    x->has_durable = true; /* only the row keeps this sequence from being used twice */
 }
 
 enum pl_status pl_step_notice(struct pl_step *x)
@@ -150,13 +180,9 @@ enum pl_status pl_step_notice(struct pl_step *x)
     return PL_OK;
 }
 
-enum pl_status pl_step_summary_failed(struct pl_step *x)
+/* Nothing was archived: what goes on goes on with what there is. */
+static void fail_summary(struct pl_step *x, struct pl_agent_loop *loop, struct pl_str reason)
 {
-    struct pl_agent_loop *loop = waiting_loop(x);
-    if (!loop)
-        return PL_OK;
-    struct pl_str reason = x->event->summary.reason;
-    reason = reason.len ? reason : PL_STR("The conversation could not be summarised");
     bool was_auto = pl_str_eq(pl_str_of(loop->summary.trigger), PL_STR("auto"));
     loop->summary.id = (struct pl_id){0};
     loop->is_full = false;
@@ -165,10 +191,19 @@ enum pl_status pl_step_summary_failed(struct pl_step *x)
         x->may_start_next = true;
         notify(x, reason);
     } else if (was_auto) { /* there is still a fifth of the window: go on with what there is */
-        loop->n_compactions++;
+        loop->n_compactions += !loop->is_tight;
         pl_agent_loop_call_model(x, loop);
     } else {
         pl_agent_loop_fail(x, loop, reason);
     }
+}
+
+enum pl_status pl_step_summary_failed(struct pl_step *x)
+{
+    struct pl_agent_loop *loop = waiting_loop(x);
+    struct pl_str reason = x->event->summary.reason;
+    if (loop)
+        fail_summary(x, loop,
+                     reason.len ? reason : PL_STR("The conversation could not be summarised"));
     return PL_OK;
 }

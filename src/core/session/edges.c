@@ -1,6 +1,6 @@
-/* The statuses of a session, a turn and a call: their names (seed 003) and the only ways between
- * them. A status without a way out is terminal. */
-#include "session/turn_int.h"
+/* The statuses of a session, a turn and a tool call: their names (seed 003) and the allowed edges.
+ * A status without an outgoing edge is terminal. */
+#include "session/turn/turn_int.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -15,7 +15,7 @@ static size_t index_of(const char *const *names, size_t n, struct pl_str text)
 #define X(name, text) text,
 static const char *const session_names[] = {PL_SESSION_STATUS_TABLE(X)};
 static const char *const turn_names[] = {PL_TURN_STATUS_TABLE(X)};
-static const char *const call_names[] = {PL_CALL_STATUS_TABLE(X)};
+static const char *const call_names[] = {PL_TOOL_CALL_STATUS_TABLE(X)};
 #undef X
 #define X(name, text, content) text,
 static const char *const block_names[] = {PL_BLOCK_TABLE(X)};
@@ -47,14 +47,14 @@ enum pl_turn_status pl_turn_status_of(struct pl_str text)
     return (enum pl_turn_status)index_of(turn_names, COUNT_OF(turn_names), text);
 }
 
-const char *pl_call_status_text(enum pl_call_status status)
+const char *pl_tool_call_status_text(enum pl_tool_call_status status)
 {
     return call_names[status];
 }
 
-enum pl_call_status pl_call_status_of(struct pl_str text)
+enum pl_tool_call_status pl_tool_call_status_of(struct pl_str text)
 {
-    return (enum pl_call_status)index_of(call_names, COUNT_OF(call_names), text);
+    return (enum pl_tool_call_status)index_of(call_names, COUNT_OF(call_names), text);
 }
 
 const char *pl_block_type_text(enum pl_block_type type)
@@ -95,11 +95,11 @@ static const unsigned turn_edges[PL_TURN_STATUS_COUNT] = {
     [PL_TURN_PAUSED] = BIT(PL_TURN_STREAMING) | BIT(PL_TURN_INTERRUPTED) | BIT(PL_TURN_FAILED),
 };
 
-static const unsigned call_edges[PL_CALL_STATUS_COUNT] = {
-    [PL_CALL_PENDING] =
-        BIT(PL_CALL_DONE) | BIT(PL_CALL_ERROR) | BIT(PL_CALL_CANCELLED) | BIT(PL_CALL_AWAITING),
-    [PL_CALL_AWAITING] =
-        BIT(PL_CALL_PENDING) | BIT(PL_CALL_DONE) | BIT(PL_CALL_ERROR) | BIT(PL_CALL_CANCELLED),
+static const unsigned call_edges[PL_TOOL_CALL_STATUS_COUNT] = {
+    [PL_TOOL_CALL_PENDING] = BIT(PL_TOOL_CALL_DONE) | BIT(PL_TOOL_CALL_ERROR) |
+                             BIT(PL_TOOL_CALL_CANCELLED) | BIT(PL_TOOL_CALL_AWAITING),
+    [PL_TOOL_CALL_AWAITING] = BIT(PL_TOOL_CALL_PENDING) | BIT(PL_TOOL_CALL_DONE) |
+                              BIT(PL_TOOL_CALL_ERROR) | BIT(PL_TOOL_CALL_CANCELLED),
 };
 
 bool pl_session_may_become(enum pl_session_status from, enum pl_session_status to)
@@ -112,12 +112,12 @@ bool pl_turn_may_become(enum pl_turn_status from, enum pl_turn_status to)
     return turn_edges[from] & BIT(to);
 }
 
-bool pl_call_may_become(enum pl_call_status from, enum pl_call_status to)
+bool pl_tool_call_may_become(enum pl_tool_call_status from, enum pl_tool_call_status to)
 {
     return call_edges[from] & BIT(to);
 }
 
-bool pl_call_is_terminal(const struct pl_call *call)
+bool pl_tool_call_is_terminal(const struct pl_tool_call *call)
 {
     return !call_edges[call->status];
 }

@@ -1,6 +1,6 @@
-/* A loop: the model is called, its calls are run, the model is called again, until it calls
- * nothing more. Nothing here recurses: whoever changes something that another loop waits for marks
- * that loop as due, and pl_step_go_on works through them, children first. */
+/* A loop calls the model, runs the tool calls, and calls the model again, until the model makes no
+ * more calls. Nothing here recurses: code that changes something another loop waits for marks that
+ * loop as due, and pl_step_go_on works through the due loops, children first. */
 #include "session/session_int.h"
 
 #include "json/text.h"
@@ -25,8 +25,8 @@ struct pl_agent_loop *pl_agent_loop_of_call(const struct pl_session *s,
     return NULL;
 }
 
-struct pl_call *pl_call_find(const struct pl_session *s, struct pl_str id,
-                             struct pl_agent_loop **ret_loop)
+struct pl_tool_call *pl_tool_call_find(const struct pl_session *s, struct pl_str id,
+                                       struct pl_agent_loop **ret_loop)
 {
     for (size_t i = 0; i < s->loops.len; i++) {
         struct pl_turn *turn = s->loops.ptr[i]->turn;
@@ -98,8 +98,11 @@ struct pl_turn *pl_turn_create(struct pl_step *x, const struct pl_agent_loop *lo
     turn->role = role;
     turn->started_ms = turn->saved_ms = x->now_ms;
     turn->context_window = loop->context_window;
+    turn->language = x->s->language;
     if (role == PL_TURN_ROLE_ASSISTANT && loop->model)
         turn->model = pl_turn_keep(turn, pl_str_of(loop->model));
+    if (role != PL_TURN_ROLE_USER && x->s->trace_id[0])
+        turn->trace_id = pl_turn_keep(turn, pl_str_of(x->s->trace_id));
     if (loop->parent)
         turn->parent_call_id = pl_turn_keep(turn, pl_str_of(loop->parent_call_id.text));
     return turn;
@@ -121,7 +124,7 @@ void pl_turn_say(struct pl_step *x, struct pl_turn *turn)
         return;
     }
     pl_step_tell_turn(x, PL_FRAME_TURN_START, turn);
-    turn->status = PL_TURN_COMPLETED;
+    pl_turn_set_status(x, turn, PL_TURN_COMPLETED);
     pl_step_tell_turn(x, PL_FRAME_TURN_END, turn);
     pl_step_put_turn(x, turn);
     pl_turn_destroy(turn);
@@ -137,14 +140,15 @@ void pl_turn_set_status(struct pl_step *x, struct pl_turn *turn, enum pl_turn_st
     pl_patch_end(x, turn, &out);
 }
 
-void pl_turn_cancel_calls(struct pl_turn *turn)
+void pl_turn_cancel_calls(struct pl_step *x, struct pl_turn *turn)
 {
+    pl_turn_flush(x, turn, true);
     for (size_t i = 0; i < turn->calls.len; i++) {
-        struct pl_call *call = &turn->calls.ptr[i];
-        if (!pl_call_may_become(call->status, PL_CALL_CANCELLED))
+        struct pl_tool_call *call = &turn->calls.ptr[i];
+        if (!pl_tool_call_may_become(call->status, PL_TOOL_CALL_CANCELLED))
             continue;
-        call->status = PL_CALL_CANCELLED;
         call->ref = (struct pl_str){0};
+        pl_tool_call_set_status(x, turn, call, PL_TOOL_CALL_CANCELLED);
     }
 }
 
@@ -155,11 +159,12 @@ void pl_agent_loop_end_turn(struct pl_step *x, struct pl_agent_loop *loop,
     pl_turn_flush(x, turn, true);
     if (!pl_turn_may_become(turn->status, status))
         return;
-    turn->status = status;
+    pl_turn_set_status(x, turn, status);
     turn->duration_ms = x->now_ms > turn->started_ms ? x->now_ms - turn->started_ms : 0;
     turn->model = turn->end.model.ptr ? turn->end.model : turn->model;
     turn->usage = turn->end.usage;
     turn->timing = turn->end.timing;
+    pl_turn_set_metadata(turn, x->s->record.id);
     turn->error = pl_turn_keep(turn, error);
     pl_step_tell_turn(x, PL_FRAME_TURN_END, turn);
     pl_step_put_turn(x, turn);
@@ -182,6 +187,8 @@ static void open_turn(struct pl_step *x, struct pl_agent_loop *loop)
         .turn_id = pl_str_of(loop->turn->id.text),
         .model = loop->model ? pl_str_of(loop->model) : (struct pl_str){0},
         .mode = x->s->mode,
+        .language = x->s->language,
+        .trace_id = pl_str_of(x->s->trace_id),
     };
     pl_step_want(x, &effect);
 }
@@ -192,7 +199,7 @@ void pl_agent_loop_call_model(struct pl_step *x, struct pl_agent_loop *loop)
         pl_chat_take_steers(x, loop);
     if (x->s->working_ms && x->now_ms - x->s->working_ms > PL_SESSION_MAX_MS) {
         pl_agent_loop_fail(x, loop, PL_STR("The work on one message took longer than 30 minutes"));
-    } else if (!loop->is_full) {
+    } else if (!loop->is_full || loop->is_tight) {
         open_turn(x, loop);
     } else if (loop->n_compactions < PL_SESSION_MAX_COMPACTIONS) {
         pl_agent_loop_summarise(x, loop, "auto");
@@ -210,12 +217,13 @@ static void report(struct pl_step *x, struct pl_agent_loop *loop, bool is_error,
 {
     struct pl_agent_loop *parent = loop->parent;
     struct pl_agent_loop *found = NULL;
-    struct pl_call *call = pl_call_find(x->s, pl_str_of(loop->parent_call_id.text), &found);
+    struct pl_tool_call *call =
+        pl_tool_call_find(x->s, pl_str_of(loop->parent_call_id.text), &found);
     loop->is_done = true;
     if (!parent || !call || found != parent)
         return;
     int64_t duration_ms = x->now_ms > call->started_ms ? x->now_ms - call->started_ms : 0;
-    pl_call_settle(x, parent, call, is_error, result, duration_ms);
+    pl_tool_call_settle(x, parent, call, is_error, result, duration_ms);
 }
 
 static struct pl_str quoted(struct pl_step *x, struct pl_str text)
@@ -228,7 +236,9 @@ static struct pl_str quoted(struct pl_step *x, struct pl_str text)
 void pl_agent_loop_fail(struct pl_step *x, struct pl_agent_loop *loop, struct pl_str reason)
 {
     if (loop->parent) {
-        report(x, loop, true, quoted(x, reason));
+        pl_buf_clear(&x->out->text);
+        pl_tool_error_write(&x->out->text, PL_TOOL_ERROR_AGENT_FAILED, reason);
+        report(x, loop, true, pl_step_take_text(x));
         return;
     }
     loop->is_done = true;
@@ -250,7 +260,7 @@ static struct pl_str last_text(struct pl_step *x, const struct pl_turn *turn)
 static void finish_turn(struct pl_step *x, struct pl_agent_loop *loop)
 {
     struct pl_turn *turn = loop->turn;
-    bool had_calls = turn->calls.len, is_over = turn->is_over;
+    bool had_calls = turn->calls.len && !turn->is_last, is_over = turn->is_over;
     struct pl_str result = loop->parent && !had_calls ? last_text(x, turn) : (struct pl_str){0};
     struct pl_str reason = PL_STR("The limit of 128 tool calls for one message was reached");
     if (turn->status == PL_TURN_PAUSED)
@@ -274,7 +284,8 @@ static void finish_turn(struct pl_step *x, struct pl_agent_loop *loop)
 static bool waits(const struct pl_session *s, const struct pl_turn *turn)
 {
     for (size_t i = 0; i < turn->calls.len; i++)
-        if (!pl_call_is_terminal(&turn->calls.ptr[i]) && !pl_call_waits(s, &turn->calls.ptr[i]))
+        if (!pl_tool_call_is_terminal(&turn->calls.ptr[i]) &&
+            !pl_tool_call_waits(s, &turn->calls.ptr[i]))
             return false;
     return true;
 }
@@ -283,7 +294,7 @@ static void advance(struct pl_step *x, struct pl_agent_loop *loop)
 {
     if (!loop->turn || !loop->turn->has_ended)
         return;
-    pl_calls_start(x, loop);
+    pl_tool_calls_start(x, loop);
     if (x->is_oom || loop->turn->is_oom)
         return;
     if (!pl_turn_has_open_calls(loop->turn)) {

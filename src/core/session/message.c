@@ -1,8 +1,16 @@
-/* What a user said: a text, or an array of content blocks. Parts that spell their text `text`
- * instead of `content` are taken too. */
+/* What a user said: a text, or an array of parts. Parts that spell their text `text` instead of
+ * `content` are taken too.
+ *
+ * A user says words and answers. What the assistant or the system says (calls, results, cards,
+ * thinking, changes of the mode …) would reach the model as theirs, so it is refused; only a
+ * message that was recorded is taken with every block it had. */
 #include "session/session_int.h"
 
+#include "json/number.h"
+#include "session/turn/media.h"
 #include "json/text.h"
+
+#include <stdio.h>
 
 bool pl_block_accepts(enum pl_block_type type, const struct pl_json_node *content)
 {
@@ -38,22 +46,22 @@ struct pl_block *pl_turn_add_content(struct pl_turn *turn, enum pl_block_type ty
     return block;
 }
 
-static const struct pl_json_node *string_member(const struct pl_json_doc *doc,
-                                                const struct pl_json_node *object, const char *key)
-{
-    const struct pl_json_node *n = pl_json_get(doc, object, pl_str_of(key));
-    return n && pl_json_kind(n) == PL_JSON_STRING ? n : NULL;
-}
-
 static enum pl_block_type type_of(const struct pl_json_doc *doc, const struct pl_json_node *part)
 {
-    const struct pl_json_node *type = string_member(doc, part, "type");
+    const struct pl_json_node *type = pl_json_member(doc, part, "type", PL_JSON_STRING);
     enum pl_block_type found = 0;
     while (type && found < PL_BLOCK_COUNT &&
            !pl_json_text_is(doc, type, pl_str_of(pl_block_type_text(found))))
         found++;
     return type ? found : PL_BLOCK_COUNT;
 }
+
+/* The blocks a user may say; media get their line here. */
+static const bool is_users[PL_BLOCK_COUNT] = {
+    [PL_BLOCK_TEXT] = true,
+    [PL_BLOCK_ASK_USER_ANSWER] = true,
+    [PL_BLOCK_MEDIA] = true,
+};
 
 static const struct pl_json_node *content_of(const struct pl_json_doc *doc,
                                              const struct pl_json_node *part)
@@ -62,17 +70,70 @@ static const struct pl_json_node *content_of(const struct pl_json_doc *doc,
     return content ? content : pl_json_get(doc, part, PL_STR("text"));
 }
 
-/* What is wrong with one part, or NULL. */
-static const char *wrong_with(const struct pl_json_doc *doc, const struct pl_json_node *part)
+static bool is_place(const struct pl_json_doc *doc, const struct pl_json_node *mark,
+                     const char *key)
 {
-    if (pl_json_kind(part) != PL_JSON_OBJECT)
-        return "must be an object with type and content";
+    const struct pl_json_node *n = pl_json_member(doc, mark, key, PL_JSON_NUMBER);
+    int64_t place;
+    return n && pl_json_number_int64(pl_json_span(doc, n), &place) && place >= 0;
+}
+
+/* Whether they are places of values, as a prompt that was filled in remembers them. */
+static bool variables_fit(const struct pl_json_doc *doc, const struct pl_json_node *variables,
+                          enum pl_block_type type)
+{
+    if (!variables)
+        return true;
+    if (type != PL_BLOCK_TEXT || pl_json_kind(variables) != PL_JSON_ARRAY)
+        return false;
+    for (const struct pl_json_node *n = pl_json_first(variables); n < pl_json_end(variables);
+         n = pl_json_next(n))
+        if (!pl_json_member(doc, n, "name", PL_JSON_STRING) || !is_place(doc, n, "from") ||
+            !is_place(doc, n, "to"))
+            return false;
+    return true;
+}
+
+enum { WRONG = 200 };
+
+/* What is wrong with one part, as a sentence that follows "Part n of the message"; false: nothing. */
+static bool is_wrong(const struct pl_json_doc *doc, const struct pl_json_node *part,
+                     bool is_recorded, char ret_wrong[WRONG])
+{
+    if (pl_json_kind(part) != PL_JSON_OBJECT) {
+        snprintf(ret_wrong, WRONG, "must be an object with type and content");
+        return true;
+    }
     enum pl_block_type type = type_of(doc, part);
-    if (type == PL_BLOCK_COUNT)
-        return "must have a type that is one of the twelve kinds of blocks, such as text";
-    return pl_block_accepts(type, content_of(doc, part))
-               ? NULL
-               : "must have a content that suits its type; a text needs a string";
+    if (type == PL_BLOCK_COUNT) {
+        snprintf(ret_wrong, WRONG,
+                 "must have a type that a user may say: text, media or ask_user_answer");
+        return true;
+    }
+    if (!is_recorded && !is_users[type]) {
+        snprintf(ret_wrong, WRONG,
+                 "has the type %s, which only the assistant or the system says; a user says text, "
+                 "media or ask_user_answer",
+                 pl_block_type_text(type));
+        return true;
+    }
+    const char *wrong = type == PL_BLOCK_MEDIA
+                            ? pl_media_wrong(doc, pl_json_get(doc, part, PL_STR("content")))
+                            : NULL;
+    if (wrong) {
+        snprintf(ret_wrong, WRONG, "%s", wrong);
+        return true;
+    }
+    if (!pl_block_accepts(type, content_of(doc, part))) {
+        snprintf(ret_wrong, WRONG,
+                 "must have a content that matches its type; a text needs a string");
+        return true;
+    }
+    if (variables_fit(doc, pl_json_get(doc, part, PL_STR("variables")), type))
+        return false;
+    snprintf(ret_wrong, WRONG,
+             "must have variables that are [{\"name\", \"from\", \"to\"}], places in its text");
+    return true;
 }
 
 static enum pl_status refuse_part(struct pl_step *x, size_t i, const char *wrong)
@@ -90,7 +151,7 @@ static enum pl_status refuse_part(struct pl_step *x, size_t i, const char *wrong
     return status;
 }
 
-enum pl_status pl_message_check(struct pl_step *x, struct pl_str message)
+enum pl_status pl_message_check(struct pl_step *x, struct pl_str message, bool is_recorded)
 {
     struct pl_json_doc doc;
     if (message.len > PL_SESSION_MAX_TURN_TEXT)
@@ -104,12 +165,12 @@ enum pl_status pl_message_check(struct pl_step *x, struct pl_str message)
         return PL_OK;
     if (kind != PL_JSON_ARRAY || !pl_json_count(doc.root))
         return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
-                              "The message must be a text or an array of blocks, not empty");
+                              "The message must be a string or an array of parts, not empty");
     size_t i = 0;
     for (const struct pl_json_node *part = pl_json_first(doc.root); part < pl_json_end(doc.root);
          part = pl_json_next(part), i++) {
-        const char *wrong = wrong_with(&doc, part);
-        if (wrong)
+        char wrong[WRONG];
+        if (is_wrong(&doc, part, is_recorded, wrong))
             return refuse_part(x, i, wrong);
     }
     return PL_OK;
@@ -118,7 +179,7 @@ enum pl_status pl_message_check(struct pl_step *x, struct pl_str message)
 static struct pl_str keep_member(struct pl_turn *turn, const struct pl_json_doc *doc,
                                  const struct pl_json_node *part, const char *key)
 {
-    const struct pl_json_node *n = string_member(doc, part, key);
+    const struct pl_json_node *n = pl_json_member(doc, part, key, PL_JSON_STRING);
     struct pl_str text = {0};
     if (n)
         turn->is_oom |= pl_json_text(&turn->arena, doc, n, &text) != PL_OK;
@@ -143,5 +204,8 @@ void pl_message_fill(struct pl_step *x, struct pl_turn *turn, struct pl_str mess
         block->tool_call_id = keep_member(turn, &doc, part, "tool_call_id");
         block->tool_name = keep_member(turn, &doc, part, "tool_name");
         block->display_name = keep_member(turn, &doc, part, "display_name");
+        const struct pl_json_node *variables = pl_json_get(&doc, part, PL_STR("variables"));
+        if (variables && pl_json_count(variables))
+            block->variables = pl_turn_keep(turn, pl_json_span(&doc, variables));
     }
 }

@@ -1,14 +1,14 @@
-/* A turn grows: what the model says, gathered for a moment, told as patches and kept in a row now
- * and then.
+/* A turn grows. The model's output is gathered for a moment, sent as patches, and stored in a row
+ * from time to time.
  *
- * Text waits up to 20 ms or 512 bytes before it takes a sequence (PL_SESSION_COALESCE_*); while it
- * waits it is part of no projection. `content`, the whole text of the block, goes with the first
- * delta, whenever the text has doubled since it was last told, and when the block closes; so a
- * reader that missed something is right again soon and the bytes stay within a multiple of the
- * text. It is left out where the patch would not fit PL_SESSION_MAX_PATCH. */
+ * Text waits up to 20 ms or 512 bytes before it takes a sequence number (PL_SESSION_COALESCE_*);
+ * until then it is not part of any projection. `content`, the whole text of the block, is sent with
+ * the first delta, whenever the text has doubled since it was last sent, and when the block closes.
+ * So a reader that missed something is soon correct again, and the bytes sent stay within a
+ * multiple of the text. `content` is omitted if the patch would not fit PL_SESSION_MAX_PATCH. */
 #include "session/session_int.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "json/number.h"
 
 enum {
@@ -47,7 +47,7 @@ static bool fits(const struct pl_json_out *out)
     return out->buf->len + 2 <= PL_SESSION_MAX_PATCH;
 }
 
-/* The same patch with the content, for those who asked for it always. */
+/* The same patch with `content`, for subscribers that asked for it always. */
 static struct pl_str whole_patch(struct pl_step *x, struct pl_turn *turn, struct pl_str delta)
 {
     struct pl_json_out out = write_patch(x, turn, delta, true);
@@ -58,7 +58,7 @@ static struct pl_str whole_patch(struct pl_step *x, struct pl_turn *turn, struct
     return pl_step_take_text(x);
 }
 
-/* One patch for a delta the last block has taken already. */
+/* One patch for a delta that the last block already contains. */
 static void tell_delta(struct pl_step *x, struct pl_turn *turn, struct pl_str delta, bool is_last)
 {
     struct pl_block *block = &turn->blocks.ptr[turn->blocks.len - 1];
@@ -69,8 +69,7 @@ static void tell_delta(struct pl_step *x, struct pl_turn *turn, struct pl_str de
     if (!has_content && x->out->wants_whole)
         whole = whole_patch(x, turn, delta);
     struct pl_json_out out = write_patch(x, turn, delta, has_content);
-    if (is_wanted) /* also when it did not fit: the next try is worth it when the text has doubled
-                    */
+    if (is_wanted) /* also if it did not fit: try again when the text has doubled */
         block->n_said = block->text.len;
     if (has_content && !fits(&out))
         out = write_patch(x, turn, delta, false);
@@ -141,12 +140,22 @@ static bool has_passed(int64_t now_ms, int64_t since_ms, int64_t span_ms)
     return now_ms - since_ms >= span_ms || now_ms < since_ms;
 }
 
+int64_t pl_turn_checkpoint_ms(const struct pl_turn *turn)
+{
+    enum { USUAL = 256 << 10 };
+    return PL_SESSION_CHECKPOINT_MS * (int64_t)(1 + turn->n_text / USUAL);
+}
+
+/* Nothing is gained by a checkpoint while the one before it is not stored: a store that is slower
+ * than the model would only fill the memory with them. */
 static void save_if_due(struct pl_step *x, struct pl_turn *turn)
 {
+    if (x->out->is_behind)
+        return;
     size_t most = turn->n_text / 8 > PL_SESSION_CHECKPOINT_BYTES ? turn->n_text / 8
                                                                  : PL_SESSION_CHECKPOINT_BYTES;
     if (turn->n_unsaved >= most ||
-        (turn->n_unsaved && has_passed(x->now_ms, turn->saved_ms, PL_SESSION_CHECKPOINT_MS)))
+        (turn->n_unsaved && has_passed(x->now_ms, turn->saved_ms, pl_turn_checkpoint_ms(turn))))
         turn->is_dirty = true;
 }
 
@@ -161,13 +170,14 @@ enum pl_status pl_step_tick(struct pl_step *x)
             pl_turn_flush(x, turn, false);
         save_if_due(x, turn);
     }
+    pl_client_calls_expire(x);
     return PL_OK;
 }
 
 /* --- what the model is told ------------------------------------------------------------------ */
 
-/* Once for a turn: a call that is tried again was told the same. It is kept and told to readers
- * before the model says anything, so it also stands in a turn that fails or is interrupted. */
+/* Once per turn: a retried call was told the same. It is stored and sent to readers before the
+ * model says anything, so a turn that fails or is interrupted has it too. */
 enum pl_status pl_step_memory(struct pl_step *x)
 {
     struct pl_agent_loop *loop = open_loop(x);
@@ -191,6 +201,20 @@ enum pl_status pl_step_memory(struct pl_step *x)
 
 /* --- the model speaks ------------------------------------------------------------------------ */
 
+static void cut_off(struct pl_step *x, struct pl_agent_loop *loop, struct pl_str reason)
+{
+    struct pl_turn *turn = loop->turn;
+    struct pl_session_effect effect = {
+        .kind = PL_EFFECT_CANCEL_MODEL,
+        .loop_id = pl_str_of(loop->id.text),
+        .turn_id = pl_str_of(turn->id.text),
+    };
+    pl_step_want(x, &effect);
+    pl_turn_cancel_calls(x, turn);
+    pl_agent_loop_end_turn(x, loop, PL_TURN_FAILED, reason);
+    pl_agent_loop_fail(x, loop, reason);
+}
+
 /* Whether n more bytes are allowed; otherwise the turn is over. */
 static bool may_grow(struct pl_step *x, struct pl_agent_loop *loop, size_t n)
 {
@@ -199,16 +223,23 @@ static bool may_grow(struct pl_step *x, struct pl_agent_loop *loop, size_t n)
         turn->n_text += n;
         return true;
     }
-    struct pl_str reason = PL_STR("The answer was cut off: a turn holds at most 4 MiB of text");
-    struct pl_session_effect effect = {
-        .kind = PL_EFFECT_CANCEL_MODEL,
-        .loop_id = pl_str_of(loop->id.text),
-        .turn_id = pl_str_of(turn->id.text),
-    };
-    pl_step_want(x, &effect);
-    pl_turn_cancel_calls(turn);
-    pl_agent_loop_end_turn(x, loop, PL_TURN_FAILED, reason);
-    pl_agent_loop_fail(x, loop, reason);
+    cut_off(x, loop, PL_STR("The answer was cut off: a turn holds at most 4 MiB of text"));
+    return false;
+}
+
+/* Whether there is room for one more block. Without a limit an answer of nothing but empty blocks
+ * would take memory without end, and the row that is written with each whole one would grow. */
+static bool may_begin(struct pl_step *x, struct pl_agent_loop *loop, bool is_whole)
+{
+    struct pl_turn *turn = loop->turn;
+    if (turn->blocks.len < PL_SESSION_MAX_BLOCKS &&
+        (!is_whole || turn->n_whole < PL_SESSION_MAX_WHOLE)) {
+        turn->n_whole += is_whole;
+        return true;
+    }
+    cut_off(x, loop,
+            PL_STR("The answer was cut off: a turn has at most 4096 blocks, and 1024 beside text "
+                   "and thinking"));
     return false;
 }
 
@@ -225,7 +256,8 @@ enum pl_status pl_step_model_text(struct pl_step *x)
             ? turn->waits_as_thinking != is_thinking
             : turn->has_open_block && turn->blocks.ptr[turn->blocks.len - 1].type != type)
         pl_turn_flush(x, turn, true);
-    if (!may_grow(x, loop, text.len))
+    bool is_new = !turn->waiting.len && !turn->has_open_block;
+    if ((is_new && !may_begin(x, loop, false)) || !may_grow(x, loop, text.len))
         return PL_OK;
     if (!turn->waiting.len)
         turn->waiting_since_ms = x->now_ms;
@@ -269,9 +301,9 @@ enum pl_status pl_step_model_block(struct pl_step *x)
         return status;
     if (!pl_block_accepts(type, content.len ? doc.root : NULL))
         return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
-                              "The content of a block does not suit its type");
+                              "The content of a block does not match its type");
     pl_turn_flush(x, loop->turn, true);
-    if (!may_grow(x, loop, content.len))
+    if (!may_begin(x, loop, true) || !may_grow(x, loop, content.len))
         return PL_OK;
     struct pl_block *block =
         pl_turn_add_content(loop->turn, type, &doc, content.len ? doc.root : NULL);
@@ -302,8 +334,8 @@ static enum pl_status read_proof(struct pl_step *x, struct pl_str *ret_proof, bo
     return PL_OK;
 }
 
-/* It belongs to the text or thinking that is open and closes it. Where there is none, and for
- * thinking that only its vendor can read, there is a block without words for it. No patch has the
+/* A proof belongs to the open text or thinking block and closes it. If no block is open, or the
+ * thinking is readable by its vendor only, it gets a block without text. No patch contains the
  * proof itself: nobody needs it while the turn runs. */
 enum pl_status pl_step_model_proof(struct pl_step *x)
 {
@@ -321,9 +353,10 @@ enum pl_status pl_step_model_proof(struct pl_step *x)
                                      : turn->has_open_block &&
                                            turn->blocks.ptr[turn->blocks.len - 1].type == type;
     pl_turn_flush(x, turn, true);
-    if (turn->is_oom || !may_grow(x, loop, proof.len))
+    bool is_new = !is_open || has_data;
+    if (turn->is_oom || (is_new && !may_begin(x, loop, true)) || !may_grow(x, loop, proof.len))
         return PL_OK;
-    if (!is_open || has_data) {
+    if (is_new) {
         if (!pl_turn_add_block(turn, type))
             return PL_OK;
         pl_turn_tell_block(x, turn);
@@ -334,21 +367,23 @@ enum pl_status pl_step_model_proof(struct pl_step *x)
     return PL_OK;
 }
 
-static struct pl_call *add_call(struct pl_step *x, struct pl_turn *turn, struct pl_str proof)
+static struct pl_tool_call *add_call(struct pl_step *x, struct pl_turn *turn, struct pl_str proof)
 {
-    struct pl_call *call = pl_vec_add(&turn->calls);
+    struct pl_tool_call *call = pl_vec_add(&turn->calls);
     if (!call) {
         turn->is_oom = true;
         return NULL;
     }
     struct pl_str arguments = x->event->model.arguments;
     struct pl_str display = x->event->model.display_name;
-    *call = (struct pl_call){.id = pl_id_take(x->event->seed, "tc_"), .duration_ms = -1};
+    *call = (struct pl_tool_call){.id = pl_id_take(x->event->seed, "tc_"), .duration_ms = -1};
     call->tool_name = pl_turn_keep(turn, x->event->model.tool_name);
     call->display_name = display.len ? pl_turn_keep(turn, display) : call->tool_name;
     call->arguments = pl_turn_keep(turn, arguments.len ? arguments : PL_STR("{}"));
     call->proof = pl_turn_keep(turn, proof);
-    call->is_over = ++x->s->n_calls > PL_SESSION_MAX_CALLS;
+    call->is_unknown = x->event->model.is_unknown;
+    call->is_recorded = call->is_started = x->event->model.is_recorded;
+    call->is_over = !call->is_recorded && ++x->s->n_calls > PL_SESSION_MAX_CALLS;
     turn->is_over |= call->is_over;
     return call;
 }
@@ -363,13 +398,15 @@ enum pl_status pl_step_model_call(struct pl_step *x)
     bool has_data;
     if (!name.len)
         return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID, "A call must name its tool");
+    if (turn->is_over) /* the one that is kept and not run says it for all that follow */
+        return PL_OK;
     enum pl_status status = read_proof(x, &proof, &has_data);
     if (status != PL_OK)
         return status;
     pl_turn_flush(x, turn, true);
     if (!may_grow(x, loop, x->event->model.arguments.len + name.len + proof.len + CALL_OVERHEAD))
         return PL_OK;
-    const struct pl_call *call = add_call(x, turn, proof);
+    const struct pl_tool_call *call = add_call(x, turn, proof);
     if (!call || turn->is_oom)
         return PL_OK;
     struct pl_json_out out = pl_patch_begin(x, turn, "add_tool_call", true);
@@ -377,9 +414,26 @@ enum pl_status pl_step_model_call(struct pl_step *x)
     pl_out_member(&out, "tool_name", call->tool_name);
     pl_out_member(&out, "display_name", call->display_name);
     pl_out_member(&out, "arguments", call->arguments);
-    pl_out_member(&out, "status", pl_str_of(pl_call_status_text(call->status)));
+    pl_out_member(&out, "status", pl_str_of(pl_tool_call_status_text(call->status)));
     pl_patch_end(x, turn, &out);
     pl_turn_add_use(turn, turn->calls.len - 1);
+    return PL_OK;
+}
+
+/* A call that is played again comes to what it came to. */
+enum pl_status pl_step_model_result(struct pl_step *x)
+{
+    struct pl_agent_loop *loop = open_loop(x);
+    struct pl_str result = {0};
+    size_t i = x->event->model.call;
+    if (!loop || i >= loop->turn->calls.len || !loop->turn->calls.ptr[i].is_recorded)
+        return PL_OK;
+    enum pl_status status = pl_step_optional_json(x, x->event->model.result, &result);
+    if (status != PL_OK)
+        return status;
+    pl_turn_flush(x, loop->turn, true);
+    pl_tool_call_settle(x, loop, &loop->turn->calls.ptr[i], x->event->model.is_error,
+                        result.ptr ? result : PL_STR("null"), x->event->model.duration_ms);
     return PL_OK;
 }
 
@@ -395,7 +449,7 @@ static double count_of(const struct pl_json_doc *usage, const char *name)
     return (double)n;
 }
 
-/* What was answered is part of what is asked next. */
+/* The output is part of the next input. */
 static bool fills_window(struct pl_step *x, struct pl_str usage, int64_t window)
 {
     struct pl_json_doc doc;
@@ -413,12 +467,18 @@ enum pl_status pl_step_model_end(struct pl_step *x)
     if (!loop)
         return PL_OK;
     struct pl_turn *turn = loop->turn;
-    enum pl_status status = pl_step_read_end(x, x->event->model.model, x->event->model.usage,
-                                             x->event->model.timing, &end);
+    enum pl_status status =
+        pl_step_read_end(x, x->event->model.model, x->event->model.usage, x->event->model.timing,
+                         x->event->model.metadata, &end);
     if (status != PL_OK)
         return status;
     pl_turn_flush(x, turn, true);
+    for (size_t i = 0; i < turn->calls.len; i++)
+        if (turn->calls.ptr[i].is_recorded &&
+            pl_tool_call_may_become(turn->calls.ptr[i].status, PL_TOOL_CALL_CANCELLED))
+            pl_tool_call_set_status(x, turn, &turn->calls.ptr[i], PL_TOOL_CALL_CANCELLED);
     turn->end = pl_turn_keep_end(turn, &end);
+    turn->is_last = x->event->model.is_last;
     turn->has_ended = true;
     turn->is_dirty = true;
     loop->is_due = true;
@@ -435,8 +495,8 @@ enum pl_status pl_step_model_failed(struct pl_step *x)
         return PL_OK;
     struct pl_str reason = x->event->model.reason;
     if (!reason.len)
-        reason = PL_STR("The model failed without saying why");
-    pl_turn_cancel_calls(loop->turn);
+        reason = PL_STR("The model failed without a reason");
+    pl_turn_cancel_calls(x, loop->turn);
     pl_agent_loop_end_turn(x, loop, PL_TURN_FAILED, reason);
     if (!x->event->model.is_overflow)
         pl_agent_loop_fail(x, loop, reason);

@@ -1,12 +1,12 @@
-/* Questions to a person: the AskUserQuestion tool, tools that want a word before they run, and
- * capabilities an extension asks for are one mechanism. A call waits in awaiting_answer, a row
- * survives restarts, the answer comes once.
+/* Questions to a person. The AskUserQuestion tool, tools that need a confirmation, and capabilities
+ * that an extension requests are one mechanism: a call waits in awaiting_answer, its row survives
+ * restarts, and it is answered once.
  *
- * A question of a child loop shows on the parent's Agent call too (pending_question_ref), all the
- * way up, so that whoever looks at the root sees what is waited for. */
+ * A question of a child loop is also shown on the parent's Agent call (pending_question_ref), all
+ * the way up, so that a client that shows only the root sees what the session waits for. */
 #include "session/session_int.h"
 
-#include "base/sha256.h"
+#include "base/sha/sha256.h"
 #include "json/text.h"
 
 #include <stdio.h>
@@ -21,11 +21,6 @@ void pl_question_destroy(struct pl_question *question)
 
 /* --- what may be asked ----------------------------------------------------------------------- */
 
-static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
-{
-    return n && pl_json_kind(n) == kind;
-}
-
 static bool is_optional_text(const struct pl_json_doc *doc, const struct pl_json_node *object,
                              const char *key)
 {
@@ -37,28 +32,28 @@ static bool is_text(const struct pl_json_doc *doc, const struct pl_json_node *ob
                     const char *key)
 {
     const struct pl_json_node *n = pl_json_get(doc, object, pl_str_of(key));
-    return is_kind(n, PL_JSON_STRING) && n->len > 2;
+    return pl_json_is(n, PL_JSON_STRING) && n->len > 2;
 }
 
 static const char *wrong_with_option(const struct pl_json_doc *doc,
                                      const struct pl_json_node *option)
 {
-    if (!is_kind(option, PL_JSON_OBJECT) || !is_text(doc, option, "label"))
+    if (!pl_json_is(option, PL_JSON_OBJECT) || !is_text(doc, option, "label"))
         return "an option must be an object with a label";
-    return is_optional_text(doc, option, "description") ? NULL : "its description must be a text";
+    return is_optional_text(doc, option, "description") ? NULL : "its description must be a string";
 }
 
 static const char *wrong_with_question(const struct pl_json_doc *doc,
                                        const struct pl_json_node *question)
 {
-    if (!is_kind(question, PL_JSON_OBJECT) || !is_text(doc, question, "question"))
-        return "it must be an object with a question, which is a text";
+    if (!pl_json_is(question, PL_JSON_OBJECT) || !is_text(doc, question, "question"))
+        return "it must be an object with a question, which is a string";
     if (!is_optional_text(doc, question, "header"))
-        return "its header must be a text";
+        return "its header must be a string";
     const struct pl_json_node *multi = pl_json_get(doc, question, PL_STR("multiSelect"));
-    if (multi && !is_kind(multi, PL_JSON_TRUE) && !is_kind(multi, PL_JSON_FALSE))
+    if (multi && !pl_json_is(multi, PL_JSON_TRUE) && !pl_json_is(multi, PL_JSON_FALSE))
         return "multiSelect must be true or false";
-    return is_kind(pl_json_get(doc, question, PL_STR("options")), PL_JSON_ARRAY)
+    return pl_json_is(pl_json_get(doc, question, PL_STR("options")), PL_JSON_ARRAY)
                ? NULL
                : "it needs options: an array of {label, description?}";
 }
@@ -92,9 +87,9 @@ const struct pl_json_node *pl_questions_check(const struct pl_json_doc *doc,
                                               char ret_wrong[PL_QUESTIONS_WRONG])
 {
     const struct pl_json_node *questions =
-        is_kind(root, PL_JSON_OBJECT) ? pl_json_get(doc, root, PL_STR("questions")) : NULL;
+        pl_json_is(root, PL_JSON_OBJECT) ? pl_json_get(doc, root, PL_STR("questions")) : NULL;
     size_t i = 0;
-    if (!is_kind(questions, PL_JSON_ARRAY) || !pl_json_count(questions)) {
+    if (!pl_json_is(questions, PL_JSON_ARRAY) || !pl_json_count(questions)) {
         snprintf(ret_wrong, PL_QUESTIONS_WRONG,
                  "The arguments are wrong at \"/questions\": it must be an array of {question, "
                  "header?, options, multiSelect?}");
@@ -129,11 +124,11 @@ static const struct pl_question *first_below(const struct pl_session *s,
 static struct pl_str description_of(struct pl_step *x, const struct pl_question *question)
 {
     struct pl_json_doc doc;
-    if (pl_step_json(x, question->questions, &doc) != PL_OK || !is_kind(doc.root, PL_JSON_ARRAY) ||
-        !pl_json_count(doc.root))
+    if (pl_step_json(x, question->questions, &doc) != PL_OK ||
+        !pl_json_is(doc.root, PL_JSON_ARRAY) || !pl_json_count(doc.root))
         return (struct pl_str){0};
     const struct pl_json_node *text =
-        is_kind(pl_json_first(doc.root), PL_JSON_OBJECT)
+        pl_json_is(pl_json_first(doc.root), PL_JSON_OBJECT)
             ? pl_json_get(&doc, pl_json_first(doc.root), PL_STR("question"))
             : NULL;
     return text ? pl_json_span(&doc, text) : (struct pl_str){0};
@@ -153,11 +148,12 @@ static struct pl_str ref_of(struct pl_step *x, const struct pl_question *questio
 }
 
 /* The calls above this loop show the first question below them, or none. */
-static void refresh_refs(struct pl_step *x, struct pl_agent_loop *loop)
+void pl_questions_refresh(struct pl_step *x, struct pl_agent_loop *loop)
 {
     for (; loop && loop->parent; loop = loop->parent) {
         struct pl_agent_loop *parent = NULL;
-        struct pl_call *call = pl_call_find(x->s, pl_str_of(loop->parent_call_id.text), &parent);
+        struct pl_tool_call *call =
+            pl_tool_call_find(x->s, pl_str_of(loop->parent_call_id.text), &parent);
         if (!call || parent != loop->parent)
             return;
         const struct pl_question *question = first_below(x->s, loop);
@@ -166,13 +162,16 @@ static void refresh_refs(struct pl_step *x, struct pl_agent_loop *loop)
         if (pl_str_eq(ref, call->ref))
             continue;
         call->ref = pl_turn_keep(parent->turn, ref);
-        pl_call_set_status(x, parent->turn, call, question ? PL_CALL_AWAITING : PL_CALL_PENDING);
+        pl_tool_call_set_status(x, parent->turn, call,
+                                question ? PL_TOOL_CALL_AWAITING : PL_TOOL_CALL_PENDING);
     }
 }
 
-bool pl_call_waits(const struct pl_session *s, const struct pl_call *call)
+bool pl_tool_call_waits(const struct pl_session *s, const struct pl_tool_call *call)
 {
-    if (call->status != PL_CALL_AWAITING)
+    if (call->is_client && call->status == PL_TOOL_CALL_PENDING)
+        return true;
+    if (call->status != PL_TOOL_CALL_AWAITING)
         return false;
     const struct pl_agent_loop *child = pl_agent_loop_of_call(s, pl_str_of(call->id.text));
     return !child || (child->turn && child->turn->status == PL_TURN_PAUSED);
@@ -187,13 +186,14 @@ static struct pl_str keep(struct pl_step *x, struct pl_question *question, struc
     return copy;
 }
 
-static void hash_arguments(const struct pl_call *call, char ret_hex[PL_SHA256_HEX + 1])
+static void hash_arguments(const struct pl_tool_call *call, char ret_hex[PL_SHA256_HEX + 1])
 {
     pl_sha256_hex(call->arguments, ret_hex);
 }
 
 /* The questions, each with the hash of the arguments that are asked about. */
-static struct pl_str bind(struct pl_step *x, const struct pl_call *call, struct pl_str questions)
+static struct pl_str bind(struct pl_step *x, const struct pl_tool_call *call,
+                          struct pl_str questions)
 {
     char hash[PL_SHA256_HEX + 1];
     struct pl_json_doc doc;
@@ -222,18 +222,15 @@ static struct pl_str bind(struct pl_step *x, const struct pl_call *call, struct 
     return pl_step_take_text(x);
 }
 
-void pl_question_ask(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
-                     struct pl_str kind, struct pl_str questions)
+struct pl_question *pl_question_add(struct pl_step *x, const struct pl_agent_loop *loop,
+                                    const struct pl_tool_call *call, struct pl_str kind,
+                                    struct pl_str questions)
 {
-    if (!pl_str_eq(kind, PL_STR("ask")))
-        questions = bind(x, call, questions);
-    if (x->is_oom)
-        return;
     struct pl_question *question = pl_mem_alloc(1, sizeof *question);
     if (!question || !pl_vec_push(&x->s->questions, question)) {
         pl_mem_free(question);
         x->is_oom = true;
-        return;
+        return NULL;
     }
     *question = (struct pl_question){.asked_ms = x->now_ms};
     pl_arena_init(&question->arena, 0);
@@ -242,13 +239,23 @@ void pl_question_ask(struct pl_step *x, struct pl_agent_loop *loop, struct pl_ca
     question->loop_id = keep(x, question, pl_str_of(loop->id.text));
     question->kind = keep(x, question, kind);
     question->questions = keep(x, question, questions);
-    if (x->is_oom)
+    return x->is_oom ? NULL : question;
+}
+
+void pl_question_ask(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
+                     struct pl_str kind, struct pl_str questions)
+{
+    if (!pl_str_eq(kind, PL_STR("ask")))
+        questions = bind(x, call, questions);
+    struct pl_question *question =
+        x->is_oom ? NULL : pl_question_add(x, loop, call, kind, questions);
+    if (!question)
         return;
-    pl_call_set_status(x, loop->turn, call, PL_CALL_AWAITING);
+    pl_tool_call_set_status(x, loop->turn, call, PL_TOOL_CALL_AWAITING);
     pl_step_tell_question(x, PL_FRAME_QUESTION_ASKED, question, PL_STR("pending"),
                           (struct pl_str){0});
     loop->is_due = true;
-    refresh_refs(x, loop);
+    pl_questions_refresh(x, loop);
 }
 
 static struct pl_question *take(struct pl_session *s, size_t index)
@@ -280,8 +287,8 @@ void pl_questions_cancel(struct pl_step *x, const struct pl_turn *turn)
 /* --- answers --------------------------------------------------------------------------------- */
 
 /* An ask_user_answer is an object; any other answer is wrapped in one. */
-static void add_answer_block(struct pl_step *x, struct pl_turn *turn, const struct pl_call *call,
-                             const struct pl_json_doc *answer)
+static void add_answer_block(struct pl_step *x, struct pl_turn *turn,
+                             const struct pl_tool_call *call, const struct pl_json_doc *answer)
 {
     struct pl_str content = answer->text;
     if (pl_json_kind(answer->root) != PL_JSON_OBJECT) {
@@ -302,12 +309,12 @@ static void add_answer_block(struct pl_step *x, struct pl_turn *turn, const stru
     pl_turn_tell_block(x, turn);
 }
 
-static void deny(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+static void deny(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
                  const struct pl_json_doc *answer)
 {
     const struct pl_json_node *reason = pl_json_get(answer, answer->root, PL_STR("reason"));
     struct pl_str text = {0};
-    if (is_kind(reason, PL_JSON_STRING))
+    if (pl_json_is(reason, PL_JSON_STRING))
         x->is_oom |= pl_json_text(&x->out->arena, answer, reason, &text) != PL_OK;
     PL_CLEANUP_BUF struct pl_buf words;
     pl_buf_init(&words, 0);
@@ -315,40 +322,40 @@ static void deny(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *
     pl_buf_add(&words, text);
     x->is_oom |= words.status != PL_OK;
     if (!x->is_oom)
-        pl_call_fail(x, loop, call, pl_buf_str(&words));
+        pl_tool_call_fail(x, loop, call, PL_TOOL_ERROR_DENIED, pl_buf_str(&words));
 }
 
 /* What the person said, to the call that waited for it. */
-static void give_answer(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+static void give_answer(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
                         bool is_ask, bool is_approved, const struct pl_json_doc *answer)
 {
     if (is_ask) {
         int64_t since = call->started_ms ? call->started_ms : x->now_ms;
-        pl_call_settle(x, loop, call, false, answer->text,
-                       x->now_ms > since ? x->now_ms - since : 0);
+        pl_tool_call_settle(x, loop, call, false, answer->text,
+                            x->now_ms > since ? x->now_ms - since : 0);
         add_answer_block(x, loop->turn, call, answer);
     } else if (is_approved) {
         call->is_confirmed = true;
         call->is_started = false; /* it is started like any other, when there is room */
-        pl_call_set_status(x, loop->turn, call, PL_CALL_PENDING);
+        pl_tool_call_set_status(x, loop->turn, call, PL_TOOL_CALL_PENDING);
     } else {
         deny(x, loop, call, answer);
     }
     loop->is_due = true;
-    refresh_refs(x, loop);
+    pl_questions_refresh(x, loop);
 }
 
-/* A yes is a yes to the arguments that were shown: an answer may say which it means. */
-static bool means_others(const struct pl_call *call, const struct pl_json_doc *answer)
+/* An approval is valid for the arguments that were shown: an answer may name them. */
+static bool means_others(const struct pl_tool_call *call, const struct pl_json_doc *answer)
 {
     char hash[PL_SHA256_HEX + 1];
     const struct pl_json_node *said = pl_json_get(answer, answer->root, PL_STR("arguments_hash"));
     hash_arguments(call, hash);
     return said &&
-           !(is_kind(said, PL_JSON_STRING) && pl_json_text_is(answer, said, pl_str_of(hash)));
+           !(pl_json_is(said, PL_JSON_STRING) && pl_json_text_is(answer, said, pl_str_of(hash)));
 }
 
-static size_t find_question(const struct pl_session *s, struct pl_str tool_call_id)
+size_t pl_question_find(const struct pl_session *s, struct pl_str tool_call_id)
 {
     size_t i = 0;
     while (i < s->questions.len && !pl_str_eq(s->questions.ptr[i]->tool_call_id, tool_call_id))
@@ -358,12 +365,13 @@ static size_t find_question(const struct pl_session *s, struct pl_str tool_call_
 
 enum pl_status pl_step_answer(struct pl_step *x)
 {
-    size_t i = find_question(x->s, x->event->answer.tool_call_id);
+    size_t i = pl_question_find(x->s, x->event->answer.tool_call_id);
     struct pl_agent_loop *loop = NULL;
-    struct pl_call *call = pl_call_find(x->s, x->event->answer.tool_call_id, &loop);
-    if (i == x->s->questions.len || !call || call->status != PL_CALL_AWAITING)
+    struct pl_tool_call *call = pl_tool_call_find(x->s, x->event->answer.tool_call_id, &loop);
+    if (i == x->s->questions.len || x->s->questions.ptr[i]->is_client || !call ||
+        call->status != PL_TOOL_CALL_AWAITING)
         return pl_step_refuse(x, PL_CONFLICT, PL_REFUSAL_QUESTION_NOT_PENDING,
-                              "No question of this id is waiting for an answer");
+                              "No question with this id is waiting for an answer");
     struct pl_json_doc answer;
     enum pl_status status = pl_step_json(x, x->event->answer.answer, &answer);
     if (status != PL_OK)
@@ -371,17 +379,19 @@ enum pl_status pl_step_answer(struct pl_step *x)
     if (answer.text.len > PL_SESSION_MAX_RESULT)
         return pl_step_refuse(x, PL_LIMIT, PL_REFUSAL_INVALID, "The answer is over 1 MiB");
     bool is_ask = pl_str_eq(x->s->questions.ptr[i]->kind, PL_STR("ask"));
-    const struct pl_json_node *approve = is_kind(answer.root, PL_JSON_OBJECT)
+    const struct pl_json_node *approve = pl_json_is(answer.root, PL_JSON_OBJECT)
                                              ? pl_json_get(&answer, answer.root, PL_STR("approve"))
                                              : NULL;
-    bool is_approved = is_kind(approve, PL_JSON_TRUE);
-    if (!is_ask && !is_approved && !is_kind(approve, PL_JSON_FALSE))
+    bool is_approved = pl_json_is(approve, PL_JSON_TRUE);
+    if (!is_ask && !is_approved && !pl_json_is(approve, PL_JSON_FALSE))
         return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
-                              "A confirmation is answered with {\"approve\": true or false}");
+                              "A confirmation must be answered with {\"approve\": true or false}");
     if (!is_ask && means_others(call, &answer))
         return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
-                              "The answer is about other arguments than those that wait: its "
-                              "arguments_hash is not the question's");
+                              "The answer is for other arguments: its arguments_hash is not that "
+                              "of the question");
+    if (x->event->answer.trace_id.len)
+        pl_step_set_trace(x, x->event->answer.trace_id);
     pl_question_settle(x, i, PL_STR("answered"), answer.text);
     give_answer(x, loop, call, is_ask, is_approved, &answer);
     pl_step_reply(x, "tool_call_id", x->event->answer.tool_call_id);
@@ -391,14 +401,14 @@ enum pl_status pl_step_answer(struct pl_step *x)
 enum pl_status pl_step_tool_asks(struct pl_step *x)
 {
     struct pl_agent_loop *loop = NULL;
-    struct pl_call *call = pl_call_find(x->s, x->event->tool.tool_call_id, &loop);
+    struct pl_tool_call *call = pl_tool_call_find(x->s, x->event->tool.tool_call_id, &loop);
     struct pl_str kind = x->event->tool.question_kind;
-    if (!call || !call->is_started || call->status != PL_CALL_PENDING ||
+    if (!call || !call->is_started || call->status != PL_TOOL_CALL_PENDING || call->is_client ||
         pl_agent_loop_of_call(x->s, pl_str_of(call->id.text)))
         return PL_OK;
     if (!pl_str_eq(kind, PL_STR("confirm")) && !pl_str_eq(kind, PL_STR("capability")))
         return pl_step_refuse(x, PL_INVALID, PL_REFUSAL_INVALID,
-                              "A tool asks for a confirm or a capability, nothing else");
+                              "A tool can ask only for a confirm or a capability");
     struct pl_json_doc doc;
     enum pl_status status = pl_step_json(x, x->event->tool.questions, &doc);
     if (status != PL_OK)

@@ -7,7 +7,7 @@
 
 const char *pl_chat_mode_text(enum pl_chat_mode mode)
 {
-    return mode == PL_MODE_PLANNING ? "planning" : "executing";
+    return mode == PL_CHAT_MODE_PLANNING ? "planning" : "executing";
 }
 
 void pl_queued_destroy(struct pl_queued *queued)
@@ -46,10 +46,16 @@ static void write_body(struct pl_step *x, const struct pl_said *said)
         pl_json_out_key(&out, "context_window");
         pl_json_out_int(&out, said->context_window);
     }
-    if (said->mode != PL_MODE_KEEP)
+    if (said->mode != PL_CHAT_MODE_KEEP)
         pl_out_member(&out, "mode", pl_str_of(pl_chat_mode_text(said->mode)));
+    if (said->language == PL_CHAT_CHINESE)
+        pl_out_member(&out, "language", PL_STR("zh"));
+    if (said->override.ptr)
+        pl_out_json(&out, "override", said->override);
     if (said->steers)
         pl_out_json(&out, "steer", PL_STR("true"));
+    if (said->trace_id.len)
+        pl_out_member(&out, "trace_id", said->trace_id);
     pl_json_out_close(&out, '}');
 }
 
@@ -68,15 +74,26 @@ static void put_row(struct pl_step *x, enum pl_row_kind kind, const struct pl_qu
     pl_step_put_row(x, &row);
 }
 
+size_t pl_session_queued_bytes(const struct pl_session *session)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < session->queue.len; i++)
+        n += session->queue.ptr[i]->body.len;
+    return n;
+}
+
 enum pl_status pl_queue_add(struct pl_step *x, const struct pl_said *said)
 {
     struct pl_session *s = x->s;
     if (s->queue.len >= PL_SESSION_MAX_QUEUED)
         return pl_step_refuse(x, PL_LIMIT, PL_REFUSAL_QUEUE_FULL,
-                              "64 messages are waiting already; try again when one has been taken");
+                              "64 messages are already waiting; try again later");
     write_body(x, said);
-    struct pl_queued *queued =
-        pl_queued_create(s->next_position, said->client_message_id, pl_step_take_text(x));
+    struct pl_str body = pl_step_take_text(x);
+    if (s->queue.len && pl_session_queued_bytes(s) + body.len > PL_SESSION_MAX_QUEUED_BYTES)
+        return pl_step_refuse(x, PL_LIMIT, PL_REFUSAL_QUEUE_FULL,
+                              "The messages that are waiting have 4 MiB together; try again later");
+    struct pl_queued *queued = pl_queued_create(s->next_position, said->client_message_id, body);
     if (!queued || !pl_vec_push(&s->queue, queued)) {
         pl_queued_destroy(queued);
         x->is_oom = true;
@@ -128,16 +145,28 @@ enum pl_status pl_queued_read(const struct pl_queued *queued, struct pl_arena *a
         .client_message_id = queued->client_message_id,
         .steers = steer && pl_json_kind(steer) == PL_JSON_TRUE,
         .is_queued = true,
+        .position = queued->position,
     };
-    struct pl_str mode = {0};
+    const struct pl_json_node *override =
+        pl_json_member(&doc, doc.root, "override", PL_JSON_OBJECT);
+    if (override)
+        said.override = pl_json_span(&doc, override);
+    struct pl_str mode = {0}, language = {0};
     if (window && pl_json_kind(window) == PL_JSON_NUMBER &&
         !pl_json_number_int64(pl_json_span(&doc, window), &said.context_window))
         return PL_INVALID;
     status = read_text(arena, &doc, "model", &said.model);
     if (status == PL_OK)
         status = read_text(arena, &doc, "mode", &mode);
+    if (status == PL_OK)
+        status = read_text(arena, &doc, "language", &language);
+    if (status == PL_OK)
+        status = read_text(arena, &doc, "trace_id", &said.trace_id);
+    if (pl_str_eq(language, PL_STR("zh")))
+        said.language = PL_CHAT_CHINESE;
     if (mode.len)
-        said.mode = pl_str_eq(mode, PL_STR("planning")) ? PL_MODE_PLANNING : PL_MODE_EXECUTING;
+        said.mode =
+            pl_str_eq(mode, PL_STR("planning")) ? PL_CHAT_MODE_PLANNING : PL_CHAT_MODE_EXECUTING;
     *ret_said = said;
     return status;
 }

@@ -1,6 +1,6 @@
 /* Rows as the objects of seed 003. */
 #include "session/rows.h"
-#include "session/turn_int.h"
+#include "session/turn/turn_int.h"
 
 void pl_session_record_write(const struct pl_session_record *record, struct pl_buf *to)
 {
@@ -29,6 +29,12 @@ void pl_session_record_write(const struct pl_session_record *record, struct pl_b
         pl_json_out_bool(&out, flags[i].value);
     }
     pl_out_json(&out, "replay_state", record->replay_state);
+    if (record->system_prompt.ptr)
+        pl_out_member(&out, "system_prompt", record->system_prompt);
+    if (record->settings.ptr)
+        pl_out_json(&out, "settings", record->settings);
+    if (record->tools.ptr)
+        pl_out_json(&out, "tools", record->tools);
     pl_json_out_close(&out, '}');
 }
 
@@ -39,6 +45,7 @@ static void hide(struct pl_turn *turn)
         turn->blocks.ptr[i].proof = (struct pl_str){0};
     for (size_t i = 0; i < turn->calls.len; i++)
         turn->calls.ptr[i].proof = (struct pl_str){0};
+    pl_turn_reduce_metadata(turn);
 }
 
 static enum pl_status write_row(const struct pl_turn_row *row, bool is_shared, struct pl_buf *to)
@@ -51,7 +58,7 @@ static enum pl_status write_row(const struct pl_turn_row *row, bool is_shared, s
             hide(&turn);
         struct pl_json_out out = pl_json_out(to);
         pl_turn_write(&turn, &out);
-        status = to->status;
+        status = turn.is_oom ? PL_NOMEM : to->status;
     }
     pl_turn_deinit(&turn);
     return status;

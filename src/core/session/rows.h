@@ -1,5 +1,5 @@
-/* What is kept of a session: flat rows, the same for every store. Views: who fills one says what
- * they point into. */
+/* The stored form of a session: flat rows, the same for every store. Their strings are views; the
+ * function that fills a row says what they point into. */
 #ifndef PL_SESSION_ROWS_H
 #define PL_SESSION_ROWS_H
 
@@ -38,7 +38,7 @@ enum pl_turn_status {
         PL_TURN_STATUS_COUNT,
 };
 
-/* Texts as in seed 003; COUNT for a text that is none of them. */
+/* Texts as in seed 003; COUNT for an unknown text. */
 const char *pl_session_status_text(enum pl_session_status status);
 enum pl_session_status pl_session_status_of(struct pl_str text);
 const char *pl_turn_status_text(enum pl_turn_status status);
@@ -52,8 +52,16 @@ struct pl_session_record {
     int64_t created_ms, updated_ms;
     bool shared, is_pinned, memory_enabled, is_persistent;
     struct pl_str replay_state; /* JSON; {NULL, 0} is null */
-    bool is_planning;           /* the mode; in no Session object */
-    int64_t version;            /* grows with every change: the ETag */
+    /* How its models are asked. In the Session object only where they are set; {NULL, 0} is null.
+     * They change with a row of their own, PL_ROW_SETTINGS. */
+    struct pl_str system_prompt;   /* text */
+    struct pl_str settings, tools; /* JSON */
+    struct pl_str handoff;         /* JSON: the packet it accepted; in no Session object */
+    /* JSON {system_prompt?, settings?, tools?}: what the chat at work says instead; in no Session
+     * object */
+    struct pl_str chat_override;
+    bool is_planning; /* the mode; in no Session object */
+    int64_t version;  /* grows with every change: the ETag */
     int64_t epoch;
     int64_t next_event; /* sequence of the next event, as far as is durable */
     int64_t next_entry; /* place of the next turn */
@@ -92,6 +100,8 @@ struct pl_queued_row {
 enum pl_row_kind {
     PL_ROW_NEW_SESSION, /* create; there is none with this id */
     PL_ROW_SESSION,     /* change; a session that was deleted meanwhile does not come back */
+    PL_ROW_SETTINGS,    /* change of system_prompt, settings, tools, handoff and chat_override; only
+                           they and the session's id count */
     PL_ROW_TURN,        /* put, by turn_id; a checkpoint is the same row with status streaming */
     PL_ROW_QUESTION,    /* put, by tool_call_id */
     PL_ROW_QUEUED,      /* create, by session and position */
@@ -111,20 +121,28 @@ struct pl_session_row {
 /* The Session object and the TurnProjection of rows, every member in the seed's order. */
 void pl_session_record_write(const struct pl_session_record *record, struct pl_buf *to);
 enum pl_status pl_turn_row_write(const struct pl_turn_row *row, struct pl_buf *to);
-/* The same for a stranger: without memory_refs, which quote from other conversations, and without
- * proofs, which are between the owner and a vendor. */
+/* The same for a stranger: without memory_refs, which quote from other conversations, without
+ * proofs, which are between the owner and a vendor, and of the metadata only what is cited. */
 enum pl_status pl_turn_row_write_shared(const struct pl_turn_row *row, struct pl_buf *to);
-/* The same as a model is shown it: results in the order of their calls and cut where they are over
- * PL_SESSION_MAX_SHOWN, without cards. */
+/* The same for a model: results in the order of their calls, truncated to PL_SESSION_MAX_SHOWN,
+ * without cards. */
 enum pl_status pl_turn_row_write_shown(const struct pl_turn_row *row, struct pl_buf *to);
-/* Whether the body of a user's turn, or of a queued message, says what this message (JSON, as in a
- * CHAT event) says. PL_INVALID, PL_SYNTAX: one of them is damaged. */
+/* Whether the body of a user's turn, or of a queued message, has the same content as this message
+ * (JSON, as in a CHAT event). PL_INVALID, PL_SYNTAX: one of them is damaged. */
 enum pl_status pl_body_says(struct pl_str body, struct pl_str message, bool *ret_is_same);
+/* The title a session has where nobody gave it one: the first line of a text with its words, at most
+ * 80 characters. Of a message (a text, or parts or blocks) it is that of the first text in it. Nothing
+ * is added where there are no words. */
+struct pl_json_doc;
+struct pl_json_node;
+void pl_title_write(struct pl_str text, struct pl_buf *to);
+enum pl_status pl_message_title(const struct pl_json_doc *doc, const struct pl_json_node *message,
+                                struct pl_buf *to);
 /* Whether a user said it, or whoever called an Agent. */
 bool pl_turn_row_is_user(const struct pl_turn_row *row);
-/* A TurnProjection that came from elsewhere, as a row without ids and place; what was open in it is
- * interrupted. Memory of the arena. created_ms stands in for a missing started_at. PL_INVALID: a
- * block or call that is none. */
+/* Reads a foreign TurnProjection into a row without ids and position; open calls become
+ * interrupted. Memory of the arena. created_ms replaces a missing started_at. PL_INVALID: a block
+ * or call is malformed. */
 struct pl_json_doc;
 struct pl_json_node;
 struct pl_arena;

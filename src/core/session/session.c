@@ -1,5 +1,5 @@
-/* A session's life: made, loaded, stepped through events, looked at. What an event does is in the
- * file its handler stands in. */
+/* The life of a session: it is created or loaded, handles events one step at a time, and can be
+ * read. The handlers of the events are in the other files of this room. */
 #include "session/session_int.h"
 
 #include <assert.h>
@@ -51,8 +51,9 @@ void pl_session_destroy(struct pl_session *session)
     pl_vec_deinit(&session->questions);
     pl_vec_deinit(&session->queue);
     struct pl_session_record *r = &session->record;
-    const struct pl_str strings[] = {r->id,          r->user_id, r->intent,      r->solution_id,
-                                     r->biz_role_id, r->model,   r->replay_state};
+    const struct pl_str strings[] = {r->id,          r->user_id, r->intent,       r->solution_id,
+                                     r->biz_role_id, r->model,   r->replay_state, r->system_prompt,
+                                     r->settings,    r->tools,   r->handoff,      r->chat_override};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         pl_mem_free((char *)strings[i].ptr);
     pl_mem_free(session);
@@ -75,6 +76,11 @@ static void copy_record(struct pl_step *x, const struct pl_session_record *from)
         {&to->biz_role_id, from->biz_role_id, false},
         {&to->model, from->model, false},
         {&to->replay_state, from->replay_state, false},
+        {&to->system_prompt, from->system_prompt, false},
+        {&to->settings, from->settings, false},
+        {&to->tools, from->tools, false},
+        {&to->handoff, from->handoff, false},
+        {&to->chat_override, from->chat_override, false},
     };
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         *strings[i].to = (struct pl_str){0};
@@ -95,7 +101,7 @@ static struct pl_session *make(struct pl_step *x, const struct pl_session_record
     x->s = s;
     copy_record(x, record);
     s->next_event = s->record.next_event;
-    s->mode = s->record.is_planning ? PL_MODE_PLANNING : PL_MODE_EXECUTING;
+    s->mode = s->record.is_planning ? PL_CHAT_MODE_PLANNING : PL_CHAT_MODE_EXECUTING;
     if (x->is_oom) {
         pl_session_destroy(s);
         return NULL;
@@ -119,13 +125,13 @@ enum pl_status pl_session_create(const struct pl_session_record *record, struct 
     if (!s || x.is_oom) {
         clear_lists(out);
         pl_session_destroy(s);
-        return pl_fail(err, PL_NOMEM, "Out of memory while making a session");
+        return pl_fail(err, PL_NOMEM, "Out of memory while creating a session");
     }
     *ret_session = s;
     return PL_OK;
 }
 
-/* A loop is known by its open turn; its parent by the call that turn names. */
+/* A loop is identified by its open turn, its parent by the call that the turn names. */
 static enum pl_status load_turn(struct pl_step *x, const struct pl_turn_row *row)
 {
     struct pl_session *s = x->s;
@@ -153,12 +159,15 @@ static enum pl_status load_turn(struct pl_step *x, const struct pl_turn_row *row
     pl_step_set_text(x, &model, turn->model);
     loop->model = (char *)model.ptr;
     loop->context_window = turn->context_window;
+    s->language = turn->language;
+    if (turn->trace_id.len == PL_TRACE_ID)
+        memcpy(s->trace_id, turn->trace_id.ptr, PL_TRACE_ID);
     s->n_calls = turn->n_chat_calls > s->n_calls ? turn->n_chat_calls : s->n_calls;
     s->next_event = turn->last_event >= s->next_event ? turn->last_event + 1 : s->next_event;
     return PL_OK;
 }
 
-/* By age of their turns: a parent's is older than any of its children's. */
+/* By age of their turns: a parent's turn is older than those of its children. */
 static void sort_loops(struct pl_session *s)
 {
     for (size_t i = 1; i < s->loops.len; i++) {
@@ -175,10 +184,10 @@ static void find_parents(struct pl_session *s)
     for (size_t i = 0; i < s->loops.len; i++) {
         struct pl_agent_loop *loop = s->loops.ptr[i], *parent = NULL;
         struct pl_str call_id = loop->turn ? loop->turn->parent_call_id : (struct pl_str){0};
-        if (!call_id.len || call_id.len >= PL_ID_MAX || !pl_call_find(s, call_id, &parent))
+        if (!call_id.len || call_id.len >= PL_ID_MAX || !pl_tool_call_find(s, call_id, &parent))
             continue;
         for (size_t k = 0; k < i; k++) {
-            if (s->loops.ptr[k] != parent) /* a parent stands first; anything else is damage */
+            if (s->loops.ptr[k] != parent) /* a parent is first; anything else is damage */
                 continue;
             loop->parent = parent;
             loop->depth = parent->depth + 1;
@@ -187,7 +196,7 @@ static void find_parents(struct pl_session *s)
     }
 }
 
-/* The root stands first, with or without a turn, as long as there is a chat. */
+/* The root is first, with or without a turn, while there is a chat. */
 static void find_root(struct pl_step *x)
 {
     struct pl_session *s = x->s;
@@ -214,6 +223,7 @@ static void load_question(struct pl_step *x, const struct pl_question_row *row)
         return;
     }
     *q = (struct pl_question){.asked_ms = row->asked_ms};
+    q->is_client = pl_str_eq(row->kind, PL_STR(PL_CLIENT_KIND));
     pl_arena_init(&q->arena, 0);
     q->tool_call_id = pl_arena_dup(&q->arena, row->tool_call_id);
     q->turn_id = pl_arena_dup(&q->arena, row->turn_id);
@@ -222,6 +232,8 @@ static void load_question(struct pl_step *x, const struct pl_question_row *row)
     q->questions = pl_arena_dup(&q->arena, row->questions);
     x->is_oom |= !q->tool_call_id.ptr || !q->turn_id.ptr || !q->loop_id.ptr || !q->kind.ptr ||
                  !q->questions.ptr;
+    if (q->is_client && !x->is_oom)
+        pl_client_call_load(x, q);
 }
 
 static enum pl_status load_queued(struct pl_step *x, const struct pl_queued_row *row)
@@ -239,7 +251,7 @@ static enum pl_status load_queued(struct pl_step *x, const struct pl_queued_row 
     enum pl_status status = pl_queued_read(queued, &arena, &said);
     x->is_oom |= status == PL_NOMEM;
     if (status == PL_INVALID)
-        return pl_fail(x->err, PL_INVALID, "A stored message that waits is damaged");
+        return pl_fail(x->err, PL_INVALID, "A stored waiting message is damaged");
     queued->steers = status == PL_OK && said.steers && s->is_chatting;
     if (row->position >= s->next_position)
         s->next_position = row->position + 1;
@@ -278,14 +290,28 @@ enum pl_status pl_session_load(const struct pl_session_record *record,
 
 /* --- one step -------------------------------------------------------------------------------- */
 
+static struct pl_str or_null(struct pl_str text)
+{
+    return text.len ? text : (struct pl_str){0};
+}
+
 static enum pl_status change_settings(struct pl_step *x)
 {
     const struct pl_session_settings *set = &x->event->settings;
     struct pl_session_record *r = &x->s->record;
-    struct pl_str replay_state = {0};
-    enum pl_status status = pl_step_optional_json(x, set->replay_state, &replay_state);
-    if (status != PL_OK)
-        return status;
+    struct pl_str replay_state = {0}, settings = {0}, tools = {0}, handoff = {0};
+    const struct {
+        struct pl_str from;
+        struct pl_str *to;
+    } values[] = {{set->replay_state, &replay_state},
+                  {set->settings, &settings},
+                  {set->tools, &tools},
+                  {set->handoff, &handoff}};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        enum pl_status status = pl_step_optional_json(x, values[i].from, values[i].to);
+        if (status != PL_OK)
+            return status;
+    }
     const struct {
         bool has, value;
         bool *to;
@@ -299,11 +325,22 @@ static enum pl_status change_settings(struct pl_step *x)
         bool has;
         struct pl_str value;
         struct pl_str *to;
+        bool is_setting; /* kept by a row of its own */
     } texts[] = {
-        {set->has_intent, set->intent.len ? set->intent : PL_STR(""), &r->intent},
-        {set->has_model, set->model.len ? set->model : (struct pl_str){0}, &r->model},
-        {set->has_replay, replay_state, &r->replay_state},
+        {set->has_intent, set->intent.len ? set->intent : PL_STR(""), &r->intent, false},
+        {set->has_model, set->model.len ? set->model : (struct pl_str){0}, &r->model, false},
+        {set->has_replay, replay_state, &r->replay_state, false},
+        {set->has_system_prompt, set->system_prompt.len ? set->system_prompt : (struct pl_str){0},
+         &r->system_prompt, true},
+        {set->has_settings, settings, &r->settings, true},
+        {set->has_tools, tools, &r->tools, true},
+        {set->has_handoff, handoff, &r->handoff, true},
+        {set->has_solution, or_null(set->solution_id), &r->solution_id, false},
+        {set->has_biz_role, or_null(set->biz_role_id), &r->biz_role_id, false},
     };
+    enum pl_status status = pl_replay_change(x);
+    if (status != PL_OK)
+        return status;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (!flags[i].has || *flags[i].to == flags[i].value)
             continue;
@@ -315,6 +352,7 @@ static enum pl_status change_settings(struct pl_step *x)
             continue;
         pl_step_set_text(x, texts[i].to, texts[i].value);
         x->is_changed = true;
+        x->has_settings |= texts[i].is_setting;
     }
     pl_step_tell_session(x);
     pl_buf_clear(&x->out->text);
@@ -334,10 +372,13 @@ static enum pl_status (*const handlers[])(struct pl_step *x) = {
     [PL_SE_MODEL_BLOCK] = pl_step_model_block,
     [PL_SE_MODEL_PROOF] = pl_step_model_proof,
     [PL_SE_MODEL_CALL] = pl_step_model_call,
+    [PL_SE_MODEL_RESULT] = pl_step_model_result,
     [PL_SE_MODEL_END] = pl_step_model_end,
     [PL_SE_MODEL_FAILED] = pl_step_model_failed,
     [PL_SE_TOOL_RESULT] = pl_step_tool_result,
     [PL_SE_TOOL_ASKS] = pl_step_tool_asks,
+    [PL_SE_TOOL_CLIENT] = pl_step_tool_client,
+    [PL_SE_CLIENT_RESULT] = pl_step_client_result,
     [PL_SE_SUMMARY] = pl_step_summary,
     [PL_SE_SUMMARY_FAILED] = pl_step_summary_failed,
     [PL_SE_RECOVER] = pl_step_recover,
@@ -358,6 +399,8 @@ static void put_rows(struct pl_step *x)
     }
     if (x->has_durable)
         pl_step_put_session(x, PL_ROW_SESSION);
+    if (x->has_settings)
+        pl_step_put_session(x, PL_ROW_SETTINGS);
 }
 
 enum pl_status pl_session_apply(struct pl_session *session, const struct pl_session_event *event,
@@ -404,8 +447,11 @@ int64_t pl_session_next_tick_ms(const struct pl_session *session)
         if (turn && turn->waiting.len)
             at_ms = sooner(at_ms, turn->waiting_since_ms + PL_SESSION_COALESCE_MS);
         if (turn && turn->n_unsaved)
-            at_ms = sooner(at_ms, turn->saved_ms + PL_SESSION_CHECKPOINT_MS);
+            at_ms = sooner(at_ms, turn->saved_ms + pl_turn_checkpoint_ms(turn));
     }
+    for (size_t i = 0; i < session->questions.len; i++)
+        if (session->questions.ptr[i]->deadline_ms)
+            at_ms = sooner(at_ms, session->questions.ptr[i]->deadline_ms);
     return at_ms;
 }
 
@@ -475,8 +521,9 @@ void pl_session_write_questions(const struct pl_session *session, struct pl_buf 
     struct pl_json_out out = pl_json_out(to);
     pl_json_out_open(&out, '[');
     for (size_t i = 0; i < session->questions.len; i++)
-        pl_question_write(session->questions.ptr[i], PL_STR("pending"), (struct pl_str){0}, 0,
-                          &out);
+        if (!session->questions.ptr[i]->is_client)
+            pl_question_write(session->questions.ptr[i], PL_STR("pending"), (struct pl_str){0}, 0,
+                              &out);
     pl_json_out_close(&out, ']');
 }
 

@@ -6,7 +6,7 @@
  *
  * The order the host must keep, for every apply:
  *   1. rows are committed in one transaction;
- *   2. frames are published, in order, behind those of every earlier apply. Frames without
+ *   2. frames are published, in order, after those of every earlier apply. Frames without
  *      is_durable need not wait for their own rows (a checkpoint), but never overtake;
  *   3. effects are carried out, and their outcome comes back as events.
  *
@@ -30,11 +30,14 @@ struct pl_session; /* owned */
 #define PL_SESSION_MAX_RESULT       (1u << 20)
 #define PL_SESSION_MAX_SHOWN        (64u << 10) /* of a result, to a model */
 #define PL_SESSION_MAX_CALLS        128         /* per chat: from a user's message to chat:end */
+#define PL_SESSION_MAX_BLOCKS       4096        /* of a turn */
+#define PL_SESSION_MAX_WHOLE        1024 /* of them whole ones: the row is written with each */
 #define PL_SESSION_MAX_PARALLEL     8
 #define PL_SESSION_MAX_DEPTH        8
 #define PL_SESSION_MAX_MS           (30 * 60 * 1000) /* of a chat, while it waits for nobody */
 #define PL_SESSION_MAX_QUEUED       64
-#define PL_SESSION_MAX_COMPACTIONS  2 /* in a row */
+#define PL_SESSION_MAX_QUEUED_BYTES (4u << 20) /* together; one alone may have any length */
+#define PL_SESSION_MAX_COMPACTIONS  2          /* in a row */
 #define PL_SESSION_COALESCE_MS      20
 #define PL_SESSION_COALESCE_BYTES   512
 #define PL_SESSION_CHECKPOINT_MS    250
@@ -58,16 +61,21 @@ enum pl_session_event_kind {
     PL_SE_TOOL_ASKS,    /* a tool wants a person's word before it runs */
     PL_SE_SUMMARY,      /* what SUMMARISE was asked for */
     PL_SE_SUMMARY_FAILED,
-    PL_SE_RECOVER,     /* after a crash: settle what was open; the epoch is a new one */
-    PL_SE_SHUT_DOWN,   /* before an orderly end: as stop, but the queue stays for the next start */
-    PL_SE_NOTICE,      /* a system:notification into the session */
-    PL_SE_MEMORY,      /* memories went to the model with the context of this turn */
-    PL_SE_MODEL_PROOF, /* what only its vendor can check, of the words that have just ended */
-    PL_SE_GO_ON,       /* after a restart: the queue goes on, if nothing is at work */
+    PL_SE_RECOVER,      /* after a crash: settle what was open; the epoch is a new one */
+    PL_SE_SHUT_DOWN,    /* before an orderly end: as stop, but the queue stays for the next start */
+    PL_SE_NOTICE,       /* a system:notification into the session */
+    PL_SE_MEMORY,       /* memories went to the model with the context of this turn */
+    PL_SE_MODEL_PROOF,  /* what only its vendor can check, of the words that have just ended */
+    PL_SE_GO_ON,        /* after a restart: the queue goes on, if nothing is at work */
+    PL_SE_MODEL_RESULT, /* of a call that was recorded: what came of it then */
+    PL_SE_TOOL_CLIENT,  /* a tool is the client's: the call waits for what the client says */
+    PL_SE_CLIENT_RESULT, /* a client has run its tool, well or not */
 };
 
 enum pl_when_busy { PL_BUSY_ENQUEUE, PL_BUSY_REJECT, PL_BUSY_INTERRUPT, PL_BUSY_STEER };
-enum pl_chat_mode { PL_MODE_KEEP, PL_MODE_PLANNING, PL_MODE_EXECUTING };
+enum pl_chat_mode { PL_CHAT_MODE_KEEP, PL_CHAT_MODE_PLANNING, PL_CHAT_MODE_EXECUTING };
+/* Of the person who chats: in which names of tools are shown. */
+enum pl_chat_language { PL_CHAT_ENGLISH, PL_CHAT_CHINESE };
 
 /* All strings are views, valid during the call. JSON is one valid value without U+0000 and without
  * lone surrogates: the edge has refused those. */
@@ -76,16 +84,23 @@ struct pl_session_event {
     struct pl_id_seed *seed; /* borrowed: time (unix ms) and randomness for new ids */
     union {
         struct {
-            struct pl_str message;           /* JSON: a string, or an array of content blocks */
+            struct pl_str message;           /* JSON: a string, or an array of parts */
+            bool is_recorded;                /* said before, in a session that is played again */
             struct pl_str client_message_id; /* may be empty; the host has looked it up already */
             struct pl_str model;             /* resolved name for this chat; empty: keep */
             int64_t context_window;          /* of that model */
             enum pl_chat_mode mode;
+            enum pl_chat_language language;
             enum pl_when_busy when_busy;
+            /* JSON {system_prompt?, settings?, tools?}, in place of the session's own as long as
+             * this chat goes on; empty: none */
+            struct pl_str override;
+            struct pl_str trace_id; /* W3C, 32 hex digits, of the request; empty: a new one */
         } chat;
         struct {
             struct pl_str tool_call_id;
             struct pl_str answer; /* JSON; for a confirmation {"approve":bool, "reason"?:string} */
+            struct pl_str trace_id; /* as in chat; empty: the one of the chat goes on */
         } answer;
         struct {
             struct pl_str trigger; /* "manual", "auto", "forced_retry" */
@@ -93,15 +108,21 @@ struct pl_session_event {
         } compact;
         struct pl_session_settings {
             bool has_intent, has_model, has_shared, has_pinned, has_memory, has_persistent,
-                has_replay;
-            struct pl_str intent, model;
+                has_replay, has_solution, has_biz_role, has_system_prompt, has_settings, has_tools,
+                has_handoff;
+            struct pl_str intent, model, solution_id, biz_role_id;
             bool shared, is_pinned, memory_enabled, is_persistent;
             /* JSON; empty: null. The session keeps a member `status` of it: from running to
              * finished or stopped, and back to running when what was stopped goes on. */
             struct pl_str replay_state;
+            /* Of a replay that is under way: how fast it goes on (JSON, a number), and whether. */
+            bool has_replay_speed, has_replay_paused, replay_paused;
+            struct pl_str replay_speed;
+            struct pl_str system_prompt;            /* empty: null */
+            struct pl_str settings, tools, handoff; /* JSON; empty: null */
         } settings;
-        /* Model events name loop and turn: one that is no longer open is ignored (PL_OK, nothing
-         * comes out), so that a late delta after stop harms nobody. */
+        /* Model events name loop and turn. If that turn is no longer open, the event is ignored
+         * (PL_OK, no output), so a late delta after a stop does no harm. */
         struct {
             struct pl_str loop_id, turn_id;
             bool is_thinking;
@@ -112,15 +133,26 @@ struct pl_session_event {
             struct pl_str tool_name;    /* MODEL_CALL; MODEL_BLOCK: of that call; or empty */
             struct pl_str display_name; /* the same */
             struct pl_str arguments;    /* MODEL_CALL: text that should be JSON */
+            bool is_unknown;            /* MODEL_CALL: of a tool that was not offered */
             /* MODEL_PROOF, MODEL_CALL (or empty): JSON object {vendor, signature?, id?, data?};
              * with data it is thinking that nobody else can read */
             struct pl_str proof;
             struct pl_str model;  /* MODEL_END: who really answered; may be empty */
             struct pl_str usage;  /* MODEL_END: JSON {input_tokens, output_tokens, …}; or empty */
-            struct pl_str timing; /* MODEL_END: JSON {ttft_ms, total_ms, cost …}; or empty */
+            struct pl_str timing; /* MODEL_END: JSON {ttft_ms, total_ms, cost_usd}; or empty */
+            /* MODEL_END: JSON object of what else the model says of its answer, by the names of
+             * seed 001, A.6: model_version, system_fingerprint, finish_reason, safety_check,
+             * citation_map; or empty */
+            struct pl_str metadata;
             struct pl_str memory_refs; /* MEMORY: JSON array of MemoryRef */
             struct pl_str reason;      /* MODEL_FAILED: a sentence */
             bool is_overflow; /* MODEL_FAILED: the context was too long: compact, try again */
+            bool is_recorded; /* MODEL_CALL: it ran elsewhere and is not run again */
+            bool is_last;     /* MODEL_END: nothing follows, whatever was called */
+            size_t call;      /* MODEL_RESULT: of which call of the turn, from 0 … */
+            struct pl_str result;
+            bool is_error;
+            int64_t duration_ms;
         } model;
         struct {
             struct pl_str tool_call_id;
@@ -129,6 +161,7 @@ struct pl_session_event {
             int64_t duration_ms;
             struct pl_str question_kind; /* TOOL_ASKS: "confirm", "capability" */
             struct pl_str questions; /* TOOL_ASKS: JSON {questions:[…]} as for AskUserQuestion */
+            int64_t wait_ms;         /* TOOL_CLIENT: how long its client may take; 0: any time */
         } tool;
         struct {
             struct pl_str loop_id, compaction_id;
@@ -190,6 +223,8 @@ struct pl_session_effect {
     struct pl_str loop_id, turn_id, model;
     struct pl_str compaction_id, trigger;
     enum pl_chat_mode mode;
+    enum pl_chat_language language;
+    struct pl_str trace_id; /* CALL_MODEL, SUMMARISE: of the request that caused it */
     struct pl_str tool_call_id, tool_name, arguments;
     bool is_confirmed; /* a person said yes to exactly these arguments */
 };
@@ -213,15 +248,16 @@ struct pl_session_out {
     struct pl_buf text;  /* what frames are written into before they move to the arena */
     struct pl_str reply; /* JSON object to answer the caller with: {"turn_id":…} and the like */
     enum pl_refusal refusal; /* with PL_CONFLICT, PL_LIMIT, PL_INVALID or PL_NOT_FOUND */
-    bool wants_whole;        /* set by the host: some subscriber asked for content:"always" */
+    bool is_behind;   /* set by the host: rows of before are not stored yet, no checkpoint now */
+    bool wants_whole; /* set by the host: some subscriber asked for content:"always" */
 };
 void pl_session_out_init(struct pl_session_out *out);
 void pl_session_out_deinit(struct pl_session_out *out);
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-/* A new session: its row is in *out (status created, epoch 1). Fields that are empty are null;
- * next_entry counts the turns it begins with, which the host puts into the same transaction. */
+/* A new session; its row is in *out (status created, epoch 1). Empty fields are null. next_entry is
+ * the number of turns it starts with; the host stores those in the same transaction. */
 enum pl_status pl_session_create(const struct pl_session_record *record, struct pl_session_out *out,
                                  struct pl_session **ret_session, struct pl_error *err);
 /* From the store: the session's row, its turns that are not terminal, its open questions, its
@@ -250,6 +286,8 @@ bool pl_session_is_running(const struct pl_session *session);
 
 /* The Session object, as GET answers it. */
 void pl_session_write(const struct pl_session *session, struct pl_buf *to);
+/* What the messages that wait take of the memory. */
+size_t pl_session_queued_bytes(const struct pl_session *session);
 /* Projections of the open turns, oldest first, as array elements without brackets. */
 size_t pl_session_n_open_turns(const struct pl_session *session);
 void pl_session_write_open_turn(const struct pl_session *session, size_t i, struct pl_buf *to);

@@ -12,9 +12,12 @@
 #ifndef PL_SESSION_SESSION_INT_H
 #define PL_SESSION_SESSION_INT_H
 
+#include "conv/tool_error.h"
 #include "json/json.h"
 #include "session/session.h"
-#include "session/turn_int.h"
+#include "session/turn/turn_int.h"
+
+enum { PL_TRACE_ID = 32 }; /* hex digits of a W3C trace */
 
 struct pl_agent_loop {
     struct pl_id id;              /* "root" or loop_… */
@@ -31,8 +34,9 @@ struct pl_agent_loop {
     } summary;
     uint32_t n_compactions; /* in a row */
     bool is_full;           /* the last answer left less than a fifth of the window */
-    bool is_due;            /* something changed: look whether it can go on */
-    bool is_done;           /* to be removed at the end of the step */
+    bool is_tight; /* a summary saved nothing: in this chat none is tried again by itself */
+    bool is_due;   /* something changed: look whether it can go on */
+    bool is_done;  /* to be removed at the end of the step */
 };
 
 struct pl_question {
@@ -40,6 +44,8 @@ struct pl_question {
     struct pl_str tool_call_id, turn_id, loop_id, kind;
     struct pl_str questions; /* JSON array */
     int64_t asked_ms;
+    bool is_client;      /* no question but a call that its client runs; client_call.c */
+    int64_t deadline_ms; /* of such a call, unix; 0: none */
 };
 
 struct pl_queued {
@@ -57,8 +63,10 @@ struct pl_session {
     int64_t n_calls;                 /* of this chat */
     int64_t working_ms;              /* when it last began to work, or was answered; 0: unknown */
     enum pl_chat_mode mode;
-    int64_t context_window; /* of the model last named */
-    bool is_full;           /* of the root loop, while there is none */
+    enum pl_chat_language language; /* of the last chat */
+    char trace_id[PL_TRACE_ID + 1]; /* of the request that is being worked on; "": none yet */
+    int64_t context_window;         /* of the model last named */
+    bool is_full;                   /* of the root loop, while there is none */
     uint32_t n_compactions;
     int64_t next_position;                  /* in the queue */
     PL_VEC(struct pl_agent_loop *) loops;   /* owned */
@@ -75,6 +83,7 @@ struct pl_step {
     bool is_oom;
     bool has_durable;    /* a durable frame was told: the session's row moves on too */
     bool is_changed;     /* the Session object changed and session:updated is still owed */
+    bool has_settings;   /* system_prompt, settings, tools or handoff changed: their row is owed */
     bool may_start_next; /* a chat or a summary ended by itself: the queue goes on */
     enum pl_frame_kind frame_kind;
     bool is_frame_durable;
@@ -98,6 +107,8 @@ void pl_question_write(const struct pl_question *question, struct pl_str state,
                        struct pl_str answer, int64_t settled_ms, struct pl_json_out *out);
 
 void pl_step_put_turn(struct pl_step *x, struct pl_turn *turn);
+/* How old the row of an open turn may be. A long one costs more to write, and waits longer. */
+int64_t pl_turn_checkpoint_ms(const struct pl_turn *turn);
 void pl_step_put_row(struct pl_step *x, const struct pl_session_row *row);
 void pl_step_put_session(struct pl_step *x, enum pl_row_kind kind);
 /* All strings are copied into the out. */
@@ -107,7 +118,8 @@ struct pl_str pl_step_keep(struct pl_step *x, struct pl_str s); /* arena of the 
 struct pl_str pl_step_take_text(struct pl_step *x);
 void pl_step_reply(struct pl_step *x, const char *key, struct pl_str text);
 
-/* The one who writes a session's status: legal edges only. session:updated is told at once. */
+/* The only function that changes a session's status: legal edges only. session:updated is sent at
+ * once. */
 void pl_step_set_status(struct pl_step *x, enum pl_session_status status);
 void pl_step_tell_session(struct pl_step *x);
 
@@ -120,23 +132,25 @@ enum pl_status pl_step_optional_json(struct pl_step *x, struct pl_str text,
                                      struct pl_str *ret_json);
 /* What a model's answer ends with, checked; the strings are the event's or of the out's arena. */
 enum pl_status pl_step_read_end(struct pl_step *x, struct pl_str model, struct pl_str usage,
-                                struct pl_str timing, struct pl_turn_end *ret_end);
+                                struct pl_str timing, struct pl_str metadata,
+                                struct pl_turn_end *ret_end);
 /* Copies to the heap and frees what was there. */
 void pl_step_set_text(struct pl_step *x, struct pl_str *field, struct pl_str value);
 
 /* --- model.c: a turn grows ------------------------------------------------------------------- */
 
-/* Tells the text that waits; `closes`: and what the open block's content has not told. */
+/* Sends the waiting text; `closes`: and the rest of the open block's content. */
 void pl_turn_flush(struct pl_step *x, struct pl_turn *turn, bool closes);
 /* Tells the last block, which is a closed one. */
 void pl_turn_tell_block(struct pl_step *x, struct pl_turn *turn);
-/* Every open call is cancelled; told by the turn:end that follows. */
-void pl_turn_cancel_calls(struct pl_turn *turn);
+/* Every open call is cancelled, and told so. */
+void pl_turn_cancel_calls(struct pl_step *x, struct pl_turn *turn);
 enum pl_status pl_step_tick(struct pl_step *x);
 enum pl_status pl_step_model_text(struct pl_step *x);
 enum pl_status pl_step_model_block(struct pl_step *x);
 enum pl_status pl_step_model_proof(struct pl_step *x);
 enum pl_status pl_step_model_call(struct pl_step *x);
+enum pl_status pl_step_model_result(struct pl_step *x);
 enum pl_status pl_step_model_end(struct pl_step *x);
 enum pl_status pl_step_model_failed(struct pl_step *x);
 enum pl_status pl_step_memory(struct pl_step *x);
@@ -151,16 +165,17 @@ struct pl_agent_loop *pl_agent_loop_find(const struct pl_session *s, struct pl_s
 struct pl_agent_loop *pl_agent_loop_of_call(const struct pl_session *s,
                                             struct pl_str parent_call_id);
 /* The open call of this id and its loop; NULL when there is none. */
-struct pl_call *pl_call_find(const struct pl_session *s, struct pl_str id,
-                             struct pl_agent_loop **ret_loop);
-/* A new turn of the loop, streaming; not yet told and nobody's. NULL when out of memory. */
+struct pl_tool_call *pl_tool_call_find(const struct pl_session *s, struct pl_str id,
+                                       struct pl_agent_loop **ret_loop);
+/* A new turn of the loop, streaming, not yet announced and not yet owned. NULL when out of
+ * memory. */
 struct pl_turn *pl_turn_create(struct pl_step *x, const struct pl_agent_loop *loop,
                                enum pl_turn_role role);
 void pl_turn_destroy(struct pl_turn *turn); /* accepts NULL */
 /* A turn that is complete as soon as it is there: told, stored, gone. */
 void pl_turn_say(struct pl_step *x, struct pl_turn *turn);
 void pl_turn_set_status(struct pl_step *x, struct pl_turn *turn, enum pl_turn_status status);
-/* Terminal: told whole, stored, gone. `error` may be {NULL, 0}. */
+/* Terminal: told as a patch and whole, stored, gone. `error` may be {NULL, 0}. */
 void pl_agent_loop_end_turn(struct pl_step *x, struct pl_agent_loop *loop,
                             enum pl_turn_status status, struct pl_str error);
 void pl_agent_loop_call_model(struct pl_step *x, struct pl_agent_loop *loop);
@@ -173,21 +188,47 @@ void pl_step_go_on(struct pl_step *x);
 /* --- calls.c: tools -------------------------------------------------------------------------- */
 
 /* Starts what may start; what must not run gets its error at once. */
-void pl_calls_start(struct pl_step *x, struct pl_agent_loop *loop);
-/* The first terminal result wins: status, result, blocks, patch. `result` is compact JSON. */
-void pl_call_settle(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
-                    bool is_error, struct pl_str result, int64_t duration_ms);
-/* The same with a sentence as the error. */
-void pl_call_fail(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
-                  struct pl_str reason);
-void pl_call_set_status(struct pl_step *x, struct pl_turn *turn, struct pl_call *call,
-                        enum pl_call_status status);
+void pl_tool_calls_start(struct pl_step *x, struct pl_agent_loop *loop);
+/* The first terminal result wins: status, result, blocks, patch. `result` is compact JSON; that of
+ * an error is the object of conv/tool_error.h. */
+void pl_tool_call_settle(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
+                         bool is_error, struct pl_str result, int64_t duration_ms);
+/* The same with an error of the table and a sentence about it. */
+void pl_tool_call_fail(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
+                       enum pl_tool_error error, struct pl_str reason);
+void pl_tool_call_set_status(struct pl_step *x, struct pl_turn *turn, struct pl_tool_call *call,
+                             enum pl_tool_call_status status);
 enum pl_status pl_step_tool_result(struct pl_step *x);
+
+/* --- card.c, planning.c ---------------------------------------------------------------------- */
+
+/* Whether what a result has for the page breaks seed 003, and how, as a sentence. */
+enum { PL_META_WRONG = 200 };
+bool pl_meta_is_wrong(const struct pl_json_doc *result, char ret_wrong[PL_META_WRONG]);
+
+/* The blocks of a change of the mode, if it is one; `is_told`: as patches of an open turn. */
+void pl_mode_change(struct pl_step *x, struct pl_turn *turn, enum pl_chat_mode mode, bool is_told);
+/* What a call of a planning tool that went well does; of another nothing. */
+void pl_planning_follow(struct pl_step *x, struct pl_turn *turn, const struct pl_tool_call *call);
+
+/* --- replaying.c ----------------------------------------------------------------------------- */
+
+/* The session's status has changed; a message is said; a person changes pace. */
+void pl_replay_follow(struct pl_step *x);
+void pl_replay_count(struct pl_step *x);
+enum pl_status pl_replay_change(struct pl_step *x);
 
 /* --- question.c ------------------------------------------------------------------------------ */
 
-void pl_question_ask(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+void pl_question_ask(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
                      struct pl_str kind, struct pl_str questions);
+/* One that is open, with nothing told yet; NULL when out of memory. */
+struct pl_question *pl_question_add(struct pl_step *x, const struct pl_agent_loop *loop,
+                                    const struct pl_tool_call *call, struct pl_str kind,
+                                    struct pl_str questions);
+size_t pl_question_find(const struct pl_session *s, struct pl_str tool_call_id);
+/* The calls above this loop show the first question below them, or none. */
+void pl_questions_refresh(struct pl_step *x, struct pl_agent_loop *loop);
 /* Tells, stores and forgets it. */
 void pl_question_settle(struct pl_step *x, size_t index, struct pl_str state, struct pl_str answer);
 void pl_question_destroy(struct pl_question *question); /* accepts NULL */
@@ -198,10 +239,21 @@ enum { PL_QUESTIONS_WRONG = 160 };
 const struct pl_json_node *pl_questions_check(const struct pl_json_doc *doc,
                                               const struct pl_json_node *root,
                                               char ret_wrong[PL_QUESTIONS_WRONG]);
-/* Whether nothing of this call can happen before a person answers. */
-bool pl_call_waits(const struct pl_session *s, const struct pl_call *call);
+/* Whether this call has to wait for a person's answer. */
+bool pl_tool_call_waits(const struct pl_session *s, const struct pl_tool_call *call);
 enum pl_status pl_step_answer(struct pl_step *x);
 enum pl_status pl_step_tool_asks(struct pl_step *x);
+
+/* --- client_call.c: a call that a client runs -------------------------------------------------- */
+
+#define PL_CLIENT_KIND "client" /* of its row among the questions */
+
+/* What its row says beside the columns of a question. */
+void pl_client_call_load(struct pl_step *x, struct pl_question *question);
+/* Those whose deadline has passed fail. */
+void pl_client_calls_expire(struct pl_step *x);
+enum pl_status pl_step_tool_client(struct pl_step *x);
+enum pl_status pl_step_client_result(struct pl_step *x);
 
 /* --- chat.c, queue.c ------------------------------------------------------------------------- */
 
@@ -211,13 +263,19 @@ struct pl_said {
     struct pl_str client_message_id, model;
     int64_t context_window;
     enum pl_chat_mode mode;
+    enum pl_chat_language language;
+    struct pl_str override; /* JSON object, checked; {NULL, 0}: none */
     bool steers;
-    bool is_queued; /* it waited */
+    bool is_queued;         /* it waited … */
+    int64_t position;       /* … at this place */
+    struct pl_str trace_id; /* of the request that brought it */
 };
 const char *pl_chat_mode_text(enum pl_chat_mode mode);
 
 enum pl_status pl_step_chat(struct pl_step *x);
 void pl_chat_start_next(struct pl_step *x);
+/* What follows is caused by this request; what is no trace begins a new one. */
+void pl_step_set_trace(struct pl_step *x, struct pl_str trace_id);
 /* The message as a user's turn of this loop: mode change first, then what was said. */
 void pl_chat_speak(struct pl_step *x, struct pl_agent_loop *loop, const struct pl_said *said);
 enum pl_status pl_queue_add(struct pl_step *x, const struct pl_said *said);
@@ -245,7 +303,8 @@ struct pl_block *pl_turn_add_content(struct pl_turn *turn, enum pl_block_type ty
                                      const struct pl_json_doc *doc,
                                      const struct pl_json_node *content);
 
-enum pl_status pl_message_check(struct pl_step *x, struct pl_str message);
+/* `is_recorded`: it was said before, so whatever block was in it may be in it. */
+enum pl_status pl_message_check(struct pl_step *x, struct pl_str message, bool is_recorded);
 /* The message (checked before) as blocks of the turn. */
 void pl_message_fill(struct pl_step *x, struct pl_turn *turn, struct pl_str message);
 

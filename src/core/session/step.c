@@ -1,6 +1,6 @@
-/* What comes out of a step: frames with their sequence, rows, effects, the reply. Everything is
- * copied into the arena of the out, so that it may be handed to another thread while the session
- * goes on. */
+/* The output of a step: frames with their sequence, rows, effects, the reply. Everything is
+ * copied into the output's arena, so that it can be passed to another thread while the session
+ * continues. */
 #include "session/session_int.h"
 
 #include "json/text.h"
@@ -113,10 +113,12 @@ void pl_step_tell_question(struct pl_step *x, enum pl_frame_kind kind,
                            struct pl_str answer)
 {
     int64_t settled_ms = kind == PL_FRAME_QUESTION_RESOLVED ? x->now_ms : 0;
-    struct pl_json_out out = pl_frame_begin(x, kind, true);
-    pl_json_out_key(&out, "question");
-    pl_question_write(question, state, answer, settled_ms, &out);
-    pl_frame_end(x, &out);
+    if (!question->is_client) { /* a client's call is told as a call, and is nothing to answer */
+        struct pl_json_out out = pl_frame_begin(x, kind, true);
+        pl_json_out_key(&out, "question");
+        pl_question_write(question, state, answer, settled_ms, &out);
+        pl_frame_end(x, &out);
+    }
     struct pl_session_row row = {
         .kind = PL_ROW_QUESTION,
         .question =
@@ -159,6 +161,7 @@ void pl_step_put_turn(struct pl_step *x, struct pl_turn *turn)
 void pl_step_put_session(struct pl_step *x, enum pl_row_kind kind)
 {
     struct pl_session_record *r = &x->s->record;
+    const struct pl_str none = {0};
     r->next_event = x->s->next_event;
     struct pl_session_row row = {.kind = kind, .session = *r};
     row.session.id = pl_step_keep(x, r->id);
@@ -168,15 +171,22 @@ void pl_step_put_session(struct pl_step *x, enum pl_row_kind kind)
     row.session.biz_role_id = pl_step_keep(x, r->biz_role_id);
     row.session.model = pl_step_keep(x, r->model);
     row.session.replay_state = pl_step_keep(x, r->replay_state);
+    /* They may be long and change seldom: a row of the session leaves them where they are. */
+    bool has_settings = kind != PL_ROW_SESSION;
+    row.session.system_prompt = has_settings ? pl_step_keep(x, r->system_prompt) : none;
+    row.session.settings = has_settings ? pl_step_keep(x, r->settings) : none;
+    row.session.tools = has_settings ? pl_step_keep(x, r->tools) : none;
+    row.session.handoff = has_settings ? pl_step_keep(x, r->handoff) : none;
+    row.session.chat_override = has_settings ? pl_step_keep(x, r->chat_override) : none;
     pl_step_put_row(x, &row);
 }
 
 void pl_step_want(struct pl_step *x, const struct pl_session_effect *effect)
 {
     struct pl_session_effect copy = *effect;
-    struct pl_str *strings[] = {&copy.loop_id,       &copy.turn_id,  &copy.model,
-                                &copy.compaction_id, &copy.trigger,  &copy.tool_call_id,
-                                &copy.tool_name,     &copy.arguments};
+    struct pl_str *strings[] = {&copy.loop_id,       &copy.turn_id,   &copy.model,
+                                &copy.compaction_id, &copy.trigger,   &copy.tool_call_id,
+                                &copy.tool_name,     &copy.arguments, &copy.trace_id};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         *strings[i] = pl_step_keep(x, *strings[i]);
     x->is_oom |= !pl_vec_push(&x->out->effects, copy);
@@ -208,46 +218,6 @@ void pl_step_tell_session(struct pl_step *x)
     pl_frame_end(x, &out);
 }
 
-/* What becomes of a replay when the session's status changes; NULL: nothing. */
-static const char *replay_status(const struct pl_session *s, struct pl_str now)
-{
-    bool is_running = pl_str_eq(now, PL_STR("\"running\""));
-    switch (s->record.status) {
-    case PL_SESSION_RUNNING:
-        return s->queue.len && pl_str_eq(now, PL_STR("\"stopped\"")) ? "\"running\"" : NULL;
-    case PL_SESSION_INTERRUPTED:
-        return is_running ? "\"stopped\"" : NULL;
-    case PL_SESSION_COMPLETED:
-    case PL_SESSION_FAILED:
-        return is_running && !s->queue.len ? "\"finished\"" : NULL;
-    default:
-        return NULL;
-    }
-}
-
-/* Told and kept with the change itself, so that a replay never seems to run when nothing does. */
-static void follow_replay(struct pl_step *x)
-{
-    struct pl_session_record *record = &x->s->record;
-    struct pl_json_doc doc;
-    if (!record->replay_state.len || pl_step_json(x, record->replay_state, &doc) != PL_OK ||
-        pl_json_kind(doc.root) != PL_JSON_OBJECT)
-        return;
-    const struct pl_json_node *status = pl_json_get(&doc, doc.root, PL_STR("status"));
-    struct pl_str now = status ? pl_json_span(&doc, status) : (struct pl_str){0};
-    const char *next = now.len ? replay_status(x->s, now) : NULL;
-    if (!next)
-        return;
-    size_t at = (size_t)(now.ptr - doc.text.ptr);
-    pl_buf_clear(&x->out->text);
-    pl_buf_add(&x->out->text, pl_str_slice(doc.text, 0, at));
-    pl_buf_adds(&x->out->text, next);
-    pl_buf_add(&x->out->text, pl_str_slice(doc.text, at + now.len, doc.text.len));
-    struct pl_str state = pl_step_take_text(x);
-    if (!x->is_oom)
-        pl_step_set_text(x, &record->replay_state, state);
-}
-
 void pl_step_set_status(struct pl_step *x, enum pl_session_status status)
 {
     struct pl_session_record *record = &x->s->record;
@@ -256,7 +226,7 @@ void pl_step_set_status(struct pl_step *x, enum pl_session_status status)
         x->is_changed = true;
         if (status == PL_SESSION_RUNNING)
             x->s->working_ms = x->now_ms;
-        follow_replay(x);
+        pl_replay_follow(x);
     }
     pl_step_tell_session(x);
 }
@@ -318,12 +288,15 @@ enum pl_status pl_step_optional_json(struct pl_step *x, struct pl_str text, stru
 }
 
 enum pl_status pl_step_read_end(struct pl_step *x, struct pl_str model, struct pl_str usage,
-                                struct pl_str timing, struct pl_turn_end *ret_end)
+                                struct pl_str timing, struct pl_str metadata,
+                                struct pl_turn_end *ret_end)
 {
     struct pl_turn_end end = {.model = model.len ? model : (struct pl_str){0}};
     enum pl_status status = pl_step_optional_json(x, usage, &end.usage);
     if (status == PL_OK)
         status = pl_step_optional_json(x, timing, &end.timing);
+    if (status == PL_OK)
+        status = pl_step_optional_json(x, metadata, &end.metadata);
     if (status == PL_OK)
         *ret_end = end;
     return status;

@@ -1,8 +1,8 @@
-/* The ends that come from outside: a person stops everything, the server goes down in order, or it
- * went down without. */
+/* Ends that come from outside: a person stops everything, the server shuts down in order, or it
+ * crashed. */
 #include "session/session_int.h"
 
-/* What is at work for this loop has no one left to report to. */
+/* Work for this loop no longer has a receiver. */
 static void cancel_work(struct pl_step *x, const struct pl_agent_loop *loop)
 {
     struct pl_session_effect effect = {
@@ -22,8 +22,8 @@ static void cancel_work(struct pl_step *x, const struct pl_agent_loop *loop)
         pl_step_want(x, &effect);
     effect.kind = PL_EFFECT_CANCEL_TOOL;
     for (size_t i = 0; i < turn->calls.len; i++) {
-        const struct pl_call *call = &turn->calls.ptr[i];
-        if (!call->is_started || call->status != PL_CALL_PENDING ||
+        const struct pl_tool_call *call = &turn->calls.ptr[i];
+        if (!call->is_started || call->status != PL_TOOL_CALL_PENDING ||
             pl_agent_loop_of_call(x->s, pl_str_of(call->id.text)))
             continue;
         effect.tool_call_id = pl_str_of(call->id.text);
@@ -32,15 +32,18 @@ static void cancel_work(struct pl_step *x, const struct pl_agent_loop *loop)
     }
 }
 
-/* After a crash nobody knows how far a call got: it failed, and is never run again by itself. */
+/* After a crash nobody knows how far a call got: it counts as failed, and is not repeated
+ * automatically. */
 static void fail_calls(struct pl_step *x, struct pl_agent_loop *loop)
 {
     for (size_t i = 0; i < loop->turn->calls.len; i++)
-        if (loop->turn->calls.ptr[i].status == PL_CALL_PENDING)
-            pl_call_fail(x, loop, &loop->turn->calls.ptr[i], PL_STR("Interrupted"));
+        if (loop->turn->calls.ptr[i].status == PL_TOOL_CALL_PENDING)
+            pl_tool_call_fail(
+                x, loop, &loop->turn->calls.ptr[i], PL_TOOL_ERROR_INTERRUPTED,
+                PL_STR("The server stopped while this ran; nobody knows how far it got"));
 }
 
-/* Children first, so that a parent's turn is told with everything in it settled. */
+/* Children first, so that everything in a parent's turn is settled when the turn is sent. */
 static void interrupt_all(struct pl_step *x, bool is_crash)
 {
     for (size_t i = x->s->loops.len; i > 0; i--)
@@ -53,7 +56,7 @@ static void interrupt_all(struct pl_step *x, bool is_crash)
             pl_questions_cancel(x, loop->turn);
             if (is_crash)
                 fail_calls(x, loop);
-            pl_turn_cancel_calls(loop->turn);
+            pl_turn_cancel_calls(x, loop->turn);
             pl_agent_loop_end_turn(x, loop, PL_TURN_INTERRUPTED, (struct pl_str){0});
         }
         loop->is_done = true;
@@ -116,8 +119,9 @@ enum pl_status pl_step_recover(struct pl_step *x)
     return PL_OK;
 }
 
-/* What was acknowledged as queued is said, although the process that promised it has ended. What
- * waits in a replay was recorded, not said: one that was interrupted has stopped. */
+/* Messages acknowledged as queued are said, even though the process that acknowledged them has
+ * ended. Messages waiting in a replay were recorded, not said: an interrupted replay has
+ * stopped. */
 enum pl_status pl_step_take_up(struct pl_step *x)
 {
     x->may_start_next = !x->s->record.replay_state.len;

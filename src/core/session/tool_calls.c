@@ -1,7 +1,8 @@
-/* The calls of a turn: started in the order the model made them, at most PL_SESSION_MAX_PARALLEL at
- * once, once the model has finished. A call that cannot be run gets an error the model can repair.
+/* The tool calls of a turn. They start when the model has finished, in the order the model made
+ * them, at most PL_SESSION_MAX_PARALLEL at once. A call that cannot run gets an error that the
+ * model can act on.
  *
- * Two tools are part of every session: AskUserQuestion asks a person (question.c), Agent starts a
+ * Two tools belong to every session: AskUserQuestion asks a person (question.c), and Agent starts a
  * loop of its own, whose last text is the result. */
 #include "session/session_int.h"
 
@@ -9,29 +10,39 @@
 
 enum { MAX_HALT = 64 << 10 }; /* a text longer than this is a result and nothing else */
 
-void pl_call_set_status(struct pl_step *x, struct pl_turn *turn, struct pl_call *call,
-                        enum pl_call_status status)
+void pl_tool_call_set_status(struct pl_step *x, struct pl_turn *turn, struct pl_tool_call *call,
+                             enum pl_tool_call_status status)
 {
-    if (call->status != status && !pl_call_may_become(call->status, status))
+    if (call->status != status && !pl_tool_call_may_become(call->status, status))
         return;
     call->status = status;
     struct pl_json_out out = pl_patch_begin(x, turn, "set_tool_status", true);
     pl_out_member(&out, "tool_call_id", pl_str_of(call->id.text));
-    pl_out_member(&out, "status", pl_str_of(pl_call_status_text(status)));
+    pl_out_member(&out, "status", pl_str_of(pl_tool_call_status_text(status)));
     pl_out_json(&out, "pending_question_ref", call->ref);
+    if (call->is_client)
+        pl_out_member(&out, "runs", PL_STR("client"));
     pl_patch_end(x, turn, &out);
 }
 
-void pl_call_settle(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
-                    bool is_error, struct pl_str result, int64_t duration_ms)
+static struct pl_str error_of(struct pl_step *x, enum pl_tool_error error, struct pl_str reason)
+{
+    pl_buf_clear(&x->out->text);
+    pl_tool_error_write(&x->out->text, error, reason);
+    return pl_step_take_text(x);
+}
+
+void pl_tool_call_settle(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
+                         bool is_error, struct pl_str result, int64_t duration_ms)
 {
     struct pl_turn *turn = loop->turn;
     if (result.len > PL_SESSION_MAX_RESULT) {
         is_error = true;
-        result = PL_STR("\"The result is over 1 MiB and was not kept; ask for less of it\"");
+        result = error_of(x, PL_TOOL_ERROR_TOO_LARGE,
+                          PL_STR("The result is over 1 MiB and was not kept; ask for less of it"));
     }
-    enum pl_call_status status = is_error ? PL_CALL_ERROR : PL_CALL_DONE;
-    if (!pl_call_may_become(call->status, status))
+    enum pl_tool_call_status status = is_error ? PL_TOOL_CALL_ERROR : PL_TOOL_CALL_DONE;
+    if (!pl_tool_call_may_become(call->status, status))
         return;
     call->status = status;
     call->result = pl_turn_keep(turn, result);
@@ -40,7 +51,7 @@ void pl_call_settle(struct pl_step *x, struct pl_agent_loop *loop, struct pl_cal
     struct pl_json_out out = pl_patch_begin(x, turn, "tool_result", true);
     pl_out_member(&out, "tool_call_id", pl_str_of(call->id.text));
     pl_out_json(&out, "result", call->result);
-    pl_out_member(&out, "status", pl_str_of(pl_call_status_text(status)));
+    pl_out_member(&out, "status", pl_str_of(pl_tool_call_status_text(status)));
     pl_json_out_key(&out, "duration_ms");
     pl_json_out_int(&out, call->duration_ms);
     pl_patch_end(x, turn, &out);
@@ -53,17 +64,16 @@ static int64_t time_since(const struct pl_step *x, int64_t started_ms)
     return started_ms && x->now_ms > started_ms ? x->now_ms - started_ms : 0;
 }
 
-void pl_call_fail(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
-                  struct pl_str reason)
+void pl_tool_call_fail(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
+                       enum pl_tool_error error, struct pl_str reason)
 {
-    pl_buf_clear(&x->out->text);
-    pl_json_quote(&x->out->text, reason);
-    pl_call_settle(x, loop, call, true, pl_step_take_text(x), time_since(x, call->started_ms));
+    pl_tool_call_settle(x, loop, call, true, error_of(x, error, reason),
+                        time_since(x, call->started_ms));
 }
 
 /* --- the tools of every session -------------------------------------------------------------- */
 
-static void start_question(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+static void start_question(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
                            const struct pl_json_doc *doc)
 {
     char wrong[PL_QUESTIONS_WRONG];
@@ -71,7 +81,7 @@ static void start_question(struct pl_step *x, struct pl_agent_loop *loop, struct
     if (questions)
         pl_question_ask(x, loop, call, PL_STR("ask"), pl_json_span(doc, questions));
     else
-        pl_call_fail(x, loop, call, pl_str_of(wrong));
+        pl_tool_call_fail(x, loop, call, PL_TOOL_ERROR_ARGUMENTS, pl_str_of(wrong));
 }
 
 static struct pl_str text_member(struct pl_step *x, const struct pl_json_doc *doc, const char *key)
@@ -83,19 +93,21 @@ static struct pl_str text_member(struct pl_step *x, const struct pl_json_doc *do
     return text;
 }
 
-static void start_agent(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+static void start_agent(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
                         const struct pl_json_doc *doc)
 {
     struct pl_str prompt = text_member(x, doc, "prompt"), model = text_member(x, doc, "model");
     if (!prompt.len) {
-        pl_call_fail(x, loop, call,
-                     PL_STR("The arguments are wrong at \"/prompt\": it must be a text that is not "
-                            "empty"));
+        pl_tool_call_fail(
+            x, loop, call, PL_TOOL_ERROR_ARGUMENTS,
+            PL_STR("The arguments are wrong at \"/prompt\": it must be a string that is "
+                   "not empty"));
         return;
     }
     if (loop->depth + 1 >= PL_SESSION_MAX_DEPTH) {
-        pl_call_fail(x, loop, call,
-                     PL_STR("Agents may be nested at most 8 deep; do this without another one"));
+        pl_tool_call_fail(
+            x, loop, call, PL_TOOL_ERROR_LIMIT,
+            PL_STR("Agents may be nested at most 8 deep; do this without another one"));
         return;
     }
     if (!model.len && loop->model)
@@ -118,7 +130,7 @@ static void start_agent(struct pl_step *x, struct pl_agent_loop *loop, struct pl
 /* The tool and how it starts. */
 static const struct builtin {
     const char *tool_name;
-    void (*start)(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+    void (*start)(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
                   const struct pl_json_doc *doc);
 } builtins[] = {
     {"AskUserQuestion", start_question},
@@ -136,7 +148,7 @@ static const struct builtin *builtin_of(struct pl_str tool_name)
 /* --- starting -------------------------------------------------------------------------------- */
 
 static void run_tool(struct pl_step *x, const struct pl_agent_loop *loop,
-                     const struct pl_call *call)
+                     const struct pl_tool_call *call)
 {
     struct pl_session_effect effect = {
         .kind = PL_EFFECT_RUN_TOOL,
@@ -152,7 +164,7 @@ static void run_tool(struct pl_step *x, const struct pl_agent_loop *loop,
 }
 
 /* The arguments as a document in the arena of the out, or false after an error result. */
-static bool read_arguments(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+static bool read_arguments(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
                            struct pl_json_doc *ret_doc)
 {
     struct pl_error why;
@@ -164,20 +176,33 @@ static bool read_arguments(struct pl_step *x, struct pl_agent_loop *loop, struct
     if (status == PL_OK && pl_json_kind(ret_doc->root) == PL_JSON_OBJECT)
         return true;
     if (status == PL_OK)
-        pl_call_fail(x, loop, call, PL_STR("The arguments must be a JSON object"));
+        pl_tool_call_fail(x, loop, call, PL_TOOL_ERROR_ARGUMENTS,
+                          PL_STR("The arguments must be a JSON object"));
     else
-        pl_call_fail(x, loop, call, pl_str_of(why.message));
+        pl_tool_call_fail(x, loop, call, PL_TOOL_ERROR_ARGUMENTS, pl_str_of(why.message));
     return false;
 }
 
-static void start(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call)
+static void start(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call)
 {
     struct pl_json_doc doc;
     call->is_started = true;
     call->started_ms = x->now_ms;
     if (call->is_over) {
-        pl_call_fail(x, loop, call,
-                     PL_STR("Not run: the limit of 128 tool calls for one message was reached"));
+        pl_tool_call_fail(
+            x, loop, call, PL_TOOL_ERROR_LIMIT,
+            PL_STR("Not run: the limit of 128 tool calls for one message was reached"));
+        return;
+    }
+    if (call->is_unknown) {
+        PL_CLEANUP_BUF struct pl_buf words;
+        pl_buf_init(&words, 0);
+        pl_buf_adds(&words, "There is no tool ");
+        pl_buf_add(&words, call->tool_name);
+        pl_buf_addc(&words, '.');
+        x->is_oom |= words.status != PL_OK;
+        if (!x->is_oom)
+            pl_tool_call_fail(x, loop, call, PL_TOOL_ERROR_UNKNOWN_TOOL, pl_buf_str(&words));
         return;
     }
     if (!read_arguments(x, loop, call, &doc))
@@ -193,22 +218,22 @@ static size_t n_running(const struct pl_turn *turn)
 {
     size_t n = 0;
     for (size_t i = 0; i < turn->calls.len; i++)
-        n += turn->calls.ptr[i].is_started && turn->calls.ptr[i].status == PL_CALL_PENDING;
+        n += turn->calls.ptr[i].is_started && turn->calls.ptr[i].status == PL_TOOL_CALL_PENDING;
     return n;
 }
 
-void pl_calls_start(struct pl_step *x, struct pl_agent_loop *loop)
+void pl_tool_calls_start(struct pl_step *x, struct pl_agent_loop *loop)
 {
     struct pl_turn *turn = loop->turn;
     size_t n = n_running(turn);
     for (size_t i = 0; i < turn->calls.len && !x->is_oom && !turn->is_oom; i++) {
-        struct pl_call *call = &turn->calls.ptr[i];
-        if (call->is_started || call->status != PL_CALL_PENDING)
+        struct pl_tool_call *call = &turn->calls.ptr[i];
+        if (call->is_started || call->status != PL_TOOL_CALL_PENDING)
             continue;
         if (n >= PL_SESSION_MAX_PARALLEL)
             break;
         start(x, loop, call);
-        n += call->status == PL_CALL_PENDING;
+        n += call->status == PL_TOOL_CALL_PENDING;
     }
 }
 
@@ -236,7 +261,7 @@ static bool is_halted(struct pl_step *x, const struct pl_json_doc *result,
            pl_str_eq(text_member(x, ret_halt, "reason"), PL_STR("human_confirmation_required"));
 }
 
-static void ask_person(struct pl_step *x, struct pl_agent_loop *loop, struct pl_call *call,
+static void ask_person(struct pl_step *x, struct pl_agent_loop *loop, struct pl_tool_call *call,
                        const struct pl_json_doc *halt)
 {
     struct pl_str message = text_member(x, halt, "message");
@@ -255,17 +280,26 @@ static void ask_person(struct pl_step *x, struct pl_agent_loop *loop, struct pl_
         pl_question_ask(x, loop, call, PL_STR("confirm"), questions);
 }
 
+/* What a tool said that failed, as an error the model knows how to read. */
+static struct pl_str wrapped(struct pl_step *x, const struct pl_json_doc *result)
+{
+    pl_buf_clear(&x->out->text);
+    x->is_oom |=
+        pl_tool_error_wrap(&x->out->text, PL_TOOL_ERROR_FAILED, result, result->root) != PL_OK;
+    return pl_step_take_text(x);
+}
+
 enum pl_status pl_step_tool_result(struct pl_step *x)
 {
     struct pl_agent_loop *loop = NULL;
-    struct pl_call *call = pl_call_find(x->s, x->event->tool.tool_call_id, &loop);
-    if (!call || !call->is_started || call->status != PL_CALL_PENDING ||
+    struct pl_tool_call *call = pl_tool_call_find(x->s, x->event->tool.tool_call_id, &loop);
+    if (!call || !call->is_started || call->status != PL_TOOL_CALL_PENDING || call->is_client ||
         builtin_of(call->tool_name))
         return PL_OK;
     struct pl_str result = x->event->tool.result.len ? x->event->tool.result : PL_STR("null");
     struct pl_json_doc doc;
     if (result.len > 2 * PL_SESSION_MAX_RESULT) { /* white space cannot make up for that much */
-        pl_call_settle(x, loop, call, true, result, x->event->tool.duration_ms);
+        pl_tool_call_settle(x, loop, call, true, result, x->event->tool.duration_ms);
         return PL_OK;
     }
     enum pl_status status = pl_step_json(x, result, &doc);
@@ -276,13 +310,22 @@ enum pl_status pl_step_tool_result(struct pl_step *x)
         ask_person(x, loop, call, &halt);
         return PL_OK;
     }
-    if (status == PL_OK) {
-        pl_call_settle(x, loop, call, x->event->tool.is_error, doc.text,
-                       x->event->tool.duration_ms);
+    char wrong[PL_META_WRONG];
+    if (status == PL_OK && pl_meta_is_wrong(&doc, wrong)) {
+        pl_tool_call_fail(x, loop, call, PL_TOOL_ERROR_INVALID_RESULT, pl_str_of(wrong));
         return PL_OK;
     }
-    /* A call must never hang because its tool stammers. */
+    if (status == PL_OK) {
+        bool is_error = x->event->tool.is_error;
+        pl_tool_call_settle(x, loop, call, is_error, is_error ? wrapped(x, &doc) : doc.text,
+                            x->event->tool.duration_ms);
+        if (call->status == PL_TOOL_CALL_DONE)
+            pl_planning_follow(x, loop->turn, call);
+        return PL_OK;
+    }
+    /* A call must not hang because the output of its tool is malformed. */
     x->out->refusal = PL_REFUSAL_NONE;
-    pl_call_fail(x, loop, call, PL_STR("The tool answered with something that is not valid JSON"));
+    pl_tool_call_fail(x, loop, call, PL_TOOL_ERROR_INVALID_RESULT,
+                      PL_STR("The tool answered with something that is not valid JSON"));
     return PL_OK;
 }

@@ -1,3 +1,5 @@
+/* Adds up both sides of a stream and compares them as whole answers. Losses that the events
+ * themselves reported are not reported twice. */
 #include "stream/account.h"
 
 #include "base/map.h"
@@ -11,24 +13,32 @@
 struct answer {
     struct pl_buf text; /* owned */
     struct pl_json_doc doc;
-    struct pl_map says;  /* owned; decoded texts and numbers -> index of the pointer + 1 */
-    struct pl_buf words; /* owned; all decoded texts, each behind a NUL */
+    struct pl_map says;  /* owned; decoded texts and numbers -> index of the first place + 1 */
+    struct pl_buf words; /* owned; all decoded texts, each after a NUL */
+};
+
+/* Where the source says a value. */
+struct place {
+    struct pl_str pointer; /* arena */
+    size_t next;           /* the next one with the same value, + 1; 0: there is none */
+    size_t last;           /* of the first one: the last with the same value, + 1 */
 };
 
 struct account {
     struct pl_arena arena;
     struct pl_buf *to;
     struct answer source, whole, target; /* whole: the source, converted */
-    PL_VEC(struct pl_str) pointers;      /* arena; of the values of the source */
-    PL_VEC(struct pl_str) reported;      /* arena; places that the report names as lost */
+    PL_VEC(struct place) places;         /* of the values of the source */
+    struct pl_map reported;              /* owned; pointers that the report names as lost */
     size_t n_losses;
     size_t n_searched; /* bytes gone through for texts that are parts of others */
+    bool has_whole;    /* the source's answer could be converted */
     bool is_lossy;
     enum pl_status status; /* sticky: of what has none of its own */
     struct pl_error *err;
 };
 
-/* Looking for texts in texts costs the product of their lengths; behind so many bytes a text that
+/* Looking for texts in texts costs the product of their lengths; after so many bytes a text that
  * was not found as a whole counts as lost. */
 static const size_t max_searched = (size_t)4 << 30;
 
@@ -66,13 +76,17 @@ static void add_loss(struct account *a, struct pl_str code, struct pl_str pointe
 /* Whether a report of this place or of one around it is there already. */
 static bool is_reported(const struct account *a, struct pl_str pointer)
 {
-    for (size_t i = 0; i < a->reported.len; i++) {
-        struct pl_str place = a->reported.ptr[i];
-        if (pl_str_starts(pointer, place) &&
-            (pointer.len == place.len || pointer.ptr[place.len] == '/'))
+    for (size_t n = pointer.len; n > 0; n--)
+        if ((n == pointer.len || pointer.ptr[n] == '/') &&
+            pl_map_get(&a->reported, pl_str_slice(pointer, 0, n)))
             return true;
-    }
     return false;
+}
+
+static enum pl_status note_reported(struct account *a, struct pl_str pointer)
+{
+    bool is_new;
+    return pl_map_put(&a->reported, pointer, &is_new) ? PL_OK : PL_NOMEM;
 }
 
 static enum pl_status add_dropped(struct account *a, struct pl_str pointer, const char *detail)
@@ -80,7 +94,7 @@ static enum pl_status add_dropped(struct account *a, struct pl_str pointer, cons
     if (is_reported(a, pointer))
         return PL_OK;
     add_loss(a, PL_STR("dropped"), pointer, pl_str_of(detail), true);
-    return pl_vec_push(&a->reported, pointer) ? PL_OK : PL_NOMEM;
+    return note_reported(a, pointer);
 }
 
 /* ---- what an answer says ---- */
@@ -100,6 +114,21 @@ static bool says_something(const struct pl_json_doc *doc, const struct pl_json_n
     if (kind == PL_JSON_STRING)
         return n->len > 2;
     return kind == PL_JSON_NUMBER && !pl_str_eq(pl_json_span(doc, n), PL_STR("0"));
+}
+
+static bool add_place(struct account *a, struct pl_map_entry *entry, struct pl_str pointer)
+{
+    struct place place = {.pointer = pl_arena_dup(&a->arena, pointer), .last = a->places.len + 1};
+    if (!place.pointer.ptr || !pl_vec_push(&a->places, place))
+        return false;
+    if (!entry->value) {
+        entry->value = a->places.len;
+        return true;
+    }
+    struct place *first = &a->places.ptr[entry->value - 1];
+    a->places.ptr[first->last - 1].next = a->places.len;
+    first->last = a->places.len;
+    return true;
 }
 
 /* Remembers everything the answer says, with its places if they are wanted. */
@@ -125,12 +154,10 @@ static enum pl_status listen(struct account *a, struct answer *is, bool wants_pl
             pl_buf_addc(&is->words, '\0');
             pl_buf_add(&is->words, text);
         }
-        if (!is_new || !wants_places)
+        if (!wants_places)
             continue;
-        struct pl_str pointer = pl_arena_dup(&a->arena, pl_buf_str(&tour.path));
-        if (!pl_vec_push(&a->pointers, pointer))
+        if (!add_place(a, entry, pl_buf_str(&tour.path)))
             return PL_NOMEM;
-        entry->value = a->pointers.len;
     }
     return tour.path.status != PL_OK ? tour.path.status : is->words.status;
 }
@@ -223,7 +250,7 @@ static enum pl_status take_report(struct account *a, struct pl_str report)
             pl_buf_addc(a->to, ',');
         pl_buf_add(a->to, pl_json_span(&doc, n));
         if (pl_json_text_is(&doc, code, PL_STR("dropped")) && pointer.len &&
-            !pl_vec_push(&a->reported, pointer))
+            note_reported(a, pointer) != PL_OK)
             return PL_NOMEM;
     }
     return PL_OK;
@@ -240,12 +267,11 @@ static enum pl_status convert(struct account *a, const struct pl_dialect *from,
                                            .from = from->format,
                                            .to = into->format,
                                            .kind = PL_KIND_RESPONSE,
-                                           .needs_no_carry = true,
                                        },
                                        &made, &why);
     /* No whole answer, since the stream broke off: what there is of it is looked for all the same.
      */
-    bool is_answer = status == PL_OK;
+    bool is_answer = a->has_whole = status == PL_OK;
     if (status == PL_INVALID || status == PL_UNREADABLE || status == PL_SYNTAX)
         status = PL_OK;
     if (is_answer)
@@ -258,23 +284,36 @@ static enum pl_status convert(struct account *a, const struct pl_dialect *from,
     return status == PL_OK ? a->whole.text.status : status;
 }
 
-/* Where the source says it: the same words, or words they are part of. */
-static struct pl_str place_of(struct account *a, struct pl_str text, bool *ret_is_there)
+/* Names all places of a value, or those under a pointer that ends in a slash. */
+static enum pl_status drop_places(struct account *a, const struct pl_map_entry *entry,
+                                  struct pl_str under, const char *detail)
 {
-    const struct pl_map_entry *entry = pl_map_get(&a->source.says, text);
-    *ret_is_there = entry || says(a, &a->source, text, true);
-    if (entry)
-        return a->pointers.ptr[entry->value - 1];
-    for (size_t i = 0; *ret_is_there && i < a->source.says.n_entries; i++) {
+    enum pl_status status = PL_OK;
+    for (size_t i = entry->value; i && status == PL_OK; i = a->places.ptr[i - 1].next)
+        if (pl_str_starts(a->places.ptr[i - 1].pointer, under))
+            status = add_dropped(a, a->places.ptr[i - 1].pointer, detail);
+    return status;
+}
+
+static const char *detail_of(const struct account *a)
+{
+    return a->has_whole ? "the stream does not contain it, though a whole answer would"
+                        : "the target has no place for it";
+}
+
+/* The first words of the source that it is part of. */
+static enum pl_status drop_around(struct account *a, struct pl_str text)
+{
+    for (size_t i = 0; i < a->source.says.n_entries; i++) {
         const struct pl_map_entry *e = &a->source.says.entries[i];
         if (e->key.len >= text.len && memmem(e->key.ptr, e->key.len, text.ptr, text.len))
-            return a->pointers.ptr[e->value - 1];
+            return drop_places(a, e, (struct pl_str){0}, detail_of(a));
     }
-    return (struct pl_str){0};
+    return add_dropped(a, (struct pl_str){0}, detail_of(a));
 }
 
 /* What was put together of several texts of the source. */
-static enum pl_status find_pieces(struct account *a, struct pl_str text)
+static enum pl_status drop_pieces(struct account *a, struct pl_str text)
 {
     enum pl_status status = PL_OK;
     for (size_t i = 0; i < a->source.says.n_entries && status == PL_OK; i++) {
@@ -282,8 +321,7 @@ static enum pl_status find_pieces(struct account *a, struct pl_str text)
         bool is_piece = e->key.len >= 8 && e->key.len < text.len &&
                         memmem(text.ptr, text.len, e->key.ptr, e->key.len);
         if (is_piece && !says(a, &a->target, e->key, true))
-            status = add_dropped(a, a->pointers.ptr[e->value - 1],
-                                 "the stream does not say it, though a whole answer would");
+            status = drop_places(a, e, (struct pl_str){0}, detail_of(a));
     }
     return status;
 }
@@ -295,15 +333,15 @@ static enum pl_status find_silent(struct account *a)
     enum pl_status status = PL_OK;
     for (size_t i = 0; i < a->whole.says.n_entries && status == PL_OK; i++) {
         struct pl_str text = a->whole.says.entries[i].key;
-        bool is_there;
         if (says(a, &a->target, text, true))
             continue;
-        struct pl_str place = place_of(a, text, &is_there);
-        if (is_there)
-            status =
-                add_dropped(a, place, "the stream does not say it, though a whole answer would");
+        const struct pl_map_entry *entry = pl_map_get(&a->source.says, text);
+        if (entry)
+            status = drop_places(a, entry, (struct pl_str){0}, detail_of(a));
+        else if (says(a, &a->source, text, true))
+            status = drop_around(a, text);
         else
-            status = find_pieces(a, text);
+            status = drop_pieces(a, text);
     }
     return status;
 }
@@ -320,13 +358,14 @@ static enum pl_status find_error(struct account *a, const struct pl_sum *sum)
     enum pl_status status = PL_OK;
     for (const struct pl_json_node *n = error; n < error + error->skip && status == PL_OK; n++) {
         struct pl_str text;
-        bool is_there;
         if ((n->tag & PL_JSON_KEY) || !says_something(&a->source.doc, n))
             continue;
         status = text_at(a, &a->source.doc, n, &text);
-        if (status == PL_OK && !says(a, &a->target, text, pl_json_kind(n) == PL_JSON_STRING))
-            status = add_dropped(a, place_of(a, text, &is_there),
-                                 "the target's error has no place for it");
+        const struct pl_map_entry *entry =
+            status == PL_OK ? pl_map_get(&a->source.says, text) : NULL;
+        if (entry && !says(a, &a->target, text, pl_json_kind(n) == PL_JSON_STRING))
+            status =
+                drop_places(a, entry, PL_STR("/error/"), "the target's error has no place for it");
     }
     return status;
 }
@@ -388,8 +427,8 @@ static void deinit_account(struct account *a)
     deinit_answer(&a->source);
     deinit_answer(&a->whole);
     deinit_answer(&a->target);
-    pl_vec_deinit(&a->pointers);
-    pl_vec_deinit(&a->reported);
+    pl_vec_deinit(&a->places);
+    pl_map_deinit(&a->reported);
     pl_arena_deinit(&a->arena);
 }
 
@@ -433,7 +472,7 @@ static enum pl_status find_unhonoured(struct account *a)
     for (size_t i = 0; i < a->source.says.n_entries && status == PL_OK; i++) {
         const struct pl_map_entry *e = &a->source.says.entries[i];
         if (!says(a, &a->whole, e->key, true) && !says(a, &a->target, e->key, true))
-            status = add_dropped(a, a->pointers.ptr[e->value - 1],
+            status = drop_places(a, e, (struct pl_str){0},
                                  "the carry keeps it, and the edited stream has no place for it");
     }
     return status == PL_OK ? a->status : status;

@@ -5,8 +5,14 @@
 
 static void write_delta(struct pl_stream *s, const struct pl_delta *delta)
 {
-    if (!s->passes_through)
-        s->to->write(s, s->writer, delta);
+    const struct pl_dialect *to = s->to;
+    if (s->passes_through || (delta->choice && !to->has_choices))
+        return;
+    if (!s->is_written && to->write_first)
+        to->write_first(s, s->writer, delta);
+    s->is_written = true;
+    if (to->write[delta->kind])
+        to->write[delta->kind](s, s->writer, delta);
 }
 
 static void need_start(struct pl_stream *s)
@@ -257,6 +263,10 @@ void pl_stream_emit(struct pl_stream *s, const struct pl_delta *delta)
             s->from->release(s, s->reader);
         write_delta(s, delta);
         s->is_ended = true;
+        break;
+    case PL_DELTA_ABOUT:
+        if (delta->choice == 0 && s->to->write[PL_DELTA_ABOUT])
+            write_delta(s, delta);
         break;
     case PL_DELTA_PART_START:
     case PL_DELTA_PART_END:

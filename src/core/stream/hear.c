@@ -1,3 +1,4 @@
+/* A dialect whose writer makes no bytes: it decodes the deltas and calls the listener. */
 #include "stream/hear.h"
 
 #include "base/mem.h"
@@ -14,16 +15,17 @@ struct pl_hearing {
     struct pl_stream *stream; /* owned; its writer is the one below */
     const struct pl_hear_ops *ops;
     void *ctx;
-    PL_VEC(struct heard_part) parts;   /* owned */
-    struct pl_heard_end end;           /* its strings are in `kept` */
-    struct pl_buf model, word, detail; /* owned; decoded */
-    struct pl_buf scratch;             /* owned; a fragment, decoded */
+    PL_VEC(struct heard_part) parts;    /* owned */
+    struct pl_heard_end end;            /* its strings are in `kept` */
+    struct pl_buf model, word, detail;  /* owned; decoded */
+    struct pl_buf fingerprint, ratings; /* owned */
+    struct pl_buf scratch;              /* owned; a fragment, decoded */
     bool is_over;
 };
 
 /* --- decoding -------------------------------------------------------------------------------- */
 
-/* Decodes behind what the buffer has. */
+/* Decodes after what the buffer has. */
 static void add_decoded(struct pl_stream *s, struct pl_buf *to, struct pl_str raw)
 {
     char *at = pl_buf_reserve(to, raw.len);
@@ -130,6 +132,17 @@ static void keep(struct pl_hearing *h, struct pl_buf *to, struct pl_str raw, str
     *ret = pl_buf_str(to);
 }
 
+/* The last word counts: ratings are said again and again as the answer grows. */
+static void keep_json(struct pl_hearing *h, struct pl_buf *to, struct pl_str json,
+                      struct pl_str *ret)
+{
+    pl_buf_clear(to);
+    pl_buf_add(to, json);
+    if (to->status != PL_OK)
+        h->stream->status = to->status;
+    *ret = pl_buf_str(to);
+}
+
 static void take_error(struct pl_hearing *h, const struct pl_delta *delta)
 {
     struct pl_buf texts[2];
@@ -148,8 +161,7 @@ static void write(struct pl_stream *s, void *state, const struct pl_delta *delta
 {
     struct pl_hearing *h = *(struct pl_hearing **)state;
     (void)s;
-    /* Of several answers the first is heard. */
-    if (delta->choice || h->is_over)
+    if (h->is_over)
         return;
     struct heard_part *part;
     switch (delta->kind) {
@@ -191,15 +203,23 @@ static void write(struct pl_stream *s, void *state, const struct pl_delta *delta
     case PL_DELTA_ERROR:
         take_error(h, delta);
         break;
+    case PL_DELTA_ABOUT:
+        keep(h, &h->fingerprint, delta->id, &h->end.fingerprint);
+        if (delta->json.len)
+            keep_json(h, &h->ratings, delta->json, &h->end.ratings);
+        break;
     case PL_DELTA_OTHER:
         break;
     }
 }
 
+static pl_delta_writer *const writes[PL_DELTA_COUNT] = {[0 ... PL_DELTA_COUNT - 1] = write};
+
+/* Of several answers the first is heard. */
 static const struct pl_dialect heard = {
     .name = "heard",
     .writer_size = sizeof(struct pl_hearing *),
-    .write = write,
+    .write = writes,
 };
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -215,7 +235,8 @@ enum pl_status pl_hearing_create(const struct pl_dialect *dialect, const struct 
         .ctx = ctx,
         .end.counts = {-1, -1, -1, -1, -1, -1, -1},
     };
-    struct pl_buf *all[] = {&h->model, &h->word, &h->detail, &h->scratch};
+    struct pl_buf *all[] = {&h->model,       &h->word,    &h->detail,
+                            &h->fingerprint, &h->ratings, &h->scratch};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         pl_buf_init(all[i], 0);
     enum pl_status status = pl_stream_create(dialect, &heard, &h->stream);
@@ -240,6 +261,8 @@ void pl_hearing_destroy(struct pl_hearing *h)
     pl_buf_deinit(&h->model);
     pl_buf_deinit(&h->word);
     pl_buf_deinit(&h->detail);
+    pl_buf_deinit(&h->fingerprint);
+    pl_buf_deinit(&h->ratings);
     pl_buf_deinit(&h->scratch);
     pl_stream_destroy(h->stream);
     pl_mem_free(h);

@@ -16,10 +16,12 @@ struct pl_heard_proof {
 
 struct pl_heard_end {
     enum pl_finish finish;
-    struct pl_str word;      /* the vendor's own */
-    struct pl_str detail;    /* why, for people; may be empty */
-    struct pl_str model;     /* who answered; may be empty */
-    struct pl_counts counts; /* -1: not said */
+    struct pl_str word;        /* the vendor's own */
+    struct pl_str detail;      /* why, for people; may be empty */
+    struct pl_str model;       /* who answered; may be empty */
+    struct pl_counts counts;   /* -1: not said */
+    struct pl_str fingerprint; /* of the system that answered; may be empty */
+    struct pl_str ratings;     /* JSON: what a filter says, in the vendor's shape; may be empty */
 };
 
 struct pl_hear_ops {

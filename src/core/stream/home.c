@@ -1,7 +1,10 @@
+/* Translates the kept source again and compares the events with the given target. If they
+ * differ, both are added up, and the whole answers take the way home of carry/. */
 #include "stream/home.h"
 
-#include "base/base64.h"
-#include "base/utf8.h"
+#include "base/text/base64.h"
+#include "base/text/utf8.h"
+#include "carry/carry.h"
 #include "format/convert.h"
 #include "json/equal.h"
 #include "json/text.h"
@@ -53,7 +56,7 @@ static enum pl_status find_members(const struct pl_json_doc *doc,
                                    const struct pl_json_node *ret[N_MEMBERS], struct pl_error *err)
 {
     if (pl_json_kind(doc->root) != PL_JSON_OBJECT)
-        return refuse(err, "", "it is no JSON object");
+        return refuse(err, "", "it is not a JSON object");
     for (size_t i = 0; i < N_MEMBERS; i++) {
         ret[i] = pl_json_get(doc, doc->root, pl_str_of(members[i].name));
         bool may_lack = i == SOURCE || i == SOURCE_BASE64;
@@ -65,9 +68,9 @@ static enum pl_status find_members(const struct pl_json_doc *doc,
                                                             : "this is not a number");
     }
     if (!ret[SOURCE] == !ret[SOURCE_BASE64])
-        return refuse(err, "source", "it has one of source and source_base64");
+        return refuse(err, "source", "it must have either source or source_base64");
     if (!pl_str_eq(pl_json_span(doc, ret[VERSION]), PL_STR("1")))
-        return refuse(err, members[VERSION].name, "only version 1 is known");
+        return refuse(err, members[VERSION].name, "only version 1 is supported");
     return PL_OK;
 }
 
@@ -87,9 +90,9 @@ static enum pl_status read_carry(struct pl_buf *to, const struct pl_dialect *fro
     if (status != PL_OK)
         return status;
     if (!pl_json_text_is(&doc, m[FROM], pl_str_of(into->name)))
-        return refuse(err, "from", "it is not of the dialect that --to names");
+        return refuse(err, "from", "it is not for the dialect of --to");
     if (!pl_json_text_is(&doc, m[INTO], pl_str_of(from->name)))
-        return refuse(err, "to", "it is not of the dialect that --from names");
+        return refuse(err, "to", "it is not for the dialect of --from");
     status = pl_json_text(&arena, &doc, m[SOURCE] ? m[SOURCE] : m[SOURCE_BASE64], &text);
     if (status == PL_OK && m[SOURCE])
         pl_buf_add(to, text);
@@ -232,11 +235,13 @@ static enum pl_status convert(struct pl_str text, const struct pl_dialect *from,
                               struct pl_converted *made)
 {
     struct pl_error why = {0};
-    return pl_convert(
-        text,
-        &(struct pl_convert_opts){
-            .from = from->format, .to = into->format, .kind = PL_KIND_RESPONSE, .carry = carry},
-        made, &why);
+    return pl_convert(text,
+                      &(struct pl_convert_opts){.from = from->format,
+                                                .to = into->format,
+                                                .kind = PL_KIND_RESPONSE,
+                                                .way_home = &pl_carry_way,
+                                                .carry = carry},
+                      made, &why);
 }
 
 /* The events of a whole answer. False: it cannot be told as one. */

@@ -27,12 +27,11 @@ const struct pl_json_node *pl_stream_say_whole(struct pl_stream *s, const struct
     pl_converted_init(&made);
     enum pl_status status = answer.status;
     if (status == PL_OK)
-        status = pl_convert(pl_buf_str(&answer),
-                            &(struct pl_convert_opts){.from = s->from->format,
-                                                      .to = s->to->format,
-                                                      .kind = PL_KIND_RESPONSE,
-                                                      .needs_no_carry = true},
-                            &made, &err);
+        status =
+            pl_convert(pl_buf_str(&answer),
+                       &(struct pl_convert_opts){
+                           .from = s->from->format, .to = s->to->format, .kind = PL_KIND_RESPONSE},
+                       &made, &err);
     struct pl_str text = {0};
     if (status == PL_OK)
         text = pl_arena_dup(&s->arena, pl_buf_str(&made.out));

@@ -29,30 +29,25 @@ static inline void pl_pick(const struct pl_json_doc *doc, const struct pl_json_n
     }
 }
 
-static inline bool pl_pick_is(const struct pl_json_node *node, enum pl_json_kind kind)
-{
-    return node && pl_json_kind(node) == kind;
-}
-
 /* The escaped contents of a string; empty for anything else. */
 static inline struct pl_str pl_pick_raw(const struct pl_json_doc *doc,
                                         const struct pl_json_node *node)
 {
-    return pl_pick_is(node, PL_JSON_STRING) ? pl_json_raw(doc, node) : (struct pl_str){0};
+    return pl_json_is(node, PL_JSON_STRING) ? pl_json_raw(doc, node) : (struct pl_str){0};
 }
 
 /* The same, or how a number is spelled: some codes are numbers. */
 static inline struct pl_str pl_pick_word(const struct pl_json_doc *doc,
                                          const struct pl_json_node *node)
 {
-    return pl_pick_is(node, PL_JSON_NUMBER) ? pl_json_span(doc, node) : pl_pick_raw(doc, node);
+    return pl_json_is(node, PL_JSON_NUMBER) ? pl_json_span(doc, node) : pl_pick_raw(doc, node);
 }
 
 /* A counter; -1 when it is absent or not a number of things. */
 static inline int64_t pl_pick_count(const struct pl_json_doc *doc, const struct pl_json_node *node)
 {
     int64_t value;
-    bool is_count = pl_pick_is(node, PL_JSON_NUMBER) &&
+    bool is_count = pl_json_is(node, PL_JSON_NUMBER) &&
                     pl_json_number_int64(pl_json_span(doc, node), &value) && value >= 0;
     return is_count ? value : -1;
 }

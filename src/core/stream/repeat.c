@@ -1,6 +1,9 @@
+/* A pattern is the bytes of an event with holes. Matching compares the bytes between the holes, and
+ * checks that each hole has content that is legal there. */
 #include "stream/repeat.h"
 
-#include "base/utf8.h"
+#include "base/ascii.h"
+#include "base/text/utf8.h"
 
 enum {
     /* Longer ones are rare, and no quicker this way. */
@@ -48,11 +51,6 @@ void pl_repeat_offer_words(struct pl_repeat *r, struct pl_str words, struct pl_r
 
 /* ---- what may stand in a hole ---- */
 
-static bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
 /* Bytes of the escape at the beginning, or 0. */
 static size_t escape_len(const char *at, const char *end)
 {
@@ -70,7 +68,7 @@ static size_t escape_len(const char *at, const char *end)
         return 2;
     case 'u':
         for (int i = 2; i < 6; i++)
-            if (end - at <= i || !is_hex(at[i]))
+            if (end - at <= i || !pl_ascii_is_hex(at[i]))
                 return 0;
         return 6;
     default:
@@ -78,7 +76,7 @@ static size_t escape_len(const char *at, const char *end)
     }
 }
 
-/* The quote behind the contents of a string, or NULL when there is none or they are not JSON. */
+/* The quote after the contents of a string, or NULL when there is none or they are not JSON. */
 static const char *string_end(const char *from, const char *end)
 {
     unsigned char all = 0;
@@ -100,7 +98,7 @@ static const char *string_end(const char *from, const char *end)
 static const char *number_end(const char *from, const char *end)
 {
     const char *at = from;
-    while (at < end && *at >= '0' && *at <= '9')
+    while (at < end && pl_ascii_is_digit(*at))
         at++;
     bool is_plain =
         at > from && at - from <= PL_REPEAT_MAX_DIGITS && (*from != '0' || at == from + 1);
@@ -117,7 +115,7 @@ int64_t pl_repeat_number(struct pl_str digits)
 
 /* ---- learning ---- */
 
-/* Whether a hole stands in the event, with something before and behind it. */
+/* Whether a hole stands in the event, with something before and after it. */
 static bool is_within(struct pl_str hole, const char *from, const char *end)
 {
     uintptr_t at = (uintptr_t)hole.ptr;
@@ -134,7 +132,8 @@ static bool are_within(const struct pl_repeat_offer *offer, struct pl_str event)
     return true;
 }
 
-static void make(struct pl_pattern *p, const struct pl_repeat_offer *offer, struct pl_str event)
+static void make(struct pl_repeat_pattern *p, const struct pl_repeat_offer *offer,
+                 struct pl_str event)
 {
     const char *at = event.ptr, *end = event.ptr + event.len;
     p->is_set = false;
@@ -173,7 +172,7 @@ enum pl_status pl_repeat_learn(struct pl_repeat *r, struct pl_str event)
 
 /* ---- matching ---- */
 
-static size_t match(struct pl_repeat *r, const struct pl_pattern *p, struct pl_str input)
+static size_t match(struct pl_repeat *r, const struct pl_repeat_pattern *p, struct pl_str input)
 {
     const char *at = input.ptr, *end = input.ptr + input.len, *around = p->around.ptr;
     if (!p->is_set)

@@ -37,12 +37,12 @@ struct pl_repeat_offer {
 };
 
 /* An event that is remembered. */
-struct pl_pattern {
+struct pl_repeat_pattern {
     bool is_set;
     struct pl_repeat_of of;
-    struct pl_buf around; /* owned; what stands between the holes, one piece behind the other */
+    struct pl_buf around; /* owned; what stands between the holes, one piece after the other */
     size_t n_before[PL_REPEAT_MAX_HOLES]; /* bytes of it before each hole */
-    size_t n_behind;                      /* and behind the last one */
+    size_t n_behind;                      /* and after the last one */
     bool is_string[PL_REPEAT_MAX_HOLES];
     uint8_t names[PL_REPEAT_MAX_HOLES];
     size_t n_holes;
@@ -50,7 +50,7 @@ struct pl_pattern {
 
 struct pl_repeat {
     /* Several, as calls side by side take turns. */
-    struct pl_pattern patterns[PL_REPEAT_MAX_PATTERNS];
+    struct pl_repeat_pattern patterns[PL_REPEAT_MAX_PATTERNS];
     size_t latest;     /* the one that matched or was learned last */
     uint32_t n_misses; /* events learned since one was last of use */
     struct pl_repeat_offer offer;

@@ -1,3 +1,5 @@
+/* The pipeline of a translation: cut an event, try the patterns of repeat.h, else read it; emit
+ * deltas in order; write. A stream that ends early is broken off in the target's words. */
 #include "stream/stream.h"
 
 #include "base/mem.h"
@@ -173,7 +175,7 @@ static enum pl_status take_new(struct pl_stream *s, bool is_whole, struct pl_err
     struct pl_sse_event event = {0};
     enum pl_status status = next_event(s, &event);
     if (status == PL_LIMIT)
-        return pl_fail(err, PL_LIMIT, "an event is longer than %d MiB, the most one may have",
+        return pl_fail(err, PL_LIMIT, "an event is longer than the maximum of %d MiB",
                        MAX_EVENT_BYTES >> 20);
     if (status == PL_SYNTAX)
         return pl_fail(err, PL_SYNTAX, "expected a JSON object between the events");
@@ -187,7 +189,7 @@ static enum pl_status take_new(struct pl_stream *s, bool is_whole, struct pl_err
 }
 
 /* Bytes that belong to no whole event, when some of `input` was just taken. Whether an LF comes
- * behind a CR is not known everywhere that the CR is, so it never belongs to the event before. */
+ * after a CR is not known everywhere that the CR is, so it never belongs to the event before. */
 static size_t n_left(const struct pl_str *input, const struct pl_str *rest)
 {
     size_t n = input->len - rest->len;
@@ -271,5 +273,6 @@ enum pl_status pl_stream_end(struct pl_stream *s, struct pl_error *err)
         let_through(s);
         return s->out.status;
     }
-    return break_off(s, pl_fail(err, PL_INVALID, "the stream ended before the answer did"), err);
+    return break_off(s, pl_fail(err, PL_INVALID, "the stream ended before the answer was complete"),
+                     err);
 }

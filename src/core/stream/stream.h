@@ -1,7 +1,6 @@
 /* Streams: the events of one dialect into those of another, as the bytes arrive.
  *
- *     bytes --wire/sse--> event --reader--> deltas --pl_stream_emit--> deltas in order --writer-->
- * bytes
+ *     bytes --wire/sse--> event --reader--> deltas --pl_stream_emit--> deltas in order --writer--> bytes
  *
  * A reader turns one event of its dialect into canonical deltas. pl_stream_emit puts them in order,
  * so that every writer may rely on this:
@@ -37,7 +36,10 @@ enum pl_delta_kind {
     PL_DELTA_END,
     PL_DELTA_ERROR, /* type, code, message */
     PL_DELTA_OTHER, /* json: an event only its own vendor knows; most writers pass over it */
+    PL_DELTA_ABOUT, /* id: the fingerprint, or json: what a filter says of the answer. Nobody's
+                       events have a place for it but its own vendor's; whoever keeps the answer does */
 };
+enum { PL_DELTA_COUNT = PL_DELTA_ABOUT + 1 };
 
 /* -1: not said. Input includes what came from the cache, output includes reasoning, as most vendors
  * count; readers and writers of the others add and subtract. */
@@ -73,6 +75,9 @@ struct pl_stream;
 struct pl_sum;
 struct pl_format;
 
+/* What a delta becomes, appended to s->out. `state` is the writer's. */
+typedef void pl_delta_writer(struct pl_stream *s, void *state, const struct pl_delta *delta);
+
 /* One dialect. Reader and writer states are zeroed memory of the given sizes. */
 struct pl_dialect {
     const char *name;
@@ -101,8 +106,10 @@ struct pl_dialect {
     void (*sum_deinit)(void *state);
     const struct pl_format *format; /* of the whole answer */
 
-    /* Appends to s->out. */
-    void (*write)(struct pl_stream *s, void *state, const struct pl_delta *delta);
+    /* By the kind of the delta; NULL: it has no place here. */
+    pl_delta_writer *const *write; /* PL_DELTA_COUNT of them */
+    pl_delta_writer *write_first;  /* before any other, whatever comes first; optional */
+    bool has_choices; /* says further answers beside the first; others pass over them */
     void (*write_deinit)(void *state);
 };
 
@@ -139,6 +146,7 @@ struct pl_stream {
     void *reader, *writer; /* owned */
     PL_VEC(struct pl_open_part) open;
     uint32_t n_parts;
+    bool is_written;                       /* a delta has reached the writer */
     bool is_started, is_stopped, is_ended; /* ended: END or ERROR has been written */
     struct pl_delta stop;    /* held back until the usage is known; strings in `kept` */
     struct pl_counts counts; /* merged: the last word on each */
@@ -178,7 +186,7 @@ struct pl_open_part *pl_stream_find(struct pl_stream *s, uint32_t choice, uint32
 enum pl_status pl_stream_json(struct pl_stream *s, struct pl_str data, struct pl_json_doc *ret_doc,
                               struct pl_error *err);
 
-/* For writers: "event: TYPE\ndata: " before an event's JSON and "\n\n" behind it. Behind bytes that
+/* For writers: "event: TYPE\ndata: " before an event's JSON and "\n\n" after it. After bytes that
  * were passed through as they came it is the last one, and cut from them as their events were. */
 void pl_stream_begin_event(struct pl_stream *s, const char *type_or_null);
 void pl_stream_end_event(struct pl_stream *s);

@@ -1,6 +1,9 @@
+/* Adds events to the answer. Each dialect has a function for its events; this file has what all
+ * of them need: parsing, copying members, and strays. */
 #include "stream/sum.h"
 
 #include "base/mem.h"
+#include "base/text/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,6 +37,13 @@ void pl_sum_deinit(struct pl_sum *sum)
 /* So many places are named; of more it is only said that there are. */
 enum { MAX_STRAYS = 256 };
 
+/* Its first bytes, as far as they are whole letters. */
+static struct pl_str head_of(struct pl_str text, size_t n_most)
+{
+    struct pl_str head = pl_str_slice(text, 0, text.len < n_most ? text.len : n_most);
+    return pl_str_slice(head, 0, pl_utf8_valid_prefix(head));
+}
+
 void pl_sum_stray(struct pl_sum *sum, enum pl_loss_code code, const char *detail, struct pl_str of,
                   const char *pointer, ...)
 {
@@ -45,13 +55,15 @@ void pl_sum_stray(struct pl_sum *sum, enum pl_loss_code code, const char *detail
     else
         detail = "there is more that an answer has no place for", of.len = 0;
     va_end(args);
-    snprintf(what, sizeof what, "%s%s%.*s", detail, of.len ? " " : "",
-             (int)(of.len < 80 ? of.len : 80), of.len ? of.ptr : "");
+    of = head_of(of, 80);
+    snprintf(what, sizeof what, "%s%s%.*s", detail, of.len ? " " : "", (int)of.len,
+             of.len ? of.ptr : "");
+    struct pl_str place = head_of(pl_str_of(where), sizeof where);
     for (size_t i = sum->strays.len; i-- > 0;)
-        if (pl_str_eq(sum->strays.ptr[i].pointer, pl_str_of(where)) &&
+        if (pl_str_eq(sum->strays.ptr[i].pointer, place) &&
             pl_str_eq(sum->strays.ptr[i].detail, pl_str_of(what)))
             return;
-    struct pl_stray stray = {code, pl_arena_dup(&sum->trees.arena, pl_str_of(where)),
+    struct pl_stray stray = {code, pl_arena_dup(&sum->trees.arena, place),
                              pl_arena_dup(&sum->trees.arena, pl_str_of(what))};
     if (!stray.detail.ptr || !pl_vec_push(&sum->strays, stray))
         sum->trees.status = PL_NOMEM;
@@ -171,12 +183,12 @@ enum pl_status pl_sum_add(struct pl_sum *sum, struct pl_str stream, struct pl_er
     if (status == PL_OK && sum->dialect->sum_end)
         sum->dialect->sum_end(sum);
     if (status == PL_OK && sum->n_behind)
-        pl_sum_stray(sum, PL_LOSS_DROPPED, "events come after the end of the answer",
+        pl_sum_stray(sum, PL_LOSS_DROPPED, "there are events after the end of the answer",
                      (struct pl_str){0}, "%s", "");
     if (status == PL_OK)
         status = sum->trees.status;
     if (status == PL_LIMIT)
-        return pl_fail(err, PL_LIMIT, "the answer has too many members to be added up");
+        return pl_fail(err, PL_LIMIT, "the answer has too many members to be assembled");
     return status;
 }
 

@@ -20,7 +20,7 @@ static void put(struct pl_buf *to, const struct pl_json_doc *doc, const struct p
     pl_json_write_min(to, doc, value);
 }
 
-/* The members of an object but for some, each behind a comma. */
+/* The members of an object but for some, each after a comma. */
 static void put_members(struct pl_buf *to, const struct pl_json_doc *doc,
                         const struct pl_json_node *object, const char *const *but)
 {
@@ -69,7 +69,7 @@ static bool tell_chat(struct pl_buf *to, const struct pl_json_doc *doc)
     static const char *const own[] = {"message", "finish_reason", "index", NULL};
     static const char *const calls_only[] = {"tool_calls", "role", NULL};
     const struct pl_json_node *choices = get(doc, doc->root, "choices");
-    if (!pl_pick_is(choices, PL_JSON_ARRAY))
+    if (!pl_json_is(choices, PL_JSON_ARRAY))
         return false;
     for (const struct pl_json_node *n = pl_json_first(choices); n < pl_json_end(choices);
          n = pl_json_next(n)) {
@@ -79,9 +79,9 @@ static bool tell_chat(struct pl_buf *to, const struct pl_json_doc *doc)
         long long index = (long long)pl_pick_count(doc, get(doc, n, "index"));
         begin_chunk(to, doc);
         pl_buf_addf(to, "{\"index\":%lld,\"delta\":{\"role\":\"assistant\"", index < 0 ? 0 : index);
-        if (pl_pick_is(message, PL_JSON_OBJECT))
+        if (pl_json_is(message, PL_JSON_OBJECT))
             put_members(to, doc, message, calls_only);
-        if (pl_pick_is(calls, PL_JSON_ARRAY))
+        if (pl_json_is(calls, PL_JSON_ARRAY))
             put_calls(to, doc, calls);
         pl_buf_addc(to, '}');
         put_members(to, doc, n, own);
@@ -95,7 +95,7 @@ static bool tell_chat(struct pl_buf *to, const struct pl_json_doc *doc)
         pl_buf_adds(to, "}]}\n\n");
     }
     const struct pl_json_node *usage = get(doc, doc->root, "usage");
-    if (pl_pick_is(usage, PL_JSON_OBJECT)) {
+    if (pl_json_is(usage, PL_JSON_OBJECT)) {
         begin_chunk(to, doc);
         pl_buf_adds(to, "],\"usage\":");
         put(to, doc, usage);
@@ -166,11 +166,11 @@ static bool tell_anthropic(struct pl_buf *to, const struct pl_json_doc *doc)
     const struct pl_json_node *content = get(doc, doc->root, "content");
     const struct pl_json_node *usage = get(doc, doc->root, "usage");
     unsigned index = 0;
-    if (!pl_pick_is(content, PL_JSON_ARRAY))
+    if (!pl_json_is(content, PL_JSON_ARRAY))
         return false;
     for (const struct pl_json_node *n = pl_json_first(content); n < pl_json_end(content);
          n = pl_json_next(n))
-        if (!pl_pick_is(n, PL_JSON_OBJECT) || !get(doc, n, "type"))
+        if (!pl_json_is(n, PL_JSON_OBJECT) || !get(doc, n, "type"))
             return false;
     pl_buf_adds(to, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{"
                     "\"content\":[],\"stop_reason\":null,\"stop_sequence\":null");
@@ -205,7 +205,7 @@ static bool tell_responses(struct pl_buf *to, const struct pl_json_doc *doc)
     const struct pl_json_node *output = get(doc, doc->root, "output");
     const struct pl_json_node *status = get(doc, doc->root, "status");
     unsigned sequence = 0, index = 0;
-    if (!pl_pick_is(output, PL_JSON_ARRAY))
+    if (!pl_json_is(output, PL_JSON_ARRAY))
         return false;
     pl_buf_addf(to,
                 "event: response.created\ndata: {\"type\":\"response.created\","
@@ -238,7 +238,7 @@ static bool tell_responses(struct pl_buf *to, const struct pl_json_doc *doc)
 
 static bool tell_gemini(struct pl_buf *to, const struct pl_json_doc *doc)
 {
-    if (!pl_pick_is(get(doc, doc->root, "candidates"), PL_JSON_ARRAY))
+    if (!pl_json_is(get(doc, doc->root, "candidates"), PL_JSON_ARRAY))
         return false;
     pl_buf_adds(to, "data: ");
     put(to, doc, doc->root);

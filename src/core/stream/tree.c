@@ -1,3 +1,4 @@
+/* Nodes and pieces of strings, all in one arena. Adding to a string appends a piece. */
 #include "stream/tree.h"
 
 struct pl_tree_piece {
@@ -96,7 +97,7 @@ static struct pl_tree *copy_one(struct pl_trees *t, const struct pl_json_doc *do
     }
 }
 
-/* Nodes stand in the order of the document: a container is left where the next node is behind it.
+/* Nodes stand in the order of the document: a container is left where the next node is after it.
  */
 struct pl_tree *pl_tree_copy(struct pl_trees *t, const struct pl_json_doc *doc,
                              const struct pl_json_node *node)
@@ -260,7 +261,7 @@ static void name(const struct pl_tree *tree, struct pl_buf *to)
     pl_buf_adds(to, "\":");
 }
 
-/* Down into containers, and behind the last child up again. */
+/* Down into containers, and after the last child up again. */
 void pl_tree_write(const struct pl_tree *top, struct pl_buf *to)
 {
     const struct pl_tree *at = top;

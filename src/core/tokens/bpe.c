@@ -83,7 +83,7 @@ static struct match longest_of_two(const struct piece *piece, size_t at, size_t 
     return found.id == VOCAB_NONE ? find_two(piece, at) : found;
 }
 
-/* The lengths from six bytes on of tokens that go on behind a prefix of n bytes. */
+/* The lengths from six bytes on of tokens that go on after a prefix of n bytes. */
 static uint32_t lengths_behind(size_t n, uint32_t more)
 {
     uint32_t last = n + VOCAB_MORE_BITS - VOCAB_MASKED;
@@ -328,7 +328,7 @@ static size_t unit_at(const struct piece *piece, size_t at)
     return at == 0 && piece->n > VOCAB_CHAR_BYTES && vocab_is_char(piece->p + 1) ? 1 : 0;
 }
 
-/* Where what begins at `from` ends: at the first quiet border behind a unit. */
+/* Where what begins at `from` ends: at the first quiet border after a unit. */
 static size_t stretch_end(const struct piece *piece, size_t from)
 {
     size_t to = from, n_unit;

@@ -26,7 +26,7 @@ struct pl_image_size {
     uint32_t width, height; /* pixels, both over 0 */
 };
 
-/* Reads the header of a PNG, JPEG, GIF or WebP. False when it is none of them, or is cut off before
+/* Reads the header of a PNG, JPEG, GIF or WebP. False if it is none of them, or is cut off before
  * its size. */
 bool pl_image_size_read(const struct pl_media *media, struct pl_image_size *ret_size);
 

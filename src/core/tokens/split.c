@@ -90,7 +90,7 @@ static inline void skip_han(struct cursor *c)
     c->p = p;
 }
 
-/* Moves behind every character of the classes and returns the one that stopped it. */
+/* Moves after every character of the classes and returns the one that stopped it. */
 static inline struct character skip(struct cursor *c, unsigned classes)
 {
     for (;;) {

@@ -8,7 +8,7 @@
 
 enum { BATCH = 64 };
 
-/* Reads eight bytes at a time; behind the end there are zeros. */
+/* Reads eight bytes at a time; after the end there are zeros. */
 struct bit_reader {
     struct pl_str packed;
     size_t at_bit;

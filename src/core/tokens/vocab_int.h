@@ -37,7 +37,7 @@ enum {
     VOCAB_MASKED = 6,       /* the length of bit 0 of a length mask */
     VOCAB_LONG = 37,        /* and of bit 31, which stands for all longer ones too */
     VOCAB_SHORT_BITS = 16,  /* 2^16 short masks */
-    VOCAB_SLACK = 16,       /* bytes behind the text, so that copying may be careless */
+    VOCAB_SLACK = 16,       /* bytes after the text, so that copying may be careless */
     VOCAB_BORDER_BITS = 20, /* 2^20 bits about borders: an eighth of a megabyte */
     VOCAB_BORDER_BYTES = 3, /* on each side of one, at most */
     VOCAB_FILTER_BITS = 15, /* 2^15 words in each filter: a quarter of a megabyte */
@@ -53,7 +53,7 @@ enum {
 /* 16 bytes: four to a cache line. Tokens of up to 12 bytes are compared without looking elsewhere.
  */
 struct token_slot {
-    uint64_t head;                 /* first 8 bytes, zero behind the end */
+    uint64_t head;                 /* first 8 bytes, zero after the end */
     uint32_t middle;               /* next 4 */
     uint32_t id : 24, n_bytes : 8; /* n_bytes 0: free */
 };
@@ -65,7 +65,7 @@ struct token_split {
 };
 
 /* What begins with certain bytes: the token they are themselves (or VOCAB_NO_ID), and which lengths
- * tokens have that go on behind them. Bit 0 is one byte more, the last bit all that are longer. */
+ * tokens have that go on after them. Bit 0 is one byte more, the last bit all that are longer. */
 struct token_prefix {
     uint32_t id : VOCAB_ID_BITS, more : VOCAB_MORE_BITS;
 };
@@ -135,7 +135,7 @@ static inline uint32_t vocab_little32(uint32_t bytes)
 #endif
 }
 
-/* The first 12 bytes as numbers, zero behind the end. */
+/* The first 12 bytes as numbers, zero after the end. */
 struct token_key {
     uint64_t head;
     uint32_t middle;

@@ -1,4 +1,8 @@
+/* Parses and writes IPv4 and IPv6 addresses, and finds the special-purpose block of an address in a
+ * table. */
 #include "wire/address.h"
+
+#include "base/ascii.h"
 
 /* --- text ------------------------------------------------------------------------------------ */
 
@@ -23,15 +27,7 @@ static bool parse_v4(struct pl_str text, uint8_t ret_bytes[4])
     return at == text.len;
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* The pieces before and behind "::", read one after another. */
+/* The pieces before and after "::", read one after another. */
 struct v6_reading {
     struct pl_str text;
     size_t at;
@@ -46,7 +42,7 @@ static bool take_piece(struct v6_reading *r)
     size_t start = r->at;
     int digit;
     for (; r->at < r->text.len && r->at - start < 4; r->at++) {
-        if ((digit = hex_value(r->text.ptr[r->at])) < 0)
+        if ((digit = pl_ascii_hex(r->text.ptr[r->at])) < 0)
             break;
         piece = piece << 4 | (unsigned)digit;
     }

@@ -1,3 +1,4 @@
+/* Scans brackets and strings, and gives out an object when its last bracket closes. */
 #include "wire/json_frames.h"
 
 void pl_json_frames_init(struct pl_json_frames *frames, size_t max_bytes)

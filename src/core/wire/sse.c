@@ -1,3 +1,5 @@
+/* Cuts the input into lines and fields. Data of one line stays a view of the input where
+ * possible. */
 #include "wire/sse.h"
 
 void pl_sse_init(struct pl_sse *sse, size_t max_bytes)
@@ -49,7 +51,7 @@ static void add_data(struct pl_sse *sse, struct pl_str value, bool is_in_input)
     sse->has_data = true;
 }
 
-/* "field: value"; one space behind the colon does not count. */
+/* "field: value"; one space after the colon does not count. */
 static void take_field(struct pl_sse *sse, struct pl_str line, bool is_in_input)
 {
     const char *colon = memchr(line.ptr, ':', line.len);

@@ -25,7 +25,7 @@ struct pl_sse {
     struct pl_str input; /* not yet read; borrowed from the last feed */
     bool has_data;       /* the open event has a data field */
     bool is_after_cr;    /* the last byte was a CR: an LF now belongs to it */
-    bool is_started;     /* behind a possible byte-order mark */
+    bool is_started;     /* after a possible byte-order mark */
     bool is_given;       /* the event was handed out: the next call begins a new one */
 };
 

@@ -1,31 +1,24 @@
 /* What needs no decoding stays a view of the target; the rest is decoded into the arena. */
 #include "wire/target.h"
 
-#include "base/utf8.h"
+#include "base/ascii.h"
+#include "base/text/utf8.h"
 
 #include <strings.h>
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 static bool is_control(char c)
 {
     return (unsigned char)c < 0x20 || c == 0x7F;
 }
 
-/* Takes one character of `text`; false when it is a percent sign without two digits behind it. */
+/* Takes one character of `text`; false when it is a percent sign without two digits after it. */
 static bool take_byte(struct pl_str text, size_t *at, bool is_plus_space, char *ret_byte)
 {
     char c = text.ptr[(*at)++];
     if (c == '%') {
         if (text.len - *at < 2)
             return false;
-        int high = hex_value(text.ptr[*at]), low = hex_value(text.ptr[*at + 1]);
+        int high = pl_ascii_hex(text.ptr[*at]), low = pl_ascii_hex(text.ptr[*at + 1]);
         if (high < 0 || low < 0)
             return false;
         *at += 2;
@@ -63,16 +56,16 @@ static enum pl_status decode(struct pl_arena *arena, struct pl_str text, bool is
                            "a percent sign in the address is not followed by two hexadecimal "
                            "digits; write %%25 for the sign itself");
         if (is_control(to[decoded.len]))
-            return pl_fail(err, PL_SYNTAX, "the address holds the control character %%%02X",
+            return pl_fail(err, PL_SYNTAX, "the address contains the control character %%%02X",
                            (unsigned)(unsigned char)to[decoded.len]);
     }
     if (!pl_utf8_is_valid(decoded))
-        return pl_fail(err, PL_SYNTAX, "the address is not UTF-8 once it is decoded");
+        return pl_fail(err, PL_SYNTAX, "the decoded address is not UTF-8");
     *ret_text = decoded;
     return PL_OK;
 }
 
-/* Up to the first `end` (or all of *rest), which moves behind it. */
+/* Up to the first `end` (or all of *rest), which moves past it. */
 static struct pl_str take_until(struct pl_str *rest, char end)
 {
     const char *found = rest->len ? memchr(rest->ptr, end, rest->len) : NULL;
@@ -89,7 +82,7 @@ static enum pl_status read_segments(struct pl_arena *arena, struct pl_target *ta
     bool is_more = rest.len > 0;
     while (is_more) {
         struct pl_str part = take_until(&rest, '/');
-        /* Behind a last slash stands an empty segment. */
+        /* After a last slash stands an empty segment. */
         is_more = part.ptr + part.len < target->path.ptr + target->path.len;
         if (target->n_segments == PL_TARGET_MAX_SEGMENTS)
             return pl_fail(err, PL_LIMIT, "the path has more than %d segments",
@@ -151,8 +144,8 @@ enum pl_status pl_target_parse(struct pl_arena *arena, struct pl_str target,
                        "http:// and a host");
     if (target.len && memchr(target.ptr, '#', target.len))
         return pl_fail(err, PL_SYNTAX,
-                       "the address holds a fragment (#), which is for the client "
-                       "alone; write %%23 for the sign itself");
+                       "the address contains a fragment (#), which a client must not send; write "
+                       "%%23 for the sign itself");
     struct pl_str query = target;
     struct pl_target result = {0};
     result.path = take_until(&query, '?');

@@ -2,7 +2,7 @@
  * is ASCII, so it goes by bytes of UTF-8; a state takes all that is its own at once. */
 #include "wire/url_int.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ static enum pl_url_state follow_base(struct pl_url_parser *p, bool keeps_path)
 
 static bool is_scheme(int c)
 {
-    return pl_url_is_alpha(c) || pl_url_is_digit(c) || c == '+' || c == '-' || c == '.';
+    return pl_ascii_is_letter(c) || pl_ascii_is_digit(c) || c == '+' || c == '-' || c == '.';
 }
 
 static enum pl_url_state after_scheme(struct pl_url_parser *p)
@@ -130,13 +130,13 @@ static enum pl_url_state after_scheme(struct pl_url_parser *p)
 static enum pl_url_state scheme_start(struct pl_url_parser *p)
 {
     size_t n = 0;
-    if (p->in.len && pl_url_is_alpha((unsigned char)p->in.ptr[0]))
+    if (p->in.len && pl_ascii_is_letter((unsigned char)p->in.ptr[0]))
         while (n < p->in.len && is_scheme((unsigned char)p->in.ptr[n]))
             n++;
     if (n == 0 || n == p->in.len || p->in.ptr[n] != ':')
         return PL_URL_NO_SCHEME;
     for (size_t i = 0; i < n; i++)
-        pl_buf_addc(&p->out, pl_url_lower(p->in.ptr[i]));
+        pl_buf_addc(&p->out, pl_ascii_lower(p->in.ptr[i]));
     p->url.scheme = pl_url_take(p);
     p->is_special = is_special(p->url.scheme);
     p->at = n + 1;
@@ -146,13 +146,11 @@ static enum pl_url_state scheme_start(struct pl_url_parser *p)
 static enum pl_url_state no_scheme(struct pl_url_parser *p)
 {
     if (!p->base)
-        return pl_url_refuse(p,
-                             "the URL has no scheme, such as \"https:\", and nothing it could be "
-                             "relative to");
+        return pl_url_refuse(p, "the URL has no scheme, such as \"https:\", and no base URL");
     if (p->base->has_opaque_path && pl_url_peek(p) != '#')
         return pl_url_refuse(p,
-                             "nothing but a fragment can be relative to a \"%.*s:\" URL without "
-                             "a hierarchy",
+                             "only a fragment can be relative to a \"%.*s:\" URL without a "
+                             "hierarchy",
                              (int)(p->base->scheme.len < 40 ? p->base->scheme.len : 40),
                              p->base->scheme.ptr);
     p->url.scheme = copy(p, p->base->scheme);
@@ -240,8 +238,8 @@ static bool read_port(struct pl_url_parser *p, struct pl_str digits)
 {
     int32_t port = 0;
     for (size_t i = 0; i < digits.len; i++) {
-        if (!pl_url_is_digit((unsigned char)digits.ptr[i])) {
-            (void)pl_url_refuse(p, "the port of the URL is no number");
+        if (!pl_ascii_is_digit((unsigned char)digits.ptr[i])) {
+            (void)pl_url_refuse(p, "the port of the URL is not a number");
             return false;
         }
         port = port * 10 + (digits.ptr[i] - '0');

@@ -2,7 +2,7 @@
  * of other schemes. */
 #include "wire/url_int.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 static bool refuse(struct pl_url_parser *p, const char *why)
 {
@@ -37,7 +37,7 @@ static bool read_number(struct pl_str text, uint64_t *ret)
     if (!text.len)
         return false;
     if (text.len >= 2 && text.ptr[0] == '0') {
-        radix = pl_url_lower(text.ptr[1]) == 'x' ? 16 : 8;
+        radix = pl_ascii_lower(text.ptr[1]) == 'x' ? 16 : 8;
         text = pl_str_slice(text, radix == 16 ? 2 : 1, text.len);
     }
     for (size_t i = 0; i < text.len; i++) {
@@ -68,7 +68,7 @@ static bool ends_in_number(struct pl_str text)
     struct pl_str last = take_last(&text);
     size_t n_digits = 0;
     uint64_t number;
-    while (n_digits < last.len && pl_url_is_digit((unsigned char)last.ptr[n_digits]))
+    while (n_digits < last.len && pl_ascii_is_digit((unsigned char)last.ptr[n_digits]))
         n_digits++;
     return last.len && (n_digits == last.len || read_number(last, &number));
 }
@@ -120,14 +120,14 @@ static bool read_brackets(struct pl_url_parser *p, struct pl_str text)
     struct pl_address address;
     if (text.ptr[text.len - 1] != ']' ||
         !pl_address_parse(pl_str_slice(text, 1, text.len - 1), &address) || !address.is_v6)
-        return refuse(p, "is no IPv6 address, though it begins with a bracket");
+        return refuse(p, "begins with a bracket but is not an IPv6 address");
     return put_address(p, &address);
 }
 
 static bool read_opaque(struct pl_url_parser *p, struct pl_str text)
 {
     if (has_forbidden(text, false))
-        return refuse(p, "has a character that no host may have");
+        return refuse(p, "has a character that is not allowed in a host");
     pl_url_encode(&p->out, text, PL_URL_SET_C0);
     p->url.host = pl_url_take(p);
     p->url.host_kind = text.len ? PL_URL_HOST_OPAQUE : PL_URL_HOST_EMPTY;
@@ -143,7 +143,7 @@ static bool read_domain(struct pl_url_parser *p, struct pl_str text)
     struct pl_str domain = pl_buf_str(&decoded);
     enum pl_status status = decoded.status;
     if (status == PL_OK && (!pl_utf8_is_valid(domain) || memchr(domain.ptr, 0, domain.len)))
-        return refuse(p, "has bytes that are no text");
+        return refuse(p, "has bytes that are not text");
     if (status == PL_OK)
         status = pl_url_domain_to_ascii(domain, &p->out);
     if (status == PL_OK)
@@ -153,11 +153,11 @@ static bool read_domain(struct pl_url_parser *p, struct pl_str text)
         return false;
     }
     if (status != PL_OK)
-        return refuse(p, "is no name by the rules of international domain names");
+        return refuse(p, "is not a valid internationalised domain name");
     if (!p->out.len)
-        return refuse(p, "is empty once characters without a meaning are left out");
+        return refuse(p, "is empty after removing ignored characters");
     if (has_forbidden(pl_buf_str(&p->out), true))
-        return refuse(p, "has a character that no host may have");
+        return refuse(p, "has a character that is not allowed in a host");
     return true;
 }
 
@@ -176,7 +176,7 @@ bool pl_url_host(struct pl_url_parser *p, struct pl_str text)
         return p->status == PL_OK;
     }
     if (!read_v4(pl_buf_str(&p->out), address.bytes))
-        return refuse(p, "ends in a number but is no IPv4 address");
+        return refuse(p, "ends with a number but is not an IPv4 address");
     pl_buf_clear(&p->out);
     return put_address(p, &address);
 }

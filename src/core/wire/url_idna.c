@@ -12,7 +12,7 @@
  * libidn2 takes its few bytes from the C library and not from base/mem.h. */
 #include "wire/url_int.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <idn2.h>
 #include <strings.h>
@@ -78,7 +78,7 @@ static bool is_plain(struct pl_str label)
 static void add_lower(struct pl_str text, struct pl_buf *to)
 {
     for (size_t i = 0; i < text.len; i++)
-        pl_buf_addc(to, pl_url_lower(text.ptr[i]));
+        pl_buf_addc(to, pl_ascii_lower(text.ptr[i]));
 }
 
 /* For libidn2: ended by NUL, and with the capital sharp s as a small one, which its tables would

@@ -1,8 +1,10 @@
-/* What the files behind url.h share: the parser as it goes through its input. */
+/* Shared by the files that implement url.h: the parser as it goes through its input. */
 #ifndef PL_WIRE_URL_INT_H
 #define PL_WIRE_URL_INT_H
 
 #include "wire/url.h"
+
+#include "base/ascii.h"
 
 /* The states of the standard's basic URL parser (4.4) by their names there. Those of host and port
  * are part of AUTHORITY. */
@@ -57,28 +59,11 @@ static inline struct pl_str pl_url_rest(const struct pl_url_parser *p)
     return pl_str_slice(p->in, p->at, p->in.len);
 }
 
-static inline bool pl_url_is_alpha(int c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static inline bool pl_url_is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static inline char pl_url_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 /* Of a hexadecimal digit; 16 for anything else. */
 static inline int pl_url_digit(char c)
 {
-    if (pl_url_is_digit((unsigned char)c))
-        return c - '0';
-    c = pl_url_lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+    int value = pl_ascii_hex(c);
+    return value < 0 ? 16 : value;
 }
 
 /* Where c stands the last time; SIZE_MAX: nowhere. */

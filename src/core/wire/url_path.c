@@ -54,7 +54,7 @@ struct pl_str pl_url_take(struct pl_url_parser *p)
 
 bool pl_url_is_drive(struct pl_str text)
 {
-    return text.len == 2 && pl_url_is_alpha((unsigned char)text.ptr[0]) &&
+    return text.len == 2 && pl_ascii_is_letter((unsigned char)text.ptr[0]) &&
            (text.ptr[1] == ':' || text.ptr[1] == '|');
 }
 
@@ -70,7 +70,7 @@ void pl_url_shorten(struct pl_url_parser *p)
     struct pl_str path = pl_buf_str(&p->path);
     size_t slash = pl_url_last(path, '/');
     bool is_drive =
-        path.len == 3 && path.ptr[2] == ':' && pl_url_is_alpha((unsigned char)path.ptr[1]);
+        path.len == 3 && path.ptr[2] == ':' && pl_ascii_is_letter((unsigned char)path.ptr[1]);
     if (slash != SIZE_MAX && !(is_drive && pl_str_eq(p->url.scheme, PL_STR("file"))))
         p->path.len = slash;
 }
@@ -105,7 +105,7 @@ static void add_segment(struct pl_url_parser *p, struct pl_str segment, bool is_
         p->path.ptr[p->path.len - 1] = ':';
 }
 
-/* What comes behind a path or a query. */
+/* What comes after a path or a query. */
 static enum pl_url_state go_on(struct pl_url_parser *p)
 {
     switch (pl_url_peek(p)) {

@@ -2,12 +2,12 @@
  * there and handed out as a view; anything else is gathered in ws->message.
  *
  * A control frame may come between the frames of a message, and be cut too: it is then gathered
- * behind the message, whose length leaves it out again when it is handed out. */
+ * after the message, whose length leaves it out again when it is handed out. */
 #include "wire/websocket.h"
 
-#include "base/base64.h"
-#include "base/sha1.h"
-#include "base/utf8.h"
+#include "base/text/base64.h"
+#include "base/sha/sha1.h"
+#include "base/text/utf8.h"
 
 enum {
     FINAL = 0x80,
@@ -54,22 +54,22 @@ static enum pl_status check_start(struct pl_ws *ws, struct pl_error *err)
     uint8_t opcode = ws->head[0] & OPCODE, length = ws->head[1] & LENGTH;
     if (ws->head[0] & RESERVED)
         return FAIL(ws, err, PL_SYNTAX, PL_WS_CLOSE_PROTOCOL,
-                    "a frame has a reserved bit set, and no extension was agreed on");
+                    "a frame has a reserved bit set, but no extension was negotiated");
     if (!(ws->head[1] & MASKED))
         return FAIL(ws, err, PL_SYNTAX, PL_WS_CLOSE_PROTOCOL,
-                    "a frame is not masked, as all of a client's must be");
+                    "a frame is not masked; all frames of a client must be");
     if ((opcode > PL_WS_BINARY && opcode < PL_WS_CLOSE) || opcode > PL_WS_PONG)
         return FAIL(ws, err, PL_SYNTAX, PL_WS_CLOSE_PROTOCOL, "a frame has the reserved opcode %d",
                     opcode);
     if (opcode & CONTROL) {
         if (!(ws->head[0] & FINAL) || length > MAX_CONTROL)
             return FAIL(ws, err, PL_SYNTAX, PL_WS_CLOSE_PROTOCOL,
-                        "a control frame is in pieces or longer than %d bytes", MAX_CONTROL);
+                        "a control frame is fragmented or longer than %d bytes", MAX_CONTROL);
         return PL_OK;
     }
     if ((opcode == PL_WS_CONTINUATION) != (ws->message_opcode != 0))
         return FAIL(ws, err, PL_SYNTAX, PL_WS_CLOSE_PROTOCOL,
-                    opcode ? "a message begins before the one before it has ended"
+                    opcode ? "a message begins before the previous one has ended"
                            : "a frame continues a message that was not begun");
     return PL_OK;
 }
@@ -93,12 +93,12 @@ static enum pl_status begin_frame(struct pl_ws *ws, struct pl_error *err)
             n = n << 8 | ws->head[2 + i];
         if (n < (n_extra == 2 ? LENGTH_16 : 0x10000) || n >> 63)
             return FAIL(ws, err, PL_SYNTAX, PL_WS_CLOSE_PROTOCOL,
-                        "the length of a frame is not written in its shortest form");
+                        "the length of a frame is not in its shortest form");
     }
     ws->opcode = ws->head[0] & OPCODE;
     if (!is_control(ws) && n > ws->max_message - ws->message.len)
         return FAIL(ws, err, PL_LIMIT, PL_WS_CLOSE_TOO_BIG,
-                    "a message has more than %u bytes; send it in several", ws->max_message);
+                    "a message has more than %u bytes; send several messages", ws->max_message);
     if (ws->opcode == PL_WS_TEXT || ws->opcode == PL_WS_BINARY) {
         ws->message_opcode = ws->opcode;
         ws->utf8_state = 0;
@@ -190,7 +190,7 @@ static enum pl_status give_close(struct pl_ws *ws, struct pl_str payload,
                    : (unsigned)(unsigned char)payload.ptr[0] << 8 | (unsigned char)payload.ptr[1];
         if (!is_close_code(code))
             return FAIL(ws, err, PL_SYNTAX, PL_WS_CLOSE_PROTOCOL,
-                        "a close frame has no code that may be sent");
+                        "a close frame has a code that must not be sent");
         payload = pl_str_slice(payload, 2, payload.len);
         if (!pl_utf8_is_valid(payload))
             return FAIL(ws, err, PL_INVALID, PL_WS_CLOSE_INVALID_TEXT,
@@ -230,7 +230,7 @@ static enum pl_status read_data(struct pl_ws *ws, struct pl_ws_message *ret_mess
                                 struct pl_error *err)
 {
     /* Only the first frame has an opcode; the first piece of it is all there is when none is left
-     * behind it. */
+     * after it. */
     size_t n_before = ws->message.len;
     bool is_single = ws->opcode != PL_WS_CONTINUATION && n_before == 0 && ws->is_final &&
                      ws->n_input >= ws->n_left;

@@ -82,7 +82,7 @@ enum pl_status pl_ws_next(struct pl_ws *ws, struct pl_ws_message *ret_message,
 /* Writes the head of an unmasked, final frame; returns its size. */
 size_t pl_ws_head_write(uint8_t ret_head[PL_WS_MAX_HEAD], enum pl_ws_opcode opcode,
                         size_t n_payload);
-/* A whole frame behind `to`. */
+/* A whole frame after `to`. */
 void pl_ws_frame_write(struct pl_buf *to, enum pl_ws_opcode opcode, struct pl_str payload);
 void pl_ws_close_write(struct pl_buf *to, uint16_t code, struct pl_str reason);
 

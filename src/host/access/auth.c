@@ -3,12 +3,12 @@
  * no salt and no slowness.
  *
  * Who changes a key tells the store first and this table when that is durable. */
-#include "server/auth_int.h"
+#include "access/auth_int.h"
 
 #include "base/mem.h"
 #include "base/uuid.h"
+#include "http/reply/base64url.h"
 #include "io/clock.h"
-#include "server/url64.h"
 
 #include <sodium/core.h>
 #include <sodium/crypto_generichash.h>
@@ -35,7 +35,7 @@ bool pl_secret_make(char ret_text[PL_TICKET_SIZE + 1])
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
     randombytes_buf(random, sizeof random);
-    pl_url64_encode(&text, (struct pl_str){(const char *)random, sizeof random});
+    pl_base64url_encode(&text, (struct pl_str){(const char *)random, sizeof random});
     if (text.status != PL_OK || text.len != PL_TICKET_SIZE)
         return false;
     memcpy(ret_text, text.ptr, text.len);
@@ -339,9 +339,9 @@ enum pl_status pl_auth_local_caller(struct pl_auth *auth, struct pl_arena *arena
 
 /* --- tickets --------------------------------------------------------------------------------- */
 
-/* A place for one more ticket of this user: one that is free, or that of the user's own oldest when
- * the user has many or there is no other. Nobody's tickets make way for another user's. NULL: all
- * are taken by others. */
+/* A place for one more ticket of this user: a free one, or that of the user's own oldest ticket if
+ * the user has many or no place is free. Tickets of one user never displace those of another. NULL:
+ * all places are taken by others. */
 static struct pl_auth_ticket *ticket_place(struct pl_auth *auth, struct pl_str user_id,
                                            int64_t now_ms)
 {
@@ -501,7 +501,7 @@ enum pl_status pl_auth_create(struct pl_store *store, struct pl_auth **ret_auth,
                               struct pl_error *err)
 {
     if (sodium_init() < 0)
-        return pl_fail(err, PL_INTERNAL, "the system has no randomness to give");
+        return pl_fail(err, PL_INTERNAL, "the system provides no random bytes");
     struct pl_auth *auth = pl_mem_alloc(1, sizeof *auth);
     struct pl_auth_ticket *tickets = pl_mem_alloc(MAX_TICKETS, sizeof *tickets);
     if (!auth || !tickets) {

@@ -1,9 +1,9 @@
-/* Keys and users. All of them are held in memory, so that checking one costs a hash and a look-up;
- * the store is told first, and then this. Thread-safe. */
-#ifndef PL_SERVER_AUTH_H
-#define PL_SERVER_AUTH_H
+/* Keys and users. All of them are in memory, so checking a key costs a hash and a look-up. A change
+ * is stored first, and then made here. Thread-safe. */
+#ifndef PL_ACCESS_AUTH_H
+#define PL_ACCESS_AUTH_H
 
-#include "server/exchange.h"
+#include "http/exchange.h"
 
 struct pl_auth; /* owned */
 

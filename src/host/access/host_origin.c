@@ -1,10 +1,9 @@
 /* A page that a browser shows may not talk to us, wherever its name points (DNS rebinding): Host
  * must be a name we are known under. And a page of another origin may not change anything: Origin,
  * where a browser sends one, must be such a name too. */
-#include "server/gate.h"
+#include "access/host_origin.h"
 
-#include "server/http_conn.h"
-#include "server/shard_int.h"
+#include "http/connection.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -61,7 +60,7 @@ static bool is_name(struct pl_str host, const char *name)
     return host.len == n && strncasecmp(host.ptr, name, n) == 0;
 }
 
-bool pl_gate_is_loopback(struct pl_str host)
+bool pl_host_is_loopback(struct pl_str host)
 {
     char text[64];
     struct in_addr v4;
@@ -77,24 +76,23 @@ bool pl_gate_is_loopback(struct pl_str host)
     return inet_pton(AF_INET6, text, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-enum pl_status pl_gate_check_config(const struct pl_server_config *config, struct pl_error *err)
+enum pl_status pl_access_check_config(const struct pl_server_config *config, struct pl_error *err)
 {
-    if (pl_gate_is_loopback(pl_str_of(config->host)) || config->tls_cert || config->is_behind_proxy)
+    if (pl_host_is_loopback(pl_str_of(config->host)) || config->tls_cert || config->is_behind_proxy)
         return PL_OK;
     return pl_fail(
         err, PL_INVALID,
-        "listening on %s without TLS would send keys and conversations in the clear: give "
-        "--tls-cert and --tls-key, or --behind-proxy when another server does TLS",
+        "listening on %s without TLS would send keys and conversations unencrypted: give "
+        "--tls-cert and --tls-key, or --behind-proxy if a proxy does TLS",
         config->host);
 }
 
 static bool is_our_port(const struct pl_server *server, int32_t port, bool is_tls)
 {
-    const struct pl_server_own *own = (const struct pl_server_own *)server;
     if (port < 0)
         port = is_tls ? 443 : 80;
-    for (size_t i = 0; i < own->n_sockets; i++)
-        if (!own->sockets[i].is_unix && own->sockets[i].port == port)
+    for (size_t i = 0; i < server->n_sockets; i++)
+        if (!server->sockets[i].is_unix && server->sockets[i].port == port)
             return true;
     return false;
 }
@@ -120,7 +118,7 @@ static bool is_ours(const struct pl_exchange *x, struct pl_str text, bool is_tls
         return false;
     if (is_listed(config->hosts, &given))
         return true;
-    bool is_known = pl_gate_is_loopback(given.host) || is_name(given.host, config->host);
+    bool is_known = pl_host_is_loopback(given.host) || is_name(given.host, config->host);
     return is_known && is_our_port(x->shard->server, given.port, is_tls);
 }
 
@@ -150,12 +148,12 @@ static size_t count_headers(const struct pl_http_head *head, const char *name)
     return n;
 }
 
-bool pl_gate_check_host(struct pl_exchange *x)
+bool pl_access_check_host(struct pl_exchange *x)
 {
     size_t n_hosts = count_headers(x->head, "host");
     if (n_hosts > 1 || (n_hosts == 0 && !x->head->is_http10)) {
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                            "A request has exactly one Host header.");
+                            "A request must have exactly one Host header.");
         return false;
     }
     /* No browser comes by a Unix socket. */
@@ -167,12 +165,12 @@ bool pl_gate_check_host(struct pl_exchange *x)
         (!absolute.ptr || is_ours(x, absolute, x->conn->is_tls)))
         return true;
     pl_exchange_problem(x, PL_PROBLEM_MISDIRECTED, NULL,
-                        "The name in Host is not served here; start the server with --allow-host "
-                        "NAME if it should be.");
+                        "This host name is not allowed; start the server with --allow-host NAME to "
+                        "allow it.");
     return false;
 }
 
-bool pl_gate_is_cors(const struct pl_exchange *x, struct pl_str origin)
+bool pl_access_is_cors(const struct pl_exchange *x, struct pl_str origin)
 {
     const char *const *origins = x->setup->config.origins;
     for (size_t i = 0; origins && origins[i]; i++)
@@ -181,14 +179,14 @@ bool pl_gate_is_cors(const struct pl_exchange *x, struct pl_str origin)
     return false;
 }
 
-bool pl_gate_check_origin(struct pl_exchange *x)
+bool pl_access_check_origin(struct pl_exchange *x)
 {
     static const struct pl_str secure = PL_STR("https://"), plain = PL_STR("http://");
     bool is_harmless = (x->method == PL_METHOD_GET || x->method == PL_METHOD_HEAD ||
                         x->method == PL_METHOD_OPTIONS) &&
                        !x->head->is_upgrade;
     struct pl_str origin = pl_http_header_get(x->head, "origin");
-    if (is_harmless || !origin.ptr || pl_gate_is_cors(x, origin))
+    if (is_harmless || !origin.ptr || pl_access_is_cors(x, origin))
         return true;
     bool is_tls = pl_str_starts(origin, secure);
     if (is_tls || pl_str_starts(origin, plain)) {
@@ -197,7 +195,7 @@ bool pl_gate_check_origin(struct pl_exchange *x)
             return true;
     }
     pl_exchange_problem(x, PL_PROBLEM_FORBIDDEN, NULL,
-                        "This origin may not change anything here; start the server with "
-                        "--allow-origin ORIGIN if it should.");
+                        "This origin is not allowed to change anything; start the server with "
+                        "--allow-origin ORIGIN to allow it.");
     return false;
 }

@@ -1,13 +1,10 @@
 /* The table of users and keys, for the routes that change it. */
-#ifndef PL_SERVER_AUTH_INT_H
-#define PL_SERVER_AUTH_INT_H
+#ifndef PL_ACCESS_KEY_TABLE_H
+#define PL_ACCESS_KEY_TABLE_H
 
+#include "access/auth.h"
 #include "base/uuid.h"
-#include "base/vec.h"
-#include "server/auth.h"
 #include "store/store.h"
-
-#include <pthread.h>
 
 #define PL_NAME_MAX 401 /* 100 code points, and a NUL */
 
@@ -30,41 +27,9 @@ struct pl_auth_key {
     _Atomic(int64_t) stored_used_ms;     /* what the store has */
 };
 
-struct pl_auth_ticket {
-    uint8_t hash[32];
-    char user_id[PL_ID_MAX], key_id[PL_ID_MAX];
-    bool is_admin;
-    int64_t until_ms; /* 0: taken, or none */
-    uint64_t number;  /* in the order they were made: many are made in one millisecond */
-};
-
-/* The code of the first start. NONE: an administrator had a key already. OPEN -> TAKEN: somebody
- * gave it, and his key is being made; back to OPEN when that failed. OPEN, TAKEN -> OVER: an
- * administrator has a key, in whatever way it was made, or the hour is over. */
-enum pl_first_code {
-    PL_FIRST_CODE_NONE,
-    PL_FIRST_CODE_OPEN,
-    PL_FIRST_CODE_TAKEN,
-    PL_FIRST_CODE_OVER,
-};
-
-struct pl_auth {
-    pthread_rwlock_t lock;
-    PL_VEC(struct pl_auth_user *) users; /* owned; oldest first; under the lock */
-    PL_VEC(struct pl_auth_key *) keys;   /* owned; by hash; under the lock */
-    pthread_mutex_t tickets_lock;
-    struct pl_auth_ticket *tickets; /* owned; under its lock, as the code */
-    uint64_t n_tickets_made;
-    enum pl_first_code first_code_state; /* under the lock of the tickets */
-    int64_t first_code_until_ms;         /* unix */
-    char first_code[PL_TICKET_SIZE + 1];
-    pthread_mutex_t changes_lock; /* from the number of a change to its submission */
-    uint64_t n_changes;           /* under its lock */
-};
-
 /* 32 random bytes as 43 characters; false when out of memory. */
 bool pl_secret_make(char ret_text[PL_TICKET_SIZE + 1]);
-/* BLAKE2b-256: what is kept of a secret. */
+/* BLAKE2b-256: the stored form of a secret. */
 void pl_secret_hash(struct pl_str secret, uint8_t ret_hash[32]);
 
 /* After the store has it. */

@@ -1,11 +1,12 @@
-#include "server/gateway/meter.h"
+/* Buckets and budgets of the keys that have limits, and a table of the usage since the last
+ * commit, both under one lock. A timer on the first shard commits the table once a second. */
+#include "access/meter.h"
 
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/utc.h"
 #include "base/uuid.h"
-#include "server/log.h"
-#include "server/shard_int.h"
+#include "shard/log.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ enum { FLUSH_MS = 1000, MAX_NAME = 512 };
 #define DAY_MS    INT64_C(86400000)
 #define MINUTE_MS 60000.0
 
-/* A bucket: `level` may fall below nothing, when an answer was longer than what was left. */
+/* A bucket: `level` may become negative, if an answer was longer than the rest. */
 struct bucket {
     double level;
     int64_t at_ms;
@@ -31,12 +32,12 @@ struct limited {
     int64_t spent_day, spent_month;
 };
 
-/* What has been used since the last commit. */
+/* The usage since the last commit. */
 struct used {
     struct pl_table_link link; /* by name */
     struct pl_usage_row row;   /* its strings are views of name */
     size_t n_name;
-    char name[]; /* user, key, model and day, each but the last behind its NUL */
+    char name[]; /* user, key, model and day, each but the last after its NUL */
 };
 
 struct pl_meter {
@@ -257,21 +258,21 @@ static int64_t known(int64_t n)
 }
 
 void pl_meter_count(struct pl_meter *meter, const struct pl_caller *caller, struct pl_str model,
-                    const struct pl_counts *counts, int64_t cost_micro, int64_t now_ms)
+                    struct pl_meter_tokens tokens, int64_t cost_micro, int64_t now_ms)
 {
     pthread_mutex_lock(&meter->lock);
     struct used *used = find_used(meter, caller, model, pl_meter_day(now_ms));
     struct limited *limited = find_limited(meter, caller->key_id);
     if (used) {
         used->row.n_requests++;
-        used->row.input_tokens += known(counts->input);
-        used->row.output_tokens += known(counts->output);
-        used->row.cached_tokens += known(counts->cache_read);
+        used->row.input_tokens += known(tokens.input);
+        used->row.output_tokens += known(tokens.output);
+        used->row.cached_tokens += known(tokens.cached);
         used->row.cost_micro += known(cost_micro);
     }
     if (limited) {
         turn_over(limited, now_ms);
-        limited->tokens.level -= (double)(known(counts->input) + known(counts->output));
+        limited->tokens.level -= (double)(known(tokens.input) + known(tokens.output));
         limited->spent_day += known(cost_micro);
         limited->spent_month += known(cost_micro);
     }

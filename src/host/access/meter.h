@@ -3,12 +3,11 @@
  * Requests and tokens a minute are buckets in memory, one per key and node: they hold what a minute
  * allows and fill evenly. Money is counted per day and month (UTC), from the store on. Usage is
  * summed in memory and committed once a second, so kill -9 costs at most a second of it. */
-#ifndef PL_SERVER_METER_H
-#define PL_SERVER_METER_H
+#ifndef PL_ACCESS_METER_H
+#define PL_ACCESS_METER_H
 
-#include "server/exchange.h"
+#include "http/exchange.h"
 #include "store/gateway.h"
-#include "stream/stream.h"
 
 struct pl_meter; /* owned */
 
@@ -17,7 +16,7 @@ enum pl_status pl_meter_create(struct pl_server *server, struct pl_meter **ret_m
                                struct pl_error *err);
 /* Begins to commit, on the first shard; ends that. */
 void pl_meter_start(struct pl_meter *meter);
-/* Commits what is left, waiting: after the loops have ended. Accepts NULL. */
+/* Commits the rest, blocking: after the loops have ended. Accepts NULL. */
 void pl_meter_stop(struct pl_meter *meter);
 void pl_meter_destroy(struct pl_meter *meter); /* accepts NULL */
 
@@ -29,11 +28,14 @@ struct pl_meter_refusal {
 /* Takes one request off the key's minute; false: it may not ask now. */
 bool pl_meter_admit(struct pl_meter *meter, const struct pl_caller *caller, int64_t now_ms,
                     struct pl_meter_refusal *ret_refusal);
-/* A call that was made. Counters that are not known (-1) count as none; cost -1 is none. */
+/* Counts a call. Unknown counters (-1) count as 0, an unknown cost (-1) as none. */
+struct pl_meter_tokens {
+    int64_t input, output, cached;
+};
 void pl_meter_count(struct pl_meter *meter, const struct pl_caller *caller, struct pl_str model,
-                    const struct pl_counts *counts, int64_t cost_micro, int64_t now_ms);
+                    struct pl_meter_tokens tokens, int64_t cost_micro, int64_t now_ms);
 
-/* What holds from now on; the store has it already. spent_* are what the store says. */
+/* The limits from now on; they are already stored. spent_* come from the store. */
 enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_key_limits *limits,
                                    int64_t spent_day_micro, int64_t spent_month_micro);
 /* False: this key has none. The strings are not set. */

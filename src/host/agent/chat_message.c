@@ -1,15 +1,20 @@
-#include "server/chatting.h"
+/* Reads {message, model, mode, …} of a client into an event, and resolves the model. The members
+ * are checked one by one, so that an error names the member. */
+#include "agent/chat_message.h"
 
+#include "agent/context/ask_how.h"
+#include "http/json_members.h"
 #include "json/equal.h"
 #include "json/text.h"
+#include "json/write.h"
 #include "model/model.h"
-#include "server/setup.h"
+#include "shard/setup.h"
 
 #define MAX_CLIENT_ID 128
 
 static const char *const modes[] = {
-    [PL_MODE_PLANNING] = "planning",
-    [PL_MODE_EXECUTING] = "executing",
+    [PL_CHAT_MODE_PLANNING] = "planning",
+    [PL_CHAT_MODE_EXECUTING] = "executing",
 };
 
 static const char *const busy_words[] = {
@@ -18,17 +23,6 @@ static const char *const busy_words[] = {
     [PL_BUSY_INTERRUPT] = "interrupt",
     [PL_BUSY_STEER] = "steer",
 };
-
-enum pl_status pl_member_text(struct pl_arena *arena, const struct pl_json_doc *doc,
-                              const struct pl_json_node *object, const char *name,
-                              struct pl_str *ret_text)
-{
-    const struct pl_json_node *node = object ? pl_json_get(doc, object, pl_str_of(name)) : NULL;
-    *ret_text = (struct pl_str){0};
-    if (!node || pl_json_kind(node) != PL_JSON_STRING)
-        return PL_OK;
-    return pl_json_text(arena, doc, node, ret_text);
-}
 
 static enum pl_status fail_at(struct pl_error *err, const char *name, const char *says)
 {
@@ -54,18 +48,39 @@ static enum pl_status read_word(const struct pl_json_doc *doc, const struct pl_j
     return fail_at(err, name, says);
 }
 
+/* An answer goes on with what waits: there is no message, no model and no mode to choose. */
+static enum pl_status refuse_beside(const struct pl_json_doc *doc,
+                                    const struct pl_json_node *object, struct pl_error *err)
+{
+    static const char *const members[] = {"message", "model", "mode", "when_busy",
+                                          "client_message_id"};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (pl_json_get(doc, object, pl_str_of(members[i])))
+            return fail_at(err, members[i],
+                           "An askuser_answer stands alone: send the answer, and the message "
+                           "after it.");
+    return PL_OK;
+}
+
 static enum pl_status read_answer(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                  const struct pl_json_node *object,
                                   const struct pl_json_node *answer,
                                   struct pl_session_event *ret_event, struct pl_error *err)
 {
     struct pl_session_event event = {.kind = PL_SE_ANSWER};
-    const struct pl_json_node *value = pl_json_get(doc, answer, PL_STR("answer"));
+    const struct pl_json_node *value =
+        pl_json_is(answer, PL_JSON_OBJECT) ? pl_json_get(doc, answer, PL_STR("answer")) : NULL;
+    if (!value)
+        return fail_at(err, "askuser_answer",
+                       "An answer must be an object {\"tool_call_id\", \"answer\"}.");
+    if (refuse_beside(doc, object, err) != PL_OK)
+        return PL_INVALID;
     enum pl_status status =
         pl_member_text(arena, doc, answer, "tool_call_id", &event.answer.tool_call_id);
     if (status != PL_OK)
         return status;
-    if (!value || !event.answer.tool_call_id.len)
-        return fail_at(err, "askuser_answer", "An answer says tool_call_id and answer.");
+    if (!event.answer.tool_call_id.len)
+        return fail_at(err, "askuser_answer", "An answer needs tool_call_id and answer.");
     event.answer.answer = pl_json_span(doc, value);
     *ret_event = event;
     return PL_OK;
@@ -89,34 +104,77 @@ static enum pl_status read_model(const struct pl_models *models, struct pl_arena
     return event->chat.model.ptr ? PL_OK : PL_NOMEM;
 }
 
+/* The members of a message that stand in place of the session's own, as an object of their own;
+ * {NULL, 0}: none. They are held to the schema here, since a socket has no other. */
+static const char *const override_names[] = {"system_prompt", "settings", "tools", "prefill"};
+
+static enum pl_status read_override(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                    const struct pl_json_node *object, struct pl_str *ret_override,
+                                    struct pl_error *err)
+{
+    struct pl_buf text PL_CLEANUP_BUF, checked PL_CLEANUP_BUF;
+    pl_buf_init(&text, 0);
+    pl_buf_init(&checked, 0);
+    struct pl_json_out out = pl_json_out(&text), plain = pl_json_out(&checked);
+    pl_json_out_open(&out, '{');
+    pl_json_out_open(&plain, '{');
+    for (size_t i = 0; i < sizeof override_names / sizeof *override_names; i++) {
+        const char *name = override_names[i];
+        const struct pl_json_node *node = pl_json_get(doc, object, pl_str_of(name));
+        bool is_prefill = strcmp(name, "prefill") == 0;
+        if (!node)
+            continue;
+        if (is_prefill && (pl_json_kind(node) != PL_JSON_STRING || node->len <= 2))
+            return fail_at(err, name, "A prefill must be a string that is not empty.");
+        struct pl_json_out *to[] = {&out, is_prefill ? NULL : &plain};
+        for (size_t k = 0; k < 2 && to[k]; k++) {
+            pl_json_out_key(to[k], name);
+            pl_json_out_raw(to[k], pl_json_span(doc, node));
+        }
+    }
+    pl_json_out_close(&out, '}');
+    pl_json_out_close(&plain, '}');
+    if (text.len <= 2)
+        return text.status;
+    struct pl_str kept = pl_arena_dup(arena, pl_buf_str(&checked));
+    enum pl_status status = kept.ptr ? pl_ask_how_check(arena, kept, err) : PL_NOMEM;
+    if (status == PL_OK) {
+        *ret_override = pl_arena_dup(arena, pl_buf_str(&text));
+        status = ret_override->ptr ? text.status : PL_NOMEM;
+    }
+    return status;
+}
+
 enum pl_status pl_chat_parse(const struct pl_models *models, struct pl_arena *arena,
                              const struct pl_json_doc *doc, const struct pl_json_node *object,
                              struct pl_session_event *ret_event, struct pl_error *err)
 {
     const struct pl_json_node *answer = pl_json_get(doc, object, PL_STR("askuser_answer"));
-    if (answer && pl_json_kind(answer) == PL_JSON_OBJECT)
-        return read_answer(arena, doc, answer, ret_event, err);
+    if (answer)
+        return read_answer(arena, doc, object, answer, ret_event, err);
     const struct pl_json_node *message = pl_json_get(doc, object, PL_STR("message"));
     if (!message ||
         (pl_json_kind(message) != PL_JSON_STRING && pl_json_kind(message) != PL_JSON_ARRAY))
-        return fail_at(err, "message", "A message is a string or an array of content blocks.");
+        return fail_at(err, "message", "A message must be a string or an array of content blocks.");
     struct pl_session_event event = {.kind = PL_SE_CHAT};
     event.chat.message = pl_json_span(doc, message);
-    size_t mode = PL_MODE_KEEP, busy = PL_BUSY_ENQUEUE;
+    size_t mode = PL_CHAT_MODE_KEEP, busy = PL_BUSY_ENQUEUE;
     struct pl_str model;
     enum pl_status status = pl_member_text(arena, doc, object, "model", &model);
     if (status == PL_OK)
         status = read_model(models, arena, model, &event, err);
     if (status == PL_OK)
         status = read_word(doc, object, "mode", modes, sizeof modes / sizeof *modes,
-                           "A mode is planning or executing.", &mode, err);
+                           "The mode must be planning or executing.", &mode, err);
     if (status == PL_OK)
         status =
             read_word(doc, object, "when_busy", busy_words, sizeof busy_words / sizeof *busy_words,
-                      "when_busy is enqueue, reject, interrupt or steer.", &busy, err);
+                      "when_busy must be enqueue, reject, interrupt or steer.", &busy, err);
     if (status == PL_OK)
         status =
             pl_member_text(arena, doc, object, "client_message_id", &event.chat.client_message_id);
+    if (status == PL_OK)
+        status = read_override(arena, doc, object, &event.chat.override, err);
     if (status != PL_OK)
         return status;
     if (event.chat.client_message_id.len > MAX_CLIENT_ID)
@@ -127,6 +185,12 @@ enum pl_status pl_chat_parse(const struct pl_models *models, struct pl_arena *ar
     return PL_OK;
 }
 
+void pl_chat_set_language(struct pl_session_event *event, bool is_chinese)
+{
+    if (event->kind == PL_SE_CHAT)
+        event->chat.language = is_chinese ? PL_CHAT_CHINESE : PL_CHAT_ENGLISH;
+}
+
 enum pl_status pl_answer_repeats(struct pl_store *store, struct pl_arena *arena,
                                  struct pl_str session_id, struct pl_str tool_call_id,
                                  struct pl_str answer_json, struct pl_error *err)
@@ -135,7 +199,7 @@ enum pl_status pl_answer_repeats(struct pl_store *store, struct pl_arena *arena,
     enum pl_status status =
         pl_store_question_get(store, arena, session_id, tool_call_id, &row, err);
     if (status == PL_NOT_FOUND)
-        return pl_fail(err, PL_CONFLICT, "This session has asked no such question.");
+        return pl_fail(err, PL_CONFLICT, "This session has no such question.");
     if (status != PL_OK)
         return status;
     struct pl_json_doc before, now;
@@ -155,6 +219,33 @@ enum pl_status pl_answer_repeats(struct pl_store *store, struct pl_arena *arena,
                          PL_STR_ARG(row.state));
 }
 
+enum pl_status pl_client_result_write(struct pl_arena *arena, struct pl_str result, bool is_error,
+                                      struct pl_str *ret_answer)
+{
+    struct pl_buf text PL_CLEANUP_BUF;
+    pl_buf_init(&text, 0);
+    pl_buf_adds(&text, "{\"result\":");
+    pl_buf_add(&text, result.len ? result : PL_STR("null"));
+    pl_buf_adds(&text, is_error ? ",\"is_error\":true}" : ",\"is_error\":false}");
+    if (text.status != PL_OK)
+        return text.status;
+    *ret_answer = pl_arena_dup(arena, pl_buf_str(&text));
+    return ret_answer->ptr ? PL_OK : PL_NOMEM;
+}
+
+enum pl_status pl_client_result_repeats(struct pl_store *store, struct pl_arena *arena,
+                                        struct pl_str session_id, struct pl_str tool_call_id,
+                                        struct pl_str answer_json, struct pl_error *err)
+{
+    enum pl_status status =
+        pl_answer_repeats(store, arena, session_id, tool_call_id, answer_json, err);
+    return status == PL_CONFLICT
+               ? pl_fail(err, PL_CONFLICT,
+                         "No call with this id waits for its client: it is settled, was cancelled, "
+                         "or runs elsewhere.")
+               : status;
+}
+
 void pl_answer_write_repeated(struct pl_buf *to, struct pl_str tool_call_id)
 {
     pl_buf_adds(to, "{\"tool_call_id\":");
@@ -167,8 +258,8 @@ void pl_chat_complete(const struct pl_shard *shard, const struct pl_session_reco
 {
     if (event->kind != PL_SE_CHAT || event->chat.model.len)
         return;
-    /* A session's own model that is there no more is asked all the same: the turn says why it
-     * cannot be, which is better than another's answer. */
+    /* If a session's own model no longer exists, it is called all the same: the turn then reports
+     * why it failed, which is better than an answer of another model. */
     struct pl_str name =
         record->model.len ? record->model : pl_str_of(shard->setup->config.default_model);
     const struct pl_model_info *info = pl_model_find(shard->setup->models, name);

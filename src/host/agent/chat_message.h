@@ -1,10 +1,12 @@
-/* What a client says to a session, over REST or a socket, read into an event: the same object in
- * both. */
-#ifndef PL_SERVER_CHATTING_H
-#define PL_SERVER_CHATTING_H
+/* Reads a client's message to a session, from REST or a socket, into an event. The object is the
+ * same in both. */
+#ifndef PL_AGENT_CHAT_MESSAGE_H
+#define PL_AGENT_CHAT_MESSAGE_H
 
+#include "agent/driver.h"
 #include "json/json.h"
-#include "server/driver.h"
+
+struct pl_models;
 
 /* {message, model?, mode?, askuser_answer?, client_message_id?, when_busy?}: CHAT, or ANSWER when
  * askuser_answer {tool_call_id, answer} is there. Strings are arena memory or views of the
@@ -13,10 +15,8 @@ enum pl_status pl_chat_parse(const struct pl_models *models, struct pl_arena *ar
                              const struct pl_json_doc *doc, const struct pl_json_node *object,
                              struct pl_session_event *ret_event, struct pl_error *err);
 
-/* Members as text; {NULL, 0} when absent or not a string. */
-enum pl_status pl_member_text(struct pl_arena *arena, const struct pl_json_doc *doc,
-                              const struct pl_json_node *object, const char *name,
-                              struct pl_str *ret_text);
+/* In which language the names of tools are shown to who chats; an answer keeps that of its chat. */
+void pl_chat_set_language(struct pl_session_event *event, bool is_chinese);
 
 /* Whether a question that waits no more was answered exactly so: PL_OK; PL_CONFLICT when it was
  * not, or was never asked, and *err says which. Reads the store: for a worker. */
@@ -24,10 +24,17 @@ enum pl_status pl_answer_repeats(struct pl_store *store, struct pl_arena *arena,
                                  struct pl_str session_id, struct pl_str tool_call_id,
                                  struct pl_str answer_json, struct pl_error *err);
 /* What is said to an answer that was given before. */
+/* What a session keeps of a client's result: {"result", "is_error"}. Memory of the arena. */
+enum pl_status pl_client_result_write(struct pl_arena *arena, struct pl_str result, bool is_error,
+                                      struct pl_str *ret_answer);
+/* The same as pl_answer_repeats for the result of a call that its client runs. */
+enum pl_status pl_client_result_repeats(struct pl_store *store, struct pl_arena *arena,
+                                        struct pl_str session_id, struct pl_str tool_call_id,
+                                        struct pl_str answer_json, struct pl_error *err);
 void pl_answer_write_repeated(struct pl_buf *to, struct pl_str tool_call_id);
 
-/* Fills in model and context window where the client left them out: the session's own, or the
- * server's. The name is good for the present callback only. */
+/* Fills in model and context window if the client omitted them: the session's own, or the server's.
+ * The name is valid during the current callback only. */
 void pl_chat_complete(const struct pl_shard *shard, const struct pl_session_record *record,
                       struct pl_session_event *event);
 

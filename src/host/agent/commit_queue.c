@@ -1,22 +1,21 @@
-/* The line: what an apply brought waits here for its rows to be durable, and leaves from the front.
- */
+/* The commit queue: the output of each apply waits here until its rows are durable, and leaves from
+ * the front. */
+#include "agent/driver_int.h"
 #include "base/mem.h"
-#include "server/driver_int.h"
 
 static void submit(struct pl_driver *driver);
 static void release(struct pl_driver *driver);
 
 void pl_pending_destroy(struct pl_pending *pending)
 {
-    for (size_t lane = 0; lane < PL_LANE_COUNT; lane++)
-        pl_chunk_unref(pending->chunks[lane]);
+    pl_published_deinit(&pending->events);
     pl_arena_deinit(&pending->arena);
     pl_mem_free(pending);
 }
 
 /* --- committing ------------------------------------------------------------------------------ */
 
-/* A limit that a commit runs into is the disk's. */
+/* A commit that reaches a limit has filled the disk. */
 static enum pl_problem problem_of_commit(enum pl_status status)
 {
     return status == PL_LIMIT ? PL_PROBLEM_STORAGE_FULL : pl_problem_of(status);
@@ -26,7 +25,7 @@ static void on_committed(void *ctx, enum pl_status status, const struct pl_error
 {
     struct pl_driver *driver = ctx;
     struct pl_metrics *metrics = &driver->drivers->shard->metrics;
-    driver->is_committing = false;
+    pl_driver_is_back(driver, PL_AWAY_COMMIT);
     pl_driver_settle(driver);
     if (status != PL_OK) {
         pl_metric_add(metrics, PL_METRIC_commit_failures_total, 1);
@@ -34,27 +33,27 @@ static void on_committed(void *ctx, enum pl_status status, const struct pl_error
         return;
     }
     pl_metric_add(metrics, PL_METRIC_commits_total, 1);
-    if (driver->state != PL_DRIVER_READY)
+    if (!pl_driver_is_loaded(driver))
         return;
     driver->has_failed = false;
     driver->n_committed = driver->n_submitted;
     submit(driver);
     release(driver);
-    pl_driver_go_through_asks(driver);
+    pl_driver_go_through_commands(driver);
 }
 
 static void submit(struct pl_driver *driver)
 {
-    if (driver->is_committing || driver->is_gathering || !driver->batch)
+    if ((driver->away & PL_AWAY_COMMIT) || driver->is_gathering || !driver->batch)
         return;
     struct pl_shard *shard = driver->drivers->shard;
     driver->n_submitted++;
-    driver->is_committing = true;
+    pl_driver_lend(driver, PL_AWAY_COMMIT);
     pl_store_submit(shard->server->store, shard->loop, PL_TAKE(driver->batch), on_committed,
                     driver);
 }
 
-struct pl_batch *pl_line_batch(struct pl_driver *driver)
+struct pl_batch *pl_commit_queue_batch(struct pl_driver *driver)
 {
     if (!driver->batch)
         driver->batch = pl_batch_create();
@@ -75,9 +74,9 @@ bool pl_effect_copy(struct pl_arena *arena, const struct pl_session_effect *effe
                     struct pl_session_effect *ret_copy)
 {
     struct pl_session_effect copy = *effect;
-    struct pl_str *strings[] = {&copy.loop_id,       &copy.turn_id,  &copy.model,
-                                &copy.compaction_id, &copy.trigger,  &copy.tool_call_id,
-                                &copy.tool_name,     &copy.arguments};
+    struct pl_str *strings[] = {&copy.loop_id,       &copy.turn_id,   &copy.model,
+                                &copy.compaction_id, &copy.trigger,   &copy.tool_call_id,
+                                &copy.tool_name,     &copy.arguments, &copy.trace_id};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
         struct pl_str kept = pl_arena_dup(arena, *strings[i]);
         if (!kept.ptr && strings[i]->len)
@@ -102,25 +101,35 @@ static bool keep_effects(struct pl_pending *pending, const struct pl_session_out
     return true;
 }
 
-/* False: out of memory, and the driver is to break. */
-static bool enqueue(struct pl_driver *driver, struct pl_ask *ask, bool must_commit)
+static enum pl_status encode(struct pl_driver *driver, const struct pl_session_out *out,
+                             struct pl_published *published)
+{
+    if (!out->frames.len)
+        return PL_OK;
+    return pl_feed_encode(&driver->feed, out, pl_session_record(driver->session)->epoch,
+                          driver->drivers->by_id.n_links, published);
+}
+
+/* False: out of memory; the caller breaks the driver. */
+static bool enqueue(struct pl_driver *driver, struct pl_session_command *command, bool must_commit)
 {
     const struct pl_session_out *out = &driver->drivers->out;
     bool has_rows = out->rows.len || must_commit;
     struct pl_pending *pending = pl_mem_alloc(1, sizeof *pending);
     if (!pending)
         return false;
-    *pending = (struct pl_pending){.ask = ask};
+    *pending = (struct pl_pending){.command = command};
     pl_arena_init(&pending->arena, 0);
-    if (!keep_effects(pending, out) || pl_publish_spell(driver, out, pending) != PL_OK ||
-        (has_rows && !pl_line_batch(driver))) {
+    if (!keep_effects(pending, out) || encode(driver, out, &pending->events) != PL_OK ||
+        (has_rows && !pl_commit_queue_batch(driver))) {
         pl_pending_destroy(pending);
         return false;
     }
     for (size_t i = 0; i < out->rows.len; i++)
         pl_batch_put_row(driver->batch, &out->rows.ptr[i]);
-    /* A checkpoint alone is awaited by nobody. */
-    bool waits = must_commit || (has_rows && (ask || pending->n_effects || has_durable_frame(out)));
+    /* Nobody waits for a mere checkpoint. */
+    bool waits =
+        must_commit || (has_rows && (command || pending->n_effects || has_durable_frame(out)));
     pending->commit_no = waits ? driver->n_submitted + 1 : 0;
     if (driver->last_pending)
         driver->last_pending->next = pending;
@@ -132,22 +141,22 @@ static bool enqueue(struct pl_driver *driver, struct pl_ask *ask, bool must_comm
 
 static void release(struct pl_driver *driver)
 {
-    while (driver->state == PL_DRIVER_READY && driver->pendings &&
+    while (pl_driver_is_loaded(driver) && driver->pendings &&
            driver->pendings->commit_no <= driver->n_committed) {
         struct pl_pending *pending = driver->pendings;
         driver->pendings = pending->next;
         if (!driver->pendings)
             driver->last_pending = NULL;
-        pl_publish_deliver(driver, pending);
-        if (pending->ask)
-            pl_driver_answer(pending->ask);
+        pl_feed_deliver(&driver->feed, &pending->events);
+        if (pending->command)
+            pl_driver_answer(pending->command);
         for (size_t i = 0; i < pending->n_effects; i++)
             pl_effect_run(driver, &pending->effects[i]);
         pl_pending_destroy(pending);
     }
 }
 
-/* Whoever only wanted to look gets another look, at what is really there. */
+/* Commands that only read are queued again, and read the stored state. */
 static void refuse_pendings(struct pl_driver *driver, enum pl_problem problem,
                             const struct pl_error *err)
 {
@@ -161,8 +170,8 @@ static void refuse_pendings(struct pl_driver *driver, enum pl_problem problem,
     driver->last_pending = NULL;
     while (looks) {
         struct pl_pending *next = looks->next;
-        if (looks->ask && !pl_driver_put_back(driver, looks->ask))
-            pl_driver_refuse(looks->ask, problem, err);
+        if (looks->command && !pl_driver_put_back(driver, looks->command))
+            pl_driver_refuse(looks->command, problem, err);
         pl_pending_destroy(looks);
         looks = next;
     }
@@ -170,19 +179,20 @@ static void refuse_pendings(struct pl_driver *driver, enum pl_problem problem,
 
 void pl_driver_break(struct pl_driver *driver, enum pl_problem problem, const struct pl_error *err)
 {
-    if (driver->state != PL_DRIVER_READY)
+    if (!pl_driver_is_loaded(driver))
         return;
     pl_driver_count(driver, false);
-    driver->state = PL_DRIVER_BROKEN;
+    pl_driver_become(driver, PL_DRIVER_BROKEN);
     driver->has_failed = true;
     driver->is_unsettled = pl_session_record(driver->session)->status == PL_SESSION_RUNNING;
-    pl_runs_cancel(driver);
+    pl_activities_cancel(driver);
     pl_timer_stop(driver->drivers->shard->loop, &driver->tick);
     refuse_pendings(driver, problem, err);
     pl_batch_destroy(PL_TAKE(driver->batch));
-    pl_publish_forget(driver);
+    pl_feed_forget(&driver->feed);
     pl_session_destroy(PL_TAKE(driver->session));
-    pl_publish_resync(driver, false);
+    pl_queued_memory_follow(driver);
+    pl_feed_resync(&driver->feed, false);
     pl_driver_settle(driver);
 }
 
@@ -194,6 +204,12 @@ static void on_tick(struct pl_timer *timer)
     pl_driver_apply(driver, &(struct pl_session_event){.kind = PL_SE_TICK});
 }
 
+/* What was applied before is not all stored. */
+static bool is_behind(const struct pl_driver *driver)
+{
+    return driver->batch || driver->away & PL_AWAY_COMMIT;
+}
+
 static void set_tick(struct pl_driver *driver)
 {
     struct pl_loop *loop = driver->drivers->shard->loop;
@@ -203,8 +219,10 @@ static void set_tick(struct pl_driver *driver)
         return;
     }
     int64_t delay_ms = next_ms - pl_loop_unix_ms(loop);
-    if (delay_ms < 0)
-        delay_ms = 0;
+    /* A checkpoint that waits for the store is due all the time. */
+    int64_t least_ms = is_behind(driver) ? PL_SESSION_COALESCE_MS : 0;
+    if (delay_ms < least_ms)
+        delay_ms = least_ms;
     /* It is never further away, unless the wall clock was put back meanwhile. */
     if (delay_ms > PL_SESSION_CHECKPOINT_MS)
         delay_ms = PL_SESSION_CHECKPOINT_MS;
@@ -212,29 +230,32 @@ static void set_tick(struct pl_driver *driver)
         pl_timer_start(loop, &driver->tick, delay_ms, on_tick);
 }
 
-enum pl_status pl_line_apply(struct pl_driver *driver, struct pl_session_event event,
-                             struct pl_error *err)
+enum pl_status pl_commit_queue_apply(struct pl_driver *driver, struct pl_session_event event,
+                                     struct pl_error *err)
 {
     struct pl_drivers *drivers = driver->drivers;
     struct pl_id_seed seed = pl_shard_seed(drivers->shard);
     event.seed = &seed;
-    drivers->out.wants_whole = pl_publish_wants_whole(driver);
+    drivers->out.wants_whole = pl_feed_wants_whole(&driver->feed);
+    drivers->out.is_behind = is_behind(driver);
     return pl_session_apply(driver->session, &event, &drivers->out, err);
 }
 
-void pl_line_carry_out(struct pl_driver *driver, struct pl_ask *ask, bool must_commit)
+void pl_commit_queue_carry_out(struct pl_driver *driver, struct pl_session_command *command,
+                               bool must_commit)
 {
     const struct pl_session_out *out = &driver->drivers->out;
-    if (ask || must_commit || out->frames.len || out->rows.len || out->effects.len) {
-        if (!enqueue(driver, ask, must_commit)) {
-            if (ask)
-                pl_driver_refuse(ask, PL_PROBLEM_OVERLOADED, NULL);
+    if (command || must_commit || out->frames.len || out->rows.len || out->effects.len) {
+        if (!enqueue(driver, command, must_commit)) {
+            if (command)
+                pl_driver_refuse(command, PL_PROBLEM_OVERLOADED, NULL);
             pl_driver_break(driver, PL_PROBLEM_OVERLOADED, NULL);
             return;
         }
         submit(driver);
         pl_driver_count(driver, pl_session_is_running(driver->session));
         pl_turn_limit_follow(driver);
+        pl_queued_memory_follow(driver);
         pl_driver_settle(driver);
     }
     set_tick(driver);
@@ -243,12 +264,12 @@ void pl_line_carry_out(struct pl_driver *driver, struct pl_ask *ask, bool must_c
 
 void pl_driver_apply(struct pl_driver *driver, const struct pl_session_event *event)
 {
-    if (driver->state != PL_DRIVER_READY)
+    if (!pl_driver_is_loaded(driver))
         return;
     struct pl_error err = {0};
-    enum pl_status status = pl_line_apply(driver, *event, &err);
+    enum pl_status status = pl_commit_queue_apply(driver, *event, &err);
     if (status == PL_OK)
-        pl_line_carry_out(driver, NULL, false);
+        pl_commit_queue_carry_out(driver, NULL, false);
     else
         pl_driver_break(driver, pl_problem_of(status), &err);
 }

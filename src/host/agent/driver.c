@@ -1,5 +1,52 @@
+/* The life of a driver: it is loaded, it breaks and is loaded again, it leaves the memory.
+ *
+ *     machine driver
+ *
+ *     NEW -> LOADING -> READY -> DELETING -> GONE
+ *     NEW -> READY                        a session that is made
+ *     LOADING, READY, DELETING -> BROKEN
+ *     BROKEN -> LOADING                   a command arrives, or something is left to be settled
+ *     NEW, READY, BROKEN -> GONE
+ */
+#include "agent/driver_int.h"
+#include "agent/running_turns.h"
 #include "base/mem.h"
-#include "server/driver_int.h"
+#include "io/move.h"
+
+#include <assert.h>
+
+#define TO(name) PL_TO(PL_DRIVER_##name)
+static const struct pl_state states[] = {
+    [PL_DRIVER_NEW] = {"new", TO(LOADING) | TO(READY) | TO(GONE)},
+    [PL_DRIVER_LOADING] = {"loading", TO(READY) | TO(BROKEN), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                           .why = "a worker always comes back; it waits for queue_wait_ms at most"},
+    [PL_DRIVER_READY] = {"ready", TO(DELETING) | TO(BROKEN) | TO(GONE), PL_WAIT_SET, PL_CANCEL_ENDS,
+                         .why = "PL_DRIVER_IDLE_MS after it was last needed"},
+    [PL_DRIVER_DELETING] = {"deleting", TO(GONE) | TO(BROKEN), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                            .why = "the store always comes back"},
+    [PL_DRIVER_BROKEN] = {"broken", TO(LOADING) | TO(GONE), PL_WAIT_SET, PL_CANCEL_ENDS,
+                          .why = "the end of the turn, or PL_DRIVER_RETRY_MS"},
+    [PL_DRIVER_GONE] = {"gone", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("driver", states);
+
+void pl_driver_become(struct pl_driver *driver, enum pl_driver_state to)
+{
+    driver->state = (enum pl_driver_state)pl_move(&machine, driver, driver->state, to);
+}
+
+void pl_driver_lend(struct pl_driver *driver, enum pl_driver_away what)
+{
+    assert(!(driver->away & what));
+    driver->away |= what;
+}
+
+void pl_driver_is_back(struct pl_driver *driver, enum pl_driver_away what)
+{
+    assert(driver->away & what);
+    driver->away &= ~(unsigned)what;
+}
 
 enum pl_status pl_drivers_create(struct pl_shard *shard, struct pl_drivers **ret_drivers)
 {
@@ -8,7 +55,7 @@ enum pl_status pl_drivers_create(struct pl_shard *shard, struct pl_drivers **ret
         return PL_NOMEM;
     *drivers = (struct pl_drivers){.shard = shard};
     pl_session_out_init(&drivers->out);
-    pl_buf_init(&drivers->spelled, 0);
+    pl_feeds_init(&drivers->feeds, shard);
     *ret_drivers = drivers;
     return PL_OK;
 }
@@ -39,6 +86,7 @@ struct pl_driver *pl_driver_create(struct pl_drivers *drivers, struct pl_str id)
     text[id.len] = '\0';
     *driver = (struct pl_driver){.drivers = drivers, .id = text};
     driver->link.key = (struct pl_str){text, id.len};
+    pl_feed_init(&driver->feed, &drivers->feeds, driver->link.key);
     if (!pl_table_put(&drivers->by_id, &driver->link)) {
         pl_mem_free(text);
         pl_mem_free(driver);
@@ -52,8 +100,11 @@ struct pl_driver *pl_driver_create(struct pl_drivers *drivers, struct pl_str id)
 static void destroy(struct pl_driver *driver)
 {
     struct pl_drivers *drivers = driver->drivers;
+    assert(!driver->away);
+    if (driver->state != PL_DRIVER_GONE)
+        pl_driver_become(driver, PL_DRIVER_GONE);
     pl_driver_count(driver, false);
-    pl_runs_cancel(driver);
+    pl_activities_cancel(driver);
     pl_timer_stop(drivers->shard->loop, &driver->tick);
     pl_timer_stop(drivers->shard->loop, &driver->idle);
     pl_timer_stop(drivers->shard->loop, &driver->retry);
@@ -64,11 +115,11 @@ static void destroy(struct pl_driver *driver)
         driver->pendings = next;
     }
     pl_batch_destroy(driver->batch);
-    pl_publish_forget(driver);
-    pl_session_destroy(driver->session);
+    pl_feed_deinit(&driver->feed);
+    pl_session_destroy(PL_TAKE(driver->session));
+    pl_queued_memory_follow(driver);
     pl_table_remove(&drivers->by_id, &driver->link);
     pl_metric_add(&drivers->shard->metrics, PL_METRIC_sessions_loaded, -1);
-    pl_mem_free(driver->listeners);
     pl_mem_free(driver->id);
     pl_mem_free(driver);
 }
@@ -82,7 +133,7 @@ void pl_drivers_destroy(struct pl_drivers *drivers)
         destroy(PL_CONTAINER_OF(link, struct pl_driver, link));
     pl_table_deinit(&drivers->by_id);
     pl_session_out_deinit(&drivers->out);
-    pl_buf_deinit(&drivers->spelled);
+    pl_feeds_deinit(&drivers->feeds);
     pl_mem_free(drivers);
 }
 
@@ -128,9 +179,9 @@ bool pl_driver_recover(struct pl_driver *driver)
     driver->is_unsettled = false;
     pl_timer_stop(driver->drivers->shard->loop, &driver->retry);
     pl_driver_apply(driver, &(struct pl_session_event){.kind = PL_SE_RECOVER});
-    /* The epoch is another: whoever listens begins anew. */
+    /* The epoch has changed: every subscriber starts again. */
     if (driver->state == PL_DRIVER_READY)
-        pl_publish_resync(driver, false);
+        pl_feed_resync(&driver->feed, false);
     pl_driver_apply(driver, &(struct pl_session_event){.kind = PL_SE_GO_ON});
     return driver->state == PL_DRIVER_READY;
 }
@@ -152,13 +203,13 @@ static void retry_later(struct pl_driver *driver)
 
 static void fail_load(struct pl_driver *driver, enum pl_status status, const struct pl_error *err)
 {
-    while (driver->asks) {
-        struct pl_ask *ask = driver->asks;
-        driver->asks = ask->next;
-        pl_driver_refuse(ask, pl_problem_of(status), status == PL_NOT_FOUND ? NULL : err);
+    while (driver->commands) {
+        struct pl_session_command *command = driver->commands;
+        driver->commands = command->next;
+        pl_driver_refuse(command, pl_problem_of(status), status == PL_NOT_FOUND ? NULL : err);
     }
     pl_driver_refuse_resters(driver, pl_problem_of(status), err);
-    driver->state = PL_DRIVER_BROKEN;
+    pl_driver_become(driver, PL_DRIVER_BROKEN);
     driver->is_unsettled = driver->is_unsettled && status != PL_NOT_FOUND;
     pl_driver_settle(driver);
 }
@@ -169,8 +220,9 @@ static void load_done(struct pl_job *job)
     struct pl_driver *driver = load->driver;
     enum pl_status status = load->status;
     struct pl_error err = load->err;
+    pl_driver_is_back(driver, PL_AWAY_LOAD);
     if (job->is_refused)
-        status = pl_fail(&err, PL_IO, "too much is waiting before this");
+        status = pl_fail(&err, PL_IO, "the queue is full");
     if (status == PL_OK) {
         const struct pl_open_rows *rows = &load->rows;
         status = pl_session_load(&load->record, rows->turns, rows->n_turns, rows->questions,
@@ -184,14 +236,15 @@ static void load_done(struct pl_job *job)
         fail_load(driver, status, &err);
         return;
     }
-    driver->state = PL_DRIVER_READY;
+    pl_driver_become(driver, PL_DRIVER_READY);
+    pl_queued_memory_follow(driver);
     /* Only a driver that broke finds it so: what it was doing is lost. */
     driver->is_unsettled = was_running;
     if (was_running && driver->has_failed)
         retry_later(driver);
     else
         (void)pl_driver_recover(driver);
-    pl_driver_go_through_asks(driver);
+    pl_driver_go_through_commands(driver);
     pl_driver_settle(driver);
 }
 
@@ -199,6 +252,7 @@ void pl_driver_load(struct pl_driver *driver)
 {
     struct pl_shard *shard = driver->drivers->shard;
     struct load *load = pl_mem_alloc(1, sizeof *load);
+    pl_driver_become(driver, PL_DRIVER_LOADING);
     if (!load) {
         fail_load(driver, PL_NOMEM, NULL);
         return;
@@ -206,12 +260,12 @@ void pl_driver_load(struct pl_driver *driver)
     *load = (struct load){.driver = driver, .store = shard->server->store};
     pl_arena_init(&load->arena, 0);
     load->job = (struct pl_job){
-        .owner = pl_owner_of(driver->asks ? driver->asks->user_id : (struct pl_str){0}),
+        .owner = pl_owner_of(driver->commands ? driver->commands->user_id : (struct pl_str){0}),
         .wait_ms = shard->setup->config.queue_wait_ms,
         .run = load_run,
         .done = load_done,
     };
-    driver->state = PL_DRIVER_LOADING;
+    pl_driver_lend(driver, PL_AWAY_LOAD);
     pl_workers_submit(shard->server->workers, shard->loop, &load->job);
 }
 
@@ -219,9 +273,10 @@ void pl_driver_load(struct pl_driver *driver)
 
 static bool is_needed(const struct pl_driver *driver)
 {
-    return !pl_driver_is_at_rest(driver) || driver->asks || driver->resters || driver->runs ||
-           driver->n_listeners || driver->is_unsettled ||
-           (driver->session && pl_session_is_running(driver->session));
+    return !pl_driver_is_at_rest(driver) || driver->commands || driver->resters ||
+           driver->activities || driver->feed.n_listeners || driver->is_unsettled ||
+           (driver->session && (pl_session_is_running(driver->session) ||
+                                pl_session_next_tick_ms(driver->session) != INT64_MAX));
 }
 
 static void on_idle(struct pl_timer *timer)
@@ -231,9 +286,10 @@ static void on_idle(struct pl_timer *timer)
         pl_timer_start(driver->drivers->shard->loop, timer, PL_DRIVER_IDLE_MS, on_idle);
     else if (!is_needed(driver))
         destroy(driver);
-    else if (driver->state == PL_DRIVER_READY && pl_driver_is_at_rest(driver) &&
+    else if (pl_driver_is_loaded(driver) && pl_driver_is_at_rest(driver) &&
              !pl_session_is_running(driver->session))
-        pl_publish_forget(driver); /* who comes back so late is told the changed turns */
+        pl_feed_forget(&driver->feed); /* a subscriber that returns this late gets the changed
+                                          turns */
 }
 
 static void maybe_shut_down(struct pl_drivers *drivers)
@@ -242,7 +298,7 @@ static void maybe_shut_down(struct pl_drivers *drivers)
         return;
     for (struct pl_table_link *link = NULL; (link = pl_table_next(&drivers->by_id, link));) {
         const struct pl_driver *driver = PL_CONTAINER_OF(link, struct pl_driver, link);
-        if (!pl_driver_is_at_rest(driver) || driver->runs)
+        if (!pl_driver_is_at_rest(driver) || driver->activities)
             return;
     }
     void (*done)(void *) = drivers->on_shut_down;
@@ -252,28 +308,28 @@ static void maybe_shut_down(struct pl_drivers *drivers)
 
 static void forget(struct pl_driver *driver)
 {
-    while (driver->asks) {
-        struct pl_ask *ask = driver->asks;
-        driver->asks = ask->next;
-        pl_driver_refuse(ask, PL_PROBLEM_NOT_FOUND, NULL);
+    while (driver->commands) {
+        struct pl_session_command *command = driver->commands;
+        driver->commands = command->next;
+        pl_driver_refuse(command, PL_PROBLEM_NOT_FOUND, NULL);
     }
     pl_driver_refuse_resters(driver, PL_PROBLEM_NOT_FOUND, NULL);
     destroy(driver);
 }
 
-static void settle(struct pl_turn_end *end)
+static void settle(struct pl_loop_hook *end)
 {
     struct pl_driver *driver = PL_CONTAINER_OF(end, struct pl_driver, settle);
     struct pl_drivers *drivers = driver->drivers;
     if (!pl_driver_is_at_rest(driver))
         return;
-    if (driver->is_deleting && driver->state == PL_DRIVER_READY) {
-        pl_publish_resync(driver, true);
-        driver->state = PL_DRIVER_GONE;
+    if (driver->state == PL_DRIVER_DELETING) {
+        pl_feed_resync(&driver->feed, true);
+        pl_driver_become(driver, PL_DRIVER_GONE);
     }
     if (driver->state == PL_DRIVER_READY)
         pl_driver_answer_resters(driver);
-    if (driver->state == PL_DRIVER_BROKEN && (driver->asks || driver->resters))
+    if (driver->state == PL_DRIVER_BROKEN && (driver->commands || driver->resters))
         pl_driver_load(driver);
     else if (driver->state == PL_DRIVER_BROKEN && driver->is_unsettled)
         retry_later(driver);
@@ -287,7 +343,7 @@ static void settle(struct pl_turn_end *end)
 void pl_driver_settle(struct pl_driver *driver)
 {
     driver->settle.fn = settle;
-    pl_loop_at_turn_end(driver->drivers->shard->loop, &driver->settle);
+    pl_loop_hook_add(driver->drivers->shard->loop, &driver->settle);
 }
 
 void pl_drivers_shut_down(struct pl_drivers *drivers, void (*done)(void *ctx), void *ctx)
@@ -296,7 +352,7 @@ void pl_drivers_shut_down(struct pl_drivers *drivers, void (*done)(void *ctx), v
     drivers->shut_down_ctx = ctx;
     for (struct pl_table_link *link = NULL; (link = pl_table_next(&drivers->by_id, link));) {
         struct pl_driver *driver = PL_CONTAINER_OF(link, struct pl_driver, link);
-        if (driver->state == PL_DRIVER_READY && pl_session_is_running(driver->session))
+        if (pl_driver_is_loaded(driver) && pl_session_is_running(driver->session))
             pl_driver_apply(driver, &(struct pl_session_event){.kind = PL_SE_SHUT_DOWN});
         pl_driver_refuse_resters(driver, PL_PROBLEM_OVERLOADED, NULL);
     }

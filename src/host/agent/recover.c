@@ -1,9 +1,9 @@
-/* After a crash, before listening: whatever was running is settled by the session's own rules, a
+/* After a crash, before listening: running sessions are settled by the session's own rules, one
  * page of sessions per transaction. */
+#include "agent/driver_int.h"
 #include "base/mem.h"
 #include "io/clock.h"
 #include "io/entropy.h"
-#include "server/driver_int.h"
 #include "store/work.h"
 
 #define PAGE 500
@@ -13,7 +13,7 @@ static enum pl_status recover_one(struct pl_store *store, struct pl_arena *arena
                                   struct pl_session_out *out, struct pl_batch *batch,
                                   struct pl_error *err)
 {
-    /* One that waited for an answer had said nothing that was not durable. */
+    /* A session that waited for an answer has only durable output. */
     if (record->status != PL_SESSION_RUNNING)
         return PL_OK;
     struct pl_open_rows rows;
@@ -26,7 +26,7 @@ static enum pl_status recover_one(struct pl_store *store, struct pl_arena *arena
         return status;
     struct pl_id_seed seed = {.unix_ms = pl_clock_unix_s() * 1000};
     if (!pl_entropy_fill(seed.random, sizeof seed.random))
-        status = pl_fail(err, PL_IO, "The system gives no randomness.");
+        status = pl_fail(err, PL_IO, "The system provides no random bytes.");
     struct pl_session_event event = {.kind = PL_SE_RECOVER, .seed = &seed};
     if (status == PL_OK)
         status = pl_session_apply(session, &event, out, err);
@@ -58,7 +58,7 @@ static enum pl_status recover_runs(struct pl_store *store, struct pl_error *err)
     struct pl_batch *batch = pl_batch_create();
     if (!batch)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    pl_batch_settle_runs(batch, PL_STR("The server ended while it ran."), pl_clock_unix_ms());
+    pl_batch_settle_runs(batch, PL_STR("The server ended during the run."), pl_clock_unix_ms());
     return pl_store_commit(store, batch, err);
 }
 

@@ -1,37 +1,38 @@
-#include "server/requeue.h"
+/* A worker reads the next session with a queue, and PL_SE_GO_ON is sent to it; then comes the
+ * next session. A failure that may pass is tried again after a second. */
+#include "agent/resume_queued.h"
 
 #include "base/table.h"
-#include "server/shard_int.h"
 
 #include <stdio.h>
 
 enum { AGAIN_MS = 1000 };
 
-static void look(struct pl_requeue *requeue);
+static void look(struct pl_resume_queued *requeue);
 
-static struct pl_shard *home_of(const struct pl_requeue *requeue)
+static struct pl_shard *home_of(const struct pl_resume_queued *requeue)
 {
     return requeue->server->shards[0];
 }
 
 static void on_timer(struct pl_timer *timer)
 {
-    look(PL_CONTAINER_OF(timer, struct pl_requeue, timer));
+    look(PL_CONTAINER_OF(timer, struct pl_resume_queued, timer));
 }
 
-static void try_again(struct pl_requeue *requeue)
+static void try_again(struct pl_resume_queued *requeue)
 {
     if (!pl_life_is_closing(&requeue->server->life))
         pl_timer_start(home_of(requeue)->loop, &requeue->timer, AGAIN_MS, on_timer);
 }
 
-/* A session that was deleted meanwhile, or whose queue is damaged, does not hold up the others. */
-static void asked(struct pl_ask *ask)
+/* A session that was deleted meanwhile, or has a damaged queue, does not delay the others. */
+static void asked(struct pl_session_command *command)
 {
-    struct pl_requeue *requeue = PL_CONTAINER_OF(ask, struct pl_requeue, ask);
+    struct pl_resume_queued *requeue = PL_CONTAINER_OF(command, struct pl_resume_queued, command);
     bool may_come_again =
-        ask->problem != PL_PROBLEM_COUNT && pl_problem_info(ask->problem)->is_retryable;
-    pl_ask_deinit(ask);
+        command->problem != PL_PROBLEM_COUNT && pl_problem_info(command->problem)->is_retryable;
+    pl_session_command_deinit(command);
     if (may_come_again) {
         try_again(requeue);
         return;
@@ -42,7 +43,7 @@ static void asked(struct pl_ask *ask)
 
 static void read_next(struct pl_job *job)
 {
-    struct pl_requeue *requeue = PL_CONTAINER_OF(job, struct pl_requeue, job);
+    struct pl_resume_queued *requeue = PL_CONTAINER_OF(job, struct pl_resume_queued, job);
     struct pl_session_page page = {0};
     pl_arena_init(&requeue->arena, 0);
     requeue->status = pl_store_session_queued(requeue->server->store, &requeue->arena,
@@ -55,28 +56,28 @@ static void read_next(struct pl_job *job)
 
 static void have_read(struct pl_job *job)
 {
-    struct pl_requeue *requeue = PL_CONTAINER_OF(job, struct pl_requeue, job);
+    struct pl_resume_queued *requeue = PL_CONTAINER_OF(job, struct pl_resume_queued, job);
     if (job->is_refused || requeue->status != PL_OK) {
         try_again(requeue);
         return;
     }
     if (!requeue->next[0] || pl_life_is_closing(&requeue->server->life))
         return;
-    pl_ask_init(&requeue->ask, PL_ASK_EVENT, home_of(requeue), (struct pl_str){0},
-                pl_str_of(requeue->next));
-    requeue->ask.event.kind = PL_SE_GO_ON;
-    requeue->ask.done = asked;
-    pl_ask_send(&requeue->ask);
+    pl_session_command_init(&requeue->command, PL_COMMAND_EVENT, home_of(requeue),
+                            (struct pl_str){0}, pl_str_of(requeue->next));
+    requeue->command.event.kind = PL_SE_GO_ON;
+    requeue->command.done = asked;
+    pl_session_command_send(&requeue->command);
 }
 
-static void look(struct pl_requeue *requeue)
+static void look(struct pl_resume_queued *requeue)
 {
     requeue->job = (struct pl_job){.run = read_next, .done = have_read};
     pl_workers_submit(requeue->server->workers, home_of(requeue)->loop, &requeue->job);
 }
 
-void pl_requeue_start(struct pl_requeue *requeue, struct pl_server *server)
+void pl_resume_queued_start(struct pl_resume_queued *requeue, struct pl_server *server)
 {
-    *requeue = (struct pl_requeue){.server = server};
+    *requeue = (struct pl_resume_queued){.server = server};
     pl_timer_start(home_of(requeue)->loop, &requeue->timer, 0, on_timer);
 }

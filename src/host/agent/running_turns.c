@@ -1,28 +1,28 @@
-/* How many turns each user has at work, over all shards. Touched once at the begin and the end of
- * a run, so one lock does. */
+/* The number of running turns of each user, over all shards. It changes only when a turn starts or
+ * ends, so one lock is enough. */
+#include "agent/driver_int.h"
+#include "agent/running_turns.h"
 #include "base/mem.h"
-#include "server/driver_int.h"
-#include "server/running.h"
-#include "server/scheduler.h"
 
 #include <pthread.h>
 
 struct count {
-    struct pl_table_link link; /* key: user id, behind this struct */
+    struct pl_table_link link; /* key: user id, after this struct */
     size_t n;
 };
 
 struct pl_running {
     pthread_mutex_t lock;
     struct pl_table by_user;
+    void (*on_room)(struct pl_server *server);
 };
 
-struct pl_running *pl_running_create(void)
+struct pl_running *pl_running_create(void (*on_room)(struct pl_server *server))
 {
     struct pl_running *running = pl_mem_alloc(1, sizeof *running);
     if (!running)
         return NULL;
-    *running = (struct pl_running){0};
+    *running = (struct pl_running){.on_room = on_room};
     pthread_mutex_init(&running->lock, NULL);
     return running;
 }
@@ -57,7 +57,7 @@ size_t pl_running_of(struct pl_server *server, struct pl_str user_id)
     return n;
 }
 
-/* Out of memory, a turn goes uncounted: the limit is then a little too kind. */
+/* If memory runs out, a turn is not counted: the limit is then too generous by one. */
 static struct count *find_or_make(struct pl_running *running, struct pl_str user_id)
 {
     struct count *count = find(running, user_id);
@@ -90,5 +90,5 @@ void pl_running_change(struct pl_server *server, struct pl_str user_id, int chan
     }
     pthread_mutex_unlock(&running->lock);
     if (has_room)
-        pl_scheduler_tell_room(server);
+        running->on_room(server);
 }

@@ -1,4 +1,8 @@
-#include "server/copying.h"
+/* Makes a session's row and its turns from existing turns: new ids, the same bodies. One batch
+ * holds all of it. */
+#include "agent/session_copy.h"
+
+#include "json/text.h"
 
 enum pl_status pl_turn_walk(struct pl_turn_walk *walk, struct pl_store *store, struct pl_error *err)
 {
@@ -18,15 +22,15 @@ enum pl_status pl_turn_walk(struct pl_turn_walk *walk, struct pl_store *store, s
 }
 
 /* First, since its turns belong to it; and at the end, when all of it is known. */
-static void put_session(struct pl_copying *copying, enum pl_row_kind kind)
+static void put_session(struct pl_session_copy *copying, enum pl_row_kind kind)
 {
     struct pl_session_row row = {.kind = kind, .session = copying->record};
     pl_batch_put_row(copying->batch, &row);
 }
 
-enum pl_status pl_copying_begin(struct pl_copying *copying, struct pl_exchange *x)
+enum pl_status pl_session_copy_begin(struct pl_session_copy *copying, struct pl_exchange *x)
 {
-    *copying = (struct pl_copying){.seed = pl_seed_draw()};
+    *copying = (struct pl_session_copy){.seed = pl_seed_draw()};
     copying->batch = pl_batch_create();
     copying->id = pl_id_take(&copying->seed, "sess_");
     struct pl_str id = pl_arena_dup(&x->arena, pl_str_of(copying->id.text));
@@ -51,7 +55,7 @@ enum pl_status pl_copying_begin(struct pl_copying *copying, struct pl_exchange *
     return PL_OK;
 }
 
-void pl_copying_add(struct pl_copying *copying, const struct pl_turn_row *turn)
+void pl_session_copy_add(struct pl_session_copy *copying, const struct pl_turn_row *turn)
 {
     struct pl_id turn_id = pl_id_take(&copying->seed, "turn_");
     struct pl_session_row row = {.kind = PL_ROW_TURN, .turn = *turn};
@@ -62,8 +66,26 @@ void pl_copying_add(struct pl_copying *copying, const struct pl_turn_row *turn)
     pl_batch_put_row(copying->batch, &row);
 }
 
-enum pl_status pl_copying_add_document(struct pl_copying *copying, struct pl_arena *arena,
-                                       struct pl_str turns, struct pl_error *err)
+/* What a session is called by its first message that has words. */
+static enum pl_status read_title(struct pl_session_copy *copying, struct pl_arena *arena,
+                                 const struct pl_json_doc *doc, const struct pl_json_node *turn)
+{
+    const struct pl_json_node *role = pl_json_get(doc, turn, PL_STR("role"));
+    const struct pl_json_node *blocks = pl_json_get(doc, turn, PL_STR("blocks"));
+    if (copying->title.len || !blocks || !pl_json_is(role, PL_JSON_STRING) ||
+        !pl_json_text_is(doc, role, PL_STR("user")))
+        return PL_OK;
+    PL_CLEANUP_BUF struct pl_buf title;
+    pl_buf_init(&title, 0);
+    enum pl_status status = pl_message_title(doc, blocks, &title);
+    if (status != PL_OK || !title.len)
+        return status;
+    copying->title = pl_arena_dup(arena, pl_buf_str(&title));
+    return copying->title.ptr ? PL_OK : PL_NOMEM;
+}
+
+enum pl_status pl_session_copy_add_document(struct pl_session_copy *copying, struct pl_arena *arena,
+                                            struct pl_str turns, struct pl_error *err)
 {
     struct pl_json_doc doc;
     struct pl_json_opts opts = pl_json_own;
@@ -76,25 +98,21 @@ enum pl_status pl_copying_add_document(struct pl_copying *copying, struct pl_are
         struct pl_turn_row row;
         status = pl_turn_row_read(arena, &doc, turn, copying->record.created_ms, &row, err);
         if (status == PL_OK)
-            pl_copying_add(copying, &row);
+            status = read_title(copying, arena, &doc, turn);
+        if (status == PL_OK)
+            pl_session_copy_add(copying, &row);
     }
     return status;
 }
 
-struct pl_batch *pl_copying_take(struct pl_copying *copying)
+struct pl_batch *pl_session_copy_take(struct pl_session_copy *copying)
 {
     struct pl_batch *batch = copying->batch;
     put_session(copying, PL_ROW_SESSION);
+    const struct pl_session_record *record = &copying->record;
+    if (record->system_prompt.ptr || record->settings.ptr || record->tools.ptr ||
+        record->handoff.ptr)
+        put_session(copying, PL_ROW_SETTINGS);
     copying->batch = NULL;
     return batch;
-}
-
-void pl_copying_finish(struct pl_copying *copying, struct pl_exchange *x)
-{
-    put_session(copying, PL_ROW_SESSION);
-    x->status = 201;
-    pl_exchange_header(x, "Location", "/api/sessions/%s", copying->id.text);
-    (void)pl_exchange_etag(x, copying->record.version);
-    pl_session_record_write(&copying->record, &x->reply);
-    pl_exchange_commit(x, copying->batch, NULL);
 }

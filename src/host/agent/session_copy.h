@@ -1,11 +1,11 @@
-/* New sessions out of turns that are there already: forks, imports, accepted handoffs. Nobody knows
- * the new session yet, so its rows go to the store as they are, in one transaction. Blocking: on a
- * worker. */
-#ifndef PL_SERVER_COPYING_H
-#define PL_SERVER_COPYING_H
+/* New sessions from existing turns: forks, imports, accepted handoffs. Nobody knows the new session
+ * yet, so its rows go directly to the store, in one transaction. Blocking: on a worker. */
+#ifndef PL_AGENT_SESSION_COPY_H
+#define PL_AGENT_SESSION_COPY_H
 
 #include "base/uuid.h"
-#include "server/exchange.h"
+#include "http/exchange.h"
+#include "store/store.h"
 
 /* Going through turns from the oldest on, however many there are. */
 struct pl_turn_walk {
@@ -19,24 +19,23 @@ enum pl_status pl_turn_walk(struct pl_turn_walk *walk, struct pl_store *store,
                             struct pl_error *err);
 
 /* A session being put together. */
-struct pl_copying {
+struct pl_session_copy {
     struct pl_session_record record; /* next_entry counts the turns */
     struct pl_id id;
     struct pl_id_seed seed;
     struct pl_batch *batch; /* owned */
+    struct pl_str title;    /* of the first message of the user in a document; arena, or empty */
 };
 
 /* A new id for the caller, status completed; strings in `record` are the caller's to fill in.
  * PL_NOMEM otherwise. */
-enum pl_status pl_copying_begin(struct pl_copying *copying, struct pl_exchange *x);
+enum pl_status pl_session_copy_begin(struct pl_session_copy *copying, struct pl_exchange *x);
 /* The turn at the end of the new session, with ids of its own. */
-void pl_copying_add(struct pl_copying *copying, const struct pl_turn_row *turn);
+void pl_session_copy_add(struct pl_session_copy *copying, const struct pl_turn_row *turn);
 /* All turns of a TurnProjection array; fails as pl_turn_row_read does. */
-enum pl_status pl_copying_add_document(struct pl_copying *copying, struct pl_arena *arena,
-                                       struct pl_str turns, struct pl_error *err);
-/* The batch with all of it, for whoever commits it himself. */
-struct pl_batch *pl_copying_take(struct pl_copying *copying);
-/* Answers 201 with the session once it is stored; takes the batch. On the shard. */
-void pl_copying_finish(struct pl_copying *copying, struct pl_exchange *x);
+enum pl_status pl_session_copy_add_document(struct pl_session_copy *copying, struct pl_arena *arena,
+                                            struct pl_str turns, struct pl_error *err);
+/* The batch with all of it, for callers that commit it themselves. */
+struct pl_batch *pl_session_copy_take(struct pl_session_copy *copying);
 
 #endif

@@ -2,8 +2,8 @@
  * it is said, or a person has answered what it waited for, until the session is at rest. A session
  * that waits for a person is at rest. When the time is over, what is at work fails and says why; so
  * does whatever the session begins then, until it has come to its end. */
-#include "server/driver_int.h"
-#include "server/setup.h"
+#include "agent/driver_int.h"
+#include "shard/setup.h"
 
 static bool has_begun_anew(const struct pl_session_out *out)
 {
@@ -17,7 +17,7 @@ static void on_limit(struct pl_timer *timer)
 {
     struct pl_driver *driver = PL_CONTAINER_OF(timer, struct pl_driver, limit);
     driver->is_overdue = true;
-    pl_runs_give_up(driver);
+    pl_activities_give_up(driver);
 }
 
 void pl_turn_limit_follow(struct pl_driver *driver)
@@ -37,8 +37,11 @@ void pl_turn_limit_follow(struct pl_driver *driver)
 
 int64_t pl_turn_limit_left_ms(const struct pl_driver *driver)
 {
-    int64_t left_ms = driver->limit.due_ms - pl_loop_now_ms(driver->drivers->shard->loop);
-    if (!pl_timer_is_on(&driver->limit))
-        return 0;
+    const struct pl_shard *shard = driver->drivers->shard;
+    int64_t left_ms = shard->setup->config.turn_ms; /* of what is only about to be followed */
+    if (driver->is_overdue)
+        left_ms = 0;
+    else if (pl_timer_is_on(&driver->limit))
+        left_ms = driver->limit.due_ms - pl_loop_now_ms(shard->loop);
     return left_ms > 1 ? left_ms : 1;
 }

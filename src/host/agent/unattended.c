@@ -1,4 +1,4 @@
-#include "server/unattended.h"
+#include "agent/unattended.h"
 
 #include "base/mem.h"
 #include "base/table.h"
@@ -7,7 +7,7 @@
 
 struct pl_unattended {
     pthread_mutex_t lock;
-    struct pl_table by_id; /* of links, each with its key behind it */
+    struct pl_table by_id; /* of links, each followed by its key */
 };
 
 struct pl_unattended *pl_unattended_create(void)

@@ -1,9 +1,9 @@
-/* Sessions that work for a task with skip_confirmations, over all shards: where a tool would ask a
- * person for a yes, it runs as if it had it. Only while the run is at work, and only that: a
- * question the model has for a person still waits for one, and what is denied stays denied.
+/* Sessions that run for a task with skip_confirmations, over all shards: a tool that would need a
+ * person's confirmation runs without it. This holds only while the run is active, and only for
+ * confirmations: a question of the model still waits for a person, and a denied tool stays denied.
  * Thread-safe. */
-#ifndef PL_SERVER_UNATTENDED_H
-#define PL_SERVER_UNATTENDED_H
+#ifndef PL_AGENT_UNATTENDED_H
+#define PL_AGENT_UNATTENDED_H
 
 #include "base/str.h"
 

@@ -3,7 +3,7 @@
  * Streamed: event by event, as far as the client takes them. Nothing is said before the vendor has
  * said something, so until then a failure is a plain error, or the next of the chain is asked.
  * Otherwise the whole answer is gathered and converted. */
-#include "server/gateway/call.h"
+#include "gateway/call.h"
 
 #include "base/mem.h"
 #include <stdio.h>
@@ -17,20 +17,20 @@ static bool may_ask_next(int status)
     return status == 408 || status == 429 || status >= 500;
 }
 
-static bool is_json(const struct pl_call *call)
+static bool is_json(const struct pl_gateway_call *call)
 {
     return call->answer.len && (call->answer.ptr[0] == '{' || call->answer.ptr[0] == '[');
 }
 
-/* What the vendor's server said is wrong, in the client's shape; its own words where they are that
- * already. */
-static void tell_error(struct pl_call *call)
+/* The error of the vendor's server in the client's shape; the original body if it already has that
+ * shape. */
+static void tell_error(struct pl_gateway_call *call)
 {
     struct pl_exchange *x = call->x;
-    const struct pl_model_target *target = pl_call_target(call);
+    const struct pl_model_target *target = pl_gateway_call_target(call);
     struct pl_str body = pl_buf_str(&call->answer);
     struct pl_str text = pl_vendor_error_text(&x->arena, target, body);
-    if (pl_call_is_same(call) && text.len && is_json(call)) {
+    if (pl_gateway_call_is_same(call) && text.len && is_json(call)) {
         x->is_problem = true;
         x->problem_detail = (struct pl_str){0};
         x->status = call->status;
@@ -41,39 +41,40 @@ static void tell_error(struct pl_call *call)
     bool is_overflow = call->status < 500 && pl_vendor_says_overflow(text);
     int status = call->status >= 400 && call->status < 600 ? call->status : 502;
     if (text.len)
-        pl_call_fail(call, status, is_overflow ? "context_length_exceeded" : NULL, "%s: %.*s",
-                     target->vendor->name, PL_STR_ARG(text));
+        pl_gateway_call_fail(call, status, is_overflow ? "context_length_exceeded" : NULL,
+                             "%s: %.*s", target->vendor->name, PL_STR_ARG(text));
     else
-        pl_call_fail(call, status, NULL, "%s answered with status %d and no explanation.",
-                     target->vendor->name, call->status);
+        pl_gateway_call_fail(call, status, NULL, "%s answered with status %d and no explanation.",
+                             target->vendor->name, call->status);
 }
 
-static void fail_and_finish(struct pl_call *call, bool may_go_on)
+static void fail_and_finish(struct pl_gateway_call *call, bool may_go_on)
 {
-    if (may_go_on && pl_call_next(call))
+    if (may_go_on && pl_gateway_call_next(call))
         return;
-    pl_call_put_headers(call);
-    pl_call_finish(call);
+    pl_gateway_call_put_headers(call);
+    pl_gateway_call_finish(call);
 }
 
-static void end_error(struct pl_call *call)
+static void end_error(struct pl_gateway_call *call)
 {
     tell_error(call);
     fail_and_finish(call, may_ask_next(call->status));
 }
 
-/* Why an answer cannot be read: it may repeat what stands there. */
-static struct pl_str reason_of(struct pl_call *call, const struct pl_error *err)
+/* Why an answer cannot be read; the message may quote the answer. */
+static struct pl_str reason_of(struct pl_gateway_call *call, const struct pl_error *err)
 {
-    return pl_vendor_redact(&call->x->arena, pl_call_target(call)->vendor, pl_str_of(err->message));
+    return pl_vendor_redact(&call->x->arena, pl_gateway_call_target(call)->vendor,
+                            pl_str_of(err->message));
 }
 
 /* --- a whole answer -------------------------------------------------------------------------- */
 
-void pl_call_put_headers(struct pl_call *call)
+void pl_gateway_call_put_headers(struct pl_gateway_call *call)
 {
     struct pl_exchange *x = call->x;
-    const struct pl_model_target *target = pl_call_target(call);
+    const struct pl_model_target *target = pl_gateway_call_target(call);
     pl_exchange_header(x, "Parley-Model", "%s%s%.*s", target->vendor ? target->vendor->name : "",
                        target->vendor ? "/" : "", PL_STR_ARG(target->model));
     if (call->retry_after[0] && x->is_problem)
@@ -84,35 +85,26 @@ void pl_call_put_headers(struct pl_call *call)
 
 /* Into the client's format, from a response of another; doc is the text, parsed, or NULL. Any
  * thread that has the call. */
-static bool convert_answer(struct pl_call *call, const struct pl_format *from, struct pl_str text,
-                           const struct pl_json_doc *doc, const struct pl_format *to,
-                           struct pl_buf *ret_out, const char *where)
+static bool convert_answer(struct pl_gateway_call *call, const struct pl_format *from,
+                           struct pl_str text, const struct pl_json_doc *doc,
+                           const struct pl_format *to, struct pl_buf *ret_out, const char *where)
 {
-    struct pl_gateway *gateway = call->x->shard->gateway;
     struct pl_error err = {0};
-    struct pl_converted own, *made = call->is_working ? &own : &gateway->converted;
     struct pl_convert_opts opts = {
         .from = from,
         .to = to,
         .kind = PL_KIND_RESPONSE,
         .mode = PL_MODE_GATEWAY,
-        .needs_no_carry = true,
         .doc = doc,
-        .workspace = call->is_working ? NULL : &gateway->workspace,
     };
-    pl_converted_init(&own);
-    enum pl_status status = pl_convert(text, &opts, made, &err);
-    if (status == PL_OK) {
-        pl_call_take_out(call, ret_out, made);
-        if (where)
-            pl_call_note_losses(call, where, pl_buf_str(&made->report));
-    } else if (status == PL_NOMEM) {
-        pl_call_fail(call, 503, NULL, "There was no memory to convert the answer.");
-    } else {
-        pl_call_fail(call, 502, NULL, "The answer of the model's server cannot be read: %.*s.",
-                     PL_STR_ARG(reason_of(call, &err)));
+    enum pl_status status = pl_gateway_call_convert(call, text, &opts, ret_out, where, &err);
+    if (status == PL_NOMEM) {
+        pl_gateway_call_fail(call, 503, NULL, "There is not enough memory to convert the answer.");
+    } else if (status != PL_OK) {
+        pl_gateway_call_fail(call, 502, NULL,
+                             "The answer of the model's server cannot be read: %.*s.",
+                             PL_STR_ARG(reason_of(call, &err)));
     }
-    pl_converted_deinit(&own);
     return status == PL_OK;
 }
 
@@ -145,87 +137,87 @@ static bool is_of_dialect(const struct pl_json_doc *doc, const struct pl_format 
 
 static void read_answer(struct pl_exchange *x)
 {
-    struct pl_call *call = x->state;
-    const struct pl_model_target *target = pl_call_target(call);
+    struct pl_gateway_call *call = x->state;
+    const struct pl_model_target *target = pl_gateway_call_target(call);
     struct pl_str text = pl_buf_str(&call->answer);
     struct pl_json_doc doc;
     struct pl_error err = {0};
     if (pl_json_parse(&x->arena, text, &pl_json_any, &doc, &err) != PL_OK) {
-        pl_call_fail(call, 502, NULL, "%s answered with something that is no JSON: %.*s.",
-                     target->vendor->name, PL_STR_ARG(reason_of(call, &err)));
+        pl_gateway_call_fail(call, 502, NULL, "%s sent an answer that is not JSON: %.*s.",
+                             target->vendor->name, PL_STR_ARG(reason_of(call, &err)));
         return;
     }
     if (!is_of_dialect(&doc, target->format)) {
         struct pl_str says = pl_vendor_error_text(&x->arena, target, text);
-        pl_call_fail(call, 502, NULL, "%s answered with something that is no answer of %s%s%.*s",
-                     target->vendor->name, target->format->name, says.len ? ": " : ".",
-                     PL_STR_ARG(says));
+        pl_gateway_call_fail(call, 502, NULL, "%s sent an answer that is not an answer of %s%s%.*s",
+                             target->vendor->name, target->format->name, says.len ? ": " : ".",
+                             PL_STR_ARG(says));
         return;
     }
-    pl_call_read_counts(call, &doc);
-    if (pl_call_is_same(call)) {
+    pl_gateway_call_read_counts(call, &doc);
+    if (pl_gateway_call_is_same(call)) {
         struct pl_buf old = x->reply;
         x->reply = call->answer;
         x->reply.max = old.max;
         call->answer = old;
-    } else if (!convert_answer(call, target->format, text, &doc, call->wish.speech->format,
+    } else if (!convert_answer(call, target->format, text, &doc, call->options.speech->format,
                                &x->reply, "answer#")) {
         return;
     }
-    pl_call_own_whole(call, &x->reply);
+    pl_gateway_call_own_whole(call, &x->reply);
     if (!call->is_kept)
         return;
-    /* As OpenAI would have said it: what is kept is made of that. */
-    if (call->wish.speech == &pl_speech_openai_responses)
+    /* In OpenAI's shape, because that is what is stored. */
+    if (call->options.speech == &pl_speech_openai_responses)
         pl_buf_add(&call->last, pl_buf_str(&x->reply));
     else
-        (void)convert_answer(call, call->wish.speech->format, pl_buf_str(&x->reply), NULL,
+        (void)convert_answer(call, call->options.speech->format, pl_buf_str(&x->reply), NULL,
                              &pl_format_openai_responses, &call->last, NULL);
     call->whole = pl_buf_str(&call->last);
 }
 
 static void kept(struct pl_exchange *x)
 {
-    pl_call_finish(x->state);
+    pl_gateway_call_finish(x->state);
 }
 
 static void answer_read(struct pl_exchange *x)
 {
-    struct pl_call *call = x->state;
-    call->is_working = false;
+    struct pl_gateway_call *call = x->state;
+    bool is_gone = pl_gateway_call_is_back(call);
     if (!x->is_problem || call->counts.input >= 0)
-        pl_call_count(call);
-    if (x->is_problem && !call->is_gone) {
+        pl_gateway_call_count(call);
+    if (x->is_problem && !is_gone) {
         fail_and_finish(call, true);
         return;
     }
-    pl_call_put_headers(call);
+    pl_gateway_call_put_headers(call);
     if (call->is_kept && call->whole.len)
-        pl_call_keep(call, kept);
+        pl_gateway_call_keep(call, kept);
     else
-        pl_call_finish(call);
+        pl_gateway_call_finish(call);
 }
 
 static void convert_whole(struct pl_exchange *x)
 {
-    struct pl_call *call = x->state;
-    if (call->wish.speech == &pl_speech_openai_responses)
+    struct pl_gateway_call *call = x->state;
+    if (call->options.speech == &pl_speech_openai_responses)
         pl_buf_add(&x->reply, call->whole);
     else
         (void)convert_answer(call, &pl_format_openai_responses, call->whole, NULL,
-                             call->wish.speech->format, &x->reply, NULL);
+                             call->options.speech->format, &x->reply, NULL);
 }
 
-void pl_call_answer_whole(struct pl_call *call)
+void pl_gateway_call_answer_whole(struct pl_gateway_call *call)
 {
-    pl_call_work(call, call->whole.len, convert_whole, answer_read);
+    pl_gateway_call_work(call, call->whole.len, convert_whole, answer_read);
 }
 
 /* --- an answer that flows -------------------------------------------------------------------- */
 
 /* The events of a stream as elements of one array, which is what Gemini sends unless it is asked
  * for events. The stream has written whole events, each with one line of data. */
-static void add_elements(struct pl_call *call, struct pl_str events)
+static void add_elements(struct pl_gateway_call *call, struct pl_str events)
 {
     struct pl_buf *to = &call->x->reply;
     struct pl_str data = PL_STR("data: ");
@@ -244,32 +236,34 @@ static void add_elements(struct pl_call *call, struct pl_str events)
     }
 }
 
-static void begin_flow(struct pl_call *call)
+static void begin_flow(struct pl_gateway_call *call)
 {
     struct pl_exchange *x = call->x;
-    call->is_flowing = true;
-    x->content_type = call->wish.is_array ? "application/json" : "text/event-stream; charset=utf-8";
+    if (call->state == PL_GW_ASKED)
+        pl_gateway_call_become(call, PL_GW_FLOWING);
+    x->content_type =
+        call->options.is_array ? "application/json" : "text/event-stream; charset=utf-8";
     pl_exchange_header(x, "X-Accel-Buffering", "no");
-    pl_call_put_headers(call);
-    pl_exchange_flow(x, pl_call_room);
+    pl_gateway_call_put_headers(call);
+    pl_exchange_flow(x, pl_gateway_call_room);
 }
 
-void pl_call_room(struct pl_exchange *x)
+void pl_gateway_call_room(struct pl_exchange *x)
 {
-    struct pl_call *call = x->state;
-    if (!call->is_paused || !call->vendor)
+    struct pl_gateway_call *call = x->state;
+    if (call->state != PL_GW_PAUSED)
         return;
-    call->is_paused = false;
+    pl_gateway_call_become(call, PL_GW_FLOWING);
     pl_vendor_resume(call->vendor);
 }
 
-void pl_call_pass_on(struct pl_call *call)
+void pl_gateway_call_pass_on(struct pl_gateway_call *call)
 {
     struct pl_exchange *x = call->x;
-    struct pl_stream *stream = pl_call_writer(call);
+    struct pl_stream *stream = pl_gateway_call_writer(call);
     if (!stream->out.len)
         return;
-    if (call->wish.is_array) {
+    if (call->options.is_array) {
         add_elements(call, pl_buf_str(&stream->out));
     } else if (!x->reply.len) {
         struct pl_buf old = x->reply;
@@ -279,63 +273,64 @@ void pl_call_pass_on(struct pl_call *call)
         pl_buf_add(&x->reply, pl_buf_str(&stream->out));
     }
     pl_buf_clear(&stream->out);
-    if (!call->is_flowing)
+    if (!pl_exchange_is_flowing(x))
         begin_flow(call);
     else
         pl_exchange_flow_more(x);
-    if (call->vendor && !call->is_paused && x->reply.len > PL_GATEWAY_MAX_WAITING) {
-        call->is_paused = true;
+    if (call->vendor && call->state == PL_GW_FLOWING && x->reply.len > PL_GATEWAY_MAX_WAITING) {
+        pl_gateway_call_become(call, PL_GW_PAUSED);
         pl_vendor_pause(call->vendor);
     }
 }
 
 static void finish_flow(struct pl_exchange *x)
 {
-    struct pl_call *call = x->state;
-    pl_call_pass_on(call);
-    if (call->wish.is_array && call->is_flowing)
+    struct pl_gateway_call *call = x->state;
+    pl_gateway_call_pass_on(call);
+    if (call->options.is_array && pl_exchange_is_flowing(x))
         pl_buf_add(&x->reply, PL_STR("]"));
-    pl_call_finish(call);
+    pl_gateway_call_finish(call);
 }
 
-void pl_call_end_flow(struct pl_call *call)
+void pl_gateway_call_end_flow(struct pl_gateway_call *call)
 {
-    pl_call_count(call);
+    pl_gateway_call_count(call);
     if (call->is_kept && call->whole.len)
-        pl_call_keep(call, finish_flow);
+        pl_gateway_call_keep(call, finish_flow);
     else
         finish_flow(call->x);
 }
 
-static void end_stream(struct pl_call *call)
+static void end_stream(struct pl_gateway_call *call)
 {
     struct pl_error err = {0};
     enum pl_status status = pl_stream_end(call->stream, &err);
     if (call->record)
         (void)pl_stream_end(call->record, NULL);
-    if (status != PL_OK && !call->is_flowing) {
-        pl_call_fail(call, 502, NULL, "The stream of %s cannot be read: %.*s.",
-                     pl_call_target(call)->vendor->name, PL_STR_ARG(reason_of(call, &err)));
+    if (status != PL_OK && !pl_exchange_is_flowing(call->x)) {
+        pl_gateway_call_fail(call, 502, NULL, "The stream of %s cannot be read: %.*s.",
+                             pl_gateway_call_target(call)->vendor->name,
+                             PL_STR_ARG(reason_of(call, &err)));
         fail_and_finish(call, true);
         return;
     }
-    pl_call_own_events(call, &call->stream->out);
-    pl_call_note_whole(call, call->record ? call->record : call->stream);
-    pl_call_end_flow(call);
+    pl_gateway_call_own_events(call, &call->stream->out);
+    pl_gateway_call_note_whole(call, call->record ? call->record : call->stream);
+    pl_gateway_call_end_flow(call);
 }
 
 /* Whether the stream has to remember all that was said, to say it again at its end. Such a one is
  * cut off where an answer that does not flow would be refused. */
-static bool is_gathered(const struct pl_call *call)
+static bool is_gathered(const struct pl_gateway_call *call)
 {
-    return call->record || call->wish.speech->dialect == &pl_dialect_openai_responses;
+    return call->record || call->options.speech->dialect == &pl_dialect_openai_responses;
 }
 
-static void feed(struct pl_call *call, struct pl_str piece)
+static void feed(struct pl_gateway_call *call, struct pl_str piece)
 {
     struct pl_error err = {0};
     if (is_gathered(call) && call->n_said + piece.len > PL_GATEWAY_MAX_ANSWER) {
-        pl_vendor_cancel(PL_TAKE(call->vendor));
+        pl_gateway_call_stop_asking(call);
         end_stream(call);
         return;
     }
@@ -344,27 +339,29 @@ static void feed(struct pl_call *call, struct pl_str piece)
     if (call->record)
         (void)pl_stream_feed(call->record, piece, NULL);
     bool is_broken = status != PL_OK;
-    if (is_broken && !call->is_flowing) {
-        pl_vendor_cancel(PL_TAKE(call->vendor));
-        pl_call_fail(call, 502, NULL, "The stream of %s cannot be read: %.*s.",
-                     pl_call_target(call)->vendor->name, PL_STR_ARG(reason_of(call, &err)));
+    if (is_broken && !pl_exchange_is_flowing(call->x)) {
+        pl_gateway_call_stop_asking(call);
+        pl_gateway_call_fail(call, 502, NULL, "The stream of %s cannot be read: %.*s.",
+                             pl_gateway_call_target(call)->vendor->name,
+                             PL_STR_ARG(reason_of(call, &err)));
         fail_and_finish(call, true);
         return;
     }
-    pl_call_own_events(call, &call->stream->out);
-    /* What tells the whole is not shown before it is kept: the next request may refer to it. */
-    pl_call_note_whole(call, call->record ? call->record : call->stream);
+    pl_gateway_call_own_events(call, &call->stream->out);
+    /* The event with the whole answer is not sent before the answer is stored: the next request may
+     * refer to it. */
+    pl_gateway_call_note_whole(call, call->record ? call->record : call->stream);
     if (!(call->is_kept && call->whole.len))
-        pl_call_pass_on(call);
+        pl_gateway_call_pass_on(call);
     if (is_broken) {
-        pl_vendor_cancel(PL_TAKE(call->vendor));
-        pl_call_end_flow(call);
+        pl_gateway_call_stop_asking(call);
+        pl_gateway_call_end_flow(call);
     }
 }
 
 /* --- what comes from the vendor -------------------------------------------------------------- */
 
-static bool is_good(const struct pl_call *call)
+static bool is_good(const struct pl_gateway_call *call)
 {
     return call->status >= 200 && call->status < 300;
 }
@@ -379,9 +376,9 @@ static bool is_printable(struct pl_str text)
 
 static void on_head(void *ctx, int status, struct pl_str content_type, struct pl_str retry_after)
 {
-    struct pl_call *call = ctx;
-    const struct pl_speech *speech = call->wish.speech;
-    const struct pl_dialect *from = pl_call_target(call)->dialect;
+    struct pl_gateway_call *call = ctx;
+    const struct pl_speech *speech = call->options.speech;
+    const struct pl_dialect *from = pl_gateway_call_target(call)->dialect;
     (void)content_type;
     call->status = status;
     call->retry_after[0] = 0;
@@ -394,13 +391,13 @@ static void on_head(void *ctx, int status, struct pl_str content_type, struct pl
         made = pl_stream_create(from, &pl_dialect_openai_responses, &call->record);
     if (made == PL_OK)
         return;
-    pl_call_fail(call, 503, NULL, "There was no memory for the stream.");
-    pl_call_finish(call);
+    pl_gateway_call_fail(call, 503, NULL, "There is not enough memory for the stream.");
+    pl_gateway_call_finish(call);
 }
 
 static void on_body(void *ctx, struct pl_str piece)
 {
-    struct pl_call *call = ctx;
+    struct pl_gateway_call *call = ctx;
     if (call->stream) {
         feed(call, piece);
         return;
@@ -410,23 +407,24 @@ static void on_body(void *ctx, struct pl_str piece)
     pl_buf_add(&call->answer, piece);
     if (call->answer.status == PL_OK)
         return;
-    pl_call_fail(call, call->answer.status == PL_LIMIT ? 502 : 503, NULL,
-                 "The answer of %s is longer than %u MiB.", pl_call_target(call)->vendor->name,
-                 PL_GATEWAY_MAX_ANSWER >> 20);
-    pl_call_put_headers(call);
-    pl_call_finish(call);
+    pl_gateway_call_fail(call, call->answer.status == PL_LIMIT ? 502 : 503, NULL,
+                         "The answer of %s is longer than %u MiB.",
+                         pl_gateway_call_target(call)->vendor->name, PL_GATEWAY_MAX_ANSWER >> 20);
+    pl_gateway_call_put_headers(call);
+    pl_gateway_call_finish(call);
 }
 
 static void on_end(void *ctx)
 {
-    struct pl_call *call = ctx;
+    struct pl_gateway_call *call = ctx;
     call->vendor = NULL;
+    pl_gateway_call_stop_asking(call);
     if (call->stream)
         end_stream(call);
     else if (!is_good(call))
         end_error(call);
     else
-        pl_call_work(call, call->answer.len, read_answer, answer_read);
+        pl_gateway_call_work(call, call->answer.len, read_answer, answer_read);
 }
 
 static void on_failed(void *ctx, enum pl_vendor_failure why, const char *sentence)
@@ -437,16 +435,24 @@ static void on_failed(void *ctx, enum pl_vendor_failure why, const char *sentenc
         [PL_VENDOR_BROKEN] = 502,
         [PL_VENDOR_MEMORY] = 503,
     };
-    struct pl_call *call = ctx;
+    struct pl_gateway_call *call = ctx;
     call->vendor = NULL;
-    if (call->is_flowing) {
+    pl_gateway_call_stop_asking(call);
+    if (pl_exchange_is_flowing(call->x)) {
         end_stream(call);
         return;
     }
     call->retry_after[0] = 0;
-    pl_call_fail(call, statuses[why], NULL, "%s: %s", pl_call_target(call)->vendor->name, sentence);
+    pl_gateway_call_fail(call, statuses[why], NULL, "%s: %s",
+                         pl_gateway_call_target(call)->vendor->name, sentence);
     call->x->problem_detail = pl_arena_dup(&call->x->arena, pl_str_of(sentence));
     fail_and_finish(call, true);
 }
 
-const struct pl_vendor_ops pl_call_vendor_ops = {on_head, on_body, on_end, on_failed};
+static void on_sent(void *ctx)
+{
+    pl_gateway_call_let_go(ctx);
+}
+
+const struct pl_vendor_ops pl_gateway_call_vendor_ops = {on_head, on_body, on_end, on_failed,
+                                                         on_sent};

@@ -1,12 +1,12 @@
 /* Errors in the shapes of the vendors, so that their clients throw what they would throw. */
-#include "server/gateway/gateway.h"
+#include "gateway/gateway.h"
 
 #include "json/write.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* What a status is called; the last one of its class stands for those that are not here. */
+/* The name of a status; the last one of its class is used for those that are not listed. */
 static const struct words {
     int status;
     const char *openai_type, *openai_code; /* the code may be NULL */

@@ -1,11 +1,11 @@
-/* The gateway: any vendor's client in front, any model behind. What a shard has for it, and what
+/* The gateway: any vendor's client in front, any model after. What a shard has for it, and what
  * its routes call. docs/internals/gateway.md. */
-#ifndef PL_SERVER_GATEWAY_H
-#define PL_SERVER_GATEWAY_H
+#ifndef PL_GATEWAY_GATEWAY_H
+#define PL_GATEWAY_GATEWAY_H
 
 #include "format/format.h"
-#include "server/exchange.h"
-#include "server/route.h"
+#include "http/exchange.h"
+#include "http/route.h"
 #include "stream/stream.h"
 
 struct pl_gateway; /* owned; one per shard */
@@ -33,12 +33,12 @@ void pl_speech_fail(const struct pl_speech *speech, struct pl_exchange *x, int s
     __attribute__((format(printf, 5, 6)));
 
 /* The handler of a route: asks the model that the body names, or `model` where the path has it. */
-struct pl_gateway_wish {
+struct pl_gateway_options {
     const struct pl_speech *speech;
     struct pl_str model; /* empty: in the body */
     bool is_model_in_path, is_stream_in_path;
     bool is_array; /* a stream of Gemini's as one JSON array */
 };
-void pl_gateway_run(struct pl_exchange *x, const struct pl_gateway_wish *wish);
+void pl_gateway_run(struct pl_exchange *x, const struct pl_gateway_options *options);
 
 #endif

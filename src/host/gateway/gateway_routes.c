@@ -1,9 +1,10 @@
 /* The gateway's routes: those that the clients of OpenAI, Anthropic and Google ask, in their own
  * shapes, errors included. */
-#include "server/gateway/gateway.h"
-#include "server/wishes.h"
+#include "gateway/gateway.h"
+#include "service/request_options.h"
 
-#include "format/count_document.h"
+#include "document/count.h"
+#include "gateway/routes.h"
 #include "json/write.h"
 #include "model/model.h"
 
@@ -15,17 +16,17 @@ enum { MAX_MODELS = 10000 };
 
 static void ask_chat(struct pl_exchange *x)
 {
-    pl_gateway_run(x, &(struct pl_gateway_wish){.speech = &pl_speech_openai_chat});
+    pl_gateway_run(x, &(struct pl_gateway_options){.speech = &pl_speech_openai_chat});
 }
 
 static void ask_responses(struct pl_exchange *x)
 {
-    pl_gateway_run(x, &(struct pl_gateway_wish){.speech = &pl_speech_openai_responses});
+    pl_gateway_run(x, &(struct pl_gateway_options){.speech = &pl_speech_openai_responses});
 }
 
 static void ask_messages(struct pl_exchange *x)
 {
-    pl_gateway_run(x, &(struct pl_gateway_wish){.speech = &pl_speech_anthropic});
+    pl_gateway_run(x, &(struct pl_gateway_options){.speech = &pl_speech_anthropic});
 }
 
 /* --- counting -------------------------------------------------------------------------------- */
@@ -91,18 +92,20 @@ static void ask_gemini(struct pl_exchange *x)
 {
     struct gemini_call *call = pl_arena_zalloc(&x->arena, 1, sizeof *call);
     if (!call || !read_gemini(x, call)) {
-        pl_speech_fail(&pl_speech_gemini, x, 503, NULL, "There was no memory for this request.");
+        pl_speech_fail(&pl_speech_gemini, x, 503, NULL,
+                       "There is not enough memory for this "
+                       "request.");
         pl_exchange_finish(x);
         return;
     }
     bool is_stream = pl_str_eq(call->action, PL_STR("streamGenerateContent"));
     if (is_stream || pl_str_eq(call->action, PL_STR("generateContent"))) {
         bool is_sse = pl_str_eq(pl_target_param(&x->target, "alt"), PL_STR("sse"));
-        pl_gateway_run(x, &(struct pl_gateway_wish){.speech = &pl_speech_gemini,
-                                                    .model = call->model,
-                                                    .is_model_in_path = true,
-                                                    .is_stream_in_path = is_stream,
-                                                    .is_array = is_stream && !is_sse});
+        pl_gateway_run(x, &(struct pl_gateway_options){.speech = &pl_speech_gemini,
+                                                       .model = call->model,
+                                                       .is_model_in_path = true,
+                                                       .is_stream_in_path = is_stream,
+                                                       .is_array = is_stream && !is_sse});
         return;
     }
     if (pl_str_eq(call->action, PL_STR("countTokens"))) {
@@ -111,8 +114,8 @@ static void ask_gemini(struct pl_exchange *x)
         return;
     }
     pl_speech_fail(&pl_speech_gemini, x, 404, NULL,
-                   "A model can be asked to generateContent, streamGenerateContent and "
-                   "countTokens here.");
+                   "The methods of a model are generateContent, streamGenerateContent and "
+                   "countTokens.");
     pl_exchange_finish(x);
 }
 
@@ -288,31 +291,32 @@ static const struct pl_route_param alt_params[] = {
 
 const struct pl_route pl_routes_gateway[] = {
     {PL_METHOD_POST, "/v1/chat/completions", ASKS, ask_chat, "gateway_chat",
-     "Ask any model as OpenAI's Chat Completions", "gateway", "AnyObject", NULL, 200, NULL, NULL,
-     problem_chat},
+     "Call any model with OpenAI's Chat Completions API", "gateway", "AnyObject", NULL, 200, NULL,
+     NULL, problem_chat},
     {PL_METHOD_POST, "/v1/responses", ASKS, ask_responses, "gateway_responses",
-     "Ask any model as OpenAI's Responses", "gateway", "AnyObject", NULL, 200, NULL, NULL,
+     "Call any model with OpenAI's Responses API", "gateway", "AnyObject", NULL, 200, NULL, NULL,
      problem_chat},
     {PL_METHOD_POST, "/v1/messages", ASKS, ask_messages, "gateway_messages",
-     "Ask any model as Anthropic's Messages", "gateway", "AnyObject", NULL, 200, NULL, NULL,
+     "Call any model with Anthropic's Messages API", "gateway", "AnyObject", NULL, 200, NULL, NULL,
      problem_messages},
     {PL_METHOD_POST, "/v1/messages/count_tokens", ASKS, count_messages, "gateway_count_tokens",
-     "Count the tokens of a request as Anthropic's Messages", "gateway", "AnyObject", NULL, 200,
-     NULL, NULL, problem_messages},
+     "Count the tokens of an Anthropic Messages request", "gateway", "AnyObject", NULL, 200, NULL,
+     NULL, problem_messages},
     {PL_METHOD_POST, "/v1beta/models/{model}", ASKS, ask_gemini, "gateway_gemini",
-     "Ask any model as Gemini: MODEL:generateContent, :streamGenerateContent, :countTokens",
+     "Call any model with the Gemini API: MODEL:generateContent, :streamGenerateContent, "
+     ":countTokens",
      "gateway", "AnyObject", NULL, 200, alt_params, NULL, problem_gemini},
     {PL_METHOD_POST, "/v1beta/models/{vendor}/{model}", ASKS, ask_gemini, "gateway_gemini_vendor",
-     "The same, of a model with its vendor's name", "gateway", "AnyObject", NULL, 200, alt_params,
+     "The same, for a model with its vendor's name", "gateway", "AnyObject", NULL, 200, alt_params,
      NULL, problem_gemini},
     {PL_METHOD_POST, "/v1/models/{model}", ASKS, ask_gemini, "gateway_gemini_v1",
-     "The same, in the version before", "gateway", "AnyObject", NULL, 200, alt_params, NULL,
+     "The same, in the previous API version", "gateway", "AnyObject", NULL, 200, alt_params, NULL,
      problem_gemini},
     {PL_METHOD_POST, "/v1/models/{vendor}/{model}", ASKS, ask_gemini, "gateway_gemini_v1_vendor",
-     "The same, of a model with its vendor's name", "gateway", "AnyObject", NULL, 200, alt_params,
+     "The same, for a model with its vendor's name", "gateway", "AnyObject", NULL, 200, alt_params,
      NULL, problem_gemini},
     {PL_METHOD_GET, "/v1/models", LISTS, list_models, "gateway_models",
-     "The models there are, as OpenAI or (with anthropic-version) Anthropic lists them", "gateway",
+     "List the models in the format of OpenAI or (with anthropic-version) Anthropic", "gateway",
      NULL, "AnyObject", 200, NULL, NULL, problem_models},
     {PL_METHOD_GET, "/v1/models/{model}", LISTS, show_model, "gateway_model", "A model", "gateway",
      NULL, "AnyObject", 200, NULL, NULL, problem_models},
@@ -320,7 +324,7 @@ const struct pl_route pl_routes_gateway[] = {
      "A model with its vendor's name", "gateway", NULL, "AnyObject", 200, NULL, NULL,
      problem_models},
     {PL_METHOD_GET, "/v1beta/models", LISTS, list_gemini, "gateway_gemini_models",
-     "The models there are, as Gemini lists them", "gateway", NULL, "AnyObject", 200, NULL, NULL,
+     "List the models in the format of Gemini", "gateway", NULL, "AnyObject", 200, NULL, NULL,
      problem_gemini},
     {PL_METHOD_GET, "/v1beta/models/{model}", LISTS, show_gemini, "gateway_gemini_model", "A model",
      "gateway", NULL, "AnyObject", 200, NULL, NULL, problem_gemini},

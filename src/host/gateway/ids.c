@@ -1,6 +1,7 @@
-/* Ids of responses are ours: what a client is given is what it may go on from, and a server that
- * gives the same id twice must not lead it into another conversation. All other bytes stay. */
-#include "server/gateway/call.h"
+/* Ids of responses are ours: a client may continue from the id it was given, and a server that
+ * gives the same id twice must not lead the client into another conversation. All other bytes
+ * stay. */
+#include "gateway/call.h"
 
 #include "json/text.h"
 
@@ -10,8 +11,9 @@ static struct pl_str rest_from(struct pl_str text, const char *at)
 }
 
 /* `text` with our id in the response `object`, which is a node of it. */
-static void splice(const struct pl_call *call, struct pl_str text, const struct pl_json_doc *doc,
-                   const struct pl_json_node *object, struct pl_buf *to)
+static void splice(const struct pl_gateway_call *call, struct pl_str text,
+                   const struct pl_json_doc *doc, const struct pl_json_node *object,
+                   struct pl_buf *to)
 {
     const struct pl_json_node *id = pl_json_get(doc, object, PL_STR("id"));
     struct pl_str old = pl_json_span(doc, id ? id : object);
@@ -31,7 +33,7 @@ static const struct pl_json_node *response_in(const struct pl_json_doc *doc, boo
     return at && pl_json_kind(at) == PL_JSON_OBJECT ? at : NULL;
 }
 
-static void add_line(struct pl_call *call, struct pl_str line, struct pl_buf *to)
+static void add_line(struct pl_gateway_call *call, struct pl_str line, struct pl_buf *to)
 {
     struct pl_str data = PL_STR("data:");
     struct pl_json_doc doc;
@@ -48,7 +50,7 @@ static void add_line(struct pl_call *call, struct pl_str line, struct pl_buf *to
     splice(call, json, &doc, response, to);
 }
 
-void pl_call_own_events(struct pl_call *call, struct pl_buf *events)
+void pl_gateway_call_own_events(struct pl_gateway_call *call, struct pl_buf *events)
 {
     struct pl_str all = pl_buf_str(events);
     if (!call->id.text[0] || !all.len || !memmem(all.ptr, all.len, "\"response\"", 10))
@@ -65,7 +67,7 @@ void pl_call_own_events(struct pl_call *call, struct pl_buf *events)
     *events = out;
 }
 
-void pl_call_own_whole(struct pl_call *call, struct pl_buf *answer)
+void pl_gateway_call_own_whole(struct pl_gateway_call *call, struct pl_buf *answer)
 {
     struct pl_json_doc doc;
     struct pl_buf out;

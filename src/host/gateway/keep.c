@@ -1,30 +1,30 @@
 /* An exchange as a session: the request's messages and the answer become its turns. Also how an
  * answer can be gone on from by its id (previous_response_id). */
-#include "server/gateway/call.h"
+#include "gateway/call.h"
 
 #include "json/text.h"
-#include "server/log.h"
+#include "shard/log.h"
 #include "store/gateway.h"
 
 enum { MAX_INTENT = 80 };
 
-bool pl_call_wants_keeping(struct pl_call *call)
+bool pl_gateway_call_wants_keeping(struct pl_gateway_call *call)
 {
     const struct pl_exchange *x = call->x;
-    struct pl_str wish = pl_http_header_get(x->head, "parley-record");
-    if (wish.len)
-        return pl_str_eq(wish, PL_STR("session"));
+    struct pl_str wanted = pl_http_header_get(x->head, "parley-record");
+    if (wanted.len)
+        return pl_str_eq(wanted, PL_STR("session"));
     const char *always = x->setup->config.gateway_record;
     if (always && strcmp(always, "sessions") == 0)
         return true;
-    if (call->wish.speech != &pl_speech_openai_responses)
+    if (call->options.speech != &pl_speech_openai_responses)
         return false;
     const struct pl_json_node *store = pl_json_get(&call->doc, call->doc.root, PL_STR("store"));
     return !store || pl_json_kind(store) != PL_JSON_FALSE;
 }
 
 /* The last event of the stream is {"type":"response.completed","response":{…}}, on one line. */
-void pl_call_note_whole(struct pl_call *call, struct pl_stream *stream)
+void pl_gateway_call_note_whole(struct pl_gateway_call *call, struct pl_stream *stream)
 {
     struct pl_str out = pl_buf_str(&stream->out);
     if (!call->is_kept || call->whole.len)
@@ -52,12 +52,11 @@ void pl_call_note_whole(struct pl_call *call, struct pl_stream *stream)
 
 /* --- on a worker ----------------------------------------------------------------------------- */
 
-static enum pl_status add_turns(struct pl_call *call, const struct pl_format *from,
+static enum pl_status add_turns(struct pl_gateway_call *call, const struct pl_format *from,
                                 enum pl_format_kind kind, struct pl_str text, struct pl_error *err)
 {
     struct pl_converted made;
-    struct pl_convert_opts opts = {
-        .from = from, .to = &pl_format_turns, .kind = kind, .needs_no_carry = true};
+    struct pl_convert_opts opts = {.from = from, .to = &pl_format_turns, .kind = kind};
     pl_converted_init(&made);
     struct pl_str turns = {0};
     enum pl_status status = pl_convert(text, &opts, &made, err);
@@ -66,21 +65,21 @@ static enum pl_status add_turns(struct pl_call *call, const struct pl_format *fr
         status = turns.ptr ? PL_OK : PL_NOMEM;
     }
     if (status == PL_OK)
-        status = pl_copying_add_document(call->copying, &call->x->arena, turns, err);
+        status = pl_session_copy_add_document(call->copying, &call->x->arena, turns, err);
     pl_converted_deinit(&made);
     return status;
 }
 
-static struct pl_str intent_of(struct pl_call *call)
+static struct pl_str intent_of(struct pl_gateway_call *call)
 {
     PL_CLEANUP_BUF struct pl_buf intent;
     pl_buf_init(&intent, 0);
-    pl_buf_addf(&intent, "%s through the gateway", call->wish.speech->name);
+    pl_buf_addf(&intent, "%s through the gateway", call->options.speech->name);
     struct pl_str text = pl_arena_dup(&call->x->arena, pl_buf_str(&intent));
     return text.ptr ? text : PL_STR("");
 }
 
-static void keep_id(struct pl_call *call)
+static void keep_id(struct pl_gateway_call *call)
 {
     if (call->id.text[0])
         pl_batch_keep_response(call->copying->batch, call->x->caller.user_id,
@@ -89,13 +88,13 @@ static void keep_id(struct pl_call *call)
 
 static void build(struct pl_exchange *x)
 {
-    struct pl_call *call = x->state;
+    struct pl_gateway_call *call = x->state;
     struct pl_error err = {0};
     call->copying = pl_arena_zalloc(&x->arena, 1, sizeof *call->copying);
-    enum pl_status status = call->copying ? pl_copying_begin(call->copying, x) : PL_NOMEM;
+    enum pl_status status = call->copying ? pl_session_copy_begin(call->copying, x) : PL_NOMEM;
     if (status == PL_OK) {
         call->copying->record.intent = intent_of(call);
-        status = add_turns(call, call->wish.speech->format, PL_KIND_REQUEST, call->text, &err);
+        status = add_turns(call, call->options.speech->format, PL_KIND_REQUEST, call->text, &err);
     }
     if (status == PL_OK)
         status = add_turns(call, &pl_format_openai_responses, PL_KIND_RESPONSE, call->whole, &err);
@@ -103,9 +102,9 @@ static void build(struct pl_exchange *x)
         keep_id(call);
         return;
     }
-    /* Not the message, which may repeat what was said. */
+    /* Without the message, which may quote the conversation. */
     pl_log_say(x->shard->server->log, NULL, PL_LOG_WARNING,
-               "gateway: request %s could not be kept as a session: %s", x->request_id,
+               "gateway: request %s could not be stored as a session: %s", x->request_id,
                pl_status_info(status)->text);
     if (call->copying) {
         pl_batch_destroy(call->copying->batch);
@@ -115,39 +114,41 @@ static void build(struct pl_exchange *x)
 
 /* --- on the shard ---------------------------------------------------------------------------- */
 
-static void go_on(struct pl_call *call)
+static void go_on(struct pl_gateway_call *call)
 {
-    call->is_working = false;
+    (void)pl_gateway_call_is_back(call); /* it is stored even if the client is gone */
     call->after_keeping(call->x);
 }
 
 static void committed(void *ctx, enum pl_status status, const struct pl_error *err)
 {
-    struct pl_call *call = ctx;
-    const struct pl_exchange *x = call->x;
+    struct pl_gateway_call *call = ctx;
+    struct pl_exchange *x = call->x;
+    pl_exchange_is_back(x);
     if (status != PL_OK)
         pl_log_say(x->shard->server->log, x->shard, PL_LOG_WARNING,
-                   "gateway: request %s could not be kept as a session: %s", x->request_id,
+                   "gateway: request %s could not be stored as a session: %s", x->request_id,
                    err->message);
     go_on(call);
 }
 
 static void built(struct pl_exchange *x)
 {
-    struct pl_call *call = x->state;
+    struct pl_gateway_call *call = x->state;
     if (!call->copying) {
         go_on(call);
         return;
     }
-    if (!call->is_flowing)
+    if (!pl_exchange_is_flowing(x))
         pl_exchange_header(x, "Parley-Session", "%s", call->copying->id.text);
-    pl_store_submit(x->shard->server->store, x->shard->loop, pl_copying_take(call->copying),
+    pl_exchange_lend(x);
+    pl_store_submit(x->shard->server->store, x->shard->loop, pl_session_copy_take(call->copying),
                     committed, call);
 }
 
-void pl_call_keep(struct pl_call *call, void (*after)(struct pl_exchange *x))
+void pl_gateway_call_keep(struct pl_gateway_call *call, void (*after)(struct pl_exchange *x))
 {
     call->after_keeping = after;
-    call->is_working = true;
+    pl_gateway_call_lend(call);
     pl_exchange_compute(call->x, build, built);
 }

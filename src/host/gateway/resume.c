@@ -6,53 +6,60 @@
  * The body that counts then is the client's without these two: its members, those of the prompt
  * that it does not have, and as input first the conversation, then the prompt's messages, then its
  * own. As with OpenAI, instructions of the answer before are not carried over. */
-#include "server/gateway/call.h"
+#include "gateway/call.h"
 
-#include "conv/render.h"
+#include "prompt/render.h"
 #include "json/text.h"
-#include "server/prompt_json.h"
-#include "server/wishes.h"
+#include "service/prompts/prompt_json.h"
+#include "service/request_options.h"
 #include "store/gateway.h"
 
 enum { MAX_VARIABLES = 256, PAGE = 200 };
 
-static const struct pl_json_node *find(const struct pl_call *call, const char *name)
+static const struct pl_json_node *find(const struct pl_gateway_call *call, const char *name)
 {
     const struct pl_json_node *node = pl_json_get(&call->doc, call->doc.root, pl_str_of(name));
     return node && pl_json_kind(node) != PL_JSON_NULL ? node : NULL;
 }
 
-bool pl_call_refers(struct pl_call *call)
+static bool refers_to_text(const struct pl_gateway_call *call)
 {
-    return call->wish.speech == &pl_speech_openai_responses &&
+    return call->options.speech == &pl_speech_openai_responses &&
            (find(call, "prompt") || find(call, "previous_response_id"));
+}
+
+bool pl_gateway_call_refers(const struct pl_gateway_call *call)
+{
+    return refers_to_text(call) || pl_gateway_call_names_blobs(call);
 }
 
 /* What is put together: documents of OpenAI's, each with an input. */
 struct putting {
-    struct pl_call *call;
+    struct pl_gateway_call *call;
     struct pl_json_doc before, prompt; /* no root: none */
     struct pl_buf out;                 /* owned */
 };
 
-static bool refuse(struct pl_call *call, enum pl_status status, const struct pl_error *err)
+static bool refuse(struct pl_gateway_call *call, enum pl_status status, const struct pl_error *err)
 {
     int http = status == PL_NOMEM                         ? 503
                : status == PL_IO                          ? 500
                : status == PL_LIMIT && !err->has_position ? 413
                                                           : 400;
-    pl_call_fail(call, http, NULL, "%s",
-                 err->message[0] ? err->message : pl_status_info(status)->text);
+    pl_gateway_call_fail(call, http, NULL, "%s",
+                         err->message[0] ? err->message : pl_status_info(status)->text);
     return false;
 }
 
 /* As a request of OpenAI's, parsed; memory of the arena. */
-static enum pl_status convert(struct pl_call *call, const struct pl_format *from,
+static enum pl_status convert(struct pl_gateway_call *call, const struct pl_format *from,
                               struct pl_str text, struct pl_json_doc *ret_doc, struct pl_error *err)
 {
     struct pl_converted made;
-    struct pl_convert_opts opts = {
-        .from = from, .to = &pl_format_openai_responses, .max_items = PL_MAX_ITEMS};
+    struct pl_convert_opts opts = {.from = from,
+                                   .to = &pl_format_openai_responses,
+                                   .max_items = PL_MAX_ITEMS,
+                                   .keeps_provider = true};
     pl_converted_init(&made);
     struct pl_str kept = {0};
     enum pl_status status = pl_convert(text, &opts, &made, err);
@@ -76,7 +83,7 @@ static enum pl_status write_turn(struct pl_turn_walk *walk, const struct pl_turn
     return pl_turn_row_write(row, to);
 }
 
-static enum pl_status read_turns(struct pl_call *call, struct pl_str session_id,
+static enum pl_status read_turns(struct pl_gateway_call *call, struct pl_str session_id,
                                  struct pl_json_doc *ret_doc, struct pl_error *err)
 {
     PL_CLEANUP_BUF struct pl_buf turns;
@@ -103,10 +110,10 @@ static enum pl_status read_turns(struct pl_call *call, struct pl_str session_id,
 
 static bool find_before(struct putting *putting)
 {
-    struct pl_call *call = putting->call;
+    struct pl_gateway_call *call = putting->call;
     struct pl_exchange *x = call->x;
     struct pl_error err = {0};
-    struct pl_str id = pl_call_text(call, "previous_response_id"), session_id = {0};
+    struct pl_str id = pl_gateway_call_text(call, "previous_response_id"), session_id = {0};
     if (!find(call, "previous_response_id"))
         return true;
     enum pl_status status = PL_NOT_FOUND;
@@ -114,10 +121,11 @@ static bool find_before(struct putting *putting)
         status = pl_store_response_find(x->shard->server->store, &x->arena, x->caller.user_id, id,
                                         &session_id, &err);
     if (status == PL_NOT_FOUND) {
-        pl_call_fail(call, 400, "previous_response_not_found",
-                     "Previous response with id '%.*s' not found: it was not made through this "
-                     "server with your keys, or with store set to false.",
-                     (int)(id.len < 80 ? id.len : 80), id.ptr);
+        pl_gateway_call_fail(
+            call, 400, "previous_response_not_found",
+            "Previous response with id '%.*s' not found: it was not made through this "
+            "server with your keys, or with store set to false.",
+            (int)(id.len < 80 ? id.len : 80), id.ptr);
         return false;
     }
     if (status == PL_OK)
@@ -128,7 +136,7 @@ static bool find_before(struct putting *putting)
 /* --- the prompt ------------------------------------------------------------------------------ */
 
 /* "text" or {"type":"input_text","text":"…"}. */
-static bool read_variable(struct pl_call *call, const struct pl_json_node *key,
+static bool read_variable(struct pl_gateway_call *call, const struct pl_json_node *key,
                           struct pl_render_var *ret_var)
 {
     const struct pl_json_node *value = key + 1;
@@ -138,24 +146,27 @@ static bool read_variable(struct pl_call *call, const struct pl_json_node *key,
     if (pl_json_text(arena, &call->doc, key, &ret_var->name) != PL_OK)
         return false;
     if (!value || pl_json_kind(value) != PL_JSON_STRING) {
-        pl_call_fail(call, 400, NULL,
-                     "The variable %.*s of the prompt must be a text, or an object of type "
-                     "input_text.",
-                     (int)(ret_var->name.len < 80 ? ret_var->name.len : 80), ret_var->name.ptr);
+        pl_gateway_call_fail(
+            call, 400, NULL,
+            "The variable %.*s of the prompt must be a string, or an object of type "
+            "input_text.",
+            (int)(ret_var->name.len < 80 ? ret_var->name.len : 80), ret_var->name.ptr);
         return false;
     }
     return pl_json_text(arena, &call->doc, value, &ret_var->value) == PL_OK;
 }
 
-static bool read_variables(struct pl_call *call, const struct pl_json_node *variables,
+static bool read_variables(struct pl_gateway_call *call, const struct pl_json_node *variables,
                            struct pl_render_opts *ret_opts)
 {
     size_t n = 0;
     if (!variables || pl_json_kind(variables) == PL_JSON_NULL)
         return true;
     if (pl_json_kind(variables) != PL_JSON_OBJECT || pl_json_count(variables) > MAX_VARIABLES) {
-        pl_call_fail(call, 400, NULL, "The variables of a prompt are an object of at most %d.",
-                     MAX_VARIABLES);
+        pl_gateway_call_fail(call, 400, NULL,
+                             "The variables of a prompt must be an object of at most %d "
+                             "members.",
+                             MAX_VARIABLES);
         return false;
     }
     struct pl_render_var *vars =
@@ -169,7 +180,7 @@ static bool read_variables(struct pl_call *call, const struct pl_json_node *vari
     return vars != NULL;
 }
 
-static struct pl_str text_in(struct pl_call *call, const struct pl_json_node *object,
+static struct pl_str text_in(struct pl_gateway_call *call, const struct pl_json_node *object,
                              const char *name)
 {
     const struct pl_json_node *node = pl_json_get(&call->doc, object, pl_str_of(name));
@@ -180,8 +191,9 @@ static struct pl_str text_in(struct pl_call *call, const struct pl_json_node *ob
     return text;
 }
 
-static enum pl_status load_prompt(struct pl_call *call, struct pl_str id, struct pl_str version,
-                                  struct pl_str *ret_chat, struct pl_error *err)
+static enum pl_status load_prompt(struct pl_gateway_call *call, struct pl_str id,
+                                  struct pl_str version, struct pl_str *ret_chat,
+                                  struct pl_error *err)
 {
     struct pl_exchange *x = call->x;
     struct pl_store *store = x->shard->server->store;
@@ -207,7 +219,7 @@ static enum pl_status load_prompt(struct pl_call *call, struct pl_str id, struct
 
 static bool find_prompt(struct putting *putting)
 {
-    struct pl_call *call = putting->call;
+    struct pl_gateway_call *call = putting->call;
     const struct pl_json_node *prompt = find(call, "prompt");
     struct pl_error err = {0};
     struct pl_render_opts opts = {.max_bytes = PL_MAX_RENDERED};
@@ -215,7 +227,7 @@ static bool find_prompt(struct putting *putting)
     if (!prompt)
         return true;
     if (pl_json_kind(prompt) != PL_JSON_OBJECT) {
-        pl_call_fail(call, 400, NULL, "The member prompt is an object with an id.");
+        pl_gateway_call_fail(call, 400, NULL, "The member prompt must be an object with an id.");
         return false;
     }
     if (!read_variables(call, pl_json_get(&call->doc, prompt, PL_STR("variables")), &opts))
@@ -287,7 +299,7 @@ static void add_input(struct putting *putting, const struct pl_json_doc *doc)
 
 static bool put_together(struct putting *putting)
 {
-    struct pl_call *call = putting->call;
+    struct pl_gateway_call *call = putting->call;
     struct pl_buf *to = &putting->out;
     struct pl_error err = {0};
     pl_buf_addc(to, '{');
@@ -300,14 +312,27 @@ static bool put_together(struct putting *putting)
     pl_buf_add(to, PL_STR("]}"));
     call->text =
         to->status == PL_OK ? pl_arena_dup(&call->x->arena, pl_buf_str(to)) : (struct pl_str){0};
-    return call->text.ptr ? pl_call_read(call) : refuse(call, PL_NOMEM, &err);
+    return call->text.ptr ? pl_gateway_call_read(call) : refuse(call, PL_NOMEM, &err);
 }
 
-bool pl_call_resolve(struct pl_call *call)
+static bool put_texts(struct pl_gateway_call *call)
 {
     struct putting putting = {.call = call};
     pl_buf_init(&putting.out, 0);
-    bool is_done = find_before(&putting) && find_prompt(&putting) && put_together(&putting);
+    bool is_done = pl_gateway_call_parse(call) && find_before(&putting) && find_prompt(&putting) &&
+                   put_together(&putting);
     pl_buf_deinit(&putting.out);
     return is_done;
+}
+
+/* Texts first: they may name blobs too. What was put together is read again. */
+bool pl_gateway_call_resolve(struct pl_gateway_call *call)
+{
+    call->is_resolved = true;
+    if (!pl_gateway_call_parse(call))
+        return false;
+    if (refers_to_text(call) && !put_texts(call))
+        return false;
+    return !pl_gateway_call_names_blobs(call) ||
+           (pl_gateway_call_put_blobs(call) && pl_gateway_call_read(call));
 }

@@ -1,15 +1,15 @@
-/* What a call has used: by the vendor's own counters, or else estimated. */
-#include "server/gateway/call.h"
+/* The usage of a call: by the vendor's own counters, or else estimated. */
+#include "gateway/call.h"
 
+#include "access/meter.h"
 #include "json/number.h"
 #include "json/pointer.h"
-#include "server/gateway/meter.h"
 
 #include <stdio.h>
 
 enum { BYTES_PER_TOKEN = 4, MAX_TEXT = 64 << 10, TOKENS_PER_MEDIUM = 1000 };
 
-/* Where each dialect tells what was used; several are added up. */
+/* Where each dialect has its counters; several are added up. */
 static const struct used_at {
     const char *dialect;
     const char *input[3], *output[2], *cache_read, *cache_write;
@@ -58,11 +58,11 @@ static int64_t sum_at(const struct pl_json_doc *doc, const char *const *pointers
     return sum;
 }
 
-void pl_call_read_counts(struct pl_call *call, const struct pl_json_doc *doc)
+void pl_gateway_call_read_counts(struct pl_gateway_call *call, const struct pl_json_doc *doc)
 {
     for (size_t i = 0; i < sizeof used_at / sizeof *used_at; i++) {
         const struct used_at *at = &used_at[i];
-        if (strcmp(at->dialect, pl_call_target(call)->vendor->dialect) != 0)
+        if (strcmp(at->dialect, pl_gateway_call_target(call)->vendor->dialect) != 0)
             continue;
         call->counts.input = sum_at(doc, at->input, 3);
         call->counts.output = sum_at(doc, at->output, 2);
@@ -71,27 +71,33 @@ void pl_call_read_counts(struct pl_call *call, const struct pl_json_doc *doc)
     }
 }
 
-/* Text by its bytes; what is too long for a text is a picture or a file. */
-static int64_t estimate_input(const struct pl_call *call)
+/* Text counts by its bytes; a string that is too long for text is an image or a file. */
+struct pl_gateway_call_size pl_gateway_call_measure(const struct pl_json_doc *doc)
 {
-    int64_t n_bytes = 0, n_media = 0;
-    for (uint32_t i = 0; i < call->doc.n_nodes; i++) {
-        const struct pl_json_node *node = &call->doc.root[i];
+    struct pl_gateway_call_size size = {0};
+    for (uint32_t i = 0; i < doc->n_nodes; i++) {
+        const struct pl_json_node *node = &doc->root[i];
         bool is_text = pl_json_kind(node) == PL_JSON_STRING;
         if (is_text && node->len > MAX_TEXT)
-            n_media++;
+            size.n_media++;
         else if (is_text)
-            n_bytes += node->len;
+            size.n_text_bytes += node->len - 1u; /* as a survey counts */
     }
-    return n_bytes / BYTES_PER_TOKEN + n_media * TOKENS_PER_MEDIUM;
+    return size;
+}
+
+static int64_t estimate_input(const struct pl_gateway_call *call)
+{
+    return (int64_t)(call->size.n_text_bytes / BYTES_PER_TOKEN +
+                     call->size.n_media * TOKENS_PER_MEDIUM);
 }
 
 /* A stream that was not asked to tell, or was broken off, is estimated: a budget must not depend on
  * what a client leaves out. */
-void pl_call_count(struct pl_call *call)
+void pl_gateway_call_count(struct pl_gateway_call *call)
 {
     struct pl_exchange *x = call->x;
-    const struct pl_model_target *target = pl_call_target(call);
+    const struct pl_model_target *target = pl_gateway_call_target(call);
     char name[320];
     if (call->is_counted)
         return;
@@ -106,6 +112,8 @@ void pl_call_count(struct pl_call *call)
                      target->vendor ? "/" : "", PL_STR_ARG(target->model));
     size_t len = n < 0 ? 0 : (size_t)n < sizeof name ? (size_t)n : sizeof name - 1;
     int64_t cost = target->vendor ? pl_target_cost(target, &call->counts) : 0;
-    pl_meter_count(x->shard->server->meter, &x->caller, (struct pl_str){name, len}, &call->counts,
-                   cost, pl_loop_unix_ms(x->shard->loop));
+    struct pl_meter_tokens tokens = {call->counts.input, call->counts.output,
+                                     call->counts.cache_read};
+    pl_meter_count(x->shard->server->meter, &x->caller, (struct pl_str){name, len}, tokens, cost,
+                   pl_loop_unix_ms(x->shard->loop));
 }

@@ -1,18 +1,20 @@
-/* What is decided by the head of a request alone: by which name it came, to which route, from
- * where, by whom, and how large its body may be. */
-#include "server/exchange_int.h"
+/* Decisions by the head of a request alone: the Host it named, its route, its address and user, and
+ * how large its body may be. */
+#include "http/exchange_int.h"
 
+#include "base/text/suggest.h"
+#include "base/text/utf8.h"
 #include "base/uuid.h"
-#include "server/auth.h"
-#include "server/body_memory.h"
-#include "server/gate.h"
-#include "server/http_conn.h"
+#include "http/connection.h"
+#include "http/guard.h"
+#include "http/limits/body_memory.h"
 
 #include <strings.h>
 
 enum {
     ARENA_BYTES = 64 << 20,
     LARGE_ARENA_BYTES = 512 << 20,
+    MAX_QUERY_NAME = 80, /* bytes of a name that is told */
 };
 
 void pl_exchange_set_id(struct pl_exchange *x)
@@ -67,7 +69,7 @@ static const char *key_wish(const struct pl_exchange *x, struct pl_str key)
     if (!(x->route->flags & PL_ROUTE_VENDOR_KEY))
         return "Send a key: Authorization: Bearer sk-parley-v1-…";
     if (pl_target_param(&x->target, "key").ptr)
-        return "A key in an address ends up in logs, so it is not read there: send it in a header, "
+        return "A key in a URL ends up in logs, so it is not accepted: send it in a header, "
                "x-goog-api-key, x-api-key or Authorization: Bearer.";
     return "Send a key of this server, sk-parley-v1-…, as Authorization: Bearer, x-api-key or "
            "x-goog-api-key.";
@@ -75,14 +77,8 @@ static const char *key_wish(const struct pl_exchange *x, struct pl_str key)
 
 static bool authorize(struct pl_exchange *x)
 {
-    struct pl_auth *auth = x->shard->server->auth;
     struct pl_str key = key_of(x);
-    enum pl_status status = PL_NOT_FOUND;
-    if (key.len)
-        status =
-            pl_auth_check_key(auth, &x->arena, key, pl_loop_unix_ms(x->shard->loop), &x->caller);
-    else if (x->conn->is_control)
-        status = pl_auth_local_caller(auth, &x->arena, &x->caller);
+    enum pl_status status = x->shard->server->guard->identify(x, key);
     if (status == PL_NOMEM) {
         pl_exchange_fail(x, status, NULL);
         return false;
@@ -117,16 +113,45 @@ static bool find_route(struct pl_exchange_own *own)
         return true;
     if (status == PL_NOT_FOUND) {
         pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL,
-                            "Nothing is served at this path; /openapi.json lists what is.");
+                            "There is nothing at this path; /openapi.json lists all paths.");
         return false;
     }
     pl_exchange_header(x, "Allow", "%s", own->allow);
     if (x->method == PL_METHOD_OPTIONS)
         x->status = 204;
     else
-        pl_exchange_problem(x, PL_PROBLEM_METHOD_NOT_ALLOWED, NULL,
-                            "This path answers %s, and no other method.", own->allow);
+        pl_exchange_problem(x, PL_PROBLEM_METHOD_NOT_ALLOWED, NULL, "This path supports only %s.",
+                            own->allow);
     return false;
+}
+
+/* What nobody reads is refused: a filter with a wrong name would let everything through. But only
+ * where the paths are our own: clients of vendors send what the vendors ignore (beta=true), and
+ * probes make each address a new one. */
+static bool check_query(struct pl_exchange *x)
+{
+    bool is_own = pl_str_starts(pl_str_of(x->route->path), PL_STR("/api/"));
+    for (size_t i = 0; i < x->target.n_params && is_own; i++) {
+        struct pl_str name = x->target.params[i].name;
+        struct pl_suggest suggest = pl_suggest(name);
+        const struct pl_route_param *param = x->route->params;
+        for (; param && param->name && !pl_str_eq(name, pl_str_of(param->name)); param++)
+            pl_suggest_offer(&suggest, param->name);
+        if (param && param->name)
+            continue;
+        struct pl_error err = {0};
+        name = pl_str_slice(name, 0, name.len < MAX_QUERY_NAME ? name.len : MAX_QUERY_NAME);
+        name.len = pl_utf8_valid_prefix(name);
+        snprintf(err.message, sizeof err.message, "there is no query parameter \"%.*s\"",
+                 PL_STR_ARG(name));
+        pl_error_point(&err, "/%.*s", PL_STR_ARG(name));
+        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err,
+                            "There is no query parameter \"%.*s\"%s%s%s", PL_STR_ARG(name),
+                            suggest.best ? "; did you mean \"" : "",
+                            suggest.best ? suggest.best : "", suggest.best ? "\"?" : ".");
+        return false;
+    }
+    return true;
 }
 
 static bool check_capacity(struct pl_exchange *x)
@@ -141,7 +166,7 @@ static bool check_capacity(struct pl_exchange *x)
                             "Your address has too many connections; close some of them.");
     else if (changes && pl_life_is_closing(&server->life))
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
-                            "The server is about to end; try again in a moment.");
+                            "The server is stopping; try again in a moment.");
     return !x->is_problem;
 }
 
@@ -157,8 +182,8 @@ static bool check_length(struct pl_exchange_own *own)
     x->arena.max_bytes = x->route->flags & PL_ROUTE_LARGE ? LARGE_ARENA_BYTES : ARENA_BYTES;
     if (n_body > own->max_body)
         pl_exchange_problem(x, PL_PROBLEM_PAYLOAD_TOO_LARGE, NULL,
-                            "The body may have %zu bytes here, and this one has %llu.",
-                            own->max_body, (unsigned long long)n_body);
+                            "The body must have at most %zu bytes, but has %llu.", own->max_body,
+                            (unsigned long long)n_body);
     else if (n_body)
         pl_exchange_ask_body_memory(own, (size_t)n_body);
     return !x->is_problem;
@@ -168,7 +193,7 @@ static void apply_cors(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
     struct pl_str origin = pl_http_header_get(x->head, "origin");
-    if (!origin.len || !pl_gate_is_cors(x, origin))
+    if (!origin.len || !x->shard->server->guard->is_cors(x, origin))
         return;
     own->has_cors = true;
     pl_exchange_header(x, "Access-Control-Allow-Origin", "%.*s", PL_STR_ARG(origin));
@@ -192,9 +217,10 @@ static void apply_cors(struct pl_exchange_own *own)
 bool pl_exchange_admit(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
-    if (!pl_gate_check_host(x))
+    const struct pl_guard *guard = x->shard->server->guard;
+    if (!guard->check_host(x))
         return false;
     apply_cors(own);
-    return find_route(own) && check_capacity(x) && pl_gate_check_origin(x) && authorize(x) &&
-           check_length(own);
+    return find_route(own) && check_capacity(x) && guard->check_origin(x) && authorize(x) &&
+           check_query(x) && check_length(own);
 }

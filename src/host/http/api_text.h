@@ -1,6 +1,6 @@
 /* schemas/api.json, embedded: the components of the API's description. */
-#ifndef PL_SERVER_API_TEXT_H
-#define PL_SERVER_API_TEXT_H
+#ifndef PL_HTTP_API_TEXT_H
+#define PL_HTTP_API_TEXT_H
 
 #include "base/str.h"
 

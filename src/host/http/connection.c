@@ -1,16 +1,54 @@
 /* Bytes in, requests out; and the clocks that a client is held to.
  *
+ *     machine connection
+ *
+ *     HEAD -> GIVEN -> BODY -> ANSWER -> IDLE -> HEAD
+ *     GIVEN, BODY -> HEAD, IDLE         it was answered at once
+ *     GIVEN -> ANSWER
+ *     ANSWER -> HEAD, BODY              the next request has begun; a piece of an upload is kept
+ *     IDLE, BODY, ANSWER -> GIVEN       a whole head was there
+ *     HEAD -> IDLE                      nothing but line breaks
+ *     HEAD, IDLE -> ANSWER              a head that is refused, to a client that does not read
+ *     HEAD, GIVEN, BODY, ANSWER, IDLE -> LINGER -> CLOSED
+ *     HEAD, GIVEN, BODY, ANSWER, IDLE -> CLOSED
+ *
  * While a request is being answered the parser rests: what arrives meanwhile is kept (one read's
  * worth, then reading is paused) and parsed when the answer has gone. So answers keep the order of
  * the requests, and a client that does not read its answers is not read from. */
-#include "server/http_conn.h"
+#include "http/connection.h"
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "server/neighbours.h"
-#include "server/shard_int.h"
+#include "http/limits/address_limit.h"
+#include "io/move.h"
 
 enum { MAX_LINGERED = 1 << 20, MAX_REFUSED = 1000 };
+
+#define TO(name) PL_TO(PL_PHASE_##name)
+static const struct pl_state states[] = {
+    [PL_PHASE_HEAD] = {"head", TO(GIVEN) | TO(IDLE) | TO(ANSWER) | TO(LINGER) | TO(CLOSED),
+                       PL_WAIT_MS, PL_CANCEL_ENDS, .limit_ms = PL_HTTP_HEAD_MS},
+    [PL_PHASE_GIVEN] = {"given",
+                        TO(BODY) | TO(ANSWER) | TO(HEAD) | TO(IDLE) | TO(LINGER) | TO(CLOSED)},
+    [PL_PHASE_BODY] = {"body",
+                       TO(ANSWER) | TO(GIVEN) | TO(HEAD) | TO(IDLE) | TO(LINGER) | TO(CLOSED),
+                       PL_WAIT_MS, PL_CANCEL_ENDS, .limit_ms = PL_HTTP_LOOK_MS},
+    [PL_PHASE_ANSWER] = {"answer",
+                         TO(IDLE) | TO(HEAD) | TO(GIVEN) | TO(BODY) | TO(LINGER) | TO(CLOSED),
+                         PL_WAIT_MS, PL_CANCEL_ENDS, .limit_ms = PL_HTTP_SEND_MS},
+    [PL_PHASE_IDLE] = {"idle", TO(HEAD) | TO(GIVEN) | TO(ANSWER) | TO(LINGER) | TO(CLOSED),
+                       PL_WAIT_MS, PL_CANCEL_ENDS, .limit_ms = PL_HTTP_IDLE_MS},
+    [PL_PHASE_LINGER] = {"linger", TO(CLOSED), PL_WAIT_MS, PL_CANCEL_ENDS,
+                         .limit_ms = PL_HTTP_LINGER_MS},
+    [PL_PHASE_CLOSED] = {"closed", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("connection", states);
+
+static void become(struct pl_http_conn *conn, enum pl_conn_phase to)
+{
+    conn->phase = (enum pl_conn_phase)pl_move(&machine, conn, conn->phase, to);
+}
 
 static const struct pl_conn_ops ops;
 
@@ -18,7 +56,7 @@ static const struct pl_conn_ops ops;
 
 static void on_timer(struct pl_timer *timer);
 
-/* A later deadline costs nothing: the timer fires at the old one and goes on. */
+/* A later deadline costs nothing: the timer fires at the old one and is started again. */
 static void set_deadline(struct pl_http_conn *conn, int64_t delay_ms)
 {
     struct pl_loop *loop = conn->shard->loop;
@@ -27,8 +65,8 @@ static void set_deadline(struct pl_http_conn *conn, int64_t delay_ms)
         pl_timer_start(loop, &conn->timer, delay_ms, on_timer);
 }
 
-/* What came since ten looks before: a window that slides, so that a burst buys ten seconds and not
- * an hour. */
+/* The bytes of the last ten looks: a sliding window, so that a burst buys ten seconds and not an
+ * hour. */
 static bool is_body_slow(struct pl_exchange_own *x)
 {
     size_t *mark = &x->body_marks[++x->n_looks % PL_HTTP_SLOW_LOOKS];
@@ -50,7 +88,7 @@ static void refuse(struct pl_http_conn *conn, enum pl_problem problem, const cha
 
 static void on_late(struct pl_http_conn *conn)
 {
-    if (conn->is_lingering) {
+    if (conn->phase == PL_PHASE_LINGER) {
         pl_http_conn_close(conn);
     } else if (!conn->x) {
         if (pl_http1_is_idle(conn->http))
@@ -63,7 +101,7 @@ static void on_late(struct pl_http_conn *conn)
                    "The body came at less than 1 KiB per second for 10 seconds.");
         else
             set_deadline(conn, PL_HTTP_LOOK_MS);
-    } else if (conn->x->sending.is_started && !conn->x->sending.is_reading &&
+    } else if (conn->x->state == PL_X_SEND && pl_sending_has_begun(&conn->x->sending) &&
                !pl_flow_is_idle(conn->x)) {
         if (pl_spool_is_large(conn->x) && pl_spool_start(conn->x) == PL_OK)
             set_deadline(conn, PL_HTTP_SEND_MS);
@@ -83,7 +121,7 @@ static void on_timer(struct pl_timer *timer)
         return;
     }
     /* Quiet for a while: the memory of its last head is of better use elsewhere. */
-    if (conn->phase == PL_HTTP_IDLE)
+    if (conn->phase == PL_PHASE_IDLE)
         pl_http1_trim(conn->http);
     pl_timer_start(conn->shard->loop, timer, left_ms, on_timer);
 }
@@ -113,13 +151,20 @@ static void on_head(struct pl_http_conn *conn)
         pl_http_conn_close(conn);
         return;
     }
-    conn->phase = PL_HTTP_NONE;
+    if (conn->phase != PL_PHASE_GIVEN)
+        become(conn, PL_PHASE_GIVEN);
     pl_exchange_start(conn->x);
+}
+
+/* Whether requests may still come. */
+static bool is_open(const struct pl_http_conn *conn)
+{
+    return conn->phase != PL_PHASE_LINGER && conn->phase != PL_PHASE_CLOSED;
 }
 
 static bool can_parse(const struct pl_http_conn *conn)
 {
-    return !conn->is_over && !conn->is_lingering && (!conn->x || pl_exchange_wants_body(conn->x));
+    return is_open(conn) && (!conn->x || pl_exchange_wants_body(conn->x));
 }
 
 /* Until the bytes are used up or a request has to be answered first. */
@@ -152,42 +197,42 @@ static void free_conn(struct pl_http_conn *conn)
 }
 
 /* The clock of a phase starts with the phase, not with the latest byte. */
-static void enter(struct pl_http_conn *conn, enum pl_http_phase phase, int64_t delay_ms)
+static void enter(struct pl_http_conn *conn, enum pl_conn_phase phase)
 {
     if (conn->phase == phase)
         return;
-    conn->phase = phase;
-    set_deadline(conn, delay_ms);
+    become(conn, phase);
+    set_deadline(conn, states[phase].limit_ms);
 }
 
-/* What did not get parsed waits with the connection: the bytes that were fed go away. */
+/* Input that is not parsed yet is kept with the connection, because the fed bytes go away. */
 static void keep_rest(struct pl_http_conn *conn)
 {
     pl_buf_add(&conn->rest, pl_http1_rest(conn->http));
     pl_http1_feed(conn->http, (struct pl_str){0});
 }
 
-/* What to wait for after parsing, and for how long. */
+/* The next wait after parsing, and its length. */
 static void wait_for_more(struct pl_http_conn *conn)
 {
-    if (conn->is_over) {
+    if (conn->phase == PL_PHASE_CLOSED) {
         free_conn(conn);
-    } else if (conn->is_lingering) {
+    } else if (conn->phase == PL_PHASE_LINGER) {
         return;
     } else if (conn->x && !pl_exchange_wants_body(conn->x)) {
         keep_rest(conn);
         if (conn->rest.status != PL_OK)
             pl_http_conn_close(conn);
         else
-            enter(conn, PL_HTTP_ANSWER, PL_HTTP_SEND_MS);
+            enter(conn, PL_PHASE_ANSWER);
     } else if (conn->has_ended) {
         pl_http_conn_close(conn);
     } else if (conn->x) {
-        enter(conn, PL_HTTP_BODY, PL_HTTP_LOOK_MS);
+        enter(conn, PL_PHASE_BODY);
     } else if (pl_http1_is_idle(conn->http)) {
-        enter(conn, PL_HTTP_IDLE, PL_HTTP_IDLE_MS);
+        enter(conn, PL_PHASE_IDLE);
     } else {
-        enter(conn, PL_HTTP_HEAD, PL_HTTP_HEAD_MS);
+        enter(conn, PL_PHASE_HEAD);
     }
 }
 
@@ -197,11 +242,11 @@ static void parse_rest(struct pl_http_conn *conn)
         struct pl_buf rest = conn->rest;
         pl_buf_init(&conn->rest, 0);
         parse(conn, pl_buf_str(&rest));
-        if (!conn->is_over && !conn->is_lingering)
+        if (is_open(conn))
             keep_rest(conn);
         pl_buf_deinit(&rest);
     }
-    if (!conn->is_over && conn->is_paused && can_parse(conn)) {
+    if (conn->is_paused && can_parse(conn)) {
         conn->is_paused = false;
         pl_conn_resume(conn->conn);
     }
@@ -223,7 +268,7 @@ static void on_read(void *ctx, char *bytes, size_t n)
 {
     struct pl_http_conn *conn = ctx;
     struct pl_str text = {bytes, n};
-    if (conn->is_lingering) {
+    if (conn->phase == PL_PHASE_LINGER) {
         conn->n_lingered += n;
         if (conn->n_lingered > MAX_LINGERED)
             pl_http_conn_close(conn);
@@ -246,7 +291,7 @@ static void on_end(void *ctx)
     struct pl_http_conn *conn = ctx;
     bool is_answering = conn->x && !pl_exchange_wants_body(conn->x);
     conn->has_ended = true;
-    /* A client may close its side behind the request and still wait for the answer. */
+    /* A client may close its side after the request and still wait for the answer. */
     if (!is_answering || conn->x->gone)
         pl_http_conn_close(conn);
 }
@@ -276,7 +321,7 @@ void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_con
     int64_t n_max = (int64_t)shard->setup->config.max_connections, n = count_all(shard->server);
     struct pl_http_conn *conn = NULL;
     struct pl_hold place = {0};
-    enum pl_arrival arrival = pl_neighbours_enter(shard, bare, &place);
+    enum pl_arrival arrival = pl_address_limit_enter(shard, bare, &place);
     if (n < n_max + MAX_REFUSED && arrival != PL_ARRIVAL_DROPPED)
         conn = pl_mem_alloc(1, sizeof *conn);
     struct pl_http1 *http = conn ? pl_http1_create() : NULL;
@@ -287,7 +332,7 @@ void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_con
         pl_metric_add(&shard->metrics, PL_METRIC_http_refused_total, 1);
     if (!http) {
         pl_mem_free(conn);
-        pl_neighbours_leave(shard->server, &place);
+        pl_address_limit_leave(shard->server, &place);
         pl_conn_close(bare);
         return;
     }
@@ -311,13 +356,14 @@ void pl_http_conn_open(struct pl_shard *shard, struct pl_conn *bare, bool is_con
     shard->n_conns++;
     pl_metric_add(&shard->metrics, PL_METRIC_http_connections, 1);
     pl_conn_start(bare, &ops, conn);
-    enter(conn, PL_HTTP_HEAD, refusal ? PL_HTTP_LINGER_MS : PL_HTTP_HEAD_MS);
+    set_deadline(conn, refusal ? PL_HTTP_LINGER_MS : PL_HTTP_HEAD_MS);
 }
 
-/* Out of the list; whoever has the exchange keeps it. */
+/* Out of the list; the owner of the exchange keeps it. */
 static void detach(struct pl_http_conn *conn)
 {
     struct pl_shard *shard = conn->shard;
+    become(conn, PL_PHASE_CLOSED);
     pl_timer_stop(shard->loop, &conn->timer);
     if (conn->prev)
         conn->prev->next = conn->next;
@@ -330,17 +376,16 @@ static void detach(struct pl_http_conn *conn)
         pl_exchange_lose_conn(PL_TAKE(conn->x), http);
     else
         pl_http1_destroy(http);
-    conn->is_over = true;
     if (!conn->is_parsing)
         free_conn(conn);
 }
 
 void pl_http_conn_close(struct pl_http_conn *conn)
 {
-    if (conn->is_over)
+    if (conn->phase == PL_PHASE_CLOSED)
         return;
     pl_conn_close(PL_TAKE(conn->conn));
-    pl_neighbours_leave(conn->shard->server, &conn->place);
+    pl_address_limit_leave(conn->shard->server, &conn->place);
     conn->shard->n_conns--;
     pl_metric_add(&conn->shard->metrics, PL_METRIC_http_connections, -1);
     detach(conn);
@@ -348,7 +393,7 @@ void pl_http_conn_close(struct pl_http_conn *conn)
 
 void pl_http_conn_retire(struct pl_http_conn *conn)
 {
-    if (!conn->x && !conn->is_lingering)
+    if (!conn->x && conn->phase != PL_PHASE_LINGER)
         pl_http_conn_close(conn);
 }
 
@@ -366,18 +411,17 @@ struct pl_conn *pl_http_conn_take(struct pl_http_conn *conn, struct pl_buf *ret_
     return bare;
 }
 
-/* Everything is said: no more from us, and a little time for the other side to read it. Closing at
- * once would make the kernel throw away what was sent, if the client is still sending. */
+/* Everything is sent: closes our side, and gives the client a little time to read it. Closing both
+ * at once would make the kernel discard sent data, if the client is still sending. */
 static void linger(struct pl_http_conn *conn)
 {
-    conn->is_lingering = true;
+    enter(conn, PL_PHASE_LINGER);
     if (conn->is_paused) {
         conn->is_paused = false;
         pl_conn_resume(conn->conn);
     }
     pl_buf_clear(&conn->rest);
     pl_conn_shutdown(conn->conn);
-    set_deadline(conn, PL_HTTP_LINGER_MS);
 }
 
 void pl_http_conn_done(struct pl_http_conn *conn, enum pl_http_end end)

@@ -1,9 +1,9 @@
 /* A connection that speaks HTTP/1.1: one request at a time, answers in the order of the requests.
- * docs/internals/server.md. */
-#ifndef PL_SERVER_HTTP_CONN_H
-#define PL_SERVER_HTTP_CONN_H
+ * docs/internals/http.md. */
+#ifndef PL_HTTP_CONNECTION_H
+#define PL_HTTP_CONNECTION_H
 
-#include "server/exchange_int.h"
+#include "http/exchange_int.h"
 
 #define PL_HTTP_HEAD_MS    10000
 #define PL_HTTP_IDLE_MS    60000
@@ -12,8 +12,16 @@
 #define PL_HTTP_SEND_MS    30000 /* a client that takes nothing for so long is gone */
 #define PL_HTTP_LINGER_MS  2000
 
-/* What is waited for; each has its clock. */
-enum pl_http_phase { PL_HTTP_NONE, PL_HTTP_IDLE, PL_HTTP_HEAD, PL_HTTP_BODY, PL_HTTP_ANSWER };
+/* What the connection waits for; each wait has its deadline. The diagram is in connection.c. */
+enum pl_conn_phase {
+    PL_PHASE_HEAD,   /* a head has begun to come, or the first one is awaited */
+    PL_PHASE_GIVEN,  /* a head went to its exchange: the next wait is known after parsing */
+    PL_PHASE_BODY,   /* its exchange wants more */
+    PL_PHASE_ANSWER, /* its exchange is at work: nothing is read */
+    PL_PHASE_IDLE,   /* between two requests */
+    PL_PHASE_LINGER, /* everything is sent: the client has a moment to read it */
+    PL_PHASE_CLOSED, /* freed when the parser has returned */
+};
 
 /* Why every request on this connection is refused, if it is. */
 enum pl_http_refusal { PL_HTTP_WELCOME, PL_HTTP_FULL, PL_HTTP_ADDRESS_FULL };
@@ -26,18 +34,16 @@ struct pl_http_conn {
     struct pl_exchange_own *x;        /* the request being answered; NULL: none */
     struct pl_buf rest;               /* owned; read while a request was being answered */
     struct pl_timer timer;
-    int64_t deadline_ms; /* the timer may fire before it, and then goes on */
-    enum pl_http_phase phase;
+    int64_t deadline_ms; /* the timer may fire earlier, and is then started again */
+    enum pl_conn_phase phase;
     enum pl_http_refusal refusal;
     struct pl_hold place; /* among those of its address */
     uint64_t n_lingered;
     bool is_unix, is_tls;
     bool is_control; /* by the control socket: the local user is the administrator */
     bool is_parsing; /* the loop of the parser is on the stack */
-    bool is_over;    /* closed while parsing: freed when that returns */
-    bool is_lingering;
-    bool is_paused;
-    bool has_ended; /* the other side sends no more */
+    bool is_paused;  /* reading is */
+    bool has_ended;  /* the other side sends no more */
 };
 
 /* Takes the connection over. The control socket's word counts only for our own user. */
@@ -47,13 +53,12 @@ void pl_http_conn_close(struct pl_http_conn *conn);
 /* Closes it if it waits for a request; otherwise its answer is its last one. */
 void pl_http_conn_retire(struct pl_http_conn *conn);
 
-/* How the connection goes on after an answer: with the next request, not at all, or it is broken.
- */
+/* The connection after an answer: it takes the next request, it is closed, or it is broken. */
 enum pl_http_end { PL_HTTP_KEPT, PL_HTTP_LAST, PL_HTTP_BROKEN };
 void pl_http_conn_done(struct pl_http_conn *conn, enum pl_http_end end);
-/* Gives the bare connection away, with what was read behind the request. The exchange has lost it
- * then, as if the client were gone. shard->n_conns still counts it: whoever closes it takes one
- * off, and one off the metric of connections, and gives its place back. */
+/* Gives the bare connection away, with the input after the request. The exchange no longer has it,
+ * as if the client were gone. shard->n_conns still counts it: the new owner decrements it and the
+ * metric of connections when it closes the connection, and releases its place. */
 struct pl_conn *pl_http_conn_take(struct pl_http_conn *conn, struct pl_buf *ret_rest,
                                   struct pl_hold *ret_place);
 /* The exchange wants more of the body again. */

@@ -1,7 +1,6 @@
 /* Exchanges between two requests. An empty one keeps its memory, unless that is much. */
 #include "base/mem.h"
-#include "server/exchange_int.h"
-#include "server/shard_int.h"
+#include "http/exchange_int.h"
 
 enum {
     MAX_SPARES = 64,
@@ -31,18 +30,18 @@ static void destroy(struct pl_exchange_own *own)
 
 void pl_exchange_give_back(struct pl_exchange_own *own)
 {
-    struct pl_shard_own *shard = pl_shard_own(own->x.shard);
-    pl_claim_end(own);
+    struct pl_exchange_pool *pool = own->x.shard->exchanges;
+    own->x.shard->server->claim_ops->end(&own->x);
     pl_exchange_give_body_memory(own, (size_t)own->body_hold.n);
     pl_quota_give(own->x.shard->server->spools, &own->spool_hold, own->spool_hold.n);
     pl_body_memory_give(own->x.shard, &own->kept_hold, (size_t)own->kept_hold.n);
     pl_http1_destroy(own->http);
-    if (own->sending.is_flowing)
+    if (own->sending.flow != PL_FLOW_NONE)
         pl_flow_reset(own);
     pl_sending_reset(&own->sending);
     pl_setup_release(own->x.shard, PL_TAKE(own->x.setup));
-    shard->n_exchanges--;
-    if (shard->n_spares == MAX_SPARES) {
+    pool->n_exchanges--;
+    if (pool->n_spares == MAX_SPARES) {
         destroy(own);
         return;
     }
@@ -53,18 +52,18 @@ void pl_exchange_give_back(struct pl_exchange_own *own)
     trim_buf(&own->x.reply);
     trim_buf(&own->x.headers);
     trim_buf(&own->body);
-    own->next = shard->spares;
-    shard->spares = own;
-    shard->n_spares++;
+    own->next = pool->spares;
+    pool->spares = own;
+    pool->n_spares++;
 }
 
 struct pl_exchange_own *pl_exchange_take(struct pl_shard *shard, struct pl_http_conn *conn)
 {
-    struct pl_shard_own *home = pl_shard_own(shard);
-    struct pl_exchange_own *own = home->spares;
+    struct pl_exchange_pool *pool = shard->exchanges;
+    struct pl_exchange_own *own = pool->spares;
     if (own) {
-        home->spares = own->next;
-        home->n_spares--;
+        pool->spares = own->next;
+        pool->n_spares--;
     } else {
         own = pl_mem_alloc(1, sizeof *own);
         if (!own)
@@ -96,17 +95,31 @@ struct pl_exchange_own *pl_exchange_take(struct pl_shard *shard, struct pl_http_
     own->x.status = 200;
     own->x.content_type = "application/json";
     own->x.started_ms = pl_loop_now_ms(shard->loop);
-    home->n_exchanges++;
+    pool->n_exchanges++;
     return own;
 }
 
-void pl_exchange_free_spares(struct pl_shard *shard)
+struct pl_exchange_pool *pl_exchange_pool_create(void)
 {
-    struct pl_shard_own *home = pl_shard_own(shard);
-    while (home->spares) {
-        struct pl_exchange_own *own = home->spares;
-        home->spares = own->next;
+    struct pl_exchange_pool *pool = pl_mem_alloc(1, sizeof *pool);
+    if (pool)
+        *pool = (struct pl_exchange_pool){0};
+    return pool;
+}
+
+void pl_exchange_pool_destroy(struct pl_exchange_pool *pool)
+{
+    if (!pool)
+        return;
+    while (pool->spares) {
+        struct pl_exchange_own *own = pool->spares;
+        pool->spares = own->next;
         destroy(own);
     }
-    home->n_spares = 0;
+    pl_mem_free(pool);
+}
+
+size_t pl_exchange_pool_n_busy(const struct pl_exchange_pool *pool)
+{
+    return pool->n_exchanges;
 }

@@ -1,9 +1,9 @@
-/* What the handler of a route calls: to answer, to go to a worker, to commit, to take the
- * connection for something else. */
+/* Functions for the handler of a route: answer, go to a worker, take the connection over. */
 #include "base/table.h"
-#include "server/exchange_int.h"
-#include "server/http_conn.h"
+#include "http/connection.h"
+#include "http/exchange_int.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -12,15 +12,19 @@ void pl_exchange_finish(struct pl_exchange *x)
     if (x->reply.status == PL_LIMIT) {
         pl_buf_clear(&x->headers);
         pl_exchange_problem(x, PL_PROBLEM_PAYLOAD_TOO_LARGE, NULL,
-                            "The answer would have more than %zu bytes; ask for less at a time.",
+                            "The answer would have more than %zu bytes; request less at a time.",
                             x->reply.max);
     } else if (x->reply.status != PL_OK || x->headers.status != PL_OK) {
         pl_buf_clear(&x->headers);
-        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "There was no memory for the answer.");
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
+                            "There is not enough memory for the "
+                            "answer.");
     }
-    x->is_answered = true;
-    pl_exchange_own(x)->gone = NULL;
-    pl_task_wake(&x->task);
+    struct pl_exchange_own *own = pl_exchange_own(x);
+    assert(own->n_away == 0);
+    own->gone = NULL;
+    pl_exchange_become(own, PL_X_SETTLE);
+    pl_exchange_wake(own);
 }
 
 void pl_exchange_problem(struct pl_exchange *x, enum pl_problem problem, const struct pl_error *err,
@@ -61,6 +65,15 @@ void pl_exchange_fail(struct pl_exchange *x, enum pl_status status, const struct
                         detail);
 }
 
+void pl_exchange_fail_commit(struct pl_exchange *x, enum pl_status status,
+                             const struct pl_error *err)
+{
+    if (status == PL_LIMIT)
+        pl_exchange_problem(x, PL_PROBLEM_STORAGE_FULL, NULL, "%s", err->message);
+    else
+        pl_exchange_fail(x, status, err);
+}
+
 void *pl_exchange_room(struct pl_exchange *x, size_t n_bytes)
 {
     void *room = pl_arena_zalloc(&x->arena, 1, n_bytes);
@@ -71,12 +84,24 @@ void *pl_exchange_room(struct pl_exchange *x, size_t n_bytes)
     return room;
 }
 
+void pl_exchange_lend(struct pl_exchange *x)
+{
+    pl_exchange_own(x)->n_away++;
+}
+
+void pl_exchange_is_back(struct pl_exchange *x)
+{
+    assert(pl_exchange_own(x)->n_away > 0);
+    pl_exchange_own(x)->n_away--;
+}
+
 static void job_is_home(struct pl_job *job)
 {
     struct pl_exchange *x = PL_CONTAINER_OF(job, struct pl_exchange, job);
+    pl_exchange_is_back(x);
     if (job->is_refused)
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
-                            "Too much is waiting before this; try again in a moment.");
+                            "The server is busy; try again in a moment.");
     pl_exchange_count_memory(pl_exchange_own(x));
     x->job_done(job);
 }
@@ -94,16 +119,18 @@ void pl_exchange_submit(struct pl_exchange *x, enum pl_work lane, void (*run)(st
                         void (*done)(struct pl_job *))
 {
     const struct pl_server *server = x->shard->server;
-    bool may_refuse = !pl_exchange_own(x)->must_end;
+    bool is_begun = pl_exchange_own(x)->must_end;
     x->job = (struct pl_job){
         .lane = lane,
         .owner = pl_owner_of(x->caller.user_id),
-        .wait_ms = may_refuse ? x->setup->config.queue_wait_ms : 0,
+        .wait_ms = is_begun ? 0 : x->setup->config.queue_wait_ms,
+        .is_begun = is_begun,
         .n_bytes = work_bytes(x, lane),
         .run = run,
         .done = job_is_home,
     };
     x->job_done = done;
+    pl_exchange_lend(x);
     pl_workers_submit(server->workers, x->shard->loop, &x->job);
 }
 
@@ -148,66 +175,39 @@ void pl_exchange_compute(struct pl_exchange *x, void (*work)(struct pl_exchange 
     pl_exchange_work_in(x, PL_WORK_CPU, work, after);
 }
 
-void pl_exchange_fail_commit(struct pl_exchange *x, enum pl_status status,
-                             const struct pl_error *err)
+struct pl_claim *pl_exchange_claim(struct pl_exchange *x)
 {
-    if (status == PL_LIMIT)
-        pl_exchange_problem(x, PL_PROBLEM_STORAGE_FULL, NULL, "%s", err->message);
-    else
-        pl_exchange_fail(x, status, err);
+    return &pl_exchange_own(x)->claim;
 }
 
-static void committed(void *ctx, enum pl_status status, const struct pl_error *err)
+void pl_exchange_keep_instead(struct pl_exchange *x, struct pl_str reply)
 {
-    struct pl_exchange_own *own = ctx;
-    struct pl_exchange *x = &own->x;
-    if (status == PL_OK) {
-        if (x->after) {
-            x->after(x);
-            return;
-        }
-    } else if (status == PL_CONFLICT && own->claim.is_added) {
-        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
-                            "A request with this Idempotency-Key was answered just now; send it "
-                            "again to get that answer.");
-    } else {
-        pl_exchange_fail_commit(x, status, err);
-    }
-    pl_exchange_finish(x);
+    pl_exchange_own(x)->kept_reply = reply;
 }
 
-void pl_exchange_commit_repeatable(struct pl_exchange *x, struct pl_batch *batch,
-                                   void (*after)(struct pl_exchange *))
+struct pl_str pl_exchange_kept_reply(const struct pl_exchange *x)
 {
-    struct pl_exchange_own *own = pl_exchange_own(x);
-    x->after = after;
-    own->must_end = true;
-    if (batch) {
-        pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed, own);
-        return;
-    }
-    pl_exchange_fail(x, PL_NOMEM, NULL);
-    pl_exchange_finish(x);
+    return ((const struct pl_exchange_own *)x)->kept_reply;
 }
 
-void pl_exchange_commit(struct pl_exchange *x, struct pl_batch *batch,
-                        void (*after)(struct pl_exchange *))
+void pl_exchange_set_body_digest(struct pl_exchange *x, struct pl_str digest)
 {
-    struct pl_exchange_own *own = pl_exchange_own(x);
-    x->after = after;
-    own->must_end = true;
-    if (!batch) {
-        pl_exchange_fail(x, PL_NOMEM, NULL);
-        pl_exchange_finish(x);
-        return;
-    }
-    if (own->claim.is_done) {
-        pl_batch_destroy(batch);
-        committed(own, PL_OK, NULL);
-        return;
-    }
-    pl_claim_add(own, batch);
-    pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed, own);
+    pl_exchange_own(x)->body_digest = digest;
+}
+
+struct pl_str pl_exchange_body_digest(const struct pl_exchange *x)
+{
+    return ((const struct pl_exchange_own *)x)->body_digest;
+}
+
+void pl_exchange_clear_when_sent(struct pl_exchange *x, _Atomic(bool) *busy)
+{
+    pl_exchange_own(x)->sending.busy = busy;
+}
+
+bool pl_exchange_is_read_from(const struct pl_exchange *x)
+{
+    return ((const struct pl_exchange_own *)x)->sending.read != NULL;
 }
 
 struct pl_conn *pl_exchange_take_conn(struct pl_exchange *x, struct pl_str response_head,
@@ -217,15 +217,15 @@ struct pl_conn *pl_exchange_take_conn(struct pl_exchange *x, struct pl_str respo
     struct pl_http_conn *http_conn = x->conn;
     struct pl_conn *conn = NULL;
     size_t n_sent = 0;
-    own->is_taken = true;
+    pl_exchange_become(own, PL_X_TAKEN);
     /* A head is small and the connection has just been read from: a short write is a dead client.
      */
     if (http_conn && pl_conn_write(http_conn->conn, &response_head, 1, &n_sent) == PL_OK &&
         n_sent == response_head.len) {
         conn = pl_http_conn_take(http_conn, ret_rest, ret_place);
-    } else {
-        own->must_close = own->is_failed = true;
     }
-    pl_task_wake(&x->task);
+    own->must_close = own->must_close || !conn;
+    pl_exchange_become(own, conn ? PL_X_OVER : PL_X_BROKEN);
+    pl_exchange_wake(own);
     return conn;
 }

@@ -1,6 +1,18 @@
-#include "server/members.h"
+#include "http/json_members.h"
 
 #include "base/utc.h"
+#include "json/text.h"
+
+enum pl_status pl_member_text(struct pl_arena *arena, const struct pl_json_doc *doc,
+                              const struct pl_json_node *object, const char *name,
+                              struct pl_str *ret_text)
+{
+    const struct pl_json_node *node = object ? pl_json_get(doc, object, pl_str_of(name)) : NULL;
+    *ret_text = (struct pl_str){0};
+    if (!node || pl_json_kind(node) != PL_JSON_STRING)
+        return PL_OK;
+    return pl_json_text(arena, doc, node, ret_text);
+}
 
 void pl_put_text(struct pl_json_out *out, const char *name, struct pl_str text)
 {

@@ -1,10 +1,18 @@
-/* Members of the objects the API answers with, each with its name. What is not there is null, as
- * the store has it: {NULL, 0} and, where it says so, 0. */
-#ifndef PL_SERVER_MEMBERS_H
-#define PL_SERVER_MEMBERS_H
+/* Members of the objects that requests and answers are made of. */
+#ifndef PL_HTTP_JSON_MEMBERS_H
+#define PL_HTTP_JSON_MEMBERS_H
 
+#include "base/arena.h"
+#include "json/json.h"
 #include "json/write.h"
 
+/* A member as text; {NULL, 0} when it is absent or no string. PL_NOMEM. */
+enum pl_status pl_member_text(struct pl_arena *arena, const struct pl_json_doc *doc,
+                              const struct pl_json_node *object, const char *name,
+                              struct pl_str *ret_text);
+
+/* Of an answer, each with its name. What is not there is null, as the store has it: {NULL, 0} and,
+ * where it says so, 0. */
 void pl_put_text(struct pl_json_out *out, const char *name, struct pl_str text);
 /* JSON, copied. */
 void pl_put_raw(struct pl_json_out *out, const char *name, struct pl_str json);

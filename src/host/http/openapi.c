@@ -1,14 +1,14 @@
 /* OpenAPI 3.1 out of the tables: one operation per route, its components from schemas/api.json and
  * from the schemas that file refers to. Those keep their $id, so a reference by address finds them
  * in the same document, as JSON Schema 2020-12 bundles them. */
-#include "server/route.h"
+#include "http/route.h"
 
+#include "http/api_text.h"
 #include "json/json.h"
 #include "json/text.h"
 #include "json/write.h"
 #include "schema/builtin.h"
-#include "server/api_text.h"
-#include "server/server.h"
+#include "shard/shard.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -95,7 +95,7 @@ static void write_params(struct pl_json_out *out, const struct pl_route *route)
         write_param(out, pl_str_of(param->name), "query", param->about, param->schema);
     if (route->flags & PL_ROUTE_IDEMPOTENT)
         write_param(out, PL_STR("Idempotency-Key"), "header",
-                    "The same key with the same request is done once, for 24 hours",
+                    "The same request with the same key is done only once, for 24 hours",
                     "{\"type\":\"string\",\"minLength\":1,\"maxLength\":255}");
     pl_json_out_close(out, ']');
 }
@@ -114,7 +114,7 @@ static void write_responses(struct pl_json_out *out, const struct pl_route *rout
     pl_json_out_key(out, "default");
     pl_json_out_open(out, '{');
     if (route->say_problem) {
-        out_text(out, "description", "An error in the shape of the vendor");
+        out_text(out, "description", "An error in the vendor's format");
         write_content(out, "application/json", "AnyObject");
     } else {
         out_text(out, "description", "A problem (RFC 9457)");
@@ -157,8 +157,9 @@ static void write_operation(struct pl_json_out *out, const struct pl_route *rout
 /* All routes of a path, at its first one. */
 static bool is_first_of_path(const struct pl_route *wanted)
 {
-    for (size_t i = 0; pl_route_tables[i]; i++)
-        for (const struct pl_route *route = pl_route_tables[i]; route->path; route++)
+    const struct pl_route *const *tables = pl_routes();
+    for (size_t i = 0; tables[i]; i++)
+        for (const struct pl_route *route = tables[i]; route->path; route++)
             if (strcmp(route->path, wanted->path) == 0)
                 return route == wanted;
     return false;
@@ -168,8 +169,9 @@ static void write_path(struct pl_json_out *out, const char *path)
 {
     pl_json_out_key(out, path);
     pl_json_out_open(out, '{');
-    for (size_t i = 0; pl_route_tables[i]; i++)
-        for (const struct pl_route *route = pl_route_tables[i]; route->path; route++) {
+    const struct pl_route *const *tables = pl_routes();
+    for (size_t i = 0; tables[i]; i++)
+        for (const struct pl_route *route = tables[i]; route->path; route++) {
             if (strcmp(route->path, path) != 0)
                 continue;
             char method[16] = "";
@@ -182,7 +184,7 @@ static void write_path(struct pl_json_out *out, const char *path)
     pl_json_out_close(out, '}');
 }
 
-/* A schema of ours with its references turned to where it stands now. */
+/* A schema of ours, with its references adapted to its new place. */
 static void write_moved(struct pl_json_out *out, struct pl_str json)
 {
     PL_CLEANUP_BUF struct pl_buf moved;
@@ -249,8 +251,9 @@ static void make(void)
     pl_json_out_raw(&out, PL_STR("[{\"key\":[]}]"));
     pl_json_out_key(&out, "paths");
     pl_json_out_open(&out, '{');
-    for (size_t i = 0; pl_route_tables[i]; i++)
-        for (const struct pl_route *route = pl_route_tables[i]; route->path; route++)
+    const struct pl_route *const *tables = pl_routes();
+    for (size_t i = 0; tables[i]; i++)
+        for (const struct pl_route *route = tables[i]; route->path; route++)
             if (is_first_of_path(route))
                 write_path(&out, route->path);
     pl_json_out_close(&out, '}');

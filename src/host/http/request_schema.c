@@ -1,13 +1,13 @@
 /* Bodies are held to the schema their route names, a component of schemas/api.json. A schema is
  * compiled when the first request needs it (start-up compiles none) and is then shared by all
  * threads; the scratch a validation needs belongs to the exchange's thread for that moment. */
-#include "server/request_schema.h"
+#include "http/request_schema.h"
 
+#include "http/api_text.h"
+#include "http/exchange_int.h"
 #include "json/write.h"
 #include "schema/builtin.h"
 #include "schema/schema.h"
-#include "server/api_text.h"
-#include "server/exchange_int.h"
 
 #include <stdio.h>
 
@@ -59,7 +59,7 @@ enum pl_status pl_request_schema_get(const char *name, const struct pl_schema **
 {
     struct entry *entry = entry_of(name);
     if (!entry)
-        return pl_fail(err, PL_INTERNAL, "there are more request schemas than fit");
+        return pl_fail(err, PL_INTERNAL, "there are too many request schemas");
     struct pl_schema *schema = atomic_load(&entry->schema);
     if (!schema) {
         char text[256];
@@ -87,13 +87,8 @@ void pl_request_schemas_free(void)
         pl_schema_destroy(atomic_exchange(&entries[i].schema, NULL));
 }
 
-/* The problem, with every place that is wrong. */
-static void explain(struct pl_exchange *x, const struct pl_schema_report *report)
+void pl_request_schema_add_places(const struct pl_schema_report *report, struct pl_buf *to)
 {
-    struct pl_buf *to = &x->reply;
-    struct pl_str first = report->n_units ? report->units[0].message : PL_STR("it is not valid");
-    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                        "The body is not as it should be: %.*s", PL_STR_ARG(first));
     if (to->len)
         to->len--; /* the closing brace, put back below */
     pl_buf_add(to, PL_STR(",\"errors\":"));
@@ -111,20 +106,39 @@ static void explain(struct pl_exchange *x, const struct pl_schema_report *report
     pl_buf_addc(to, '}');
 }
 
-static enum pl_status check(struct pl_exchange *x, const struct pl_schema *schema)
+enum pl_status pl_request_schema_check(const char *name, struct pl_arena *arena,
+                                       const struct pl_json_doc *doc,
+                                       const struct pl_json_node *node, enum pl_schema_lang lang,
+                                       struct pl_schema_report *ret_report, struct pl_error *err)
 {
+    const struct pl_schema *schema;
     struct pl_schema_run *run = NULL;
-    struct pl_schema_report report = {0};
     bool is_valid = true;
-    enum pl_status status = pl_schema_run_create(schema, &run);
+    *ret_report = (struct pl_schema_report){.is_valid = true};
+    enum pl_status status = pl_request_schema_get(name, &schema, err);
     if (status == PL_OK)
-        status = pl_schema_check(run, &x->body, x->body.root, &is_valid);
+        status = pl_schema_run_create(schema, &run);
+    if (status == PL_OK)
+        status = pl_schema_check(run, doc, node, &is_valid);
     if (status == PL_OK && !is_valid)
-        status = pl_schema_explain(run, &x->arena, &x->body, x->body.root, PL_SCHEMA_EN, &report);
-    if (status == PL_OK && !is_valid)
-        explain(x, &report);
+        status = pl_schema_explain(run, arena, doc, node, lang, ret_report);
     pl_schema_run_destroy(run);
     return status;
+}
+
+struct pl_str pl_request_schema_says(const struct pl_schema_report *report)
+{
+    return report->n_units ? report->units[0].message : PL_STR("it is not valid");
+}
+
+/* The problem, with every place that is wrong. */
+static void refuse(struct pl_exchange *x, const struct pl_schema_report *report)
+{
+    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
+                        pl_exchange_wants_chinese(x) ? "请求体无效：%.*s"
+                                                     : "The body is invalid: %.*s",
+                        PL_STR_ARG(pl_request_schema_says(report)));
+    pl_request_schema_add_places(report, &x->reply);
 }
 
 /* "application/json", "application/…+json", with or without parameters; none at all is taken so. */
@@ -143,10 +157,10 @@ static bool is_json_type(struct pl_str type)
 void pl_exchange_check_body(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
-    const struct pl_schema *schema;
+    struct pl_schema_report report = {.is_valid = true};
     struct pl_error err = {0};
     /* Conversion takes what the command line takes; what is stored must be storable everywhere. */
-    bool is_lenient = x->route->flags & PL_ROUTE_LARGE;
+    bool is_lenient = (x->route->flags & PL_ROUTE_LARGE) && !(x->route->flags & PL_ROUTE_STORED);
     struct pl_json_opts opts = {
         .allows_duplicate_keys = is_lenient,
         .allows_lone_surrogates = is_lenient,
@@ -154,7 +168,7 @@ void pl_exchange_check_body(struct pl_exchange_own *own)
     };
     if (x->body_text.len && !is_json_type(pl_http_header_get(x->head, "content-type"))) {
         pl_exchange_problem(x, PL_PROBLEM_UNSUPPORTED_TYPE, NULL,
-                            "The body is read as JSON: send Content-Type: application/json.");
+                            "The body must be JSON; send Content-Type: application/json.");
         return;
     }
     struct pl_str text = x->body_text.len ? x->body_text : PL_STR("{}");
@@ -163,9 +177,11 @@ void pl_exchange_check_body(struct pl_exchange_own *own)
     if (status == PL_LIMIT)
         status = PL_INVALID;
     if (status == PL_OK)
-        status = pl_request_schema_get(x->route->request, &schema, &err);
-    if (status == PL_OK)
-        status = check(x, schema);
+        status = pl_request_schema_check(x->route->request, &x->arena, &x->body, x->body.root,
+                                         pl_exchange_wants_chinese(x) ? PL_SCHEMA_ZH : PL_SCHEMA_EN,
+                                         &report, &err);
     if (status != PL_OK)
         pl_exchange_fail(x, status == PL_NOT_FOUND ? PL_INTERNAL : status, &err);
+    else if (!report.is_valid)
+        refuse(x, &report);
 }

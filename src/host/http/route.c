@@ -3,9 +3,9 @@
  *     api -- sessions -- {} -- chat
  *                    \-- import
  *
- * A literal segment is tried before a brace; a path that goes wrong behind the literal does not
+ * A literal segment is tried before a brace; a path that goes wrong after the literal does not
  * come back to the brace, because no table needs that. */
-#include "server/route.h"
+#include "http/route.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -28,15 +28,17 @@ static struct node nodes[MAX_NODES];
 static uint16_t n_nodes = 1; /* the root is the first */
 static pthread_once_t made = PTHREAD_ONCE_INIT;
 
-const struct pl_route *const pl_route_tables[] = {
-    pl_routes_service,       pl_routes_convert,    pl_routes_keys,
-    pl_routes_sessions,      pl_routes_turns,      pl_routes_copies,
-    pl_routes_live,          pl_routes_prompts,    pl_routes_prompt_versions,
-    pl_routes_prompt_use,    pl_routes_prompt_run, pl_routes_prompt_files,
-    pl_routes_prompt_import, pl_routes_memories,   pl_routes_tasks,
-    pl_routes_task_times,    pl_routes_blobs,      pl_routes_gateway,
-    pl_routes_usage,         pl_routes_backup,     NULL,
-};
+static const struct pl_route *const *tables;
+
+void pl_routes_use(const struct pl_route *const *given)
+{
+    tables = given;
+}
+
+const struct pl_route *const *pl_routes(void)
+{
+    return tables;
+}
 
 static uint16_t child_of(uint16_t parent, struct pl_str segment)
 {
@@ -78,8 +80,8 @@ static void add_route(const struct pl_route *route)
 
 static void make(void)
 {
-    for (size_t i = 0; pl_route_tables[i]; i++)
-        for (const struct pl_route *route = pl_route_tables[i]; route->path; route++)
+    for (size_t i = 0; tables[i]; i++)
+        for (const struct pl_route *route = tables[i]; route->path; route++)
             add_route(route);
 }
 

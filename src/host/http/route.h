@@ -1,9 +1,9 @@
-/* The table of routes: what is answered, who may ask, how large, in which shape, by whom. OpenAPI,
+/* The table of routes: method, path, who may call it, limits, schemas, handler. OpenAPI,
  * validation, metrics and the tests come from the same lines. */
-#ifndef PL_SERVER_ROUTE_H
-#define PL_SERVER_ROUTE_H
+#ifndef PL_HTTP_ROUTE_H
+#define PL_HTTP_ROUTE_H
 
-#include "server/exchange.h"
+#include "http/exchange.h"
 
 enum pl_route_flag {
     PL_ROUTE_PUBLIC = 1 << 0, /* no key needed */
@@ -13,6 +13,7 @@ enum pl_route_flag {
     PL_ROUTE_RAW_BODY = 1 << 4,   /* the body is not JSON, or is looked at by the handler itself */
     PL_ROUTE_ANY_REPLY = 1 << 5,  /* the answer may be no JSON (text, event stream, bytes) */
     PL_ROUTE_VENDOR_KEY = 1 << 6, /* the key may come in the header a vendor's clients use */
+    PL_ROUTE_STORED = 1 << 8,     /* what it brings is stored as it is: strict JSON, though large */
     PL_ROUTE_RETELLS = 1 << 7,    /* after a crash its answer is made of what is stored */
 };
 
@@ -33,16 +34,21 @@ struct pl_route_param {
 #define PL_PARAM_LIMIT                                                                             \
     {                                                                                              \
         "limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}",                           \
-            "How many; 20 if not said"                                                             \
+            "The maximum number; 20 by default"                                                    \
     }
 #define PL_PARAM_OFFSET                                                                            \
     {                                                                                              \
-        "offset", "{\"type\":\"integer\",\"minimum\":0}", "How many to pass over"                  \
+        "offset", "{\"type\":\"integer\",\"minimum\":0}", "How many to skip"                       \
     }
 #define PL_PARAM_CURSOR                                                                            \
     {                                                                                              \
-        "cursor", "{\"type\":\"string\"}", "next_cursor of the page before"                        \
+        "cursor", "{\"type\":\"string\"}", "next_cursor of the previous page"                      \
     }
+/* Those that pl_exchange_sums_args reads. */
+#define PL_PARAMS_OF_SUMS                                                                          \
+    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000}",                             \
+     "The maximum number; 1000 by default"},                                                       \
+        PL_PARAM_CURSOR
 #define PL_PARAMS_OF_PAGE PL_PARAM_LIMIT, PL_PARAM_OFFSET, PL_PARAM_CURSOR
 
 /* A body that is handed on while it comes, and never gathered. Whenever a piece is there the client
@@ -56,7 +62,7 @@ struct pl_upload {
     void (*look)(struct pl_exchange *x, bool is_last);
     /* Keeps body_text, which stays until pl_exchange_piece_kept is called. */
     void (*keep)(struct pl_exchange *x);
-    /* The client is gone, or the answer is a problem: what was kept is not wanted. */
+    /* The client is gone, or the answer is a problem: stored pieces are dropped. */
     void (*drop)(struct pl_exchange *x);
 };
 
@@ -79,29 +85,10 @@ struct pl_route {
     size_t max_reply; /* of an answer that is gathered; 0: PL_MAX_REPLY. More than that is 413 */
 };
 
-/* One table per file of routes; each ended by a NULL path. */
-extern const struct pl_route pl_routes_service[];
-extern const struct pl_route pl_routes_backup[];
-extern const struct pl_route pl_routes_convert[];
-extern const struct pl_route pl_routes_keys[];
-extern const struct pl_route pl_routes_sessions[];
-extern const struct pl_route pl_routes_turns[];
-extern const struct pl_route pl_routes_copies[];
-extern const struct pl_route pl_routes_live[];
-extern const struct pl_route pl_routes_prompts[];
-extern const struct pl_route pl_routes_prompt_versions[];
-extern const struct pl_route pl_routes_prompt_use[];
-extern const struct pl_route pl_routes_prompt_run[];
-extern const struct pl_route pl_routes_prompt_files[];
-extern const struct pl_route pl_routes_prompt_import[];
-extern const struct pl_route pl_routes_memories[];
-extern const struct pl_route pl_routes_tasks[];
-extern const struct pl_route pl_routes_task_times[];
-extern const struct pl_route pl_routes_blobs[];
-extern const struct pl_route pl_routes_gateway[];
-extern const struct pl_route pl_routes_usage[];
-/* All tables, ended by NULL. */
-extern const struct pl_route *const pl_route_tables[];
+/* The tables that are answered from, ended by NULL; each is ended by a NULL path. Before the first
+ * request; they stay. */
+void pl_routes_use(const struct pl_route *const *tables);
+const struct pl_route *const *pl_routes(void);
 
 /* Finds the route; PL_NOT_FOUND, or PL_CONFLICT when the path is there with other methods (then
  * *ret_allow lists them: "GET, PATCH"). HEAD finds GET. */

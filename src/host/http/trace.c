@@ -1,6 +1,6 @@
 /* "00-" 32 digits of the trace "-" 16 digits of the span "-" 2 digits of flags. A later version may
- * say more behind that; a trace or span of zeros is none. */
-#include "server/trace.h"
+ * say more after that; a trace or span of zeros is none. */
+#include "http/trace.h"
 
 #include "base/uuid.h"
 

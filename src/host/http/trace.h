@@ -1,8 +1,8 @@
-/* W3C trace context (Level 1): the caller's trace goes on in our logs and in the answer. */
-#ifndef PL_SERVER_TRACE_H
-#define PL_SERVER_TRACE_H
+/* W3C trace context (Level 1): the caller's trace continues in our logs and in the answer. */
+#ifndef PL_HTTP_TRACE_H
+#define PL_HTTP_TRACE_H
 
-#include "server/exchange.h"
+#include "http/exchange.h"
 
 /* Fills x->traceparent when the request has a valid one: the same trace, a span of our own. */
 void pl_trace_continue(struct pl_exchange *x);

@@ -5,10 +5,10 @@
  *
  * From the first arrow to the last the exchange is held: the connection reads no more. So a body of
  * any length costs one piece of memory, and a store that is slow slows the client down. */
-#include "server/exchange_int.h"
+#include "http/exchange_int.h"
 
 #include "base/table.h"
-#include "server/http_conn.h"
+#include "http/connection.h"
 
 static struct pl_exchange *exchange_of(struct pl_job *job)
 {
@@ -19,13 +19,12 @@ static struct pl_exchange *exchange_of(struct pl_job *job)
 static void let_go(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
-    own->is_held = false;
-    if (x->is_problem)
-        own->is_refused = own->must_close = true;
-    if (!x->conn || own->is_refused)
-        pl_task_wake(&x->task);
-    else
+    own->must_close = own->must_close || x->is_problem;
+    pl_exchange_become(own, !x->conn ? PL_X_BROKEN : x->is_problem ? PL_X_SEND : PL_X_BODY);
+    if (own->state == PL_X_BODY)
         pl_http_conn_go_on(x->conn);
+    else
+        pl_exchange_wake(own);
 }
 
 static void look(struct pl_job *job)
@@ -49,7 +48,7 @@ void pl_upload_gathered(struct pl_exchange_own *own)
     size_t n = x->route->upload->piece_bytes;
     if (own->body.len < n)
         return;
-    own->is_held = true;
+    pl_exchange_become(own, PL_X_HELD);
     x->body_text = pl_str_slice(pl_buf_str(&own->body), 0, n);
     pl_exchange_submit(x, PL_WORK_CPU, look, looked);
 }
@@ -76,7 +75,7 @@ void pl_upload_look_last(struct pl_job *job)
 void pl_upload_end(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
-    bool is_unwanted = x->is_problem || !own->is_running;
+    bool is_unwanted = x->is_problem || !own->has_run;
     if (x->route && x->route->upload && x->state && is_unwanted)
         x->route->upload->drop(x);
 }

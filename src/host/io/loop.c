@@ -1,6 +1,6 @@
 /* The loop itself: how a turn goes, and how it begins and ends. */
 #include "io/clock.h"
-#include "io/conn.h"
+#include "io/net/conn.h"
 #include "io/loop_int.h"
 
 #include "base/mem.h"
@@ -47,8 +47,8 @@ static void call_turn_ends(struct pl_loop *loop)
     loop->ends = NULL;
     loop->ends_tail = &loop->ends;
     while (loop->ends_called) {
-        struct pl_turn_end *end = loop->ends_called;
-        pl_loop_forget_turn_end(loop, end);
+        struct pl_loop_hook *end = loop->ends_called;
+        pl_loop_hook_remove(loop, end);
         end->fn(end);
     }
 }
@@ -74,7 +74,7 @@ static void turn(struct pl_loop *loop)
     loop->is_hurried = loop->ends != NULL;
 }
 
-void pl_loop_at_turn_end(struct pl_loop *loop, struct pl_turn_end *end)
+void pl_loop_hook_add(struct pl_loop *loop, struct pl_loop_hook *end)
 {
     if (end->is_waiting)
         return;
@@ -86,7 +86,7 @@ void pl_loop_at_turn_end(struct pl_loop *loop, struct pl_turn_end *end)
     pl_loop_hurry(loop);
 }
 
-void pl_loop_forget_turn_end(struct pl_loop *loop, struct pl_turn_end *end)
+void pl_loop_hook_remove(struct pl_loop *loop, struct pl_loop_hook *end)
 {
     if (!end->is_waiting)
         return;
@@ -131,7 +131,7 @@ enum pl_status pl_loop_create(struct pl_loop **ret_loop, struct pl_error *err)
         if (loop->epoll_fd >= 0)
             close(loop->epoll_fd);
         pl_mem_free(loop);
-        return pl_fail(err, PL_IO, "an event loop cannot be opened: %s", strerror(error));
+        return pl_fail(err, PL_IO, "an event loop cannot be created: %s", strerror(error));
     }
     *ret_loop = loop;
     return PL_OK;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct pl_loop; /* owned by whoever created it, and then by the thread that runs it */
+struct pl_loop; /* owned by its creator, and then by the thread that runs it */
 
 enum pl_status pl_loop_create(struct pl_loop **ret_loop, struct pl_error *err);
 /* After pl_loop_run has returned, the connections of the loop are closed, and no other thread is
@@ -20,8 +20,8 @@ void pl_loop_destroy(struct pl_loop *loop);
 void pl_loop_run(struct pl_loop *loop);
 /* Any thread. The run returns after the present turn. */
 void pl_loop_stop(struct pl_loop *loop);
-/* On the thread that ends the loop, when it does not run any more: opens the letters that are there
- * and makes the ends of turns, until neither is left. Returns whether there were any. */
+/* On the thread that ends the loop, when it no longer runs: opens all letters and calls all hooks,
+ * until none is left. Returns whether there were any. */
 bool pl_loop_settle(struct pl_loop *loop);
 
 /* The monotonic clock at the beginning of this turn of the loop, and the wall clock with it. */
@@ -30,17 +30,17 @@ int64_t pl_loop_unix_ms(const struct pl_loop *loop);
 
 /* --- after every turn ------------------------------------------------------------------------ */
 
-/* Called once at the end of the turn in which it was asked for: where writes gathered during the
- * turn are sent together. Asking again before it ran does nothing; asking from within `fn` means
- * the end of the next turn, which then comes at once. */
-struct pl_turn_end {
-    void (*fn)(struct pl_turn_end *self);
-    struct pl_turn_end *next, **link; /* the loop's */
+/* Called once at the end of the iteration in which it was added: where writes collected during the
+ * iteration are sent together. Adding it again before it ran does nothing; adding it from within
+ * `fn` means the end of the next iteration, which then starts at once. */
+struct pl_loop_hook {
+    void (*fn)(struct pl_loop_hook *self);
+    struct pl_loop_hook *next, **link; /* the loop's */
     bool is_waiting;
 };
-void pl_loop_at_turn_end(struct pl_loop *loop, struct pl_turn_end *end);
-/* Takes the wish back, before what holds it is freed. */
-void pl_loop_forget_turn_end(struct pl_loop *loop, struct pl_turn_end *end);
+void pl_loop_hook_add(struct pl_loop *loop, struct pl_loop_hook *end);
+/* Removes it, before the object that contains it is freed. */
+void pl_loop_hook_remove(struct pl_loop *loop, struct pl_loop_hook *end);
 
 /* --- timers ---------------------------------------------------------------------------------- */
 
@@ -67,12 +67,12 @@ struct pl_letter {
     _Atomic(struct pl_letter *) next;     /* the mailbox's */
     void (*open)(struct pl_letter *self); /* called on the receiver's loop */
 };
-/* Any thread; never fails, never blocks. A loop that is not running any more keeps its letters: its
- * destroy opens them, so that they free themselves. */
+/* Any thread; never fails, never blocks. A loop that no longer runs keeps its letters: its destroy
+ * opens them, so that they free themselves. */
 void pl_loop_post(struct pl_loop *loop, struct pl_letter *letter);
 /* A letter that another thread posts later, when its work is done: it is expected from the moment
  * the work is handed over, and delivered with the last touch of the loop. In between the loop
- * cannot be destroyed (asserted): whoever ends a loop first waits for those who work for it. */
+ * cannot be destroyed (asserted): to end a loop, first wait for the threads that work for it. */
 void pl_loop_expect(struct pl_loop *loop);
 void pl_loop_deliver(struct pl_loop *loop, struct pl_letter *letter);
 

@@ -37,11 +37,11 @@ struct pl_loop {
     atomic_size_t n_expected; /* letters that other threads will still post */
 
     struct pl_wheel wheel;
-    int64_t alarm_ms; /* when the wheel wants to be turned; INT64_MAX: never */
+    int64_t alarm_ms; /* the next time of the wheel; INT64_MAX: never */
 
     /* Those of the present turn, and those that are being called. */
-    struct pl_turn_end *ends, **ends_tail;
-    struct pl_turn_end *ends_called;
+    struct pl_loop_hook *ends, **ends_tail;
+    struct pl_loop_hook *ends_called;
 
     struct pl_watch *graves;        /* closed; freed at the end of the turn */
     struct pl_listener *listeners;  /* owned */
@@ -50,7 +50,7 @@ struct pl_loop {
 
     int64_t unix_at_ms, unix_ms; /* the wall clock, read once a turn: see pl_loop_unix_ms */
 
-    char read_buffer[PL_READ_BYTES];    /* pages that nobody reads into stay unused */
+    char read_buffer[PL_READ_BYTES];    /* pages that are never read into stay unused */
     char write_buffer[PL_RECORD_BYTES]; /* where TLS gathers small pieces into one record */
 };
 
@@ -65,10 +65,10 @@ void pl_loop_knock(struct pl_loop *loop);
 /* loop.c: the end of this turn must come without sleeping first. */
 void pl_loop_hurry(struct pl_loop *loop);
 
-/* timer.c: calls what is due. */
+/* timer.c: calls the due timers. */
 void pl_loop_turn_wheel(struct pl_loop *loop);
 
-/* signal.c: calls those who wait for the signals that have come, and takes the handlers back. */
+/* signal.c: calls the handlers of the signals that have come, and restores the old handlers. */
 void pl_loop_tell_signals(struct pl_loop *loop);
 void pl_loop_forget_signals(struct pl_loop *loop);
 

@@ -34,7 +34,7 @@ void pl_watch_end(struct pl_loop *loop, struct pl_watch *watch, void (*bury)(str
 
 /* Waits, no longer than max_ms (-1: for ever), and hands out what happened. Called by the loop. */
 void pl_watch_wait(struct pl_loop *loop, int max_ms);
-/* Frees what was ended. Called by the loop. */
+/* Frees ended watches. Called by the loop. */
 void pl_watch_bury(struct pl_loop *loop);
 
 #endif

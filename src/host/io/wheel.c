@@ -1,3 +1,5 @@
+/* Placing a timer on its level, finding the next slot in use, and emptying a slot: its timers fire
+ * or move to a lower level. */
 #include "io/wheel.h"
 
 enum {

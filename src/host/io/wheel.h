@@ -32,7 +32,7 @@ void pl_wheel_add(struct pl_wheel *wheel, struct pl_timer *timer, int64_t now_ms
 void pl_wheel_remove(struct pl_wheel *wheel, struct pl_timer *timer);
 /* When pl_wheel_advance has something to do next, firing or moving; INT64_MAX: never. */
 int64_t pl_wheel_next_ms(const struct pl_wheel *wheel);
-/* Calls what is due by now_ms, earlier ticks first. */
+/* Calls all timers that are due by now_ms, earlier ticks first. */
 void pl_wheel_advance(struct pl_wheel *wheel, int64_t now_ms);
 
 #endif

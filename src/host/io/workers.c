@@ -24,8 +24,9 @@ enum { N_FLOWS = 256, MAX_THREADS = 256, LOOK_MS = 50 };
  *     RING -- its turn, but there is no room for its job --> ASIDE -- room is made --> RING */
 enum standing { NOWHERE, RING, ASIDE };
 
+/* Jobs that are begun come first; they and the others are each in the order they came in. */
 struct flow {
-    struct pl_job *first, **last;
+    struct pl_job *first, **begun_end, **last;
     struct flow *next; /* in the ring, or aside */
     enum standing standing;
     size_t n_running;
@@ -126,11 +127,27 @@ static void call_back(struct lane *lane)
 static void add_job(struct lane *lane, struct pl_job *job)
 {
     struct flow *flow = flow_of(lane, job);
-    job->next = NULL;
-    *flow->last = job;
-    flow->last = &job->next;
+    struct pl_job **link = job->is_begun ? flow->begun_end : flow->last;
+    job->next = *link;
+    *link = job;
+    if (flow->last == link)
+        flow->last = &job->next;
+    if (job->is_begun)
+        flow->begun_end = &job->next;
     lane->n_waiting++;
     enter_ring(lane, flow);
+}
+
+/* Takes the job out that `link` leads to. */
+static struct pl_job *unlink_job(struct flow *flow, struct pl_job **link)
+{
+    struct pl_job *job = *link;
+    *link = job->next;
+    if (flow->begun_end == &job->next)
+        flow->begun_end = link;
+    if (flow->last == &job->next)
+        flow->last = link;
+    return job;
 }
 
 static struct pl_job *take_job(struct lane *lane)
@@ -149,9 +166,7 @@ static struct pl_job *take_job(struct lane *lane)
         }
         if (!job)
             continue;
-        flow->first = job->next;
-        if (!flow->first)
-            flow->last = &flow->first;
+        (void)unlink_job(flow, &flow->first);
         flow->n_running++;
         lane->n_running++;
         lane->n_bytes += job->n_bytes;
@@ -202,12 +217,10 @@ static void refuse_late_of(struct lane *lane, struct flow *flow, int64_t now_ms,
             link = &job->next;
             continue;
         }
-        *link = job->next;
         lane->n_waiting--;
         lane->n_refused++;
-        refuse(lane, job);
+        refuse(lane, unlink_job(flow, link));
     }
-    flow->last = link;
 }
 
 /* How many are left that may still become too old. */
@@ -365,13 +378,18 @@ static bool start_thread(struct lane *lane)
 
 /* --- for everybody --------------------------------------------------------------------------- */
 
+size_t pl_work_threads(enum pl_work lane, size_t n)
+{
+    return kinds[lane].n_threads ? kinds[lane].n_threads : n;
+}
+
 static void init_lane(struct pl_workers *workers, enum pl_work kind, size_t n)
 {
     struct lane *lane = &workers->lanes[kind];
     lane->workers = workers;
     lane->name = kinds[kind].name;
     lane->is_left = kind == PL_WORK_LOOKUP;
-    lane->max_threads = kinds[kind].n_threads ? kinds[kind].n_threads : n;
+    lane->max_threads = pl_work_threads(kind, n);
     lane->max_of_flow = kinds[kind].n_of_owner ? kinds[kind].n_of_owner : lane->max_threads - 1;
     if (!lane->max_of_flow)
         lane->max_of_flow = 1;
@@ -379,7 +397,7 @@ static void init_lane(struct pl_workers *workers, enum pl_work kind, size_t n)
     lane->aside_end = &lane->aside;
     lane->max_bytes = lane->max_threads * PL_WORK_ROOM_BYTES;
     for (size_t i = 0; i <= N_FLOWS; i++)
-        lane->flows[i].last = &lane->flows[i].first;
+        lane->flows[i].last = lane->flows[i].begun_end = &lane->flows[i].first;
     pthread_mutex_init(&lane->lock, NULL); /* neither can fail without attributes */
     pthread_cond_init(&lane->has_work, NULL);
     pthread_cond_init(&lane->is_quiet, NULL);
@@ -388,7 +406,7 @@ static void init_lane(struct pl_workers *workers, enum pl_work kind, size_t n)
 enum pl_status pl_workers_create(size_t n, struct pl_workers **ret_workers, struct pl_error *err)
 {
     if (n == 0 || n > MAX_THREADS)
-        return pl_fail(err, PL_USAGE, "%zu is no number of worker threads; ask for 1 to %d", n,
+        return pl_fail(err, PL_USAGE, "%zu is not a valid number of worker threads; use 1 to %d", n,
                        MAX_THREADS);
     struct pl_workers *workers = pl_mem_alloc(1, sizeof *workers);
     if (!workers)
@@ -459,6 +477,8 @@ void pl_workers_destroy(struct pl_workers *workers)
 void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct pl_job *job)
 {
     struct lane *lane = &workers->lanes[job->lane];
+    /* No job waits for ever (workers.h). */
+    assert(job->is_begun ? !job->wait_ms : job->wait_ms > 0 || !job->owner);
     job->home = home;
     job->is_refused = false;
     job->since_ms = pl_clock_ms();
@@ -490,14 +510,21 @@ void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct 
     }
 }
 
+/* When the job came that has waited longest; `now_ms` when there is none. */
+static int64_t oldest_of(const struct flow *flow, int64_t now_ms)
+{
+    const struct pl_job *begun = flow->first, *other = *flow->begun_end;
+    int64_t since_ms = begun && begun->since_ms < now_ms ? begun->since_ms : now_ms;
+    return other && other->since_ms < since_ms ? other->since_ms : since_ms;
+}
+
 void pl_workers_look(struct pl_workers *workers, enum pl_work kind, struct pl_work_state *ret_state)
 {
     struct lane *lane = &workers->lanes[kind];
     int64_t now_ms = pl_clock_ms(), since_ms = now_ms;
     pthread_mutex_lock(&lane->lock);
     for (size_t i = 0; lane->n_waiting && i <= N_FLOWS; i++)
-        if (lane->flows[i].first && lane->flows[i].first->since_ms < since_ms)
-            since_ms = lane->flows[i].first->since_ms;
+        since_ms = oldest_of(&lane->flows[i], since_ms);
     *ret_state = (struct pl_work_state){
         .name = lane->name,
         .n_waiting = lane->n_waiting,

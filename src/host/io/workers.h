@@ -26,8 +26,18 @@ enum pl_work {
 };
 
 /* `run` must not touch what a loop owns, except what the job holds. `done` is called on the loop
- * that submitted it, always, also when the loop is stopping. Zeroed is a job of the server itself,
- * in the lane STORE, that waits as long as it has to. */
+ * that submitted it, always, also when the loop is stopping.
+ *
+ * No job waits for ever, in one of three ways; pl_workers_submit asserts that it is one of them:
+ *
+ * - It has a deadline (wait_ms), after which it comes home without having run.
+ * - It ends what was begun (is_begun), and there is no way back. It goes before whatever its owner
+ *   has not begun. So it waits only for what he had begun before, which is as much as was admitted
+ *   by jobs with a deadline, and for the turns of others.
+ * - It is the server's own (owner 0). The server has one turn like everybody, no limit of threads,
+ *   and never more than a few jobs.
+ *
+ * Zeroed is a job of the server itself in the lane STORE. */
 struct pl_job {
     struct pl_letter letter; /* brings it home */
     struct pl_job *next;     /* the lane's */
@@ -35,8 +45,9 @@ struct pl_job {
     int64_t since_ms;        /* the lane's: submitted then */
     enum pl_work lane;
     uint64_t owner;  /* for whom: the hash of a user's id; 0: the server itself */
-    int64_t wait_ms; /* in the queue at most; then it comes home without having run. 0: no limit */
-    size_t n_bytes;  /* memory it takes while it runs, about; 0: so little that nobody counts it */
+    int64_t wait_ms; /* in the queue at most; then it comes home without having run. 0: see above */
+    bool is_begun;   /* completes work in progress; wait_ms is 0 */
+    size_t n_bytes;  /* approximate memory it takes while it runs; 0: too little to count */
     bool is_refused; /* for done: it did not run */
     void (*run)(struct pl_job *self);  /* on a worker */
     void (*done)(struct pl_job *self); /* back home */
@@ -44,6 +55,9 @@ struct pl_job {
      * thread, in place of `done`. Frees the job and touches nothing else. */
     void (*abandon)(struct pl_job *self);
 };
+
+/* How many threads a lane has at most where pl_workers_create gets n. */
+size_t pl_work_threads(enum pl_work lane, size_t n);
 
 struct pl_workers; /* owned */
 /* Threads are started when there is work for them. */

@@ -1,4 +1,6 @@
-#include "server/chunk.h"
+/* A chunk is one allocation with a counter. An outbox is a ring of references to chunks; a flush
+ * writes up to 64 of them with one call. */
+#include "live/chunk.h"
 
 #include "base/mem.h"
 

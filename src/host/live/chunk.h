@@ -1,11 +1,12 @@
-/* Bytes for many: a chunk is made once, counted, never changed, and stands in the queue of everyone
- * it is for. Counting is atomic, since the listeners of a session may be on several shards. */
-#ifndef PL_SERVER_CHUNK_H
-#define PL_SERVER_CHUNK_H
+/* Bytes for many receivers: a chunk is made once, counted, never changed, and is in the queue of
+ * every receiver. Counting is atomic, because the listeners of a session may be on several
+ * shards. */
+#ifndef PL_LIVE_CHUNK_H
+#define PL_LIVE_CHUNK_H
 
 #include "base/status.h"
 #include "base/str.h"
-#include "io/conn.h"
+#include "io/net/conn.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -13,7 +14,7 @@
 struct pl_chunk {
     _Atomic(uint32_t) n_refs;
     uint32_t n_frames : 31;
-    uint32_t is_answer : 1; /* said to one client only: no snapshot can stand for it */
+    uint32_t is_answer : 1; /* for one client only: a snapshot cannot replace it */
     size_t n;
     char bytes[];
 };
@@ -23,7 +24,7 @@ struct pl_chunk *pl_chunk_create(struct pl_str bytes, uint32_t n_frames);
 struct pl_chunk *pl_chunk_ref(struct pl_chunk *chunk);
 void pl_chunk_unref(struct pl_chunk *chunk); /* accepts NULL */
 
-/* What waits to be written to a connection. Empty, it holds no memory. */
+/* The chunks that wait to be written to a connection. If empty, it holds no memory. */
 struct pl_outbox {
     struct pl_chunk **items; /* owned: the array and a reference each */
     uint32_t head, len, cap; /* a ring */
@@ -37,7 +38,7 @@ bool pl_outbox_push(struct pl_outbox *outbox, struct pl_chunk *chunk);
 /* Drops the events that are waiting. Answers stay, and a chunk that was begun: half a frame must
  * not be left. */
 void pl_outbox_drop(struct pl_outbox *outbox);
-/* Moves everything behind `to`; false when out of memory, nothing lost. */
+/* Moves everything to the end of `to`; false when out of memory, nothing lost. */
 bool pl_outbox_move(struct pl_outbox *from, struct pl_outbox *to);
 /* Writes until the kernel takes no more. *ret_n says how many bytes went. PL_IO: broken. */
 enum pl_status pl_outbox_flush(struct pl_outbox *outbox, struct pl_conn *conn, size_t *ret_n);

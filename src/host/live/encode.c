@@ -1,4 +1,4 @@
-#include "server/spell.h"
+#include "live/encode.h"
 
 #include "wire/websocket.h"
 
@@ -33,8 +33,8 @@ static void add_data_lines(struct pl_buf *to, struct pl_str data)
     pl_buf_add(to, PL_STR("\n\n"));
 }
 
-void pl_spell_event(struct pl_buf *to, enum pl_lane lane, const char *event, struct pl_str data,
-                    int64_t epoch, int64_t sequence)
+void pl_encode_event(struct pl_buf *to, enum pl_lane lane, const char *event, struct pl_str data,
+                     int64_t epoch, int64_t sequence)
 {
     if (!pl_lane_is_sse(lane)) {
         spell_ws(to, pl_str_of(event), data);

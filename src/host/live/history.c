@@ -1,4 +1,5 @@
-#include "server/history.h"
+/* A list of events, each one allocation. The oldest are dropped beyond the cap. */
+#include "live/history.h"
 
 #include "base/mem.h"
 
@@ -93,7 +94,7 @@ uint32_t pl_history_spell(const struct pl_history *history, enum pl_lane lane, i
         struct pl_str data = {frame->bytes, frame->n_data};
         if (pl_lane_is_whole(lane) && frame->n_whole)
             data = (struct pl_str){frame->bytes + frame->n_data, frame->n_whole};
-        pl_spell_event(to, lane, pl_frame_text(frame->kind), data, epoch, frame->sequence);
+        pl_encode_event(to, lane, pl_frame_text(frame->kind), data, epoch, frame->sequence);
         n++;
     }
     return n;

@@ -1,9 +1,9 @@
-/* The last events of a session, kept for those who were away for a moment: up to a cap of bytes,
- * the oldest go first. Sequences are without a gap. */
-#ifndef PL_SERVER_HISTORY_H
-#define PL_SERVER_HISTORY_H
+/* The last events of a session, kept for clients that were disconnected for a moment: up to a cap
+ * of bytes, the oldest are dropped first. Sequences have no gap. */
+#ifndef PL_LIVE_HISTORY_H
+#define PL_LIVE_HISTORY_H
 
-#include "server/spell.h"
+#include "live/encode.h"
 #include "session/session.h"
 
 #define PL_HISTORY_MAX_BYTES (1u << 20) /* of one session */
@@ -15,7 +15,7 @@ struct pl_held_frame {
     struct pl_held_frame *next;
     int64_t sequence;
     enum pl_frame_kind kind;
-    uint32_t n_data, n_whole; /* bytes of `data`, and of `whole` behind it (0: none) */
+    uint32_t n_data, n_whole; /* bytes of `data`, and of `whole` after it (0: none) */
     char bytes[];
 };
 
@@ -25,14 +25,14 @@ struct pl_history {
 };
 
 void pl_history_deinit(struct pl_history *history);
-/* What one of so many sessions may hold. */
+/* The share of one of so many sessions. */
 size_t pl_history_share(size_t n_sessions);
 /* The frame copied to the end, the oldest dropped beyond max_bytes, valid until it is dropped; NULL
  * when out of memory (then everything is dropped: a gap must not be replayed). */
 const struct pl_held_frame *pl_history_add(struct pl_history *history,
                                            const struct pl_session_frame *frame, size_t max_bytes);
 
-/* Whether all events behind `since` up to `last` are held, and spelled as the lane wants them. */
+/* Whether all events after `since` up to `last` are held, in the form of the lane. */
 bool pl_history_covers(const struct pl_history *history, enum pl_lane lane, int64_t since,
                        int64_t last);
 /* Spells them; returns how many. */

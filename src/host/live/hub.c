@@ -1,8 +1,10 @@
-#include "server/hub.h"
+/* The connections of a shard and the topics they listen to. A delivery from a session's shard goes
+ * to every listener of its topic. */
+#include "live/hub.h"
 
 #include "base/mem.h"
-#include "server/live.h"
-#include "server/spell.h"
+#include "live/encode.h"
+#include "live/listener.h"
 
 enum pl_status pl_hub_create(struct pl_shard *shard, struct pl_hub **ret_hub)
 {
@@ -96,15 +98,15 @@ static void hold(struct pl_subscription *sub, struct pl_chunk *chunk)
         return;
     /* The snapshot being read would be followed by a gap: it is thrown away when it comes. */
     pl_outbox_deinit(&sub->held);
-    sub->state = PL_SUB_LAGGING;
+    pl_subscription_become(sub, PL_SUBSCRIPTION_STALE);
 }
 
 static void deliver(struct pl_subscription *sub, const struct pl_delivery *delivery)
 {
     struct pl_chunk *chunk = delivery->chunks[sub->lane];
-    if (chunk && sub->state == PL_SUB_LIVE)
-        pl_live_push(sub->live, chunk);
-    else if (chunk && sub->state == PL_SUB_HOLDING)
+    if (chunk && sub->state == PL_SUBSCRIPTION_LIVE)
+        pl_live_push_events(sub->live, chunk);
+    else if (chunk && sub->state == PL_SUBSCRIPTION_HOLDING)
         hold(sub, chunk);
 }
 
@@ -112,21 +114,22 @@ static void resync(struct pl_subscription *sub, bool is_gone)
 {
     struct pl_live *live = sub->live;
     if (is_gone) {
-        struct pl_ask ask;
+        struct pl_session_command command;
         sub->generation = 0;
-        pl_ask_init(&ask, PL_ASK_SUBSCRIBE, live->shard, (struct pl_str){0},
-                    (struct pl_str){sub->id, sub->n_id});
-        ask.problem = PL_PROBLEM_NOT_FOUND;
-        live->kind->on_refused(live, sub, &ask);
+        pl_session_command_init(&command, PL_COMMAND_SUBSCRIBE, live->shard, (struct pl_str){0},
+                                (struct pl_str){sub->id, sub->n_id});
+        command.problem = PL_PROBLEM_NOT_FOUND;
+        live->kind->on_refused(live, sub, &command);
         pl_live_unsubscribe(live, sub);
         return;
     }
-    if (sub->is_asked) {
-        sub->state = sub->state == PL_SUB_HOLDING ? PL_SUB_LAGGING : sub->state;
+    if (pl_subscription_is_away(sub)) {
+        if (sub->state == PL_SUBSCRIPTION_HOLDING)
+            pl_subscription_become(sub, PL_SUBSCRIPTION_STALE);
         return;
     }
     sub->generation = 0;
-    pl_sub_ask_later(sub, PL_SUB_AGAIN_MS);
+    pl_subscription_ask_later(sub, PL_SUBSCRIPTION_AGAIN_MS);
 }
 
 void pl_hub_open_delivery(struct pl_letter *letter)
@@ -161,7 +164,7 @@ void pl_hub_go_away(struct pl_hub *hub)
 {
     for (struct pl_live *live = hub->lives, *next; live; live = next) {
         next = live->next;
-        live->kind->close(live, PL_WS_CLOSE_GOING_AWAY, "the server is going away");
+        live->kind->close(live, PL_WS_CLOSE_GOING_AWAY, "the server is stopping");
     }
 }
 
@@ -218,7 +221,7 @@ static void open_telling(struct pl_letter *letter)
     struct pl_str user_id = {telling->user, telling->n_user};
     for (struct pl_live *live = telling->hub->lives, *next; live; live = next) {
         next = live->next;
-        bool hears = live->kind->hears_user && live->who && !live->is_closing;
+        bool hears = live->kind->hears_user && live->who && !pl_live_is_closing(live);
         if (hears && pl_str_eq(pl_live_user(live), user_id))
             pl_live_push(live, telling->chunk);
     }
@@ -231,7 +234,7 @@ void pl_hub_tell_user(struct pl_server *server, struct pl_str user_id, const cha
 {
     struct pl_buf frame PL_CLEANUP_BUF;
     pl_buf_init(&frame, 0);
-    pl_spell_event(&frame, PL_LANE_WS, event, data, -1, 0);
+    pl_encode_event(&frame, PL_LANE_WS, event, data, -1, 0);
     struct pl_chunk *chunk = frame.status == PL_OK ? pl_chunk_create(pl_buf_str(&frame), 1) : NULL;
     for (size_t s = 0; chunk && s < server->n_shards; s++) {
         struct telling *telling = pl_mem_alloc(1, sizeof *telling + user_id.len);

@@ -2,11 +2,11 @@
  * every shard that has listeners, as counted chunks; a subscriber's queue holds references.
  *
  * A socket is a WebSocket or an event stream. It may listen to many sessions. */
-#ifndef PL_SERVER_HUB_H
-#define PL_SERVER_HUB_H
+#ifndef PL_LIVE_HUB_H
+#define PL_LIVE_HUB_H
 
-#include "io/conn.h"
-#include "server/exchange.h"
+#include "http/exchange.h"
+#include "io/net/conn.h"
 
 /* How a frame is spelled. */
 enum pl_lane {
@@ -32,6 +32,14 @@ size_t pl_hub_n_sockets(const struct pl_hub *hub);
 void pl_socket_open(struct pl_exchange *x);
 /* An event stream of one session. */
 void pl_events_open(struct pl_exchange *x, struct pl_str session_id);
+/* An event stream of one chat, which ends with it. */
+struct pl_chat_events {
+    struct pl_str session_id;
+    int64_t epoch, since; /* the position before it was said */
+    int64_t position;     /* in the queue; 0: it does not wait */
+    bool is_begun;        /* what comes next is already of it */
+};
+void pl_chat_events_open(struct pl_exchange *x, const struct pl_chat_events *chat);
 
 /* Revoking a key: on every shard. False: out of memory, and some sockets may still be open. */
 bool pl_hub_close_key_everywhere(struct pl_server *server, struct pl_str key_id);

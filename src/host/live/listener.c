@@ -1,8 +1,44 @@
-#include "server/live.h"
+/* A connection that listens, whatever its protocol: its queue, its beat, its subscriptions.
+ *
+ *     machine listener
+ *
+ *     GREETING -> OPEN -> CLOSING -> OVER
+ *     GREETING, OPEN -> HOPELESS -> CLOSING       it asks and does not read
+ *     GREETING -> CLOSING
+ *     GREETING, OPEN, HOPELESS -> OVER            the connection is gone
+ */
+#include "live/listener.h"
 
 #include "base/mem.h"
-#include "server/body_memory.h"
-#include "server/neighbours.h"
+#include "io/move.h"
+#include "http/limits/address_limit.h"
+#include "http/limits/body_memory.h"
+
+#define TO(name) PL_TO(PL_LIVE_##name)
+static const struct pl_state states[] = {
+    [PL_LIVE_GREETING] = {"greeting", TO(OPEN) | TO(HOPELESS) | TO(CLOSING) | TO(OVER), PL_WAIT_MS,
+                          PL_CANCEL_ENDS, .limit_ms = PL_LIVE_AUTH_MS},
+    [PL_LIVE_OPEN] = {"open", TO(HOPELESS) | TO(CLOSING) | TO(OVER), PL_WAIT_SET, PL_CANCEL_ENDS,
+                      .why = "the beat: PL_LIVE_STUCK_MS without progress, or two without a word"},
+    [PL_LIVE_HOPELESS] = {"hopeless", TO(CLOSING) | TO(OVER), PL_WAIT_OPEN, PL_CANCEL_ENDS,
+                          .why = "the end of this turn of the loop"},
+    [PL_LIVE_CLOSING] = {"closing", TO(OVER), PL_WAIT_SET, PL_CANCEL_ENDS,
+                         .why = "five seconds for the other side's close; one when we end"},
+    [PL_LIVE_OVER] = {"over", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("listener", states);
+
+void pl_live_become(struct pl_live *live, enum pl_live_state to)
+{
+    live->state = (enum pl_live_state)pl_move(&machine, live, live->state, to);
+}
+
+void pl_live_limit(struct pl_live *live, struct pl_timer *timer, int64_t set_ms,
+                   void (*late)(struct pl_timer *timer))
+{
+    pl_move_limit(&machine, live->state, live->shard->loop, timer, set_ms, late);
+}
 
 /* --- life ------------------------------------------------------------------------------------ */
 
@@ -34,13 +70,14 @@ void pl_live_init(struct pl_live *live, const struct pl_live_kind *kind, struct 
 
 void pl_live_deinit(struct pl_live *live)
 {
+    pl_live_become(live, PL_LIVE_OVER);
     while (live->subs)
         pl_live_unsubscribe(live, live->subs);
     pl_hub_leave(live->shard->hub, live);
     pl_timer_stop(live->shard->loop, &live->beat);
     pl_outbox_deinit(&live->out);
     pl_conn_close(PL_TAKE(live->conn));
-    pl_neighbours_leave(live->shard->server, &live->place);
+    pl_address_limit_leave(live->shard->server, &live->place);
     pl_body_memory_give(live->shard, &live->large, (size_t)live->large.n);
     pl_mem_free(PL_TAKE(live->who));
     live->shard->n_conns--;
@@ -79,8 +116,8 @@ static void ask_again(struct pl_live *live)
     live->is_lagging = false;
     for (struct pl_subscription *sub = live->subs, *next; sub; sub = next) {
         next = sub->next_of_live;
-        if (sub->state == PL_SUB_LAGGING)
-            pl_sub_ask(sub, (struct pl_since){0});
+        if (sub->state == PL_SUBSCRIPTION_LAGGING)
+            pl_subscription_ask(sub, (struct pl_since){0});
     }
 }
 
@@ -104,11 +141,10 @@ void pl_live_flush(struct pl_live *live)
         ask_again(live);
 }
 
-static void on_turn_end(struct pl_turn_end *end)
+static void on_turn_end(struct pl_loop_hook *end)
 {
     struct pl_live *live = PL_CONTAINER_OF(end, struct pl_live, flush);
-    if (live->is_hopeless) {
-        live->is_hopeless = false;
+    if (live->state == PL_LIVE_HOPELESS) {
         live->kind->close(live, PL_WS_CLOSE_TOO_SLOW, "the answers are not read");
     }
     pl_live_flush(live);
@@ -117,7 +153,7 @@ static void on_turn_end(struct pl_turn_end *end)
 static void flush_later(struct pl_live *live)
 {
     live->flush.fn = on_turn_end;
-    pl_loop_at_turn_end(live->shard->loop, &live->flush);
+    pl_loop_hook_add(live->shard->loop, &live->flush);
 }
 
 /* Too much is waiting: the events in the queue are dropped, and a snapshot will say it all. */
@@ -127,15 +163,15 @@ static void lag(struct pl_live *live)
     live->is_lagging = live->is_stalled = true;
     pl_outbox_drop(&live->out);
     for (struct pl_subscription *sub = live->subs; sub; sub = sub->next_of_live) {
-        if (sub->state == PL_SUB_LIVE)
-            sub->state = PL_SUB_LAGGING;
+        if (sub->state == PL_SUBSCRIPTION_LIVE)
+            pl_subscription_become(sub, PL_SUBSCRIPTION_LAGGING);
     }
     flush_later(live);
 }
 
 static bool push(struct pl_live *live, struct pl_chunk *chunk, size_t max)
 {
-    /* One chunk behind little or nothing may be as large as it is: a snapshot has to go through. */
+    /* One chunk after little or nothing may be as large as it is: a snapshot has to go through. */
     bool is_over = live->out.n_bytes > PL_LIVE_LITTLE && live->out.n_bytes + chunk->n > max;
     if (is_over || !pl_outbox_push(&live->out, chunk))
         return false;
@@ -161,6 +197,26 @@ void pl_live_push_bytes(struct pl_live *live, struct pl_str bytes)
     pl_chunk_unref(chunk);
 }
 
+void pl_live_push_events(struct pl_live *live, struct pl_chunk *chunk)
+{
+    struct pl_str all = {chunk->bytes, chunk->n};
+    struct pl_str chosen = live->kind->choose ? live->kind->choose(live, all) : all;
+    if (chosen.len == all.len)
+        pl_live_push(live, chunk);
+    else if (chosen.len)
+        pl_live_push_bytes(live, chosen);
+}
+
+bool pl_live_push_held(struct pl_live *live, struct pl_outbox *held)
+{
+    if (!live->kind->choose)
+        return pl_outbox_move(held, &live->out);
+    for (uint32_t i = 0; i < held->len; i++)
+        pl_live_push_events(live, held->items[(held->head + i) % held->cap]);
+    pl_outbox_deinit(held);
+    return true;
+}
+
 bool pl_live_push_snapshot(struct pl_live *live, struct pl_str bytes)
 {
     if (bytes.len > PL_LIVE_MAX_QUEUE) {
@@ -181,7 +237,8 @@ void pl_live_answer(struct pl_live *live, struct pl_str bytes)
     if (chunk)
         chunk->is_answer = true;
     if (!chunk || !push(live, chunk, PL_LIVE_MAX_ANSWERS)) {
-        live->is_hopeless = true;
+        if (live->state < PL_LIVE_HOPELESS)
+            pl_live_become(live, PL_LIVE_HOPELESS);
         flush_later(live);
     }
     pl_chunk_unref(chunk);
@@ -228,7 +285,7 @@ struct pl_subscription *pl_live_subscribe(struct pl_live *live, struct pl_str se
     if (topic->subs)
         topic->subs->prev_of_topic = sub;
     topic->subs = sub;
-    pl_sub_ask(sub, since);
+    pl_subscription_ask(sub, since);
     return sub;
 }
 
@@ -246,6 +303,8 @@ void pl_live_unsubscribe(struct pl_live *live, struct pl_subscription *sub)
     pl_outbox_deinit(&sub->held);
     pl_mem_free(PL_TAKE(sub->ack_id));
     sub->live = NULL;
-    if (!sub->is_asked)
-        pl_sub_give_back(sub);
+    if (pl_subscription_is_away(sub))
+        pl_subscription_become(sub, PL_SUBSCRIPTION_LEFT);
+    else
+        pl_subscription_give_back(sub);
 }

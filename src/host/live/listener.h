@@ -5,14 +5,14 @@
  * over 1 MiB are dropped, and the subscriptions begin again with a snapshot once the kernel has
  * taken the rest. One that takes nothing for 30 s is closed, and so is one that asks and asks and
  * reads no answers. */
-#ifndef PL_SERVER_LIVE_H
-#define PL_SERVER_LIVE_H
+#ifndef PL_LIVE_LISTENER_H
+#define PL_LIVE_LISTENER_H
 
 #include "base/table.h"
-#include "server/chunk.h"
-#include "server/driver.h"
-#include "server/hub.h"
-#include "server/quota.h"
+#include "http/limits/quota.h"
+#include "live/chunk.h"
+#include "live/command.h"
+#include "live/hub.h"
 #include "wire/websocket.h"
 
 #define PL_LIVE_MAX_QUEUE   (1u << 20)
@@ -20,6 +20,7 @@
 #define PL_LIVE_LITTLE      (64u << 10)
 #define PL_LIVE_STUCK_MS    30000
 #define PL_LIVE_BEAT_MS     25000
+#define PL_LIVE_AUTH_MS     10000
 #define PL_LIVE_MAX_SUBS    256
 #define PL_SNAPSHOT_TURNS   50
 #define PL_SNAPSHOT_BYTES   (1u << 20) /* of the turns in it, or one turn */
@@ -28,33 +29,39 @@ struct pl_live;
 
 /* Listeners of one session on this shard. */
 struct pl_topic {
-    struct pl_table_link link; /* key: session id, behind this struct */
+    struct pl_table_link link; /* key: session id, after this struct */
     struct pl_subscription *subs;
 };
 
-enum pl_sub_state {
-    PL_SUB_ASKING,  /* the session has not answered yet */
-    PL_SUB_HOLDING, /* the snapshot is being read; what comes meanwhile is held */
-    PL_SUB_LIVE,
-    PL_SUB_LAGGING, /* the reader was too slow: to be asked for again */
+/* The diagram is in subscription.c. */
+enum pl_subscription_state {
+    PL_SUBSCRIPTION_NEW,
+    PL_SUBSCRIPTION_ASKING,  /* the session has not answered yet */
+    PL_SUBSCRIPTION_HOLDING, /* the snapshot is being read; later events are held */
+    PL_SUBSCRIPTION_STALE,   /* the snapshot is being read, and will be discarded */
+    PL_SUBSCRIPTION_LIVE,
+    PL_SUBSCRIPTION_LAGGING, /* the reader was too slow, or the session was not available: it
+                                will subscribe again */
+    PL_SUBSCRIPTION_LEFT,    /* the connection is gone, or it was given up, while it was away */
+    PL_SUBSCRIPTION_BACK,    /* its memory is the session's shard's */
 };
 
 struct pl_subscription {
     struct pl_letter letter; /* takes it back to the session's shard, to be counted off and freed */
-    struct pl_live *live;    /* borrowed; NULL: the connection is gone, or it was given up */
+    struct pl_live *live;    /* borrowed; NULL from LEFT on */
     struct pl_topic *topic;  /* borrowed */
     struct pl_subscription *next_of_live;
     struct pl_subscription *prev_of_topic, *next_of_topic;
     struct pl_server *server; /* borrowed */
     size_t shard;             /* where the listener is */
     struct pl_outbox held;
-    struct pl_timer again; /* asks again after the session was not to be had */
+    struct pl_timer again; /* tries again after the session was not available */
     enum pl_lane lane;
-    enum pl_sub_state state;
+    enum pl_subscription_state state;
     uint64_t generation;  /* of the driver that counts it; 0: none does */
-    bool is_asked;        /* an ask is on its way */
     bool is_acknowledged; /* the client knows that it is subscribed */
-    char *ack_id;         /* owned; JSON the client wants its answer to carry; NULL: none */
+    char *ack_id;         /* owned; JSON that the answer to the client will have as its id; NULL:
+                             none */
     size_t n_ack_id;
     size_t n_id;
     char id[]; /* the session's, and NUL */
@@ -62,20 +69,33 @@ struct pl_subscription {
 
 struct pl_live_kind {
     void (*on_subscribed)(struct pl_live *live, struct pl_subscription *sub,
-                          const struct pl_ask *ask, const char *mode);
-    void (*on_refused)(struct pl_live *live, struct pl_subscription *sub, const struct pl_ask *ask);
+                          const struct pl_session_command *command, const char *mode);
+    void (*on_refused)(struct pl_live *live, struct pl_subscription *sub,
+                       const struct pl_session_command *command);
     void (*beat)(struct pl_live *live);
     /* Says why, as far as the protocol can, and ends. */
     void (*close)(struct pl_live *live, uint16_t code, const char *reason);
     bool hears_user; /* also what is told to the user, besides the events of sessions */
+    /* Of some events as they are spelled, those it wants: a slice of them. NULL: all. */
+    struct pl_str (*choose)(struct pl_live *live, struct pl_str events);
+};
+
+/* The diagram is in listener.c. */
+enum pl_live_state {
+    PL_LIVE_GREETING, /* not authenticated yet */
+    PL_LIVE_OPEN,
+    PL_LIVE_HOPELESS, /* its answers are not read: closed at the end of the turn */
+    PL_LIVE_CLOSING,  /* nothing more is read; the queue is still sent */
+    PL_LIVE_OVER,     /* freed when nothing of it is away any more */
 };
 
 struct pl_live {
     const struct pl_live_kind *kind;
+    enum pl_live_state state;
     struct pl_shard *shard;      /* borrowed */
     struct pl_conn *conn;        /* owned */
     struct pl_live *prev, *next; /* the hub's */
-    struct pl_turn_end flush;
+    struct pl_loop_hook flush;
     struct pl_outbox out;
     struct pl_subscription *subs; /* owned */
     size_t n_subs;
@@ -83,31 +103,42 @@ struct pl_live {
     struct pl_hold place; /* among the connections of its address */
     struct pl_hold large; /* of the memory for bodies: what waits beyond PL_LIVE_MAX_QUEUE */
     int64_t moved_ms;     /* when the kernel last took something, or the queue was empty */
-    char *who;            /* owned: user id, NUL, key id, NUL; NULL: nobody yet */
-    bool is_closing;      /* no more is read; what is queued is still sent */
-    bool is_lagging;
+    char *who;            /* owned: user id, NUL, key id, NUL; NULL: not authenticated yet */
+    bool is_lagging;      /* subscriptions are asked for again when the queue is empty */
     bool
         is_stalled; /* nothing was taken since the queue was dropped: an empty one is no progress */
-    bool is_hopeless; /* its answers are not read: closed at the end of the turn */
 };
+
+static inline bool pl_live_is_closing(const struct pl_live *live)
+{
+    return live->state >= PL_LIVE_CLOSING;
+}
 
 void pl_live_init(struct pl_live *live, const struct pl_live_kind *kind, struct pl_shard *shard,
                   struct pl_conn *conn);
-/* Leaves everything and closes the connection; the owner frees the struct at the end of the turn.
- */
+void pl_live_become(struct pl_live *live, enum pl_live_state to);
+/* The deadline of a state that has one: set_ms where that is not always the same. */
+void pl_live_limit(struct pl_live *live, struct pl_timer *timer, int64_t set_ms,
+                   void (*late)(struct pl_timer *timer));
+/* OVER: leaves everything and closes the connection; the owner frees the struct at the end of the
+ * turn. */
 void pl_live_deinit(struct pl_live *live);
 /* What `who` holds for a caller; NULL when out of memory. */
 char *pl_live_who(const struct pl_caller *caller);
 struct pl_str pl_live_user(const struct pl_live *live);
 struct pl_str pl_live_key(const struct pl_live *live);
 
-/* A snapshot, which may be larger than a queue: what is too large for one uses the memory for
- * bodies until it has been read. False: there is no room for it now. */
+/* Queues a snapshot, which may be larger than a queue: the excess uses the memory for bodies until
+ * it has been read. False: there is no room for it now. */
 bool pl_live_push_snapshot(struct pl_live *live, struct pl_str bytes);
+/* Events of a session, as far as the listener wants them. */
+void pl_live_push_events(struct pl_live *live, struct pl_chunk *chunk);
+/* The same with all that was held back; false: out of memory, nothing lost. */
+bool pl_live_push_held(struct pl_live *live, struct pl_outbox *held);
 /* Queues a chunk and writes at the end of the turn. */
 void pl_live_push(struct pl_live *live, struct pl_chunk *chunk);
 void pl_live_push_bytes(struct pl_live *live, struct pl_str bytes);
-/* The same for what only this client is told. */
+/* The same for data for this client only. */
 void pl_live_answer(struct pl_live *live, struct pl_str bytes);
 /* The kernel has room again, or the turn ends. */
 void pl_live_flush(struct pl_live *live);
@@ -129,7 +160,7 @@ struct pl_hub {
     struct pl_live *lives;
     size_t n_lives;
 };
-/* The topic of a session, made when there is none; NULL when out of memory. */
+/* The topic of a session, created if necessary; NULL when out of memory. */
 struct pl_topic *pl_hub_topic(struct pl_hub *hub, struct pl_str session_id);
 void pl_hub_topic_leave(struct pl_hub *hub, struct pl_subscription *sub);
 void pl_hub_enter(struct pl_hub *hub, struct pl_live *live);
@@ -146,19 +177,20 @@ struct pl_delivery {
 };
 void pl_hub_open_delivery(struct pl_letter *letter);
 
-/* --- subscribe.c */
+/* --- subscription.c */
+void pl_subscription_become(struct pl_subscription *sub, enum pl_subscription_state to);
+/* Its command, or the job that reads its snapshot, has a pointer to it. */
+bool pl_subscription_is_away(const struct pl_subscription *sub);
 /* Asks the session's driver; the answer makes the subscription live. */
-void pl_sub_ask(struct pl_subscription *sub, struct pl_since since);
-/* The same after a while: the session was not to be had, or there was no room for its snapshot. */
-#define PL_SUB_AGAIN_MS      250
-#define PL_SUB_AGAIN_FULL_MS 5000
-void pl_sub_ask_later(struct pl_subscription *sub, int64_t delay_ms);
+void pl_subscription_ask(struct pl_subscription *sub, struct pl_since since);
+/* The same after a while: the session was not available, or there was no room for its snapshot. */
+#define PL_SUBSCRIPTION_AGAIN_MS      250
+#define PL_SUBSCRIPTION_AGAIN_FULL_MS 5000
+void pl_subscription_ask_later(struct pl_subscription *sub, int64_t delay_ms);
 /* Its memory goes to the session's shard, which counts the listener off. */
-void pl_sub_give_back(struct pl_subscription *sub);
+void pl_subscription_give_back(struct pl_subscription *sub);
 /* Why a session cannot be listened to: the problem, with the session's id. */
-void pl_sub_write_refusal(const struct pl_subscription *sub, const struct pl_ask *ask,
-                          struct pl_buf *to);
-/* A letter's end: counts the listener off and frees the subscription. */
-void pl_driver_open_unlisten(struct pl_letter *letter);
+void pl_subscription_write_refusal(const struct pl_subscription *sub,
+                                   const struct pl_session_command *command, struct pl_buf *to);
 
 #endif

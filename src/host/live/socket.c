@@ -1,14 +1,14 @@
 /* A WebSocket of the API (RFC 6455, subprotocol parley.v1): frames {"event":E,"data":{…}}, a
  * client's may carry "id" and then gets {"ack":id,…}. */
-#include "server/socket_int.h"
+#include "live/socket_int.h"
 
+#include "access/auth.h"
 #include "base/mem.h"
-#include "server/auth.h"
-#include "server/body_memory.h"
+#include "http/limits/body_memory.h"
+#include "wire/language.h"
 
-#define AUTH_MS    10000
 #define CLOSE_MS   5000
-#define GO_AWAY_MS 1000 /* the same when somebody waits for our end */
+#define GO_AWAY_MS 1000 /* the same when another side waits for our end */
 #define MAX_MISSED 2    /* beats without an answer */
 #define RATE_PER_S 50
 #define RATE_BURST 200
@@ -22,34 +22,33 @@ static struct pl_ws_live *ws_of(struct pl_live *live)
 
 void pl_socket_free_if_over(struct pl_ws_live *ws)
 {
-    if (ws->is_over && !ws->n_asks && !ws->live.flush.is_waiting)
+    if (ws->live.state == PL_LIVE_OVER && !ws->n_asks && !ws->live.flush.is_waiting)
         pl_mem_free(ws);
 }
 
-static void on_turn_end_over(struct pl_turn_end *end)
+static void on_turn_end_over(struct pl_loop_hook *end)
 {
     pl_socket_free_if_over((struct pl_ws_live *)PL_CONTAINER_OF(end, struct pl_live, flush));
 }
 
-/* Now. The struct is freed at the end of the turn: whoever called us may still look at it. */
+/* Now. The struct is freed at the end of the iteration: our caller may still read it. */
 static void drop(struct pl_ws_live *ws)
 {
     struct pl_live *live = &ws->live;
-    if (ws->is_over)
+    if (live->state == PL_LIVE_OVER)
         return;
-    ws->is_over = true;
     pl_timer_stop(live->shard->loop, &ws->deadline);
     pl_ws_deinit(&ws->ws);
     pl_body_memory_give(live->shard, &ws->hold, (size_t)ws->hold.n);
     pl_live_deinit(live);
     live->flush.fn = on_turn_end_over;
-    pl_loop_at_turn_end(live->shard->loop, &live->flush);
+    pl_loop_hook_add(live->shard->loop, &live->flush);
 }
 
 static void on_deadline(struct pl_timer *timer)
 {
     struct pl_ws_live *ws = PL_CONTAINER_OF(timer, struct pl_ws_live, deadline);
-    if (ws->live.is_closing)
+    if (pl_live_is_closing(&ws->live))
         drop(ws);
     else
         ws->live.kind->close(&ws->live, PL_WS_CLOSE_AUTH_TIMEOUT,
@@ -63,7 +62,7 @@ static void ws_close(struct pl_live *live, uint16_t code, const char *reason)
         drop(ws);
         return;
     }
-    if (live->is_closing)
+    if (pl_live_is_closing(live))
         return; /* the first reason stands; the deadline ends it */
     if (code == PL_WS_CLOSE_GOING_AWAY)
         pl_socket_say(live, "system:going_away", PL_STR("{\"retry_ms\":1000}"));
@@ -79,9 +78,9 @@ static void ws_close(struct pl_live *live, uint16_t code, const char *reason)
     if (code == PL_WS_CLOSE_TOO_SLOW)
         pl_outbox_drop(&live->out);
     pl_live_answer(live, pl_buf_str(&frame));
-    live->is_closing = true;
-    pl_timer_start(live->shard->loop, &ws->deadline,
-                   code == PL_WS_CLOSE_GOING_AWAY ? GO_AWAY_MS : CLOSE_MS, on_deadline);
+    pl_live_become(live, PL_LIVE_CLOSING);
+    pl_live_limit(live, &ws->deadline, code == PL_WS_CLOSE_GOING_AWAY ? GO_AWAY_MS : CLOSE_MS,
+                  on_deadline);
 }
 
 /* --- bytes ----------------------------------------------------------------------------------- */
@@ -118,7 +117,7 @@ static void on_message(struct pl_ws_live *ws, const struct pl_ws_message *messag
             pl_live_answer(live, pl_buf_str(&frame));
         break;
     case PL_WS_CLOSE:
-        if (!live->is_closing)
+        if (!pl_live_is_closing(live))
             ws_close(live,
                      message->close_code == PL_WS_CLOSE_NO_STATUS ? PL_WS_CLOSE_NORMAL
                                                                   : message->close_code,
@@ -127,18 +126,19 @@ static void on_message(struct pl_ws_live *ws, const struct pl_ws_message *messag
         drop(ws);
         return;
     case PL_WS_TEXT:
-        if (!live->is_closing)
+        if (!pl_live_is_closing(live))
             pl_socket_read(ws, message->payload);
         break;
     default:
-        ws_close(live, PL_WS_CLOSE_UNSUPPORTED, "messages are text");
+        ws_close(live, PL_WS_CLOSE_UNSUPPORTED, "messages must be text");
         return;
     }
-    if (!takes_token(ws) && !live->is_closing)
+    if (!takes_token(ws) && !pl_live_is_closing(live))
         ws_close(live, PL_WS_CLOSE_RATE, "at most 50 messages a second");
 }
 
-/* What came of a message whose end has not come uses the memory for bodies. */
+/* The part of a message that has arrived uses the memory for bodies until the message is
+ * complete. */
 static void count_bytes(struct pl_ws_live *ws)
 {
     struct pl_live *live = &ws->live;
@@ -161,11 +161,12 @@ static void on_read(void *ctx, char *bytes, size_t n)
 {
     struct pl_ws_live *ws = ctx;
     struct pl_error err = {0};
-    /* Behind an error nothing can be told apart; the other side will close, or the deadline. */
+    /* After an error the input has no meaning; the client will close the connection, or the
+     * deadline does. */
     if (ws->has_failed)
         return;
     pl_ws_feed(&ws->ws, bytes, n);
-    while (!ws->is_over) {
+    while (ws->live.state != PL_LIVE_OVER) {
         struct pl_ws_message message;
         enum pl_status status = pl_ws_next(&ws->ws, &message, &err);
         if (status == PL_NOT_FOUND) {
@@ -217,24 +218,25 @@ static void forget_ack(struct pl_subscription *sub)
 }
 
 static void on_subscribed(struct pl_live *live, struct pl_subscription *sub,
-                          const struct pl_ask *ask, const char *mode)
+                          const struct pl_session_command *command, const char *mode)
 {
     struct pl_buf data PL_CLEANUP_BUF;
     pl_buf_init(&data, 0);
     pl_buf_addf(
         &data,
         "{\"session_id\":\"%s\",\"mode\":\"%s\",\"position\":{\"epoch\":%lld,\"sequence\":%lld}}",
-        sub->id, mode, (long long)ask->epoch, (long long)ask->position);
+        sub->id, mode, (long long)command->epoch, (long long)command->position);
     if (!sub->is_acknowledged && data.status == PL_OK)
         pl_socket_ack(live, (struct pl_str){sub->ack_id, sub->n_ack_id}, pl_buf_str(&data));
     forget_ack(sub);
 }
 
-static void on_refused(struct pl_live *live, struct pl_subscription *sub, const struct pl_ask *ask)
+static void on_refused(struct pl_live *live, struct pl_subscription *sub,
+                       const struct pl_session_command *command)
 {
     struct pl_buf body PL_CLEANUP_BUF;
     pl_buf_init(&body, 0);
-    pl_sub_write_refusal(sub, ask, &body);
+    pl_subscription_write_refusal(sub, command, &body);
     if (body.status == PL_OK)
         pl_socket_refuse(live, (struct pl_str){sub->ack_id, sub->n_ack_id}, pl_buf_str(&body));
     forget_ack(sub);
@@ -257,7 +259,7 @@ static bool is_handshake(struct pl_exchange *x, char accept[PL_WS_ACCEPT_SIZE])
     struct pl_str version = pl_http_header_get(head, "sec-websocket-version");
     if (head->is_http10) {
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                            "A WebSocket handshake needs HTTP/1.1, and this request is HTTP/1.0.");
+                            "A WebSocket handshake needs HTTP/1.1, but this request is HTTP/1.0.");
     } else if (x->method != PL_METHOD_GET || !head->is_upgrade ||
                !pl_http_list_has(upgrade, "websocket")) {
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
@@ -268,7 +270,7 @@ static bool is_handshake(struct pl_exchange *x, char accept[PL_WS_ACCEPT_SIZE])
         pl_exchange_header(x, "Upgrade", "websocket");
         pl_exchange_header(x, "Connection", "Upgrade");
         pl_exchange_problem(x, PL_PROBLEM_UPGRADE_REQUIRED, NULL,
-                            "Send Sec-WebSocket-Version: 13; no other version is spoken here.");
+                            "Send Sec-WebSocket-Version: 13; no other version is supported.");
     } else if (!pl_ws_accept(pl_http_header_get(head, "sec-websocket-key"), accept)) {
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
                             "Sec-WebSocket-Key must be 16 bytes in base64.");
@@ -278,7 +280,7 @@ static bool is_handshake(struct pl_exchange *x, char accept[PL_WS_ACCEPT_SIZE])
     return false;
 }
 
-/* Who brings nothing says it in the first message; who brings something wrong is told now. */
+/* Without a key the first message has to have one; a wrong key is refused now. */
 static bool may_enter(struct pl_exchange *x)
 {
     struct pl_str ticket = pl_target_param(&x->target, "ticket");
@@ -299,7 +301,7 @@ static bool may_enter(struct pl_exchange *x)
     else
         pl_exchange_problem(
             x, PL_PROBLEM_UNAUTHORIZED, NULL,
-            "The ticket is used or too old; get another from POST /api/ws-tickets.");
+            "The ticket is used or expired; get another from POST /api/ws-tickets.");
     return false;
 }
 
@@ -312,11 +314,17 @@ void pl_socket_open(struct pl_exchange *x)
     }
     struct pl_ws_live *ws = pl_mem_alloc(1, sizeof *ws);
     if (!ws) {
-        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "There is no memory for a socket.");
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
+                            "There is not enough memory for a "
+                            "socket.");
         pl_exchange_finish(x);
         return;
     }
-    *ws = (struct pl_ws_live){.n_tokens = RATE_BURST};
+    struct pl_str language = pl_http_header_get(x->head, "accept-language");
+    *ws = (struct pl_ws_live){
+        .n_tokens = RATE_BURST,
+        .is_chinese = pl_language_wants_chinese(language),
+    };
     struct pl_buf head PL_CLEANUP_BUF, rest PL_CLEANUP_BUF;
     pl_buf_init(&head, 0);
     pl_buf_init(&rest, 0);
@@ -338,7 +346,9 @@ void pl_socket_open(struct pl_exchange *x)
         pl_mem_free(who);
         pl_mem_free(ws);
         if (!is_ready) {
-            pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "There is no memory for a socket.");
+            pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
+                                "There is not enough memory for a "
+                                "socket.");
             pl_exchange_finish(x);
         }
         return;
@@ -348,9 +358,11 @@ void pl_socket_open(struct pl_exchange *x)
     ws->live.place = place;
     ws->tokens_ms = pl_loop_now_ms(shard->loop);
     pl_ws_init(&ws->ws);
-    if (!who) {
+    if (who) {
+        pl_live_become(&ws->live, PL_LIVE_OPEN);
+    } else {
         ws->ws.max_message = PL_SOCKET_FIRST_BYTES;
-        pl_timer_start(shard->loop, &ws->deadline, AUTH_MS, on_deadline);
+        pl_live_limit(&ws->live, &ws->deadline, 0, on_deadline);
     }
     pl_conn_switch(conn, &conn_ops, ws);
     if (rest.len)

@@ -1,22 +1,22 @@
-/* A WebSocket: its bytes and its life are in socket.c, what is said on it in socket_messages.c. */
-#ifndef PL_SERVER_SOCKET_INT_H
-#define PL_SERVER_SOCKET_INT_H
+/* A WebSocket: its bytes and its life are in socket.c, its messages in socket_messages.c. */
+#ifndef PL_LIVE_SOCKET_INT_H
+#define PL_LIVE_SOCKET_INT_H
 
-#include "server/live.h"
+#include "live/listener.h"
 
 #define PL_SOCKET_FIRST_BYTES 4096 /* of a message before a key was shown */
 
 struct pl_ws_live {
     struct pl_live live; /* first */
     struct pl_ws ws;
-    struct pl_hold hold;      /* what came of a message, of the memory for bodies */
+    struct pl_hold hold;      /* the part of a message that has arrived, of the memory for bodies */
     struct pl_timer deadline; /* for the first message, and for the other side's close */
     int64_t tokens_ms;        /* when a token was last earned */
     uint16_t n_tokens;
     uint16_t n_asks; /* on their way: the memory stays until they are back */
     uint8_t n_missed;
-    bool has_failed; /* what came broke the protocol */
-    bool is_over;
+    bool is_chinese; /* what its opening request would rather read */
+    bool has_failed; /* what came broke the protocol: nothing more is read */
 };
 
 /* --- socket.c -------------------------------------------------------------------------------- */

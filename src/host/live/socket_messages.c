@@ -1,13 +1,14 @@
-/* What a client says on its socket, and what it is answered. */
-#include "server/socket_int.h"
+/* The messages of a client on its socket, and their answers. */
+#include "live/socket.h"
 
+#include "access/auth.h"
 #include "base/mem.h"
+#include "http/json_members.h"
+#include "http/request_schema.h"
 #include "json/number.h"
 #include "json/text.h"
-#include "server/auth.h"
-#include "server/chatting.h"
-#include "server/setup.h"
-#include "server/spell.h"
+#include "live/encode.h"
+#include "live/socket_int.h"
 
 #define MAX_ID_BYTES 256
 
@@ -17,7 +18,7 @@ void pl_socket_say(struct pl_live *live, const char *event, struct pl_str data)
 {
     struct pl_buf frame PL_CLEANUP_BUF;
     pl_buf_init(&frame, 0);
-    pl_spell_event(&frame, PL_LANE_WS, event, data, -1, 0);
+    pl_encode_event(&frame, PL_LANE_WS, event, data, -1, 0);
     if (frame.status == PL_OK)
         pl_live_answer(live, pl_buf_str(&frame));
 }
@@ -54,40 +55,67 @@ void pl_socket_refuse(struct pl_live *live, struct pl_str id, struct pl_str prob
         pl_socket_say(live, "system:error", problem);
 }
 
+void pl_socket_succeed(struct pl_ws_live *ws, struct pl_str id, struct pl_str data)
+{
+    pl_socket_ack(&ws->live, id, data);
+}
+
+struct pl_shard *pl_socket_shard(const struct pl_ws_live *ws)
+{
+    return ws->live.shard;
+}
+
+struct pl_str pl_socket_user(const struct pl_ws_live *ws)
+{
+    return pl_live_user(&ws->live);
+}
+
+bool pl_socket_is_chinese(const struct pl_ws_live *ws)
+{
+    return ws->is_chinese;
+}
+
+void pl_socket_begin_answer(struct pl_ws_live *ws)
+{
+    ws->n_asks++;
+}
+
+bool pl_socket_end_answer(struct pl_ws_live *ws)
+{
+    bool is_over = ws->live.state == PL_LIVE_OVER;
+    ws->n_asks--;
+    if (is_over)
+        pl_socket_free_if_over(ws);
+    return !is_over;
+}
+
 /* --- messages -------------------------------------------------------------------------------- */
 
-/* A client's frame. */
-struct message {
-    struct pl_arena *arena;
-    struct pl_json_doc doc;
-    const struct pl_json_node *data; /* an object; NULL: none was sent */
-    struct pl_str id;                /* JSON; empty: no answer is wanted */
-};
-
-static void refuse(struct pl_live *live, struct pl_str id, enum pl_problem problem,
-                   const struct pl_error *err, const char *detail)
+void pl_socket_fail(struct pl_ws_live *ws, struct pl_str id, enum pl_problem problem,
+                    const struct pl_error *err, const char *detail)
 {
     struct pl_buf body PL_CLEANUP_BUF;
     pl_buf_init(&body, 0);
     pl_problem_write(problem, detail, err, "", &body);
     if (body.status != PL_OK)
         return;
-    pl_socket_refuse(live, id, pl_buf_str(&body));
+    pl_socket_refuse(&ws->live, id, pl_buf_str(&body));
 }
 
-static enum pl_status text_of(const struct message *m, const char *name, struct pl_str *ret)
+static enum pl_status text_of(const struct pl_socket_message *m, const char *name,
+                              struct pl_str *ret)
 {
     return pl_member_text(m->arena, &m->doc, m->data, name, ret);
 }
 
-static void on_auth(struct pl_ws_live *ws, const struct message *m)
+static void on_auth(struct pl_ws_live *ws, const struct pl_socket_message *m)
 {
     struct pl_live *live = &ws->live;
     struct pl_auth *auth = live->shard->server->auth;
     int64_t now_ms = pl_loop_unix_ms(live->shard->loop);
     struct pl_str key, ticket;
     if (text_of(m, "key", &key) != PL_OK || text_of(m, "ticket", &ticket) != PL_OK)
-        return refuse(live, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
+        return pl_socket_fail(ws, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
     struct pl_caller caller = {0};
     enum pl_status status = PL_NOT_FOUND;
     if (key.len)
@@ -96,10 +124,10 @@ static void on_auth(struct pl_ws_live *ws, const struct message *m)
         status =
             pl_auth_ticket_take(auth, m->arena, ticket, pl_loop_now_ms(live->shard->loop), &caller);
     if (status == PL_NOMEM)
-        return refuse(live, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
+        return pl_socket_fail(ws, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
     if (status != PL_OK || live->who) {
         live->kind->close(live, PL_WS_CLOSE_UNAUTHORIZED,
-                          live->who ? "authenticated already" : "the key or ticket is not valid");
+                          live->who ? "already authenticated" : "the key or ticket is not valid");
         return;
     }
     live->who = pl_live_who(&caller);
@@ -107,12 +135,15 @@ static void on_auth(struct pl_ws_live *ws, const struct message *m)
         live->kind->close(live, PL_WS_CLOSE_INTERNAL, "out of memory");
         return;
     }
+    if (live->state == PL_LIVE_GREETING)
+        pl_live_become(live, PL_LIVE_OPEN);
     ws->ws.max_message = PL_WS_MAX_MESSAGE;
     pl_timer_stop(live->shard->loop, &ws->deadline);
     pl_socket_ack(live, m->id, (struct pl_str){0});
 }
 
-static int64_t int_of(const struct message *m, const struct pl_json_node *object, const char *name)
+static int64_t int_of(const struct pl_socket_message *m, const struct pl_json_node *object,
+                      const char *name)
 {
     const struct pl_json_node *node = pl_json_get(&m->doc, object, pl_str_of(name));
     int64_t value = -1;
@@ -122,28 +153,26 @@ static int64_t int_of(const struct message *m, const struct pl_json_node *object
 }
 
 /* The id of a subscribe waits in the subscription's name; few carry one for long. */
-static void on_subscribe(struct pl_ws_live *ws, const struct message *m)
+static void on_subscribe(struct pl_ws_live *ws, const struct pl_socket_message *m)
 {
     struct pl_live *live = &ws->live;
     struct pl_str session_id, content;
     if (text_of(m, "session_id", &session_id) != PL_OK || text_of(m, "content", &content) != PL_OK)
-        return refuse(live, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
+        return pl_socket_fail(ws, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
     const struct pl_json_node *since =
         m->data ? pl_json_get(&m->doc, m->data, PL_STR("since")) : NULL;
     struct pl_since from = {0};
     if (since && pl_json_kind(since) == PL_JSON_OBJECT)
         from = (struct pl_since){true, int_of(m, since, "epoch"), int_of(m, since, "sequence")};
-    if (!session_id.len)
-        return refuse(live, m->id, PL_PROBLEM_INVALID_REQUEST, NULL, "A session_id is missing.");
     const struct pl_subscription *old = pl_live_find(live, session_id);
     if (old && old->n_ack_id)
-        refuse(live, (struct pl_str){old->ack_id, old->n_ack_id}, PL_PROBLEM_CONFLICT, NULL,
-               "A later subscribe took the place of this one.");
+        pl_socket_fail(ws, (struct pl_str){old->ack_id, old->n_ack_id}, PL_PROBLEM_CONFLICT, NULL,
+                       "A later subscribe replaced this one.");
     enum pl_lane lane = pl_str_eq(content, PL_STR("always")) ? PL_LANE_WS_WHOLE : PL_LANE_WS;
     struct pl_subscription *sub = pl_live_subscribe(live, session_id, lane, from);
     if (!sub)
-        return refuse(live, m->id, PL_PROBLEM_RATE_LIMITED, NULL,
-                      "A socket listens to at most 256 sessions.");
+        return pl_socket_fail(ws, m->id, PL_PROBLEM_RATE_LIMITED, NULL,
+                              "A socket can follow at most 256 sessions.");
     if (m->id.len) {
         sub->ack_id = pl_mem_alloc(m->id.len, 1);
         if (sub->ack_id)
@@ -152,216 +181,124 @@ static void on_subscribe(struct pl_ws_live *ws, const struct message *m)
     }
 }
 
-static void on_unsubscribe(struct pl_ws_live *ws, const struct message *m)
+static void on_unsubscribe(struct pl_ws_live *ws, const struct pl_socket_message *m)
 {
     struct pl_str session_id;
     if (text_of(m, "session_id", &session_id) != PL_OK)
-        return refuse(&ws->live, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
+        return pl_socket_fail(ws, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
     struct pl_subscription *sub = pl_live_find(&ws->live, session_id);
     if (sub)
         pl_live_unsubscribe(&ws->live, sub);
     pl_socket_ack(&ws->live, m->id, (struct pl_str){0});
 }
 
-static void on_ping(struct pl_ws_live *ws, const struct message *m)
+static void on_ping(struct pl_ws_live *ws, const struct pl_socket_message *m)
 {
     pl_socket_say(&ws->live, "pong", m->data ? pl_json_span(&m->doc, m->data) : PL_STR("{}"));
     pl_socket_ack(&ws->live, m->id, (struct pl_str){0});
 }
 
-/* --- messages to a session ------------------------------------------------------------------- */
-
-struct sending {
-    struct pl_ask ask;
-    struct pl_ws_live *ws; /* n_asks keeps it */
-    struct pl_arena arena;
-    struct pl_str id; /* arena, as the event's strings */
-    struct pl_job job;
-    enum pl_status status; /* of the job */
+static const struct pl_socket_event own_events[] = {
+    {"auth", true, "SocketAuth", on_auth},
+    {"ping", true, "AnyObject", on_ping},
+    {"session:subscribe", false, "SocketSubscribe", on_subscribe},
+    {"session:unsubscribe", false, "SocketSession", on_unsubscribe},
+    {NULL, false, NULL, NULL},
 };
 
-static void sending_destroy(struct sending *sending)
+static const struct pl_socket_event *find_event(const struct pl_socket_event *events,
+                                                const struct pl_socket_message *m,
+                                                const struct pl_json_node *name)
 {
-    pl_ask_deinit(&sending->ask);
-    pl_arena_deinit(&sending->arena);
-    pl_mem_free(sending);
+    for (; name && events->event; events++)
+        if (pl_json_text_is(&m->doc, name, pl_str_of(events->event)))
+            return events;
+    return NULL;
 }
 
-static void finish_sending(struct sending *sending)
+/* "auth, ping, … or chat:compact". */
+static void write_events(const struct pl_socket_event *more, struct pl_buf *to)
 {
-    struct pl_ask *ask = &sending->ask;
-    struct pl_ws_live *ws = sending->ws;
-    ws->n_asks--;
-    if (ws->is_over)
-        pl_socket_free_if_over(ws);
-    else if (ask->problem != PL_PROBLEM_COUNT)
-        refuse(&ws->live, sending->id, ask->problem, &ask->err, NULL);
-    else
-        pl_socket_ack(&ws->live, sending->id, pl_buf_str(&ask->reply));
-    sending_destroy(sending);
+    for (const struct pl_socket_event *event = own_events; event->event; event++)
+        pl_buf_addf(to, "%s%s", event == own_events ? "" : ", ", event->event);
+    for (; more->event; more++)
+        pl_buf_addf(to, "%s%s", more[1].event ? ", " : " or ", more->event);
 }
 
-/* Was the question answered so before? */
-static void repeats_run(struct pl_job *job)
+/* Held to its schema, like the body of a route. True: it fits. */
+static bool fits(struct pl_ws_live *ws, const struct pl_socket_message *m, const char *what,
+                 const char *schema, const struct pl_json_doc *doc, const struct pl_json_node *node)
 {
-    struct sending *sending = PL_CONTAINER_OF(job, struct sending, job);
-    struct pl_ask *ask = &sending->ask;
-    sending->status =
-        pl_answer_repeats(ask->home->server->store, &sending->arena, ask->session_id,
-                          ask->event.answer.tool_call_id, ask->event.answer.answer, &ask->err);
-}
-
-static void repeats_done(struct pl_job *job)
-{
-    struct sending *sending = PL_CONTAINER_OF(job, struct sending, job);
-    struct pl_ask *ask = &sending->ask;
-    if (job->is_refused) {
-        ask->problem = PL_PROBLEM_OVERLOADED;
-    } else if (sending->status == PL_OK) {
-        ask->problem = PL_PROBLEM_COUNT;
-        pl_answer_write_repeated(&ask->reply, ask->event.answer.tool_call_id);
-    } else if (sending->status != PL_CONFLICT) {
-        ask->problem = pl_problem_of(sending->status);
-    }
-    finish_sending(sending);
-}
-
-static void on_sent(struct pl_ask *ask)
-{
-    struct sending *sending = PL_CONTAINER_OF(ask, struct sending, ask);
-    if (ask->event.kind != PL_SE_ANSWER || ask->problem != PL_PROBLEM_QUESTION_NOT_PENDING) {
-        finish_sending(sending);
-        return;
-    }
-    sending->job = (struct pl_job){
-        .owner = pl_owner_of(ask->user_id),
-        .wait_ms = ask->home->setup->config.queue_wait_ms,
-        .run = repeats_run,
-        .done = repeats_done,
-    };
-    pl_workers_submit(ask->home->server->workers, ask->home->loop, &sending->job);
-}
-
-typedef enum pl_status read_event_fn(struct sending *sending, const struct pl_json_doc *doc,
-                                     const struct pl_json_node *data, struct pl_error *err);
-
-static enum pl_status read_chat(struct sending *sending, const struct pl_json_doc *doc,
-                                const struct pl_json_node *data, struct pl_error *err)
-{
-    return pl_chat_parse(sending->ask.home->setup->models, &sending->arena, doc, data,
-                         &sending->ask.event, err);
-}
-
-static enum pl_status read_stop(struct sending *sending, const struct pl_json_doc *doc,
-                                const struct pl_json_node *data, struct pl_error *err)
-{
-    (void)doc, (void)data, (void)err;
-    sending->ask.event.kind = PL_SE_STOP;
-    return PL_OK;
-}
-
-static enum pl_status read_compact(struct sending *sending, const struct pl_json_doc *doc,
-                                   const struct pl_json_node *data, struct pl_error *err)
-{
-    (void)doc, (void)data, (void)err;
-    sending->ask.event.kind = PL_SE_COMPACT;
-    sending->ask.event.compact.trigger = PL_STR("manual");
-    return PL_OK;
-}
-
-/* The frame's bytes are the socket's: they are copied, and read again there. */
-static void send_event(struct pl_ws_live *ws, const struct message *m, read_event_fn *read)
-{
-    struct sending *sending = pl_mem_alloc(1, sizeof *sending);
-    if (!sending)
-        return refuse(&ws->live, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
-    *sending = (struct sending){.ws = ws};
-    struct pl_arena *arena = &sending->arena;
-    pl_arena_init(arena, 0);
-    struct pl_str data = m->data ? pl_json_span(&m->doc, m->data) : PL_STR("{}");
-    struct pl_str text = pl_arena_dup(arena, data),
-                  user = pl_arena_dup(arena, pl_live_user(&ws->live));
-    sending->id = pl_arena_dup(arena, m->id);
-    pl_ask_init(&sending->ask, PL_ASK_EVENT, ws->live.shard, user, (struct pl_str){0});
-    struct pl_json_doc doc;
+    struct pl_schema_report report;
     struct pl_error err = {0};
-    struct pl_json_opts opts = {.refuses_nul = true};
     enum pl_status status =
-        text.ptr && user.ptr ? pl_json_parse(arena, text, &opts, &doc, &err) : PL_NOMEM;
-    if (status == PL_OK)
-        status = pl_member_text(arena, &doc, doc.root, "session_id", &sending->ask.session_id);
-    if (status == PL_OK)
-        status = read(sending, &doc, doc.root, &err);
-    if (status == PL_OK && !sending->ask.session_id.len)
-        status = pl_fail(&err, PL_INVALID, "A session_id is missing.");
+        pl_request_schema_check(schema, m->arena, doc, node, PL_SCHEMA_EN, &report, &err);
     if (status != PL_OK) {
-        refuse(&ws->live, m->id, pl_problem_of(status), &err, NULL);
-        sending_destroy(sending);
-        return;
+        pl_socket_fail(ws, m->id, pl_problem_of(status), &err, NULL);
+        return false;
     }
-    ws->n_asks++;
-    sending->ask.done = on_sent;
-    pl_ask_send(&sending->ask);
+    if (report.is_valid)
+        return true;
+    struct pl_buf says PL_CLEANUP_BUF, body PL_CLEANUP_BUF;
+    pl_buf_init(&says, 0);
+    pl_buf_init(&body, 0);
+    pl_buf_addf(&says, "%s is invalid: %.*s", what, PL_STR_ARG(pl_request_schema_says(&report)));
+    pl_buf_addc(&says, '\0');
+    pl_problem_write(PL_PROBLEM_INVALID_REQUEST, says.status == PL_OK ? says.ptr : NULL, NULL, "",
+                     &body);
+    pl_request_schema_add_places(&report, &body);
+    if (body.status == PL_OK)
+        pl_socket_refuse(&ws->live, m->id, pl_buf_str(&body));
+    return false;
 }
 
-static void on_chat_send(struct pl_ws_live *ws, const struct message *m)
+static bool fits_event(struct pl_ws_live *ws, const struct pl_socket_message *m,
+                       const struct pl_socket_event *event)
 {
-    send_event(ws, m, read_chat);
-}
-
-static void on_chat_stop(struct pl_ws_live *ws, const struct message *m)
-{
-    send_event(ws, m, read_stop);
-}
-
-static void on_chat_compact(struct pl_ws_live *ws, const struct message *m)
-{
-    send_event(ws, m, read_compact);
-}
-
-static const struct {
-    const char *event;
-    bool is_public;
-    void (*run)(struct pl_ws_live *ws, const struct message *m);
-} handlers[] = {
-    {"auth", true, on_auth},
-    {"ping", true, on_ping},
-    {"session:subscribe", false, on_subscribe},
-    {"session:unsubscribe", false, on_unsubscribe},
-    {"chat:send", false, on_chat_send},
-    {"chat:stop", false, on_chat_stop},
-    {"chat:compact", false, on_chat_compact},
-};
-
-static void dispatch(struct pl_ws_live *ws, const struct message *m,
-                     const struct pl_json_node *event)
-{
-    for (size_t i = 0; event && i < sizeof handlers / sizeof *handlers; i++) {
-        if (!pl_json_text_is(&m->doc, event, pl_str_of(handlers[i].event)))
-            continue;
-        if (!handlers[i].is_public && !ws->live.who)
-            ws->live.kind->close(&ws->live, PL_WS_CLOSE_UNAUTHORIZED,
-                                 "the first message must be auth");
-        else
-            handlers[i].run(ws, m);
-        return;
+    struct pl_json_doc none;
+    if (m->data)
+        return fits(ws, m, "The data of the frame", event->schema, &m->doc, m->data);
+    if (pl_json_parse(m->arena, PL_STR("{}"), NULL, &none, NULL) != PL_OK) {
+        pl_socket_fail(ws, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
+        return false;
     }
-    refuse(&ws->live, m->id, PL_PROBLEM_INVALID_REQUEST, NULL,
-           "No such event; a client sends auth, ping, session:subscribe, session:unsubscribe, "
-           "chat:send, chat:stop or chat:compact.");
+    return fits(ws, m, "The data of the frame", event->schema, &none, none.root);
+}
+
+static void dispatch(struct pl_ws_live *ws, const struct pl_socket_message *m,
+                     const struct pl_json_node *name)
+{
+    const struct pl_socket_event *more = ws->live.shard->server->socket_events;
+    const struct pl_socket_event *event = find_event(own_events, m, name);
+    if (!event)
+        event = find_event(more, m, name);
+    if (event && !event->is_public && !ws->live.who) {
+        ws->live.kind->close(&ws->live, PL_WS_CLOSE_UNAUTHORIZED, "the first message must be auth");
+    } else if (event) {
+        if (fits_event(ws, m, event))
+            event->run(ws, m);
+    } else {
+        struct pl_buf says PL_CLEANUP_BUF;
+        pl_buf_init(&says, 0);
+        pl_buf_adds(&says, "Unknown event; a client sends ");
+        write_events(more, &says);
+        pl_buf_add(&says, (struct pl_str){".", 2}); /* and its NUL */
+        pl_socket_fail(ws, m->id, PL_PROBLEM_INVALID_REQUEST, NULL,
+                       says.status == PL_OK ? says.ptr : NULL);
+    }
 }
 
 void pl_socket_read(struct pl_ws_live *ws, struct pl_str text)
 {
     struct pl_arena arena PL_CLEANUP_ARENA;
     pl_arena_init(&arena, 0);
-    struct message m = {.arena = &arena};
+    struct pl_socket_message m = {.arena = &arena};
     struct pl_error err = {0};
     struct pl_json_opts opts = {.refuses_nul = true};
     enum pl_status status = pl_json_parse(&arena, text, &opts, &m.doc, &err);
     if (status != PL_OK || pl_json_kind(m.doc.root) != PL_JSON_OBJECT) {
-        refuse(&ws->live, (struct pl_str){0}, PL_PROBLEM_INVALID_REQUEST, &err,
-               "A frame is a JSON object {\"event\":…,\"data\":{…}}.");
+        pl_socket_fail(ws, (struct pl_str){0}, PL_PROBLEM_INVALID_REQUEST, &err,
+                       "A frame must be a JSON object {\"event\":…,\"data\":{…}}.");
         return;
     }
     const struct pl_json_node *id = pl_json_get(&m.doc, m.doc.root, PL_STR("id"));
@@ -369,6 +306,8 @@ void pl_socket_read(struct pl_ws_live *ws, struct pl_str text)
     const struct pl_json_node *data = pl_json_get(&m.doc, m.doc.root, PL_STR("data"));
     if (id && !pl_json_is_container(id) && id->len <= MAX_ID_BYTES)
         m.id = pl_json_span(&m.doc, id);
+    if (!fits(ws, &m, "The frame", "SocketFrame", &m.doc, m.doc.root))
+        return;
     if (data && pl_json_kind(data) == PL_JSON_OBJECT)
         m.data = data;
     dispatch(ws, &m, event && pl_json_kind(event) == PL_JSON_STRING ? event : NULL);

@@ -1,50 +1,98 @@
 /* Subscribing: the session's shard decides how the listener catches up (publish.c); this shard then
- * sends the replay, or reads the store for a snapshot while what comes meanwhile is held. */
+ * sends the replay, or reads the store for a snapshot while what comes meanwhile is held.
+ *
+ *     machine subscription
+ *
+ *     NEW -> ASKING -> HOLDING -> LIVE -> LAGGING -> ASKING
+ *     ASKING -> LIVE                      a replay says what was missed
+ *     HOLDING -> STALE -> LAGGING         the session began anew, or too much came meanwhile
+ *     NEW, ASKING, HOLDING -> LAGGING     not to be had now
+ *     ASKING, HOLDING, STALE -> LEFT -> BACK
+ *     LIVE, LAGGING -> BACK
+ *
+ * Its memory ends with the session's shard, which counts the listener off. */
 #include "base/mem.h"
+#include "io/move.h"
 #include "json/text.h"
 #include "json/write.h"
-#include "server/live.h"
-#include "server/setup.h"
-#include "server/spell.h"
-#include "server/turn_page.h"
+#include "live/encode.h"
+#include "live/listener.h"
+#include "live/turn_page.h"
+#include "shard/setup.h"
+
+#define TO(name)  PL_TO(PL_SUBSCRIPTION_##name)
+#define A_SESSION "a session answers what it is asked, also when it breaks"
+#define A_WORKER  "a worker always comes back; it waits for queue_wait_ms at most"
+static const struct pl_state states[] = {
+    [PL_SUBSCRIPTION_NEW] = {"new", TO(ASKING) | TO(LAGGING)},
+    [PL_SUBSCRIPTION_ASKING] = {"asking", TO(HOLDING) | TO(LIVE) | TO(LAGGING) | TO(LEFT),
+                                PL_WAIT_OPEN, PL_CANCEL_LATER, .why = A_SESSION},
+    [PL_SUBSCRIPTION_HOLDING] = {"holding", TO(LIVE) | TO(STALE) | TO(LAGGING) | TO(LEFT),
+                                 PL_WAIT_OPEN, PL_CANCEL_LATER, .why = A_WORKER},
+    [PL_SUBSCRIPTION_STALE] = {"stale", TO(LAGGING) | TO(LEFT), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                               .why = A_WORKER},
+    [PL_SUBSCRIPTION_LIVE] = {"live", TO(LAGGING) | TO(BACK), PL_WAIT_OPEN, PL_CANCEL_ENDS,
+                              .why = "as long as its connection listens"},
+    [PL_SUBSCRIPTION_LAGGING] =
+        {"lagging", TO(ASKING) | TO(BACK), PL_WAIT_SET, PL_CANCEL_ENDS,
+         .why = "250 ms or 5 s; or until the queue is empty, or its reader stuck"},
+    [PL_SUBSCRIPTION_LEFT] = {"left", TO(BACK), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                              .why = "its answer, or the worker, comes back"},
+    [PL_SUBSCRIPTION_BACK] = {"back", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("subscription", states);
+
+void pl_subscription_become(struct pl_subscription *sub, enum pl_subscription_state to)
+{
+    sub->state = (enum pl_subscription_state)pl_move(&machine, sub, sub->state, to);
+}
+
+bool pl_subscription_is_away(const struct pl_subscription *sub)
+{
+    return pl_machine_is_away(&machine, sub->state);
+}
 
 struct asking {
-    struct pl_ask ask;
+    struct pl_session_command command;
     struct pl_subscription *sub; /* stays until this is done */
     struct pl_job job;
     struct pl_arena arena;
-    struct pl_buf frame; /* the snapshot, spelled */
+    struct pl_buf frame; /* the snapshot, encoded */
     enum pl_status status;
     struct pl_error err;
 };
 
 static void destroy(struct asking *asking)
 {
-    pl_ask_deinit(&asking->ask);
+    pl_session_command_deinit(&asking->command);
     pl_buf_deinit(&asking->frame);
     pl_arena_deinit(&asking->arena);
     pl_mem_free(asking);
 }
 
-void pl_sub_give_back(struct pl_subscription *sub)
+void pl_subscription_give_back(struct pl_subscription *sub)
 {
     struct pl_str id = {sub->id, sub->n_id};
+    pl_subscription_become(sub, PL_SUBSCRIPTION_BACK);
     if (!sub->generation) {
         pl_mem_free(sub);
         return;
     }
-    sub->letter.open = pl_driver_open_unlisten;
+    sub->letter.open = sub->server->session_owner->open_unlisten;
     pl_loop_post(pl_shard_of_session(sub->server, id)->loop, &sub->letter);
 }
 
 static void on_again(struct pl_timer *timer)
 {
-    pl_sub_ask(PL_CONTAINER_OF(timer, struct pl_subscription, again), (struct pl_since){0});
+    pl_subscription_ask(PL_CONTAINER_OF(timer, struct pl_subscription, again),
+                        (struct pl_since){0});
 }
 
-void pl_sub_ask_later(struct pl_subscription *sub, int64_t delay_ms)
+void pl_subscription_ask_later(struct pl_subscription *sub, int64_t delay_ms)
 {
-    sub->state = PL_SUB_LAGGING;
+    if (sub->state != PL_SUBSCRIPTION_LAGGING)
+        pl_subscription_become(sub, PL_SUBSCRIPTION_LAGGING);
     pl_timer_start(sub->live->shard->loop, &sub->again, delay_ms, on_again);
 }
 
@@ -56,16 +104,16 @@ static const char *const modes[] = {
     [PL_RESUME_SNAPSHOT] = "snapshot",
 };
 
-static enum pl_status write_turns(struct asking *asking, const struct pl_look *look,
+static enum pl_status write_turns(struct asking *asking, const struct pl_session_snapshot *look,
                                   struct pl_buf *to, struct pl_turn_page_end *ret_end)
 {
     const struct pl_subscription *sub = asking->sub;
-    bool is_compacted = asking->ask.resume == PL_RESUME_COMPACTED;
+    bool is_compacted = asking->command.resume == PL_RESUME_COMPACTED;
     struct pl_turn_query query = {
         .session_id = {sub->id, sub->n_id},
         .before = INT64_MAX,
         .after = -1,
-        .changed_after = is_compacted ? asking->ask.since_sequence : -1,
+        .changed_after = is_compacted ? asking->command.since_sequence : -1,
         .limit = PL_SNAPSHOT_TURNS,
         .max_bytes = PL_SNAPSHOT_BYTES,
         .is_newest_first = true,
@@ -76,19 +124,19 @@ static enum pl_status write_turns(struct asking *asking, const struct pl_look *l
 
 static enum pl_status write_snapshot(struct asking *asking, struct pl_buf *data)
 {
-    struct pl_ask *ask = &asking->ask;
-    struct pl_look look;
-    enum pl_status status =
-        pl_look_read(&asking->arena, pl_buf_str(&ask->reply), ask->position, &look, &asking->err);
+    struct pl_session_command *command = &asking->command;
+    struct pl_session_snapshot look;
+    enum pl_status status = pl_session_snapshot_read(&asking->arena, pl_buf_str(&command->reply),
+                                                     command->position, &look, &asking->err);
     if (status != PL_OK)
         return status;
     struct pl_buf turns PL_CLEANUP_BUF;
     pl_buf_init(&turns, 0);
     struct pl_turn_page_end end = {0};
     status = write_turns(asking, &look, &turns, &end);
-    /* Too much has changed to say it turn by turn: then everything is said. */
-    if (status == PL_OK && end.has_more && ask->resume == PL_RESUME_COMPACTED) {
-        ask->resume = PL_RESUME_SNAPSHOT;
+    /* Too much has changed to send it turn by turn: everything is sent. */
+    if (status == PL_OK && end.has_more && command->resume == PL_RESUME_COMPACTED) {
+        command->resume = PL_RESUME_SNAPSHOT;
         pl_buf_clear(&turns);
         status = write_turns(asking, &look, &turns, &end);
     }
@@ -99,13 +147,13 @@ static enum pl_status write_snapshot(struct asking *asking, struct pl_buf *data)
     pl_json_out_key(&out, "session_id");
     pl_json_out_text(&out, (struct pl_str){asking->sub->id, asking->sub->n_id});
     pl_json_out_key(&out, "epoch");
-    pl_json_out_int(&out, ask->epoch);
+    pl_json_out_int(&out, command->epoch);
     pl_json_out_key(&out, "sequence");
-    pl_json_out_int(&out, ask->position);
+    pl_json_out_int(&out, command->position);
     pl_json_out_key(&out, "mode");
-    pl_json_out_text(&out, pl_str_of(modes[ask->resume]));
+    pl_json_out_text(&out, pl_str_of(modes[command->resume]));
     pl_json_out_key(&out, "session");
-    pl_json_out_raw(&out, pl_look_member(&look, "session"));
+    pl_json_out_raw(&out, pl_session_snapshot_member(&look, "session"));
     pl_json_out_key(&out, "turns");
     pl_json_out_open(&out, '[');
     if (turns.len)
@@ -114,9 +162,9 @@ static enum pl_status write_snapshot(struct asking *asking, struct pl_buf *data)
     pl_json_out_key(&out, "has_more");
     pl_json_out_bool(&out, end.has_more);
     pl_json_out_key(&out, "questions");
-    pl_json_out_raw(&out, pl_look_member(&look, "questions"));
+    pl_json_out_raw(&out, pl_session_snapshot_member(&look, "questions"));
     pl_json_out_key(&out, "queue");
-    pl_json_out_raw(&out, pl_look_member(&look, "queue"));
+    pl_json_out_raw(&out, pl_session_snapshot_member(&look, "queue"));
     pl_json_out_close(&out, '}');
     return data->status;
 }
@@ -129,15 +177,15 @@ static void snapshot_run(struct pl_job *job)
     asking->status = write_snapshot(asking, &data);
     if (asking->status != PL_OK)
         return;
-    pl_spell_event(&asking->frame, asking->sub->lane, "session:snapshot", pl_buf_str(&data),
-                   asking->ask.epoch, asking->ask.position);
+    pl_encode_event(&asking->frame, asking->sub->lane, "session:snapshot", pl_buf_str(&data),
+                    asking->command.epoch, asking->command.position);
     asking->status = asking->frame.status;
 }
 
 static void say_subscribed(struct asking *asking)
 {
     struct pl_subscription *sub = asking->sub;
-    sub->live->kind->on_subscribed(sub->live, sub, &asking->ask, modes[asking->ask.resume]);
+    sub->live->kind->on_subscribed(sub->live, sub, &asking->command, modes[asking->command.resume]);
 }
 
 static void snapshot_done(struct pl_job *job)
@@ -145,26 +193,28 @@ static void snapshot_done(struct pl_job *job)
     struct asking *asking = PL_CONTAINER_OF(job, struct asking, job);
     struct pl_subscription *sub = asking->sub;
     struct pl_live *live = sub->live;
-    sub->is_asked = false;
-    if (!live) {
-        pl_sub_give_back(sub);
-    } else if (job->is_refused || asking->status != PL_OK || sub->state != PL_SUB_HOLDING) {
-        /* The store could not be read in time, or the session began anew meanwhile. */
+    if (sub->state == PL_SUBSCRIPTION_LEFT) {
+        pl_subscription_give_back(sub);
+    } else if (job->is_refused || asking->status != PL_OK ||
+               sub->state != PL_SUBSCRIPTION_HOLDING) {
+        /* The store could not be read in time, or the session was loaded again meanwhile. */
         pl_outbox_deinit(&sub->held);
-        pl_sub_ask_later(sub, PL_SUB_AGAIN_MS);
+        pl_subscription_ask_later(sub, PL_SUBSCRIPTION_AGAIN_MS);
     } else {
-        sub->state = PL_SUB_LIVE;
+        pl_subscription_become(sub, PL_SUBSCRIPTION_LIVE);
         say_subscribed(asking);
+        if (live->kind->choose)
+            (void)live->kind->choose(live, pl_buf_str(&asking->frame));
         if (!pl_live_push_snapshot(live, pl_buf_str(&asking->frame))) {
             /* Other slow readers of this user have all that the user may have. */
             pl_outbox_deinit(&sub->held);
-            pl_sub_ask_later(sub, PL_SUB_AGAIN_FULL_MS);
-        } else if (sub->state != PL_SUB_LIVE) {
+            pl_subscription_ask_later(sub, PL_SUBSCRIPTION_AGAIN_FULL_MS);
+        } else if (sub->state != PL_SUBSCRIPTION_LIVE) {
             /* The queue was full: all begins again when it is empty. */
             pl_outbox_deinit(&sub->held);
-        } else if (!pl_outbox_move(&sub->held, &live->out)) {
+        } else if (!pl_live_push_held(live, &sub->held)) {
             pl_outbox_deinit(&sub->held);
-            pl_sub_ask_later(sub, PL_SUB_AGAIN_MS);
+            pl_subscription_ask_later(sub, PL_SUBSCRIPTION_AGAIN_MS);
         }
     }
     destroy(asking);
@@ -173,9 +223,9 @@ static void snapshot_done(struct pl_job *job)
 static void start_snapshot(struct asking *asking)
 {
     struct pl_subscription *sub = asking->sub;
-    sub->state = PL_SUB_HOLDING;
+    pl_subscription_become(sub, PL_SUBSCRIPTION_HOLDING);
     asking->job = (struct pl_job){
-        .owner = pl_owner_of(asking->ask.user_id),
+        .owner = pl_owner_of(asking->command.user_id),
         .wait_ms = sub->live->shard->setup->config.queue_wait_ms,
         .run = snapshot_run,
         .done = snapshot_done,
@@ -185,10 +235,10 @@ static void start_snapshot(struct asking *asking)
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
-void pl_sub_write_refusal(const struct pl_subscription *sub, const struct pl_ask *ask,
-                          struct pl_buf *to)
+void pl_subscription_write_refusal(const struct pl_subscription *sub,
+                                   const struct pl_session_command *command, struct pl_buf *to)
 {
-    pl_problem_write(ask->problem, NULL, &ask->err, "", to);
+    pl_problem_write(command->problem, NULL, &command->err, "", to);
     if (to->status != PL_OK)
         return;
     to->len--; /* the closing brace */
@@ -201,64 +251,69 @@ static void refused(struct asking *asking)
 {
     struct pl_subscription *sub = asking->sub;
     struct pl_live *live = sub->live;
-    const struct pl_problem_info *info = pl_problem_info(asking->ask.problem);
+    const struct pl_problem_info *info = pl_problem_info(asking->command.problem);
     if (sub->is_acknowledged && info->is_retryable) {
-        pl_sub_ask_later(sub, PL_SUB_AGAIN_MS);
+        pl_subscription_ask_later(sub, PL_SUBSCRIPTION_AGAIN_MS);
         return;
     }
-    live->kind->on_refused(live, sub, &asking->ask);
+    live->kind->on_refused(live, sub, &asking->command);
     pl_live_unsubscribe(live, sub);
 }
 
-static void on_answer(struct pl_ask *ask)
+static void on_answer(struct pl_session_command *command)
 {
-    struct asking *asking = PL_CONTAINER_OF(ask, struct asking, ask);
+    struct asking *asking = PL_CONTAINER_OF(command, struct asking, command);
     struct pl_subscription *sub = asking->sub;
-    if (sub->live && ask->problem == PL_PROBLEM_COUNT && ask->resume != PL_RESUME_REPLAY) {
+    bool is_left = sub->state == PL_SUBSCRIPTION_LEFT;
+    if (!is_left && command->problem == PL_PROBLEM_COUNT && command->resume != PL_RESUME_REPLAY) {
         start_snapshot(asking);
         return;
     }
-    sub->is_asked = false;
-    if (!sub->live) {
-        pl_sub_give_back(sub);
-    } else if (ask->problem != PL_PROBLEM_COUNT) {
+    if (is_left) {
+        pl_subscription_give_back(sub);
+    } else if (command->problem != PL_PROBLEM_COUNT) {
+        pl_subscription_become(sub, PL_SUBSCRIPTION_LAGGING);
         refused(asking);
     } else {
-        sub->state = PL_SUB_LIVE;
+        pl_subscription_become(sub, PL_SUBSCRIPTION_LIVE);
         say_subscribed(asking);
-        if (ask->reply.len)
-            pl_live_push_bytes(sub->live, pl_buf_str(&ask->reply));
+        struct pl_str missed = pl_buf_str(&command->reply);
+        if (missed.len && sub->live->kind->choose)
+            missed = sub->live->kind->choose(sub->live, missed);
+        if (missed.len)
+            pl_live_push_bytes(sub->live, missed);
     }
     destroy(asking);
 }
 
-void pl_sub_ask(struct pl_subscription *sub, struct pl_since since)
+void pl_subscription_ask(struct pl_subscription *sub, struct pl_since since)
 {
     struct pl_live *live = sub->live;
-    if (sub->is_asked)
+    /* It may have been asked for already, by whichever came first: the timer, or an empty queue. */
+    if (sub->state != PL_SUBSCRIPTION_NEW && sub->state != PL_SUBSCRIPTION_LAGGING)
         return;
+    pl_timer_stop(live->shard->loop, &sub->again);
     struct asking *asking = pl_mem_alloc(1, sizeof *asking);
     if (!asking) {
-        pl_sub_ask_later(sub, PL_SUB_AGAIN_MS);
+        pl_subscription_ask_later(sub, PL_SUBSCRIPTION_AGAIN_MS);
         return;
     }
     *asking = (struct asking){.sub = sub};
     pl_arena_init(&asking->arena, 0);
     pl_buf_init(&asking->frame, 0);
     struct pl_str user = pl_arena_dup(&asking->arena, pl_live_user(live));
-    pl_ask_init(&asking->ask, PL_ASK_SUBSCRIBE, live->shard, user,
-                (struct pl_str){sub->id, sub->n_id});
+    pl_session_command_init(&asking->command, PL_COMMAND_SUBSCRIBE, live->shard, user,
+                            (struct pl_str){sub->id, sub->n_id});
     if (!user.ptr) {
         destroy(asking);
-        pl_sub_ask_later(sub, PL_SUB_AGAIN_MS);
+        pl_subscription_ask_later(sub, PL_SUBSCRIPTION_AGAIN_MS);
         return;
     }
-    asking->ask.has_since = since.is_given;
-    asking->ask.since_epoch = since.epoch;
-    asking->ask.since_sequence = since.sequence;
-    asking->ask.subscription = sub;
-    asking->ask.done = on_answer;
-    sub->state = PL_SUB_ASKING;
-    sub->is_asked = true;
-    pl_ask_send(&asking->ask);
+    asking->command.has_since = since.is_given;
+    asking->command.since_epoch = since.epoch;
+    asking->command.since_sequence = since.sequence;
+    asking->command.subscription = sub;
+    asking->command.done = on_answer;
+    pl_subscription_become(sub, PL_SUBSCRIPTION_ASKING);
+    pl_session_command_send(&asking->command);
 }

@@ -1,19 +1,22 @@
-#include "server/turn_page.h"
+/* Collects the turns of the store and of the session, sorts them by place, and writes as many as
+ * the limits allow. */
+#include "live/turn_page.h"
 
 #include "json/number.h"
 #include "json/text.h"
 
-enum pl_status pl_look_read(struct pl_arena *arena, struct pl_str reply, int64_t position,
-                            struct pl_look *ret_look, struct pl_error *err)
+enum pl_status pl_session_snapshot_read(struct pl_arena *arena, struct pl_str reply,
+                                        int64_t position, struct pl_session_snapshot *ret_look,
+                                        struct pl_error *err)
 {
-    struct pl_look look = {.position = position};
+    struct pl_session_snapshot look = {.position = position};
     enum pl_status status = pl_json_parse(arena, reply, &pl_json_own, &look.doc, err);
     if (status == PL_OK)
         *ret_look = look;
     return status;
 }
 
-struct pl_str pl_look_member(const struct pl_look *look, const char *name)
+struct pl_str pl_session_snapshot_member(const struct pl_session_snapshot *look, const char *name)
 {
     const struct pl_json_node *node = pl_json_get(&look->doc, look->doc.root, pl_str_of(name));
     return node ? pl_json_span(&look->doc, node) : PL_STR("null");
@@ -26,7 +29,7 @@ struct entry {
     struct pl_str open;            /* its projection */
 };
 
-static int64_t member_int(const struct pl_look *look, const struct pl_json_node *turn,
+static int64_t member_int(const struct pl_session_snapshot *look, const struct pl_json_node *turn,
                           const char *name)
 {
     const struct pl_json_node *node = pl_json_get(&look->doc, turn, pl_str_of(name));
@@ -36,7 +39,7 @@ static int64_t member_int(const struct pl_look *look, const struct pl_json_node 
     return value;
 }
 
-static bool is_wanted(const struct pl_turn_query *query, const struct pl_look *look,
+static bool is_wanted(const struct pl_turn_query *query, const struct pl_session_snapshot *look,
                       const struct pl_json_node *turn, int64_t sequence)
 {
     const struct pl_json_node *loop = pl_json_get(&look->doc, turn, PL_STR("loop_id"));
@@ -45,7 +48,8 @@ static bool is_wanted(const struct pl_turn_query *query, const struct pl_look *l
     return sequence > query->after && sequence < query->before;
 }
 
-/* Whether an open turn lies beyond what was read of the store: between them are others. */
+/* Whether an open turn is beyond the part of the store that was read: there are others between
+ * them. */
 static bool is_beyond(const struct pl_turn_query *query, const struct pl_turn_page *page,
                       int64_t sequence)
 {
@@ -56,7 +60,7 @@ static bool is_beyond(const struct pl_turn_query *query, const struct pl_turn_pa
 }
 
 /* Open turns first, then the finished ones of the store; sorted afterwards. */
-static size_t gather(const struct pl_turn_query *query, const struct pl_look *look,
+static size_t gather(const struct pl_turn_query *query, const struct pl_session_snapshot *look,
                      const struct pl_turn_page *page, struct entry *entries)
 {
     size_t n = 0;
@@ -106,9 +110,9 @@ static size_t count_fitting(const struct pl_turn_query *query, const struct entr
 }
 
 enum pl_status pl_turn_page_write(struct pl_store *store, struct pl_arena *arena,
-                                  const struct pl_turn_query *query, const struct pl_look *look,
-                                  struct pl_buf *to, struct pl_turn_page_end *ret_end,
-                                  struct pl_error *err)
+                                  const struct pl_turn_query *query,
+                                  const struct pl_session_snapshot *look, struct pl_buf *to,
+                                  struct pl_turn_page_end *ret_end, struct pl_error *err)
 {
     struct pl_turn_query finished = *query;
     finished.is_terminal_only = true;

@@ -1,20 +1,21 @@
 /* A page of turns as a reader sees it at one position: finished ones from the store, open ones from
  * the session's memory, in the order of their place. */
-#ifndef PL_SERVER_TURN_PAGE_H
-#define PL_SERVER_TURN_PAGE_H
+#ifndef PL_LIVE_TURN_PAGE_H
+#define PL_LIVE_TURN_PAGE_H
 
 #include "json/json.h"
 #include "store/store.h"
 
-/* What PL_ASK_LOOK answered. */
-struct pl_look {
+/* The reply of PL_COMMAND_LOOK. */
+struct pl_session_snapshot {
     struct pl_json_doc doc; /* arena */
     int64_t position;
 };
-enum pl_status pl_look_read(struct pl_arena *arena, struct pl_str reply, int64_t position,
-                            struct pl_look *ret_look, struct pl_error *err);
+enum pl_status pl_session_snapshot_read(struct pl_arena *arena, struct pl_str reply,
+                                        int64_t position, struct pl_session_snapshot *ret_look,
+                                        struct pl_error *err);
 /* The JSON of a member: "session", "questions", "queue". */
-struct pl_str pl_look_member(const struct pl_look *look, const char *name);
+struct pl_str pl_session_snapshot_member(const struct pl_session_snapshot *look, const char *name);
 
 /* What was written: whether there is more beyond the page's limits, and where the page ends on that
  * side (the sequence of the first turn when the newest are kept, else of the last; -1: no turn). */
@@ -26,8 +27,8 @@ struct pl_turn_page_end {
  * query, and at least one. Turns that changed after the position are taken as they were: from the
  * look. Blocking: on a worker. */
 enum pl_status pl_turn_page_write(struct pl_store *store, struct pl_arena *arena,
-                                  const struct pl_turn_query *query, const struct pl_look *look,
-                                  struct pl_buf *to, struct pl_turn_page_end *ret_end,
-                                  struct pl_error *err);
+                                  const struct pl_turn_query *query,
+                                  const struct pl_session_snapshot *look, struct pl_buf *to,
+                                  struct pl_turn_page_end *ret_end, struct pl_error *err);
 
 #endif

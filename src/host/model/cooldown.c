@@ -1,3 +1,5 @@
+/* State and deadline are one atomic word, so that any shard can look and only one of them gets
+ * the probe. */
 #include "model/cooldown.h"
 
 #include <assert.h>

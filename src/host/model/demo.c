@@ -11,9 +11,9 @@
 enum demo_kind { DEMO_ECHO, DEMO_SLOW, DEMO_AGENT };
 
 static const struct pl_model_info models[] = {
-    [DEMO_ECHO] = {"demo/echo", "Says your last words again, word by word", 200000, false},
+    [DEMO_ECHO] = {"demo/echo", "Repeats your last message, word by word", 200000, false},
     [DEMO_SLOW] = {"demo/slow", "The same, at fifty words a second", 200000, false},
-    [DEMO_AGENT] = {"demo/agent", "Thinks, uses a tool, and answers; or plays a script", 200000,
+    [DEMO_AGENT] = {"demo/agent", "Thinks, uses a tool, and answers; or runs a script", 200000,
                     false},
 };
 
@@ -58,7 +58,7 @@ static enum played play_words(struct demo_call *call, const struct pl_demo_line 
         call->rest = line->text;
     call->is_line_begun = true;
     while (call->rest.len) {
-        if ((*budget)-- <= 0 || call->paced.is_cancelled)
+        if ((*budget)-- <= 0 || pl_paced_is_cancelled(&call->paced))
             return WAITS;
         pl_paced_say(&call->paced, line->verb == PL_DEMO_THINK, pl_word_take(&call->rest));
         if (call->word_ms)
@@ -73,7 +73,7 @@ static enum played play_repeat(struct demo_call *call, const struct pl_demo_line
         call->n_left = line->number;
     call->is_line_begun = true;
     while (call->n_left > 0) {
-        if ((*budget)-- <= 0 || call->paced.is_cancelled)
+        if ((*budget)-- <= 0 || pl_paced_is_cancelled(&call->paced))
             return WAITS;
         call->n_left--;
         pl_paced_say(&call->paced, false, line->text);
@@ -117,7 +117,7 @@ static int64_t play(struct pl_paced *paced)
     while (call->at_line < call->script.lines.len) {
         const struct pl_demo_line *line = &call->script.lines.ptr[call->at_line];
         enum played played = play_line(call, line, &budget);
-        if (paced->is_cancelled || played == FAILS)
+        if (pl_paced_is_cancelled(paced) || played == FAILS)
             return PL_PACED_OVER;
         if (played == WAITS)
             return line->verb == PL_DEMO_WAIT ? line->number : call->word_ms;
@@ -156,7 +156,7 @@ struct asked {
     struct pl_str text;    /* the last user's words; arena */
     struct pl_str told;    /* what the system says; arena */
     struct pl_str results; /* of the last answer; arena */
-    size_t n_answers;      /* assistant turns behind it */
+    size_t n_answers;      /* assistant turns after it */
     int64_t n_input_words; /* of the whole context, roughly */
 };
 
@@ -167,7 +167,7 @@ static bool is_of(const struct pl_json_doc *doc, const struct pl_json_node *obje
     return node && pl_json_text_is(doc, node, pl_str_of(text));
 }
 
-/* What the blocks of a type say; what is no text as it is spelled. */
+/* The texts of the blocks of a type; other contents as their JSON. */
 static enum pl_status add_blocks(struct pl_arena *arena, const struct pl_json_doc *doc,
                                  const struct pl_json_node *turn, const char *type,
                                  struct pl_buf *to)
@@ -206,7 +206,7 @@ struct heard {
     size_t n_answers;
 };
 
-/* A user's turn behind a summary that has its answers: they are between the two, by their places.
+/* A user's turn after a summary that has its answers: they are between the two, by their places.
  */
 static enum pl_status hear(struct pl_arena *arena, const struct pl_json_doc *doc,
                            const struct pl_json_node *turn, struct heard *heard)

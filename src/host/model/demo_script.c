@@ -1,8 +1,9 @@
+/* Reads a script line by line into steps; an error names the line. */
 #include "model/demo_script.h"
 
 #include "json/number.h"
 
-/* What stands behind each verb. */
+/* The arguments of each verb. */
 enum shape {
     SHAPE_TEXT,
     SHAPE_NUMBER,
@@ -40,7 +41,7 @@ static struct pl_str take_line(struct pl_str *rest)
     return line;
 }
 
-/* The bytes up to the next space; the rest begins behind it. */
+/* The bytes up to the next space; the rest begins after it. */
 static struct pl_str take_word(struct pl_str *rest)
 {
     const char *end = rest->len ? memchr(rest->ptr, ' ', rest->len) : NULL;
@@ -105,8 +106,7 @@ enum pl_status pl_demo_script_read(struct pl_str text, size_t part,
             continue;
         if (!read_line(text_line, &line)) {
             pl_demo_script_deinit(&script);
-            return pl_fail(err, PL_SYNTAX,
-                           "Line %zu of the demo script says nothing I can do: %.*s", n_line,
+            return pl_fail(err, PL_SYNTAX, "Line %zu of the demo script is unknown: %.*s", n_line,
                            (int)(text_line.len < 80 ? text_line.len : 80), text_line.ptr);
         }
         if (!pl_vec_push(&script.lines, line)) {

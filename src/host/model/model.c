@@ -1,3 +1,4 @@
+/* Finds a model by its name, and passes a call to its player: demo, replay or vendor. */
 #include "model/model_int.h"
 #include "model/vendors_int.h"
 
@@ -81,13 +82,32 @@ static const struct pl_provider *provider_of(const struct pl_model_info *info)
     return NULL;
 }
 
-/* Who plays it; *ret_info is NULL where nobody has it. NULL: a vendor is asked. */
+/* The player of a model; *ret_info is NULL if the model is unknown. NULL: a vendor's. */
 static const struct pl_provider *player_of(const struct pl_model_request *request,
                                            const struct pl_model_info **ret_info)
 {
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
     *ret_info = pl_model_targets(request->models, request->model, targets) ? targets[0].info : NULL;
     return *ret_info ? provider_of(*ret_info) : NULL;
+}
+
+enum pl_status pl_model_continues(const struct pl_models *models, struct pl_str name,
+                                  struct pl_error *err)
+{
+    struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
+    size_t n = pl_model_targets(models, name, targets);
+    for (size_t i = 0; i < n; i++) {
+        const struct pl_model_target *target = &targets[i];
+        if (target->vendor && !(target->profile && target->profile->refuses_prefill))
+            continue;
+        return pl_fail(err, PL_INVALID,
+                       "The answer is begun already (the last message is the assistant's), and "
+                       "%s%s%.*s does not continue an answer: end with a user message, or choose "
+                       "another model.",
+                       target->vendor ? target->vendor->name : "", target->vendor ? "/" : "",
+                       (int)(target->model.len < 100 ? target->model.len : 100), target->model.ptr);
+    }
+    return n ? PL_OK : pl_model_missing(models, name, err);
 }
 
 enum pl_status pl_model_prepare(const struct pl_model_request *request,
@@ -98,6 +118,10 @@ enum pl_status pl_model_prepare(const struct pl_model_request *request,
     if (!info)
         return pl_model_missing(request->models, request->model, err);
     *ret_prepared = NULL;
+    enum pl_status status =
+        request->prefill.len ? pl_model_continues(request->models, request->model, err) : PL_OK;
+    if (status != PL_OK)
+        return status;
     return provider ? PL_OK : pl_vendor_model_prepare(request, ret_prepared, err);
 }
 
@@ -112,6 +136,12 @@ enum pl_status pl_model_start(struct pl_loop *loop, const struct pl_model_reques
     pl_model_prepared_destroy(request->prepared);
     return info ? provider->start(loop, request, info, ops, ctx, ret_call, err)
                 : pl_model_missing(request->models, request->model, err);
+}
+
+void pl_model_pace(struct pl_model_call *call, double speed, bool is_paused)
+{
+    if (call && call->pace)
+        call->pace(call, speed, is_paused);
 }
 
 void pl_model_cancel(struct pl_model_call *call)

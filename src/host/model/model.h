@@ -15,21 +15,26 @@ struct pl_model_info {
     bool is_family; /* many models, whose names begin with `name`: pl_model_name says which */
 };
 
-struct pl_upstreams;      /* io/upstream.h */
+struct pl_upstreams;      /* io/upstream/upstream.h */
 struct pl_models;         /* vendors.h: what was configured; NULL: demo and replay only */
 struct pl_model_prepared; /* owned; what takes long, done before the start */
+struct pl_format;         /* format/format.h */
 
 /* What is asked: views, valid until start returns. */
 struct pl_model_request {
     const struct pl_models *models; /* borrowed until the call is over */
     struct pl_str model;            /* resolved: a name pl_model_find knows */
-    struct pl_str turns; /* JSON array of TurnProjection: the context, oldest first; for a replay
+    struct pl_str turns;    /* JSON array of TurnProjection: the context, oldest first; for a replay
                             the turns to be played */
-    struct pl_str tools; /* JSON array of tool definitions {name, description, input_schema} */
-    struct pl_str owner; /* whose session it is: no connection to a vendor that could mistake
+    struct pl_str tools;    /* JSON array of tool definitions {name, description, input_schema} */
+    struct pl_str settings; /* JSON object, as a session's; empty: those of the model */
+    struct pl_str prefill;  /* text; how the answer begins, said with it; empty: none */
+    bool tells_settings;    /* a block says which settings did not reach the model as they are */
+    struct pl_str owner;    /* whose session it is: no connection to a vendor that could mistake
                             answers is shared with others; empty: with nobody */
-    bool is_planning;
-    double speed; /* of a replay: 2 is twice as fast as it was, 0 as fast as can be */
+    struct pl_str traceparent; /* W3C, for the vendor; empty: none */
+    double speed;              /* of a replay: 2 is twice as fast as it was, 0 as fast as can be */
+    bool is_paused;            /* it waits until pl_model_pace lets it go on */
     /* Where those of the loop are, which vendors are asked by: made at the first use; whoever has
      * the place destroys them before the loop. NULL: no vendor can be asked. */
     struct pl_upstreams **upstreams;
@@ -42,6 +47,15 @@ struct pl_model_block {
     struct pl_str type;
     struct pl_str content;                               /* JSON */
     struct pl_str tool_call_id, tool_name, display_name; /* of the call it belongs to */
+};
+
+/* A call of a recording, and what came of it. */
+struct pl_model_played {
+    size_t call; /* of this turn, from 0 */
+    struct pl_str tool_name, display_name, arguments;
+    struct pl_str result; /* JSON */
+    bool is_error;
+    int64_t duration_ms;
 };
 
 /* What comes back, on the same loop and never before start has returned. After end or failed
@@ -60,11 +74,19 @@ struct pl_model_ops {
      * object {"vendor": dialect, "signature", "id", "data"}, those there are. Data without thinking
      * before it is thinking nobody else can read. NULL: nobody keeps it. */
     void (*on_proof)(void *ctx, bool is_thinking, struct pl_str proof);
+    /* A replay: a call as it was made, and its result, which may never come. NULL: they are played
+     * as blocks. */
+    void (*on_played_call)(void *ctx, const struct pl_model_played *call);
+    void (*on_played_result)(void *ctx, const struct pl_model_played *call);
+    /* What the model says of its answer, right before on_end: a JSON object with members of seed
+     * 001, A.6 (model_version, system_fingerprint, finish_reason, safety_check, citation_map),
+     * those there are. NULL: nobody keeps it, and no anchors of citations are put into the text. */
+    void (*on_about)(void *ctx, struct pl_str metadata);
 };
 
 struct pl_model_call; /* owned by whoever started it until end, failed or cancel */
 
-/* i-th model, NULL behind the last. Families are not among them. */
+/* i-th model, NULL after the last. Families are not among them. */
 const struct pl_model_info *pl_model_at(const struct pl_models *models, size_t i);
 /* By its whole name, by an alias, or by a bare one that only one provider has. NULL: unknown. */
 const struct pl_model_info *pl_model_find(const struct pl_models *models, struct pl_str name);
@@ -73,6 +95,10 @@ enum pl_status pl_model_missing(const struct pl_models *models, struct pl_str na
                                 struct pl_error *err);
 /* The whole name of what was found by `asked`: a view of that, or of the models. */
 struct pl_str pl_model_name(const struct pl_model_info *info, struct pl_str asked);
+/* Whether this model continues an answer that was begun for it: PL_INVALID with a sentence where it
+ * does not, PL_NOT_FOUND. */
+enum pl_status pl_model_continues(const struct pl_models *models, struct pl_str name,
+                                  struct pl_error *err);
 /* The session that replay/<session> plays; {NULL, 0} for every other name. */
 struct pl_str pl_model_replayed(struct pl_str name);
 
@@ -82,11 +108,16 @@ struct pl_str pl_model_replayed(struct pl_str name);
 enum pl_status pl_model_prepare(const struct pl_model_request *request,
                                 struct pl_model_prepared **ret_prepared, struct pl_error *err);
 void pl_model_prepared_destroy(struct pl_model_prepared *prepared); /* accepts NULL */
+/* What the model that is asked first will be sent, and in which format; a view. Empty for NULL. */
+struct pl_str pl_model_prepared_body(const struct pl_model_prepared *prepared,
+                                     const struct pl_format **ret_format);
 
 /* PL_NOT_FOUND: no such model; PL_INVALID; PL_IO: no libcurl; PL_NOMEM. */
 enum pl_status pl_model_start(struct pl_loop *loop, const struct pl_model_request *request,
                               const struct pl_model_ops *ops, void *ctx,
                               struct pl_model_call **ret_call, struct pl_error *err);
+/* A replay goes on so fast, or waits; other calls go on as they do. Accepts NULL. */
+void pl_model_pace(struct pl_model_call *call, double speed, bool is_paused);
 /* Nothing comes after this. Accepts NULL. */
 void pl_model_cancel(struct pl_model_call *call);
 

@@ -1,4 +1,4 @@
-/* A provider of models: what stands behind model.h. */
+/* A provider of models: what comes after model.h. */
 #ifndef PL_MODEL_MODEL_INT_H
 #define PL_MODEL_MODEL_INT_H
 
@@ -8,7 +8,7 @@ struct pl_provider {
     const char *name; /* before the slash */
     const struct pl_model_info *models;
     size_t n_models;
-    /* A provider may own every name behind its slash that it says is one: such a model keeps the
+    /* A provider may own every name after its slash that it says is one: such a model keeps the
      * name that was asked for, and is in no list. NULL where it does not. */
     const struct pl_model_info *family;
     bool (*owns)(struct pl_str name);
@@ -20,6 +20,7 @@ struct pl_provider {
 /* The first member of every provider's call. */
 struct pl_model_call {
     void (*cancel)(struct pl_model_call *call);
+    void (*pace)(struct pl_model_call *call, double speed, bool is_paused); /* NULL: it has none */
 };
 
 extern const struct pl_provider pl_provider_demo;

@@ -12,10 +12,20 @@
 
 struct pl_paced;
 
+/* The diagram is in paced.c. */
+enum pl_paced_state {
+    PL_PACED_START,
+    PL_PACED_POSTED,  /* its letter is on its way */
+    PL_PACED_RESTING, /* its timer is on */
+    PL_PACED_PLAYING, /* a slice is being said */
+    PL_PACED_CANCELLED,
+    PL_PACED_GONE,
+};
+
 struct pl_paced_kind {
     /* One slice: says something by the ops and returns in how many milliseconds to go on, or
      * PL_PACED_OVER. The ops may cancel the call: it stays until play returns, which it should do
-     * soon once is_cancelled is set. */
+     * soon once it is cancelled. */
     int64_t (*play)(struct pl_paced *call);
     /* After PL_PACED_OVER: pl_paced_end or pl_paced_fail. */
     void (*finish)(struct pl_paced *call);
@@ -35,21 +45,27 @@ struct pl_paced {
     struct pl_timer timer;
     int64_t started_ms, first_ms;
     int64_t n_words;
-    bool is_posted; /* its letter is on its way, or a slice is being played: the memory must stay */
-    bool is_cancelled;
+    enum pl_paced_state state;
 };
+
+static inline bool pl_paced_is_cancelled(const struct pl_paced *call)
+{
+    return call->state == PL_PACED_CANCELLED;
+}
 
 void pl_paced_init(struct pl_paced *call, const struct pl_paced_kind *kind, struct pl_loop *loop,
                    const struct pl_model_ops *ops, void *ctx);
 void pl_paced_destroy(struct pl_paced *call);
 /* The next slice, at once (0) or later. */
 void pl_paced_go_on(struct pl_paced *call, int64_t delay_ms);
+/* What rests plays its next slice now: something has changed. */
+void pl_paced_wake(struct pl_paced *call);
 void pl_paced_say(struct pl_paced *call, bool is_thinking, struct pl_str text);
 /* Says that it is over, with the time it took, and destroys it. */
 void pl_paced_end(struct pl_paced *call, struct pl_str model, struct pl_str usage);
 void pl_paced_fail(struct pl_paced *call, struct pl_str reason, bool is_overflow);
 
-/* A word with the white space behind it, off the front of *rest. */
+/* A word with the white space after it, off the front of *rest. */
 struct pl_str pl_word_take(struct pl_str *rest);
 
 #endif

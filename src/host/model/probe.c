@@ -1,8 +1,8 @@
-/* Which models the servers on this machine have: GET /v1/models of those that listen. libcurl is
- * loaded only when somebody does. */
+/* Finds the models of servers on this machine: GET /v1/models of those that listen. libcurl is
+ * loaded only if one does. */
 #include "base/mem.h"
-#include "io/http_call.h"
-#include "io/knock.h"
+#include "io/upstream/http_call.h"
+#include "io/net/knock.h"
 #include "json/text.h"
 #include "model/vendors_int.h"
 #include "wire/url.h"
@@ -11,7 +11,7 @@
 
 enum { KNOCK_MS = 300, PROBE_MS = 1000, MAX_ANSWER = 4 << 20, MAX_MODELS = 1000 };
 
-/* Of a name, not an address, nobody knows until it is asked. */
+/* A name, unlike an address, has to be tried. */
 static bool is_there(struct pl_arena *arena, const char *base_url)
 {
     struct pl_url url;

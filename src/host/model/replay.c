@@ -1,10 +1,12 @@
 /* Recorded turns played again: `replay/<session>`. What is played comes with the request; whose
  * session it is and which of its turns are next is the server's to know.
  *
- * Text and thinking come word by word, everything else as whole blocks, and each has its time: the
- * words and blocks of a turn are spread evenly over the time the turn took. Nothing is called and
- * nothing runs. A tool_bridge block acted on a page once and is left out, so that it never acts
- * again. */
+ * Text and thinking come word by word, calls with what came of them, everything else as whole blocks,
+ * and each has its time: the words and blocks of a turn are spread evenly over the time the turn took.
+ * Nothing runs again. What acted on a page once (tool_bridge) is left out, so that it never acts again.
+ *
+ * Time is that of the recording: it passes `rate` times as fast as the clock, and not at all while
+ * the replay is paused. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/table.h"
@@ -17,11 +19,13 @@
 #include "json/write.h"
 #include "model/paced.h"
 
-#define MAX_TURN_MS 10000            /* nobody wants to wait again for a slow tool */
+#define MAX_TURN_MS 10000            /* nobody wants to wait for a slow tool again */
 #define MAX_MS      (20 * 60 * 1000) /* of all of it, however slow: well within a turn's time */
+#define PAUSE_MS    60000            /* a look at a time; whoever resumes it wakes it */
+#define AT_ONCE     1e9              /* the rate of what shall not wait */
 
 static const struct pl_model_info family = {
-    "replay/", "Plays a recorded session again, without running anything", 0, true};
+    "replay/", "Replays a recorded session, without running anything", 0, true};
 
 struct pl_str pl_model_replayed(struct pl_str name)
 {
@@ -37,12 +41,14 @@ static bool owns(struct pl_str name)
     return pl_model_replayed(name).len;
 }
 
-/* A block, and when it is said: its n_units words evenly over for_ms from from_ms on. */
+/* A block and its time: its n_units words are spread evenly over for_ms, from from_ms on. */
 struct piece {
     struct pl_model_block block; /* arena */
     struct pl_str text;          /* of one that is said word by word; arena */
     bool is_worded, is_thinking;
-    int64_t n_units; /* words; 1 for a whole block */
+    const struct pl_model_played *call; /* arena; of a block that makes a call … */
+    bool is_result;                     /* … or tells its result */
+    int64_t n_units;                    /* words; 1 for a whole block */
     double from_ms, for_ms;
 };
 
@@ -53,6 +59,8 @@ struct replay_call {
     int64_t at_unit;    /* within the piece */
     struct pl_str rest; /* of the piece's text */
     double end_ms;
+    double rate, played_ms;            /* the latter when the rate was set … */
+    int64_t paced_ms;                  /* … by the clock */
     struct pl_str model, usage, error; /* arena; error {NULL, 0}: it went well */
 };
 
@@ -71,6 +79,12 @@ static void deinit(struct pl_paced *paced)
 /* One word or block; true when the piece is over. */
 static bool play_unit(struct replay_call *call, const struct piece *piece)
 {
+    const struct pl_model_ops *ops = call->paced.ops;
+    if (piece->call) {
+        (piece->is_result ? ops->on_played_result : ops->on_played_call)(call->paced.ctx,
+                                                                         piece->call);
+        return true;
+    }
     if (!piece->is_worded) {
         call->paced.ops->on_block(call->paced.ctx, &piece->block);
         return true;
@@ -82,31 +96,42 @@ static bool play_unit(struct replay_call *call, const struct piece *piece)
     return !call->rest.len;
 }
 
-static int64_t until_ms(double due_ms, int64_t elapsed_ms)
+static double elapsed_ms(const struct replay_call *call)
 {
-    return due_ms > (double)elapsed_ms ? (int64_t)(due_ms - (double)elapsed_ms) + 1 : 0;
+    return call->played_ms + (double)(pl_clock_ms() - call->paced_ms) * call->rate;
+}
+
+/* By the clock, until this time of the recording; 0: it has come. */
+static int64_t until_ms(const struct replay_call *call, double due_ms, double now_ms)
+{
+    if (!(due_ms > now_ms))
+        return 0;
+    double wait_ms = call->rate > 0 ? (due_ms - now_ms) / call->rate : PAUSE_MS;
+    return wait_ms < PAUSE_MS ? (int64_t)wait_ms + 1 : PAUSE_MS;
 }
 
 static int64_t play(struct pl_paced *paced)
 {
     struct replay_call *call = replay_of(paced);
-    int64_t elapsed_ms = pl_clock_ms() - paced->started_ms;
+    double now_ms = elapsed_ms(call);
+    if (call->rate <= 0)
+        return PAUSE_MS;
     for (int budget = PL_PACED_SLICE; call->at_piece < call->pieces.len; budget--) {
         const struct piece *piece = &call->pieces.ptr[call->at_piece];
         double due_ms =
             piece->from_ms + piece->for_ms * (double)call->at_unit / (double)piece->n_units;
-        int64_t wait_ms = until_ms(due_ms, elapsed_ms);
+        int64_t wait_ms = until_ms(call, due_ms, now_ms);
         if (wait_ms || !budget)
             return wait_ms;
         bool is_over = play_unit(call, piece);
-        if (paced->is_cancelled)
+        if (pl_paced_is_cancelled(paced))
             return PL_PACED_OVER;
         if (is_over) {
             call->at_piece++;
             call->at_unit = 0;
         }
     }
-    int64_t wait_ms = until_ms(call->end_ms, elapsed_ms);
+    int64_t wait_ms = until_ms(call, call->end_ms, now_ms);
     return wait_ms ? wait_ms : PL_PACED_OVER;
 }
 
@@ -127,6 +152,7 @@ struct reading {
     struct replay_call *call;
     const struct pl_json_doc *doc;
     struct pl_str last_type; /* of the block before: view of a literal or the document */
+    const struct pl_json_node *tool_calls; /* of the turn; NULL: they are played as blocks */
 };
 
 static enum pl_status read_text(const struct reading *r, const struct pl_json_node *object,
@@ -147,6 +173,84 @@ static int64_t count_words(struct pl_str text)
     return n;
 }
 
+/* The result without the action for a page. */
+static enum pl_status read_result(const struct reading *r, const struct pl_json_node *result,
+                                  struct pl_str *ret_json)
+{
+    const struct pl_json_node *meta =
+        pl_json_is(result, PL_JSON_OBJECT) ? pl_json_get(r->doc, result, PL_STR("_meta")) : NULL;
+    const struct pl_json_node *bridge =
+        pl_json_is(meta, PL_JSON_OBJECT) ? pl_json_get(r->doc, meta, PL_STR("bridge")) : NULL;
+    *ret_json = result ? pl_json_span(r->doc, result) : (struct pl_str){0};
+    if (!bridge)
+        return PL_OK;
+    struct pl_buf text PL_CLEANUP_BUF;
+    pl_buf_init(&text, 0);
+    struct pl_json_out out = pl_json_out(&text);
+    const struct pl_json_node *const objects[] = {result, meta};
+    /* Members of the result but its _meta; then the _meta but its bridge. */
+    for (size_t i = 0; i < 2; i++) {
+        pl_json_out_open(&out, '{');
+        for (const struct pl_json_node *k = pl_json_first_member(objects[i]);
+             k < pl_json_end(objects[i]); k = pl_json_next_member(k)) {
+            struct pl_str key;
+            enum pl_status status = pl_json_text(&r->call->paced.arena, r->doc, k, &key);
+            if (status != PL_OK)
+                return status;
+            if (k + 1 == meta || k + 1 == bridge)
+                continue;
+            pl_json_out_key_str(&out, key);
+            pl_json_out_raw(&out, pl_json_span(r->doc, k + 1));
+        }
+        if (i == 0)
+            pl_json_out_key(&out, "_meta");
+    }
+    pl_json_out_close(&out, '}');
+    pl_json_out_close(&out, '}');
+    *ret_json = pl_arena_dup(&r->call->paced.arena, pl_buf_str(&text));
+    return text.status == PL_OK && ret_json->ptr ? PL_OK : PL_NOMEM;
+}
+
+/* The call of this turn that a block belongs to; *ret_call stays NULL where there is none. */
+static enum pl_status read_call(const struct reading *r, struct pl_str id,
+                                const struct pl_model_played **ret_call)
+{
+    size_t i = 0;
+    const struct pl_json_node *found = NULL;
+    if (!r->tool_calls || !id.len)
+        return PL_OK;
+    for (const struct pl_json_node *n = pl_json_first(r->tool_calls);
+         n < pl_json_end(r->tool_calls) && !found; n = pl_json_next(n)) {
+        const struct pl_json_node *name = pl_json_get(r->doc, n, PL_STR("id"));
+        if (pl_json_is(name, PL_JSON_STRING) && pl_json_text_is(r->doc, name, id))
+            found = n;
+        else
+            i++;
+    }
+    struct pl_model_played *call =
+        found ? pl_arena_zalloc(&r->call->paced.arena, 1, sizeof *call) : NULL;
+    if (!call)
+        return found ? PL_NOMEM : PL_OK;
+    const struct pl_json_node *duration = pl_json_get(r->doc, found, PL_STR("duration_ms"));
+    const struct pl_json_node *status_node = pl_json_get(r->doc, found, PL_STR("status"));
+    call->call = i;
+    call->is_error = pl_json_is(status_node, PL_JSON_STRING) &&
+                     pl_json_text_is(r->doc, status_node, PL_STR("error"));
+    if (!pl_json_is(duration, PL_JSON_NUMBER) ||
+        !pl_json_number_int64(pl_json_span(r->doc, duration), &call->duration_ms))
+        call->duration_ms = 0;
+    enum pl_status status = read_text(r, found, "tool_name", &call->tool_name);
+    if (status == PL_OK)
+        status = read_text(r, found, "display_name", &call->display_name);
+    if (status == PL_OK)
+        status = read_text(r, found, "arguments", &call->arguments);
+    if (status == PL_OK)
+        status = read_result(r, pl_json_get(r->doc, found, PL_STR("result")), &call->result);
+    if (status == PL_OK)
+        *ret_call = call;
+    return status;
+}
+
 /* Words join the text before them, so a text right behind another of its type comes whole. */
 static enum pl_status read_block(struct reading *r, const struct pl_json_node *block)
 {
@@ -163,6 +267,15 @@ static enum pl_status read_block(struct reading *r, const struct pl_json_node *b
         status = read_text(r, block, texts[i].name, texts[i].to);
     if (status != PL_OK || pl_str_eq(piece.block.type, PL_STR("tool_bridge")))
         return status;
+    const struct pl_model_played *of = NULL;
+    status = read_call(r, piece.block.tool_call_id, &of);
+    if (status != PL_OK)
+        return status;
+    piece.is_result = pl_str_eq(piece.block.type, PL_STR("tool_result"));
+    if (of && pl_str_eq(piece.block.type, PL_STR("tool_ui")))
+        return PL_OK; /* the result brings it */
+    if (of && (piece.is_result || pl_str_eq(piece.block.type, PL_STR("tool_use"))))
+        piece.call = of;
     const struct pl_json_node *content = pl_json_get(r->doc, block, PL_STR("content"));
     if (content && pl_json_kind(content) != PL_JSON_NULL)
         piece.block.content = pl_json_span(r->doc, content);
@@ -202,6 +315,9 @@ static enum pl_status read_turn(struct reading *r, const struct pl_json_node *tu
     int64_t duration_ms = 0;
     const struct pl_json_node *blocks = pl_json_get(r->doc, turn, PL_STR("blocks"));
     const struct pl_json_node *duration = pl_json_get(r->doc, turn, PL_STR("duration_ms"));
+    const struct pl_json_node *calls = pl_json_get(r->doc, turn, PL_STR("tool_calls"));
+    r->tool_calls =
+        call->paced.ops->on_played_call && pl_json_is(calls, PL_JSON_ARRAY) ? calls : NULL;
     if (duration && pl_json_kind(duration) == PL_JSON_NUMBER &&
         (!pl_json_number_int64(pl_json_span(r->doc, duration), &duration_ms) || duration_ms < 0))
         duration_ms = 0;
@@ -246,7 +362,7 @@ static int64_t sum_of(const struct pl_json_doc *doc, struct pl_str key)
     return sum;
 }
 
-/* What was recorded: the last turn's usage, its counts added up over all turns. */
+/* The recorded usage: that of the last turn, with the counters summed over all turns. */
 static enum pl_status read_usage(struct reading *r)
 {
     const struct pl_json_node *last = NULL;
@@ -277,16 +393,27 @@ static enum pl_status read_usage(struct reading *r)
     return text.status == PL_OK && r->call->usage.ptr ? PL_OK : PL_NOMEM;
 }
 
-static void set_speed(struct replay_call *call, double speed)
+static void set_rate(struct replay_call *call, double speed, bool is_paused)
 {
-    double factor = speed > 0 ? 1 / speed : 0;
-    if (call->end_ms * factor > MAX_MS)
-        factor = MAX_MS / call->end_ms;
-    for (size_t i = 0; i < call->pieces.len; i++) {
-        call->pieces.ptr[i].from_ms *= factor;
-        call->pieces.ptr[i].for_ms *= factor;
-    }
-    call->end_ms *= factor;
+    double slowest = call->end_ms / MAX_MS;
+    call->played_ms = elapsed_ms(call);
+    call->paced_ms = pl_clock_ms();
+    if (is_paused)
+        call->rate = 0;
+    else if (speed > 0)
+        call->rate = speed > slowest ? speed : slowest;
+    else
+        call->rate = AT_ONCE;
+    /* At once is now, not in the next millisecond. */
+    if (call->rate == AT_ONCE)
+        call->played_ms = call->end_ms;
+}
+
+static void pace(struct pl_model_call *base, double speed, bool is_paused)
+{
+    struct pl_paced *paced = PL_CONTAINER_OF(base, struct pl_paced, base);
+    set_rate(replay_of(paced), speed, is_paused);
+    pl_paced_wake(paced);
 }
 
 static enum pl_status read_turns(struct replay_call *call, struct pl_str given,
@@ -300,7 +427,7 @@ static enum pl_status read_turns(struct replay_call *call, struct pl_str given,
     if (status != PL_OK)
         return status;
     if (pl_json_kind(doc.root) != PL_JSON_ARRAY)
-        return pl_fail(err, PL_INVALID, "What is to be replayed is not an array of turns.");
+        return pl_fail(err, PL_INVALID, "The recording is not an array of turns.");
     struct reading reading = {.call = call, .doc = &doc};
     for (const struct pl_json_node *turn = pl_json_first(doc.root);
          turn < pl_json_end(doc.root) && status == PL_OK; turn = pl_json_next(turn))
@@ -323,7 +450,9 @@ static enum pl_status start(struct pl_loop *loop, const struct pl_model_request 
         pl_paced_destroy(&call->paced);
         return status;
     }
-    set_speed(call, request->speed);
+    call->paced.base.pace = pace;
+    call->paced_ms = pl_clock_ms();
+    set_rate(call, request->speed, request->is_paused);
     pl_paced_go_on(&call->paced, 0);
     *ret_call = &call->paced.base;
     return PL_OK;

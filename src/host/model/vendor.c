@@ -1,52 +1,95 @@
 /* Asking a vendor: one call is one request, or up to three, of which only the last is heard.
  * Whatever may be tried again has its answer read to the end and thrown away, so that the
- * connection is kept. */
+ * connection is kept.
+ *
+ *     machine vendor
+ *
+ *     START -> ASKING -> PASSING -> OVER
+ *     ASKING -> DISCARDING -> RESTING     it says that it did not take the request
+ *     ASKING -> RESTING                   nobody listens
+ *     RESTING -> ASKING
+ *     START, ASKING, DISCARDING, RESTING -> OVER
+ */
 #include "base/decimal.h"
 #include "model/vendors_int.h"
 
 #include "base/mem.h"
 #include "base/table.h"
 #include "io/clock.h"
-#include "wire/http1.h"
+#include "io/move.h"
+#include "wire/http1/http1.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <strings.h>
 
 enum {
     MAX_TRIES = 3,
     MAX_RETRY_AFTER_MS = 30000,
-    MAX_THROWN_AWAY = 64 << 10, /* bytes of an answer nobody hears */
+    MAX_DISCARDED = 64 << 10, /* bytes of an answer that is discarded */
     MAX_EXTRA_HEADERS = 24,
     MAX_OWN_HEADERS = 6,
 };
 
 static const int64_t delays_ms[MAX_TRIES - 1] = {500, 2000};
 
+enum state {
+    VENDOR_START,
+    VENDOR_ASKING,
+    VENDOR_PASSING,    /* the answer counts, and is passed on */
+    VENDOR_DISCARDING, /* it does not count */
+    VENDOR_RESTING,    /* before the next try */
+    VENDOR_OVER,
+};
+
+#define TO(name)    PL_TO(VENDOR_##name)
+#define BY_UPSTREAM "the times of the upstream call"
+static const struct pl_state states[] = {
+    [VENDOR_START] = {"start", TO(ASKING) | TO(OVER)},
+    [VENDOR_ASKING] = {"asking", TO(PASSING) | TO(DISCARDING) | TO(RESTING) | TO(OVER), PL_WAIT_SET,
+                       PL_CANCEL_ENDS, .why = BY_UPSTREAM},
+    [VENDOR_PASSING] = {"passing", TO(OVER), PL_WAIT_SET, PL_CANCEL_ENDS, .why = BY_UPSTREAM},
+    [VENDOR_DISCARDING] = {"discarding", TO(RESTING) | TO(OVER), PL_WAIT_SET, PL_CANCEL_ENDS,
+                           .why = BY_UPSTREAM},
+    [VENDOR_RESTING] = {"resting", TO(ASKING) | TO(OVER), PL_WAIT_SET, PL_CANCEL_ENDS,
+                        .why = "Retry-After up to 30 s, or 0.5 and 2 s: the next try"},
+    [VENDOR_OVER] = {"over", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("vendor", states);
+
 struct pl_vendor_call {
+    enum state state;
     struct pl_upstreams *upstreams; /* borrowed */
     const struct pl_vendor *vendor; /* borrowed from the configuration */
     struct pl_arena arena;          /* url and headers */
     const char *url;
     struct pl_str owner; /* arena */
     const char *headers[MAX_OWN_HEADERS + MAX_EXTRA_HEADERS + 1];
-    struct pl_buf body; /* owned; empty while a request has it */
+    struct pl_buf body;                       /* owned; empty while a request has it */
+    struct pl_str pieces[PL_UPSTREAM_PIECES]; /* borrowed; in place of it */
+    size_t n_pieces;
     const struct pl_vendor_ops *ops;
     void *ctx;
-    struct pl_upstream_call *upstream; /* owned; NULL between two tries */
+    struct pl_upstream_call *upstream; /* owned; of ASKING, PASSING and DISCARDING */
     struct pl_timer timer;             /* to the next try */
     size_t n_tries, max_tries;
     struct pl_cooldown *cooldown; /* borrowed from the configuration */
     enum pl_cooldown_pass pass;   /* NONE: it has been given back */
-    bool is_thrown_away;          /* the answer that comes is not the one that counts */
-    int64_t delay_ms;             /* … and the next try is so far away */
-    size_t n_thrown_away;
+    int64_t delay_ms;             /* of DISCARDING: the next try is so far away */
+    size_t n_discarded;           /* bytes */
 };
+
+static void become(struct pl_vendor_call *call, enum state to)
+{
+    call->state = (enum state)pl_move(&machine, call, call->state, to);
+}
 
 /* --- what each dialect wants ----------------------------------------------------------------- */
 
 static const struct dialect {
     const char *name;
-    const char *path, *stream_path; /* behind the base; %s: the model */
+    const char *path, *stream_path; /* after the base; %s: the model */
     const char *key_header;         /* before the key */
     const char *version;            /* a header; NULL: none */
 } dialects[] = {
@@ -173,6 +216,7 @@ static void tell_news(struct pl_vendor_call *call, enum pl_cooldown_news news, i
 
 static void destroy(struct pl_vendor_call *call)
 {
+    become(call, VENDOR_OVER);
     tell_news(call, PL_NEWS_NONE, -1);
     pl_timer_stop(pl_upstreams_loop(call->upstreams), &call->timer);
     pl_upstream_cancel(PL_TAKE(call->upstream));
@@ -196,16 +240,16 @@ static void on_time(struct pl_timer *timer)
     struct pl_vendor_call *call = PL_CONTAINER_OF(timer, struct pl_vendor_call, timer);
     struct pl_error err = {0};
     if (begin(call, &err) != PL_OK)
-        fail(call, PL_VENDOR_MEMORY, "Out of memory while asking the model's server.");
+        fail(call, PL_VENDOR_MEMORY, "Out of memory while calling the model's server.");
 }
 
 static void try_later(struct pl_vendor_call *call, int64_t delay_ms)
 {
-    call->is_thrown_away = false;
+    become(call, VENDOR_RESTING);
     pl_timer_start(pl_upstreams_loop(call->upstreams), &call->timer, delay_ms, on_time);
 }
 
-/* What an answer that is no answer says of the vendor. */
+/* What a failed answer says about the vendor. */
 static const struct answer_kind {
     int status;
     bool is_untouched; /* the request was not carried out: it may be sent again */
@@ -252,10 +296,11 @@ static void on_head(void *ctx, int status)
     if (busy && busy->is_untouched && call->n_tries < call->max_tries &&
         told_ms <= MAX_RETRY_AFTER_MS) {
         call->delay_ms = told_ms >= 0 ? told_ms : delays_ms[call->n_tries - 1];
-        call->is_thrown_away = true;
-        call->n_thrown_away = 0;
+        become(call, VENDOR_DISCARDING);
+        call->n_discarded = 0;
         return;
     }
+    become(call, VENDOR_PASSING);
     tell_news(call, busy ? PL_NEWS_BUSY : PL_NEWS_FINE, told_ms);
     call->ops->on_head(call->ctx, status, pl_upstream_header(call->upstream, "content-type"),
                        pl_upstream_header(call->upstream, "retry-after"));
@@ -264,20 +309,20 @@ static void on_head(void *ctx, int status)
 static void on_body(void *ctx, struct pl_str piece)
 {
     struct pl_vendor_call *call = ctx;
-    if (!call->is_thrown_away) {
+    if (call->state == VENDOR_PASSING) {
         call->ops->on_body(call->ctx, piece);
         return;
     }
-    call->n_thrown_away += piece.len;
-    if (call->n_thrown_away > MAX_THROWN_AWAY)
-        fail(call, PL_VENDOR_BROKEN, "The model's server answers with an error without end.");
+    call->n_discarded += piece.len;
+    if (call->n_discarded > MAX_DISCARDED)
+        fail(call, PL_VENDOR_BROKEN, "The model's server sends an endless error.");
 }
 
 static void on_end(void *ctx)
 {
     struct pl_vendor_call *call = ctx;
     call->upstream = NULL;
-    if (call->is_thrown_away) {
+    if (call->state == VENDOR_DISCARDING) {
         try_later(call, call->delay_ms);
         return;
     }
@@ -301,9 +346,10 @@ static void on_failed(void *ctx, enum pl_upstream_failure why, const char *sente
     };
     struct pl_vendor_call *call = ctx;
     call->upstream = NULL;
-    if (call->is_thrown_away) {
+    if (call->state == VENDOR_DISCARDING) {
         try_later(call, call->delay_ms);
-    } else if (why == PL_UPSTREAM_REFUSED && call->n_tries < call->max_tries) {
+    } else if (call->state == VENDOR_ASKING && why == PL_UPSTREAM_REFUSED &&
+               call->n_tries < call->max_tries) {
         try_later(call, delays_ms[call->n_tries - 1]);
     } else {
         tell_news(call, meanings[why].news, -1);
@@ -311,7 +357,14 @@ static void on_failed(void *ctx, enum pl_upstream_failure why, const char *sente
     }
 }
 
-static const struct pl_upstream_ops upstream_ops = {on_head, on_body, on_end, on_failed};
+static void on_sent(void *ctx)
+{
+    struct pl_vendor_call *call = ctx;
+    if (call->ops->on_sent)
+        call->ops->on_sent(call->ctx);
+}
+
+static const struct pl_upstream_ops upstream_ops = {on_head, on_body, on_end, on_failed, on_sent};
 
 /* --- starting -------------------------------------------------------------------------------- */
 
@@ -321,14 +374,17 @@ static enum pl_status begin(struct pl_vendor_call *call, struct pl_error *err)
         .method = "POST",
         .url = call->url,
         .headers = call->headers,
-        .body = &call->body,
-        .body_back = &call->body,
+        .body = call->n_pieces ? NULL : &call->body,
+        .body_back = call->max_tries > 1 ? &call->body : NULL,
+        .pieces = call->pieces,
+        .n_pieces = call->n_pieces,
         .owner = call->owner,
         .ca_file = call->vendor->ca_file,
         .connect_ms = call->vendor->connect_ms,
         .first_byte_ms = call->vendor->first_byte_ms,
         .idle_ms = call->vendor->idle_ms,
     };
+    become(call, VENDOR_ASKING);
     call->n_tries++;
     return pl_upstream_start(call->upstreams, &request, &upstream_ops, call, &call->upstream, err);
 }
@@ -350,12 +406,19 @@ enum pl_status pl_vendor_start(struct pl_upstreams *upstreams,
         .vendor = target->vendor,
         .ops = ops,
         .ctx = ctx,
-        .body = *request->body,
+        .n_pieces = request->n_pieces,
         .max_tries = request->is_patient ? MAX_TRIES : 1,
         .cooldown = target->cooldown,
         .pass = request->pass,
     };
-    pl_buf_init(request->body, 0);
+    pl_buf_init(&call->body, 0);
+    if (request->body) {
+        call->body = *request->body;
+        pl_buf_init(request->body, 0);
+    }
+    assert(request->n_pieces <= PL_UPSTREAM_PIECES && !(request->n_pieces && request->is_patient));
+    for (size_t i = 0; i < request->n_pieces; i++)
+        call->pieces[i] = request->pieces[i];
     pl_arena_init(&call->arena, 0);
     call->owner = pl_arena_dup(&call->arena, request->owner);
     const struct dialect *dialect = dialect_of(target->vendor);
@@ -379,6 +442,11 @@ enum pl_status pl_vendor_start(struct pl_upstreams *upstreams,
     return PL_OK;
 }
 
+bool pl_vendor_is_sent(const struct pl_vendor_call *call)
+{
+    return call->upstream && pl_upstream_is_sent(call->upstream);
+}
+
 void pl_vendor_cancel(struct pl_vendor_call *call)
 {
     if (call)
@@ -387,13 +455,13 @@ void pl_vendor_cancel(struct pl_vendor_call *call)
 
 void pl_vendor_pause(struct pl_vendor_call *call)
 {
-    if (call->upstream && !call->is_thrown_away)
+    if (call->state == VENDOR_PASSING)
         pl_upstream_pause(call->upstream);
 }
 
 void pl_vendor_resume(struct pl_vendor_call *call)
 {
-    if (call->upstream && !call->is_thrown_away)
+    if (call->state == VENDOR_PASSING)
         pl_upstream_resume(call->upstream);
 }
 

@@ -3,7 +3,7 @@
  * bytes; nobody here looks into either.
  *
  * A call is one request, for clients that try again themselves and for models that have a next one
- * behind them. A patient call is up to three: after a refused connection, and where the vendor says
+ * after them. A patient call is up to three: after a refused connection, and where the vendor says
  * that it did not take the request (408, 425, 429, 503, 529), as Retry-After says (up to 30 s) or
  * after 0.5 and 2 s. Whatever else became of a request, the vendor may have carried it out. */
 #ifndef PL_MODEL_VENDOR_H
@@ -11,7 +11,7 @@
 
 #include "format/format.h"
 #include "format/profile.h"
-#include "io/upstream.h"
+#include "io/upstream/upstream.h"
 #include "model/cooldown.h"
 #include "model/model.h"
 #include "stream/stream.h"
@@ -51,7 +51,7 @@ size_t pl_targets_enter(const struct pl_model_target *targets, size_t n, size_t 
                         enum pl_cooldown_pass *ret_pass);
 /* In how many seconds the first of them may be asked, at least 1. */
 int64_t pl_targets_rest_s(const struct pl_model_target *targets, size_t n);
-/* The i-th model that stands in a chain; NULL behind the last. */
+/* The i-th model that stands in a chain; NULL after the last. */
 const struct pl_cooldown *pl_cooldown_at(const struct pl_models *models, size_t i);
 
 /* What a million tokens cost, in micro-dollars; -1: not known. */
@@ -80,6 +80,8 @@ struct pl_vendor_ops {
     void (*on_body)(void *ctx, struct pl_str piece);
     void (*on_end)(void *ctx);
     void (*on_failed)(void *ctx, enum pl_vendor_failure why, const char *sentence);
+    /* The bytes of the request's body are not needed any more (io/upstream.h). May be NULL. */
+    void (*on_sent)(void *ctx);
 };
 
 struct pl_vendor_call; /* owned by whoever started it until end, failed or cancel */
@@ -90,11 +92,14 @@ struct pl_vendor_request {
     struct pl_buf *body; /* a whole request in the target's dialect; its bytes are taken. The path
                             (Gemini has the model in it), the key and the vendor's headers are added
                             here */
+    const struct pl_str *pieces; /* in place of `body`, for a call that is not patient: its bytes
+                                    are borrowed until they are sent or the call is gone */
+    size_t n_pieces;
     bool is_stream;
     const char *const *extra_headers; /* those of the client that its vendor knows (anthropic-beta
                                          …): "Name: value", ended by NULL; may be NULL */
     struct pl_str owner;              /* whose call it is: no connection that could mistake answers
-                                         is shared with others (io/upstream.h) */
+                                         is shared with others (io/upstream/upstream.h) */
     bool is_patient;
     enum pl_cooldown_pass pass; /* of the target; taken, also when start fails */
 };
@@ -104,6 +109,8 @@ enum pl_status pl_vendor_start(struct pl_upstreams *upstreams,
                                const struct pl_vendor_request *request,
                                const struct pl_vendor_ops *ops, void *ctx,
                                struct pl_vendor_call **ret_call, struct pl_error *err);
+/* Whether the bytes of the request's body are not needed any more. */
+bool pl_vendor_is_sent(const struct pl_vendor_call *call);
 void pl_vendor_cancel(struct pl_vendor_call *call); /* accepts NULL */
 void pl_vendor_pause(struct pl_vendor_call *call);
 void pl_vendor_resume(struct pl_vendor_call *call);

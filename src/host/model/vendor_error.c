@@ -1,5 +1,5 @@
-/* What vendors say when something is wrong, for people: the sentence out of the error's body, and
- * nothing of the key. */
+/* Error messages of vendors, for people: the sentence from the body of the error, without any part
+ * of the key. */
 #include "json/text.h"
 #include "model/vendor.h"
 
@@ -45,34 +45,21 @@ struct pl_str pl_vendor_redact(struct pl_arena *arena, const struct pl_vendor *v
     return out.status == PL_OK ? pl_arena_dup(arena, pl_buf_str(&out)) : (struct pl_str){NULL, 0};
 }
 
-static const struct pl_json_node *member(const struct pl_json_doc *doc,
-                                         const struct pl_json_node *object, const char *key)
-{
-    return object && pl_json_kind(object) == PL_JSON_OBJECT
-               ? pl_json_get(doc, object, pl_str_of(key))
-               : NULL;
-}
-
-static bool is_string(const struct pl_json_node *node)
-{
-    return node && pl_json_kind(node) == PL_JSON_STRING;
-}
-
 /* {"error":{"message":…}}, alone or in an array, {"error":…}, {"message":…}, {"detail":…}. */
 static const struct pl_json_node *find_sentence(const struct pl_json_doc *doc)
 {
     const struct pl_json_node *root = doc->root;
     if (pl_json_kind(root) == PL_JSON_ARRAY)
         root = pl_json_first(root) < pl_json_end(root) ? pl_json_first(root) : NULL;
-    const struct pl_json_node *error = member(doc, root, "error");
+    const struct pl_json_node *error = pl_json_member(doc, root, "error", PL_JSON_OBJECT);
     const struct pl_json_node *places[] = {
-        member(doc, error, "message"),
-        error,
-        member(doc, root, "message"),
-        member(doc, root, "detail"),
+        pl_json_member(doc, error, "message", PL_JSON_STRING),
+        pl_json_member(doc, root, "error", PL_JSON_STRING),
+        pl_json_member(doc, root, "message", PL_JSON_STRING),
+        pl_json_member(doc, root, "detail", PL_JSON_STRING),
     };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (is_string(places[i]))
+        if (places[i])
             return places[i];
     return NULL;
 }

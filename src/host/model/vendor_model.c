@@ -1,18 +1,52 @@
-/* A vendor's model behind model.h: what was prepared is sent, the stream that comes back is heard
+/* A vendor's model after model.h: what was prepared is sent, the stream that comes back is heard
  * (stream/hear.h) and told. Of an alias's chain the next is asked when one does not answer, as long
  * as nothing has been told.
  *
- * Callbacks may cancel the call while a stream is being heard; it stays until that is over. */
+ *     machine vendor-model
+ *
+ *     CHOOSING -> ASKING -> HEARING -> SAID -> OVER
+ *     ASKING -> REFUSED -> OVER                       an answer that is none is gathered
+ *     ASKING, REFUSED, HEARING, SAID -> CHOOSING      the next of the chain
+ *     HEARING, SAID -> CANCELLED -> OVER              from inside what is being told
+ *     CHOOSING, ASKING, HEARING -> OVER
+ *
+ * In SAID the end, or a failure, is known; the connection has a moment to come to its own end.
+ * Callbacks may cancel the call while a stream is being heard: it stays until that is over. */
 #include "base/mem.h"
 #include "base/table.h"
+#include "format/format.h"
+#include "format/pieces/citation.h"
+#include "io/move.h"
 #include "json/text.h"
 #include "model/vendor_model_int.h"
 #include "stream/hear.h"
+
+#include <stdio.h>
 
 enum {
     MAX_ERROR_BODY = 256 << 10,
     LAST_BYTES_MS = 200, /* an answer has ended: for the connection to be of use again */
 };
+
+enum state { VM_CHOOSING, VM_ASKING, VM_REFUSED, VM_HEARING, VM_SAID, VM_CANCELLED, VM_OVER };
+
+#define TO(name) PL_TO(VM_##name)
+#define WHY      "the times of the upstream call, and its caller has one for all of it"
+static const struct pl_state states[] = {
+    [VM_CHOOSING] = {"choosing", TO(ASKING) | TO(OVER)},
+    [VM_ASKING] = {"asking", TO(REFUSED) | TO(HEARING) | TO(CHOOSING) | TO(OVER), PL_WAIT_SET,
+                   PL_CANCEL_ENDS, .why = WHY},
+    [VM_REFUSED] = {"refused", TO(CHOOSING) | TO(OVER), PL_WAIT_SET, PL_CANCEL_ENDS, .why = WHY},
+    [VM_HEARING] = {"hearing", TO(SAID) | TO(CHOOSING) | TO(CANCELLED) | TO(OVER), PL_WAIT_SET,
+                    PL_CANCEL_ENDS, .why = WHY},
+    [VM_SAID] = {"said", TO(CHOOSING) | TO(CANCELLED) | TO(OVER), PL_WAIT_MS, PL_CANCEL_ENDS,
+                 .limit_ms = LAST_BYTES_MS},
+    [VM_CANCELLED] = {"cancelled", TO(OVER), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                      .why = "what is being told returns"},
+    [VM_OVER] = {"over", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("vendor-model", states);
 
 struct vendor_call {
     struct pl_model_call base;      /* first */
@@ -24,19 +58,33 @@ struct vendor_call {
     size_t i;                           /* of its targets, the one being asked */
     struct pl_vendor_call *asked;       /* owned; NULL when it has ended */
     struct pl_hearing *hearing;         /* owned; NULL until there is a stream */
-    struct pl_arena arena;              /* what is told at the end */
+    struct pl_arena arena;              /* reported at the end */
     struct pl_str owner;                /* arena */
     struct pl_timer timer;              /* the last bytes */
-    struct pl_buf error_body;           /* of an answer that is none */
+    struct pl_buf error_body;           /* of an error answer */
     int status;
     int64_t started_ms, first_ms;
-    struct pl_heard_end end; /* arena */
-    struct pl_str failure;   /* arena; a sentence */
-    int n_inside;            /* the stream is being heard */
+    struct pl_heard_end end;   /* arena */
+    struct pl_str traceparent; /* arena; a line of the head, or empty */
+    struct pl_buf cites;       /* the members of a citation_map */
+    size_t n_cites;
+    struct pl_str failure; /* arena; a sentence */
+    int n_inside;          /* the stream is being heard: a cancel comes from there */
+    enum state state;
     bool has_told, has_refused, is_overflow;
-    bool is_over; /* end or failure is known */
-    bool is_cancelled;
 };
+
+static void become(struct vendor_call *call, enum state to)
+{
+    call->state = (enum state)pl_move(&machine, call, call->state, to);
+}
+
+/* End or failure is known, of a stream that is still wanted. */
+static void is_said(struct vendor_call *call)
+{
+    if (call->state == VM_HEARING)
+        become(call, VM_SAID);
+}
 
 static const struct pl_model_target *target_of(const struct vendor_call *call)
 {
@@ -45,11 +93,13 @@ static const struct pl_model_target *target_of(const struct vendor_call *call)
 
 static void destroy(struct vendor_call *call)
 {
+    become(call, VM_OVER);
     pl_timer_stop(call->loop, &call->timer);
     pl_vendor_cancel(PL_TAKE(call->asked));
     pl_hearing_destroy(call->hearing);
     pl_model_prepared_destroy(call->prepared);
     pl_buf_deinit(&call->error_body);
+    pl_buf_deinit(&call->cites);
     pl_arena_deinit(&call->arena);
     pl_mem_free(call);
 }
@@ -58,8 +108,9 @@ static void cancel(struct pl_model_call *base)
 {
     struct vendor_call *call = (struct vendor_call *)base;
     pl_vendor_cancel(PL_TAKE(call->asked));
-    call->is_cancelled = true;
-    if (!call->n_inside)
+    if (call->n_inside)
+        become(call, VM_CANCELLED);
+    else
         destroy(call);
 }
 
@@ -117,27 +168,22 @@ static void write_notice(struct pl_buf *to, const struct vendor_call *call)
     if (is_refusal)
         pl_buf_addf(to, "The model refused to answer.");
     else if (end->finish == PL_FINISH_LENGTH)
-        pl_buf_addf(to, "The answer is cut off: the model's limit was reached (%.*s).",
+        pl_buf_addf(to, "The answer is incomplete: it reached the model's limit (%.*s).",
                     PL_STR_ARG(word));
     else if (end->finish == PL_FINISH_FILTER)
-        pl_buf_addf(to, "The answer was stopped by a filter of %s (%.*s).", vendor,
-                    PL_STR_ARG(word));
+        pl_buf_addf(to, "A filter of %s stopped the answer (%.*s).", vendor, PL_STR_ARG(word));
     else if (end->finish == PL_FINISH_OTHER && word.len)
-        pl_buf_addf(to, "The model stopped for a reason of its own (%.*s).", PL_STR_ARG(word));
+        pl_buf_addf(to, "The model stopped for its own reason (%.*s).", PL_STR_ARG(word));
     if (to->len && detail.len && !pl_str_eq(detail, word))
         pl_buf_addf(to, " %s says: %.*s", vendor, PL_STR_ARG(detail));
 }
 
 /* False when out of memory. */
-static bool tell_notice(struct vendor_call *call)
+static bool tell_block(struct vendor_call *call, struct pl_str text)
 {
-    PL_CLEANUP_BUF struct pl_buf text, json;
-    pl_buf_init(&text, 0);
+    PL_CLEANUP_BUF struct pl_buf json;
     pl_buf_init(&json, 0);
-    write_notice(&text, call);
-    if (!text.len)
-        return text.status == PL_OK;
-    pl_json_quote(&json, pl_buf_str(&text));
+    pl_json_quote(&json, text);
     if (json.status != PL_OK)
         return false;
     struct pl_model_block block = {
@@ -150,13 +196,107 @@ static bool tell_notice(struct vendor_call *call)
     return true;
 }
 
+/* Before the model's first words: what of the settings did not reach it, and the beginning of the
+ * answer that it was given. */
+static void tell_first(struct vendor_call *call)
+{
+    struct pl_str notice = call->prepared->notices[call->i];
+    struct pl_str prefill = call->prepared->prefill;
+    if (notice.len)
+        (void)tell_block(call, notice);
+    if (prefill.len && call->state != VM_CANCELLED) {
+        call->n_inside++;
+        call->ops->on_text(call->ctx, false, prefill);
+        call->n_inside--;
+    }
+}
+
+/* False when out of memory. */
+static bool tell_notice(struct vendor_call *call)
+{
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    if (!call->has_told)
+        tell_first(call); /* an answer of nothing */
+    write_notice(&text, call);
+    if (!text.len || call->state == VM_CANCELLED)
+        return text.status == PL_OK;
+    return tell_block(call, pl_buf_str(&text));
+}
+
+static void add_member(struct pl_buf *to, const char *key, struct pl_str json)
+{
+    pl_buf_addf(to, "%s\"%s\":", to->len > 1 ? "," : "", key);
+    pl_buf_add(to, json);
+}
+
+static void add_text_member(struct pl_buf *to, const char *key, struct pl_str text)
+{
+    if (!text.len)
+        return;
+    pl_buf_addf(to, "%s\"%s\":", to->len > 1 ? "," : "", key);
+    pl_json_quote(to, text);
+}
+
+/* {"flagged","categories","ratings"?}: a refusal and a filter object, whatever the ratings say. */
+static void write_safety(struct pl_buf *to, struct vendor_call *call)
+{
+    const struct pl_format *format = target_of(call)->format;
+    struct pl_str ratings = call->end.ratings;
+    PL_CLEANUP_BUF struct pl_buf categories;
+    pl_buf_init(&categories, 0);
+    struct pl_json_doc doc;
+    struct pl_json_out out = pl_json_out(&categories);
+    bool is_flagged = call->has_refused || call->end.finish == PL_FINISH_FILTER;
+    bool is_rated = ratings.len && format->judge &&
+                    pl_json_parse(&call->arena, ratings, &pl_json_own, &doc, NULL) == PL_OK;
+    pl_json_out_open(&out, '[');
+    if (is_rated)
+        is_flagged |= format->judge(&doc, doc.root, &out);
+    pl_json_out_close(&out, ']');
+    pl_buf_addf(to, "{\"flagged\":%s,\"categories\":", is_flagged ? "true" : "false");
+    pl_buf_add(to, pl_buf_str(&categories));
+    if (is_rated)
+        add_member(to, "ratings", ratings);
+    pl_buf_addc(to, '}');
+    if (categories.status != PL_OK)
+        to->status = PL_NOMEM;
+}
+
+/* False when out of memory. */
+static bool tell_about(struct vendor_call *call)
+{
+    PL_CLEANUP_BUF struct pl_buf json, safety;
+    pl_buf_init(&json, 0);
+    pl_buf_init(&safety, 0);
+    if (!call->ops->on_about)
+        return true;
+    pl_buf_addc(&json, '{');
+    add_text_member(&json, "model_version",
+                    call->end.model.len ? call->end.model : target_of(call)->model);
+    add_text_member(&json, "system_fingerprint", call->end.fingerprint);
+    add_text_member(&json, "finish_reason", call->end.word);
+    write_safety(&safety, call);
+    add_member(&json, "safety_check", pl_buf_str(&safety));
+    if (call->cites.len) {
+        pl_buf_adds(&json, ",\"citation_map\":{");
+        pl_buf_add(&json, pl_buf_str(&call->cites));
+        pl_buf_addc(&json, '}');
+    }
+    pl_buf_addc(&json, '}');
+    if (json.status != PL_OK || safety.status != PL_OK || call->cites.status != PL_OK)
+        return false;
+    call->ops->on_about(call->ctx, pl_buf_str(&json));
+    return true;
+}
+
 static void tell_failure(struct vendor_call *call, struct pl_str sentence)
 {
     call->ops->on_failed(call->ctx, sentence, call->is_overflow);
     destroy(call);
 }
 
-/* The strings live in the call: it is told first. Nothing reaches it any more then. */
+/* The strings live in the call, so it is reported first. Afterwards nothing refers to them. */
 static void tell_end(struct vendor_call *call)
 {
     PL_CLEANUP_BUF struct pl_buf model, usage, timing;
@@ -168,11 +308,11 @@ static void tell_end(struct vendor_call *call)
     write_timing(&timing, call);
     bool is_whole = tell_notice(call) && model.status == PL_OK && usage.status == PL_OK &&
                     timing.status == PL_OK;
-    if (call->is_cancelled) {
+    if (call->state == VM_CANCELLED) {
         destroy(call);
         return;
     }
-    if (!is_whole) {
+    if (!is_whole || !tell_about(call)) {
         tell_failure(call, PL_STR("Out of memory."));
         return;
     }
@@ -190,6 +330,7 @@ static void fail(struct vendor_call *call, struct pl_str sentence, bool may_go_o
     struct pl_error err = {0};
     pl_vendor_cancel(PL_TAKE(call->asked));
     if (may_go_on && !call->has_told && !call->is_overflow && call->i + 1 < call->prepared->n) {
+        become(call, VM_CHOOSING);
         call->i++;
         if (ask(call, &err) == PL_OK)
             return;
@@ -213,20 +354,24 @@ static void on_last_bytes(struct pl_timer *timer)
 
 /* --- hearing --------------------------------------------------------------------------------- */
 
-static void note_first(struct vendor_call *call)
+/* False: whoever asked does not want to hear more. */
+static bool note_first(struct vendor_call *call)
 {
-    if (!call->has_told)
-        call->first_ms = pl_loop_now_ms(call->loop);
+    if (call->has_told)
+        return true;
+    call->first_ms = pl_loop_now_ms(call->loop);
     call->has_told = true;
+    tell_first(call);
+    return call->state != VM_CANCELLED;
 }
 
 static void hear_text(void *ctx, bool is_thinking, struct pl_str text)
 {
     struct vendor_call *call = ctx;
-    if (call->is_cancelled)
+    if (call->state == VM_CANCELLED)
         return;
-    note_first(call);
-    call->ops->on_text(call->ctx, is_thinking, text);
+    if (note_first(call))
+        call->ops->on_text(call->ctx, is_thinking, text);
 }
 
 static void hear_refusal(void *ctx, struct pl_str text)
@@ -260,7 +405,7 @@ static void write_proof(struct pl_buf *to, const struct vendor_call *call,
 static void out_of_memory(struct vendor_call *call)
 {
     call->failure = PL_STR("Out of memory.");
-    call->is_over = true;
+    is_said(call);
 }
 
 static void hear_proof(void *ctx, enum pl_part_kind kind, const struct pl_heard_proof *proof)
@@ -268,16 +413,16 @@ static void hear_proof(void *ctx, enum pl_part_kind kind, const struct pl_heard_
     struct vendor_call *call = ctx;
     PL_CLEANUP_BUF struct pl_buf json;
     pl_buf_init(&json, 0);
-    if (call->is_cancelled || !call->ops->on_proof)
+    if (call->state == VM_CANCELLED || !call->ops->on_proof)
         return;
     write_proof(&json, call, proof);
     if (json.status != PL_OK)
         out_of_memory(call);
     if (json.status != PL_OK || !json.len)
         return;
-    note_first(call);
-    call->ops->on_proof(call->ctx, kind == PL_PART_THINKING || kind == PL_PART_REDACTED,
-                        pl_buf_str(&json));
+    if (note_first(call))
+        call->ops->on_proof(call->ctx, kind == PL_PART_THINKING || kind == PL_PART_REDACTED,
+                            pl_buf_str(&json));
 }
 
 static void hear_call(void *ctx, struct pl_str id, struct pl_str name, struct pl_str arguments,
@@ -287,30 +432,51 @@ static void hear_call(void *ctx, struct pl_str id, struct pl_str name, struct pl
     PL_CLEANUP_BUF struct pl_buf json;
     pl_buf_init(&json, 0);
     (void)id; /* the session has its own */
-    if (call->is_cancelled || call->is_over)
+    if (call->state != VM_HEARING)
         return;
     write_proof(&json, call, proof);
     if (json.status != PL_OK) {
         out_of_memory(call);
         return;
     }
-    note_first(call);
-    call->ops->on_call(call->ctx, name, arguments.len ? arguments : PL_STR("{}"),
-                       pl_buf_str(&json));
+    if (note_first(call))
+        call->ops->on_call(call->ctx, name, arguments.len ? arguments : PL_STR("{}"),
+                           pl_buf_str(&json));
 }
 
+/* An entry of the citation_map, and its anchor behind the text that rests on it. */
 static void hear_citation(void *ctx, struct pl_str json)
 {
-    (void)ctx;
-    (void)json; /* a session has no place for it */
+    struct vendor_call *call = ctx;
+    const struct pl_format *format = target_of(call)->format;
+    struct pl_json_doc doc;
+    struct pl_cited cited = {0};
+    if (call->state != VM_HEARING || !call->ops->on_about || !format->cite)
+        return;
+    enum pl_status status = pl_json_parse(&call->arena, json, &pl_json_own, &doc, NULL);
+    if (status == PL_NOMEM)
+        out_of_memory(call);
+    if (status != PL_OK || !format->cite(&doc, doc.root, &cited))
+        return;
+    char id[PL_CITE_ID_SIZE], anchor[PL_CITE_ID_SIZE + 16];
+    pl_cite_id(id, call->n_cites++);
+    pl_buf_addf(&call->cites, "%s\"%s\":", call->cites.len ? "," : "", id);
+    pl_cited_write(&call->cites, format->name, &doc, &cited);
+    if (call->cites.status != PL_OK) {
+        out_of_memory(call);
+        return;
+    }
+    int n = snprintf(anchor, sizeof anchor, "<cite id=\"%s\"/>", id);
+    hear_text(ctx, false, (struct pl_str){anchor, (size_t)n});
 }
 
 static void hear_end(void *ctx, const struct pl_heard_end *end)
 {
     struct vendor_call *call = ctx;
-    struct pl_str *texts[] = {&call->end.word, &call->end.detail, &call->end.model};
+    struct pl_str *texts[] = {&call->end.word, &call->end.detail, &call->end.model,
+                              &call->end.fingerprint, &call->end.ratings};
     call->end = *end;
-    call->is_over = true;
+    is_said(call);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct pl_str kept = pl_arena_dup(&call->arena, *texts[i]);
         if (texts[i]->len && !kept.ptr)
@@ -344,7 +510,7 @@ static void hear_error(void *ctx, struct pl_str type, struct pl_str code, struct
     call->is_overflow = pl_vendor_says_overflow(message) || pl_vendor_says_overflow(code) ||
                         pl_vendor_says_overflow(type);
     call->failure = sentence(call, "broke off its answer", says);
-    call->is_over = true;
+    is_said(call);
 }
 
 static const struct pl_hear_ops hear_ops = {
@@ -353,7 +519,7 @@ static const struct pl_hear_ops hear_ops = {
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
-/* What an error's status means, and what to do. */
+/* The meaning of an error's status, and what to do. */
 static struct pl_str explain(struct vendor_call *call, struct pl_str says)
 {
     const struct pl_model_target *target = target_of(call);
@@ -365,11 +531,11 @@ static struct pl_str explain(struct vendor_call *call, struct pl_str says)
         snprintf(what, sizeof what, "does not accept the key from %.100s (%d)", key, call->status);
         break;
     case 404:
-        snprintf(what, sizeof what, "knows no model %.*s (404)",
+        snprintf(what, sizeof what, "has no model %.*s (404)",
                  (int)(target->model.len < 100 ? target->model.len : 100), target->model.ptr);
         break;
     case 429:
-        snprintf(what, sizeof what, "takes no more requests for now (429)");
+        snprintf(what, sizeof what, "accepts no more requests for now (429)");
         break;
     default:
         snprintf(what, sizeof what, "answered with an error (%d)", call->status);
@@ -384,32 +550,35 @@ static void on_head(void *ctx, int status, struct pl_str content_type, struct pl
     (void)content_type;
     (void)retry_after;
     call->status = status;
-    if (status / 100 == 2 &&
-        pl_hearing_create(target_of(call)->dialect, &hear_ops, call, &call->hearing) != PL_OK)
+    if (status / 100 != 2)
+        become(call, VM_REFUSED);
+    else if (pl_hearing_create(target_of(call)->dialect, &hear_ops, call, &call->hearing) == PL_OK)
+        become(call, VM_HEARING);
+    else
         fail(call, PL_STR("Out of memory."), false);
 }
 
 /* After the stream has been heard, or its end. */
 static void look_around(struct vendor_call *call, enum pl_status status)
 {
-    if (call->is_cancelled) {
+    if (call->state == VM_CANCELLED) {
         destroy(call);
         return;
     }
     if (status != PL_OK)
         out_of_memory(call);
-    if (!call->is_over)
+    if (call->state != VM_SAID)
         return;
     if (!call->asked || call->failure.len)
         settle(call);
     else if (!pl_timer_is_on(&call->timer))
-        pl_timer_start(call->loop, &call->timer, LAST_BYTES_MS, on_last_bytes);
+        pl_move_limit(&machine, call->state, call->loop, &call->timer, 0, on_last_bytes);
 }
 
 static void on_body(void *ctx, struct pl_str piece)
 {
     struct vendor_call *call = ctx;
-    if (!call->hearing) {
+    if (call->state == VM_REFUSED) {
         pl_buf_add(&call->error_body, piece);
         return;
     }
@@ -423,7 +592,7 @@ static void on_end(void *ctx)
 {
     struct vendor_call *call = ctx;
     call->asked = NULL;
-    if (call->hearing) {
+    if (call->state != VM_REFUSED) {
         call->n_inside++;
         enum pl_status status = pl_hearing_finish(call->hearing);
         call->n_inside--;
@@ -441,8 +610,8 @@ static void on_failed(void *ctx, enum pl_vendor_failure why, const char *says)
 {
     struct vendor_call *call = ctx;
     call->asked = NULL;
-    if (call->is_over && !call->failure.len) {
-        /* All was said: how the connection ended is nobody's concern. */
+    if (call->state == VM_SAID && !call->failure.len) {
+        /* The answer is complete: how the connection ends does not matter. */
         settle(call);
         return;
     }
@@ -450,7 +619,7 @@ static void on_failed(void *ctx, enum pl_vendor_failure why, const char *says)
     fail(call, sentence(call, what, pl_str_of(says)), why != PL_VENDOR_MEMORY);
 }
 
-static const struct pl_vendor_ops vendor_ops = {on_head, on_body, on_end, on_failed};
+static const struct pl_vendor_ops vendor_ops = {on_head, on_body, on_end, on_failed, NULL};
 
 /* --- starting -------------------------------------------------------------------------------- */
 
@@ -459,22 +628,34 @@ static enum pl_status ask(struct vendor_call *call, struct pl_error *err)
     pl_hearing_destroy(PL_TAKE(call->hearing));
     pl_buf_clear(&call->error_body);
     call->failure = (struct pl_str){NULL, 0};
-    call->is_over = call->has_refused = false;
+    call->has_refused = false;
+    pl_buf_clear(&call->cites);
+    call->n_cites = 0;
     /* Nobody stands before a session who would try again: the last is asked in any case. */
     enum pl_cooldown_pass pass;
     call->i = pl_targets_enter(call->prepared->targets, call->prepared->n, call->i, &pass);
     if (call->i == call->prepared->n)
         call->i--;
+    const char *headers[4] = {NULL};
+    size_t n = 0;
+    for (const char *const *own = pl_vendor_model_headers(target_of(call)); own && *own && n < 2;)
+        headers[n++] = *own++;
+    if (call->traceparent.len)
+        headers[n++] = call->traceparent.ptr;
     struct pl_vendor_request request = {
         .target = target_of(call),
         .body = &call->prepared->bodies[call->i],
         .is_stream = true,
-        .extra_headers = pl_vendor_model_headers(target_of(call)),
+        .extra_headers = headers,
         .owner = call->owner,
         .is_patient = call->i + 1 == call->prepared->n,
         .pass = pass,
     };
-    return pl_vendor_start(call->upstreams, &request, &vendor_ops, call, &call->asked, err);
+    enum pl_status status =
+        pl_vendor_start(call->upstreams, &request, &vendor_ops, call, &call->asked, err);
+    if (status == PL_OK)
+        become(call, VM_ASKING);
+    return status;
 }
 
 static struct vendor_call *create(struct pl_loop *loop, struct pl_model_prepared *prepared,
@@ -496,7 +677,19 @@ static struct vendor_call *create(struct pl_loop *loop, struct pl_model_prepared
     };
     pl_arena_init(&call->arena, 0);
     pl_buf_init(&call->error_body, MAX_ERROR_BODY);
+    pl_buf_init(&call->cites, 0);
     return call;
+}
+
+/* The line of the head, which ends in NUL. False when out of memory. */
+static bool keep_traceparent(struct vendor_call *call, struct pl_str traceparent)
+{
+    char line[96];
+    if (!traceparent.len)
+        return true;
+    int n = snprintf(line, sizeof line, "traceparent: %.*s", (int)traceparent.len, traceparent.ptr);
+    call->traceparent = pl_arena_dup(&call->arena, (struct pl_str){line, (size_t)n + 1});
+    return call->traceparent.ptr != NULL;
 }
 
 enum pl_status pl_vendor_model_start(struct pl_loop *loop, const struct pl_model_request *request,
@@ -508,7 +701,7 @@ enum pl_status pl_vendor_model_start(struct pl_loop *loop, const struct pl_model
     if (status != PL_OK)
         return status;
     status = request->upstreams ? pl_vendor_upstreams(loop, request->upstreams, err)
-                                : pl_fail(err, PL_INVALID, "no vendor can be asked here");
+                                : pl_fail(err, PL_INVALID, "no vendor is available here");
     struct vendor_call *call =
         status == PL_OK ? create(loop, prepared, *request->upstreams, ops, ctx) : NULL;
     if (!call) {
@@ -516,8 +709,9 @@ enum pl_status pl_vendor_model_start(struct pl_loop *loop, const struct pl_model
         return status == PL_OK ? pl_fail(err, PL_NOMEM, "out of memory") : status;
     }
     call->owner = pl_arena_dup(&call->arena, request->owner);
-    status = request->owner.len && !call->owner.ptr ? pl_fail(err, PL_NOMEM, "out of memory")
-                                                    : ask(call, err);
+    bool is_whole =
+        (!request->owner.len || call->owner.ptr) && keep_traceparent(call, request->traceparent);
+    status = is_whole ? ask(call, err) : pl_fail(err, PL_NOMEM, "out of memory");
     if (status != PL_OK) {
         destroy(call);
         return status;

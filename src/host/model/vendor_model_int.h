@@ -12,6 +12,9 @@ struct pl_model_prepared {
     struct pl_arena arena; /* names */
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
     struct pl_buf bodies[PL_VENDOR_MAX_CHAIN]; /* owned */
+    /* arena; a sentence about the settings that do not reach this model; empty: all do */
+    struct pl_str notices[PL_VENDOR_MAX_CHAIN];
+    struct pl_str prefill; /* arena; told before what the model says; empty: none */
     size_t n;
 };
 

@@ -1,4 +1,4 @@
-/* What a name stands for. */
+/* Resolves the name of a model. */
 #include "io/clock.h"
 #include "model/facts.h"
 #include "model/model_int.h"
@@ -201,7 +201,6 @@ enum pl_status pl_model_missing(const struct pl_models *models, struct pl_str na
         return pl_fail(err, PL_NOT_FOUND,
                        "The model %.*s needs a key of %s: set %s and start the server again.",
                        PL_STR_ARG(shown), kind->name, kind->key_variable);
-    return pl_fail(err, PL_NOT_FOUND,
-                   "There is no model %.*s; GET /api/models lists those there are.",
+    return pl_fail(err, PL_NOT_FOUND, "There is no model %.*s; GET /api/models lists the models.",
                    PL_STR_ARG(shown));
 }

@@ -1,59 +1,32 @@
-/* What a vendor is sent: the context of a session in the vendor's dialect. The turns become the
- * document format/turns_read.c reads, with the settings and tools of the call, and
- * format/convert.h makes a request of it that the model's profile accepts. */
+/* The request to a vendor: the context of a session in the vendor's dialect. The turns become the
+ * document that format/turns/read.c reads, with the settings and tools of the call, and
+ * format/convert.h turns it into a request that the model's profile accepts. */
 #include "base/mem.h"
 #include "format/convert.h"
 #include "json/text.h"
 #include "model/facts.h"
 #include "model/vendor_model_int.h"
-
-enum { MAX_OUTPUT = 8192 }; /* of a model nothing is known about, where a number must be given */
-
-static const char planning_line[] =
-    "You are in planning mode: think about what should be done and say it, but change nothing. "
-    "Tools that read may be used; anything that writes, sends or runs waits until the person has "
-    "agreed to the plan.";
+#include "model/vendor_settings.h"
 
 /* {"settings":{…},"tools":[…],"turns":[…]} */
-static void write_settings(struct pl_buf *to, const struct pl_model_target *target)
-{
-    const struct pl_model_facts *facts = pl_model_facts_find(target->model);
-    bool is_named = target->format != &pl_format_gemini; /* which has it in the address */
-    pl_buf_adds(to, "{");
-    if (is_named) {
-        pl_buf_adds(to, "\"model\":");
-        pl_json_quote(to, target->model);
-        pl_buf_adds(to, ",\"stream\":true");
-    }
-    if (target->format == &pl_format_anthropic)
-        pl_buf_addf(to, ",\"max_tokens\":%lld",
-                    (long long)(facts && facts->max_output ? facts->max_output : MAX_OUTPUT));
-    pl_buf_adds(to, "}");
-}
-
-static void write_turns(struct pl_buf *to, const struct pl_model_request *request)
-{
-    struct pl_str rest = pl_str_slice(request->turns, 1, request->turns.len);
-    if (!request->is_planning) {
-        pl_buf_add(to, request->turns);
-        return;
-    }
-    pl_buf_adds(to, "[{\"role\":\"system\",\"blocks\":[{\"type\":\"text\",\"content\":");
-    pl_json_quote(to, PL_STR(planning_line));
-    pl_buf_adds(to, rest.len > 1 ? "}]}," : "}]}");
-    pl_buf_add(to, rest);
-}
-
-static void write_document(struct pl_buf *to, const struct pl_model_request *request,
-                           const struct pl_model_target *target)
+static enum pl_status write_document(struct pl_arena *arena, struct pl_buf *to,
+                                     const struct pl_model_request *request,
+                                     const struct pl_model_target *target)
 {
     pl_buf_adds(to, "{\"settings\":");
-    write_settings(to, target);
+    enum pl_status status = pl_vendor_settings_write(arena, target, request->settings, to);
     pl_buf_adds(to, ",\"tools\":");
     pl_buf_add(to, request->tools.len ? request->tools : PL_STR("[]"));
     pl_buf_adds(to, ",\"turns\":");
-    write_turns(to, request);
+    pl_buf_add(to, request->turns);
+    if (request->prefill.len && request->turns.len > 2) {
+        to->len--; /* the closing bracket of the turns */
+        pl_buf_adds(to, ",{\"role\":\"assistant\",\"blocks\":[{\"type\":\"text\",\"content\":");
+        pl_json_quote(to, request->prefill);
+        pl_buf_adds(to, "}]}]");
+    }
     pl_buf_adds(to, "}");
+    return status == PL_OK ? to->status : status;
 }
 
 /* Responses keeps answers unless it is told not to, and gives reasoning back only when asked for
@@ -85,39 +58,50 @@ const char *const *pl_vendor_model_headers(const struct pl_model_target *target)
 
 /* A summary, another plan or other tools change what stood before earlier thinking. Newer models of
  * Claude then refuse all of the request, unless they are told to pass over that thinking. */
-static void let_thinking_go(struct pl_buf *body, const struct pl_model_target *target)
+static enum pl_status let_thinking_go(struct pl_arena *arena, struct pl_buf *body,
+                                      const struct pl_model_target *target)
 {
-    static const char block[] = "\"signature\":\"";
+    static const char block[] = "\"signature\":\"", thinking[] = "\"thinking\":{\"type\":";
+    static const char binding[] =
+        "{\"thinking\":{\"block_binding\":{\"prefix_mismatch_behavior\":\"drop_block\"}}}";
+    static const char whole[] = "{\"thinking\":{\"type\":\"adaptive\",\"block_binding\":"
+                                "{\"prefix_mismatch_behavior\":\"drop_block\"}}}";
     if (!binds_thinking(target) || !memmem(body->ptr, body->len, block, sizeof block - 1))
-        return;
-    body->len--; /* the closing brace of the request */
-    pl_buf_adds(body, ",\"thinking\":{\"type\":\"adaptive\",\"block_binding\":"
-                      "{\"prefix_mismatch_behavior\":\"drop_block\"}}}");
+        return PL_OK;
+    bool is_said = memmem(body->ptr, body->len, thinking, sizeof thinking - 1);
+    return pl_vendor_body_merge(arena, is_said ? PL_STR(binding) : PL_STR(whole), body);
 }
 
-static enum pl_status make_body(const struct pl_model_request *request,
+static enum pl_status make_body(struct pl_arena *arena, const struct pl_model_request *request,
                                 const struct pl_model_target *target, struct pl_buf *ret_body,
-                                struct pl_error *err)
+                                struct pl_str *ret_notice, struct pl_error *err)
 {
     PL_CLEANUP_BUF struct pl_buf document;
     pl_buf_init(&document, 0);
-    write_document(&document, request, target);
-    if (document.status != PL_OK)
-        return pl_fail(err, document.status, "out of memory");
+    enum pl_status status = write_document(arena, &document, request, target);
+    if (status != PL_OK)
+        return pl_fail(err, status, "the request could not be written: %s",
+                       pl_status_info(status)->text);
     struct pl_convert_opts opts = {
         .from = &pl_format_turns,
         .to = target->format,
         .kind = PL_KIND_REQUEST,
         .mode = PL_MODE_GATEWAY,
         .profile = target->profile,
-        .says_links = true,
-        .needs_no_carry = true,
+        .keeps_provider = true, /* it is the vendor's own name already */
     };
     struct pl_converted converted;
     pl_converted_init(&converted);
-    enum pl_status status = pl_convert(pl_buf_str(&document), &opts, &converted, err);
-    ask_for_reasoning(&converted.out, target);
-    let_thinking_go(&converted.out, target);
+    status = pl_convert(pl_buf_str(&document), &opts, &converted, err);
+    if (status == PL_OK)
+        ask_for_reasoning(&converted.out, target);
+    if (status == PL_OK)
+        status = let_thinking_go(arena, &converted.out, target);
+    if (status == PL_OK)
+        status = pl_vendor_settings_merge(arena, target, request->settings, &converted.out);
+    if (status == PL_OK && request->tells_settings)
+        status =
+            pl_vendor_settings_notice(arena, target, pl_buf_str(&converted.report), ret_notice);
     if (status == PL_OK)
         status = converted.out.status;
     if (status == PL_OK) {
@@ -138,6 +122,15 @@ void pl_model_prepared_destroy(struct pl_model_prepared *prepared)
     pl_mem_free(prepared);
 }
 
+struct pl_str pl_model_prepared_body(const struct pl_model_prepared *prepared,
+                                     const struct pl_format **ret_format)
+{
+    if (!prepared)
+        return (struct pl_str){0};
+    *ret_format = prepared->targets[0].format;
+    return pl_buf_str(&prepared->bodies[0]);
+}
+
 enum pl_status pl_vendor_model_prepare(const struct pl_model_request *request,
                                        struct pl_model_prepared **ret_prepared,
                                        struct pl_error *err)
@@ -150,14 +143,18 @@ enum pl_status pl_vendor_model_prepare(const struct pl_model_request *request,
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
     struct pl_str name = pl_arena_dup(&prepared->arena, request->model);
     enum pl_status status = name.ptr ? PL_OK : pl_fail(err, PL_NOMEM, "out of memory");
+    prepared->prefill = pl_arena_dup(&prepared->arena, request->prefill);
+    if (request->prefill.len && !prepared->prefill.ptr)
+        status = pl_fail(err, PL_NOMEM, "out of memory");
     size_t n = status == PL_OK ? pl_model_targets(request->models, name, targets) : 0;
     for (size_t i = 0; status == PL_OK && i < n; i++) {
-        /* One of ours plays for itself and is nobody's second choice. */
+        /* A local model plays for itself and is never a fallback. */
         if (!targets[i].vendor)
             continue;
         prepared->targets[prepared->n] = targets[i];
         pl_buf_init(&prepared->bodies[prepared->n], 0);
-        status = make_body(request, &targets[i], &prepared->bodies[prepared->n], err);
+        status = make_body(&prepared->arena, request, &targets[i], &prepared->bodies[prepared->n],
+                           &prepared->notices[prepared->n], err);
         prepared->n += status == PL_OK;
     }
     if (status == PL_OK && !prepared->n)

@@ -1,3 +1,5 @@
+/* Builds the table of vendors, aliases and families from a configuration, and checks it: names,
+ * URLs, keys. */
 #include "model/vendors_int.h"
 
 #include "base/mem.h"
@@ -88,9 +90,9 @@ static enum pl_status check_key(const struct pl_vendor_config *config, struct pl
     for (const char *at = config->key; at && *at; at++)
         if (*at <= ' ' || *at >= 0x7F)
             return pl_fail(err, PL_INVALID,
-                           "the key of the provider %s (%s) has a blank or a character in it that "
-                           "no key has",
-                           config->name, config->key_from ? config->key_from : "of its file");
+                           "the key of the provider %s (%s) contains a blank or an invalid "
+                           "character",
+                           config->name, config->key_from ? config->key_from : "from its file");
     return PL_OK;
 }
 
@@ -108,7 +110,7 @@ static enum pl_status make_families(struct pl_models *made, struct pl_vendor_own
         infos[i] = (struct pl_model_info){
             .name = own->vendor.name,
             .about = "A model of a vendor",
-            .context_window = pl_windows[i].n_tokens, /* 0 behind the last */
+            .context_window = pl_windows[i].n_tokens, /* 0 after the last */
             .is_family = true,
         };
     own->families = infos;
@@ -173,12 +175,13 @@ static enum pl_status check_vendor(const struct pl_models *made,
 {
     if (!is_name(config->name) || is_ours(pl_str_of(config->name)))
         return pl_fail(err, PL_INVALID,
-                       "\"%.64s\" cannot be the name of a provider: letters, digits, - _ . and :, "
-                       "and neither demo nor replay",
+                       "\"%.64s\" is not a valid provider name: use letters, digits, - _ . and :, "
+                       "but not demo or replay",
                        config->name);
     for (size_t i = 0; i < made->n_vendors; i++)
         if (strcmp(made->vendors[i].vendor.name, config->name) == 0)
-            return pl_fail(err, PL_INVALID, "there are two providers called %s", config->name);
+            return pl_fail(err, PL_INVALID, "there are two providers with the name %s",
+                           config->name);
     if (config->profile && !pl_profile_find(pl_str_of(config->profile)))
         return pl_fail(err, PL_INVALID, "the provider %s: there is no profile \"%.64s\"",
                        config->name, config->profile);
@@ -196,7 +199,7 @@ static enum pl_status add_vendor(struct pl_models *made, const struct pl_models_
     own->dialect = pl_dialect_find(pl_str_of(config->dialect));
     if (!own->format || !own->dialect || !own->format->is_vendor)
         return pl_fail(err, PL_INVALID,
-                       "the provider %s speaks \"%.64s\"; a dialect is openai-chat, "
+                       "the provider %s has the dialect \"%.64s\"; it must be openai-chat, "
                        "openai-responses, anthropic or gemini",
                        config->name, config->dialect);
     own->profile = config->profile ? pl_profile_find(pl_str_of(config->profile)) : NULL;
@@ -227,13 +230,14 @@ static enum pl_status check_alias(const struct pl_models *made,
 {
     struct pl_str name = pl_str_of(config->name);
     if (!is_name(config->name) || is_ours(name))
-        return pl_fail(err, PL_INVALID,
-                       "\"%.64s\" cannot be an alias: letters, digits, - _ . and :", config->name);
+        return pl_fail(
+            err, PL_INVALID,
+            "\"%.64s\" is not a valid alias: use letters, digits, - _ . and :", config->name);
     for (size_t i = 0; i < made->n_aliases; i++)
         if (strcmp(made->aliases[i].info.name, config->name) == 0)
-            return pl_fail(err, PL_INVALID, "there are two aliases called %s", config->name);
+            return pl_fail(err, PL_INVALID, "there are two aliases with the name %s", config->name);
     if (!n_targets || n_targets > PL_VENDOR_MAX_CHAIN)
-        return pl_fail(err, PL_INVALID, "the alias %s must name from 1 to %d models", config->name,
+        return pl_fail(err, PL_INVALID, "the alias %s must have 1 to %d models", config->name,
                        PL_VENDOR_MAX_CHAIN);
     return PL_OK;
 }
@@ -242,7 +246,7 @@ static enum pl_status describe_alias(struct pl_models *made, struct pl_alias *al
 {
     PL_CLEANUP_BUF struct pl_buf about;
     pl_buf_init(&about, 0);
-    pl_buf_adds(&about, "Stands for ");
+    pl_buf_adds(&about, "Alias of ");
     for (size_t i = 0; i < alias->n_targets; i++) {
         pl_buf_adds(&about, i ? ", then " : "");
         pl_buf_add(&about, alias->targets[i]);

@@ -54,7 +54,7 @@ enum pl_status pl_model_info_make(struct pl_arena *arena, const struct pl_vendor
 /* A name with or without its provider, no alias. False: nobody has it. */
 bool pl_model_resolve(const struct pl_models *models, struct pl_str name,
                       struct pl_model_target *ret_target);
-/* The i-th model that is listed, aliases first; NULL behind the last. */
+/* The i-th model that is listed, aliases first; NULL after the last. */
 const struct pl_model_info *pl_vendors_model_at(const struct pl_models *models, size_t i);
 /* Whether it can stand in JSON and in an address as it is; nobody's models are called otherwise. */
 bool pl_model_name_is_safe(struct pl_str name);

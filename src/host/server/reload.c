@@ -14,7 +14,7 @@
 #include "base/table.h"
 #include "io/clock.h"
 #include "model/vendors.h"
-#include "server/log.h"
+#include "shard/log.h"
 #include "server/setup.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void be_quiet(struct pl_server_own *own)
 
 /* --- telling the shards ---------------------------------------------------------------------- */
 
-/* Those that are older than what anybody holds. */
+/* Setups that are older than any that is still in use. */
 static void destroy_unused(struct pl_server_own *own)
 {
     struct pl_setup *last = own->setup;
@@ -55,12 +55,11 @@ static void say_changes(struct pl_server_own *own)
     struct pl_log *log = own->server.log;
     struct pl_shard *first = own->server.shards[0];
     struct pl_str changed = pl_buf_str(&reload->changed), kept = pl_buf_str(&reload->kept);
-    pl_log_say(log, first, PL_LOG_INFO, "the configuration was read again; %s%.*s",
-               changed.len ? "changed: " : "nothing has changed", PL_STR_ARG(changed));
+    pl_log_say(log, first, PL_LOG_INFO, "the configuration was reloaded; %s%.*s",
+               changed.len ? "changed: " : "nothing changed", PL_STR_ARG(changed));
     if (kept.len)
         pl_log_say(log, first, PL_LOG_WARNING,
-                   "these settings cannot change while the server runs, and stay as they are until "
-                   "it is started again: %.*s",
+                   "these settings keep their values until the server is restarted: %.*s",
                    PL_STR_ARG(kept));
 }
 
@@ -87,7 +86,7 @@ static void settle(struct pl_letter *letter)
     if (atomic_load(&own->server.life) == PL_LIFE_STOPPED)
         return; /* the loop is being destroyed, and the first one may be gone */
     shard->shard.setup = own->setup;
-    for (size_t i = 0; i < own->n_sockets; i++)
+    for (size_t i = 0; i < own->server.n_sockets; i++)
         if (shard->listeners[i] && !own->sockets[i].is_unix)
             pl_listener_use_tls(shard->listeners[i], own->setup->tls);
     for (struct pl_setup *s = own->setup; s; s = s->older)
@@ -154,7 +153,7 @@ static void read_done(struct pl_job *job)
         install(own);
     } else {
         pl_log_say(own->server.log, own->server.shards[0], PL_LOG_ERROR,
-                   "the configuration was not read again, and the one before stays: %s",
+                   "the configuration was not reloaded, and the previous one stays: %s",
                    reload->err.message[0] ? reload->err.message
                                           : pl_status_info(reload->status)->text);
         pl_setup_destroy(PL_TAKE(reload->made));
@@ -169,7 +168,7 @@ static void read_again(struct pl_server_own *own)
     reload->made = pl_setup_create();
     if (!reload->made) {
         pl_log_say(own->server.log, own->server.shards[0], PL_LOG_ERROR,
-                   "there is no memory to read the configuration again");
+                   "out of memory while reloading the configuration");
         return;
     }
     snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%lld",
@@ -192,8 +191,8 @@ void pl_reload_on_signal(void *ctx, int number)
     (void)number;
     if (!own->reload.source || pl_life_is_ending(&own->server.life))
         pl_log_say(own->server.log, own->server.shards[0], PL_LOG_INFO,
-                   "SIGHUP: nothing is read again, because %s",
-                   own->reload.source ? "the server is about to end" : "there is no configuration");
+                   "SIGHUP: the configuration is not reloaded, because %s",
+                   own->reload.source ? "the server is stopping" : "there is no configuration");
     else if (own->reload.state != PL_RELOAD_QUIET)
         own->reload.wants_again = true;
     else

@@ -2,7 +2,7 @@
 #ifndef PL_SERVER_RELOAD_H
 #define PL_SERVER_RELOAD_H
 
-#include "server/shard_int.h"
+#include "server/server_int.h"
 
 /* For SIGHUP; ctx is the struct pl_server_own. */
 void pl_reload_on_signal(void *ctx, int number);

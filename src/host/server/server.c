@@ -4,46 +4,47 @@
  * the queue rather than being refused; then the store is opened and what a crash left is settled;
  * then the shards accept. Nothing that is not needed for the first answer is made before it.
  *
- * End: ending.c brings the loops to a stop; then all is closed here, in the reverse order. */
+ * End: shutdown.c brings the loops to a stop; then all is closed here, in the reverse order. */
 #include "server/server.h"
 
+#include "access/guard.h"
+#include "access/key_table.h"
+#include "access/meter.h"
+#include "agent/driver.h"
+#include "agent/running_turns.h"
+#include "agent/unattended.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/uuid.h"
+#include "gateway/gateway.h"
+#include "http/connection.h"
+#include "http/limits/quota.h"
+#include "http/request_schema.h"
 #include "io/clock.h"
-#include "io/outfile.h"
-#include "io/tree.h"
+#include "io/file/outfile.h"
+#include "io/file/file_tree.h"
+#include "live/hub.h"
 #include "model/vendors.h"
-#include "server/auth_int.h"
-#include "server/driver.h"
-#include "server/ending.h"
-#include "server/gate.h"
-#include "server/gateway/gateway.h"
-#include "server/gateway/meter.h"
-#include "server/http_conn.h"
-#include "server/hub.h"
-#include "server/quota.h"
 #include "server/reload.h"
-#include "server/request_schema.h"
-#include "server/running.h"
-#include "server/scheduler.h"
-#include "server/setup.h"
-#include "server/shard_int.h"
+#include "server/server_int.h"
+#include "server/shutdown.h"
 #include "server/signals.h"
-#include "server/unattended.h"
-#include "server/zones.h"
+#include "service/admin/store_size.h"
+#include "service/sessions/socket_commands.h"
+#include "service/tasks/scheduler.h"
+#include "service/tasks/zones.h"
+#include "server/routes.h"
+#include "server/setup.h"
 #include "store/work.h"
+#include "transaction/idempotency.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <sodium/randombytes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-const char pl_server_version[] = PARLEY_VERSION;
 
 enum {
     CARE_MS = 60000,
@@ -51,54 +52,14 @@ enum {
     EXIT_STORE_FAILED = 4,
 };
 
-/* --- what shards share ----------------------------------------------------------------------- */
-
-struct pl_shard *pl_shard_of_session(struct pl_server *server, struct pl_str session_id)
-{
-    return server->shards[pl_hash(session_id) % server->n_shards];
-}
-
-struct pl_id_seed pl_shard_seed(struct pl_shard *shard)
-{
-    struct pl_shard_own *own = pl_shard_own(shard);
-    if (own->n_random < 2) {
-        randombytes_buf(own->random, sizeof own->random);
-        own->n_random = sizeof own->random / sizeof *own->random;
-    }
-    struct pl_id_seed seed = {.unix_ms = pl_loop_unix_ms(shard->loop)};
-    seed.random[0] = own->random[--own->n_random];
-    seed.random[1] = own->random[--own->n_random];
-    return seed;
-}
-
-struct pl_id_seed pl_seed_draw(void)
-{
-    struct pl_id_seed seed = {.unix_ms = pl_clock_unix_ms()};
-    randombytes_buf(seed.random, sizeof seed.random);
-    return seed;
-}
-
-struct pl_str pl_shard_date(struct pl_shard *shard)
-{
-    struct pl_shard_own *own = pl_shard_own(shard);
-    int64_t now_s = pl_loop_unix_ms(shard->loop) / 1000;
-    if (now_s != own->date_s) {
-        memcpy(own->date, "Date: ", 6);
-        pl_http_date_write(own->date + 6, now_s);
-        memcpy(own->date + 6 + PL_HTTP_DATE_SIZE, "\r\n", 2);
-        own->date_s = now_s;
-    }
-    return (struct pl_str){own->date, sizeof own->date};
-}
-
 /* --- sockets --------------------------------------------------------------------------------- */
 
 static enum pl_status add_unix(struct pl_server_own *own, const char *path, bool is_control,
                                struct pl_error *err)
 {
-    enum pl_status status = pl_socket_listen_unix(path, &own->sockets[own->n_sockets], err);
+    enum pl_status status = pl_socket_listen_unix(path, &own->sockets[own->server.n_sockets], err);
     if (status == PL_OK)
-        own->is_control[own->n_sockets++] = is_control;
+        own->is_control[own->server.n_sockets++] = is_control;
     return status;
 }
 
@@ -114,20 +75,20 @@ static enum pl_status open_sockets(struct pl_server_own *own, struct pl_error *e
     struct stat info;
     if (status == PL_CONFLICT && lstat(control, &info) == 0 && S_ISSOCK(info.st_mode))
         return pl_fail(err, PL_CONFLICT,
-                       "another server is running with the data in %s; end it first, or give "
-                       "another --data",
+                       "another server is using the data in %s; stop it first, or give another "
+                       "--data",
                        config->data_dir);
     size_t n_given = 0;
     if (status == PL_OK)
-        status = pl_socket_from_systemd(own->sockets + own->n_sockets,
-                                        PL_MAX_SOCKETS - own->n_sockets - 2, &n_given, err);
+        status = pl_socket_from_systemd(own->sockets + own->server.n_sockets,
+                                        PL_MAX_SOCKETS - own->server.n_sockets - 2, &n_given, err);
     if (status != PL_OK)
         return status;
-    own->n_sockets += n_given;
+    own->server.n_sockets += n_given;
     if (!n_given) {
-        status =
-            pl_socket_listen_tcp(config->host, config->port, &own->sockets[own->n_sockets], err);
-        own->n_sockets += status == PL_OK;
+        status = pl_socket_listen_tcp(config->host, config->port,
+                                      &own->sockets[own->server.n_sockets], err);
+        own->server.n_sockets += status == PL_OK;
     }
     if (status == PL_OK && config->unix_path)
         status = add_unix(own, config->unix_path, false, err);
@@ -144,15 +105,14 @@ static void on_exhausted(void *ctx)
 {
     struct pl_accepting *accepting = ctx;
     pl_log_say(accepting->shard->server->log, accepting->shard, PL_LOG_WARNING,
-               "no file descriptor is free for another connection; it waits. Raise the limit "
-               "(ulimit -n)");
+               "no file descriptor is free; a connection waits. Raise the limit (ulimit -n)");
 }
 
 static enum pl_status start_listeners(struct pl_shard_own *shard, struct pl_error *err)
 {
     struct pl_server_own *own = pl_server_own(shard->shard.server);
     enum pl_status status = PL_OK;
-    for (size_t i = 0; status == PL_OK && i < own->n_sockets; i++) {
+    for (size_t i = 0; status == PL_OK && i < own->server.n_sockets; i++) {
         shard->accepting[i] = (struct pl_accepting){&shard->shard, own->is_control[i]};
         struct pl_listener_config config = {
             .socket = &own->sockets[i],
@@ -173,33 +133,11 @@ static void cared(void *ctx, enum pl_status status, const struct pl_error *err)
     struct pl_server_own *own = ctx;
     if (status != PL_OK)
         pl_log_say(own->server.log, own->server.shards[0], PL_LOG_WARNING,
-                   "the times keys were used at could not be stored: %s", err->message);
+                   "the last-used times of keys could not be stored: %s", err->message);
 }
 
-static void measure_run(struct pl_job *job)
-{
-    struct pl_server_own *own = PL_CONTAINER_OF(job, struct pl_server_own, measure);
-    atomic_store(&own->server.n_store_bytes, pl_store_n_bytes(own->server.store));
-    /* What those who left have freed goes back to the system. */
-    pl_mem_trim();
-}
-
-static void measure_done(struct pl_job *job)
-{
-    atomic_store(&PL_CONTAINER_OF(job, struct pl_server_own, measure)->is_measuring, false);
-}
-
-void pl_server_measure(struct pl_server *server)
-{
-    struct pl_server_own *own = pl_server_own(server);
-    if (atomic_exchange(&own->is_measuring, true))
-        return;
-    own->measure = (struct pl_job){.lane = PL_WORK_FILE, .run = measure_run, .done = measure_done};
-    pl_workers_submit(server->workers, server->shards[0]->loop, &own->measure);
-}
-
-/* Whether the wall clock has gone evenly for as long as an upload may rest: pieces are dated by it,
- * and one that jumps forward would make all of them look old. What a start finds is nobody's. */
+/* Whether the wall clock has run evenly for as long as an upload may rest: pieces have its date,
+ * and a jump forward would make all of them look old. Pieces found at a start have no owner. */
 static bool is_clock_steady(struct pl_server_own *own)
 {
     struct pl_loop *loop = own->server.shards[0]->loop;
@@ -212,8 +150,8 @@ static bool is_clock_steady(struct pl_server_own *own)
     return !own->jumped_ms || now_ms - own->jumped_ms > UPLOAD_IDLE_MS;
 }
 
-/* When keys were used; old idempotency keys, uploads that nobody goes on with and settings that
- * nobody holds any more out. */
+/* Stores the times when keys were used; removes old idempotency keys, abandoned uploads and unused
+ * setups. */
 static void care(struct pl_timer *timer)
 {
     struct pl_server_own *own = PL_CONTAINER_OF(timer, struct pl_server_own, care);
@@ -226,23 +164,23 @@ static void care(struct pl_timer *timer)
             pl_batch_sweep_uploads(batch, pl_loop_unix_ms(loop) - UPLOAD_IDLE_MS);
         pl_store_submit(own->server.store, loop, batch, cared, own);
     }
-    pl_server_measure(&own->server);
+    pl_store_size_measure(&own->server);
     pl_reload_tidy(own);
     pl_timer_start(loop, timer, CARE_MS, care);
 }
 
-/* A commit whose fate nobody knows: nothing more may be said, and the next start recovers. */
+/* The outcome of a commit is unknown: nothing more may be promised, and the next start recovers. */
 static void on_store_fatal(void *ctx, const struct pl_error *err)
 {
     struct pl_server_own *own = ctx;
     atomic_store(&own->server.is_storage_bad, true);
     pl_log_say(own->server.log, NULL, PL_LOG_ERROR,
-               "the store failed and nothing more can be acknowledged: %s", err->message);
+               "the store failed; nothing more can be acknowledged: %s", err->message);
     pl_log_flush(own->server.log);
     _exit(EXIT_STORE_FAILED);
 }
 
-/* What the database says about itself is for whoever runs the server. */
+/* The database's own message is for the operator of the server. */
 static void on_store_trouble(void *ctx, const char *text)
 {
     struct pl_server_own *own = ctx;
@@ -261,8 +199,22 @@ static enum pl_status make_data_dir(const char *path, struct pl_error *err)
         return PL_OK;
     enum pl_status status = pl_path_make_parents(inside, err);
     if (status == PL_OK && chmod(path, 0700) != 0)
-        return pl_fail(err, PL_IO, "%s cannot be made private: %s", path, strerror(errno));
+        return pl_fail(err, PL_IO, "the permissions of %s cannot be set: %s", path,
+                       strerror(errno));
     return status;
+}
+
+static size_t n_workers_of(const struct pl_server_config *config)
+{
+    return config->n_workers ? config->n_workers : 4;
+}
+
+/* A connection for every thread that may read: no lane waits for what another has taken. */
+static size_t n_readers_of(const struct pl_server_config *config)
+{
+    size_t n = n_workers_of(config);
+    return pl_work_threads(PL_WORK_STORE, n) + pl_work_threads(PL_WORK_CPU, n) +
+           pl_work_threads(PL_WORK_FILE, n);
 }
 
 static enum pl_status open_store(struct pl_server_own *own, struct pl_error *err)
@@ -272,6 +224,7 @@ static enum pl_status open_store(struct pl_server_own *own, struct pl_error *err
     snprintf(url, sizeof url, "sqlite:%s/parley.db", config->data_dir);
     struct pl_store_config store = {
         .url = config->store_url ? config->store_url : url,
+        .n_readers = n_readers_of(config),
         .password = config->store_password,
         .is_server = true,
         .answer_ms = config->store_answer_ms,
@@ -289,7 +242,7 @@ static enum pl_status open_store(struct pl_server_own *own, struct pl_error *err
         status = pl_drivers_recover(own->server.store, &n_recovered, err);
     if (status == PL_OK && n_recovered)
         pl_log_say(own->server.log, NULL, PL_LOG_INFO,
-                   "%zu sessions were running when the server ended; they are interrupted now",
+                   "%zu sessions were running when the server ended; they are now interrupted",
                    n_recovered);
     return status;
 }
@@ -303,7 +256,9 @@ static enum pl_status make_shard(struct pl_server_own *own, size_t index, struct
         .shard = {.index = index, .server = &own->server, .setup = own->setup}};
     own->server.shards[index] = &shard->shard;
     own->server.n_shards = index + 1;
-    enum pl_status status = pl_loop_create(&shard->shard.loop, err);
+    shard->shard.exchanges = pl_exchange_pool_create();
+    enum pl_status status = shard->shard.exchanges ? pl_loop_create(&shard->shard.loop, err)
+                                                   : pl_fail(err, PL_NOMEM, "out of memory");
     if (status == PL_OK)
         status = pl_hub_create(&shard->shard, &shard->shard.hub);
     if (status == PL_OK)
@@ -334,19 +289,21 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
     if (status == PL_OK)
         status = pl_meter_create(&own->server, &own->server.meter, err);
     if (status == PL_OK) {
-        own->server.running = pl_running_create();
+        own->server.running = pl_running_create(pl_scheduler_tell_room);
         own->server.zones = pl_zones_create(NULL);
         own->server.unattended = pl_unattended_create();
         own->server.bodies = pl_quota_create();
-        own->server.neighbours = pl_quota_create();
+        own->server.address_limit = pl_quota_create();
         own->server.spools = pl_quota_create();
+        own->server.claims = pl_claims_create();
+        own->server.store_size = pl_store_size_create();
         bool is_whole = own->server.running && own->server.zones && own->server.unattended &&
-                        own->server.bodies && own->server.neighbours && own->server.spools;
+                        own->server.bodies && own->server.address_limit && own->server.spools &&
+                        own->server.claims && own->server.store_size;
         status = is_whole ? PL_OK : PL_NOMEM;
     }
     if (status == PL_OK)
-        status =
-            pl_workers_create(config->n_workers ? config->n_workers : 4, &own->server.workers, err);
+        status = pl_workers_create(n_workers_of(config), &own->server.workers, err);
     for (size_t i = 0; status == PL_OK && i < n_shards_of(config); i++)
         status = make_shard(own, i, err);
     if (status == PL_OK)
@@ -366,7 +323,7 @@ static void write_url(const struct pl_server_own *own, char *to, size_t size)
 {
     const struct pl_server_config *config = &own->setup->config;
     bool is_v6 = strchr(config->host, ':') != NULL;
-    for (size_t i = 0; i < own->n_sockets; i++)
+    for (size_t i = 0; i < own->server.n_sockets; i++)
         if (!own->sockets[i].is_unix) {
             snprintf(to, size, "%s://%s%s%s:%u", own->setup->tls ? "https" : "http",
                      is_v6 ? "[" : "", config->host, is_v6 ? "]" : "", own->sockets[i].port);
@@ -375,7 +332,7 @@ static void write_url(const struct pl_server_own *own, char *to, size_t size)
     snprintf(to, size, "unix:%s", config->unix_path ? config->unix_path : config->data_dir);
 }
 
-/* In one piece: whoever reads the first line has the others. */
+/* In one write: a reader of the first line has the others. */
 static void greet(struct pl_server_own *own, void (*say)(void *ctx, const char *text), void *ctx)
 {
     char url[512], text[2048];
@@ -422,14 +379,15 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
         if (failure) {
             for (size_t k = 1; k < i; k++)
                 pl_loop_stop(own->server.shards[k]->loop);
-            return pl_fail(err, PL_IO, "no thread for a shard: %s", strerror(failure));
+            return pl_fail(err, PL_IO, "a shard's thread cannot be started: %s", strerror(failure));
         }
         shard->has_thread = true;
     }
     pl_timer_start(own->server.shards[0]->loop, &own->care, 0, care);
     pl_scheduler_start(own->server.scheduler);
     pl_meter_start(own->server.meter);
-    pl_requeue_start(&own->requeue, &own->server);
+    pl_resume_queued_start(&own->requeue, &own->server);
+    pl_retention_start(&own->retention, &own->server);
     if (own->setup->config.is_probing) {
         own->probed = pl_setup_hold(own->server.shards[0]);
         own->probe = (struct pl_job){.lane = PL_WORK_FILE, .run = probe_run, .done = probe_done};
@@ -451,10 +409,10 @@ static void store_used(struct pl_server_own *own)
         pl_batch_destroy(batch);
     else if (pl_store_commit(own->server.store, batch, &err) != PL_OK)
         pl_log_say(own->server.log, NULL, PL_LOG_WARNING,
-                   "the times keys were used at could not be stored: %s", err.message);
+                   "the last-used times of keys could not be stored: %s", err.message);
 }
 
-/* Accepts what is half-built. */
+/* Accepts a half-built server. */
 static void close_all(struct pl_server_own *own)
 {
     struct pl_server *server = &own->server;
@@ -464,7 +422,7 @@ static void close_all(struct pl_server_own *own)
     if (server->n_shards && server->shards[0]->loop)
         pl_timer_stop(server->shards[0]->loop, &own->care);
     pl_scheduler_stop(server->scheduler);
-    pl_ending_close_shards(own);
+    pl_shutdown_close_shards(own);
     store_used(own);
     pl_meter_stop(server->meter);
     /* First every thread that posts to loops, then the loops. */
@@ -476,7 +434,7 @@ static void close_all(struct pl_server_own *own)
     for (size_t i = 0; i < server->n_shards; i++) {
         pl_hub_destroy(server->shards[i]->hub);
         pl_gateway_destroy(server->shards[i]->gateway);
-        pl_exchange_free_spares(server->shards[i]);
+        pl_exchange_pool_destroy(server->shards[i]->exchanges);
         pl_mem_free(pl_shard_own(server->shards[i]));
     }
     pl_auth_destroy(server->auth);
@@ -485,15 +443,16 @@ static void close_all(struct pl_server_own *own)
     pl_unattended_destroy(server->unattended);
     pl_zones_destroy(server->zones);
     pl_quota_destroy(server->bodies);
-    pl_quota_destroy(server->neighbours);
+    pl_quota_destroy(server->address_limit);
     pl_quota_destroy(server->spools);
-    for (size_t i = 0; i < own->n_sockets; i++)
+    pl_claims_destroy(server->claims);
+    pl_store_size_destroy(server->store_size);
+    for (size_t i = 0; i < own->server.n_sockets; i++)
         pl_socket_close(&own->sockets[i]);
     pl_request_schemas_free();
     pl_reload_forget(own);
     pl_log_destroy(server->log);
-    pthread_mutex_destroy(&own->claims_lock);
-    pl_fetch_slots_deinit(&server->fetch_slots);
+    pl_fetch_slots_deinit(&own->fetch_slots);
     pl_mem_free(own);
 }
 
@@ -510,10 +469,16 @@ enum pl_status pl_server_run(const struct pl_server_config *config,
         own->setup->config = *config;
     pl_buf_init(&own->reload.changed, 0);
     pl_buf_init(&own->reload.kept, 0);
-    pthread_mutex_init(&own->claims_lock, NULL);
-    pl_fetch_slots_init(&own->server.fetch_slots);
+    pl_fetch_slots_init(&own->fetch_slots);
+    own->server.fetch_slots = &own->fetch_slots;
     own->server.started_ms = pl_clock_unix_ms();
     own->server.log = pl_log_create(config->log_level, config->is_log_json);
+    pl_routes_use(pl_server_routes);
+    own->server.guard = &pl_access_guard;
+    own->server.session_owner = &pl_driver_owner;
+    own->server.socket_events = pl_session_socket_events;
+    own->server.claim_ops = &pl_idempotency;
+    own->server.sockets = own->sockets;
     pl_fd_limit_raise();
     pl_signals_ignore();
     bool is_whole = own->server.log && own->setup;

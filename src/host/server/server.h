@@ -2,8 +2,8 @@
 #ifndef PL_SERVER_SERVER_H
 #define PL_SERVER_SERVER_H
 
-#include "server/config.h"
-#include "server/shard.h"
+#include "shard/config.h"
+#include "shard/shard.h"
 
 /* Runs until SIGTERM or SIGINT. `say` gets what a person should see when it is ready, once: lines
  * with the address and, on the first start, the one-time link. PL_OK after an orderly end;
@@ -13,13 +13,5 @@ enum pl_status pl_server_run(const struct pl_server_config *config,
                              const struct pl_server_source *source,
                              void (*say)(void *ctx, const char *text), void *ctx,
                              struct pl_error *err);
-
-/* The version of this program, as `parley version` says it. */
-extern const char pl_server_version[];
-
-struct pl_server;
-/* Measures the store, unless that is being done: for /metrics, which does not wait for it. Any
- * shard. */
-void pl_server_measure(struct pl_server *server);
 
 #endif

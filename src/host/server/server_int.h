@@ -1,16 +1,17 @@
 /* What the server and a shard have besides what everybody may see: sockets, threads, spares. */
-#ifndef PL_SERVER_SHARD_INT_H
-#define PL_SERVER_SHARD_INT_H
+#ifndef PL_SERVER_SERVER_INT_H
+#define PL_SERVER_SERVER_INT_H
 
-#include "server/requeue.h"
-#include "server/log.h"
-#include "server/shard.h"
+#include "agent/resume_queued.h"
+#include "agent/retention.h"
+#include "service/blobs/fetch_slots.h"
+#include "shard/log.h"
+#include "shard/shard.h"
 
 #include <pthread.h>
 
 #define PL_MAX_SOCKETS 8
 
-struct pl_exchange_own;
 struct pl_server_source;
 
 /* Reading the settings again (reload.c). On the first shard, but the job. */
@@ -32,26 +33,21 @@ struct pl_reload {
     uint64_t least;    /* the oldest generation any of them has holders of */
 };
 
-struct pl_claim;
-
 struct pl_server_own {
     struct pl_server server;                  /* first */
     struct pl_socket sockets[PL_MAX_SOCKETS]; /* owned */
     bool is_control[PL_MAX_SOCKETS];
-    size_t n_sockets;
-    pthread_mutex_t claims_lock;
-    struct pl_claim *claims;   /* Idempotency-Keys of requests that run; under the lock */
-    struct pl_timer care;      /* once a minute, on the first shard */
-    struct pl_requeue requeue; /* on the first shard */
+    struct pl_fetch_slots fetch_slots;
+    struct pl_timer care;            /* once a minute, on the first shard */
+    struct pl_resume_queued requeue; /* on the first shard */
+    struct pl_retention retention;   /* the same */
     int64_t ahead_ms;          /* of the wall clock before the other, when it was last looked at */
     int64_t jumped_ms;         /* when it was last put forward; 0: never */
-    struct pl_timer lame_duck; /* ending.c; on the first shard */
+    struct pl_timer lame_duck; /* shutdown.c; on the first shard */
     size_t n_ended;            /* shards that have done what the present stage of the end wants */
     struct pl_job probe;       /* at the start: which servers of models this machine has */
-    struct pl_job measure;     /* of the store's bytes; away while is_measuring */
-    _Atomic(bool) is_measuring;
-    struct pl_setup *probed; /* held meanwhile */
-    struct pl_setup *setup;  /* owned: the newest, with those before it; on the first shard */
+    struct pl_setup *probed;   /* held meanwhile */
+    struct pl_setup *setup;    /* owned: the newest, with those before it; on the first shard */
     struct pl_reload reload;
 };
 
@@ -68,17 +64,9 @@ struct pl_shard_own {
     struct pl_accepting {
         struct pl_shard *shard;
         bool is_control;
-    } accepting[PL_MAX_SOCKETS];    /* what each listener gives back */
-    struct pl_exchange_own *spares; /* owned */
-    size_t n_spares;
-    size_t n_exchanges;  /* at work */
-    int64_t date_s;      /* second of `date` */
-    char date[37];       /* "Date: …\r\n" */
-    uint64_t random[64]; /* drawn ahead; a system call each time would be half of an id's price */
-    size_t n_random;
-    struct pl_turn_end log_end;
-    struct pl_letter settling; /* to this shard with new settings, and back */
-    uint64_t least;            /* the oldest generation this shard has holders of */
+    } accepting[PL_MAX_SOCKETS]; /* what each listener gives back */
+    struct pl_letter settling;   /* to this shard with new settings, and back */
+    uint64_t least;              /* the oldest generation this shard has holders of */
     /* The end: */
     struct pl_letter ending; /* to this shard, and back to the first one */
     struct pl_timer drain_timer;
@@ -89,8 +77,5 @@ static inline struct pl_shard_own *pl_shard_own(struct pl_shard *shard)
 {
     return (struct pl_shard_own *)shard;
 }
-
-/* The Date line of this second. */
-struct pl_str pl_shard_date(struct pl_shard *shard);
 
 #endif

@@ -1,8 +1,8 @@
 #include "server/setup.h"
 
+#include "access/host_origin.h"
 #include "base/mem.h"
 #include "model/vendors.h"
-#include "server/gate.h"
 
 struct pl_setup *pl_setup_create(void)
 {
@@ -28,9 +28,9 @@ enum pl_status pl_setup_complete(struct pl_setup *setup, const struct pl_setup *
                                  struct pl_error *err)
 {
     const struct pl_server_config *config = &setup->config;
-    enum pl_status status = pl_gate_check_config(config, err);
+    enum pl_status status = pl_access_check_config(config, err);
     if (status == PL_OK)
-        status = pl_models_create(&config->models, &setup->models, err);
+        status = pl_models_create(config->models, &setup->models, err);
     if (status == PL_OK && config->tls_cert)
         status = pl_tls_create(config->tls_cert, config->tls_key, &setup->tls, err);
     if (status == PL_OK && before && pl_tls_is_same(setup->tls, before->tls)) {

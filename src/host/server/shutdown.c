@@ -8,17 +8,17 @@
  * Nobody is told to go away before all shards have stopped accepting: whoever comes back at once
  * finds a closed port rather than a server that is about to throw them out again. A second signal
  * ends the process at once. All of it runs on the first shard, but what a letter does. */
-#include "server/ending.h"
+#include "server/shutdown.h"
 
+#include "agent/driver.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "io/upstream.h"
-#include "server/blob_fetch.h"
-#include "server/driver.h"
-#include "server/http_conn.h"
-#include "server/hub.h"
-#include "server/log.h"
-#include "server/setup.h"
+#include "http/connection.h"
+#include "io/upstream/upstream.h"
+#include "live/hub.h"
+#include "service/blobs/blob_fetch.h"
+#include "shard/log.h"
+#include "shard/setup.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -82,7 +82,8 @@ static void look_at_drain(struct pl_timer *timer)
 {
     struct pl_shard_own *shard = PL_CONTAINER_OF(timer, struct pl_shard_own, drain_timer);
     struct pl_loop *loop = shard->shard.loop;
-    bool is_quiet = pl_drivers_n_running(shard->shard.drivers) == 0 && shard->n_exchanges == 0 &&
+    bool is_quiet = pl_drivers_n_running(shard->shard.drivers) == 0 &&
+                    pl_exchange_pool_n_busy(shard->shard.exchanges) == 0 &&
                     pl_hub_n_sockets(shard->shard.hub) == 0;
     if (is_quiet || pl_loop_now_ms(loop) >= shard->drain_until_ms)
         pl_drivers_shut_down(shard->shard.drivers, on_shut_down, shard);
@@ -107,7 +108,7 @@ static void drain(struct pl_letter *letter)
 /* The control socket stays bound to the end: it keeps a second server away from the data. */
 static void close_sockets(struct pl_server_own *own)
 {
-    for (size_t i = 0; i < own->n_sockets; i++)
+    for (size_t i = 0; i < own->server.n_sockets; i++)
         if (!own->is_control[i])
             pl_socket_close(&own->sockets[i]);
 }
@@ -138,28 +139,28 @@ static void close_doors(struct pl_timer *timer)
 
 /* --- the signal ------------------------------------------------------------------------------ */
 
-void pl_ending_on_signal(void *ctx, int number)
+void pl_shutdown_on_signal(void *ctx, int number)
 {
     struct pl_server_own *own = ctx;
     struct pl_shard *first = own->server.shards[0];
     const char *name = number == SIGINT ? "SIGINT" : "SIGTERM";
-    /* Somebody at a terminal does not wait for load balancers. */
+    /* A person at a terminal does not wait for load balancers. */
     int64_t lame_ms = number == SIGINT ? 0 : first->setup->config.lame_duck_ms;
     if (pl_life_is_ending(&own->server.life)) {
-        pl_log_say(own->server.log, NULL, PL_LOG_WARNING, "a second signal: ending at once");
+        pl_log_say(own->server.log, NULL, PL_LOG_WARNING, "a second signal: stopping at once");
         pl_log_flush(own->server.log);
         _exit(EXIT_SECOND_SIGNAL);
     }
     pl_systemd_notify("STOPPING=1");
     if (!lame_ms) {
-        pl_log_say(own->server.log, first, PL_LOG_INFO, "%s: finishing what runs, then ending",
+        pl_log_say(own->server.log, first, PL_LOG_INFO, "%s: finishing running work, then stopping",
                    name);
         close_doors(&own->lame_duck);
         return;
     }
     pl_log_say(own->server.log, first, PL_LOG_INFO,
-               "%s: not ready any more; requests are answered for another %lld ms, then the port "
-               "is closed and what runs is finished",
+               "%s: no longer ready; requests are answered for another %lld ms, then the port is "
+               "closed and running work is finished",
                name, (long long)lame_ms);
     pl_life_go(&own->server.life, PL_LIFE_LAME);
     pl_timer_start(first->loop, &own->lame_duck, lame_ms, close_doors);
@@ -206,14 +207,14 @@ static bool end_fetches(struct pl_server_own *own)
     return were_any;
 }
 
-/* A driver may go when nothing of it is on its way. Whoever looks for one finds none. */
+/* A driver may be freed when nothing of it is away. Later look-ups find none. */
 static void close_drivers(struct pl_shard *shard)
 {
     pl_drivers_destroy(PL_TAKE(shard->drivers));
     pl_upstreams_destroy(PL_TAKE(shard->upstreams));
 }
 
-void pl_ending_close_shards(struct pl_server_own *own)
+void pl_shutdown_close_shards(struct pl_server_own *own)
 {
     for (size_t i = 0; i < own->server.n_shards; i++)
         let_go_of_outside(pl_shard_own(own->server.shards[i]));

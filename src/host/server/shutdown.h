@@ -1,16 +1,16 @@
-/* How the server ends: ending.c. */
-#ifndef PL_SERVER_ENDING_H
-#define PL_SERVER_ENDING_H
+/* How the server ends: shutdown.c. */
+#ifndef PL_SERVER_SHUTDOWN_H
+#define PL_SERVER_SHUTDOWN_H
 
-#include "server/shard_int.h"
+#include "server/server_int.h"
 
 /* For SIGTERM and SIGINT, on the first shard; ctx is the struct pl_server_own. */
-void pl_ending_on_signal(void *ctx, int number);
+void pl_shutdown_on_signal(void *ctx, int number);
 
 /* When the loops have stopped and their threads are joined, also where the server did not start:
  * closes the connections, has everything that is under way end, and drops what sessions have in
  * memory. Nothing works for a loop then, and no loop has a letter. */
-void pl_ending_close_shards(struct pl_server_own *own);
+void pl_shutdown_close_shards(struct pl_server_own *own);
 
 /* No connection is accepted on this shard any more. */
 void pl_shard_stop_listeners(struct pl_shard_own *shard);

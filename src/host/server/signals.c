@@ -1,8 +1,8 @@
 #include "server/signals.h"
 
-#include "server/ending.h"
-#include "server/log.h"
 #include "server/reload.h"
+#include "server/shutdown.h"
+#include "shard/log.h"
 
 #include <signal.h>
 #include <string.h>
@@ -17,8 +17,8 @@ static const struct {
     void (*fn)(void *ctx, int number);
     bool is_early; /* ignored until the loop hears it */
 } signals[] = {
-    {SIGTERM, pl_ending_on_signal, false},
-    {SIGINT, pl_ending_on_signal, false},
+    {SIGTERM, pl_shutdown_on_signal, false},
+    {SIGINT, pl_shutdown_on_signal, false},
     {SIGHUP, pl_reload_on_signal, true},
     {SIGUSR1, say_ignored, true},
     {SIGUSR2, say_ignored, true},
@@ -37,8 +37,7 @@ static void say_ignored(void *ctx, int number)
 {
     struct pl_server_own *own = ctx;
     pl_log_say(own->server.log, own->server.shards[0], PL_LOG_WARNING,
-               "SIG%s does nothing here; SIGHUP reads the configuration again and SIGTERM ends the "
-               "server",
+               "SIG%s has no effect; SIGHUP reloads the configuration and SIGTERM stops the server",
                sigabbrev_np(number));
 }
 

@@ -2,7 +2,7 @@
 #ifndef PL_SERVER_SIGNALS_H
 #define PL_SERVER_SIGNALS_H
 
-#include "server/shard_int.h"
+#include "server/server_int.h"
 
 /* At the very beginning: nothing that has no meaning yet ends the process. */
 void pl_signals_ignore(void);

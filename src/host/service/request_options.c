@@ -1,16 +1,18 @@
-#include "server/wishes.h"
+/* Reads options that several routes have in common, and makes a problem with a pointer of each
+ * invalid one. */
+#include "service/request_options.h"
 
+#include "agent/context/replay_source.h"
 #include "base/decimal.h"
 #include "base/utc.h"
 #include "format/profile.h"
 #include "json/text.h"
 #include "model/model.h"
-#include "server/replay.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-void pl_wish_refuse(struct pl_exchange *x, const char *says, const char *pointer, ...)
+void pl_option_refuse(struct pl_exchange *x, const char *says, const char *pointer, ...)
 {
     struct pl_error err = {0};
     va_list args;
@@ -27,7 +29,7 @@ bool pl_param_sequence(struct pl_exchange *x, const char *name, int64_t *sequenc
     struct pl_str text = pl_target_param(&x->target, name);
     if (!text.ptr || pl_decimal_read(text, sequence))
         return true;
-    pl_wish_refuse(x, "This is the sequence of a turn, a number from 0.", "/%s", name);
+    pl_option_refuse(x, "This must be the sequence of a turn, a number from 0.", "/%s", name);
     return false;
 }
 
@@ -44,7 +46,7 @@ bool pl_param_time(struct pl_exchange *x, const char *name, int64_t otherwise_ms
     struct pl_str text = pl_target_param(&x->target, name);
     int64_t unix_us = 0;
     if (text.ptr && !pl_utc_read(text, &unix_us)) {
-        pl_wish_refuse(x, "An instant looks like 2026-03-29T00:00:00Z.", "/%s", name);
+        pl_option_refuse(x, "An instant must look like 2026-03-29T00:00:00Z.", "/%s", name);
         return false;
     }
     *ret_ms = text.ptr ? unix_us / 1000 : otherwise_ms;
@@ -56,12 +58,12 @@ void pl_exchange_fail_name(struct pl_exchange *x, const char *member, struct pl_
     struct pl_error err = {0};
     pl_error_point(&err, "/%s", member);
     snprintf(err.message, sizeof err.message, "there is no \"%.*s\"", PL_STR_ARG(name));
-    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, "There is no %s named \"%.*s\".",
-                        member, PL_STR_ARG(name));
+    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err, "There is no %s \"%.*s\".", member,
+                        PL_STR_ARG(name));
 }
 
-bool pl_wish_model(struct pl_exchange *x, struct pl_str name, const char *pointer,
-                   struct pl_str *ret_model)
+bool pl_option_model(struct pl_exchange *x, struct pl_str name, const char *pointer,
+                     struct pl_str *ret_model)
 {
     const struct pl_model_info *info = pl_model_find(x->setup->models, name);
     struct pl_error err = {0};
@@ -116,7 +118,7 @@ bool pl_body_vars(struct pl_exchange *x, struct pl_render_opts *opts)
         status = pl_render_check_name(opts->vars[i].name);
         if (status == PL_INVALID)
             pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                                "\"%.*s\" is no name of a variable; a name is letters, digits, _ . "
+                                "\"%.*s\" is not a variable name; a name has letters, digits, _ . "
                                 "and -.",
                                 PL_STR_ARG(opts->vars[i].name));
         else if (status != PL_OK)
@@ -125,7 +127,7 @@ bool pl_body_vars(struct pl_exchange *x, struct pl_render_opts *opts)
     return !x->is_problem;
 }
 
-/* The first of the lines; *lines is what is behind it. */
+/* The first line; *lines becomes the rest. */
 static struct pl_str take_line(struct pl_str *lines)
 {
     const char *end = memchr(lines->ptr, '\n', lines->len);

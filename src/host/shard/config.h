@@ -1,15 +1,16 @@
-/* What the server was told: flags, then environment, then the file. One is never changed: SIGHUP
- * makes another one (setup.h). */
-#ifndef PL_SERVER_CONFIG_H
-#define PL_SERVER_CONFIG_H
+/* The settings of the server: flags, then environment, then the file. A configuration never
+ * changes: SIGHUP makes another one (setup.h). */
+#ifndef PL_SHARD_CONFIG_H
+#define PL_SHARD_CONFIG_H
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "model/vendors.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct pl_models_config;
 
 struct pl_server_config {
     const char *host;                /* "127.0.0.1" */
@@ -22,7 +23,7 @@ struct pl_server_config {
     int64_t store_away_ms;           /* how long a commit waits for it to come back: 600,000 */
     const char *unix_path; /* a further socket; NULL: none. DATA/parley.sock is always there */
     const char *tls_cert, *tls_key;
-    bool is_behind_proxy;     /* somebody else does TLS: listening beyond loopback is allowed */
+    bool is_behind_proxy;     /* a proxy does TLS: listening beyond loopback is allowed */
     const char *const *hosts; /* further names a Host header may say; ended by NULL; may be NULL */
     const char *const *origins;     /* further origins; ended by NULL; may be NULL */
     const char *const *fetch_hosts; /* internal hosts files are fetched from, "host" or "host:port";
@@ -33,19 +34,23 @@ struct pl_server_config {
     int64_t queue_wait_ms;          /* a request waits for one of them at most so long: 30,000 */
     size_t max_connections;         /* 20,000 */
     int64_t lame_duck_ms;           /* how long SIGTERM waits before it closes the port: 0 */
-    size_t max_address_connections; /* of one address; 0: neighbours.h says */
+    size_t max_address_connections; /* of one address; 0: address_limit.h says */
     size_t body_memory_mib;         /* for bodies of requests: 256 */
     int64_t drain_ms;               /* how long SIGTERM waits for running turns: 10,000 */
     int log_level;                  /* 0 errors, 1 warnings, 2 what happens, 3 every request */
     bool is_log_json;
-    const char *default_model;      /* "demo/echo" */
-    const char *gateway_record;     /* which exchanges of the gateway become sessions without being
+    const char *default_model;  /* "demo/echo" */
+    const char *gateway_record; /* which exchanges of the gateway become sessions without being
                                        asked to: "off" (also NULL) or "sessions", all of them */
-    struct pl_models_config models; /* vendors, aliases and how long they are waited for */
-    int64_t answer_ms;              /* how long an answer in a session may take: 1,800,000 */
-    int64_t turn_ms;                /* how long all work on one message may take: 1,800,000 */
-    int64_t task_ms;                /* how long a run of a task may take: 1,800,000 */
-    bool is_probing;                /* servers of models on this machine are looked for */
+    const struct pl_models_config *models; /* model/vendors.h: vendors, aliases, and the four times
+                                              below; lives as long as the strings */
+    int64_t upstream_connect_ms, upstream_first_byte_ms, upstream_idle_ms, upstream_cooldown_ms;
+    int64_t answer_ms;      /* how long an answer in a session may take: 1,800,000 */
+    int64_t client_tool_ms; /* how long a client may take to run a tool of its own: 600,000 */
+    int64_t turn_ms;        /* how long all work on one message may take: 1,800,000 */
+    int64_t task_ms;        /* how long a run of a task may take: 1,800,000 */
+    bool is_probing;        /* servers of models on this machine are looked for */
+    size_t retention_days;  /* sessions not changed for so long are deleted; 0: none is */
 };
 
 /* Where a configuration is read again, on SIGHUP. */

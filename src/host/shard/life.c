@@ -1,4 +1,4 @@
-#include "server/life.h"
+#include "shard/life.h"
 
 #include <assert.h>
 

@@ -16,8 +16,8 @@
  *     STOPPED    the loops have stopped; the store is closed next
  *
  * Changed on the first shard's thread, read on any. */
-#ifndef PL_SERVER_LIFE_H
-#define PL_SERVER_LIFE_H
+#ifndef PL_SHARD_LIFE_H
+#define PL_SHARD_LIFE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -46,7 +46,7 @@ static inline bool pl_life_is_ending(const pl_life_atomic *life)
     return atomic_load_explicit(life, memory_order_acquire) >= PL_LIFE_LAME;
 }
 
-/* The loops have stopped: there is nobody any more who could do something. */
+/* The loops have stopped: nothing can run any more. */
 static inline bool pl_life_is_over(const pl_life_atomic *life)
 {
     return atomic_load_explicit(life, memory_order_acquire) == PL_LIFE_STOPPED;

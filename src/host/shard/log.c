@@ -1,15 +1,15 @@
-#include "server/log.h"
+/* Builds lines without control characters and gives them to the sink. A shard wakes the sink once,
+ * at the end of an iteration of its loop. */
+#include "shard/log.h"
 
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/utc.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "io/clock.h"
-#include "io/sink.h"
+#include "io/system/sink.h"
 #include "json/text.h"
-#include "server/exchange_int.h"
-#include "server/shard_int.h"
-#include "server/trace.h"
+#include "shard/shard.h"
 
 #include <assert.h>
 #include <poll.h>
@@ -20,7 +20,7 @@
 
 enum {
     MAX_WAITING = 1 << 20, /* bytes of lines that are not written yet */
-    END_WAIT_MS = 1000,    /* for standard error to take what is left */
+    END_WAIT_MS = 1000,    /* for standard error to accept the rest */
     /* Of a sentence: six times as much, where every byte has to be escaped, is still a line. */
     MAX_SENTENCE = 2048,
 };
@@ -43,8 +43,8 @@ static bool is_control(int32_t c)
     return c < 0x20 || (c >= 0x7F && c < 0xA0);
 }
 
-/* Text from anywhere as valid UTF-8: what is none becomes U+FFFD, and in a line for people control
- * characters can neither move the cursor nor begin another line. */
+/* Any text as valid UTF-8: invalid bytes become U+FFFD, and in a line for people control characters
+ * can neither move the cursor nor start another line. */
 static void add_clean(struct pl_buf *to, struct pl_str text, bool is_json)
 {
     for (size_t at = 0, from = 0; at < text.len; from = at) {
@@ -107,7 +107,7 @@ static void write_dropped(bool is_json, uint64_t n_lines, struct pl_buf *to)
 {
     char sentence[120];
     snprintf(sentence, sizeof sentence,
-             "%llu lines of this log were dropped: standard error took no more",
+             "%llu log lines were dropped: standard error did not accept them",
              (unsigned long long)n_lines);
     write_sentence(is_json, pl_clock_unix_ms(), PL_LOG_WARNING, sentence, to);
 }
@@ -190,10 +190,10 @@ uint64_t pl_log_n_dropped(struct pl_log *log)
     return pl_sink_n_dropped(log->sink);
 }
 
-static void wake_at_turn_end(struct pl_turn_end *end)
+static void wake_at_turn_end(struct pl_loop_hook *end)
 {
-    struct pl_shard_own *shard = PL_CONTAINER_OF(end, struct pl_shard_own, log_end);
-    pl_sink_wake(shard->shard.server->log->sink);
+    struct pl_shard *shard = PL_CONTAINER_OF(end, struct pl_shard, log_end);
+    pl_sink_wake(shard->server->log->sink);
 }
 
 static void put(struct pl_log *log, struct pl_shard *shard, const struct pl_buf *line)
@@ -205,9 +205,9 @@ static void put(struct pl_log *log, struct pl_shard *shard, const struct pl_buf 
     if (!shard) {
         pl_sink_wake(log->sink);
     } else {
-        struct pl_turn_end *turn_end = &pl_shard_own(shard)->log_end;
+        struct pl_loop_hook *turn_end = &shard->log_end;
         turn_end->fn = wake_at_turn_end;
-        pl_loop_at_turn_end(shard->loop, turn_end);
+        pl_loop_hook_add(shard->loop, turn_end);
     }
 }
 
@@ -228,49 +228,26 @@ void pl_log_say(struct pl_log *log, struct pl_shard *shard, enum pl_log_level le
     put(log, shard, &line);
 }
 
-/* --- requests -------------------------------------------------------------------------------- */
+/* --- lines with fields ----------------------------------------------------------------------- */
 
-/* The route and not the path: what stands in the place of a brace may be a secret. */
-static struct pl_str place_of(const struct pl_exchange *x)
+bool pl_log_is_json(const struct pl_log *log)
 {
-    if (x->route)
-        return pl_str_of(x->route->path);
-    return x->head ? PL_STR("(no route)") : PL_STR("(no request)");
+    return log->is_json;
 }
 
-static void write_request(bool is_json, const struct pl_exchange *x, int64_t took_ms,
-                          struct pl_buf *line)
+void pl_log_begin(struct pl_log *log, struct pl_shard *shard, enum pl_log_level level,
+                  struct pl_buf *line)
 {
-    struct pl_str trace = pl_trace_id(x), place = place_of(x);
-    const char *method = x->head ? pl_method_text(x->method) : "-";
-    if (is_json) {
-        add_field(line, is_json, "method", pl_str_of(method));
-        add_field(line, is_json, "route", place);
-        pl_buf_addf(line, ",\"status\":%d,\"ms\":%lld", x->status, (long long)took_ms);
-    } else {
-        pl_buf_addf(line, "%s %.*s %d %lld ms", method, PL_STR_ARG(place), x->status,
-                    (long long)took_ms);
-    }
-    add_field(line, is_json, is_json ? "request_id" : "request", pl_str_of(x->request_id));
-    if (trace.len)
-        add_field(line, is_json, is_json ? "trace_id" : "trace", trace);
-    if (is_json && x->caller.user_id.len)
-        add_field(line, is_json, "user_id", x->caller.user_id);
-    /* What the client was told of a failure here is what there is to know about it. */
-    if (x->is_problem && x->status >= 500 && x->problem_detail.len)
-        add_field(line, is_json, "problem", x->problem_detail);
+    begin(log->is_json, pl_loop_unix_ms(shard->loop), level, line);
 }
 
-void pl_log_request(struct pl_exchange *x)
+void pl_log_field(struct pl_log *log, struct pl_buf *line, const char *name, struct pl_str text)
 {
-    struct pl_log *log = x->shard->server->log;
-    enum pl_log_level level = x->status >= 500 && x->status != 503 ? PL_LOG_ERROR : PL_LOG_REQUEST;
-    if (!pl_log_wants(log, level))
-        return;
-    PL_CLEANUP_BUF struct pl_buf line;
-    pl_buf_init(&line, 0);
-    begin(log->is_json, pl_loop_unix_ms(x->shard->loop), level, &line);
-    write_request(log->is_json, x, pl_loop_now_ms(x->shard->loop) - x->started_ms, &line);
-    end(log->is_json, &line);
-    put(log, x->shard, &line);
+    add_field(line, log->is_json, name, text);
+}
+
+void pl_log_end(struct pl_log *log, struct pl_shard *shard, struct pl_buf *line)
+{
+    end(log->is_json, line);
+    put(log, shard, line);
 }

@@ -1,11 +1,12 @@
 /* Lines on standard error about what happens: text for people, or JSON lines. Any thread, and none
- * ever waits: io/sink.h writes them. A line is at most 16 KiB; nothing secret is ever given to it:
- * no header, no query, no body of a request, no words of a model's server.
+ * ever waits: io/system/sink.h writes them. A line is at most 16 KiB; nothing secret is ever given
+ * to it: no header, no query, no body of a request, no words of a model's server.
  *
  * Lines of a shard are gathered and handed on once, at the end of the turn of its loop. */
-#ifndef PL_SERVER_LOG_H
-#define PL_SERVER_LOG_H
+#ifndef PL_SHARD_LOG_H
+#define PL_SHARD_LOG_H
 
+#include "base/buf.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -17,24 +18,30 @@ enum pl_log_level { PL_LOG_ERROR, PL_LOG_WARNING, PL_LOG_INFO, PL_LOG_REQUEST };
 
 struct pl_log;
 struct pl_shard;
-struct pl_exchange;
 
-/* NULL when out of memory. From now on a failed assertion is told in the same form. */
+/* NULL when out of memory. From now on a failed assertion is logged in the same form. */
 struct pl_log *pl_log_create(int level, bool is_json);
-/* Waits a moment for what is left to be written. Accepts NULL. */
+/* Waits a moment for the remaining lines to be written. Accepts NULL. */
 void pl_log_destroy(struct pl_log *log);
-/* Waits for it, at most a second: for whoever ends the process. */
+/* Waits for it, at most a second: before the process ends. */
 void pl_log_flush(struct pl_log *log);
 /* From now on; any thread. */
 void pl_log_set_level(struct pl_log *log, int level);
 bool pl_log_wants(const struct pl_log *log, enum pl_log_level level);
-/* Lines that nobody will read: standard error took no more. */
+/* Lines that were lost: standard error accepted no more. */
 uint64_t pl_log_n_dropped(struct pl_log *log);
 
 /* "2026-…Z info the sentence". The shard is the one whose thread this is, NULL on any other. */
 void pl_log_say(struct pl_log *log, struct pl_shard *shard, enum pl_log_level level,
                 const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* A request that was answered; at the level of requests, or as an error when it failed here. */
-void pl_log_request(struct pl_exchange *x);
+
+/* A line that is made field by field, on the shard's thread: begin, fields, end. What is added to
+ * it in between besides fields is of the form that pl_log_is_json tells. */
+bool pl_log_is_json(const struct pl_log *log);
+void pl_log_begin(struct pl_log *log, struct pl_shard *shard, enum pl_log_level level,
+                  struct pl_buf *line);
+/* ,"name":"text" or, for people, " name=text"; cut, and made valid UTF-8. */
+void pl_log_field(struct pl_log *log, struct pl_buf *line, const char *name, struct pl_str text);
+void pl_log_end(struct pl_log *log, struct pl_shard *shard, struct pl_buf *line);
 
 #endif

@@ -1,22 +1,22 @@
 /* Counters of a shard, for /metrics: written by one thread, read by any. */
-#ifndef PL_SERVER_METRICS_H
-#define PL_SERVER_METRICS_H
+#ifndef PL_SHARD_METRICS_H
+#define PL_SHARD_METRICS_H
 
 #include "base/buf.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* X(name, type, help): the name is the Prometheus name behind "parley_". */
+/* X(name, type, help): the Prometheus name is "parley_" and the name. */
 #define PL_METRIC_TABLE(X)                                                                         \
     X(http_requests_total, "counter", "Requests answered")                                         \
     X(http_errors_total, "counter", "Requests answered with a status of 500 or more")              \
-    X(http_connections, "gauge", "Open connections, sockets included")                             \
+    X(http_connections, "gauge", "Open connections, including sockets")                            \
     X(http_refused_total, "counter", "Connections refused because there were too many")            \
     X(request_bytes_total, "counter", "Bytes of request bodies")                                   \
     X(body_bytes, "gauge", "Bytes of request bodies and socket messages in memory")                \
-    X(spooled_answers_total, "counter", "Answers put into a file, as their readers are slow")      \
-    X(history_bytes, "gauge", "Bytes of events kept for readers that come back")                   \
+    X(spooled_answers_total, "counter", "Answers written to a file for slow readers")              \
+    X(history_bytes, "gauge", "Bytes of events kept for readers that reconnect")                   \
     X(sockets, "gauge", "Open WebSocket and event-stream connections")                             \
     X(socket_messages_in_total, "counter", "Messages received on sockets")                         \
     X(socket_frames_out_total, "counter", "Frames put into subscribers' queues")                   \
@@ -45,10 +45,5 @@ static inline void pl_metric_add(struct pl_metrics *metrics, enum pl_metric metr
     int64_t value = atomic_load_explicit(&metrics->values[metric], memory_order_relaxed);
     atomic_store_explicit(&metrics->values[metric], value + n, memory_order_relaxed);
 }
-
-struct pl_models;
-struct pl_server;
-/* The Prometheus text format, version 0.0.4: the sums, and what the process itself is using. */
-void pl_metrics_write(struct pl_server *server, const struct pl_models *models, struct pl_buf *to);
 
 #endif

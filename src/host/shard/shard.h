@@ -1,56 +1,73 @@
 /* A shard: a thread with its loop, its connections and its sessions. Shards share the store, the
  * workers, the keys and the configuration, and otherwise exchange letters. */
-#ifndef PL_SERVER_SHARD_H
-#define PL_SERVER_SHARD_H
+#ifndef PL_SHARD_SHARD_H
+#define PL_SHARD_SHARD_H
 
 #include "base/hash.h"
-#include "io/conn.h"
+#include "base/uuid.h"
+#include "io/net/conn.h"
 #include "io/workers.h"
-#include "server/config.h"
-#include "server/fetch_slots.h"
-#include "server/life.h"
-#include "server/metrics.h"
-#include "store/store.h"
+#include "shard/config.h"
+#include "shard/life.h"
+#include "shard/metrics.h"
 
 #define PL_MAX_SHARDS 64
 
+/* What the rooms above keep on a server or a shard: only the room itself looks inside. server/
+ * makes each and hands it over. */
 struct pl_auth;
 struct pl_blob_fetch;
+struct pl_claim_ops;
+struct pl_claims;
 struct pl_hub;
 struct pl_drivers;
+struct pl_exchange_pool;
+struct pl_fetch_slots;
 struct pl_gateway;
+struct pl_guard;
 struct pl_http_conn;
 struct pl_log;
 struct pl_meter;
 struct pl_running;
 struct pl_scheduler;
+struct pl_session_owner;
 struct pl_quota;
 struct pl_setup;
+struct pl_socket_event;
+struct pl_store;
+struct pl_store_size;
 struct pl_unattended;
 struct pl_upstreams;
 struct pl_zones;
 
 struct pl_server {
-    struct pl_store *store;           /* owned */
-    struct pl_workers *workers;       /* owned */
-    struct pl_auth *auth;             /* owned; thread-safe inside */
-    struct pl_log *log;               /* owned; thread-safe inside */
-    struct pl_running *running;       /* owned; thread-safe inside: see running.h */
-    struct pl_zones *zones;           /* owned; thread-safe inside */
-    struct pl_unattended *unattended; /* owned; thread-safe inside */
-    struct pl_scheduler *scheduler;   /* owned; on the first shard */
-    struct pl_meter *meter;           /* owned; thread-safe inside: usage and limits of keys */
-    struct pl_quota *bodies;          /* owned; thread-safe inside: body_memory.h */
-    struct pl_quota *spools;          /* owned; thread-safe inside: answers in files */
-    struct pl_quota *neighbours;      /* owned; thread-safe inside: neighbours.h */
+    struct pl_store *store;               /* owned */
+    struct pl_workers *workers;           /* owned */
+    struct pl_auth *auth;                 /* owned; thread-safe inside */
+    struct pl_log *log;                   /* owned; thread-safe inside */
+    struct pl_running *running;           /* owned; thread-safe inside: see running_turns.h */
+    struct pl_zones *zones;               /* owned; thread-safe inside */
+    struct pl_unattended *unattended;     /* owned; thread-safe inside */
+    struct pl_scheduler *scheduler;       /* owned; on the first shard */
+    struct pl_meter *meter;               /* owned; thread-safe inside: usage and limits of keys */
+    struct pl_store_size *store_size;     /* owned; thread-safe inside */
+    struct pl_claims *claims;             /* owned; thread-safe inside: transaction/idempotency.h */
+    const struct pl_guard *guard;         /* static: http/guard.h */
+    const struct pl_claim_ops *claim_ops; /* static: http/claim.h */
+    const struct pl_session_owner *session_owner; /* static: live/command.h */
+    const struct pl_socket_event *socket_events;  /* static: live/socket.h */
+    const struct pl_socket *sockets;              /* those that are listened on */
+    size_t n_sockets;
+    struct pl_quota *bodies;                /* owned; thread-safe inside: body_memory.h */
+    struct pl_quota *spools;                /* owned; thread-safe inside: answers in files */
+    struct pl_quota *address_limit;         /* owned; thread-safe inside: address_limit.h */
     struct pl_shard *shards[PL_MAX_SHARDS]; /* owned */
     size_t n_shards;
-    struct pl_fetch_slots fetch_slots;
-    int64_t started_ms; /* unix */
+    struct pl_fetch_slots *fetch_slots; /* owned; thread-safe inside */
+    int64_t started_ms;                 /* unix */
     pl_life_atomic life;
-    _Atomic(bool) is_backing_up;    /* a copy is being made, or on its way to a client */
-    _Atomic(bool) is_storage_bad;   /* a commit's fate is unknown: nothing may be acknowledged */
-    _Atomic(int64_t) n_store_bytes; /* on disk, when it was last measured */
+    _Atomic(bool) is_backing_up;  /* a copy is being made, or on its way to a client */
+    _Atomic(bool) is_storage_bad; /* a commit's fate is unknown: nothing may be acknowledged */
 };
 
 struct pl_shard {
@@ -65,10 +82,15 @@ struct pl_shard {
     struct pl_gateway *gateway;     /* owned: what calls through it share */
     struct pl_metrics metrics;      /* counters of this thread; summed by /metrics */
     struct pl_http_conn *conns;     /* owned; all HTTP connections, newest first */
-    size_t n_conns;                 /* with the sockets: what max_connections counts */
+    struct pl_exchange_pool *exchanges; /* owned */
+    size_t n_conns;                     /* with the sockets: what max_connections counts */
+    struct pl_loop_hook log_end;        /* lines of this turn are handed on then */
+    uint64_t random[64]; /* drawn ahead; a system call each time would be half of an id's price */
+    size_t n_random;
 };
 
-/* Whose turn a job takes in the queue of a lane; nobody (public routes) is one owner too. */
+/* The owner whose turn a job takes in the queue of a lane; no user (public routes) is one owner
+ * too. */
 static inline uint64_t pl_owner_of(struct pl_str user_id)
 {
     uint64_t hash = user_id.len ? pl_hash(user_id) : 0;
@@ -82,5 +104,8 @@ struct pl_shard *pl_shard_of_session(struct pl_server *server, struct pl_str ses
 struct pl_id_seed pl_shard_seed(struct pl_shard *shard);
 /* The same on any thread, at the price of a system call. */
 struct pl_id_seed pl_seed_draw(void);
+
+/* The version of this program, as `parley version` says it. */
+extern const char pl_server_version[];
 
 #endif

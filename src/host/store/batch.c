@@ -31,7 +31,7 @@ static bool copy_values(struct pl_batch *batch, struct pl_write *write,
                         const struct pl_params *params)
 {
     for (size_t i = 0; i < params->n; i++) {
-        struct pl_value value = params->values[i];
+        struct pl_sql_value value = params->values[i];
         if (value.bytes.len) {
             value.bytes = pl_arena_dup(&batch->arena, value.bytes);
             if (!value.bytes.ptr)
@@ -54,11 +54,11 @@ void pl_batch_write(struct pl_batch *batch, enum pl_sql sql, const struct pl_par
         return;
     }
     struct pl_write *write =
-        pl_arena_alloc(&batch->arena, 1, sizeof *write + params->n * sizeof(struct pl_value));
+        pl_arena_alloc(&batch->arena, 1, sizeof *write + params->n * sizeof(struct pl_sql_value));
     if (write)
         *write = (struct pl_write){.sql = sql};
     if (!write || !copy_values(batch, write, params)) {
-        batch->status = pl_fail(&batch->err, PL_NOMEM, "out of memory while a change was prepared");
+        batch->status = pl_fail(&batch->err, PL_NOMEM, "out of memory while preparing a change");
         return;
     }
     *batch->end = write;

@@ -1,15 +1,15 @@
 /* Looking after a store: copies of it, its size, its damage. */
 #include "store/store_int.h"
 
-/* What must be none, as a count, and what it means if there are some. */
+/* A count that must be 0, and the meaning of any other number. */
 static const struct {
     enum pl_sql sql;
     const char *problem;
 } checks[] = {
     {PL_SQL_CHECK_TURNS, "turns belong to no session"},
-    {PL_SQL_CHECK_ENTRIES, "turns stand behind the end of their session"},
+    {PL_SQL_CHECK_ENTRIES, "turns are after the end of their session"},
     {PL_SQL_CHECK_QUESTIONS, "questions belong to no session"},
-    {PL_SQL_CHECK_ANSWERS, "questions are answered but their answer is missing"},
+    {PL_SQL_CHECK_ANSWERS, "questions are answered but have no answer"},
     {PL_SQL_CHECK_QUEUED, "queued messages belong to no session"},
     {PL_SQL_CHECK_SHARES, "share links belong to no session"},
     {PL_SQL_CHECK_KEYS, "keys belong to no user"},
@@ -17,7 +17,7 @@ static const struct {
     {PL_SQL_CHECK_LATEST, "prompts lack their latest version"},
     {PL_SQL_CHECK_LABELS, "labels belong to no version of a prompt"},
     {PL_SQL_CHECK_TAGS, "tags belong to no prompt"},
-    {PL_SQL_CHECK_SUPERSEDED, "memories are superseded by one that is not there"},
+    {PL_SQL_CHECK_SUPERSEDED, "memories are superseded by one that does not exist"},
     {PL_SQL_CHECK_TASK_RUNS, "runs belong to no scheduled task"},
     {PL_SQL_CHECK_BLOBS, "blobs belong to no bytes"},
     {PL_SQL_CHECK_PIECES, "blobs lack some of their bytes"},
@@ -62,9 +62,9 @@ static enum pl_status say_size(struct pl_db *db, struct saying *saying, struct p
         status = pl_db_number(db, PL_SQL_COUNT_TURNS, &n_turns, err);
     if (status != PL_OK)
         return status;
-    snprintf(sentence, sizeof sentence, "%lld sessions with %lld turns were looked at%s.",
+    snprintf(sentence, sizeof sentence, "%lld sessions with %lld turns were checked%s.",
              (long long)n_sessions, (long long)n_turns,
-             saying->n_problems ? "" : "; nothing is wrong with them");
+             saying->n_problems ? "" : "; there are no problems");
     saying->say(saying->ctx, false, sentence);
     return PL_OK;
 }

@@ -5,7 +5,7 @@
  * what is found is judged by all of them (memories.c), and if it is too little, the newest rows
  * with any of the terms are added. A search costs some thousand rows, however many there are. */
 #include "store/store_int.h"
-#include "base/terms.h"
+#include "base/text/terms.h"
 
 enum { MAX_ASKED = 64 };
 
@@ -54,6 +54,6 @@ size_t pl_read_rare_terms(struct pl_read *read, enum pl_sql sql, struct pl_str u
         n_left--;
     }
     if (to->status != PL_OK && read->status == PL_OK)
-        read->status = pl_fail(read->err, to->status, "out of memory while terms were read");
+        read->status = pl_fail(read->err, to->status, "out of memory while reading terms");
     return n_left;
 }

@@ -1,3 +1,4 @@
+/* The writes and reads of usage, limits and kept responses. */
 #include "store/gateway.h"
 
 #include "store/store_int.h"
@@ -19,21 +20,27 @@ void pl_batch_add_usage(struct pl_batch *batch, const struct pl_usage_row *usage
 
 enum pl_status pl_store_usage_list(struct pl_store *store, struct pl_arena *arena,
                                    const struct pl_usage_query *query,
-                                   struct pl_usage_row **ret_rows, size_t *ret_n,
-                                   struct pl_error *err)
+                                   struct pl_usage_page *ret_page, struct pl_error *err)
 {
+    static const struct pl_usage_row before_all = {
+        .day = -2, .model = PL_STR(""), .key_id = PL_STR("")};
     static const char *const words[] = {
         [PL_USAGE_BY_KEY] = "key", [PL_USAGE_BY_MODEL] = "model", [PL_USAGE_BY_DAY] = "day"};
+    const struct pl_usage_row *after = query->after ? query->after : &before_all;
+    struct pl_usage_page result = {0};
     struct pl_list list = {.size = sizeof(struct pl_usage_row)};
     struct pl_params params = {0};
     pl_params_id(&params, query->user_id, "user_");
     pl_params_int(&params, query->from_day);
     pl_params_int(&params, query->to_day);
     pl_params_text(&params, pl_str_of(words[query->group]));
-    pl_params_int(&params, (int64_t)query->limit);
+    pl_params_int(&params, after->day);
+    pl_params_text(&params, after->model);
+    pl_params_text(&params, after->key_id);
+    pl_params_int(&params, (int64_t)query->limit + 1);
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, PL_SQL_USAGE_LIST, &params);
-    while (pl_read_next(&read)) {
+    while (pl_read_next_of(&read, list.n, query->limit, &result.has_more)) {
         struct pl_usage_row *row = pl_read_add(&read, &list);
         if (row)
             *row = (struct pl_usage_row){
@@ -47,11 +54,11 @@ enum pl_status pl_store_usage_list(struct pl_store *store, struct pl_arena *aren
                 .cost_micro = pl_read_int(&read, 7),
             };
     }
+    result.rows = list.items;
+    result.n_rows = list.n;
     enum pl_status status = pl_read_end(&read);
-    if (status == PL_OK) {
-        *ret_rows = list.items;
-        *ret_n = list.n;
-    }
+    if (status == PL_OK)
+        *ret_page = result;
     return status;
 }
 

@@ -23,12 +23,17 @@ struct pl_usage_query {
     struct pl_str user_id;
     int64_t from_day, to_day; /* both included */
     enum pl_usage_group group;
+    const struct pl_usage_row *after; /* the last one of the page before; NULL: from the first on */
     size_t limit;
+};
+struct pl_usage_page {
+    struct pl_usage_row *rows; /* arena; by day, model or key */
+    size_t n_rows;
+    bool has_more;
 };
 enum pl_status pl_store_usage_list(struct pl_store *store, struct pl_arena *arena,
                                    const struct pl_usage_query *query,
-                                   struct pl_usage_row **ret_rows, size_t *ret_n,
-                                   struct pl_error *err);
+                                   struct pl_usage_page *ret_page, struct pl_error *err);
 /* Micro-dollars a key has cost since that day. */
 enum pl_status pl_store_usage_spent(struct pl_store *store, struct pl_str user_id,
                                     struct pl_str key_id, int64_t from_day, int64_t *ret_micro,

@@ -2,9 +2,9 @@
  * and rules are as in store.h: puts go into a batch, reads block on a worker, what is another's is
  * not found.
  *
- * Both are searched by terms (base/terms.h): `terms` of a row are what it is found by, `terms` of a
- * query what is looked for. The database indexes them as they are and ranks; it knows nothing of
- * languages, so Chinese words of two characters are found in every store alike (docs/adr/0011).
+ * Both are searched by terms (base/text/terms.h): `terms` of a row are what it is found by, `terms`
+ * of a query what is looked for. The database indexes them as they are and ranks; it knows nothing
+ * of languages, so Chinese words of two characters are found in every store alike (docs/adr/0011).
  * What a search finds is counted up to a thousand: no search costs more, however much there is. */
 #ifndef PL_STORE_LIBRARY_H
 #define PL_STORE_LIBRARY_H
@@ -89,7 +89,7 @@ enum pl_status pl_store_prompt_list(struct pl_store *store, struct pl_arena *are
                                     const struct pl_prompt_query *query,
                                     struct pl_prompt_page *ret_page, struct pl_error *err);
 
-/* Those behind after_id (empty: all), the oldest first; they are not counted. */
+/* Those after after_id (empty: all), the oldest first; they are not counted. */
 enum pl_status pl_store_prompt_walk(struct pl_store *store, struct pl_arena *arena,
                                     struct pl_str user_id, struct pl_str after_id, size_t limit,
                                     struct pl_prompt_page *ret_page, struct pl_error *err);
@@ -98,17 +98,27 @@ enum pl_status pl_store_prompt_directory(struct pl_store *store, struct pl_str u
                                          struct pl_str directory, struct pl_str before_id,
                                          bool *ret_is_there, struct pl_error *err);
 
-/* Folders, or tags, with how many prompts are in each; sorted by name. */
+/* Folders, or tags, with how many prompts are in each; sorted by the bytes of their names. */
 struct pl_named_count {
     struct pl_str name;
     int64_t n;
 };
+struct pl_count_query {
+    struct pl_str user_id;
+    struct pl_str after; /* the last name of the page before; {NULL, 0}: from the first on */
+    size_t limit;
+};
+struct pl_count_page {
+    struct pl_named_count *items; /* arena */
+    size_t n_items;
+    bool has_more;
+};
 enum pl_status pl_store_prompt_folders(struct pl_store *store, struct pl_arena *arena,
-                                       struct pl_str user_id, struct pl_named_count **ret_items,
-                                       size_t *ret_n, struct pl_error *err);
+                                       const struct pl_count_query *query,
+                                       struct pl_count_page *ret_page, struct pl_error *err);
 enum pl_status pl_store_prompt_tags(struct pl_store *store, struct pl_arena *arena,
-                                    struct pl_str user_id, struct pl_named_count **ret_items,
-                                    size_t *ret_n, struct pl_error *err);
+                                    const struct pl_count_query *query,
+                                    struct pl_count_page *ret_page, struct pl_error *err);
 
 enum pl_status pl_store_prompt_version_get(struct pl_store *store, struct pl_arena *arena,
                                            struct pl_str user_id, struct pl_str prompt_id,

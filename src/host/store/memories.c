@@ -11,12 +11,13 @@
 #include "store/library.h"
 #include "store/store_int.h"
 #include "base/sort.h"
-#include "base/terms.h"
+#include "base/text/terms.h"
 
 #include <math.h>
 
-/* So many of the best are put in order; pages behind them are in the database's. */
-enum { MIN_CANDIDATES = 200 };
+/* So many of the best are put in order; what follows them is in the database's order. Never more,
+ * or a later page, which looks at more rows, would have another order than the pages before it. */
+enum { N_ORDERED = 200 };
 static const double HALF_LIFE_MS = 90.0 * 24 * 3600 * 1000;
 
 /* --- writing --------------------------------------------------------------------------------- */
@@ -251,7 +252,7 @@ static void read_list(struct pl_read *read, const struct pl_memory_query *query,
 
 /* --- search ---------------------------------------------------------------------------------- */
 
-/* Whether a term stands among terms; one with a '*' behind it may be the beginning of one. */
+/* Whether a term is among terms; one with a '*' after it may be the beginning of one. */
 static bool has_term(struct pl_str terms, struct pl_str term)
 {
     bool is_start = term.len && term.ptr[term.len - 1] == '*';
@@ -288,7 +289,7 @@ struct candidate {
     int64_t given_score; /* by the database */
 };
 
-/* Higher scores first, then what is newer. */
+/* Higher scores first, then newer ones. */
 static int order_candidates(const void *ctx, const void *a, const void *b)
 {
     (void)ctx;
@@ -310,12 +311,19 @@ static void score(struct candidate *candidates, size_t n, size_t n_asked, int64_
     }
 }
 
+/* How many the page passes over: at most all there can be, so that sums of it fit. */
+static size_t skipped(const struct pl_memory_query *query)
+{
+    int64_t offset = query->offset > 0 ? query->offset : 0;
+    return (size_t)(offset < PL_MEMORY_MAX_PER_USER ? offset : PL_MEMORY_MAX_PER_USER);
+}
+
 /* Puts the candidates in order and takes the page out of them. */
 static void take_page(struct pl_read *read, const struct pl_memory_query *query,
                       const struct pl_list *list, struct pl_memory_page *page)
 {
     struct candidate *candidates = list->items;
-    size_t n = list->n, from = query->offset > 0 ? (size_t)query->offset : 0;
+    size_t n = list->n, from = skipped(query);
     from = from < n ? from : n;
     page->n_items = n - from < query->limit ? n - from : query->limit;
     page->has_more = n - from > query->limit;
@@ -325,12 +333,12 @@ static void take_page(struct pl_read *read, const struct pl_memory_query *query,
         return;
     for (size_t i = 0; i < n; i++)
         order[i] = &candidates[i];
-    pl_sort(order, order + n, n, order_candidates, NULL);
+    pl_sort(order, order + n, n < N_ORDERED ? n : N_ORDERED, order_candidates, NULL);
     for (size_t i = 0; i < page->n_items; i++)
         page->items[i] = ((const struct candidate *)order[from + i])->row;
 }
 
-/* What a statement finds by these terms, but for what is there already. */
+/* The rows that a statement finds by these terms, without those already found. */
 static void add_candidates(struct pl_read *read, enum pl_sql sql,
                            const struct pl_memory_query *query, struct pl_str terms, int64_t wanted,
                            struct pl_list *list)
@@ -364,8 +372,8 @@ static void search(struct pl_read *read, const struct pl_memory_query *query,
     PL_CLEANUP_BUF struct pl_buf rare;
     pl_buf_init(&rare, 0);
     struct pl_list list = {.size = sizeof(struct candidate)};
-    int64_t wanted = query->offset + (int64_t)query->limit + 1;
-    wanted = wanted > MIN_CANDIDATES ? wanted : MIN_CANDIDATES;
+    int64_t wanted = (int64_t)(skipped(query) + query->limit + 1);
+    wanted = wanted > N_ORDERED ? wanted : N_ORDERED;
     size_t n_left =
         pl_read_rare_terms(read, PL_SQL_MEMORY_TERMS, query->user_id, query->terms, &rare);
     if (rare.len)

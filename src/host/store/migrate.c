@@ -65,7 +65,7 @@ static enum pl_status apply(struct pl_db *db, const struct pl_migration *migrati
                 migration->name, (long long)pl_clock_unix_s() * 1000);
     pl_buf_addc(&script, '\0');
     if (script.status != PL_OK)
-        return pl_fail(err, script.status, "out of memory while the store was made");
+        return pl_fail(err, script.status, "out of memory while creating the store");
     return db->ops->script(db, script.ptr, err);
 }
 
@@ -86,9 +86,9 @@ static enum pl_status migrate_one(struct pl_db *db, bool *ret_is_complete, struc
         status = pl_db_number(db, PL_SQL_VERSION_GET, &version, err);
     if (status == PL_OK && version > newest)
         status = pl_fail(err, PL_CONFLICT,
-                         "the store has schema version %lld and this program knows versions up to "
-                         "%lld: use a Parley that knows version %lld, or restore a backup made "
-                         "before the upgrade",
+                         "the store has schema version %lld, but this program supports versions up "
+                         "to %lld: use a Parley that supports version %lld, or restore a backup "
+                         "made before the upgrade",
                          (long long)version, (long long)newest, (long long)version);
     if (status == PL_OK && version < newest)
         status = apply(db, &pl_migrations[version], version + 1, err);

@@ -54,9 +54,9 @@ static void note(struct pl_store *store, enum pl_status status, const struct pl_
     bool is_away = status != PL_OK;
     bool was_away = atomic_exchange(&store->prober.is_away, is_away);
     if (is_away && !was_away)
-        pl_place_say(&store->place, "the database is away: %s", err->message);
+        pl_place_say(&store->place, "the database is not available: %s", err->message);
     if (!is_away && was_away)
-        pl_place_say(&store->place, "the database answers again");
+        pl_place_say(&store->place, "the database is available again");
 }
 
 static void *probe_all(void *arg)
@@ -69,12 +69,12 @@ static void *probe_all(void *arg)
         struct pl_error err = {0};
         enum pl_status status = store->ops->probe(prober->db, &err);
         if (status == PL_CONFLICT) {
-            pl_writer_halt(store, &err);
+            pl_store_writer_halt(store, &err);
             return NULL;
         }
         note(store, status, &err);
         if (status != PL_OK)
-            pl_writer_expire(store, pl_clock_ms() - answer_ms, &err);
+            pl_store_writer_expire(store, pl_clock_ms() - answer_ms, &err);
     }
     return NULL;
 }

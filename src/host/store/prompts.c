@@ -212,10 +212,19 @@ static void read_list(struct pl_read *read, const struct pl_prompt_query *query,
 
 /* --- search ---------------------------------------------------------------------------------- */
 
-/* Adds what a statement finds by these terms, but for what is there already. */
+/* How many the page passes over: so many at most that sums of it fit every type on the way. */
+static size_t skipped(const struct pl_prompt_query *query)
+{
+    int64_t offset = query->offset > 0 ? query->offset : 0;
+    return (size_t)(offset < INT32_MAX ? offset : INT32_MAX);
+}
+
+/* Adds what a statement finds by these terms, but for what is there already. Of what comes before
+ * the page only the id is kept. */
 static void add_found(struct pl_read *read, enum pl_sql sql, const struct pl_prompt_query *query,
                       struct pl_str terms, size_t wanted, struct pl_list *list)
 {
+    const size_t from = skipped(query);
     struct pl_params params = {.err = read->err};
     filter(&params, query);
     pl_params_text(&params, terms);
@@ -223,15 +232,17 @@ static void add_found(struct pl_read *read, enum pl_sql sql, const struct pl_pro
     pl_read_query(read, sql, &params);
     const size_t n_before = list->n;
     while (list->n < wanted && pl_read_next(read)) {
-        struct pl_prompt_row prompt;
-        read_prompt(read, &prompt);
+        struct pl_prompt_row prompt = {.id = pl_read_id(read, 0, "prompt_")};
         const struct pl_prompt_row *all = list->items;
         bool is_there = false;
         for (size_t i = 0; i < n_before && !is_there; i++)
             is_there = pl_str_eq(all[i].id, prompt.id);
         struct pl_prompt_row *room = is_there ? NULL : pl_read_add(read, list);
-        if (room)
-            *room = prompt;
+        if (!room)
+            continue;
+        *room = prompt;
+        if (list->n > from)
+            read_prompt(read, room);
     }
 }
 
@@ -242,7 +253,7 @@ static void search(struct pl_read *read, const struct pl_prompt_query *query,
     PL_CLEANUP_BUF struct pl_buf rare;
     pl_buf_init(&rare, 0);
     struct pl_list list = {.size = sizeof(struct pl_prompt_row)};
-    size_t from = query->offset > 0 ? (size_t)query->offset : 0, wanted = from + query->limit + 1;
+    size_t from = skipped(query), wanted = from + query->limit + 1;
     size_t n_left =
         pl_read_rare_terms(read, PL_SQL_PROMPT_TERMS, query->user_id, query->terms, &rare);
     if (rare.len)
@@ -327,39 +338,43 @@ enum pl_status pl_store_prompt_directory(struct pl_store *store, struct pl_str u
 }
 
 static enum pl_status read_counts(struct pl_store *store, struct pl_arena *arena, enum pl_sql sql,
-                                  struct pl_str user_id, struct pl_named_count **ret_items,
-                                  size_t *ret_n, struct pl_error *err)
+                                  const struct pl_count_query *query,
+                                  struct pl_count_page *ret_page, struct pl_error *err)
 {
     struct pl_params params = {0};
-    pl_params_id(&params, user_id, "user_");
+    struct pl_count_page result = {0};
+    pl_params_id(&params, query->user_id, "user_");
+    pl_params_int(&params, query->after.ptr != NULL);
+    pl_params_text(&params, query->after.ptr ? query->after : PL_STR(""));
+    pl_params_int(&params, (int64_t)query->limit + 1);
     struct pl_list list = {.size = sizeof(struct pl_named_count)};
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, sql, &params);
-    while (pl_read_next(&read)) {
+    while (pl_read_next_of(&read, list.n, query->limit, &result.has_more)) {
         struct pl_named_count *count = pl_read_add(&read, &list);
         if (count)
             *count = (struct pl_named_count){pl_read_text(&read, 0), pl_read_int(&read, 1)};
     }
+    result.items = list.items;
+    result.n_items = list.n;
     enum pl_status status = pl_read_end(&read);
-    if (status == PL_OK) {
-        *ret_items = list.items;
-        *ret_n = list.n;
-    }
+    if (status == PL_OK)
+        *ret_page = result;
     return status;
 }
 
 enum pl_status pl_store_prompt_folders(struct pl_store *store, struct pl_arena *arena,
-                                       struct pl_str user_id, struct pl_named_count **ret_items,
-                                       size_t *ret_n, struct pl_error *err)
+                                       const struct pl_count_query *query,
+                                       struct pl_count_page *ret_page, struct pl_error *err)
 {
-    return read_counts(store, arena, PL_SQL_PROMPT_FOLDERS, user_id, ret_items, ret_n, err);
+    return read_counts(store, arena, PL_SQL_PROMPT_FOLDERS, query, ret_page, err);
 }
 
 enum pl_status pl_store_prompt_tags(struct pl_store *store, struct pl_arena *arena,
-                                    struct pl_str user_id, struct pl_named_count **ret_items,
-                                    size_t *ret_n, struct pl_error *err)
+                                    const struct pl_count_query *query,
+                                    struct pl_count_page *ret_page, struct pl_error *err)
 {
-    return read_counts(store, arena, PL_SQL_PROMPT_TAGS, user_id, ret_items, ret_n, err);
+    return read_counts(store, arena, PL_SQL_PROMPT_TAGS, query, ret_page, err);
 }
 
 /* --- versions -------------------------------------------------------------------------------- */
@@ -403,7 +418,7 @@ enum pl_status pl_store_prompt_version_get(struct pl_store *store, struct pl_are
     return status;
 }
 
-/* A version may be long: what is read at once is bounded, and callers ask again for the rest. */
+/* A version may be long: one read is bounded, and callers ask again for the rest. */
 enum { VERSION_PAGE_BYTES = 1 << 20 };
 
 enum pl_status pl_store_prompt_version_list(struct pl_store *store, struct pl_arena *arena,

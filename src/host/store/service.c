@@ -1,4 +1,4 @@
-/* What the service keeps for itself: answers to requests that may come again, named values. */
+/* Data of the service itself: answers to requests that may be repeated, and named values. */
 #include "store/store_int.h"
 
 void pl_batch_claim_idempotency(struct pl_batch *batch, const struct pl_idempotency_row *row)

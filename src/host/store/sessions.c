@@ -25,23 +25,50 @@ static void add_changing(struct pl_params *params, const struct pl_session_recor
     pl_params_int(params, session->is_planning);
 }
 
+/* How the session's models are asked. */
+static void add_settings(struct pl_params *params, const struct pl_session_record *session)
+{
+    pl_params_text(params, session->system_prompt);
+    pl_params_text(params, session->settings);
+    pl_params_text(params, session->tools);
+    pl_params_text(params, session->handoff);
+    pl_params_text(params, session->chat_override);
+}
+
 static void create_session(struct pl_batch *batch, const struct pl_session_record *session)
 {
     struct pl_params params = {.err = &batch->err};
     pl_params_id(&params, session->id, "sess_");
     pl_params_id(&params, session->user_id, "user_");
     add_changing(&params, session, true);
+    add_settings(&params, session);
     pl_batch_write(batch, PL_SQL_SESSION_CREATE, &params);
+}
+
+/* A session that was deleted meanwhile fails the batch. */
+static void expect_session(struct pl_batch *batch, const struct pl_session_record *session)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, session->id, "sess_");
+    pl_batch_write(batch, PL_SQL_SESSION_EXPECT, &params);
 }
 
 static void update_session(struct pl_batch *batch, const struct pl_session_record *session)
 {
-    struct pl_params params = {.err = &batch->err}, expected = {.err = &batch->err};
+    struct pl_params params = {.err = &batch->err};
     pl_params_id(&params, session->id, "sess_");
     add_changing(&params, session, false);
     pl_batch_write(batch, PL_SQL_SESSION_UPDATE, &params);
-    pl_params_id(&expected, session->id, "sess_");
-    pl_batch_write(batch, PL_SQL_SESSION_EXPECT, &expected);
+    expect_session(batch, session);
+}
+
+static void update_settings(struct pl_batch *batch, const struct pl_session_record *session)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, session->id, "sess_");
+    add_settings(&params, session);
+    pl_batch_write(batch, PL_SQL_SESSION_SETTINGS, &params);
+    expect_session(batch, session);
 }
 
 /* SQL_SESSION_COLUMNS */
@@ -67,6 +94,11 @@ static void read_session(struct pl_read *read, struct pl_session_record *ret_ses
         .next_event = pl_read_int(read, 16),
         .next_entry = pl_read_int(read, 17),
         .is_planning = pl_read_int(read, 18),
+        .system_prompt = pl_read_text(read, 19),
+        .settings = pl_read_text(read, 20),
+        .tools = pl_read_text(read, 21),
+        .handoff = pl_read_text(read, 22),
+        .chat_override = pl_read_text(read, 23),
     };
 }
 
@@ -78,6 +110,9 @@ void pl_batch_put_row(struct pl_batch *batch, const struct pl_session_row *row)
         break;
     case PL_ROW_SESSION:
         update_session(batch, &row->session);
+        break;
+    case PL_ROW_SETTINGS:
+        update_settings(batch, &row->session);
         break;
     case PL_ROW_TURN:
         pl_turn_put(batch, &row->turn);
@@ -140,6 +175,8 @@ static void filter(struct pl_params *params, const struct pl_session_query *quer
                    has_status ? pl_str_of(pl_session_status_text(query->status)) : PL_STR(""));
     pl_params_int(params, query->has_pinned ? query->is_pinned : -1);
     pl_params_text(params, pattern->len ? pl_buf_str(pattern) : PL_STR(""));
+    pl_params_text(params, query->solution_id.len ? query->solution_id : PL_STR(""));
+    pl_params_text(params, query->biz_role_id.len ? query->biz_role_id : PL_STR(""));
 }
 
 /* SQL_SESSION_PAGE. Nothing is pinned as much as 2: without a cursor the page begins there. */
@@ -182,6 +219,35 @@ enum pl_status pl_store_session_list(struct pl_store *store, struct pl_arena *ar
     read_page(&read, query->limit, &result);
     result.total =
         pl_read_number(&read, has_user ? PL_SQL_SESSION_COUNT : PL_SQL_SESSION_COUNT_ALL, &all);
+    enum pl_status status = pl_read_end(&read);
+    if (status == PL_OK)
+        *ret_page = result;
+    return status;
+}
+
+/* An id begins with the time it was made (RFC 9562, version 7), and nothing was changed before it was
+ * made: what is older than that need not be looked at. */
+enum pl_status pl_store_session_expired(struct pl_store *store, struct pl_arena *arena,
+                                        struct pl_str after, int64_t before_ms, size_t limit,
+                                        struct pl_session_page *ret_page, struct pl_error *err)
+{
+    struct pl_params params = {.err = err};
+    char bound[16] = {0};
+    for (size_t i = 0; i < 6; i++)
+        bound[i] = (char)((uint64_t)before_ms >> (40 - 8 * i));
+    if (after.len)
+        pl_params_id(&params, after, "sess_");
+    else
+        pl_params_bytes(&params, PL_STR(""));
+    pl_params_bytes(&params, (struct pl_str){bound, sizeof bound});
+    pl_params_int(&params, before_ms);
+    pl_params_int(&params, (int64_t)limit + 1);
+    if (params.status != PL_OK)
+        return params.status;
+    struct pl_session_page result = {0};
+    struct pl_read read = pl_read_begin(store, arena, err);
+    pl_read_query(&read, PL_SQL_SESSION_EXPIRED, &params);
+    read_page(&read, limit, &result);
     enum pl_status status = pl_read_end(&read);
     if (status == PL_OK)
         *ret_page = result;

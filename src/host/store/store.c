@@ -21,8 +21,7 @@ static enum pl_status find_ops(const char *url, const struct pl_db_ops **ret_ops
             return PL_OK;
         }
     return pl_fail(err, PL_USAGE,
-                   "no store is called this: write \"memory:\", \"sqlite:PATH\" or "
-                   "\"postgres://…\"");
+                   "this is not a store: write \"memory:\", \"sqlite:PATH\" or \"postgres://…\"");
 }
 
 enum { ANSWER_MS = 5000, AWAY_MS = 600000 };
@@ -36,7 +35,7 @@ static char *copy_text(const char *text)
 
 static void init_locks(struct pl_store *store)
 {
-    pthread_condattr_t steady; /* waits there are measured by a clock nobody sets */
+    pthread_condattr_t steady; /* waits there are measured by the monotonic clock */
     pthread_condattr_init(&steady);
     pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
     pthread_mutex_init(&store->writer.lock, NULL);
@@ -93,7 +92,7 @@ static enum pl_status open_all(struct pl_store *store, struct pl_error *err)
         store->pool.idle[0] = PL_TAKE(store->writer.db);
     }
     if (status == PL_OK)
-        status = pl_writer_start(store, err);
+        status = pl_store_writer_start(store, err);
     if (status == PL_OK)
         status = pl_prober_start(store, err);
     return status;
@@ -108,7 +107,7 @@ enum pl_status pl_store_open(const struct pl_store_config *config, struct pl_sto
         return status;
     struct pl_store *store = create(config, ops);
     if (!store)
-        return pl_fail(err, PL_NOMEM, "out of memory while the store was opened");
+        return pl_fail(err, PL_NOMEM, "out of memory while opening the store");
     status = open_all(store, err);
     if (status != PL_OK) {
         pl_store_close(store);
@@ -125,13 +124,13 @@ static void free_secret(char *text)
     pl_mem_free(text);
 }
 
-/* The writer's connection goes last but one: it is the one that may tidy up behind the others; and
+/* The writer's connection goes last but one: it is the one that may tidy up after the others; and
  * until then nobody else may be the server. */
 void pl_store_close(struct pl_store *store)
 {
     if (!store)
         return;
-    pl_writer_stop(store);
+    pl_store_writer_stop(store);
     pl_prober_stop(store);
     for (size_t i = 0; i < store->pool.n_idle; i++)
         store->ops->close(store->pool.idle[i]);

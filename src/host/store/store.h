@@ -1,4 +1,4 @@
-/* Everything durable, behind one contract: memory, SQLite or PostgreSQL. docs/internals/store.md.
+/* Everything durable, after one contract: memory, SQLite or PostgreSQL. docs/internals/store.md.
  *
  * Writing: a batch of puts is one transaction. Batches of all sessions go to one writer thread,
  * which commits as many as are waiting together (group commit): when `done` is called with PL_OK
@@ -140,11 +140,12 @@ struct pl_session_query {
     struct pl_str user_id;
     enum pl_session_status status; /* COUNT: any */
     bool has_pinned, is_pinned;
-    struct pl_str text; /* in the intent, without regard to case; empty: any */
-    size_t limit;       /* 1 … 100 */
-    size_t max_bytes;   /* of all rows but the first; 0: no limit */
+    struct pl_str text;                     /* in the intent, without regard to case; empty: any */
+    struct pl_str solution_id, biz_role_id; /* exactly; empty: any */
+    size_t limit;                           /* 1 … 100 */
+    size_t max_bytes;                       /* of all rows but the first; 0: no limit */
     int64_t offset;
-    /* Pages by cursor: behind this one, in the order pinned first, newest change first. */
+    /* Pages by cursor: after this one, in the order pinned first, newest change first. */
     bool has_cursor, cursor_is_pinned;
     int64_t cursor_updated_ms;
     struct pl_str cursor_id;
@@ -170,6 +171,12 @@ struct pl_open_rows {
 enum pl_status pl_store_open_rows(struct pl_store *store, struct pl_arena *arena,
                                   struct pl_str session_id, struct pl_open_rows *ret_rows,
                                   struct pl_error *err);
+
+/* Sessions at rest that nobody changed since before_ms and that are not to be kept, in pages: ids
+ * greater than `after`, at most limit, whoever's they are. */
+enum pl_status pl_store_session_expired(struct pl_store *store, struct pl_arena *arena,
+                                        struct pl_str after, int64_t before_ms, size_t limit,
+                                        struct pl_session_page *ret_page, struct pl_error *err);
 
 /* Sessions that were running or waiting when the process ended, in pages: ids greater than `after`,
  * at most limit; with the record. For recovery before listening. */
@@ -239,8 +246,8 @@ enum pl_status pl_store_setting_get(struct pl_store *store, struct pl_arena *are
 /* --- care ------------------------------------------------------------------------------------ */
 
 /* An online copy, consistent, while the server goes on, into the empty file `to_path`: a part of
- * the caller's (io/outfile.h), who says whose place it takes. PL_INVALID where the back end has its
- * own tools for it (the message names them). Called on a worker. */
+ * the caller's (io/file/outfile.h), who says whose place it takes. PL_INVALID where the back end
+ * has its own tools for it (the message names them). Called on a worker. */
 enum pl_status pl_store_backup(struct pl_store *store, const char *to_path, struct pl_error *err);
 /* A backup in the place of a store that nobody has open; every session gets a new epoch. */
 enum pl_status pl_store_restore(const char *url, const char *from_path, struct pl_error *err);

@@ -10,17 +10,22 @@
 
 #include "base/buf.h"
 #include "base/uuid.h"
-#include "store/statements.h"
+#include "store/sql/statements.h"
 #include "store/store.h"
 
 #include <pthread.h>
 
 /* --- values ---------------------------------------------------------------------------------- */
 
-enum pl_value_kind { PL_VALUE_NULL, PL_VALUE_INT, PL_VALUE_TEXT, PL_VALUE_BYTES };
+enum pl_sql_value_kind {
+    PL_SQL_VALUE_NULL,
+    PL_SQL_VALUE_INT,
+    PL_SQL_VALUE_TEXT,
+    PL_SQL_VALUE_BYTES
+};
 
-struct pl_value {
-    enum pl_value_kind kind;
+struct pl_sql_value {
+    enum pl_sql_value_kind kind;
     int64_t number;
     struct pl_str bytes; /* TEXT and BYTES; borrowed, ptr never NULL */
 };
@@ -29,7 +34,7 @@ enum { PL_PARAMS_MAX = 24 };
 
 /* The parameters of one statement, in order. Views, except for ids, which are packed in here. */
 struct pl_params {
-    struct pl_value values[PL_PARAMS_MAX];
+    struct pl_sql_value values[PL_PARAMS_MAX];
     size_t n;
     char ids[4][PL_UUID_BYTES];
     size_t n_ids;
@@ -48,9 +53,9 @@ void pl_params_id_bound(struct pl_params *params, struct pl_str id, const char *
 /* A loop's id: "root" is no bytes at all, since most turns are there. */
 void pl_params_loop(struct pl_params *params, struct pl_str loop_id);
 
-/* Terms (base/terms.h) as they may stand in an index: single spaces, nothing that an index would
- * read as a sign, at most PL_TERMS_MAX bytes. *to holds them as long as the parameters live; {NULL,
- * 0} is NULL. */
+/* Terms (base/text/terms.h) as they may stand in an index: single spaces, nothing that an index
+ * would read as a sign, at most PL_TERMS_MAX bytes. *to holds them as long as the parameters live;
+ * {NULL, 0} is NULL. */
 enum { PL_TERMS_MAX = 256 << 10 };
 void pl_params_terms(struct pl_params *params, struct pl_str terms, struct pl_buf *to);
 
@@ -102,11 +107,11 @@ struct pl_db_ops {
     enum pl_status (*script)(struct pl_db *db, const char *text, struct pl_error *err);
 
     /* One statement and its rows. After a query comes finish, whatever happened in between. */
-    enum pl_status (*query)(struct pl_db *db, enum pl_sql sql, const struct pl_value *values,
+    enum pl_status (*query)(struct pl_db *db, enum pl_sql sql, const struct pl_sql_value *values,
                             size_t n, struct pl_error *err);
     enum pl_status (*step)(struct pl_db *db, bool *ret_has_row, struct pl_error *err);
     /* Of the present row, from 0; valid until the next step. Bytes and text come as BYTES. */
-    struct pl_value (*column)(struct pl_db *db, size_t i);
+    struct pl_sql_value (*column)(struct pl_db *db, size_t i);
     void (*finish)(struct pl_db *db);
 
     /* Commits batches together, as far as they allow, and sets status and err of each one. Anything
@@ -141,7 +146,7 @@ struct pl_write {
     struct pl_write *next;
     enum pl_sql sql;
     size_t n;
-    struct pl_value values[]; /* their bytes are in the batch's arena */
+    struct pl_sql_value values[]; /* their bytes are in the batch's arena */
 };
 
 struct pl_batch {
@@ -172,7 +177,7 @@ void pl_batch_write_of(struct pl_batch *batch, enum pl_sql sql, struct pl_str id
 
 enum { PL_GROUP_MAX = 256, PL_GROUP_BYTES = 16 << 20 };
 
-struct pl_writer {
+struct pl_store_writer {
     pthread_t thread;
     bool is_running; /* the thread was started */
     pthread_mutex_t lock;
@@ -191,13 +196,13 @@ struct pl_writer {
     struct pl_error fatal;
 };
 
-enum pl_status pl_writer_start(struct pl_store *store, struct pl_error *err);
-void pl_writer_stop(struct pl_store *store);
+enum pl_status pl_store_writer_start(struct pl_store *store, struct pl_error *err);
+void pl_store_writer_stop(struct pl_store *store);
 /* Nothing is acknowledged from now on; the service is told, once. Any thread. */
-void pl_writer_halt(struct pl_store *store, const struct pl_error *err);
+void pl_store_writer_halt(struct pl_store *store, const struct pl_error *err);
 /* Refuses what has been waiting since then: none of it was begun. Any thread. */
-void pl_writer_expire(struct pl_store *store, int64_t submitted_before_ms,
-                      const struct pl_error *err);
+void pl_store_writer_expire(struct pl_store *store, int64_t submitted_before_ms,
+                            const struct pl_error *err);
 
 /* --- the prober ------------------------------------------------------------------------------- */
 
@@ -217,7 +222,7 @@ void pl_prober_stop(struct pl_store *store);
 
 /* --- readers --------------------------------------------------------------------------------- */
 
-enum { PL_READERS_MAX = 64 };
+enum { PL_READERS_MAX = 520 }; /* for every thread that a server has to read with */
 
 /* Connections are opened when they are needed and stay. */
 struct pl_pool {
@@ -235,7 +240,7 @@ struct pl_store {
     struct pl_db_place place;
     void (*on_fatal)(void *ctx, const struct pl_error *err);
     void *ctx;
-    struct pl_writer writer;
+    struct pl_store_writer writer;
     struct pl_pool pool;
     struct pl_prober prober;
 };

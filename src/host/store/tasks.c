@@ -4,7 +4,7 @@
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-/* What a task is created and changed with, from its id to disabled_reason. */
+/* The columns that create and change a task, from its id to disabled_reason. */
 static void add_task(struct pl_params *params, const struct pl_task_row *task)
 {
     pl_params_id(params, task->id, "task_");

@@ -27,14 +27,14 @@ static void settle(struct pl_store *store, struct pl_batch *batch)
         pl_loop_deliver(batch->home, &batch->letter);
         return;
     }
-    struct pl_writer *writer = &store->writer;
+    struct pl_store_writer *writer = &store->writer;
     pthread_mutex_lock(&writer->lock);
     batch->is_done = true;
     pthread_cond_broadcast(&writer->is_settled);
     pthread_mutex_unlock(&writer->lock);
 }
 
-static void close_group(struct pl_writer *writer, size_t n)
+static void close_group(struct pl_store_writer *writer, size_t n)
 {
     pthread_mutex_lock(&writer->lock);
     writer->n_open -= n;
@@ -45,7 +45,7 @@ static void close_group(struct pl_writer *writer, size_t n)
 
 void pl_store_flush(struct pl_store *store)
 {
-    struct pl_writer *writer = &store->writer;
+    struct pl_store_writer *writer = &store->writer;
     pthread_mutex_lock(&writer->lock);
     while (writer->n_open)
         pthread_cond_wait(&writer->is_settled, &writer->lock);
@@ -53,7 +53,7 @@ void pl_store_flush(struct pl_store *store)
 }
 
 /* Moves batches from the list to the group until it is full; returns how many. */
-static size_t take_group(struct pl_writer *writer, struct pl_batch **list)
+static size_t take_group(struct pl_store_writer *writer, struct pl_batch **list)
 {
     size_t n = 0, n_bytes = 0;
     while (*list && n < PL_GROUP_MAX && n_bytes < PL_GROUP_BYTES) {
@@ -65,9 +65,9 @@ static size_t take_group(struct pl_writer *writer, struct pl_batch **list)
     return n;
 }
 
-void pl_writer_halt(struct pl_store *store, const struct pl_error *err)
+void pl_store_writer_halt(struct pl_store *store, const struct pl_error *err)
 {
-    struct pl_writer *writer = &store->writer;
+    struct pl_store_writer *writer = &store->writer;
     pthread_mutex_lock(&writer->lock);
     bool is_first = writer->fatal.status == PL_OK;
     if (is_first)
@@ -77,7 +77,7 @@ void pl_writer_halt(struct pl_store *store, const struct pl_error *err)
         store->on_fatal(store->ctx, err);
 }
 
-static struct pl_error fatal_of(struct pl_writer *writer)
+static struct pl_error fatal_of(struct pl_store_writer *writer)
 {
     pthread_mutex_lock(&writer->lock);
     struct pl_error fatal = writer->fatal;
@@ -86,10 +86,10 @@ static struct pl_error fatal_of(struct pl_writer *writer)
 }
 
 /* Submitted one after the other, so those that have waited long come first. */
-void pl_writer_expire(struct pl_store *store, int64_t submitted_before_ms,
-                      const struct pl_error *err)
+void pl_store_writer_expire(struct pl_store *store, int64_t submitted_before_ms,
+                            const struct pl_error *err)
 {
-    struct pl_writer *writer = &store->writer;
+    struct pl_store_writer *writer = &store->writer;
     struct pl_batch *list = NULL, **end = &list;
     size_t n = 0;
     pthread_mutex_lock(&writer->lock);
@@ -130,7 +130,7 @@ static enum pl_status commit_good(struct pl_store *store, struct pl_batch **good
 
 static void commit_group(struct pl_store *store, size_t n)
 {
-    struct pl_writer *writer = &store->writer;
+    struct pl_store_writer *writer = &store->writer;
     struct pl_batch *good[PL_GROUP_MAX];
     size_t n_good = 0;
     for (size_t i = 0; i < n; i++)
@@ -141,18 +141,18 @@ static void commit_group(struct pl_store *store, size_t n)
     if (n_good && status == PL_OK) {
         status = commit_good(store, good, n_good, &err);
         if (status != PL_OK)
-            pl_writer_halt(store, &err);
+            pl_store_writer_halt(store, &err);
     }
     for (size_t i = 0; status != PL_OK && i < n_good; i++)
         good[i]->status =
-            pl_fail(&good[i]->err, PL_IO, "the store has stopped, nothing more is kept: %.400s",
+            pl_fail(&good[i]->err, PL_IO, "the store has stopped and stores nothing more: %.400s",
                     err.message);
     for (size_t i = 0; i < n; i++)
         settle(store, writer->group[i]);
     close_group(writer, n);
     if (n_good && status == PL_OK && writer->db && store->ops->tidy &&
         store->ops->tidy(writer->db, &err) != PL_OK)
-        pl_writer_halt(store, &err);
+        pl_store_writer_halt(store, &err);
 }
 
 static int64_t now_ns(void)
@@ -163,7 +163,7 @@ static int64_t now_ns(void)
 }
 
 /* Under the lock. Until as many wait as were committed last, or the time is up. */
-static void wait_for_company(struct pl_writer *writer)
+static void wait_for_company(struct pl_store_writer *writer)
 {
     int64_t most_ns = writer->last_ns / COMPANY_PART;
     int64_t until_ns = now_ns() + (most_ns < COMPANY_MAX_NS ? most_ns : COMPANY_MAX_NS);
@@ -177,7 +177,7 @@ static void wait_for_company(struct pl_writer *writer)
 
 /* What waits, as much as fits into a group; 0: the store closes. The rest stays in the queue, where
  * it can still be refused should the database be away. */
-static size_t take_some(struct pl_writer *writer)
+static size_t take_some(struct pl_store_writer *writer)
 {
     size_t n = 0;
     pthread_mutex_lock(&writer->lock);
@@ -199,7 +199,7 @@ static size_t take_some(struct pl_writer *writer)
 static void *write_all(void *arg)
 {
     struct pl_store *store = arg;
-    struct pl_writer *writer = &store->writer;
+    struct pl_store_writer *writer = &store->writer;
     for (size_t n; (n = take_some(writer));) {
         int64_t start_ns = now_ns();
         commit_group(store, n);
@@ -217,7 +217,7 @@ static void open_letter(struct pl_letter *letter)
 
 static void enqueue(struct pl_store *store, struct pl_batch *batch)
 {
-    struct pl_writer *writer = &store->writer;
+    struct pl_store_writer *writer = &store->writer;
     batch->next = NULL;
     batch->submitted_ms = pl_clock_ms();
     pthread_mutex_lock(&writer->lock);
@@ -242,7 +242,7 @@ void pl_store_submit(struct pl_store *store, struct pl_loop *home, struct pl_bat
 
 enum pl_status pl_store_commit(struct pl_store *store, struct pl_batch *batch, struct pl_error *err)
 {
-    struct pl_writer *writer = &store->writer;
+    struct pl_store_writer *writer = &store->writer;
     enqueue(store, batch);
     pthread_mutex_lock(&writer->lock);
     while (!batch->is_done)
@@ -255,9 +255,9 @@ enum pl_status pl_store_commit(struct pl_store *store, struct pl_batch *batch, s
     return status;
 }
 
-enum pl_status pl_writer_start(struct pl_store *store, struct pl_error *err)
+enum pl_status pl_store_writer_start(struct pl_store *store, struct pl_error *err)
 {
-    struct pl_writer *writer = &store->writer;
+    struct pl_store_writer *writer = &store->writer;
     int code = pthread_create(&writer->thread, NULL, write_all, store);
     if (code)
         return pl_fail(err, PL_NOMEM, "the writer's thread cannot be started: %s", strerror(code));
@@ -265,9 +265,9 @@ enum pl_status pl_writer_start(struct pl_store *store, struct pl_error *err)
     return PL_OK;
 }
 
-void pl_writer_stop(struct pl_store *store)
+void pl_store_writer_stop(struct pl_store *store)
 {
-    struct pl_writer *writer = &store->writer;
+    struct pl_store_writer *writer = &store->writer;
     if (!writer->is_running)
         return;
     pthread_mutex_lock(&writer->lock);

@@ -1,6 +1,9 @@
-#include "server/change.h"
+/* Runs plan, commit and tell one after the other, and plans again after a conflict, a bounded
+ * number of times. */
+#include "transaction/change.h"
 
-#include "server/exchange_int.h"
+#include "transaction/commit.h"
+#include "transaction/idempotency.h"
 
 /* How often a change is planned anew: more writers than that at one moment are told to come back.
  */
@@ -57,7 +60,7 @@ static void committed(void *ctx, enum pl_status status, const struct pl_error *e
         }
     } else if (status == PL_CONFLICT) {
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
-                            "Too many others change this at this moment; try again.");
+                            "Too many others are changing this; try again.");
     } else {
         pl_exchange_fail_commit(x, status, err);
     }
@@ -69,12 +72,12 @@ static void planned(struct pl_exchange *x)
     struct change *change = x->state;
     struct pl_batch *batch = change->batch;
     change->batch = NULL;
-    if (x->is_problem || x->is_answered) {
+    if (x->is_problem || x->is_replayed) {
         pl_batch_destroy(batch);
         pl_exchange_finish(x);
         return;
     }
-    pl_claim_add(pl_exchange_own(x), batch);
+    pl_claim_add(x, batch);
     pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed, change);
 }
 
@@ -86,7 +89,7 @@ void pl_exchange_change(struct pl_exchange *x, pl_change_plan_fn *plan, pl_chang
         return;
     *change = (struct change){.x = x, .plan = plan, .tell = tell, .ctx = ctx};
     x->state = change;
-    if (pl_exchange_own(x)->claim.is_done)
+    if (pl_exchange_claim(x)->is_done)
         pl_exchange_work(x, tell_on_worker, NULL);
     else
         pl_exchange_work(x, plan_on_worker, planned);

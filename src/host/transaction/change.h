@@ -5,10 +5,11 @@
  *     plan (worker) -> commit -> tell (worker) -> finish
  *       ^                |
  *       +--- conflict ---+ */
-#ifndef PL_SERVER_CHANGE_H
-#define PL_SERVER_CHANGE_H
+#ifndef PL_TRANSACTION_CHANGE_H
+#define PL_TRANSACTION_CHANGE_H
 
-#include "server/exchange.h"
+#include "http/exchange.h"
+#include "store/store.h"
 
 /* Fills the batch, or makes a problem. `ctx` is the handler's; it lives as long as the exchange. */
 typedef void pl_change_plan_fn(struct pl_exchange *x, struct pl_batch *batch, void *ctx);

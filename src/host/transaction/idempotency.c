@@ -3,19 +3,99 @@
  * A key is claimed twice over. While its request runs it stands in a list in memory, so a second
  * one is told to wait (409). With the deed its row is committed in the same transaction, and the
  * answer is in the row: whoever asks again after a crash gets it. A request that was refused leaves
- * nothing behind: it did nothing, and may come again.
+ * nothing after: it did nothing, and may come again.
  *
  * Some answers name what only the database gives (the number of a memory). Their row has the seed
  * of the ids that were made instead, and the answer is put beside it before it is sent. After a
  * crash in between the route runs once more, makes nothing, and tells what it finds (is_done).
  *
- * Secrets are not kept: the answer to a repetition has null in their place (kept_reply). */
+ * Secrets are not kept: the answer to a repetition has null in their place (kept_reply).
+ *
+ *     machine claim
+ *
+ *     NONE -> LISTED -> CLAIMED -> ANSWERED -> ENDED
+ *     LISTED -> ANSWERED                  the answer is known with the deed
+ *     CLAIMED, ANSWERED -> LISTED         the deed was not committed: it is tried again
+ *     ANSWERED -> CLAIMED                 only a part of the answer was known
+ *     LISTED, CLAIMED -> ENDED
+ */
+#include "transaction/idempotency.h"
+
+#include "base/mem.h"
+#include "http/route.h"
 #include "io/clock.h"
-#include "server/exchange_int.h"
+#include "io/move.h"
+#include "shard/log.h"
 
-#include "server/shard_int.h"
-
+#include <pthread.h>
 #include <sodium/crypto_generichash.h>
+
+#define TO(name) PL_TO(PL_CLAIM_##name)
+#define WITH_X   "the exchange ends it before it sends its answer"
+static const struct pl_state states[] = {
+    [PL_CLAIM_NONE] = {"none", TO(LISTED), PL_WAIT_OPEN, PL_CANCEL_NONE,
+                       .why = "most requests stay here: they have no key"},
+    [PL_CLAIM_LISTED] = {"listed", TO(CLAIMED) | TO(ANSWERED) | TO(ENDED), PL_WAIT_OPEN,
+                         PL_CANCEL_NONE, .why = WITH_X},
+    [PL_CLAIM_CLAIMED] = {"claimed", TO(ANSWERED) | TO(LISTED) | TO(ENDED), PL_WAIT_OPEN,
+                          PL_CANCEL_NONE, .why = WITH_X},
+    [PL_CLAIM_ANSWERED] = {"answered", TO(CLAIMED) | TO(LISTED) | TO(ENDED), PL_WAIT_OPEN,
+                           PL_CANCEL_NONE, .why = WITH_X},
+    [PL_CLAIM_ENDED] = {"ended", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("claim", states);
+
+static void become(struct pl_claim *claim, enum pl_claim_state to)
+{
+    claim->state = (enum pl_claim_state)pl_move(&machine, claim, claim->state, to);
+}
+
+bool pl_claim_has_row(const struct pl_claim *claim)
+{
+    return claim->state == PL_CLAIM_CLAIMED || claim->state == PL_CLAIM_ANSWERED;
+}
+
+void pl_claim_forget_row(struct pl_claim *claim)
+{
+    if (pl_claim_has_row(claim))
+        become(claim, PL_CLAIM_LISTED);
+}
+
+void pl_claim_forget_answer(struct pl_claim *claim)
+{
+    if (claim->state == PL_CLAIM_ANSWERED)
+        become(claim, PL_CLAIM_CLAIMED);
+}
+
+/* Whether its request runs. */
+static bool is_listed(const struct pl_claim *claim)
+{
+    return claim->state != PL_CLAIM_NONE && claim->state != PL_CLAIM_ENDED;
+}
+
+struct pl_claims {
+    pthread_mutex_t lock;
+    struct pl_claim *first; /* borrowed from their exchanges; under the lock */
+};
+
+struct pl_claims *pl_claims_create(void)
+{
+    struct pl_claims *claims = pl_mem_alloc(1, sizeof *claims);
+    if (!claims)
+        return NULL;
+    claims->first = NULL;
+    pthread_mutex_init(&claims->lock, NULL);
+    return claims;
+}
+
+void pl_claims_destroy(struct pl_claims *claims)
+{
+    if (!claims)
+        return;
+    pthread_mutex_destroy(&claims->lock);
+    pl_mem_free(claims);
+}
 
 static void add_part(crypto_generichash_state *state, struct pl_str part)
 {
@@ -27,7 +107,7 @@ static void add_part(crypto_generichash_state *state, struct pl_str part)
 /* Method, target and body, each with its length, so that nothing can move from one to the other. */
 static void hash_request(struct pl_exchange *x, uint8_t ret_hash[32])
 {
-    struct pl_str digest = pl_exchange_own(x)->body_digest;
+    struct pl_str digest = pl_exchange_body_digest(x);
     crypto_generichash_state state;
     crypto_generichash_init(&state, NULL, 0, 32);
     add_part(&state, pl_str_of(pl_method_text(x->method)));
@@ -42,39 +122,39 @@ static bool is_same(const struct pl_claim *a, const struct pl_claim *b)
 }
 
 /* Puts it into the list of those that run; false when the same key is there. */
-static bool enlist(struct pl_server_own *server, struct pl_claim *claim)
+static bool enlist(struct pl_claims *claims, struct pl_claim *claim)
 {
     bool is_free = true;
-    pthread_mutex_lock(&server->claims_lock);
-    for (struct pl_claim *other = server->claims; other && is_free; other = other->next)
+    pthread_mutex_lock(&claims->lock);
+    for (struct pl_claim *other = claims->first; other && is_free; other = other->next)
         is_free = !is_same(other, claim);
     if (is_free) {
         claim->prev = NULL;
-        claim->next = server->claims;
+        claim->next = claims->first;
         if (claim->next)
             claim->next->prev = claim;
-        server->claims = claim;
-        claim->is_listed = true;
+        claims->first = claim;
+        become(claim, PL_CLAIM_LISTED);
     }
-    pthread_mutex_unlock(&server->claims_lock);
+    pthread_mutex_unlock(&claims->lock);
     return is_free;
 }
 
-void pl_claim_end(struct pl_exchange_own *own)
+static void end(struct pl_exchange *x)
 {
-    struct pl_claim *claim = &own->claim;
-    if (!claim->is_listed)
+    struct pl_claim *claim = pl_exchange_claim(x);
+    if (!is_listed(claim))
         return;
-    struct pl_server_own *server = pl_server_own(own->x.shard->server);
-    pthread_mutex_lock(&server->claims_lock);
+    struct pl_claims *claims = x->shard->server->claims;
+    pthread_mutex_lock(&claims->lock);
     if (claim->prev)
         claim->prev->next = claim->next;
     else
-        server->claims = claim->next;
+        claims->first = claim->next;
     if (claim->next)
         claim->next->prev = claim->prev;
-    claim->is_listed = false;
-    pthread_mutex_unlock(&server->claims_lock);
+    become(claim, PL_CLAIM_ENDED);
+    pthread_mutex_unlock(&claims->lock);
 }
 
 static bool is_key(struct pl_str key)
@@ -87,9 +167,9 @@ static bool is_key(struct pl_str key)
     return key.len > 0;
 }
 
-bool pl_claim_begin(struct pl_exchange_own *own, bool *ret_has_key)
+static bool begin(struct pl_exchange *x, bool *ret_has_key)
 {
-    struct pl_exchange *x = &own->x;
+    struct pl_claim *claim = pl_exchange_claim(x);
     struct pl_str key = pl_http_header_get(x->head, "idempotency-key");
     *ret_has_key = key.ptr != NULL;
     if (!key.ptr)
@@ -100,10 +180,10 @@ bool pl_claim_begin(struct pl_exchange_own *own, bool *ret_has_key)
                             PL_IDEMPOTENCY_MAX_KEY);
         return false;
     }
-    own->claim.user_id = x->caller.user_id;
-    own->claim.key = key;
-    hash_request(x, own->claim.request_hash);
-    if (enlist(pl_server_own(x->shard->server), &own->claim))
+    claim->user_id = x->caller.user_id;
+    claim->key = key;
+    hash_request(x, claim->request_hash);
+    if (enlist(x->shard->server->claims, claim))
         return true;
     pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
                         "A request with this Idempotency-Key is still running; try again in a "
@@ -143,7 +223,7 @@ static void replay(struct pl_exchange *x, const struct pl_idempotency_row *row)
     }
     pl_buf_add(&x->reply, rest);
     pl_exchange_header(x, "Idempotency-Replayed", "true");
-    x->is_answered = true;
+    x->is_replayed = true;
 }
 
 /* In place of an answer: a sign, the time and the randomness. Rows of earlier versions have no
@@ -170,7 +250,7 @@ static bool read_seed(struct pl_str text, struct pl_claim *claim)
 
 struct pl_id_seed pl_claim_seed(struct pl_exchange *x)
 {
-    struct pl_claim *claim = &pl_exchange_own(x)->claim;
+    struct pl_claim *claim = pl_exchange_claim(x);
     if (!claim->is_done)
         claim->seed = pl_shard_seed(x->shard);
     return claim->seed;
@@ -179,18 +259,19 @@ struct pl_id_seed pl_claim_seed(struct pl_exchange *x)
 /* The deed is done and its answer is missing. */
 static void retell(struct pl_exchange *x, const struct pl_idempotency_row *row)
 {
-    struct pl_claim *claim = &pl_exchange_own(x)->claim;
+    struct pl_claim *claim = pl_exchange_claim(x);
     claim->is_done = x->route->flags & PL_ROUTE_RETELLS && read_seed(row->answer, claim);
-    claim->is_added = claim->is_done;
-    if (!claim->is_done)
+    if (claim->is_done)
+        become(claim, PL_CLAIM_CLAIMED);
+    else
         pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
-                            "This was begun, and the server ended before it had an answer; look at "
-                            "what it made.");
+                            "This request was begun, but the server ended before the answer; check "
+                            "what it created.");
 }
 
-void pl_claim_look(struct pl_exchange *x)
+static void look(struct pl_exchange *x)
 {
-    struct pl_claim *claim = &pl_exchange_own(x)->claim;
+    struct pl_claim *claim = pl_exchange_claim(x);
     struct pl_idempotency_row row;
     struct pl_error err = {0};
     enum pl_status status = pl_store_idempotency_get(x->shard->server->store, &x->arena,
@@ -206,7 +287,7 @@ void pl_claim_look(struct pl_exchange *x)
         return;
     if (!pl_str_eq(row.request_hash, (struct pl_str){(const char *)claim->request_hash, 32}))
         pl_exchange_problem(x, PL_PROBLEM_IDEMPOTENCY_MISMATCH, NULL,
-                            "This Idempotency-Key was used for another request; take a new one.");
+                            "This Idempotency-Key was used for another request; use a new one.");
     else if (row.status == 0)
         retell(x, &row);
     else
@@ -215,33 +296,34 @@ void pl_claim_look(struct pl_exchange *x)
 
 bool pl_claim_again(struct pl_exchange *x)
 {
-    struct pl_claim *claim = &pl_exchange_own(x)->claim;
-    claim->is_added = claim->has_answer = false;
-    if (claim->is_listed)
-        pl_claim_look(x);
-    if (x->is_answered || x->is_problem)
+    struct pl_claim *claim = pl_exchange_claim(x);
+    pl_claim_forget_row(claim);
+    if (is_listed(claim))
+        look(x);
+    if (x->is_replayed || x->is_problem)
         return false;
     pl_buf_clear(&x->reply);
     pl_buf_clear(&x->headers);
     return true;
 }
 
-static struct pl_idempotency_row row_of(const struct pl_exchange_own *own)
+static struct pl_idempotency_row row_of(const struct pl_claim *claim)
 {
     return (struct pl_idempotency_row){
-        .user_id = own->claim.user_id,
-        .key = own->claim.key,
-        .request_hash = {(const char *)own->claim.request_hash, 32},
+        .user_id = claim->user_id,
+        .key = claim->key,
+        .request_hash = {(const char *)claim->request_hash, 32},
         .created_ms = pl_clock_unix_ms(), /* it may be another shard that asks */
     };
 }
 
 /* False: there is none yet, or it is too long to be kept. */
-static bool spell_answer(struct pl_exchange_own *own, struct pl_buf *to)
+static bool spell_answer(const struct pl_exchange *x, struct pl_buf *to)
 {
-    const struct pl_exchange *x = &own->x;
-    struct pl_str body = own->kept_reply.ptr ? own->kept_reply : pl_buf_str(&x->reply);
-    bool is_good = !x->is_problem && x->status >= 200 && x->status < 300 && !own->sending.read;
+    struct pl_str kept = pl_exchange_kept_reply(x);
+    struct pl_str body = kept.ptr ? kept : pl_buf_str(&x->reply);
+    bool is_good =
+        !x->is_problem && x->status >= 200 && x->status < 300 && !pl_exchange_is_read_from(x);
     if (!is_good || (!body.len && x->status != 204) || body.len > PL_IDEMPOTENCY_MAX_REPLY)
         return false;
     pl_buf_addc(to, '*');
@@ -253,54 +335,83 @@ static bool spell_answer(struct pl_exchange_own *own, struct pl_buf *to)
     return to->status == PL_OK;
 }
 
-void pl_claim_add(struct pl_exchange_own *own, struct pl_batch *batch)
+void pl_claim_add(struct pl_exchange *x, struct pl_batch *batch)
 {
-    struct pl_claim *claim = &own->claim;
-    if (!claim->is_listed || claim->is_added)
+    struct pl_claim *claim = pl_exchange_claim(x);
+    if (claim->state != PL_CLAIM_LISTED)
         return;
-    struct pl_idempotency_row row = row_of(own);
+    struct pl_idempotency_row row = row_of(claim);
     struct kept_seed seed = {
         .sign = SEED_SIGN, .unix_ms = claim->seed.unix_ms, .note = claim->note};
     PL_CLEANUP_BUF struct pl_buf answer;
     pl_buf_init(&answer, 0);
     memcpy(seed.random, claim->seed.random, sizeof seed.random);
     row.answer = (struct pl_str){(const char *)&seed, sizeof seed};
-    claim->has_answer = spell_answer(own, &answer);
-    if (claim->has_answer) {
-        row.status = own->x.status;
+    bool has_answer = spell_answer(x, &answer);
+    if (has_answer) {
+        row.status = x->status;
         row.answer = pl_buf_str(&answer);
     }
     if (claim->is_expired)
         pl_batch_expire_idempotency(batch, row.created_ms - PL_IDEMPOTENCY_KEPT_MS + 1);
     pl_batch_claim_idempotency(batch, &row);
-    claim->is_added = true;
+    become(claim, has_answer ? PL_CLAIM_ANSWERED : PL_CLAIM_CLAIMED);
 }
 
-void pl_claim_keep_answer(struct pl_exchange_own *own, struct pl_batch *batch)
+void pl_claim_keep_answer(struct pl_exchange *x, struct pl_batch *batch)
 {
-    struct pl_claim *claim = &own->claim;
+    struct pl_claim *claim = pl_exchange_claim(x);
     PL_CLEANUP_BUF struct pl_buf answer;
     pl_buf_init(&answer, 0);
-    if (!claim->is_added) {
-        pl_claim_add(own, batch);
-    } else if (claim->is_listed && !claim->has_answer && spell_answer(own, &answer)) {
-        struct pl_idempotency_row row = row_of(own);
-        row.status = own->x.status;
+    if (claim->state == PL_CLAIM_LISTED) {
+        pl_claim_add(x, batch);
+    } else if (claim->state == PL_CLAIM_CLAIMED && spell_answer(x, &answer)) {
+        struct pl_idempotency_row row = row_of(claim);
+        row.status = x->status;
         row.answer = pl_buf_str(&answer);
         pl_batch_settle_idempotency(batch, &row);
-        claim->has_answer = true;
+        become(claim, PL_CLAIM_ANSWERED);
     }
 }
 
-struct pl_batch *pl_claim_settle(struct pl_exchange_own *own)
+/* A batch that stores the answer; NULL when there is nothing to store. */
+static struct pl_batch *make_settling(struct pl_exchange *x)
 {
-    const struct pl_claim *claim = &own->claim;
+    const struct pl_claim *claim = pl_exchange_claim(x);
     PL_CLEANUP_BUF struct pl_buf answer;
     pl_buf_init(&answer, 0);
-    if (!claim->is_listed || (claim->is_added && claim->has_answer) || !spell_answer(own, &answer))
+    if (!is_listed(claim) || claim->state == PL_CLAIM_ANSWERED || !spell_answer(x, &answer))
         return NULL;
     struct pl_batch *batch = pl_batch_create();
     if (batch)
-        pl_claim_keep_answer(own, batch);
+        pl_claim_keep_answer(x, batch);
     return batch;
 }
+
+static void settled(void *ctx, enum pl_status status, const struct pl_error *err)
+{
+    struct pl_exchange *x = ctx;
+    pl_exchange_is_back(x);
+    /* What was done is done, and the answer is true: only a repetition would not find it. */
+    if (status != PL_OK)
+        pl_log_say(x->shard->server->log, x->shard, PL_LOG_WARNING,
+                   "an answer could not be stored for its Idempotency-Key: %s", err->message);
+    pl_exchange_settled(x);
+}
+
+static bool settle(struct pl_exchange *x)
+{
+    struct pl_batch *batch = make_settling(x);
+    if (!batch)
+        return false;
+    pl_exchange_lend(x);
+    pl_store_submit(x->shard->server->store, x->shard->loop, batch, settled, x);
+    return true;
+}
+
+const struct pl_claim_ops pl_idempotency = {
+    .begin = begin,
+    .look = look,
+    .settle = settle,
+    .end = end,
+};

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "server/gateway/meter.h"
+#include "access/meter.h"
 
 #include <string.h>
 
@@ -53,8 +53,8 @@ static bool admits(int64_t now_ms)
 
 static void use(int64_t tokens, int64_t cost_micro, int64_t now_ms)
 {
-    struct pl_counts counts = {tokens, 0, -1, -1, -1, -1, -1};
-    pl_meter_count(meter, &caller, PL_STR("vendor/model"), &counts, cost_micro, now_ms);
+    struct pl_meter_tokens counts = {tokens, 0, -1};
+    pl_meter_count(meter, &caller, PL_STR("vendor/model"), counts, cost_micro, now_ms);
 }
 
 static void a_key_without_limits_may_always_ask(void **state)

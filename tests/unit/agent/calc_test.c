@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "server/calc.h"
+#include "agent/tools/calc.h"
 
 #include <string.h>
 
@@ -99,21 +99,21 @@ static void what_is_wrong_is_said_with_its_place(void **state)
     is_wrong("", "A number is missing at the end (character 1");
     is_wrong("1 +", "A number is missing at the end");
     is_wrong("1 + * 2", "A number is missing here (character 5");
-    is_wrong("(1", "never closed (character 1");
-    is_wrong("1)", "never opened (character 2");
+    is_wrong("(1", "not closed (character 1");
+    is_wrong("1)", "not opened (character 2");
     is_wrong("1 2", "An operator is missing here");
     is_wrong("1 / 0", "divides by zero (character 3");
     is_wrong("5 % (2 - 2)", "divides by zero");
-    is_wrong("sqrt(-1)", "no value among the real numbers");
+    is_wrong("sqrt(-1)", "no real value");
     is_wrong("10^400", "too large");
     is_wrong("1e999", "too large");
-    is_wrong("system(1)", "There is no \"system\" here; there are: abs,");
+    is_wrong("system(1)", "\"system\" is unknown; use: abs,");
     is_wrong("sqrt 4", "followed by its arguments");
-    is_wrong("sqrt(1, 2)", "another number of arguments");
+    is_wrong("sqrt(1, 2)", "different number of arguments");
     is_wrong("sqrt()", "A number is missing here");
-    is_wrong("(1, 2)", "A comma stands only between");
-    is_wrong("1, 2", "A comma stands only between");
-    is_wrong(".", "A number has digits");
+    is_wrong("(1, 2)", "A comma can only separate");
+    is_wrong("1, 2", "A comma can only separate");
+    is_wrong(".", "A number must have digits");
     is_wrong("1 & 2", "An operator is missing here");
     is_wrong("\xC3\xBC", "A number is missing here");
 }

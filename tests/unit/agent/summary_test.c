@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
+#include "agent/context/summary.h"
 #include "json/json.h"
 #include "json/text.h"
-#include "server/summary.h"
 
 #include <string.h>
 

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "app/api.h"
-#include "app/columns.h"
-#include "app/local_store.h"
+#include "app/frame/api.h"
+#include "app/frame/columns.h"
+#include "app/server/local_store.h"
 
 #include <stdio.h>
 
@@ -103,7 +103,7 @@ static void members_of_another_kind_are_not_there(void **state)
     assert_int_equal(pl_api_int(&doc, doc.root, "n", -1), 12);
     assert_int_equal(pl_api_int(&doc, doc.root, "f", -1), -1);
     assert_int_equal(pl_api_int(&doc, doc.root, "z", -1), -1);
-    assert_null(pl_api_member(&doc, doc.root, "z", PL_JSON_STRING));
+    assert_null(pl_json_member(&doc, doc.root, "z", PL_JSON_STRING));
     pl_arena_deinit(&texts.arena);
 }
 

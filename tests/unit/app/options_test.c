@@ -1,5 +1,5 @@
-#include "app/options.h"
-#include "app/suggest.h"
+#include "app/frame/options.h"
+#include "base/text/suggest.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,8 +93,9 @@ static void mistakes_are_refused_with_words_that_help(void **state)
         {{"--get"}, "--get needs a value: --get POINTER"},
         {{"--set", "/a"}, "--set needs two values: --set POINTER VALUE"},
         {{"--pretty", "--pretty"}, "--pretty is given twice"},
-        {{"--output", "blue"}, "--output is red or green, not \"blue\""},
-        {{"--output", "gren"}, "--output is red or green, not \"gren\"; did you mean \"green\"?"},
+        {{"--output", "blue"}, "--output must be red or green, not \"blue\""},
+        {{"--output", "gren"},
+         "--output must be red or green, not \"gren\"; did you mean \"green\"?"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct parsed p = parse(cases[i].words);

@@ -103,10 +103,24 @@ static void reserved_room_is_written_by_the_caller(void **state)
         assert_int_equal(buf.ptr[i], 'r');
 }
 
+static void a_number_is_written_with_all_its_digits(void **state)
+{
+    (void)state;
+    static const uint64_t numbers[] = {0, 7, 10, 4294967296u, UINT64_MAX};
+    PL_CLEANUP_BUF struct pl_buf buf;
+    pl_buf_init(&buf, 0);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        pl_buf_addu(&buf, numbers[i]);
+        pl_buf_addc(&buf, ' ');
+    }
+    assert_true(pl_str_eq(pl_buf_str(&buf), PL_STR("0 7 10 4294967296 18446744073709551615 ")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_joined_in_order),
+        cmocka_unit_test(a_number_is_written_with_all_its_digits),
         cmocka_unit_test(the_cap_is_exact),
         cmocka_unit_test(formatted_text_may_fill_the_cap_to_the_last_byte),
         cmocka_unit_test(a_failure_sticks_until_the_buffer_is_cleared),

@@ -100,6 +100,40 @@ static void an_owning_local_is_freed_unless_taken(void **state)
     pl_mem_free(kept);
 }
 
+/* Which thread or caller had them before does not matter; how many are kept has an end. */
+static void a_large_block_is_used_again(void **state)
+{
+    (void)state;
+    enum { LARGE = 2 << 20, N_MANY = 20 };
+    pl_mem_return_large();
+    char *large = pl_mem_alloc(1, LARGE);
+    assert_non_null(large);
+    uintptr_t was = (uintptr_t)large;
+    pl_mem_free(large);
+    char *small = pl_mem_alloc(1, 100);
+    assert_non_null(small);
+    memset(small, 'm', 100);
+    char *grown = pl_mem_grow(small, 1, LARGE - 1000);
+    assert_true((uintptr_t)grown == was);
+    assert_true(grown[0] == 'm' && grown[99] == 'm');
+    memset(grown, 'n', LARGE - 1000);
+    char *larger = pl_mem_grow(grown, 2, LARGE);
+    assert_non_null(larger);
+    assert_true(larger[0] == 'n' && larger[LARGE - 1001] == 'n');
+    pl_mem_free(larger);
+    char *many[N_MANY];
+    for (size_t i = 0; i < N_MANY; i++) {
+        many[i] = pl_mem_alloc(1, LARGE);
+        assert_non_null(many[i]);
+        memset(many[i], (int)i, LARGE);
+    }
+    for (size_t i = 0; i < N_MANY; i++) {
+        assert_true(many[i][0] == (char)i && many[i][LARGE - 1] == (char)i);
+        pl_mem_free(many[i]);
+    }
+    pl_mem_trim();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +143,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(growing_to_nothing_does_not_free, watch, unwatch),
         cmocka_unit_test_setup_teardown(freeing_null_is_nothing, watch, unwatch),
         cmocka_unit_test_setup_teardown(an_owning_local_is_freed_unless_taken, watch, unwatch),
+        cmocka_unit_test(a_large_block_is_used_again), /* last: it is for the whole process */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

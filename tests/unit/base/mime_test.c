@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/mime.h"
+#include "base/text/mime.h"
 
 #include <stdlib.h>
 

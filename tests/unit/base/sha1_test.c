@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/sha1.h"
+#include "base/sha/sha1.h"
 
 #include <stdio.h>
 

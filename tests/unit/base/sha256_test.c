@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/sha256.h"
+#include "base/sha/sha256.h"
 
 static void expect(struct pl_str bytes, const char *wanted)
 {

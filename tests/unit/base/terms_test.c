@@ -1,4 +1,4 @@
-#include "base/terms.h"
+#include "base/text/terms.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

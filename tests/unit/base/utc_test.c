@@ -1,4 +1,4 @@
-/* Instants in RFC 3339 and the calendar behind them. */
+/* Instants in RFC 3339 and the calendar after them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

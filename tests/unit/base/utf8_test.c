@@ -1,5 +1,5 @@
 /* All implementations against a decoder written here from the table of RFC 3629, section 4. */
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

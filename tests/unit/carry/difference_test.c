@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/delta.h"
+#include "carry/difference.h"
 #include "format/source.h"
 #include "json/pointer.h"
 
@@ -14,11 +14,11 @@ struct seen {
     struct pl_buf lines; /* owned */
 };
 
-static bool see(void *ctx, const struct pl_delta *delta)
+static bool see(void *ctx, const struct pl_difference *delta)
 {
     static const char marks[] = {'*', '~', '+', '-', '>'};
     struct seen *seen = ctx;
-    if (delta->kind == PL_DELTA_INSIDE)
+    if (delta->kind == PL_DIFFERENCE_INSIDE)
         return true;
     const struct pl_json_node *at = delta->b ? delta->b : delta->around;
     pl_buf_addc(&seen->lines, marks[delta->kind]);
@@ -38,9 +38,9 @@ static void differ(const char *a, const char *b, const char *wanted)
     pl_buf_init(&seen.lines, 0);
     assert_int_equal(pl_source_parse(&arena, pl_str_of(a), &a_doc, NULL), PL_OK);
     assert_int_equal(pl_source_parse(&arena, pl_str_of(b), &b_doc, NULL), PL_OK);
-    assert_int_equal(pl_delta_walk(&arena, &a_doc, a_doc.root, &b_doc, b_doc.root, see, &seen),
+    assert_int_equal(pl_difference_walk(&arena, &a_doc, a_doc.root, &b_doc, b_doc.root, see, &seen),
                      PL_OK);
-    assert_int_equal(pl_delta_size(&arena, &a_doc, &b_doc, &size), PL_OK);
+    assert_int_equal(pl_difference_size(&arena, &a_doc, &b_doc, &size), PL_OK);
     if (!pl_str_eq(pl_buf_str(&seen.lines), pl_str_of(wanted)))
         fail_msg("%s and %s: %.*s", a, b, PL_STR_ARG(pl_buf_str(&seen.lines)));
     assert_int_equal(size > 0, wanted[0] != 0);

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "format/match.h"
+#include "carry/match.h"
 #include "format/source.h"
 
 /* For each new element the index of its partner, "-" for none, "!" after one that changed and ">"

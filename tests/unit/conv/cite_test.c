@@ -127,8 +127,8 @@ static void test_an_unknown_id_is_shown_as_it_is_written(void **state)
     pl_buf_addc(&out, '\0');
     assert_string_equal(
         out.ptr, "[{\"id\":\"q\",\"pointer\":\"/text\",\"resolved\":false,\"source\":null,"
-                 "\"shown\":\"<cite id='q'/>\",\"snippet\":\"none\",\"problems\":[\"no entry "
-                 "in citation_map has this id; the anchor is shown as plain text\"]}]");
+                 "\"shown\":\"<cite id='q'/>\",\"snippet\":\"none\",\"problems\":[\""
+                 "citation_map has no entry with this id; the anchor is shown as plain text\"]}]");
     drop(&f);
 }
 

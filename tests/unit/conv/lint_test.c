@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "conv/lint.h"
+#include "conv/lint/lint.h"
 
 #include "unit/conv/talk.h"
 
@@ -77,7 +77,9 @@ static void a_failure_is_told_in_json(void **state)
           "{\"tool\":[{\"result\":\"a\",\"content\":[\"Error: no such file\"]}]},"
           "{\"tool\":[{\"result\":\"b\",\"content\":[\"{\\\"status\\\":\\\"error\\\"}\"],"
           "\"is_error\":true}]}]",
-          "tool.error_not_json /1/tool/0/content/0\n");
+          "tool.error_not_json /1/tool/0/content/0\n"
+          "tool.error_incomplete /2/tool/0/content/0\n"
+          "tool.error_incomplete /2/tool/0/content/0\n");
 }
 
 static void signed_links_are_read_for_their_end(void **state)

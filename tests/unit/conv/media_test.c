@@ -36,8 +36,8 @@ static void test_a_message_has_frames_with_times_and_then_the_sound(void **state
     pl_buf_init(&to, 0);
     struct pl_media_message message;
     pl_media_open(&message, &to, PL_STR("v\"1"));
-    pl_media_add_frame(&message, PL_STR("a"), 0);
-    pl_media_add_frame(&message, PL_STR("bc"), 10500);
+    pl_media_add_frame(&message, PL_STR("a"), 0, 0);
+    pl_media_add_frame(&message, PL_STR("bc"), 10500, 1);
     pl_media_add_sound(&message, PL_STR("wav"), 16000);
     pl_media_close(&message);
     assert_int_equal(to.status, PL_OK);

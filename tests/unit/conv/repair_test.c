@@ -1,8 +1,8 @@
-#include "conv/repair.h"
+#include "conv/repair/repair.h"
 
 #include "unit/conv/talk.h"
 
-/* Every call answered right behind it, as most targets want. */
+/* Every call answered right after it, as most targets want. */
 static const struct pl_repair_rules adjacent = {.pairs_calls = true,
                                                 .wants_results_adjacent = true};
 /* … in one message of the user. */

@@ -1,4 +1,4 @@
-#include "conv/trim.h"
+#include "conv/trim/trim.h"
 
 #include "unit/conv/talk.h"
 
@@ -111,7 +111,7 @@ static void a_small_result_is_not_replaced_by_something_larger(void **state)
     (void)state;
     check("[{\"user\":[\"" WORDS_50 "\"]},{\"assistant\":[{\"call\":\"c1\",\"name\":\"read\"}]},"
           "{\"tool\":[{\"result\":\"c1\",\"content\":[\"ok\"]}]},{\"user\":[\"next\"]}]",
-          40, "*user \"S\"\nuser \"next\"\n");
+          45, "*user \"[history_summary: S]\"\nuser \"next\"\n");
 }
 
 static void the_oldest_exchanges_become_one_summary(void **state)
@@ -120,9 +120,10 @@ static void the_oldest_exchanges_become_one_summary(void **state)
     const char *text = "[{\"system\":[\"rules\"]},{\"user\":[\"" WORDS_50 "\"]},"
                        "{\"assistant\":[\"a\"]},{\"user\":[\"two\"]},{\"assistant\":[\"b\"]},"
                        "{\"user\":[\"last\"]}]";
-    check(text, 40,
-          "system \"rules\"\n*user \"S\"\nuser \"two\"\nassistant \"b\"\nuser \"last\"\n");
-    check(text, 18, "system \"rules\"\n*user \"S\"\nuser \"last\"\n");
+    check(text, 45,
+          "system \"rules\"\n*user \"[history_summary: S]\"\nuser \"two\"\nassistant \"b\"\nuser "
+          "\"last\"\n");
+    check(text, 23, "system \"rules\"\n*user \"[history_summary: S]\"\nuser \"last\"\n");
 }
 
 static void a_mechanical_summary_counts_what_is_gone(void **state)
@@ -146,12 +147,51 @@ static void a_mechanical_summary_counts_what_is_gone(void **state)
     talk_deinit(&t);
 }
 
+static void what_an_earlier_summary_says_goes_on(void **state)
+{
+    (void)state;
+    const char *text = "[{\"user\":[\"[history_summary: We chose blue.]\"]},{\"user\":[\"" WORDS_50
+                       "\"]},{\"assistant\":[\"a\"]},{\"user\":[\"last\"]}]";
+    struct talk t;
+    talk_read(&t, text);
+    trim(&t, 60, "");
+    assert_string_equal(
+        talk_tell(&t),
+        "*user \"[history_summary: We chose blue.\nearlier messages were left out to "
+        "make room: 1 of the user, 1 of the assistant, 0 with tool results]\"\n"
+        "user \"last\"\n");
+    assert_string_equal(talk_losses(&t), "merged /0\ndropped /1\ndropped /2\nsynthesised \n");
+    talk_deinit(&t);
+    check(text, 40, "*user \"[history_summary: We chose blue.\nS]\"\nuser \"last\"\n");
+    talk_read(&t, text);
+    trim(&t, 25, "");
+    assert_string_equal(talk_tell(&t),
+                        "*user \"[history_summary: We chose blue.]\"\nuser \"last\"\n");
+    talk_deinit(&t);
+}
+
+static void counts_of_what_is_gone_are_added_up(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_read(&t,
+              "[{\"user\":[\"[history_summary: earlier messages were left out to make room: 3 of "
+              "the user, 2 of the assistant, 1 with tool results]\"]},{\"user\":[\"" WORDS_50
+              "\"]},{\"assistant\":[\"a\"]},{\"user\":[\"last\"]}]");
+    trim(&t, 60, "");
+    assert_string_equal(
+        talk_tell(&t),
+        "*user \"[history_summary: earlier messages were left out to make room: 4 of "
+        "the user, 3 of the assistant, 1 with tool results]\"\nuser \"last\"\n");
+    talk_deinit(&t);
+}
+
 static void system_messages_stay_wherever_they_stand(void **state)
 {
     (void)state;
     check("[{\"user\":[\"" WORDS_50 "\"]},{\"system\":[\"new rule\"]},{\"assistant\":[\"a\"]},"
           "{\"user\":[\"last\"]}]",
-          25, "*user \"S\"\nsystem \"new rule\"\nuser \"last\"\n");
+          30, "*user \"[history_summary: S]\"\nsystem \"new rule\"\nuser \"last\"\n");
 }
 
 static void a_late_result_goes_with_its_call(void **state)
@@ -160,7 +200,7 @@ static void a_late_result_goes_with_its_call(void **state)
     check("[{\"user\":[\"" WORDS_50 "\"]},{\"assistant\":[{\"call\":\"c1\",\"name\":\"f\"}]},"
           "{\"user\":[\"hurry\"]},{\"tool\":[{\"result\":\"c1\",\"content\":[\"r\"]}]},"
           "{\"assistant\":[\"b\"]},{\"user\":[\"last\"]}]",
-          50, "*user \"S\"\nuser \"last\"\n");
+          55, "*user \"[history_summary: S]\"\nuser \"last\"\n");
 }
 
 static void steps_of_an_agent_go_but_the_question_and_the_last_step_stay(void **state)
@@ -173,23 +213,25 @@ static void steps_of_an_agent_go_but_the_question_and_the_last_step_stay(void **
           "{\"tool\":[{\"result\":\"c2\",\"content\":[\"r2\"]}]},"
           "{\"assistant\":[{\"call\":\"c3\",\"name\":\"f\"}]},"
           "{\"tool\":[{\"result\":\"c3\",\"content\":[\"r3\"]}]}]",
-          50,
-          "*user \"S\"\nuser \"question\"\nassistant call(c2)\ntool result(c2 \"r2\")\n"
+          55,
+          "*user \"[history_summary: S]\"\nuser \"question\"\nassistant call(c2)\ntool result(c2 "
+          "\"r2\")\n"
           "assistant call(c3)\ntool result(c3 \"r3\")\n");
 }
 
 static void the_summary_never_stands_between_a_call_and_its_result(void **state)
 {
     (void)state;
-    check("[{\"user\":[\"question\"]},{\"assistant\":[{\"call\":\"c1\",\"name\":\"f\"}]},"
-          "{\"user\":[{\"result\":\"c1\",\"content\":[\"r1\"]},\"and now?\"]},"
-          "{\"assistant\":[\"" WORDS_50 "\",{\"call\":\"c2\",\"name\":\"f\"}]},"
-          "{\"user\":[{\"result\":\"c2\",\"content\":[\"r2\"]}]},"
-          "{\"assistant\":[{\"call\":\"c3\",\"name\":\"f\"}]},"
-          "{\"user\":[{\"result\":\"c3\",\"content\":[\"r3\"]}]}]",
-          50,
-          "*user \"S\"\nassistant call(c1)\nuser result(c1 \"r1\") \"and now?\"\n"
-          "assistant call(c3)\nuser result(c3 \"r3\")\n");
+    check(
+        "[{\"user\":[\"question\"]},{\"assistant\":[{\"call\":\"c1\",\"name\":\"f\"}]},"
+        "{\"user\":[{\"result\":\"c1\",\"content\":[\"r1\"]},\"and now?\"]},"
+        "{\"assistant\":[\"" WORDS_50 "\",{\"call\":\"c2\",\"name\":\"f\"}]},"
+        "{\"user\":[{\"result\":\"c2\",\"content\":[\"r2\"]}]},"
+        "{\"assistant\":[{\"call\":\"c3\",\"name\":\"f\"}]},"
+        "{\"user\":[{\"result\":\"c3\",\"content\":[\"r3\"]}]}]",
+        55,
+        "*user \"[history_summary: S]\"\nassistant call(c1)\nuser result(c1 \"r1\") \"and now?\"\n"
+        "assistant call(c3)\nuser result(c3 \"r3\")\n");
 }
 
 static void a_result_that_is_not_read_yet_is_cut_only_when_nothing_else_helps(void **state)
@@ -199,10 +241,10 @@ static void a_result_that_is_not_read_yet_is_cut_only_when_nothing_else_helps(vo
                        "{\"assistant\":[{\"call\":\"c1\",\"name\":\"f\"}]},"
                        "{\"tool\":[{\"result\":\"c1\",\"content\":[\"" WORDS_50 "\"]}]}]";
     check(text, 80,
-          "*user \"S\"\nuser \"q\"\nassistant call(c1)\n"
+          "*user \"[history_summary: S]\"\nuser \"q\"\nassistant call(c1)\n"
           "tool result(c1 \"" WORDS_50 "\")\n");
-    check(text, 50,
-          "*user \"S\"\nuser \"q\"\nassistant call(c1)\n"
+    check(text, 55,
+          "*user \"[history_summary: S]\"\nuser \"q\"\nassistant call(c1)\n"
           "*tool result(c1 \"[result of f left out: 50 tokens]\")\n");
 }
 
@@ -231,8 +273,9 @@ static void a_message_that_loses_its_neighbour_in_an_element_is_changed(void **s
                   "{\"assistant\":[\"end\"]}]");
     /* As a format has it that keeps a turn with its results in one element. */
     t.conv.messages.ptr[2].element = t.conv.messages.ptr[3].element = 1;
-    trim(&t, 30, "S");
-    assert_string_equal(talk_tell(&t), "*user \"S\"\nuser \"question\"\n*assistant \"end\"\n");
+    trim(&t, 35, "S");
+    assert_string_equal(talk_tell(&t),
+                        "*user \"[history_summary: S]\"\nuser \"question\"\n*assistant \"end\"\n");
     talk_deinit(&t);
 }
 
@@ -244,9 +287,9 @@ static void results_in_the_element_of_the_last_user_message_stay_with_it(void **
                   "{\"assistant\":[{\"call\":\"c1\",\"name\":\"f\"}]},"
                   "{\"tool\":[{\"result\":\"c1\",\"content\":[\"r1\"]}]},{\"user\":[\"last\"]}]");
     t.conv.messages.ptr[3].element = 2;
-    trim(&t, 40, "S");
-    assert_string_equal(talk_tell(&t),
-                        "*user \"S\"\nassistant call(c1)\ntool result(c1 \"r1\")\nuser \"last\"\n");
+    trim(&t, 45, "S");
+    assert_string_equal(talk_tell(&t), "*user \"[history_summary: S]\"\nassistant call(c1)\ntool "
+                                       "result(c1 \"r1\")\nuser \"last\"\n");
     talk_deinit(&t);
 }
 
@@ -260,6 +303,8 @@ int main(void)
         cmocka_unit_test(a_small_result_is_not_replaced_by_something_larger),
         cmocka_unit_test(the_oldest_exchanges_become_one_summary),
         cmocka_unit_test(a_mechanical_summary_counts_what_is_gone),
+        cmocka_unit_test(what_an_earlier_summary_says_goes_on),
+        cmocka_unit_test(counts_of_what_is_gone_are_added_up),
         cmocka_unit_test(system_messages_stay_wherever_they_stand),
         cmocka_unit_test(a_late_result_goes_with_its_call),
         cmocka_unit_test(steps_of_an_agent_go_but_the_question_and_the_last_step_stay),

@@ -143,34 +143,34 @@ static void mistakes_are_told_where_they_stand(void **state)
     (void)state;
     expect_error("", 0, "empty");
     expect_error("  ", 0, "empty");
-    expect_error("60 * * * *", 0, "minute field goes from 0 to 59");
-    expect_error("* 24 * * *", 2, "hour field goes from 0 to 23");
-    expect_error("* * 0 * *", 4, "day-of-month field goes from 1 to 31");
-    expect_error("* * * 13 *", 6, "month field goes from 1 to 12");
-    expect_error("* * * * 8", 8, "day-of-week field goes from 0 to 7");
+    expect_error("60 * * * *", 0, "minute field has values from 0 to 59");
+    expect_error("* 24 * * *", 2, "hour field has values from 0 to 23");
+    expect_error("* * 0 * *", 4, "day-of-month field has values from 1 to 31");
+    expect_error("* * * 13 *", 6, "month field has values from 1 to 12");
+    expect_error("* * * * 8", 8, "day-of-week field has values from 0 to 7");
     expect_error("* * * FOO *", 6, "\"FOO\" is not a value");
     expect_error("* * * MON *", 6, "JAN to DEC");
     expect_error("MON * * * *", 0, "\"MON\" is not a value");
     expect_error("? * * * *", 0, "\"?\" is not a value");
     expect_error("* * *", 5, "month field is missing");
     expect_error("0 * * * * *", 10, "more than five fields");
-    expect_error("*/0 * * * *", 2, "step of the minute field is 1 to 60");
+    expect_error("*/0 * * * *", 2, "step of the minute field must be 1 to 60");
     expect_error("*/61 * * * *", 2, "step");
     expect_error("*/ * * * *", 2, "number is missing");
     expect_error("5-3 * * * *", 0, "5-59,0-3");
     expect_error("1, * * * *", 2, "value is missing");
     expect_error("1-- * * * *", 2, "value is missing");
-    expect_error("1-2-3 * * * *", 3, "cannot stand here");
-    expect_error("* * 15W * *", 6, "cannot stand here");
-    expect_error("* * L-3 * *", 5, "cannot stand here");
+    expect_error("1-2-3 * * * *", 3, "unexpected \"");
+    expect_error("* * 15W * *", 6, "unexpected \"");
+    expect_error("* * L-3 * *", 5, "unexpected \"");
     expect_error("* * * * L", 8, "5L");
     expect_error("* * * * MON#0", 12, "1 to 5");
     expect_error("* * * * MON#6", 12, "1 to 5");
-    expect_error("* * * * MON-FRI#2", 15, "cannot stand here");
+    expect_error("* * * * MON-FRI#2", 15, "unexpected \"");
     expect_error("* L * * *", 2, "\"L\" is not a value");
     expect_error("@reboot", 0, "@hourly");
     expect_error("99999999999999999999 * * * *", 0, "minute field");
-    expect_error("* * * *\n*", 7, "cannot stand here");
+    expect_error("* * * *\n*", 7, "unexpected \"");
 }
 
 static void an_expression_has_at_most_128_bytes(void **state)

@@ -170,7 +170,7 @@ static void real_time_goes_on_through_an_overlap(void **state)
 struct world {
     struct pl_cron cron;
     int64_t start_s, after_s;
-    uint16_t n_times[4 * DAY_MINUTES]; /* of each minute behind start_s */
+    uint16_t n_times[4 * DAY_MINUTES]; /* of each minute after start_s */
     int64_t n_runs;
 };
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/lint_document.h"
+#include "document/lint.h"
 #include "format/profile.h"
 #include "json/pointer.h"
 #include "unit/format/through.h"

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "unit/carry/around.h"
 #include "unit/format/through.h"
 
 #include <stdio.h>

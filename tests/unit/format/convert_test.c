@@ -9,6 +9,8 @@
 
 #include "format/convert.h"
 
+#include <stdio.h>
+
 static const char chat[] = "{\"model\":\"mine/fast\",\"stream\":true,\"max_tokens\":9,"
                            "\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}";
 
@@ -75,15 +77,51 @@ static void a_tree_that_is_there_is_not_made_again(void **state)
     assert_int_equal(pl_json_parse(&arena, pl_str_of(chat), &pl_json_any, &doc, NULL), PL_OK);
     struct pl_converted without = convert(opts, chat);
     opts.doc = &doc;
-    opts.needs_no_carry = true;
     struct pl_converted with = convert(opts, chat);
     assert_string_equal(with.out.ptr, without.out.ptr);
     assert_string_equal(with.report.ptr, without.report.ptr);
-    assert_true(without.carry.len > 2);
     assert_int_equal(with.carry.len, 0);
     pl_converted_deinit(&with);
     pl_converted_deinit(&without);
     pl_arena_deinit(&arena);
+}
+
+/* A way home that writes a few words of its own. */
+static enum pl_status write_words(struct pl_buf *to, const struct pl_writer *w,
+                                  struct pl_str source, struct pl_str target,
+                                  const struct pl_format_task *task)
+{
+    (void)w;
+    pl_buf_addf(to, "%s>%s %zu %d", task->from->name, task->to->name, source.len, target.len > 0);
+    return to->status;
+}
+
+static enum pl_status go_nowhere(const struct pl_home *home, struct pl_buf *to,
+                                 struct pl_error *err)
+{
+    (void)err;
+    pl_buf_add(to, home->carry);
+    return to->status;
+}
+
+static void only_who_brings_a_way_home_gets_a_carry_and_can_go_home(void **state)
+{
+    (void)state;
+    const struct pl_way_home way = {.write = write_words, .go = go_nowhere};
+    struct pl_convert_opts opts = {.from = &pl_format_openai_chat, .to = &pl_format_anthropic};
+    struct pl_converted made = convert(opts, chat);
+    assert_int_equal(made.carry.len, 0);
+    pl_converted_deinit(&made);
+    opts.way_home = &way;
+    made = convert(opts, chat);
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "openai-chat>anthropic %zu 1", sizeof chat - 1);
+    assert_true(pl_str_eq(pl_buf_str(&made.carry), pl_str_of(wanted)));
+    pl_converted_deinit(&made);
+    opts.carry = PL_STR("home");
+    made = convert(opts, chat);
+    assert_string_equal(made.out.ptr, "home");
+    pl_converted_deinit(&made);
 }
 
 int main(void)
@@ -93,6 +131,7 @@ int main(void)
         cmocka_unit_test(a_source_without_a_model_gets_one),
         cmocka_unit_test(an_address_says_the_model_and_the_stream),
         cmocka_unit_test(a_tree_that_is_there_is_not_made_again),
+        cmocka_unit_test(only_who_brings_a_way_home_gets_a_carry_and_can_go_home),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "unit/carry/around.h"
 #include "unit/format/through.h"
 
 /* The output must be exactly this. */

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "format/profile.h"
+#include "unit/carry/around.h"
 #include "unit/format/through.h"
 
 /* The words of `made.out` must be there, in this spelling. */

@@ -7,8 +7,9 @@
 
 #include <string.h>
 
+#include "carry/carry.h"
 #include "format/convert.h"
-#include "format/gpt_oss.h"
+#include "format/gpt_oss/gpt_oss.h"
 
 #define SYSTEM(effort, more)                                                                       \
     "<|start|>system<|message|>You are ChatGPT, a large language model trained by OpenAI.\n"       \
@@ -132,7 +133,7 @@ static void test_a_token_in_a_string_is_never_rendered(void **state)
 static struct pl_converted convert(const struct pl_format *from, const struct pl_format *to,
                                    enum pl_format_kind kind, const char *input)
 {
-    struct pl_convert_opts opts = {.from = from, .to = to, .kind = kind};
+    struct pl_convert_opts opts = {.from = from, .to = to, .kind = kind, .way_home = &pl_carry_way};
     struct pl_converted made;
     struct pl_error err = {0};
     pl_converted_init(&made);
@@ -261,6 +262,7 @@ static void test_a_request_comes_home_through_the_text(void **state)
         convert(&pl_format_openai_chat, &pl_format_gpt_oss, PL_KIND_REQUEST, chat);
     struct pl_convert_opts opts = {.from = &pl_format_gpt_oss,
                                    .to = &pl_format_openai_chat,
+                                   .way_home = &pl_carry_way,
                                    .carry = pl_buf_str(&there.carry)};
     struct pl_converted back;
     pl_converted_init(&back);

@@ -71,7 +71,7 @@ static void an_index_that_repeats_the_order_is_no_loss(void **state)
     expect_loss("harmony", "openai-chat", text, "dropped", "/0/content/1/index", true);
 }
 
-static void thinking_and_failure_have_no_place_and_are_reported(void **state)
+static void thinking_is_a_part_and_failure_is_said_in_json(void **state)
 {
     (void)state;
     const char *text = "{\"max_tokens\":1,\"messages\":[{\"role\":\"assistant\",\"content\":[{"
@@ -81,8 +81,20 @@ static void thinking_and_failure_have_no_place_and_are_reported(void **state)
                        "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":"
                        "\"t\",\"content\":\"r\","
                        "\"is_error\":true}]}]}";
-    expect_loss("anthropic", "harmony", text, "dropped", "/messages/0/content/0/thinking", true);
-    expect_loss("anthropic", "harmony", text, "dropped", "/messages/1/content/0/is_error", true);
+    expect_loss("anthropic", "harmony", text, "dropped", "/messages/0/content/0/thinking", false);
+    expect_loss("anthropic", "harmony", text, "dropped", "/messages/0/content/0/signature", true);
+    expect_loss("anthropic", "harmony", text, "dropped", "/messages/1/content/0/is_error", false);
+    expect_output(
+        "harmony", "anthropic",
+        "[{\"role\":\"user\",\"content\":\"q\"},{\"role\":\"assistant\",\"tool_calls\":[{"
+        "\"id\":\"t\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":"
+        "\"{}\"}}]},{\"role\":\"tool\",\"tool_call_id\":\"t\",\"content\":"
+        "\"{\\\"status\\\":\\\"error\\\"}\"}]",
+        "{\"max_tokens\":4096,\"messages\":[{\"role\":\"user\",\"content\":\"q\"},{\"role\":"
+        "\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"f\","
+        "\"input\":{}}]},{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\","
+        "\"tool_use_id\":\"t\",\"content\":\"{\\\"status\\\":\\\"error\\\"}\","
+        "\"is_error\":true}]}]}");
     pl_test_round_trip("anthropic", "harmony", text);
 }
 
@@ -107,7 +119,7 @@ static void times_and_metadata_are_kept(void **state)
                   "[{\"role\":\"user\",\"started_at\":\"2026-01-01T01:00:00.5+01:00\",\"blocks\":[{"
                   "\"type\":\"text\","
                   "\"content\":\"x\"}]}]",
-                  "[{\"role\":\"user\",\"created_at\":1767225600.5,\"content\":[{\"type\":\"text\","
+                  "[{\"role\":\"user\",\"created_at\":1767225600,\"content\":[{\"type\":\"text\","
                   "\"text\":\"x\","
                   "\"index\":0}]}]");
     pl_test_round_trip(
@@ -181,7 +193,7 @@ int main(void)
         cmocka_unit_test(arguments_are_a_string_and_content_null_beside_calls_alone),
         cmocka_unit_test(an_object_as_arguments_is_read_and_reported),
         cmocka_unit_test(an_index_that_repeats_the_order_is_no_loss),
-        cmocka_unit_test(thinking_and_failure_have_no_place_and_are_reported),
+        cmocka_unit_test(thinking_is_a_part_and_failure_is_said_in_json),
         cmocka_unit_test(pictures_and_sound_keep_their_data),
         cmocka_unit_test(times_and_metadata_are_kept),
         cmocka_unit_test(an_answer_is_a_message_with_its_usage_as_metadata),

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "carry/carry.h"
+#include "unit/carry/around.h"
 #include "unit/format/through.h"
 
 static struct pl_converted request(const char *from, const char *to, const char *text)
@@ -337,13 +339,15 @@ static void test_a_workspace_is_used_again_and_takes_no_heap(void **state)
     pl_converted_init(&again);
     struct pl_convert_opts opts = {.from = pl_format_find(PL_STR("openai-chat")),
                                    .to = pl_format_find(PL_STR("openai-responses")),
+                                   .way_home = &pl_carry_way,
                                    .workspace = &space};
     for (int round = 0; round < 6; round++) {
         n_heap_calls = 0;
         assert_int_equal(pl_convert(pl_str_of(texts[round % 2]), &opts, &again, &err), PL_OK);
         /* Losses have a pointer, which is made on the heap. */
         assert_true(round < 4 || n_heap_calls <= 1);
-        struct pl_converted fresh = request("openai-chat", "openai-responses", texts[round % 2]);
+        struct pl_converted fresh = pl_test_convert_kept(
+            "openai-chat", "openai-responses", PL_KIND_REQUEST, PL_MODE_CONVERT, texts[round % 2]);
         assert_true(pl_str_eq(pl_buf_str(&fresh.out), pl_buf_str(&again.out)));
         assert_true(pl_str_eq(pl_buf_str(&fresh.report), pl_buf_str(&again.report)));
         assert_true(pl_str_eq(pl_buf_str(&fresh.carry), pl_buf_str(&again.carry)));

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "json/equal.h"
+#include "unit/carry/around.h"
 #include "unit/format/through.h"
 
 #define RS "openai-responses"

@@ -106,7 +106,7 @@ static void a_turn_keeps_the_proofs_of_every_vendor(void **state)
 static void proofs_go_back_to_the_vendor_they_came_from(void **state)
 {
     (void)state;
-    /* What stands behind the limit that Anthropic wants and turns have not. */
+    /* What comes after the limit that Anthropic wants and turns have not. */
     static const char *const from_here[N_VENDORS] = {"\"messages\"", "{", "{", "{"};
     for (size_t v = 0; v < N_VENDORS; v++) {
         struct pl_converted turns;

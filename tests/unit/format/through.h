@@ -7,11 +7,12 @@
 /* A conversion that must succeed; ends the test otherwise. Free with pl_converted_deinit. */
 struct pl_converted pl_test_convert(const char *from, const char *to, enum pl_format_kind kind,
                                     enum pl_mode mode, const char *text);
+/* … with a way home. */
+struct pl_converted pl_test_convert_by(const struct pl_way_home *way_home, const char *from,
+                                       const char *to, enum pl_format_kind kind, enum pl_mode mode,
+                                       const char *text);
 
 /* Whether the report has a loss of that code at that pointer. */
 bool pl_test_has_loss(const struct pl_converted *c, const char *code, const char *pointer);
-
-/* Converts there and home again with the carry; ends the test unless the bytes come back. */
-void pl_test_round_trip(const char *from, const char *to, const char *text);
 
 #endif

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/effort.h"
-#include "format/tool_name.h"
-#include "format/usage.h"
+#include "format/pieces/effort.h"
+#include "format/pieces/tool_name.h"
+#include "format/pieces/usage.h"
 
 /* A conversation whose answer has the usage of `text`, in small names of our own. */
 struct fixture {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "conv/handoff.h"
+#include "handoff/handoff.h"
 #include "json/pointer.h"
 #include "json/text.h"
 
@@ -145,7 +145,7 @@ static void test_the_objective_may_not_change(void **state)
     struct pl_json_doc first = keep(&d);
     assert_int_equal(make(&d, &first, NULL, "tester", "Build a house"), PL_INVALID);
     assert_int_equal(d.packet.len, 0);
-    assert_non_null(strstr(d.err.message, "may not change"));
+    assert_non_null(strstr(d.err.message, "must not change"));
     assert_int_equal(make(&d, NULL, "coder", "tester", "Build a house"), PL_OK);
     struct pl_json_doc other = keep(&d);
     expect_reasons(&d, &other, &first, NULL, 3, "/context/primary_objective");
@@ -171,16 +171,117 @@ static void test_an_answer_is_enough_to_compare_with(void **state)
     close_desk(&d);
 }
 
-static void test_a_task_does_not_come_back(void **state)
+#define PACKET(meta, context, more)                                                                \
+    "{\"protocol\":\"harmony_handoff_v1\",\"meta\":{\"source_agent\":\"a\",\"target_agent\":"      \
+    "\"b\",\"timestamp\":\"2024-03-20T10:00:00Z\"" meta                                            \
+    "},\"context\":{\"primary_objective\":\"x\",\"status\":\"in_progress\"" context "}" more "}"
+#define NOTHING ",\"constraints\":[],\"artifacts\":{}"
+/* Of "x". */
+#define HASH                                                                                       \
+    ",\"objective_hash\":\"sha256:"                                                                \
+    "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881\""
+
+static void expect_refused(const char *text, const char *receiver, const char *pointer)
+{
+    struct desk d;
+    open_desk(&d);
+    struct pl_json_doc packet = parse(&d.arena, pl_str_of(text));
+    expect_reasons(&d, &packet, NULL, receiver, pointer ? 1 : 0, pointer);
+    close_desk(&d);
+}
+
+/* Hands the task on along a path of agents; the last step fails when it is a circle. */
+static void expect_path(const char *const *agents, size_t n, bool is_circle)
+{
+    struct desk d;
+    open_desk(&d);
+    struct pl_json_doc previous, next;
+    for (size_t i = 1; i < n; i++) {
+        enum pl_status wanted = is_circle && i == n - 1 ? PL_INVALID : PL_OK;
+        assert_int_equal(
+            make(&d, i > 1 ? &previous : NULL, i > 1 ? NULL : agents[0], agents[i], NULL), wanted);
+        if (wanted != PL_OK) {
+            assert_non_null(strstr(d.err.message, "circle"));
+            break;
+        }
+        next = keep(&d);
+        expect_reasons(&d, &next, i > 1 ? &previous : NULL, agents[i], 0, NULL);
+        previous = next;
+    }
+    close_desk(&d);
+}
+
+static void test_a_task_goes_back_to_whoever_gave_it_and_nowhere_else(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *agents[6];
+        size_t n;
+        bool is_circle;
+    } paths[] = {
+        {{"planner", "planner"}, 2, true},
+        {{"planner", "coder", "planner"}, 3, false},
+        {{"planner", "coder", "planner", "tester", "planner"}, 5, false},
+        {{"planner", "coder", "tester", "coder", "planner"}, 5, false},
+        {{"planner", "coder", "planner", "coder"}, 4, true},
+        {{"planner", "coder", "tester", "planner"}, 4, true},
+        {{"planner", "coder", "planner", "tester", "coder"}, 5, true},
+    };
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        expect_path(paths[i].agents, paths[i].n, paths[i].is_circle);
+}
+
+static void test_who_had_the_task_is_listed_in_order(void **state)
 {
     (void)state;
     struct desk d;
     open_desk(&d);
-    assert_int_equal(make(&d, NULL, "planner", "planner", NULL), PL_INVALID);
     assert_int_equal(make(&d, NULL, "planner", "coder", NULL), PL_OK);
     struct pl_json_doc first = keep(&d);
-    assert_int_equal(make(&d, &first, NULL, "planner", NULL), PL_INVALID);
+    assert_int_equal(make(&d, &first, NULL, "planner", NULL), PL_OK);
+    struct pl_json_doc second = keep(&d);
+    assert_int_equal(make(&d, &second, NULL, "tester", NULL), PL_OK);
+    struct pl_json_doc third = keep(&d);
+    expect_at(&third, "/visited", "[\"planner\",\"coder\",\"planner\"]");
+    expect_at(&third, "/hop_count", "3");
     close_desk(&d);
+}
+
+static void test_what_was_dropped_since_the_previous_hop_is_named(void **state)
+{
+    (void)state;
+    struct desk d;
+    open_desk(&d);
+    struct pl_json_doc previous =
+        parse(&d.arena, PL_STR(PACKET("",
+                                      ",\"constraints\":[\"black\",\"loud\"],\"artifacts\":{"
+                                      "\"spec\":\"./a\",\"logo\":\"./b\"}",
+                                      "")));
+    struct pl_json_doc packet = parse(
+        &d.arena,
+        PL_STR(PACKET("", ",\"constraints\":[\"loud\"],\"artifacts\":{\"spec\":\"./c\"}", "")));
+    struct pl_handoff_reasons reasons = {0};
+    assert_int_equal(
+        pl_handoff_check(&d.arena, &packet, &previous, (struct pl_str){0}, &reasons, &d.err),
+        PL_OK);
+    assert_int_equal(reasons.list.len, 2);
+    assert_true(pl_str_eq(reasons.list.ptr[0].pointer, PL_STR("/context/constraints")));
+    assert_true(pl_str_eq(reasons.list.ptr[0].message,
+                          PL_STR("the constraint \"black\" of the previous hop is missing")));
+    assert_true(pl_str_eq(reasons.list.ptr[1].pointer, PL_STR("/context/artifacts")));
+    assert_true(pl_str_eq(reasons.list.ptr[1].message,
+                          PL_STR("the artifact \"logo\" of the previous hop is missing")));
+    pl_handoff_reasons_deinit(&reasons);
+    close_desk(&d);
+}
+
+static void test_an_objective_on_its_way_has_its_hash(void **state)
+{
+    (void)state;
+    expect_refused(PACKET(HASH, NOTHING, ",\"hop_count\":1,\"visited\":[\"a\"]"), "b", NULL);
+    expect_refused(PACKET("", NOTHING, ",\"hop_count\":1,\"visited\":[\"a\"]"), "b", "/meta");
+    expect_refused(PACKET("", NOTHING, ",\"visited\":[\"a\"]"), "b", "/meta");
+    expect_refused(PACKET("", NOTHING, ",\"hop_count\":0,\"visited\":[]"), "b", NULL);
 }
 
 static void test_five_hops_are_the_most(void **state)
@@ -201,42 +302,73 @@ static void test_five_hops_are_the_most(void **state)
     close_desk(&d);
 }
 
-#define PACKET(meta, context, more)                                                                \
-    "{\"protocol\":\"harmony_handoff_v1\",\"meta\":{\"source_agent\":\"a\",\"target_agent\":"      \
-    "\"b\",\"timestamp\":\"2024-03-20T10:00:00Z\"" meta                                            \
-    "},\"context\":{\"primary_objective\":\"x\",\"status\":\"in_progress\"" context "}" more "}"
-
-static void expect_refused(const char *text, const char *receiver, const char *pointer)
-{
-    struct desk d;
-    open_desk(&d);
-    struct pl_json_doc packet = parse(&d.arena, pl_str_of(text));
-    expect_reasons(&d, &packet, NULL, receiver, pointer ? 1 : 0, pointer);
-    close_desk(&d);
-}
-
 static void test_what_is_optional_may_be_missing(void **state)
 {
     (void)state;
-    expect_refused(PACKET("", "", ""), "b", NULL);
-    expect_refused(PACKET("", "", ",\"mine\":1,\"history_summary\":null"), NULL, NULL);
+    expect_refused(PACKET("", NOTHING, ""), "b", NULL);
+    expect_refused(PACKET("", NOTHING, ",\"mine\":1,\"history_summary\":null"), NULL, NULL);
 }
 
 static void test_a_packet_against_the_rules_is_refused(void **state)
 {
     (void)state;
-    expect_refused(PACKET("", "", ""), "c", "/meta/target_agent");
-    expect_refused(PACKET("", "", ",\"hop_count\":6"), "b", "/hop_count");
-    expect_refused(PACKET("", "", ",\"visited\":[\"a\",\"b\"]"), "b", "/meta/target_agent");
-    expect_refused(PACKET("", ",\"constraints\":\"none\"", ""), "b", "/context/constraints");
+    expect_refused(PACKET("", NOTHING, ""), "c", "/meta/target_agent");
+    expect_refused(PACKET(HASH, NOTHING, ",\"hop_count\":6"), "b", "/hop_count");
+    expect_refused(PACKET(HASH, NOTHING, ",\"visited\":[\"b\",\"c\",\"a\"]"), "b",
+                   "/meta/target_agent");
+    expect_refused(PACKET("", ",\"constraints\":\"none\",\"artifacts\":{}", ""), "b",
+                   "/context/constraints");
+    expect_refused(PACKET("", ",\"artifacts\":{}", ""), "b", "/context");
+    expect_refused(PACKET("", ",\"constraints\":[]", ""), "b", "/context");
     expect_refused(PACKET(",\"objective_hash\":\"sha256:"
                           "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4882\"",
-                          "", ""),
+                          NOTHING, ""),
                    "b", "/meta/objective_hash");
     expect_refused("{\"protocol\":\"other\",\"meta\":{\"source_agent\":\"a\",\"target_agent\":"
                    "\"b\",\"timestamp\":\"2024-03-20T10:00:00Z\"},\"context\":{"
-                   "\"primary_objective\":\"x\",\"status\":\"s\"}}",
+                   "\"primary_objective\":\"x\",\"status\":\"s\"" NOTHING "}}",
                    "b", "/protocol");
+}
+
+static void test_options_are_read_from_json(void **state)
+{
+    (void)state;
+    struct desk d;
+    open_desk(&d);
+    struct pl_json_doc body = parse(
+        &d.arena, PL_STR("{\"target\":\"coder\",\"source\":\"planner\",\"trace_id\":\"t1\","
+                         "\"steps\":[\"read\"],\"constraints\":[\"black\",\"Be brief.\"],"
+                         "\"definition_of_done\":\"it runs\",\"artifacts\":{\"spec\":\"./a\"}}"));
+    struct pl_handoff_opts opts;
+    assert_int_equal(pl_handoff_opts_read(&d.arena, &body, body.root, &opts), PL_OK);
+    opts.timestamp = PL_STR("2026-01-02T03:04:05Z");
+    assert_int_equal(pl_handoff_make(&d.packet, &d.conv, &opts, &d.err), PL_OK);
+    struct pl_json_doc first = keep(&d);
+    expect_at(&first, "/meta/source_agent", "\"planner\"");
+    expect_at(&first, "/context/completed_steps", "[\"plan {}\",\"read\"]");
+    expect_at(&first, "/context/artifacts", "{\"spec\":\"./a\",\"image_1\":\"https://x/a.png\"}");
+    expect_at(&first, "/trace_id", "\"t1\"");
+    expect_at(&first, "/definition_of_done", "[\"it runs\"]");
+    struct pl_str text = pl_buf_str(&d.packet);
+    struct pl_buf next;
+    pl_buf_init(&next, 0);
+    pl_buf_addf(&next,
+                "{\"target\":\"tester\",\"constraints\":[\"black\",\"small\"],\"previous\":%.*s}",
+                PL_STR_ARG(text));
+    struct pl_json_doc again = parse(&d.arena, pl_buf_str(&next));
+    assert_int_equal(pl_handoff_opts_read(&d.arena, &again, again.root, &opts), PL_OK);
+    opts.timestamp = PL_STR("2026-01-02T03:04:05Z");
+    pl_buf_clear(&d.packet);
+    assert_int_equal(pl_handoff_make(&d.packet, &d.conv, &opts, &d.err), PL_OK);
+    struct pl_json_doc second = keep(&d);
+    expect_at(&second, "/context/constraints", "[\"Be brief.\",\"black\",\"small\"]");
+    expect_at(&second, "/trace_id", "\"t1\"");
+    expect_at(&second, "/hop_count", "2");
+    opts.trace = PL_STR("t2");
+    assert_int_equal(pl_handoff_make(&d.packet, &d.conv, &opts, &d.err), PL_INVALID);
+    assert_non_null(strstr(d.err.message, "trace_id must not change"));
+    pl_buf_deinit(&next);
+    close_desk(&d);
 }
 
 int main(void)
@@ -246,8 +378,12 @@ int main(void)
         cmocka_unit_test(test_a_second_hop_adds_to_the_first),
         cmocka_unit_test(test_the_objective_may_not_change),
         cmocka_unit_test(test_an_answer_is_enough_to_compare_with),
-        cmocka_unit_test(test_a_task_does_not_come_back),
+        cmocka_unit_test(test_a_task_goes_back_to_whoever_gave_it_and_nowhere_else),
+        cmocka_unit_test(test_who_had_the_task_is_listed_in_order),
+        cmocka_unit_test(test_what_was_dropped_since_the_previous_hop_is_named),
+        cmocka_unit_test(test_an_objective_on_its_way_has_its_hash),
         cmocka_unit_test(test_five_hops_are_the_most),
+        cmocka_unit_test(test_options_are_read_from_json),
         cmocka_unit_test(test_what_is_optional_may_be_missing),
         cmocka_unit_test(test_a_packet_against_the_rules_is_refused),
     };

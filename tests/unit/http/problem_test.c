@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "server/problem.h"
+#include "http/reply/problem.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "server/quota.h"
+#include "http/limits/quota.h"
 
 static const struct pl_quota_limits limits = {.own = 10, .all = 25};
 

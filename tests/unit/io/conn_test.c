@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* struct ucred, RUSAGE_THREAD */
-#include "io/conn.h"
+#include "io/net/conn.h"
 #include "unit/io/turning.h"
 
 #include <arpa/inet.h>

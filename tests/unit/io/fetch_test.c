@@ -2,7 +2,7 @@
  * Names are resolved by a table; where a test has a global address, nobody is there. */
 #include "unit/io/turning.h"
 
-#include "io/fetch.h"
+#include "io/fetch/fetch.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -144,6 +144,8 @@ static int stop(void **state)
 /* --- names ----------------------------------------------------------------------------------- */
 
 #define NOBODY "2620:4f:8000::1" /* global, and no web server */
+#define EIGHT                                                                                      \
+    NOBODY "\n" NOBODY "\n" NOBODY "\n" NOBODY "\n" NOBODY "\n" NOBODY "\n" NOBODY "\n" NOBODY "\n"
 
 static const struct {
     const char *name, *first, *later;
@@ -157,6 +159,8 @@ static const struct {
     {"mixed.test", NOBODY "\n10.0.0.1", NOBODY "\n10.0.0.1"},
     {"mixed6.test", "fd00::1\n" NOBODY, "fd00::1\n" NOBODY},
     {"empty.test", "", ""},
+    {"crowd.test", EIGHT EIGHT EIGHT EIGHT NOBODY, NOBODY},
+    {"inner-crowd.test", "10.0.0.1\n" EIGHT EIGHT EIGHT EIGHT, NOBODY},
     {"odd.test", "0x7f.1", "0x7f.1"},
     {"localhost", "127.0.0.1\n::1", "127.0.0.1"},
     {"a.localhost", "127.0.0.1", "127.0.0.1"},
@@ -401,18 +405,18 @@ static const struct {
     {"http://127.0.0.1.:$/hello", "loopback"},
     {"http://%31%32%37.1:$/hello", "loopback"},
     {"http://\xEF\xBC\x91\xEF\xBC\x92\xEF\xBC\x97.1:$/hello", "loopback"},
-    {"http://localhost:$/hello", "public internet"},
-    {"http://LOCALHOST.:$/hello", "public internet"},
-    {"http://a.localhost:$/hello", "public internet"},
-    {"http://private.test/", "public internet"},
-    {"http://mixed.test/", "public internet"},
-    {"http://mixed6.test/", "public internet"},
+    {"http://localhost:$/hello", "no public host"},
+    {"http://LOCALHOST.:$/hello", "no public host"},
+    {"http://a.localhost:$/hello", "no public host"},
+    {"http://private.test/", "no public host"},
+    {"http://mixed.test/", "no public host"},
+    {"http://mixed6.test/", "no public host"},
     {"http://b\xC3\xBC"
      "cher.test/",
-     "public internet"},
+     "no public host"},
     {"http://files.test:1/hello", "another protocol"},
-    {"http://files.test:8/hello", "public internet"}, /* allowed with another port only */
-    {"http://other.test:$/hello", "public internet"},
+    {"http://files.test:8/hello", "no public host"}, /* allowed with another port only */
+    {"http://other.test:$/hello", "no public host"},
     {"http://good.example@127.0.0.1:$/hello", "before the host"},
     {"http://a:b@files.test:$/hello", "before the host"},
     {"http://127.0.0.1:$#@files.test/", "loopback"},
@@ -445,7 +449,7 @@ static void a_redirect_leads_to_none_of_them(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char url[512] = "http://files.test:$/to?";
-        /* The server writes what stands behind '?' as it came, so '#' must be past the parser. */
+        /* The server writes what comes after '?' as it came, so '#' must be past the parser. */
         if (strpbrk(refused[i].url, "#\\") || (unsigned char)refused[i].url[7] >= 0x80)
             continue;
         strncat(url, refused[i].url, sizeof url - strlen(url) - 1);
@@ -470,13 +474,27 @@ static void what_is_checked_is_what_is_asked(void **state)
     assert_int_equal(r.n_asked, 1);
 }
 
-static void unknown_names_are_not_found(void **state)
+static void names_of_the_operator_are_told_when_they_are_not_there(void **state)
 {
     (void)state;
-    assert_int_equal(fetch("http://nowhere.test/").status, PL_NOT_FOUND);
-    assert_int_equal(fetch("http://empty.test/").status, PL_NOT_FOUND);
-    assert_int_equal(fetch("http://odd.test/").status, PL_NOT_FOUND);
+    static const char *const allowed[] = {"nowhere.test", "empty.test", "odd.test"};
+    struct pl_fetch_rules rules = {.allowed = allowed, .n_allowed = 3};
+    for (size_t i = 0; i < 3; i++) {
+        char url[64];
+        snprintf(url, sizeof url, "http://%s/", allowed[i]);
+        struct result r = fetch_with(url, rules);
+        assert_int_equal(r.status, PL_NOT_FOUND);
+        assert_int_equal(r.n_heard, 0);
+    }
     assert_int_equal(fetch("http://turning.test:9999/").status, PL_NOT_FOUND);
+}
+
+static void a_name_with_too_many_addresses_is_refused(void **state)
+{
+    (void)state;
+    struct result r = fetch("http://crowd.test/");
+    assert_int_equal(r.status, PL_INVALID);
+    assert_non_null(strstr(r.err.message, "more than 32 addresses"));
 }
 
 static void the_system_is_asked_when_nobody_else_is(void **state)
@@ -487,7 +505,7 @@ static void the_system_is_asked_when_nobody_else_is(void **state)
     struct pl_error err = {0};
     pl_arena_init(&arena, 0);
     assert_int_equal(pl_fetch_check(&arena, PL_STR("http://localhost/"), &rules, &err), PL_INVALID);
-    assert_non_null(strstr(err.message, "public internet"));
+    assert_non_null(strstr(err.message, "no public host"));
 }
 
 static void rules_can_be_asked_without_fetching(void **state)
@@ -504,14 +522,16 @@ static void rules_can_be_asked_without_fetching(void **state)
     assert_int_equal(atomic_load(&server.n_heard), n_heard);
 }
 
-/* What is behind a name of this network, and whether somebody listens there, shows in nothing. */
-static void all_internal_names_are_refused_in_the_same_words(void **state)
+/* What is behind a name of this network, whether somebody listens there, and whether there is such
+ * a name at all shows in nothing. */
+static void internal_and_unknown_names_are_refused_in_the_same_words(void **state)
 {
     (void)state;
-    static const char *const urls[] = {"http://private.test/",      "http://private.test:$/hello",
-                                       "http://other.test:$/hello", "http://other.test:8/",
-                                       "http://localhost:$/",       "http://mixed.test/",
-                                       "http://mixed6.test/"};
+    static const char *const urls[] = {
+        "http://private.test/",        "http://private.test:$/hello", "http://other.test:$/hello",
+        "http://other.test:8/",        "http://localhost:$/",         "http://mixed.test/",
+        "http://mixed6.test/",         "http://inner-crowd.test/",    "http://nowhere.test/",
+        "http://nowhere.test:$/hello", "http://empty.test/",          "http://odd.test/"};
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
         struct result r = fetch(urls[i]);
         const char *host = urls[i] + strlen("http://");
@@ -519,9 +539,10 @@ static void all_internal_names_are_refused_in_the_same_words(void **state)
         assert_int_equal(r.status, PL_INVALID);
         assert_int_equal(r.n_heard, 0);
         assert_memory_equal(r.err.message, host, n_host);
-        assert_string_equal(r.err.message + n_host,
-                            " is not fetched: it is not of the public internet; an operator who "
-                            "wants it names it with --allow-fetch");
+        assert_string_equal(
+            r.err.message + n_host,
+            " is not fetched: there is no public host of this name; an operator can "
+            "allow it with --allow-fetch");
     }
 }
 
@@ -693,10 +714,11 @@ int main(void)
         cmocka_unit_test(internal_places_are_not_fetched_however_they_are_spelled),
         cmocka_unit_test(a_redirect_leads_to_none_of_them),
         cmocka_unit_test(what_is_checked_is_what_is_asked),
-        cmocka_unit_test(unknown_names_are_not_found),
+        cmocka_unit_test(names_of_the_operator_are_told_when_they_are_not_there),
+        cmocka_unit_test(a_name_with_too_many_addresses_is_refused),
         cmocka_unit_test(the_system_is_asked_when_nobody_else_is),
         cmocka_unit_test(rules_can_be_asked_without_fetching),
-        cmocka_unit_test(all_internal_names_are_refused_in_the_same_words),
+        cmocka_unit_test(internal_and_unknown_names_are_refused_in_the_same_words),
         cmocka_unit_test(a_silent_name_server_ends_the_fetch_at_its_time_and_holds_up_nobody_else),
         cmocka_unit_test(a_fetch_that_is_cancelled_tells_nothing_more),
         cmocka_unit_test(a_paused_fetch_goes_on_where_it_was),

@@ -1,5 +1,5 @@
 #include "io/entropy.h"
-#include "io/file.h"
+#include "io/file/file.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -123,7 +123,7 @@ static void failed_writes_are_reported(void **state)
     assert_int_equal(pl_fd_write(ends[1], PL_STR("x"), &err), PL_OK);
     close(ends[0]);
     assert_int_equal(pl_fd_write(ends[1], PL_STR("x"), &err), PL_IO);
-    assert_string_equal(err.message, "whoever was reading stopped early");
+    assert_string_equal(err.message, "the reader closed the pipe early");
     close(ends[1]);
 }
 

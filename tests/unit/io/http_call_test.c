@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "io/http_call.h"
-#include "io/machine.h"
+#include "io/upstream/http_call.h"
+#include "io/system/machine.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -3,6 +3,9 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MAX_WORKS = 50 };
 
@@ -88,14 +91,22 @@ static struct work *submit(const char *name, struct pl_job job)
 
 static struct work *put(const char *name, uint64_t owner)
 {
-    return submit(name, (struct pl_job){.owner = owner, .run = note});
+    return submit(name, (struct pl_job){.owner = owner, .wait_ms = TURNING_SAFETY_MS, .run = note});
+}
+
+/* One that ends what its owner has begun. */
+static struct work *put_begun(const char *name, uint64_t owner)
+{
+    return submit(name, (struct pl_job){.owner = owner, .is_begun = true, .run = note});
 }
 
 /* Returns when a thread is held by it. */
 static struct work *put_gate(enum pl_work lane, uint64_t owner)
 {
-    struct work *work =
-        submit("gate", (struct pl_job){.lane = lane, .owner = owner, .run = wait_at_gate});
+    struct work *work = submit("gate", (struct pl_job){.lane = lane,
+                                                       .owner = owner,
+                                                       .wait_ms = TURNING_SAFETY_MS,
+                                                       .run = wait_at_gate});
     while (sem_wait(&at_gate) != 0)
         ;
     return work;
@@ -140,7 +151,8 @@ static void one_owner_never_has_all_threads(void **state)
     start_with(3);
     put_gate(PL_WORK_STORE, 1);
     put_gate(PL_WORK_STORE, 1);
-    struct work *third = submit("third", (struct pl_job){.owner = 1, .run = wait_at_gate});
+    struct work *third = submit(
+        "third", (struct pl_job){.owner = 1, .wait_ms = TURNING_SAFETY_MS, .run = wait_at_gate});
     struct work *other = put("b1", 2);
     turn_until(loop, is_true, &other->is_done);
     assert_int_equal(look(PL_WORK_STORE).n_waiting, 1);
@@ -201,6 +213,82 @@ static void a_job_that_waits_too_long_comes_home_without_having_run(void **state
     assert_int_equal(look(PL_WORK_CPU).oldest_ms, 0);
 }
 
+/* There is no way back for it, so what its owner has not begun waits for it, and nobody else does. */
+static void what_was_begun_goes_before_what_was_not(void **state)
+{
+    (void)state;
+    start_with(1);
+    put_gate(PL_WORK_STORE, 9);
+    put("a1", 1), put("a2", 1), put("b1", 2);
+    put_begun("A1", 1), put_begun("A2", 1);
+    put("a3", 1);
+    put_begun("A3", 1);
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+    assert_string_equal(order, "A1 b1 A2 A3 a1 a2 a3 ");
+}
+
+static void what_was_begun_is_not_refused_and_others_around_it_are(void **state)
+{
+    (void)state;
+    start_with(1);
+    put_gate(PL_WORK_STORE, 9);
+    struct work *late = submit("late", (struct pl_job){.owner = 1, .wait_ms = 1, .run = note});
+    put_begun("A1", 1);
+    turn_until(loop, is_true, &late->is_done);
+    assert_true(late->was_refused);
+    struct work *again = submit("again", (struct pl_job){.owner = 1, .wait_ms = 1, .run = note});
+    turn_until(loop, is_true, &again->is_done);
+    assert_true(again->was_refused);
+    put("a1", 1), put_begun("A2", 1);
+    assert_int_equal(look(PL_WORK_STORE).n_waiting, 3);
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+    assert_string_equal(order, "A1 A2 a1 ");
+}
+
+static bool is_aged(void *ctx)
+{
+    (void)ctx;
+    return look(PL_WORK_STORE).oldest_ms > 0;
+}
+
+static void the_age_of_a_queue_is_that_of_its_oldest_job(void **state)
+{
+    (void)state;
+    start_with(1);
+    put_gate(PL_WORK_STORE, 9);
+    put("a1", 1);
+    turn_until(loop, is_aged, NULL);
+    put_begun("A1", 1); /* goes before it, and is younger */
+    assert_true(look(PL_WORK_STORE).oldest_ms > 0);
+    sem_post(&gate);
+    turn_until(loop, are_all_done, NULL);
+}
+
+static void a_job_that_could_wait_for_ever_is_not_taken(void **state)
+{
+    (void)state;
+    static const struct pl_job wrong[] = {
+        {.owner = 1, .run = note, .done = done},
+        {.owner = 1, .wait_ms = 5, .is_begun = true, .run = note, .done = done},
+    };
+    start_with(1);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            struct pl_job job = wrong[i];
+            signal(SIGABRT, SIG_DFL);
+            close(STDERR_FILENO);
+            pl_workers_submit(workers, loop, &job);
+            _exit(0);
+        }
+        int code = 0;
+        assert_int_equal(waitpid(child, &code, 0), child);
+        assert_true(WIFSIGNALED(code) && WTERMSIG(code) == SIGABRT);
+    }
+}
+
 /* Its turn would have come: it must not be missed by those who come later either. */
 static void an_owner_whose_jobs_were_all_refused_has_turns_again(void **state)
 {
@@ -236,7 +324,8 @@ static void a_job_that_must_wait_only_later_is_refused_in_time_too(void **state)
         put_gate(PL_WORK_STORE, 1), put_gate(PL_WORK_STORE, 2);
         sem_post(&gate), sem_post(&gate);
         turn_until(loop, are_all_done, NULL);
-        submit("first", (struct pl_job){.owner = 1, .run = wait_at_gate});
+        submit("first",
+               (struct pl_job){.owner = 1, .wait_ms = TURNING_SAFETY_MS, .run = wait_at_gate});
         struct work *late = submit("late", (struct pl_job){.owner = 1, .wait_ms = 1, .run = note});
         turn_until(loop, is_true, &late->is_done);
         assert_true(late->was_refused);
@@ -255,7 +344,9 @@ static const size_t left = 2 * PL_WORK_ROOM_BYTES - PL_WORK_ROOM_BYTES / 4 * 5;
 static struct work *put_heavy(const char *name, uint64_t owner, size_t n_bytes,
                               void (*run)(struct pl_job *))
 {
-    return submit(name, (struct pl_job){.owner = owner, .n_bytes = n_bytes, .run = run});
+    return submit(
+        name, (struct pl_job){
+                  .owner = owner, .wait_ms = TURNING_SAFETY_MS, .n_bytes = n_bytes, .run = run});
 }
 
 static void hold_room(size_t n_bytes)
@@ -383,6 +474,11 @@ int main(void)
         cmocka_unit_test_teardown(lanes_do_not_wait_for_each_other, tear_down),
         cmocka_unit_test_teardown(a_job_that_waits_too_long_comes_home_without_having_run,
                                   tear_down),
+        cmocka_unit_test_teardown(what_was_begun_goes_before_what_was_not, tear_down),
+        cmocka_unit_test_teardown(what_was_begun_is_not_refused_and_others_around_it_are,
+                                  tear_down),
+        cmocka_unit_test_teardown(a_job_that_could_wait_for_ever_is_not_taken, tear_down),
+        cmocka_unit_test_teardown(the_age_of_a_queue_is_that_of_its_oldest_job, tear_down),
         cmocka_unit_test_teardown(an_owner_whose_jobs_were_all_refused_has_turns_again, tear_down),
         cmocka_unit_test_teardown(a_job_behind_the_share_of_its_owner_is_refused_in_time_too,
                                   tear_down),

@@ -34,26 +34,26 @@ static void note(char c)
     order[n_order++] = c;
 }
 
-static struct pl_turn_end end_a, end_b, end_c;
+static struct pl_loop_hook end_a, end_b, end_c;
 
-static void call_a(struct pl_turn_end *self)
+static void call_a(struct pl_loop_hook *self)
 {
     assert_false(self->is_waiting);
     note('a');
 }
 
-static void call_b(struct pl_turn_end *self)
+static void call_b(struct pl_loop_hook *self)
 {
     (void)self;
     note('b');
     pl_loop_stop(loop);
 }
 
-static void ask_again(struct pl_turn_end *self)
+static void ask_again(struct pl_loop_hook *self)
 {
     note('c');
     if (n_order < 4)
-        pl_loop_at_turn_end(loop, self);
+        pl_loop_hook_add(loop, self);
     else
         pl_loop_stop(loop);
 }
@@ -63,9 +63,9 @@ static void ask_for_ends(struct pl_timer *timer)
     (void)timer;
     end_a.fn = call_a;
     end_b.fn = call_b;
-    pl_loop_at_turn_end(loop, &end_a);
-    pl_loop_at_turn_end(loop, &end_a);
-    pl_loop_at_turn_end(loop, &end_b);
+    pl_loop_hook_add(loop, &end_a);
+    pl_loop_hook_add(loop, &end_a);
+    pl_loop_hook_add(loop, &end_b);
     note('t');
 }
 
@@ -82,16 +82,16 @@ static void a_turn_end_that_asks_again_is_called_again_in_the_next_turn(void **s
 {
     (void)state;
     end_c.fn = ask_again;
-    pl_loop_at_turn_end(loop, &end_c);
+    pl_loop_hook_add(loop, &end_c);
     pl_loop_run(loop);
     assert_string_equal(order, "cccc");
 }
 
-static void forget_b(struct pl_turn_end *self)
+static void forget_b(struct pl_loop_hook *self)
 {
     (void)self;
     note('f');
-    pl_loop_forget_turn_end(loop, &end_b);
+    pl_loop_hook_remove(loop, &end_b);
 }
 
 static void a_forgotten_turn_end_is_not_called(void **state)
@@ -102,20 +102,20 @@ static void a_forgotten_turn_end_is_not_called(void **state)
     end_c.fn = ask_again;
     n_order = 3;
     memset(order, '.', 3);
-    pl_loop_at_turn_end(loop, &end_a);
-    pl_loop_at_turn_end(loop, &end_b);
-    pl_loop_forget_turn_end(loop, &end_b); /* the last of the list */
-    pl_loop_forget_turn_end(loop, &end_b);
-    pl_loop_at_turn_end(loop, &end_c);
-    pl_loop_forget_turn_end(loop, &end_a); /* the first */
+    pl_loop_hook_add(loop, &end_a);
+    pl_loop_hook_add(loop, &end_b);
+    pl_loop_hook_remove(loop, &end_b); /* the last of the list */
+    pl_loop_hook_remove(loop, &end_b);
+    pl_loop_hook_add(loop, &end_c);
+    pl_loop_hook_remove(loop, &end_a); /* the first */
     pl_loop_run(loop);
     assert_string_equal(order, "...c");
 
     end_a.fn = forget_b; /* while the list is being called */
     n_order = 3;
-    pl_loop_at_turn_end(loop, &end_a);
-    pl_loop_at_turn_end(loop, &end_b);
-    pl_loop_at_turn_end(loop, &end_c);
+    pl_loop_hook_add(loop, &end_a);
+    pl_loop_hook_add(loop, &end_b);
+    pl_loop_hook_add(loop, &end_c);
     pl_loop_run(loop);
     assert_string_equal(order, "...fc");
 }
@@ -175,7 +175,7 @@ static void an_idle_loop_sleeps(void **state)
     struct pl_timer timer = {0};
     pl_timer_start(loop, &timer, 60000, nothing);
     end_a.fn = call_a;
-    pl_loop_at_turn_end(loop, &end_a);
+    pl_loop_hook_add(loop, &end_a);
     int64_t before_us = cpu_us();
     pthread_t threads[5];
     for (int i = 0; i < 5; i++) {
@@ -253,11 +253,11 @@ static void a_loop_out_of_descriptors_says_so(void **state)
 
 struct post_again {
     struct pl_letter letter; /* first: its address is ours */
-    struct pl_turn_end end;
+    struct pl_loop_hook end;
     int n_left;
 };
 
-static void post_at_end(struct pl_turn_end *end)
+static void post_at_end(struct pl_loop_hook *end)
 {
     struct post_again *self = PL_CONTAINER_OF(end, struct post_again, end);
     pl_loop_post(loop, &self->letter);
@@ -267,7 +267,7 @@ static void ask_for_end(struct pl_letter *letter)
 {
     struct post_again *self = (struct post_again *)letter;
     if (self->n_left-- > 0)
-        pl_loop_at_turn_end(loop, &self->end);
+        pl_loop_hook_add(loop, &self->end);
 }
 
 static void a_loop_that_settles_opens_what_its_letters_lead_to(void **state)

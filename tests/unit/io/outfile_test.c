@@ -1,4 +1,4 @@
-#include "io/outfile.h"
+#include "io/file/outfile.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -150,7 +150,7 @@ static void what_is_no_place_for_a_file_is_refused_and_stays(void **state)
     refused("below/..", "a directory");
     refused("/", "a directory");
     refused("nowhere/file", "there is no directory nowhere");
-    refused("", "no name");
+    refused("", "file name is empty");
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     refused("sock", "a socket");
@@ -167,7 +167,7 @@ static void a_file_nobody_may_write_is_not_replaced(void **state)
     put("mine", "before", 0444);
     if (geteuid() == 0)
         assert_int_equal(chmod(dir, 0777) || seteuid(65534), 0);
-    refused("mine", "not permitted");
+    refused("mine", "no permission");
     if (getuid() == 0)
         assert_int_equal(seteuid(0), 0);
     assert_content("mine", "before");
@@ -207,7 +207,7 @@ static void a_fifo_is_written_to_and_stays(void **state)
     assert_true(S_ISFIFO(st.st_mode));
 }
 
-/* A shell has the file open already: what it wrote stays, and ours goes behind it. */
+/* A shell has the file open already: what it wrote stays, and ours goes after it. */
 static void a_descriptor_of_ours_is_written_to_where_it_stands(void **state)
 {
     (void)state;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "io/sink.h"
+#include "io/system/sink.h"
 
 #include <fcntl.h>
 #include <pthread.h>

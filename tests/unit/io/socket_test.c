@@ -1,5 +1,5 @@
 /* Opening sockets, and taking them over from systemd. */
-#include "io/conn.h"
+#include "io/net/conn.h"
 #include "unit/io/turning.h"
 
 #include <netinet/in.h>
@@ -46,7 +46,7 @@ static void a_free_port_is_found_and_a_taken_one_is_named(void **state)
     char port[16];
     snprintf(port, sizeof port, "port %u", first.port);
     assert_non_null(strstr(err.message, port));
-    assert_non_null(strstr(err.message, "taken"));
+    assert_non_null(strstr(err.message, "in use"));
     assert_int_equal(second.fd, -7);
     pl_socket_close(&first);
 }

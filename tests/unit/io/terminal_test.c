@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "io/terminal.h"
+#include "io/system/terminal.h"
 
 #include <string.h>
 #include <unistd.h>

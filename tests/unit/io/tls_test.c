@@ -1,4 +1,4 @@
-#include "io/conn.h"
+#include "io/net/conn.h"
 #include "unit/io/certificate.h"
 #include "unit/io/turning.h"
 

@@ -3,8 +3,8 @@
 #include "unit/io/turning.h"
 
 #include "base/mem.h"
-#include "io/place.h"
-#include "io/upstream.h"
+#include "io/net/place.h"
+#include "io/upstream/upstream.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static void on_failed(void *ctx, enum pl_upstream_failure why, const char *sente
     snprintf(b->sentence, sizeof b->sentence, "%s", sentence);
 }
 
-static const struct pl_upstream_ops ops = {on_head, on_body, on_end, on_failed};
+static const struct pl_upstream_ops ops = {on_head, on_body, on_end, on_failed, NULL};
 
 struct world {
     struct pl_loop *loop;

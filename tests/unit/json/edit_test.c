@@ -1,6 +1,6 @@
 /* Editing in place: what changes, and that nothing else does. */
-#include "json/edit.h"
-#include "json/lenient.h"
+#include "json/edit/edit.h"
+#include "json/parse/lenient.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -289,7 +289,7 @@ static void what_cannot_be_done_is_refused_at_once(void **state)
     assert_refused(text, (struct op){'s', "/a", "1 2"}, PL_SYNTAX, "the new value");
     assert_refused(text, (struct op){'s', "/x/y", "1"}, PL_NOT_FOUND, "\"x\"");
     assert_refused(text, (struct op){'s', "/a/2", "1"}, PL_NOT_FOUND, "1 element");
-    assert_refused(text, (struct op){'s', "/a/x", "1"}, PL_NOT_FOUND, "no index");
+    assert_refused(text, (struct op){'s', "/a/x", "1"}, PL_NOT_FOUND, "not an index");
     assert_refused(text, (struct op){'s', "/b/x", "1"}, PL_NOT_FOUND, "is a number");
     assert_refused(text, (struct op){'s', "/\xFF", "1"}, PL_SYNTAX, "UTF-8");
     assert_refused(text, (struct op){'i', "/b", "1"}, PL_CONFLICT, "already");
@@ -297,7 +297,7 @@ static void what_cannot_be_done_is_refused_at_once(void **state)
     assert_refused(text, (struct op){'i', "/a/01", "1"}, PL_NOT_FOUND, "leading zeros");
     assert_refused(text, (struct op){'r', "", NULL}, PL_INVALID, "root");
     assert_refused(text, (struct op){'r', "/c", NULL}, PL_NOT_FOUND, "\"c\"");
-    assert_refused(text, (struct op){'r', "/a/-", NULL}, PL_NOT_FOUND, "no index");
+    assert_refused(text, (struct op){'r', "/a/-", NULL}, PL_NOT_FOUND, "not an index");
 }
 
 static void changes_that_meet_are_a_conflict_and_write_nothing(void **state)

@@ -1,6 +1,6 @@
 /* Reading JSON as people write it: what is tolerated, what is reported, what stays an error. */
 #include "base/buf.h"
-#include "json/lenient.h"
+#include "json/parse/lenient.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "json/index.h"
+#include "json/parse/index.h"
 #include "json/json.h"
 #include "json/text.h"
 
@@ -109,8 +109,8 @@ static void an_error_has_its_place_and_pointer(void **state)
     assert_fails("[1 2]", PL_SYNTAX, 3, "", "',' or ']'");
     assert_fails("{\"a\" 1}", PL_SYNTAX, 5, "/a", "':'");
     assert_fails("{\"a~/b\":[tru]}", PL_SYNTAX, 9, "/a~0~1b/0", "'tru'");
-    assert_fails("[1] x", PL_SYNTAX, 4, "", "nothing more");
-    assert_fails("[\"abc", PL_SYNTAX, 1, "/0", "never closed");
+    assert_fails("[1] x", PL_SYNTAX, 4, "", "expected the end of the text");
+    assert_fails("[\"abc", PL_SYNTAX, 1, "/0", "not closed");
     assert_fails("[\"a\x01z\"]", PL_SYNTAX, 3, "/0", "\\u0001");
     assert_fails("[\"a\xff\"]", PL_SYNTAX, 3, "/0", "invalid UTF-8");
     assert_fails("[\"\\x\"]", PL_SYNTAX, 2, "/0", "unknown escape");
@@ -144,7 +144,7 @@ static void duplicate_keys_are_refused_however_they_are_spelled(void **state)
     pl_arena_deinit(&p.arena);
 }
 
-/* {"k0":0,"k1":0,…}, and one more key behind them. */
+/* {"k0":0,"k1":0,…}, and one more key after them. */
 static struct pl_str object_of(struct pl_buf *buf, int n_keys, const char *last_key)
 {
     pl_buf_addc(buf, '{');
@@ -351,7 +351,7 @@ static void a_cut_anywhere_changes_nothing(void **state)
             }
 }
 
-/* Behind usual escapes, at every place of a block, in a string that goes on or ends. */
+/* After usual escapes, at every place of a block, in a string that goes on or ends. */
 static void an_escape_with_any_letter_is_looked_at_wherever_it_stands(void **state)
 {
     (void)state;

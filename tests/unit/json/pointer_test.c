@@ -108,10 +108,10 @@ static void an_error_says_which_step_failed_and_what_is_there(void **state)
     assert_lost("{\"a\":{\"b\":[1,2]}}", "/a/c", PL_NOT_FOUND, "/a", "no member \"c\"");
     assert_lost("{\"a\":{\"b\":[1,2]}}", "/x", PL_NOT_FOUND, "", "at the top has no member \"x\"");
     assert_lost("{\"a\":{\"b\":[1,2]}}", "/a/b/2", PL_NOT_FOUND, "/a/b", "2 elements");
-    assert_lost("{\"a\":{\"b\":[1,2]}}", "/a/b/-", PL_NOT_FOUND, "/a/b", "\"-\" is no index");
+    assert_lost("{\"a\":{\"b\":[1,2]}}", "/a/b/-", PL_NOT_FOUND, "/a/b", "\"-\" is not an index");
     assert_lost("{\"a\":{\"b\":[1,2]}}", "/a/b/01", PL_NOT_FOUND, "/a/b", "leading zeros");
     assert_lost("{\"a\":{\"b\":[1,2]}}", "/a/b/0/c", PL_NOT_FOUND, "/a/b/0", "is a number");
-    assert_lost("{\"a\":{\"b\":[1,2]}}", "/a/b/4294967296", PL_NOT_FOUND, "/a/b", "no index");
+    assert_lost("{\"a\":{\"b\":[1,2]}}", "/a/b/4294967296", PL_NOT_FOUND, "/a/b", "not an index");
     assert_lost("[]", "a", PL_SYNTAX, "", "not a JSON Pointer");
     assert_lost("[]", "/~", PL_SYNTAX, "", "~0");
     assert_lost("[]", "/~2", PL_SYNTAX, "", "~0");

@@ -236,7 +236,7 @@ static void on_failed(void *ctx, enum pl_vendor_failure why, const char *sentenc
     snprintf(b->sentence, sizeof b->sentence, "%s", sentence);
 }
 
-static const struct pl_vendor_ops ops = {on_head, on_body, on_end, on_failed};
+static const struct pl_vendor_ops ops = {on_head, on_body, on_end, on_failed, NULL};
 
 struct world {
     struct pl_loop *loop;

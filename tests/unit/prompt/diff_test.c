@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "conv/diff.h"
+#include "prompt/diff.h"
 #include "json/json.h"
 #include "json/text.h"
 

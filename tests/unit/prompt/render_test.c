@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "conv/render.h"
+#include "prompt/render.h"
 
 enum { MAX_VARS = 8 };
 
@@ -181,7 +181,8 @@ static void test_declared_variables_are_checked(void **state)
     PROBLEM(DECLARED, "\"r\" is required", "r=");
     PROBLEM(DECLARED, "\"n\" must be a number, not \"many\"", "r=1", "n=many");
     PROBLEM(DECLARED, "\"n\" must be a number", "r=1", "n= 1");
-    PROBLEM(DECLARED, "\"s\" cannot be \"hot\"; it is one of \"warm\", \"cold\"", "r=1", "s=hot");
+    PROBLEM(DECLARED, "\"s\" cannot be \"hot\"; it must be one of \"warm\", \"cold\"", "r=1",
+            "s=hot");
     struct pl_rendered made;
     pl_rendered_init(&made);
     struct given given = {{"r=1", "n=-1.5e3", "s=cold"}};
@@ -217,6 +218,28 @@ static void test_another_document_is_refused(void **state)
     pl_rendered_deinit(&made);
 }
 
+static void the_places_of_values_are_remembered_when_asked_for(void **state)
+{
+    (void)state;
+    static const char document[] =
+        "{\"system_prompt\":\"{{a}}\",\"messages\":[{\"id\":\"m\",\"role\":\"user\",\"content\":"
+        "\"\\u00e4\\n{{a}} \\\\{{x}} {{b:\xE4\xB8\xAD}}!\"},{\"id\":\"n\",\"role\":\"user\","
+        "\"content\":\"none\"}]}";
+    struct pl_render_var var = {PL_STR("a"), PL_STR("1\"2")};
+    struct pl_render_opts opts = {.vars = &var, .n_vars = 1, .keeps_places = true};
+    struct pl_rendered made;
+    struct pl_error err = {0};
+    pl_rendered_init(&made);
+    assert_int_equal(pl_render(pl_str_of(document), &opts, &made, &err), PL_OK);
+    pl_buf_addc(&made.out, '\0');
+    assert_non_null(strstr(
+        made.out.ptr,
+        "\"filled\":[{\"at\":\"/system_prompt\",\"variables\":[{\"name\":\"a\",\"from\":0,\"to\":"
+        "3}]},{\"at\":\"/messages/0/content\",\"variables\":[{\"name\":\"a\",\"from\":2,\"to\":5},"
+        "{\"name\":\"b\",\"from\":12,\"to\":13}]}]"));
+    pl_rendered_deinit(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_declared_variables_are_checked),
         cmocka_unit_test(test_a_declared_default_is_a_value),
         cmocka_unit_test(test_another_document_is_refused),
+        cmocka_unit_test(the_places_of_values_are_remembered_when_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

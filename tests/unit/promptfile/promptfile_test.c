@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "base/utf8.h"
-#include "format/prompt_file.h"
+#include "base/text/utf8.h"
+#include "promptfile/promptfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,7 +233,7 @@ static void prompts_of_langfuse_are_read(void **state)
              "\"role\":\"user\",\"content\":\"Hi\",\"x\":1}]}");
     assert_problem("a.json", "{\"data\":[{\"name\":\"a\",\"versions\":[1]}],\"meta\":{}}", "",
                    "listing");
-    assert_problem("a.json", "{\"messages\":[]}", "langfuse", "no prompt of Langfuse");
+    assert_problem("a.json", "{\"messages\":[]}", "langfuse", "not a Langfuse prompt");
 }
 
 static void versions_of_langfuse_become_one_prompt(void **state)
@@ -297,21 +297,21 @@ static void a_file_that_holds_no_prompt_is_told(void **state)
 {
     (void)state;
     assert_problem("a.txt", "", "", "empty");
-    assert_problem("a.txt", " \n", "", "no words");
+    assert_problem("a.txt", " \n", "", "contains no text");
     assert_problem("a.json", "{", "", "line 1");
-    assert_problem("a.json", "{}", "", "no prompt");
-    assert_problem("a.json", "[]", "", "no prompt");
-    assert_problem("a.json", "[1,2]", "", "no prompt");
-    assert_problem("a.json", "\"text\"", "", "no prompt");
-    assert_problem("a.jsonl", "\n\n", "", "no prompt");
+    assert_problem("a.json", "{}", "", "not a prompt");
+    assert_problem("a.json", "[]", "", "not a prompt");
+    assert_problem("a.json", "[1,2]", "", "not a prompt");
+    assert_problem("a.json", "\"text\"", "", "not a prompt");
+    assert_problem("a.jsonl", "\n\n", "", "not a prompt");
     assert_problem("a.yaml", "a: [", "", "not YAML");
-    assert_problem("a.yaml", "a: b", "", "no prompt");
+    assert_problem("a.yaml", "a: b", "", "not a prompt");
     assert_problem("a.txt", "\xff\xfe", "", "UTF-8");
     assert_problem("../a.txt", "a", "", "relative");
     assert_problem("/a.txt", "a", "", "relative");
     assert_problem("a//b.txt", "a", "", "relative");
     assert_problem("a/./b.txt", "a", "", "relative");
-    assert_problem("prompt.yaml", "versions:\n  - file: ../../etc/passwd\n", "", "not there");
+    assert_problem("prompt.yaml", "versions:\n  - file: ../../etc/passwd\n", "", "does not exist");
     assert_problem("prompt.yaml", "versions: []\n", "", "no version");
     struct shelf s;
     open_shelf(&s);
@@ -669,7 +669,7 @@ static void edited_files_are_read_as_they_are_now(void **state)
     assert_str(s.filed.prompts.ptr[1].name, "README");
     assert_int_equal(s.filed.problems.len, 2);
     assert_str(s.filed.problems.ptr[0].detail,
-               "version 3 is in the file \"gone.md\", which is not there");
+               "version 3 is in the file \"gone.md\", which does not exist");
     assert_str(s.filed.problems.ptr[1].path, "f/P/c.json");
     close_shelf(&s);
 }

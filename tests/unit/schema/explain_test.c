@@ -47,14 +47,15 @@ static void a_message_names_the_value_and_what_was_expected(void **state)
          "\"\\u00e4b\""},
         {"{\"pattern\":\"^a\"}", "\"b\"", "",
          "the value must match the pattern \"^a\", but is the string \"b\""},
-        {"{\"prefixItems\":[true],\"items\":false}", "[1,2]", "/1", "item 1 is one item too many"},
+        {"{\"prefixItems\":[true],\"items\":false}", "[1,2]", "/1",
+         "item 1 exceeds the allowed number of items"},
         {"{\"const\":null}", "{}", "", "the value must be null, but is an empty object"},
         {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"integer\"}]}", "null", "",
          "the value must be a whole number or a string, but is null"},
         {"{\"oneOf\":[true,{\"type\":\"number\"}]}", "1", "",
-         "the value must fit exactly one of the alternatives, but fits 2"},
+         "the value must match exactly one alternative, but matches 2"},
         {"{\"contains\":{\"type\":\"string\"},\"maxContains\":1}", "[\"a\",\"b\"]", "",
-         "the value must hold at most 1 item that match \"contains\", but holds 2"},
+         "the value must have at most 1 item matching \"contains\", but has 2"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_error(cases[i].schema, cases[i].instance, PL_SCHEMA_EN, cases[i].location,
@@ -118,7 +119,7 @@ static void an_unknown_kind_is_one_error_with_the_kinds(void **state)
         "\"k\" must be one of \"circle\", \"square\", but is the string \"sqare\"; did you "
         "mean \"square\"?");
     assert_error(schema, "{}", PL_SCHEMA_EN, "",
-                 "the value lacks the member \"k\", which says what it is: one of \"circle\", "
+                 "the value lacks the member \"k\"; this discriminator must be one of \"circle\", "
                  "\"square\"");
     assert_error(schema, "3", PL_SCHEMA_EN, "", "the value must be an object, but is the number 3");
 }
@@ -146,7 +147,7 @@ static void the_nearest_alternative_says_why(void **state)
     assert_int_equal(b.report.n_units, 2);
     assert_text(b.report.units[0].message, "\"a\" must be a number, but is the string \"x\"");
     assert_text(b.report.units[0].keyword_location, "/anyOf/1/properties/a/type");
-    assert_text(b.report.units[1].message, "the value fits none of the 2 alternatives");
+    assert_text(b.report.units[1].message, "the value matches none of the 2 alternatives");
     bench_close(&b);
 }
 

@@ -1,6 +1,6 @@
-#include "schema/format.h"
+#include "schema/format/format.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "json/json.h"
 #include "json/text.h"
 
@@ -298,7 +298,7 @@ static void a_nul_does_not_hide_what_follows(void **state)
     assert_true(is_valid("json-pointer", (struct pl_str){"/a\0b", 4}));
 }
 
-/* Only a sanitizer can see a read behind the end; the answers themselves do not matter here. */
+/* Only a sanitizer can see a read after the end; the answers themselves do not matter here. */
 static void every_prefix_of_a_sample_gets_an_answer(void **state)
 {
     size_t n_answers = 0;

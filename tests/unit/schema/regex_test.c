@@ -1,4 +1,4 @@
-#include "schema/regex_int.h"
+#include "schema/regex/regex_int.h"
 
 #include "base/mem.h"
 

@@ -1,4 +1,4 @@
-#include "session/memory.h"
+#include "session/memory/memory.h"
 
 #include "json/json.h"
 

@@ -63,6 +63,8 @@ static const char *const results[] = {"1",
                                       "\"done\"",
                                       "null",
                                       "{\"_meta\":{\"ui\":{\"title\":\"t\"},\"bridge\":{}}}",
+                                      ("{\"_meta\":{\"ui\":{\"resourceUri\":\"u\",\"target\":"
+                                      "\"inline\"},\"bridge\":{\"action\":\"a\"}}}"),
                                       "{broken"};
 static const char *const messages[] = {
     "\"hello\"", "[{\"type\":\"text\",\"text\":\"part\"}]", "[]",
@@ -126,8 +128,11 @@ static void make_tool(struct history *h, struct pl_session_event *e)
     if (!h->calls.n)
         return;
     size_t i = pick(h, &h->calls);
-    bool asks = !draw(h, 4);
-    e->kind = asks ? PL_SE_TOOL_ASKS : PL_SE_TOOL_RESULT;
+    static const enum pl_session_event_kind kinds[] = {
+        PL_SE_TOOL_RESULT, PL_SE_TOOL_RESULT, PL_SE_TOOL_RESULT, PL_SE_TOOL_ASKS, PL_SE_TOOL_CLIENT,
+    };
+    e->kind = kinds[draw(h, sizeof kinds / sizeof *kinds)];
+    e->tool.wait_ms = draw(h, 2) ? draw(h, 2000) : 0;
     e->tool.tool_call_id = pl_str_of(h->calls.ids[i].text);
     e->tool.result = ONE_OF(h, results);
     e->tool.is_error = !draw(h, 5);
@@ -142,6 +147,7 @@ static void make_chat(struct history *h, struct pl_session_event *e)
     e->chat.message = ONE_OF(h, messages);
     e->chat.client_message_id = draw(h, 2) ? PL_STR("m") : (struct pl_str){0};
     e->chat.model = draw(h, 2) ? PL_STR("demo/echo") : (struct pl_str){0};
+    e->chat.override = draw(h, 4) ? (struct pl_str){0} : PL_STR("{\"tools\":\"none\"}");
     e->chat.context_window = 100;
     e->chat.mode = (enum pl_chat_mode)draw(h, 3);
     e->chat.when_busy = (enum pl_when_busy)draw(h, 4);
@@ -156,9 +162,20 @@ static void make_answer(struct history *h, struct pl_session_event *e)
                                           "{\"approve\":true,\"a\":1}", "\"A\""};
     e->kind = PL_SE_ANSWER;
     e->answer.answer = ONE_OF(h, answers);
-    for (size_t i = 0; i < h->world.questions.len; i++)
-        if (pl_str_eq(h->world.questions.ptr[i].row.state, PL_STR("pending")))
-            e->answer.tool_call_id = h->world.questions.ptr[i].row.tool_call_id;
+    struct pl_str client = {0};
+    for (size_t i = 0; i < h->world.questions.len; i++) {
+        const struct pl_question_row *row = &h->world.questions.ptr[i].row;
+        if (!pl_str_eq(row->state, PL_STR("pending")))
+            continue;
+        e->answer.tool_call_id = row->tool_call_id;
+        client = pl_str_eq(row->kind, PL_STR("client")) ? row->tool_call_id : client;
+    }
+    if (!client.len || !draw(h, 4))
+        return;
+    *e = (struct pl_session_event){.kind = PL_SE_CLIENT_RESULT, .seed = e->seed};
+    e->tool.tool_call_id = client;
+    e->tool.result = ONE_OF(h, results);
+    e->tool.is_error = !draw(h, 5);
 }
 
 static void make_summary(struct history *h, struct pl_session_event *e)
@@ -193,6 +210,10 @@ static void make_rare(struct history *h, struct pl_session_event *e)
         e->settings.is_pinned = draw(h, 2);
         e->settings.has_intent = true;
         e->settings.intent = ONE_OF(h, texts);
+        e->settings.has_system_prompt = draw(h, 2);
+        e->settings.system_prompt = ONE_OF(h, texts);
+        e->settings.has_settings = draw(h, 2);
+        e->settings.settings = draw(h, 2) ? PL_STR("{\"seed\":1}") : PL_STR("null");
         break;
     case 3:
         e->kind = PL_SE_NOTICE;

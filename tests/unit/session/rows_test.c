@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "json/json.h"
@@ -36,6 +37,26 @@ static void a_session_has_every_member_in_order(void **state)
         ":\"2026-01-01T00:00:00.001Z\",\"user_id\":\"user_1\",\"solution_id\":null,"
         "\"biz_role_id\":null,\"model\":\"demo/echo\",\"shared\":false,\"is_pinned\":true,"
         "\"memory_enabled\":false,\"is_persistent\":false,\"replay_state\":{\"at\":1}}");
+}
+
+static void a_session_shows_how_its_models_are_asked_and_not_what_it_accepted(void **state)
+{
+    (void)state;
+    const struct pl_session_record record = {
+        .id = PL_STR("sess_1"),
+        .user_id = PL_STR("user_1"),
+        .system_prompt = PL_STR("Be \"brief\"."),
+        .settings = PL_STR("{\"temperature\":0.5}"),
+        .tools = PL_STR("[\"calc\"]"),
+        .handoff = PL_STR("{\"hop_count\":1}"),
+    };
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    pl_session_record_write(&record, &text);
+    pl_buf_addc(&text, '\0');
+    assert_non_null(strstr(text.ptr,
+                           "\"replay_state\":null,\"system_prompt\":\"Be \\\"brief\\\".\","
+                           "\"settings\":{\"temperature\":0.5},\"tools\":[\"calc\"]}"));
 }
 
 static struct pl_turn_row row_of(const char *body)
@@ -239,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_has_every_member_in_order),
+        cmocka_unit_test(a_session_shows_how_its_models_are_asked_and_not_what_it_accepted),
         cmocka_unit_test(a_turn_has_every_member_in_order),
         cmocka_unit_test(a_compaction_tells_its_summary_once_in_the_row_and_thrice_in_the_turn),
         cmocka_unit_test(a_stranger_is_not_told_what_is_remembered),

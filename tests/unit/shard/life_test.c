@@ -1,5 +1,5 @@
 /* The stages of the server's life: only the edges of the diagram in life.h exist. */
-#include "server/life.h"
+#include "shard/life.h"
 #include "unit/cron/zones.h"
 
 static void only_the_edges_of_the_diagram_are_legal(void **state)

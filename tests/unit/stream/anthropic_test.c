@@ -94,6 +94,7 @@ static void a_refusal_comes_with_its_explanation(void **state)
     assert_reads(START STOP("{\"stop_reason\":\"refusal\",\"stop_details\":{\"type\":\"refusal\","
                             "\"explanation\":\"why\"}}",
                             "{\"input_tokens\":5}"),
+                 "about {\"type\":\"refusal\",\"explanation\":\"why\"}\n"
                  "usage 9 1 10 4 -1 -1\nstop filter refusal (why)\nend\n");
 }
 
@@ -103,8 +104,9 @@ static void an_error_event_or_an_early_end_is_an_error(void **state)
     assert_reads(
         START EVENT("error", ",\"error\":{\"type\":\"overloaded_error\",\"message\":\"no\"}") TURN,
         "error overloaded_error  no\n");
-    assert_reads(START TEXT("0", "A"),
-                 "+0 text\n0:A\n-0\nerror api_error  the stream ended before the answer did\n");
+    assert_reads(
+        START TEXT("0", "A"),
+        "+0 text\n0:A\n-0\nerror api_error  the stream ended before the answer was complete\n");
 }
 
 static void pieces_like_the_last_one_go_to_the_block_they_name(void **state)

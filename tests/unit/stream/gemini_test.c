@@ -100,7 +100,8 @@ static void a_blocked_prompt_is_filtered(void **state)
     (void)state;
     reads("data: {\"promptFeedback\":{\"blockReason\":\"PROHIBITED_CONTENT\"},"
           "\"responseId\":\"r\"}\n\n",
-          "start r  \nstop filter PROHIBITED_CONTENT (PROHIBITED_CONTENT)\nend\n");
+          "start r  \nabout {\"blockReason\":\"PROHIBITED_CONTENT\"}\n"
+          "stop filter PROHIBITED_CONTENT (PROHIBITED_CONTENT)\nend\n");
 }
 
 static void reasons_to_finish_are_mapped_by_table(void **state)
@@ -118,7 +119,7 @@ static void an_end_without_a_finish_reason_is_an_error(void **state)
     (void)state;
     check_stream(&pl_dialect_gemini, &trace_dialect, PARTS("{\"text\":\"a\"}"), PL_INVALID,
                  "start   \n+0 text\n0:a\n"
-                 "error api_error  the stream ended before the answer did\n");
+                 "error api_error  the stream ended before the answer was complete\n");
 }
 
 static void an_error_may_be_wrapped_in_an_array(void **state)
@@ -163,7 +164,7 @@ static void an_error_behind_what_was_passed_through_is_framed_like_it(void **sta
 {
     (void)state;
 #define FAILED                                                                                     \
-    "{\"error\":{\"code\":500,\"message\":\"the stream ended before the answer did\","             \
+    "{\"error\":{\"code\":500,\"message\":\"the stream ended before the answer was complete\","    \
     "\"status\":\"INTERNAL\"}}"
     check_stream(&pl_dialect_gemini, &pl_dialect_gemini, "[{\"a\":1},\n{\"b\"", PL_INVALID,
                  "[{\"a\":1},\n" FAILED "\n]\n");

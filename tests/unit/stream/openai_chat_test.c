@@ -81,7 +81,7 @@ static void content_waits_for_a_call_that_is_not_whole(void **state)
 static void content_that_waits_is_said_before_an_error(void **state)
 {
     static const char *const errors[][2] = {
-        {"", "the stream ended before the answer did"},
+        {"", "the stream ended before the answer was complete"},
         {"data: {\"error\":{\"message\":\"no\",\"type\":\"api_error\"}}\n\n", "no"},
         {"data: {\n\n", "an event is not JSON"},
     };
@@ -122,7 +122,7 @@ static void a_call_that_was_whole_ends_before_an_error(void **state)
         CALL("{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}},"
              "{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":\"{\"}}"),
         "+0 call a f\n0:{}\n-0\n+1 call b g\n1:{\n"
-        "error api_error  the stream ended before the answer did\n");
+        "error api_error  the stream ended before the answer was complete\n");
 }
 
 static void another_id_under_the_same_index_is_another_call(void **state)
@@ -151,7 +151,7 @@ static void arguments_of_no_call_are_an_error(void **state)
 {
     (void)state;
     assert_reads(CALL("{\"index\":3,\"function\":{\"arguments\":\"{\"}}") DONE,
-                 "error api_error  tool call 3 has arguments, and its name never came\n");
+                 "error api_error  tool call 3 has arguments, but no name\n");
 }
 
 static void usage_may_come_in_any_chunk(void **state)
@@ -187,8 +187,9 @@ static void an_end_without_done_is_clean_behind_a_finish_reason_only(void **stat
     (void)state;
     assert_reads(CHUNK("{\"content\":\"A\"}") FINISH("stop"),
                  "+0 text\n0:A\n-0\nstop stop stop\nend\n");
-    assert_reads(CHUNK("{\"content\":\"A\"}"),
-                 "+0 text\n0:A\nerror api_error  the stream ended before the answer did\n");
+    assert_reads(
+        CHUNK("{\"content\":\"A\"}"),
+        "+0 text\n0:A\nerror api_error  the stream ended before the answer was complete\n");
     assert_reads(DONE, "error api_error  the stream ended before the answer began\n");
 }
 

@@ -502,10 +502,11 @@ static void a_stream_passed_through_gets_only_the_end_it_lacks(void **state)
     const char *line = "{\"type\":\"response.created\",\"sequence_number\":4}\n";
     struct pl_buf out =
         run(&pl_dialect_openai_responses, &pl_dialect_openai_responses, line, PL_INVALID);
-    expect_text(&out, "data: {\"type\":\"response.created\",\"sequence_number\":4}\n\n\n\n"
-                      "event: error\ndata: {\"type\":\"error\",\"code\":\"server_error\","
-                      "\"message\":\"the stream ended before the answer did\",\"param\":null,"
-                      "\"sequence_number\":5}\n\n");
+    expect_text(&out,
+                "data: {\"type\":\"response.created\",\"sequence_number\":4}\n\n\n\n"
+                "event: error\ndata: {\"type\":\"error\",\"code\":\"server_error\","
+                "\"message\":\"the stream ended before the answer was complete\",\"param\":null,"
+                "\"sequence_number\":5}\n\n");
 }
 
 int main(void)

@@ -103,7 +103,7 @@ static void the_status_says_how_a_turn_ended(void **state)
     reads(ENVELOPE(1, "set_status", "\"status\":\"interrupted\""),
           "error api_error  the turn was interrupted\n");
     check_stream(&pl_dialect_patches, &trace_dialect, STREAMING, PL_INVALID,
-                 "start  m \nerror api_error  the stream ended before the answer did\n");
+                 "start  m \nerror api_error  the stream ended before the answer was complete\n");
 }
 
 static void patches_are_read_from_server_sent_events_too(void **state)
@@ -154,7 +154,7 @@ static void a_half_written_call_is_not_said(void **state)
                  ENVELOPE(1, "set_status", "\"status\":\"streaming\"")
                      ENVELOPE(2, "set_status",
                               "\"status\":\"failed\",\"error\":{\"type\":\"api_error\","
-                              "\"message\":\"the stream ended before the answer did\"}"));
+                              "\"message\":\"the stream ended before the answer was complete\"}"));
 }
 
 /* Parts of a kind that follow each other cannot be told apart by who applies the patches. */
@@ -213,7 +213,7 @@ static void an_error_behind_what_was_passed_through_is_of_the_same_turn(void **s
     "{\"session_id\":\"s\",\"sequence\":8,\"turn_id\":\"t\",\"loop_id\":\"l\",\"patch_type\":"     \
     "\"set_status\",\"data\":{\"status\":\"failed\",\"error\":{\"type\":\"api_error\","            \
     "\"message\":"                                                                                 \
-    "\"the stream ended before the answer did\"}}}"
+    "\"the stream ended before the answer was complete\"}}}"
     check_stream(&pl_dialect_patches, &pl_dialect_patches, PATCH "\n{\"se", PL_INVALID,
                  PATCH "\n" FAILED "\n");
     check_stream(&pl_dialect_patches, &pl_dialect_patches, "data: " PATCH "\n\n", PL_INVALID,
@@ -225,7 +225,7 @@ static void calls_that_wait_are_said_before_an_error(void **state)
     (void)state;
     check_stream(&pl_dialect_patches, &trace_dialect, STREAMING CALL(2, "c1", "{}"), PL_INVALID,
                  "start  m \n+0 call c1 f\n0:{}\n-0\n"
-                 "error api_error  the stream ended before the answer did\n");
+                 "error api_error  the stream ended before the answer was complete\n");
 }
 
 static void running_out_of_memory_is_survived(void **state)

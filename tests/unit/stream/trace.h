@@ -98,6 +98,9 @@ static inline void trace_write(struct pl_stream *s, void *state, const struct pl
     case PL_DELTA_OTHER:
         pl_buf_addf(out, "other %.*s\n", PL_STR_ARG(d->json));
         break;
+    case PL_DELTA_ABOUT:
+        pl_buf_addf(out, "about %.*s%.*s\n", PL_STR_ARG(d->id), PL_STR_ARG(d->json));
+        break;
     }
 }
 
@@ -197,8 +200,10 @@ static inline enum pl_status trace_read(struct pl_stream *s, void *state,
     return PL_OK;
 }
 
+static pl_delta_writer *const trace_writes[PL_DELTA_COUNT] = {[0 ... PL_DELTA_COUNT - 1] =
+                                                                  trace_write};
 static const struct pl_dialect trace_dialect = {
-    .name = "trace", .read = trace_read, .write = trace_write};
+    .name = "trace", .read = trace_read, .write = trace_writes, .has_choices = true};
 
 /* A stream whose deltas the test emits itself. */
 static inline struct pl_stream *driven_stream(const struct pl_dialect *to)
@@ -283,7 +288,7 @@ struct scarcity {
     bool has_failed;
 };
 
-/* Fails the allocation that the counter reaches 0 at, and all behind it. */
+/* Fails the allocation that the counter reaches 0 at, and all after it. */
 static inline void *scarce_memory(void *ctx, void *ptr, size_t size)
 {
     struct scarcity *scarcity = ctx;

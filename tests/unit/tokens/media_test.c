@@ -1,5 +1,5 @@
 /* Sizes and lengths from headers, and what they cost. */
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "tokens/media.h"
 
 #include <setjmp.h>

@@ -147,7 +147,7 @@ static void where_the_text_ends_does_not_move_a_cut(void **state)
         for (size_t at = 0, end; at < sizeof text - 1; at = end) {
             pl_split_fn *split = pl_split_fns[encoding];
             end = split((struct pl_str){text, sizeof text - 1}, at);
-            /* One more letter may belong to the word, so the text goes on behind it with a space.
+            /* One more letter may belong to the word, so the text goes on after it with a space.
              */
             if (text[end] == ' ')
                 assert_int_equal(split((struct pl_str){text, end}, at), end);

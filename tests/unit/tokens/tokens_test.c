@@ -221,7 +221,7 @@ static void backtracking_finds_what_merging_by_rank_ends_in(void **state)
     expect_what_merging_ends_in(make_soup, 20000);
 }
 
-/* Characters of three bytes behind one byte or none: any, and those of tokens that begin with one.
+/* Characters of three bytes after one byte or none: any, and those of tokens that begin with one.
  */
 static size_t make_wide_soup(const struct pl_tokens *v, uint32_t *seed, char *to, size_t max)
 {

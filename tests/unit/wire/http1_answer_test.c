@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "unit/wire/told.h"
-#include "wire/http1_answer.h"
+#include "wire/http1/http1_answer.h"
 
 static enum pl_status tell(struct pl_str bytes, struct pl_buf *told)
 {

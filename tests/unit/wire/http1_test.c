@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "unit/wire/told.h"
-#include "wire/http1.h"
+#include "wire/http1/http1.h"
 
 #include <stdlib.h>
 
@@ -67,7 +67,7 @@ static void a_chunked_body_is_joined_and_its_trailer_passed_over(void **state)
            "GET 1.1 keep target[1] /\nEND[1] /\n body[0] \n" IDLE_AT_END);
 }
 
-/* llhttp 8 by itself takes what stands behind the second semicolon for more of the size. */
+/* llhttp 8 by itself takes what comes after the second semicolon for more of the size. */
 static void digits_in_an_extension_are_not_of_the_size(void **state)
 {
     (void)state;

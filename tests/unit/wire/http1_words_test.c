@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "wire/http1.h"
+#include "wire/http1/http1.h"
 
 static void names_are_compared_without_case(void **state)
 {

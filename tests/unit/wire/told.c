@@ -1,7 +1,7 @@
 #include "unit/wire/told.h"
 
 #include "base/mem.h"
-#include "wire/http1_answer.h"
+#include "wire/http1/http1_answer.h"
 #include "wire/websocket.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static void must(bool is_true)
         abort();
 }
 
-/* The next piece, in a block of its own; *bytes moves behind it. */
+/* The next piece, in a block of its own; *bytes moves past it. */
 static struct pl_str take_piece(struct pl_str *bytes, struct cut *cut, char **ret_block)
 {
     size_t n = cut->n_piece;

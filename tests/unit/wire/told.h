@@ -18,7 +18,7 @@ struct cut {
 #define CUT_WHOLE ((struct cut){SIZE_MAX, 0})
 #define CUT_BYTES ((struct cut){1, 0})
 
-/* Each of them tells `bytes`, cut like that, behind `told`. */
+/* Each of them tells `bytes`, cut like that, after `told`. */
 typedef enum pl_status told_fn(struct pl_str bytes, struct cut cut, struct pl_buf *told);
 
 /* The same whole, byte by byte and in 20 sorts of random pieces; ends the test when one of them
@@ -34,7 +34,7 @@ enum pl_status told_answers(struct pl_str bytes, struct cut cut, struct pl_buf *
 /* WebSocket: a line per message; the last is the close code when reading failed. */
 enum pl_status told_ws(struct pl_str bytes, struct cut cut, struct pl_buf *told);
 
-/* A masked frame behind `to`. */
+/* A masked frame after `to`. */
 void told_frame(struct pl_buf *to, uint8_t first, struct pl_str payload, const char mask[4]);
 
 #endif

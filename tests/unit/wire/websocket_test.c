@@ -141,7 +141,7 @@ static void closing_gives_code_and_reason(void **state)
     expect("8 1005 payload[0] \n", FRAME(CLOSE, ""));
     expect("8 1000 payload[3] bye\n", FRAME(CLOSE, "\x03\xE8"
                                                    "bye"));
-    /* What comes behind it is not looked at. */
+    /* What comes after it is not looked at. */
     expect("8 4999 payload[0] \n", FRAME(CLOSE, "\x13\x87"), FRAME(TEXT, "a"), FRAME(0xFF, ""));
     expect("8 1001 payload[0] \n", FRAME(TEXT_BEGIN, "a"), FRAME(CLOSE, "\x03\xE9"));
 }

@@ -1,6 +1,6 @@
-#include "base/sha1.h"
+#include "base/sha/sha1.h"
 
-#include "base/sha_blocks.h"
+#include "base/sha/sha_blocks.h"
 
 static uint32_t rotate_left(uint32_t x, int n)
 {

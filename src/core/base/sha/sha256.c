@@ -1,6 +1,8 @@
-#include "base/sha256.h"
+/* The compression function and its constants. Cutting the input into blocks is shared with the
+ * other hash (sha_blocks.h). */
+#include "base/sha/sha256.h"
 
-#include "base/sha_blocks.h"
+#include "base/sha/sha_blocks.h"
 
 /* FIPS 180-4, 4.2.2: the first bits of the fractional parts of cube roots of the first primes. */
 static const uint32_t constants[64] = {

@@ -20,7 +20,7 @@ void pl_sha256_begin(struct pl_sha256_run *run);
 void pl_sha256_add(struct pl_sha256_run *run, struct pl_str bytes);
 void pl_sha256_end(struct pl_sha256_run *run, unsigned char ret_digest[PL_SHA256_BYTES]);
 
-/* A digest in lower-case hexadecimal, with a NUL behind it. */
+/* A digest in lower-case hexadecimal, with a NUL after it. */
 void pl_sha256_spell(const unsigned char digest[PL_SHA256_BYTES], char ret_hex[PL_SHA256_HEX + 1]);
 /* Both at once. */
 void pl_sha256_hex(struct pl_str bytes, char ret_hex[PL_SHA256_HEX + 1]);

@@ -1,4 +1,4 @@
-#include "base/sha_blocks.h"
+#include "base/sha/sha_blocks.h"
 
 static void store(unsigned char *to, uint32_t word)
 {

@@ -1,5 +1,5 @@
-/* What SHA-1 and SHA-256 have in common (FIPS 180-4, 5.1.1 and 5.2.1): big-endian words, blocks of
- * 64 bytes, and the same padding. */
+/* Shared by SHA-1 and SHA-256 (FIPS 180-4, 5.1.1 and 5.2.1): big-endian words, blocks of 64 bytes,
+ * and the same padding. */
 #ifndef PL_BASE_SHA_BLOCKS_H
 #define PL_BASE_SHA_BLOCKS_H
 

@@ -1,4 +1,5 @@
-#include "base/base64.h"
+/* Checks first, then decodes: a text that is not canonical base64 changes nothing. */
+#include "base/text/base64.h"
 
 #include <stdint.h>
 

@@ -13,8 +13,8 @@ bool pl_base64_size(struct pl_str text, size_t *ret_size);
 /* Appends the decoded bytes; PL_SYNTAX when text is not base64 (nothing is appended then). */
 enum pl_status pl_base64_decode(struct pl_buf *to, struct pl_str text);
 
-/* Decodes the beginning into at most n bytes and returns how many, for who wants to look at the
- * first of them: whatever follows, even if it is no base64, is not looked at. */
+/* Decodes the beginning into at most n bytes and returns how many, for callers that need only the
+ * first bytes: the rest is not checked. */
 size_t pl_base64_decode_head(struct pl_str text, char *to, size_t n);
 
 void pl_base64_encode(struct pl_buf *to, struct pl_str bytes);

@@ -1,6 +1,8 @@
 /* WHATWG MIME Sniffing Standard, 6.1 (images), 6.2 (sound and film, with the three formats that no
  * fixed pattern tells) and of 7.1 the pattern of PDF. */
-#include "base/mime.h"
+#include "base/text/mime.h"
+
+#include "base/ascii.h"
 
 #include <strings.h>
 
@@ -100,7 +102,7 @@ static size_t mp3_frame(struct pl_str bytes, size_t at)
     return (is_full ? 144u : 72u) * bits_per_s / samples_per_s + padding;
 }
 
-/* 6.2.3: a frame and behind it the next. */
+/* 6.2.3: a frame and after it the next. */
 static bool is_mp3(struct pl_str bytes)
 {
     size_t n = mp3_frame(bytes, 0);
@@ -141,11 +143,6 @@ static const struct {
     {"audio/webm", "video/webm"},      {"application/x-pdf", "application/pdf"},
 };
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static bool same_word(struct pl_str a, const char *b)
 {
     return a.len == strlen(b) && strncasecmp(a.ptr, b, a.len) == 0;
@@ -156,9 +153,9 @@ bool pl_mime_agrees(struct pl_str declared, const char *sniffed)
     const char *semicolon = declared.len ? memchr(declared.ptr, ';', declared.len) : NULL;
     if (semicolon)
         declared.len = (size_t)(semicolon - declared.ptr);
-    while (declared.len && is_blank(declared.ptr[0]))
+    while (declared.len && pl_ascii_is_white(declared.ptr[0]))
         declared = pl_str_slice(declared, 1, declared.len);
-    while (declared.len && is_blank(declared.ptr[declared.len - 1]))
+    while (declared.len && pl_ascii_is_white(declared.ptr[declared.len - 1]))
         declared.len--;
     if (same_word(declared, sniffed))
         return true;

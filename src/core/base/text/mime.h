@@ -1,5 +1,5 @@
-/* What kind of media bytes are, by their beginning: the patterns of the WHATWG MIME Sniffing
- * Standard, section 6, and PDF. */
+/* The media type of bytes, by their beginning: the patterns of the WHATWG MIME Sniffing Standard,
+ * section 6, and PDF. */
 #ifndef PL_BASE_MIME_H
 #define PL_BASE_MIME_H
 

@@ -1,4 +1,4 @@
-#include "base/script.h"
+#include "base/text/script.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
-/* Distance by optimal string alignment (insert, delete, replace, swap neighbours), on words of at
+/* Distance by optimal string alignment (insert, delete, replace, swap address_limit), on words of at
  * most 31 bytes: option and command names. Three rows of a fixed table are all it needs. */
-#include "app/suggest.h"
+#include "base/text/suggest.h"
 
 enum { MAX_WORD = 31, TOO_FAR = 1000 };
 

@@ -1,6 +1,6 @@
 /* "Did you mean": the nearest known word to a mistyped one. */
-#ifndef PL_APP_SUGGEST_H
-#define PL_APP_SUGGEST_H
+#ifndef PL_BASE_TEXT_SUGGEST_H
+#define PL_BASE_TEXT_SUGGEST_H
 
 #include "base/str.h"
 

@@ -6,10 +6,10 @@
  *
  * A question leaves out words that stand in every other sentence, unless it has no others: they
  * would find everything and say nothing. */
-#include "base/terms.h"
-#include "base/script.h"
-#include "base/terms_table.h"
-#include "base/utf8.h"
+#include "base/text/terms.h"
+#include "base/text/script.h"
+#include "base/text/terms_table.h"
+#include "base/text/utf8.h"
 
 enum kind { GAP, WORD, CHARACTER };
 
@@ -78,7 +78,7 @@ static size_t fold(uint32_t code, uint32_t ret_codes[2])
 /* Something that is cut off a text: a word, or one character with its marks. */
 struct piece {
     enum kind kind;
-    bool is_joined; /* a character right behind another */
+    bool is_joined; /* a character right after another */
     bool is_full;   /* what follows is cut off */
     size_t n;
     char bytes[PL_TERMS_MAX_WORD];

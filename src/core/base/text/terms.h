@@ -18,14 +18,14 @@ void pl_terms_of_text(struct pl_str text, struct pl_buf *to);
 enum pl_terms_query {
     PL_TERMS_ASKED,   /* words that stand in every other sentence (the, of …) are left out, unless
                          there are no others */
-    PL_TERMS_TYPING,  /* the same, and the last word may go on: it is marked with a '*' behind it */
+    PL_TERMS_TYPING,  /* the same, and the last word may go on: it is marked with a '*' after it */
     PL_TERMS_TELLING, /* such words are left out always: there may be no term at all */
 };
 
 /* Appends the terms of a question, each once, at most 32: of a pair of characters only the pair. */
 void pl_terms_of_query(struct pl_str text, enum pl_terms_query kind, struct pl_buf *to);
 
-/* The term at *at, which moves behind it; false at the end. */
+/* The term at *at, which moves past it; false at the end. */
 static inline bool pl_terms_next(struct pl_str terms, size_t *at, struct pl_str *ret_term)
 {
     if (*at >= terms.len)

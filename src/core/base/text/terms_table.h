@@ -97,7 +97,7 @@ static const struct {
 };
 
 /* What becomes of every step-th letter from first to last: first becomes `to`, and so on; `second`
- * stands behind it, where one letter becomes two. */
+ * stands after it, where one letter becomes two. */
 static const struct {
     uint32_t first, last, to;
     uint16_t step, second;

@@ -2,7 +2,7 @@
  * three table look-ups per byte, on the nibbles of a byte and its predecessor, give a set of the
  * errors that pair could be part of; what remains after intersecting the three is an error. The
  * fast path only answers yes or no per block; the scalar one finds the exact byte. */
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -139,7 +139,7 @@ AVX2 static size_t valid_prefix_avx2(const unsigned char *p, size_t n)
     while (n - i >= 64 && is_block_valid(p + i, &before))
         i += 64;
     if (n - i < 64) {
-        /* Zeros behind the end: a sequence cut off there is then too short. */
+        /* Zeros after the end: a sequence cut off there is then too short. */
         unsigned char tail[64] = {0};
         memcpy(tail, p + i, n - i);
         if (is_block_valid(tail, &before))

@@ -25,7 +25,7 @@ bool pl_utf8_is_cut(struct pl_str tail);
 /* Code points in valid UTF-8 (bytes that are not continuation bytes). */
 size_t pl_utf8_count(struct pl_str s);
 
-/* Decodes the code point at s[*at] and moves *at behind it; -1 (moving one byte) when invalid. */
+/* Decodes the code point at s[*at] and moves *at past it; -1 (moving one byte) when invalid. */
 int32_t pl_utf8_next(struct pl_str s, size_t *at);
 
 /* Writes 1 to 4 bytes and returns how many. A surrogate is written in three bytes all the same:

@@ -1,6 +1,6 @@
 /* Lint of citations (seed 001, A.4): every anchor <cite id="…"/> has an entry in the message's
  * metadata.citation_map, every entry an anchor; a box is x1 < x2, y1 < y2, a page counts from 1. */
-#include "conv/lint_int.h"
+#include "conv/lint/lint_int.h"
 
 #include "base/map.h"
 #include "conv/cite.h"
@@ -41,8 +41,8 @@ static void lint_entry(struct pl_lint *lint, struct pl_str id, const struct pl_j
     int n_id = (int)(id.len < 80 ? id.len : 80);
     if (!pl_map_get(seen, id))
         pl_lint_add(lint, "cite.unused", PL_SEVERITY_WARNING, entry,
-                    "the source \"%.*s\" is not cited; put <cite id=\"%.*s\"/> where it belongs or "
-                    "take it out",
+                    "the source \"%.*s\" is not cited; add <cite id=\"%.*s\"/> or remove the "
+                    "source",
                     n_id, id.ptr, n_id, id.ptr);
     const struct pl_json_node *location = pl_conv_node(conv, entry, "location");
     const struct pl_json_node *box = pl_conv_node(conv, location, "bbox");
@@ -62,7 +62,7 @@ void pl_lint_cites(struct pl_lint *lint)
     for (size_t i = 0; i < conv->messages.len && conv->status == PL_OK; i++) {
         const struct pl_message *message = &conv->messages.ptr[i];
         struct pl_map seen = {0};
-        const struct pl_json_node *map = pl_conv_node(conv, message->metadata.node, "citation_map");
+        const struct pl_json_node *map = pl_cite_map(conv, message);
         if (map && pl_json_kind(map) != PL_JSON_OBJECT)
             map = NULL;
         lint_anchors(lint, message, map, &reach, &seen);

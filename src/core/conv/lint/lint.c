@@ -1,5 +1,5 @@
 /* Collecting findings, and their order. */
-#include "conv/lint_int.h"
+#include "conv/lint/lint_int.h"
 
 #include "base/sort.h"
 
@@ -67,7 +67,8 @@ bool pl_findings_close(struct pl_findings *findings, struct pl_arena *arena,
             continue;
         char text[160];
         int n = snprintf(text, sizeof text,
-                         "and %zu more of this kind; %zu are listed: mend those, then look again",
+                         "and %zu more of this kind; %zu are listed: correct those, then check "
+                         "again",
                          count->n - count->n_listed, count->n_listed);
         struct pl_finding more = {
             .code = count->code,
@@ -180,7 +181,7 @@ bool pl_findings_sort(struct pl_findings *findings, struct pl_arena *arena)
     return true;
 }
 
-/* What the reader could not take. */
+/* The values that the reader could not accept. */
 static void lint_types(struct pl_lint *lint)
 {
     struct pl_conv *conv = lint->conv;
@@ -189,7 +190,7 @@ static void lint_types(struct pl_lint *lint)
     for (size_t i = 0; i < conv->misfits.len && conv->status == PL_OK; i++) {
         struct pl_str detail = pl_misfit_detail(conv, &conv->misfits.ptr[i]);
         pl_lint_add(lint, "json.type", PL_SEVERITY_ERROR, conv->misfits.ptr[i].node,
-                    "%.*s; nobody reads it", PL_STR_ARG(detail));
+                    "%.*s; it is not read", PL_STR_ARG(detail));
     }
 }
 
@@ -207,4 +208,20 @@ enum pl_status pl_conv_lint(struct pl_conv *conv, const struct pl_lint_opts *opt
     if (conv->status != PL_OK)
         pl_findings_deinit(findings);
     return conv->status;
+}
+
+void pl_lint_each_part(struct pl_lint *lint,
+                       void (*look)(struct pl_lint *lint, const struct pl_message *message,
+                                    const struct pl_part *part))
+{
+    struct pl_conv *conv = lint->conv;
+    for (size_t i = 0; i < conv->messages.len && conv->status == PL_OK; i++) {
+        const struct pl_message *message = &conv->messages.ptr[i];
+        for (uint32_t k = 0; k < message->n_parts; k++) {
+            const struct pl_part *part = &pl_conv_parts(conv, message)[k];
+            look(lint, message, part);
+            for (uint32_t c = 0; part->kind == PL_PART_RESULT && c < part->n_children; c++)
+                look(lint, message, &pl_conv_children(conv, part)[c]);
+        }
+    }
 }

@@ -62,14 +62,14 @@ struct pl_lint_opts {
     bool has_argument_strings;   /* tool arguments are strings of JSON text */
     bool has_json_errors;        /* a tool that fails says so in JSON */
     bool joins_assistants;       /* consecutive assistant messages are one turn */
-    bool wants_results_adjacent; /* results come right behind their calls */
+    bool wants_results_adjacent; /* results come right after their calls */
     bool refuses_video;          /* frames and sound are sent, never the film */
     bool refuses_empty;          /* an empty message or text is an error */
     bool wants_alternation;      /* same-role turns are worth a warning */
     bool requires_alternation;   /* … an error */
     bool wants_user_first;       /* the first message is the user's */
     bool refuses_prefill;        /* the last message may not be the assistant's */
-    const char *const *open_history; /* as in conv/repair.h */
+    const char *const *open_history; /* as in conv/repair/repair.h */
     const char *target;              /* its name, for messages; NULL: none */
     int64_t max_tokens;              /* that the model reads at once; 0: not known */
     int64_t n_tokens;                /* of this conversation; 0: estimated from its bytes */

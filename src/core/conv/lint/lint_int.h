@@ -3,7 +3,7 @@
 #ifndef PL_CONV_LINT_INT_H
 #define PL_CONV_LINT_INT_H
 
-#include "conv/lint.h"
+#include "conv/lint/lint.h"
 
 struct pl_lint {
     struct pl_conv *conv;            /* borrowed */
@@ -25,6 +25,11 @@ const struct pl_json_node *pl_lint_node(const struct pl_message *message,
                                         const struct pl_part *part);
 /* Id, name and the like, short enough to stand in a message. */
 struct pl_str pl_lint_label(struct pl_lint *lint, struct pl_val val);
+
+/* Calls `look` for every part, and for the parts inside of results. */
+void pl_lint_each_part(struct pl_lint *lint,
+                       void (*look)(struct pl_lint *lint, const struct pl_message *message,
+                                    const struct pl_part *part));
 
 void pl_lint_tools(struct pl_lint *lint);
 void pl_lint_media(struct pl_lint *lint);

@@ -1,6 +1,6 @@
 /* Lint of media: links that expire, films, sound without a format. */
 #include "conv/link.h"
-#include "conv/lint_int.h"
+#include "conv/lint/lint_int.h"
 
 #include <strings.h>
 
@@ -31,17 +31,16 @@ static void lint_url(struct pl_lint *lint, const struct pl_json_node *node, stru
     int64_t now_s = lint->opts->now_s;
     if (now_s > 0 && end_s <= now_s)
         pl_lint_add(lint, "media.url_expired", PL_SEVERITY_ERROR, node,
-                    "this signed link expired %.*s ago; store the file and link to that",
+                    "this signed URL expired %.*s ago; store the file and link to it",
                     PL_STR_ARG(duration(lint, now_s - end_s)));
     else if (now_s > 0)
         pl_lint_add(lint, "media.url_expires", PL_SEVERITY_WARNING, node,
-                    "this signed link expires in %.*s; store the file before somebody "
-                    "comes back to this conversation",
+                    "this signed URL expires in %.*s; store the file to keep the conversation "
+                    "usable",
                     PL_STR_ARG(duration(lint, end_s - now_s)));
     else
         pl_lint_add(lint, "media.url_expires", PL_SEVERITY_WARNING, node,
-                    "this is a signed link that expires; store the file before somebody comes "
-                    "back to this conversation");
+                    "this signed URL expires; store the file to keep the conversation usable");
 }
 
 static bool ends_in(struct pl_str s, const char *tail)
@@ -92,23 +91,14 @@ static void lint_part(struct pl_lint *lint, const struct pl_message *message,
                     "audio (parley media frames)");
     if (part->kind == PL_PART_AUDIO && lacks_format(lint, part))
         pl_lint_add(lint, "media.audio_format", PL_SEVERITY_ERROR, node,
-                    "audio needs its format (wav, mp3, …) beside the data");
+                    "audio needs its format (wav, mp3, …) next to the data");
     if (part->kind == PL_PART_IMAGE && !pl_val_is_set(part->data) && !pl_val_is_set(part->url) &&
         !pl_val_is_set(part->file_id))
         pl_lint_add(lint, "media.empty", PL_SEVERITY_ERROR, node,
-                    "an image without data, link or file id");
+                    "an image without data, URL or file id");
 }
 
 void pl_lint_media(struct pl_lint *lint)
 {
-    struct pl_conv *conv = lint->conv;
-    for (size_t i = 0; i < conv->messages.len && conv->status == PL_OK; i++) {
-        const struct pl_message *message = &conv->messages.ptr[i];
-        for (uint32_t k = 0; k < message->n_parts; k++) {
-            const struct pl_part *part = &pl_conv_parts(conv, message)[k];
-            lint_part(lint, message, part);
-            for (uint32_t c = 0; part->kind == PL_PART_RESULT && c < part->n_children; c++)
-                lint_part(lint, message, &pl_conv_children(conv, part)[c]);
-        }
-    }
+    pl_lint_each_part(lint, lint_part);
 }

@@ -2,7 +2,7 @@
  *
  * A secret is found by the look of it: how its kind begins and how many characters of which
  * alphabet follow. The finding never repeats it. */
-#include "conv/lint_int.h"
+#include "conv/lint/lint_int.h"
 
 #include "conv/sniff.h"
 
@@ -11,7 +11,7 @@ enum alphabet { WORD, UPPER, DASHED, DOTTED };
 static const struct {
     const char *head;
     enum alphabet alphabet;
-    size_t min; /* characters behind the head */
+    size_t min; /* characters after the head */
     const char *what;
 } secrets[] = {
     {"sk-", DASHED, 20, "an API key"},
@@ -110,7 +110,7 @@ static bool holds_binary(struct pl_str text)
             return true;
         if (run < LONG_RUN)
             continue;
-        /* One letter a thousand times is no picture. */
+        /* One letter a thousand times is not an image. */
         const char *start = text.ptr + i + 1 - run;
         bool has_digit = false, has_upper = false, has_lower = false;
         for (size_t k = 0; k < run; k++) {
@@ -136,10 +136,10 @@ static void lint_val(struct pl_lint *lint, const struct pl_json_node *node, stru
     const char *secret = find_secret(text);
     if (secret)
         pl_lint_add(lint, "text.secret", PL_SEVERITY_ERROR, node,
-                    "this looks like %s; take it out, and revoke it if it is real", secret);
+                    "this looks like %s; remove it, and revoke it if it is real", secret);
     if (is_words && holds_binary(text))
         pl_lint_add(lint, "text.binary", PL_SEVERITY_WARNING, node,
-                    "binary data stands in a text; send it as an image, audio or file part");
+                    "this text contains binary data; send it as an image, audio or file part");
 }
 
 static void lint_part(struct pl_lint *lint, const struct pl_message *message,
@@ -155,14 +155,5 @@ static void lint_part(struct pl_lint *lint, const struct pl_message *message,
 
 void pl_lint_text(struct pl_lint *lint)
 {
-    struct pl_conv *conv = lint->conv;
-    for (size_t i = 0; i < conv->messages.len && conv->status == PL_OK; i++) {
-        const struct pl_message *message = &conv->messages.ptr[i];
-        for (uint32_t k = 0; k < message->n_parts; k++) {
-            const struct pl_part *part = &pl_conv_parts(conv, message)[k];
-            lint_part(lint, message, part);
-            for (uint32_t c = 0; part->kind == PL_PART_RESULT && c < part->n_children; c++)
-                lint_part(lint, message, &pl_conv_children(conv, part)[c]);
-        }
-    }
+    pl_lint_each_part(lint, lint_part);
 }

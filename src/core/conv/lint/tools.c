@@ -1,9 +1,15 @@
 /* Lint of tools: pairing, and arguments against the schema of their tool. */
-#include "conv/lint_int.h"
+#include "conv/lint/lint_int.h"
 
+#include "base/ascii.h"
 #include "base/map.h"
 #include "conv/pairing.h"
+#include "conv/tool_error.h"
 #include "schema/schema.h"
+
+#include <strings.h>
+
+enum { MAX_ERROR = 64 << 10 }; /* a text longer than this is a result, whatever it says */
 
 /* A tool's schema, compiled when the first call of it is seen. */
 struct checker {
@@ -30,7 +36,7 @@ static void lint_pairs(struct tool_lint *t)
         return;
     }
     for (size_t i = 0; i < pairing.calls.len && !conv->answer.is_set; i++) {
-        const struct pl_call *call = &pairing.calls.ptr[i];
+        const struct pl_conv_call *call = &pairing.calls.ptr[i];
         const struct pl_message *message = &conv->messages.ptr[call->message];
         const struct pl_part *part = &conv->parts.ptr[call->part];
         /* The last turn may be waiting for its tools to run. */
@@ -39,8 +45,8 @@ static void lint_pairs(struct tool_lint *t)
             pl_lint_add_fixable(lint, "tool.missing",
                                 is_last ? PL_SEVERITY_WARNING : PL_SEVERITY_ERROR,
                                 pl_lint_node(message, part),
-                                "no result answers the call %.*s of %.*s; add one, also when the "
-                                "tool failed or never ran",
+                                "the call %.*s of %.*s has no result; add one, even if the tool "
+                                "failed or never ran",
                                 PL_STR_ARG(pl_lint_label(lint, part->id)),
                                 PL_STR_ARG(pl_lint_label(lint, part->name)));
     }
@@ -52,17 +58,17 @@ static void lint_pairs(struct tool_lint *t)
         struct pl_str id = pl_lint_label(lint, part->id);
         if (result->is_duplicate)
             pl_lint_add_fixable(lint, "tool.duplicate", PL_SEVERITY_ERROR, node,
-                                "the call %.*s has a result already; keep one of them",
+                                "the call %.*s already has a result; keep one of them",
                                 PL_STR_ARG(id));
         else if (result->call == PL_UNPAIRED && !t->may_orphan)
             pl_lint_add_fixable(lint, "tool.orphan", PL_SEVERITY_ERROR, node,
-                                "no call before this result has the id \"%.*s\"; remove it or "
-                                "bring its call back",
+                                "no earlier call has the id \"%.*s\"; remove this result or "
+                                "restore its call",
                                 PL_STR_ARG(id));
         else if (result->is_late && lint->opts->wants_results_adjacent)
             pl_lint_add_fixable(lint, "tool.late", PL_SEVERITY_ERROR, node,
-                                "the result of %.*s comes after another message; it belongs right "
-                                "behind its call",
+                                "the result of %.*s comes after another message; it belongs "
+                                "directly after its call",
                                 PL_STR_ARG(id));
     }
 }
@@ -73,7 +79,7 @@ static struct checker *find_checker(struct tool_lint *t, struct pl_val name)
     return entry ? &t->checkers[entry->value] : NULL;
 }
 
-/* A schema that cannot be compiled is the tool's own trouble, told once. */
+/* A schema that cannot be compiled is reported once, for the tool itself. */
 static void compile(struct tool_lint *t, struct checker *c)
 {
     struct pl_lint *lint = t->lint;
@@ -106,7 +112,7 @@ static void check_against(struct tool_lint *t, struct checker *c, const struct p
         lint->conv->status = PL_NOMEM;
     for (uint32_t i = 0; i < report.n_units && i < 3; i++)
         pl_lint_add(lint, "tool.arguments_invalid", PL_SEVERITY_ERROR, at,
-                    "the arguments do not fit the tool's schema at \"%.*s\": %.*s",
+                    "the arguments do not match the tool's schema at \"%.*s\": %.*s",
                     PL_STR_ARG(report.units[i].instance_location),
                     PL_STR_ARG(report.units[i].message));
 }
@@ -136,12 +142,12 @@ static void lint_argument_text(struct tool_lint *t, struct checker *c,
                     "the arguments are not JSON: %s (column %zu)", err.message, err.column);
     else if (pl_json_kind(doc.root) != PL_JSON_OBJECT)
         pl_lint_add(lint, "tool.arguments_not_object", PL_SEVERITY_WARNING, at,
-                    "the arguments are no object; many targets accept nothing else");
+                    "the arguments are not an object; many targets accept only objects");
     else if (c)
         check_against(t, c, at, &doc, doc.root);
 }
 
-/* A schema whose types are in capital letters is none of JSON Schema. */
+/* A schema whose types are in capital letters is not JSON Schema. */
 static bool is_other_dialect(const struct pl_conv *conv, const struct pl_tool *tool)
 {
     const struct pl_json_node *schema = tool->schema.kind == PL_VAL_NODE ? tool->schema.node : NULL;
@@ -160,8 +166,7 @@ static void lint_call(struct tool_lint *t, const struct pl_message *message,
     const struct pl_json_node *at = part->args.node ? part->args.node : pl_lint_node(message, part);
     if (!c && lint->conv->tools.len > 0)
         pl_lint_add(lint, "tool.unknown", PL_SEVERITY_WARNING, pl_lint_node(message, part),
-                    "no tool is called %.*s; define it or the model will learn to call what is "
-                    "not there",
+                    "there is no tool %.*s; declare it, or the model learns to call missing tools",
                     PL_STR_ARG(pl_lint_label(lint, part->name)));
     if (c && (c->tool->is_hosted || c->tool->is_custom || is_other_dialect(lint->conv, c->tool)))
         c = NULL;
@@ -171,7 +176,7 @@ static void lint_call(struct tool_lint *t, const struct pl_message *message,
         part->args.kind == PL_VAL_NODE && pl_json_kind(part->args.node) != PL_JSON_STRING;
     if (is_value && lint->opts->has_argument_strings)
         pl_lint_add_fixable(lint, "tool.arguments_not_string", PL_SEVERITY_ERROR, at,
-                            "arguments must be a string that holds JSON, not %s itself",
+                            "arguments must be a string that contains JSON, not %s itself",
                             pl_json_kind_name(pl_json_kind(part->args.node)));
     if (is_value) {
         if (c)
@@ -183,14 +188,108 @@ static void lint_call(struct tool_lint *t, const struct pl_message *message,
         lint_argument_text(t, c, at, text);
 }
 
-static bool sounds_like_failure(struct pl_str text)
+static bool starts_with(struct pl_str text, const char *word)
 {
-    static const char *const heads[] = {"Error",     "error", "ERROR",  "Traceback (most recent",
-                                        "Exception", "Fatal", "fatal:", "panic:"};
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        if (pl_str_starts(text, pl_str_of(heads[i])))
+    size_t n = strlen(word);
+    return text.len >= n && strncasecmp(text.ptr, word, n) == 0;
+}
+
+static bool has_words(struct pl_str line, const char *words)
+{
+    for (size_t i = 0; i < line.len; i++)
+        if ((i == 0 || !pl_ascii_is_alnum(line.ptr[i - 1])) &&
+            starts_with(pl_str_slice(line, i, line.len), words))
             return true;
     return false;
+}
+
+/* "ValueError: …", "java.io.IOException: …": a name that ends so, and a colon. */
+static bool names_exception(struct pl_str line)
+{
+    static const char *const ends[] = {"Error", "Exception", "error", "exception", "Failure"};
+    const char *colon = line.len ? memchr(line.ptr, ':', line.len) : NULL;
+    struct pl_str name = pl_str_slice(line, 0, colon ? (size_t)(colon - line.ptr) : 0);
+    for (size_t i = 0; i < name.len; i++)
+        if (pl_ascii_is_space(name.ptr[i]))
+            return false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t n = strlen(ends[i]);
+        if (name.len >= n && memcmp(name.ptr + name.len - n, ends[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* By the first line: what follows it may be about anything. */
+static bool sounds_like_failure(struct pl_str text)
+{
+    static const char *const heads[] = {
+        "error",
+        "traceback (most recent",
+        "exception",
+        "uncaught",
+        "unhandled",
+        "fatal",
+        "panic:",
+        "failed",
+        "failure",
+        "failed to",
+        "cannot ",
+        "can't ",
+        "could not ",
+        "couldn't ",
+        "unable to ",
+        "invalid ",
+        "permission denied",
+        "access denied",
+        "no such ",
+        "not found",
+        "timed out",
+        "timeout",
+        "aborted",
+        "[error]",
+        "err:",
+        "command not found",
+        "\xe9\x94\x99\xe8\xaf\xaf" /* error */,
+        "\xe5\xa4\xb1\xe8\xb4\xa5" /* failure */,
+        "\xe5\xbc\x82\xe5\xb8\xb8" /* exception */,
+    };
+    static const char *const inside[] = {
+        "command not found",  "permission denied",  "no such file or directory",
+        "timed out",          "exited with code 1", "exit code 1",
+        "non-zero exit",      "returned an error",  "internal server error",
+        "connection refused", "segmentation fault",
+    };
+    while (text.len && pl_ascii_is_space(text.ptr[0]))
+        text = pl_str_slice(text, 1, text.len);
+    const char *end = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
+    struct pl_str line = pl_str_slice(text, 0, end ? (size_t)(end - text.ptr) : text.len);
+    line = pl_str_slice(line, 0, 300);
+    if (line.len && (line.ptr[0] == '{' || line.ptr[0] == '['))
+        return starts_with(line, "[error]");
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (starts_with(line, heads[i]))
+            return true;
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
+        if (has_words(line, inside[i]))
+            return true;
+    return names_exception(line);
+}
+
+/* An object that says it failed, but not how, or not why. */
+static void lint_error_object(struct pl_lint *lint, const struct pl_json_node *at,
+                              const struct pl_json_doc *doc)
+{
+    static const char *const wanted[] = {"error_type", "message"};
+    if (!pl_tool_error_is(doc, doc->root))
+        return;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const struct pl_json_node *n = pl_json_get(doc, doc->root, pl_str_of(wanted[i]));
+        if (!pl_json_is(n, PL_JSON_STRING) || pl_json_raw(doc, n).len == 0)
+            pl_lint_add(lint, "tool.error_incomplete", PL_SEVERITY_WARNING, at,
+                        "the error of a tool needs %s, a text, for the model to know what to do",
+                        wanted[i]);
+    }
 }
 
 static void lint_result(struct tool_lint *t, const struct pl_message *message,
@@ -205,7 +304,10 @@ static void lint_result(struct tool_lint *t, const struct pl_message *message,
         if (child->kind != PL_PART_TEXT)
             continue;
         struct pl_str text = pl_conv_text(lint->conv, child->text);
-        if (!is_error && !sounds_like_failure(text))
+        const struct pl_json_node *at =
+            pl_lint_node(message, child->node || child->text.node ? child : part);
+        bool may_be_object = text.len && text.len < MAX_ERROR && text.ptr[0] == '{';
+        if (!is_error && !may_be_object && !sounds_like_failure(text))
             continue;
         PL_CLEANUP_ARENA struct pl_arena arena;
         pl_arena_init(&arena, 0);
@@ -213,11 +315,12 @@ static void lint_result(struct tool_lint *t, const struct pl_message *message,
         enum pl_status status = pl_json_parse(&arena, text, NULL, &doc, NULL);
         if (status == PL_NOMEM)
             lint->conv->status = PL_NOMEM;
-        else if (status != PL_OK)
-            pl_lint_add(lint, "tool.error_not_json", PL_SEVERITY_WARNING,
-                        pl_lint_node(message, child->node || child->text.node ? child : part),
-                        "a tool that fails says so in JSON: {\"status\":\"error\","
-                        "\"error_type\":…,\"message\":…}");
+        else if (status == PL_OK)
+            lint_error_object(lint, at, &doc);
+        else if (is_error || sounds_like_failure(text))
+            pl_lint_add(lint, "tool.error_not_json", PL_SEVERITY_WARNING, at,
+                        "a failed tool must say so in JSON: "
+                        "{\"status\":\"error\",\"error_type\":…,\"message\":…}");
         return;
     }
 }
@@ -236,7 +339,7 @@ static bool list_tools(struct tool_lint *t)
             return false;
         if (entry && !is_new)
             pl_lint_add(t->lint, "tool.duplicate_name", PL_SEVERITY_ERROR, tool->node,
-                        "two tools are called %.*s",
+                        "two tools have the name %.*s",
                         PL_STR_ARG(pl_lint_label(t->lint, tool->name)));
         if (entry && is_new)
             entry->value = i;

@@ -1,5 +1,5 @@
 /* Lint of messages among each other: ids, names, turns, emptiness, and the size of it all. */
-#include "conv/lint_int.h"
+#include "conv/lint/lint_int.h"
 
 #include "base/map.h"
 
@@ -20,7 +20,7 @@ static void lint_message_ids(struct pl_lint *lint)
             entry->value = val.node->off;
         else if (entry->value != val.node->off) /* one element may be several messages */
             pl_lint_add(lint, "id.duplicate", PL_SEVERITY_ERROR, val.node,
-                        "another message has the id \"%.*s\" too",
+                        "another message also has the id \"%.*s\"",
                         PL_STR_ARG(pl_lint_label(lint, val)));
     }
     pl_map_deinit(&seen);
@@ -49,8 +49,8 @@ static void lint_call_ids(struct pl_lint *lint)
                 pl_lint_add_fixable(lint, "id.duplicate",
                                     is_same ? PL_SEVERITY_ERROR : PL_SEVERITY_WARNING,
                                     part->id.node ? part->id.node : pl_lint_node(message, part),
-                                    "another call has the id \"%.*s\" too; results cannot tell "
-                                    "them apart",
+                                    "another call also has the id \"%.*s\", so results are "
+                                    "ambiguous",
                                     PL_STR_ARG(pl_lint_label(lint, part->id)));
             entry->value = i + 1;
         }
@@ -58,7 +58,7 @@ static void lint_call_ids(struct pl_lint *lint)
     pl_map_deinit(&seen);
 }
 
-/* With two or more named agents, whoever has no name could be any of them. */
+/* Where one agent has a name there are several, and whoever has none could be any of them. */
 static void lint_names(struct pl_lint *lint)
 {
     struct pl_conv *conv = lint->conv;
@@ -70,12 +70,12 @@ static void lint_names(struct pl_lint *lint)
         if (message->role == PL_ROLE_ASSISTANT && name.len && !pl_map_put(&names, name, &is_new))
             conv->status = PL_NOMEM;
     }
-    for (size_t i = 0; i < conv->messages.len && names.n_entries > 1; i++) {
+    for (size_t i = 0; i < conv->messages.len && names.n_entries > 0; i++) {
         const struct pl_message *message = &conv->messages.ptr[i];
         if (message->role == PL_ROLE_ASSISTANT && pl_conv_text(conv, message->name).len == 0)
             pl_lint_add(lint, "agent.name_missing", PL_SEVERITY_WARNING, message->node,
-                        "%u agents speak here; say by `name` which one this is",
-                        (unsigned)names.n_entries);
+                        "%u agent%s a name here; set `name` to say which one this is",
+                        (unsigned)names.n_entries, names.n_entries > 1 ? "s have" : " has");
     }
     pl_map_deinit(&names);
 }
@@ -99,18 +99,18 @@ static void lint_emptiness(struct pl_lint *lint, size_t i)
     if (n_blank == message->n_parts) {
         if (is_last)
             pl_lint_add(lint, "content.empty", PL_SEVERITY_WARNING, message->node,
-                        "the assistant says nothing here: no text, no call, no reasoning; leave "
-                        "the message out, or say what the answer is");
+                        "the assistant's message is empty: no text, no call, no reasoning; remove "
+                        "it or give the answer");
         else
             pl_lint_add_fixable(lint, "content.empty", severity, message->node,
-                                "this message says nothing; leave it out");
+                                "this message is empty; remove it");
         return;
     }
     for (uint32_t k = 0; k < message->n_parts; k++) {
         const struct pl_part *part = &pl_conv_parts(conv, message)[k];
         if (part->node && is_blank(lint, part))
             pl_lint_add_fixable(lint, "content.empty", severity, part->node,
-                                "this text says nothing; leave it out");
+                                "this text is empty; remove it");
     }
 }
 
@@ -138,7 +138,7 @@ static void lint_alternation(struct pl_lint *lint)
             continue;
         pl_lint_add_fixable(lint, "turn.alternation",
                             opts->requires_alternation ? PL_SEVERITY_ERROR : PL_SEVERITY_WARNING,
-                            message->node, "two messages of the %s in a row; %s takes them as one",
+                            message->node, "two %s messages in a row; %s treats them as one",
                             message->role == PL_ROLE_USER ? "user" : "assistant",
                             opts->target ? opts->target : "the target");
     }
@@ -156,12 +156,11 @@ static void lint_ends(struct pl_lint *lint)
     const struct pl_message *last = &conv->messages.ptr[conv->messages.len - 1];
     if (lint->opts->wants_user_first && conv->messages.ptr[first].role == PL_ROLE_ASSISTANT)
         pl_lint_add_fixable(lint, "turn.first", PL_SEVERITY_ERROR, conv->messages.ptr[first].node,
-                            "the first message is the assistant's; %s wants the user's", target);
+                            "the first message is the assistant's; %s expects the user's", target);
     if (lint->opts->refuses_prefill && last->role == PL_ROLE_ASSISTANT &&
         !has_part(conv, last, PL_PART_CALL))
         pl_lint_add_fixable(lint, "turn.prefill", PL_SEVERITY_ERROR, last->node,
-                            "the last message is the assistant's; %s does not go on from it",
-                            target);
+                            "the last message is the assistant's; %s does not continue it", target);
 }
 
 /* About four bytes of English make a token. */
@@ -188,7 +187,7 @@ static void lint_size(struct pl_lint *lint)
     int64_t n = opts->n_tokens ? opts->n_tokens : estimate(lint);
     if (n > opts->max_tokens)
         pl_lint_add(lint, "context.exceeded", PL_SEVERITY_ERROR, lint->conv->list,
-                    "%s%lld tokens, but the model reads %lld at once; trim the conversation "
+                    "%s%lld tokens exceed the context window of %lld; trim the conversation "
                     "(parley trim)",
                     opts->n_tokens ? "" : "about ", (long long)n, (long long)opts->max_tokens);
 }

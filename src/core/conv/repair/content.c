@@ -1,6 +1,6 @@
 /* Repairs inside messages: blank texts, the order of parts, cache markers, citations of the user.
  */
-#include "conv/repair_int.h"
+#include "conv/repair/repair_int.h"
 
 static bool is_blank_text(struct pl_repair *r, const struct pl_part *part)
 {
@@ -139,14 +139,14 @@ void pl_repair_calls_last(struct pl_repair *r)
                     continue;
                 if (is_call)
                     pl_repair_note(r, PL_LOSS_REORDERED, pl_unit_node(r, unit, part),
-                                   "calls stand last in a message now");
+                                   "calls must come last in a message");
                 pl_deal_part(r, r->now.parts.ptr[unit->first + i]);
             }
     }
     pl_deal_end(r);
 }
 
-/* The writer says them as a string by itself; the message only has to be written anew. */
+/* The writer writes them as a string; the message only has to be marked as changed. */
 void pl_repair_arguments(struct pl_repair *r)
 {
     for (size_t u = 0; r->rules->wants_argument_strings && u < r->now.units.len; u++) {
@@ -157,7 +157,7 @@ void pl_repair_arguments(struct pl_repair *r)
                 pl_json_kind(part->args.node) == PL_JSON_STRING)
                 continue;
             pl_repair_note(r, PL_LOSS_MOVED, part->args.node,
-                           "arguments stand in a string that holds JSON now");
+                           "arguments must be a string that contains JSON");
             unit->is_changed = r->is_changed = true;
         }
     }
@@ -178,7 +178,7 @@ static bool see_marker(struct markers *m, struct pl_val *marker)
     if (m->n_seen > m->n_drop)
         return false;
     pl_conv_loss(m->r->conv, PL_LOSS_DROPPED, marker->node,
-                 "more cache markers than the target takes; the last ones are kept");
+                 "the target accepts fewer cache markers; the last ones are kept");
     *marker = (struct pl_val){0};
     return true;
 }

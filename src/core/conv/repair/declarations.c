@@ -1,6 +1,6 @@
 /* What a request declares and what its history uses: tools for the calls that were made, and no
  * choice among tools where there are none. */
-#include "conv/repair_int.h"
+#include "conv/repair/repair_int.h"
 
 #include "base/map.h"
 
@@ -10,7 +10,7 @@ static bool is_declared(const struct pl_repair *r, const struct pl_tool *tool)
     return tool->is_hosted ? r->rules->keeps_signatures : pl_val_is_set(tool->name);
 }
 
-static bool has_declared(const struct pl_repair *r)
+bool pl_repair_has_declared(const struct pl_repair *r)
 {
     for (size_t i = 0; i < r->conv->tools.len; i++)
         if (is_declared(r, &r->conv->tools.ptr[i]))
@@ -28,7 +28,8 @@ static void declare(struct pl_repair *r, const struct pl_unit *unit, const struc
     tool->is_changed = true;
     r->conv->settings.is_changed = true;
     pl_repair_note(r, PL_LOSS_SYNTHESISED, pl_unit_node(r, unit, call),
-                   "a request with calls declares tools; the least of %.*s was put in",
+                   "a request with calls must declare tools; a minimal declaration of %.*s was "
+                   "added",
                    PL_STR_ARG(name));
 }
 
@@ -57,10 +58,9 @@ static void drop_choice(struct pl_repair *r)
     struct pl_settings *s = &r->conv->settings;
     const struct pl_json_node *whole = s->allowed ? s->allowed_val.node : s->choice_val.node;
     if (s->choice != PL_CHOICE_UNSET && whole)
-        pl_conv_loss(r->conv, PL_LOSS_DROPPED, whole, "there is no tool here to choose");
+        pl_conv_loss(r->conv, PL_LOSS_DROPPED, whole, "there is no tool to choose");
     if (s->parallel.is_set && s->parallel.val.node)
-        pl_conv_loss(r->conv, PL_LOSS_DROPPED, s->parallel.val.node,
-                     "there is no tool here to call");
+        pl_conv_loss(r->conv, PL_LOSS_DROPPED, s->parallel.val.node, "there is no tool to call");
     s->is_changed |= s->choice != PL_CHOICE_UNSET || s->parallel.is_set;
     s->choice = PL_CHOICE_UNSET;
     s->choice_val = s->choice_name = s->allowed_val = (struct pl_val){0};
@@ -72,10 +72,10 @@ void pl_repair_declarations(struct pl_repair *r)
 {
     if (!r->rules->wants_tools_for_calls && !r->rules->wants_tools_for_choice)
         return;
-    if (has_declared(r))
+    if (pl_repair_has_declared(r))
         return;
     if (r->rules->wants_tools_for_calls)
         declare_called(r);
-    if (r->rules->wants_tools_for_choice && !has_declared(r))
+    if (r->rules->wants_tools_for_choice && !pl_repair_has_declared(r))
         drop_choice(r);
 }

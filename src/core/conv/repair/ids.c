@@ -3,12 +3,11 @@
  *
  * A new id is made from the old one and nothing else, so that the same conversation always comes
  * out the same; the result that answers a call gets the id of its call. */
-#include "conv/repair_int.h"
+#include "conv/repair/repair_int.h"
 
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "base/map.h"
-
-enum { MAX_ID = 64 };
 
 struct ids {
     struct pl_repair *r;
@@ -25,7 +24,7 @@ static bool is_wanted(const struct ids *ids, struct pl_str id)
         return id.len <= ids->most;
     for (size_t i = 0; i < id.len; i++) {
         char c = id.ptr[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')))
+        if (!pl_ascii_is_alnum(c))
             return false;
     }
     return id.len == ids->length;
@@ -34,7 +33,7 @@ static bool is_wanted(const struct ids *ids, struct pl_str id)
 static struct pl_str spell(struct ids *ids, struct pl_str id, uint64_t attempt)
 {
     static const char digits[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    char made[MAX_ID];
+    char made[PL_REPAIR_MAX_ID];
     uint64_t left = 0;
     for (uint32_t i = 0; i < ids->most; i++) {
         if (i % 9 == 0)
@@ -48,7 +47,7 @@ static struct pl_str spell(struct ids *ids, struct pl_str id, uint64_t attempt)
     return kept;
 }
 
-/* A new id that nobody has. */
+/* A new id that is not in use. */
 static struct pl_str make_id(struct ids *ids, struct pl_str old)
 {
     for (uint64_t attempt = 0; ids->r->conv->status == PL_OK; attempt++) {
@@ -83,14 +82,14 @@ static void rename_id(struct ids *ids, struct pl_val *id, bool *is_changed)
     if (conv->status != PL_OK)
         return;
     pl_conv_loss(conv, PL_LOSS_APPROXIMATED, id->node,
-                 ids->length ? "the target takes ids of %u letters and digits only"
-                             : "the target takes ids of at most %u characters",
+                 ids->length ? "the target accepts only ids of %u letters and digits"
+                             : "the target accepts ids of at most %u characters",
                  (unsigned)ids->most);
     *id = pl_val_text(ids->news.ptr[entry->value - 1]);
     *is_changed = true;
 }
 
-/* What already has the right length keeps its id, so nobody else may get it. */
+/* Ids of the right length stay, so they must not be given to another call. */
 static void take_right_ones(struct ids *ids)
 {
     struct pl_repair *r = ids->r;
@@ -110,7 +109,9 @@ static void drop_id(struct pl_conv *conv, struct pl_val *id, bool *is_changed)
 {
     if (!pl_val_is_set(*id))
         return;
-    pl_conv_loss(conv, PL_LOSS_DROPPED, id->node, "the target pairs by order and takes no ids");
+    pl_conv_loss(conv, PL_LOSS_DROPPED, id->node,
+                 "the target matches results by order and accepts "
+                 "no ids");
     *id = (struct pl_val){0};
     *is_changed = true;
 }
@@ -137,7 +138,7 @@ static void walk_ids(struct ids *ids)
 
 static uint32_t capped(uint32_t length)
 {
-    return length < MAX_ID ? length : MAX_ID;
+    return length < PL_REPAIR_MAX_ID ? length : PL_REPAIR_MAX_ID;
 }
 
 void pl_repair_ids(struct pl_repair *r)

@@ -1,7 +1,7 @@
 /* Pictures, sound and papers where the target does not take them: out of tool results into a user
- * message behind the results, out of the assistant's turns into the next turn of the user. A short
+ * message after the results, out of the assistant's turns into the next turn of the user. A short
  * text says where each one came from, for the model that reads it. */
-#include "conv/repair_int.h"
+#include "conv/repair/repair_int.h"
 
 /* Parts on their way to another message. */
 struct luggage {
@@ -45,10 +45,10 @@ static bool unload_result(struct luggage *bag, const struct pl_unit *unit, uint3
                 conv->status = PL_NOMEM;
             continue;
         }
-        const char *word = pl_repair_media_word(child.kind);
+        const char *word = pl_part_media_word(child.kind);
         pl_repair_note(bag->r, PL_LOSS_MOVED,
                        child.node ? child.node : pl_unit_node(bag->r, unit, &result),
-                       "a tool result cannot hold it; it stands in the user message behind");
+                       "a tool result cannot contain it; it is in the next user message");
         struct pl_str label =
             id.len ? pl_conv_printf(conv, "[%s from tool call %.*s]", word, PL_STR_ARG(id))
                    : pl_conv_printf(conv, "[%s from tool %.*s]", word, PL_STR_ARG(name));
@@ -66,7 +66,7 @@ static bool unload_result(struct luggage *bag, const struct pl_unit *unit, uint3
     return true;
 }
 
-/* A unit with results: results first, and what was behind them goes with the luggage when there is
+/* A unit with results: results first, and what was after them goes with the luggage when there is
  * any, so that the message of results holds nothing else. */
 static void deal_results(struct luggage *bag, const struct pl_unit *unit, bool is_last_of_run)
 {
@@ -118,7 +118,7 @@ static void unload_assistant(struct luggage *bag, const struct pl_unit *unit)
         enum pl_part_kind kind = r->conv->parts.ptr[index].kind;
         if (PL_PART_BIT(kind) & r->rules->refused_from_assistant) {
             struct pl_str label = pl_conv_printf(r->conv, "[%s from the assistant's turn above]",
-                                                 pl_repair_media_word(kind));
+                                                 pl_part_media_word(kind));
             pack(bag, pl_repair_text(r, label));
             pack(bag, index);
             pl_deal_change(r);
@@ -137,7 +137,8 @@ static void note_moved(struct luggage *bag)
         const struct pl_json_node *node = r->conv->parts.ptr[bag->parts.ptr[i]].node;
         if (node)
             pl_repair_note(r, PL_LOSS_MOVED, node,
-                           "the assistant cannot say it; it stands in the next user message");
+                           "an assistant message cannot contain it; it is in the next user "
+                           "message");
     }
 }
 
@@ -157,7 +158,7 @@ static void deliver(struct luggage *bag, const struct pl_unit *unit)
     }
 }
 
-/* Nobody comes who could say it. */
+/* No later message could hold it. */
 static void discard(struct luggage *bag)
 {
     struct pl_repair *r = bag->r;
@@ -165,7 +166,7 @@ static void discard(struct luggage *bag)
         const struct pl_json_node *node = r->conv->parts.ptr[bag->parts.ptr[i]].node;
         if (node)
             pl_conv_loss(r->conv, PL_LOSS_DROPPED, node,
-                         "the assistant cannot say it, and no user message follows");
+                         "an assistant message cannot contain it, and no user message follows");
     }
     bag->parts.len = 0;
 }

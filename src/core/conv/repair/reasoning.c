@@ -1,6 +1,6 @@
 /* Reasoning and settings: thinking that the history must carry, signatures, and settings that the
  * target refuses. */
-#include "conv/repair_int.h"
+#include "conv/repair/repair_int.h"
 
 #include "json/number.h"
 
@@ -25,7 +25,7 @@ void pl_repair_thinking_tail(struct pl_repair *r)
         for (uint32_t i = n; i < unit->n; i++) {
             pl_deal_change(r);
             pl_conv_loss(r->conv, PL_LOSS_DROPPED, pl_unit_node(r, unit, pl_unit_part(r, unit, i)),
-                         "reasoning that nothing follows is not accepted");
+                         "reasoning without anything after it is not accepted");
         }
         if (unit->n > 0)
             pl_deal_drop_empty(r);
@@ -33,7 +33,7 @@ void pl_repair_thinking_tail(struct pl_repair *r)
     pl_deal_end(r);
 }
 
-/* All assistant messages behind the first one that thinks aloud, or none. */
+/* All assistant messages after the first one that thinks aloud, or none. */
 static void think_on_all(struct pl_repair *r)
 {
     bool has_begun = false;
@@ -48,7 +48,7 @@ static void think_on_all(struct pl_repair *r)
             continue;
         }
         pl_repair_note(r, PL_LOSS_SYNTHESISED, pl_unit_node(r, unit, NULL),
-                       "reasoning stands on all assistant messages: an empty one was put in");
+                       "every assistant message needs reasoning; an empty one was added");
         pl_deal_open(r, unit);
         pl_deal_change(r);
         struct pl_part empty = {.kind = PL_PART_THINKING, .text = pl_val_text(PL_STR(""))};
@@ -103,7 +103,7 @@ void pl_repair_thinking(struct pl_repair *r)
         return;
     const struct pl_json_node *node = s->thinking.node ? s->thinking.node : s->thinking_budget.node;
     pl_conv_loss(r->conv, PL_LOSS_DROPPED, node,
-                 "thinking is off: the tool turn it would go on from has none");
+                 "thinking is off, because the tool turn to continue has no thinking");
     s->thinking = s->thinking_budget = (struct pl_val){0};
     s->is_changed = true;
 }
@@ -127,7 +127,7 @@ void pl_repair_signatures(struct pl_repair *r)
                 continue;
             if (!pl_val_is_set(part->signature)) {
                 pl_repair_note(r, PL_LOSS_SYNTHESISED, pl_unit_node(r, unit, part),
-                               "the call has no signature; the documented bypass was put in");
+                               "the call has no signature; the documented bypass was added");
                 part->signature = pl_val_text(r->rules->signature_bypass);
                 unit->is_changed = r->is_changed = true;
             }
@@ -145,8 +145,10 @@ static void drop_setting(struct pl_conv *conv, struct pl_val *val)
     conv->settings.is_changed = true;
 }
 
-static void drop_user_citations(struct pl_repair *r)
+void pl_repair_citations(struct pl_repair *r)
 {
+    if (!r->rules->refuses_user_citations)
+        return;
     for (size_t u = 0; u < r->now.units.len; u++) {
         struct pl_unit *unit = &r->now.units.ptr[u];
         for (uint32_t i = 0; i < unit->n && unit->role == PL_ROLE_USER; i++) {
@@ -154,17 +156,16 @@ static void drop_user_citations(struct pl_repair *r)
             if (part->kind != PL_PART_TEXT || !pl_val_is_set(part->citations))
                 continue;
             pl_conv_loss(r->conv, PL_LOSS_DROPPED, part->citations.node,
-                         "citations are accepted on texts of the assistant only");
+                         "citations are accepted only in texts of the assistant");
             part->citations = (struct pl_val){0};
             unit->is_changed = r->is_changed = true;
         }
     }
 }
 
-static void drop_settings(struct pl_repair *r)
+static void drop_settings(struct pl_conv *conv, const struct pl_repair_rules *rules)
 {
-    const struct pl_repair_rules *rules = r->rules;
-    struct pl_settings *s = &r->conv->settings;
+    struct pl_settings *s = &conv->settings;
     const struct {
         bool is_refused;
         struct pl_val *val;
@@ -179,9 +180,9 @@ static void drop_settings(struct pl_repair *r)
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (refused[i].is_refused)
-            drop_setting(r->conv, refused[i].val);
+            drop_setting(conv, refused[i].val);
     if (rules->refuses_two_samplings && pl_val_is_set(s->temperature))
-        drop_setting(r->conv, &s->top_p);
+        drop_setting(conv, &s->top_p);
 }
 
 static void free_choice(struct pl_conv *conv)
@@ -190,7 +191,7 @@ static void free_choice(struct pl_conv *conv)
     if (s->choice != PL_CHOICE_ANY && s->choice != PL_CHOICE_ONE)
         return;
     pl_conv_loss(conv, PL_LOSS_APPROXIMATED, s->choice_val.node,
-                 "this model cannot be made to call a tool: it chooses itself");
+                 "this model cannot be forced to call a tool; it chooses itself");
     pl_conv_know(conv, s->choice_name.node);
     s->choice = PL_CHOICE_AUTO;
     s->choice_name = (struct pl_val){0};
@@ -210,15 +211,13 @@ static void keep_temperature(struct pl_conv *conv, int side, struct pl_str bound
     conv->settings.is_changed = true;
 }
 
-void pl_repair_settings(struct pl_repair *r)
+void pl_repair_settings(struct pl_conv *conv, const struct pl_repair_rules *rules)
 {
-    if (r->rules->refuses_user_citations)
-        drop_user_citations(r);
-    drop_settings(r);
-    if (r->rules->refuses_forced_choice)
-        free_choice(r->conv);
-    if (r->rules->max_temperature) {
-        keep_temperature(r->conv, 1, pl_str_of(r->rules->max_temperature), "the highest");
-        keep_temperature(r->conv, -1, PL_STR("0"), "the lowest");
+    drop_settings(conv, rules);
+    if (rules->refuses_forced_choice)
+        free_choice(conv);
+    if (rules->max_temperature) {
+        keep_temperature(conv, 1, pl_str_of(rules->max_temperature), "the highest");
+        keep_temperature(conv, -1, PL_STR("0"), "the lowest");
     }
 }

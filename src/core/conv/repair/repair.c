@@ -1,5 +1,5 @@
 /* The deck, and the order of the repairs. */
-#include "conv/repair_int.h"
+#include "conv/repair/repair_int.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -126,20 +126,6 @@ void pl_repair_note(struct pl_repair *r, enum pl_loss_code code, const struct pl
         fail(r);
 }
 
-const char *pl_repair_media_word(enum pl_part_kind kind)
-{
-    switch (kind) {
-    case PL_PART_IMAGE:
-        return "image";
-    case PL_PART_AUDIO:
-        return "audio";
-    case PL_PART_VIDEO:
-        return "video";
-    default:
-        return "file";
-    }
-}
-
 static void deal_conversation(struct pl_repair *r)
 {
     for (uint32_t i = 0; i < r->conv->messages.len; i++) {
@@ -150,6 +136,7 @@ static void deal_conversation(struct pl_repair *r)
             pl_deal_part(r, message->parts + k);
     }
     pl_deal_end(r);
+    r->is_dealt = true;
 }
 
 /* An element of the source that lost one of its messages is changed though the others look alike.
@@ -164,7 +151,7 @@ static bool mark_incomplete(struct pl_repair *r, uint32_t n_before)
     int32_t *n_missing = pl_arena_zalloc(r->conv->arena, n_elements + 1, sizeof *n_missing);
     if (!n_missing)
         return false;
-    /* The last place counts what stands outside the list. */
+    /* The last place counts what is outside the list. */
     for (uint32_t i = 0; i < n_before; i++)
         n_missing[messages[i].element == PL_NO_ELEMENT ? n_elements : messages[i].element]++;
     for (size_t i = 0; i < r->now.units.len; i++) {
@@ -220,15 +207,25 @@ static enum pl_status build(struct pl_repair *r, uint32_t n_before)
     return PL_OK;
 }
 
+struct pass {
+    void (*run)(struct pl_repair *r);
+    bool (*is_due)(const struct pl_repair *r);
+};
+
 /* Runs passes over the conversation and builds it anew when one of them changed the deck. */
 static enum pl_status run(struct pl_conv *conv, const struct pl_repair_rules *rules,
-                          pl_repair_pass *const *passes)
+                          const struct pl_repair_facts *facts, const struct pass *passes)
 {
-    struct pl_repair r = {.conv = conv, .rules = rules};
+    struct pl_repair r = {.conv = conv, .rules = rules, .facts = *facts};
     uint32_t n_messages = (uint32_t)conv->messages.len;
-    deal_conversation(&r);
-    for (; *passes && conv->status == PL_OK; passes++)
-        (*passes)(&r);
+    for (; passes->run && conv->status == PL_OK; passes++) {
+        if (!r.is_changed && !passes->is_due(&r))
+            continue;
+        if (!r.is_dealt)
+            deal_conversation(&r);
+        if (conv->status == PL_OK)
+            passes->run(&r);
+    }
     if (conv->status == PL_OK && r.is_changed)
         conv->status = build(&r, n_messages);
     if (conv->status != PL_OK && conv->messages.len > n_messages)
@@ -242,30 +239,20 @@ static enum pl_status run(struct pl_conv *conv, const struct pl_repair_rules *ru
 
 enum pl_status pl_conv_repair(struct pl_conv *conv, const struct pl_repair_rules *rules)
 {
-    /* What is left out first may bring together what then has to be paired. */
-    static pl_repair_pass *const first[] = {pl_repair_blank, NULL};
-    static pl_repair_pass *const then[] = {
-        pl_repair_tools,
-        pl_repair_calls_last,
-        pl_repair_arguments,
-        pl_repair_sources,
-        pl_repair_assistant_media,
-        pl_repair_result_media,
-        pl_repair_thinking_tail,
-        pl_repair_system,
-        pl_repair_first,
-        pl_repair_alternation,
-        pl_repair_last,
-        pl_repair_thinking,
-        pl_repair_signatures,
-        pl_repair_ids,
-        pl_repair_declarations,
-        pl_repair_cache,
-        pl_repair_settings,
-        NULL,
-    };
+#define X(name) {pl_repair_##name, pl_due_##name},
+    static const struct pass first[] = {PL_REPAIR_FIRST_PASSES(X){0}};
+    static const struct pass then[] = {PL_REPAIR_PASSES(X){0}};
+#undef X
+    struct pl_repair_facts facts = pl_repair_look(conv, rules);
     enum pl_status status = conv->status;
-    if (status == PL_OK && rules->drops_blank)
-        status = run(conv, rules, first);
-    return status == PL_OK ? run(conv, rules, then) : status;
+    if (status == PL_OK && rules->drops_blank) {
+        status = run(conv, rules, &facts, first);
+        if (conv->is_repaired)
+            facts = pl_repair_look(conv, rules);
+    }
+    if (status == PL_OK)
+        status = run(conv, rules, &facts, then);
+    if (status == PL_OK)
+        pl_repair_settings(conv, rules);
+    return conv->status;
 }

@@ -10,10 +10,10 @@
 
 #include "conv/conv.h"
 
-/* Where system messages behind the first other message may stand. */
+/* Where system messages after the first other message may stand. */
 enum pl_system_place {
     PL_SYSTEM_ANYWHERE,
-    PL_SYSTEM_AFTER_USER, /* behind a user turn, and no user turn behind it */
+    PL_SYSTEM_AFTER_USER, /* after a user turn, and no user turn after it */
     PL_SYSTEM_FIRST_ONLY, /* nowhere: they become text of the user */
 };
 
@@ -22,7 +22,7 @@ enum pl_system_place {
 struct pl_repair_rules {
     /* Tools. */
     bool pairs_calls;            /* every call has one result, every result its call */
-    bool wants_results_adjacent; /* results come right behind their calls */
+    bool wants_results_adjacent; /* results come right after their calls */
     bool wants_results_together; /* those of one turn in one message of the user, in front */
     bool wants_call_order;       /* and in the order of the calls */
     bool joins_assistants;       /* consecutive assistant messages are one turn to the target */
@@ -41,7 +41,7 @@ struct pl_repair_rules {
 
     /* Content. */
     bool drops_blank;                /* no text of white space only, no message that says nothing */
-    uint32_t refused_in_results;     /* PL_PART_BIT of kinds; they go to a user message behind */
+    uint32_t refused_in_results;     /* PL_PART_BIT of kinds; they go to a user message after */
     uint32_t refused_from_assistant; /* PL_PART_BIT of kinds; they go to the next user message */
     uint32_t refused_from_user;      /* PL_PART_BIT of kinds; a text says that one was there */
     bool refuses_others;             /* parts that only the source's vendor knows are not said */
@@ -67,7 +67,7 @@ struct pl_repair_rules {
     uint8_t home;                   /* and those of parts that have this one as their home */
     bool needs_thinking_history;    /* manual thinking needs thinking in the last tool turn */
     bool needs_thinking_follower;   /* thinking is followed by what was thought out */
-    bool wants_thinking_on_all;     /* behind the first assistant message that has it */
+    bool wants_thinking_on_all;     /* after the first assistant message that has it */
     struct pl_str signature_bypass; /* for calls of the current turn that lack one; empty: none */
     bool refuses_sampling;          /* temperature, top_p, top_k */
     bool refuses_two_samplings;     /* temperature and top_p together */

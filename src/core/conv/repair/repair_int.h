@@ -7,9 +7,10 @@
 #ifndef PL_CONV_REPAIR_INT_H
 #define PL_CONV_REPAIR_INT_H
 
-#include "conv/repair.h"
+#include "conv/repair/repair.h"
 
-#define PL_NO_PART UINT32_MAX
+#define PL_NO_PART       UINT32_MAX
+#define PL_REPAIR_MAX_ID 64u /* bytes of an id that is made */
 
 struct pl_unit {
     uint32_t message; /* index in conv->messages */
@@ -23,10 +24,28 @@ struct pl_deck {
     PL_VEC(uint32_t) parts; /* indexes in conv->parts */
 };
 
+/* What one look over a conversation finds; nothing here is less than true of it. */
+struct pl_repair_facts {
+    uint32_t kinds[PL_ROLE_TOOL + 1]; /* PL_PART_BIT of the parts of each role's messages */
+    uint32_t all_kinds;               /* … of all */
+    uint32_t child_kinds;             /* … of the content of results */
+    size_t n_longest_id;              /* bytes of an id of a call or result, at the most */
+    bool is_begun;                    /* somebody speaks who is not the system */
+    bool begins_with_assistant, ends_with_assistant;
+    bool has_late_system;   /* after the first message of somebody else */
+    bool has_listed_system; /* in the source's list */
+    bool has_same_turns;    /* two in a row of one side, but for results after results */
+    bool has_blank;         /* texts; looked for where they are dropped */
+    bool has_empty;         /* a message without parts */
+    bool has_cache, has_citations;
+};
+
 struct pl_repair {
     struct pl_conv *conv;                /* borrowed */
     const struct pl_repair_rules *rules; /* borrowed */
+    struct pl_repair_facts facts;        /* of the conversation as it was */
     struct pl_deck now, next;            /* owned */
+    bool is_dealt;                       /* `now` is there */
     bool is_changed;                     /* the deck is not the conversation any more */
 };
 
@@ -83,15 +102,45 @@ uint32_t pl_repair_text(struct pl_repair *r, struct pl_str text);
 void pl_repair_note(struct pl_repair *r, enum pl_loss_code code, const struct pl_json_node *node,
                     const char *detail, ...) __attribute__((format(printf, 4, 5)));
 
-/* "image", "audio", "video", "file". */
-const char *pl_repair_media_word(enum pl_part_kind kind);
+/* X(name): the passes, in the order in which they run. What is left out first may bring together
+ * what then has to be paired. */
+#define PL_REPAIR_FIRST_PASSES(X) X(blank)
+#define PL_REPAIR_PASSES(X)                                                                        \
+    X(tools)                                                                                       \
+    X(calls_last)                                                                                  \
+    X(arguments)                                                                                   \
+    X(sources)                                                                                     \
+    X(assistant_media)                                                                             \
+    X(result_media)                                                                                \
+    X(thinking_tail)                                                                               \
+    X(system)                                                                                      \
+    X(first)                                                                                       \
+    X(alternation)                                                                                 \
+    X(last)                                                                                        \
+    X(thinking)                                                                                    \
+    X(signatures)                                                                                  \
+    X(ids)                                                                                         \
+    X(declarations)                                                                                \
+    X(cache)                                                                                       \
+    X(citations)
 
-/* The passes, in the order in which they run. Running out of memory shows in conv->status. */
-typedef void pl_repair_pass(struct pl_repair *r);
-pl_repair_pass pl_repair_blank, pl_repair_tools, pl_repair_calls_last, pl_repair_arguments,
-    pl_repair_sources, pl_repair_assistant_media, pl_repair_result_media, pl_repair_thinking_tail,
-    pl_repair_system, pl_repair_first, pl_repair_alternation, pl_repair_last, pl_repair_thinking,
-    pl_repair_signatures, pl_repair_ids, pl_repair_declarations, pl_repair_cache,
-    pl_repair_settings;
+/* A pass, and whether it would do anything to a conversation that nothing was done to
+ * (repair_due.c). Running out of memory shows in conv->status. */
+#define X(name)                                                                                    \
+    void pl_repair_##name(struct pl_repair *r);                                                    \
+    bool pl_due_##name(const struct pl_repair *r);
+PL_REPAIR_FIRST_PASSES(X)
+PL_REPAIR_PASSES(X)
+#undef X
+
+/* What is not in messages; at the end. */
+void pl_repair_settings(struct pl_conv *conv, const struct pl_repair_rules *rules);
+/* Whether the target is told of a tool at all. */
+bool pl_repair_has_declared(const struct pl_repair *r);
+
+struct pl_repair_facts pl_repair_look(struct pl_conv *conv, const struct pl_repair_rules *rules);
+/* Whether the results of each turn stand right after it, in the order of its calls, and there are
+ * no others; gives them names where the target wants those. */
+bool pl_repair_calls_are_answered(const struct pl_repair *r);
 
 #endif

@@ -1,7 +1,9 @@
 /* How media are spelled: what a vendor refuses in a part it otherwise takes. Base64 of the alphabet
  * for URLs, a file without a name, an address that only its own cloud can open, a type under its
  * second name, and whole kinds that the target has no part for. */
-#include "conv/repair_int.h"
+#include "conv/repair/repair_int.h"
+
+#include "base/ascii.h"
 
 #include <string.h>
 
@@ -40,8 +42,7 @@ static bool is_url_alphabet(struct pl_str text)
         text.len--;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '-' || c == '_'))
+        if (!pl_ascii_is_alnum(c) && c != '-' && c != '_')
             return false;
     }
     return text.len % 4 != 1;
@@ -80,10 +81,10 @@ static bool respell_type(struct pl_repair *r, struct pl_part *part)
             continue;
         /* A piece of a data URL is reported as what it is: the rest of it is still said. */
         if (part->mime.kind == PL_VAL_NODE)
-            pl_conv_loss(r->conv, PL_LOSS_MOVED, part->mime.node, "%s is called %s here",
+            pl_conv_loss(r->conv, PL_LOSS_MOVED, part->mime.node, "%s is written as %s",
                          types[i].said, types[i].registered);
         else
-            pl_repair_note(r, PL_LOSS_MOVED, part->mime.node, "%s is called %s here", types[i].said,
+            pl_repair_note(r, PL_LOSS_MOVED, part->mime.node, "%s is written as %s", types[i].said,
                            types[i].registered);
         part->mime = pl_val_text(pl_str_of(types[i].registered));
         return true;
@@ -103,7 +104,7 @@ static bool name_file(struct pl_repair *r, const struct pl_unit *unit, struct pl
             name = names[i].name;
     pl_conv_know(r->conv, part->name.node);
     pl_repair_note(r, PL_LOSS_SYNTHESISED, pl_unit_node(r, unit, part),
-                   "a file needs a name here; it is called %s", name);
+                   "a file needs a name; it got the name %s", name);
     part->name = pl_val_text(pl_str_of(name));
     return true;
 }
@@ -137,17 +138,17 @@ static bool is_refused(struct pl_repair *r, const struct pl_part *part, enum pl_
 static struct pl_part in_words(struct pl_repair *r, const struct pl_unit *unit,
                                const struct pl_part *part)
 {
-    const char *kind = pl_repair_media_word(part->kind);
+    const char *kind = pl_part_media_word(part->kind);
     struct pl_str url = pl_conv_text(r->conv, part->url);
     struct pl_str text;
     if (url.len && !is_on_the_web(url)) {
         pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, pl_unit_node(r, unit, part),
-                     "the target cannot open this address; it is said in words");
+                     "the target cannot open this URL; it is written as text");
         pl_conv_know(r->conv, part->url.node);
         text = pl_conv_printf(r->conv, "[%s at %.*s]", kind, PL_STR_ARG(url));
     } else {
         pl_conv_loss(r->conv, PL_LOSS_DROPPED, pl_unit_node(r, unit, part),
-                     "the target takes no %s; a text says that one was here", kind);
+                     "the target accepts no %s; a text says that one was here", kind);
         text = pl_conv_printf(r->conv, "[%s left out: it is not accepted here]", kind);
     }
     return (struct pl_part){.kind = PL_PART_TEXT, .text = pl_val_text(text)};
@@ -187,7 +188,8 @@ static void keep_turns(struct pl_repair *r)
         if (!is_silent(r, unit))
             continue;
         pl_repair_note(r, PL_LOSS_SYNTHESISED, pl_unit_node(r, unit, NULL),
-                       "the target has no part for what this message says; a text keeps its place");
+                       "the target has no part for the content of this message; a text takes its "
+                       "place");
         pl_deal_part(r, pl_repair_text(r, PL_STR("[content left out: it is not accepted here]")));
         pl_deal_change(r);
     }

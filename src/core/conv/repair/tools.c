@@ -1,10 +1,10 @@
-/* Calls and their results: every call answered, right behind it, and no result without a call.
+/* Calls and their results: every call answered, right after it, and no result without a call.
  *
  * A turn of the assistant is followed by its zone: the messages that hold results. What belongs to
  * the turn is put in front of the zone, in one message of the user where the target wants that;
- * what does not (words between the results, results nobody asked for) comes behind. A zone that is
+ * what does not (words between the results, results nobody asked for) comes after. A zone that is
  * right already is dealt as it is. */
-#include "conv/repair_int.h"
+#include "conv/repair/repair_int.h"
 
 #include "base/map.h"
 #include "conv/pairing.h"
@@ -15,7 +15,7 @@ struct tools {
     uint32_t *answers;       /* per part, a call's: the part that answers it, or PL_NO_PART */
     uint32_t *asked_by;      /* per part, a result's: its call; PL_NO_PART for an orphan */
     uint32_t *unit_of;       /* per part: the unit of the deck it is in */
-    bool *is_placed;         /* per part: dealt already, behind its call */
+    bool *is_placed;         /* per part: dealt already, after its call */
     bool *is_near;           /* per part, a result's: nothing foreign between it and its call */
     size_t n_parts;          /* that these lists know; later ones were made by us */
     PL_VEC(uint32_t) wanted; /* owned; the results of the turn at hand, in the order to be */
@@ -53,7 +53,7 @@ static uint32_t make_missing(struct tools *t, const struct pl_unit *unit, uint32
     if (!pl_vec_push(&conv->children, child))
         conv->status = PL_NOMEM;
     pl_repair_note(t->r, PL_LOSS_SYNTHESISED, pl_unit_node(t->r, unit, &call),
-                   "no result answers this call; a result that says so was put in");
+                   "this call has no result; a result that says so was added");
     return pl_repair_part(t->r, result);
 }
 
@@ -96,7 +96,7 @@ static void want_from_calls(struct tools *t, size_t units[2], size_t zone_end)
 }
 
 /* The results of a turn in the order they shall have: that of the calls, or as they came with what
- * is late or missing behind. */
+ * is late or missing after. */
 static void list_wanted(struct tools *t, size_t units[2], size_t zone_end)
 {
     struct pl_repair *r = t->r;
@@ -146,7 +146,7 @@ static void deal_orphan(struct tools *t, const struct pl_unit *unit, uint32_t pa
     struct pl_str id = pl_conv_text(conv, result.id);
     struct pl_str name = pl_conv_text(conv, result.name);
     pl_repair_note(r, PL_LOSS_APPROXIMATED, pl_unit_node(r, unit, &result),
-                   "a result without its call cannot be sent; its words stand in a user message");
+                   "a result without its call cannot be sent; its text is now a user message");
     pl_conv_know(conv, result.id.node);
     pl_conv_know(conv, result.name.node);
     if (r->conv->status == PL_OK && pl_dealt_last(r)->role == PL_ROLE_TOOL) {
@@ -193,9 +193,9 @@ static bool note_place(struct tools *t, uint32_t part, uint32_t max_part)
     const struct pl_json_node *node = pl_unit_node(r, unit, &r->conv->parts.ptr[part]);
     bool is_overtaken = max_part != PL_NO_PART && part < max_part;
     if (!t->is_near[part])
-        pl_repair_note(r, PL_LOSS_MOVED, node, "the result stands right behind its call now");
+        pl_repair_note(r, PL_LOSS_MOVED, node, "the result is now directly after its call");
     else if (is_overtaken)
-        pl_repair_note(r, PL_LOSS_REORDERED, node, "results stand in the order of their calls now");
+        pl_repair_note(r, PL_LOSS_REORDERED, node, "results are now in the order of their calls");
     return is_overtaken || !t->is_near[part];
 }
 
@@ -279,12 +279,12 @@ static void give_id(struct tools *t, uint32_t part, struct pl_str id)
     struct pl_repair *r = t->r;
     struct pl_val *val = &r->conv->parts.ptr[part].id;
     pl_conv_loss(r->conv, PL_LOSS_APPROXIMATED, val->node,
-                 "another call of this turn has the same id; it got one of its own");
+                 "another call of this turn has the same id; this one got a new id");
     *val = pl_val_text(id);
     r->now.units.ptr[t->unit_of[part]].is_changed = r->is_changed = true;
 }
 
-/* The id with a number behind it that nobody has. *number is the last one tried for this id, so
+/* The id with a number after it that nobody has. *number is the last one tried for this id, so
  * that a thousand calls of one id do not try a thousand numbers each. */
 static struct pl_str number_id(struct tools *t, const struct pl_map *seen, struct pl_str id,
                                uint32_t *number)
@@ -298,7 +298,7 @@ static struct pl_str number_id(struct tools *t, const struct pl_map *seen, struc
     return (struct pl_str){0};
 }
 
-/* What a turn has done with an id: the turn, and the last number behind it, in one value. */
+/* What a turn has done with an id: the turn, and the last number after it, in one value. */
 static uint64_t use_of(uint32_t turn, uint32_t number)
 {
     return (uint64_t)turn << 32 | number;
@@ -311,7 +311,7 @@ static void tell_ids_apart(struct tools *t)
     struct pl_conv *conv = t->r->conv;
     struct pl_map seen = {0}; /* id -> use */
     for (size_t i = 0; i < t->pairing->calls.len && conv->status == PL_OK; i++) {
-        const struct pl_call *call = &t->pairing->calls.ptr[i];
+        const struct pl_conv_call *call = &t->pairing->calls.ptr[i];
         struct pl_str id = pl_conv_text(conv, conv->parts.ptr[call->part].id);
         if (!id.len)
             continue;

@@ -1,12 +1,12 @@
 /* Whose turn it is: system messages where the target takes them, the user first, turns that
  * alternate, and what may stand last. */
-#include "conv/repair_int.h"
+#include "conv/repair/repair_int.h"
 
 /* Lets the user say what the system said. */
 static void deal_as_user(struct pl_repair *r, const struct pl_unit *unit)
 {
     pl_repair_note(r, PL_LOSS_APPROXIMATED, pl_unit_node(r, unit, NULL),
-                   "no system message is accepted here; the user says it");
+                   "a system message is not accepted here; it is a user message");
     struct pl_unit as_user = *unit;
     as_user.role = PL_ROLE_USER;
     pl_deal_open(r, &as_user);
@@ -32,7 +32,8 @@ static void seat(struct waiting *w)
             pl_deal_open(r, unit);
         } else {
             pl_repair_note(r, PL_LOSS_MERGED, pl_unit_node(r, unit, NULL),
-                           "one system message at a time: it is part of the one before");
+                           "only one system message is accepted at a time; it is merged with the "
+                           "previous one");
             pl_deal_change(r);
         }
         for (uint32_t i = 0; i < unit->n; i++)
@@ -46,7 +47,7 @@ static void note_late(struct waiting *w)
     struct pl_repair *r = w->r;
     for (size_t k = 0; k < w->units.len; k++)
         pl_repair_note(r, PL_LOSS_MOVED, pl_unit_node(r, &r->now.units.ptr[w->units.ptr[k]], NULL),
-                       "a system message follows a user turn and is not followed by one");
+                       "a system message must follow a user turn and must not be followed by one");
 }
 
 static void wait_for_seat(struct waiting *w, size_t u)
@@ -65,7 +66,7 @@ static bool is_seat(const struct pl_repair *r, size_t u, size_t next)
 static void deal_after_user(struct pl_repair *r, size_t first)
 {
     struct waiting w = {.r = r};
-    size_t before = first; /* the last unit that is no system's */
+    size_t before = first; /* the last unit that is not a system message */
     for (size_t u = first; u < r->now.units.len && r->conv->status == PL_OK;) {
         pl_deal_whole(r, &r->now.units.ptr[u]);
         before = u++;
@@ -96,7 +97,7 @@ void pl_repair_system(struct pl_repair *r)
         pl_deal_whole(r, unit);
         if (r->rules->moves_leading_system && pl_unit_message(r, unit)->element != PL_NO_ELEMENT) {
             pl_repair_note(r, PL_LOSS_MOVED, pl_unit_node(r, unit, NULL),
-                           "system messages that come first stand outside the list");
+                           "system messages at the beginning are outside the list");
             pl_deal_change(r);
         }
     }
@@ -116,7 +117,7 @@ void pl_repair_system(struct pl_repair *r)
 static void put_first(struct pl_repair *r, const struct pl_json_node *node)
 {
     pl_repair_note(r, PL_LOSS_SYNTHESISED, node,
-                   "the user speaks first; a message that says so little was put in");
+                   "the user must speak first; a minimal user message was added");
     pl_deal_new(r, PL_ROLE_USER);
     pl_deal_part(r, pl_repair_text(r, PL_STR("(start of the conversation)")));
 }
@@ -140,12 +141,12 @@ void pl_repair_first(struct pl_repair *r)
     pl_deal_end(r);
 }
 
-/* Joins `unit` to the unit dealt last. */
-static void join(struct pl_repair *r, const struct pl_unit *unit)
+/* Joins `unit` to the unit dealt last. `is_result` after another result: they are one turn anyway. */
+static void join(struct pl_repair *r, const struct pl_unit *unit, bool is_result)
 {
-    if (!pl_unit_message(r, unit)->is_phase_split)
+    if (!is_result && !pl_unit_message(r, unit)->is_phase_split)
         pl_repair_note(r, PL_LOSS_MERGED, pl_unit_node(r, unit, NULL),
-                       "turns alternate: it is part of the message before");
+                       "turns must alternate; it is merged with the previous message");
     pl_deal_change(r);
     struct pl_unit *last = pl_dealt_last(r);
     if (last->role == PL_ROLE_TOOL)
@@ -163,20 +164,40 @@ static bool follows_speaker(const struct pl_repair *r, const struct pl_unit *uni
            pl_unit_has(r, unit, calls) && !pl_unit_has(r, before, calls);
 }
 
+/* Whether unit u is a result that follows another one. */
+static bool follows_result(const struct pl_repair *r, size_t u)
+{
+    const struct pl_unit *units = r->now.units.ptr;
+    return u > 0 && units[u].role == PL_ROLE_TOOL && units[u - 1].role == PL_ROLE_TOOL;
+}
+
+/* Whether the user speaks right after the results that unit u is one of: then all of them are in the
+ * message that he is merged into. */
+static bool leads_to_user(const struct pl_repair *r, size_t u)
+{
+    while (u < r->now.units.len && r->now.units.ptr[u].role == PL_ROLE_TOOL)
+        u++;
+    return u < r->now.units.len && r->now.units.ptr[u].role == PL_ROLE_USER;
+}
+
 void pl_repair_alternation(struct pl_repair *r)
 {
     const struct pl_repair_rules *rules = r->rules;
     if (!rules->wants_alternation && !rules->joins_callers)
         return;
+    bool leads = false; /* of the results at hand: asked once for all of them */
     for (size_t u = 0; u < r->now.units.len && r->conv->status == PL_OK; u++) {
         const struct pl_unit *unit = &r->now.units.ptr[u];
         const struct pl_unit *last = r->next.units.len ? pl_dealt_last(r) : NULL;
         bool is_same = last && !pl_unit_is_system(unit) && !pl_unit_is_system(last) &&
                        pl_unit_is_users(unit) == pl_unit_is_users(last);
         /* Several results in a row are one turn already: nothing to merge, nothing to report. */
-        bool is_tool_run = is_same && unit->role == PL_ROLE_TOOL && last->role == PL_ROLE_TOOL;
-        if (rules->wants_alternation ? is_same && !is_tool_run : follows_speaker(r, unit))
-            join(r, unit);
+        bool is_result = is_same && follows_result(r, u);
+        if (unit->role == PL_ROLE_TOOL && !follows_result(r, u))
+            leads = leads_to_user(r, u);
+        bool is_joined = is_same && (!is_result || leads);
+        if (rules->wants_alternation ? is_joined : follows_speaker(r, unit))
+            join(r, unit, is_result);
         else
             pl_deal_whole(r, unit);
     }
@@ -192,7 +213,7 @@ static void trim_text(struct pl_repair *r, struct pl_unit *unit, struct pl_part 
     struct pl_str raw = pl_json_raw(r->conv->doc, text->node);
     size_t len = raw.len;
     while (len > 0) {
-        /* "\n" is white space, "\\n" is not: an escape starts behind an even run of backslashes. */
+        /* "\n" is white space, "\\n" is not: an escape starts after an even run of backslashes. */
         size_t n_slashes = 0;
         while (len >= 2 && n_slashes < len - 1 && raw.ptr[len - 2 - n_slashes] == '\\')
             n_slashes++;
@@ -208,7 +229,7 @@ static void trim_text(struct pl_repair *r, struct pl_unit *unit, struct pl_part 
     pl_repair_note(r, PL_LOSS_APPROXIMATED, text->node,
                    "white space at the end of the last message is not accepted");
     pl_conv_know(r->conv, text->node);
-    *text = (struct pl_val){PL_VAL_SPAN, text->node, {raw.ptr, len}};
+    *text = (struct pl_val){.kind = PL_VAL_SPAN, .node = text->node, .str = {raw.ptr, len}};
     unit->is_changed = r->is_changed = true;
 }
 
@@ -236,8 +257,8 @@ void pl_repair_last(struct pl_repair *r)
     }
     const struct pl_json_node *node = pl_unit_node(r, last, NULL);
     pl_repair_note(r, PL_LOSS_APPROXIMATED, node,
-                   "the last message may not be the assistant's: it is no beginning to continue");
-    pl_repair_note(r, PL_LOSS_SYNTHESISED, node, "a user message that asks to go on was put in");
+                   "the last message must not be the assistant's; the target does not continue it");
+    pl_repair_note(r, PL_LOSS_SYNTHESISED, node, "a user message that asks to continue was added");
     for (size_t u = 0; u < n; u++)
         pl_deal_whole(r, &r->now.units.ptr[u]);
     pl_deal_new(r, PL_ROLE_USER);

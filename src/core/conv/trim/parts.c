@@ -1,7 +1,7 @@
 /* Smaller things in the place of pictures, sound and results. */
-#include "conv/trim_int.h"
+#include "conv/trim/trim_int.h"
 
-#include "conv/repair.h"
+#include "conv/repair/repair.h"
 
 #include <inttypes.h>
 
@@ -9,9 +9,9 @@ static const struct {
     const char *word;
     struct pl_str placeholder;
 } media[PL_PART_KIND_COUNT] = {
-    [PL_PART_IMAGE] = {"a picture", PL_STR("[image left out]")},
-    [PL_PART_VIDEO] = {"a film", PL_STR("[video left out]")},
-    [PL_PART_AUDIO] = {"a sound", PL_STR("[audio left out]")},
+    [PL_PART_IMAGE] = {"an image", PL_STR("[image left out]")},
+    [PL_PART_VIDEO] = {"a video", PL_STR("[video left out]")},
+    [PL_PART_AUDIO] = {"an audio part", PL_STR("[audio left out]")},
 };
 
 static const struct pl_json_node *place_of(const struct pl_trim *t, uint32_t message,

@@ -1,7 +1,7 @@
 /* The order of the steps, and the conversation built again at the end. */
-#include "conv/trim_int.h"
+#include "conv/trim/trim_int.h"
 
-#include "conv/repair.h"
+#include "conv/repair/repair.h"
 
 #include <inttypes.h>
 
@@ -135,7 +135,7 @@ static enum pl_status trim(struct pl_trim *t, struct pl_trimmed *ret_trimmed, st
         return refuse(t, err);
     if (status == PL_OK && t->summary.len) {
         pl_conv_loss(t->conv, PL_LOSS_SYNTHESISED, t->conv->list,
-                     "a summary stands for what was left out");
+                     "a summary replaces what was left out");
         status = t->conv->status == PL_OK ? build(t) : t->conv->status;
     }
     if (status == PL_OK)

@@ -7,9 +7,9 @@
  *   4. whole exchanges are replaced by one text, the history summary
  *   5. at last, what was done to old pictures, sound and results is done to those that the model
  *      has not read yet
- * An exchange is a user message with everything up to the next one; behind the last user message,
+ * An exchange is a user message with everything up to the next one; after the last user message,
  * where an agent may have worked for a long time, it is the assistant's words and calls with their
- * results. System instructions, the last user message and the last step behind it always stay, and
+ * results. System instructions, the last user message and the last step after it always stay, and
  * a call and its result stay or go together. */
 #ifndef PL_CONV_TRIM_H
 #define PL_CONV_TRIM_H

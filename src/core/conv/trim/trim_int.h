@@ -3,7 +3,7 @@
 #define PL_CONV_TRIM_INT_H
 
 #include "conv/pairing.h"
-#include "conv/trim.h"
+#include "conv/trim/trim.h"
 
 /* Messages that stay or go together. */
 struct pl_trim_unit {
@@ -23,12 +23,13 @@ struct pl_trim {
     uint32_t n_messages;
     uint32_t last_user;  /* index of the last user message; n_messages: there is none */
     uint32_t last_first; /* and of the first message that shares its element: results he answers */
-    uint32_t tail;       /* first message of the last step behind it; n_messages: there is none */
+    uint32_t tail;       /* first message of the last step after it; n_messages: there is none */
     struct pl_tally *costs;            /* arena; of each message */
     bool *is_dropped;                  /* arena; by message */
     struct pl_tally total;             /* of what is left, without the summary */
     PL_VEC(struct pl_trim_unit) units; /* owned */
     struct pl_trim_census gone;
+    struct pl_str earlier;              /* arena; what earlier summaries said that are left out */
     const struct pl_json_node *element; /* of the source's list: where leaving out has come to */
     struct pl_str summary;              /* arena or borrowed; empty while nothing is left out */
     uint64_t n_summary;                 /* its tokens, with those of a message */
@@ -68,6 +69,13 @@ enum pl_status pl_trim_cut(struct pl_trim *t);
  * left alone. */
 enum pl_status pl_trim_media(struct pl_trim *t, uint32_t first, uint32_t end, uint32_t part_bits);
 enum pl_status pl_trim_results(struct pl_trim *t, uint32_t first, uint32_t end);
+
+/* summary.c: a text that an earlier trimming has put in place of what it left out; its words are
+ * kept for the new one, which says them first. */
+bool pl_trim_is_summary(struct pl_conv *conv, const struct pl_part *part);
+void pl_trim_keep_summary(struct pl_trim *t, const struct pl_part *part);
+/* `is_short`: without a count of what is gone. Arena or static. */
+struct pl_str pl_trim_write_summary(struct pl_trim *t, bool is_short);
 
 /* Leaves out units, oldest first, until it fits. */
 enum pl_status pl_trim_units(struct pl_trim *t);

@@ -1,5 +1,5 @@
 /* Exchanges: where they begin, which belong together, and leaving them out. */
-#include "conv/trim_int.h"
+#include "conv/trim/trim_int.h"
 
 #include <inttypes.h>
 
@@ -12,16 +12,26 @@ static bool has_result(const struct pl_trim *t, uint32_t i)
     return false;
 }
 
-/* Whether the user says something in it himself. */
+/* Whether the user says something in it himself; a summary is put into his mouth. */
 static bool is_users_own(const struct pl_trim *t, uint32_t i)
 {
     const struct pl_message *message = &t->conv->messages.ptr[i];
     if (message->role != PL_ROLE_USER)
         return false;
-    for (uint32_t k = 0; k < message->n_parts; k++)
-        if (pl_conv_parts(t->conv, message)[k].kind != PL_PART_RESULT)
+    for (uint32_t k = 0; k < message->n_parts; k++) {
+        const struct pl_part *part = &pl_conv_parts(t->conv, message)[k];
+        if (part->kind != PL_PART_RESULT && !pl_trim_is_summary(t->conv, part))
             return true;
+    }
     return message->n_parts == 0;
+}
+
+/* Whether it says nothing but what an earlier trimming has put there. */
+static bool is_summary(const struct pl_trim *t, uint32_t i)
+{
+    const struct pl_message *message = &t->conv->messages.ptr[i];
+    return message->role == PL_ROLE_USER && message->n_parts == 1 &&
+           pl_trim_is_summary(t->conv, pl_conv_parts(t->conv, message));
 }
 
 /* Whether it is a piece of the same element of the source as the message before it. */
@@ -48,7 +58,7 @@ static bool begins_step(const struct pl_trim *t, uint32_t i)
 }
 
 /* The last message in which the user speaks, and the step of the assistant that is the last thing
- * behind it: unfinished, or not yet read. */
+ * after it: unfinished, or not yet read. */
 static void find_end(struct pl_trim *t)
 {
     t->last_user = t->tail = t->n_messages;
@@ -76,7 +86,7 @@ static uint32_t current_turn(const struct pl_trim *t)
 
 static bool begins_unit(const struct pl_trim *t, uint32_t i, uint32_t current)
 {
-    return i == 0 || i == t->last_first || i == t->tail ||
+    return i == 0 || i == t->last_first || i == t->tail || is_summary(t, i) ||
            (is_users_own(t, i) && !shares_element(t, i)) || (i > current && begins_step(t, i));
 }
 
@@ -171,26 +181,22 @@ static void leave_out(struct pl_trim *t, uint32_t i)
     t->gone.n_assistants += is_assistants(t, i);
     t->gone.n_users += is_users_own(t, i);
     t->gone.n_results += has_result(t, i);
-    pl_conv_loss(t->conv, PL_LOSS_DROPPED, message->node,
-                 "an old message of %s, %" PRIu64 " tokens, was left out", role_word(t, i),
-                 pl_tally_total(t->opts->rule, &t->costs[i]));
+    for (uint32_t k = 0; k < message->n_parts; k++)
+        pl_trim_keep_summary(t, &pl_conv_parts(t->conv, message)[k]);
+    if (is_summary(t, i))
+        pl_conv_loss(t->conv, PL_LOSS_MERGED, message->node,
+                     "an earlier summary became part of the new one");
+    else
+        pl_conv_loss(t->conv, PL_LOSS_DROPPED, message->node,
+                     "an old message of %s, %" PRIu64 " tokens, was left out", role_word(t, i),
+                     pl_tally_total(t->opts->rule, &t->costs[i]));
     report_others(t, message);
 }
 
-/* A text that stands for what is gone, and its price. */
+/* A text in place of the removed part, and its price. */
 static enum pl_status summarise(struct pl_trim *t, bool is_short)
 {
-    const struct pl_trim_census *gone = &t->gone;
-    if (t->opts->summary.len)
-        t->summary = t->opts->summary;
-    else if (is_short)
-        t->summary = PL_STR("[history_summary: earlier messages left out]");
-    else
-        t->summary = pl_conv_printf(
-            t->conv,
-            "[history_summary: earlier messages were left out to make room: %u of the user, "
-            "%u of the assistant, %u with tool results]",
-            gone->n_users, gone->n_assistants, gone->n_results);
+    t->summary = pl_trim_write_summary(t, is_short);
     struct pl_part part = {.kind = PL_PART_TEXT, .text = pl_val_text(t->summary)};
     struct pl_tally tally = {0};
     enum pl_status status = pl_count_part(t->opts->rule, t->conv, PL_ROLE_USER, &part, &tally);

@@ -2,7 +2,8 @@
  *
  * The vendor's spelling of a conversation: system instructions beside the messages, content as
  * typed blocks, tool results inside user messages, thinking that carries a signature. */
-#include "format/anthropic_int.h"
+#include "format/anthropic/anthropic_int.h"
+#include "format/anthropic/words.h"
 
 /* Block types no other format has. */
 static const char *const own_blocks[] = {
@@ -21,13 +22,6 @@ static bool says(const struct pl_json_doc *doc, const struct pl_json_node *objec
     return pl_conv_word(&over, pl_conv_node(&over, object, key), words) >= 0;
 }
 
-static bool has(const struct pl_json_doc *doc, const struct pl_json_node *object, const char *key,
-                enum pl_json_kind kind)
-{
-    const struct pl_json_node *n = pl_json_get(doc, object, pl_str_of(key));
-    return n && pl_json_kind(n) == kind;
-}
-
 /* Whether a message holds a block only this format has, or an image with a source. */
 static bool has_own_block(const struct pl_json_doc *doc, const struct pl_json_node *message)
 {
@@ -36,7 +30,7 @@ static bool has_own_block(const struct pl_json_doc *doc, const struct pl_json_no
         return false;
     for (const struct pl_json_node *b = pl_json_first(content); b < pl_json_end(content);
          b = pl_json_next(b))
-        if (says(doc, b, "type", own_blocks) || has(doc, b, "source", PL_JSON_OBJECT))
+        if (says(doc, b, "type", own_blocks) || pl_json_member(doc, b, "source", PL_JSON_OBJECT))
             return true;
     return false;
 }
@@ -48,7 +42,7 @@ static bool has_own_tool(const struct pl_json_doc *doc)
         return false;
     for (const struct pl_json_node *t = pl_json_first(tools); t < pl_json_end(tools);
          t = pl_json_next(t))
-        if (has(doc, t, "input_schema", PL_JSON_OBJECT))
+        if (pl_json_member(doc, t, "input_schema", PL_JSON_OBJECT))
             return true;
     return false;
 }
@@ -56,31 +50,32 @@ static bool has_own_tool(const struct pl_json_doc *doc)
 static int detect_request(const struct pl_json_doc *doc, const struct pl_json_node *messages)
 {
     /* Clouds that serve the vendor's models want its version in the body. */
-    if (has(doc, doc->root, "anthropic_version", PL_JSON_STRING))
+    if (pl_json_member(doc, doc->root, "anthropic_version", PL_JSON_STRING))
         return 95;
     for (int i = 0; foreign_members[i]; i++)
         if (pl_json_get(doc, doc->root, pl_str_of(foreign_members[i])))
             return 0;
     for (const struct pl_json_node *m = pl_json_first(messages); m < pl_json_end(messages);
          m = pl_json_next(m)) {
-        if (has(doc, m, "tool_calls", PL_JSON_ARRAY) || has(doc, m, "tool_call_id", PL_JSON_STRING))
+        if (pl_json_member(doc, m, "tool_calls", PL_JSON_ARRAY) ||
+            pl_json_member(doc, m, "tool_call_id", PL_JSON_STRING))
             return 0;
         if (has_own_block(doc, m))
             return 90;
     }
     if (has_own_tool(doc))
         return 90;
-    if (has(doc, doc->root, "system", PL_JSON_STRING) ||
-        has(doc, doc->root, "system", PL_JSON_ARRAY) ||
-        has(doc, doc->root, "stop_sequences", PL_JSON_ARRAY) ||
-        has(doc, doc->root, "output_config", PL_JSON_OBJECT))
+    if (pl_json_member(doc, doc->root, "system", PL_JSON_STRING) ||
+        pl_json_member(doc, doc->root, "system", PL_JSON_ARRAY) ||
+        pl_json_member(doc, doc->root, "stop_sequences", PL_JSON_ARRAY) ||
+        pl_json_member(doc, doc->root, "output_config", PL_JSON_OBJECT))
         return 80;
     const struct pl_json_node *model = pl_json_get(doc, doc->root, PL_STR("model"));
     if (model && pl_json_kind(model) == PL_JSON_STRING &&
         pl_str_starts(pl_json_raw(doc, model), PL_STR("claude")) &&
-        has(doc, doc->root, "max_tokens", PL_JSON_NUMBER))
+        pl_json_member(doc, doc->root, "max_tokens", PL_JSON_NUMBER))
         return 70;
-    return has(doc, doc->root, "max_tokens", PL_JSON_NUMBER) ? 20 : 10;
+    return pl_json_member(doc, doc->root, "max_tokens", PL_JSON_NUMBER) ? 20 : 10;
 }
 
 static int detect(const struct pl_json_doc *doc)
@@ -88,9 +83,11 @@ static int detect(const struct pl_json_doc *doc)
     static const char *const message[] = {"message", NULL}, *const error[] = {"error", NULL};
     if (pl_json_kind(doc->root) != PL_JSON_OBJECT)
         return 0;
-    if (says(doc, doc->root, "type", message) && has(doc, doc->root, "content", PL_JSON_ARRAY))
+    if (says(doc, doc->root, "type", message) &&
+        pl_json_member(doc, doc->root, "content", PL_JSON_ARRAY))
         return 95;
-    if (says(doc, doc->root, "type", error) && has(doc, doc->root, "error", PL_JSON_OBJECT))
+    if (says(doc, doc->root, "type", error) &&
+        pl_json_member(doc, doc->root, "error", PL_JSON_OBJECT))
         return 90;
     const struct pl_json_node *messages = pl_json_get(doc, doc->root, PL_STR("messages"));
     return messages && pl_json_kind(messages) == PL_JSON_ARRAY ? detect_request(doc, messages) : 0;
@@ -101,6 +98,9 @@ const struct pl_format pl_format_anthropic = {
     .title = "Anthropic Messages: requests, responses and errors",
     .list_key = "messages",
     .is_vendor = true,
+    .cite = pl_anthropic_cite,
+    .judge = pl_anthropic_judge,
+    .has_error_flag = true,
     .detect = detect,
     .read = pl_anthropic_read,
     .write = pl_anthropic_write,

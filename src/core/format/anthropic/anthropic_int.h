@@ -1,5 +1,5 @@
-/* Anthropic Messages, shared by its reader and its writer (anthropic.c, anthropic_read.c,
- * anthropic_write.c, anthropic_settings.c, anthropic_block.c). */
+/* Anthropic Messages, shared by its reader and its writer (anthropic.c, read.c,
+ * write.c, settings.c, block.c). */
 #ifndef PL_FORMAT_ANTHROPIC_INT_H
 #define PL_FORMAT_ANTHROPIC_INT_H
 
@@ -14,7 +14,7 @@ enum pl_status pl_anthropic_write(struct pl_writer *w, const struct pl_format_ta
 /* Fills a part that was added as OTHER from its node, as a block that stands in a result: text,
  * image, document. It stays OTHER where it is none. */
 void pl_anthropic_read_block(struct pl_conv *conv, struct pl_part *part);
-/* As in pl_format (anthropic_own.c). */
+/* As in pl_format (own.c). */
 bool pl_anthropic_tell(struct pl_conv *conv, const struct pl_json_node *node, struct pl_gist *ret);
 
 /* Tool names and ids are of letters, digits, _ and -. */
@@ -35,23 +35,12 @@ struct pl_anthropic_out {
     size_t n_learned;    /* parts whose calls are in it */
 };
 
-/* The words of an answer, whole or in a stream: what a stop_reason means and the one for a meaning,
- * and our type for what another vendor calls an error (a code, a type, a state, a number of HTTP)
- * or NULL. */
-enum pl_finish pl_anthropic_finish_of(struct pl_str word);
-struct pl_anthropic_ending {
-    enum pl_finish finish;
-    bool has_call, has_refusal, has_stop_sequence;
-};
-const char *pl_anthropic_finish_word(struct pl_anthropic_ending ending);
-const char *pl_anthropic_error_type(struct pl_str theirs);
-
-/* Settings and tools of a request, each with its key (anthropic_settings.c). */
+/* Settings and tools of a request, each with its key (settings.c). */
 void pl_anthropic_put_limit(struct pl_anthropic_out *o);
 void pl_anthropic_put_tools(struct pl_anthropic_out *o);
 void pl_anthropic_put_settings(struct pl_anthropic_out *o);
 
-/* Content (anthropic_block.c). */
+/* Content (block.c). */
 
 /* Whether a part can stand in a message of that role; PL_ROLE_TOOL: in a result. */
 bool pl_anthropic_can_say(struct pl_anthropic_out *o, enum pl_role role,

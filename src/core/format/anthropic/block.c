@@ -1,10 +1,10 @@
 /* Writing Anthropic content blocks. */
-#include "format/anthropic_int.h"
+#include "format/anthropic/anthropic_int.h"
 
-#include "base/base64.h"
-#include "base/utf8.h"
+#include "base/text/base64.h"
+#include "base/text/utf8.h"
 #include "conv/sniff.h"
-#include "format/tool_name.h"
+#include "format/pieces/tool_name.h"
 
 #include <strings.h>
 
@@ -14,7 +14,7 @@ static bool is_string(struct pl_val val)
            (val.kind != PL_VAL_NODE || pl_json_kind(val.node) == PL_JSON_STRING);
 }
 
-static bool is_space(int32_t c)
+static bool is_ecmascript_space(int32_t c)
 {
     return c == ' ' || (c >= 0x09 && c <= 0x0D) || c == 0xA0 || c == 0x1680 ||
            (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
@@ -29,14 +29,14 @@ bool pl_anthropic_is_blank(struct pl_conv *conv, struct pl_val text)
         struct pl_str raw = pl_json_raw(conv->doc, text.node);
         size_t at = 0;
         while (at < raw.len && at < FEW && raw.ptr[at] != '\\')
-            if (!is_space(pl_utf8_next(raw, &at)))
+            if (!is_ecmascript_space(pl_utf8_next(raw, &at)))
                 return false;
         if (at + 1 < raw.len && raw.ptr[at] == '\\' && strchr("\"\\/", raw.ptr[at + 1]))
             return false;
     }
     struct pl_str words = pl_conv_text(conv, text);
     for (size_t at = 0; at < words.len;)
-        if (!is_space(pl_utf8_next(words, &at)))
+        if (!is_ecmascript_space(pl_utf8_next(words, &at)))
             return false;
     return true;
 }
@@ -138,7 +138,7 @@ static struct source find_source(struct pl_anthropic_out *o, const struct pl_par
     return s;
 }
 
-/* The text behind base64; false when it is none. */
+/* The text after base64; false when it is none. */
 static bool decode(struct pl_conv *conv, struct pl_val data, struct pl_str *ret_text)
 {
     PL_CLEANUP_BUF struct pl_buf buf;
@@ -208,13 +208,13 @@ bool pl_anthropic_can_say(struct pl_anthropic_out *o, enum pl_role role, const s
 void pl_anthropic_drop(struct pl_anthropic_out *o, const struct pl_part *part)
 {
     static const char *const reasons[PL_PART_KIND_COUNT] = {
-        [PL_PART_TEXT] = "Anthropic refuses a text of nothing but white space; it is left out",
-        [PL_PART_AUDIO] = "Anthropic takes no sound",
-        [PL_PART_VIDEO] = "Anthropic takes no video; send frames of it as images",
-        [PL_PART_IMAGE] = "Anthropic takes images (PNG, JPEG, GIF, WebP) from the user only, as "
-                          "data, from the web, or as a file it has",
-        [PL_PART_FILE] = "Anthropic takes PDF and text as documents, as data, from the web, or as "
-                         "a file it has",
+        [PL_PART_TEXT] = "Anthropic refuses a text of only white space; it is left out",
+        [PL_PART_AUDIO] = "Anthropic accepts no audio",
+        [PL_PART_VIDEO] = "Anthropic accepts no video; send frames as images",
+        [PL_PART_IMAGE] = "Anthropic accepts images (PNG, JPEG, GIF, WebP) only from the user, as "
+                          "data, by URL, or as a file of its own",
+        [PL_PART_FILE] = "Anthropic accepts PDF and text as documents, as data, by URL, or as a "
+                         "file of its own",
     };
     const struct pl_json_node *node = part->node ? part->node : part->text.node;
     bool is_only_proof = part->home && !pl_val_is_set(part->text);
@@ -227,9 +227,9 @@ void pl_anthropic_drop(struct pl_anthropic_out *o, const struct pl_part *part)
 void pl_anthropic_put_mark(struct pl_anthropic_out *o, struct pl_val cache)
 {
     static const char *const lives[] = {"5m", "1h", NULL};
-    const struct pl_json_node *life = pl_conv_node(o->conv, cache.node, "ttl");
     if (cache.kind != PL_VAL_NODE || pl_json_kind(cache.node) != PL_JSON_OBJECT)
         return;
+    const struct pl_json_node *life = pl_conv_node(o->conv, cache.node, "ttl");
     pl_w_key(o->w, "cache_control");
     if (pl_conv_says(o->conv, pl_conv_node(o->conv, cache.node, "type"), "ephemeral") &&
         (!life || pl_conv_word(o->conv, life, lives) >= 0)) {
@@ -242,29 +242,25 @@ void pl_anthropic_put_mark(struct pl_anthropic_out *o, struct pl_val cache)
     pl_conv_know_all(o->conv, cache.node);
     if (life)
         pl_conv_loss(o->conv, PL_LOSS_DROPPED, life,
-                     "Anthropic caches for 5m or 1h; the mark stays, its life is the default");
+                     "Anthropic caches for 5m or 1h; the marker has the default lifetime");
 }
 
 static void put_text(struct pl_anthropic_out *o, const struct pl_part *part)
 {
-    pl_w_open(o->w, '{');
-    pl_w_key_word(o->w, "type", "text");
-    pl_w_key(o->w, "text");
+    pl_w_open_with(o->w, "\"type\":\"text\",\"text\":");
     pl_w_string(o->w, part->text);
-    if (o->is_home)
+    if (o->is_home || part->citations.kind == PL_VAL_JSON)
         pl_w_opt_value(o->w, "citations", part->citations);
     pl_anthropic_put_mark(o, part->cache);
     pl_w_close(o->w, '}');
     if (part->kind == PL_PART_REFUSAL)
         pl_w_loss(o->w, PL_LOSS_APPROXIMATED, part->text,
-                  "Anthropic has no block for a refusal in a request; it is said as text");
+                  "Anthropic has no refusal block in a request; it is written as text");
 }
 
 static void put_thinking(struct pl_anthropic_out *o, const struct pl_part *part)
 {
-    pl_w_open(o->w, '{');
-    pl_w_key_word(o->w, "type", "thinking");
-    pl_w_key(o->w, "thinking");
+    pl_w_open_with(o->w, "\"type\":\"thinking\",\"thinking\":");
     pl_w_string(o->w, pl_val_is_set(part->text) ? part->text : pl_val_text(PL_STR("")));
     pl_w_key(o->w, "signature");
     if (is_ours(o, part) && is_string(part->signature)) {
@@ -273,7 +269,7 @@ static void put_thinking(struct pl_anthropic_out *o, const struct pl_part *part)
         pl_w_word(o->w, "");
         pl_conv_loss(
             o->conv, PL_LOSS_SYNTHESISED, part->text.node,
-            "thinking has a signature at Anthropic; this has none and cannot be sent back");
+            "Anthropic requires a signature on thinking; this has none and cannot be sent back");
     }
     pl_w_close(o->w, '}');
 }
@@ -296,8 +292,8 @@ static void put_media_type(struct pl_anthropic_out *o, const struct source *s)
     }
     pl_w_word(o->w, s->type);
     if (s->mime.node)
-        pl_conv_loss(o->conv, PL_LOSS_APPROXIMATED, s->mime.node,
-                     "the media type is said as %s here", s->type);
+        pl_conv_loss(o->conv, PL_LOSS_APPROXIMATED, s->mime.node, "the media type is written as %s",
+                     s->type);
 }
 
 /* A document whose bytes are text is text to the vendor. */
@@ -310,7 +306,7 @@ static void put_decoded(struct pl_anthropic_out *o, const struct source *s)
         pl_w_string(o->w, pl_val_text(text));
     if (s->data.node)
         pl_conv_loss(o->conv, PL_LOSS_APPROXIMATED, s->data.node,
-                     "Anthropic takes a text document as text; the base64 is decoded");
+                     "Anthropic accepts a text document as text; the base64 is decoded");
 }
 
 static void put_source(struct pl_anthropic_out *o, const struct pl_part *part,
@@ -371,15 +367,15 @@ static void put_media(struct pl_anthropic_out *o, const struct pl_part *part)
 static void put_id(struct pl_anthropic_out *o, struct pl_val id)
 {
     struct pl_str given = pl_conv_text(o->conv, id);
-    struct pl_str made = pl_tool_name_of(o->conv, given, PL_ANTHROPIC_MAX_ID);
-    if (given.ptr == made.ptr || pl_str_eq(given, made)) {
+    if (pl_tool_name_is_accepted(given, PL_ANTHROPIC_MAX_ID)) {
         pl_w_string(o->w, id);
         return;
     }
+    struct pl_str made = pl_tool_name_of(o->conv, given, PL_ANTHROPIC_MAX_ID);
     pl_w_string(o->w, pl_val_text(made));
     if (id.node)
         pl_conv_loss(o->conv, PL_LOSS_APPROXIMATED, id.node,
-                     "Anthropic accepts only letters, digits, _ and - in an id; here it is %.*s, "
+                     "Anthropic accepts only letters, digits, _ and - in an id; it is %.*s here, "
                      "on the call and on its result",
                      PL_STR_ARG(made));
 }
@@ -399,15 +395,13 @@ static void put_input(struct pl_anthropic_out *o, const struct pl_part *part)
         o->w, PL_LOSS_APPROXIMATED, part->args,
         part->is_custom
             ? "Anthropic's tools take an object; the free text is its member \"input\""
-            : "the arguments are no JSON object, which Anthropic requires; they stand as they "
-              "are in the member \"_raw\"");
+            : "the arguments are not a JSON object, which Anthropic requires; they are unchanged "
+              "in the member \"_raw\"");
 }
 
 static void put_call(struct pl_anthropic_out *o, const struct pl_part *part)
 {
-    pl_w_open(o->w, '{');
-    pl_w_key_word(o->w, "type", "tool_use");
-    pl_w_key(o->w, "id");
+    pl_w_open_with(o->w, "\"type\":\"tool_use\",\"id\":");
     put_id(o, part->id);
     pl_w_key(o->w, "name");
     pl_tool_name_write(o->w, part->name, PL_ANTHROPIC_MAX_NAME);
@@ -474,9 +468,7 @@ static void put_result_content(struct pl_anthropic_out *o, const struct pl_part 
 
 static void put_result(struct pl_anthropic_out *o, const struct pl_part *part)
 {
-    pl_w_open(o->w, '{');
-    pl_w_key_word(o->w, "type", "tool_result");
-    pl_w_key(o->w, "tool_use_id");
+    pl_w_open_with(o->w, "\"type\":\"tool_result\",\"tool_use_id\":");
     put_id(o, part->id);
     put_result_content(o, part);
     if (part->is_error.is_set && (part->is_error.value || o->is_home)) {

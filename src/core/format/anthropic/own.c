@@ -1,6 +1,6 @@
 /* Blocks that only Anthropic has: documents and search results of several blocks, and what tools
  * that run at the vendor did. */
-#include "format/anthropic_int.h"
+#include "format/anthropic/anthropic_int.h"
 
 static struct pl_val get(struct pl_conv *conv, const struct pl_json_node *object, const char *key)
 {
@@ -226,7 +226,7 @@ static void put_id(struct pl_anthropic_out *o, const char *key, const struct pl_
     pl_w_string(o->w, pl_val_text(pl_conv_printf(o->conv, "%s_%u", prefix, gist->number)));
     if (gist->id.node)
         pl_w_loss(o->w, PL_LOSS_APPROXIMATED, gist->id,
-                  "the ids of tools that run at the vendor are its own; here it is another");
+                  "tools that run at the vendor have the vendor's ids; it has another id here");
 }
 
 static void put_call(struct pl_anthropic_out *o, const struct pl_gist *gist)

@@ -2,9 +2,10 @@
  *
  * A user message may answer tools and speak as well: it becomes one message of role tool per result
  * and one of role user for what lies between, all of the same element. */
-#include "format/anthropic_int.h"
+#include "format/anthropic/anthropic_int.h"
 
-#include "format/effort.h"
+#include "format/anthropic/words.h"
+#include "format/pieces/effort.h"
 
 static bool is_string(struct pl_val val)
 {
@@ -306,8 +307,8 @@ static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
     const struct pl_json_node *messages = pl_conv_node(conv, root, "messages");
     if (!messages || pl_json_kind(messages) != PL_JSON_ARRAY)
         return pl_fail(err, PL_INVALID,
-                       "an Anthropic request has its conversation in the array \"messages\", and "
-                       "there is none; give a response with --kind response");
+                       "an Anthropic request needs the array \"messages\"; for a response give "
+                       "--kind response");
     read_settings(conv, root);
     const struct pl_json_node *system = pl_conv_member(conv, root, "system", PL_WANT_CONTENT);
     if (system)
@@ -342,22 +343,6 @@ static void read_usage(struct pl_conv *conv, const struct pl_json_node *usage)
     pl_conv_take(conv, usage, "service_tier", PL_WANT_STRING, &conv->answer.service_tier);
 }
 
-enum pl_finish pl_anthropic_finish_of(struct pl_str word)
-{
-    static const struct {
-        const char *word;
-        enum pl_finish finish;
-    } finishes[] = {
-        {"end_turn", PL_FINISH_STOP},     {"stop_sequence", PL_FINISH_STOP},
-        {"max_tokens", PL_FINISH_LENGTH}, {"model_context_window_exceeded", PL_FINISH_LENGTH},
-        {"tool_use", PL_FINISH_TOOLS},    {"refusal", PL_FINISH_FILTER},
-    };
-    for (size_t i = 0; i < sizeof finishes / sizeof *finishes; i++)
-        if (pl_str_eq(word, pl_str_of(finishes[i].word)))
-            return finishes[i].finish;
-    return PL_FINISH_OTHER;
-}
-
 static void read_finish(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_answer *a = &conv->answer;
@@ -371,6 +356,7 @@ static void read_finish(struct pl_conv *conv, const struct pl_json_node *root)
     if (pl_conv_says(conv, pl_conv_member(conv, details, "type", PL_WANT_STRING), "refusal"))
         know(conv, details, "type");
     pl_conv_take(conv, details, "explanation", PL_WANT_STRING, &a->finish_detail);
+    a->ratings = pl_val_node(details);
 }
 
 static void read_error(struct pl_conv *conv, const struct pl_json_node *root)
@@ -395,8 +381,8 @@ static enum pl_status read_response(struct pl_conv *conv, struct pl_error *err)
     if (!content)
         return pl_fail(
             err, PL_INVALID,
-            "an Anthropic response has \"content\" (or \"error\"), and this has neither; "
-            "give a request with --kind request");
+            "an Anthropic response needs \"content\" or \"error\"; for a request give --kind "
+            "request");
     struct pl_answer *a = &conv->answer;
     a->is_set = true;
     pl_conv_take(conv, root, "id", PL_WANT_STRING, &a->id);
@@ -413,7 +399,7 @@ enum pl_status pl_anthropic_read(struct pl_conv *conv, enum pl_format_kind kind,
                                  struct pl_error *err)
 {
     if (pl_json_kind(conv->doc->root) != PL_JSON_OBJECT)
-        return pl_fail(err, PL_INVALID, "an Anthropic document is an object, and this is %s",
+        return pl_fail(err, PL_INVALID, "an Anthropic document must be an object, but this is %s",
                        pl_json_kind_name(pl_json_kind(conv->doc->root)));
     return kind == PL_KIND_RESPONSE ? read_response(conv, err) : read_request(conv, err);
 }

@@ -1,11 +1,11 @@
 /* Writing the settings and tools of an Anthropic request. */
-#include "format/anthropic_int.h"
+#include "format/anthropic/anthropic_int.h"
 
-#include "format/choice.h"
-#include "format/effort.h"
-#include "format/gemini_schema.h"
-#include "format/hosted_tools.h"
-#include "format/tool_name.h"
+#include "format/pieces/choice.h"
+#include "format/pieces/effort.h"
+#include "format/gemini/schema.h"
+#include "format/pieces/hosted_tools.h"
+#include "format/pieces/tool_name.h"
 #include "json/number.h"
 
 #define DEFAULT_MAX_TOKENS  4096
@@ -31,7 +31,7 @@ static int64_t foreign_budget(const struct pl_anthropic_out *o)
     return budget < MIN_THINKING_BUDGET ? MIN_THINKING_BUDGET : budget;
 }
 
-/* max_tokens is required. Without one there must still be room behind a thinking budget. */
+/* max_tokens is required. Without one there must still be room after a thinking budget. */
 void pl_anthropic_put_limit(struct pl_anthropic_out *o)
 {
     struct pl_val given = o->conv->settings.max_tokens;
@@ -52,7 +52,7 @@ void pl_anthropic_put_limit(struct pl_anthropic_out *o)
                      (long long)o->max_tokens);
     else
         pl_conv_loss(o->conv, PL_LOSS_SYNTHESISED, o->conv->doc->root,
-                     "Anthropic requires max_tokens and the source has none; it is %lld",
+                     "Anthropic requires max_tokens, but the source has none; it is %lld",
                      (long long)o->max_tokens);
 }
 
@@ -80,7 +80,7 @@ static void put_object_schema(struct pl_anthropic_out *o, const struct pl_tool *
     if (type)
         pl_conv_loss(
             conv, PL_LOSS_APPROXIMATED, type,
-            "the input of a tool is an object at Anthropic; the type is said as \"object\"");
+            "the input of a tool is an object at Anthropic; the type is written as \"object\"");
     else
         pl_conv_loss(conv, PL_LOSS_SYNTHESISED, schema,
                      "Anthropic requires the type of an input schema; it is \"object\"");
@@ -223,7 +223,7 @@ static void put_stop_one(struct pl_anthropic_out *o, struct pl_val stop)
         return;
     if (pl_anthropic_is_blank(o->conv, stop))
         pl_w_loss(o->w, PL_LOSS_DROPPED, stop,
-                  "Anthropic refuses a stop sequence of nothing but white space");
+                  "Anthropic refuses a stop sequence of only white space");
     else
         pl_w_string(o->w, stop);
 }
@@ -254,7 +254,7 @@ static void put_sampling(struct pl_anthropic_out *o)
         if (is_low || pl_json_number_cmp(number, PL_STR("1")) > 0) {
             pl_w_int(o->w, is_low ? 0 : 1);
             pl_w_loss(o->w, PL_LOSS_APPROXIMATED, s->temperature,
-                      "Anthropic's temperature goes from 0 to 1; it is clamped");
+                      "Anthropic's temperature is from 0 to 1; it is clamped");
         } else {
             pl_w_value(o->w, s->temperature);
         }
@@ -288,7 +288,7 @@ static void put_budget(struct pl_anthropic_out *o)
         budget = o->max_tokens - 1;
     if (budget < MIN_THINKING_BUDGET) {
         pl_w_loss(o->w, PL_LOSS_DROPPED, given,
-                  "Anthropic thinks with at least 1024 tokens and fewer than max_tokens");
+                  "Anthropic's thinking needs at least 1024 tokens and fewer than max_tokens");
         return;
     }
     pl_w_key(o->w, "thinking");
@@ -300,7 +300,7 @@ static void put_budget(struct pl_anthropic_out *o)
     } else {
         pl_w_int(o->w, budget);
         pl_w_loss(o->w, PL_LOSS_APPROXIMATED, given,
-                  "Anthropic thinks with at least 1024 tokens and fewer than max_tokens");
+                  "Anthropic's thinking needs at least 1024 tokens and fewer than max_tokens");
     }
     put_display(o);
     pl_w_close(o->w, '}');
@@ -353,7 +353,9 @@ static void put_effort(struct pl_anthropic_out *o)
     else
         pl_w_word(o->w, word);
     if (s->effort == PL_EFFORT_MINIMAL)
-        pl_w_loss(o->w, PL_LOSS_APPROXIMATED, s->effort_val, "Anthropic's least effort is \"low\"");
+        pl_w_loss(o->w, PL_LOSS_APPROXIMATED, s->effort_val,
+                  "Anthropic's lowest effort is "
+                  "\"low\"");
     else
         pl_w_mapped(o->w, s->effort_val);
 }
@@ -383,7 +385,7 @@ static void put_output(struct pl_anthropic_out *o)
         pl_w_mapped(o->w, s->output_val);
     else if (s->output == PL_OUTPUT_JSON)
         pl_w_loss(o->w, PL_LOSS_DROPPED, s->output_val,
-                  "Anthropic writes JSON to a schema only; give one to have it");
+                  "Anthropic writes JSON only with a schema; give one");
     if (!has_effort && !has_schema && !own)
         return;
     pl_w_key(o->w, "output_config");
@@ -427,7 +429,7 @@ static void put_tier(struct pl_anthropic_out *o)
         pl_w_opt_string(o->w, "service_tier", tier);
     } else if (pl_conv_says(o->conv, tier.node, "default")) {
         pl_w_key_word(o->w, "service_tier", "standard_only");
-        pl_w_loss(o->w, PL_LOSS_MOVED, tier, "Anthropic's word for it is standard_only");
+        pl_w_loss(o->w, PL_LOSS_MOVED, tier, "Anthropic's equivalent is standard_only");
     }
 }
 

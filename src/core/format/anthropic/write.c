@@ -3,11 +3,12 @@
  * System instructions in front go to `system`, one block each; later ones stay in their place. The
  * results that answer one turn go into one message of the user. A message of which nothing can be
  * said is left out and reported, since the vendor refuses an empty one. */
-#include "format/anthropic_int.h"
+#include "format/anthropic/anthropic_int.h"
 
 #include "conv/call_ids.h"
 #include "conv/pairing.h"
-#include "format/usage.h"
+#include "format/anthropic/words.h"
+#include "format/pieces/usage.h"
 
 #define MAX_MARKS 4
 
@@ -16,14 +17,14 @@ static bool is_system(const struct pl_message *m)
     return m->role == PL_ROLE_SYSTEM || m->role == PL_ROLE_DEVELOPER;
 }
 
-static void put_role(struct pl_writer *w, const struct pl_message *m)
+static void open_message(struct pl_writer *w, const struct pl_message *m)
 {
     if (is_system(m))
-        pl_w_key_word(w, "role", "system");
+        pl_w_open_with(w, "\"role\":\"system\",\"content\":");
     else if (m->role == PL_ROLE_ASSISTANT)
-        pl_w_key_word(w, "role", "assistant");
+        pl_w_open_with(w, "\"role\":\"assistant\",\"content\":");
     else
-        pl_w_key_word(w, "role", "user");
+        pl_w_open_with(w, "\"role\":\"user\",\"content\":");
 }
 
 /* A run of canonical messages that is one here. */
@@ -125,8 +126,8 @@ static void report_unsaid(struct pl_anthropic_out *o, struct group g)
                          (i + 1 < conv->messages.len && conv->messages.ptr[i + 1].node == m->node);
         if (m->node && !is_shared)
             pl_conv_loss(o->conv, PL_LOSS_DROPPED, m->node,
-                         "nothing in this message can be said to Anthropic, and it refuses an "
-                         "empty one; it is left out");
+                         "this message has nothing that Anthropic accepts, and an empty one is "
+                         "refused; it is left out");
     }
 }
 
@@ -138,9 +139,7 @@ static bool put_message(struct pl_anthropic_out *o, struct group g)
         report_unsaid(o, g);
         return false;
     }
-    pl_w_open(o->w, '{');
-    put_role(o->w, &o->conv->messages.ptr[g.first]);
-    pl_w_key(o->w, "content");
+    open_message(o->w, &o->conv->messages.ptr[g.first]);
     if (is_plain(said))
         pl_w_string(o->w, said.first->text);
     else
@@ -216,7 +215,7 @@ static void thin_mark(struct pl_anthropic_out *o, struct pl_val *mark, size_t *n
         return;
     --*n_over;
     pl_w_loss(o->w, PL_LOSS_DROPPED, *mark,
-              "Anthropic takes at most 4 cache marks; the last ones are kept");
+              "Anthropic accepts at most 4 cache markers; the last ones are kept");
     *mark = (struct pl_val){0};
 }
 
@@ -290,10 +289,10 @@ static enum pl_status put_request(struct pl_anthropic_out *o, struct pl_error *e
         return conv->status;
     if (!conv->messages.len)
         pl_conv_loss(conv, PL_LOSS_DROPPED, conv->list ? conv->list : conv->doc->root,
-                     "there is no message in it, and Anthropic requires one");
+                     "it contains no message, but Anthropic requires one");
     return pl_fail(err, PL_INVALID,
-                   "Anthropic requires at least one message, and nothing of this conversation can "
-                   "be said in one; the report names what is in the way");
+                   "Anthropic requires at least one message, but accepts nothing of this "
+                   "conversation; the report says why");
 }
 
 /* Responses. */
@@ -329,22 +328,6 @@ static bool put_answer_content(struct pl_anthropic_out *o)
     return has_call;
 }
 
-const char *pl_anthropic_finish_word(struct pl_anthropic_ending ending)
-{
-    static const char *const words[] = {
-        [PL_FINISH_NONE] = "end_turn",     [PL_FINISH_STOP] = "end_turn",
-        [PL_FINISH_LENGTH] = "max_tokens", [PL_FINISH_TOOLS] = "tool_use",
-        [PL_FINISH_FILTER] = "refusal",    [PL_FINISH_OTHER] = "end_turn"};
-    bool is_stop = ending.finish == PL_FINISH_STOP || ending.finish == PL_FINISH_NONE;
-    if (is_stop && ending.has_call)
-        return "tool_use";
-    if (is_stop && ending.has_refusal)
-        return "refusal";
-    if (is_stop && ending.has_stop_sequence)
-        return "stop_sequence";
-    return words[ending.finish];
-}
-
 static void put_stop_reason(struct pl_anthropic_out *o, bool has_call, bool has_refusal)
 {
     const struct pl_answer *a = &o->conv->answer;
@@ -361,7 +344,7 @@ static void put_stop_reason(struct pl_anthropic_out *o, bool has_call, bool has_
                      "the source does not say why it stopped; stop_reason is %s", word);
     else if (a->finish == PL_FINISH_OTHER)
         pl_conv_loss(o->conv, PL_LOSS_APPROXIMATED, a->finish_val.node,
-                     "Anthropic has no word for this reason to stop; it is %s", word);
+                     "Anthropic has no such stop reason; it is %s", word);
     else
         pl_w_mapped(o->w, a->finish_val);
 }
@@ -423,7 +406,7 @@ static void put_required(struct pl_anthropic_out *o, const char *key, struct pl_
     }
     pl_w_word(o->w, fallback);
     pl_conv_loss(o->conv, PL_LOSS_SYNTHESISED, o->conv->doc->root,
-                 "an Anthropic response has %s and the source has none; it is \"%s\"", key,
+                 "an Anthropic response needs %s, but the source has none; it is \"%s\"", key,
                  fallback);
 }
 
@@ -451,67 +434,6 @@ static enum pl_status put_response(struct pl_anthropic_out *o)
     return conv->status;
 }
 
-/* Errors. What other vendors call them (codes, types, states, and the numbers of HTTP), most
- * telling word first: the code says more than the type. */
-static const struct {
-    const char *theirs, *ours;
-} errors[] = {
-    {"invalid_api_key", "authentication_error"},
-    {"authentication_error", "authentication_error"},
-    {"UNAUTHENTICATED", "authentication_error"},
-    {"401", "authentication_error"},
-    {"insufficient_quota", "billing_error"},
-    {"billing_error", "billing_error"},
-    {"402", "billing_error"},
-    {"permission_error", "permission_error"},
-    {"permission_denied", "permission_error"},
-    {"PERMISSION_DENIED", "permission_error"},
-    {"403", "permission_error"},
-    {"model_not_found", "not_found_error"},
-    {"not_found_error", "not_found_error"},
-    {"NOT_FOUND", "not_found_error"},
-    {"404", "not_found_error"},
-    {"ABORTED", "conflict_error"},
-    {"conflict_error", "conflict_error"},
-    {"409", "conflict_error"},
-    {"request_too_large", "request_too_large"},
-    {"413", "request_too_large"},
-    {"rate_limit_exceeded", "rate_limit_error"},
-    {"rate_limit_error", "rate_limit_error"},
-    {"tokens", "rate_limit_error"},
-    {"requests", "rate_limit_error"},
-    {"RESOURCE_EXHAUSTED", "rate_limit_error"},
-    {"429", "rate_limit_error"},
-    {"timeout_error", "timeout_error"},
-    {"DEADLINE_EXCEEDED", "timeout_error"},
-    {"504", "timeout_error"},
-    {"overloaded_error", "overloaded_error"},
-    {"server_overloaded", "overloaded_error"},
-    {"UNAVAILABLE", "overloaded_error"},
-    {"503", "overloaded_error"},
-    {"529", "overloaded_error"},
-    {"invalid_request_error", "invalid_request_error"},
-    {"INVALID_ARGUMENT", "invalid_request_error"},
-    {"FAILED_PRECONDITION", "invalid_request_error"},
-    {"OUT_OF_RANGE", "invalid_request_error"},
-    {"context_length_exceeded", "invalid_request_error"},
-    {"400", "invalid_request_error"},
-    {"422", "invalid_request_error"},
-    {"server_error", "api_error"},
-    {"api_error", "api_error"},
-    {"INTERNAL", "api_error"},
-    {"UNKNOWN", "api_error"},
-    {"500", "api_error"},
-};
-
-const char *pl_anthropic_error_type(struct pl_str theirs)
-{
-    for (size_t i = 0; theirs.len && i < sizeof errors / sizeof *errors; i++)
-        if (pl_str_eq(theirs, pl_str_of(errors[i].theirs)))
-            return errors[i].ours;
-    return NULL;
-}
-
 static void put_error_type(struct pl_anthropic_out *o)
 {
     const struct pl_answer *a = &o->conv->answer;
@@ -533,7 +455,7 @@ static void put_error_type(struct pl_anthropic_out *o)
     pl_w_word(o->w, ours ? ours : "api_error");
     if (!ours)
         pl_conv_loss(o->conv, PL_LOSS_SYNTHESISED, o->conv->doc->root,
-                     "Anthropic has no word for this error; it is api_error");
+                     "Anthropic has no such error type; it is api_error");
 }
 
 static enum pl_status put_error(struct pl_anthropic_out *o)
@@ -544,7 +466,7 @@ static enum pl_status put_error(struct pl_anthropic_out *o)
     pl_w_key(o->w, "error");
     pl_w_open(o->w, '{');
     put_error_type(o);
-    put_required(o, "message", a->error_message, "no message was given");
+    put_required(o, "message", a->error_message, "there is no error message");
     pl_w_close(o->w, '}');
     pl_w_opt_string(o->w, "request_id", a->request_id);
     pl_w_close(o->w, '}');

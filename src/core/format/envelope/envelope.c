@@ -1,7 +1,7 @@
 /* Prompt envelope, seed 000: what really goes into a prompt, segment by segment, for a person to
- * look at. Here is how to tell it; reading and writing are in envelope_read.c and envelope_write.c.
+ * look at. Here is how to tell it; reading and writing are in read.c and write.c.
  */
-#include "format/envelope_int.h"
+#include "format/envelope/envelope_int.h"
 
 #include "json/text.h"
 
@@ -24,6 +24,7 @@ const struct pl_format pl_format_envelope = {
     .title = "prompt envelope, segment by segment (seed 000)",
     .list_key = "messages",
     .is_vendor = false,
+    .has_error_flag = true,
     .detect = detect,
     .read = pl_envelope_read,
     .write = pl_envelope_write,

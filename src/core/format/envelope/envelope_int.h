@@ -1,7 +1,7 @@
 #ifndef PL_FORMAT_ENVELOPE_INT_H
 #define PL_FORMAT_ENVELOPE_INT_H
 
-#include "conv/lint.h"
+#include "conv/lint/lint.h"
 #include "format/format.h"
 
 enum pl_status pl_envelope_read(struct pl_conv *conv, enum pl_format_kind kind,

@@ -1,6 +1,6 @@
 /* Lint of envelopes: whether a segment suits the role of its message, and whether charCount counts
  * its text. Neither stops anybody from reading the envelope, so both are warnings. */
-#include "format/envelope_int.h"
+#include "format/envelope/envelope_int.h"
 
 #include "json/number.h"
 #include "json/text.h"
@@ -29,11 +29,6 @@ static const struct {
     {"tool_call_result", TOOL, "tool"},
 };
 
-static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
-{
-    return n && pl_json_kind(n) == kind;
-}
-
 bool pl_envelope_count_fits(const struct pl_conv *conv, const struct pl_json_node *count,
                             const struct pl_json_node *content, int64_t *ret_n_points)
 {
@@ -45,7 +40,7 @@ bool pl_envelope_count_fits(const struct pl_conv *conv, const struct pl_json_nod
     }
     if (ret_n_points)
         *ret_n_points = n_points;
-    return is_kind(count, PL_JSON_NUMBER) &&
+    return pl_json_is(count, PL_JSON_NUMBER) &&
            pl_json_number_int64(pl_json_span(conv->doc, count), &value) &&
            (value == n_points || value == n_units);
 }
@@ -57,8 +52,7 @@ static void lint_role(struct pl_conv *conv, struct pl_findings *findings, int ro
         if (pl_conv_says(conv, kind, suits[i].kind) && !(suits[i].roles >> role & 1))
             pl_conv_report_finding(
                 conv, findings, "segment.role", PL_SEVERITY_WARNING, kind,
-                "a segment of kind %s does not suit the role %s; put it into a message of "
-                "role %s",
+                "a segment of kind %s does not match the role %s; put it into a message of role %s",
                 suits[i].kind, roles[role], suits[i].who);
 }
 
@@ -68,10 +62,10 @@ static void lint_count(struct pl_conv *conv, struct pl_findings *findings,
     const struct pl_json_node *count = pl_conv_node(conv, segment, "charCount");
     const struct pl_json_node *content = pl_conv_node(conv, segment, "content");
     int64_t n_points;
-    if (count && is_kind(content, PL_JSON_STRING) &&
+    if (count && pl_json_is(content, PL_JSON_STRING) &&
         !pl_envelope_count_fits(conv, count, content, &n_points))
         pl_conv_report_finding(conv, findings, "segment.char_count", PL_SEVERITY_WARNING, count,
-                               "charCount does not count the text; it has %lld Unicode code points",
+                               "charCount is wrong; the text has %lld Unicode code points",
                                (long long)n_points);
 }
 
@@ -80,7 +74,7 @@ static void lint_message(struct pl_conv *conv, struct pl_findings *findings,
 {
     const struct pl_json_node *segments = pl_conv_node(conv, message, "segments");
     int role = pl_conv_word(conv, pl_conv_node(conv, message, "role"), roles);
-    if (!is_kind(segments, PL_JSON_ARRAY))
+    if (!pl_json_is(segments, PL_JSON_ARRAY))
         return;
     for (const struct pl_json_node *s = pl_json_first(segments);
          s < pl_json_end(segments) && conv->status == PL_OK; s = pl_json_next(s)) {

@@ -1,7 +1,7 @@
 /* Reading envelopes. Text and variables are words in their place; memory, skills and tools without
  * a schema become text by template 1: a heading, a blank line, one line per item. Calls and results
  * are paired by callId, and where there is none by order within the tool's name. */
-#include "format/envelope_int.h"
+#include "format/envelope/envelope_int.h"
 
 #include "conv/call_ids.h"
 #include "json/text.h"
@@ -16,11 +16,6 @@ struct reading {
     bool is_answering; /* the last message is a result of a message of role tool, and may grow */
     bool has_messages; /* id and time are said */
 };
-
-static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
-{
-    return n && pl_json_kind(n) == kind;
-}
 
 static void add_message(struct reading *r, enum pl_role role)
 {
@@ -56,22 +51,97 @@ static void read_text(struct reading *r, const struct pl_json_node *segment)
         pl_conv_get(r->conv, segment, "content", PL_WANT_STRING);
 }
 
-static void read_variable(struct reading *r, const struct pl_json_node *segment)
-{
-    add_part(r, PL_PART_TEXT, segment)->text =
-        pl_conv_get(r->conv, segment, "value", PL_WANT_STRING);
-}
-
 /* charCount repeats what the text shows. */
-static void read_long_text(struct reading *r, const struct pl_json_node *segment)
+static void know_count(struct pl_conv *conv, const struct pl_json_node *segment)
 {
-    struct pl_conv *conv = r->conv;
-    read_text(r, segment);
     const struct pl_json_node *content = pl_conv_node(conv, segment, "content");
     const struct pl_json_node *count = pl_conv_node(conv, segment, "charCount");
-    if (is_kind(content, PL_JSON_STRING) && is_kind(count, PL_JSON_NUMBER) &&
+    if (pl_json_is(content, PL_JSON_STRING) && pl_json_is(count, PL_JSON_NUMBER) &&
         pl_envelope_count_fits(conv, count, content, NULL))
         pl_conv_know(conv, count);
+}
+
+static void read_long_text(struct reading *r, const struct pl_json_node *segment)
+{
+    read_text(r, segment);
+    know_count(r->conv, segment);
+}
+
+/* --- variables ------------------------------------------------------------------------------- */
+
+static bool is_variable(const struct pl_conv *conv, const struct pl_json_node *segment)
+{
+    return pl_conv_says(conv, pl_conv_node(conv, segment, "kind"), "static_var");
+}
+
+static bool is_words(const struct pl_conv *conv, const struct pl_json_node *segment)
+{
+    static const char *const kinds[] = {"text", "long_text", "system_prompt", "static_var", NULL};
+    return pl_conv_word(conv, pl_conv_node(conv, segment, "kind"), kinds) >= 0;
+}
+
+/* How many segments from here on are one text: a variable stands in a sentence, with the words
+ * before and behind it. 1 for words of their own, 0 where there are none. */
+static size_t count_run(const struct pl_conv *conv, const struct pl_json_node *segment,
+                        const struct pl_json_node *end)
+{
+    size_t n = is_words(conv, segment);
+    while (n) {
+        const struct pl_json_node *next = pl_json_next(segment);
+        bool is_glued = next < end && is_words(conv, next) &&
+                        (is_variable(conv, segment) || is_variable(conv, next));
+        if (!is_glued)
+            break;
+        segment = next;
+        n++;
+    }
+    return n;
+}
+
+static struct pl_piece piece_of(struct pl_conv *conv, const struct pl_json_node *segment)
+{
+    bool is_var = is_variable(conv, segment);
+    struct pl_piece piece = {
+        .text = pl_conv_get(conv, segment, is_var ? "value" : "content", PL_WANT_STRING),
+        .node = segment,
+    };
+    if (is_var) {
+        piece.name = pl_conv_get(conv, segment, "name", PL_WANT_STRING);
+        piece.about = pl_conv_get(conv, segment, "description", PL_WANT_STRING);
+    }
+    return piece;
+}
+
+/* What of a segment is no part of the prompt: its kind, and whether a person has folded it up. */
+static void know_frame(struct pl_conv *conv, const struct pl_json_node *segment)
+{
+    pl_conv_know(conv, pl_conv_node(conv, segment, "kind"));
+    pl_conv_know(conv, pl_conv_node(conv, segment, "collapsed"));
+}
+
+/* Reads n segments as one text; returns the last of them. */
+static const struct pl_json_node *read_run(struct reading *r, const struct pl_json_node *segment,
+                                           size_t n)
+{
+    struct pl_conv *conv = r->conv;
+    const struct pl_json_node *first = segment, *last = segment;
+    struct pl_piece *pieces = pl_arena_alloc(conv->arena, n, sizeof *pieces);
+    if (!pieces) {
+        conv->status = PL_NOMEM;
+        return segment;
+    }
+    size_t n_said = 0;
+    for (size_t i = 0; i < n; i++, segment = pl_json_next(segment)) {
+        know_frame(conv, segment);
+        know_count(conv, segment);
+        pieces[n_said] = piece_of(conv, segment);
+        n_said += pl_val_is_set(pieces[n_said].text);
+        last = segment;
+    }
+    add_part(r, PL_PART_TEXT, first)->text =
+        n_said ? (struct pl_val){.kind = PL_VAL_RUN, .pieces = pieces, .n_pieces = n_said}
+               : (struct pl_val){0};
+    return last;
 }
 
 /* Template 1 of the segments that are lists: "## Heading\n\n- name: words\n- name: words". */
@@ -89,7 +159,7 @@ static struct pl_val schema_of(struct pl_conv *conv, const struct pl_json_node *
     const struct pl_json_node *parameters = pl_conv_node(conv, item, "parameters");
     if (pl_val_is_set(schema) || !parameters)
         return schema;
-    if (is_kind(parameters, PL_JSON_OBJECT))
+    if (pl_json_is(parameters, PL_JSON_OBJECT))
         return pl_val_node(parameters);
     struct pl_str text = pl_conv_text(conv, pl_val_node(parameters));
     struct pl_json_doc doc;
@@ -103,7 +173,7 @@ static struct pl_val schema_of(struct pl_conv *conv, const struct pl_json_node *
 
 static bool is_callable(struct pl_conv *conv, const struct pl_json_node *item)
 {
-    return is_kind(item, PL_JSON_OBJECT) && pl_val_is_set(schema_of(conv, item));
+    return pl_json_is(item, PL_JSON_OBJECT) && pl_val_is_set(schema_of(conv, item));
 }
 
 /* What of an item its line says. */
@@ -131,7 +201,7 @@ static void add_item(struct pl_conv *conv, struct pl_buf *text, const struct lis
         pl_buf_add(text, more);
     }
     pl_conv_loss(conv, PL_LOSS_APPROXIMATED, item,
-                 "said as text under the heading \"%s\" (template 1)", t->heading);
+                 "written as text under the heading \"%s\" (template 1)", t->heading);
 }
 
 static void read_list(struct reading *r, const struct pl_json_node *segment,
@@ -147,11 +217,11 @@ static void read_list(struct reading *r, const struct pl_json_node *segment,
         pl_buf_adds(&text, "\n\n");
         pl_buf_add(&text, description);
         pl_conv_loss(conv, PL_LOSS_APPROXIMATED, said.node,
-                     "said as text under the heading \"%s\" (template 1)", t->heading);
+                     "written as text under the heading \"%s\" (template 1)", t->heading);
     }
     pl_buf_addc(&text, '\n');
     const struct pl_json_node *items = pl_conv_member(conv, segment, "items", PL_WANT_ARRAY);
-    if (is_kind(items, PL_JSON_ARRAY))
+    if (pl_json_is(items, PL_JSON_ARRAY))
         for (const struct pl_json_node *n = pl_json_first(items); n < pl_json_end(items);
              n = pl_json_next(n))
             if (t != &tools_template || !is_callable(conv, n))
@@ -179,7 +249,7 @@ static void read_tools(struct reading *r, const struct pl_json_node *segment)
 {
     struct pl_conv *conv = r->conv;
     const struct pl_json_node *items = pl_conv_member(conv, segment, "items", PL_WANT_ARRAY);
-    if (!is_kind(items, PL_JSON_ARRAY))
+    if (!pl_json_is(items, PL_JSON_ARRAY))
         return;
     bool is_told = false;
     const struct pl_json_node *end = pl_json_end(items);
@@ -219,7 +289,7 @@ static void read_result(struct reading *r, const struct pl_json_node *segment)
     part->id = pl_conv_get(conv, segment, "callId", PL_WANT_STRING);
     part->name = pl_conv_get(conv, segment, "toolName", PL_WANT_STRING);
     const struct pl_json_node *success = pl_conv_member(conv, segment, "success", PL_WANT_BOOL);
-    if (is_kind(success, PL_JSON_FALSE))
+    if (pl_json_is(success, PL_JSON_FALSE))
         part->is_error = (struct pl_flag){true, true, pl_val_node(success)};
     else
         pl_conv_know(conv, success);
@@ -258,7 +328,6 @@ static const struct {
     void (*read)(struct reading *r, const struct pl_json_node *segment);
 } segment_kinds[] = {
     {"text", read_text},
-    {"static_var", read_variable},
     {"system_prompt", read_text},
     {"memory", read_memory},
     {"skills", read_skills},
@@ -275,9 +344,7 @@ static void read_segment(struct reading *r, const struct pl_json_node *segment)
     const struct pl_json_node *kind = pl_conv_member(r->conv, segment, "kind", PL_WANT_STRING);
     for (size_t i = 0; i < sizeof segment_kinds / sizeof *segment_kinds; i++)
         if (pl_conv_says(r->conv, kind, segment_kinds[i].kind)) {
-            pl_conv_know(r->conv, kind);
-            /* Whether a person has folded it up is no part of the prompt. */
-            pl_conv_know(r->conv, pl_conv_node(r->conv, segment, "collapsed"));
+            know_frame(r->conv, segment);
             segment_kinds[i].read(r, segment);
             return;
         }
@@ -297,11 +364,16 @@ static void read_message(struct pl_conv *conv, const struct pl_json_node *n, uin
                         .message = n,
                         .element = element,
                         .role = word >= 0 ? roles[word] : PL_ROLE_USER};
-    if (!is_kind(segments, PL_JSON_ARRAY))
+    if (!pl_json_is(segments, PL_JSON_ARRAY))
         return;
     for (const struct pl_json_node *s = pl_json_first(segments); s < pl_json_end(segments);
-         s = pl_json_next(s))
-        read_segment(&r, s);
+         s = pl_json_next(s)) {
+        size_t n_run = count_run(conv, s, pl_json_end(segments));
+        if (n_run > 1 || (n_run && is_variable(conv, s)))
+            s = read_run(&r, s, n_run);
+        else
+            read_segment(&r, s);
+    }
 }
 
 enum pl_status pl_envelope_read(struct pl_conv *conv, enum pl_format_kind kind,
@@ -310,10 +382,10 @@ enum pl_status pl_envelope_read(struct pl_conv *conv, enum pl_format_kind kind,
     (void)kind;
     const struct pl_json_node *root = conv->doc->root;
     const struct pl_json_node *list = pl_conv_node(conv, root, "messages");
-    if (!is_kind(list, PL_JSON_ARRAY))
+    if (!pl_json_is(list, PL_JSON_ARRAY))
         return pl_fail(err, PL_INVALID,
-                       "no envelope: there must be an object whose member \"messages\" is an array "
-                       "of messages with segments");
+                       "not an envelope: there must be an object whose member \"messages\" is an "
+                       "array of messages with segments");
     const struct pl_json_node *version = pl_conv_node(conv, root, "version");
     if (pl_conv_says(conv, version, "1.0"))
         pl_conv_know(conv, version);
@@ -322,10 +394,10 @@ enum pl_status pl_envelope_read(struct pl_conv *conv, enum pl_format_kind kind,
     uint32_t element = 0;
     for (const struct pl_json_node *n = pl_json_first(list);
          n < pl_json_end(list) && conv->status == PL_OK; n = pl_json_next(n), element++) {
-        if (!is_kind(n, PL_JSON_OBJECT))
+        if (!pl_json_is(n, PL_JSON_OBJECT))
             return pl_fail(
                 err, PL_INVALID,
-                "message %u is no object; a message is {\"id\":…,\"role\":…,\"segments\":[…]}",
+                "message %u is not an object; a message is {\"id\":…,\"role\":…,\"segments\":[…]}",
                 element);
         read_message(conv, n, element);
     }

@@ -1,17 +1,17 @@
 /* Writing envelopes. The schema of seed 000 is normative: every message has an id, a time and at
  * least one segment, arguments are an object, a result is one string. What a segment has no field
  * for (reasoning, bytes of a file, settings) is left alone. */
-#include "format/envelope_int.h"
+#include "format/envelope/envelope_int.h"
 
 #include "base/map.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "conv/call_ids.h"
 #include "conv/sniff.h"
-#include "format/fresh_ids.h"
-#include "format/gemini_schema.h"
-#include "format/instant.h"
-#include "format/text_run.h"
-#include "format/utterance.h"
+#include "format/pieces/fresh_ids.h"
+#include "format/gemini/schema.h"
+#include "format/pieces/instant.h"
+#include "format/pieces/text_run.h"
+#include "format/pieces/utterance.h"
 
 enum {
     LONG_TEXT = 2000, /* code points; a text beyond is folded up */
@@ -25,8 +25,9 @@ struct envelope {
     struct pl_fresh_ids ids;
     struct pl_map
         names; /* owned; tool names (as part indexes) by call id, for results without one */
-    uint32_t n_messages, n_timeless, n_empty;
-    bool needs_tools; /* the tool overview is still to be written */
+    uint32_t n_messages, n_timeless, n_later, n_empty;
+    struct pl_val last_time; /* that could be written */
+    bool needs_tools;        /* the tool overview is still to be written */
 };
 
 static void open_segment(struct pl_writer *w, const char *kind)
@@ -42,7 +43,7 @@ static void close_folded(struct pl_writer *w, bool is_collapsed)
     pl_w_close(w, '}');
 }
 
-static void write_text(struct pl_writer *w, const struct pl_part *part, bool is_system)
+static void write_words(struct pl_writer *w, const struct pl_part *part, bool is_system)
 {
     size_t n_points = pl_utf8_count(pl_conv_text(w->conv, part->text));
     bool is_long = !is_system && n_points > LONG_TEXT;
@@ -57,6 +58,52 @@ static void write_text(struct pl_writer *w, const struct pl_part *part, bool is_
         close_folded(w, is_long);
     else
         pl_w_close(w, '}');
+}
+
+/* What a variable says, or words between two of them. */
+static void write_piece(struct pl_writer *w, const struct pl_part *part,
+                        const struct pl_piece *piece, bool is_system)
+{
+    struct pl_part words = {.kind = part->kind, .text = piece->text};
+    if (!pl_val_is_set(piece->name)) {
+        write_words(w, &words, is_system);
+        return;
+    }
+    open_segment(w, "static_var");
+    pl_w_opt_string(w, "name", piece->name);
+    pl_w_key(w, "value");
+    pl_w_string(w, piece->text);
+    pl_w_opt_string(w, "description", piece->about);
+    pl_w_close(w, '}');
+}
+
+/* Words that list something have a segment that lists it. */
+static bool write_list(struct pl_writer *w, const struct pl_part *part)
+{
+    static const char *const kinds[] = {
+        [PL_PURPOSE_MEMORY] = "memory",
+        [PL_PURPOSE_SKILLS] = "skills",
+    };
+    if (!part->purpose || !pl_val_is_set(part->context))
+        return false;
+    open_segment(w, kinds[part->purpose]);
+    pl_w_key(w, "items");
+    pl_w_value(w, part->context);
+    pl_w_mapped(w, part->text);
+    close_folded(w, true);
+    return true;
+}
+
+static void write_text(struct pl_writer *w, const struct pl_part *part, bool is_system)
+{
+    if (write_list(w, part))
+        return;
+    if (part->text.kind != PL_VAL_RUN) {
+        write_words(w, part, is_system);
+        return;
+    }
+    for (size_t i = 0; i < part->text.n_pieces; i++)
+        write_piece(w, part, &part->text.pieces[i], is_system);
 }
 
 static struct pl_val mime_of(struct pl_conv *conv, const struct pl_part *part)
@@ -127,7 +174,7 @@ static void write_document(struct pl_writer *w, const struct pl_part *part)
     pl_w_close(w, '}');
     if (part->data.node)
         pl_w_loss(w, PL_LOSS_DROPPED, part->data,
-                  "an envelope shows that a document is there; it does not hold its bytes");
+                  "an envelope shows that a document exists; it does not contain its bytes");
 }
 
 static void write_call(struct pl_writer *w, const struct pl_part *part)
@@ -168,7 +215,7 @@ static bool is_media(const struct pl_part *part)
            (pl_val_is_set(part->data) || pl_val_is_set(part->url));
 }
 
-/* A result is one string; pictures in it stand right behind it. */
+/* A result is one string; pictures in it stand right after it. */
 static void write_result(struct envelope *e, const struct pl_part *result)
 {
     struct pl_writer *w = e->w;
@@ -333,7 +380,12 @@ static void open_message(struct envelope *e, const char *role, struct pl_val id)
 
 static void close_message(struct envelope *e, struct pl_val created_at)
 {
-    if (!pl_instant_write(e->w, "timestamp", created_at, e->task, PL_INSTANT_MILLISECONDS)) {
+    if (pl_instant_write(e->w, "timestamp", created_at, e->task, PL_INSTANT_MILLISECONDS)) {
+        e->last_time = created_at;
+    } else if (pl_instant_write(e->w, "timestamp", e->last_time, e->task,
+                                PL_INSTANT_MILLISECONDS)) {
+        e->n_later++;
+    } else {
         pl_w_key(e->w, "timestamp");
         pl_w_int(e->w, 0);
         e->n_timeless++;
@@ -374,7 +426,7 @@ static void write_message(struct envelope *e, const struct pl_utterance *u)
     const struct pl_json_node *role = pl_conv_node(e->w->conv, u->message->node, "role");
     if (u->role == PL_ROLE_DEVELOPER && role)
         pl_conv_loss(e->w->conv, PL_LOSS_APPROXIMATED, role,
-                     "an envelope has no developer; this is said by the system");
+                     "an envelope has no developer role; this is a system message");
     struct pl_val none = {0};
     open_message(e, words[u->role], u->is_rest ? none : u->message->id);
     write_segments(e, u);
@@ -392,7 +444,7 @@ static void write_tool_message(struct envelope *e)
     pl_w_close(e->w, ']');
     close_message(e, none);
     pl_conv_loss(e->w->conv, PL_LOSS_SYNTHESISED, NULL,
-                 "a message of the system was made to show the tools in");
+                 "a system message was added to list the tools");
 }
 
 /* An item that only its vendor understands is no message. */
@@ -429,9 +481,12 @@ static void report_made(struct envelope *e)
     if (e->n_timeless)
         pl_conv_loss(conv, PL_LOSS_SYNTHESISED, NULL,
                      "%u messages without a time got the timestamp 0", e->n_timeless);
+    if (e->n_later)
+        pl_conv_loss(conv, PL_LOSS_SYNTHESISED, NULL,
+                     "%u messages without a time got that of the message before", e->n_later);
     if (e->n_empty)
         pl_conv_loss(conv, PL_LOSS_SYNTHESISED, NULL,
-                     "%u messages with nothing an envelope can show got an empty text", e->n_empty);
+                     "%u messages without content for an envelope got an empty text", e->n_empty);
 }
 
 static void write_messages(struct envelope *e)
@@ -461,7 +516,7 @@ static enum pl_status refuse(struct pl_conv *conv, struct pl_error *err)
                  is_error ? "an envelope has no error bodies"
                           : "an envelope needs at least one message; there is none");
     return pl_fail(err, PL_INVALID,
-                   is_error ? "an envelope shows a prompt; it has no form for an error body"
+                   is_error ? "an envelope describes a prompt; it has no form for an error body"
                             : "an envelope needs at least one message; this conversation has none");
 }
 

@@ -1,8 +1,8 @@
 /* The answer of generateContent around its content: finish reason, usage, errors. */
 #include "conv/pairing.h"
-#include "format/gemini_int.h"
-#include "format/gemini_words.h"
-#include "format/usage.h"
+#include "format/gemini/gemini_int.h"
+#include "format/gemini/words.h"
+#include "format/pieces/usage.h"
 
 static struct pl_val field(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
                            unsigned want)
@@ -68,6 +68,8 @@ void pl_gemini_read_answer(struct pl_conv *conv, const struct pl_json_node *root
         read_finish(conv, candidate);
     else
         read_block(conv, root);
+    conv->answer.ratings = candidate ? field(conv, candidate, "safetyRatings", PL_WANT_ARRAY)
+                                     : field(conv, root, "promptFeedback", PL_WANT_OBJECT);
     read_usage(conv,
                pl_conv_fit(conv, pl_gemini_field(conv, root, "usageMetadata"), PL_WANT_OBJECT));
 }
@@ -103,7 +105,7 @@ void pl_gemini_write_finish(struct pl_writer *w)
         pl_w_mapped(w, a->finish_val);
     else if (pl_val_is_set(a->finish_val))
         pl_w_loss(w, PL_LOSS_APPROXIMATED, a->finish_val,
-                  "Gemini has no such reason to finish; the nearest one is said");
+                  "Gemini has no such finish reason; the nearest one is used");
     if (a->finish_detail.kind == PL_VAL_NODE &&
         pl_json_kind(a->finish_detail.node) == PL_JSON_STRING)
         pl_w_opt_string(w, "finishMessage", a->finish_detail);
@@ -174,5 +176,5 @@ void pl_gemini_write_error(struct pl_writer *w)
         pl_w_mapped(w, a->error_type);
     if (by_code)
         pl_w_loss(w, PL_LOSS_APPROXIMATED, a->error_code,
-                  "Google's status says what kind of error it is");
+                  "Google's status identifies the kind of error");
 }

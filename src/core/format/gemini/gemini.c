@@ -1,5 +1,6 @@
 /* Google's generateContent: requests, responses and error bodies (wire.md 3.4). */
-#include "format/gemini_int.h"
+#include "format/gemini/gemini_int.h"
+#include "format/gemini/words.h"
 
 const struct pl_json_node *pl_gemini_field(const struct pl_conv *conv,
                                            const struct pl_json_node *object, const char *key)
@@ -19,39 +20,34 @@ const struct pl_json_node *pl_gemini_field(const struct pl_conv *conv,
     return pl_conv_node(conv, object, snake);
 }
 
-static bool is_kind(const struct pl_json_node *node, enum pl_json_kind kind)
-{
-    return node && pl_json_kind(node) == kind;
-}
-
 static const struct pl_json_node *get(const struct pl_json_doc *doc,
                                       const struct pl_json_node *object, const char *key)
 {
-    return is_kind(object, PL_JSON_OBJECT) ? pl_json_get(doc, object, pl_str_of(key)) : NULL;
+    return pl_json_is(object, PL_JSON_OBJECT) ? pl_json_get(doc, object, pl_str_of(key)) : NULL;
 }
 
 /* Google's error bodies have a number for the code and a word for the status. */
 static bool is_error(const struct pl_json_doc *doc, const struct pl_json_node *root)
 {
     const struct pl_json_node *error = get(doc, root, "error");
-    return is_kind(get(doc, error, "code"), PL_JSON_NUMBER) &&
-           is_kind(get(doc, error, "status"), PL_JSON_STRING);
+    return pl_json_is(get(doc, error, "code"), PL_JSON_NUMBER) &&
+           pl_json_is(get(doc, error, "status"), PL_JSON_STRING);
 }
 
 static int detect(const struct pl_json_doc *doc)
 {
     const struct pl_json_node *root = doc->root;
-    if (is_kind(root, PL_JSON_ARRAY) && pl_json_count(root))
+    if (pl_json_is(root, PL_JSON_ARRAY) && pl_json_count(root))
         return is_error(doc, pl_json_first(root)) ? 90 : 0;
     const struct pl_json_node *contents = get(doc, root, "contents");
     if (contents) {
         const struct pl_json_node *first =
-            is_kind(contents, PL_JSON_ARRAY) && pl_json_count(contents) ? pl_json_first(contents)
-                                                                        : contents;
+            pl_json_is(contents, PL_JSON_ARRAY) && pl_json_count(contents) ? pl_json_first(contents)
+                                                                           : contents;
         return get(doc, first, "parts") ? 95 : 70;
     }
-    if (is_kind(get(doc, root, "candidates"), PL_JSON_ARRAY) || get(doc, root, "promptFeedback") ||
-        get(doc, root, "usageMetadata"))
+    if (pl_json_is(get(doc, root, "candidates"), PL_JSON_ARRAY) ||
+        get(doc, root, "promptFeedback") || get(doc, root, "usageMetadata"))
         return 90;
     return is_error(doc, root) ? 90 : 0;
 }
@@ -61,6 +57,10 @@ const struct pl_format pl_format_gemini = {
     .title = "Google's generateContent: contents of user and model",
     .list_key = "contents",
     .is_vendor = true,
+    .cite = pl_gemini_cite,
+    .list_cites = pl_gemini_list_cites,
+    .judge = pl_gemini_judge,
+    .has_error_flag = true,
     .detect = detect,
     .read = pl_gemini_read,
     .write = pl_gemini_write,

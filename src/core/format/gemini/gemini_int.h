@@ -1,5 +1,5 @@
-/* The pieces of the gemini format: gemini_read.c and gemini_write.c, gemini_settings.c and
- * gemini_answer.c. */
+/* The pieces of the gemini format: read.c and write.c, settings.c and
+ * answer.c. */
 #ifndef PL_FORMAT_GEMINI_INT_H
 #define PL_FORMAT_GEMINI_INT_H
 
@@ -9,6 +9,10 @@
  * "topP" or "top_p". NULL when it is absent or null. */
 const struct pl_json_node *pl_gemini_field(const struct pl_conv *conv,
                                            const struct pl_json_node *object, const char *key);
+
+struct pl_cites_list;
+/* The hook list_cites of the format. */
+void pl_gemini_list_cites(struct pl_conv *conv, struct pl_cites_list *list);
 
 enum pl_status pl_gemini_read(struct pl_conv *conv, enum pl_format_kind kind, struct pl_error *err);
 enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_format_task *task,
@@ -31,7 +35,7 @@ void pl_gemini_write_answer(struct pl_writer *w);
 void pl_gemini_write_rest(struct pl_writer *w, const struct pl_json_node *object,
                           const char *const written[]);
 
-/* As in pl_format (gemini_own.c), and the member of a part that says a call or a result. */
+/* As in pl_format (own.c), and the member of a part that says a call or a result. */
 bool pl_gemini_tell(struct pl_conv *conv, const struct pl_json_node *node, struct pl_gist *ret);
 void pl_gemini_write_gist(struct pl_writer *w, const struct pl_gist *gist, bool is_result);
 

@@ -1,5 +1,5 @@
 /* Parts that only Gemini has: programs that ran in Google's sandbox, and calls of its tools. */
-#include "format/gemini_int.h"
+#include "format/gemini/gemini_int.h"
 
 static struct pl_val get(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
                          unsigned want)
@@ -92,7 +92,9 @@ static void write_output(struct pl_writer *w, const struct pl_gist *gist)
     else
         pl_w_joined(w, texts, n, "\n");
     if (n == 2)
-        pl_w_loss(w, PL_LOSS_MERGED, texts[1], "there is one text for all that a program prints");
+        pl_w_loss(w, PL_LOSS_MERGED, texts[1],
+                  "there is only one text for the output of a "
+                  "program");
 }
 
 void pl_gemini_write_gist(struct pl_writer *w, const struct pl_gist *gist, bool is_result)
@@ -113,5 +115,5 @@ void pl_gemini_write_gist(struct pl_writer *w, const struct pl_gist *gist, bool 
     pl_w_opt_string(w, "id", gist->id);
     pl_w_close(w, '}');
     if (gist->name.node)
-        pl_w_loss(w, PL_LOSS_MOVED, gist->name, "the kind of the part says which tool it was");
+        pl_w_loss(w, PL_LOSS_MOVED, gist->name, "the kind of the part identifies the tool");
 }

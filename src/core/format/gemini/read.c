@@ -1,6 +1,7 @@
 /* Reading generateContent: contents and their parts. Both spellings of every key are read. */
+#include "conv/pcm.h"
 #include "conv/sniff.h"
-#include "format/gemini_int.h"
+#include "format/gemini/gemini_int.h"
 
 /* Where the parts being read belong. */
 struct seat {
@@ -10,11 +11,6 @@ struct seat {
     uint32_t element;
 };
 
-static bool is_kind(const struct pl_json_node *node, enum pl_json_kind kind)
-{
-    return node && pl_json_kind(node) == kind;
-}
-
 static struct pl_val field(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
                            unsigned want)
 {
@@ -22,7 +18,7 @@ static struct pl_val field(struct pl_conv *conv, const struct pl_json_node *obje
 }
 
 /* A part that only one side may say, in a content of the other, gets a message of its own, and so
- * does what stands behind it: the vendor answers calls to its own servers inside the model's
+ * does what stands after it: the vendor answers calls to its own servers inside the model's
  * content, and the model goes on. */
 static struct pl_part *add_part(struct pl_conv *conv, struct seat *seat, enum pl_role role,
                                 enum pl_part_kind kind, const struct pl_json_node *node)
@@ -57,6 +53,19 @@ static enum pl_part_kind media_kind(struct pl_conv *conv, struct pl_val mime, st
     return PL_PART_FILE;
 }
 
+/* "audio/pcm;rate=16000": raw samples and their rate. */
+static void take_rate(struct pl_conv *conv, struct pl_part *part)
+{
+    struct pl_str mime = pl_conv_text(conv, part->mime);
+    int64_t rate;
+    if (!pl_mime_is_pcm(mime) || !pl_mime_rate(mime, &rate))
+        return;
+    const struct pl_json_node *node = part->mime.node;
+    part->rate = pl_val_json(pl_conv_printf(conv, "%lld", (long long)rate));
+    part->mime = pl_val_text(PL_STR("audio/pcm"));
+    part->mime.node = node;
+}
+
 /* The blob or file of a part; false when it has none. */
 static bool read_media(struct pl_conv *conv, const struct pl_json_node *node,
                        struct pl_part *ret_part)
@@ -79,6 +88,8 @@ static bool read_media(struct pl_conv *conv, const struct pl_json_node *node,
     else
         ret_part->url = field(conv, of, "fileUri", PL_WANT_STRING);
     ret_part->kind = media_kind(conv, ret_part->mime, ret_part->data);
+    if (ret_part->kind == PL_PART_AUDIO)
+        take_rate(conv, ret_part);
     return true;
 }
 
@@ -102,7 +113,7 @@ static void read_response(struct pl_conv *conv, struct pl_part *result,
 {
     static const char *const keys[] = {"output", "error", "result", "content", NULL};
     const struct pl_json_node *said = response;
-    if (is_kind(response, PL_JSON_OBJECT)) {
+    if (pl_json_is(response, PL_JSON_OBJECT)) {
         if (pl_json_count(response) == 1 && pl_conv_word(conv, pl_json_first(response), keys) >= 0)
             said = pl_json_first(response) + 1;
         if (pl_conv_node(conv, response, "error") && !pl_conv_node(conv, response, "output"))
@@ -140,7 +151,7 @@ static void read_text(struct pl_conv *conv, struct seat *seat, const struct pl_j
                       const struct pl_json_node *text)
 {
     const struct pl_json_node *thought = pl_conv_member(conv, node, "thought", PL_WANT_BOOL);
-    bool is_thought = is_kind(thought, PL_JSON_TRUE);
+    bool is_thought = pl_json_is(thought, PL_JSON_TRUE);
     struct pl_part *part =
         add_part(conv, seat, seat->own, is_thought ? PL_PART_THINKING : PL_PART_TEXT, node);
     part->text = pl_val_node(text);
@@ -150,7 +161,7 @@ static void read_text(struct pl_conv *conv, struct seat *seat, const struct pl_j
 
 static void read_part(struct pl_conv *conv, struct seat *seat, const struct pl_json_node *node)
 {
-    if (is_kind(node, PL_JSON_STRING)) {
+    if (pl_json_is(node, PL_JSON_STRING)) {
         add_part(conv, seat, seat->own, PL_PART_TEXT, node)->text = pl_val_node(node);
         return;
     }
@@ -205,7 +216,7 @@ static void read_content(struct pl_conv *conv, const struct pl_json_node *node, 
     enum pl_role role = i >= 0 ? roles[i] : role_if_unsaid;
     struct seat seat = {role, role, node, element};
     pl_conv_add_message(conv, seat.role, node, element);
-    bool is_content = parts || word || (is_kind(node, PL_JSON_OBJECT) && !pl_json_count(node));
+    bool is_content = parts || word || (pl_json_is(node, PL_JSON_OBJECT) && !pl_json_count(node));
     read_parts(conv, &seat, is_content ? parts : node);
 }
 
@@ -227,10 +238,9 @@ static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
     const struct pl_json_node *contents = pl_conv_node(conv, root, "contents");
     const struct pl_json_node *system = pl_gemini_field(conv, root, "systemInstruction");
     if (!contents && !system)
-        return pl_fail(err, PL_INVALID,
-                       "a gemini request is an object with `contents`, and there is none");
+        return pl_fail(err, PL_INVALID, "a Gemini request must be an object with `contents`");
     read_system(conv, system);
-    if (is_kind(contents, PL_JSON_ARRAY)) {
+    if (pl_json_is(contents, PL_JSON_ARRAY)) {
         conv->list = contents;
         uint32_t element = 0;
         for (const struct pl_json_node *c = pl_json_first(contents); c < pl_json_end(contents);
@@ -247,7 +257,7 @@ static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
 static const struct pl_json_node *response_of(const struct pl_conv *conv)
 {
     const struct pl_json_node *root = conv->doc->root;
-    return is_kind(root, PL_JSON_ARRAY) && pl_json_count(root) ? pl_json_first(root) : root;
+    return pl_json_is(root, PL_JSON_ARRAY) && pl_json_count(root) ? pl_json_first(root) : root;
 }
 
 static enum pl_status read_answer(struct pl_conv *conv, struct pl_error *err)
@@ -258,12 +268,11 @@ static enum pl_status read_answer(struct pl_conv *conv, struct pl_error *err)
         return conv->status;
     const struct pl_json_node *list = pl_conv_node(conv, root, "candidates");
     const struct pl_json_node *candidate =
-        list && is_kind(list, PL_JSON_ARRAY) && pl_json_count(list) ? pl_json_first(list) : NULL;
+        list && pl_json_is(list, PL_JSON_ARRAY) && pl_json_count(list) ? pl_json_first(list) : NULL;
     if (!list && !pl_gemini_field(conv, root, "promptFeedback") &&
         !pl_gemini_field(conv, root, "usageMetadata"))
         return pl_fail(err, PL_INVALID,
-                       "a gemini response has `candidates`, `promptFeedback` or `error`, and this "
-                       "has none of them");
+                       "a Gemini response needs `candidates`, `promptFeedback` or `error`");
     const struct pl_json_node *content = pl_conv_node(conv, candidate, "content");
     if (content)
         read_content(conv, content, 0, PL_ROLE_ASSISTANT);

@@ -4,7 +4,7 @@
  * A frame stands in one of three places: among the keywords of a schema, among the named schemas of
  * `properties`, or among the schemas of `anyOf`. Only the first place knows keywords: a property
  * that happens to be called "type" or "$id" is a name like any other. */
-#include "format/gemini_schema.h"
+#include "format/gemini/schema.h"
 
 #include "json/pointer.h"
 #include "json/text.h"
@@ -28,21 +28,6 @@ struct walk {
 
 /* A schema may refer to one definition from many places; this many are put in place. */
 #define MAX_REFS 256
-
-static bool is_object(const struct pl_json_node *n)
-{
-    return n && pl_json_kind(n) == PL_JSON_OBJECT;
-}
-
-static bool is_array(const struct pl_json_node *n)
-{
-    return n && pl_json_kind(n) == PL_JSON_ARRAY;
-}
-
-static bool is_string(const struct pl_json_node *n)
-{
-    return n && pl_json_kind(n) == PL_JSON_STRING;
-}
 
 static const struct pl_json_node *member(const struct walk *k, const struct pl_json_node *object,
                                          const char *key)
@@ -171,7 +156,8 @@ static void put_lower_type(struct walk *k, const struct pl_json_node *type, bool
 /* int64 is a string in the JSON of protocol buffers; in JSON Schema a limit is a number. */
 static void put_count(struct walk *k, const struct pl_json_node *value)
 {
-    struct pl_str raw = is_string(value) ? pl_json_raw(k->w->conv->doc, value) : (struct pl_str){0};
+    struct pl_str raw = pl_json_is(value, PL_JSON_STRING) ? pl_json_raw(k->w->conv->doc, value)
+                                                          : (struct pl_str){0};
     bool is_digits = raw.len > 0 && (raw.ptr[0] != '0' || raw.len == 1);
     for (size_t i = 0; i < raw.len; i++)
         is_digits &= raw.ptr[i] >= '0' && raw.ptr[i] <= '9';
@@ -188,13 +174,14 @@ static void put_count(struct walk *k, const struct pl_json_node *value)
 static void know_order(struct walk *k, const struct pl_json_node *order,
                        const struct pl_json_node *names)
 {
-    if (!is_array(order) || !is_object(names) || pl_json_count(order) != pl_json_count(names))
+    if (!pl_json_is(order, PL_JSON_ARRAY) || !pl_json_is(names, PL_JSON_OBJECT) ||
+        pl_json_count(order) != pl_json_count(names))
         return;
     const struct pl_json_doc *doc = k->w->conv->doc;
     const struct pl_json_node *name = pl_json_first(names);
     for (const struct pl_json_node *o = pl_json_first(order); o < pl_json_end(order);
          o = pl_json_next(o), name = pl_json_next_member(name))
-        if (!is_string(o) || !pl_json_text_same(doc, o, doc, name))
+        if (!pl_json_is(o, PL_JSON_STRING) || !pl_json_text_same(doc, o, doc, name))
             return;
     know(k, order);
 }
@@ -233,15 +220,15 @@ static void json_keyword(struct walk *k, const struct pl_json_node *key, bool is
         return;
     }
     pl_w_key(k->w, dialect_words[i].json);
-    if (rule == D_NAMES && is_object(value)) {
+    if (rule == D_NAMES && pl_json_is(value, PL_JSON_OBJECT)) {
         push(k, IN_NAMES, value, false);
-    } else if (rule == D_SCHEMA && is_object(value)) {
+    } else if (rule == D_SCHEMA && pl_json_is(value, PL_JSON_OBJECT)) {
         push(k, IN_SCHEMA, value, says_nullable(k, value));
-    } else if (rule == D_LIST && is_array(value)) {
+    } else if (rule == D_LIST && pl_json_is(value, PL_JSON_ARRAY)) {
         push(k, IN_LIST, value, is_nullable);
     } else if (rule == D_COUNT) {
         put_count(k, value);
-    } else if (rule == D_ENUM && is_nullable && is_array(value)) {
+    } else if (rule == D_ENUM && is_nullable && pl_json_is(value, PL_JSON_ARRAY)) {
         put_nullable_enum(k, value);
     } else if (rule == D_EXAMPLE) {
         pl_w_open(k->w, '[');
@@ -270,7 +257,7 @@ static void json_step(struct walk *k)
     }
     if (f->place == IN_NAMES)
         put_key(k, at);
-    if (is_object(value))
+    if (pl_json_is(value, PL_JSON_OBJECT))
         push(k, IN_SCHEMA, value, says_nullable(k, value));
     else
         put(k, value);
@@ -283,7 +270,7 @@ static bool goes_on(const struct walk *k)
 
 void pl_gemini_schema_write_json(struct pl_writer *w, struct pl_val schema)
 {
-    if (schema.kind != PL_VAL_NODE || !is_object(schema.node)) {
+    if (schema.kind != PL_VAL_NODE || !pl_json_is(schema.node, PL_JSON_OBJECT)) {
         pl_w_value(w, schema);
         return;
     }
@@ -366,13 +353,14 @@ static const struct {
 
 static bool is_null_schema(struct walk *k, const struct pl_json_node *schema)
 {
-    return is_object(schema) && pl_conv_says(k->w->conv, member(k, schema, "type"), "null");
+    return pl_json_is(schema, PL_JSON_OBJECT) &&
+           pl_conv_says(k->w->conv, member(k, schema, "type"), "null");
 }
 
 /* Whether one of the elements is null, or a schema of null alone. */
 static bool has_null(struct walk *k, const struct pl_json_node *list)
 {
-    if (!is_array(list))
+    if (!pl_json_is(list, PL_JSON_ARRAY))
         return false;
     for (const struct pl_json_node *e = pl_json_first(list); e < pl_json_end(list);
          e = pl_json_next(e))
@@ -386,7 +374,7 @@ static bool has_null(struct walk *k, const struct pl_json_node *list)
 static bool lists_null(struct walk *k, const struct pl_json_node *schema)
 {
     const struct pl_json_node *list = member(k, schema, "enum");
-    if (!is_array(list) || member(k, schema, "type"))
+    if (!pl_json_is(list, PL_JSON_ARRAY) || member(k, schema, "type"))
         return false;
     for (const struct pl_json_node *e = pl_json_first(list); e < pl_json_end(list);
          e = pl_json_next(e))
@@ -406,13 +394,13 @@ static bool allows_null(struct walk *k, const struct pl_json_node *schema)
 static const struct pl_json_node *referred(struct walk *k, const struct pl_json_node *ref)
 {
     struct pl_str rest = pl_conv_text(k->w->conv, pl_val_node(ref)), token;
-    if (!is_string(ref) || !pl_str_starts(rest, PL_STR("#/")))
+    if (!pl_json_is(ref, PL_JSON_STRING) || !pl_str_starts(rest, PL_STR("#/")))
         return NULL;
     rest = pl_str_slice(rest, 1, rest.len);
     const struct pl_json_node *at = k->root;
     while (at && pl_json_pointer_next(&rest, &token))
         at = pl_json_pointer_step(k->w->conv->doc, at, token);
-    return is_object(at) ? at : NULL;
+    return pl_json_is(at, PL_JSON_OBJECT) ? at : NULL;
 }
 
 static bool is_being_written(const struct walk *k, const struct pl_json_node *schema)
@@ -427,7 +415,8 @@ static bool is_being_written(const struct walk *k, const struct pl_json_node *sc
 static const struct pl_json_node *behind(struct walk *k, const struct pl_json_node *schema)
 {
     const struct pl_json_node *ref = member(k, schema, "$ref"), *all = member(k, schema, "allOf");
-    if (!ref && is_array(all) && pl_json_count(all) == 1 && is_object(pl_json_first(all)))
+    if (!ref && pl_json_is(all, PL_JSON_ARRAY) && pl_json_count(all) == 1 &&
+        pl_json_is(pl_json_first(all), PL_JSON_OBJECT))
         return pl_json_first(all);
     const struct pl_json_node *target = ref ? referred(k, ref) : NULL;
     while (target && pl_json_count(target) == 1 && member(k, target, "$ref") &&
@@ -439,7 +428,7 @@ static const struct pl_json_node *behind(struct walk *k, const struct pl_json_no
         return NULL;
     if (is_being_written(k, target) || k->n_refs++ >= MAX_REFS) {
         pl_conv_loss(k->w->conv, PL_LOSS_APPROXIMATED, ref,
-                     "Gemini's schemas cannot refer to themselves; any object is allowed here");
+                     "Gemini's schemas cannot be recursive; any object is allowed here");
         pl_w_key_word(k->w, "type", "OBJECT");
         return NULL;
     }
@@ -464,16 +453,16 @@ static void push_dialect(struct walk *k, const struct pl_json_node *schema)
 static void put_upper_type(struct walk *k, const struct pl_json_node *type,
                            const struct pl_json_node *schema)
 {
-    bool is_list = is_array(type);
+    bool is_list = pl_json_is(type, PL_JSON_ARRAY);
     const struct pl_json_node *first = is_list ? pl_json_first(type) : type;
     const struct pl_json_node *end = is_list ? pl_json_end(type) : type + 1;
     uint32_t n = 0;
     for (const struct pl_json_node *t = first; t < end; t = pl_json_next(t))
-        n += is_string(t) && (!is_list || !pl_conv_says(k->w->conv, t, "null"));
+        n += pl_json_is(t, PL_JSON_STRING) && (!is_list || !pl_conv_says(k->w->conv, t, "null"));
     bool is_choice = n > 1 && !member(k, schema, "anyOf") && !member(k, schema, "oneOf");
     if (n > 1 && !is_choice)
         pl_conv_loss(k->w->conv, PL_LOSS_APPROXIMATED, type,
-                     "only one type can stand beside anyOf; the first is said");
+                     "only one type is possible next to anyOf; the first is used");
     if (is_choice) {
         pl_w_key(k->w, "anyOf");
         pl_w_open(k->w, '[');
@@ -483,7 +472,7 @@ static void put_upper_type(struct walk *k, const struct pl_json_node *type,
     for (const struct pl_json_node *t = first; t < end && !(is_said && !is_choice);
          t = pl_json_next(t)) {
         int i = pl_conv_word(k->w->conv, t, lower_types);
-        if (!is_string(t) || (is_list && pl_conv_says(k->w->conv, t, "null")))
+        if (!pl_json_is(t, PL_JSON_STRING) || (is_list && pl_conv_says(k->w->conv, t, "null")))
             continue;
         if (is_choice)
             pl_w_open(k->w, '{');
@@ -511,10 +500,10 @@ static void put_string_type(struct walk *k, const struct pl_json_node *schema)
 static void put_enum(struct walk *k, const struct pl_json_node *value,
                      const struct pl_json_node *schema)
 {
-    bool is_plain = is_array(value);
+    bool is_plain = pl_json_is(value, PL_JSON_ARRAY);
     for (const struct pl_json_node *e = is_plain ? pl_json_first(value) : value;
          is_plain && e < pl_json_end(value); e = pl_json_next(e))
-        is_plain = is_string(e) || pl_json_kind(e) == PL_JSON_NULL;
+        is_plain = pl_json_is(e, PL_JSON_STRING) || pl_json_kind(e) == PL_JSON_NULL;
     if (!is_plain)
         return;
     put_string_type(k, schema);
@@ -526,7 +515,7 @@ static void put_enum(struct walk *k, const struct pl_json_node *value,
     pl_w_open(k->w, '[');
     for (const struct pl_json_node *e = pl_json_first(value); e < pl_json_end(value);
          e = pl_json_next(e))
-        if (is_string(e))
+        if (pl_json_is(e, PL_JSON_STRING))
             put(k, e);
     pl_w_close(k->w, ']');
 }
@@ -536,10 +525,10 @@ static void put_list(struct walk *k, const struct pl_json_node *key,
 {
     const struct pl_json_node *value = key + 1;
     bool is_one_of = pl_conv_says(k->w->conv, key, "oneOf");
-    if (!is_array(value) || (is_one_of && member(k, schema, "anyOf")))
+    if (!pl_json_is(value, PL_JSON_ARRAY) || (is_one_of && member(k, schema, "anyOf")))
         return;
     if (is_one_of)
-        pl_conv_loss(k->w->conv, PL_LOSS_APPROXIMATED, value, "oneOf is said as anyOf");
+        pl_conv_loss(k->w->conv, PL_LOSS_APPROXIMATED, value, "oneOf is written as anyOf");
     pl_w_key(k->w, "anyOf");
     push(k, IN_LIST, value, false);
 }
@@ -557,7 +546,7 @@ static void dialect_keyword(struct walk *k, const struct pl_json_node *key, size
         put_enum(k, value, schema);
         break;
     case J_CONST:
-        if (is_string(value) && !member(k, schema, "enum")) {
+        if (pl_json_is(value, PL_JSON_STRING) && !member(k, schema, "enum")) {
             put_string_type(k, schema);
             pl_w_key(k->w, word);
             pl_w_open(k->w, '[');
@@ -570,12 +559,12 @@ static void dialect_keyword(struct walk *k, const struct pl_json_node *key, size
             pl_w_key(k->w, word);
             put(k, value);
             pl_conv_loss(k->w->conv, PL_LOSS_APPROXIMATED, value,
-                         "the bound itself is allowed by Gemini's `%s`", word);
+                         "Gemini's `%s` allows the bound itself", word);
         }
         break;
     case J_NAMES:
     case J_SCHEMA:
-        if (!is_object(value))
+        if (!pl_json_is(value, PL_JSON_OBJECT))
             break;
         pl_w_key(k->w, word);
         if (json_words[i].rule == J_NAMES)
@@ -596,7 +585,7 @@ static void dialect_keyword(struct walk *k, const struct pl_json_node *key, size
     }
 }
 
-/* The next keyword of a schema; at its end, the schema behind it goes on in the same object. */
+/* The next keyword of a schema; at its end, the schema after it goes on in the same object. */
 static void schema_step(struct walk *k)
 {
     struct frame *f = top(k);
@@ -647,7 +636,7 @@ static void dialect_step(struct walk *k)
     }
     if (!is_list)
         put_key(k, at);
-    if (is_object(value)) {
+    if (pl_json_is(value, PL_JSON_OBJECT)) {
         push_dialect(k, value);
         return;
     }
@@ -658,7 +647,7 @@ static void dialect_step(struct walk *k)
 
 void pl_gemini_schema_write_dialect(struct pl_writer *w, struct pl_val schema)
 {
-    if (schema.kind != PL_VAL_NODE || !is_object(schema.node)) {
+    if (schema.kind != PL_VAL_NODE || !pl_json_is(schema.node, PL_JSON_OBJECT)) {
         pl_w_value(w, schema);
         return;
     }

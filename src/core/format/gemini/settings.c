@@ -1,9 +1,9 @@
 /* What stands around the contents of a generateContent request: tools, choice, generation. */
-#include "format/choice.h"
-#include "format/effort.h"
-#include "format/gemini_int.h"
-#include "format/gemini_schema.h"
-#include "format/hosted_tools.h"
+#include "format/pieces/choice.h"
+#include "format/pieces/effort.h"
+#include "format/gemini/gemini_int.h"
+#include "format/gemini/schema.h"
+#include "format/pieces/hosted_tools.h"
 #include "format/profile.h"
 
 #define MAX_STOPS 5
@@ -31,11 +31,6 @@ static struct pl_val *setting(struct pl_settings *settings, size_t i)
     return (struct pl_val *)((char *)settings + plain_settings[i].offset);
 }
 
-static bool is_kind(const struct pl_json_node *node, enum pl_json_kind kind)
-{
-    return node && pl_json_kind(node) == kind;
-}
-
 static const struct pl_json_node *member(struct pl_conv *conv, const struct pl_json_node *object,
                                          const char *key, unsigned want)
 {
@@ -61,7 +56,7 @@ static void read_thinking(struct pl_conv *conv, const struct pl_json_node *confi
     s->effort = pl_effort_of_word(conv, s->effort_val.node);
     if (shows)
         s->shows_thoughts =
-            (struct pl_flag){true, is_kind(shows, PL_JSON_TRUE), pl_val_node(shows)};
+            (struct pl_flag){true, pl_json_is(shows, PL_JSON_TRUE), pl_val_node(shows)};
 }
 
 static void read_output(struct pl_conv *conv, const struct pl_json_node *config)
@@ -139,15 +134,20 @@ static void read_tool(struct pl_conv *conv, const struct pl_json_node *tool)
     const struct pl_json_node *list = member(conv, tool, "functionDeclarations", PL_WANT_ARRAY);
     if (list)
         read_declarations(conv, list);
-    else if (pl_conv_fit(conv, tool, PL_WANT_OBJECT))
-        pl_conv_add_tool(conv, tool)->is_hosted = true;
+    if (!pl_conv_fit(conv, tool, PL_WANT_OBJECT) || (list && pl_json_count(tool) == 1))
+        return;
+    pl_conv_add_tool(conv, tool)->is_hosted = true;
+    for (const struct pl_json_node *key = pl_json_first_member(tool); key < pl_json_end(tool);
+         key = pl_json_next_member(key))
+        if (pl_json_is(key + 1, PL_JSON_OBJECT))
+            pl_conv_switch(conv, key + 1);
 }
 
 static void read_tools(struct pl_conv *conv, const struct pl_json_node *tools)
 {
     if (!tools)
         return;
-    if (!is_kind(tools, PL_JSON_ARRAY)) {
+    if (!pl_json_is(tools, PL_JSON_ARRAY)) {
         read_tool(conv, tools);
         return;
     }
@@ -169,6 +169,9 @@ void pl_gemini_read_settings(struct pl_conv *conv, const struct pl_json_node *ro
     read_output(conv, config);
     read_choice(conv, root);
     read_tools(conv, pl_conv_node(conv, root, "tools"));
+    pl_conv_switch(conv,
+                   member(conv, member(conv, config, "audioTranscriptionConfig", PL_WANT_OBJECT),
+                          "languageAuto", PL_WANT_OBJECT));
 }
 
 /* ---- writing ---- */
@@ -185,7 +188,7 @@ static bool has_properties(const struct pl_conv *conv, struct pl_val schema)
         !pl_conv_says(conv, pl_conv_node(conv, schema.node, "type"), "object"))
         return true;
     const struct pl_json_node *properties = pl_conv_node(conv, schema.node, "properties");
-    return is_kind(properties, PL_JSON_OBJECT) && pl_json_count(properties) > 0;
+    return pl_json_is(properties, PL_JSON_OBJECT) && pl_json_count(properties) > 0;
 }
 
 static void write_schema(struct pl_writer *w, const struct pl_format_task *task,
@@ -224,7 +227,7 @@ static void write_custom_schema(struct pl_writer *w, const struct pl_format_task
     pl_w_close(w, ']');
     pl_w_close(w, '}');
     pl_conv_loss(w->conv, PL_LOSS_APPROXIMATED, tool->node,
-                 "a tool of free text is declared as a function with one string, `input`");
+                 "a free-text tool is declared as a function with one string, `input`");
 }
 
 static void write_tools(struct pl_writer *w, const struct pl_format_task *task)
@@ -313,7 +316,7 @@ static void write_choice(struct pl_writer *w)
     }
     if (is_validated && pl_conv_says(w->conv, s->choice_val.node, "auto"))
         pl_w_loss(w, PL_LOSS_APPROXIMATED, s->choice_val,
-                  "names go only with VALIDATED, which also holds calls to their declarations");
+                  "names work only with VALIDATED, which also enforces the declarations");
     else
         pl_w_mapped(w, s->choice_val);
     pl_w_close(w, '}');
@@ -337,7 +340,7 @@ static void write_stops(struct pl_writer *w, bool *is_open)
     if (!pl_val_is_set(stop))
         return;
     config_key(w, is_open, "stopSequences");
-    if (stop.kind == PL_VAL_NODE && is_kind(stop.node, PL_JSON_ARRAY)) {
+    if (stop.kind == PL_VAL_NODE && pl_json_is(stop.node, PL_JSON_ARRAY)) {
         if (pl_json_count(stop.node) <= MAX_STOPS) {
             pl_w_value(w, stop);
             return;
@@ -347,7 +350,7 @@ static void write_stops(struct pl_writer *w, bool *is_open)
         for (int i = 0; i < MAX_STOPS; i++, s = pl_json_next(s))
             pl_w_value(w, pl_val_node(s));
         for (; s < pl_json_end(stop.node); s = pl_json_next(s))
-            pl_conv_loss(w->conv, PL_LOSS_DROPPED, s, "Gemini takes at most %d stop sequences",
+            pl_conv_loss(w->conv, PL_LOSS_DROPPED, s, "Gemini accepts at most %d stop sequences",
                          MAX_STOPS);
         pl_w_close(w, ']');
         return;
@@ -395,8 +398,8 @@ static void write_effort_as_budget(struct pl_writer *w)
     pl_w_key(w, "thinkingBudget");
     pl_w_int(w, pl_effort_budget(s->effort));
     pl_w_loss(w, PL_LOSS_APPROXIMATED, s->effort_val,
-              s->effort == PL_EFFORT_NONE ? "no effort is said as a thinking budget of 0"
-                                          : "this model has no levels; a budget says how much");
+              s->effort == PL_EFFORT_NONE ? "no effort is written as a thinking budget of 0"
+                                          : "this model has no levels; a budget is used instead");
 }
 
 /* A level, or a budget: the API refuses both at once. */
@@ -410,7 +413,7 @@ static void write_effort(struct pl_writer *w, const struct pl_format_task *task)
         pl_w_opt_value(w, "thinkingBudget", s->thinking_budget);
         if (s->effort_val.node && s->effort_val.node != s->thinking_budget.node &&
             pl_conv_fate_of(w->conv, s->effort_val.node) == PL_FATE_NONE)
-            pl_w_loss(w, PL_LOSS_APPROXIMATED, s->effort_val, "the budget says it instead");
+            pl_w_loss(w, PL_LOSS_APPROXIMATED, s->effort_val, "the budget is used instead");
         return;
     }
     if (s->effort == PL_EFFORT_UNSET)
@@ -422,7 +425,7 @@ static void write_effort(struct pl_writer *w, const struct pl_format_task *task)
     }
     pl_w_key_word(w, "thinkingLevel", levels[s->effort]);
     if (s->effort > PL_EFFORT_HIGH)
-        pl_w_loss(w, PL_LOSS_APPROXIMATED, s->effort_val, "the highest level of Gemini is HIGH");
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, s->effort_val, "Gemini's highest level is HIGH");
     else
         pl_w_mapped(w, s->effort_val);
 }
@@ -438,9 +441,9 @@ static void write_thinking(struct pl_writer *w, const struct pl_format_task *tas
     if (s->shows_thoughts.is_set) {
         pl_w_key(w, "includeThoughts");
         pl_w_bool(w, s->shows_thoughts.value);
-        if (is_kind(s->shows_thoughts.val.node, PL_JSON_STRING))
+        if (pl_json_is(s->shows_thoughts.val.node, PL_JSON_STRING))
             pl_w_loss(w, PL_LOSS_APPROXIMATED, s->shows_thoughts.val,
-                      "Gemini shows its thoughts or does not, and knows no way between");
+                      "Gemini can only show thoughts or not");
         else
             pl_w_mapped(w, s->shows_thoughts.val);
     }
@@ -474,7 +477,7 @@ static void write_tier(struct pl_writer *w)
         pl_w_opt_string(w, "serviceTier", tier);
     } else if (pl_conv_word(w->conv, tier.node, normal) >= 0) {
         pl_w_key_word(w, "serviceTier", "standard");
-        pl_w_loss(w, PL_LOSS_APPROXIMATED, tier, "Gemini calls its normal tier `standard`");
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, tier, "Gemini's normal tier is `standard`");
     }
 }
 
@@ -487,7 +490,7 @@ static void know_defaults(struct pl_writer *w)
     else if (s->parallel.is_set)
         pl_w_loss(w, PL_LOSS_DROPPED, s->parallel.val,
                   "Gemini decides itself how many functions it calls at once");
-    if (s->stream.kind == PL_VAL_NODE && is_kind(s->stream.node, PL_JSON_FALSE))
+    if (s->stream.kind == PL_VAL_NODE && pl_json_is(s->stream.node, PL_JSON_FALSE))
         pl_w_mapped(w, s->stream);
 }
 

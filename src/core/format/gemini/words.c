@@ -1,4 +1,5 @@
-#include "format/gemini_words.h"
+/* Tables of Google's finish reasons and error statuses, and their canonical meaning. */
+#include "format/gemini/words.h"
 
 static const struct {
     const char *word;

@@ -5,7 +5,7 @@
 
 #include "conv/conv.h"
 
-/* What a finishReason means; PL_FINISH_OTHER for one we do not know. STOP behind a call means that
+/* What a finishReason means; PL_FINISH_OTHER for one we do not know. STOP after a call means that
  * the call waits for its result: that is for the caller to see. */
 enum pl_finish pl_gemini_finish_of(struct pl_str word);
 /* The finishReason that says it, "OTHER" at worst. */
@@ -22,5 +22,13 @@ struct pl_gemini_error {
 const struct pl_gemini_error *pl_gemini_error_of(struct pl_str word);
 /* By Google's status word or else by the code; NULL when neither is known. */
 const struct pl_gemini_error *pl_gemini_error_by_status(struct pl_str status, int64_t code);
+
+struct pl_cited;
+struct pl_json_out;
+/* The hooks cite and judge of the format (format/format.h). */
+bool pl_gemini_cite(const struct pl_json_doc *doc, const struct pl_json_node *citation,
+                    struct pl_cited *ret);
+bool pl_gemini_judge(const struct pl_json_doc *doc, const struct pl_json_node *ratings,
+                     struct pl_json_out *categories);
 
 #endif

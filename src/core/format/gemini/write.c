@@ -5,8 +5,9 @@
  * calls. */
 #include "base/sort.h"
 #include "conv/call_ids.h"
+#include "conv/pcm.h"
 #include "conv/sniff.h"
-#include "format/gemini_int.h"
+#include "format/gemini/gemini_int.h"
 #include "format/profile.h"
 
 struct say {
@@ -22,18 +23,13 @@ struct say {
     bool has_signed; /* in this content: the first call has been seen */
 };
 
-static bool is_kind(const struct pl_json_node *node, enum pl_json_kind kind)
-{
-    return node && pl_json_kind(node) == kind;
-}
-
 #define MAX_WRITTEN 8
 
 void pl_gemini_write_rest(struct pl_writer *w, const struct pl_json_node *object,
                           const char *const written[])
 {
     const struct pl_json_node *done[MAX_WRITTEN] = {NULL};
-    if (!is_kind(object, PL_JSON_OBJECT))
+    if (!pl_json_is(object, PL_JSON_OBJECT))
         return;
     for (size_t i = 0; i < MAX_WRITTEN && written[i]; i++)
         done[i] = pl_gemini_field(w->conv, object, written[i]);
@@ -136,12 +132,26 @@ static void write_guessed_mime(struct say *s, const struct pl_part *part, const 
                  "Gemini requires a media type; %s was taken from the data", mime);
 }
 
+/* Raw samples have their rate in the media type. */
+static void write_pcm_mime(struct say *s, const struct pl_part *part)
+{
+    struct pl_str rate =
+        part->rate.node ? pl_json_span(s->conv->doc, part->rate.node) : part->rate.str;
+    pl_w_key(s->w, "mimeType");
+    pl_w_string(s->w,
+                pl_val_text(pl_conv_printf(s->conv, "audio/pcm;rate=%.*s", PL_STR_ARG(rate))));
+    pl_w_mapped(s->w, part->mime);
+    pl_w_mapped(s->w, part->rate);
+}
+
 /* Sound may come with the name of its encoding alone: "wav". */
 static void write_mime(struct say *s, const struct pl_part *part, const char *guess)
 {
     struct pl_str mime = pl_conv_text(s->conv, part->mime);
     if (!mime.len && guess) {
         write_guessed_mime(s, part, guess);
+    } else if (part->kind == PL_PART_AUDIO && pl_val_is_set(part->rate) && pl_mime_is_pcm(mime)) {
+        write_pcm_mime(s, part);
     } else if (mime.len && !memchr(mime.ptr, '/', mime.len)) {
         pl_w_key(s->w, "mimeType");
         pl_w_string(s->w, pl_val_text(pl_conv_printf(s->conv, "audio/%.*s", PL_STR_ARG(mime))));
@@ -154,7 +164,7 @@ static void write_mime(struct say *s, const struct pl_part *part, const char *gu
 static struct pl_str data_head(struct say *s, struct pl_val data)
 {
     struct pl_str raw = data.str;
-    if (data.kind == PL_VAL_NODE && is_kind(data.node, PL_JSON_STRING))
+    if (data.kind == PL_VAL_NODE && pl_json_is(data.node, PL_JSON_STRING))
         raw = pl_json_raw(s->conv->doc, data.node);
     return pl_str_slice(raw, 0, 64);
 }
@@ -198,8 +208,9 @@ static void write_args(struct say *s, const struct pl_part *call)
     pl_w_string(s->w, call->args);
     pl_w_close(s->w, '}');
     pl_w_loss(s->w, PL_LOSS_APPROXIMATED, call->args,
-              call->is_custom ? "free text is said as the argument `input` of a function"
-                              : "arguments are an object in Gemini; this text stands under `_raw`");
+              call->is_custom ? "free text becomes the argument `input` of a function"
+                              : "arguments are an object in Gemini; this text is its member "
+                                "`_raw`");
 }
 
 /* Gemini 3 refuses an unsigned call in the turn that is going on; for calls that other models made
@@ -208,7 +219,7 @@ static void write_bypass(struct say *s, const struct pl_part *call)
 {
     pl_w_key_word(s->w, "thoughtSignature", "skip_thought_signature_validator");
     pl_conv_loss(s->conv, PL_LOSS_SYNTHESISED, call->node,
-                 "this call has no signature; Gemini is asked not to look for one");
+                 "this call has no signature; Gemini is told not to check it");
 }
 
 static void write_call(struct say *s, const struct pl_part *call, bool needs_signature)
@@ -260,7 +271,7 @@ static void write_result_name(struct say *s, const struct pl_part *result)
         struct pl_str id = pl_conv_text(s->conv, result->id);
         pl_w_string(s->w, pl_val_text(id.len ? id : PL_STR("function")));
         pl_conv_loss(s->conv, PL_LOSS_SYNTHESISED, result->node,
-                     "a result needs the name of its function, and no call says it");
+                     "a result needs the name of its function, but no call has it");
     }
 }
 
@@ -284,7 +295,7 @@ static void write_response(struct say *s, const struct pl_part *result)
             pl_gemini_field(s->conv, pl_gemini_field(s->conv, result->node, "functionResponse"),
                             "response");
     pl_w_key(s->w, "response");
-    if (is_whole && is_kind(children[0].node, PL_JSON_OBJECT)) {
+    if (is_whole && pl_json_is(children[0].node, PL_JSON_OBJECT)) {
         pl_w_value(s->w, children[0].text);
         return;
     }
@@ -311,7 +322,7 @@ static void write_result_media(struct say *s, const struct pl_part *result)
         const struct pl_part *child = &children[i];
         bool is_other = s->is_home && child->kind == PL_PART_OTHER && child->node;
         if (is_open && is_text(child))
-            pl_w_loss(s->w, PL_LOSS_REORDERED, child->text, "it stands in front of the media");
+            pl_w_loss(s->w, PL_LOSS_REORDERED, child->text, "it is written before the media");
         if (!has_media(child) && !is_other)
             continue;
         if (!is_open) {
@@ -371,10 +382,10 @@ static void write_text(struct say *s, const struct pl_part *part, bool is_model)
     part_close(s, part);
     if (part->kind == PL_PART_REFUSAL)
         pl_w_loss(s->w, PL_LOSS_APPROXIMATED, part->text,
-                  "Gemini has no refusals: the words stand there as plain text");
+                  "Gemini has no refusals; it is written as plain text");
     if (part->kind == PL_PART_FILE)
         pl_w_loss(s->w, PL_LOSS_APPROXIMATED, part->text,
-                  "the text of this document stands there as plain text");
+                  "the text of this document is written as plain text");
 }
 
 static void write_gist(struct say *s, const struct pl_gist *gist, bool is_result)
@@ -417,7 +428,7 @@ static void write_part(struct say *s, const struct pl_part *part, bool is_model,
             write_gist(s, part->gist, false);
         if (part->gist && part->gist->has_result)
             write_gist(s, part->gist, true);
-        if (s->is_home && is_kind(part->node, PL_JSON_OBJECT)) {
+        if (s->is_home && pl_json_is(part->node, PL_JSON_OBJECT)) {
             static const char *const none[] = {NULL};
             part_open(s, is_model);
             pl_gemini_write_rest(s->w, part->node, none);
@@ -461,13 +472,13 @@ static void content_end(struct say *s, const struct pl_message *m, bool is_model
         pl_w_key_word(s->w, "text", "");
         pl_w_close(s->w, '}');
         pl_conv_loss(s->conv, PL_LOSS_SYNTHESISED, m->node,
-                     "a content needs a part, and Gemini can say none of this message");
+                     "a content needs a part, but Gemini accepts nothing of this message");
     }
     content_close(s);
 }
 
 /* The messages from `from` on that make one content: what a model says in one turn, or all the
- * results of one. Returns the first behind them. */
+ * results of one. Returns the first after them. */
 static size_t group_end(const struct pl_conv *conv, size_t from)
 {
     const struct pl_message *first = &conv->messages.ptr[from];
@@ -551,25 +562,25 @@ static void write_group(struct say *s, size_t from, size_t to, bool is_model)
             const struct pl_part *now = part->kind == PL_PART_RESULT ? results.ptr[next++] : part;
             if (now != part)
                 pl_conv_loss(s->conv, PL_LOSS_REORDERED, now->node ? now->node : m->node,
-                             "without ids, results stand in the order of their calls");
+                             "without ids, results are in the order of their calls");
             write_part(s, now, is_model, from >= s->first_unsigned);
         }
     }
 }
 
-/* A system message behind the first other message: only user and model speak here, and the system
+/* A system message after the first other message: only user and model speak here, and the system
  * instruction holds for the whole conversation, so it becomes words of the user in its place. */
 static void report_group(struct say *s, size_t from, size_t to)
 {
     const struct pl_message *m = &s->conv->messages.ptr[from];
     if (is_system(m))
         pl_conv_loss(s->conv, PL_LOSS_APPROXIMATED, m->node,
-                     "Gemini has no system messages among its contents; the user says it");
+                     "Gemini has no system messages among its contents; it is a user message");
     for (size_t i = from + 1; i < to; i++) {
         const struct pl_message *next = &s->conv->messages.ptr[i];
         if (next->role == PL_ROLE_USER && !next->is_phase_split)
             pl_conv_loss(s->conv, PL_LOSS_MERGED, next->node,
-                         "all results of one turn stand in one content");
+                         "all results of one turn are in one content");
     }
 }
 

@@ -1,4 +1,4 @@
-#include "format/gpt_oss_int.h"
+#include "format/gpt_oss/gpt_oss_int.h"
 
 /* The document itself is ours: nobody has one to be told from others. */
 static int detect(const struct pl_json_doc *doc)

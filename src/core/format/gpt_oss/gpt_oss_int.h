@@ -2,13 +2,13 @@
 #ifndef PL_FORMAT_GPT_OSS_INT_H
 #define PL_FORMAT_GPT_OSS_INT_H
 
-#include "format/gpt_oss.h"
+#include "format/gpt_oss/gpt_oss.h"
 
 /* The namespace of the functions that a request declares; other namespaces run beside the model. */
 #define PL_GPT_OSS_FUNCTIONS "functions."
 
 /* What the system message says when nobody says otherwise, with `nl` for a line end: in front of
- * the effort, behind it, and when there are functions. */
+ * the effort, after it, and when there are functions. */
 #define PL_GPT_OSS_IDENTITY "You are ChatGPT, a large language model trained by OpenAI."
 #define PL_GPT_OSS_HEAD(nl) PL_GPT_OSS_IDENTITY nl "Knowledge cutoff: 2024-06" nl nl "Reasoning: "
 #define PL_GPT_OSS_CHANNELS                                                                        \

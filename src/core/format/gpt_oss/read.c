@@ -6,9 +6,9 @@
  * namespace). Who is none of the known speakers is a tool that answers. There are no ids: a result
  * belongs to the first call of its name that is not answered.
  *
- * Headers come in every form that a model or a program writes: the recipient behind the role or the
+ * Headers come in every form that a model or a program writes: the recipient after the role or the
  * channel, a channel twice, a data type with or without <|constrain|>. */
-#include "format/gpt_oss_int.h"
+#include "format/gpt_oss/gpt_oss_int.h"
 
 #include "base/map.h"
 
@@ -38,7 +38,7 @@ struct pl_val pl_gpt_oss_default_effort(struct pl_conv *conv, const struct pl_js
         if (pl_str_eq(effort, pl_str_of(efforts[i])) &&
             (pl_str_eq(rest, PL_STR("\\n\\n" PL_GPT_OSS_CHANNELS)) ||
              pl_str_eq(rest, PL_STR("\\n\\n" PL_GPT_OSS_CHANNELS "\\n" PL_GPT_OSS_CALLS))))
-            return (struct pl_val){PL_VAL_SPAN, content, effort};
+            return (struct pl_val){.kind = PL_VAL_SPAN, .node = content, .str = effort};
     }
     return (struct pl_val){0};
 }
@@ -81,7 +81,8 @@ static struct pl_val instructions_in(struct pl_conv *conv, struct pl_val content
             if (raw.ptr[at] == '\\' &&
                 pl_str_starts(pl_str_slice(raw, at, raw.len), pl_str_of(sections[i])))
                 return content;
-    return (struct pl_val){PL_VAL_SPAN, content.node, pl_str_slice(raw, head.len, raw.len)};
+    return (struct pl_val){
+        .kind = PL_VAL_SPAN, .node = content.node, .str = pl_str_slice(raw, head.len, raw.len)};
 }
 
 /* ---- headers ---- */
@@ -107,7 +108,7 @@ static size_t space_at(struct pl_str raw, size_t at)
     return pl_str_starts(rest, PL_STR("\\u000b")) ? 6 : 0;
 }
 
-/* The next word at or behind *at, which it moves behind the word. */
+/* The next word at or after *at, which it moves past the word. */
 static bool next_word(struct pl_str raw, size_t *at, struct pl_str *ret_word)
 {
     size_t n;
@@ -123,7 +124,7 @@ static bool next_word(struct pl_str raw, size_t *at, struct pl_str *ret_word)
 
 static struct pl_val span(const struct pl_json_node *node, struct pl_str piece)
 {
-    return (struct pl_val){PL_VAL_SPAN, node, piece};
+    return (struct pl_val){.kind = PL_VAL_SPAN, .node = node, .str = piece};
 }
 
 static bool is_one_of(struct pl_str word, const char *const words[])
@@ -399,7 +400,7 @@ enum pl_status pl_gpt_oss_read(struct pl_conv *conv, enum pl_format_kind kind, s
 {
     const struct pl_json_node *list = pl_conv_node(conv, conv->doc->root, "messages");
     if (!list || pl_json_kind(list) != PL_JSON_ARRAY)
-        return pl_fail(err, PL_INVALID, "this is no text of gpt-oss: there is no message in it");
+        return pl_fail(err, PL_INVALID, "this is not gpt-oss text: it contains no message");
     conv->list = list;
     pl_conv_know(conv, pl_conv_node(conv, conv->doc->root, "after"));
     struct reader r = {.conv = conv};

@@ -1,7 +1,7 @@
 /* gpt-oss: text to document and back. */
-#include "format/gpt_oss_int.h"
+#include "format/gpt_oss/gpt_oss_int.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "json/text.h"
 #include "json/write.h"
 
@@ -19,7 +19,7 @@ static const struct {
     {"<|reserved_", OTHER},
 };
 
-/* The first token at or behind `from`: where it stands, how long it is. */
+/* The first token at or after `from`: where it stands, how long it is. */
 struct found {
     enum token token;
     size_t at, len;
@@ -63,7 +63,7 @@ bool pl_gpt_oss_is_text(struct pl_str text)
 
 /* ---- text to document ---- */
 
-/* What stands behind <|channel|> and <|constrain|>. */
+/* What comes after <|channel|> and <|constrain|>. */
 struct piece {
     enum token token;
     size_t from, to;
@@ -112,8 +112,8 @@ static enum pl_status take_content(struct parser *p, struct found open)
         return PL_OK; /* not ended: cut off, or still to be written */
     if (!is_end(next.token))
         return refuse(p, next.at,
-                      "a message holds a token that only a header has; end the message first, "
-                      "with <|end|>");
+                      "a message contains a token that only a header may have; end the message "
+                      "first, with <|end|>");
     take_end(p, next);
     return PL_OK;
 }
@@ -170,8 +170,8 @@ static enum pl_status take_header(struct parser *p, struct found next)
         return PL_OK;
     if (!is_end(next.token) || !p->is_assistant)
         return refuse(p, next.at,
-                      "the header of a message is its role, perhaps <|channel|> and <|constrain|>, "
-                      "and then <|message|>");
+                      "the header of a message is its role, optionally <|channel|> and "
+                      "<|constrain|>, then <|message|>");
     take_end(p, next);
     return PL_OK;
 }
@@ -182,7 +182,7 @@ static enum pl_status take_bare(struct parser *p, struct found next)
     bool has_words = next.at > p->at;
     bool is_other_text = next.token == TEXT_END && find_token(p->text, 0).token == TEXT_END;
     if (!p->is_assistant || next.token == OTHER || is_other_text)
-        return refuse(p, p->at, "a message begins with <|start|>");
+        return refuse(p, p->at, "a message must begin with <|start|>");
     if (has_words)
         put(p, "words", p->at, next.at);
     p->at = next.at;
@@ -250,7 +250,7 @@ static enum pl_status render_string(struct renderer *r, const struct pl_json_nod
         return status;
     if (find_token(text, 0).token != TEXT_END) {
         status = pl_fail(r->err, PL_INVALID,
-                         "%s holds a special token of gpt-oss, which a model would obey", key);
+                         "%s contains a special token of gpt-oss, which a model would obey", key);
         pl_error_locate(r->err, r->doc->text, n->off);
         return status;
     }

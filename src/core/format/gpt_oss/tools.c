@@ -15,9 +15,9 @@
  *
  * The functions of a request stand in the developer message. The two tools that the models were
  * trained with stand in the system message, in the words they were trained with. */
-#include "format/gpt_oss_int.h"
+#include "format/gpt_oss/gpt_oss_int.h"
 
-#include "format/tool_name.h"
+#include "format/pieces/tool_name.h"
 
 static void put_description(struct pl_buf *to, struct pl_str words)
 {
@@ -47,12 +47,12 @@ static void put_function(struct pl_conv *conv, struct pl_buf *to, const struct p
     if (pl_str_eq(name, pl_conv_text(conv, tool->name)))
         pl_conv_know(conv, tool->name.node);
     else
-        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, tool->name.node, "the tool is called %.*s here",
+        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, tool->name.node, "the tool has the name %.*s here",
                      PL_STR_ARG(name));
     pl_conv_know(conv, tool->description.node);
     if (!tool->is_custom && pl_val_is_set(tool->schema)) {
         pl_conv_loss(conv, PL_LOSS_APPROXIMATED, tool->schema.node,
-                     "the schema is written as a type of TypeScript, without its other rules");
+                     "the schema is written as a TypeScript type, without its other rules");
         pl_conv_know_all(conv, tool->schema.node);
     }
 }
@@ -134,8 +134,8 @@ enum { N_BUILTINS = 2 };
 static const struct {
     const char *text, *detail;
 } builtins[N_BUILTINS] = {
-    {browser, "the browser that gpt-oss models were trained with stands for it; run it yourself"},
-    {python, "the Python that gpt-oss models were trained with stands for it; run it yourself"},
+    {browser, "written as the browser that gpt-oss models were trained with; run it yourself"},
+    {python, "written as the Python tool that gpt-oss models were trained with; run it yourself"},
 };
 
 /* How vendors call the tools they run: the beginning of `type`, or, of Gemini, a member. */

@@ -12,7 +12,7 @@
  * one) the type is written as TypeScript has it.
  *
  * A schema is walked with a stack of work of its own: what is to be written next is on top. */
-#include "format/gpt_oss_int.h"
+#include "format/gpt_oss/gpt_oss_int.h"
 
 #include "base/vec.h"
 #include "json/write.h"
@@ -67,15 +67,13 @@ static void put_indent(struct script *s, unsigned n)
 static const struct pl_json_node *string_in(struct script *s, const struct pl_json_node *schema,
                                             const char *key)
 {
-    const struct pl_json_node *n = pl_json_get(s->conv->doc, schema, pl_str_of(key));
-    return n && pl_json_kind(n) == PL_JSON_STRING ? n : NULL;
+    return pl_json_member(s->conv->doc, schema, key, PL_JSON_STRING);
 }
 
 static const struct pl_json_node *list_in(struct script *s, const struct pl_json_node *schema,
                                           const char *key)
 {
-    const struct pl_json_node *n = pl_json_get(s->conv->doc, schema, pl_str_of(key));
-    return n && pl_json_kind(n) == PL_JSON_ARRAY ? n : NULL;
+    return pl_json_member(s->conv->doc, schema, key, PL_JSON_ARRAY);
 }
 
 static const struct pl_json_node *values_in(struct script *s, const struct pl_json_node *schema)
@@ -333,7 +331,7 @@ static bool says_same(struct script *s, const struct pl_json_node *a, const stru
     return a && b && pl_json_text_same(s->conv->doc, a, s->conv->doc, b);
 }
 
-/* Whether the description of a field stands above it, not behind its first alternative. */
+/* Whether the description of a field stands above it, not after its first alternative. */
 static bool is_described_above(struct script *s, const struct pl_json_node *property)
 {
     const struct pl_json_node *list = list_in(s, property, "oneOf");
@@ -408,7 +406,7 @@ static void write_variant(struct script *s, const struct work *v)
     push_type(s, v->node, v->indent + 3);
 }
 
-/* What is said about an alternative, behind it. */
+/* What is said about an alternative, after it. */
 static void write_remark(struct script *s, const struct work *v)
 {
     const struct pl_json_node *words = string_in(s, v->node, "description");

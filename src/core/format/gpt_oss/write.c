@@ -7,12 +7,12 @@
  *
  * A result of this format that went through another one comes back: what is a whole system or
  * developer message of gpt-oss is written as it is. */
-#include "format/gpt_oss_int.h"
+#include "format/gpt_oss/gpt_oss_int.h"
 
 #include "conv/call_ids.h"
-#include "format/effort.h"
-#include "format/tool_name.h"
-#include "format/utterance.h"
+#include "format/pieces/effort.h"
+#include "format/pieces/tool_name.h"
+#include "format/pieces/utterance.h"
 #include "json/write.h"
 
 /* Between texts that become one, and between the sections of a message. */
@@ -38,7 +38,8 @@ static struct pl_val safe_words(struct oss_out *o, struct pl_val words)
     if (safe.ptr != text.ptr) {
         pl_w_loss(
             o->w, PL_LOSS_APPROXIMATED, words,
-            "it holds special tokens of gpt-oss; a space in each keeps a model from obeying them");
+            "it contains special tokens of gpt-oss; a space in each keeps a model from obeying "
+            "them");
         return pl_val_text(safe);
     }
     pl_conv_know_all(o->w->conv, words.node);
@@ -87,7 +88,7 @@ static void texts_add(struct oss_out *o, struct texts *t, const struct pl_part *
     t->vals[t->n++] = safe_words(o, part->text);
     if (t->has_own)
         pl_w_loss(o->w, PL_LOSS_MERGED, part->text,
-                  "a message has one text: this follows the text before it");
+                  "a message has only one text; this follows the previous text");
     t->has_own = true;
 }
 
@@ -116,7 +117,9 @@ static const char *effort_word(struct oss_out *o)
     if (effort == s->effort)
         pl_w_mapped(o->w, s->effort_val);
     else if (s->effort != PL_EFFORT_UNSET)
-        pl_w_loss(o->w, PL_LOSS_APPROXIMATED, s->effort_val, "there are low, medium and high");
+        pl_w_loss(o->w, PL_LOSS_APPROXIMATED, s->effort_val,
+                  "the efforts are low, medium and "
+                  "high");
     return pl_effort_word(effort);
 }
 
@@ -154,8 +157,8 @@ static void write_system(struct oss_out *o)
     pl_w_string(o->w, kept(o, &text));
     close_message(o, "end");
     pl_conv_loss(conv, PL_LOSS_SYNTHESISED, NULL,
-                 "gpt-oss needs a system message; who the model is, its knowledge cutoff and its "
-                 "channels are those of openai/harmony");
+                 "gpt-oss needs a system message; identity, knowledge cutoff and channels are "
+                 "those of openai/harmony");
 }
 
 /* # Response Formats: what the answer has to look like. */
@@ -185,11 +188,11 @@ static void add_format(struct oss_out *o, struct texts *t)
     if (pl_str_eq(name, pl_conv_text(conv, s->output_name)))
         pl_w_mapped(o->w, s->output_name);
     else if (pl_val_is_set(s->output_name))
-        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, s->output_name.node, "the format is called %.*s",
-                     PL_STR_ARG(name));
+        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, s->output_name.node,
+                     "the format got the name %.*s", PL_STR_ARG(name));
     pl_w_mapped(o->w, s->output_description);
     pl_w_loss(o->w, PL_LOSS_APPROXIMATED, s->output_schema,
-              "it is words for the model here: the server has to enforce it");
+              "it is only text for the model here; the server must enforce it");
     pl_conv_know_all(conv, s->output_schema.node);
     pl_conv_know(conv, pl_conv_node(conv, s->output_val.node, "type"));
 }
@@ -275,7 +278,7 @@ static struct pl_str spoken_name(struct oss_out *o, struct pl_val name)
     if (pl_str_eq(given, spoken))
         pl_w_mapped(o->w, name);
     else
-        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, name.node, "the tool is called %.*s here",
+        pl_conv_loss(conv, PL_LOSS_APPROXIMATED, name.node, "the tool has the name %.*s here",
                      PL_STR_ARG(spoken));
     return is_beside ? spoken
                      : pl_conv_printf(conv, PL_GPT_OSS_FUNCTIONS "%.*s", PL_STR_ARG(spoken));
@@ -339,15 +342,15 @@ static void write_assistant(struct oss_out *o, const struct pl_utterance *u, boo
             write_call(o, part);
         if (is_thought && is_closed)
             pl_w_loss(o->w, PL_LOSS_DROPPED, part->text,
-                      "a final answer followed; after it gpt-oss models are not shown the "
-                      "reasoning");
+                      "a final answer followed; gpt-oss models do not see reasoning from before "
+                      "it");
         if ((!is_thought || is_closed) && !is_spoken(part))
             continue;
         open_message(o, PL_STR("assistant"), pl_str_of(is_thought ? "analysis" : channel));
         pl_w_key(o->w, "content");
         pl_w_string(o->w, safe_words(o, part->text));
         if (part->kind == PL_PART_REFUSAL)
-            pl_w_loss(o->w, PL_LOSS_APPROXIMATED, part->text, "a refusal is plain words here");
+            pl_w_loss(o->w, PL_LOSS_APPROXIMATED, part->text, "a refusal is plain text here");
         close_message(o, end_of(o, u, i + 1 == u->n_parts, is_thought));
     }
 }

@@ -1,40 +1,33 @@
 /* Harmony, seed 001: the project's own message format, a superset of Chat Completions with
  * addressable parts, times, metadata and citations. Here is how to tell it from the vendors'
- * formats it extends; reading and writing are in harmony_read.c and harmony_write.c. */
-#include "format/harmony_int.h"
+ * formats it extends; reading and writing are in read.c and write.c. */
+#include "format/harmony/harmony_int.h"
 
 #include "json/text.h"
-
-static const struct pl_json_node *member(const struct pl_json_doc *doc,
-                                         const struct pl_json_node *object, const char *key,
-                                         enum pl_json_kind kind)
-{
-    const struct pl_json_node *n = pl_json_get(doc, object, pl_str_of(key));
-    return n && pl_json_kind(n) == kind ? n : NULL;
-}
 
 /* Whether a content part has a field that only this format has. */
 static bool is_own_part(const struct pl_json_doc *doc, const struct pl_json_node *part)
 {
-    const struct pl_json_node *image = member(doc, part, "image_url", PL_JSON_OBJECT);
-    const struct pl_json_node *audio = member(doc, part, "input_audio", PL_JSON_OBJECT);
-    return member(doc, part, "video_metadata", PL_JSON_OBJECT) ||
-           member(doc, part, "index", PL_JSON_NUMBER) ||
-           (image && member(doc, image, "rotation", PL_JSON_NUMBER)) ||
-           (audio && member(doc, audio, "sample_rate", PL_JSON_NUMBER));
+    const struct pl_json_node *image = pl_json_member(doc, part, "image_url", PL_JSON_OBJECT);
+    const struct pl_json_node *audio = pl_json_member(doc, part, "input_audio", PL_JSON_OBJECT);
+    return pl_json_member(doc, part, "video_metadata", PL_JSON_OBJECT) ||
+           pl_json_member(doc, part, "index", PL_JSON_NUMBER) ||
+           (image && pl_json_member(doc, image, "rotation", PL_JSON_NUMBER)) ||
+           (audio && pl_json_member(doc, audio, "sample_rate", PL_JSON_NUMBER));
 }
 
 static bool is_own_message(const struct pl_json_doc *doc, const struct pl_json_node *m)
 {
     static const char *const keys[] = {"citation_map", "token_usage",  "trace_id", "session_id",
                                        "latency_ms",   "safety_check", NULL};
-    if (member(doc, m, "created_at", PL_JSON_NUMBER))
+    if (pl_json_member(doc, m, "created_at", PL_JSON_NUMBER) ||
+        pl_json_member(doc, m, "context_block", PL_JSON_OBJECT))
         return true;
-    const struct pl_json_node *metadata = member(doc, m, "metadata", PL_JSON_OBJECT);
+    const struct pl_json_node *metadata = pl_json_member(doc, m, "metadata", PL_JSON_OBJECT);
     for (int i = 0; metadata && keys[i]; i++)
         if (pl_json_get(doc, metadata, pl_str_of(keys[i])))
             return true;
-    const struct pl_json_node *content = member(doc, m, "content", PL_JSON_ARRAY);
+    const struct pl_json_node *content = pl_json_member(doc, m, "content", PL_JSON_ARRAY);
     for (const struct pl_json_node *p = content ? pl_json_first(content) : NULL;
          content && p < pl_json_end(content); p = pl_json_next(p))
         if (is_own_part(doc, p))
@@ -49,8 +42,9 @@ static int weigh_list(const struct pl_json_doc *doc, const struct pl_json_node *
     int n = 0;
     for (const struct pl_json_node *m = pl_json_first(list); m < pl_json_end(list) && n < ENOUGH;
          m = pl_json_next(m), n++) {
-        if (!member(doc, m, "role", PL_JSON_STRING) || member(doc, m, "blocks", PL_JSON_ARRAY) ||
-            member(doc, m, "segments", PL_JSON_ARRAY))
+        if (!pl_json_member(doc, m, "role", PL_JSON_STRING) ||
+            pl_json_member(doc, m, "blocks", PL_JSON_ARRAY) ||
+            pl_json_member(doc, m, "segments", PL_JSON_ARRAY))
             return 0;
         if (is_own_message(doc, m))
             return CERTAIN;
@@ -63,15 +57,16 @@ static int detect(const struct pl_json_doc *doc)
     const struct pl_json_node *root = doc->root;
     if (pl_json_kind(root) == PL_JSON_ARRAY)
         return weigh_list(doc, root, pl_json_count(root) ? 60 : 5);
-    const struct pl_json_node *protocol = member(doc, root, "protocol", PL_JSON_STRING);
+    const struct pl_json_node *protocol = pl_json_member(doc, root, "protocol", PL_JSON_STRING);
     if (protocol)
         return pl_json_text_is(doc, protocol, PL_STR("harmony_handoff_v1")) ? 90 : 0;
-    const struct pl_json_node *messages = member(doc, root, "messages", PL_JSON_ARRAY);
-    if (messages && member(doc, root, "settings", PL_JSON_OBJECT))
+    const struct pl_json_node *messages = pl_json_member(doc, root, "messages", PL_JSON_ARRAY);
+    if (messages && pl_json_member(doc, root, "settings", PL_JSON_OBJECT))
         return weigh_list(doc, messages, 97);
-    if (messages && !pl_json_get(doc, root, PL_STR("model")))
-        return weigh_list(doc, messages, 20);
-    if (!messages && member(doc, root, "role", PL_JSON_STRING) && is_own_message(doc, root))
+    /* A model and messages are what a request of Chat has too: then only fields of ours tell. */
+    if (messages)
+        return weigh_list(doc, messages, pl_json_get(doc, root, PL_STR("model")) ? 0 : 20);
+    if (!messages && pl_json_member(doc, root, "role", PL_JSON_STRING) && is_own_message(doc, root))
         return 80;
     return 0;
 }
@@ -84,4 +79,5 @@ const struct pl_format pl_format_harmony = {
     .detect = detect,
     .read = pl_harmony_read,
     .write = pl_harmony_write,
+    .lint = pl_harmony_lint,
 };

@@ -3,12 +3,15 @@
 #define PL_FORMAT_HARMONY_INT_H
 
 #include "format/format.h"
-#include "format/utterance.h"
+#include "format/pieces/utterance.h"
 
 enum pl_status pl_harmony_read(struct pl_conv *conv, enum pl_format_kind kind,
                                struct pl_error *err);
 enum pl_status pl_harmony_write(struct pl_writer *w, const struct pl_format_task *task,
                                 struct pl_error *err);
+
+/* What can be wrong in harmony alone. */
+void pl_harmony_lint(struct pl_conv *conv, struct pl_findings *findings);
 
 /* One message of a list (element PL_NO_ELEMENT: of none). */
 void pl_harmony_read_message(struct pl_conv *conv, const struct pl_json_node *node,

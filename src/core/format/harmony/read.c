@@ -1,37 +1,25 @@
 /* Reading harmony: an array of messages, {"messages":[…],"tools":[…],"settings":{…}}, or one
  * message alone. Lenient: content may be a string, null or an array; arguments may be an object. */
-#include "format/harmony_int.h"
+#include "format/harmony/harmony_int.h"
 
-#include "format/own_settings.h"
+#include "format/pieces/content.h"
+#include "format/pieces/own_settings.h"
 #include "json/number.h"
-
-/* Adds a part to the last message, or to the last result. */
-typedef struct pl_part *adder(struct pl_conv *conv, enum pl_part_kind kind,
-                              const struct pl_json_node *node);
-
-static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
-{
-    return n && pl_json_kind(n) == kind;
-}
 
 static void read_text(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
     part->text = pl_conv_get(conv, n, "text", PL_WANT_STRING);
 }
 
-static void read_refusal(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
-{
-    part->text = pl_conv_get(conv, n, "refusal", PL_WANT_STRING);
-}
-
 static void read_image(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
     const struct pl_json_node *image = pl_conv_member(conv, n, "image_url", PL_WANT_CHOICE);
-    part->url = is_kind(image, PL_JSON_STRING) ? pl_val_node(image)
-                                               : pl_conv_get(conv, image, "url", PL_WANT_STRING);
-    if (pl_conv_data_url(conv, part->url, &part->mime, &part->data))
-        part->url = (struct pl_val){0};
+    pl_content_set_url(conv, part,
+                       pl_json_is(image, PL_JSON_STRING)
+                           ? pl_val_node(image)
+                           : pl_conv_get(conv, image, "url", PL_WANT_STRING));
     part->detail = pl_conv_get(conv, image, "detail", PL_WANT_STRING);
+    part->rotation = pl_conv_get(conv, image, "rotation", PL_WANT_NUMBER);
     part->context = pl_conv_get(conv, n, "video_metadata", PL_WANT_OBJECT);
 }
 
@@ -63,16 +51,9 @@ const char *pl_harmony_audio_mime(const struct pl_conv *conv, const struct pl_js
 
 static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    const struct pl_json_node *audio = pl_conv_member(conv, n, "input_audio", PL_WANT_OBJECT);
-    const struct pl_json_node *format = pl_conv_member(conv, audio, "format", PL_WANT_STRING);
-    pl_conv_take_data(conv, pl_conv_get(conv, audio, "data", PL_WANT_STRING), part);
-    const char *type = pl_harmony_audio_mime(conv, format);
-    if (type) {
-        part->mime = pl_val_text(pl_str_of(type));
-        part->mime.node = format;
-        /* Every target that has the sound has its type, in its own word. */
-        pl_conv_know(conv, format);
-    }
+    const struct pl_json_node *audio = pl_conv_node(conv, n, "input_audio");
+    pl_content_read_audio(conv, n, part, pl_harmony_audio_mime);
+    part->rate = pl_conv_get(conv, audio, "sample_rate", PL_WANT_NUMBER);
 }
 
 static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
@@ -85,15 +66,11 @@ static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct
     part->file_id = pl_conv_get(conv, file, "file_id", PL_WANT_STRING);
 }
 
-static const struct {
-    const char *type;
-    enum pl_part_kind kind;
-    void (*read)(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part);
-} part_kinds[] = {
+static const struct pl_content_type part_types[] = {
     {"text", PL_PART_TEXT, read_text},        {"input_text", PL_PART_TEXT, read_text},
-    {"output_text", PL_PART_TEXT, read_text}, {"refusal", PL_PART_REFUSAL, read_refusal},
+    {"output_text", PL_PART_TEXT, read_text}, {"refusal", PL_PART_REFUSAL, pl_content_read_refusal},
     {"image_url", PL_PART_IMAGE, read_image}, {"input_audio", PL_PART_AUDIO, read_audio},
-    {"file", PL_PART_FILE, read_file},
+    {"file", PL_PART_FILE, read_file},        {"thinking", PL_PART_THINKING, read_text},
 };
 
 /* An index that only repeats the order of the parts says nothing of its own. */
@@ -101,39 +78,35 @@ static void know_index(struct pl_conv *conv, const struct pl_json_node *n, int64
 {
     const struct pl_json_node *index = pl_conv_node(conv, n, "index");
     int64_t value;
-    if (is_kind(index, PL_JSON_NUMBER) &&
+    if (pl_json_is(index, PL_JSON_NUMBER) &&
         pl_json_number_int64(pl_json_span(conv->doc, index), &value) && value == place)
         pl_conv_know(conv, index);
 }
 
-static void read_part(struct pl_conv *conv, const struct pl_json_node *n, int64_t place, adder *add)
+static void read_part(struct pl_conv *conv, const struct pl_json_node *n, int64_t place,
+                      pl_part_adder *add)
 {
-    if (is_kind(n, PL_JSON_STRING)) {
+    if (pl_json_is(n, PL_JSON_STRING)) {
         add(conv, PL_PART_TEXT, n)->text = pl_val_node(n);
         return;
     }
-    const struct pl_json_node *type = pl_conv_member(conv, n, "type", PL_WANT_STRING);
-    for (size_t i = 0; i < sizeof part_kinds / sizeof *part_kinds; i++)
-        if (pl_conv_says(conv, type, part_kinds[i].type)) {
-            part_kinds[i].read(conv, n, add(conv, part_kinds[i].kind, n));
-            pl_conv_know(conv, type);
-            know_index(conv, n, place);
-            return;
-        }
-    add(conv, PL_PART_OTHER, n);
+    if (pl_content_read(conv, n, part_types, sizeof part_types / sizeof *part_types, add))
+        know_index(conv, n, place);
 }
 
-static void read_content(struct pl_conv *conv, const struct pl_json_node *content, adder *add)
+static void read_content(struct pl_conv *conv, const struct pl_json_node *content,
+                         pl_part_adder *add)
 {
     if (!content)
         return;
-    if (!is_kind(content, PL_JSON_ARRAY)) {
-        bool is_text = is_kind(content, PL_JSON_STRING);
+    if (!pl_json_is(content, PL_JSON_ARRAY)) {
+        bool is_text = pl_json_is(content, PL_JSON_STRING);
         /* Anything else in its place (a number, an object) is a text to whoever reads it. */
         add(conv, PL_PART_TEXT, NULL)->text = pl_val_node(content);
         if (!is_text)
             pl_conv_loss(conv, PL_LOSS_APPROXIMATED, content,
-                         "content is no text and no list of parts; its JSON is taken as text");
+                         "content is neither a string nor a list of parts; its JSON becomes the "
+                         "text");
         return;
     }
     int64_t place = 0;
@@ -155,15 +128,15 @@ static void read_call(struct pl_conv *conv, const struct pl_json_node *n)
     part->name = pl_conv_get(conv, body, "name", PL_WANT_STRING);
     part->args = pl_conv_get(conv, body, part->is_custom ? "input" : "arguments", PL_WANT_ANY);
     pl_conv_know(conv, pl_conv_member(conv, n, "type", PL_WANT_STRING));
-    if (!part->is_custom && part->args.node && !is_kind(part->args.node, PL_JSON_STRING))
+    if (!part->is_custom && part->args.node && !pl_json_is(part->args.node, PL_JSON_STRING))
         pl_conv_loss(conv, PL_LOSS_MOVED, part->args.node,
-                     "arguments are a string of JSON in harmony; this %s is taken as its text",
+                     "arguments are a string of JSON in harmony; this %s becomes its text",
                      pl_json_kind_name(pl_json_kind(part->args.node)));
 }
 
 static void read_calls(struct pl_conv *conv, const struct pl_json_node *calls)
 {
-    if (!is_kind(calls, PL_JSON_ARRAY))
+    if (!pl_json_is(calls, PL_JSON_ARRAY))
         return;
     for (const struct pl_json_node *n = pl_json_first(calls); n < pl_json_end(calls);
          n = pl_json_next(n))
@@ -211,8 +184,8 @@ static enum pl_status refuse(const struct pl_conv *conv, struct pl_error *err)
                        "this is a handoff packet, not a conversation; `parley handoff` reads it");
     return pl_fail(
         err, PL_INVALID,
-        "no harmony conversation: there must be an array of messages, or an object whose "
-        "member \"messages\" is one");
+        "not a harmony conversation: there must be an array of messages, or an object whose member "
+        "\"messages\" is one");
 }
 
 enum pl_status pl_harmony_read(struct pl_conv *conv, enum pl_format_kind kind, struct pl_error *err)
@@ -220,9 +193,10 @@ enum pl_status pl_harmony_read(struct pl_conv *conv, enum pl_format_kind kind, s
     (void)kind; /* an answer is a message like any other */
     const struct pl_json_node *root = conv->doc->root;
     const struct pl_json_node *list = root;
-    if (is_kind(root, PL_JSON_OBJECT)) {
+    if (pl_json_is(root, PL_JSON_OBJECT)) {
         list = pl_conv_node(conv, root, "messages");
-        if (!list && is_kind(pl_conv_member(conv, root, "role", PL_WANT_STRING), PL_JSON_STRING)) {
+        if (!list &&
+            pl_json_is(pl_conv_member(conv, root, "role", PL_WANT_STRING), PL_JSON_STRING)) {
             pl_harmony_read_message(conv, root, PL_NO_ELEMENT);
             return conv->status;
         }
@@ -230,15 +204,15 @@ enum pl_status pl_harmony_read(struct pl_conv *conv, enum pl_format_kind kind, s
         pl_own_settings_read(conv, root);
         pl_own_tools_read(conv, pl_conv_member(conv, root, "tools", PL_WANT_ARRAY));
     }
-    if (!is_kind(list, PL_JSON_ARRAY))
+    if (!pl_json_is(list, PL_JSON_ARRAY))
         return refuse(conv, err);
     conv->list = list;
     uint32_t element = 0;
     for (const struct pl_json_node *n = pl_json_first(list);
          n < pl_json_end(list) && conv->status == PL_OK; n = pl_json_next(n), element++) {
-        if (!is_kind(n, PL_JSON_OBJECT))
+        if (!pl_json_is(n, PL_JSON_OBJECT))
             return pl_fail(err, PL_INVALID,
-                           "message %u is no object; a message is {\"role\":…,\"content\":…}",
+                           "message %u is not an object; a message is {\"role\":…,\"content\":…}",
                            element);
         pl_harmony_read_message(conv, n, element);
     }

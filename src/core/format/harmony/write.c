@@ -1,17 +1,22 @@
 /* Writing harmony: an array of messages, or an object when there are tools or settings beside them.
- * Thinking, failure flags and cache markers have no place here (seed 001) and are left alone. */
-#include "format/harmony_int.h"
+ * Thinking is a part of a type that whoever does not know it may pass over; a failure is said by the
+ * result itself (format/flag_errors.h). Cache markers have no place here and are left alone. */
+#include "format/harmony/harmony_int.h"
 
 #include "conv/call_ids.h"
 #include "conv/sniff.h"
-#include "format/instant.h"
-#include "format/own_settings.h"
-#include "format/usage.h"
+#include "format/pieces/instant.h"
+#include "format/pieces/own_settings.h"
+#include "format/pieces/metadata.h"
 
 struct harmony {
     struct pl_writer *w;
     const struct pl_format_task *task;
     struct pl_utterances said;
+    struct pl_cites_list cites;
+    const struct pl_json_node *last_turn; /* whose metadata was said */
+    struct pl_val turn_id;                /* its id, and how many messages have it */
+    uint32_t n_of_turn;
 };
 
 static bool has_media(const struct pl_part *part)
@@ -24,6 +29,7 @@ static bool can_say(const struct pl_part *part)
     switch (part->kind) {
     case PL_PART_TEXT:
     case PL_PART_REFUSAL:
+    case PL_PART_THINKING:
         return pl_val_is_set(part->text);
     case PL_PART_IMAGE:
         return has_media(part);
@@ -67,7 +73,7 @@ static void write_detail(struct pl_writer *w, struct pl_val detail)
     } else if (pl_conv_says(w->conv, detail.node, "original")) {
         pl_w_key_word(w, "detail", "high");
         pl_w_loss(w, PL_LOSS_APPROXIMATED, detail,
-                  "harmony knows the details low, high and auto; this one is said as high");
+                  "harmony has the details low, high and auto; this one is written as high");
     }
 }
 
@@ -78,6 +84,7 @@ static void write_image(struct pl_writer *w, const struct pl_part *part)
     pl_w_open(w, '{');
     write_url(w, "url", part);
     write_detail(w, part->detail);
+    pl_w_opt_value(w, "rotation", part->rotation);
     pl_w_close(w, '}');
     if (part->context.kind == PL_VAL_NODE && pl_json_kind(part->context.node) == PL_JSON_OBJECT)
         pl_w_opt_value(w, "video_metadata", part->context);
@@ -100,7 +107,14 @@ static void write_audio(struct pl_writer *w, const struct pl_part *part)
     } else {
         pl_w_opt_string(w, "format", mime);
     }
+    pl_w_opt_value(w, "sample_rate", part->rate);
     pl_w_close(w, '}');
+}
+
+static void write_thinking(struct pl_writer *w, const struct pl_part *part)
+{
+    pl_w_key_word(w, "type", "thinking");
+    pl_w_opt_string(w, "text", part->text);
 }
 
 static void write_text(struct pl_writer *w, const struct pl_part *part)
@@ -120,7 +134,7 @@ static void write_file(struct pl_writer *w, const struct pl_part *part)
     if (!has_media(part) && !pl_val_is_set(part->file_id)) {
         write_text(w, part);
         pl_w_loss(w, PL_LOSS_APPROXIMATED, part->text,
-                  "harmony has no documents of plain text; the words stand there as a text part");
+                  "harmony has no plain-text documents; it is written as a text part");
         return;
     }
     pl_w_key_word(w, "type", "file");
@@ -133,15 +147,22 @@ static void write_file(struct pl_writer *w, const struct pl_part *part)
     pl_w_close(w, '}');
 }
 
-static void write_part(struct pl_writer *w, const struct pl_part *part, int64_t index)
+static void write_part(const struct harmony *h, const struct pl_part *part, int64_t index)
 {
     static void (*const writers[PL_PART_KIND_COUNT])(struct pl_writer *, const struct pl_part *) = {
         [PL_PART_TEXT] = write_text,   [PL_PART_REFUSAL] = write_refusal,
         [PL_PART_IMAGE] = write_image, [PL_PART_AUDIO] = write_audio,
-        [PL_PART_FILE] = write_file,
+        [PL_PART_FILE] = write_file,   [PL_PART_THINKING] = write_thinking,
     };
+    struct pl_writer *w = h->w;
     pl_w_open(w, '{');
-    writers[part->kind](w, part);
+    if (part->kind == PL_PART_TEXT && pl_cites_is_cited(w->conv, &h->cites, part)) {
+        pl_w_key_word(w, "type", "text");
+        pl_w_key(w, "text");
+        pl_cites_write_text(w, &h->cites, part);
+    } else {
+        writers[part->kind](w, part);
+    }
     pl_w_key(w, "index");
     pl_w_int(w, index);
     pl_w_close(w, '}');
@@ -182,8 +203,9 @@ void pl_harmony_write_calls(struct pl_writer *w, const struct pl_utterance *u)
 }
 
 /* Null only for an assistant that does nothing but call. */
-static void write_content(struct pl_writer *w, const struct pl_utterance *u)
+static void write_content(const struct harmony *h, const struct pl_utterance *u)
 {
+    struct pl_writer *w = h->w;
     const struct pl_part *const *parts = u->parts;
     uint32_t n_parts = u->n_parts;
     const struct pl_part *children = NULL;
@@ -199,7 +221,7 @@ static void write_content(struct pl_writer *w, const struct pl_utterance *u)
             continue;
         if (index == 0)
             pl_w_open(w, '[');
-        write_part(w, part, index++);
+        write_part(h, part, index++);
     }
     if (index > 0) {
         pl_w_close(w, ']');
@@ -220,30 +242,8 @@ static const char *role_word(struct pl_writer *w, const struct pl_utterance *u)
     const struct pl_json_node *role = pl_conv_node(w->conv, u->message->node, "role");
     if (u->role == PL_ROLE_DEVELOPER && role)
         pl_conv_loss(w->conv, PL_LOSS_APPROXIMATED, role,
-                     "harmony has no developer; this is said by the system");
+                     "harmony has no developer role; this is a system message");
     return words[u->role];
-}
-
-/* What a vendor's answer says about itself, where harmony has it: in the metadata (A.6). */
-static void write_answer(struct pl_writer *w)
-{
-    const struct pl_answer *a = &w->conv->answer;
-    int64_t ignored;
-    pl_w_key(w, "metadata");
-    pl_w_open(w, '{');
-    if (pl_usage_get(w->conv, PL_COUNT_INPUT, &ignored) ||
-        pl_usage_get(w->conv, PL_COUNT_OUTPUT, &ignored)) {
-        pl_w_key(w, "token_usage");
-        pl_w_open(w, '{');
-        pl_usage_write(w, "prompt_tokens", PL_COUNT_INPUT, false);
-        pl_usage_write(w, "completion_tokens", PL_COUNT_OUTPUT, false);
-        pl_w_close(w, '}');
-        pl_usage_imply_total(w);
-    }
-    pl_w_opt_string(w, "model_version", a->model);
-    pl_w_opt_string(w, "system_fingerprint", a->fingerprint);
-    pl_w_opt_string(w, "finish_reason", a->finish_val);
-    pl_w_close(w, '}');
 }
 
 /* An item that only its vendor understands is no message here. */
@@ -257,13 +257,44 @@ static bool is_sayable(const struct pl_utterance *u)
     return false;
 }
 
+/* The metadata of a turn stands with the first of its messages; a result has its own. */
+static void write_metadata(struct harmony *h, const struct pl_message *m)
+{
+    if (h->task->from != &pl_format_turns || m->role == PL_ROLE_TOOL) {
+        pl_metadata_write_message(h->w, &h->cites, m);
+        return;
+    }
+    if (m->node != h->last_turn && pl_metadata_is_in_turn(h->w->conv, m->node))
+        pl_metadata_write_turn(h->w, m->node);
+    h->last_turn = m->node;
+}
+
+/* A turn has one id for several messages here: the others have it with their number. */
+static void write_id(struct harmony *h, const struct pl_utterance *u, bool is_answer)
+{
+    struct pl_conv *conv = h->w->conv;
+    const struct pl_message *m = u->message;
+    if (u->is_rest)
+        return;
+    if (pl_val_is_set(m->id) || h->task->from != &pl_format_turns) {
+        pl_w_opt_string(h->w, "id", pl_val_is_set(m->id) || !is_answer ? m->id : conv->answer.id);
+        h->turn_id = m->id;
+        h->n_of_turn = 0;
+        return;
+    }
+    if (!pl_val_is_set(h->turn_id) || m->node != h->last_turn)
+        return;
+    struct pl_str id = pl_conv_text(conv, h->turn_id);
+    pl_w_key(h->w, "id");
+    pl_w_string(h->w, pl_val_text(pl_conv_printf(conv, "%.*s_%u", PL_STR_ARG(id), ++h->n_of_turn)));
+}
+
 static void write_message(struct harmony *h, const struct pl_utterance *u, bool is_answer)
 {
     struct pl_writer *w = h->w;
     const struct pl_message *m = u->message;
     pl_w_open(w, '{');
-    if (!u->is_rest)
-        pl_w_opt_string(w, "id", pl_val_is_set(m->id) || !is_answer ? m->id : w->conv->answer.id);
+    write_id(h, u, is_answer);
     pl_w_key_word(w, "role", role_word(w, u));
     if (u->role == PL_ROLE_TOOL) {
         pl_w_opt_string(w, "tool_call_id", u->parts[0]->id);
@@ -274,13 +305,13 @@ static void write_message(struct harmony *h, const struct pl_utterance *u, bool 
     if (!u->is_rest &&
         !pl_instant_write(w, "created_at", m->created_at, h->task, PL_INSTANT_SECONDS) && is_answer)
         pl_instant_write(w, "created_at", w->conv->answer.created, h->task, PL_INSTANT_SECONDS);
-    write_content(w, u);
+    write_content(h, u);
     if (pl_harmony_has_calls(u))
         pl_harmony_write_calls(w, u);
     if (is_answer)
-        write_answer(w);
+        pl_metadata_write_answer(w, h->task->from, &h->cites, m, false);
     else if (!u->is_rest)
-        pl_w_opt_value(w, "metadata", m->metadata);
+        write_metadata(h, m);
     pl_w_close(w, '}');
 }
 
@@ -299,27 +330,17 @@ static void write_messages(struct harmony *h)
     pl_w_close(h->w, ']');
 }
 
-enum pl_status pl_harmony_write(struct pl_writer *w, const struct pl_format_task *task,
-                                struct pl_error *err)
+static void write_document(struct harmony *h)
 {
-    struct pl_conv *conv = w->conv;
-    if (conv->answer.is_error) {
-        pl_conv_loss(conv, PL_LOSS_DROPPED, conv->doc->root, "harmony has no error bodies");
-        return pl_fail(err, PL_INVALID, "harmony holds messages; it has no form for an error body");
-    }
-    struct harmony h = {.w = w, .task = task};
-    pl_conv_give_ids(conv);
-    enum pl_status status = pl_utterances_make(conv, &h.said);
-    if (status != PL_OK)
-        return status;
-    bool has_tools = pl_own_tools_are_set(conv), has_settings = pl_own_settings_are_set(conv);
+    struct pl_writer *w = h->w;
+    bool has_tools = pl_own_tools_are_set(w->conv), has_settings = pl_own_settings_are_set(w->conv);
     if (!has_tools && !has_settings) {
-        write_messages(&h);
-        return conv->status;
+        write_messages(h);
+        return;
     }
     pl_w_open(w, '{');
     pl_w_key(w, "messages");
-    write_messages(&h);
+    write_messages(h);
     if (has_tools) {
         pl_w_key(w, "tools");
         pl_own_tools_write(w);
@@ -331,5 +352,25 @@ enum pl_status pl_harmony_write(struct pl_writer *w, const struct pl_format_task
         pl_w_close(w, '}');
     }
     pl_w_close(w, '}');
+}
+
+enum pl_status pl_harmony_write(struct pl_writer *w, const struct pl_format_task *task,
+                                struct pl_error *err)
+{
+    struct pl_conv *conv = w->conv;
+    if (conv->answer.is_error) {
+        pl_conv_loss(conv, PL_LOSS_DROPPED, conv->doc->root, "harmony has no error bodies");
+        return pl_fail(err, PL_INVALID,
+                       "harmony contains messages; it has no form for an error "
+                       "body");
+    }
+    struct harmony h = {.w = w, .task = task};
+    pl_conv_give_ids(conv);
+    enum pl_status status = pl_utterances_make(conv, &h.said);
+    if (status != PL_OK)
+        return status;
+    pl_cites_list(conv, task->from, &h.cites);
+    write_document(&h);
+    pl_cites_list_deinit(&h.cites);
     return conv->status;
 }

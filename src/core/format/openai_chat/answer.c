@@ -3,10 +3,11 @@
  * A response is one choice whose message says everything the assistant said; where other formats
  * keep several texts, theirs are put together without anything between them, as the pieces of the
  * same answer are when it is streamed. */
-#include "format/openai_chat_int.h"
+#include "format/openai_chat/openai_chat_int.h"
 
 #include "conv/pairing.h"
-#include "format/usage.h"
+#include "format/openai_chat/words.h"
+#include "format/pieces/usage.h"
 
 /* Everything the assistant says in an answer is one message: of items that other formats keep
  * apart, whether they were marked as one utterance or not. A call that the vendor has answered
@@ -44,20 +45,6 @@ static bool is_plain_finish(const struct pl_conv *conv, const struct pl_answer *
            pl_conv_word(conv, a->finish_val.node, plain[a->finish]) >= 0;
 }
 
-const char *pl_chat_finish_word(enum pl_finish finish, bool has_calls)
-{
-    static const char *const words[] = {
-        [PL_FINISH_NONE] = "stop",
-        [PL_FINISH_STOP] = "stop",
-        [PL_FINISH_LENGTH] = "length",
-        [PL_FINISH_TOOLS] = "tool_calls",
-        [PL_FINISH_FILTER] = "content_filter",
-        [PL_FINISH_OTHER] = "stop",
-    };
-    bool is_stop = finish == PL_FINISH_STOP || finish == PL_FINISH_NONE;
-    return has_calls && is_stop ? "tool_calls" : words[finish];
-}
-
 static void write_finish(struct pl_writer *w, const struct pl_utterance *u)
 {
     const struct pl_answer *a = &w->conv->answer;
@@ -69,8 +56,7 @@ static void write_finish(struct pl_writer *w, const struct pl_utterance *u)
     else if (is_plain_finish(w->conv, a))
         pl_w_mapped(w, a->finish_val);
     else if (a->finish_val.node && pl_conv_fate_of(w->conv, a->finish_val.node) != PL_FATE_SAID)
-        pl_w_loss(w, PL_LOSS_APPROXIMATED, a->finish_val,
-                  "finish_reason has no word of its own for this");
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, a->finish_val, "finish_reason has no value for this");
 }
 
 /* url_citation is the one kind there is, and its positions count in the whole content. */
@@ -210,7 +196,7 @@ static void write_required(struct pl_writer *w, const char *key, struct pl_val v
     }
     pl_w_value(w, pl_val_json(otherwise));
     pl_conv_loss(w->conv, PL_LOSS_SYNTHESISED, w->conv->doc->root,
-                 "the source has no %s, and a Chat Completions response needs one", key);
+                 "the source has no %s, but a Chat Completions response needs one", key);
 }
 
 static void write_created(struct pl_writer *w)
@@ -248,25 +234,6 @@ static enum pl_status write_response(struct pl_chat_out *c)
 }
 
 /* ---- errors ---- */
-
-/* Google says what went wrong by a status, OpenAI by a type. */
-const char *pl_chat_error_type(struct pl_str status)
-{
-    static const struct {
-        const char *status, *type;
-    } types[] = {
-        {"INVALID_ARGUMENT", "invalid_request_error"},
-        {"FAILED_PRECONDITION", "invalid_request_error"},
-        {"NOT_FOUND", "invalid_request_error"},
-        {"UNAUTHENTICATED", "authentication_error"},
-        {"PERMISSION_DENIED", "permission_error"},
-        {"RESOURCE_EXHAUSTED", "rate_limit_error"},
-    };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (pl_str_eq(status, pl_str_of(types[i].status)))
-            return types[i].type;
-    return "server_error";
-}
 
 static void write_error(struct pl_writer *w)
 {

@@ -1,7 +1,8 @@
 /* OpenAI Chat Completions, and what compatible servers added to it: requests, responses and errors
  * of POST /v1/chat/completions. Here is how to tell it from its relatives; reading and writing are
- * in openai_chat_read.c and openai_chat_write.c. */
-#include "format/openai_chat_int.h"
+ * in read.c and write.c. */
+#include "format/openai_chat/openai_chat_int.h"
+#include "format/openai_chat/words.h"
 
 #include "json/text.h"
 
@@ -17,13 +18,6 @@ static bool has_any(const struct pl_json_doc *doc, const struct pl_json_node *ob
         if (has(doc, object, keys[i]))
             return true;
     return false;
-}
-
-static const struct pl_json_node *array_of(const struct pl_json_doc *doc,
-                                           const struct pl_json_node *object, const char *key)
-{
-    const struct pl_json_node *n = pl_json_get(doc, object, pl_str_of(key));
-    return n && pl_json_kind(n) == PL_JSON_ARRAY ? n : NULL;
 }
 
 static bool says(const struct pl_json_doc *doc, const struct pl_json_node *object, const char *key,
@@ -57,7 +51,7 @@ static int weigh_message(const struct pl_json_doc *doc, const struct pl_json_nod
     weight += says(doc, m, "role", "developer") || says(doc, m, "role", "tool") ||
               says(doc, m, "role", "function");
     weight += says(doc, m, "role", "system");
-    const struct pl_json_node *content = array_of(doc, m, "content");
+    const struct pl_json_node *content = pl_json_member(doc, m, "content", PL_JSON_ARRAY);
     if (content)
         for (const struct pl_json_node *p = pl_json_first(content); p < pl_json_end(content);
              p = pl_json_next(p))
@@ -92,7 +86,7 @@ static int detect_request(const struct pl_json_doc *doc, const struct pl_json_no
     for (const struct pl_json_node *m = pl_json_first(messages);
          m < pl_json_end(messages) && n < 50; m = pl_json_next(m), n++)
         weight += weigh_message(doc, m);
-    const struct pl_json_node *tools = array_of(doc, doc->root, "tools");
+    const struct pl_json_node *tools = pl_json_member(doc, doc->root, "tools", PL_JSON_ARRAY);
     if (tools && pl_json_count(tools))
         weight += has(doc, pl_json_first(tools), "function") ? 4 : -4;
     score += 5 * (weight > 5 ? 5 : weight < -8 ? -8 : weight);
@@ -106,7 +100,7 @@ static int detect(const struct pl_json_doc *doc)
         return 0;
     if (says(doc, root, "object", "chat.completion"))
         return 100;
-    if (array_of(doc, root, "choices"))
+    if (pl_json_member(doc, root, "choices", PL_JSON_ARRAY))
         return 80;
     const struct pl_json_node *error = pl_json_get(doc, root, PL_STR("error"));
     if (error && has(doc, error, "message") && !has(doc, root, "type")) {
@@ -116,7 +110,7 @@ static int detect(const struct pl_json_doc *doc)
         if (has(doc, error, "code") && !has(doc, error, "status"))
             return 40;
     }
-    const struct pl_json_node *messages = array_of(doc, root, "messages");
+    const struct pl_json_node *messages = pl_json_member(doc, root, "messages", PL_JSON_ARRAY);
     return messages ? detect_request(doc, messages) : 0;
 }
 
@@ -125,7 +119,10 @@ const struct pl_format pl_format_openai_chat = {
     .title = "OpenAI Chat Completions and compatible servers",
     .list_key = "messages",
     .is_vendor = true,
+    .cite = pl_openai_cite,
+    .judge = pl_openai_judge,
     .detect = detect,
     .read = pl_openai_chat_read,
     .write = pl_openai_chat_write,
+    .wants_wav = true,
 };

@@ -4,7 +4,7 @@
 
 #include "conv/call_ids.h"
 #include "format/format.h"
-#include "format/utterance.h"
+#include "format/pieces/utterance.h"
 
 enum pl_status pl_openai_chat_read(struct pl_conv *conv, enum pl_format_kind kind,
                                    struct pl_error *err);
@@ -31,7 +31,7 @@ const struct pl_part *pl_chat_words(const struct pl_utterance *u, enum pl_part_k
 /* The words of all parts of a kind as one string, with `glue` between them. */
 void pl_chat_write_joined(struct pl_writer *w, const struct pl_utterance *u, enum pl_part_kind kind,
                           const char *glue);
-/* What the assistant thought (openai_chat_reasoning.c): read from a message, into the last message
+/* What the assistant thought (reasoning.c): read from a message, into the last message
  * of the conversation; the proofs in it that belong to calls, once those are read; written. */
 void pl_chat_read_reasoning(struct pl_conv *conv, const struct pl_json_node *message);
 void pl_chat_sign_calls(struct pl_conv *conv);
@@ -44,12 +44,6 @@ static inline bool pl_chat_is_kept(const struct pl_chat_out *c, const struct pl_
 void pl_chat_write_images(struct pl_chat_out *c, const struct pl_utterance *u);
 void pl_chat_write_calls(struct pl_chat_out *c, const struct pl_utterance *u);
 void pl_chat_report_order(struct pl_writer *w, const struct pl_utterance *u);
-
-/* The words of an answer, whole or in a stream: what a finish_reason means, the one for a meaning,
- * and the type of an error that Google knows by a status ("server_error" for any other). */
-enum pl_finish pl_chat_finish_of(struct pl_str word);
-const char *pl_chat_finish_word(enum pl_finish finish, bool has_calls);
-const char *pl_chat_error_type(struct pl_str status);
 
 #define PL_CHAT_NAME_MAX 64 /* characters of the name of a tool */
 

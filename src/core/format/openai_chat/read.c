@@ -4,16 +4,13 @@
  * reasoning, reasoning_details, reasoning_signature, images, cache_control, extra_content; and the
  * legacy functions, function_call and role function. Reasoning that a server sends under several
  * names is read once. */
-#include "format/openai_chat_int.h"
+#include "format/openai_chat/openai_chat_int.h"
 
-#include "format/choice.h"
-#include "format/effort.h"
+#include "format/openai_chat/words.h"
+#include "format/pieces/choice.h"
+#include "format/pieces/content.h"
+#include "format/pieces/effort.h"
 #include "json/text.h"
-
-static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
-{
-    return n && pl_json_kind(n) == kind;
-}
 
 static inline void know_member(struct pl_conv *conv, const struct pl_json_node *object,
                                const char *key)
@@ -38,18 +35,10 @@ static inline const struct pl_json_node *cache_of(struct pl_conv *conv,
 
 /* ---- content parts ---- */
 
-/* Where a part goes: into the message, or into the result a tool message is. */
-typedef struct pl_part *(*adder)(struct pl_conv *, enum pl_part_kind, const struct pl_json_node *);
-
 static void read_text(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
     pl_conv_take(conv, n, "text", PL_WANT_STRING, &part->text);
     pl_conv_take(conv, n, "annotations", PL_WANT_ARRAY, &part->citations);
-}
-
-static void read_refusal(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
-{
-    pl_conv_take(conv, n, "refusal", PL_WANT_STRING, &part->text);
 }
 
 /* Some servers nest the text: {"type":"thinking","thinking":[{"type":"text","text":…}]}. */
@@ -59,7 +48,7 @@ static void read_thinking(struct pl_conv *conv, const struct pl_json_node *n, st
     const struct pl_json_node *text = NULL;
     for (int i = 0; keys[i] && !text; i++)
         text = pl_conv_node(conv, n, keys[i]);
-    if (is_kind(text, PL_JSON_ARRAY) && pl_json_count(text) == 1) {
+    if (pl_json_is(text, PL_JSON_ARRAY) && pl_json_count(text) == 1) {
         know_member(conv, pl_json_first(text), "type");
         text = pl_conv_node(conv, pl_json_first(text), "text");
     }
@@ -67,20 +56,14 @@ static void read_thinking(struct pl_conv *conv, const struct pl_json_node *n, st
     pl_conv_take(conv, n, "signature", PL_WANT_STRING, &part->signature);
 }
 
-static void set_media(struct pl_conv *conv, struct pl_part *part, struct pl_val url)
-{
-    if (!pl_conv_data_url(conv, url, &part->mime, &part->data))
-        part->url = url;
-}
-
 static void read_image(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
     const struct pl_json_node *image = pl_conv_member(conv, n, "image_url", PL_WANT_CHOICE);
-    if (is_kind(image, PL_JSON_OBJECT)) {
-        set_media(conv, part, pl_conv_get(conv, image, "url", PL_WANT_STRING));
+    if (pl_json_is(image, PL_JSON_OBJECT)) {
+        pl_content_set_url(conv, part, pl_conv_get(conv, image, "url", PL_WANT_STRING));
         pl_conv_take(conv, image, "detail", PL_WANT_STRING, &part->detail);
     } else {
-        set_media(conv, part, pl_val_node(image));
+        pl_content_set_url(conv, part, pl_val_node(image));
         pl_conv_take(conv, n, "detail", PL_WANT_STRING, &part->detail);
     }
     pl_conv_take(conv, n, "file_id", PL_WANT_STRING, &part->file_id);
@@ -93,18 +76,17 @@ static const struct {
     {"opus", "audio/opus"}, {"aac", "audio/aac"},  {"m4a", "audio/mp4"},   {"webm", "audio/webm"},
 };
 
+static const char *audio_mime(const struct pl_conv *conv, const struct pl_json_node *format)
+{
+    for (size_t i = 0; i < sizeof audio_formats / sizeof *audio_formats; i++)
+        if (pl_conv_says(conv, format, audio_formats[i].format))
+            return audio_formats[i].mime;
+    return NULL;
+}
+
 static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    const struct pl_json_node *audio = pl_conv_member(conv, n, "input_audio", PL_WANT_OBJECT);
-    const struct pl_json_node *format = pl_conv_member(conv, audio, "format", PL_WANT_STRING);
-    pl_conv_take_data(conv, pl_conv_get(conv, audio, "data", PL_WANT_STRING), part);
-    for (size_t i = 0; i < sizeof audio_formats / sizeof *audio_formats; i++)
-        if (pl_conv_says(conv, format, audio_formats[i].format)) {
-            part->mime = pl_val_text(pl_str_of(audio_formats[i].mime));
-            part->mime.node = format;
-            /* Every target that has the sound has its type, in its own word. */
-            pl_conv_know(conv, format);
-        }
+    pl_content_read_audio(conv, n, part, audio_mime);
 }
 
 /* file_data is a data URL, base64 alone or, in other people's dialects, an address. */
@@ -120,20 +102,17 @@ static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct
 static void read_video(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
     const struct pl_json_node *video = pl_conv_member(conv, n, "video_url", PL_WANT_CHOICE);
-    set_media(conv, part,
-              is_kind(video, PL_JSON_OBJECT) ? pl_conv_get(conv, video, "url", PL_WANT_STRING)
-                                             : pl_val_node(video));
+    pl_content_set_url(conv, part,
+                       pl_json_is(video, PL_JSON_OBJECT)
+                           ? pl_conv_get(conv, video, "url", PL_WANT_STRING)
+                           : pl_val_node(video));
 }
 
-static const struct {
-    const char *type;
-    enum pl_part_kind kind;
-    void (*read)(struct pl_conv *, const struct pl_json_node *, struct pl_part *);
-} part_types[] = {
+static const struct pl_content_type part_types[] = {
     {"text", PL_PART_TEXT, read_text},
     {"input_text", PL_PART_TEXT, read_text},
     {"output_text", PL_PART_TEXT, read_text},
-    {"refusal", PL_PART_REFUSAL, read_refusal},
+    {"refusal", PL_PART_REFUSAL, pl_content_read_refusal},
     {"image_url", PL_PART_IMAGE, read_image},
     {"input_image", PL_PART_IMAGE, read_image},
     {"input_audio", PL_PART_AUDIO, read_audio},
@@ -143,35 +122,28 @@ static const struct {
     {"reasoning", PL_PART_THINKING, read_thinking},
 };
 
-static void read_part(struct pl_conv *conv, const struct pl_json_node *n, adder add)
+static void read_part(struct pl_conv *conv, const struct pl_json_node *n, pl_part_adder *add)
 {
-    if (is_kind(n, PL_JSON_STRING)) {
+    if (pl_json_is(n, PL_JSON_STRING)) {
         pl_val_set(&add(conv, PL_PART_TEXT, n)->text, n);
         return;
     }
-    const struct pl_json_node *type = pl_conv_member(conv, n, "type", PL_WANT_STRING);
-    for (size_t i = 0; i < sizeof part_types / sizeof *part_types; i++) {
-        if (!pl_conv_says(conv, type, part_types[i].type))
-            continue;
-        struct pl_part *part = add(conv, part_types[i].kind, n);
-        pl_conv_know(conv, type);
-        part_types[i].read(conv, n, part);
+    struct pl_part *part =
+        pl_content_read(conv, n, part_types, sizeof part_types / sizeof *part_types, add);
+    if (part)
         pl_val_set(&part->cache, cache_of(conv, n));
-        return;
-    }
-    add(conv, PL_PART_OTHER, n);
 }
 
 /* `want` is what may stand there besides a list: the words of a message are a string, the answer of
  * a tool may be any JSON, which is its text. */
 static void read_content(struct pl_conv *conv, const struct pl_json_node *content, unsigned want,
-                         adder add)
+                         pl_part_adder *add)
 {
     if (!content)
         return;
-    if (is_kind(content, PL_JSON_OBJECT)) {
+    if (pl_json_is(content, PL_JSON_OBJECT)) {
         read_part(conv, content, add);
-    } else if (is_kind(content, PL_JSON_ARRAY)) {
+    } else if (pl_json_is(content, PL_JSON_ARRAY)) {
         for (const struct pl_json_node *p = pl_json_first(content); p < pl_json_end(content);
              p = pl_json_next(p))
             read_part(conv, p, add);
@@ -224,12 +196,12 @@ static void read_call(struct pl_conv *conv, const struct pl_json_node *n)
 static void read_calls(struct pl_conv *conv, const struct pl_json_node *m)
 {
     const struct pl_json_node *calls = pl_conv_member(conv, m, "tool_calls", PL_WANT_ARRAY);
-    if (is_kind(calls, PL_JSON_ARRAY))
+    if (pl_json_is(calls, PL_JSON_ARRAY))
         for (const struct pl_json_node *c = pl_json_first(calls); c < pl_json_end(calls);
              c = pl_json_next(c))
             read_call(conv, c);
     const struct pl_json_node *legacy = pl_conv_node(conv, m, "function_call");
-    if (is_kind(legacy, PL_JSON_OBJECT) && !pl_conv_is_hollow(conv, legacy)) {
+    if (pl_json_is(legacy, PL_JSON_OBJECT) && !pl_conv_is_hollow(conv, legacy)) {
         struct pl_part *part = pl_conv_add_part(conv, PL_PART_CALL, legacy);
         pl_conv_take(conv, legacy, "name", PL_WANT_STRING, &part->name);
         pl_conv_take(conv, legacy, "arguments", PL_WANT_ANY, &part->args);
@@ -240,7 +212,7 @@ static void read_calls(struct pl_conv *conv, const struct pl_json_node *m)
 static void read_voice(struct pl_conv *conv, const struct pl_json_node *m)
 {
     const struct pl_json_node *audio = pl_conv_member(conv, m, "audio", PL_WANT_OBJECT);
-    if (!is_kind(audio, PL_JSON_OBJECT) || pl_conv_is_hollow(conv, audio))
+    if (!pl_json_is(audio, PL_JSON_OBJECT) || pl_conv_is_hollow(conv, audio))
         return;
     if (!pl_conv_node(conv, m, "content")) {
         struct pl_val transcript = pl_conv_get(conv, audio, "transcript", PL_WANT_STRING);
@@ -255,7 +227,7 @@ static void read_voice(struct pl_conv *conv, const struct pl_json_node *m)
 static void read_images(struct pl_conv *conv, const struct pl_json_node *m)
 {
     const struct pl_json_node *images = pl_conv_member(conv, m, "images", PL_WANT_ARRAY);
-    if (!is_kind(images, PL_JSON_ARRAY))
+    if (!pl_json_is(images, PL_JSON_ARRAY))
         return;
     for (const struct pl_json_node *n = pl_json_first(images); n < pl_json_end(images);
          n = pl_json_next(n)) {
@@ -362,12 +334,12 @@ static void read_tool(struct pl_conv *conv, const struct pl_json_node *n)
 static void read_tools(struct pl_conv *conv, const struct pl_json_node *root)
 {
     const struct pl_json_node *tools = pl_conv_member(conv, root, "tools", PL_WANT_ARRAY);
-    if (is_kind(tools, PL_JSON_ARRAY))
+    if (pl_json_is(tools, PL_JSON_ARRAY))
         for (const struct pl_json_node *t = pl_json_first(tools); t < pl_json_end(tools);
              t = pl_json_next(t))
             read_tool(conv, t);
     const struct pl_json_node *legacy = pl_conv_member(conv, root, "functions", PL_WANT_ARRAY);
-    if (!is_kind(legacy, PL_JSON_ARRAY))
+    if (!pl_json_is(legacy, PL_JSON_ARRAY))
         return;
     for (const struct pl_json_node *f = pl_json_first(legacy); f < pl_json_end(legacy);
          f = pl_json_next(f)) {
@@ -473,8 +445,8 @@ static void read_reasoning_wish(struct pl_conv *conv, const struct pl_json_node 
         pl_conv_take(conv, wish, "max_tokens", PL_WANT_INTEGER, &s->thinking_budget);
     if (hides)
         s->shows_thoughts =
-            (struct pl_flag){true, is_kind(hides, PL_JSON_FALSE), pl_val_node(hides)};
-    if (is_kind(thinks, PL_JSON_FALSE) && !pl_val_is_set(s->effort_val)) {
+            (struct pl_flag){true, pl_json_is(hides, PL_JSON_FALSE), pl_val_node(hides)};
+    if (pl_json_is(thinks, PL_JSON_FALSE) && !pl_val_is_set(s->effort_val)) {
         s->effort = PL_EFFORT_NONE;
         s->effort_val = pl_val_node(thinks);
     }
@@ -491,6 +463,7 @@ static void read_settings(struct pl_conv *conv, const struct pl_json_node *root)
     pl_conv_take_flag(conv, root, "parallel_tool_calls", &s->parallel);
     read_output(conv, root);
     read_choice(conv, root);
+    pl_conv_switch(conv, pl_conv_member(conv, root, "web_search_options", PL_WANT_OBJECT));
 }
 
 /* ---- whole documents ---- */
@@ -499,13 +472,13 @@ static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
 {
     const struct pl_json_node *root = conv->doc->root;
     const struct pl_json_node *list = pl_conv_node(conv, root, "messages");
-    if (!is_kind(list, PL_JSON_ARRAY))
+    if (!pl_json_is(list, PL_JSON_ARRAY))
         return pl_fail(err, PL_INVALID,
                        pl_conv_node(conv, root, "choices")
-                           ? "this is a Chat Completions response, not a request: read it with "
-                             "--kind response"
-                           : "a Chat Completions request has its messages in an array at "
-                             "/messages, and there is none");
+                           ? "this is a Chat Completions response, not a request; give --kind "
+                             "response"
+                           : "a Chat Completions request needs its messages in an array at "
+                             "/messages");
     conv->list = list;
     read_settings(conv, root);
     read_tools(conv, root);
@@ -530,24 +503,6 @@ static void read_usage(struct pl_conv *conv, const struct pl_json_node *root)
         get2(conv, u->node, "completion_tokens_details", "reasoning_tokens", PL_WANT_INTEGER);
 }
 
-enum pl_finish pl_chat_finish_of(struct pl_str word)
-{
-    static const struct {
-        const char *word;
-        enum pl_finish finish;
-    } finishes[] = {
-        {"stop", PL_FINISH_STOP},
-        {"length", PL_FINISH_LENGTH},
-        {"tool_calls", PL_FINISH_TOOLS},
-        {"function_call", PL_FINISH_TOOLS},
-        {"content_filter", PL_FINISH_FILTER},
-    };
-    for (size_t i = 0; i < sizeof finishes / sizeof *finishes; i++)
-        if (pl_str_eq(word, pl_str_of(finishes[i].word)))
-            return finishes[i].finish;
-    return PL_FINISH_OTHER;
-}
-
 static void read_finish(struct pl_conv *conv, const struct pl_json_node *choice)
 {
     struct pl_answer *a = &conv->answer;
@@ -562,7 +517,7 @@ static void read_error(struct pl_conv *conv, const struct pl_json_node *error)
 {
     struct pl_answer *a = &conv->answer;
     a->is_set = a->is_error = true;
-    if (is_kind(error, PL_JSON_STRING)) {
+    if (pl_json_is(error, PL_JSON_STRING)) {
         a->error_message = pl_val_node(error);
         return;
     }
@@ -583,10 +538,10 @@ static enum pl_status read_response(struct pl_conv *conv, struct pl_error *err)
         return conv->status;
     }
     const struct pl_json_node *choices = pl_conv_node(conv, root, "choices");
-    if (!is_kind(choices, PL_JSON_ARRAY))
+    if (!pl_json_is(choices, PL_JSON_ARRAY))
         return pl_fail(err, PL_INVALID,
-                       "a Chat Completions response has choices in an array at /choices (or an "
-                       "error at /error), and there is neither");
+                       "a Chat Completions response needs choices in an array at /choices, or an "
+                       "error at /error");
     struct pl_answer *a = &conv->answer;
     a->is_set = true;
     pl_conv_take(conv, root, "id", PL_WANT_STRING, &a->id);
@@ -601,9 +556,10 @@ static enum pl_status read_response(struct pl_conv *conv, struct pl_error *err)
     const struct pl_json_node *first = pl_json_first(choices);
     know_member(conv, first, "index");
     read_finish(conv, first);
+    pl_conv_take(conv, first, "content_filter_results", PL_WANT_OBJECT, &a->ratings);
     pl_conv_take(conv, first, "logprobs", PL_WANT_OBJECT, &conv->settings.logprobs);
     const struct pl_json_node *message = pl_conv_member(conv, first, "message", PL_WANT_OBJECT);
-    if (is_kind(message, PL_JSON_OBJECT)) {
+    if (pl_json_is(message, PL_JSON_OBJECT)) {
         pl_conv_add_message(conv, PL_ROLE_ASSISTANT, message, PL_NO_ELEMENT)->name =
             pl_conv_get(conv, message, "name", PL_WANT_STRING);
         know_member(conv, message, "role");
@@ -616,7 +572,7 @@ enum pl_status pl_openai_chat_read(struct pl_conv *conv, enum pl_format_kind kin
                                    struct pl_error *err)
 {
     if (pl_json_kind(conv->doc->root) != PL_JSON_OBJECT)
-        return pl_fail(err, PL_INVALID, "a Chat Completions document is a JSON object, not %s",
+        return pl_fail(err, PL_INVALID, "a Chat Completions document must be a JSON object, not %s",
                        pl_json_kind_name(pl_json_kind(conv->doc->root)));
     return kind == PL_KIND_RESPONSE ? read_response(conv, err) : read_request(conv, err);
 }

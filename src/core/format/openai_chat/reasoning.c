@@ -3,13 +3,13 @@
  *
  *     reasoning_content, reasoning     the words
  *     reasoning_signature              a proof of the server's own
- *     reasoning_details                OpenRouter: each thought with the proof of the vendor behind
+ *     reasoning_details                OpenRouter: each thought with the proof of the vendor after
  *                                      it: reasoning.text {text, signature}, reasoning.summary
  *                                      {summary}, reasoning.encrypted {data, id}; `format` says
  *                                      whose they are
  *
  * Reasoning that a server sends under several names is read once. */
-#include "format/openai_chat_int.h"
+#include "format/openai_chat/openai_chat_int.h"
 #include "format/profile.h"
 
 /* The vendors OpenRouter names in `format`, and what the names of their models begin with. */
@@ -39,7 +39,7 @@ static inline void know_member(struct pl_conv *conv, const struct pl_json_node *
     pl_conv_know(conv, pl_conv_node(conv, object, key));
 }
 
-/* Whether `rest` goes on with `piece`, perhaps behind white space; steps over it. */
+/* Whether `rest` goes on with `piece`, perhaps after white space; steps over it. */
 static bool goes_on(struct pl_str *rest, struct pl_str piece)
 {
     struct pl_str at = *rest;

@@ -1,11 +1,11 @@
 /* openai-chat: writing tools and settings of a request. */
-#include "format/openai_chat_int.h"
+#include "format/openai_chat/openai_chat_int.h"
 
-#include "format/choice.h"
-#include "format/effort.h"
-#include "format/gemini_schema.h"
+#include "format/pieces/choice.h"
+#include "format/pieces/effort.h"
+#include "format/gemini/schema.h"
 #include "format/profile.h"
-#include "format/tool_name.h"
+#include "format/pieces/tool_name.h"
 #include "json/number.h"
 
 /* ---- tools ---- */
@@ -203,7 +203,8 @@ static void write_stop(struct pl_writer *w, struct pl_val stop)
         pl_w_value(w, pl_val_node(word));
     pl_w_close(w, ']');
     for (; word < pl_json_end(stop.node); word = pl_json_next(word))
-        pl_conv_loss(w->conv, PL_LOSS_DROPPED, word, "there may be %d stop words at most", MOST);
+        pl_conv_loss(w->conv, PL_LOSS_DROPPED, word, "at most %d stop sequences are accepted",
+                     MOST);
 }
 
 static void write_effort(struct pl_writer *w)
@@ -227,7 +228,7 @@ static void write_effort(struct pl_writer *w)
     pl_w_key_word(w, "reasoning_effort", pl_effort_word(pl_effort_of_budget(budget)));
     pl_conv_know(w->conv, pl_conv_node(w->conv, s->thinking.node, "type"));
     pl_w_loss(w, PL_LOSS_APPROXIMATED, s->thinking_budget,
-              "there is no budget of tokens here, only the nearest effort");
+              "there is no token budget here, only the nearest effort");
 }
 
 /* A format says what it wants in a string, in an object with a type, or by another field. */
@@ -261,7 +262,7 @@ static void write_output(struct pl_writer *w)
             pl_w_word(w, "response");
             pl_conv_loss(w->conv, PL_LOSS_SYNTHESISED,
                          s->output_val.node ? s->output_val.node : w->conv->doc->root,
-                         "a schema has a name here; this one is called response");
+                         "a schema needs a name; it got the name response");
         }
         pl_w_opt_string(w, "description", s->output_description);
         pl_w_opt_value(w, "strict", s->output_strict);
@@ -297,7 +298,7 @@ void pl_openai_chat_write_tier(struct pl_writer *w, struct pl_val tier)
     } else if (pl_conv_says(w->conv, tier.node, "standard_only") ||
                pl_conv_says(w->conv, tier.node, "standard")) {
         pl_w_key_word(w, "service_tier", "default");
-        pl_w_loss(w, PL_LOSS_APPROXIMATED, tier, "the nearest tier here is called default");
+        pl_w_loss(w, PL_LOSS_APPROXIMATED, tier, "the nearest tier here is default");
     }
 }
 
@@ -308,15 +309,70 @@ static void write_verbosity(struct pl_writer *w)
         pl_w_opt_string(w, "verbosity", w->conv->settings.verbosity);
 }
 
+/* A server that knows the limit by its older name only is another vendor's: it may refuse what only
+ * OpenAI has. */
+static bool shares_with_responses(const struct pl_format_task *task)
+{
+    return task->from == &pl_format_openai_responses &&
+           !(task->profile && task->profile->refuses_max_completion_tokens);
+}
+
+/* The marks of the cache stay for 30 minutes here; what Responses has besides is its own. */
+static void write_cache_options(struct pl_writer *w, const struct pl_json_node *options)
+{
+    struct pl_val mode = pl_conv_get(w->conv, options, "mode", PL_WANT_STRING);
+    struct pl_val ttl = pl_conv_get(w->conv, options, "ttl", PL_WANT_STRING);
+    bool has_ttl = pl_conv_says(w->conv, ttl.node, "30m");
+    if (!pl_val_is_set(mode) && !has_ttl)
+        return;
+    pl_w_key(w, "prompt_cache_options");
+    pl_w_open(w, '{');
+    pl_w_opt_string(w, "mode", mode);
+    if (has_ttl)
+        pl_w_opt_string(w, "ttl", ttl);
+    pl_w_close(w, '}');
+}
+
+/* Members that both of OpenAI's formats spell alike. */
+static void write_shared(struct pl_writer *w, const struct pl_format_task *task)
+{
+    static const struct {
+        const char *key;
+        unsigned want;
+    } shared[] = {
+        {"store", PL_WANT_BOOL},
+        {"prompt_cache_key", PL_WANT_STRING},
+        {"prompt_cache_retention", PL_WANT_STRING},
+        {"moderation", PL_WANT_OBJECT},
+    };
+    const struct pl_json_node *root = w->conv->doc->root;
+    if (!shares_with_responses(task))
+        return;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        pl_w_opt_value(w, shared[i].key, pl_conv_get(w->conv, root, shared[i].key, shared[i].want));
+    write_cache_options(w, pl_conv_member(w->conv, root, "prompt_cache_options", PL_WANT_OBJECT));
+}
+
 /* Streams of the other dialects say what was used without being asked. */
 static void write_stream_options(struct pl_writer *w, const struct pl_format_task *task)
 {
-    struct pl_val stream = w->conv->settings.stream;
-    if (task->mode != PL_MODE_GATEWAY || task->from == task->to || stream.kind != PL_VAL_NODE ||
-        pl_json_kind(stream.node) != PL_JSON_TRUE)
+    struct pl_val stream = w->conv->settings.stream, obfuscation = {0};
+    bool asks_usage = task->mode == PL_MODE_GATEWAY && task->from != task->to &&
+                      stream.kind == PL_VAL_NODE && pl_json_kind(stream.node) == PL_JSON_TRUE;
+    if (shares_with_responses(task))
+        obfuscation = pl_conv_get(
+            w->conv, pl_conv_member(w->conv, w->conv->doc->root, "stream_options", PL_WANT_OBJECT),
+            "include_obfuscation", PL_WANT_BOOL);
+    if (!asks_usage && !pl_val_is_set(obfuscation))
         return;
     pl_w_key(w, "stream_options");
-    pl_w_raw(w, PL_STR("{\"include_usage\":true}"));
+    pl_w_open(w, '{');
+    if (asks_usage) {
+        pl_w_key(w, "include_usage");
+        pl_w_bool(w, true);
+    }
+    pl_w_opt_value(w, "include_obfuscation", obfuscation);
+    pl_w_close(w, '}');
 }
 
 /* max_tokens is the older name: newer models refuse it, some servers know no other. */
@@ -363,4 +419,5 @@ void pl_openai_chat_write_settings(struct pl_writer *w, const struct pl_format_t
     write_verbosity(w);
     write_output(w);
     pl_openai_chat_write_tier(w, s->service_tier);
+    write_shared(w, task);
 }

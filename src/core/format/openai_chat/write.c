@@ -1,17 +1,17 @@
-/* openai-chat: writing messages and requests. Settings and tools are in openai_chat_settings.c,
- * responses and errors in openai_chat_answer.c.
+/* openai-chat: writing messages and requests. Settings and tools are in settings.c,
+ * responses and errors in answer.c.
  *
  * One utterance is one message. A message that is exactly one text without a cache marker has a
  * string as its content, any other an array; an assistant that only calls tools has null. Order
  * between text and calls cannot be said and is reported. Reasoning goes to reasoning_content, the
  * name compatible servers share; where a record kept what such a server can check, to
  * reasoning_details instead. Signatures of others mean nothing here and stay in the carry. */
-#include "format/openai_chat_int.h"
+#include "format/openai_chat/openai_chat_int.h"
 
 #include "format/profile.h"
 
 #include "conv/sniff.h"
-#include "format/tool_name.h"
+#include "format/pieces/tool_name.h"
 
 static bool is_openai(const struct pl_format_task *task)
 {
@@ -39,7 +39,7 @@ static void write_cache(struct pl_chat_out *c, struct pl_val cache)
     struct pl_val ttl = pl_conv_get(w->conv, cache.node, "ttl", PL_WANT_STRING);
     if (pl_val_is_set(ttl))
         pl_w_loss(w, PL_LOSS_APPROXIMATED, ttl,
-                  "the marker is kept; this lifetime has no equal here (30m, 12h)");
+                  "the marker is kept; there is no equivalent of this lifetime (30m, 12h)");
 }
 
 static const char *audio_format(struct pl_conv *conv, const struct pl_part *part)
@@ -148,7 +148,7 @@ static void write_audio_body(struct pl_writer *w, const struct pl_part *part)
     struct pl_str mime = pl_conv_text(w->conv, part->mime);
     if (part->mime.kind != PL_VAL_TEXT && mime.len &&
         !pl_str_eq(pl_str_slice(mime, strlen("audio/"), mime.len), pl_str_of(format)))
-        pl_w_loss(w, PL_LOSS_MOVED, part->mime, "the format says which kind of sound it is");
+        pl_w_loss(w, PL_LOSS_MOVED, part->mime, "the format identifies the kind of audio");
     pl_w_close(w, '}');
 }
 
@@ -158,7 +158,7 @@ static void write_text_body(struct pl_writer *w, const struct pl_part *part)
     pl_w_opt_string(w, "text", part->text);
     if (part->kind == PL_PART_FILE)
         pl_w_loss(w, PL_LOSS_APPROXIMATED, part->text,
-                  "there is no document of plain text here: its words stand as text");
+                  "there is no plain-text document here; its content is written as text");
 }
 
 static void write_part(struct pl_chat_out *c, const struct pl_part *part, struct pl_val cache)
@@ -264,7 +264,7 @@ void pl_chat_write_joined(struct pl_writer *w, const struct pl_utterance *u, enu
         pl_w_joined(w, texts, n, glue);
     for (size_t i = 1; i < n; i++)
         pl_w_loss(w, PL_LOSS_MERGED, texts[i],
-                  "there is one string for all of it: this follows the text before it");
+                  "there is only one string for all of it; this follows the previous text");
 }
 
 /* Reasoning, then words, then calls is the only order there is. */
@@ -277,8 +277,8 @@ void pl_chat_report_order(struct pl_writer *w, const struct pl_utterance *u)
         int rank = ranks[u->parts[i]->kind];
         if (rank && rank < highest && pl_val_is_set(u->parts[i]->text))
             pl_w_loss(w, PL_LOSS_REORDERED, u->parts[i]->text,
-                      "reasoning, text and tool calls have fixed places here: this stood behind "
-                      "what now follows it");
+                      "reasoning, text and tool calls have fixed places here; this came after what "
+                      "now follows it");
         if (rank > highest)
             highest = rank;
     }
@@ -422,10 +422,8 @@ static void write_result(struct pl_chat_out *c, const struct pl_part *result)
     pl_w_key(w, "content");
     write_content(c, &(struct content){parts, result->n_children, true, result->cache});
     know_name(c, result);
-    if (result->is_error.is_set && result->is_error.value)
-        pl_w_loss(w, PL_LOSS_DROPPED, result->is_error.val,
-                  "a tool message has no flag for failure; only its words can tell");
-    else if (result->is_error.is_set)
+    /* The content says that it failed (format/flag_errors.h). */
+    if (result->is_error.is_set)
         pl_w_mapped(w, result->is_error.val);
 }
 
@@ -488,9 +486,9 @@ static enum pl_status write_request(struct pl_chat_out *c, struct pl_error *err)
     pl_w_close(w, '}');
     if (!n_written && w->conv->status == PL_OK) {
         pl_conv_loss(w->conv, PL_LOSS_DROPPED, w->conv->list ? w->conv->list : w->conv->doc->root,
-                     "there is no message in it, and a Chat Completions request needs one");
+                     "it contains no message, but a Chat Completions request needs one");
         return pl_fail(err, PL_INVALID,
-                       "the conversation has no message, and a Chat Completions request needs one");
+                       "the conversation has no message, but a Chat Completions request needs one");
     }
     return w->conv->status;
 }

@@ -1,9 +1,9 @@
 /* A response, or the body of an error. What the vendor echoes of the request is filled with what a
  * request without it would have. */
-#include "format/openai_responses_int.h"
+#include "format/openai_responses/openai_responses_int.h"
 
-#include "format/instant.h"
-#include "format/usage.h"
+#include "format/pieces/instant.h"
+#include "format/pieces/usage.h"
 
 /* ---- errors ---- */
 
@@ -72,7 +72,7 @@ static void put_id(struct pl_responses_out *o)
     }
     pl_w_word(o->w, "resp_1");
     pl_conv_loss(o->conv, PL_LOSS_SYNTHESISED, o->conv->doc->root,
-                 "a response has an id here; it is called resp_1");
+                 "a response needs an id here; it is resp_1");
 }
 
 static void put_created(struct pl_responses_out *o)
@@ -83,7 +83,7 @@ static void put_created(struct pl_responses_out *o)
     pl_w_key(o->w, "created_at");
     pl_w_int(o->w, 0);
     pl_conv_loss(o->conv, PL_LOSS_SYNTHESISED, o->conv->doc->root,
-                 "a response says when it was made here; nothing is known, so created_at is 0");
+                 "a response needs its creation time here; it is unknown, so created_at is 0");
 }
 
 static void put_status(struct pl_responses_out *o)
@@ -105,7 +105,7 @@ static void put_status(struct pl_responses_out *o)
     }
     if (a->finish == PL_FINISH_OTHER)
         pl_w_loss(o->w, PL_LOSS_APPROXIMATED, a->finish_val,
-                  "Responses has no word for this end; it says completed");
+                  "Responses has no such stop reason; it is completed");
     else
         pl_responses_know_scalar(o, a->finish_val);
 }

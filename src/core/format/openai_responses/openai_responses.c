@@ -5,7 +5,9 @@
  *
  * Reading joins the items of one utterance (reasoning, message, function_call …) into one canonical
  * message; writing takes the parts of a message apart again, in their order. */
-#include "format/openai_responses_int.h"
+#include "format/openai_responses/openai_responses_int.h"
+
+#include "format/openai_chat/words.h"
 
 enum pl_responses_item pl_responses_item_of(const struct pl_conv *conv,
                                             const struct pl_json_node *item)
@@ -31,11 +33,6 @@ static const struct pl_json_node *member(const struct pl_json_doc *doc, const ch
     return pl_json_get(doc, doc->root, pl_str_of(key));
 }
 
-static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
-{
-    return n && pl_json_kind(n) == kind;
-}
-
 /* Words no other format has at its top. */
 static bool has_own_word(const struct pl_json_doc *doc)
 {
@@ -49,16 +46,17 @@ static bool has_own_word(const struct pl_json_doc *doc)
 
 static int detect(const struct pl_json_doc *doc)
 {
-    if (!is_kind(doc->root, PL_JSON_OBJECT) || member(doc, "messages") || member(doc, "contents"))
+    if (!pl_json_is(doc->root, PL_JSON_OBJECT) || member(doc, "messages") ||
+        member(doc, "contents"))
         return 0;
     const struct pl_json_node *object = member(doc, "object");
-    if (is_kind(object, PL_JSON_STRING) && pl_json_raw(doc, object).len == 8 &&
+    if (pl_json_is(object, PL_JSON_STRING) && pl_json_raw(doc, object).len == 8 &&
         memcmp(pl_json_raw(doc, object).ptr, "response", 8) == 0)
         return 100;
     const struct pl_json_node *input = member(doc, "input");
-    if (is_kind(input, PL_JSON_ARRAY))
-        return pl_json_count(input) && is_kind(pl_json_first(input), PL_JSON_OBJECT) ? 90 : 60;
-    if (is_kind(input, PL_JSON_STRING))
+    if (pl_json_is(input, PL_JSON_ARRAY))
+        return pl_json_count(input) && pl_json_is(pl_json_first(input), PL_JSON_OBJECT) ? 90 : 60;
+    if (pl_json_is(input, PL_JSON_STRING))
         return has_own_word(doc) ? 90 : 60;
     return has_own_word(doc) ? 50 : 0;
 }
@@ -72,6 +70,8 @@ const struct pl_format pl_format_openai_responses = {
     .title = "OpenAI Responses: input items, output items",
     .list_key = "input",
     .is_vendor = true,
+    .cite = pl_openai_cite,
+    .has_error_flag = true,
     .detect = detect,
     .read = pl_responses_read,
     .write = pl_responses_write,

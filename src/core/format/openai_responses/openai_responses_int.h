@@ -73,9 +73,9 @@ void pl_responses_know_scalar(struct pl_responses_out *o, struct pl_val val);
  * and so do their calls. */
 void pl_responses_name_apart(struct pl_conv *conv);
 
-/* Items of tools that run at the vendor or have shapes of their own (openai_responses_own.c): who
+/* Items of tools that run at the vendor or have shapes of their own (own.c): who
  * says such an item (PL_ROLE_ASSISTANT or PL_ROLE_USER), false for all others; as in pl_format; and
- * the item for what another vendor's tool did, its members behind the opening bracket. */
+ * the item for what another vendor's tool did, its members after the opening bracket. */
 bool pl_responses_teller(const struct pl_conv *conv, const struct pl_json_node *item,
                          enum pl_role *ret_role);
 bool pl_responses_tell(struct pl_conv *conv, const struct pl_json_node *node, struct pl_gist *ret);

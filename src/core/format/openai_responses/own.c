@@ -1,6 +1,6 @@
 /* Items that only Responses has: what tools that run at the vendor did, and tools of the client
  * that have shapes of their own (a shell, a computer). One item holds a call and what came back. */
-#include "format/openai_responses_int.h"
+#include "format/openai_responses/openai_responses_int.h"
 
 #include "conv/sniff.h"
 
@@ -70,6 +70,38 @@ static void tell_code(struct pl_conv *conv, const struct pl_json_node *item, str
     }
 }
 
+/* The words of [{"type":"text","text"}], which is what most servers say; all of what others do. */
+static struct pl_val get_words(struct pl_conv *conv, const struct pl_json_node *content)
+{
+    const struct pl_json_node *first =
+        pl_json_is(content, PL_JSON_ARRAY) && pl_json_count(content) == 1 ? pl_json_first(content)
+                                                                          : NULL;
+    const struct pl_json_node *type = pl_conv_node(conv, first, "type");
+    struct pl_val text = {0};
+    if (pl_conv_says(conv, type, "text"))
+        text = get(conv, first, "text");
+    if (!pl_val_is_set(text))
+        return pl_val_node(content);
+    pl_conv_know(conv, type);
+    return text;
+}
+
+/* A text in older answers; since then {"type","message","code"}, or {"type","content"} with what the
+ * server said. */
+static struct pl_val get_error(struct pl_conv *conv, const struct pl_json_node *item)
+{
+    const struct pl_json_node *error =
+        pl_conv_member(conv, item, "error", PL_WANT_STRING | PL_WANT_OBJECT);
+    if (!error || pl_json_kind(error) != PL_JSON_OBJECT)
+        return pl_val_node(error);
+    struct pl_val message = get(conv, error, "message");
+    if (!pl_val_is_set(message))
+        message = get_words(conv, pl_conv_node(conv, error, "content"));
+    if (pl_val_is_set(message))
+        pl_conv_know(conv, pl_conv_node(conv, error, "type"));
+    return pl_val_is_set(message) ? message : pl_val_node(error);
+}
+
 static void tell_mcp(struct pl_conv *conv, const struct pl_json_node *item, struct pl_gist *gist)
 {
     gist->service = PL_SERVICE_MCP;
@@ -77,7 +109,7 @@ static void tell_mcp(struct pl_conv *conv, const struct pl_json_node *item, stru
     gist->server = get(conv, item, "server_label");
     gist->input = get(conv, item, "arguments");
     gist->output = get(conv, item, "output");
-    gist->errors = get(conv, item, "error");
+    gist->errors = get_error(conv, item);
     gist->has_result = pl_val_is_set(gist->output) || pl_val_is_set(gist->errors);
     if (pl_val_is_set(gist->errors))
         gist->is_error = (struct pl_flag){.is_set = true, .value = true};
@@ -99,20 +131,22 @@ static void tell_image(struct pl_conv *conv, const struct pl_json_node *item, st
 /* A tool of the client: what it is to do, or what it did. */
 static void tell_action(struct pl_conv *conv, const struct pl_json_node *item, struct pl_gist *gist)
 {
-    static const char *const keys[] = {"action", "operation", NULL};
+    static const char *const keys[] = {"action", "actions", "operation", "arguments", "code", NULL};
     gist->service = PL_SERVICE_OTHER;
     gist->id = get(conv, item, "call_id");
     for (int i = 0; keys[i] && !pl_val_is_set(gist->input); i++)
-        gist->input = pl_conv_get(conv, item, keys[i], PL_WANT_OBJECT);
+        gist->input = pl_conv_get(conv, item, keys[i], PL_WANT_ANY);
 }
 
 static void tell_output(struct pl_conv *conv, const struct pl_json_node *item, struct pl_gist *gist)
 {
+    static const char *const keys[] = {"output", "result", "tools", NULL};
     gist->service = PL_SERVICE_OTHER;
     gist->has_call = false;
     gist->has_result = true;
     gist->id = get(conv, item, "call_id");
-    gist->output = pl_conv_get(conv, item, "output", PL_WANT_ANY);
+    for (int i = 0; keys[i] && !pl_val_is_set(gist->output); i++)
+        gist->output = pl_conv_get(conv, item, keys[i], PL_WANT_ANY);
 }
 
 static const struct own {
@@ -129,6 +163,10 @@ static const struct own {
     {"shell_call", "shell", PL_ROLE_ASSISTANT, tell_action},
     {"apply_patch_call", "apply_patch", PL_ROLE_ASSISTANT, tell_action},
     {"computer_call", "computer", PL_ROLE_ASSISTANT, tell_action},
+    {"tool_search_call", "tool_search", PL_ROLE_ASSISTANT, tell_action},
+    {"tool_search_output", "tool_search", PL_ROLE_ASSISTANT, tell_output},
+    {"program", "program", PL_ROLE_ASSISTANT, tell_action},
+    {"program_output", "program", PL_ROLE_ASSISTANT, tell_output},
     {"local_shell_call_output", "local_shell", PL_ROLE_USER, tell_output},
     {"shell_call_output", "shell", PL_ROLE_USER, tell_output},
     {"apply_patch_call_output", "apply_patch", PL_ROLE_USER, tell_output},
@@ -153,6 +191,18 @@ bool pl_responses_teller(const struct pl_conv *conv, const struct pl_json_node *
     return own != NULL;
 }
 
+/* That it is completed goes without saying. That it failed is said with the result; how far it came
+ * otherwise has no place elsewhere, and so is reported. */
+static void tell_status(struct pl_conv *conv, const struct pl_json_node *item, struct pl_gist *gist)
+{
+    struct pl_val status = get(conv, item, "status");
+    bool has_failed = pl_conv_says(conv, status.node, "failed") && gist->has_result;
+    if (has_failed && !gist->is_error.is_set)
+        gist->is_error = (struct pl_flag){true, true, status};
+    else if (has_failed || pl_conv_says(conv, status.node, "completed"))
+        pl_conv_know(conv, status.node);
+}
+
 bool pl_responses_tell(struct pl_conv *conv, const struct pl_json_node *node, struct pl_gist *ret)
 {
     const struct own *own = own_of(conv, node);
@@ -163,7 +213,7 @@ bool pl_responses_tell(struct pl_conv *conv, const struct pl_json_node *node, st
     if (own->tool)
         ret->name = pl_val_text(pl_str_of(own->tool));
     own->tell(conv, node, ret);
-    pl_conv_know(conv, pl_conv_node(conv, node, "status"));
+    tell_status(conv, node, ret);
     return ret->service != PL_SERVICE_NONE;
 }
 
@@ -213,7 +263,7 @@ static void put_code(struct pl_responses_out *o, const struct pl_gist *gist,
     pl_w_key_word(o->w, "container_id", "");
     pl_conv_loss(
         o->conv, PL_LOSS_SYNTHESISED, gist->input.node,
-        "a program runs in a container here, and this ran elsewhere; container_id is empty");
+        "a program here runs in a container, but this one ran elsewhere; container_id is empty");
     pl_w_key(o->w, "outputs");
     pl_w_open(o->w, '[');
     if (result) {
@@ -234,6 +284,24 @@ static struct pl_val words_of(const struct pl_gist *result)
     return result->errors;
 }
 
+/* What the server says of a call that failed. */
+static void put_failure(struct pl_responses_out *o, struct pl_val words)
+{
+    pl_w_key(o->w, "error");
+    pl_w_open(o->w, '{');
+    pl_w_key_word(o->w, "type", "mcp_tool_execution_error");
+    pl_w_key(o->w, "content");
+    pl_w_open(o->w, '[');
+    if (pl_val_is_set(words)) {
+        pl_w_open(o->w, '{');
+        pl_w_key_word(o->w, "type", "text");
+        pl_w_opt_string(o->w, "text", words);
+        pl_w_close(o->w, '}');
+    }
+    pl_w_close(o->w, ']');
+    pl_w_close(o->w, '}');
+}
+
 static void put_mcp(struct pl_responses_out *o, const struct pl_gist *gist,
                     const struct pl_gist *result)
 {
@@ -243,15 +311,17 @@ static void put_mcp(struct pl_responses_out *o, const struct pl_gist *gist,
     pl_w_string(o->w, pl_val_is_set(gist->input) ? gist->input : pl_val_text(PL_STR("{}")));
     if (!result)
         return;
-    bool has_failed = result->is_error.is_set && result->is_error.value;
-    pl_w_opt_string(o->w, has_failed ? "error" : "output", words_of(result));
+    if (result->is_error.is_set && result->is_error.value)
+        put_failure(o, words_of(result));
+    else
+        pl_w_opt_string(o->w, "output", words_of(result));
 }
 
 static void report_id(struct pl_responses_out *o, struct pl_val id)
 {
     if (id.node)
         pl_w_loss(o->w, PL_LOSS_APPROXIMATED, id,
-                  "the ids of tools that run at the vendor are its own; here it is another");
+                  "tools that run at the vendor have the vendor's ids; it has another id here");
 }
 
 void pl_responses_put_gist(struct pl_responses_out *o, const struct pl_gist *gist)
@@ -276,7 +346,7 @@ void pl_responses_put_gist(struct pl_responses_out *o, const struct pl_gist *gis
     shapes[gist->service].put(o, gist, result);
     report_id(o, gist->id);
     if (gist->service != PL_SERVICE_MCP && gist->name.node)
-        pl_w_loss(o->w, PL_LOSS_MOVED, gist->name, "the kind of the item says which tool it was");
+        pl_w_loss(o->w, PL_LOSS_MOVED, gist->name, "the kind of the item identifies the tool");
     if (!result)
         return;
     if (result != gist)

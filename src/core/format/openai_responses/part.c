@@ -1,6 +1,6 @@
 /* The content of a message or of a tool's result: input_text, input_image, input_file, input_audio
  * from everybody but the assistant, whose words are output_text or a refusal. */
-#include "format/openai_responses_int.h"
+#include "format/openai_responses/openai_responses_int.h"
 
 #include "conv/sniff.h"
 
@@ -83,7 +83,7 @@ static void put_auto_detail(struct pl_responses_out *o, const struct pl_part *pa
 {
     pl_w_key_word(o->w, "detail", "auto");
     pl_conv_loss(o->conv, PL_LOSS_SYNTHESISED, part->node ? part->node : o->conv->doc->root,
-                 "an image says how closely to look at it here; detail says auto");
+                 "an image needs a detail here; it is auto");
 }
 
 static void put_image(struct pl_responses_out *o, const struct pl_part *part, struct pl_val cache)
@@ -117,7 +117,7 @@ static void put_file(struct pl_responses_out *o, const struct pl_part *part, str
     if (!has_source) {
         put_input_text(o, part, cache);
         pl_w_loss(o->w, PL_LOSS_APPROXIMATED, part->text,
-                  "a document of plain text is said as text of the message");
+                  "a plain-text document is written as text of the message");
         return;
     }
     pl_w_open(o->w, '{');
@@ -235,6 +235,10 @@ static void put_annotations(struct pl_responses_out *o, const struct pl_part *pa
                                       "file_path", NULL};
     const struct pl_json_node *list = part->citations.node;
     pl_w_key(o->w, "annotations");
+    if (part->citations.kind == PL_VAL_JSON) {
+        pl_w_value(o->w, part->citations);
+        return;
+    }
     pl_w_open(o->w, '[');
     if (list && pl_json_kind(list) == PL_JSON_ARRAY)
         for (const struct pl_json_node *c = pl_json_first(list); c < pl_json_end(list);

@@ -2,12 +2,13 @@
  * one message; but a second message item does not run into the text of the first one, for they were
  * said apart (commentary, final answer). A call keeps them together whatever they say: its result
  * answers all of them. */
-#include "format/openai_responses_int.h"
+#include "format/openai_responses/openai_responses_int.h"
 
 #include "conv/pairing.h"
 #include "conv/sniff.h"
-#include "format/choice.h"
-#include "format/effort.h"
+#include "format/pieces/choice.h"
+#include "format/pieces/content.h"
+#include "format/pieces/effort.h"
 
 struct reader {
     struct pl_conv *conv;
@@ -18,59 +19,43 @@ struct reader {
     struct pl_map calls; /* owned; ids seen so far, filled when has_state */
 };
 
-typedef struct pl_part *(*add_part_fn)(struct pl_conv *, enum pl_part_kind,
-                                       const struct pl_json_node *);
-
-static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
-{
-    return n && pl_json_kind(n) == kind;
-}
-
 static void know(struct pl_conv *conv, const struct pl_json_node *object, const char *key)
 {
     pl_conv_know(conv, pl_conv_node(conv, object, key));
 }
 
-/* A URL, or the data in it. */
-static void read_url(struct pl_conv *conv, struct pl_part *part, struct pl_val url)
+static void read_image(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    if (!pl_conv_data_url(conv, url, &part->mime, &part->data))
-        part->url = url;
-}
-
-static void read_image(struct pl_conv *conv, struct pl_part *part)
-{
-    struct pl_val url = pl_conv_get(conv, part->node, "image_url", PL_WANT_CHOICE);
+    struct pl_val url = pl_conv_get(conv, n, "image_url", PL_WANT_CHOICE);
     /* As openai-chat spells it: {"url": …}. */
-    if (is_kind(url.node, PL_JSON_OBJECT)) {
+    if (pl_json_is(url.node, PL_JSON_OBJECT)) {
         part->detail = pl_conv_get(conv, url.node, "detail", PL_WANT_STRING);
         url = pl_conv_get(conv, url.node, "url", PL_WANT_STRING);
     }
-    read_url(conv, part, url);
-    pl_conv_take(conv, part->node, "file_id", PL_WANT_STRING, &part->file_id);
+    pl_content_set_url(conv, part, url);
+    pl_conv_take(conv, n, "file_id", PL_WANT_STRING, &part->file_id);
     if (!pl_val_is_set(part->detail))
-        pl_conv_take(conv, part->node, "detail", PL_WANT_STRING, &part->detail);
+        pl_conv_take(conv, n, "detail", PL_WANT_STRING, &part->detail);
 }
 
-static void read_file(struct pl_conv *conv, struct pl_part *part)
+static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    struct pl_val data = pl_conv_get(conv, part->node, "file_data", PL_WANT_STRING);
-    pl_conv_take(conv, part->node, "file_url", PL_WANT_STRING, &part->url);
+    struct pl_val data = pl_conv_get(conv, n, "file_data", PL_WANT_STRING);
+    pl_conv_take(conv, n, "file_url", PL_WANT_STRING, &part->url);
     pl_conv_take_data(conv, data, part);
     /* Some clients send the bare base64. */
     if (pl_val_is_set(part->data) && !pl_val_is_set(part->mime)) {
         const char *mime = pl_sniff_mime(pl_conv_text(conv, data));
         part->mime = mime ? pl_val_text(pl_str_of(mime)) : (struct pl_val){0};
     }
-    pl_conv_take(conv, part->node, "file_id", PL_WANT_STRING, &part->file_id);
-    pl_conv_take(conv, part->node, "filename", PL_WANT_STRING, &part->name);
-    pl_conv_take(conv, part->node, "detail", PL_WANT_STRING, &part->detail);
+    pl_conv_take(conv, n, "file_id", PL_WANT_STRING, &part->file_id);
+    pl_conv_take(conv, n, "filename", PL_WANT_STRING, &part->name);
+    pl_conv_take(conv, n, "detail", PL_WANT_STRING, &part->detail);
 }
 
-static void read_audio(struct pl_conv *conv, struct pl_part *part)
+static void read_audio(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    const struct pl_json_node *audio =
-        pl_conv_member(conv, part->node, "input_audio", PL_WANT_OBJECT);
+    const struct pl_json_node *audio = pl_conv_member(conv, n, "input_audio", PL_WANT_OBJECT);
     struct pl_val format = pl_conv_get(conv, audio, "format", PL_WANT_STRING);
     pl_conv_take_data(conv, pl_conv_get(conv, audio, "data", PL_WANT_STRING), part);
     if (!pl_val_is_set(format))
@@ -81,54 +66,39 @@ static void read_audio(struct pl_conv *conv, struct pl_part *part)
     part->mime.node = format.node;
 }
 
-static void read_text(struct pl_conv *conv, struct pl_part *part)
+static void read_text(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
-    const struct pl_json_node *annotations =
-        pl_conv_member(conv, part->node, "annotations", PL_WANT_ARRAY);
-    pl_conv_take(conv, part->node, "text", PL_WANT_STRING, &part->text);
-    if (is_kind(annotations, PL_JSON_ARRAY) && pl_json_count(annotations))
+    const struct pl_json_node *annotations = pl_conv_member(conv, n, "annotations", PL_WANT_ARRAY);
+    pl_conv_take(conv, n, "text", PL_WANT_STRING, &part->text);
+    if (pl_json_is(annotations, PL_JSON_ARRAY) && pl_json_count(annotations))
         part->citations = pl_val_node(annotations);
 }
 
-static void read_refusal(struct pl_conv *conv, struct pl_part *part)
-{
-    pl_conv_take(conv, part->node, "refusal", PL_WANT_STRING, &part->text);
-}
-
-static const struct {
-    const char *type;
-    enum pl_part_kind kind;
-    void (*read)(struct pl_conv *, struct pl_part *);
-} part_types[] = {
-    {"input_text", PL_PART_TEXT, read_text},    {"output_text", PL_PART_TEXT, read_text},
-    {"text", PL_PART_TEXT, read_text},          {"refusal", PL_PART_REFUSAL, read_refusal},
-    {"input_image", PL_PART_IMAGE, read_image}, {"input_file", PL_PART_FILE, read_file},
+static const struct pl_content_type part_types[] = {
+    {"input_text", PL_PART_TEXT, read_text},
+    {"output_text", PL_PART_TEXT, read_text},
+    {"text", PL_PART_TEXT, read_text},
+    {"refusal", PL_PART_REFUSAL, pl_content_read_refusal},
+    {"input_image", PL_PART_IMAGE, read_image},
+    {"input_file", PL_PART_FILE, read_file},
     {"input_audio", PL_PART_AUDIO, read_audio},
 };
 
-static void read_part(struct pl_conv *conv, const struct pl_json_node *node, add_part_fn add)
+static void read_part(struct pl_conv *conv, const struct pl_json_node *node, pl_part_adder *add)
 {
-    if (is_kind(node, PL_JSON_STRING)) {
+    if (pl_json_is(node, PL_JSON_STRING)) {
         pl_val_set(&add(conv, PL_PART_TEXT, NULL)->text, node);
         return;
     }
-    const struct pl_json_node *type = pl_conv_member(conv, node, "type", PL_WANT_STRING);
-    for (size_t i = 0; i < sizeof part_types / sizeof *part_types; i++) {
-        if (!pl_conv_says(conv, type, part_types[i].type))
-            continue;
-        struct pl_part *part = add(conv, part_types[i].kind, node);
-        part->node = node;
-        part_types[i].read(conv, part);
+    struct pl_part *part =
+        pl_content_read(conv, node, part_types, sizeof part_types / sizeof *part_types, add);
+    if (part)
         pl_conv_take(conv, node, "prompt_cache_breakpoint", PL_WANT_OBJECT, &part->cache);
-        pl_conv_know(conv, type);
-        return;
-    }
-    add(conv, PL_PART_OTHER, node);
 }
 
 /* A string is a part of its own; so is the output of a tool, which may be any JSON: its text. */
 static void read_content(struct pl_conv *conv, const struct pl_json_node *content, unsigned want,
-                         add_part_fn add)
+                         pl_part_adder *add)
 {
     if (!pl_conv_fit(conv, content, want))
         return;
@@ -360,7 +330,7 @@ static void read_namespace(struct pl_conv *conv, const struct pl_json_node *t)
 
 static void read_tools(struct pl_conv *conv, const struct pl_json_node *list)
 {
-    if (!is_kind(list, PL_JSON_ARRAY))
+    if (!pl_json_is(list, PL_JSON_ARRAY))
         return;
     for (const struct pl_json_node *t = pl_json_first(list); t < pl_json_end(list);
          t = pl_json_next(t)) {
@@ -437,7 +407,7 @@ static void read_include(struct pl_conv *conv, struct pl_settings *s)
 {
     const struct pl_json_node *include =
         pl_conv_member(conv, conv->doc->root, "include", PL_WANT_ARRAY);
-    if (!is_kind(include, PL_JSON_ARRAY))
+    if (!pl_json_is(include, PL_JSON_ARRAY))
         return;
     for (const struct pl_json_node *i = pl_json_first(include); i < pl_json_end(include);
          i = pl_json_next(i))
@@ -481,21 +451,21 @@ static enum pl_status read_request(struct pl_conv *conv, struct pl_error *err)
     const struct pl_json_node *root = conv->doc->root;
     struct pl_val instructions = pl_conv_get(conv, root, "instructions", PL_WANT_STRING);
     const struct pl_json_node *input = pl_conv_node(conv, root, "input");
-    bool has_words = input || is_kind(instructions.node, PL_JSON_STRING);
+    bool has_words = input || pl_json_is(instructions.node, PL_JSON_STRING);
     for (int i = 0; state[i]; i++)
         has_words |= pl_conv_node(conv, root, state[i]) != NULL;
     if (!has_words)
         return pl_fail(err, PL_INVALID,
-                       "a Responses request has `input`, a text or a list of items; this has none");
-    if (input && !is_kind(input, PL_JSON_STRING) && !is_kind(input, PL_JSON_ARRAY))
-        return pl_fail(err, PL_INVALID, "`input` is a text or a list of items, not %s",
+                       "a Responses request needs `input`, a string or a list of items");
+    if (input && !pl_json_is(input, PL_JSON_STRING) && !pl_json_is(input, PL_JSON_ARRAY))
+        return pl_fail(err, PL_INVALID, "`input` must be a string or a list of items, not %s",
                        pl_json_kind_name(pl_json_kind(input)));
     read_settings(conv);
-    if (is_kind(instructions.node, PL_JSON_STRING)) {
+    if (pl_json_is(instructions.node, PL_JSON_STRING)) {
         pl_conv_add_message(conv, PL_ROLE_SYSTEM, instructions.node, PL_NO_ELEMENT);
         pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text = instructions;
     }
-    if (is_kind(input, PL_JSON_ARRAY)) {
+    if (pl_json_is(input, PL_JSON_ARRAY)) {
         read_items(conv, input);
     } else if (input) {
         pl_conv_add_message(conv, PL_ROLE_USER, input, 0);
@@ -563,7 +533,7 @@ static void read_logprobs(struct pl_conv *conv)
         struct pl_val entries = part->kind == PL_PART_TEXT
                                     ? pl_conv_get(conv, part->node, "logprobs", PL_WANT_ARRAY)
                                     : (struct pl_val){0};
-        if (is_kind(entries.node, PL_JSON_ARRAY) && pl_json_count(entries.node))
+        if (pl_json_is(entries.node, PL_JSON_ARRAY) && pl_json_count(entries.node))
             conv->settings.logprobs = entries;
     }
 }
@@ -574,10 +544,9 @@ static enum pl_status read_answer(struct pl_conv *conv, struct pl_error *err)
     const struct pl_json_node *error = pl_conv_node(conv, root, "error");
     const struct pl_json_node *output = pl_conv_node(conv, root, "output");
     struct pl_answer *a = &conv->answer;
-    if (!is_kind(error, PL_JSON_OBJECT) && !is_kind(output, PL_JSON_ARRAY))
+    if (!pl_json_is(error, PL_JSON_OBJECT) && !pl_json_is(output, PL_JSON_ARRAY))
         return pl_fail(err, PL_INVALID,
-                       "a response of Responses has a list `output` or an object `error`; this has "
-                       "neither");
+                       "a response of Responses needs a list `output` or an object `error`");
     a->is_set = true;
     pl_conv_take(conv, root, "id", PL_WANT_STRING, &a->id);
     pl_conv_take(conv, root, "created_at", PL_WANT_TIME, &a->created);
@@ -585,11 +554,11 @@ static enum pl_status read_answer(struct pl_conv *conv, struct pl_error *err)
     pl_conv_take(conv, root, "service_tier", PL_WANT_STRING, &a->service_tier);
     know(conv, root, "object");
     read_usage(conv, &a->usage);
-    if (is_kind(output, PL_JSON_ARRAY))
+    if (pl_json_is(output, PL_JSON_ARRAY))
         read_items(conv, output);
     read_finish(conv, a);
     read_logprobs(conv);
-    if (is_kind(error, PL_JSON_OBJECT))
+    if (pl_json_is(error, PL_JSON_OBJECT))
         read_error(conv, error);
     return conv->status;
 }
@@ -598,8 +567,8 @@ enum pl_status pl_responses_read(struct pl_conv *conv, enum pl_format_kind kind,
                                  struct pl_error *err)
 {
     const struct pl_json_node *root = conv->doc->root;
-    if (!is_kind(root, PL_JSON_OBJECT))
-        return pl_fail(err, PL_INVALID, "a Responses document is an object, not %s",
+    if (!pl_json_is(root, PL_JSON_OBJECT))
+        return pl_fail(err, PL_INVALID, "a Responses document must be an object, not %s",
                        pl_json_kind_name(pl_json_kind(root)));
     bool is_answer = kind == PL_KIND_RESPONSE ||
                      (pl_conv_node(conv, root, "output") && !pl_conv_node(conv, root, "input"));

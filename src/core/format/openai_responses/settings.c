@@ -1,13 +1,13 @@
 /* What a Responses request has beside its items. Stop sequences, seeds, penalties and several
  * answers at once have no words here; they keep no fate and so are reported. */
-#include "format/openai_responses_int.h"
+#include "format/openai_responses/openai_responses_int.h"
 
-#include "format/hosted_tools.h"
+#include "format/pieces/hosted_tools.h"
 
-#include "format/choice.h"
-#include "format/effort.h"
-#include "format/gemini_schema.h"
-#include "format/tool_name.h"
+#include "format/pieces/choice.h"
+#include "format/pieces/effort.h"
+#include "format/gemini/schema.h"
+#include "format/pieces/tool_name.h"
 #include "json/number.h"
 
 static struct pl_val root_member(const struct pl_responses_out *o, const char *key)
@@ -74,7 +74,7 @@ static void put_function_body(struct pl_responses_out *o, const struct pl_tool *
     pl_w_key(o->w, "strict");
     pl_w_bool(o->w, false);
     pl_conv_loss(o->conv, PL_LOSS_SYNTHESISED, tool->node ? tool->node : o->conv->doc->root,
-                 "Responses is strict about arguments unless told otherwise; strict says false");
+                 "Responses checks arguments strictly by default; strict is false");
 }
 
 static void put_tool(struct pl_responses_out *o, const struct pl_tool *tool)
@@ -233,7 +233,7 @@ static void put_text_format(struct pl_responses_out *o)
         } else {
             pl_w_word(o->w, "answer");
             pl_conv_loss(o->conv, PL_LOSS_SYNTHESISED, o->conv->doc->root,
-                         "a schema of the answer needs a name here; it is called answer");
+                         "a schema of the answer needs a name; it got the name answer");
         }
         pl_w_opt_string(o->w, "description", s->output_description);
         pl_w_opt_value(o->w, "strict", s->output_strict);
@@ -275,7 +275,7 @@ static enum pl_effort effort_of(struct pl_responses_out *o)
         enum pl_effort effort = pl_effort_of_budget(budget);
         if (effort != PL_EFFORT_UNSET)
             pl_w_loss(o->w, PL_LOSS_APPROXIMATED, s->thinking_budget,
-                      "a number of tokens to think with is one of six words here");
+                      "a token budget for thinking becomes one of six words here");
         return effort;
     }
     const struct pl_json_node *type = pl_conv_node(o->conv, s->thinking.node, "type");
@@ -312,7 +312,7 @@ static void know_shown(struct pl_responses_out *o, struct pl_flag shows)
         pl_responses_know_scalar(o, shows.val);
     else if (shows.value)
         pl_w_loss(o->w, PL_LOSS_APPROXIMATED, shows.val,
-                  "thoughts are shown as the model likes: summary says auto");
+                  "the model decides how thoughts are shown: summary is auto");
 }
 
 static void put_reasoning(struct pl_responses_out *o)
@@ -362,7 +362,7 @@ static void put_service_tier(struct pl_responses_out *o)
         pl_w_opt_value(o->w, "service_tier", tier);
     } else if (pl_conv_word(o->conv, tier.node, plain) >= 0) {
         pl_w_key_word(o->w, "service_tier", "default");
-        pl_w_loss(o->w, PL_LOSS_MOVED, tier, "the usual service is called default here");
+        pl_w_loss(o->w, PL_LOSS_MOVED, tier, "the normal tier is default here");
     }
 }
 

@@ -3,7 +3,7 @@
  * There the tools of a namespace stand among the others under their own names, which is what
  * clients look for. Only where two tools have one name, those in a namespace are called
  * namespace__name, in declarations and in calls alike. */
-#include "format/openai_responses_int.h"
+#include "format/openai_responses/openai_responses_int.h"
 
 #include "base/map.h"
 

@@ -5,13 +5,13 @@
  *     reasoning                  an item; in a request only what came from this format, for the
  *                                server checks its items and refuses strangers
  *
- * A message always leaves at least one item behind, so that nobody's turn disappears. */
-#include "format/openai_responses_int.h"
+ * A message always leaves at least one item after, so that nobody's turn disappears. */
+#include "format/openai_responses/openai_responses_int.h"
 
 #include "base/hash.h"
 #include "conv/call_ids.h"
 #include "conv/sniff.h"
-#include "format/tool_name.h"
+#include "format/pieces/tool_name.h"
 
 #define MAX_ID 64
 
@@ -395,7 +395,7 @@ static void put_kept_item(struct pl_responses_out *o, const struct pl_part *firs
     pl_w_close(o->w, '}');
 }
 
-/* Says the thought, and with it those of the same item; the part behind what was said. */
+/* Says the thought, and with it those of the same item; the part after what was said. */
 static const struct pl_part *put_thought(struct pl_responses_out *o, const struct pl_part *part)
 {
     const struct pl_part *kept_end = o->is_own ? NULL : kept_item_end(o, part);
@@ -451,8 +451,7 @@ static void put_image_item(struct pl_responses_out *o, const struct pl_part *par
     /* The data tells, and there is no other place. */
     const char *mime = pl_sniff_mime(pl_conv_text(o->conv, part->data));
     if (mime && pl_str_eq(pl_str_of(mime), pl_conv_text(o->conv, part->mime)))
-        pl_w_loss(o->w, PL_LOSS_MOVED, part->mime,
-                  "the data itself says which kind of image it is");
+        pl_w_loss(o->w, PL_LOSS_MOVED, part->mime, "the data itself identifies the kind of image");
 }
 
 static void put_own_item(struct pl_responses_out *o, const struct pl_part *part)
@@ -548,10 +547,10 @@ static enum pl_status put_request(struct pl_responses_out *o, struct pl_error *e
     struct pl_conv *conv = o->conv;
     if (!conv->messages.len && !o->is_own) {
         pl_conv_loss(conv, PL_LOSS_DROPPED, conv->doc->root,
-                     "there is no message in it, and Responses refuses an empty input");
+                     "it contains no message, but Responses refuses an empty input");
         return pl_fail(err, PL_INVALID,
-                       "there is no message in it, and openai-responses refuses an empty input; "
-                       "add one");
+                       "it contains no message, but openai-responses refuses an empty input; add "
+                       "one");
     }
     size_t first = has_instructions(o);
     pl_w_open(o->w, '{');

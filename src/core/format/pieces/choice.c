@@ -1,4 +1,4 @@
-#include "format/choice.h"
+#include "format/pieces/choice.h"
 
 bool pl_choice_read_allowed(struct pl_conv *conv, const struct pl_json_node *whole,
                             const struct pl_json_node *body)
@@ -60,5 +60,5 @@ void pl_choice_report_mode(struct pl_conv *conv)
     const struct pl_json_node *mode = conv->settings.choice_val.node;
     if (pl_conv_says(conv, mode, "VALIDATED"))
         pl_conv_loss(conv, PL_LOSS_APPROXIMATED, mode,
-                     "said as auto: calls are not held to their declarations here");
+                     "written as auto: calls are not checked against their declarations here");
 }

@@ -1,4 +1,4 @@
-#include "format/effort.h"
+#include "format/pieces/effort.h"
 
 #include <strings.h>
 

@@ -1,4 +1,4 @@
-#include "format/fresh_ids.h"
+#include "format/pieces/fresh_ids.h"
 
 void pl_fresh_ids_init(struct pl_fresh_ids *ids, struct pl_conv *conv, const char *prefix)
 {

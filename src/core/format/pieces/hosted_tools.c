@@ -1,4 +1,6 @@
-#include "format/hosted_tools.h"
+/* A table with a column for each vendor: which member of a hosted tool, call or result
+ * corresponds to which. */
+#include "format/pieces/hosted_tools.h"
 
 /* The formats that have such tools, as columns of the tables. */
 enum column { ANTHROPIC, RESPONSES, GEMINI, CHAT, N_COLUMNS };
@@ -183,7 +185,7 @@ bool pl_hosted_tools_have(const struct pl_hosted_tools *tools, enum pl_service s
 
 /* ---- the target's ---- */
 
-/* One step of a path; `rest` is what follows, empty behind the last. */
+/* One step of a path; `rest` is what follows, empty after the last. */
 static struct pl_str step_of(struct pl_str path, struct pl_str *ret_rest)
 {
     const char *slash = path.len ? memchr(path.ptr, '/', path.len) : NULL;
@@ -322,11 +324,11 @@ void pl_hosted_tool_write(struct pl_writer *w, const struct pl_format_task *task
     pl_conv_know(w->conv, pl_conv_node(w->conv, tool->node, "type"));
     const struct pl_json_node *name = pl_conv_node(w->conv, tool->node, "name");
     if (from == ANTHROPIC && tool->service != PL_SERVICE_MCP && name)
-        pl_conv_loss(w->conv, PL_LOSS_MOVED, name, "the kind of the tool says its name here");
+        pl_conv_loss(w->conv, PL_LOSS_MOVED, name, "the kind of the tool determines its name here");
     if (from == RESPONSES && tool->service == PL_SERVICE_CODE)
         pl_conv_know(w->conv, find(w->conv, tool->node, "container/type", PL_WANT_STRING));
     const struct pl_json_node *approval = pl_conv_node(w->conv, tool->node, "require_approval");
     if (pl_conv_says(w->conv, approval, "never"))
-        pl_conv_loss(w->conv, PL_LOSS_MOVED, approval, "nobody is asked for approval here");
+        pl_conv_loss(w->conv, PL_LOSS_MOVED, approval, "there is no approval here");
     report_rest(w->conv, tool->node);
 }

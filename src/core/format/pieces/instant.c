@@ -1,5 +1,5 @@
 /* Instants as microseconds since 1970, between two spellings. */
-#include "format/instant.h"
+#include "format/pieces/instant.h"
 
 #include "base/utc.h"
 #include "json/number.h"
@@ -81,10 +81,15 @@ bool pl_instant_write(struct pl_writer *w, const char *key, struct pl_val when,
         pl_w_value(w, when);
         return true;
     }
-    if (unit == PL_INSTANT_RFC3339)
+    if (unit == PL_INSTANT_RFC3339) {
         write_rfc3339(w, us);
-    else
-        write_decimal(w, us, unit == PL_INSTANT_SECONDS ? 6 : 3);
+    } else if (unit == PL_INSTANT_SECONDS) {
+        pl_w_int(w, us / us_per_second);
+        if (us % us_per_second)
+            pl_w_loss(w, PL_LOSS_APPROXIMATED, when, "the time is written in whole seconds");
+    } else {
+        write_decimal(w, us, 3);
+    }
     pl_w_mapped(w, when);
     return true;
 }

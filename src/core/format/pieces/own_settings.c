@@ -1,8 +1,10 @@
-#include "format/own_settings.h"
+/* Reads and writes settings and tools of the project's own formats, one function per setting and
+ * direction. */
+#include "format/pieces/own_settings.h"
 
-#include "format/choice.h"
-#include "format/effort.h"
-#include "format/gemini_schema.h"
+#include "format/pieces/choice.h"
+#include "format/pieces/effort.h"
+#include "format/gemini/schema.h"
 
 #include <stddef.h>
 

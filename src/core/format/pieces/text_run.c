@@ -1,4 +1,4 @@
-#include "format/text_run.h"
+#include "format/pieces/text_run.h"
 
 bool pl_text_run_has(const struct pl_part *part)
 {
@@ -11,10 +11,10 @@ static void report_kind(struct pl_writer *w, const struct pl_part *part)
 {
     if (part->kind == PL_PART_REFUSAL)
         pl_w_loss(w, PL_LOSS_APPROXIMATED, part->text,
-                  "the target has no refusals: the words stand there as plain text");
+                  "the target has no refusals; it is written as plain text");
     if (part->kind == PL_PART_FILE)
         pl_w_loss(w, PL_LOSS_APPROXIMATED, part->text,
-                  "the target has no documents: the words stand there as plain text");
+                  "the target has no documents; it is written as plain text");
 }
 
 static void write_joined(struct pl_writer *w, const struct pl_part *const parts[], size_t n_parts,
@@ -36,7 +36,7 @@ static void write_joined(struct pl_writer *w, const struct pl_part *const parts[
             continue;
         if (!is_first)
             pl_w_loss(w, PL_LOSS_MERGED, parts[i]->text,
-                      "the target has one text here: this one follows the text before it");
+                      "the target has only one text here; this follows the previous text");
         report_kind(w, parts[i]);
         is_first = false;
     }

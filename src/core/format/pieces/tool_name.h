@@ -10,6 +10,9 @@
  * the same. */
 void pl_tool_name_write(struct pl_writer *w, struct pl_val name, size_t max_len);
 
+/* Whether it stays as it is. */
+bool pl_tool_name_is_accepted(struct pl_str name, size_t max_len);
+
 /* The same as a text: a view of the name, or arena memory. */
 struct pl_str pl_tool_name(struct pl_conv *conv, struct pl_val name, size_t max_len);
 /* The same of a text; it is returned itself where it can stay. */

@@ -1,4 +1,6 @@
-#include "format/usage.h"
+/* Each counter of a format is a sum of the source's counters, with signs. A sum with a missing or
+ * damaged term is unknown. */
+#include "format/pieces/usage.h"
 
 #include "json/number.h"
 
@@ -164,7 +166,7 @@ void pl_usage_write(struct pl_writer *w, const char *key, enum pl_counter counte
     pl_w_int(w, value);
     const struct pl_json_node *near = conv->answer.usage.node;
     pl_conv_loss(conv, PL_LOSS_SYNTHESISED, near ? near : conv->doc->root,
-                 "the source does not say how many; %s is required and says %lld", key,
+                 "the source gives no number, but %s is required; it is %lld", key,
                  (long long)value);
 }
 

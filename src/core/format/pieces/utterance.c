@@ -1,4 +1,4 @@
-#include "format/utterance.h"
+#include "format/pieces/utterance.h"
 
 /* Whether part `k` of a message begins an utterance of its own. */
 static bool is_cut(const struct pl_part *parts, uint32_t k)

@@ -1,31 +1,30 @@
 /* Structured chat, seed 002: a prompt with a system prompt, examples and a configuration, as people
  * write it. Texts may hold {{variables}}, which nobody here touches.
  *
+ * What rendering has filled in it may remember in "filled": [{"at": a pointer to a text,
+ * "variables": [{"name", "from", "to"}]}], so that a format with variables has them again.
+ *
  * A message's content is one string. Tool calls and results keep the form they have in harmony,
  * since config.tools may define tools; media and thinking have no place. */
-#include "format/harmony_int.h"
+#include "format/harmony/harmony_int.h"
 
 #include "conv/call_ids.h"
-#include "format/fresh_ids.h"
-#include "format/own_settings.h"
-#include "format/text_run.h"
+#include "format/pieces/fresh_ids.h"
+#include "format/pieces/own_settings.h"
+#include "format/pieces/text_run.h"
+#include "format/pieces/variables.h"
+#include "json/pointer.h"
 #include "json/text.h"
-
-static const struct pl_json_node *member(const struct pl_json_doc *doc, const char *key,
-                                         enum pl_json_kind kind)
-{
-    const struct pl_json_node *n = pl_json_get(doc, doc->root, pl_str_of(key));
-    return n && pl_json_kind(n) == kind ? n : NULL;
-}
 
 static int detect(const struct pl_json_doc *doc)
 {
-    const struct pl_json_node *protocol = member(doc, "protocol", PL_JSON_STRING);
+    const struct pl_json_node *protocol =
+        pl_json_member(doc, doc->root, "protocol", PL_JSON_STRING);
     if (protocol)
         return pl_json_text_is(doc, protocol, PL_STR("structured-chat")) ? 100 : 0;
-    if (!member(doc, "messages", PL_JSON_ARRAY))
+    if (!pl_json_member(doc, doc->root, "messages", PL_JSON_ARRAY))
         return 0;
-    return member(doc, "system_prompt", PL_JSON_STRING) ? 85 : 0;
+    return pl_json_member(doc, doc->root, "system_prompt", PL_JSON_STRING) ? 85 : 0;
 }
 
 static void read_system_prompt(struct pl_conv *conv, const struct pl_json_node *prompt)
@@ -40,6 +39,37 @@ static void read_system_prompt(struct pl_conv *conv, const struct pl_json_node *
     pl_conv_add_part(conv, PL_PART_TEXT, NULL)->text = pl_val_node(prompt);
 }
 
+/* The part whose text it is, from *at on: parts and marks are in the order of the document. */
+static struct pl_part *part_of(struct pl_conv *conv, const struct pl_json_node *text, size_t *at)
+{
+    while (*at < conv->parts.len && conv->parts.ptr[*at].text.node < text)
+        ++*at;
+    struct pl_part *part = *at < conv->parts.len ? &conv->parts.ptr[*at] : NULL;
+    return part && part->kind == PL_PART_TEXT && part->text.node == text ? part : NULL;
+}
+
+/* What does not fit any more, because somebody has edited the texts, is left alone. */
+static void read_filled(struct pl_conv *conv, const struct pl_json_node *filled)
+{
+    size_t next_part = 0;
+    if (!filled)
+        return;
+    for (const struct pl_json_node *n = pl_json_first(filled);
+         n < pl_json_end(filled) && conv->status == PL_OK; n = pl_json_next(n)) {
+        const struct pl_json_node *at = pl_conv_node(conv, n, "at"), *text = NULL;
+        if (!pl_json_is(at, PL_JSON_STRING) ||
+            pl_json_pointer_get(conv->doc, pl_conv_text(conv, pl_val_node(at)), &text, NULL) !=
+                PL_OK)
+            continue;
+        struct pl_part *part = part_of(conv, text, &next_part);
+        if (!part)
+            continue;
+        part->text = pl_variables_read(conv, text, pl_conv_node(conv, n, "variables"));
+        if (part->text.kind == PL_VAL_RUN)
+            pl_conv_know(conv, at);
+    }
+}
+
 static enum pl_status read(struct pl_conv *conv, enum pl_format_kind kind, struct pl_error *err)
 {
     (void)kind;
@@ -48,7 +78,7 @@ static enum pl_status read(struct pl_conv *conv, enum pl_format_kind kind, struc
     const struct pl_json_node *prompt = pl_conv_member(conv, root, "system_prompt", PL_WANT_STRING);
     if ((!list && !prompt) || (list && pl_json_kind(list) != PL_JSON_ARRAY))
         return pl_fail(err, PL_INVALID,
-                       "no structured chat: there must be an object with \"system_prompt\" and "
+                       "not a structured chat: there must be an object with \"system_prompt\" and "
                        "\"messages\", an array");
     pl_conv_know(conv, pl_conv_node(conv, root, "protocol"));
     read_system_prompt(conv, prompt);
@@ -62,10 +92,11 @@ static enum pl_status read(struct pl_conv *conv, enum pl_format_kind kind, struc
         if (pl_json_kind(n) != PL_JSON_OBJECT)
             return pl_fail(
                 err, PL_INVALID,
-                "message %u is no object; a message is {\"id\":…,\"role\":…,\"content\":…}",
+                "message %u is not an object; a message is {\"id\":…,\"role\":…,\"content\":…}",
                 element);
         pl_harmony_read_message(conv, n, element);
     }
+    read_filled(conv, pl_conv_member(conv, root, "filled", PL_WANT_ARRAY));
     return conv->status;
 }
 
@@ -121,7 +152,7 @@ static void report_developer(struct chat *c, const struct pl_utterance *u)
     const struct pl_json_node *role = pl_conv_node(c->w->conv, u->message->node, "role");
     if (u->role == PL_ROLE_DEVELOPER && role)
         pl_conv_loss(c->w->conv, PL_LOSS_APPROXIMATED, role,
-                     "structured chat has no developer; this is said by the system");
+                     "structured chat has no developer role; this is a system message");
 }
 
 /* Each text of the system is a message of its own, so that none is changed by joining them. */
@@ -222,13 +253,17 @@ static enum pl_status write(struct pl_writer *w, const struct pl_format_task *ta
     enum pl_status status = pl_utterances_make(conv, &c.said);
     if (status != PL_OK)
         return status;
+    struct pl_variables vars = {.conv = conv};
+    pl_variables_name(&vars);
     pl_fresh_ids_init(&c.ids, conv, "msg");
     pl_w_open(w, '{');
     pl_w_key_word(w, "protocol", "structured-chat");
     uint32_t n_said = write_system_prompt(&c);
     write_messages(&c, n_said);
     write_config(w);
+    pl_variables_declare(w, &vars);
     pl_w_close(w, '}');
+    pl_variables_deinit(&vars);
     pl_fresh_ids_deinit(&c.ids);
     return conv->status;
 }

@@ -7,15 +7,30 @@
  * a format, "signature", "id", "data"}. Its part has that format as its home, and a block of
  * nothing but a proof has no text. Thinking that has only data is what nobody else can read.
  *
+ * A text may have `variables`, where their values stand in it (format/pieces/variables.h), and a
+ * `segment`, which says what it is there for: {"kind": "memory", "items": [{"title","content"}]}.
+ *
  * What a model is asked stands as {"turns": […], "settings": {…}, "tools": […]}, the latter two as
- * in own_settings.h.
+ * in format/pieces/own_settings.h.
+ *
+ * A call that ended without a result, or waits for a person, has a result all the same, made of its
+ * status: whoever reads the conversation finds an answer after every call (open_calls.c). That is so in a
+ * session's own document {"turns": …}; a plain list of turns is translated as it stands.
+ *
+ * A sub-agent has a conversation of its own (loop_id): the turns of other loops than that of the
+ * document, root where there is one, are not mixed into it. In the document of a sub-agent its
+ * messages have its loop_id as their name.
+ *
+ * What a message had where it came from stays with its turn: message_id, name and metadata, and
+ * result_message of a call with those of the message that brought its result.
  *
  * Blocks for the page (cards, actions, modes, plans) are nothing a model reads: they get no part
  * and so are reported. */
-#include "format/turns_int.h"
+#include "format/turns/turns_int.h"
 
 #include "base/map.h"
-#include "format/own_settings.h"
+#include "format/pieces/own_settings.h"
+#include "format/pieces/variables.h"
 #include "json/equal.h"
 #include "json/number.h"
 #include "json/text.h"
@@ -36,14 +51,13 @@ struct reading {
     struct pl_map by_id;       /* owned; call index + 1 */
     bool is_speaking;          /* the last message is this turn's, no result, and may grow */
     enum pl_role speaker;
-    bool has_results;  /* some of `open` were answered */
-    bool has_messages; /* the turn's id and time are said */
+    const struct pl_json_node *summary; /* of a compaction; NULL: none was read */
+    bool has_results;                   /* some of `open` were answered */
+    uint32_t n_messages;                /* of this turn; the first says its id and time */
+    bool is_of_agent;                   /* a sub-agent's: the loop is the name */
+    bool is_session;                    /* of a session's own document: {"turns": …} */
+    bool has_name;                      /* the turn's name is said */
 };
-
-static bool is_kind(const struct pl_json_node *n, enum pl_json_kind kind)
-{
-    return n && pl_json_kind(n) == kind;
-}
 
 /* What only repeats something said elsewhere is known with it. */
 static void know_if_same(struct pl_conv *conv, const struct pl_json_node *n,
@@ -58,14 +72,37 @@ static void know_if_same(struct pl_conv *conv, const struct pl_json_node *n,
         pl_conv_repeat(conv, n, said);
 }
 
+/* Who speaks, on each message of the turn; the words of the source are said once. */
+static struct pl_val name_of(struct reading *r)
+{
+    struct pl_val name = pl_conv_get(r->conv, r->turn, "name", PL_WANT_STRING);
+    if (!pl_val_is_set(name) && r->is_of_agent && r->role == PL_ROLE_ASSISTANT)
+        name = pl_conv_get(r->conv, r->turn, "loop_id", PL_WANT_STRING);
+    if (pl_val_is_set(name) && r->has_name)
+        name = pl_val_text(pl_conv_text(r->conv, name));
+    r->has_name = true;
+    return name;
+}
+
 static struct pl_message *add_message(struct reading *r, enum pl_role role)
 {
-    struct pl_message *m = pl_conv_add_message(r->conv, role, r->turn, r->element);
-    if (!r->has_messages) {
-        m->id = pl_conv_get(r->conv, r->turn, "id", PL_WANT_STRING);
-        m->created_at = pl_conv_get(r->conv, r->turn, "started_at", PL_WANT_TIME);
-        r->has_messages = true;
+    struct pl_conv *conv = r->conv;
+    struct pl_message *m = pl_conv_add_message(conv, role, r->turn, r->element);
+    const struct pl_json_node *own = pl_conv_node(conv, r->turn, "message_id");
+    struct pl_val id = pl_conv_get(conv, r->turn, own ? "message_id" : "id", PL_WANT_STRING);
+    if (role == r->role)
+        m->name = name_of(r);
+    m->created_at = pl_conv_get(conv, r->turn, "started_at", PL_WANT_TIME);
+    if (!r->n_messages) {
+        if (own)
+            pl_conv_know(conv, pl_conv_node(conv, r->turn, "id"));
+        m->id = id;
+        m->metadata = pl_conv_get(conv, r->turn, "metadata", PL_WANT_OBJECT);
+    } else if (pl_val_is_set(id)) { /* the next of the same turn: an id that stays the same */
+        m->id = pl_val_text(
+            pl_conv_printf(conv, "%.*s_%u", PL_STR_ARG(pl_conv_text(conv, id)), r->n_messages + 1));
     }
+    r->n_messages++;
     return m;
 }
 
@@ -108,20 +145,60 @@ static struct pl_val without_meta(struct pl_conv *conv, const struct pl_json_nod
     return pl_val_text(text);
 }
 
+/* A result that is a list of texts and media: what a tool shows, beside what it says. */
+static bool is_shown(struct pl_conv *conv, const struct pl_json_node *result)
+{
+    static const char *const types[] = {"text", "media", NULL};
+    if (!pl_json_is(result, PL_JSON_ARRAY) || !pl_json_count(result))
+        return false;
+    for (const struct pl_json_node *n = pl_json_first(result); n < pl_json_end(result);
+         n = pl_json_next(n))
+        if (!pl_json_is(n, PL_JSON_OBJECT) ||
+            pl_conv_word(conv, pl_conv_node(conv, n, "type"), types) < 0)
+            return false;
+    return true;
+}
+
+static void add_shown(struct pl_conv *conv, const struct pl_json_node *result)
+{
+    for (const struct pl_json_node *n = pl_json_first(result); n < pl_json_end(result);
+         n = pl_json_next(n)) {
+        const struct pl_json_node *type = pl_conv_node(conv, n, "type");
+        pl_conv_know(conv, type);
+        if (pl_conv_says(conv, type, "media"))
+            pl_turns_read_media(conv, n, pl_conv_add_child);
+        else
+            pl_conv_add_child(conv, PL_PART_TEXT, n)->text =
+                pl_conv_get(conv, n, "content", PL_WANT_STRING);
+    }
+}
+
 static void add_result_text(struct pl_conv *conv, const struct pl_json_node *result)
 {
+    if (is_shown(conv, result)) {
+        add_shown(conv, result);
+        return;
+    }
     struct pl_val text = pl_val_node(result);
-    if (is_kind(result, PL_JSON_OBJECT) && pl_json_get(conv->doc, result, PL_STR("_meta")))
+    if (pl_json_is(result, PL_JSON_OBJECT) && pl_json_get(conv->doc, result, PL_STR("_meta")))
         text = without_meta(conv, result);
     pl_conv_add_child(conv, PL_PART_TEXT, NULL)->text = text;
 }
 
-static struct pl_part *add_result(struct reading *r, const struct pl_json_node *node)
+static struct pl_part *add_result(struct reading *r, const struct call *call)
 {
-    add_message(r, PL_ROLE_TOOL);
+    struct pl_conv *conv = r->conv;
+    struct pl_message *m = add_message(r, PL_ROLE_TOOL);
+    const struct pl_json_node *from =
+        pl_conv_member(conv, call->node, "result_message", PL_WANT_OBJECT);
+    if (from) {
+        m->id = pl_conv_get(conv, from, "id", PL_WANT_STRING);
+        m->created_at = pl_conv_get(conv, from, "created_at", PL_WANT_TIME);
+        m->metadata = pl_conv_get(conv, from, "metadata", PL_WANT_OBJECT);
+    }
     r->is_speaking = false;
     r->has_results = true;
-    return pl_conv_add_part(r->conv, PL_PART_RESULT, node);
+    return pl_conv_add_part(r->conv, PL_PART_RESULT, NULL);
 }
 
 /* The result of a listed call; `said` is what a block has in its place. */
@@ -129,11 +206,16 @@ static void answer(struct reading *r, struct call *call, const struct pl_json_no
 {
     struct pl_conv *conv = r->conv;
     const struct pl_json_node *result = result_of(r, call);
-    if (call->is_answered || !(result || said))
+    const struct pl_json_node *status = pl_conv_member(conv, call->node, "status", PL_WANT_STRING);
+    if (call->is_answered)
+        return;
+    struct pl_val made = {0};
+    if (!result && !said && r->is_session)
+        made = pl_turns_open_call(conv, r->turn, call->node);
+    if (!(result || said || pl_val_is_set(made)))
         return;
     call->is_answered = true;
-    const struct pl_json_node *status = pl_conv_member(conv, call->node, "status", PL_WANT_STRING);
-    struct pl_part *part = add_result(r, NULL);
+    struct pl_part *part = add_result(r, call);
     if (call->node) {
         part->id = pl_conv_get(conv, call->node, "id", PL_WANT_STRING);
         part->name = pl_conv_get(conv, call->node, "tool_name", PL_WANT_STRING);
@@ -144,9 +226,12 @@ static void answer(struct reading *r, struct call *call, const struct pl_json_no
     part->status = pl_val_node(status);
     if (pl_conv_says(conv, status, "done"))
         pl_conv_know(conv, status);
-    if (pl_conv_says(conv, status, "error"))
+    if (pl_conv_says(conv, status, "error") || pl_conv_says(conv, status, "cancelled"))
         part->is_error = (struct pl_flag){true, true, pl_val_node(status)};
-    add_result_text(conv, result ? result : said);
+    if (pl_val_is_set(made))
+        pl_conv_add_child(conv, PL_PART_TEXT, NULL)->text = made;
+    else
+        add_result_text(conv, result ? result : said);
 }
 
 /* Before something new is said: what was called and is finished is answered. */
@@ -173,7 +258,7 @@ static struct pl_val string_of(const struct pl_conv *conv, const struct pl_json_
                                const char *key)
 {
     const struct pl_json_node *n = pl_conv_node(conv, object, key);
-    return is_kind(n, PL_JSON_STRING) ? pl_val_node(n) : (struct pl_val){0};
+    return pl_json_is(n, PL_JSON_STRING) ? pl_val_node(n) : (struct pl_val){0};
 }
 
 /* A proof of somebody unknown is left alone, and so reported. */
@@ -205,16 +290,50 @@ static void read_proof(struct reading *r, const struct pl_json_node *of, struct 
         part->kind = PL_PART_REDACTED;
 }
 
-static void add_words(struct reading *r, const struct pl_json_node *block, enum pl_part_kind kind)
+/* Before the turn's own role goes on: what was called and is answered stands first. */
+static void go_on(struct reading *r)
 {
-    struct pl_val content = pl_conv_get(r->conv, block, "content", PL_WANT_STRING);
-    if (!pl_val_is_set(content))
-        return;
     if (r->open.len && (r->has_results || has_loose_result(r)))
         answer_open(r);
     speak(r, r->role);
+}
+
+/* Whether a block only says the summary again, which a compaction has in both places. */
+static bool is_summary_again(struct reading *r, const struct pl_json_node *content)
+{
+    bool is_same = false;
+    if (r->summary && pl_json_equal(r->conv->doc, content, r->conv->doc, r->summary, &is_same))
+        r->conv->status = PL_NOMEM;
+    if (is_same)
+        pl_conv_repeat(r->conv, content, r->summary);
+    return is_same;
+}
+
+/* The words themselves say it all; what they list is for a format that shows lists. */
+static void read_purpose(struct pl_conv *conv, const struct pl_json_node *block,
+                         struct pl_part *part)
+{
+    static const char *const words[] = {"memory", "skills", NULL};
+    static const enum pl_purpose purposes[] = {PL_PURPOSE_MEMORY, PL_PURPOSE_SKILLS};
+    const struct pl_json_node *segment = pl_conv_member(conv, block, "segment", PL_WANT_OBJECT);
+    int word = pl_conv_word(conv, pl_conv_node(conv, segment, "kind"), words);
+    if (word < 0)
+        return;
+    part->purpose = purposes[word];
+    part->context = pl_conv_get(conv, segment, "items", PL_WANT_ARRAY);
+    pl_conv_know_all(conv, segment);
+}
+
+static void add_words(struct reading *r, const struct pl_json_node *block, enum pl_part_kind kind)
+{
+    struct pl_val content = pl_conv_get(r->conv, block, "content", PL_WANT_STRING);
+    if (!pl_val_is_set(content) || is_summary_again(r, content.node))
+        return;
+    go_on(r);
     struct pl_part *part = pl_conv_add_part(r->conv, kind, block);
-    part->text = content;
+    part->text = pl_variables_read(r->conv, content.node,
+                                   pl_conv_member(r->conv, block, "variables", PL_WANT_ARRAY));
+    read_purpose(r->conv, block, part);
     if (r->role == PL_ROLE_ASSISTANT)
         read_proof(r, block, part);
 }
@@ -267,6 +386,26 @@ static uint32_t call_of(struct reading *r, const struct pl_json_node *block)
     return (uint32_t)r->calls.len - 1;
 }
 
+/* The input of a block is what the arguments of the call say, as JSON or as the text itself. */
+static void know_input(struct pl_conv *conv, const struct pl_json_node *input,
+                       const struct pl_json_node *arguments)
+{
+    if (!input || !pl_json_is(arguments, PL_JSON_STRING))
+        return;
+    struct pl_str text = pl_conv_text(conv, pl_val_node(arguments));
+    struct pl_json_doc doc;
+    enum pl_status status = pl_json_parse(conv->arena, text, NULL, &doc, NULL);
+    bool is_same = false;
+    if (status == PL_OK)
+        status = pl_json_equal(conv->doc, input, &doc, doc.root, &is_same);
+    else if (status != PL_NOMEM)
+        is_same = pl_json_text_is(conv->doc, input, text);
+    if (status == PL_NOMEM)
+        conv->status = PL_NOMEM;
+    if (is_same)
+        pl_conv_repeat(conv, input, arguments);
+}
+
 static void read_use(struct reading *r, const struct pl_json_node *block)
 {
     uint32_t index = call_of(r, block);
@@ -281,8 +420,12 @@ static void read_use(struct reading *r, const struct pl_json_node *block)
                        pl_conv_node(conv, node, "id"));
         know_if_same(conv, pl_conv_node(conv, block, "tool_name"), name);
         know_if_same(conv, pl_conv_node(conv, content, "name"), name);
+        know_if_same(conv, pl_conv_node(conv, content, "id"), pl_conv_node(conv, node, "id"));
         know_if_same(conv, pl_conv_node(conv, content, "arguments"),
                      pl_conv_node(conv, node, "arguments"));
+        know_input(conv, pl_conv_node(conv, content, "input"),
+                   pl_conv_node(conv, node, "arguments"));
+        know_if_same(conv, pl_conv_node(conv, block, "display_name"), name);
     }
     if (!r->calls.ptr[index].is_called)
         add_call(r, index);
@@ -302,6 +445,8 @@ static void read_result(struct reading *r, const struct pl_json_node *block)
         know_if_same(conv, pl_conv_node(conv, block, "tool_name"),
                      pl_conv_node(conv, node, "tool_name"));
         know_if_same(conv, content, pl_conv_node(conv, node, "result"));
+        know_if_same(conv, pl_conv_node(conv, block, "display_name"),
+                     pl_conv_node(conv, node, "tool_name"));
     }
     if (node && !r->calls.ptr[index].is_called)
         add_call(r, index);
@@ -318,7 +463,7 @@ static void read_notice(struct reading *r, const struct pl_json_node *block)
 static void read_block(struct reading *r, const struct pl_json_node *block)
 {
     static const char *const words[] = {
-        "text", "thinking", "tool_use", "tool_result", "system_notification", NULL};
+        "text", "thinking", "tool_use", "tool_result", "system_notification", "media", NULL};
     const struct pl_json_node *type = pl_conv_member(r->conv, block, "type", PL_WANT_STRING);
     int word = pl_conv_word(r->conv, type, words);
     if (word >= 0)
@@ -339,6 +484,10 @@ static void read_block(struct reading *r, const struct pl_json_node *block)
     case 4:
         read_notice(r, block);
         break;
+    case 5:
+        go_on(r);
+        pl_turns_read_media(r->conv, block, pl_conv_add_part);
+        break;
     default:
         break;
     }
@@ -349,7 +498,7 @@ static void list_calls(struct reading *r, const struct pl_json_node *blocks)
 {
     struct pl_conv *conv = r->conv;
     const struct pl_json_node *calls = pl_conv_member(conv, r->turn, "tool_calls", PL_WANT_ARRAY);
-    if (is_kind(calls, PL_JSON_ARRAY))
+    if (pl_json_is(calls, PL_JSON_ARRAY))
         for (const struct pl_json_node *n = pl_json_first(calls); n < pl_json_end(calls);
              n = pl_json_next(n)) {
             bool is_new;
@@ -360,7 +509,7 @@ static void list_calls(struct reading *r, const struct pl_json_node *blocks)
             else if (is_new)
                 entry->value = r->calls.len;
         }
-    if (is_kind(blocks, PL_JSON_ARRAY))
+    if (pl_json_is(blocks, PL_JSON_ARRAY))
         for (const struct pl_json_node *n = pl_json_first(blocks); n < pl_json_end(blocks);
              n = pl_json_next(n))
             if (pl_conv_says(conv, pl_conv_member(conv, n, "type", PL_WANT_STRING),
@@ -378,33 +527,52 @@ static void know_grammar(struct reading *r)
 {
     static const struct {
         const char *key, *word;
-    } usual[] = {{"kind", "message"}, {"kind", "compaction"}, {"loop_id", "root"}};
+    } usual[] = {
+        {"kind", "message"}, {"kind", "compaction"}, {"loop_id", "root"}, {"status", "completed"}};
     struct pl_conv *conv = r->conv;
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+    /* Of a session every turn has a status and a turn_id; somebody's document may mean them. */
+    size_t n_usual = sizeof usual / sizeof *usual - !r->is_session;
+    if (r->is_session)
+        pl_conv_know(conv, pl_conv_node(conv, r->turn, "turn_id"));
+    for (size_t i = 0; i < n_usual; i++) {
         const struct pl_json_node *n = pl_conv_node(conv, r->turn, usual[i].key);
         if (pl_conv_says(conv, n, usual[i].word))
             pl_conv_know(conv, n);
     }
     const struct pl_json_node *sequence = pl_conv_node(conv, r->turn, "sequence");
     int64_t place;
-    if (is_kind(sequence, PL_JSON_NUMBER) &&
+    if (pl_json_is(sequence, PL_JSON_NUMBER) &&
         pl_json_number_int64(pl_json_span(conv->doc, sequence), &place) && place == r->element)
         pl_conv_know(conv, sequence);
 }
 
-/* What became of the turns before it: the summary stands in their place. */
-static void read_summary(struct reading *r)
+static bool has_words(const struct reading *r, const struct pl_json_node *blocks)
+{
+    if (!pl_json_is(blocks, PL_JSON_ARRAY))
+        return false;
+    for (const struct pl_json_node *n = pl_json_first(blocks); n < pl_json_end(blocks);
+         n = pl_json_next(n))
+        if (pl_conv_says(r->conv, pl_conv_node(r->conv, n, "type"), "text"))
+            return true;
+    return false;
+}
+
+/* What became of the turns before it: the summary stands in their place. Its beginning alone, the
+ * preview, is read only where there is nothing else. */
+static void read_summary(struct reading *r, const struct pl_json_node *blocks)
 {
     struct pl_val summary = pl_conv_get(r->conv, r->turn, "summary_full", PL_WANT_STRING);
-    if (!pl_val_is_set(summary))
+    if (!pl_val_is_set(summary) && !has_words(r, blocks))
         summary = pl_conv_get(r->conv, r->turn, "summary_preview", PL_WANT_STRING);
     if (!pl_val_is_set(summary))
         return;
+    r->summary = summary.node;
     speak(r, r->role);
     pl_conv_add_part(r->conv, PL_PART_TEXT, NULL)->text = summary;
 }
 
-static void read_turn(struct pl_conv *conv, const struct pl_json_node *turn, uint32_t element)
+static void read_turn(struct pl_conv *conv, const struct pl_json_node *turn, uint32_t element,
+                      bool is_of_agent, bool is_session)
 {
     static const char *const words[] = {"user", "assistant", "system", NULL};
     static const enum pl_role roles[] = {PL_ROLE_USER, PL_ROLE_ASSISTANT, PL_ROLE_SYSTEM};
@@ -414,14 +582,16 @@ static void read_turn(struct pl_conv *conv, const struct pl_json_node *turn, uin
     struct reading r = {.conv = conv,
                         .turn = turn,
                         .element = element,
+                        .is_of_agent = is_of_agent,
+                        .is_session = is_session,
                         .role = word >= 0 ? roles[word] : PL_ROLE_USER};
     if (word >= 0)
         pl_conv_know(conv, role);
     know_grammar(&r);
     if (pl_conv_says(conv, pl_conv_node(conv, turn, "kind"), "compaction"))
-        read_summary(&r);
+        read_summary(&r, blocks);
     list_calls(&r, blocks);
-    if (is_kind(blocks, PL_JSON_ARRAY))
+    if (pl_json_is(blocks, PL_JSON_ARRAY))
         for (const struct pl_json_node *n = pl_json_first(blocks); n < pl_json_end(blocks);
              n = pl_json_next(n))
             read_block(&r, n);
@@ -434,33 +604,71 @@ static void read_turn(struct pl_conv *conv, const struct pl_json_node *turn, uin
     pl_map_deinit(&r.by_id);
 }
 
+/* Root is also where nothing else is said. */
+static struct pl_str loop_of(struct pl_conv *conv, const struct pl_json_node *turn)
+{
+    const struct pl_json_node *loop = pl_conv_node(conv, turn, "loop_id");
+    struct pl_str id = pl_json_is(loop, PL_JSON_STRING) ? pl_conv_text(conv, pl_val_node(loop))
+                                                        : (struct pl_str){0};
+    return id.len ? id : PL_STR("root");
+}
+
+static struct pl_str loop_of_document(struct pl_conv *conv, const struct pl_json_node *turns)
+{
+    struct pl_str first = {0};
+    for (const struct pl_json_node *n = pl_json_first(turns); n < pl_json_end(turns);
+         n = pl_json_next(n)) {
+        struct pl_str id = loop_of(conv, n);
+        if (pl_str_eq(id, PL_STR("root")))
+            return id;
+        if (!first.len)
+            first = id;
+    }
+    return first.len ? first : PL_STR("root");
+}
+
 enum pl_status pl_turns_read(struct pl_conv *conv, enum pl_format_kind kind, struct pl_error *err)
 {
     (void)kind; /* an answer is a turn like any other */
     const struct pl_json_node *root = conv->doc->root;
-    if (is_kind(root, PL_JSON_OBJECT) &&
-        is_kind(pl_conv_member(conv, root, "blocks", PL_WANT_ARRAY), PL_JSON_ARRAY)) {
-        read_turn(conv, root, PL_NO_ELEMENT);
+    if (pl_json_is(root, PL_JSON_OBJECT) &&
+        pl_json_is(pl_conv_member(conv, root, "blocks", PL_WANT_ARRAY), PL_JSON_ARRAY)) {
+        read_turn(conv, root, PL_NO_ELEMENT, false, false);
         return conv->status;
     }
     const struct pl_json_node *turns = pl_conv_node(conv, root, "turns");
-    if (is_kind(turns, PL_JSON_ARRAY)) {
-        pl_own_settings_read(conv, pl_conv_member(conv, root, "settings", PL_WANT_OBJECT));
+    bool is_session = pl_json_is(turns, PL_JSON_ARRAY);
+    if (is_session) {
+        const struct pl_json_node *settings =
+            pl_conv_member(conv, root, "settings", PL_WANT_OBJECT);
+        pl_own_settings_read(conv, settings);
+        /* Tokens to think with: 0 is none, -1 as many as it likes. */
+        pl_conv_take(conv, settings, "thinking_budget", PL_WANT_INTEGER,
+                     &conv->settings.thinking_budget);
         pl_own_tools_read(conv, pl_conv_member(conv, root, "tools", PL_WANT_ARRAY));
         root = turns;
     }
-    if (!is_kind(root, PL_JSON_ARRAY))
+    if (!pl_json_is(root, PL_JSON_ARRAY))
         return pl_fail(err, PL_INVALID,
-                       "no turns: there must be an array of turns, each with blocks");
+                       "not turns: there must be an array of turns, each with blocks");
     conv->list = root;
     uint32_t element = 0;
+    struct pl_str loop = loop_of_document(conv, root);
+    bool is_of_agent = !pl_str_eq(loop, PL_STR("root"));
     for (const struct pl_json_node *n = pl_json_first(root);
          n < pl_json_end(root) && conv->status == PL_OK; n = pl_json_next(n), element++) {
-        if (!is_kind(n, PL_JSON_OBJECT))
+        if (!pl_json_is(n, PL_JSON_OBJECT))
             return pl_fail(err, PL_INVALID,
-                           "turn %u is no object; a turn is {\"role\":…,\"blocks\":[…],…}",
+                           "turn %u is not an object; a turn is {\"role\":…,\"blocks\":[…],…}",
                            element);
-        read_turn(conv, n, element);
+        struct pl_str of = loop_of(conv, n);
+        if (pl_str_eq(of, loop))
+            read_turn(conv, n, element, is_of_agent, is_session);
+        else
+            pl_conv_loss(conv, PL_LOSS_DROPPED, n,
+                         "a turn of the sub-agent %.*s is not part of this conversation; it has "
+                         "one of its own (loop_id)",
+                         PL_STR_ARG(of));
     }
     return conv->status;
 }

@@ -1,6 +1,6 @@
 /* Turns, seed 003: an array of TurnProjection, a session's history as its clients see it. Here is
- * how to tell it; reading and writing are in turns_read.c and turns_write.c. */
-#include "format/turns_int.h"
+ * how to tell it; reading and writing are in read.c and write.c. */
+#include "format/turns/turns_int.h"
 
 static bool is_turn(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
@@ -23,6 +23,7 @@ const struct pl_format pl_format_turns = {
     .title = "turns of a session (seed 003)",
     .list_key = "",
     .is_vendor = false,
+    .has_error_flag = true,
     .detect = detect,
     .read = pl_turns_read,
     .write = pl_turns_write,

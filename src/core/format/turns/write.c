@@ -1,15 +1,20 @@
 /* Writing turns: one turn per utterance; the results that follow a call stand in the turn of the
  * call. What only a vendor can check stands as the `proof` of its block or call, with the vendor's
- * name. Pictures, sound and files have no place in a turn, nor have tools and settings. */
-#include "format/turns_int.h"
+ * name. Images, sound and files are blocks of the type `media`; a result that has some is a list of
+ * such blocks and texts. What a message has beside its words (name, metadata) stays with its turn, and
+ * what the message of a result had with the call (result_message). Tools and settings have no place
+ * in a turn. */
+#include "format/turns/turns_int.h"
 
 #include "base/map.h"
 #include "conv/call_ids.h"
-#include "format/fresh_ids.h"
-#include "format/instant.h"
-#include "format/text_run.h"
-#include "format/usage.h"
-#include "format/utterance.h"
+#include "format/pieces/fresh_ids.h"
+#include "format/pieces/instant.h"
+#include "format/pieces/metadata.h"
+#include "format/pieces/text_run.h"
+#include "format/pieces/usage.h"
+#include "format/pieces/utterance.h"
+#include "format/pieces/variables.h"
 
 struct turns {
     struct pl_writer *w;
@@ -17,6 +22,7 @@ struct turns {
     struct pl_utterances said;
     struct pl_fresh_ids ids;
     bool *is_taken; /* arena; per utterance: a result that stands in the turn of its call */
+    struct pl_cites_list cites;
     uint32_t n_turns;
     bool has_answered;
 };
@@ -70,7 +76,11 @@ static void write_words(struct turns *t, const char *type, const struct pl_part 
     pl_w_open(w, '{');
     pl_w_key_word(w, "type", type);
     pl_w_key(w, "content");
-    pl_text_run_write(w, &part, 1, "");
+    if (part->kind == PL_PART_TEXT && pl_cites_is_cited(w->conv, &t->cites, part))
+        pl_cites_write_text(w, &t->cites, part);
+    else
+        pl_text_run_write(w, &part, 1, "");
+    pl_variables_write(w, part->text);
     write_proof(t, part);
     pl_w_close(w, '}');
 }
@@ -104,7 +114,7 @@ static void write_use(struct pl_writer *w, const struct pl_part *part)
 
 static bool can_say(const struct turns *t, const struct pl_part *part)
 {
-    if (part->kind == PL_PART_CALL || pl_text_run_has(part))
+    if (part->kind == PL_PART_CALL || pl_text_run_has(part) || pl_turns_has_media(part))
         return true;
     if (part->kind == PL_PART_THINKING && pl_val_is_set(part->text))
         return true;
@@ -115,15 +125,49 @@ static void write_part(struct turns *t, const struct pl_part *part)
 {
     if (part->kind == PL_PART_CALL)
         write_use(t->w, part);
+    else if (pl_turns_has_media(part))
+        pl_turns_write_media(t->w, part);
     else if (is_thought(part))
         write_thinking(t, part);
     else
         write_words(t, "text", part);
 }
 
+/* A result with media, as a list of blocks. */
+static void write_shown(struct pl_writer *w, const struct pl_part *result)
+{
+    const struct pl_part *children = pl_conv_children(w->conv, result);
+    pl_w_open(w, '[');
+    for (uint32_t i = 0; i < result->n_children; i++) {
+        const struct pl_part *child = &children[i];
+        if (pl_turns_has_media(child)) {
+            pl_turns_write_media(w, child);
+        } else if (pl_text_run_has(child)) {
+            pl_w_open(w, '{');
+            pl_w_key_word(w, "type", "text");
+            pl_w_key(w, "content");
+            pl_text_run_write(w, &child, 1, "");
+            pl_w_close(w, '}');
+        }
+    }
+    pl_w_close(w, ']');
+}
+
+static bool shows(const struct pl_conv *conv, const struct pl_part *result)
+{
+    for (uint32_t i = 0; i < result->n_children; i++)
+        if (pl_turns_has_media(&pl_conv_children(conv, result)[i]))
+            return true;
+    return false;
+}
+
 /* The words of a result; several texts in it are put one per line. */
 static void write_result_text(struct pl_writer *w, const struct pl_part *result)
 {
+    if (shows(w->conv, result)) {
+        write_shown(w, result);
+        return;
+    }
     const struct pl_part *children = pl_conv_children(w->conv, result);
     const struct pl_part **list =
         pl_arena_alloc(w->conv->arena, result->n_children + (size_t)1, sizeof *list);
@@ -136,9 +180,25 @@ static void write_result_text(struct pl_writer *w, const struct pl_part *result)
     pl_text_run_write(w, list, result->n_children, "\n");
 }
 
-static void write_call(struct turns *t, const struct pl_part *call, const struct pl_part *result)
+/* What the message had that brought a result, beside the result. */
+static void write_result_message(struct pl_writer *w, const struct pl_utterance *u)
+{
+    const struct pl_message *m = u->message;
+    if (u->is_rest ||
+        !(pl_val_is_set(m->id) || pl_val_is_set(m->created_at) || pl_val_is_set(m->metadata)))
+        return;
+    pl_w_key(w, "result_message");
+    pl_w_open(w, '{');
+    pl_w_opt_string(w, "id", m->id);
+    pl_w_opt_value(w, "created_at", m->created_at);
+    pl_w_opt_value(w, "metadata", m->metadata);
+    pl_w_close(w, '}');
+}
+
+static void write_call(struct turns *t, const struct pl_part *call, const struct pl_utterance *by)
 {
     struct pl_writer *w = t->w;
+    const struct pl_part *result = by ? by->parts[0] : NULL;
     pl_w_open(w, '{');
     pl_w_opt_string(w, "id", call->id);
     pl_w_key(w, "tool_name");
@@ -150,7 +210,7 @@ static void write_call(struct turns *t, const struct pl_part *call, const struct
         pl_w_word(w, call->is_custom ? "" : "{}");
     if (call->is_custom)
         pl_w_loss(w, PL_LOSS_APPROXIMATED, call->args,
-                  "a turn has only JSON arguments; this free text stands in their place");
+                  "a turn has only JSON arguments; this free text takes their place");
     bool is_error = result && result->is_error.is_set && result->is_error.value;
     pl_w_key_word(w, "status", !result ? "pending" : is_error ? "error" : "done");
     if (result) {
@@ -160,12 +220,13 @@ static void write_call(struct turns *t, const struct pl_part *call, const struct
             pl_w_mapped(w, result->name);
         pl_w_key(w, "result");
         write_result_text(w, result);
+        write_result_message(w, by);
     }
     write_proof(t, call);
     pl_w_close(w, '}');
 }
 
-/* The results right behind utterance `at`, by the id they answer. */
+/* The results right after utterance `at`, by the id they answer. */
 static void find_results(struct turns *t, size_t at, struct pl_map *ret)
 {
     for (size_t i = at + 1; i < t->said.len && t->said.ptr[i].role == PL_ROLE_TOOL; i++) {
@@ -181,14 +242,14 @@ static void find_results(struct turns *t, size_t at, struct pl_map *ret)
     }
 }
 
-static const struct pl_part *take_result(struct turns *t, const struct pl_map *results,
-                                         const struct pl_part *call)
+static const struct pl_utterance *take_result(struct turns *t, const struct pl_map *results,
+                                              const struct pl_part *call)
 {
     struct pl_map_entry *entry = pl_map_get(results, pl_conv_text(t->w->conv, call->id));
     if (!entry || t->is_taken[entry->value])
         return NULL;
     t->is_taken[entry->value] = true;
-    return t->said.ptr[entry->value].parts[0];
+    return &t->said.ptr[entry->value];
 }
 
 static void write_calls(struct turns *t, size_t at)
@@ -210,7 +271,8 @@ static bool has_result(struct turns *t, const struct pl_map *results, const stru
     return pl_map_get(results, pl_conv_text(t->w->conv, call->id)) != NULL;
 }
 
-/* Where the results stand: behind everything else the turn says. Their words are in tool_calls. */
+/* Where the results stand: behind everything else the turn says. Their words are in tool_calls, once,
+ * so that there is one place to change them; a session that takes the turns in fills the blocks. */
 static void write_result_blocks(struct turns *t, size_t at)
 {
     const struct pl_utterance *u = &t->said.ptr[at];
@@ -249,22 +311,31 @@ static void write_head(struct turns *t, const struct pl_utterance *u, const char
     pl_w_key_word(w, "status", "completed");
 }
 
-/* What a vendor's answer says about itself, as far as a turn has room for it. */
-static void write_answer(struct turns *t)
+/* What a vendor's answer says about itself. */
+static void write_answer(struct turns *t, const struct pl_message *m)
 {
     struct pl_writer *w = t->w;
     int64_t ignored;
     t->has_answered = true;
     pl_w_opt_string(w, "model", w->conv->answer.model);
-    if (!pl_usage_get(w->conv, PL_COUNT_INPUT, &ignored) &&
-        !pl_usage_get(w->conv, PL_COUNT_OUTPUT, &ignored))
-        return;
-    pl_w_key(w, "usage");
-    pl_w_open(w, '{');
-    pl_usage_write(w, "input_tokens", PL_COUNT_INPUT, false);
-    pl_usage_write(w, "output_tokens", PL_COUNT_OUTPUT, false);
-    pl_w_close(w, '}');
-    pl_usage_imply_total(w);
+    if (pl_usage_get(w->conv, PL_COUNT_INPUT, &ignored) ||
+        pl_usage_get(w->conv, PL_COUNT_OUTPUT, &ignored)) {
+        pl_w_key(w, "usage");
+        pl_w_open(w, '{');
+        pl_usage_write(w, "input_tokens", PL_COUNT_INPUT, false);
+        pl_usage_write(w, "output_tokens", PL_COUNT_OUTPUT, false);
+        pl_w_close(w, '}');
+    }
+    pl_metadata_write_members(w, (struct pl_val){0});
+    pl_metadata_write_answer(w, t->task->from, &t->cites, m, true);
+}
+
+/* What a message says about itself beside its words. */
+static void write_metadata(struct turns *t, const struct pl_utterance *u)
+{
+    pl_metadata_write_members(t->w, u->is_rest ? (struct pl_val){0} : u->message->metadata);
+    if (!u->is_rest)
+        pl_metadata_write_message(t->w, &t->cites, u->message);
 }
 
 static void write_turn(struct turns *t, size_t at)
@@ -278,7 +349,7 @@ static void write_turn(struct turns *t, size_t at)
     const struct pl_json_node *role = pl_conv_node(w->conv, u->message->node, "role");
     if (u->role == PL_ROLE_DEVELOPER && role)
         pl_conv_loss(w->conv, PL_LOSS_APPROXIMATED, role,
-                     "turns have no developer; this is said by the system");
+                     "turns have no developer role; this is a system message");
     write_head(t, u, roles[u->role]);
     pl_w_key(w, "blocks");
     pl_w_open(w, '[');
@@ -289,9 +360,13 @@ static void write_turn(struct turns *t, size_t at)
     pl_w_close(w, ']');
     write_calls(t, at);
     if (w->conv->answer.is_set && !t->has_answered && u->role == PL_ROLE_ASSISTANT)
-        write_answer(t);
-    if (!u->is_rest)
+        write_answer(t, u->message);
+    else
+        write_metadata(t, u);
+    if (!u->is_rest) {
         pl_instant_write(w, "started_at", u->message->created_at, t->task, PL_INSTANT_RFC3339);
+        pl_w_opt_string(w, "name", u->message->name);
+    }
     pl_w_close(w, '}');
 }
 
@@ -314,6 +389,7 @@ static void write_orphan(struct turns *t, const struct pl_utterance *u)
     pl_w_key(w, "tool_calls");
     pl_w_open(w, '[');
     pl_w_close(w, ']');
+    write_metadata(t, u);
     pl_w_close(w, '}');
 }
 
@@ -341,9 +417,11 @@ static void write_list(struct turns *t)
     }
     pl_w_close(t->w, ']');
     if (t->n_turns)
-        pl_conv_loss(t->w->conv, PL_LOSS_SYNTHESISED, NULL,
-                     "every turn got a turn_id, a sequence and the status completed%s",
-                     t->ids.n_made ? "; those without an id got one" : "");
+        pl_conv_loss(
+            t->w->conv, PL_LOSS_SYNTHESISED, NULL,
+            "every turn got a turn_id, a sequence, the status completed, a duration_ms and "
+            "a context_window%s",
+            t->ids.n_made ? "; those without an id got one" : "");
 }
 
 enum pl_status pl_turns_write(struct pl_writer *w, const struct pl_format_task *task,
@@ -353,7 +431,7 @@ enum pl_status pl_turns_write(struct pl_writer *w, const struct pl_format_task *
     if (conv->answer.is_error) {
         pl_conv_loss(conv, PL_LOSS_DROPPED, conv->doc->root, "turns have no error bodies");
         return pl_fail(err, PL_INVALID,
-                       "a turn holds what was said; it has no form for an error body");
+                       "a turn contains a message; it has no form for an error body");
     }
     struct turns t = {.w = w, .task = task};
     pl_conv_give_ids(conv);
@@ -364,13 +442,15 @@ enum pl_status pl_turns_write(struct pl_writer *w, const struct pl_format_task *
     if (!t.is_taken)
         return PL_NOMEM;
     pl_fresh_ids_init(&t.ids, conv, "entry");
+    pl_cites_list(conv, task->from, &t.cites);
     write_list(&t);
+    pl_cites_list_deinit(&t.cites);
     pl_fresh_ids_deinit(&t.ids);
     if (conv->status == PL_OK && !t.n_turns && pl_json_is_container(conv->doc->root) &&
         pl_json_count(conv->doc->root)) {
         pl_conv_loss(conv, PL_LOSS_DROPPED, conv->doc->root,
-                     "there is no message to make a turn of");
-        return pl_fail(err, PL_INVALID, "there is no message in this document to make a turn of");
+                     "there is no message to make a turn from");
+        return pl_fail(err, PL_INVALID, "there is no message in this document to make a turn from");
     }
     return conv->status;
 }

@@ -1,10 +1,10 @@
 /* Edits are collected as changes to nodes and become replacements of bytes (splices) only when they
- * are written: sorted once, checked for overlap once, copied once. See edit_layout.c for what
+ * are written: sorted once, checked for overlap once, copied once. See layout.c for what
  * happens to separators. */
-#include "json/edit.h"
+#include "json/edit/edit.h"
 #include "base/sort.h"
-#include "base/utf8.h"
-#include "json/edit_int.h"
+#include "base/text/utf8.h"
+#include "json/edit/edit_int.h"
 #include "json/pointer.h"
 #include "json/text.h"
 
@@ -102,7 +102,7 @@ static enum pl_status insert_at(struct pl_json_edit *edit, const struct pl_json_
                                 struct pl_str value, struct pl_error *err)
 {
     if (!pl_json_is_container(parent))
-        return pl_fail(err, PL_INVALID, "a %s has no place for a new value",
+        return pl_fail(err, PL_INVALID, "a %s cannot hold a new value",
                        pl_json_kind_name(pl_json_kind(parent)));
     struct pl_json_change change = {.kind = PL_JSON_CHANGE_INSERT, .parent = parent, .at = at};
     enum pl_status status = take_value(edit, value, &change.value, err);
@@ -138,7 +138,7 @@ struct place {
     struct pl_str token;
 };
 
-/* Like pl_json_pointer_step, but an element behind the one last found is reached from there. */
+/* Like pl_json_pointer_step, but an element after the one last found is reached from there. */
 static const struct pl_json_node *step(struct pl_json_edit *edit, const struct pl_json_node *at,
                                        struct pl_str token)
 {
@@ -234,11 +234,11 @@ enum pl_status pl_json_edit_insert(struct pl_json_edit *edit, struct pl_str poin
     if (status != PL_OK)
         return status;
     if (!place.parent)
-        return pl_fail(err, PL_INVALID, "nothing can be inserted beside the root; set it instead");
+        return pl_fail(err, PL_INVALID, "nothing can be inserted next to the root; set it instead");
     if (!place.value)
         return append(edit, pointer, &place, value, err);
     if (pl_json_kind(place.parent) == PL_JSON_OBJECT)
-        return pl_fail(err, PL_CONFLICT, "the object has this member already; set it instead");
+        return pl_fail(err, PL_CONFLICT, "the object already has this member; set it instead");
     return insert_at(edit, place.parent, place.value, (struct pl_str){0}, value, err);
 }
 

@@ -7,10 +7,10 @@
  * New values are JSON text and are inserted as they are; a new member or element gets the
  * separator and white space its neighbours have.
  *
- * A document read leniently (lenient.h) can be edited with its comments and trailing commas: give a
- * pl_json_doc whose `text` is the text that was given to pl_json_parse_lenient instead of the
- * blanked copy. Offsets are the same; comments stay where they are, those between a removed element
- * and its neighbour included. */
+ * A document read leniently (json/parse/lenient.h) can be edited with its comments and trailing
+ * commas: give a pl_json_doc whose `text` is the text that was given to pl_json_parse_lenient
+ * instead of the blanked copy. Offsets are the same; comments stay where they are, those between a
+ * removed element and its neighbour included. */
 #ifndef PL_JSON_EDIT_H
 #define PL_JSON_EDIT_H
 

@@ -1,9 +1,9 @@
-/* Between the two halves of editing: edit.c collects changes and writes the result, edit_layout.c
+/* Between the two halves of editing: edit.c collects changes and writes the result, layout.c
  * decides what becomes of the separators. */
 #ifndef PL_JSON_EDIT_INT_H
 #define PL_JSON_EDIT_INT_H
 
-#include "json/edit.h"
+#include "json/edit/edit.h"
 
 /* One replacement: bytes off … end of the text give way to `text`. */
 struct pl_json_splice {

@@ -2,14 +2,14 @@
  *
  *     [ 1, 2 /+ two +/ ]      lead " "   gap ", "   tail " /+ two +/ "        (/+ for a comment)
  *
- * - A removed child takes the gap before it along; the first one, the gap behind it. So one
+ * - A removed child takes the gap before it along; the first one, the gap after it. So one
  *   separator goes with each. If such a gap has a comment, only the comma goes.
- * - A new child goes behind the gap and gets a separator like its neighbour's.
- * - The lead stays before whatever is first now, the tail behind whatever is last.
- * - A tail with comments or a trailing comma stays whole; what is appended goes behind it.
+ * - A new child goes after the gap and gets a separator like its neighbour's.
+ * - The lead stays before whatever is first now, the tail after whatever is last.
+ * - A tail with comments or a trailing comma stays whole; what is appended goes after it.
  *
  * Comments and trailing commas are only met when a document that was read leniently is edited. */
-#include "json/edit_int.h"
+#include "json/edit/edit_int.h"
 #include "base/map.h"
 #include "json/text.h"
 
@@ -20,7 +20,7 @@ enum { MAX_COPIED = 256 };
 struct gap {
     uint32_t from, to;
     uint32_t mark;      /* where the mark is, if has_mark */
-    uint32_t solid_end; /* behind the last comment or mark: only white space follows */
+    uint32_t solid_end; /* after the last comment or mark: only white space follows */
     bool has_mark, has_comment, ends_in_line_comment;
 };
 
@@ -147,7 +147,7 @@ static void begin_element(struct layout *l)
     l->has_output = l->is_gap_used = true;
 }
 
-/* Line comments end with their line, so something new behind one starts on the next. */
+/* Line comments end with their line, so something new after one starts on the next. */
 static void add_break(struct layout *l, const struct gap *gap, struct pl_str space)
 {
     bool has_break =
@@ -226,13 +226,13 @@ static const struct pl_json_node *next_child(const struct pl_json_node *parent,
                                                   : pl_json_next(child);
 }
 
-/* Where the element, or the value behind the key, ends in the text. */
+/* Where the element, or the value after the key, ends in the text. */
 static uint32_t child_end(const struct pl_json_node *parent, const struct pl_json_node *child)
 {
     return end_of(pl_json_kind(parent) == PL_JSON_OBJECT ? child + 1 : child);
 }
 
-/* Sets gap and model for the child behind `from`. The first child's gap is the lead: it stays. */
+/* Sets gap and model for the child after `from`. The first child's gap is the lead: it stays. */
 static void look_at(struct layout *l, const struct pl_json_node *child, uint32_t from)
 {
     bool is_first = child == pl_json_first(l->parent);

@@ -1,6 +1,6 @@
-#include "json/index.h"
+#include "json/parse/index.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 static pl_json_index_fn *const by_cpu[PL_CPU_COUNT] = {
     [PL_CPU_SCALAR] = pl_json_index_scalar,

@@ -32,7 +32,7 @@ struct pl_json_masks {
     uint64_t not_ascii;   /* non-zero if any byte of the chunk was */
     uint64_t n_space;     /* white space outside strings, in all */
     uint32_t bad_control; /* first control character in a string, or UINT32_MAX */
-    uint16_t *tokens;     /* where the next token goes; 64 entries of slack behind the last */
+    uint16_t *tokens;     /* where the next token goes; 64 entries of slack after the last */
 };
 
 /* Indexes n_bytes at p, the start of a chunk; all places are counted from there, so 16 bits are
@@ -52,7 +52,7 @@ struct pl_json_index {
     size_t at;       /* next byte to index */
     size_t utf8_at;  /* bytes before it are known to be valid UTF-8 */
     enum pl_json_bad bad;
-    size_t bad_at;     /* nothing behind it is indexed */
+    size_t bad_at;     /* nothing after it is indexed */
     uint32_t n_tokens; /* in the buffer now */
     uint16_t tokens[PL_JSON_CHUNK + PL_JSON_BLOCK];
 };

@@ -1,6 +1,6 @@
 /* The index for AVX2: 64 bytes as two vectors of 32. */
-#include "json/index.h"
-#include "json/index_places.h"
+#include "json/parse/index.h"
+#include "json/parse/index_places.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -30,7 +30,7 @@ AVX2 static inline uint16_t *put_offsets(uint16_t *to, uint64_t bits, uint32_t o
     return to;
 }
 
-#include "json/index_block.h"
+#include "json/parse/index_block.h"
 
 AVX2 static inline uint64_t mask_of(__m256i low, __m256i high)
 {

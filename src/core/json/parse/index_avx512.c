@@ -1,5 +1,5 @@
 /* The index for AVX-512 with VBMI2: 64 bytes in one register, masks in mask registers. */
-#include "json/index.h"
+#include "json/parse/index.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -35,7 +35,7 @@ AVX512 static inline uint16_t *put_offsets(uint16_t *to, uint64_t bits, uint32_t
     return end;
 }
 
-#include "json/index_block.h"
+#include "json/parse/index_block.h"
 
 enum { OP = 1, SPACE = 2, LETTER = 4 };
 

@@ -5,7 +5,7 @@
 #define PL_JSON_INDEX_BLOCK_H
 
 #include "json/escaped.h"
-#include "json/index.h"
+#include "json/parse/index.h"
 
 struct block_classes {
     uint64_t quote, backslash, op, space, control, not_ascii;

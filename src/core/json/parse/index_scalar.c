@@ -13,7 +13,7 @@ static inline unsigned short *put_offsets(unsigned short *to, unsigned long long
     return to;
 }
 
-#include "json/index_block.h"
+#include "json/parse/index_block.h"
 
 enum { QUOTE = 1, BACKSLASH = 2, OP = 4, SPACE = 8, CONTROL = 16, NOT_ASCII = 32 };
 

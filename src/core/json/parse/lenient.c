@@ -1,10 +1,10 @@
 /* JSON as people write it, in three steps: blank out what the grammar has no place for, parse what
  * is left strictly, and look through the tree for what the parser let pass. Line breaks inside
  * comments stay, so lines agree; columns are counted in the text that was given. */
-#include "json/lenient.h"
+#include "json/parse/lenient.h"
 #include "base/map.h"
 #include "base/sort.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/vec.h"
 #include "json/text.h"
 
@@ -44,7 +44,7 @@ static enum pl_status blank(struct reader *r, enum pl_json_note_kind kind, size_
     return note(r, kind, off, len);
 }
 
-/* The string whose opening quote is at `off`: the offset behind its closing quote. */
+/* The string whose opening quote is at `off`: the offset after its closing quote. */
 static size_t behind_string(struct pl_str text, size_t off)
 {
     for (size_t at = off + 1; at < text.len; at++) {
@@ -96,13 +96,13 @@ static bool is_comment(struct pl_str text, size_t at)
            (text.ptr[at + 1] == '/' || text.ptr[at + 1] == '*');
 }
 
-/* Blanks the comment at *at and moves behind it. */
+/* Blanks the comment at *at and moves past it. */
 static enum pl_status take_comment(struct reader *r, size_t *at)
 {
     bool is_line = r->text.ptr[*at + 1] == '/';
     size_t end = is_line ? behind_line(r->text, *at) : behind_block(r->text, *at);
     if (!end)
-        return fail_at(r, *at, "this comment is never closed; add the missing */");
+        return fail_at(r, *at, "this comment is not closed; add the missing */");
     size_t n_valid = pl_utf8_valid_prefix(pl_str_slice(r->text, *at, end));
     if (n_valid < end - *at)
         return fail_at(r, *at + n_valid, "invalid UTF-8 in a comment");
@@ -185,7 +185,7 @@ static enum pl_status note_many_keys(struct reader *r, const struct pl_json_doc 
         if (status == PL_OK && !pl_map_put(&seen, text, &is_new))
             status = PL_NOMEM;
         if (status != PL_OK)
-            status = pl_fail(r->err, status, "out of memory looking for duplicate keys");
+            status = pl_fail(r->err, status, "out of memory while checking for duplicate keys");
         else if (!is_new)
             status = note(r, PL_JSON_NOTE_DUPLICATE_KEY, key->off, key->len);
     }
@@ -294,7 +294,7 @@ enum pl_status pl_json_parse_lenient(struct pl_arena *arena, struct pl_str text,
                                      struct pl_json_notes *ret_notes, struct pl_error *err)
 {
     if (text.len > PL_JSON_MAX_BYTES)
-        return pl_fail(err, PL_LIMIT, "a JSON text of %zu bytes; at most %u are read", text.len,
+        return pl_fail(err, PL_LIMIT, "the JSON text has %zu bytes; the maximum is %u", text.len,
                        PL_JSON_MAX_BYTES);
     char *copy = pl_arena_alloc(arena, text.len + 1, 1);
     if (!copy)

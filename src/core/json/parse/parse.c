@@ -7,11 +7,12 @@
  * keyed hash table, so no input makes it quadratic. */
 #include "json/json.h"
 
+#include "base/ascii.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "json/index.h"
+#include "json/parse/index.h"
 #include "json/key_hash.h"
-#include "json/parse_error.h"
+#include "json/parse/parse_error.h"
 #include "json/text.h"
 
 enum {
@@ -90,7 +91,7 @@ static void point_at(const struct parser *p, struct pl_json_path *path, bool is_
             pl_json_path_add_index(path, level->count);
             continue;
         }
-        /* Behind the finished members stands the key whose value is open. */
+        /* After the finished members stands the key whose value is open. */
         const struct pl_json_node *key = &p->nodes[level->node + 1];
         for (uint32_t n = 0; n < level->count; n++)
             key = pl_json_next_member(key);
@@ -128,7 +129,7 @@ static enum pl_status fail_end(struct parser *p, enum pl_json_expect expect)
     size_t at = p->index->bad_at;
     switch (p->index->bad) {
     case PL_JSON_BAD_UTF8:
-        return FAIL(p, at, PL_SYNTAX, "invalid UTF-8: byte 0x%02X cannot stand here",
+        return FAIL(p, at, PL_SYNTAX, "invalid UTF-8: unexpected byte 0x%02X",
                     (unsigned char)p->text.ptr[at]);
     case PL_JSON_BAD_CONTROL:
         return FAIL(p, at, PL_SYNTAX, "control character 0x%02X in a string; write it as \\u%04x",
@@ -180,14 +181,6 @@ static const uint8_t escape_flags[256] = {
     ['r'] = PL_JSON_ESCAPED, ['t'] = PL_JSON_ESCAPED,
 };
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Value of the \uXXXX at `off`, or -1 when it is none. */
 static int32_t unicode_escape(struct pl_str text, size_t off)
 {
@@ -195,7 +188,7 @@ static int32_t unicode_escape(struct pl_str text, size_t off)
         return -1;
     int32_t value = 0;
     for (int i = 2; i < 6; i++) {
-        int digit = hex_digit(text.ptr[off + i]);
+        int digit = pl_ascii_hex(text.ptr[off + i]);
         if (digit < 0)
             return -1;
         value = value << 4 | digit;
@@ -219,7 +212,7 @@ static enum pl_status check_unicode_escape(struct parser *p, uint32_t off)
     }
     if (p->opts.allows_lone_surrogates)
         return PL_OK;
-    return FAIL(p, off, PL_SYNTAX, "\\u%04x is half of a surrogate pair without its %s half",
+    return FAIL(p, off, PL_SYNTAX, "\\u%04x is half of a surrogate pair; the %s half is missing",
                 (unsigned)unit, is_high ? "second" : "first");
 }
 
@@ -263,7 +256,7 @@ static enum pl_status take_long_string(struct parser *p, uint32_t start)
             if (p->token == p->token_end)
                 return p->index->bad ? fail_end(p, PL_JSON_EXPECT_NOTHING)
                                      : FAIL(p, start, PL_SYNTAX,
-                                            "this string is never closed; add the missing quote");
+                                            "this string is not closed; add the missing quote");
             continue;
         }
         uint32_t off = p->chunk + *p->token++;
@@ -331,7 +324,7 @@ static enum pl_status take_number(struct parser *p, uint32_t off)
     bool is_integer;
     const char *after = scan_number(start, stop, &is_integer);
     if (after && (size_t)(after - start) > p->opts.max_number)
-        return FAIL(p, off, PL_LIMIT, "a number of more than %u characters", p->opts.max_number);
+        return FAIL(p, off, PL_LIMIT, "a number has more than %u characters", p->opts.max_number);
     if (!after || (after < end && !ends_scalar[(unsigned char)*after]))
         return fail_unexpected(p, off, PL_JSON_EXPECT_NUMBER);
     p->taken_end = off + (uint32_t)(after - start);
@@ -407,7 +400,7 @@ static enum pl_status check_many_keys(struct parser *p, uint32_t object)
         if (status == PL_OK && !pl_map_put(&seen, name, &is_new))
             status = PL_NOMEM;
         if (status == PL_NOMEM)
-            status = FAIL(p, k->off, PL_NOMEM, "out of memory looking for duplicate keys");
+            status = FAIL(p, k->off, PL_NOMEM, "out of memory while checking for duplicate keys");
         else if (!is_new)
             status = fail_duplicate(p, k);
     }
@@ -634,7 +627,7 @@ enum pl_status pl_json_parse(struct pl_arena *arena, struct pl_str text,
                              struct pl_error *err)
 {
     if (text.len > PL_JSON_MAX_BYTES)
-        return pl_fail(err, PL_LIMIT, "a JSON text of %zu bytes; at most %u are read", text.len,
+        return pl_fail(err, PL_LIMIT, "the JSON text has %zu bytes; the maximum is %u", text.len,
                        PL_JSON_MAX_BYTES);
     /* Large and overwritten before it is read: clearing it would cost more than a small parse. */
     __attribute__((uninitialized)) struct pl_json_index index;

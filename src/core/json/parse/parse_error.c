@@ -1,6 +1,8 @@
-#include "json/parse_error.h"
+/* Finds the words for an unexpected byte, and the path to its place for the message. */
+#include "json/parse/parse_error.h"
 
-#include "base/utf8.h"
+#include "base/ascii.h"
+#include "base/text/utf8.h"
 #include "json/text.h"
 
 #include <stdio.h>
@@ -17,7 +19,7 @@ static const struct {
     [PL_JSON_EXPECT_COLON] = {"':' after the key", false},
     [PL_JSON_EXPECT_MEMBER_END] = {"',' or '}'", true},
     [PL_JSON_EXPECT_ELEMENT_END] = {"',' or ']'", true},
-    [PL_JSON_EXPECT_NOTHING] = {"nothing more", true},
+    [PL_JSON_EXPECT_NOTHING] = {"the end of the text", true},
 };
 
 /* Advice by what stands there; the first row whose text matches wins. */
@@ -30,14 +32,14 @@ static const struct {
     {"/*", 0, "JSON has no comments; remove it or read the text leniently"},
     {"]", 1 << PL_JSON_EXPECT_VALUE, "remove the trailing comma or read the text leniently"},
     {"}", 1 << PL_JSON_EXPECT_KEY, "remove the trailing comma or read the text leniently"},
-    {"'", 0, "strings are written in double quotes"},
-    {"NaN", 0, "JSON has no NaN; null is the usual stand-in"},
-    {"Infinity", 0, "JSON has no infinities"},
-    {"-Infinity", 0, "JSON has no infinities"},
+    {"'", 0, "strings need double quotes"},
+    {"NaN", 0, "JSON has no NaN; use null"},
+    {"Infinity", 0, "JSON has no infinity"},
+    {"-Infinity", 0, "JSON has no infinity"},
     {"True", 0, "write true in lower case"},
     {"False", 0, "write false in lower case"},
     {"None", 0, "write null"},
-    {"undefined", 0, "JSON has no undefined; null is the usual stand-in"},
+    {"undefined", 0, "JSON has no undefined; use null"},
     {"\xEF\xBB\xBF", 0, "remove the byte-order mark or read the text leniently"},
     {"+", 1 << PL_JSON_EXPECT_VALUE, "numbers have no plus sign"},
     {".", 1 << PL_JSON_EXPECT_VALUE, "write a digit before the decimal point"},
@@ -56,8 +58,7 @@ static const char *advice_for(struct pl_str rest, enum pl_json_expect expect)
 
 static bool is_word_byte(char c)
 {
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
-           (c && strchr("+-._", c));
+    return pl_ascii_is_alnum(c) || (c && strchr("+-._", c));
 }
 
 /* "'x'", "the end of the text", "'truth'": words whole, single characters otherwise. */

@@ -1,5 +1,5 @@
-/* What to say when a text is not JSON: what was expected, what stood there instead, and the advice
- * that fits the commonest slips. Only reached on failure. */
+/* Messages for a text that is not JSON: what was expected, what was there instead, and advice for
+ * the commonest mistakes. Only reached on failure. */
 #ifndef PL_JSON_PARSE_ERROR_H
 #define PL_JSON_PARSE_ERROR_H
 

@@ -1,6 +1,6 @@
 /* Explaining the keywords that apply subschemas. The keyword place already ends in the keyword; a
- * function here adds what comes behind it (the branch, the property) and takes it off again. */
-#include "schema/explain_int.h"
+ * function here adds what comes after it (the branch, the property) and takes it off again. */
+#include "schema/explain/explain_int.h"
 
 #include "json/pointer.h"
 #include "json/text.h"
@@ -154,7 +154,7 @@ static uint32_t distance(const struct at *at, uint32_t branch, size_t from)
 }
 
 /* None of the branches holds: the nearest one may say why. The records of the best branch so far
- * stand behind `mark`. */
+ * stand after `mark`. */
 static bool explain_failed_branches(const struct at *at)
 {
     struct pl_explain *x = at->x;

@@ -3,7 +3,7 @@
  * The instance is walked once for errors. If there are none it is walked again for annotations.
  * In both walks the records form a stack: what a branch adds is taken back when the branch turns
  * out not to matter. */
-#include "schema/explain_int.h"
+#include "schema/explain/explain_int.h"
 
 #include "json/text.h"
 #include "schema/assert.h"

@@ -1,10 +1,10 @@
-/* What the files that explain share. */
+/* Shared by the files that explain failures. */
 #ifndef PL_SCHEMA_EXPLAIN_INT_H
 #define PL_SCHEMA_EXPLAIN_INT_H
 
 #include "schema/schema_int.h"
 
-/* What can be said about a failure; message.c has the sentences. */
+/* The kinds of failures; message.c has the sentences. */
 enum pl_say {
     PL_SAY_TYPE,
     PL_SAY_CONST,
@@ -75,7 +75,7 @@ struct pl_mark {
 /* report.c */
 struct pl_mark pl_explain_mark(const struct pl_explain *x);
 void pl_explain_rewind(struct pl_explain *x, struct pl_mark mark);
-/* Drops the records between from and to, keeps those behind. */
+/* Drops the records between from and to, keeps those after. */
 void pl_explain_cut(struct pl_explain *x, struct pl_mark from, struct pl_mark to);
 /* Notes an error at the current places; false, so that a caller can return it. */
 bool pl_explain_error(struct pl_explain *x, enum pl_say say, uint32_t sub, const struct pl_op *op,

@@ -2,7 +2,7 @@
  * that failed ({s}, and what it is: {v}), what was expected ({x}), and where it helps a second
  * thing
  * ({y}). Long values are shortened; what follows "did you mean" is the nearest known spelling. */
-#include "schema/explain_int.h"
+#include "schema/explain/explain_int.h"
 
 #include "json/pointer.h"
 #include "json/text.h"
@@ -31,11 +31,11 @@ static const struct {
     [PL_SAY_MAX_LENGTH] = {{"{s} must have at most {x}, but has {y}: {v}",
                             "{s}最多只能有{x}，但有{y}：{v}"}},
     [PL_SAY_PATTERN] = {{"{s} must match the pattern {x}, but is {v}",
-                         "{s}必须匹配模式 {x}，但实际是{v}"}},
+                         "{s}必须匹配正则表达式 {x}，但实际是{v}"}},
     [PL_SAY_FORMAT] = {{"{s} is not {x}; it is {v}", "{s}不是{x}，而是{v}"}},
     [PL_SAY_MIN_ITEMS] = {{"{s} must have at least {x}, but has {y}", "{s}至少要有{x}，但只有{y}"}},
     [PL_SAY_MAX_ITEMS] = {{"{s} must have at most {x}, but has {y}", "{s}最多只能有{x}，但有{y}"}},
-    [PL_SAY_UNIQUE] = {{"{s} must not hold the same value twice, but is {v} with a repetition",
+    [PL_SAY_UNIQUE] = {{"{s} must have unique items, but is {v} with duplicates",
                         "{s}不得包含重复的值，但实际是{v}，其中有重复"}},
     [PL_SAY_MIN_MEMBERS] = {{"{s} must have at least {x}, but has {y}",
                              "{s}至少要有{x}，但只有{y}"}},
@@ -45,22 +45,22 @@ static const struct {
     [PL_SAY_DEPENDENT] = {{"{s} has {y} and therefore needs {x} too",
                            "{s}含有 {y}，因此还需要{x}"}},
     [PL_SAY_FALSE] = {{"{s} is not allowed here", "此处不允许出现{s}"}},
-    [PL_SAY_NOT] = {{"{s} must not be what \"not\" describes, but {v} is",
-                     "{s}不得符合 \"not\" 的描述，但{v}符合"}},
-    [PL_SAY_NO_BRANCH] = {{"{s} fits none of the {x} alternatives",
-                           "{s}不符合{x}个选项中的任何一个"}},
+    [PL_SAY_NOT] = {{"{s} must not match the schema in \"not\", but {v} does",
+                     "{s}不得符合 \"not\" 中的 schema，但{v}符合"}},
+    [PL_SAY_NO_BRANCH] = {{"{s} matches none of the {x} alternatives",
+                           "{s}不符合{x}个分支中的任何一个"}},
     [PL_SAY_NO_BRANCH_TYPE] = {{"{s} must be {x}, but is {v}", "{s}必须是{x}，但实际是{v}"}},
-    [PL_SAY_MANY_BRANCHES] = {{"{s} must fit exactly one of the alternatives, but fits {x}",
-                               "{s}必须恰好符合一个选项，但符合了 {x} 个"}},
-    [PL_SAY_FEW_CONTAINED] = {{"{s} must hold at least {x} that match \"contains\", but holds {y}",
+    [PL_SAY_MANY_BRANCHES] = {{"{s} must match exactly one alternative, but matches {x}",
+                               "{s}必须恰好符合一个分支，但符合了 {x} 个"}},
+    [PL_SAY_FEW_CONTAINED] = {{"{s} must have at least {x} matching \"contains\", but has {y}",
                                "{s}至少要有{x}符合 \"contains\"，但只有 {y} 项"}},
-    [PL_SAY_MANY_CONTAINED] = {{"{s} must hold at most {x} that match \"contains\", but holds {y}",
+    [PL_SAY_MANY_CONTAINED] = {{"{s} must have at most {x} matching \"contains\", but has {y}",
                                 "{s}最多只能有{x}符合 \"contains\"，但有 {y} 项"}},
     [PL_SAY_UNEXPECTED_MEMBER] = {{"{s} is not a known member", "{s}不是已知的成员"}},
-    [PL_SAY_UNEXPECTED_ITEM] = {{"{s} is one item too many", "{s}是多余的一项"}},
+    [PL_SAY_UNEXPECTED_ITEM] = {{"{s} exceeds the allowed number of items", "{s}超出了允许的项数"}},
     [PL_SAY_SWITCH_TYPE] = {{"{s} must be an object, but is {v}", "{s}必须是对象，但实际是{v}"}},
-    [PL_SAY_SWITCH_MISSING] = {{"{s} lacks {y}, which says what it is: one of {x}",
-                                "{s}缺少用来表明种类的{y}，可选值：{x}"}},
+    [PL_SAY_SWITCH_MISSING] = {{"{s} lacks {y}; this discriminator must be one of {x}",
+                                "{s}缺少判别{y}，可选值：{x}"}},
     [PL_SAY_SWITCH_VALUE] = {{"{s} must be one of {x}, but is {v}",
                               "{s}必须是以下之一：{x}，但实际是{v}"}},
 };
@@ -131,7 +131,7 @@ static void add_word(struct pl_buf *to, const struct topic *t, enum word word)
     pl_buf_adds(to, words[word][t->x->lang]);
 }
 
-/* Behind a list that was cut. */
+/* After a list that was cut. */
 static void add_total(struct pl_buf *to, const struct topic *t, uint32_t n)
 {
     add_word(to, t, WORD_MORE);
@@ -371,7 +371,7 @@ static struct nearest nearest_choice(const struct topic *t)
 /* The text that value id of a switch stands for. */
 static struct pl_str switch_text(const struct pl_schema *s, const struct pl_switch *sw, uint32_t id)
 {
-    const struct pl_table *table = &s->sets.ptr[sw->set].table;
+    const struct pl_schema_table *table = &s->sets.ptr[sw->set].table;
     for (uint32_t i = 0; i <= table->mask; i++) {
         const struct pl_set_slot *slot = &s->set_slots.ptr[table->first + i];
         if (slot->name.text && slot->id == id)
@@ -382,7 +382,7 @@ static struct pl_str switch_text(const struct pl_schema *s, const struct pl_swit
 
 static uint32_t switch_size(const struct pl_schema *s, const struct pl_switch *sw)
 {
-    const struct pl_table *table = &s->sets.ptr[sw->set].table;
+    const struct pl_schema_table *table = &s->sets.ptr[sw->set].table;
     uint32_t n = 0;
     for (uint32_t i = 0; i <= table->mask; i++)
         n += s->set_slots.ptr[table->first + i].name.text != NULL;
@@ -413,7 +413,7 @@ static void add_switch_values(struct pl_buf *to, const struct topic *t)
 static struct nearest nearest_switch(const struct topic *t)
 {
     const struct pl_switch *sw = &t->schema->switches.ptr[t->record->extra];
-    const struct pl_table *table = &t->schema->sets.ptr[sw->set].table;
+    const struct pl_schema_table *table = &t->schema->sets.ptr[sw->set].table;
     struct nearest nearest = nearest_to(pl_json_raw(t->doc, t->record->node));
     for (uint32_t i = 0; i <= table->mask; i++) {
         const struct pl_spelling *name = &t->schema->set_slots.ptr[table->first + i].name;
@@ -431,7 +431,7 @@ static struct nearest nearest_member(const struct topic *t)
     struct nearest nearest = nearest_to(pl_json_raw(t->doc, t->record->node));
     if (object == PL_SCHEMA_NONE)
         return nearest;
-    const struct pl_table *table = &s->objects.ptr[object].table;
+    const struct pl_schema_table *table = &s->objects.ptr[object].table;
     for (uint32_t i = 0; i <= table->mask; i++) {
         const struct pl_slot *slot = &s->slots.ptr[table->first + i];
         if (slot->name.text && slot->prop != PL_SCHEMA_NONE)

@@ -1,6 +1,6 @@
 /* Records of an explanation, and the report made of them: "basic" output (core specification,
  * section 12.4.2). Texts are written only for the records that are left at the end. */
-#include "schema/explain_int.h"
+#include "schema/explain/explain_int.h"
 
 #include "json/pointer.h"
 #include "json/text.h"

@@ -1,7 +1,7 @@
 /* The table of formats (JSON Schema 2020-12 Validation, section 7.3), sorted by name. */
-#include "schema/format.h"
+#include "schema/format/format.h"
 
-#include "schema/format_int.h"
+#include "schema/format/format_int.h"
 
 static const struct pl_schema_format formats[] = {
     {"date", pl_format_is_date, "a date like 2026-01-31", "形如 2026-01-31 的日期"},
@@ -32,7 +32,7 @@ static const struct pl_schema_format formats[] = {
      "形如 ^[a-z]+$ 的 ECMA-262 正则表达式（最长 8 KiB）"},
     {"relative-json-pointer", pl_format_is_relative_json_pointer,
      "a relative JSON Pointer like 1/name or 0#", "形如 1/name 或 0# 的相对 JSON 指针"},
-    {"time", pl_format_is_time, "a time with its offset like 09:30:00Z or 17:30:00+08:00",
+    {"time", pl_format_is_time, "a time with an offset like 09:30:00Z or 17:30:00+08:00",
      "带时区偏移的时间，如 09:30:00Z 或 17:30:00+08:00"},
     {"uri", pl_format_is_uri, "an absolute URI like https://example.com/path",
      "形如 https://example.com/path 的绝对 URI"},

@@ -1,19 +1,20 @@
-/* The predicates behind the table of format.c, one file per family. Each takes valid UTF-8, reads
+/* The predicates after the table of format.c, one file per family. Each takes valid UTF-8, reads
  * it once or twice from left to right, and keeps nothing. */
 #ifndef PL_SCHEMA_FORMAT_INT_H
 #define PL_SCHEMA_FORMAT_INT_H
 
+#include "base/ascii.h"
 #include "base/str.h"
 
 #include <stdint.h>
 
-/* format_time.c: RFC 3339 */
+/* time.c: RFC 3339 */
 bool pl_format_is_date(struct pl_str text);
 bool pl_format_is_date_time(struct pl_str text);
 bool pl_format_is_duration(struct pl_str text);
 bool pl_format_is_time(struct pl_str text);
 
-/* format_net.c: RFC 1123, 2673, 4291, 5321, 6531 */
+/* net.c: RFC 1123, 2673, 4291, 5321, 6531 */
 bool pl_format_is_email(struct pl_str text);
 bool pl_format_is_hostname(struct pl_str text);
 bool pl_format_is_idn_email(struct pl_str text);
@@ -21,20 +22,20 @@ bool pl_format_is_idn_hostname(struct pl_str text);
 bool pl_format_is_ipv4(struct pl_str text);
 bool pl_format_is_ipv6(struct pl_str text);
 
-/* format_uri.c: RFC 3986, 3987, 6570 */
+/* uri.c: RFC 3986, 3987, 6570 */
 bool pl_format_is_iri(struct pl_str text);
 bool pl_format_is_iri_reference(struct pl_str text);
 bool pl_format_is_uri(struct pl_str text);
 bool pl_format_is_uri_reference(struct pl_str text);
 bool pl_format_is_uri_template(struct pl_str text);
 
-/* format_json.c: RFC 6901, the relative pointer draft, RFC 4122, ECMA-262 */
+/* json.c: RFC 6901, the relative pointer draft, RFC 4122, ECMA-262 */
 bool pl_format_is_json_pointer(struct pl_str text);
 bool pl_format_is_regex(struct pl_str text);
 bool pl_format_is_relative_json_pointer(struct pl_str text);
 bool pl_format_is_uuid(struct pl_str text);
 
-/* format_idn.c: one label of an internationalised name (IDNA 2008). */
+/* idn.c: one label of an internationalised name (IDNA 2008). */
 struct pl_idn_label {
     uint32_t n_ascii;         /* bytes of the label in its ASCII form, 1 to 63 */
     bool is_right_to_left;    /* makes the whole name one the Bidi rule applies to */
@@ -49,21 +50,5 @@ enum pl_idn_kind {
 
 /* False when `label` is not one; *ret_label is then untouched. */
 bool pl_idn_label_check(struct pl_str label, enum pl_idn_kind kind, struct pl_idn_label *ret_label);
-
-/* ASCII, whatever the locale. */
-static inline bool pl_format_is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static inline bool pl_format_is_letter(int c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static inline bool pl_format_is_hex(int c)
-{
-    return pl_format_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 
 #endif

@@ -6,9 +6,10 @@
  *
  * libidn2 takes its few bytes from the C library and not from base/mem.h. When even those are not
  * to be had, a label counts as wrong: a predicate has no other way to say no. */
-#include "schema/format_int.h"
+#include "schema/format/format_int.h"
 
-#include "base/utf8.h"
+#include "base/ascii.h"
+#include "base/text/utf8.h"
 
 #include <idn2.h>
 
@@ -22,11 +23,6 @@ struct u_label {
     char bytes[MAX_U_BYTES + 1];
     size_t len;
 };
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
 
 static bool is_ascii(struct pl_str label)
 {
@@ -47,7 +43,7 @@ static bool is_ldh(struct pl_str label)
         label.ptr[label.len - 1] == '-')
         return false;
     for (size_t i = 0; i < label.len; i++)
-        if (!pl_format_is_letter(label.ptr[i]) && !pl_format_is_digit(label.ptr[i]) &&
+        if (!pl_ascii_is_letter(label.ptr[i]) && !pl_ascii_is_digit(label.ptr[i]) &&
             label.ptr[i] != '-')
             return false;
     return true;
@@ -76,10 +72,10 @@ static bool read_delta(struct pl_str text, size_t *at, uint32_t bias, uint32_t *
         char c;
         if (*at == text.len)
             return false;
-        c = lower(text.ptr[(*at)++]);
+        c = pl_ascii_lower(text.ptr[(*at)++]);
         if (c == '-')
             return false;
-        digit = pl_format_is_digit(c) ? (uint32_t)(c - '0') + 26 : (uint32_t)(c - 'a');
+        digit = pl_ascii_is_digit(c) ? (uint32_t)(c - '0') + 26 : (uint32_t)(c - 'a');
         if (__builtin_mul_overflow(digit, weight, &step) || __builtin_add_overflow(*sum, step, sum))
             return false;
         if (digit < threshold)
@@ -89,7 +85,7 @@ static bool read_delta(struct pl_str text, size_t *at, uint32_t bias, uint32_t *
     }
 }
 
-/* RFC 3492, section 6.2, over letters, digits and hyphens: what stands behind xn--. */
+/* RFC 3492, section 6.2, over letters, digits and hyphens: what comes after xn--. */
 static bool punycode_decode(struct pl_str text, uint32_t points[MAX_LABEL], uint32_t *ret_n)
 {
     uint32_t n = 0, code_point = 0x80, i = 0, bias = 72;
@@ -99,7 +95,7 @@ static bool punycode_decode(struct pl_str text, uint32_t points[MAX_LABEL], uint
     while (n_basic > 0 && text.ptr[n_basic - 1] != '-')
         n_basic--;
     for (; at + 1 < n_basic; at++)
-        points[n++] = (unsigned char)lower(text.ptr[at]);
+        points[n++] = (unsigned char)pl_ascii_lower(text.ptr[at]);
     at = n_basic;
     while (at < text.len) {
         uint32_t old = i;
@@ -197,7 +193,7 @@ static bool check_u_label(const struct u_label *label, struct pl_str a_label, in
     is_valid = info.n_ascii <= MAX_LABEL;
     /* One spelling only: decoding and encoding again gives the same label. */
     for (size_t i = 0; is_valid && i < a_label.len; i++)
-        is_valid = info.n_ascii == a_label.len && (char)ascii[i] == lower(a_label.ptr[i]);
+        is_valid = info.n_ascii == a_label.len && (char)ascii[i] == pl_ascii_lower(a_label.ptr[i]);
     idn2_free(ascii);
     if (is_valid)
         *ret = info;
@@ -211,7 +207,8 @@ static bool check_ascii_label(struct pl_str label, enum pl_idn_kind kind, struct
 
     if (!is_ldh(label))
         return false;
-    if (has_double_hyphen(label) && lower(label.ptr[0]) == 'x' && lower(label.ptr[1]) == 'n')
+    if (has_double_hyphen(label) && pl_ascii_lower(label.ptr[0]) == 'x' &&
+        pl_ascii_lower(label.ptr[1]) == 'n')
         return decode_a_label(label, &decoded) && check_u_label(&decoded, label, 0, ret);
     if (has_double_hyphen(label) && kind == PL_IDN_U)
         return false;

@@ -1,8 +1,8 @@
 /* JSON Pointers (RFC 6901, relative ones by draft-bhutton-relative-json-pointer), UUIDs
  * (RFC 4122, section 3) and regular expressions (ECMA-262). */
-#include "schema/format_int.h"
+#include "schema/format/format_int.h"
 
-#include "schema/regex_int.h"
+#include "schema/regex/regex_int.h"
 
 bool pl_format_is_json_pointer(struct pl_str text)
 {
@@ -19,7 +19,7 @@ bool pl_format_is_relative_json_pointer(struct pl_str text)
 {
     size_t at = 0;
 
-    while (at < text.len && pl_format_is_digit(text.ptr[at]))
+    while (at < text.len && pl_ascii_is_digit(text.ptr[at]))
         at++;
     if (at == 0 || (at > 1 && text.ptr[0] == '0'))
         return false;
@@ -34,7 +34,7 @@ bool pl_format_is_uuid(struct pl_str text)
     if (text.len != sizeof shape - 1)
         return false;
     for (size_t i = 0; i < text.len; i++)
-        if (shape[i] == 'x' ? !pl_format_is_hex(text.ptr[i]) : text.ptr[i] != shape[i])
+        if (shape[i] == 'x' ? !pl_ascii_is_hex(text.ptr[i]) : text.ptr[i] != shape[i])
             return false;
     return true;
 }

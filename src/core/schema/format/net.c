@@ -1,7 +1,7 @@
 /* Names and addresses of hosts and mailboxes: RFC 1123 (host names), RFC 5890 (internationalised
  * ones), RFC 2673 section 3.2 (IPv4), RFC 4291 section 2.2 (IPv6), RFC 5321 section 4.1.2 and
  * RFC 6531 section 3.3 (mail). */
-#include "schema/format_int.h"
+#include "schema/format/format_int.h"
 
 enum {
     MAX_NAME = 253, /* bytes of a host name in ASCII form, without a final dot */
@@ -65,7 +65,7 @@ bool pl_format_is_ipv4(struct pl_str text)
     for (;;) {
         size_t start = at;
         int value = 0;
-        while (at < text.len && at - start < 3 && pl_format_is_digit(text.ptr[at]))
+        while (at < text.len && at - start < 3 && pl_ascii_is_digit(text.ptr[at]))
             value = value * 10 + (text.ptr[at++] - '0');
         /* A leading zero would be octal to some and decimal to others. */
         if (at == start || value > 255 || (at - start > 1 && text.ptr[start] == '0'))
@@ -82,7 +82,7 @@ static size_t group_len(struct pl_str text, size_t at)
 {
     size_t n = 0;
 
-    while (n < 4 && at + n < text.len && pl_format_is_hex(text.ptr[at + n]))
+    while (n < 4 && at + n < text.len && pl_ascii_is_hex(text.ptr[at + n]))
         n++;
     return n;
 }
@@ -127,7 +127,7 @@ static bool is_atom_char(unsigned char c, bool is_international)
 {
     if (c >= 0x80)
         return is_international;
-    return pl_format_is_letter(c) || pl_format_is_digit(c) ||
+    return pl_ascii_is_letter(c) || pl_ascii_is_digit(c) ||
            (c != 0 && strchr("!#$%&'*+-/=?^_`{|}~", c));
 }
 

@@ -1,5 +1,5 @@
 /* Dates, times and durations: RFC 3339, section 5.6 and appendix A. */
-#include "schema/format_int.h"
+#include "schema/format/format_int.h"
 
 #include "base/utc.h"
 
@@ -8,8 +8,8 @@ enum { DATE_LEN = 10, MINUTES_PER_DAY = 24 * 60 };
 /* Two digits at `at`, or -1. */
 static int two_digits(struct pl_str text, size_t at)
 {
-    if (text.len < at + 2 || !pl_format_is_digit(text.ptr[at]) ||
-        !pl_format_is_digit(text.ptr[at + 1]))
+    if (text.len < at + 2 || !pl_ascii_is_digit(text.ptr[at]) ||
+        !pl_ascii_is_digit(text.ptr[at + 1]))
         return -1;
     return (text.ptr[at] - '0') * 10 + (text.ptr[at + 1] - '0');
 }
@@ -60,7 +60,7 @@ bool pl_format_is_time(struct pl_str text)
         return false;
     if (is_char(text, at, '.')) {
         size_t start = ++at;
-        while (at < text.len && pl_format_is_digit(text.ptr[at]))
+        while (at < text.len && pl_ascii_is_digit(text.ptr[at]))
             at++;
         if (at == start)
             return false;
@@ -85,8 +85,8 @@ static int read_units(struct pl_str text, size_t *at, const char *units)
 {
     int n = 0;
 
-    while (*at < text.len && pl_format_is_digit(text.ptr[*at])) {
-        while (*at < text.len && pl_format_is_digit(text.ptr[*at]))
+    while (*at < text.len && pl_ascii_is_digit(text.ptr[*at])) {
+        while (*at < text.len && pl_ascii_is_digit(text.ptr[*at]))
             ++*at;
         if (*at == text.len)
             return -1;

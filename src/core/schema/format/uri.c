@@ -1,9 +1,9 @@
 /* URIs (RFC 3986, appendix A), IRIs (RFC 3987, section 2.2) and URI templates (RFC 6570,
  * section 2). A reference is cut into its five parts by the delimiters alone (RFC 3986,
  * appendix B); then the characters of each part are looked up in one table. */
-#include "schema/format_int.h"
+#include "schema/format/format_int.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 /* Where an ASCII character may stand unescaped. */
 enum {
@@ -63,8 +63,8 @@ static bool is_private(int32_t c)
 
 static bool is_pct_encoded(struct pl_str text, size_t at)
 {
-    return at + 2 < text.len && text.ptr[at] == '%' && pl_format_is_hex(text.ptr[at + 1]) &&
-           pl_format_is_hex(text.ptr[at + 2]);
+    return at + 2 < text.len && text.ptr[at] == '%' && pl_ascii_is_hex(text.ptr[at + 1]) &&
+           pl_ascii_is_hex(text.ptr[at + 2]);
 }
 
 /* Every character of `text` may stand where `place` says, or is percent-encoded. */
@@ -107,7 +107,7 @@ static bool is_ip_future(struct pl_str text)
 
     if (text.len == 0 || (text.ptr[0] | 0x20) != 'v')
         return false;
-    while (at < text.len && pl_format_is_hex(text.ptr[at]))
+    while (at < text.len && pl_ascii_is_hex(text.ptr[at]))
         at++;
     if (at == 1 || at + 1 >= text.len || text.ptr[at] != '.')
         return false;
@@ -122,7 +122,7 @@ static bool is_ip_future(struct pl_str text)
 static bool is_port(struct pl_str text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (!pl_format_is_digit(text.ptr[i]))
+        if (!pl_ascii_is_digit(text.ptr[i]))
             return false;
     return true;
 }
@@ -157,7 +157,7 @@ static size_t scheme_len(struct pl_str text)
 {
     size_t at = 0;
 
-    if (text.len == 0 || !pl_format_is_letter(text.ptr[0]))
+    if (text.len == 0 || !pl_ascii_is_letter(text.ptr[0]))
         return 0;
     while (at < text.len && (unsigned char)text.ptr[at] < 0x80 &&
            (allowed[(unsigned char)text.ptr[at]] & IN_SCHEME))
@@ -165,7 +165,7 @@ static size_t scheme_len(struct pl_str text)
     return at < text.len && text.ptr[at] == ':' ? at : 0;
 }
 
-/* Everything behind the scheme. */
+/* Everything after the scheme. */
 static bool is_hierarchy(struct pl_str text, bool has_scheme, enum breadth breadth)
 {
     enum breadth query_breadth = breadth == URI ? URI : IRI_AND_PRIVATE;
@@ -251,7 +251,7 @@ static size_t modifier_len(struct pl_str text, size_t at)
         return 1;
     if (at + 1 >= text.len || text.ptr[at] != ':' || text.ptr[at + 1] == '0')
         return 0;
-    while (n <= 4 && at + n < text.len && pl_format_is_digit(text.ptr[at + n]))
+    while (n <= 4 && at + n < text.len && pl_ascii_is_digit(text.ptr[at + n]))
         n++;
     return n > 1 ? n : 0;
 }

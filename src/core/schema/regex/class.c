@@ -2,9 +2,10 @@
  *
  * \d and \w are ASCII in both dialects as long as PCRE2_UCP stays off; \s is wider in ECMA-262 and
  * is spelt out. Inside a class \S is spelt out as well, because a class cannot hold a negation. */
-#include "schema/regex_int.h"
+#include "schema/regex/regex_int.h"
 
-#include "base/utf8.h"
+#include "base/ascii.h"
+#include "base/text/utf8.h"
 
 #include <stdio.h>
 
@@ -30,24 +31,6 @@ static const struct {
     uint8_t code_point;
 } controls[] = {{'f', '\f'}, {'n', '\n'}, {'r', '\r'}, {'t', '\t'}, {'v', '\v'}};
 
-static int hex_value(int c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool is_ascii_letter(int c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Exactly `n` hexadecimal digits, or -1. */
 static int32_t read_hex(struct pl_str pattern, size_t *at, size_t n)
 {
@@ -56,7 +39,7 @@ static int32_t read_hex(struct pl_str pattern, size_t *at, size_t n)
     if (pattern.len - *at < n)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        int digit = hex_value((unsigned char)pattern.ptr[*at + i]);
+        int digit = pl_ascii_hex((unsigned char)pattern.ptr[*at + i]);
         if (digit < 0)
             return -1;
         value = value * 16 + digit;
@@ -65,14 +48,14 @@ static int32_t read_hex(struct pl_str pattern, size_t *at, size_t n)
     return value;
 }
 
-/* {1F432}, behind `\u`. */
+/* {1F432}, after `\u`. */
 static int32_t read_braced_hex(struct pl_str pattern, size_t *at)
 {
     int32_t value = 0;
     size_t i = *at + 1;
 
     for (; i < pattern.len && pattern.ptr[i] != '}'; i++) {
-        int digit = hex_value((unsigned char)pattern.ptr[i]);
+        int digit = pl_ascii_hex((unsigned char)pattern.ptr[i]);
         if (digit < 0)
             return -1;
         value = value * 16 + digit;
@@ -110,15 +93,17 @@ static enum pl_status refuse_letter(struct pl_regex_scan *scan)
     int c = pl_regex_peek(scan, 1);
 
     if (c < 0)
-        return pl_regex_refuse(scan, PL_SYNTAX, scan->at, "the pattern ends in a lone backslash");
+        return pl_regex_refuse(scan, PL_SYNTAX, scan->at,
+                               "the pattern ends with a single "
+                               "backslash");
     (void)snprintf(message, sizeof message,
-                   "\\%c means nothing in ECMA-262; write %c without the backslash, or see whether "
-                   "it belongs to another dialect",
+                   "\\%c has no meaning in ECMA-262; write %c without the backslash, or check "
+                   "whether it belongs to another dialect",
                    c, c);
     return pl_regex_refuse(scan, PL_SYNTAX, scan->at, message);
 }
 
-/* Behind the backslash and an x, u or c. */
+/* After the backslash and an x, u or c. */
 static enum pl_status coded_char(struct pl_regex_scan *scan, int32_t *ret_code_point)
 {
     size_t start = scan->at;
@@ -127,7 +112,7 @@ static enum pl_status coded_char(struct pl_regex_scan *scan, int32_t *ret_code_p
     scan->at += 2;
     if (kind == 'c') {
         ++scan->at;
-        *ret_code_point = is_ascii_letter(next) ? next & 31 : -1;
+        *ret_code_point = pl_ascii_is_letter(next) ? next & 31 : -1;
     } else {
         *ret_code_point = kind == 'x' ? read_hex(scan->pattern, &scan->at, 2)
                                       : pl_regex_unicode_escape(scan->pattern, &scan->at);
@@ -135,9 +120,9 @@ static enum pl_status coded_char(struct pl_regex_scan *scan, int32_t *ret_code_p
     if (*ret_code_point >= 0)
         return PL_OK;
     return pl_regex_refuse(scan, PL_SYNTAX, start,
-                           kind == 'c'   ? "\\c is followed by a letter, as in \\cJ"
-                           : kind == 'x' ? "\\x is followed by two hexadecimal digits"
-                                         : "\\u is followed by four hexadecimal digits, or by "
+                           kind == 'c'   ? "\\c must be followed by a letter, as in \\cJ"
+                           : kind == 'x' ? "\\x must be followed by two hexadecimal digits"
+                                         : "\\u must be followed by four hexadecimal digits, or by "
                                            "braces around a code point up to 10FFFF");
 }
 
@@ -154,16 +139,16 @@ static enum pl_status char_escape(struct pl_regex_scan *scan, int32_t *ret_code_
         }
     if (c == 'x' || c == 'u' || c == 'c')
         return coded_char(scan, ret_code_point);
-    if (c == '0' && !is_digit(pl_regex_peek(scan, 2))) {
+    if (c == '0' && !pl_ascii_is_digit(pl_regex_peek(scan, 2))) {
         scan->at += 2;
         *ret_code_point = 0;
         return PL_OK;
     }
-    if (is_digit(c))
+    if (pl_ascii_is_digit(c))
         return pl_regex_refuse(scan, PL_SYNTAX, scan->at,
-                               "there is no group of this number, and octal escapes are not "
+                               "there is no group with this number, and octal escapes are not "
                                "allowed; write \\xHH for a character");
-    if (c < 0 || is_ascii_letter(c))
+    if (c < 0 || pl_ascii_is_letter(c))
         return refuse_letter(scan);
     ++scan->at;
     *ret_code_point = pl_utf8_next(scan->pattern, &scan->at);
@@ -215,9 +200,9 @@ static enum pl_status named_reference(struct pl_regex_scan *scan)
     }
     if (group < 0)
         return pl_regex_refuse(scan, PL_SYNTAX, start,
-                               "\\k is followed by the name of a group, as in \\k<name>");
+                               "\\k must be followed by the name of a group, as in \\k<name>");
     if (group == 0)
-        return pl_regex_refuse(scan, PL_SYNTAX, start, "there is no group of this name");
+        return pl_regex_refuse(scan, PL_SYNTAX, start, "there is no group with this name");
     emit_reference(scan, (uint32_t)group);
     return PL_OK;
 }
@@ -227,7 +212,7 @@ static bool numbered_reference(struct pl_regex_scan *scan)
     uint32_t group = 0;
     size_t n = 1;
 
-    for (int c; (c = pl_regex_peek(scan, n), is_digit(c)) && group <= scan->n_groups; n++)
+    for (int c; (c = pl_regex_peek(scan, n), pl_ascii_is_digit(c)) && group <= scan->n_groups; n++)
         group = group * 10 + (uint32_t)(c - '0');
     if (group == 0 || group > scan->n_groups)
         return false;
@@ -270,7 +255,7 @@ static bool is_posix_class(const struct pl_regex_scan *scan)
 
     if (pl_regex_peek(scan, 0) != '[' || (kind != ':' && kind != '.' && kind != '='))
         return false;
-    while (is_ascii_letter(pl_regex_peek(scan, n)) || pl_regex_peek(scan, n) == '^')
+    while (pl_ascii_is_letter(pl_regex_peek(scan, n)) || pl_regex_peek(scan, n) == '^')
         n++;
     return n > 2 && pl_regex_peek(scan, n) == kind && pl_regex_peek(scan, n + 1) == ']';
 }
@@ -342,7 +327,7 @@ static enum pl_status class_member(struct pl_regex_scan *scan)
         if (from > to)
             return pl_regex_refuse(scan, PL_SYNTAX, start,
                                    "the ends of this range are out of order; escape the hyphen if "
-                                   "it stands for itself");
+                                   "it is a literal character");
         emit_range(scan, from, to);
         return PL_OK;
     }
@@ -368,9 +353,8 @@ enum pl_status pl_regex_class(struct pl_regex_scan *scan)
     for (;;) {
         enum pl_status status;
         if (pl_regex_peek(scan, 0) < 0)
-            return pl_regex_refuse(
-                scan, PL_SYNTAX, start,
-                "this class is never closed; write \\[ for the character itself");
+            return pl_regex_refuse(scan, PL_SYNTAX, start,
+                                   "this class is not closed; write \\[ for the character itself");
         if (pl_regex_peek(scan, 0) == ']')
             break;
         status = class_member(scan);

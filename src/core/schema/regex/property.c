@@ -1,7 +1,7 @@
 /* \p{…}: the names ECMA-262 allows (section 22.2.2.9 with its tables 67 to 69), which are matched
  * exactly, and what PCRE2 calls them. PCRE2 itself is more generous with case and punctuation.
  * Names and properties are those of Unicode 14, as in PCRE2 10.42. */
-#include "schema/regex_int.h"
+#include "schema/regex/regex_int.h"
 
 /* Lists of names, each followed by a space. */
 static const char scripts[] =
@@ -167,7 +167,7 @@ enum pl_status pl_regex_property(struct pl_regex_scan *scan)
 
     if (!end || rest.ptr[1] != '{')
         return pl_regex_refuse(scan, PL_SYNTAX, start,
-                               "\\p is followed by a property in braces, as in \\p{Letter}");
+                               "\\p must be followed by a property in braces, as in \\p{Letter}");
     name = (struct pl_str){rest.ptr + 2, (size_t)(end - rest.ptr) - 2};
     equals = memchr(name.ptr, '=', name.len);
     if (equals) {
@@ -179,7 +179,7 @@ enum pl_status pl_regex_property(struct pl_regex_scan *scan)
     }
     if (!is_known)
         return pl_regex_refuse(scan, PL_SYNTAX, start,
-                               "this is not a property of Unicode 14 by its exact name, such as "
+                               "this is not the exact name of a Unicode 14 property, such as "
                                "\\p{Lu}, \\p{Letter} or \\p{Script=Greek}");
     if (scan->to && !equals &&
         (pl_str_eq(name, PL_STR("CWKCF")) ||

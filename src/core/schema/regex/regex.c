@@ -11,7 +11,7 @@
  * takes its memory through base/mem.h, except for the JIT's machine code and stack, which it maps
  * itself. */
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "schema/regex_int.h"
+#include "schema/regex/regex_int.h"
 
 #include "base/mem.h"
 
@@ -85,7 +85,7 @@ static int spend(pcre2_callout_block *block, void *data)
 
 static enum pl_status out_of_memory(struct pl_error *err)
 {
-    return pl_fail(err, PL_NOMEM, "there is not enough memory to compile the pattern");
+    return pl_fail(err, PL_NOMEM, "out of memory while compiling the pattern");
 }
 
 /* PCRE2 refuses what the grammar allows only where the engine is not able to do it. */
@@ -101,15 +101,15 @@ static enum pl_status explain(struct pl_str pattern, int code, size_t offset, st
     case PCRE2_ERROR_LOOKBEHIND_TOO_COMPLICATED:
     case PCRE2_ERROR_LOOKBEHIND_TOO_LONG:
         status = pl_fail(err, PL_LIMIT,
-                         "a lookbehind must have a known length here; write one alternative for "
-                         "each length");
+                         "a lookbehind must have a fixed length; write one alternative for each "
+                         "length");
         break;
     case PCRE2_ERROR_PATTERN_TOO_LARGE:
     case PCRE2_ERROR_PATTERN_TOO_COMPLICATED:
     case PCRE2_ERROR_PARENTHESES_NEST_TOO_DEEP:
         status = pl_fail(err, PL_LIMIT,
-                         "the pattern is too large once its repetitions are written out; use "
-                         "smaller numbers or maxLength");
+                         "the pattern is too large after expanding its repetitions; use smaller "
+                         "numbers or maxLength");
         break;
     default:
         (void)pcre2_get_error_message(code, message, sizeof message);

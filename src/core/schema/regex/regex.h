@@ -1,4 +1,4 @@
-/* Regular expressions of ECMA-262 (u flag), as JSON Schema wants them, run by PCRE2 with limits. */
+/* Regular expressions of ECMA-262 (u flag), as JSON Schema requires, run by PCRE2 with limits. */
 #ifndef PL_SCHEMA_REGEX_H
 #define PL_SCHEMA_REGEX_H
 

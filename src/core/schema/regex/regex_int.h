@@ -14,7 +14,7 @@
 #define PL_SCHEMA_REGEX_INT_H
 
 #include "base/buf.h"
-#include "schema/regex.h"
+#include "schema/regex/regex.h"
 
 #include <stdint.h>
 
@@ -91,10 +91,10 @@ enum pl_status pl_regex_escape(struct pl_regex_scan *scan); /* outside a class, 
 enum pl_status pl_regex_class(struct pl_regex_scan *scan);  /* at the opening bracket */
 enum pl_status pl_regex_property(struct pl_regex_scan *scan); /* at the p or P of \p{…} */
 
-/* The code point behind `\u` (a surrogate pair is one); -1 when there is none. */
+/* The code point after `\u` (a surrogate pair is one); -1 when there is none. */
 int32_t pl_regex_unicode_escape(struct pl_str pattern, size_t *at);
 
-/* The number of the group whose name stands at *at, moving behind its `>`.
+/* The number of the group whose name stands at *at, moving past its `>`.
  * 0: no such group; -1: not a name. */
 int32_t pl_regex_find_name(const struct pl_regex_scan *scan, size_t *at);
 

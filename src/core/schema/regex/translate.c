@@ -7,9 +7,10 @@
  *
  * Known to differ from ECMA-262, in back references only: a capture inside a repeated group keeps
  * its value in the next round, and captures in a lookbehind are made from left to right. */
-#include "schema/regex_int.h"
+#include "schema/regex/regex_int.h"
 
-#include "base/utf8.h"
+#include "base/ascii.h"
+#include "base/text/utf8.h"
 
 #include <stdio.h>
 
@@ -30,7 +31,7 @@ void pl_regex_emit(struct pl_regex_scan *scan, struct pl_str text)
 
 static bool is_word(int c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return pl_ascii_is_alnum(c) || c == '_';
 }
 
 /* A code point that stands for itself, inside a class as well as outside. */
@@ -69,12 +70,12 @@ static int32_t name_next(struct pl_str pattern, size_t *at, bool is_first)
         ++*at;
         c = pl_regex_unicode_escape(pattern, at);
     }
-    if (is_first && c >= '0' && c <= '9')
+    if (is_first && pl_ascii_is_digit(c))
         return -1;
     return c >= 0x80 || c == '$' || is_word(c) ? c : -1;
 }
 
-/* Moves *at from the first character of a name behind its `>`; false when it is not a name. */
+/* Moves *at from the first character of a name after its `>`; false when it is not a name. */
 static bool skip_name(struct pl_str pattern, size_t *at)
 {
     bool is_first = true;
@@ -132,7 +133,8 @@ static enum pl_status note_group(struct pl_regex_scan *scan, size_t at)
         return PL_OK;
     if (scan->n_names == PL_REGEX_MAX_NAMES)
         return pl_regex_refuse(scan, PL_LIMIT, at,
-                               "the pattern has more than 256 named groups; number some instead");
+                               "the pattern has more than 256 named groups; number some of them "
+                               "instead");
     scan->names[scan->n_names++] = (struct pl_regex_name){
         .at = (uint16_t)start, .len = (uint16_t)(end - 1 - start), .group = scan->n_groups};
     return PL_OK;
@@ -173,7 +175,8 @@ static enum pl_status push_group(struct pl_regex_scan *scan, struct pl_regex_ope
 {
     if (scan->n_open == PL_REGEX_MAX_DEPTH)
         return pl_regex_refuse(scan, PL_LIMIT, open.at,
-                               "groups are nested more than 200 deep; make the pattern flatter");
+                               "groups are nested more than 200 levels deep; make the pattern "
+                               "flatter");
     scan->open[scan->n_open++] = open;
     scan->can_repeat = false;
     return PL_OK;
@@ -190,7 +193,8 @@ static enum pl_status open_capture(struct pl_regex_scan *scan)
         group = pl_regex_find_name(scan, &scan->at);
         if (group < 0)
             return pl_regex_refuse(scan, PL_SYNTAX, start,
-                                   "a group name is written (?<name> with letters, digits, _ or $");
+                                   "a group name must be written as (?<name> with letters, digits, "
+                                   "_ or $");
         if ((uint32_t)group != scan->group)
             return pl_regex_refuse(scan, PL_SYNTAX, start, "two groups have the same name");
     } else {
@@ -214,8 +218,8 @@ static enum pl_status open_group(struct pl_regex_scan *scan)
     if (pl_regex_peek(scan, 1) == '?' && !is_named_group(scan->pattern, scan->at))
         return pl_regex_refuse(
             scan, PL_SYNTAX, scan->at,
-            "ECMA-262 knows only (?: (?= (?! (?<= (?<! and (?<name>; flags, comments, conditions "
-            "and atomic groups belong to other dialects");
+            "ECMA-262 has only (?: (?= (?! (?<= (?<! and (?<name>; flags, comments, conditions and "
+            "atomic groups belong to other dialects");
     return open_capture(scan);
 }
 
@@ -236,7 +240,7 @@ static bool read_count(struct pl_str pattern, size_t *at, uint32_t *ret)
     size_t start = *at;
     uint32_t n = 0;
 
-    for (; *at < pattern.len && pattern.ptr[*at] >= '0' && pattern.ptr[*at] <= '9'; ++*at)
+    for (; *at < pattern.len && pl_ascii_is_digit(pattern.ptr[*at]); ++*at)
         if (n <= PL_REGEX_MAX_REPEAT)
             n = n * 10 + (uint32_t)(pattern.ptr[*at] - '0');
     *ret = n;
@@ -266,7 +270,7 @@ static enum pl_status quantifier(struct pl_regex_scan *scan, size_t len)
     if (!scan->can_repeat)
         return pl_regex_refuse(scan, PL_SYNTAX, scan->at,
                                "there is nothing to repeat here; escape the character with a "
-                               "backslash if it stands for itself");
+                               "backslash if it is literal");
     scan->can_repeat = false;
     if (pl_regex_peek(scan, len) == '?')
         ++len;
@@ -294,8 +298,8 @@ static enum pl_status open_brace(struct pl_regex_scan *scan)
                                "the numbers of this repetition are out of order");
     if (scan->to && (min > PL_REGEX_MAX_REPEAT || (max > PL_REGEX_MAX_REPEAT && max < UINT32_MAX)))
         return pl_regex_refuse(scan, PL_LIMIT, scan->at,
-                               "a repetition counts to 65535 at most; leave the upper bound out or "
-                               "use maxLength");
+                               "a repetition can be at most 65535; omit the upper bound or use "
+                               "maxLength");
     return quantifier(scan, len);
 }
 
@@ -317,7 +321,7 @@ static bool is_quantifier(const struct pl_regex_scan *scan)
     return c == '*' || c == '+' || c == '?' || (c == '{' && braces(scan, &min, &max) > 0);
 }
 
-/* Puts callouts where work is done: behind each repetition, before each term that is not a plain
+/* Puts callouts where work is done: after each repetition, before each term that is not a plain
  * character, and now and then among those. (One before every character, as PCRE2 can do it by
  * itself, makes long patterns too large to compile.) */
 static void emit_callout(struct pl_regex_scan *scan)
@@ -394,7 +398,7 @@ enum pl_status pl_regex_translate(struct pl_str pattern, bool is_metered, struct
         status = term(&scan);
     if (status == PL_OK && scan.n_open > 0)
         status = pl_regex_refuse(&scan, PL_SYNTAX, scan.open[scan.n_open - 1].at,
-                                 "this group is never closed; write \\( for the character itself");
+                                 "this group is not closed; write \\( for the character itself");
     if (is_metered)
         pl_regex_emit(&scan, PL_STR("(?C)"));
     if (status == PL_OK && to)

@@ -1,10 +1,14 @@
-#include "session/memory.h"
+/* Chooses the memories for a model call, writes them for the model, and refers to them in the
+ * turn. The list of found memories is the input; nothing here searches. */
+#include "session/memory/memory.h"
 
 #include "base/utc.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "json/json.h"
 #include "json/text.h"
 #include "json/write.h"
+
+#include <stdio.h>
 
 /* A memory whose score is less than this part of the best one's has little to do with it. */
 #define LEAST_PERCENT 20
@@ -13,7 +17,7 @@ static const char heading[] =
     "Notes from earlier conversations that may matter here. They may be out of date; what the user "
     "says now comes first.";
 
-/* One line, whatever breaks the content has. */
+/* On one line: line breaks of the content become spaces. */
 static void add_line(struct pl_buf *to, struct pl_str text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -53,8 +57,8 @@ static enum pl_status count(const struct pl_tokens *tokens, const struct pl_buf 
     return pl_tokens_count(tokens, pl_buf_str(text), PL_SPECIAL_AS_TEXT, ret);
 }
 
-/* A token may span the end of a line, so the lines added up are only a good guess of the whole:
- * what was guessed too low gives up its last line. */
+/* A token may span the end of a line, so the sum over the lines only estimates the whole. If the
+ * estimate was too low, the last line is dropped. */
 static enum pl_status settle(const struct pl_tokens *tokens, const struct pl_memory_found *found,
                              struct pl_buf *scratch, struct pl_memory_choice *choice)
 {
@@ -128,6 +132,26 @@ void pl_memory_write_refs(const struct pl_memory_found *found,
     pl_json_out_close(&out, ']');
 }
 
+void pl_memory_write_items(const struct pl_memory_found *found,
+                           const struct pl_memory_choice *choice, struct pl_buf *to)
+{
+    struct pl_json_out out = pl_json_out(to);
+    pl_json_out_open(&out, '[');
+    for (size_t i = 0; i < choice->n; i++) {
+        const struct pl_memory_found *one = &found[choice->at[i]];
+        char title[40];
+        int n = snprintf(title, sizeof title, "Memory %lld", (long long)one->id);
+        pl_json_out_open(&out, '{');
+        pl_json_out_key(&out, "title");
+        pl_json_out_text(&out,
+                         one->skill_name.len ? one->skill_name : (struct pl_str){title, (size_t)n});
+        pl_json_out_key(&out, "content");
+        pl_json_out_text(&out, one->content);
+        pl_json_out_close(&out, '}');
+    }
+    pl_json_out_close(&out, ']');
+}
+
 /* --- asking ---------------------------------------------------------------------------------- */
 
 /* A text block is a plain string in the body of a row (turn_row.c). */
@@ -150,8 +174,9 @@ static enum pl_status add_texts(struct pl_arena *arena, const struct pl_json_doc
     return to->status;
 }
 
-/* Words of a greeting or a request, as terms: lower case, without the s of a plural; and pairs of
- * characters that stand in any Chinese question. One in common with a question means nothing. */
+/* Words of greetings and requests, as terms: lower case, without the plural s; and pairs of
+ * characters that occur in any Chinese question. Sharing one of them with a question means
+ * nothing. */
 static const char *const common[] = {
     "also",  "give", "go",   "hello", "help", "here", "hi",     "just", "know", "let",
     "like",  "make", "more", "need",  "now",  "ok",   "please", "say",  "see",  "tell",

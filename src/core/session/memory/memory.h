@@ -36,16 +36,30 @@ enum pl_status pl_memory_choose(const struct pl_tokens *tokens, const struct pl_
 /* What the model reads: a heading, and a line for each with its date. */
 void pl_memory_write_text(const struct pl_memory_found *found,
                           const struct pl_memory_choice *choice, struct pl_buf *to);
+/* JSON: [{"title":…,"content":…}], the same for a person to look at. */
+void pl_memory_write_items(const struct pl_memory_found *found,
+                           const struct pl_memory_choice *choice, struct pl_buf *to);
 /* JSON: [{"id":…,"content_preview":…,"skill_name":…}]. */
 void pl_memory_write_refs(const struct pl_memory_found *found,
                           const struct pl_memory_choice *choice, struct pl_buf *to);
+
+/* Where a memory belongs (seed 003: scope, owner, skill_name, source_session). */
+struct pl_memory_home {
+    struct pl_str scope, owner, skill_name, source_session; /* empty: not said */
+};
+/* Whether it may be told in this session at all. */
+bool pl_memory_is_at_home(const struct pl_memory_home *home,
+                          const struct pl_session_record *session);
+/* Whether it is recalled there, by these words of the user: at home, and of a skill that is in use. */
+bool pl_memory_is_for(const struct pl_memory_home *home, const struct pl_session_record *session,
+                      struct pl_str words);
 
 /* The words a turn asks with: its texts, one below the other. {NULL, 0} when it is not the user's.
  * Memory of the arena. */
 enum pl_status pl_memory_question(struct pl_arena *arena, const struct pl_turn_row *turn,
                                   struct pl_str *ret_words, struct pl_error *err);
-/* Of the terms of a question (base/terms.h) those that say what it is about: without the words of
- * greeting and asking that no index leaves out. */
+/* The terms of a question (base/text/terms.h) that say what it is about: without words of greeting
+ * and asking, which every index contains. */
 void pl_memory_telling_terms(struct pl_str terms, struct pl_buf *to);
 
 #endif

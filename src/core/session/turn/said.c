@@ -1,5 +1,5 @@
-/* Whether a message is the one that was said before: compared by what it says, block by block,
- * since what is kept is spelled otherwise than what was sent. */
+/* Whether a message was already said. Messages are compared by content, block by block, because the
+ * stored spelling differs from the one that was sent. */
 #include "session/rows.h"
 
 #include "base/arena.h"

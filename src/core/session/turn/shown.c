@@ -1,9 +1,10 @@
-/* A turn as a model is shown it: results in the order of their calls, however they came in; none
- * longer than PL_SESSION_MAX_SHOWN; nothing that is for the page. The row keeps all of it. */
+/* A turn as the model sees it: results in the order of their calls, no matter when they arrived;
+ * none longer than PL_SESSION_MAX_SHOWN; without parts meant for the web page. The row keeps
+ * everything. */
 #include "session/session.h"
-#include "session/turn_int.h"
+#include "session/turn/turn_int.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "json/json.h"
 #include "json/text.h"
 
@@ -61,7 +62,7 @@ static void cut(struct pl_str text, struct pl_buf *ret_json)
         ret_json->status = PL_NOMEM;
 }
 
-static void shorten(struct pl_turn *turn, struct pl_call *call)
+static void shorten(struct pl_turn *turn, struct pl_tool_call *call)
 {
     PL_CLEANUP_ARENA struct pl_arena arena;
     PL_CLEANUP_BUF struct pl_buf shown, json;
@@ -133,6 +134,7 @@ static void show(struct pl_turn *turn)
         if (is_result(&turn->blocks.ptr[i]))
             turn->blocks.ptr[i].content = turn->calls.ptr[turn->blocks.ptr[i].call].result;
     order_results(turn);
+    pl_turn_reduce_metadata(turn);
 }
 
 enum pl_status pl_turn_row_write_shown(const struct pl_turn_row *row, struct pl_buf *to)

@@ -1,9 +1,9 @@
 /* A turn and its projection (seed 003, TurnProjection): every member in the seed's order, then
  * ours, so that two writers of the same turn write the same bytes. */
-#include "session/turn_int.h"
+#include "session/turn/turn_int.h"
 
 #include "base/utc.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "json/json.h"
 #include "json/text.h"
 
@@ -60,6 +60,7 @@ struct pl_turn_end pl_turn_keep_end(struct pl_turn *turn, const struct pl_turn_e
         .model = pl_turn_keep(turn, end->model),
         .usage = pl_turn_keep(turn, end->usage),
         .timing = pl_turn_keep(turn, end->timing),
+        .metadata = pl_turn_keep(turn, end->metadata),
     };
 }
 
@@ -81,7 +82,8 @@ static struct pl_block *add_call_block(struct pl_turn *turn, enum pl_block_type 
     struct pl_block *block = pl_turn_add_block(turn, type);
     if (!block)
         return NULL;
-    const struct pl_call *call = &turn->calls.ptr[i];
+    struct pl_tool_call *call = &turn->calls.ptr[i];
+    call->shown |= (uint16_t)(1u << type);
     block->call = (int32_t)i;
     block->tool_call_id = pl_turn_keep(turn, pl_str_of(call->id.text));
     block->tool_name = call->tool_name;
@@ -96,7 +98,7 @@ void pl_turn_add_use(struct pl_turn *turn, size_t i)
     struct pl_block *block = add_call_block(turn, PL_BLOCK_TOOL_USE, i);
     if (!block)
         return;
-    const struct pl_call *call = &turn->calls.ptr[i];
+    const struct pl_tool_call *call = &turn->calls.ptr[i];
     PL_CLEANUP_ARENA struct pl_arena arena;
     PL_CLEANUP_BUF struct pl_buf text;
     pl_arena_init(&arena, 0);
@@ -157,7 +159,7 @@ void pl_turn_add_result(struct pl_turn *turn, size_t i)
 bool pl_turn_has_open_calls(const struct pl_turn *turn)
 {
     for (size_t i = 0; i < turn->calls.len; i++)
-        if (!pl_call_is_terminal(&turn->calls.ptr[i]))
+        if (!pl_tool_call_is_terminal(&turn->calls.ptr[i]))
             return true;
     return false;
 }
@@ -215,7 +217,7 @@ static void write_proof(struct pl_json_out *out, const struct pl_turn *turn, str
         pl_out_json(out, "proof", proof);
 }
 
-static void write_call(const struct pl_turn *turn, const struct pl_call *call,
+static void write_call(const struct pl_turn *turn, const struct pl_tool_call *call,
                        struct pl_json_out *out)
 {
     pl_json_out_open(out, '{');
@@ -223,7 +225,7 @@ static void write_call(const struct pl_turn *turn, const struct pl_call *call,
     pl_out_member(out, "tool_name", call->tool_name);
     pl_out_member(out, "display_name", call->display_name);
     pl_out_member(out, "arguments", call->arguments);
-    pl_out_member(out, "status", pl_str_of(pl_call_status_text(call->status)));
+    pl_out_member(out, "status", pl_str_of(pl_tool_call_status_text(call->status)));
     pl_out_json(out, "result", call->result);
     pl_json_out_key(out, "duration_ms");
     if (call->duration_ms < 0)
@@ -231,7 +233,11 @@ static void write_call(const struct pl_turn *turn, const struct pl_call *call,
     else
         pl_json_out_int(out, call->duration_ms);
     pl_out_json(out, "pending_question_ref", call->ref);
+    if (call->result_message.ptr)
+        pl_out_json(out, "result_message", call->result_message);
     write_proof(out, turn, call->proof);
+    if (call->is_client)
+        pl_out_member(out, "runs", PL_STR("client"));
     pl_json_out_close(out, '}');
 }
 
@@ -297,6 +303,8 @@ void pl_turn_write(const struct pl_turn *turn, struct pl_json_out *out)
         pl_json_out_open(out, '{');
         pl_block_write(&turn->blocks.ptr[i], out);
         write_proof(out, turn, turn->blocks.ptr[i].proof);
+        if (turn->blocks.ptr[i].variables.ptr)
+            pl_out_json(out, "variables", turn->blocks.ptr[i].variables);
         pl_json_out_close(out, '}');
     }
     pl_json_out_close(out, ']');
@@ -316,9 +324,15 @@ void pl_turn_write(const struct pl_turn *turn, struct pl_json_out *out)
         write_compaction(&turn->compaction, out);
     if (turn->timing.ptr)
         pl_out_json(out, "timing", turn->timing);
+    if (turn->metadata.ptr)
+        pl_out_json(out, "metadata", turn->metadata);
     if (turn->client_message_id.len)
         pl_out_member(out, "client_message_id", turn->client_message_id);
     if (turn->error.ptr)
         pl_out_member(out, "error", turn->error);
+    if (turn->message_id.ptr)
+        pl_out_member(out, "message_id", turn->message_id);
+    if (turn->name.ptr)
+        pl_out_member(out, "name", turn->name);
     pl_json_out_close(out, '}');
 }

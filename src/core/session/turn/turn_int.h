@@ -1,8 +1,8 @@
-/* One turn in memory: the TurnProjection of seed 003 with what it takes to let it grow.
+/* One turn in memory: the TurnProjection of seed 003, and the state of its growth.
  *
- * Ownership: everything that does not grow stands in the turn's arena; the text of a block is a
- * buffer of its own. All of it goes with the turn. Running out of memory sticks to `is_oom` and is
- * asked for once, by whoever ends the step. */
+ * Ownership: whatever does not grow is in the turn's arena; the text of a block is a buffer of its
+ * own. All of it is freed with the turn. Running out of memory sets `is_oom`, which is checked
+ * once, at the end of the step. */
 #ifndef PL_SESSION_TURN_INT_H
 #define PL_SESSION_TURN_INT_H
 
@@ -17,7 +17,7 @@
 /* What the content of a block is. */
 enum pl_content_kind { PL_CONTENT_TEXT, PL_CONTENT_OBJECT, PL_CONTENT_ANY, PL_CONTENT_NONE };
 
-/* X(name, text, content): seed 003, ContentBlock. */
+/* X(name, text, content): seed 003, ContentBlock, and `media`, which is ours. */
 #define PL_BLOCK_TABLE(X)                                                                          \
     X(TEXT, "text", TEXT)                                                                          \
     X(THINKING, "thinking", TEXT)                                                                  \
@@ -30,7 +30,8 @@ enum pl_content_kind { PL_CONTENT_TEXT, PL_CONTENT_OBJECT, PL_CONTENT_ANY, PL_CO
     X(PLANNING_ENTER, "planning_enter", NONE)                                                      \
     X(PLANNING_EXIT, "planning_exit", NONE)                                                        \
     X(PLAN_STATUS, "plan_status", OBJECT)                                                          \
-    X(ASK_USER_ANSWER, "ask_user_answer", OBJECT)
+    X(ASK_USER_ANSWER, "ask_user_answer", OBJECT)                                                  \
+    X(MEDIA, "media", OBJECT)
 
 enum pl_block_type {
 #define X(name, text, content) PL_BLOCK_##name,
@@ -42,51 +43,58 @@ const char *pl_block_type_text(enum pl_block_type type);
 enum pl_block_type pl_block_type_of(struct pl_str text);
 enum pl_content_kind pl_block_content_kind(enum pl_block_type type);
 
-#define PL_CALL_STATUS_TABLE(X)                                                                    \
+#define PL_TOOL_CALL_STATUS_TABLE(X)                                                               \
     X(PENDING, "pending")                                                                          \
     X(DONE, "done")                                                                                \
     X(ERROR, "error")                                                                              \
     X(CANCELLED, "cancelled")                                                                      \
     X(AWAITING, "awaiting_answer")
 
-enum pl_call_status {
-#define X(name, text) PL_CALL_##name,
-    PL_CALL_STATUS_TABLE(X)
+enum pl_tool_call_status {
+#define X(name, text) PL_TOOL_CALL_##name,
+    PL_TOOL_CALL_STATUS_TABLE(X)
 #undef X
-        PL_CALL_STATUS_COUNT,
+        PL_TOOL_CALL_STATUS_COUNT,
 };
-const char *pl_call_status_text(enum pl_call_status status);
-enum pl_call_status pl_call_status_of(struct pl_str text);
+const char *pl_tool_call_status_text(enum pl_tool_call_status status);
+enum pl_tool_call_status pl_tool_call_status_of(struct pl_str text);
 
-/* The legal edges; a status is written by nobody who has not asked here. */
+/* The legal edges. Every change of a status asks here first. */
 bool pl_session_may_become(enum pl_session_status from, enum pl_session_status to);
 bool pl_turn_may_become(enum pl_turn_status from, enum pl_turn_status to);
-bool pl_call_may_become(enum pl_call_status from, enum pl_call_status to);
+bool pl_tool_call_may_become(enum pl_tool_call_status from, enum pl_tool_call_status to);
 
 enum { PL_NO_CALL = -1 };
 
 struct pl_block {
     enum pl_block_type type;
-    int32_t call;          /* index of the call it repeats, or PL_NO_CALL: a row leaves it out */
-    struct pl_buf text;    /* owned; where the content is a text */
-    struct pl_str content; /* JSON, arena; {NULL, 0}: null */
-    struct pl_str proof;   /* JSON, arena; {NULL, 0}: none */
+    int32_t call;            /* index of the call it repeats, or PL_NO_CALL: a row leaves it out */
+    struct pl_buf text;      /* owned; where the content is a text */
+    struct pl_str content;   /* JSON, arena; {NULL, 0}: null */
+    struct pl_str proof;     /* JSON, arena; {NULL, 0}: none */
+    struct pl_str variables; /* of a text: where values of a prompt's variables stand in it
+                                (format/pieces/variables.h); JSON, arena; {NULL, 0}: none */
     struct pl_str tool_call_id, tool_name, display_name; /* arena; {NULL, 0}: null */
     size_t n_said; /* bytes of the text a `content` has told */
 };
 
-struct pl_call {
+struct pl_tool_call {
     struct pl_id id;
     struct pl_str tool_name, display_name, arguments; /* text, arena */
-    enum pl_call_status status;
-    struct pl_str result; /* JSON, arena; {NULL, 0}: null */
-    struct pl_str proof;  /* JSON, arena; {NULL, 0}: none */
-    int64_t duration_ms;  /* -1: null */
-    struct pl_str ref;    /* pending_question_ref, JSON, arena; {NULL, 0}: null */
+    enum pl_tool_call_status status;
+    struct pl_str result;         /* JSON, arena; {NULL, 0}: null */
+    struct pl_str proof;          /* JSON, arena; {NULL, 0}: none */
+    int64_t duration_ms;          /* -1: null */
+    struct pl_str ref;            /* pending_question_ref, JSON, arena; {NULL, 0}: null */
+    struct pl_str result_message; /* of an import, JSON, arena; {NULL, 0}: none */
     int64_t started_ms;
     bool is_started;   /* a tool, a person or a loop is at it */
     bool is_confirmed; /* a person said yes */
     bool is_over;      /* beyond the limit of calls: never run */
+    bool is_recorded;  /* it ran elsewhere: never run */
+    bool is_unknown;   /* of a tool that was not offered: never run */
+    bool is_client;    /* its client runs it */
+    uint16_t shown;    /* which blocks there are of it: bits by pl_block_type */
 };
 
 enum pl_turn_role { PL_TURN_ROLE_ASSISTANT, PL_TURN_ROLE_USER, PL_TURN_ROLE_SYSTEM };
@@ -96,8 +104,8 @@ enum pl_turn_role pl_turn_role_of(struct pl_str text);
 
 /* What is known when the model has finished and told with turn:end. */
 struct pl_turn_end {
-    struct pl_str model;         /* text, arena */
-    struct pl_str usage, timing; /* JSON, arena */
+    struct pl_str model;                   /* text, arena */
+    struct pl_str usage, timing, metadata; /* JSON, arena */
 };
 
 struct pl_compaction {
@@ -115,8 +123,11 @@ struct pl_turn {
     enum pl_turn_status status;
     bool is_compaction;
     PL_VEC(struct pl_block) blocks;
-    PL_VEC(struct pl_call) calls;
+    PL_VEC(struct pl_tool_call) calls;
     struct pl_str model, usage, timing; /* as in pl_turn_end */
+    struct pl_str metadata;             /* JSON, arena; seed 001, A.6; with the end of the turn */
+    struct pl_str message_id, name;     /* text, arena; what an imported message had */
+    struct pl_str trace_id;             /* text, arena; of the request that caused it */
     struct pl_str memory_refs;          /* JSON, arena; what the model was told */
     int64_t started_ms, duration_ms, context_window;
     struct pl_str parent_call_id, client_message_id, error; /* text, arena; {NULL, 0}: null */
@@ -125,16 +136,19 @@ struct pl_turn {
     /* While it is open. */
     struct pl_turn_end end;
     bool has_ended;         /* the model has finished; what is left are its calls */
+    bool is_last;           /* the loop ends with it, whatever was called */
     bool is_over;           /* a call went over the limit: fails when the others are done */
     bool has_open_block;    /* the last block still takes text */
     bool waits_as_thinking; /* type of the text that waits */
     struct pl_buf waiting;  /* text not yet told, part of no projection */
     int64_t waiting_since_ms;
     size_t n_text;    /* bytes of text, blocks and arguments: PL_SESSION_MAX_TURN_TEXT */
+    size_t n_whole;   /* blocks that came whole: PL_SESSION_MAX_WHOLE */
     size_t n_unsaved; /* bytes told since the last row */
     int64_t saved_ms; /* when the last row was written */
     bool is_dirty;    /* this step must write its row */
     int64_t n_chat_calls;
+    enum pl_chat_language language;
 };
 
 void pl_turn_init(struct pl_turn *turn);
@@ -148,8 +162,16 @@ struct pl_block *pl_turn_add_block(struct pl_turn *turn, enum pl_block_type type
  * tool_bridge). */
 void pl_turn_add_use(struct pl_turn *turn, size_t call);
 void pl_turn_add_result(struct pl_turn *turn, size_t call);
+/* --- metadata.c: what seed 001, A.6 wants kept of an answer */
+/* The metadata of a turn that has ended, from its model, usage and timing and from what the model
+ * said; memory of the turn. */
+void pl_turn_set_metadata(struct pl_turn *turn, struct pl_str session_id);
+/* Of the metadata only what belongs to the words: for a reader who is not the owner, and for a
+ * model. */
+void pl_turn_reduce_metadata(struct pl_turn *turn);
+
 bool pl_turn_has_open_calls(const struct pl_turn *turn);
-bool pl_call_is_terminal(const struct pl_call *call);
+bool pl_tool_call_is_terminal(const struct pl_tool_call *call);
 
 /* The TurnProjection, as one value. Proofs are told with the end of a turn. */
 void pl_turn_write(const struct pl_turn *turn, struct pl_json_out *out);

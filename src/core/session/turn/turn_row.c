@@ -6,17 +6,18 @@
  *                {"use":0}, {"result":0},          the blocks of tool_calls[0], made again from it
  *                {"type":"thinking","content":…}], anything else, and a text that has a proof:
  *                                                  what is not null
+ *      "variables":[{"text":0,"list":[…]}],        of the first text block
  *      "tool_calls":[{"id","tool_name","display_name","arguments","status","result",
- *                     "duration_ms","pending_question_ref","proof"}],
+ *                     "duration_ms","pending_question_ref","result_message","proof","runs"}],
  *      "model","usage","duration_ms","context_window","memory_refs","parent_fork_tool_call_id",
  *      "compaction":{"id","summary","trigger","archived_count","tokens_before","tokens_after"},
- *      "timing","error",
- *      "_live":{"calls","ended","over","model","usage","timing"}}
+ *      "timing","metadata","error","message_id","name",
+ *      "_live":{"calls","ended","over","chinese","model","usage","timing","metadata","trace_id"}}
  *
  * A call's display_name is left out when it is its tool_name, its status when it is done. `_live`
  * stands only in an open turn and in no projection: what the loop needs to go on after a restart.
  * started_at is the row's created_ms. */
-#include "session/turn_int.h"
+#include "session/turn/turn_int.h"
 
 #include "base/utc.h"
 #include "json/json.h"
@@ -88,7 +89,7 @@ static void put_block(struct pl_json_out *out, const struct pl_block *block)
     pl_json_out_close(out, '}');
 }
 
-static void put_call(struct pl_json_out *out, const struct pl_call *call)
+static void put_call(struct pl_json_out *out, const struct pl_tool_call *call)
 {
     pl_json_out_open(out, '{');
     pl_out_member(out, "id", pl_str_of(call->id.text));
@@ -96,12 +97,15 @@ static void put_call(struct pl_json_out *out, const struct pl_call *call)
     if (!pl_str_eq(call->display_name, call->tool_name))
         pl_out_member(out, "display_name", call->display_name);
     pl_out_member(out, "arguments", call->arguments);
-    if (call->status != PL_CALL_DONE)
-        pl_out_member(out, "status", pl_str_of(pl_call_status_text(call->status)));
+    if (call->status != PL_TOOL_CALL_DONE)
+        pl_out_member(out, "status", pl_str_of(pl_tool_call_status_text(call->status)));
     put_json(out, "result", call->result);
     put_int(out, "duration_ms", call->duration_ms, -1);
     put_json(out, "pending_question_ref", call->ref);
+    put_json(out, "result_message", call->result_message);
     put_json(out, "proof", call->proof);
+    if (call->is_client)
+        pl_out_member(out, "runs", PL_STR("client"));
     pl_json_out_close(out, '}');
 }
 
@@ -125,10 +129,37 @@ static void put_live(struct pl_json_out *out, const struct pl_turn *turn)
     put_int(out, "calls", turn->n_chat_calls, 0);
     put_true(out, "ended", turn->has_ended);
     put_true(out, "over", turn->is_over);
+    put_true(out, "chinese", turn->language == PL_CHAT_CHINESE);
     put_text(out, "model", turn->end.model);
     put_json(out, "usage", turn->end.usage);
     put_json(out, "timing", turn->end.timing);
+    put_json(out, "metadata", turn->end.metadata);
+    put_text(out, "trace_id", turn->trace_id);
     pl_json_out_close(out, '}');
+}
+
+static void put_variables(struct pl_json_out *out, const struct pl_turn *turn)
+{
+    bool has_any = false;
+    int64_t n_texts = 0;
+    for (size_t i = 0; i < turn->blocks.len; i++) {
+        const struct pl_block *block = &turn->blocks.ptr[i];
+        if (block->variables.ptr) {
+            if (!has_any) {
+                pl_json_out_key(out, "variables");
+                pl_json_out_open(out, '[');
+            }
+            has_any = true;
+            pl_json_out_open(out, '{');
+            pl_json_out_key(out, "text");
+            pl_json_out_int(out, n_texts);
+            pl_out_json(out, "list", block->variables);
+            pl_json_out_close(out, '}');
+        }
+        n_texts += block->type == PL_BLOCK_TEXT;
+    }
+    if (has_any)
+        pl_json_out_close(out, ']');
 }
 
 static void put_body(struct pl_json_out *out, const struct pl_turn *turn)
@@ -145,6 +176,7 @@ static void put_body(struct pl_json_out *out, const struct pl_turn *turn)
             if (!is_repeated(&turn->blocks.ptr[i]))
                 put_block(out, &turn->blocks.ptr[i]);
         pl_json_out_close(out, ']');
+        put_variables(out, turn);
     }
     if (turn->calls.len) {
         pl_json_out_key(out, "tool_calls");
@@ -160,7 +192,10 @@ static void put_body(struct pl_json_out *out, const struct pl_turn *turn)
     put_json(out, "memory_refs", turn->memory_refs);
     put_text(out, "parent_fork_tool_call_id", turn->parent_call_id);
     put_json(out, "timing", turn->timing);
+    put_json(out, "metadata", turn->metadata);
     put_text(out, "error", turn->error);
+    put_text(out, "message_id", turn->message_id);
+    put_text(out, "name", turn->name);
     if (turn->status == PL_TURN_STREAMING || turn->status == PL_TURN_PAUSED)
         put_live(out, turn);
     pl_json_out_close(out, '}');
@@ -198,16 +233,10 @@ enum pl_status pl_turn_to_row(const struct pl_turn *turn, struct pl_str session_
 struct reading {
     struct pl_turn *turn;
     struct pl_json_doc doc;
-    bool is_bad;     /* not a body that was written here */
-    bool is_foreign; /* a projection somebody gave us: null is as good as absent */
+    bool is_bad;      /* not a body that was written here */
+    bool is_foreign;  /* a projection somebody gave us: null is as good as absent */
+    size_t last_call; /* that a block of such a projection named */
 };
-
-static const struct pl_json_node *member(const struct reading *r, const struct pl_json_node *of,
-                                         const char *key, enum pl_json_kind kind)
-{
-    const struct pl_json_node *n = of ? pl_json_get(&r->doc, of, pl_str_of(key)) : NULL;
-    return n && pl_json_kind(n) == kind ? n : NULL;
-}
 
 static struct pl_str text_of(struct reading *r, const struct pl_json_node *string)
 {
@@ -223,7 +252,7 @@ static struct pl_str text_of(struct reading *r, const struct pl_json_node *strin
 
 static struct pl_str get_text(struct reading *r, const struct pl_json_node *of, const char *key)
 {
-    return text_of(r, member(r, of, key, PL_JSON_STRING));
+    return text_of(r, pl_json_member(&r->doc, of, key, PL_JSON_STRING));
 }
 
 static struct pl_str get_json(struct reading *r, const struct pl_json_node *of, const char *key)
@@ -237,17 +266,26 @@ static struct pl_str get_json(struct reading *r, const struct pl_json_node *of, 
 /* Only what a model said has one. */
 static struct pl_str get_proof(struct reading *r, const struct pl_json_node *of)
 {
-    bool has_one =
-        r->turn->role == PL_TURN_ROLE_ASSISTANT && member(r, of, "proof", PL_JSON_OBJECT);
+    bool has_one = r->turn->role == PL_TURN_ROLE_ASSISTANT &&
+                   pl_json_member(&r->doc, of, "proof", PL_JSON_OBJECT);
     struct pl_str proof = has_one ? get_json(r, of, "proof") : (struct pl_str){0};
     r->turn->n_text += proof.len;
     return proof;
 }
 
+static void set_variables(struct reading *r, struct pl_block *block, const struct pl_json_node *of,
+                          const char *key)
+{
+    if (!pl_json_member(&r->doc, of, key, PL_JSON_ARRAY))
+        return;
+    block->variables = get_json(r, of, key);
+    r->turn->n_text += block->variables.len;
+}
+
 static int64_t get_int(struct reading *r, const struct pl_json_node *of, const char *key,
                        int64_t usual)
 {
-    const struct pl_json_node *n = member(r, of, key, PL_JSON_NUMBER);
+    const struct pl_json_node *n = pl_json_member(&r->doc, of, key, PL_JSON_NUMBER);
     int64_t value = usual;
     if (n && !pl_json_number_int64(pl_json_span(&r->doc, n), &value))
         r->is_bad = true;
@@ -256,7 +294,7 @@ static int64_t get_int(struct reading *r, const struct pl_json_node *of, const c
 
 static bool get_true(struct reading *r, const struct pl_json_node *of, const char *key)
 {
-    return member(r, of, key, PL_JSON_TRUE);
+    return pl_json_member(&r->doc, of, key, PL_JSON_TRUE);
 }
 
 static void set_id(struct reading *r, struct pl_id *id, struct pl_str text)
@@ -270,12 +308,12 @@ static void set_id(struct reading *r, struct pl_id *id, struct pl_str text)
 
 static void read_call(struct reading *r, const struct pl_json_node *n)
 {
-    struct pl_call *call = pl_vec_add(&r->turn->calls);
+    struct pl_tool_call *call = pl_vec_add(&r->turn->calls);
     if (!call) {
         r->turn->is_oom = true;
         return;
     }
-    *call = (struct pl_call){.is_started = true};
+    *call = (struct pl_tool_call){.is_started = true};
     set_id(r, &call->id, get_text(r, n, "id"));
     call->tool_name = get_text(r, n, "tool_name");
     call->display_name = get_text(r, n, "display_name");
@@ -283,13 +321,16 @@ static void read_call(struct reading *r, const struct pl_json_node *n)
         call->display_name = call->tool_name;
     call->arguments = get_text(r, n, "arguments");
     struct pl_str status = get_text(r, n, "status");
-    call->status = status.ptr ? pl_call_status_of(status) : PL_CALL_DONE;
+    call->status = status.ptr ? pl_tool_call_status_of(status) : PL_TOOL_CALL_DONE;
     call->result = get_json(r, n, "result");
     call->duration_ms = get_int(r, n, "duration_ms", -1);
     call->ref = get_json(r, n, "pending_question_ref");
+    if (pl_json_member(&r->doc, n, "result_message", PL_JSON_OBJECT))
+        call->result_message = get_json(r, n, "result_message");
     call->proof = get_proof(r, n);
+    call->is_client = pl_str_eq(get_text(r, n, "runs"), PL_STR("client"));
     r->is_bad |= !call->tool_name.ptr || !call->arguments.ptr ||
-                 call->status == PL_CALL_STATUS_COUNT || pl_json_kind(n) != PL_JSON_OBJECT;
+                 call->status == PL_TOOL_CALL_STATUS_COUNT || pl_json_kind(n) != PL_JSON_OBJECT;
     r->turn->n_text += call->arguments.len;
 }
 
@@ -302,6 +343,37 @@ static void read_text(struct reading *r, enum pl_block_type type, const struct p
     pl_buf_add(&block->text, text);
     r->turn->is_oom |= block->text.status != PL_OK;
     r->turn->n_text += text.len;
+}
+
+/* The call of this id; blocks mostly name them in order. */
+static size_t find_call(struct reading *r, struct pl_str id)
+{
+    const struct pl_turn *turn = r->turn;
+    for (size_t n = 0; id.len && n < turn->calls.len; n++) {
+        size_t i = (r->last_call + n) % turn->calls.len;
+        if (pl_str_eq(pl_str_of(turn->calls.ptr[i].id.text), id))
+            return r->last_call = i;
+    }
+    return turn->calls.len;
+}
+
+/* A block of a call that is listed says what the call says, however little its writer put there:
+ * it is made from the call, as here. True: it was one. */
+static bool read_foreign_block(struct reading *r, enum pl_block_type type,
+                               const struct pl_json_node *n)
+{
+    struct pl_turn *turn = r->turn;
+    size_t call = find_call(r, get_text(r, n, "tool_call_id"));
+    if (call == turn->calls.len)
+        return false;
+    bool is_repeated = turn->calls.ptr[call].shown >> type & 1;
+    if (type == PL_BLOCK_TOOL_USE && !is_repeated)
+        pl_turn_add_use(turn, call);
+    else if (type == PL_BLOCK_TOOL_RESULT && !is_repeated)
+        pl_turn_add_result(turn, call);
+    else if (type != PL_BLOCK_TOOL_UI && type != PL_BLOCK_TOOL_BRIDGE && !is_repeated)
+        return false;
+    return type == PL_BLOCK_TOOL_USE || type == PL_BLOCK_TOOL_RESULT || is_repeated;
 }
 
 static void read_block(struct reading *r, const struct pl_json_node *n)
@@ -323,10 +395,10 @@ static void read_block(struct reading *r, const struct pl_json_node *n)
     }
     enum pl_block_type type = pl_block_type_of(get_text(r, n, "type"));
     r->is_bad |= type == PL_BLOCK_COUNT;
-    if (r->is_bad)
+    if (r->is_bad || (r->is_foreign && read_foreign_block(r, type, n)))
         return;
     if (pl_block_content_kind(type) == PL_CONTENT_TEXT) {
-        read_text(r, type, member(r, n, "content", PL_JSON_STRING));
+        read_text(r, type, pl_json_member(&r->doc, n, "content", PL_JSON_STRING));
     } else {
         struct pl_block *block = pl_turn_add_block(r->turn, type);
         if (block)
@@ -341,6 +413,29 @@ static void read_block(struct reading *r, const struct pl_json_node *n)
     block->display_name = get_text(r, n, "display_name");
     if (type == PL_BLOCK_TEXT || type == PL_BLOCK_THINKING)
         block->proof = get_proof(r, n);
+    if (type == PL_BLOCK_TEXT && r->is_foreign)
+        set_variables(r, block, n, "variables");
+}
+
+/* Those of a row stand beside its blocks, in the order of their texts. */
+static void read_variables(struct reading *r)
+{
+    const struct pl_json_node *list =
+        pl_json_member(&r->doc, r->doc.root, "variables", PL_JSON_ARRAY);
+    size_t at = 0;
+    int64_t n_texts = 0;
+    for (const struct pl_json_node *n = list ? pl_json_first(list) : NULL;
+         n && n < pl_json_end(list); n = pl_json_next(n)) {
+        int64_t wanted = get_int(r, n, "text", -1);
+        for (; at < r->turn->blocks.len; at++) {
+            struct pl_block *block = &r->turn->blocks.ptr[at];
+            if (block->type == PL_BLOCK_TEXT && n_texts == wanted) {
+                set_variables(r, block, n, "list");
+                break;
+            }
+            n_texts += block->type == PL_BLOCK_TEXT;
+        }
+    }
 }
 
 static void read_compaction(struct reading *r, const struct pl_json_node *n)
@@ -354,7 +449,7 @@ static void read_compaction(struct reading *r, const struct pl_json_node *n)
         .tokens_before = get_int(r, n, "tokens_before", 0),
         .tokens_after = get_int(r, n, "tokens_after", 0),
     };
-    const struct pl_json_node *summary = member(r, n, "summary", PL_JSON_STRING);
+    const struct pl_json_node *summary = pl_json_member(&r->doc, n, "summary", PL_JSON_STRING);
     if (summary)
         read_text(r, PL_BLOCK_TEXT, summary);
     else
@@ -367,24 +462,29 @@ static void read_live(struct reading *r, const struct pl_json_node *n)
     turn->n_chat_calls = get_int(r, n, "calls", 0);
     turn->has_ended = get_true(r, n, "ended");
     turn->is_over = get_true(r, n, "over");
+    turn->language = get_true(r, n, "chinese") ? PL_CHAT_CHINESE : PL_CHAT_ENGLISH;
     turn->end = (struct pl_turn_end){
         .model = get_text(r, n, "model"),
         .usage = get_json(r, n, "usage"),
         .timing = get_json(r, n, "timing"),
+        .metadata = get_json(r, n, "metadata"),
     };
+    turn->trace_id = get_text(r, n, "trace_id");
 }
 
 static void read_lists(struct reading *r)
 {
     const struct pl_json_node *root = r->doc.root;
-    const struct pl_json_node *calls = member(r, root, "tool_calls", PL_JSON_ARRAY);
-    const struct pl_json_node *blocks = member(r, root, "blocks", PL_JSON_ARRAY);
+    const struct pl_json_node *calls = pl_json_member(&r->doc, root, "tool_calls", PL_JSON_ARRAY);
+    const struct pl_json_node *blocks = pl_json_member(&r->doc, root, "blocks", PL_JSON_ARRAY);
     for (const struct pl_json_node *n = calls ? pl_json_first(calls) : NULL;
          n && n < pl_json_end(calls) && !r->turn->is_oom; n = pl_json_next(n))
         read_call(r, n);
     for (const struct pl_json_node *n = blocks ? pl_json_first(blocks) : NULL;
          n && n < pl_json_end(blocks) && !r->turn->is_oom && !r->is_bad; n = pl_json_next(n))
         read_block(r, n);
+    if (!r->is_foreign)
+        read_variables(r);
 }
 
 static void read_body(struct reading *r)
@@ -394,7 +494,7 @@ static void read_body(struct reading *r)
     turn->role = pl_turn_role_of(get_text(r, root, "role"));
     if (turn->is_compaction) {
         turn->role = PL_TURN_ROLE_SYSTEM;
-        read_compaction(r, member(r, root, "compaction", PL_JSON_OBJECT));
+        read_compaction(r, pl_json_member(&r->doc, root, "compaction", PL_JSON_OBJECT));
     }
     read_lists(r);
     turn->model = get_text(r, root, "model");
@@ -404,8 +504,12 @@ static void read_body(struct reading *r)
     turn->memory_refs = get_json(r, root, "memory_refs");
     turn->parent_call_id = get_text(r, root, "parent_fork_tool_call_id");
     turn->timing = get_json(r, root, "timing");
+    if (pl_json_member(&r->doc, root, "metadata", PL_JSON_OBJECT))
+        turn->metadata = get_json(r, root, "metadata");
     turn->error = get_text(r, root, "error");
-    const struct pl_json_node *live = member(r, root, "_live", PL_JSON_OBJECT);
+    turn->message_id = get_text(r, root, "message_id");
+    turn->name = get_text(r, root, "name");
+    const struct pl_json_node *live = pl_json_member(&r->doc, root, "_live", PL_JSON_OBJECT);
     if (live)
         read_live(r, live);
 }
@@ -438,7 +542,7 @@ enum pl_status pl_turn_from_row(struct pl_turn *turn, const struct pl_turn_row *
     return PL_OK;
 }
 
-/* --- from somebody else ------------------------------------------------------------------------
+/* --- from elsewhere ----------------------------------------------------------------------------
  */
 
 /* What was open there is over here. */
@@ -447,8 +551,28 @@ static void settle(struct pl_turn *turn)
     if (turn->status != PL_TURN_COMPLETED && turn->status != PL_TURN_FAILED)
         turn->status = PL_TURN_INTERRUPTED;
     for (size_t i = 0; i < turn->calls.len; i++)
-        if (!pl_call_is_terminal(&turn->calls.ptr[i]))
-            turn->calls.ptr[i].status = PL_CALL_CANCELLED;
+        if (!pl_tool_call_is_terminal(&turn->calls.ptr[i]))
+            turn->calls.ptr[i].status = PL_TOOL_CALL_CANCELLED;
+}
+
+/* What a conversion gives a message that had no id (pl_fresh_ids): entry_ and a number. */
+static bool is_made_up(struct pl_str id)
+{
+    struct pl_str prefix = PL_STR("entry_");
+    if (!pl_str_starts(id, prefix) || id.len == prefix.len)
+        return false;
+    for (size_t i = prefix.len; i < id.len; i++)
+        if (id.ptr[i] < '0' || id.ptr[i] > '9')
+            return false;
+    return true;
+}
+
+/* The turn gets an id of its own here, and keeps the one its message had. */
+static void read_message_id(struct reading *r)
+{
+    struct pl_str id = get_text(r, r->doc.root, "id");
+    if (!r->turn->message_id.len && id.len && !is_made_up(id))
+        r->turn->message_id = id;
 }
 
 static void read_columns(struct reading *r, int64_t created_ms)
@@ -458,6 +582,7 @@ static void read_columns(struct reading *r, int64_t created_ms)
     struct pl_str status = get_text(r, root, "status"), at = get_text(r, root, "started_at");
     struct pl_str loop_id = get_text(r, root, "loop_id");
     int64_t at_us = 0;
+    read_message_id(r);
     turn->status = status.ptr ? pl_turn_status_of(status) : PL_TURN_COMPLETED;
     turn->started_ms = at.ptr && pl_utc_read(at, &at_us) ? at_us / 1000 : created_ms;
     turn->loop_id = loop_id.len ? loop_id : pl_turn_keep(turn, PL_STR("root"));
@@ -480,7 +605,7 @@ enum pl_status pl_turn_row_read(struct pl_arena *arena, const struct pl_json_doc
     if (turn.is_oom)
         status = pl_fail(err, PL_NOMEM, "Out of memory while reading a turn");
     else if (r.is_bad)
-        status = pl_fail(err, PL_INVALID, "A turn has a block or a tool call I do not know");
+        status = pl_fail(err, PL_INVALID, "A turn has an unknown block or tool call");
     else
         status = pl_turn_to_row(&turn, PL_STR(""), &scratch, arena, ret_row);
     pl_turn_deinit(&turn);

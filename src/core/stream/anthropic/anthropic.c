@@ -6,9 +6,9 @@
  * Blocks follow one another: while a call is open, the events of the next ones are put by. A block
  * that stays without words (an empty text, reasoning of which only the proof is known) is not
  * written at all. Signatures and redacted reasoning of other vendors mean nothing here. */
-#include "stream/anthropic_int.h"
+#include "stream/anthropic/anthropic_int.h"
 
-#include "format/anthropic_int.h"
+#include "format/anthropic/words.h"
 
 #include "format/format.h"
 #include "stream/sum.h"
@@ -36,13 +36,7 @@ static void put(struct pl_buf *to, struct pl_str text)
 
 static void put_number(struct pl_buf *to, int64_t value)
 {
-    char digits[20];
-    size_t at = sizeof digits;
-    uint64_t rest = value < 0 ? 0 : (uint64_t)value;
-    do
-        digits[--at] = (char)('0' + rest % 10);
-    while (rest /= 10);
-    put(to, (struct pl_str){digits + at, sizeof digits - at});
+    pl_buf_addu(to, value < 0 ? 0 : (uint64_t)value);
 }
 
 static void put_string(struct pl_buf *to, struct pl_str raw, struct pl_str otherwise)
@@ -83,8 +77,9 @@ static void put_usage(struct pl_buf *to, const struct pl_counts *c)
 }
 
 /* The counters come at the end; those that are known already are said at once. */
-static void write_start(struct pl_stream *s, const struct pl_delta *delta)
+static void write_start(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    (void)state;
     put(&s->out, PL_STR("event: message_start\ndata: {\"type\":\"message_start\",\"message\":"
                         "{\"id\":"));
     put_string(&s->out, delta->id, PL_STR("msg_1"));
@@ -183,8 +178,9 @@ static void start_block(struct pl_stream *s, struct writer *w, struct block *blo
         put_words(to, block, PL_STR("{\\\"input\\\":\\\""));
 }
 
-static void open_block(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+static void open_block(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct writer *w = state;
     bool is_redacted = delta->part_kind == PL_PART_REDACTED;
     struct block block = {
         .part = delta->part, .kind = delta->part_kind, .is_custom = delta->is_custom};
@@ -212,8 +208,9 @@ static void put_nested(struct pl_buf *to, const struct block *block, struct pl_s
     put(to, PL_STR("\"}}\n\n"));
 }
 
-static void write_fragment(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+static void write_fragment(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct writer *w = state;
     struct block *block = find_block(w, delta->part);
     if (!block)
         return;
@@ -231,8 +228,9 @@ static void write_fragment(struct pl_stream *s, struct writer *w, const struct p
 }
 
 /* A signature or a citation of our own vendor. */
-static void write_own(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+static void write_own(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct writer *w = state;
     struct block *block = find_block(w, delta->part);
     bool is_signature = delta->kind == PL_DELTA_SIGNATURE;
     if (!block || !s->is_same_vendor ||
@@ -276,8 +274,9 @@ static void write_waiting(struct pl_stream *s, struct writer *w)
     }
 }
 
-static void close_block(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+static void close_block(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct writer *w = state;
     struct block *block = find_block(w, delta->part);
     if (!block)
         return;
@@ -296,8 +295,9 @@ static void close_block(struct pl_stream *s, struct writer *w, const struct pl_d
 
 /* ---- the end ---- */
 
-static void write_stop(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+static void write_stop(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct writer *w = state;
     struct pl_str why = pl_buf_str(&w->refusal);
     if (w->refusal.status != PL_OK)
         s->status = w->refusal.status;
@@ -327,8 +327,16 @@ static void write_stop(struct pl_stream *s, struct writer *w, const struct pl_de
     put(&s->out, PL_STR("}\n\n"));
 }
 
-static void write_error(struct pl_stream *s, const struct pl_delta *delta)
+static void write_end(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    (void)state;
+    (void)delta;
+    put(&s->out, PL_STR("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"));
+}
+
+static void write_error(struct pl_stream *s, void *state, const struct pl_delta *delta)
+{
+    (void)state;
     const char *type = pl_anthropic_error_type(delta->code);
     if (!type)
         type = pl_anthropic_error_type(delta->type);
@@ -339,43 +347,6 @@ static void write_error(struct pl_stream *s, const struct pl_delta *delta)
     put(&s->out, PL_STR("}}\n\n"));
 }
 
-static void write_delta(struct pl_stream *s, void *state, const struct pl_delta *delta)
-{
-    struct writer *w = state;
-    if (delta->choice)
-        return; /* one answer: the first */
-    switch (delta->kind) {
-    case PL_DELTA_START:
-        write_start(s, delta);
-        break;
-    case PL_DELTA_PART_START:
-        open_block(s, w, delta);
-        break;
-    case PL_DELTA_FRAGMENT:
-        write_fragment(s, w, delta);
-        break;
-    case PL_DELTA_SIGNATURE:
-    case PL_DELTA_CITATION:
-        write_own(s, w, delta);
-        break;
-    case PL_DELTA_PART_END:
-        close_block(s, w, delta);
-        break;
-    case PL_DELTA_STOP:
-        write_stop(s, w, delta);
-        break;
-    case PL_DELTA_END:
-        put(&s->out, PL_STR("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"));
-        break;
-    case PL_DELTA_ERROR:
-        write_error(s, delta);
-        break;
-    case PL_DELTA_USAGE: /* with the reason to stop */
-    case PL_DELTA_OTHER:
-        break;
-    }
-}
-
 static void write_deinit(void *state)
 {
     struct writer *w = state;
@@ -384,6 +355,15 @@ static void write_deinit(void *state)
     pl_vec_deinit(&w->blocks);
     pl_buf_deinit(&w->refusal);
 }
+
+/* The counters come with the reason to stop. */
+static pl_delta_writer *const writes[PL_DELTA_COUNT] = {
+    [PL_DELTA_START] = write_start,       [PL_DELTA_PART_START] = open_block,
+    [PL_DELTA_FRAGMENT] = write_fragment, [PL_DELTA_SIGNATURE] = write_own,
+    [PL_DELTA_CITATION] = write_own,      [PL_DELTA_PART_END] = close_block,
+    [PL_DELTA_STOP] = write_stop,         [PL_DELTA_END] = write_end,
+    [PL_DELTA_ERROR] = write_error,
+};
 
 const struct pl_dialect pl_dialect_anthropic = {
     .name = "anthropic",
@@ -397,6 +377,6 @@ const struct pl_dialect pl_dialect_anthropic = {
     .sum = pl_anthropic_sum,
     .sum_end = pl_anthropic_sum_end,
     .format = &pl_format_anthropic,
-    .write = write_delta,
+    .write = writes,
     .write_deinit = write_deinit,
 };

@@ -1,4 +1,4 @@
-/* The two halves of anthropic's streams: anthropic.c writes, anthropic_read.c reads. */
+/* The two halves of anthropic's streams: anthropic.c writes, read.c reads. */
 #ifndef PL_STREAM_ANTHROPIC_INT_H
 #define PL_STREAM_ANTHROPIC_INT_H
 
@@ -26,7 +26,7 @@ void pl_anthropic_stream_release(struct pl_stream *s, void *state);
 bool pl_anthropic_stream_say_again(struct pl_stream *s, void *state);
 void pl_anthropic_stream_read_deinit(void *state);
 
-/* Adding up (anthropic_sum.c). Blocks come one after the other; a few may be open at once. */
+/* Adding up (sum.c). Blocks come one after the other; a few may be open at once. */
 enum { PL_ANTHROPIC_SUM_MAX_OPEN = 256 };
 
 struct pl_anthropic_sum_block {

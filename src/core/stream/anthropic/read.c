@@ -3,10 +3,10 @@
  * Blocks are parts, found by their index. Blocks and events that only the vendor knows are passed
  * over, and so is what belongs to them. Usage comes twice, at the start and at the end, each with
  * some of the counters: the last word on each counts. */
-#include "stream/anthropic_int.h"
+#include "stream/anthropic/anthropic_int.h"
 
 #include "base/hash.h"
-#include "format/anthropic_int.h"
+#include "format/anthropic/words.h"
 #include "json/text.h"
 #include "stream/pick.h"
 
@@ -67,7 +67,7 @@ static void take_usage(struct in *in, const struct pl_json_node *usage)
     static const struct pl_str thinking = {"thinking_tokens", 15};
     const struct pl_json_node *u[USAGE_COUNT], *reasoning;
     struct pl_counts *c = &in->r->counts;
-    if (!pl_pick_is(usage, PL_JSON_OBJECT))
+    if (!pl_json_is(usage, PL_JSON_OBJECT))
         return;
     if (!in->r->has_counts)
         *c = (struct pl_counts){-1, -1, -1, -1, -1, -1, -1};
@@ -98,7 +98,7 @@ static struct pl_anthropic_input *find_input(struct in *in, uint32_t index)
 
 static void keep_input(struct in *in, uint32_t index, const struct pl_json_node *input)
 {
-    if (!pl_pick_is(input, PL_JSON_OBJECT) || !pl_json_count(input))
+    if (!pl_json_is(input, PL_JSON_OBJECT) || !pl_json_count(input))
         return;
     PL_CLEANUP_BUF struct pl_buf quoted;
     pl_buf_init(&quoted, 0);
@@ -131,7 +131,7 @@ static void keep_citation(struct in *in, const struct pl_json_node *citation)
 
 static void keep_citations(struct in *in, const struct pl_json_node *list)
 {
-    if (!pl_pick_is(list, PL_JSON_ARRAY))
+    if (!pl_json_is(list, PL_JSON_ARRAY))
         return;
     for (const struct pl_json_node *n = pl_json_first(list); n < pl_json_end(list);
          n = pl_json_next(n))
@@ -345,6 +345,9 @@ static void take_stop(struct in *in, const struct pl_json_node *delta)
     pl_pick(&in->doc, delta, names, 3, d);
     pl_pick(&in->doc, d[2], &explanation, 1, &why);
     struct pl_str word = raw_of(in, d[0]);
+    if (pl_json_is(d[2], PL_JSON_OBJECT))
+        pl_stream_emit(in->s, &(struct pl_delta){.kind = PL_DELTA_ABOUT,
+                                                 .json = pl_json_span(&in->doc, d[2])});
     if (word.len)
         pl_stream_emit(in->s, &(struct pl_delta){
                                   .kind = PL_DELTA_STOP,
@@ -415,7 +418,7 @@ static enum pl_status take_event(struct in *in, struct pl_str type)
 {
     const struct pl_json_node *e[EVENT_COUNT];
     if (pl_json_kind(in->doc.root) != PL_JSON_OBJECT)
-        return pl_fail(in->err, PL_INVALID, "an event is a JSON object, and this is %s",
+        return pl_fail(in->err, PL_INVALID, "an event must be a JSON object, but this is %s",
                        pl_json_kind_name(pl_json_kind(in->doc.root)));
     pl_pick(&in->doc, in->doc.root, event_names, EVENT_COUNT, e);
     if (e[E_TYPE])

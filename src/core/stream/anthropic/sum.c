@@ -1,6 +1,6 @@
 /* anthropic streams, added up: message_start is the message, every content block is added to it,
  * message_delta has the last words. */
-#include "stream/anthropic_int.h"
+#include "stream/anthropic/anthropic_int.h"
 
 #include "stream/pick.h"
 #include "stream/sum.h"
@@ -90,11 +90,11 @@ static void take_block_event(struct pl_sum *sum, struct pl_str type, const struc
     const struct pl_json_node *delta = pl_json_get(doc, doc->root, PL_STR("delta"));
     int64_t index = pl_pick_count(doc, number);
     struct pl_anthropic_sum_block *open = block_of(sum->state, index);
-    if (pl_str_eq(type, PL_STR("content_block_start")) && pl_pick_is(block, PL_JSON_OBJECT))
+    if (pl_str_eq(type, PL_STR("content_block_start")) && pl_json_is(block, PL_JSON_OBJECT))
         start_block(sum, doc, index, block);
     else if (open && pl_str_eq(type, PL_STR("content_block_stop")))
         stop_block(sum, open);
-    else if (open && pl_pick_is(delta, PL_JSON_OBJECT))
+    else if (open && pl_json_is(delta, PL_JSON_OBJECT))
         add_delta(sum, open, doc, delta);
     else
         pl_sum_stray(sum, PL_LOSS_DROPPED, "no content block is open for", type, "%s", "");
@@ -103,7 +103,7 @@ static void take_block_event(struct pl_sum *sum, struct pl_str type, const struc
 static void keep_members(struct pl_sum *sum, const struct pl_json_doc *doc,
                          const struct pl_json_node *object)
 {
-    if (!pl_pick_is(object, PL_JSON_OBJECT))
+    if (!pl_json_is(object, PL_JSON_OBJECT))
         return;
     for (const struct pl_json_node *k = pl_json_first_member(object); k < pl_json_end(object);
          k = pl_json_next_member(k))
@@ -116,7 +116,7 @@ static void start_message(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
     const struct pl_json_node *message = pl_json_get(doc, doc->root, PL_STR("message"));
     const struct pl_json_node *id =
-        pl_pick_is(message, PL_JSON_OBJECT) ? pl_json_get(doc, message, PL_STR("id")) : NULL;
+        pl_json_is(message, PL_JSON_OBJECT) ? pl_json_get(doc, message, PL_STR("id")) : NULL;
     struct pl_tree *before = pl_tree_get(sum->answer, PL_STR("id"));
     if (before && !pl_tree_is(&sum->trees, before, pl_pick_raw(doc, id))) {
         sum->is_over = true;

@@ -1,8 +1,9 @@
 /* partialArgs: the arguments of a call, said one path at a time ("$.city", "$.days[0].date",
  * "$['first name']"). A string may come in several pieces. Elements of an array stand in the order
  * they come; their numbers only say which pieces belong together. */
-#include "stream/gemini_int.h"
+#include "stream/gemini/gemini_int.h"
 
+#include "base/ascii.h"
 #include "json/text.h"
 
 enum arg_kind { ARG_NONE, ARG_OBJECT, ARG_ARRAY, ARG_STRING, ARG_LITERAL };
@@ -43,18 +44,13 @@ struct step {
     struct pl_str name;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* The step within brackets, which *path begins with: [0], ['name'] or ["name"]. */
 static bool take_bracket(struct pl_str *path, struct step *ret_step)
 {
     struct pl_str p = *path;
     char quote = p.len > 1 && (p.ptr[1] == '\'' || p.ptr[1] == '"') ? p.ptr[1] : '\0';
     size_t from = quote ? 2 : 1, to = from;
-    while (to < p.len && (quote ? p.ptr[to] != quote : is_digit(p.ptr[to])))
+    while (to < p.len && (quote ? p.ptr[to] != quote : pl_ascii_is_digit(p.ptr[to])))
         to++;
     size_t end = to + (quote ? 1 : 0);
     if (end >= p.len || p.ptr[end] != ']' || (!quote && to == from))
@@ -234,7 +230,7 @@ void pl_gemini_args_write(const struct pl_gemini_args *args, struct pl_buf *to)
         pl_buf_adds(to, "{}");
         return;
     }
-    /* Down into containers, and behind the last child up again. */
+    /* Down into containers, and after the last child up again. */
     while (at) {
         if (at->parent && at->parent->kind == ARG_OBJECT) {
             pl_json_quote(to, at->key);

@@ -1,6 +1,6 @@
 /* Members in either spelling, and functionCall, which comes whole or piece by piece: see gemini.c.
  */
-#include "stream/gemini_int.h"
+#include "stream/gemini/gemini_int.h"
 
 #include "json/text.h"
 #include "stream/pick.h"
@@ -29,7 +29,7 @@ void pl_gemini_get(const struct pl_json_doc *doc, const struct pl_json_node *obj
 {
     for (size_t i = 0; i < n; i++)
         ret[i] = NULL;
-    if (!pl_pick_is(object, PL_JSON_OBJECT))
+    if (!pl_json_is(object, PL_JSON_OBJECT))
         return;
     for (const struct pl_json_node *key = pl_json_first_member(object); key < pl_json_end(object);
          key = pl_json_next_member(key))
@@ -133,7 +133,7 @@ static enum pl_status add_pieces(const struct pl_gemini_reading *x, struct pl_ge
                                  const struct pl_json_node *partials)
 {
     enum pl_status status = PL_OK;
-    if (!pl_pick_is(partials, PL_JSON_ARRAY))
+    if (!pl_json_is(partials, PL_JSON_ARRAY))
         return PL_OK;
     for (const struct pl_json_node *n = pl_json_first(partials);
          n < pl_json_end(partials) && status == PL_OK; n = pl_json_next(n))
@@ -164,10 +164,10 @@ enum pl_status pl_gemini_read_call(const struct pl_gemini_reading *x, uint32_t c
         begin_call(x, choice, id, name);
     if (signature.len)
         pl_gemini_keep(x->s, &call->signature, signature);
-    if (pl_pick_is(f[ARGS], PL_JSON_OBJECT) && pl_json_count(f[ARGS]))
+    if (pl_json_is(f[ARGS], PL_JSON_OBJECT) && pl_json_count(f[ARGS]))
         pl_gemini_keep(x->s, &call->whole, pl_json_span(x->doc, f[ARGS]));
     enum pl_status status = add_pieces(x, call, f[PARTIAL]);
-    if (status == PL_OK && !pl_pick_is(f[CONTINUES], PL_JSON_TRUE))
+    if (status == PL_OK && !pl_json_is(f[CONTINUES], PL_JSON_TRUE))
         pl_gemini_finish_call(x->s, x->r, choice);
     return status;
 }

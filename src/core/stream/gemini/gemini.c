@@ -4,7 +4,7 @@
  * together, a call comes whole. Counters are snapshots. There is no event at the end; a
  * finishReason (or a blocked prompt) says that the answer is complete. Without `alt=sse` the same
  * objects come as the elements of one JSON array. */
-#include "stream/gemini_int.h"
+#include "stream/gemini/gemini_int.h"
 
 #include "format/format.h"
 #include "stream/sum.h"
@@ -23,6 +23,8 @@ const struct pl_dialect pl_dialect_gemini = {
     .sum_end = pl_gemini_sum_end,
     .sum_deinit = pl_gemini_sum_deinit,
     .format = &pl_format_gemini,
-    .write = pl_gemini_stream_write,
+    .write = pl_gemini_stream_writes,
+    .write_first = pl_gemini_stream_write_first,
+    .has_choices = true,
     .write_deinit = pl_gemini_stream_write_deinit,
 };

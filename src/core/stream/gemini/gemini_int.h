@@ -1,4 +1,4 @@
-/* The pieces of the gemini dialect: gemini_read.c, gemini_args.c and gemini_write.c. */
+/* The pieces of the gemini dialect: read.c, args.c and write.c. */
 #ifndef PL_STREAM_GEMINI_INT_H
 #define PL_STREAM_GEMINI_INT_H
 
@@ -123,17 +123,17 @@ struct pl_gemini_open_call {
 };
 
 struct pl_gemini_writer {
-    bool is_ready;
     struct pl_buf tail; /* what every event ends in: the model, the id */
     PL_VEC(struct pl_gemini_open_call) calls;
     struct pl_counts counts;
     bool has_usage;
 };
 
-void pl_gemini_stream_write(struct pl_stream *s, void *state, const struct pl_delta *delta);
+extern pl_delta_writer *const pl_gemini_stream_writes[PL_DELTA_COUNT];
+pl_delta_writer pl_gemini_stream_write_first;
 void pl_gemini_stream_write_deinit(void *state);
 
-/* ---- adding up (gemini_sum.c) ---- */
+/* ---- adding up (sum.c) ---- */
 
 struct pl_gemini_sum_choice {
     struct pl_tree *tree, *call; /* of the sum; `call` is the one that is open */

@@ -1,8 +1,8 @@
 /* Reading Google's stream: see gemini.c. */
-#include "stream/gemini_int.h"
+#include "stream/gemini/gemini_int.h"
 
-#include "format/gemini_words.h"
-#include "format/instant.h"
+#include "format/gemini/words.h"
+#include "format/pieces/instant.h"
 #include "json/text.h"
 #include "stream/pick.h"
 
@@ -69,9 +69,9 @@ static enum pl_status read_part(const struct pl_gemini_reading *x, uint32_t choi
     if (f[CALL])
         return pl_gemini_read_call(x, choice, f[CALL], signature);
     if (f[TEXT] || signature.len)
-        read_text(x, choice, pl_pick_raw(x->doc, f[TEXT]), pl_pick_is(f[THOUGHT], PL_JSON_TRUE),
+        read_text(x, choice, pl_pick_raw(x->doc, f[TEXT]), pl_json_is(f[THOUGHT], PL_JSON_TRUE),
                   signature);
-    else if (pl_pick_is(part, PL_JSON_OBJECT) && pl_json_count(part))
+    else if (pl_json_is(part, PL_JSON_OBJECT) && pl_json_count(part))
         pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_OTHER,
                                                 .choice = choice,
                                                 .json = pl_json_span(x->doc, part)});
@@ -85,7 +85,7 @@ static enum pl_status read_content(const struct pl_gemini_reading *x, uint32_t c
     const struct pl_json_node *parts;
     enum pl_status status = PL_OK;
     pl_gemini_get(x->doc, content, fields, 1, &parts);
-    if (!pl_pick_is(parts, PL_JSON_ARRAY))
+    if (!pl_json_is(parts, PL_JSON_ARRAY))
         return PL_OK;
     for (const struct pl_json_node *n = pl_json_first(parts);
          n < pl_json_end(parts) && status == PL_OK; n = pl_json_next(n))
@@ -122,7 +122,7 @@ static void read_citations(const struct pl_gemini_reading *x, uint32_t choice,
 {
     const struct pl_json_node *elements, *citation;
     pl_gemini_get(x->doc, metadata, list, 1, &elements);
-    if (!pl_pick_is(elements, PL_JSON_ARRAY) || !pl_json_count(elements))
+    if (!pl_json_is(elements, PL_JSON_ARRAY) || !pl_json_count(elements))
         return;
     for (const struct pl_json_node *n = pl_json_first(elements); n < pl_json_end(elements);
          n = pl_json_next(n)) {
@@ -152,7 +152,7 @@ static void read_finish(const struct pl_gemini_reading *x, struct pl_gemini_choi
 static enum pl_status read_candidate(const struct pl_gemini_reading *x,
                                      const struct pl_json_node *candidate)
 {
-    enum { CONTENT, INDEX, REASON, MESSAGE, CITATIONS, GROUNDING, N };
+    enum { CONTENT, INDEX, REASON, MESSAGE, CITATIONS, GROUNDING, SAFETY, N };
     static const struct pl_gemini_field fields[N] = {
         PL_GEMINI_FIELD("content", "content"),
         PL_GEMINI_FIELD("index", "index"),
@@ -160,6 +160,7 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
         PL_GEMINI_FIELD("finishMessage", "finish_message"),
         PL_GEMINI_FIELD("citationMetadata", "citation_metadata"),
         PL_GEMINI_FIELD("groundingMetadata", "grounding_metadata"),
+        PL_GEMINI_FIELD("safetyRatings", "safety_ratings"),
     };
     static const struct pl_gemini_field citations = PL_GEMINI_FIELD("citations", "citations");
     static const struct pl_gemini_field chunks =
@@ -175,6 +176,10 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
     enum pl_status status = read_content(x, (uint32_t)index, f[CONTENT]);
     if (status != PL_OK)
         return status;
+    if (f[SAFETY])
+        pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_ABOUT,
+                                                .choice = (uint32_t)index,
+                                                .json = pl_json_span(x->doc, f[SAFETY])});
     if (f[CITATIONS] || f[REASON])
         pl_repeat_spoil(&x->s->repeat);
     if (f[CITATIONS])
@@ -280,7 +285,7 @@ static void read_error(const struct pl_gemini_reading *x, const struct pl_json_n
     const struct pl_json_node *f[3];
     pl_gemini_get(x->doc, error, fields, 3, f);
     struct pl_str status = pl_pick_raw(x->doc, f[2]), message = pl_pick_raw(x->doc, f[1]);
-    if (pl_pick_is(error, PL_JSON_STRING))
+    if (pl_json_is(error, PL_JSON_STRING))
         message = pl_json_raw(x->doc, error);
     const struct pl_gemini_error *known =
         pl_gemini_error_by_status(status, pl_pick_count(x->doc, f[0]));
@@ -332,13 +337,15 @@ static enum pl_status read_object(const struct pl_gemini_reading *x,
         read_start(x, f[ID], f[MODEL], f[CREATED]);
     if (f[USAGE])
         read_usage(x, f[USAGE]);
-    if (pl_pick_is(f[CANDIDATES], PL_JSON_ARRAY))
+    if (pl_json_is(f[CANDIDATES], PL_JSON_ARRAY))
         for (const struct pl_json_node *n = pl_json_first(f[CANDIDATES]);
              n < pl_json_end(f[CANDIDATES]) && status == PL_OK; n = pl_json_next(n))
             status = read_candidate(x, n);
     if (f[FEEDBACK]) {
         pl_repeat_spoil(&x->s->repeat);
         read_feedback(x, f[FEEDBACK]);
+        pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_ABOUT,
+                                                .json = pl_json_span(x->doc, f[FEEDBACK])});
     }
     return status;
 }
@@ -347,7 +354,7 @@ static enum pl_status read_document(const struct pl_gemini_reading *x)
 {
     const struct pl_json_node *root = x->doc->root;
     enum pl_status status = PL_OK;
-    if (!pl_pick_is(root, PL_JSON_ARRAY))
+    if (!pl_json_is(root, PL_JSON_ARRAY))
         return read_object(x, root);
     for (const struct pl_json_node *n = pl_json_first(root);
          n < pl_json_end(root) && status == PL_OK; n = pl_json_next(n))

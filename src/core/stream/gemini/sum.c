@@ -1,7 +1,7 @@
 /* Google's streams, added up: every event is a response, and the parts of a candidate stand one
- * behind the other. Texts of a kind that follow each other are one part; the counters and what an
+ * after the other. Texts of a kind that follow each other are one part; the counters and what an
  * answer rests on are said again and again, and the last word counts. */
-#include "stream/gemini_int.h"
+#include "stream/gemini/gemini_int.h"
 
 #include "stream/pick.h"
 #include "stream/sum.h"
@@ -88,13 +88,13 @@ static void add_call(struct pl_sum *sum, struct pl_gemini_sum_choice *choice, st
          choice->call && k < pl_json_end(part); k = pl_json_next_member(k))
         if (!is_key(pl_json_raw(doc, k), "functionCall", "function_call"))
             pl_sum_keep(sum, choice->call->parent, pl_json_raw(doc, k), doc, k + 1);
-    if (pl_pick_is(partials, PL_JSON_ARRAY))
+    if (pl_json_is(partials, PL_JSON_ARRAY))
         for (const struct pl_json_node *n = pl_json_first(partials); n < pl_json_end(partials);
              n = pl_json_next(n))
             if (pl_gemini_args_add(&choice->args, doc, n, NULL) != PL_OK)
-                pl_sum_stray(sum, PL_LOSS_DROPPED, "a piece of arguments has a path nobody knows",
+                pl_sum_stray(sum, PL_LOSS_DROPPED, "a piece of arguments has an unknown path",
                              (struct pl_str){0}, "%s", "");
-    if (!pl_pick_is(get(doc, call, "willContinue", "will_continue"), PL_JSON_TRUE))
+    if (!pl_json_is(get(doc, call, "willContinue", "will_continue"), PL_JSON_TRUE))
         finish_call(sum, choice);
 }
 
@@ -131,7 +131,7 @@ static struct pl_tree *text_before(const struct pl_tree *parts, const struct pl_
     const struct pl_json_node *signature = get(doc, part, "thoughtSignature", "thought_signature");
     bool is_plain = last && last->n <= 3 && said;
     bool is_signed = is_plain && get_tree(last, "thoughtSignature", "thought_signature");
-    bool is_same = is_plain && is_thought(last) == pl_pick_is(thought, PL_JSON_TRUE);
+    bool is_same = is_plain && is_thought(last) == pl_json_is(thought, PL_JSON_TRUE);
     /* Each signature is about a text of its own; one that comes late is about what was said. */
     return is_same && !(is_signed && (signature || said->first)) ? last : NULL;
 }
@@ -140,7 +140,7 @@ static void add_part(struct pl_sum *sum, struct pl_gemini_sum_choice *choice, st
                      const struct pl_json_doc *doc, const struct pl_json_node *part)
 {
     const struct pl_json_node *call = get(doc, part, "functionCall", "function_call");
-    if (pl_pick_is(call, PL_JSON_OBJECT)) {
+    if (pl_json_is(call, PL_JSON_OBJECT)) {
         add_call(sum, choice, parts, doc, part, call);
         return;
     }
@@ -209,7 +209,7 @@ static void add_candidate(struct pl_sum *sum, const struct pl_json_doc *doc,
     const struct pl_json_node *number = pl_json_get(doc, candidate, PL_STR("index"));
     int64_t index = number ? pl_pick_count(doc, number) : 0;
     if (index < 0 || index >= PL_GEMINI_MAX_CHOICES) {
-        pl_sum_stray(sum, PL_LOSS_DROPPED, "there are more candidates than Google gives",
+        pl_sum_stray(sum, PL_LOSS_DROPPED, "there are more candidates than Google returns",
                      (struct pl_str){0}, "/candidates");
         return;
     }

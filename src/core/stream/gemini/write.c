@@ -2,49 +2,37 @@
  *
  * Fragments of text go out one event each; a call waits until it is whole, the counters until the
  * answer ends. The words of a refusal are text, as Gemini has nothing else for them. */
-#include "stream/gemini_int.h"
+#include "stream/gemini/gemini_int.h"
 
-#include "format/gemini_words.h"
+#include "base/ascii.h"
+#include "format/gemini/words.h"
 #include "json/text.h"
 
 #define HEAD "data: {\"candidates\":[{\"content\":{\"parts\":[{"
 
-static void make_ready(struct pl_stream *s, struct pl_gemini_writer *w, struct pl_str model,
-                       struct pl_str id)
+/* What every event says after its parts. */
+void pl_gemini_stream_write_first(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
-    if (w->is_ready)
-        return;
-    w->is_ready = true;
+    struct pl_gemini_writer *w = state;
     pl_buf_init(&w->tail, 0);
-    if (model.len) {
+    if (delta->model.len) {
         pl_buf_adds(&w->tail, ",\"modelVersion\":\"");
-        pl_buf_add(&w->tail, model);
+        pl_buf_add(&w->tail, delta->model);
         pl_buf_addc(&w->tail, '"');
     }
     pl_buf_adds(&w->tail, ",\"responseId\":\"");
-    pl_buf_add(&w->tail, id.len ? id : PL_STR("resp_1"));
+    pl_buf_add(&w->tail, delta->id.len ? delta->id : PL_STR("resp_1"));
     pl_buf_adds(&w->tail, "\"}\n\n");
     if (w->tail.status != PL_OK)
         s->status = w->tail.status;
 }
 
-static void put_number(struct pl_buf *out, int64_t number)
-{
-    char digits[20];
-    size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number);
-    pl_buf_add(out, (struct pl_str){digits + at, sizeof digits - at});
-}
-
-/* Behind the last part: its brackets, the candidate's number. */
+/* After the last part: its brackets, the candidate's number. */
 static void end_parts(struct pl_stream *s, uint32_t choice)
 {
     pl_buf_adds(&s->out, "}],\"role\":\"model\"}");
     pl_buf_adds(&s->out, ",\"index\":");
-    put_number(&s->out, choice);
+    pl_buf_addu(&s->out, choice);
 }
 
 static void end_event(struct pl_stream *s, const struct pl_gemini_writer *w)
@@ -96,9 +84,11 @@ static void add(struct pl_stream *s, struct pl_buf *to, struct pl_str raw)
         s->status = to->status;
 }
 
-static void start_call(struct pl_stream *s, struct pl_gemini_writer *w,
-                       const struct pl_delta *delta)
+static void start_call(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_gemini_writer *w = state;
+    if (delta->part_kind != PL_PART_CALL)
+        return;
     struct pl_gemini_open_call call = {.part = delta->part, .is_custom = delta->is_custom};
     pl_buf_init(&call.id, 0);
     pl_buf_init(&call.name, 0);
@@ -115,7 +105,7 @@ static void start_call(struct pl_stream *s, struct pl_gemini_writer *w,
 static bool is_blank(struct pl_str text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (!strchr(" \t\r\n", text.ptr[i]) || !text.ptr[i])
+        if (!pl_ascii_is_white(text.ptr[i]))
             return false;
     return true;
 }
@@ -173,8 +163,9 @@ static void write_call(struct pl_stream *s, const struct pl_gemini_writer *w,
 }
 
 /* Half a call has no form here, and nobody shall take it for all of it. */
-static void end_call(struct pl_stream *s, struct pl_gemini_writer *w, const struct pl_delta *delta)
+static void end_call(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_gemini_writer *w = state;
     struct pl_gemini_open_call *call = call_of(w, delta->part);
     if (!call)
         return;
@@ -187,9 +178,9 @@ static void end_call(struct pl_stream *s, struct pl_gemini_writer *w, const stru
 
 /* ---- around the content ---- */
 
-static void write_citation(struct pl_stream *s, const struct pl_gemini_writer *w,
-                           const struct pl_delta *delta)
+static void write_citation(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    const struct pl_gemini_writer *w = state;
     if (!delta->url.len && !delta->title.len)
         return;
     pl_buf_adds(&s->out, "data: {\"candidates\":[{\"citationMetadata\":{\"citations\":[{");
@@ -202,7 +193,7 @@ static void write_citation(struct pl_stream *s, const struct pl_gemini_writer *w
         pl_stream_put_string(s, delta->title);
     }
     pl_buf_adds(&s->out, "}]},\"index\":");
-    put_number(&s->out, delta->choice);
+    pl_buf_addu(&s->out, delta->choice);
     end_event(s, w);
 }
 
@@ -234,7 +225,7 @@ static void write_usage(struct pl_stream *s, const struct pl_counts *c)
             continue;
         pl_buf_adds(&s->out, separator);
         pl_buf_adds(&s->out, counts[i].key);
-        put_number(&s->out, counts[i].count);
+        pl_buf_addu(&s->out, (uint64_t)counts[i].count);
         separator = ",";
     }
     if (separator[1] == '\0')
@@ -242,9 +233,9 @@ static void write_usage(struct pl_stream *s, const struct pl_counts *c)
 }
 
 /* An empty text goes along, as in Google's own last events: clients add up the texts of all. */
-static void write_stop(struct pl_stream *s, const struct pl_gemini_writer *w,
-                       const struct pl_delta *delta)
+static void write_stop(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    const struct pl_gemini_writer *w = state;
     pl_buf_adds(&s->out, HEAD "\"text\":\"\"");
     end_parts(s, delta->choice);
     pl_buf_adds(&s->out, ",\"finishReason\":\"");
@@ -260,14 +251,15 @@ static void write_stop(struct pl_stream *s, const struct pl_gemini_writer *w,
     pl_buf_add(&s->out, pl_buf_str(&w->tail));
 }
 
-static void write_error(struct pl_stream *s, const struct pl_delta *delta)
+static void write_error(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    (void)state;
     const struct pl_gemini_error *error = pl_gemini_error_of(delta->code);
     if (!error)
         error = pl_gemini_error_of(delta->type);
     pl_stream_begin_event(s, NULL);
     pl_buf_adds(&s->out, "{\"error\":{\"code\":");
-    put_number(&s->out, error ? error->code : 500);
+    pl_buf_addu(&s->out, (uint64_t)(error ? error->code : 500));
     pl_buf_adds(&s->out, ",\"message\":");
     pl_stream_put_string(s, delta->message.len ? delta->message : PL_STR("the stream failed"));
     pl_buf_adds(&s->out, ",\"status\":\"");
@@ -278,9 +270,9 @@ static void write_error(struct pl_stream *s, const struct pl_delta *delta)
 
 /* ---- deltas ---- */
 
-static void write_fragment(struct pl_stream *s, struct pl_gemini_writer *w,
-                           const struct pl_delta *delta)
+static void write_fragment(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_gemini_writer *w = state;
     struct pl_gemini_open_call *call;
     if (delta->part_kind == PL_PART_TEXT || delta->part_kind == PL_PART_THINKING ||
         delta->part_kind == PL_PART_REFUSAL)
@@ -289,9 +281,9 @@ static void write_fragment(struct pl_stream *s, struct pl_gemini_writer *w,
         add(s, &call->args, delta->raw);
 }
 
-static void write_signature(struct pl_stream *s, struct pl_gemini_writer *w,
-                            const struct pl_delta *delta)
+static void write_signature(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_gemini_writer *w = state;
     struct pl_gemini_open_call *call = call_of(w, delta->part);
     if (!s->is_same_vendor)
         return;
@@ -301,41 +293,21 @@ static void write_signature(struct pl_stream *s, struct pl_gemini_writer *w,
         write_text(s, w, delta, (struct pl_str){0}, delta->raw);
 }
 
-void pl_gemini_stream_write(struct pl_stream *s, void *state, const struct pl_delta *delta)
+static void take_usage(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct pl_gemini_writer *w = state;
-    make_ready(s, w, delta->model, delta->id);
-    switch (delta->kind) {
-    case PL_DELTA_PART_START:
-        if (delta->part_kind == PL_PART_CALL)
-            start_call(s, w, delta);
-        break;
-    case PL_DELTA_FRAGMENT:
-        write_fragment(s, w, delta);
-        break;
-    case PL_DELTA_SIGNATURE:
-        write_signature(s, w, delta);
-        break;
-    case PL_DELTA_CITATION:
-        write_citation(s, w, delta);
-        break;
-    case PL_DELTA_PART_END:
-        end_call(s, w, delta);
-        break;
-    case PL_DELTA_USAGE:
-        w->counts = delta->counts;
-        w->has_usage = true;
-        break;
-    case PL_DELTA_STOP:
-        write_stop(s, w, delta);
-        break;
-    case PL_DELTA_ERROR:
-        write_error(s, delta);
-        break;
-    default:
-        break; /* START is in every event; the end needs none of its own */
-    }
+    (void)s;
+    w->counts = delta->counts;
+    w->has_usage = true;
 }
+
+/* The end needs no event of its own. */
+pl_delta_writer *const pl_gemini_stream_writes[PL_DELTA_COUNT] = {
+    [PL_DELTA_PART_START] = start_call,     [PL_DELTA_FRAGMENT] = write_fragment,
+    [PL_DELTA_SIGNATURE] = write_signature, [PL_DELTA_CITATION] = write_citation,
+    [PL_DELTA_PART_END] = end_call,         [PL_DELTA_USAGE] = take_usage,
+    [PL_DELTA_STOP] = write_stop,           [PL_DELTA_ERROR] = write_error,
+};
 
 void pl_gemini_stream_write_deinit(void *state)
 {

@@ -5,7 +5,7 @@
  * other are handed on one after the other. Content that comes while a call is not whole yet waits
  * for it. Servers that give no index or no id, or a new id under an old index, are understood;
  * where the name of a call comes after its first arguments, these wait for it. */
-#include "stream/openai_chat_int.h"
+#include "stream/openai_chat/openai_chat_int.h"
 
 #include "base/hash.h"
 #include "json/text.h"
@@ -78,8 +78,7 @@ enum pl_status pl_chat_check_names(const struct pl_chat_in *in)
 {
     for (size_t i = 0; i < in->r->calls.len; i++)
         if (in->r->calls.ptr[i].is_nameless)
-            return pl_fail(in->err, PL_INVALID,
-                           "tool call %lld has arguments, and its name never came",
+            return pl_fail(in->err, PL_INVALID, "tool call %lld has arguments, but no name",
                            (long long)in->r->calls.ptr[i].index);
     return PL_OK;
 }
@@ -201,7 +200,7 @@ struct piece {
 };
 
 /* The call an entry goes on with. Another id under the same index is another call, and so is a name
- * with arguments behind arguments that were whole; an entry without index goes on with the call of
+ * with arguments after arguments that were whole; an entry without index goes on with the call of
  * its id or, without that, the latest. */
 static struct pl_chat_open_call *find_call(struct pl_chat_in *in, const struct piece *piece)
 {
@@ -236,7 +235,7 @@ static enum pl_status start_call(struct pl_chat_in *in, const struct piece *piec
     struct pl_chat_reader *r = in->r;
     pl_chat_settle(in, false);
     if (r->calls.len == MAX_OPEN_CALLS)
-        return pl_fail(in->err, PL_LIMIT, "more than %d tool calls without whole arguments",
+        return pl_fail(in->err, PL_LIMIT, "more than %d tool calls with incomplete arguments",
                        MAX_OPEN_CALLS);
     struct pl_chat_open_call call = {
         .choice = in->choice,
@@ -328,8 +327,8 @@ static enum pl_status take_piece(struct pl_chat_in *in, const struct piece *piec
     }
     if (!call && !piece->name.len && was_closed) {
         return pl_fail(in->err, PL_INVALID,
-                       "arguments came for tool call %lld, which is not open: the first entry of a "
-                       "call has its name, and its arguments end where their JSON text does",
+                       "arguments for tool call %lld, which is not open: the first entry of a call "
+                       "must have its name, and its arguments end with their JSON text",
                        (long long)piece->index);
     }
     if (!call) {
@@ -363,7 +362,7 @@ static enum pl_status take_piece(struct pl_chat_in *in, const struct piece *piec
 /* Some servers send the arguments as an object instead of its text. */
 static struct pl_str args_of(struct pl_chat_in *in, const struct pl_json_node *args)
 {
-    if (!pl_pick_is(args, PL_JSON_OBJECT))
+    if (!pl_json_is(args, PL_JSON_OBJECT))
         return pl_pick_raw(&in->doc, args);
     PL_CLEANUP_BUF struct pl_buf quoted;
     pl_buf_init(&quoted, 0);
@@ -401,7 +400,7 @@ static const struct pl_str body_names[] = {
 enum pl_status pl_chat_take_calls(struct pl_chat_in *in, const struct pl_json_node *calls)
 {
     enum pl_status status = PL_OK;
-    if (!pl_pick_is(calls, PL_JSON_ARRAY))
+    if (!pl_json_is(calls, PL_JSON_ARRAY))
         return status;
     for (const struct pl_json_node *n = pl_json_first(calls), *end = pl_json_end(calls);
          n < end && status == PL_OK; n = pl_json_next(n)) {

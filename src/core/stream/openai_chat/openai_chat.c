@@ -4,9 +4,9 @@
  * a chunk of its own, usage in a chunk without choices, [DONE]
  *
  * Every chunk begins with the same words up to its delta: they are put together once. */
-#include "stream/openai_chat_int.h"
+#include "stream/openai_chat/openai_chat_int.h"
 
-#include "format/openai_chat_int.h"
+#include "format/openai_chat/words.h"
 #include "stream/pick.h"
 
 #include "format/format.h"
@@ -30,16 +30,6 @@ static void put(struct pl_stream *s, struct pl_str text)
     pl_buf_add(&s->out, text);
 }
 
-static void put_number(struct pl_stream *s, uint64_t value)
-{
-    char digits[20];
-    size_t at = sizeof digits;
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    put(s, (struct pl_str){digits + at, sizeof digits - at});
-}
-
 static void begin(struct pl_stream *s, const struct writer *w)
 {
     put(s, pl_buf_str(&w->head));
@@ -57,8 +47,9 @@ static void add_string(struct pl_buf *to, struct pl_str raw, struct pl_str other
     pl_buf_addc(to, '"');
 }
 
-static void write_start(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+static void write_start(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct writer *w = state;
     pl_buf_init(&w->head, 0);
     pl_buf_adds(&w->head, "data: {\"id\":");
     add_string(&w->head, delta->id, PL_STR("chatcmpl_1"));
@@ -95,8 +86,11 @@ static struct call *find_call(struct writer *w, uint32_t part)
     return NULL;
 }
 
-static void write_call_start(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+static void write_call_start(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct writer *w = state;
+    if (delta->part_kind != PL_PART_CALL)
+        return;
     struct call call = {.part = delta->part, .index = w->n_calls++, .is_custom = delta->is_custom};
     if (!pl_vec_push(&w->open, call)) {
         s->status = PL_NOMEM;
@@ -104,11 +98,11 @@ static void write_call_start(struct pl_stream *s, struct writer *w, const struct
     }
     begin(s, w);
     put(s, PL_STR("\"tool_calls\":[{\"index\":"));
-    put_number(s, call.index);
+    pl_buf_addu(&s->out, call.index);
     put(s, PL_STR(",\"id\":\""));
     put(s, delta->id.len ? delta->id : PL_STR("call_"));
     if (!delta->id.len)
-        put_number(s, w->n_calls);
+        pl_buf_addu(&s->out, w->n_calls);
     put(s, call.is_custom ? PL_STR("\",\"type\":\"custom\",\"custom\":{\"name\":\"")
                           : PL_STR("\",\"type\":\"function\",\"function\":{\"name\":\""));
     put(s, delta->name);
@@ -120,7 +114,7 @@ static void begin_call(struct pl_stream *s, const struct writer *w, const struct
 {
     begin(s, w);
     put(s, PL_STR("\"tool_calls\":[{\"index\":"));
-    put_number(s, call->index);
+    pl_buf_addu(&s->out, call->index);
 }
 
 static void write_args(struct pl_stream *s, const struct writer *w, struct call *call,
@@ -134,8 +128,9 @@ static void write_args(struct pl_stream *s, const struct writer *w, struct call 
     put(s, PL_STR("\"}}]},\"finish_reason\":null}]}\n\n"));
 }
 
-static void write_call_end(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+static void write_call_end(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct writer *w = state;
     struct call *call = find_call(w, delta->part);
     if (!call)
         return;
@@ -146,8 +141,9 @@ static void write_call_end(struct pl_stream *s, struct writer *w, const struct p
 }
 
 /* Google's own compatible server documents a slot for its signatures; there is none for others. */
-static void write_signature(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+static void write_signature(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct writer *w = state;
     const struct call *call = find_call(w, delta->part);
     if (!call || s->from != &pl_dialect_gemini)
         return;
@@ -160,8 +156,9 @@ static void write_signature(struct pl_stream *s, struct writer *w, const struct 
 
 /* ---- content ---- */
 
-static void write_fragment(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+static void write_fragment(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct writer *w = state;
     struct call *call;
     w->has_content = true;
     switch (delta->part_kind) {
@@ -185,8 +182,9 @@ static void write_fragment(struct pl_stream *s, struct writer *w, const struct p
 }
 
 /* url_citation is the one kind there is. Where it points to is in the source, or nobody knows. */
-static void write_citation(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+static void write_citation(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct writer *w = state;
     static const struct pl_str names[] = {{"start_index", 11}, {"end_index", 9}};
     struct pl_json_doc doc;
     const struct pl_json_node *place[2] = {0};
@@ -213,8 +211,9 @@ static void write_citation(struct pl_stream *s, struct writer *w, const struct p
 
 /* What only the source's vendor has (an image), as a whole answer says it: members of the message
  * that a stream has no deltas for. */
-static void write_other(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+static void write_other(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct writer *w = state;
     static const struct pl_str said[] = {
         {"role", 4}, {"content", 7}, {"refusal", 7}, {"tool_calls", 10}};
     struct pl_json_doc doc;
@@ -239,8 +238,9 @@ static void write_other(struct pl_stream *s, struct writer *w, const struct pl_d
 
 /* ---- the end ---- */
 
-static void write_stop(struct pl_stream *s, struct writer *w, const struct pl_delta *delta)
+static void write_stop(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct writer *w = state;
     /* A filter may say what it minds, in the place of the words it took. */
     if (delta->finish == PL_FINISH_FILTER && !w->has_refusal) {
         struct pl_str why = delta->detail;
@@ -267,31 +267,41 @@ static void write_usage(struct pl_stream *s, const struct writer *w, const struc
         total = INT64_MAX;
     put(s, pl_str_slice(pl_buf_str(&w->head), 0, w->n_bare));
     put(s, PL_STR("],\"usage\":{\"prompt_tokens\":"));
-    put_number(s, (uint64_t)known(c->input));
+    pl_buf_addu(&s->out, (uint64_t)known(c->input));
     put(s, PL_STR(",\"completion_tokens\":"));
-    put_number(s, (uint64_t)known(c->output));
+    pl_buf_addu(&s->out, (uint64_t)known(c->output));
     put(s, PL_STR(",\"total_tokens\":"));
-    put_number(s, (uint64_t)total);
+    pl_buf_addu(&s->out, (uint64_t)total);
     if (c->cache_read >= 0 || c->cache_write >= 0) {
         put(s, PL_STR(",\"prompt_tokens_details\":{\"cached_tokens\":"));
-        put_number(s, (uint64_t)known(c->cache_read));
+        pl_buf_addu(&s->out, (uint64_t)known(c->cache_read));
         if (c->cache_write >= 0) {
             put(s, PL_STR(",\"cache_write_tokens\":"));
-            put_number(s, (uint64_t)c->cache_write);
+            pl_buf_addu(&s->out, (uint64_t)c->cache_write);
         }
         put(s, PL_STR("}"));
     }
     if (c->reasoning >= 0) {
         put(s, PL_STR(",\"completion_tokens_details\":{\"reasoning_tokens\":"));
-        put_number(s, (uint64_t)c->reasoning);
+        pl_buf_addu(&s->out, (uint64_t)c->reasoning);
         put(s, PL_STR("}"));
     }
     put(s, PL_STR("}}\n\n"));
 }
 
 /* Google names a kind of error in capitals; that is a code here, and the type is one of ours. */
-static void write_error(struct pl_stream *s, const struct pl_delta *delta)
+/* The counters come after the finish_reason, at the end. */
+static void write_end(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    (void)delta;
+    if (s->counts.input >= 0 || s->counts.output >= 0 || s->counts.total >= 0)
+        write_usage(s, state, &s->counts);
+    put(s, PL_STR("data: [DONE]\n\n"));
+}
+
+static void write_error(struct pl_stream *s, void *state, const struct pl_delta *delta)
+{
+    (void)state;
     bool is_status = delta->type.len && delta->type.ptr[0] >= 'A' && delta->type.ptr[0] <= 'Z';
     struct pl_str type = delta->type, code = delta->code;
     if (is_status)
@@ -310,56 +320,20 @@ static void write_error(struct pl_stream *s, const struct pl_delta *delta)
     put(s, PL_STR("}}\n\n"));
 }
 
-static void write_delta(struct pl_stream *s, void *state, const struct pl_delta *delta)
-{
-    struct writer *w = state;
-    if (delta->choice)
-        return; /* one answer: the first */
-    switch (delta->kind) {
-    case PL_DELTA_START:
-        write_start(s, w, delta);
-        break;
-    case PL_DELTA_PART_START:
-        if (delta->part_kind == PL_PART_CALL)
-            write_call_start(s, w, delta);
-        break;
-    case PL_DELTA_FRAGMENT:
-        write_fragment(s, w, delta);
-        break;
-    case PL_DELTA_SIGNATURE:
-        write_signature(s, w, delta);
-        break;
-    case PL_DELTA_CITATION:
-        write_citation(s, w, delta);
-        break;
-    case PL_DELTA_PART_END:
-        write_call_end(s, w, delta);
-        break;
-    case PL_DELTA_STOP:
-        write_stop(s, w, delta);
-        break;
-    case PL_DELTA_END:
-        if (s->counts.input >= 0 || s->counts.output >= 0 || s->counts.total >= 0)
-            write_usage(s, w, &s->counts);
-        put(s, PL_STR("data: [DONE]\n\n"));
-        break;
-    case PL_DELTA_ERROR:
-        write_error(s, delta);
-        break;
-    case PL_DELTA_OTHER:
-        write_other(s, w, delta);
-        break;
-    case PL_DELTA_USAGE: /* behind the finish_reason, at the end */
-        break;
-    }
-}
-
 static void write_deinit(void *state)
 {
     struct writer *w = state;
     pl_buf_deinit(&w->head);
     pl_vec_deinit(&w->open);
 }
+
+static pl_delta_writer *const writes[PL_DELTA_COUNT] = {
+    [PL_DELTA_START] = write_start,       [PL_DELTA_PART_START] = write_call_start,
+    [PL_DELTA_FRAGMENT] = write_fragment, [PL_DELTA_SIGNATURE] = write_signature,
+    [PL_DELTA_CITATION] = write_citation, [PL_DELTA_PART_END] = write_call_end,
+    [PL_DELTA_STOP] = write_stop,         [PL_DELTA_END] = write_end,
+    [PL_DELTA_ERROR] = write_error,       [PL_DELTA_OTHER] = write_other,
+};
 
 const struct pl_dialect pl_dialect_openai_chat = {
     .name = "openai-chat",
@@ -373,6 +347,6 @@ const struct pl_dialect pl_dialect_openai_chat = {
     .sum = pl_chat_sum,
     .sum_end = pl_chat_sum_end,
     .format = &pl_format_openai_chat,
-    .write = write_delta,
+    .write = writes,
     .write_deinit = write_deinit,
 };

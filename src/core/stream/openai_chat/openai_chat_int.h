@@ -1,5 +1,5 @@
-/* The pieces of openai-chat's streams: openai_chat.c writes, openai_chat_read.c reads chunks and
- * openai_chat_calls.c the tool calls in them. */
+/* The pieces of openai-chat's streams: openai_chat.c writes, read.c reads chunks and
+ * calls.c the tool calls in them. */
 #ifndef PL_STREAM_OPENAI_CHAT_INT_H
 #define PL_STREAM_OPENAI_CHAT_INT_H
 

@@ -4,9 +4,9 @@
  * reasoning and reasoning_details (the same words under several names are read once), content in
  * parts, the legacy function_call, a last chunk with content and finish_reason at once, usage in
  * any chunk, no [DONE]. */
-#include "stream/openai_chat_int.h"
+#include "stream/openai_chat/openai_chat_int.h"
 
-#include "format/openai_chat_int.h"
+#include "format/openai_chat/words.h"
 #include "stream/pick.h"
 
 /* ---- reasoning ---- */
@@ -35,7 +35,7 @@ static void take_redacted(struct pl_chat_in *in, struct pl_str data)
 {
     pl_chat_settle(in, false);
     if (in->r->calls.len)
-        return; /* proof of reasoning means nothing behind a call it did not lead to */
+        return; /* proof of reasoning means nothing after a call it did not lead to */
     pl_stream_open(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_REDACTED),
                    &(struct pl_delta){.part_kind = PL_PART_REDACTED, .raw = data});
     pl_stream_close(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_REDACTED));
@@ -43,7 +43,7 @@ static void take_redacted(struct pl_chat_in *in, struct pl_str data)
 
 static void take_details(struct pl_chat_in *in, const struct pl_json_node *details, bool is_said)
 {
-    if (!pl_pick_is(details, PL_JSON_ARRAY))
+    if (!pl_json_is(details, PL_JSON_ARRAY))
         return;
     for (const struct pl_json_node *n = pl_json_first(details), *end = pl_json_end(details);
          n < end; n = pl_json_next(n)) {
@@ -86,7 +86,7 @@ static const struct pl_str delta_names[] = {
 static void take_content(struct pl_chat_in *in, const struct pl_json_node *content)
 {
     static const struct pl_str names[] = {{"text", 4}, {"thinking", 8}};
-    if (!pl_pick_is(content, PL_JSON_ARRAY)) {
+    if (!pl_json_is(content, PL_JSON_ARRAY)) {
         pl_chat_say(in, PL_PART_TEXT, pl_pick_raw(&in->doc, content));
         return;
     }
@@ -94,7 +94,7 @@ static void take_content(struct pl_chat_in *in, const struct pl_json_node *conte
          n < end; n = pl_json_next(n)) {
         const struct pl_json_node *part[2];
         pl_pick(&in->doc, n, names, 2, part);
-        if (pl_pick_is(part[1], PL_JSON_ARRAY))
+        if (pl_json_is(part[1], PL_JSON_ARRAY))
             take_details(in, part[1], false);
         else
             pl_chat_say(in, PL_PART_TEXT, pl_pick_raw(&in->doc, part[0]));
@@ -137,7 +137,7 @@ static void say_annotations(struct pl_chat_in *in, const struct pl_json_doc *doc
 /* Some servers cite before they speak: the annotations wait for the text. */
 static void take_annotations(struct pl_chat_in *in, const struct pl_json_node *annotations)
 {
-    if (!pl_pick_is(annotations, PL_JSON_ARRAY) || !pl_json_count(annotations))
+    if (!pl_json_is(annotations, PL_JSON_ARRAY) || !pl_json_count(annotations))
         return;
     if (in->choice || pl_stream_find(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_TEXT))) {
         say_annotations(in, &in->doc, annotations);
@@ -216,10 +216,11 @@ static enum pl_status take_delta(struct pl_chat_in *in, const struct pl_json_nod
     return status == PL_OK ? pl_chat_take_calls(in, d[TOOL_CALLS]) : status;
 }
 
-enum { CHOICE_INDEX, CHOICE_DELTA, FINISH_REASON, CHOICE_COUNT };
+enum { CHOICE_INDEX, CHOICE_DELTA, FINISH_REASON, FILTER_RESULTS, CHOICE_COUNT };
 static const struct pl_str choice_names[] = {[CHOICE_INDEX] = {"index", 5},
                                              [CHOICE_DELTA] = {"delta", 5},
-                                             [FINISH_REASON] = {"finish_reason", 13}};
+                                             [FINISH_REASON] = {"finish_reason", 13},
+                                             [FILTER_RESULTS] = {"content_filter_results", 22}};
 
 static enum pl_status take_choice(struct pl_chat_in *in, const struct pl_json_node *choice)
 {
@@ -232,6 +233,12 @@ static enum pl_status take_choice(struct pl_chat_in *in, const struct pl_json_no
     in->choice = index > 0 ? (uint32_t)index : 0;
     enum pl_status status = take_delta(in, c[CHOICE_DELTA]);
     struct pl_str word = pl_pick_raw(&in->doc, c[FINISH_REASON]);
+    /* The last chunk has an empty one. */
+    if (pl_json_is(c[FILTER_RESULTS], PL_JSON_OBJECT) && pl_json_count(c[FILTER_RESULTS]))
+        pl_stream_emit(in->s,
+                       &(struct pl_delta){.kind = PL_DELTA_ABOUT,
+                                          .choice = in->choice,
+                                          .json = pl_json_span(&in->doc, c[FILTER_RESULTS])});
     if (status != PL_OK || !word.len)
         return status;
     pl_repeat_spoil(&in->s->repeat);
@@ -296,11 +303,12 @@ static void take_error(struct pl_chat_in *in, const struct pl_json_node *error)
                           });
 }
 
-enum { CHUNK_ID, CREATED, MODEL, CHOICES, USAGE, ERROR, PADDING, CHUNK_COUNT };
+enum { CHUNK_ID, CREATED, MODEL, CHOICES, USAGE, ERROR, PADDING, FINGERPRINT, CHUNK_COUNT };
 static const struct pl_str chunk_names[] = {
-    [CHUNK_ID] = {"id", 2},          [CREATED] = {"created", 7}, [MODEL] = {"model", 5},
-    [CHOICES] = {"choices", 7},      [USAGE] = {"usage", 5},     [ERROR] = {"error", 5},
-    [PADDING] = {"obfuscation", 11},
+    [CHUNK_ID] = {"id", 2},          [CREATED] = {"created", 7},
+    [MODEL] = {"model", 5},          [CHOICES] = {"choices", 7},
+    [USAGE] = {"usage", 5},          [ERROR] = {"error", 5},
+    [PADDING] = {"obfuscation", 11}, [FINGERPRINT] = {"system_fingerprint", 18},
 };
 
 static enum pl_status take_chunk(struct pl_chat_in *in)
@@ -308,14 +316,14 @@ static enum pl_status take_chunk(struct pl_chat_in *in)
     const struct pl_json_node *c[CHUNK_COUNT];
     enum pl_status status = PL_OK;
     if (pl_json_kind(in->doc.root) != PL_JSON_OBJECT)
-        return pl_fail(in->err, PL_INVALID, "a chunk is a JSON object, and this is %s",
+        return pl_fail(in->err, PL_INVALID, "a chunk must be a JSON object, but this is %s",
                        pl_json_kind_name(pl_json_kind(in->doc.root)));
     pl_pick(&in->doc, in->doc.root, chunk_names, CHUNK_COUNT, c);
     if (c[ERROR]) {
         take_error(in, c[ERROR]);
         return PL_OK;
     }
-    bool has_choices = pl_pick_is(c[CHOICES], PL_JSON_ARRAY) && pl_json_count(c[CHOICES]);
+    bool has_choices = pl_json_is(c[CHOICES], PL_JSON_ARRAY) && pl_json_count(c[CHOICES]);
     if (has_choices && !in->s->is_started) {
         bool is_time =
             pl_pick_count(&in->doc, c[CREATED]) >= 0 && (c[CREATED]->tag & PL_JSON_INTEGER);
@@ -326,16 +334,19 @@ static enum pl_status take_chunk(struct pl_chat_in *in)
                        .model = pl_pick_raw(&in->doc, c[MODEL]),
                        .created = is_time ? pl_json_span(&in->doc, c[CREATED]) : (struct pl_str){0},
                    });
+        if (pl_pick_raw(&in->doc, c[FINGERPRINT]).len)
+            pl_stream_emit(in->s, &(struct pl_delta){.kind = PL_DELTA_ABOUT,
+                                                     .id = pl_pick_raw(&in->doc, c[FINGERPRINT])});
     }
     if (has_choices)
         for (const struct pl_json_node *n = pl_json_first(c[CHOICES]);
              n < pl_json_end(c[CHOICES]) && status == PL_OK; n = pl_json_next(n))
             status = take_choice(in, n);
-    if (pl_pick_is(c[USAGE], PL_JSON_OBJECT))
+    if (pl_json_is(c[USAGE], PL_JSON_OBJECT))
         take_usage(in, c[USAGE]);
     if (c[USAGE])
         pl_repeat_spoil(&in->s->repeat);
-    if (pl_pick_is(c[PADDING], PL_JSON_STRING))
+    if (pl_json_is(c[PADDING], PL_JSON_STRING))
         pl_repeat_offer_hole(&in->s->repeat, pl_json_raw(&in->doc, c[PADDING]), 1);
     return status;
 }

@@ -1,6 +1,6 @@
 /* openai-chat streams, added up: chunks into a chat.completion.
  *
- * A delta is added to the message: texts behind what was said, lists behind what they had, anything
+ * A delta is added to the message: texts after what was said, lists after what they had, anything
  * else in place of it. What has an index of its own (tool calls, reasoning_details) is added to the
  * element with that index. */
 #include "stream/sum.h"
@@ -69,14 +69,14 @@ static void add_part(struct pl_sum *sum, struct pl_tree *list, const struct pl_j
     const struct pl_json_node *thoughts = words_of(doc, part, thinking);
     struct pl_tree *said = last ? pl_tree_get_kind(last, text, PL_TREE_TEXT) : NULL;
     struct pl_tree *thought = last ? pl_tree_get_kind(last, thinking, PL_TREE_ARRAY) : NULL;
-    if (pl_pick_is(words, PL_JSON_STRING) && said && last->n == 2) {
+    if (pl_json_is(words, PL_JSON_STRING) && said && last->n == 2) {
         pl_tree_say(&sum->trees, said, pl_json_raw(doc, words));
-    } else if (pl_pick_is(thoughts, PL_JSON_ARRAY) && thought && last->n == 2) {
+    } else if (pl_json_is(thoughts, PL_JSON_ARRAY) && thought && last->n == 2) {
         for (const struct pl_json_node *n = pl_json_first(thoughts); n < pl_json_end(thoughts);
              n = pl_json_next(n)) {
             struct pl_tree *before = last_of(thought);
             const struct pl_json_node *more = words_of(doc, n, text);
-            if (pl_pick_is(more, PL_JSON_STRING) && before && before->n == 2)
+            if (pl_json_is(more, PL_JSON_STRING) && before && before->n == 2)
                 pl_tree_say(&sum->trees, pl_tree_get(before, text), pl_json_raw(doc, more));
             else
                 pl_tree_push(&sum->trees, thought, pl_tree_copy(&sum->trees, doc, n));

@@ -3,7 +3,7 @@
  * The same words come up to four times: as deltas, in the `done` of the part, in that of the item,
  * and in the last event of all. The deltas win; a later telling only fills in what none has said.
  */
-#include "stream/openai_responses_read_int.h"
+#include "stream/openai_responses/read_int.h"
 
 #include "base/hash.h"
 #include "json/text.h"

@@ -9,7 +9,7 @@
  *     response.completed | incomplete | failed {response: everything again}
  *
  * Every event has its name twice and a sequence_number from 0. */
-#include "stream/openai_responses_int.h"
+#include "stream/openai_responses/openai_responses_int.h"
 
 #include "format/format.h"
 #include "stream/sum.h"
@@ -26,6 +26,6 @@ const struct pl_dialect pl_dialect_openai_responses = {
     .sum = pl_responses_sum,
     .sum_end = pl_responses_sum_end,
     .format = &pl_format_openai_responses,
-    .write = pl_responses_stream_write,
+    .write = pl_responses_stream_writes,
     .write_deinit = pl_responses_stream_write_deinit,
 };

@@ -35,7 +35,7 @@ struct pl_responses_slot {
     size_t n_id;         /* bytes of the id in `words` */
     struct pl_buf words; /* of a call: id and name; of reasoning: id and signature */
     struct pl_buf held;  /* text that has to wait */
-    struct pl_buf cites; /* annotations as JSON, each behind its length */
+    struct pl_buf cites; /* annotations as JSON, each after its length */
 };
 
 struct pl_responses_reader {
@@ -47,7 +47,7 @@ struct pl_responses_reader {
     uint64_t next_sequence; /* of the source, when its bytes are passed on as they are */
 };
 
-/* Slots (openai_responses_slots.c). Running out of memory shows in s->status. */
+/* Slots (slots.c). Running out of memory shows in s->status. */
 
 /* The slot of that place, or NULL. */
 struct pl_responses_slot *pl_responses_slot_find(struct pl_responses_reader *r, uint64_t place);
@@ -98,7 +98,7 @@ struct pl_responses_open {
     size_t place, n_place; /* where `front` says item_id, output_index and content_index */
     struct pl_buf front;   /* of every delta event of the part, up to the delta */
     struct pl_buf text;    /* of the part so far, raw */
-    struct pl_buf rest;    /* the item's JSON behind its status */
+    struct pl_buf rest;    /* the item's JSON after its status */
     struct pl_buf cites;
     PL_VEC(struct pl_responses_cite) cite_list;
 };
@@ -119,7 +119,7 @@ struct pl_responses_writer {
     struct pl_counts counts;
 };
 
-/* Items and parts (openai_responses_parts.c). Running out of memory shows in s->status. */
+/* Items and parts (parts.c). Running out of memory shows in s->status. */
 
 void pl_responses_put_count(struct pl_buf *to, const char *key, int64_t n);
 void pl_responses_put_member(struct pl_buf *to, const char *key, struct pl_str raw);
@@ -132,10 +132,7 @@ void pl_responses_check(struct pl_stream *s, const struct pl_buf *buf);
 struct pl_responses_open *pl_responses_begin_part(struct pl_stream *s,
                                                   struct pl_responses_writer *w,
                                                   const struct pl_delta *delta);
-void pl_responses_add_fragment(struct pl_stream *s, struct pl_responses_writer *w,
-                               const struct pl_delta *delta);
-void pl_responses_add_citation(struct pl_stream *s, struct pl_responses_writer *w,
-                               const struct pl_delta *delta);
+pl_delta_writer pl_responses_add_fragment, pl_responses_add_citation;
 void pl_responses_end_part(struct pl_stream *s, struct pl_responses_writer *w,
                            const struct pl_delta *delta);
 /* The items whose parts have all ended; the last one of the answer gets the status given. */
@@ -143,10 +140,10 @@ void pl_responses_finish_items(struct pl_stream *s, struct pl_responses_writer *
                                const char *last_status);
 void pl_responses_deinit_item(struct pl_responses_open *item);
 
-void pl_responses_stream_write(struct pl_stream *s, void *state, const struct pl_delta *delta);
+extern pl_delta_writer *const pl_responses_stream_writes[PL_DELTA_COUNT];
 void pl_responses_stream_write_deinit(void *state);
 
-/* ---- adding up (openai_responses_sum.c) ---- */
+/* ---- adding up (sum.c) ---- */
 
 enum { PL_RESPONSES_SUM_MAX_RUNS = 4096 };
 

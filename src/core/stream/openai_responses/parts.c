@@ -6,8 +6,8 @@
  * its output_item.done waits until then, or until the next item begins.
  *
  * The JSON of a finished item is kept, since the last event tells everything again; it is, byte for
- * byte, what the whole response would have said (format/openai_responses_write.c). */
-#include "stream/openai_responses_int.h"
+ * byte, what the whole response would have said (format/openai_responses/write.c). */
+#include "stream/openai_responses/openai_responses_int.h"
 
 #include "json/text.h"
 
@@ -64,16 +64,10 @@ static struct pl_str digits_of(char digits[static MAX_DIGITS], uint64_t n)
     return (struct pl_str){digits + at, MAX_DIGITS - at};
 }
 
-static void put_number(struct pl_buf *to, uint64_t n)
-{
-    char digits[MAX_DIGITS];
-    pl_buf_add(to, digits_of(digits, n));
-}
-
 void pl_responses_put_count(struct pl_buf *to, const char *key, int64_t n)
 {
     pl_buf_adds(to, key);
-    put_number(to, n > 0 ? (uint64_t)n : 0);
+    pl_buf_addu(to, n > 0 ? (uint64_t)n : 0);
 }
 
 /* "response.WORD.STAGE", twice. */
@@ -90,7 +84,7 @@ void pl_responses_begin_event(struct pl_buf *to, const char *word, const char *s
 void pl_responses_end_event(struct pl_stream *s, struct pl_responses_writer *w)
 {
     pl_buf_adds(&s->out, ",\"sequence_number\":");
-    put_number(&s->out, w->sequence++);
+    pl_buf_addu(&s->out, w->sequence++);
     pl_buf_adds(&s->out, "}\n\n");
 }
 
@@ -106,7 +100,7 @@ static void put_item_id(struct pl_buf *to, const struct pl_responses_open *item)
 {
     pl_buf_adds(to, item_spelling(item)->prefix);
     pl_buf_addc(to, '_');
-    put_number(to, (uint64_t)item->index + 1);
+    pl_buf_addu(to, (uint64_t)item->index + 1);
 }
 
 static void put_item(struct pl_buf *to, const struct pl_responses_open *item, const char *status)
@@ -187,7 +181,7 @@ void pl_responses_finish_items(struct pl_stream *s, struct pl_responses_writer *
     }
 }
 
-/* What stands behind the status before there is any content. */
+/* What comes after the status before there is any content. */
 static void begin_rest(struct pl_responses_writer *w, struct pl_responses_open *item,
                        const struct pl_delta *delta)
 {
@@ -343,9 +337,9 @@ static void put_fragment(struct pl_stream *s, struct pl_responses_writer *w,
     s->out.len += (size_t)(at - to);
 }
 
-void pl_responses_add_fragment(struct pl_stream *s, struct pl_responses_writer *w,
-                               const struct pl_delta *delta)
+void pl_responses_add_fragment(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_responses_writer *w = state;
     struct pl_responses_open *item = find_part(w, delta->part);
     if (!item && (is_content(delta->part_kind) || delta->part_kind == PL_PART_THINKING))
         item = pl_responses_begin_part(s, w, delta);
@@ -384,9 +378,9 @@ static bool put_range(struct pl_stream *s, struct pl_buf *to, struct pl_str json
 }
 
 /* Pages have a form here; places in documents that the client sent have none. */
-void pl_responses_add_citation(struct pl_stream *s, struct pl_responses_writer *w,
-                               const struct pl_delta *delta)
+void pl_responses_add_citation(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_responses_writer *w = state;
     struct pl_responses_open *item = find_part(w, delta->part);
     struct pl_delta text = *delta;
     text.part_kind = PL_PART_TEXT;
@@ -438,7 +432,7 @@ static void put_citations(struct pl_stream *s, struct pl_responses_writer *w,
         size_t at = list.len;
         pl_buf_add(&list, pl_str_slice(from, 0, cite->n_front));
         if (cite->is_about_all)
-            put_number(&list, n_points);
+            pl_buf_addu(&list, n_points);
         pl_buf_add(&list, pl_str_slice(from, cite->n_front, cite->n_front + cite->n_back));
         from = pl_str_slice(from, cite->n_front + cite->n_back, from.len);
         pl_responses_begin_event(&s->out, "output_text.annotation", ".added");

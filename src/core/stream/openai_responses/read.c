@@ -1,5 +1,5 @@
 /* Events of Responses into deltas. What an event means is a row of the table `rules`. */
-#include "stream/openai_responses_read_int.h"
+#include "stream/openai_responses/read_int.h"
 
 /* ---- fields ---- */
 
@@ -172,7 +172,7 @@ static void emit_error(struct pl_responses_event *x, const struct pl_json_node *
         if (pl_str_eq(delta.code, types[i].code))
             delta.type = types[i].type;
     if (!delta.message.len)
-        delta.message = PL_STR("the answer failed; the source does not say why");
+        delta.message = PL_STR("the answer failed; the source gives no reason");
     pl_stream_emit(x->s, &delta);
 }
 

@@ -3,7 +3,7 @@
 #define PL_STREAM_OPENAI_RESPONSES_READ_INT_H
 
 #include "json/number.h"
-#include "stream/openai_responses_int.h"
+#include "stream/openai_responses/openai_responses_int.h"
 
 enum pl_responses_field {
     PL_FIELD_TYPE,
@@ -83,7 +83,7 @@ static inline int64_t pl_event_int(const struct pl_responses_event *x,
     return pl_event_int_of(x, pl_event_get(x, object, key));
 }
 
-/* Handlers of events about parts and items (openai_responses_items.c). */
+/* Handlers of events about parts and items (items.c). */
 void pl_responses_take_delta(struct pl_responses_event *x, const struct pl_responses_rule *rule);
 void pl_responses_take_whole(struct pl_responses_event *x, const struct pl_responses_rule *rule);
 void pl_responses_take_annotation(struct pl_responses_event *x,

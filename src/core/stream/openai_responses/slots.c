@@ -4,7 +4,7 @@
  * side. So a part is passed on as it comes when all before it are complete, and waits otherwise.
  * What is kept of a part that is over is its slot alone: with it, a repeated event is known as
  * such. */
-#include "stream/openai_responses_int.h"
+#include "stream/openai_responses/openai_responses_int.h"
 
 /* Far more than any answer has; it keeps the work per event bounded. */
 enum { MAX_SLOTS = 4096 };

@@ -1,7 +1,7 @@
 /* Responses streams, added up. The last event has the whole response, and the `done` of each item
  * has the whole item, so that deltas only count where these are missing: when the stream broke off,
  * or from servers whose last event is empty. What a delta says and nobody says again is a stray. */
-#include "stream/openai_responses_read_int.h"
+#include "stream/openai_responses/read_int.h"
 
 #include "stream/pick.h"
 #include "stream/sum.h"
@@ -59,7 +59,7 @@ static void take_item(struct pl_sum *sum, const struct pl_json_doc *doc, bool is
 {
     const struct pl_json_node *item = pl_json_get(doc, doc->root, PL_STR("item"));
     struct pl_tree *items = items_of(sum);
-    if (!pl_pick_is(item, PL_JSON_OBJECT) || !items)
+    if (!pl_json_is(item, PL_JSON_OBJECT) || !items)
         return;
     int64_t index = count_of(doc, "output_index"), at = index;
     struct pl_tree *made = pl_tree_copy(&sum->trees, doc, item);
@@ -129,7 +129,7 @@ static void say_part(struct pl_sum *sum, const struct pl_json_doc *doc, struct p
     if (at->list.len && !pl_tree_get(to, PL_STR("type")))
         pl_tree_set(&sum->trees, to, PL_STR("type"), pl_tree_text(&sum->trees, at->type));
     pl_tree_say(&sum->trees, pl_tree_need(&sum->trees, to, at->key, PL_TREE_TEXT), words);
-    if (!pl_pick_is(logprobs, PL_JSON_ARRAY) || !pl_json_count(logprobs))
+    if (!pl_json_is(logprobs, PL_JSON_ARRAY) || !pl_json_count(logprobs))
         return;
     struct pl_tree *list = pl_tree_need(&sum->trees, to, PL_STR("logprobs"), PL_TREE_ARRAY);
     for (const struct pl_json_node *n = pl_json_first(logprobs); n < pl_json_end(logprobs);
@@ -195,7 +195,7 @@ static void take_part(struct pl_sum *sum, const struct pl_json_doc *doc, struct 
     bool is_summary = pl_str_starts(type, PL_STR("response.reasoning_summary_part"));
     int64_t item = item_at(sum, doc);
     int64_t at = count_of(doc, is_summary ? "summary_index" : "content_index");
-    if (item < 0 || !pl_pick_is(part, PL_JSON_OBJECT))
+    if (item < 0 || !pl_json_is(part, PL_JSON_OBJECT))
         return;
     struct pl_tree *to = part_at(sum, items_of(sum)->kids[item],
                                  is_summary ? PL_STR("summary") : PL_STR("content"), at);
@@ -266,7 +266,7 @@ static void find_strays(struct pl_sum *sum, const struct pl_json_doc *doc, struc
 static void take_response(struct pl_sum *sum, const struct pl_json_doc *doc, struct pl_str type)
 {
     const struct pl_json_node *response = pl_json_get(doc, doc->root, PL_STR("response"));
-    if (pl_pick_is(response, PL_JSON_OBJECT))
+    if (pl_json_is(response, PL_JSON_OBJECT))
         sum->answer = pl_tree_copy(&sum->trees, doc, response);
     bool is_failed = pl_str_eq(type, PL_STR("response.failed"));
     sum->is_over = is_failed || pl_str_eq(type, PL_STR("response.completed")) ||
@@ -281,7 +281,7 @@ void pl_responses_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
     if (pl_str_eq(type, PL_STR("error")) || (!type.len && error)) {
         pl_tree_set(
             &sum->trees, sum->answer, PL_STR("error"),
-            pl_tree_copy(&sum->trees, doc, pl_pick_is(error, PL_JSON_OBJECT) ? error : doc->root));
+            pl_tree_copy(&sum->trees, doc, pl_json_is(error, PL_JSON_OBJECT) ? error : doc->root));
         sum->is_over = sum->is_failed = true;
         return;
     }
@@ -343,7 +343,7 @@ void pl_responses_sum_end(struct pl_sum *sum)
         const struct pl_responses_run *run = &state->runs[i];
         const struct pl_tree *item = list && run->item < list->n ? list->kids[run->item] : NULL;
         if (!has_words(sum, item, run->words))
-            pl_sum_stray(sum, PL_LOSS_DROPPED, "the item does not repeat the words of", run->type,
+            pl_sum_stray(sum, PL_LOSS_DROPPED, "the item does not repeat the text of", run->type,
                          "/output/%lld", (long long)run->item);
     }
 }

@@ -1,5 +1,5 @@
 /* Deltas into events of Responses: the response around its items, and its errors. */
-#include "stream/openai_responses_int.h"
+#include "stream/openai_responses/openai_responses_int.h"
 
 /* ---- the response ---- */
 
@@ -61,9 +61,9 @@ static void put_response_event(struct pl_stream *s, struct pl_responses_writer *
     pl_responses_end_event(s, w);
 }
 
-static void take_start(struct pl_stream *s, struct pl_responses_writer *w,
-                       const struct pl_delta *delta)
+static void take_start(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_responses_writer *w = state;
     pl_buf_init(&w->head, 0);
     pl_buf_init(&w->model, 0);
     pl_buf_init(&w->done, 0);
@@ -81,9 +81,9 @@ static void take_start(struct pl_stream *s, struct pl_responses_writer *w,
     put_response_event(s, w, "in_progress", "in_progress", PL_STR("null"), "null");
 }
 
-static void take_stop(struct pl_stream *s, struct pl_responses_writer *w,
-                      const struct pl_delta *delta)
+static void take_stop(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_responses_writer *w = state;
     const char *reason = delta->finish == PL_FINISH_LENGTH   ? "{\"reason\":\"max_output_tokens\"}"
                          : delta->finish == PL_FINISH_FILTER ? "{\"reason\":\"content_filter\"}"
                                                              : NULL;
@@ -112,7 +112,7 @@ static struct pl_str code_of(const struct pl_delta *delta)
     return PL_STR("server_error");
 }
 
-/* Before the response has begun, and behind bytes that were passed on as they came. */
+/* Before the response has begun, and after bytes that were passed on as they came. */
 static void put_bare_error(struct pl_stream *s, struct pl_responses_writer *w, struct pl_str code,
                            struct pl_str message)
 {
@@ -130,9 +130,9 @@ static void put_bare_error(struct pl_stream *s, struct pl_responses_writer *w, s
 }
 
 /* Items that were cut off get no end: nobody shall take half the arguments of a call for all. */
-static void take_error(struct pl_stream *s, struct pl_responses_writer *w,
-                       const struct pl_delta *delta)
+static void take_error(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_responses_writer *w = state;
     struct pl_str code = code_of(delta);
     struct pl_str message = delta->message.len ? delta->message : PL_STR("the answer broke off");
     if (!w->is_started) {
@@ -153,49 +153,46 @@ static void take_error(struct pl_stream *s, struct pl_responses_writer *w,
 
 /* ---- deltas ---- */
 
-void pl_responses_stream_write(struct pl_stream *s, void *state, const struct pl_delta *delta)
+static void start_part(struct pl_stream *s, void *state, const struct pl_delta *delta)
+{
+    if (delta->part_kind == PL_PART_CALL)
+        pl_responses_begin_part(s, state, delta);
+}
+
+/* What was cut off gets no end: nobody shall take half the arguments for all. */
+static void end_part(struct pl_stream *s, void *state, const struct pl_delta *delta)
+{
+    if (!delta->is_cut)
+        pl_responses_end_part(s, state, delta);
+}
+
+static void take_usage(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct pl_responses_writer *w = state;
-    /* There is one answer here. */
-    if (delta->choice != 0)
-        return;
-    switch (delta->kind) {
-    case PL_DELTA_START:
-        take_start(s, w, delta);
-        break;
-    case PL_DELTA_PART_START:
-        if (delta->part_kind == PL_PART_CALL)
-            pl_responses_begin_part(s, w, delta);
-        break;
-    case PL_DELTA_FRAGMENT:
-        pl_responses_add_fragment(s, w, delta);
-        break;
-    case PL_DELTA_CITATION:
-        pl_responses_add_citation(s, w, delta);
-        break;
-    case PL_DELTA_PART_END:
-        /* What was cut off gets no end: nobody shall take half the arguments for all. */
-        if (!delta->is_cut)
-            pl_responses_end_part(s, w, delta);
-        break;
-    case PL_DELTA_USAGE:
-        w->has_usage = true;
-        w->counts = delta->counts;
-        break;
-    case PL_DELTA_STOP:
-        take_stop(s, w, delta);
-        break;
-    case PL_DELTA_END:
-        pl_buf_adds(&s->out, "data: [DONE]\n\n");
-        break;
-    case PL_DELTA_ERROR:
-        take_error(s, w, delta);
-        break;
-    case PL_DELTA_SIGNATURE: /* of another vendor: it means nothing here */
-    case PL_DELTA_OTHER:
-        break;
-    }
+    (void)s;
+    w->has_usage = true;
+    w->counts = delta->counts;
 }
+
+static void put_end(struct pl_stream *s, void *state, const struct pl_delta *delta)
+{
+    (void)state;
+    (void)delta;
+    pl_buf_adds(&s->out, "data: [DONE]\n\n");
+}
+
+/* A signature is of another vendor: it means nothing here. */
+pl_delta_writer *const pl_responses_stream_writes[PL_DELTA_COUNT] = {
+    [PL_DELTA_START] = take_start,
+    [PL_DELTA_PART_START] = start_part,
+    [PL_DELTA_FRAGMENT] = pl_responses_add_fragment,
+    [PL_DELTA_CITATION] = pl_responses_add_citation,
+    [PL_DELTA_PART_END] = end_part,
+    [PL_DELTA_USAGE] = take_usage,
+    [PL_DELTA_STOP] = take_stop,
+    [PL_DELTA_END] = put_end,
+    [PL_DELTA_ERROR] = take_error,
+};
 
 void pl_responses_stream_write_deinit(void *state)
 {

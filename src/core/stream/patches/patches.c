@@ -6,7 +6,7 @@
  * it. The status says two things more, which a reader may ignore: the model at the start, usage at
  * the end, both named as in a TurnProjection, and the finish_reason of an answer that did not end
  * by itself. */
-#include "stream/patches_int.h"
+#include "stream/patches/patches_int.h"
 
 #include "format/format.h"
 #include "stream/sum.h"
@@ -38,6 +38,7 @@ const struct pl_dialect pl_dialect_patches = {
     .read_deinit = pl_patches_stream_read_deinit,
     .sum = pl_patches_sum,
     .format = &pl_format_turns,
-    .write = pl_patches_stream_write,
+    .write = pl_patches_stream_writes,
+    .write_first = pl_patches_stream_write_first,
     .write_deinit = pl_patches_stream_write_deinit,
 };

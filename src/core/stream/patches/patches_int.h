@@ -1,4 +1,4 @@
-/* The two halves of the patches dialect: patches_read.c and patches_write.c. */
+/* The two halves of the patches dialect: read.c and write.c. */
 #ifndef PL_STREAM_PATCHES_INT_H
 #define PL_STREAM_PATCHES_INT_H
 
@@ -17,7 +17,6 @@ void pl_patch_call_init(struct pl_patch_call *call);
 void pl_patch_call_deinit(struct pl_patch_call *call);
 
 struct pl_patches_writer {
-    bool is_ready;
     uint64_t sequence;
     /* The open block: kind and whole text so far. Parts of a kind that follow each other are one
      * block, as whoever applies the patches cannot tell them apart. */
@@ -30,7 +29,8 @@ struct pl_patches_writer {
     bool has_usage;
 };
 
-void pl_patches_stream_write(struct pl_stream *s, void *state, const struct pl_delta *delta);
+extern pl_delta_writer *const pl_patches_stream_writes[PL_DELTA_COUNT];
+pl_delta_writer pl_patches_stream_write_first;
 void pl_patches_stream_write_deinit(void *state);
 
 struct pl_patches_reader {

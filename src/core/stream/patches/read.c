@@ -4,7 +4,7 @@
  * patch that got lost would have said. A call may be said several times, the last time counts, so
  * calls wait until something else is said. Results of tools belong to the user's side and are
  * passed over, and so are patches of another turn or loop and those that come twice. */
-#include "stream/patches_int.h"
+#include "stream/patches/patches_int.h"
 
 #include "json/text.h"
 #include "stream/pick.h"
@@ -137,7 +137,7 @@ static enum pl_status read_call(const struct reading *x)
         return x->s->status;
     if (name.len)
         set(x->s, &call->name, name);
-    if (pl_pick_is(args, PL_JSON_STRING))
+    if (pl_json_is(args, PL_JSON_STRING))
         set(x->s, &call->args, pl_json_raw(x->doc, args));
     return x->s->status;
 }
@@ -254,8 +254,8 @@ static enum pl_status read_content(const struct reading *x)
     pl_pick(x->doc, x->data, names, N, f);
     struct pl_str block = pl_pick_raw(x->doc, f[BLOCK]);
     bool is_thinking = pl_str_eq(block, PL_STR("thinking"));
-    bool is_string = (!f[CONTENT] || pl_pick_is(f[CONTENT], PL_JSON_STRING)) &&
-                     (!f[DELTA] || pl_pick_is(f[DELTA], PL_JSON_STRING));
+    bool is_string = (!f[CONTENT] || pl_json_is(f[CONTENT], PL_JSON_STRING)) &&
+                     (!f[DELTA] || pl_json_is(f[DELTA], PL_JSON_STRING));
     if (is_string && (is_thinking || pl_str_eq(block, PL_STR("text"))))
         return read_text(x, is_thinking ? PL_PART_THINKING : PL_PART_TEXT, f[CONTENT], f[DELTA]);
     pl_stream_emit(
@@ -392,8 +392,8 @@ enum pl_status pl_patches_stream_read(struct pl_stream *s, void *state,
     pl_pick(&doc, doc.root, members, N_MEMBERS, f);
     struct pl_str type = pl_pick_raw(&doc, f[TYPE]);
     x.data = f[DATA];
-    x.sequence = pl_pick_is(f[SEQUENCE], PL_JSON_NUMBER) ? f[SEQUENCE] : NULL;
-    if (!type.len || !pl_pick_is(x.data, PL_JSON_OBJECT) || !is_ours(&x, f))
+    x.sequence = pl_json_is(f[SEQUENCE], PL_JSON_NUMBER) ? f[SEQUENCE] : NULL;
+    if (!type.len || !pl_json_is(x.data, PL_JSON_OBJECT) || !is_ours(&x, f))
         return s->status;
     for (size_t i = 0; i < sizeof patch_types / sizeof *patch_types; i++)
         if (pl_str_eq(type, pl_str_of(patch_types[i].type)))

@@ -106,7 +106,7 @@ void pl_patches_sum(struct pl_sum *sum, const struct pl_json_doc *doc)
     struct pl_tree *turn = turn_of(sum, doc);
     const struct pl_json_node *data = pl_json_get(doc, doc->root, PL_STR("data"));
     struct pl_str type = raw_of(doc, doc->root, "patch_type");
-    if (!pl_pick_is(data, PL_JSON_OBJECT) || !turn)
+    if (!pl_json_is(data, PL_JSON_OBJECT) || !turn)
         return;
     if (pl_str_eq(type, PL_STR("add_content")))
         add_content(sum, turn, doc, data);

@@ -1,28 +1,17 @@
 /* Writing patches: see patches.c. */
-#include "stream/patches_int.h"
+#include "stream/patches/patches_int.h"
 
 /* `content` repeats the whole text of a block with every delta as long as the block is short.
- * Behind this many bytes it is repeated when the block has doubled and when it closes, so that a
+ * After this many bytes it is repeated when the block has doubled and when it closes, so that a
  * long answer costs a multiple of its length and not its square. */
 enum { ALWAYS_REPEATED = 1024 };
-
-static void put_number(struct pl_buf *out, uint64_t number)
-{
-    char digits[20];
-    size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number);
-    pl_buf_add(out, (struct pl_str){digits + at, sizeof digits - at});
-}
 
 #define AFTER_SEQUENCE ",\"turn_id\":\"turn_1\",\"loop_id\":\"root\",\"patch_type\":\""
 
 static void begin_patch(struct pl_stream *s, struct pl_patches_writer *w, struct pl_str rest)
 {
     pl_buf_adds(&s->out, "{\"session_id\":\"sess_1\",\"sequence\":");
-    put_number(&s->out, ++w->sequence);
+    pl_buf_addu(&s->out, ++w->sequence);
     pl_buf_add(&s->out, rest);
 }
 
@@ -91,9 +80,11 @@ static void add(struct pl_stream *s, struct pl_buf *to, struct pl_str raw)
         s->status = to->status;
 }
 
-static void start_call(struct pl_stream *s, struct pl_patches_writer *w,
-                       const struct pl_delta *delta)
+static void start_call(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_patches_writer *w = state;
+    if (delta->part_kind != PL_PART_CALL)
+        return;
     struct pl_patch_call call;
     pl_patch_call_init(&call);
     call.part = delta->part;
@@ -128,8 +119,9 @@ static void write_call(struct pl_stream *s, struct pl_patches_writer *w,
 }
 
 /* Nobody shall run half a call. */
-static void end_call(struct pl_stream *s, struct pl_patches_writer *w, const struct pl_delta *delta)
+static void end_call(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_patches_writer *w = state;
     struct pl_patch_call *call = call_of(w, delta->part);
     if (!call)
         return;
@@ -149,9 +141,9 @@ static void begin_status(struct pl_stream *s, struct pl_patches_writer *w, const
     pl_buf_addc(&s->out, '"');
 }
 
-static void write_start(struct pl_stream *s, struct pl_patches_writer *w,
-                        const struct pl_delta *delta)
+static void write_start(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_patches_writer *w = state;
     begin_status(s, w, "streaming");
     if (delta->model.len) {
         pl_buf_adds(&s->out, ",\"model\":");
@@ -165,19 +157,19 @@ static void write_usage(struct pl_stream *s, const struct pl_counts *c)
     pl_buf_adds(&s->out, ",\"usage\":{");
     if (c->input >= 0) {
         pl_buf_adds(&s->out, "\"input_tokens\":");
-        put_number(&s->out, (uint64_t)c->input);
+        pl_buf_addu(&s->out, (uint64_t)c->input);
     }
     if (c->output >= 0) {
         pl_buf_adds(&s->out, c->input >= 0 ? ",\"output_tokens\":" : "\"output_tokens\":");
-        put_number(&s->out, (uint64_t)c->output);
+        pl_buf_addu(&s->out, (uint64_t)c->output);
     }
     pl_buf_addc(&s->out, '}');
 }
 
 /* The model is done with the turn; its calls wait for whoever runs them. */
-static void write_stop(struct pl_stream *s, struct pl_patches_writer *w,
-                       const struct pl_delta *delta)
+static void write_stop(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_patches_writer *w = state;
     static const char *const reasons[] = {
         [PL_FINISH_NONE] = NULL,  [PL_FINISH_STOP] = NULL,       [PL_FINISH_LENGTH] = "length",
         [PL_FINISH_TOOLS] = NULL, [PL_FINISH_FILTER] = "filter", [PL_FINISH_OTHER] = "other",
@@ -203,16 +195,16 @@ static void put_failure(struct pl_stream *s, const struct pl_delta *delta)
     pl_buf_addc(&s->out, '}');
 }
 
-static void write_error(struct pl_stream *s, struct pl_patches_writer *w,
-                        const struct pl_delta *delta)
+static void write_own_error(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_patches_writer *w = state;
     close_block(s, w);
     begin_status(s, w, "failed");
     put_failure(s, delta);
     end_patch(s);
 }
 
-/* Behind patches that were passed through it is one more of the same turn. */
+/* After patches that were passed through it is one more of the same turn. */
 static void write_last_error(struct pl_stream *s, const struct pl_delta *delta)
 {
     const struct pl_patches_reader *r = s->reader;
@@ -221,7 +213,7 @@ static void write_last_error(struct pl_stream *s, const struct pl_delta *delta)
     pl_buf_adds(&s->out, "{\"session_id\":");
     pl_stream_put_string(s, has_turn ? pl_buf_str(&r->session_id) : PL_STR("sess_1"));
     pl_buf_adds(&s->out, ",\"sequence\":");
-    put_number(&s->out, has_turn && r->sequence < INT64_MAX ? (uint64_t)r->sequence + 1 : 1);
+    pl_buf_addu(&s->out, has_turn && r->sequence < INT64_MAX ? (uint64_t)r->sequence + 1 : 1);
     pl_buf_adds(&s->out, ",\"turn_id\":");
     pl_stream_put_string(s, has_turn ? pl_buf_str(&r->turn_id) : PL_STR("turn_1"));
     pl_buf_adds(&s->out, ",\"loop_id\":");
@@ -234,9 +226,9 @@ static void write_last_error(struct pl_stream *s, const struct pl_delta *delta)
 
 /* ---- deltas ---- */
 
-static void write_fragment(struct pl_stream *s, struct pl_patches_writer *w,
-                           const struct pl_delta *delta)
+static void write_fragment(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
+    struct pl_patches_writer *w = state;
     static const char text[] = "text", thinking[] = "thinking";
     struct pl_patch_call *call;
     if (delta->part_kind == PL_PART_TEXT || delta->part_kind == PL_PART_REFUSAL)
@@ -247,46 +239,37 @@ static void write_fragment(struct pl_stream *s, struct pl_patches_writer *w,
         add(s, &call->args, delta->raw);
 }
 
-void pl_patches_stream_write(struct pl_stream *s, void *state, const struct pl_delta *delta)
+static void take_usage(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct pl_patches_writer *w = state;
-    if (!w->is_ready) {
-        w->is_ready = true;
-        pl_buf_init(&w->content, 0);
-    }
-    if (delta->choice)
-        return;
-    switch (delta->kind) {
-    case PL_DELTA_START:
-        write_start(s, w, delta);
-        break;
-    case PL_DELTA_PART_START:
-        if (delta->part_kind == PL_PART_CALL)
-            start_call(s, w, delta);
-        break;
-    case PL_DELTA_FRAGMENT:
-        write_fragment(s, w, delta);
-        break;
-    case PL_DELTA_PART_END:
-        end_call(s, w, delta);
-        break;
-    case PL_DELTA_USAGE:
-        w->counts = delta->counts;
-        w->has_usage = true;
-        break;
-    case PL_DELTA_STOP:
-        write_stop(s, w, delta);
-        break;
-    case PL_DELTA_ERROR:
-        if (s->from == s->to)
-            write_last_error(s, delta);
-        else
-            write_error(s, w, delta);
-        break;
-    default:
-        break; /* a turn has no place for it */
-    }
+    (void)s;
+    w->counts = delta->counts;
+    w->has_usage = true;
 }
+
+static void write_error(struct pl_stream *s, void *state, const struct pl_delta *delta)
+{
+    if (s->from == s->to)
+        write_last_error(s, delta);
+    else
+        write_own_error(s, state, delta);
+}
+
+void pl_patches_stream_write_first(struct pl_stream *s, void *state, const struct pl_delta *delta)
+{
+    struct pl_patches_writer *w = state;
+    (void)s;
+    (void)delta;
+    pl_buf_init(&w->content, 0);
+}
+
+/* A turn has no place for signatures and citations. */
+pl_delta_writer *const pl_patches_stream_writes[PL_DELTA_COUNT] = {
+    [PL_DELTA_START] = write_start,       [PL_DELTA_PART_START] = start_call,
+    [PL_DELTA_FRAGMENT] = write_fragment, [PL_DELTA_PART_END] = end_call,
+    [PL_DELTA_USAGE] = take_usage,        [PL_DELTA_STOP] = write_stop,
+    [PL_DELTA_ERROR] = write_error,
+};
 
 void pl_patches_stream_write_deinit(void *state)
 {

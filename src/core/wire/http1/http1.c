@@ -7,7 +7,7 @@
  *                          \-----------/   (no body)
  *
  * A head is copied once, into `room`, and everything told of it is a view of that copy. */
-#include "wire/http1_chunks.h"
+#include "wire/http1/http1_chunks.h"
 
 #include "base/mem.h"
 #include "base/table.h"
@@ -169,8 +169,7 @@ static enum pl_status read_head(struct pl_http1 *http, struct pl_error *err)
     if (verdict > PL_LINES_END)
         return fail_lines(http, verdict, err);
     if (http->is_head_read != (verdict == PL_LINES_END) || n_read != n)
-        return pl_http1_fail(http,
-                             pl_fail(err, PL_SYNTAX, "it is not clear where the headers end"));
+        return pl_http1_fail(http, pl_fail(err, PL_SYNTAX, "the end of the headers is ambiguous"));
     if (verdict == PL_LINES_OPEN)
         return PL_NOT_FOUND;
     http->stage = PL_STAGE_GIVEN;
@@ -211,7 +210,7 @@ static enum pl_status read_chunks(struct pl_http1 *http, struct pl_error *err)
     else if (status == PL_LIMIT)
         return pl_http1_fail(
             http,
-            pl_fail(err, status, "a line between two chunks, or behind the last one, is too long"));
+            pl_fail(err, status, "a line between two chunks, or after the last one, is too long"));
     else if (status != PL_NOT_FOUND)
         return pl_http1_fail(http, pl_fail(err, status, "the chunks of the body are malformed"));
     return http->body.len ? PL_OK : PL_NOT_FOUND;
@@ -243,8 +242,8 @@ static enum pl_status step(struct pl_http1 *http, enum pl_http1_event *ret_event
             return PL_NOT_FOUND;
         if (http->stage == PL_STAGE_LAST)
             return pl_http1_fail(http, pl_fail(err, PL_SYNTAX,
-                                               "there are bytes behind a request that said "
-                                               "it was the last"));
+                                               "there are bytes after a request that was declared "
+                                               "the last"));
         status = begin_head(http, err);
         return status == PL_OK ? PL_NOT_FOUND : status;
     case PL_STAGE_HEAD:
@@ -267,7 +266,7 @@ static enum pl_status step(struct pl_http1 *http, enum pl_http1_event *ret_event
     case PL_STAGE_FAILED:
         break;
     }
-    return pl_fail(err, (enum pl_status)http->status, "the connection has failed before");
+    return pl_fail(err, (enum pl_status)http->status, "the connection has already failed");
 }
 
 enum pl_status pl_http1_next(struct pl_http1 *http, enum pl_http1_event *ret_event,

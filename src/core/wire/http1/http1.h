@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <strings.h>
 
-/* Of a line and of all lines with their ends, and of the fields; those behind a chunked body count
+/* Of a line and of all lines with their ends, and of the fields; those after a chunked body count
  * by themselves. What stands between two chunks is at most a line. */
 #define PL_HTTP1_MAX_LINE    8192
 #define PL_HTTP1_MAX_HEAD    32768
@@ -88,7 +88,7 @@ struct pl_str pl_http1_body(const struct pl_http1 *http);
 bool pl_http1_is_target_too_long(const struct pl_http1 *http);
 /* Nothing of a message was read yet: the connection may be closed without loss. */
 bool pl_http1_is_idle(const struct pl_http1 *http);
-/* After END of a request that is upgraded: what was fed behind it belongs to the next protocol. */
+/* After END of a request that is upgraded: what was fed after it belongs to the next protocol. */
 struct pl_str pl_http1_rest(const struct pl_http1 *http);
 
 /* First header of that name (in lower case), trimmed; {NULL, 0} if there is none. */

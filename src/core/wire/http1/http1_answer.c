@@ -1,8 +1,10 @@
-#include "wire/http1_answer.h"
+/* Reads the head with llhttp, then the body by its length, its chunks or the end of the connection.
+ * Input may end anywhere. */
+#include "wire/http1/http1_answer.h"
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "wire/http1_chunks.h"
+#include "wire/http1/http1_chunks.h"
 
 enum stage {
     STAGE_HEAD,   /* in a head, or before one */
@@ -78,7 +80,7 @@ static enum pl_status leave_head(struct pl_http1_answer *answer, struct pl_error
 {
     const llhttp_t *parser = &answer->parser;
     if (parser->status_code == 101)
-        return pl_fail(err, PL_SYNTAX, "the answer goes over to a protocol nobody asked for");
+        return pl_fail(err, PL_SYNTAX, "the answer switches to a protocol that was not requested");
     answer->is_kept = llhttp_should_keep_alive(parser);
     answer->chunks = (struct pl_http1_chunks){0};
     answer->n_left = 0;

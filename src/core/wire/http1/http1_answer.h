@@ -8,7 +8,7 @@
 #ifndef PL_WIRE_HTTP1_ANSWER_H
 #define PL_WIRE_HTTP1_ANSWER_H
 
-#include "wire/http1.h"
+#include "wire/http1/http1.h"
 
 #define PL_HTTP1_MAX_ANSWER_HEAD (64u << 10)
 
@@ -36,7 +36,7 @@ struct pl_str pl_http1_answer_fields(const struct pl_http1_answer *answer);
 struct pl_str pl_http1_answer_body(const struct pl_http1_answer *answer);
 /* After END: whether the other side takes another request on this connection. */
 bool pl_http1_answer_is_kept(const struct pl_http1_answer *answer);
-/* After END: bytes were fed behind it, though nobody has asked for another answer. */
+/* After END: bytes were fed after it, though nobody has asked for another answer. */
 bool pl_http1_answer_has_rest(const struct pl_http1_answer *answer);
 
 #endif

@@ -1,4 +1,7 @@
-#include "wire/http1_chunks.h"
+/* A state machine over sizes, extensions, data and trailers, a byte at a time but for the data. */
+#include "wire/http1/http1_chunks.h"
+
+#include "base/ascii.h"
 
 enum state {
     SIZE_FIRST, /* before the first digit */
@@ -11,17 +14,9 @@ enum state {
     TRAILER,
 };
 
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    char lower = (char)(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 static enum pl_status read_size(struct pl_http1_chunks *chunks, char c)
 {
-    int value = digit(c);
+    int value = pl_ascii_hex(c);
     if (value >= 0) {
         if (chunks->n_left >> 60)
             return PL_SYNTAX;

@@ -3,7 +3,7 @@
 #ifndef PL_WIRE_HTTP1_CHUNKS_H
 #define PL_WIRE_HTTP1_CHUNKS_H
 
-#include "wire/http1_int.h"
+#include "wire/http1/http1_int.h"
 
 /* Zero-initialised is before the first chunk. Reads on in `in`, up to the end of some data, of the
  * body or of `in`; *ret_n: so many bytes were read. *ret_data: of these, what is data; empty: none.

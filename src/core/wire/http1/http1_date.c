@@ -3,7 +3,7 @@
  *     d day, y year, h hour, m minute, s second, a letter for each digit; _ a digit or a space
  *     w a weekday's short name, l a long one, n a month's name; anything else stands for itself
  */
-#include "wire/http1.h"
+#include "wire/http1/http1.h"
 
 #include "base/utc.h"
 

@@ -1,5 +1,5 @@
 /* What a head means, once llhttp has read it: RFC 9112, 3 (request line) and 6 (body). */
-#include "wire/http1_int.h"
+#include "wire/http1/http1_int.h"
 
 static struct pl_str trim(struct pl_str text)
 {
@@ -82,15 +82,15 @@ static enum pl_status check_head(struct pl_http1 *http, const struct framing *fr
         return pl_http1_fail(
             http, pl_fail(err, PL_SYNTAX,
                           "the request line must be a method, an address and HTTP/1.1 (or "
-                          "HTTP/1.0), with one space between them"));
+                          "HTTP/1.0), separated by one space"));
     if (!is_printable(head->target))
-        return pl_http1_fail(
-            http,
-            pl_fail(err, PL_SYNTAX, "the address holds a character that must be percent-encoded"));
+        return pl_http1_fail(http, pl_fail(err, PL_SYNTAX,
+                                           "the address contains a character that must be "
+                                           "percent-encoded"));
     if ((framing->n_encodings || head->is_chunked) && !is_encoding_known(framing, head))
         return pl_http1_fail(
             http, pl_fail(err, PL_SYNTAX,
-                          "the only transfer encoding here is \"chunked\", once, in HTTP/1.1 "
+                          "the only accepted transfer encoding is \"chunked\", once, in HTTP/1.1 "
                           "and without a Content-Length"));
     return PL_OK;
 }

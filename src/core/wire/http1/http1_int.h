@@ -2,7 +2,7 @@
 #ifndef PL_WIRE_HTTP1_INT_H
 #define PL_WIRE_HTTP1_INT_H
 
-#include "wire/http1.h"
+#include "wire/http1/http1.h"
 
 #include <llhttp.h>
 
@@ -18,10 +18,11 @@ struct pl_http1_lines {
 #define PL_HTTP1_VERDICT_TABLE(X)                                                                  \
     X(OPEN, OK, "")                                                                                \
     X(END, OK, "")                                                                                 \
-    X(BREAK, SYNTAX, "a line of the request does not end in CR LF")                                \
+    X(BREAK, SYNTAX, "a line of the request does not end with CR LF")                              \
     X(NAMELESS, SYNTAX,                                                                            \
-      "a header begins with a space or a colon; it must begin with its name, "                     \
-      "and its value must stand on the same line")                                                 \
+      "a header begins with a space or a colon; it must begin with its name, and its value must "  \
+      "be "                                                                                        \
+      "on the same line")                                                                          \
     X(LONG, LIMIT, "a line of the request is longer than 8 KiB")                                   \
     X(ALL, LIMIT, "the headers are longer than 32 KiB in all")                                     \
     X(MANY, LIMIT, "there are more than 100 headers")
@@ -49,7 +50,7 @@ enum pl_http1_ext {
     PL_EXT_QUOTED_END,
     PL_EXT_BAD,
 };
-/* The state behind `c`; PL_EXT_NONE when it is the CR that ends them. */
+/* The state after `c`; PL_EXT_NONE when it is the CR that ends them. */
 enum pl_http1_ext pl_http1_ext_step(enum pl_http1_ext state, char c);
 
 struct pl_http1_chunks {
@@ -62,7 +63,7 @@ struct pl_http1_chunks {
 enum pl_http1_stage {
     PL_STAGE_IDLE,   /* nothing of a message was read; empty lines may be */
     PL_STAGE_HEAD,   /* room->bytes holds what came of the head */
-    PL_STAGE_GIVEN,  /* HEAD was told, and llhttp waits behind it */
+    PL_STAGE_GIVEN,  /* HEAD was told, and llhttp waits after it */
     PL_STAGE_LENGTH, /* n_left bytes of the body are to come */
     PL_STAGE_CHUNKS,
     PL_STAGE_COMPLETE, /* END is to be told */

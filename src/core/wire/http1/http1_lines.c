@@ -1,7 +1,9 @@
 /* Every line ends in CR LF, a header begins with its name, and the limits hold. llhttp 8 lets some
- * of this pass (a lone LF behind the request line, folded values, a header without a name), and
+ * of this pass (a lone LF after the request line, folded values, a header without a name), and
  * takes a second extension of a chunk for more of its size; so it is decided here. */
-#include "wire/http1_int.h"
+#include "wire/http1/http1_int.h"
+
+#include "base/ascii.h"
 
 static enum pl_http1_verdict verdict_on_start(const struct pl_http1_lines *lines, char first,
                                               unsigned max_lines)
@@ -71,8 +73,7 @@ enum pl_http1_verdict pl_http1_lines_read(struct pl_http1_lines *lines, struct p
 /* RFC 9110, 5.6.2. */
 static bool is_token_char(char c)
 {
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
-           (c && strchr("!#$%&'*+-.^_`|~", c));
+    return pl_ascii_is_alnum(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 static bool is_quotable(char c)

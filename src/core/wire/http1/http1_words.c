@@ -1,5 +1,5 @@
 /* The words of HTTP: names of methods, reason phrases, and the way to a header (RFC 9110). */
-#include "wire/http1.h"
+#include "wire/http1/http1.h"
 
 const char *pl_method_text(enum pl_method method)
 {

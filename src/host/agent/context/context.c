@@ -1,5 +1,8 @@
-#include "server/context.h"
+/* The newest compaction of a loop and the finished turns after it, at most MAX_TURNS of them, are the
+ * input of its next model call. */
+#include "agent/context/context.h"
 
+#include "base/utc.h"
 #include "json/text.h"
 
 #define MAX_TURNS 1000
@@ -74,24 +77,38 @@ enum pl_status pl_context_find_asked(struct pl_store *store, struct pl_arena *ar
     return PL_OK;
 }
 
-static void write_front(struct pl_str text, struct pl_buf *to)
+static void write_front(const struct pl_front *front, size_t number, int64_t unix_ms,
+                        struct pl_buf *to)
 {
-    pl_buf_adds(to, "{\"id\":\"entry_0\",\"turn_id\":\"turn_0\",\"role\":\"system\","
-                    "\"blocks\":[{\"type\":\"text\",\"content\":");
-    pl_json_quote(to, text);
+    char at[PL_UTC_SIZE];
+    pl_utc_write(at, unix_ms);
+    pl_buf_addf(to,
+                "{\"id\":\"entry_front_%zu\",\"turn_id\":\"turn_front_%zu\",\"role\":\"system\","
+                "\"started_at\":\"%.*s\",\"blocks\":[{\"type\":\"text\",\"content\":",
+                number, number, PL_UTC_SIZE, at);
+    pl_json_quote(to, front->text);
+    if (front->segment.len) {
+        pl_buf_adds(to, ",\"segment\":");
+        pl_buf_add(to, front->segment);
+    }
     pl_buf_adds(to, "}]}");
 }
 
-enum pl_status pl_context_write(const struct pl_context *context, struct pl_str front,
-                                struct pl_buf *to)
+enum pl_status pl_context_write(const struct pl_context *context, const struct pl_front *fronts,
+                                size_t n_fronts, int64_t unix_ms, struct pl_buf *to)
 {
     const struct pl_turn_row *first[] = {context->is_compacted ? &context->compaction : NULL,
                                          context->has_asked ? &context->asked : NULL};
     enum pl_status status = PL_OK;
-    bool has_any = front.len;
+    bool has_any = false;
     pl_buf_addc(to, '[');
-    if (front.len)
-        write_front(front, to);
+    for (size_t i = 0; i < n_fronts; i++) {
+        if (!fronts[i].text.len)
+            continue;
+        pl_buf_adds(to, has_any ? "," : "");
+        write_front(&fronts[i], i + 1, unix_ms, to);
+        has_any = true;
+    }
     for (size_t i = 0; i < sizeof first / sizeof *first && status == PL_OK; i++) {
         if (!first[i])
             continue;

@@ -1,17 +1,13 @@
-/* Memories as JSON (seed 003), and the members of a request as a row. */
-#ifndef PL_SERVER_MEMORY_JSON_H
-#define PL_SERVER_MEMORY_JSON_H
+/* Makes a row of a memory that a client or a model wrote. */
+#ifndef PL_AGENT_CONTEXT_MEMORY_ROW_H
+#define PL_AGENT_CONTEXT_MEMORY_ROW_H
 
 #include "json/json.h"
-#include "json/write.h"
 #include "store/library.h"
 
-/* The Memory object; `has_score`: as a search found it. */
-void pl_memory_write(struct pl_json_out *out, const struct pl_memory_row *memory, bool has_score);
-
-/* Sets what `object` (held to its schema) names, null included, and leaves the rest as it is;
- * strings are the document's or the arena's. PL_INVALID: a content that says nothing; err points at
- * it, behind `pointer`. */
+/* Sets the members that `object` (already validated) has, null included, and keeps the rest.
+ * Strings are the document's or the arena's. PL_INVALID: the content is empty; err points at it,
+ * after `pointer`. */
 enum pl_status pl_memory_read(struct pl_arena *arena, const struct pl_json_doc *doc,
                               const struct pl_json_node *object, const char *pointer,
                               struct pl_memory_row *memory, struct pl_error *err);

@@ -1,13 +1,16 @@
-#include "server/recall.h"
+/* Searches the memories of a user by the words of the newest message, and hands the best of them
+ * to session/memory.h. */
+#include "agent/context/recall.h"
 
-#include "base/terms.h"
-#include "base/utf8.h"
+#include "base/text/terms.h"
+#include "base/text/utf8.h"
 #include "model/model.h"
 #include "store/library.h"
 
 #include <pthread.h>
 
 #define MAX_FOUND 60   /* more than can be chosen: long ones may give way to short ones */
+#define MAX_READ  300  /* more than that: some belong to other sessions */
 #define MAX_WORDS 8192 /* bytes of a message that are looked at: it has 32 terms */
 
 bool pl_recall_is_for(struct pl_str loop_id, struct pl_str model)
@@ -15,8 +18,8 @@ bool pl_recall_is_for(struct pl_str loop_id, struct pl_str model)
     return pl_str_eq(loop_id, PL_STR("root")) && !pl_model_replayed(model).len;
 }
 
-/* Made when the first memory is weighed, and kept as long as the process runs: it takes too long to
- * make for every call, and never changes. */
+/* Created for the first memory that is weighed, and kept while the process runs: creating it takes
+ * too long for every call, and it never changes. */
 static enum pl_status vocabulary(const struct pl_tokens **ret_tokens)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -53,31 +56,45 @@ static enum pl_status keep(struct pl_arena *arena, const struct pl_buf *from, st
     return ret->ptr ? PL_OK : PL_NOMEM;
 }
 
-static enum pl_status choose(struct pl_arena *arena, const struct pl_memory_page *page,
+struct pl_memory_home pl_memory_home(const struct pl_memory_row *row)
+{
+    return (struct pl_memory_home){row->scope, row->owner, row->skill_name, row->source_session};
+}
+
+static enum pl_status choose(struct pl_arena *arena, const struct pl_session_record *session,
+                             struct pl_str words, const struct pl_memory_page *page,
                              struct pl_recall *recall)
 {
     struct pl_memory_found found[MAX_FOUND];
     struct pl_memory_choice choice;
     const struct pl_tokens *tokens = NULL;
-    size_t n = page->n_items < MAX_FOUND ? page->n_items : MAX_FOUND;
-    for (size_t i = 0; i < n; i++) {
+    size_t n = 0;
+    for (size_t i = 0; i < page->n_items && n < MAX_FOUND; i++) {
         const struct pl_memory_row *row = &page->items[i];
-        found[i] = (struct pl_memory_found){row->id, row->content, row->skill_name, row->created_ms,
-                                            row->score};
+        struct pl_memory_home home = pl_memory_home(row);
+        if (pl_memory_is_for(&home, session, words))
+            found[n++] = (struct pl_memory_found){row->id, row->content, row->skill_name,
+                                                  row->created_ms, row->score};
     }
+    if (!n)
+        return PL_OK;
     enum pl_status status = vocabulary(&tokens);
     if (status == PL_OK)
         status = pl_memory_choose(tokens, found, n, &choice);
     if (status != PL_OK || !choice.n)
         return status;
-    struct pl_buf text PL_CLEANUP_BUF, refs PL_CLEANUP_BUF;
+    struct pl_buf text PL_CLEANUP_BUF, refs PL_CLEANUP_BUF, items PL_CLEANUP_BUF;
     pl_buf_init(&text, 0);
     pl_buf_init(&refs, 0);
+    pl_buf_init(&items, 0);
     pl_memory_write_text(found, &choice, &text);
     pl_memory_write_refs(found, &choice, &refs);
+    pl_memory_write_items(found, &choice, &items);
     status = keep(arena, &text, &recall->text);
     if (status == PL_OK)
         status = keep(arena, &refs, &recall->refs);
+    if (status == PL_OK)
+        status = keep(arena, &items, &recall->items);
     for (size_t i = 0; i < choice.n; i++)
         recall->ids[i] = found[choice.at[i]].id;
     recall->n = choice.n;
@@ -95,9 +112,9 @@ static enum pl_status read_terms(struct pl_str words, struct pl_buf *ret_terms)
     return terms.status == PL_OK ? ret_terms->status : terms.status;
 }
 
-static enum pl_status search(struct pl_store *store, struct pl_arena *arena, struct pl_str user_id,
-                             struct pl_str words, int64_t now_ms, struct pl_recall *recall,
-                             struct pl_error *err)
+static enum pl_status search(struct pl_store *store, struct pl_arena *arena,
+                             const struct pl_session_record *session, struct pl_str words,
+                             int64_t now_ms, struct pl_recall *recall, struct pl_error *err)
 {
     struct pl_buf terms PL_CLEANUP_BUF;
     struct pl_memory_page page;
@@ -106,18 +123,19 @@ static enum pl_status search(struct pl_store *store, struct pl_arena *arena, str
     if (status != PL_OK || !terms.len)
         return status;
     struct pl_memory_query query = {
-        .user_id = user_id,
+        .user_id = session->user_id,
         .created_before_ms = INT64_MAX,
         .terms = pl_buf_str(&terms),
         .now_ms = now_ms,
-        .limit = MAX_FOUND,
+        .limit = MAX_READ,
         .before_id = INT64_MAX,
     };
     status = pl_store_memory_list(store, arena, &query, &page, err);
-    return status == PL_OK && page.n_items ? choose(arena, &page, recall) : status;
+    return status == PL_OK ? choose(arena, session, words, &page, recall) : status;
 }
 
-enum pl_status pl_recall_read(struct pl_store *store, struct pl_arena *arena, struct pl_str user_id,
+enum pl_status pl_recall_read(struct pl_store *store, struct pl_arena *arena,
+                              const struct pl_session_record *session,
                               const struct pl_context *context, int64_t now_ms,
                               struct pl_recall *ret_recall, struct pl_error *err)
 {
@@ -127,7 +145,7 @@ enum pl_status pl_recall_read(struct pl_store *store, struct pl_arena *arena, st
     if (status == PL_OK && !words.ptr && context->has_asked)
         status = find_words(arena, &context->asked, 1, &words, err);
     if (status == PL_OK && words.len)
-        status = search(store, arena, user_id, words, now_ms, &recall, err);
+        status = search(store, arena, session, words, now_ms, &recall, err);
     if (status == PL_OK)
         *ret_recall = recall;
     return status;

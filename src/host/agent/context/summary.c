@@ -1,6 +1,6 @@
-#include "server/summary.h"
+#include "agent/context/summary.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "json/json.h"
 #include "json/text.h"
 

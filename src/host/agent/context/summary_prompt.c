@@ -1,6 +1,8 @@
-#include "server/summary.h"
+/* The request for a summary: instructions, and the conversation as one text with roles, calls
+ * and results. If the text is too long, turns in the middle are omitted. */
+#include "agent/context/summary.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/vec.h"
 #include "json/json.h"
 #include "json/text.h"
@@ -64,6 +66,13 @@ static void add_block(struct transcript *t, const struct pl_json_node *block)
         pl_buf_adds(&t->text, "[the person answered: ");
         add_short(t, content);
         pl_buf_adds(&t->text, "]\n");
+    } else if (pl_str_eq(type, PL_STR("media"))) {
+        const struct pl_json_node *media = pl_json_get(t->doc, block, PL_STR("content"));
+        pl_buf_adds(&t->text, "[");
+        pl_buf_add(&t->text, member(t, media, "kind"));
+        pl_buf_adds(&t->text, " ");
+        pl_buf_add(&t->text, member(t, media, "name"));
+        pl_buf_adds(&t->text, "]\n");
     }
 }
 
@@ -117,7 +126,7 @@ static void add_turn(struct transcript *t, const struct pl_json_node *turn)
 
 /* --- what fits ------------------------------------------------------------------------------- */
 
-/* The first turn has the task, or the summary of it; the last ones are where the work is. */
+/* The first turn has the task, or a summary of it; the last turns have the current work. */
 static void add_fitting(const struct transcript *t, size_t max_bytes, struct pl_buf *to)
 {
     struct pl_str all = pl_buf_str(&t->text);

@@ -1,7 +1,8 @@
 /* Two stacks (Dijkstra's shunting yard): values, and operators that wait for their right side. Both
  * have a fixed size, so depth costs neither memory nor stack. */
-#include "server/calc.h"
+#include "agent/tools/calc.h"
 
+#include "base/ascii.h"
 #include "json/number.h"
 
 #include <math.h>
@@ -57,7 +58,7 @@ static struct value take_min(const struct value *args, size_t n)
     return take_best(args, n, false);
 }
 
-/* round(x) or round(x, digits behind the point) */
+/* round(x) or round(x, digits after the point) */
 static struct value take_round(const struct value *args, size_t n)
 {
     if (args[0].is_whole && (n == 1 || args[1].number >= 0))
@@ -204,8 +205,8 @@ static enum pl_status check_value(struct calc *c, size_t at)
 {
     double number = c->values[c->n_values - 1].number;
     if (isnan(number))
-        return fail(c, at, "This has no value among the real numbers");
-    return isinf(number) ? fail(c, at, "This is too large for a number") : PL_OK;
+        return fail(c, at, "This has no real value");
+    return isinf(number) ? fail(c, at, "This number is too large") : PL_OK;
 }
 
 /* The operator that waits last gets its right side. */
@@ -240,11 +241,6 @@ static char peek(const struct calc *c, size_t ahead)
     return c->at + ahead < c->text.len ? c->text.ptr[c->at + ahead] : '\0';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -268,7 +264,7 @@ static enum pl_status push_value(struct calc *c, struct value value, size_t at)
 
 static void skip_digits(struct calc *c)
 {
-    while (is_digit(peek(c, 0)))
+    while (pl_ascii_is_digit(peek(c, 0)))
         c->at++;
 }
 
@@ -283,13 +279,14 @@ static enum pl_status read_number(struct calc *c)
     }
     char sign = peek(c, 1);
     if ((peek(c, 0) == 'e' || peek(c, 0) == 'E') &&
-        (is_digit(sign) || ((sign == '+' || sign == '-') && is_digit(peek(c, 2))))) {
+        (pl_ascii_is_digit(sign) ||
+         ((sign == '+' || sign == '-') && pl_ascii_is_digit(peek(c, 2))))) {
         c->at += 2;
         skip_digits(c);
     }
     struct pl_str text = pl_str_slice(c->text, begin, c->at);
     if (text.len == 1 && text.ptr[0] == '.')
-        return fail(c, begin, "A number has digits");
+        return fail(c, begin, "A number must have digits");
     if (pl_json_number_int64(text, &whole))
         return push_value(c, of_whole(whole), begin);
     return push_value(c, of_number(pl_json_number_double(text)), begin);
@@ -298,7 +295,7 @@ static enum pl_status read_number(struct calc *c)
 static enum pl_status read_name(struct calc *c)
 {
     size_t begin = c->at;
-    while (is_letter(peek(c, 0)) || is_digit(peek(c, 0)))
+    while (is_letter(peek(c, 0)) || pl_ascii_is_digit(peek(c, 0)))
         c->at++;
     struct pl_str name = pl_str_slice(c->text, begin, c->at);
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
@@ -310,21 +307,21 @@ static enum pl_status read_name(struct calc *c)
             found = &functions[i];
     if (!found)
         return pl_fail(c->err, PL_INVALID,
-                       "There is no \"%.*s\" here; there are: %s (character %zu of the expression)",
+                       "\"%.*s\" is unknown; use: %s (character %zu of the expression)",
                        (int)(name.len < 40 ? name.len : 40), name.ptr, pl_calc_names(), begin + 1);
     if (peek(c, 0) != '(')
-        return fail(c, begin, "A function is followed by its arguments in brackets");
+        return fail(c, begin, "A function must be followed by its arguments in brackets");
     c->at++;
     return push_wait(c, (struct waiting){OP_BRACKET, begin, found, c->n_values});
 }
 
-/* Where a value is due: a number, a name, a bracket or a sign. */
+/* At the place of a value: a number, a name, a bracket or a sign. */
 static enum pl_status read_value(struct calc *c, bool *expects_value)
 {
     char next = peek(c, 0);
     size_t n_before = c->n_values;
     enum pl_status status;
-    if (is_digit(next) || next == '.') {
+    if (pl_ascii_is_digit(next) || next == '.') {
         status = read_number(c);
     } else if (is_letter(next)) {
         status = read_name(c);
@@ -349,13 +346,13 @@ static enum pl_status close_bracket(struct calc *c)
     if (status != PL_OK)
         return status;
     if (!c->n_waits)
-        return fail(c, at, "This bracket was never opened");
+        return fail(c, at, "This bracket was not opened");
     struct waiting bracket = c->waits[--c->n_waits];
     size_t n = c->n_values - bracket.n_values;
     if (!bracket.function)
         return PL_OK;
     if (n < bracket.function->n_min || n > bracket.function->n_max)
-        return fail(c, bracket.at, "This function takes another number of arguments");
+        return fail(c, bracket.at, "This function has a different number of arguments");
     c->n_values = bracket.n_values + 1;
     c->values[bracket.n_values] = bracket.function->take(&c->values[bracket.n_values], n);
     return check_value(c, bracket.at);
@@ -366,7 +363,7 @@ static enum pl_status next_argument(struct calc *c)
     size_t at = c->at++;
     enum pl_status status = reduce_to_bracket(c);
     if (status == PL_OK && (!c->n_waits || !c->waits[c->n_waits - 1].function))
-        status = fail(c, at, "A comma stands only between the arguments of a function");
+        status = fail(c, at, "A comma can only separate the arguments of a function");
     return status;
 }
 
@@ -416,7 +413,7 @@ static enum pl_status evaluate(struct calc *c)
     if (status == PL_OK)
         status = reduce_to_bracket(c);
     if (status == PL_OK && c->n_waits)
-        status = fail(c, c->waits[c->n_waits - 1].at, "This bracket is never closed");
+        status = fail(c, c->waits[c->n_waits - 1].at, "This bracket is not closed");
     return status;
 }
 

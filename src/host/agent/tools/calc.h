@@ -7,8 +7,8 @@
  *
  * Whole numbers stay exact as long as they fit 64 bits; everything else has the 15 digits a double
  * keeps. */
-#ifndef PL_SERVER_CALC_H
-#define PL_SERVER_CALC_H
+#ifndef PL_AGENT_TOOLS_CALC_H
+#define PL_AGENT_TOOLS_CALC_H
 
 #include "base/buf.h"
 #include "base/status.h"

@@ -1,21 +1,23 @@
-/* The tools that are built in: one table of them, what is offered to whom, and what happens before
- * one runs. Arguments are held to the tool's schema; what is wrong becomes an error result the
- * model can mend. AskUserQuestion and Agent are the session's own (core/session/calls.c): they are
- * here to be offered. */
+/* The built-in tools: one table, which models are offered which tools, and the checks before one
+ * runs. Arguments are validated by the tool's schema; errors become a result that the model can act
+ * on. AskUserQuestion and Agent belong to the session (core/session/tool_calls.c): they are in the
+ * table to be offered. */
+#include "agent/tools/tool_int.h"
+#include "agent/tools/tools.h"
+#include "agent/unattended.h"
 #include "json/text.h"
 #include "json/write.h"
 #include "schema/schema.h"
-#include "server/tool_int.h"
-#include "server/tools.h"
-#include "server/unattended.h"
 
 #include <stdio.h>
 
 enum flag {
-    GATED = 1,  /* a person is asked first */
-    WRITES = 2, /* changes something that stays: not in planning mode */
-    DEMO = 4,   /* offered to the demo models only */
-    MEMORY = 8, /* not where the session is to remember nothing */
+    GATED = 1,   /* a person is asked first */
+    WRITES = 2,  /* changes something that stays: not in planning mode */
+    DEMO = 4,    /* offered to the demo models only */
+    MEMORY = 8,  /* not where the session is to remember nothing */
+    MODE = 16,   /* changes the mode of the session: not by an Agent */
+    LEAVES = 32, /* planning: only there */
 };
 
 #define NOTHING  "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}"
@@ -25,9 +27,11 @@ enum flag {
 static const struct tool {
     const char *name;
     unsigned flags;
-    void (*run)(struct pl_run *run, const struct pl_json_doc *arguments); /* NULL: the session's */
+    void (*run)(struct pl_activity *activity,
+                const struct pl_json_doc *arguments); /* NULL: the session's */
     const char *about;
     const char *schema;
+    const char *asks; /* GATED: the question; NULL: the usual one */
 } tools[] = {
     {"AskUserQuestion", 0, NULL,
      "Ask the person one or more questions and wait for the answers. Use it when a decision is "
@@ -68,7 +72,7 @@ static const struct tool {
      "depends on today's date.",
      NOTHING},
     {"memory_save", WRITES | MEMORY, pl_tool_memory_save,
-     "Remember something beyond this conversation: it will be told to you again in later ones "
+     "Remember something beyond this conversation: you will see it again in later conversations "
      "where it fits. Save what the person wants remembered, their lasting preferences, and what "
      "was learned the hard way; one fact in each, in a sentence that can be understood alone. "
      "Never save secrets such as passwords, or what matters only now.",
@@ -82,8 +86,8 @@ static const struct tool {
      "\"write_reason\":{\"type\":\"string\",\"maxLength\":1000,\"description\":\"Why it is worth "
      "remembering\"}}" END("\"content\"")},
     {"memory_search", MEMORY, pl_tool_memory_search,
-     "Look for what was remembered in earlier conversations. Gives the ten that fit best. Those "
-     "that fit the person's last message are told to you anyway; search when you need others.",
+     "Search for what was remembered in earlier conversations. Returns the ten best matches. You "
+     "already see those that fit the person's last message; search when you need others.",
      "{\"type\":\"object\",\"properties\":{"
      "\"query\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":500,\"description\":\"Words "
      "that "
@@ -91,18 +95,58 @@ static const struct tool {
      "\"type\":{\"enum\":[\"feedback\",\"experience\"]}}" END("\"query\"")},
     {"handoff", 0, pl_tool_handoff,
      "Make a packet that hands this task over to another agent: the objective, what was done and "
-     "found, and what comes next. Nothing is sent; the packet is the result, for the person or "
-     "another tool to pass on.",
+     "found, what must be kept to, where things are, and what comes next. Whoever takes over sees "
+     "only the packet, so pass on every constraint and artifact. Nothing is sent; the packet is "
+     "the "
+     "result, for the person or another tool to pass on.",
      "{\"type\":\"object\",\"properties\":{"
      "\"target\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":200,\"description\":\"Who "
-     "takes "
-     "over\"},"
+     "takes over: an agent that has not had the task, or the one that gave it to you\"},"
+     "\"source\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":200,\"description\":\"Who you "
+     "are, if you have a name\"},"
      "\"objective\":{\"type\":\"string\",\"description\":\"The goal, if it is not what the person "
-     "said first\"},"
+     "said first; it cannot change once the task was handed over\"},"
      "\"status\":{\"type\":\"string\",\"description\":\"How far it is\"},"
+     "\"steps\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"What was "
+     "done, beside the tools that were called\"},"
      "\"next\":{\"type\":\"string\",\"description\":\"The next step\"},"
-     "\"summary\":{\"type\":\"string\",\"description\":\"What the receiver must know\"}"
+     "\"constraints\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"What "
+     "the receiver must keep to\"},"
+     "\"artifacts\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"
+     "\"description\":\"Name of each thing that was made, and where it is\"},"
+     "\"definition_of_done\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+     "\"description\":\"When the task is done\"},"
+     "\"summary\":{\"type\":\"string\",\"description\":\"What the receiver must know\"},"
+     "\"trace_id\":{\"type\":\"string\",\"minLength\":1,\"description\":\"Under which the task is "
+     "traced\"},"
+     "\"previous\":{\"type\":\"object\",\"description\":\"The packet you got the task with, if "
+     "this "
+     "conversation did not begin with it\"}"
      "}" END("\"target\"")},
+    {"planning_enter", MODE, pl_tool_planning_enter,
+     "Enter planning mode, in which you change nothing: look around, think, and say what should be "
+     "done. Use it before work that is large or hard to undo.",
+     "{\"type\":\"object\",\"properties\":{\"reason\":{\"type\":\"string\",\"maxLength\":1000,"
+     "\"description\":\"Why a plan is needed first\"}},\"additionalProperties\":false}"},
+    {"planning_exit", GATED | MODE | LEAVES, pl_tool_planning_exit,
+     "Leave planning mode and carry out the plan. The person is shown the plan and decides. Call "
+     "it "
+     "when the plan is complete.",
+     "{\"type\":\"object\",\"properties\":{\"plan\":{\"type\":\"string\",\"minLength\":1,"
+     "\"maxLength\":20000,\"description\":\"The plan, as the person shall read it\"}}" END(
+         "\"plan\""),
+     "Shall planning end and this plan be carried out?"},
+    {"plan_status", 0, pl_tool_plan_status,
+     "Report the plan and how far it is. Send all steps each time; at most one is in progress. The "
+     "person sees it beside the conversation.",
+     "{\"type\":\"object\",\"properties\":{"
+     "\"title\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":200,\"description\":\"What the "
+     "plan is for\"},"
+     "\"steps\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":100,\"items\":{\"type\":\"object\","
+     "\"properties\":{\"id\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":100},"
+     "\"title\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":500},"
+     "\"status\":{\"enum\":[\"pending\",\"in_progress\",\"completed\",\"cancelled\"]}}" END(
+         "\"title\",\"status\"") "}}" END("\"title\",\"steps\"")},
     {"echo", DEMO, pl_tool_echo, "Gives back what it was given", "{\"type\":\"object\"}"},
     {"wait", DEMO, pl_tool_wait, "Waits, then says for how long",
      "{\"type\":\"object\",\"properties\":{\"ms\":{\"type\":\"integer\",\"minimum\":0,"
@@ -144,7 +188,42 @@ void pl_tools_define(struct pl_str model, bool has_memory, struct pl_buf *to)
     pl_json_out_close(&out, ']');
 }
 
-void pl_tools_list(struct pl_buf *to)
+static const struct tool *find(struct pl_str name)
+{
+    for (size_t i = 0; i < N_TOOLS; i++)
+        if (pl_str_eq(name, pl_str_of(tools[i].name)))
+            return &tools[i];
+    return NULL;
+}
+
+void pl_tools_define_one(struct pl_json_out *out, struct pl_str name, bool has_memory)
+{
+    const struct tool *tool = find(name);
+    if (!tool || ((tool->flags & MEMORY) && !has_memory))
+        return;
+    pl_json_out_open(out, '{');
+    write_tool(out, tool);
+    pl_json_out_close(out, '}');
+}
+
+bool pl_tools_has(struct pl_str name)
+{
+    return find(name);
+}
+
+bool pl_tools_is_sessions(struct pl_str name)
+{
+    const struct tool *tool = find(name);
+    return tool && !tool->run;
+}
+
+void pl_tools_names(struct pl_buf *to)
+{
+    for (size_t i = 0; i < N_TOOLS; i++)
+        pl_buf_addf(to, "%s%s", i ? ", " : "", tools[i].name);
+}
+
+void pl_tools_list(enum pl_chat_language language, struct pl_buf *to)
 {
     struct pl_json_out out = pl_json_out(to);
     pl_json_out_open(&out, '{');
@@ -153,6 +232,8 @@ void pl_tools_list(struct pl_buf *to)
     for (size_t i = 0; i < N_TOOLS; i++) {
         pl_json_out_open(&out, '{');
         write_tool(&out, &tools[i]);
+        pl_json_out_key(&out, "display_name");
+        pl_json_out_text(&out, pl_tool_display_name(pl_str_of(tools[i].name), language));
         pl_json_out_key(&out, "is_gated");
         pl_json_out_bool(&out, tools[i].flags & GATED);
         pl_json_out_key(&out, "is_demo");
@@ -165,57 +246,65 @@ void pl_tools_list(struct pl_buf *to)
 
 /* --- work on a worker ------------------------------------------------------------------------ */
 
-enum pl_status pl_tool_text(struct pl_run *run, const struct pl_json_doc *arguments,
+enum pl_status pl_tool_text(struct pl_activity *activity, const struct pl_json_doc *arguments,
                             const char *name, struct pl_str *ret_text)
 {
     const struct pl_json_node *node = pl_json_get(arguments, arguments->root, pl_str_of(name));
     *ret_text = (struct pl_str){0};
     if (!node || pl_json_kind(node) != PL_JSON_STRING)
         return PL_OK;
-    return pl_json_text(&run->arena, arguments, node, ret_text);
+    return pl_json_text(&activity->arena, arguments, node, ret_text);
 }
 
 static void work_run(struct pl_job *job)
 {
-    struct pl_run *run = PL_CONTAINER_OF(job, struct pl_run, job);
+    struct pl_activity *activity = PL_CONTAINER_OF(job, struct pl_activity, job);
     struct pl_json_doc doc;
-    run->status = pl_json_parse(&run->arena, run->effect.arguments, NULL, &doc, &run->err);
-    if (run->status == PL_OK)
-        run->status = run->work(run, &doc);
-    if (run->status == PL_OK)
-        run->status = run->text.status;
+    activity->status =
+        pl_json_parse(&activity->arena, activity->effect.arguments, NULL, &doc, &activity->err);
+    if (activity->status == PL_OK)
+        activity->status = activity->work(activity, &doc);
+    if (activity->status == PL_OK)
+        activity->status = activity->text.status;
 }
 
-static void work_done(struct pl_run *run)
+void pl_tool_fail(struct pl_activity *activity, enum pl_status status)
 {
-    if (run->status == PL_OK)
-        pl_run_finish_tool(run, pl_buf_str(&run->text), false);
+    bool is_oom = status == PL_NOMEM || !activity->err.message[0];
+    pl_activity_fail_tool(activity, is_oom ? PL_TOOL_ERROR_MEMORY : PL_TOOL_ERROR_FAILED,
+                          is_oom ? "Out of memory." : activity->err.message);
+}
+
+static void work_done(struct pl_activity *activity)
+{
+    if (activity->status == PL_OK)
+        pl_activity_finish_tool(activity, pl_buf_str(&activity->text), false);
     else
-        pl_run_fail_tool(run, run->status == PL_NOMEM || !run->err.message[0] ? "Out of memory."
-                                                                              : run->err.message);
+        pl_tool_fail(activity, activity->status);
 }
 
-void pl_tool_work(struct pl_run *run, pl_tool_work_fn *work)
+void pl_tool_work(struct pl_activity *activity, pl_tool_work_fn *work)
 {
-    run->work = work;
-    pl_run_work(run, work_run, work_done);
+    activity->work = work;
+    pl_activity_work(activity, work_run, work_done);
 }
 
 /* --- before it runs -------------------------------------------------------------------------- */
 
 /* Everything that is wrong, as far as there is room, for the model to mend; nothing is said when
  * nothing is. */
-static enum pl_status check(struct pl_run *run, const struct tool *tool,
-                            const struct pl_json_doc *doc, char *ret_says, size_t size)
+enum pl_status pl_tool_check(struct pl_activity *activity, struct pl_str schema_text,
+                             const struct pl_json_doc *doc, char *ret_says, size_t size)
 {
     struct pl_schema *schema = NULL;
     struct pl_schema_run *checking = NULL;
     struct pl_schema_report report = {.is_valid = true};
-    enum pl_status status = pl_schema_compile(pl_str_of(tool->schema), NULL, &schema, &run->err);
+    enum pl_status status = pl_schema_compile(schema_text, NULL, &schema, &activity->err);
     if (status == PL_OK)
         status = pl_schema_run_create(schema, &checking);
     if (status == PL_OK)
-        status = pl_schema_explain(checking, &run->arena, doc, doc->root, PL_SCHEMA_EN, &report);
+        status =
+            pl_schema_explain(checking, &activity->arena, doc, doc->root, PL_SCHEMA_EN, &report);
     size_t n = 0;
     for (uint32_t i = 0; status == PL_OK && !report.is_valid && i < report.n_units && n < size; i++)
         n += (size_t)snprintf(
@@ -226,59 +315,84 @@ static enum pl_status check(struct pl_run *run, const struct tool *tool,
     return status;
 }
 
-static void ask_first(struct pl_run *run, const struct tool *tool)
+static void ask_first(struct pl_activity *activity, const struct tool *tool)
 {
     struct pl_buf questions PL_CLEANUP_BUF;
     pl_buf_init(&questions, 0);
-    pl_buf_addf(&questions,
-                "{\"questions\":[{\"question\":\"May the tool %s run with these arguments?\","
-                "\"header\":\"%s\",\"options\":[{\"label\":\"approve\"},{\"label\":\"deny\"}]}]}",
-                tool->name, tool->name);
+    pl_buf_adds(&questions, "{\"questions\":[{\"question\":\"");
+    if (tool->asks)
+        pl_buf_adds(&questions, tool->asks);
+    else
+        pl_buf_addf(&questions, "May the tool %s run with these arguments?", tool->name);
+    pl_buf_addf(
+        &questions,
+        "\",\"header\":\"%s\",\"options\":[{\"label\":\"approve\"},{\"label\":\"deny\"}]}]}",
+        tool->name);
     if (questions.status != PL_OK) {
-        pl_run_fail_tool(run, "Out of memory.");
+        pl_activity_fail_tool(activity, PL_TOOL_ERROR_MEMORY, "Out of memory.");
         return;
     }
     struct pl_session_event event = {.kind = PL_SE_TOOL_ASKS};
-    event.tool.tool_call_id = run->effect.tool_call_id;
+    event.tool.tool_call_id = activity->effect.tool_call_id;
     event.tool.question_kind = PL_STR("confirm");
     event.tool.questions = pl_buf_str(&questions);
-    pl_run_bring_last(run, &event);
+    pl_activity_bring_last(activity, &event);
 }
 
 /* Says why it cannot run; empty: it can. */
-static void look(struct pl_run *run, const struct tool *tool, struct pl_json_doc *ret_doc,
-                 char *ret_says, size_t size)
+static enum pl_tool_error look(struct pl_activity *activity, const struct tool *tool,
+                               struct pl_json_doc *ret_doc, char *ret_says, size_t size)
 {
-    if (!tool)
-        snprintf(ret_says, size, "There is no tool %.*s.", PL_STR_ARG(run->effect.tool_name));
-    else if ((tool->flags & MEMORY) && !run->is_remembering)
+    if (!tool) {
+        snprintf(ret_says, size, "There is no tool %.*s.", PL_STR_ARG(activity->effect.tool_name));
+        return PL_TOOL_ERROR_UNKNOWN_TOOL;
+    }
+    if ((tool->flags & MEMORY) && !activity->is_remembering) {
         snprintf(ret_says, size,
                  "Not run: the person has turned memory off in this session. Go on without it.");
-    else if ((tool->flags & WRITES) && run->effect.mode == PL_MODE_PLANNING)
+        return PL_TOOL_ERROR_NOT_AVAILABLE;
+    }
+    if ((tool->flags & MODE) && !pl_str_eq(activity->effect.loop_id, PL_STR("root"))) {
+        snprintf(ret_says, size,
+                 "Not run: only the main conversation changes the mode, an Agent does not.");
+        return PL_TOOL_ERROR_NOT_AVAILABLE;
+    }
+    if ((tool->flags & LEAVES) && activity->effect.mode != PL_CHAT_MODE_PLANNING) {
+        snprintf(ret_says, size, "Not run: this session is not in planning mode.");
+        return PL_TOOL_ERROR_NOT_AVAILABLE;
+    }
+    if ((tool->flags & WRITES) && activity->effect.mode == PL_CHAT_MODE_PLANNING) {
         snprintf(ret_says, size,
                  "Not run: in planning mode nothing is changed. Say what you would do with %s; the "
                  "person decides when to go ahead.",
                  tool->name);
-    else if (pl_json_parse(&run->arena, run->effect.arguments, NULL, ret_doc, &run->err) != PL_OK)
-        snprintf(ret_says, size, "The arguments are not JSON: %s", run->err.message);
-    else if (check(run, tool, ret_doc, ret_says, size) != PL_OK)
-        snprintf(ret_says, size, "Out of memory.");
+        return PL_TOOL_ERROR_NOT_AVAILABLE;
+    }
+    if (pl_json_parse(&activity->arena, activity->effect.arguments, NULL, ret_doc,
+                      &activity->err) != PL_OK) {
+        snprintf(ret_says, size, "The arguments are not JSON: %s", activity->err.message);
+        return PL_TOOL_ERROR_ARGUMENTS;
+    }
+    if (pl_tool_check(activity, pl_str_of(tool->schema), ret_doc, ret_says, size) == PL_OK)
+        return PL_TOOL_ERROR_ARGUMENTS;
+    snprintf(ret_says, size, "Out of memory.");
+    return PL_TOOL_ERROR_MEMORY;
 }
 
-void pl_tool_run(struct pl_run *run)
+void pl_tool_run(struct pl_activity *activity)
 {
-    const struct tool *tool = NULL;
-    for (size_t i = 0; i < N_TOOLS; i++)
-        if (tools[i].run && pl_str_eq(run->effect.tool_name, pl_str_of(tools[i].name)))
-            tool = &tools[i];
+    const struct tool *tool = find(activity->effect.tool_name);
+    tool = tool && tool->run ? tool : NULL;
     char says[1000] = "";
     struct pl_json_doc doc;
-    look(run, tool, &doc, says, sizeof says);
+    if (pl_client_tool_run(activity))
+        return;
+    enum pl_tool_error error = look(activity, tool, &doc, says, sizeof says);
     if (says[0])
-        pl_run_fail_tool(run, says);
-    else if ((tool->flags & GATED) && !run->effect.is_confirmed &&
-             !pl_unattended_has(run->server->unattended, run->session_id))
-        ask_first(run, tool);
+        pl_activity_fail_tool(activity, error, says);
+    else if ((tool->flags & GATED) && !activity->effect.is_confirmed &&
+             !pl_unattended_has(activity->server->unattended, activity->session_id))
+        ask_first(activity, tool);
     else
-        tool->run(run, &doc);
+        tool->run(activity, &doc);
 }

@@ -5,21 +5,21 @@
  * loopback, where tests and reverse proxies are, and no limit at all behind a proxy, where all
  * clients have the proxy's address. Any other number counts for every address. Unix sockets are
  * never counted. */
-#ifndef PL_SERVER_NEIGHBOURS_H
-#define PL_SERVER_NEIGHBOURS_H
+#ifndef PL_HTTP_LIMITS_ADDRESS_LIMIT_H
+#define PL_HTTP_LIMITS_ADDRESS_LIMIT_H
 
-#include "server/shard.h"
-#include "server/quota.h"
+#include "http/limits/quota.h"
+#include "shard/shard.h"
 
 enum pl_arrival {
     PL_ARRIVAL_FINE,
-    PL_ARRIVAL_REFUSED, /* one too many: it is told so */
-    PL_ARRIVAL_DROPPED, /* too many to be told */
+    PL_ARRIVAL_REFUSED, /* one too many: it gets an answer */
+    PL_ARRIVAL_DROPPED, /* too many to answer */
 };
 
 /* The hold is given back when the connection ends, whatever came of it. */
-enum pl_arrival pl_neighbours_enter(struct pl_shard *shard, const struct pl_conn *conn,
-                                    struct pl_hold *hold);
-void pl_neighbours_leave(struct pl_server *server, struct pl_hold *hold);
+enum pl_arrival pl_address_limit_enter(struct pl_shard *shard, const struct pl_conn *conn,
+                                       struct pl_hold *hold);
+void pl_address_limit_leave(struct pl_server *server, struct pl_hold *hold);
 
 #endif

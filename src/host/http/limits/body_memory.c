@@ -1,6 +1,6 @@
-#include "server/body_memory.h"
+#include "http/limits/body_memory.h"
 
-#include "server/setup.h"
+#include "shard/setup.h"
 
 #include <stdio.h>
 

@@ -6,18 +6,18 @@
  * What a request makes of its body and keeps between two steps (the tree that was parsed, an answer
  * that is being sent) counts too: with that one user may have half of the budget, and all of them
  * twice as much as for bodies alone. */
-#ifndef PL_SERVER_BODY_MEMORY_H
-#define PL_SERVER_BODY_MEMORY_H
+#ifndef PL_HTTP_LIMITS_BODY_MEMORY_H
+#define PL_HTTP_LIMITS_BODY_MEMORY_H
 
-#include "server/shard.h"
-#include "server/quota.h"
+#include "http/limits/quota.h"
+#include "shard/shard.h"
 
 #define PL_BODY_SMALL_BYTES (64 << 10)
 
 /* The longest body that can be gathered at all: what one owner may have. */
 size_t pl_body_memory_most(const struct pl_shard *shard);
 
-/* Whose bytes these are; `conn` is looked at only when there is no user. */
+/* The owner of these bytes; `conn` is used only without a user. */
 struct pl_body_owner {
     char text[80];
     size_t n;

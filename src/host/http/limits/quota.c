@@ -1,4 +1,5 @@
-#include "server/quota.h"
+/* A table of shares by owner, under a lock. An owner without a share has no entry. */
+#include "http/limits/quota.h"
 
 #include "base/mem.h"
 #include "base/table.h"
@@ -8,7 +9,7 @@
 
 /* Of one owner; there while it has something. */
 struct pl_share {
-    struct pl_table_link link; /* key: the owner, behind this struct */
+    struct pl_table_link link; /* key: the owner, after this struct */
     int64_t n;
 };
 

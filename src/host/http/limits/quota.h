@@ -1,8 +1,8 @@
 /* Amounts that many owners have of one thing, with a limit for each owner and one for all of them:
  * bytes of bodies by user, connections by address. Thread-safe. An owner that has nothing costs
  * nothing. */
-#ifndef PL_SERVER_QUOTA_H
-#define PL_SERVER_QUOTA_H
+#ifndef PL_HTTP_LIMITS_QUOTA_H
+#define PL_HTTP_LIMITS_QUOTA_H
 
 #include "base/status.h"
 #include "base/str.h"
@@ -12,7 +12,7 @@
 struct pl_quota;
 struct pl_share;
 
-/* What one taker has. Zeroed: nothing. */
+/* The share of one taker. Zeroed: nothing. */
 struct pl_hold {
     struct pl_share *share; /* borrowed from the quota; NULL: nothing is held */
     int64_t n;
@@ -24,7 +24,7 @@ struct pl_quota_limits {
 };
 
 struct pl_quota *pl_quota_create(void); /* NULL when out of memory */
-/* What was not given back is forgotten. Accepts NULL. */
+/* Shares that were not given back are dropped. Accepts NULL. */
 void pl_quota_destroy(struct pl_quota *quota);
 
 enum pl_taking { PL_TAKING_DONE, PL_TAKING_OVER_OWN, PL_TAKING_OVER_ALL, PL_TAKING_NO_MEMORY };

@@ -1,8 +1,8 @@
-#include "server/url64.h"
+#include "http/reply/base64url.h"
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 
-void pl_url64_encode(struct pl_buf *to, struct pl_str bytes)
+void pl_base64url_encode(struct pl_buf *to, struct pl_str bytes)
 {
     size_t from = to->len;
     pl_base64_encode(to, bytes);
@@ -12,7 +12,7 @@ void pl_url64_encode(struct pl_buf *to, struct pl_str bytes)
         to->ptr[i] = to->ptr[i] == '+' ? '-' : to->ptr[i] == '/' ? '_' : to->ptr[i];
 }
 
-bool pl_url64_decode(struct pl_arena *arena, struct pl_str text, struct pl_str *ret_bytes)
+bool pl_base64url_decode(struct pl_arena *arena, struct pl_str text, struct pl_str *ret_bytes)
 {
     PL_CLEANUP_BUF struct pl_buf plain;
     PL_CLEANUP_BUF struct pl_buf bytes;

@@ -1,68 +1,95 @@
 /* An answer that goes out while it is made. The handler fills x->reply; at the end of the turn, or
  * when the client has taken what came before, that becomes one chunk (RFC 9112 7.1) and x->reply is
- * empty again. A client of HTTP/1.0 gets the bytes alone, and the end of the connection behind
+ * empty again. A client of HTTP/1.0 gets the bytes alone, and the end of the connection after
  * them.
  *
  *     x->reply ──end of the turn──> chunk ──> kernel ──all of it gone──> room(x)
  *
+ *     machine flow
+ *
+ *     NONE -> OPEN -> ENDED -> LAST
+ *
  * The exchange stays until pl_exchange_flow_end, with or without a client. */
-#include "server/exchange_int.h"
+#include "http/exchange_int.h"
 
 #include "base/table.h"
-#include "server/shard_int.h"
+#include "io/move.h"
 
 void pl_exchange_watch(struct pl_exchange *x, void (*gone)(struct pl_exchange *x))
 {
     pl_exchange_own(x)->gone = gone;
 }
 
-static void on_turn_end(struct pl_turn_end *end)
+#define TO(name) PL_TO(PL_FLOW_##name)
+static const struct pl_state states[] = {
+    [PL_FLOW_NONE] = {"none", TO(OPEN), PL_WAIT_OPEN, PL_CANCEL_NONE,
+                      .why = "most answers stay here: they do not flow"},
+    [PL_FLOW_OPEN] = {"open", TO(ENDED), PL_WAIT_OPEN, PL_CANCEL_NONE,
+                      .why = "the producer of the answer ends it"},
+    [PL_FLOW_ENDED] = {"ended", TO(LAST), PL_WAIT_SET, PL_CANCEL_NONE,
+                       .why = "the connection notices a client that takes nothing"},
+    [PL_FLOW_LAST] = {"last", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("flow", states);
+
+static void become(struct pl_sending *sending, enum pl_flow to)
+{
+    sending->flow = (enum pl_flow)pl_move(&machine, sending, sending->flow, to);
+}
+
+static void on_turn_end(struct pl_loop_hook *end)
 {
     struct pl_sending *sending = PL_CONTAINER_OF(end, struct pl_sending, due);
     struct pl_exchange_own *own = PL_CONTAINER_OF(sending, struct pl_exchange_own, sending);
-    pl_task_wake(&own->x.task);
+    pl_exchange_wake(own);
 }
 
 void pl_exchange_flow(struct pl_exchange *x, void (*room)(struct pl_exchange *x))
 {
     struct pl_sending *sending = &pl_exchange_own(x)->sending;
-    sending->is_flowing = true;
+    become(sending, PL_FLOW_OPEN);
     sending->room = room;
     sending->due.fn = on_turn_end;
     pl_buf_init(&sending->chunk, 0);
     if (x->head->is_http10)
         pl_exchange_own(x)->must_close = true;
-    x->is_answered = true;
+    pl_exchange_become(pl_exchange_own(x), PL_X_SETTLE);
     pl_exchange_flow_more(x);
+}
+
+bool pl_exchange_is_flowing(const struct pl_exchange *x)
+{
+    return ((const struct pl_exchange_own *)x)->sending.flow != PL_FLOW_NONE;
 }
 
 void pl_exchange_flow_more(struct pl_exchange *x)
 {
-    pl_loop_at_turn_end(x->shard->loop, &pl_exchange_own(x)->sending.due);
+    pl_loop_hook_add(x->shard->loop, &pl_exchange_own(x)->sending.due);
 }
 
 void pl_exchange_flow_end(struct pl_exchange *x)
 {
     struct pl_exchange_own *own = pl_exchange_own(x);
     own->gone = NULL;
-    own->sending.is_flow_over = true;
+    become(&own->sending, PL_FLOW_ENDED);
     if (x->conn)
         pl_exchange_flow_more(x);
     else
-        pl_task_wake(&x->task);
+        pl_exchange_wake(own);
 }
 
 bool pl_flow_is_idle(const struct pl_exchange_own *own)
 {
-    return own->sending.is_flowing && !own->sending.body.len;
+    return own->sending.flow != PL_FLOW_NONE && !own->sending.body.len;
 }
 
 bool pl_flow_next(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
     struct pl_sending *sending = &own->sending;
-    bool is_end = sending->is_flow_over && !sending->is_last_chunk;
-    if (!sending->is_flowing || (!x->reply.len && !is_end))
+    bool is_end = sending->flow == PL_FLOW_ENDED;
+    if (sending->flow == PL_FLOW_NONE || (!x->reply.len && !is_end))
         return false;
     pl_buf_clear(&sending->chunk);
     if (x->head->is_http10) {
@@ -78,7 +105,8 @@ bool pl_flow_next(struct pl_exchange_own *own)
     }
     if (x->reply.status != PL_OK)
         sending->chunk.status = x->reply.status;
-    sending->is_last_chunk = is_end;
+    if (is_end)
+        become(sending, PL_FLOW_LAST);
     sending->body = pl_buf_str(&sending->chunk);
     pl_buf_clear(&x->reply);
     return sending->body.len > 0;
@@ -86,6 +114,6 @@ bool pl_flow_next(struct pl_exchange_own *own)
 
 void pl_flow_reset(struct pl_exchange_own *own)
 {
-    pl_loop_forget_turn_end(own->x.shard->loop, &own->sending.due);
+    pl_loop_hook_remove(own->x.shard->loop, &own->sending.due);
     pl_buf_deinit(&own->sending.chunk);
 }

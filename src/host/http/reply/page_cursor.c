@@ -1,13 +1,13 @@
-#include "server/pinned.h"
+#include "http/reply/page_cursor.h"
 
 #include "base/decimal.h"
 #include "base/uuid.h"
 
-bool pl_pinned_read(struct pl_str cursor, const char *prefix, struct pl_pinned *ret_place)
+bool pl_page_cursor_read(struct pl_str cursor, const char *prefix, struct pl_page_cursor *ret_place)
 {
     if (cursor.len < 4 || (cursor.ptr[0] != '0' && cursor.ptr[0] != '1') || cursor.ptr[1] != ' ')
         return false;
-    struct pl_pinned place = {.is_pinned = cursor.ptr[0] == '1'};
+    struct pl_page_cursor place = {.is_pinned = cursor.ptr[0] == '1'};
     struct pl_str rest = pl_str_slice(cursor, 2, cursor.len);
     const char *space = memchr(rest.ptr, ' ', rest.len);
     if (!space)
@@ -21,7 +21,7 @@ bool pl_pinned_read(struct pl_str cursor, const char *prefix, struct pl_pinned *
     return true;
 }
 
-void pl_pinned_write(struct pl_buf *to, const struct pl_pinned *place)
+void pl_page_cursor_write(struct pl_buf *to, const struct pl_page_cursor *place)
 {
     pl_buf_addf(to, "%d %lld %.*s", place->is_pinned, (long long)place->updated_ms,
                 PL_STR_ARG(place->id));

@@ -1,4 +1,5 @@
-#include "server/problem.h"
+/* The table of problems, and their JSON. Statuses of functions are mapped to problems here. */
+#include "http/reply/problem.h"
 
 #include "json/write.h"
 
@@ -19,7 +20,7 @@ int pl_problem_retry_after_s(int http_status)
     case 429:
     case 503:
         return 1;
-    case 507: /* somebody has to make room */
+    case 507: /* an operator has to make room */
         return 60;
     default:
         return 0;

@@ -1,6 +1,6 @@
 /* Errors as the API tells them: RFC 9457, with a stable code. */
-#ifndef PL_SERVER_PROBLEM_H
-#define PL_SERVER_PROBLEM_H
+#ifndef PL_HTTP_REPLY_PROBLEM_H
+#define PL_HTTP_REPLY_PROBLEM_H
 
 #include "base/buf.h"
 #include "base/status.h"
@@ -11,27 +11,33 @@
     X(UNAUTHORIZED, "unauthorized", 401, false, "A valid key is needed")                           \
     X(FORBIDDEN, "forbidden", 403, false, "This is not allowed")                                   \
     X(NOT_FOUND, "not_found", 404, false, "There is no such thing")                                \
-    X(METHOD_NOT_ALLOWED, "method_not_allowed", 405, false, "This method is not answered here")    \
+    X(METHOD_NOT_ALLOWED, "method_not_allowed", 405, false, "This method is not supported here")   \
     X(CONFLICT, "conflict", 409, false, "It conflicts with an earlier change")                     \
     X(SESSION_BUSY, "session_busy", 409, true, "The session is running")                           \
-    X(QUESTION_PENDING, "question_pending", 409, false, "A question waits for its answer")         \
-    X(QUESTION_NOT_PENDING, "question_not_pending", 409, false, "No such question is waiting")     \
-    X(POSITION_UNRECOVERABLE, "position_unrecoverable", 410, false, "That position is gone")       \
+    X(QUESTION_PENDING, "question_pending", 409, false, "A question is open")                      \
+    X(QUESTION_NOT_PENDING, "question_not_pending", 409, false, "There is no such open question")  \
+    X(POSITION_UNRECOVERABLE, "position_unrecoverable", 410, false,                                \
+      "That position is no longer "                                                                \
+      "available")                                                                                 \
     X(PRECONDITION_FAILED, "precondition_failed", 412, false, "Somebody else changed it first")    \
     X(PAYLOAD_TOO_LARGE, "payload_too_large", 413, false, "The body is too large")                 \
     X(URI_TOO_LONG, "uri_too_long", 414, false, "The target is too long")                          \
-    X(UNSUPPORTED_TYPE, "unsupported_media_type", 415, false, "This content type is not read")     \
+    X(UNSUPPORTED_TYPE, "unsupported_media_type", 415, false,                                      \
+      "This content type is not "                                                                  \
+      "supported")                                                                                 \
     X(RANGE, "range_not_satisfiable", 416, false, "There are no such bytes")                       \
     X(MISDIRECTED, "misdirected_request", 421, false, "This host is not served here")              \
-    X(IDEMPOTENCY_MISMATCH, "idempotency_mismatch", 422, false, "The key was used differently")    \
-    X(UPGRADE_REQUIRED, "upgrade_required", 426, false, "Another protocol is needed here")         \
+    X(IDEMPOTENCY_MISMATCH, "idempotency_mismatch", 422, false,                                    \
+      "The key was used for another "                                                              \
+      "request")                                                                                   \
+    X(UPGRADE_REQUIRED, "upgrade_required", 426, false, "Another protocol is required")            \
     X(HEADERS_TOO_LARGE, "headers_too_large", 431, false, "The head of the request is too large")  \
     X(RATE_LIMITED, "rate_limited", 429, true, "Too many requests")                                \
-    X(TIMEOUT, "timeout", 408, true, "The request came too slowly")                                \
-    X(INTERNAL, "internal", 500, false, "Something went wrong here")                               \
+    X(TIMEOUT, "timeout", 408, true, "The request was too slow")                                   \
+    X(INTERNAL, "internal", 500, false, "Internal error")                                          \
     X(UPSTREAM_FAILED, "upstream_failed", 502, true, "Another server failed")                      \
-    X(OVERLOADED, "overloaded", 503, true, "The service cannot take this now")                     \
-    X(STORAGE_FULL, "storage_full", 507, true, "There is no room to store this")
+    X(OVERLOADED, "overloaded", 503, true, "The service is unavailable")                           \
+    X(STORAGE_FULL, "storage_full", 507, true, "There is not enough storage")
 
 enum pl_problem {
 #define X(name, code, http, retry, title) PL_PROBLEM_##name,
@@ -48,11 +54,11 @@ struct pl_problem_info {
 };
 const struct pl_problem_info *pl_problem_info(enum pl_problem problem);
 
-/* Seconds for Retry-After of an answer with this HTTP status; 0: it says none. Every 429, 503 and
- * 507 says one, whoever writes its body. */
+/* Seconds for Retry-After of an answer with this HTTP status; 0: none. Every 429, 503 and 507 has
+ * one, in every room. */
 int pl_problem_retry_after_s(int http_status);
 
-/* What a status from core or the store is to a client. */
+/* The problem that a status from core or the store is for a client. */
 enum pl_problem pl_problem_of(enum pl_status status);
 
 /* The body of application/problem+json; err (may be NULL) gives detail and errors[].pointer. */

@@ -1,15 +1,22 @@
-/* What handlers say an answer with: headers, versions, pages, byte bodies; and how they look into
- * the request. RFC 9110: conditional requests (13), ranges (14). */
+/* Functions of handlers for an answer: headers, versions, pages, byte bodies; and for reading the
+ * request. RFC 9110: conditional requests (13), ranges (14). */
 #include "base/decimal.h"
-#include "server/exchange_int.h"
+#include "base/text/utf8.h"
+#include "http/exchange_int.h"
+#include "wire/language.h"
 
+#include "http/reply/base64url.h"
 #include "json/text.h"
 #include "json/write.h"
-#include "server/url64.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
+
+bool pl_exchange_wants_chinese(const struct pl_exchange *x)
+{
+    return x->head && pl_language_wants_chinese(pl_http_header_get(x->head, "accept-language"));
+}
 
 void pl_exchange_header(struct pl_exchange *x, const char *name, const char *format, ...)
 {
@@ -67,8 +74,7 @@ bool pl_exchange_if_match_tag(struct pl_exchange *x, const char *tag)
         return true;
     pl_exchange_header(x, "ETag", "%s", tag);
     pl_exchange_problem(x, PL_PROBLEM_PRECONDITION_FAILED, NULL,
-                        "If-Match does not name version %s, which this has now; read it again.",
-                        tag);
+                        "If-Match does not match the current version %s; read it again.", tag);
     return false;
 }
 
@@ -142,8 +148,8 @@ static bool take_number(struct pl_str *text, uint64_t *ret_value)
 
 enum range { RANGE_NONE, RANGE_PART, RANGE_OUTSIDE };
 
-/* "bytes=a-b", "bytes=a-", "bytes=-n". Several ranges, and what is malformed, are ignored: the
- * whole is always a right answer. */
+/* "bytes=a-b", "bytes=a-", "bytes=-n". Several ranges, and malformed ones, are ignored: the whole
+ * body is always a correct answer. */
 static enum range read_range(struct pl_str text, uint64_t size, uint64_t *ret_from,
                              uint64_t *ret_to)
 {
@@ -224,10 +230,10 @@ static bool read_number(struct pl_exchange *x, const char *name, uint64_t least,
     if (text.ptr && (!take_number(&rest, &value) || rest.len || value < least || value > most)) {
         struct pl_error err = {0};
         pl_error_point(&err, "/%s", name);
-        snprintf(err.message, sizeof err.message, "is a whole number from %llu to %llu",
+        snprintf(err.message, sizeof err.message, "must be a whole number from %llu to %llu",
                  (unsigned long long)least, (unsigned long long)most);
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err,
-                            "The parameter %s is a whole number from %llu to %llu.", name,
+                            "The parameter %s must be a whole number from %llu to %llu.", name,
                             (unsigned long long)least, (unsigned long long)most);
         return false;
     }
@@ -237,9 +243,10 @@ static bool read_number(struct pl_exchange *x, const char *name, uint64_t least,
 
 bool pl_exchange_refuse_cursor(struct pl_exchange *x)
 {
-    struct pl_error err = {.has_position = true, .pointer = "/cursor", .message = "is no cursor"};
+    struct pl_error err = {
+        .has_position = true, .pointer = "/cursor", .message = "is not a cursor"};
     pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err,
-                        "The cursor was not given out here; start without one.");
+                        "The cursor is invalid; start without one.");
     return false;
 }
 
@@ -247,7 +254,7 @@ static bool read_cursor(struct pl_exchange *x, struct pl_str *ret_cursor)
 {
     struct pl_str text = pl_target_param(&x->target, "cursor");
     *ret_cursor = (struct pl_str){0};
-    return !text.len || pl_url64_decode(&x->arena, text, ret_cursor) ||
+    return !text.len || pl_base64url_decode(&x->arena, text, ret_cursor) ||
            pl_exchange_refuse_cursor(x);
 }
 
@@ -262,10 +269,31 @@ bool pl_exchange_page_args(struct pl_exchange *x, struct pl_page_args *ret_args)
     return true;
 }
 
+bool pl_exchange_sums_args(struct pl_exchange *x, struct pl_page_args *ret_args)
+{
+    uint64_t limit;
+    struct pl_str cursor;
+    if (!read_number(x, "limit", 1, 1000, 1000, &limit) || !read_cursor(x, &cursor))
+        return false;
+    *ret_args = (struct pl_page_args){(size_t)limit, 0, cursor};
+    return true;
+}
+
 bool pl_exchange_cursor_number(struct pl_exchange *x, const struct pl_page_args *args,
                                int64_t *ret_number)
 {
     return pl_decimal_read(args->cursor, ret_number) || pl_exchange_refuse_cursor(x);
+}
+
+bool pl_exchange_cursor_text(struct pl_exchange *x, const struct pl_page_args *args,
+                             const char *prefix, struct pl_str *ret_text)
+{
+    struct pl_str cursor = args->cursor, start = pl_str_of(prefix);
+    if (!pl_str_starts(cursor, start) || !pl_utf8_is_valid(cursor) ||
+        memchr(cursor.ptr, 0, cursor.len))
+        return pl_exchange_refuse_cursor(x);
+    *ret_text = pl_str_slice(cursor, start.len, cursor.len);
+    return true;
 }
 
 bool pl_exchange_counted_args(struct pl_exchange *x, struct pl_page_args *ret_args)
@@ -304,20 +332,31 @@ struct pl_json_out pl_exchange_list_begin(struct pl_exchange *x)
     return out;
 }
 
-void pl_exchange_list_end(struct pl_exchange *x, const struct pl_page_args *args, int64_t total,
-                          struct pl_str next_cursor)
+static void add_next_cursor(struct pl_exchange *x, struct pl_str next_cursor)
 {
-    pl_buf_addf(&x->reply,
-                "],\"total\":%lld,\"limit\":%zu,\"offset\":%lld,\"next_cursor\":", (long long)total,
-                args->limit, (long long)args->offset);
+    pl_buf_add(&x->reply, PL_STR(",\"next_cursor\":"));
     if (next_cursor.len) {
         pl_buf_addc(&x->reply, '"');
-        pl_url64_encode(&x->reply, next_cursor);
+        pl_base64url_encode(&x->reply, next_cursor);
         pl_buf_addc(&x->reply, '"');
     } else {
         pl_buf_add(&x->reply, PL_STR("null"));
     }
     pl_buf_addc(&x->reply, '}');
+}
+
+void pl_exchange_list_end(struct pl_exchange *x, const struct pl_page_args *args, int64_t total,
+                          struct pl_str next_cursor)
+{
+    pl_buf_addf(&x->reply, "],\"total\":%lld,\"limit\":%zu,\"offset\":%lld", (long long)total,
+                args->limit, (long long)args->offset);
+    add_next_cursor(x, next_cursor);
+}
+
+void pl_exchange_sums_end(struct pl_exchange *x, struct pl_str next_cursor)
+{
+    pl_buf_addc(&x->reply, ']');
+    add_next_cursor(x, next_cursor);
 }
 
 /* --- members of the body --------------------------------------------------------------------- */

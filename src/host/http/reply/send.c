@@ -1,19 +1,17 @@
 /* An answer on its way out: the head and the first bytes of the body in one write, the rest as the
  * kernel takes it. A long body is read a piece at a time by a worker, and only when the piece
  * before it has gone: a slow client costs one piece. */
-#include "server/exchange_int.h"
+#include "http/exchange_int.h"
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "server/http_conn.h"
-#include "server/shard_int.h"
+#include "http/connection.h"
 
 #include <unistd.h>
 
 enum { PIECE_BYTES = 256 << 10 };
 
-/* What every answer says (security.md, 4): whatever it is, it is no page, no script and no frame.
- */
+/* Headers of every answer (security.md, 4): it is not a page, a script or a frame. */
 static const char plain_headers[] = "X-Content-Type-Options: nosniff\r\n"
                                     "Referrer-Policy: no-referrer\r\n"
                                     "Cross-Origin-Opener-Policy: same-origin\r\n"
@@ -42,10 +40,24 @@ static bool has_no_body(int status)
     return status == 204 || status == 304;
 }
 
+/* The Date line of this second. */
+static struct pl_str date_line(struct pl_shard *shard)
+{
+    struct pl_exchange_pool *pool = shard->exchanges;
+    int64_t now_s = pl_loop_unix_ms(shard->loop) / 1000;
+    if (now_s != pool->date_s) {
+        memcpy(pool->date, "Date: ", 6);
+        pl_http_date_write(pool->date + 6, now_s);
+        memcpy(pool->date + 6 + PL_HTTP_DATE_SIZE, "\r\n", 2);
+        pool->date_s = now_s;
+    }
+    return (struct pl_str){pool->date, sizeof pool->date};
+}
+
 static void add_standard_headers(struct pl_exchange_own *own, struct pl_buf *to)
 {
     struct pl_exchange *x = &own->x;
-    pl_buf_add(to, pl_shard_date(x->shard));
+    pl_buf_add(to, date_line(x->shard));
     pl_buf_add(to, PL_STR("X-Request-Id: "));
     pl_buf_adds(to, x->request_id);
     pl_buf_add(to, PL_STR("\r\n"));
@@ -65,6 +77,7 @@ static void write_head(struct pl_exchange_own *own, uint64_t n_body)
 {
     struct pl_exchange *x = &own->x;
     struct pl_buf *to = &own->sending.head;
+    bool is_flow = own->sending.flow != PL_FLOW_NONE;
     pl_buf_add(to, PL_STR("HTTP/1.1 "));
     add_number(to, (uint64_t)x->status);
     pl_buf_addc(to, ' ');
@@ -76,9 +89,9 @@ static void write_head(struct pl_exchange_own *own, uint64_t n_body)
         pl_buf_adds(to, x->content_type);
         pl_buf_add(to, PL_STR("\r\n"));
     }
-    if (own->sending.is_flowing && !x->head->is_http10) {
+    if (is_flow && !x->head->is_http10) {
         pl_buf_add(to, PL_STR("Transfer-Encoding: chunked\r\n"));
-    } else if (!own->sending.is_flowing && x->status != 204 && x->status != 304) {
+    } else if (!is_flow && x->status != 204 && x->status != 304) {
         pl_buf_add(to, PL_STR("Content-Length: "));
         add_number(to, n_body);
         pl_buf_add(to, PL_STR("\r\n"));
@@ -104,9 +117,8 @@ static enum pl_status begin(struct pl_exchange_own *own)
     sending->from_ms = pl_loop_now_ms(x->shard->loop);
     own->must_close =
         own->must_close || x->conn->has_ended || pl_life_is_ending(&x->shard->server->life);
-    if (sending->is_flowing) {
+    if (sending->flow != PL_FLOW_NONE) {
         write_head(own, 0);
-        sending->is_started = true;
         (void)pl_flow_next(own);
         return sending->head.status;
     }
@@ -118,7 +130,6 @@ static enum pl_status begin(struct pl_exchange_own *own)
         sending->n_left = 0;
     }
     write_head(own, n_body);
-    sending->is_started = true;
     return sending->head.status;
 }
 
@@ -142,14 +153,14 @@ static void read_piece(struct pl_job *job)
 static void piece_is_read(struct pl_job *job)
 {
     struct pl_exchange *x = PL_CONTAINER_OF(job, struct pl_exchange, job);
-    pl_exchange_own(x)->sending.is_reading = false;
-    pl_task_wake(&x->task);
+    pl_exchange_become(pl_exchange_own(x), PL_X_SEND);
+    pl_exchange_wake(pl_exchange_own(x));
 }
 
 static void read_more(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
-    own->sending.is_reading = true;
+    pl_exchange_become(own, PL_X_READING);
     pl_exchange_must_end(x);
     pl_exchange_submit(x, own->sending.fd >= 0 ? PL_WORK_FILE : PL_WORK_STORE, read_piece,
                        piece_is_read);
@@ -158,7 +169,7 @@ static void read_more(struct pl_exchange_own *own)
 enum pl_status pl_sending_go(struct pl_exchange_own *own, bool *ret_is_over)
 {
     struct pl_sending *sending = &own->sending;
-    enum pl_status status = sending->is_started ? sending->status : begin(own);
+    enum pl_status status = pl_sending_has_begun(sending) ? sending->status : begin(own);
     while (status == PL_OK) {
         struct pl_str head =
             pl_str_slice(pl_buf_str(&sending->head), sending->n_head_sent, sending->head.len);
@@ -185,7 +196,7 @@ enum pl_status pl_sending_go(struct pl_exchange_own *own, bool *ret_is_over)
         return sending->chunk.status;
     if (sending->n_left)
         read_more(own);
-    else if (!sending->is_flowing || sending->is_last_chunk)
+    else if (sending->flow == PL_FLOW_NONE || sending->flow == PL_FLOW_LAST)
         *ret_is_over = true;
     else if (sending->room)
         sending->room(&own->x);

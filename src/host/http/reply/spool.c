@@ -1,22 +1,22 @@
 /* An answer whose client does not read: what is left of it waits in a file without a name instead
- * of in memory, and is sent from there piece by piece (sending.c).
+ * of in memory, and is sent from there piece by piece (send.c).
  *
  *     reply ──over 1 MiB is left after a second──> file (worker) ──> pieces ──> kernel
  *
  * So a slow reader costs 1 MiB of memory for longer than that, whatever it asked for. Files have a
  * budget too: as much as bodies for one owner, four times that for all. Beyond it, or without room
  * on the disk, the connection ends: half an answer cannot become a problem. */
-#include "server/exchange_int.h"
+#include "http/exchange_int.h"
 
 #include "base/table.h"
-#include "io/scratch.h"
-#include "server/http_conn.h"
-#include "server/log.h"
+#include "http/connection.h"
+#include "io/file/scratch.h"
+#include "shard/log.h"
 
 bool pl_spool_is_large(const struct pl_exchange_own *own)
 {
     const struct pl_sending *sending = &own->sending;
-    return !sending->is_flowing && !sending->read && !own->static_body.ptr &&
+    return sending->flow == PL_FLOW_NONE && !sending->read && !own->static_body.ptr &&
            sending->body.len > PL_SPOOL_BYTES;
 }
 
@@ -33,7 +33,7 @@ static void write_file(struct pl_job *job)
     sending->status = pl_scratch_write(sending->fd, sending->body);
 }
 
-/* What the answer was made from goes as well; the log still wants to know whose it was. */
+/* The sources of the answer are released as well; the log still needs its user. */
 static void drop_memory(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
@@ -53,7 +53,7 @@ static void file_is_written(struct pl_job *job)
 {
     struct pl_exchange *x = PL_CONTAINER_OF(job, struct pl_exchange, job);
     struct pl_sending *sending = &pl_exchange_own(x)->sending;
-    sending->is_reading = false;
+    pl_exchange_become(pl_exchange_own(x), PL_X_SEND);
     if (sending->status == PL_OK) {
         int64_t n_left = (int64_t)sending->body.len;
         sending->body = (struct pl_str){0};
@@ -61,9 +61,9 @@ static void file_is_written(struct pl_job *job)
         drop_memory(pl_exchange_own(x));
     } else {
         pl_log_say(x->shard->server->log, x->shard, PL_LOG_WARNING,
-                   "the answer to a slow reader could not be put into a file, and is cut off");
+                   "the answer to a slow reader could not be written to a file, and is cut off");
     }
-    pl_task_wake(&x->task);
+    pl_exchange_wake(pl_exchange_own(x));
 }
 
 enum pl_status pl_spool_start(struct pl_exchange_own *own)
@@ -82,7 +82,7 @@ enum pl_status pl_spool_start(struct pl_exchange_own *own)
     if (own->sending.fd < 0)
         return PL_IO;
     pl_metric_add(&x->shard->metrics, PL_METRIC_spooled_answers_total, 1);
-    own->sending.is_reading = true;
+    pl_exchange_become(own, PL_X_READING);
     pl_exchange_must_end(x);
     pl_exchange_submit(x, PL_WORK_FILE, write_file, file_is_written);
     return PL_OK;

@@ -1,16 +1,33 @@
-/* One hop after another:
+/* A fetch: one hop after another.
  *
- *     ADMIT ── a name ──> LOOKUP ── every address global ──> HOP ── 2xx ──────────> END
- *       │ └── an address, checked ─────────────────────────┘  └── 3xx, 3 at most ──> ADMIT
- *       └── against a rule ──> END        from everywhere: its time is over ──> END
+ *     machine fetch
  *
- * Redirects are read here, by our parser, and are fetches of their own with all of the rules. */
-#include "io/fetch_int.h"
+ *     START -> ADMIT -> LOOKUP -> HOP -> END
+ *     ADMIT -> HOP                     the host is an address, which was checked
+ *     HOP -> ADMIT                     3xx, three times at most
+ *     START, ADMIT, LOOKUP -> END      against a rule, too slow, or cancelled
+ *
+ * Redirects are read here, by our parser, and are fetches of their own with all of the rules. One
+ * deadline holds for all of it. */
+#include "io/fetch/fetch_int.h"
 
 #include "base/mem.h"
 #include "base/table.h"
+#include "io/move.h"
 
-enum state { STATE_ADMIT, STATE_LOOKUP, STATE_HOP, STATE_END };
+enum state { FETCH_START, FETCH_ADMIT, FETCH_LOOKUP, FETCH_HOP, FETCH_END };
+
+#define WHY      "total_ms of the rules, for all hops together"
+#define TO(name) PL_TO(FETCH_##name)
+static const struct pl_state states[] = {
+    [FETCH_START] = {"start", TO(ADMIT) | TO(END), PL_WAIT_SET, PL_CANCEL_ENDS, .why = WHY},
+    [FETCH_ADMIT] = {"admit", TO(LOOKUP) | TO(HOP) | TO(END)},
+    [FETCH_LOOKUP] = {"lookup", TO(HOP) | TO(END), PL_WAIT_SET, PL_CANCEL_ENDS, .why = WHY},
+    [FETCH_HOP] = {"hop", TO(ADMIT) | TO(END), PL_WAIT_SET, PL_CANCEL_ENDS, .why = WHY},
+    [FETCH_END] = {"end", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("fetch", states);
 
 struct pl_fetch {
     struct pl_fetch_from from;
@@ -27,8 +44,13 @@ struct pl_fetch {
     struct pl_timer begin; /* the first step, in a turn of its own */
     int64_t deadline_ms, max_bytes, n_bytes;
     int n_hops;
-    bool is_paused;
+    bool is_paused; /* also the next hop */
 };
+
+static void become(struct pl_fetch *fetch, enum state to)
+{
+    fetch->state = (enum state)pl_move(&machine, fetch, fetch->state, to);
+}
 
 static void destroy(struct pl_fetch *fetch)
 {
@@ -44,7 +66,7 @@ static void destroy(struct pl_fetch *fetch)
 static void end(struct pl_fetch *fetch, enum pl_status status, const struct pl_fetched *fetched,
                 const struct pl_error *err)
 {
-    fetch->state = STATE_END;
+    become(fetch, FETCH_END);
     fetch->ops->on_end(fetch->ctx, status, fetched, err);
     destroy(fetch);
 }
@@ -68,7 +90,7 @@ static void on_deadline(struct pl_timer *timer)
     struct pl_str host = pl_str_slice(fetch->place.host, 0, 200);
     enum pl_status status =
         pl_fail(&err, PL_LIMIT, "%.*s is too slow%s", PL_STR_ARG(host),
-                fetch->state == STATE_LOOKUP ? ": its name was not looked up in time" : "");
+                fetch->state == FETCH_LOOKUP ? ": the DNS lookup timed out" : "");
     end(fetch, status, &(struct pl_fetched){.is_late = true}, &err);
 }
 
@@ -153,7 +175,7 @@ static void go(struct pl_fetch *fetch)
     static const struct pl_hop_ops ops = {on_hop_bytes, on_hop_end};
     struct pl_error err = {0};
     int64_t left_ms = fetch->deadline_ms - pl_loop_now_ms(fetch->from.loop);
-    fetch->state = STATE_HOP;
+    become(fetch, FETCH_HOP);
     fetch->n_hops++;
     enum pl_status status = pl_hop_start(fetch->from.loop, &fetch->place, fetch->max_bytes,
                                          left_ms > 1 ? left_ms : 1, &ops, fetch, &fetch->hop, &err);
@@ -169,10 +191,9 @@ static void on_looked_up(void *ctx, enum pl_status status, const struct pl_addre
     struct pl_fetch *fetch = ctx;
     struct pl_error err = status == PL_OK ? (struct pl_error){0} : *failure;
     fetch->lookup = NULL;
-    if (status == PL_OK) {
+    if (status == PL_OK)
         fetch->place.addresses = *addresses;
-        status = pl_fetch_check_addresses(&fetch->place, &err);
-    }
+    status = pl_fetch_check_name(&fetch->place, status, &err);
     if (status == PL_OK)
         go(fetch);
     else
@@ -183,7 +204,7 @@ static void admit(struct pl_fetch *fetch)
 {
     struct pl_error err = {0};
     struct pl_url before = fetch->place.url;
-    fetch->state = STATE_ADMIT;
+    become(fetch, FETCH_ADMIT);
     enum pl_status status =
         pl_fetch_admit(&fetch->arena, fetch->next_url, fetch->n_hops ? &before : NULL, fetch->rules,
                        &fetch->place, &err);
@@ -192,7 +213,7 @@ static void admit(struct pl_fetch *fetch)
     } else if (fetch->place.addresses.n) {
         go(fetch);
     } else {
-        fetch->state = STATE_LOOKUP;
+        become(fetch, FETCH_LOOKUP);
         fetch->lookup =
             pl_lookup_start(&fetch->from, fetch->place.host, fetch->rules, on_looked_up, fetch);
         if (!fetch->lookup)
@@ -224,7 +245,7 @@ struct pl_fetch *pl_fetch_start(const struct pl_fetch_from *from, struct pl_str 
     pl_arena_init(&fetch->arena, 0);
     fetch->next_url = url.len ? pl_arena_dup(&fetch->arena, url) : PL_STR("");
     if (!fetch->next_url.ptr) {
-        destroy(fetch);
+        pl_fetch_cancel(fetch);
         return NULL;
     }
     pl_timer_start(from->loop, &fetch->deadline, total_ms, on_deadline);
@@ -234,8 +255,10 @@ struct pl_fetch *pl_fetch_start(const struct pl_fetch_from *from, struct pl_str 
 
 void pl_fetch_cancel(struct pl_fetch *fetch)
 {
-    if (fetch)
-        destroy(fetch);
+    if (!fetch)
+        return;
+    become(fetch, FETCH_END);
+    destroy(fetch);
 }
 
 void pl_fetch_pause(struct pl_fetch *fetch, bool is_paused)

@@ -43,7 +43,7 @@ struct pl_fetch_from {
     uint64_t owner;             /* of their jobs */
 };
 
-struct pl_fetch; /* owned by whoever started it, until on_end or pl_fetch_cancel */
+struct pl_fetch; /* owned by its starter, until on_end or pl_fetch_cancel */
 
 struct pl_fetch_ops {
     /* Some of the body. It may pause the fetch, but not cancel it. */
@@ -51,10 +51,11 @@ struct pl_fetch_ops {
     /* With PL_OK *fetched, whose strings last as long as the call; else *err, and of *fetched only
      * is_late. The fetch is gone.
      *
-     * PL_INVALID: this URL is not fetched (err says which rule); PL_NOT_FOUND: no such host, or
-     * nobody listens; PL_LIMIT: too large, too slow, too many redirects; PL_IO: it broke off, or
-     * the answer was no 2xx (err says the status), or there is no libcurl; PL_NOMEM. No error names
-     * an address that the URL does not. */
+     * PL_INVALID: this URL is not fetched (err says which rule), or there is no such host;
+     * PL_NOT_FOUND: nobody listens there; PL_LIMIT: too large, too slow, too many redirects; PL_IO:
+     * it broke off, or the answer was no 2xx (err says the status), or there is no libcurl;
+     * PL_NOMEM. No error names an address that the URL does not, or tells a name that is internal
+     * from one that is unknown. */
     void (*on_end)(void *ctx, enum pl_status status, const struct pl_fetched *fetched,
                    const struct pl_error *err);
 };
@@ -66,17 +67,17 @@ struct pl_fetch *pl_fetch_start(const struct pl_fetch_from *from, struct pl_str 
                                 void *ctx);
 /* No more callbacks. Not within on_bytes. Accepts NULL. */
 void pl_fetch_cancel(struct pl_fetch *fetch);
-/* Back-pressure: soon no more bytes come, though its time goes on. */
+/* Back-pressure: soon no more bytes come, but the deadline remains. */
 void pl_fetch_pause(struct pl_fetch *fetch, bool is_paused);
 
-/* What the host declares the bytes to be, from the first on_bytes on; empty: nothing. */
+/* The declared content type, from the first on_bytes on; empty: none. */
 struct pl_str pl_fetch_content_type(const struct pl_fetch *fetch);
 
-/* Whether this can stand among the `allowed`: a host, perhaps with a port, and nothing else. */
+/* Whether this is a valid entry of `allowed`: a host, perhaps with a port, and nothing else. */
 bool pl_fetch_is_host(const char *entry);
 
-/* Only the rules, nothing fetched: for what is stored now and fetched later. Looks the name up:
- * blocking, on a worker. */
+/* Checks the rules without fetching: for URLs that are stored now and fetched later. Resolves the
+ * name: blocking, on a worker. */
 enum pl_status pl_fetch_check(struct pl_arena *arena, struct pl_str url,
                               const struct pl_fetch_rules *rules, struct pl_error *err);
 

@@ -1,9 +1,9 @@
-/* What the files behind fetch.h share: a URL that may be fetched, with the addresses that were
- * looked at; looking names up; one hop. */
+/* Shared by the files that implement fetch.h: a URL that may be fetched, with its checked
+ * addresses; name resolution; one hop. */
 #ifndef PL_IO_FETCH_INT_H
 #define PL_IO_FETCH_INT_H
 
-#include "io/fetch.h"
+#include "io/fetch/fetch.h"
 #include "wire/url.h"
 
 #define PL_FETCH_MAX_ADDRESSES 32
@@ -11,6 +11,7 @@
 struct pl_addresses {
     struct pl_address list[PL_FETCH_MAX_ADDRESSES];
     size_t n;
+    bool is_crowded; /* there are more than these */
 };
 
 struct pl_fetch_place {
@@ -22,23 +23,28 @@ struct pl_fetch_place {
                                       still to be looked up */
 };
 
-/* --- fetch_rules.c --------------------------------------------------------------------------- */
+/* --- rules.c --------------------------------------------------------------------------- */
 
 /* Reads `text` (relative to base, which may be NULL) and applies the rules; a host that is an
  * address is checked. Fails as pl_fetch_check does. */
 enum pl_status pl_fetch_admit(struct pl_arena *arena, struct pl_str text, const struct pl_url *base,
                               const struct pl_fetch_rules *rules, struct pl_fetch_place *ret_place,
                               struct pl_error *err);
-/* Asks the system, once. Blocks for as long as that wants. PL_NOT_FOUND, PL_INVALID (too many),
+/* Asks the resolver once, and blocks as long as it takes. PL_NOT_FOUND, with the reason in err, or
  * PL_NOMEM. */
 enum pl_status pl_fetch_resolve(struct pl_str host, const struct pl_fetch_rules *rules,
                                 struct pl_addresses *ret_addresses, struct pl_error *err);
-/* PL_INVALID: one of them is not of the public internet, and nobody allowed it. */
+/* PL_INVALID: one of them is not a public address and is not allowed, or there are too many. */
 enum pl_status pl_fetch_check_addresses(const struct pl_fetch_place *place, struct pl_error *err);
+/* The same for a name that was resolved with this result; place->addresses are the found ones.
+ * Unless the operator allowed the host, an unknown host is refused like a private one: PL_INVALID,
+ * with the same words. Other errors are returned unchanged. */
+enum pl_status pl_fetch_check_name(const struct pl_fetch_place *place, enum pl_status looked_up,
+                                   struct pl_error *err);
 
-/* --- fetch_lookup.c -------------------------------------------------------------------------- */
+/* --- lookup.c -------------------------------------------------------------------------- */
 
-struct pl_lookup; /* owned by whoever started it until `done` or pl_lookup_leave */
+struct pl_lookup; /* owned by its starter until `done` or pl_lookup_leave */
 
 typedef void pl_lookup_fn(void *ctx, enum pl_status status, const struct pl_addresses *addresses,
                           const struct pl_error *err);
@@ -47,12 +53,13 @@ typedef void pl_lookup_fn(void *ctx, enum pl_status status, const struct pl_addr
 struct pl_lookup *pl_lookup_start(const struct pl_fetch_from *from, struct pl_str host,
                                   const struct pl_fetch_rules *rules, pl_lookup_fn *done,
                                   void *ctx);
-/* Nobody waits for it any more; it frees itself when the system has answered. Accepts NULL. */
+/* The result is not wanted any more; it frees itself when the resolver has answered. Accepts
+ * NULL. */
 void pl_lookup_leave(struct pl_lookup *lookup);
 
-/* --- fetch_hop.c ----------------------------------------------------------------------------- */
+/* --- hop.c ----------------------------------------------------------------------------- */
 
-struct pl_hop; /* owned by whoever started it, until pl_hop_destroy */
+struct pl_hop; /* owned by its starter, until pl_hop_destroy */
 
 struct pl_hop_ops {
     /* Bytes of the body of a 2xx, inflated. False ends the hop: they are too many. */

@@ -1,136 +1,70 @@
 /* One request to a place that was admitted, on the loop.
  *
+ *     machine hop
+ *
+ *     START -> GOING -> PAUSED -> GOING
+ *     START, GOING, PAUSED -> OVER
+ *
  * libcurl is given the addresses with the name, so that it does not resolve anything; and a socket
  * is opened only to one of them, whatever libcurl makes of the URL. There is no proxy: it would
  * resolve again, and elsewhere. Every hop has a multi handle of its own: what libcurl remembers
  * there of names and connections serves nobody else. libcurl may not be called from its own
  * callbacks, so everything else happens at the end of the turn. */
-#include "io/fetch_int.h"
+#include "io/fetch/fetch_int.h"
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "io/curl_int.h"
-#include "io/watch.h"
+#include "io/move.h"
+#include "io/upstream/curl_multi.h"
 
 #include <netinet/in.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
-#undef curl_multi_setopt
 
 enum { MAX_HEAD = 64 << 10, MAX_LOCATION = 8192 };
 
-struct wire {
-    struct pl_watch watch;
-    struct pl_hop *hop; /* borrowed */
-    struct wire *next;
+enum state { HOP_START, HOP_GOING, HOP_PAUSED, HOP_OVER };
+
+#define TO(name) PL_TO(HOP_##name)
+static const struct pl_state states[] = {
+    [HOP_START] = {"start", TO(GOING) | TO(OVER), PL_WAIT_OPEN, PL_CANCEL_ENDS,
+                   .why = "the end of this turn of the loop"},
+    [HOP_GOING] = {"going", TO(PAUSED) | TO(OVER), PL_WAIT_SET, PL_CANCEL_ENDS,
+                   .why = "left_ms, by libcurl, and the fetch's own deadline"},
+    [HOP_PAUSED] = {"paused", TO(GOING) | TO(OVER), PL_WAIT_SET, PL_CANCEL_ENDS,
+                    .why = "left_ms, by libcurl, and the fetch's own deadline"},
+    [HOP_OVER] = {"over", 0},
 };
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("hop", states);
 
 struct pl_hop {
     const struct pl_curl *curl;
-    struct pl_loop *loop;        /* borrowed */
-    CURLM *multi;                /* owned */
+    struct pl_curl_multi multi;  /* begins, pauses and ends it when it looks */
     CURL *easy;                  /* owned */
     struct curl_slist *pins;     /* owned */
-    struct wire *wires;          /* owned; sockets that are watched */
     struct pl_fetch_place place; /* the strings are those of whoever started it */
     int64_t max_bytes;
     const struct pl_hop_ops *ops;
     void *ctx;
-    struct pl_timer timer;
-    struct pl_turn_end look;
     size_t n_head;
     struct pl_buf location, content_type; /* owned */
     bool has_location, has_type;
     enum pl_status status; /* what a callback has to say */
     int http_status;
+    enum state state;
     bool is_enough; /* the body is of no interest */
-    bool is_begun, is_over, is_late;
-    bool wants_pause, is_paused;
+    bool is_late;
+    bool wants_pause; /* told to libcurl at the end of the turn */
 };
 
+static void become(struct pl_hop *hop, enum state to)
+{
+    hop->state = (enum state)pl_move(&machine, hop, hop->state, to);
+}
+
 /* --- sockets --------------------------------------------------------------------------------- */
-
-static void look_later(struct pl_hop *hop)
-{
-    pl_loop_at_turn_end(hop->loop, &hop->look);
-}
-
-static void run_socket(struct pl_hop *hop, curl_socket_t fd, int events)
-{
-    int n_running = 0;
-    hop->curl->curl_multi_socket_action(hop->multi, fd, events, &n_running);
-    look_later(hop);
-}
-
-static void on_socket(struct pl_watch *watch, uint32_t events)
-{
-    struct wire *wire = PL_CONTAINER_OF(watch, struct wire, watch);
-    int what = 0;
-    if (events & (EPOLLIN | EPOLLHUP))
-        what |= CURL_CSELECT_IN;
-    if (events & EPOLLOUT)
-        what |= CURL_CSELECT_OUT;
-    if (events & EPOLLERR)
-        what |= CURL_CSELECT_ERR;
-    run_socket(wire->hop, watch->fd, what);
-}
-
-static void bury(struct pl_watch *watch)
-{
-    pl_mem_free(PL_CONTAINER_OF(watch, struct wire, watch));
-}
-
-static void end_wire(struct pl_hop *hop, curl_socket_t fd)
-{
-    for (struct wire **link = &hop->wires; *link; link = &(*link)->next) {
-        struct wire *wire = *link;
-        if (wire->watch.fd != fd)
-            continue;
-        *link = wire->next;
-        pl_watch_end(hop->loop, &wire->watch, bury);
-        return;
-    }
-}
-
-static int add_wire(struct pl_hop *hop, curl_socket_t fd, uint32_t events)
-{
-    struct wire *wire = pl_mem_alloc(1, sizeof *wire);
-    if (!wire)
-        return -1;
-    *wire = (struct wire){.hop = hop, .next = hop->wires};
-    if (pl_watch_start(hop->loop, &wire->watch, fd, events, on_socket) != PL_OK) {
-        pl_mem_free(wire);
-        return -1;
-    }
-    hop->wires = wire;
-    return 0;
-}
-
-/* What libcurl wants to know of a socket from now on. -1 fails the request. */
-static int on_interest(CURL *easy, curl_socket_t fd, int what, void *ctx, void *of_socket)
-{
-    static const uint32_t wants[] = {
-        [CURL_POLL_IN] = EPOLLIN,
-        [CURL_POLL_OUT] = EPOLLOUT,
-        [CURL_POLL_INOUT] = EPOLLIN | EPOLLOUT,
-    };
-    struct pl_hop *hop = ctx;
-    (void)easy, (void)of_socket;
-    if (what == CURL_POLL_REMOVE) {
-        end_wire(hop, fd);
-        return 0;
-    }
-    for (struct wire *wire = hop->wires; wire; wire = wire->next)
-        if (wire->watch.fd == fd) {
-            pl_watch_want(hop->loop, &wire->watch, wants[what]);
-            return 0;
-        }
-    return add_wire(hop, fd, wants[what]);
-}
 
 static bool is_admitted(const struct pl_fetch_place *place, const struct curl_sockaddr *to)
 {
@@ -150,32 +84,10 @@ static bool is_admitted(const struct pl_fetch_place *place, const struct curl_so
 
 static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *to)
 {
-    const struct pl_hop *hop = ctx;
+    struct pl_hop *hop = ctx;
     if (purpose != CURLSOCKTYPE_IPCXN || !is_admitted(&hop->place, to))
         return CURL_SOCKET_BAD;
-    return socket(to->family, to->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->protocol);
-}
-
-static int close_socket(void *ctx, curl_socket_t fd)
-{
-    end_wire(ctx, fd);
-    return close(fd);
-}
-
-static void on_time(struct pl_timer *timer)
-{
-    run_socket(PL_CONTAINER_OF(timer, struct pl_hop, timer), CURL_SOCKET_TIMEOUT, 0);
-}
-
-static int on_wanted_time(CURLM *multi, long delay_ms, void *ctx)
-{
-    struct pl_hop *hop = ctx;
-    (void)multi;
-    if (delay_ms < 0)
-        pl_timer_stop(hop->loop, &hop->timer);
-    else
-        pl_timer_start(hop->loop, &hop->timer, delay_ms, on_time);
-    return 0;
+    return pl_curl_multi_open(&hop->multi, purpose, to);
 }
 
 /* --- the answer ------------------------------------------------------------------------------ */
@@ -222,8 +134,7 @@ static enum pl_status fail(const struct pl_hop *hop, CURLcode code, struct pl_er
 {
     struct pl_str host = pl_str_slice(hop->place.host, 0, 200);
     if (hop->status == PL_LIMIT || code == CURLE_FILESIZE_EXCEEDED)
-        return pl_fail(err, PL_LIMIT,
-                       "the answer of %.*s is too large; at most %lld bytes are fetched",
+        return pl_fail(err, PL_LIMIT, "the answer of %.*s is too large; the maximum is %lld bytes",
                        PL_STR_ARG(host), (long long)hop->max_bytes);
     if (hop->status != PL_OK || code == CURLE_OUT_OF_MEMORY)
         return pl_fail(err, PL_NOMEM, "out of memory");
@@ -231,7 +142,7 @@ static enum pl_status fail(const struct pl_hop *hop, CURLcode code, struct pl_er
         return pl_fail(err, PL_LIMIT, "%.*s is too slow", PL_STR_ARG(host));
     bool is_nobody = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST;
     return pl_fail(err, is_nobody ? PL_NOT_FOUND : PL_IO, "%.*s %s: %s", PL_STR_ARG(host),
-                   is_nobody ? "does not answer" : "did not answer to the end",
+                   is_nobody ? "does not answer" : "did not complete its answer",
                    hop->curl->curl_easy_strerror(code));
 }
 
@@ -245,36 +156,36 @@ static void settle(struct pl_hop *hop, CURLcode code)
     hop->is_late = hop->status == PL_OK && code == CURLE_OPERATION_TIMEDOUT;
     if (hop->status != PL_OK || (code != CURLE_OK && !hop->is_enough))
         result = fail(hop, code, &err);
-    hop->is_over = true;
+    become(hop, HOP_OVER);
     hop->ops->on_end(hop->ctx, result, &err);
 }
 
 /* Begins it, pauses it, ends it. The hop may be gone when this returns. */
-static void on_turn_end(struct pl_turn_end *end)
+static void on_turn_end(struct pl_loop_hook *end)
 {
-    struct pl_hop *hop = PL_CONTAINER_OF(end, struct pl_hop, look);
-    if (hop->is_over)
+    struct pl_hop *hop = PL_CONTAINER_OF(end, struct pl_hop, multi.look);
+    if (hop->state == HOP_OVER)
         return;
-    if (!hop->is_begun) {
-        hop->is_begun = true;
-        if (hop->curl->curl_multi_add_handle(hop->multi, hop->easy) != CURLM_OK) {
+    if (hop->state == HOP_START) {
+        become(hop, HOP_GOING);
+        if (hop->curl->curl_multi_add_handle(hop->multi.handle, hop->easy) != CURLM_OK) {
             settle(hop, CURLE_OUT_OF_MEMORY);
             return;
         }
-        run_socket(hop, CURL_SOCKET_TIMEOUT, 0);
+        pl_curl_multi_run(&hop->multi);
     }
     CURLMsg *message;
     int n_left = 0;
-    while ((message = hop->curl->curl_multi_info_read(hop->multi, &n_left)))
+    while ((message = hop->curl->curl_multi_info_read(hop->multi.handle, &n_left)))
         if (message->msg == CURLMSG_DONE) {
             settle(hop, message->data.result);
             return;
         }
-    if (hop->wants_pause == hop->is_paused)
+    if (hop->wants_pause == (hop->state == HOP_PAUSED))
         return;
-    hop->is_paused = hop->wants_pause;
-    hop->curl->curl_easy_pause(hop->easy, hop->is_paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
-    look_later(hop);
+    become(hop, hop->wants_pause ? HOP_PAUSED : HOP_GOING);
+    hop->curl->curl_easy_pause(hop->easy, hop->wants_pause ? CURLPAUSE_RECV : CURLPAUSE_CONT);
+    pl_curl_multi_look_later(&hop->multi);
 }
 
 /* --- starting -------------------------------------------------------------------------------- */
@@ -313,8 +224,8 @@ static void set_options(struct pl_hop *hop, const char *url, int64_t left_ms)
     curl->curl_easy_setopt(easy, CURLOPT_HEADERDATA, hop);
     curl->curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl->curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, hop);
-    curl->curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
-    curl->curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, hop);
+    curl->curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, pl_curl_multi_close);
+    curl->curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, &hop->multi);
     curl->curl_easy_setopt(easy, CURLOPT_RESOLVE, hop->pins);
     curl->curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     curl->curl_easy_setopt(easy, CURLOPT_PROXY, "");
@@ -325,10 +236,6 @@ static void set_options(struct pl_hop *hop, const char *url, int64_t left_ms)
     curl->curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)left_ms);
     curl->curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                            (long)(left_ms < PL_FETCH_CONNECT_MS ? left_ms : PL_FETCH_CONNECT_MS));
-    curl->curl_multi_setopt(hop->multi, CURLMOPT_SOCKETFUNCTION, on_interest);
-    curl->curl_multi_setopt(hop->multi, CURLMOPT_SOCKETDATA, hop);
-    curl->curl_multi_setopt(hop->multi, CURLMOPT_TIMERFUNCTION, on_wanted_time);
-    curl->curl_multi_setopt(hop->multi, CURLMOPT_TIMERDATA, hop);
 }
 
 static bool prepare(struct pl_hop *hop, int64_t left_ms)
@@ -345,9 +252,8 @@ static bool prepare(struct pl_hop *hop, int64_t left_ms)
         if (!hop->pins)
             return false;
     }
-    hop->multi = hop->curl->curl_multi_init();
     hop->easy = hop->curl->curl_easy_init();
-    if (!hop->multi || !hop->easy)
+    if (!hop->easy)
         return false;
     set_options(hop, url.ptr, left_ms);
     return true;
@@ -357,27 +263,23 @@ enum pl_status pl_hop_start(struct pl_loop *loop, const struct pl_fetch_place *p
                             int64_t max_bytes, int64_t left_ms, const struct pl_hop_ops *ops,
                             void *ctx, struct pl_hop **ret_hop, struct pl_error *err)
 {
-    const struct pl_curl *curl;
-    enum pl_status status = pl_curl_load(&curl, err);
-    if (status != PL_OK)
-        return status;
     struct pl_hop *hop = pl_mem_alloc(1, sizeof *hop);
     if (!hop)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    *hop = (struct pl_hop){.curl = curl,
-                           .loop = loop,
-                           .place = *place,
-                           .max_bytes = max_bytes,
-                           .ops = ops,
-                           .ctx = ctx,
-                           .look = {.fn = on_turn_end}};
+    *hop = (struct pl_hop){.place = *place, .max_bytes = max_bytes, .ops = ops, .ctx = ctx};
+    enum pl_status status = pl_curl_multi_init(&hop->multi, loop, on_turn_end, err);
+    if (status != PL_OK) {
+        pl_mem_free(hop);
+        return status;
+    }
+    hop->curl = hop->multi.curl;
     pl_buf_init(&hop->location, 0);
     pl_buf_init(&hop->content_type, 0);
     if (!prepare(hop, left_ms)) {
         pl_hop_destroy(hop);
         return pl_fail(err, PL_NOMEM, "out of memory");
     }
-    look_later(hop);
+    pl_curl_multi_look_later(&hop->multi);
     *ret_hop = hop;
     return PL_OK;
 }
@@ -386,17 +288,14 @@ void pl_hop_destroy(struct pl_hop *hop)
 {
     if (!hop)
         return;
-    if (hop->is_begun)
-        hop->curl->curl_multi_remove_handle(hop->multi, hop->easy);
+    if (hop->state != HOP_START)
+        hop->curl->curl_multi_remove_handle(hop->multi.handle, hop->easy);
+    if (hop->state != HOP_OVER)
+        become(hop, HOP_OVER);
     if (hop->easy)
         hop->curl->curl_easy_cleanup(hop->easy);
-    if (hop->multi)
-        hop->curl->curl_multi_cleanup(hop->multi);
+    pl_curl_multi_deinit(&hop->multi);
     hop->curl->curl_slist_free_all(hop->pins);
-    while (hop->wires)
-        end_wire(hop, hop->wires->watch.fd);
-    pl_timer_stop(hop->loop, &hop->timer);
-    pl_loop_forget_turn_end(hop->loop, &hop->look);
     pl_buf_deinit(&hop->location);
     pl_buf_deinit(&hop->content_type);
     pl_mem_free(hop);
@@ -405,7 +304,7 @@ void pl_hop_destroy(struct pl_hop *hop)
 void pl_hop_pause(struct pl_hop *hop, bool is_paused)
 {
     hop->wants_pause = is_paused;
-    look_later(hop);
+    pl_curl_multi_look_later(&hop->multi);
 }
 
 int pl_hop_status(const struct pl_hop *hop)

@@ -1,15 +1,36 @@
 /* Looking a name up. getaddrinfo cannot be stopped, so it has a lane of its own, with threads that
- * nobody else needs; whoever waits for it may leave at any time, and the look-up ends alone. */
-#include "io/fetch_int.h"
+ * nobody else needs; the fetch that waits for it may leave at any time, and the look-up ends alone.
+ *
+ *     machine lookup
+ *
+ *     AWAITED -> HOME
+ *     AWAITED -> LEFT -> HOME      nobody waits for it any more
+ */
+#include "io/fetch/fetch_int.h"
 
 #include "base/mem.h"
 #include "base/table.h"
+#include "io/move.h"
+
+enum state { LOOKUP_AWAITED, LOOKUP_LEFT, LOOKUP_HOME };
+
+#define TO(name) PL_TO(LOOKUP_##name)
+static const struct pl_state states[] = {
+    [LOOKUP_AWAITED] = {"awaited", TO(LEFT) | TO(HOME), PL_WAIT_SET, PL_CANCEL_LATER,
+                        .why = "the fetch that waits for it has a deadline, and leaves"},
+    [LOOKUP_LEFT] = {"left", TO(HOME), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                     .why = "the worker comes back, or is abandoned when the process ends"},
+    [LOOKUP_HOME] = {"home", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("lookup", states);
 
 struct pl_lookup {
     struct pl_job job;
     struct pl_fetch_rules rules; /* only what resolves */
-    pl_lookup_fn *done;          /* the loop's; NULL: they have left */
+    pl_lookup_fn *done;
     void *ctx;
+    enum state state; /* the loop's; the worker has all the rest */
     enum pl_status status;
     struct pl_error err;
     struct pl_addresses addresses;
@@ -22,6 +43,11 @@ static struct pl_lookup *lookup_of(struct pl_job *job)
     return PL_CONTAINER_OF(job, struct pl_lookup, job);
 }
 
+static void become(struct pl_lookup *lookup, enum state to)
+{
+    lookup->state = (enum state)pl_move(&machine, lookup, lookup->state, to);
+}
+
 static void run(struct pl_job *job)
 {
     struct pl_lookup *lookup = lookup_of(job);
@@ -32,11 +58,13 @@ static void run(struct pl_job *job)
 static void come_home(struct pl_job *job)
 {
     struct pl_lookup *lookup = lookup_of(job);
-    if (lookup->done && job->is_refused)
+    bool is_awaited = lookup->state == LOOKUP_AWAITED;
+    become(lookup, LOOKUP_HOME);
+    if (is_awaited && job->is_refused)
         lookup->status =
-            pl_fail(&lookup->err, PL_LIMIT, "%.*s is too slow: its name was not looked up in time",
+            pl_fail(&lookup->err, PL_LIMIT, "%.*s is too slow: the DNS lookup timed out",
                     (int)(lookup->n_host < 200 ? lookup->n_host : 200), lookup->host);
-    if (lookup->done)
+    if (is_awaited)
         lookup->done(lookup->ctx, lookup->status, &lookup->addresses, &lookup->err);
     pl_mem_free(lookup);
 }
@@ -72,5 +100,5 @@ struct pl_lookup *pl_lookup_start(const struct pl_fetch_from *from, struct pl_st
 void pl_lookup_leave(struct pl_lookup *lookup)
 {
     if (lookup)
-        lookup->done = NULL;
+        become(lookup, LOOKUP_LEFT);
 }

@@ -1,6 +1,6 @@
 /* What may be fetched on somebody's word: the URL by one parser, its port, and every address its
  * host has. */
-#include "io/fetch_int.h"
+#include "io/fetch/fetch_int.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -97,16 +97,10 @@ static enum pl_status fail_unknown(struct pl_str host, const char *why, struct p
 
 static bool add_address(struct pl_addresses *to, const struct pl_address *address)
 {
-    if (to->n == PL_FETCH_MAX_ADDRESSES)
-        return false;
-    to->list[to->n++] = *address;
-    return true;
-}
-
-static enum pl_status fail_crowded(struct pl_str host, struct pl_error *err)
-{
-    return pl_fail(err, PL_INVALID, "%.*s has more than %d addresses", PL_STR_ARG(shown(host)),
-                   PL_FETCH_MAX_ADDRESSES);
+    to->is_crowded = to->n == PL_FETCH_MAX_ADDRESSES;
+    if (!to->is_crowded)
+        to->list[to->n++] = *address;
+    return !to->is_crowded;
 }
 
 static enum pl_status ask_system(struct pl_str host, struct pl_addresses *to, struct pl_error *err)
@@ -134,7 +128,7 @@ static enum pl_status ask_system(struct pl_str host, struct pl_addresses *to, st
         fits = add_address(to, &address);
     }
     freeaddrinfo(found);
-    return fits ? PL_OK : fail_crowded(host, err);
+    return PL_OK;
 }
 
 /* Addresses as text, one per line. */
@@ -155,7 +149,7 @@ static enum pl_status ask_other(struct pl_str host, const struct pl_fetch_rules 
         if (!pl_address_parse(line, &address))
             status = fail_unknown(host, "its address cannot be read", err);
         else if (!add_address(to, &address))
-            status = fail_crowded(host, err);
+            break;
     }
     return status;
 }
@@ -173,25 +167,49 @@ enum pl_status pl_fetch_resolve(struct pl_str host, const struct pl_fetch_rules 
     return status;
 }
 
-/* A name is refused with one and the same sentence, whatever it stands for: what addresses this
- * network has is nobody's business. Who names an address knows it. */
+/* A name is refused with one and the same sentence, whether it is unknown, has no address or stands
+ * for something internal: what names and addresses this network has is nobody's business. */
+static enum pl_status refuse_name(const struct pl_fetch_place *place, struct pl_error *err)
+{
+    return pl_fail(err, PL_INVALID,
+                   "%.*s is not fetched: there is no public host of this name; an operator can "
+                   "allow it with --allow-fetch",
+                   PL_STR_ARG(shown(place->host)));
+}
+
+/* Who names an address knows it. */
+static enum pl_status refuse_address(const struct pl_fetch_place *place, const char *word,
+                                     struct pl_error *err)
+{
+    return pl_fail(err, PL_INVALID,
+                   "%.*s is not fetched: it is not a public address (%s); an operator can allow "
+                   "it with --allow-fetch",
+                   PL_STR_ARG(shown(place->host)), word);
+}
+
 enum pl_status pl_fetch_check_addresses(const struct pl_fetch_place *place, struct pl_error *err)
 {
-    struct pl_str host = shown(place->host);
     for (size_t i = 0; !place->is_allowed && i < place->addresses.n; i++) {
         const char *word = pl_address_special(&place->addresses.list[i]);
-        if (word && place->url.host_kind == PL_URL_HOST_ADDRESS)
-            return pl_fail(err, PL_INVALID,
-                           "%.*s is not fetched: it is not of the public internet (%s); an "
-                           "operator who wants it names it with --allow-fetch",
-                           PL_STR_ARG(host), word);
         if (word)
-            return pl_fail(err, PL_INVALID,
-                           "%.*s is not fetched: it is not of the public internet; an operator "
-                           "who wants it names it with --allow-fetch",
-                           PL_STR_ARG(host));
+            return place->url.host_kind == PL_URL_HOST_ADDRESS ? refuse_address(place, word, err)
+                                                               : refuse_name(place, err);
     }
+    /* Only after the others: how many an internal name has is nobody's business either. */
+    if (place->addresses.is_crowded)
+        return pl_fail(err, PL_INVALID, "%.*s has more than %d addresses",
+                       PL_STR_ARG(shown(place->host)), PL_FETCH_MAX_ADDRESSES);
     return PL_OK;
+}
+
+enum pl_status pl_fetch_check_name(const struct pl_fetch_place *place, enum pl_status looked_up,
+                                   struct pl_error *err)
+{
+    if (looked_up == PL_OK)
+        return pl_fetch_check_addresses(place, err);
+    if (looked_up == PL_NOT_FOUND && !place->is_allowed)
+        return refuse_name(place, err);
+    return looked_up;
 }
 
 /* --- all of it ------------------------------------------------------------------------------- */
@@ -244,7 +262,8 @@ enum pl_status pl_fetch_check(struct pl_arena *arena, struct pl_str url,
 {
     struct pl_fetch_place place;
     enum pl_status status = pl_fetch_admit(arena, url, NULL, rules, &place, err);
-    if (status == PL_OK && !place.addresses.n)
-        status = pl_fetch_resolve(place.host, rules, &place.addresses, err);
-    return status == PL_OK ? pl_fetch_check_addresses(&place, err) : status;
+    if (status != PL_OK || place.addresses.n)
+        return status;
+    status = pl_fetch_resolve(place.host, rules, &place.addresses, err);
+    return pl_fetch_check_name(&place, status, err);
 }

@@ -1,5 +1,5 @@
 /* Reading whole files. Blocking calls; used by the command line and by worker jobs. */
-#include "io/file.h"
+#include "io/file/file.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -28,7 +28,7 @@ static enum pl_status fail_open(int error, struct pl_error *err)
     case ENOENT:
         return pl_fail(err, PL_UNREADABLE, "there is no such file");
     case EACCES:
-        return pl_fail(err, PL_UNREADABLE, "reading it is not permitted");
+        return pl_fail(err, PL_UNREADABLE, "no permission to read it");
     case EMFILE:
     case ENFILE:
         return pl_fail(err, PL_IO, "too many open files");
@@ -51,7 +51,7 @@ static enum pl_status map_file(int fd, size_t size, struct pl_file *ret_file)
     return PL_OK;
 }
 
-/* One read behind what `buf` has. *ret_n 0 means the end. */
+/* One read after what `buf` has. *ret_n 0 means the end. */
 static enum pl_status read_some(int fd, struct pl_buf *buf, size_t *ret_n, struct pl_error *err)
 {
     char *to = pl_buf_reserve(buf, CHUNK_BYTES);
@@ -110,7 +110,7 @@ enum pl_status pl_file_read(const char *path, size_t max_bytes, pl_file_probe_fn
         max_bytes = SIZE_MAX;
     struct stat st;
     if (fstat(fd, &st) < 0)
-        return pl_fail(err, PL_IO, "it cannot be examined: %s", strerror(errno));
+        return pl_fail(err, PL_IO, "it cannot be checked: %s", strerror(errno));
     if (S_ISDIR(st.st_mode))
         return pl_fail(err, PL_UNREADABLE, "this is a directory; name the files in it");
     if (is_mappable(fd, &st)) {
@@ -137,7 +137,7 @@ enum pl_status pl_fd_write(int fd, struct pl_str bytes, struct pl_error *err)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EPIPE)
-            return pl_fail(err, PL_IO, "whoever was reading stopped early");
+            return pl_fail(err, PL_IO, "the reader closed the pipe early");
         if (n < 0)
             return pl_fail(err, PL_IO, "%s", strerror(errno));
         bytes = pl_str_slice(bytes, (size_t)n, bytes.len);

@@ -38,7 +38,7 @@ enum pl_status pl_fd_write(int fd, struct pl_str bytes, struct pl_error *err);
 
 /* A file for reading piece by piece ("-" is standard input), errors as for pl_file_read. */
 enum pl_status pl_fd_open(const char *path, int *ret_fd, struct pl_error *err);
-/* Reads what is there, waiting for the first byte. An empty *ret_bytes is the end. */
+/* Reads the available bytes, and waits for the first one. An empty *ret_bytes is the end. */
 enum pl_status pl_fd_read(int fd, char *to, size_t size, struct pl_str *ret_bytes,
                           struct pl_error *err);
 /* Closes what pl_fd_open opened; leaves the standard descriptors alone. */

@@ -1,5 +1,5 @@
 /* Directories wait in a list, not on the stack: their depth is not ours to choose. */
-#include "io/tree.h"
+#include "io/file/file_tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 
 struct walk {
-    struct pl_tree *tree;
+    struct pl_file_tree *tree;
     struct pl_arena *arena;
-    pl_tree_wants_fn *wants;
+    pl_file_tree_wants_fn *wants;
     size_t n_root; /* length of the directory's own name, with its slash */
     PL_VEC(const char *) waiting;
 };
@@ -19,7 +19,7 @@ struct walk {
 static bool add_file(struct walk *walk, const char *path)
 {
     size_t len = strlen(path);
-    struct pl_tree_file file = {path, path + (walk->n_root < len ? walk->n_root : len)};
+    struct pl_file_tree_entry file = {path, path + (walk->n_root < len ? walk->n_root : len)};
     return pl_vec_push(&walk->tree->files, file);
 }
 
@@ -67,12 +67,12 @@ static bool read_directory(struct walk *walk, const char *dir)
 
 static int compare(const void *a, const void *b)
 {
-    const struct pl_tree_file *left = a, *right = b;
+    const struct pl_file_tree_entry *left = a, *right = b;
     return strcmp(left->name, right->name);
 }
 
-enum pl_status pl_tree_list(struct pl_tree *tree, struct pl_arena *arena, const char *dir,
-                            pl_tree_wants_fn *wants, struct pl_error *err)
+enum pl_status pl_file_tree_list(struct pl_file_tree *tree, struct pl_arena *arena, const char *dir,
+                                 pl_file_tree_wants_fn *wants, struct pl_error *err)
 {
     struct walk walk = {.tree = tree, .arena = arena, .wants = wants};
     size_t first = tree->files.len;
@@ -89,7 +89,7 @@ enum pl_status pl_tree_list(struct pl_tree *tree, struct pl_arena *arena, const 
     return PL_OK;
 }
 
-void pl_tree_deinit(struct pl_tree *tree)
+void pl_file_tree_deinit(struct pl_file_tree *tree)
 {
     pl_vec_deinit(&tree->files);
 }
@@ -120,7 +120,7 @@ enum pl_status pl_path_make_parents(const char *path, struct pl_error *err)
             continue;
         part[i] = '\0';
         if (mkdir(part, 0777) < 0 && !pl_path_is_directory(part))
-            return pl_fail(err, PL_IO, "the directory %s cannot be made: %s", part,
+            return pl_fail(err, PL_IO, "the directory %s cannot be created: %s", part,
                            strerror(errno));
         part[i] = '/';
     }

@@ -1,7 +1,9 @@
-#include "io/outfile.h"
+/* Opens the place of a result and puts the result there in one step: a temporary file in the
+ * same directory that is renamed, or the device itself. */
+#include "io/file/outfile.h"
 
 #include "io/entropy.h"
-#include "io/file.h"
+#include "io/file/file.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -20,11 +22,11 @@ static enum pl_status fail_write(int error, struct pl_error *err)
     switch (error) {
     case EACCES:
     case EPERM:
-        return pl_fail(err, PL_IO, "writing it is not permitted");
+        return pl_fail(err, PL_IO, "no permission to write it");
     case EROFS:
-        return pl_fail(err, PL_IO, "it cannot be written: the file system is read-only");
+        return pl_fail(err, PL_IO, "the file cannot be written: the file system is read-only");
     default:
-        return pl_fail(err, PL_IO, "it cannot be written: %s", strerror(error));
+        return pl_fail(err, PL_IO, "the file cannot be written: %s", strerror(error));
     }
 }
 
@@ -36,12 +38,12 @@ static enum pl_status open_part(struct pl_outfile *out, const char *dir, size_t 
 {
     uint64_t number = 0;
     if (!pl_entropy_fill(&number, sizeof number))
-        return pl_fail(err, PL_IO, "the system has no randomness to give");
+        return pl_fail(err, PL_IO, "the system provides no random bytes");
     int made = snprintf(out->part, sizeof out->part, "%.*s/" PART_START "%0*llx" PART_END, (int)n,
                         dir, PART_DIGITS, (unsigned long long)number);
     if (made >= (int)sizeof out->part) {
         out->part[0] = '\0';
-        return pl_fail(err, PL_IO, "its name is too long");
+        return pl_fail(err, PL_IO, "the name is too long");
     }
     out->fd = open(out->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     if (out->fd >= 0)
@@ -75,7 +77,7 @@ static enum pl_status open_device(struct pl_outfile *out, struct pl_error *err)
     if (fstat(out->fd, &st) == 0 && !S_ISREG(st.st_mode))
         return PL_OK;
     close(out->fd);
-    return pl_fail(err, PL_IO, "it was replaced by a file just now; try again");
+    return pl_fail(err, PL_IO, "a new file has just replaced it; try again");
 }
 
 enum pl_status pl_outfile_open(struct pl_outfile *out, const char *path,
@@ -92,7 +94,7 @@ enum pl_status pl_outfile_open(struct pl_outfile *out, const char *path,
     if (made.rules.is_file && !is_file)
         return pl_fail(err, PL_IO, "this is not a regular file; name one");
     if (made.rules.is_new && made.place.kind == PL_OUTFILE_FILE)
-        return pl_fail(err, PL_CONFLICT, "it is there already");
+        return pl_fail(err, PL_CONFLICT, "the file exists");
     if (made.place.kind == PL_OUTFILE_DESCRIPTOR)
         made.fd = made.place.fd;
     else
@@ -194,7 +196,7 @@ static enum pl_status put_in_place(struct pl_outfile *out, struct pl_error *err)
     if ((is_over && !keep_rights(out)) || (is_synced && fsync(out->fd) != 0))
         return fail_write(errno, err);
     if (out->rules.is_new && !put_new(out))
-        return errno == EEXIST ? pl_fail(err, PL_CONFLICT, "it is there already")
+        return errno == EEXIST ? pl_fail(err, PL_CONFLICT, "the file exists")
                                : fail_write(errno, err);
     if (!out->rules.is_new && !put_over(out))
         return fail_write(errno, err);

@@ -31,11 +31,11 @@ enum pl_outfile_kind {
     PL_OUTFILE_NEW,        /* nothing is there yet */
 };
 
-/* What the name of an output leads to. */
+/* The kind of file that the name of an output leads to. */
 struct pl_outfile_place {
     enum pl_outfile_kind kind;
     int fd;              /* of a descriptor, borrowed; otherwise -1 */
-    dev_t dev;           /* of what is there; of the directory, when nothing is */
+    dev_t dev;           /* of the existing file; of the directory, if there is none */
     ino_t ino;           /* likewise */
     char path[PATH_MAX]; /* without symbolic links; empty for a descriptor */
 };
@@ -49,9 +49,9 @@ bool pl_outfile_is_same(const struct pl_outfile_place *a, const struct pl_outfil
  * that is directly inside. False when there is no such directory. */
 bool pl_outfile_is_inside(const struct pl_outfile_place *place, const char *dir);
 
-/* Refuses (PL_USAGE) two of the outputs of one command that would end in the same file. A path of
- * NULL is an output that was not asked for. What cannot be written to is left for the opening to
- * refuse. */
+/* Refuses (PL_USAGE) two outputs of one command that would be the same file. A path of NULL is an
+ * output that was not asked for. An output that cannot be written is refused later, when it is
+ * opened. */
 struct pl_outfile_name {
     const char *option; /* "--report" */
     const char *path;
@@ -64,7 +64,7 @@ enum pl_status pl_outfile_check_all(const struct pl_outfile_name *names, size_t 
 struct pl_outfile_rules {
     bool is_new;     /* a file that is there is refused: PL_CONFLICT */
     bool is_private; /* a new file is for its owner alone */
-    bool is_durable; /* on the disk when it is done; what is replaced is that anyway */
+    bool is_durable; /* on the disk when it is done; a replaced file always is */
     bool is_file;    /* only a regular file will do */
 };
 
@@ -86,7 +86,7 @@ enum pl_status pl_outfile_open(struct pl_outfile *out, const char *path,
 enum pl_status pl_outfile_open_scratch(struct pl_outfile *out, const char *dir,
                                        struct pl_error *err);
 enum pl_status pl_outfile_write(struct pl_outfile *out, struct pl_str bytes, struct pl_error *err);
-/* The last step: what was written is there, under its name. The output is closed either way. */
+/* The last step: the written data is there, under its name. The output is closed either way. */
 enum pl_status pl_outfile_commit(struct pl_outfile *out, struct pl_error *err);
 /* Forgets it: a file that was there is as it was. Accepts a zeroed output and a closed one. */
 void pl_outfile_drop(struct pl_outfile *out);
@@ -94,8 +94,8 @@ void pl_outfile_drop(struct pl_outfile *out);
 /* The open file of a scratch output, for the caller to close; it has no name any more. */
 int pl_outfile_take_fd(struct pl_outfile *out);
 
-/* Removes from a directory of ours what killed processes left there half written. Nobody may be
- * writing to it meanwhile. */
+/* Removes unfinished files of killed processes from a directory of ours. No process may write there
+ * meanwhile. */
 void pl_outfile_sweep(const char *dir);
 
 /* Open, write, commit. */

@@ -1,7 +1,7 @@
 /* What the name of an output leads to. Symbolic links are followed here and not by the kernel: a
- * rename needs the name behind the last one, and a link of /proc/self/fd leads to no name at all.
+ * rename needs the name after the last one, and a link of /proc/self/fd leads to no name at all.
  */
-#include "io/outfile.h"
+#include "io/file/outfile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,17 +21,17 @@ static enum pl_status split(const char *path, char dir[PATH_MAX], char name[NAME
     const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
     size_t n = slash ? (size_t)(slash - path) : 0;
     if (!*path)
-        return pl_fail(err, PL_IO, "it has no name; give one, or - for standard output");
+        return pl_fail(err, PL_IO, "the file name is empty; give a name, or - for standard output");
     if (!*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
         return pl_fail(err, PL_IO, "this is a directory; name a file in it");
     if (n >= sizeof above || strlen(last) > NAME_MAX)
-        return pl_fail(err, PL_IO, "its name is too long");
+        return pl_fail(err, PL_IO, "the name is too long");
     snprintf(above, sizeof above, "%.*s", (int)n, path);
     snprintf(name, NAME_MAX + 1, "%s", last);
     if (realpath(!slash ? "." : n ? above : "/", dir))
         return PL_OK;
     if (errno == ENOENT || errno == ENOTDIR)
-        return pl_fail(err, PL_IO, "there is no directory %s; make it first", above);
+        return pl_fail(err, PL_IO, "there is no directory %s; create it first", above);
     return pl_fail(err, PL_IO, "the directory %s cannot be reached: %s", above, strerror(errno));
 }
 
@@ -83,12 +83,12 @@ static enum pl_status find_here(const char *dir, struct pl_outfile_place *ret_pl
     ret_place->fd = -1;
     if (lstat(ret_place->path, &st) != 0) {
         if (errno != ENOENT || stat(dir, &st) != 0)
-            return pl_fail(err, PL_IO, "it cannot be written: %s", strerror(errno));
+            return pl_fail(err, PL_IO, "the file cannot be written: %s", strerror(errno));
         ret_place->kind = PL_OUTFILE_NEW;
     } else if (S_ISDIR(st.st_mode)) {
         return pl_fail(err, PL_IO, "this is a directory; name a file in it");
     } else if (S_ISSOCK(st.st_mode)) {
-        return pl_fail(err, PL_IO, "this is a socket, and nothing is written to one as to a file");
+        return pl_fail(err, PL_IO, "this is a socket, which cannot be written like a file");
     } else {
         ret_place->kind = S_ISREG(st.st_mode) ? PL_OUTFILE_FILE : PL_OUTFILE_DEVICE;
     }
@@ -103,7 +103,7 @@ static enum pl_status follow(const char *dir, const char *target, size_t n, char
 {
     int made = target[0] == '/' ? snprintf(ret_path, PATH_MAX, "%.*s", (int)n, target)
                                 : snprintf(ret_path, PATH_MAX, "%s/%.*s", dir, (int)n, target);
-    return made < PATH_MAX ? PL_OK : pl_fail(err, PL_IO, "its name is too long");
+    return made < PATH_MAX ? PL_OK : pl_fail(err, PL_IO, "the name is too long");
 }
 
 enum pl_status pl_outfile_find(const char *path, struct pl_outfile_place *ret_place,
@@ -115,7 +115,7 @@ enum pl_status pl_outfile_find(const char *path, struct pl_outfile_place *ret_pl
     if (standard >= 0)
         return find_descriptor(standard, ret_place, err);
     if (strlen(path) >= sizeof at)
-        return pl_fail(err, PL_IO, "its name is too long");
+        return pl_fail(err, PL_IO, "the name is too long");
     snprintf(at, sizeof at, "%s", path);
     for (int i = 0; i < MAX_LINKS; i++) {
         enum pl_status status = split(at, dir, name, err);
@@ -126,7 +126,7 @@ enum pl_status pl_outfile_find(const char *path, struct pl_outfile_place *ret_pl
             return find_descriptor(fd, ret_place, err);
         int n = snprintf(place.path, sizeof place.path, "%s/%s", dir[1] ? dir : "", name);
         if (n >= (int)sizeof place.path)
-            return pl_fail(err, PL_IO, "its name is too long");
+            return pl_fail(err, PL_IO, "the name is too long");
         ssize_t n_target = readlink(place.path, target, sizeof target);
         if (n_target < 0) {
             status = find_here(dir, &place, err);
@@ -153,7 +153,7 @@ static bool is_character_device(const struct pl_outfile_place *place)
 
 bool pl_outfile_is_same(const struct pl_outfile_place *a, const struct pl_outfile_place *b)
 {
-    /* Two descriptors that somebody made lead to one file go on behind each other. */
+    /* Two descriptors that somebody made lead to one file go on after each other. */
     if (a->kind == PL_OUTFILE_DESCRIPTOR && b->kind == PL_OUTFILE_DESCRIPTOR)
         return a->fd == b->fd;
     if ((a->kind == PL_OUTFILE_NEW) != (b->kind == PL_OUTFILE_NEW))
@@ -206,13 +206,11 @@ enum pl_status pl_outfile_check_all(const struct pl_outfile_name *names, size_t 
         for (size_t k = i + 1; k < n; k++)
             if (names[k].path && pl_outfile_find(names[k].path, &b, NULL) == PL_OK &&
                 pl_outfile_is_same(&a, &b))
-                return pl_fail(err, PL_USAGE,
-                               "%s and %s would both be written to %s; give each a place of its "
-                               "own",
-                               names[i].option, names[k].option,
-                               a.kind == PL_OUTFILE_DESCRIPTOR && a.fd == STDOUT_FILENO
-                                   ? "standard output"
-                                   : names[k].path);
+                return pl_fail(
+                    err, PL_USAGE, "%s and %s would both be written to %s; give each its own file",
+                    names[i].option, names[k].option,
+                    a.kind == PL_OUTFILE_DESCRIPTOR && a.fd == STDOUT_FILENO ? "standard output"
+                                                                             : names[k].path);
     }
     return PL_OK;
 }

@@ -1,4 +1,4 @@
-#include "io/scratch.h"
+#include "io/file/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>

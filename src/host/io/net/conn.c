@@ -1,9 +1,9 @@
 /* Connections: what to wait for, whom to call, and the plain way of moving bytes. */
-#include "io/conn_int.h"
+#include "io/net/conn_int.h"
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "io/dial.h"
+#include "io/net/dial.h"
 
 #include <arpa/inet.h>
 #include <assert.h>

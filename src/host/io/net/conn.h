@@ -3,7 +3,7 @@
  * There is no queue of bytes in here. Reading goes through one buffer per loop and is handed on at
  * once; writing tells how much the kernel took, and calls back when it will take more. So an idle
  * connection costs its struct, and each protocol has the queue that fits it. Over TLS the handshake
- * goes on behind the scenes: what is written before it is done waits for on_writable, and one that
+ * goes on after the scenes: what is written before it is done waits for on_writable, and one that
  * fails or takes over ten seconds is an on_end. */
 #ifndef PL_IO_CONN_H
 #define PL_IO_CONN_H
@@ -24,7 +24,7 @@ struct pl_conn_ops {
     void (*on_writable)(void *ctx);
 };
 
-/* Who is at the other end. */
+/* The peer. */
 struct pl_peer {
     char address[64]; /* "127.0.0.1", "::1"; "unix" */
     uint16_t port;
@@ -50,8 +50,8 @@ void pl_conn_resume(struct pl_conn *conn);
  * At most 64 pieces are looked at. PL_IO: the connection is broken; on_end is not called for it. */
 enum pl_status pl_conn_write(struct pl_conn *conn, const struct pl_str *pieces, size_t n_pieces,
                              size_t *ret_n);
-/* Whether nothing waits to be read, neither bytes nor the end. Of a plain connection, outside of
- * its own callbacks. */
+/* Whether nothing waits to be read, neither bytes nor the end. Only for a plain connection, outside
+ * of its own callbacks. */
 bool pl_conn_is_quiet(const struct pl_conn *conn);
 /* No more writing from us: a half-close (a TLS close_notify), so that the other side reads it all.
  */
@@ -60,8 +60,8 @@ void pl_conn_shutdown(struct pl_conn *conn);
 void pl_conn_close(struct pl_conn *conn);
 
 void pl_conn_peer(const struct pl_conn *conn, struct pl_peer *ret_peer);
-/* What a peer is told apart by when peers are counted: an IPv4 address, also one that is written as
- * IPv6, or the first 64 bits of an IPv6 address. */
+/* The key by which connections of a peer are counted: an IPv4 address, also one written as IPv6, or
+ * the first 64 bits of an IPv6 address. */
 struct pl_network {
     uint8_t bytes[8];
     uint8_t n; /* 4 or 8; 0: a Unix socket */
@@ -86,7 +86,7 @@ struct pl_socket {
 /* host "127.0.0.1", "::1", "0.0.0.0", a name; PL_IO with a sentence (port taken: says so). */
 enum pl_status pl_socket_listen_tcp(const char *host, uint16_t port, struct pl_socket *ret_socket,
                                     struct pl_error *err);
-/* Mode 0600. A socket file nobody answers on is replaced; one that answers is PL_CONFLICT. */
+/* Mode 0600. A socket file without a listener is replaced; one with a listener is PL_CONFLICT. */
 enum pl_status pl_socket_listen_unix(const char *path, struct pl_socket *ret_socket,
                                      struct pl_error *err);
 /* Sockets systemd handed over (LISTEN_FDS); *ret_n may be 0. */
@@ -105,8 +105,8 @@ void pl_tls_unref(struct pl_tls *tls);
 bool pl_tls_is_same(const struct pl_tls *a, const struct pl_tls *b);
 
 struct pl_listener; /* owned by its loop */
-/* on_accept owns the connection and starts or closes it before it returns. tls NULL: plain. Out of
- * descriptors: pauses 100 ms and goes on, calling on_exhausted (may be NULL) once each time it
+/* on_accept owns the connection and starts or closes it before it returns. tls NULL: plain. Out
+ * of descriptors: pauses for 100 ms, and calls on_exhausted (may be NULL) once each time this
  * begins. */
 struct pl_listener_config {
     const struct pl_socket *socket; /* borrowed */
@@ -124,10 +124,10 @@ void pl_listener_stop(struct pl_listener *listener);
 
 /* --- systemd --------------------------------------------------------------------------------- */
 
-/* "READY=1", "STOPPING=1", "STATUS=…" to NOTIFY_SOCKET; does nothing where there is none. */
+/* "READY=1", "STOPPING=1", "STATUS=…" to NOTIFY_SOCKET; does nothing without it. */
 void pl_systemd_notify(const char *state);
 
-/* Raises the soft limit of descriptors to the hard one; returns what it is then. */
+/* Raises the soft limit of descriptors to the hard one; returns the new limit. */
 size_t pl_fd_limit_raise(void);
 
 #endif

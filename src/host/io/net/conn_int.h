@@ -1,9 +1,10 @@
-/* Inside of a connection, for the two ways its bytes travel: plain (conn.c) and TLS (tls_conn.c).
+/* Inside of a connection, for the two ways its bytes travel: plain (conn.c) and TLS
+ * (io/tls/conn.c).
  */
 #ifndef PL_IO_CONN_INT_H
 #define PL_IO_CONN_INT_H
 
-#include "io/conn.h"
+#include "io/net/conn.h"
 #include "io/loop_int.h"
 
 /* At most so many pieces of one write are looked at. */
@@ -26,7 +27,7 @@ struct pl_transport {
     void (*deinit)(struct pl_conn *conn);
 };
 
-/* Who is there, as small as it gets. */
+/* The peer, in compact form. */
 struct pl_endpoint {
     uint8_t bytes[16]; /* IPv6; the first four are an IPv4 address */
     uint16_t port;
@@ -71,7 +72,7 @@ void pl_conn_end(struct pl_conn *conn);
 /* Runs `fn` the way an event of the kernel does. */
 void pl_conn_in_event(struct pl_conn *conn, void (*fn)(struct pl_conn *conn));
 
-/* tls_conn.c: makes a new connection speak TLS. PL_NOMEM. */
+/* io/tls/conn.c: makes a new connection speak TLS. PL_NOMEM. */
 enum pl_status pl_tls_conn_init(struct pl_conn *conn, struct pl_tls *tls);
 
 #endif

@@ -1,4 +1,4 @@
-#include "io/dial.h"
+#include "io/net/dial.h"
 
 #include <errno.h>
 #include <netinet/in.h>

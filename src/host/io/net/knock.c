@@ -1,6 +1,6 @@
-#include "io/knock.h"
+#include "io/net/knock.h"
 
-#include "io/dial.h"
+#include "io/net/dial.h"
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-/* Whether somebody listens at an address: a connection that is made and closed, nothing said. */
+/* Whether a server listens at an address: connects and closes, without sending anything. */
 #ifndef PL_IO_KNOCK_H
 #define PL_IO_KNOCK_H
 

@@ -1,5 +1,5 @@
 /* Accepting. Every shard listens on the same socket; whoever comes first gets the connection. */
-#include "io/conn_int.h"
+#include "io/net/conn_int.h"
 
 #include "base/mem.h"
 #include "base/table.h"

@@ -1,4 +1,4 @@
-#include "io/place.h"
+#include "io/net/place.h"
 
 #include "base/decimal.h"
 

@@ -1,6 +1,5 @@
-/* Where a URL leads to, when that is an address: servers nearby that need neither a resolver nor
- * TLS.
- */
+/* The address of a URL, if it is a literal address or localhost: servers that need neither a
+ * resolver nor TLS. */
 #ifndef PL_IO_PLACE_H
 #define PL_IO_PLACE_H
 

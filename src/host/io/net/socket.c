@@ -1,5 +1,5 @@
 /* Opening sockets to listen on. Blocking, at start. */
-#include "io/conn.h"
+#include "io/net/conn.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -70,11 +70,10 @@ static enum pl_status fail_listen(const char *host, uint16_t port, int error, st
     switch (error) {
     case EADDRINUSE:
         return pl_fail(err, PL_IO,
-                       "port %u on %s is taken by another program; stop it or choose another port",
+                       "port %u on %s is in use by another program; stop it or choose another port",
                        port, host);
     case EACCES:
-        return pl_fail(err, PL_IO, "listening on port %u needs rights that this user has not",
-                       port);
+        return pl_fail(err, PL_IO, "this user has no permission to listen on port %u", port);
     case EADDRNOTAVAIL:
         return pl_fail(err, PL_IO, "%s is not an address of this machine", host);
     default:
@@ -144,23 +143,18 @@ static enum pl_status clear_path(const union address *address, struct pl_error *
     if (lstat(path, &info) != 0)
         return PL_OK;
     if (!S_ISSOCK(info.st_mode))
-        return pl_fail(err, PL_CONFLICT, "%s is there and is not a socket; choose another path",
+        return pl_fail(err, PL_CONFLICT, "%s exists and is not a socket; choose another path",
                        path);
     int error = try_to_connect(address);
     if (error == 0 || error == EAGAIN) /* its queue is full */
         return pl_fail(err, PL_CONFLICT,
                        "another program answers on %s; stop it or choose another path", path);
     if (error != ECONNREFUSED)
-        return pl_fail(err, PL_IO,
-                       "there is a socket %s, and whether a program answers on it cannot "
-                       "be found out: %s",
-                       path, strerror(error));
+        return pl_fail(err, PL_IO, "whether a program uses the socket %s is unknown: %s", path,
+                       strerror(error));
     if (unlink(path) != 0)
-        return pl_fail(
-            err, PL_IO,
-            "the socket %s is left from a program that has ended, and cannot be removed: "
-            "%s",
-            path, strerror(errno));
+        return pl_fail(err, PL_IO, "the socket %s of an ended program cannot be removed: %s", path,
+                       strerror(errno));
     return PL_OK;
 }
 
@@ -182,7 +176,7 @@ enum pl_status pl_socket_listen_unix(const char *path, struct pl_socket *ret_soc
     union address address = {.local = {.sun_family = AF_UNIX}};
     size_t len = strlen(path);
     if (len == 0 || len >= sizeof address.local.sun_path)
-        return pl_fail(err, PL_USAGE, "the path of a Unix socket has 1 to %zu bytes, not %zu",
+        return pl_fail(err, PL_USAGE, "the path of a Unix socket must have 1 to %zu bytes, not %zu",
                        sizeof address.local.sun_path - 1, len);
     memcpy(address.local.sun_path, path, len + 1);
     enum pl_status status = clear_path(&address, err);

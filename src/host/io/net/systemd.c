@@ -1,6 +1,6 @@
 /* systemd's two conventions, without its library: sockets handed over from descriptor 3 on
  * (sd_listen_fds(3)) and words about our state (sd_notify(3)). */
-#include "io/conn.h"
+#include "io/net/conn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,8 +40,8 @@ static enum pl_status adopt(int fd, struct pl_socket *ret_socket, struct pl_erro
     if (getsockname(fd, &address.any, &size) != 0 ||
         getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &flag_size) != 0 || !is_listening)
         return pl_fail(err, PL_IO,
-                       "descriptor %d from systemd is not a listening stream socket; "
-                       "look at ListenStream and Accept=no in the .socket unit",
+                       "descriptor %d from systemd is not a listening stream socket; check "
+                       "ListenStream and Accept=no in the .socket unit",
                        fd);
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
@@ -66,8 +66,7 @@ enum pl_status pl_socket_from_systemd(struct pl_socket *ret_sockets, size_t max,
         return PL_OK;
     }
     if ((size_t)n > max)
-        return pl_fail(err, PL_LIMIT, "systemd hands over %ld sockets; at most %zu are taken", n,
-                       max);
+        return pl_fail(err, PL_LIMIT, "systemd passes %ld sockets; the maximum is %zu", n, max);
     for (int i = 0; i < n; i++) {
         enum pl_status status = adopt(FIRST_FD + i, &ret_sockets[i], err);
         if (status != PL_OK)

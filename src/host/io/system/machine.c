@@ -1,4 +1,6 @@
-#include "io/machine.h"
+/* Asks the kernel about paths, disks, limits, ports (by /proc/net and /proc/PID/fd), programs
+ * and libraries. */
+#include "io/system/machine.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* What the machine has to offer, as far as a command that looks after a service wants to know. */
+/* Facts about the machine that administration commands need. */
 #ifndef PL_IO_MACHINE_H
 #define PL_IO_MACHINE_H
 
@@ -12,7 +12,7 @@ struct pl_path_info {
     int64_t n_bytes;
     int64_t changed_unix_s;
 };
-/* What is not there has is_there false and nothing else. */
+/* If it does not exist, is_there is false and nothing else is set. */
 struct pl_path_info pl_path_look(const char *path);
 
 /* Of the file system `path` is on: what this user may still write, and the size of it all. */

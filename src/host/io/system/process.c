@@ -1,42 +1,77 @@
-#include "io/process.h"
+/* Starts a program with pipes, collects its output, and waits for its end. Also temporary
+ * directories, which such programs need. */
+#include "io/system/process.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MAX_ERROR_BYTES = 16 << 10 };
+enum { MAX_SAID = 16 << 10 };
 
-/* Reads to the end, so that the program never waits for us; keeps only the beginning. */
-static void drain(int fd, struct pl_buf *to)
+/* A pipe from the program; end 0 is ours. */
+struct said {
+    int ends[2];
+    struct pl_buf *to; /* NULL: nobody wants it */
+};
+
+/* Takes what is there; keeps only the beginning. False at the end. */
+static bool take(struct said *said)
 {
     char chunk[4096];
-    for (;;) {
-        ssize_t n = read(fd, chunk, sizeof chunk);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return;
-        if (to->len < MAX_ERROR_BYTES)
-            pl_buf_add(to, (struct pl_str){chunk, (size_t)n});
-    }
+    ssize_t n = read(said->ends[0], chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR)
+        return true;
+    if (n <= 0)
+        return false;
+    if (said->to && said->to->len < MAX_SAID)
+        pl_buf_add(said->to, (struct pl_str){chunk, (size_t)n});
+    return true;
 }
 
-/* Nothing to read, nothing said but complaints. */
-static int shut_off(posix_spawn_file_actions_t *actions, const int *ends)
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Reads both to their ends, so that the program never waits for us. False: it took too long. */
+static bool drain(struct said said[2], int64_t limit_ms)
+{
+    int64_t until_ms = limit_ms ? now_ms() + limit_ms : 0;
+    struct pollfd fds[2] = {{said[0].ends[0], POLLIN, 0}, {said[1].ends[0], POLLIN, 0}};
+    while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+        int64_t left_ms = until_ms ? until_ms - now_ms() : -1;
+        if (until_ms && left_ms <= 0)
+            return false;
+        int n = poll(fds, 2, left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+        for (int i = 0; i < 2 && n > 0; i++)
+            if (fds[i].revents && !take(&said[i]))
+                fds[i].fd = -1;
+        if (n < 0 && errno != EINTR)
+            return true;
+    }
+    return true;
+}
+
+/* Nothing to read; what it says goes to us. */
+static int shut_off(posix_spawn_file_actions_t *actions, const struct said *said)
 {
     int error = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!error)
-        error = posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
-    return error ? error : posix_spawn_file_actions_adddup2(actions, ends[1], 2);
+    for (int i = 0; i < 2 && !error; i++)
+        error = posix_spawn_file_actions_adddup2(actions, said[i].ends[1], i + 1);
+    return error;
 }
 
-/* `ends` is the pipe for standard error; NULL: the program has our three. */
-static int spawn(const char *const *argv, const int *ends, pid_t *ret_pid)
+/* `said` is for standard output and error; NULL: the program has our three. */
+static int spawn(const char *const *argv, const struct said *said, pid_t *ret_pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
@@ -57,8 +92,8 @@ static int spawn(const char *const *argv, const int *ends, pid_t *ret_pid)
     error = posix_spawnattr_setsigdefault(&attr, &defaults);
     if (!error)
         error = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
-    if (!error && ends)
-        error = shut_off(&actions, ends);
+    if (!error && said)
+        error = shut_off(&actions, said);
     /* The words are not changed: the type is that of a time before const. */
     if (!error)
         error = posix_spawnp(ret_pid, argv[0], &actions, &attr, (char *const *)(uintptr_t)argv,
@@ -88,22 +123,42 @@ static enum pl_status wait_for(const char *name, pid_t pid, int *ret_code, struc
     return PL_OK;
 }
 
-enum pl_status pl_process_run(const char *const *argv, struct pl_buf *errors, int *ret_code,
-                              struct pl_error *err)
+static bool open_pipe(struct said *said)
 {
-    int ends[2];
+    return pipe2(said->ends, O_CLOEXEC) == 0;
+}
+
+static void close_ends(struct said said[2], int end)
+{
+    for (int i = 0; i < 2; i++)
+        if (said[i].ends[end] >= 0)
+            close(said[i].ends[end]);
+}
+
+enum pl_status pl_process_run(struct pl_process *process, struct pl_error *err)
+{
+    const char *name = process->argv[0];
+    struct said said[2] = {{{-1, -1}, process->out}, {{-1, -1}, process->errors}};
     pid_t pid = 0;
-    if (pipe(ends) < 0)
-        return pl_fail(err, PL_IO, "%s cannot be started: %s", argv[0], strerror(errno));
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    int error = spawn(argv, ends, &pid);
-    close(ends[1]);
-    if (!error)
-        drain(ends[0], errors);
-    close(ends[0]);
-    enum pl_status status = check_start(argv[0], error, err);
-    return status == PL_OK ? wait_for(argv[0], pid, ret_code, err) : status;
+    if (!open_pipe(&said[0]) || !open_pipe(&said[1])) {
+        int error = errno;
+        close_ends(said, 0);
+        close_ends(said, 1);
+        return pl_fail(err, PL_IO, "%s cannot be started: %s", name, strerror(error));
+    }
+    int error = spawn(process->argv, said, &pid);
+    close_ends(said, 1);
+    bool is_late = !error && !drain(said, process->limit_ms);
+    close_ends(said, 0);
+    if (is_late)
+        kill(pid, SIGKILL);
+    enum pl_status status = check_start(name, error, err);
+    if (status == PL_OK)
+        status = wait_for(name, pid, &process->code, err);
+    if (status == PL_OK && is_late)
+        return pl_fail(err, PL_IO, "%s took longer than %lld s", name,
+                       (long long)(process->limit_ms / 1000));
+    return status;
 }
 
 enum pl_status pl_process_run_here(const char *const *argv, int *ret_code, struct pl_error *err)

@@ -5,14 +5,18 @@
 
 #include "base/buf.h"
 
-/* Runs argv[0], looked for in PATH, with nothing on standard input and its standard output thrown
- * away. What it says on standard error is appended to *errors, at most its first 16 KiB. The exit
- * code is *ret_code (128 + the signal's number when a signal ended it). PL_NOT_FOUND: there is no
- * such program; PL_IO; PL_NOMEM. */
-enum pl_status pl_process_run(const char *const *argv, struct pl_buf *errors, int *ret_code,
-                              struct pl_error *err);
+struct pl_process {
+    const char *const *argv; /* borrowed; argv[0] is looked for in PATH; ends with NULL */
+    int64_t limit_ms;        /* then it is killed: PL_IO; 0: it has all the time it takes */
+    struct pl_buf *out;      /* what it prints is appended, at most 16 KiB; NULL: thrown away */
+    struct pl_buf *errors;   /* the same of what it says on standard error */
+    int code;                /* its exit code; 128 + the number of the signal that ended it */
+};
+/* Runs a program with nothing on standard input, and waits for it. PL_NOT_FOUND: there is no such
+ * program; PL_IO; PL_NOMEM. */
+enum pl_status pl_process_run(struct pl_process *process, struct pl_error *err);
 
-/* The same with our own standard input, output and error: an editor at the terminal. Meanwhile
+/* Runs argv[0] with our own standard input, output and error: an editor at the terminal. Meanwhile
  * Ctrl-C is for it and not for us. */
 enum pl_status pl_process_run_here(const char *const *argv, int *ret_code, struct pl_error *err);
 

@@ -1,12 +1,16 @@
-/* Two buffers: one that everybody adds to, under the lock, and one that the thread writes, without
- * it. The thread swaps them when it has written its own.
+/* Two buffers: one that every thread adds to, under the lock, and one that the sink's own thread
+ * writes, without it. That thread swaps them when it has written its own.
  *
- *     ASLEEP -- wake --> AWAKE -- all is written --> ASLEEP
- *     any    -- destroy -> ENDING -- all is written, or too late --> over
- */
-#include "io/sink.h"
+ *     machine sink
+ *
+ *     NEW -> RUNNING -> ENDING -> OVER    the thread starts with the first line
+ *     NEW -> OVER                         there was no line
+ *
+ * A sink whose descriptor accepts nothing stays in ENDING: its thread is detached. */
+#include "io/system/sink.h"
 
 #include "base/mem.h"
+#include "io/move.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,6 +18,21 @@
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
+
+enum sink_state { SINK_NEW, SINK_RUNNING, SINK_ENDING, SINK_OVER };
+
+#define TO(name) PL_TO(SINK_##name)
+static const struct pl_state states[] = {
+    [SINK_NEW] = {"new", TO(RUNNING) | TO(OVER), PL_WAIT_OPEN, PL_CANCEL_ENDS,
+                  .why = "its owner gives it lines, or destroys it"},
+    [SINK_RUNNING] = {"running", TO(ENDING), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                      .why = "its owner destroys it"},
+    [SINK_ENDING] = {"ending", TO(OVER), PL_WAIT_SET, PL_CANCEL_NONE,
+                     .why = "wait_ms of pl_sink_destroy"},
+    [SINK_OVER] = {"over", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("sink", states);
 
 struct pl_sink {
     struct pl_sink_config config;
@@ -23,11 +42,17 @@ struct pl_sink {
     struct pl_buf writing; /* owned; the thread's while is_writing */
     uint64_t n_dropped;    /* in all */
     uint64_t n_told;       /* of them, those a line has spoken of */
-    bool is_writing, is_woken, is_ending, is_over;
-    bool has_thread;
-    pthread_t thread;
+    enum sink_state state;
+    bool is_writing, is_woken;
+    pthread_t thread; /* from RUNNING on */
     bool is_mid_line; /* the thread's: a write broke off there, and the next begins a new line */
 };
+
+/* With the lock. */
+static void become(struct pl_sink *sink, enum sink_state to)
+{
+    sink->state = (enum sink_state)pl_move(&machine, sink, sink->state, to);
+}
 
 struct pl_sink *pl_sink_create(const struct pl_sink_config *config)
 {
@@ -106,7 +131,7 @@ static void *run(void *arg)
     struct pl_sink *sink = arg;
     pthread_mutex_lock(&sink->lock);
     for (;;) {
-        while (!sink->is_ending && !sink->is_woken)
+        while (sink->state != SINK_ENDING && !sink->is_woken)
             pthread_cond_wait(&sink->has_lines, &sink->lock);
         sink->is_woken = false;
         while (sink->lines.len) {
@@ -118,10 +143,10 @@ static void *run(void *arg)
             sink->is_writing = false;
         }
         pthread_cond_broadcast(&sink->is_empty);
-        if (sink->is_ending)
+        if (sink->state == SINK_ENDING)
             break;
     }
-    sink->is_over = true;
+    become(sink, SINK_OVER);
     pthread_cond_broadcast(&sink->is_empty);
     pthread_mutex_unlock(&sink->lock);
     return NULL;
@@ -131,11 +156,12 @@ static void *run(void *arg)
 static void start_thread(struct pl_sink *sink)
 {
     sigset_t all, before;
-    if (sink->has_thread)
+    if (sink->state != SINK_NEW)
         return;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    sink->has_thread = pthread_create(&sink->thread, NULL, run, sink) == 0;
+    if (pthread_create(&sink->thread, NULL, run, sink) == 0)
+        become(sink, SINK_RUNNING);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -186,25 +212,25 @@ static struct timespec moment_in(int64_t wait_ms)
     return moment;
 }
 
-/* With the lock. */
-static bool await(struct pl_sink *sink, int64_t wait_ms, bool is_ending)
+/* With the lock: wakes the thread, and waits until everything is written or, in ENDING, until it is
+ * over. False: it took too long. */
+static bool await(struct pl_sink *sink, int64_t wait_ms)
 {
     struct timespec until = moment_in(wait_ms);
     int failure = 0;
-    if (!sink->has_thread)
-        return !sink->lines.len;
     sink->is_woken = true;
-    sink->is_ending = is_ending;
     pthread_cond_signal(&sink->has_lines);
-    while (!failure && (is_ending ? !sink->is_over : sink->lines.len || sink->is_writing))
+    while (!failure && (sink->state == SINK_RUNNING ? sink->lines.len || sink->is_writing
+                                                    : sink->state != SINK_OVER))
         failure = pthread_cond_timedwait(&sink->is_empty, &sink->lock, &until);
-    return is_ending ? sink->is_over : !sink->lines.len && !sink->is_writing;
+    return sink->state == SINK_RUNNING ? !sink->lines.len && !sink->is_writing
+                                       : sink->state == SINK_OVER;
 }
 
 bool pl_sink_flush(struct pl_sink *sink, int64_t wait_ms)
 {
     pthread_mutex_lock(&sink->lock);
-    bool is_done = await(sink, wait_ms, false);
+    bool is_done = sink->state == SINK_NEW ? !sink->lines.len : await(sink, wait_ms);
     pthread_mutex_unlock(&sink->lock);
     return is_done;
 }
@@ -214,13 +240,15 @@ void pl_sink_destroy(struct pl_sink *sink, int64_t wait_ms)
     if (!sink)
         return;
     pthread_mutex_lock(&sink->lock);
-    bool is_stuck = !await(sink, wait_ms, true) && sink->has_thread;
+    bool has_thread = sink->state != SINK_NEW;
+    become(sink, has_thread ? SINK_ENDING : SINK_OVER);
+    bool is_stuck = has_thread && !await(sink, wait_ms);
     pthread_mutex_unlock(&sink->lock);
     if (is_stuck) {
         pthread_detach(sink->thread);
         return;
     }
-    if (sink->has_thread)
+    if (has_thread)
         pthread_join(sink->thread, NULL);
     pthread_cond_destroy(&sink->is_empty);
     pthread_cond_destroy(&sink->has_lines);

@@ -30,7 +30,7 @@ void pl_sink_put(struct pl_sink *sink, struct pl_str line);
 /* There are lines: so that many of them cost one wake-up. */
 void pl_sink_wake(struct pl_sink *sink);
 
-/* Lines that nobody will read: there was no room for them, or the descriptor refused them. */
+/* Lines that were lost: there was no room for them, or the descriptor refused them. */
 uint64_t pl_sink_n_dropped(struct pl_sink *sink);
 
 /* Waits until all lines are written, at most wait_ms; false when some are left. */

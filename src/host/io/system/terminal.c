@@ -1,4 +1,5 @@
-#include "io/terminal.h"
+/* Lines from a descriptor, and signals taken by a thread that waits for them. */
+#include "io/system/terminal.h"
 
 #include "base/mem.h"
 

@@ -15,8 +15,8 @@ struct pl_lines {
 };
 void pl_lines_init(struct pl_lines *lines, int fd, size_t max_line);
 void pl_lines_deinit(struct pl_lines *lines);
-/* Waits for the next, without its line break; valid until the next call. PL_NOT_FOUND behind the
- * last; PL_LIMIT: longer than max_line; PL_IO; PL_NOMEM. */
+/* Waits for the next line and returns it without its line break; valid until the next call.
+ * PL_NOT_FOUND after the last; PL_LIMIT: longer than max_line; PL_IO; PL_NOMEM. */
 enum pl_status pl_lines_next(struct pl_lines *lines, struct pl_str *ret_line, struct pl_error *err);
 
 bool pl_is_terminal(int fd);

@@ -7,8 +7,8 @@
  *     handshake  --done-->  open  --pl_conn_shutdown-->  close_notify, then the backlog, then FIN
  *         '--refused, ended, 10 s--> on_end
  */
-#include "io/conn_int.h"
-#include "io/tls_int.h"
+#include "io/net/conn_int.h"
+#include "io/tls/tls_int.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -30,7 +30,7 @@ struct pl_tls_conn {
     struct pl_buf backlog;
     size_t n_flushed;          /* of the backlog */
     struct pl_timer handshake; /* on until the handshake is done */
-    struct pl_turn_end more;   /* decrypted bytes wait that the kernel knows nothing of */
+    struct pl_loop_hook more;  /* decrypted bytes wait that the kernel knows nothing of */
     bool is_open;              /* the handshake is done */
     bool is_write_waiting;     /* on_writable is due when it is */
     bool is_shut;
@@ -144,7 +144,7 @@ static bool shake_hands(struct pl_conn *conn)
 static void ask_for_more(struct pl_conn *conn)
 {
     if (pl_conn_is_reading(conn) && SSL_has_pending(conn->tls->ssl))
-        pl_loop_at_turn_end(conn->loop, &conn->tls->more);
+        pl_loop_hook_add(conn->loop, &conn->tls->more);
 }
 
 static void tls_read(struct pl_conn *conn)
@@ -164,7 +164,7 @@ static void tls_read(struct pl_conn *conn)
     ask_for_more(conn);
 }
 
-static void on_more(struct pl_turn_end *end)
+static void on_more(struct pl_loop_hook *end)
 {
     struct pl_tls_conn *tls =
         (struct pl_tls_conn *)((char *)end - offsetof(struct pl_tls_conn, more));
@@ -278,7 +278,7 @@ static void tls_deinit(struct pl_conn *conn)
 {
     struct pl_tls_conn *tls = conn->tls;
     pl_timer_stop(conn->loop, &tls->handshake);
-    pl_loop_forget_turn_end(conn->loop, &tls->more);
+    pl_loop_hook_remove(conn->loop, &tls->more);
     SSL_free(tls->ssl);
     pl_tls_unref(tls->tls);
     pl_buf_deinit(&tls->backlog);

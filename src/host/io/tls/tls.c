@@ -1,7 +1,7 @@
 /* The certificate, the key and the rules of TLS. OpenSSL is set up when the first of these is made,
  * and has its own memory: it is shared with other libraries of this process, which do not know our
  * hook. */
-#include "io/tls_int.h"
+#include "io/tls/tls_int.h"
 
 #include "base/mem.h"
 

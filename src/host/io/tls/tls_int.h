@@ -1,7 +1,7 @@
 #ifndef PL_IO_TLS_INT_H
 #define PL_IO_TLS_INT_H
 
-#include "io/conn.h"
+#include "io/net/conn.h"
 
 #include <openssl/ssl.h>
 
@@ -12,7 +12,7 @@ struct pl_tls {
     BIO_METHOD *descriptor; /* owned: how a connection's bytes get to its descriptor */
 };
 
-/* tls_conn.c: the method above; NULL when out of memory. */
+/* conn.c: the method above; NULL when out of memory. */
 BIO_METHOD *pl_tls_descriptor_create(void);
 
 #endif

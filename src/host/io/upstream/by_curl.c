@@ -1,20 +1,20 @@
-/* Calls that libcurl carries: names, TLS, HTTP/2 and proxies.
+/* Calls that libcurl carries: names, TLS, HTTP/2 and proxies. A call:
+ *
+ *     machine curl
+ *
+ *     SPARE -> QUEUED -> TAKEN -> SENT -> SPARE -> GONE
+ *     QUEUED, TAKEN -> SPARE              it failed or was cancelled
  *
  * libcurl takes a kept connection of HTTP/1.1 again without looking at what has come on it since,
  * and what OpenSSL has decrypted already cannot be seen from here. So every connection is closed
  * after its call, unless the answer says that it is HTTP/2. Handshakes are kept short by TLS
  * sessions, which all calls of the loop share (docs/adr/0019). */
-#include "io/upstream_int.h"
+#include "io/upstream/upstream_int.h"
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/vec.h"
-#include "io/curl_int.h"
-#include "io/watch.h"
-
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include "io/move.h"
+#include "io/upstream/curl_multi.h"
 
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
@@ -23,27 +23,30 @@
 
 enum { MAX_HEAD = 64 << 10, N_KEPT_CONNECTIONS = 256, N_SPARE_CALLS = 64 };
 
-/* A socket libcurl has. That of a connection stays watched between two calls: libcurl takes its
- * interest back after each, and asking the kernel twice for every call would be dear. */
-struct wire {
-    struct pl_watch watch;
-    struct pl_curl_calls *calls; /* borrowed */
-    bool is_connection;          /* it tells us when it closes the socket */
-    bool is_watched, is_idle;
+enum curl_state { CURL_SPARE, CURL_QUEUED, CURL_TAKEN, CURL_SENT, CURL_GONE };
+
+#define TO(name)    PL_TO(CURL_##name)
+#define BY_UPSTREAM "the times of the upstream call"
+static const struct pl_state curl_states[] = {
+    [CURL_SPARE] = {"spare", TO(QUEUED) | TO(GONE), PL_WAIT_OPEN, PL_CANCEL_ENDS,
+                    .why = "nobody has it: it waits for the next call"},
+    [CURL_QUEUED] = {"queued", TO(TAKEN) | TO(SPARE), PL_WAIT_OPEN, PL_CANCEL_ENDS,
+                     .why = "the end of this turn of the loop"},
+    [CURL_TAKEN] = {"taken", TO(SENT) | TO(SPARE), PL_WAIT_SET, PL_CANCEL_LATER,
+                    .why = BY_UPSTREAM},
+    [CURL_SENT] = {"sent", TO(SPARE), PL_WAIT_SET, PL_CANCEL_LATER, .why = BY_UPSTREAM},
+    [CURL_GONE] = {"gone", 0},
 };
+#undef TO
+static const struct pl_machine curl_machine = PL_MACHINE("curl", curl_states);
 
 struct pl_curl_calls {
     const struct pl_curl *curl;
-    struct pl_loop *loop; /* borrowed */
-    CURLM *multi;         /* owned */
-    CURLSH *sessions;     /* owned; of TLS */
-    struct pl_timer timer;
-    struct pl_turn_end finish;   /* begins and ends calls, where libcurl allows it */
-    PL_VEC(struct wire *) by_fd; /* owned; NULL where it has none */
-    struct curl_call *first;     /* owned by those who started them; newest first */
-    struct curl_call *spares;    /* owned; their handles keep what is dear to make */
+    struct pl_curl_multi multi; /* calls begin and end when it looks */
+    CURLSH *sessions;           /* owned; of TLS */
+    struct curl_call *first;    /* owned by those who started them; newest first */
+    struct curl_call *spares;   /* owned; their handles keep what is dear to make */
     size_t n_spares;
-    int n_inside; /* we are inside libcurl: it takes no calls of most functions then */
 };
 
 struct curl_call {
@@ -53,161 +56,28 @@ struct curl_call {
     CURL *easy;                 /* owned */
     struct curl_slist *headers; /* owned */
     struct pl_buf head;         /* owned; the fields of the answer */
-    bool is_added;              /* libcurl has it */
-    bool is_begun;              /* libcurl has begun to send it */
+    enum curl_state state;      /* from TAKEN on libcurl has it */
+    size_t n_read;              /* of the body, by libcurl */
 };
+
+static void become(struct curl_call *call, enum curl_state to)
+{
+    call->state = (enum curl_state)pl_move(&curl_machine, call, call->state, to);
+}
+
+static bool is_taken(const struct curl_call *call)
+{
+    return call->state == CURL_TAKEN || call->state == CURL_SENT;
+}
+
+static bool is_cancelled(const struct curl_call *call)
+{
+    return call->base.state == PL_UP_CANCELLED;
+}
 
 static struct curl_call *call_of(struct pl_upstream_call *base)
 {
     return PL_CONTAINER_OF(base, struct curl_call, base);
-}
-
-/* --- sockets --------------------------------------------------------------------------------- */
-
-static void look_later(struct pl_curl_calls *calls)
-{
-    pl_loop_at_turn_end(calls->loop, &calls->finish);
-}
-
-static void run_socket(struct pl_curl_calls *calls, curl_socket_t fd, int events)
-{
-    int n_running = 0;
-    calls->n_inside++;
-    calls->curl->curl_multi_socket_action(calls->multi, fd, events, &n_running);
-    calls->n_inside--;
-    look_later(calls);
-}
-
-static void on_socket(struct pl_watch *watch, uint32_t events)
-{
-    struct wire *wire = PL_CONTAINER_OF(watch, struct wire, watch);
-    /* Something on a connection nobody uses, its end most likely: found out with the next call. */
-    if (wire->is_idle) {
-        pl_watch_want(wire->calls->loop, watch, 0);
-        return;
-    }
-    int what = 0;
-    if (events & (EPOLLIN | EPOLLHUP))
-        what |= CURL_CSELECT_IN;
-    if (events & EPOLLOUT)
-        what |= CURL_CSELECT_OUT;
-    if (events & EPOLLERR)
-        what |= CURL_CSELECT_ERR;
-    run_socket(wire->calls, watch->fd, what);
-}
-
-static struct wire *wire_of(struct pl_curl_calls *calls, curl_socket_t fd)
-{
-    return (size_t)fd < calls->by_fd.len ? calls->by_fd.ptr[fd] : NULL;
-}
-
-static struct wire *add_wire(struct pl_curl_calls *calls, curl_socket_t fd, bool is_connection)
-{
-    struct wire *wire = pl_mem_alloc(1, sizeof *wire);
-    if (!wire)
-        return NULL;
-    while (calls->by_fd.len <= (size_t)fd)
-        if (!pl_vec_push(&calls->by_fd, NULL)) {
-            pl_mem_free(wire);
-            return NULL;
-        }
-    *wire = (struct wire){.calls = calls, .is_connection = is_connection};
-    calls->by_fd.ptr[fd] = wire;
-    return wire;
-}
-
-static void bury(struct pl_watch *watch)
-{
-    pl_mem_free(PL_CONTAINER_OF(watch, struct wire, watch));
-}
-
-static void end_wire(struct pl_curl_calls *calls, curl_socket_t fd)
-{
-    struct wire *wire = wire_of(calls, fd);
-    if (!wire)
-        return;
-    calls->by_fd.ptr[fd] = NULL;
-    if (wire->is_watched)
-        pl_watch_end(calls->loop, &wire->watch, bury);
-    else
-        pl_mem_free(wire);
-}
-
-static int watch_wire(struct pl_curl_calls *calls, struct wire *wire, curl_socket_t fd,
-                      uint32_t events)
-{
-    wire->is_idle = false;
-    if (wire->is_watched) {
-        pl_watch_want(calls->loop, &wire->watch, events);
-        return 0;
-    }
-    if (pl_watch_start(calls->loop, &wire->watch, fd, events, on_socket) != PL_OK)
-        return -1;
-    wire->is_watched = true;
-    return 0;
-}
-
-/* What libcurl wants to know of a socket from now on. -1 fails the calls on it. */
-static int on_interest(CURL *easy, curl_socket_t fd, int what, void *ctx, void *of_socket)
-{
-    struct pl_curl_calls *calls = ctx;
-    struct wire *wire = wire_of(calls, fd);
-    (void)easy;
-    (void)of_socket;
-    if (what == CURL_POLL_REMOVE) {
-        if (wire && wire->is_connection)
-            wire->is_idle = true;
-        else
-            end_wire(calls, fd);
-        return 0;
-    }
-    if (!wire)
-        wire = add_wire(calls, fd, false);
-    if (!wire)
-        return -1;
-    static const uint32_t wants[] = {
-        [CURL_POLL_IN] = EPOLLIN,
-        [CURL_POLL_OUT] = EPOLLOUT,
-        [CURL_POLL_INOUT] = EPOLLIN | EPOLLOUT,
-    };
-    return watch_wire(calls, wire, fd, wants[what]);
-}
-
-static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
-{
-    struct pl_curl_calls *calls = ctx;
-    (void)purpose;
-    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                    address->protocol);
-    if (fd < 0)
-        return CURL_SOCKET_BAD;
-    if (!add_wire(calls, fd, true)) {
-        close(fd);
-        return CURL_SOCKET_BAD;
-    }
-    return fd;
-}
-
-static int close_socket(void *ctx, curl_socket_t fd)
-{
-    end_wire(ctx, fd);
-    return close(fd);
-}
-
-static void on_time(struct pl_timer *timer)
-{
-    run_socket(PL_CONTAINER_OF(timer, struct pl_curl_calls, timer), CURL_SOCKET_TIMEOUT, 0);
-}
-
-static int on_wanted_time(CURLM *multi, long delay_ms, void *ctx)
-{
-    struct pl_curl_calls *calls = ctx;
-    (void)multi;
-    if (delay_ms < 0)
-        pl_timer_stop(calls->loop, &calls->timer);
-    else
-        pl_timer_start(calls->loop, &calls->timer, delay_ms, on_time);
-    return 0;
 }
 
 /* --- the answer ------------------------------------------------------------------------------ */
@@ -216,7 +86,7 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
 {
     struct curl_call *call = ctx;
     struct pl_str line = {bytes, size * n};
-    if (call->base.is_cancelled)
+    if (is_cancelled(call))
         return 0;
     /* A status line begins anew: what came before was "100 Continue", or a proxy's own answer. */
     if (line.len > 5 && memcmp(line.ptr, "HTTP/", 5) == 0) {
@@ -231,13 +101,13 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
     const struct pl_curl *curl = call->calls->curl;
     long status = 0, version = 0;
     curl->curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (status < 200 || call->base.is_headed)
+    if (status < 200 || pl_upstream_is_headed(&call->base))
         return line.len;
     curl->curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
     if (version == CURL_HTTP_VERSION_2_0)
         curl->curl_easy_setopt(call->easy, CURLOPT_FORBID_REUSE, 0L);
     pl_upstream_tell_head(&call->base, (int)status, pl_buf_str(&call->head));
-    return call->base.is_cancelled ? 0 : line.len;
+    return is_cancelled(call) ? 0 : line.len;
 }
 
 /* Before a request is sent. libcurl sends it again by itself when a connection that was shared dies
@@ -246,27 +116,50 @@ static int on_request(void *ctx, char *to, char *from, int to_port, int from_por
 {
     struct curl_call *call = ctx;
     (void)to, (void)from, (void)to_port, (void)from_port;
-    if (call->is_begun)
+    if (call->state == CURL_SENT)
         return CURL_PREREQFUNC_ABORT;
-    call->is_begun = true;
+    become(call, CURL_SENT);
     return CURL_PREREQFUNC_OK;
+}
+
+/* The body is read piece by piece: it is borrowed, and nobody who cancelled still lends it. */
+static size_t on_room(char *to, size_t size, size_t n, void *ctx)
+{
+    struct curl_call *call = ctx;
+    size_t room = size * n, n_put = 0, skip = call->n_read;
+    if (is_cancelled(call))
+        return CURL_READFUNC_ABORT;
+    for (size_t i = 0; i < call->base.n_pieces && n_put < room; i++) {
+        struct pl_str piece = call->base.pieces[i];
+        size_t n_skipped = skip < piece.len ? skip : piece.len;
+        size_t n_piece = piece.len - n_skipped;
+        skip -= n_skipped;
+        if (n_piece > room - n_put)
+            n_piece = room - n_put;
+        if (n_piece)
+            memcpy(to + n_put, piece.ptr + n_skipped, n_piece);
+        n_put += n_piece;
+    }
+    call->n_read += n_put;
+    return n_put;
 }
 
 static size_t on_bytes(char *bytes, size_t size, size_t n, void *ctx)
 {
     struct curl_call *call = ctx;
     struct pl_str piece = {bytes, size * n};
-    if (call->base.is_cancelled)
+    if (is_cancelled(call))
         return 0;
     if (piece.len)
         pl_upstream_tell_body(&call->base, piece);
-    return call->base.is_cancelled ? 0 : piece.len;
+    return is_cancelled(call) ? 0 : piece.len;
 }
 
 /* --- life of a call -------------------------------------------------------------------------- */
 
 static void destroy_call(struct curl_call *call)
 {
+    become(call, CURL_GONE);
     call->calls->curl->curl_easy_cleanup(call->easy);
     pl_buf_deinit(&call->head);
     pl_mem_free(call);
@@ -278,10 +171,10 @@ static void stop(struct pl_upstream_call *base)
     struct curl_call *call = call_of(base);
     struct pl_curl_calls *calls = call->calls;
     const struct pl_curl *curl = calls->curl;
-    if (call->is_added) {
-        calls->n_inside++;
-        curl->curl_multi_remove_handle(calls->multi, call->easy);
-        calls->n_inside--;
+    if (is_taken(call)) {
+        calls->multi.n_inside++;
+        curl->curl_multi_remove_handle(calls->multi.handle, call->easy);
+        calls->multi.n_inside--;
     }
     if (call->prev)
         call->prev->next = call->next;
@@ -292,6 +185,7 @@ static void stop(struct pl_upstream_call *base)
     curl->curl_slist_free_all(call->headers);
     call->headers = NULL;
     pl_upstream_deinit(base);
+    become(call, CURL_SPARE);
     if (calls->n_spares == N_SPARE_CALLS) {
         destroy_call(call);
         return;
@@ -306,8 +200,8 @@ static void stop(struct pl_upstream_call *base)
 static void cancel(struct pl_upstream_call *base)
 {
     struct pl_curl_calls *calls = call_of(base)->calls;
-    if (calls->n_inside)
-        look_later(calls);
+    if (calls->multi.n_inside)
+        pl_curl_multi_look_later(&calls->multi);
     else
         stop(base);
 }
@@ -316,13 +210,13 @@ static void set_pause(struct pl_upstream_call *base, bool is_paused)
 {
     struct curl_call *call = call_of(base);
     struct pl_curl_calls *calls = call->calls;
-    if (!call->is_added)
+    if (!is_taken(call))
         return;
     /* Going on may bring at once what libcurl has already. */
-    calls->n_inside++;
+    calls->multi.n_inside++;
     calls->curl->curl_easy_pause(call->easy, is_paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
-    calls->n_inside--;
-    look_later(calls);
+    calls->multi.n_inside--;
+    pl_curl_multi_look_later(&calls->multi);
 }
 
 static const struct pl_road road = {stop, cancel, set_pause};
@@ -338,7 +232,7 @@ static const struct {
     {CURLE_SSL_CONNECT_ERROR, PL_UPSTREAM_REFUSED, "TLS with the model's server failed."},
     {CURLE_PEER_FAILED_VERIFICATION, PL_UPSTREAM_FORBIDDEN,
      "The certificate of the model's server is not trusted."},
-    {CURLE_SSL_CACERT_BADFILE, PL_UPSTREAM_FORBIDDEN, "The file of certificates cannot be read."},
+    {CURLE_SSL_CACERT_BADFILE, PL_UPSTREAM_FORBIDDEN, "The certificate file cannot be read."},
     {CURLE_OPERATION_TIMEDOUT, PL_UPSTREAM_TIMEOUT, PL_UPSTREAM_SAY_LATE},
     {CURLE_OUT_OF_MEMORY, PL_UPSTREAM_MEMORY, PL_UPSTREAM_SAY_MEMORY},
     {CURLE_OK, PL_UPSTREAM_BROKEN, PL_UPSTREAM_SAY_BROKEN},
@@ -354,17 +248,17 @@ static bool is_turned_away(const struct curl_call *call)
 
 static void settle(struct curl_call *call, CURLcode result)
 {
-    if (call->base.is_cancelled) {
+    if (is_cancelled(call)) {
         stop(&call->base);
         return;
     }
-    if (result == CURLE_OK && call->base.is_headed) {
+    if (result == CURLE_OK && pl_upstream_is_headed(&call->base)) {
         pl_upstream_tell_end(&call->base);
         return;
     }
     if (is_turned_away(call)) {
         pl_upstream_tell_failure(&call->base, PL_UPSTREAM_FORBIDDEN,
-                                 "The proxy makes no way to the model's server.");
+                                 "The proxy does not connect to the model's server.");
         return;
     }
     size_t i = 0;
@@ -380,35 +274,34 @@ static void begin_calls(struct pl_curl_calls *calls)
     bool has_begun = false;
     for (struct curl_call *call = calls->first, *next; call; call = next) {
         next = call->next;
-        if (call->is_added)
+        if (call->state != CURL_QUEUED)
             continue;
-        if (call->base.is_cancelled) {
+        if (is_cancelled(call)) {
             stop(&call->base);
             continue;
         }
-        call->is_added = true;
-        calls->n_inside++;
-        CURLMcode code = calls->curl->curl_multi_add_handle(calls->multi, call->easy);
-        calls->n_inside--;
+        calls->multi.n_inside++;
+        CURLMcode code = calls->curl->curl_multi_add_handle(calls->multi.handle, call->easy);
+        calls->multi.n_inside--;
         if (code != CURLM_OK) {
-            call->is_added = false;
             pl_upstream_tell_failure(&call->base, PL_UPSTREAM_MEMORY, PL_UPSTREAM_SAY_MEMORY);
             next = calls->first;
             continue;
         }
+        become(call, CURL_TAKEN);
         has_begun = true;
     }
     if (has_begun)
-        run_socket(calls, CURL_SOCKET_TIMEOUT, 0);
+        pl_curl_multi_run(&calls->multi);
 }
 
-static void on_turn_end(struct pl_turn_end *end)
+static void on_turn_end(struct pl_loop_hook *end)
 {
-    struct pl_curl_calls *calls = PL_CONTAINER_OF(end, struct pl_curl_calls, finish);
+    struct pl_curl_calls *calls = PL_CONTAINER_OF(end, struct pl_curl_calls, multi.look);
     begin_calls(calls);
     CURLMsg *message;
     int n_left = 0;
-    while ((message = calls->curl->curl_multi_info_read(calls->multi, &n_left))) {
+    while ((message = calls->curl->curl_multi_info_read(calls->multi.handle, &n_left))) {
         struct curl_call *call = NULL;
         CURLcode result = message->data.result;
         calls->curl->curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
@@ -417,7 +310,7 @@ static void on_turn_end(struct pl_turn_end *end)
     /* One that was cancelled while libcurl had the word. */
     for (struct curl_call *call = calls->first, *next; call; call = next) {
         next = call->next;
-        if (call->base.is_cancelled)
+        if (is_cancelled(call))
             stop(&call->base);
     }
 }
@@ -427,28 +320,25 @@ static void on_turn_end(struct pl_turn_end *end)
 static enum pl_status create_calls(struct pl_loop *loop, struct pl_curl_calls **ret_calls,
                                    struct pl_error *err)
 {
-    const struct pl_curl *curl;
-    enum pl_status status = pl_curl_load(&curl, err);
-    if (status != PL_OK)
-        return status;
     struct pl_curl_calls *calls = pl_mem_alloc(1, sizeof *calls);
-    CURLM *multi = calls ? curl->curl_multi_init() : NULL;
-    CURLSH *sessions = multi ? curl->curl_share_init() : NULL;
-    if (!sessions) {
-        if (multi)
-            curl->curl_multi_cleanup(multi);
-        pl_mem_free(calls);
+    if (!calls)
         return pl_fail(err, PL_NOMEM, "out of memory");
+    *calls = (struct pl_curl_calls){0};
+    enum pl_status status = pl_curl_multi_init(&calls->multi, loop, on_turn_end, err);
+    if (status == PL_OK) {
+        calls->curl = calls->multi.curl;
+        calls->sessions = calls->curl->curl_share_init();
+        if (!calls->sessions)
+            status = pl_fail(err, PL_NOMEM, "out of memory");
     }
-    *calls =
-        (struct pl_curl_calls){.curl = curl, .loop = loop, .multi = multi, .sessions = sessions};
-    curl->curl_share_setopt(sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
-    calls->finish.fn = on_turn_end;
-    curl->curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_interest);
-    curl->curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, calls);
-    curl->curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_wanted_time);
-    curl->curl_multi_setopt(multi, CURLMOPT_TIMERDATA, calls);
-    curl->curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)N_KEPT_CONNECTIONS);
+    if (status != PL_OK) {
+        pl_curl_multi_deinit(&calls->multi);
+        pl_mem_free(calls);
+        return status;
+    }
+    calls->curl->curl_share_setopt(calls->sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    calls->curl->curl_multi_setopt(calls->multi.handle, CURLMOPT_MAXCONNECTS,
+                                   (long)N_KEPT_CONNECTIONS);
     *ret_calls = calls;
     return PL_OK;
 }
@@ -459,7 +349,8 @@ void pl_curl_destroy(struct pl_upstreams *upstreams)
     if (!calls)
         return;
     while (calls->first) {
-        calls->first->base.is_cancelled = true;
+        if (!is_cancelled(calls->first))
+            pl_upstream_is_cancelled(&calls->first->base);
         stop(&calls->first->base);
     }
     while (calls->spares) {
@@ -467,13 +358,8 @@ void pl_curl_destroy(struct pl_upstreams *upstreams)
         calls->spares = call->next;
         destroy_call(call);
     }
-    calls->curl->curl_multi_cleanup(calls->multi);
+    pl_curl_multi_deinit(&calls->multi);
     calls->curl->curl_share_cleanup(calls->sessions);
-    pl_timer_stop(calls->loop, &calls->timer);
-    pl_loop_forget_turn_end(calls->loop, &calls->finish);
-    for (size_t fd = 0; fd < calls->by_fd.len; fd++)
-        end_wire(calls, (curl_socket_t)fd);
-    pl_vec_deinit(&calls->by_fd);
     pl_mem_free(calls);
 }
 
@@ -521,16 +407,17 @@ static void set_options(struct curl_call *call, const struct pl_upstream_request
     curl->curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
     curl->curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     curl->curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
-    curl->curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl->curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, call->calls);
-    curl->curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
-    curl->curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, call->calls);
+    curl->curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, pl_curl_multi_open);
+    curl->curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &call->calls->multi);
+    curl->curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, pl_curl_multi_close);
+    curl->curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, &call->calls->multi);
     if (request->ca_file)
         curl->curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
-    if (request->body) {
-        struct pl_str body = pl_buf_str(&call->base.body);
-        curl->curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
-        curl->curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.ptr ? body.ptr : "");
+    if (request->body || request->n_pieces) {
+        curl->curl_easy_setopt(easy, CURLOPT_POST, 1L);
+        curl->curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->base.n_body);
+        curl->curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_room);
+        curl->curl_easy_setopt(easy, CURLOPT_READDATA, call);
     }
     curl->curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
@@ -549,7 +436,8 @@ enum pl_status pl_curl_start(struct pl_upstreams *upstreams,
     if (!call)
         return pl_fail(err, PL_NOMEM, "out of memory");
     pl_upstream_init(&call->base, upstreams, &road, request, ops, ctx);
-    call->is_added = call->is_begun = false;
+    become(call, CURL_QUEUED);
+    call->n_read = 0;
     call->prev = NULL;
     call->next = calls->first;
     if (call->next)
@@ -566,7 +454,7 @@ enum pl_status pl_curl_start(struct pl_upstreams *upstreams,
     set_options(call, request);
     /* libcurl itself sees to the time of connecting. */
     pl_upstream_is_connected(&call->base);
-    look_later(calls);
+    pl_curl_multi_look_later(&calls->multi);
     *ret_call = &call->base;
     return PL_OK;
 }

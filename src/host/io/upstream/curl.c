@@ -1,5 +1,5 @@
 /* Loading libcurl: why so, and what it saves, is in docs/adr/0010-libraries-on-demand.md. */
-#include "io/curl_int.h"
+#include "io/upstream/curl_int.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

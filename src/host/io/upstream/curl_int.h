@@ -6,7 +6,7 @@
 
 #include <curl/curl.h>
 
-/* X(function): what is used of the library. */
+/* X(function): the functions of the library that are used. */
 #define PL_CURL_FUNCTIONS(X)                                                                       \
     X(curl_global_init)                                                                            \
     X(curl_easy_init)                                                                              \
@@ -36,7 +36,7 @@ struct pl_curl {
 #undef X
 };
 
-/* What every call has: where, http and https only, no signals, where the body goes. */
+/* Options of every call: URL, http and https only, no signals, the receiver of the body. */
 void pl_curl_set_basics(const struct pl_curl *curl, CURL *easy, const char *url,
                         curl_write_callback on_bytes, void *ctx);
 

@@ -1,7 +1,9 @@
-#include "io/http_call.h"
+/* One blocking request with libcurl's easy interface: its options, headers and limits, and messages
+ * for its errors. */
+#include "io/upstream/http_call.h"
 
-#include "io/curl_int.h"
-#include "io/place.h"
+#include "io/upstream/curl_int.h"
+#include "io/net/place.h"
 
 #include <stdio.h>
 
@@ -177,10 +179,10 @@ static enum pl_status perform(struct calling *calling, int *ret_status, struct p
         return PL_OK;
     }
     if (code == CURLE_ABORTED_BY_CALLBACK)
-        return pl_fail(err, PL_IO, "the body to send could not be read to its end");
+        return pl_fail(err, PL_IO, "the body to send could not be read completely");
     bool is_nobody = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST;
     return pl_fail(err, is_nobody ? PL_NOT_FOUND : PL_IO, "%.200s %s: %s", where,
-                   is_nobody ? "does not answer" : "did not answer to the end",
+                   is_nobody ? "does not answer" : "did not complete its answer",
                    curl->curl_easy_strerror(code));
 }
 

@@ -28,8 +28,8 @@ struct pl_http_call {
      * false ends the call. */
     bool (*on_piece)(void *ctx, struct pl_str piece);
     void *ctx;
-    /* A header of the answer that is wanted, and where its value goes (PL_HTTP_CALL_HEADER_SIZE
-     * bytes, "" when there is none or it is too long); NULL: none. */
+    /* A wanted header of the answer, and the place for its value (PL_HTTP_CALL_HEADER_SIZE bytes,
+     * "" if it is absent or too long); NULL: none. */
     const char *header_name;
     char *header_value;
 };

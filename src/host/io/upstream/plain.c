@@ -1,6 +1,9 @@
-/* Calls in plain HTTP/1.1, on connections of our own that are kept for the next call.
+/* Calls in plain HTTP/1.1, on connections of our own that are kept for the next call. A connection:
  *
- *     call  --begin-->  link (kept, or new)  --on_read-->  head, body, end  -->  link kept again
+ *     machine link
+ *
+ *     BUSY -> IDLE -> BUSY         its answer was whole: it is kept for the next call
+ *     BUSY, IDLE -> CLOSED
  *
  * An answer on a kept connection is known to belong to the call by its place only. So a connection
  * is kept for calls of the same owner, and one on which anything came that nobody had asked for is
@@ -10,13 +13,14 @@
  * The other side may close a kept connection in the moment we write to it. A request that was not
  * wholly written then is sent once more, on a new connection; any other may have been carried out
  * already, and fails. */
-#include "io/upstream_int.h"
+#include "io/upstream/upstream_int.h"
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "io/conn.h"
-#include "io/place.h"
-#include "wire/http1_answer.h"
+#include "io/move.h"
+#include "io/net/conn.h"
+#include "io/net/place.h"
+#include "wire/http1/http1_answer.h"
 
 enum {
     N_KEPT = 256,   /* connections to one server */
@@ -31,16 +35,31 @@ struct pl_plain_origin {
     struct pl_place place; /* its authority stands behind the struct */
 };
 
+enum link_state { LINK_BUSY, LINK_IDLE, LINK_CLOSED };
+
+#define TO(name) PL_TO(LINK_##name)
+static const struct pl_state link_states[] = {
+    [LINK_BUSY] = {"busy", TO(IDLE) | TO(CLOSED), PL_WAIT_SET, PL_CANCEL_ENDS,
+                   .why = "the times of its call"},
+    [LINK_IDLE] = {"idle", TO(BUSY) | TO(CLOSED), PL_WAIT_SET, PL_CANCEL_ENDS,
+                   .why = "KEPT_MS, looked at by the next call; until then it costs a descriptor"},
+    [LINK_CLOSED] = {"closed", 0},
+};
+#undef TO
+static const struct pl_machine link_machine = PL_MACHINE("link", link_states);
+
+/* Freed when it is CLOSED and no callback of it runs. */
 struct link {
+    enum link_state state;
     struct pl_upstreams *upstreams; /* borrowed */
     struct pl_plain_origin *origin; /* borrowed */
-    struct pl_conn *conn;           /* owned; NULL once it is closed */
+    struct pl_conn *conn;           /* owned; NULL: CLOSED */
     struct pl_http1_answer *reader; /* owned */
-    struct plain_call *call;        /* borrowed; NULL: idle */
+    struct plain_call *call;        /* borrowed; NULL unless BUSY */
     struct link *next;              /* the next idle one */
-    int n_inside;                   /* callbacks of it are running: it is freed behind them */
+    int n_inside;                   /* callbacks of it that are running */
     bool is_used;                   /* it has brought an answer before */
-    struct pl_str owner;            /* behind the struct; empty: not to be kept */
+    struct pl_str owner;            /* after the struct; empty: not to be kept */
 };
 
 enum lost {
@@ -54,11 +73,11 @@ struct plain_call {
     struct pl_upstream_call base;
     struct pl_plain_origin *origin; /* borrowed */
     struct link *link;              /* owned; NULL between two tries */
-    struct pl_str owner;            /* behind the struct */
+    struct pl_str owner;            /* after the struct */
     struct pl_buf head;             /* owned; of the request */
     size_t n_sent;                  /* of head and body */
     size_t i_address;               /* the one that is tried */
-    struct pl_turn_end later;       /* after the link was lost */
+    struct pl_loop_hook later;      /* after the link was lost */
     enum lost lost;                 /* why */
 };
 
@@ -86,15 +105,21 @@ static struct pl_plain_origin *origin_of(struct pl_upstreams *upstreams,
     return origin;
 }
 
+static void become(struct link *link, enum link_state to)
+{
+    link->state = (enum link_state)pl_move(&link_machine, link, link->state, to);
+}
+
 static void free_link(struct link *link)
 {
     pl_http1_answer_destroy(link->reader);
     pl_mem_free(link);
 }
 
-/* Not one of the idle ones. */
+/* It is not in the list of the idle ones. */
 static void close_link(struct link *link)
 {
+    become(link, LINK_CLOSED);
     pl_conn_close(PL_TAKE(link->conn));
     if (!link->n_inside)
         free_link(link);
@@ -103,7 +128,7 @@ static void close_link(struct link *link)
 static void leave_link(struct link *link)
 {
     link->n_inside--;
-    if (!link->conn && !link->n_inside)
+    if (link->state == LINK_CLOSED && !link->n_inside)
         free_link(link);
 }
 
@@ -134,7 +159,7 @@ static bool is_fresh(const struct link *link)
     return pl_loop_now_ms(link->upstreams->loop) - pl_conn_active_ms(link->conn) < KEPT_MS;
 }
 
-/* The owner's own that was used last; NULL: there is none. Those behind one that is too old are
+/* The owner's own that was used last; NULL: there is none. Those after one that is too old are
  * older still. What has come on it already, though the loop has not read it yet, nobody asked for.
  */
 static struct link *take_fresh(struct pl_plain_origin *origin, struct pl_str owner)
@@ -163,6 +188,7 @@ static void keep(struct link *link)
             at = &(*at)->next;
         close_link(take_at(origin, at));
     }
+    become(link, LINK_IDLE);
     pl_conn_resume(link->conn);
     link->is_used = true;
     link->next = origin->idle;
@@ -211,17 +237,18 @@ static enum pl_status open_link(struct plain_call *call, struct link **ret_link)
 
 static void lose(struct plain_call *call, enum lost why)
 {
+    pl_upstream_is_lost(&call->base);
     call->lost = why;
     if (call->link) {
         call->link->call = NULL;
         close_link(PL_TAKE(call->link));
     }
-    pl_loop_at_turn_end(call->base.upstreams->loop, &call->later);
+    pl_loop_hook_add(call->base.upstreams->loop, &call->later);
 }
 
 static bool is_sent(const struct plain_call *call)
 {
-    return call->n_sent == call->head.len + call->base.body.len;
+    return call->n_sent == call->head.len + call->base.n_body;
 }
 
 /* What a kept connection brings before the request is wholly written cannot be the answer to it. A
@@ -234,26 +261,33 @@ static bool is_too_early(const struct plain_call *call)
 /* The connection has ended under the call. */
 static void lose_link(struct plain_call *call)
 {
-    lose(call, !call->base.is_connected ? LOST_UNREACHED
-               : is_too_early(call)     ? LOST_STALE
-                                        : LOST_BROKEN);
+    lose(call, call->base.state == PL_UP_CONNECTING ? LOST_UNREACHED
+               : is_too_early(call)                 ? LOST_STALE
+                                                    : LOST_BROKEN);
 }
 
 static void send_rest(struct plain_call *call)
 {
-    size_t n_head = call->head.len, n = 0, at = call->n_sent;
-    struct pl_str pieces[2] = {
-        pl_str_slice(pl_buf_str(&call->head), at, n_head),
-        pl_str_slice(pl_buf_str(&call->base.body), at > n_head ? at - n_head : 0,
-                     call->base.body.len),
-    };
-    if (pl_conn_write(call->link->conn, pieces, 2, &n) != PL_OK) {
+    const struct pl_upstream_call *base = &call->base;
+    struct pl_str pieces[1 + PL_UPSTREAM_PIECES];
+    size_t n_pieces = 0, n = 0;
+    size_t skip = call->n_sent; /* of the pieces that follow */
+    for (size_t i = 0; i <= base->n_pieces; i++) {
+        struct pl_str piece = i ? base->pieces[i - 1] : pl_buf_str(&call->head);
+        size_t n_skipped = skip < piece.len ? skip : piece.len;
+        skip -= n_skipped;
+        if (n_skipped < piece.len)
+            pieces[n_pieces++] = pl_str_slice(piece, n_skipped, piece.len);
+    }
+    if (pl_conn_write(call->link->conn, pieces, n_pieces, &n) != PL_OK) {
         lose_link(call);
         return;
     }
     call->n_sent += n;
-    if (n && !call->base.is_connected)
+    if (n && call->base.state == PL_UP_CONNECTING)
         pl_upstream_is_connected(&call->base);
+    if (is_sent(call))
+        pl_upstream_tell_sent(&call->base);
 }
 
 static void begin_on(struct plain_call *call, struct link *link)
@@ -261,25 +295,28 @@ static void begin_on(struct plain_call *call, struct link *link)
     call->link = link;
     call->n_sent = 0;
     link->call = call;
-    if (link->is_used)
-        pl_upstream_is_connected(&call->base);
-    else
-        pl_upstream_is_connecting(&call->base);
     send_rest(call);
+}
+
+static void begin_kept(struct plain_call *call, struct link *link)
+{
+    become(link, LINK_BUSY);
+    pl_upstream_is_connected(&call->base);
+    begin_on(call, link);
 }
 
 static void begin_anew(struct plain_call *call)
 {
     struct link *link;
+    pl_upstream_is_connecting(&call->base);
     enum pl_status status = open_link(call, &link);
-    call->base.is_connected = false;
     if (status == PL_OK)
         begin_on(call, link);
     else
         lose(call, status == PL_NOMEM ? LOST_MEMORY : LOST_UNREACHED);
 }
 
-static void on_later(struct pl_turn_end *later)
+static void on_later(struct pl_loop_hook *later)
 {
     struct plain_call *call = PL_CONTAINER_OF(later, struct plain_call, later);
     switch (call->lost) {
@@ -356,7 +393,7 @@ static void on_read(void *ctx, char *bytes, size_t n)
 {
     struct link *link = ctx;
     /* Nobody has asked. */
-    if (!link->call) {
+    if (link->state == LINK_IDLE) {
         drop_idle(link);
         return;
     }
@@ -373,7 +410,7 @@ static void on_read(void *ctx, char *bytes, size_t n)
 static void on_end(void *ctx)
 {
     struct link *link = ctx;
-    if (!link->call) {
+    if (link->state == LINK_IDLE) {
         drop_idle(link);
         return;
     }
@@ -388,7 +425,7 @@ static void on_end(void *ctx)
 static void on_writable(void *ctx)
 {
     struct link *link = ctx;
-    if (link->call && !is_sent(link->call))
+    if (link->state == LINK_BUSY && !is_sent(link->call))
         send_rest(link->call);
 }
 
@@ -403,7 +440,7 @@ static void stop(struct pl_upstream_call *base)
         call->link->call = NULL;
         close_link(call->link);
     }
-    pl_loop_forget_turn_end(base->upstreams->loop, &call->later);
+    pl_loop_hook_remove(base->upstreams->loop, &call->later);
     pl_upstream_deinit(base);
     pl_buf_deinit(&call->head);
     pl_mem_free(call);
@@ -442,8 +479,8 @@ static enum pl_status write_head(struct plain_call *call, struct pl_str path,
     pl_buf_add(head, PL_STR("\r\n"));
     for (size_t i = 0; request->headers && request->headers[i]; i++)
         add_line(head, request->headers[i]);
-    if (request->body)
-        pl_buf_addf(head, "Content-Length: %zu\r\n", call->base.body.len);
+    if (request->body || request->n_pieces)
+        pl_buf_addf(head, "Content-Length: %zu\r\n", call->base.n_body);
     pl_buf_add(head, PL_STR("\r\n"));
     return head->status;
 }
@@ -475,7 +512,7 @@ enum pl_status pl_plain_start(struct pl_upstreams *upstreams,
     }
     struct link *link = request->owner.len ? take_fresh(origin, call->owner) : NULL;
     if (link)
-        begin_on(call, link);
+        begin_kept(call, link);
     else
         begin_anew(call);
     *ret_call = &call->base;

@@ -1,12 +1,54 @@
-#include "io/upstream_int.h"
+/* What calls to other servers have in common: which road they take, their times, and their end.
+ *
+ *     machine upstream
+ *
+ *     START -> CONNECTING -> ASKED -> ANSWERING -> OVER
+ *     START -> ASKED                      a kept connection, or libcurl, which connects itself
+ *     CONNECTING -> ANSWERING             an answer that comes before the request is sent
+ *     ANSWERING -> PAUSED -> ANSWERING
+ *     PAUSED -> OVER                      all of it had been read
+ *     CONNECTING, ASKED, ANSWERING, PAUSED -> LOST
+ *     LOST -> CONNECTING                  another address, or a new connection for a kept one
+ *     CONNECTING, ASKED, ANSWERING, PAUSED, LOST -> CANCELLED -> OVER
+ *     START, CONNECTING, ASKED, LOST -> OVER      a failure
+ */
+#include "io/upstream/upstream_int.h"
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "wire/http1.h"
+#include "io/move.h"
+#include "wire/http1/http1.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { CONNECT_MS = 10000, FIRST_BYTE_MS = 120000, IDLE_MS = 90000, MAX_LINE = 4096 };
+
+#define TO(name) PL_TO(PL_UP_##name)
+#define TURN_END "the end of this turn of the loop"
+static const struct pl_state states[] = {
+    [PL_UP_START] = {"start", TO(CONNECTING) | TO(ASKED) | TO(OVER)},
+    [PL_UP_CONNECTING] = {"connecting",
+                          TO(ASKED) | TO(ANSWERING) | TO(LOST) | TO(CANCELLED) | TO(OVER),
+                          PL_WAIT_SET, PL_CANCEL_ENDS, .why = "connect_ms"},
+    [PL_UP_ASKED] = {"asked", TO(ANSWERING) | TO(LOST) | TO(CANCELLED) | TO(OVER), PL_WAIT_SET,
+                     PL_CANCEL_ENDS, .why = "first_byte_ms"},
+    [PL_UP_ANSWERING] = {"answering", TO(PAUSED) | TO(LOST) | TO(CANCELLED) | TO(OVER), PL_WAIT_SET,
+                         PL_CANCEL_ENDS, .why = "idle_ms, from the last byte on"},
+    [PL_UP_PAUSED] = {"paused", TO(ANSWERING) | TO(LOST) | TO(CANCELLED) | TO(OVER), PL_WAIT_OPEN,
+                      PL_CANCEL_ENDS, .why = "its starter paused it, and resumes or cancels it"},
+    [PL_UP_LOST] = {"lost", TO(CONNECTING) | TO(CANCELLED) | TO(OVER), PL_WAIT_OPEN, PL_CANCEL_ENDS,
+                    .why = TURN_END},
+    [PL_UP_CANCELLED] = {"cancelled", TO(OVER), PL_WAIT_OPEN, PL_CANCEL_LATER, .why = TURN_END},
+    [PL_UP_OVER] = {"over", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("upstream", states);
+
+static void become(struct pl_upstream_call *call, enum pl_up_state to)
+{
+    call->state = (enum pl_up_state)pl_move(&machine, call, call->state, to);
+}
 
 /* --- those of a loop ------------------------------------------------------------------------- */
 
@@ -52,20 +94,24 @@ struct pl_loop *pl_upstreams_loop(const struct pl_upstreams *upstreams)
 
 static const char *why_late(const struct pl_upstream_call *call)
 {
-    if (!call->is_connected)
+    if (call->state == PL_UP_CONNECTING)
         return PL_UPSTREAM_SAY_LATE;
-    return call->is_headed ? "The model's server fell silent in mid-answer."
-                           : "The model's server did not begin to answer in time.";
+    return call->state == PL_UP_ASKED
+               ? "The model's server did not begin to answer in time."
+               : "The model's server stopped sending in the middle of its answer.";
 }
 
+/* Silence is counted from the last byte; the timer is not started anew with each. */
 static void on_silence(struct pl_timer *timer)
 {
     struct pl_upstream_call *call = PL_CONTAINER_OF(timer, struct pl_upstream_call, timer);
     struct pl_loop *loop = call->upstreams->loop;
-    int64_t left_ms = call->idle_ms - (pl_loop_now_ms(loop) - call->last_ms);
-    if (call->is_paused)
+    int64_t left_ms = 0;
+    if (call->state == PL_UP_PAUSED)
         left_ms = call->idle_ms;
-    if (call->is_headed && left_ms > 0)
+    else if (call->state == PL_UP_ANSWERING)
+        left_ms = call->idle_ms - (pl_loop_now_ms(loop) - call->last_ms);
+    if (left_ms > 0)
         pl_timer_start(loop, timer, left_ms, on_silence);
     else
         pl_upstream_tell_failure(call, PL_UPSTREAM_TIMEOUT, why_late(call));
@@ -73,28 +119,53 @@ static void on_silence(struct pl_timer *timer)
 
 void pl_upstream_is_connecting(struct pl_upstream_call *call)
 {
-    call->is_connected = false;
+    become(call, PL_UP_CONNECTING);
     pl_timer_start(call->upstreams->loop, &call->timer, call->connect_ms, on_silence);
 }
 
 void pl_upstream_is_connected(struct pl_upstream_call *call)
 {
-    call->is_connected = true;
+    become(call, PL_UP_ASKED);
     pl_timer_start(call->upstreams->loop, &call->timer, call->first_byte_ms, on_silence);
+}
+
+void pl_upstream_is_lost(struct pl_upstream_call *call)
+{
+    become(call, PL_UP_LOST);
+    pl_timer_stop(call->upstreams->loop, &call->timer);
+}
+
+void pl_upstream_is_cancelled(struct pl_upstream_call *call)
+{
+    become(call, PL_UP_CANCELLED);
 }
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
+void pl_upstream_tell_sent(struct pl_upstream_call *call)
+{
+    call->is_sent = true;
+    call->n_pieces = 0;
+    if (!call->body_back)
+        pl_buf_deinit(&call->body);
+    if (call->is_started && call->ops->on_sent)
+        call->ops->on_sent(call->ctx);
+}
+
 void pl_upstream_tell_head(struct pl_upstream_call *call, int status, struct pl_str fields)
 {
+    struct pl_loop *loop = call->upstreams->loop;
+    become(call, PL_UP_ANSWERING);
     call->fields = fields;
-    call->is_headed = true;
-    call->last_ms = pl_loop_now_ms(call->upstreams->loop);
+    call->last_ms = pl_loop_now_ms(loop);
+    /* Not when the time for the first byte would have been over, which may be much later. */
+    pl_timer_start(loop, &call->timer, call->idle_ms, on_silence);
     call->ops->on_head(call->ctx, status);
 }
 
 void pl_upstream_tell_body(struct pl_upstream_call *call, struct pl_str piece)
 {
+    assert(pl_upstream_is_headed(call));
     call->last_ms = pl_loop_now_ms(call->upstreams->loop);
     call->ops->on_body(call->ctx, piece);
 }
@@ -163,17 +234,25 @@ void pl_upstream_init(struct pl_upstream_call *call, struct pl_upstreams *upstre
         .idle_ms = request->idle_ms ? request->idle_ms : IDLE_MS,
     };
     pl_buf_init(&call->body, 0);
-    if (!request->body)
-        return;
-    call->body = *request->body;
-    pl_buf_init(request->body, 0);
-    call->body_back = request->body_back;
+    assert(request->n_pieces <= PL_UPSTREAM_PIECES && !(request->body && request->n_pieces));
+    for (size_t i = 0; i < request->n_pieces; i++)
+        call->pieces[call->n_pieces++] = request->pieces[i];
+    if (request->body) {
+        call->body = *request->body;
+        pl_buf_init(request->body, 0);
+        call->body_back = request->body_back;
+        call->pieces[call->n_pieces++] = pl_buf_str(&call->body);
+    }
+    for (size_t i = 0; i < call->n_pieces; i++)
+        call->n_body += call->pieces[i].len;
 }
 
 void pl_upstream_deinit(struct pl_upstream_call *call)
 {
+    bool is_wanted = call->body_back && call->state != PL_UP_CANCELLED;
+    become(call, PL_UP_OVER);
     pl_timer_stop(call->upstreams->loop, &call->timer);
-    if (call->body_back && !call->is_cancelled) {
+    if (is_wanted) {
         pl_buf_deinit(call->body_back);
         *call->body_back = call->body;
     } else {
@@ -202,39 +281,45 @@ enum pl_status pl_upstream_start(struct pl_upstreams *upstreams,
 {
     if (!has_scheme(request->url))
         return pl_fail(err, PL_INVALID,
-                       "the address of a model's server begins with http:// or https://");
+                       "the address of a model's server must begin with http:// or https://");
     for (size_t i = 0; request->headers && request->headers[i]; i++)
         if (!is_sound(request->headers[i]))
             return pl_fail(err, PL_INVALID,
                            "a header for the model's server is too long or has control characters");
     enum pl_status status = pl_plain_start(upstreams, request, ops, ctx, ret_call, err);
-    return status == PL_NOT_FOUND ? pl_curl_start(upstreams, request, ops, ctx, ret_call, err)
-                                  : status;
+    if (status == PL_NOT_FOUND)
+        status = pl_curl_start(upstreams, request, ops, ctx, ret_call, err);
+    if (status == PL_OK)
+        (*ret_call)->is_started = true;
+    return status;
+}
+
+bool pl_upstream_is_sent(const struct pl_upstream_call *call)
+{
+    return call->is_sent;
 }
 
 void pl_upstream_cancel(struct pl_upstream_call *call)
 {
     if (!call)
         return;
-    call->is_cancelled = true;
+    become(call, PL_UP_CANCELLED);
     call->road->cancel(call);
-}
-
-static void set_pause(struct pl_upstream_call *call, bool is_paused)
-{
-    if (call->is_paused == is_paused || call->is_cancelled)
-        return;
-    call->is_paused = is_paused;
-    call->last_ms = pl_loop_now_ms(call->upstreams->loop);
-    call->road->set_pause(call, is_paused);
 }
 
 void pl_upstream_pause(struct pl_upstream_call *call)
 {
-    set_pause(call, true);
+    if (call->state != PL_UP_ANSWERING)
+        return;
+    become(call, PL_UP_PAUSED);
+    call->road->set_pause(call, true);
 }
 
 void pl_upstream_resume(struct pl_upstream_call *call)
 {
-    set_pause(call, false);
+    if (call->state != PL_UP_PAUSED)
+        return;
+    become(call, PL_UP_ANSWERING);
+    call->last_ms = pl_loop_now_ms(call->upstreams->loop);
+    call->road->set_pause(call, false);
 }

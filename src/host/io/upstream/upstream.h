@@ -20,7 +20,7 @@
 #include "io/loop.h"
 
 struct pl_upstreams;     /* owned; those of one loop */
-struct pl_upstream_call; /* owned by whoever started it until end, failed or cancel */
+struct pl_upstream_call; /* owned by its starter until end, failed or cancel */
 
 enum pl_status pl_upstreams_create(struct pl_loop *loop, struct pl_upstreams **ret_upstreams,
                                    struct pl_error *err);
@@ -29,21 +29,26 @@ void pl_upstreams_destroy(struct pl_upstreams *upstreams);
 /* The loop they are on. */
 struct pl_loop *pl_upstreams_loop(const struct pl_upstreams *upstreams);
 
+#define PL_UPSTREAM_PIECES 3
+
 struct pl_upstream_request {
-    const char *method;         /* "POST" */
-    const char *url;            /* http or https */
-    const char *const *headers; /* "Name: value", ended by NULL; copied. May be NULL */
-    struct pl_buf *body;        /* its bytes are taken, not copied; it is empty afterwards. May be
-                                   NULL */
-    struct pl_buf *body_back;   /* where the body goes when the call ends or fails, for another try;
-                                   after a cancel it goes nowhere. NULL: it is freed */
-    struct pl_str owner;        /* whose call it is; copied. Empty: the connection is not kept */
-    const char *ca_file;        /* certificates to trust besides the system's; NULL: none */
+    const char *method;          /* "POST" */
+    const char *url;             /* http or https */
+    const char *const *headers;  /* "Name: value", ended by NULL; copied. May be NULL */
+    struct pl_buf *body;         /* its bytes are taken, not copied; it is empty afterwards. May be
+                                    NULL */
+    const struct pl_str *pieces; /* instead of `body`: its parts. The array is copied, the bytes
+                                    are borrowed until they are sent or the call is gone */
+    size_t n_pieces;             /* at most PL_UPSTREAM_PIECES */
+    struct pl_buf *body_back; /* where the body goes when the call ends or fails, for another try;
+                                 after a cancel it goes nowhere. NULL: it is freed */
+    struct pl_str owner;      /* whose call it is; copied. Empty: the connection is not kept */
+    const char *ca_file;      /* certificates to trust besides the system's; NULL: none */
     int64_t connect_ms, first_byte_ms, idle_ms; /* 0: 10 s, 120 s, 90 s (security.md) */
 };
 
 enum pl_upstream_failure {
-    PL_UPSTREAM_REFUSED,   /* nobody listens, no such host: it may be back soon */
+    PL_UPSTREAM_REFUSED,   /* connection refused, no such host: it may be back soon */
     PL_UPSTREAM_FORBIDDEN, /* a certificate that is not trusted, a proxy that says no: it will not
                             */
     PL_UPSTREAM_TIMEOUT,   /* one of the times is over */
@@ -56,8 +61,12 @@ struct pl_upstream_ops {
     void (*on_head)(void *ctx, int status);
     void (*on_body)(void *ctx, struct pl_str piece);
     void (*on_end)(void *ctx);
-    /* The sentence has neither URL nor headers in it, because a key may be in those. */
+    /* The sentence contains neither URL nor headers, because they may contain a key. */
     void (*on_failed)(void *ctx, enum pl_upstream_failure why, const char *sentence);
+    /* The whole request has been passed to the kernel, and none of it will be sent again: the bytes
+     * of its body are no longer needed. Not called for a request that was sent before start
+     * returned (pl_upstream_is_sent), and not by every transport. May be NULL. */
+    void (*on_sent)(void *ctx);
 };
 
 /* No callback comes before this has returned; none after on_end, on_failed or cancel, and then the
@@ -67,6 +76,8 @@ enum pl_status pl_upstream_start(struct pl_upstreams *upstreams,
                                  const struct pl_upstream_request *request,
                                  const struct pl_upstream_ops *ops, void *ctx,
                                  struct pl_upstream_call **ret_call, struct pl_error *err);
+/* Whether the bytes of the body are no longer needed. */
+bool pl_upstream_is_sent(const struct pl_upstream_call *call);
 /* Closes the connection unless the answer was whole. May be called in any callback. Accepts NULL.
  */
 void pl_upstream_cancel(struct pl_upstream_call *call);
@@ -76,7 +87,7 @@ void pl_upstream_cancel(struct pl_upstream_call *call);
 void pl_upstream_pause(struct pl_upstream_call *call);
 void pl_upstream_resume(struct pl_upstream_call *call);
 
-/* A header of the answer, valid during the call; {NULL, 0} when there is none. */
+/* A header of the answer, valid during the call; {NULL, 0} if it is absent. */
 struct pl_str pl_upstream_header(const struct pl_upstream_call *call, const char *name);
 /* All of them, "Name: value\r\n" each. */
 struct pl_str pl_upstream_headers(const struct pl_upstream_call *call);

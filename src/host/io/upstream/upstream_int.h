@@ -1,14 +1,14 @@
 /* Inside of calls to other servers: what they have in common, and the two roads they take.
  *
  *     upstream.c        chooses the road, keeps the times, tells the end
- *     upstream_plain.c  HTTP/1.1 on connections of our own: no TLS, no proxy, no name to look up
- *     upstream_curl.c   libcurl: everything else
+ *     plain.c  HTTP/1.1 on connections of our own: no TLS, no proxy, no name to look up
+ *     by_curl.c   libcurl: everything else
  *
  * Why there are two: docs/adr/0012-plain-upstreams.md. */
 #ifndef PL_IO_UPSTREAM_INT_H
 #define PL_IO_UPSTREAM_INT_H
 
-#include "io/upstream.h"
+#include "io/upstream/upstream.h"
 
 struct pl_upstreams {
     struct pl_loop *loop;           /* borrowed */
@@ -18,11 +18,23 @@ struct pl_upstreams {
 };
 
 struct pl_road {
-    /* Ends what is under way and frees the call. */
+    /* Ends pending work and frees the call. */
     void (*stop)(struct pl_upstream_call *call);
-    /* The same, for whoever started it: where it must be later, no callback comes until then. */
+    /* The same, for the starter: if it must be delayed, no callback comes until then. */
     void (*cancel)(struct pl_upstream_call *call);
     void (*set_pause)(struct pl_upstream_call *call, bool is_paused);
+};
+
+/* How far a call is; the diagram is in upstream.c. */
+enum pl_up_state {
+    PL_UP_START,
+    PL_UP_CONNECTING,
+    PL_UP_ASKED,     /* the request goes out, or its answer is awaited */
+    PL_UP_ANSWERING, /* the head was told */
+    PL_UP_PAUSED,
+    PL_UP_LOST,      /* the road decides at the end of the turn whether to try again */
+    PL_UP_CANCELLED, /* cancelled, and the transport still has it */
+    PL_UP_OVER,
 };
 
 /* At the beginning of each road's own. */
@@ -31,13 +43,25 @@ struct pl_upstream_call {
     const struct pl_road *road;
     const struct pl_upstream_ops *ops;
     void *ctx;
-    struct pl_buf body;       /* owned; what is sent */
-    struct pl_buf *body_back; /* borrowed; NULL: nobody wants it back */
-    struct pl_str fields;     /* of the answer; the road's, as long as the call is there */
-    struct pl_timer timer;    /* to be connected, to the first byte, then of silence */
+    struct pl_buf body;                       /* owned; the bytes to send, if they were given as
+                                                 a whole */
+    struct pl_buf *body_back;                 /* borrowed; NULL: not wanted back */
+    struct pl_str pieces[PL_UPSTREAM_PIECES]; /* the bytes to send: of `body`, or borrowed until
+                                                 then */
+    size_t n_pieces, n_body;                  /* the bytes in them */
+    struct pl_str fields;  /* of the answer; the road's, as long as the call is there */
+    struct pl_timer timer; /* to be connected, to the first byte, then of silence */
     int64_t connect_ms, first_byte_ms, idle_ms, last_ms;
-    bool is_connected, is_headed, is_paused, is_cancelled;
+    enum pl_up_state state;
+    bool is_started; /* callbacks may come */
+    bool is_sent;    /* the request is wholly written */
 };
+
+/* Whether status and headers are known. */
+static inline bool pl_upstream_is_headed(const struct pl_upstream_call *call)
+{
+    return call->state == PL_UP_ANSWERING || call->state == PL_UP_PAUSED;
+}
 
 /* --- upstream.c ------------------------------------------------------------------------------ */
 
@@ -48,22 +72,27 @@ void pl_upstream_init(struct pl_upstream_call *call, struct pl_upstreams *upstre
 /* Gives the body back. */
 void pl_upstream_deinit(struct pl_upstream_call *call);
 
-/* From now on the time counts to be connected, or to the first byte. */
+/* From now on the time counts to be connected, or to the first byte; or none does. */
 void pl_upstream_is_connecting(struct pl_upstream_call *call);
 void pl_upstream_is_connected(struct pl_upstream_call *call);
+void pl_upstream_is_lost(struct pl_upstream_call *call);
+/* As pl_upstream_cancel, for a road that ends the call itself. */
+void pl_upstream_is_cancelled(struct pl_upstream_call *call);
 
-/* What the road has to tell. After the last two the call is gone; after the others it may be. */
+/* Nothing of the request will be sent again: lets its body go. The call may be gone then. */
+void pl_upstream_tell_sent(struct pl_upstream_call *call);
+/* Callbacks of the transport. After the last two the call is gone; after the others it may be. */
 void pl_upstream_tell_head(struct pl_upstream_call *call, int status, struct pl_str fields);
 void pl_upstream_tell_body(struct pl_upstream_call *call, struct pl_str piece);
 void pl_upstream_tell_end(struct pl_upstream_call *call);
 void pl_upstream_tell_failure(struct pl_upstream_call *call, enum pl_upstream_failure why,
                               const char *sentence);
 
-/* What both roads say. */
+/* Messages of both transports. */
 #define PL_UPSTREAM_SAY_REFUSED "The model's server does not accept connections."
 #define PL_UPSTREAM_SAY_BROKEN  "The connection to the model's server broke off."
-#define PL_UPSTREAM_SAY_MEMORY  "Out of memory while asking the model's server."
-#define PL_UPSTREAM_SAY_LATE    "No connection to the model's server was made in time."
+#define PL_UPSTREAM_SAY_MEMORY  "Out of memory while calling the model's server."
+#define PL_UPSTREAM_SAY_LATE    "The connection to the model's server timed out."
 
 /* --- the roads ------------------------------------------------------------------------------- */
 

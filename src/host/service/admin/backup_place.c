@@ -1,9 +1,9 @@
-#include "server/backup_place.h"
+#include "service/admin/backup_place.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* SQLite's files have the name of the store with one of these behind it; the lock is ours. */
+/* SQLite's files have the name of the store with one of these suffixes; the lock is ours. */
 static const char *const store_suffixes[] = {"", "-wal", "-shm", "-journal", "-lock"};
 
 static bool is_of_store(const char *url, const struct pl_outfile_place *place)
@@ -22,7 +22,8 @@ static bool is_of_store(const char *url, const struct pl_outfile_place *place)
     return false;
 }
 
-/* What only a data directory has in it: the control socket, or the lock that stays behind. */
+/* Only a data directory contains these: the control socket, or the lock, which remains after a
+ * stop. */
 static bool has_signs_of_data(const struct pl_outfile_place *place)
 {
     static const char *const signs[] = {"parley.sock", "parley.db-lock"};
@@ -47,12 +48,12 @@ enum pl_status pl_backup_check_place(const struct pl_server_config *config,
     if (config && pl_outfile_is_inside(place, config->data_dir))
         return pl_fail(err, PL_INVALID,
                        "this is in the data directory %.300s, or a file of it by another name; a "
-                       "copy there would replace what it is a copy of: choose another place",
+                       "copy there would overwrite the original: choose another place",
                        config->data_dir);
     if (config && is_of_store(config->store_url, place))
         return pl_fail(err, PL_INVALID, "this is the store itself; choose another place");
     if (has_signs_of_data(place))
         return pl_fail(err, PL_INVALID,
-                       "a server keeps its data in this directory; choose another place");
+                       "a server has its data in this directory; choose another place");
     return PL_OK;
 }

@@ -1,9 +1,9 @@
 /* Where a copy of the store must not be written: over the store itself. */
-#ifndef PL_SERVER_BACKUP_PLACE_H
-#define PL_SERVER_BACKUP_PLACE_H
+#ifndef PL_SERVICE_ADMIN_BACKUP_PLACE_H
+#define PL_SERVICE_ADMIN_BACKUP_PLACE_H
 
-#include "io/outfile.h"
-#include "server/config.h"
+#include "io/file/outfile.h"
+#include "shard/config.h"
 
 /* PL_INVALID when the place is inside the data directory, is another name of a file in it, or is
  * one of the files of the store; so is any directory that a server keeps its data in, whoever's it

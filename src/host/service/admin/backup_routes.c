@@ -1,17 +1,19 @@
-/* A copy of everything while the server goes on.
+/* A backup of the store while the server runs.
  *
- * Whoever asks over HTTP gets it as the answer and names no file: an administrator of the service
- * is not the user it runs as. A path is for the control socket, where only that user is, and even
- * he cannot have it written over the store. The copy is made beside, in the data directory for an
- * answer, and has no name any more when it is sent; what a crash leaves is swept at the next start.
+ * Over HTTP the copy is the answer, and the request cannot name a file: an administrator of the
+ * service is not the system user it runs as. Only the control socket, which only that user can open,
+ * accepts a path, and even there the store cannot be overwritten. For an answer the copy is made in
+ * the data directory, and unlinked before it is sent; copies left by a crash are removed at the next
+ * start.
  *
- * One at a time: each is as large as the store, until its last byte was sent. */
-#include "server/backup_place.h"
-#include "server/exchange_int.h"
-#include "server/http_conn.h"
-#include "server/shard_int.h"
+ * There is one copy at a time, because each is as large as the store until its last byte is sent. */
+#include "http/connection.h"
+#include "service/admin/backup_place.h"
 
+#include "http/exchange.h"
 #include "json/write.h"
+#include "service/admin/routes.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -21,8 +23,7 @@ static enum pl_status fail_place(enum pl_status status, const char *path, struct
 {
     struct pl_error why = *err;
     if (status == PL_CONFLICT)
-        return pl_fail(err, status, "\"%.300s\" is there already; \"force\": true replaces it",
-                       path);
+        return pl_fail(err, status, "\"%.300s\" exists; \"force\": true replaces it", path);
     return pl_fail(err, PL_INVALID, "\"%.300s\": %s", path, why.message);
 }
 
@@ -47,7 +48,7 @@ static enum pl_status write_file(struct pl_exchange *x, const char *path, int64_
         return fail_place(status, path, err);
     status = pl_store_backup(server->store, out.part, err);
     if (status == PL_OK && fstat(out.fd, &info) != 0)
-        status = pl_fail(err, PL_IO, "the copy cannot be examined: %s", strerror(errno));
+        status = pl_fail(err, PL_IO, "the backup cannot be checked: %s", strerror(errno));
     if (status != PL_OK)
         return status;
     *ret_n_bytes = info.st_size;
@@ -83,7 +84,7 @@ static void backup_to_client(struct pl_exchange *x)
     if (status == PL_OK)
         status = pl_store_backup(server->store, out.part, &err);
     if (status == PL_OK && fstat(out.fd, &info) != 0)
-        status = pl_fail(&err, PL_IO, "the copy cannot be examined: %s", strerror(errno));
+        status = pl_fail(&err, PL_IO, "the backup cannot be checked: %s", strerror(errno));
     if (status != PL_OK) {
         pl_exchange_fail(x, status, &err);
         return;
@@ -98,13 +99,13 @@ static bool is_fit(struct pl_exchange *x, struct pl_str path)
 {
     if (path.len && !x->conn->is_control)
         pl_exchange_problem(x, PL_PROBLEM_FORBIDDEN, NULL,
-                            "A path is only for the control socket (parley backup FILE on the "
-                            "server's machine). Leave it out, and the copy is the answer.");
+                            "A path is accepted only on the control socket (parley backup FILE on "
+                            "the server's machine). Without it, the answer is the copy.");
     else if (path.len && memchr(path.ptr, '\0', path.len))
-        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL, "The path has a NUL in it.");
+        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL, "The path contains a NUL.");
     else if (!path.len && pl_body_bool(x, "force", false))
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                            "\"force\" goes with \"path\": an answer replaces nothing.");
+                            "\"force\" needs \"path\": an answer replaces nothing.");
     else
         return true;
     return false;
@@ -118,11 +119,11 @@ static void run_backup(struct pl_exchange *x)
         return;
     if (atomic_exchange(&server->is_backing_up, true)) {
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
-                            "Another backup is being made or sent; try again when it is done.");
+                            "Another backup is running; try again later.");
         return;
     }
     /* Cleared with the end of the exchange, when the copy is gone as well. */
-    pl_exchange_own(x)->sending.busy = &server->is_backing_up;
+    pl_exchange_clear_when_sent(x, &server->is_backing_up);
     char *text = path.len ? pl_arena_zalloc(&x->arena, path.len + 1, 1) : NULL;
     if (!path.len) {
         backup_to_client(x);
@@ -142,7 +143,7 @@ static void back_up(struct pl_exchange *x)
 const struct pl_route pl_routes_backup[] = {
     {PL_METHOD_POST, "/api/admin/backup", PL_ROUTE_ADMIN | PL_ROUTE_ANY_REPLY, back_up,
      "backup_create",
-     "An online copy of the store: as the answer; or, over the control socket only, in a file",
+     "Make an online copy of the store: as the answer; or, over the control socket only, in a file",
      "service", "BackupRequest", "Backup", 200, NULL},
     {0},
 };

@@ -1,7 +1,9 @@
-#include "server/key_json.h"
+/* Writes ApiKey and User objects. The routes and `parley key` share it, so both print the same
+ * members. */
+#include "service/admin/key_json.h"
 
+#include "access/auth.h"
 #include "base/utc.h"
-#include "server/auth.h"
 
 #include <stdio.h>
 

@@ -1,12 +1,12 @@
 /* ApiKey and User of seed 003, as the API and the command line both write them. */
-#ifndef PL_SERVER_KEY_JSON_H
-#define PL_SERVER_KEY_JSON_H
+#ifndef PL_SERVICE_ADMIN_KEY_JSON_H
+#define PL_SERVICE_ADMIN_KEY_JSON_H
 
 #include "json/write.h"
 #include "store/gateway.h"
 
-/* `plain` is the key itself, said once when it is made; NULL ever after. `limits` NULL: nothing is
- * said of them. */
+/* `plain` is the key itself, which is shown once, when it is created; otherwise NULL. `limits`
+ * NULL: no limits are written. */
 void pl_key_write(struct pl_json_out *out, const struct pl_key_row *key, const char *plain,
                   const struct pl_key_limits *limits);
 

@@ -1,15 +1,16 @@
-/* Keys, users, tickets. Every answer is about the caller's own things; another's key is not found.
- * What is changed is stored first and counts when that is durable. */
+/* Keys, users, tickets. Every answer concerns the caller's own objects; a key of another user is
+ * not found. A change takes effect when it is durable. */
+#include "access/key_table.h"
+#include "access/meter.h"
+#include "http/exchange.h"
 #include "io/clock.h"
 #include "json/number.h"
-#include "server/auth_int.h"
-#include "server/exchange_int.h"
-#include "server/gateway/meter.h"
-#include "server/hub.h"
-#include "server/key_json.h"
-#include "server/shard_int.h"
+#include "live/hub.h"
+#include "service/admin/key_json.h"
+#include "service/admin/routes.h"
+#include "transaction/commit.h"
 
-/* What a handler has to remember until its batch is committed. */
+/* State of a handler until its batch is committed. */
 struct making {
     struct pl_user_row user; /* of a new user; id empty: none */
     struct pl_key_row key;
@@ -79,8 +80,8 @@ static void made(struct pl_exchange *x)
     pl_exchange_finish(x);
 }
 
-/* The plaintext is in the first answer and nowhere else: what a repetition of the request gets, and
- * what is stored for it, is without. */
+/* The plaintext is in the first answer only: the answer to a repeated request, and the one that is
+ * stored for it, do not have it. */
 static void commit_made(struct pl_exchange *x, struct making *making)
 {
     struct pl_batch *batch = pl_batch_create();
@@ -88,8 +89,8 @@ static void commit_made(struct pl_exchange *x, struct making *making)
     pl_buf_init(&kept, 0);
     write_made(making, NULL, &kept);
     x->status = 201;
-    pl_exchange_own(x)->kept_reply = pl_arena_dup(&x->arena, pl_buf_str(&kept));
-    if (!batch || kept.status != PL_OK || !pl_exchange_own(x)->kept_reply.ptr) {
+    pl_exchange_keep_instead(x, pl_arena_dup(&x->arena, pl_buf_str(&kept)));
+    if (!batch || kept.status != PL_OK || !pl_exchange_kept_reply(x).ptr) {
         pl_batch_destroy(batch);
         pl_exchange_fail(x, PL_NOMEM, NULL);
         pl_exchange_finish(x);
@@ -149,9 +150,9 @@ static void login(struct pl_exchange *x)
     }
     if (!pl_auth_take_first_code(auth_of(x), pl_body_text(x, "code"), seed.unix_ms)) {
         pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL,
-                            "This code is wrong, was used, or is over (after an hour, or when an "
-                            "administrator has a key); on the server's machine \"parley key "
-                            "create --name NAME\" makes a key.");
+                            "This code is wrong, used, or expired (after an hour, or when an "
+                            "administrator has a key); on the server's machine \"parley key create "
+                            "--name NAME\" creates a key.");
         pl_exchange_finish(x);
         return;
     }
@@ -376,7 +377,7 @@ static void update_key(struct pl_exchange *x)
     pl_exchange_work(x, read_spent, commit_update);
 }
 
-/* Nobody gets in with it any more, and who is in goes out. */
+/* The key no longer opens anything, and its open connections are closed. */
 static void revoke(struct pl_exchange *x, struct pl_str user_id, struct pl_str key_id)
 {
     pl_auth_remove_key(auth_of(x), user_id, key_id);
@@ -470,7 +471,7 @@ static void make_ticket(struct pl_exchange *x)
     if (status == PL_LIMIT) {
         pl_exchange_header(x, "Retry-After", "30");
         pl_exchange_problem(x, PL_PROBLEM_RATE_LIMITED, NULL,
-                            "All tickets are given out; each is free again after 30 seconds.");
+                            "All tickets are in use; each is free again after 30 seconds.");
         pl_exchange_finish(x);
         return;
     }
@@ -483,13 +484,13 @@ static void make_ticket(struct pl_exchange *x)
     pl_exchange_finish(x);
 }
 
-/* The code and little else: it is gathered before anybody has shown a key. */
+/* The code and little else: this is collected before a key was checked. */
 enum { MAX_LOGIN_BODY = 4 << 10 };
 
 static const struct pl_route_param page_params[] = {
     {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":20}",
-     "How many at most"},
-    {"offset", "{\"type\":\"integer\",\"minimum\":0,\"default\":0}", "How many to leave out"},
+     "The maximum number"},
+    {"offset", "{\"type\":\"integer\",\"minimum\":0,\"default\":0}", "How many to skip"},
     PL_PARAM_CURSOR,
     {NULL, NULL, NULL},
 };
@@ -498,22 +499,22 @@ const struct pl_route pl_routes_keys[] = {
     {PL_METHOD_POST, "/api/login", PL_ROUTE_PUBLIC, login, "login",
      "Exchange the one-time code of the first start for a key", "keys", "LoginRequest", "ApiKey",
      201, NULL, .max_body = MAX_LOGIN_BODY},
-    {PL_METHOD_GET, "/api/me", 0, show_me, "me_get", "Who is asking", "keys", NULL, "Me", 200,
-     NULL},
+    {PL_METHOD_GET, "/api/me", 0, show_me, "me_get", "Get the current user", "keys", NULL, "Me",
+     200, NULL},
     {PL_METHOD_POST, "/api/user/api-keys", PL_ROUTE_IDEMPOTENT, create_key, "api_key_create",
-     "Make a key; its plaintext is in this answer only", "keys", "ApiKeyCreate", "ApiKey", 201,
-     NULL},
+     "Create a key; only this answer contains the key itself", "keys", "ApiKeyCreate", "ApiKey",
+     201, NULL},
     {PL_METHOD_GET, "/api/user/api-keys", 0, list_keys, "api_key_list", "List your keys", "keys",
      NULL, "ApiKeyList", 200, page_params},
     {PL_METHOD_PATCH, "/api/user/api-keys/{id}", 0, update_key, "api_key_update",
-     "Rename a key, or limit what it may use of the gateway", "keys", "ApiKeyUpdate", "ApiKey", 200,
-     NULL},
+     "Rename a key, or limit its use of the gateway", "keys", "ApiKeyUpdate", "ApiKey", 200, NULL},
     {PL_METHOD_DELETE, "/api/user/api-keys/{id}", 0, delete_key, "api_key_delete",
-     "Revoke a key; its sockets are closed at once", "keys", NULL, NULL, 204, NULL},
+     "Revoke a key and close its sockets", "keys", NULL, NULL, 204, NULL},
     {PL_METHOD_POST, "/api/ws-tickets", 0, make_ticket, "ws_ticket_create",
-     "Make a ticket that opens one socket within 30 seconds", "keys", NULL, "WsTicket", 201, NULL},
+     "Create a ticket that opens one socket within 30 seconds", "keys", NULL, "WsTicket", 201,
+     NULL},
     {PL_METHOD_POST, "/api/users", PL_ROUTE_ADMIN | PL_ROUTE_IDEMPOTENT, create_user, "user_create",
-     "Make a user, with a first key", "keys", "UserCreate", "UserCreated", 201, NULL},
+     "Create a user, with a first key", "keys", "UserCreate", "UserCreated", 201, NULL},
     {PL_METHOD_GET, "/api/users", PL_ROUTE_ADMIN, list_users, "user_list", "List the users", "keys",
      NULL, "UserList", 200, page_params},
     {PL_METHOD_DELETE, "/api/users/{id}/api-keys", PL_ROUTE_ADMIN, delete_user_keys,

@@ -1,8 +1,11 @@
-#include "server/metrics.h"
+/* The metrics of all shards, summed, in the Prometheus text format; and what the process uses: CPU
+ * time, memory and open files. */
+#include "service/admin/metrics_text.h"
 
-#include "server/log.h"
 #include "model/vendor.h"
-#include "server/shard.h"
+#include "service/admin/store_size.h"
+#include "shard/log.h"
+#include "shard/shard.h"
 #include "store/store.h"
 
 #include <dirent.h>
@@ -26,7 +29,7 @@ static const struct {
 } lane_lines[] = {
     [LANE_JOBS] = {"queue_jobs", "gauge", "Jobs that wait for a thread"},
     [LANE_OLDEST] = {"queue_oldest_seconds", "gauge", "How long the oldest of them has waited"},
-    [LANE_RUN] = {"jobs_total", "counter", "Jobs that were begun"},
+    [LANE_RUN] = {"jobs_total", "counter", "Jobs that were started"},
     [LANE_REFUSED] = {"jobs_refused_total", "counter", "Jobs that waited too long and did not run"},
 };
 
@@ -81,12 +84,12 @@ static void write_process(const struct pl_server *server, struct pl_buf *to)
     pl_buf_addf(to,
                 "# HELP parley_store_bytes Bytes of the store on disk\n"
                 "# TYPE parley_store_bytes gauge\nparley_store_bytes %lld\n",
-                (long long)atomic_load(&server->n_store_bytes));
-    pl_buf_addf(
-        to,
-        "# HELP parley_log_dropped_total Lines of the log that standard error did not take\n"
-        "# TYPE parley_log_dropped_total counter\nparley_log_dropped_total %llu\n",
-        (unsigned long long)pl_log_n_dropped(server->log));
+                (long long)pl_store_size_get(server->store_size));
+    pl_buf_addf(to,
+                "# HELP parley_log_dropped_total Log lines that standard error did not accept\n"
+                "# TYPE parley_log_dropped_total counter\n"
+                "parley_log_dropped_total %llu\n",
+                (unsigned long long)pl_log_n_dropped(server->log));
 }
 
 static void write_lane(const struct pl_work_state *state, int which, struct pl_buf *to)
@@ -139,8 +142,9 @@ static void write_models(const struct pl_models *models, struct pl_buf *to)
     const struct pl_cooldown *cooldown = pl_cooldown_at(models, 0);
     if (!cooldown)
         return;
-    pl_buf_adds(to, "# HELP parley_model_cooldown Whether a model of a chain is asked (0), passed "
-                    "over (1) or tried by one call (2)\n# TYPE parley_model_cooldown gauge\n");
+    pl_buf_adds(to, "# HELP parley_model_cooldown Whether a model of a chain is used (0), skipped "
+                    "(1) or tried by one call (2)\n"
+                    "# TYPE parley_model_cooldown gauge\n");
     for (size_t i = 0; (cooldown = pl_cooldown_at(models, i)); i++) {
         pl_buf_adds(to, "parley_model_cooldown{model=\"");
         write_label(to, cooldown->model);

@@ -1,29 +1,31 @@
-/* The service about itself: is it there, what can it do, how is it. */
-#include "server/exchange_int.h"
-#include "server/shard_int.h"
-#include "server/server.h"
-#include "server/tools.h"
+/* The state of the service: liveness, capabilities, health, metrics. */
+#include "agent/tools/tools.h"
 
 #include "base/hash.h"
+#include "http/exchange.h"
 #include "json/text.h"
 #include "json/write.h"
 #include "model/vendor.h"
+#include "service/admin/metrics_text.h"
+#include "service/admin/routes.h"
+#include "service/admin/store_size.h"
+#include "store/store.h"
+#include "wire/language.h"
 
 #include <stdio.h>
 
-enum { READY_MS = 5000 }; /* a job that waits longer: somebody else should take what comes */
+enum {
+    READY_MS = 5000
+}; /* a job that waits longer: another server should take the next
+                             requests */
 
 static const char page[] =
-    "Parley keeps conversations as sessions of turns and streams them live.\n"
-    "\n"
-    "Everything but this page, /healthz, /readyz, /api/version and /openapi.json needs a key:\n"
-    "\n"
-    "    parley key create --name mine            on the server's machine: prints a key, once\n"
-    "    KEY=sk-parley-v1-...\n"
-    "\n"
-    "Then, with the address of this page as URL:\n"
-    "\n"
-    "    curl -H \"Authorization: Bearer $KEY\" $URL/api/me\n"
+    "Parley stores conversations as sessions of turns and streams them live.\n"
+    "\nEverything except this page, /healthz, /readyz, /api/version and /openapi.json needs a "
+    "key:\n\n    parley key create --name mine            on the server's machine: prints a key, "
+    "once\n    KEY=sk-parley-v1-...\n"
+    "\nThen, with the address of this page as URL:\n"
+    "\n    curl -H \"Authorization: Bearer $KEY\" $URL/api/me\n"
     "    curl -H \"Authorization: Bearer $KEY\" $URL/api/models\n"
     "    curl -H \"Authorization: Bearer $KEY\" --json '{\"intent\":\"first try\"}' "
     "$URL/api/sessions\n"
@@ -31,8 +33,7 @@ static const char page[] =
     "        $URL/api/sessions/SESSION_ID/chat\n"
     "    curl -H \"Authorization: Bearer $KEY\" -N $URL/api/sessions/SESSION_ID/events\n"
     "    curl -H \"Authorization: Bearer $KEY\" $URL/api/sessions/SESSION_ID/messages\n"
-    "\n"
-    "All of it is described in /openapi.json.\n";
+    "\n/openapi.json describes all of it.\n";
 
 /* security.md, 4: what the page of the program will need, and no more. */
 static const char page_policy[] =
@@ -98,7 +99,7 @@ static void show_ready(struct pl_exchange *x)
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
                             "The database does not answer at the moment.");
     else if (pl_life_is_ending(&server->life))
-        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "The server is about to end.");
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "The server is stopping.");
     else if (lane)
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
                             "A job of the lane \"%s\" has waited for a thread for more than %d s.",
@@ -114,11 +115,11 @@ static void write_metrics(struct pl_exchange *x)
     pl_metrics_write(x->shard->server, x->setup->models, &x->reply);
 }
 
-/* On a worker: it asks the kernel. The store may be what is slow, so its size is that of the last
- * time. */
+/* On a worker, because it calls the kernel. The store may be slow, so its size is the last one
+ * measured. */
 static void show_metrics(struct pl_exchange *x)
 {
-    pl_server_measure(x->shard->server);
+    pl_store_size_measure(x->shard->server);
     pl_exchange_work_in(x, PL_WORK_FILE, write_metrics, NULL);
 }
 
@@ -131,7 +132,7 @@ static void write_price(struct pl_json_out *out, const char *key, int64_t micro_
         pl_json_out_int(out, micro_dollars);
 }
 
-/* Of one model; what an alias of several costs depends on who answers. */
+/* Of one model; the price of an alias of several models depends on which one answers. */
 static void write_prices(struct pl_json_out *out, const struct pl_models *models, const char *name)
 {
     struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
@@ -180,7 +181,9 @@ static void list_models(struct pl_exchange *x)
 
 static void list_tools(struct pl_exchange *x)
 {
-    pl_tools_list(&x->reply);
+    struct pl_str language = pl_http_header_get(x->head, "accept-language");
+    pl_tools_list(pl_language_wants_chinese(language) ? PL_CHAT_CHINESE : PL_CHAT_ENGLISH,
+                  &x->reply);
     pl_exchange_finish(x);
 }
 
@@ -192,20 +195,20 @@ static void show_openapi(struct pl_exchange *x)
 
 const struct pl_route pl_routes_service[] = {
     {PL_METHOD_GET, "/", PL_ROUTE_PUBLIC | PL_ROUTE_ANY_REPLY, show_page, "page_get",
-     "What to try first", "service", NULL, NULL, 200, NULL},
-    {PL_METHOD_GET, "/healthz", PL_ROUTE_PUBLIC, show_health, "healthz", "The process answers",
-     "service", NULL, "Health", 200, NULL},
-    {PL_METHOD_GET, "/readyz", PL_ROUTE_PUBLIC, show_ready, "readyz", "It takes work", "service",
-     NULL, "Health", 200, NULL},
-    {PL_METHOD_GET, "/api/version", PL_ROUTE_PUBLIC, show_version, "version_get",
-     "Which version this is", "service", NULL, "Version", 200, NULL},
+     "Show the first steps", "service", NULL, NULL, 200, NULL},
+    {PL_METHOD_GET, "/healthz", PL_ROUTE_PUBLIC, show_health, "healthz",
+     "Check that the process responds", "service", NULL, "Health", 200, NULL},
+    {PL_METHOD_GET, "/readyz", PL_ROUTE_PUBLIC, show_ready, "readyz",
+     "Check that the server accepts work", "service", NULL, "Health", 200, NULL},
+    {PL_METHOD_GET, "/api/version", PL_ROUTE_PUBLIC, show_version, "version_get", "Get the version",
+     "service", NULL, "Version", 200, NULL},
     {PL_METHOD_GET, "/openapi.json", PL_ROUTE_PUBLIC, show_openapi, "openapi_get",
-     "This description", "service", NULL, "AnyObject", 200, NULL},
+     "Get this description", "service", NULL, "AnyObject", 200, NULL},
     {PL_METHOD_GET, "/metrics", PL_ROUTE_ANY_REPLY, show_metrics, "metrics_get",
-     "Counters for Prometheus", "service", NULL, NULL, 200, NULL},
-    {PL_METHOD_GET, "/api/models", 0, list_models, "model_list", "The models there are", "service",
-     NULL, "ModelList", 200, NULL},
+     "Get metrics for Prometheus", "service", NULL, NULL, 200, NULL},
+    {PL_METHOD_GET, "/api/models", 0, list_models, "model_list", "List the models", "service", NULL,
+     "ModelList", 200, NULL},
     {PL_METHOD_GET, "/api/tools", 0, list_tools, "tool_list",
-     "The tools models are offered in sessions", "service", NULL, "ToolList", 200, NULL},
+     "List the tools that sessions offer to models", "service", NULL, "ToolList", 200, NULL},
     {0},
 };

@@ -1,21 +1,46 @@
-/*     FETCHING ── a piece is there ──> LOOKING (worker) ──> PUTTING (store) ──> FETCHING …
- *         │                               ↑   └─ the last one ─> PUTTING ──> FINDING (worker) ──>
- * over ├── all of it is there ─────────┘ └── failed ──> over             From the others a failure
- * waits until what is away is back.
+/* Fetches a URL into the store, piece by piece.
  *
- * While a piece is away the fetch rests, so what is in memory is a piece and what one read brought.
- */
-#include "server/blob_fetch.h"
+ *     machine blob-fetch
+ *
+ *     FETCHING -> LOOKING -> PUTTING -> FETCHING    a piece is complete; a worker, then the store
+ *     PUTTING -> FINDING -> OVER                    it was the last one: a worker reads the row
+ *     FETCHING, LOOKING -> OVER                     failed
+ *
+ * A failure in PUTTING or FINDING waits until the store or the worker is back. While a piece is away
+ * the fetch is paused, so the memory needed is a piece and the bytes of one read. */
+#include "service/blobs/blob_fetch.h"
 
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/uuid.h"
-#include "io/fetch.h"
-#include "server/blob_store.h"
-#include "server/fetch_slots.h"
+#include "io/fetch/fetch.h"
+#include "io/move.h"
+#include "service/blobs/blob_inspect.h"
+#include "service/blobs/fetch_slots.h"
 #include "wire/url.h"
 
-enum step { STEP_FETCHING, STEP_LOOKING, STEP_PUTTING, STEP_FINDING };
+enum blob_fetch_state {
+    BLOB_FETCH_FETCHING,
+    BLOB_FETCH_LOOKING, /* a worker has the piece */
+    BLOB_FETCH_PUTTING, /* the store has it */
+    BLOB_FETCH_FINDING, /* a worker reads the row */
+    BLOB_FETCH_OVER,
+};
+
+#define TO(name) PL_TO(BLOB_FETCH_##name)
+static const struct pl_state states[] = {
+    [BLOB_FETCH_FETCHING] = {"fetching", TO(LOOKING) | TO(OVER), PL_WAIT_SET, PL_CANCEL_ENDS,
+                             .why = "fetch_ms, the deadline of the fetch itself"},
+    [BLOB_FETCH_LOOKING] = {"looking", TO(PUTTING) | TO(OVER), PL_WAIT_SET, PL_CANCEL_LATER,
+                            .why = "queue_wait_ms in the queue; a worker always comes back"},
+    [BLOB_FETCH_PUTTING] = {"putting", TO(FETCHING) | TO(FINDING), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                            .why = "the store always answers"},
+    [BLOB_FETCH_FINDING] = {"finding", TO(OVER), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                            .why = "a worker always comes back"},
+    [BLOB_FETCH_OVER] = {"over", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("blob-fetch", states);
 
 struct pl_blob_fetch {
     struct pl_blob_fetch *prev, *next; /* the shard's list */
@@ -23,10 +48,10 @@ struct pl_blob_fetch {
     pl_blob_fetch_fn *done;
     void *ctx;
     struct pl_arena arena;
-    struct pl_blob_fetch_wish wish; /* arena */
+    struct pl_blob_fetch_options options; /* arena */
     struct pl_fetch_rules rules;
     struct pl_fetch *fetch; /* owned; NULL once it has ended */
-    enum step step;
+    enum blob_fetch_state state;
     struct pl_id id;
     struct pl_buf bytes; /* owned; what has come */
     size_t n_taken;      /* of them: they are in pieces that were away */
@@ -44,6 +69,11 @@ struct pl_blob_fetch {
     enum pl_status job_status;
     struct pl_error job_err;
 };
+
+static void become(struct pl_blob_fetch *f, enum blob_fetch_state to)
+{
+    f->state = (enum blob_fetch_state)pl_move(&machine, f, f->state, to);
+}
 
 static bool has_failed(const struct pl_blob_fetch *f)
 {
@@ -64,8 +94,8 @@ static void is_dropped(void *ctx, enum pl_status status, const struct pl_error *
     (void)ctx, (void)status, (void)err;
 }
 
-/* What was put before a failure. What cannot be dropped now is swept later: a server that ends
- * begins nothing more. */
+/* Pieces stored before a failure. Those that cannot be dropped now are swept later: a server that
+ * shuts down starts nothing new. */
 static void drop_pieces(struct pl_blob_fetch *f)
 {
     struct pl_server *server = f->shard->server;
@@ -79,6 +109,7 @@ static void drop_pieces(struct pl_blob_fetch *f)
 
 static void end(struct pl_blob_fetch *f)
 {
+    become(f, BLOB_FETCH_OVER);
     if (f->prev)
         f->prev->next = f->next;
     else
@@ -105,7 +136,7 @@ static size_t n_waiting(const struct pl_blob_fetch *f)
     return f->bytes.len - f->n_taken;
 }
 
-/* Bytes go on coming while it is away, so it is a copy. */
+/* More bytes arrive while the piece is away, so it is a copy. */
 static void take_piece(struct pl_blob_fetch *f)
 {
     size_t n = n_waiting(f) < PL_BLOB_PIECE ? n_waiting(f) : PL_BLOB_PIECE;
@@ -121,7 +152,7 @@ static void take_piece(struct pl_blob_fetch *f)
     f->n_taken = 0;
 }
 
-/* The first failure is the one that is told. */
+/* The first failure is the one that is reported. */
 static void note_failure(struct pl_blob_fetch *f, enum pl_status status, bool is_stores_fault,
                          const struct pl_error *err)
 {
@@ -135,14 +166,17 @@ static void note_failure(struct pl_blob_fetch *f, enum pl_status status, bool is
         (void)pl_fail(&f->result.err, status, "%s", pl_status_info(status)->text);
 }
 
-static void work(struct pl_blob_fetch *f, enum step step, enum pl_work lane,
+static void work(struct pl_blob_fetch *f, enum blob_fetch_state to, enum pl_work lane,
                  void (*run)(struct pl_job *), void (*done)(struct pl_job *))
 {
-    f->step = step;
+    /* The blob was stored a moment ago: there is no way back. */
+    bool is_begun = to == BLOB_FETCH_FINDING;
+    become(f, to);
     f->job = (struct pl_job){
         .lane = lane,
-        .owner = pl_owner_of(f->wish.user_id),
-        .wait_ms = f->shard->setup->config.queue_wait_ms,
+        .owner = pl_owner_of(f->options.user_id),
+        .wait_ms = is_begun ? 0 : f->shard->setup->config.queue_wait_ms,
+        .is_begun = is_begun,
         .run = run,
         .done = done,
     };
@@ -153,14 +187,14 @@ static void work(struct pl_blob_fetch *f, enum step step, enum pl_work lane,
 static void note_job(struct pl_blob_fetch *f, bool is_stores_fault)
 {
     if (f->job.is_refused)
-        f->job_status = pl_fail(&f->job_err, PL_IO, "too much is waiting before this");
+        f->job_status = pl_fail(&f->job_err, PL_IO, "the queue is full");
     note_failure(f, f->job_status, is_stores_fault || f->job.is_refused, &f->job_err);
 }
 
 static void find_run(struct pl_job *job)
 {
     struct pl_blob_fetch *f = PL_CONTAINER_OF(job, struct pl_blob_fetch, job);
-    f->job_status = pl_store_blob_find(f->shard->server->store, &f->job_arena, f->wish.user_id,
+    f->job_status = pl_store_blob_find(f->shard->server->store, &f->job_arena, f->options.user_id,
                                        pl_blob_looked(&f->look).hash, &f->result.blob, &f->job_err);
 }
 
@@ -176,14 +210,15 @@ static void on_put(void *ctx, enum pl_status status, const struct pl_error *err)
     struct pl_blob_fetch *f = ctx;
     note_failure(f, status, true, err);
     f->n_pieces++;
-    f->step = STEP_FETCHING;
-    if (!has_failed(f) && f->is_last) /* the user may have had these bytes before */
-        work(f, STEP_FINDING, PL_WORK_STORE, find_run, find_done);
-    else
-        go_on(f);
+    if (!has_failed(f) && f->is_last) { /* the user may have had these bytes before */
+        work(f, BLOB_FETCH_FINDING, PL_WORK_STORE, find_run, find_done);
+        return;
+    }
+    become(f, BLOB_FETCH_FETCHING);
+    go_on(f);
 }
 
-/* The last part of a path, decoded; empty when it is no name. */
+/* The last segment of a path, decoded; empty if it is not a valid name. */
 static struct pl_str name_of(struct pl_arena *arena, struct pl_str url)
 {
     PL_CLEANUP_BUF struct pl_buf text;
@@ -204,7 +239,7 @@ static void put(struct pl_blob_fetch *f)
 {
     struct pl_batch *batch = pl_batch_create();
     int64_t now_ms = pl_loop_unix_ms(f->shard->loop);
-    f->step = STEP_PUTTING;
+    become(f, BLOB_FETCH_PUTTING);
     if (!batch) {
         on_put(f, PL_NOMEM, NULL);
         return;
@@ -214,8 +249,8 @@ static void put(struct pl_blob_fetch *f)
     if (f->is_last) {
         struct pl_blob_row row = pl_blob_looked(&f->look);
         row.id = pl_str_of(f->id.text);
-        row.user_id = f->wish.user_id;
-        row.name = f->wish.name;
+        row.user_id = f->options.user_id;
+        row.name = f->options.name;
         row.created_ms = now_ms;
         pl_batch_create_blob(batch, &row);
     }
@@ -232,7 +267,6 @@ static void look_done(struct pl_job *job)
 {
     struct pl_blob_fetch *f = PL_CONTAINER_OF(job, struct pl_blob_fetch, job);
     note_job(f, false);
-    f->step = STEP_FETCHING;
     if (has_failed(f))
         end(f);
     else
@@ -253,7 +287,7 @@ static void go_on(struct pl_blob_fetch *f)
         return;
     f->is_last = f->is_whole && n_waiting(f) <= PL_BLOB_PIECE;
     take_piece(f);
-    work(f, STEP_LOOKING, PL_WORK_CPU, look_run, look_done);
+    work(f, BLOB_FETCH_LOOKING, PL_WORK_CPU, look_run, look_done);
 }
 
 /* --- the fetch ------------------------------------------------------------------------------- */
@@ -266,14 +300,15 @@ static void begin(struct pl_blob_fetch *f, struct pl_str declared)
     pl_blob_look_begin(&f->look, declared.len ? pl_arena_dup(&f->arena, declared) : declared);
 }
 
-/* Within the fetch, which cannot be ended here: a failure waits for its end. */
+/* Inside the fetch's own callback, which must not end the fetch: a failure waits until it has
+ * ended. */
 static void on_bytes(void *ctx, struct pl_str bytes)
 {
     struct pl_blob_fetch *f = ctx;
     begin(f, pl_fetch_content_type(f->fetch));
     pl_buf_add(&f->bytes, bytes);
     note_failure(f, f->bytes.status, false, NULL);
-    if (f->step == STEP_FETCHING && n_waiting(f) >= PL_BLOB_PIECE && !has_failed(f))
+    if (f->state == BLOB_FETCH_FETCHING && n_waiting(f) >= PL_BLOB_PIECE && !has_failed(f))
         go_on(f);
 }
 
@@ -287,24 +322,24 @@ static void on_fetched(void *ctx, enum pl_status status, const struct pl_fetched
     if (!has_failed(f)) {
         begin(f, fetched->content_type);
         f->is_whole = true;
-        if (!f->wish.name.len)
-            f->wish.name = name_of(&f->arena, fetched->url);
+        if (!f->options.name.len)
+            f->options.name = name_of(&f->arena, fetched->url);
     }
-    if (f->step == STEP_FETCHING)
+    if (f->state == BLOB_FETCH_FETCHING)
         go_on(f);
 }
 
 /* --- starting -------------------------------------------------------------------------------- */
 
-static bool copy_wish(struct pl_blob_fetch *f, const struct pl_blob_fetch_wish *wish)
+static bool copy_options(struct pl_blob_fetch *f, const struct pl_blob_fetch_options *options)
 {
-    f->wish.user_id = pl_arena_dup(&f->arena, wish->user_id);
-    if (wish->name.len)
-        f->wish.name = pl_arena_dup(&f->arena, wish->name);
-    return f->wish.user_id.ptr && (!wish->name.len || f->wish.name.ptr);
+    f->options.user_id = pl_arena_dup(&f->arena, options->user_id);
+    if (options->name.len)
+        f->options.name = pl_arena_dup(&f->arena, options->name);
+    return f->options.user_id.ptr && (!options->name.len || f->options.name.ptr);
 }
 
-static bool prepare(struct pl_blob_fetch *f, const struct pl_blob_fetch_wish *wish)
+static bool prepare(struct pl_blob_fetch *f, const struct pl_blob_fetch_options *options)
 {
     static const struct pl_fetch_ops ops = {on_bytes, on_fetched};
     const struct pl_server *server = f->shard->server;
@@ -312,23 +347,23 @@ static bool prepare(struct pl_blob_fetch *f, const struct pl_blob_fetch_wish *wi
     struct pl_fetch_from from = {
         .loop = f->shard->loop,
         .workers = server->workers,
-        .owner = pl_owner_of(wish->user_id),
+        .owner = pl_owner_of(options->user_id),
     };
     f->id = pl_id_take(&seed, "blob_");
     f->rules = (struct pl_fetch_rules){
-        .allowed = wish->config->fetch_hosts,
-        .total_ms = wish->config->fetch_ms,
+        .allowed = options->config->fetch_hosts,
+        .total_ms = options->config->fetch_ms,
     };
     while (f->rules.allowed && f->rules.allowed[f->rules.n_allowed])
         f->rules.n_allowed++;
     f->piece = pl_mem_alloc(PL_BLOB_PIECE, 1);
-    if (!f->piece || !copy_wish(f, wish))
+    if (!f->piece || !copy_options(f, options))
         return false;
-    f->fetch = pl_fetch_start(&from, wish->url, &f->rules, &ops, f);
+    f->fetch = pl_fetch_start(&from, options->url, &f->rules, &ops, f);
     return f->fetch != NULL;
 }
 
-bool pl_blob_fetch_start(struct pl_shard *shard, const struct pl_blob_fetch_wish *wish,
+bool pl_blob_fetch_start(struct pl_shard *shard, const struct pl_blob_fetch_options *options,
                          pl_blob_fetch_fn *done, void *ctx)
 {
     struct pl_blob_fetch *f = pl_mem_alloc(1, sizeof *f);
@@ -338,7 +373,8 @@ bool pl_blob_fetch_start(struct pl_shard *shard, const struct pl_blob_fetch_wish
     pl_arena_init(&f->arena, 0);
     pl_arena_init(&f->job_arena, 0);
     pl_buf_init(&f->bytes, 0);
-    if (!prepare(f, wish)) {
+    if (!prepare(f, options)) {
+        become(f, BLOB_FETCH_OVER);
         destroy(f);
         return false;
     }
@@ -349,16 +385,16 @@ bool pl_blob_fetch_start(struct pl_shard *shard, const struct pl_blob_fetch_wish
     return true;
 }
 
-/* What is away comes home when the loop is destroyed, and finds that it has failed. */
+/* Pieces that are away return when the loop is destroyed, and find that the fetch has failed. */
 void pl_blob_fetch_end_all(struct pl_shard *shard)
 {
     struct pl_error err;
-    enum pl_status status = pl_fail(&err, PL_IO, "the server ends");
+    enum pl_status status = pl_fail(&err, PL_IO, "the server is stopping");
     for (struct pl_blob_fetch *f = shard->fetches, *next; f; f = next) {
         next = f->next;
         pl_fetch_cancel(PL_TAKE(f->fetch));
         note_failure(f, status, true, &err);
-        if (f->step == STEP_FETCHING)
+        if (f->state == BLOB_FETCH_FETCHING)
             end(f);
     }
 }
@@ -368,23 +404,23 @@ void pl_blob_fetch_end_all(struct pl_shard *shard)
 bool pl_exchange_begin_fetching(struct pl_exchange *x)
 {
     struct pl_server *server = x->shard->server;
-    switch (pl_fetch_slots_take(&server->fetch_slots, pl_owner_of(x->caller.user_id))) {
+    switch (pl_fetch_slots_take(server->fetch_slots, pl_owner_of(x->caller.user_id))) {
     case PL_FETCH_SLOT_TAKEN:
         return true;
     case PL_FETCH_SLOT_YOURS:
         pl_exchange_problem(x, PL_PROBLEM_RATE_LIMITED, NULL,
-                            "You have %d fetches under way, which is as many as one user may have; "
-                            "try again when one of them is over.",
+                            "You already have %d running downloads, the maximum for one user; try "
+                            "again when one of them ends.",
                             PL_FETCHES_MAX_OF_USER);
         break;
     case PL_FETCH_SLOT_OTHERS:
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
-                            "The server is fetching as much as it can; try again in a moment.");
+                            "The server has too many running downloads; try again in a moment.");
     }
     return false;
 }
 
 void pl_exchange_end_fetching(struct pl_exchange *x)
 {
-    pl_fetch_slots_give(&x->shard->server->fetch_slots, pl_owner_of(x->caller.user_id));
+    pl_fetch_slots_give(x->shard->server->fetch_slots, pl_owner_of(x->caller.user_id));
 }

@@ -1,15 +1,15 @@
-/* Bytes behind a URL, put away as a blob: by the rules of io/fetch.h and the operator's
- * --allow-fetch. They go into the store piece by piece as they come, so a fetch costs a piece of
- * memory; what broke off is dropped. On the shard: nothing blocks. */
-#ifndef PL_SERVER_BLOB_FETCH_H
-#define PL_SERVER_BLOB_FETCH_H
+/* Fetches a URL and stores it as a blob, by the rules of io/fetch/fetch.h and the operator's
+ * --allow-fetch. The bytes go into the store piece by piece, so a fetch needs the memory of one
+ * piece; an incomplete fetch is dropped. On the shard: nothing blocks. */
+#ifndef PL_SERVICE_BLOBS_BLOB_FETCH_H
+#define PL_SERVICE_BLOBS_BLOB_FETCH_H
 
-#include "server/exchange.h"
+#include "http/exchange.h"
 #include "store/work.h"
 
 struct pl_blob_fetch; /* its own: goes when `done` was called */
 
-struct pl_blob_fetch_wish {
+struct pl_blob_fetch_options {
     const struct pl_server_config *config; /* borrowed until `done` */
     struct pl_str user_id, url;
     struct pl_str name; /* empty: the last part of the URL's path, where that is a name */
@@ -26,14 +26,14 @@ struct pl_blob_fetched {
 typedef void pl_blob_fetch_fn(void *ctx, const struct pl_blob_fetched *fetched);
 
 /* `done` is called once, on the shard, not before this has returned; also when the server ends. The
- * strings of the wish are copied. False when out of memory. */
-bool pl_blob_fetch_start(struct pl_shard *shard, const struct pl_blob_fetch_wish *wish,
+ * strings of the options are copied. False when out of memory. */
+bool pl_blob_fetch_start(struct pl_shard *shard, const struct pl_blob_fetch_options *options,
                          pl_blob_fetch_fn *done, void *ctx);
 /* Ends those of a shard that ends. */
 void pl_blob_fetch_end_all(struct pl_shard *shard);
 
-/* Takes one of the slots there are for fetching; false after making a problem of none being free
- * (429, 503). Give it back with pl_exchange_end_fetching. */
+/* Takes one of the slots for fetching; false after making a problem if none is free (429, 503).
+ * Release it with pl_exchange_end_fetching. */
 bool pl_exchange_begin_fetching(struct pl_exchange *x);
 void pl_exchange_end_fetching(struct pl_exchange *x);
 

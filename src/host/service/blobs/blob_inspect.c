@@ -1,7 +1,9 @@
-#include "server/blob_store.h"
+/* Compares the first bytes with the declared type, checks text for UTF-8 across pieces, and
+ * feeds the hash. */
+#include "service/blobs/blob_inspect.h"
 
-#include "base/mime.h"
-#include "base/utf8.h"
+#include "base/text/mime.h"
+#include "base/text/utf8.h"
 
 enum { MAX_TYPE = 127 };
 
@@ -9,8 +11,7 @@ enum { MAX_TYPE = 127 };
 
 /* --- types ----------------------------------------------------------------------------------- */
 
-/* Types whose files all begin in a way that is known: what is declared so and begins otherwise is
- * something else. */
+/* Types whose files have a known signature: a declared type with another signature is wrong. */
 static const char *const known_types[] = {"image/png",  "image/jpeg", "image/gif",
                                           "image/webp", "image/bmp",  "application/pdf"};
 
@@ -40,7 +41,7 @@ static struct pl_str read_type(struct pl_arena *arena, struct pl_str declared)
     return is_good ? (struct pl_str){to, n} : (struct pl_str){0};
 }
 
-/* A container that may hold films may hold sound only, and only who declares it knows. */
+/* A video container may hold audio only; only the declared type tells. */
 static bool same_family(struct pl_str type, const char *sniffed)
 {
     size_t n = strcspn(sniffed, "/") + 1;
@@ -55,12 +56,12 @@ enum pl_status pl_blob_type(struct pl_arena *arena, struct pl_str declared, stru
     bool is_declared = type.len && !pl_str_eq(type, PL_STR(ANY_TYPE));
     if (sniffed && is_declared && !pl_mime_agrees(type, sniffed))
         return pl_fail(err, PL_INVALID,
-                       "this is said to be %.*s, but it is %s: send its real type, or none",
+                       "this is declared as %.*s, but is %s: send its real type, or none",
                        PL_STR_ARG(type), sniffed);
     for (size_t i = 0; !sniffed && is_declared && i < sizeof known_types / sizeof *known_types; i++)
         if (pl_mime_agrees(type, known_types[i]))
             return pl_fail(err, PL_INVALID,
-                           "this is said to be %.*s, but it does not begin like one: send its real "
+                           "this is declared as %.*s, but does not begin like one: send its real "
                            "type, or none",
                            PL_STR_ARG(type));
     *ret_type = sniffed && (!is_declared || same_family(type, sniffed)) ? pl_str_of(sniffed)
@@ -91,7 +92,7 @@ void pl_blob_look_begin(struct pl_blob_look *look, struct pl_str declared)
     pl_sha256_begin(&look->sha);
 }
 
-/* The bytes behind the sequence the piece before was cut in; false when it does not go on. */
+/* The rest of a sequence that the piece before ended in; false if it does not continue. */
 static bool mend_cut(struct pl_blob_look *look, struct pl_str *bytes)
 {
     char joint[8];

@@ -1,16 +1,16 @@
-/* What bytes that are put away as a blob turn out to be, while they come piece by piece: uploads
- * (blob_upload.c) and what is fetched (blob_fetch.c). Looking at them takes time: on a worker. */
-#ifndef PL_SERVER_BLOB_STORE_H
-#define PL_SERVER_BLOB_STORE_H
+/* Finds the type of a blob while its bytes arrive piece by piece: uploads (blob_upload.c) and
+ * fetched media (blob_fetch.c). It takes time: on a worker. */
+#ifndef PL_SERVICE_BLOBS_BLOB_INSPECT_H
+#define PL_SERVICE_BLOBS_BLOB_INSPECT_H
 
-#include "base/sha256.h"
-#include "server/shard.h"
+#include "base/sha/sha256.h"
+#include "shard/shard.h"
 #include "store/work.h"
 
-/* The type a blob is kept under: what its beginning (PL_MIME_SNIFF_BYTES, or all) shows it to be,
- * or what was declared, without parameters, where the beginning tells nothing or the declaration
- * tells more (sound in a container of films); else application/octet-stream. PL_INVALID: declared
- * to be something that its beginning is not. *ret_type is memory of the arena or static. */
+/* The type a blob is stored with: the type its first bytes show (PL_MIME_SNIFF_BYTES, or all of
+ * them); or the declared type without parameters, if the bytes show nothing or the declaration is
+ * more precise (audio in a video container); else application/octet-stream. PL_INVALID: the first
+ * bytes contradict the declared type. *ret_type is memory of the arena or static. */
 enum pl_status pl_blob_type(struct pl_arena *arena, struct pl_str declared, struct pl_str head,
                             struct pl_str *ret_type, struct pl_error *err);
 
@@ -25,7 +25,7 @@ struct pl_blob_look {
     unsigned char digest[PL_SHA256_BYTES]; /* after the last one */
     int64_t n_bytes;
     bool is_text;        /* the type is one of text */
-    bool is_broken_text; /* it was, and the bytes are no UTF-8 */
+    bool is_broken_text; /* it was, and the bytes are not UTF-8 */
     char cut[4];         /* of a text: the sequence that the last piece ended in */
     size_t n_cut;
 };

@@ -1,8 +1,8 @@
-#include "server/blob_json.h"
+#include "service/blobs/blob_json.h"
 
-#include "base/sha256.h"
-#include "server/blob_store.h"
-#include "server/members.h"
+#include "base/sha/sha256.h"
+#include "http/json_members.h"
+#include "service/blobs/blob_inspect.h"
 
 #include <stdio.h>
 
@@ -40,7 +40,7 @@ bool pl_blob_check_name(struct pl_exchange *x, struct pl_str name)
         return true;
     struct pl_error err;
     enum pl_status status =
-        pl_fail(&err, PL_INVALID, "The name of a blob is one line of up to %d bytes of UTF-8.",
+        pl_fail(&err, PL_INVALID, "The name of a blob must be one line of up to %d bytes of UTF-8.",
                 PL_BLOB_MAX_NAME);
     pl_error_point(&err, "/name");
     pl_exchange_fail(x, status, &err);

@@ -1,17 +1,19 @@
-/* Blobs: images, sound and documents, kept once for everybody who has them. How they come is in
- * blob_upload.c; they are read the same way, a piece at a time. */
-#include "server/blob_fetch.h"
-#include "server/blob_json.h"
-#include "server/blob_store.h"
-#include "server/blob_upload.h"
-#include "server/exchange_int.h"
+/* Blobs: images, audio and documents, stored once for all users that have them. Uploads are in
+ * blob_upload.c; downloads also work a piece at a time. */
+#include "http/exchange.h"
+#include "service/blobs/blob_fetch.h"
+#include "service/blobs/blob_inspect.h"
+#include "service/blobs/blob_json.h"
+#include "service/blobs/blob_upload.h"
+#include "service/blobs/routes.h"
+#include "transaction/commit.h"
 
 #include <stdio.h>
 
 /* --- fetching -------------------------------------------------------------------------------- */
 
-/* A host that is not there, breaks off or is too slow is to blame itself; the rest is what was
- * asked for. */
+/* A host that is unreachable, breaks off or is too slow is an upstream error; everything else is
+ * the request's. */
 static void fail_fetch(struct pl_exchange *x, const struct pl_blob_fetched *fetched)
 {
     bool is_hosts_fault = fetched->status == PL_NOT_FOUND || fetched->status == PL_IO;
@@ -36,14 +38,14 @@ static void is_fetched(void *ctx, const struct pl_blob_fetched *fetched)
 
 static void blob_fetch(struct pl_exchange *x)
 {
-    struct pl_blob_fetch_wish wish = {
+    struct pl_blob_fetch_options options = {
         .config = &x->setup->config,
         .user_id = x->caller.user_id,
         .url = pl_body_text(x, "url"),
         .name = pl_body_text(x, "name"),
     };
-    if (pl_blob_check_name(x, wish.name) && pl_exchange_begin_fetching(x)) {
-        if (pl_blob_fetch_start(x->shard, &wish, is_fetched, x))
+    if (pl_blob_check_name(x, options.name) && pl_exchange_begin_fetching(x)) {
+        if (pl_blob_fetch_start(x->shard, &options, is_fetched, x))
             return;
         pl_exchange_end_fetching(x);
         pl_exchange_fail(x, PL_NOMEM, NULL);
@@ -100,8 +102,7 @@ static enum pl_status read_bytes(struct pl_exchange *x, int64_t at, char *to, si
     return PL_OK;
 }
 
-/* Shown where it stands: pictures, sound and films. A picture that is a document with scripts is
- * none. */
+/* Shown inline: images, audio and video. SVG is not, because it can contain scripts. */
 static bool is_shown(struct pl_str type)
 {
     return (pl_str_starts(type, PL_STR("image/")) || pl_str_starts(type, PL_STR("audio/")) ||
@@ -129,11 +130,8 @@ static void say_disposition(struct pl_exchange *x, const struct pl_blob_row *blo
                        n ? "; filename*=UTF-8''" : "", name);
 }
 
-static void read_work(struct pl_exchange *x)
+void pl_blob_send(struct pl_exchange *x, const struct pl_blob_row *blob)
 {
-    const struct pl_blob_row *blob = get_blob(x);
-    if (!blob)
-        return;
     char *type = pl_arena_zalloc(&x->arena, blob->content_type.len + 1, 1);
     char *etag = pl_arena_zalloc(&x->arena, PL_SHA256_HEX + 3, 1);
     if (!type || !etag) {
@@ -149,6 +147,13 @@ static void read_work(struct pl_exchange *x)
     pl_exchange_header(x, "Content-Security-Policy",
                        "sandbox; default-src 'none'; frame-ancestors 'none'; base-uri 'none'");
     pl_exchange_bytes(x, read_bytes, blob->n_bytes, etag);
+}
+
+static void read_work(struct pl_exchange *x)
+{
+    const struct pl_blob_row *blob = get_blob(x);
+    if (blob)
+        pl_blob_send(x, blob);
 }
 
 static void blob_read(struct pl_exchange *x)
@@ -219,7 +224,7 @@ static void blob_delete(struct pl_exchange *x)
 }
 
 static const struct pl_route_param upload_params[] = {
-    {"name", "{\"type\":\"string\",\"maxLength\":255}", "What people call it: a file's name"},
+    {"name", "{\"type\":\"string\",\"maxLength\":255}", "The name of the file"},
     {0},
 };
 static const struct pl_route_param list_params[] = {
@@ -229,17 +234,17 @@ static const struct pl_route_param list_params[] = {
 
 const struct pl_route pl_routes_blobs[] = {
     {PL_METHOD_POST, "/api/blobs", PL_ROUTE_IDEMPOTENT | PL_ROUTE_RAW_BODY, pl_blob_create,
-     "blob_create", "Store bytes, up to 100 MiB; the same bytes are the same blob", "blobs", NULL,
+     "blob_create", "Store bytes, up to 100 MiB; equal bytes are the same blob", "blobs", NULL,
      "Blob", 201, upload_params, &pl_blob_upload},
     {PL_METHOD_GET, "/api/blobs", 0, blob_list, "blob_list", "List your blobs, newest first",
      "blobs", NULL, "BlobList", 200, list_params},
     {PL_METHOD_POST, "/api/blobs/fetch", PL_ROUTE_IDEMPOTENT, blob_fetch, "blob_fetch",
-     "Fetch a URL and store what it has", "blobs", "BlobFetch", "Blob", 201, NULL},
+     "Download a URL and store its content", "blobs", "BlobFetch", "Blob", 201, NULL},
     {PL_METHOD_GET, "/api/blobs/{id}", PL_ROUTE_ANY_REPLY, blob_read, "blob_read",
-     "The bytes of a blob; single ranges of them", "blobs", NULL, NULL, 200, NULL},
+     "Get the bytes of a blob, or a single range of them", "blobs", NULL, NULL, 200, NULL},
     {PL_METHOD_DELETE, "/api/blobs/{id}", 0, blob_delete, "blob_delete",
-     "Delete a blob; its bytes go with the last who has them", "blobs", NULL, NULL, 204, NULL},
-    {PL_METHOD_GET, "/api/blobs/{id}/info", 0, blob_info, "blob_info", "Look at a blob", "blobs",
-     NULL, "Blob", 200, NULL},
+     "Delete a blob; its bytes are deleted with their last blob", "blobs", NULL, NULL, 204, NULL},
+    {PL_METHOD_GET, "/api/blobs/{id}/info", 0, blob_info, "blob_info",
+     "Get the description of a blob", "blobs", NULL, "Blob", 200, NULL},
     {0},
 };

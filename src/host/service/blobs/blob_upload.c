@@ -1,13 +1,14 @@
-/* An upload goes into the store piece by piece while it comes, under an id that nobody sees; its
- * last piece and the row that makes it visible are one transaction. A client that goes away, a type
- * that is a lie, a body that is too long: what was kept is dropped, and what a crash leaves is
+/* An upload goes into the store piece by piece while it arrives, under an id that nobody sees; its
+ * last piece and the row that makes it visible are one transaction. If the client disconnects, the
+ * type is wrong or the body too long, the stored pieces are dropped; pieces left by a crash are
  * swept (server.c). */
-#include "server/blob_upload.h"
+#include "service/blobs/blob_upload.h"
 
 #include "base/uuid.h"
-#include "server/blob_json.h"
-#include "server/blob_store.h"
-#include "server/exchange_int.h"
+#include "http/exchange.h"
+#include "service/blobs/blob_inspect.h"
+#include "service/blobs/blob_json.h"
+#include "transaction/commit.h"
 
 enum { MAX_UPLOAD = 100 << 20 };
 
@@ -45,11 +46,11 @@ static void upload_look(struct pl_exchange *x, bool is_last)
         pl_exchange_fail(x, status, &err);
     else if (upload->look.is_broken_text)
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                            "This is declared as %.*s and is no UTF-8 text: send its real type, or "
-                            "application/octet-stream.",
+                            "This is declared as %.*s but is not UTF-8 text: send its real type, "
+                            "or application/octet-stream.",
                             PL_STR_ARG(upload->look.type));
     else if (is_last)
-        pl_exchange_own(x)->body_digest = pl_blob_looked(&upload->look).hash;
+        pl_exchange_set_body_digest(x, pl_blob_looked(&upload->look).hash);
 }
 
 static void put_piece(struct pl_exchange *x, struct pl_batch *batch)
@@ -82,7 +83,8 @@ static void is_dropped(void *ctx, enum pl_status status, const struct pl_error *
     (void)err;
 }
 
-/* What cannot be dropped now is swept later: a server that ends begins nothing more. */
+/* Pieces that cannot be dropped now are swept later: a server that shuts down starts nothing
+ * new. */
 static void upload_drop(struct pl_exchange *x)
 {
     struct upload *upload = x->state;
@@ -103,7 +105,7 @@ const struct pl_upload pl_blob_upload = {
     .drop = upload_drop,
 };
 
-/* The user may have had these bytes before: then that is his blob. */
+/* The user may already have these bytes: then the answer is the existing blob. */
 static void find_created(struct pl_exchange *x)
 {
     struct upload *made = x->state;
@@ -136,7 +138,7 @@ void pl_blob_create(struct pl_exchange *x)
     row.created_ms = pl_loop_unix_ms(x->shard->loop);
     if (batch)
         pl_batch_create_blob(batch, &row);
-    /* Bytes are kept once: who sends them again after a crash gets the same blob, so the key is
-     * claimed with the answer. */
+    /* Bytes are stored once: repeating the request after a crash returns the same blob, so the key
+     * is claimed with the answer. */
     pl_exchange_commit_repeatable(x, batch, created);
 }

@@ -1,8 +1,8 @@
 /* POST /api/blobs: a body that is stored while it comes. */
-#ifndef PL_SERVER_BLOB_UPLOAD_H
-#define PL_SERVER_BLOB_UPLOAD_H
+#ifndef PL_SERVICE_BLOBS_BLOB_UPLOAD_H
+#define PL_SERVICE_BLOBS_BLOB_UPLOAD_H
 
-#include "server/route.h"
+#include "http/route.h"
 
 extern const struct pl_upload pl_blob_upload;
 /* The handler of the route: the body is whole. */

@@ -1,4 +1,4 @@
-#include "server/fetch_slots.h"
+#include "service/blobs/fetch_slots.h"
 
 #include <assert.h>
 

@@ -1,6 +1,6 @@
-/* How much is fetched at once: so much for one user, so much for all. Any thread. */
-#ifndef PL_SERVER_FETCH_SLOTS_H
-#define PL_SERVER_FETCH_SLOTS_H
+/* Limits of concurrent fetches: for one user and for all. Any thread. */
+#ifndef PL_SERVICE_BLOBS_FETCH_SLOTS_H
+#define PL_SERVICE_BLOBS_FETCH_SLOTS_H
 
 #include <pthread.h>
 #include <stddef.h>

@@ -1,22 +1,25 @@
 /* The functions of the command line, as routes: the same code, the same shapes as with --json. Each
  * runs on a worker. The document is a JSON value, or a string that holds the text of one (and then
  * may be what no JSON value is: gpt-oss, YAML, comments). */
-#include "server/exchange_int.h"
 
-#include "conv/render.h"
+#include "carry/carry.h"
+#include "prompt/render.h"
 #include "format/convert.h"
-#include "format/export.h"
-#include "format/gpt_oss.h"
-#include "format/lint_document.h"
+#include "promptfile/export.h"
+#include "format/gpt_oss/gpt_oss.h"
+#include "document/lint.h"
 #include "format/profile.h"
-#include "format/trim_document.h"
+#include "document/trim.h"
+#include "http/exchange.h"
 #include "io/clock.h"
-#include "json/lenient.h"
+#include "json/parse/error_zh.h"
+#include "json/parse/lenient.h"
 #include "json/text.h"
 #include "json/write.h"
 #include "lib/report.h"
 #include "schema/builtin.h"
-#include "server/wishes.h"
+#include "service/convert/routes.h"
+#include "service/request_options.h"
 #include "tokens/tokens.h"
 
 #include <stdio.h>
@@ -39,16 +42,29 @@ static struct pl_str trimmed(struct pl_str text)
     return text;
 }
 
+static void add_place(struct pl_error *err, bool is_chinese)
+{
+    struct pl_error bare = *err;
+    if (is_chinese)
+        snprintf(err->message, sizeof err->message, "第 %zu 行第 %zu 列：%.440s", bare.line,
+                 bare.column, bare.message);
+    else
+        snprintf(err->message, sizeof err->message, "line %zu, column %zu: %.460s", bare.line,
+                 bare.column, bare.message);
+}
+
 /* Errors of the document point into it, and it is a member of the body. In a text people look by
  * line and column. */
 static void fail_document(struct pl_exchange *x, enum pl_status status, const struct pl_error *err)
 {
     struct pl_error moved = *err;
+    bool is_chinese = pl_exchange_wants_chinese(x);
+    if (is_chinese)
+        pl_json_error_in_chinese(&moved);
     if (err->has_position)
         snprintf(moved.pointer, sizeof moved.pointer, "/document%.240s", err->pointer);
     if (status == PL_SYNTAX && err->has_position && is_text_document(x))
-        snprintf(moved.message, sizeof moved.message, "line %zu, column %zu: %.460s", err->line,
-                 err->column, err->message);
+        add_place(&moved, is_chinese);
     /* A limit that has a place is one of the document: too deep, or too much of something. */
     enum pl_problem problem = status == PL_LIMIT && err->has_position ? PL_PROBLEM_INVALID_REQUEST
                                                                       : pl_problem_of(status);
@@ -136,6 +152,7 @@ static bool read_conversion(struct pl_exchange *x, struct conversion *c)
                                                         : PL_MODE_CONVERT;
     c->opts.refuses_wrong_types = pl_mode_refuses_wrong_types(c->opts.mode, c->opts.kind);
     c->opts.is_strict = pl_body_bool(x, "strict", false);
+    c->opts.way_home = &pl_carry_way;
     c->opts.carry = pl_body_raw(x, "with_carry");
     if (c->opts.profile && strcmp(c->opts.profile->format, c->opts.to->name) != 0) {
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
@@ -182,7 +199,7 @@ static void put_conversion(struct pl_exchange *x, struct conversion *c)
     pl_buf_addc(&x->reply, '}');
 }
 
-/* A refusal for loss says what would be lost: the report is part of the problem. */
+/* A refusal because of loss contains the report: it says what would be lost. */
 static void fail_conversion(struct pl_exchange *x, struct conversion *c, enum pl_status status,
                             const struct pl_error *err)
 {
@@ -259,15 +276,19 @@ static enum pl_status validate(struct pl_exchange *x, struct pl_schema_run *run,
     struct pl_json_doc doc;
     struct pl_schema_report report = {0};
     const struct pl_position *positions = NULL;
+    bool is_chinese = pl_exchange_wants_chinese(x);
     enum pl_status status = pl_json_parse(&x->arena, text, NULL, &doc, err);
     if (status != PL_OK) {
         err->status = status;
+        if (is_chinese)
+            pl_json_error_in_chinese(err);
         pl_report_write_error(&x->reply, PL_REPORT_PLAIN, NULL, err);
         return status == PL_NOMEM ? status : PL_OK;
     }
     status = pl_schema_check(run, &doc, doc.root, &report.is_valid);
     if (status == PL_OK && !report.is_valid)
-        status = pl_schema_explain(run, &x->arena, &doc, doc.root, PL_SCHEMA_EN, &report);
+        status = pl_schema_explain(run, &x->arena, &doc, doc.root,
+                                   is_chinese ? PL_SCHEMA_ZH : PL_SCHEMA_EN, &report);
     if (status == PL_OK && !report.is_valid)
         status = pl_report_locate(&x->arena, text, &report, &positions);
     if (status == PL_OK)
@@ -291,7 +312,7 @@ static void validate_work(struct pl_exchange *x)
     pl_schema_destroy(schema);
 }
 
-/* The mended document: the same format, repaired; what nobody had to touch keeps its bytes. */
+/* The repaired document in the same format; untouched values keep their bytes. */
 static void put_fixed(struct pl_exchange *x, const struct pl_lint_request *request,
                       const struct pl_linted *linted)
 {
@@ -306,7 +327,7 @@ static void put_fixed(struct pl_exchange *x, const struct pl_lint_request *reque
     pl_converted_init(&made);
     enum pl_status status = pl_convert(document_of(x), &opts, &made, &err);
     if (status == PL_OK) {
-        x->reply.len--; /* the brace behind the findings, put back below */
+        x->reply.len--; /* the brace after the findings, put back below */
         pl_buf_addc(&x->reply, ',');
         put_document(x, "document", pl_buf_str(&made.out));
         pl_buf_addc(&x->reply, '}');
@@ -391,18 +412,39 @@ static void trim_work(struct pl_exchange *x)
 
 /* --- render ---------------------------------------------------------------------------------- */
 
+/* What was rendered, in the format that was asked for; NULL: as it is. */
+static enum pl_status put_rendered(struct pl_exchange *x, struct pl_str chat,
+                                   const struct pl_format *to, struct pl_error *err)
+{
+    struct pl_convert_opts opts = {.from = &pl_format_structured_chat, .to = to};
+    struct pl_converted made;
+    enum pl_status status = PL_OK;
+    pl_converted_init(&made);
+    if (to)
+        status = pl_convert(chat, &opts, &made, err);
+    if (status == PL_OK) {
+        pl_buf_addc(&x->reply, '{');
+        put_document(x, "document", to ? pl_buf_str(&made.out) : chat);
+    }
+    pl_converted_deinit(&made);
+    return status;
+}
+
 static void render_work(struct pl_exchange *x)
 {
     struct pl_render_opts opts = {.is_preview = pl_body_bool(x, "preview", false)};
+    const struct pl_format *to;
     struct pl_rendered made;
     struct pl_error err = {0};
-    if (!pl_body_vars(x, &opts))
+    if (!read_format(x, "to", &to) || !pl_body_vars(x, &opts))
         return;
+    to = to == &pl_format_structured_chat ? NULL : to;
+    opts.keeps_places = to;
     pl_rendered_init(&made);
     enum pl_status status = pl_render(document_of(x), &opts, &made, &err);
+    if (status == PL_OK)
+        status = put_rendered(x, pl_buf_str(&made.out), to, &err);
     if (status == PL_OK) {
-        pl_buf_addc(&x->reply, '{');
-        put_document(x, "document", pl_buf_str(&made.out));
         pl_buf_adds(&x->reply, ",\"notes\":");
         struct pl_json_out out = pl_json_out(&x->reply);
         pl_lines_write(&out, pl_buf_str(&made.notes));
@@ -435,11 +477,11 @@ RUN(render)
 
 const struct pl_route pl_routes_convert[] = {
     ROUTE(convert, "Translate a conversation into another format", "ConvertRequest", "Converted"),
-    ROUTE(detect, "Tell the format of a conversation", "DetectRequest", "Detected"),
+    ROUTE(detect, "Detect the format of a conversation", "DetectRequest", "Detected"),
     ROUTE(validate, "Check a document against a schema", "ValidateRequest", "Validated"),
     ROUTE(lint, "Find mistakes in a conversation", "LintRequest", "Linted"),
     ROUTE(tokens, "Count the tokens of a conversation", "TokensRequest", "Counted"),
-    ROUTE(trim, "Make a conversation fit into a number of tokens", "TrimRequest", "Trimmed"),
+    ROUTE(trim, "Shorten a conversation to a number of tokens", "TrimRequest", "Trimmed"),
     ROUTE(render, "Fill in the variables of a prompt", "RenderRequest", "Rendered"),
     {0},
 };

@@ -1,11 +1,12 @@
-/* Many memories made, changed and deleted at once: all of it, or nothing. */
+/* Creates, changes and deletes many memories in one transaction. */
 #include "base/uuid.h"
+#include "http/exchange.h"
 #include "json/number.h"
-#include "server/change.h"
-#include "server/exchange_int.h"
-#include "server/memory_change.h"
-#include "server/memory_json.h"
-#include "server/wishes.h"
+#include "service/memories/memory_change.h"
+#include "service/memories/memory_json.h"
+#include "service/request_options.h"
+#include "transaction/change.h"
+#include "transaction/idempotency.h"
 
 #include <stdio.h>
 
@@ -40,7 +41,7 @@ static bool take_named(struct pl_exchange *x, const struct many *many,
     if (!pl_json_number_int64(pl_json_span(&x->body, number), &id))
         id = -1;
     if (has_id(many->updated, many->n_updated, id) || has_id(many->deleted, many->n_deleted, id)) {
-        pl_wish_refuse(x, "A memory can be changed or deleted once in a batch.", "%s", pointer);
+        pl_option_refuse(x, "A batch can change or delete a memory only once.", "%s", pointer);
         return false;
     }
     return pl_memory_get(x, id, pointer, ret_memory);
@@ -108,7 +109,7 @@ static void batch_plan(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
            plan_deletes(x, many, batch));
 }
 
-/* From the request and the seed alone: after a crash nothing was planned. */
+/* From the request and the seed only, because after a crash there is no plan. */
 static bool tell_created(struct pl_exchange *x, const struct many *many, struct pl_json_out *out)
 {
     const struct pl_json_node *list = list_of(x, "create");

@@ -1,7 +1,10 @@
-#include "server/memory_change.h"
+/* Finds the rows that a change of memories names, checks the limit of a user, and adds new and
+ * changed rows to the batch. */
+#include "service/memories/memory_change.h"
 
+#include "agent/context/memory_row.h"
 #include "io/clock.h"
-#include "server/memory_json.h"
+#include "service/memories/memory_json.h"
 
 bool pl_memory_get(struct pl_exchange *x, int64_t id, const char *pointer,
                    struct pl_memory_row *ret_memory)
@@ -31,9 +34,41 @@ bool pl_memory_has_room(struct pl_exchange *x, int64_t n)
         pl_exchange_fail(x, status, &err);
     else if (n_there + n > PL_MEMORY_MAX_PER_USER)
         pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
-                            "You have %lld memories, and a user has at most %d; delete some first.",
+                            "You have %lld memories, and the maximum is %d; delete some first.",
                             (long long)n_there, PL_MEMORY_MAX_PER_USER);
     return status == PL_OK && n_there + n <= PL_MEMORY_MAX_PER_USER;
+}
+
+/* What a scope needs, and a source that is a session of the user's. */
+static enum pl_status check_home(struct pl_exchange *x, const struct pl_json_node *object,
+                                 const char *pointer, const struct pl_memory_row *row,
+                                 struct pl_error *err)
+{
+    struct pl_session_record session;
+    bool is_session = pl_str_eq(row->scope, PL_STR("session"));
+    bool is_owned =
+        pl_str_eq(row->scope, PL_STR("solution")) || pl_str_eq(row->scope, PL_STR("role"));
+    enum pl_status status = PL_OK;
+    if (is_owned && !row->owner.len) {
+        status = pl_fail(err, PL_INVALID,
+                         "A memory with the scope %.*s needs an owner: the %.*s it belongs to.",
+                         PL_STR_ARG(row->scope), PL_STR_ARG(row->scope));
+        pl_error_point(err, "%s/owner", pointer);
+    } else if (is_session && !row->source_session.len) {
+        status =
+            pl_fail(err, PL_INVALID, "A memory with the scope session needs a source_session.");
+        pl_error_point(err, "%s/source_session", pointer);
+    } else if (row->source_session.len && pl_json_get(&x->body, object, PL_STR("source_session"))) {
+        status = pl_store_session_get(x->shard->server->store, &x->arena, x->caller.user_id,
+                                      row->source_session, &session, err);
+        if (status == PL_NOT_FOUND) {
+            status = pl_fail(err, PL_INVALID, "You have no session %.*s.",
+                             (int)(row->source_session.len < 80 ? row->source_session.len : 80),
+                             row->source_session.ptr);
+            pl_error_point(err, "%s/source_session", pointer);
+        }
+    }
+    return status;
 }
 
 bool pl_memory_plan_new(struct pl_exchange *x, const struct pl_json_node *object,
@@ -47,6 +82,8 @@ bool pl_memory_plan_new(struct pl_exchange *x, const struct pl_json_node *object
         .created_ms = pl_clock_unix_ms(),
     };
     enum pl_status status = pl_memory_read(&x->arena, &x->body, object, pointer, &row, &err);
+    if (status == PL_OK)
+        status = check_home(x, object, pointer, &row, &err);
     if (status == PL_OK)
         status = pl_memory_set_terms(&x->arena, &row);
     if (status == PL_OK)
@@ -73,6 +110,8 @@ bool pl_memory_plan_update(struct pl_exchange *x, const struct pl_json_node *obj
     enum pl_status status = pl_memory_read(&x->arena, &x->body, object, pointer, &row, &err);
     row.updated_ms = pl_clock_unix_ms();
     row.user_id = x->caller.user_id;
+    if (status == PL_OK)
+        status = check_home(x, object, pointer, &row, &err);
     if (status == PL_OK)
         status = pl_memory_set_terms(&x->arena, &row);
     if (status == PL_OK)

@@ -1,10 +1,9 @@
-/* What every change of memories is made of: finding those it is about, and putting what is said of
- * one into the batch. On a worker; a function that returns false has made a problem of the answer.
- */
-#ifndef PL_SERVER_MEMORY_CHANGE_H
-#define PL_SERVER_MEMORY_CHANGE_H
+/* Shared parts of every change of memories: find the rows, and put the changed ones into the batch.
+ * On a worker; a function that returns false has made a problem of the answer. */
+#ifndef PL_SERVICE_MEMORIES_MEMORY_CHANGE_H
+#define PL_SERVICE_MEMORIES_MEMORY_CHANGE_H
 
-#include "server/exchange.h"
+#include "http/exchange.h"
 #include "store/library.h"
 
 /* The caller's memory of this id. `pointer` (may be NULL) is the member that named it. */

@@ -1,10 +1,14 @@
-#include "server/memory_query.h"
+/* Reads the filters, terms and cursors of a list or a search of memories. */
+#include "service/memories/memory_query.h"
 
 #include "base/decimal.h"
-#include "base/terms.h"
+#include "base/text/terms.h"
 #include "io/clock.h"
 #include "json/number.h"
-#include "server/wishes.h"
+#include "http/reply/base64url.h"
+#include "service/request_options.h"
+
+#include <stdio.h>
 
 /* The terms a question looks for, in the arena; {NULL, 0} when there is nothing to look for. False
  * after making a problem. */
@@ -38,8 +42,20 @@ static bool read_choice(struct pl_exchange *x, const char *name, int *ret_choice
         *ret_choice = words[i].choice;
         return true;
     }
-    pl_wish_refuse(x, "This parameter is true, false or any.", "/%s", name);
+    pl_option_refuse(x, "This parameter must be true, false or any.", "/%s", name);
     return false;
+}
+
+/* The cursor of a search counts the rows before it, because its order is not that of a column: "+20
+ * 1795000000000". The time is the one by which the first page judged recency, so that later pages
+ * have the same order. */
+static bool read_found_cursor(struct pl_str cursor, struct pl_memory_query *query)
+{
+    const char *space = memchr(cursor.ptr, ' ', cursor.len);
+    size_t at = space ? (size_t)(space - cursor.ptr) : 0;
+    return at > 1 && cursor.ptr[0] == '+' &&
+           pl_decimal_read(pl_str_slice(cursor, 1, at), &query->offset) &&
+           pl_decimal_read(pl_str_slice(cursor, at + 1, cursor.len), &query->now_ms);
 }
 
 static bool read_cursor(struct pl_exchange *x, const struct pl_page_args *args,
@@ -49,9 +65,19 @@ static bool read_cursor(struct pl_exchange *x, const struct pl_page_args *args,
         return true;
     if (!query->terms.len)
         return pl_exchange_cursor_number(x, args, &query->before_id);
-    struct pl_str number = pl_str_slice(args->cursor, 1, args->cursor.len);
-    return (args->cursor.ptr[0] == '+' && pl_decimal_read(number, &query->offset)) ||
-           pl_exchange_refuse_cursor(x);
+    return read_found_cursor(args->cursor, query) || pl_exchange_refuse_cursor(x);
+}
+
+void pl_memory_query_cursor(const struct pl_memory_query *query, const struct pl_memory_page *page,
+                            const struct pl_list_walk *walk, char ret_cursor[PL_MEMORY_CURSOR_SIZE])
+{
+    if (!walk->has_more)
+        ret_cursor[0] = '\0';
+    else if (query->terms.len)
+        snprintf(ret_cursor, PL_MEMORY_CURSOR_SIZE, "+%lld %lld",
+                 (long long)query->offset + (long long)walk->n, (long long)query->now_ms);
+    else
+        snprintf(ret_cursor, PL_MEMORY_CURSOR_SIZE, "%lld", (long long)page->items[walk->n - 1].id);
 }
 
 bool pl_memory_query_params(struct pl_exchange *x, const struct pl_page_args *args,
@@ -81,11 +107,22 @@ bool pl_memory_query_params(struct pl_exchange *x, const struct pl_page_args *ar
            read_cursor(x, args, ret_query);
 }
 
-bool pl_memory_query_body(struct pl_exchange *x, struct pl_memory_query *ret_query)
+static bool read_body_page(struct pl_exchange *x, struct pl_page_args *ret_args)
 {
     int64_t limit = 20;
     if (pl_body_has(x, "limit") && !pl_json_number_int64(pl_body_raw(x, "limit"), &limit))
         limit = 20;
+    struct pl_str cursor = pl_body_text(x, "cursor");
+    *ret_args = (struct pl_page_args){.limit = (size_t)limit};
+    return !cursor.len || pl_base64url_decode(&x->arena, cursor, &ret_args->cursor) ||
+           pl_exchange_refuse_cursor(x);
+}
+
+bool pl_memory_query_body(struct pl_exchange *x, struct pl_page_args *ret_args,
+                          struct pl_memory_query *ret_query)
+{
+    if (!read_body_page(x, ret_args))
+        return false;
     *ret_query = (struct pl_memory_query){
         .user_id = x->caller.user_id,
         .type = pl_body_text(x, "type"),
@@ -98,9 +135,10 @@ bool pl_memory_query_body(struct pl_exchange *x, struct pl_memory_query *ret_que
         .is_superseded = pl_body_bool(x, "include_superseded", false) ? -1 : 0,
         .created_before_ms = INT64_MAX,
         .now_ms = pl_clock_unix_ms(),
-        .limit = (size_t)limit,
+        .limit = ret_args->limit,
         .before_id = INT64_MAX,
     };
     return read_terms(x, pl_body_text(x, "query"), pl_body_bool(x, "is_typing", false),
-                      &ret_query->terms);
+                      &ret_query->terms) &&
+           read_cursor(x, ret_args, ret_query);
 }

@@ -1,16 +1,18 @@
-/* Memories: what is kept across sessions, and found again. Everything is the caller's own;
- * another's is not found. How they get into a conversation is in recall.h. */
+/* Memories are kept across sessions and searched. All of them are the caller's own; those of other
+ * users are not found. recall.h puts them into a conversation. */
 #include "base/decimal.h"
 #include "base/uuid.h"
+#include "http/exchange.h"
+#include "http/route.h"
 #include "io/clock.h"
 #include "json/number.h"
-#include "server/change.h"
-#include "server/exchange_int.h"
-#include "server/memory_change.h"
-#include "server/memory_json.h"
-#include "server/memory_query.h"
-#include "server/route.h"
-#include "server/wishes.h"
+#include "service/memories/memory_change.h"
+#include "service/memories/memory_json.h"
+#include "service/memories/memory_query.h"
+#include "service/memories/routes.h"
+#include "service/request_options.h"
+#include "transaction/change.h"
+#include "transaction/idempotency.h"
 
 #include <stdio.h>
 
@@ -22,7 +24,9 @@ static bool find_memory(struct pl_exchange *x, struct pl_memory_row *ret_memory)
     int64_t id = 0;
     if (pl_decimal_read(x->args[0], &id))
         return pl_memory_get(x, id, NULL, ret_memory);
-    pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL, "The id of a memory is a whole number.");
+    pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL,
+                        "The id of a memory must be a whole "
+                        "number.");
     return false;
 }
 
@@ -142,12 +146,12 @@ static bool read_id(struct pl_exchange *x, const char *name, int64_t *ret_id)
     if (!text.len || pl_str_eq(text, PL_STR("null")) ||
         (pl_json_number_int64(text, ret_id) && *ret_id > 0))
         return true;
-    pl_wish_refuse(x, "The id of a memory is a number from 1.", "/%s", name);
+    pl_option_refuse(x, "The id of a memory must be a number from 1.", "/%s", name);
     return false;
 }
 
-/* Whether the chain of what took the place of `from` comes to `id`. A chain is never a ring, so it
- * has an end; each link is looked at once. */
+/* Whether the chain of successors of `from` contains `id`. A chain never has a cycle, so it ends;
+ * each link is read once. */
 static bool leads_to(struct pl_exchange *x, struct pl_memory_row from, int64_t id)
 {
     for (int n = 0; from.superseded_by && n < PL_MEMORY_MAX_PER_USER; n++) {
@@ -186,14 +190,14 @@ static void supersede_plan(struct pl_exchange *x, struct pl_batch *batch, void *
     if (memory.superseded_by)
         snprintf(now, sizeof now, "%lld", (long long)memory.superseded_by);
     if (by_id == memory.id)
-        pl_wish_refuse(x, "A memory cannot take its own place.", "/by");
+        pl_option_refuse(x, "A memory cannot supersede itself.", "/by");
     else if (memory.superseded_by != expected)
         pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
-                            "superseded_by is %s now; name it as \"expected\" to change it.", now);
+                            "superseded_by is now %s; send it as \"expected\" to change it.", now);
     else if (leads_to(x, by, memory.id))
         pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
-                            "Memory %lld was itself superseded, in the end by this one: they would "
-                            "go round in a ring. superseded_by is %s now.",
+                            "Memory %lld is itself superseded by this one, directly or through "
+                            "others: this would make a circle. superseded_by is now %s.",
                             (long long)by_id, now);
     else
         supersede(x, batch, memory, by_id);
@@ -206,7 +210,7 @@ static void memory_supersede(struct pl_exchange *x)
 
 /* --- listing and searching ------------------------------------------------------------------- */
 
-/* A question of signs only finds nothing: without terms the store would list everything. */
+/* A query of punctuation only finds nothing: without terms the store would list everything. */
 static bool search(struct pl_exchange *x, struct pl_str words, const struct pl_memory_query *query,
                    struct pl_memory_page *ret_page)
 {
@@ -221,10 +225,17 @@ static bool search(struct pl_exchange *x, struct pl_str words, const struct pl_m
     return status == PL_OK;
 }
 
-static void write_items(struct pl_json_out *out, const struct pl_memory_page *page, bool has_score)
+static void write_page(struct pl_exchange *x, const struct pl_page_args *args,
+                       const struct pl_memory_query *query, const struct pl_memory_page *page,
+                       bool has_score)
 {
-    for (size_t i = 0; i < page->n_items; i++)
-        pl_memory_write(out, &page->items[i], has_score);
+    char cursor[PL_MEMORY_CURSOR_SIZE];
+    struct pl_json_out out = pl_exchange_list_begin(x);
+    struct pl_list_walk walk = {page->n_items, page->has_more, 0};
+    while (pl_list_walk_next(&walk, x))
+        pl_memory_write(&out, &page->items[walk.n - 1], has_score);
+    pl_memory_query_cursor(query, page, &walk, cursor);
+    pl_exchange_list_end(x, args, page->total, pl_str_of(cursor));
 }
 
 static void list_work(struct pl_exchange *x)
@@ -232,20 +243,10 @@ static void list_work(struct pl_exchange *x)
     struct pl_page_args args;
     struct pl_memory_query query;
     struct pl_memory_page page;
-    char cursor[24] = "";
     if (!pl_exchange_page_args(x, &args) || !pl_memory_query_params(x, &args, &query) ||
         !search(x, pl_target_param(&x->target, "q"), &query, &page))
         return;
-    struct pl_json_out out = pl_exchange_list_begin(x);
-    struct pl_list_walk walk = {page.n_items, page.has_more, 0};
-    while (pl_list_walk_next(&walk, x))
-        pl_memory_write(&out, &page.items[walk.n - 1], false);
-    /* What is found goes on by how many came before, as its order is that of no column. */
-    if (walk.has_more && query.terms.len)
-        snprintf(cursor, sizeof cursor, "+%lld", (long long)query.offset + (long long)walk.n);
-    else if (walk.has_more)
-        snprintf(cursor, sizeof cursor, "%lld", (long long)page.items[walk.n - 1].id);
-    pl_exchange_list_end(x, &args, page.total, pl_str_of(cursor));
+    write_page(x, &args, &query, &page, false);
 }
 
 static void memory_list(struct pl_exchange *x)
@@ -255,14 +256,13 @@ static void memory_list(struct pl_exchange *x)
 
 static void search_work(struct pl_exchange *x)
 {
+    struct pl_page_args args;
     struct pl_memory_query query;
     struct pl_memory_page page;
-    if (!pl_memory_query_body(x, &query) || !search(x, pl_body_text(x, "query"), &query, &page))
+    if (!pl_memory_query_body(x, &args, &query) ||
+        !search(x, pl_body_text(x, "query"), &query, &page))
         return;
-    struct pl_json_out out = pl_exchange_list_begin(x);
-    write_items(&out, &page, true);
-    pl_json_out_close(&out, ']');
-    pl_json_out_close(&out, '}');
+    write_page(x, &args, &query, &page, true);
 }
 
 static void memory_search(struct pl_exchange *x)
@@ -279,8 +279,8 @@ static void memory_search(struct pl_exchange *x)
 static const struct pl_route_param list_params[] = {
     PL_PARAM_LIMIT,
     PL_PARAM_OFFSET,
-    {"cursor", TEXT, "next_cursor of the page before"},
-    {"q", TEXT, "Words to look for, the last one perhaps still being typed; best first"},
+    {"cursor", TEXT, "next_cursor of the previous page"},
+    {"q", TEXT, "Words to search for; the last one may be incomplete; best match first"},
     {"type", "{\"type\":\"string\",\"enum\":[\"feedback\",\"experience\"]}", "Only of this type"},
     {"skill_name", TEXT, "Only of this skill"},
     {"record_type", "{\"type\":\"string\",\"enum\":[\"memory\",\"skill_comment\"]}",
@@ -290,36 +290,36 @@ static const struct pl_route_param list_params[] = {
     {"topic", TEXT, "Only on this topic"},
     {"mem0_id", TEXT, "Only with this outside id"},
     {"source_session", TEXT, "Only from this session"},
-    {"disabled", FLAG, "Only disabled ones, or only others; any if not said"},
-    {"superseded", FLAG, "Only superseded ones, or only others; any if not said"},
-    {"created_after", TIME, "Only those made after this time"},
-    {"created_before", TIME, "Only those made before this time"},
+    {"disabled", FLAG, "Only disabled memories, or only others; any by default"},
+    {"superseded", FLAG, "Only superseded memories, or only others; any by default"},
+    {"created_after", TIME, "Only memories created after this time"},
+    {"created_before", TIME, "Only memories created before this time"},
     {NULL, NULL, NULL},
 };
 
 const struct pl_route pl_routes_memories[] = {
     {PL_METHOD_POST, "/api/memories", PL_ROUTE_IDEMPOTENT | PL_ROUTE_RETELLS, memory_create,
-     "memory_create", "Remember something", "memories", "MemoryCreate", "Memory", 201, NULL},
+     "memory_create", "Store a memory", "memories", "MemoryCreate", "Memory", 201, NULL},
     {PL_METHOD_GET, "/api/memories", 0, memory_list, "memory_list",
-     "List your memories: the newest first, or what q finds", "memories", NULL, "MemoryList", 200,
+     "List your memories: newest first, or the matches of q", "memories", NULL, "MemoryList", 200,
      list_params},
     {PL_METHOD_POST, "/api/memories/batch", PL_ROUTE_IDEMPOTENT | PL_ROUTE_RETELLS, pl_memory_batch,
-     "memory_batch", "Make, change and delete many: all of it or nothing", "memories",
-     "MemoryBatch", "MemoryBatchResult", 200, NULL},
+     "memory_batch", "Create, change and delete many, all or nothing", "memories", "MemoryBatch",
+     "MemoryBatchResult", 200, NULL},
     {PL_METHOD_POST, "/api/memories/search", PL_ROUTE_IDEMPOTENT, memory_search, "memory_search",
-     "Find memories by words, ranked by text and recency", "memories", "MemorySearch",
+     "Search memories by words, ranked by text and recency", "memories", "MemorySearch",
      "MemoryFound", 200, NULL},
-    {PL_METHOD_GET, "/api/memories/{id}", 0, memory_get, "memory_get", "Look at a memory",
-     "memories", NULL, "Memory", 200, NULL},
+    {PL_METHOD_GET, "/api/memories/{id}", 0, memory_get, "memory_get", "Get a memory", "memories",
+     NULL, "Memory", 200, NULL},
     {PL_METHOD_PUT, "/api/memories/{id}", 0, memory_put, "memory_put",
-     "Write a memory anew: what is not named becomes null", "memories", "MemoryReplace", "Memory",
-     200, NULL},
+     "Replace a memory: omitted fields become null", "memories", "MemoryReplace", "Memory", 200,
+     NULL},
     {PL_METHOD_PATCH, "/api/memories/{id}", 0, memory_patch, "memory_patch",
-     "Change what is named of a memory", "memories", "MemoryUpdate", "Memory", 200, NULL},
-    {PL_METHOD_DELETE, "/api/memories/{id}", 0, memory_delete, "memory_delete", "Forget a memory",
+     "Change the given fields of a memory", "memories", "MemoryUpdate", "Memory", 200, NULL},
+    {PL_METHOD_DELETE, "/api/memories/{id}", 0, memory_delete, "memory_delete", "Delete a memory",
      "memories", NULL, NULL, 204, NULL},
     {PL_METHOD_POST, "/api/memories/{id}/supersede", PL_ROUTE_IDEMPOTENT, memory_supersede,
-     "memory_supersede", "Let another memory take its place, unless somebody was quicker",
+     "memory_supersede", "Mark a memory as superseded by another, unless it has changed",
      "memories", "MemorySupersede", "Memory", 200, NULL},
     {0},
 };

@@ -1,11 +1,11 @@
-#include "server/prompt_said.h"
+#include "service/prompts/prompt_answer.h"
 
 #include "json/text.h"
 #include "store/store.h"
 
 enum { NEWEST_TURNS = 16 };
 
-/* The texts of a turn, one behind the other, and its error. */
+/* The texts of a turn, concatenated, and its error. */
 static enum pl_status read_said(struct pl_arena *arena, struct pl_prompt_said *said)
 {
     struct pl_json_doc doc;

@@ -1,6 +1,6 @@
-/* What a model said in a session that was made to be asked once. Blocking: on a worker. */
-#ifndef PL_SERVER_PROMPT_SAID_H
-#define PL_SERVER_PROMPT_SAID_H
+/* Reads the answer of a session that was created for one question. Blocking: on a worker. */
+#ifndef PL_SERVICE_PROMPTS_PROMPT_ANSWER_H
+#define PL_SERVICE_PROMPTS_PROMPT_ANSWER_H
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -9,7 +9,7 @@ struct pl_store;
 
 /* Memory of the arena; ptr NULL: there is none. */
 struct pl_prompt_said {
-    struct pl_str text;  /* all texts of the turn, one behind the other */
+    struct pl_str text;  /* all texts of the turn, concatenated */
     struct pl_str turn;  /* JSON */
     struct pl_str error; /* of the turn */
 };

@@ -1,12 +1,13 @@
-/* The library as plain files, page by page. Pages go by id, so that a page is the same whatever
- * changes around it, and of two prompts that want one directory the older has it: a library that
- * was restored elsewhere gives the same files. */
+/* The library as plain files, page by page. Pages are sorted by id, so that a page does not depend
+ * on changes around it. If two prompts want the same directory, the older one gets it, so a library
+ * that was restored elsewhere gives the same files. */
 #include "base/uuid.h"
-#include "format/prompt_file.h"
-#include "server/exchange_int.h"
-#include "server/members.h"
-#include "server/prompt_exchange.h"
-#include "server/url64.h"
+#include "promptfile/promptfile.h"
+#include "http/exchange.h"
+#include "http/reply/base64url.h"
+#include "http/json_members.h"
+#include "service/prompts/prompt_request.h"
+#include "service/prompts/routes.h"
 
 enum { MAX_PAGE_PROMPTS = 100, VERSION_STEP = 100 };
 
@@ -21,8 +22,8 @@ struct filing {
     struct pl_error *err;
 };
 
-/* What it wants first is taken by whoever is older and wants the same. What comes then has its id
- * behind it: nobody else can come to that, unless he is called so, and then it is his. */
+/* If an older prompt has taken the preferred name, the id is appended. No other prompt can have
+ * that name, unless it is really called so; then the name is its own. */
 static bool is_taken(void *ctx, struct pl_str directory)
 {
     struct filing *filing = ctx;
@@ -120,15 +121,8 @@ static enum pl_status write_page(struct pl_exchange *x, struct pl_str after, str
     pl_json_out_open(&out, '[');
     while (status == PL_OK && n < page.n_items && (n == 0 || x->reply.len < PL_PAGE_BYTES))
         status = file_prompt(x, &page.items[n++], &out, err);
-    pl_json_out_close(&out, ']');
-    pl_json_out_key(&out, "next_cursor");
-    if (page.has_more || n < page.n_items) {
-        pl_buf_addc(&x->reply, '"');
-        pl_url64_encode(&x->reply, page.items[n - 1].id);
-        pl_buf_adds(&x->reply, "\"}");
-    } else {
-        pl_buf_adds(&x->reply, "null}");
-    }
+    bool has_more = page.has_more || n < page.n_items;
+    pl_exchange_sums_end(x, has_more ? page.items[n - 1].id : (struct pl_str){0});
     return status;
 }
 
@@ -159,7 +153,7 @@ static const struct pl_route_param files_params[] = {
 
 const struct pl_route pl_routes_prompt_files[] = {
     {PL_METHOD_GET, "/api/prompts/files", 0, prompt_files, "prompt_files",
-     "Your library as plain files, page by page", "prompts", NULL, "PromptFiles", 200,
+     "Get your library as plain files, page by page", "prompts", NULL, "PromptFiles", 200,
      files_params},
     {0},
 };

@@ -1,16 +1,19 @@
-#include "server/prompt_import.h"
+/* Plans an import. The library's prompts are indexed by id and by folder and name; each prompt
+ * of the files is looked up there, its versions are compared by hash, and the plan says what is
+ * added. The index then has the planned state, so that the next file sees it. */
+#include "service/prompts/prompt_import.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "json/number.h"
 #include "json/text.h"
-#include "server/prompt_json.h"
+#include "service/prompts/prompt_json.h"
 
 enum { MAX_NAME = 200, MAX_FOLDER = 400, MAX_NOTE = 4000 };
 
 /* A prompt of the library, as it is or as it will be. */
 struct entry {
     struct pl_prompt_row row;
-    struct pl_str hash; /* of its latest version; empty until somebody asks */
+    struct pl_str hash; /* of its latest version; empty until needed */
 };
 
 const char *pl_import_outcome_text(enum pl_import_outcome outcome)
@@ -104,7 +107,7 @@ static enum pl_status join_folders(struct pl_prompt_import *import, struct pl_st
 {
     struct pl_str own;
     if (!pl_prompt_folder(folder, &own))
-        return pl_fail(err, PL_INVALID, "its folder is none: \"%.*s\"", PL_STR_ARG(folder));
+        return pl_fail(err, PL_INVALID, "its folder is invalid: \"%.*s\"", PL_STR_ARG(folder));
     size_t n = import->folder.len + 1 + own.len;
     char *joined = pl_arena_alloc(import->arena, n, 1);
     if (!joined)
@@ -126,10 +129,10 @@ static enum pl_status refuse_nul(struct pl_str text, const char *what, struct pl
 {
     if (!text.len || !memchr(text.ptr, 0, text.len))
         return PL_OK;
-    return pl_fail(err, PL_INVALID, "its %s has a NUL character in it", what);
+    return pl_fail(err, PL_INVALID, "its %s contains a NUL character", what);
 }
 
-/* Name, folder, tags: what a prompt of the file is called here. */
+/* Name, folder and tags that a prompt of the file gets here. */
 static enum pl_status read_row(struct pl_prompt_import *import, const struct pl_filed_prompt *filed,
                                struct pl_prompt_row *ret_row, struct pl_error *err)
 {
@@ -160,8 +163,8 @@ static enum pl_status read_row(struct pl_prompt_import *import, const struct pl_
     return status;
 }
 
-/* The place of the version a file calls by this number; 0: it has none. A backup counts from 1, and
- * so does a file that has no numbers. */
+/* The position of the version with this number in the file; 0: it has none. Backups count from 1,
+ * and so do files without numbers. */
 static int64_t place_of_version(const struct pl_filed_prompt *filed, int64_t number)
 {
     if (number < 1)
@@ -211,8 +214,8 @@ static enum pl_status read_versions(struct pl_prompt_import *import,
     return status;
 }
 
-/* Labels of the versions that are put: `skip` of the file's are not, and the others are `shift`
- * further. */
+/* Labels of the versions that are added: the file's first `skip` are not, and the others move by
+ * `shift`. */
 static enum pl_status read_labels(struct pl_prompt_import *import,
                                   const struct pl_filed_prompt *filed, int64_t skip, int64_t shift,
                                   struct pl_import_plan *plan, struct pl_error *err)
@@ -280,8 +283,8 @@ static enum pl_status plan_create(struct pl_prompt_import *import,
     return status == PL_OK ? plan_index(import, plan) : status;
 }
 
-/* How many of the file's versions the library has: all up to its own latest when that is the same,
- * or all but the last one. */
+/* The number of the file's versions that the library already has: all up to its latest if that one
+ * is equal, or all but the last. */
 static size_t count_known(const struct entry *there, const struct pl_import_plan *plan, size_t n)
 {
     size_t latest = (size_t)there->row.latest_version;
@@ -320,7 +323,7 @@ static enum pl_status plan_version(struct pl_prompt_import *import, struct entry
     return status == PL_OK ? plan_index(import, plan) : status;
 }
 
-/* What the next file finds. */
+/* The state that the next file starts from. */
 static enum pl_status remember_plan(struct pl_prompt_import *import, struct entry *there,
                                     const struct pl_import_plan *plan)
 {
@@ -350,7 +353,7 @@ static enum pl_status plan_one(struct pl_prompt_import *import, const struct pl_
     struct pl_str place = place_of(import->arena, &plan.row);
     if (!place.ptr)
         return PL_NOMEM;
-    /* Two prompts of a backup may have one name: they are told apart by their ids alone. */
+    /* Two prompts of a backup may have the same name: only their ids distinguish them. */
     bool has_id = pl_id_is(plan.row.id, "prompt_");
     struct entry *there =
         has_id ? find(&import->by_id, plan.row.id) : find(&import->by_place, place);
@@ -370,7 +373,7 @@ static enum pl_status plan_one(struct pl_prompt_import *import, const struct pl_
     return status;
 }
 
-/* A prompt that cannot be taken is told, and the others go on. */
+/* A prompt that cannot be imported is reported, and the others continue. */
 static enum pl_status tell_problem(struct pl_prompt_import *import, struct pl_str path,
                                    const struct pl_error *err)
 {

@@ -5,13 +5,13 @@
  * name in the same folder; then it adds a version, unless the latest one says the same already. A
  * backup that goes further than the library adds all that the library lacks, with its numbers and
  * labels. Blocking: on a worker. */
-#ifndef PL_SERVER_PROMPT_IMPORT_H
-#define PL_SERVER_PROMPT_IMPORT_H
+#ifndef PL_SERVICE_PROMPTS_PROMPT_IMPORT_H
+#define PL_SERVICE_PROMPTS_PROMPT_IMPORT_H
 
 #include "base/map.h"
 #include "base/uuid.h"
 #include "base/vec.h"
-#include "format/prompt_file.h"
+#include "promptfile/promptfile.h"
 #include "store/library.h"
 
 /* X(name, text) */
@@ -34,7 +34,7 @@ struct pl_label_row {
     int64_t version;
 };
 
-/* What becomes of one prompt of the files; memory of the import's arena. */
+/* The plan for one prompt of the files; memory of the import's arena. */
 struct pl_import_plan {
     struct pl_str path;
     enum pl_import_outcome outcome;

@@ -1,13 +1,16 @@
-/* Files of any kind as prompts. They are read and planned on a worker, then committed in one
- * transaction with the answer: a repetition after a crash finds all of it or nothing. When another
- * change came first, all of it is planned anew. */
-#include "format/export.h"
+/* Imports files of any kind as prompts. They are read and planned on a worker, then committed in
+ * one transaction with the answer: a repeated request after a crash finds all of it or nothing. If
+ * another change was committed first, everything is planned again. */
+#include "promptfile/export.h"
+#include "http/exchange.h"
 #include "json/text.h"
-#include "server/exchange_int.h"
-#include "server/media_store.h"
-#include "server/prompt_exchange.h"
-#include "server/prompt_import.h"
-#include "server/wishes.h"
+#include "service/blobs/media_import.h"
+#include "service/prompts/prompt_import.h"
+#include "service/prompts/prompt_request.h"
+#include "service/prompts/routes.h"
+#include "service/request_options.h"
+#include "transaction/commit.h"
+#include "transaction/idempotency.h"
 
 #include <stdio.h>
 
@@ -19,7 +22,7 @@ struct importing {
     struct pl_exchange *x;
     struct pl_prompt_import import;
     struct pl_batch *batch; /* owned until it is submitted; NULL: nothing is written */
-    struct pl_media media;
+    struct pl_media_import media;
     int n_tries;
 };
 
@@ -36,22 +39,22 @@ static bool add_problem(struct pl_prompt_import *import, struct pl_str path, con
     return problem.detail.ptr && pl_vec_push(&import->problems, problem);
 }
 
-/* Media behind links become blobs of ours; a link that stays is told. */
+/* Linked media become local blobs; links that remain are reported. */
 static enum pl_status store_media(struct pl_exchange *x, struct pl_prompt_import *import,
                                   struct pl_prompt_file *file)
 {
     struct importing *importing = x->state;
-    struct pl_media_wish wish = {.from = pl_format_find(pl_body_text(x, "format"))};
-    struct pl_media_stored stored;
+    struct pl_media_import_options options = {.from = pl_format_find(pl_body_text(x, "format"))};
+    struct pl_media_import_stored stored;
     struct pl_error err = {0};
-    enum pl_status status =
-        pl_media_store(&importing->media, import->arena, file->text, &wish, &stored, &err);
+    enum pl_status status = pl_media_import_store(&importing->media, import->arena, file->text,
+                                                  &options, &stored, &err);
     if (status != PL_OK) /* What is no conversation has no media. */
         return status == PL_NOMEM ? status : PL_OK;
     file->text = stored.text;
     for (size_t i = 0; i < stored.n_notes; i++) {
         char detail[512];
-        snprintf(detail, sizeof detail, "%.*s stays a link: %.*s",
+        snprintf(detail, sizeof detail, "%.*s is kept as a URL: %.*s",
                  (int)(stored.notes[i].url.len < 200 ? stored.notes[i].url.len : 200),
                  stored.notes[i].url.ptr, PL_STR_ARG(stored.notes[i].message));
         if (!add_problem(import, file->path, detail))
@@ -75,12 +78,14 @@ static enum pl_status read_file(struct pl_exchange *x, struct pl_prompt_import *
         return status;
     if (!is_path(file.path))
         status = add_problem(import, file.path,
-                             "The path is not one: names with a slash between them are, \"..\" and "
-                             "an absolute one are not.")
+                             "The path is invalid: use names separated by slashes, without \"..\" "
+                             "and not absolute.")
                      ? PL_OK
                      : PL_NOMEM;
     else if (file.text.len && memchr(file.text.ptr, 0, file.text.len))
-        status = add_problem(import, file.path, "The file has a NUL character: it is no text.")
+        status = add_problem(import, file.path,
+                             "The file contains a NUL character, so it is not "
+                             "text.")
                      ? PL_OK
                      : PL_NOMEM;
     else
@@ -187,7 +192,7 @@ static void write_answer(const struct pl_prompt_import *import, struct pl_buf *t
     pl_json_out_close(&out, '}');
 }
 
-/* Nothing of an earlier plan counts. False: the answer is there already. */
+/* Earlier plans are dropped. False: the answer is ready. */
 static bool begin_plan(struct pl_exchange *x, struct importing *importing)
 {
     if (importing->n_tries++ && !pl_claim_again(x))
@@ -209,7 +214,7 @@ static void import_work(struct pl_exchange *x)
         return;
     pl_filed_init(&filed);
     enum pl_status status = read_files(x, import, &files, &n);
-    if (status == PL_OK && pl_media_wants(&importing->media)) {
+    if (status == PL_OK && pl_media_import_wants(&importing->media)) {
         /* All of it again when they are there. */
         importing->n_tries = 0;
         pl_filed_deinit(&filed);
@@ -248,7 +253,7 @@ static void committed(void *ctx, enum pl_status status, const struct pl_error *e
     }
     if (status == PL_CONFLICT)
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL,
-                            "Too many others change these prompts at this moment; try again.");
+                            "Too many others are changing these prompts; try again.");
     else if (status != PL_OK)
         pl_exchange_fail_commit(x, status, err);
     finish(importing);
@@ -258,12 +263,12 @@ static void import_planned(struct pl_exchange *x)
 {
     struct importing *importing = x->state;
     struct pl_batch *batch = PL_TAKE(importing->batch);
-    bool is_open = !x->is_problem && !x->is_answered;
-    if (is_open && pl_media_wants(&importing->media)) {
-        pl_media_fetch(&importing->media, x, plan_import);
+    bool is_open = !x->is_problem && !x->is_replayed;
+    if (is_open && pl_media_import_wants(&importing->media)) {
+        pl_media_import_fetch(&importing->media, x, plan_import);
     } else if (is_open && batch && x->reply.status == PL_OK) {
         pl_exchange_must_end(x);
-        pl_claim_add(pl_exchange_own(x), batch);
+        pl_claim_add(x, batch);
         pl_store_submit(x->shard->server->store, x->shard->loop, batch, committed, importing);
     } else {
         pl_batch_destroy(batch);
@@ -292,7 +297,9 @@ static void prompt_import(struct pl_exchange *x)
 
 const struct pl_route pl_routes_prompt_import[] = {
     {PL_METHOD_POST, "/api/prompts/import", PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE, prompt_import,
-     "prompt_import", "Make prompts of files: requests of any format, YAML, Markdown, a backup",
+     "prompt_import",
+     "Create prompts from files: requests of any format, YAML, Markdown, an "
+     "export",
      "prompts", "PromptImport", "PromptImported", 200, NULL},
     {0},
 };

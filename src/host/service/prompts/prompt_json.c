@@ -1,13 +1,14 @@
-#include "server/prompt_json.h"
+/* Writes prompts and versions, and derives hash, terms, tags and labels from their content. */
+#include "service/prompts/prompt_json.h"
 
 #include "base/decimal.h"
 #include "base/sort.h"
-#include "base/terms.h"
-#include "format/prompt_file.h"
+#include "base/text/terms.h"
+#include "promptfile/promptfile.h"
+#include "http/json_members.h"
+#include "http/request_schema.h"
 #include "json/number.h"
 #include "json/text.h"
-#include "server/members.h"
-#include "server/request_schema.h"
 
 enum { MAX_LABEL = 60, MAX_TAG = 60, MAX_TAGS = 50 };
 
@@ -151,7 +152,7 @@ static enum pl_status check_schema(struct pl_arena *arena, const struct pl_json_
         status = pl_schema_explain(run, arena, doc, doc->root, PL_SCHEMA_EN, &report);
     if (status == PL_OK && !is_valid) {
         const struct pl_schema_unit *first = report.n_units ? &report.units[0] : NULL;
-        status = pl_fail(err, PL_INVALID, "This is no structured chat: %.*s",
+        status = pl_fail(err, PL_INVALID, "This is not a structured chat: %.*s",
                          first ? (int)first->message.len : 0, first ? first->message.ptr : "");
         if (first)
             pl_error_point(err, "%s%.*s", base, PL_STR_ARG(first->instance_location));
@@ -166,12 +167,14 @@ enum pl_status pl_prompt_check(struct pl_arena *arena, const struct pl_prompt_te
     struct pl_json_doc doc;
     struct pl_error own = {0};
     if (text->content.len > PL_PROMPT_MAX_CONTENT)
-        return pl_fail(err, PL_LIMIT, "The content has %zu bytes; a version has at most %u.",
+        return pl_fail(err, PL_LIMIT, "The content has %zu bytes; the maximum is %u.",
                        text->content.len, PL_PROMPT_MAX_CONTENT);
     if (!text->is_structured) {
         if (!text->content.len || !memchr(text->content.ptr, 0, text->content.len))
             return PL_OK;
-        enum pl_status status = pl_fail(err, PL_INVALID, "A text has no NUL character in it.");
+        enum pl_status status = pl_fail(err, PL_INVALID,
+                                        "A text must not contain a NUL "
+                                        "character.");
         pl_error_point(err, "%s", base);
         return status;
     }
@@ -180,8 +183,8 @@ enum pl_status pl_prompt_check(struct pl_arena *arena, const struct pl_prompt_te
         return check_schema(arena, &doc, base, err);
     if (status == PL_NOMEM)
         return status;
-    /* Its place is told within the whole body, where the parser knew only the content. */
-    status = pl_fail(err, PL_INVALID, "This is no structured chat: %s", own.message);
+    /* The place is given within the whole body, because the parser knew only the content. */
+    status = pl_fail(err, PL_INVALID, "This is not a structured chat: %s", own.message);
     pl_error_point(err, "%s%s", base, own.pointer);
     return status;
 }
@@ -309,13 +312,14 @@ enum pl_status pl_prompt_tags(struct pl_arena *arena, struct pl_str json, struct
     if (status != PL_OK)
         return status;
     if (pl_json_kind(doc.root) != PL_JSON_ARRAY || pl_json_count(doc.root) > MAX_TAGS)
-        return pl_fail(err, PL_INVALID, "Tags are an array of at most %d texts.", MAX_TAGS);
+        return pl_fail(err, PL_INVALID, "Tags must be an array of at most %d strings.", MAX_TAGS);
     for (const struct pl_json_node *tag = pl_json_first(doc.root); tag < pl_json_end(doc.root);
          tag = pl_json_next(tag)) {
         bool is_text = pl_json_kind(tag) == PL_JSON_STRING;
         size_t n_chars = is_text ? pl_json_text_count(&doc, tag) : 0;
         if (!n_chars || n_chars > MAX_TAG)
-            return pl_fail(err, PL_INVALID, "A tag is a text of 1 to %d characters.", MAX_TAG);
+            return pl_fail(err, PL_INVALID, "A tag must be a string of 1 to %d characters.",
+                           MAX_TAG);
         status = pl_json_text(arena, &doc, tag, &tags[n++]);
         if (status != PL_OK)
             return status;

@@ -1,10 +1,10 @@
-/* Prompts as the API tells them, and what is worked out of their content: hash, search terms, the
- * structured chat a text prompt stands for. */
-#ifndef PL_SERVER_PROMPT_JSON_H
-#define PL_SERVER_PROMPT_JSON_H
+/* Prompts as the API writes them, and what is derived from their content: hash, search terms, the
+ * structured chat that a text prompt is equivalent to. */
+#ifndef PL_SERVICE_PROMPTS_PROMPT_JSON_H
+#define PL_SERVICE_PROMPTS_PROMPT_JSON_H
 
-#include "base/sha256.h"
-#include "conv/diff.h"
+#include "base/sha/sha256.h"
+#include "prompt/diff.h"
 #include "json/write.h"
 #include "store/library.h"
 
@@ -20,8 +20,8 @@ struct pl_prompt_text pl_prompt_text_of(const struct pl_prompt_version_row *vers
 enum pl_status pl_prompt_hash(struct pl_arena *arena, const struct pl_prompt_text *text,
                               struct pl_str *ret_hash);
 
-/* Sets what the prompt is found by: its directory, and the terms of name, description, tags and all
- * that its text says. Memory of the arena. PL_NOMEM. */
+/* Sets the directory and the search terms: those of name, description, tags and text. Memory of the
+ * arena. PL_NOMEM. */
 enum pl_status pl_prompt_index(struct pl_arena *arena, const struct pl_prompt_text *text,
                                struct pl_prompt_row *prompt);
 
@@ -30,8 +30,8 @@ enum pl_status pl_prompt_index(struct pl_arena *arena, const struct pl_prompt_te
 enum pl_status pl_prompt_chat(struct pl_arena *arena, const struct pl_prompt_text *text,
                               struct pl_str *ret_chat);
 
-/* PL_INVALID: no structured chat; err has the pointer, behind `base` ("/content"). PL_LIMIT: over
- * PL_PROMPT_MAX_CONTENT. A text may say anything but NUL, which no database takes. */
+/* PL_INVALID: not a structured chat; err has the pointer, after `base` ("/content"). PL_LIMIT: over
+ * PL_PROMPT_MAX_CONTENT. A text may contain anything but NUL, which no database accepts. */
 enum pl_status pl_prompt_check(struct pl_arena *arena, const struct pl_prompt_text *text,
                                const char *base, struct pl_error *err);
 
@@ -39,10 +39,10 @@ enum pl_status pl_prompt_check(struct pl_arena *arena, const struct pl_prompt_te
 enum pl_status pl_prompt_version_number(struct pl_arena *arena, const struct pl_prompt_row *prompt,
                                         struct pl_str name, int64_t *ret_version);
 
-/* Where a label stands; 0: nowhere. PL_NOMEM. */
+/* The version a label names; 0: none. PL_NOMEM. */
 enum pl_status pl_prompt_label_get(struct pl_arena *arena, const struct pl_prompt_row *prompt,
                                    struct pl_str label, int64_t *ret_version);
-/* The labels with one moved, or taken away (version 0), for the answer to the change. */
+/* The labels with one moved, or removed (version 0), for the answer to the change. */
 enum pl_status pl_prompt_labels_with(struct pl_arena *arena, struct pl_str labels,
                                      struct pl_str label, int64_t version,
                                      struct pl_str *ret_labels);
@@ -53,7 +53,7 @@ bool pl_prompt_label_is(struct pl_str label);
  * characters, or there are over 50. */
 enum pl_status pl_prompt_tags(struct pl_arena *arena, struct pl_str json, struct pl_str *ret_tags,
                               struct pl_error *err);
-/* "/team//audit/" is not tidied up but refused; slashes at the ends go. */
+/* "/team//audit/" is not normalised but refused; slashes at the ends are removed. */
 bool pl_prompt_folder(struct pl_str text, struct pl_str *ret_folder);
 
 /* The Prompt object; latest NULL: without it. PL_NOMEM; fails as pl_prompt_variables does. */

@@ -1,6 +1,7 @@
-#include "server/prompt_exchange.h"
+/* Finds the prompt and version that a path or body names, and reads a draft. */
+#include "service/prompts/prompt_request.h"
 
-#include "server/wishes.h"
+#include "service/request_options.h"
 
 /* --- finding --------------------------------------------------------------------------------- */
 
@@ -29,7 +30,7 @@ bool pl_prompt_find_version(struct pl_exchange *x, const struct pl_prompt_row *p
                                              prompt->id, number, ret_version, &err);
     if (status == PL_NOT_FOUND)
         pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL,
-                            "This prompt has no version and no label %.*s.",
+                            "This prompt has no version or label %.*s.",
                             (int)(name.len < 80 ? name.len : 80), name.ptr);
     else if (status != PL_OK)
         pl_exchange_fail(x, status, &err);
@@ -52,8 +53,8 @@ bool pl_prompt_body_folder(struct pl_exchange *x, struct pl_str *folder)
 {
     if (!pl_body_has(x, "folder") || pl_prompt_folder(pl_body_text(x, "folder"), folder))
         return true;
-    pl_wish_refuse(x, "A folder is names with a slash between them, as in \"work/audit\".",
-                   "/folder");
+    pl_option_refuse(x, "A folder has names separated by slashes, as in \"work/audit\".",
+                     "/folder");
     return false;
 }
 
@@ -66,8 +67,8 @@ bool pl_prompt_draft(struct pl_exchange *x, struct pl_prompt_text *ret_text)
     if (type.ptr && !pl_str_eq(type, pl_prompt_type_text(draft.is_structured))) {
         status = pl_fail(&err, PL_INVALID,
                          draft.is_structured
-                             ? "The content of a text is a string."
-                             : "The content of a structured prompt is an object, a structured "
+                             ? "The content of a text prompt must be a string."
+                             : "The content of a structured prompt must be an object, a structured "
                                "chat.");
         pl_error_point(&err, "/content");
     }

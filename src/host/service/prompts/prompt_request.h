@@ -1,10 +1,10 @@
 /* What the routes of prompts share: finding the prompt and the version they name, and reading
  * a draft. On a worker. */
-#ifndef PL_SERVER_PROMPT_EXCHANGE_H
-#define PL_SERVER_PROMPT_EXCHANGE_H
+#ifndef PL_SERVICE_PROMPTS_PROMPT_REQUEST_H
+#define PL_SERVICE_PROMPTS_PROMPT_REQUEST_H
 
-#include "server/exchange.h"
-#include "server/prompt_json.h"
+#include "http/exchange.h"
+#include "service/prompts/prompt_json.h"
 
 /* The caller's prompt that the path names first. False after making a problem. */
 bool pl_prompt_find(struct pl_exchange *x, struct pl_prompt_row *ret_prompt);
@@ -15,10 +15,10 @@ bool pl_prompt_find_version(struct pl_exchange *x, const struct pl_prompt_row *p
 bool pl_prompt_find_named(struct pl_exchange *x, struct pl_prompt_row *ret_prompt,
                           struct pl_prompt_version_row *ret_version);
 
-/* "folder" of the body; one that is not said stays as it is. */
+/* "folder" of the body; if absent, unchanged. */
 bool pl_prompt_body_folder(struct pl_exchange *x, struct pl_str *folder);
 
-/* "content" and "type" of the body, held to the rules. */
+/* "content" and "type" of the body, checked by the rules. */
 bool pl_prompt_draft(struct pl_exchange *x, struct pl_prompt_text *ret_text);
 
 #endif

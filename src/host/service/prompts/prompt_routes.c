@@ -1,16 +1,17 @@
-/* The library of prompts: make, list, look, change, delete; folders and tags. Versions and labels
- * are in prompt_versions.c, what is done with a prompt in prompt_use.c and prompt_run.c, files in
- * prompt_files.c. */
+/* The library of prompts: create, list, read, change, delete; folders and tags. Versions and labels
+ * are in prompt_version_routes.c, uses of a prompt in prompt_use_routes.c and prompt_run_routes.c,
+ * files in prompt_file_routes.c. */
 #include "base/decimal.h"
-#include "base/terms.h"
+#include "base/text/terms.h"
 #include "base/uuid.h"
+#include "http/exchange.h"
+#include "http/json_members.h"
+#include "http/reply/page_cursor.h"
 #include "io/clock.h"
-#include "server/change.h"
-#include "server/exchange_int.h"
-#include "server/members.h"
-#include "server/pinned.h"
-#include "server/prompt_exchange.h"
-#include "server/wishes.h"
+#include "service/prompts/prompt_request.h"
+#include "service/prompts/routes.h"
+#include "service/request_options.h"
+#include "transaction/change.h"
 
 static struct pl_store *store_of(struct pl_exchange *x)
 {
@@ -104,14 +105,14 @@ static void prompt_create(struct pl_exchange *x)
 
 /* --- listing --------------------------------------------------------------------------------- */
 
-/* Where the order is that of a search, the cursor is "+N": how many were seen. */
+/* In the order of a search, the cursor is "+N": the number of items before it. */
 static bool read_cursor(struct pl_str cursor, struct pl_prompt_query *query)
 {
-    struct pl_pinned place = {0};
+    struct pl_page_cursor place = {0};
     if (query->terms.len)
         return cursor.ptr[0] == '+' &&
                pl_decimal_read(pl_str_slice(cursor, 1, cursor.len), &query->offset);
-    query->has_cursor = pl_pinned_read(cursor, "prompt_", &place);
+    query->has_cursor = pl_page_cursor_read(cursor, "prompt_", &place);
     query->cursor_is_pinned = place.is_pinned;
     query->cursor_updated_ms = place.updated_ms;
     query->cursor_id = place.id;
@@ -133,7 +134,7 @@ static bool read_query(struct pl_exchange *x, const struct pl_page_args *args,
     query->max_bytes = PL_PAGE_BYTES;
     query->offset = args->offset;
     if (folder.ptr && !pl_prompt_folder(folder, &query->folder))
-        pl_wish_refuse(x, "There is no such folder.", "/folder");
+        pl_option_refuse(x, "There is no such folder.", "/folder");
     else if (args->cursor.len && !read_cursor(args->cursor, query))
         return pl_exchange_refuse_cursor(x);
     return !x->is_problem;
@@ -148,7 +149,8 @@ static void write_cursor(struct pl_buf *to, const struct pl_prompt_query *query,
     if (query->terms.len)
         pl_buf_addf(to, "+%lld", (long long)query->offset + (long long)walk->n);
     else
-        pl_pinned_write(to, &(struct pl_pinned){last->is_pinned, last->updated_ms, last->id});
+        pl_page_cursor_write(to,
+                             &(struct pl_page_cursor){last->is_pinned, last->updated_ms, last->id});
 }
 
 static enum pl_status list(struct pl_exchange *x, const struct pl_page_args *args,
@@ -186,7 +188,7 @@ static void list_work(struct pl_exchange *x)
         return;
     enum pl_status status = terms.status;
     if (status == PL_OK && words.len && !terms.len) {
-        /* Nothing but punctuation: nothing is found by it. */
+        /* A query of punctuation only: it finds nothing. */
         pl_exchange_list_begin(x);
         pl_exchange_list_end(x, &args, 0, (struct pl_str){0});
     } else if (status == PL_OK) {
@@ -202,28 +204,47 @@ static void prompt_list(struct pl_exchange *x)
 }
 
 typedef enum pl_status count_fn(struct pl_store *store, struct pl_arena *arena,
-                                struct pl_str user_id, struct pl_named_count **ret_items,
-                                size_t *ret_n, struct pl_error *err);
+                                const struct pl_count_query *query, struct pl_count_page *ret_page,
+                                struct pl_error *err);
+
+/* Before the name in a cursor, because the root's name is empty. */
+#define NAME_MARK "/"
+
+static enum pl_status write_counts(struct pl_exchange *x, const struct pl_count_page *page)
+{
+    PL_CLEANUP_BUF struct pl_buf cursor;
+    pl_buf_init(&cursor, 0);
+    struct pl_json_out out = pl_exchange_list_begin(x);
+    struct pl_list_walk walk = {page->n_items, page->has_more, 0};
+    while (pl_list_walk_next(&walk, x)) {
+        pl_json_out_open(&out, '{');
+        pl_put_text(&out, "name", page->items[walk.n - 1].name);
+        pl_put_int(&out, "count", page->items[walk.n - 1].n);
+        pl_json_out_close(&out, '}');
+    }
+    if (walk.has_more) {
+        pl_buf_adds(&cursor, NAME_MARK);
+        pl_buf_add(&cursor, page->items[walk.n - 1].name);
+    }
+    pl_exchange_sums_end(x, pl_buf_str(&cursor));
+    return cursor.status;
+}
 
 static void count_work(struct pl_exchange *x, count_fn *count)
 {
-    struct pl_named_count *items = NULL;
+    struct pl_page_args args;
+    struct pl_count_query query = {.user_id = x->caller.user_id};
+    struct pl_count_page page;
     struct pl_error err = {0};
-    size_t n = 0;
-    enum pl_status status = count(store_of(x), &x->arena, x->caller.user_id, &items, &n, &err);
-    if (status != PL_OK) {
-        pl_exchange_fail(x, status, &err);
+    if (!pl_exchange_sums_args(x, &args) ||
+        (args.cursor.len && !pl_exchange_cursor_text(x, &args, NAME_MARK, &query.after)))
         return;
-    }
-    struct pl_json_out out = pl_exchange_list_begin(x);
-    for (size_t i = 0; i < n; i++) {
-        pl_json_out_open(&out, '{');
-        pl_put_text(&out, "name", items[i].name);
-        pl_put_int(&out, "count", items[i].n);
-        pl_json_out_close(&out, '}');
-    }
-    pl_json_out_close(&out, ']');
-    pl_json_out_close(&out, '}');
+    query.limit = args.limit;
+    enum pl_status status = count(store_of(x), &x->arena, &query, &page, &err);
+    if (status == PL_OK)
+        status = write_counts(x, &page);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
 }
 
 static void folders_work(struct pl_exchange *x)
@@ -299,7 +320,7 @@ static void plan_delete(struct pl_exchange *x, struct pl_batch *batch, void *ctx
     struct pl_prompt_row row;
     if (!pl_prompt_find(x, &row) || !pl_exchange_if_match(x, row.revision))
         return;
-    /* The update holds the revision: what somebody wrote meanwhile is not deleted unseen. */
+    /* The update checks the revision: a concurrent change is not deleted unseen. */
     if (pl_http_header_get(x->head, "if-match").len)
         pl_batch_update_prompt(batch, &row);
     pl_batch_delete_prompt(batch, x->caller.user_id, row.id);
@@ -313,26 +334,31 @@ static void prompt_delete(struct pl_exchange *x)
 
 static const struct pl_route_param list_params[] = {
     PL_PARAMS_OF_PAGE,
-    {"q", "{\"type\":\"string\"}", "Words of name, description, tags or text; the best first"},
-    {"folder", "{\"type\":\"string\"}", "Only prompts of this folder and those in it"},
+    {"q", "{\"type\":\"string\"}", "Words of name, description, tags or text; best match first"},
+    {"folder", "{\"type\":\"string\"}", "Only prompts in this folder and below"},
     {"tag", "{\"type\":\"string\"}", "Only prompts with this tag"},
     {"label", "{\"type\":\"string\"}", "Only prompts with this label"},
-    {"pinned", "{\"type\":\"boolean\"}", "Only pinned ones, or only others"},
+    {"pinned", "{\"type\":\"boolean\"}", "Only pinned prompts, or only others"},
+    {NULL, NULL, NULL},
+};
+
+static const struct pl_route_param count_params[] = {
+    PL_PARAMS_OF_SUMS,
     {NULL, NULL, NULL},
 };
 
 const struct pl_route pl_routes_prompts[] = {
     {PL_METHOD_POST, "/api/prompts", PL_ROUTE_IDEMPOTENT, prompt_create, "prompt_create",
-     "Make a prompt with its first version", "prompts", "PromptCreate", "Prompt", 201, NULL},
+     "Create a prompt with its first version", "prompts", "PromptCreate", "Prompt", 201, NULL},
     {PL_METHOD_GET, "/api/prompts", 0, prompt_list, "prompt_list",
      "List or search your prompts: pinned first, then by the last change", "prompts", NULL,
      "PromptList", 200, list_params},
     {PL_METHOD_GET, "/api/prompts/folders", 0, prompt_folders, "prompt_folders",
-     "List the folders of your prompts", "prompts", NULL, "NamedCounts", 200, NULL},
+     "List the folders of your prompts", "prompts", NULL, "NamedCounts", 200, count_params},
     {PL_METHOD_GET, "/api/prompts/tags", 0, prompt_tags, "prompt_tags",
-     "List the tags of your prompts", "prompts", NULL, "NamedCounts", 200, NULL},
+     "List the tags of your prompts", "prompts", NULL, "NamedCounts", 200, count_params},
     {PL_METHOD_GET, "/api/prompts/{id}", 0, prompt_get, "prompt_get",
-     "Look at a prompt and its latest version", "prompts", NULL, "Prompt", 200, NULL},
+     "Get a prompt and its latest version", "prompts", NULL, "Prompt", 200, NULL},
     {PL_METHOD_PATCH, "/api/prompts/{id}", 0, prompt_update, "prompt_update",
      "Change name, description, folder, tags or pin", "prompts", "PromptUpdate", "Prompt", 200,
      NULL},

@@ -1,39 +1,15 @@
-#include "server/prompt_run.h"
+/* Renders a prompt and splits it: everything before the last message of the user becomes turns
+ * of the session, the last message is sent to it. */
+#include "service/prompts/prompt_run.h"
 
+#include "agent/context/ask_how.h"
 #include "format/convert.h"
-#include "json/edit.h"
+#include "json/edit/edit.h"
+#include "json/pointer.h"
 #include "json/text.h"
 #include "model/model.h"
-#include "server/prompt_json.h"
-
-/* --- the last message ------------------------------------------------------------------------ */
-
-static bool is_role(const struct pl_json_doc *doc, const struct pl_json_node *message,
-                    const char *role)
-{
-    const struct pl_json_node *node = pl_json_get(doc, message, PL_STR("role"));
-    return node && pl_json_kind(node) == PL_JSON_STRING &&
-           pl_json_text_is(doc, node, pl_str_of(role));
-}
-
-static enum pl_status find_last(const struct pl_json_doc *doc, const struct pl_json_node *messages,
-                                const struct pl_json_node **ret_last, struct pl_error *err)
-{
-    const struct pl_json_node *last = NULL;
-    for (const struct pl_json_node *message = pl_json_first(messages);
-         message < pl_json_end(messages); message = pl_json_next(message))
-        last = message;
-    if (!last)
-        return pl_fail(err, PL_INVALID, "This prompt has no message: there is nothing to say.");
-    if (is_role(doc, last, "assistant"))
-        return pl_fail(err, PL_INVALID,
-                       "The last message of this prompt is the assistant's, the beginning of an "
-                       "answer. A session cannot go on from there; end with the user's message.");
-    if (!is_role(doc, last, "user"))
-        return pl_fail(err, PL_INVALID, "The last message of a prompt that is run is the user's.");
-    *ret_last = last;
-    return PL_OK;
-}
+#include "prompt/asks.h"
+#include "service/prompts/prompt_json.h"
 
 /* --- the turns before it --------------------------------------------------------------------- */
 
@@ -68,21 +44,23 @@ static enum pl_status convert_turns(struct pl_arena *arena, struct pl_str chat, 
     return status;
 }
 
-/* Everything but the last message. */
+/* Everything but the last message, and the beginning of its answer. */
 static enum pl_status make_turns(struct pl_arena *arena, const struct pl_json_doc *doc,
-                                 const struct pl_json_node *messages,
-                                 const struct pl_json_node *last, int64_t now_ms,
+                                 const struct pl_prompt_asks *asks, int64_t now_ms,
                                  struct pl_prompt_run *run, struct pl_error *err)
 {
+    size_t n_left = pl_json_count(asks->messages) - 1 - (asks->begun != NULL);
     const struct pl_json_node *system = pl_json_get(doc, doc->root, PL_STR("system_prompt"));
     bool has_system = system && pl_json_kind(system) == PL_JSON_STRING && system->len > 2;
-    if (!has_system && pl_json_count(messages) == 1)
+    if (!has_system && !n_left)
         return PL_OK;
     PL_CLEANUP_BUF struct pl_buf rest;
     struct pl_json_edit edit;
     pl_buf_init(&rest, 0);
     pl_json_edit_init(&edit, arena, doc);
-    enum pl_status status = pl_json_edit_remove_node(&edit, messages, last, err);
+    enum pl_status status = pl_json_edit_remove_node(&edit, asks->messages, asks->last, err);
+    if (status == PL_OK && asks->begun)
+        status = pl_json_edit_remove_node(&edit, asks->messages, asks->begun, err);
     if (status == PL_OK)
         status = pl_json_edit_write(&edit, &rest);
     pl_json_edit_deinit(&edit);
@@ -91,22 +69,78 @@ static enum pl_status make_turns(struct pl_arena *arena, const struct pl_json_do
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-/* config.model, where it is a model of ours that anybody may use. */
+/* config.model, if it is a model here that everyone may use. */
 static enum pl_status find_model(const struct pl_models *models, struct pl_arena *arena,
-                                 const struct pl_json_doc *doc, struct pl_str *ret_model)
+                                 struct pl_str name, struct pl_str *ret_model)
 {
-    struct pl_str name;
-    const struct pl_json_node *config = pl_json_get(doc, doc->root, PL_STR("config"));
-    const struct pl_json_node *node = config ? pl_json_get(doc, config, PL_STR("model")) : NULL;
-    if (!node || pl_json_kind(node) != PL_JSON_STRING)
-        return PL_OK;
-    enum pl_status status = pl_json_text(arena, doc, node, &name);
-    const struct pl_model_info *info = status == PL_OK ? pl_model_find(models, name) : NULL;
+    const struct pl_model_info *info = name.len ? pl_model_find(models, name) : NULL;
     if (!info || pl_model_replayed(name).len)
-        return status;
+        return PL_OK;
     /* It may outlive the models it was found in. */
     *ret_model = pl_arena_dup(arena, pl_model_name(info, name));
     return ret_model->ptr ? PL_OK : PL_NOMEM;
+}
+
+/* The config of a prompt is whatever its author wrote: what a session cannot have is said here. */
+static enum pl_status check_settings(struct pl_arena *arena, const struct pl_prompt_asks *asks,
+                                     struct pl_error *err)
+{
+    struct pl_buf text PL_CLEANUP_BUF;
+    struct pl_json_out out = pl_json_out(&text);
+    pl_buf_init(&text, 0);
+    pl_json_out_open(&out, '{');
+    if (asks->settings.len) {
+        pl_json_out_key(&out, "settings");
+        pl_json_out_raw(&out, asks->settings);
+    }
+    if (asks->tools.len) {
+        pl_json_out_key(&out, "tools");
+        pl_json_out_raw(&out, asks->tools);
+    }
+    pl_json_out_close(&out, '}');
+    struct pl_str kept = pl_arena_dup(arena, pl_buf_str(&text));
+    if (text.status != PL_OK || !kept.ptr)
+        return PL_NOMEM;
+    return pl_ask_how_check(arena, kept, err);
+}
+
+/* The variables in a text that was filled in (prompt/render.h), or NULL. */
+static const struct pl_json_node *variables_of(const struct pl_json_doc *doc,
+                                               const struct pl_json_node *text)
+{
+    const struct pl_json_node *filled = pl_json_member(doc, doc->root, "filled", PL_JSON_ARRAY);
+    struct pl_buf pointer PL_CLEANUP_BUF;
+    const struct pl_json_node *found = NULL;
+    pl_buf_init(&pointer, 0);
+    if (filled)
+        pl_json_pointer_of(&pointer, doc, text);
+    for (const struct pl_json_node *n = filled ? pl_json_first(filled) : NULL;
+         n && n < pl_json_end(filled) && pointer.status == PL_OK; n = pl_json_next(n)) {
+        const struct pl_json_node *at = pl_json_member(doc, n, "at", PL_JSON_STRING);
+        if (at && pl_json_text_is(doc, at, pl_buf_str(&pointer)))
+            found = pl_json_member(doc, n, "variables", PL_JSON_ARRAY);
+    }
+    return found;
+}
+
+/* What is said: the text, with the places of its variables where it has some. */
+static enum pl_status make_message(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                   const struct pl_json_node *content, struct pl_str *ret_message)
+{
+    const struct pl_json_node *variables = variables_of(doc, content);
+    struct pl_buf text PL_CLEANUP_BUF;
+    pl_buf_init(&text, 0);
+    if (!variables || pl_json_kind(content) != PL_JSON_STRING || content->len <= 2) {
+        *ret_message = pl_json_span(doc, content);
+        return PL_OK;
+    }
+    pl_buf_adds(&text, "[{\"type\":\"text\",\"content\":");
+    pl_buf_add(&text, pl_json_span(doc, content));
+    pl_buf_adds(&text, ",\"variables\":");
+    pl_buf_add(&text, pl_json_span(doc, variables));
+    pl_buf_adds(&text, "}]");
+    *ret_message = pl_arena_dup(arena, pl_buf_str(&text));
+    return text.status == PL_OK && ret_message->ptr ? PL_OK : PL_NOMEM;
 }
 
 static enum pl_status read_chat(const struct pl_models *models, struct pl_arena *arena,
@@ -114,24 +148,26 @@ static enum pl_status read_chat(const struct pl_models *models, struct pl_arena 
                                 struct pl_error *err)
 {
     struct pl_json_doc doc;
-    const struct pl_json_node *last = NULL;
+    struct pl_prompt_asks asks;
     struct pl_json_opts opts = pl_json_own;
     opts.refuses_nul = true;
     enum pl_status status = pl_json_parse(arena, chat, &opts, &doc, err);
     if (status != PL_OK)
         return status;
-    const struct pl_json_node *messages = pl_json_get(&doc, doc.root, PL_STR("messages"));
-    if (!messages || pl_json_kind(messages) != PL_JSON_ARRAY)
-        return pl_fail(err, PL_INVALID, "This prompt has no messages.");
-    status = find_last(&doc, messages, &last, err);
+    status = pl_prompt_asks_read(arena, &doc, &asks, err);
     if (status == PL_OK)
-        status = make_turns(arena, &doc, messages, last, now_ms, run, err);
+        status = make_turns(arena, &doc, &asks, now_ms, run, err);
     if (status == PL_OK)
-        status = find_model(models, arena, &doc, &run->model);
+        status = find_model(models, arena, asks.model, &run->model);
+    if (status == PL_OK)
+        status = check_settings(arena, &asks, err);
     const struct pl_json_node *content =
-        status == PL_OK ? pl_json_get(&doc, last, PL_STR("content")) : NULL;
+        status == PL_OK ? pl_json_get(&doc, asks.last, PL_STR("content")) : NULL;
+    run->settings = asks.settings;
+    run->tools = asks.tools;
+    run->prefill = asks.prefill;
     if (content)
-        run->message = pl_json_span(&doc, content);
+        status = make_message(arena, &doc, content, &run->message);
     if (status == PL_OK && run->message.len <= 2)
         return pl_fail(err, PL_INVALID, "The last message of this prompt is empty.");
     return status;
@@ -146,8 +182,10 @@ enum pl_status pl_prompt_run_make(const struct pl_models *models, struct pl_aren
     struct pl_prompt_run run = {0};
     struct pl_str chat;
     enum pl_status status = pl_prompt_chat(arena, text, &chat);
+    struct pl_render_opts remembering = *opts;
+    remembering.keeps_places = true;
     if (status == PL_OK)
-        status = pl_render(chat, opts, rendered, err);
+        status = pl_render(chat, &remembering, rendered, err);
     if (status != PL_OK)
         return status;
     struct pl_str filled = pl_arena_dup(arena, pl_buf_str(&rendered->out));
@@ -173,7 +211,7 @@ enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_stor
     if (status == PL_OK)
         status = pl_prompt_version_number(arena, &prompt, version, &number);
     if (status == PL_NOT_FOUND)
-        return pl_fail(err, PL_NOT_FOUND, "The prompt has no version and no label %.*s.",
+        return pl_fail(err, PL_NOT_FOUND, "The prompt has no version or label %.*s.",
                        (int)(version.len < 80 ? version.len : 80), version.ptr);
     if (status == PL_OK)
         status = pl_store_prompt_version_get(store, arena, user_id, id, number, &row, err);

@@ -1,23 +1,26 @@
-/* A prompt made ready to be said to a new session: its variables filled in, the system prompt and
- * the examples as turns that are there already, the last message of the user as what is said.
- * Blocking: on a worker. */
-#ifndef PL_SERVER_PROMPT_RUN_H
-#define PL_SERVER_PROMPT_RUN_H
+/* Prepares a prompt for a new session: fills in its variables, makes turns of the system prompt and
+ * the examples, and takes the last message of the user as the session's first message. Blocking: on
+ * a worker. */
+#ifndef PL_SERVICE_PROMPTS_PROMPT_RUN_H
+#define PL_SERVICE_PROMPTS_PROMPT_RUN_H
 
-#include "conv/diff.h"
-#include "conv/render.h"
+#include "prompt/diff.h"
+#include "prompt/render.h"
 #include "store/library.h"
 
 /* Memory of the arena. */
 struct pl_models;
 
 struct pl_prompt_run {
-    struct pl_str name; /* of the prompt; empty when only its text was known */
+    struct pl_str name; /* of the prompt; empty if only its text was given */
     int64_t version;
     struct pl_turn_row *turns; /* what the session begins with */
     size_t n_turns;
-    struct pl_str message; /* JSON: what is said */
-    struct pl_str model;   /* the prompt's own word, where there is such a model; else empty */
+    struct pl_str message;  /* JSON: what is said */
+    struct pl_str model;    /* the prompt's own word, where there is such a model; else empty */
+    struct pl_str settings; /* JSON, as a session's; empty: none */
+    struct pl_str tools;    /* JSON, the prompt's own tools; empty: none */
+    struct pl_str prefill;  /* text; how the answer begins; empty: none */
 };
 
 /* PL_INVALID: variables are missing or wrong (rendered->problems has a line for each, err the first

@@ -1,6 +1,6 @@
 /* Running a prompt: a session per model, side by side.
  *
- *     plan (worker) -> an errand each -> all begun: "session" answers
+ *     plan (worker) -> a session each -> all begun: "session" answers
  *                                     -> all at rest: "answer" reads what was said (worker),
  *                                        deletes the sessions, answers
  *
@@ -12,44 +12,55 @@
  *
  * Everything is of the exchange's arena, and the exchange is answered when nothing is on its way
  * any more: n_waiting counts that. A client that goes away changes nothing. */
+#include "agent/background_session.h"
+#include "agent/tools/offer.h"
 #include "base/table.h"
+#include "http/exchange.h"
 #include "io/clock.h"
 #include "json/text.h"
 #include "model/model.h"
-#include "server/asking.h"
-#include "server/errand.h"
-#include "server/exchange_int.h"
-#include "server/prompt_exchange.h"
-#include "server/prompt_run.h"
-#include "server/prompt_said.h"
-#include "server/setup.h"
-#include "server/wishes.h"
+#include "service/prompts/prompt_answer.h"
+#include "service/prompts/prompt_request.h"
+#include "service/prompts/prompt_run.h"
+#include "service/prompts/routes.h"
+#include "service/request_options.h"
+#include "shard/setup.h"
+#include "transaction/idempotency.h"
 
 #include <stdio.h>
 
 enum { MAX_MODELS = 8, MAX_TRIES = 8 };
 #define MAX_WAIT_MS (INT64_C(30) * 60 * 1000)
 
+/* Only an item that is ASKED has a session to be read and deleted. */
+enum item_state {
+    ITEM_ASKED,
+    ITEM_REFUSED, /* no session was made */
+    ITEM_GONE,    /* its session was deleted: by its owner, or because it took too long */
+};
+
 struct item {
     struct running *running;
-    struct pl_errand errand;
-    struct pl_ask bye; /* deletes the session */
+    enum item_state state;
+    struct pl_background_session background;
+    struct pl_session_command bye; /* deletes the session */
     struct pl_prompt_said said;
     uint32_t n_tries; /* sessions that were made for it before a crash, the last one included */
     bool is_found;    /* that one is there */
-    bool is_refused, is_late, is_leaving;
 };
 
 struct running {
     struct pl_exchange *x;
     struct pl_prompt_run run;
+    struct pl_str tools;    /* JSON: what the models are offered */
+    struct pl_str override; /* JSON: how the answer begins; empty: as the model likes */
     struct pl_str prompt_id;
     bool is_answer;
     struct item *items;
     size_t n_items, n_sent, n_waiting;
     struct pl_id_seed seed; /* of the sessions' ids */
     struct pl_timer limit;
-    void (*next)(struct running *running); /* when nothing is waited for */
+    void (*next)(struct running *running); /* if there is nothing to wait for */
 };
 
 /* --- plan (worker) --------------------------------------------------------------------------- */
@@ -64,6 +75,8 @@ static bool make_items(struct pl_exchange *x, struct running *running)
     const struct pl_json_node *list = list_of_models(x);
     running->n_items = list ? pl_json_count(list) : 1;
     running->items = pl_arena_zalloc(&x->arena, running->n_items, sizeof *running->items);
+    for (size_t i = 0; running->items && i < running->n_items; i++)
+        running->items[i].running = running;
     if (running->items && running->n_items <= MAX_MODELS)
         return true;
     pl_exchange_fail(x, PL_NOMEM, NULL);
@@ -75,8 +88,9 @@ static bool read_models(struct pl_exchange *x, struct running *running)
     struct pl_str one = pl_body_text(x, "model");
     const struct pl_json_node *list = list_of_models(x);
     if (!list) {
-        running->items[0].errand.record.model = running->run.model;
-        return !one.len || pl_wish_model(x, one, "/model", &running->items[0].errand.record.model);
+        running->items[0].background.record.model = running->run.model;
+        return !one.len ||
+               pl_option_model(x, one, "/model", &running->items[0].background.record.model);
     }
     const struct pl_json_node *node = pl_json_first(list);
     for (size_t i = 0; i < running->n_items; i++, node = pl_json_next(node)) {
@@ -86,7 +100,7 @@ static bool read_models(struct pl_exchange *x, struct running *running)
             pl_exchange_fail(x, PL_NOMEM, NULL);
             return false;
         }
-        if (!pl_wish_model(x, one, pointer, &running->items[i].errand.record.model))
+        if (!pl_option_model(x, one, pointer, &running->items[i].background.record.model))
             return false;
     }
     return true;
@@ -110,7 +124,7 @@ static bool make_run(struct pl_exchange *x, const struct pl_prompt_version_row *
     return status == PL_OK;
 }
 
-/* The id of the session that is made for an item at its n-th try. */
+/* The id of the session for an item at its n-th attempt. */
 static struct pl_id id_of(const struct running *running, size_t i, uint32_t n_try)
 {
     struct pl_id_seed seed = running->seed;
@@ -118,7 +132,7 @@ static struct pl_id id_of(const struct running *running, size_t i, uint32_t n_tr
     return pl_id_take(&seed, "sess_");
 }
 
-/* What was begun before a crash. */
+/* The sessions started before a crash. */
 static bool find_begun(struct pl_exchange *x, struct running *running, size_t *ret_n)
 {
     struct pl_error err = {0};
@@ -139,8 +153,8 @@ static bool find_begun(struct pl_exchange *x, struct running *running, size_t *r
             }
             item->is_found = true;
             item->n_tries = n_try + 1;
-            item->errand.id = id;
-            item->errand.record.model = record.model;
+            item->background.id = id;
+            item->background.record.model = record.model;
         }
         *ret_n += item->is_found;
     }
@@ -151,7 +165,7 @@ static bool find_begun(struct pl_exchange *x, struct running *running, size_t *r
 static bool find_version(struct pl_exchange *x, struct pl_prompt_row *ret_prompt,
                          struct pl_prompt_version_row *ret_version)
 {
-    const struct pl_claim *claim = &pl_exchange_own(x)->claim;
+    const struct pl_claim *claim = pl_exchange_claim(x);
     char number[24];
     if (!claim->is_done)
         return pl_prompt_find_named(x, ret_prompt, ret_version);
@@ -160,10 +174,62 @@ static bool find_version(struct pl_exchange *x, struct pl_prompt_row *ret_prompt
            pl_prompt_find_version(x, ret_prompt, pl_str_of(number), ret_version);
 }
 
+/* The one that the session was made with, or the server's. */
+static struct pl_str model_of(const struct item *item)
+{
+    const struct pl_setup *setup = item->running->x->setup;
+    if (item->background.record.model.len)
+        return item->background.record.model;
+    struct pl_str name = pl_str_of(setup->config.default_model);
+    const struct pl_model_info *info = pl_model_find(setup->models, name);
+    return info ? pl_model_name(info, name) : name;
+}
+
+/* The request's, or the prompt's own. No built-in tool is offered unless it is asked for. */
+static bool read_tools(struct pl_exchange *x, struct running *running)
+{
+    struct pl_error err = {0};
+    struct pl_str given = pl_body_raw(x, "tools");
+    bool is_given = given.len && !pl_str_eq(given, PL_STR("null"));
+    running->tools = is_given                 ? given
+                     : running->run.tools.len ? running->run.tools
+                                              : PL_STR("\"none\"");
+    if (!is_given)
+        return true;
+    enum pl_status status = pl_offer_check(
+        &x->arena, &x->body, pl_json_get(&x->body, x->body.root, PL_STR("tools")), "/tools", &err);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+    return status == PL_OK;
+}
+
+/* The beginning of an answer, for models that continue it. */
+static bool read_prefill(struct pl_exchange *x, struct running *running)
+{
+    struct pl_buf text PL_CLEANUP_BUF;
+    struct pl_error err = {0};
+    struct pl_str prefill = running->run.prefill;
+    enum pl_status status = PL_OK;
+    pl_buf_init(&text, 0);
+    if (!prefill.len)
+        return true;
+    for (size_t i = 0; i < running->n_items && status == PL_OK; i++)
+        status = pl_model_continues(x->setup->models, model_of(&running->items[i]), &err);
+    pl_buf_adds(&text, "{\"prefill\":");
+    pl_json_quote(&text, prefill);
+    pl_buf_addc(&text, '}');
+    running->override = pl_arena_dup(&x->arena, pl_buf_str(&text));
+    if (status == PL_OK && (text.status != PL_OK || !running->override.ptr))
+        status = PL_NOMEM;
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+    return status == PL_OK;
+}
+
 static void plan(struct pl_exchange *x)
 {
     struct running *running = x->state;
-    struct pl_claim *claim = &pl_exchange_own(x)->claim;
+    struct pl_claim *claim = pl_exchange_claim(x);
     struct pl_prompt_row prompt;
     struct pl_prompt_version_row version;
     size_t n_begun = 0;
@@ -179,7 +245,8 @@ static void plan(struct pl_exchange *x)
         return;
     running->run.name = prompt.name;
     running->run.version = claim->note = version.version;
-    (void)read_models(x, running);
+    if (read_models(x, running) && read_tools(x, running))
+        (void)read_prefill(x, running);
 }
 
 /* --- the answer ------------------------------------------------------------------------------ */
@@ -193,25 +260,15 @@ static void write_text(struct pl_json_out *out, const char *key, struct pl_str t
         pl_json_out_null(out);
 }
 
-/* The one that the session was made with, or the server's. */
-static struct pl_str model_of(const struct item *item)
-{
-    const struct pl_setup *setup = item->running->x->setup;
-    if (item->errand.record.model.len)
-        return item->errand.record.model;
-    struct pl_str name = pl_str_of(setup->config.default_model);
-    const struct pl_model_info *info = pl_model_find(setup->models, name);
-    return info ? pl_model_name(info, name) : name;
-}
-
 static void write_item(struct pl_json_out *out, const struct item *item)
 {
-    const struct pl_errand *errand = &item->errand;
-    bool is_kept = !item->is_refused && !item->running->is_answer;
-    enum pl_session_status status = item->is_refused ? PL_SESSION_FAILED : errand->status;
+    const struct pl_background_session *background = &item->background;
+    bool is_refused = item->state == ITEM_REFUSED;
+    bool is_kept = !is_refused && !item->running->is_answer;
+    enum pl_session_status status = is_refused ? PL_SESSION_FAILED : background->status;
     pl_json_out_open(out, '{');
     write_text(out, "model", model_of(item));
-    write_text(out, "session_id", is_kept ? errand->record.id : (struct pl_str){0});
+    write_text(out, "session_id", is_kept ? background->record.id : (struct pl_str){0});
     write_text(out, "status", pl_str_of(pl_session_status_text(status)));
     write_text(out, "text", item->said.text);
     pl_json_out_key(out, "turn");
@@ -245,7 +302,7 @@ static void finish(struct running *running)
     pl_exchange_finish(running->x);
 }
 
-/* One thing less is on its way. */
+/* One operation less is pending. */
 static void arrived(struct running *running)
 {
     if (--running->n_waiting == 0)
@@ -254,33 +311,34 @@ static void arrived(struct running *running)
 
 /* --- leaving --------------------------------------------------------------------------------- */
 
-static void said_bye(struct pl_ask *ask)
+static void said_bye(struct pl_session_command *command)
 {
-    struct item *item = PL_CONTAINER_OF(ask, struct item, bye);
+    struct item *item = PL_CONTAINER_OF(command, struct item, bye);
     struct running *running = item->running;
-    /* The answer did not come into this transaction: it gets one of its own. */
-    if (ask->extend && ask->problem != PL_PROBLEM_COUNT)
-        pl_exchange_own(running->x)->claim.has_answer = false;
-    pl_ask_deinit(ask);
+    /* The answer was not part of this transaction: it gets one of its own. */
+    if (command->extend && command->problem != PL_PROBLEM_COUNT)
+        pl_claim_forget_answer(pl_exchange_claim(running->x));
+    pl_session_command_deinit(command);
     arrived(running);
 }
 
-static void say_bye(struct item *item, void (*done)(struct pl_ask *ask))
+static void say_bye(struct item *item, void (*done)(struct pl_session_command *command))
 {
-    const struct pl_session_record *record = &item->errand.record;
-    pl_ask_init(&item->bye, PL_ASK_DELETE, item->running->x->shard, record->user_id, record->id);
+    const struct pl_session_record *record = &item->background.record;
+    pl_session_command_init(&item->bye, PL_COMMAND_DELETE, item->running->x->shard, record->user_id,
+                            record->id);
     item->bye.if_version = -1;
     item->bye.done = done;
 }
 
 /* On the session's shard. */
-static void keep_answer(struct pl_ask *ask, struct pl_batch *batch)
+static void keep_answer(struct pl_session_command *command, struct pl_batch *batch)
 {
-    struct item *item = PL_CONTAINER_OF(ask, struct item, bye);
-    pl_claim_keep_answer(pl_exchange_own(item->running->x), batch);
+    struct item *item = PL_CONTAINER_OF(command, struct item, bye);
+    pl_claim_keep_answer(item->running->x, batch);
 }
 
-/* The sessions were only there to be asked. */
+/* The sessions existed only for this answer. */
 static void leave(struct pl_exchange *x)
 {
     struct running *running = x->state;
@@ -290,13 +348,13 @@ static void leave(struct pl_exchange *x)
     running->n_waiting = 1;
     for (size_t i = 0; i < running->n_items; i++) {
         struct item *item = &running->items[i];
-        if (item->is_refused || item->is_leaving)
+        if (item->state != ITEM_ASKED)
             continue;
         say_bye(item, said_bye);
         item->bye.extend = is_kept ? NULL : keep_answer;
         is_kept = true;
         running->n_waiting++;
-        pl_ask_send(&item->bye);
+        pl_session_command_send(&item->bye);
     }
     arrived(running);
 }
@@ -310,10 +368,10 @@ static void read_all(struct pl_exchange *x)
     enum pl_status status = PL_OK;
     for (size_t i = 0; i < running->n_items && status == PL_OK; i++) {
         struct item *item = &running->items[i];
-        if (!item->is_refused && !item->is_late)
-            status = pl_prompt_said_read(x->shard->server->store, &x->arena, item->errand.record.id,
-                                         &item->said, &err);
-        if (item->errand.status == PL_SESSION_FAILED && !item->said.error.ptr)
+        if (item->state == ITEM_ASKED)
+            status = pl_prompt_said_read(x->shard->server->store, &x->arena,
+                                         item->background.record.id, &item->said, &err);
+        if (item->background.status == PL_SESSION_FAILED && !item->said.error.ptr)
             item->said.error = PL_STR("The model gave no answer.");
     }
     if (status != PL_OK)
@@ -322,13 +380,13 @@ static void read_all(struct pl_exchange *x)
 
 /* --- on its way ------------------------------------------------------------------------------ */
 
-/* When nobody would take it, the answer is the first one's problem. */
+/* If every model refused, the answer is the problem of the first. */
 static bool is_all_refused(struct running *running)
 {
     for (size_t i = 0; i < running->n_items; i++)
-        if (!running->items[i].is_refused)
+        if (running->items[i].state != ITEM_REFUSED)
             return false;
-    const struct pl_errand *first = &running->items[0].errand;
+    const struct pl_background_session *first = &running->items[0].background;
     pl_exchange_problem(running->x, first->problem, &first->err, NULL);
     return true;
 }
@@ -347,102 +405,105 @@ static void all_arrived(struct running *running)
 
 static void refuse(struct item *item)
 {
-    const struct pl_errand *errand = &item->errand;
-    const char *says =
-        errand->err.message[0] ? errand->err.message : pl_problem_info(errand->problem)->title;
-    item->is_refused = true;
+    const struct pl_background_session *background = &item->background;
+    const char *says = background->err.message[0] ? background->err.message
+                                                  : pl_problem_info(background->problem)->title;
+    item->state = ITEM_REFUSED;
     item->said.error = pl_str_of(says);
 }
 
 static void send_rest(struct running *running);
 
-static void started(struct pl_errand *errand)
+static void started(struct pl_background_session *background)
 {
-    struct item *item = errand->ctx;
+    struct item *item = background->ctx;
     struct running *running = item->running;
-    bool is_refused = errand->problem != PL_PROBLEM_COUNT;
+    bool is_refused = background->problem != PL_PROBLEM_COUNT;
     if (is_refused) {
         refuse(item);
-        /* Its transaction did not come about: the next one claims the key. */
-        if (errand->extend)
-            pl_exchange_own(running->x)->claim.is_added = false;
+        /* Its transaction failed: the next one claims the key. */
+        if (background->extend)
+            pl_claim_forget_row(pl_exchange_claim(running->x));
     }
-    if (errand->extend)
+    if (background->extend)
         send_rest(running);
-    if (is_refused || !errand->done)
+    if (is_refused || !background->done)
         arrived(running);
 }
 
-static void done(struct pl_errand *errand)
+static void done(struct pl_background_session *background)
 {
-    struct item *item = errand->ctx;
-    if (item->is_late) {
-        errand->status = PL_SESSION_INTERRUPTED;
+    struct item *item = background->ctx;
+    if (item->state == ITEM_GONE) {
+        background->status = PL_SESSION_INTERRUPTED;
         item->said.error = PL_STR("There was no answer within 30 minutes.");
-    } else if (errand->problem != PL_PROBLEM_COUNT) {
-        errand->status = PL_SESSION_INTERRUPTED;
-        item->is_late = item->is_leaving = true; /* nothing there to be read or deleted */
-        item->said.error = PL_STR("The session was deleted, or the server went away, before it had "
-                                  "answered.");
+    } else if (background->problem != PL_PROBLEM_COUNT) {
+        background->status = PL_SESSION_INTERRUPTED;
+        item->state = ITEM_GONE;
+        item->said.error = PL_STR("The session was deleted, or the server stopped, before there "
+                                  "was an answer.");
     }
     arrived(item->running);
 }
 
-/* A session that is deleted is at rest: its errand ends with that. */
+/* A session that is deleted is at rest: its run ends with that. */
 static void too_late(struct pl_timer *timer)
 {
     struct running *running = PL_CONTAINER_OF(timer, struct running, limit);
     for (size_t i = 0; i < running->n_items; i++) {
         struct item *item = &running->items[i];
-        if (item->is_refused || item->errand.status != PL_SESSION_RUNNING)
+        if (item->state == ITEM_REFUSED || item->background.status != PL_SESSION_RUNNING)
             continue;
-        item->is_late = item->is_leaving = true;
+        item->state = ITEM_GONE;
         say_bye(item, said_bye);
         running->n_waiting++;
-        pl_ask_send(&item->bye);
+        pl_session_command_send(&item->bye);
     }
 }
 
-static void claim(struct pl_errand *errand, struct pl_batch *batch)
+static void claim(struct pl_background_session *background, struct pl_batch *batch)
 {
-    struct item *item = errand->ctx;
-    pl_claim_add(pl_exchange_own(item->running->x), batch);
+    struct item *item = background->ctx;
+    pl_claim_add(item->running->x, batch);
 }
 
 static bool claims(const struct running *running)
 {
-    const struct pl_claim *own = &pl_exchange_own(running->x)->claim;
-    return own->key.len && !own->is_added;
+    const struct pl_claim *own = pl_exchange_claim(running->x);
+    return own->key.len && !pl_claim_has_row(own);
 }
 
 static void send_item(struct item *item)
 {
     struct running *running = item->running;
-    struct pl_errand *errand = &item->errand;
-    if (pl_exchange_own(running->x)->claim.key.len)
-        errand->id = id_of(running, (size_t)(item - running->items), item->n_tries);
-    if (errand->id.text[0])
-        errand->record.id = pl_str_of(errand->id.text);
-    errand->record.intent = running->run.name;
-    errand->record.status = PL_SESSION_CREATED;
-    errand->record.memory_enabled = !running->is_answer;
-    errand->record.version = errand->record.epoch = 1;
-    errand->turns = running->run.turns;
-    errand->n_turns = running->run.n_turns;
-    errand->message = running->run.message;
-    errand->extend = claims(running) ? claim : NULL;
-    errand->started = started;
-    errand->done = running->is_answer ? done : NULL;
-    pl_errand_send(errand);
+    struct pl_background_session *background = &item->background;
+    if (pl_exchange_claim(running->x)->key.len)
+        background->id = id_of(running, (size_t)(item - running->items), item->n_tries);
+    if (background->id.text[0])
+        background->record.id = pl_str_of(background->id.text);
+    background->record.intent = running->run.name;
+    background->record.status = PL_SESSION_CREATED;
+    background->record.memory_enabled = !running->is_answer;
+    background->record.version = background->record.epoch = 1;
+    background->turns = running->run.turns;
+    background->n_turns = running->run.n_turns;
+    background->message = running->run.message;
+    background->override = running->override;
+    background->record.settings = running->run.settings;
+    background->record.tools = running->tools;
+    background->extend = claims(running) ? claim : NULL;
+    background->started = started;
+    background->done = running->is_answer ? done : NULL;
+    pl_background_session_send(background);
 }
 
-static void said_bye_to_old(struct pl_ask *ask)
+static void said_bye_to_old(struct pl_session_command *command)
 {
-    struct item *item = PL_CONTAINER_OF(ask, struct item, bye);
-    bool is_gone = ask->problem == PL_PROBLEM_COUNT || ask->problem == PL_PROBLEM_NOT_FOUND;
-    item->errand.problem = ask->problem;
-    item->errand.err = ask->err;
-    pl_ask_deinit(ask);
+    struct item *item = PL_CONTAINER_OF(command, struct item, bye);
+    bool is_gone = command->problem == PL_PROBLEM_COUNT || command->problem == PL_PROBLEM_NOT_FOUND;
+    item->background.problem = command->problem;
+    item->background.err = command->err;
+    pl_session_command_deinit(command);
     if (is_gone) {
         send_item(item);
         return;
@@ -451,37 +512,38 @@ static void said_bye_to_old(struct pl_ask *ask)
     arrived(item->running);
 }
 
-/* One that was begun before a crash is at rest. What the crash interrupted is said once more. */
-static void was_at_rest(struct pl_errand *errand)
+/* A session started before a crash is at rest. A message that the crash interrupted is sent
+ * again. */
+static void was_at_rest(struct pl_background_session *background)
 {
-    struct item *item = errand->ctx;
-    bool is_there = errand->problem == PL_PROBLEM_COUNT;
-    if (item->is_late) {
-        done(errand);
+    struct item *item = background->ctx;
+    bool is_there = background->problem == PL_PROBLEM_COUNT;
+    if (item->state == ITEM_GONE) {
+        done(background);
         return;
     }
-    if (is_there && errand->status != PL_SESSION_INTERRUPTED) {
+    if (is_there && background->status != PL_SESSION_INTERRUPTED) {
         arrived(item->running);
         return;
     }
     say_bye(item, said_bye_to_old);
-    pl_ask_send(&item->bye);
+    pl_session_command_send(&item->bye);
 }
 
 static void take_up(struct item *item)
 {
-    struct pl_errand *errand = &item->errand;
-    errand->record.id = pl_str_of(errand->id.text);
-    errand->status = PL_SESSION_RUNNING;
+    struct pl_background_session *background = &item->background;
+    background->record.id = pl_str_of(background->id.text);
+    background->status = PL_SESSION_RUNNING;
     if (!item->running->is_answer) {
         arrived(item->running);
         return;
     }
-    errand->done = was_at_rest;
-    pl_errand_wait(errand);
+    background->done = was_at_rest;
+    pl_background_session_wait(background);
 }
 
-/* All that can begin now: one that claims the key is waited for. */
+/* Starts everything that can start now; a session that claims the key is awaited first. */
 static void send_rest(struct running *running)
 {
     bool is_claiming = false;
@@ -489,10 +551,10 @@ static void send_rest(struct running *running)
         struct item *item = &running->items[running->n_sent++];
         is_claiming = claims(running);
         item->running = running;
-        item->errand.problem = PL_PROBLEM_COUNT;
-        item->errand.home = running->x->shard;
-        item->errand.record.user_id = running->x->caller.user_id;
-        item->errand.ctx = item;
+        item->background.problem = PL_PROBLEM_COUNT;
+        item->background.home = running->x->shard;
+        item->background.record.user_id = running->x->caller.user_id;
+        item->background.ctx = item;
         running->n_waiting++;
         if (item->is_found)
             take_up(item);
@@ -529,7 +591,7 @@ static void prompt_run(struct pl_exchange *x)
 
 const struct pl_route pl_routes_prompt_run[] = {
     {PL_METHOD_POST, "/api/prompts/{id}/run", PL_ROUTE_IDEMPOTENT | PL_ROUTE_RETELLS, prompt_run,
-     "prompt_run", "Say a prompt to a model, or to several side by side", "prompts", "PromptRun",
-     "PromptRunResult", 201, NULL},
+     "prompt_run", "Run a prompt with one model, or with several side by side", "prompts",
+     "PromptRun", "PromptRunResult", 201, NULL},
     {0},
 };

@@ -1,12 +1,13 @@
-/* What a prompt is good for besides being kept: filled in, looked over for a target, written in any
- * format. A text prompt stands for a structured chat with one message of the user. */
+/* Uses of a prompt: render it, check it for a target, write it in any format. A text prompt is
+ * equivalent to a structured chat with one message of the user. */
 #include "format/convert.h"
-#include "format/export.h"
+#include "promptfile/export.h"
+#include "http/exchange.h"
 #include "io/clock.h"
 #include "json/text.h"
-#include "server/exchange_int.h"
-#include "server/prompt_exchange.h"
-#include "server/wishes.h"
+#include "service/prompts/prompt_request.h"
+#include "service/prompts/routes.h"
+#include "service/request_options.h"
 
 /* --- render ---------------------------------------------------------------------------------- */
 
@@ -149,8 +150,8 @@ static void export_work(struct pl_exchange *x)
         export_as(x, name, &text);
     } else if (text.is_structured) {
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                            "A structured prompt is more than a text; ask for markdown, or for any "
-                            "other format.");
+                            "A structured prompt cannot be written as text; use markdown or "
+                            "another format.");
     } else {
         pl_buf_add(&x->reply, text.content);
         x->content_type = plain_text;
@@ -169,9 +170,8 @@ RUN(export)
 
 static const struct pl_route_param export_params[] = {
     {"format", "{\"type\":\"string\"}",
-     "Name of a format, or yaml, markdown, curl, claude, text; its own if not said"},
-    {"version", "{\"type\":\"string\"}",
-     "A number, a label or \"latest\", which it is if not said"},
+     "Name of a format, or yaml, markdown, curl, claude, text; by default the prompt's own"},
+    {"version", "{\"type\":\"string\"}", "A number, a label or \"latest\" (default)"},
     {NULL, NULL, NULL},
 };
 

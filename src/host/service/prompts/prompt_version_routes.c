@@ -1,13 +1,14 @@
-/* Versions of a prompt and the labels that name them. A version never changes. Whoever says what he
- * had before him (If-Match, or based_on) and is not the first gets 412 with what stands there now,
- * what he sent, and how they differ: nobody's text is lost. */
+/* Versions of a prompt and the labels that name them. A version never changes. A change may name
+ * the version it is based on (If-Match, or based_on). If another change came first, the answer is
+ * 412 with the current version, the sent one, and their difference: no text is lost. */
 #include "base/decimal.h"
+#include "http/exchange.h"
+#include "http/json_members.h"
 #include "io/clock.h"
 #include "json/number.h"
-#include "server/change.h"
-#include "server/exchange_int.h"
-#include "server/members.h"
-#include "server/prompt_exchange.h"
+#include "service/prompts/prompt_request.h"
+#include "service/prompts/routes.h"
+#include "transaction/change.h"
 
 /* A page of versions is read in steps, and ends when it has become this large. */
 enum { STEP = 10 };
@@ -115,7 +116,7 @@ static void diff_draft_work(struct pl_exchange *x)
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-/* The problem, and in it what stands there, what was sent, and what lies between. */
+/* The problem with the current version, the sent one, and their difference. */
 static void answer_conflict(struct pl_exchange *x, const struct pl_prompt_row *prompt,
                             const struct pl_prompt_text *yours)
 {
@@ -146,8 +147,8 @@ static void answer_conflict(struct pl_exchange *x, const struct pl_prompt_row *p
     }
     (void)pl_exchange_etag(x, prompt->revision);
     pl_exchange_problem(x, PL_PROBLEM_PRECONDITION_FAILED, NULL,
-                        "Version %lld was written before yours; both are in this answer. Bring "
-                        "them together and send it with based_on %lld.",
+                        "Version %lld was saved before yours; this answer contains both. Merge "
+                        "them and send the result with based_on %lld.",
                         (long long)current.version, (long long)current.version);
     if (x->reply.status == PL_OK)
         x->reply.len--; /* the closing brace, put back below */
@@ -238,7 +239,7 @@ static void rollback(struct pl_exchange *x)
 
 /* --- labels ---------------------------------------------------------------------------------- */
 
-/* Where the label of the path stands; false after a problem. */
+/* The version that the label of the path names; false after a problem. */
 static bool find_label(struct pl_exchange *x, const struct pl_prompt_row *prompt,
                        int64_t *ret_version)
 {
@@ -256,11 +257,11 @@ static bool is_expected(struct pl_exchange *x, int64_t stands)
         return true;
     if (stands)
         pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
-                            "The label stands at version %lld, not where you expect it.",
+                            "The label is at version %lld, not at the expected one.",
                             (long long)stands);
     else
         pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
-                            "The label stands nowhere, and you expect it at version %lld.",
+                            "The label does not exist, but was expected at version %lld.",
                             (long long)expected);
     return false;
 }
@@ -290,8 +291,8 @@ static void plan_label(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
     int64_t stands, version = number_of(x, "version");
     if (!pl_prompt_label_is(x->args[1])) {
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
-                            "A label has 1 to 60 letters, digits, '.', '_' or '-'; it is no number "
-                            "and not \"latest\".");
+                            "A label has 1 to 60 letters, digits, '.', '_' or '-'; it must not be "
+                            "a number or \"latest\".");
         return;
     }
     if (!pl_prompt_find(x, &prompt) || !pl_exchange_if_match(x, prompt.revision) ||
@@ -349,7 +350,7 @@ RUN(diff_draft)
 
 static const struct pl_route_param list_params[] = {
     {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}",
-     "How many at most; 20 if not said. A page ends earlier when it has become large"},
+     "The maximum number; 20 by default. A page can be shorter when its items are large"},
     PL_PARAM_OFFSET,
     PL_PARAM_CURSOR,
     {NULL, NULL, NULL},
@@ -361,22 +362,21 @@ const struct pl_route pl_routes_prompt_versions[] = {
      list_params},
     {PL_METHOD_POST, "/api/prompts/{id}/versions", PL_ROUTE_IDEMPOTENT, version_create,
      "prompt_version_create",
-     "Write the next version; who is not the first gets 412 with both texts", "prompts",
-     "PromptVersionCreate", "PromptVersion", 201, NULL},
+     "Write the next version; if another one was saved first, the answer is 412 with both texts",
+     "prompts", "PromptVersionCreate", "PromptVersion", 201, NULL},
     {PL_METHOD_GET, "/api/prompts/{id}/versions/{version}", 0, get_run, "prompt_version_get",
-     "Look at a version: a number, a label or \"latest\"", "prompts", NULL, "PromptVersion", 200,
-     NULL},
+     "Get a version: a number, a label or \"latest\"", "prompts", NULL, "PromptVersion", 200, NULL},
     {PL_METHOD_GET, "/api/prompts/{id}/versions/{version}/diff/{other}", 0, diff_run,
-     "prompt_version_diff", "What changed between two versions, by block", "prompts", NULL,
-     "PromptDiff", 200, NULL},
+     "prompt_version_diff", "Compare two versions, by block", "prompts", NULL, "PromptDiff", 200,
+     NULL},
     {PL_METHOD_POST, "/api/prompts/{id}/versions/{version}/diff", PL_ROUTE_IDEMPOTENT,
-     diff_draft_run, "prompt_draft_diff", "What an unsaved draft changes, by block", "prompts",
+     diff_draft_run, "prompt_draft_diff", "Compare an unsaved draft, by block", "prompts",
      "PromptDraft", "PromptDiff", 200, NULL},
     {PL_METHOD_POST, "/api/prompts/{id}/rollback", PL_ROUTE_IDEMPOTENT, rollback, "prompt_rollback",
-     "Bring a version back, as a new one", "prompts", "PromptRollback", "PromptVersion", 201, NULL},
+     "Restore a version, as a new one", "prompts", "PromptRollback", "PromptVersion", 201, NULL},
     {PL_METHOD_PUT, "/api/prompts/{id}/labels/{label}", 0, label_put, "prompt_label_put",
-     "Set a label on a version, or move it", "prompts", "PromptLabel", "Prompt", 200, NULL},
+     "Create or move a label", "prompts", "PromptLabel", "Prompt", 200, NULL},
     {PL_METHOD_DELETE, "/api/prompts/{id}/labels/{label}", 0, label_delete, "prompt_label_delete",
-     "Take a label away", "prompts", NULL, NULL, 204, NULL},
+     "Delete a label", "prompts", NULL, NULL, 204, NULL},
     {0},
 };

@@ -1,16 +1,17 @@
 /* Live events: a socket for many sessions, or an event stream of one. */
-#include "server/asking.h"
-#include "server/hub.h"
-#include "server/route.h"
+#include "http/route.h"
+#include "live/hub.h"
+#include "service/sessions/routes.h"
+#include "service/sessions/session_request.h"
 
 static void socket_open(struct pl_exchange *x)
 {
     pl_socket_open(x);
 }
 
-static void events_looked(struct pl_exchange *x, struct pl_ask *ask)
+static void events_looked(struct pl_exchange *x, struct pl_session_command *command)
 {
-    pl_ask_deinit(ask);
+    pl_session_command_deinit(command);
     if (x->method == PL_METHOD_HEAD) {
         x->content_type = "text/event-stream";
         pl_exchange_finish(x);
@@ -19,7 +20,7 @@ static void events_looked(struct pl_exchange *x, struct pl_ask *ask)
     pl_events_open(x, x->args[0]);
 }
 
-/* Looked at first, so that a session that is not the caller's is a plain 404. */
+/* The session is looked up first, so that one of another user is a plain 404. */
 static void events_open(struct pl_exchange *x)
 {
     pl_exchange_look(x, events_looked);
@@ -31,7 +32,9 @@ static const struct pl_route_param socket_params[] = {
 };
 static const struct pl_route_param event_params[] = {
     {"since", "{\"type\":\"string\"}", "EPOCH:SEQUENCE of the last event seen"},
-    {"content", "{\"type\":\"string\",\"enum\":[\"always\"]}", "Whole content in every patch"},
+    {"content", "{\"type\":\"string\",\"enum\":[\"always\"]}",
+     "Send the whole content in every "
+     "patch"},
     {NULL, NULL, NULL},
 };
 
@@ -39,6 +42,6 @@ const struct pl_route pl_routes_live[] = {
     {PL_METHOD_GET, "/api/ws", PL_ROUTE_PUBLIC | PL_ROUTE_ANY_REPLY, socket_open, "socket",
      "Open a WebSocket (subprotocol parley.v1)", "live", NULL, NULL, 101, socket_params},
     {PL_METHOD_GET, "/api/sessions/{id}/events", PL_ROUTE_ANY_REPLY, events_open, "session_events",
-     "Listen to a session as an event stream", "live", NULL, NULL, 200, event_params},
+     "Follow a session as an event stream (SSE)", "live", NULL, NULL, 200, event_params},
     {0},
 };

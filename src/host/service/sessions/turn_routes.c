@@ -1,16 +1,22 @@
-/* What is said in a session: history, chat, questions, compaction, context. */
+/* The turns of a session: history, chat, questions, compaction, context. */
+#include "agent/chat_message.h"
+#include "agent/context/request.h"
+#include "base/table.h"
 #include "conv/count.h"
-#include "format/count_document.h"
+#include "document/count.h"
+#include "http/route.h"
+#include "http/trace.h"
 #include "io/clock.h"
 #include "json/text.h"
 #include "json/write.h"
-#include "server/asking.h"
-#include "server/chatting.h"
-#include "server/context.h"
-#include "server/recall.h"
-#include "server/route.h"
-#include "server/turn_page.h"
-#include "server/wishes.h"
+#include "live/turn_page.h"
+#include "service/request_options.h"
+#include "service/sessions/chat_media.h"
+#include "service/sessions/chat_stream.h"
+#include "service/sessions/next_request.h"
+#include "service/sessions/routes.h"
+#include "service/sessions/session_request.h"
+#include "wire/language.h"
 
 /* --- history --------------------------------------------------------------------------------- */
 
@@ -31,12 +37,12 @@ static enum pl_status begin_at_compaction(struct pl_exchange *x, struct pl_turn_
 
 static void messages_work(struct pl_exchange *x)
 {
-    const struct pl_ask *ask = x->state;
+    const struct pl_session_command *command = x->state;
     struct pl_page_args args;
     if (!pl_exchange_page_args(x, &args))
         return;
     struct pl_turn_query query = {
-        .session_id = ask->session_id,
+        .session_id = command->session_id,
         .loop_id = pl_target_param(&x->target, "loop_id"),
         .before = INT64_MAX,
         .after = -1,
@@ -47,12 +53,13 @@ static void messages_work(struct pl_exchange *x)
     if (!pl_param_sequence(x, "before", &query.before) || !pl_param_after(x, &query.after))
         return;
     query.is_newest_first = !pl_target_param(&x->target, "after").ptr;
-    struct pl_look look;
+    struct pl_session_snapshot look;
     struct pl_error err = {0};
     struct pl_turn_page_end end = {0};
     enum pl_status status = begin_at_compaction(x, &query, &err);
     if (status == PL_OK)
-        status = pl_look_read(&x->arena, pl_buf_str(&ask->reply), ask->position, &look, &err);
+        status = pl_session_snapshot_read(&x->arena, pl_buf_str(&command->reply), command->position,
+                                          &look, &err);
     pl_buf_addc(&x->reply, '[');
     if (status == PL_OK)
         status = pl_turn_page_write(x->shard->server->store, &x->arena, &query, &look, &x->reply,
@@ -62,7 +69,7 @@ static void messages_work(struct pl_exchange *x)
         return;
     }
     pl_buf_addc(&x->reply, ']');
-    pl_exchange_header(x, "X-Total-Count", "%lld", (long long)ask->next_entry);
+    pl_exchange_header(x, "X-Total-Count", "%lld", (long long)command->next_entry);
     pl_exchange_header(x, "X-Has-More", "%s", end.has_more ? "true" : "false");
     if (end.has_more && end.edge >= 0)
         pl_exchange_header(x, "X-Next-Cursor", "%lld", (long long)end.edge);
@@ -70,14 +77,14 @@ static void messages_work(struct pl_exchange *x)
 
 static void end_ask(struct pl_exchange *x)
 {
-    pl_ask_deinit(x->state);
+    pl_session_command_deinit(x->state);
     pl_exchange_finish(x);
 }
 
-static void messages_looked(struct pl_exchange *x, struct pl_ask *ask)
+static void messages_looked(struct pl_exchange *x, struct pl_session_command *command)
 {
-    x->state = ask;
-    pl_exchange_position(x, ask);
+    x->state = command;
+    pl_exchange_position(x, command);
     pl_exchange_work(x, messages_work, end_ask);
 }
 
@@ -98,17 +105,17 @@ static void turn_work(struct pl_exchange *x)
         pl_exchange_fail(x, status, &err);
 }
 
-/* Found among the open ones, or to be looked for in the store: both at one position. */
-static void turn_looked(struct pl_exchange *x, struct pl_ask *ask)
+/* Among the open turns, or in the store: both at one position. */
+static void turn_looked(struct pl_exchange *x, struct pl_session_command *command)
 {
-    struct pl_look look;
+    struct pl_session_snapshot look;
     struct pl_error err = {0};
-    pl_exchange_position(x, ask);
-    enum pl_status status =
-        pl_look_read(&x->arena, pl_buf_str(&ask->reply), ask->position, &look, &err);
+    pl_exchange_position(x, command);
+    enum pl_status status = pl_session_snapshot_read(&x->arena, pl_buf_str(&command->reply),
+                                                     command->position, &look, &err);
     if (status != PL_OK) {
         pl_exchange_fail(x, status, &err);
-        x->state = ask;
+        x->state = command;
         end_ask(x);
         return;
     }
@@ -119,7 +126,7 @@ static void turn_looked(struct pl_exchange *x, struct pl_ask *ask)
         if (id && pl_json_text_is(&look.doc, id, x->args[1]))
             pl_buf_add(&x->reply, pl_json_span(&look.doc, turn));
     }
-    pl_ask_deinit(ask);
+    pl_session_command_deinit(command);
     if (x->reply.len)
         pl_exchange_finish(x);
     else
@@ -133,60 +140,120 @@ static void session_turn_get(struct pl_exchange *x)
 
 /* --- chat ------------------------------------------------------------------------------------ */
 
+static void refuse_chat(struct pl_exchange *x, struct pl_session_command *command,
+                        enum pl_status status, const struct pl_error *err)
+{
+    pl_session_command_deinit(command);
+    pl_exchange_fail(x, status, err);
+    pl_exchange_finish(x);
+}
+
+/* The media of a message are kept before the session hears of them. */
+struct chatting {
+    struct pl_media_keep keep;
+    struct pl_exchange *x;
+    struct pl_session_command *command;
+};
+
+static void chat_is_kept(struct pl_media_keep *keep)
+{
+    struct chatting *chatting = PL_CONTAINER_OF(keep, struct chatting, keep);
+    if (keep->status != PL_OK) {
+        pl_chat_point_media(keep);
+        refuse_chat(chatting->x, chatting->command, keep->status, &keep->err);
+        return;
+    }
+    chatting->command->event.chat.message = keep->document;
+    pl_session_command_send(chatting->command);
+}
+
+static void keep_media(struct pl_exchange *x, struct pl_session_command *command)
+{
+    struct chatting *chatting = pl_arena_zalloc(&x->arena, 1, sizeof *chatting);
+    if (!chatting) {
+        refuse_chat(x, command, PL_NOMEM, NULL);
+        return;
+    }
+    *chatting = (struct chatting){.x = x, .command = command};
+    chatting->keep = (struct pl_media_keep){
+        .shard = x->shard,
+        .user_id = x->caller.user_id,
+        .arena = &x->arena,
+        .document = command->event.chat.message,
+        .has_parts = true,
+        .done = chat_is_kept,
+    };
+    pl_media_keep_start(&chatting->keep);
+}
+
 static void session_chat(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_EVENT, x->args[0], NULL);
-    if (!ask)
+    bool is_stream = pl_chat_stream_is_wanted(x);
+    struct pl_session_command *command =
+        pl_exchange_ask(x, PL_COMMAND_EVENT, x->args[0], is_stream ? pl_chat_stream_open : NULL);
+    if (!command)
         return;
     struct pl_error err = {0};
     enum pl_status status =
-        pl_chat_parse(x->setup->models, &x->arena, &x->body, x->body.root, &ask->event, &err);
+        pl_chat_parse(x->setup->models, &x->arena, &x->body, x->body.root, &command->event, &err);
     if (status != PL_OK) {
-        pl_ask_deinit(ask);
-        pl_exchange_fail(x, status, &err);
+        refuse_chat(x, command, status, &err);
+        return;
+    }
+    if (is_stream && !pl_chat_stream_check(x, &command->event)) {
+        pl_session_command_deinit(command);
         pl_exchange_finish(x);
         return;
     }
-    pl_ask_send(ask);
+    struct pl_str language = pl_http_header_get(x->head, "accept-language");
+    pl_chat_set_language(&command->event, pl_language_wants_chinese(language));
+    if (command->event.kind == PL_SE_CHAT)
+        command->event.chat.trace_id = pl_trace_id(x);
+    else
+        command->event.answer.trace_id = pl_trace_id(x);
+    if (command->event.kind == PL_SE_CHAT && pl_chat_has_media(&x->body, x->body.root))
+        keep_media(x, command);
+    else
+        pl_session_command_send(command);
 }
 
 static void session_stop(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_EVENT, x->args[0], NULL);
-    if (!ask)
+    struct pl_session_command *command = pl_exchange_ask(x, PL_COMMAND_EVENT, x->args[0], NULL);
+    if (!command)
         return;
-    ask->event.kind = PL_SE_STOP;
-    pl_ask_send(ask);
+    command->event.kind = PL_SE_STOP;
+    pl_session_command_send(command);
 }
 
 static void session_compact(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_EVENT, x->args[0], NULL);
-    if (!ask)
+    struct pl_session_command *command = pl_exchange_ask(x, PL_COMMAND_EVENT, x->args[0], NULL);
+    if (!command)
         return;
-    ask->event.kind = PL_SE_COMPACT;
-    ask->event.compact.trigger = PL_STR("manual");
-    ask->event.compact.loop_id = pl_body_text(x, "loop_id");
-    pl_ask_send(ask);
+    command->event.kind = PL_SE_COMPACT;
+    command->event.compact.trigger = PL_STR("manual");
+    command->event.compact.loop_id = pl_body_text(x, "loop_id");
+    pl_session_command_send(command);
 }
 
 /* --- questions ------------------------------------------------------------------------------- */
 
-static void questions_looked(struct pl_exchange *x, struct pl_ask *ask)
+static void questions_looked(struct pl_exchange *x, struct pl_session_command *command)
 {
-    struct pl_look look;
+    struct pl_session_snapshot look;
     struct pl_error err = {0};
-    pl_exchange_position(x, ask);
-    enum pl_status status =
-        pl_look_read(&x->arena, pl_buf_str(&ask->reply), ask->position, &look, &err);
+    pl_exchange_position(x, command);
+    enum pl_status status = pl_session_snapshot_read(&x->arena, pl_buf_str(&command->reply),
+                                                     command->position, &look, &err);
     if (status != PL_OK) {
         pl_exchange_fail(x, status, &err);
     } else {
         pl_buf_adds(&x->reply, "{\"items\":");
-        pl_buf_add(&x->reply, pl_look_member(&look, "questions"));
+        pl_buf_add(&x->reply, pl_session_snapshot_member(&look, "questions"));
         pl_buf_addc(&x->reply, '}');
     }
-    pl_ask_deinit(ask);
+    pl_session_command_deinit(command);
     pl_exchange_finish(x);
 }
 
@@ -209,40 +276,85 @@ static void answered_before_work(struct pl_exchange *x)
         pl_exchange_fail(x, status, &err);
 }
 
-static void answer_done(struct pl_ask *ask)
+static void answer_done(struct pl_session_command *command)
 {
-    struct pl_exchange *x = pl_ask_exchange(ask);
-    if (ask->problem == PL_PROBLEM_QUESTION_NOT_PENDING) {
-        pl_ask_deinit(ask);
+    struct pl_exchange *x = pl_session_command_exchange(command);
+    if (command->problem == PL_PROBLEM_QUESTION_NOT_PENDING) {
+        pl_session_command_deinit(command);
         pl_exchange_work(x, answered_before_work, NULL);
         return;
     }
-    if (ask->problem != PL_PROBLEM_COUNT)
-        pl_exchange_answer_problem(x, ask);
+    if (command->problem != PL_PROBLEM_COUNT)
+        pl_exchange_answer_problem(x, command);
     else
-        pl_exchange_answer(x, ask);
+        pl_exchange_answer(x, command);
 }
 
 static void session_answer(struct pl_exchange *x)
 {
-    struct pl_ask *ask = pl_exchange_ask(x, PL_ASK_EVENT, x->args[0], NULL);
-    if (!ask)
+    struct pl_session_command *command = pl_exchange_ask(x, PL_COMMAND_EVENT, x->args[0], NULL);
+    if (!command)
         return;
-    ask->event.kind = PL_SE_ANSWER;
-    ask->event.answer.tool_call_id = x->args[1];
-    ask->event.answer.answer = pl_body_raw(x, "answer");
-    ask->done = answer_done;
-    pl_ask_send(ask);
+    command->event.kind = PL_SE_ANSWER;
+    command->event.answer.tool_call_id = x->args[1];
+    command->event.answer.answer = pl_body_raw(x, "answer");
+    command->event.answer.trace_id = pl_trace_id(x);
+    command->done = answer_done;
+    pl_session_command_send(command);
+}
+
+/* --- tools of the client --------------------------------------------------------------------- */
+
+static void given_before_work(struct pl_exchange *x)
+{
+    struct pl_error err = {0};
+    struct pl_str answer;
+    enum pl_status status = pl_client_result_write(&x->arena, pl_body_raw(x, "result"),
+                                                   pl_body_bool(x, "is_error", false), &answer);
+    if (status == PL_OK)
+        status = pl_client_result_repeats(x->shard->server->store, &x->arena, x->args[0],
+                                          x->args[1], answer, &err);
+    if (status == PL_OK)
+        pl_answer_write_repeated(&x->reply, x->args[1]);
+    else if (status == PL_CONFLICT)
+        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, &err, NULL);
+    else
+        pl_exchange_fail(x, status, &err);
+}
+
+static void given_done(struct pl_session_command *command)
+{
+    struct pl_exchange *x = pl_session_command_exchange(command);
+    if (command->problem == PL_PROBLEM_QUESTION_NOT_PENDING) {
+        pl_session_command_deinit(command);
+        pl_exchange_work(x, given_before_work, NULL);
+        return;
+    }
+    if (command->problem != PL_PROBLEM_COUNT)
+        pl_exchange_answer_problem(x, command);
+    else
+        pl_exchange_answer(x, command);
+}
+
+static void session_tool_result(struct pl_exchange *x)
+{
+    struct pl_session_command *command = pl_exchange_ask(x, PL_COMMAND_EVENT, x->args[0], NULL);
+    if (!command)
+        return;
+    command->event.kind = PL_SE_CLIENT_RESULT;
+    command->event.tool.tool_call_id = x->args[1];
+    command->event.tool.result = pl_body_raw(x, "result");
+    command->event.tool.is_error = pl_body_bool(x, "is_error", false);
+    command->done = given_done;
+    pl_session_command_send(command);
 }
 
 /* --- context --------------------------------------------------------------------------------- */
 
-/* What the next model call of a loop would be told, were it to answer the newest message. */
+/* What the next model call of a loop would be sent, were it to answer the newest message. */
 struct viewing {
-    size_t n_turns;
-    struct pl_recall recall;
-    struct pl_counted counted; /* of the turns */
-    uint64_t n_memory;         /* tokens the memories add */
+    struct pl_request request;
+    struct pl_segments segments;
 };
 
 static void write_segment(struct pl_json_out *out, const char *kind, uint64_t n_tokens)
@@ -257,72 +369,40 @@ static void write_segment(struct pl_json_out *out, const char *kind, uint64_t n_
 
 static void write_context(struct pl_exchange *x, const struct viewing *viewing)
 {
-    const struct pl_counted *counted = &viewing->counted;
+    const struct pl_counted *counted = &viewing->segments.counted;
     struct pl_json_out out = pl_json_out(&x->reply);
     pl_json_out_open(&out, '{');
     pl_json_out_key(&out, "session_id");
     pl_json_out_text(&out, x->args[0]);
+    pl_json_out_key(&out, "model");
+    pl_json_out_text(&out, viewing->request.model);
+    pl_json_out_key(&out, "format");
+    pl_json_out_text(&out, pl_str_of(counted->as->name));
     pl_json_out_key(&out, "turns");
-    pl_json_out_int(&out, (int64_t)viewing->n_turns);
+    pl_json_out_int(&out, (int64_t)viewing->request.n_turns);
     pl_json_out_key(&out, "tokens");
-    pl_json_out_int(&out, (int64_t)(counted->n_tokens + viewing->n_memory));
+    pl_json_out_int(&out, (int64_t)counted->n_tokens);
     pl_json_out_key(&out, "estimated");
     pl_json_out_bool(&out, counted->is_estimated);
     pl_json_out_key(&out, "segments");
     pl_json_out_open(&out, '[');
-    for (int i = 0; i < PL_TALLY_KIND_COUNT; i++)
-        write_segment(&out, pl_tally_name((enum pl_tally_kind)i), counted->by[i]);
-    write_segment(&out, "memory", viewing->n_memory);
+    for (int i = 0; i < PL_SEGMENT_KIND_COUNT; i++)
+        write_segment(&out, pl_segment_name((enum pl_segment_kind)i), viewing->segments.by[i]);
     pl_json_out_close(&out, ']');
     pl_json_out_key(&out, "memory_refs");
-    if (viewing->recall.n)
-        pl_json_out_raw(&out, viewing->recall.refs);
+    if (viewing->request.recall.n)
+        pl_json_out_raw(&out, viewing->request.recall.refs);
     else
         pl_json_out_null(&out);
     pl_json_out_close(&out, '}');
 }
 
-static enum pl_status count_context(const struct pl_context *context, struct pl_str front,
-                                    struct pl_counted *ret_counted, struct pl_error *err)
-{
-    struct pl_buf turns PL_CLEANUP_BUF;
-    pl_buf_init(&turns, 0);
-    enum pl_status status = pl_context_write(context, front, &turns);
-    if (status != PL_OK)
-        return status;
-    return pl_count_document(pl_buf_str(&turns), pl_format_find(PL_STR("turns")),
-                             &(struct pl_count_choice){0}, ret_counted, err);
-}
-
 static enum pl_status view_context(struct pl_exchange *x, struct viewing *viewing,
                                    struct pl_error *err)
 {
-    struct pl_store *store = x->shard->server->store;
-    struct pl_str id = x->args[0], loop_id = pl_target_param(&x->target, "loop_id");
-    loop_id = loop_id.len ? loop_id : PL_STR("root");
-    struct pl_session_record record;
-    struct pl_context context;
-    struct pl_counted with_memory = {0};
-    enum pl_status status =
-        pl_store_session_get(store, &x->arena, x->caller.user_id, id, &record, err);
+    enum pl_status status = pl_exchange_read_request(x, &viewing->request, err);
     if (status == PL_OK)
-        status = pl_context_read(store, &x->arena, id, loop_id, &context, err);
-    if (status == PL_OK)
-        status = pl_context_find_asked(store, &x->arena, id, loop_id, &context, err);
-    if (status == PL_OK && record.memory_enabled && pl_recall_is_for(loop_id, record.model))
-        status = pl_recall_read(store, &x->arena, record.user_id, &context, pl_clock_unix_ms(),
-                                &viewing->recall, err);
-    if (status == PL_OK && record.status != PL_SESSION_RUNNING)
-        context.has_asked = false; /* what comes next is a new message */
-    if (status == PL_OK)
-        status = count_context(&context, (struct pl_str){0}, &viewing->counted, err);
-    if (status != PL_OK)
-        return status;
-    viewing->n_turns = context.n_turns;
-    if (!viewing->recall.n)
-        return PL_OK;
-    status = count_context(&context, viewing->recall.text, &with_memory, err);
-    viewing->n_memory = with_memory.n_tokens - viewing->counted.n_tokens;
+        status = pl_request_count(&viewing->request, x->setup->models, &viewing->segments, err);
     return status;
 }
 
@@ -337,10 +417,10 @@ static void context_work(struct pl_exchange *x)
         pl_exchange_fail(x, status, &err);
 }
 
-static void context_looked(struct pl_exchange *x, struct pl_ask *ask)
+static void context_looked(struct pl_exchange *x, struct pl_session_command *command)
 {
-    pl_exchange_position(x, ask);
-    pl_ask_deinit(ask);
+    pl_exchange_position(x, command);
+    pl_session_command_deinit(command);
     pl_exchange_work(x, context_work, NULL);
 }
 
@@ -350,39 +430,46 @@ static void session_context(struct pl_exchange *x)
 }
 
 static const struct pl_route_param message_params[] = {
-    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}", "How many; 20 if not said"},
+    {"limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}",
+     "The maximum number; 20 by default"},
     {"before", "{\"type\":\"integer\",\"minimum\":0}", "Only turns before this sequence"},
     {"after", "{\"type\":\"integer\",\"minimum\":-1}",
      "Only turns after this sequence, oldest first; -1 begins with the first turn"},
     {"loop_id", "{\"type\":\"string\"}", "Only this loop"},
     {"view", "{\"type\":\"string\",\"enum\":[\"all\",\"context\"]}",
-     "context leaves out what a compaction has archived"},
+     "context omits archived turns of a compaction"},
     {NULL, NULL, NULL},
 };
 static const struct pl_route_param loop_params[] = {
-    {"loop_id", "{\"type\":\"string\"}", "The loop; root if not said"},
+    {"loop_id", "{\"type\":\"string\"}", "The loop; root by default"},
     {NULL, NULL, NULL},
 };
 
 const struct pl_route pl_routes_turns[] = {
     {PL_METHOD_GET, "/api/sessions/{id}/messages", PL_ROUTE_LARGE, session_messages,
-     "session_messages", "Read turns, the newest unless said otherwise", "turns", NULL, "TurnList",
-     200, message_params},
+     "session_messages", "Read turns, newest first by default", "turns", NULL, "TurnList", 200,
+     message_params},
     {PL_METHOD_GET, "/api/sessions/{id}/turns/{turn_id}", PL_ROUTE_LARGE, session_turn_get,
      "session_turn_get", "Read one turn", "turns", NULL, "TurnProjection", 200, NULL},
-    {PL_METHOD_POST, "/api/sessions/{id}/chat", PL_ROUTE_IDEMPOTENT, session_chat, "session_chat",
-     "Say something", "turns", "ChatRequest", "ChatAccepted", 202, NULL},
+    {PL_METHOD_POST, "/api/sessions/{id}/chat",
+     PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE | PL_ROUTE_STORED, session_chat, "session_chat",
+     "Send a message; with Accept: text/event-stream, the events of the chat to its end", "turns",
+     "ChatRequest", "ChatAccepted", 202, NULL},
     {PL_METHOD_POST, "/api/sessions/{id}/stop", PL_ROUTE_IDEMPOTENT, session_stop, "session_stop",
-     "Stop everything the session is doing", "turns", NULL, "Stopped", 200, NULL},
+     "Stop everything in the session", "turns", NULL, "Stopped", 200, NULL},
     {PL_METHOD_POST, "/api/sessions/{id}/compact", PL_ROUTE_IDEMPOTENT, session_compact,
-     "session_compact", "Sum up what was said, to make room", "turns", "CompactRequest",
+     "session_compact", "Summarise the conversation to free context", "turns", "CompactRequest",
      "Compacting", 202, NULL},
     {PL_METHOD_GET, "/api/sessions/{id}/questions", 0, session_questions, "session_questions",
-     "List the questions that wait for an answer", "turns", NULL, "QuestionList", 200, NULL},
+     "List the open questions", "turns", NULL, "QuestionList", 200, NULL},
     {PL_METHOD_POST, "/api/sessions/{id}/questions/{tool_call_id}/answer", PL_ROUTE_IDEMPOTENT,
      session_answer, "session_answer", "Answer a question, once", "turns", "QuestionAnswer",
      "Answered", 200, NULL},
+    {PL_METHOD_POST, "/api/sessions/{id}/tool-calls/{tool_call_id}/result", PL_ROUTE_IDEMPOTENT,
+     session_tool_result, "session_tool_result",
+     "Give the result of a call that the client runs, once", "turns", "ToolResultGiven", "Answered",
+     200, NULL},
     {PL_METHOD_GET, "/api/sessions/{id}/context", 0, session_context, "session_context",
-     "Count what goes to the model", "turns", NULL, "ContextView", 200, loop_params},
+     "Count the tokens of the model's context", "turns", NULL, "ContextView", 200, loop_params},
     {0},
 };

@@ -1,16 +1,49 @@
-#include "server/scheduler_int.h"
+/* When tasks are due: a worker looks, what it finds is acted upon, and then it sleeps until the next.
+ *
+ *     machine scheduler
+ *
+ *     ASLEEP -> LOOKING -> ACTING -> ASLEEP
+ *     ACTING -> LOOKING                   there may be more
+ *     LOOKING -> LEFT -> OVER
+ *     ASLEEP, ACTING -> OVER
+ */
+#include "service/tasks/scheduler_int.h"
 
 #include "base/mem.h"
-#include "server/log.h"
-#include "server/setup.h"
-#include "server/task_json.h"
+#include "io/move.h"
+#include "service/tasks/task_json.h"
+#include "shard/log.h"
+#include "shard/setup.h"
+
+#include <assert.h>
+
+#define TO(name) PL_TO(PL_SCHEDULER_##name)
+static const struct pl_state states[] = {
+    [PL_SCHEDULER_ASLEEP] = {"asleep", TO(LOOKING) | TO(OVER), PL_WAIT_SET, PL_CANCEL_ENDS,
+                             .why = "the next due time, and PL_TASK_LOOK_MS at most"},
+    [PL_SCHEDULER_LOOKING] = {"looking", TO(ACTING) | TO(LEFT), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                              .why = "a worker always comes back; queue_wait_ms for its turn"},
+    [PL_SCHEDULER_ACTING] = {"acting", TO(ASLEEP) | TO(LOOKING) | TO(OVER), PL_WAIT_OPEN,
+                             PL_CANCEL_ENDS,
+                             .why = "runs begin, or the store says that they do not"},
+    [PL_SCHEDULER_LEFT] = {"left", TO(OVER), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                           .why = "a worker always comes back"},
+    [PL_SCHEDULER_OVER] = {"over", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("scheduler", states);
+
+static void become(struct pl_scheduler *scheduler, enum pl_scheduler_state to)
+{
+    scheduler->state = (enum pl_scheduler_state)pl_move(&machine, scheduler, scheduler->state, to);
+}
 
 /* --- deciding, on a worker ------------------------------------------------------------------- */
 
 static enum pl_status list_runs(struct pl_scheduler *scheduler, const struct pl_due_task *item,
                                 const char *status, size_t limit, struct pl_task_run_page *ret_page)
 {
-    struct pl_look *looking = &scheduler->look;
+    struct pl_due_scan *looking = &scheduler->look;
     return pl_task_runs_in(scheduler->server->store, &looking->arena, item->task.id, status, limit,
                            ret_page, &looking->err);
 }
@@ -31,11 +64,11 @@ static enum pl_status decide_queue(struct pl_scheduler *scheduler, struct pl_due
     if (page.n_items < PL_TASK_MAX_QUEUED)
         note(item, "queued", NULL);
     else
-        note(item, "skipped", "Ten runs of this task wait already.");
+        note(item, "skipped", "Ten runs of this task are already waiting.");
     return PL_OK;
 }
 
-/* Runs that wait for a turn of their user to end are not at work yet, and are runs before. */
+/* Runs that wait for a free turn of their user have not started, but count as earlier runs. */
 static enum pl_status decide_waiting(struct pl_scheduler *scheduler, struct pl_due_task *item)
 {
     bool is_allowed = pl_str_eq(item->task.overlap, PL_STR("allow"));
@@ -44,15 +77,15 @@ static enum pl_status decide_waiting(struct pl_scheduler *scheduler, struct pl_d
     if (status != PL_OK || page.n_items < (is_allowed ? PL_TASK_MAX_QUEUED : 1))
         return status;
     if (is_allowed)
-        note(item, "skipped", "Ten runs of this task wait already.");
+        note(item, "skipped", "Ten runs of this task are already waiting.");
     else if (!pl_str_eq(item->task.overlap, PL_STR("queue")))
-        note(item, "skipped", "The run before still waits for its turn.");
+        note(item, "skipped", "The previous run is still waiting.");
     else
         return decide_queue(scheduler, item);
     return PL_OK;
 }
 
-/* What the run before, if it is still at work, means for this one. */
+/* The effect of an earlier run that is still active on this one. */
 static enum pl_status decide_overlap(struct pl_scheduler *scheduler, struct pl_due_task *item)
 {
     struct pl_task_run_page page;
@@ -71,12 +104,12 @@ static enum pl_status decide_overlap(struct pl_scheduler *scheduler, struct pl_d
         item->running = page.items;
         item->n_running = page.n_items;
     } else {
-        note(item, "skipped", "The run before was still at work.");
+        note(item, "skipped", "The previous run was still running.");
     }
     return PL_OK;
 }
 
-static enum pl_status disable(struct pl_look *looking, struct pl_due_task *item,
+static enum pl_status disable(struct pl_due_scan *looking, struct pl_due_task *item,
                               struct pl_str reason)
 {
     char *kept = pl_arena_alloc(&looking->arena, reason.len + 1, 1);
@@ -91,7 +124,7 @@ static enum pl_status disable(struct pl_look *looking, struct pl_due_task *item,
 
 static enum pl_status decide(struct pl_scheduler *scheduler, struct pl_due_task *item)
 {
-    struct pl_look *looking = &scheduler->look;
+    struct pl_due_scan *looking = &scheduler->look;
     const struct pl_task_row *task = &item->task;
     int64_t now_s = looking->now_ms / 1000, after_s = task->next_ms / 1000 - 1;
     struct pl_task_when when;
@@ -103,7 +136,8 @@ static enum pl_status decide(struct pl_scheduler *scheduler, struct pl_due_task 
         return disable(looking, item, pl_str_of(looking->err.message));
     if (status != PL_OK)
         return status;
-    /* Everything before next_ms is done with: also what passed while the task was disabled. */
+    /* Every occurrence before next_ms is settled, including those that passed while the task was
+     * disabled. */
     item->due = pl_cron_due(&when.cron, when.zone, after_s, now_s);
     item->next_ms = pl_task_next_ms(&when, after_s > now_s ? after_s : now_s, task->expires_ms);
     item->act = PL_DUE_ADVANCE;
@@ -113,7 +147,7 @@ static enum pl_status decide(struct pl_scheduler *scheduler, struct pl_due_task 
 static void look_run(struct pl_job *job)
 {
     struct pl_scheduler *scheduler = PL_CONTAINER_OF(job, struct pl_scheduler, look.job);
-    struct pl_look *looking = &scheduler->look;
+    struct pl_due_scan *looking = &scheduler->look;
     struct pl_store *store = scheduler->server->store;
     struct pl_task_page page = {0};
     looking->err = (struct pl_error){0};
@@ -149,7 +183,7 @@ struct pl_task_run_row pl_task_missed_row(const struct pl_cron_due *due, struct 
         .id = pl_str_of(id->text),
         .task_id = task_id,
         .status = PL_STR("missed"),
-        .error = PL_STR("Nobody was there to run it in time."),
+        .error = PL_STR("The server did not run at that time."),
         .due_ms = due->last_missed_s * 1000,
         .n_missed = due->n_missed - 1,
         .triggered_ms = seed->unix_ms,
@@ -165,7 +199,7 @@ void pl_task_advance(struct pl_batch *batch, const struct pl_task_row *task,
     pl_batch_advance_task(batch, task->id, task->revision, due->due.last_s * 1000, due->next_ms);
 }
 
-/* What is written down at once, without a run. */
+/* Written at once, without a run. */
 struct noting {
     struct pl_scheduler *scheduler; /* borrowed */
     struct pl_arena arena;
@@ -231,7 +265,7 @@ static void on_noted(void *ctx, enum pl_status status, const struct pl_error *er
     bool is_lost = status == PL_CONFLICT || status == PL_NOT_FOUND;
     (void)err;
     bool has_instant = noting->due.act != PL_DUE_DISABLE && noting->due.act != PL_DUE_REWIND;
-    if (is_lost && has_instant && !noting->scheduler->is_over) {
+    if (is_lost && has_instant && !pl_scheduler_is_over(noting->scheduler)) {
         submit(noting, fill_advance, advanced);
         return;
     }
@@ -244,7 +278,7 @@ static void on_noted(void *ctx, enum pl_status status, const struct pl_error *er
     advanced(ctx, is_lost ? PL_OK : status, err);
 }
 
-/* The row that is told: why nothing runs, or what was missed. */
+/* The row that is reported: why nothing runs, or what was missed. */
 static void fill_row(struct noting *noting, struct pl_id_seed *seed)
 {
     const struct pl_due_task *due = &noting->due;
@@ -300,7 +334,7 @@ static bool act(struct pl_scheduler *scheduler, const struct pl_due_task *item)
 {
     for (size_t i = 0; i < item->n_running; i++)
         pl_task_run_stop(scheduler, &item->task, &item->running[i],
-                         "It was replaced by the run that was due next.");
+                         "It was replaced by the next due run.");
     bool is_run = item->act == PL_DUE_RUN || item->act == PL_DUE_REPLACE;
     return is_run ? pl_task_run_due(scheduler, item) : write_note(scheduler, item);
 }
@@ -322,17 +356,20 @@ static void sleep_until(struct pl_scheduler *scheduler, int64_t unix_ms)
     pl_timer_start(loop, &scheduler->timer, delay_ms, on_timer);
 }
 
-/* What was found is done with: on to the next. */
+/* All items are handled: sleep until the next occurrence. */
 static void go_on(struct pl_scheduler *scheduler)
 {
     bool has_failed = scheduler->has_failed;
-    if (scheduler->is_over || scheduler->is_looking || scheduler->n_acting)
+    if (scheduler->state != PL_SCHEDULER_ACTING || scheduler->n_acting)
         return;
     scheduler->has_failed = false;
+    if (!has_failed && (scheduler->wants_look || scheduler->look.n_items)) {
+        pl_scheduler_look(scheduler);
+        return;
+    }
+    become(scheduler, PL_SCHEDULER_ASLEEP);
     if (has_failed)
         pl_timer_start(scheduler->shard->loop, &scheduler->timer, PL_TASK_RETRY_MS, on_timer);
-    else if (scheduler->wants_look || scheduler->look.n_items)
-        pl_scheduler_look(scheduler);
     else
         sleep_until(scheduler, scheduler->look.next_ms);
 }
@@ -347,42 +384,46 @@ void pl_scheduler_acted(struct pl_scheduler *scheduler, bool has_failed)
 static void look_done(struct pl_job *job)
 {
     struct pl_scheduler *scheduler = PL_CONTAINER_OF(job, struct pl_scheduler, look.job);
-    struct pl_look *looking = &scheduler->look;
-    if (scheduler->is_over)
+    struct pl_due_scan *looking = &scheduler->look;
+    if (scheduler->state == PL_SCHEDULER_LEFT) {
+        become(scheduler, PL_SCHEDULER_OVER);
         return;
+    }
     if (job->is_refused)
-        looking->status = pl_fail(&looking->err, PL_IO, "too much is waiting before this");
+        looking->status = pl_fail(&looking->err, PL_IO, "the queue is full");
     if (looking->status == PL_OK && looking->is_rewinding)
         scheduler->must_rewind = false;
     if (looking->status != PL_OK) {
         pl_log_say(scheduler->server->log, scheduler->shard, PL_LOG_WARNING,
-                   "what is due could not be read: %s; trying again",
+                   "due tasks could not be read: %s; trying again",
                    looking->err.message[0] ? looking->err.message
                                            : pl_status_info(looking->status)->text);
         looking->n_items = 0;
         scheduler->has_failed = true;
     }
-    /* One more while they are counted, so that none of them goes on before the last has begun. */
+    /* Counts one more item while they are counted, so that no item continues before the last has
+     * started. */
     scheduler->n_acting = looking->n_items + 1;
-    scheduler->is_looking = false;
+    become(scheduler, PL_SCHEDULER_ACTING);
     for (size_t i = 0; i < looking->n_items; i++)
         if (!act(scheduler, &looking->items[i]))
             pl_scheduler_acted(scheduler, true);
     pl_scheduler_acted(scheduler, false);
 }
 
-/* The wall clock against the one that only goes forward. Once put back, tasks would wait for the
- * time it showed before: their times are found anew, from the look before on, which is the earliest
- * that it can have happened. */
+/* Compares the wall clock with the monotonic one. If the wall clock was set back, tasks would wait
+ * until it shows the old time again. Their next times are computed again from the last scan on,
+ * which is the earliest moment of the change. */
 static void look_at_clock(struct pl_scheduler *scheduler)
 {
     struct pl_loop *loop = scheduler->shard->loop;
-    struct pl_look *looking = &scheduler->look;
+    struct pl_due_scan *looking = &scheduler->look;
     int64_t mono_ms = pl_loop_now_ms(loop);
     int64_t ahead_ms = looking->now_ms - mono_ms, back_ms = scheduler->ahead_ms - ahead_ms;
     if (back_ms > PL_TASK_BACK_MS) {
         pl_log_say(scheduler->server->log, scheduler->shard, PL_LOG_WARNING,
-                   "the clock was put back by %lld s; the times of scheduled tasks are found anew",
+                   "the clock was set back by %lld s; the times of scheduled tasks are computed "
+                   "again",
                    (long long)(back_ms / 1000));
         scheduler->must_rewind = true;
         looking->rewind_ms = looking->now_ms - (mono_ms - scheduler->looked_ms);
@@ -399,10 +440,11 @@ void pl_scheduler_look(struct pl_scheduler *scheduler)
 {
     struct pl_loop *loop = scheduler->shard->loop;
     scheduler->wants_look = true;
-    if (scheduler->is_looking || scheduler->n_acting || pl_life_is_ending(&scheduler->server->life))
+    if (scheduler->state == PL_SCHEDULER_LOOKING || scheduler->n_acting ||
+        pl_scheduler_is_over(scheduler) || pl_life_is_ending(&scheduler->server->life))
         return;
     scheduler->wants_look = false;
-    scheduler->is_looking = true;
+    become(scheduler, PL_SCHEDULER_LOOKING);
     pl_timer_stop(loop, &scheduler->timer);
     pl_arena_reset(&scheduler->look.arena);
     scheduler->look.now_ms = pl_loop_unix_ms(loop);
@@ -417,7 +459,7 @@ static void open_wake(struct pl_letter *letter)
 {
     struct pl_scheduler *scheduler = PL_CONTAINER_OF(letter, struct pl_scheduler, wake);
     atomic_store(&scheduler->is_woken, false);
-    if (!scheduler->is_over)
+    if (!pl_scheduler_is_over(scheduler))
         pl_scheduler_look(scheduler);
 }
 
@@ -457,7 +499,8 @@ void pl_scheduler_stop(struct pl_scheduler *scheduler)
 {
     if (!scheduler)
         return;
-    scheduler->is_over = true;
+    become(scheduler,
+           scheduler->state == PL_SCHEDULER_LOOKING ? PL_SCHEDULER_LEFT : PL_SCHEDULER_OVER);
     pl_timer_stop(scheduler->shard->loop, &scheduler->timer);
     pl_timer_stop(scheduler->shard->loop, &scheduler->room_timer);
 }
@@ -466,6 +509,7 @@ void pl_scheduler_destroy(struct pl_scheduler *scheduler)
 {
     if (!scheduler)
         return;
+    assert(scheduler->state == PL_SCHEDULER_OVER);
     pl_task_runs_drop(scheduler);
     pl_arena_deinit(&scheduler->look.arena);
     pl_mem_free(scheduler);

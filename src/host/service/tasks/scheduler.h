@@ -5,26 +5,28 @@
  * The timer is set to the earliest next_ms, and never further ahead than PL_TASK_LOOK_MS: the clock
  * may be put forward, and other servers may use the same store. An occurrence is a row (task,
  * instant) that is made in the transaction that makes its session, so of several schedulers one
- * has it and the others see a conflict, which is no failure. docs/internals/server.md. */
-#ifndef PL_SERVER_SCHEDULER_H
-#define PL_SERVER_SCHEDULER_H
+ * has it and the others see a conflict, which is no failure. docs/internals/service-tasks.md. */
+#ifndef PL_SERVICE_TASKS_SCHEDULER_H
+#define PL_SERVICE_TASKS_SCHEDULER_H
 
-#include "server/driver.h"
+#include "agent/driver.h"
 #include "store/work.h"
 
-#define PL_TASK_LOOK_MS      30000
-#define PL_TASK_RETRY_MS     5000
-#define PL_TASK_BACK_MS      1500 /* less is no clock that was put back */
-#define PL_TASK_MAX_FAILURES 10   /* in a row */
-#define PL_TASK_MAX_QUEUED   10   /* runs of one task that wait for the one before */
-#define PL_TASK_LOOK_LIMIT   100  /* tasks of one look */
+#define PL_TASK_LOOK_MS  30000
+#define PL_TASK_RETRY_MS 5000
+#define PL_TASK_BACK_MS                                                                            \
+    1500                         /* a smaller difference does not count as a clock that was set
+                                     back */
+#define PL_TASK_MAX_FAILURES 10  /* in a row */
+#define PL_TASK_MAX_QUEUED   10  /* runs of one task that wait for an earlier one */
+#define PL_TASK_LOOK_LIMIT   100 /* tasks of one look */
 
 struct pl_scheduler; /* owned */
 
 enum pl_status pl_scheduler_create(struct pl_server *server, struct pl_scheduler **ret_scheduler);
 /* Before the first shard's loop runs: takes up what still waits, then looks. */
 void pl_scheduler_start(struct pl_scheduler *scheduler);
-/* After the loops have stopped, before they are destroyed: what comes back finds nothing to do.
+/* After the loops have stopped, before they are destroyed: returning callbacks find nothing to do.
  * Accepts NULL. */
 void pl_scheduler_stop(struct pl_scheduler *scheduler);
 void pl_scheduler_destroy(struct pl_scheduler *scheduler);
@@ -32,15 +34,15 @@ void pl_scheduler_destroy(struct pl_scheduler *scheduler);
 /* A task was made or changed: look again. Any thread. */
 void pl_scheduler_wake(struct pl_server *server);
 
-/* A user who had all turns at work has one free. Any thread. */
+/* A user at the limit of running turns has one free. Any thread. */
 void pl_scheduler_tell_room(struct pl_server *server);
 
 /* task:updated {task, run?} to the user; run may be NULL. Any thread. */
 void pl_task_tell(struct pl_server *server, const struct pl_task_row *task,
                   const struct pl_task_run_row *run);
 
-/* A run by hand, whatever else of the task is at work. Belongs to the scheduler until `done`, which
- * comes on `home` when the run has begun, or has failed to. */
+/* A run by hand, regardless of other runs of the task. Belongs to the scheduler until `done`, which
+ * is called on `home` when the run has started or failed to. */
 struct pl_task_start {
     struct pl_letter letter;
     struct pl_shard *home;   /* borrowed */

@@ -1,21 +1,21 @@
 /* What scheduler.c (when) and task_run.c (one run) share. All of it lives on the first shard. */
-#ifndef PL_SERVER_SCHEDULER_INT_H
-#define PL_SERVER_SCHEDULER_INT_H
+#ifndef PL_SERVICE_TASKS_SCHEDULER_INT_H
+#define PL_SERVICE_TASKS_SCHEDULER_INT_H
 
+#include "agent/background_session.h"
 #include "base/table.h"
-#include "server/errand.h"
-#include "server/scheduler.h"
-#include "server/task_says.h"
-#include "server/task_when.h"
+#include "service/tasks/scheduler.h"
+#include "service/tasks/task_message.h"
+#include "service/tasks/task_schedule.h"
 
-/* Of one task that is due: what is to be done about it. */
+/* One task that is due, and what to do about it. */
 enum pl_due_act {
-    PL_DUE_ADVANCE, /* nothing to run: what was missed is written down */
+    PL_DUE_ADVANCE, /* no run: missed occurrences are recorded */
     PL_DUE_RUN,
-    PL_DUE_REPLACE, /* the same, and what is at work is stopped */
+    PL_DUE_REPLACE, /* the same, and the active run is stopped */
     PL_DUE_NOTE,    /* a row that says why nothing runs, or not yet: `status` */
     PL_DUE_DISABLE, /* `reason` */
-    PL_DUE_REWIND,  /* the clock was put back: next_ms comes sooner */
+    PL_DUE_REWIND,  /* the clock was set back: next_ms is earlier */
 };
 
 struct pl_due_task {
@@ -30,11 +30,11 @@ struct pl_due_task {
     size_t n_running;
 };
 
-struct pl_look {
+struct pl_due_scan {
     struct pl_job job;
     struct pl_arena arena;
     int64_t now_ms;
-    bool is_rewinding;         /* first of all, tasks that wait for too late a time … */
+    bool is_rewinding;         /* first, tasks whose next time is too late … */
     int64_t rewind_ms;         /* … after this one */
     struct pl_due_task *items; /* arena */
     size_t n_items;
@@ -45,51 +45,65 @@ struct pl_look {
 
 struct pl_task_run;
 
+/* The diagram is in scheduler.c. */
+enum pl_scheduler_state {
+    PL_SCHEDULER_ASLEEP,  /* until its timer, or until it is woken */
+    PL_SCHEDULER_LOOKING, /* a worker has the look */
+    PL_SCHEDULER_ACTING,  /* not all items are written yet */
+    PL_SCHEDULER_LEFT,    /* the loop has stopped, and a worker still has the scan */
+    PL_SCHEDULER_OVER,    /* the loop has stopped: returning callbacks are dropped */
+};
+
 struct pl_scheduler {
+    enum pl_scheduler_state state;
     struct pl_server *server; /* borrowed */
     struct pl_shard *shard;   /* borrowed: the first */
     struct pl_timer timer;
     struct pl_letter wake;
     _Atomic(bool) is_woken; /* the letter is on its way */
-    struct pl_look look;
-    bool is_looking;          /* the job is away */
+    struct pl_due_scan look;
     bool wants_look;          /* something changed meanwhile */
-    bool has_failed;          /* something could not be stored: not again at once */
-    bool is_over;             /* the loop has stopped: what comes back goes */
-    size_t n_acting;          /* what the last look found and is not written down yet */
+    bool has_failed;          /* something could not be stored: wait before the next attempt */
+    size_t n_acting;          /* of ACTING: how much */
     struct pl_task_run *runs; /* owned: all there are */
-    /* Those that wait for a turn of their user to end, by when they were due (task_wait.c): */
+    /* Runs that wait for a free turn of their user, by due time (task_wait.c): */
     struct pl_task_run *waiting, *last_waiting;
     struct pl_timer room_timer;
     struct pl_letter room;
     _Atomic(bool) is_room_told; /* the letter is on its way */
-    /* How far the wall clock is before the one that only goes forward, at most since the schedules
-     * were last held to it: */
+    /* The largest lead of the wall clock over the monotonic one since the schedules were last
+     * compared with it: */
     int64_t ahead_ms;
-    int64_t looked_ms; /* the last look, by the clock that only goes forward */
-    bool must_rewind;  /* the wall clock was put back, or nobody knows: at the start */
+    int64_t looked_ms; /* the last scan, by the monotonic clock */
+    bool must_rewind;  /* the wall clock was set back, or nobody knows: at the start */
 };
 
-/* One of what the last look found is written down, or was not to be. */
+/* The loop has stopped. */
+static inline bool pl_scheduler_is_over(const struct pl_scheduler *scheduler)
+{
+    return scheduler->state >= PL_SCHEDULER_LEFT;
+}
+
+/* One item of the last scan is written, or failed. */
 void pl_scheduler_acted(struct pl_scheduler *scheduler, bool has_failed);
 
-/* Looks what is due, now or when the look before is done with. */
+/* Scans for due tasks, now or after the current scan. */
 void pl_scheduler_look(struct pl_scheduler *scheduler);
 
 /* --- task_wait.c ----------------------------------------------------------------------------- */
 
-/* Begins what waits and has room. */
+/* Starts waiting runs that have room. */
 void pl_scheduler_go_through_waiting(struct pl_scheduler *scheduler);
 
 /* --- task_rewind.c --------------------------------------------------------------------------- */
 
-/* Tasks that wait for later than their next time by the present clock, as items of the look. On a
- * worker. */
+/* Tasks whose stored next time is later than the one by the present clock, as items of the scan. On
+ * a worker. */
 enum pl_status pl_scheduler_find_late(struct pl_scheduler *scheduler);
 
-/* --- task_left.c ----------------------------------------------------------------------------- */
+/* --- task_recover.c -------------------------------------------------------------------------- */
 
-/* Takes up what an earlier process left, then looks. False: out of memory. */
+/* Takes over the runs of an earlier process, then scans. False: out of memory. */
 bool pl_scheduler_take_up(struct pl_scheduler *scheduler);
 /* Runs of a task that are in a status, the newest first. On a worker. */
 enum pl_status pl_task_runs_in(struct pl_store *store, struct pl_arena *arena,
@@ -100,21 +114,21 @@ enum pl_status pl_task_runs_in(struct pl_store *store, struct pl_arena *arena,
 
 /* An occurrence that is due; false when out of memory. */
 bool pl_task_run_due(struct pl_scheduler *scheduler, const struct pl_due_task *due);
-/* One that waited for the run before; and one that was at work when another process ended. */
+/* A run that waited for an earlier one; and one that was active when another process ended. */
 bool pl_task_run_queued(struct pl_scheduler *scheduler, const struct pl_task_row *task,
                         const struct pl_task_run_row *row);
 bool pl_task_run_adopt(struct pl_scheduler *scheduler, const struct pl_task_row *task,
                        const struct pl_task_run_row *row);
-/* Stops the session of a run. `why` (static) is what the run ends with, if it is ours. */
+/* Stops the session of a run. `why` (static) is the run's error, if the run is ours. */
 void pl_task_run_stop(struct pl_scheduler *scheduler, const struct pl_task_row *task,
                       const struct pl_task_run_row *row, const char *why);
 /* At the end: all of them are gone. */
 void pl_task_runs_drop(struct pl_scheduler *scheduler);
 
-/* What was missed, as a row with a new id. */
+/* A row with a new id that records missed occurrences. */
 struct pl_task_run_row pl_task_missed_row(const struct pl_cron_due *due, struct pl_str task_id,
                                           struct pl_id *id, struct pl_id_seed *seed);
-/* The writes that move a task on: what was missed, and where it stands then. */
+/* The writes that advance a task: missed occurrences, and its next time. */
 void pl_task_advance(struct pl_batch *batch, const struct pl_task_row *task,
                      const struct pl_due_task *due);
 /* system:notification: it was disabled, and why. */

@@ -1,10 +1,10 @@
-/* How a run ended, written down and told; and what comes after it. */
-#include "server/chatting.h"
-#include "server/hub.h"
-#include "server/members.h"
-#include "server/task_json.h"
-#include "server/task_run_int.h"
-#include "server/unattended.h"
+/* Records and reports how a run ended, and starts what follows it. */
+#include "agent/chat_message.h"
+#include "agent/unattended.h"
+#include "http/json_members.h"
+#include "live/hub.h"
+#include "service/tasks/task_json.h"
+#include "service/tasks/task_run_int.h"
 
 #include <stdio.h>
 
@@ -69,7 +69,7 @@ static void dropped_queue(void *ctx, enum pl_status status, const struct pl_erro
     (void)ctx, (void)status, (void)err;
 }
 
-/* The task was stopped meanwhile: what waited is not wanted any more. */
+/* The task was stopped meanwhile: its waiting runs are cancelled. */
 static void drop_queue(struct pl_task_run *run)
 {
     struct pl_scheduler *scheduler = run->scheduler;
@@ -79,7 +79,7 @@ static void drop_queue(struct pl_task_run *run)
     for (size_t i = 0; i < run->n_queued; i++) {
         struct pl_task_run_row *row = &run->queued[i];
         row->status = PL_STR("skipped");
-        row->error = PL_STR("The task was stopped before its turn came.");
+        row->error = PL_STR("The task was stopped before this run began.");
         row->finished_ms = pl_loop_unix_ms(scheduler->shard->loop);
         pl_batch_update_run(batch, row);
     }
@@ -90,7 +90,7 @@ static void looked_after(struct pl_job *job)
 {
     struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
     struct pl_scheduler *scheduler = run->scheduler;
-    bool is_ending = scheduler->is_over || pl_life_is_ending(&scheduler->server->life);
+    bool is_ending = pl_scheduler_is_over(scheduler) || pl_life_is_ending(&scheduler->server->life);
     if (run->has_task)
         pl_task_tell(scheduler->server, &run->task, &run->row);
     if (run->has_task && run->counts && !run->task.enabled &&
@@ -119,45 +119,47 @@ static void written_down(void *ctx, enum pl_status status, const struct pl_error
     struct pl_task_run *run = ctx;
     struct pl_scheduler *scheduler = run->scheduler;
     bool is_new = run->row.session_id.len == 0; /* its row was made with this */
-    if (scheduler->is_over) {
+    if (pl_scheduler_is_over(scheduler)) {
         pl_task_run_put_off(run, PL_PROBLEM_OVERLOADED, err);
         return;
     }
     if (status == PL_OK) {
+        pl_task_run_become(run, PL_TASK_RUN_LOOKING);
         pl_task_run_begun(run, false);
         pl_task_run_submit(run, 0, look_after, looked_after);
-    } else if (is_new && run->origin == PL_RUN_DUE &&
+    } else if (is_new && run->origin == PL_TASK_ORIGIN_DUE &&
                (status == PL_CONFLICT || status == PL_NOT_FOUND)) {
         pl_task_run_leave(run);
-    } else if (is_new && run->origin != PL_RUN_QUEUED) {
+    } else if (is_new && run->origin != PL_TASK_ORIGIN_QUEUED) {
         pl_task_run_put_off(run, pl_problem_of(status), err);
     } else {
-        pl_timer_start(scheduler->shard->loop, &run->timer, PL_TASK_RETRY_MS, on_retry);
+        pl_task_run_rest(run, PL_TASK_RUN_UNWRITTEN, on_retry);
     }
 }
 
 static void fill(struct pl_task_run *run, struct pl_batch *batch)
 {
-    bool is_new = run->row.session_id.len == 0 && run->origin != PL_RUN_QUEUED;
+    bool is_new = run->row.session_id.len == 0 && run->origin != PL_TASK_ORIGIN_QUEUED;
     if (is_new)
         pl_task_run_extend(run, batch);
     if (is_new)
         pl_batch_create_run(batch, &run->row);
     else
         pl_batch_update_run(batch, &run->row);
-    if (is_new && run->origin == PL_RUN_DUE)
+    if (is_new && run->origin == PL_TASK_ORIGIN_DUE)
         pl_task_advance(batch, &run->task, &run->due);
     if (run->counts)
         pl_batch_count_task(batch, run->task.id, pl_task_run_has_failed(run), PL_TASK_MAX_FAILURES,
-                            PL_STR("Ten runs in a row have failed."), run->row.finished_ms);
+                            PL_STR("Ten runs in a row failed."), run->row.finished_ms);
 }
 
 static void write_down(struct pl_task_run *run)
 {
     struct pl_scheduler *scheduler = run->scheduler;
     struct pl_batch *batch = pl_batch_create();
+    pl_task_run_become(run, PL_TASK_RUN_WRITING);
     if (!batch) {
-        pl_timer_start(scheduler->shard->loop, &run->timer, PL_TASK_RETRY_MS, on_retry);
+        pl_task_run_rest(run, PL_TASK_RUN_UNWRITTEN, on_retry);
         return;
     }
     fill(run, batch);
@@ -166,7 +168,7 @@ static void write_down(struct pl_task_run *run)
 
 static void fail(struct pl_task_run *run, const char *why)
 {
-    snprintf(run->error, sizeof run->error, "%s", why[0] ? why : "It failed without saying why.");
+    snprintf(run->error, sizeof run->error, "%s", why[0] ? why : "It failed without a reason.");
     run->row.status = PL_STR("failed");
     run->row.error = pl_str_of(run->error);
 }
@@ -189,14 +191,14 @@ void pl_task_run_skip(struct pl_task_run *run)
 {
     run->has_place = false;
     run->row.status = PL_STR("skipped");
-    run->row.error = PL_STR("The task was stopped before its turn came.");
+    run->row.error = PL_STR("The task was stopped before this run began.");
     if (run->status == PL_OK)
         end(run);
     else
         pl_task_run_destroy(run); /* its row went with the task */
 }
 
-/* --- somebody else's ------------------------------------------------------------------------- */
+/* --- of another process ----------------------------------------------------------------------- */
 
 static void left(void *ctx, enum pl_status status, const struct pl_error *err)
 {
@@ -214,12 +216,13 @@ void pl_task_run_leave(struct pl_task_run *run)
         pl_task_run_put_off(run, PL_PROBLEM_OVERLOADED, NULL);
         return;
     }
+    pl_task_run_become(run, PL_TASK_RUN_LEAVING);
     pl_batch_advance_task(batch, run->task.id, run->task.revision, run->due.due.last_s * 1000,
                           run->due.next_ms);
     pl_store_submit(scheduler->server->store, scheduler->shard->loop, batch, left, run);
 }
 
-/* --- the errand's end ------------------------------------------------------------------------ */
+/* --- the session's end ------------------------------------------------------------------------ */
 
 /* Why the last turn failed. */
 static void read_error(struct pl_job *job)
@@ -250,7 +253,7 @@ static void read_error(struct pl_job *job)
 static void error_read(struct pl_job *job)
 {
     struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
-    if (run->scheduler->is_over)
+    if (pl_scheduler_is_over(run->scheduler))
         pl_task_run_destroy(run);
     else
         pl_task_run_fail(run, run->err.message, true);
@@ -259,8 +262,9 @@ static void error_read(struct pl_job *job)
 static void wait_again(struct pl_timer *timer)
 {
     struct pl_task_run *run = PL_CONTAINER_OF(timer, struct pl_task_run, timer);
+    pl_task_run_become(run, PL_TASK_RUN_AT_WORK);
     pl_task_run_watch(run);
-    pl_errand_wait(&run->errand);
+    pl_background_session_wait(&run->background);
 }
 
 static void end_stopped(struct pl_task_run *run, const char *why)
@@ -270,29 +274,32 @@ static void end_stopped(struct pl_task_run *run, const char *why)
     end(run);
 }
 
-void pl_task_run_end(struct pl_errand *errand)
+void pl_task_run_end(struct pl_background_session *background)
 {
-    struct pl_task_run *run = errand->ctx;
+    struct pl_task_run *run = background->ctx;
     struct pl_scheduler *scheduler = run->scheduler;
-    bool is_ending = scheduler->is_over || pl_life_is_closing(&scheduler->server->life);
-    bool is_lost = errand->problem != PL_PROBLEM_COUNT && errand->problem != PL_PROBLEM_NOT_FOUND;
-    if (scheduler->is_over || (is_lost && is_ending)) {
+    bool is_ending =
+        pl_scheduler_is_over(scheduler) || pl_life_is_closing(&scheduler->server->life);
+    bool is_lost =
+        background->problem != PL_PROBLEM_COUNT && background->problem != PL_PROBLEM_NOT_FOUND;
+    if (pl_scheduler_is_over(scheduler) || (is_lost && is_ending)) {
         pl_task_run_destroy(run); /* the next start writes it down */
         return;
     }
     pl_timer_stop(scheduler->shard->loop, &run->timer);
     if (is_lost) {
-        pl_timer_start(scheduler->shard->loop, &run->timer, PL_TASK_RETRY_MS, wait_again);
+        pl_task_run_rest(run, PL_TASK_RUN_LOST, wait_again);
         return;
     }
     pl_unattended_remove(scheduler->server->unattended, run->row.session_id);
-    if (errand->problem == PL_PROBLEM_NOT_FOUND) {
+    if (background->problem == PL_PROBLEM_NOT_FOUND) {
         end_stopped(run, "Its session was deleted.");
-    } else if (errand->status == PL_SESSION_COMPLETED) {
+    } else if (background->status == PL_SESSION_COMPLETED) {
         run->row.status = PL_STR("completed");
         run->counts = true;
         end(run);
-    } else if (errand->status == PL_SESSION_FAILED) {
+    } else if (background->status == PL_SESSION_FAILED) {
+        pl_task_run_become(run, PL_TASK_RUN_READING);
         pl_task_run_submit(run, 0, read_error, error_read);
     } else {
         end_stopped(run, "Its session was stopped.");

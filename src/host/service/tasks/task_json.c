@@ -1,7 +1,9 @@
-#include "server/task_json.h"
+/* Writes ScheduledTask and ScheduledTaskRun objects. Stored statuses are mapped to those of seed
+ * 003 here. */
+#include "service/tasks/task_json.h"
 
 #include "base/utc.h"
-#include "server/members.h"
+#include "http/json_members.h"
 
 #include <stdio.h>
 
@@ -44,7 +46,7 @@ void pl_task_write(struct pl_json_out *out, const struct pl_task_row *task)
     pl_json_out_close(out, '}');
 }
 
-/* What is stored, and what seed 003 calls it: there a run is running, completed or failed. */
+/* Stored statuses, and their names in seed 003: there a run is running, completed or failed. */
 static const struct {
     const char *status, *told;
     bool is_reason;

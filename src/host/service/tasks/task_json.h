@@ -1,6 +1,6 @@
-/* Scheduled tasks and their runs as the API tells them. */
-#ifndef PL_SERVER_TASK_JSON_H
-#define PL_SERVER_TASK_JSON_H
+/* Scheduled tasks and their runs as the API writes them. */
+#ifndef PL_SERVICE_TASKS_TASK_JSON_H
+#define PL_SERVICE_TASKS_TASK_JSON_H
 
 #include "cron/tzif.h"
 #include "json/write.h"

@@ -1,10 +1,11 @@
-#include "server/task_says.h"
+#include "service/tasks/task_message.h"
 
+#include "agent/chat_message.h"
+#include "http/json_members.h"
 #include "json/text.h"
 #include "json/write.h"
-#include "server/chatting.h"
-#include "server/prompt_run.h"
-#include "server/wishes.h"
+#include "service/prompts/prompt_run.h"
+#include "service/request_options.h"
 
 /* The member as text, whether it is a string or a number. */
 static enum pl_status read_version(struct pl_arena *arena, const struct pl_json_doc *doc,
@@ -37,6 +38,21 @@ static enum pl_status load(const struct pl_models *models, struct pl_store *stor
                               ret_run, err);
 }
 
+static enum pl_status write_prefill(struct pl_arena *arena, struct pl_str prefill,
+                                    struct pl_str *ret_override, struct pl_error *err)
+{
+    struct pl_buf text PL_CLEANUP_BUF;
+    pl_buf_init(&text, 0);
+    if (!prefill.len)
+        return PL_OK;
+    pl_buf_adds(&text, "{\"prefill\":");
+    pl_json_quote(&text, prefill);
+    pl_buf_addc(&text, '}');
+    *ret_override = pl_arena_dup(arena, pl_buf_str(&text));
+    return text.status == PL_OK && ret_override->ptr ? PL_OK
+                                                     : pl_fail(err, PL_NOMEM, "out of memory");
+}
+
 enum pl_status pl_task_says(const struct pl_models *models, struct pl_store *store,
                             struct pl_arena *arena, const struct pl_task_row *task, int64_t now_ms,
                             struct pl_task_said *ret_said, struct pl_error *err)
@@ -45,8 +61,10 @@ enum pl_status pl_task_says(const struct pl_models *models, struct pl_store *sto
         struct pl_prompt_run run = {0};
         enum pl_status status = load(models, store, arena, task, now_ms, &run, err);
         if (status == PL_OK)
-            *ret_said = (struct pl_task_said){run.turns, run.n_turns, run.message, run.model};
-        return status;
+            *ret_said = (struct pl_task_said){run.turns,    run.n_turns, run.message, run.model,
+                                              run.settings, run.tools,   {0}};
+        return status == PL_OK ? write_prefill(arena, run.prefill, &ret_said->override, err)
+                               : status;
     }
     struct pl_buf quoted PL_CLEANUP_BUF;
     pl_buf_init(&quoted, 0);

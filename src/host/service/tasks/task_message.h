@@ -1,7 +1,7 @@
-/* What a task says to its session: its own text, or a prompt of the library as it stands when the
- * task runs, with its variables filled in. Blocking: on a worker. */
-#ifndef PL_SERVER_TASK_SAYS_H
-#define PL_SERVER_TASK_SAYS_H
+/* The message of a task to its session: its own text, or a prompt of the library in its current
+ * version, with its variables filled in. Blocking: on a worker. */
+#ifndef PL_SERVICE_TASKS_TASK_MESSAGE_H
+#define PL_SERVICE_TASKS_TASK_MESSAGE_H
 
 #include "store/work.h"
 
@@ -10,8 +10,10 @@ struct pl_models;
 struct pl_task_said {
     const struct pl_turn_row *turns; /* arena; what the session begins with; may be none */
     size_t n_turns;
-    struct pl_str message; /* JSON; arena */
-    struct pl_str model;   /* the prompt's own; empty: none */
+    struct pl_str message;         /* JSON; arena */
+    struct pl_str model;           /* the prompt's own; empty: none */
+    struct pl_str settings, tools; /* JSON; the prompt's own; empty: none */
+    struct pl_str override;        /* JSON: how the answer begins; empty: as the model likes */
 };
 
 /* PL_INVALID, PL_NOT_FOUND: the prompt is gone or cannot be rendered, and err says why; PL_IO;

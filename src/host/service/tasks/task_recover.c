@@ -1,9 +1,9 @@
-/* What an earlier process left: runs that wait for a person are at work still, and some may wait
- * for the one before. */
-#include "server/scheduler_int.h"
+/* Takes over the runs of an earlier process: runs that wait for a person are still active, and some
+ * may wait for an earlier run. */
+#include "service/tasks/scheduler_int.h"
 
 #include "base/mem.h"
-#include "server/log.h"
+#include "shard/log.h"
 
 enum pl_status pl_task_runs_in(struct pl_store *store, struct pl_arena *arena,
                                struct pl_str task_id, const char *status, size_t limit,
@@ -90,18 +90,18 @@ static void take_up_done(struct pl_job *job)
     struct taking_up *up = PL_CONTAINER_OF(job, struct taking_up, job);
     struct pl_scheduler *scheduler = up->scheduler;
     bool is_whole = up->status == PL_OK;
-    for (struct left *left = up->first; left && !scheduler->is_over; left = left->next) {
+    for (struct left *left = up->first; left && !pl_scheduler_is_over(scheduler);
+         left = left->next) {
         bool is_ok = left->is_queued ? pl_task_run_queued(scheduler, &left->task, &left->row)
                                      : pl_task_run_adopt(scheduler, &left->task, &left->row);
         is_whole = is_whole && is_ok;
     }
     if (!is_whole)
         pl_log_say(scheduler->server->log, scheduler->shard, PL_LOG_WARNING,
-                   "some runs of tasks that were left open could not be taken up: %s",
-                   up->err.message);
+                   "some unfinished runs of tasks could not be resumed: %s", up->err.message);
     pl_arena_deinit(&up->arena);
     pl_mem_free(up);
-    if (!scheduler->is_over)
+    if (!pl_scheduler_is_over(scheduler))
         pl_scheduler_look(scheduler);
 }
 

@@ -1,4 +1,4 @@
-#include "server/task_exchange.h"
+#include "service/tasks/task_request.h"
 
 bool pl_task_find(struct pl_exchange *x, struct pl_task_row *ret_task)
 {

@@ -1,9 +1,9 @@
 /* What the routes of tasks share. On a worker. */
-#ifndef PL_SERVER_TASK_EXCHANGE_H
-#define PL_SERVER_TASK_EXCHANGE_H
+#ifndef PL_SERVICE_TASKS_TASK_REQUEST_H
+#define PL_SERVICE_TASKS_TASK_REQUEST_H
 
-#include "server/exchange.h"
-#include "server/task_when.h"
+#include "http/exchange.h"
+#include "service/tasks/task_schedule.h"
 
 /* The caller's task that the path names; false after making a problem. */
 bool pl_task_find(struct pl_exchange *x, struct pl_task_row *ret_task);

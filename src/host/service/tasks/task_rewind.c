@@ -1,8 +1,8 @@
-/* The wall clock was put back, or a server starts and nobody knows what it showed before: tasks
- * that were moved on by the later time would wait for it to come again. Each is held to the present
- * clock: its next time is the first after the clock was put back. An instant that was run has its
- * row, so it is not run once more; the task then only moves on. */
-#include "server/scheduler_int.h"
+/* The wall clock was set back, or a server starts and does not know what it showed before. Tasks
+ * that were advanced by the later time would wait for it to come again, so each gets the next time
+ * by the present clock. An occurrence that ran has its row, so it does not run again; the task only
+ * advances. */
+#include "service/tasks/scheduler_int.h"
 
 struct late {
     struct late *next;
@@ -13,7 +13,7 @@ struct late {
 static enum pl_status look_at_task(struct pl_scheduler *scheduler, const struct pl_task_row *task,
                                    struct late **first)
 {
-    struct pl_look *looking = &scheduler->look;
+    struct pl_due_scan *looking = &scheduler->look;
     struct pl_task_when when;
     enum pl_status status =
         pl_task_when(scheduler->server->zones, task->cron, task->timezone, &when, &looking->err);
@@ -36,7 +36,7 @@ static enum pl_status look_at_task(struct pl_scheduler *scheduler, const struct 
 static enum pl_status look_at_user(struct pl_scheduler *scheduler, struct pl_str user_id,
                                    struct late **first)
 {
-    struct pl_look *looking = &scheduler->look;
+    struct pl_due_scan *looking = &scheduler->look;
     struct pl_task_query query = {.user_id = user_id, .is_enabled = 1, .limit = 100};
     struct pl_task_page page = {.has_more = true};
     enum pl_status status = PL_OK;
@@ -53,7 +53,7 @@ static enum pl_status look_at_user(struct pl_scheduler *scheduler, struct pl_str
 
 enum pl_status pl_scheduler_find_late(struct pl_scheduler *scheduler)
 {
-    struct pl_look *looking = &scheduler->look;
+    struct pl_due_scan *looking = &scheduler->look;
     struct late *first = NULL;
     struct pl_user_row *users;
     size_t n_users = 0, i = 0;

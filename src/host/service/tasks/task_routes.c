@@ -1,17 +1,20 @@
-/* Scheduled tasks: made, changed, begun and ended, run by hand. When they are due is in
- * task_times.c. */
+/* Scheduled tasks: create, change, start, stop, run by hand. Their times are in
+ * task_time_routes.c. */
+#include "agent/chat_message.h"
 #include "base/utc.h"
 #include "base/uuid.h"
-#include "server/change.h"
-#include "server/chatting.h"
-#include "server/exchange_int.h"
-#include "server/prompt_json.h"
-#include "server/scheduler.h"
-#include "server/task_exchange.h"
-#include "server/task_json.h"
-#include "server/wishes.h"
+#include "http/exchange.h"
+#include "http/json_members.h"
+#include "service/prompts/prompt_json.h"
+#include "service/request_options.h"
+#include "service/tasks/routes.h"
+#include "service/tasks/scheduler.h"
+#include "service/tasks/task_json.h"
+#include "service/tasks/task_request.h"
+#include "transaction/change.h"
+#include "transaction/idempotency.h"
 
-/* What a change has to remember until it is durable. */
+/* State of a change until it is durable. */
 struct changing {
     struct pl_id_seed seed;
     struct pl_id id;         /* of a new one */
@@ -41,7 +44,7 @@ static void check_prompt_ref(struct pl_exchange *x, struct pl_str json)
         status = pl_store_prompt_get(x->shard->server->store, &x->arena, x->caller.user_id, id,
                                      &prompt, &err);
     if (status == PL_NOT_FOUND || status == PL_INVALID) {
-        pl_wish_refuse(x, "You have no prompt with this id.", "/prompt_ref/prompt_id");
+        pl_option_refuse(x, "You have no prompt with this id.", "/prompt_ref/prompt_id");
         return;
     }
     const struct pl_json_node *node =
@@ -53,8 +56,7 @@ static void check_prompt_ref(struct pl_exchange *x, struct pl_str json)
     if (status == PL_OK)
         status = pl_prompt_version_number(&x->arena, &prompt, version, &number);
     if (status == PL_NOT_FOUND)
-        pl_wish_refuse(x, "The prompt has neither a version nor a label like that.",
-                       "/prompt_ref/version");
+        pl_option_refuse(x, "The prompt has no such version or label.", "/prompt_ref/version");
     else if (status != PL_OK)
         pl_exchange_fail(x, status, &err);
 }
@@ -64,7 +66,7 @@ static void read_prompt(struct pl_exchange *x, struct pl_task_row *task)
 {
     bool has_text = is_given(x, "prompt"), has_ref = is_given(x, "prompt_ref");
     if (has_text && has_ref) {
-        pl_wish_refuse(x, "A task has a prompt or a prompt_ref, not both.", "/prompt");
+        pl_option_refuse(x, "A task has a prompt or a prompt_ref, not both.", "/prompt");
         return;
     }
     if (has_text) {
@@ -78,8 +80,8 @@ static void read_prompt(struct pl_exchange *x, struct pl_task_row *task)
         task->prompt_ref = (struct pl_str){0};
     }
     if (!x->is_problem && !task->prompt.len && !task->prompt_ref.len)
-        pl_wish_refuse(x, "A task needs a prompt, or a prompt_ref to one of the library.",
-                       "/prompt");
+        pl_option_refuse(x, "A task needs a prompt, or a prompt_ref to one of the library.",
+                         "/prompt");
 }
 
 static void read_model(struct pl_exchange *x, struct pl_task_row *task)
@@ -89,7 +91,7 @@ static void read_model(struct pl_exchange *x, struct pl_task_row *task)
         return;
     task->model = (struct pl_str){0};
     if (name.len)
-        (void)pl_wish_model(x, name, "/model", &task->model);
+        (void)pl_option_model(x, name, "/model", &task->model);
 }
 
 static void read_expiry(struct pl_exchange *x, struct pl_task_row *task, int64_t now_ms)
@@ -101,9 +103,9 @@ static void read_expiry(struct pl_exchange *x, struct pl_task_row *task, int64_t
     if (!is_given(x, "expires_at"))
         return;
     if (!pl_utc_read(pl_body_text(x, "expires_at"), &unix_us))
-        pl_wish_refuse(x, "An instant looks like 2026-03-29T00:00:00Z.", "/expires_at");
+        pl_option_refuse(x, "An instant must look like 2026-03-29T00:00:00Z.", "/expires_at");
     else if (unix_us / 1000 <= now_ms)
-        pl_wish_refuse(x, "This is over already; a task expires in the future.", "/expires_at");
+        pl_option_refuse(x, "expires_at must be in the future.", "/expires_at");
     else
         task->expires_ms = unix_us / 1000;
 }
@@ -126,7 +128,7 @@ static void read_plain(struct pl_exchange *x, struct pl_task_row *task)
     task->skip_confirmations = pl_body_bool(x, "skip_confirmations", task->skip_confirmations);
 }
 
-/* From now on: what has been due before is not made up for. */
+/* From now on: earlier occurrences are not made up for. */
 static void set_time(struct pl_exchange *x, struct changing *changing)
 {
     struct pl_task_row *task = &changing->task;
@@ -137,7 +139,7 @@ static void set_time(struct pl_exchange *x, struct changing *changing)
     task->next_ms = task->enabled ? pl_task_next_ms(&when, now_s, task->expires_ms) : INT64_MAX;
 }
 
-/* The answer, before the change is committed: it is kept with it. */
+/* The answer is made before the commit, because it is stored with the change. */
 static void write_changed(struct pl_exchange *x, const struct changing *changing)
 {
     struct pl_json_out out = pl_json_out(&x->reply);
@@ -294,7 +296,7 @@ static void plan_update(struct pl_exchange *x, struct pl_batch *batch, void *ctx
     }
     if (!x->is_problem && task->enabled && changing->enabled >= 0 && task->expires_ms &&
         task->expires_ms <= task->updated_ms)
-        pl_wish_refuse(x, "The task has expired; give it another expires_at first.", "/expires_at");
+        pl_option_refuse(x, "The task has expired; change expires_at first.", "/expires_at");
     if (!x->is_problem && (changing->enabled >= 0 || has_any(x, of_time)))
         set_time(x, changing);
     if (!x->is_problem && has_any(x, of_prompt))
@@ -362,11 +364,11 @@ static void on_started(struct pl_task_start *start)
 
 static void claim(struct pl_task_start *start, struct pl_batch *batch)
 {
-    struct pl_exchange_own *own = pl_exchange_own(start->ctx);
-    if (!own->claim.key.len)
+    struct pl_exchange *x = start->ctx;
+    if (!pl_exchange_claim(x)->key.len)
         return;
     fill_started(start);
-    pl_claim_add(own, batch);
+    pl_claim_add(x, batch);
 }
 
 static void run_work(struct pl_exchange *x)
@@ -399,33 +401,32 @@ static void run(struct pl_exchange *x)
 
 static const struct pl_route_param list_params[] = {
     PL_PARAMS_OF_PAGE,
-    {"enabled", "{\"type\":\"boolean\"}", "Only those that are enabled, or only others"},
+    {"enabled", "{\"type\":\"boolean\"}", "Only enabled tasks, or only others"},
     {"q", "{\"type\":\"string\"}", "Words of the title"},
     {NULL, NULL, NULL},
 };
 
 const struct pl_route pl_routes_tasks[] = {
     {PL_METHOD_POST, "/api/scheduled-tasks", PL_ROUTE_IDEMPOTENT, create, "scheduled_task_create",
-     "Make a task that runs by the clock", "tasks", "ScheduledTaskCreate", "ScheduledTask", 201,
-     NULL},
+     "Create a scheduled task", "tasks", "ScheduledTaskCreate", "ScheduledTask", 201, NULL},
     {PL_METHOD_GET, "/api/scheduled-tasks", 0, list, "scheduled_task_list",
-     "List your tasks, the newest first", "tasks", NULL, "ScheduledTaskList", 200, list_params},
-    {PL_METHOD_GET, "/api/scheduled-tasks/{id}", 0, get, "scheduled_task_get", "Look at a task",
+     "List your tasks, newest first", "tasks", NULL, "ScheduledTaskList", 200, list_params},
+    {PL_METHOD_GET, "/api/scheduled-tasks/{id}", 0, get, "scheduled_task_get", "Get a task",
      "tasks", NULL, "ScheduledTask", 200, NULL},
     {PL_METHOD_PATCH, "/api/scheduled-tasks/{id}", 0, update, "scheduled_task_update",
-     "Change a task; a new time counts from now on", "tasks", "ScheduledTaskUpdate",
+     "Change a task; a new schedule applies from now on", "tasks", "ScheduledTaskUpdate",
      "ScheduledTask", 200, NULL},
     {PL_METHOD_DELETE, "/api/scheduled-tasks/{id}", 0, delete, "scheduled_task_delete",
-     "Delete a task and what is known of its runs; their sessions stay", "tasks", NULL, NULL, 204,
+     "Delete a task and its run history; the sessions of its runs stay", "tasks", NULL, NULL, 204,
      NULL},
     {PL_METHOD_POST, "/api/scheduled-tasks/{id}/start", PL_ROUTE_IDEMPOTENT, start,
-     "scheduled_task_start", "Enable a task and forget its failures", "tasks", NULL,
-     "ScheduledTask", 200, NULL},
+     "scheduled_task_start", "Enable a task and reset its failures", "tasks", NULL, "ScheduledTask",
+     200, NULL},
     {PL_METHOD_POST, "/api/scheduled-tasks/{id}/stop", PL_ROUTE_IDEMPOTENT, stop,
-     "scheduled_task_stop", "Disable a task; what runs goes on", "tasks", NULL, "ScheduledTask",
+     "scheduled_task_stop", "Disable a task; running runs continue", "tasks", NULL, "ScheduledTask",
      200, NULL},
     {PL_METHOD_POST, "/api/scheduled-tasks/{id}/run", PL_ROUTE_IDEMPOTENT, run,
-     "scheduled_task_run", "Run a task now, whatever else of it is at work", "tasks", NULL,
+     "scheduled_task_run", "Run a task now, even if another run is active", "tasks", NULL,
      "ScheduledTaskRun", 202, NULL},
     {0},
 };

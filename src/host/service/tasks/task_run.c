@@ -1,12 +1,82 @@
-#include "server/task_run_int.h"
+/* One run of a task.
+ *
+ *     machine task-run
+ *
+ *     NEW -> PREPARING -> SENDING -> AT_WORK -> WRITING -> LOOKING -> OVER
+ *     NEW -> AT_WORK                           another process began it
+ *     AT_WORK -> READING -> WRITING            its session failed
+ *     AT_WORK -> LOST -> AT_WORK
+ *     PREPARING, SENDING -> QUEUEING, WAITING  its user has no turn free
+ *     QUEUEING -> WAITING -> PREPARING
+ *     PREPARING, SENDING -> PUT_OFF -> PREPARING
+ *     PREPARING, SENDING -> WRITING            it cannot begin, and that is written down
+ *     WRITING -> UNWRITTEN -> WRITING
+ *     SENDING, QUEUEING, WRITING -> LEAVING -> OVER
+ *     NEW, PREPARING, SENDING, AT_WORK, LOST, PUT_OFF, QUEUEING, WAITING -> OVER
+ *     READING, WRITING, UNWRITTEN -> OVER
+ *
+ * What ends before its end was written down is written down by the next process. */
+#include "service/tasks/task_run_int.h"
 
+#include "agent/unattended.h"
 #include "base/mem.h"
-#include "server/task_json.h"
-#include "server/unattended.h"
+#include "io/move.h"
+#include "service/tasks/task_json.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 enum { STOP_AGAIN_MS = 10000, MINUTE_MS = 60000 };
+
+#define TO(name)  PL_TO(PL_TASK_RUN_##name)
+#define A_WORKER  "a worker always comes back; queue_wait_ms for its turn"
+#define THE_STORE "the store always comes back"
+static const struct pl_state states[] = {
+    [PL_TASK_RUN_NEW] = {"new", TO(PREPARING) | TO(AT_WORK) | TO(OVER)},
+    [PL_TASK_RUN_PREPARING] = {"preparing",
+                               TO(SENDING) | TO(QUEUEING) | TO(WAITING) | TO(PUT_OFF) |
+                                   TO(WRITING) | TO(OVER),
+                               PL_WAIT_OPEN, PL_CANCEL_LATER, .why = A_WORKER},
+    [PL_TASK_RUN_SENDING] = {"sending",
+                             TO(AT_WORK) | TO(QUEUEING) | TO(WAITING) | TO(PUT_OFF) | TO(WRITING) |
+                                 TO(LEAVING) | TO(OVER),
+                             PL_WAIT_OPEN, PL_CANCEL_LATER,
+                             .why = "a session answers what it is asked, also when it breaks"},
+    [PL_TASK_RUN_AT_WORK] = {"at-work", TO(READING) | TO(WRITING) | TO(LOST) | TO(OVER),
+                             PL_WAIT_SET, PL_CANCEL_LATER,
+                             .why = "task_ms: then its session is stopped, every ten seconds"},
+    [PL_TASK_RUN_LOST] = {"lost", TO(AT_WORK) | TO(OVER), PL_WAIT_MS, PL_CANCEL_ENDS,
+                          .limit_ms = PL_TASK_RETRY_MS},
+    [PL_TASK_RUN_PUT_OFF] = {"put-off", TO(PREPARING) | TO(OVER), PL_WAIT_MS, PL_CANCEL_ENDS,
+                             .limit_ms = PL_TASK_RETRY_MS},
+    [PL_TASK_RUN_QUEUEING] = {"queueing", TO(WAITING) | TO(LEAVING) | TO(OVER), PL_WAIT_OPEN,
+                              PL_CANCEL_LATER, .why = THE_STORE},
+    [PL_TASK_RUN_WAITING] = {"waiting", TO(PREPARING) | TO(OVER), PL_WAIT_OPEN, PL_CANCEL_ENDS,
+                             .why = "turns of its user end: turn_ms, for each of them"},
+    [PL_TASK_RUN_READING] = {"reading", TO(WRITING) | TO(OVER), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                             .why = A_WORKER},
+    [PL_TASK_RUN_WRITING] = {"writing", TO(UNWRITTEN) | TO(LOOKING) | TO(LEAVING) | TO(OVER),
+                             PL_WAIT_OPEN, PL_CANCEL_LATER, .why = THE_STORE},
+    [PL_TASK_RUN_UNWRITTEN] = {"unwritten", TO(WRITING) | TO(OVER), PL_WAIT_MS, PL_CANCEL_ENDS,
+                               .limit_ms = PL_TASK_RETRY_MS},
+    [PL_TASK_RUN_LOOKING] = {"looking", TO(OVER), PL_WAIT_OPEN, PL_CANCEL_LATER, .why = A_WORKER},
+    [PL_TASK_RUN_LEAVING] = {"leaving", TO(OVER), PL_WAIT_OPEN, PL_CANCEL_LATER, .why = THE_STORE},
+    [PL_TASK_RUN_OVER] = {"over", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("task-run", states);
+
+void pl_task_run_become(struct pl_task_run *run, enum pl_task_run_state to)
+{
+    run->state = (enum pl_task_run_state)pl_move(&machine, run, run->state, to);
+}
+
+void pl_task_run_rest(struct pl_task_run *run, enum pl_task_run_state to,
+                      void (*again)(struct pl_timer *timer))
+{
+    pl_task_run_become(run, to);
+    pl_move_limit(&machine, run->state, run->scheduler->shard->loop, &run->timer, 0, again);
+}
 
 static void begin(struct pl_task_run *run);
 
@@ -15,13 +85,14 @@ static void begin(struct pl_task_run *run);
 void pl_task_run_destroy(struct pl_task_run *run)
 {
     struct pl_scheduler *scheduler = run->scheduler;
+    pl_task_run_unqueue(run);
+    pl_task_run_become(run, PL_TASK_RUN_OVER);
     if (run->prev)
         run->prev->next = run->next;
     else
         scheduler->runs = run->next;
     if (run->next)
         run->next->prev = run->prev;
-    pl_task_run_unqueue(run);
     pl_timer_stop(scheduler->shard->loop, &run->timer);
     pl_arena_deinit(&run->arena);
     pl_mem_free(run);
@@ -29,11 +100,13 @@ void pl_task_run_destroy(struct pl_task_run *run)
 
 void pl_task_runs_drop(struct pl_scheduler *scheduler)
 {
-    while (scheduler->runs)
+    while (scheduler->runs) {
+        assert(!pl_machine_is_away(&machine, scheduler->runs->state));
         pl_task_run_destroy(scheduler->runs);
+    }
 }
 
-static struct pl_task_run *create(struct pl_scheduler *scheduler, enum pl_run_origin origin,
+static struct pl_task_run *create(struct pl_scheduler *scheduler, enum pl_task_origin origin,
                                   const struct pl_task_row *task)
 {
     struct pl_task_run *run = pl_mem_alloc(1, sizeof *run);
@@ -57,6 +130,7 @@ void pl_task_run_submit(struct pl_task_run *run, int64_t wait_ms, void (*work)(s
     run->job = (struct pl_job){
         .owner = pl_owner_of(run->task.user_id),
         .wait_ms = wait_ms,
+        .is_begun = !wait_ms,
         .run = work,
         .done = done,
     };
@@ -120,8 +194,8 @@ void pl_task_run_put_off(struct pl_task_run *run, enum pl_problem problem,
     run->has_place = false;
     if (run->start)
         refuse(PL_TAKE(run->start), problem, err);
-    if (run->origin == PL_RUN_QUEUED && !scheduler->is_over) {
-        pl_timer_start(scheduler->shard->loop, &run->timer, PL_TASK_RETRY_MS, on_retry);
+    if (run->origin == PL_TASK_ORIGIN_QUEUED && !pl_scheduler_is_over(scheduler)) {
+        pl_task_run_rest(run, PL_TASK_RUN_PUT_OFF, on_retry);
         return;
     }
     pl_task_run_begun(run, true);
@@ -130,17 +204,17 @@ void pl_task_run_put_off(struct pl_task_run *run, enum pl_problem problem,
 
 /* --- at work --------------------------------------------------------------------------------- */
 
-/* A stop that belongs to nobody: it goes when it is answered. */
+/* A stop without an owner: it is freed when it is answered. */
 struct stopping {
-    struct pl_ask ask;
+    struct pl_session_command command;
     size_t n_user;
     char ids[]; /* user, session */
 };
 
-static void stopped(struct pl_ask *ask)
+static void stopped(struct pl_session_command *command)
 {
-    struct stopping *stopping = PL_CONTAINER_OF(ask, struct stopping, ask);
-    pl_ask_deinit(ask);
+    struct stopping *stopping = PL_CONTAINER_OF(command, struct stopping, command);
+    pl_session_command_deinit(command);
     pl_mem_free(stopping);
 }
 
@@ -154,10 +228,10 @@ static void send_stop(struct pl_scheduler *scheduler, struct pl_str user_id,
     memcpy(stopping->ids + user_id.len, session_id.ptr, session_id.len);
     struct pl_str user = {stopping->ids, user_id.len};
     struct pl_str session = {stopping->ids + user_id.len, session_id.len};
-    pl_ask_init(&stopping->ask, PL_ASK_EVENT, scheduler->shard, user, session);
-    stopping->ask.event.kind = PL_SE_STOP;
-    stopping->ask.done = stopped;
-    pl_ask_send(&stopping->ask);
+    pl_session_command_init(&stopping->command, PL_COMMAND_EVENT, scheduler->shard, user, session);
+    stopping->command.event.kind = PL_SE_STOP;
+    stopping->command.done = stopped;
+    pl_session_command_send(&stopping->command);
 }
 
 static struct pl_task_run *find(struct pl_scheduler *scheduler, struct pl_str run_id)
@@ -188,7 +262,7 @@ static void on_limit(struct pl_timer *timer)
              "It took longer than %lld %s (task_ms) and was stopped.",
              (long long)(is_minutes ? ms / MINUTE_MS : ms), is_minutes ? "minutes" : "ms");
     pl_task_run_stop(run->scheduler, &run->task, &run->row, run->over_limit);
-    /* A stop may be lost for want of memory. */
+    /* A stop may fail for lack of memory. */
     pl_timer_start(run->scheduler->shard->loop, timer, STOP_AGAIN_MS, on_limit);
 }
 
@@ -196,32 +270,33 @@ void pl_task_run_watch(struct pl_task_run *run)
 {
     struct pl_loop *loop = run->scheduler->shard->loop;
     int64_t now_ms = pl_loop_now_ms(loop);
-    /* What another process began is known by the wall clock only. */
+    /* A run of another process is known by the wall clock only. */
     if (!run->began_ms) {
         int64_t gone_ms = pl_loop_unix_ms(loop) - run->row.triggered_ms;
-        run->began_ms = run->origin == PL_RUN_ADOPTED && gone_ms > 0 ? now_ms - gone_ms : now_ms;
+        run->began_ms =
+            run->origin == PL_TASK_ORIGIN_ADOPTED && gone_ms > 0 ? now_ms - gone_ms : now_ms;
     }
     int64_t left_ms = run->scheduler->shard->setup->config.task_ms - (now_ms - run->began_ms);
     pl_timer_start(loop, &run->timer, left_ms < 0 ? 0 : left_ms, on_limit);
 }
 
 /* In the transaction that makes the session. On the session's shard: only looks. */
-static void extend(struct pl_errand *errand, struct pl_batch *batch)
+static void extend(struct pl_background_session *background, struct pl_batch *batch)
 {
-    struct pl_task_run *run = errand->ctx;
-    if (run->origin == PL_RUN_QUEUED) {
+    struct pl_task_run *run = background->ctx;
+    if (run->origin == PL_TASK_ORIGIN_QUEUED) {
         pl_batch_update_run(batch, &run->row);
         return;
     }
     pl_batch_create_run(batch, &run->row);
     pl_task_run_extend(run, batch);
-    if (run->origin == PL_RUN_DUE)
+    if (run->origin == PL_TASK_ORIGIN_DUE)
         pl_task_advance(batch, &run->task, &run->due);
 }
 
 static void forget_session(struct pl_task_run *run)
 {
-    pl_unattended_remove(run->scheduler->server->unattended, run->errand.record.id);
+    pl_unattended_remove(run->scheduler->server->unattended, run->background.record.id);
     run->row.session_id = (struct pl_str){0};
 }
 
@@ -233,36 +308,37 @@ static bool may_pass(enum pl_problem problem)
 
 static void on_refused(struct pl_task_run *run)
 {
-    enum pl_problem problem = run->errand.problem;
+    enum pl_problem problem = run->background.problem;
     bool is_lost = problem == PL_PROBLEM_CONFLICT || problem == PL_PROBLEM_NOT_FOUND;
     forget_session(run);
     if (problem == PL_PROBLEM_RATE_LIMITED && !run->start)
         pl_task_run_wait(run);
-    else if (is_lost && run->origin == PL_RUN_DUE)
+    else if (is_lost && run->origin == PL_TASK_ORIGIN_DUE)
         pl_task_run_leave(run);
     else if (run->start || is_lost || may_pass(problem))
-        pl_task_run_put_off(run, problem, &run->errand.err);
+        pl_task_run_put_off(run, problem, &run->background.err);
     else
         pl_task_run_fail(run,
-                         run->errand.err.message[0] ? run->errand.err.message
-                                                    : pl_problem_info(problem)->title,
+                         run->background.err.message[0] ? run->background.err.message
+                                                        : pl_problem_info(problem)->title,
                          true);
 }
 
-static void on_started(struct pl_errand *errand)
+static void on_started(struct pl_background_session *background)
 {
-    struct pl_task_run *run = errand->ctx;
+    struct pl_task_run *run = background->ctx;
     struct pl_scheduler *scheduler = run->scheduler;
     run->has_place = false;
-    if (errand->problem != PL_PROBLEM_COUNT) {
+    if (background->problem != PL_PROBLEM_COUNT) {
         on_refused(run);
         return;
     }
-    if (run->origin == PL_RUN_DUE) {
+    if (run->origin == PL_TASK_ORIGIN_DUE) {
         run->task.next_ms = run->due.next_ms;
         run->task.last_ms = run->due.due.last_s * 1000;
     }
-    if (!run->scheduler->is_over)
+    pl_task_run_become(run, PL_TASK_RUN_AT_WORK);
+    if (!pl_scheduler_is_over(run->scheduler))
         pl_task_run_watch(run);
     pl_task_tell(scheduler->server, &run->task, &run->row);
     pl_task_run_begun(run, false);
@@ -272,17 +348,20 @@ static void on_started(struct pl_errand *errand)
 
 static void fill_errand(struct pl_task_run *run)
 {
-    struct pl_errand *errand = &run->errand;
-    *errand = (struct pl_errand){
+    struct pl_background_session *background = &run->background;
+    *background = (struct pl_background_session){
         .home = run->scheduler->shard,
         .record = {.id = run->row.session_id,
                    .user_id = run->task.user_id,
                    .intent = run->task.title,
                    .model = run->task.model.len ? run->task.model : run->said.model,
-                   .memory_enabled = true},
+                   .memory_enabled = true,
+                   .settings = run->said.settings,
+                   .tools = run->said.tools},
         .turns = run->said.turns,
         .n_turns = run->said.n_turns,
         .message = run->said.message,
+        .override = run->said.override,
         .waits_for_person = true,
         .extend = extend,
         .started = on_started,
@@ -294,6 +373,7 @@ static void fill_errand(struct pl_task_run *run)
 static void send(struct pl_task_run *run)
 {
     struct pl_id_seed seed = pl_shard_seed(run->scheduler->shard);
+    pl_task_run_become(run, PL_TASK_RUN_SENDING);
     run->session_id = pl_id_take(&seed, "sess_");
     run->row.session_id = pl_str_of(run->session_id.text);
     run->row.status = PL_STR("running");
@@ -301,7 +381,7 @@ static void send(struct pl_task_run *run)
     fill_errand(run);
     if (run->task.skip_confirmations)
         (void)pl_unattended_add(run->scheduler->server->unattended, run->row.session_id);
-    pl_errand_send(&run->errand);
+    pl_background_session_send(&run->background);
 }
 
 /* --- beginning ------------------------------------------------------------------------------- */
@@ -310,11 +390,11 @@ static void prepare(struct pl_job *job)
 {
     struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
     struct pl_store *store = run->scheduler->server->store;
-    bool is_queued = run->origin == PL_RUN_QUEUED;
+    bool is_queued = run->origin == PL_TASK_ORIGIN_QUEUED;
     run->err = (struct pl_error){0};
     run->fresh = run->task;
     run->status = PL_OK;
-    /* What waited may not be wanted any more. The row itself is read by the shard meanwhile. */
+    /* A run that waited may be cancelled. The shard reads the row itself meanwhile. */
     if (is_queued)
         run->status = pl_store_task_get(store, &run->arena, run->task.user_id, run->row.task_id,
                                         &run->fresh, &run->err);
@@ -329,17 +409,18 @@ static void prepared(struct pl_job *job)
 {
     struct pl_task_run *run = PL_CONTAINER_OF(job, struct pl_task_run, job);
     pl_setup_release(run->scheduler->shard, PL_TAKE(run->setup));
-    bool is_ending = run->scheduler->is_over || pl_life_is_ending(&run->scheduler->server->life);
+    bool is_ending =
+        pl_scheduler_is_over(run->scheduler) || pl_life_is_ending(&run->scheduler->server->life);
     if (!job->is_refused && run->status == PL_OK)
         run->task = run->fresh;
     if (job->is_refused)
-        run->status =
-            pl_fail(&run->err, PL_IO, "Too much is waiting before this; try again in a moment.");
+        run->status = pl_fail(&run->err, PL_IO, "The server is busy; try again in a moment.");
     if (is_ending || run->status == PL_NOMEM || run->status == PL_IO)
         pl_task_run_put_off(run, PL_PROBLEM_OVERLOADED, &run->err);
     else if (run->is_dropped)
         pl_task_run_skip(run);
-    else if (run->status == PL_OK && run->origin != PL_RUN_MANUAL && !pl_task_run_reserve(run))
+    else if (run->status == PL_OK && run->origin != PL_TASK_ORIGIN_MANUAL &&
+             !pl_task_run_reserve(run))
         pl_task_run_wait(run);
     else if (run->status == PL_OK)
         send(run);
@@ -349,13 +430,14 @@ static void prepared(struct pl_job *job)
 
 static void begin(struct pl_task_run *run)
 {
+    pl_task_run_become(run, PL_TASK_RUN_PREPARING);
     run->setup = pl_setup_hold(run->scheduler->shard);
     pl_task_run_submit(run, run->setup->config.queue_wait_ms, prepare, prepared);
 }
 
 void pl_task_run_resume(struct pl_task_run *run)
 {
-    /* Its time begins now, not when it came into the queue. */
+    /* Its time starts now, not when it entered the queue. */
     run->row.triggered_ms = pl_loop_unix_ms(run->scheduler->shard->loop);
     begin(run);
 }
@@ -369,14 +451,14 @@ static void make_row(struct pl_task_run *run, int64_t due_ms, struct pl_id_seed 
         .task_id = run->task.id,
         .status = PL_STR("running"),
         .due_ms = due_ms,
-        .is_manual = run->origin == PL_RUN_MANUAL,
+        .is_manual = run->origin == PL_TASK_ORIGIN_MANUAL,
         .triggered_ms = seed->unix_ms,
     };
 }
 
 bool pl_task_run_due(struct pl_scheduler *scheduler, const struct pl_due_task *due)
 {
-    struct pl_task_run *run = create(scheduler, PL_RUN_DUE, &due->task);
+    struct pl_task_run *run = create(scheduler, PL_TASK_ORIGIN_DUE, &due->task);
     if (!run)
         return false;
     struct pl_id_seed seed = pl_shard_seed(scheduler->shard);
@@ -391,7 +473,7 @@ bool pl_task_run_due(struct pl_scheduler *scheduler, const struct pl_due_task *d
 }
 
 /* One that has its row already. */
-static struct pl_task_run *resume(struct pl_scheduler *scheduler, enum pl_run_origin origin,
+static struct pl_task_run *resume(struct pl_scheduler *scheduler, enum pl_task_origin origin,
                                   const struct pl_task_row *task, const struct pl_task_run_row *row)
 {
     struct pl_task_run *run = create(scheduler, origin, task);
@@ -406,7 +488,7 @@ bool pl_task_run_queued(struct pl_scheduler *scheduler, const struct pl_task_row
 {
     if (find(scheduler, row->id))
         return true;
-    struct pl_task_run *run = resume(scheduler, PL_RUN_QUEUED, task, row);
+    struct pl_task_run *run = resume(scheduler, PL_TASK_ORIGIN_QUEUED, task, row);
     if (!run)
         return false;
     pl_task_run_resume(run);
@@ -418,14 +500,15 @@ bool pl_task_run_adopt(struct pl_scheduler *scheduler, const struct pl_task_row 
 {
     if (find(scheduler, row->id))
         return true;
-    struct pl_task_run *run = resume(scheduler, PL_RUN_ADOPTED, task, row);
+    struct pl_task_run *run = resume(scheduler, PL_TASK_ORIGIN_ADOPTED, task, row);
     if (!run)
         return false;
     fill_errand(run);
     if (task->skip_confirmations)
         (void)pl_unattended_add(scheduler->server->unattended, run->row.session_id);
+    pl_task_run_become(run, PL_TASK_RUN_AT_WORK);
     pl_task_run_watch(run);
-    pl_errand_wait(&run->errand);
+    pl_background_session_wait(&run->background);
     return true;
 }
 
@@ -433,8 +516,9 @@ static void open_start(struct pl_letter *letter)
 {
     struct pl_task_start *start = PL_CONTAINER_OF(letter, struct pl_task_start, letter);
     struct pl_scheduler *scheduler = start->home->server->scheduler;
-    struct pl_task_run *run =
-        scheduler->is_over ? NULL : create(scheduler, PL_RUN_MANUAL, &start->task);
+    struct pl_task_run *run = pl_scheduler_is_over(scheduler)
+                                  ? NULL
+                                  : create(scheduler, PL_TASK_ORIGIN_MANUAL, &start->task);
     if (!run) {
         refuse(start, PL_PROBLEM_OVERLOADED, NULL);
         return;

@@ -1,33 +1,52 @@
 /* One run of a task, from the moment it is decided until it is written down how it ended:
  *
- *     [prepare: worker] -> errand: session, row and task in one transaction -> at work -> at rest
+ *     [prepare: worker] -> session, row and task in one transaction -> at work ------> at rest
  *          |                       |                                                        |
  *          +-- no prompt ----------+-- refused ----> written down as failed <---------------+
  *                                                            |
  *                                     [look after: worker] task told, next of the queue begun
  *
  * It lives on the first shard; what was not stored is tried again. */
-#ifndef PL_SERVER_TASK_RUN_INT_H
-#define PL_SERVER_TASK_RUN_INT_H
+#ifndef PL_SERVICE_TASKS_TASK_RUN_INT_H
+#define PL_SERVICE_TASKS_TASK_RUN_INT_H
 
-#include "server/scheduler_int.h"
-#include "server/setup.h"
+#include "service/tasks/scheduler_int.h"
+#include "shard/setup.h"
 
-enum pl_run_origin {
-    PL_RUN_DUE,
-    PL_RUN_MANUAL,
-    PL_RUN_QUEUED,  /* its row is there already */
-    PL_RUN_ADOPTED, /* and its session too */
+enum pl_task_origin {
+    PL_TASK_ORIGIN_DUE,
+    PL_TASK_ORIGIN_MANUAL,
+    PL_TASK_ORIGIN_QUEUED,  /* its row is there already */
+    PL_TASK_ORIGIN_ADOPTED, /* and its session too */
+};
+
+/* The diagram is in task_run.c. */
+enum pl_task_run_state {
+    PL_TASK_RUN_NEW,
+    PL_TASK_RUN_PREPARING, /* a worker reads the message */
+    PL_TASK_RUN_SENDING,   /* its session is being made */
+    PL_TASK_RUN_AT_WORK,   /* its session runs */
+    PL_TASK_RUN_LOST,      /* its session could not be reached: try again */
+    PL_TASK_RUN_PUT_OFF,   /* the obstacle is considered temporary */
+    PL_TASK_RUN_QUEUEING,  /* the store records that it waits */
+    PL_TASK_RUN_WAITING,   /* for a free turn of its user: in the scheduler's queue */
+    PL_TASK_RUN_READING,   /* a worker reads why its session failed */
+    PL_TASK_RUN_WRITING,   /* the store records how it ended */
+    PL_TASK_RUN_UNWRITTEN, /* … and failed: try again */
+    PL_TASK_RUN_LOOKING,   /* a worker reads what comes after it */
+    PL_TASK_RUN_LEAVING,   /* its occurrence belongs to another run: the store advances the task */
+    PL_TASK_RUN_OVER,
 };
 
 struct pl_task_run {
-    struct pl_errand errand;
+    enum pl_task_run_state state;
+    struct pl_background_session background;
     struct pl_job job;
-    struct pl_timer timer; /* the end of patience, or another try */
+    struct pl_timer timer; /* its deadline, or the next attempt */
     struct pl_arena arena;
     struct pl_scheduler *scheduler; /* borrowed */
     struct pl_task_run *prev, *next;
-    enum pl_run_origin origin;
+    enum pl_task_origin origin;
     struct pl_task_row task;     /* arena */
     struct pl_task_run_row row;  /* arena, or the members below */
     struct pl_due_task due;      /* of DUE; its strings are not looked at */
@@ -39,14 +58,13 @@ struct pl_task_run {
     enum pl_status status; /* of the job */
     struct pl_error err;
     char error[sizeof((struct pl_error *)0)->message]; /* text of row.error */
-    const char *stopped; /* static, or over_limit; why we stopped it; NULL: we did not */
+    const char *stopped; /* static, or over_limit; why it was stopped here; NULL: it was not */
     char over_limit[80];
-    bool is_acting;  /* the look that found it waits for it */
-    bool is_waiting; /* for a turn of its user to end: in the scheduler's queue */
-    bool has_place;  /* one of its user's turns is meant for it (task_wait.c) */
+    bool is_acting;  /* the scan that found it waits for it */
+    bool has_place;  /* one of its user's turns is reserved for it (task_wait.c) */
     bool is_dropped; /* its task was stopped or deleted while it waited */
-    struct pl_task_run *wait_prev, *wait_next; /* of is_waiting */
-    int64_t began_ms;                          /* by the clock that only goes forward; 0: not yet */
+    struct pl_task_run *wait_prev, *wait_next; /* of WAITING */
+    int64_t began_ms;                          /* by the monotonic clock; 0: not yet */
     bool is_over_limit;
     bool counts; /* its end counts for or against the task */
     /* What the look after has found: */
@@ -61,17 +79,22 @@ static inline bool pl_task_run_has_failed(const struct pl_task_run *run)
 }
 
 /* --- task_run.c */
+void pl_task_run_become(struct pl_task_run *run, enum pl_task_run_state to);
+/* The same for a state that lasts PL_TASK_RETRY_MS; then `again`. */
+void pl_task_run_rest(struct pl_task_run *run, enum pl_task_run_state to,
+                      void (*again)(struct pl_timer *timer));
 void pl_task_run_destroy(struct pl_task_run *run);
-/* The look, and whoever asked for it by hand, hear that it has begun or will not. */
+/* Tells the scan, and a caller that started it by hand, that it has started or will not. */
 void pl_task_run_begun(struct pl_task_run *run, bool has_failed);
-/* In the transaction that makes its row: whoever asked for it by hand keeps the answer there. */
+/* In the transaction that makes its row: a caller that started it by hand stores the answer
+ * there. */
 void pl_task_run_extend(struct pl_task_run *run, struct pl_batch *batch);
-/* What is in the way is thought to pass. */
+/* The obstacle is considered temporary. */
 void pl_task_run_put_off(struct pl_task_run *run, enum pl_problem problem,
                          const struct pl_error *err);
-/* From now on it has as long as it has. */
+/* Its time limit starts now. */
 void pl_task_run_watch(struct pl_task_run *run);
-/* wait_ms as that of a job. */
+/* wait_ms as for a job; 0: it completes work in progress. */
 void pl_task_run_submit(struct pl_task_run *run, int64_t wait_ms, void (*work)(struct pl_job *),
                         void (*done)(struct pl_job *));
 
@@ -79,7 +102,7 @@ void pl_task_run_submit(struct pl_task_run *run, int64_t wait_ms, void (*work)(s
 void pl_task_run_resume(struct pl_task_run *run);
 
 /* --- task_wait.c */
-/* Whether its user has room for another turn; if so, the run has it. */
+/* Whether its user has room for another turn; if so, it is reserved for the run. */
 bool pl_task_run_reserve(struct pl_task_run *run);
 /* Waits for room, durably. */
 void pl_task_run_wait(struct pl_task_run *run);
@@ -91,9 +114,9 @@ void pl_task_run_unqueue(struct pl_task_run *run);
 void pl_task_run_skip(struct pl_task_run *run);
 /* It never began, or failed: the row says why, and it may count against the task. */
 void pl_task_run_fail(struct pl_task_run *run, const char *why, bool counts);
-/* Its occurrence is somebody else's: the task only moves on. */
+/* Its occurrence belongs to another run: the task only advances. */
 void pl_task_run_leave(struct pl_task_run *run);
-/* The errand is over. */
-void pl_task_run_end(struct pl_errand *errand);
+/* The session is at rest, or gone. */
+void pl_task_run_end(struct pl_background_session *background);
 
 #endif

@@ -1,4 +1,4 @@
-#include "server/task_when.h"
+#include "service/tasks/task_schedule.h"
 
 static enum pl_status point(enum pl_status status, const char *pointer, struct pl_error *err)
 {

@@ -1,9 +1,9 @@
 /* When a task is due: its expression and zone, read once. */
-#ifndef PL_SERVER_TASK_WHEN_H
-#define PL_SERVER_TASK_WHEN_H
+#ifndef PL_SERVICE_TASKS_TASK_SCHEDULE_H
+#define PL_SERVICE_TASKS_TASK_SCHEDULE_H
 
 #include "cron/due.h"
-#include "server/zones.h"
+#include "service/tasks/zones.h"
 #include "store/work.h"
 
 struct pl_task_when {
@@ -15,8 +15,8 @@ struct pl_task_when {
 enum pl_status pl_task_when(struct pl_zones *zones, struct pl_str cron, struct pl_str zone,
                             struct pl_task_when *ret_when, struct pl_error *err);
 
-/* next_ms of a task that has looked up to after_s. One that expires first is looked at then, to be
- * disabled. */
+/* next_ms of a task that was handled up to after_s. If the task expires first, that is the time
+ * when it is disabled. */
 int64_t pl_task_next_ms(const struct pl_task_when *when, int64_t after_s, int64_t expires_ms);
 
 #endif

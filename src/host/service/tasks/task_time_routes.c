@@ -1,13 +1,14 @@
-/* When scheduled tasks are due, and what became of it: occurrences, runs, the calendar, and what an
- * expression means. */
+/* The times of scheduled tasks, past and future: occurrences, runs, the calendar, and the meaning
+ * of an expression. */
 #include "base/utc.h"
 #include "cron/explain.h"
+#include "http/json_members.h"
+#include "http/route.h"
 #include "io/clock.h"
-#include "server/members.h"
-#include "server/route.h"
-#include "server/task_exchange.h"
-#include "server/task_json.h"
-#include "server/wishes.h"
+#include "service/request_options.h"
+#include "service/tasks/routes.h"
+#include "service/tasks/task_json.h"
+#include "service/tasks/task_request.h"
 
 #include <stdlib.h>
 
@@ -264,7 +265,7 @@ static struct dated *earliest(struct calendar *calendar)
     return found;
 }
 
-/* All of them side by side, so that a task of every minute costs no more than what is shown. */
+/* All tasks in parallel, so that a task of every minute costs no more than the shown part. */
 static void add_future(struct calendar *calendar)
 {
     struct pl_zones *zones = calendar->x->shard->server->zones;
@@ -329,7 +330,7 @@ static void calendar_work(struct pl_exchange *x)
         return;
     if (calendar.to_ms <= calendar.from_ms ||
         calendar.to_ms - calendar.from_ms > MAX_DAYS * DAY_MS) {
-        pl_wish_refuse(x, "It is behind `from`, and at most 62 days.", "/to");
+        pl_option_refuse(x, "It must be after `from`, by at most 62 days.", "/to");
         return;
     }
     calendar.entries = pl_arena_alloc(&x->arena, 2 * MAX_ENTRIES, sizeof *calendar.entries);
@@ -351,41 +352,40 @@ static void show_calendar(struct pl_exchange *x)
 #define INSTANT "{\"type\":\"string\",\"format\":\"date-time\"}"
 static const struct pl_route_param explain_params[] = {
     {"cron", "{\"type\":\"string\",\"maxLength\":128}", "The expression"},
-    {"timezone", "{\"type\":\"string\"}", "A name like Europe/Berlin; UTC if not said"},
+    {"timezone", "{\"type\":\"string\"}", "A name like Europe/Berlin; UTC by default"},
     {NULL, NULL, NULL},
 };
 static const struct pl_route_param calendar_params[] = {
-    {"from", INSTANT, "The beginning; now if not said"},
-    {"to", INSTANT, "The end, at most 62 days later; 7 days if not said"},
+    {"from", INSTANT, "The beginning; now by default"},
+    {"to", INSTANT, "The end, at most 62 days later; 7 days by default"},
     {NULL, NULL, NULL},
 };
 static const struct pl_route_param occurrence_params[] = {
-    {"from", INSTANT, "The beginning; now if not said"},
+    {"from", INSTANT, "The beginning; now by default"},
     {"to", INSTANT, "The end"},
     PL_PARAM_LIMIT,
     {NULL, NULL, NULL},
 };
 static const struct pl_route_param run_params[] = {
-    PL_PARAM_LIMIT,
-    PL_PARAM_OFFSET,
+    PL_PARAMS_OF_PAGE,
     {"status",
      "{\"enum\":[\"running\",\"completed\",\"failed\",\"missed\",\"skipped\",\"queued\"]}",
-     "Only those that ended so"},
+     "Only runs with this status"},
     {NULL, NULL, NULL},
 };
 
 const struct pl_route pl_routes_task_times[] = {
     {PL_METHOD_GET, "/api/scheduled-tasks/explain", 0, explain, "scheduled_task_explain",
-     "What a cron expression means, in English and Chinese, and its next ten instants", "tasks",
-     NULL, "CronExplained", 200, explain_params},
+     "Explain a cron expression in English and Chinese, with its next ten times", "tasks", NULL,
+     "CronExplained", 200, explain_params},
     {PL_METHOD_GET, "/api/scheduled-tasks/calendar", 0, show_calendar, "scheduled_task_calendar",
-     "What your tasks did and will do between two instants", "tasks", NULL, "Calendar", 200,
+     "List past and future runs of your tasks between two instants", "tasks", NULL, "Calendar", 200,
      calendar_params},
     {PL_METHOD_GET, "/api/scheduled-tasks/{id}/runs", 0, runs, "scheduled_task_runs",
-     "List the runs of a task, the newest first", "tasks", NULL, "ScheduledTaskRunList", 200,
+     "List the runs of a task, newest first", "tasks", NULL, "ScheduledTaskRunList", 200,
      run_params},
     {PL_METHOD_GET, "/api/scheduled-tasks/{id}/occurrences", 0, occurrences,
-     "scheduled_task_occurrences", "When a task is due next", "tasks", NULL, "Occurrences", 200,
-     occurrence_params},
+     "scheduled_task_occurrences", "List the next times of a task", "tasks", NULL, "Occurrences",
+     200, occurrence_params},
     {0},
 };

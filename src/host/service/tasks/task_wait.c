@@ -6,8 +6,8 @@
  *
  * A run that is granted room keeps it reserved until its session is counted (or refused), so never
  * more are begun than there is room for. */
-#include "server/driver_int.h"
-#include "server/task_run_int.h"
+#include "agent/running_turns.h"
+#include "service/tasks/task_run_int.h"
 
 /* --- room ------------------------------------------------------------------------------------ */
 
@@ -32,12 +32,11 @@ bool pl_task_run_reserve(struct pl_task_run *run)
 void pl_task_run_unqueue(struct pl_task_run *run)
 {
     struct pl_scheduler *scheduler = run->scheduler;
-    if (!run->is_waiting)
+    if (run->state != PL_TASK_RUN_WAITING)
         return;
     *(run->wait_prev ? &run->wait_prev->wait_next : &scheduler->waiting) = run->wait_next;
     *(run->wait_next ? &run->wait_next->wait_prev : &scheduler->last_waiting) = run->wait_prev;
     run->wait_prev = run->wait_next = NULL;
-    run->is_waiting = false;
 }
 
 static void on_room_timer(struct pl_timer *timer)
@@ -45,7 +44,7 @@ static void on_room_timer(struct pl_timer *timer)
     pl_scheduler_go_through_waiting(PL_CONTAINER_OF(timer, struct pl_scheduler, room_timer));
 }
 
-/* Sorted by when they were due; the timer is for what no turn's end tells of. */
+/* Sorted by due time; the timer covers ends of turns that are not announced. */
 static void enqueue(struct pl_task_run *run)
 {
     struct pl_scheduler *scheduler = run->scheduler;
@@ -53,7 +52,7 @@ static void enqueue(struct pl_task_run *run)
     while (before && before->row.due_ms > run->row.due_ms)
         before = before->wait_prev;
     run->has_place = false;
-    run->is_waiting = true;
+    pl_task_run_become(run, PL_TASK_RUN_WAITING);
     run->wait_prev = before;
     run->wait_next = before ? before->wait_next : scheduler->waiting;
     *(before ? &before->wait_next : &scheduler->waiting) = run;
@@ -66,7 +65,7 @@ static void enqueue(struct pl_task_run *run)
 void pl_scheduler_go_through_waiting(struct pl_scheduler *scheduler)
 {
     struct pl_str full = {0}; /* a user without room, mostly that of the next one, too */
-    if (scheduler->is_over || pl_life_is_ending(&scheduler->server->life))
+    if (pl_scheduler_is_over(scheduler) || pl_life_is_ending(&scheduler->server->life))
         return;
     pl_timer_stop(scheduler->shard->loop, &scheduler->room_timer);
     for (struct pl_task_run *run = scheduler->waiting, *next; run; run = next) {
@@ -91,7 +90,7 @@ static void on_queued(void *ctx, enum pl_status status, const struct pl_error *e
 {
     struct pl_task_run *run = ctx;
     struct pl_scheduler *scheduler = run->scheduler;
-    if (scheduler->is_over ||
+    if (pl_scheduler_is_over(scheduler) ||
         (status != PL_OK && status != PL_CONFLICT && status != PL_NOT_FOUND)) {
         pl_task_run_put_off(run, PL_PROBLEM_OVERLOADED, err);
         return;
@@ -100,7 +99,7 @@ static void on_queued(void *ctx, enum pl_status status, const struct pl_error *e
         pl_task_run_leave(run);
         return;
     }
-    run->origin = PL_RUN_QUEUED;
+    run->origin = PL_TASK_ORIGIN_QUEUED;
     run->task.next_ms = run->due.next_ms;
     run->task.last_ms = run->due.due.last_s * 1000;
     pl_task_tell(scheduler->server, &run->task, &run->row);
@@ -113,7 +112,7 @@ void pl_task_run_wait(struct pl_task_run *run)
 {
     struct pl_scheduler *scheduler = run->scheduler;
     run->has_place = false;
-    if (run->origin == PL_RUN_QUEUED) {
+    if (run->origin == PL_TASK_ORIGIN_QUEUED) {
         enqueue(run);
         return;
     }
@@ -122,6 +121,7 @@ void pl_task_run_wait(struct pl_task_run *run)
         pl_task_run_put_off(run, PL_PROBLEM_OVERLOADED, NULL);
         return;
     }
+    pl_task_run_become(run, PL_TASK_RUN_QUEUEING);
     run->row.status = PL_STR("queued");
     pl_batch_create_run(batch, &run->row);
     pl_task_advance(batch, &run->task, &run->due);

@@ -1,17 +1,19 @@
-#include "server/zones.h"
+/* A table of the time zones read so far, under a lock. A zone is never removed, so callers may
+ * keep the pointer. */
+#include "service/tasks/zones.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "io/file.h"
+#include "io/file/file.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { MAX_SHOWN = 100 }; /* bytes of a name that is none */
+enum { MAX_SHOWN = 100 }; /* bytes of an invalid name that are shown */
 
 struct zone {
-    struct pl_table_link link; /* key: the name, behind this struct */
+    struct pl_table_link link; /* key: the name, after this struct */
     struct pl_file file;       /* owned */
     struct pl_tzif tzif;       /* looks into the file */
 };
@@ -19,7 +21,7 @@ struct zone {
 struct pl_zones {
     const char *dir; /* borrowed */
     pthread_mutex_t lock;
-    struct pl_table by_name; /* under the lock; what is in it never goes before the end */
+    struct pl_table by_name; /* under the lock; entries are never removed before the end */
 };
 
 const char *pl_zones_dir(void)
@@ -66,12 +68,12 @@ static enum pl_status read_zone(const struct pl_zones *zones, struct pl_str name
     pl_buf_addf(&path, "%s/%.*s", zones->dir, PL_STR_ARG(name));
     pl_buf_addc(&path, '\0');
     if (path.status != PL_OK)
-        return pl_fail(err, path.status, "out of memory while a time zone was read");
+        return pl_fail(err, path.status, "out of memory while reading a time zone");
     enum pl_status status = pl_file_read(path.ptr, PL_TZIF_MAX_BYTES, NULL, &zone->file, err);
     if (status == PL_UNREADABLE)
         return pl_fail(err, status,
-                       "there is no time zone \"%.*s\" here; zones have names like Europe/Berlin, "
-                       "and their files come with the package tzdata, or from the directory in "
+                       "there is no time zone \"%.*s\"; zones have names like Europe/Berlin, and "
+                       "their files come with the package tzdata, or from the directory in "
                        "PARLEY_TZDIR",
                        PL_STR_ARG(name));
     return status == PL_OK ? pl_tzif_open(zone->file.bytes, &zone->tzif, err) : status;
@@ -83,13 +85,13 @@ static enum pl_status add_zone(struct pl_zones *zones, struct pl_str name, struc
 {
     struct zone *zone = pl_mem_alloc(1, sizeof *zone + name.len);
     if (!zone)
-        return pl_fail(err, PL_NOMEM, "out of memory while a time zone was read");
+        return pl_fail(err, PL_NOMEM, "out of memory while reading a time zone");
     *zone = (struct zone){0};
     memcpy(zone + 1, name.ptr, name.len);
     zone->link.key = (struct pl_str){(const char *)(zone + 1), name.len};
     enum pl_status status = read_zone(zones, name, zone, err);
     if (status == PL_OK && !pl_table_put(&zones->by_name, &zone->link))
-        status = pl_fail(err, PL_NOMEM, "out of memory while a time zone was read");
+        status = pl_fail(err, PL_NOMEM, "out of memory while reading a time zone");
     if (status != PL_OK) {
         destroy(zone);
         return status;
@@ -107,7 +109,7 @@ enum pl_status pl_zones_find(struct pl_zones *zones, struct pl_str name,
     }
     if (!pl_tz_name_is_safe(name))
         return pl_fail(err, PL_USAGE,
-                       "\"%.*s\" is no name of a time zone; they look like Europe/Berlin",
+                       "\"%.*s\" is not the name of a time zone, such as Europe/Berlin",
                        (int)(name.len < MAX_SHOWN ? name.len : MAX_SHOWN), name.ptr);
     enum pl_status status = PL_OK;
     pthread_mutex_lock(&zones->lock);

@@ -1,8 +1,8 @@
-/* The time zones of this machine, by name: files in TZif (RFC 9636) below a directory. Each is read
- * once and kept, so that whoever asks often pays for a look-up; what an update of tzdata changes
- * counts from the next start on. Thread-safe. */
-#ifndef PL_SERVER_ZONES_H
-#define PL_SERVER_ZONES_H
+/* The time zones of this machine, by name: files in TZif (RFC 9636) below a directory. Each file is
+ * read once and kept, so frequent use costs one look-up; an update of tzdata takes effect at the
+ * next start. Thread-safe. */
+#ifndef PL_SERVICE_TASKS_ZONES_H
+#define PL_SERVICE_TASKS_ZONES_H
 
 #include "cron/tzif.h"
 
@@ -16,9 +16,9 @@ struct pl_zones *pl_zones_create(const char *dir);
 /* Zones that were found end with it. Accepts NULL. */
 void pl_zones_destroy(struct pl_zones *zones);
 
-/* *ret_zone is NULL for UTC, which needs no file. PL_USAGE: this is no name of a zone;
- * PL_UNREADABLE: there is none of this name here; PL_SYNTAX, PL_LIMIT: its file is damaged;
- * PL_NOMEM. May read a file: not on a loop's thread. */
+/* *ret_zone is NULL for UTC, which needs no file. PL_USAGE: not a valid name; PL_UNREADABLE: there
+ * is no zone with this name here; PL_SYNTAX, PL_LIMIT: its file is damaged; PL_NOMEM. May read a
+ * file: not on a loop's thread. */
 enum pl_status pl_zones_find(struct pl_zones *zones, struct pl_str name,
                              const struct pl_tzif **ret_zone, struct pl_error *err);
 

@@ -24,7 +24,7 @@
 enum { FIRST_PAUSE_MS = 20, LAST_PAUSE_MS = 1000, MAX_ATTEMPTS = 5 };
 enum { COMMIT_ROWS_KEPT_MS = 24 * 3600 * 1000 };
 
-/* What became of one transaction. */
+/* The outcome of one transaction. */
 enum outcome {
     COMMITTED, /* durable */
     FAILED,    /* rolled back; a batch was at fault, or the server is */
@@ -35,7 +35,7 @@ struct transaction {
     struct postgres_db *db;
     struct pl_batch **batches;
     size_t n_batches;
-    struct pl_batch *culprit; /* of FAILED: whose statement it was; NULL: nobody's */
+    struct pl_batch *culprit; /* of FAILED: the batch of the statement; NULL: none */
     bool is_replaced;         /* of FAILED: the mark was refused */
     enum pl_status status;    /* of FAILED */
     struct pl_error err;
@@ -48,16 +48,16 @@ enum pl_status postgres_ready(struct pl_db *base, struct pl_error *err)
     struct postgres_db *db = (struct postgres_db *)base;
     int64_t now_ms = pl_clock_unix_s() * 1000;
     if (!pl_entropy_fill(db->writer, sizeof db->writer))
-        return pl_fail(err, PL_IO, "the system has no randomness to give");
-    struct pl_value enter[] = {
-        {PL_VALUE_BYTES, .bytes = {db->writer, sizeof db->writer}},
-        {PL_VALUE_INT, .number = now_ms},
-        {PL_VALUE_INT, .number = db->place->is_server},
+        return pl_fail(err, PL_IO, "the system provides no random bytes");
+    struct pl_sql_value enter[] = {
+        {PL_SQL_VALUE_BYTES, .bytes = {db->writer, sizeof db->writer}},
+        {PL_SQL_VALUE_INT, .number = now_ms},
+        {PL_SQL_VALUE_INT, .number = db->place->is_server},
     };
-    struct pl_value forget = {PL_VALUE_INT, .number = now_ms - COMMIT_ROWS_KEPT_MS};
+    struct pl_sql_value forget = {PL_SQL_VALUE_INT, .number = now_ms - COMMIT_ROWS_KEPT_MS};
     const struct {
         enum pl_sql sql;
-        const struct pl_value *values;
+        const struct pl_sql_value *values;
         size_t n;
     } steps[] = {
         {PL_SQL_COMMIT_ENTER, enter, 3},
@@ -92,7 +92,7 @@ static void pause_ms(int64_t ms)
 static enum pl_status resume(struct postgres_db *db, int64_t deadline_ms, int64_t *ret_number,
                              struct pl_error *err)
 {
-    struct pl_value writer = {PL_VALUE_BYTES, .bytes = {db->writer, sizeof db->writer}};
+    struct pl_sql_value writer = {PL_SQL_VALUE_BYTES, .bytes = {db->writer, sizeof db->writer}};
     for (int64_t wait_ms = FIRST_PAUSE_MS;; wait_ms *= 2) {
         enum pl_status status = postgres_connect(db, err);
         if (status == PL_OK)
@@ -116,8 +116,8 @@ static enum pl_status resume(struct postgres_db *db, int64_t deadline_ms, int64_
 
 /* --- one transaction ------------------------------------------------------------------------- */
 
-static bool send_statement(struct postgres_db *db, enum pl_sql sql, const struct pl_value *values,
-                           size_t n)
+static bool send_statement(struct postgres_db *db, enum pl_sql sql,
+                           const struct pl_sql_value *values, size_t n)
 {
     struct postgres_values spelled;
     postgres_spell(values, n, &spelled);
@@ -136,10 +136,10 @@ static bool send_plain(struct postgres_db *db, const char *text)
 static bool send_all(const struct transaction *transaction)
 {
     struct postgres_db *db = transaction->db;
-    struct pl_value mark[] = {
-        {PL_VALUE_BYTES, .bytes = {db->writer, sizeof db->writer}},
-        {PL_VALUE_INT, .number = db->number},
-        {PL_VALUE_INT, .number = db->generation},
+    struct pl_sql_value mark[] = {
+        {PL_SQL_VALUE_BYTES, .bytes = {db->writer, sizeof db->writer}},
+        {PL_SQL_VALUE_INT, .number = db->number},
+        {PL_SQL_VALUE_INT, .number = db->generation},
     };
     bool is_sent = libpq.PQenterPipelineMode(db->conn) && send_plain(db, "BEGIN") &&
                    send_statement(db, PL_SQL_COMMIT_MARK, mark, 3);
@@ -150,19 +150,19 @@ static bool send_all(const struct transaction *transaction)
     return is_sent && send_plain(db, "COMMIT") && libpq.PQpipelineSync(db->conn);
 }
 
-/* One statement's answer: its result and the NULL behind it. The first failure is kept, those that
+/* One statement's answer: its result and the NULL after it. The first failure is kept, those that
  * follow from it are not. False: the connection is gone. */
 static bool take_answer(struct transaction *transaction, struct pl_batch *batch)
 {
     struct postgres_db *db = transaction->db;
     PGresult *result = NULL, *end = NULL;
-    /* Each answer has its time: a group that goes on is not silent. */
+    /* Each answer has its own deadline: a group that makes progress is not silent. */
     bool is_alive = postgres_next(db, postgres_deadline(db), &result);
     ExecStatusType outcome = libpq.PQresultStatus(result);
     if (is_alive && outcome != PGRES_COMMAND_OK && outcome != PGRES_TUPLES_OK &&
         outcome != PGRES_PIPELINE_ABORTED && transaction->status == PL_OK) {
         transaction->culprit = batch;
-        transaction->status = postgres_fail(db, result, "a change was written", &transaction->err);
+        transaction->status = postgres_fail(db, result, "writing a change", &transaction->err);
     }
     libpq.PQclear(result);
     if (is_alive && result)
@@ -259,8 +259,8 @@ static enum pl_status settle(struct transaction *transaction, enum outcome *ret_
         }
     }
     transaction->culprit = NULL;
-    transaction->status = pl_fail(&transaction->err, PL_IO,
-                                  "the connection to the database was lost again and again");
+    transaction->status =
+        pl_fail(&transaction->err, PL_IO, "the connection to the database was lost repeatedly");
     *ret_outcome = FAILED;
     return PL_OK;
 }

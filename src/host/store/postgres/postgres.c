@@ -18,9 +18,9 @@ static const struct {
     enum pl_status status;
     const char *sentence;
 } failures[] = {
-    {"23502", PL_NOT_FOUND, "what the change belongs to is not there"},
-    {"23", PL_CONFLICT, "it was done before"},
-    {"53100", PL_LIMIT, "the database's disk is full: make room and try again"},
+    {"23502", PL_NOT_FOUND, "the change refers to something that does not exist"},
+    {"23", PL_CONFLICT, "it was already done"},
+    {"53100", PL_LIMIT, "the database's disk is full: free some space and try again"},
     {"53200", PL_NOMEM, "the database is out of memory"},
     {"55P03", PL_IO, "the database was locked for too long: try again"},
     {"57014", PL_IO, "the database took too long: try again"},
@@ -32,8 +32,8 @@ static const char *first_line(const char *text, char *to, size_t size)
     return to;
 }
 
-/* What the database says may name its host, its user or our SQL: that is for the log, and for
- * whoever starts the program, not for a client. */
+/* The database's message may name its host, its user or our SQL: it is for the log and the
+ * operator, not for a client. */
 enum pl_status postgres_fail(struct postgres_db *db, const PGresult *result, const char *what,
                              struct pl_error *err)
 {
@@ -94,35 +94,35 @@ enum pl_status postgres_prepare(struct postgres_db *db, enum pl_sql sql, struct 
     const struct pl_sql_text *said = &pl_sql_texts[sql];
     spell_text(said->postgres ? said->postgres : said->text, &text);
     if (text.status != PL_OK)
-        return pl_fail(err, text.status, "out of memory while a statement was prepared");
+        return pl_fail(err, text.status, "out of memory while preparing a statement");
     char name[16];
     snprintf(name, sizeof name, "s%d", (int)sql);
     PGresult *result = NULL;
     bool is_sent = libpq.PQsendPrepare(db->conn, name, text.ptr, n, types);
-    enum pl_status status = postgres_await(db, is_sent, postgres_deadline(db),
-                                           "a statement was prepared", &result, err);
+    enum pl_status status =
+        postgres_await(db, is_sent, postgres_deadline(db), "preparing a statement", &result, err);
     db->is_prepared[sql] = status == PL_OK;
     libpq.PQclear(result);
     return status;
 }
 
-void postgres_spell(const struct pl_value *values, size_t n, struct postgres_values *ret_values)
+void postgres_spell(const struct pl_sql_value *values, size_t n, struct postgres_values *ret_values)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t number = __builtin_bswap64((uint64_t)values[i].number);
         ret_values->formats[i] = 1;
         switch (values[i].kind) {
-        case PL_VALUE_NULL:
+        case PL_SQL_VALUE_NULL:
             ret_values->values[i] = NULL;
             ret_values->lengths[i] = 0;
             break;
-        case PL_VALUE_INT:
+        case PL_SQL_VALUE_INT:
             memcpy(ret_values->numbers[i], &number, sizeof number);
             ret_values->values[i] = ret_values->numbers[i];
             ret_values->lengths[i] = sizeof number;
             break;
-        case PL_VALUE_TEXT:
-        case PL_VALUE_BYTES:
+        case PL_SQL_VALUE_TEXT:
+        case PL_SQL_VALUE_BYTES:
             ret_values->values[i] = values[i].bytes.ptr;
             ret_values->lengths[i] = (int)values[i].bytes.len;
             break;
@@ -144,8 +144,8 @@ static enum pl_status script(struct pl_db *base, const char *text, struct pl_err
     return postgres_say(db, text, pl_clock_ms() + MIGRATION_MS, err);
 }
 
-static enum pl_status run(struct postgres_db *db, enum pl_sql sql, const struct pl_value *values,
-                          size_t n, struct pl_error *err)
+static enum pl_status run(struct postgres_db *db, enum pl_sql sql,
+                          const struct pl_sql_value *values, size_t n, struct pl_error *err)
 {
     enum pl_status status = postgres_prepare(db, sql, err);
     if (status != PL_OK)
@@ -157,13 +157,13 @@ static enum pl_status run(struct postgres_db *db, enum pl_sql sql, const struct 
     db->row = -1;
     bool is_sent = libpq.PQsendQueryPrepared(db->conn, name, (int)n, spelled.values,
                                              spelled.lengths, spelled.formats, 1);
-    return postgres_await(db, is_sent, postgres_deadline(db), "the store was read", &db->result,
+    return postgres_await(db, is_sent, postgres_deadline(db), "reading the store", &db->result,
                           err);
 }
 
-/* A reader whose connection was cut connects once more: reading twice harms nobody. One that had no
+/* A reader whose connection was cut connects once more: reading twice does no harm. One that got no
  * answer has waited long enough. */
-static enum pl_status query(struct pl_db *base, enum pl_sql sql, const struct pl_value *values,
+static enum pl_status query(struct pl_db *base, enum pl_sql sql, const struct pl_sql_value *values,
                             size_t n, struct pl_error *err)
 {
     struct postgres_db *db = (struct postgres_db *)base;
@@ -185,17 +185,18 @@ static enum pl_status step(struct pl_db *base, bool *ret_has_row, struct pl_erro
     return PL_OK;
 }
 
-static struct pl_value column(struct pl_db *base, size_t i)
+static struct pl_sql_value column(struct pl_db *base, size_t i)
 {
     struct postgres_db *db = (struct postgres_db *)base;
     int at = (int)i;
     if (libpq.PQgetisnull(db->result, db->row, at))
-        return (struct pl_value){PL_VALUE_NULL};
+        return (struct pl_sql_value){PL_SQL_VALUE_NULL};
     if (libpq.PQftype(db->result, at) == OID_INT)
-        return (struct pl_value){PL_VALUE_INT, .number = postgres_number(db->result, db->row, at)};
-    return (struct pl_value){PL_VALUE_BYTES,
-                             .bytes = {libpq.PQgetvalue(db->result, db->row, at),
-                                       (size_t)libpq.PQgetlength(db->result, db->row, at)}};
+        return (struct pl_sql_value){PL_SQL_VALUE_INT,
+                                     .number = postgres_number(db->result, db->row, at)};
+    return (struct pl_sql_value){PL_SQL_VALUE_BYTES,
+                                 .bytes = {libpq.PQgetvalue(db->result, db->row, at),
+                                           (size_t)libpq.PQgetlength(db->result, db->row, at)}};
 }
 
 static void finish(struct pl_db *base)
@@ -214,7 +215,7 @@ static enum pl_status show(struct postgres_db *db, const char *text, char *ret_v
     PGresult *result = NULL;
     bool is_sent = libpq.PQsendQuery(db->conn, text);
     enum pl_status status =
-        postgres_await(db, is_sent, postgres_deadline(db), "the store was opened", &result, err);
+        postgres_await(db, is_sent, postgres_deadline(db), "opening the store", &result, err);
     if (status == PL_OK)
         snprintf(ret_value, size, "%s",
                  libpq.PQntuples(result) == 1 ? libpq.PQgetvalue(result, 0, 0) : "");
@@ -222,7 +223,7 @@ static enum pl_status show(struct postgres_db *db, const char *text, char *ret_v
     return status;
 }
 
-/* What cannot be promised is refused at once, not found out after a power cut. */
+/* A guarantee that cannot be kept is refused at once, not discovered after a power cut. */
 static enum pl_status check_promises(struct postgres_db *db, struct pl_error *err)
 {
     char value[32] = "";
@@ -248,7 +249,7 @@ static enum pl_status open_db(const struct pl_db_place *place, enum pl_db_role r
         return status;
     struct postgres_db *db = pl_mem_alloc(1, sizeof *db);
     if (!db)
-        return pl_fail(err, PL_NOMEM, "out of memory while the store was opened");
+        return pl_fail(err, PL_NOMEM, "out of memory while opening the store");
     *db = (struct postgres_db){.base.ops = &pl_db_postgres, .place = place};
     db->is_starting = role != PL_DB_READER;
     status = role == PL_DB_PROBER ? postgres_probe(&db->base, err) : postgres_connect(db, err);
@@ -268,7 +269,7 @@ static enum pl_status refuse_backup(struct pl_db *base, const char *to_path, str
     (void)base;
     (void)to_path;
     return pl_fail(err, PL_INVALID,
-                   "PostgreSQL has its own tools for copies: use pg_dump, or pg_basebackup");
+                   "PostgreSQL has its own tools for backups: use pg_dump, or pg_basebackup");
 }
 
 static enum pl_status refuse_restore(const char *url, const char *from_path, struct pl_error *err)
@@ -276,7 +277,7 @@ static enum pl_status refuse_restore(const char *url, const char *from_path, str
     (void)url;
     (void)from_path;
     return pl_fail(err, PL_INVALID,
-                   "PostgreSQL has its own tools for copies: use pg_restore, and then UPDATE "
+                   "PostgreSQL has its own tools for backups: use pg_restore, and then UPDATE "
                    "sessions SET epoch = epoch + 1, so that readers notice");
 }
 
@@ -292,8 +293,8 @@ static int64_t n_bytes(struct pl_db *base)
                                    "current_schema()::regnamespace",
                                    0, NULL, NULL, NULL, NULL, 1);
     int64_t n = -1;
-    if (postgres_await(db, is_sent, postgres_deadline(db), "its size was asked for", &result,
-                       NULL) == PL_OK)
+    if (postgres_await(db, is_sent, postgres_deadline(db), "reading its size", &result, NULL) ==
+        PL_OK)
         n = postgres_number(result, 0, 0);
     libpq.PQclear(result);
     return n;

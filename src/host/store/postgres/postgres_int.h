@@ -62,7 +62,8 @@ struct postgres_values {
     int formats[PL_PARAMS_MAX];
     char numbers[PL_PARAMS_MAX][8];
 };
-void postgres_spell(const struct pl_value *values, size_t n, struct postgres_values *ret_values);
+void postgres_spell(const struct pl_sql_value *values, size_t n,
+                    struct postgres_values *ret_values);
 /* A number as it comes in binary. */
 int64_t postgres_number(const PGresult *result, int row, int column);
 

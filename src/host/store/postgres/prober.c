@@ -20,7 +20,7 @@ enum { RETRY_MS = 50 };
 #define LOCK_NUMBER "hashtextextended('parley server ' || current_schema(), 0)"
 
 struct holder {
-    char name[64]; /* the application's; "" when nobody holds it */
+    char name[64]; /* the application's; "" if nobody holds it */
     char pid[16];  /* of the database's process */
 };
 
@@ -32,7 +32,7 @@ static enum pl_status ask(struct postgres_db *db, const char *text, char *ret_fi
     PGresult *result = NULL;
     bool is_sent = libpq.PQsendQuery(db->conn, text);
     enum pl_status status = postgres_await(db, is_sent, postgres_deadline(db),
-                                           "the server's lock was looked at", &result, err);
+                                           "checking the server's lock", &result, err);
     if (status != PL_OK)
         return status;
     bool has_row = libpq.PQntuples(result) > 0;
@@ -67,9 +67,8 @@ static enum pl_status refuse(const struct holder *holder, struct pl_error *err)
 {
     return pl_fail(
         err, PL_CONFLICT,
-        "another parley server is running on this database (its connection is process "
-        "%s of PostgreSQL): a database has one server; stop that one first, or give this "
-        "one a database or schema of its own",
+        "another parley server uses this database (its connection is process %s of PostgreSQL): a "
+        "database has one server; stop that one first, or give this one its own database or schema",
         holder->pid);
 }
 
@@ -97,7 +96,7 @@ static enum pl_status take_lock(struct postgres_db *db, struct pl_error *err)
         if (holder.pid[0] && !is_myself && (!db->is_starting || is_time_up))
             return refuse(&holder, err);
         if (is_time_up)
-            return pl_fail(err, PL_IO, "the server's lock in the database cannot be had");
+            return pl_fail(err, PL_IO, "the server's lock in the database is not available");
         nanosleep(&(struct timespec){.tv_nsec = RETRY_MS * 1000000}, NULL);
     }
 }
@@ -108,7 +107,7 @@ static enum pl_status set_name(struct postgres_db *db, struct pl_error *err)
     uint64_t number = 0;
     if (!db->name[0]) {
         if (!pl_entropy_fill(&number, sizeof number))
-            return pl_fail(err, PL_IO, "the system has no randomness to give");
+            return pl_fail(err, PL_IO, "the system provides no random bytes");
         snprintf(db->name, sizeof db->name, "parley server %016llx", (unsigned long long)number);
     }
     snprintf(text, sizeof text, "SET application_name = '%s'", db->name);

@@ -92,10 +92,10 @@ enum pl_status postgres_connect(struct postgres_db *db, struct pl_error *err)
         return postgres_fail_silence(db, err);
     }
     if (libpq.PQstatus(db->conn) != CONNECTION_OK)
-        return postgres_fail(db, NULL, "the database was connected to", err);
+        return postgres_fail(db, NULL, "connecting to the database", err);
     libpq.PQsetNoticeProcessor(db->conn, ignore_notice, NULL);
     if (libpq.PQsetnonblocking(db->conn, 1) != 0)
-        return postgres_fail(db, NULL, "the database was connected to", err);
+        return postgres_fail(db, NULL, "connecting to the database", err);
     return db->is_starting ? PL_OK : postgres_limit_waiting(db, err);
 }
 

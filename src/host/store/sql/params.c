@@ -1,16 +1,16 @@
 /* Parameters of statements. Ids are packed into 16 bytes: a third of their text, in both databases
  * and in every index. */
 #include "store/store_int.h"
-#include "base/terms.h"
+#include "base/text/terms.h"
 
-static void add(struct pl_params *params, struct pl_value value)
+static void add(struct pl_params *params, struct pl_sql_value value)
 {
     params->values[params->n++] = value;
 }
 
 static void refuse(struct pl_params *params, const char *why, struct pl_str what)
 {
-    add(params, (struct pl_value){PL_VALUE_NULL});
+    add(params, (struct pl_sql_value){PL_SQL_VALUE_NULL});
     if (params->status != PL_OK)
         return;
     what.len = what.len > 60 ? 60 : what.len;
@@ -19,22 +19,23 @@ static void refuse(struct pl_params *params, const char *why, struct pl_str what
 
 void pl_params_int(struct pl_params *params, int64_t number)
 {
-    add(params, (struct pl_value){PL_VALUE_INT, .number = number});
+    add(params, (struct pl_sql_value){PL_SQL_VALUE_INT, .number = number});
 }
 
 void pl_params_text(struct pl_params *params, struct pl_str text)
 {
     if (!text.ptr)
-        add(params, (struct pl_value){PL_VALUE_NULL});
+        add(params, (struct pl_sql_value){PL_SQL_VALUE_NULL});
     else if (memchr(text.ptr, 0, text.len))
-        refuse(params, "holds U+0000, which cannot be stored", PL_STR("the text"));
+        refuse(params, "contains U+0000, which cannot be stored", PL_STR("the text"));
     else
-        add(params, (struct pl_value){PL_VALUE_TEXT, .bytes = text});
+        add(params, (struct pl_sql_value){PL_SQL_VALUE_TEXT, .bytes = text});
 }
 
 void pl_params_bytes(struct pl_params *params, struct pl_str bytes)
 {
-    add(params, (struct pl_value){bytes.ptr ? PL_VALUE_BYTES : PL_VALUE_NULL, .bytes = bytes});
+    add(params,
+        (struct pl_sql_value){bytes.ptr ? PL_SQL_VALUE_BYTES : PL_SQL_VALUE_NULL, .bytes = bytes});
 }
 
 static int digit_of(char c)
@@ -64,11 +65,11 @@ void pl_params_id(struct pl_params *params, struct pl_str id, const char *prefix
 {
     char *to = params->ids[params->n_ids];
     if (!id.ptr) {
-        add(params, (struct pl_value){PL_VALUE_NULL});
+        add(params, (struct pl_sql_value){PL_SQL_VALUE_NULL});
     } else if (!pack(id, prefix, to)) {
-        refuse(params, "is no id of this kind: a prefix and a UUID in small letters", id);
+        refuse(params, "is not an id of this kind: a prefix and a UUID in lower case", id);
     } else {
-        add(params, (struct pl_value){PL_VALUE_BYTES, .bytes = {to, PL_UUID_BYTES}});
+        add(params, (struct pl_sql_value){PL_SQL_VALUE_BYTES, .bytes = {to, PL_UUID_BYTES}});
         params->n_ids++;
     }
 }
@@ -80,13 +81,13 @@ void pl_params_id_bound(struct pl_params *params, struct pl_str id, const char *
     if (id.len)
         pl_params_id(params, id, prefix);
     else
-        add(params, (struct pl_value){PL_VALUE_BYTES, .bytes = {last, sizeof last}});
+        add(params, (struct pl_sql_value){PL_SQL_VALUE_BYTES, .bytes = {last, sizeof last}});
 }
 
 void pl_params_loop(struct pl_params *params, struct pl_str loop_id)
 {
     if (pl_str_eq(loop_id, PL_STR("root")))
-        add(params, (struct pl_value){PL_VALUE_BYTES, .bytes = PL_STR("")});
+        add(params, (struct pl_sql_value){PL_SQL_VALUE_BYTES, .bytes = PL_STR("")});
     else
         pl_params_id(params, loop_id, "loop_");
 }
@@ -132,6 +133,6 @@ void pl_params_terms(struct pl_params *params, struct pl_str terms, struct pl_bu
         at = end > at ? end : at + 1;
     }
     if (to->status != PL_OK && params->status == PL_OK)
-        params->status = pl_fail(params->err, to->status, "out of memory while terms were read");
+        params->status = pl_fail(params->err, to->status, "out of memory while reading terms");
     pl_params_text(params, !terms.ptr ? terms : to->len ? pl_buf_str(to) : PL_STR(""));
 }

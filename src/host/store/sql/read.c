@@ -86,8 +86,8 @@ int64_t pl_read_int(struct pl_read *read, size_t i)
 
 struct pl_str pl_read_text(struct pl_read *read, size_t i)
 {
-    struct pl_value value = read->db->ops->column(read->db, i);
-    if (value.kind == PL_VALUE_NULL)
+    struct pl_sql_value value = read->db->ops->column(read->db, i);
+    if (value.kind == PL_SQL_VALUE_NULL)
         return (struct pl_str){NULL, 0};
     if (!value.bytes.len)
         return PL_STR("");
@@ -107,7 +107,7 @@ struct pl_str pl_read_keep(struct pl_read *read, struct pl_str s)
 
 struct pl_str pl_read_id(struct pl_read *read, size_t i, const char *prefix)
 {
-    struct pl_value value = read->db->ops->column(read->db, i);
+    struct pl_sql_value value = read->db->ops->column(read->db, i);
     if (value.bytes.len != PL_UUID_BYTES)
         return (struct pl_str){NULL, 0};
     struct pl_str start = pl_str_of(prefix);
@@ -123,7 +123,7 @@ struct pl_str pl_read_id(struct pl_read *read, size_t i, const char *prefix)
 
 struct pl_str pl_read_loop(struct pl_read *read, size_t i)
 {
-    struct pl_value value = read->db->ops->column(read->db, i);
+    struct pl_sql_value value = read->db->ops->column(read->db, i);
     return value.bytes.len ? pl_read_id(read, i, "loop_") : PL_STR("root");
 }
 

@@ -1,4 +1,4 @@
-#include "store/statements.h"
+#include "store/sql/statements.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -14,14 +14,17 @@ const struct pl_sql_text pl_sql_texts[PL_SQL_COUNT] = {
 static const struct {
     const char *constraint, *sentence;
 } refusals[] = {
-    {"prompt_is_current", "the prompt was changed meanwhile: read it again and repeat the change"},
-    {"prompt_is_there", "the prompt is not there any more"},
-    {"memory_is_current", "the memory was changed meanwhile: read it again and repeat the change"},
-    {"memory_is_succeeded", "the memory was superseded otherwise meanwhile: read it again"},
-    {"memory_is_there", "the memory is not there any more"},
-    {"memory_chain_ends", "a memory cannot be superseded by one that it supersedes itself"},
-    {"task_is_current", "the task was changed meanwhile: read it again and repeat the change"},
-    {"task_is_there", "the task is not there any more"},
+    {"prompt_is_current", "the prompt has changed in the meantime: read it again and repeat the "
+                          "change"},
+    {"prompt_is_there", "the prompt no longer exists"},
+    {"memory_is_current", "the memory has changed in the meantime: read it again and repeat the "
+                          "change"},
+    {"memory_is_succeeded", "the memory was superseded by another in the meantime: read it again"},
+    {"memory_is_there", "the memory no longer exists"},
+    {"memory_chain_ends", "a memory cannot be superseded by one that it supersedes"},
+    {"task_is_current", "the task has changed in the meantime: read it again and repeat the "
+                        "change"},
+    {"task_is_there", "the task no longer exists"},
     {"memory_has_room", "there are as many memories as one user may have: delete some first"},
 };
 
@@ -30,5 +33,5 @@ const char *pl_sql_refusal(const char *why)
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
         if (strstr(why, refusals[i].constraint))
             return refusals[i].sentence;
-    return "it was changed meanwhile: read it again";
+    return "it has changed in the meantime: read it again";
 }

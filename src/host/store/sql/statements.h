@@ -16,9 +16,9 @@
 #ifndef PL_STORE_STATEMENTS_H
 #define PL_STORE_STATEMENTS_H
 
-#include "store/statements_gateway.h"
-#include "store/statements_library.h"
-#include "store/statements_work.h"
+#include "store/sql/statements_gateway.h"
+#include "store/sql/statements_library.h"
+#include "store/sql/statements_work.h"
 
 /* Fails with PL_NOT_FOUND where the query has no row: a NULL for the reason that may be none. */
 #define SQL_MUST_BE(query)                                                                         \
@@ -30,13 +30,14 @@
 #define SQL_SESSION_COLUMNS                                                                        \
     "id, user_id, intent, solution_id, biz_role_id, model, status, created_ms, updated_ms, "       \
     "shared, is_pinned, memory_enabled, is_persistent, replay_state, version, epoch, next_event, " \
-    "next_entry, is_planning"
+    "next_entry, is_planning, system_prompt, settings, tools, handoff, chat_override"
 #define SQL_SESSION_FILTER                                                                         \
     "(?1 = '' OR status = ?1) AND (?2 < 0 OR is_pinned = ?2) AND "                                 \
-    "(?3 = '' OR lower(intent) LIKE lower(?3) ESCAPE '!')"
+    "(?3 = '' OR lower(intent) LIKE lower(?3) ESCAPE '!') AND "                                    \
+    "(?4 = '' OR solution_id = ?4) AND (?5 = '' OR biz_role_id = ?5)"
 #define SQL_SESSION_PAGE                                                                           \
-    " AND (is_pinned, updated_ms, id) < (?4, ?5, ?6) "                                             \
-    "ORDER BY is_pinned DESC, updated_ms DESC, id DESC LIMIT ?7 OFFSET ?8"
+    " AND (is_pinned, updated_ms, id) < (?6, ?7, ?8) "                                             \
+    "ORDER BY is_pinned DESC, updated_ms DESC, id DESC LIMIT ?9 OFFSET ?10"
 
 #define SQL_TURN_COLUMNS                                                                           \
     "sequence, id, loop, status, is_compaction, last_event, client_message_id, created_ms, body"
@@ -52,28 +53,36 @@
     "FROM questions WHERE session = " SQL_SESSION
 
 #define PL_SQL_SESSION_TABLE(X)                                                                    \
-    X(SESSION_CREATE, "bbtttttiiiiiitiiiii",                                                       \
+    X(SESSION_CREATE, "bbtttttiiiiiitiiiiittttt",                                                  \
       "INSERT INTO sessions (" SQL_SESSION_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "    \
-      "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)")                                     \
+      "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)")            \
     X(SESSION_UPDATE, "btttttiiiiitiiiii",                                                         \
       "UPDATE sessions SET intent = ?2, solution_id = ?3, biz_role_id = ?4, model = ?5, "          \
       "status = ?6, updated_ms = ?7, shared = ?8, is_pinned = ?9, memory_enabled = ?10, "          \
       "is_persistent = ?11, replay_state = ?12, version = ?13, epoch = ?14, next_event = ?15, "    \
       "next_entry = ?16, is_planning = ?17 WHERE id = ?1")                                         \
+    X(SESSION_SETTINGS, "bttttt",                                                                  \
+      "UPDATE sessions SET system_prompt = ?2, settings = ?3, tools = ?4, handoff = ?5, "          \
+      "chat_override = ?6 WHERE id = ?1")                                                          \
     X(SESSION_EXPECT, "b", SQL_MUST_BE("SELECT 1 FROM sessions WHERE id = ?1"))                    \
     X(SESSION_DELETE, "bb",                                                                        \
       "DELETE FROM sessions WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")                    \
     X(SESSION_GET, "bb",                                                                           \
       "SELECT " SQL_SESSION_COLUMNS " FROM sessions "                                              \
       "WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")                                         \
-    X(SESSION_LIST, "titiibiib",                                                                   \
+    X(SESSION_LIST, "titttiibiib",                                                                 \
       "SELECT " SQL_SESSION_COLUMNS                                                                \
-      " FROM sessions WHERE user_id = ?9 AND " SQL_SESSION_FILTER SQL_SESSION_PAGE)                \
-    X(SESSION_LIST_ALL, "titiibii",                                                                \
+      " FROM sessions WHERE user_id = ?11 AND " SQL_SESSION_FILTER SQL_SESSION_PAGE)               \
+    X(SESSION_LIST_ALL, "titttiibii",                                                              \
       "SELECT " SQL_SESSION_COLUMNS " FROM sessions WHERE " SQL_SESSION_FILTER SQL_SESSION_PAGE)   \
-    X(SESSION_COUNT, "titb",                                                                       \
-      "SELECT count(*) FROM sessions WHERE user_id = ?4 AND " SQL_SESSION_FILTER)                  \
-    X(SESSION_COUNT_ALL, "tit", "SELECT count(*) FROM sessions WHERE " SQL_SESSION_FILTER)         \
+    X(SESSION_COUNT, "titttb",                                                                     \
+      "SELECT count(*) FROM sessions WHERE user_id = ?6 AND " SQL_SESSION_FILTER)                  \
+    X(SESSION_COUNT_ALL, "tittt", "SELECT count(*) FROM sessions WHERE " SQL_SESSION_FILTER)       \
+    X(SESSION_EXPIRED, "bbii",                                                                     \
+      "SELECT " SQL_SESSION_COLUMNS " FROM sessions WHERE id > ?1 AND id < ?2 "                    \
+      "AND updated_ms < ?3 AND is_persistent = 0 "                                                 \
+      "AND status NOT IN ('running', 'waiting_for_input') "                                        \
+      "AND key NOT IN (SELECT session FROM queued) ORDER BY id LIMIT ?4")                          \
     X(SESSION_UNSETTLED, "bi",                                                                     \
       "SELECT " SQL_SESSION_COLUMNS " FROM sessions "                                              \
       "WHERE status IN ('running', 'waiting_for_input') AND id > ?1 ORDER BY id LIMIT ?2")         \
@@ -215,7 +224,7 @@
 #define PL_SQL_TABLE(X, EACH)                                                                      \
     PL_SQL_SESSION_TABLE(X)                                                                        \
     PL_SQL_COMMIT_TABLE(X, EACH)                                                                   \
-    PL_SQL_LIBRARY_TABLE(X, EACH) PL_SQL_WORK_TABLE(X, EACH) PL_SQL_GATEWAY_TABLE(X)
+    PL_SQL_LIBRARY_TABLE(X, EACH) PL_SQL_WORK_TABLE(X, EACH) PL_SQL_GATEWAY_TABLE(X, EACH)
 
 enum pl_sql {
 #define X(name, types, text)                PL_SQL_##name,

@@ -2,14 +2,26 @@
 #ifndef PL_STORE_STATEMENTS_GATEWAY_H
 #define PL_STORE_STATEMENTS_GATEWAY_H
 
-/* ?4: what to group by. */
+/* ?4: what to group by, ?5 … ?7 the group before the page. Of key, model and day one has a value.
+ */
 #define SQL_USAGE_GROUP(word, column, none)                                                        \
-    "CASE WHEN ?4 = '" word "' THEN " column " ELSE " none " END"
+    "CASE WHEN ?4 = '" word "' THEN " column " ELSE " none " END AS of_" word
+#define SQL_USAGE_LIST(collate)                                                                    \
+    "SELECT * FROM (SELECT " SQL_USAGE_GROUP("key", "key_id", "''") ", " SQL_USAGE_GROUP(          \
+        "model", "model",                                                                          \
+        "''") ", " SQL_USAGE_GROUP("day", "day",                                                   \
+                                   "-1") ", " SQL_USAGE_SUMS                                       \
+                                         " FROM usage_days WHERE user_id = ?1 AND day >= ?2 AND "  \
+                                         "day <= ?3 GROUP BY 1, 2, 3) AS u "                       \
+                                         "WHERE of_day > ?5 OR of_model > ?6" collate              \
+                                         " OR of_key > ?7" collate                                 \
+                                         " ORDER BY of_day, of_model" collate ", of_key" collate   \
+                                         " LIMIT ?8"
 #define SQL_USAGE_SUMS                                                                             \
     "CAST(sum(n_requests) AS BIGINT), CAST(sum(input_tokens) AS BIGINT), CAST(sum(output_tokens) " \
     "AS BIGINT), CAST(sum(cached_tokens) AS BIGINT), CAST(sum(cost_micro) AS BIGINT)"
 
-#define PL_SQL_GATEWAY_TABLE(X)                                                                    \
+#define PL_SQL_GATEWAY_TABLE(X, EACH)                                                              \
     X(USAGE_ADD, "bttiiiiii",                                                                      \
       "INSERT INTO usage_days (user_id, key_id, model, day, n_requests, input_tokens, "            \
       "output_tokens, cached_tokens, cost_micro) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "     \
@@ -19,13 +31,7 @@
       "output_tokens = usage_days.output_tokens + excluded.output_tokens, "                        \
       "cached_tokens = usage_days.cached_tokens + excluded.cached_tokens, "                        \
       "cost_micro = usage_days.cost_micro + excluded.cost_micro")                                  \
-    X(USAGE_LIST, "biiti",                                                                         \
-      "SELECT " SQL_USAGE_GROUP("key", "key_id", "''") ", " SQL_USAGE_GROUP(                       \
-          "model", "model",                                                                        \
-          "''") ", " SQL_USAGE_GROUP("day", "day",                                                 \
-                                     "-1") ", " SQL_USAGE_SUMS " FROM usage_days WHERE user_id = " \
-                                           "?1 AND day >= ?2 AND day <= ?3 "                       \
-                                           "GROUP BY 1, 2, 3 ORDER BY 3, 2, 1 LIMIT ?5")           \
+    EACH(USAGE_LIST, "biititti", SQL_USAGE_LIST(""), SQL_USAGE_LIST(" COLLATE \"C\""))             \
     X(USAGE_SPENT, "bti",                                                                          \
       "SELECT CAST(COALESCE(sum(cost_micro), 0) AS BIGINT) FROM usage_days "                       \
       "WHERE user_id = ?1 AND key_id = ?2 AND day >= ?3")                                          \

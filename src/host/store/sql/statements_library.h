@@ -105,6 +105,10 @@
     SQL_PROMPT_COLUMNS("(SELECT '{' || COALESCE(string_agg(to_json(label)::text || ':' || "        \
                        "version, ',' ORDER BY label COLLATE \"C\"), '') || '}' "                   \
                        "FROM prompt_labels WHERE prompt = prompts.key)")
+/* ?1 user, ?2 whether the page begins after a name, ?3 which, ?4 limit */
+#define SQL_NAMED_COUNTS(table, name, collate)                                                     \
+    "SELECT " name ", count(*) FROM " table " WHERE user_id = ?1 AND (?2 = 0 OR " name             \
+    " > ?3" collate ") GROUP BY " name " ORDER BY " name collate " LIMIT ?4"
 /* ?1 user, ?2 folder, ?3 tag, ?4 label, ?5 pinned */
 #define SQL_PROMPT_FILTER                                                                          \
     "prompts.user_id = ?1 AND "                                                                    \
@@ -173,15 +177,10 @@
          SQL_HOW_MANY_SQLITE("prompts", "key", "?6", SQL_PROMPT_FILTER, "?7"),                     \
          SQL_HOW_MANY_POSTGRES("prompts", "key", "?6", SQL_PROMPT_FILTER, "?7"))                   \
     EACH(PROMPT_TERMS, "bti", SQL_EACH_TERM_SQLITE("prompts"), SQL_EACH_TERM_POSTGRES("prompts"))  \
-    EACH(PROMPT_FOLDERS, "b",                                                                      \
-         "SELECT folder, count(*) FROM prompts WHERE user_id = ?1 GROUP BY folder ORDER BY "       \
-         "folder",                                                                                 \
-         "SELECT folder, count(*) FROM prompts WHERE user_id = ?1 GROUP BY folder ORDER BY "       \
-         "folder COLLATE \"C\"")                                                                   \
-    EACH(PROMPT_TAGS, "b",                                                                         \
-         "SELECT tag, count(*) FROM prompt_tags WHERE user_id = ?1 GROUP BY tag ORDER BY tag",     \
-         "SELECT tag, count(*) FROM prompt_tags WHERE user_id = ?1 GROUP BY tag ORDER BY "         \
-         "tag COLLATE \"C\"")                                                                      \
+    EACH(PROMPT_FOLDERS, "biti", SQL_NAMED_COUNTS("prompts", "folder", ""),                        \
+         SQL_NAMED_COUNTS("prompts", "folder", " COLLATE \"C\""))                                  \
+    EACH(PROMPT_TAGS, "biti", SQL_NAMED_COUNTS("prompt_tags", "tag", ""),                          \
+         SQL_NAMED_COUNTS("prompt_tags", "tag", " COLLATE \"C\""))                                 \
                                                                                                    \
     X(PROMPT_VERSION_PUT, "bbitttbiii",                                                            \
       "INSERT INTO prompt_versions (prompt, version, type, content, note, hash, based_on, "        \

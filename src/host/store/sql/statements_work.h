@@ -2,7 +2,7 @@
 #ifndef PL_STORE_STATEMENTS_WORK_H
 #define PL_STORE_STATEMENTS_WORK_H
 
-#include "store/statements_library.h"
+#include "store/sql/statements_library.h"
 
 #define SQL_TASK "(SELECT key FROM tasks WHERE id = ?1)"
 #define SQL_TASK_COLUMNS                                                                           \
@@ -32,7 +32,7 @@
     "(SELECT content FROM blobs WHERE id = ?1 AND user_id = COALESCE(?2, user_id))"
 
 /* TASK_UPDATE fails where the revision is another: it writes one that may not be. TASK_EXPECT,
- * behind it, fails where there is no such task.
+ * after it, fails where there is no such task.
  *
  * BLOB_ENTER and BLOB_HOLD lock the row of the bytes, so that of several who bring and drop the
  * same bytes at once each sees, in the statement that follows, what the one before has left. */

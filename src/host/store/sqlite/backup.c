@@ -5,7 +5,7 @@
  * is for whoever asked. */
 #include "store/sqlite/sqlite_int.h"
 #include "base/buf.h"
-#include "io/outfile.h"
+#include "io/file/outfile.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ static enum pl_status copy_pages(sqlite3 *from, sqlite3 *to, struct pl_error *er
 {
     sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
     if (!backup)
-        return sqlite_fail(to, sqlite3_extended_errcode(to), "a copy was made", err);
+        return sqlite_fail(to, sqlite3_extended_errcode(to), "making a backup", err);
     int code;
     do
         code = sqlite3_backup_step(backup, PAGES_PER_STEP);
@@ -25,7 +25,7 @@ static enum pl_status copy_pages(sqlite3 *from, sqlite3 *to, struct pl_error *er
     int end = sqlite3_backup_finish(backup);
     return code == SQLITE_DONE && end == SQLITE_OK
                ? PL_OK
-               : sqlite_fail(NULL, end == SQLITE_OK ? code : end, "a copy was made", err);
+               : sqlite_fail(NULL, end == SQLITE_OK ? code : end, "making a backup", err);
 }
 
 /* Everything of `from` in an empty file, which nobody else has open; `mend` (may be NULL) has the
@@ -39,11 +39,11 @@ static enum pl_status copy_to(sqlite3 *from, const char *temp,
     if (status == PL_OK)
         status = copy_pages(from, to, err);
     if (status == PL_OK)
-        status = sqlite_exec(to, "PRAGMA journal_mode = DELETE", "a copy was made", err);
+        status = sqlite_exec(to, "PRAGMA journal_mode = DELETE", "making a backup", err);
     if (status == PL_OK && mend)
         status = mend(to, err);
     if (sqlite3_close(to) != SQLITE_OK && status == PL_OK)
-        status = pl_fail(err, PL_INTERNAL, "the copy cannot be closed");
+        status = pl_fail(err, PL_INTERNAL, "the backup cannot be closed");
     return status;
 }
 
@@ -51,7 +51,7 @@ enum pl_status sqlite_backup(struct pl_db *base, const char *to_path, struct pl_
 {
     struct sqlite_db *db = (struct sqlite_db *)base;
     enum pl_status status = sqlite_exec(
-        db->conn, "BEGIN; SELECT version FROM schema_version LIMIT 1", "a copy was made", err);
+        db->conn, "BEGIN; SELECT version FROM schema_version LIMIT 1", "making a backup", err);
     if (status == PL_OK)
         status = copy_to(db->conn, to_path, NULL, err);
     if (!sqlite3_get_autocommit(db->conn))
@@ -74,8 +74,8 @@ static enum pl_status check_is_ours(sqlite3 *conn, const char *path, struct pl_e
         return status;
     if (version < 1 || version > pl_migrations_version())
         return pl_fail(err, PL_CONFLICT,
-                       "\"%.300s\" has schema version %lld and this program knows versions up to "
-                       "%lld: use the Parley that made it",
+                       "\"%.300s\" has schema version %lld, but this program supports versions up "
+                       "to %lld: use the Parley that made it",
                        path, (long long)version, (long long)pl_migrations_version());
     status = sqlite_number(
         conn, "SELECT integrity_check = 'ok' FROM pragma_integrity_check LIMIT 1", &is_sound, err);
@@ -84,11 +84,11 @@ static enum pl_status check_is_ours(sqlite3 *conn, const char *path, struct pl_e
     return status;
 }
 
-/* What the old store announced after the backup is gone: a new epoch says so to every reader. */
+/* Events after the backup are gone: a new epoch tells every reader. */
 static enum pl_status begin_epoch(sqlite3 *conn, struct pl_error *err)
 {
     return sqlite_exec(conn, "UPDATE sessions SET epoch = epoch + 1, version = version + 1",
-                       "the backup was restored", err);
+                       "restoring the backup", err);
 }
 
 /* The log of the old store must not be found beside the new one. SQLite itself brings it home, so
@@ -172,7 +172,7 @@ static enum pl_status say_rows(sqlite3 *conn, const char *text,
             say(ctx, true, sentence);
     }
     enum pl_status status =
-        code == SQLITE_DONE ? PL_OK : sqlite_fail(conn, code, "the store was checked", err);
+        code == SQLITE_DONE ? PL_OK : sqlite_fail(conn, code, "checking the store", err);
     sqlite3_finalize(stmt);
     return status;
 }

@@ -12,7 +12,7 @@
 /* After so many pages in the log they are brought home: 8 MiB. */
 enum { CHECKPOINT_FRAMES = 8192 };
 
-/* What reached the disk is unknown, or a later fsync may lie about it. */
+/* It is unknown what reached the disk, or a later fsync may report a false success. */
 static bool is_fatal(int code, bool is_at_commit)
 {
     return code == SQLITE_IOERR_FSYNC ||
@@ -48,7 +48,7 @@ static int run_guarded(struct sqlite_db *db, struct pl_batch *batch)
         code = run_writes(db, batch);
     if (code == SQLITE_OK)
         return run(db, "RELEASE batch");
-    batch->status = sqlite_fail(db->conn, code, "a change was written", &batch->err);
+    batch->status = sqlite_fail(db->conn, code, "writing a change", &batch->err);
     if (sqlite3_get_autocommit(db->conn) ||
         run(db, "ROLLBACK TO batch; RELEASE batch") != SQLITE_OK)
         return code;
@@ -74,7 +74,7 @@ static enum pl_status commit_alone(struct sqlite_db *db, struct pl_batch *batch,
         code = run(db, "COMMIT");
     if (code == SQLITE_OK)
         return PL_OK;
-    batch->status = sqlite_fail(db->conn, code, "a change was written", &batch->err);
+    batch->status = sqlite_fail(db->conn, code, "writing a change", &batch->err);
     roll_back(db);
     if (!is_fatal(code, is_at_commit))
         return PL_OK;
@@ -89,8 +89,7 @@ static enum pl_status commit_together(struct sqlite_db *db, struct pl_batch **ba
     int code = run(db, "BEGIN IMMEDIATE");
     if (code != SQLITE_OK) {
         for (size_t i = 0; i < n; i++)
-            batches[i]->status =
-                sqlite_fail(db->conn, code, "a change was written", &batches[i]->err);
+            batches[i]->status = sqlite_fail(db->conn, code, "writing a change", &batches[i]->err);
         *ret_is_settled = true;
         return PL_OK;
     }
@@ -105,7 +104,7 @@ static enum pl_status commit_together(struct sqlite_db *db, struct pl_batch **ba
     }
     enum pl_status status = PL_OK;
     if (is_fatal(code, is_at_commit))
-        status = sqlite_fail(db->conn, code, "changes were made durable", err);
+        status = sqlite_fail(db->conn, code, "making changes durable", err);
     roll_back(db);
     return status;
 }
@@ -137,5 +136,5 @@ enum pl_status sqlite_tidy(struct pl_db *base, struct pl_error *err)
     int code = sqlite3_wal_checkpoint_v2(db->conn, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     if (code != SQLITE_IOERR_FSYNC)
         return PL_OK;
-    return sqlite_fail(db->conn, code, "the log was brought into the store", err);
+    return sqlite_fail(db->conn, code, "checkpointing the log", err);
 }

@@ -19,7 +19,7 @@ static enum pl_status refuse_held(int fd, const char *path, struct pl_error *err
     return pl_fail(err, PL_CONFLICT,
                    "another process%s%s has the store \"%.300s\" open: stop it first, or use its "
                    "address",
-                   *pid ? " of number " : "", pid, path);
+                   *pid ? " with the id " : "", pid, path);
 }
 
 static void write_pid(int fd)
@@ -37,7 +37,7 @@ enum pl_status sqlite_lock(const char *path, int *ret_fd, struct pl_error *err)
     pl_buf_addf(&name, "%s-lock", path);
     pl_buf_addc(&name, '\0');
     if (name.status != PL_OK)
-        return pl_fail(err, name.status, "out of memory while the store was opened");
+        return pl_fail(err, name.status, "out of memory while opening the store");
     int fd = open(name.ptr, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return pl_fail(err, PL_IO, "the store's lock file \"%.300s\" cannot be opened: %s",
@@ -64,7 +64,7 @@ enum pl_status sqlite_sync_dir_of(const char *path, struct pl_error *err)
     pl_buf_add(&name, dir);
     pl_buf_addc(&name, '\0');
     if (name.status != PL_OK)
-        return pl_fail(err, name.status, "out of memory while a file was made durable");
+        return pl_fail(err, name.status, "out of memory while making a file durable");
     int fd = open(name.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool is_synced = fd >= 0 && fsync(fd) == 0;
     int code = errno;

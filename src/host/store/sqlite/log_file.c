@@ -19,13 +19,13 @@
  */
 enum { GATHER_BYTES = 64 << 10 };
 
-/* SQLite's part, then ours; the real file is right behind. */
+/* SQLite's part, then ours; the real file comes right after it. */
 struct log_file {
     sqlite3_file base;
     char *bytes;      /* owned; not yet in the file; NULL: nothing was gathered so far */
     size_t n;         /* of them */
     sqlite3_int64 at; /* where in the file they belong */
-    int failure;      /* of a write nobody was told about */
+    int failure;      /* of a write that was not reported yet */
 };
 
 static struct log_file *log_of(sqlite3_file *base)
@@ -50,7 +50,7 @@ static int write_real(sqlite3_file *base, const void *from, int n, sqlite3_int64
     return error == EFBIG || error == EDQUOT ? SQLITE_FULL : code;
 }
 
-/* What was gathered and cannot be written is gone: its transaction is, too. */
+/* Collected data that cannot be written is dropped: its transaction is, too. */
 static int let_go(sqlite3_file *base)
 {
     struct log_file *log = log_of(base);

@@ -2,7 +2,7 @@
 #include "store/sqlite/sqlite_int.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <limits.h>
 #include <locale.h>
@@ -13,25 +13,26 @@
 
 enum pl_status sqlite_fail(sqlite3 *conn, int code, const char *what, struct pl_error *err)
 {
-    /* Of the code, not of the statement: whoever reads this may be a client, and our SQL is none of
-     * his business. The name of a constraint says which sentence is meant. */
+    /* By the code, not by the statement: the reader may be a client, which must not see our SQL.
+     * The name of a constraint selects the sentence. */
     const char *why = sqlite3_errstr(code);
     switch (code & 0xff) {
     case SQLITE_NOMEM:
         return pl_fail(err, PL_NOMEM, "out of memory while %s", what);
     case SQLITE_FULL:
-        return pl_fail(err, PL_LIMIT, "the disk is full while %s: make room and try again", what);
+        return pl_fail(err, PL_LIMIT, "the disk is full while %s: free some space and try again",
+                       what);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return pl_fail(err, PL_IO,
                        "the store was locked by another program for 5 s while %s: try again", what);
     case SQLITE_CONSTRAINT:
         if (code == SQLITE_CONSTRAINT_NOTNULL)
-            return pl_fail(err, PL_NOT_FOUND, "what the change belongs to is not there");
+            return pl_fail(err, PL_NOT_FOUND, "the change refers to something that does not exist");
         if (code == SQLITE_CONSTRAINT_CHECK)
             return pl_fail(err, PL_CONFLICT, "%s",
                            pl_sql_refusal(conn ? sqlite3_errmsg(conn) : ""));
-        return pl_fail(err, PL_CONFLICT, "it was done before");
+        return pl_fail(err, PL_CONFLICT, "it was already done");
     case SQLITE_IOERR:
         if (code == SQLITE_IOERR_NOMEM)
             return pl_fail(err, PL_NOMEM, "out of memory while %s", what);
@@ -63,7 +64,7 @@ enum pl_status sqlite_number(sqlite3 *conn, const char *text, int64_t *ret_numbe
     if (code == SQLITE_ROW)
         *ret_number = sqlite3_column_int64(stmt, 0);
     enum pl_status status =
-        code == SQLITE_ROW ? PL_OK : sqlite_fail(conn, code, "the store was opened", err);
+        code == SQLITE_ROW ? PL_OK : sqlite_fail(conn, code, "opening the store", err);
     sqlite3_finalize(stmt);
     return status;
 }
@@ -126,7 +127,9 @@ enum pl_status sqlite_path(const char *url, const char **ret_path, struct pl_err
 {
     const char *path = url + strlen("sqlite:");
     if (!*path || *path == ':')
-        return pl_fail(err, PL_USAGE, "a store in a file is \"sqlite:\" and the path of the file");
+        return pl_fail(err, PL_USAGE,
+                       "a store in a file must be \"sqlite:\" and the path of the "
+                       "file");
     *ret_path = path;
     return PL_OK;
 }
@@ -151,7 +154,7 @@ static enum pl_status connect_by(const char *path, int flags, const char *vfs, s
         *ret_conn = conn;
         return PL_OK;
     }
-    enum pl_status status = sqlite_fail(conn, code, "the store was opened", err);
+    enum pl_status status = sqlite_fail(conn, code, "opening the store", err);
     sqlite3_close(conn);
     return status;
 }
@@ -161,7 +164,7 @@ enum pl_status sqlite_connect(const char *path, int flags, sqlite3 **ret_conn, s
     return connect_by(path, flags, NULL, ret_conn, err);
 }
 
-/* A file of nobody becomes ours; a file of another program is left alone. */
+/* An unmarked file becomes ours; a file of another program is left alone. */
 static enum pl_status claim_file(struct sqlite_db *db, struct pl_error *err)
 {
     int64_t id = 0, n_tables = 0;
@@ -179,7 +182,7 @@ static enum pl_status claim_file(struct sqlite_db *db, struct pl_error *err)
     char text[80];
     snprintf(text, sizeof text, "PRAGMA page_size = 1024; PRAGMA application_id = %d;",
              SQLITE_APPLICATION_ID);
-    return sqlite_exec(db->conn, text, "the store was made", err);
+    return sqlite_exec(db->conn, text, "creating the store", err);
 }
 
 static int note_wal(void *ctx, sqlite3 *conn, const char *name, int n_frames)
@@ -200,7 +203,7 @@ static enum pl_status use_log(struct sqlite_db *db, struct pl_error *err)
     const char *mode = code == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
     enum pl_status status = PL_OK;
     if (code != SQLITE_ROW)
-        status = sqlite_fail(db->conn, code, "the store was opened", err);
+        status = sqlite_fail(db->conn, code, "opening the store", err);
     else if (!mode || strcmp(mode, "wal") != 0)
         status = pl_fail(err, PL_IO,
                          "the file system of \"%.300s\" cannot hold a write-ahead log: use a local "
@@ -228,7 +231,7 @@ static enum pl_status open_writer(struct sqlite_db *db, struct pl_error *err)
                              "PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 33554432; "
                              "PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY; "
                              "PRAGMA trusted_schema = OFF;",
-                             "the store was opened", err);
+                             "opening the store", err);
     /* In the place of the automatic checkpoint, which would make the acknowledgement wait. */
     if (status == PL_OK)
         sqlite3_wal_hook(db->conn, note_wal, db);
@@ -245,7 +248,7 @@ static enum pl_status open_reader(struct sqlite_db *db, struct pl_error *err)
                        "PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0; "
                        "PRAGMA mmap_size = 0; PRAGMA cache_size = -2048; "
                        "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;",
-                       "the store was opened", err);
+                       "opening the store", err);
 }
 
 static void close_db(struct pl_db *base)
@@ -289,7 +292,7 @@ static enum pl_status open_file(const struct pl_db_place *place, enum pl_db_role
         return status;
     struct sqlite_db *db = create(&pl_db_sqlite, path);
     if (!db)
-        return pl_fail(err, PL_NOMEM, "out of memory while the store was opened");
+        return pl_fail(err, PL_NOMEM, "out of memory while opening the store");
     status = role == PL_DB_WRITER ? open_writer(db, err) : open_reader(db, err);
     if (status == PL_OK)
         *ret_db = &db->base;
@@ -305,14 +308,14 @@ static enum pl_status open_memory(const struct pl_db_place *place, enum pl_db_ro
     (void)role;
     struct sqlite_db *db = create(&pl_db_memory, NULL);
     if (!db)
-        return pl_fail(err, PL_NOMEM, "out of memory while the store was opened");
+        return pl_fail(err, PL_NOMEM, "out of memory while opening the store");
     enum pl_status status =
         sqlite_connect(NULL, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &db->conn, err);
     if (status == PL_OK)
         status = claim_file(db, err);
     if (status == PL_OK)
         status = sqlite_exec(db->conn, "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;",
-                             "the store was opened", err);
+                             "opening the store", err);
     if (status == PL_OK)
         *ret_db = &db->base;
     else
@@ -322,24 +325,24 @@ static enum pl_status open_memory(const struct pl_db_place *place, enum pl_db_ro
 
 /* --- statements ------------------------------------------------------------------------------ */
 
-static int bind_value(sqlite3_stmt *stmt, int i, const struct pl_value *value)
+static int bind_value(sqlite3_stmt *stmt, int i, const struct pl_sql_value *value)
 {
     struct pl_str bytes = value->bytes;
     switch (value->kind) {
-    case PL_VALUE_INT:
+    case PL_SQL_VALUE_INT:
         return sqlite3_bind_int64(stmt, i, value->number);
-    case PL_VALUE_TEXT:
+    case PL_SQL_VALUE_TEXT:
         return sqlite3_bind_text64(stmt, i, bytes.ptr, bytes.len, SQLITE_STATIC, SQLITE_UTF8);
-    case PL_VALUE_BYTES:
+    case PL_SQL_VALUE_BYTES:
         return bytes.len ? sqlite3_bind_blob64(stmt, i, bytes.ptr, bytes.len, SQLITE_STATIC)
                          : sqlite3_bind_zeroblob(stmt, i, 0);
-    case PL_VALUE_NULL:
+    case PL_SQL_VALUE_NULL:
         break;
     }
     return sqlite3_bind_null(stmt, i);
 }
 
-int sqlite_bind(struct sqlite_db *db, enum pl_sql sql, const struct pl_value *values, size_t n,
+int sqlite_bind(struct sqlite_db *db, enum pl_sql sql, const struct pl_sql_value *values, size_t n,
                 sqlite3_stmt **ret_stmt)
 {
     sqlite3_stmt **stmt = &db->stmts[sql];
@@ -356,15 +359,15 @@ int sqlite_bind(struct sqlite_db *db, enum pl_sql sql, const struct pl_value *va
 
 static enum pl_status script(struct pl_db *base, const char *text, struct pl_error *err)
 {
-    return sqlite_exec(((struct sqlite_db *)base)->conn, text, "the store was made", err);
+    return sqlite_exec(((struct sqlite_db *)base)->conn, text, "creating the store", err);
 }
 
-static enum pl_status query(struct pl_db *base, enum pl_sql sql, const struct pl_value *values,
+static enum pl_status query(struct pl_db *base, enum pl_sql sql, const struct pl_sql_value *values,
                             size_t n, struct pl_error *err)
 {
     struct sqlite_db *db = (struct sqlite_db *)base;
     int code = sqlite_bind(db, sql, values, n, &db->current);
-    return code == SQLITE_OK ? PL_OK : sqlite_fail(db->conn, code, "the store was read", err);
+    return code == SQLITE_OK ? PL_OK : sqlite_fail(db->conn, code, "reading the store", err);
 }
 
 static enum pl_status step(struct pl_db *base, bool *ret_has_row, struct pl_error *err)
@@ -372,23 +375,24 @@ static enum pl_status step(struct pl_db *base, bool *ret_has_row, struct pl_erro
     struct sqlite_db *db = (struct sqlite_db *)base;
     int code = sqlite3_step(db->current);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
-        return sqlite_fail(db->conn, code, "the store was read", err);
+        return sqlite_fail(db->conn, code, "reading the store", err);
     *ret_has_row = code == SQLITE_ROW;
     return PL_OK;
 }
 
-static struct pl_value column(struct pl_db *base, size_t i)
+static struct pl_sql_value column(struct pl_db *base, size_t i)
 {
     sqlite3_stmt *stmt = ((struct sqlite_db *)base)->current;
     switch (sqlite3_column_type(stmt, (int)i)) {
     case SQLITE_NULL:
-        return (struct pl_value){PL_VALUE_NULL};
+        return (struct pl_sql_value){PL_SQL_VALUE_NULL};
     case SQLITE_INTEGER:
-        return (struct pl_value){PL_VALUE_INT, .number = sqlite3_column_int64(stmt, (int)i)};
+        return (struct pl_sql_value){PL_SQL_VALUE_INT,
+                                     .number = sqlite3_column_int64(stmt, (int)i)};
     default: {
         const char *ptr = sqlite3_column_blob(stmt, (int)i);
         size_t len = (size_t)sqlite3_column_bytes(stmt, (int)i);
-        return (struct pl_value){PL_VALUE_BYTES, .bytes = {ptr ? ptr : "", ptr ? len : 0}};
+        return (struct pl_sql_value){PL_SQL_VALUE_BYTES, .bytes = {ptr ? ptr : "", ptr ? len : 0}};
     }
     }
 }
@@ -405,8 +409,7 @@ static enum pl_status refuse_restore(const char *url, const char *from_path, str
 {
     (void)url;
     (void)from_path;
-    return pl_fail(err, PL_INVALID,
-                   "a store in memory has no place to restore to: use sqlite:PATH");
+    return pl_fail(err, PL_INVALID, "a store in memory cannot be restored: use sqlite:PATH");
 }
 
 #define OPS(kind_, is_shared_, open_, tidy_, restore_)                                             \

@@ -24,13 +24,13 @@ struct sqlite_db {
 /* "PARL": says in the file's header whose it is. */
 enum { SQLITE_APPLICATION_ID = 0x5041524c };
 
-/* The path behind "sqlite:". */
+/* The path after "sqlite:". */
 enum pl_status sqlite_path(const char *url, const char **ret_path, struct pl_error *err);
 /* Opens a file (or, for NULL, memory) with the functions our statements need. */
 enum pl_status sqlite_connect(const char *path, int flags, sqlite3 **ret_conn,
                               struct pl_error *err);
 /* The statement with its values, ready to step. */
-int sqlite_bind(struct sqlite_db *db, enum pl_sql sql, const struct pl_value *values, size_t n,
+int sqlite_bind(struct sqlite_db *db, enum pl_sql sql, const struct pl_sql_value *values, size_t n,
                 sqlite3_stmt **ret_stmt);
 /* What a code means to us, with a sentence. */
 enum pl_status sqlite_fail(sqlite3 *conn, int code, const char *what, struct pl_error *err);

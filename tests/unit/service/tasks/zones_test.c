@@ -1,6 +1,6 @@
 /* Time zones of a machine: found by name below a directory, read once. */
-#include "io/outfile.h"
-#include "server/zones.h"
+#include "io/file/outfile.h"
+#include "service/tasks/zones.h"
 #include "unit/cron/zones.h"
 
 #include <stdio.h>

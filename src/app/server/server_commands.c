@@ -1,0 +1,263 @@
+/* The tables of the server commands: options, examples, and the paragraphs of help and manual
+ * page. */
+#include "app/server/server_commands.h"
+
+#include "session/rows.h"
+
+static const char *status_choice(size_t i)
+{
+    return i < PL_SESSION_STATUS_COUNT ? pl_session_status_text((enum pl_session_status)i) : NULL;
+}
+
+static const char *level_choice(size_t i)
+{
+    static const char *const names[] = {"error", "warning", "info", "request", NULL};
+    return names[i];
+}
+
+const struct pl_option pl_serve_options[] = {
+    {"host", PL_OPT_HOST, .args = {"ADDRESS"},
+     .help = "The address to listen on; 127.0.0.1 by default. Others need TLS or --behind-proxy"},
+    {"port", PL_OPT_PORT, .args = {"PORT"},
+     .help = "The port; 8787 by default. 0 takes any free "
+             "port"},
+    {"data", PL_OPT_DATA, .args = {"DIR"}, .takes_file = true,
+     .help = "The directory for conversations; $XDG_DATA_HOME/parley by default"},
+    {"store", PL_OPT_STORE, .args = {"URL"},
+     .help = "sqlite:PATH, postgres://... or memory: instead of DIR/parley.db"},
+    {"tls-cert", PL_OPT_TLS_CERT, .args = {"FILE"}, .takes_file = true,
+     .help = "Certificate chain in PEM; enables HTTPS"},
+    {"tls-key", PL_OPT_TLS_KEY, .args = {"FILE"}, .takes_file = true,
+     .help = "The certificate's private key in PEM"},
+    {"unix", PL_OPT_UNIX, .args = {"PATH"}, .takes_file = true,
+     .help = "Also listen on this Unix socket; requests need a key, as on a port"},
+    {"behind-proxy", PL_OPT_BEHIND_PROXY, .help = "A proxy in front of the server does TLS"},
+    {"allow-host", PL_OPT_ALLOW_HOST, .args = {"NAME"}, .is_repeatable = true,
+     .help = "A further host name that clients may use (Host header)"},
+    {"allow-origin", PL_OPT_ALLOW_ORIGIN, .args = {"ORIGIN"}, .is_repeatable = true,
+     .help = "A web origin whose pages may use the server (CORS)"},
+    {"allow-fetch", PL_OPT_ALLOW_FETCH, .args = {"HOST[:PORT]"}, .is_repeatable = true,
+     .help = "Allow downloads from this host even if it has a private address"},
+    {"shards", PL_OPT_SHARDS, .args = {"N"},
+     .help = "Threads that serve connections; by default 0: one per core"},
+    {"workers", PL_OPT_WORKERS, .args = {"N"},
+     .help = "Threads that read the store, and the same number that convert; 4 by default"},
+    {"max-connections", PL_OPT_MAX_CONNECTIONS, .args = {"N"},
+     .help = "The maximum number of connections; 20000 by default"},
+    {"lame-duck", PL_OPT_LAME_DUCK, .args = {"MS"},
+     .help = "How long to keep serving after SIGTERM while /readyz returns 503; 0 by default"},
+    {"max-connections-per-address", PL_OPT_MAX_ADDRESS_CONNECTIONS, .args = {"N"},
+     .help = "The maximum for one address; by default 0: 1000, but no limit for loopback or with "
+             "--behind-proxy"},
+    {"body-memory", PL_OPT_BODY_MEMORY, .args = {"MIB"},
+     .help = "Memory for request bodies, a quarter of it for one user; 256 by default"},
+    {"drain", PL_OPT_DRAIN, .args = {"MS"},
+     .help = "How long running turns may take during shutdown; 10000 by default"},
+    {"log-level", PL_OPT_LOG_LEVEL, .args = {"LEVEL"}, .choice = level_choice,
+     .help = "What to log to standard error; request logs every request"},
+    {"log-json", PL_OPT_LOG_JSON, .help = "Log one JSON object per line"},
+    {"model", PL_OPT_MODEL, .args = {"NAME"},
+     .help = "The model of sessions that name none; demo/echo by default"},
+    {"print-config", PL_OPT_PRINT_CONFIG,
+     .help = "Print every setting with its value and source, and exit"},
+    {"check-config", PL_OPT_CHECK_CONFIG,
+     .help = "Read and check all settings, keys and certificates, and exit"},
+    {"json", PL_OPT_JSON, .help = "With --print-config: print one JSON object"},
+    PL_OPTION_HELP,
+    {0},
+};
+
+const char *const pl_serve_paragraphs[] = {
+    "Serves sessions over HTTP, WebSocket and server-sent events (SSE), and all document functions "
+    "of the other commands. It prints its address when it is ready. The first start also prints a "
+    "link that makes you its administrator. After that, every request needs a key.",
+    "Every option is also an environment variable (PARLEY_PORT for --port) and a line of "
+    "$XDG_CONFIG_HOME/parley/config.yaml (port: 8787). An option overrides the environment, and "
+    "the environment overrides the file.",
+    "SIGHUP reloads the file, and the keys and certificates it names, without interruption. If "
+    "something in it is wrong, the log says what, and nothing changes.",
+    "SIGTERM or Ctrl-C shuts the server down: running turns have --drain milliseconds, and their "
+    "output so far is kept. A second signal ends it at once. Behind a load balancer, --lame-duck "
+    "gives the balancer time to see the 503 of /readyz before the port is closed.",
+    NULL,
+};
+
+const struct pl_example pl_serve_examples[] = {
+    {"serve", "On this machine only, with the built-in demo model"},
+    {"serve --port 9000 --data ./data --log-level request", "Another port and directory, with a "
+                                                            "request log"},
+    {"serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem --allow-host chat.example.org",
+     "For other machines, with TLS"},
+    {"serve --print-config", "Show the settings"},
+    {NULL, NULL},
+};
+
+static const char *export_mode_choice(size_t i)
+{
+    static const char *const names[] = {"convert", "repair", "gateway", NULL};
+    return names[i];
+}
+
+const struct pl_option pl_session_options[] = {
+    {"status", PL_OPT_STATUS, .args = {"STATUS"}, .choice = status_choice, .verbs = "list",
+     .help = "only sessions with this status"},
+    {"limit", PL_OPT_LIMIT, .args = {"N"}, .verbs = "list",
+     .help = "the maximum number; 20 by default"},
+    {"query", PL_OPT_QUERY, 'q', .args = {"TEXT"}, .verbs = "list",
+     .help = "only sessions whose intent contains this"},
+    {"intent", PL_OPT_INTENT, .args = {"TEXT"}, .verbs = "new, fork, import",
+     .help = "the subject of the session"},
+    {"model", PL_OPT_MODEL, .args = {"NAME"}, .verbs = "new, chat, import",
+     .help = "the model that answers, from now on"},
+    {"turns", PL_OPT_TURNS, .args = {"N"}, .verbs = "show",
+     .help = "the number of turns, newest first; 10 by default"},
+    {"no-wait", PL_OPT_NO_WAIT, .verbs = "chat, answer", .help = "do not wait for the answer"},
+    {"format", PL_OPT_FORMAT, .args = {"FORMAT"}, .choice = pl_format_choice, .verbs = "export",
+     .help = "the format to write; turns by default"},
+    {"out", PL_OPT_OUT, 'o', .args = {"FILE"}, .takes_file = true, .verbs = "export",
+     .help = "write to FILE instead of standard output"},
+    {"mode", PL_OPT_MODE, .args = {"MODE"}, .choice = export_mode_choice, .verbs = "export",
+     .help = "convert only translates (default); repair also makes the result valid for the "
+             "format; gateway also for its models"},
+    {"loop", PL_OPT_LOOP, .args = {"LOOP_ID"}, .verbs = "export",
+     .help = "only this loop: root, or that of a sub-agent"},
+    {"from", PL_OPT_FROM, .args = {"FORMAT"}, .choice = pl_format_choice, .verbs = "import",
+     .help = "the format of FILE; by default detected from the content"},
+    {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true, .verbs = "export, import",
+     .help = "write what is lost to FILE, as JSON"},
+    {"strict", PL_OPT_STRICT, .verbs = "export, import",
+     .help = "refuse what would lose something"},
+    {"turn", PL_OPT_TURN, .args = {"TURN_ID"}, .verbs = "fork",
+     .help = "the last turn of the copy; all turns by default"},
+    PL_OPTION_DATA,
+    PL_OPTION_SERVER,
+    PL_OPTION_JSON,
+    PL_OPTION_HELP,
+    {0},
+};
+
+const char *const pl_session_paragraphs[] = {
+    "Sessions are conversations that the server stores.",
+    "chat prints the answer as it arrives, until it is complete. If the model asks a question, "
+    "chat shows it and ends with exit code 1; a chat that fails or is stopped also gives exit code "
+    "1. answer continues printing. With --json both print every event, one per line.",
+    "Ending the command does not stop the turn; use stop.",
+    "export and import say how much is lost; --report writes what. A sub-agent has a conversation "
+    "of "
+    "its own: --loop exports it.",
+    PL_TEXT_SERVER,
+    NULL,
+};
+
+const struct pl_example pl_session_examples[] = {
+    {"session list --status running", "List running sessions"},
+    {"session new --intent 'a first try' --model demo/echo", "Create a session and print its id"},
+    {"session chat sess_... 'hello world'", "Send a message and print the answer"},
+    {"session answer sess_... tc_... '\"yes\"'", "Answer a question of the model"},
+    {"session export sess_... --format anthropic -o chat.json", "Export a session"},
+    {"session list --server https://parley.example.org --key-file key.txt",
+     "Use a server on another machine"},
+    {NULL, NULL},
+};
+
+const struct pl_option pl_key_options[] = {
+    {"name", PL_OPT_NAME, .args = {"NAME"}, .verbs = "create", .help = "the purpose of the key"},
+    PL_OPTION_DATA,
+    PL_OPTION_STORE,
+    PL_OPTION_SERVER,
+    PL_OPTION_JSON,
+    PL_OPTION_HELP,
+    {0},
+};
+
+const char *const pl_key_paragraphs[] = {
+    "create makes a key and prints it once; the server stores only its hash. list shows the keys. "
+    "revoke ID revokes a key and closes the sockets that were opened with it.",
+    "On the server's machine this works whether or not the server runs.",
+    PL_TEXT_SERVER,
+    NULL,
+};
+
+const struct pl_example pl_key_examples[] = {
+    {"key create --name laptop", "Create a key for the server on this machine"},
+    {"key list", "List the keys and when they were last used"},
+    {"key revoke key_...", "Revoke a key"},
+    {NULL, NULL},
+};
+
+const struct pl_option pl_backup_options[] = {
+    {"force", PL_OPT_FORCE, .help = "Replace an existing file"},
+    PL_OPTION_DATA,
+    PL_OPTION_STORE,
+    PL_OPTION_SERVER,
+    PL_OPTION_JSON,
+    PL_OPTION_HELP,
+    {0},
+};
+
+const char *const pl_backup_paragraphs[] = {
+    "Writes everything the server stores to one file, as of one instant, while the server runs or "
+    "while it does not. The file appears under its name when it is complete and on disk. An "
+    "existing file is replaced only with --force, and never inside a data directory. - is standard "
+    "output.",
+    "For a store in PostgreSQL use the tools of PostgreSQL.",
+    PL_TEXT_SERVER,
+    NULL,
+};
+
+const struct pl_example pl_backup_examples[] = {
+    {"backup parley-monday.db", "Make a backup"},
+    {"backup - | gzip > parley-monday.db.gz", "Make a compressed backup"},
+    {"backup --server https://parley.example.org --key-file key.txt copy.db",
+     "Back up another machine; this needs an administrator's key"},
+    {NULL, NULL},
+};
+
+const struct pl_option pl_restore_options[] = {
+    {"yes", PL_OPT_YES, .help = "Replace an existing store without asking"},
+    PL_OPTION_DATA,
+    PL_OPTION_STORE,
+    PL_OPTION_JSON,
+    PL_OPTION_HELP,
+    {0},
+};
+
+const char *const pl_restore_paragraphs[] = {
+    "Replaces the store with a backup while no server uses it. The backup is checked for damage "
+    "first. The old store stays beside the new one as parley.db.before-TIME.",
+    NULL,
+};
+
+const struct pl_example pl_restore_examples[] = {
+    {"restore parley-monday.db", "Restore a backup"},
+    {"restore --data ./other --yes parley-monday.db", "Restore to another directory, from a "
+                                                      "script"},
+    {NULL, NULL},
+};
+
+const struct pl_option pl_doctor_options[] = {
+    PL_OPTION_DATA,
+    PL_OPTION_STORE,
+    {"host", PL_OPT_HOST, .args = {"ADDRESS"}, .help = "The address the server will listen on"},
+    {"port", PL_OPT_PORT, .args = {"PORT"},
+     .help = "The port the server will listen on; 8787 by "
+             "default"},
+    PL_OPTION_JSON,
+    PL_OPTION_HELP,
+    {0},
+};
+
+const char *const pl_doctor_paragraphs[] = {
+    "Checks whether this machine can run the server and whether its data is intact: the data "
+    "directory and its permissions, the store (opened and read completely, if no server runs), "
+    "disk space, file descriptors, the port and the process that uses it, libraries and programs, "
+    "time zones, the clock.",
+    "Each line is ok, a warning, or a problem with advice. Exit 1 if there is a problem.",
+    NULL,
+};
+
+const struct pl_example pl_doctor_examples[] = {
+    {"doctor", "Check this machine"},
+    {"doctor --data ./data --port 9000 --json", "Use it in a script"},
+    {NULL, NULL},
+};

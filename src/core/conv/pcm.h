@@ -1,0 +1,19 @@
+/* Raw sound (PCM) for a target that takes only files: the samples get the header of a WAV file. */
+#ifndef PL_CONV_PCM_H
+#define PL_CONV_PCM_H
+
+#include "conv/conv.h"
+
+enum { PL_PCM_DEFAULT_RATE = 24000 }; /* what speech models make and take */
+
+/* Whether this is the media type of 16-bit PCM: audio/pcm, audio/L16, with or without a rate. */
+bool pl_mime_is_pcm(struct pl_str mime);
+/* The rate= of a media type; false: it has none. */
+bool pl_mime_rate(struct pl_str mime, int64_t *ret_rate);
+
+/* Every PCM part with data becomes a WAV file, one channel of 16 bits at the part's rate. Reported:
+ * as moved, or as approximated where the rate was not said and is assumed. What is no base64 stays
+ * as it is. Running out of memory is in conv->status. */
+void pl_conv_wrap_pcm(struct pl_conv *conv);
+
+#endif

@@ -1,0 +1,50 @@
+/* What the tokens of a document are for, by the eleven kinds of segments of seed 000. */
+#ifndef PL_DOCUMENT_SEGMENTS_H
+#define PL_DOCUMENT_SEGMENTS_H
+
+#include "document/count.h"
+
+/* X(name, text) */
+#define PL_SEGMENT_TABLE(X)                                                                        \
+    X(SYSTEM_PROMPT, "system_prompt")                                                              \
+    X(MEMORY, "memory")                                                                            \
+    X(SKILLS, "skills")                                                                            \
+    X(TOOL_OVERVIEW, "tool_overview")                                                              \
+    X(STATIC_VAR, "static_var")                                                                    \
+    X(TEXT, "text")                                                                                \
+    X(LONG_TEXT, "long_text")                                                                      \
+    X(DOCUMENT, "document")                                                                        \
+    X(MEDIA, "media")                                                                              \
+    X(TOOL_CALL_REQUEST, "tool_call_request")                                                      \
+    X(TOOL_CALL_RESULT, "tool_call_result")
+
+enum pl_segment_kind {
+#define X(name, text) PL_SEGMENT_##name,
+    PL_SEGMENT_TABLE(X)
+#undef X
+        PL_SEGMENT_KIND_COUNT,
+};
+
+const char *pl_segment_name(enum pl_segment_kind kind);
+
+/* Words whose kind is known, though a document has no mark for it: they are taken out of the first
+ * text they stand in. */
+struct pl_segment_known {
+    struct pl_str words; /* borrowed; empty: none */
+    enum pl_segment_kind kind;
+    bool is_anybodys; /* else the system's */
+    bool is_found;    /* set when they were taken out */
+};
+
+/* The sum of `by` is counted.n_tokens. What frames a message belongs to what it begins with. */
+struct pl_segments {
+    struct pl_counted counted;
+    uint64_t by[PL_SEGMENT_KIND_COUNT];
+};
+
+/* As pl_count_document, with which it agrees to the token. */
+enum pl_status pl_segments_count(struct pl_str text, const struct pl_format *as,
+                                 struct pl_segment_known *known, size_t n_known,
+                                 struct pl_segments *ret_segments, struct pl_error *err);
+
+#endif

@@ -1,0 +1,30 @@
+/* The vendor's words for why an answer ended and for what went wrong, shared by documents and
+ * streams. */
+#ifndef PL_FORMAT_ANTHROPIC_WORDS_H
+#define PL_FORMAT_ANTHROPIC_WORDS_H
+
+#include "conv/conv.h"
+
+/* What a stop_reason means; PL_FINISH_OTHER for one we do not know. */
+enum pl_finish pl_anthropic_finish_of(struct pl_str word);
+
+/* The stop_reason that says how an answer ended. */
+struct pl_anthropic_ending {
+    enum pl_finish finish;
+    bool has_call, has_refusal, has_stop_sequence;
+};
+const char *pl_anthropic_finish_word(struct pl_anthropic_ending ending);
+
+/* The type of what another vendor calls an error (a code, a type, a state, a number of HTTP), or
+ * NULL. */
+const char *pl_anthropic_error_type(struct pl_str theirs);
+
+struct pl_cited;
+struct pl_json_out;
+/* The hooks cite and judge of the format (format/format.h). */
+bool pl_anthropic_cite(const struct pl_json_doc *doc, const struct pl_json_node *citation,
+                       struct pl_cited *ret);
+bool pl_anthropic_judge(const struct pl_json_doc *doc, const struct pl_json_node *ratings,
+                        struct pl_json_out *categories);
+
+#endif

@@ -1,0 +1,70 @@
+/* Citations between the vendors' shapes and seed 001, A.4: an anchor <cite id="cit_1"/> in the text
+ * and an entry of that id in metadata.citation_map.
+ *
+ * A vendor's folder tells what one of its citations says (pl_format.cite): its members by the names
+ * of the seed. Every other member goes to `origin` of the entry, with the format's name, so that
+ * the way back to the same vendor needs nothing else. This works on JSON alone: a session reads
+ * citations one by one from a stream. */
+#ifndef PL_FORMAT_PIECES_CITATION_H
+#define PL_FORMAT_PIECES_CITATION_H
+
+#include "base/vec.h"
+#include "conv/conv.h"
+#include "json/write.h"
+
+struct pl_cited {
+    const char *source_type;         /* "web_search", "document", "file" */
+    const struct pl_json_node *body; /* the object with its members; borrowed, as all of them */
+    const struct pl_json_node *source_id, *source_name, *url;
+    const struct pl_json_node *page, *snippet; /* of the source */
+    const struct pl_json_node *score;
+    const struct pl_json_node *end; /* number of code points of the text before the anchor */
+};
+
+enum { PL_CITE_ID_SIZE = 28 };
+/* "cit_1" for 0. */
+void pl_cite_id(char ret_id[PL_CITE_ID_SIZE], size_t i);
+
+/* Appends the entry, an object. */
+void pl_cited_write(struct pl_buf *to, const char *format, const struct pl_json_doc *doc,
+                    const struct pl_cited *cited);
+
+/* All citations of a conversation: entries, and the anchors of its texts. */
+struct pl_cite_entry {
+    const struct pl_json_node *node; /* of the source, all of which the entry says */
+    struct pl_cited cited;
+    size_t message; /* the message whose map it is in */
+};
+struct pl_cite_anchor {
+    size_t part, entry;
+    size_t at; /* bytes of the decoded text before it */
+};
+struct pl_cites_list {
+    PL_VEC(struct pl_cite_entry) entries;  /* owned */
+    PL_VEC(struct pl_cite_anchor) anchors; /* owned; by part and place */
+    const char *format;
+};
+
+struct pl_format;
+/* Reads those of a conversation of this format. Out of memory is in conv->status. */
+void pl_cites_list(struct pl_conv *conv, const struct pl_format *from, struct pl_cites_list *ret);
+void pl_cites_list_deinit(struct pl_cites_list *list);
+/* For formats that keep their citations elsewhere than in part->citations. */
+size_t pl_cites_add(struct pl_conv *conv, struct pl_cites_list *list,
+                    const struct pl_json_node *node, const struct pl_cited *cited, size_t message);
+void pl_cites_anchor(struct pl_conv *conv, struct pl_cites_list *list, size_t part, size_t entry,
+                     size_t at);
+
+struct pl_writer;
+bool pl_cites_is_cited(const struct pl_conv *conv, const struct pl_cites_list *list,
+                       const struct pl_part *part);
+/* The text of a part that is cited, with its anchors in it, as a string. */
+void pl_cites_write_text(struct pl_writer *w, const struct pl_cites_list *list,
+                         const struct pl_part *part);
+/* Key and object citation_map of a message; false, and nothing, where it cites nothing. */
+bool pl_cites_write_map(struct pl_writer *w, const struct pl_cites_list *list,
+                        const struct pl_message *message);
+bool pl_cites_has_map(const struct pl_conv *conv, const struct pl_cites_list *list,
+                      const struct pl_message *message);
+
+#endif

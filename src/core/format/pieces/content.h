@@ -1,0 +1,47 @@
+/* Parts of a content {"type": …}, as harmony, openai-chat and openai-responses have them: a table of
+ * types, and what all three spell alike. What only one of them does with a part stays with it. */
+#ifndef PL_FORMAT_PIECES_CONTENT_H
+#define PL_FORMAT_PIECES_CONTENT_H
+
+#include "conv/conv.h"
+
+/* Where a part goes: pl_conv_add_part (the last message) or pl_conv_add_child (the last result). */
+typedef struct pl_part *pl_part_adder(struct pl_conv *conv, enum pl_part_kind kind,
+                                      const struct pl_json_node *node);
+
+struct pl_content_type {
+    const char *type;
+    enum pl_part_kind kind;
+    void (*read)(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part);
+};
+
+/* Adds the part that `n` says by its type, and reads it. NULL: no type of the table; then it was
+ * added as PL_PART_OTHER. Inline, for every reader has a table of its own that is known to it. */
+static inline struct pl_part *pl_content_read(struct pl_conv *conv, const struct pl_json_node *n,
+                                              const struct pl_content_type *types, size_t n_types,
+                                              pl_part_adder *add)
+{
+    const struct pl_json_node *type = pl_conv_member(conv, n, "type", PL_WANT_STRING);
+    for (size_t i = 0; i < n_types; i++) {
+        if (!pl_conv_says(conv, type, types[i].type))
+            continue;
+        struct pl_part *part = add(conv, types[i].kind, n);
+        pl_conv_know(conv, type);
+        types[i].read(conv, n, part);
+        return part;
+    }
+    add(conv, PL_PART_OTHER, n);
+    return NULL;
+}
+
+/* {"refusal": text} */
+void pl_content_read_refusal(struct pl_conv *conv, const struct pl_json_node *n,
+                             struct pl_part *part);
+/* A URL, or the data in it. */
+void pl_content_set_url(struct pl_conv *conv, struct pl_part *part, struct pl_val url);
+/* {"input_audio": {"data", "format"}}; mime_of tells the type that a format is, or NULL. */
+void pl_content_read_audio(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part,
+                           const char *(*mime_of)(const struct pl_conv *conv,
+                                                  const struct pl_json_node *format));
+
+#endif

@@ -1,0 +1,125 @@
+/* What is wrong with a JSON text, in Chinese. */
+#include "json/parse/error_zh.h"
+
+#include "base/buf.h"
+
+/* A sentence and the same in Chinese. * stands for words, which are said in Chinese too where they
+ * are in this table; the digits 1 to 3 behind a $ say where they go. The first that fits counts. */
+static const struct {
+    const char *english, *chinese;
+} sentences[] = {
+    {"expected *, but found *; *", "此处应为$1，却是$2；$3"},
+    {"expected *, but found *", "此处应为$1，却是$2"},
+    {"a value", "一个值"},
+    {"a value or ']'", "一个值或 ']'"},
+    {"a number", "一个数字"},
+    {"a key in double quotes", "双引号中的键"},
+    {"a key in double quotes or '}'", "双引号中的键或 '}'"},
+    {"':' after the key", "键后面的 ':'"},
+    {"',' or '}'", "',' 或 '}'"},
+    {"',' or ']'", "',' 或 ']'"},
+    {"the end of the text", "文本的结尾"},
+    {"byte *", "字节 $1"},
+    {"JSON has no comments; remove it or read the text leniently",
+     "JSON 没有注释；请删除它，或以宽松方式读取"},
+    {"remove the trailing comma or read the text leniently",
+     "请删除末尾多余的逗号，或以宽松方式读取"},
+    {"strings need double quotes", "字符串要用双引号"},
+    {"JSON has no NaN; use null", "JSON 没有 NaN；请用 null"},
+    {"JSON has no infinity", "JSON 没有无穷大"},
+    {"write true in lower case", "请用小写的 true"},
+    {"write false in lower case", "请用小写的 false"},
+    {"write null", "请写 null"},
+    {"JSON has no undefined; use null", "JSON 没有 undefined；请用 null"},
+    {"remove the byte-order mark or read the text leniently",
+     "请删除字节顺序标记（BOM），或以宽松方式读取"},
+    {"numbers have no plus sign", "数字前不能有加号"},
+    {"write a digit before the decimal point", "小数点前要有一位数字"},
+    {"numbers have no leading zeros", "数字不能以多余的零开头"},
+    {"invalid UTF-8: unexpected byte *", "UTF-8 无效：不应有的字节 $1"},
+    {"control character * in a string; write it as *", "字符串中有控制字符 $1；请写成 $2"},
+    {"more than * values; split the document", "值的数目超过 $1；请拆分文档"},
+    {"\\u must be followed by four hexadecimal digits", "\\u 后面要有四位十六进制数字"},
+    {"\\u0000 is not accepted here", "此处不接受 \\u0000"},
+    {"* is half of a surrogate pair; the * half is missing", "$1 是代理对的一半；缺少$2"},
+    {"first", "前一半"},
+    {"second", "后一半"},
+    {"unknown escape; JSON has *", "未知的转义；JSON 只有 $1"},
+    {"this string is not closed; add the missing quote", "字符串没有结束；请补上引号"},
+    {"a number has more than * characters", "数字超过 $1 个字符"},
+    {"duplicate key * in this object", "对象中的键 $1 重复"},
+    {"nested deeper than * levels", "嵌套超过 $1 层"},
+    {"the JSON text has * bytes; the maximum is *", "JSON 文本有 $1 字节；最多 $2 字节"},
+    {"the validation exceeds the limit of steps or levels", "验证超过了步数或层数的上限"},
+    {"out of memory*", "内存不足"},
+};
+
+enum { N_SENTENCES = sizeof sentences / sizeof *sentences, MAX_WORDS = 3, MAX_DEPTH = 2 };
+
+static size_t find(struct pl_str text, struct pl_str words)
+{
+    for (size_t at = 0; at + words.len <= text.len; at++)
+        if (!memcmp(text.ptr + at, words.ptr, words.len))
+            return at;
+    return text.len + 1;
+}
+
+/* What stands before the next * of a pattern. */
+static struct pl_str take_words(const char **pattern)
+{
+    size_t n = strcspn(*pattern, "*");
+    struct pl_str words = {*pattern, n};
+    *pattern += n + ((*pattern)[n] == '*');
+    return words;
+}
+
+static bool fits(const char *pattern, struct pl_str text, struct pl_str ret_words[MAX_WORDS])
+{
+    size_t n = 0;
+    struct pl_str words = take_words(&pattern);
+    bool is_open = words.ptr[words.len] == '*';
+    if (!pl_str_starts(text, words))
+        return false;
+    text = pl_str_slice(text, words.len, text.len);
+    while (is_open && n < MAX_WORDS) {
+        words = take_words(&pattern);
+        is_open = words.ptr[words.len] == '*';
+        size_t at = words.len ? find(text, words) : text.len;
+        if (at > text.len)
+            return false;
+        ret_words[n++] = pl_str_slice(text, 0, at);
+        text = pl_str_slice(text, at + words.len, text.len);
+    }
+    return !text.len;
+}
+
+static void translate(struct pl_buf *to, struct pl_str text, int depth)
+{
+    struct pl_str words[MAX_WORDS] = {0};
+    size_t i = 0;
+    while (i < N_SENTENCES && !fits(sentences[i].english, text, words))
+        i++;
+    if (i == N_SENTENCES || depth > MAX_DEPTH) {
+        pl_buf_add(to, text);
+        return;
+    }
+    for (const char *at = sentences[i].chinese; *at; at++) {
+        if (*at != '$') {
+            pl_buf_addc(to, *at);
+            continue;
+        }
+        at++;
+        translate(to, words[*at - '1'], depth + 1);
+    }
+}
+
+void pl_json_error_in_chinese(struct pl_error *err)
+{
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, sizeof err->message - 1);
+    translate(&text, pl_str_of(err->message), 0);
+    if (text.status != PL_OK)
+        return;
+    pl_bytes_copy(err->message, text.ptr, text.len);
+    err->message[text.len] = '\0';
+}

@@ -1,0 +1,16 @@
+/* The block `media`: an image, a sound, a video or a file in a turn. The bytes are elsewhere, in a
+ * blob or behind a URL, so that a turn stays small.
+ *
+ *     {"kind": "image"|"audio"|"video"|"file", "blob": ID | "url": URL, "mime", "name", "size",
+ *      "detail"?, "rotation"?, "video_metadata"?, "sample_rate"?, "alt"?}
+ *
+ * The names beside kind, blob and size are seed 001's. */
+#ifndef PL_SESSION_MEDIA_H
+#define PL_SESSION_MEDIA_H
+
+#include "json/json.h"
+
+/* What is wrong with the content of such a block, as the end of a sentence; NULL: nothing. */
+const char *pl_media_wrong(const struct pl_json_doc *doc, const struct pl_json_node *content);
+
+#endif

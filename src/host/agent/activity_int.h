@@ -1,0 +1,87 @@
+/* Something at work for a session: a model call, a tool, a summary. It lives on the session's
+ * shard, begins in a turn of its own, and brings what it has by pl_driver_apply; a cancelled one
+ * belongs to nobody and goes when its letter or job is back. */
+#ifndef PL_AGENT_ACTIVITY_INT_H
+#define PL_AGENT_ACTIVITY_INT_H
+
+#include "agent/context/replay_source.h"
+#include "agent/context/request.h"
+#include "agent/driver_int.h"
+#include "conv/tool_error.h"
+#include "json/json.h"
+#include "model/model.h"
+#include "shard/setup.h"
+
+/* The diagram is in effects.c. */
+enum pl_activity_state {
+    PL_ACTIVITY_NEW,
+    PL_ACTIVITY_POSTED,   /* its letter is on its way */
+    PL_ACTIVITY_HOME,     /* on the shard; a tool may wait here for its timer */
+    PL_ACTIVITY_WORKING,  /* a worker has it */
+    PL_ACTIVITY_CALLING,  /* a model answers */
+    PL_ACTIVITY_BRINGING, /* the last it has to say is applied */
+    PL_ACTIVITY_LEFT,     /* cancelled while it was away */
+    PL_ACTIVITY_OVER,
+};
+
+struct pl_activity {
+    enum pl_activity_state state;
+    struct pl_activity *prev, *next; /* the driver's list */
+    struct pl_driver *driver;        /* borrowed; NULL from BRINGING on, and once cancelled */
+    struct pl_server *server;        /* borrowed */
+    struct pl_shard *shard;          /* borrowed */
+    struct pl_setup *setup;          /* held: the same from beginning to end */
+    struct pl_loop *loop;            /* borrowed */
+    struct pl_letter letter;         /* the beginning */
+    struct pl_job job;
+    void (*after)(
+        struct pl_activity *activity); /* when the job is done and nobody has cancelled it */
+    enum pl_status (*work)(struct pl_activity *activity,
+                           const struct pl_json_doc *arguments); /* a tool's */
+    struct pl_timer timer; /* a tool's own, or the end of patience */
+    struct pl_arena arena;
+    struct pl_session_effect effect;    /* arena */
+    struct pl_str session_id;           /* arena */
+    struct pl_str user_id;              /* arena */
+    struct pl_model_call *call;         /* owned; of CALLING */
+    struct pl_model_prepared *prepared; /* owned; what the model will be sent */
+    struct pl_str offer;                /* arena; of a tool: what the session offers, JSON */
+    struct pl_buf text;                 /* what the job read or made */
+    struct pl_request request;          /* arena; what a model is told and offered */
+    struct pl_buf said;                 /* by a model that was asked for a summary */
+    enum pl_status status;
+    struct pl_error err;
+    int64_t started_ms;
+    int64_t unix_ms;                              /* of a model call: when it began */
+    bool is_remembering;                          /* the session's memory_enabled */
+    struct pl_replay_pace pace;                   /* of a replay */
+    bool is_last;                                 /* … the turn at hand ends the answer */
+    int64_t n_turns, tokens_before, tokens_after; /* of a summary */
+    struct pl_str writer, usage, timing;          /* arena; of the model that wrote it */
+    struct pl_str metadata;                       /* arena; what a model said of its answer */
+};
+
+/* Out of the list and freed, or freed when it is back. */
+void pl_activity_end(struct pl_activity *activity);
+/* Its model was asked: `late` comes after so long. */
+void pl_activity_call(struct pl_activity *activity, int64_t limit_ms,
+                      void (*late)(struct pl_timer *timer));
+/* `work` on a worker, then `after` back home. */
+void pl_activity_work(struct pl_activity *activity, void (*work)(struct pl_job *),
+                      void (*after)(struct pl_activity *));
+/* Applies the last it has to say, and ends. */
+void pl_activity_bring_last(struct pl_activity *activity, const struct pl_session_event *event);
+/* The session's replay goes on so. */
+void pl_activities_pace(struct pl_driver *driver);
+/* What a vendor is sent as traceparent; empty: the session has no trace. Memory of the run. */
+struct pl_str pl_activity_traceparent(struct pl_activity *activity);
+/* A tool's result; the run is over. */
+void pl_activity_finish_tool(struct pl_activity *activity, struct pl_str result_json,
+                             bool is_error);
+void pl_activity_fail_tool(struct pl_activity *activity, enum pl_tool_error error,
+                           const char *message);
+
+/* --- tools.c: those that are built in */
+void pl_tool_run(struct pl_activity *activity);
+
+#endif

@@ -1,0 +1,515 @@
+/* Commands of the rest of the server to a session, handled in the order of their arrival. */
+#include "agent/chat_message.h"
+#include "agent/context/replay_source.h"
+#include "agent/driver_int.h"
+#include "agent/activity_int.h"
+#include "agent/running_turns.h"
+#include "base/mem.h"
+#include "model/model.h"
+
+void pl_driver_answer(struct pl_session_command *command)
+{
+    if (command->reply.status != PL_OK) {
+        command->problem = PL_PROBLEM_OVERLOADED;
+        (void)pl_fail(&command->err, PL_NOMEM, "There is not enough memory for the answer.");
+    }
+    pl_session_command_answer(command);
+}
+
+void pl_driver_refuse(struct pl_session_command *command, enum pl_problem problem,
+                      const struct pl_error *err)
+{
+    command->problem = problem;
+    if (err)
+        command->err = *err;
+    pl_driver_answer(command);
+}
+
+static void refuse_text(struct pl_session_command *command, enum pl_problem problem,
+                        const char *text)
+{
+    struct pl_error err = {0};
+    (void)pl_fail(&err, PL_INVALID, "%s", text);
+    pl_driver_refuse(command, problem, &err);
+}
+
+static void fill_position(const struct pl_driver *driver, struct pl_session_command *command)
+{
+    const struct pl_session_record *record = pl_session_record(driver->session);
+    command->epoch = record->epoch;
+    command->position = pl_session_position(driver->session);
+    command->version = record->version;
+    command->next_entry = record->next_entry;
+}
+
+static void empty(struct pl_session_out *out)
+{
+    out->frames.len = out->rows.len = out->effects.len = 0;
+}
+
+void pl_driver_answer_in_line(struct pl_driver *driver, struct pl_session_command *command)
+{
+    empty(&driver->drivers->out);
+    fill_position(driver, command);
+    pl_commit_queue_carry_out(driver, command, false);
+}
+
+/* --- events ---------------------------------------------------------------------------------- */
+
+static enum pl_problem problem_of(enum pl_refusal refusal, enum pl_status status)
+{
+    static const enum pl_problem problems[] = {
+        [PL_REFUSAL_BUSY] = PL_PROBLEM_SESSION_BUSY,
+        [PL_REFUSAL_QUESTION_PENDING] = PL_PROBLEM_QUESTION_PENDING,
+        [PL_REFUSAL_QUESTION_NOT_PENDING] = PL_PROBLEM_QUESTION_NOT_PENDING,
+        [PL_REFUSAL_QUEUE_FULL] = PL_PROBLEM_RATE_LIMITED,
+        [PL_REFUSAL_INVALID] = PL_PROBLEM_INVALID_REQUEST,
+        [PL_REFUSAL_NOT_FOUND] = PL_PROBLEM_NOT_FOUND,
+    };
+    return refusal == PL_REFUSAL_NONE ? pl_problem_of(status) : problems[refusal];
+}
+
+/* Whether it was meant for another version; then the command is answered. */
+static bool is_outdated(struct pl_driver *driver, struct pl_session_command *command)
+{
+    if (command->if_version < 0 ||
+        command->if_version == pl_session_record(driver->session)->version)
+        return false;
+    refuse_text(command, PL_PROBLEM_PRECONDITION_FAILED,
+                "The session has changed in the meantime; read it again and repeat with its new "
+                "ETag.");
+    return true;
+}
+
+/* Whether the driver itself has to refuse it; then the command is answered. */
+static bool is_refused(struct pl_driver *driver, struct pl_session_command *command)
+{
+    const struct pl_session_record *record = pl_session_record(driver->session);
+    struct pl_server *server = driver->drivers->shard->server;
+    bool starts = command->n_says || (command->event.kind == PL_SE_CHAT && !driver->is_counted);
+    if (is_outdated(driver, command))
+        return true;
+    if (starts && pl_life_is_closing(&server->life))
+        refuse_text(command, PL_PROBLEM_OVERLOADED, "The server is stopping; try again soon.");
+    else if (starts && pl_running_of(server, record->user_id) >= PL_MAX_RUNNING)
+        refuse_text(command, PL_PROBLEM_RATE_LIMITED,
+                    "You already have 64 running turns; wait for one to end, or stop one.");
+    else if (!pl_queued_memory_has_room(driver, &command->event))
+        refuse_text(command, PL_PROBLEM_RATE_LIMITED,
+                    "Your messages that are waiting use your share of the memory; wait for an "
+                    "answer to end, or stop one.");
+    else
+        return false;
+    return true;
+}
+
+/* A change begins with what is overdue. */
+static bool is_ready_for_change(struct pl_driver *driver, struct pl_session_command *command)
+{
+    if (pl_driver_recover(driver))
+        return true;
+    pl_driver_refuse(command, PL_PROBLEM_OVERLOADED, NULL);
+    return false;
+}
+
+static void handle_event(struct pl_driver *driver, struct pl_session_command *command)
+{
+    if (is_refused(driver, command) || !is_ready_for_change(driver, command))
+        return;
+    struct pl_error err = {0};
+    command->before = pl_session_position(driver->session);
+    pl_chat_complete(driver->drivers->shard, pl_session_record(driver->session), &command->event);
+    enum pl_status status = pl_commit_queue_apply(driver, command->event, &err);
+    if (status == PL_NOMEM) {
+        pl_driver_refuse(command, PL_PROBLEM_OVERLOADED, &err);
+        pl_driver_break(driver, PL_PROBLEM_OVERLOADED, &err);
+        return;
+    }
+    if (status != PL_OK) {
+        pl_driver_refuse(command, problem_of(driver->drivers->out.refusal, status), &err);
+        return;
+    }
+    if (command->event.kind == PL_SE_SETTINGS)
+        pl_activities_pace(driver);
+    fill_position(driver, command);
+    pl_buf_add(&command->reply, driver->drivers->out.reply);
+    struct pl_batch *batch = command->extend ? pl_commit_queue_batch(driver) : NULL;
+    if (batch)
+        command->extend(command, batch);
+    pl_commit_queue_carry_out(driver, command, batch != NULL);
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+void pl_driver_look(struct pl_driver *driver, struct pl_session_command *command)
+{
+    struct pl_buf *to = &command->reply;
+    pl_buf_adds(to, "{\"session\":");
+    pl_session_write(driver->session, to);
+    pl_buf_adds(to, ",\"open_turns\":[");
+    for (size_t i = 0; i < pl_session_n_open_turns(driver->session); i++) {
+        if (i)
+            pl_buf_addc(to, ',');
+        pl_session_write_open_turn(driver->session, i, to);
+    }
+    pl_buf_adds(to, "],\"questions\":");
+    pl_session_write_questions(driver->session, to);
+    pl_buf_adds(to, ",\"queue\":");
+    pl_session_write_queue(driver->session, to);
+    pl_buf_addc(to, '}');
+    pl_driver_answer_in_line(driver, command);
+}
+
+/* --- rest ------------------------------------------------------------------------------------ */
+
+static void handle_rest(struct pl_driver *driver, struct pl_session_command *command)
+{
+    command->next = driver->resters;
+    driver->resters = command;
+    pl_driver_settle(driver);
+}
+
+void pl_driver_answer_resters(struct pl_driver *driver)
+{
+    enum pl_session_status status = pl_session_record(driver->session)->status;
+    if (status == PL_SESSION_RUNNING || driver->is_unsettled)
+        return;
+    for (struct pl_session_command **at = &driver->resters; *at;) {
+        struct pl_session_command *command = *at;
+        if (command->waits_for_person && status == PL_SESSION_WAITING) {
+            at = &command->next;
+            continue;
+        }
+        *at = command->next;
+        fill_position(driver, command);
+        command->status = status;
+        pl_driver_answer(command);
+    }
+}
+
+void pl_driver_refuse_resters(struct pl_driver *driver, enum pl_problem problem,
+                              const struct pl_error *err)
+{
+    while (driver->resters) {
+        struct pl_session_command *command = driver->resters;
+        driver->resters = command->next;
+        pl_driver_refuse(command, problem, err);
+    }
+}
+
+/* --- deleting -------------------------------------------------------------------------------- */
+
+/* The session is stopped first, so that all its activities end; then it is deleted. Later commands
+ * wait and find nothing. */
+static void handle_delete(struct pl_driver *driver, struct pl_session_command *command)
+{
+    if (is_outdated(driver, command) || !is_ready_for_change(driver, command))
+        return;
+    struct pl_error err = {0};
+    enum pl_status status =
+        pl_commit_queue_apply(driver, (struct pl_session_event){.kind = PL_SE_STOP}, &err);
+    if (status == PL_OK)
+        pl_commit_queue_carry_out(driver, NULL, false);
+    struct pl_batch *batch = pl_driver_is_loaded(driver) ? pl_commit_queue_batch(driver) : NULL;
+    if (status != PL_OK || !batch) {
+        pl_driver_refuse(command, PL_PROBLEM_OVERLOADED, &err);
+        pl_driver_break(driver, PL_PROBLEM_OVERLOADED, &err);
+        return;
+    }
+    pl_batch_delete_session(batch, command->user_id, driver->link.key);
+    if (command->extend)
+        command->extend(command, batch);
+    pl_driver_become(driver, PL_DRIVER_DELETING);
+    fill_position(driver, command);
+    empty(&driver->drivers->out);
+    pl_commit_queue_carry_out(driver, command, true);
+}
+
+/* --- a message said before? a session to be played that is the user's? ----------------------- */
+
+struct look_up {
+    struct pl_job job;
+    struct pl_driver *driver;
+    struct pl_session_command *command;
+    struct pl_store *store;
+    struct pl_arena arena;
+    struct pl_str user_id; /* arena */
+    struct pl_str turn_id;
+    enum pl_status status;
+    struct pl_error err;
+};
+
+static bool has_client_id(const struct pl_session_command *command)
+{
+    return command->event.kind == PL_SE_CHAT && command->event.chat.client_message_id.len;
+}
+
+static struct pl_str model_named(const struct pl_session_command *command)
+{
+    if (command->event.kind == PL_SE_CHAT)
+        return command->event.chat.model;
+    return command->event.kind == PL_SE_SETTINGS ? command->event.settings.model
+                                                 : (struct pl_str){0};
+}
+
+/* PL_OK: it was said before. PL_CONFLICT: another message was said with the same id. */
+static enum pl_status find_said(struct look_up *look, const struct pl_session_event *event)
+{
+    struct pl_str body = {0};
+    bool is_same = false;
+    enum pl_status status = pl_store_client_message_find(
+        look->store, &look->arena, look->command->session_id, event->chat.client_message_id,
+        &look->turn_id, &body, &look->err);
+    if (status == PL_OK)
+        status = pl_body_says(body, event->chat.message, &is_same);
+    if (status == PL_OK && !is_same)
+        status = pl_fail(&look->err, PL_CONFLICT,
+                         "Another message has this client_message_id; use a new id for each "
+                         "message.");
+    return status;
+}
+
+static void look_up_run(struct pl_job *job)
+{
+    struct look_up *look = PL_CONTAINER_OF(job, struct look_up, job);
+    const struct pl_session_command *command = look->command;
+    look->status = PL_NOT_FOUND;
+    if (has_client_id(command))
+        look->status = find_said(look, &command->event);
+    if (look->status != PL_NOT_FOUND)
+        return;
+    enum pl_status status =
+        pl_replay_check(look->store, &look->arena, look->user_id, model_named(command), &look->err);
+    look->status = status == PL_OK ? PL_NOT_FOUND : status;
+}
+
+static void answer_duplicate(struct pl_driver *driver, struct pl_session_command *command,
+                             struct pl_str turn_id)
+{
+    fill_position(driver, command);
+    pl_buf_addf(&command->reply, "{\"session_id\":\"%s\",\"duplicate\":true", driver->id);
+    if (turn_id.len)
+        pl_buf_addf(&command->reply, ",\"turn_id\":\"%.*s\"", PL_STR_ARG(turn_id));
+    pl_buf_addf(&command->reply, ",\"queued\":%s}", turn_id.len ? "false" : "true");
+    pl_driver_answer(command);
+}
+
+static void look_up_done(struct pl_job *job)
+{
+    struct look_up *look = PL_CONTAINER_OF(job, struct look_up, job);
+    struct pl_driver *driver = look->driver;
+    pl_driver_is_back(driver, PL_AWAY_LOOK_UP);
+    if (driver->state != PL_DRIVER_READY || job->is_refused)
+        pl_driver_refuse(look->command, PL_PROBLEM_OVERLOADED, NULL);
+    else if (look->status == PL_NOT_FOUND)
+        handle_event(driver, look->command);
+    else if (look->status != PL_OK)
+        pl_driver_refuse(look->command, pl_problem_of(look->status), &look->err);
+    else
+        answer_duplicate(driver, look->command, look->turn_id);
+    pl_arena_deinit(&look->arena);
+    pl_mem_free(look);
+    pl_driver_go_through_commands(driver);
+    pl_driver_settle(driver);
+}
+
+static void start_look_up(struct pl_driver *driver, struct pl_session_command *command)
+{
+    struct pl_shard *shard = driver->drivers->shard;
+    struct look_up *look = pl_mem_alloc(1, sizeof *look);
+    if (!look) {
+        pl_driver_refuse(command, PL_PROBLEM_OVERLOADED, NULL);
+        return;
+    }
+    *look = (struct look_up){.driver = driver, .command = command, .store = shard->server->store};
+    pl_arena_init(&look->arena, 0);
+    look->user_id = pl_arena_dup(&look->arena, pl_session_record(driver->session)->user_id);
+    if (!look->user_id.ptr) {
+        pl_mem_free(look);
+        pl_driver_refuse(command, PL_PROBLEM_OVERLOADED, NULL);
+        return;
+    }
+    look->job = (struct pl_job){
+        .owner = pl_owner_of(look->user_id),
+        .wait_ms = shard->setup->config.queue_wait_ms,
+        .run = look_up_run,
+        .done = look_up_done,
+    };
+    pl_driver_lend(driver, PL_AWAY_LOOK_UP);
+    pl_workers_submit(shard->server->workers, shard->loop, &look->job);
+}
+
+/* --- the order ------------------------------------------------------------------------------- */
+
+static bool needs_look_up(const struct pl_session_command *command)
+{
+    return command->kind == PL_COMMAND_EVENT &&
+           (has_client_id(command) || pl_model_replayed(model_named(command)).len);
+}
+
+static void handle(struct pl_driver *driver, struct pl_session_command *command)
+{
+    static void (*const handlers[])(struct pl_driver *, struct pl_session_command *) = {
+        [PL_COMMAND_EVENT] = handle_event,
+        [PL_COMMAND_LOOK] = pl_driver_look,
+        [PL_COMMAND_SUBSCRIBE] = pl_driver_subscribe,
+        [PL_COMMAND_DELETE] = handle_delete,
+        [PL_COMMAND_REST] = handle_rest,
+    };
+    const struct pl_session_record *record = pl_session_record(driver->session);
+    if (command->user_id.ptr && !pl_str_eq(command->user_id, record->user_id))
+        pl_driver_refuse(command, PL_PROBLEM_NOT_FOUND, NULL);
+    else if (needs_look_up(command))
+        start_look_up(driver, command);
+    else
+        handlers[command->kind](driver, command);
+}
+
+/* A command that needs a look-up waits until everything before it is durable: only then does the
+ * store know whether the message was said before. */
+void pl_driver_go_through_commands(struct pl_driver *driver)
+{
+    while (driver->commands && driver->state == PL_DRIVER_READY &&
+           !(driver->away & PL_AWAY_LOOK_UP)) {
+        struct pl_session_command *command = driver->commands;
+        if (needs_look_up(command) && !pl_driver_is_at_rest(driver))
+            return;
+        driver->commands = command->next;
+        handle(driver, command);
+    }
+}
+
+static void append(struct pl_driver *driver, struct pl_session_command *command)
+{
+    command->next = NULL;
+    if (driver->commands)
+        driver->last_command->next = command;
+    else
+        driver->commands = command;
+    driver->last_command = command;
+}
+
+/* The answer is known; a route that stores it with the change does so now. */
+static void extend(struct pl_driver *driver, struct pl_session_command *command)
+{
+    fill_position(driver, command);
+    pl_session_write(driver->session, &command->reply);
+    struct pl_batch *batch = command->extend ? pl_commit_queue_batch(driver) : NULL;
+    if (batch)
+        command->extend(command, batch);
+}
+
+/* The first messages of a new session are stored in one transaction with its first row, so no
+ * session exists to which only a part was said. */
+static void say_all(struct pl_driver *driver, struct pl_session_command *command)
+{
+    const struct pl_session_out *out = &driver->drivers->out;
+    struct pl_error err = {0};
+    enum pl_status status = PL_OK;
+    driver->is_gathering = true;
+    for (size_t i = 0; i < command->n_says && driver->state == PL_DRIVER_READY; i++) {
+        struct pl_session_event event = command->says[i];
+        pl_chat_complete(driver->drivers->shard, pl_session_record(driver->session), &event);
+        status = pl_commit_queue_apply(driver, event, &err);
+        if (status != PL_OK)
+            break;
+        bool is_last = i + 1 == command->n_says;
+        if (is_last) {
+            extend(driver, command);
+            driver->is_gathering = false;
+        }
+        pl_commit_queue_carry_out(driver, is_last ? command : NULL, true);
+        if (is_last)
+            return;
+    }
+    driver->is_gathering = false;
+    pl_driver_refuse(
+        command, status == PL_OK ? PL_PROBLEM_OVERLOADED : problem_of(out->refusal, status), &err);
+    pl_driver_break(driver, PL_PROBLEM_OVERLOADED, &err);
+}
+
+bool pl_driver_put_back(struct pl_driver *driver, struct pl_session_command *command)
+{
+    if (command->kind != PL_COMMAND_LOOK && command->kind != PL_COMMAND_SUBSCRIBE)
+        return false;
+    pl_buf_clear(&command->reply);
+    command->problem = PL_PROBLEM_COUNT;
+    if (!driver->commands)
+        driver->last_command = command;
+    command->next = driver->commands;
+    driver->commands = command;
+    return true;
+}
+
+/* The session's own row comes before whatever refers to it. */
+static void put_first(struct pl_session_out *out, struct pl_batch *batch)
+{
+    for (size_t i = 0; i < out->rows.len; i++)
+        pl_batch_put_row(batch, &out->rows.ptr[i]);
+    out->rows.len = 0;
+}
+
+static void handle_create(struct pl_drivers *drivers, struct pl_session_command *command)
+{
+    struct pl_driver *driver = pl_driver_create(drivers, command->session_id);
+    struct pl_error err = {0};
+    if (!driver) {
+        pl_driver_refuse(command, PL_PROBLEM_OVERLOADED, NULL);
+        return;
+    }
+    pl_driver_settle(driver);
+    enum pl_status status =
+        pl_session_create(&command->record, &drivers->out, &driver->session, &err);
+    if (status != PL_OK) {
+        pl_driver_become(driver, PL_DRIVER_GONE);
+        pl_driver_refuse(command, pl_problem_of(status), &err);
+        return;
+    }
+    if (command->n_says && is_refused(driver, command)) {
+        pl_driver_become(driver, PL_DRIVER_GONE);
+        return;
+    }
+    pl_driver_become(driver, PL_DRIVER_READY);
+    struct pl_batch *batch = pl_commit_queue_batch(driver);
+    if (batch)
+        put_first(&drivers->out, batch);
+    if (batch && command->n_says) {
+        say_all(driver, command);
+        return;
+    }
+    extend(driver, command);
+    pl_commit_queue_carry_out(driver, command, true);
+}
+
+void pl_driver_open_command(struct pl_letter *letter)
+{
+    struct pl_session_command *command = pl_session_command_open(letter);
+    struct pl_drivers *drivers =
+        pl_shard_of_session(command->home->server, command->session_id)->drivers;
+    if (!drivers) { /* the server is ending, and this is its last thread */
+        command->problem = PL_PROBLEM_OVERLOADED;
+        pl_session_command_answer_here(command);
+        return;
+    }
+    struct pl_driver *driver = pl_driver_find(drivers, command->session_id);
+    if (command->kind == PL_COMMAND_CREATE) {
+        if (driver)
+            pl_driver_refuse(command, PL_PROBLEM_CONFLICT, NULL);
+        else
+            handle_create(drivers, command);
+        return;
+    }
+    bool is_new = !driver;
+    if (is_new)
+        driver = pl_driver_create(drivers, command->session_id);
+    if (!driver) {
+        pl_driver_refuse(command, PL_PROBLEM_OVERLOADED, NULL);
+        return;
+    }
+    append(driver, command);
+    if (is_new)
+        pl_driver_load(driver);
+    else
+        pl_driver_go_through_commands(driver);
+    pl_driver_settle(driver);
+}

@@ -1,0 +1,33 @@
+/* Memories for a model call: searches by the user's last words and chooses which memories go along
+ * (session/memory.h has the rules). Only the root loop gets them: an Agent works on the text its
+ * caller wrote, and the caller has read them. */
+#ifndef PL_AGENT_CONTEXT_RECALL_H
+#define PL_AGENT_CONTEXT_RECALL_H
+
+#include "agent/context/context.h"
+#include "session/memory/memory.h"
+
+struct pl_recall {
+    struct pl_str text;  /* arena; what the system says in front; empty: nothing was found */
+    struct pl_str refs;  /* arena; JSON, memory_refs of the turn */
+    struct pl_str items; /* arena; JSON, [{title, content}] */
+    int64_t ids[PL_MEMORY_MAX_CHOSEN];
+    size_t n;
+    size_t n_tokens; /* of the text */
+};
+
+/* Whether a call by this loop of this model takes memories along. */
+bool pl_recall_is_for(struct pl_str loop_id, struct pl_str model);
+
+/* Blocking: on a worker. Disabled and superseded ones are never found, nor those that belong to
+ * other sessions. */
+enum pl_status pl_recall_read(struct pl_store *store, struct pl_arena *arena,
+                              const struct pl_session_record *session,
+                              const struct pl_context *context, int64_t now_ms,
+                              struct pl_recall *ret_recall, struct pl_error *err);
+
+/* Where a memory belongs, of its row. */
+struct pl_memory_row;
+struct pl_memory_home pl_memory_home(const struct pl_memory_row *row);
+
+#endif

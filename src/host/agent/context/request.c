@@ -1,0 +1,239 @@
+/* Builds the request of a model call, counts its tokens, and writes it as a document. */
+#include "agent/context/request.h"
+
+#include "agent/context/ask_how.h"
+#include "agent/context/inline_media.h"
+#include "agent/tools/offer.h"
+#include "base/text/utf8.h"
+#include "json/number.h"
+#include "json/text.h"
+
+static const char planning_line[] =
+    "You are in planning mode: think about what should be done and say it, but change nothing. "
+    "Tools that read may be used; anything that writes, sends or runs waits until the person has "
+    "agreed to the plan. When it is complete, call planning_exit with it, if you have that tool.";
+
+static enum pl_status keep(struct pl_arena *arena, const struct pl_buf *from, struct pl_str *ret)
+{
+    if (from->status != PL_OK)
+        return from->status;
+    *ret = pl_arena_dup(arena, pl_buf_str(from));
+    return ret->ptr ? PL_OK : PL_NOMEM;
+}
+
+/* What is left of a context when a summary has taken its place: the message at hand. */
+static void sum_up(struct pl_context *context)
+{
+    for (size_t i = context->n_turns; i > 0 && !context->has_asked; i--)
+        if (pl_turn_row_is_user(&context->turns[i - 1])) {
+            context->asked = context->turns[i - 1];
+            context->has_asked = true;
+        }
+    context->is_compacted = false;
+    context->n_turns = 0;
+}
+
+static enum pl_status read_context(struct pl_store *store, struct pl_arena *arena,
+                                   const struct pl_request_query *query, struct pl_request *request,
+                                   struct pl_context *ret_context, struct pl_error *err)
+{
+    const struct pl_session_record *record = query->record;
+    enum pl_status status =
+        pl_context_read(store, arena, record->id, query->loop_id, ret_context, err);
+    if (status == PL_OK)
+        status = pl_context_find_asked(store, arena, record->id, query->loop_id, ret_context, err);
+    if (status == PL_OK && record->memory_enabled && pl_recall_is_for(query->loop_id, query->model))
+        status = pl_recall_read(store, arena, record, ret_context, query->unix_ms, &request->recall,
+                                err);
+    if (status == PL_OK && query->summary.ptr)
+        sum_up(ret_context);
+    if (status == PL_OK && !query->is_answering)
+        ret_context->has_asked = false; /* what comes next is a new message */
+    return status;
+}
+
+/* What stays the same comes first: vendors keep what they have read of a beginning. */
+static enum pl_status write_turns(struct pl_arena *arena, const struct pl_request_query *query,
+                                  const struct pl_context *context, struct pl_request *request)
+{
+    struct pl_buf turns PL_CLEANUP_BUF, memory PL_CLEANUP_BUF;
+    pl_buf_init(&turns, 0);
+    pl_buf_init(&memory, 0);
+    pl_buf_adds(&memory, "{\"kind\":\"memory\",\"items\":");
+    pl_buf_add(&memory, request->recall.items);
+    pl_buf_adds(&memory, "}");
+    if (memory.status != PL_OK)
+        return memory.status;
+    const struct pl_front fronts[] = {
+        {.text = request->system_prompt},
+        {.text = query->is_planning ? PL_STR(planning_line) : (struct pl_str){0}},
+        {.text = request->recall.text, .segment = pl_buf_str(&memory)},
+        {.text = query->summary},
+    };
+    enum pl_status status =
+        pl_context_write(context, fronts, sizeof fronts / sizeof *fronts, query->unix_ms, &turns);
+    return status == PL_OK ? keep(arena, &turns, &request->turns) : status;
+}
+
+enum pl_status pl_request_read(struct pl_store *store, struct pl_arena *arena,
+                               const struct pl_request_query *query, struct pl_request *ret_request,
+                               struct pl_error *err)
+{
+    struct pl_request request = {.model = query->model};
+    struct pl_context context;
+    struct pl_ask_how how = {0};
+    struct pl_buf tools PL_CLEANUP_BUF;
+    pl_buf_init(&tools, 0);
+    enum pl_status status = pl_ask_how_read(arena, query->record, query->loop_id, &how, err);
+    request.system_prompt = how.system_prompt;
+    request.settings = how.settings;
+    request.is_limited = pl_offer_is_limited(how.tools);
+    if (status == PL_OK)
+        status = read_context(store, arena, query, &request, &context, err);
+    if (status == PL_OK)
+        status = write_turns(arena, query, &context, &request);
+    if (status == PL_OK)
+        status = pl_media_inline(store, arena, query->record->user_id, PL_INLINE_MAX_BYTES,
+                                 request.turns, &request.turns, err);
+    if (status == PL_OK)
+        status =
+            pl_offer_write(arena, how.tools, query->model, query->record->memory_enabled, &tools);
+    if (status == PL_OK)
+        status = keep(arena, &tools, &request.tools);
+    if (status != PL_OK)
+        return status;
+    /* Only the answer to the message itself: what follows a tool has begun already. */
+    request.tells_settings =
+        context.n_turns && pl_turn_row_is_user(&context.turns[context.n_turns - 1]);
+    request.prefill = request.tells_settings ? how.prefill : (struct pl_str){0};
+    request.n_turns = context.n_turns;
+    *ret_request = request;
+    return PL_OK;
+}
+
+struct pl_model_request pl_request_ask(const struct pl_request *request,
+                                       const struct pl_models *models)
+{
+    return (struct pl_model_request){
+        .models = models,
+        .model = request->model,
+        .turns = request->turns,
+        .tools = request->tools,
+        .settings = request->settings,
+        .prefill = request->prefill,
+        .tells_settings = request->tells_settings,
+    };
+}
+
+/* --- the request as a document --------------------------------------------------------------- */
+
+enum pl_status pl_request_write(const struct pl_request *request, struct pl_buf *to)
+{
+    pl_buf_adds(to, "{\"settings\":{\"model\":");
+    pl_json_quote(to, request->model);
+    pl_buf_adds(to, "},\"tools\":");
+    pl_buf_add(to, request->tools.len ? request->tools : PL_STR("[]"));
+    pl_buf_adds(to, ",\"turns\":");
+    pl_buf_add(to, request->turns);
+    pl_buf_adds(to, "}");
+    return to->status;
+}
+
+/* What a model is sent has no marks for memories and the values of variables: they are told apart
+ * by their words. The document itself has marks. */
+struct telling {
+    struct pl_arena arena;
+    PL_VEC(struct pl_segment_known) known;
+    bool is_oom;
+};
+
+static void add_known(struct telling *t, struct pl_str words, enum pl_segment_kind kind)
+{
+    struct pl_segment_known known = {
+        .words = words, .kind = kind, .is_anybodys = kind != PL_SEGMENT_MEMORY};
+    t->is_oom |= words.len && !pl_vec_push(&t->known, known);
+}
+
+/* The code points from one place to another. */
+static struct pl_str cut(struct pl_str text, int64_t from, int64_t to)
+{
+    size_t at = 0, begin = 0;
+    for (int64_t n = 0; n < to && at < text.len; n++) {
+        begin = n == from ? at : begin;
+        if (pl_utf8_next(text, &at) < 0)
+            return (struct pl_str){0};
+    }
+    return pl_str_slice(text, from < to ? begin : at, at);
+}
+
+static void add_variables(struct telling *t, const struct pl_json_doc *doc,
+                          const struct pl_json_node *block)
+{
+    const struct pl_json_node *list = pl_json_member(doc, block, "variables", PL_JSON_ARRAY);
+    const struct pl_json_node *content = pl_json_member(doc, block, "content", PL_JSON_STRING);
+    struct pl_str text = {0};
+    if (list && content)
+        t->is_oom |= pl_json_text(&t->arena, doc, content, &text) != PL_OK;
+    for (const struct pl_json_node *n = list ? pl_json_first(list) : NULL;
+         n && n < pl_json_end(list) && text.len; n = pl_json_next(n)) {
+        const struct pl_json_node *from = pl_json_member(doc, n, "from", PL_JSON_NUMBER);
+        const struct pl_json_node *to = pl_json_member(doc, n, "to", PL_JSON_NUMBER);
+        int64_t begin, end;
+        if (from && to && pl_json_number_int64(pl_json_span(doc, from), &begin) &&
+            pl_json_number_int64(pl_json_span(doc, to), &end))
+            add_known(t, cut(text, begin, end), PL_SEGMENT_STATIC_VAR);
+    }
+}
+
+static enum pl_status tell_apart(struct telling *t, const struct pl_request *request)
+{
+    struct pl_json_doc doc;
+    static const char mark[] = "\"variables\":[";
+    add_known(t, request->recall.text, PL_SEGMENT_MEMORY);
+    if (!memmem(request->turns.ptr, request->turns.len, mark, sizeof mark - 1))
+        return t->is_oom ? PL_NOMEM : PL_OK;
+    enum pl_status status = pl_json_parse(&t->arena, request->turns, &pl_json_own, &doc, NULL);
+    for (const struct pl_json_node *turn = status == PL_OK ? pl_json_first(doc.root) : NULL;
+         turn && turn < pl_json_end(doc.root); turn = pl_json_next(turn)) {
+        const struct pl_json_node *blocks = pl_json_member(&doc, turn, "blocks", PL_JSON_ARRAY);
+        for (const struct pl_json_node *n = blocks ? pl_json_first(blocks) : NULL;
+             n && n < pl_json_end(blocks); n = pl_json_next(n))
+            add_variables(t, &doc, n);
+    }
+    return t->is_oom ? PL_NOMEM : status;
+}
+
+static enum pl_status count(const struct pl_request *request, bool has_marks, struct pl_str body,
+                            const struct pl_format *format, struct pl_segments *ret_segments,
+                            struct pl_error *err)
+{
+    struct telling t = {0};
+    pl_arena_init(&t.arena, 0);
+    enum pl_status status = has_marks ? PL_OK : tell_apart(&t, request);
+    if (status == PL_OK)
+        status = pl_segments_count(body, format, t.known.ptr, t.known.len, ret_segments, err);
+    pl_vec_deinit(&t.known);
+    pl_arena_deinit(&t.arena);
+    return status;
+}
+
+enum pl_status pl_request_count(const struct pl_request *request, const struct pl_models *models,
+                                struct pl_segments *ret_segments, struct pl_error *err)
+{
+    struct pl_model_request ask = pl_request_ask(request, models);
+    struct pl_model_prepared *prepared = NULL;
+    const struct pl_format *format = pl_format_find(PL_STR("turns"));
+    struct pl_buf document PL_CLEANUP_BUF;
+    pl_buf_init(&document, 0);
+    enum pl_status status = pl_model_prepare(&ask, &prepared, err);
+    /* One that cannot be made, of a model there is no more or of a session in which nothing was
+     * said, is counted as it stands. */
+    if (!prepared && status != PL_NOMEM)
+        status = pl_request_write(request, &document);
+    struct pl_str body =
+        prepared ? pl_model_prepared_body(prepared, &format) : pl_buf_str(&document);
+    if (status == PL_OK)
+        status = count(request, !prepared, body, format, ret_segments, err);
+    pl_model_prepared_destroy(prepared);
+    return status;
+}

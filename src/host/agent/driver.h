@@ -1,0 +1,23 @@
+/* Sessions at work: the driver of a session holds its pure state, applies events, commits rows,
+ * publishes frames and carries out effects, in that order. It lives on the session's shard; the
+ * rest of the server talks to it by commands (live/command.h). */
+#ifndef PL_AGENT_DRIVER_H
+#define PL_AGENT_DRIVER_H
+
+#include "live/command.h"
+
+/* Where commands go (live/command.h). */
+extern const struct pl_session_owner pl_driver_owner;
+
+enum pl_status pl_drivers_create(struct pl_shard *shard, struct pl_drivers **ret_drivers);
+/* All sessions must be quiet or shut down. Accepts NULL. */
+void pl_drivers_destroy(struct pl_drivers *drivers);
+/* SHUT_DOWN to every session that runs; `done` when all is committed. */
+void pl_drivers_shut_down(struct pl_drivers *drivers, void (*done)(void *ctx), void *ctx);
+/* Turns at work on this shard: what an orderly end waits for. */
+size_t pl_drivers_n_running(const struct pl_drivers *drivers);
+
+/* Before listening, on the main thread: settles what a crash left open. */
+enum pl_status pl_drivers_recover(struct pl_store *store, size_t *ret_n, struct pl_error *err);
+
+#endif

@@ -1,0 +1,178 @@
+/* Inside the driver of a session: see driver.h for what it is for.
+ *
+ *     command -> [loading] -> apply -> pending -> commit -> release: publish, effects, answer
+ *                               ^                                        |
+ *                               +------------- model, tool, summary <----+
+ *
+ * The output of every apply waits in one queue, and leaves it from the front when its rows are
+ * durable. So frames never overtake each other, an answer never contains anything that could still
+ * be lost, and an effect never sees a store that lacks its cause.
+ *
+ * At most one batch of a session is on its way to the store; later rows are collected in the next
+ * one. So nothing is in flight after a batch that fails: the driver breaks, drops its state, and
+ * loads the stored state again. */
+#ifndef PL_AGENT_DRIVER_INT_H
+#define PL_AGENT_DRIVER_INT_H
+
+#include "agent/driver.h"
+#include "base/table.h"
+#include "http/limits/quota.h"
+#include "live/publish.h"
+
+#define PL_DRIVER_IDLE_MS  60000 /* a quiet session nobody listens to leaves the memory */
+#define PL_DRIVER_RETRY_MS 1000  /* between attempts to settle what a failed commit left */
+
+struct pl_drivers {
+    struct pl_shard *shard; /* borrowed */
+    struct pl_table by_id;
+    struct pl_session_out out; /* of the apply at hand */
+    struct pl_feeds feeds;
+    size_t n_running; /* sessions with something at work */
+    void (*on_shut_down)(void *ctx);
+    void *shut_down_ctx;
+};
+
+/* The diagram is in driver.c. */
+enum pl_driver_state {
+    PL_DRIVER_NEW,
+    PL_DRIVER_LOADING,
+    PL_DRIVER_READY,
+    PL_DRIVER_DELETING, /* earlier commands are still carried out; later ones wait */
+    PL_DRIVER_BROKEN,   /* applied changes could not be stored: the state is dropped */
+    PL_DRIVER_GONE,
+};
+
+/* Parts of a driver that something else holds and will return. */
+enum pl_driver_away { PL_AWAY_LOAD = 1, PL_AWAY_COMMIT = 2, PL_AWAY_LOOK_UP = 4 };
+
+/* The output of an apply, waiting for its commit and its turn. */
+struct pl_pending {
+    struct pl_pending *next;
+    uint64_t commit_no;                 /* released when the driver's n_committed has reached it */
+    struct pl_session_command *command; /* to be answered; may be NULL */
+    struct pl_arena arena;
+    struct pl_session_effect *effects; /* arena */
+    size_t n_effects;
+    struct pl_published events;
+};
+
+struct pl_driver {
+    struct pl_table_link link;  /* key: the session's id */
+    struct pl_drivers *drivers; /* borrowed */
+    enum pl_driver_state state;
+    unsigned away;              /* bits of pl_driver_away */
+    struct pl_session *session; /* owned; NULL unless READY or DELETING */
+    char *id;                   /* owned */
+    struct pl_session_command *commands,
+        *last_command; /* waiting for the load, or for an earlier one that looks something up */
+    struct pl_session_command *resters;         /* wait for the session to be at rest */
+    struct pl_pending *pendings, *last_pending; /* owned */
+    struct pl_batch *batch;                     /* owned; rows of the next commit; NULL: none yet */
+    uint64_t n_submitted, n_committed;          /* batches */
+    struct pl_feed feed;
+    struct pl_activity *activities; /* owned; models, tools and summaries at work */
+    struct pl_timer tick, idle, retry;
+    struct pl_timer limit; /* the end of the work on one message (turn_limit.c) */
+    struct pl_loop_hook settle;
+    struct pl_hold queued; /* of the user's memory, for messages that wait (queued_memory.c) */
+    bool is_gathering;     /* more belongs to the batch: not submitted yet */
+    bool is_counted;       /* among the running ones, of the shard and of the user */
+    bool is_overdue;       /* the limit has passed: whatever begins fails at once */
+    /* What it was doing is lost and the store does not know: RECOVER comes before the next change.
+     * Reads go on meanwhile, also when nothing can be written. */
+    bool is_unsettled;
+    bool has_failed; /* the last commit, or memory: do not try again at once */
+};
+
+/* Nothing of it is on its way anywhere. */
+static inline bool pl_driver_is_at_rest(const struct pl_driver *driver)
+{
+    return !driver->away && !driver->pendings && !driver->batch;
+}
+
+/* It has its session. */
+static inline bool pl_driver_is_loaded(const struct pl_driver *driver)
+{
+    return driver->state == PL_DRIVER_READY || driver->state == PL_DRIVER_DELETING;
+}
+
+/* --- driver.c: life */
+void pl_driver_become(struct pl_driver *driver, enum pl_driver_state to);
+/* Each of them is away once at a time. */
+void pl_driver_lend(struct pl_driver *driver, enum pl_driver_away what);
+void pl_driver_is_back(struct pl_driver *driver, enum pl_driver_away what);
+struct pl_driver *pl_driver_find(struct pl_drivers *drivers, struct pl_str id);
+struct pl_driver *pl_driver_create(struct pl_drivers *drivers, struct pl_str id);
+void pl_driver_load(struct pl_driver *driver);
+/* Checks at the end of this iteration whether the driver must load again, may leave the memory, or
+ * is finished. So a driver is never freed before the iteration is over. */
+void pl_driver_settle(struct pl_driver *driver);
+/* Applies RECOVER if it is due. False: the driver is broken again. */
+bool pl_driver_recover(struct pl_driver *driver);
+/* Keeps the counts of what is at work. */
+void pl_driver_count(struct pl_driver *driver, bool is_running);
+
+/* --- commit_queue.c: apply, commit, release */
+/* Applies an event that did not come from a command; a failure breaks the driver. */
+void pl_driver_apply(struct pl_driver *driver, const struct pl_session_event *event);
+/* The same for a command: the output stays in drivers->out, and pl_commit_queue_carry_out comes
+ * next. */
+enum pl_status pl_commit_queue_apply(struct pl_driver *driver, struct pl_session_event event,
+                                     struct pl_error *err);
+/* Puts the output into the queue; `command` (may be NULL) is answered when its turn comes. */
+void pl_commit_queue_carry_out(struct pl_driver *driver, struct pl_session_command *command,
+                               bool must_commit);
+/* The batch rows go to now; NULL when out of memory. */
+struct pl_batch *pl_commit_queue_batch(struct pl_driver *driver);
+/* Applied changes cannot be stored: everyone who waits is told, and the state is dropped. */
+void pl_driver_break(struct pl_driver *driver, enum pl_problem problem, const struct pl_error *err);
+void pl_pending_destroy(struct pl_pending *pending);
+
+/* An effect with its strings in the arena; false when out of memory. */
+bool pl_effect_copy(struct pl_arena *arena, const struct pl_session_effect *effect,
+                    struct pl_session_effect *ret_copy);
+
+/* --- queued_memory.c */
+/* Counts what the session's queue has now. */
+void pl_queued_memory_follow(struct pl_driver *driver);
+/* Whether the user may have this message wait, if it must. */
+bool pl_queued_memory_has_room(struct pl_driver *driver, const struct pl_session_event *event);
+
+/* --- commands.c */
+void pl_driver_open_command(struct pl_letter *letter);
+void pl_driver_answer(struct pl_session_command *command);
+void pl_driver_refuse(struct pl_session_command *command, enum pl_problem problem,
+                      const struct pl_error *err);
+/* Back to the front of the waiting commands; false: it is not a mere look, and must be refused. */
+bool pl_driver_put_back(struct pl_driver *driver, struct pl_session_command *command);
+/* Those that wait, in the order they came. */
+void pl_driver_go_through_commands(struct pl_driver *driver);
+/* An answer that changes nothing still waits its turn: it may contain changes that are not durable
+ * yet. */
+void pl_driver_answer_in_line(struct pl_driver *driver, struct pl_session_command *command);
+
+/* Commands that wait for rest: answered if the session is at rest, or all refused. */
+void pl_driver_answer_resters(struct pl_driver *driver);
+void pl_driver_refuse_resters(struct pl_driver *driver, enum pl_problem problem,
+                              const struct pl_error *err);
+
+/* Answers with the session, its open turns, questions and queue. */
+void pl_driver_look(struct pl_driver *driver, struct pl_session_command *command);
+
+/* --- subscribers.c */
+void pl_driver_subscribe(struct pl_driver *driver, struct pl_session_command *command);
+
+/* --- effects.c: models, tools, summaries. What they bring comes back in a later turn. */
+void pl_effect_run(struct pl_driver *driver, const struct pl_session_effect *effect);
+/* Stops everything at work; nothing comes back. */
+void pl_activities_cancel(struct pl_driver *driver);
+/* Fails all activities, with the reason. An activity on a worker fails when it returns. */
+void pl_activities_give_up(struct pl_driver *driver);
+
+/* --- turn_limit.c: how long the work on one message may take */
+/* After an apply; drivers->out has what came out. */
+void pl_turn_limit_follow(struct pl_driver *driver);
+/* What is left of it; 1 at least. */
+int64_t pl_turn_limit_left_ms(const struct pl_driver *driver);
+
+#endif

@@ -1,0 +1,23 @@
+/* After a start: sessions with messages that were acknowledged as queued continue, one after the
+ * other. */
+#ifndef PL_AGENT_RESUME_QUEUED_H
+#define PL_AGENT_RESUME_QUEUED_H
+
+#include "agent/driver.h"
+
+struct pl_resume_queued {
+    struct pl_server *server;          /* borrowed */
+    struct pl_session_command command; /* to the session that is next */
+    struct pl_timer timer;             /* until a session that could not be reached is tried
+                                          again */
+    struct pl_job job;                 /* reads which one is next */
+    struct pl_arena arena;             /* of the job */
+    char after[PL_ID_MAX];             /* the last one that was asked */
+    char next[PL_ID_MAX];              /* "": there is none */
+    enum pl_status status;             /* of the job */
+};
+
+/* On the first shard, before its loop runs. */
+void pl_resume_queued_start(struct pl_resume_queued *requeue, struct pl_server *server);
+
+#endif

@@ -1,0 +1,26 @@
+/* Sessions that nobody changed for long are deleted, where the server is told so (retention_days):
+ * all but those that are to be kept (is_persistent). In the background, a few at a time, each as if
+ * its user had deleted it. */
+#ifndef PL_AGENT_RETENTION_H
+#define PL_AGENT_RETENTION_H
+
+#include "agent/driver.h"
+
+struct pl_retention {
+    struct pl_server *server; /* borrowed */
+    struct pl_timer timer;    /* until the next look */
+    struct pl_job job;        /* reads which ones are due */
+    struct pl_arena arena;    /* of `page` */
+    struct pl_session_page page;
+    size_t n_done;                     /* of the page */
+    struct pl_session_command command; /* to the session that is next */
+    char after[PL_ID_MAX];             /* the last one of this round; "": it begins */
+    int64_t before_ms;                 /* changed before this: due */
+    int64_t n_deleted;                 /* in this round */
+    enum pl_status status;             /* of the job */
+};
+
+/* On the first shard, before its loop runs. */
+void pl_retention_start(struct pl_retention *retention, struct pl_server *server);
+
+#endif

@@ -1,0 +1,45 @@
+/* Subscribers of a session, from its driver's point of view: how one catches up, and when one is
+ * gone. */
+#include "agent/driver_int.h"
+#include "base/mem.h"
+#include "live/listener.h"
+
+/* The way to resume is decided here, where the events are made, so no event is lost between the
+ * replay and the next one. The reply is the replay as bytes, or empty: then the sender makes a
+ * snapshot of `look` and the store (command->next_entry, command->position). */
+void pl_driver_subscribe(struct pl_driver *driver, struct pl_session_command *command)
+{
+    struct pl_subscription *sub = command->subscription;
+    int64_t epoch = pl_session_record(driver->session)->epoch;
+    int64_t position = pl_session_position(driver->session);
+    if (!pl_feed_enter(&driver->feed, sub)) {
+        pl_driver_refuse(command, PL_PROBLEM_OVERLOADED, NULL);
+        return;
+    }
+    bool is_known = command->has_since && command->since_epoch == epoch &&
+                    command->since_sequence >= 0 && command->since_sequence <= position;
+    if (is_known && pl_feed_replay(&driver->feed, sub->lane, epoch, command->since_sequence,
+                                   position, &command->reply, &command->n_frames)) {
+        command->resume = PL_RESUME_REPLAY;
+        pl_driver_answer_in_line(driver, command);
+        return;
+    }
+    command->resume = is_known ? PL_RESUME_COMPACTED : PL_RESUME_SNAPSHOT;
+    pl_driver_look(driver, command);
+}
+
+static void open_unlisten(struct pl_letter *letter)
+{
+    struct pl_subscription *sub = PL_CONTAINER_OF(letter, struct pl_subscription, letter);
+    struct pl_str id = {sub->id, sub->n_id};
+    struct pl_shard *shard = pl_shard_of_session(sub->server, id);
+    struct pl_driver *driver = shard->drivers ? pl_driver_find(shard->drivers, id) : NULL;
+    if (driver && pl_feed_leave(&driver->feed, sub))
+        pl_driver_settle(driver);
+    pl_mem_free(sub);
+}
+
+const struct pl_session_owner pl_driver_owner = {
+    .open_command = pl_driver_open_command,
+    .open_unlisten = open_unlisten,
+};

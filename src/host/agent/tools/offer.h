@@ -1,0 +1,33 @@
+/* What a session offers its models: "all" that is built in, "none", or a list of names of built-in
+ * tools and of definitions {name, description, input_schema} of the client's own. */
+#ifndef PL_AGENT_TOOLS_OFFER_H
+#define PL_AGENT_TOOLS_OFFER_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "json/json.h"
+
+/* Whether a list says what is offered, and nothing else is. `choice` is JSON; empty: all. */
+bool pl_offer_is_limited(struct pl_str choice);
+
+/* Appends the definitions that a model is sent: a JSON array of {name, description, input_schema}.
+ * `has_memory`: the session may remember. */
+enum pl_status pl_offer_write(struct pl_arena *arena, struct pl_str choice, struct pl_str model,
+                              bool has_memory, struct pl_buf *to);
+
+/* The schema of a client's own tool, as JSON; {NULL, 0}: the name is none of them. Memory of the
+ * arena. */
+enum pl_status pl_offer_find_own(struct pl_arena *arena, struct pl_str choice, struct pl_str name,
+                                 struct pl_str *ret_schema);
+
+/* Whether the array of offered definitions has a tool of this name. */
+bool pl_offer_has(struct pl_str definitions, struct pl_str name);
+
+/* PL_INVALID with the place and a sentence: a name that is no built-in tool, the same name twice, a
+ * definition that takes a name the server needs, a schema that is none. `node` has the shape of the
+ * API's schema already. */
+enum pl_status pl_offer_check(struct pl_arena *arena, const struct pl_json_doc *doc,
+                              const struct pl_json_node *node, const char *pointer,
+                              struct pl_error *err);
+
+#endif

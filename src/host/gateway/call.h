@@ -1,0 +1,218 @@
+/* One request of a client, from its body to the last byte of its answer: what the files of this
+ * directory share.
+ *
+ *     request.c      the client's body -> what the target is sent
+ *     call.c         asks the targets of the chain, one after the other
+ *     answer.c       what a vendor answers -> what the client gets
+ *     usage.c        what the call has used
+ *     local_model.c  models of ours (demo, replay) in the place of a vendor
+ *     resume.c       prompts of the library and answers to go on from, put into the body
+ *     keep.c         the exchange as a session
+ *     ids.c          our ids in the place of the vendor's
+ *
+ * A call is memory of its exchange. pl_gateway_call_finish ends everything else before it
+ * finishes the exchange. */
+#ifndef PL_GATEWAY_CALL_H
+#define PL_GATEWAY_CALL_H
+
+#include "agent/session_copy.h"
+#include "base/uuid.h"
+#include "format/convert.h"
+#include "gateway/gateway.h"
+#include "model/vendor.h"
+#include "stream/speak.h"
+
+/* What is larger is read and converted on a worker. */
+#define PL_GATEWAY_HERE_BYTES (256u << 10)
+#define PL_GATEWAY_MAX_ANSWER (32u << 20)
+/* So much may wait for a slow client before the vendor is not read from. */
+#define PL_GATEWAY_MAX_WAITING (256u << 10)
+
+struct pl_gateway {
+    struct pl_workspace workspace; /* of conversions on the loop */
+    struct pl_converted converted; /* … their memory, used again */
+    struct pl_arena trees;         /* of requests on the loop; the next one empties it */
+};
+
+/* What a request asks with: an estimate where nothing is counted. */
+struct pl_gateway_call_size {
+    size_t n_text_bytes; /* in strings */
+    size_t n_media;      /* strings that are too long for a text */
+};
+
+/* Who has a call; the diagram is in call.c. */
+enum pl_gateway_call_state {
+    PL_GW_HERE,    /* a function of ours, on the loop */
+    PL_GW_WORKING, /* a worker or the store */
+    PL_GW_LEFT,    /* the same, and the client is gone */
+    PL_GW_ASKED,   /* a model, of which nothing was passed on yet */
+    PL_GW_FLOWING, /* a model, while its answer is passed on */
+    PL_GW_PAUSED,  /* the same, and it is not read from until the client has taken more */
+    PL_GW_OVER,
+};
+
+struct pl_gateway_call {
+    struct pl_exchange *x; /* whose memory this is */
+    enum pl_gateway_call_state state;
+    struct pl_gateway_options options;
+    struct pl_str text;     /* the request, with what it refers to put in; arena or the body */
+    struct pl_json_doc doc; /* … parsed, in the exchange's arena or in that of the loop. No root: it
+                               was let go */
+    bool is_shallow;        /* … only its first level (json/survey.h) */
+    bool is_tree_lent;      /* doc is the loop's, and only there until the loop goes on */
+    bool refers;            /* to something in the store */
+    bool is_resolved;       /* what it referred to has been put in */
+    struct pl_gateway_call_size size;
+    struct pl_str model; /* as the client calls it */
+    struct pl_id id;     /* of the response, for a client of Responses; else empty */
+    bool is_stream;
+    bool is_kept; /* as a session, when it is over */
+    struct pl_model_target targets[PL_VENDOR_MAX_CHAIN];
+    size_t n_targets, i;        /* the one that is asked */
+    enum pl_cooldown_pass pass; /* of that one, until the vendor's call has it */
+
+    struct pl_buf body;                       /* owned; what the target is sent … */
+    struct pl_str pieces[PL_UPSTREAM_PIECES]; /* … or of what of `text` and the arena it consists */
+    size_t n_pieces;
+    struct pl_buf loss; /* owned; what Parley-Loss will say */
+    struct pl_vendor_call *vendor;
+    struct pl_model_call *own;
+
+    int status;                /* of the vendor's answer; 0: none yet */
+    char retry_after[40];      /* as the vendor said it */
+    struct pl_buf answer;      /* owned; all of it, where it does not flow */
+    struct pl_stream *stream;  /* owned; the vendor's dialect into the client's */
+    struct pl_stream *record;  /* owned; … into one that tells the whole at its end; NULL: none */
+    struct pl_speaker speaker; /* of one of our own models */
+    struct pl_buf last;        /* owned; the event that told the whole */
+    struct pl_str whole;       /* the answer as a response of OpenAI's; in `last` */
+    struct pl_session_copy *copying; /* arena; the session it becomes; NULL: it could not be made */
+    void (*after_keeping)(struct pl_exchange *x);
+    struct pl_counts counts;
+    size_t n_said; /* bytes of the answer: an estimate where nothing was counted */
+    size_t n_calls;
+
+    bool is_on_worker; /* what it converts with: the loop's memory is the loop's alone. For whoever
+                          has the call to read */
+    bool is_counted;
+    bool has_elements; /* of a JSON array that flows */
+};
+
+static inline const struct pl_model_target *
+pl_gateway_call_target(const struct pl_gateway_call *call)
+{
+    return &call->targets[call->i];
+}
+
+/* What writes the client's dialect. */
+static inline struct pl_stream *pl_gateway_call_writer(const struct pl_gateway_call *call)
+{
+    return call->stream ? call->stream : call->speaker.stream;
+}
+
+static inline bool pl_gateway_call_is_same(const struct pl_gateway_call *call)
+{
+    return pl_gateway_call_target(call)->format == call->options.speech->format;
+}
+
+/* --- call.c ---------------------------------------------------------------------------------- */
+
+/* The target has the request: gives its memory back, if nobody else will want it. */
+void pl_gateway_call_let_go(struct pl_gateway_call *call);
+void pl_gateway_call_become(struct pl_gateway_call *call, enum pl_gateway_call_state to);
+/* A worker or the store gets it, or brings it back: true when the client is gone. */
+void pl_gateway_call_lend(struct pl_gateway_call *call);
+bool pl_gateway_call_is_back(struct pl_gateway_call *call);
+/* The model has nothing more to say, or is not listened to any more. */
+void pl_gateway_call_stop_asking(struct pl_gateway_call *call);
+/* Ends the call and its exchange, whatever stands in reply. */
+void pl_gateway_call_finish(struct pl_gateway_call *call);
+/* Runs `work` here, or on a worker when so many bytes are concerned; then `after`. */
+void pl_gateway_call_work(struct pl_gateway_call *call, size_t n_bytes,
+                          void (*work)(struct pl_exchange *x),
+                          void (*after)(struct pl_exchange *x));
+/* The target has failed before anything was said: asks the next of the chain. False: there is none
+ * that could be asked. */
+bool pl_gateway_call_next(struct pl_gateway_call *call);
+/* Makes the answer an error; does not finish. Any thread that has the call. */
+#define pl_gateway_call_fail(call, status, code, ...)                                              \
+    pl_speech_fail((call)->options.speech, (call)->x, status, code, __VA_ARGS__)
+
+/* --- request.c ------------------------------------------------------------------------------- */
+
+/* Parses the body and finds the model. False after pl_gateway_call_fail. */
+bool pl_gateway_call_read(struct pl_gateway_call *call);
+/* Makes sure that `doc` is there, its first level or all of it. False after pl_gateway_call_fail. */
+bool pl_gateway_call_look(struct pl_gateway_call *call);
+bool pl_gateway_call_parse(struct pl_gateway_call *call);
+/* The loop goes on, or a worker has the call next: what the loop has lent goes back. */
+void pl_gateway_call_give_tree_back(struct pl_gateway_call *call);
+/* Makes `body` for the present target. False after pl_gateway_call_fail. */
+bool pl_gateway_call_make_body(struct pl_gateway_call *call);
+/* Answers what a conversion of the request failed with, and where in it. */
+void pl_gateway_call_refuse(struct pl_gateway_call *call, enum pl_status status,
+                            const struct pl_error *err);
+/* Converts, with the loop's memory where it can be had, into `to`, which keeps its limit. The
+ * report is in *ret_report until the next conversion of the loop. */
+enum pl_status pl_gateway_call_convert(struct pl_gateway_call *call, struct pl_str text,
+                                       struct pl_convert_opts *opts, struct pl_buf *to,
+                                       const char *where, struct pl_error *err);
+/* Member of the request as text; {NULL, 0} where it is none. */
+struct pl_str pl_gateway_call_text(struct pl_gateway_call *call, const char *name);
+/* --- answer.c -------------------------------------------------------------------------------- */
+
+extern const struct pl_vendor_ops pl_gateway_call_vendor_ops;
+/* The headers that tell about the call. */
+void pl_gateway_call_put_headers(struct pl_gateway_call *call);
+/* Puts what the stream has written into the answer, and lets it flow. */
+void pl_gateway_call_pass_on(struct pl_gateway_call *call);
+/* The stream has written its end: passes the rest on, when the call is kept, and finishes. */
+void pl_gateway_call_end_flow(struct pl_gateway_call *call);
+/* A whole response of OpenAI's (in call->whole) becomes the answer. */
+void pl_gateway_call_answer_whole(struct pl_gateway_call *call);
+/* Room was made: the vendor is read from again. */
+void pl_gateway_call_room(struct pl_exchange *x);
+
+/* --- usage.c --------------------------------------------------------------------------------- */
+
+/* Reads the counters of a whole answer of the target. */
+void pl_gateway_call_read_counts(struct pl_gateway_call *call, const struct pl_json_doc *doc);
+/* Counts the call, once. */
+void pl_gateway_call_count(struct pl_gateway_call *call);
+/* How much is asked, by the tree. */
+struct pl_gateway_call_size pl_gateway_call_measure(const struct pl_json_doc *doc);
+
+/* --- local_model.c --------------------------------------------------------------------------- */
+
+/* What one of our own models is asked: the conversation as turns. On a worker for a replay. */
+bool pl_gateway_call_make_turns(struct pl_gateway_call *call);
+void pl_gateway_call_ask_own(struct pl_gateway_call *call);
+
+/* --- resume.c -------------------------------------------------------------------------------- */
+
+/* Whether the body, as it is parsed, refers to something in the store. */
+bool pl_gateway_call_refers(const struct pl_gateway_call *call);
+/* --- blobs.c: whether it names blobs, and their bytes put into it. False after pl_gateway_call_fail. */
+bool pl_gateway_call_names_blobs(const struct pl_gateway_call *call);
+bool pl_gateway_call_put_blobs(struct pl_gateway_call *call);
+/* Puts it in. On a worker. False after pl_gateway_call_fail. */
+bool pl_gateway_call_resolve(struct pl_gateway_call *call);
+
+/* --- ids.c ----------------------------------------------------------------------------------- */
+
+/* Puts the call's id into what the client gets: whole events, or a whole response. Any thread that
+ * has the call. */
+void pl_gateway_call_own_events(struct pl_gateway_call *call, struct pl_buf *events);
+void pl_gateway_call_own_whole(struct pl_gateway_call *call, struct pl_buf *answer);
+
+/* --- keep.c ---------------------------------------------------------------------------------- */
+
+/* Whether the exchange is to be kept as a session. */
+bool pl_gateway_call_wants_keeping(struct pl_gateway_call *call);
+/* Takes note of what the stream has just written, before it is passed on: its last event may tell
+ * the whole. */
+void pl_gateway_call_note_whole(struct pl_gateway_call *call, struct pl_stream *stream);
+/* Keeps request and answer (call->whole); then `after`, whether it could be kept or not. */
+void pl_gateway_call_keep(struct pl_gateway_call *call, void (*after)(struct pl_exchange *x));
+
+#endif

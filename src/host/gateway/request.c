@@ -1,0 +1,263 @@
+/* From the client's body to what a target is sent. The same dialect: the client's bytes, with the
+ * model's name changed where it must be. Another: converted, and made legal for the target. */
+#include "gateway/call.h"
+#include "service/loss_header.h"
+#include "service/request_options.h"
+
+#include "json/parse/survey.h"
+#include "json/text.h"
+#include "model/model.h"
+
+static const struct pl_json_node *member(const struct pl_gateway_call *call, const char *name)
+{
+    return pl_json_get(&call->doc, call->doc.root, pl_str_of(name));
+}
+
+struct pl_str pl_gateway_call_text(struct pl_gateway_call *call, const char *name)
+{
+    const struct pl_json_node *node = member(call, name);
+    struct pl_str text = {0};
+    if (!node || pl_json_kind(node) != PL_JSON_STRING ||
+        pl_json_text(&call->x->arena, &call->doc, node, &text) != PL_OK)
+        return (struct pl_str){0};
+    return text;
+}
+
+/* The memory for a tree: on the loop its own memory, which is warm, and which cannot be kept for
+ * later. */
+static struct pl_arena *begin_tree(struct pl_gateway_call *call)
+{
+    struct pl_gateway *gateway = call->x->shard->gateway;
+    call->doc = (struct pl_json_doc){0};
+    call->is_tree_lent = !call->is_on_worker;
+    if (!call->is_tree_lent)
+        return &call->x->arena;
+    pl_arena_reset(&gateway->trees);
+    return &gateway->trees;
+}
+
+bool pl_gateway_call_look(struct pl_gateway_call *call)
+{
+    struct pl_json_survey survey;
+    if (call->doc.root)
+        return true;
+    call->is_shallow = pl_json_survey(begin_tree(call), call->text, &pl_json_any, &survey);
+    if (!call->is_shallow)
+        return pl_gateway_call_parse(call);
+    call->doc = survey.doc;
+    call->size = (struct pl_gateway_call_size){survey.n_text, survey.n_long};
+    return true;
+}
+
+bool pl_gateway_call_parse(struct pl_gateway_call *call)
+{
+    struct pl_error err = {0};
+    if (call->doc.root && !call->is_shallow)
+        return true;
+    bool is_measured = call->is_shallow;
+    call->is_shallow = false;
+    enum pl_status status =
+        pl_json_parse(begin_tree(call), call->text, &pl_json_any, &call->doc, &err);
+    if (status == PL_NOMEM || status == PL_LIMIT) {
+        pl_gateway_call_fail(call, status == PL_NOMEM ? 503 : 413, NULL, "The body: %s.",
+                             err.message);
+        return false;
+    }
+    if (status != PL_OK || pl_json_kind(call->doc.root) != PL_JSON_OBJECT) {
+        pl_gateway_call_fail(call, 400, NULL, "The body is not a JSON object: %s.",
+                             status == PL_OK ? "it is another value" : err.message);
+        return false;
+    }
+    if (!is_measured)
+        call->size = pl_gateway_call_measure(&call->doc);
+    return true;
+}
+
+void pl_gateway_call_give_tree_back(struct pl_gateway_call *call)
+{
+    if (call->is_tree_lent)
+        call->doc = (struct pl_json_doc){0};
+    call->is_tree_lent = false;
+}
+
+static bool find_model(struct pl_gateway_call *call)
+{
+    struct pl_error err = {0};
+    struct pl_str model =
+        call->options.is_model_in_path ? call->options.model : pl_gateway_call_text(call, "model");
+    /* Targets refer to it, and its place in the body is used for the target's name. */
+    call->model = pl_arena_dup(&call->x->arena, model);
+    if (model.len && !call->model.ptr) {
+        pl_gateway_call_fail(call, 503, NULL, "There is not enough memory for this request.");
+        return false;
+    }
+    if (!call->model.len) {
+        pl_gateway_call_fail(call, 400, NULL,
+                             "The request must name a model; GET /v1/models lists them.");
+        return false;
+    }
+    call->n_targets = pl_model_targets(call->x->setup->models, call->model, call->targets);
+    if (call->n_targets)
+        return true;
+    (void)pl_model_missing(call->x->setup->models, call->model, &err);
+    pl_gateway_call_fail(call, 404, "model_not_found", "%s", err.message);
+    return false;
+}
+
+bool pl_gateway_call_read(struct pl_gateway_call *call)
+{
+    call->doc = (struct pl_json_doc){0};
+    if (!pl_gateway_call_look(call))
+        return false;
+    call->refers = !call->is_resolved && pl_gateway_call_refers(call);
+    const struct pl_json_node *stream = member(call, "stream");
+    call->is_stream = call->options.is_model_in_path
+                          ? call->options.is_stream_in_path
+                          : stream && pl_json_kind(stream) == PL_JSON_TRUE;
+    /* A prompt of the library may name the model. */
+    return call->refers || find_model(call);
+}
+
+/* --- the same dialect ------------------------------------------------------------------------ */
+
+/* Gemini has the model in the address. */
+static bool has_right_name(const struct pl_gateway_call *call)
+{
+    return call->options.is_model_in_path ||
+           pl_str_eq(call->model, pl_gateway_call_target(call)->model);
+}
+
+static void add_piece(struct pl_gateway_call *call, struct pl_str piece)
+{
+    call->pieces[call->n_pieces++] = piece;
+}
+
+/* The client's bytes, in place. The target's name replaces that of the model; a request without a
+ * model gets it as its first member. */
+static bool pass_body(struct pl_gateway_call *call)
+{
+    if (has_right_name(call)) {
+        add_piece(call, call->text);
+        return true;
+    }
+    if (!pl_gateway_call_look(call))
+        return false;
+    const struct pl_json_node *model = member(call, "model"), *root = call->doc.root;
+    PL_CLEANUP_BUF struct pl_buf name;
+    pl_buf_init(&name, 0);
+    if (!model)
+        pl_buf_adds(&name, "\"model\":");
+    pl_json_quote(&name, pl_gateway_call_target(call)->model);
+    if (!model && pl_json_count(root))
+        pl_buf_addc(&name, ',');
+    size_t at = model ? model->off : root->off + 1, end = model ? at + model->len : at;
+    struct pl_str kept = pl_arena_dup(&call->x->arena, pl_buf_str(&name));
+    if (name.status != PL_OK || !kept.ptr) {
+        pl_gateway_call_fail(call, 503, NULL, "There was no memory for this request.");
+        return false;
+    }
+    add_piece(call, pl_str_slice(call->text, 0, at));
+    add_piece(call, kept);
+    add_piece(call, pl_str_slice(call->text, end, call->text.len));
+    return true;
+}
+
+/* --- another dialect ------------------------------------------------------------------------- */
+
+static void ask_for_stream(struct pl_gateway_call *call)
+{
+    const struct pl_format *to = pl_gateway_call_target(call)->format;
+    bool is_said = call->options.speech->format != &pl_format_gemini || to == &pl_format_gemini;
+    if (!call->is_stream || is_said || !call->body.len)
+        return;
+    call->body.len--;
+    pl_buf_adds(&call->body, ",\"stream\":true");
+    if (to == &pl_format_openai_chat)
+        pl_buf_adds(&call->body, ",\"stream_options\":{\"include_usage\":true}");
+    pl_buf_addc(&call->body, '}');
+}
+
+static bool convert_body(struct pl_gateway_call *call)
+{
+    struct pl_error err = {0};
+    const struct pl_model_target *target = pl_gateway_call_target(call);
+    if (!pl_gateway_call_parse(call))
+        return false;
+    struct pl_convert_opts convert = {
+        .from = call->options.speech->format,
+        .to = target->format,
+        .mode = PL_MODE_GATEWAY,
+        .profile = target->profile,
+        .max_items = PL_MAX_ITEMS,
+        .refuses_wrong_types = true,
+        .is_addressed = target->format == &pl_format_gemini,
+        .model = target->model,
+        .doc = &call->doc,
+    };
+    enum pl_status status =
+        pl_gateway_call_convert(call, call->text, &convert, &call->body, "", &err);
+    if (status == PL_OK) {
+        ask_for_stream(call);
+        status = call->body.status;
+    }
+    if (status != PL_OK)
+        pl_gateway_call_refuse(call, status, &err);
+    return status == PL_OK;
+}
+
+void pl_gateway_call_refuse(struct pl_gateway_call *call, enum pl_status status,
+                            const struct pl_error *err)
+{
+    if (status == PL_NOMEM)
+        pl_gateway_call_fail(call, 503, NULL, "There is not enough memory to convert the request.");
+    else if (status == PL_LIMIT && !err->has_position)
+        pl_gateway_call_fail(call, 413, NULL, "The request: %s", err->message);
+    else if (err->has_position && err->pointer[0])
+        pl_gateway_call_fail(call, 400, NULL, "The request at %s: %s", err->pointer, err->message);
+    else
+        pl_gateway_call_fail(call, 400, NULL, "The request: %s",
+                             err->message[0] ? err->message : pl_status_info(status)->text);
+}
+
+bool pl_gateway_call_make_body(struct pl_gateway_call *call)
+{
+    pl_buf_clear(&call->body);
+    pl_buf_clear(&call->loss);
+    call->n_pieces = 0;
+    if (!pl_gateway_call_target(call)->vendor)
+        return pl_gateway_call_make_turns(call);
+    return pl_gateway_call_is_same(call) ? pass_body(call) : convert_body(call);
+}
+
+/* --- converting ------------------------------------------------------------------------------ */
+
+/* The output leaves the loop's memory together with its buffer, and nothing is copied. */
+static void swap_out(struct pl_buf *to, struct pl_converted *made)
+{
+    struct pl_buf old = *to;
+    *to = made->out;
+    made->out = old;
+    to->max = old.max;
+    made->out.max = SIZE_MAX;
+    if (to->len <= to->max)
+        return;
+    pl_buf_clear(to);
+    to->status = PL_LIMIT;
+}
+
+enum pl_status pl_gateway_call_convert(struct pl_gateway_call *call, struct pl_str text,
+                                       struct pl_convert_opts *opts, struct pl_buf *to,
+                                       const char *where, struct pl_error *err)
+{
+    struct pl_gateway *gateway = call->x->shard->gateway;
+    struct pl_converted own, *made = call->is_on_worker ? &own : &gateway->converted;
+    opts->workspace = call->is_on_worker ? NULL : &gateway->workspace;
+    pl_converted_init(&own);
+    enum pl_status status = pl_convert(text, opts, made, err);
+    if (status == PL_OK && where)
+        pl_loss_header_add(&call->loss, &call->x->arena, where, pl_buf_str(&made->report));
+    if (status == PL_OK)
+        swap_out(to, made);
+    pl_converted_deinit(&own);
+    return status;
+}

@@ -1,0 +1,348 @@
+/* A session's events as an event stream (WHATWG HTML 9.2): GET …/events, and the answer to POST …/chat
+ * where that is wanted. The client only listens; where it was, it says with Last-Event-ID or
+ * ?since=EPOCH:SEQUENCE.
+ *
+ * The stream of a chat has the events from its chat:start to its chat:end, and ends with them. A
+ * reader who was too slow for that gets a snapshot, which says whether the chat is over. */
+#include "base/decimal.h"
+#include "base/mem.h"
+#include "json/json.h"
+#include "json/number.h"
+#include "json/text.h"
+#include "live/encode.h"
+#include "live/listener.h"
+
+enum chat_phase {
+    CHAT_NONE,    /* all events, for ever */
+    CHAT_AWAITED, /* not begun */
+    CHAT_BEGUN,
+    CHAT_OVER, /* what is queued is sent, then the stream ends */
+};
+
+struct sse_live {
+    struct pl_live live; /* first */
+    struct pl_timer end; /* there is nothing more to listen to */
+    enum chat_phase phase;
+    int64_t position; /* of the chat in the queue; 0: it began at once */
+};
+
+static void free_over(struct pl_loop_hook *end)
+{
+    pl_mem_free(PL_CONTAINER_OF(end, struct pl_live, flush));
+}
+
+static void drop(struct pl_live *live)
+{
+    struct sse_live *sse = (struct sse_live *)live;
+    if (live->state == PL_LIVE_OVER)
+        return;
+    pl_timer_stop(live->shard->loop, &sse->end);
+    pl_live_deinit(live);
+    live->flush.fn = free_over;
+    pl_loop_hook_add(live->shard->loop, &live->flush);
+}
+
+static void say(struct pl_live *live, const char *event, struct pl_str data)
+{
+    struct pl_buf frame PL_CLEANUP_BUF;
+    pl_buf_init(&frame, 0);
+    pl_encode_event(&frame, PL_LANE_SSE, event, data, -1, 0);
+    if (frame.status == PL_OK)
+        pl_live_answer(live, pl_buf_str(&frame));
+}
+
+/* The protocol has no close codes: the last event says why. */
+static void sse_close(struct pl_live *live, uint16_t code, const char *reason)
+{
+    /* The flush below finds the reader gone, and says so by calling this again. */
+    if (pl_live_is_closing(live))
+        return;
+    if (code == PL_WS_CLOSE_GOING_AWAY) {
+        say(live, "system:going_away", PL_STR("{\"retry_ms\":1000}"));
+    } else if (code) {
+        char data[160];
+        int n = snprintf(data, sizeof data,
+                         "{\"code\":\"closed\",\"close_code\":%u,\"detail\":\"%s\"}", code, reason);
+        say(live, "system:error", (struct pl_str){data, (size_t)n});
+    }
+    pl_live_become(live, PL_LIVE_CLOSING);
+    pl_live_flush(live);
+    drop(live);
+}
+
+static void on_subscribed(struct pl_live *live, struct pl_subscription *sub,
+                          const struct pl_session_command *command, const char *mode)
+{
+    (void)live, (void)command, (void)mode;
+    sub->is_acknowledged = true;
+}
+
+/* A chat that is over ends the stream when its last event is on its way. */
+static void end_if_sent(struct sse_live *sse)
+{
+    const struct pl_live *live = &sse->live;
+    if (sse->phase != CHAT_OVER || (!live->out.len && !live->is_lagging))
+        sse_close(&sse->live, 0, NULL);
+}
+
+static void on_end_due(struct pl_timer *timer)
+{
+    struct sse_live *sse = PL_CONTAINER_OF(timer, struct sse_live, end);
+    if (sse->phase == CHAT_OVER)
+        pl_live_flush(&sse->live);
+    if (sse->live.state < PL_LIVE_CLOSING)
+        end_if_sent(sse);
+}
+
+/* The caller still uses the subscription: the stream ends in the next iteration. */
+static void on_refused(struct pl_live *live, struct pl_subscription *sub,
+                       const struct pl_session_command *command)
+{
+    struct pl_buf body PL_CLEANUP_BUF;
+    pl_buf_init(&body, 0);
+    pl_subscription_write_refusal(sub, command, &body);
+    if (body.status == PL_OK)
+        say(live, "system:error", pl_buf_str(&body));
+    pl_timer_start(live->shard->loop, &((struct sse_live *)live)->end, 0, on_end_due);
+}
+
+static void beat(struct pl_live *live)
+{
+    pl_live_answer(live, PL_STR(": beat\n\n"));
+}
+
+static const struct pl_live_kind kind = {
+    .on_subscribed = on_subscribed,
+    .on_refused = on_refused,
+    .beat = beat,
+    .close = sse_close,
+};
+
+/* --- the events of one chat ------------------------------------------------------------------ */
+
+static int64_t int_of(const struct pl_json_doc *doc, const struct pl_json_node *object,
+                      const char *key)
+{
+    int64_t value = 0;
+    const struct pl_json_node *n = pl_json_get(doc, object, pl_str_of(key));
+    bool is_int =
+        pl_json_is(n, PL_JSON_NUMBER) && pl_json_number_int64(pl_json_span(doc, n), &value);
+    return is_int ? value : 0;
+}
+
+/* Whether a list of messages has the one at this place of the queue. */
+static bool has_position(const struct pl_json_doc *doc, const struct pl_json_node *list,
+                         int64_t position)
+{
+    if (!pl_json_is(list, PL_JSON_ARRAY))
+        return false;
+    for (const struct pl_json_node *n = pl_json_first(list); n < pl_json_end(list);
+         n = pl_json_next(n))
+        if (int_of(doc, n, "position") == position)
+            return true;
+    return false;
+}
+
+/* What the data of an event says about the chat. */
+static enum chat_phase read_start(const struct sse_live *sse, const struct pl_json_doc *data)
+{
+    return int_of(data, data->root, "position") == sse->position ? CHAT_BEGUN : sse->phase;
+}
+
+static enum chat_phase read_chat_end(const struct sse_live *sse, const struct pl_json_doc *data)
+{
+    const struct pl_json_node *list = pl_json_get(data, data->root, PL_STR("cancelled_messages"));
+    bool is_cancelled = sse->position && has_position(data, list, sse->position);
+    return sse->phase == CHAT_BEGUN || is_cancelled ? CHAT_OVER : sse->phase;
+}
+
+static enum chat_phase read_snapshot(const struct sse_live *sse, const struct pl_json_doc *data)
+{
+    const struct pl_json_node *session = pl_json_get(data, data->root, PL_STR("session"));
+    const struct pl_json_node *queue = pl_json_get(data, data->root, PL_STR("queue"));
+    const struct pl_json_node *status =
+        pl_json_is(session, PL_JSON_OBJECT) ? pl_json_get(data, session, PL_STR("status")) : NULL;
+    bool is_at_work = pl_json_is(status, PL_JSON_STRING) &&
+                      (pl_json_text_is(data, status, PL_STR("running")) ||
+                       pl_json_text_is(data, status, PL_STR("waiting_for_input")));
+    if (sse->position && has_position(data, queue, sse->position))
+        return CHAT_AWAITED;
+    return is_at_work ? CHAT_BEGUN : CHAT_OVER;
+}
+
+static const struct {
+    struct pl_str event;
+    enum chat_phase (*read)(const struct sse_live *sse, const struct pl_json_doc *data);
+} chat_events[] = {
+    {{"chat:start", 10}, read_start},
+    {{"chat:end", 8}, read_chat_end},
+    {{"session:snapshot", 16}, read_snapshot},
+};
+
+/* The text behind `name` in an event, to the end of its line. */
+static struct pl_str field_of(struct pl_str event, struct pl_str name)
+{
+    const char *at = memmem(event.ptr, event.len, name.ptr, name.len);
+    if (!at)
+        return (struct pl_str){0};
+    struct pl_str rest = pl_str_slice(event, (size_t)(at - event.ptr) + name.len, event.len);
+    const char *end = memchr(rest.ptr, '\n', rest.len);
+    return pl_str_slice(rest, 0, end ? (size_t)(end - rest.ptr) : rest.len);
+}
+
+/* The phase after this event. One that cannot be read changes nothing. */
+static enum chat_phase phase_after(const struct sse_live *sse, struct pl_str event)
+{
+    struct pl_str name = field_of(event, PL_STR("event: "));
+    struct pl_str text = field_of(event, PL_STR("\ndata: "));
+    for (size_t i = 0; i < sizeof chat_events / sizeof *chat_events; i++) {
+        struct pl_arena arena PL_CLEANUP_ARENA;
+        struct pl_json_doc data;
+        pl_arena_init(&arena, 0);
+        if (pl_str_eq(name, chat_events[i].event) &&
+            pl_json_parse(&arena, text, &pl_json_own, &data, NULL) == PL_OK &&
+            pl_json_kind(data.root) == PL_JSON_OBJECT)
+            return chat_events[i].read(sse, &data);
+    }
+    return sse->phase;
+}
+
+static struct pl_str choose_chat(struct pl_live *live, struct pl_str events)
+{
+    struct sse_live *sse = (struct sse_live *)live;
+    size_t from = events.len, at = 0;
+    while (at < events.len && sse->phase != CHAT_OVER) {
+        struct pl_str rest = pl_str_slice(events, at, events.len);
+        const char *blank = memmem(rest.ptr, rest.len, "\n\n", 2);
+        size_t n = blank ? (size_t)(blank - rest.ptr) + 2 : rest.len;
+        enum chat_phase before = sse->phase;
+        sse->phase = phase_after(sse, pl_str_slice(rest, 0, n));
+        bool is_chosen = before == CHAT_BEGUN || sse->phase > CHAT_AWAITED;
+        if (is_chosen && from > at)
+            from = at;
+        at += n;
+    }
+    if (sse->phase == CHAT_OVER && !pl_live_is_closing(live))
+        pl_timer_start(live->shard->loop, &sse->end, 0, on_end_due);
+    return from < at ? pl_str_slice(events, from, at) : (struct pl_str){0};
+}
+
+static const struct pl_live_kind chat_kind = {
+    .on_subscribed = on_subscribed,
+    .on_refused = on_refused,
+    .beat = beat,
+    .close = sse_close,
+    .choose = choose_chat,
+};
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static void on_read(void *ctx, char *bytes, size_t n)
+{
+    (void)ctx, (void)bytes, (void)n;
+}
+
+static void on_end(void *ctx)
+{
+    drop(ctx);
+}
+
+static void on_writable(void *ctx)
+{
+    struct sse_live *sse = ctx;
+    pl_live_flush(ctx);
+    if (sse->phase == CHAT_OVER && sse->live.state < PL_LIVE_CLOSING)
+        end_if_sent(sse);
+}
+
+static const struct pl_conn_ops conn_ops = {on_read, on_end, on_writable};
+
+/* "EPOCH:SEQUENCE" */
+static struct pl_since read_position(struct pl_str text)
+{
+    struct pl_since since = {0};
+    const char *colon = text.len ? memchr(text.ptr, ':', text.len) : NULL;
+    if (!colon)
+        return since;
+    size_t at = (size_t)(colon - text.ptr);
+    since.is_given = pl_decimal_read(pl_str_slice(text, 0, at), &since.epoch) &&
+                     pl_decimal_read(pl_str_slice(text, at + 1, text.len), &since.sequence);
+    return since;
+}
+
+static const char response_head[] =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
+    "X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
+    "Connection: close\r\n\r\n";
+
+/* What is to be heard, and how. */
+struct opening {
+    struct pl_str session_id;
+    struct pl_since since;
+    enum pl_lane lane;
+    const struct pl_live_kind *kind;
+    enum chat_phase phase;
+    int64_t position;
+};
+
+static void open_stream(struct pl_exchange *x, const struct opening *opening)
+{
+    struct pl_str session_id = opening->session_id;
+    struct pl_shard *shard = x->shard;
+    struct sse_live *sse = pl_mem_alloc(1, sizeof *sse);
+    char *who = pl_live_who(&x->caller);
+    char id[64];
+    if (!sse || !who || session_id.len >= sizeof id) {
+        pl_mem_free(sse);
+        pl_mem_free(who);
+        pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, "There is not enough memory for this.");
+        pl_exchange_finish(x);
+        return;
+    }
+    /* The exchange, and with it the id, is over once the connection is taken. */
+    memcpy(id, session_id.ptr, session_id.len);
+    struct pl_buf rest PL_CLEANUP_BUF;
+    pl_buf_init(&rest, 0);
+    struct pl_hold place = {0};
+    struct pl_conn *conn = pl_exchange_take_conn(x, PL_STR(response_head), &rest, &place);
+    if (!conn) {
+        pl_mem_free(who);
+        pl_mem_free(sse);
+        return;
+    }
+    *sse = (struct sse_live){.phase = opening->phase, .position = opening->position};
+    pl_live_init(&sse->live, opening->kind, shard, conn);
+    pl_live_become(&sse->live, PL_LIVE_OPEN);
+    sse->live.who = who;
+    sse->live.place = place;
+    pl_conn_switch(conn, &conn_ops, &sse->live);
+    if (!pl_live_subscribe(&sse->live, (struct pl_str){id, session_id.len}, opening->lane,
+                           opening->since))
+        drop(&sse->live);
+}
+
+void pl_events_open(struct pl_exchange *x, struct pl_str session_id)
+{
+    struct pl_str position = pl_http_header_get(x->head, "last-event-id");
+    if (!position.len)
+        position = pl_target_param(&x->target, "since");
+    bool is_whole = pl_str_eq(pl_target_param(&x->target, "content"), PL_STR("always"));
+    open_stream(x, &(struct opening){
+                       .session_id = session_id,
+                       .since = read_position(position),
+                       .lane = is_whole ? PL_LANE_SSE_WHOLE : PL_LANE_SSE,
+                       .kind = &kind,
+                   });
+}
+
+void pl_chat_events_open(struct pl_exchange *x, const struct pl_chat_events *chat)
+{
+    open_stream(x, &(struct opening){
+                       .session_id = chat->session_id,
+                       .since = {true, chat->epoch, chat->since},
+                       .lane = PL_LANE_SSE,
+                       .kind = &chat_kind,
+                       .phase = chat->is_begun ? CHAT_BEGUN : CHAT_AWAITED,
+                       .position = chat->position,
+                   });
+}

@@ -1,0 +1,64 @@
+/* From a session to its listeners: its events are encoded once per lane and passed to every
+ * shard that has listeners. A feed belongs to the driver of the session and lives on the
+ * session's shard. */
+#ifndef PL_LIVE_PUBLISH_H
+#define PL_LIVE_PUBLISH_H
+
+#include "live/chunk.h"
+#include "live/history.h"
+#include "session/session.h"
+
+struct pl_subscription;
+
+/* What the feeds of a shard share. */
+struct pl_feeds {
+    struct pl_shard *shard; /* borrowed */
+    struct pl_buf spelled;  /* of the frames at hand */
+    uint64_t n_generations;
+};
+
+struct pl_feed {
+    struct pl_feeds *all;     /* borrowed */
+    struct pl_str session_id; /* borrowed from the driver */
+    struct pl_history history;
+    uint32_t *listeners; /* owned; [shard * PL_LANE_COUNT + lane]; NULL until there is a listener */
+    size_t n_listeners;
+    uint64_t generation; /* of the counts: a listener of an earlier one is not counted off */
+};
+
+/* Events that wait until they may be seen. */
+struct pl_published {
+    int64_t n_frames;
+    struct pl_chunk *chunks[PL_LANE_COUNT]; /* a reference each; NULL: no listeners there */
+};
+
+void pl_feeds_init(struct pl_feeds *feeds, struct pl_shard *shard);
+void pl_feeds_deinit(struct pl_feeds *feeds);
+void pl_feed_init(struct pl_feed *feed, struct pl_feeds *all, struct pl_str session_id);
+void pl_feed_deinit(struct pl_feed *feed);
+void pl_published_deinit(struct pl_published *published);
+
+/* Whether a subscriber wants the content in every patch. */
+bool pl_feed_wants_whole(const struct pl_feed *feed);
+/* Spells the frames of an apply, of which there are some, and keeps them for readers that come
+ * back. `published` is zeroed; n_sessions share the memory for that. PL_NOMEM: some lanes may be
+ * there. */
+enum pl_status pl_feed_encode(struct pl_feed *feed, const struct pl_session_out *out, int64_t epoch,
+                              size_t n_sessions, struct pl_published *published);
+/* To the hubs of all shards. */
+void pl_feed_deliver(struct pl_feed *feed, const struct pl_published *published);
+/* Makes every listener subscribe again (is_gone: and find that the session is gone). */
+void pl_feed_resync(struct pl_feed *feed, bool is_gone);
+/* Drops the events kept for readers that come back. */
+void pl_feed_forget(struct pl_feed *feed);
+
+/* Counts a listener, unless it is; false: out of memory. */
+bool pl_feed_enter(struct pl_feed *feed, struct pl_subscription *sub);
+/* Counts it off; false: it was not counted here. */
+bool pl_feed_leave(struct pl_feed *feed, const struct pl_subscription *sub);
+/* Appends all events after `since` up to `position`, in the form of the lane; false: not all of
+ * them are kept. */
+bool pl_feed_replay(const struct pl_feed *feed, enum pl_lane lane, int64_t epoch, int64_t since,
+                    int64_t position, struct pl_buf *to, uint32_t *ret_n);
+
+#endif

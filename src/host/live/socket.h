@@ -1,0 +1,43 @@
+/* Messages of clients on their sockets: live/ answers those about the socket itself, and server/
+ * passes a table of the others. On the shard of the socket. */
+#ifndef PL_LIVE_SOCKET_H
+#define PL_LIVE_SOCKET_H
+
+#include "http/reply/problem.h"
+#include "json/json.h"
+#include "shard/shard.h"
+
+struct pl_ws_live; /* a WebSocket */
+
+/* A client's frame, good until the handler returns. */
+struct pl_socket_message {
+    struct pl_arena *arena;
+    struct pl_json_doc doc;
+    const struct pl_json_node *data; /* an object that fits its schema; NULL: none was sent */
+    struct pl_str id;                /* JSON; empty: no answer is wanted */
+};
+
+struct pl_socket_event {
+    const char *event;  /* NULL ends a table */
+    bool is_public;     /* before a key was shown, too */
+    const char *schema; /* of `data`, a component of schemas/api.json: what does not fit never
+                           reaches `run` */
+    void (*run)(struct pl_ws_live *ws, const struct pl_socket_message *m);
+};
+
+struct pl_shard *pl_socket_shard(const struct pl_ws_live *ws);
+struct pl_str pl_socket_user(const struct pl_ws_live *ws);
+/* The Accept-Language of the request that opened it. */
+bool pl_socket_is_chinese(const struct pl_ws_live *ws);
+
+/* The answer: the result as JSON, or a problem; err and detail may be NULL. */
+void pl_socket_succeed(struct pl_ws_live *ws, struct pl_str id, struct pl_str data);
+void pl_socket_fail(struct pl_ws_live *ws, struct pl_str id, enum pl_problem problem,
+                    const struct pl_error *err, const char *detail);
+
+/* A handler that answers later keeps the memory of the socket until then. False: the socket is
+ * closed, and must not be used any more. */
+void pl_socket_begin_answer(struct pl_ws_live *ws);
+bool pl_socket_end_answer(struct pl_ws_live *ws);
+
+#endif

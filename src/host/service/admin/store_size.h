@@ -1,0 +1,18 @@
+/* How much the store has on disk. Measuring takes a while, so it is done on a worker and the last
+ * result is told. Thread-safe. */
+#ifndef PL_SERVICE_ADMIN_STORE_SIZE_H
+#define PL_SERVICE_ADMIN_STORE_SIZE_H
+
+#include "shard/shard.h"
+
+struct pl_store_size; /* owned */
+
+struct pl_store_size *pl_store_size_create(void);       /* NULL when out of memory */
+void pl_store_size_destroy(struct pl_store_size *size); /* accepts NULL */
+
+/* Measures it, unless that is being done: for /metrics, which does not wait for it. Any shard. */
+void pl_store_size_measure(struct pl_server *server);
+/* Bytes, when it was last measured; 0: not yet. */
+int64_t pl_store_size_get(const struct pl_store_size *size);
+
+#endif

@@ -1,0 +1,55 @@
+/* Media that come inside a document, as base64, are kept as blobs: once each, and the document
+ * refers to them. It is a list of blocks (a message, the result of a tool) or of turns.
+ *
+ *     {"type":"media","content":{"kind","data":BASE64,…}}  ->  {…"blob":ID,"mime","size",…}
+ *
+ * A block that names a blob gets the blob's type, size and name; the blob must be the user's. */
+#ifndef PL_SERVICE_BLOBS_MEDIA_KEEP_H
+#define PL_SERVICE_BLOBS_MEDIA_KEEP_H
+
+#include "base/vec.h"
+#include "json/json.h"
+#include "shard/shard.h"
+#include "store/work.h"
+
+enum { PL_MEDIA_MAX_KEPT = 100 }; /* of one document */
+
+/* Where it is; the diagram is in media_keep.c. */
+enum pl_media_keep_state {
+    PL_KEEP_NEW,
+    PL_KEEP_READING, /* a worker decodes and looks at the bytes */
+    PL_KEEP_STORING, /* the store has them */
+    PL_KEEP_WRITING, /* a worker writes the document */
+    PL_KEEP_HOME,
+};
+
+struct pl_media_item;
+
+/* Zeroed, then the first five set. It lives until `done`, on the shard that began it. */
+struct pl_media_keep {
+    struct pl_shard *shard; /* borrowed */
+    struct pl_str user_id;  /* borrowed */
+    struct pl_arena *arena; /* borrowed; nobody else uses it meanwhile */
+    struct pl_str document; /* JSON; afterwards the new one: arena, or as it was */
+    void (*done)(struct pl_media_keep *keep);
+    bool has_parts;  /* a list of seed 001's content parts: they become blocks first */
+    bool is_lenient; /* a declared type that the bytes are not is no failure */
+
+    enum pl_media_keep_state state;
+    enum pl_status status; /* PL_INVALID with a pointer into the document; PL_NOMEM, PL_IO … */
+    bool is_refused;       /* the queue was full */
+    struct pl_error err;
+    struct pl_job job;
+    struct pl_id_seed seed;
+    int64_t now_ms;
+    struct pl_batch *batch; /* owned; NULL: nothing to store */
+    struct pl_json_doc doc;
+    PL_VEC(struct pl_media_item) items; /* owned */
+};
+
+/* Whether there is anything to do: a block of media, in a list of blocks or of turns. */
+bool pl_media_keep_is_needed(const struct pl_json_doc *doc, const struct pl_json_node *list);
+/* `done` comes later, on the shard. */
+void pl_media_keep_start(struct pl_media_keep *keep);
+
+#endif

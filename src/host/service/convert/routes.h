@@ -1,0 +1,9 @@
+/* The functions of the command line: one table per file of routes (http/route.h). */
+#ifndef PL_SERVICE_CONVERT_ROUTES_H
+#define PL_SERVICE_CONVERT_ROUTES_H
+
+#include "http/route.h"
+
+extern const struct pl_route pl_routes_convert[];
+
+#endif

@@ -1,0 +1,14 @@
+/* The header Parley-Loss: what a conversion lost, as "code pointer, code pointer". The whole report is
+ * too much for a header; what does not fit is "...". */
+#ifndef PL_SERVICE_LOSS_HEADER_H
+#define PL_SERVICE_LOSS_HEADER_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+/* Appends the losses of a report; `where` stands before each pointer. What only stands elsewhere, or
+ * had to be put in, is no loss. Nothing when out of memory: a header is no place to fail. */
+void pl_loss_header_add(struct pl_buf *to, struct pl_arena *arena, const char *where,
+                        struct pl_str report);
+
+#endif

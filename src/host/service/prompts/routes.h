@@ -1,0 +1,14 @@
+/* The library of prompts: one table per file of routes (http/route.h). */
+#ifndef PL_SERVICE_PROMPTS_ROUTES_H
+#define PL_SERVICE_PROMPTS_ROUTES_H
+
+#include "http/route.h"
+
+extern const struct pl_route pl_routes_prompts[];
+extern const struct pl_route pl_routes_prompt_versions[];
+extern const struct pl_route pl_routes_prompt_use[];
+extern const struct pl_route pl_routes_prompt_run[];
+extern const struct pl_route pl_routes_prompt_files[];
+extern const struct pl_route pl_routes_prompt_import[];
+
+#endif

@@ -1,0 +1,14 @@
+/* POST …/chat with Accept: text/event-stream: the answer is the events of that chat, to its end. */
+#ifndef PL_SERVICE_SESSIONS_CHAT_STREAM_H
+#define PL_SERVICE_SESSIONS_CHAT_STREAM_H
+
+#include "service/sessions/session_request.h"
+
+/* Whether the request wants its chat as an event stream. */
+bool pl_chat_stream_is_wanted(const struct pl_exchange *x);
+/* Whether this message has a chat of its own to follow; else the problem is made. */
+bool pl_chat_stream_check(struct pl_exchange *x, const struct pl_session_event *event);
+/* `then` of the ask that says it: takes the connection. What was said before is answered as JSON. */
+void pl_chat_stream_open(struct pl_exchange *x, struct pl_session_command *command);
+
+#endif

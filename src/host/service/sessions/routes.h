@@ -1,0 +1,16 @@
+/* Sessions, their turns, copies of them, and listening to them: one table per file of routes (http/route.h). */
+#ifndef PL_SERVICE_SESSIONS_ROUTES_H
+#define PL_SERVICE_SESSIONS_ROUTES_H
+
+#include "http/route.h"
+
+extern const struct pl_route pl_routes_sessions[];
+extern const struct pl_route pl_routes_turns[];
+extern const struct pl_route pl_routes_exports[];
+extern const struct pl_route pl_routes_imports[];
+extern const struct pl_route pl_routes_forks[];
+extern const struct pl_route pl_routes_handoffs[];
+extern const struct pl_route pl_routes_shares[];
+extern const struct pl_route pl_routes_live[];
+
+#endif

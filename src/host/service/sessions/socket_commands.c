@@ -1,0 +1,244 @@
+/* Commands of a client to a session over its socket: the same as those of the routes of turns. */
+#include "service/sessions/socket_commands.h"
+
+#include "agent/chat_message.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "http/json_members.h"
+#include "live/command.h"
+#include "service/sessions/chat_media.h"
+#include "shard/setup.h"
+
+struct sending {
+    struct pl_session_command command;
+    struct pl_ws_live *ws; /* kept until it is answered */
+    struct pl_arena arena;
+    struct pl_str id; /* arena, as the event's strings */
+    struct pl_job job;
+    enum pl_status status;     /* of the job */
+    struct pl_media_keep keep; /* of a message with media, before it is sent */
+};
+
+static void sending_destroy(struct sending *sending)
+{
+    pl_session_command_deinit(&sending->command);
+    pl_arena_deinit(&sending->arena);
+    pl_mem_free(sending);
+}
+
+static void finish_sending(struct sending *sending)
+{
+    struct pl_session_command *command = &sending->command;
+    struct pl_ws_live *ws = sending->ws;
+    bool is_open = pl_socket_end_answer(ws);
+    if (is_open && command->problem != PL_PROBLEM_COUNT)
+        pl_socket_fail(ws, sending->id, command->problem, &command->err, NULL);
+    else if (is_open)
+        pl_socket_succeed(ws, sending->id, pl_buf_str(&command->reply));
+    sending_destroy(sending);
+}
+
+/* Whether the question was answered with this answer before. */
+static void repeats_run(struct pl_job *job)
+{
+    struct sending *sending = PL_CONTAINER_OF(job, struct sending, job);
+    struct pl_session_command *command = &sending->command;
+    struct pl_store *store = command->home->server->store;
+    if (command->event.kind == PL_SE_ANSWER) {
+        sending->status = pl_answer_repeats(store, &sending->arena, command->session_id,
+                                            command->event.answer.tool_call_id,
+                                            command->event.answer.answer, &command->err);
+        return;
+    }
+    struct pl_str answer;
+    sending->status = pl_client_result_write(&sending->arena, command->event.tool.result,
+                                             command->event.tool.is_error, &answer);
+    if (sending->status == PL_OK)
+        sending->status =
+            pl_client_result_repeats(store, &sending->arena, command->session_id,
+                                     command->event.tool.tool_call_id, answer, &command->err);
+}
+
+static void repeats_done(struct pl_job *job)
+{
+    struct sending *sending = PL_CONTAINER_OF(job, struct sending, job);
+    struct pl_session_command *command = &sending->command;
+    if (job->is_refused) {
+        command->problem = PL_PROBLEM_OVERLOADED;
+    } else if (sending->status == PL_OK) {
+        command->problem = PL_PROBLEM_COUNT;
+        pl_answer_write_repeated(&command->reply, command->event.kind == PL_SE_ANSWER
+                                                      ? command->event.answer.tool_call_id
+                                                      : command->event.tool.tool_call_id);
+    } else if (command->event.kind != PL_SE_ANSWER && sending->status == PL_CONFLICT) {
+        command->problem = PL_PROBLEM_CONFLICT;
+    } else if (sending->status != PL_CONFLICT) {
+        command->problem = pl_problem_of(sending->status);
+    }
+    finish_sending(sending);
+}
+
+static void on_sent(struct pl_session_command *command)
+{
+    struct sending *sending = PL_CONTAINER_OF(command, struct sending, command);
+    bool may_repeat =
+        command->event.kind == PL_SE_ANSWER || command->event.kind == PL_SE_CLIENT_RESULT;
+    if (!may_repeat || command->problem != PL_PROBLEM_QUESTION_NOT_PENDING) {
+        finish_sending(sending);
+        return;
+    }
+    sending->job = (struct pl_job){
+        .owner = pl_owner_of(command->user_id),
+        .wait_ms = command->home->setup->config.queue_wait_ms,
+        .run = repeats_run,
+        .done = repeats_done,
+    };
+    pl_workers_submit(command->home->server->workers, command->home->loop, &sending->job);
+}
+
+/* The media of a message are kept before the session hears of them. */
+static void on_kept(struct pl_media_keep *keep)
+{
+    struct sending *sending = PL_CONTAINER_OF(keep, struct sending, keep);
+    struct pl_session_command *command = &sending->command;
+    if (keep->status != PL_OK) {
+        pl_chat_point_media(keep);
+        command->problem = pl_problem_of(keep->status);
+        command->err = keep->err;
+        finish_sending(sending);
+        return;
+    }
+    command->event.chat.message = keep->document;
+    pl_session_command_send(command);
+}
+
+static void keep_media(struct sending *sending)
+{
+    sending->keep = (struct pl_media_keep){
+        .shard = sending->command.home,
+        .user_id = sending->command.user_id,
+        .arena = &sending->arena,
+        .document = sending->command.event.chat.message,
+        .has_parts = true,
+        .done = on_kept,
+    };
+    pl_media_keep_start(&sending->keep);
+}
+
+typedef enum pl_status read_event_fn(struct sending *sending, const struct pl_json_doc *doc,
+                                     const struct pl_json_node *data, struct pl_error *err);
+
+static enum pl_status read_chat(struct sending *sending, const struct pl_json_doc *doc,
+                                const struct pl_json_node *data, struct pl_error *err)
+{
+    struct pl_session_event *event = &sending->command.event;
+    enum pl_status status =
+        pl_chat_parse(sending->command.home->setup->models, &sending->arena, doc, data, event, err);
+    if (status == PL_OK)
+        pl_chat_set_language(event, pl_socket_is_chinese(sending->ws));
+    return status;
+}
+
+static enum pl_status read_stop(struct sending *sending, const struct pl_json_doc *doc,
+                                const struct pl_json_node *data, struct pl_error *err)
+{
+    (void)doc, (void)data, (void)err;
+    sending->command.event.kind = PL_SE_STOP;
+    return PL_OK;
+}
+
+static enum pl_status read_compact(struct sending *sending, const struct pl_json_doc *doc,
+                                   const struct pl_json_node *data, struct pl_error *err)
+{
+    (void)err;
+    sending->command.event.kind = PL_SE_COMPACT;
+    sending->command.event.compact.trigger = PL_STR("manual");
+    return pl_member_text(&sending->arena, doc, data, "loop_id",
+                          &sending->command.event.compact.loop_id);
+}
+
+static enum pl_status read_result(struct sending *sending, const struct pl_json_doc *doc,
+                                  const struct pl_json_node *data, struct pl_error *err)
+{
+    struct pl_session_event *event = &sending->command.event;
+    const struct pl_json_node *result = pl_json_get(doc, data, PL_STR("result"));
+    const struct pl_json_node *is_error = pl_json_get(doc, data, PL_STR("is_error"));
+    bool is_bool = !is_error || pl_json_kind(is_error) == PL_JSON_TRUE ||
+                   pl_json_kind(is_error) == PL_JSON_FALSE;
+    event->kind = PL_SE_CLIENT_RESULT;
+    enum pl_status status =
+        pl_member_text(&sending->arena, doc, data, "tool_call_id", &event->tool.tool_call_id);
+    if (status != PL_OK)
+        return status;
+    if (!result || !event->tool.tool_call_id.len || !is_bool)
+        return pl_fail(err, PL_INVALID,
+                       "A tool:result needs tool_call_id and result; is_error is true or false.");
+    event->tool.result = pl_json_span(doc, result);
+    event->tool.is_error = is_error && pl_json_kind(is_error) == PL_JSON_TRUE;
+    return PL_OK;
+}
+
+/* The frame's bytes are the socket's: they are copied, and read again there. */
+static void send_event(struct pl_ws_live *ws, const struct pl_socket_message *m,
+                       read_event_fn *read)
+{
+    struct sending *sending = pl_mem_alloc(1, sizeof *sending);
+    if (!sending)
+        return pl_socket_fail(ws, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
+    *sending = (struct sending){.ws = ws};
+    struct pl_arena *arena = &sending->arena;
+    pl_arena_init(arena, 0);
+    struct pl_str data = m->data ? pl_json_span(&m->doc, m->data) : PL_STR("{}");
+    struct pl_str text = pl_arena_dup(arena, data), user = pl_arena_dup(arena, pl_socket_user(ws));
+    sending->id = pl_arena_dup(arena, m->id);
+    pl_session_command_init(&sending->command, PL_COMMAND_EVENT, pl_socket_shard(ws), user,
+                            (struct pl_str){0});
+    struct pl_json_doc doc;
+    struct pl_error err = {0};
+    struct pl_json_opts opts = {.refuses_nul = true};
+    enum pl_status status =
+        text.ptr && user.ptr ? pl_json_parse(arena, text, &opts, &doc, &err) : PL_NOMEM;
+    if (status == PL_OK)
+        status = pl_member_text(arena, &doc, doc.root, "session_id", &sending->command.session_id);
+    if (status == PL_OK)
+        status = read(sending, &doc, doc.root, &err);
+    if (status != PL_OK) {
+        pl_socket_fail(ws, m->id, pl_problem_of(status), &err, NULL);
+        sending_destroy(sending);
+        return;
+    }
+    pl_socket_begin_answer(ws);
+    sending->command.done = on_sent;
+    if (sending->command.event.kind == PL_SE_CHAT && pl_chat_has_media(&doc, doc.root))
+        keep_media(sending);
+    else
+        pl_session_command_send(&sending->command);
+}
+
+static void on_chat_send(struct pl_ws_live *ws, const struct pl_socket_message *m)
+{
+    send_event(ws, m, read_chat);
+}
+
+static void on_chat_stop(struct pl_ws_live *ws, const struct pl_socket_message *m)
+{
+    send_event(ws, m, read_stop);
+}
+
+static void on_chat_compact(struct pl_ws_live *ws, const struct pl_socket_message *m)
+{
+    send_event(ws, m, read_compact);
+}
+
+static void on_tool_result(struct pl_ws_live *ws, const struct pl_socket_message *m)
+{
+    send_event(ws, m, read_result);
+}
+
+const struct pl_socket_event pl_session_socket_events[] = {
+    {"chat:send", false, "SocketChat", on_chat_send},
+    {"chat:stop", false, "SocketSession", on_chat_stop},
+    {"chat:compact", false, "SocketCompact", on_chat_compact},
+    {"tool:result", false, "SocketToolResult", on_tool_result},
+    {NULL, false, NULL, NULL},
+};

@@ -1,0 +1,30 @@
+/* What a session starts from: a prompt of the user's library, named by `solution_id` or `biz_role_id` as
+ * "prompt_…" or by its name, with "@label" or "@version" behind it if it is not the newest version.
+ * Blocking: on a worker. */
+#ifndef PL_SERVICE_SESSIONS_SOLUTION_H
+#define PL_SERVICE_SESSIONS_SOLUTION_H
+
+#include "store/store.h"
+
+struct pl_models;
+
+/* Memory of the arena. */
+struct pl_solution {
+    struct pl_str system_prompt;   /* or, of a prompt that is one text, that text */
+    struct pl_str model;           /* empty: none, or one there is not */
+    struct pl_str settings, tools; /* JSON, as a session's; empty: none */
+    struct pl_turn_row *turns;     /* its examples: what is said up to the last answer */
+    size_t n_turns;
+};
+
+/* PL_INVALID at /`member`: there is no such prompt, no such version, or variables without a value. An
+ * empty name is no solution. */
+enum pl_status pl_solution_read(struct pl_store *store, const struct pl_models *models,
+                                struct pl_arena *arena, struct pl_str user_id, const char *member,
+                                struct pl_str name, int64_t now_ms,
+                                struct pl_solution *ret_solution, struct pl_error *err);
+/* The system prompt with a role behind it; either may be empty. */
+enum pl_status pl_solution_join(struct pl_arena *arena, struct pl_str system_prompt,
+                                struct pl_str role, struct pl_str *ret_text);
+
+#endif

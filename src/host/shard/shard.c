@@ -1,0 +1,31 @@
+#include "shard/shard.h"
+
+#include "io/clock.h"
+
+#include <sodium/randombytes.h>
+
+const char pl_server_version[] = PARLEY_VERSION;
+
+struct pl_shard *pl_shard_of_session(struct pl_server *server, struct pl_str session_id)
+{
+    return server->shards[pl_hash(session_id) % server->n_shards];
+}
+
+struct pl_id_seed pl_shard_seed(struct pl_shard *shard)
+{
+    if (shard->n_random < 2) {
+        randombytes_buf(shard->random, sizeof shard->random);
+        shard->n_random = sizeof shard->random / sizeof *shard->random;
+    }
+    struct pl_id_seed seed = {.unix_ms = pl_loop_unix_ms(shard->loop)};
+    seed.random[0] = shard->random[--shard->n_random];
+    seed.random[1] = shard->random[--shard->n_random];
+    return seed;
+}
+
+struct pl_id_seed pl_seed_draw(void)
+{
+    struct pl_id_seed seed = {.unix_ms = pl_clock_unix_ms()};
+    randombytes_buf(seed.random, sizeof seed.random);
+    return seed;
+}

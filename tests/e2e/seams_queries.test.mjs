@@ -1,0 +1,46 @@
+// Names in a query that nobody reads: a filter that is misspelt must not let everything through.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { serve } from './live.mjs';
+
+let server;
+before(async () => {
+  server = await serve();
+});
+
+test('an unknown query parameter is refused, and the nearest known one is named', async () => {
+  const wrong = await server.ask('GET', '/api/sessions?stauts=running');
+  assert.equal(wrong.status, 400);
+  assert.equal(wrong.json.code, 'invalid_request');
+  assert.match(wrong.json.detail, /no query parameter "stauts"; did you mean "status"\?/);
+  assert.deepEqual(wrong.json.errors.map(({ pointer }) => pointer), ['/stauts']);
+  const far = await server.ask('GET', '/api/me?verbose=1');
+  assert.equal(far.status, 400);
+  assert.match(far.json.detail, /no query parameter "verbose"\.$/);
+});
+
+test('a key is asked for before a query is judged', async () => {
+  assert.equal((await server.ask('GET', '/api/sessions?nonsense=1', { key: null })).status, 401);
+});
+
+test('every parameter that OpenAPI lists is accepted', async () => {
+  const openapi = (await server.raw('GET', '/openapi.json', { key: null })).json;
+  let n = 0;
+  for (const [path, { get }] of Object.entries(openapi.paths)) {
+    const names = (get?.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name);
+    if (!path.startsWith('/api/') || path.includes('{') || path === '/api/ws') continue;
+    for (const name of names) {
+      const { text } = await server.raw('GET', `${path}?${name}=1`);
+      assert.doesNotMatch(text, /no query parameter/, `${path} ${name}`);
+      n += 1;
+    }
+  }
+  assert.ok(n > 10, `${n} parameters`);
+});
+
+test('a vendor\'s client and a probe may send what nobody reads', async () => {
+  assert.equal((await server.raw('GET', '/healthz?t=1', { key: null })).status, 200);
+  const { status } = await server.raw('POST', '/v1/messages?beta=true', {
+    body: { model: 'demo/echo', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] } });
+  assert.equal(status, 200);
+});
