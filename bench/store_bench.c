@@ -6,7 +6,7 @@
  * usage: store-bench DIRECTORY [SECONDS] [STORE-URL]
  * The files are made in DIRECTORY, whose disk is what is measured. One JSON line per figure. */
 #include "base/table.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "base/vec.h"
 #include "store/store.h"
 

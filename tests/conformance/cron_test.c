@@ -3,7 +3,7 @@
  * treats a change of the clock in another way, by not running what is skipped and running twice
  * what is repeated, `ours` says what comes instead. */
 #include "base/arena.h"
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "conformance/corpora.h"
 #include "cron/next.h"
 #include "json/json.h"

@@ -4,7 +4,7 @@
  * expected is worked out from the corpus alone. Where this machine's tzdata is another version than
  * the corpus, zones that differ are named and not judged. */
 #include "base/arena.h"
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "conformance/corpora.h"
 #include "cron/next.h"
 #include "json/json.h"

@@ -2,7 +2,7 @@
 #ifndef PL_TESTS_STORE_FIXTURE_H
 #define PL_TESTS_STORE_FIXTURE_H
 
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "store/store.h"
 
 enum { URL_MAX = 512 };

@@ -3,7 +3,7 @@
 #define PL_APP_FOLLOW_H
 
 #include "app/frame/api.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 
 /* An id of our own for a message, to know our chat among others. False: the system gives no random
  * bytes. */

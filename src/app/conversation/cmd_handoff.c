@@ -3,7 +3,7 @@
 #include "app/frame/input.h"
 #include "app/frame/verbs.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "base/text/utf8.h"
 #include "handoff/handoff.h"
 #include "format/format.h"

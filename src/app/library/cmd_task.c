@@ -4,7 +4,7 @@
 #include "app/library/task_due.h"
 #include "app/chat/turn_show.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "io/clock.h"
 
 #include <stdio.h>

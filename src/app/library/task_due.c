@@ -2,7 +2,7 @@
  * server: the zone comes from this machine's files. */
 #include "app/library/task_due.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "cron/explain.h"
 #include "cron/next.h"
 #include "io/clock.h"

@@ -3,7 +3,7 @@
 #include "app/frame/api.h"
 #include "app/server/local_store.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "io/clock.h"
 #include "io/net/conn.h"
 #include "io/file/file.h"

@@ -7,7 +7,7 @@
 
 #include "access/auth.h"
 #include "base/text/utf8.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "io/clock.h"
 #include "io/entropy.h"
 #include "service/admin/key_json.h"

@@ -3,7 +3,7 @@
 
 #include "base/sort.h"
 #include "format/convert.h"
-#include "format/fit.h"
+#include "format/adapt/fit.h"
 #include "format/source.h"
 
 /* Memory that ran out may look like a document that cannot be read or said. */

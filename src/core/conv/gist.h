@@ -1,7 +1,7 @@
 /* What a part that only one vendor has (PL_PART_OTHER) says, in words that everybody has.
  *
  * The readers leave such parts alone, for at home they go back whole. On the way to another format
- * format/restate.c asks the source's format for the gist. Where the target has a shape for it, the
+ * format/adapt/restate.c asks the source's format for the gist. Where the target has a shape for it, the
  * target's writer makes that of the gist; elsewhere it becomes ordinary parts: text, images. */
 #ifndef PL_CONV_GIST_H
 #define PL_CONV_GIST_H

@@ -7,7 +7,7 @@
  * The clouds that follow Amazon have their own prefix: x-oss-, x-obs-, x-tos-, x-cos-. */
 #include "conv/link.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 
 #include <strings.h>
 

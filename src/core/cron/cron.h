@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 #include "base/str.h"
-#include "base/utc.h"
+#include "base/text/utc.h"
 
 enum {
     PL_CRON_MAX_BYTES = 128,

@@ -3,7 +3,7 @@
 #include "cron/tz_rule.h"
 
 #include "base/ascii.h"
-#include "base/utc.h"
+#include "base/text/utc.h"
 
 enum {
     STANDARD,

@@ -2,7 +2,7 @@
  * settings, and maps the findings to JSON pointers of the document. */
 #include "document/lint.h"
 
-#include "format/fit.h"
+#include "format/adapt/fit.h"
 #include "format/profile.h"
 #include "format/rules.h"
 #include "format/source.h"

@@ -2,7 +2,7 @@
  * holds what they share. */
 #include "format/convert.h"
 
-#include "format/fit.h"
+#include "format/adapt/fit.h"
 #include "format/gpt_oss/gpt_oss.h"
 #include "format/mend.h"
 #include "format/model_name.h"

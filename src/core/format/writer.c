@@ -265,7 +265,7 @@ static void put_inside(struct pl_writer *w, struct pl_str head, struct pl_str ra
         link->before = (uint32_t)n_before;
 }
 
-/* A text we made. One that is an error object (format/flag_errors.h) has its message from a string
+/* A text we made. One that is an error object (format/adapt/flag_errors.h) has its message from a string
  * of the source. */
 static void put_text(struct pl_writer *w, struct pl_val val)
 {

@@ -1,7 +1,7 @@
 /* JSON Pointer (RFC 6901). Tokens are matched against keys byte by byte, both still escaped, so
  * that finding something takes no memory. */
 #include "json/pointer.h"
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "json/text.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
 #include "promptfile/promptfile_int.h"
 
 #include "base/sort.h"
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "base/text/utf8.h"
 #include "format/format.h"
 #include "json/number.h"

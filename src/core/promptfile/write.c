@@ -2,7 +2,7 @@
  * content of each version, which never changes once it is there. */
 #include "promptfile/promptfile_int.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "promptfile/yaml.h"
 #include "json/equal.h"
 #include "json/write.h"

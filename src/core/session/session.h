@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "base/vec.h"
 #include "session/rows.h"
 

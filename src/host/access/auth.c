@@ -6,7 +6,7 @@
 #include "access/auth_int.h"
 
 #include "base/mem.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "http/reply/base64url.h"
 #include "io/clock.h"
 

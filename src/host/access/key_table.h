@@ -3,7 +3,7 @@
 #define PL_ACCESS_KEY_TABLE_H
 
 #include "access/auth.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "store/store.h"
 
 #define PL_NAME_MAX 401 /* 100 code points, and a NUL */

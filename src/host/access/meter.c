@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/utc.h"
-#include "base/uuid.h"
+#include "base/text/utc.h"
+#include "base/text/uuid.h"
 #include "shard/log.h"
 
 #include <pthread.h>

@@ -3,7 +3,7 @@
 #ifndef PL_AGENT_SESSION_COPY_H
 #define PL_AGENT_SESSION_COPY_H
 
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "http/exchange.h"
 #include "store/store.h"
 

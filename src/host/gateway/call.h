@@ -16,7 +16,7 @@
 #define PL_GATEWAY_CALL_H
 
 #include "agent/session_copy.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "format/convert.h"
 #include "gateway/gateway.h"
 #include "model/vendor.h"

@@ -4,7 +4,7 @@
 #include "gateway/call.h"
 
 #include "agent/context/replay_source.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "json/number.h"
 #include "json/text.h"
 #include "model/model.h"

@@ -4,7 +4,7 @@
 
 #include "base/text/suggest.h"
 #include "base/text/utf8.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "http/connection.h"
 #include "http/guard.h"
 #include "http/limits/body_memory.h"

@@ -3,7 +3,7 @@
 #ifndef PL_HTTP_CLAIM_H
 #define PL_HTTP_CLAIM_H
 
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "http/exchange.h"
 
 /* How far its row is; the diagram is in idempotency.c. */

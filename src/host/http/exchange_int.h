@@ -3,7 +3,7 @@
 #ifndef PL_HTTP_EXCHANGE_INT_H
 #define PL_HTTP_EXCHANGE_INT_H
 
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "http/claim.h"
 #include "http/exchange.h"
 #include "http/limits/body_memory.h"

@@ -1,6 +1,6 @@
 #include "http/json_members.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "json/text.h"
 
 enum pl_status pl_member_text(struct pl_arena *arena, const struct pl_json_doc *doc,

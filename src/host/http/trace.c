@@ -2,7 +2,7 @@
  * say more after that; a trace or span of zeros is none. */
 #include "http/trace.h"
 
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 
 #include <stdio.h>
 

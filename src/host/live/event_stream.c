@@ -4,7 +4,7 @@
  *
  * The stream of a chat has the events from its chat:start to its chat:end, and ends with them. A
  * reader who was too slow for that gets a snapshot, which says whether the chat is over. */
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "base/mem.h"
 #include "json/json.h"
 #include "json/number.h"

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "base/vec.h"
 #include "io/clock.h"
 #include "json/json.h"

@@ -10,7 +10,7 @@
  *     RESTING -> ASKING
  *     START, ASKING, DISCARDING, RESTING -> OVER
  */
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "model/vendors_int.h"
 
 #include "base/mem.h"

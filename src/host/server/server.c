@@ -16,7 +16,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "gateway/gateway.h"
 #include "http/connection.h"
 #include "http/limits/quota.h"

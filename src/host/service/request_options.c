@@ -3,8 +3,8 @@
 #include "service/request_options.h"
 
 #include "agent/context/replay_source.h"
-#include "base/decimal.h"
-#include "base/utc.h"
+#include "base/text/decimal.h"
+#include "base/text/utc.h"
 #include "format/profile.h"
 #include "json/text.h"
 #include "model/model.h"

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "base/text/utf8.h"
 #include "io/clock.h"
 #include "io/system/sink.h"

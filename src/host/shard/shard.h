@@ -4,7 +4,7 @@
 #define PL_SHARD_SHARD_H
 
 #include "base/hash.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "io/net/conn.h"
 #include "io/workers.h"
 #include "shard/config.h"

@@ -9,7 +9,7 @@
 #define PL_STORE_STORE_INT_H
 
 #include "base/buf.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "store/sql/statements.h"
 #include "store/store.h"
 

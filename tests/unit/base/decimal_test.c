@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 
 static void digits_are_the_number_they_say(void **state)
 {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 
 static void expect_text(int64_t unix_ms, const char *wanted)
 {

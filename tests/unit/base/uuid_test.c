@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 
 /* The example of RFC 9562, appendix A.6. */
 static void the_published_example_is_written(void **state)

@@ -1,5 +1,5 @@
 /* When expressions are due: across months, leap years and changes of the clock. */
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "cron/next.h"
 #include "unit/cron/zones.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "cron/tzif.h"
 
 /* "2026-03-29T01:00:00Z" in seconds. */

@@ -324,7 +324,7 @@ static void put_thinking(struct pl_anthropic_out *o)
     const struct pl_settings *s = &o->conv->settings;
     int64_t budget = 0;
     if (s->thinking.kind == PL_VAL_TEXT) {
-        put_thinking_word(o, s->thinking.str, s->thinking); /* the word that format/fit.c chose */
+        put_thinking_word(o, s->thinking.str, s->thinking); /* the word that format/adapt/fit.c chose */
         return;
     }
     if (o->is_home) {

@@ -1,6 +1,6 @@
 /* Writing harmony: an array of messages, or an object when there are tools or settings beside them.
  * Thinking is a part of a type that whoever does not know it may pass over; a failure is said by the
- * result itself (format/flag_errors.h). Cache markers have no place here and are left alone. */
+ * result itself (format/adapt/flag_errors.h). Cache markers have no place here and are left alone. */
 #include "format/harmony/harmony_int.h"
 
 #include "conv/call_ids.h"

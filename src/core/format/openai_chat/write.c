@@ -422,7 +422,7 @@ static void write_result(struct pl_chat_out *c, const struct pl_part *result)
     pl_w_key(w, "content");
     write_content(c, &(struct content){parts, result->n_children, true, result->cache});
     know_name(c, result);
-    /* The content says that it failed (format/flag_errors.h). */
+    /* The content says that it failed (format/adapt/flag_errors.h). */
     if (result->is_error.is_set)
         pl_w_mapped(w, result->is_error.val);
 }

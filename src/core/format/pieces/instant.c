@@ -1,7 +1,7 @@
 /* Instants as microseconds since 1970, between two spellings. */
 #include "format/pieces/instant.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "json/number.h"
 
 static const int64_t us_per_second = 1000000;

@@ -1,7 +1,7 @@
 /* Dates, times and durations: RFC 3339, section 5.6 and appendix A. */
 #include "schema/format/format_int.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 
 enum { DATE_LEN = 10, MINUTES_PER_DAY = 24 * 60 };
 

@@ -2,7 +2,7 @@
  * turn. The list of found memories is the input; nothing here searches. */
 #include "session/memory/memory.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "base/text/utf8.h"
 #include "json/json.h"
 #include "json/text.h"

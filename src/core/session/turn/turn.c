@@ -2,7 +2,7 @@
  * ours, so that two writers of the same turn write the same bytes. */
 #include "session/turn/turn_int.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "base/text/utf8.h"
 #include "json/json.h"
 #include "json/text.h"

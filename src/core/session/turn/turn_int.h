@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "base/vec.h"
 #include "json/write.h"
 #include "session/rows.h"

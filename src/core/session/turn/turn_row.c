@@ -19,7 +19,7 @@
  * started_at is the row's created_ms. */
 #include "session/turn/turn_int.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "json/json.h"
 #include "json/number.h"
 #include "json/text.h"

@@ -5,7 +5,7 @@
  */
 #include "wire/http1/http1.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 
 static const char weekdays[] = "SunMonTueWedThuFriSat";
 static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";

@@ -2,7 +2,7 @@
  * input of its next model call. */
 #include "agent/context/context.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "json/text.h"
 
 #define MAX_TURNS 1000

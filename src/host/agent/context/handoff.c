@@ -1,7 +1,7 @@
 #include "agent/context/handoff.h"
 
 #include "agent/context/session_document.h"
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "format/source.h"
 #include "io/clock.h"
 #include "json/text.h"

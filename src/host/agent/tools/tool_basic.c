@@ -1,6 +1,6 @@
 #include "agent/tools/calc.h"
 #include "agent/tools/tool_int.h"
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "json/text.h"
 
 void pl_tool_calc(struct pl_activity *activity, const struct pl_json_doc *arguments)

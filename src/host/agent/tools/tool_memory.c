@@ -4,7 +4,7 @@
 #include "agent/context/recall.h"
 #include "agent/tools/tool_int.h"
 #include "base/text/terms.h"
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "json/write.h"
 #include "shard/shard.h"
 

@@ -1,7 +1,7 @@
 #include "http/reply/page_cursor.h"
 
-#include "base/decimal.h"
-#include "base/uuid.h"
+#include "base/text/decimal.h"
+#include "base/text/uuid.h"
 
 bool pl_page_cursor_read(struct pl_str cursor, const char *prefix, struct pl_page_cursor *ret_place)
 {

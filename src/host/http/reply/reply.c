@@ -1,6 +1,6 @@
 /* Functions of handlers for an answer: headers, versions, pages, byte bodies; and for reading the
  * request. RFC 9110: conditional requests (13), ranges (14). */
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "base/text/utf8.h"
 #include "http/exchange_int.h"
 #include "wire/language.h"

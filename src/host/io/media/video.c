@@ -2,7 +2,7 @@
 #include "io/media/video.h"
 
 #include "base/buf.h"
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "io/system/process.h"
 
 #include <inttypes.h>

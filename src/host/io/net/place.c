@@ -1,6 +1,6 @@
 #include "io/net/place.h"
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 
 static bool read_host(struct pl_str host, struct pl_place *place)
 {

@@ -3,7 +3,7 @@
 #include "service/admin/key_json.h"
 
 #include "access/auth.h"
-#include "base/utc.h"
+#include "base/text/utc.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* What was used through the gateway: GET /api/usage. */
 #include "access/meter.h"
-#include "base/decimal.h"
-#include "base/utc.h"
+#include "base/text/decimal.h"
+#include "base/text/utc.h"
 #include "http/route.h"
 #include "json/write.h"
 #include "service/admin/key_json.h"

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "io/fetch/fetch.h"
 #include "io/move.h"
 #include "service/blobs/blob_inspect.h"

@@ -4,7 +4,7 @@
  * swept (server.c). */
 #include "service/blobs/blob_upload.h"
 
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "http/exchange.h"
 #include "service/blobs/blob_inspect.h"
 #include "service/blobs/blob_json.h"

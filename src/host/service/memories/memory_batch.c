@@ -1,5 +1,5 @@
 /* Creates, changes and deletes many memories in one transaction. */
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "http/exchange.h"
 #include "json/number.h"
 #include "service/memories/memory_change.h"

@@ -1,7 +1,7 @@
 /* Reads the filters, terms and cursors of a list or a search of memories. */
 #include "service/memories/memory_query.h"
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "base/text/terms.h"
 #include "io/clock.h"
 #include "json/number.h"

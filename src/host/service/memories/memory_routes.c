@@ -1,7 +1,7 @@
 /* Memories are kept across sessions and searched. All of them are the caller's own; those of other
  * users are not found. recall.h puts them into a conversation. */
-#include "base/decimal.h"
-#include "base/uuid.h"
+#include "base/text/decimal.h"
+#include "base/text/uuid.h"
 #include "http/exchange.h"
 #include "http/route.h"
 #include "io/clock.h"

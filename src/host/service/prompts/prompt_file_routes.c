@@ -1,7 +1,7 @@
 /* The library as plain files, page by page. Pages are sorted by id, so that a page does not depend
  * on changes around it. If two prompts want the same directory, the older one gets it, so a library
  * that was restored elsewhere gives the same files. */
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "promptfile/promptfile.h"
 #include "http/exchange.h"
 #include "http/reply/base64url.h"

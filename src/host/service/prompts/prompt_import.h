@@ -9,7 +9,7 @@
 #define PL_SERVICE_PROMPTS_PROMPT_IMPORT_H
 
 #include "base/map.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "base/vec.h"
 #include "promptfile/promptfile.h"
 #include "store/library.h"

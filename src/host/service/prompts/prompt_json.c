@@ -1,7 +1,7 @@
 /* Writes prompts and versions, and derives hash, terms, tags and labels from their content. */
 #include "service/prompts/prompt_json.h"
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "base/sort.h"
 #include "base/text/terms.h"
 #include "promptfile/promptfile.h"

@@ -1,9 +1,9 @@
 /* The library of prompts: create, list, read, change, delete; folders and tags. Versions and labels
  * are in prompt_version_routes.c, uses of a prompt in prompt_use_routes.c and prompt_run_routes.c,
  * files in prompt_file_routes.c. */
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "base/text/terms.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "http/exchange.h"
 #include "http/json_members.h"
 #include "http/reply/page_cursor.h"

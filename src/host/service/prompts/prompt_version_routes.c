@@ -1,7 +1,7 @@
 /* Versions of a prompt and the labels that name them. A version never changes. A change may name
  * the version it is based on (If-Match, or based_on). If another change came first, the answer is
  * 412 with the current version, the sent one, and their difference: no text is lost. */
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "http/exchange.h"
 #include "http/json_members.h"
 #include "io/clock.h"

@@ -4,7 +4,7 @@
 #define PL_SERVICE_SESSIONS_SHARE_LINK_H
 
 #include "access/auth.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "json/write.h"
 #include "service/sessions/session_request.h"
 

@@ -2,7 +2,7 @@
  * 003 here. */
 #include "service/tasks/task_json.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "http/json_members.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Scheduled tasks: create, change, start, stop, run by hand. Their times are in
  * task_time_routes.c. */
 #include "agent/chat_message.h"
-#include "base/utc.h"
-#include "base/uuid.h"
+#include "base/text/utc.h"
+#include "base/text/uuid.h"
 #include "http/exchange.h"
 #include "http/json_members.h"
 #include "service/prompts/prompt_json.h"

@@ -1,6 +1,6 @@
 /* The times of scheduled tasks, past and future: occurrences, runs, the calendar, and the meaning
  * of an expression. */
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "cron/explain.h"
 #include "http/json_members.h"
 #include "http/route.h"

@@ -4,7 +4,7 @@
  *
  * The counter makes ids of one seed sort; its random start and the hash keep the ids of seeds drawn
  * in the same millisecond apart, and one id does not tell the next. */
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 
 #include "base/ascii.h"
 #include "base/hash.h"

@@ -1,15 +1,15 @@
 /* Vendors say in many ways how much a model shall think: a switch, a budget of tokens, an effort. A
  * model knows some of them, and refuses the rest. What Gemini's own documents say goes to Gemini as
  * it is (format/gemini/settings.c). */
-#include "format/fit.h"
+#include "format/adapt/fit.h"
 
 #include "conv/frames.h"
 #include "conv/pcm.h"
-#include "format/cite_back.h"
-#include "format/flag_errors.h"
+#include "format/adapt/cite_back.h"
+#include "format/adapt/flag_errors.h"
 #include "format/pieces/effort.h"
 #include "format/profile.h"
-#include "format/restate.h"
+#include "format/adapt/restate.h"
 #include "format/rules.h"
 #include "json/number.h"
 

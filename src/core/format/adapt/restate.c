@@ -1,6 +1,6 @@
 /* Replaces parts that only one vendor has by text, calls or sources that the target can hold. It
  * walks the messages once and rebuilds only those that have such parts. */
-#include "format/restate.h"
+#include "format/adapt/restate.h"
 
 #include "base/map.h"
 #include "format/pieces/hosted_tools.h"

@@ -1,6 +1,6 @@
 /* Anchors and entries of a citation_map as the citations that Anthropic and Responses have
  * beside a text. */
-#include "format/cite_back.h"
+#include "format/adapt/cite_back.h"
 
 #include "base/map.h"
 #include "conv/cite.h"

@@ -1,6 +1,6 @@
 /* The flag of a failed tool in formats that have none: the result says it, as an error object;
  * and back. */
-#include "format/flag_errors.h"
+#include "format/adapt/flag_errors.h"
 
 #include "conv/tool_error.h"
 #include "json/text.h"

@@ -1,6 +1,6 @@
 /* Days are counted from 1 March of the year 0, so that a leap day is the last of its year; an era
  * is the 400 years after which the calendar repeats. */
-#include "base/utc.h"
+#include "base/text/utc.h"
 
 enum {
     SECONDS_PER_DAY = 86400,
