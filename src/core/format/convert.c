@@ -64,7 +64,7 @@ static enum pl_status parse(struct trip *t)
         t->doc = *t->opts->doc;
         return PL_OK;
     }
-    /* What stands for gpt-oss is ours: its source is no JSON. */
+    /* The JSON that stands for gpt-oss text is ours: its source is not JSON. */
     bool is_strict = t->opts->is_strict && t->task.from != &pl_format_gpt_oss;
     return (is_strict ? pl_source_parse_strict : pl_source_parse)(t->arena, t->text, &t->doc,
                                                                   t->err);
@@ -85,8 +85,8 @@ static void replace(struct pl_conv *conv, struct pl_val *at, struct pl_str text)
     *at = text.len ? pl_val_text(text) : (struct pl_val){0};
 }
 
-/* A document of ours may name a provider of a server of ours, which no vendor knows. OpenRouter has
- * such names itself. */
+/* A document may name the provider that a Parley server asks. No vendor knows such a name.
+ * OpenRouter has names of this form itself. */
 static void take_provider_off(struct trip *t)
 {
     struct pl_settings *settings = &t->conv->settings;
@@ -243,7 +243,7 @@ static enum pl_status read_and_repair(struct trip *t)
     rename_model(t);
     if (status == PL_OK)
         status = pl_format_prepare(t->conv, &t->task, t->err);
-    /* Not a conversation at all, or none that may pass: the report says so too. */
+    /* It is not a conversation, or not one that may pass: the report says so too. */
     if (status == PL_INVALID)
         pl_conv_loss(t->conv, PL_LOSS_DROPPED, t->doc.root, "%s",
                      t->err ? t->err->message : "not a conversation");
@@ -308,7 +308,7 @@ static void limit(struct pl_converted *c, size_t max)
     c->out.max = c->report.max = c->carry.max = max;
 }
 
-/* Says which of them was too long, when that was it. */
+/* Names the buffer that was too long, if that was the reason. */
 static enum pl_status explain_limit(const struct trip *t, size_t max)
 {
     const struct pl_converted *c = &t->made;

@@ -4,8 +4,8 @@
 
 #include "format/way_home.h"
 
-/* What a conversion works with. Who converts again and again keeps one, and the second conversion
- * of the same size takes no heap. */
+/* What a conversion works with. A caller that converts repeatedly keeps one: the second conversion
+ * of the same size then allocates nothing. */
 struct pl_workspace {
     struct pl_arena arena;
     struct pl_conv conv;
@@ -23,13 +23,13 @@ struct pl_convert_opts {
     const struct pl_profile *profile; /* of the target; NULL: its default */
     bool is_strict;                   /* refuse what would lose something, and a source that is no
                                          JSON of RFC 8259 or has a key twice (PL_SYNTAX) */
-    bool refuses_wrong_types;         /* a value of another type than belongs in its place makes it
-                                         PL_INVALID, with its pointer, before anything is written */
-    bool keeps_provider;              /* in front of a model's name: a server of ours reads it */
-    bool is_addressed;   /* where it is sent to says the model, and whether it streams */
-    struct pl_str model; /* what the target calls it; empty: as the source does */
-    const struct pl_way_home *way_home; /* pl_carry_way (carry/carry.h); NULL: nobody will want to
-                                           come home, and no carry is written */
+    bool refuses_wrong_types;         /* a value of the wrong type is PL_INVALID, with its pointer,
+                                       * before anything is written */
+    bool keeps_provider;              /* before the model's name: a Parley server reads it */
+    bool is_addressed;                /* the URL names the model and whether it streams */
+    struct pl_str model;              /* what the target calls it; empty: as the source does */
+    const struct pl_way_home *way_home; /* pl_carry_way (carry/carry.h); NULL: one way only, and no
+                                         * carry is written */
     struct pl_str carry;            /* of the conversion this one undoes; empty: none. Needs a way
                                        home */
     const struct pl_json_doc *doc;  /* the text, parsed already as vendors read it
@@ -39,20 +39,19 @@ struct pl_convert_opts {
     size_t max_bytes; /* of result, report and carry each; 0: by the source (pl_convert_most) */
 };
 
-/* Whether a value of the wrong type is refused in a mode: what a client sends through a gateway
- * either arrives whole or does not leave. Answers of vendors are taken as they are. */
+/* Whether a mode refuses a value of the wrong type: a gateway forwards a client's request whole or
+ * not at all. Vendors' answers are taken as they are. */
 static inline bool pl_mode_refuses_wrong_types(enum pl_mode mode, enum pl_format_kind kind)
 {
     return mode == PL_MODE_GATEWAY && kind == PL_KIND_REQUEST;
 }
 
-/* How long what is made of a source of n_bytes may be: many times as long, since what is short may
- * have much to report, but not without end. At most 1 GiB. */
+/* The longest output of a source of n_bytes: many times as long, since a short source may cause a
+ * long report, but bounded. At most 1 GiB. */
 size_t pl_convert_most(size_t n_bytes);
 
-/* Results; the buffers are owned by the caller, who may hand them in again: then their memory is
- * used again. All three are complete or empty, but for the report, which is there also when the
- * answer is PL_INVALID for a loss. */
+/* Results. The caller owns the buffers and may pass them in again to reuse their memory. All three
+ * are complete or empty. The report is also written when a loss makes the result PL_INVALID. */
 struct pl_converted {
     struct pl_buf out, report, carry;
     const struct pl_format *from; /* the format that was read */
@@ -61,8 +60,8 @@ struct pl_converted {
 void pl_converted_init(struct pl_converted *c);
 void pl_converted_deinit(struct pl_converted *c);
 
-/* PL_SYNTAX or PL_LIMIT: not JSON; PL_LIMIT also when more would be made of it than may be.
- * PL_INVALID: not this format, or lossy where that was refused. */
+/* PL_SYNTAX or PL_LIMIT: not JSON. PL_LIMIT also when an output would be too long. PL_INVALID: not
+ * this format, or lossy where losses are refused. */
 enum pl_status pl_convert(struct pl_str text, const struct pl_convert_opts *opts,
                           struct pl_converted *ret, struct pl_error *err);
 

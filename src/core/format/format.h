@@ -45,17 +45,17 @@ struct pl_format {
     enum pl_status (*write)(struct pl_writer *w, const struct pl_format_task *task,
                             struct pl_error *err);
 
-    /* What one of this format's own parts (PL_PART_OTHER, by its node) says in words that everybody
-     * has. False: nothing. NULL: the format has no such parts. */
+    /* The gist of one of this format's own parts (PL_PART_OTHER, by its node). False: it has none.
+     * NULL: the format has no such parts. */
     bool (*tell)(struct pl_conv *conv, const struct pl_json_node *node, struct pl_gist *ret);
     /* What one of this format's citations says (format/pieces/citation.h). False: nothing that can
      * be said elsewhere. NULL: it has none. */
     bool (*cite)(const struct pl_json_doc *doc, const struct pl_json_node *citation,
                  struct pl_cited *ret);
-    /* Adds those that stand elsewhere than in the parts. NULL: none do. */
+    /* Adds the citations that are not in the parts. NULL: there are none elsewhere. */
     void (*list_cites)(struct pl_conv *conv, struct pl_cites_list *list);
-    /* Whether a filter of this vendor objects, by what it says of an answer (`ratings`), with the
-     * categories it objects to as texts in an open array. NULL: it has no ratings. */
+    /* Whether the vendor's filter objects to an answer, according to `ratings`. Appends the
+     * categories it objects to, as strings, to an open array. NULL: the vendor has no ratings. */
     bool (*judge)(const struct pl_json_doc *doc, const struct pl_json_node *ratings,
                   struct pl_json_out *categories);
     /* Finds what can be wrong in this format alone, in a conversation that was read. NULL: nothing
@@ -65,7 +65,7 @@ struct pl_format {
      * and in a response; and whether one item holds a call and its result. */
     uint32_t services[2];
     bool joins_services;
-    bool wants_wav;      /* takes sound as a file only, no raw samples */
+    bool wants_wav;      /* takes audio as a file only, no raw samples */
     bool has_error_flag; /* a result says by a member of its own that the tool failed */
     bool has_documents;  /* a document of text is a thing of its own here, with a title */
 };

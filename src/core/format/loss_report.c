@@ -85,7 +85,7 @@ static enum pl_status write_pointer(struct pl_buf *to, const struct pl_json_doc 
     return pointer.status;
 }
 
-/* Few are found one by one, which passes over what is beside the way. */
+/* A few pointers are computed one by one, which skips the rest of the tree. */
 enum { FEW = 8 };
 
 static enum pl_status write_few(struct pl_buf *to, const struct pl_conv *conv,

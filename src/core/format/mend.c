@@ -66,7 +66,7 @@ static void mark_changed(struct mender *m, const struct pl_message *message)
     }
 }
 
-/* A repair that only took messages away leaves none that is marked. */
+/* A repair that only removed messages leaves no mark. */
 static void mark_elements(struct mender *m)
 {
     m->is_list_changed = m->conv->is_repaired;
@@ -105,7 +105,7 @@ static struct pl_str source_text(const struct mender *m, size_t from, size_t to)
     return pl_str_slice(m->source, from, to);
 }
 
-/* Between two elements that stood side by side stays what stood between them. */
+/* The bytes between two elements that were neighbours stay. */
 static void put_gap(struct mender *m, const struct element *before, const struct element *now)
 {
     if (before && now == before + 1)
@@ -197,7 +197,7 @@ static enum pl_status mend_document(struct mender *m, struct pl_json_edit *edit)
     return status;
 }
 
-/* Of the writer's losses those that say what it added to the document itself. */
+/* Keeps those of the writer's losses that name what it added to the document itself. */
 static void keep_added(struct pl_conv *conv, size_t n_losses)
 {
     size_t kept = n_losses;

@@ -15,7 +15,8 @@ struct pl_profile {
     const char *format;         /* "anthropic" */
     const char *dated;          /* when this was last checked, "2026-11-15" */
     const char *about;          /* one line for help texts */
-    const char *const *models;  /* beginnings of their names, ended by NULL; NULL: an API version */
+    const char *const *models;  /* prefixes of the models' names, ended by NULL; NULL: an API
+                                 * version */
     bool is_default;            /* of its format, when none is named */
     bool refuses_sampling;      /* temperature, top_p, top_k are errors */
     bool refuses_two_samplings; /* temperature and top_p together are one */
@@ -40,7 +41,7 @@ struct pl_profile {
     bool refuses_adaptive_thinking;     /* only a budget of tokens */
     bool refuses_thinking_with_tools;   /* beside tools, in Chat Completions */
     bool caps_effort_at_rest;           /* with thinking off it is "high" at most */
-    bool takes_reasoning_details; /* thoughts go back with the proofs of the vendor after it */
+    bool takes_reasoning_details; /* thoughts go back with the proofs of the vendor behind it */
     bool takes_video_url;         /* films, in Chat Completions */
     bool refuses_tools;           /* it calls none: they are not offered */
     bool binds_thinking;          /* thinking that goes back must have the same history before it */
@@ -65,8 +66,8 @@ const struct pl_profile *pl_profile_find(struct pl_str name);
 const struct pl_profile *pl_profile_default(struct pl_str format);
 /* The profile of a format that is about this model, or else the format's own. */
 const struct pl_profile *pl_profile_of_model(struct pl_str format, struct pl_str model);
-/* How many tokens the model reads at once; 0 when it is not known. A path or vendor in front of the
- * name ("models/", "vendor/") does not count. */
+/* The context window of the model in tokens; 0 when it is not known. A path or vendor before the
+ * name ("models/", "vendor/") is ignored. */
 int64_t pl_profile_window(struct pl_str model);
 
 /* The i-th name, NULL after the last: for the command line. */

@@ -1,4 +1,4 @@
-/* A loss report (loss_report.h) that was written, and what is known beyond the conversion. */
+/* Changes a written loss report (loss_report.h) by what is known after the conversion. */
 #ifndef PL_FORMAT_REPORT_CHANGE_H
 #define PL_FORMAT_REPORT_CHANGE_H
 
@@ -15,7 +15,7 @@ struct pl_report_change {
     size_t n_added;
 };
 
-/* Writes the report anew, with what it says of losslessness. PL_SYNTAX: it is none; PL_NOMEM. */
+/* Writes the changed report, with `lossless` updated. PL_SYNTAX: it is not a report; PL_NOMEM. */
 enum pl_status pl_report_change(struct pl_buf *report, const struct pl_report_change *change);
 
 #endif

@@ -1,7 +1,7 @@
 /* The rules of each target, as data: a table by format, and what the profile adds.
  *
  * Where they come from: the vendors' documentation as collected in the acceptance cases. A format
- * that is not here (a record of turns, an envelope, a prompt) can say any conversation as it is. */
+ * that is not here (turns, an envelope, a prompt) accepts any conversation as it is. */
 #include "format/rules.h"
 
 #include "format/profile.h"
@@ -16,8 +16,8 @@ enum {
 
 static const char *const responses_history[] = {"previous_response_id", "conversation", NULL};
 
-/* What holds whatever the source is, and what only for a source of another format: media in places
- * that the vendor's own documents use for its own extensions. */
+/* Rules for any source, and rules only for a source of another format: media in places that the
+ * vendor's own documents use for extensions. */
 static const struct {
     const char *format;
     struct pl_repair_rules rules;
@@ -169,7 +169,7 @@ struct pl_repair_rules pl_format_rules(const struct pl_format_task *task)
     rules.wants_argument_strings = is_same && has_argument_strings(task->to);
     rules.wants_calls_last = is_same && is_called(task->to, "anthropic");
     rules.moves_leading_system = rules.wants_calls_last;
-    /* Only a document of that format can refer to what its vendor remembers. */
+    /* Only a document of that format can refer to what its vendor stores. */
     if (!is_same)
         rules.open_history = NULL;
     return rules;

@@ -1,5 +1,5 @@
-/* What a target wants of a conversation (conv/repair/repair.h, conv/lint/lint.h): by its format and
- * profile. */
+/* What a target requires of a conversation (conv/repair/repair.h, conv/lint/lint.h), by its format
+ * and profile. */
 #ifndef PL_FORMAT_RULES_H
 #define PL_FORMAT_RULES_H
 

@@ -1,12 +1,12 @@
-/* A document as it is read for being looked at or changed in its own format: parsed, its format
- * found, and read into a conversation. */
+/* Opens a document to look at it or change it in its own format: parses it, detects the format, and
+ * reads it into a conversation. */
 #ifndef PL_FORMAT_SOURCE_H
 #define PL_FORMAT_SOURCE_H
 
 #include "format/format.h"
 
 struct pl_source {
-    struct pl_str text;             /* the JSON text; of gpt-oss the document that stands for it */
+    struct pl_str text;             /* the JSON text; for gpt-oss the document that stands for it */
     const struct pl_format *format; /* that was read */
     struct pl_arena arena;          /* owned */
     struct pl_json_doc doc;         /* memory of the arena */
@@ -14,13 +14,13 @@ struct pl_source {
     struct pl_buf inner;            /* owned; text when the source is no JSON itself */
 };
 
-/* Strictly first, then as people write JSON by hand. `as` NULL: the format is told from the
- * content. max_items: messages, parts and tools it may have; 0: PL_CONV_MAX_ITEMS. PL_SYNTAX or
- * PL_LIMIT: not JSON, or too many items; PL_INVALID: not this format, or none I know; PL_NOMEM.
- * To be closed whatever it returns; `text` must outlive the source. */
+/* Parses strictly first, then as people write JSON by hand. `as` NULL: the format is detected.
+ * max_items: messages, parts and tools it may have; 0: PL_CONV_MAX_ITEMS. PL_SYNTAX or PL_LIMIT:
+ * not JSON, or too many items; PL_INVALID: not this format, or no known one; PL_NOMEM. Close it
+ * whatever this returns; `text` must outlive the source. */
 enum pl_status pl_source_open(struct pl_source *source, struct pl_str text,
                               const struct pl_format *as, size_t max_items, struct pl_error *err);
-/* The same of a document that was made here: it may be deeper than what is read from a stranger. */
+/* The same for a document that Parley made: it may be deeper than untrusted input. */
 enum pl_status pl_source_open_own(struct pl_source *source, struct pl_str text,
                                   const struct pl_format *as, struct pl_error *err);
 void pl_source_close(struct pl_source *source);
@@ -28,15 +28,15 @@ void pl_source_close(struct pl_source *source);
 
 /* Its steps, for those who bring memory of their own. */
 
-/* gpt-oss is a text; inside, it travels as the document that stands for it, which is written to
- * `inner` and becomes *text. *format NULL: not known yet; then it may be gpt-oss from now on. */
+/* gpt-oss is text. Internally a JSON document stands for it, which is written to `inner` and
+ * becomes *text. *format NULL: not known yet; this may set it to gpt-oss. */
 enum pl_status pl_source_unwrap(struct pl_str *text, const struct pl_format **format,
                                 struct pl_buf *inner, struct pl_error *err);
-/* Strictly first; what people wrote by hand leniently. Either way offsets are those of the text. */
+/* Strictly first, then leniently. Either way offsets are those of the text. */
 enum pl_status pl_source_parse(struct pl_arena *arena, struct pl_str text,
                                struct pl_json_doc *ret_doc, struct pl_error *err);
-/* RFC 8259 and nothing else; a duplicate key is refused too, for which of the two counts is up to
- * the reader. The error says what to mend. */
+/* RFC 8259 only. A duplicate key is refused too, because readers disagree about which of the two
+ * counts. The error says what to fix. */
 enum pl_status pl_source_parse_strict(struct pl_arena *arena, struct pl_str text,
                                       struct pl_json_doc *ret_doc, struct pl_error *err);
 /* Finds the format by the content where *format is NULL; `option` is how a person names it. */

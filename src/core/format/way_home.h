@@ -1,6 +1,6 @@
-/* The way home, as a conversion sees it: something is written beside the target, and with it the
- * source comes back from there. How that is done is the business of the room carry, which is built
- * on this one; whoever converts one way only needs nothing of it. */
+/* The way home, as a conversion sees it: a carry is written beside the target, and with it the
+ * target becomes the source again. The room carry, which is built on this one, does both.
+ * Converting one way needs nothing of it. */
 #ifndef PL_FORMAT_WAY_HOME_H
 #define PL_FORMAT_WAY_HOME_H
 

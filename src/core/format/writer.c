@@ -78,7 +78,7 @@ void pl_w_close(struct pl_writer *w, char bracket)
     struct pl_json_out *out = &w->out;
     struct pl_buf *buf = out->buf;
     uint32_t depth = out->depth;
-    /* What was opened is closed, and no key is left without its value. */
+    /* Every container is closed, and no key lacks its value. */
     assert((depth > 0 && !out->is_after_key) || buf->status != PL_OK || w->conv->status != PL_OK);
     out->depth = depth - (depth > 0);
     pl_buf_addc(buf, bracket);
@@ -207,8 +207,8 @@ void pl_w_raw(struct pl_writer *w, struct pl_str json)
 
 /* ---- what came from the source ---- */
 
-/* The piece of the source at `span` is said by the value that was written last, which begins at
- * `at`. NULL: nobody asked for this link, or out of memory. */
+/* Links the piece of the source at `span` to the value that was written last, which begins at `at`.
+ * NULL: nobody asked for this link, or out of memory. */
 static inline __attribute__((always_inline)) struct pl_link *
 link_last(struct pl_writer *w, struct pl_str span, size_t at, const struct pl_json_node *node,
           enum pl_link_how how)

@@ -1,7 +1,7 @@
 /* Writing a format: JSON piece by piece, marking what of the source was said.
  *
- * Who asks for it also learns which value of the output says which bytes of the source. A carry
- * refers to the long ones (carry/carry.h); the way home and a repair need all of them. */
+ * It can also record links: which value of the output has which bytes of the source. A carry needs
+ * the long ones (carry/carry.h); the way home and a repair need all of them. */
 #ifndef PL_FORMAT_WRITER_H
 #define PL_FORMAT_WRITER_H
 
@@ -10,7 +10,7 @@
 #include "conv/conv.h"
 #include "json/write.h"
 
-/* How the bytes of the source stand in the output. */
+/* How the output contains the bytes of the source. */
 enum pl_link_how {
     PL_LINK_COPY,    /* the value is spelled as the source spells it */
     PL_LINK_QUOTED,  /* the value is a string, the piece is the JSON that is its text */
@@ -20,7 +20,7 @@ enum pl_link_how {
     PL_LINK_ESCAPED, /* … the piece is the message in the error object that is its text */
 };
 
-/* Bytes [off, off + len) of the source are said by the value that starts at `at` in the output. */
+/* Bytes [off, off + len) of the source became the value that starts at `at` in the output. */
 struct pl_link {
     const struct pl_json_node *node; /* of the source: the piece, or the string it is from */
     uint32_t off, len;
@@ -51,7 +51,7 @@ struct pl_writer {
 
 void pl_writer_init(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *to);
 void pl_writer_deinit(struct pl_writer *w);
-/* The same of one that wrote something else before: the memory of its lists is used again. */
+/* The same for a writer that was used before: it reuses the memory of its lists. */
 void pl_writer_renew(struct pl_writer *w, struct pl_conv *conv, struct pl_buf *to);
 /* Keeps the links of pieces with at least so many bytes. Before writing; by default none is kept.
  */
@@ -86,8 +86,7 @@ static inline __attribute__((always_inline)) void pl_w_open_with(struct pl_write
         memcpy(to, head, n);
 }
 
-/* Of a key or word that stands in the code the compiler knows the length: then copying it is a few
- * stores. */
+/* The compiler knows the length of a literal key or word: copying it is then a few stores. */
 static inline void pl_w_key(struct pl_writer *w, const char *key)
 {
     size_t n = strlen(key);
@@ -147,7 +146,7 @@ void pl_w_raw(struct pl_writer *w, struct pl_str json);
 void pl_w_copy(struct pl_writer *w, const struct pl_json_node *node);
 void pl_w_string_slowly(struct pl_writer *w, struct pl_val val);
 void pl_w_value_slowly(struct pl_writer *w, struct pl_val val);
-/* Most come as they stand in the source: a node is handed on, not the whole value. */
+/* Most values are nodes of the source: pass the node, not the whole value. */
 static inline void pl_w_string(struct pl_writer *w, struct pl_val val)
 {
     if (val.kind == PL_VAL_NODE && pl_json_kind(val.node) == PL_JSON_STRING)
@@ -188,7 +187,7 @@ static inline void pl_w_opt_value(struct pl_writer *w, const char *key, struct p
     pl_w_value(w, val);
 }
 
-/* The value is said in the target's own words: no loss. */
+/* The target has its own word for the value: no loss. */
 void pl_w_mapped(struct pl_writer *w, struct pl_val val);
 /* A loss at a value (at its node; for a value we made, at `near`). */
 void pl_w_loss(struct pl_writer *w, enum pl_loss_code code, struct pl_val val, const char *detail);

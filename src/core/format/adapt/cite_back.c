@@ -31,7 +31,7 @@ struct back {
     struct pl_buf text;    /* of the part, without the anchors that were taken */
     struct pl_buf cites;   /* the vendor's citations of it, without brackets */
     size_t n_points;       /* of `text` */
-    struct pl_map entries; /* owned; names of `map`, and how far behind it their values stand */
+    struct pl_map entries; /* owned; names in `map`, and the offset of each value from it */
 };
 
 static const struct pl_json_node *member(const struct back *b, const struct pl_json_node *of,
@@ -66,7 +66,7 @@ static bool is_one_of(const struct pl_conv *conv, const struct pl_json_node *key
     return pl_conv_word(conv, key, words) >= 0;
 }
 
-/* What only the vendor has, as it was. */
+/* Members that only the vendor has, unchanged. */
 static void put_origin(struct back *b, struct pl_json_out *out, const struct pl_json_node *origin,
                        const char *const without[])
 {
@@ -112,7 +112,8 @@ static int64_t number_of(const struct back *b, const struct pl_json_node *n)
     return is_number ? value : 0;
 }
 
-/* The place that the vendor had named, if it is in the text; otherwise all before the anchor. */
+/* The span that the vendor had cited, if the text has it; otherwise everything before the
+ * anchor. */
 static void put_range(struct back *b, struct pl_json_out *out, const struct pl_json_node *origin)
 {
     int64_t start = number_of(b, member(b, origin, "start_index"));
@@ -154,7 +155,7 @@ static bool put_openai(struct back *b, const struct pl_json_node *entry)
     return true;
 }
 
-/* What the citation says by being one of its kind, in its place. */
+/* What the citation's kind and place already say. */
 static void know_rest(struct back *b, const struct pl_json_node *entry)
 {
     static const char *const places[] = {"format", "type", "start_index", "end_index"};
@@ -163,7 +164,7 @@ static void know_rest(struct back *b, const struct pl_json_node *entry)
         pl_conv_know(b->conv, member(b, origin, places[i]));
 }
 
-/* True: the target says it, and the anchor goes. */
+/* True: the target has a citation for it, and the anchor is removed. */
 static bool take(struct back *b, struct pl_str id)
 {
     const struct pl_map_entry *found = pl_map_get(&b->entries, id);

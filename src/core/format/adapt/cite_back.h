@@ -1,10 +1,10 @@
-/* Citations on the way back from seed 001, A.4 to a vendor: anchors whose entry the target has a
- * shape for leave the text and become the vendor's own citations of it.
+/* Citations on the way back from seed 001, A.4 to a vendor. Where the target has a shape for an
+ * anchor's entry, the anchor leaves the text and becomes one of the vendor's own citations.
  *
  *     anthropic          entries that came from there: `origin` has what only it knows
  *     openai-responses   any entry with an address, and those that came from OpenAI
  *
- * Every other anchor stays in the text, as the seed writes it, and its entry is reported with the
+ * Every other anchor stays in the text as the seed writes it. Its entry is reported with the
  * metadata. */
 #ifndef PL_FORMAT_CITE_BACK_H
 #define PL_FORMAT_CITE_BACK_H

@@ -1,6 +1,6 @@
-/* Vendors say in many ways how much a model shall think: a switch, a budget of tokens, an effort. A
- * model knows some of them, and refuses the rest. What Gemini's own documents say goes to Gemini as
- * it is (format/gemini/settings.c). */
+/* Vendors have several ways to say how much a model should think: a switch, a token budget, an
+ * effort. A model accepts some of them and refuses the rest. Settings of Gemini's own documents go
+ * to Gemini unchanged (format/gemini/settings.c). */
 #include "format/adapt/fit.h"
 
 #include "conv/frames.h"
@@ -51,7 +51,8 @@ static bool knows(const struct fit *f, enum pl_effort effort)
     return !f->profile->efforts || (f->profile->efforts & PL_EFFORT_BIT(effort));
 }
 
-/* The nearest effort that the model knows: less rather than more, but not none for a little. */
+/* The nearest effort that the model knows: rather less than more, but a small effort never becomes
+ * none. */
 static enum pl_effort nearest(const struct fit *f, enum pl_effort effort)
 {
     for (int e = (int)effort; e > PL_EFFORT_NONE || e == (int)effort; e--)
@@ -63,7 +64,7 @@ static enum pl_effort nearest(const struct fit *f, enum pl_effort effort)
     return PL_EFFORT_UNSET;
 }
 
-/* The effort says from now on what `node` said. */
+/* From now on the effort says what `node` said. */
 static void set_effort(struct fit *f, enum pl_effort effort, const struct pl_json_node *node)
 {
     if (node == f->s->thinking_budget.node)
@@ -73,7 +74,7 @@ static void set_effort(struct fit *f, enum pl_effort effort, const struct pl_jso
     f->s->is_changed = true;
 }
 
-/* A word of Anthropic's, or nothing, in the place of whatever there is. */
+/* Replaces whatever is there by Anthropic's word, or by nothing. */
 static void set_thinking(struct fit *f, const char *word)
 {
     f->s->thinking = word ? pl_val_text(pl_str_of(word)) : (struct pl_val){0};
@@ -106,7 +107,7 @@ static void turn_off(struct fit *f)
     }
 }
 
-/* Where the effort stands at home there may be something else already. */
+/* The member that holds the effort in the source may be taken already. */
 static void make_room(struct fit *f)
 {
     const struct pl_json_node *config = pl_conv_node(f->conv, f->conv->doc->root, "output_config");
@@ -199,7 +200,7 @@ static bool is_at_rest(const struct fit *f)
            (f->thought == THOUGHT_UNSET && f->profile->rests_by_default);
 }
 
-/* A model that calls no tools is asked without. */
+/* A model that calls no tools is not offered any. */
 static void take_tools_off(struct fit *f)
 {
     struct pl_conv *conv = f->conv;
@@ -237,7 +238,8 @@ void pl_format_fit(struct pl_conv *conv, const struct pl_format_task *task,
         rules->refuses_sampling = rules->refuses_penalties = rules->refuses_logprobs = false;
 }
 
-/* What seed 001 says of images and sound beside their data, for vendors who have no member for it. */
+/* Drops what seed 001 says about images and audio beside their data: these vendors have no member
+ * for it. */
 static void say_perception(struct pl_conv *conv, const struct pl_format_task *task)
 {
     if (task->from == task->to)

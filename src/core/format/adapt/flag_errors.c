@@ -1,5 +1,4 @@
-/* The flag of a failed tool in formats that have none: the result says it, as an error object;
- * and back. */
+/* Turns the flag of a failed tool into an error object for formats that have no flag, and back. */
 #include "format/adapt/flag_errors.h"
 
 #include "conv/tool_error.h"
@@ -19,7 +18,7 @@ static bool says_error(struct pl_conv *conv, const struct pl_part *result)
     return false;
 }
 
-/* The words of the result, one text per line, as an error object. */
+/* The texts of the result, one per line, as an error object. */
 static struct pl_str error_of(struct pl_conv *conv, const struct pl_part *result)
 {
     PL_CLEANUP_BUF struct pl_buf words, json;
@@ -43,7 +42,7 @@ static struct pl_str error_of(struct pl_conv *conv, const struct pl_part *result
     return kept;
 }
 
-/* The string of the source that is all its words; NULL: there are several, or none. */
+/* The one string of the source that is its whole text; NULL: there are several, or none. */
 static const struct pl_json_node *only_text(const struct pl_conv *conv,
                                             const struct pl_part *result)
 {
@@ -60,8 +59,8 @@ static const struct pl_json_node *only_text(const struct pl_conv *conv,
                : NULL;
 }
 
-/* The object stands where the first text stood, or before everything else. A result may have none,
- * so its content moves behind that of all others. */
+/* The object takes the place of the first text, or the first place. A result may have no text, so
+ * its content moves to the end of conv->children. */
 static void wrap(struct pl_conv *conv, size_t at)
 {
     struct pl_part *result = &conv->parts.ptr[at];
@@ -84,7 +83,7 @@ static void wrap(struct pl_conv *conv, size_t at)
     result->n_children = n;
 }
 
-/* What was wrapped on the way here is what it was. */
+/* A message that was wrapped on the way here is unwrapped. */
 static void unwrap(struct pl_conv *conv, struct pl_part *result)
 {
     struct pl_part *children = pl_conv_children(conv, result);
@@ -107,8 +106,8 @@ static void unwrap(struct pl_conv *conv, struct pl_part *result)
     child->text = pl_val_text(text.len ? text : PL_STR(""));
 }
 
-/* A plain translation leaves the words that a vendor is sent as they are: the flag is reported. An
- * answer of a vendor has no results of tools at all. */
+/* Mode convert does not change the text that a vendor is sent: the flag is reported instead. A
+ * vendor's answer has no tool results at all. */
 static bool is_left_alone(const struct pl_format_task *task)
 {
     return task->to->is_vendor && (task->mode == PL_MODE_CONVERT || task->kind == PL_KIND_RESPONSE);

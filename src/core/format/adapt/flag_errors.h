@@ -1,8 +1,10 @@
-/* The failure of a tool between formats that have a flag for it and formats that have none.
+/* Tool failures between formats that have a flag for them and formats that have none.
  *
- * Without a flag the result says it: {"status":"error","error_type":…,"message":…} (seed 001, A.2.2;
- * conv/tool_error.h). To such a format a flagged result gets that form, with the type ToolError, and
- * from it such a result sets the flag; one of that type is its message again. Nothing is lost either way, so nothing is reported. */
+ * A format without a flag has an error object as the result:
+ * {"status":"error","error_type":…,"message":…} (seed 001, A.2.2; conv/tool_error.h). On the way to
+ * such a format, a flagged result becomes this object, with the type ToolError. On the way back,
+ * the object sets the flag, and an object of that type becomes its message again. Nothing is lost
+ * either way, so nothing is reported. */
 #ifndef PL_FORMAT_FLAG_ERRORS_H
 #define PL_FORMAT_FLAG_ERRORS_H
 

@@ -8,10 +8,10 @@
 struct restate {
     struct pl_conv *conv;
     const struct pl_format_task *task;
-    PL_VEC(struct pl_part) parts;    /* owned; what becomes of conv->parts … */
-    PL_VEC(struct pl_part) children; /* owned; … and of conv->children */
+    PL_VEC(struct pl_part) parts;    /* owned; replaces conv->parts … */
+    PL_VEC(struct pl_part) children; /* owned; … and conv->children */
     struct pl_map calls;             /* owned; id of a call -> its number */
-    PL_VEC(struct pl_gist *) called; /* owned; the gist with number i + 1 first met */
+    PL_VEC(struct pl_gist *) called; /* owned; the first gist with number i + 1 */
     struct pl_hosted_tools tools;    /* those of the source that the target has too */
     uint32_t open[PL_SERVICE_COUNT]; /* number of the last call without an id; 0: answered */
 };
@@ -82,7 +82,8 @@ static void number(struct restate *r, struct pl_gist *gist)
         fail(r);
 }
 
-/* For a target with one item for both: the result belongs to the call that was dealt before it. */
+/* For a target with one item for both: the result belongs to the last call that was handled before
+ * it. */
 static bool joins_call(struct restate *r, const struct pl_gist *gist)
 {
     if (!r->task->to->joins_services || gist->has_call || r->conv->status != PL_OK)
@@ -169,7 +170,7 @@ static void push_parts(struct restate *r, bool is_child, const struct pl_gist *g
 
 /* ---- passages ---- */
 
-/* "[Document: TITLE, from ADDRESS]": what of it is said is known then. */
+/* "[Document: TITLE, from ADDRESS]". Marks what it writes as known. */
 static void push_passages(struct restate *r, bool is_child, const char *lead,
                           const struct pl_gist *gist)
 {
@@ -190,8 +191,8 @@ static void push_passages(struct restate *r, bool is_child, const char *lead,
               pl_val_is_set(gist->url) ? "search result" : "document");
 }
 
-/* One text with a title is a document where there are such things; they do not say where they are
- * from. */
+/* One text with a title becomes a document where the target has documents; those have no
+ * address. */
 static bool push_document(struct restate *r, bool is_child, const struct pl_part *part,
                           const struct pl_gist *gist)
 {
@@ -240,8 +241,8 @@ static void push_call(struct restate *r, bool is_child, const char *lead,
     push_line(r, is_child, "\n[End of call]");
 }
 
-/* A word or number of the source's own for how it went: the target has another, or says only that
- * it failed. */
+/* The source's own status word or number: the target has another one, or says only that it
+ * failed. */
 static void report_outcome(struct restate *r, const struct pl_gist *gist)
 {
     const struct pl_json_node *word = gist->is_error.val.node;
@@ -281,7 +282,7 @@ static bool is_native(const struct restate *r, const struct pl_gist *gist)
            (r->task->kind == PL_KIND_RESPONSE || pl_hosted_tools_have(&r->tools, gist->service));
 }
 
-/* The node a report about the part is about. */
+/* The node that a report about the part names. */
 static void report(struct restate *r, const struct pl_part *part, const struct pl_gist *gist)
 {
     pl_conv_know(r->conv, pl_conv_node(r->conv, part->node, "type"));
@@ -306,7 +307,7 @@ static void name_result(struct restate *r, struct pl_gist *gist)
     gist->server = call->server;
 }
 
-/* As text, between two lines. What is not the first thing in its message begins on a new line. */
+/* As text between two lines. Text that is not first in its message begins on a new line. */
 static void say(struct restate *r, const struct pl_part *part, struct pl_gist *gist, bool is_child,
                 bool is_first)
 {
@@ -350,7 +351,7 @@ static void deal(struct restate *r, const struct pl_part *part, bool is_child, b
         }
         return;
     }
-    /* An answer is what its reader shows: there nobody would tell such lines from its words. */
+    /* An answer is shown to people, who could not tell such lines from the model's own text. */
     if (gist && is_request) {
         say(r, part, gist, is_child, is_first);
         return;

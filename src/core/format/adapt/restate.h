@@ -1,10 +1,10 @@
-/* Saying elsewhere what only one vendor has.
+/* Restates parts that only one vendor has.
  *
- * A document made of several blocks, a search of the web, a program that ran in the vendor's
- * sandbox, a call of an MCP server: such a part has a gist (conv/gist.h). Where the target has a
- * shape for it, it stays a part of kind OTHER with the gist, and the target's writer says it.
- * Elsewhere its words become text of whoever said it, between two lines that tell what it was, and
- * that is reported. */
+ * A document of several blocks, a web search, a program that ran in the vendor's sandbox, a call to
+ * an MCP server: such a part has a gist (conv/gist.h). If the target has a shape for it, the part
+ * stays of kind OTHER with its gist, and the target's writer writes it. Otherwise its content
+ * becomes text of the same speaker, between two lines that name what it was, and this is
+ * reported. */
 #ifndef PL_FORMAT_RESTATE_H
 #define PL_FORMAT_RESTATE_H
 

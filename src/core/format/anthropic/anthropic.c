@@ -10,7 +10,7 @@ static const char *const own_blocks[] = {
     "tool_use", "tool_result",     "thinking", "redacted_thinking",
     "document", "server_tool_use", NULL};
 
-/* Members of a request that other formats with a list of messages have and this one has not. */
+/* Members of requests in other formats with a list of messages; this format does not have them. */
 static const char *const foreign_members[] = {
     "choices", "protocol", "version", "max_completion_tokens", "response_format", "segments", NULL};
 
@@ -49,7 +49,7 @@ static bool has_own_tool(const struct pl_json_doc *doc)
 
 static int detect_request(const struct pl_json_doc *doc, const struct pl_json_node *messages)
 {
-    /* Clouds that serve the vendor's models want its version in the body. */
+    /* Clouds that serve the vendor's models require the API version in the body. */
     if (pl_json_member(doc, doc->root, "anthropic_version", PL_JSON_STRING))
         return 95;
     for (int i = 0; foreign_members[i]; i++)

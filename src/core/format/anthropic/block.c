@@ -41,7 +41,7 @@ bool pl_anthropic_is_blank(struct pl_conv *conv, struct pl_val text)
     return true;
 }
 
-/* How the vendor can have the bytes of an image or a document. */
+/* The ways to give the vendor the bytes of an image or a document. */
 enum how { HOW_NOT, HOW_BASE64, HOW_URL, HOW_FILE, HOW_TEXT, HOW_DECODED };
 
 struct source {
@@ -131,14 +131,14 @@ static struct source find_source(struct pl_anthropic_out *o, const struct pl_par
     else if (is_string(part->url))
         s.how = is_web(o->conv, part->url) ? HOW_URL : HOW_NOT;
     else if (is_string(part->file_id))
-        /* A file of one vendor is not known to another. */
+        /* One vendor's file id means nothing to another. */
         s.how = o->is_home || !o->task->from->is_vendor ? HOW_FILE : HOW_NOT;
     else if (is_string(part->text) && part->kind == PL_PART_FILE)
         s.how = HOW_TEXT;
     return s;
 }
 
-/* The text after base64; false when it is none. */
+/* The text that the base64 decodes to; false when it is not text. */
 static bool decode(struct pl_conv *conv, struct pl_val data, struct pl_str *ret_text)
 {
     PL_CLEANUP_BUF struct pl_buf buf;
@@ -222,8 +222,8 @@ void pl_anthropic_drop(struct pl_anthropic_out *o, const struct pl_part *part)
         pl_conv_loss(o->conv, PL_LOSS_DROPPED, node, "%s", reasons[part->kind]);
 }
 
-/* Two dialects: cache_control with a life of 5m or 1h, and a breakpoint with one of 30m or 12h.
- * There is no equal life, so it is left to the vendor's default rather than guessed. */
+/* Two dialects: cache_control with a life of 5m or 1h, and a breakpoint with one of 30m or 12h. No
+ * lifetime is in both, so the vendor's default is used rather than a guess. */
 void pl_anthropic_put_mark(struct pl_anthropic_out *o, struct pl_val cache)
 {
     static const char *const lives[] = {"5m", "1h", NULL};
@@ -296,7 +296,7 @@ static void put_media_type(struct pl_anthropic_out *o, const struct source *s)
                      s->type);
 }
 
-/* A document whose bytes are text is text to the vendor. */
+/* A document whose bytes are text is sent as text. */
 static void put_decoded(struct pl_anthropic_out *o, const struct source *s)
 {
     struct pl_str text = {0};
@@ -359,7 +359,7 @@ static void put_media(struct pl_anthropic_out *o, const struct pl_part *part)
     }
     pl_anthropic_put_mark(o, part->cache);
     pl_w_close(o->w, '}');
-    /* What a vendor does by itself need not be said. */
+    /* What the vendor does by default need not be written. */
     if (pl_str_eq(pl_conv_text(o->conv, part->detail), PL_STR("auto")))
         pl_w_mapped(o->w, part->detail);
 }
@@ -410,7 +410,7 @@ static void put_call(struct pl_anthropic_out *o, const struct pl_part *part)
     pl_w_close(o->w, '}');
 }
 
-/* Makes the calls before a part known by their ids. */
+/* Enters the calls before a part into the map of ids. */
 static void learn_calls(struct pl_anthropic_out *o, const struct pl_part *until)
 {
     const struct pl_part *parts = o->conv->parts.ptr;

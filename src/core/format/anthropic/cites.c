@@ -1,4 +1,5 @@
-/* What Anthropic's citations and refusals say. A citation stands with the text block it is about. */
+/* What Anthropic's citations and refusals say. A citation is a member of the text block it is
+ * about. */
 #include "format/anthropic/words.h"
 #include "format/pieces/citation.h"
 

@@ -1,5 +1,5 @@
-/* Blocks that only Anthropic has: documents and search results of several blocks, and what tools
- * that run at the vendor did. */
+/* Blocks that only Anthropic has: documents and search results of several blocks, and the calls and
+ * results of hosted tools. */
 #include "format/anthropic/anthropic_int.h"
 
 static struct pl_val get(struct pl_conv *conv, const struct pl_json_node *object, const char *key)
@@ -58,7 +58,7 @@ static bool tell_document(struct pl_conv *conv, const struct pl_json_node *node,
 static const struct {
     const char *name;
     enum pl_service service;
-    const char *member; /* of the input, where one says it all; NULL: the whole input */
+    const char *member; /* of the input, where one member says it all; NULL: the whole input */
 } tools[] = {
     {"web_search", PL_SERVICE_SEARCH, "query"},
     {"web_fetch", PL_SERVICE_FETCH, "url"},

@@ -1,7 +1,7 @@
 /* Reading Anthropic Messages.
  *
  * A user message may answer tools and speak as well: it becomes one message of role tool per result
- * and one of role user for what lies between, all of the same element. */
+ * and one of role user for everything between them, all with the same element. */
 #include "format/anthropic/anthropic_int.h"
 
 #include "format/anthropic/words.h"
@@ -115,7 +115,7 @@ static void fill_as(struct pl_conv *conv, struct pl_part *part, const struct blo
     if (!block)
         return;
     if (!block->fill(conv, part)) {
-        /* It stays what only its vendor knows. */
+        /* It stays OTHER: only its vendor knows it. */
         *part =
             (struct pl_part){.kind = PL_PART_OTHER, .node = part->node, .children = part->children};
         return;
@@ -150,7 +150,7 @@ static void read_result_content(struct pl_conv *conv, const struct pl_json_node 
         fill(conv, pl_conv_add_child(conv, PL_PART_OTHER, b), IN_RESULT);
 }
 
-/* Adds to the last message, but for a result: that has a message of its own. */
+/* Adds a part to the last message. A result gets its own message. */
 static void read_user_blocks(struct pl_conv *conv, const struct pl_json_node *node,
                              const struct pl_json_node *content, uint32_t element)
 {
@@ -199,7 +199,7 @@ static void read_message(struct pl_conv *conv, const struct pl_json_node *node, 
     static const enum pl_role roles[] = {PL_ROLE_USER, PL_ROLE_ASSISTANT, PL_ROLE_SYSTEM};
     const struct pl_json_node *role = pl_conv_member(conv, node, "role", PL_WANT_STRING);
     int word = pl_conv_word(conv, role, words);
-    /* Who speaks in a role this format does not have is heard as the user, and the role reported.
+    /* A role that this format does not have is read as the user's, and the role is reported.
      */
     if (word >= 0)
         pl_conv_know(conv, role);
@@ -234,7 +234,7 @@ static void read_choice(struct pl_conv *conv, const struct pl_json_node *choice)
     const struct pl_json_node *type = pl_conv_member(conv, choice, "type", PL_WANT_STRING);
     int word = pl_conv_word(conv, type, words);
     s->choice = word < 0 ? PL_CHOICE_OTHER : choices[word];
-    /* Not the whole of it: the flag beside the type has its own fate. */
+    /* Not the whole object: the flag beside the type has its own fate. */
     s->choice_val = pl_val_node(type);
     pl_conv_take(conv, choice, "name", PL_WANT_STRING, &s->choice_name);
     const struct pl_json_node *off =

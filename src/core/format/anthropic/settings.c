@@ -56,7 +56,7 @@ void pl_anthropic_put_limit(struct pl_anthropic_out *o)
                      (long long)o->max_tokens);
 }
 
-/* The input schema must say that it is of an object. What it says else is copied. */
+/* The input schema must have the type object. Everything else in it is copied. */
 static void put_object_schema(struct pl_anthropic_out *o, const struct pl_tool *tool)
 {
     struct pl_conv *conv = o->conv;
@@ -70,7 +70,7 @@ static void put_object_schema(struct pl_anthropic_out *o, const struct pl_tool *
     const struct pl_json_node *schema = tool->schema.node;
     for (const struct pl_json_node *k = pl_json_first_member(schema); k < pl_json_end(schema);
          k = pl_json_next_member(k)) {
-        /* Also a null, which is as good as none. */
+        /* A null counts as absent. */
         if (pl_json_key_is(conv->doc, k, PL_STR("type")))
             continue;
         pl_w_key_str(o->w, pl_conv_text(conv, pl_val_node(k)));
@@ -135,7 +135,8 @@ static void put_tool(struct pl_anthropic_out *o, const struct pl_tool *tool)
     pl_w_close(o->w, '}');
 }
 
-/* The tools of another vendor that this one has too; MCP servers stand beside the tools. */
+/* The hosted tools of another vendor that this one has too. MCP servers have a list beside the
+ * tools. */
 static void put_hosted(struct pl_anthropic_out *o)
 {
     struct pl_hosted_tools tools = pl_hosted_tools_for(o->conv, o->task);
@@ -182,13 +183,14 @@ static void put_choice(struct pl_anthropic_out *o)
     const struct pl_settings *s = &o->conv->settings;
     enum pl_choice choice = s->choice;
     bool is_serial = s->parallel.is_set && !s->parallel.value;
-    /* Several calls at once are what the vendor allows by itself. */
+    /* The vendor allows parallel calls by default. */
     if (s->parallel.is_set && s->parallel.value)
         pl_w_mapped(o->w, s->parallel.val);
     struct pl_val name = s->choice_name;
     if (choice == PL_CHOICE_UNSET && is_serial)
         choice = PL_CHOICE_AUTO;
-    /* There is no list of names here; one that must be called is the one. */
+    /* The format has no list of names. A list of one name that must be called is a choice of that
+     * tool. */
     if (choice == PL_CHOICE_ANY && pl_choice_count_allowed(o->conv) == 1 &&
         pl_json_count(s->allowed) == 1) {
         choice = PL_CHOICE_ONE;
@@ -207,7 +209,7 @@ static void put_choice(struct pl_anthropic_out *o)
         pl_w_key(o->w, "name");
         pl_tool_name_write(o->w, name, PL_ANTHROPIC_MAX_NAME);
     }
-    /* With none the vendor refuses the flag, and there is nothing it could forbid. */
+    /* With choice none the vendor refuses the flag, which would have nothing to forbid anyway. */
     if (is_serial && choice != PL_CHOICE_NONE) {
         pl_w_key(o->w, "disable_parallel_tool_use");
         pl_w_bool(o->w, true);
@@ -268,7 +270,7 @@ static void put_sampling(struct pl_anthropic_out *o)
         pl_w_opt_value(o->w, "top_k", s->top_k);
 }
 
-/* Whether what stands in the source as `display` is said here as well. */
+/* Whether the target has the value that the source has as `display`. */
 static void put_display(struct pl_anthropic_out *o)
 {
     const struct pl_flag *shows = &o->conv->settings.shows_thoughts;
@@ -306,7 +308,7 @@ static void put_budget(struct pl_anthropic_out *o)
     pl_w_close(o->w, '}');
 }
 
-/* One word about thinking; `why` is what it stands for. */
+/* Writes one word about thinking; `why` is the setting that it stands for. */
 static void put_thinking_word(struct pl_anthropic_out *o, struct pl_str word, struct pl_val why)
 {
     pl_w_key(o->w, "thinking");
@@ -324,7 +326,8 @@ static void put_thinking(struct pl_anthropic_out *o)
     const struct pl_settings *s = &o->conv->settings;
     int64_t budget = 0;
     if (s->thinking.kind == PL_VAL_TEXT) {
-        put_thinking_word(o, s->thinking.str, s->thinking); /* the word that format/adapt/fit.c chose */
+        put_thinking_word(o, s->thinking.str,
+                          s->thinking); /* the word that format/adapt/fit.c chose */
         return;
     }
     if (o->is_home) {
@@ -360,7 +363,7 @@ static void put_effort(struct pl_anthropic_out *o)
         pl_w_mapped(o->w, s->effort_val);
 }
 
-/* What else stands there at home. */
+/* Other members of the vendor's own object. */
 static void put_other_output(struct pl_anthropic_out *o, const struct pl_json_node *config)
 {
     static const char *const said[] = {"effort", "format", NULL};
@@ -380,7 +383,7 @@ static void put_output(struct pl_anthropic_out *o)
         o->is_home ? pl_conv_node(o->conv, o->conv->doc->root, "output_config") : NULL;
     bool has_effort = s->effort >= PL_EFFORT_MINIMAL;
     bool has_schema = s->output == PL_OUTPUT_SCHEMA && pl_val_is_set(s->output_schema);
-    /* Plain text is what the vendor writes by itself; a mere word beside a schema says no more. */
+    /* Plain text is the vendor's default. A word beside a schema adds nothing. */
     if (s->output == PL_OUTPUT_TEXT || (has_schema && is_kind(s->output_val, PL_JSON_STRING)))
         pl_w_mapped(o->w, s->output_val);
     else if (s->output == PL_OUTPUT_JSON)
@@ -408,7 +411,7 @@ static void put_output(struct pl_anthropic_out *o)
     pl_w_close(o->w, '}');
 }
 
-/* One id of the one who asks: the one made for it, else the older one. */
+/* One id of the user: the member made for it, otherwise the older one. */
 static void put_user(struct pl_anthropic_out *o)
 {
     const struct pl_settings *s = &o->conv->settings;

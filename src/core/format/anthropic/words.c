@@ -33,8 +33,8 @@ const char *pl_anthropic_finish_word(struct pl_anthropic_ending ending)
     return words[ending.finish];
 }
 
-/* Errors. What other vendors call them (codes, types, states, and the numbers of HTTP), most
- * telling word first: the code says more than the type. */
+/* Errors by other vendors' names (codes, types, statuses, HTTP status codes). The most specific
+ * name comes first: the code says more than the type. */
 static const struct {
     const char *theirs, *ours;
 } errors[] = {

@@ -15,8 +15,7 @@ struct pl_anthropic_ending {
 };
 const char *pl_anthropic_finish_word(struct pl_anthropic_ending ending);
 
-/* The type of what another vendor calls an error (a code, a type, a state, a number of HTTP), or
- * NULL. */
+/* The error type for another vendor's name (a code, type, status or HTTP status code), or NULL. */
 const char *pl_anthropic_error_type(struct pl_str theirs);
 
 struct pl_cited;

@@ -1,8 +1,8 @@
 /* Writing Anthropic Messages: requests, responses and error bodies.
  *
  * System instructions in front go to `system`, one block each; later ones stay in their place. The
- * results that answer one turn go into one message of the user. A message of which nothing can be
- * said is left out and reported, since the vendor refuses an empty one. */
+ * results that answer one turn go into one message of the user. A message without anything to write
+ * is left out and reported, since the vendor refuses an empty one. */
 #include "format/anthropic/anthropic_int.h"
 
 #include "conv/call_ids.h"
@@ -50,7 +50,7 @@ static struct group group_at(const struct pl_conv *conv, size_t first)
     return g;
 }
 
-/* What a group says: how many blocks of how many, the first, and whether it calls a tool. */
+/* What a group writes: how many of its blocks, the first one, and whether it calls a tool. */
 struct said {
     uint32_t n, n_all;
     const struct pl_part *first;
@@ -110,7 +110,7 @@ static void drop_rest(struct pl_anthropic_out *o, struct group g, bool has_call)
     }
 }
 
-/* A content string stays a string when it is all there is. */
+/* A content string stays a string when it is the only block. */
 static bool is_plain(struct said said)
 {
     return said.n == 1 && said.first->kind == PL_PART_TEXT && !said.first->node &&
@@ -150,8 +150,8 @@ static bool put_message(struct pl_anthropic_out *o, struct group g)
     return true;
 }
 
-/* How many messages in front are instructions that go to `system`. When there is nothing else to
- * say the last of them stays: a request without messages is refused. */
+/* How many messages in front are instructions that go to `system`. Without any other message the
+ * last of them stays: a request without messages is refused. */
 static size_t count_leading(struct pl_anthropic_out *o)
 {
     const struct pl_conv *conv = o->conv;
@@ -305,7 +305,8 @@ static const struct pl_part *refusal_of(const struct pl_conv *conv)
     return NULL;
 }
 
-/* All the assistant said; whether it called a tool that waits for an answer. */
+/* Writes everything the assistant said; returns whether it called a tool that waits for a
+ * result. */
 static bool put_answer_content(struct pl_anthropic_out *o)
 {
     bool has_call = false;
@@ -448,7 +449,7 @@ static void put_error_type(struct pl_anthropic_out *o)
         const char *word = pl_anthropic_error_type(pl_conv_text(o->conv, said[i]));
         if (!ours)
             ours = word;
-        /* Another name of the same thing is said with it. */
+        /* Marks another name of the same value as said. */
         if (word && word == ours)
             pl_w_mapped(o->w, said[i]);
     }

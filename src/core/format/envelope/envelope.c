@@ -1,5 +1,5 @@
 /* Prompt envelope, seed 000: what really goes into a prompt, segment by segment, for a person to
- * look at. Here is how to tell it; reading and writing are in read.c and write.c.
+ * look at. This file detects it; reading and writing are in read.c and write.c.
  */
 #include "format/envelope/envelope_int.h"
 

@@ -11,7 +11,7 @@ struct reading {
     const struct pl_json_node *message;
     uint32_t element;
     enum pl_role role;
-    bool is_speaking; /* the last message is this one's, no result, and may grow */
+    bool is_speaking; /* the last message belongs to this one, is no result, and may grow */
     enum pl_role speaker;
     bool is_answering; /* the last message is a result of a message of role tool, and may grow */
     bool has_messages; /* id and time are said */
@@ -27,7 +27,7 @@ static void add_message(struct reading *r, enum pl_role role)
     }
 }
 
-/* A new part where the segment stands: in the speaker's message, or in the result before it. */
+/* Adds a part where the segment belongs: to the speaker's message, or to the result before it. */
 static struct pl_part *add_part(struct reading *r, enum pl_part_kind kind,
                                 const struct pl_json_node *segment)
 {
@@ -80,8 +80,8 @@ static bool is_words(const struct pl_conv *conv, const struct pl_json_node *segm
     return pl_conv_word(conv, pl_conv_node(conv, segment, "kind"), kinds) >= 0;
 }
 
-/* How many segments from here on are one text: a variable stands in a sentence, with the words
- * before and behind it. 1 for words of their own, 0 where there are none. */
+/* How many segments from here on are one text: a variable is part of a sentence, with the words
+ * before and after it. 1 for a text of its own, 0 where there is none. */
 static size_t count_run(const struct pl_conv *conv, const struct pl_json_node *segment,
                         const struct pl_json_node *end)
 {
@@ -112,7 +112,8 @@ static struct pl_piece piece_of(struct pl_conv *conv, const struct pl_json_node 
     return piece;
 }
 
-/* What of a segment is no part of the prompt: its kind, and whether a person has folded it up. */
+/* Members that are not part of the prompt: the kind, and whether a person has folded the
+ * segment. */
 static void know_frame(struct pl_conv *conv, const struct pl_json_node *segment)
 {
     pl_conv_know(conv, pl_conv_node(conv, segment, "kind"));
@@ -151,8 +152,8 @@ static const struct list_template {
   skills_template = {"## Skills", "name", "description", NULL},
   tools_template = {"## Tools", "name", "description", "parameters"};
 
-/* The schema of a tool's input: the object there is for it, or the parameters, where they are a
- * schema and not words about one. */
+/* The schema of a tool's input: its own member, or the parameters if they are a schema and not a
+ * description. */
 static struct pl_val schema_of(struct pl_conv *conv, const struct pl_json_node *item)
 {
     struct pl_val schema = pl_conv_get(conv, item, "schema", PL_WANT_OBJECT);
@@ -176,7 +177,7 @@ static bool is_callable(struct pl_conv *conv, const struct pl_json_node *item)
     return pl_json_is(item, PL_JSON_OBJECT) && pl_val_is_set(schema_of(conv, item));
 }
 
-/* What of an item its line says. */
+/* The members of an item that its line holds. */
 static struct pl_str say_member(struct pl_conv *conv, const struct pl_json_node *item,
                                 const char *key)
 {

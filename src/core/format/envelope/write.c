@@ -60,7 +60,7 @@ static void write_words(struct pl_writer *w, const struct pl_part *part, bool is
         pl_w_close(w, '}');
 }
 
-/* What a variable says, or words between two of them. */
+/* The value of a variable, or the words between two of them. */
 static void write_piece(struct pl_writer *w, const struct pl_part *part,
                         const struct pl_piece *piece, bool is_system)
 {
@@ -77,7 +77,7 @@ static void write_piece(struct pl_writer *w, const struct pl_part *part,
     pl_w_close(w, '}');
 }
 
-/* Words that list something have a segment that lists it. */
+/* Text that lists something becomes a segment with that list. */
 static bool write_list(struct pl_writer *w, const struct pl_part *part)
 {
     static const char *const kinds[] = {
@@ -447,7 +447,7 @@ static void write_tool_message(struct envelope *e)
                  "a system message was added to list the tools");
 }
 
-/* An item that only its vendor understands is no message. */
+/* An item that only its vendor understands is not a message. */
 static bool is_sayable(const struct pl_utterance *u)
 {
     for (uint32_t i = 0; i < u->n_parts; i++)
@@ -508,7 +508,7 @@ static void write_messages(struct envelope *e)
     report_made(e);
 }
 
-/* Why there is nothing to write an envelope of. */
+/* The reason why there is no envelope to write. */
 static enum pl_status refuse(struct pl_conv *conv, struct pl_error *err)
 {
     bool is_error = conv->answer.is_error;

@@ -74,7 +74,7 @@ void pl_gemini_read_answer(struct pl_conv *conv, const struct pl_json_node *root
                pl_conv_fit(conv, pl_gemini_field(conv, root, "usageMetadata"), PL_WANT_OBJECT));
 }
 
-/* The words of other vendors that mean exactly what ours means. */
+/* The words of other vendors that mean exactly what this format's word means. */
 static const char *const equal_words[] = {
     "stop",
     "length",

@@ -1,6 +1,6 @@
-/* What Google's grounding, citations and safety ratings say. They stand beside the content of a
- * candidate: chunks are the sources, supports tell which piece of the text rests on which of them,
- * by bytes of the text; citationMetadata has sources with the place in one. */
+/* What Google's grounding, citations and safety ratings say. They are beside the content of a
+ * candidate: chunks are the sources; supports say which byte range of the text rests on which
+ * chunks; citationMetadata has sources with their place in the text. */
 #include "format/format.h"
 #include "format/gemini/gemini_int.h"
 #include "format/gemini/words.h"
@@ -81,7 +81,7 @@ struct listing {
     size_t n_chunks;
 };
 
-/* The n-th part of the content as it is counted there; the last text where it is not said. */
+/* The n-th part of the content; the last text if the index is missing. */
 static size_t part_of(const struct listing *l, const struct pl_json_node *index)
 {
     const struct pl_conv *conv = l->conv;
@@ -178,7 +178,7 @@ static void list_chunks(struct listing *l, const struct pl_json_node *grounding)
                      "an anchor at the end of the segment says on which sources it rests, and a "
                      "source has its first score; the rest has no place");
     }
-    /* Nothing tells which piece rests on them: all of it does. */
+    /* Without supports, all of the text rests on them. */
     for (size_t i = 0; i < l->n_chunks && !is_said; i++)
         pl_cites_anchor(conv, l->list, part, l->first_entry + i,
                         pl_conv_text(conv, conv->parts.ptr[part].text).len);

@@ -22,7 +22,7 @@ enum pl_status pl_gemini_write(struct pl_writer *w, const struct pl_format_task 
 void pl_gemini_read_settings(struct pl_conv *conv, const struct pl_json_node *root);
 void pl_gemini_write_settings(struct pl_writer *w, const struct pl_format_task *task);
 
-/* What a response says around its content: an error, or why and at what cost it ended. */
+/* The members of a response around its content: an error, or the finish reason and the usage. */
 bool pl_gemini_read_error(struct pl_conv *conv, const struct pl_json_node *root);
 void pl_gemini_read_answer(struct pl_conv *conv, const struct pl_json_node *root,
                            const struct pl_json_node *candidate);
@@ -35,7 +35,7 @@ void pl_gemini_write_answer(struct pl_writer *w);
 void pl_gemini_write_rest(struct pl_writer *w, const struct pl_json_node *object,
                           const char *const written[]);
 
-/* As in pl_format (own.c), and the member of a part that says a call or a result. */
+/* As in pl_format (own.c), and the member of a part that holds a call or a result. */
 bool pl_gemini_tell(struct pl_conv *conv, const struct pl_json_node *node, struct pl_gist *ret);
 void pl_gemini_write_gist(struct pl_writer *w, const struct pl_gist *gist, bool is_result);
 

@@ -5,7 +5,7 @@
 
 /* Where the parts being read belong. */
 struct seat {
-    enum pl_role own;  /* of the content: who says what neither calls nor answers */
+    enum pl_role own;  /* of the content: who says the parts that are neither calls nor results */
     enum pl_role role; /* of the message that is open now */
     const struct pl_json_node *node;
     uint32_t element;
@@ -17,9 +17,8 @@ static struct pl_val field(struct pl_conv *conv, const struct pl_json_node *obje
     return pl_val_node(pl_conv_fit(conv, pl_gemini_field(conv, object, key), want));
 }
 
-/* A part that only one side may say, in a content of the other, gets a message of its own, and so
- * does what stands after it: the vendor answers calls to its own servers inside the model's
- * content, and the model goes on. */
+/* A part that only the other side may say gets its own message, and so does what follows it: the
+ * vendor answers calls of hosted tools inside the model's content, and the model goes on. */
 static struct pl_part *add_part(struct pl_conv *conv, struct seat *seat, enum pl_role role,
                                 enum pl_part_kind kind, const struct pl_json_node *node)
 {
@@ -105,9 +104,8 @@ static void read_call(struct pl_conv *conv, struct seat *seat, const struct pl_j
     part->signature = field(conv, node, "thoughtSignature", PL_WANT_STRING);
 }
 
-/* A response is an object. What it says is under `output` or `error`; where nothing else stands
- * beside it, older clients also say `result` or `content`. Otherwise the whole object is the
- * answer. */
+/* A response is an object with `output` or `error`. Older clients send a single member `result` or
+ * `content`. Otherwise the whole object is the result. */
 static void read_response(struct pl_conv *conv, struct pl_part *result,
                           const struct pl_json_node *response)
 {
@@ -204,7 +202,7 @@ static const char *const role_words[] = {"user",   "model", "function", "assista
 static const enum pl_role roles[] = {PL_ROLE_USER,      PL_ROLE_ASSISTANT, PL_ROLE_USER,
                                      PL_ROLE_ASSISTANT, PL_ROLE_SYSTEM,    PL_ROLE_USER};
 
-/* A content; a part or a text alone counts as one of the user's. */
+/* Reads a content. A bare part or text counts as a content of the user. */
 static void read_content(struct pl_conv *conv, const struct pl_json_node *node, uint32_t element,
                          enum pl_role role_if_unsaid)
 {

@@ -1,9 +1,9 @@
 /* Gemini's schema dialect and JSON Schema. Both directions walk the schema with a stack of frames
  * of its own (a schema may nest as deep as a document may), and write as they go.
  *
- * A frame stands in one of three places: among the keywords of a schema, among the named schemas of
- * `properties`, or among the schemas of `anyOf`. Only the first place knows keywords: a property
- * that happens to be called "type" or "$id" is a name like any other. */
+ * A frame is in one of three places: among the keywords of a schema, the named schemas of
+ * `properties`, or the schemas of `anyOf`. Only the first place has keywords: a property that
+ * happens to be called "type" or "$id" is a name like any other. */
 #include "format/gemini/schema.h"
 
 #include "json/pointer.h"
@@ -16,7 +16,7 @@ struct frame {
     const struct pl_json_node *at, *end; /* the next member or element */
     const struct pl_json_node *object;   /* IN_SCHEMA: whose keywords these are */
     const struct pl_json_node *base;     /* IN_SCHEMA: what refers to `object`; its words win */
-    bool is_nullable;                    /* as the schema this frame is of, or is a list in, says */
+    bool is_nullable;                    /* as the schema of this frame says */
 };
 
 struct walk {
@@ -26,7 +26,7 @@ struct walk {
     uint32_t n_refs;            /* put in place so far */
 };
 
-/* A schema may refer to one definition from many places; this many are put in place. */
+/* A schema may refer to one definition from many places; at most this many are inlined. */
 #define MAX_REFS 256
 
 static const struct pl_json_node *member(const struct walk *k, const struct pl_json_node *object,
@@ -35,8 +35,8 @@ static const struct pl_json_node *member(const struct walk *k, const struct pl_j
     return pl_conv_node(k->w->conv, object, key);
 }
 
-/* A value as it is. One that stands in the output already (a definition used twice) is said again
- * without a link: it has one way home. */
+/* A value as it is. A value that is in the output already (a definition used twice) is written
+ * without a link: it has only one way home. */
 static void put(struct walk *k, const struct pl_json_node *value)
 {
     if (pl_conv_fate_of(k->w->conv, value) == PL_FATE_SAID)
@@ -50,7 +50,7 @@ static void put_key(struct walk *k, const struct pl_json_node *key)
     pl_w_key_str(k->w, pl_conv_text(k->w->conv, pl_val_node(key)));
 }
 
-/* Said in the words of the other dialect: a type, also one of a list, an order, a bound. */
+/* Marks what the other dialect spells differently: a type, a type of a list, an order, a bound. */
 static void know(struct walk *k, const struct pl_json_node *node)
 {
     pl_conv_know_all(k->w->conv, node);
@@ -94,8 +94,8 @@ enum dialect_word {
     D_EXAMPLE
 };
 
-/* Keywords with a rule of their own; all others are the same on both sides. The second spelling is
- * the one protocol buffers accept as well. */
+/* Keywords with their own rule; all others are the same on both sides. The second spelling is the
+ * one protocol buffers accept as well. */
 static const struct {
     const char *word, *also;
     enum dialect_word rule;
@@ -169,8 +169,8 @@ static void put_count(struct walk *k, const struct pl_json_node *value)
     }
 }
 
-/* The order is said by the order of the properties when they stand in it; otherwise it stays
- * without a fate. */
+/* If the properties are in this order already, nothing is lost; otherwise the list keeps no
+ * fate. */
 static void know_order(struct walk *k, const struct pl_json_node *order,
                        const struct pl_json_node *names)
 {
@@ -411,7 +411,8 @@ static bool is_being_written(const struct walk *k, const struct pl_json_node *sc
     return false;
 }
 
-/* What else speaks for this schema: the target of its $ref, or the only schema of its allOf. */
+/* The schema that this one continues with: the target of its $ref, or the only schema of its
+ * allOf. */
 static const struct pl_json_node *behind(struct walk *k, const struct pl_json_node *schema)
 {
     const struct pl_json_node *ref = member(k, schema, "$ref"), *all = member(k, schema, "allOf");
@@ -449,7 +450,7 @@ static void push_dialect(struct walk *k, const struct pl_json_node *schema)
         put_nullable(k);
 }
 
-/* One type is said as it is, null apart; of several, each as a schema of its own. */
+/* One type (besides null) is written as it is; several become a list of schemas. */
 static void put_upper_type(struct walk *k, const struct pl_json_node *type,
                            const struct pl_json_node *schema)
 {
@@ -489,14 +490,14 @@ static void put_upper_type(struct walk *k, const struct pl_json_node *type,
         pl_w_close(k->w, ']');
 }
 
-/* An enum stands beside the type of its words; JSON Schema need not say it. */
+/* The dialect requires the type of an enum; JSON Schema does not. */
 static void put_string_type(struct walk *k, const struct pl_json_node *schema)
 {
     if (!member(k, schema, "type"))
         pl_w_key_word(k->w, "type", "STRING");
 }
 
-/* Enums of the dialect hold strings only; null among them is said by `nullable`. */
+/* Enums of the dialect hold strings only; `nullable` stands for null among them. */
 static void put_enum(struct walk *k, const struct pl_json_node *value,
                      const struct pl_json_node *schema)
 {
@@ -585,7 +586,8 @@ static void dialect_keyword(struct walk *k, const struct pl_json_node *key, size
     }
 }
 
-/* The next keyword of a schema; at its end, the schema after it goes on in the same object. */
+/* The next keyword of a schema. At its end, the schema it continues with is written into the same
+ * object. */
 static void schema_step(struct walk *k)
 {
     struct frame *f = top(k);

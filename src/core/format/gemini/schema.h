@@ -2,7 +2,8 @@
  *
  * The dialect has upper-case types, `nullable` beside a single type, int64 limits that may be
  * spelled as strings, and `propertyOrdering`. A tool or an output schema in it is marked
- * (is_openapi_schema, is_openapi_output); whoever writes another format says it through here.
+ * (is_openapi_schema, is_openapi_output); writers of other formats translate it with these
+ * functions.
  */
 #ifndef PL_FORMAT_GEMINI_SCHEMA_H
 #define PL_FORMAT_GEMINI_SCHEMA_H
@@ -17,7 +18,7 @@
  *         pl_gemini_schema_write_json(w, tool->schema);
  *     else
  *         pl_w_value(w, tool->schema);
- * What JSON Schema has no word for is left without a fate. */
+ * Keywords that JSON Schema lacks are left without a fate. */
 void pl_gemini_schema_write_json(struct pl_writer *w, struct pl_val schema);
 
 /* The same as a PL_VAL_JSON in the arena, for formats that hold a schema as text. The words of the
@@ -26,7 +27,7 @@ bool pl_gemini_schema_to_json(struct pl_conv *conv, struct pl_val schema, struct
 
 /* Writes a JSON Schema (a value of the source) in the dialect: types upper-case, null as
  * `nullable`, `const` as an enum of one, `oneOf` as `anyOf`, local references put in place.
- * Keywords the dialect lacks are left without a fate; what is said with less is reported. */
+ * Keywords the dialect lacks are left without a fate; approximations are reported. */
 void pl_gemini_schema_write_dialect(struct pl_writer *w, struct pl_val schema);
 
 #endif

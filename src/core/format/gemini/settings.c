@@ -1,4 +1,4 @@
-/* What stands around the contents of a generateContent request: tools, choice, generation. */
+/* The members of a generateContent request around its contents: tools, choice, generation. */
 #include "format/pieces/choice.h"
 #include "format/pieces/effort.h"
 #include "format/gemini/gemini_int.h"
@@ -69,7 +69,7 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *config)
         s->output = PL_OUTPUT_SCHEMA;
         s->is_openapi_output = !pl_val_is_set(json);
         s->output_schema = pl_val_is_set(json) ? json : dialect;
-        /* Another type says more than that the answer is JSON: text/x.enum is one bare word. */
+        /* Another type is more than "JSON": text/x.enum asks for one bare word. */
         if (pl_conv_says(conv, mime.node, "application/json"))
             s->output_val = mime;
     } else if (pl_conv_says(conv, mime.node, "application/json")) {
@@ -81,8 +81,8 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *config)
     }
 }
 
-/* One name that must be called is a choice of its own; several are those it is limited to.
- * VALIDATED is AUTO whose calls fit their declarations. */
+/* One name with ANY is a choice of that tool; several names limit the choice. VALIDATED is AUTO
+ * with calls that match their declarations. */
 static void read_choice(struct pl_conv *conv, const struct pl_json_node *root)
 {
     static const char *const modes[] = {"AUTO", "ANY", "NONE", "VALIDATED", NULL};
@@ -304,7 +304,7 @@ static void write_choice(struct pl_writer *w)
     pl_w_key(w, "functionCallingConfig");
     pl_w_open(w, '{');
     pl_w_key_word(w, "mode", is_validated ? "VALIDATED" : modes[s->choice]);
-    /* A choice said by a word alone is said by the mode; of one with a name, only the name counts
+    /* The mode says a choice that is a word. Of a choice with a name, only the name is written
      * beside it. */
     if (s->choice == PL_CHOICE_ONE && pl_val_is_set(s->choice_name)) {
         pl_w_key(w, "allowedFunctionNames");

@@ -1,7 +1,7 @@
 /* Writing generateContent: contents and their parts.
  *
- * Only user and model speak here. The results of one model turn stand together in one content of
- * the user, each with the name of its function; where the API has no ids, in the order of the
+ * Only user and model speak here. The results of one model turn are together in one content of the
+ * user, each with the name of its function. Where the API has no ids, they are in the order of the
  * calls. */
 #include "base/sort.h"
 #include "conv/call_ids.h"
@@ -110,7 +110,8 @@ static const struct {
     {".txt", "text/plain"}, {".webm", "video/webm"}, {".mov", "video/quicktime"},
 };
 
-/* The type an address ends in, its query and fragment left aside; NULL when it tells nothing. */
+/* The media type by the suffix of a URL, without query and fragment; NULL when there is no known
+ * one. */
 static const char *mime_of_url(struct pl_str url)
 {
     size_t n = 0;
@@ -144,7 +145,7 @@ static void write_pcm_mime(struct say *s, const struct pl_part *part)
     pl_w_mapped(s->w, part->rate);
 }
 
-/* Sound may come with the name of its encoding alone: "wav". */
+/* Audio may come with the bare name of its encoding: "wav". */
 static void write_mime(struct say *s, const struct pl_part *part, const char *guess)
 {
     struct pl_str mime = pl_conv_text(s->conv, part->mime);
@@ -213,8 +214,8 @@ static void write_args(struct say *s, const struct pl_part *call)
                                 "`_raw`");
 }
 
-/* Gemini 3 refuses an unsigned call in the turn that is going on; for calls that other models made
- * it documents a value to say so. */
+/* Gemini 3 refuses an unsigned call in the current turn. It documents a value that marks calls of
+ * other models. */
 static void write_bypass(struct say *s, const struct pl_part *call)
 {
     pl_w_key_word(s->w, "thoughtSignature", "skip_thought_signature_validator");
@@ -254,8 +255,8 @@ static const struct pl_part *call_of(struct say *s, const struct pl_part *result
     return has_id(s, result) ? pl_call_index_find(&s->calls, s->conv, result->id) : NULL;
 }
 
-/* The name of the function that was called: the result's own word for it where it is the same. The
- * call has said it already, so it is said here without a link. */
+/* The name of the function that was called: the result's own name if it is the same. The call has
+ * written it already, so it is written here without a link. */
 static void write_result_name(struct say *s, const struct pl_part *result)
 {
     uint32_t index = s->call_indexes[result - s->conv->parts.ptr];
@@ -364,7 +365,7 @@ static void write_result(struct say *s, const struct pl_part *result)
 
 static void write_text(struct say *s, const struct pl_part *part, bool is_model)
 {
-    /* A signature may stand on an empty text. */
+    /* A signature may belong to an empty text. */
     bool is_only_signed =
         (part->kind == PL_PART_TEXT || part->kind == PL_PART_THINKING) && is_signed(s, part);
     if (!pl_val_is_set(part->text) && !is_only_signed)
@@ -462,8 +463,8 @@ static bool has_results(const struct pl_conv *conv, const struct pl_message *m)
     return (m->role == PL_ROLE_TOOL || m->role == PL_ROLE_USER) && count_results(conv, m) > 0;
 }
 
-/* A content of which nothing could be said keeps its place with an empty text, unless the request
- * is made legal: then it goes. */
+/* A content without anything to write keeps its place with an empty text. If the request is
+ * repaired, it is removed instead. */
 static void content_end(struct say *s, const struct pl_message *m, bool is_model)
 {
     if (!s->is_content_open && s->task->mode == PL_MODE_CONVERT &&
@@ -514,8 +515,8 @@ static int by_call(const void *ctx, const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Without ids a result belongs to its call by its place among the results: they are put in the
- * order of the calls. False when out of memory. */
+/* Without ids a result belongs to its call by position: results are put in the order of the calls.
+ * False when out of memory. */
 static bool sort_results(struct say *s, size_t from, size_t to, struct results *ret)
 {
     size_t most = 0;
@@ -599,8 +600,8 @@ static void write_contents(struct say *s, size_t first)
     pl_w_close(s->w, ']');
 }
 
-/* The messages in front that instruct the model. Where there is nothing else, a target that must
- * accept the request gets them as words of the user. */
+/* The leading messages that instruct the model. If there are no others and the target must accept
+ * the request, they become the user's words. */
 static size_t count_leading_system(const struct say *s)
 {
     size_t n = 0;

@@ -1,6 +1,6 @@
 #include "format/gpt_oss/gpt_oss_int.h"
 
-/* The document itself is ours: nobody has one to be told from others. */
+/* The document is internal, so there is nothing to detect. */
 static int detect(const struct pl_json_doc *doc)
 {
     (void)doc;

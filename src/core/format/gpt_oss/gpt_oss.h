@@ -5,7 +5,7 @@
  *     <|start|>assistant<|channel|>final<|message|>It is 4.<|end|>
  *
  * The text has no JSON tree, so it has two layers. The outer one turns the text into a JSON
- * document that says the same and nothing else, and back, byte for byte:
+ * document with the same content and nothing else, and back, byte for byte:
  *
  *     {"messages":[{"role":"user","content":"What is 2+2?","end":"end"},
  *                  {"role":"assistant","channel":"analysis","content":"A sum.","end":"end"},
@@ -34,7 +34,7 @@ bool pl_gpt_oss_is_text(struct pl_str text);
 enum pl_status pl_gpt_oss_parse(struct pl_str text, struct pl_buf *to, struct pl_error *err);
 
 /* Document -> text, appended to `to`. PL_INVALID when a string in it holds one of the format's own
- * tokens: such a text would say something else than the document; PL_NOMEM. */
+ * tokens: the text would not mean the same as the document; PL_NOMEM. */
 enum pl_status pl_gpt_oss_render(const struct pl_json_doc *doc, struct pl_buf *to,
                                  struct pl_error *err);
 

@@ -7,8 +7,8 @@
 /* The namespace of the functions that a request declares; other namespaces run beside the model. */
 #define PL_GPT_OSS_FUNCTIONS "functions."
 
-/* What the system message says when nobody says otherwise, with `nl` for a line end: in front of
- * the effort, after it, and when there are functions. */
+/* The default text of the system message, with `nl` for a line end: before the effort, after it,
+ * and when there are functions. */
 #define PL_GPT_OSS_IDENTITY "You are ChatGPT, a large language model trained by OpenAI."
 #define PL_GPT_OSS_HEAD(nl) PL_GPT_OSS_IDENTITY nl "Knowledge cutoff: 2024-06" nl nl "Reasoning: "
 #define PL_GPT_OSS_CHANNELS                                                                        \
@@ -19,8 +19,7 @@
 #define PL_GPT_OSS_INSTRUCTIONS "# Instructions"
 #define PL_GPT_OSS_GLUE(nl)     nl nl
 
-/* Which effort a system message names that says nothing else than what is written by default; a
- * NONE for any other message. */
+/* The effort in a system message that is otherwise the default text; NONE for any other message. */
 struct pl_val pl_gpt_oss_default_effort(struct pl_conv *conv, const struct pl_json_node *message);
 /* Whether a message is only the beginning of the next turn. */
 bool pl_gpt_oss_is_prompt(struct pl_conv *conv, const struct pl_json_node *message);
@@ -30,15 +29,16 @@ enum pl_status pl_gpt_oss_read(struct pl_conv *conv, enum pl_format_kind kind,
 enum pl_status pl_gpt_oss_write(struct pl_writer *w, const struct pl_format_task *task,
                                 struct pl_error *err);
 
-/* The text with a space in each special token, so that it is only words; a view when there is none.
+/* The text with a space in each special token, which makes it plain text; a view when it has no
+ * token.
  */
 struct pl_str pl_gpt_oss_defuse(struct pl_conv *conv, struct pl_str text);
 
 /* The longest name of a tool. */
 enum { PL_GPT_OSS_NAME_MAX = 64 };
 
-/* "# Tools" and the functions as TypeScript, as the models were taught them; nothing when there is
- * no tool that can be said so. Marks what it says. */
+/* "# Tools" and the functions as TypeScript, as the models were taught them; nothing when no tool
+ * can be declared this way. Marks what it writes. */
 void pl_gpt_oss_functions(struct pl_conv *conv, struct pl_buf *to);
 /* The same of the two tools that the models were trained with and that run beside them: a browser
  * and Python. */

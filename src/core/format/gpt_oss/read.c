@@ -3,8 +3,8 @@
  * Reasoning is the assistant on channel analysis, words for the user on final, calls and the words
  * around them on commentary. A message of the assistant to anybody but the user is a call: of
  * functions.NAME, or of a tool that runs beside the model (browser.search, python, any other
- * namespace). Who is none of the known speakers is a tool that answers. There are no ids: a result
- * belongs to the first call of its name that is not answered.
+ * namespace). An unknown speaker is a tool that answers. There are no ids: a result belongs to the
+ * first unanswered call of its name.
  *
  * Headers come in every form that a model or a program writes: the recipient after the role or the
  * channel, a channel twice, a data type with or without <|constrain|>. */
@@ -51,7 +51,7 @@ bool pl_gpt_oss_is_prompt(struct pl_conv *conv, const struct pl_json_node *messa
            (!content || !pl_json_raw(conv->doc, content).len);
 }
 
-/* A system message that says only what every one says is about the model, not the conversation. */
+/* A system message with only the default text is about the model, not the conversation. */
 static bool read_effort(struct pl_conv *conv, const struct pl_json_node *m)
 {
     static const struct {
@@ -142,8 +142,8 @@ static void take_recipient(struct header *h, const struct pl_json_node *node, st
         h->recipient = span(node, name);
 }
 
-/* One piece of a header; `ret_first` is what its first word is. Whether it is only grammar: it does
- * not hold the recipient, which a writer says, or something strange. */
+/* Reads one piece of a header; `ret_first` is its first word. True if it is only grammar: it holds
+ * neither the recipient, which a writer writes, nor anything unknown. */
 static bool read_piece(struct pl_conv *conv, struct header *h, const struct pl_json_node *node,
                        struct pl_str *ret_first)
 {
@@ -177,7 +177,7 @@ static void read_channel(struct pl_conv *conv, struct header *h, const struct pl
         return;
     struct pl_str channel = {0};
     bool is_plain = read_piece(conv, h, node, &channel);
-    /* What a channel of another name means, nobody knows: it is left to be reported. */
+    /* The meaning of a channel with another name is unknown: it is reported. */
     if (is_plain && (!channel.len || is_one_of(channel, channels)))
         pl_conv_know(conv, node);
     h->channel = channel.len ? channel : h->channel;
@@ -284,8 +284,8 @@ static void read_assistant(struct reader *r, const struct pl_json_node *m, uint3
     pl_conv_add_part(conv, is_analysis ? PL_PART_THINKING : PL_PART_TEXT, m)->text = content;
 }
 
-/* Words between two messages are the assistant's; in front of a header they stand for the role that
- * a model did not end. */
+/* Words between two messages are the assistant's. Before a header they are a role that the model
+ * did not finish. */
 static void read_words(struct reader *r, const struct pl_json_node *m, uint32_t element,
                        bool is_alone)
 {
@@ -301,7 +301,8 @@ static void read_words(struct reader *r, const struct pl_json_node *m, uint32_t 
     }
 }
 
-/* Of which tool this is the answer. Some name only the namespace of what was called, or nothing. */
+/* The tool that this result answers. Some results name only the namespace of the called tool, or
+ * nothing. */
 static struct pl_val answerer(struct reader *r, struct pl_val author)
 {
     struct pl_str last = r->last_call.str, said = author.str;
@@ -375,7 +376,7 @@ static void read_message(struct reader *r, const struct pl_json_node *m, uint32_
 
 /* ---- the whole ---- */
 
-/* Whether the arguments of a call are all there, when the token that ends it is not. */
+/* Whether the arguments of a call are complete although its end token is missing. */
 static bool is_whole(const struct pl_conv *conv, const struct pl_part *call)
 {
     struct pl_str raw = call->args.node ? pl_json_raw(conv->doc, call->args.node) : PL_STR("");

@@ -73,8 +73,8 @@ enum { MAX_PIECES = 8 };
 struct parser {
     struct pl_str text;
     size_t at;
-    bool is_assistant; /* whose message this is, or was the last one: models forget tokens, people
-                          have a program that writes them */
+    bool is_assistant; /* who speaks in this message or the last one. Models forget tokens; programs
+                        * that write for people do not */
     struct pl_json_out out;
     struct pl_error *err;
 };
@@ -129,8 +129,8 @@ static struct found take_role(struct parser *p, struct found start)
     return next;
 }
 
-/* A channel and a data type, which are members of their own; or what some models make of it, one
- * after another. */
+/* Writes a channel and a data type as members; in the odd forms that some models write, as a
+ * list. */
 static void put_pieces(struct parser *p, const struct piece pieces[], size_t n)
 {
     bool is_plain = n < 2 || (n == 2 && pieces[0].token == CHANNEL && pieces[1].token == CONSTRAIN);

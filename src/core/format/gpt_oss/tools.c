@@ -13,8 +13,8 @@
  *
  *     } // namespace functions
  *
- * The functions of a request stand in the developer message. The two tools that the models were
- * trained with stand in the system message, in the words they were trained with. */
+ * The functions of a request are in the developer message. The two tools that the models were
+ * trained with are in the system message, in the words of their training. */
 #include "format/gpt_oss/gpt_oss_int.h"
 
 #include "format/pieces/tool_name.h"
@@ -138,7 +138,7 @@ static const struct {
     {python, "written as the Python tool that gpt-oss models were trained with; run it yourself"},
 };
 
-/* How vendors call the tools they run: the beginning of `type`, or, of Gemini, a member. */
+/* The vendors' names for the tools they run: the beginning of `type`, or for Gemini a member. */
 static const struct {
     const char *type, *member;
     int builtin;

@@ -11,7 +11,7 @@
  * harmony has nothing but `any` (anyOf, const, a list of values without a type, properties without
  * one) the type is written as TypeScript has it.
  *
- * A schema is walked with a stack of work of its own: what is to be written next is on top. */
+ * An explicit stack walks the schema: the top entry is what is written next. */
 #include "format/gpt_oss/gpt_oss_int.h"
 
 #include "base/vec.h"
@@ -46,7 +46,7 @@ static void push_words(struct script *s, const char *words)
     push(s, (struct work){.kind = WRITE, .words = words});
 }
 
-/* What was pushed since `from` is to be done in the order it was pushed. */
+/* Reverses what was pushed since `from`, so that it is done in the order of pushing. */
 static void turn_round(struct script *s, size_t from)
 {
     for (size_t to = s->stack.len; from + 1 < to; from++, to--) {
@@ -191,7 +191,7 @@ static void put_types(struct script *s, const struct pl_json_node *types)
     }
 }
 
-/* The values of a list; of one with type string only the strings. False when there is none. */
+/* The values of an enum; only the strings if the type is string. False when there is none. */
 static bool put_values(struct script *s, const struct pl_json_node *values, bool wants_strings)
 {
     bool has_any = false;
@@ -406,7 +406,7 @@ static void write_variant(struct script *s, const struct work *v)
     push_type(s, v->node, v->indent + 3);
 }
 
-/* What is said about an alternative, after it. */
+/* The comment after an alternative. */
 static void write_remark(struct script *s, const struct work *v)
 {
     const struct pl_json_node *words = string_in(s, v->node, "description");

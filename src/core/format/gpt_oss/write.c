@@ -5,8 +5,8 @@
  *   …          the conversation
  *   assistant  the beginning of the next turn, unless the last word is the assistant's
  *
- * A result of this format that went through another one comes back: what is a whole system or
- * developer message of gpt-oss is written as it is. */
+ * A document of this format that went through another one comes back: a text that is a whole system
+ * or developer message of gpt-oss is written as it is. */
 #include "format/gpt_oss/gpt_oss_int.h"
 
 #include "conv/call_ids.h"
@@ -30,7 +30,7 @@ struct oss_out {
 
 /* ---- words ---- */
 
-/* Words of anybody are only words: tokens in them are taken apart. */
+/* Nobody's text may contain a token: special tokens in it are broken up. */
 static struct pl_val safe_words(struct oss_out *o, struct pl_val words)
 {
     struct pl_str text = pl_conv_text(o->w->conv, words);
@@ -43,7 +43,7 @@ static struct pl_val safe_words(struct oss_out *o, struct pl_val words)
         return pl_val_text(safe);
     }
     pl_conv_know_all(o->w->conv, words.node);
-    /* The bytes of a span are not found again when they have gone through the text. */
+    /* The bytes of a span cannot be found again after they went through the text. */
     return words.kind == PL_VAL_SPAN ? pl_val_text(text) : words;
 }
 
@@ -80,7 +80,7 @@ static bool texts_init(struct oss_out *o, struct texts *t, size_t most)
     return t->vals;
 }
 
-/* A part, when it is a text; the second and further ones are merged with those before them. */
+/* Adds a part if it is a text; the second and later ones are merged with those before them. */
 static void texts_add(struct oss_out *o, struct texts *t, const struct pl_part *part)
 {
     if (part->kind != PL_PART_TEXT || !pl_val_is_set(part->text))
@@ -236,7 +236,7 @@ static void write_developer(struct oss_out *o)
     close_message(o, "end");
 }
 
-/* Somebody's words as they are: a user's, and of gpt-oss itself the instructions. */
+/* Text as it is: a user's, and the instructions of a gpt-oss source. */
 static void write_plain(struct oss_out *o, const struct pl_utterance *u, const char *role,
                         const char *heading)
 {
@@ -257,7 +257,7 @@ static void write_instructions(struct oss_out *o, const struct pl_utterance *u)
     if (!u->n_parts)
         return;
     struct pl_val text = u->parts[0]->text;
-    /* Of gpt-oss itself, a piece of a string is what stood under the heading. */
+    /* From a gpt-oss source, a piece of a string is the text under the heading. */
     bool is_whole =
         o->is_home ? text.kind != PL_VAL_SPAN : has_heading(pl_conv_text(o->w->conv, text));
     write_plain(o, u, o->is_home && u->role == PL_ROLE_SYSTEM ? "system" : "developer",
@@ -413,8 +413,8 @@ static bool is_model_card(struct oss_out *o, const struct pl_utterance *u)
            has_line(text, PL_STR("# Valid channels: "));
 }
 
-/* The reasoning of a turn that ended with an answer is not shown again, once somebody has spoken
- * after it; and that of the first answer, when the last word is one. */
+/* The reasoning of a turn that ended with an answer is not shown again once somebody has spoken
+ * after it. If the last message is an answer, this includes the reasoning of the first answer. */
 static size_t count_closed(const struct oss_out *o)
 {
     size_t n_followed = 0, first_final = 0;

@@ -1,6 +1,6 @@
 /* Harmony, seed 001: the project's own message format, a superset of Chat Completions with
- * addressable parts, times, metadata and citations. Here is how to tell it from the vendors'
- * formats it extends; reading and writing are in read.c and write.c. */
+ * addressable parts, times, metadata and citations. This file tells it from the vendors' formats
+ * that it extends; reading and writing are in read.c and write.c. */
 #include "format/harmony/harmony_int.h"
 
 #include "json/text.h"
@@ -63,7 +63,8 @@ static int detect(const struct pl_json_doc *doc)
     const struct pl_json_node *messages = pl_json_member(doc, root, "messages", PL_JSON_ARRAY);
     if (messages && pl_json_member(doc, root, "settings", PL_JSON_OBJECT))
         return weigh_list(doc, messages, 97);
-    /* A model and messages are what a request of Chat has too: then only fields of ours tell. */
+    /* A request of Chat Completions has a model and messages too: then only this format's own
+     * fields decide. */
     if (messages)
         return weigh_list(doc, messages, pl_json_get(doc, root, PL_STR("model")) ? 0 : 20);
     if (!messages && pl_json_member(doc, root, "role", PL_JSON_STRING) && is_own_message(doc, root))

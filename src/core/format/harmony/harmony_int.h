@@ -21,7 +21,7 @@ void pl_harmony_read_message(struct pl_conv *conv, const struct pl_json_node *no
 bool pl_harmony_has_calls(const struct pl_utterance *u);
 void pl_harmony_write_calls(struct pl_writer *w, const struct pl_utterance *u);
 
-/* The word of seed 001 for a sound's media type ("wav"), and back; NULL when there is none. */
+/* Seed 001's name for an audio media type ("wav"), and back; NULL when there is none. */
 const char *pl_harmony_audio_word(struct pl_str mime);
 const char *pl_harmony_audio_mime(const struct pl_conv *conv, const struct pl_json_node *word);
 

@@ -1,4 +1,4 @@
-/* Lint of what only harmony has: the types of parts and their index, and the sound of A.1.2 (4). */
+/* Lint of what only harmony has: the types of parts and their index, and the audio of A.1.2 (4). */
 #include "format/harmony/harmony_int.h"
 
 #include "base/map.h"

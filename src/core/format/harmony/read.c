@@ -175,7 +175,7 @@ void pl_harmony_read_message(struct pl_conv *conv, const struct pl_json_node *no
     read_content(conv, content, pl_conv_add_child);
 }
 
-/* Why a document without messages is none of ours, and what to do with it. */
+/* The error for a document without messages: why it is not harmony, and what to do. */
 static enum pl_status refuse(const struct pl_conv *conv, struct pl_error *err)
 {
     const struct pl_json_node *root = conv->doc->root;

@@ -1,6 +1,6 @@
 /* Writing harmony: an array of messages, or an object when there are tools or settings beside them.
- * Thinking is a part of a type that whoever does not know it may pass over; a failure is said by the
- * result itself (format/adapt/flag_errors.h). Cache markers have no place here and are left alone. */
+ * Thinking is a part with a type that readers may ignore. The result itself says that a tool failed
+ * (format/adapt/flag_errors.h). Cache markers have no place here and are reported. */
 #include "format/harmony/harmony_int.h"
 
 #include "conv/call_ids.h"
@@ -246,7 +246,7 @@ static const char *role_word(struct pl_writer *w, const struct pl_utterance *u)
     return words[u->role];
 }
 
-/* An item that only its vendor understands is no message here. */
+/* An item that only its vendor understands is not a message here. */
 static bool is_sayable(const struct pl_utterance *u)
 {
     if (u->role != PL_ROLE_ASSISTANT || u->n_parts == 0)
@@ -257,7 +257,7 @@ static bool is_sayable(const struct pl_utterance *u)
     return false;
 }
 
-/* The metadata of a turn stands with the first of its messages; a result has its own. */
+/* The first message of a turn has the turn's metadata; a result has its own. */
 static void write_metadata(struct harmony *h, const struct pl_message *m)
 {
     if (h->task->from != &pl_format_turns || m->role == PL_ROLE_TOOL) {
@@ -269,7 +269,7 @@ static void write_metadata(struct harmony *h, const struct pl_message *m)
     h->last_turn = m->node;
 }
 
-/* A turn has one id for several messages here: the others have it with their number. */
+/* A turn of several messages has one id: the later messages append a number to it. */
 static void write_id(struct harmony *h, const struct pl_utterance *u, bool is_answer)
 {
     struct pl_conv *conv = h->w->conv;

@@ -1,17 +1,16 @@
 /* openai-chat: writing responses and errors.
  *
- * A response is one choice whose message says everything the assistant said; where other formats
- * keep several texts, theirs are put together without anything between them, as the pieces of the
- * same answer are when it is streamed. */
+ * A response is one choice with one message for everything the assistant said. Several texts of
+ * other formats are joined without a separator, like the pieces of a streamed answer. */
 #include "format/openai_chat/openai_chat_int.h"
 
 #include "conv/pairing.h"
 #include "format/openai_chat/words.h"
 #include "format/pieces/usage.h"
 
-/* Everything the assistant says in an answer is one message: of items that other formats keep
- * apart, whether they were marked as one utterance or not. A call that the vendor has answered
- * itself has no place in it: whoever reads it would answer it again. */
+/* Everything the assistant says in an answer is one message, also the items that other formats keep
+ * apart, whether or not they were marked as one utterance. A call that the vendor answered itself
+ * has no place in it: its reader would answer it again. */
 static enum pl_status gather_answer(struct pl_conv *conv, struct pl_utterance *ret)
 {
     const struct pl_part **parts = pl_arena_alloc(conv->arena, conv->parts.len + 1, sizeof *parts);
@@ -31,7 +30,7 @@ static enum pl_status gather_answer(struct pl_conv *conv, struct pl_utterance *r
     return PL_OK;
 }
 
-/* The words that say just what ours do; any other word of a vendor says more. */
+/* The words that mean exactly the same as this format's; any other word of a vendor means more. */
 static bool is_plain_finish(const struct pl_conv *conv, const struct pl_answer *a)
 {
     static const char *const plain[][6] = {
@@ -92,7 +91,7 @@ static void write_annotations(struct pl_chat_out *c, const struct pl_utterance *
     pl_w_close(w, ']');
 }
 
-/* A filter may say what it minds, in the place of the words it took. */
+/* A filter may say what it objects to, in place of the text it removed. */
 static void write_refusal(struct pl_writer *w, const struct pl_utterance *u)
 {
     const struct pl_answer *a = &w->conv->answer;
@@ -267,7 +266,7 @@ static void write_error(struct pl_writer *w)
         pl_w_string(w, a->error_code);
     else
         pl_w_null(w);
-    /* A number beside a status is the status of HTTP, which travels outside the body. */
+    /* A number beside a status is the HTTP status, which travels outside the body. */
     if (!is_word && pl_val_is_set(a->error_status))
         pl_w_mapped(w, a->error_code);
     pl_w_close(w, '}');

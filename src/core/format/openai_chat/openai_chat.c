@@ -1,6 +1,6 @@
 /* OpenAI Chat Completions, and what compatible servers added to it: requests, responses and errors
- * of POST /v1/chat/completions. Here is how to tell it from its relatives; reading and writing are
- * in read.c and write.c. */
+ * of POST /v1/chat/completions. This file tells it from similar formats; reading and writing are in
+ * read.c and write.c. */
 #include "format/openai_chat/openai_chat_int.h"
 #include "format/openai_chat/words.h"
 

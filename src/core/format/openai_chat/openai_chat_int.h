@@ -31,12 +31,12 @@ const struct pl_part *pl_chat_words(const struct pl_utterance *u, enum pl_part_k
 /* The words of all parts of a kind as one string, with `glue` between them. */
 void pl_chat_write_joined(struct pl_writer *w, const struct pl_utterance *u, enum pl_part_kind kind,
                           const char *glue);
-/* What the assistant thought (reasoning.c): read from a message, into the last message
- * of the conversation; the proofs in it that belong to calls, once those are read; written. */
+/* Reasoning (reasoning.c): reads it from a message into the last message of the conversation; then,
+ * once the calls are read, the proofs in it that belong to calls; writes it. */
 void pl_chat_read_reasoning(struct pl_conv *conv, const struct pl_json_node *message);
 void pl_chat_sign_calls(struct pl_conv *conv);
 void pl_chat_write_reasoning(struct pl_chat_out *c, const struct pl_utterance *u, const char *glue);
-/* Whether a record kept the part with a proof for this format. */
+/* Whether a stored turn has kept a proof for this format with the part. */
 static inline bool pl_chat_is_kept(const struct pl_chat_out *c, const struct pl_part *part)
 {
     return part->home && pl_format_home(c->task, part) == &pl_format_openai_chat;

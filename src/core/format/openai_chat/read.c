@@ -98,7 +98,7 @@ static void read_file(struct pl_conv *conv, const struct pl_json_node *n, struct
     pl_conv_take(conv, file, "filename", PL_WANT_STRING, &part->name);
 }
 
-/* Servers of other models take films; OpenAI does not. */
+/* Servers of other models accept video; OpenAI does not. */
 static void read_video(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part)
 {
     const struct pl_json_node *video = pl_conv_member(conv, n, "video_url", PL_WANT_CHOICE);
@@ -134,8 +134,8 @@ static void read_part(struct pl_conv *conv, const struct pl_json_node *n, pl_par
         pl_val_set(&part->cache, cache_of(conv, n));
 }
 
-/* `want` is what may stand there besides a list: the words of a message are a string, the answer of
- * a tool may be any JSON, which is its text. */
+/* `want` is what is allowed besides a list: the content of a message may be a string; a tool's
+ * result may be any JSON, whose text it is. */
 static void read_content(struct pl_conv *conv, const struct pl_json_node *content, unsigned want,
                          pl_part_adder *add)
 {
@@ -162,8 +162,8 @@ static inline const struct pl_json_node *thought_signature(struct pl_conv *conv,
                           "thought_signature", PL_WANT_STRING);
 }
 
-/* What is called or declared: a function or free text. Where both are there, one is a field that
- * its server fills in always, or the type tells. */
+/* What is called or declared: a function or a custom tool. If both members are there, the type
+ * decides, or one of them is a field that the server always fills in. */
 static const struct pl_json_node *body_of(struct pl_conv *conv, const struct pl_json_node *n,
                                           bool *ret_is_custom)
 {
@@ -208,7 +208,7 @@ static void read_calls(struct pl_conv *conv, const struct pl_json_node *m)
     }
 }
 
-/* A spoken answer: its sound, and its words where nothing else says them. */
+/* A spoken answer: its audio, and its transcript where there is no other text. */
 static void read_voice(struct pl_conv *conv, const struct pl_json_node *m)
 {
     const struct pl_json_node *audio = pl_conv_member(conv, m, "audio", PL_WANT_OBJECT);
@@ -245,7 +245,7 @@ static void read_assistant(struct pl_conv *conv, const struct pl_json_node *m)
     pl_chat_read_reasoning(conv, m);
     size_t first = conv->parts.len;
     read_content(conv, pl_conv_node(conv, m, "content"), PL_WANT_CONTENT, pl_conv_add_part);
-    /* What stands beside the text is about its last part. */
+    /* Members beside the text belong to its last part. */
     if (conv->parts.len > first) {
         struct pl_part *last = &conv->parts.ptr[conv->parts.len - 1];
         struct pl_val annotations = pl_conv_get(conv, m, "annotations", PL_WANT_ARRAY);
@@ -281,7 +281,7 @@ static const struct {
     {"assistant", PL_ROLE_ASSISTANT}, {"tool", PL_ROLE_TOOL},           {"function", PL_ROLE_TOOL},
 };
 
-/* Somebody this format does not know speaks as the user; the role then is in the report. */
+/* An unknown role is read as the user's, and the role is reported. */
 static enum pl_role role_of(struct pl_conv *conv, const struct pl_json_node *m)
 {
     const struct pl_json_node *word = pl_conv_member(conv, m, "role", PL_WANT_STRING);
@@ -392,7 +392,7 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *root)
         return;
     s->output = outputs[word];
     s->output_val = pl_val_node(n);
-    /* "Any JSON" is all this word says: who writes it marks it. */
+    /* This word means only "any JSON": the writer that writes it marks it. */
     if (s->output != PL_OUTPUT_JSON)
         pl_conv_know(conv, type);
     const struct pl_json_node *schema = pl_conv_member(conv, n, "json_schema", PL_WANT_OBJECT);
@@ -402,7 +402,7 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *root)
     pl_conv_take(conv, schema, "strict", PL_WANT_BOOL, &s->output_strict);
 }
 
-/* Line by line: of a key that stands in the code the compiler knows the hash. */
+/* Line by line: the compiler knows the hash of a key that is a literal. */
 static void read_plain(struct pl_conv *conv, const struct pl_json_node *root)
 {
     struct pl_settings *s = &conv->settings;

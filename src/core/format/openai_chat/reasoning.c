@@ -3,7 +3,7 @@
  *
  *     reasoning_content, reasoning     the words
  *     reasoning_signature              a proof of the server's own
- *     reasoning_details                OpenRouter: each thought with the proof of the vendor after
+ *     reasoning_details                OpenRouter: each thought with the proof of the vendor behind
  *                                      it: reasoning.text {text, signature}, reasoning.summary
  *                                      {summary}, reasoning.encrypted {data, id}; `format` says
  *                                      whose they are
@@ -76,7 +76,7 @@ static uint8_t home_of(struct pl_conv *conv, const struct pl_json_node *entry)
     return 0;
 }
 
-/* The id of an item of Responses is told by its last entry. */
+/* The last entry of a Responses item has its id. */
 static struct pl_val item_id(struct pl_conv *conv, const struct pl_json_node *entry,
                              const struct pl_json_node *end)
 {
@@ -106,7 +106,7 @@ static void read_entry(struct pl_conv *conv, const struct pl_json_node *entry,
         part->id = item_id(conv, entry, end);
 }
 
-/* Whether the entries say all of the text again: then they are read instead of it. */
+/* Whether the entries repeat the whole text: then they are read instead of it. */
 static bool repeats(struct pl_conv *conv, const struct pl_json_node *details,
                     const struct pl_json_node *text)
 {
@@ -122,7 +122,8 @@ static bool repeats(struct pl_conv *conv, const struct pl_json_node *details,
     return rest.len == 0;
 }
 
-/* Beside a text that says something else: only what is no text, and what repeats a piece of it. */
+/* Beside a different text, only entries without text are read, and those that repeat a piece of
+ * it. */
 static void read_beside(struct pl_conv *conv, const struct pl_json_node *details,
                         const struct pl_json_node *text)
 {
@@ -219,7 +220,7 @@ void pl_chat_sign_calls(struct pl_conv *conv)
 
 /* ---- writing ---- */
 
-/* The vendor whose proof a part has, for a server that hands it on; NULL: none, or not this one. */
+/* The vendor whose proof a part has, for a server that forwards it; NULL: none, or not this one. */
 static const struct vendor *vendor_behind(const struct pl_chat_out *c, const struct pl_part *part)
 {
     if (!c->task->profile || !c->task->profile->takes_reasoning_details)

@@ -21,7 +21,7 @@ static void write_schema(struct pl_writer *w, const char *key, struct pl_val sch
         pl_w_value(w, schema);
 }
 
-/* Responses has the grammar's words beside its type, Chat in an object of their own. */
+/* Responses has the members of a grammar beside its type, Chat Completions in an object. */
 static void write_input_format(struct pl_writer *w, struct pl_val format)
 {
     const struct pl_json_node *type = pl_conv_node(w->conv, format.node, "type");
@@ -64,7 +64,7 @@ static void write_tool(struct pl_writer *w, const struct pl_tool *tool)
     pl_w_close(w, '}');
 }
 
-/* A tool that runs at another vendor is no tool here. */
+/* A hosted tool of another vendor does not exist here. */
 static bool write_tools(struct pl_writer *w)
 {
     bool is_open = false;
@@ -129,7 +129,7 @@ static void write_allowed_tools(struct pl_writer *w, const char *mode)
     pl_choice_know_allowed(w->conv);
 }
 
-/* Only what the choice itself says becomes known: a flag beside it has a fate of its own. */
+/* Only the choice itself becomes known: a flag beside it has its own fate. */
 static void know_choice(struct pl_writer *w)
 {
     static const char *const keys[] = {"type", "mode", NULL};
@@ -231,7 +231,8 @@ static void write_effort(struct pl_writer *w)
               "there is no token budget here, only the nearest effort");
 }
 
-/* A format says what it wants in a string, in an object with a type, or by another field. */
+/* A source format has the response format as a string, as an object with a type, or in another
+ * field. */
 static void know_output(struct pl_writer *w)
 {
     const struct pl_json_node *n = w->conv->settings.output_val.node;
@@ -272,7 +273,7 @@ static void write_output(struct pl_writer *w)
     pl_w_close(w, '}');
 }
 
-/* How many alternatives are shown is only asked for together with the switch. */
+/* top_logprobs is only valid together with logprobs. */
 static void write_logprobs(struct pl_writer *w)
 {
     const struct pl_settings *s = &w->conv->settings;
@@ -309,15 +310,15 @@ static void write_verbosity(struct pl_writer *w)
         pl_w_opt_string(w, "verbosity", w->conv->settings.verbosity);
 }
 
-/* A server that knows the limit by its older name only is another vendor's: it may refuse what only
- * OpenAI has. */
+/* A server that knows only the older name of the limit belongs to another vendor: it may refuse
+ * what only OpenAI has. */
 static bool shares_with_responses(const struct pl_format_task *task)
 {
     return task->from == &pl_format_openai_responses &&
            !(task->profile && task->profile->refuses_max_completion_tokens);
 }
 
-/* The marks of the cache stay for 30 minutes here; what Responses has besides is its own. */
+/* Cache marks last 30 minutes here; only Responses has other lifetimes. */
 static void write_cache_options(struct pl_writer *w, const struct pl_json_node *options)
 {
     struct pl_val mode = pl_conv_get(w->conv, options, "mode", PL_WANT_STRING);
@@ -353,7 +354,7 @@ static void write_shared(struct pl_writer *w, const struct pl_format_task *task)
     write_cache_options(w, pl_conv_member(w->conv, root, "prompt_cache_options", PL_WANT_OBJECT));
 }
 
-/* Streams of the other dialects say what was used without being asked. */
+/* Streams of the other dialects always report usage. */
 static void write_stream_options(struct pl_writer *w, const struct pl_format_task *task)
 {
     struct pl_val stream = w->conv->settings.stream, obfuscation = {0};

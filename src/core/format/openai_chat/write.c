@@ -2,10 +2,11 @@
  * responses and errors in answer.c.
  *
  * One utterance is one message. A message that is exactly one text without a cache marker has a
- * string as its content, any other an array; an assistant that only calls tools has null. Order
- * between text and calls cannot be said and is reported. Reasoning goes to reasoning_content, the
- * name compatible servers share; where a record kept what such a server can check, to
- * reasoning_details instead. Signatures of others mean nothing here and stay in the carry. */
+ * string as its content, any other an array; an assistant that only calls tools has null. The order
+ * between text and calls cannot be expressed and is reported. Reasoning goes to reasoning_content,
+ * the name that compatible servers share. If a stored turn has kept proofs that such a server can
+ * check, it goes to reasoning_details instead. Signatures of others mean nothing here and stay in
+ * the carry. */
 #include "format/openai_chat/openai_chat_int.h"
 
 #include "format/profile.h"
@@ -20,7 +21,7 @@ static bool is_openai(const struct pl_format_task *task)
 
 /* ---- content parts ---- */
 
-/* The marker's place is said; how long the cache lives differs between the vendors and is not
+/* The position of the marker is written. Cache lifetimes differ between the vendors and are not
  * guessed. */
 static void write_cache(struct pl_chat_out *c, struct pl_val cache)
 {
@@ -186,7 +187,7 @@ static void write_part(struct pl_chat_out *c, const struct pl_part *part, struct
     pl_w_close(w, '}');
 }
 
-/* What of a list of parts a message says: texts only, or whatever is_sayable() allows. */
+/* The parts of a list that a message can hold: texts only, or whatever is_sayable() allows. */
 struct content {
     const struct pl_part *const *parts;
     uint32_t n_parts;
@@ -267,7 +268,7 @@ void pl_chat_write_joined(struct pl_writer *w, const struct pl_utterance *u, enu
                   "there is only one string for all of it; this follows the previous text");
 }
 
-/* Reasoning, then words, then calls is the only order there is. */
+/* The only order is reasoning, then text, then calls. */
 void pl_chat_report_order(struct pl_writer *w, const struct pl_utterance *u)
 {
     static const int ranks[PL_PART_KIND_COUNT] = {
@@ -362,7 +363,7 @@ const struct pl_part *pl_chat_words(const struct pl_utterance *u, enum pl_part_k
     return NULL;
 }
 
-/* What Google's compatible server signs beside the text is about its last part. */
+/* The signature that Google's compatible server puts beside the text belongs to its last part. */
 static void write_text_signature(struct pl_chat_out *c, const struct pl_utterance *u)
 {
     const struct pl_part *last = NULL;
@@ -394,7 +395,7 @@ static void write_assistant(struct pl_chat_out *c, const struct pl_utterance *u)
 
 /* ---- tool results ---- */
 
-/* The call says the name of its tool; a result that says it again loses nothing here. */
+/* The call has the name of its tool; dropping the result's copy of it loses nothing. */
 static void know_name(struct pl_chat_out *c, const struct pl_part *result)
 {
     struct pl_conv *conv = c->w->conv;
@@ -455,7 +456,7 @@ static void write_message(struct pl_chat_out *c, const struct pl_utterance *u)
     pl_w_close(w, '}');
 }
 
-/* Instructions outside a list that say nothing are no turn. */
+/* Empty instructions outside the list are not a turn. */
 static bool is_nothing(const struct pl_utterance *u)
 {
     return u->n_parts == 0 && u->message->element == PL_NO_ELEMENT &&

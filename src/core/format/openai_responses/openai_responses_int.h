@@ -8,9 +8,8 @@
 /* Of tools and schemas, in letters, digits, _ and -. */
 #define PL_RESPONSES_NAME_LEN 64
 
-/* The items we model. All others (built-in tools, references to what the server keeps, whatever the
- * vendor adds next) belong to no message: they go back to their own format whole and in place, and
- * nowhere else. */
+/* The items we model. All others (hosted tools, references to stored items, future items) belong to
+ * no message: they are written back to their own format, whole and in place, and to no other. */
 enum pl_responses_item {
     PL_ITEM_MESSAGE,
     PL_ITEM_CALL,
@@ -29,10 +28,10 @@ struct pl_responses_out {
     struct pl_writer *w;  /* borrowed */
     struct pl_conv *conv; /* borrowed */
     const struct pl_format_task *task;
-    bool is_own;                  /* the source is this format: what we do not model goes along */
+    bool is_own;                  /* the source is this format: items we do not model are kept */
     bool is_openai;               /* the source is OpenAI's: its file ids mean something here */
     struct pl_map custom_ids;     /* owned; ids of the calls that were written as custom ones */
-    const struct pl_part *cut_at; /* the last thing an answer that broke off said; or NULL */
+    const struct pl_part *cut_at; /* the last part of an answer that broke off; or NULL */
     uint32_t n_written;           /* items so far */
     /* Only when is_own: the items of the source, to find the one a part came from. */
     const struct pl_json_node **items;    /* arena */
@@ -46,8 +45,7 @@ enum pl_status pl_responses_read(struct pl_conv *conv, enum pl_format_kind kind,
 enum pl_status pl_responses_write(struct pl_writer *w, const struct pl_format_task *task,
                                   struct pl_error *err);
 
-/* The member of a message list or an output: the items of the messages from `first` on, as an
- * array.
+/* The value of `input` or `output`: the items of the messages from `first` on, as an array.
  */
 void pl_responses_put_items(struct pl_responses_out *o, size_t first);
 /* Whether a part can be content of a message of that role (tool: of a result), and the part. A
@@ -65,17 +63,17 @@ void pl_responses_put_answer(struct pl_responses_out *o);
  * format: a field we do not model goes back to its own vendor. */
 void pl_responses_put_extras(struct pl_responses_out *o, const struct pl_json_node *object,
                              const char *const known[]);
-/* A flag or a number of the target that the source says in other words: no loss. Objects are left
- * alone, since there may be more in them. */
+/* Marks a flag or number that the target spells in another way: no loss. Objects are not marked,
+ * since they may hold more. */
 void pl_responses_know_scalar(struct pl_responses_out *o, struct pl_val val);
 
-/* After reading: tools of namespaces that share their name with another one get one of their own,
- * and so do their calls. */
+/* After reading: renames tools in namespaces that share their name with another tool, and their
+ * calls. */
 void pl_responses_name_apart(struct pl_conv *conv);
 
-/* Items of tools that run at the vendor or have shapes of their own (own.c): who
- * says such an item (PL_ROLE_ASSISTANT or PL_ROLE_USER), false for all others; as in pl_format; and
- * the item for what another vendor's tool did, its members after the opening bracket. */
+/* Items of hosted tools and of tools with special shapes (own.c). The role that says such an item
+ * (PL_ROLE_ASSISTANT or PL_ROLE_USER), false for all others; `tell` as in pl_format; and the item
+ * for another vendor's hosted tool, its members after the opening bracket. */
 bool pl_responses_teller(const struct pl_conv *conv, const struct pl_json_node *item,
                          enum pl_role *ret_role);
 bool pl_responses_tell(struct pl_conv *conv, const struct pl_json_node *node, struct pl_gist *ret);

@@ -1,5 +1,5 @@
-/* Items that only Responses has: what tools that run at the vendor did, and tools of the client
- * that have shapes of their own (a shell, a computer). One item holds a call and what came back. */
+/* Items that only Responses has: calls of hosted tools, and client tools with special shapes (a
+ * shell, a computer). One item holds a call and its result. */
 #include "format/openai_responses/openai_responses_int.h"
 
 #include "conv/sniff.h"
@@ -70,7 +70,7 @@ static void tell_code(struct pl_conv *conv, const struct pl_json_node *item, str
     }
 }
 
-/* The words of [{"type":"text","text"}], which is what most servers say; all of what others do. */
+/* The text of [{"type":"text","text"}], which most servers send; otherwise the whole value. */
 static struct pl_val get_words(struct pl_conv *conv, const struct pl_json_node *content)
 {
     const struct pl_json_node *first =
@@ -128,7 +128,7 @@ static void tell_image(struct pl_conv *conv, const struct pl_json_node *item, st
     pl_conv_know(conv, pl_conv_node(conv, item, "type"));
 }
 
-/* A tool of the client: what it is to do, or what it did. */
+/* A client tool: its call or its result. */
 static void tell_action(struct pl_conv *conv, const struct pl_json_node *item, struct pl_gist *gist)
 {
     static const char *const keys[] = {"action", "actions", "operation", "arguments", "code", NULL};
@@ -191,8 +191,8 @@ bool pl_responses_teller(const struct pl_conv *conv, const struct pl_json_node *
     return own != NULL;
 }
 
-/* That it is completed goes without saying. That it failed is said with the result; how far it came
- * otherwise has no place elsewhere, and so is reported. */
+/* "completed" is the default. The result says that it failed. Other formats have no place for any
+ * other status, so it is reported. */
 static void tell_status(struct pl_conv *conv, const struct pl_json_node *item, struct pl_gist *gist)
 {
     struct pl_val status = get(conv, item, "status");
@@ -284,7 +284,7 @@ static struct pl_val words_of(const struct pl_gist *result)
     return result->errors;
 }
 
-/* What the server says of a call that failed. */
+/* The server's error for a call that failed. */
 static void put_failure(struct pl_responses_out *o, struct pl_val words)
 {
     pl_w_key(o->w, "error");

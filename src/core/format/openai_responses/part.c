@@ -49,7 +49,7 @@ static struct pl_val mime_of(struct pl_responses_out *o, const struct pl_part *p
     return mime ? pl_val_text(pl_str_of(mime)) : part->mime;
 }
 
-/* A marker says where the prompt may be kept. Its lifetimes have no equals here. */
+/* A marker says up to where the prompt may be cached. Its lifetimes have no equivalent here. */
 static void put_cache(struct pl_responses_out *o, struct pl_val cache)
 {
     if (!pl_val_is_set(cache))
@@ -257,7 +257,7 @@ static void put_annotations(struct pl_responses_out *o, const struct pl_part *pa
     pl_w_close(o->w, ']');
 }
 
-/* The log probabilities of an answer belong to its text; a source that has them beside it says so
+/* The log probabilities of an answer belong to its text; a source that has them beside it has them
  * once. */
 static void put_logprobs(struct pl_responses_out *o)
 {

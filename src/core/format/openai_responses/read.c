@@ -1,7 +1,7 @@
 /* Reading Responses. Items of the assistant that stand together are one utterance, so they become
- * one message; but a second message item does not run into the text of the first one, for they were
- * said apart (commentary, final answer). A call keeps them together whatever they say: its result
- * answers all of them. */
+ * one message; but a second message item is not joined to the text of the first, for they are
+ * separate (commentary, final answer). A call keeps them together in any case: its result answers
+ * all of them. */
 #include "format/openai_responses/openai_responses_int.h"
 
 #include "conv/pairing.h"
@@ -96,7 +96,7 @@ static void read_part(struct pl_conv *conv, const struct pl_json_node *node, pl_
         pl_conv_take(conv, node, "prompt_cache_breakpoint", PL_WANT_OBJECT, &part->cache);
 }
 
-/* A string is a part of its own; so is the output of a tool, which may be any JSON: its text. */
+/* A string is one part. The output of a tool may be any JSON: its text is one part. */
 static void read_content(struct pl_conv *conv, const struct pl_json_node *content, unsigned want,
                          pl_part_adder *add)
 {
@@ -170,7 +170,7 @@ static void read_output(struct reader *r, const struct pl_json_node *item, uint3
 {
     struct pl_conv *conv = r->conv;
     struct pl_val id = pl_conv_get(conv, item, "call_id", PL_WANT_STRING);
-    /* Its call is at the server, where only the vendor finds it: a result alone helps nobody. */
+    /* The vendor's server keeps its call: a result alone is useless to others. */
     if (r->has_state && !pl_map_get(&r->calls, pl_conv_text(conv, id)))
         return;
     r->is_in_run = false;
@@ -227,7 +227,7 @@ static void read_reasoning(struct reader *r, const struct pl_json_node *item, ui
     }
 }
 
-/* What another vendor may want to hear of; see restate.h. */
+/* The gist for other vendors (format/adapt/restate.h). */
 static void read_own(struct reader *r, const struct pl_json_node *item, uint32_t element)
 {
     enum pl_role role;
@@ -269,7 +269,7 @@ static void read_item(struct reader *r, const struct pl_json_node *item, uint32_
     }
 }
 
-/* Whether the request goes on with what the server remembers. */
+/* Whether the request continues a conversation that the server keeps. */
 static bool has_state(struct pl_conv *conv, const struct pl_json_node *list)
 {
     const struct pl_json_node *root = conv->doc->root;
@@ -310,8 +310,8 @@ static void read_tool(struct pl_conv *conv, const struct pl_json_node *t, struct
     pl_conv_take(conv, t, "strict", PL_WANT_BOOL, &tool->strict);
 }
 
-/* {"type":"namespace","name","description","tools":[…]}: at home it goes back whole, elsewhere its
- * tools stand among the others. */
+/* {"type":"namespace","name","description","tools":[…]}: this format gets it back whole; elsewhere
+ * its tools are among the others. */
 static void read_namespace(struct pl_conv *conv, const struct pl_json_node *t)
 {
     const struct pl_json_node *type = pl_conv_node(conv, t, "type");
@@ -375,7 +375,7 @@ static void read_text_settings(struct pl_conv *conv, struct pl_settings *s)
     if (type < 0)
         return;
     s->output = outputs[type];
-    /* "Any JSON" is all this word says: who writes it marks it. */
+    /* This word means only "any JSON": the writer that writes it marks it. */
     if (s->output != PL_OUTPUT_JSON)
         know(conv, format, "type");
     s->output_val = pl_val_node(format);
@@ -396,7 +396,7 @@ static void read_reasoning_settings(struct pl_conv *conv, struct pl_settings *s)
     s->effort = pl_effort_of_word(conv, s->effort_val.node);
     if (!pl_val_is_set(summary))
         return;
-    /* That thoughts are shown can be said elsewhere; how long they shall be cannot. */
+    /* Other formats can say whether thoughts are shown, but not how long they should be. */
     s->shows_thoughts = (struct pl_flag){.is_set = true, .value = true};
     if (pl_conv_says(conv, summary.node, "auto"))
         s->shows_thoughts.val = summary;
@@ -525,7 +525,7 @@ static void read_error(struct pl_conv *conv, const struct pl_json_node *error)
     know(conv, conv->doc->root, "status");
 }
 
-/* The entries stand beside the text they are about; the first text that has some speaks for all. */
+/* The entries belong to the text beside them; the first text that has some stands for all. */
 static void read_logprobs(struct pl_conv *conv)
 {
     for (size_t i = 0; i < conv->parts.len && !pl_val_is_set(conv->settings.logprobs); i++) {

@@ -1,5 +1,5 @@
-/* What a Responses request has beside its items. Stop sequences, seeds, penalties and several
- * answers at once have no words here; they keep no fate and so are reported. */
+/* The settings of a Responses request. Stop sequences, seeds, penalties and several choices do not
+ * exist here: they get no fate and so are reported. */
 #include "format/openai_responses/openai_responses_int.h"
 
 #include "format/pieces/hosted_tools.h"
@@ -107,10 +107,10 @@ static void put_tools(struct pl_responses_out *o)
     struct pl_hosted_tools hosted = pl_hosted_tools_for(o->conv, o->task);
     bool is_open = false;
     for (size_t i = 0; i < o->conv->tools.len; i++) {
-        /* What runs at one vendor only does not run at another. */
+        /* A hosted tool that only one vendor has does not run at another. */
         if (o->conv->tools.ptr[i].is_hosted && !o->is_own)
             continue;
-        /* Its namespace has said it. */
+        /* Its namespace has been written. */
         if (pl_val_is_set(o->conv->tools.ptr[i].space) && o->is_own)
             continue;
         if (!is_open) {
@@ -150,7 +150,7 @@ static void put_named(struct pl_responses_out *o, struct pl_val name, bool is_cu
     pl_w_close(o->w, '}');
 }
 
-/* The whole as it was where nothing changed: a tool that runs at the vendor has no name. */
+/* The whole object where nothing changed: a hosted tool has no name. */
 static void put_allowed_tools(struct pl_responses_out *o, const char *mode)
 {
     const struct pl_settings *s = &o->conv->settings;
@@ -262,7 +262,7 @@ static void put_text(struct pl_responses_out *o)
     pl_w_close(o->w, '}');
 }
 
-/* A word; a number of tokens is rounded to one; thinking switched off is the word none. */
+/* The effort is a word: a token budget is rounded to one, and thinking switched off is "none". */
 static enum pl_effort effort_of(struct pl_responses_out *o)
 {
     const struct pl_settings *s = &o->conv->settings;
@@ -303,7 +303,7 @@ static void put_effort(struct pl_responses_out *o, enum pl_effort effort)
     }
 }
 
-/* Whether thoughts are shown is the word auto, or nothing; how they are shown is not said. */
+/* "auto" shows thoughts, absence hides them; the form in which they are shown is not set. */
 static void know_shown(struct pl_responses_out *o, struct pl_flag shows)
 {
     if (!shows.is_set || !shows.val.node || o->is_own)
@@ -351,7 +351,7 @@ static void put_include(struct pl_responses_out *o)
     pl_responses_know_scalar(o, asked);
 }
 
-/* How fast and for how much, in the words of the vendors that have such words. */
+/* The service tier, in the words of the vendors that have one. */
 static void put_service_tier(struct pl_responses_out *o)
 {
     static const char *const own[] = {"auto",     "default", "flex",      "scale",

@@ -5,7 +5,7 @@
  *     reasoning                  an item; in a request only what came from this format, for the
  *                                server checks its items and refuses strangers
  *
- * A message always leaves at least one item after, so that nobody's turn disappears. */
+ * Every message becomes at least one item, so that no turn disappears. */
 #include "format/openai_responses/openai_responses_int.h"
 
 #include "base/hash.h"
@@ -52,7 +52,7 @@ static uint64_t mark_of(struct pl_str s)
     return pl_hash_with((struct pl_hash_key){{1, 2}}, s);
 }
 
-/* Calls and results have ids by now; one that is too long is replaced on both sides alike. */
+/* Calls and results have ids by now. An id that is too long is replaced in both. */
 static void put_id(struct pl_responses_out *o, struct pl_val id)
 {
     struct pl_str text = pl_conv_text(o->conv, id);
@@ -67,7 +67,7 @@ static void put_id(struct pl_responses_out *o, struct pl_val id)
               "an id has at most 64 characters here; this one was replaced");
 }
 
-/* What an item of a response has beside its content. */
+/* The members of a response item beside its content. */
 static void put_item_head(struct pl_responses_out *o, const char *type, const char *prefix,
                           bool is_cut)
 {
@@ -88,7 +88,7 @@ static const struct pl_json_node *origin_of(const struct pl_part *part)
     return part->node ? part->node : part->text.node;
 }
 
-/* Its place in o->items, or n_items when it was not read from there. */
+/* The index in o->items, or n_items when it was not read from there. */
 static uint32_t item_index(const struct pl_responses_out *o, const struct pl_part *part)
 {
     const struct pl_json_node *node = origin_of(part);
@@ -105,8 +105,8 @@ static uint32_t item_index(const struct pl_responses_out *o, const struct pl_par
     return low - 1;
 }
 
-/* The item of the source that a part is written as again. A repair may have made something else of
- * it (a message of a result that answers no call); then there is none. */
+/* The source item that a part came from and is written as. NULL if a repair changed its kind (a
+ * result that answers no call became a message). */
 static const struct pl_json_node *item_of(const struct pl_responses_out *o,
                                           const struct pl_part *part)
 {
@@ -144,7 +144,8 @@ static void find_items(struct pl_responses_out *o)
             o->is_used[o->conv->messages.ptr[i].element] = true;
 }
 
-/* The items before `end` that no message came from, whole; not what a repair took out. */
+/* Writes the items before `end` that no message came from, whole; not those that a repair
+ * removed. */
 static void pass_items(struct pl_responses_out *o, uint32_t end)
 {
     for (; o->next_item < end; o->next_item++) {
@@ -179,7 +180,7 @@ static void put_role(struct pl_writer *w, enum pl_role role)
         pl_w_key_word(w, "role", "user");
 }
 
-/* Words without anything about them: {"role", "content":"…"} says it all. */
+/* Plain text: {"role", "content":"…"} is enough. */
 static bool is_plain(const struct pl_responses_out *o, const struct pl_message *m,
                      const struct pl_part *part)
 {
@@ -228,7 +229,7 @@ static void put_message_item(struct pl_responses_out *o, const struct pl_message
     pl_w_close(o->w, '}');
 }
 
-/* A turn of which nothing can be said here is still a turn. */
+/* A turn without anything to write is still a turn. */
 static void put_empty_item(struct pl_responses_out *o, const struct pl_message *m)
 {
     static const char *const known[] = {"role", "content", NULL};
@@ -254,7 +255,7 @@ static void put_call(struct pl_responses_out *o, const struct pl_part *part)
         pl_w_key_word(o->w, "type", part->is_custom ? "custom_tool_call" : "function_call");
     put_id(o, part->id);
     pl_w_key(o->w, "name");
-    /* At home the namespace beside it tells it from others. */
+    /* In this format the namespace beside the name makes it unique. */
     struct pl_val own_name = pl_conv_get(o->conv, item, "name", PL_WANT_STRING);
     pl_tool_name_write(o->w, pl_val_is_set(own_name) ? own_name : part->name,
                        PL_RESPONSES_NAME_LEN);
@@ -327,7 +328,7 @@ static bool is_thought(const struct pl_part *part)
     return part->kind == PL_PART_THINKING || part->kind == PL_PART_REDACTED;
 }
 
-/* Whether two thoughts of this vendor, which a record kept, were of one item. */
+/* Whether two thoughts of this vendor in a stored turn were of one item. */
 static bool is_same_item(const struct pl_responses_out *o, const struct pl_part *a,
                          const struct pl_part *b)
 {
@@ -336,8 +337,8 @@ static bool is_same_item(const struct pl_responses_out *o, const struct pl_part 
            pl_str_eq(id, pl_conv_text(o->conv, b->id));
 }
 
-/* The item a record kept of this vendor's reasoning, as the parts from `part` on: the last one has
- * the proof, without which the server would not know the item. NULL: none, or not this vendor's. */
+/* The item of this vendor's reasoning that a stored turn has kept as the parts from `part` on. The
+ * last part has the proof, which the server requires. NULL: none, or not this vendor's. */
 static const struct pl_part *kept_item_end(const struct pl_responses_out *o,
                                            const struct pl_part *part)
 {
@@ -395,7 +396,7 @@ static void put_kept_item(struct pl_responses_out *o, const struct pl_part *firs
     pl_w_close(o->w, '}');
 }
 
-/* Says the thought, and with it those of the same item; the part after what was said. */
+/* Writes the thought and those of the same item; returns the part after them. */
 static const struct pl_part *put_thought(struct pl_responses_out *o, const struct pl_part *part)
 {
     const struct pl_part *kept_end = o->is_own ? NULL : kept_item_end(o, part);
@@ -426,7 +427,7 @@ static bool is_whole_item(const struct pl_responses_out *o, const struct pl_part
     return i < o->n_items && o->items[i] == part->node;
 }
 
-/* An image that the assistant made is no content of a message here, but the item of a tool. */
+/* An image by the assistant is not message content here, but the item of a tool. */
 static bool is_made_image(const struct pl_responses_out *o, const struct pl_message *m,
                           const struct pl_part *part)
 {
@@ -448,7 +449,7 @@ static void put_image_item(struct pl_responses_out *o, const struct pl_part *par
     pl_w_key_word(o->w, "status", "completed");
     pl_w_key(o->w, "result");
     pl_w_string(o->w, part->data);
-    /* The data tells, and there is no other place. */
+    /* The data shows the type; the item has no other place for it. */
     const char *mime = pl_sniff_mime(pl_conv_text(o->conv, part->data));
     if (mime && pl_str_eq(pl_str_of(mime), pl_conv_text(o->conv, part->mime)))
         pl_w_loss(o->w, PL_LOSS_MOVED, part->mime, "the data itself identifies the kind of image");
@@ -529,7 +530,7 @@ void pl_responses_put_items(struct pl_responses_out *o, size_t first)
 /* ---- the request ---- */
 
 /* Whether the first message can be the `instructions`: one plain text of the system, followed by
- * somebody else. An input may not be empty, so the system's words alone stay in it. */
+ * somebody else. An input may not be empty, so a lone system message stays in it. */
 static bool has_instructions(const struct pl_responses_out *o)
 {
     const struct pl_conv *conv = o->conv;

@@ -21,10 +21,10 @@ bool pl_choice_read_allowed(struct pl_conv *conv, const struct pl_json_node *who
 struct pl_val pl_choice_allowed_name(struct pl_conv *conv, const struct pl_json_node *entry);
 /* How many entries have a name; 0 when the choice is not limited. */
 size_t pl_choice_count_allowed(struct pl_conv *conv);
-/* The words of grammar around the names are said: the type of the whole and those of the entries
- * that have a name. */
+/* Marks the grammar around the names as said: the type of the whole and the types of the named
+ * entries. */
 void pl_choice_know_allowed(struct pl_conv *conv);
-/* Reports a mode of Gemini that says more than the words of everybody else. */
+/* Reports a mode of Gemini that means more than any word of the other formats. */
 void pl_choice_report_mode(struct pl_conv *conv);
 
 #endif

@@ -105,7 +105,7 @@ void pl_cites_anchor(struct pl_conv *conv, struct pl_cites_list *list, size_t pa
     }
 }
 
-/* Bytes of the first n code points; of all where there are fewer, or where it is no number. */
+/* Bytes of the first n code points; of the whole text if it is shorter or n is not a number. */
 static size_t bytes_before(const struct pl_conv *conv, struct pl_str text,
                            const struct pl_json_node *n)
 {
@@ -191,7 +191,7 @@ bool pl_cites_is_cited(const struct pl_conv *conv, const struct pl_cites_list *l
     return i < list->anchors.len && list->anchors.ptr[i].part == number;
 }
 
-/* Behind the text: its own bytes stay a piece of the string, whatever the vendor says of places. */
+/* After the text: its bytes stay one piece of the string, wherever the vendor puts the citation. */
 void pl_cites_write_text(struct pl_writer *w, const struct pl_cites_list *list,
                          const struct pl_part *part)
 {

@@ -1,10 +1,10 @@
 /* Citations between the vendors' shapes and seed 001, A.4: an anchor <cite id="cit_1"/> in the text
  * and an entry of that id in metadata.citation_map.
  *
- * A vendor's folder tells what one of its citations says (pl_format.cite): its members by the names
- * of the seed. Every other member goes to `origin` of the entry, with the format's name, so that
- * the way back to the same vendor needs nothing else. This works on JSON alone: a session reads
- * citations one by one from a stream. */
+ * A vendor's folder reads one of its citations (pl_format.cite): its members by the names of the
+ * seed. Every other member goes to `origin` of the entry, with the format's name, so that the way
+ * back to the same vendor needs nothing else. This works on JSON alone: a session reads citations
+ * one by one from a stream. */
 #ifndef PL_FORMAT_PIECES_CITATION_H
 #define PL_FORMAT_PIECES_CITATION_H
 
@@ -49,7 +49,7 @@ struct pl_format;
 /* Reads those of a conversation of this format. Out of memory is in conv->status. */
 void pl_cites_list(struct pl_conv *conv, const struct pl_format *from, struct pl_cites_list *ret);
 void pl_cites_list_deinit(struct pl_cites_list *list);
-/* For formats that keep their citations elsewhere than in part->citations. */
+/* For formats that keep citations outside part->citations. */
 size_t pl_cites_add(struct pl_conv *conv, struct pl_cites_list *list,
                     const struct pl_json_node *node, const struct pl_cited *cited, size_t message);
 void pl_cites_anchor(struct pl_conv *conv, struct pl_cites_list *list, size_t part, size_t entry,
@@ -61,7 +61,8 @@ bool pl_cites_is_cited(const struct pl_conv *conv, const struct pl_cites_list *l
 /* The text of a part that is cited, with its anchors in it, as a string. */
 void pl_cites_write_text(struct pl_writer *w, const struct pl_cites_list *list,
                          const struct pl_part *part);
-/* Key and object citation_map of a message; false, and nothing, where it cites nothing. */
+/* Writes the key and object citation_map of a message. Writes nothing and returns false if it cites
+ * nothing. */
 bool pl_cites_write_map(struct pl_writer *w, const struct pl_cites_list *list,
                         const struct pl_message *message);
 bool pl_cites_has_map(const struct pl_conv *conv, const struct pl_cites_list *list,

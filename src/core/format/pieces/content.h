@@ -15,8 +15,8 @@ struct pl_content_type {
     void (*read)(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part);
 };
 
-/* Adds the part that `n` says by its type, and reads it. NULL: no type of the table; then it was
- * added as PL_PART_OTHER. Inline, for every reader has a table of its own that is known to it. */
+/* Adds the part for the type of `n` and reads it. NULL: the type is not in the table, and the part
+ * was added as PL_PART_OTHER. Inline, because every reader passes its own constant table. */
 static inline struct pl_part *pl_content_read(struct pl_conv *conv, const struct pl_json_node *n,
                                               const struct pl_content_type *types, size_t n_types,
                                               pl_part_adder *add)

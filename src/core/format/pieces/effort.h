@@ -1,4 +1,4 @@
-/* How hard a model shall think: the words, and the token budgets they stand for.
+/* Reasoning effort: the words, and the token budgets they stand for.
  *
  * One table for all formats, so that a value that goes through several of them stays the same. */
 #ifndef PL_FORMAT_EFFORT_H

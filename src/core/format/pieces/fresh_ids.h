@@ -12,12 +12,12 @@ struct pl_fresh_ids {
     uint32_t n_made;
 };
 
-/* Knows the ids of all messages afterwards. Running out of memory shows in conv->status. */
+/* Collects the ids of all messages. Out of memory is in conv->status. */
 void pl_fresh_ids_init(struct pl_fresh_ids *ids, struct pl_conv *conv, const char *prefix);
 void pl_fresh_ids_deinit(struct pl_fresh_ids *ids);
 
-/* `wanted`, if it is a text nobody has got yet; otherwise a new one, prefix_N with the smallest
- * N from `number` on that is free. */
+/* `wanted`, if it is a text that was not given out yet; otherwise prefix_N with the smallest free N
+ * from `number` on. */
 struct pl_val pl_fresh_ids_take(struct pl_fresh_ids *ids, struct pl_val wanted, uint32_t number);
 
 #endif

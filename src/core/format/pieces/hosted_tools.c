@@ -33,8 +33,8 @@ static const struct {
     {GEMINI, "codeExecution", PL_SERVICE_CODE},
 };
 
-/* What a declaration begins with at the target: JSON members; none: the target has no such tool.
- * Gemini's is the name of the member that holds the rest. */
+/* The beginning of a declaration at the target: JSON members; NULL: the target has no such tool.
+ * For Gemini, the name of the member that holds the rest. */
 static const char *const heads[N_COLUMNS][PL_SERVICE_COUNT] = {
     [ANTHROPIC] = {[PL_SERVICE_SEARCH] = "web_search_20250305",
                    [PL_SERVICE_FETCH] = "web_fetch_20250910",
@@ -49,7 +49,7 @@ static const char *const heads[N_COLUMNS][PL_SERVICE_COUNT] = {
                 [PL_SERVICE_MCP] = "mcpServers"},
 };
 
-/* Members that say the same, by their paths. Those with the same beginning stand together. */
+/* Members with the same meaning, by their paths. Paths with the same beginning are adjacent. */
 static const struct member {
     enum pl_service service;
     const char *paths[N_COLUMNS];
@@ -223,7 +223,7 @@ static size_t count_steps(struct pl_str objects)
     return n;
 }
 
-/* Closes and opens objects until those of `path` are open; its last step. */
+/* Closes and opens objects until those of `path` are open; returns its last step. */
 static struct pl_str enter(struct pl_writer *w, struct pl_str *open, struct pl_str path)
 {
     size_t same = shared(*open, path);
@@ -275,7 +275,7 @@ static void write_head(struct pl_writer *w, enum column to, enum pl_service serv
         pl_w_key_word(w, "type", "auto");
         pl_w_close(w, '}');
     }
-    /* Elsewhere nobody is asked. */
+    /* Other vendors do not ask for approval. */
     if (to == RESPONSES && service == PL_SERVICE_MCP)
         pl_w_key_word(w, "require_approval", "never");
 }
@@ -320,7 +320,7 @@ void pl_hosted_tool_write(struct pl_writer *w, const struct pl_format_task *task
             pl_w_close(w, ']');
     }
     pl_w_close(w, '}');
-    /* What kind of tool it is, is said in the target's words. */
+    /* The target has its own word for the kind of tool. */
     pl_conv_know(w->conv, pl_conv_node(w->conv, tool->node, "type"));
     const struct pl_json_node *name = pl_conv_node(w->conv, tool->node, "name");
     if (from == ANTHROPIC && tool->service != PL_SERVICE_MCP && name)

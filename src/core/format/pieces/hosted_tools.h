@@ -1,5 +1,5 @@
-/* Tools that run at the vendor, and that several vendors have: a search of the web, a sandbox for
- * programs, calls of MCP servers. What maps to what is one table of members and one of heads. */
+/* Hosted tools that several vendors have: web search, a sandbox for programs, calls of MCP servers.
+ * One table maps their members and one the beginnings of their declarations. */
 #ifndef PL_FORMAT_HOSTED_TOOLS_H
 #define PL_FORMAT_HOSTED_TOOLS_H
 
@@ -16,12 +16,12 @@ struct pl_hosted_tools {
     size_t len;
 };
 
-/* Those of the source that the target has too, in their order; for a target of the same format
- * there are none, for they go back whole. Out of memory shows in conv->status. */
+/* Those of the source that the target has too, in their order. None for a target of the same
+ * format: there they are copied whole. Out of memory is in conv->status. */
 struct pl_hosted_tools pl_hosted_tools_for(struct pl_conv *conv, const struct pl_format_task *task);
 /* Whether one of them is of that service. */
 bool pl_hosted_tools_have(const struct pl_hosted_tools *tools, enum pl_service service);
-/* Writes the declaration as one object. An MCP server stands in a list of its own at Anthropic. */
+/* Writes the declaration as one object. Anthropic has a separate list for MCP servers. */
 void pl_hosted_tool_write(struct pl_writer *w, const struct pl_format_task *task,
                           const struct pl_hosted_tool *tool);
 

@@ -48,7 +48,7 @@ bool pl_metadata_is_in_turn(struct pl_conv *conv, const struct pl_json_node *tur
            (metadata && pl_json_count(metadata)) || pl_json_is(model, PL_JSON_STRING);
 }
 
-/* `node` only says again what `of` says. */
+/* `node` only repeats `of`. */
 static void repeat_if_same(struct pl_conv *conv, const struct pl_json_node *node,
                            const struct pl_json_node *of)
 {
@@ -61,7 +61,7 @@ static void repeat_if_same(struct pl_conv *conv, const struct pl_json_node *node
         pl_conv_repeat(conv, node, of);
 }
 
-/* What the turn says beside its metadata, and there again. A model may have its vendor before it. */
+/* Members of the turn that its metadata repeats. A model may have its vendor before its name. */
 static void know_repeats(struct pl_conv *conv, const struct pl_json_node *turn,
                          const struct pl_json_node *metadata)
 {
@@ -99,7 +99,7 @@ static bool is_paired(const struct pl_conv *conv, const struct pl_json_node *key
     return false;
 }
 
-/* A group of the metadata from the turn's members; nothing where they say nothing of it. */
+/* Writes a group of the metadata from the turn's members; nothing if the turn has none of them. */
 static void write_group(struct pl_writer *w, const struct pl_json_node *turn, const char *group)
 {
     struct pl_conv *conv = w->conv;
@@ -186,7 +186,7 @@ static void write_member(struct pl_writer *w, const struct pl_json_node *metadat
         pl_w_close(w, '}');
 }
 
-/* Whole milliseconds of how long it took; 0 where nobody knows. */
+/* The duration in whole milliseconds; 0 if it is unknown. */
 static int64_t duration_of(struct pl_conv *conv, const struct pl_json_node *metadata)
 {
     const struct pl_json_node *total =

@@ -18,22 +18,22 @@
 
 struct pl_format;
 
-/* Whether a turn says anything that has a place in a metadata object. */
+/* Whether a turn has anything for a metadata object. */
 bool pl_metadata_is_in_turn(struct pl_conv *conv, const struct pl_json_node *turn);
-/* Key and object: what a turn says. */
+/* Writes key and object from the members of a turn. */
 void pl_metadata_write_turn(struct pl_writer *w, const struct pl_json_node *turn);
 
 /* The members model, usage, duration_ms, context_window and timing of a turn, as a metadata object
  * says them (it may be absent). */
 void pl_metadata_write_members(struct pl_writer *w, struct pl_val metadata);
 
-/* Key and object: what a vendor's answer says about itself, and what its words cite. Where the
- * target says model and usage beside it, too, they are said here again. */
+/* Writes key and object: what a vendor's answer says about itself, and its citations. Model and
+ * usage are written here even if the target also has them beside the metadata. */
 void pl_metadata_write_answer(struct pl_writer *w, const struct pl_format *from,
                               const struct pl_cites_list *cites, const struct pl_message *message,
                               bool says_again);
-/* The same of a message that is no answer: its own metadata, and behind that what it cites, or what
- * its context_block (A.4) says of that. Nothing where there is neither. */
+/* The same for a message that is not an answer: its own metadata, then its citations or its
+ * context_block (A.4). Nothing if it has neither. */
 void pl_metadata_write_message(struct pl_writer *w, const struct pl_cites_list *cites,
                                const struct pl_message *message);
 

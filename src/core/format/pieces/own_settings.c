@@ -77,7 +77,7 @@ static void read_output(struct pl_conv *conv, const struct pl_json_node *format)
     if (s->output != PL_OUTPUT_UNSET || word < 0)
         return;
     s->output = kinds[word];
-    /* "Any JSON" is all this word says: who writes it marks it. */
+    /* This word means only "any JSON": the writer that writes it marks it. */
     if (s->output != PL_OUTPUT_JSON)
         pl_conv_know(conv, type);
     s->output_val = pl_val_node(format);
@@ -165,7 +165,7 @@ static void write_word(struct pl_writer *w, struct pl_val val, const char *word)
     }
 }
 
-/* As in Chat Completions, whose words a choice has here. */
+/* As in Chat Completions, whose words for a choice are used here. */
 static void write_allowed(struct pl_writer *w, const struct pl_settings *s)
 {
     pl_w_open(w, '{');

@@ -5,9 +5,9 @@
 #include "format/writer.h"
 
 /* Writes the name as a JSON string: as it is when it has 1 to max_len of those characters,
- * otherwise with _ for every other byte, cut, and with a number at the end that keeps two names
- * apart which would now be the same; that is reported as approximated. The same name always becomes
- * the same. */
+ * otherwise with _ for every other byte, cut, and with a hash at the end that keeps equal results
+ * of different names apart. This is reported as approximated. The same name always gives the same
+ * result. */
 void pl_tool_name_write(struct pl_writer *w, struct pl_val name, size_t max_len);
 
 /* Whether it stays as it is. */
@@ -15,7 +15,7 @@ bool pl_tool_name_is_accepted(struct pl_str name, size_t max_len);
 
 /* The same as a text: a view of the name, or arena memory. */
 struct pl_str pl_tool_name(struct pl_conv *conv, struct pl_val name, size_t max_len);
-/* The same of a text; it is returned itself where it can stay. */
+/* The same for a text; returns the text itself if it is acceptable. */
 struct pl_str pl_tool_name_of(struct pl_conv *conv, struct pl_str given, size_t max_len);
 
 #endif

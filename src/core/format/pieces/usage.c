@@ -111,7 +111,7 @@ static struct sum sum_of(const struct pl_conv *conv, enum pl_counter counter)
     }
 }
 
-/* The number of the source a counter is about; the rest of a sum has counters of its own. */
+/* The source's number for a counter; the other terms of a sum have their own counters. */
 static struct pl_val main_term(const struct pl_usage *u, enum pl_counter counter)
 {
     const struct pl_val terms[PL_COUNTER_COUNT] = {

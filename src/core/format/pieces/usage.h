@@ -3,8 +3,8 @@
  * The vendors count the same tokens differently: Anthropic's input leaves out what the cache read
  * and wrote, Gemini's candidates leave out the thoughts and its prompt leaves out tool prompts,
  * OpenAI's two formats include everything. A pl_usage holds the numbers of the source; a writer
- * asks here for the counter its own format means. Sums are exact integers; a number that is a
- * number of the source is copied as it is spelled. */
+ * asks here for the counter its own format means. Sums are exact integers; a number that the source
+ * has is copied as it is spelled. */
 #ifndef PL_FORMAT_USAGE_H
 #define PL_FORMAT_USAGE_H
 
@@ -28,8 +28,8 @@ enum pl_counter {
  * something that is no integer of 63 bits. */
 bool pl_usage_get(const struct pl_conv *conv, enum pl_counter counter, int64_t *ret_value);
 
-/* Key and number. A counter the source does not know: nothing, or, where the target requires the
- * field, 0 (for a total: what is known of it) and a report of it as synthesised. */
+/* Key and number. If the source does not have the counter, it is left out. If the target requires
+ * the field, it is 0 (for a total: the known sum) and reported as synthesised. */
 void pl_usage_write(struct pl_writer *w, const char *key, enum pl_counter counter,
                     bool is_required);
 

@@ -13,13 +13,13 @@
 /* The string `node` with the variables of `list` (may be NULL), which are then known. */
 struct pl_val pl_variables_read(struct pl_conv *conv, const struct pl_json_node *node,
                                 const struct pl_json_node *list);
-/* The member "variables" for a text that was written whole; nothing where it has none. Pieces that
- * come from several strings have none: an edit of one of them in the target moves the others, and
- * must come home to its own string. */
+/* Writes the member "variables" of a text that was written whole; nothing if it has none. A text of
+ * pieces from several strings gets none: an edit of one piece would move the others, and must come
+ * home to its own string. */
 void pl_variables_write(struct pl_writer *w, struct pl_val text);
 
-/* The names of variables in a text with {{name}} in their places, for a format that has such; the
- * values go into a list of declarations.
+/* Replaces values by {{name}}, for a format with such variables; the values go into a list of
+ * declarations.
  *
  *     struct pl_variables vars = {.conv = conv};
  *     pl_variables_name(&vars);           every text of the conversation

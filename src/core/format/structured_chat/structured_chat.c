@@ -1,8 +1,8 @@
 /* Structured chat, seed 002: a prompt with a system prompt, examples and a configuration, as people
- * write it. Texts may hold {{variables}}, which nobody here touches.
+ * write it. Texts may hold {{variables}}, which are left as they are.
  *
- * What rendering has filled in it may remember in "filled": [{"at": a pointer to a text,
- * "variables": [{"name", "from", "to"}]}], so that a format with variables has them again.
+ * "filled": [{"at": a pointer to a text, "variables": [{"name", "from", "to"}]}] may remember what
+ * rendering filled in, so that a format with variables gets them back.
  *
  * A message's content is one string. Tool calls and results keep the form they have in harmony,
  * since config.tools may define tools; media and thinking have no place. */
@@ -48,7 +48,7 @@ static struct pl_part *part_of(struct pl_conv *conv, const struct pl_json_node *
     return part && part->kind == PL_PART_TEXT && part->text.node == text ? part : NULL;
 }
 
-/* What does not fit any more, because somebody has edited the texts, is left alone. */
+/* An entry that no longer fits, because somebody edited the text, is ignored. */
 static void read_filled(struct pl_conv *conv, const struct pl_json_node *filled)
 {
     size_t next_part = 0;
@@ -175,7 +175,7 @@ static void write_message(struct chat *c, const struct pl_utterance *u)
 {
     struct pl_writer *w = c->w;
     bool has_calls = pl_harmony_has_calls(u), is_user = u->role == PL_ROLE_USER;
-    /* An assistant's message without a word that could stand here is none. */
+    /* An assistant's message without any text is left out. */
     if (!is_user && u->n_parts && !has_calls && !has_text(u))
         return;
     open_message(c, u, is_user ? "user" : "assistant");
@@ -188,8 +188,8 @@ static void write_message(struct chat *c, const struct pl_utterance *u)
     pl_w_close(w, '}');
 }
 
-/* The first text of a conversation that begins with the system is the system prompt; returns how
- * many parts of the first utterance are said by it. */
+/* If a conversation begins with a system message, its first text is the system prompt. Returns how
+ * many parts of the first utterance it contains. */
 static uint32_t write_system_prompt(struct chat *c)
 {
     const struct pl_utterance *u = c->said.len ? &c->said.ptr[0] : NULL;

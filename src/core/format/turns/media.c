@@ -1,10 +1,10 @@
-/* The block `media` of a turn: an image, a sound, a video or a file.
+/* The block `media` of a turn: an image, audio, video or a file.
  *
  *     {"kind", "blob"|"url"|"data", "mime", "name", "size", "detail"?, "rotation"?,
  *      "video_metadata"?, "sample_rate"?, "alt"?}
  *
  * `blob` names bytes that a server keeps (/api/blobs/ID); `data` is base64, in documents that
- * travel alone. `size` is what the bytes have: it says nothing of its own. */
+ * travel alone. `size` is the number of bytes: it adds no information. */
 #include "format/turns/turns_int.h"
 
 #define BLOBS "/api/blobs/"

@@ -1,11 +1,11 @@
-/* The result of a call that has none, said as seed 001 says it: every call has one (A.2.2), errors are
- * JSON, and a call that waits for a person is `halted` (exercise 2). */
+/* Makes the result of a call that has none, as seed 001 asks: every call has one (A.2.2), errors
+ * are JSON, and a call that waits for a person is `halted` (exercise 2). */
 #include "format/turns/turns_int.h"
 
 #include "json/text.h"
 #include "json/write.h"
 
-/* The words of the first question: of the one a sub-agent asks, of the arguments where they ask. */
+/* The text of the first question: the one a sub-agent asks, or the one in the arguments. */
 static struct pl_str question_of(struct pl_conv *conv, const struct pl_json_node *call)
 {
     const struct pl_json_node *ref = pl_conv_node(conv, call, "pending_question_ref");

@@ -1,31 +1,31 @@
 /* Reading turns. One turn is a whole round of an agent and unfolds into several messages, in the
  * order of its blocks: what the assistant thinks, says and calls, then a message per finished call,
  * then what it says next. A block names a call, tool_calls[] has its details. A result without a
- * block of its own stands before the next words.
+ * block comes before the next text.
  *
  * A block and a call may have a `proof`, what only the vendor that made them can check: {"vendor":
- * a format, "signature", "id", "data"}. Its part has that format as its home, and a block of
- * nothing but a proof has no text. Thinking that has only data is what nobody else can read.
+ * a format, "signature", "id", "data"}. Its part has that format as its home. A block that is only
+ * a proof has no text. Thinking that has only data is encrypted.
  *
- * A text may have `variables`, where their values stand in it (format/pieces/variables.h), and a
- * `segment`, which says what it is there for: {"kind": "memory", "items": [{"title","content"}]}.
+ * A text may have `variables`, the places of their values in it (format/pieces/variables.h), and a
+ * `segment`, its purpose: {"kind": "memory", "items": [{"title","content"}]}.
  *
- * What a model is asked stands as {"turns": […], "settings": {…}, "tools": […]}, the latter two as
- * in format/pieces/own_settings.h.
+ * A request to a model is {"turns": […], "settings": {…}, "tools": […]}, the latter two as in
+ * format/pieces/own_settings.h.
  *
- * A call that ended without a result, or waits for a person, has a result all the same, made of its
- * status: whoever reads the conversation finds an answer after every call (open_calls.c). That is so in a
- * session's own document {"turns": …}; a plain list of turns is translated as it stands.
+ * A call that ended without a result, or waits for a person, gets a result made from its status, so
+ * that every call has an answer (open_calls.c). This holds for a session's own document {"turns":
+ * …}; a plain list of turns is translated as it is.
  *
- * A sub-agent has a conversation of its own (loop_id): the turns of other loops than that of the
- * document, root where there is one, are not mixed into it. In the document of a sub-agent its
- * messages have its loop_id as their name.
+ * A sub-agent has its own conversation (loop_id). The document's loop is root if there is one;
+ * turns of other loops are not mixed into it. In the document of a sub-agent its messages have its
+ * loop_id as their name.
  *
- * What a message had where it came from stays with its turn: message_id, name and metadata, and
- * result_message of a call with those of the message that brought its result.
+ * A turn keeps what its message had in its first format: message_id, name and metadata.
+ * result_message of a call has those of the message with its result.
  *
- * Blocks for the page (cards, actions, modes, plans) are nothing a model reads: they get no part
- * and so are reported. */
+ * Models do not read blocks for the page (cards, actions, modes, plans): they get no part and so
+ * are reported. */
 #include "format/turns/turns_int.h"
 
 #include "base/map.h"
@@ -72,7 +72,7 @@ static void know_if_same(struct pl_conv *conv, const struct pl_json_node *n,
         pl_conv_repeat(conv, n, said);
 }
 
-/* Who speaks, on each message of the turn; the words of the source are said once. */
+/* The name of the speaker, on each message of the turn; the source's value is linked once. */
 static struct pl_val name_of(struct reading *r)
 {
     struct pl_val name = pl_conv_get(r->conv, r->turn, "name", PL_WANT_STRING);
@@ -145,7 +145,7 @@ static struct pl_val without_meta(struct pl_conv *conv, const struct pl_json_nod
     return pl_val_text(text);
 }
 
-/* A result that is a list of texts and media: what a tool shows, beside what it says. */
+/* A result that is a list of texts and media. */
 static bool is_shown(struct pl_conv *conv, const struct pl_json_node *result)
 {
     static const char *const types[] = {"text", "media", NULL};
@@ -234,7 +234,7 @@ static void answer(struct reading *r, struct call *call, const struct pl_json_no
         add_result_text(conv, result ? result : said);
 }
 
-/* Before something new is said: what was called and is finished is answered. */
+/* Adds the results of finished calls before the next text. */
 static void answer_open(struct reading *r)
 {
     for (size_t i = 0; i < r->open.len; i++)
@@ -243,7 +243,7 @@ static void answer_open(struct reading *r)
     r->has_results = false;
 }
 
-/* Whether a finished call has no block that says where its result stands. */
+/* Whether a finished call has no block for its result. */
 static bool has_loose_result(const struct reading *r)
 {
     for (size_t i = 0; i < r->open.len; i++) {
@@ -290,7 +290,7 @@ static void read_proof(struct reading *r, const struct pl_json_node *of, struct 
         part->kind = PL_PART_REDACTED;
 }
 
-/* Before the turn's own role goes on: what was called and is answered stands first. */
+/* Before the turn's own role continues, answered calls come first. */
 static void go_on(struct reading *r)
 {
     if (r->open.len && (r->has_results || has_loose_result(r)))
@@ -298,7 +298,7 @@ static void go_on(struct reading *r)
     speak(r, r->role);
 }
 
-/* Whether a block only says the summary again, which a compaction has in both places. */
+/* Whether a block only repeats the summary, which a compaction has in both places. */
 static bool is_summary_again(struct reading *r, const struct pl_json_node *content)
 {
     bool is_same = false;
@@ -309,7 +309,7 @@ static bool is_summary_again(struct reading *r, const struct pl_json_node *conte
     return is_same;
 }
 
-/* The words themselves say it all; what they list is for a format that shows lists. */
+/* The text is complete; its items are for formats that show lists. */
 static void read_purpose(struct pl_conv *conv, const struct pl_json_node *block,
                          struct pl_part *part)
 {
@@ -455,7 +455,7 @@ static void read_result(struct reading *r, const struct pl_json_node *block)
 
 static void read_notice(struct reading *r, const struct pl_json_node *block)
 {
-    /* Put into the assistant's mouth it would be a lie. */
+    /* The assistant did not say this. */
     if (r->role != PL_ROLE_ASSISTANT)
         add_words(r, block, PL_PART_TEXT);
 }
@@ -522,7 +522,7 @@ static void list_calls(struct reading *r, const struct pl_json_node *blocks)
             }
 }
 
-/* Fields that say only what is so anyway. */
+/* Fields with their default values. */
 static void know_grammar(struct reading *r)
 {
     static const struct {
@@ -530,7 +530,8 @@ static void know_grammar(struct reading *r)
     } usual[] = {
         {"kind", "message"}, {"kind", "compaction"}, {"loop_id", "root"}, {"status", "completed"}};
     struct pl_conv *conv = r->conv;
-    /* Of a session every turn has a status and a turn_id; somebody's document may mean them. */
+    /* In a session every turn has a status and a turn_id; in another document they may carry
+     * information. */
     size_t n_usual = sizeof usual / sizeof *usual - !r->is_session;
     if (r->is_session)
         pl_conv_know(conv, pl_conv_node(conv, r->turn, "turn_id"));
@@ -557,8 +558,8 @@ static bool has_words(const struct reading *r, const struct pl_json_node *blocks
     return false;
 }
 
-/* What became of the turns before it: the summary stands in their place. Its beginning alone, the
- * preview, is read only where there is nothing else. */
+/* A compaction: the summary replaces the turns before it. The preview, its beginning, is read only
+ * if there is no summary. */
 static void read_summary(struct reading *r, const struct pl_json_node *blocks)
 {
     struct pl_val summary = pl_conv_get(r->conv, r->turn, "summary_full", PL_WANT_STRING);
@@ -604,7 +605,7 @@ static void read_turn(struct pl_conv *conv, const struct pl_json_node *turn, uin
     pl_map_deinit(&r.by_id);
 }
 
-/* Root is also where nothing else is said. */
+/* Root is the default. */
 static struct pl_str loop_of(struct pl_conv *conv, const struct pl_json_node *turn)
 {
     const struct pl_json_node *loop = pl_conv_node(conv, turn, "loop_id");
@@ -642,7 +643,7 @@ enum pl_status pl_turns_read(struct pl_conv *conv, enum pl_format_kind kind, str
         const struct pl_json_node *settings =
             pl_conv_member(conv, root, "settings", PL_WANT_OBJECT);
         pl_own_settings_read(conv, settings);
-        /* Tokens to think with: 0 is none, -1 as many as it likes. */
+        /* The thinking budget: 0 is none, -1 is unlimited. */
         pl_conv_take(conv, settings, "thinking_budget", PL_WANT_INTEGER,
                      &conv->settings.thinking_budget);
         pl_own_tools_read(conv, pl_conv_member(conv, root, "tools", PL_WANT_ARRAY));

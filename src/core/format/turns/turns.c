@@ -1,5 +1,5 @@
-/* Turns, seed 003: an array of TurnProjection, a session's history as its clients see it. Here is
- * how to tell it; reading and writing are in read.c and write.c. */
+/* Turns, seed 003: an array of TurnProjection, a session's history as its clients see it. This file
+ * detects it; reading and writing are in read.c and write.c. */
 #include "format/turns/turns_int.h"
 
 static bool is_turn(const struct pl_json_doc *doc, const struct pl_json_node *n)

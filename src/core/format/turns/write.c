@@ -1,9 +1,8 @@
-/* Writing turns: one turn per utterance; the results that follow a call stand in the turn of the
- * call. What only a vendor can check stands as the `proof` of its block or call, with the vendor's
- * name. Images, sound and files are blocks of the type `media`; a result that has some is a list of
- * such blocks and texts. What a message has beside its words (name, metadata) stays with its turn, and
- * what the message of a result had with the call (result_message). Tools and settings have no place
- * in a turn. */
+/* Writing turns: one turn per utterance; the results that follow a call are in the turn of the
+ * call. What only a vendor can check is the `proof` of its block or call, with the vendor's name.
+ * Images, audio and files are blocks of type `media`; a result with media is a list of such blocks
+ * and texts. A turn keeps the name and metadata of its message, and a call those of the message
+ * with its result (result_message). Tools and settings have no place in a turn. */
 #include "format/turns/turns_int.h"
 
 #include "base/map.h"
@@ -27,7 +26,7 @@ struct turns {
     bool has_answered;
 };
 
-/* A second mention of something that stands elsewhere in the turn. */
+/* Writes a value that is elsewhere in the turn already. */
 static void write_mention(struct pl_writer *w, const char *key, struct pl_val val)
 {
     pl_w_key(w, key);
@@ -180,7 +179,7 @@ static void write_result_text(struct pl_writer *w, const struct pl_part *result)
     pl_text_run_write(w, list, result->n_children, "\n");
 }
 
-/* What the message had that brought a result, beside the result. */
+/* The other members of the message with a result. */
 static void write_result_message(struct pl_writer *w, const struct pl_utterance *u)
 {
     const struct pl_message *m = u->message;
@@ -271,8 +270,9 @@ static bool has_result(struct turns *t, const struct pl_map *results, const stru
     return pl_map_get(results, pl_conv_text(t->w->conv, call->id)) != NULL;
 }
 
-/* Where the results stand: behind everything else the turn says. Their words are in tool_calls, once,
- * so that there is one place to change them; a session that takes the turns in fills the blocks. */
+/* The blocks of the results, after everything else in the turn. Their content is in tool_calls
+ * only, so that there is one place to change it; a session that imports the turns fills the
+ * blocks. */
 static void write_result_blocks(struct turns *t, size_t at)
 {
     const struct pl_utterance *u = &t->said.ptr[at];
@@ -370,7 +370,7 @@ static void write_turn(struct turns *t, size_t at)
     pl_w_close(w, '}');
 }
 
-/* A result nobody asked for right before: a turn of its own, with nothing but its block. */
+/* A result without a call right before it: a turn with only its block. */
 static void write_orphan(struct turns *t, const struct pl_utterance *u)
 {
     struct pl_writer *w = t->w;
@@ -393,7 +393,7 @@ static void write_orphan(struct turns *t, const struct pl_utterance *u)
     pl_w_close(w, '}');
 }
 
-/* An item that only its vendor understands is no turn. */
+/* An item that only its vendor understands is not a turn. */
 static bool is_sayable(const struct turns *t, const struct pl_utterance *u)
 {
     bool is_empty = u->n_parts == 0;
