@@ -1,13 +1,12 @@
-/* The carry: what makes the source again from a target, kept beside the target.
+/* The carry: a file beside a target, from which the source can be rebuilt.
  *
  *     {"parley_carry":[3,"openai-chat","anthropic","mQ…"],"source":"{M[{R(,C'~xK…'}]}"}
  *
  * The list says how it was converted: version, format of the source, format of the target, hash of
- * the target's bytes, then kind, mode and profile, of which the last ones are left out where they
- * are "request", "convert" and none.
+ * the target's bytes, then kind, mode and profile. Trailing entries are left out if they are the
+ * defaults "request", "convert" and none.
  *
- * `source` is the text of the source, which is JSON, spelled so that it becomes short and need not
- * be escaped:
+ * `source` is the JSON text of the source in a short spelling that needs no escapes:
  *
  *     outside strings   a character that JSON does not have there is a word (words.h): M is
  *                       "messages":   ^ before a character: that character itself
@@ -16,11 +15,11 @@
  *                       spells them with the fewest escapes; ~~ and ~' are ~ and '
  *     "text"            a string that holds ' or ~, as the source has it
  *
- * So what is long stands only in the target. A reference holds no place: the string is found
- * wherever it stands, also in a target that another program wrote again. What the target does not
- * say can be read in the carry as it is.
+ * So long strings are only in the target. A reference has no position: the string is found wherever
+ * it is, also in a target that another program rewrote. Everything that the target lacks is
+ * readable in the carry.
  *
- * A carry comes from outside: it is checked before anything of it is used. */
+ * A carry is untrusted input: it is checked before anything in it is used. */
 #ifndef PL_CARRY_CARRY_H
 #define PL_CARRY_CARRY_H
 
@@ -28,12 +27,12 @@
 
 enum { PL_CARRY_VERSION = 3 };
 
-/* What a conversion is given (pl_convert_opts.way_home) that shall write a carry, or go home with
+/* The value of pl_convert_opts.way_home for a conversion that writes a carry, or goes home with
  * one: pl_carry_write, and pl_home_go of home.h. */
 extern const struct pl_way_home pl_carry_way;
 
-/* Appends the carry of a conversion that is done. The writer has kept PL_LINKS_LONG; `source` is
- * the text as it was given, `target` what was written. */
+/* Appends the carry of a finished conversion. The writer has kept PL_LINKS_LONG; `source` is the
+ * text as it was given, `target` what was written. */
 enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, struct pl_str source,
                               struct pl_str target, const struct pl_format_task *task);
 
@@ -41,20 +40,20 @@ enum pl_status pl_carry_write(struct pl_buf *to, const struct pl_writer *w, stru
 struct pl_carry {
     struct pl_format_task task; /* as it was converted: from the source's format to the target's */
     bool is_untouched;          /* the target has the bytes it was given */
-    struct pl_str source;       /* arena; the source. What the target does not say any more is */
+    struct pl_str source;       /* arena; the source. A text that the target lost is */
     bool has_missing;           /* … the word pl_carry_missing() */
 };
 
-/* `target` is what the references lead into. PL_SYNTAX or PL_LIMIT: not JSON. PL_INVALID: it is not
- * a carry; the message says what is wrong, where in it, and what to do. */
+/* The references lead into `target`. PL_SYNTAX or PL_LIMIT: not JSON. PL_INVALID: it is not a
+ * carry; the message says what is wrong, where in it, and what to do. */
 enum pl_status pl_carry_read(struct pl_carry *carry, struct pl_arena *arena, struct pl_str text,
                              const struct pl_json_doc *target, struct pl_error *err);
 
-/* Stands for a text that was in the target and is not there any more. Nobody else writes it. */
+/* Stands for a text that is no longer in the target. No other program writes it. */
 struct pl_str pl_carry_missing(void);
 
-/* Appends what stands between the quotes of a string, `raw`, in the usual spelling: the one with
- * the fewest escapes. Half of a surrogate pair keeps its escape, in lower case. */
+/* Appends the content of a string, `raw` without quotes, in the usual spelling: with the fewest
+ * escapes. Half of a surrogate pair keeps its escape, in lower case. */
 void pl_carry_spell(struct pl_buf *to, struct pl_str raw);
 
 /* The hash of a text. */
@@ -66,8 +65,8 @@ struct pl_carry_hasher {
     size_t end;         /* bytes before it are in the hash */
     uint64_t hash;
 };
-/* The bytes [at, at + len) have this hash. Places are given in order; one before the end of the
- * last is passed over. */
+/* The bytes [at, at + len) have this hash. Call it in the order of `at`; overlapping ranges are
+ * ignored. */
 void pl_carry_hash_known(struct pl_carry_hasher *hasher, size_t at, size_t len, uint64_t hash);
 uint64_t pl_carry_hash_end(struct pl_carry_hasher *hasher);
 

@@ -107,7 +107,7 @@ enum pl_status pl_difference_walk(struct pl_arena *arena, const struct pl_json_d
 
 static bool measure(void *ctx, const struct pl_difference *delta)
 {
-    enum { ABSENT = 8 }; /* to be there in other words is better than not to be there */
+    enum { ABSENT = 8 }; /* a changed value is better than a missing one */
     size_t *size = ctx;
     size_t n = (delta->a ? delta->a->skip : 0) + (size_t)(delta->b ? delta->b->skip : 0);
     if (delta->kind != PL_DIFFERENCE_INSIDE)

@@ -1,5 +1,5 @@
-/* The differences between two JSON documents, one after another. What only is spelled otherwise
- * (match.h) is no difference. */
+/* The differences between two JSON documents, one after another. Another spelling of the same value
+ * (match.h) is not a difference. */
 #ifndef PL_CARRY_DIFFERENCE_H
 #define PL_CARRY_DIFFERENCE_H
 
@@ -9,10 +9,10 @@
 
 enum pl_difference_kind {
     PL_DIFFERENCE_INSIDE, /* two containers of one kind that differ: the visitor may go into them */
-    PL_DIFFERENCE_CHANGED, /* one value stands in the place of another */
+    PL_DIFFERENCE_CHANGED, /* one value replaces another */
     PL_DIFFERENCE_ADDED,   /* only the second document has it */
     PL_DIFFERENCE_REMOVED, /* only the first document has it */
-    PL_DIFFERENCE_MOVED,   /* an element stands elsewhere in its list */
+    PL_DIFFERENCE_MOVED,   /* an element has moved in its list */
 };
 
 struct pl_difference {
@@ -22,7 +22,7 @@ struct pl_difference {
                                           be; NULL for the root */
 };
 
-/* Of INSIDE: whether to go on with what is in there. The answer to others is not used. */
+/* For INSIDE: whether to visit the children. The result for other kinds is ignored. */
 typedef bool pl_difference_fn(void *ctx, const struct pl_difference *delta);
 
 /* Visits the differences between a and b. PL_NOMEM is the only failure. */

@@ -1,6 +1,6 @@
-/* Tries candidates for the edited source, from the smallest change on: set values, merge what was
- * added, merge everything, and at last the target as it is now. Each is converted and compared with
- * the target; the nearest one wins. */
+/* Tries candidates for the edited source, beginning with the smallest change: set values, merge
+ * additions, merge everything, and last the target as it is now. Each is converted and compared
+ * with the target; the nearest one wins. */
 #include "carry/home.h"
 
 #include "carry/difference.h"
@@ -11,7 +11,7 @@
 /* Rounds of setting and merging: an edit that was merged may show values to be set. */
 enum { MOST_ROUNDS = 3 };
 
-/* What a result keeps of what only the source says. */
+/* How much of the source a result keeps. */
 enum keeps { KEEPS_ALL, KEEPS_ELEMENTS, KEEPS_NOTHING };
 
 /* A result, and how far it is from the target. */
@@ -31,12 +31,12 @@ struct journey {
     bool has_now;
     bool is_short;          /* a text of the source is in neither the carry nor the target */
     struct candidate *best; /* arena; owned */
-    bool has_own;           /* the source says what the target has no place for */
-    bool has_given_up;      /* nothing that keeps of the source can be used: `now` is the result */
+    bool has_own;           /* the source has something that the target has no place for */
+    bool has_given_up;      /* no result that keeps the source is usable: `now` is the result */
     struct pl_error *err;
 };
 
-/* What ends the journey; anything else makes a result unusable. */
+/* Errors that end the search; any other makes one result unusable. */
 static bool is_fatal(enum pl_status status)
 {
     return status == PL_NOMEM || status == PL_LIMIT;
@@ -116,8 +116,8 @@ static enum pl_status set_values(struct journey *j, bool *ret_is_taken)
     return status == PL_OK && n ? offer(j, &text, KEEPS_ALL, ret_is_taken) : status;
 }
 
-/* The target as it is, in the spelling it was given where it says the same: otherwise JSON in a
- * string would seem to have changed with its white space. */
+/* The current target, with the original spelling of unchanged values: otherwise white space in a
+ * JSON string would look like a change. */
 static enum pl_status respell(struct journey *j, struct pl_str *ret_text)
 {
     const struct pl_json_doc *was = &j->best->there.made;
@@ -136,7 +136,7 @@ static enum pl_status respell(struct journey *j, struct pl_str *ret_text)
     return ret_text->ptr ? PL_OK : PL_NOMEM;
 }
 
-/* What comes back of a text of the target's format. */
+/* Converts a text of the target's format back. */
 static enum pl_status run_back(struct journey *j, struct pl_str text)
 {
     struct pl_error why = {0};
@@ -150,7 +150,7 @@ static enum pl_status run_back(struct journey *j, struct pl_str text)
                    j->back.from->name, why.message);
 }
 
-/* What comes back of the target as it is. */
+/* Converts the current target back. */
 static enum pl_status come_back(struct journey *j)
 {
     struct pl_str text;
@@ -158,7 +158,7 @@ static enum pl_status come_back(struct journey *j)
     return status == PL_OK ? run_back(j, text) : status;
 }
 
-/* How much of the edits a merge takes. */
+/* How many of the edits a merge takes. */
 enum reach {
     REACH_ADDED, /* only what is new: nothing is removed */
     REACH_ALL,
@@ -223,7 +223,8 @@ static enum pl_status merge_edits(struct journey *j, enum reach reach, bool *ret
         return status;
     struct pl_str there = pl_arena_dup(j->home->arena, pl_buf_str(&j->best->there.out));
     status = there.ptr ? pl_leg_run(&was, j->home, &j->back, there, NULL) : PL_NOMEM;
-    /* What was there may be too little to come back: then everything that is there is new. */
+    /* The old target may be too small to be converted back: then everything in the new one counts
+     * as added. */
     if (status != PL_OK && !is_fatal(status))
         status = pl_json_parse(j->home->arena, PL_STR("{}"), NULL, &was.made, NULL);
     if (status == PL_OK)
@@ -233,7 +234,7 @@ static enum pl_status merge_edits(struct journey *j, enum reach reach, bool *ret
     return status;
 }
 
-/* Steps from what keeps most of the source to what keeps least. */
+/* The steps, from the one that keeps most of the source to the one that keeps least. */
 static enum pl_status seek(struct journey *j)
 {
     bool is_nearer = true;
@@ -295,8 +296,8 @@ static bool has_own(struct pl_conv *conv)
     return false;
 }
 
-/* A text of the source is gone, and without it nothing that keeps of the source can be converted:
- * what comes home is what would come without a carry. */
+/* A text of the source is missing, and no result that keeps the source can be converted without it:
+ * the result is the same as without a carry. */
 static enum pl_status give_up(struct journey *j)
 {
     enum pl_status status = run_back(j, j->home->text);
@@ -306,7 +307,8 @@ static enum pl_status give_up(struct journey *j)
     return status;
 }
 
-/* The losses of a conversion without a carry, each at its place in the target, and that it was one.
+/* Reports the losses of a conversion without a carry, each at its place in the target, and that it
+ * had none.
  */
 static enum pl_status report_given_up(struct journey *j)
 {
@@ -344,7 +346,7 @@ static enum pl_status report(struct journey *j)
     return pl_home_report(home->conv, home->arena, &j->best->there.made, &home->task);
 }
 
-/* From a source that was edited there, or whose target another program wrote again. */
+/* For a target that was edited, or rewritten by another program. */
 static enum pl_status travel(const struct pl_home *home, const struct pl_carry *carry,
                              struct pl_buf *to, struct pl_error *err)
 {
@@ -377,7 +379,7 @@ static enum pl_status travel(const struct pl_home *home, const struct pl_carry *
     return status == PL_OK ? to->status : status;
 }
 
-/* The target has not been touched: the source is as it was, if it is one. */
+/* The target is unchanged: the result is the source as it was, if that is a document. */
 static enum pl_status take_source(const struct pl_home *home, const struct pl_carry *carry,
                                   struct pl_buf *to, struct pl_error *err)
 {

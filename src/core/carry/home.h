@@ -12,8 +12,8 @@
  * First, values that changed are set where they came from (home_values.c). Then what was added,
  * removed or moved is merged (merge.c). After each step the result is converted there and compared
  * with the target: a step that brings it no nearer is not taken, and what still differs at the end
- * is reported. So an edit arrives or is named, and what comes home is always a document that was
- * read. */
+ * is reported. So every edit arrives or is reported, and the result is always a readable
+ * document. */
 #ifndef PL_CARRY_HOME_H
 #define PL_CARRY_HOME_H
 

@@ -5,7 +5,7 @@
 #include "carry/carry.h"
 #include "carry/home.h"
 
-/* One conversion of a whole document, with everything that is known of it. */
+/* One conversion of a whole document, with everything known about it. */
 struct pl_leg {
     struct pl_str text;      /* borrowed; what was converted */
     struct pl_json_doc doc;  /* arena; … parsed */
@@ -15,11 +15,11 @@ struct pl_leg {
     struct pl_json_doc made; /* arena; … parsed */
 };
 
-/* PL_INVALID: it cannot be converted. To be closed whatever it returns. */
+/* PL_INVALID: it cannot be converted. Close it whatever this returns. */
 enum pl_status pl_leg_run(struct pl_leg *leg, const struct pl_home *home,
                           const struct pl_format_task *task, struct pl_str text,
                           struct pl_error *err);
-/* All but `made`, and that alone. */
+/* Frees everything but `made`; frees `made` alone. */
 enum pl_status pl_leg_write(struct pl_leg *leg, const struct pl_home *home,
                             const struct pl_format_task *task, struct pl_str text,
                             struct pl_error *err);
@@ -30,8 +30,8 @@ enum pl_status pl_leg_read(struct pl_leg *leg, const struct pl_home *home,
                            struct pl_error *err);
 void pl_leg_close(struct pl_leg *leg);
 
-/* Values that were changed in the target, changed in the source where they came from: appends the
- * source with these changes. *ret_n is how many. The rest of its bytes stay. */
+/* Applies values that changed in the target to the places in the source they came from: appends the
+ * changed source. *ret_n is the number of changes. All other bytes stay. */
 enum pl_status pl_home_set_values(struct pl_buf *to, struct pl_arena *arena,
                                   const struct pl_leg *there, const struct pl_json_doc *target,
                                   size_t *ret_n);
@@ -46,8 +46,8 @@ enum pl_status pl_home_find_said(struct pl_home_said *said, struct pl_arena *are
                                  const struct pl_leg *leg);
 bool pl_home_is_said(const void *ctx, uint32_t off, uint32_t len);
 
-/* Reports to `conv`, which is over the target, how `there` (what the result says in the target's
- * format) differs from the target. */
+/* Reports to `conv`, which is over the target, how `there` (the result in the target's format)
+ * differs from the target. */
 enum pl_status pl_home_report(struct pl_conv *conv, struct pl_arena *arena,
                               const struct pl_json_doc *there, const struct pl_format_task *task);
 

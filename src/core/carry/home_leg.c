@@ -1,4 +1,4 @@
-/* One conversion on the way home, and what of its source it said. */
+/* One conversion on the way home, and the bytes of its source that it used. */
 #include "carry/home_int.h"
 
 #include "base/sort.h"
@@ -6,7 +6,7 @@
 #include "format/adapt/fit.h"
 #include "format/source.h"
 
-/* Memory that ran out may look like a document that cannot be read or said. */
+/* Out of memory may look like a document that cannot be read or written. */
 static enum pl_status settle(const struct pl_leg *leg, enum pl_status status)
 {
     bool is_out = leg->conv.status == PL_NOMEM || leg->out.status == PL_NOMEM;

@@ -1,4 +1,4 @@
-/* What of the edits did not arrive. */
+/* Reports the edits that did not arrive. */
 #include "carry/home_int.h"
 
 #include "carry/difference.h"

@@ -1,9 +1,9 @@
-/* Values that were changed in the target are set in the source, at the place they came from.
+/* Sets values that changed in the target in the source, at the places they came from.
  *
- * The writer's links say which value of the target says which bytes of the source, and how. So a
- * change is turned round: JSON in a string is written as a string, the data of a data URL is put
- * back into its URL, and one of several texts in one string is cut out again. Whether that was
- * right is not decided here: the result is converted and compared (home.c). */
+ * The writer's links map each value of the target to bytes of the source. So a change is inverted:
+ * JSON in a string is written as a string, the data of a data URL is put back into its URL, and one
+ * of several texts in one string is cut out again. Whether that was right is not decided here: the
+ * result is converted and compared (home.c). */
 #include "carry/home_int.h"
 
 #include "base/sort.h"
@@ -33,7 +33,7 @@ static void splice(struct setter *s, size_t off, size_t len, struct pl_str bytes
         s->status = PL_NOMEM;
 }
 
-/* What is in a buffer, as arena memory; the buffer is empty afterwards. */
+/* Moves the content of a buffer into the arena and empties the buffer. */
 static struct pl_str keep(struct setter *s, struct pl_buf *buf)
 {
     struct pl_str kept = pl_arena_dup(s->arena, pl_buf_str(buf));
@@ -92,8 +92,7 @@ static void find_common(struct pl_str a, struct pl_str b, size_t *ret_head, size
     *ret_tail = tail;
 }
 
-/* A string of the source says `text` from now on. What it said before and says still keeps its
- * spelling. */
+/* Gives a string of the source the new `text`. The parts that stay the same keep their spelling. */
 static void set_text(struct setter *s, const struct pl_json_node *string, struct pl_str text)
 {
     const struct pl_json_doc *doc = &s->there->doc;
@@ -112,7 +111,7 @@ static void set_text(struct setter *s, const struct pl_json_node *string, struct
 /* --- one way back for each kind of link ----------------------------------------------------------
  */
 
-/* `ours` as it is after the change from a to b; it says what a says, in its own spelling. */
+/* `ours` after the change from a to b; before, it means the same as a in its own spelling. */
 static struct pl_str merged(struct setter *s, const struct pl_json_doc *doc, struct pl_str text,
                             const struct pl_json_node *ours, const struct pl_json_doc *a_doc,
                             const struct pl_json_node *a, const struct pl_json_doc *b_doc,
@@ -235,7 +234,7 @@ struct joined {
     const struct pl_link *links;
     size_t first, end;  /* the texts that may have changed */
     struct pl_str was;  /* the whole, as it was */
-    struct pl_str left; /* of the whole as it is: what those texts say, with their glue */
+    struct pl_str left; /* of the new string: those texts with their glue */
 };
 
 static struct pl_str part_of(const struct joined *j, size_t i)
@@ -255,7 +254,7 @@ static bool ends_with(struct pl_str s, struct pl_str tail)
     return s.len >= tail.len && pl_str_eq(pl_str_slice(s, s.len - tail.len, s.len), tail);
 }
 
-/* Takes texts off both ends that are as they were. False when what stands between them is gone. */
+/* Removes unchanged texts from both ends. False when the glue between them is gone. */
 static bool take_unchanged(struct joined *j, size_t n)
 {
     struct pl_str head = glue_before(j, 0, n), tail = glue_before(j, n, n);
@@ -327,7 +326,7 @@ static const struct pl_link *links_at(const struct pl_leg *leg, uint32_t off, si
     return leg->writer.links.ptr + low;
 }
 
-/* Whether the change could be made where the value came from. */
+/* Whether the change could be applied to the source. */
 static bool set(struct setter *s, const struct pl_json_node *a, const struct pl_json_node *b)
 {
     size_t n;
@@ -365,7 +364,7 @@ static int by_offset(const void *ctx, const void *a, const void *b)
     return (x->off > y->off) - (x->off < y->off);
 }
 
-/* A value that the target says twice may have been changed twice: the first change counts. */
+/* A value that the target has twice may have been changed twice: the first change counts. */
 static enum pl_status put_spliced(struct setter *s, struct pl_buf *to)
 {
     size_t n = s->splices.len, end = 0;

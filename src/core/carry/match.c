@@ -1,5 +1,5 @@
-/* Matching goes from what is certain to what is likely: the same values at both ends, then the
- * alignment of the middle that keeps most, then values that moved, then gaps that fit each other.
+/* Matches certain pairs first, then likely ones: equal values at both ends, then the alignment of
+ * the middle that keeps most, then values that moved, then gaps of the same shape.
  */
 #include "carry/match.h"
 
@@ -16,19 +16,19 @@ enum { MOST_CELLS = 1 << 14 };
 /* What two values have in common, as a weight. */
 enum { WEIGHT_SAME = 4096, WEIGHT_ID = 2048, WEIGHT_WORDS = 1024 };
 
-/* The words of a value: the smallest hashes of pairs of words. Two values share as large a part of
- * these as they share of their words. */
+/* The words of a value: the smallest hashes of pairs of words. The share of these that two values
+ * have in common estimates the share of their words. */
 enum { N_WORDS = 24, MOST_BYTES = 64 << 10 };
 struct words {
     uint64_t hashes[N_WORDS]; /* in order */
     uint32_t n;
 };
 
-/* What is known of an element. Most elements are the same bytes on both sides and never asked for
+/* What is known about an element. Most elements have the same bytes on both sides and do not need
  * it. */
 struct face {
     bool is_known;
-    uint64_t essence;    /* the same for values that say the same */
+    uint64_t essence;    /* equal for values that mean the same */
     uint64_t kind;       /* role and type */
     uint64_t id;         /* 0: it has none */
     struct words *words; /* arena; NULL: not asked for yet */
@@ -97,7 +97,7 @@ static uint64_t text_hash(const struct pl_json_doc *doc, const struct pl_json_no
     return pl_json_value_hash(doc, string);
 }
 
-/* Role and type, where they are told apart by words; otherwise what its first member is called. */
+/* Role and type, where they are strings; otherwise the name of the first member. */
 static uint64_t kind_of(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
     static const char *const tags[] = {"role", "type", "kind"};
@@ -270,7 +270,7 @@ static bool is_same_at(const struct matching *m, uint32_t i, uint32_t j)
     return old_face(m, i)->essence == new_face(m, j)->essence;
 }
 
-/* How much speaks for i and j being one. PL_MATCH_NONE: out of memory. */
+/* The weight of a pair i and j. PL_MATCH_NONE: out of memory. */
 static uint32_t weigh(struct matching *m, uint32_t i, uint32_t j)
 {
     enum { LEAST_WORDS = WEIGHT_WORDS / 5 };
@@ -324,7 +324,7 @@ static enum pl_status align_cells(struct matching *m)
     return PL_OK;
 }
 
-/* Old values that have no partner, by what they say: chains in the order of the list. */
+/* Old values without a partner, by their essence: chains in the order of the list. */
 struct leftovers {
     struct pl_map first; /* owned; essence -> index + 1 of the first */
     uint32_t *next;      /* arena; index + 1 of the next of the same essence */
@@ -354,7 +354,7 @@ static enum pl_status gather_leftovers(struct matching *m, struct leftovers *lef
     return PL_OK;
 }
 
-/* Takes the first leftover that says what j says, from index `least` on. */
+/* Takes the first leftover with the meaning of j, from index `least` on. */
 static uint32_t take_leftover(struct matching *m, struct leftovers *left, uint32_t j,
                               uint32_t least)
 {
@@ -409,8 +409,8 @@ static uint32_t next_single(const struct pl_match_side *side, uint32_t i, uint32
     return i;
 }
 
-/* Between two partners: when as many of the same kinds are left on both sides, they are the same
- * ones, changed from the ground up. */
+/* Between two partners: if both sides have the same number of elements of the same kinds left, they
+ * are the same elements, changed completely. */
 static void pair_gap(struct matching *m, uint32_t i, uint32_t i_end, uint32_t j, uint32_t j_end)
 {
     const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
@@ -516,7 +516,7 @@ static enum pl_status match_middle(struct matching *m)
         return PL_OK;
     const struct pl_match_side *olds = &m->match->old_side, *news = &m->match->new_side;
     if (n_old == 1 && n_new == 1) {
-        /* One changed element, the usual edit: nothing else can be meant. */
+        /* One changed element, the usual edit: only this pair is possible. */
         if (kind_of(olds->doc, olds->nodes[m->old_from]) ==
             kind_of(news->doc, news->nodes[m->new_from]))
             pair(m, m->old_from, m->new_from, false);

@@ -1,8 +1,8 @@
-/* Which elements of one list are which of another.
+/* Finds which elements of two lists correspond.
  *
- * Two lists of JSON values say the same conversation, or one of them was edited. Values that say
- * the same are partners. A value that changed keeps its partner when the two are of one kind (role,
- * type) and have one id, or many words in common, or when nothing else can be meant. */
+ * Two lists of JSON values are the same conversation, or one of them was edited. Values with the
+ * same meaning are partners. A changed value keeps its partner if both have the same kind (role,
+ * type) and the same id, or many common words, or if no other pair is possible. */
 #ifndef PL_CARRY_MATCH_H
 #define PL_CARRY_MATCH_H
 
@@ -22,8 +22,8 @@ struct pl_match_side {
 
 struct pl_match {
     struct pl_match_side old_side, new_side;
-    bool *is_same;  /* arena; of each new one with a partner: they say the same */
-    bool *is_moved; /* arena; of each new one with a partner: it stands out of the order */
+    bool *is_same;  /* arena; for each new one with a partner: they mean the same */
+    bool *is_moved; /* arena; for each new one with a partner: it is out of order */
 };
 
 /* An array, or any other value as a list of one; NULL is an empty list. PL_NOMEM is the only
@@ -34,9 +34,9 @@ enum pl_status pl_match_lists(struct pl_match *match, struct pl_arena *arena,
                               const struct pl_json_doc *new_doc,
                               const struct pl_json_node *new_list);
 
-/* Whether two values say the same. A text is the same whether it stands bare, as a part of a
- * content, {"type":"text","text":…}, or as the only part of one: every vendor takes them for each
- * other. NULL is the same as NULL only. */
+/* Whether two values mean the same. A text is the same as a bare string, as a part
+ * {"type":"text","text":…}, or as the only part of a content: every vendor treats these alike. NULL
+ * is the same as NULL only. */
 enum pl_status pl_match_is_same(const struct pl_json_doc *a_doc, const struct pl_json_node *a,
                                 const struct pl_json_doc *b_doc, const struct pl_json_node *b,
                                 bool *ret_is_same);

@@ -90,7 +90,7 @@ static struct layout begin_layout(struct merger *m, const struct pl_json_node *c
     return l;
 }
 
-/* Between two items that stood side by side stays what stood there. `item` NULL: not ours. */
+/* The text between two neighbouring items stays. `item` NULL: not ours. */
 static void put_gap(struct merger *m, struct layout *l, const struct pl_json_node *item)
 {
     bool is_next = l->last && item && next_item(l, l->last) == item;
@@ -154,7 +154,7 @@ static void put_members(struct merger *m, struct layout *l, const struct pl_json
     }
 }
 
-/* Members that are new. One that base has too is said by ours in another way. */
+/* New members. If base has the member too, ours spells it in another way. */
 static void put_new_members(struct merger *m, struct layout *l, const struct pl_json_node *ours,
                             const struct pl_json_node *base, const struct pl_json_node *theirs)
 {
@@ -185,14 +185,14 @@ static void put_object(struct merger *m, const struct pl_json_node *ours,
 
 /* A list of ours beside those of base and theirs.
  *
- * What ours says in one element, base may say in two, or the other way round. So the list is cut
- * into blocks: a block begins with an element of ours that has a partner in base, and ends before
- * the next one. Elements of base without a partner belong to the block they stand in. */
+ * One element of ours may be two in base, or the other way round. So the list is cut into blocks: a
+ * block begins with an element of ours that has a partner in base, and ends before the next one.
+ * Elements of base without a partner belong to the block around them. */
 struct list {
     struct pl_match home;                    /* ours (old) and base (new) */
     struct pl_match edit;                    /* base (old) and theirs (new) */
     uint32_t *block_of_ours, *block_of_base; /* arena */
-    bool *is_extra; /* arena; of ours: the other format says nothing of it */
+    bool *is_extra; /* arena; of ours: the other format has nothing of it */
     bool *is_whole; /* arena; of a block: every element of base is unchanged, in its place */
     bool *is_put;   /* arena; of ours */
     uint32_t n_blocks;
@@ -227,7 +227,7 @@ static enum pl_status prepare_list(struct merger *m, struct list *list,
                : PL_NOMEM;
 }
 
-/* Block 0 is what stands before the first partners. */
+/* Block 0 is everything before the first partners. */
 static void cut_blocks(struct merger *m, struct list *list)
 {
     const struct pl_match_side *ours = &list->home.old_side, *base = &list->home.new_side;
@@ -250,7 +250,7 @@ static void cut_blocks(struct merger *m, struct list *list)
     }
 }
 
-/* A block is whole when all of base's elements in it stand in theirs, the same and side by side. */
+/* A block is whole when theirs has all of base's elements in it, unchanged and adjacent. */
 static void find_whole_blocks(struct list *list)
 {
     const struct pl_match_side *base = &list->edit.old_side;
@@ -266,7 +266,7 @@ static void find_whole_blocks(struct list *list)
     }
 }
 
-/* What only ours says goes where the element before it goes. */
+/* An element that only ours has follows the element before it. */
 static void put_extras(struct merger *m, struct list *list, struct layout *l, uint32_t i)
 {
     const struct pl_match_side *ours = &list->home.old_side;
@@ -318,7 +318,7 @@ static void put_element(struct merger *m, struct list *list, struct layout *l, u
     put_extras(m, list, l, ours + 1);
 }
 
-/* The block before the first partners, when base says nothing else than it did. */
+/* The block before the first partners, if base has not changed there. */
 static void put_first_block(struct merger *m, struct list *list, struct layout *l)
 {
     const struct pl_match_side *ours = &list->home.old_side;

@@ -1,10 +1,9 @@
 /* A three-way merge of JSON values: what was changed from `base` to `theirs` is changed in `ours`,
  * and every other byte of ours stays as it is.
  *
- * On the way home ours is the source, base is what comes home of the target as it was, and theirs
- * is what comes home of the target as it is now. Base and theirs are in the writer's own spelling,
- * and lack what the target has no place for: so what they have in common says nothing against
- * ours. */
+ * On the way home ours is the source, base is the old target converted back, and theirs is the new
+ * target converted back. Base and theirs have the writer's spelling, and lack what the target has
+ * no place for: so what they have in common is no reason to change ours. */
 #ifndef PL_CARRY_MERGE_H
 #define PL_CARRY_MERGE_H
 
@@ -12,7 +11,7 @@
 #include "base/buf.h"
 #include "json/json.h"
 
-/* Whether the other format says anything of the bytes [off, off + len) of ours. NULL: it does. */
+/* Whether the other format has anything of the bytes [off, off + len) of ours. NULL: it has. */
 typedef bool pl_merge_is_said_fn(const void *ctx, uint32_t off, uint32_t len);
 
 struct pl_merge {

@@ -1,5 +1,5 @@
-/* The source in a carry, read in one pass: what it says itself, and the holes where strings of the
- * target belong. carry.h says how it is spelled. */
+/* Reads the source in a carry in one pass: its own text, and the holes for strings of the target.
+ * The spelling is in carry.h. */
 #ifndef PL_CARRY_PIECES_H
 #define PL_CARRY_PIECES_H
 
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Here belongs a long string of the target. */
+/* The place of a long string of the target. */
 struct pl_carry_hole {
     size_t at; /* in the text around it */
     uint64_t hash;
@@ -22,7 +22,7 @@ struct pl_carry_pieces {
 /* The text has at most `max` bytes. */
 void pl_carry_pieces_init(struct pl_carry_pieces *pieces, size_t max);
 void pl_carry_pieces_deinit(struct pl_carry_pieces *pieces);
-/* Takes decoded text apart. PL_INVALID: no program of ours wrote this; *ret_wrong_at is where.
+/* Parses the decoded text. PL_INVALID: Parley did not write this; *ret_wrong_at is the offset.
  * PL_NOMEM, PL_LIMIT. */
 enum pl_status pl_carry_take_apart(struct pl_carry_pieces *pieces, struct pl_str text,
                                    size_t *ret_wrong_at);

@@ -29,7 +29,7 @@ struct reading {
     struct pl_error *err;
 };
 
-/* The place is one of the carry, not of the document that is converted. */
+/* The position is in the carry, not in the converted document. */
 static enum pl_status refuse(struct reading *r, const char *pointer, const char *what)
 {
     return pl_fail(r->err, PL_INVALID,
@@ -206,7 +206,7 @@ static enum pl_status find_references(struct reading *r, struct strings *strings
     return PL_OK;
 }
 
-/* Whether a reference leads to these bytes, which stand at `at` in the target and take n_raw there.
+/* Whether a reference leads to these bytes, which are n_raw bytes at `at` in the target.
  */
 static bool take_string(struct strings *strings, struct pl_str bytes, size_t at, size_t n_raw)
 {
@@ -224,7 +224,7 @@ static bool take_string(struct strings *strings, struct pl_str bytes, size_t at,
     return true;
 }
 
-/* What stands between the quotes, with the fewest escapes. */
+/* The content of the string, with the fewest escapes. */
 static enum pl_status usual_spelling(struct pl_arena *arena, const struct pl_json_doc *doc,
                                      const struct pl_json_node *string, struct pl_str *ret_bytes)
 {
@@ -271,7 +271,7 @@ static enum pl_status find_strings(struct reading *r, const struct pl_json_doc *
     return status;
 }
 
-/* The string that a reference leads to; NULL when the target does not say it any more. */
+/* The string that a reference leads to; NULL when the target no longer has it. */
 static const struct pl_str *resolve(const struct strings *strings, uint64_t hash)
 {
     struct pl_map_entry *entry = pl_map_get(&strings->by_hash, key_of(&hash));

@@ -1,5 +1,6 @@
-/* Every conversion spells its source here, so it is done in one pass over the strings. Room is made
- * for the worst case of a string and what stands before it; then bytes are put without asking. */
+/* Every conversion with a carry spells its source here, so this takes one pass over the strings. It
+ * reserves room for the worst case of a string and the bytes before it, then writes without
+ * checks. */
 #include "carry/text.h"
 
 #include "carry/pieces.h"
@@ -9,7 +10,7 @@
 
 struct speller {
     struct pl_buf *to;
-    char *at, *limit; /* where it goes on, and how far there is room */
+    char *at, *limit; /* where to write next, and the end of the room */
     struct pl_str source;
     bool is_strict; /* outside strings is only what JSON has there */
     const struct pl_carry_reference *const *references;
@@ -71,7 +72,7 @@ static inline uint64_t find_controls(uint64_t bytes)
     return (bytes - 0x2020202020202020) & ~bytes & 0x8080808080808080;
 }
 
-/* What JSON has there can stand as it is, but for line ends and tabs. Comments are looked at byte by
+/* JSON outside strings is copied as it is, except line ends and tabs. Comments are copied byte by
  * byte. */
 static inline char *put_between(const struct speller *s, char *at, size_t from, size_t end)
 {
@@ -162,8 +163,7 @@ static bool has_mark(struct pl_str text)
     return memchr(text.ptr, '\'', text.len) || memchr(text.ptr, '~', text.len);
 }
 
-/* Puts text, and says whether it holds a mark. One of the usual length is looked at and copied as
- * one block. */
+/* Writes text, and returns whether it holds a mark. A text of the usual length is one block. */
 static inline char *put_text(const struct speller *s, char *at, struct pl_str text, bool is_escaped,
                              bool *ret_has_mark)
 {
@@ -235,7 +235,7 @@ static size_t put_referring(struct speller *s, const struct pl_json_node *n)
     return end + 1;
 }
 
-/* How much room a string with references needs: what they stand for is not put. */
+/* How much room a string with references needs: the text they replace is not written. */
 static size_t most_referring(const struct speller *s, const struct pl_json_node *n)
 {
     size_t most = MOST_INSIDE * (size_t)n->len + MOST_QUOTES;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Stands before a character outside strings that is itself and no word: one of a comment. */
+/* Marks a character outside strings that is not a word: one of a comment. */
 #define PL_CARRY_ITSELF '^'
 
 /* The keys whose values may be words. */

@@ -1,4 +1,4 @@
-/* Making a carry: the source's text, with references where the target says long strings of it. */
+/* Makes a carry: the source's text, with references to long strings that the target has too. */
 #include "carry/carry.h"
 
 #include "base/sort.h"
@@ -38,9 +38,9 @@ static bool has_half(struct pl_str usual)
     return false;
 }
 
-/* Whether the string is spelled with the fewest escapes. Otherwise it would come back in another
- * spelling from a program that reads and writes JSON, and is kept as it is. So is half of a
- * surrogate pair: a target that is text has U+FFFD for it. */
+/* Whether the string is spelled with the fewest escapes. Otherwise a program that reads and writes
+ * JSON would change its spelling, so the string is kept in the carry. So is half of a surrogate
+ * pair: a text target has U+FFFD for it. */
 static bool is_usual(struct maker *m, const struct pl_json_node *n)
 {
     struct pl_str raw = pl_json_raw(m->w->conv->doc, n);
@@ -115,7 +115,7 @@ static void put_word(struct pl_buf *to, const char *before, const char *word)
 
 static_assert(PL_CARRY_VERSION == 3, "put_head says the version");
 
-/* What is left out at the end is as usual. */
+/* Trailing defaults are left out. */
 static void put_head(struct pl_buf *to, uint64_t target, const struct pl_format_task *task)
 {
     bool has_profile = task->profile != NULL;

@@ -68,13 +68,13 @@ struct pl_json_opts {
     enum pl_cpu cpu;
 };
 
-/* For what this program wrote itself: a document of the usual limits stands in it a few levels
- * down, and there may be many of them. Depth 128, as many nodes as there can be. */
+/* For what this program wrote itself: it may contain many documents of the usual limits, a few
+ * levels down. Depth 128, no limit of nodes. */
 extern const struct pl_json_opts pl_json_own;
-/* For what others wrote and vendors read: a key may come twice, half of a surrogate pair may stand
- * alone. The usual limits. */
+/* For what others wrote and vendors accept: duplicate keys and lone surrogates. The usual
+ * limits. */
 extern const struct pl_json_opts pl_json_any;
-/* For what was made of such a document, which may be longer: as many nodes as there can be. */
+/* For what was made of such a document, which may be longer: no limit of nodes. */
 extern const struct pl_json_opts pl_json_made;
 
 /* Text longer than this is refused: offsets are 32 bits wide. */
@@ -119,7 +119,7 @@ static inline const struct pl_json_node *pl_json_next(const struct pl_json_node 
 }
 
 /* for (each child) of an array: the element. Of an object: the KEY node; its value is child + 1,
- * and pl_json_next_member() steps over both; who has not looked whether it is an object begins with
+ * and pl_json_next_member() steps over both. If it may not be an object, begin with
  * pl_json_first_member(). */
 static inline const struct pl_json_node *pl_json_first(const struct pl_json_node *container)
 {
@@ -136,8 +136,8 @@ static inline const struct pl_json_node *pl_json_next_member(const struct pl_jso
     return key + 1 + key[1].skip;
 }
 
-/* The first key of an object. Of anything else: its end, so that a walk over the members of what is
- * no object meets none. */
+/* The first key of an object. For anything else its end, so that a loop over its members is
+ * empty. */
 static inline const struct pl_json_node *pl_json_first_member(const struct pl_json_node *n)
 {
     return pl_json_kind(n) == PL_JSON_OBJECT ? n + 1 : n + n->skip;
@@ -150,8 +150,8 @@ static inline struct pl_str pl_json_span(const struct pl_json_doc *doc,
     return (struct pl_str){doc->text.ptr + n->off, n->len};
 }
 
-/* The span of a string without its quotes; still escaped when PL_JSON_ESCAPED is set. Of any other
- * value: nothing, for it has no text. */
+/* The span of a string without its quotes; still escaped when PL_JSON_ESCAPED is set. Empty for any
+ * other value. */
 static inline struct pl_str pl_json_raw(const struct pl_json_doc *doc, const struct pl_json_node *n)
 {
     bool is_string = pl_json_kind(n) == PL_JSON_STRING;
@@ -162,7 +162,7 @@ static inline struct pl_str pl_json_raw(const struct pl_json_doc *doc, const str
  * `object` is not an object. */
 const struct pl_json_node *pl_json_get(const struct pl_json_doc *doc,
                                        const struct pl_json_node *object, struct pl_str key);
-/* The same with the hash of the key (key_hash.h) at hand; `object` is one. */
+/* The same with the hash of the key (key_hash.h); `object` is an object. */
 const struct pl_json_node *pl_json_get_hashed(const struct pl_json_doc *doc,
                                               const struct pl_json_node *object, struct pl_str key,
                                               uint32_t hash);

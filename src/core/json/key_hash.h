@@ -14,8 +14,8 @@ static inline uint32_t pl_json_key_hash_fold(uint64_t last, size_t len)
     return (uint32_t)((last ^ (uint64_t)len << 56) * 0x9E3779B97F4A7C15 >> 40);
 }
 
-/* Any bytes, of any length. Of a literal the compiler makes a number: byte by byte, since it does
- * not see through a copy of a part. */
+/* Any bytes, of any length. The compiler turns a literal into a constant: byte by byte, since it
+ * does not see through a partial copy. */
 static inline uint32_t pl_json_key_hash_bytes(const char *p, size_t len)
 {
     uint64_t last = 0;
@@ -31,7 +31,7 @@ static inline uint32_t pl_json_key_hash_bytes(const char *p, size_t len)
     return pl_json_key_hash_fold(last, len);
 }
 
-/* The same where eight bytes can be read at p whatever the length: no branch on it. */
+/* The same if eight bytes are readable at p whatever the length: without a branch. */
 static inline uint32_t pl_json_key_hash_padded(const char *p, size_t len)
 {
     static const uint64_t kept[9] = {

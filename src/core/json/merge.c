@@ -22,7 +22,7 @@ static void begin_member(const struct merging *m, size_t *n_written, struct pl_s
     pl_buf_addc(m->to, ':');
 }
 
-/* What the patch does not speak of stays where it is; what it changes stays in its place. */
+/* Members that the patch does not name stay; changed members keep their place. */
 static enum pl_status merge_old(const struct merging *m, const struct pl_json_node *n,
                                 const struct pl_json_node *patch, size_t *n_written)
 {

@@ -43,7 +43,7 @@ static bool index_array(struct pl_json_reach *reach, const struct pl_json_node *
     return wide->elements != NULL;
 }
 
-/* Of two members with one name the last counts. */
+/* If two members have one name, the last counts. */
 static bool index_object(struct pl_json_reach *reach, const struct pl_json_node *object,
                          struct wide *wide)
 {

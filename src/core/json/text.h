@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "json/json.h"
 
-/* Every function here takes any node. What is no string has no text: it reads as an empty one, but
- * says nothing, so it is no text, not even the empty one, and the same as none. */
+/* Every function here takes any node. A node that is not a string has no text: it reads as empty,
+ * but is not equal to any text, not even to the empty one. */
 
 /* The decoded text of a string node: a view of the source when nothing is escaped, otherwise arena
  * memory. A lone surrogate becomes U+FFFD. PL_NOMEM is the only failure. */
@@ -36,12 +36,13 @@ size_t pl_json_text_count(const struct pl_json_doc *doc, const struct pl_json_no
 bool pl_json_text_is(const struct pl_json_doc *doc, const struct pl_json_node *string,
                      struct pl_str text);
 
-/* The same where an escape is the exception and most texts are short: two words that overlap cover
- * any length up to sixteen. */
+/* The same for short texts that rarely have an escape: two overlapping words cover any length up to
+ * sixteen. */
 static inline bool pl_json_key_is(const struct pl_json_doc *doc, const struct pl_json_node *string,
                                   struct pl_str text)
 {
-    /* Inside the span of any value; what is no string is told at the end, for few come that far. */
+    /* Reads stay inside the span of any value. The kind is checked last, since few values get that
+     * far. */
     struct pl_str raw = {doc->text.ptr + string->off + 1, string->len - 2u};
     if (__builtin_expect(string->tag & PL_JSON_ESCAPED, 0))
         return pl_json_text_is(doc, string, text);
@@ -80,8 +81,8 @@ int pl_json_text_cmp(const struct pl_json_doc *a_doc, const struct pl_json_node 
 void pl_json_quote(struct pl_buf *to, struct pl_str text);
 void pl_json_quote_with(enum pl_cpu cpu, struct pl_buf *to, struct pl_str text);
 
-/* The same of whole[from, end), after the byte `before`: quicker for short pieces, since what
- * stands behind one may be read. */
+/* The same for whole[from, end), after the byte `before`: faster for short pieces, since the bytes
+ * after one may be read. */
 void pl_json_quote_slice(struct pl_buf *to, char before, struct pl_str whole, size_t from,
                          size_t end);
 

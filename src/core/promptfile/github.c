@@ -75,7 +75,7 @@ static const char *file_name_of(const struct pl_json_doc *doc, const struct pl_j
     return NULL;
 }
 
-/* The schema of a response_format that the file has words for. */
+/* The schema of a response_format that the file can hold. */
 static const struct pl_json_node *schema_of(const struct pl_json_doc *doc,
                                             const struct pl_json_node *format)
 {

@@ -1,7 +1,6 @@
-/* The kinds of files a prompt can stand in, told by the ending of their name and by what is in
- * them. All but plain text become JSON first and are then read as what that looks like: a Langfuse
- * prompt, GitHub's shape, a structured chat, any format that can be converted into one, or an array
- * of these. */
+/* The kinds of files that can hold a prompt, detected by file name extension and content. All but
+ * plain text become JSON first and are then read by their shape: a Langfuse prompt, GitHub's shape,
+ * a structured chat, any format that can be converted into one, or an array of these. */
 #include "promptfile/promptfile_int.h"
 
 #include "base/ascii.h"
@@ -26,7 +25,7 @@ static bool has_any(const struct pl_json_doc *doc, const struct pl_json_node *ob
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-/* Strictly first; what people wrote by hand is then the same without comments and white space. */
+/* Strictly first; hand-written JSON then loses its comments and white space. */
 static enum pl_status parse(struct pl_filing *f, struct pl_str text, struct pl_json_doc *ret_doc)
 {
     PL_CLEANUP_BUF struct pl_buf clean;
@@ -45,7 +44,7 @@ static enum pl_status parse(struct pl_filing *f, struct pl_str text, struct pl_j
     return status == PL_OK ? pl_json_parse(f->arena, kept, &pl_json_any, ret_doc, f->err) : status;
 }
 
-/* What the conversion could not keep, as a note on the version: nothing goes silently. */
+/* Notes on the version what the conversion could not keep: nothing is lost silently. */
 static enum pl_status note_losses(struct pl_filing *f, const struct pl_converted *made,
                                   struct pl_str *ret_note)
 {
@@ -73,7 +72,7 @@ static enum pl_status note_losses(struct pl_filing *f, const struct pl_converted
     return pl_filed_keep(f->arena, &note, ret_note);
 }
 
-/* What the root says of the prompt that is no part of the format. */
+/* Members of the root about the prompt that are not part of the format. */
 static enum pl_status read_known(struct pl_filing *f, const struct pl_json_doc *doc,
                                  struct pl_filed_prompt *known)
 {
@@ -133,8 +132,8 @@ static enum pl_status read_shape(struct pl_filing *f, struct pl_str json,
     return status == PL_OK ? pl_filing_add_chat(f, kept, known, PL_STR("")) : status;
 }
 
-/* Whether an object is a prompt in GitHub's shape: it has words only that has, or (in YAML) none
- * that only a request has. */
+/* Whether an object is a prompt in GitHub's shape: it has members that only that shape has, or (in
+ * YAML) none that only a request has. */
 static bool is_shape(const struct pl_json_doc *doc, bool is_yaml)
 {
     static const char *const own[] = {"modelParameters", "testData",   "evaluators",
@@ -173,8 +172,8 @@ static enum pl_status fail_unknown(struct pl_filing *f)
                    "request of a vendor");
 }
 
-/* One of several prompts. What is wrong with one is told and does not keep the others back; only
- * when none can be read does the file fail, with what was wrong with the first. */
+/* One of several prompts. An error in one is reported and does not stop the others. The file fails
+ * only if none can be read, with the error of the first. */
 struct several {
     size_t n_good, n_problems; /* problems there were before */
     struct pl_error first;
@@ -291,7 +290,7 @@ static struct pl_str trim(struct pl_str text)
     return text;
 }
 
-/* The line end a file ends in is the file's. */
+/* The final line end belongs to the file, not to the prompt. */
 static struct pl_str without_end(struct pl_str text)
 {
     if (text.len && text.ptr[text.len - 1] == '\n')
@@ -317,7 +316,7 @@ static enum pl_status read_text(struct pl_filing *f, struct pl_str text)
     return add_text(f, text, &nothing);
 }
 
-/* Whether all that front matter says are things a text prompt has a place for. */
+/* Whether a text prompt has a place for everything in the front matter. */
 static bool is_about_text(const struct pl_json_doc *head)
 {
     uint32_t n_known = (pl_json_member(head, head->root, "name", PL_JSON_STRING) != NULL) +
@@ -326,8 +325,8 @@ static bool is_about_text(const struct pl_json_doc *head)
     return n_known == pl_json_count(head->root);
 }
 
-/* A page with front matter and no headings: its text, or, when more is known than a text prompt can
- * say, a chat of one message. */
+/* A page with front matter and no headings: a text prompt, or a chat of one message if the front
+ * matter has more than a text prompt can hold. */
 static enum pl_status read_page(struct pl_filing *f, const struct pl_json_doc *head,
                                 struct pl_str body)
 {
@@ -352,7 +351,7 @@ static enum pl_status read_page(struct pl_filing *f, const struct pl_json_doc *h
     return json.status == PL_OK ? read_shape(f, pl_buf_str(&json), &known) : json.status;
 }
 
-/* Our own export, or one like it; words before the first heading say what the prompt is. */
+/* Parley's own export, or one like it; text before the first heading is the description. */
 static enum pl_status read_sections(struct pl_filing *f, struct pl_str text, struct pl_str before)
 {
     PL_CLEANUP_BUF struct pl_buf chat;
@@ -376,7 +375,7 @@ static enum pl_status read_markdown(struct pl_filing *f, struct pl_str text)
     enum pl_status status = head.len ? parse_yaml(f, head, &doc) : PL_NOT_FOUND;
     if (status == PL_NOMEM)
         return status;
-    /* Two rules of a text are no front matter. */
+    /* Two horizontal rules in a text are not front matter. */
     struct pl_str body = pl_str_slice(text, end, text.len);
     if (status == PL_OK && pl_json_kind(doc.root) == PL_JSON_OBJECT && pl_json_count(doc.root) &&
         !(pl_json_get(&doc, doc.root, PL_STR("messages")) && trim(body).len))
@@ -417,8 +416,8 @@ const struct pl_file_kind *pl_file_kind_find(struct pl_str name)
     return NULL;
 }
 
-/* A file whose name says nothing: JSON or the text of a model when it is one that can be read,
- * otherwise the text it is. */
+/* A file with an unknown extension: JSON or gpt-oss text if it can be read as such, otherwise plain
+ * text. */
 static enum pl_status read_any(struct pl_filing *f, struct pl_str text)
 {
     struct pl_str words = trim(text);

@@ -5,11 +5,11 @@
  *                 {"type": "placeholder", "name": "history"}],
  *      "config": {"model": …}, "labels": ["production"], "tags": […], "commitMessage": "…"}
  *
- * of type text the prompt is a string. An object is one version; all versions of a name, in however
- * many files, become one prompt. Labels of versions become labels of the prompt; "latest" is kept
- * by the library itself. A text with a config becomes a chat of one message, since a text has no
- * place for it. A placeholder, which stands for messages, becomes a message that is one variable
- * and says so in "placeholder". */
+ * For the type text, the prompt is a string. An object is one version; all versions of a name, in
+ * however many files, become one prompt. Labels of versions become labels of the prompt; "latest"
+ * is kept by the library itself. A text with a config becomes a chat of one message, since a text
+ * has no place for it. A placeholder, which stands for messages, becomes a message that is one
+ * variable and says so in "placeholder". */
 #include "promptfile/promptfile_int.h"
 
 #include "promptfile/github_int.h"
@@ -141,7 +141,7 @@ static enum pl_status put_messages(struct pl_filing *f, struct pl_json_out *out,
     return status;
 }
 
-/* What the library keeps elsewhere, or what only the project it came from needs. */
+/* Members that the library keeps elsewhere, or that only the original project needs. */
 static bool is_told_elsewhere(const struct pl_json_doc *doc, const struct pl_json_node *key)
 {
     static const char *const told[] = {
@@ -323,7 +323,7 @@ enum pl_status pl_langfuse_read(struct pl_filing *f, const struct pl_json_doc *d
     return status;
 }
 
-/* Labels by name; of one that two versions have the one read last counts. */
+/* Labels by name; if two versions have a label, the one read last counts. */
 static enum pl_status write_labels(struct pl_filing *f, struct pl_langfuse *p)
 {
     PL_CLEANUP_BUF struct pl_buf text;

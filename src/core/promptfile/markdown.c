@@ -1,5 +1,5 @@
-/* A prompt as Markdown: what is not said by anybody as YAML between --- lines, then each message
- * under a heading that names its role. A comment after the role holds what else a message has.
+/* A prompt as Markdown: settings as YAML front matter between --- lines, then each message under a
+ * heading that names its role. A comment after the role holds what else a message has.
  *
  *     ---
  *     model: demo
@@ -75,7 +75,7 @@ static void put_body(struct page *p, struct pl_str text)
     }
 }
 
-/* What a message has beside role and words, as JSON that can stand in a comment. */
+/* The other members of a message, as JSON that is safe in a comment. */
 static void put_comment(struct page *p, const struct pl_json_node *message, bool has_words)
 {
     PL_CLEANUP_BUF struct pl_buf json;

@@ -1,7 +1,7 @@
 /* Names of files. What people call a prompt may be "..", "CON", "a/b" or an emoji; its directory
- * must be one that Linux, macOS and Windows can all have, that git does not take for its own, and
- * that no command takes for an option. The name itself stands in prompt.yaml, so nothing depends on
- * this being told back. */
+ * name must be valid on Linux, macOS and Windows, must not be special to git, and must not look
+ * like an option. The name itself is in prompt.yaml, so nobody needs to decode the directory
+ * name. */
 #include "promptfile/promptfile_int.h"
 
 #include "base/ascii.h"
@@ -10,8 +10,8 @@
 /* Longest part, in bytes: the shortest limit there is (255) less what else may stand after it. */
 enum { MAX_PART = 100 };
 
-/* What Windows refuses, what shells and git read something into (8.3 names have a '~'), and what
- * nobody sees. */
+/* Characters that Windows refuses, that are special to shells and git (8.3 names have a '~'), and
+ * that are invisible. */
 static bool is_refused(int32_t c)
 {
     if (c < 0x20 || (c >= 0x7f && c < 0xa0))
@@ -49,7 +49,8 @@ static bool is_device(struct pl_str name)
            pl_str_eq(digit, PL_STR("²")) || pl_str_eq(digit, PL_STR("³"));
 }
 
-/* A name that a file of a prompt has: its directory would stand where another's file does. */
+/* A name of a file that belongs to a prompt: the directory would collide with another prompt's
+ * file. */
 static bool is_own_file(struct pl_str name)
 {
     size_t n = 0;

@@ -166,7 +166,7 @@ enum pl_status pl_prompt_yaml_read(struct pl_filing *f, const struct pl_json_doc
     for (const struct pl_json_node *n = pl_json_first(list);
          n < pl_json_end(list) && status == PL_OK; n = pl_json_next(n))
         status = read_version(f, doc, n, &p);
-    if (status == PL_OK && !p.n_versions) /* of those it names each has been told */
+    if (status == PL_OK && !p.n_versions) /* each file it names has been reported already */
         return pl_json_count(list) ? PL_OK
                                    : pl_fail(f->err, PL_INVALID, "\"versions\" names no version");
     if (status == PL_OK)

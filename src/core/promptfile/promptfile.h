@@ -1,5 +1,5 @@
-/* Prompts as files: whatever a file holds, it becomes a prompt of the library; and the library
- * becomes files that git can compare line by line.
+/* Prompts as files: files of many kinds become prompts of the library, and the library becomes
+ * files that git can compare line by line.
  *
  * Read: a request in any format (OpenAI, Anthropic, Gemini …), a structured chat, YAML, GitHub's
  * .prompt.yml, Markdown, a Langfuse prompt (one, an array, or a page of its API), plain text; and
@@ -49,9 +49,9 @@ void pl_filed_init(struct pl_filed *filed);
 void pl_filed_deinit(struct pl_filed *filed);
 
 /* Reads files; `as` is a format, "yaml", "markdown", "langfuse", "text", or empty: told from name
- * and content. A file that is no prompt is a problem, not a failure. The name is the file's own
- * word for it, or the file's name; its folder the directory it is in. All versions of a Langfuse
- * name are one prompt, whichever files they stand in. PL_USAGE: no such kind; PL_NOMEM. */
+ * and content. A file that is no prompt is a problem, not a failure. The prompt's name is the one
+ * in the file, or the file's name; its folder is the directory of the file. All versions of a
+ * Langfuse name are one prompt, whichever files they are in. PL_USAGE: no such kind; PL_NOMEM. */
 enum pl_status pl_prompt_files_read(struct pl_arena *arena, const struct pl_prompt_file *files,
                                     size_t n_files, struct pl_str as, struct pl_filed *ret_filed,
                                     struct pl_error *err);

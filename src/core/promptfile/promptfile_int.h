@@ -9,9 +9,10 @@
 
 /* --- names (name.c) -------------------------------------------------------------- */
 
-/* Appends a name every file system takes, and git and shells too: of one part, never empty. */
+/* Appends a name that is safe for every file system, git and shells: one path component, never
+ * empty. */
 void pl_file_name_add(struct pl_buf *to, struct pl_str name);
-/* Appends the parts of a folder so, with a '/' after each. */
+/* Appends the parts of a folder the same way, with a '/' after each. */
 void pl_file_folder_add(struct pl_buf *to, struct pl_str folder);
 /* Appends a path in lower case. */
 void pl_file_path_fold(struct pl_buf *to, struct pl_str path);
@@ -28,7 +29,7 @@ bool pl_file_has_ending(struct pl_str path, const char *ending);
 
 /* --- contents (spell.c) ---------------------------------------------------------- */
 
-/* How the content of a version stands in its file. */
+/* How the file of a version spells its content. */
 struct pl_file_spelling {
     bool is_yaml;           /* a structured chat as YAML; otherwise the bytes as they are */
     bool is_pretty;         /* … whose JSON was indented */
@@ -37,11 +38,11 @@ struct pl_file_spelling {
     bool has_final_newline; /* the line feed at the end of the file is part of it */
 };
 
-/* Appends what the file says. PL_INVALID: not UTF-8, or no JSON; PL_NOMEM. */
+/* Appends the content of the file. PL_INVALID: not UTF-8, or not JSON; PL_NOMEM. */
 enum pl_status pl_file_spell(struct pl_arena *arena, const struct pl_filed_version *version,
                              struct pl_buf *to, struct pl_file_spelling *ret_spelling,
                              struct pl_error *err);
-/* The content of a file that was written so, or changed since. */
+/* The content of a file that was written like this, and perhaps edited since. */
 enum pl_status pl_file_unspell(struct pl_arena *arena, struct pl_str text, bool is_structured,
                                const struct pl_file_spelling *spelling, struct pl_str *ret_content,
                                struct pl_error *err);
@@ -63,7 +64,7 @@ struct pl_filing {
     const struct pl_prompt_file *files; /* arena */
     size_t n_files;
     struct pl_map paths; /* to an index of files */
-    bool *is_claimed;    /* arena; files that a prompt.yaml speaks for */
+    bool *is_claimed;    /* arena; files that a prompt.yaml lists */
     struct pl_filed filed;
     PL_VEC(struct pl_langfuse) langfuse;
     struct pl_map names;               /* of those, to their index */
@@ -72,21 +73,20 @@ struct pl_filing {
     struct pl_error *err;              /* why it holds no prompt */
 };
 
-/* A prompt of the file that is being read and this one version; what is empty in `prompt` is told
- * by the file's path. Everything it points to is in the arena. PL_NOMEM. */
+/* Adds a prompt with this one version from the current file. Empty fields of `prompt` come from the
+ * file's path. Everything it points to is in the arena. PL_NOMEM. */
 enum pl_status pl_filing_add(struct pl_filing *f, const struct pl_filed_prompt *prompt,
                              const struct pl_filed_version *version);
 enum pl_status pl_filing_add_problem(struct pl_filing *f, struct pl_str path, const char *detail);
-/* The same for the structured chat of this JSON, which may say name, description and tags itself;
- * `known` is what was said beside it (a description comes after the chat's own). */
+/* The same for a structured chat in this JSON, which may have a name, description and tags itself;
+ * `known` is what the file says beside it (its description comes after the chat's own). */
 enum pl_status pl_filing_add_chat(struct pl_filing *f, struct pl_str chat,
                                   const struct pl_filed_prompt *known, struct pl_str note);
 /* What a prompt is called by its file, or else by its directory. */
 struct pl_str pl_filing_name(struct pl_str path);
 
-/* Reading the text of a file as one kind, as what it looks like, or as one format
- * (kinds.c). What holds no prompt is PL_INVALID, PL_SYNTAX or PL_LIMIT, and f->err says
- * why. */
+/* Reading the text of a file as one kind, as what it looks like, or as one format (kinds.c). A file
+ * without a prompt is PL_INVALID, PL_SYNTAX or PL_LIMIT, and f->err says why. */
 struct pl_file_kind {
     const char *name;
     enum pl_status (*read)(struct pl_filing *f, struct pl_str text);
@@ -118,8 +118,7 @@ enum pl_status pl_filed_keep(struct pl_arena *arena, const struct pl_buf *buf,
 /* Oldest first. */
 enum pl_status pl_filed_sort(struct pl_arena *arena, struct pl_filed_version *versions, size_t n);
 
-/* prompt.yaml (own.c): whether the document is one; the files it speaks for; reading
- * it. */
+/* prompt.yaml (own.c): whether the document is one; the files it lists; reading it. */
 bool pl_prompt_yaml_is(const struct pl_json_doc *doc);
 enum pl_status pl_prompt_yaml_claim(struct pl_filing *f, const struct pl_prompt_file *file,
                                     const struct pl_json_doc *doc);
@@ -132,7 +131,7 @@ enum pl_status pl_prompt_yaml_parse(struct pl_arena *arena, struct pl_str text,
 bool pl_langfuse_is(const struct pl_json_doc *doc, const struct pl_json_node *node);
 enum pl_status pl_langfuse_read(struct pl_filing *f, const struct pl_json_doc *doc,
                                 const struct pl_json_node *node);
-/* Puts what was read together: one prompt for all versions of a name. */
+/* Combines what was read: one prompt for all versions of a name. */
 enum pl_status pl_langfuse_finish(struct pl_filing *f);
 
 #endif

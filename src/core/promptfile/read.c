@@ -1,5 +1,5 @@
-/* Files into prompts: which file speaks for which others, and what each is called. What stands in
- * them is read by kind (kinds.c, langfuse.c, own.c). */
+/* Files into prompts: which files a prompt.yaml lists, and the name of each prompt. The contents
+ * are read by kind (kinds.c, langfuse.c, own.c). */
 #include "promptfile/promptfile_int.h"
 
 #include "base/sort.h"
@@ -157,7 +157,7 @@ enum pl_status pl_filing_add(struct pl_filing *f, const struct pl_filed_prompt *
     return pl_vec_push(&f->filed.prompts, p) ? PL_OK : PL_NOMEM;
 }
 
-/* The chat's own description, and after it what was said beside it. */
+/* The chat's own description, followed by the one beside it. */
 static enum pl_status join_description(struct pl_filing *f, struct pl_filed_prompt *p,
                                        struct pl_str more)
 {
@@ -230,7 +230,7 @@ static enum pl_status index_files(struct pl_filing *f)
     return PL_OK;
 }
 
-/* The document of a prompt.yaml of ours; NULL when the file is none. */
+/* The document of a prompt.yaml that Parley wrote; NULL when the file is not one. */
 static enum pl_status own_of(struct pl_filing *f, const struct pl_prompt_file *file,
                              const struct pl_json_doc **ret_doc)
 {
@@ -250,7 +250,7 @@ static enum pl_status own_of(struct pl_filing *f, const struct pl_prompt_file *f
     return PL_OK;
 }
 
-/* All prompt.yaml first: what they speak for is not read on its own. */
+/* All prompt.yaml first: files that they list are not read on their own. */
 static enum pl_status find_own(struct pl_filing *f, const struct pl_json_doc **owns)
 {
     enum pl_status status = PL_OK;
@@ -262,7 +262,7 @@ static enum pl_status find_own(struct pl_filing *f, const struct pl_json_doc **o
     return status;
 }
 
-/* What a reader gets to see, or why it gets nothing. */
+/* The text for a reader, or the reason why there is none. */
 static enum pl_status check_file(struct pl_filing *f, struct pl_str *ret_text)
 {
     struct pl_str text = f->file->text, mark = PL_STR("\xef\xbb\xbf");
@@ -293,7 +293,7 @@ static enum pl_status read_file(struct pl_filing *f, const struct pl_json_doc *o
     return kind ? kind->read(f, text) : pl_file_kind_guess(f, text);
 }
 
-/* A file that holds no prompt is told, with the place where that was seen. */
+/* Reports a file that holds no prompt, with the place of the error. */
 static enum pl_status tell_problem(struct pl_filing *f, const struct pl_error *why)
 {
     PL_CLEANUP_BUF struct pl_buf detail;

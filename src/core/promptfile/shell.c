@@ -1,9 +1,9 @@
 /* A prompt as a command line for bash, dash and zsh: pasted or run, the program gets exactly the
  * bytes of the prompt.
  *
- * Words stand in single quotes, where no shell expands anything; a quote itself is \'. A control
- * character would be taken by the terminal when pasted, so each one is made by printf; only a line
- * feed stands as it is, since a substitution would swallow it at its end. */
+ * Words are in single quotes, where no shell expands anything; a quote itself is \'. A terminal
+ * would interpret a pasted control character, so printf makes each one; only a line feed is
+ * literal, since a substitution would strip it at its end. */
 #include "format/convert.h"
 #include "format/model_name.h"
 #include "promptfile/export.h"
@@ -41,7 +41,7 @@ static enum pl_status refuse_nul(struct pl_str text, struct pl_error *err)
     return PL_OK;
 }
 
-/* Where a model is asked. */
+/* The endpoint of a model. */
 static const struct endpoint {
     const char *model; /* what its name begins with; "": any */
     const struct pl_format *format;
@@ -104,7 +104,7 @@ static const struct endpoint *find_endpoint(const struct chat *c)
     return e;
 }
 
-/* A name goes into the path of a URL as it is only when it is made of what names are made of. */
+/* A name goes into the path of a URL only if it has no unusual characters. */
 static bool is_plain_name(struct pl_str name)
 {
     for (size_t i = 0; i < name.len; i++)
@@ -161,7 +161,8 @@ static enum pl_status write_curl(struct pl_buf *to, struct pl_str text, struct p
     return status;
 }
 
-/* One message is the prompt as it is. Of several, each stands between tags that say whose it is. */
+/* A single message is the prompt as it is. Several messages are each between tags with their
+ * role. */
 static enum pl_status make_prompt(struct chat *c, struct pl_buf *to)
 {
     bool is_alone = pl_json_count(c->messages) == 1;

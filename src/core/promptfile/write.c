@@ -1,5 +1,5 @@
-/* A prompt as files that git can compare: what is known of it in prompt.yaml, and one file for the
- * content of each version, which never changes once it is there. */
+/* A prompt as files that git can compare: its metadata in prompt.yaml, and one file for the content
+ * of each version, which never changes once written. */
 #include "promptfile/promptfile_int.h"
 
 #include "base/text/utc.h"
@@ -137,7 +137,7 @@ static enum pl_status write_version(struct writing *w, const struct pl_filed_ver
     return name.status == PL_OK ? add_file(w, pl_buf_str(&name), &text) : name.status;
 }
 
-/* JSON that the caller had, when there is something in it. */
+/* JSON of the caller, if it is not empty. */
 static enum pl_status put_json(struct writing *w, const char *key, struct pl_str json)
 {
     struct pl_json_doc doc;
@@ -151,7 +151,7 @@ static enum pl_status put_json(struct writing *w, const char *key, struct pl_str
     return status;
 }
 
-/* Where the directory does not say the folder, prompt.yaml does. */
+/* prompt.yaml names the folder if the directory name differs from it. */
 static void put_folder(struct writing *w)
 {
     struct pl_str directory = pl_str_slice(w->directory, 0, w->directory.len - 1);
@@ -188,7 +188,7 @@ static enum pl_status put_all(struct writing *w)
     return status == PL_OK ? out->buf->status : status;
 }
 
-/* YAML, and JSON (which is YAML too) where a character of a name or note does not come home. */
+/* YAML, or JSON (which is YAML too) if a character of a name or note would not survive YAML. */
 static enum pl_status add_prompt_yaml(struct writing *w)
 {
     PL_CLEANUP_BUF struct pl_buf text;

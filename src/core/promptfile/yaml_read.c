@@ -5,7 +5,7 @@
 #include "promptfile/yaml.h"
 #include "json/write.h"
 
-/* A macro of the library that we do not use is written with functions that are banned here. */
+/* An unused macro of the library uses functions that are banned here. */
 #define FY_ALLOCA_COPY_FREE(str, len) (str)
 #include <libfyaml.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct reader {
     char complaint[256]; /* the parser's own words */
 };
 
-/* The parser would print; we remember the first thing it says. */
+/* The parser would print its messages; keep the first one instead. */
 static void hear(struct fy_diag *diag, void *user, const char *words, size_t len)
 {
     (void)diag;

@@ -12,7 +12,7 @@ struct frame {
     const struct pl_json_node *next, *end;
     uint32_t indent;
     bool is_object;
-    bool is_inline; /* the first child stands behind the "- " of the parent */
+    bool is_inline; /* the first child follows the "- " of the parent */
 };
 
 struct yaml {
@@ -68,8 +68,8 @@ static bool is_plain(struct pl_str s)
     return true;
 }
 
-/* Whether it is a text of several lines that a literal block gives back exactly. A line of nothing
- * but space is left to the quotes: editors trim it. */
+/* Whether it is a text of several lines that a literal block keeps exactly. A text with a blank
+ * line of spaces is quoted: editors trim such lines. */
 static bool is_block(struct pl_str s)
 {
     bool has_break = false, has_words = false, is_blank = true;

@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 
-/* A sentence and the same in Chinese. * stands for words, which are said in Chinese too where they
- * are in this table; the digits 1 to 3 behind a $ say where they go. The first that fits counts. */
+/* A message and its translation. * matches any words, which are translated too if they are in this
+ * table; $1 to $3 say where they go. The first match counts. */
 static const struct {
     const char *english, *chinese;
 } sentences[] = {
@@ -64,7 +64,7 @@ static size_t find(struct pl_str text, struct pl_str words)
     return text.len + 1;
 }
 
-/* What stands before the next * of a pattern. */
+/* The literal text before the next * of a pattern. */
 static struct pl_str take_words(const char **pattern)
 {
     size_t n = strcspn(*pattern, "*");

@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 
-/* Says the message of an error of the parser in Chinese; any other stays as it is. */
+/* Translates the parser's error message into Chinese; any other message stays as it is. */
 void pl_json_error_in_chinese(struct pl_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 
 struct block_classes {
     uint64_t quote, backslash, op, space, control, not_ascii;
-    uint64_t letter; /* may stand behind a backslash, and says nothing else: one of "\\bfnrt */
+    uint64_t letter; /* a simple escape letter after a backslash: one of "\\bfnrt */
 };
 
 /* The classes of the last 64 bytes of the text become those of a block whose first n_bytes are

@@ -1,7 +1,7 @@
-/* Over a value without looking at what is in it: from an opening bracket to the one that closes it.
+/* Skips a value without looking into it: from an opening bracket to the one that closes it.
  *
- * Strings are told from the rest, brackets outside of them are counted, and that is all. Blocks of
- * 64 bytes, as in index.h. */
+ * It only finds the strings and counts the brackets outside them. Blocks of 64 bytes, as in
+ * index.h. */
 #ifndef PL_JSON_SKIP_H
 #define PL_JSON_SKIP_H
 
@@ -23,8 +23,8 @@ struct pl_json_skip {
     size_t n_long;       /* strings that are */
 };
 
-/* Goes on at p. How many bytes until the value is closed; n_bytes when it goes on after them. One
- * per instruction set. */
+/* Continues at p. Returns how many bytes until the value is closed; n_bytes when it continues after
+ * them. One per instruction set. */
 typedef size_t pl_json_skip_fn(struct pl_json_skip *skip, const char *p, size_t n_bytes);
 pl_json_skip_fn pl_json_skip_scalar, pl_json_skip_avx2, pl_json_skip_avx512;
 

@@ -1,4 +1,4 @@
-/* The portable one: what those with vectors must agree with. */
+/* The portable version, which the vector versions must agree with. */
 #include <stdint.h>
 
 static inline uint64_t prefix_xor(uint64_t bits)

@@ -1,5 +1,5 @@
-/* The first level of an object: what a program needs that passes a document on as it is and looks
- * at a few of its members.
+/* The first level of an object, for a program that forwards a document unchanged and looks at a few
+ * of its members.
  *
  * The tree has the root, its keys and their values; arrays and objects among those are nodes
  * without children, and their spans are what matters. Nothing in them is checked but where they
