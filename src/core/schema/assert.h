@@ -20,8 +20,8 @@ static inline bool pl_small_integer(const struct pl_json_doc *doc, const struct 
     return true;
 }
 
-/* Whether the instance passes op `code` with operands a, b (as in enum pl_op_code), where the op
- * speaks about its class at all. False also when the run has failed. */
+/* Whether the instance passes op `code` with operands a, b (as in enum pl_op_code). Passes if the
+ * op does not apply to its class. False also when the run has failed. */
 bool pl_assert_number(struct pl_schema_run *run, uint8_t code, uint32_t a,
                       const struct pl_json_node *n);
 bool pl_assert_length(struct pl_schema_run *run, uint32_t least, uint32_t most,

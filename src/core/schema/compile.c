@@ -104,8 +104,8 @@ static enum pl_status compile_one(struct pl_compiler *c, uint32_t sub)
     return PL_OK;
 }
 
-/* Every place of the main document where a schema stands is compiled, used or not, so that a broken
- * reference or pattern is found now and not by the first instance that gets there. */
+/* Compiles every schema in the main document, used or not, so that a broken reference or pattern is
+ * found now and not by the first instance that reaches it. */
 static enum pl_status request_all(struct pl_compiler *c)
 {
     uint32_t sub;
@@ -133,7 +133,7 @@ static enum pl_status request_dynamic(struct pl_compiler *c, bool *ret_is_done)
 }
 
 /* Gives each $dynamicRef its list: for every resource the subschema its anchor names there. With
- * one candidate only there is nothing dynamic about it. */
+ * only one candidate, the reference is static. */
 static enum pl_status link_dynamic(struct pl_compiler *c)
 {
     struct pl_schema *s = c->schema;

@@ -39,7 +39,7 @@ struct pl_site {
     const struct pl_json_node *key;    /* the value is key + 1 */
 };
 
-/* What the value of a keyword must look like, and where subschemas stand in it. */
+/* What the value of a keyword must look like, and where its subschemas are. */
 enum pl_value_shape {
     PL_VALUE_ANY,
     PL_VALUE_BOOL,
@@ -127,7 +127,7 @@ enum pl_status pl_resolve_ref(struct pl_compiler *c, const struct pl_site *at,
 enum pl_status pl_optimise(struct pl_compiler *c);
 /* The kinds of each class, as types. */
 extern const uint8_t pl_class_types[PL_CLASS_COUNT];
-/* The subschema that is really run for this one: after any $ref that stands alone. */
+/* The subschema that is run for this one: after following a $ref without siblings. */
 uint32_t pl_optimise_alias(const struct pl_schema *s, uint32_t sub);
 /* Text that lives as long as the schema, as a spelling; tag 0 unless keys are compared with it. */
 struct pl_spelling pl_spelling_of(struct pl_str text, uint32_t tag);
@@ -139,8 +139,8 @@ enum pl_status pl_schema_table_plan(const uint32_t *hashes, uint32_t n, uint32_t
 enum pl_status pl_set_build(struct pl_schema *s, const struct pl_str *texts, uint32_t n,
                             uint32_t *ret_set);
 enum pl_status pl_discriminate(struct pl_compiler *c, uint32_t sub);
-/* Once every subschema has its fast ops: what can be settled across them. Nothing may be appended
- * to the program afterwards. */
+/* Settles what can be settled across subschemas, once each has its fast ops. Nothing may be
+ * appended to the program afterwards. */
 enum pl_status pl_fuse(struct pl_compiler *c);
 
 #endif

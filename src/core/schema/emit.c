@@ -1,5 +1,5 @@
-/* From a keyword to its plain op: one function per form of keyword (keywords.c says which). Shapes
- * have been checked by the indexer, so values are taken at their word here. */
+/* From a keyword to its plain op: one function per form of keyword (keywords.c says which). The
+ * indexer has checked the shapes, so values are not checked again here. */
 #include "schema/compile_int.h"
 
 #include "json/number.h"

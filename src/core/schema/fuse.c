@@ -1,10 +1,10 @@
 /* The last step of compiling: what can be settled across subschemas once each has its fast ops.
  *
  *     ladders   an object with a ladder notes, in its one pass over the members, the values that
- * the rungs ask about; a rung that only asks about members then needs no pass of its own shapes a
- * subschema of one op gets a test that goes straight there trust     a branch that a switch leads
- * to does not look at the deciding member again pointers  indexes of the inner loop become
- * pointers: nothing is appended any more */
+ *               the rungs ask about; a rung that only asks about members needs no second pass
+ *     shapes    a subschema of one op gets a test that goes straight there
+ *     trust     a branch that a switch leads to does not look at the deciding member again
+ *     pointers  indexes of the inner loop become pointers: nothing is appended any more */
 #include "schema/compile_int.h"
 #include "schema/lookup.h"
 

@@ -1,6 +1,6 @@
-/* Every keyword of the dialect: its vocabulary, the shape of its value and what it compiles to.
- * The shapes repeat what the meta-schema says (checked here with a sentence of its own, and without
- * running a second schema for each schema), and tell the indexer where subschemas stand. */
+/* Every keyword of the dialect: its vocabulary, the shape of its value and what it compiles to. The
+ * shapes repeat what the meta-schema says (checking here gives a specific message, without running
+ * a second schema for each schema), and tell the indexer where the subschemas are. */
 #include "schema/compile_int.h"
 
 #include "base/ascii.h"
@@ -77,7 +77,7 @@ static const struct pl_keyword keywords[] = {
     {"contentMediaType", PL_VOCAB_CONTENT, PL_VALUE_STRING, 0, TEXTS, pl_emit_annotation},
     {"contentSchema", PL_VOCAB_CONTENT, PL_VALUE_SCHEMA, 0, TEXTS, pl_emit_annotation},
 
-    /* Last, for they look at what the others have evaluated. */
+    /* Last, because they look at what the others have evaluated. */
     {"unevaluatedProperties", PL_VOCAB_UNEVALUATED, PL_VALUE_SCHEMA, PL_OP_LEFT_MEMBERS, 0,
      pl_emit_schema},
     {"unevaluatedItems", PL_VOCAB_UNEVALUATED, PL_VALUE_SCHEMA, PL_OP_LEFT_ITEMS, 0,

@@ -121,7 +121,7 @@ static inline uint32_t pl_ends_hash(struct pl_ends ends, uint32_t n)
     return (uint32_t)(mixed * 0x9E3779B97F4A7C15 >> 32);
 }
 
-/* Of a string of n bytes, quotes included; `text` stands between them, decoded. */
+/* The hash of a string of n bytes, quotes included; `text` is its decoded content. */
 static inline uint32_t pl_set_hash(const struct pl_set *set, struct pl_ends ends, const char *text,
                                    uint32_t n)
 {
@@ -183,7 +183,7 @@ static inline uint32_t pl_run_set_find(struct pl_schema_run *run, const struct p
     return pl_set_find(set, run->doc->text.ptr + n->off, n->len);
 }
 
-/* The number of the branch a value stands for, or PL_SCHEMA_NONE. */
+/* The number of the branch that a value selects, or PL_SCHEMA_NONE. */
 static inline uint32_t pl_run_branch(struct pl_schema_run *run, const struct pl_switch *sw,
                                      const struct pl_json_node *value)
 {

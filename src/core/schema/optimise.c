@@ -2,8 +2,8 @@
  *
  * Keywords of a subschema are sorted by the kind of instance they look at, so that a string never
  * meets an object's keywords; what `type`, `const` and `enum` say about kinds becomes one bit test;
- * all keywords about members become one pass over the members; an $ref that stands alone vanishes.
- * Explaining goes by the plain ops, so nothing here needs to remember where it came from. */
+ * all keywords about members become one pass over the members; a $ref without siblings disappears.
+ * Explaining uses the plain ops, so nothing here needs to remember its keyword. */
 #include "schema/compile_int.h"
 #include "schema/lookup.h"
 
@@ -440,7 +440,7 @@ static uint32_t alias_or_none(const struct pl_schema *s, uint32_t sub)
     return sub == PL_SCHEMA_NONE ? sub : pl_optimise_alias(s, sub);
 }
 
-/* The one name that a subschema requires, when it says nothing else; or none. */
+/* The one name that a subschema requires, if that is its only keyword; or none. */
 static uint32_t only_required(const struct pl_schema *s, uint32_t sub)
 {
     const struct pl_sub_info *info = &s->infos.ptr[sub];

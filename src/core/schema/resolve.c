@@ -1,7 +1,7 @@
 /* Documents, resources and anchors: finding what a URI names (core specification, sections 8 and
  * 9).
  *
- * A document is indexed once: a walk over the places where a schema can stand, and only those (an
+ * A document is indexed once, by a walk over the places that can hold a schema, and only those (an
  * "$id" inside an enum is data). It notes which resource each schema belongs to, where anchors are,
  * and refuses keywords whose value has the wrong shape. The walk keeps its own stack. */
 #include "schema/compile_int.h"
@@ -302,7 +302,7 @@ static enum pl_status find_resource(struct pl_compiler *c, struct pl_str uri,
         TRY(find_doc(c, uri, &doc));
         if (doc != PL_SCHEMA_NONE)
             TRY(pl_resolve_index(c, doc));
-        /* Perhaps a source knows itself by that name, or has it inside. */
+        /* A source may have that name as its own $id, or contain it. */
         for (size_t i = 0; doc == PL_SCHEMA_NONE && i < c->opts->n_sources; i++) {
             uint32_t source;
             TRY(find_doc(c, without_empty_fragment(c->opts->sources[i].uri), &source));
@@ -339,8 +339,8 @@ static enum pl_status find_child(struct pl_compiler *c, uint32_t doc, const stru
     return PL_OK;
 }
 
-/* Follows a JSON Pointer from the root of a resource; what it finds becomes a schema even where
- * none stands by itself (below an unknown keyword). */
+/* Follows a JSON Pointer from the root of a resource; what it finds becomes a schema even in a
+ * place that is not one (below an unknown keyword). */
 static enum pl_status follow_pointer(struct pl_compiler *c, uint32_t resource,
                                      struct pl_str pointer, struct pl_value *ret_target)
 {

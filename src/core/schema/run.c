@@ -11,7 +11,7 @@ enum pl_status pl_schema_run_create(const struct pl_schema *schema, struct pl_sc
     memset(run, 0, sizeof *run);
     run->schema = schema;
     pl_buf_init(&run->text, 0);
-    /* Room that does for nearly every instance, so that checking takes no memory. */
+    /* Enough room for nearly every instance, so that checking allocates nothing. */
     enum pl_status status = pl_buf_reserve(&run->text, FIRST_TEXT) ? PL_OK : PL_NOMEM;
     if (status == PL_OK && schema->needs_bits && !pl_bits_reserve(run))
         status = PL_NOMEM;

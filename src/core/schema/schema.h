@@ -42,9 +42,9 @@ void pl_schema_run_destroy(struct pl_schema_run *run);
 
 /* Whether the value is valid. Allocates nothing (documented exceptions: uniqueItems over many
  * items, objects or arrays of thousands under unevaluated*, long escaped strings under pattern,
- * format or enum, const and enum of large objects). Of a member that is there twice, where the
- * parser allowed that, every value must be valid. PL_LIMIT when steps, depth or a regular
- * expression's match limit ran out. */
+ * format or enum, const and enum of large objects). If the parser allowed duplicate keys, every
+ * value of such a member must be valid. PL_LIMIT when steps, depth or a regular expression's match
+ * limit ran out. */
 enum pl_status pl_schema_check(struct pl_schema_run *run, const struct pl_json_doc *doc,
                                const struct pl_json_node *node, bool *ret_is_valid);
 
@@ -67,8 +67,8 @@ struct pl_schema_report {
     uint32_t n_units;
 };
 
-/* Everything that is wrong, or every annotation when nothing is. For a discriminated oneOf only
- * the branch that was meant speaks. At most 1,000 units. */
+/* Every error, or every annotation if there is none. A discriminated oneOf reports only the errors
+ * of the intended branch. At most 1,000 units. */
 enum pl_status pl_schema_explain(struct pl_schema_run *run, struct pl_arena *arena,
                                  const struct pl_json_doc *doc, const struct pl_json_node *node,
                                  enum pl_schema_lang lang, struct pl_schema_report *ret_report);

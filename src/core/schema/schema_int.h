@@ -131,21 +131,21 @@ struct pl_fast {
     uint32_t a, b, c;
 };
 
-/* How little has to be done to check a value whose type is right. From PL_SHAPE_RANGE on, that is
- * about one kind, and every other kind passes. A general subschema is walked op by op. */
+/* How a value whose type is right is checked. From PL_SHAPE_RANGE on, the check is about one kind,
+ * and every other kind passes. A general subschema is walked op by op. */
 enum pl_shape {
     PL_SHAPE_GENERAL,
     PL_SHAPE_TYPE,    /* `types` says it all */
     PL_SHAPE_SET,     /* a string, one of a set */
     PL_SHAPE_INTEGER, /* `types`, and a number must be whole */
     PL_SHAPE_RANGE,   /* a number between two limits */
-    PL_SHAPE_LIST,    /* an array: how long, and one subschema for all items */
+    PL_SHAPE_LIST,    /* an array: its length, and one subschema for all items */
     PL_SHAPE_RECORD,  /* an object: nothing but PL_FAST_OBJECT */
     PL_SHAPE_LADDER,  /* an object: nothing but PL_FAST_OBJECT_LADDER */
     PL_SHAPE_SWITCH,  /* an object: nothing but PL_FAST_SWITCH */
 };
 
-/* All it takes to check a value that is not tracked, kept where the value is met. */
+/* Everything needed to check a value that is not tracked, stored where the value is found. */
 struct pl_test {
     union {
         size_t index; /* while compiling; the program has the pointer instead */
@@ -283,7 +283,7 @@ struct pl_set_slot {
     uint32_t id;
 };
 
-/* What lists hold for a rung of a ladder. LOOKS is none where THEN has to be run. */
+/* The entries in `lists` for a rung of a ladder. LOOKS is none if THEN has to be run. */
 enum pl_rung {
     PL_RUNG_IF,
     PL_RUNG_THEN,

@@ -1,7 +1,7 @@
-/* Hash tables made when a schema is compiled and never changed: time is spent here so that a lookup
- * finds its entry at the first try. For a handful of names there is nearly always a multiplier that
- * sends each to a slot of its own. What has to be probed for is looked up here as well; lookup.h
- * has the usual case. */
+/* Hash tables that are built when a schema is compiled and never changed: building takes time so
+ * that a lookup succeeds at the first try. For a handful of names there is nearly always a
+ * multiplier that gives each its own slot. Lookups that need probing are here too; lookup.h has the
+ * usual case. */
 #include "schema/compile_int.h"
 #include "schema/lookup.h"
 

@@ -1,11 +1,11 @@
 /* Checking an instance: the fast program, yes or no, at the first failure.
  *
- * A value costs a bit test for its kind, which settles most. What is left goes where the test of
- * its subschema leads (struct pl_test): to the members, the items, a set, or, for a subschema of
- * several ops, to a walk over the few that speak about that kind. The interpreter calls itself
- * where a subschema applies another; `depth` bounds that, and `steps` bounds the whole, so no
- * schema and no instance can make it hang. `track` names the set of evaluated children of the
- * instance at hand (unevaluated.h), 0 nearly always. */
+ * A value costs a bit test for its kind, which settles most. The others go where the test of their
+ * subschema leads (struct pl_test): to the members, the items, a set, or, for a subschema of
+ * several ops, to a walk over the few that apply to that kind. The interpreter calls itself where a
+ * subschema applies another; `depth` bounds that, and `steps` bounds the whole, so no schema and no
+ * instance can make it hang. `track` names the set of evaluated children of the instance at hand
+ * (unevaluated.h), 0 nearly always. */
 #include "schema/assert.h"
 #include "schema/lookup.h"
 #include "schema/unevaluated.h"
@@ -333,7 +333,7 @@ static inline bool check_rung(struct pl_schema_run *run, const uint32_t *rung,
     return rung[PL_RUNG_THEN] == PL_SCHEMA_NONE || check_child(run, rung[PL_RUNG_THEN], n);
 }
 
-/* The rung that `value` means, and what the others say otherwise. */
+/* The rung that `value` selects, and the `else` of the others. */
 static inline bool take_rungs(struct pl_schema_run *run, const struct pl_switch *sw,
                               const struct pl_json_node *value, const struct pl_json_node *n,
                               const struct notes *notes)
@@ -491,7 +491,7 @@ static inline bool has_own_frame(const struct pl_fast *op, uint32_t track)
            (!track && (op->code == PL_FAST_OBJECT || op->code == PL_FAST_OBJECT_LADDER));
 }
 
-/* One of them with a subschema around it, whose frame it is lent. */
+/* One of them inside a subschema, whose frame it uses. */
 static inline bool check_framed(struct pl_schema_run *run, const struct pl_fast *op,
                                 const struct pl_json_node *n, uint32_t track)
 {
@@ -587,9 +587,9 @@ check_range(struct pl_schema_run *run, const struct pl_test *test, const struct 
     return value >= test->to.range->least && value <= test->to.range->most;
 }
 
-/* A value whose type does not settle it. From PL_SHAPE_RANGE on, a kind that may hold and is not
- * passed is the one that the shape is about. Every way out is a tail call: this is the crossroads
- * of the interpreter and has no frame. */
+/* A value whose type does not settle it. From PL_SHAPE_RANGE on, a kind that may be valid and does
+ * not pass by itself is the one that the shape is about. Every exit is a tail call: this is the
+ * dispatcher of the interpreter and has no frame. */
 static __attribute__((noinline)) bool
 check_shape(struct pl_schema_run *run, const struct pl_test *test, const struct pl_json_node *n)
 {

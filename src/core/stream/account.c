@@ -1,5 +1,5 @@
-/* Adds up both sides of a stream and compares them as whole answers. Losses that the events
- * themselves reported are not reported twice. */
+/* Adds up both sides of a stream and compares them as whole answers. Losses that were reported for
+ * events are not reported twice. */
 #include "stream/account.h"
 
 #include "base/map.h"
@@ -9,7 +9,7 @@
 #include "json/tour.h"
 #include "stream/sum.h"
 
-/* One whole answer, and what it says. */
+/* One whole answer, and the values in it. */
 struct answer {
     struct pl_buf text; /* owned */
     struct pl_json_doc doc;
@@ -17,7 +17,7 @@ struct answer {
     struct pl_buf words; /* owned; all decoded texts, each after a NUL */
 };
 
-/* Where the source says a value. */
+/* A place of a value in the source. */
 struct place {
     struct pl_str pointer; /* arena */
     size_t next;           /* the next one with the same value, + 1; 0: there is none */
@@ -34,12 +34,12 @@ struct account {
     size_t n_searched; /* bytes gone through for texts that are parts of others */
     bool has_whole;    /* the source's answer could be converted */
     bool is_lossy;
-    enum pl_status status; /* sticky: of what has none of its own */
+    enum pl_status status; /* sticky: for parts that have no status of their own */
     struct pl_error *err;
 };
 
-/* Looking for texts in texts costs the product of their lengths; after so many bytes a text that
- * was not found as a whole counts as lost. */
+/* Searching for texts in texts costs the product of their lengths. After this many bytes, a text
+ * that was not found as a whole counts as lost. */
 static const size_t max_searched = (size_t)4 << 30;
 
 static void init_answer(struct answer *a)
@@ -73,7 +73,7 @@ static void add_loss(struct account *a, struct pl_str code, struct pl_str pointe
     a->is_lossy |= is_loss;
 }
 
-/* Whether a report of this place or of one around it is there already. */
+/* Whether the report already names this place or one around it. */
 static bool is_reported(const struct account *a, struct pl_str pointer)
 {
     for (size_t n = pointer.len; n > 0; n--)
@@ -131,7 +131,7 @@ static bool add_place(struct account *a, struct pl_map_entry *entry, struct pl_s
     return true;
 }
 
-/* Remembers everything the answer says, with its places if they are wanted. */
+/* Remembers all values of the answer, with their places if these are wanted. */
 static enum pl_status listen(struct account *a, struct answer *is, bool wants_places)
 {
     enum pl_status status =
@@ -170,7 +170,7 @@ static bool is_within(struct account *a, const struct answer *is, struct pl_str 
     return memmem(is->words.ptr, is->words.len, text.ptr, text.len) != NULL;
 }
 
-/* A text as it stands in JSON text that is itself a text: the arguments of a call. */
+/* A text inside JSON that is itself a string: the arguments of a call. */
 static bool is_within_quoted(struct account *a, const struct answer *is, struct pl_str text)
 {
     PL_CLEANUP_BUF struct pl_buf quoted;
@@ -182,7 +182,7 @@ static bool is_within_quoted(struct account *a, const struct answer *is, struct 
            is_within(a, is, pl_str_slice(pl_buf_str(&quoted), 1, quoted.len - 1));
 }
 
-/* A text that is said in several parts, one after the other: something else came between them. */
+/* A text in several consecutive parts: something else came between them. */
 static bool is_in_parts(struct account *a, const struct answer *is, struct pl_str text)
 {
     size_t at = 0, before = SIZE_MAX;
@@ -269,7 +269,7 @@ static enum pl_status convert(struct account *a, const struct pl_dialect *from,
                                            .kind = PL_KIND_RESPONSE,
                                        },
                                        &made, &why);
-    /* No whole answer, since the stream broke off: what there is of it is looked for all the same.
+    /* The stream broke off, so there is no whole answer: what it has is searched all the same.
      */
     bool is_answer = a->has_whole = status == PL_OK;
     if (status == PL_INVALID || status == PL_UNREADABLE || status == PL_SYNTAX)
@@ -312,7 +312,7 @@ static enum pl_status drop_around(struct account *a, struct pl_str text)
     return add_dropped(a, (struct pl_str){0}, detail_of(a));
 }
 
-/* What was put together of several texts of the source. */
+/* A text that was joined from several texts of the source. */
 static enum pl_status drop_pieces(struct account *a, struct pl_str text)
 {
     enum pl_status status = PL_OK;
@@ -326,8 +326,8 @@ static enum pl_status drop_pieces(struct account *a, struct pl_str text)
     return status;
 }
 
-/* What the converted answer says and the target's events do not. What the source does not say
- * either was made up for the whole answer: a name, an id. */
+/* Reports what the converted answer has and the target's events lack. A value that the source lacks
+ * too was made up for the whole answer: a name, an id. */
 static enum pl_status find_silent(struct account *a)
 {
     enum pl_status status = PL_OK;
@@ -346,7 +346,7 @@ static enum pl_status find_silent(struct account *a)
     return status;
 }
 
-/* What made the answer fail has no fate of its own: the target's error says it, or not. */
+/* The error of an answer has no fate: the target's error either contains it or not. */
 static enum pl_status find_error(struct account *a, const struct pl_sum *sum)
 {
     const struct pl_json_node *error =
@@ -465,7 +465,7 @@ enum pl_status pl_stream_report(struct pl_buf *to, const struct pl_dialect *from
 
 /* ---- the way home ---- */
 
-/* What the source says, its target did not, and nobody says again. */
+/* Reports what the source has, its target had not, and the result lacks too. */
 static enum pl_status find_unhonoured(struct account *a)
 {
     enum pl_status status = PL_OK;

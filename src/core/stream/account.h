@@ -9,22 +9,22 @@
  *   3. the target's events are added up, too: what the converted answer says and they do not say
  *      is reported
  *
- * So nobody has to think of a case: a reader that passes over an event, and a writer that passes
- * over a delta, show in step 3. */
+ * So no case can be forgotten: a reader that skips an event and a writer that skips a delta both
+ * show in step 3. */
 #ifndef PL_STREAM_ACCOUNT_H
 #define PL_STREAM_ACCOUNT_H
 
 #include "stream/stream.h"
 
-/* All bytes of both streams. The report is as long as there is to report, at most by
- * pl_convert_most(); PL_LIMIT beyond. *ret_is_lossless is what the report says. */
+/* All bytes of both streams. The report has at most pl_convert_most() bytes; PL_LIMIT beyond.
+ * *ret_is_lossless is `lossless` of the report. */
 enum pl_status pl_stream_report(struct pl_buf *to, const struct pl_dialect *from,
                                 const struct pl_dialect *into, struct pl_str source,
                                 struct pl_str target, bool *ret_is_lossless, struct pl_error *err);
 
-/* The same of a way home (home.h): `stream`, of dialect `from`, became `out`; the carry kept
- * `source`, which had become `went`. What only the carry had, and `out` does not have again, is
- * reported, too, with pointers into the source's answer. */
+/* The same for a way home (home.h): `stream`, of dialect `from`, became `out`; the carry kept
+ * `source`, which had become `went`. Also reports what only the carry had and `out` lacks, with
+ * pointers into the source's answer. */
 enum pl_status pl_stream_report_home(struct pl_buf *to, const struct pl_dialect *from,
                                      const struct pl_dialect *into, struct pl_str stream,
                                      struct pl_str out, struct pl_str source, struct pl_str went,

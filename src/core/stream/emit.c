@@ -45,7 +45,7 @@ static void write_fragment(struct pl_stream *s, struct pl_open_part *part, struc
 static void close_at(struct pl_stream *s, size_t i, bool is_cut)
 {
     struct pl_open_part *part = &s->open.ptr[i];
-    /* A half that never got its other half cannot be said. */
+    /* Half of a surrogate pair without its other half cannot be written. */
     if (part->n_held)
         write_fragment(s, part, PL_STR("\\ufffd"));
     write_delta(s, &(struct pl_delta){
@@ -73,7 +73,7 @@ void pl_stream_cut(struct pl_stream *s, uint32_t choice, uint32_t key)
         close_at(s, (size_t)(part - s->open.ptr), true);
 }
 
-/* Calls may stand open side by side; anything else stands alone. */
+/* Several calls may be open at once; any other part is alone. */
 static void close_others(struct pl_stream *s, uint32_t choice, enum pl_part_kind kind)
 {
     for (size_t i = 0; i < s->open.len;) {
@@ -258,7 +258,7 @@ void pl_stream_emit(struct pl_stream *s, const struct pl_delta *delta)
         s->is_ended = true;
         break;
     case PL_DELTA_ERROR:
-        /* Nobody says again what was passed through. */
+        /* What was passed through is not written again. */
         if (s->from->release && s->from != s->to)
             s->from->release(s, s->reader);
         write_delta(s, delta);

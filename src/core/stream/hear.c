@@ -111,7 +111,7 @@ static void end_part(struct pl_hearing *h, const struct pl_delta *delta)
     bool is_call = part->kind == PL_PART_CALL;
     if (!is_call)
         proof.id = pl_buf_str(&part->id);
-    /* Half a call is none. */
+    /* An incomplete call does not count. */
     if (h->stream->status == PL_OK && is_call && !delta->is_cut)
         h->ops->on_call(h->ctx, pl_buf_str(&part->id), pl_buf_str(&part->name),
                         pl_buf_str(&part->arguments), &proof);
@@ -132,7 +132,7 @@ static void keep(struct pl_hearing *h, struct pl_buf *to, struct pl_str raw, str
     *ret = pl_buf_str(to);
 }
 
-/* The last word counts: ratings are said again and again as the answer grows. */
+/* The last value counts: ratings are repeated as the answer grows. */
 static void keep_json(struct pl_hearing *h, struct pl_buf *to, struct pl_str json,
                       struct pl_str *ret)
 {
@@ -215,7 +215,7 @@ static void write(struct pl_stream *s, void *state, const struct pl_delta *delta
 
 static pl_delta_writer *const writes[PL_DELTA_COUNT] = {[0 ... PL_DELTA_COUNT - 1] = write};
 
-/* Of several answers the first is heard. */
+/* If there are several answers, only the first is heard. */
 static const struct pl_dialect heard = {
     .name = "heard",
     .writer_size = sizeof(struct pl_hearing *),
@@ -268,7 +268,7 @@ void pl_hearing_destroy(struct pl_hearing *h)
     pl_mem_free(h);
 }
 
-/* Bad input has been told already, as an error of the stream. */
+/* Bad input has already been reported as an error of the stream. */
 static enum pl_status only_memory(enum pl_status status)
 {
     return status == PL_NOMEM ? PL_NOMEM : PL_OK;

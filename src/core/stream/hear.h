@@ -1,6 +1,6 @@
-/* A stream of any dialect, heard: for whoever keeps an answer instead of passing it on. Texts are
- * decoded, in whole characters; calls come whole; what belongs to a part (a signature, the id of a
- * reasoning item) comes with its end. */
+/* Reads a stream of any dialect, for callers that keep an answer instead of forwarding it. Texts
+ * are decoded, in whole characters; calls come whole; what belongs to a part (a signature, the id
+ * of a reasoning item) comes with its end. */
 #ifndef PL_STREAM_HEAR_H
 #define PL_STREAM_HEAR_H
 

@@ -297,7 +297,7 @@ static enum pl_status travel(struct trip *t, bool *ret_is_same)
         pl_buf_add(t->out, pl_buf_str(&t->source));
         return t->out->status;
     }
-    /* One that breaks off is told as such, and has no whole answer. */
+    /* A stream that breaks off is written as such, and has no whole answer. */
     enum pl_status broken = translate(&fresh, t->from, t->into, t->stream, t->err);
     if (broken == PL_OK)
         status = go_edited(t, &is_told);

@@ -1,5 +1,5 @@
-/* Parts that only their vendor has: what becomes of them is decided where whole answers are
- * converted, so that stream and whole answer agree. Such parts are rare, and come whole. */
+/* Parts that only their vendor has are converted like those of whole answers, so that stream and
+ * whole answer agree. Such parts are rare and come whole. */
 #include "format/convert.h"
 #include "stream/stream.h"
 

@@ -6,7 +6,7 @@
 #include "base/text/utf8.h"
 
 enum {
-    /* Longer ones are rare, and no quicker this way. */
+    /* Longer events are rare, and no faster this way. */
     MAX_EVENT_BYTES = 16 << 10,
     /* Events that never repeat are not remembered for ever. */
     MAX_MISSES = 64,
@@ -163,7 +163,7 @@ enum pl_status pl_repeat_learn(struct pl_repeat *r, struct pl_str event)
         r->n_misses >= MAX_MISSES || !are_within(offer, event))
         return PL_OK;
     r->n_misses++;
-    /* One that matched to no use is made anew, and otherwise the oldest gives way. */
+    /* A pattern that matched without use is replaced, otherwise the oldest one. */
     if (!r->has_matched)
         r->latest = (r->latest + 1) % PL_REPEAT_MAX_PATTERNS;
     make(&r->patterns[r->latest], offer, event);

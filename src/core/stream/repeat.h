@@ -1,12 +1,12 @@
 /* Nearly every event of a stream differs from the one before it in a few words only. An event that
- * was nothing but some words of a part is remembered by the bytes around them, those of its framing
- * included; bytes that are the same around other words are that event with these words, and need
- * neither be cut into lines nor parsed.
+ * was only a piece of text is remembered by the bytes around it, including its framing. An event
+ * with the same bytes around another text is that event with this text, and need not be cut into
+ * lines or parsed.
  *
- * What may differ is a hole: the words, and beside them a running number, counters, padding. What a
- * hole may hold is what JSON allows there, so that bytes that match are an event that would have
- * been read, and read to the same effect. A reader offers an event while it reads it; pl_stream
- * remembers it, tries it on the bytes that follow, and has the reader say the words again. */
+ * What may differ is a hole: the text, a running number, counters, padding. A hole accepts only
+ * what JSON allows there, so that matching bytes are an event that the reader would accept, with
+ * the same effect. A reader offers an event while it reads it; pl_stream remembers it, tries it on
+ * the bytes that follow, and has the reader emit the new text. */
 #ifndef PL_STREAM_REPEAT_H
 #define PL_STREAM_REPEAT_H
 
@@ -49,12 +49,12 @@ struct pl_repeat_pattern {
 };
 
 struct pl_repeat {
-    /* Several, as calls side by side take turns. */
+    /* Several, since parallel calls alternate. */
     struct pl_repeat_pattern patterns[PL_REPEAT_MAX_PATTERNS];
     size_t latest;     /* the one that matched or was learned last */
     uint32_t n_misses; /* events learned since one was last of use */
     struct pl_repeat_offer offer;
-    /* Of the event that matched last: */
+    /* For the event that matched last: */
     bool has_matched;
     struct pl_repeat_of of;
     struct pl_hole holes[PL_REPEAT_MAX_HOLES];

@@ -1,4 +1,4 @@
-/* Makes deltas of an answer of ours and passes them to a dialect's writer. */
+/* Makes deltas of an answer by this server and passes them to a dialect's writer. */
 #include "stream/speak.h"
 
 #include "json/text.h"

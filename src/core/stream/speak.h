@@ -1,10 +1,10 @@
-/* An answer that is made here, said in any dialect: a stream that is only written. */
+/* An answer by this server as a stream of any dialect: a stream that is only written. */
 #ifndef PL_STREAM_SPEAK_H
 #define PL_STREAM_SPEAK_H
 
 #include "stream/stream.h"
 
-/* What is said gathers in stream->out, to be taken by the caller. */
+/* The output is appended to stream->out; the caller takes it from there. */
 struct pl_speaker {
     struct pl_stream *stream; /* owned */
     uint32_t n_parts;

@@ -1,5 +1,5 @@
 /* The pipeline of a translation: cut an event, try the patterns of repeat.h, else read it; emit
- * deltas in order; write. A stream that ends early is broken off in the target's words. */
+ * deltas in order; write. A stream that ends early ends with the target's error event. */
 #include "stream/stream.h"
 
 #include "base/mem.h"
@@ -76,7 +76,7 @@ void pl_stream_destroy(struct pl_stream *s)
     pl_mem_free(s);
 }
 
-/* Where a stream fails, its own words are JSON string contents too. */
+/* Error messages of a stream are JSON string contents too. */
 static struct pl_str escaped(struct pl_stream *s, const char *text)
 {
     PL_CLEANUP_BUF struct pl_buf quoted;
@@ -87,7 +87,7 @@ static struct pl_str escaped(struct pl_stream *s, const char *text)
     return pl_arena_dup(&s->arena, pl_str_slice(pl_buf_str(&quoted), 1, quoted.len - 1));
 }
 
-/* The target is told in its own words, the caller in *err. */
+/* The target gets its own error event, the caller *err. */
 static enum pl_status break_off(struct pl_stream *s, enum pl_status status, struct pl_error *err)
 {
     if (status == PL_NOMEM)

@@ -34,7 +34,7 @@ void pl_sum_deinit(struct pl_sum *sum)
     pl_vec_deinit(&sum->strays);
 }
 
-/* So many places are named; of more it is only said that there are. */
+/* At most this many places are named; the report only says that there are more. */
 enum { MAX_STRAYS = 256 };
 
 /* Its first bytes, as far as they are whole letters. */

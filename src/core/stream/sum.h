@@ -1,13 +1,13 @@
-/* Adding up: the whole answer that the events of a stream say, as its vendor would have given it
- * without streaming. Every member of every event ends up in one of three places:
+/* Adding up: the whole answer of a stream, as its vendor would have given it without streaming.
+ * Every member of every event ends up in one of three places:
  *
  *   - in the answer, under the name it has there; members nobody knows, too
  *   - nowhere, because it is grammar of streaming (an event's type, a running number, padding)
  *   - in `strays`, because a whole answer has no place for it
  *
- * There is no fourth, so whoever accounts for the answer and for the strays has accounted for the
- * stream. It is done over all bytes of a stream and costs as much as parsing them; a stream that
- * is only passed on never does it. */
+ * There is no fourth, so the answer and the strays together account for the whole stream. Adding up
+ * reads all bytes of a stream and costs as much as parsing them; a stream that is only passed on
+ * never does it. */
 #ifndef PL_STREAM_SUM_H
 #define PL_STREAM_SUM_H
 
@@ -44,11 +44,11 @@ void pl_sum_write(const struct pl_sum *sum, struct pl_buf *to);
 
 /* For dialects. */
 
-/* What is said of a place is dropped: told once for each place and detail. */
+/* Reports something as dropped: once for each place and detail. */
 void pl_sum_stray(struct pl_sum *sum, enum pl_loss_code code, const char *detail, struct pl_str of,
                   const char *pointer, ...) __attribute__((format(printf, 5, 6)));
-/* A member that every event may repeat: the last word counts. Null says nothing where there was
- * something before. An object is merged member by member, what differs inside is replaced. */
+/* A member that every event may repeat: the last value counts. Null does not replace a value. An
+ * object is merged member by member. */
 void pl_sum_keep(struct pl_sum *sum, struct pl_tree *object, struct pl_str key,
                  const struct pl_json_doc *doc, const struct pl_json_node *value);
 

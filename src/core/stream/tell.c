@@ -107,7 +107,7 @@ static bool tell_chat(struct pl_buf *to, const struct pl_json_doc *doc)
 
 /* ---- anthropic ---- */
 
-/* What of a block comes as a delta: the member, how the block has it before, and the delta. */
+/* The member of a block that comes as a delta: its name, its value at the start, and the delta. */
 static const struct {
     const char *type, *key, *empty, *delta, *word;
 } anthropic_deltas[] = {

@@ -1,4 +1,4 @@
-/* A JSON value that grows: what a stream says piece by piece is put together in one of these.
+/* A JSON value that grows: it collects the pieces of a stream.
  *
  * Strings are raw (still escaped) and kept as the pieces they came in, so that adding to one costs
  * its bytes and nothing else. All memory is that of one arena; running out of it, or over a limit,

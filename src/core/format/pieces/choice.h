@@ -1,7 +1,7 @@
 /* A choice that is limited to some of the tools.
  *
- *     openai-chat
- * {"type":"allowed_tools","allowed_tools":{"mode","tools":[{"type","function":{"name"}}]}}
+ *     openai-chat       {"type":"allowed_tools","allowed_tools":{"mode","tools":
+ *                           [{"type","function":{"name"}}]}}
  *     openai-responses  {"type":"allowed_tools","mode","tools":[{"type","name"}]}
  *     gemini            {"mode","allowedFunctionNames":[name]}
  *

@@ -107,8 +107,8 @@ static bool requires(const struct pl_schema *s, uint32_t sub, const struct pl_na
     return false;
 }
 
-/* A ladder on a member that is missing: all conditions hold for want of it, and what the rungs then
- * complain about is noise when the missing member is itself an error. */
+/* A ladder on a missing member: all conditions hold because it is missing. The errors of the rungs
+ * are noise when the missing member is itself an error. */
 static bool is_ladder_lost(const struct at *at)
 {
     const struct pl_schema *s = at->x->run->schema;
@@ -134,7 +134,7 @@ static bool explain_all_of(const struct at *at)
     return is_valid;
 }
 
-/* How far from what a branch wants the instance is: a wrong type is farthest, then errors about the
+/* The distance between a branch and the instance: a wrong type is farthest, then errors about the
  * instance itself, then errors inside it. */
 static uint32_t distance(const struct at *at, uint32_t branch, size_t from)
 {
@@ -153,8 +153,8 @@ static uint32_t distance(const struct at *at, uint32_t branch, size_t from)
     return score;
 }
 
-/* None of the branches holds: the nearest one may say why. The records of the best branch so far
- * stand after `mark`. */
+/* No branch holds: the nearest one may say why. The records of the best branch so far are after
+ * `mark`. */
 static bool explain_failed_branches(const struct at *at)
 {
     struct pl_explain *x = at->x;
@@ -193,7 +193,7 @@ static bool explain_undecided(const struct at *at, const struct pl_json_node *va
     return false;
 }
 
-/* Only the branch that is meant speaks. */
+/* Only the errors of the intended branch are reported. */
 static bool explain_switch(const struct at *at)
 {
     struct pl_schema_run *run = at->x->run;
@@ -290,7 +290,7 @@ static bool is_false(const struct pl_schema *s, uint32_t sub)
     return pl_json_kind(s->infos.ptr[sub].node) == PL_JSON_FALSE;
 }
 
-/* A member nothing else speaks about; `false` there means that it should not be. */
+/* A member that no other keyword covers; `false` means that it is not allowed. */
 static bool explain_other_member(const struct at *at, const struct pl_json_node *key)
 {
     if (!is_false(at->x->run->schema, at->op->a))
@@ -446,7 +446,7 @@ static bool explain_prefix_items(const struct at *at)
     return is_valid;
 }
 
-/* An item nothing else speaks about; `false` there means that there are too many. */
+/* An item that no other keyword covers; `false` means that there are too many. */
 static bool explain_other_item(const struct at *at, const struct pl_json_node *item, uint32_t i)
 {
     if (!is_false(at->x->run->schema, at->op->a))

@@ -128,8 +128,8 @@ static bool explain_op(struct pl_explain *x, uint32_t sub, const struct pl_op *o
     return is_valid;
 }
 
-/* All ops; those about what is left over only while everything else holds, for they would repeat
- * what has been said. */
+/* All ops. The unevaluated keywords run only if everything else holds, because they would repeat
+ * its errors. */
 static bool explain_ops(struct pl_explain *x, uint32_t index, const struct pl_json_node *n,
                         uint32_t track)
 {

@@ -1,7 +1,6 @@
-/* What went wrong, in words: one table of sentences in two languages. A sentence names the value
- * that failed ({s}, and what it is: {v}), what was expected ({x}), and where it helps a second
- * thing
- * ({y}). Long values are shortened; what follows "did you mean" is the nearest known spelling. */
+/* Messages: one table of sentences in two languages. A sentence names the value that failed ({s},
+ * and what it is: {v}), what was expected ({x}), and where it helps a second thing ({y}). Long
+ * values are shortened. "did you mean" is followed by the nearest known spelling. */
 #include "schema/explain/explain_int.h"
 
 #include "json/pointer.h"
@@ -394,7 +393,7 @@ static void add_switch_values(struct pl_buf *to, const struct topic *t)
     static const char *const literals[] = {"null", "false", "true"};
     const struct pl_switch *sw = &t->schema->switches.ptr[t->record->extra];
     uint32_t count = switch_size(t->schema, sw);
-    /* Eleven kinds are worth showing; past twice the usual number they are cut. */
+    /* A list of eleven kinds is shown in full; a list is cut only beyond twice the usual number. */
     uint32_t n = count <= 2 * MAX_CHOICES ? count : MAX_CHOICES;
     uint32_t n_shown = 0;
     for (int kind = 0; kind <= PL_JSON_TRUE; kind++)
@@ -440,8 +439,8 @@ static struct nearest nearest_member(const struct topic *t)
     return nearest;
 }
 
-/* Those of n names from `first` that the instance does not have. Of very many only the first are
- * looked for. */
+/* Those of n names from `first` that the instance lacks. If there are very many, only the first are
+ * checked. */
 static void add_missing(struct pl_buf *to, const struct topic *t, uint32_t first, uint32_t n)
 {
     uint32_t n_missing = 0, n_shown = 0;
@@ -544,7 +543,7 @@ static void add_expected(struct pl_buf *to, const struct topic *t)
     }
 }
 
-/* What the instance has, where the sentence holds it against what is expected. */
+/* The instance's value, where the sentence compares it with the expected one. */
 static void add_second(struct pl_buf *to, const struct topic *t)
 {
     const struct pl_record *r = t->record;

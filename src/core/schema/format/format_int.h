@@ -1,5 +1,5 @@
-/* The predicates after the table of format.c, one file per family. Each takes valid UTF-8, reads
- * it once or twice from left to right, and keeps nothing. */
+/* The predicates in the table of format.c, one file per family. Each takes valid UTF-8, reads it
+ * once or twice from left to right, and keeps nothing. */
 #ifndef PL_SCHEMA_FORMAT_INT_H
 #define PL_SCHEMA_FORMAT_INT_H
 

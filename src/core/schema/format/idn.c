@@ -1,11 +1,11 @@
 /* Labels of host names: RFC 1123 for ASCII, RFC 5890 to 5893 (IDNA 2008) for the rest.
  *
  * libidn2 holds the tables of which code points are allowed and which only in a certain context.
- * Around it stands what it leaves to its callers: decoding xn-- labels (RFC 3492), hyphens, the
- * Bidi rule across the labels of a name, and numbers of two kinds in one label.
+ * This file adds what it leaves to its callers: decoding xn-- labels (RFC 3492), hyphens, the Bidi
+ * rule across the labels of a name, and digits of two kinds in one label.
  *
- * libidn2 takes its few bytes from the C library and not from base/mem.h. When even those are not
- * to be had, a label counts as wrong: a predicate has no other way to say no. */
+ * libidn2 takes its few bytes from the C library and not from base/mem.h. If that fails, the label
+ * counts as invalid: a predicate cannot report an error. */
 #include "schema/format/format_int.h"
 
 #include "base/ascii.h"
@@ -142,9 +142,9 @@ static bool is_in(uint32_t code_point, const struct range *ranges, size_t n)
 
 #define IS_IN(code_point, ranges) is_in(code_point, ranges, sizeof(ranges) / sizeof *(ranges))
 
-/* Of the code points IDNA allows: where those written from right to left are (the digits and marks
- * among them cannot begin a label that libidn2 accepts), the two kinds of digits the Bidi rule
- * tells apart, and all that have no direction of their own. */
+/* Ranges of the code points that IDNA allows: those written from right to left (the digits and
+ * marks among them cannot begin a label that libidn2 accepts), the two kinds of digits that the
+ * Bidi rule distinguishes, and all neutral ones. */
 static const struct range right_to_left[] = {
     {0x590, 0x6ef}, {0x6fa, 0x8ff}, {0xfe73, 0xfe73}, {0x10800, 0x10fff}, {0x1e800, 0x1efff}};
 static const struct range european_digits[] = {{'0', '9'}, {0x6f0, 0x6f9}};

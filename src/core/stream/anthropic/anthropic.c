@@ -3,9 +3,9 @@
  *     message_start, then for each block content_block_start, its deltas and content_block_stop,
  *     then message_delta with stop_reason and usage, and message_stop
  *
- * Blocks follow one another: while a call is open, the events of the next ones are put by. A block
- * that stays without words (an empty text, reasoning of which only the proof is known) is not
- * written at all. Signatures and redacted reasoning of other vendors mean nothing here. */
+ * Blocks follow one another: while a call is open, the events of later blocks are queued. A block
+ * without text (an empty text, reasoning with only a proof) is not written at all. Signatures and
+ * redacted reasoning of other vendors mean nothing here. */
 #include "stream/anthropic/anthropic_int.h"
 
 #include "format/anthropic/words.h"
@@ -26,7 +26,7 @@ struct writer {
     PL_VEC(struct block) blocks; /* open; the first one is being written, the others wait */
     uint32_t n_blocks;           /* written or put by: the index of the next one */
     uint32_t n_calls;
-    struct pl_buf refusal; /* said once more in stop_details */
+    struct pl_buf refusal; /* repeated in stop_details */
 };
 
 static void put(struct pl_buf *to, struct pl_str text)
@@ -131,7 +131,7 @@ static void put_block(struct pl_buf *to, const struct writer *w, const struct bl
     }
 }
 
-/* What stands before the words of a delta of the block. */
+/* The bytes before the text of a delta of the block. */
 static void make_head(struct block *block)
 {
     pl_buf_init(&block->head, 0);
@@ -257,7 +257,7 @@ static void free_block(struct block *block)
     pl_buf_deinit(&block->held);
 }
 
-/* The first block is over: what was put by for the next one is written. */
+/* The first block has ended: the queued events of the next one are written. */
 static void write_waiting(struct pl_stream *s, struct writer *w)
 {
     while (w->blocks.len && w->blocks.ptr[0].is_ended) {

@@ -1,8 +1,8 @@
 /* anthropic streams: reading message and content_block events.
  *
- * Blocks are parts, found by their index. Blocks and events that only the vendor knows are passed
- * over, and so is what belongs to them. Usage comes twice, at the start and at the end, each with
- * some of the counters: the last word on each counts. */
+ * Blocks are parts, found by their index. Blocks and events that only the vendor knows are skipped
+ * with everything that belongs to them. Usage comes twice, at the start and at the end, each with
+ * some of the counters: the last value of each counts. */
 #include "stream/anthropic/anthropic_int.h"
 
 #include "base/hash.h"
@@ -311,9 +311,9 @@ static const struct pl_str event_names[] = {
     [E_ERROR] = {"error", 5},
 };
 
-/* An answer begins once. One that begins inside another is another answer, and the first one has
- * broken off; said twice, it is the same. Bytes that are passed on as they came are the client's
- * business. */
+/* An answer begins once. Another message_start with another id means that the first answer broke
+ * off; with the same id it is a repetition. Bytes that are passed through unchanged are not
+ * judged. */
 static enum pl_status take_start(struct in *in, const struct pl_json_node *message)
 {
     static const struct pl_str names[] = {{"id", 2}, {"model", 5}, {"usage", 5}};

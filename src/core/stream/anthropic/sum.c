@@ -1,5 +1,5 @@
 /* anthropic streams, added up: message_start is the message, every content block is added to it,
- * message_delta has the last words. */
+ * message_delta has the last values. */
 #include "stream/anthropic/anthropic_int.h"
 
 #include "stream/pick.h"
@@ -110,8 +110,8 @@ static void keep_members(struct pl_sum *sum, const struct pl_json_doc *doc,
         pl_sum_keep(sum, sum->answer, pl_json_raw(doc, k), doc, k + 1);
 }
 
-/* An answer begins once. Another one before the end of the first is the end of all: the stream
- * says so with an error. The same one again says nothing new. */
+/* An answer begins once. Another answer before the end of the first ends the sum, with an error.
+ * The same one again is ignored. */
 static void start_message(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
     const struct pl_json_node *message = pl_json_get(doc, doc->root, PL_STR("message"));
@@ -127,7 +127,7 @@ static void start_message(struct pl_sum *sum, const struct pl_json_doc *doc)
         keep_members(sum, doc, message);
 }
 
-/* What stands beside the part of an event that its type is about. */
+/* The members of an event beside the one that its type names. */
 static void keep_beside(struct pl_sum *sum, const struct pl_json_doc *doc)
 {
     static const struct pl_str own[] = {{"type", 4},           {"index", 5},   {"delta", 5},

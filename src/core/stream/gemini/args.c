@@ -1,6 +1,6 @@
-/* partialArgs: the arguments of a call, said one path at a time ("$.city", "$.days[0].date",
- * "$['first name']"). A string may come in several pieces. Elements of an array stand in the order
- * they come; their numbers only say which pieces belong together. */
+/* partialArgs: the arguments of a call, one path at a time ("$.city", "$.days[0].date", "$['first
+ * name']"). A string may come in several pieces. Elements of an array are in the order of arrival;
+ * their numbers only say which pieces belong together. */
 #include "stream/gemini/gemini_int.h"
 
 #include "base/ascii.h"

@@ -30,7 +30,7 @@ void pl_gemini_args_write(const struct pl_gemini_args *args, struct pl_buf *to);
 
 /* ---- reading ---- */
 
-/* Google answers with at most eight candidates; those beyond are passed over. */
+/* Google answers with at most eight candidates; any more are ignored. */
 enum { PL_GEMINI_MAX_CHOICES = 8 };
 
 /* A call whose arguments are still coming. Strings are raw JSON string contents. */
@@ -103,8 +103,8 @@ void pl_gemini_keep(struct pl_stream *s, struct pl_buf *buf, struct pl_str text)
 /* A functionCall, or a piece of one. */
 enum pl_status pl_gemini_read_call(const struct pl_gemini_reading *x, uint32_t choice,
                                    const struct pl_json_node *node, struct pl_str signature);
-/* The call whose arguments came in pieces is complete: by its own word, or because the candidate
- * goes on to something else. Nothing happens when there is none. */
+/* The call whose arguments came in pieces is complete: it says so, or the candidate continues with
+ * something else. Does nothing without such a call. */
 void pl_gemini_finish_call(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t choice);
 
 enum pl_status pl_gemini_stream_read(struct pl_stream *s, void *state,

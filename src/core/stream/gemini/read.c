@@ -114,8 +114,8 @@ static void read_citation(const struct pl_gemini_reading *x, uint32_t choice,
                                             .title = pl_pick_raw(x->doc, f[1])});
 }
 
-/* Every element of member `list` is a citation, or holds one under `inner`. They stand behind the
- * text they are about, and end its part. */
+/* Every element of member `list` is a citation, or holds one under `inner`. Citations come after
+ * their text and end its part. */
 static void read_citations(const struct pl_gemini_reading *x, uint32_t choice,
                            const struct pl_json_node *metadata, const struct pl_gemini_field *list,
                            const struct pl_gemini_field *inner)
@@ -185,7 +185,7 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
     if (f[CITATIONS])
         read_citations(x, (uint32_t)index, f[CITATIONS], &citations, NULL);
     if (f[REASON]) {
-        /* What the answer rests on is said again and again; the last time it is complete. */
+        /* Grounding metadata is repeated; the last one is complete. */
         if (f[GROUNDING])
             read_citations(x, (uint32_t)index, f[GROUNDING], &chunks, &web);
         read_finish(x, choice, f[REASON], f[MESSAGE]);
@@ -213,7 +213,7 @@ static void read_feedback(const struct pl_gemini_reading *x, const struct pl_jso
 
 /* ---- counters, errors ---- */
 
-/* Snapshots: the last word wins, but a placeholder of 0 says nothing. */
+/* Snapshots: the last value wins, but a placeholder of 0 does not count. */
 static void merge(int64_t *count, int64_t now)
 {
     if (now > 0 || (now == 0 && *count < 0))

@@ -1,6 +1,6 @@
-/* Google's streams, added up: every event is a response, and the parts of a candidate stand one
- * after the other. Texts of a kind that follow each other are one part; the counters and what an
- * answer rests on are said again and again, and the last word counts. */
+/* Google's streams, added up: every event is a response, and the parts of a candidate follow one
+ * another. Consecutive texts of a kind are one part. Counters and grounding metadata are repeated,
+ * and the last value counts. */
 #include "stream/gemini/gemini_int.h"
 
 #include "stream/pick.h"
@@ -183,7 +183,7 @@ static void add_content(struct pl_sum *sum, struct pl_gemini_sum_choice *choice,
 
 /* ---- candidates ---- */
 
-/* Citations are told as they come up. */
+/* Citations are added as they come. */
 static void add_citations(struct pl_sum *sum, struct pl_tree *candidate, struct pl_str key,
                           const struct pl_json_doc *doc, const struct pl_json_node *metadata)
 {

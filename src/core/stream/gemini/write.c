@@ -1,7 +1,7 @@
 /* Writing Google's stream: see gemini.c.
  *
  * Fragments of text go out one event each; a call waits until it is whole, the counters until the
- * answer ends. The words of a refusal are text, as Gemini has nothing else for them. */
+ * answer ends. A refusal becomes text, since Gemini has nothing else for it. */
 #include "stream/gemini/gemini_int.h"
 
 #include "base/ascii.h"
@@ -162,7 +162,7 @@ static void write_call(struct pl_stream *s, const struct pl_gemini_writer *w,
     end_event(s, w);
 }
 
-/* Half a call has no form here, and nobody shall take it for all of it. */
+/* An incomplete call cannot be written, and must not look complete. */
 static void end_call(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct pl_gemini_writer *w = state;

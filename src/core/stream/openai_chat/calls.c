@@ -1,17 +1,17 @@
 /* openai-chat streams: reading tool calls, and content beside them.
  *
- * Chunks name a tool call by its index and never say that it is over. Its arguments do: once their
- * JSON text is whole, whatever begins next closes the call, so that calls that come one after the
- * other are handed on one after the other. Content that comes while a call is not whole yet waits
- * for it. Servers that give no index or no id, or a new id under an old index, are understood;
- * where the name of a call comes after its first arguments, these wait for it. */
+ * Chunks name a tool call by its index and never say that it has ended. Its arguments do: once
+ * their JSON text is complete, whatever begins next closes the call, so that consecutive calls are
+ * passed on one after the other. Content that comes while a call is not whole yet waits for it.
+ * Servers that give no index or no id, or a new id under an old index, are supported. If the name
+ * of a call comes after its first arguments, these wait for it. */
 #include "stream/openai_chat/openai_chat_int.h"
 
 #include "base/hash.h"
 #include "json/text.h"
 #include "stream/pick.h"
 
-/* Far more than any model asks for at once; each is looked at for every piece of a call. */
+/* Far more than any model calls at once; each open call is checked for every piece. */
 enum { MAX_OPEN_CALLS = 256 };
 
 /* Arguments that wait for the name of their call. */
@@ -149,7 +149,7 @@ void pl_chat_release(struct pl_stream *s, void *state)
     struct pl_chat_reader *r = in.r;
     for (size_t i = 0; i < r->calls.len;) {
         const struct pl_chat_open_call *call = &r->calls.ptr[i];
-        /* Free text says nowhere that it is whole. */
+        /* Nothing marks the end of free text. */
         if (is_whole(call) && !call->is_custom && !call->is_nameless)
             close_call(&in, i);
         else
@@ -191,7 +191,7 @@ void pl_chat_say(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str ra
         pl_chat_say_now(in, kind, raw);
 }
 
-/* What one entry of tool_calls says of a call. */
+/* The members of one entry of tool_calls. */
 struct piece {
     int64_t index;
     uint64_t id_hash;
@@ -254,7 +254,7 @@ static enum pl_status start_call(struct pl_chat_in *in, const struct piece *piec
     return PL_OK;
 }
 
-/* Words of a call that has no name yet; once it has, they are said. */
+/* Arguments of a call that has no name yet; they are emitted once it has one. */
 static enum pl_status wait_for_name(struct pl_chat_in *in, struct pl_chat_open_call *call,
                                     const struct piece *piece)
 {

@@ -1,9 +1,9 @@
 /* openai-chat streams: writing chat.completion.chunk events.
  *
- *     role, then content, reasoning_content, refusal and tool_calls as they come, finish_reason in
- * a chunk of its own, usage in a chunk without choices, [DONE]
+ *     role; then content, reasoning_content, refusal and tool_calls as they come;
+ *     finish_reason in its own chunk; usage in a chunk without choices; [DONE]
  *
- * Every chunk begins with the same words up to its delta: they are put together once. */
+ * Every chunk begins with the same bytes up to its delta, which are built once. */
 #include "stream/openai_chat/openai_chat_int.h"
 
 #include "format/openai_chat/words.h"
@@ -209,8 +209,8 @@ static void write_citation(struct pl_stream *s, void *state, const struct pl_del
     end(s);
 }
 
-/* What only the source's vendor has (an image), as a whole answer says it: members of the message
- * that a stream has no deltas for. */
+/* What only the source's vendor has (an image), as in a whole answer: members of the message that a
+ * stream has no deltas for. */
 static void write_other(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct writer *w = state;
@@ -241,7 +241,7 @@ static void write_other(struct pl_stream *s, void *state, const struct pl_delta 
 static void write_stop(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct writer *w = state;
-    /* A filter may say what it minds, in the place of the words it took. */
+    /* A filter may say what it objects to, in place of the text it removed. */
     if (delta->finish == PL_FINISH_FILTER && !w->has_refusal) {
         struct pl_str why = delta->detail;
         if (!why.len && !w->has_content && !w->n_calls)

@@ -57,14 +57,14 @@ void pl_chat_say_now(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_st
 /* What waited for the text that has begun. */
 void pl_chat_say_early(struct pl_chat_in *in);
 
-/* Something else begins: calls that are whole are over. At the end all of them are. */
+/* Something else begins: complete calls end. At the end all of them do. */
 void pl_chat_settle(struct pl_chat_in *in, bool is_end);
 
 /* PL_INVALID when a call has arguments and never got a name. */
 enum pl_status pl_chat_check_names(const struct pl_chat_in *in);
 void pl_chat_deinit_call(struct pl_chat_open_call *call);
 
-/* The answer breaks off: calls that are whole are over, and whoever waits for the others speaks. */
+/* The answer breaks off: complete calls end, and what waited for the others is emitted. */
 void pl_chat_release(struct pl_stream *s, void *state);
 
 /* The entries of tool_calls, and the legacy function_call (each may be NULL). */

@@ -35,7 +35,7 @@ static void take_redacted(struct pl_chat_in *in, struct pl_str data)
 {
     pl_chat_settle(in, false);
     if (in->r->calls.len)
-        return; /* proof of reasoning means nothing after a call it did not lead to */
+        return; /* a proof of reasoning is meaningless after a call it did not lead to */
     pl_stream_open(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_REDACTED),
                    &(struct pl_delta){.part_kind = PL_PART_REDACTED, .raw = data});
     pl_stream_close(in->s, in->choice, PL_CHAT_KEY_OF(PL_PART_REDACTED));
@@ -172,7 +172,7 @@ void pl_chat_say_early(struct pl_chat_in *in)
         say_annotations(in, &doc, doc.root);
 }
 
-/* Where this is all there is, some words of one kind, the next chunk may be like it. */
+/* If the chunk is only text of one kind, the next chunk may be like it. */
 static void offer_words(struct pl_chat_in *in, const struct pl_json_node *const *d)
 {
     static const enum pl_part_kind kinds[] = {

@@ -7,7 +7,7 @@
 
 #include "stream/pick.h"
 
-/* Members of a delta that are said again rather than said on. */
+/* Members of a delta that are repeated, not continued. */
 static bool is_said_again(struct pl_str key)
 {
     static const struct pl_str keys[] = {{"role", 4}, {"id", 2},      {"name", 4},
@@ -18,7 +18,7 @@ static bool is_said_again(struct pl_str key)
     return false;
 }
 
-/* What goes on goes on; anything else is the last word. Lists grow. */
+/* Texts are continued, lists grow, and anything else is replaced. */
 static void add_member(struct pl_sum *sum, struct pl_tree *to, struct pl_str key,
                        const struct pl_json_doc *doc, const struct pl_json_node *value)
 {

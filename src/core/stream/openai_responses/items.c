@@ -1,7 +1,7 @@
 /* Events about the parts and items of an answer: which slot they mean, and what they add to it.
  *
  * The same words come up to four times: as deltas, in the `done` of the part, in that of the item,
- * and in the last event of all. The deltas win; a later telling only fills in what none has said.
+ * and in the last event of all. The deltas win; a later repetition only fills in what they lacked.
  */
 #include "stream/openai_responses/read_int.h"
 
@@ -47,8 +47,7 @@ const struct pl_responses_slot *pl_responses_slot_of_item(const struct pl_respon
     return NULL;
 }
 
-/* Who is spoken of: output_index says it, item_id where that is missing, and the last one
- * otherwise. */
+/* The item of an event: by output_index, otherwise by item_id, otherwise the last one. */
 static uint32_t output_index(const struct pl_responses_event *x)
 {
     uint32_t index = index_of(x, PL_FIELD_OUTPUT_INDEX);
@@ -120,7 +119,7 @@ void pl_responses_take_delta(struct pl_responses_event *x, const struct pl_respo
     struct pl_responses_slot *slot = event_slot(x, rule->kind);
     uint64_t piece = piece_of(x, rule);
     struct pl_str words = pl_event_string_of(x, x->fields[rule->said]);
-    /* What was complete has been said in full. */
+    /* A complete text has been emitted in full. */
     if (!slot || (slot->is_idle && piece == slot->piece))
         return;
     pl_responses_slot_say(x->s, x->r, slot, piece, words);
@@ -302,7 +301,7 @@ static void take_reasoning(struct pl_responses_event *x, struct pl_responses_slo
     struct pl_str sealed = pl_event_string(x, item, "encrypted_content");
     if (!sealed.len || slot->words.len)
         return;
-    /* It is good for something only together with its item's id. */
+    /* It is useful only together with its item's id. */
     struct pl_str id = pl_event_string(x, item, "id");
     slot->n_id = id.len;
     pl_buf_add(&slot->words, id);

@@ -63,15 +63,14 @@ bool pl_responses_slot_claim(struct pl_responses_slot *slot, enum pl_part_kind k
  */
 void pl_responses_slot_say(struct pl_stream *s, struct pl_responses_reader *r,
                            struct pl_responses_slot *slot, uint64_t piece, struct pl_str raw);
-/* The same of the slot with that key, if it is live and these words are only more of what it said
- * last. */
+/* The same for the slot with that key, if it is live and this text only continues its last text. */
 bool pl_responses_slot_say_again(struct pl_stream *s, struct pl_responses_reader *r, uint32_t key,
                                  uint64_t piece, struct pl_str raw);
-/* After something was added, complete or done: whoever may go on now does. */
+/* After something was added, complete or done: every slot that may continue does. */
 void pl_responses_slots_advance(struct pl_stream *s, struct pl_responses_reader *r);
 /* Everything is done. */
 void pl_responses_slots_finish(struct pl_stream *s, struct pl_responses_reader *r);
-/* Nothing more will come, though not everything is done: what was held back is said. */
+/* Nothing more will come, though not everything is done: held-back text is emitted. */
 void pl_responses_slots_release(struct pl_stream *s, void *reader);
 
 enum pl_status pl_responses_stream_read(struct pl_stream *s, void *state,
@@ -126,7 +125,7 @@ void pl_responses_put_member(struct pl_buf *to, const char *key, struct pl_str r
 /* Opens an event named "response.WORD" and STAGE; the number of the event closes it. */
 void pl_responses_begin_event(struct pl_buf *to, const char *word, const char *stage);
 void pl_responses_end_event(struct pl_stream *s, struct pl_responses_writer *w);
-/* Nothing that failed halfway may go out as if it were whole. */
+/* An incomplete item must not look complete. */
 void pl_responses_check(struct pl_stream *s, const struct pl_buf *buf);
 
 struct pl_responses_open *pl_responses_begin_part(struct pl_stream *s,

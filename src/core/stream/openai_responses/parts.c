@@ -5,8 +5,8 @@
  * there are no empty ones. Whether the last item was cut off is known only when the answer stops:
  * its output_item.done waits until then, or until the next item begins.
  *
- * The JSON of a finished item is kept, since the last event tells everything again; it is, byte for
- * byte, what the whole response would have said (format/openai_responses/write.c). */
+ * The JSON of a finished item is kept, since the last event repeats everything; it has the same
+ * bytes as in the whole response (format/openai_responses/write.c). */
 #include "stream/openai_responses/openai_responses_int.h"
 
 #include "json/text.h"
@@ -377,7 +377,7 @@ static bool put_range(struct pl_stream *s, struct pl_buf *to, struct pl_str json
     return true;
 }
 
-/* Pages have a form here; places in documents that the client sent have none. */
+/* Citations of web pages have a form here; places in documents that the client sent have none. */
 void pl_responses_add_citation(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct pl_responses_writer *w = state;

@@ -109,7 +109,7 @@ static void take_usage(struct pl_responses_event *x)
                          });
 }
 
-/* What no event before has told of. */
+/* Items that no earlier event has announced. */
 static void take_output(struct pl_responses_event *x)
 {
     const struct pl_json_node *list = pl_event_get(x, x->fields[PL_FIELD_RESPONSE], "output");

@@ -1,9 +1,8 @@
 /* The parts of an answer, put in the order of their places.
  *
- * The source may let several items speak in turns; every other dialect has only its calls side by
- * side. So a part is passed on as it comes when all before it are complete, and waits otherwise.
- * What is kept of a part that is over is its slot alone: with it, a repeated event is known as
- * such. */
+ * The source may interleave several items; every other dialect interleaves only calls. So a part is
+ * passed on as it comes when all before it are complete, and waits otherwise. Only the slot of a
+ * finished part is kept, so that a repeated event is recognised. */
 #include "stream/openai_responses/openai_responses_int.h"
 
 /* Far more than any answer has; it keeps the work per event bounded. */
@@ -73,7 +72,7 @@ struct pl_responses_slot *pl_responses_slot_need(struct pl_stream *s, struct pl_
     return &r->slots.ptr[at];
 }
 
-/* They stand together: an item may be one of thousands. */
+/* They are adjacent: an item may be one of thousands. */
 void pl_responses_slots_complete(struct pl_responses_reader *r, uint64_t first)
 {
     for (size_t i = lower_bound(r, first);
@@ -103,7 +102,7 @@ static bool are_both_calls(const struct pl_responses_slot *a, const struct pl_re
     return a->is_known && b->is_known && a->kind == PL_PART_CALL && b->kind == PL_PART_CALL;
 }
 
-/* A call cannot be told of before its name is known. */
+/* A call cannot be emitted before its name is known. */
 static bool has_something(const struct pl_responses_slot *slot)
 {
     if (slot->is_known && slot->kind == PL_PART_CALL)
@@ -204,7 +203,7 @@ static bool is_in_the_way(const struct pl_responses_slot *live,
     return live->state == PL_SLOT_LIVE && !are_both_calls(live, slot);
 }
 
-/* Opens its part; who stands in the way has had his say. */
+/* Opens its part; parts before it have ended. */
 static void start(struct pl_stream *s, struct pl_responses_reader *r,
                   struct pl_responses_slot *slot)
 {
@@ -245,7 +244,7 @@ static void say(struct pl_stream *s, struct pl_responses_reader *r, struct pl_re
     }
     bool is_first = slot->held.len == 0;
     add(s, &slot->held, raw);
-    /* Later ones wait for what may let the first one go. */
+    /* Later ones wait until the first one may continue. */
     if (is_first && may_start(r, slot))
         start(s, r, slot);
 }
@@ -308,7 +307,7 @@ void pl_responses_slots_finish(struct pl_stream *s, struct pl_responses_reader *
         finish(s, r, &r->slots.ptr[i]);
 }
 
-/* What is live and not complete stays open, or makes room for who is waiting. */
+/* A live, incomplete part stays open, or ends for one that is waiting. */
 void pl_responses_slots_release(struct pl_stream *s, void *reader)
 {
     struct pl_responses_reader *r = reader;

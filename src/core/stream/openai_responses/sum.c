@@ -1,6 +1,6 @@
 /* Responses streams, added up. The last event has the whole response, and the `done` of each item
  * has the whole item, so that deltas only count where these are missing: when the stream broke off,
- * or from servers whose last event is empty. What a delta says and nobody says again is a stray. */
+ * or from servers whose last event is empty. Content that is only in a delta is a stray. */
 #include "stream/openai_responses/read_int.h"
 
 #include "stream/pick.h"
@@ -40,7 +40,7 @@ static int64_t item_at(struct pl_sum *sum, const struct pl_json_doc *doc)
     return (int64_t)items->n - 1;
 }
 
-/* What the deltas said of a part, where the whole of it does not say it again. */
+/* Members that the deltas of a part had and the whole part lacks. */
 static void keep_said(struct pl_sum *sum, const struct pl_tree *before, struct pl_tree *now)
 {
     static const struct pl_str lists[] = {{"annotations", 11}, {"logprobs", 8}};
@@ -137,7 +137,7 @@ static void say_part(struct pl_sum *sum, const struct pl_json_doc *doc, struct p
         pl_tree_push(&sum->trees, list, pl_tree_copy(&sum->trees, doc, n));
 }
 
-/* Words of one kind about one place: at the end somebody must have said them whole. */
+/* Text of one kind for one place: in the end an event must have had it whole. */
 static void note_words(struct pl_sum *sum, const struct pl_json_doc *doc, struct pl_str type,
                        int64_t at, struct pl_str words)
 {

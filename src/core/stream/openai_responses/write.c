@@ -94,7 +94,7 @@ static void take_stop(struct pl_stream *s, void *state, const struct pl_delta *d
 
 /* ---- errors ---- */
 
-/* A response knows a few codes; whatever else went wrong was the server's fault. */
+/* A response has only a few codes; any other error becomes server_error. */
 static struct pl_str code_of(const struct pl_delta *delta)
 {
     static const struct {
@@ -129,7 +129,7 @@ static void put_bare_error(struct pl_stream *s, struct pl_responses_writer *w, s
     pl_responses_end_event(s, w);
 }
 
-/* Items that were cut off get no end: nobody shall take half the arguments of a call for all. */
+/* Items that were cut off get no end: half the arguments of a call must not look complete. */
 static void take_error(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct pl_responses_writer *w = state;
@@ -159,7 +159,7 @@ static void start_part(struct pl_stream *s, void *state, const struct pl_delta *
         pl_responses_begin_part(s, state, delta);
 }
 
-/* What was cut off gets no end: nobody shall take half the arguments for all. */
+/* A part that was cut off gets no end: half the arguments must not look complete. */
 static void end_part(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     if (!delta->is_cut)

@@ -5,8 +5,8 @@
 #include "base/map.h"
 #include "stream/stream.h"
 
-/* A call that waits for its last word: on the way in until something else is said (it may be said
- * again, with more arguments), on the way out until it is whole. Strings are raw. */
+/* A call that is not final: when reading, until something else comes (it may be repeated with more
+ * arguments); when writing, until it is complete. Strings are raw. */
 struct pl_patch_call {
     uint32_t part;                /* on the way out */
     bool is_custom;               /* on the way out: the arguments are free text */
@@ -18,8 +18,8 @@ void pl_patch_call_deinit(struct pl_patch_call *call);
 
 struct pl_patches_writer {
     uint64_t sequence;
-    /* The open block: kind and whole text so far. Parts of a kind that follow each other are one
-     * block, as whoever applies the patches cannot tell them apart. */
+    /* The open block: kind and whole text so far. Consecutive parts of a kind are one block, since
+     * patches cannot tell them apart. */
     const char *block; /* "text", "thinking" or NULL */
     struct pl_buf content;
     size_t n_said; /* bytes of the content that was last repeated whole */

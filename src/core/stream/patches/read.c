@@ -1,9 +1,9 @@
 /* Reading patches: see patches.c.
  *
- * Text comes as text_delta. `content`, the whole text of the block so far, wins: it says what a
- * patch that got lost would have said. A call may be said several times, the last time counts, so
- * calls wait until something else is said. Results of tools belong to the user's side and are
- * passed over, and so are patches of another turn or loop and those that come twice. */
+ * Text comes as text_delta. `content`, the whole text of the block so far, wins: it includes the
+ * text of lost patches. A call may be repeated, and the last one counts, so calls wait until
+ * something else comes. Tool results belong to the user's side and are ignored, and so are patches
+ * of another turn or loop and duplicates. */
 #include "stream/patches/patches_int.h"
 
 #include "json/text.h"
@@ -11,7 +11,7 @@
 
 enum { KEY_TEXT, KEY_THINKING, KEY_CALL };
 
-/* Calls that wait at most: a turn has a few. */
+/* The most calls that may wait: a turn has a few. */
 enum { MAX_WAITING = 256 };
 
 struct reading {
@@ -202,8 +202,8 @@ static enum pl_status decoded(const struct reading *x, struct pl_str raw, struct
     return PL_OK;
 }
 
-/* What was said cannot be taken back, so content that says something else is an error. The same
- * words may be spelled with other escapes. */
+/* Emitted text cannot be taken back, so different content is an error. The same text may have other
+ * escapes. */
 static enum pl_status check_content(const struct reading *x, struct pl_str content)
 {
     struct pl_str said = {0}, is = {0};
@@ -225,7 +225,7 @@ static enum pl_status read_text(const struct reading *x, enum pl_part_kind kind,
     bool is_whole = content && pl_str_starts(whole, pl_buf_str(&r->content));
     bool is_closed = !delta;
     say_calls(x->s, r);
-    /* Without a delta it is a block of its own, unless it says how the open one goes on. */
+    /* Without a delta it is a new block, unless it continues the open one. */
     if (r->block != kind || (is_closed && !(is_whole && r->content.len))) {
         close_block(x->s, r);
         is_whole = content != NULL;
@@ -320,7 +320,7 @@ static enum pl_status read_status(const struct reading *x)
     struct pl_str status = raw_of(x, x->data, "status");
     struct pl_str reason = raw_of(x, x->data, "finish_reason");
     read_usage(x);
-    /* A turn that waits for an answer goes on, or is all there is. */
+    /* A turn that waits for an answer continues, or is complete. */
     x->r->is_paused = pl_str_eq(status, PL_STR("paused"));
     if (pl_str_eq(status, PL_STR("completed")))
         end_turn(x->s, x->r, reason);
@@ -401,7 +401,7 @@ enum pl_status pl_patches_stream_read(struct pl_stream *s, void *state,
     return PL_OK;
 }
 
-/* Calls wait for a last word on them, which will not come. */
+/* Calls wait for their final form, which will not come. */
 void pl_patches_stream_release(struct pl_stream *s, void *state)
 {
     say_calls(s, state);

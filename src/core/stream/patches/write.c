@@ -118,7 +118,7 @@ static void write_call(struct pl_stream *s, struct pl_patches_writer *w,
     end_patch(s);
 }
 
-/* Nobody shall run half a call. */
+/* An incomplete call must not be run. */
 static void end_call(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     struct pl_patches_writer *w = state;
