@@ -115,13 +115,13 @@ class CheckLayers(unittest.TestCase):
         """What a stranger would try first: the room above, the sibling, the way back."""
         self.assert_all_refused("core", (
             ("conv", "prompt"), ("conv", "handoff"), ("conv", "format"), ("prompt", "conv"), ("prompt", "tokens"),
-            ("handoff", "format"), ("format", "carry"), ("format", "document"), ("format", "promptfile"),
+            ("handoff", "format"), ("extproto", "conv"), ("format", "carry"), ("format", "document"), ("format", "promptfile"),
             ("carry", "promptfile"), ("carry", "stream"), ("document", "carry"), ("promptfile", "carry"),
             ("promptfile", "document"), ("stream", "promptfile"), ("stream", "document"), ("session", "format")))
 
     def test_each_room_of_core_may_use_what_its_line_names(self):
         self.assert_all_accepted("core", (
-            ("prompt", "schema"), ("handoff", "conv"), ("format", "conv"), ("carry", "format"),
+            ("prompt", "schema"), ("extproto", "wire"), ("handoff", "conv"), ("format", "conv"), ("carry", "format"),
             ("document", "format"), ("promptfile", "format"), ("stream", "carry"), ("stream", "wire")))
 
     def test_each_room_of_the_server_is_held_to_its_own_line(self):

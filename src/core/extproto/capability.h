@@ -1,0 +1,37 @@
+/* The ten capabilities of the extension protocol (seed 004), and which one a host_call needs.
+ *
+ * The host derives the capability from method and params. What the extension declares must be the
+ * same, so that policy and audit never rest on its word. */
+#ifndef PL_EXTPROTO_CAPABILITY_H
+#define PL_EXTPROTO_CAPABILITY_H
+
+#include "json/json.h"
+
+enum pl_ext_capability {
+    PL_EXT_CAP_READ,
+    PL_EXT_CAP_WRITE,
+    PL_EXT_CAP_HTTP,
+    PL_EXT_CAP_EVENTS,
+    PL_EXT_CAP_SESSION,
+    PL_EXT_CAP_UI,
+    PL_EXT_CAP_EXEC,
+    PL_EXT_CAP_ENV,
+    PL_EXT_CAP_TOOL,
+    PL_EXT_CAP_LOG,
+    PL_EXT_CAP_NONE, /* no capability has this name, or none is derived */
+};
+
+/* A set of capabilities: bit c for capability c. */
+#define PL_EXT_CAP_BIT(c) (UINT32_C(1) << (c))
+
+/* "read"; never NULL for a capability. */
+const char *pl_ext_capability_name(enum pl_ext_capability capability);
+/* White space around the name and the case of its letters do not matter. */
+enum pl_ext_capability pl_ext_capability_find(struct pl_str name);
+
+/* What a host_call needs. `params` may be any value or NULL. PL_EXT_CAP_NONE: the call is invalid
+ * (an unknown method, a tool without a name, an unknown operation of fs). */
+enum pl_ext_capability pl_ext_capability_derive(struct pl_str method, const struct pl_json_doc *doc,
+                                                const struct pl_json_node *params);
+
+#endif
