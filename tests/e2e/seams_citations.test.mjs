@@ -15,6 +15,22 @@ const sse = (...events) => events.map((data) =>
 
 const location = { type: 'char_location', cited_text: 'The sky was blue.', document_index: 0, document_title: 'Sky', start_char_index: 3, end_char_index: 20 };
 const annotation = { type: 'url_citation', start_index: 0, end_index: 4, url: 'https://x.example/a', title: 'X' };
+const fileCitation = { type: 'file_citation', file_id: 'file-1', filename: 'n.txt', index: 8 };
+const message = (content) => ({ type: 'message', id: 'msg_a', status: 'completed', role: 'assistant', content });
+const cited = { type: 'output_text', text: 'Blue sky', annotations: [annotation, fileCitation], logprobs: [] };
+const response = (status, output) => ({ id: 'resp_1', object: 'response', created_at: 1, status, model: 'g', output });
+const place = { item_id: 'msg_a', output_index: 0, content_index: 0 };
+// The deltas of an answer that cites; what the events behind them repeat is given.
+const citing = (annotations, added) => sse(
+  { type: 'response.created', response: response('in_progress', []) },
+  { type: 'response.output_item.added', output_index: 0, item: { ...message([]), status: 'in_progress' } },
+  { type: 'response.content_part.added', ...place, part: { ...cited, text: '', annotations: [] } },
+  { type: 'response.output_text.delta', ...place, delta: 'Blue' }, { type: 'response.output_text.delta', ...place, delta: ' sky' },
+  ...added.map((it, annotation_index) => ({ type: 'response.output_text.annotation.added', ...place, annotation_index, annotation: it })),
+  { type: 'response.output_text.done', ...place, text: 'Blue sky' },
+  { type: 'response.content_part.done', ...place, part: { ...cited, annotations } },
+  { type: 'response.output_item.done', output_index: 0, item: message([{ ...cited, annotations }]) },
+  { type: 'response.completed', response: response('completed', [message([{ ...cited, annotations }])]) });
 const chunks = [{ web: { uri: 'https://b.example', title: 'B' } }, { web: { uri: 'https://p.example', title: 'P' } }];
 
 // One answer of each vendor that cites: streamed, whole, and what is to be read in it.
@@ -39,6 +55,12 @@ const vendors = {
       { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'g', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, '[DONE]'),
     whole: { id: 'c', object: 'chat.completion', created: 1, model: 'g', choices: [{ index: 0, message: { role: 'assistant', content: 'Blue sky', annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 4, url: annotation.url, title: 'X' } }] }, finish_reason: 'stop' }] },
     text: 'Blue sky<cite id="cit_1"/>', entry: { source_type: 'web_search', source_name: 'X', url: annotation.url },
+  },
+  'openai-responses': {
+    model: 'openai-responses/gpt-5',
+    stream: citing([annotation, fileCitation], [annotation, fileCitation]),
+    whole: response('completed', [message([cited])]),
+    text: 'Blue sky<cite id="cit_1"/><cite id="cit_2"/>', entry: { source_type: 'web_search', source_name: 'X', url: annotation.url },
   },
   gemini: {
     model: 'gemini/gemini-2.5-pro',

@@ -95,12 +95,6 @@ const known = [
   [/-(chat|responses)$/, /\/logprobs\//], [/./, /^\/service_tier$/],
   // A whole answer tells by its format whose proof it is; the stream's deltas do not say that yet.
   [/./, /\/reasoning_details\/\d+\/(signature|type|id|data)$/],
-  // Tools that run at the vendor: a whole answer translates them, a stream only reports them yet.
-  [/./, /^\/(content|output)\/\d+\/(?!text$|thinking$|signature$|content\/\d+\/text$)/],
-  [/^openai-responses$/, /^\/content\/\d+\/content\/\d+\/text$/],
-  // An image that a model made: a whole answer says it as an item, a stream only reports it yet.
-  [/^openai-responses$/, /^\/candidates\/\d+\/content\/parts\/\d+\/inlineData\/data$/],
-  [/./, /^\/candidates\/\d+\/content\/parts\/\d+\/(executableCode|codeExecutionResult|toolCall|toolResponse)/],
   // A vendor's own words for an error: the targets have lists of their own.
   [/./, /^\/error\//],
   // Nothing was answered: there is no whole answer to compare with.

@@ -22,6 +22,7 @@ enum pl_status pl_conv_renew(struct pl_conv *conv, struct pl_arena *arena,
     pl_mem_clear(&conv->settings, sizeof conv->settings);
     pl_mem_clear(&conv->answer, sizeof conv->answer);
     conv->list = NULL;
+    conv->n_called = 0;
     conv->is_repaired = false;
     conv->status = PL_OK;
     conv->n_items = 0;
@@ -55,6 +56,7 @@ void pl_conv_init_lists(struct pl_conv *conv)
     memset(&conv->misfits, 0, sizeof conv->misfits);
     memset(&conv->repeats, 0, sizeof conv->repeats);
     memset(&conv->switches, 0, sizeof conv->switches);
+    conv->n_called = 0;
 }
 
 void pl_conv_deinit(struct pl_conv *conv)

@@ -347,6 +347,7 @@ struct pl_conv {
     struct pl_answer answer;
     uint8_t *fates;                  /* arena; a pl_fate per node of the source */
     const struct pl_json_node *list; /* the array the elements are in; NULL when there is none */
+    uint32_t n_called;               /* calls of the vendor's tools that got a number */
     bool is_repaired;                /* messages were changed, moved, put in or left out */
     enum pl_status status;           /* sticky: PL_NOMEM once something ran out, PL_LIMIT when the
                                         source has too many items */

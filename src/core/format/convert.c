@@ -329,6 +329,7 @@ static void empty(struct pl_converted *c)
     pl_buf_clear(&c->report);
     pl_buf_clear(&c->carry);
     c->from = NULL;
+    c->n_called = 0;
 }
 
 static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
@@ -345,7 +346,8 @@ static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
                                      .mode = opts->mode,
                                      .from = opts->from,
                                      .to = opts->to,
-                                     .profile = opts->profile};
+                                     .profile = opts->profile,
+                                     .n_called_before = opts->n_called_before};
     t.arena = &space->arena;
     t.conv = &space->conv;
     t.writer = &space->writer;
@@ -361,6 +363,7 @@ static enum pl_status convert_in(struct pl_workspace *space, struct pl_str text,
     if (status == PL_OK && opts->to == &pl_format_gpt_oss)
         status = write_text(&t);
     t.made.from = t.task.from;
+    t.made.n_called = status == PL_OK ? t.conv->n_called : 0;
     if (status == PL_LIMIT)
         status = explain_limit(&t, max);
     limit(&t.made, SIZE_MAX);

@@ -35,6 +35,8 @@ struct pl_convert_opts {
     const struct pl_json_doc *doc;  /* the text, parsed already as vendors read it
                                        (pl_json_any), not with is_strict; NULL: not yet */
     struct pl_workspace *workspace; /* borrowed; NULL: one of its own */
+    uint32_t n_called_before; /* calls of the vendor's tools in what came before this answer: ids
+                                 that are made for them are numbered */
     size_t max_items; /* messages, parts and tools of the source; 0: PL_CONV_MAX_ITEMS */
     size_t max_bytes; /* of result, report and carry each; 0: by the source (pl_convert_most) */
 };
@@ -55,6 +57,7 @@ size_t pl_convert_most(size_t n_bytes);
 struct pl_converted {
     struct pl_buf out, report, carry;
     const struct pl_format *from; /* the format that was read */
+    uint32_t n_called;            /* calls of the vendor's tools in it that got a number */
 };
 
 void pl_converted_init(struct pl_converted *c);

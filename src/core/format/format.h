@@ -23,6 +23,7 @@ struct pl_format_task {
     enum pl_mode mode;
     const struct pl_format *from, *to;
     const struct pl_profile *profile; /* of the target; NULL: none was named */
+    uint32_t n_called_before;         /* calls of the vendor's tools before this document */
 };
 
 struct pl_format {

@@ -86,6 +86,27 @@ static void close_others(struct pl_stream *s, uint32_t choice, enum pl_part_kind
     }
 }
 
+static void say_own(struct pl_stream *s)
+{
+    struct pl_stream_own *own = &s->own;
+    if (!own->parts.len || s->status != PL_OK)
+        return;
+    need_start(s);
+    write_delta(s, &(struct pl_delta){.kind = PL_DELTA_OTHER, .json = pl_buf_str(&own->parts)});
+    pl_buf_clear(&own->parts);
+    own->n_open = 0;
+}
+
+void pl_stream_take_own(struct pl_stream *s, struct pl_str part, enum pl_own_role role)
+{
+    if (s->is_ended || !pl_stream_wants_own(s))
+        return;
+    close_others(s, 0, PL_PART_OTHER);
+    pl_stream_keep_own(s, part, role);
+    if (!s->own.n_open)
+        say_own(s);
+}
+
 uint32_t pl_stream_open(struct pl_stream *s, uint32_t choice, uint32_t key,
                         const struct pl_delta *start)
 {
@@ -93,6 +114,7 @@ uint32_t pl_stream_open(struct pl_stream *s, uint32_t choice, uint32_t key,
     if (there)
         return there->part;
     need_start(s);
+    say_own(s);
     close_others(s, choice, start->part_kind);
     struct pl_open_part part = {
         .choice = choice, .part = s->n_parts++, .key = key, .kind = start->part_kind};
@@ -213,6 +235,7 @@ static void hold_stop(struct pl_stream *s, const struct pl_delta *delta)
 static void finish(struct pl_stream *s)
 {
     need_start(s);
+    say_own(s);
     while (s->open.len)
         close_at(s, 0, false);
     if (s->has_usage)
@@ -261,6 +284,7 @@ void pl_stream_emit(struct pl_stream *s, const struct pl_delta *delta)
         /* What was passed through is not written again. */
         if (s->from->release && s->from != s->to)
             s->from->release(s, s->reader);
+        say_own(s);
         write_delta(s, delta);
         s->is_ended = true;
         break;

@@ -25,6 +25,10 @@ enum pl_status pl_stream_go_home(struct pl_buf *out, struct pl_buf *report,
                                  struct pl_str carry, struct pl_str stream, bool *ret_is_lossless,
                                  struct pl_error *err);
 
+/* Appends one block of an answer of anthropic as its events. */
+void pl_stream_tell_block(struct pl_buf *to, const struct pl_json_doc *doc,
+                          const struct pl_json_node *block, unsigned index);
+
 /* Appends a whole answer as the events of its dialect (tell.c): each part as it would have come,
  * with its text in one piece. Returns false and appends nothing if it is not an answer of the
  * dialect. */

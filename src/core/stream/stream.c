@@ -70,6 +70,7 @@ void pl_stream_destroy(struct pl_stream *s)
     pl_buf_deinit(&s->out);
     pl_buf_deinit(&s->held);
     pl_buf_deinit(&s->kept);
+    pl_buf_deinit(&s->own.parts);
     pl_arena_deinit(&s->arena);
     pl_repeat_deinit(&s->repeat);
     pl_vec_deinit(&s->open);

@@ -35,7 +35,7 @@ enum pl_delta_kind {
     PL_DELTA_STOP,       /* finish, word, stop_sequence, detail */
     PL_DELTA_END,
     PL_DELTA_ERROR, /* type, code, message */
-    PL_DELTA_OTHER, /* json: an event only its own vendor knows; most writers pass over it */
+    PL_DELTA_OTHER, /* json: parts that only the source's vendor has, with commas between them */
     PL_DELTA_ABOUT, /* id: the fingerprint, or json: what a filter says of the answer. Nobody's
                        events have a place for it but its own vendor's; whoever keeps the answer does */
 };
@@ -129,6 +129,16 @@ struct pl_open_part {
     bool has_fragment;
 };
 
+/* Whether one of a vendor's own parts is a call whose result is a part of its own. */
+enum pl_own_role { PL_OWN_ALONE, PL_OWN_CALL, PL_OWN_RESULT };
+
+/* Parts that only the source's vendor has, until they are said. */
+struct pl_stream_own {
+    struct pl_buf parts; /* owned; JSON, with commas between them */
+    uint32_t n_open;     /* calls without a result */
+    uint32_t n_called;   /* calls said so far */
+};
+
 /* How the input is cut into events; told from its first byte. */
 enum pl_framing { PL_FRAMING_UNKNOWN, PL_FRAMING_SSE, PL_FRAMING_JSON };
 
@@ -153,6 +163,7 @@ struct pl_stream {
     bool has_usage;
     struct pl_delta fragment; /* all of it empty but for what a fragment has */
     struct pl_repeat repeat;
+    struct pl_stream_own own;
     struct pl_buf held;    /* passing through: bytes of an event that is not whole yet */
     size_t n_whole;        /* of them, those of whole events */
     bool has_passed;       /* some have been passed on */
@@ -182,6 +193,13 @@ void pl_stream_close(struct pl_stream *s, uint32_t choice, uint32_t key);
 void pl_stream_cut(struct pl_stream *s, uint32_t choice, uint32_t key);
 /* The open part of that key, or NULL. */
 struct pl_open_part *pl_stream_find(struct pl_stream *s, uint32_t choice, uint32_t key);
+/* Whether the target has a place for parts that only the source's vendor has. */
+bool pl_stream_wants_own(const struct pl_stream *s);
+/* Such a part, as JSON, of the first answer: it ends what is open. It is said when every call has
+ * its result, or before anything else is. */
+void pl_stream_take_own(struct pl_stream *s, struct pl_str part, enum pl_own_role role);
+/* Adds to s->own only (other.c). */
+void pl_stream_keep_own(struct pl_stream *s, struct pl_str part, enum pl_own_role role);
 /* Parses data as JSON into the event's arena. */
 enum pl_status pl_stream_json(struct pl_stream *s, struct pl_str data, struct pl_json_doc *ret_doc,
                               struct pl_error *err);
@@ -190,8 +208,9 @@ enum pl_status pl_stream_json(struct pl_stream *s, struct pl_str data, struct pl
  * were passed through as they came it is the last one, and cut from them as their events were. */
 void pl_stream_begin_event(struct pl_stream *s, const char *type_or_null);
 void pl_stream_end_event(struct pl_stream *s);
-/* What a whole answer of the target says for a part that only the source's vendor has: the message
- * with it, in a document of the event's arena. NULL: nothing, or out of memory (s->status). */
+/* What a whole answer of the target says for parts that only the source's vendor has, in a document
+ * of the event's arena: the list of its parts or items; of openai-chat the message. NULL: nothing,
+ * or out of memory (s->status). */
 const struct pl_json_node *pl_stream_say_whole(struct pl_stream *s, const struct pl_delta *other,
                                                struct pl_json_doc *ret_doc);
 /* A JSON string around raw contents, through s->out. */

@@ -120,8 +120,8 @@ static const struct {
 };
 enum { N_ANTHROPIC_DELTAS = sizeof anthropic_deltas / sizeof *anthropic_deltas };
 
-static void tell_block(struct pl_buf *to, const struct pl_json_doc *doc,
-                       const struct pl_json_node *block, unsigned index)
+void pl_stream_tell_block(struct pl_buf *to, const struct pl_json_doc *doc,
+                          const struct pl_json_node *block, unsigned index)
 {
     const struct pl_json_node *type = get(doc, block, "type");
     const char *but[N_ANTHROPIC_DELTAS + 2] = {"type"};
@@ -178,7 +178,7 @@ static bool tell_anthropic(struct pl_buf *to, const struct pl_json_doc *doc)
     pl_buf_adds(to, "}}\n\n");
     for (const struct pl_json_node *n = pl_json_first(content); n < pl_json_end(content);
          n = pl_json_next(n))
-        tell_block(to, doc, n, index++);
+        pl_stream_tell_block(to, doc, n, index++);
     pl_buf_adds(to, "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{");
     for (size_t i = 0, n = 0; i < sizeof last / sizeof *last; i++) {
         const struct pl_json_node *value = get(doc, doc->root, last[i]);

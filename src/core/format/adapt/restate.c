@@ -61,6 +61,11 @@ static uint32_t call_of(struct restate *r, const struct pl_gist *gist)
     return entry ? (uint32_t)entry->value : 0;
 }
 
+static struct pl_gist *first_of(const struct restate *r, const struct pl_gist *gist)
+{
+    return r->called.ptr[gist->number - r->task->n_called_before - 1];
+}
+
 /* A call and its result get the same number. */
 static void number(struct restate *r, struct pl_gist *gist)
 {
@@ -71,7 +76,7 @@ static void number(struct restate *r, struct pl_gist *gist)
     if (!is_answer && !pl_vec_push(&r->called, gist))
         fail(r);
     if (!is_answer)
-        gist->number = (uint32_t)r->called.len;
+        gist->number = r->task->n_called_before + (uint32_t)r->called.len;
     r->open[gist->service] = gist->has_call && !gist->has_result ? gist->number : 0;
     if (!id.len)
         return;
@@ -88,7 +93,7 @@ static bool joins_call(struct restate *r, const struct pl_gist *gist)
 {
     if (!r->task->to->joins_services || gist->has_call || r->conv->status != PL_OK)
         return false;
-    struct pl_gist *call = r->called.ptr[gist->number - 1];
+    struct pl_gist *call = first_of(r, gist);
     if (!call->has_call || call->has_result || call->answer)
         return false;
     call->answer = gist;
@@ -302,7 +307,7 @@ static void name_result(struct restate *r, struct pl_gist *gist)
     number(r, gist);
     if (r->conv->status != PL_OK || pl_val_is_set(gist->name))
         return;
-    const struct pl_gist *call = r->called.ptr[gist->number - 1];
+    const struct pl_gist *call = first_of(r, gist);
     gist->name = call->name;
     gist->server = call->server;
 }
@@ -415,6 +420,7 @@ enum pl_status pl_restate(struct pl_conv *conv, const struct pl_format_task *tas
         SWAP(conv->children.len, r.children.len);
         SWAP(conv->children.cap, r.children.cap);
     }
+    conv->n_called = (uint32_t)r.called.len;
     pl_vec_deinit(&r.parts);
     pl_vec_deinit(&r.children);
     pl_vec_deinit(&r.called);

@@ -11,6 +11,7 @@
 #include "format/anthropic/words.h"
 
 #include "format/format.h"
+#include "stream/home.h"
 #include "stream/sum.h"
 
 struct block {
@@ -293,6 +294,19 @@ static void close_block(struct pl_stream *s, void *state, const struct pl_delta 
     write_waiting(s, w);
 }
 
+/* What the vendor of the source has its own part for, as a whole answer says it. Nothing is open. */
+static void write_other(struct pl_stream *s, void *state, const struct pl_delta *delta)
+{
+    struct writer *w = state;
+    struct pl_json_doc doc;
+    const struct pl_json_node *blocks = pl_stream_say_whole(s, delta, &doc);
+    if (!blocks || pl_json_kind(blocks) != PL_JSON_ARRAY)
+        return;
+    for (const struct pl_json_node *n = pl_json_first(blocks); n < pl_json_end(blocks);
+         n = pl_json_next(n))
+        pl_stream_tell_block(&s->out, &doc, n, w->n_blocks++);
+}
+
 /* ---- the end ---- */
 
 static void write_stop(struct pl_stream *s, void *state, const struct pl_delta *delta)
@@ -362,7 +376,7 @@ static pl_delta_writer *const writes[PL_DELTA_COUNT] = {
     [PL_DELTA_FRAGMENT] = write_fragment, [PL_DELTA_SIGNATURE] = write_own,
     [PL_DELTA_CITATION] = write_own,      [PL_DELTA_PART_END] = close_block,
     [PL_DELTA_STOP] = write_stop,         [PL_DELTA_END] = write_end,
-    [PL_DELTA_ERROR] = write_error,
+    [PL_DELTA_ERROR] = write_error,       [PL_DELTA_OTHER] = write_other,
 };
 
 const struct pl_dialect pl_dialect_anthropic = {

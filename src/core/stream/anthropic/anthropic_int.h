@@ -11,8 +11,16 @@ struct pl_anthropic_input {
     struct pl_buf raw; /* owned; as the contents of a JSON string */
 };
 
+/* A block that only the vendor has, until it ends. */
+struct pl_anthropic_own {
+    uint32_t index;
+    struct pl_buf block; /* owned; its JSON, as it began */
+    struct pl_buf input; /* owned; raw; what came of its input since */
+};
+
 struct pl_anthropic_reader {
     PL_VEC(struct pl_anthropic_input) inputs; /* of blocks that are open */
+    PL_VEC(struct pl_anthropic_own) owns;
     struct pl_buf citations;                  /* of the open text: they follow it */
     PL_VEC(size_t) citation_lens;
     struct pl_counts counts; /* as the vendor counts: input without the cache */
@@ -22,6 +30,14 @@ struct pl_anthropic_reader {
 
 enum pl_status pl_anthropic_stream_read(struct pl_stream *s, void *state,
                                         const struct pl_sse_event *event, struct pl_error *err);
+/* Blocks that only the vendor has (own.c). The last two return false when no such block is open
+ * under the index. */
+void pl_anthropic_own_start(struct pl_stream *s, struct pl_anthropic_reader *r, uint32_t index,
+                            struct pl_str block);
+bool pl_anthropic_own_add(struct pl_stream *s, struct pl_anthropic_reader *r, uint32_t index,
+                          struct pl_str partial_json);
+bool pl_anthropic_own_stop(struct pl_stream *s, struct pl_anthropic_reader *r, uint32_t index);
+void pl_anthropic_own_deinit(struct pl_anthropic_reader *r);
 void pl_anthropic_stream_release(struct pl_stream *s, void *state);
 bool pl_anthropic_stream_say_again(struct pl_stream *s, void *state);
 void pl_anthropic_stream_read_deinit(void *state);

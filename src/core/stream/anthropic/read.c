@@ -1,7 +1,7 @@
 /* anthropic streams: reading message and content_block events.
  *
- * Blocks are parts, found by their index. Blocks and events that only the vendor knows are skipped
- * with everything that belongs to them. Usage comes twice, at the start and at the end, each with
+ * Blocks are parts, found by their index. Blocks that only the vendor has are put together (own.c);
+ * events that only it knows are skipped. Usage comes twice, at the start and at the end, each with
  * some of the counters: the last value of each counts. */
 #include "stream/anthropic/anthropic_int.h"
 
@@ -208,8 +208,11 @@ static void start_block(struct in *in, uint32_t index, const struct pl_json_node
     const struct pl_json_node *b[BLOCK_COUNT];
     enum pl_part_kind kind;
     pl_pick(&in->doc, block, block_names, BLOCK_COUNT, b);
-    if (!kind_of(raw_of(in, b[TYPE]), &kind))
+    if (!kind_of(raw_of(in, b[TYPE]), &kind)) {
+        if (pl_json_is(block, PL_JSON_OBJECT))
+            pl_anthropic_own_start(in->s, in->r, index, pl_json_span(&in->doc, block));
         return;
+    }
     pl_stream_open(in->s, 0, index,
                    &(struct pl_delta){
                        .part_kind = kind,
@@ -251,9 +254,11 @@ static void go_on(struct in *in, uint32_t index, const struct pl_json_node *delt
         [PL_PART_TEXT] = D_TEXT, [PL_PART_THINKING] = D_THINKING, [PL_PART_CALL] = D_JSON};
     const struct pl_open_part *part = pl_stream_find(in->s, 0, index);
     const struct pl_json_node *d[DELTA_COUNT];
+    pl_pick(&in->doc, delta, delta_names, DELTA_COUNT, d);
+    if (!part)
+        (void)pl_anthropic_own_add(in->s, in->r, index, raw_of(in, d[D_JSON]));
     if (!part || part->kind == PL_PART_REDACTED)
         return;
-    pl_pick(&in->doc, delta, delta_names, DELTA_COUNT, d);
     struct pl_str words = raw_of(in, d[fields[part->kind]]);
     emit_piece(in, PL_DELTA_FRAGMENT, part, words);
     if (part->kind == PL_PART_THINKING)
@@ -278,7 +283,7 @@ bool pl_anthropic_stream_say_again(struct pl_stream *s, void *state)
 static void stop_block(struct in *in, uint32_t index)
 {
     const struct pl_open_part *part = pl_stream_find(in->s, 0, index);
-    if (!part)
+    if (pl_anthropic_own_stop(in->s, in->r, index) || !part)
         return;
     if (part->kind == PL_PART_CALL) {
         struct pl_anthropic_input *input = find_input(in, index);
@@ -474,6 +479,7 @@ void pl_anthropic_stream_read_deinit(void *state)
     for (size_t i = 0; i < r->inputs.len; i++)
         pl_buf_deinit(&r->inputs.ptr[i].raw);
     pl_vec_deinit(&r->inputs);
+    pl_anthropic_own_deinit(r);
     pl_vec_deinit(&r->citation_lens);
     pl_buf_deinit(&r->citations);
 }

@@ -51,6 +51,27 @@ static void read_text(const struct pl_gemini_reading *x, uint32_t choice, struct
                             signature);
 }
 
+/* A part that only Google has. */
+static void read_own(const struct pl_gemini_reading *x, uint32_t choice,
+                     const struct pl_json_node *part)
+{
+    static const struct pl_gemini_field fields[] = {
+        PL_GEMINI_FIELD("executableCode", "executable_code"),
+        PL_GEMINI_FIELD("toolCall", "tool_call"),
+        PL_GEMINI_FIELD("codeExecutionResult", "code_execution_result"),
+        PL_GEMINI_FIELD("toolResponse", "tool_response"),
+    };
+    const struct pl_json_node *f[4];
+    if (choice || !pl_json_is(part, PL_JSON_OBJECT) || !pl_json_count(part))
+        return;
+    pl_gemini_get(x->doc, part, fields, 4, f);
+    pl_gemini_finish_call(x->s, x->r, choice);
+    pl_stream_take_own(x->s, pl_json_span(x->doc, part),
+                       f[0] || f[1]   ? PL_OWN_CALL
+                       : f[2] || f[3] ? PL_OWN_RESULT
+                                      : PL_OWN_ALONE);
+}
+
 static enum pl_status read_part(const struct pl_gemini_reading *x, uint32_t choice,
                                 const struct pl_json_node *part)
 {
@@ -68,13 +89,13 @@ static enum pl_status read_part(const struct pl_gemini_reading *x, uint32_t choi
         pl_repeat_spoil(&x->s->repeat);
     if (f[CALL])
         return pl_gemini_read_call(x, choice, f[CALL], signature);
-    if (f[TEXT] || signature.len)
+    /* A signature may stand alone, or on a part that only Google has. */
+    uint32_t n_beside = (f[THOUGHT] != NULL) + (f[SIGNATURE] != NULL);
+    if (f[TEXT] || (signature.len && pl_json_count(part) == n_beside))
         read_text(x, choice, pl_pick_raw(x->doc, f[TEXT]), pl_json_is(f[THOUGHT], PL_JSON_TRUE),
                   signature);
-    else if (pl_json_is(part, PL_JSON_OBJECT) && pl_json_count(part))
-        pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_OTHER,
-                                                .choice = choice,
-                                                .json = pl_json_span(x->doc, part)});
+    else
+        read_own(x, choice, part);
     return PL_OK;
 }
 

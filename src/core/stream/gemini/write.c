@@ -268,6 +268,26 @@ static void write_error(struct pl_stream *s, void *state, const struct pl_delta 
     pl_stream_end_event(s);
 }
 
+/* What the vendor of the source has its own part for, as a whole answer says it: an event each. */
+static void write_other(struct pl_stream *s, void *state, const struct pl_delta *delta)
+{
+    const struct pl_gemini_writer *w = state;
+    struct pl_json_doc doc;
+    const struct pl_json_node *parts = pl_stream_say_whole(s, delta, &doc);
+    if (!parts || pl_json_kind(parts) != PL_JSON_ARRAY)
+        return;
+    for (const struct pl_json_node *n = pl_json_first(parts); n < pl_json_end(parts);
+         n = pl_json_next(n)) {
+        struct pl_str part = pl_json_span(&doc, n);
+        if (pl_json_kind(n) != PL_JSON_OBJECT)
+            continue;
+        pl_buf_adds(&s->out, HEAD);
+        pl_buf_add(&s->out, pl_str_slice(part, 1, part.len - 1));
+        end_parts(s, delta->choice);
+        end_event(s, w);
+    }
+}
+
 /* ---- deltas ---- */
 
 static void write_fragment(struct pl_stream *s, void *state, const struct pl_delta *delta)
@@ -307,6 +327,7 @@ pl_delta_writer *const pl_gemini_stream_writes[PL_DELTA_COUNT] = {
     [PL_DELTA_SIGNATURE] = write_signature, [PL_DELTA_CITATION] = write_citation,
     [PL_DELTA_PART_END] = end_call,         [PL_DELTA_USAGE] = take_usage,
     [PL_DELTA_STOP] = write_stop,           [PL_DELTA_ERROR] = write_error,
+    [PL_DELTA_OTHER] = write_other,
 };
 
 void pl_gemini_stream_write_deinit(void *state)

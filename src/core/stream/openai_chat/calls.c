@@ -100,6 +100,11 @@ static void close_call(struct pl_chat_in *in, size_t i)
 
 void pl_chat_say_now(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str raw)
 {
+    if (kind == PL_PART_OTHER) {
+        if (!in->choice)
+            pl_stream_take_own(in->s, raw, PL_OWN_ALONE);
+        return;
+    }
     struct pl_open_part *part = pl_stream_find(in->s, in->choice, PL_CHAT_KEY_OF(kind));
     if (part)
         pl_stream_say(in->s, part, raw);
@@ -174,7 +179,7 @@ static void hold(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str ra
     pl_buf_add(&r->held, raw);
     if (r->held.status != PL_OK)
         in->s->status = PL_NOMEM;
-    else if (last && last->choice == in->choice && last->kind == kind)
+    else if (last && last->choice == in->choice && last->kind == kind && kind != PL_PART_OTHER)
         last->len += raw.len;
     else if (!pl_vec_push(&r->runs, (struct pl_chat_run){in->choice, kind, raw.len}))
         in->s->status = PL_NOMEM;

@@ -49,7 +49,8 @@ struct pl_chat_in {
     struct pl_error *err;
 };
 
-/* Words of a part other than a call; they wait for calls that are not whole. */
+/* Words of a part other than a call; they wait for calls that are not whole. Of kind OTHER: the JSON
+ * of an image. */
 void pl_chat_say(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str raw);
 /* The same at once: no call is open. */
 void pl_chat_say_now(struct pl_chat_in *in, enum pl_part_kind kind, struct pl_str raw);

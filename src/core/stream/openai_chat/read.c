@@ -69,6 +69,7 @@ enum {
     TOOL_CALLS,
     FUNCTION_CALL,
     ANNOTATIONS,
+    IMAGES,
     DELTA_COUNT,
 };
 static const struct pl_str delta_names[] = {
@@ -80,6 +81,7 @@ static const struct pl_str delta_names[] = {
     [TOOL_CALLS] = {"tool_calls", 10},
     [FUNCTION_CALL] = {"function_call", 13},
     [ANNOTATIONS] = {"annotations", 11},
+    [IMAGES] = {"images", 6},
 };
 
 /* Content is a string; some servers send a list of parts instead. */
@@ -172,6 +174,15 @@ void pl_chat_say_early(struct pl_chat_in *in)
         say_annotations(in, &doc, doc.root);
 }
 
+static void take_images(struct pl_chat_in *in, const struct pl_json_node *images)
+{
+    if (!pl_json_is(images, PL_JSON_ARRAY))
+        return;
+    for (const struct pl_json_node *n = pl_json_first(images); n < pl_json_end(images);
+         n = pl_json_next(n))
+        pl_chat_say(in, PL_PART_OTHER, pl_json_span(&in->doc, n));
+}
+
 /* If the chunk is only text of one kind, the next chunk may be like it. */
 static void offer_words(struct pl_chat_in *in, const struct pl_json_node *const *d)
 {
@@ -211,6 +222,7 @@ static enum pl_status take_delta(struct pl_chat_in *in, const struct pl_json_nod
     pl_chat_say(in, PL_PART_REFUSAL, pl_pick_raw(&in->doc, d[REFUSAL]));
     if (d[ANNOTATIONS])
         take_annotations(in, d[ANNOTATIONS]);
+    take_images(in, d[IMAGES]);
     offer_words(in, d);
     enum pl_status status = pl_chat_take_function_call(in, d[FUNCTION_CALL]);
     return status == PL_OK ? pl_chat_take_calls(in, d[TOOL_CALLS]) : status;

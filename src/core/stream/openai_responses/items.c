@@ -247,6 +247,23 @@ static void note_call(struct pl_responses_event *x, struct pl_responses_slot *sl
         x->s->status = PL_NOMEM;
 }
 
+/* An item that only OpenAI has. It has no slot before it is whole: nobody waits for it, since some
+ * servers never complete such items. */
+static void take_own(struct pl_responses_event *x, uint32_t output, const struct pl_json_node *item)
+{
+    if (!pl_stream_wants_own(x->s) || !pl_json_is(item, PL_JSON_OBJECT))
+        return;
+    struct pl_responses_slot *slot =
+        open_slot(x, pl_responses_place(output, 0), PL_PART_OTHER);
+    if (!slot || slot->has_text)
+        return;
+    slot->item = id_hash(pl_event_string(x, item, "id"));
+    slot->has_text = true;
+    pl_buf_add(&slot->held, pl_json_span(&x->doc, item));
+    if (slot->held.status != PL_OK)
+        x->s->status = PL_NOMEM;
+}
+
 /* Makes the first slot of an item we model; NULL for any other item, and when it is over. */
 static struct pl_responses_slot *item_slot(struct pl_responses_event *x, uint32_t output,
                                            const struct pl_json_node *item)
@@ -330,6 +347,8 @@ void pl_responses_take_item(struct pl_responses_event *x, uint32_t output,
     struct pl_responses_slot *slot = item_slot(x, output, item);
     if (type == ITEM_MESSAGE)
         take_contents(x, output, item);
+    else if (type == ITEM_OTHER)
+        take_own(x, output, item);
     else if (slot && type == ITEM_REASONING)
         take_reasoning(x, slot, item);
     else if (slot && !slot->has_text)

@@ -34,7 +34,7 @@ struct pl_responses_slot {
     bool is_done;        /* its item is complete */
     size_t n_id;         /* bytes of the id in `words` */
     struct pl_buf words; /* of a call: id and name; of reasoning: id and signature */
-    struct pl_buf held;  /* text that has to wait */
+    struct pl_buf held;  /* text that has to wait; of kind OTHER the item as JSON */
     struct pl_buf cites; /* annotations as JSON, each after its length */
 };
 
@@ -132,6 +132,8 @@ struct pl_responses_open *pl_responses_begin_part(struct pl_stream *s,
                                                   struct pl_responses_writer *w,
                                                   const struct pl_delta *delta);
 pl_delta_writer pl_responses_add_fragment, pl_responses_add_citation;
+/* Items that another vendor has parts of its own for (hosted.c). */
+pl_delta_writer pl_responses_put_others;
 void pl_responses_end_part(struct pl_stream *s, struct pl_responses_writer *w,
                            const struct pl_delta *delta);
 /* The items whose parts have all ended; the last one of the answer gets the status given. */

@@ -203,6 +203,13 @@ static bool is_in_the_way(const struct pl_responses_slot *live,
     return live->state == PL_SLOT_LIVE && !are_both_calls(live, slot);
 }
 
+/* Only the vendor has it: it is said at once, as a whole. */
+static void say_own(struct pl_stream *s, struct pl_responses_slot *slot)
+{
+    pl_stream_take_own(s, pl_buf_str(&slot->held), PL_OWN_ALONE);
+    be_over(slot);
+}
+
 /* Opens its part; parts before it have ended. */
 static void start(struct pl_stream *s, struct pl_responses_reader *r,
                   struct pl_responses_slot *slot)
@@ -210,6 +217,10 @@ static void start(struct pl_stream *s, struct pl_responses_reader *r,
     for (size_t i = r->n_over; i < r->slots.len; i++)
         if (is_in_the_way(&r->slots.ptr[i], slot))
             finish_live(s, &r->slots.ptr[i]);
+    if (slot->kind == PL_PART_OTHER) {
+        say_own(s, slot);
+        return;
+    }
     struct pl_delta delta = {.part_kind = slot->kind, .is_custom = slot->is_custom};
     if (slot->kind == PL_PART_CALL) {
         delta.id = pl_str_slice(pl_buf_str(&slot->words), 0, slot->n_id);

@@ -192,6 +192,7 @@ pl_delta_writer *const pl_responses_stream_writes[PL_DELTA_COUNT] = {
     [PL_DELTA_STOP] = take_stop,
     [PL_DELTA_END] = put_end,
     [PL_DELTA_ERROR] = take_error,
+    [PL_DELTA_OTHER] = pl_responses_put_others,
 };
 
 void pl_responses_stream_write_deinit(void *state)
