@@ -100,31 +100,42 @@ enum pl_status pl_video_probe(struct pl_video *video, struct pl_error *err)
     return status;
 }
 
+/* ffmpeg on the part of the video from from_ms to to_ms; `rest` says what to make of it, and ends in
+ * NULL. */
+static enum pl_status take(const struct pl_video *video, const char *const *rest,
+                           struct pl_error *err)
+{
+    char input[PREFIXED], from[32], length[32];
+    enum pl_status status = prefix(input, video->path, err);
+    if (status != PL_OK)
+        return status;
+    snprintf(from, sizeof from, "%" PRIu64 "ms", video->from_ms);
+    snprintf(length, sizeof length, "%" PRIu64 "ms", video->to_ms - video->from_ms);
+    const char *argv[40] = {FFMPEG, ONLY_FILES};
+    size_t n = 8;
+    const char *const place[] = {"-ss", from, video->to_ms ? "-t" : NULL, length};
+    for (size_t i = video->from_ms ? 0 : 2; i < 4 && place[i]; i++)
+        argv[n++] = place[i];
+    argv[n++] = "-i";
+    argv[n++] = input;
+    while (*rest)
+        argv[n++] = *rest++;
+    return run(argv, video->limit_ms, NULL, err);
+}
+
 /* At each moment the frame that is shown then: rounding up gives a frame to the next moment, the
  * last one before it wins. */
 enum pl_status pl_video_take_frames(const struct pl_video *video, struct pl_error *err)
 {
-    char input[PREFIXED], pattern[PREFIXED], filter[96], count[24], from[32], to[32];
-    enum pl_status status = prefix(input, video->path, err);
-    if (status != PL_OK)
-        return status;
+    char pattern[PREFIXED], filter[96], count[24];
     snprintf(filter, sizeof filter, "fps=fps=1000/%" PRIu64 ":round=up:start_time=0",
              video->every_ms);
     snprintf(count, sizeof count, "%" PRIu64, video->max);
     snprintf(pattern, sizeof pattern, FILE_PREFIX "%s/%%08d.jpg", video->dir);
-    snprintf(from, sizeof from, "%" PRIu64 "ms", video->from_ms);
-    snprintf(to, sizeof to, "%" PRIu64 "ms", video->to_ms - video->from_ms);
-    const char *argv[40] = {FFMPEG, ONLY_FILES};
-    size_t n = 8;
-    const char *const place[] = {"-ss", from, video->to_ms ? "-t" : NULL, to};
-    for (size_t i = video->from_ms ? 0 : 2; i < 4 && place[i]; i++)
-        argv[n++] = place[i];
-    const char *const rest[] = {"-i",       input,       "-map", "0:v:0",  "-vf",
-                                filter,     "-frames:v", count,  "-q:v",   "3",
-                                "-pix_fmt", "yuvj420p",  "-f",   "image2", pattern};
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-        argv[n++] = rest[i];
-    return run(argv, video->limit_ms, NULL, err);
+    const char *const rest[] = {"-map", "0:v:0",  "-vf",   filter,     "-frames:v",
+                                count,  "-q:v",   "3",     "-pix_fmt", "yuvj420p",
+                                "-f",   "image2", pattern, NULL};
+    return take(video, rest, err);
 }
 
 bool pl_video_frame_path(const struct pl_video *video, uint64_t i, char *ret_path)
@@ -141,26 +152,15 @@ uint64_t pl_video_frame_index(const struct pl_video *video, uint64_t time_ms)
 enum pl_status pl_video_take_sound(const struct pl_video *video, const char *to,
                                    struct pl_error *err)
 {
-    char input[PREFIXED], output[PREFIXED], rate[16], from[32], length[32];
-    enum pl_status status = prefix(input, video->path, err);
-    if (status == PL_OK)
-        status = prefix(output, to, err);
+    char output[PREFIXED], rate[16];
+    enum pl_status status = prefix(output, to, err);
     if (status != PL_OK)
         return status;
     snprintf(rate, sizeof rate, "%d", PL_VIDEO_SAMPLE_RATE);
-    snprintf(from, sizeof from, "%" PRIu64 "ms", video->from_ms);
-    snprintf(length, sizeof length, "%" PRIu64 "ms", video->to_ms - video->from_ms);
-    const char *argv[40] = {FFMPEG, ONLY_FILES};
-    size_t n = 8;
-    const char *const place[] = {"-ss", from, video->to_ms ? "-t" : NULL, length};
-    for (size_t i = video->from_ms ? 0 : 2; i < 4 && place[i]; i++)
-        argv[n++] = place[i];
-    const char *const rest[] = {
-        "-i",        input,     "-map",      "0:a:0",         "-ac", "1",  "-ar", rate,  "-c:a",
-        "pcm_s16le", "-fflags", "+bitexact", "-map_metadata", "-1",  "-f", "wav", output};
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-        argv[n++] = rest[i];
-    return run(argv, video->limit_ms, NULL, err);
+    const char *const rest[] = {"-map", "0:a:0",     "-ac",     "1",         "-ar",           rate,
+                                "-c:a", "pcm_s16le", "-fflags", "+bitexact", "-map_metadata", "-1",
+                                "-f",   "wav",       output,    NULL};
+    return take(video, rest, err);
 }
 
 enum pl_status pl_image_turn(const char *from, const char *to, int degrees, int64_t limit_ms,
