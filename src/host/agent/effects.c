@@ -330,6 +330,7 @@ enum pl_status pl_activity_read_request(struct pl_activity *activity, bool is_an
         .record = &record,
         .loop_id = activity->effect.loop_id,
         .model = activity->effect.model,
+        .models = activity->setup->models,
         .is_planning = activity->effect.mode == PL_CHAT_MODE_PLANNING,
         .is_answering = is_answering,
         .unix_ms = activity->unix_ms,

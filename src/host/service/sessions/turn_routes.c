@@ -351,6 +351,9 @@ static void write_context(struct pl_exchange *x, const struct viewing *viewing)
         pl_json_out_raw(&out, viewing->request.recall.refs);
     else
         pl_json_out_null(&out);
+    pl_json_out_key(&out, "media_notes");
+    pl_json_out_raw(&out,
+                    viewing->request.media_notes.len ? viewing->request.media_notes : PL_STR("[]"));
     pl_json_out_close(&out, '}');
 }
 
