@@ -336,7 +336,9 @@ const rules = {
       const calls = content.parts.filter((part) => part.functionCall).map((part) => part.functionCall.name);
       const results = (contents[i + 1]?.parts ?? []).filter((part) => part.functionResponse).map((part) => part.functionResponse.name);
       if (calls.length && JSON.stringify(calls) !== JSON.stringify(results)) say(`contents ${i}: calls ${calls} are answered by ${results}`);
-      if (i && content.role === contents[i - 1].role) say(`contents ${i}: ${content.role} speaks twice in a row`);
+      // A content of responses has nothing else: what the user says, or is shown, after them is the next one.
+      const answers = contents[i - 1]?.parts.every((part) => part.functionResponse) && !content.parts.some((part) => part.functionResponse);
+      if (i && content.role === contents[i - 1].role && !answers) say(`contents ${i}: ${content.role} speaks twice in a row`);
       for (const { functionResponse } of content.parts) {
         if (functionResponse && (typeof functionResponse.response !== 'object' || Array.isArray(functionResponse.response))) say('a response is an object');
       }

@@ -5,6 +5,7 @@
 #include "session/session_int.h"
 
 #include "json/number.h"
+#include "session/turn/media.h"
 
 /* {"deadline_ms": unix time}, in the place of the questions. */
 static struct pl_str write_terms(struct pl_step *x, int64_t deadline_ms)
@@ -97,6 +98,14 @@ enum pl_status pl_step_client_result(struct pl_step *x)
         return status;
     if (result.text.len > PL_SESSION_MAX_RESULT)
         return pl_step_refuse(x, PL_LIMIT, PL_REFUSAL_INVALID, "The result is over 1 MiB");
+    size_t place;
+    const char *wrong = pl_shown_wrong(&result, result.root, &place);
+    if (wrong) {
+        x->out->refusal = PL_REFUSAL_INVALID;
+        status = pl_fail(x->err, PL_INVALID, "Part %zu of the result %s", place + 1, wrong);
+        pl_error_point(x->err, "/result/%zu", place);
+        return status;
+    }
     bool is_error = x->event->tool.is_error;
     int64_t asked_ms = x->s->questions.ptr[i]->asked_ms;
     struct pl_str answer = write_answer(x, result.text, is_error);

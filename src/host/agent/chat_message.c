@@ -191,9 +191,10 @@ void pl_chat_set_language(struct pl_session_event *event, bool is_chinese)
         event->chat.language = is_chinese ? PL_CHAT_CHINESE : PL_CHAT_ENGLISH;
 }
 
-enum pl_status pl_answer_repeats(struct pl_store *store, struct pl_arena *arena,
-                                 struct pl_str session_id, struct pl_str tool_call_id,
-                                 struct pl_str answer_json, struct pl_error *err)
+/* PL_CONFLICT: it was never asked, or was answered in another way. */
+static enum pl_status repeats(struct pl_store *store, struct pl_arena *arena,
+                              struct pl_str session_id, struct pl_str tool_call_id,
+                              struct pl_str answer_json, struct pl_error *err)
 {
     struct pl_question_row row;
     enum pl_status status =
@@ -219,38 +220,45 @@ enum pl_status pl_answer_repeats(struct pl_store *store, struct pl_arena *arena,
                          PL_STR_ARG(row.state));
 }
 
-enum pl_status pl_client_result_write(struct pl_arena *arena, struct pl_str result, bool is_error,
-                                      struct pl_str *ret_answer)
+/* What a session keeps of a client's result. */
+static enum pl_status write_result(struct pl_buf *to, struct pl_str result, bool is_error)
 {
-    struct pl_buf text PL_CLEANUP_BUF;
-    pl_buf_init(&text, 0);
-    pl_buf_adds(&text, "{\"result\":");
-    pl_buf_add(&text, result.len ? result : PL_STR("null"));
-    pl_buf_adds(&text, is_error ? ",\"is_error\":true}" : ",\"is_error\":false}");
-    if (text.status != PL_OK)
-        return text.status;
-    *ret_answer = pl_arena_dup(arena, pl_buf_str(&text));
-    return ret_answer->ptr ? PL_OK : PL_NOMEM;
+    pl_buf_adds(to, "{\"result\":");
+    pl_buf_add(to, result.len ? result : PL_STR("null"));
+    pl_buf_adds(to, is_error ? ",\"is_error\":true}" : ",\"is_error\":false}");
+    return to->status;
 }
 
-enum pl_status pl_client_result_repeats(struct pl_store *store, struct pl_arena *arena,
-                                        struct pl_str session_id, struct pl_str tool_call_id,
-                                        struct pl_str answer_json, struct pl_error *err)
-{
-    enum pl_status status =
-        pl_answer_repeats(store, arena, session_id, tool_call_id, answer_json, err);
-    return status == PL_CONFLICT
-               ? pl_fail(err, PL_CONFLICT,
-                         "No call with this id waits for its client: it is settled, was cancelled, "
-                         "or runs elsewhere.")
-               : status;
-}
-
-void pl_answer_write_repeated(struct pl_buf *to, struct pl_str tool_call_id)
+static void write_repeated(struct pl_buf *to, struct pl_str tool_call_id)
 {
     pl_buf_adds(to, "{\"tool_call_id\":");
     pl_json_quote(to, tool_call_id);
     pl_buf_adds(to, ",\"repeated\":true}");
+}
+
+enum pl_problem pl_answer_repeats(struct pl_store *store, struct pl_arena *arena,
+                                  struct pl_str session_id, const struct pl_session_event *event,
+                                  struct pl_buf *to, struct pl_error *err)
+{
+    bool is_result = event->kind == PL_SE_CLIENT_RESULT;
+    struct pl_str id = is_result ? event->tool.tool_call_id : event->answer.tool_call_id;
+    struct pl_buf result PL_CLEANUP_BUF;
+    pl_buf_init(&result, 0);
+    enum pl_status status =
+        is_result ? write_result(&result, event->tool.result, event->tool.is_error) : PL_OK;
+    if (status == PL_OK)
+        status = repeats(store, arena, session_id, id,
+                         is_result ? pl_buf_str(&result) : event->answer.answer, err);
+    if (status == PL_OK)
+        write_repeated(to, id);
+    if (status == PL_CONFLICT && is_result)
+        status = pl_fail(err, PL_CONFLICT,
+                         "No call with this id waits for its client: it is settled, was cancelled, "
+                         "or runs elsewhere.");
+    if (status == PL_OK)
+        return PL_PROBLEM_COUNT;
+    return status == PL_CONFLICT && !is_result ? PL_PROBLEM_QUESTION_NOT_PENDING
+                                               : pl_problem_of(status);
 }
 
 void pl_chat_complete(const struct pl_shard *shard, const struct pl_session_record *record,

@@ -18,20 +18,13 @@ enum pl_status pl_chat_parse(const struct pl_models *models, struct pl_arena *ar
 /* In which language the names of tools are shown to who chats; an answer keeps that of its chat. */
 void pl_chat_set_language(struct pl_session_event *event, bool is_chinese);
 
-/* Whether a question that waits no more was answered exactly so: PL_OK; PL_CONFLICT when it was
- * not, or was never asked, and *err says which. Reads the store: for a worker. */
-enum pl_status pl_answer_repeats(struct pl_store *store, struct pl_arena *arena,
-                                 struct pl_str session_id, struct pl_str tool_call_id,
-                                 struct pl_str answer_json, struct pl_error *err);
-/* What is said to an answer that was given before. */
-/* What a session keeps of a client's result: {"result", "is_error"}. Memory of the arena. */
-enum pl_status pl_client_result_write(struct pl_arena *arena, struct pl_str result, bool is_error,
-                                      struct pl_str *ret_answer);
-/* The same as pl_answer_repeats for the result of a call that its client runs. */
-enum pl_status pl_client_result_repeats(struct pl_store *store, struct pl_arena *arena,
-                                        struct pl_str session_id, struct pl_str tool_call_id,
-                                        struct pl_str answer_json, struct pl_error *err);
-void pl_answer_write_repeated(struct pl_buf *to, struct pl_str tool_call_id);
+/* Whether what a client answers with was given exactly so before: an answer to a question that waits
+ * no more (ANSWER), or the result of its own tool (CLIENT_RESULT). PL_PROBLEM_COUNT, and `to` gets
+ * what is said to a repetition; otherwise the problem, and *err says which. Reads the store: for a
+ * worker. */
+enum pl_problem pl_answer_repeats(struct pl_store *store, struct pl_arena *arena,
+                                  struct pl_str session_id, const struct pl_session_event *event,
+                                  struct pl_buf *to, struct pl_error *err);
 
 /* Fills in model and context window if the client omitted them: the session's own, or the server's.
  * The name is valid during the current callback only. */

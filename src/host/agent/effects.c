@@ -15,7 +15,6 @@
 #include "agent/context/replay_source.h"
 #include "agent/context/summary_run.h"
 #include "agent/activity_int.h"
-#include "agent/tools/tools.h"
 #include "agent/tools/offer.h"
 #include "agent/tools/tools.h"
 #include "base/mem.h"
@@ -318,7 +317,8 @@ static void on_patience_end(struct pl_timer *timer)
     fail_model(activity, pl_str_of(reason), false);
 }
 
-static enum pl_status read_request(struct pl_activity *activity)
+enum pl_status pl_activity_read_request(struct pl_activity *activity, bool is_answering,
+                                        struct pl_str summary, struct pl_request *ret_request)
 {
     struct pl_store *store = activity->server->store;
     struct pl_session_record record;
@@ -330,11 +330,13 @@ static enum pl_status read_request(struct pl_activity *activity)
         .record = &record,
         .loop_id = activity->effect.loop_id,
         .model = activity->effect.model,
+        .models = activity->setup->models,
         .is_planning = activity->effect.mode == PL_CHAT_MODE_PLANNING,
-        .is_answering = true,
+        .is_answering = is_answering,
         .unix_ms = activity->unix_ms,
+        .summary = summary,
     };
-    return pl_request_read(store, &activity->arena, &query, &activity->request, &activity->err);
+    return pl_request_read(store, &activity->arena, &query, ret_request, &activity->err);
 }
 
 /* A replay is told nothing: it has what it plays. */
@@ -379,8 +381,10 @@ static struct pl_model_request model_request(struct pl_activity *activity)
 static void model_run(struct pl_job *job)
 {
     struct pl_activity *activity = PL_CONTAINER_OF(job, struct pl_activity, job);
-    activity->status = pl_model_replayed(activity->effect.model).len ? read_replay(activity)
-                                                                     : read_request(activity);
+    activity->status =
+        pl_model_replayed(activity->effect.model).len
+            ? read_replay(activity)
+            : pl_activity_read_request(activity, true, (struct pl_str){0}, &activity->request);
     struct pl_model_request request = model_request(activity);
     if (activity->status == PL_OK)
         activity->status = pl_model_prepare(&request, &activity->prepared, &activity->err);

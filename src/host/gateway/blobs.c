@@ -3,6 +3,7 @@
 #include "gateway/call.h"
 
 #include "agent/context/inline_media.h"
+#include "base/text/base64.h"
 #include "format/source.h"
 #include "json/edit/edit.h"
 #include "json/text.h"
@@ -153,7 +154,13 @@ static enum pl_status find_blob(struct putting *p, struct pl_str id, struct plac
     if (status != PL_OK)
         return status;
     p->n_left -= place->blob.n_bytes;
-    return pl_blob_write_base64(store, &place->blob, &place->base64, &p->err);
+    PL_CLEANUP_BUF struct pl_buf bytes;
+    pl_buf_init(&bytes, 0);
+    status = pl_blob_bytes(store, &place->blob, &bytes, &p->err);
+    if (status != PL_OK)
+        return status;
+    pl_base64_encode(&place->base64, pl_buf_str(&bytes));
+    return place->base64.status;
 }
 
 static enum pl_status put(struct putting *p, const struct pl_part *part)

@@ -30,6 +30,7 @@ struct pl_model_request {
     struct pl_str settings; /* JSON object, as a session's; empty: those of the model */
     struct pl_str prefill;  /* text; how the answer begins, said with it; empty: none */
     bool tells_settings;    /* a block says which settings did not reach the model as they are */
+    struct pl_str notice;   /* text, which a block says before the answer; empty: none */
     struct pl_str owner;    /* whose session it is: no connection to a vendor that could mistake
                             answers is shared with others; empty: with nobody */
     struct pl_str traceparent; /* W3C, for the vendor; empty: none */

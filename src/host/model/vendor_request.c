@@ -72,6 +72,23 @@ static enum pl_status let_thinking_go(struct pl_arena *arena, struct pl_buf *bod
     return pl_vendor_body_merge(arena, is_said ? PL_STR(binding) : PL_STR(whole), body);
 }
 
+/* In front of what is said of the settings. */
+static enum pl_status add_notice(struct pl_arena *arena, struct pl_str notice,
+                                 struct pl_str *notice_now)
+{
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    if (!notice.len)
+        return PL_OK;
+    pl_buf_add(&text, notice);
+    pl_buf_adds(&text, notice_now->len ? " " : "");
+    pl_buf_add(&text, *notice_now);
+    if (text.status != PL_OK)
+        return text.status;
+    *notice_now = pl_arena_dup(arena, pl_buf_str(&text));
+    return notice_now->ptr ? PL_OK : PL_NOMEM;
+}
+
 static enum pl_status make_body(struct pl_arena *arena, const struct pl_model_request *request,
                                 const struct pl_model_target *target, struct pl_buf *ret_body,
                                 struct pl_str *ret_notice, struct pl_error *err)
@@ -102,6 +119,8 @@ static enum pl_status make_body(struct pl_arena *arena, const struct pl_model_re
     if (status == PL_OK && request->tells_settings)
         status =
             pl_vendor_settings_notice(arena, target, pl_buf_str(&converted.report), ret_notice);
+    if (status == PL_OK)
+        status = add_notice(arena, request->notice, ret_notice);
     if (status == PL_OK)
         status = converted.out.status;
     if (status == PL_OK) {

@@ -85,3 +85,39 @@ const char *pl_media_wrong(const struct pl_json_doc *doc, const struct pl_json_n
         return members[0].wrong;
     return has_blob != has_url ? NULL : "must have either a blob or a URL";
 }
+
+static bool has_type(const struct pl_json_doc *doc, const struct pl_json_node *block,
+                     const char *word)
+{
+    const struct pl_json_node *type = pl_json_member(doc, block, "type", PL_JSON_STRING);
+    return type && pl_json_text_is(doc, type, pl_str_of(word));
+}
+
+static bool has_media(const struct pl_json_doc *doc, const struct pl_json_node *result)
+{
+    for (const struct pl_json_node *n = pl_json_first(result); n < pl_json_end(result);
+         n = pl_json_next(n))
+        if (has_type(doc, n, "media"))
+            return true;
+    return false;
+}
+
+const char *pl_shown_wrong(const struct pl_json_doc *doc, const struct pl_json_node *result,
+                           size_t *ret_i)
+{
+    if (!pl_json_is(result, PL_JSON_ARRAY) || !has_media(doc, result))
+        return NULL;
+    *ret_i = 0;
+    for (const struct pl_json_node *n = pl_json_first(result); n < pl_json_end(result);
+         n = pl_json_next(n), ++*ret_i) {
+        if (has_type(doc, n, "media")) {
+            const char *wrong = pl_media_wrong(doc, pl_json_get(doc, n, PL_STR("content")));
+            if (wrong)
+                return wrong;
+        } else if (!has_type(doc, n, "text") ||
+                   !pl_json_member(doc, n, "content", PL_JSON_STRING)) {
+            return "must be a text or media: a result with media has nothing else";
+        }
+    }
+    return NULL;
+}

@@ -1,106 +1,33 @@
-/* Blobs that turns name become data, the newest first; what does not fit is named in words. */
+/* Blobs that turns name become data; what is left out is named in words. */
 #include "agent/context/inline_media.h"
 
+#include "agent/context/inline_item.h"
+#include "agent/context/upright.h"
 #include "base/text/base64.h"
-#include "base/vec.h"
 #include "json/edit/edit.h"
+#include "json/number.h"
 #include "json/text.h"
 #include "json/write.h"
+#include "tokens/media.h"
+
+/* Of a sound or a file; less than any of them has. */
+enum { BYTES_PER_TOKEN = 3 };
 
 struct inlining {
     struct pl_store *store;
     struct pl_arena *arena;
-    struct pl_str user_id;
+    const struct pl_inline_opts *opts;
     struct pl_json_doc doc;
     struct pl_json_edit edit;
-    PL_VEC(const struct pl_json_node *) blocks; /* owned; those with a blob, oldest first */
-    int64_t n_left;                             /* bytes that may still be put in */
+    struct pl_inline_items items;
     struct pl_error *err;
 };
 
-static const struct pl_json_node *blob_of(const struct inlining *in,
-                                          const struct pl_json_node *block)
+/* --- bytes ----------------------------------------------------------------------------------- */
+
+enum pl_status pl_blob_bytes(struct pl_store *store, const struct pl_blob_row *blob,
+                             struct pl_buf *to, struct pl_error *err)
 {
-    const struct pl_json_node *type = pl_json_member(&in->doc, block, "type", PL_JSON_STRING);
-    const struct pl_json_node *media = pl_json_member(&in->doc, block, "content", PL_JSON_OBJECT);
-    return type && media && pl_json_text_is(&in->doc, type, PL_STR("media"))
-               ? pl_json_member(&in->doc, media, "blob", PL_JSON_STRING)
-               : NULL;
-}
-
-/* --- which ----------------------------------------------------------------------------------- */
-
-static enum pl_status list(struct inlining *in, const struct pl_json_node *blocks)
-{
-    if (!blocks)
-        return PL_OK;
-    for (const struct pl_json_node *b = pl_json_first(blocks); b < pl_json_end(blocks);
-         b = pl_json_next(b))
-        if (blob_of(in, b) && !pl_vec_push(&in->blocks, b))
-            return PL_NOMEM;
-    return PL_OK;
-}
-
-/* The blocks of a turn, and the lists that results are: of a call, and of its block. */
-static enum pl_status list_turn(struct inlining *in, const struct pl_json_node *turn)
-{
-    const struct pl_json_node *blocks = pl_json_member(&in->doc, turn, "blocks", PL_JSON_ARRAY);
-    const struct pl_json_node *calls = pl_json_member(&in->doc, turn, "tool_calls", PL_JSON_ARRAY);
-    enum pl_status status = list(in, blocks);
-    for (const struct pl_json_node *b = blocks ? pl_json_first(blocks) : NULL;
-         status == PL_OK && b && b < pl_json_end(blocks); b = pl_json_next(b))
-        status = list(in, pl_json_member(&in->doc, b, "content", PL_JSON_ARRAY));
-    for (const struct pl_json_node *c = calls ? pl_json_first(calls) : NULL;
-         status == PL_OK && c && c < pl_json_end(calls); c = pl_json_next(c))
-        status = list(in, pl_json_member(&in->doc, c, "result", PL_JSON_ARRAY));
-    return status;
-}
-
-/* --- in words -------------------------------------------------------------------------------- */
-
-static enum pl_status member_text(struct inlining *in, const struct pl_json_node *media,
-                                  const char *key, struct pl_str *ret)
-{
-    const struct pl_json_node *n = pl_json_member(&in->doc, media, key, PL_JSON_STRING);
-    *ret = PL_STR("");
-    return n ? pl_json_text(in->arena, &in->doc, n, ret) : PL_OK;
-}
-
-/* {"type":"text","content":"[image photo.png: …]"} */
-static enum pl_status name_it(struct inlining *in, const struct pl_json_node *block,
-                              const char *why)
-{
-    const struct pl_json_node *media = pl_json_get(&in->doc, block, PL_STR("content"));
-    struct pl_str kind, name;
-    struct pl_buf words PL_CLEANUP_BUF, json PL_CLEANUP_BUF;
-    pl_buf_init(&words, 0);
-    pl_buf_init(&json, 0);
-    enum pl_status status = member_text(in, media, "kind", &kind);
-    if (status == PL_OK)
-        status = member_text(in, media, "name", &name);
-    if (status != PL_OK)
-        return status;
-    pl_buf_addf(&words, "[%.*s%s%.*s: %s]", PL_STR_ARG(kind), name.len ? " " : "", PL_STR_ARG(name),
-                why);
-    struct pl_json_out out = pl_json_out(&json);
-    pl_json_out_open(&out, '{');
-    pl_json_out_key(&out, "type");
-    pl_json_out_text(&out, PL_STR("text"));
-    pl_json_out_key(&out, "content");
-    pl_json_out_text(&out, pl_buf_str(&words));
-    pl_json_out_close(&out, '}');
-    if (words.status != PL_OK || json.status != PL_OK)
-        return PL_NOMEM;
-    return pl_json_edit_set_node(&in->edit, block, pl_buf_str(&json), in->err);
-}
-
-/* --- as data --------------------------------------------------------------------------------- */
-
-enum pl_status pl_blob_write_base64(struct pl_store *store, const struct pl_blob_row *blob,
-                                    struct pl_buf *to, struct pl_error *err)
-{
-    struct pl_buf bytes PL_CLEANUP_BUF;
-    pl_buf_init(&bytes, 0);
     enum pl_status status = PL_OK;
     for (int64_t i = 0; status == PL_OK && i * (int64_t)PL_BLOB_PIECE < blob->n_bytes; i++) {
         struct pl_arena arena PL_CLEANUP_ARENA;
@@ -108,47 +35,223 @@ enum pl_status pl_blob_write_base64(struct pl_store *store, const struct pl_blob
         pl_arena_init(&arena, 0);
         status = pl_store_blob_piece(store, &arena, blob->hash, i, &piece, err);
         if (status == PL_OK)
-            pl_buf_add(&bytes, piece);
+            pl_buf_add(to, piece);
     }
-    if (status == PL_OK)
-        status = bytes.status;
-    if (status != PL_OK)
-        return status;
-    pl_base64_encode(to, pl_buf_str(&bytes));
-    return to->status;
+    return status == PL_OK ? to->status : status;
 }
 
-static enum pl_status put_in(struct inlining *in, const struct pl_json_node *block,
-                             const struct pl_blob_row *blob)
+static enum pl_status find_blob(struct inlining *in, struct pl_inline_item *item)
+{
+    struct pl_str id;
+    enum pl_status status = pl_json_text(in->arena, &in->doc, item->blob, &id);
+    if (status == PL_OK)
+        status =
+            pl_store_blob_get(in->store, in->arena, in->opts->user_id, id, &item->row, in->err);
+    if (status != PL_NOT_FOUND && status != PL_INVALID)
+        return status;
+    item->fate = PL_INLINED_GONE;
+    return PL_OK;
+}
+
+/* `auto` and a detail that the vendor does not have are high. */
+static void weigh(struct pl_inline_item *item)
+{
+    struct pl_media media = {pl_buf_str(&item->bytes), false};
+    struct pl_image_size size;
+    bool is_known = item->is_image && item->blob && pl_image_size_read(&media, &size);
+    item->n_tokens = item->is_image ? pl_image_tokens(PL_IMAGE_HIGH, is_known ? &size : NULL)
+                                    : (uint64_t)item->row.n_bytes / BYTES_PER_TOKEN + 1;
+}
+
+static enum pl_status load(struct inlining *in, struct pl_inline_item *item)
+{
+    enum pl_status status = PL_OK;
+    if (item->blob)
+        status = pl_blob_bytes(in->store, &item->row, &item->bytes, in->err);
+    if (status == PL_OK)
+        weigh(item);
+    return status;
+}
+
+/* --- upright --------------------------------------------------------------------------------- */
+
+static int rotation_of(const struct inlining *in, const struct pl_inline_item *item)
+{
+    const struct pl_json_node *n =
+        pl_json_member(&in->doc, item->media, "rotation", PL_JSON_NUMBER);
+    int64_t degrees = 0;
+    if (!n || !item->is_image || !pl_json_number_int64(pl_json_span(&in->doc, n), &degrees))
+        return 0;
+    return degrees == 90 || degrees == 180 || degrees == 270 ? (int)degrees : 0;
+}
+
+static enum pl_status note_trouble(struct inlining *in, struct pl_inline_item *item, int degrees,
+                                   const char *why)
+{
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    pl_buf_addf(&text, "not turned by %d degrees: %s", degrees, why);
+    if (text.status != PL_OK)
+        return text.status;
+    item->trouble = pl_arena_dup(in->arena, pl_buf_str(&text));
+    return item->trouble.ptr ? PL_OK : PL_NOMEM;
+}
+
+/* What cannot be turned goes along as it is, and is told: a model reads a turned page too. */
+static enum pl_status turn(struct inlining *in, struct pl_inline_item *item)
+{
+    int degrees = rotation_of(in, item);
+    struct pl_error why = {0};
+    if (!in->opts->is_upright || !degrees)
+        return PL_OK;
+    if (!item->blob)
+        return note_trouble(in, item, degrees, "it is behind a URL");
+    struct pl_buf turned;
+    pl_buf_init(&turned, 0);
+    enum pl_status status =
+        pl_upright_turn(pl_buf_str(&item->bytes), item->row.content_type, degrees,
+                        (size_t)in->opts->max_bytes, &turned, &item->mime, &why);
+    if (status == PL_OK) {
+        pl_buf_deinit(&item->bytes);
+        item->bytes = turned;
+        return PL_OK;
+    }
+    pl_buf_deinit(&turned);
+    return status == PL_NOMEM ? status : note_trouble(in, item, degrees, why.message);
+}
+
+/* --- into the document ----------------------------------------------------------------------- */
+
+/* {"type":"text","content":"[image photo.png: …]"} */
+static enum pl_status name_it(struct inlining *in, const struct pl_inline_item *item,
+                              const struct pl_json_node *block)
+{
+    struct pl_buf words PL_CLEANUP_BUF, json PL_CLEANUP_BUF;
+    pl_buf_init(&words, 0);
+    pl_buf_init(&json, 0);
+    enum pl_status status = pl_inline_item_words(in->arena, &in->doc, item, &words);
+    if (status != PL_OK)
+        return status;
+    struct pl_json_out out = pl_json_out(&json);
+    pl_json_out_open(&out, '{');
+    pl_json_out_key(&out, "type");
+    pl_json_out_text(&out, PL_STR("text"));
+    pl_json_out_key(&out, "content");
+    pl_json_out_text(&out, pl_buf_str(&words));
+    pl_json_out_close(&out, '}');
+    if (json.status != PL_OK)
+        return json.status;
+    return pl_json_edit_set_node(&in->edit, block, pl_buf_str(&json), in->err);
+}
+
+/* An image that was turned says no longer that it must be. */
+static enum pl_status say_upright(struct inlining *in, const struct pl_json_node *media,
+                                  const char *mime)
+{
+    const struct pl_json_node *said = pl_json_get(&in->doc, media, PL_STR("mime"));
+    const struct pl_json_node *rotation = pl_json_get(&in->doc, media, PL_STR("rotation"));
+    PL_CLEANUP_BUF struct pl_buf json;
+    pl_buf_init(&json, 0);
+    pl_json_quote(&json, pl_str_of(mime));
+    enum pl_status status = json.status;
+    if (status == PL_OK && said)
+        status = pl_json_edit_set_node(&in->edit, said, pl_buf_str(&json), in->err);
+    if (status == PL_OK)
+        status = pl_json_edit_remove_node(&in->edit, media, rotation, in->err);
+    return status;
+}
+
+static enum pl_status put_in(struct inlining *in, const struct pl_inline_item *item,
+                             const struct pl_json_node *media)
 {
     struct pl_buf json PL_CLEANUP_BUF;
     pl_buf_init(&json, 0);
+    if (!item->blob)
+        return PL_OK;
     pl_buf_addc(&json, '"');
-    enum pl_status status = pl_blob_write_base64(in->store, blob, &json, in->err);
+    pl_base64_encode(&json, pl_buf_str(&item->bytes));
     pl_buf_addc(&json, '"');
-    if (status == PL_OK)
-        status = json.status;
-    if (status != PL_OK)
-        return status;
-    in->n_left -= blob->n_bytes;
-    return pl_json_edit_insert_after(&in->edit, pl_json_get(&in->doc, block, PL_STR("content")),
-                                     NULL, PL_STR("data"), pl_buf_str(&json), in->err);
+    if (json.status != PL_OK)
+        return json.status;
+    return pl_json_edit_insert_after(&in->edit, media, NULL, PL_STR("data"), pl_buf_str(&json),
+                                     in->err);
 }
 
-static enum pl_status inline_block(struct inlining *in, const struct pl_json_node *block)
+static enum pl_status place(struct inlining *in, struct pl_inline_item *item)
 {
-    struct pl_str id;
-    struct pl_blob_row blob;
-    enum pl_status status = pl_json_text(in->arena, &in->doc, blob_of(in, block), &id);
+    const struct pl_inline_item *as =
+        item->twin == SIZE_MAX ? item : &in->items.list.ptr[item->twin];
+    if (as->fate != PL_INLINED_IN)
+        return name_it(in, as, item->block);
+    enum pl_status status = as->mime ? say_upright(in, item->media, as->mime) : PL_OK;
+    return status == PL_OK ? put_in(in, as, item->media) : status;
+}
+
+static enum pl_status each(struct inlining *in,
+                           enum pl_status (*work)(struct inlining *, struct pl_inline_item *),
+                           bool is_of_all)
+{
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; status == PL_OK && i < in->items.list.len; i++) {
+        struct pl_inline_item *item = &in->items.list.ptr[i];
+        bool is_meant = item->twin == SIZE_MAX && item->fate == PL_INLINED_IN;
+        if (is_of_all || is_meant)
+            status = work(in, item);
+    }
+    return status;
+}
+
+static enum pl_status find(struct inlining *in, struct pl_inline_item *item)
+{
+    return item->blob ? find_blob(in, item) : PL_OK;
+}
+
+static enum pl_status choose(struct inlining *in)
+{
+    enum pl_status status = pl_inline_items_list(&in->items, &in->doc);
     if (status == PL_OK)
-        status = pl_store_blob_get(in->store, in->arena, in->user_id, id, &blob, in->err);
-    if (status == PL_NOT_FOUND || status == PL_INVALID)
-        return name_it(in, block, "no longer stored");
-    if (status != PL_OK)
-        return status;
-    return blob.n_bytes <= in->n_left
-               ? put_in(in, block, &blob)
-               : name_it(in, block, "shown before, left out here to keep the request short");
+        status = each(in, find, false);
+    pl_inline_items_limit_bytes(&in->items, in->opts->max_bytes);
+    if (status == PL_OK)
+        status = each(in, load, false);
+    if (status == PL_OK && in->opts->max_tokens >= 0)
+        pl_inline_items_limit_tokens(&in->items, in->opts->max_tokens);
+    return status;
+}
+
+/* --- what comes of it ------------------------------------------------------------------------ */
+
+static enum pl_status keep(struct inlining *in, const struct pl_buf *from, struct pl_str *ret)
+{
+    *ret = from->status == PL_OK ? pl_arena_dup(in->arena, pl_buf_str(from)) : (struct pl_str){0};
+    return from->len && !ret->ptr ? PL_NOMEM : PL_OK;
+}
+
+static enum pl_status tell(struct inlining *in, struct pl_inlined *ret)
+{
+    struct pl_buf notes PL_CLEANUP_BUF, words PL_CLEANUP_BUF, new_words PL_CLEANUP_BUF;
+    pl_buf_init(&notes, 0);
+    pl_buf_init(&words, 0);
+    pl_buf_init(&new_words, 0);
+    enum pl_status status = pl_inline_items_notes(&in->doc, &in->items, &notes);
+    if (status == PL_OK)
+        status = pl_inline_items_sentence(in->arena, &in->doc, &in->items, false, &words);
+    if (status == PL_OK)
+        status = pl_inline_items_sentence(in->arena, &in->doc, &in->items, true, &new_words);
+    if (status == PL_OK)
+        status = keep(in, &notes, &ret->notes);
+    if (status == PL_OK)
+        status = keep(in, &words, &ret->words);
+    if (status == PL_OK)
+        status = keep(in, &new_words, &ret->new_words);
+    for (size_t i = 0; i < in->items.list.len; i++) {
+        const struct pl_inline_item *item = &in->items.list.ptr[i];
+        if (item->fate != PL_INLINED_IN || item->twin != SIZE_MAX)
+            continue;
+        ret->n_most_tokens += item->n_tokens;
+        ret->n_old_tokens += item->is_image && !item->is_new ? item->n_tokens : 0;
+    }
+    return status;
 }
 
 static enum pl_status write(struct inlining *in, struct pl_str *ret_turns)
@@ -163,35 +266,32 @@ static enum pl_status write(struct inlining *in, struct pl_str *ret_turns)
 }
 
 enum pl_status pl_media_inline(struct pl_store *store, struct pl_arena *arena,
-                               struct pl_str user_id, int64_t max_bytes, struct pl_str turns,
-                               struct pl_str *ret_turns, struct pl_error *err)
+                               const struct pl_inline_opts *opts, struct pl_str turns,
+                               struct pl_inlined *ret_inlined, struct pl_error *err)
 {
-    struct inlining in = {
-        .store = store,
-        .arena = arena,
-        .user_id = user_id,
-        .n_left = max_bytes,
-        .err = err,
-    };
+    struct inlining in = {.store = store, .arena = arena, .opts = opts, .err = err};
+    struct pl_inlined inlined = {.turns = turns};
     /* Most conversations have none: then nothing is parsed. */
     if (pl_str_find(turns, PL_STR("\"media\"")) == SIZE_MAX) {
-        *ret_turns = turns;
+        *ret_inlined = inlined;
         return PL_OK;
     }
     enum pl_status status = pl_json_parse(arena, turns, &pl_json_own, &in.doc, err);
     if (status != PL_OK)
         return status;
     pl_json_edit_init(&in.edit, arena, &in.doc);
-    for (const struct pl_json_node *t = pl_json_first(in.doc.root);
-         status == PL_OK && t < pl_json_end(in.doc.root); t = pl_json_next(t))
-        status = list_turn(&in, t);
-    for (size_t i = in.blocks.len; status == PL_OK && i > 0; i--) /* the newest first */
-        status = inline_block(&in, in.blocks.ptr[i - 1]);
-    if (status == PL_OK && in.blocks.len)
-        status = write(&in, ret_turns);
-    else if (status == PL_OK)
-        *ret_turns = turns;
+    status = choose(&in);
+    if (status == PL_OK)
+        status = each(&in, turn, false);
+    if (status == PL_OK)
+        status = each(&in, place, true);
+    if (status == PL_OK && in.items.list.len)
+        status = write(&in, &inlined.turns);
+    if (status == PL_OK)
+        status = tell(&in, &inlined);
     pl_json_edit_deinit(&in.edit);
-    pl_vec_deinit(&in.blocks);
+    pl_inline_items_deinit(&in.items);
+    if (status == PL_OK)
+        *ret_inlined = inlined;
     return status;
 }

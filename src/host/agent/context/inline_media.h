@@ -1,26 +1,45 @@
-/* Media of a session on their way to a model: what the turns name by a blob is put in as data, for
- * no vendor can fetch it from here. */
+/* Media of a session on their way to a model, or into an export: what the turns name by a blob is
+ * put in as data, for no vendor can fetch it from here. */
 #ifndef PL_AGENT_CONTEXT_INLINE_MEDIA_H
 #define PL_AGENT_CONTEXT_INLINE_MEDIA_H
 
 #include "store/work.h"
 
-/* Bytes of media that one request may have; vendors take about as much. What is older than the
- * newest of them is named in words. */
+/* Bytes of media that one request may have; vendors take about as much. */
 #define PL_INLINE_MAX_BYTES ((int64_t)20 << 20)
 
 /* The same of an export, which a person reads. */
 #define PL_INLINE_MAX_EXPORT ((int64_t)64 << 20)
 
-/* `turns` is a JSON array of TurnProjection; *ret_turns is the same, or arena memory where something
- * was put in. A blob that is gone, or was never the user's, is named in words too. Blocking: on a
- * worker. */
-enum pl_status pl_media_inline(struct pl_store *store, struct pl_arena *arena,
-                               struct pl_str user_id, int64_t max_bytes, struct pl_str turns,
-                               struct pl_str *ret_turns, struct pl_error *err);
+struct pl_inline_opts {
+    struct pl_str user_id;
+    int64_t max_bytes; /* of media in all; the oldest images are left out first, then the rest */
+    /* Of the images before the newest message, in all: the oldest are left out first; -1: any
+     * number. */
+    int64_t max_tokens;
+    bool is_upright; /* images are turned as they say; they no longer say it then */
+};
 
-/* Appends the bytes of a blob as base64. Blocking: on a worker. */
-enum pl_status pl_blob_write_base64(struct pl_store *store, const struct pl_blob_row *blob,
-                                    struct pl_buf *to, struct pl_error *err);
+/* Arena memory. */
+struct pl_inlined {
+    struct pl_str turns; /* the same, or with data and with words in the place of media */
+    /* What did not go along as it is: a JSON array of {"turn_id", "kind", "name"?, "blob" | "url",
+     * "effect": "left_out" | "gone" | "not_turned", "detail"}. Empty: everything did. */
+    struct pl_str notes;
+    struct pl_str words;     /* the same as a sentence */
+    struct pl_str new_words; /* … of the newest message, and of what came after it */
+    uint64_t n_old_tokens;   /* of the images before the newest message that are in */
+    uint64_t n_most_tokens;  /* of all media that are in: more than they can have */
+};
+
+/* `turns` is a JSON array of TurnProjection. A blob that is gone, or was never the user's, is named
+ * in words too. Blocking, and it may run ffmpeg: on a worker. */
+enum pl_status pl_media_inline(struct pl_store *store, struct pl_arena *arena,
+                               const struct pl_inline_opts *opts, struct pl_str turns,
+                               struct pl_inlined *ret_inlined, struct pl_error *err);
+
+/* Appends the bytes of a blob. Blocking: on a worker. */
+enum pl_status pl_blob_bytes(struct pl_store *store, const struct pl_blob_row *blob,
+                             struct pl_buf *to, struct pl_error *err);
 
 #endif

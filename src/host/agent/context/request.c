@@ -75,6 +75,74 @@ static enum pl_status write_turns(struct pl_arena *arena, const struct pl_reques
     return status == PL_OK ? keep(arena, &turns, &request->turns) : status;
 }
 
+/* --- media ----------------------------------------------------------------------------------- */
+
+/* How many tokens the request may have; 0: nobody knows. */
+static int64_t room_of(struct pl_arena *arena, const struct pl_request_query *query,
+                       const struct pl_request *request)
+{
+    const struct pl_model_info *info = pl_model_find(query->models, query->model);
+    struct pl_json_doc doc;
+    int64_t n_answer = 0, window = info ? info->context_window : 0;
+    if (request->settings.len &&
+        pl_json_parse(arena, request->settings, &pl_json_own, &doc, NULL) == PL_OK) {
+        const struct pl_json_node *n = pl_json_member(&doc, doc.root, "max_tokens", PL_JSON_NUMBER);
+        if (n && !pl_json_number_int64(pl_json_span(&doc, n), &n_answer))
+            n_answer = 0;
+    }
+    return n_answer < window ? window - n_answer : window;
+}
+
+static enum pl_status count_tokens(const struct pl_request *request, struct pl_str turns,
+                                   const struct pl_models *models, int64_t *ret_tokens,
+                                   struct pl_error *err)
+{
+    struct pl_request counted = *request;
+    struct pl_segments segments;
+    counted.turns = turns;
+    enum pl_status status = pl_request_count(&counted, models, &segments, err);
+    if (status == PL_OK)
+        *ret_tokens = (int64_t)segments.counted.n_tokens;
+    return status;
+}
+
+/* The blobs become data. The oldest images are left out where the request is over the window. What
+ * one image has is an estimate, so that is counted again, a few times. */
+static enum pl_status fit_media(struct pl_store *store, struct pl_arena *arena,
+                                const struct pl_request_query *query, struct pl_request *request,
+                                struct pl_error *err)
+{
+    enum { MAX_ROUNDS = 3 };
+    struct pl_inline_opts opts = {
+        .user_id = query->record->user_id,
+        .max_bytes = PL_INLINE_MAX_BYTES,
+        .max_tokens = -1,
+        .is_upright = true,
+    };
+    struct pl_inlined inlined;
+    int64_t room = room_of(arena, query, request);
+    enum pl_status status = pl_media_inline(store, arena, &opts, request->turns, &inlined, err);
+    int64_t most = (int64_t)(request->turns.len + request->tools.len + inlined.n_most_tokens);
+    /* Nothing has more tokens than bytes. */
+    for (int i = 0; i < MAX_ROUNDS && status == PL_OK && room && most > room; i++) {
+        int64_t n_tokens = 0;
+        if (!inlined.n_old_tokens)
+            break;
+        status = count_tokens(request, inlined.turns, query->models, &n_tokens, err);
+        if (status != PL_OK || n_tokens <= room)
+            break;
+        int64_t left = (int64_t)inlined.n_old_tokens - (n_tokens - room);
+        opts.max_tokens = left > 0 ? left : 0;
+        status = pl_media_inline(store, arena, &opts, request->turns, &inlined, err);
+    }
+    if (status != PL_OK)
+        return status;
+    request->turns = inlined.turns;
+    request->media_notes = inlined.notes;
+    request->notice = request->tells_settings ? inlined.words : inlined.new_words;
+    return PL_OK;
+}
+
 enum pl_status pl_request_read(struct pl_store *store, struct pl_arena *arena,
                                const struct pl_request_query *query, struct pl_request *ret_request,
                                struct pl_error *err)
@@ -93,9 +161,6 @@ enum pl_status pl_request_read(struct pl_store *store, struct pl_arena *arena,
     if (status == PL_OK)
         status = write_turns(arena, query, &context, &request);
     if (status == PL_OK)
-        status = pl_media_inline(store, arena, query->record->user_id, PL_INLINE_MAX_BYTES,
-                                 request.turns, &request.turns, err);
-    if (status == PL_OK)
         status =
             pl_offer_write(arena, how.tools, query->model, query->record->memory_enabled, &tools);
     if (status == PL_OK)
@@ -107,8 +172,10 @@ enum pl_status pl_request_read(struct pl_store *store, struct pl_arena *arena,
         context.n_turns && pl_turn_row_is_user(&context.turns[context.n_turns - 1]);
     request.prefill = request.tells_settings ? how.prefill : (struct pl_str){0};
     request.n_turns = context.n_turns;
-    *ret_request = request;
-    return PL_OK;
+    status = fit_media(store, arena, query, &request, err);
+    if (status == PL_OK)
+        *ret_request = request;
+    return status;
 }
 
 struct pl_model_request pl_request_ask(const struct pl_request *request,
@@ -122,6 +189,7 @@ struct pl_model_request pl_request_ask(const struct pl_request *request,
         .settings = request->settings,
         .prefill = request->prefill,
         .tells_settings = request->tells_settings,
+        .notice = request->notice,
     };
 }
 

@@ -12,6 +12,7 @@ struct pl_request_query {
     const struct pl_session_record *record; /* borrowed; as it is in the store */
     struct pl_str loop_id;                  /* borrowed; "root" or a sub-agent's */
     struct pl_str model;                    /* borrowed; resolved: a name pl_model_find knows */
+    const struct pl_models *models;         /* borrowed; what was configured: it has the window */
     bool is_planning;
     bool is_answering; /* a message is being answered: one that was archived is said again */
     int64_t unix_ms;   /* now: memories may be out of date */
@@ -32,6 +33,9 @@ struct pl_request {
     bool tells_settings;         /* the answer says which settings did not reach the model */
     struct pl_recall recall;     /* the memories that are among the turns */
     size_t n_turns;              /* of the session that are among them, without the summary */
+    struct pl_str media_notes;   /* JSON array: what of the media does not go along as it is
+                                    (inline_media.h); empty: all do */
+    struct pl_str notice;        /* what the answer says of that; empty: nothing */
 };
 
 /* Blocking: on a worker. A replay's request is that of a model that would be asked instead. */

@@ -112,17 +112,18 @@ enum pl_status pl_session_document_write(struct pl_store *store,
         put_system_prompt(record, &turns, n);
     PL_CLEANUP_ARENA struct pl_arena arena;
     pl_arena_init(&arena, 0);
-    struct pl_str shown;
+    struct pl_inline_opts media = {
+        .user_id = record->user_id, .max_bytes = PL_INLINE_MAX_EXPORT, .max_tokens = -1};
+    struct pl_inlined inlined;
     status = turns.status != PL_OK
                  ? turns.status
-                 : pl_media_inline(store, &arena, record->user_id, PL_INLINE_MAX_EXPORT,
-                                   pl_buf_str(&turns), &shown, err);
+                 : pl_media_inline(store, &arena, &media, pl_buf_str(&turns), &inlined, err);
     if (status != PL_OK)
         return status;
     struct pl_json_out out = pl_json_out(to);
     pl_json_out_open(&out, '{');
     pl_json_out_key(&out, "turns");
-    pl_json_out_raw(&out, shown);
+    pl_json_out_raw(&out, inlined.turns);
     if (model.len || record->settings.len) {
         pl_json_out_key(&out, "settings");
         status = put_settings(record, model, &out);

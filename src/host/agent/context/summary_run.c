@@ -24,24 +24,11 @@
 static enum pl_status count_request(struct pl_activity *activity, struct pl_str summary,
                                     int64_t *ret_tokens)
 {
-    struct pl_store *store = activity->server->store;
-    struct pl_session_record record;
     struct pl_request request;
     struct pl_segments segments;
-    enum pl_status status = pl_store_session_get(store, &activity->arena, activity->user_id,
-                                                 activity->session_id, &record, &activity->err);
-    if (status != PL_OK)
-        return status;
-    struct pl_request_query query = {
-        .record = &record,
-        .loop_id = activity->effect.loop_id,
-        .model = activity->effect.model,
-        .is_planning = activity->effect.mode == PL_CHAT_MODE_PLANNING,
-        .is_answering = !pl_str_eq(activity->effect.trigger, PL_STR("manual")),
-        .unix_ms = pl_clock_unix_ms(),
-        .summary = summary,
-    };
-    status = pl_request_read(store, &activity->arena, &query, &request, &activity->err);
+    bool is_answering = !pl_str_eq(activity->effect.trigger, PL_STR("manual"));
+    activity->unix_ms = pl_clock_unix_ms();
+    enum pl_status status = pl_activity_read_request(activity, is_answering, summary, &request);
     if (status == PL_OK)
         status = pl_request_count(&request, activity->setup->models, &segments, &activity->err);
     if (status == PL_OK)

@@ -1,4 +1,4 @@
-/* Frames and sound of a video, and images that stand upright: the work of the program ffmpeg. It is
+/* Frames and sound of a video: the work of the program ffmpeg. It is
  * started with the words of fixed tables, without a shell, reads only the named file, and has a
  * limit of time. All of it blocks: on a worker. */
 #ifndef PL_IO_MEDIA_VIDEO_H
@@ -33,10 +33,5 @@ uint64_t pl_video_frame_index(const struct pl_video *video, uint64_t time_ms);
 /* Writes a WAV file: one channel, PL_VIDEO_SAMPLE_RATE. */
 enum pl_status pl_video_take_sound(const struct pl_video *video, const char *to,
                                    struct pl_error *err);
-
-/* Writes the image at `from` turned clockwise by 90, 180 or 270 degrees, in the format that the name
- * of `to` ends in. */
-enum pl_status pl_image_turn(const char *from, const char *to, int degrees, int64_t limit_ms,
-                             struct pl_error *err);
 
 #endif

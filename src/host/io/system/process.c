@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -135,6 +136,17 @@ static void close_ends(struct said said[2], int end)
             close(said[i].ends[end]);
 }
 
+/* Right after its start: it has taken nothing to speak of. */
+static void limit_memory(pid_t pid, uint64_t max_memory)
+{
+#ifdef __linux__
+    struct rlimit limit = {(rlim_t)max_memory, (rlim_t)max_memory};
+    (void)prlimit(pid, RLIMIT_AS, &limit, NULL);
+#else
+    (void)pid, (void)max_memory;
+#endif
+}
+
 enum pl_status pl_process_run(struct pl_process *process, struct pl_error *err)
 {
     const char *name = process->argv[0];
@@ -148,6 +160,8 @@ enum pl_status pl_process_run(struct pl_process *process, struct pl_error *err)
     }
     int error = spawn(process->argv, said, &pid);
     close_ends(said, 1);
+    if (!error && process->max_memory)
+        limit_memory(pid, process->max_memory);
     bool is_late = !error && !drain(said, process->limit_ms);
     close_ends(said, 0);
     if (is_late)

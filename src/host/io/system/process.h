@@ -8,6 +8,7 @@
 struct pl_process {
     const char *const *argv; /* borrowed; argv[0] is looked for in PATH; ends with NULL */
     int64_t limit_ms;        /* then it is killed: PL_IO; 0: it has all the time it takes */
+    uint64_t max_memory;     /* bytes of address space; 0: any number. Where the system has it */
     struct pl_buf *out;      /* what it prints is appended, at most 16 KiB; NULL: thrown away */
     struct pl_buf *errors;   /* the same of what it says on standard error */
     int code;                /* its exit code; 128 + the number of the signal that ended it */

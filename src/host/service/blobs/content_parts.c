@@ -23,6 +23,16 @@ static bool is_part(const struct pl_json_doc *doc, const struct pl_json_node *pa
     return has_type(doc, part, types);
 }
 
+/* {"type":"text","text":…}; one with more members is left to whoever reads the blocks. */
+static const struct pl_json_node *text_of(const struct pl_json_doc *doc,
+                                          const struct pl_json_node *part)
+{
+    static const char *const types[] = {"text", NULL};
+    return has_type(doc, part, types) && pl_json_count(part) == 2
+               ? pl_json_member(doc, part, "text", PL_JSON_STRING)
+               : NULL;
+}
+
 bool pl_content_parts_has_media(const struct pl_json_doc *doc, const struct pl_json_node *list)
 {
     static const char *const blocks[] = {"media", NULL};
@@ -121,10 +131,16 @@ enum pl_status pl_content_parts_write(struct pl_arena *arena, const struct pl_js
          status == PL_OK && n < pl_json_end(list); n = pl_json_next(n), i++) {
         if (i)
             pl_buf_addc(to, ',');
-        if (is_part(doc, n))
+        const struct pl_json_node *text = text_of(doc, n);
+        if (is_part(doc, n)) {
             status = write_part(arena, pl_json_span(doc, n), i, to, err);
-        else
+        } else if (text) {
+            pl_buf_adds(to, "{\"type\":\"text\",\"content\":");
+            pl_buf_add(to, pl_json_span(doc, text));
+            pl_buf_addc(to, '}');
+        } else {
             pl_buf_add(to, pl_json_span(doc, n));
+        }
     }
     pl_buf_addc(to, ']');
     return status == PL_OK ? to->status : status;

@@ -27,6 +27,7 @@ enum pl_status pl_exchange_read_request(struct pl_exchange *x, struct pl_request
         .record = &record,
         .loop_id = loop_id.len ? loop_id : PL_STR("root"),
         .model = model_of(x, &record),
+        .models = x->setup->models,
         .is_planning = record.is_planning,
         .is_answering = record.status == PL_SESSION_RUNNING,
         .unix_ms = pl_clock_unix_ms(),

@@ -6,7 +6,7 @@
 #include "base/table.h"
 #include "http/json_members.h"
 #include "live/command.h"
-#include "service/sessions/chat_media.h"
+#include "service/sessions/said_media.h"
 #include "shard/setup.h"
 
 struct sending {
@@ -15,8 +15,7 @@ struct sending {
     struct pl_arena arena;
     struct pl_str id; /* arena, as the event's strings */
     struct pl_job job;
-    enum pl_status status;     /* of the job */
-    struct pl_media_keep keep; /* of a message with media, before it is sent */
+    struct pl_media_keep keep; /* of what has media, before it is sent */
 };
 
 static void sending_destroy(struct sending *sending)
@@ -38,43 +37,21 @@ static void finish_sending(struct sending *sending)
     sending_destroy(sending);
 }
 
-/* Whether the question was answered with this answer before. */
+/* Whether it was answered so before. */
 static void repeats_run(struct pl_job *job)
 {
     struct sending *sending = PL_CONTAINER_OF(job, struct sending, job);
     struct pl_session_command *command = &sending->command;
-    struct pl_store *store = command->home->server->store;
-    if (command->event.kind == PL_SE_ANSWER) {
-        sending->status = pl_answer_repeats(store, &sending->arena, command->session_id,
-                                            command->event.answer.tool_call_id,
-                                            command->event.answer.answer, &command->err);
-        return;
-    }
-    struct pl_str answer;
-    sending->status = pl_client_result_write(&sending->arena, command->event.tool.result,
-                                             command->event.tool.is_error, &answer);
-    if (sending->status == PL_OK)
-        sending->status =
-            pl_client_result_repeats(store, &sending->arena, command->session_id,
-                                     command->event.tool.tool_call_id, answer, &command->err);
+    command->problem =
+        pl_answer_repeats(command->home->server->store, &sending->arena, command->session_id,
+                          &command->event, &command->reply, &command->err);
 }
 
 static void repeats_done(struct pl_job *job)
 {
     struct sending *sending = PL_CONTAINER_OF(job, struct sending, job);
-    struct pl_session_command *command = &sending->command;
-    if (job->is_refused) {
-        command->problem = PL_PROBLEM_OVERLOADED;
-    } else if (sending->status == PL_OK) {
-        command->problem = PL_PROBLEM_COUNT;
-        pl_answer_write_repeated(&command->reply, command->event.kind == PL_SE_ANSWER
-                                                      ? command->event.answer.tool_call_id
-                                                      : command->event.tool.tool_call_id);
-    } else if (command->event.kind != PL_SE_ANSWER && sending->status == PL_CONFLICT) {
-        command->problem = PL_PROBLEM_CONFLICT;
-    } else if (sending->status != PL_CONFLICT) {
-        command->problem = pl_problem_of(sending->status);
-    }
+    if (job->is_refused)
+        sending->command.problem = PL_PROBLEM_OVERLOADED;
     finish_sending(sending);
 }
 
@@ -96,20 +73,18 @@ static void on_sent(struct pl_session_command *command)
     pl_workers_submit(command->home->server->workers, command->home->loop, &sending->job);
 }
 
-/* The media of a message are kept before the session hears of them. */
+/* Media are kept before the session hears of them. */
 static void on_kept(struct pl_media_keep *keep)
 {
     struct sending *sending = PL_CONTAINER_OF(keep, struct sending, keep);
     struct pl_session_command *command = &sending->command;
-    if (keep->status != PL_OK) {
-        pl_chat_point_media(keep);
-        command->problem = pl_problem_of(keep->status);
-        command->err = keep->err;
-        finish_sending(sending);
+    if (pl_said_media_take(keep, &command->event) == PL_OK) {
+        pl_session_command_send(command);
         return;
     }
-    command->event.chat.message = keep->document;
-    pl_session_command_send(command);
+    command->problem = pl_problem_of(keep->status);
+    command->err = keep->err;
+    finish_sending(sending);
 }
 
 static void keep_media(struct sending *sending)
@@ -118,11 +93,9 @@ static void keep_media(struct sending *sending)
         .shard = sending->command.home,
         .user_id = sending->command.user_id,
         .arena = &sending->arena,
-        .document = sending->command.event.chat.message,
-        .has_parts = true,
         .done = on_kept,
     };
-    pl_media_keep_start(&sending->keep);
+    pl_said_media_keep(&sending->keep, &sending->command.event);
 }
 
 typedef enum pl_status read_event_fn(struct sending *sending, const struct pl_json_doc *doc,
@@ -209,7 +182,7 @@ static void send_event(struct pl_ws_live *ws, const struct pl_socket_message *m,
     }
     pl_socket_begin_answer(ws);
     sending->command.done = on_sent;
-    if (sending->command.event.kind == PL_SE_CHAT && pl_chat_has_media(&doc, doc.root))
+    if (pl_said_media_has(&doc, doc.root, &sending->command.event))
         keep_media(sending);
     else
         pl_session_command_send(&sending->command);

@@ -11,7 +11,7 @@
 #include "json/write.h"
 #include "live/turn_page.h"
 #include "service/request_options.h"
-#include "service/sessions/chat_media.h"
+#include "service/sessions/said_media.h"
 #include "service/sessions/chat_stream.h"
 #include "service/sessions/next_request.h"
 #include "service/sessions/routes.h"
@@ -140,50 +140,45 @@ static void session_turn_get(struct pl_exchange *x)
 
 /* --- chat ------------------------------------------------------------------------------------ */
 
-static void refuse_chat(struct pl_exchange *x, struct pl_session_command *command,
-                        enum pl_status status, const struct pl_error *err)
+static void refuse(struct pl_exchange *x, struct pl_session_command *command, enum pl_status status,
+                   const struct pl_error *err)
 {
     pl_session_command_deinit(command);
     pl_exchange_fail(x, status, err);
     pl_exchange_finish(x);
 }
 
-/* The media of a message are kept before the session hears of them. */
-struct chatting {
+/* Media are kept before the session hears of them. */
+struct saying {
     struct pl_media_keep keep;
     struct pl_exchange *x;
     struct pl_session_command *command;
 };
 
-static void chat_is_kept(struct pl_media_keep *keep)
+static void is_kept(struct pl_media_keep *keep)
 {
-    struct chatting *chatting = PL_CONTAINER_OF(keep, struct chatting, keep);
-    if (keep->status != PL_OK) {
-        pl_chat_point_media(keep);
-        refuse_chat(chatting->x, chatting->command, keep->status, &keep->err);
-        return;
-    }
-    chatting->command->event.chat.message = keep->document;
-    pl_session_command_send(chatting->command);
+    struct saying *saying = PL_CONTAINER_OF(keep, struct saying, keep);
+    if (pl_said_media_take(keep, &saying->command->event) == PL_OK)
+        pl_session_command_send(saying->command);
+    else
+        refuse(saying->x, saying->command, keep->status, &keep->err);
 }
 
-static void keep_media(struct pl_exchange *x, struct pl_session_command *command)
+static void send_said(struct pl_exchange *x, struct pl_session_command *command)
 {
-    struct chatting *chatting = pl_arena_zalloc(&x->arena, 1, sizeof *chatting);
-    if (!chatting) {
-        refuse_chat(x, command, PL_NOMEM, NULL);
+    if (!pl_said_media_has(&x->body, x->body.root, &command->event)) {
+        pl_session_command_send(command);
         return;
     }
-    *chatting = (struct chatting){.x = x, .command = command};
-    chatting->keep = (struct pl_media_keep){
-        .shard = x->shard,
-        .user_id = x->caller.user_id,
-        .arena = &x->arena,
-        .document = command->event.chat.message,
-        .has_parts = true,
-        .done = chat_is_kept,
-    };
-    pl_media_keep_start(&chatting->keep);
+    struct saying *saying = pl_arena_zalloc(&x->arena, 1, sizeof *saying);
+    if (!saying) {
+        refuse(x, command, PL_NOMEM, NULL);
+        return;
+    }
+    *saying = (struct saying){.x = x, .command = command};
+    saying->keep = (struct pl_media_keep){
+        .shard = x->shard, .user_id = x->caller.user_id, .arena = &x->arena, .done = is_kept};
+    pl_said_media_keep(&saying->keep, &command->event);
 }
 
 static void session_chat(struct pl_exchange *x)
@@ -197,7 +192,7 @@ static void session_chat(struct pl_exchange *x)
     enum pl_status status =
         pl_chat_parse(x->setup->models, &x->arena, &x->body, x->body.root, &command->event, &err);
     if (status != PL_OK) {
-        refuse_chat(x, command, status, &err);
+        refuse(x, command, status, &err);
         return;
     }
     if (is_stream && !pl_chat_stream_check(x, &command->event)) {
@@ -211,10 +206,7 @@ static void session_chat(struct pl_exchange *x)
         command->event.chat.trace_id = pl_trace_id(x);
     else
         command->event.answer.trace_id = pl_trace_id(x);
-    if (command->event.kind == PL_SE_CHAT && pl_chat_has_media(&x->body, x->body.root))
-        keep_media(x, command);
-    else
-        pl_session_command_send(command);
+    send_said(x, command);
 }
 
 static void session_stop(struct pl_exchange *x)
@@ -262,32 +254,28 @@ static void session_questions(struct pl_exchange *x)
     pl_exchange_look(x, questions_looked);
 }
 
-/* A question that was answered already: the same answer again is fine, another is a conflict. */
-static void answered_before_work(struct pl_exchange *x)
+/* What was answered already: the same again is fine, anything else is a conflict. */
+static void repeats_work(struct pl_exchange *x)
 {
+    const struct pl_session_command *command = x->state;
     struct pl_error err = {0};
-    enum pl_status status = pl_answer_repeats(x->shard->server->store, &x->arena, x->args[0],
-                                              x->args[1], pl_body_raw(x, "answer"), &err);
-    if (status == PL_OK)
-        pl_answer_write_repeated(&x->reply, x->args[1]);
-    else if (status == PL_CONFLICT)
-        pl_exchange_problem(x, PL_PROBLEM_QUESTION_NOT_PENDING, &err, NULL);
-    else
-        pl_exchange_fail(x, status, &err);
+    enum pl_problem problem = pl_answer_repeats(x->shard->server->store, &x->arena, x->args[0],
+                                                &command->event, &x->reply, &err);
+    if (problem != PL_PROBLEM_COUNT)
+        pl_exchange_problem(x, problem, &err, NULL);
 }
 
 static void answer_done(struct pl_session_command *command)
 {
     struct pl_exchange *x = pl_session_command_exchange(command);
     if (command->problem == PL_PROBLEM_QUESTION_NOT_PENDING) {
-        pl_session_command_deinit(command);
-        pl_exchange_work(x, answered_before_work, NULL);
-        return;
-    }
-    if (command->problem != PL_PROBLEM_COUNT)
+        x->state = command;
+        pl_exchange_work(x, repeats_work, end_ask);
+    } else if (command->problem != PL_PROBLEM_COUNT) {
         pl_exchange_answer_problem(x, command);
-    else
+    } else {
         pl_exchange_answer(x, command);
+    }
 }
 
 static void session_answer(struct pl_exchange *x)
@@ -305,37 +293,6 @@ static void session_answer(struct pl_exchange *x)
 
 /* --- tools of the client --------------------------------------------------------------------- */
 
-static void given_before_work(struct pl_exchange *x)
-{
-    struct pl_error err = {0};
-    struct pl_str answer;
-    enum pl_status status = pl_client_result_write(&x->arena, pl_body_raw(x, "result"),
-                                                   pl_body_bool(x, "is_error", false), &answer);
-    if (status == PL_OK)
-        status = pl_client_result_repeats(x->shard->server->store, &x->arena, x->args[0],
-                                          x->args[1], answer, &err);
-    if (status == PL_OK)
-        pl_answer_write_repeated(&x->reply, x->args[1]);
-    else if (status == PL_CONFLICT)
-        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, &err, NULL);
-    else
-        pl_exchange_fail(x, status, &err);
-}
-
-static void given_done(struct pl_session_command *command)
-{
-    struct pl_exchange *x = pl_session_command_exchange(command);
-    if (command->problem == PL_PROBLEM_QUESTION_NOT_PENDING) {
-        pl_session_command_deinit(command);
-        pl_exchange_work(x, given_before_work, NULL);
-        return;
-    }
-    if (command->problem != PL_PROBLEM_COUNT)
-        pl_exchange_answer_problem(x, command);
-    else
-        pl_exchange_answer(x, command);
-}
-
 static void session_tool_result(struct pl_exchange *x)
 {
     struct pl_session_command *command = pl_exchange_ask(x, PL_COMMAND_EVENT, x->args[0], NULL);
@@ -345,8 +302,8 @@ static void session_tool_result(struct pl_exchange *x)
     command->event.tool.tool_call_id = x->args[1];
     command->event.tool.result = pl_body_raw(x, "result");
     command->event.tool.is_error = pl_body_bool(x, "is_error", false);
-    command->done = given_done;
-    pl_session_command_send(command);
+    command->done = answer_done;
+    send_said(x, command);
 }
 
 /* --- context --------------------------------------------------------------------------------- */
@@ -394,6 +351,9 @@ static void write_context(struct pl_exchange *x, const struct viewing *viewing)
         pl_json_out_raw(&out, viewing->request.recall.refs);
     else
         pl_json_out_null(&out);
+    pl_json_out_key(&out, "media_notes");
+    pl_json_out_raw(&out,
+                    viewing->request.media_notes.len ? viewing->request.media_notes : PL_STR("[]"));
     pl_json_out_close(&out, '}');
 }
 
@@ -465,10 +425,10 @@ const struct pl_route pl_routes_turns[] = {
     {PL_METHOD_POST, "/api/sessions/{id}/questions/{tool_call_id}/answer", PL_ROUTE_IDEMPOTENT,
      session_answer, "session_answer", "Answer a question, once", "turns", "QuestionAnswer",
      "Answered", 200, NULL},
-    {PL_METHOD_POST, "/api/sessions/{id}/tool-calls/{tool_call_id}/result", PL_ROUTE_IDEMPOTENT,
-     session_tool_result, "session_tool_result",
-     "Give the result of a call that the client runs, once", "turns", "ToolResultGiven", "Answered",
-     200, NULL},
+    {PL_METHOD_POST, "/api/sessions/{id}/tool-calls/{tool_call_id}/result",
+     PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE | PL_ROUTE_STORED, session_tool_result,
+     "session_tool_result", "Give the result of a call that the client runs, once", "turns",
+     "ToolResultGiven", "Answered", 200, NULL},
     {PL_METHOD_GET, "/api/sessions/{id}/context", 0, session_context, "session_context",
      "Count the tokens of the model's context", "turns", NULL, "ContextView", 200, loop_params},
     {0},
