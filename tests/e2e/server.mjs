@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { directory, parley, run } from './harness.mjs';
+import { prove } from './proving.mjs';
 import { SAFETY_MS, until } from './waiting.mjs';
 
 // Ended and removed when the file's tests are over. One hook at the top: a hook that is added inside another hook is
@@ -18,7 +19,15 @@ const running = new Set();
 const made = new Set();
 after(async () => {
   for (const server of running) await server.stop('SIGKILL');
-  for (const dir of made) rmSync(dir, { recursive: true, force: true });
+  try {
+    for (const dir of made) await prove(dir, start);
+  } catch (error) {
+    // The hooks behind this one are not called, and what they would have closed keeps the process alive.
+    setTimeout(() => process.exit(1), 1000).unref();
+    throw error;
+  } finally {
+    for (const dir of made) rmSync(dir, { recursive: true, force: true });
+  }
 });
 
 // One schema file per component, made when it is first needed.

@@ -353,14 +353,20 @@ const rules = {
   },
 };
 
-// Throws unless the vendor would take it.
-export function checkRequest({ dialect, text, body, model }) {
-  const { code, out, err } = run(['validate', '--as', dialect, '--json', '-'], { input: text });
-  assert.equal(code, 0, `not a request of ${dialect}: ${out}${err}\n${text.slice(0, 4000)}`);
+// What a vendor refuses of a request that fits its schema.
+export function refusals({ dialect, body, model }) {
   const wrong = [];
   rules[dialect](body, (what) => wrong.push(what), model);
   for (const [name, refuses] of models) if (name.test(model)) refuses(body, (what) => wrong.push(what));
-  assert.deepEqual(wrong, [], `${dialect} refuses this: ${text.slice(0, 4000)}`);
+  return wrong;
+}
+
+// Throws unless the vendor would take it.
+export function checkRequest(request) {
+  const { dialect, text } = request;
+  const { code, out, err } = run(['validate', '--as', dialect, '--json', '-'], { input: text });
+  assert.equal(code, 0, `not a request of ${dialect}: ${out}${err}\n${text.slice(0, 4000)}`);
+  assert.deepEqual(refusals(request), [], `${dialect} refuses this: ${text.slice(0, 4000)}`);
 }
 
 // --- the server ------------------------------------------------------------------------------------------------------

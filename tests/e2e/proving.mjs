@@ -1,0 +1,92 @@
+// What is true of every session, whatever a test did with it: the tokens of …/context are those of the request that its
+// model gets, that request is one its vendor takes, and its harmony export passes lint. server.mjs has it proved of the data directories that its tests leave
+// behind: a server of its own is started over each, and each session is asked once more, on one of the four dialects.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { dialectNames, openUpstream, refusals } from './upstreams.mjs';
+import { SAFETY_MS, until } from './waiting.mjs';
+
+const models = {
+  anthropic: 'anthropic/claude-sonnet-4-5', 'openai-chat': 'openai-chat/gpt-5', 'openai-responses': 'openai/gpt-5',
+  gemini: 'gemini/gemini-2.5-pro',
+};
+const MOST = 24; // of one directory: the newest. More of the same prove nothing new.
+
+// Why nothing is proved of a data directory.
+const exempt = [
+  ['it holds no store', (data) => !existsSync(join(data, 'parley.db'))],
+];
+
+class Inspection {
+  constructor(server, upstream) {
+    this.server = server;
+    this.upstream = upstream;
+    this.wrong = [];
+  }
+
+  // Over the control socket, where the owner of the server needs no key.
+  ask(method, path, body) {
+    return this.server.raw(method, path, { body, key: null, socketPath: join(this.server.data, 'parley.sock'), headers: { host: 'local' } });
+  }
+
+  async json(method, path, body) {
+    const answer = await this.ask(method, path, body);
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.json;
+  }
+
+  async settle(id) {
+    await this.ask('POST', `/api/sessions/${id}/stop`, {});
+    await until(async () => {
+      const { status } = await this.json('GET', `/api/sessions/${id}`);
+      return !['created', 'running', 'waiting_for_input', 'paused'].includes(status) || status === 'created';
+    }, `session ${id} comes to rest`);
+  }
+
+  async lint(id) {
+    const document = await this.json('GET', `/api/sessions/${id}/export?format=harmony`);
+    const { findings } = await this.json('POST', '/api/lint', { document, as: 'harmony' });
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    if (errors.length) this.wrong.push(`the harmony export of ${id}: ${JSON.stringify(errors)}\n${JSON.stringify(document).slice(0, 4000)}`);
+  }
+
+  // The request is one that its vendor takes.
+  async take(id, request) {
+    const { valid, errors } = await this.json('POST', '/api/validate', { document: request.body, as: request.dialect });
+    const all = [...(valid ? [] : errors), ...refusals(request)];
+    if (all.length) this.wrong.push(`${request.dialect} refuses the request of ${id}: ${JSON.stringify(all)}\n${request.text.slice(0, 4000)}`);
+  }
+
+  // Asks the session's own model if it is a vendor's, and otherwise one of `dialect`.
+  async count({ id, model }, dialect) {
+    const mark = `The last word to ${id}.`;
+    if (!/^(anthropic|openai|openai-chat|gemini)\//.test(model)) await this.json('PATCH', `/api/sessions/${id}`, { model: models[dialect] });
+    await this.json('POST', `/api/sessions/${id}/chat`, { message: mark });
+    const request = await until(() => this.upstream.requests.find(({ text }) => text.includes(mark)), `the request of ${id}`, SAFETY_MS / 5);
+    await this.take(id, request);
+    const context = await this.json('GET', `/api/sessions/${id}/context`);
+    const { tokens } = await this.json('POST', '/api/tokens', { document: request.body, as: request.dialect, model: request.model });
+    if (context.tokens !== tokens) this.wrong.push(`the context of ${id} has ${context.tokens} tokens, its request to ${request.dialect} ${tokens}:\n${JSON.stringify(context)}\n${request.text.slice(0, 6000)}`);
+  }
+}
+
+// Throws unless all that is in the directory keeps to it. `open` starts a server there.
+export async function prove(data, open) {
+  if (exempt.some(([, holds]) => holds(data))) return;
+  const upstream = await openUpstream({ answer: ({ text }) => (text.includes('The last word to ') ? { hang: 'head' } : { say: 'Hello.' }) });
+  const server = await open({ data, login: false, env: upstream.env(), args: ['--shards', '1'] });
+  try {
+    const inspection = new Inspection(server, upstream);
+    const { items: sessions } = await inspection.json('GET', `/api/sessions?limit=${MOST}`);
+    for (const [i, session] of sessions.entries()) {
+      await inspection.settle(session.id);
+      await inspection.lint(session.id);
+      await inspection.count(session, dialectNames[i % dialectNames.length]);
+    }
+    assert.deepEqual(inspection.wrong, []);
+  } finally {
+    await server.stop('SIGKILL');
+    await upstream.close();
+  }
+}
