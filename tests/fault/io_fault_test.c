@@ -172,7 +172,7 @@ static enum pl_status works(void *ctx)
         return status;
     status = pl_workers_create(2, &workers, NULL);
     if (status == PL_OK) {
-        struct pl_job job = {.run = run, .done = done};
+        struct pl_job job = {.wait_ms = 600000, .run = run, .done = done};
         pl_workers_submit(workers, home, &job);
         pl_loop_run(home);
     }

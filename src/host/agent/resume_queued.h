@@ -5,12 +5,20 @@
 
 #include "agent/driver.h"
 
+/* The diagram is in resume_queued.c. */
+enum pl_resume_queued_state {
+    PL_RESUME_QUEUED_PAUSING,
+    PL_RESUME_QUEUED_LOOKING,
+    PL_RESUME_QUEUED_ASKING,
+    PL_RESUME_QUEUED_OVER,
+};
+
 struct pl_resume_queued {
+    enum pl_resume_queued_state state;
     struct pl_server *server;          /* borrowed */
     struct pl_session_command command; /* to the session that is next */
-    struct pl_timer timer;             /* until a session that could not be reached is tried
-                                          again */
-    struct pl_job job;                 /* reads which one is next */
+    struct pl_timer timer;             /* of PAUSING */
+    struct pl_job job;                 /* of LOOKING: reads which one is next */
     struct pl_arena arena;             /* of the job */
     char after[PL_ID_MAX];             /* the last one that was asked */
     char next[PL_ID_MAX];              /* "": there is none */

@@ -6,11 +6,19 @@
 
 #include "agent/driver.h"
 
+enum pl_retention_state {
+    PL_RETENTION_RESTING,
+    PL_RETENTION_LOOKING,
+    PL_RETENTION_DELETING,
+    PL_RETENTION_OVER
+};
+
 struct pl_retention {
+    enum pl_retention_state state;
     struct pl_server *server; /* borrowed */
-    struct pl_timer timer;    /* until the next look */
+    struct pl_timer timer;    /* of RESTING */
     struct pl_job job;        /* reads which ones are due */
-    struct pl_arena arena;    /* of `page` */
+    struct pl_arena arena;    /* of `page`; LOOKING and DELETING have one */
     struct pl_session_page page;
     size_t n_done;                     /* of the page */
     struct pl_session_command command; /* to the session that is next */

@@ -478,7 +478,7 @@ void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct 
 {
     struct lane *lane = &workers->lanes[job->lane];
     /* No job waits for ever (workers.h). */
-    assert(job->is_begun ? !job->wait_ms : job->wait_ms > 0 || !job->owner);
+    assert(job->is_begun ? !job->wait_ms : job->wait_ms > 0);
     job->home = home;
     job->is_refused = false;
     job->since_ms = pl_clock_ms();

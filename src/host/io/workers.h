@@ -28,16 +28,13 @@ enum pl_work {
 /* `run` must not touch what a loop owns, except what the job holds. `done` is called on the loop
  * that submitted it, always, also when the loop is stopping.
  *
- * No job waits for ever, in one of three ways; pl_workers_submit asserts that it is one of them:
+ * No job waits for ever, in one of two ways; pl_workers_submit asserts that it is one of them:
  *
- * - It has a deadline (wait_ms), after which it comes home without having run.
+ * - It has a deadline (wait_ms), after which it comes home without having run. So do the server's
+ *   own (owner 0), which try again later or say in the log what is left undone.
  * - It ends what was begun (is_begun), and there is no way back. It goes before whatever its owner
  *   has not begun. So it waits only for what he had begun before, which is as much as was admitted
- *   by jobs with a deadline, and for the turns of others.
- * - It is the server's own (owner 0). The server has one turn like everybody, no limit of threads,
- *   and never more than a few jobs.
- *
- * Zeroed is a job of the server itself in the lane STORE. */
+ *   by jobs with a deadline, and for the turns of others. */
 struct pl_job {
     struct pl_letter letter; /* brings it home */
     struct pl_job *next;     /* the lane's */
@@ -45,7 +42,7 @@ struct pl_job {
     int64_t since_ms;        /* the lane's: submitted then */
     enum pl_work lane;
     uint64_t owner;  /* for whom: the hash of a user's id; 0: the server itself */
-    int64_t wait_ms; /* in the queue at most; then it comes home without having run. 0: see above */
+    int64_t wait_ms; /* in the queue at most; then it comes home without having run */
     bool is_begun;   /* completes work in progress; wait_ms is 0 */
     size_t n_bytes;  /* approximate memory it takes while it runs; 0: too little to count */
     bool is_refused; /* for done: it did not run */

@@ -149,6 +149,8 @@ static void read_done(struct pl_job *job)
     struct pl_reload *reload = &own->reload;
     if (atomic_load(&own->server.life) == PL_LIFE_STOPPED)
         return; /* pl_reload_forget has what was made */
+    if (job->is_refused)
+        reload->status = pl_fail(&reload->err, PL_IO, "no thread was free; send SIGHUP again");
     if (reload->status == PL_OK) {
         install(own);
     } else {
@@ -179,7 +181,10 @@ static void read_again(struct pl_server_own *own)
     pl_buf_clear(&reload->changed);
     pl_buf_clear(&reload->kept);
     reload->err = (struct pl_error){0};
-    reload->job = (struct pl_job){.lane = PL_WORK_FILE, .run = read_run, .done = read_done};
+    reload->job = (struct pl_job){.lane = PL_WORK_FILE,
+                                  .wait_ms = own->setup->config.queue_wait_ms,
+                                  .run = read_run,
+                                  .done = read_done};
     pl_workers_submit(own->server.workers, own->server.shards[0]->loop, &reload->job);
 }
 

@@ -367,6 +367,9 @@ static void probe_run(struct pl_job *job)
 static void probe_done(struct pl_job *job)
 {
     struct pl_server_own *own = PL_CONTAINER_OF(job, struct pl_server_own, probe);
+    if (job->is_refused)
+        pl_log_say(own->server.log, NULL, PL_LOG_WARNING,
+                   "the models were not asked for at the start, because no thread was free");
     pl_setup_release(own->server.shards[0], PL_TAKE(own->probed));
 }
 
@@ -390,7 +393,10 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
     pl_retention_start(&own->retention, &own->server);
     if (own->setup->config.is_probing) {
         own->probed = pl_setup_hold(own->server.shards[0]);
-        own->probe = (struct pl_job){.lane = PL_WORK_FILE, .run = probe_run, .done = probe_done};
+        own->probe = (struct pl_job){.lane = PL_WORK_FILE,
+                                     .wait_ms = own->setup->config.queue_wait_ms,
+                                     .run = probe_run,
+                                     .done = probe_done};
         pl_workers_submit(own->server.workers, own->server.shards[0]->loop, &own->probe);
     }
     pl_life_go(&own->server.life, PL_LIFE_SERVING);

@@ -180,8 +180,10 @@ static void lanes_do_not_wait_for_each_other(void **state)
     start_with(1);
     put_gate(PL_WORK_STORE, 1);
     put_gate(PL_WORK_LOOKUP, 1);
-    struct work *computing = submit("cpu", (struct pl_job){.lane = PL_WORK_CPU, .run = note});
-    struct work *filing = submit("file", (struct pl_job){.lane = PL_WORK_FILE, .run = note});
+    struct work *computing = submit(
+        "cpu", (struct pl_job){.lane = PL_WORK_CPU, .wait_ms = TURNING_SAFETY_MS, .run = note});
+    struct work *filing = submit(
+        "file", (struct pl_job){.lane = PL_WORK_FILE, .wait_ms = TURNING_SAFETY_MS, .run = note});
     turn_until(loop, is_true, &computing->is_done);
     turn_until(loop, is_true, &filing->is_done);
     sem_post(&gate);
@@ -194,7 +196,8 @@ static void a_job_that_waits_too_long_comes_home_without_having_run(void **state
     (void)state;
     start_with(1);
     put_gate(PL_WORK_CPU, 1);
-    struct work *patient = submit("patient", (struct pl_job){.lane = PL_WORK_CPU, .run = note});
+    struct work *patient = submit(
+        "patient", (struct pl_job){.lane = PL_WORK_CPU, .wait_ms = TURNING_SAFETY_MS, .run = note});
     struct work *late =
         submit("late", (struct pl_job){.lane = PL_WORK_CPU, .wait_ms = 1, .run = note});
     struct work *far = submit(
@@ -271,6 +274,7 @@ static void a_job_that_could_wait_for_ever_is_not_taken(void **state)
     (void)state;
     static const struct pl_job wrong[] = {
         {.owner = 1, .run = note, .done = done},
+        {.owner = 0, .run = note, .done = done},
         {.owner = 1, .wait_ms = 5, .is_begun = true, .run = note, .done = done},
     };
     start_with(1);
@@ -433,7 +437,9 @@ static void the_end_does_not_wait_for_a_look_up(void **state)
     for (uint64_t owner = 1; owner <= 4; owner++)
         for (int i = 0; i < 4; i++)
             put_gate(PL_WORK_LOOKUP, owner);
-    struct work *waiting = submit("waits", (struct pl_job){.lane = PL_WORK_LOOKUP, .run = note});
+    struct work *waiting =
+        submit("waits",
+               (struct pl_job){.lane = PL_WORK_LOOKUP, .wait_ms = TURNING_SAFETY_MS, .run = note});
     pl_workers_destroy(workers);
     workers = NULL;
     pl_loop_destroy(loop);
@@ -455,7 +461,9 @@ static void names_are_not_looked_up_any_more_when_the_rest_is_finished(void **st
     put_gate(PL_WORK_LOOKUP, 1);
     put("other", 1);
     pl_workers_finish(workers); /* not of what stands at the gate */
-    struct work *after = submit("after", (struct pl_job){.lane = PL_WORK_LOOKUP, .run = note});
+    struct work *after =
+        submit("after",
+               (struct pl_job){.lane = PL_WORK_LOOKUP, .wait_ms = TURNING_SAFETY_MS, .run = note});
     (void)pl_loop_settle(loop);
     assert_true(after->is_done && after->was_refused);
     assert_false(works[0].is_done);

@@ -69,6 +69,7 @@ static void done(struct pl_job *job)
 static void submit(size_t i)
 {
     works[i].job.run = run;
+    works[i].job.wait_ms = TURNING_SAFETY_MS;
     works[i].job.done = done;
     pl_workers_submit(workers, loop, &works[i].job);
 }
@@ -106,6 +107,7 @@ static void as_many_jobs_run_at_once_as_there_are_threads(void **state)
     pthread_barrier_init(&together, NULL, N_THREADS);
     for (size_t i = 0; i < N_THREADS; i++) {
         works[i].job.run = meet;
+        works[i].job.wait_ms = TURNING_SAFETY_MS;
         works[i].job.done = done;
         pl_workers_submit(workers, loop, &works[i].job);
     }
@@ -152,6 +154,7 @@ static void a_job_may_be_submitted_again_when_it_is_done(void **state)
 {
     (void)state;
     works[0].job.run = run;
+    works[0].job.wait_ms = TURNING_SAFETY_MS;
     works[0].job.done = resubmit;
     pl_workers_submit(workers, loop, &works[0].job);
     turn_until(loop, is_all_done, &(int){50});
@@ -176,6 +179,7 @@ static void a_finished_pool_takes_more_work(void **state)
 {
     (void)state;
     works[0].job.run = run;
+    works[0].job.wait_ms = TURNING_SAFETY_MS;
     works[0].job.done = resubmit;
     pl_workers_submit(workers, loop, &works[0].job);
     int n_rounds = 0;

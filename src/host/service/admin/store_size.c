@@ -4,6 +4,8 @@
 #include "base/table.h"
 #include "store/store.h"
 
+enum { MEASURE_WAIT_MS = 30 * 1000 };
+
 struct pl_store_size {
     struct pl_server *server; /* borrowed; of the job */
     struct pl_job job;        /* away while is_measuring */
@@ -48,6 +50,8 @@ void pl_store_size_measure(struct pl_server *server)
     if (atomic_exchange(&size->is_measuring, true))
         return;
     size->server = server;
-    size->job = (struct pl_job){.lane = PL_WORK_FILE, .run = measure_run, .done = measure_done};
+    /* One that is refused leaves the figure as it is; the next request measures again. */
+    size->job = (struct pl_job){
+        .lane = PL_WORK_FILE, .wait_ms = MEASURE_WAIT_MS, .run = measure_run, .done = measure_done};
     pl_workers_submit(server->workers, server->shards[0]->loop, &size->job);
 }

@@ -491,8 +491,7 @@ enum pl_status pl_scheduler_create(struct pl_server *server, struct pl_scheduler
 
 void pl_scheduler_start(struct pl_scheduler *scheduler)
 {
-    if (!pl_scheduler_take_up(scheduler))
-        pl_scheduler_look(scheduler);
+    pl_scheduler_recover(scheduler);
 }
 
 void pl_scheduler_stop(struct pl_scheduler *scheduler)
@@ -503,6 +502,7 @@ void pl_scheduler_stop(struct pl_scheduler *scheduler)
            scheduler->state == PL_SCHEDULER_LOOKING ? PL_SCHEDULER_LEFT : PL_SCHEDULER_OVER);
     pl_timer_stop(scheduler->shard->loop, &scheduler->timer);
     pl_timer_stop(scheduler->shard->loop, &scheduler->room_timer);
+    pl_scheduler_recover_stop(scheduler);
 }
 
 void pl_scheduler_destroy(struct pl_scheduler *scheduler)
@@ -510,6 +510,7 @@ void pl_scheduler_destroy(struct pl_scheduler *scheduler)
     if (!scheduler)
         return;
     assert(scheduler->state == PL_SCHEDULER_OVER);
+    assert(scheduler->recovery.state == PL_TASK_RECOVERY_OVER);
     pl_task_runs_drop(scheduler);
     pl_arena_deinit(&scheduler->look.arena);
     pl_mem_free(scheduler);

@@ -45,6 +45,29 @@ struct pl_due_scan {
 
 struct pl_task_run;
 
+/* The diagram is in task_recover.c. */
+enum pl_task_recovery_state {
+    PL_TASK_RECOVERY_PAUSING,
+    PL_TASK_RECOVERY_READING,
+    PL_TASK_RECOVERY_OVER,
+};
+
+/* Runs of an earlier process. */
+struct pl_task_recovery {
+    enum pl_task_recovery_state state;
+    struct pl_timer timer; /* of PAUSING */
+    struct pl_job job;     /* of READING */
+    struct pl_arena arena; /* of READING */
+    struct pl_task_left {
+        struct pl_task_left *next;
+        struct pl_task_row task;
+        struct pl_task_run_row row;
+        bool is_queued;
+    } * first; /* arena */
+    enum pl_status status;
+    struct pl_error err;
+};
+
 /* The diagram is in scheduler.c. */
 enum pl_scheduler_state {
     PL_SCHEDULER_ASLEEP,  /* until its timer, or until it is woken */
@@ -61,6 +84,7 @@ struct pl_scheduler {
     struct pl_timer timer;
     struct pl_letter wake;
     _Atomic(bool) is_woken; /* the letter is on its way */
+    struct pl_task_recovery recovery;
     struct pl_due_scan look;
     bool wants_look;          /* something changed meanwhile */
     bool has_failed;          /* something could not be stored: wait before the next attempt */
@@ -103,8 +127,10 @@ enum pl_status pl_scheduler_find_late(struct pl_scheduler *scheduler);
 
 /* --- task_recover.c -------------------------------------------------------------------------- */
 
-/* Takes over the runs of an earlier process, then scans. False: out of memory. */
-bool pl_scheduler_take_up(struct pl_scheduler *scheduler);
+/* Takes over the runs of an earlier process, then scans. */
+void pl_scheduler_recover(struct pl_scheduler *scheduler);
+/* The scheduler is over. */
+void pl_scheduler_recover_stop(struct pl_scheduler *scheduler);
 /* Runs of a task that are in a status, the newest first. On a worker. */
 enum pl_status pl_task_runs_in(struct pl_store *store, struct pl_arena *arena,
                                struct pl_str task_id, const char *status, size_t limit,

@@ -1,9 +1,40 @@
 /* Takes over the runs of an earlier process: runs that wait for a person are still active, and some
- * may wait for an earlier run. */
+ * may wait for an earlier run. Until they are known, a task whose run was going on would seem to have
+ * none, so a store that cannot be read is asked again.
+ *
+ *     machine task-recovery
+ *
+ *     PAUSING -> READING -> OVER
+ *     READING -> PAUSING            they could not be read
+ *     PAUSING -> OVER               the server stopped first
+ */
 #include "service/tasks/scheduler_int.h"
 
-#include "base/mem.h"
+#include "io/move.h"
 #include "shard/log.h"
+#include "shard/setup.h"
+
+#define TO(name) PL_TO(PL_TASK_RECOVERY_##name)
+static const struct pl_state states[] = {
+    [PL_TASK_RECOVERY_PAUSING] = {"pausing", TO(READING) | TO(OVER), PL_WAIT_MS, PL_CANCEL_ENDS,
+                                  .limit_ms = PL_TASK_RETRY_MS},
+    [PL_TASK_RECOVERY_READING] = {"reading", TO(PAUSING) | TO(OVER), PL_WAIT_OPEN, PL_CANCEL_LATER,
+                                  .why = "a worker always comes back; queue_wait_ms for its turn"},
+    [PL_TASK_RECOVERY_OVER] = {"over", 0},
+};
+#undef TO
+static const struct pl_machine machine = PL_MACHINE("task-recovery", states);
+
+static void on_timer(struct pl_timer *timer);
+
+static void become(struct pl_scheduler *scheduler, enum pl_task_recovery_state to)
+{
+    struct pl_task_recovery *up = &scheduler->recovery;
+    up->state = (enum pl_task_recovery_state)pl_move(&machine, up, up->state, to);
+    pl_move_limit(&machine, to, scheduler->shard->loop, &up->timer, 0, on_timer);
+}
+
+/* --- on a worker ----------------------------------------------------------------------------- */
 
 enum pl_status pl_task_runs_in(struct pl_store *store, struct pl_arena *arena,
                                struct pl_str task_id, const char *status, size_t limit,
@@ -19,44 +50,32 @@ enum pl_status pl_task_runs_in(struct pl_store *store, struct pl_arena *arena,
     return pl_store_run_list(store, arena, &query, ret_page, err);
 }
 
-struct taking_up {
-    struct pl_job job;
-    struct pl_scheduler *scheduler; /* borrowed */
-    struct pl_arena arena;
-    struct left {
-        struct left *next;
-        struct pl_task_row task;
-        struct pl_task_run_row row;
-        bool is_queued;
-    } * first; /* arena */
-    enum pl_status status;
-    struct pl_error err;
-};
-
-static enum pl_status take_up_runs(struct taking_up *up, const struct pl_task_row *task,
+static enum pl_status take_up_runs(struct pl_scheduler *scheduler, const struct pl_task_row *task,
                                    const char *status_text, size_t *ret_n)
 {
+    struct pl_task_recovery *up = &scheduler->recovery;
     bool is_queued = strcmp(status_text, "queued") == 0;
     struct pl_task_run_page page;
-    enum pl_status status = pl_task_runs_in(up->scheduler->server->store, &up->arena, task->id,
+    enum pl_status status = pl_task_runs_in(scheduler->server->store, &up->arena, task->id,
                                             status_text, 100, &page, &up->err);
     if (status != PL_OK)
         return status;
     *ret_n = page.n_items;
     /* Of the queue, the oldest. */
     for (size_t i = is_queued && page.n_items ? page.n_items - 1 : 0; i < page.n_items; i++) {
-        struct left *left = pl_arena_zalloc(&up->arena, 1, sizeof *left);
+        struct pl_task_left *left = pl_arena_zalloc(&up->arena, 1, sizeof *left);
         if (!left)
             return PL_NOMEM;
-        *left = (struct left){up->first, *task, page.items[i], is_queued};
+        *left = (struct pl_task_left){up->first, *task, page.items[i], is_queued};
         up->first = left;
     }
     return PL_OK;
 }
 
-static enum pl_status take_up_user(struct taking_up *up, struct pl_str user_id)
+static enum pl_status take_up_user(struct pl_scheduler *scheduler, struct pl_str user_id)
 {
-    struct pl_store *store = up->scheduler->server->store;
+    struct pl_task_recovery *up = &scheduler->recovery;
+    struct pl_store *store = scheduler->server->store;
     struct pl_task_query query = {.user_id = user_id, .is_enabled = -1, .limit = 100};
     struct pl_task_page page = {.has_more = true};
     enum pl_status status = PL_OK;
@@ -64,9 +83,9 @@ static enum pl_status take_up_user(struct taking_up *up, struct pl_str user_id)
         status = pl_store_task_list(store, &up->arena, &query, &page, &up->err);
         for (size_t i = 0; status == PL_OK && i < page.n_items; i++) {
             size_t n_running = 0, n_queued;
-            status = take_up_runs(up, &page.items[i], "running", &n_running);
+            status = take_up_runs(scheduler, &page.items[i], "running", &n_running);
             if (status == PL_OK && !n_running && page.items[i].enabled)
-                status = take_up_runs(up, &page.items[i], "queued", &n_queued);
+                status = take_up_runs(scheduler, &page.items[i], "queued", &n_queued);
         }
         if (status == PL_OK && page.n_items)
             query.after_id = page.items[page.n_items - 1].id;
@@ -74,46 +93,84 @@ static enum pl_status take_up_user(struct taking_up *up, struct pl_str user_id)
     return status;
 }
 
-static void take_up_run(struct pl_job *job)
+static void read_all(struct pl_job *job)
 {
-    struct taking_up *up = PL_CONTAINER_OF(job, struct taking_up, job);
-    struct pl_store *store = up->scheduler->server->store;
+    struct pl_scheduler *scheduler = PL_CONTAINER_OF(job, struct pl_scheduler, recovery.job);
+    struct pl_task_recovery *up = &scheduler->recovery;
     struct pl_user_row *users;
     size_t n_users = 0;
-    up->status = pl_store_user_list(store, &up->arena, &users, &n_users, &up->err);
+    up->status =
+        pl_store_user_list(scheduler->server->store, &up->arena, &users, &n_users, &up->err);
     for (size_t i = 0; up->status == PL_OK && i < n_users; i++)
-        up->status = take_up_user(up, users[i].id);
+        up->status = take_up_user(scheduler, users[i].id);
 }
 
-static void take_up_done(struct pl_job *job)
+/* --- at home --------------------------------------------------------------------------------- */
+
+static void resume_all(struct pl_scheduler *scheduler)
 {
-    struct taking_up *up = PL_CONTAINER_OF(job, struct taking_up, job);
-    struct pl_scheduler *scheduler = up->scheduler;
-    bool is_whole = up->status == PL_OK;
-    for (struct left *left = up->first; left && !pl_scheduler_is_over(scheduler);
-         left = left->next) {
-        bool is_ok = left->is_queued ? pl_task_run_queued(scheduler, &left->task, &left->row)
-                                     : pl_task_run_adopt(scheduler, &left->task, &left->row);
-        is_whole = is_whole && is_ok;
-    }
+    bool is_whole = true;
+    for (struct pl_task_left *left = scheduler->recovery.first; left; left = left->next)
+        is_whole = (left->is_queued ? pl_task_run_queued(scheduler, &left->task, &left->row)
+                                    : pl_task_run_adopt(scheduler, &left->task, &left->row)) &&
+                   is_whole;
     if (!is_whole)
         pl_log_say(scheduler->server->log, scheduler->shard, PL_LOG_WARNING,
-                   "some unfinished runs of tasks could not be resumed: %s", up->err.message);
+                   "out of memory: some unfinished runs of tasks are resumed at the next start");
+}
+
+static void try_again(struct pl_scheduler *scheduler)
+{
+    const struct pl_task_recovery *up = &scheduler->recovery;
+    const char *why = up->job.is_refused   ? "the queue of the store is full"
+                      : up->err.message[0] ? up->err.message
+                                           : pl_status_info(up->status)->text;
+    pl_log_say(scheduler->server->log, scheduler->shard, PL_LOG_WARNING,
+               "unfinished runs of tasks could not be read: %s; trying again", why);
+    become(scheduler, PL_TASK_RECOVERY_PAUSING);
+}
+
+static void have_read(struct pl_job *job)
+{
+    struct pl_scheduler *scheduler = PL_CONTAINER_OF(job, struct pl_scheduler, recovery.job);
+    struct pl_task_recovery *up = &scheduler->recovery;
+    bool is_read = !job->is_refused && up->status == PL_OK;
+    if (pl_scheduler_is_over(scheduler)) {
+        become(scheduler, PL_TASK_RECOVERY_OVER);
+    } else if (is_read) {
+        become(scheduler, PL_TASK_RECOVERY_OVER);
+        resume_all(scheduler);
+    } else {
+        try_again(scheduler);
+    }
     pl_arena_deinit(&up->arena);
-    pl_mem_free(up);
-    if (!pl_scheduler_is_over(scheduler))
+    if (up->state == PL_TASK_RECOVERY_OVER && !pl_scheduler_is_over(scheduler))
         pl_scheduler_look(scheduler);
 }
 
-bool pl_scheduler_take_up(struct pl_scheduler *scheduler)
+static void on_timer(struct pl_timer *timer)
 {
-    struct taking_up *up = pl_mem_alloc(1, sizeof *up);
-    if (!up)
-        return false;
-    *up = (struct taking_up){.scheduler = scheduler};
+    struct pl_scheduler *scheduler = PL_CONTAINER_OF(timer, struct pl_scheduler, recovery.timer);
+    struct pl_task_recovery *up = &scheduler->recovery;
+    become(scheduler, PL_TASK_RECOVERY_READING);
     pl_arena_init(&up->arena, 0);
-    up->job.run = take_up_run;
-    up->job.done = take_up_done;
+    up->first = NULL;
+    up->err = (struct pl_error){0};
+    up->job = (struct pl_job){
+        .wait_ms = scheduler->shard->setup->config.queue_wait_ms,
+        .run = read_all,
+        .done = have_read,
+    };
     pl_workers_submit(scheduler->server->workers, scheduler->shard->loop, &up->job);
-    return true;
+}
+
+void pl_scheduler_recover(struct pl_scheduler *scheduler)
+{
+    on_timer(&scheduler->recovery.timer);
+}
+
+void pl_scheduler_recover_stop(struct pl_scheduler *scheduler)
+{
+    if (scheduler->recovery.state == PL_TASK_RECOVERY_PAUSING)
+        become(scheduler, PL_TASK_RECOVERY_OVER);
 }
