@@ -112,8 +112,11 @@ static enum pl_status read_requirement(struct reader *r, const struct pl_json_no
     struct pl_ext_requirement requirement = {0};
     const struct pl_json_node *name = pl_json_member(r->doc, n, "capability", PL_JSON_STRING);
     const struct pl_json_node *scope = pl_json_member(r->doc, n, "scope", PL_JSON_OBJECT);
-    if (!name)
-        return refuse(r, "capability", 0, (struct pl_str){0}, "is missing or no string");
+    if (!name) {
+        enum pl_status status = pl_fail(r->err, PL_INVALID, "a requirement names its capability");
+        pl_error_point(r->err, "%s/capability", r->place);
+        return status;
+    }
     enum pl_status status = read_capability(r, name, &requirement.capability);
     if (status == PL_OK)
         status = read_texts(r, n, "methods", &requirement.methods);

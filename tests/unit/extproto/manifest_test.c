@@ -116,7 +116,7 @@ static void what_may_not_be_is_refused_with_its_place(void **state)
         {"{\"capabilities\":[\"read\",\"fly\"]}", "/capabilities/1"},
         {"{\"capabilities\":[5]}", "/capabilities/0"},
         {SCOPED("{\"capability\":\"fly\"}"), "/capability_manifest/capabilities/0"},
-        {SCOPED("{\"capability\":5}"), "/capability_manifest/capabilities/0/capability/0"},
+        {SCOPED("{\"capability\":5}"), "/capability_manifest/capabilities/0/capability"},
         {SCOPED("{\"capability\":\"read\",\"scope\":{\"paths\":[\"a\",\"/etc\"]}}"),
          "/capability_manifest/capabilities/0/scope/paths/1"},
         {SCOPED("{\"capability\":\"http\",\"scope\":{\"hosts\":[\"*\"]}}"),
