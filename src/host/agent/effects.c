@@ -337,7 +337,7 @@ static enum pl_status read_request(struct pl_activity *activity)
     return pl_request_read(store, &activity->arena, &query, &activity->request, &activity->err);
 }
 
-/* A replay is told nothing: it has what it plays. */
+/* A replay gets no input: it has what it plays. */
 static enum pl_status read_replay(struct pl_activity *activity)
 {
     struct pl_str model = activity->effect.model;

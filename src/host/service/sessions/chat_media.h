@@ -1,4 +1,4 @@
-/* A chat whose message has images, sound or files. */
+/* A chat whose message has images, audio or files. */
 #ifndef PL_SERVICE_SESSIONS_CHAT_MEDIA_H
 #define PL_SERVICE_SESSIONS_CHAT_MEDIA_H
 
