@@ -295,8 +295,8 @@ PARLEY_API enum parley_status parley_schema_explain(struct parley_schema *schema
 /* Name of format `index`, or NULL after the last one: "openai-chat", "anthropic", …. */
 PARLEY_API const char *parley_format_name(size_t index);
 
-/* Name of profile `index`, or NULL after the last one: "anthropic@2026-10-21", …. What stands in
- * front of the @ is its format. */
+/* Name of profile `index`, or NULL after the last one: "anthropic@2026-10-21", …. The part before
+ * the @ is its format. */
 PARLEY_API const char *parley_profile_name(size_t index);
 
 /* The format of a document, found by its content. The name is static. PARLEY_NOT_FOUND if it is
@@ -395,7 +395,7 @@ PARLEY_API enum parley_status parley_count(const char *text, size_t size,
 /* The conversation made to fit into `max_tokens`, in its own format: the oldest goes first, and
  * what is not touched keeps its bytes. `summary` is said in place of exchanges that are left out
  * (NULL: their number). *ret_report (NULL: not wanted) is JSON text of what went. PARLEY_INVALID
- * when it cannot fit; the message says what stands in the way. `opts` may be NULL. */
+ * when it cannot fit; the message says why not. `opts` may be NULL. */
 PARLEY_API enum parley_status parley_trim(const char *text, size_t size,
                                           const struct parley_count_opts *opts, uint64_t max_tokens,
                                           const char *summary, char **ret_text, size_t *ret_size,

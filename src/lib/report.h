@@ -1,5 +1,5 @@
-/* The outcome of a validation as JSON text: one shape for the library, the command line and
- * whoever reads them.
+/* The outcome of a validation as JSON text: one shape for the library, the command line and their
+ * readers.
  *
  *     plain  {"valid":false,"errors":[{"pointer":"/a","message":"…","keyword":"type",
  *                                      "line":1,"column":6}]}

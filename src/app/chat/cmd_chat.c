@@ -17,10 +17,10 @@ enum { MAX_LINE = 4 << 20, INTENT_WIDTH = 60, STOP_MS = 10000 };
 static void say(const char *text)
 {
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
-        return; /* nobody is there to read it */
+        return; /* there is no reader */
 }
 
-/* On the thread of Ctrl-C: only what nobody changes while a turn runs is touched. */
+/* On the thread of Ctrl-C: only what does not change while a turn runs is touched. */
 static void stop_turn(struct pl_talk *talk)
 {
     struct pl_error err;
@@ -93,7 +93,7 @@ enum pl_status pl_talk_read(struct pl_talk *talk, const char *prompt, struct pl_
         if (talk->is_terminal)
             pl_console_put_styled(talk->deed->console, PL_STYLE_GOOD, prompt);
         if (pl_console_finish(talk->deed->console, PL_EXIT_OK) != PL_EXIT_OK)
-            return PL_NOT_FOUND; /* nobody reads what would be answered */
+            return PL_NOT_FOUND; /* nobody would read the answer */
         atomic_store(&talk->state, PL_TALK_READING);
         status = read_line(talk, err);
     } while (status == PL_OK && is_blank(pl_buf_str(&talk->line)));
@@ -136,7 +136,7 @@ static enum pl_exit find_session(struct pl_talk *talk)
     return pl_deed_ask(deed, "GET", pl_api_path(&deed->api, "/api/sessions/%", id, NULL));
 }
 
-/* Made with the first message, so that none is left behind by somebody who says nothing. */
+/* Created with the first message, so that a user who says nothing leaves no empty session. */
 static enum pl_exit make_session(struct pl_talk *talk, struct pl_str message)
 {
     struct pl_deed *deed = talk->deed;

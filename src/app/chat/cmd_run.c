@@ -207,7 +207,7 @@ static size_t list_models(const struct pl_deed *deed, struct answering *list)
     return n ? n : 1;
 }
 
-/* All begin before the first is told, so that they work side by side. */
+/* All begin before the first is printed, so that they run in parallel. */
 static enum pl_exit run_file(struct pl_deed *deed)
 {
     struct answering list[MAX_MODELS] = {0};

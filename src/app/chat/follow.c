@@ -33,7 +33,7 @@ struct following {
     const char *session_id;
     const char *message_id; /* NULL: whatever runs is meant */
     bool is_whole;          /* also what was said before we listened */
-    bool is_talk;           /* whoever reads is asked by somebody else */
+    bool is_talk;           /* another part of the program asks the reader */
     struct pl_sse sse;      /* owned */
     struct pl_texts texts;  /* owned; one event */
     struct pl_json_doc doc; /* data of the event */
@@ -321,7 +321,7 @@ static void print_turns(struct following *f, const struct pl_json_node *turns)
     }
 }
 
-/* Too much was missed to be told one by one: everything as it is now. */
+/* Too much was missed to be sent one by one: everything as it is now. */
 static void on_snapshot(struct following *f)
 {
     const struct pl_json_node *session =

@@ -20,12 +20,12 @@ enum pl_exit pl_follow(struct pl_api *api, const char *session_id, const char *p
                        const char *client_message_id);
 
 /* The same for a person who is asked at once when the session waits: thoughts are shown at a
- * terminal, results of tools in a line each, and questions are not told. */
+ * terminal, tool results in one line each, and questions are not printed. */
 enum pl_exit pl_follow_talk(struct pl_api *api, const char *session_id, const char *position,
                             const char *client_message_id);
 
-/* The same of a session that has just been made and is at work: everything that is said behind what
- * it began with. */
+/* The same of a session that has just been made and is at work: everything that is said after the
+ * state it began with. */
 enum pl_exit pl_follow_new(struct pl_api *api, const char *session_id);
 
 #endif

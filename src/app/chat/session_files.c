@@ -40,7 +40,7 @@ static enum pl_exit save_report(struct pl_deed *deed)
                : pl_console_fail(deed->console, path, &err);
 }
 
-/* How much is lost, where nobody wants to know what. */
+/* The number of losses, if no report was requested. */
 static void tell_losses(struct pl_deed *deed)
 {
     const struct pl_json_node *report = report_of(deed);

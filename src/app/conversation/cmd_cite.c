@@ -1,4 +1,4 @@
-/* parley cite: the citations of a conversation and what they stand for. */
+/* parley cite: the citations of a conversation and their sources. */
 #include "app/frame/commands.h"
 #include "app/frame/input.h"
 

@@ -88,7 +88,8 @@ static enum pl_exit save_findings(struct job *job)
     return status == PL_OK ? PL_EXIT_OK : pl_console_fail(job->console, path, &err);
 }
 
-/* The mended document: the same format, repaired; what nobody had to touch keeps its bytes. */
+/* The mended document: the same format, repaired; everything that needed no repair keeps its
+ * bytes. */
 static enum pl_exit put_fixed(struct job *job)
 {
     struct pl_convert_opts opts = {

@@ -41,7 +41,7 @@ static enum pl_exit pass_on(struct job *job)
     return status == PL_OK ? PL_EXIT_OK : pl_console_fail(job->console, "standard output", &err);
 }
 
-/* A stream that broke is an input that cannot be read; the target has been told as well. */
+/* A stream that broke is an input that cannot be read; the target has an error event as well. */
 static enum pl_exit fail(struct job *job, enum pl_status status, struct pl_error *err)
 {
     err->status = status == PL_NOMEM ? PL_NOMEM : PL_UNREADABLE;

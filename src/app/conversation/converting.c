@@ -1,8 +1,8 @@
 /* A document is read whole. NDJSON is read line by line, and answered before more is waited for, so
  * it may come from a program that is still writing.
  *
- * Each line stands for itself: one that fails is reported by its number and writes no line.
- * So the n-th line of the output belongs to the n-th line of the carry, and the report, which has a
+ * Each line is a separate document: one that fails is reported by its number and writes no line. So
+ * the n-th line of the output belongs to the n-th line of the carry, and the report, which has a
  * line for every document, names the line of the source. */
 #include "app/conversation/converting.h"
 #include "app/frame/input.h"

@@ -33,7 +33,7 @@ enum pl_exit pl_api_open_local(struct pl_api *api, struct pl_console *console,
                                const struct pl_args *args, const char *command);
 void pl_api_close(struct pl_api *api);
 
-/* Whether the control socket answers. PL_IO when it cannot be told. */
+/* Whether the control socket answers. PL_IO when that is not known. */
 enum pl_status pl_api_is_running(struct pl_api *api, bool *ret_is_running, struct pl_error *err);
 
 /* A path in which each '%' of the shape is the next text, escaped: ("/api/sessions/%", id, NULL).

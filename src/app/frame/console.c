@@ -12,7 +12,7 @@
 
 enum { SETTLE_BYTES = 64 << 10 };
 
-/* What one command may say: more is a mistake of whoever asked for it, not an answer. */
+/* What one command may say: more is a mistake of the caller, not an answer. */
 static const size_t MOST_GATHERED = (size_t)2 << 30;
 
 static const char *const style_codes[] = {

@@ -1,5 +1,5 @@
 /* Texts of an answer, decoded and shortened to be shown: memory for them, and whether it ran out.
- * The functions that make one give an empty text then, and who is done asks once. */
+ * The functions that make one then return an empty text, and the caller checks once, at the end. */
 #ifndef PL_APP_TEXTS_H
 #define PL_APP_TEXTS_H
 

@@ -1,5 +1,5 @@
-/* parley blob: images, sound and documents that a server keeps. They go and come piece by piece, so
- * a large file needs no more memory than a small one. */
+/* parley blob: images, audio and documents that a server stores. They go and come piece by piece,
+ * so a large file needs no more memory than a small one. */
 #include "app/frame/input.h"
 #include "app/chat/turn_show.h"
 #include "app/frame/verbs.h"
@@ -35,7 +35,7 @@ static ptrdiff_t read_piece(void *ctx, char *to, size_t size)
     return (ptrdiff_t)bytes.len;
 }
 
-/* The name the server is told: --name, or the file's own without its directories. */
+/* The name that the server gets: --name, or the file's own without its directories. */
 static const char *name_of(struct pl_deed *deed, const char *path)
 {
     const char *given = pl_deed_option(deed, PL_OPT_NAME), *slash = strrchr(path, '/');

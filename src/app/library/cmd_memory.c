@@ -22,7 +22,7 @@ static const struct pl_deed_param members[] = {
     {0},
 };
 
-/* An empty value is none. */
+/* An empty value counts as absent. */
 static void out_members(struct pl_deed *deed)
 {
     for (const struct pl_deed_param *member = members; member->name; member++) {
@@ -205,7 +205,7 @@ static enum pl_exit run_edit(struct pl_deed *deed)
     return code == PL_EXIT_OK ? pl_deed_done(deed, "changed") : code;
 }
 
-/* What stands there now is what the change is based on: it fails when that is no longer so. */
+/* The change is based on the present value: it fails when that is no longer so. */
 static enum pl_exit run_supersede(struct pl_deed *deed)
 {
     bool is_taken_back = pl_args_has(deed->args, PL_OPT_REMOVE);

@@ -332,7 +332,7 @@ static enum pl_exit out_prompt(struct pl_deed *deed)
     return PL_EXIT_OK;
 }
 
-/* An empty value of these is none. */
+/* An empty value of these counts as absent. */
 static void out_nullable(struct pl_deed *deed, enum pl_option_id id, const char *name)
 {
     const char *value = pl_deed_option(deed, id);

@@ -5,7 +5,7 @@
 
 enum { CONTEXT_LINES = 3 };
 
-/* Text that is shown as it is, but that a terminal cannot be told anything by. */
+/* Text as it is, without control sequences for the terminal. */
 static void put_text(struct pl_deed *deed, struct pl_str text)
 {
     if (deed->console->out_is_terminal)
@@ -63,8 +63,8 @@ static void put_changed(struct pl_deed *deed, const struct mark *mark, struct pl
     pl_console_style(deed->console, PL_STYLE_PLAIN);
 }
 
-/* Words come with the space after them. What both end in did not change; where there is only one,
- * its line breaks stand behind the mark. */
+/* Words come with the space after them. What both end in did not change; if there is only one, its
+ * line breaks come after the mark. */
 static size_t common_space(struct pl_str a, struct pl_str b)
 {
     size_t n = 0;

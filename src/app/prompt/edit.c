@@ -1,5 +1,5 @@
 /* parley prompt new and edit: a version from a file, or from the editor. What was written in the
- * editor is never lost: when it cannot be saved, the file stays and its path is told. */
+ * editor is never lost: when it cannot be saved, the file stays and its path is printed. */
 #include "app/prompt/prompt_int.h"
 
 #include "promptfile/yaml.h"
@@ -114,7 +114,7 @@ static enum pl_exit edit_by_hand(struct pl_deed *deed, struct sheet *sheet, cons
     return ret_text->ptr || !ret_text->len ? PL_EXIT_OK : pl_deed_stop(deed, PL_NOMEM);
 }
 
-/* What was written, as a draft; told with the file and the line when it is none. */
+/* What was written, as a draft; reports the file and the line when it is not one. */
 static enum pl_exit read_sheet(struct pl_deed *deed, struct sheet *sheet, struct pl_str text,
                                enum pl_draft_type type, struct pl_draft *ret_draft)
 {
@@ -341,7 +341,7 @@ static enum pl_exit edit_content(struct pl_deed *deed, const char *id)
                         (long long)pl_api_int(&deed->answer, deed->answer.root, "version", 0));
 }
 
-/* What a prompt is called and where it stands, without a version. */
+/* The name and place of a prompt, without a version. */
 static enum pl_exit change_members(struct pl_deed *deed, const char *id)
 {
     pl_json_out_open(&deed->out, '{');

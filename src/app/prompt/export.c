@@ -157,7 +157,7 @@ static enum pl_status remove_file(const struct library *library, const char *pat
     return PL_OK;
 }
 
-/* Files that look like ours and are no longer among them; other files are nobody's business. */
+/* Files that look like ours and are no longer among them; other files are not touched. */
 static enum pl_exit prune(struct library *library)
 {
     struct pl_deed *deed = library->deed;

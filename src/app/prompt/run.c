@@ -92,7 +92,7 @@ static enum pl_exit put_answer(struct pl_deed *deed, const struct pl_json_node *
     return PL_EXIT_NO;
 }
 
-/* The sessions run side by side; they are told one after another. */
+/* The sessions run side by side; they are printed one after another. */
 static enum pl_exit follow(struct pl_deed *deed, const struct pl_json_node *item)
 {
     struct pl_str id = pl_deed_text(deed, item, "session_id");

@@ -1,5 +1,5 @@
 /* parley key: make, list and revoke keys. Where a server runs it is asked; otherwise the store is
- * opened here, which nobody else can meanwhile. Both ways give the same answer in the same form. */
+ * opened here, exclusively. Both ways give the same answer in the same form. */
 #include "app/frame/api.h"
 #include "app/frame/columns.h"
 #include "app/server/local_store.h"
@@ -33,7 +33,7 @@ static enum pl_exit fail(struct job *job, enum pl_status status, struct pl_error
 
 /* --- without a server ------------------------------------------------------------------------ */
 
-/* The first user is made here too, when nobody has started a server yet. */
+/* The first user is created here too, if no server was started yet. */
 static enum pl_exit open_store(struct job *job, bool makes_it)
 {
     struct pl_error err = {0};

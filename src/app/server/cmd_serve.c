@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Whoever started us may wait for this: it goes out at once. */
+/* The parent process may wait for this: it goes out at once. */
 static void say(void *ctx, const char *text)
 {
     struct pl_console *console = ctx;
@@ -20,7 +20,7 @@ static void say(void *ctx, const char *text)
     pl_console_finish(console, PL_EXIT_OK);
 }
 
-/* Whoever reads JSON lines reads the last one as well. */
+/* A reader of JSON lines gets the last message as JSON too. */
 static enum pl_exit fail_in_log(const struct pl_server_config *config, enum pl_status status,
                                 const struct pl_error *err)
 {
@@ -54,7 +54,7 @@ static enum pl_status read_again(void *ctx, struct pl_arena *arena,
     return pl_serve_config_reread(arena, ctx, now, ret_config, changed, kept, err);
 }
 
-/* For whoever looks for a defect: one line for each move, at once, so that the last one counts. */
+/* For debugging: one line for each move, at once, so that the last one counts. */
 static void tell_move(const struct pl_machine *machine, const void *who, unsigned from, unsigned to)
 {
     char line[128];
@@ -92,6 +92,6 @@ enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args
         return pl_usage_fail(console, "serve", "%s", err.message);
     err.status = status;
     enum pl_exit code = pl_console_fail(console, NULL, &err);
-    /* A server that does not start has failed, whatever stood in the way. */
+    /* A server that does not start has failed, whatever the reason. */
     return code == PL_EXIT_NO || code == PL_EXIT_UNREADABLE ? PL_EXIT_FAILED : code;
 }

@@ -29,7 +29,7 @@ enum pl_status pl_local_store_make_dir(struct pl_api *api, const char *path, str
     if (pl_path_is_directory(dir))
         return PL_OK;
     enum pl_status status = pl_path_make_parents(path, err);
-    /* For nobody else to look into. */
+    /* Private to its owner. */
     if (status == PL_OK && pl_path_is_directory(dir) && chmod(dir, 0700) != 0)
         return pl_fail(err, PL_IO, "the permissions of %s cannot be set: %s", dir, strerror(errno));
     return status;

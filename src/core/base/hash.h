@@ -17,8 +17,8 @@ void pl_hash_set_key(struct pl_hash_key key);
 uint64_t pl_hash(struct pl_str bytes);
 uint64_t pl_hash_with(struct pl_hash_key key, struct pl_str bytes);
 
-/* Not keyed, many times as fast, the same on every machine: to distinguish texts where nobody gains
- * by a collision. Never for a table. */
+/* Not keyed, many times as fast, the same on every machine: to distinguish texts where an attacker
+ * gains nothing from a collision. Never for a table. */
 uint64_t pl_hash_quick(struct pl_str bytes);
 
 #define PL_HASH_ODD_0 0x9E3779B97F4A7C15

@@ -12,7 +12,7 @@
  *
  * A large block goes back to the system when it is freed. To get it again costs a fault for each of
  * its pages, which is more than what most requests do with them. So a few are kept for the next
- * who asks. Any thread may put and take; a slot that is empty or full at the wrong moment is not
+ * request. Any thread may put and take; a slot that is empty or full at the wrong moment is not
  * waited for. */
 
 enum { LARGE = 1 << 20, MOST_KEPT = 8 << 20, N_KEPT = 8 };

@@ -59,7 +59,7 @@ static struct pl_str new_id(struct pairing *p)
 
 static void set_id(struct pl_part *part, struct pl_str id)
 {
-    /* An empty id of the source stays known as the place this one stands for. */
+    /* An empty id of the source is marked as known: this id replaces it. */
     part->id = (struct pl_val){.kind = PL_VAL_TEXT, .node = part->id.node, .str = id};
 }
 

@@ -9,12 +9,11 @@
 /* Afterwards every call and every result has an id that is not empty. A call without one gets
  * "call_N" by its position among all calls (the next free number when the source uses that id), or
  * the id of the result of its name that answers no other call, and is reported as synthesised; a
- * result without one gets the id of the first call of its name that
- * nobody has answered yet, and when there is none an id of its own. Same input, same ids. Linear.
- * Running out of memory shows in conv->status. */
+ * result without one gets the id of the first unanswered call of its name, otherwise a new id. Same
+ * input, same ids. Linear. Running out of memory shows in conv->status. */
 void pl_conv_give_ids(struct pl_conv *conv);
 
-/* Calls by their ids; of two with the same id, the later one. Running out of memory shows in
+/* Calls by their ids; the later one if two have the same id. Running out of memory shows in
  * conv->status. The conversation must not get new parts while the index is used. */
 struct pl_call_index {
     struct pl_map by_id; /* index of the part + 1 */

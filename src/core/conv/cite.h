@@ -1,10 +1,10 @@
 /* Citations (seed 001, A.4): anchors <cite id="…"/> in texts, and the sources they stand for in
  * metadata.citation_map of the same message, or in that of its context_block.
  *
- * An anchor without an entry is no error: whoever shows the text shows it as plain text. What an
- * entry says about its source is held to the rules: pages count from 1, a bbox is x1 < x2, y1 < y2,
- * and where the text of the source is at hand, the snippet stands in it (white space may differ, as
- * it does between a page and its text). */
+ * An anchor without an entry is not an error: it is shown as plain text. What an entry says about
+ * its source is held to the rules: pages count from 1, a bbox is x1 < x2, y1 < y2, and if the text
+ * of the source is available, it contains the snippet (white space may differ, as it does between a
+ * page and its text). */
 #ifndef PL_CONV_CITE_H
 #define PL_CONV_CITE_H
 
@@ -26,7 +26,7 @@ enum pl_cite_snippet {
 struct pl_cite {
     struct pl_str id;                 /* arena */
     struct pl_str tag;                /* arena; the anchor as it is written */
-    const struct pl_json_node *text;  /* the string it stands in */
+    const struct pl_json_node *text;  /* the string that contains it */
     const struct pl_json_node *entry; /* of citation_map; NULL: unknown */
     enum pl_cite_snippet snippet;
     bool has_bad_page, has_bad_box;
@@ -63,7 +63,7 @@ void pl_cite_problems(const struct pl_cite *cite, pl_cite_say_fn *say, void *ctx
 const struct pl_json_node *pl_cite_map(const struct pl_conv *conv,
                                        const struct pl_message *message);
 
-/* Finds the next anchor behind *at in a text and moves *at behind it; false when there is none. */
+/* Finds the next anchor after *at in a text and moves *at past it; false when there is none. */
 bool pl_cite_next(struct pl_str text, size_t *at, struct pl_str *ret_tag, struct pl_str *ret_id);
 
 /* The rules for what an entry says of its place. */

@@ -116,18 +116,26 @@ struct pl_message *pl_conv_add_message(struct pl_conv *conv, enum pl_role role,
     return message;
 }
 
-struct pl_part *pl_conv_add_part(struct pl_conv *conv, enum pl_part_kind kind,
-                                 const struct pl_json_node *node)
+/* `added` NULL: there is no room, and the part is discarded. */
+static inline struct pl_part *begin_part(struct pl_conv *conv, struct pl_part *added,
+                                         enum pl_part_kind kind, const struct pl_json_node *node)
 {
-    struct pl_part *part = admits(conv) ? pl_vec_add(&conv->parts) : NULL;
-    if (!part) {
+    if (!added)
         run_out(conv);
-        pl_mem_clear(&conv->spare_part, sizeof conv->spare_part);
-        return &conv->spare_part;
-    }
+    struct pl_part *part = added ? added : &conv->spare_part;
     pl_mem_clear(part, sizeof *part);
     part->kind = kind;
     part->node = node;
+    return part;
+}
+
+struct pl_part *pl_conv_add_part(struct pl_conv *conv, enum pl_part_kind kind,
+                                 const struct pl_json_node *node)
+{
+    struct pl_part *added = admits(conv) ? pl_vec_add(&conv->parts) : NULL;
+    struct pl_part *part = begin_part(conv, added, kind, node);
+    if (!added)
+        return part;
     part->children = (uint32_t)conv->children.len;
     assert(conv->messages.len > 0);
     conv->messages.ptr[conv->messages.len - 1].n_parts++;
@@ -137,15 +145,10 @@ struct pl_part *pl_conv_add_part(struct pl_conv *conv, enum pl_part_kind kind,
 struct pl_part *pl_conv_add_child(struct pl_conv *conv, enum pl_part_kind kind,
                                   const struct pl_json_node *node)
 {
-    struct pl_part *part = admits(conv) ? pl_vec_add(&conv->children) : NULL;
-    if (!part) {
-        run_out(conv);
-        pl_mem_clear(&conv->spare_part, sizeof conv->spare_part);
-        return &conv->spare_part;
-    }
-    pl_mem_clear(part, sizeof *part);
-    part->kind = kind;
-    part->node = node;
+    struct pl_part *added = admits(conv) ? pl_vec_add(&conv->children) : NULL;
+    struct pl_part *part = begin_part(conv, added, kind, node);
+    if (!added)
+        return part;
     assert(conv->parts.len > 0);
     conv->parts.ptr[conv->parts.len - 1].n_children++;
     return part;

@@ -29,7 +29,7 @@
 
 #define PL_NO_ELEMENT UINT32_MAX
 
-/* A value and where its words stand. */
+/* A value and where it comes from. */
 enum pl_val_kind {
     PL_VAL_NONE, /* absent */
     PL_VAL_NODE, /* a whole value of the source */
@@ -149,8 +149,8 @@ struct pl_part {
     struct pl_flag is_error; /* of a result */
     enum pl_purpose purpose; /* of a text */
     bool is_custom;          /* a call whose args are free text; its result */
-    bool is_served;    /* of a response: a call that the vendor has answered in it; its result.
-                          Nobody is to answer it again */
+    bool is_served;    /* of a response: a call that the vendor has answered in it; its result. It
+                        * must not be answered again */
     uint8_t home;      /* whose proof (signature, data, id of an item) this is, as the place
                           of the format in the registry + 1; 0: the document's own */
     uint32_t children; /* of a result: first of conv->children */
@@ -271,7 +271,7 @@ struct pl_answer {
 
 /* What became of a node of the source. */
 enum pl_fate {
-    PL_FATE_NONE,     /* nobody has spoken of it: dropped */
+    PL_FATE_NONE,     /* neither reader nor writer marked it: dropped */
     PL_FATE_KNOWN,    /* grammar, or said in the target's own words: no loss */
     PL_FATE_SAID,     /* stands in the output */
     PL_FATE_REPORTED, /* in the report already */
@@ -310,8 +310,8 @@ enum pl_want {
     PL_WANT_STRINGS = 1 << 9, /* a string, or an array of nothing but strings */
 };
 
-/* A value of another kind than its reader takes from that place. It is left alone, as what nobody
- * knows is: reported as dropped, and kept by the carry. */
+/* A value of another kind than its reader takes from that place. It is left alone, like unknown
+ * members: reported as dropped, and kept by the carry. */
 struct pl_misfit {
     const struct pl_json_node *node;
     unsigned want; /* a set of pl_want */
@@ -399,7 +399,7 @@ struct pl_part *pl_conv_add_child(struct pl_conv *conv, enum pl_part_kind kind,
                                   const struct pl_json_node *node);
 struct pl_tool *pl_conv_add_tool(struct pl_conv *conv, const struct pl_json_node *node);
 
-/* Fates. SAID and REPORTED are of a node and of all that is in it; KNOWN is of the node alone, so
+/* Fates. SAID and REPORTED apply to a node and everything inside it; KNOWN is of the node alone, so
  * that nothing inside a container is forgotten because somebody knew the container. KNOWN never
  * overrules the others. */
 void pl_conv_fate_tree(struct pl_conv *conv, const struct pl_json_node *node, enum pl_fate fate);
@@ -420,19 +420,19 @@ static inline void pl_conv_know(struct pl_conv *conv, const struct pl_json_node 
     pl_conv_fate(conv, node, PL_FATE_KNOWN);
 }
 /* The same of everything in it, for a writer that says all of it in its own words: a marker, a
- * schema in another dialect. The detail of the loss there, or the output, must speak of it all. */
+ * schema in another dialect. The detail of the loss, or the output, must cover all of it. */
 static inline void pl_conv_know_all(struct pl_conv *conv, const struct pl_json_node *node)
 {
     if (node)
         pl_conv_fate_tree(conv, node, PL_FATE_KNOWN);
 }
 
-/* `node` says again what `of` says (both may be NULL): it is no loss where that one is none. */
+/* `node` says again what `of` says (both may be NULL): it is a loss only if that one is. */
 void pl_conv_repeat(struct pl_conv *conv, const struct pl_json_node *node,
                     const struct pl_json_node *of);
 
-/* `node` (may be NULL) turns something on by being there, though it be empty: a loss where nobody
- * says it. Other empty objects say nothing. */
+/* `node` (may be NULL) turns something on by being there, though it be empty: a loss if no writer
+ * writes it. Other empty objects say nothing. */
 void pl_conv_switch(struct pl_conv *conv, const struct pl_json_node *node);
 
 /* Reports a loss; marks `node` (may be NULL) and what is in it. `detail` is printf-like. */
@@ -459,7 +459,7 @@ pl_conv_node(const struct pl_conv *conv, const struct pl_json_node *object, cons
     if (glance->object == object) {
         if (!(glance->keys >> hash % 64 & 1))
             return NULL;
-        /* Of a key that stands in the code the compiler makes a comparison or two. */
+        /* The compiler turns a literal key into a comparison or two. */
         const struct pl_json_node *k = glance->at[hash % 64];
         if (__builtin_constant_p(name.len) && !(glance->shared >> hash % 64 & 1) &&
             k->len == name.len + 2 && !(k->tag & PL_JSON_ESCAPED) &&
@@ -543,9 +543,8 @@ static inline struct pl_str pl_conv_text(struct pl_conv *conv, struct pl_val val
     return pl_conv_text_slowly(conv, val);
 }
 /* Whether a value says nothing: "", 0, false, null, or a container of such values. Servers that
- * fill in all their fields send it where there is nothing, so it is no loss: it is marked as known.
- * Only a number is not, for nobody can tell a 0 that was filled in from one that was meant. False
- * for NULL. */
+ * fill in all their fields send it for absent values, so it is not a loss: it is marked as known. A
+ * number is, because a 0 that was filled in looks like one that was meant. False for NULL. */
 bool pl_conv_is_hollow(struct pl_conv *conv, const struct pl_json_node *node);
 /* Whether it is absent or says nothing but white space. */
 bool pl_conv_is_blank(struct pl_conv *conv, struct pl_val val);

@@ -10,7 +10,7 @@ enum {
     BYTES_PER_FILE_TOKEN = 25,  /* a document of text and pictures */
     BYTES_PER_PLAIN_TOKEN = 3,  /* a document of plain text, given as base64 */
     UNSEEN_FILE_TOKENS = 2000,  /* a document that is only linked */
-    MOVIE_TOKENS_PER_S = 290,   /* a picture and its sound each second */
+    MOVIE_TOKENS_PER_S = 290,   /* a picture and its audio each second */
     MOVIE_BYTES_PER_S = 125000, /* a megabit: what is usual for short clips */
     UNSEEN_MOVIE_S = 30,
     UNSEEN_AUDIO_MS = 30000,
@@ -265,7 +265,8 @@ enum pl_status pl_count_message(const struct pl_count_rule *rule, struct pl_conv
     return end(&c);
 }
 
-/* "name:description", the description without its full stop, as the tools are told to the model. */
+/* "name:description", the description without its full stop, as the tools are described to the
+ * model. */
 static void add_line(struct count *c, struct pl_str name, struct pl_str type,
                      struct pl_str description)
 {

@@ -1,7 +1,7 @@
 /* How many tokens a conversation costs, and what they are made of.
  *
  * Text is counted with a vocabulary and, for a vendor that publishes none, scaled; messages, calls
- * and tools cost a little beside their words (tokens/model.h); pictures and sound are measured by
+ * and tools cost a little beside their words (tokens/model.h); images and audio are measured by
  * their headers (tokens/media.h). What cannot be known is estimated, and the tally says so.
  *
  *     struct pl_tally tally = {0};

@@ -26,7 +26,7 @@ enum pl_fate pl_conv_fate_of(const struct pl_conv *conv, const struct pl_json_no
     return (enum pl_fate)conv->fates[node - conv->doc->root];
 }
 
-/* What a report says about what is inside the node. Only dropped speaks of all of it. Whatever else
+/* What a report says about what is inside the node. Only "dropped" covers all of it. Whatever else
  * became of a container, its members stand somewhere in the output or have a fate of their own;
  * what is synthesised is not in the source at all. */
 static void settle(struct pl_conv *conv, enum pl_loss_code code, const struct pl_json_node *node)

@@ -1,4 +1,4 @@
-/* A video as a message: frames with their times, and the sound. Written piece by piece, so that
+/* A video as a message: frames with their times, and the audio. Written piece by piece, so that
  * only one frame is in memory besides the message. */
 #ifndef PL_CONV_MEDIA_H
 #define PL_CONV_MEDIA_H
@@ -17,7 +17,7 @@ void pl_media_open(struct pl_media_message *message, struct pl_buf *to, struct p
 /* The next frame, a JPEG, when it is shown, and its number in the video. */
 void pl_media_add_frame(struct pl_media_message *message, struct pl_str jpeg, uint64_t time_ms,
                         uint64_t frame_index);
-/* The sound as a WAV file. */
+/* The audio as a WAV file. */
 void pl_media_add_sound(struct pl_media_message *message, struct pl_str wav, int64_t sample_rate);
 void pl_media_close(struct pl_media_message *message);
 

@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 
-/* The open calls of one id (or name) stand in a queue; a call of a later turn starts it anew. The
+/* The open calls of one id (or name) are in a queue; a call of a later turn starts it anew. The
  * maps hold, per key, the head and the tail of its queue as two numbers in one value. */
 struct matcher {
     struct pl_conv *conv;

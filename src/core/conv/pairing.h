@@ -23,7 +23,7 @@ struct pl_result {
     uint32_t message, part;
     uint32_t call;     /* index in calls, or PL_UNPAIRED: an orphan, or: */
     bool is_duplicate; /* its call has been answered already */
-    bool is_late;      /* a message that is no result stands between it and its call */
+    bool is_late;      /* a message that is not a result is between it and its call */
 };
 
 struct pl_pairing {
@@ -31,8 +31,8 @@ struct pl_pairing {
     PL_VEC(struct pl_result) results;  /* in the order of the conversation */
 };
 
-/* `joins_assistants`: consecutive assistant messages are one turn; otherwise the second one already
- * stands between a call of the first and its result. PL_NOMEM is the only failure. */
+/* `joins_assistants`: consecutive assistant messages are one turn; otherwise the second one would
+ * already be between a call of the first and its result. PL_NOMEM is the only failure. */
 enum pl_status pl_pairing_make(struct pl_conv *conv, bool joins_assistants,
                                struct pl_pairing *ret_pairing);
 void pl_pairing_deinit(struct pl_pairing *pairing);

@@ -1,4 +1,4 @@
-/* Raw sound (PCM) for a target that takes only files: the samples get the header of a WAV file. */
+/* Raw audio (PCM) for a target that takes only files: the samples get the header of a WAV file. */
 #ifndef PL_CONV_PCM_H
 #define PL_CONV_PCM_H
 

@@ -1,4 +1,4 @@
-/* One pass from left to right; every mistake is reported where it stands. */
+/* One pass from left to right; every error is reported with its place. */
 #include "cron/cron.h"
 
 #include "base/ascii.h"

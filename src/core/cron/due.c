@@ -22,7 +22,7 @@ static bool last_within(const struct pl_cron *cron, const struct pl_tzif *zone, 
     int64_t found_s, low_s = after_s, high_s = to_s;
     if (!first_within(cron, zone, low_s, to_s, &found_s))
         return false;
-    /* There is one behind low_s, and none after high_s. */
+    /* There is one after low_s, and none after high_s. */
     low_s = found_s - 1;
     while (high_s - low_s > 1) {
         int64_t middle_s = low_s + (high_s - low_s) / 2;

@@ -20,7 +20,7 @@ struct pl_cron_due {
 };
 
 /* Occurrences after after_s up to now_s. now_s before after_s (a clock that was put back): nothing
- * is due, and the next is behind after_s, so that no minute comes twice. */
+ * is due, and the next is after after_s, so that no minute comes twice. */
 struct pl_cron_due pl_cron_due(const struct pl_cron *cron, const struct pl_tzif *zone,
                                int64_t after_s, int64_t now_s);
 

@@ -4,8 +4,8 @@
 #include "cron/explain.h"
 
 enum {
-    MAX_TIMES = 6, /* more times of day than these are told as minutes and hours */
-    MIN_STEPS = 4, /* fewer values than these are told one by one */
+    MAX_TIMES = 6, /* more times of day than this are described as minutes and hours */
+    MIN_STEPS = 4, /* fewer values than this are listed one by one */
 };
 
 /* Words around a list: a noun, which gets the plural's ending when there are several, and what
@@ -252,7 +252,7 @@ static bool names_months(const struct pl_cron *cron)
     return count(cron->months) < 12;
 }
 
-/* What stands before the next of several kinds of days. */
+/* The conjunction before the next of several kinds of days. */
 static void put_either(struct writer *w, const struct pl_cron *cron, bool is_monthly, bool *is_more)
 {
     if (*is_more)

@@ -102,7 +102,7 @@ static enum pl_status open_body(struct pl_str bytes, size_t at, const struct cou
     return status;
 }
 
-/* "\nRULE\n" after the second body; an empty rule is one nobody knows. */
+/* "\nRULE\n" after the second body; an empty rule is unknown. */
 static enum pl_status read_footer(struct pl_str footer, struct pl_tzif *zone, struct pl_error *err)
 {
     const char *end = footer.len > 1 && footer.ptr[0] == '\n'

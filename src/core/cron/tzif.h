@@ -21,7 +21,7 @@ struct pl_tz_change {
     enum { PL_TZ_JULIAN, PL_TZ_DAY, PL_TZ_WEEKDAY } kind; /* J1-365, 0-365, M.w.d */
     uint16_t day;                                         /* of the year, or 0-6 */
     uint8_t month, week;
-    int32_t time_s; /* from the local midnight, as the clock stands before the change */
+    int32_t time_s; /* from local midnight, by the clock before the change */
 };
 
 struct pl_tz_rule {

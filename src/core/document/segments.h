@@ -27,8 +27,8 @@ enum pl_segment_kind {
 
 const char *pl_segment_name(enum pl_segment_kind kind);
 
-/* Words whose kind is known, though a document has no mark for it: they are taken out of the first
- * text they stand in. */
+/* Words whose kind is known, though a document has no mark for it: they are removed from the first
+ * text that contains them. */
 struct pl_segment_known {
     struct pl_str words; /* borrowed; empty: none */
     enum pl_segment_kind kind;

@@ -65,7 +65,7 @@ static enum pl_status mend(struct fitting *f, struct pl_source *source,
     return status;
 }
 
-/* The document of a format that is no JSON, as its text. */
+/* The document of a format that is not JSON, as its text. */
 static enum pl_status render(struct fitting *f, struct pl_source *source, struct pl_buf *out)
 {
     struct pl_json_doc doc;

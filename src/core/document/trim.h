@@ -22,8 +22,8 @@ void pl_trimmed_document_init(struct pl_trimmed_document *t);
 void pl_trimmed_document_deinit(struct pl_trimmed_document *t);
 
 /* Fills an initialised result, or leaves it as it is. A document that fits comes out as it is.
- * PL_INVALID: it cannot be made to fit, and the message says what stands in the way; other failures
- * as for pl_source_open. */
+ * PL_INVALID: it cannot be made to fit, and the message says why; other failures as for
+ * pl_source_open. */
 enum pl_status pl_trim_document(struct pl_str text, const struct pl_trim_request *request,
                                 struct pl_trimmed_document *ret, struct pl_error *err);
 

@@ -140,7 +140,7 @@ static void check_agents(struct check *c, struct pl_str receiver)
         refuse(c, "/meta/target_agent", PL_HANDOFF_CIRCLE, PL_STR_ARG(target), PL_STR_ARG(source));
 }
 
-/* Whoever counts hops also says the hash. */
+/* A packet with a hop count also has the hash. */
 static bool is_travelling(const struct pl_json_doc *packet)
 {
     const struct pl_json_node *visited = pl_handoff_node(packet, "visited", NULL);

@@ -1,7 +1,6 @@
-/* Whom a task may go to. It is like a call: who has it gives it to somebody who never had it, or gives
- * it back. So an agent is entrusted with a task once, and whoever gave it away may get it back as
- * often as it gives it to others. Going around (a -> b -> c -> a) and to and fro (a -> b -> a -> b)
- * are circles. */
+/* Whom a task may go to. It is like a call: its holder gives it to an agent that never had it, or
+ * gives it back. So an agent receives a task once, and may get it back as often as it gives it
+ * away. Going around (a -> b -> c -> a) and to and fro (a -> b -> a -> b) are circles. */
 #include "handoff/handoff_int.h"
 
 #include "base/vec.h"

@@ -37,28 +37,27 @@ static struct pl_str words_of(struct pl_conv *conv, const struct pl_message *mes
     return (struct pl_str){0};
 }
 
+/* The text of message i, if it has this role. */
+static struct pl_str words_in_role(struct pl_conv *conv, size_t i, enum pl_role role)
+{
+    const struct pl_message *message = &conv->messages.ptr[i];
+    return message->role == role ? words_of(conv, message) : (struct pl_str){0};
+}
+
 static struct pl_str first_words(struct pl_conv *conv, enum pl_role role)
 {
-    for (size_t i = 0; i < conv->messages.len; i++) {
-        struct pl_str words = conv->messages.ptr[i].role == role
-                                  ? words_of(conv, &conv->messages.ptr[i])
-                                  : (struct pl_str){0};
-        if (words.len)
-            return words;
-    }
-    return (struct pl_str){0};
+    struct pl_str words = {0};
+    for (size_t i = 0; i < conv->messages.len && !words.len; i++)
+        words = words_in_role(conv, i, role);
+    return words;
 }
 
 static struct pl_str last_words(struct pl_conv *conv, enum pl_role role)
 {
-    for (size_t i = conv->messages.len; i-- > 0;) {
-        struct pl_str words = conv->messages.ptr[i].role == role
-                                  ? words_of(conv, &conv->messages.ptr[i])
-                                  : (struct pl_str){0};
-        if (words.len)
-            return words;
-    }
-    return (struct pl_str){0};
+    struct pl_str words = {0};
+    for (size_t i = conv->messages.len; i-- > 0 && !words.len;)
+        words = words_in_role(conv, i, role);
+    return words;
 }
 
 /* A result that only says that there is none yet: a tool that runs, a person who is asked. */
@@ -215,7 +214,7 @@ static void put_constraints_before(struct make *m, struct pl_map *said)
     }
 }
 
-/* What the system said holds for whoever takes over. */
+/* What the system said also applies to the next agent. */
 static void put_constraints(struct make *m)
 {
     struct pl_conv *conv = m->conv;
@@ -308,7 +307,7 @@ static void put_media(struct make *m, struct artifacts *known, const struct pl_p
     }
 }
 
-/* What is given now stands for what was said under that name before. */
+/* A value given now replaces an earlier one of that name. */
 static void put_artifacts(struct make *m)
 {
     struct artifacts known = {0};

@@ -1,5 +1,5 @@
-/* What a structured chat asks of whoever answers it: its last messages, and what its config says about
- * the model, the settings and the tools, in the words of a session. */
+/* What a structured chat asks of the model that answers it: its last messages, and what its config
+ * says about the model, the settings and the tools, in the words of a session. */
 #ifndef PL_PROMPT_ASKS_H
 #define PL_PROMPT_ASKS_H
 
@@ -11,7 +11,7 @@ struct pl_prompt_asks {
     const struct pl_json_node *messages; /* the array */
     const struct pl_json_node *last;     /* the user's last message, which is answered */
     const struct pl_json_node
-        *begun;             /* the assistant's behind it: how the answer begins; or NULL */
+        *begun;             /* the assistant's message after it: how the answer begins; or NULL */
     struct pl_str prefill;  /* its text; empty: none */
     struct pl_str model;    /* config.model; empty: none */
     struct pl_str settings; /* JSON object; empty: none */

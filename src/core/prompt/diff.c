@@ -168,8 +168,8 @@ static const struct pl_json_node *next_part(const struct pl_json_doc *doc,
     return NULL;
 }
 
-/* Parts of one kind, the first with the first and so on. Of texts the words are told elsewhere, so
- * only what stands beside them counts. */
+/* Parts of one kind, the first with the first and so on. Words of texts are reported elsewhere, so
+ * only the members beside them count. */
 static void tell_parts(struct pl_diff_members *m, struct pl_str pointer,
                        const struct pl_json_node *from, const struct pl_json_node *to, bool is_text)
 {
@@ -199,8 +199,8 @@ static const struct pl_json_node *array_of(const struct pl_json_node *n)
     return n && pl_json_kind(n) == PL_JSON_ARRAY ? n : NULL;
 }
 
-/* The content but for its words. What differs and shows nowhere else (a string that became a list
- * of one part, parts in another order) is told as a whole. */
+/* The content but for its words. A difference that shows nowhere else (a string that became a list
+ * of one part, parts in another order) is reported as a whole. */
 static void tell_content(struct pl_diff_members *m, struct pl_str pointer,
                          const struct pl_json_node *from, const struct pl_json_node *to,
                          bool has_words)
@@ -308,7 +308,7 @@ static enum pl_status tell_block(struct telling *t, uint32_t from, uint32_t to)
     return status == PL_OK ? out->buf->status : status;
 }
 
-/* In the order of the new one; a block that is gone stands before the next that kept its place. */
+/* In the order of the new one; a removed block comes before the next one that kept its place. */
 static enum pl_status tell_blocks(struct telling *t)
 {
     enum pl_status status = PL_OK;

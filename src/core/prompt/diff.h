@@ -25,15 +25,15 @@ struct pl_prompt_text {
  *                  "words"?: [{"op": "same|added|removed", "text"}]}],
  *      "members": [{"pointer", "change": "added|removed|changed", "from"?, "to"?}]}
  *
- * Blocks are in the order of the new prompt; one that is gone stands before the next that kept its
+ * Blocks are in the order of the new prompt; a removed one comes before the next one that kept its
  * place. An index is the place among the blocks of its version. The id of a message without one is
- * its pointer. Words are told where the texts differ: "same" and "removed" are the old text, "same"
- * and "added" the new one; those of a pair over PL_DIFF_MAX_STEPS words apart (or very long and
- * full of repetition) are told as one removed and one added. Members of a message besides its words
- * are among the members.
+ * its pointer. Words are reported where the texts differ: "same" and "removed" are the old text,
+ * "same" and "added" the new one; those of a pair over PL_DIFF_MAX_STEPS words apart (or very long
+ * and full of repetition) are reported as one removed and one added. Members of a message besides
+ * its words are among the members.
  *
- * PL_SYNTAX, PL_LIMIT or PL_INVALID: one of them is no structured chat (err says which); PL_NOMEM.
- * Then nothing is appended. */
+ * PL_SYNTAX, PL_LIMIT or PL_INVALID: one of them is not a structured chat (err says which);
+ * PL_NOMEM. Then nothing is appended. */
 #define PL_DIFF_MAX_STEPS 20000
 enum pl_status pl_prompt_diff(struct pl_arena *arena, const struct pl_prompt_text *from,
                               const struct pl_prompt_text *to, struct pl_buf *out,

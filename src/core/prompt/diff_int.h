@@ -48,8 +48,8 @@ struct pl_diff_members {
     enum pl_status status; /* sticky */
 };
 
-/* Compares the members of two objects (NULL: none) at `pointer`, but for those `is_skipped` (which
- * may be NULL) says are told otherwise. */
+/* Compares the members of two objects (NULL: none) at `pointer`, except those that `is_skipped`
+ * (may be NULL) names, which are reported elsewhere. */
 typedef bool pl_diff_skip_fn(const struct pl_json_doc *doc, const struct pl_json_node *key);
 void pl_diff_members_of(struct pl_diff_members *m, struct pl_str pointer,
                         const struct pl_json_node *from, const struct pl_json_node *to,

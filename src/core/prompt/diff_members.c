@@ -12,8 +12,8 @@
 #include "json/pointer.h"
 #include "json/text.h"
 
-/* Beyond these a container is told as a whole, so that an answer is never much longer than what was
- * asked about. */
+/* Beyond these limits a container is reported as a whole, so that a result is never much longer
+ * than its input. */
 enum { MAX_TOLD = 2000, MAX_CHILDREN = 1000, MAX_POINTER = 1000 };
 
 struct pair {
@@ -82,7 +82,7 @@ static void push(struct pl_diff_members *m, struct pairs *pairs, struct pl_str p
         fail(m, PL_NOMEM);
 }
 
-/* The members of an object by name; of two with one name the last counts. */
+/* The members of an object by name; the last of two with one name counts. */
 static bool index_members(struct pl_diff_members *m, const struct pl_diff_side *side,
                           const struct pl_json_node *object, pl_diff_skip_fn *is_skipped,
                           struct pl_map *ret_names)

@@ -1,4 +1,5 @@
-/* The variables of a prompt, by rendering it for nobody: what that declares and finds is the list.
+/* The variables of a prompt, by rendering it without values: what that declares and finds is the
+ * list.
  */
 #include "prompt/diff.h"
 #include "prompt/render_int.h"

@@ -2,8 +2,8 @@
  * variation in linear space (section 4b).
  *
  * Words are numbers first, so that comparing two is comparing integers. A word that only one side
- * has is told at once and left out of the search, which changes no answer and makes texts that have
- * nothing in common cheap. */
+ * has is reported at once and left out of the search. This changes no result and makes texts
+ * without common words cheap. */
 #include "prompt/diff_int.h"
 
 #include "base/map.h"

@@ -40,7 +40,7 @@ static struct pl_str trim(struct pl_str s)
     return s;
 }
 
-/* Reads {{…}} at `at`; false when it is none, and then it is just text. */
+/* Reads {{…}} at `at`; false when it is not one, and then it is just text. */
 static bool read_spot(struct pl_render_run *r, struct pl_str text, size_t at, struct spot *ret_spot)
 {
     size_t end = at + 2;
@@ -126,7 +126,7 @@ static bool take_room(struct pl_render_run *r, struct pl_str name, const struct 
     return false;
 }
 
-/* Where the values stand in one text that was filled in. */
+/* The places of the values in one rendered text. */
 struct places {
     size_t n_points; /* of the text as it is written so far */
     size_t n_variables;

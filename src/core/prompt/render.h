@@ -3,7 +3,7 @@
  *     {{name}}  {{ name }}  {{name:default}}      \{{ is a literal {{
  *
  * A name is letters of any script, digits, _ . and -. There is one pass: a value is never looked at
- * again, so a value can say {{other}} and mean just that. Variables stand in the system prompt and
+ * again, so a value can say {{other}} and mean just that. Variables occur in the system prompt and
  * in the texts of system, user and assistant; what a tool answered is data and stays as it is.
  *
  * Variables may be declared in "variables": [{name, type, required, default, options}]. A value for
@@ -25,11 +25,11 @@ struct pl_render_var {
 #define PL_RENDER_MAX_BYTES ((size_t)256 << 20)
 
 struct pl_render_opts {
-    const struct pl_render_var *vars; /* borrowed; of two with one name the last counts */
+    const struct pl_render_var *vars; /* borrowed; the last of two with one name counts */
     size_t n_vars;
     bool is_preview;   /* a variable without a value stays as it is */
     bool is_command;   /* problems speak of the option --var; otherwise of the member "variables" */
-    bool keeps_places; /* adds "filled", where the values stand (format/structured_chat) */
+    bool keeps_places; /* adds "filled", the places of the values (format/structured_chat) */
     size_t max_bytes;  /* of the result; 0: PL_RENDER_MAX_BYTES */
 };
 

@@ -107,6 +107,9 @@ enum pl_status pl_compile_nomem(struct pl_compiler *c);
 enum pl_status pl_compile_fail(struct pl_compiler *c, uint32_t doc, const struct pl_json_node *n,
                                enum pl_status status, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* The first plain op of a subschema with this code; NULL: it has none. */
+const struct pl_op *pl_compile_find_op(const struct pl_schema *s, uint32_t sub,
+                                       enum pl_op_code code);
 /* The subschema at a node; compiled later if it is new. */
 enum pl_status pl_compile_sub(struct pl_compiler *c, uint32_t doc, const struct pl_json_node *n,
                               uint32_t *ret_sub);

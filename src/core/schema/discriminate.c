@@ -26,15 +26,6 @@ static void texts_deinit(struct texts *t)
     pl_vec_deinit(&t->branches);
 }
 
-static const struct pl_op *find_op(const struct pl_schema *s, uint32_t sub, enum pl_op_code code)
-{
-    const struct pl_sub_info *info = &s->infos.ptr[sub];
-    for (uint32_t i = 0; i < info->n_ops; i++)
-        if (s->ops.ptr[info->ops + i].code == code)
-            return &s->ops.ptr[info->ops + i];
-    return NULL;
-}
-
 /* Whether a subschema is nothing but a few strings, or a few of null, false and true. */
 static bool is_choice(const struct pl_sub *sub)
 {
@@ -46,7 +37,7 @@ static bool is_choice(const struct pl_sub *sub)
 /* The subschema of property `name`, when it is a choice; or none. */
 static uint32_t choice_property(const struct pl_schema *s, uint32_t sub, const struct pl_name *name)
 {
-    const struct pl_op *props = find_op(s, sub, PL_OP_PROPERTIES);
+    const struct pl_op *props = pl_compile_find_op(s, sub, PL_OP_PROPERTIES);
     for (uint32_t i = 0; props && i < props->b; i++) {
         const struct pl_prop *prop = &s->props.ptr[props->a + i];
         if (s->names.ptr[prop->name].hash != name->hash ||
@@ -60,7 +51,7 @@ static uint32_t choice_property(const struct pl_schema *s, uint32_t sub, const s
 
 static bool requires(const struct pl_schema *s, uint32_t sub, const struct pl_name *name)
 {
-    const struct pl_op *required = find_op(s, sub, PL_OP_REQUIRED);
+    const struct pl_op *required = pl_compile_find_op(s, sub, PL_OP_REQUIRED);
     for (uint32_t i = 0; required && i < required->b; i++)
         if (pl_str_eq(s->names.ptr[required->a + i].text, name->text))
             return true;
@@ -151,7 +142,7 @@ static enum pl_status find_switch(struct pl_compiler *c, struct pl_op *op)
 {
     const struct pl_schema *s = c->schema;
     uint32_t first = pl_optimise_alias(s, s->lists.ptr[op->a]);
-    const struct pl_op *required = find_op(s, first, PL_OP_REQUIRED);
+    const struct pl_op *required = pl_compile_find_op(s, first, PL_OP_REQUIRED);
     bool is_done = op->b < 2;
     for (uint32_t i = 0; !is_done && required && i < required->b && i < MAX_NAMES; i++) {
         struct texts t = {0};
@@ -182,7 +173,7 @@ static const struct pl_op *only_if(const struct pl_schema *s, uint32_t sub)
 static uint32_t condition_name(const struct pl_schema *s, uint32_t sub)
 {
     const struct pl_sub_info *info = &s->infos.ptr[sub];
-    const struct pl_op *props = find_op(s, sub, PL_OP_PROPERTIES);
+    const struct pl_op *props = pl_compile_find_op(s, sub, PL_OP_PROPERTIES);
     if (!props || props->b != 1)
         return PL_SCHEMA_NONE;
     uint32_t name = s->props.ptr[props->a].name;

@@ -24,7 +24,8 @@ static enum pl_status push(struct pl_compiler *c, uint8_t code, uint32_t a, uint
     return pl_vec_push(&c->schema->fast, op) ? PL_OK : pl_compile_nomem(c);
 }
 
-static const struct pl_op *find_op(const struct pl_schema *s, uint32_t sub, enum pl_op_code code)
+const struct pl_op *pl_compile_find_op(const struct pl_schema *s, uint32_t sub,
+                                       enum pl_op_code code)
 {
     const struct pl_sub_info *info = &s->infos.ptr[sub];
     for (uint32_t i = 0; i < info->n_ops; i++)
@@ -235,15 +236,16 @@ static uint32_t alias_of(const struct pl_schema *s, const struct pl_op *op)
 static enum pl_status push_object(struct pl_compiler *c, uint32_t sub, struct entries *e)
 {
     struct pl_schema *s = c->schema;
-    const struct pl_op *props = find_op(s, sub, PL_OP_PROPERTIES);
-    const struct pl_op *patterns = find_op(s, sub, PL_OP_PATTERN_MEMBERS);
-    const struct pl_op *required = find_op(s, sub, PL_OP_REQUIRED);
-    const struct pl_op *least = find_op(s, sub, PL_OP_MIN_MEMBERS);
-    const struct pl_op *most = find_op(s, sub, PL_OP_MAX_MEMBERS);
+    const struct pl_op *props = pl_compile_find_op(s, sub, PL_OP_PROPERTIES);
+    const struct pl_op *patterns = pl_compile_find_op(s, sub, PL_OP_PATTERN_MEMBERS);
+    const struct pl_op *required = pl_compile_find_op(s, sub, PL_OP_REQUIRED);
+    const struct pl_op *least = pl_compile_find_op(s, sub, PL_OP_MIN_MEMBERS);
+    const struct pl_op *most = pl_compile_find_op(s, sub, PL_OP_MAX_MEMBERS);
     struct pl_object object = {.least = least ? least->a : 0,
                                .most = most ? most->a : UINT32_MAX,
-                               .other = alias_of(s, find_op(s, sub, PL_OP_OTHER_MEMBERS)),
-                               .names = alias_of(s, find_op(s, sub, PL_OP_MEMBER_NAMES)),
+                               .other =
+                                   alias_of(s, pl_compile_find_op(s, sub, PL_OP_OTHER_MEMBERS)),
+                               .names = alias_of(s, pl_compile_find_op(s, sub, PL_OP_MEMBER_NAMES)),
                                .patterns = patterns ? patterns->a : 0,
                                .n_patterns = patterns ? patterns->b : 0};
     for (uint32_t i = 0; props && i < props->b; i++) {
@@ -268,13 +270,13 @@ static enum pl_status push_members(struct pl_compiler *c, uint32_t sub)
                                     PL_OP_MAX_MEMBERS};
     bool has_any = false;
     for (size_t i = 0; i < sizeof codes; i++)
-        has_any |= find_op(c->schema, sub, codes[i]) != NULL;
+        has_any |= pl_compile_find_op(c->schema, sub, codes[i]) != NULL;
     if (!has_any)
         return PL_OK;
     struct entries e = {0};
     enum pl_status status = push_object(c, sub, &e);
     entries_deinit(&e);
-    const struct pl_op *required = find_op(c->schema, sub, PL_OP_REQUIRED);
+    const struct pl_op *required = pl_compile_find_op(c->schema, sub, PL_OP_REQUIRED);
     for (uint32_t i = REQUIRED_BITS; status == PL_OK && required && i < required->b;
          i += REQUIRED_BITS) {
         struct pl_object more = {
@@ -320,11 +322,11 @@ static enum pl_status alias_list(struct pl_compiler *c, const struct pl_op *op, 
 static enum pl_status push_items(struct pl_compiler *c, uint32_t sub)
 {
     const struct pl_schema *s = c->schema;
-    const struct pl_op *least = find_op(s, sub, PL_OP_MIN_ITEMS);
-    const struct pl_op *most = find_op(s, sub, PL_OP_MAX_ITEMS);
-    const struct pl_op *prefix = find_op(s, sub, PL_OP_PREFIX_ITEMS);
-    const struct pl_op *items = find_op(s, sub, PL_OP_ITEMS);
-    const struct pl_op *contains = find_op(s, sub, PL_OP_CONTAINS);
+    const struct pl_op *least = pl_compile_find_op(s, sub, PL_OP_MIN_ITEMS);
+    const struct pl_op *most = pl_compile_find_op(s, sub, PL_OP_MAX_ITEMS);
+    const struct pl_op *prefix = pl_compile_find_op(s, sub, PL_OP_PREFIX_ITEMS);
+    const struct pl_op *items = pl_compile_find_op(s, sub, PL_OP_ITEMS);
+    const struct pl_op *contains = pl_compile_find_op(s, sub, PL_OP_CONTAINS);
     uint32_t first = 0;
     if (least || most)
         TRY(push(c, PL_FAST_COUNT, least ? least->a : 0, most ? most->a : UINT32_MAX, 0));
@@ -334,7 +336,7 @@ static enum pl_status push_items(struct pl_compiler *c, uint32_t sub)
         TRY(push(c, PL_FAST_ARRAY, first, prefix ? prefix->b : 0, alias_of(s, items)));
     if (contains)
         TRY(push(c, PL_OP_CONTAINS, alias_of(s, contains), contains->b, contains->c));
-    if (find_op(s, sub, PL_OP_UNIQUE))
+    if (pl_compile_find_op(s, sub, PL_OP_UNIQUE))
         TRY(push(c, PL_OP_UNIQUE, 0, 0, 0));
     return PL_OK;
 }
@@ -382,8 +384,8 @@ static enum pl_status push_leaves(struct pl_compiler *c, uint32_t sub, uint8_t f
 
 static enum pl_status push_text(struct pl_compiler *c, uint32_t sub)
 {
-    const struct pl_op *least = find_op(c->schema, sub, PL_OP_MIN_LENGTH);
-    const struct pl_op *most = find_op(c->schema, sub, PL_OP_MAX_LENGTH);
+    const struct pl_op *least = pl_compile_find_op(c->schema, sub, PL_OP_MIN_LENGTH);
+    const struct pl_op *most = pl_compile_find_op(c->schema, sub, PL_OP_MAX_LENGTH);
     if (least || most)
         TRY(push(c, PL_FAST_LENGTH, least ? least->a : 0, most ? most->a : UINT32_MAX, 0));
     return push_leaves(c, sub, PL_OP_PATTERN, PL_OP_FORMAT);
@@ -506,7 +508,7 @@ static enum pl_status build_class(struct pl_compiler *c, uint32_t sub, enum pl_c
         TRY(push_in_place(c, &op, class));
     }
     uint8_t left = class == PL_LIST ? PL_OP_LEFT_ITEMS : PL_OP_LEFT_MEMBERS;
-    const struct pl_op *op = find_op(c->schema, sub, left);
+    const struct pl_op *op = pl_compile_find_op(c->schema, sub, left);
     if (op && (class == PL_LIST || class == PL_RECORD))
         TRY(push(c, left, alias_of(c->schema, op), 0, 0));
     return PL_OK;
@@ -537,7 +539,8 @@ enum pl_status pl_optimise(struct pl_compiler *c)
     for (uint32_t i = 0; i < s->subs.len; i++) {
         fold_types(s, i);
         TRY(find_shape(c, i));
-        if (find_op(s, i, PL_OP_LEFT_MEMBERS) || find_op(s, i, PL_OP_LEFT_ITEMS))
+        if (pl_compile_find_op(s, i, PL_OP_LEFT_MEMBERS) ||
+            pl_compile_find_op(s, i, PL_OP_LEFT_ITEMS))
             s->subs.ptr[i].flags |= PL_SUB_TRACKS;
         if (s->needs_scope)
             s->subs.ptr[i].flags |= PL_SUB_ENTERS;

@@ -92,7 +92,7 @@ static void tell_start(struct pl_step *x, const struct pl_said *said)
     pl_frame_end(x, &out);
 }
 
-/* A session that nobody named is named by what was said first. */
+/* A session without a name is named by its first message. */
 static void name_session(struct pl_step *x, const struct pl_said *said)
 {
     struct pl_json_doc doc;

@@ -117,7 +117,7 @@ static void tell_summary(struct pl_step *x, struct pl_agent_loop *loop,
 
 static void fail_summary(struct pl_step *x, struct pl_agent_loop *loop, struct pl_str reason);
 
-/* A summary that is as long as what it would replace helps nobody. */
+/* A summary as long as what it would replace is useless. */
 static bool saves_nothing(const struct pl_session_event *event)
 {
     return event->summary.tokens_before > 0 &&

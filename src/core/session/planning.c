@@ -42,7 +42,7 @@ static void leave(struct pl_step *x, struct pl_turn *turn, const struct pl_tool_
     pl_mode_change(x, turn, PL_CHAT_MODE_EXECUTING, true);
 }
 
-/* The arguments are the plan as it stands now. */
+/* The arguments are the current plan. */
 static void report(struct pl_step *x, struct pl_turn *turn, const struct pl_tool_call *call)
 {
     struct pl_json_doc plan;

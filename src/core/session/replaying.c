@@ -1,8 +1,8 @@
 /* replay_state of a session that plays another again: {source_session_id, from_sequence, total,
- * position, speed, status}. The session keeps two members of it: `status`, which follows the session's
- * own (running, paused, stopped, finished), and `position`, the number of messages that were said.
- * Both are told and kept with the change that causes them, so that a replay never seems to run when
- * nothing does. */
+ * position, speed, status}. The session keeps two members of it: `status`, which follows the
+ * session's own (running, paused, stopped, finished), and `position`, the number of messages that
+ * were said. Both are published and stored with the change that causes them, so that a replay never
+ * seems to run when it does not. */
 #include "session/session_int.h"
 
 #include "json/number.h"

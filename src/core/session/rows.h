@@ -130,15 +130,15 @@ enum pl_status pl_turn_row_write_shown(const struct pl_turn_row *row, struct pl_
 /* Whether the body of a user's turn, or of a queued message, has the same content as this message
  * (JSON, as in a CHAT event). PL_INVALID, PL_SYNTAX: one of them is damaged. */
 enum pl_status pl_body_says(struct pl_str body, struct pl_str message, bool *ret_is_same);
-/* The title a session has where nobody gave it one: the first line of a text with its words, at most
- * 80 characters. Of a message (a text, or parts or blocks) it is that of the first text in it. Nothing
+/* The title of a session that was given none: the first line of a text with its words, at most 80
+ * characters. Of a message (a text, or parts or blocks) it is that of the first text in it. Nothing
  * is added where there are no words. */
 struct pl_json_doc;
 struct pl_json_node;
 void pl_title_write(struct pl_str text, struct pl_buf *to);
 enum pl_status pl_message_title(const struct pl_json_doc *doc, const struct pl_json_node *message,
                                 struct pl_buf *to);
-/* Whether a user said it, or whoever called an Agent. */
+/* Whether a user said it, or the caller of an Agent. */
 bool pl_turn_row_is_user(const struct pl_turn_row *row);
 /* Reads a foreign TurnProjection into a row without ids and position; open calls become
  * interrupted. Memory of the arena. created_ms replaces a missing started_at. PL_INVALID: a block

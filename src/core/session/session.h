@@ -115,7 +115,7 @@ struct pl_session_event {
             /* JSON; empty: null. The session keeps a member `status` of it: from running to
              * finished or stopped, and back to running when what was stopped goes on. */
             struct pl_str replay_state;
-            /* Of a replay that is under way: how fast it goes on (JSON, a number), and whether. */
+            /* For a running replay: how fast it goes on (JSON, a number), and whether. */
             bool has_replay_speed, has_replay_paused, replay_paused;
             struct pl_str replay_speed;
             struct pl_str system_prompt;            /* empty: null */
@@ -135,7 +135,7 @@ struct pl_session_event {
             struct pl_str arguments;    /* MODEL_CALL: text that should be JSON */
             bool is_unknown;            /* MODEL_CALL: of a tool that was not offered */
             /* MODEL_PROOF, MODEL_CALL (or empty): JSON object {vendor, signature?, id?, data?};
-             * with data it is thinking that nobody else can read */
+             * with data it is encrypted thinking */
             struct pl_str proof;
             struct pl_str model;  /* MODEL_END: who really answered; may be empty */
             struct pl_str usage;  /* MODEL_END: JSON {input_tokens, output_tokens, …}; or empty */
@@ -202,7 +202,7 @@ const char *pl_frame_text(enum pl_frame_kind kind);
 
 struct pl_session_frame {
     enum pl_frame_kind kind;
-    bool is_durable; /* as the table says; a patch that stands with a durable change is one too */
+    bool is_durable; /* as the table says; a patch together with a durable change is one too */
     int64_t sequence;
     struct pl_str data; /* JSON object; has session_id and sequence; arena of the out */
     /* turn:patch of text where `data` leaves `content` out: the same with it, built only when

@@ -1,8 +1,8 @@
 /* The state behind session.h, shared by the files of this room.
  *
  * A session that works has loops: the root, and one for every Agent call that runs. A loop is a
- * model called again and again; it has at most one open turn. A parent stands before its children
- * in `loops`. Without loops the session is idle.
+ * model called again and again; it has at most one open turn. A parent comes before its children in
+ * `loops`. Without loops the session is idle.
  *
  *     loop:  model at work (turn, !has_ended) -> calls at work (turn, has_ended) -> next turn …
  *            or: a summary at work (no turn, summary.id)
@@ -81,7 +81,7 @@ struct pl_step {
     struct pl_error *err;
     int64_t now_ms;
     bool is_oom;
-    bool has_durable;    /* a durable frame was told: the session's row moves on too */
+    bool has_durable;    /* a durable frame was published: the session's row moves on too */
     bool is_changed;     /* the Session object changed and session:updated is still owed */
     bool has_settings;   /* system_prompt, settings, tools or handoff changed: their row is owed */
     bool may_start_next; /* a chat or a summary ended by itself: the queue goes on */
@@ -143,7 +143,7 @@ void pl_step_set_text(struct pl_step *x, struct pl_str *field, struct pl_str val
 void pl_turn_flush(struct pl_step *x, struct pl_turn *turn, bool closes);
 /* Tells the last block, which is a closed one. */
 void pl_turn_tell_block(struct pl_step *x, struct pl_turn *turn);
-/* Every open call is cancelled, and told so. */
+/* Cancels every open call and publishes that. */
 void pl_turn_cancel_calls(struct pl_step *x, struct pl_turn *turn);
 enum pl_status pl_step_tick(struct pl_step *x);
 enum pl_status pl_step_model_text(struct pl_step *x);
@@ -274,7 +274,7 @@ const char *pl_chat_mode_text(enum pl_chat_mode mode);
 
 enum pl_status pl_step_chat(struct pl_step *x);
 void pl_chat_start_next(struct pl_step *x);
-/* What follows is caused by this request; what is no trace begins a new one. */
+/* What follows is caused by this request; an invalid trace begins a new one. */
 void pl_step_set_trace(struct pl_step *x, struct pl_str trace_id);
 /* The message as a user's turn of this loop: mode change first, then what was said. */
 void pl_chat_speak(struct pl_step *x, struct pl_agent_loop *loop, const struct pl_said *said);

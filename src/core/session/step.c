@@ -113,7 +113,7 @@ void pl_step_tell_question(struct pl_step *x, enum pl_frame_kind kind,
                            struct pl_str answer)
 {
     int64_t settled_ms = kind == PL_FRAME_QUESTION_RESOLVED ? x->now_ms : 0;
-    if (!question->is_client) { /* a client's call is told as a call, and is nothing to answer */
+    if (!question->is_client) { /* a client's call is published as a call, and needs no answer */
         struct pl_json_out out = pl_frame_begin(x, kind, true);
         pl_json_out_key(&out, "question");
         pl_question_write(question, state, answer, settled_ms, &out);

@@ -1,4 +1,4 @@
-/* Headers of pictures and sound.
+/* Headers of images and audio.
  *
  * PNG: ISO/IEC 15948 section 11.2.2. JPEG: ITU-T T.81 section B.2.2. GIF: GIF89a section 18. WebP:
  * RFC 9649 sections 2.5 to 2.7. WAV: RFC 2361 and Microsoft's Multimedia Programming Interface.
@@ -8,6 +8,8 @@
  * spelled with something that is not base64, makes everything read from it unknown. */
 #include "tokens/media.h"
 
+#include "base/text/base64.h"
+
 enum {
     LOW_TOKENS = 85,
     TILE_TOKENS = 170,
@@ -16,7 +18,7 @@ enum {
     MAX_SHORT_SIDE = 768,
     UNKNOWN_SIDE = 1024,
     AUDIO_TOKEN_MS = 100,
-    MAX_SEGMENTS = 4096, /* of a JPEG before its size, chunks of a WAV before its sound */
+    MAX_SEGMENTS = 4096, /* of a JPEG before its size, chunks of a WAV before its data */
 };
 
 /* Reads numbers at places. Once a byte is missing, is_bad stays set and every byte is 0. */
@@ -25,15 +27,10 @@ struct reader {
     bool is_bad;
 };
 
+/* Of the standard alphabet or of the one for URLs. */
 static int base64_digit(unsigned char c)
 {
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+    return pl_base64_digit(c == '-' ? '+' : c == '_' ? '/' : c);
 }
 
 /* The byte at `at` of the file, or -1. Its bits lie in two neighbouring digits. */
@@ -211,8 +208,8 @@ bool pl_media_of_data_url(struct pl_str url, struct pl_media *ret_media)
     return true;
 }
 
-/* Chunks of a RIFF file: the rate stands in one, the sound is another. A length of 0 or all ones
- * means that whoever wrote it did not know yet; then the sound goes on to the end. */
+/* Chunks of a RIFF file: one has the rate, another the samples. A length of 0 or all ones means
+ * that the writer did not know it yet; then the samples continue to the end. */
 static bool read_wav(const struct pl_media *media, uint64_t *ret_duration_ms)
 {
     struct reader in = {media, false};

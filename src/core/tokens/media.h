@@ -1,8 +1,8 @@
-/* What pictures and sound cost in tokens, from the first bytes of the file.
+/* What images and audio cost in tokens, from the first bytes of the file.
  *
- * Nothing is decoded: sizes and lengths stand in the headers, and of base64 only the characters
- * that spell those bytes are looked at, so a picture of 100 MB costs no more than a small one. No
- * memory is taken and nothing fails; what cannot be read is estimated, and the answer says so. */
+ * Nothing is decoded: sizes and lengths are in the headers, and only the base64 characters of those
+ * bytes are decoded, so an image of 100 MB costs no more than a small one. No memory is taken and
+ * nothing fails; what cannot be read is estimated, and the answer says so. */
 #ifndef PL_TOKENS_MEDIA_H
 #define PL_TOKENS_MEDIA_H
 

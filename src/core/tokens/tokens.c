@@ -116,7 +116,7 @@ static const struct special_token *special_at(const struct pl_tokens *v, struct 
     return NULL;
 }
 
-/* What stands between two special tokens is a text of its own. */
+/* The text between two special tokens is encoded separately. */
 static enum pl_status put_with_specials(const struct pl_tokens *v, struct pl_str text,
                                         struct token_sink *sink)
 {

@@ -1,6 +1,6 @@
 /* Whole JSON objects out of a run of bytes that may be cut anywhere: objects one after another, one
- * per line, or the elements of one array. Only strings and brackets are looked at; whoever parses
- * an object finds what is wrong inside it. */
+ * per line, or the elements of one array. Only strings and brackets are looked at; errors inside an
+ * object are found when it is parsed. */
 #ifndef PL_WIRE_JSON_FRAMES_H
 #define PL_WIRE_JSON_FRAMES_H
 
@@ -27,8 +27,8 @@ void pl_json_frames_feed(struct pl_json_frames *frames, struct pl_str bytes);
  * something that is neither an object nor the brackets and commas between objects. */
 enum pl_status pl_json_frames_next(struct pl_json_frames *frames, struct pl_str *ret_object);
 
-/* Whether `input` begins with an object, once what may stand before it is passed over: then whoever
- * knows how long that is may take it from there. */
+/* Whether `input` begins with an object, once what may stand before it is passed over: then a
+ * caller that knows its length may take it from there. */
 bool pl_json_frames_is_at_object(struct pl_json_frames *frames);
 
 /* Whether an object was begun and not ended. */

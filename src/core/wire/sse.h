@@ -4,7 +4,7 @@
  *
  * Lines end in CR, LF or CRLF; a byte-order mark at the start is skipped; comments, id and retry
  * are understood and passed over. Data of several lines is joined by LF. Bytes are not decoded: the
- * data of these streams is JSON, and whoever parses it checks the UTF-8. */
+ * data of these streams is JSON, and its parser checks the UTF-8. */
 #ifndef PL_WIRE_SSE_H
 #define PL_WIRE_SSE_H
 
@@ -47,7 +47,7 @@ static inline bool pl_sse_end_line(struct pl_sse *sse)
     return true;
 }
 
-/* Whether `input` begins with a new event: then whoever knows how long that is may take it from
+/* Whether `input` begins with a new event: then a caller that knows its length may take it from
  * there. */
 static inline bool pl_sse_is_at_event(struct pl_sse *sse)
 {

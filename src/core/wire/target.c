@@ -82,7 +82,7 @@ static enum pl_status read_segments(struct pl_arena *arena, struct pl_target *ta
     bool is_more = rest.len > 0;
     while (is_more) {
         struct pl_str part = take_until(&rest, '/');
-        /* After a last slash stands an empty segment. */
+        /* A final slash is followed by an empty segment. */
         is_more = part.ptr + part.len < target->path.ptr + target->path.len;
         if (target->n_segments == PL_TARGET_MAX_SEGMENTS)
             return pl_fail(err, PL_LIMIT, "the path has more than %d segments",

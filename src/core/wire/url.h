@@ -13,7 +13,7 @@ enum pl_url_host_kind {
     PL_URL_HOST_EMPTY,   /* "file:///x" */
     PL_URL_HOST_DOMAIN,  /* ASCII, lower case, after IDNA */
     PL_URL_HOST_ADDRESS, /* IPv4 or IPv6, however it was spelled */
-    PL_URL_HOST_OPAQUE,  /* of a scheme nobody knows */
+    PL_URL_HOST_OPAQUE,  /* of an unknown scheme */
 };
 
 struct pl_url {

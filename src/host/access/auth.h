@@ -35,7 +35,7 @@ enum pl_status pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena,
  * and until an administrator has a key. NULL when one had it already. */
 const char *pl_auth_first_code(const struct pl_auth *auth);
 
-/* A new key: its row (to be put by the caller) and the plaintext, which is nowhere else. */
+/* A new key: its row (which the caller stores) and the plaintext, which is stored nowhere. */
 #define PL_KEY_PREFIX "sk-parley-v1-"
 #define PL_KEY_SIZE   56 /* the prefix and 43 characters of base64url */
 bool pl_key_make(char ret_plain[PL_KEY_SIZE + 1], uint8_t ret_hash[32]);

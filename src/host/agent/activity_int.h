@@ -47,7 +47,7 @@ struct pl_activity {
     struct pl_model_prepared *prepared; /* owned; what the model will be sent */
     struct pl_str offer;                /* arena; of a tool: what the session offers, JSON */
     struct pl_buf text;                 /* what the job read or made */
-    struct pl_request request;          /* arena; what a model is told and offered */
+    struct pl_request request;          /* arena; the input of a model */
     struct pl_buf said;                 /* by a model that was asked for a summary */
     enum pl_status status;
     struct pl_error err;

@@ -104,8 +104,8 @@ static enum pl_status read_model(const struct pl_models *models, struct pl_arena
     return event->chat.model.ptr ? PL_OK : PL_NOMEM;
 }
 
-/* The members of a message that stand in place of the session's own, as an object of their own;
- * {NULL, 0}: none. They are held to the schema here, since a socket has no other. */
+/* The members of a message that override the session's own, as an object; {NULL, 0}: none. They are
+ * held to the schema here, since a socket has no other. */
 static const char *const override_names[] = {"system_prompt", "settings", "tools", "prefill"};
 
 static enum pl_status read_override(struct pl_arena *arena, const struct pl_json_doc *doc,

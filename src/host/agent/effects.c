@@ -339,7 +339,7 @@ enum pl_status pl_activity_read_request(struct pl_activity *activity, bool is_an
     return pl_request_read(store, &activity->arena, &query, ret_request, &activity->err);
 }
 
-/* A replay is told nothing: it has what it plays. */
+/* A replay gets no input: it has what it plays. */
 static enum pl_status read_replay(struct pl_activity *activity)
 {
     struct pl_str model = activity->effect.model;

@@ -1,5 +1,5 @@
-/* Messages that wait in a session are its user's memory, as bodies of requests are: sessions that
- * nobody lets go on must not fill the memory of the server. */
+/* Messages that wait in a session are its user's memory, as bodies of requests are: paused sessions
+ * must not fill the memory of the server. */
 #include "agent/driver_int.h"
 #include "http/limits/body_memory.h"
 

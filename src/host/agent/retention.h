@@ -1,6 +1,6 @@
-/* Sessions that nobody changed for long are deleted, where the server is told so (retention_days):
- * all but those that are to be kept (is_persistent). In the background, a few at a time, each as if
- * its user had deleted it. */
+/* Deletes sessions that were not changed for long, if retention_days is set: all but those that are
+ * to be kept (is_persistent). In the background, a few at a time, each as if its user had deleted
+ * it. */
 #ifndef PL_AGENT_RETENTION_H
 #define PL_AGENT_RETENTION_H
 

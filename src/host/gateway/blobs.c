@@ -46,7 +46,7 @@ static void write_data_url(struct pl_json_out *out, const struct place *place)
     pl_json_out_text(out, pl_buf_str(&url));
 }
 
-/* Where the URL stands a data URL is good as well. */
+/* A data URL is valid in place of the URL. */
 static enum pl_status set_url(struct putting *p, const struct place *place)
 {
     PL_CLEANUP_BUF struct pl_buf json;

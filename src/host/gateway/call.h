@@ -58,7 +58,7 @@ struct pl_gateway_call {
     struct pl_str text;     /* the request, with what it refers to put in; arena or the body */
     struct pl_json_doc doc; /* … parsed, in the exchange's arena or in that of the loop. No root: it
                                was let go */
-    bool is_shallow;        /* … only its first level (json/survey.h) */
+    bool is_shallow;        /* … only its first level (json/parse/survey.h) */
     bool is_tree_lent;      /* doc is the loop's, and only there until the loop goes on */
     bool refers;            /* to something in the store */
     bool is_resolved;       /* what it referred to has been put in */
@@ -125,7 +125,7 @@ void pl_gateway_call_lend(struct pl_gateway_call *call);
 bool pl_gateway_call_is_back(struct pl_gateway_call *call);
 /* The model has nothing more to say, or is not listened to any more. */
 void pl_gateway_call_stop_asking(struct pl_gateway_call *call);
-/* Ends the call and its exchange, whatever stands in reply. */
+/* Ends the call and its exchange, whatever the reply is. */
 void pl_gateway_call_finish(struct pl_gateway_call *call);
 /* Runs `work` here, or on a worker when so many bytes are concerned; then `after`. */
 void pl_gateway_call_work(struct pl_gateway_call *call, size_t n_bytes,
@@ -157,7 +157,7 @@ void pl_gateway_call_refuse(struct pl_gateway_call *call, enum pl_status status,
 enum pl_status pl_gateway_call_convert(struct pl_gateway_call *call, struct pl_str text,
                                        struct pl_convert_opts *opts, struct pl_buf *to,
                                        const char *where, struct pl_error *err);
-/* Member of the request as text; {NULL, 0} where it is none. */
+/* Member of the request as text; {NULL, 0} if it is not one. */
 struct pl_str pl_gateway_call_text(struct pl_gateway_call *call, const char *name);
 /* --- answer.c -------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 enum {
     ARENA_BYTES = 64 << 20,
     LARGE_ARENA_BYTES = 512 << 20,
-    MAX_QUERY_NAME = 80, /* bytes of a name that is told */
+    MAX_QUERY_NAME = 80, /* bytes of a name in a message */
 };
 
 void pl_exchange_set_id(struct pl_exchange *x)
@@ -125,9 +125,9 @@ static bool find_route(struct pl_exchange_own *own)
     return false;
 }
 
-/* What nobody reads is refused: a filter with a wrong name would let everything through. But only
- * where the paths are our own: clients of vendors send what the vendors ignore (beta=true), and
- * probes make each address a new one. */
+/* Unknown query members are refused: a filter with a wrong name would let everything through. But
+ * only where the paths are our own: clients of vendors send what the vendors ignore (beta=true),
+ * and probes make each address a new one. */
 static bool check_query(struct pl_exchange *x)
 {
     bool is_own = pl_str_starts(pl_str_of(x->route->path), PL_STR("/api/"));

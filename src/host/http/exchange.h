@@ -1,5 +1,5 @@
 /* One request and its answer. The handler of its route runs on the shard and finishes it at once,
- * or hands it to a worker, or asks a session; whoever has it then calls pl_exchange_finish on the
+ * or hands it to a worker, or asks a session; its holder then calls pl_exchange_finish on the
  * shard, exactly once. A client that goes away in between changes nothing: work is never cancelled
  * by a disconnect. Its states are in exchange.c. */
 #ifndef PL_HTTP_EXCHANGE_H

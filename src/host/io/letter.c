@@ -53,9 +53,9 @@ size_t pl_mailbox_open(struct pl_mailbox *mailbox, size_t max)
     return n;
 }
 
-/* Whoever changes is_knocked from false to true rings. The receiver sets it back before it looks,
- * so that a letter is either seen by that look or rings again. Nothing here may not be called by a
- * signal's handler. */
+/* The thread that changes is_knocked from false to true rings. The receiver sets it back before it
+ * looks, so that a letter is either seen by that look or rings again. Nothing here may not be
+ * called by a signal's handler. */
 void pl_loop_knock(struct pl_loop *loop)
 {
     static const uint64_t one = 1;

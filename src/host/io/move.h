@@ -1,5 +1,5 @@
-/* Moving a machine (base/machine.h) from one state to the next: the edge is checked, always, and
- * told where tracing is on. A few instructions; nothing is allocated.
+/* Moving a machine (base/machine.h) from one state to the next: the edge is always checked, and
+ * traced if tracing is on. A few instructions; nothing is allocated.
  *
  * Each kind of thing has one function that moves it:
  *

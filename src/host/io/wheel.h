@@ -3,8 +3,8 @@
  * that a test can turn it through a hundred years.
  *
  * Time is counted in ticks of 4 ms. Level 0 has a slot for each of the 64 ticks around now, level 1
- * one for each 64 of those, and so on. A timer stands on the level of the highest group of six bits
- * in which its tick differs from the present one, and so moves down a level each time the present
+ * one for each 64 of those, and so on. A timer is on the level of the highest group of six bits in
+ * which its tick differs from the present one, and so moves down a level each time the present
  * reaches its slot, until on level 0 it fires. */
 #ifndef PL_IO_WHEEL_H
 #define PL_IO_WHEEL_H

@@ -1,6 +1,6 @@
 /* Lanes of threads, each with a fair queue: jobs of one owner are a flow, and flows that have jobs
- * and may have another thread stand in a ring. A thread takes the first job of the first flow,
- * which goes to the end of the ring. So an owner with a thousand jobs delays another by one.
+ * and may have another thread form a ring. A thread takes the first job of the first flow, which
+ * goes to the end of the ring. So an owner with a thousand jobs delays another by one.
  *
  * Owners are told apart by a hash (stochastic fair queueing): no memory is needed to submit a job,
  * and two who share a flow by chance only share their turns. Jobs come home by letter. A further
@@ -18,7 +18,7 @@
 
 enum { N_FLOWS = 256, MAX_THREADS = 256, LOOK_MS = 50 };
 
-/* Where a flow stands. It is somewhere exactly when it has jobs and may have another thread.
+/* The state of a flow. It is somewhere exactly when it has jobs and may have another thread.
  *
  *     NOWHERE -- a job comes, or one ends --> RING -- its turn --> NOWHERE
  *     RING -- its turn, but there is no room for its job --> ASIDE -- room is made --> RING */
@@ -78,7 +78,7 @@ static struct flow *flow_of(struct lane *lane, const struct pl_job *job)
     return &lane->flows[job->owner ? job->owner % N_FLOWS : N_FLOWS];
 }
 
-/* The server itself is nobody who could take too much. */
+/* The server itself has no share limit. */
 static void enter_ring(struct lane *lane, struct flow *flow)
 {
     bool may_run = flow == &lane->flows[N_FLOWS] || flow->n_running < lane->max_of_flow;
@@ -90,8 +90,8 @@ static void enter_ring(struct lane *lane, struct flow *flow)
     lane->ring_end = &flow->next;
 }
 
-/* A job for which there is never enough room runs when no other takes much. While some stand aside
- * nobody who takes much passes them, or they would wait for ever. */
+/* A job for which there is never enough room runs when no other takes much. While some flows stand
+ * aside, no flow over its share may pass them, or they would wait for ever. */
 static bool has_room(const struct lane *lane, const struct pl_job *job)
 {
     if (!job->n_bytes)

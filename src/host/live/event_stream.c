@@ -179,7 +179,7 @@ static const struct {
     {{"session:snapshot", 16}, read_snapshot},
 };
 
-/* The text behind `name` in an event, to the end of its line. */
+/* The text after `name` in an event, to the end of its line. */
 static struct pl_str field_of(struct pl_str event, struct pl_str name)
 {
     const char *at = memmem(event.ptr, event.len, name.ptr, name.len);

@@ -28,7 +28,7 @@ void pl_hub_drop_all(struct pl_hub *hub);
 size_t pl_hub_n_sockets(const struct pl_hub *hub);
 
 /* A WebSocket from an exchange that asked for an upgrade and passed the checks of Host and Origin;
- * the caller may be nobody yet (then `auth` must be the first message, within 10 s). */
+ * the caller may be unknown yet (then `auth` must be the first message, within 10 s). */
 void pl_socket_open(struct pl_exchange *x);
 /* An event stream of one session. */
 void pl_events_open(struct pl_exchange *x, struct pl_str session_id);
@@ -44,9 +44,9 @@ void pl_chat_events_open(struct pl_exchange *x, const struct pl_chat_events *cha
 /* Revoking a key: on every shard. False: out of memory, and some sockets may still be open. */
 bool pl_hub_close_key_everywhere(struct pl_server *server, struct pl_str key_id);
 
-/* An event that belongs to no session, to every WebSocket of the user on every shard: it takes no
- * sequence, and who is not there does not hear of it. `data` is a JSON object. Any thread; out of
- * memory it is left out. */
+/* An event that belongs to no session, to every WebSocket of the user on every shard: it has no
+ * sequence number, and users who are not connected do not get it. `data` is a JSON object. Any
+ * thread; out of memory it is left out. */
 void pl_hub_tell_user(struct pl_server *server, struct pl_str user_id, const char *event,
                       struct pl_str data);
 

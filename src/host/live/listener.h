@@ -75,7 +75,7 @@ struct pl_live_kind {
     void (*beat)(struct pl_live *live);
     /* Says why, as far as the protocol can, and ends. */
     void (*close)(struct pl_live *live, uint16_t code, const char *reason);
-    bool hears_user; /* also what is told to the user, besides the events of sessions */
+    bool hears_user; /* also events for the user, besides those of sessions */
     /* Of some events as they are spelled, those it wants: a slice of them. NULL: all. */
     struct pl_str (*choose)(struct pl_live *live, struct pl_str events);
 };

@@ -1,6 +1,6 @@
 /* Models: who answers a conversation. One contract; `demo/…` plays scripts, `replay/…` a recorded
- * session, and the models of vendors (vendors.h) stand behind the same functions. Everything
- * happens on the loop that called, but for pl_model_prepare. */
+ * session, and the models of vendors (vendors.h) have the same functions. Everything happens on the
+ * loop that called, but for pl_model_prepare. */
 #ifndef PL_MODEL_MODEL_H
 #define PL_MODEL_MODEL_H
 
@@ -36,8 +36,8 @@ struct pl_model_request {
     struct pl_str traceparent; /* W3C, for the vendor; empty: none */
     double speed;              /* of a replay: 2 is twice as fast as it was, 0 as fast as can be */
     bool is_paused;            /* it waits until pl_model_pace lets it go on */
-    /* Where those of the loop are, which vendors are asked by: made at the first use; whoever has
-     * the place destroys them before the loop. NULL: no vendor can be asked. */
+    /* Where those of the loop are, which vendors are asked by: made at the first use; their owner
+     * destroys them before the loop. NULL: no vendor can be asked. */
     struct pl_upstreams **upstreams;
     struct pl_model_prepared *prepared; /* taken by start, also when it fails; NULL: start prepares
                                          */
@@ -73,7 +73,7 @@ struct pl_model_ops {
     void (*on_failed)(void *ctx, struct pl_str reason, bool is_overflow);
     /* What only its vendor can check, of the block of thinking or text that has just ended: a JSON
      * object {"vendor": dialect, "signature", "id", "data"}, those there are. Data without thinking
-     * before it is thinking nobody else can read. NULL: nobody keeps it. */
+     * before it is encrypted thinking. NULL: nobody keeps it. */
     void (*on_proof)(void *ctx, bool is_thinking, struct pl_str proof);
     /* A replay: a call as it was made, and its result, which may never come. NULL: they are played
      * as blocks. */

@@ -19,10 +19,10 @@
 #include "json/write.h"
 #include "model/paced.h"
 
-#define MAX_TURN_MS 10000            /* nobody wants to wait for a slow tool again */
+#define MAX_TURN_MS 10000            /* a replay does not wait for a slow tool again */
 #define MAX_MS      (20 * 60 * 1000) /* of all of it, however slow: well within a turn's time */
-#define PAUSE_MS    60000            /* a look at a time; whoever resumes it wakes it */
-#define AT_ONCE     1e9              /* the rate of what shall not wait */
+#define PAUSE_MS    60000            /* a look at a time; resuming wakes it */
+#define AT_ONCE     1e9              /* the rate of what must not wait */
 
 static const struct pl_model_info family = {
     "replay/", "Replays a recorded session, without running anything", 0, true};
@@ -251,7 +251,7 @@ static enum pl_status read_call(const struct reading *r, struct pl_str id,
     return status;
 }
 
-/* Words join the text before them, so a text right behind another of its type comes whole. */
+/* Words join the text before them, so a text right after another of its type comes whole. */
 static enum pl_status read_block(struct reading *r, const struct pl_json_node *block)
 {
     struct piece piece = {.n_units = 1};

@@ -1,6 +1,6 @@
 /* Who is behind a model's name, and how they are asked: the part that sessions (vendor_model.c) and
  * the gateway share. A request goes out in the vendor's own dialect and its answer comes back as
- * bytes; nobody here looks into either.
+ * bytes; this room looks into neither.
  *
  * A call is one request, for clients that try again themselves and for models that have a next one
  * after them. A patient call is up to three: after a refused connection, and where the vendor says
@@ -80,7 +80,7 @@ struct pl_vendor_ops {
     void (*on_body)(void *ctx, struct pl_str piece);
     void (*on_end)(void *ctx);
     void (*on_failed)(void *ctx, enum pl_vendor_failure why, const char *sentence);
-    /* The bytes of the request's body are not needed any more (io/upstream.h). May be NULL. */
+    /* The bytes of the request's body are not needed any more (io/upstream/upstream.h). May be NULL. */
     void (*on_sent)(void *ctx);
 };
 
@@ -118,16 +118,16 @@ void pl_vendor_resume(struct pl_vendor_call *call);
  */
 struct pl_str pl_vendor_error_text(struct pl_arena *arena, const struct pl_model_target *target,
                                    struct pl_str body);
-/* Text of a vendor without the vendor's key, should it say it: "[key]" stands in the place of
- * whatever is eight bytes of it or more. `text` itself where there is none of it; empty when out of
+/* Text of a vendor without the vendor's key, should it say it: "[key]" replaces every piece of it
+ * that has eight bytes or more. `text` itself where there is none of it; empty when out of
  * memory. */
 struct pl_str pl_vendor_redact(struct pl_arena *arena, const struct pl_vendor *vendor,
                                struct pl_str text);
 /* Whether an error of a vendor says that the conversation is longer than the model reads. */
 bool pl_vendor_says_overflow(struct pl_str text);
 
-/* Those of the loop at *place, made on the first use; whoever has the place destroys them before
- * the loop. PL_IO: no libcurl. */
+/* Those of the loop at *place, made on the first use; their owner destroys them before the loop.
+ * PL_IO: no libcurl. */
 enum pl_status pl_vendor_upstreams(struct pl_loop *loop, struct pl_upstreams **place,
                                    struct pl_error *err);
 

@@ -1,6 +1,6 @@
 /* A vendor's model after model.h: what was prepared is sent, the stream that comes back is heard
- * (stream/hear.h) and told. Of an alias's chain the next is asked when one does not answer, as long
- * as nothing has been told.
+ * (stream/hear.h) and told. If a target of an alias's chain does not answer, the next one is asked,
+ * as long as nothing was emitted.
  *
  *     machine vendor-model
  *
@@ -354,7 +354,7 @@ static void on_last_bytes(struct pl_timer *timer)
 
 /* --- hearing --------------------------------------------------------------------------------- */
 
-/* False: whoever asked does not want to hear more. */
+/* False: the caller does not want more. */
 static bool note_first(struct vendor_call *call)
 {
     if (call->has_told)
@@ -444,7 +444,7 @@ static void hear_call(void *ctx, struct pl_str id, struct pl_str name, struct pl
                            pl_buf_str(&json));
 }
 
-/* An entry of the citation_map, and its anchor behind the text that rests on it. */
+/* An entry of the citation_map, and its anchor after the text that rests on it. */
 static void hear_citation(void *ctx, struct pl_str json)
 {
     struct vendor_call *call = ctx;
@@ -631,7 +631,7 @@ static enum pl_status ask(struct vendor_call *call, struct pl_error *err)
     call->has_refused = false;
     pl_buf_clear(&call->cites);
     call->n_cites = 0;
-    /* Nobody stands before a session who would try again: the last is asked in any case. */
+    /* A session has no client that would try again: the last is asked in any case. */
     enum pl_cooldown_pass pass;
     call->i = pl_targets_enter(call->prepared->targets, call->prepared->n, call->i, &pass);
     if (call->i == call->prepared->n)

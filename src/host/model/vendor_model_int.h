@@ -14,7 +14,7 @@ struct pl_model_prepared {
     struct pl_buf bodies[PL_VENDOR_MAX_CHAIN]; /* owned */
     /* arena; a sentence about the settings that do not reach this model; empty: all do */
     struct pl_str notices[PL_VENDOR_MAX_CHAIN];
-    struct pl_str prefill; /* arena; told before what the model says; empty: none */
+    struct pl_str prefill; /* arena; emitted before the model's answer; empty: none */
     size_t n;
 };
 

@@ -29,8 +29,8 @@ static enum pl_status write_document(struct pl_arena *arena, struct pl_buf *to,
     return status == PL_OK ? to->status : status;
 }
 
-/* Responses keeps answers unless it is told not to, and gives reasoning back only when asked for
- * it; the history is ours. */
+/* Responses stores answers unless the request forbids it, and gives reasoning back only when asked
+ * for it; the history is ours. */
 static void ask_for_reasoning(struct pl_buf *body, const struct pl_model_target *target)
 {
     const struct pl_model_facts *facts = pl_model_facts_find(target->model);
@@ -56,8 +56,8 @@ const char *const *pl_vendor_model_headers(const struct pl_model_target *target)
     return binds_thinking(target) ? binding : NULL;
 }
 
-/* A summary, another plan or other tools change what stood before earlier thinking. Newer models of
- * Claude then refuse all of the request, unless they are told to pass over that thinking. */
+/* A summary, another plan or other tools change what came before earlier thinking. Newer models of
+ * Claude then refuse the whole request, unless it asks them to ignore that thinking. */
 static enum pl_status let_thinking_go(struct pl_arena *arena, struct pl_buf *body,
                                       const struct pl_model_target *target)
 {

@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "model/vendor.h"
 
-/* Appends the settings object that format/turns/read.c reads: the session's, with the model's name and
- * what its vendor must be told. */
+/* Appends the settings object that format/turns/read.c reads: the session's, with the model's name
+ * and what its vendor requires. */
 enum pl_status pl_vendor_settings_write(struct pl_arena *arena,
                                         const struct pl_model_target *target,
                                         struct pl_str settings, struct pl_buf *to);

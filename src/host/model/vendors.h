@@ -1,7 +1,7 @@
 /* The vendors that were configured, and what names stand for. Made whole and never changed, except
  * that servers on this machine tell what models they have (pl_models_probe): a new configuration is
- * a new struct pl_models beside the old one, which stays as long as somebody asks by it. Whoever
- * keeps a target or a name that was found keeps the struct, too.
+ * a new struct pl_models beside the old one, which stays as long as somebody asks by it. A caller
+ * that keeps a target or a name it found must keep the struct, too.
  *
  *     vendor/model    a model of that vendor, whatever it is called
  *     model           by schemas/models.json ("claude-…" is anthropic's), or the only vendor that

@@ -5,9 +5,9 @@
  *          for its turns up to drain_ms, shuts its sessions down, and says so
  *       ─> STOPPED: the loops stop; what is under way comes home; pl_server_run closes the rest
  *
- * Nobody is told to go away before all shards have stopped accepting: whoever comes back at once
- * finds a closed port rather than a server that is about to throw them out again. A second signal
- * ends the process at once. All of it runs on the first shard, but what a letter does. */
+ * Nobody is told to go away before all shards have stopped accepting: a client that reconnects at
+ * once finds a closed port rather than a server that is about to disconnect it again. A second
+ * signal ends the process at once. All of it runs on the first shard, but what a letter does. */
 #include "server/shutdown.h"
 
 #include "agent/driver.h"
@@ -170,7 +170,7 @@ void pl_shutdown_on_signal(void *ctx, int number)
 
 /* Loops do not run any more, but workers and the store still work for them. Until none does, and no
  * loop has a letter: a letter may give work to anybody, so they are asked until all of them have
- * nothing in one round. Comes to an end, since nobody outside is listened to. */
+ * nothing in one round. It ends, since no new work is accepted. */
 static void settle(struct pl_server_own *own)
 {
     bool has_done;

@@ -8,8 +8,8 @@
 void pl_shutdown_on_signal(void *ctx, int number);
 
 /* When the loops have stopped and their threads are joined, also where the server did not start:
- * closes the connections, has everything that is under way end, and drops what sessions have in
- * memory. Nothing works for a loop then, and no loop has a letter. */
+ * closes the connections, ends all work in progress, and drops the sessions from memory. Nothing
+ * works for a loop then, and no loop has a letter. */
 void pl_shutdown_close_shards(struct pl_server_own *own);
 
 /* No connection is accepted on this shard any more. */

@@ -19,7 +19,7 @@ static void add_pointer(struct pl_buf *to, struct pl_str pointer)
     }
 }
 
-/* What stands elsewhere, or was put in because the target must have it, is not lost. */
+/* A value that moved, or was added because the target requires it, is not lost. */
 static bool is_lost(const struct pl_json_doc *doc, const struct pl_json_node *code)
 {
     return !pl_json_key_is(doc, code, PL_STR("moved")) &&

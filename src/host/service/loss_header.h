@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-/* Appends the losses of a report; `where` stands before each pointer. What only stands elsewhere, or
- * had to be put in, is no loss. Nothing when out of memory: a header is no place to fail. */
+/* Appends the losses of a report; `where` stands before each pointer. A value that only moved, or
+ * had to be added, is not a loss. Nothing when out of memory: a header is no place to fail. */
 void pl_loss_header_add(struct pl_buf *to, struct pl_arena *arena, const char *where,
                         struct pl_str report);
 

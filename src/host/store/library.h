@@ -26,7 +26,7 @@ struct pl_prompt_row {
     int64_t created_ms, updated_ms;
     /* Written, never read: name, description, tags and the latest text. The first 256 KiB count. */
     struct pl_str terms;
-    /* Written, never read: where it stands as files (pl_prompt_directory). */
+    /* Written, never read: its directory among exported files (pl_prompt_directory). */
     struct pl_str directory;
 };
 

@@ -267,7 +267,7 @@ static bool has_term(struct pl_str terms, struct pl_str term)
     return false;
 }
 
-/* How many of the terms asked for stand among `terms`, or, where that is NULL, how many there are.
+/* How many of the requested terms are among `terms`, or, if that is NULL, how many there are.
  */
 static size_t count_terms(struct pl_str asked, const struct pl_str *terms)
 {

@@ -11,8 +11,8 @@ int64_t pl_migrations_version(void)
     return (int64_t)pl_n_migrations;
 }
 
-/* Whether the line is a mark, and whether what follows it is for this driver: "-- @sqlite" and
- * "-- @postgres" begin what only that database is told, "-- @both" ends it. */
+/* Whether the line is a mark, and whether what follows it is for this driver: "-- @sqlite" and "--
+ * @postgres" begin statements for that database only, "-- @both" ends them. */
 static bool is_mark(const struct pl_db_ops *ops, const char *line, bool *is_meant)
 {
     static const char start[] = "-- @";

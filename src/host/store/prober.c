@@ -1,5 +1,5 @@
-/* The prober: asks the database for a sign of life, once a second. Whoever wants to know whether
- * the store answers looks at what it found last, and waits for nobody.
+/* The prober: asks the database for a sign of life, once a second. A caller that wants to know
+ * whether the store answers reads the last result, without waiting.
  *
  *     ANSWERS ──(no answer)──> AWAY: reads are refused at once, writes that wait are refused
  *        ^                      │    once they have waited long enough

@@ -90,7 +90,7 @@ struct pl_batch; /* owned */
 
 struct pl_batch *pl_batch_create(void); /* NULL when out of memory */
 void pl_batch_destroy(struct pl_batch *batch);
-/* Puts copy what they are given; a failure (PL_NOMEM) sticks and is told at `done`. */
+/* Puts copy what they are given; a failure (PL_NOMEM) sticks and is reported at `done`. */
 void pl_batch_put_row(struct pl_batch *batch, const struct pl_session_row *row);
 /* The session and everything that is its own. */
 void pl_batch_delete_session(struct pl_batch *batch, struct pl_str user_id, struct pl_str id);
@@ -172,7 +172,7 @@ enum pl_status pl_store_open_rows(struct pl_store *store, struct pl_arena *arena
                                   struct pl_str session_id, struct pl_open_rows *ret_rows,
                                   struct pl_error *err);
 
-/* Sessions at rest that nobody changed since before_ms and that are not to be kept, in pages: ids
+/* Sessions at rest that were not changed since before_ms and are not persistent, in pages: ids
  * greater than `after`, at most limit, whoever's they are. */
 enum pl_status pl_store_session_expired(struct pl_store *store, struct pl_arena *arena,
                                         struct pl_str after, int64_t before_ms, size_t limit,

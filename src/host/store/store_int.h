@@ -38,7 +38,7 @@ struct pl_params {
     size_t n;
     char ids[4][PL_UUID_BYTES];
     size_t n_ids;
-    struct pl_error *err;  /* may be NULL; told of the first value that cannot be */
+    struct pl_error *err;  /* may be NULL; reports the first value that cannot be */
     enum pl_status status; /* sticky: PL_INVALID for an id or a text that cannot be stored */
 };
 
@@ -48,7 +48,7 @@ void pl_params_text(struct pl_params *params, struct pl_str text);
 void pl_params_bytes(struct pl_params *params, struct pl_str bytes);
 /* The 16 bytes of prefix and UUID; {NULL, 0} is NULL. */
 void pl_params_id(struct pl_params *params, struct pl_str id, const char *prefix);
-/* The same as a bound from above: an empty one is behind every id. */
+/* The same as a bound from above: an empty one sorts after every id. */
 void pl_params_id_bound(struct pl_params *params, struct pl_str id, const char *prefix);
 /* A loop's id: "root" is no bytes at all, since most turns are there. */
 void pl_params_loop(struct pl_params *params, struct pl_str loop_id);
@@ -81,7 +81,7 @@ struct pl_db_place {
     void (*on_trouble)(void *ctx, const char *text);
     void *ctx;
 };
-/* What only the log is told. */
+/* Details for the log only. */
 void pl_place_say(const struct pl_db_place *place, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

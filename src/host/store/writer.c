@@ -1,15 +1,15 @@
 /* The one thread that writes. It takes all batches that wait, has them committed together and posts
- * the outcome to each submitter. While a commit is under way the next group gathers by itself: an
- * idle store commits a single batch at once, a busy one as many as came during one fsync.
+ * the outcome to each submitter. While a commit is in progress the next group collects: an idle
+ * store commits a single batch at once, a busy one as many as came during one fsync.
  *
  * Sessions that append one thing after the other all come back a moment after their commit, and the
  * first of them would be a group of its own. So a group that is smaller than the one before waits
- * for the others, for a part of the time that one took. Nobody who is alone waits.
+ * for the others, for a part of the time that one took. A single batch never waits.
  *
  *     submit ──> queue ──(take all)──> group ──> driver's commit ──> letters ──> tidy
  *
- * After a failed fsync nothing can be promised any more: the failure is kept, told once to the
- * service and then to every batch. */
+ * After a failed fsync nothing can be promised any more: the failure is kept, and reported once to
+ * the service and then to every batch. */
 #include "store/store_int.h"
 
 #include "base/table.h"

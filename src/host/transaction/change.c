@@ -5,7 +5,7 @@
 #include "transaction/commit.h"
 #include "transaction/idempotency.h"
 
-/* How often a change is planned anew: more writers than that at one moment are told to come back.
+/* How often a change is planned anew: more concurrent writers than that are asked to try again.
  */
 enum { MAX_TRIES = 100 };
 

@@ -1,6 +1,6 @@
-/* A change of what is stored that depends on what is there: looked at and planned on a worker,
- * committed, told. Where somebody else was quicker it is planned anew, so that the answer speaks of
- * what is there now; a plan that cannot be any more says so with a problem.
+/* A change of what is stored that depends on what is there: read and planned on a worker,
+ * committed, answered. Where somebody else was quicker it is planned anew, so that the answer
+ * speaks of what is there now; a plan that cannot be any more says so with a problem.
  *
  *     plan (worker) -> commit -> tell (worker) -> finish
  *       ^                |

@@ -1,8 +1,8 @@
 /* Idempotency-Key: the same request twice is one deed and one answer, for 24 hours.
  *
- * A key is claimed twice over. While its request runs it stands in a list in memory, so a second
- * one is told to wait (409). With the deed its row is committed in the same transaction, and the
- * answer is in the row: whoever asks again after a crash gets it. A request that was refused leaves
+ * A key is claimed twice over. While its request runs it is in a list in memory, so a second one is
+ * refused for now (409). With the deed its row is committed in the same transaction, and the answer
+ * is in the row: a client that asks again after a crash gets it. A request that was refused leaves
  * nothing after: it did nothing, and may come again.
  *
  * Some answers name what only the database gives (the number of a memory). Their row has the seed

@@ -21,8 +21,8 @@ void pl_claims_destroy(struct pl_claims *claims); /* accepts NULL */
  * request, by another way in. On a worker. False: the answer is made, or a problem. */
 bool pl_claim_again(struct pl_exchange *x);
 /* The claim's writes for a batch, once: with the answer, if status, headers and reply (or
- * kept_reply) have it already. Without, what pl_claim_seed gave is kept, and a repetition after a
- * crash is told what was done: only of a route that PL_ROUTE_RETELLS. */
+ * kept_reply) have it already. Without it, the result of pl_claim_seed is kept, and a repetition
+ * after a crash gets what was done: only of a route that PL_ROUTE_RETELLS. */
 void pl_claim_add(struct pl_exchange *x, struct pl_batch *batch);
 /* Time and randomness for new ids; the same again when the answer is only repeated. */
 struct pl_id_seed pl_claim_seed(struct pl_exchange *x);

@@ -5,18 +5,6 @@
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Value of a character, or -1. Arithmetic instead of a table: the ranges are few and it inlines. */
-static inline int value_of(unsigned char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
 bool pl_base64_size(struct pl_str text, size_t *ret_size)
 {
     if (text.len % 4 != 0)
@@ -26,10 +14,10 @@ bool pl_base64_size(struct pl_str text, size_t *ret_size)
         n_pad++;
     size_t n_chars = text.len - n_pad;
     for (size_t i = 0; i < n_chars; i++)
-        if (value_of((unsigned char)text.ptr[i]) < 0)
+        if (pl_base64_digit((unsigned char)text.ptr[i]) < 0)
             return false;
     if (n_pad) {
-        int last = value_of((unsigned char)text.ptr[n_chars - 1]);
+        int last = pl_base64_digit((unsigned char)text.ptr[n_chars - 1]);
         if (last & (n_pad == 2 ? 0x0F : 0x03))
             return false;
     }
@@ -48,7 +36,7 @@ enum pl_status pl_base64_decode(struct pl_buf *to, struct pl_str text)
     uint32_t bits = 0;
     size_t n = 0;
     for (size_t i = 0; n < size; i++) {
-        bits = bits << 6 | (uint32_t)value_of((unsigned char)text.ptr[i]);
+        bits = bits << 6 | (uint32_t)pl_base64_digit((unsigned char)text.ptr[i]);
         if (i % 4 == 0)
             continue;
         out[n++] = (char)(bits >> (6 - 2 * (i % 4)));
@@ -62,7 +50,7 @@ size_t pl_base64_decode_head(struct pl_str text, char *to, size_t n)
     uint32_t bits = 0;
     size_t n_done = 0;
     for (size_t i = 0; i < text.len && n_done < n; i++) {
-        int value = value_of((unsigned char)text.ptr[i]);
+        int value = pl_base64_digit((unsigned char)text.ptr[i]);
         if (value < 0)
             break;
         bits = bits << 6 | (uint32_t)value;

@@ -6,6 +6,19 @@
 #include "base/status.h"
 #include "base/str.h"
 
+/* Value of a character of the standard alphabet, or -1. Arithmetic instead of a table: the ranges
+ * are few and it inlines. */
+static inline int pl_base64_digit(unsigned char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
 /* Bytes `text` stands for; false when it is not canonical base64 (stray character, wrong padding,
  * non-zero spare bits). Does not decode. */
 bool pl_base64_size(struct pl_str text, size_t *ret_size);

@@ -1,5 +1,5 @@
-/* WHATWG MIME Sniffing Standard, 6.1 (images), 6.2 (sound and film, with the three formats that no
- * fixed pattern tells) and of 7.1 the pattern of PDF. */
+/* WHATWG MIME Sniffing Standard, 6.1 (images), 6.2 (audio and video, with the three formats that
+ * have no fixed pattern) and the PDF pattern of 7.1. */
 #include "base/text/mime.h"
 
 #include "base/ascii.h"

@@ -1,11 +1,11 @@
-/* Terms: a text is cut where something stands that is in no word; words are folded (small letters
- * without accents) and lose a plural 's'. A run of a script without spaces is cut into characters,
- * each with the marks that stand on it.
+/* Terms: a text is cut at characters that are in no word; words are folded (small letters without
+ * accents) and lose a plural 's'. A run of a script without spaces is cut into characters, each
+ * with the marks that stand on it.
  *
  *     "Two cafés, 两只猫"   ->   two cafe 两 两只 只 只猫 猫
  *
- * A question leaves out words that stand in every other sentence, unless it has no others: they
- * would find everything and say nothing. */
+ * A query leaves out words that occur in every other sentence, unless it has no others: they would
+ * find everything and say nothing. */
 #include "base/text/terms.h"
 #include "base/text/script.h"
 #include "base/text/terms_table.h"
@@ -207,7 +207,7 @@ static bool is_common(const struct piece *piece)
     return false;
 }
 
-/* Whether the term that begins at `from` stands among those before it. */
+/* Whether the term that begins at `from` is among those before it. */
 static bool is_double(const struct question *q, size_t from)
 {
     struct pl_str all = pl_buf_str(q->to), before = pl_str_slice(all, q->start, from), term;

@@ -16,8 +16,8 @@
 void pl_terms_of_text(struct pl_str text, struct pl_buf *to);
 
 enum pl_terms_query {
-    PL_TERMS_ASKED,   /* words that stand in every other sentence (the, of …) are left out, unless
-                         there are no others */
+    PL_TERMS_ASKED,   /* words that occur in every other sentence (the, of …) are left out, unless
+                       * there are no others */
     PL_TERMS_TYPING,  /* the same, and the last word may go on: it is marked with a '*' after it */
     PL_TERMS_TELLING, /* such words are left out always: there may be no term at all */
 };

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-/* The least second byte. Below it stand overlong forms. */
+/* The least second byte. Below it are overlong forms. */
 static unsigned char low_second(unsigned char lead)
 {
     return lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;

@@ -21,8 +21,8 @@ struct pl_finding {
     bool has_fix;                    /* pl_conv_repair() mends it */
 };
 
-/* Of one code so many are listed, and the rest is counted: a document of a million mistakes has few
- * kinds of them, and nobody reads the thousandth of one. */
+/* Of one code so many are listed, and the rest is counted: a document with a million errors has few
+ * kinds of them, and the thousandth of one kind is useless. */
 enum { PL_FINDINGS_OF_A_CODE = 200, PL_FINDING_CODES = 64 };
 
 struct pl_finding_count {
@@ -63,7 +63,7 @@ struct pl_lint_opts {
     bool has_json_errors;        /* a tool that fails says so in JSON */
     bool joins_assistants;       /* consecutive assistant messages are one turn */
     bool wants_results_adjacent; /* results come right after their calls */
-    bool refuses_video;          /* frames and sound are sent, never the film */
+    bool refuses_video;          /* frames and audio are sent, never the video */
     bool refuses_empty;          /* an empty message or text is an error */
     bool wants_alternation;      /* same-role turns are worth a warning */
     bool requires_alternation;   /* … an error */

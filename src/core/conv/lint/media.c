@@ -1,4 +1,4 @@
-/* Lint of media: links that expire, films, sound without a format. */
+/* Lint of media: links that expire, videos, audio without a format. */
 #include "conv/link.h"
 #include "conv/lint/lint_int.h"
 

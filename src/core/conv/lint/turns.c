@@ -58,7 +58,7 @@ static void lint_call_ids(struct pl_lint *lint)
     pl_map_deinit(&seen);
 }
 
-/* Where one agent has a name there are several, and whoever has none could be any of them. */
+/* If one agent has a name there are several, and one without a name could be any of them. */
 static void lint_names(struct pl_lint *lint)
 {
     struct pl_conv *conv = lint->conv;

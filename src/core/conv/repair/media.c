@@ -1,6 +1,6 @@
-/* Pictures, sound and papers where the target does not take them: out of tool results into a user
- * message after the results, out of the assistant's turns into the next turn of the user. A short
- * text says where each one came from, for the model that reads it. */
+/* Images, audio and documents where the target does not accept them: out of tool results into a
+ * user message after the results, out of the assistant's turns into the next turn of the user. A
+ * short text says where each one came from, for the model that reads it. */
 #include "conv/repair/repair_int.h"
 
 /* Parts on their way to another message. */

@@ -26,7 +26,7 @@ struct pl_repair_rules {
     bool wants_results_together; /* those of one turn in one message of the user, in front */
     bool wants_call_order;       /* and in the order of the calls */
     bool joins_assistants;       /* consecutive assistant messages are one turn to the target */
-    bool wants_calls_last;       /* parts only a vendor knows do not stand behind a call */
+    bool wants_calls_last;       /* vendor-specific parts may not follow a call */
     bool wants_result_names;     /* a result says the name of its tool */
     bool wants_argument_strings; /* arguments are a string that holds JSON, never JSON itself */
     bool wants_unique_ids;       /* no id twice in one turn */
@@ -49,7 +49,7 @@ struct pl_repair_rules {
     bool refuses_empty_detail;       /* of an image */
     bool wants_registered_types;     /* image/jpeg, not image/jpg */
     bool wants_file_names;           /* a file that comes with its bytes has a name */
-    bool wants_web_urls;             /* media stand at http, https or data URLs */
+    bool wants_web_urls;             /* media have http, https or data URLs */
     bool refuses_user_citations;
     uint32_t max_cache_markers; /* the last ones are kept; 0: any number */
 

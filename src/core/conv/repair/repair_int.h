@@ -125,7 +125,7 @@ void pl_repair_note(struct pl_repair *r, enum pl_loss_code code, const struct pl
     X(citations)
 
 /* A pass, and whether it would do anything to a conversation that nothing was done to
- * (repair_due.c). Running out of memory shows in conv->status. */
+ * (due.c). Running out of memory shows in conv->status. */
 #define X(name)                                                                                    \
     void pl_repair_##name(struct pl_repair *r);                                                    \
     bool pl_due_##name(const struct pl_repair *r);

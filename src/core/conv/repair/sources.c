@@ -134,7 +134,7 @@ static bool is_refused(struct pl_repair *r, const struct pl_part *part, enum pl_
            !pl_val_is_set(part->file_id) && !is_on_the_web(pl_conv_text(r->conv, part->url));
 }
 
-/* The words that stand for a part. An address may still help whoever can open it. */
+/* The words that stand for a part. A URL may still help a reader who can open it. */
 static struct pl_part in_words(struct pl_repair *r, const struct pl_unit *unit,
                                const struct pl_part *part)
 {

@@ -1,9 +1,9 @@
 /* Calls and their results: every call answered, right after it, and no result without a call.
  *
  * A turn of the assistant is followed by its zone: the messages that hold results. What belongs to
- * the turn is put in front of the zone, in one message of the user where the target wants that;
- * what does not (words between the results, results nobody asked for) comes after. A zone that is
- * right already is dealt as it is. */
+ * the turn is put in front of the zone, in one message of the user where the target wants that; the
+ * rest (text between the results, results without a call) comes after. A zone that is right already
+ * is dealt as it is. */
 #include "conv/repair/repair_int.h"
 
 #include "base/map.h"
@@ -95,7 +95,7 @@ static void want_from_calls(struct tools *t, size_t units[2], size_t zone_end)
     }
 }
 
-/* The results of a turn in the order they shall have: that of the calls, or as they came with what
+/* The results of a turn in the order they are to have: that of the calls, or as they came with what
  * is late or missing after. */
 static void list_wanted(struct tools *t, size_t units[2], size_t zone_end)
 {
@@ -284,8 +284,8 @@ static void give_id(struct tools *t, uint32_t part, struct pl_str id)
     r->now.units.ptr[t->unit_of[part]].is_changed = r->is_changed = true;
 }
 
-/* The id with a number after it that nobody has. *number is the last one tried for this id, so
- * that a thousand calls of one id do not try a thousand numbers each. */
+/* The id with an unused number after it. *number is the last one tried for this id, so that a
+ * thousand calls of one id do not try a thousand numbers each. */
 static struct pl_str number_id(struct tools *t, const struct pl_map *seen, struct pl_str id,
                                uint32_t *number)
 {

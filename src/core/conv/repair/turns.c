@@ -1,5 +1,5 @@
-/* Whose turn it is: system messages where the target takes them, the user first, turns that
- * alternate, and what may stand last. */
+/* Whose turn it is: system messages where the target accepts them, the user first, turns that
+ * alternate, and a valid last message. */
 #include "conv/repair/repair_int.h"
 
 /* Lets the user say what the system said. */
@@ -56,7 +56,7 @@ static void wait_for_seat(struct waiting *w, size_t u)
         w->r->conv->status = PL_NOMEM;
 }
 
-/* Whether a system message may stand behind unit `u` of the deck, the last one dealt. */
+/* Whether a system message may follow unit `u` of the deck, the last one dealt. */
 static bool is_seat(const struct pl_repair *r, size_t u, size_t next)
 {
     return pl_unit_is_users(&r->now.units.ptr[u]) &&

@@ -1,4 +1,4 @@
-/* Smaller things in the place of pictures, sound and results. */
+/* Replaces images, audio and results by something smaller. */
 #include "conv/trim/trim_int.h"
 
 #include "conv/repair/repair.h"

@@ -1,4 +1,4 @@
-/* The history summary: what stands in a conversation for what was left out of it.
+/* The history summary: it replaces in a conversation what was left out.
  *
  *     [history_summary: They chose 2D.
  *     earlier messages were left out to make room: 5 of the user, 4 of the assistant, …]

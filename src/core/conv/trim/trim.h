@@ -2,8 +2,7 @@
  *
  * What goes, oldest first, and only as much as is needed:
  *   1. pictures (and films) become a short text in their place
- *   2. so does sound
- *   3. tool results become a stub that names the tool and the size
+ *   2. so does audio   3. tool results become a stub that names the tool and the size
  *   4. whole exchanges are replaced by one text, the history summary
  *   5. at last, what was done to old pictures, sound and results is done to those that the model
  *      has not read yet

@@ -400,10 +400,7 @@ static void put_output(struct pl_anthropic_out *o)
         pl_w_open(o->w, '{');
         pl_w_key_word(o->w, "type", "json_schema");
         pl_w_key(o->w, "schema");
-        if (s->is_openapi_output)
-            pl_gemini_schema_write_json(o->w, s->output_schema);
-        else
-            pl_w_value(o->w, s->output_schema);
+        pl_gemini_schema_write_any(o->w, s->output_schema, s->is_openapi_output);
         pl_w_close(o->w, '}');
     }
     if (own && pl_json_kind(own) == PL_JSON_OBJECT)

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/text/utf8.h"
 #include "conv/call_ids.h"
-#include "conv/sniff.h"
+#include "format/pieces/content.h"
 #include "format/pieces/fresh_ids.h"
 #include "format/gemini/schema.h"
 #include "format/pieces/instant.h"
@@ -106,14 +106,6 @@ static void write_text(struct pl_writer *w, const struct pl_part *part, bool is_
         write_piece(w, part, &part->text.pieces[i], is_system);
 }
 
-static struct pl_val mime_of(struct pl_conv *conv, const struct pl_part *part)
-{
-    if (pl_val_is_set(part->mime) || !pl_val_is_set(part->data))
-        return part->mime;
-    const char *mime = pl_sniff_mime(pl_conv_text(conv, part->data));
-    return mime ? pl_val_text(pl_str_of(mime)) : (struct pl_val){0};
-}
-
 static void write_media(struct pl_writer *w, const struct pl_part *part)
 {
     open_segment(w, "media");
@@ -122,13 +114,7 @@ static void write_media(struct pl_writer *w, const struct pl_part *part)
                   : part->kind == PL_PART_AUDIO ? "audio"
                                                 : "video");
     pl_w_key(w, "url");
-    if (pl_val_is_set(part->data)) {
-        struct pl_val mime = mime_of(w->conv, part);
-        pl_w_data_url(w, mime, part->data);
-        pl_w_mapped(w, mime);
-    } else {
-        pl_w_string(w, part->url);
-    }
+    pl_content_write_url(w, part);
     pl_w_close(w, '}');
 }
 
@@ -155,7 +141,7 @@ static int64_t size_of(struct pl_conv *conv, const struct pl_part *part)
 
 static void write_document(struct pl_writer *w, const struct pl_part *part)
 {
-    struct pl_val mime = mime_of(w->conv, part);
+    struct pl_val mime = pl_content_mime(w->conv, part);
     open_segment(w, "document");
     pl_w_key(w, "fileName");
     pl_w_string(w, pl_val_is_set(part->name) ? part->name : pl_val_text(PL_STR("document")));
@@ -312,10 +298,7 @@ static void write_tool(struct pl_writer *w, const struct pl_tool *tool)
     write_parameters(w, tool);
     if (has_schema) {
         pl_w_key(w, "schema");
-        if (tool->is_openapi_schema)
-            pl_gemini_schema_write_json(w, tool->schema);
-        else
-            pl_w_value(w, tool->schema);
+        pl_gemini_schema_write_any(w, tool->schema, tool->is_openapi_schema);
     }
     pl_w_close(w, '}');
 }

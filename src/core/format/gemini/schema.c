@@ -281,6 +281,23 @@ void pl_gemini_schema_write_json(struct pl_writer *w, struct pl_val schema)
     pl_vec_deinit(&k.stack);
 }
 
+void pl_gemini_schema_write_any(struct pl_writer *w, struct pl_val schema, bool is_openapi)
+{
+    if (is_openapi)
+        pl_gemini_schema_write_json(w, schema);
+    else
+        pl_w_value(w, schema);
+}
+
+void pl_gemini_schema_opt_any(struct pl_writer *w, const char *key, struct pl_val schema,
+                              bool is_openapi)
+{
+    if (!pl_val_is_set(schema))
+        return;
+    pl_w_key(w, key);
+    pl_gemini_schema_write_any(w, schema, is_openapi);
+}
+
 bool pl_gemini_schema_to_json(struct pl_conv *conv, struct pl_val schema, struct pl_val *ret_json)
 {
     PL_CLEANUP_BUF struct pl_buf buf;

@@ -11,15 +11,17 @@
 #include "format/writer.h"
 
 /* Writes a schema of the dialect as JSON Schema, piece by piece, so that every string keeps its
- * link to the source. This is what a writer whose format holds a schema as JSON calls, in place of
- * pl_w_value():
- *     pl_w_key(w, "parameters");
- *     if (tool->is_openapi_schema)
- *         pl_gemini_schema_write_json(w, tool->schema);
- *     else
- *         pl_w_value(w, tool->schema);
- * Keywords that JSON Schema lacks are left without a fate. */
+ * link to the source. Keywords that JSON Schema lacks are left without a fate. */
 void pl_gemini_schema_write_json(struct pl_writer *w, struct pl_val schema);
+
+/* The same for a schema that may be in either dialect: JSON Schema is copied. This is what a writer
+ * calls whose format holds a schema as JSON:
+ *     pl_w_key(w, "parameters");
+ *     pl_gemini_schema_write_any(w, tool->schema, tool->is_openapi_schema); */
+void pl_gemini_schema_write_any(struct pl_writer *w, struct pl_val schema, bool is_openapi);
+/* Key and schema, if there is one. */
+void pl_gemini_schema_opt_any(struct pl_writer *w, const char *key, struct pl_val schema,
+                              bool is_openapi);
 
 /* The same as a PL_VAL_JSON in the arena, for formats that hold a schema as text. The words of the
  * source count as known. False when out of memory (conv->status). */

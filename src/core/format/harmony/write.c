@@ -4,7 +4,7 @@
 #include "format/harmony/harmony_int.h"
 
 #include "conv/call_ids.h"
-#include "conv/sniff.h"
+#include "format/pieces/content.h"
 #include "format/pieces/instant.h"
 #include "format/pieces/own_settings.h"
 #include "format/pieces/metadata.h"
@@ -42,25 +42,10 @@ static bool can_say(const struct pl_part *part)
     }
 }
 
-/* The media type the source names, or the one the data begins like. */
-static struct pl_val mime_of(struct pl_conv *conv, const struct pl_part *part)
-{
-    if (pl_val_is_set(part->mime) || !pl_val_is_set(part->data))
-        return part->mime;
-    const char *mime = pl_sniff_mime(pl_conv_text(conv, part->data));
-    return mime ? pl_val_text(pl_str_of(mime)) : (struct pl_val){0};
-}
-
 static void write_url(struct pl_writer *w, const char *key, const struct pl_part *part)
 {
     pl_w_key(w, key);
-    if (pl_val_is_set(part->data)) {
-        struct pl_val mime = mime_of(w->conv, part);
-        pl_w_data_url(w, mime, part->data);
-        pl_w_mapped(w, mime);
-    } else {
-        pl_w_string(w, part->url);
-    }
+    pl_content_write_url(w, part);
 }
 
 static void write_detail(struct pl_writer *w, struct pl_val detail)
@@ -97,7 +82,7 @@ static void write_audio(struct pl_writer *w, const struct pl_part *part)
     pl_w_open(w, '{');
     pl_w_key(w, "data");
     pl_w_string(w, part->data);
-    struct pl_val mime = mime_of(w->conv, part);
+    struct pl_val mime = pl_content_mime(w->conv, part);
     const char *word = pl_harmony_audio_word(pl_conv_text(w->conv, mime));
     if (word && mime.node && pl_conv_says(w->conv, mime.node, word)) {
         pl_w_opt_string(w, "format", pl_val_node(mime.node));

@@ -10,17 +10,6 @@
 
 /* ---- tools ---- */
 
-static void write_schema(struct pl_writer *w, const char *key, struct pl_val schema, bool is_gemini)
-{
-    if (!pl_val_is_set(schema))
-        return;
-    pl_w_key(w, key);
-    if (is_gemini)
-        pl_gemini_schema_write_json(w, schema);
-    else
-        pl_w_value(w, schema);
-}
-
 /* Responses has the members of a grammar beside its type, Chat Completions in an object. */
 static void write_input_format(struct pl_writer *w, struct pl_val format)
 {
@@ -57,7 +46,7 @@ static void write_tool(struct pl_writer *w, const struct pl_tool *tool)
     if (tool->is_custom) {
         write_input_format(w, tool->schema);
     } else {
-        write_schema(w, "parameters", tool->schema, tool->is_openapi_schema);
+        pl_gemini_schema_opt_any(w, "parameters", tool->schema, tool->is_openapi_schema);
         pl_w_opt_value(w, "strict", tool->strict);
     }
     pl_w_close(w, '}');
@@ -267,7 +256,7 @@ static void write_output(struct pl_writer *w)
         }
         pl_w_opt_string(w, "description", s->output_description);
         pl_w_opt_value(w, "strict", s->output_strict);
-        write_schema(w, "schema", s->output_schema, s->is_openapi_output);
+        pl_gemini_schema_opt_any(w, "schema", s->output_schema, s->is_openapi_output);
         pl_w_close(w, '}');
     }
     pl_w_close(w, '}');

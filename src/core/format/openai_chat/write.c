@@ -96,16 +96,22 @@ static void write_data_url(struct pl_writer *w, const struct pl_part *part)
     pl_w_data_url(w, mime, part->data);
 }
 
-static void write_image_body(struct pl_writer *w, const struct pl_part *part)
+/* Opens the object `key` with its member "url". */
+static void open_url(struct pl_writer *w, const char *key, const struct pl_part *part)
 {
-    static const char *const details[] = {"auto", "low", "high", "original", NULL};
-    pl_w_key(w, "image_url");
+    pl_w_key(w, key);
     pl_w_open(w, '{');
     pl_w_key(w, "url");
     if (pl_val_is_set(part->data))
         write_data_url(w, part);
     else
         pl_w_string(w, part->url);
+}
+
+static void write_image_body(struct pl_writer *w, const struct pl_part *part)
+{
+    static const char *const details[] = {"auto", "low", "high", "original", NULL};
+    open_url(w, "image_url", part);
     if (pl_conv_word(w->conv, part->detail.node, details) >= 0)
         pl_w_opt_string(w, "detail", part->detail);
     pl_w_close(w, '}');
@@ -113,13 +119,7 @@ static void write_image_body(struct pl_writer *w, const struct pl_part *part)
 
 static void write_video_body(struct pl_writer *w, const struct pl_part *part)
 {
-    pl_w_key(w, "video_url");
-    pl_w_open(w, '{');
-    pl_w_key(w, "url");
-    if (pl_val_is_set(part->data))
-        write_data_url(w, part);
-    else
-        pl_w_string(w, part->url);
+    open_url(w, "video_url", part);
     pl_w_close(w, '}');
 }
 

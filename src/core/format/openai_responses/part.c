@@ -2,7 +2,7 @@
  * from everybody but the assistant, whose words are output_text or a refusal. */
 #include "format/openai_responses/openai_responses_int.h"
 
-#include "conv/sniff.h"
+#include "format/pieces/content.h"
 
 static bool has_file_id(const struct pl_responses_out *o, const struct pl_part *part)
 {
@@ -39,14 +39,6 @@ bool pl_responses_is_sayable(const struct pl_responses_out *o, const struct pl_p
         return pl_val_is_set(part->text);
     return part->kind == PL_PART_TEXT || part->kind == PL_PART_REFUSAL ||
            (part->kind == PL_PART_OTHER && o->is_own);
-}
-
-static struct pl_val mime_of(struct pl_responses_out *o, const struct pl_part *part)
-{
-    if (pl_val_is_set(part->mime))
-        return part->mime;
-    const char *mime = pl_sniff_mime(pl_conv_text(o->conv, part->data));
-    return mime ? pl_val_text(pl_str_of(mime)) : part->mime;
 }
 
 /* A marker says up to where the prompt may be cached. Its lifetimes have no equivalent here. */
@@ -94,7 +86,7 @@ static void put_image(struct pl_responses_out *o, const struct pl_part *part, st
     pl_w_key_word(o->w, "type", "input_image");
     if (pl_val_is_set(part->data)) {
         pl_w_key(o->w, "image_url");
-        pl_w_data_url(o->w, mime_of(o, part), part->data);
+        pl_w_data_url(o->w, pl_content_mime(o->conv, part), part->data);
     } else {
         pl_w_opt_string(o->w, "image_url", part->url);
     }
@@ -125,7 +117,7 @@ static void put_file(struct pl_responses_out *o, const struct pl_part *part, str
     pl_w_opt_string(o->w, "filename", part->name);
     if (pl_val_is_set(part->data)) {
         pl_w_key(o->w, "file_data");
-        pl_w_data_url(o->w, mime_of(o, part), part->data);
+        pl_w_data_url(o->w, pl_content_mime(o->conv, part), part->data);
     } else {
         pl_w_opt_string(o->w, "file_url", part->url);
     }
@@ -155,7 +147,7 @@ static struct pl_str audio_format(struct pl_str mime)
 static void put_audio(struct pl_responses_out *o, const struct pl_part *part, struct pl_val cache)
 {
     static const char *const known[] = {"type", "input_audio", "prompt_cache_breakpoint", NULL};
-    struct pl_val mime = mime_of(o, part);
+    struct pl_val mime = pl_content_mime(o->conv, part);
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "type", "input_audio");
     pl_w_key(o->w, "input_audio");

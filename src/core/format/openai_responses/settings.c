@@ -32,14 +32,6 @@ static void put_flag(struct pl_responses_out *o, const char *key, struct pl_flag
 
 /* ---- tools ---- */
 
-static void put_schema(struct pl_responses_out *o, struct pl_val schema, bool is_gemini)
-{
-    if (is_gemini)
-        pl_gemini_schema_write_json(o->w, schema);
-    else
-        pl_w_value(o->w, schema);
-}
-
 /* {"type":"grammar","grammar":{"definition","syntax"}} of openai-chat is flat here. */
 static void put_custom_format(struct pl_responses_out *o, struct pl_val format)
 {
@@ -64,7 +56,7 @@ static void put_function_body(struct pl_responses_out *o, const struct pl_tool *
 {
     pl_w_key(o->w, "parameters");
     if (pl_val_is_set(tool->schema))
-        put_schema(o, tool->schema, tool->is_openapi_schema);
+        pl_gemini_schema_write_any(o->w, tool->schema, tool->is_openapi_schema);
     else
         pl_w_value(o->w, pl_val_json(PL_STR("{\"type\":\"object\",\"properties\":{}}")));
     if (pl_val_is_set(tool->strict)) {
@@ -239,7 +231,7 @@ static void put_text_format(struct pl_responses_out *o)
         pl_w_opt_value(o->w, "strict", s->output_strict);
         pl_w_key(o->w, "schema");
         if (pl_val_is_set(s->output_schema))
-            put_schema(o, s->output_schema, s->is_openapi_output);
+            pl_gemini_schema_write_any(o->w, s->output_schema, s->is_openapi_output);
         else
             pl_w_value(o->w, pl_val_json(PL_STR("{}")));
     }

@@ -1,5 +1,7 @@
 #include "format/pieces/content.h"
 
+#include "conv/sniff.h"
+
 void pl_content_read_refusal(struct pl_conv *conv, const struct pl_json_node *n,
                              struct pl_part *part)
 {
@@ -26,4 +28,23 @@ void pl_content_read_audio(struct pl_conv *conv, const struct pl_json_node *n, s
     part->mime.node = format;
     /* Every target that can hold audio has a word for its type. */
     pl_conv_know(conv, format);
+}
+
+struct pl_val pl_content_mime(struct pl_conv *conv, const struct pl_part *part)
+{
+    if (pl_val_is_set(part->mime) || !pl_val_is_set(part->data))
+        return part->mime;
+    const char *mime = pl_sniff_mime(pl_conv_text(conv, part->data));
+    return mime ? pl_val_text(pl_str_of(mime)) : (struct pl_val){0};
+}
+
+void pl_content_write_url(struct pl_writer *w, const struct pl_part *part)
+{
+    if (!pl_val_is_set(part->data)) {
+        pl_w_string(w, part->url);
+        return;
+    }
+    struct pl_val mime = pl_content_mime(w->conv, part);
+    pl_w_data_url(w, mime, part->data);
+    pl_w_mapped(w, mime);
 }

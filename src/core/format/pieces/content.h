@@ -3,7 +3,7 @@
 #ifndef PL_FORMAT_PIECES_CONTENT_H
 #define PL_FORMAT_PIECES_CONTENT_H
 
-#include "conv/conv.h"
+#include "format/writer.h"
 
 /* Where a part goes: pl_conv_add_part (the last message) or pl_conv_add_child (the last result). */
 typedef struct pl_part *pl_part_adder(struct pl_conv *conv, enum pl_part_kind kind,
@@ -43,5 +43,10 @@ void pl_content_set_url(struct pl_conv *conv, struct pl_part *part, struct pl_va
 void pl_content_read_audio(struct pl_conv *conv, const struct pl_json_node *n, struct pl_part *part,
                            const char *(*mime_of)(const struct pl_conv *conv,
                                                   const struct pl_json_node *format));
+
+/* The media type that the source names, or the one that the data begins like. */
+struct pl_val pl_content_mime(struct pl_conv *conv, const struct pl_part *part);
+/* The data of a part as a data URL, or else its URL. */
+void pl_content_write_url(struct pl_writer *w, const struct pl_part *part);
 
 #endif

@@ -233,18 +233,6 @@ static void write_flag(struct pl_writer *w, const char *key, struct pl_flag flag
     }
 }
 
-static void write_schema(struct pl_writer *w, const char *key, struct pl_val schema,
-                         bool is_openapi_schema)
-{
-    if (!pl_val_is_set(schema))
-        return;
-    pl_w_key(w, key);
-    if (is_openapi_schema)
-        pl_gemini_schema_write_json(w, schema);
-    else
-        pl_w_value(w, schema);
-}
-
 static void write_output(struct pl_writer *w, const struct pl_settings *s)
 {
     static const char *const words[] = {
@@ -268,7 +256,7 @@ static void write_output(struct pl_writer *w, const struct pl_settings *s)
         else
             pl_w_key_word(w, "name", "answer");
         pl_w_opt_string(w, "description", s->output_description);
-        write_schema(w, "schema", s->output_schema, s->is_openapi_output);
+        pl_gemini_schema_opt_any(w, "schema", s->output_schema, s->is_openapi_output);
         pl_w_opt_value(w, "strict", s->output_strict);
         pl_w_close(w, '}');
     }
@@ -320,8 +308,8 @@ void pl_own_tools_write(struct pl_writer *w)
         pl_w_open(w, '{');
         pl_w_opt_string(w, "name", tool->name);
         pl_w_opt_string(w, "description", tool->description);
-        write_schema(w, tool->is_custom ? "format" : "parameters", tool->schema,
-                     tool->is_openapi_schema);
+        pl_gemini_schema_opt_any(w, tool->is_custom ? "format" : "parameters", tool->schema,
+                                 tool->is_openapi_schema);
         pl_w_opt_value(w, "strict", tool->strict);
         pl_w_close(w, '}');
         pl_w_close(w, '}');

@@ -122,20 +122,11 @@ static void write_result(struct chat *c, const struct pl_utterance *u)
 {
     struct pl_writer *w = c->w;
     const struct pl_part *result = u->parts[0];
-    const struct pl_part *children = pl_conv_children(w->conv, result);
-    const struct pl_part **list =
-        pl_arena_alloc(w->conv->arena, result->n_children + (size_t)1, sizeof *list);
-    if (!list) {
-        w->conv->status = PL_NOMEM;
-        return;
-    }
-    for (uint32_t i = 0; i < result->n_children; i++)
-        list[i] = &children[i];
     open_message(c, u, "tool");
     pl_w_opt_string(w, "tool_call_id", result->id);
     pl_w_opt_string(w, "name", result->name);
     pl_w_key(w, "content");
-    pl_text_run_write(w, list, result->n_children, "\n");
+    pl_text_run_write_result(w, result, "\n");
     pl_w_close(w, '}');
 }
 

@@ -167,16 +167,7 @@ static void write_result_text(struct pl_writer *w, const struct pl_part *result)
         write_shown(w, result);
         return;
     }
-    const struct pl_part *children = pl_conv_children(w->conv, result);
-    const struct pl_part **list =
-        pl_arena_alloc(w->conv->arena, result->n_children + (size_t)1, sizeof *list);
-    if (!list) {
-        w->conv->status = PL_NOMEM;
-        return;
-    }
-    for (uint32_t i = 0; i < result->n_children; i++)
-        list[i] = &children[i];
-    pl_text_run_write(w, list, result->n_children, "\n");
+    pl_text_run_write_result(w, result, "\n");
 }
 
 /* The other members of the message with a result. */

@@ -47,7 +47,7 @@ void pl_memory_write_refs(const struct pl_memory_found *found,
 struct pl_memory_home {
     struct pl_str scope, owner, skill_name, source_session; /* empty: not said */
 };
-/* Whether it may be told in this session at all. */
+/* Whether it may be used in this session at all. */
 bool pl_memory_is_at_home(const struct pl_memory_home *home,
                           const struct pl_session_record *session);
 /* Whether it is recalled there, by these words of the user: at home, and of a skill that is in use. */

@@ -1,4 +1,4 @@
-/* In which sessions a memory is told: scope says how far it reaches, owner whose it is there.
+/* The sessions in which a memory is used: scope says how far it reaches, owner whose it is there.
  *
  *     scope       told in
  *     (none)      every session of the user; with an owner: where that is the user, the solution or

@@ -1,6 +1,6 @@
 /* What a result may have for the page around the conversation: _meta.ui, a card, and _meta.bridge,
- * an action (seed 003, "Tool _meta"). schemas/tool-result.json says the same. What is wrong is the
- * tool's fault and told to the model: a card that shows nothing, or two things, helps nobody. */
+ * an action (seed 003, "Tool _meta"). schemas/tool-result.json says the same. Errors are the tool's
+ * fault and are reported to the model: a card that shows nothing, or two things, is useless. */
 #include "session/session_int.h"
 
 #include "json/number.h"

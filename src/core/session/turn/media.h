@@ -1,4 +1,4 @@
-/* The block `media`: an image, a sound, a video or a file in a turn. The bytes are elsewhere, in a
+/* The block `media`: an image, audio, a video or a file in a turn. The bytes are elsewhere, in a
  * blob or behind a URL, so that a turn stays small.
  *
  *     {"kind": "image"|"audio"|"video"|"file", "blob": ID | "url": URL, "mime", "name", "size",

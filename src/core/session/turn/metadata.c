@@ -2,7 +2,7 @@
  * ended, which session and trace it belongs to, what a filter thought of it, what it cites.
  *
  * Usage and timing are those of the turn, by the seed's names; the rest is what the model said of
- * its answer. Members that nobody here knows are kept behind the others. */
+ * its answer. Unknown members are kept after the others. */
 #include "session/turn/turn_int.h"
 
 #include "json/json.h"

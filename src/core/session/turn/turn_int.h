@@ -72,10 +72,10 @@ struct pl_block {
     struct pl_buf text;      /* owned; where the content is a text */
     struct pl_str content;   /* JSON, arena; {NULL, 0}: null */
     struct pl_str proof;     /* JSON, arena; {NULL, 0}: none */
-    struct pl_str variables; /* of a text: where values of a prompt's variables stand in it
-                                (format/pieces/variables.h); JSON, arena; {NULL, 0}: none */
+    struct pl_str variables; /* of a text: the places of the values of a prompt's variables
+                              * (format/pieces/variables.h); JSON, arena; {NULL, 0}: none */
     struct pl_str tool_call_id, tool_name, display_name; /* arena; {NULL, 0}: null */
-    size_t n_said; /* bytes of the text a `content` has told */
+    size_t n_said; /* bytes of the text that a `content` has published */
 };
 
 struct pl_tool_call {
@@ -102,7 +102,7 @@ const char *pl_turn_role_text(enum pl_turn_role role);
 /* Anything else is the assistant's. */
 enum pl_turn_role pl_turn_role_of(struct pl_str text);
 
-/* What is known when the model has finished and told with turn:end. */
+/* What is known when the model has finished, published with turn:end. */
 struct pl_turn_end {
     struct pl_str model;                   /* text, arena */
     struct pl_str usage, timing, metadata; /* JSON, arena */
@@ -140,11 +140,11 @@ struct pl_turn {
     bool is_over;           /* a call went over the limit: fails when the others are done */
     bool has_open_block;    /* the last block still takes text */
     bool waits_as_thinking; /* type of the text that waits */
-    struct pl_buf waiting;  /* text not yet told, part of no projection */
+    struct pl_buf waiting;  /* text not yet published, part of no projection */
     int64_t waiting_since_ms;
     size_t n_text;    /* bytes of text, blocks and arguments: PL_SESSION_MAX_TURN_TEXT */
     size_t n_whole;   /* blocks that came whole: PL_SESSION_MAX_WHOLE */
-    size_t n_unsaved; /* bytes told since the last row */
+    size_t n_unsaved; /* bytes published since the last row */
     int64_t saved_ms; /* when the last row was written */
     bool is_dirty;    /* this step must write its row */
     int64_t n_chat_calls;
@@ -173,7 +173,7 @@ void pl_turn_reduce_metadata(struct pl_turn *turn);
 bool pl_turn_has_open_calls(const struct pl_turn *turn);
 bool pl_tool_call_is_terminal(const struct pl_tool_call *call);
 
-/* The TurnProjection, as one value. Proofs are told with the end of a turn. */
+/* The TurnProjection, as one value. Proofs are published with the end of a turn. */
 void pl_turn_write(const struct pl_turn *turn, struct pl_json_out *out);
 /* The members of a ContentBlock, without its braces. */
 void pl_block_write(const struct pl_block *block, struct pl_json_out *out);

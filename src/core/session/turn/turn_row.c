@@ -417,7 +417,7 @@ static void read_block(struct reading *r, const struct pl_json_node *n)
         set_variables(r, block, n, "variables");
 }
 
-/* Those of a row stand beside its blocks, in the order of their texts. */
+/* Those of a row are beside its blocks, in the order of their texts. */
 static void read_variables(struct reading *r)
 {
     const struct pl_json_node *list =

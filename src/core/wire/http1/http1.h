@@ -16,7 +16,7 @@
 #include <strings.h>
 
 /* Of a line and of all lines with their ends, and of the fields; those after a chunked body count
- * by themselves. What stands between two chunks is at most a line. */
+ * by themselves. At most one line is between two chunks. */
 #define PL_HTTP1_MAX_LINE    8192
 #define PL_HTTP1_MAX_HEAD    32768
 #define PL_HTTP1_MAX_HEADERS 100

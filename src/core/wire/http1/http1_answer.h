@@ -3,8 +3,8 @@
  *     feed bytes -> next: HEAD, BODY, … END, HEAD (of the next answer), … MORE -> feed more
  *
  * The grammar is llhttp's, in its strict mode. Interim answers (1xx) are passed over. The body of
- * all chunks that were fed together comes as one piece: what stands between them is closed up in
- * the bytes themselves, so that a stream of many small chunks costs one call per read. */
+ * all chunks that were fed together comes as one piece: the chunks are moved together in place, so
+ * that a stream of many small chunks costs one call per read. */
 #ifndef PL_WIRE_HTTP1_ANSWER_H
 #define PL_WIRE_HTTP1_ANSWER_H
 
@@ -36,7 +36,7 @@ struct pl_str pl_http1_answer_fields(const struct pl_http1_answer *answer);
 struct pl_str pl_http1_answer_body(const struct pl_http1_answer *answer);
 /* After END: whether the other side takes another request on this connection. */
 bool pl_http1_answer_is_kept(const struct pl_http1_answer *answer);
-/* After END: bytes were fed after it, though nobody has asked for another answer. */
+/* After END: bytes were fed after it, though no other answer was requested. */
 bool pl_http1_answer_has_rest(const struct pl_http1_answer *answer);
 
 #endif

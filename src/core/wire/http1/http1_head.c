@@ -43,7 +43,7 @@ static bool is_request_line(const struct pl_http1 *http, bool *ret_is_http10)
 }
 
 /* What the fields say of the connection and the body. llhttp has read them too, but calls a
- * connection open when a tab stands behind "close", and passes over an encoding without a name. */
+ * connection open when a tab follows "close", and ignores an encoding without a name. */
 struct framing {
     bool is_close, is_keep_alive, is_upgrade, has_upgrade;
     size_t n_chunked, n_encodings;
@@ -67,7 +67,7 @@ static void read_framing(const struct pl_http_header *header, struct framing *fr
 }
 
 /* A body in an encoding other than `chunked` would be handed on without being decoded; and HTTP/1.0
- * knows none, so whoever stands between may have framed the message otherwise (RFC 9112, 6.1). */
+ * has none, so an intermediary may have framed the message differently (RFC 9112, 6.1). */
 static bool is_encoding_known(const struct framing *framing, const struct pl_http_head *head)
 {
     return framing->n_encodings == 1 && framing->n_chunked == 1 && !head->is_http10 &&

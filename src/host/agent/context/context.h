@@ -31,8 +31,8 @@ enum pl_status pl_context_read(struct pl_store *store, struct pl_arena *arena,
 enum pl_status pl_context_find_asked(struct pl_store *store, struct pl_arena *arena,
                                      struct pl_str session_id, struct pl_str loop_id,
                                      struct pl_context *context, struct pl_error *err);
-/* Appends a JSON array of TurnProjection as a model is shown them, oldest first, behind `fronts`,
- * which are said at unix_ms. */
+/* Appends a JSON array of TurnProjection as a model sees them, oldest first, after `fronts`, whose
+ * time is unix_ms. */
 enum pl_status pl_context_write(const struct pl_context *context, const struct pl_front *fronts,
                                 size_t n_fronts, int64_t unix_ms, struct pl_buf *to);
 

@@ -23,7 +23,7 @@ static enum pl_status take_previous(struct pl_arena *arena, const struct pl_sess
     return status;
 }
 
-/* What every model of the session is told holds for whoever takes over. */
+/* The instructions of the session also apply to the next agent. */
 static enum pl_status add_system_prompt(struct pl_arena *arena,
                                         const struct pl_session_record *record,
                                         struct pl_handoff_opts *options)

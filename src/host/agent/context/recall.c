@@ -1,5 +1,5 @@
 /* Searches the memories of a user by the words of the newest message, and hands the best of them
- * to session/memory.h. */
+ * to session/memory/memory.h. */
 #include "agent/context/recall.h"
 
 #include "base/text/terms.h"

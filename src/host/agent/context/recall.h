@@ -1,5 +1,5 @@
 /* Memories for a model call: searches by the user's last words and chooses which memories go along
- * (session/memory.h has the rules). Only the root loop gets them: an Agent works on the text its
+ * (session/memory/memory.h has the rules). Only the root loop gets them: an Agent works on the text its
  * caller wrote, and the caller has read them. */
 #ifndef PL_AGENT_CONTEXT_RECALL_H
 #define PL_AGENT_CONTEXT_RECALL_H

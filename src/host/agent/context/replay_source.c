@@ -73,7 +73,7 @@ static struct pl_turn_query turns_of(struct pl_str session_id, struct pl_str loo
 /* How far the loop has come. */
 struct place {
     int64_t n_users;   /* turns of the user's */
-    int64_t n_answers; /* turns of the assistant's behind the last of them */
+    int64_t n_answers; /* turns of the assistant after the last of them */
 };
 
 static enum pl_status find_place(struct pl_turn_walk *walk, const struct pl_turn_row *row)
@@ -122,7 +122,7 @@ struct picking {
     struct pl_buf failed; /* a turn that failed: it counts only if nothing follows */
     int64_t n_passed;     /* user's turns yet to be passed over */
     int64_t n_skipped;    /* turns of the answer yet to be passed over */
-    bool is_found;        /* the user's turn is behind */
+    bool is_found;        /* the user's turn has passed */
     bool is_picked, has_more;
 };
 

@@ -27,11 +27,11 @@ struct pl_replay_pace {
 /* Of a session's replay_state; what is not there is as always: once as fast, and going on. */
 enum pl_status pl_replay_read_pace(struct pl_str replay_state, struct pl_replay_pace *ret_pace);
 
-/* Appends a JSON array of the turn that comes next: where this loop has k user's turns and n
- * assistant's turns behind the last of them, the (n+1)-th with which the source answered the k-th
- * user's turn of its root loop. Turns that failed and were tried again do not count. Counting begins
- * where the session's replay_state says, or at the source's first turn. *ret_is_last: the answer ends
- * with it. PL_NOT_FOUND says what is missing: the source, or its answer. */
+/* Appends a JSON array of the turn that comes next: if this loop has k user's turns and n
+ * assistant's turns after the last of them, the (n+1)-th with which the source answered the k-th
+ * user's turn of its root loop. Turns that failed and were tried again do not count. Counting
+ * begins where the session's replay_state says, or at the source's first turn. *ret_is_last: the
+ * answer ends with it. PL_NOT_FOUND says what is missing: the source, or its answer. */
 enum pl_status pl_replay_write(struct pl_store *store, struct pl_arena *arena,
                                struct pl_str session_id, struct pl_str loop_id, struct pl_str model,
                                struct pl_buf *to, struct pl_replay_pace *ret_pace,

@@ -294,8 +294,8 @@ enum pl_status pl_request_count(const struct pl_request *request, const struct p
     struct pl_buf document PL_CLEANUP_BUF;
     pl_buf_init(&document, 0);
     enum pl_status status = pl_model_prepare(&ask, &prepared, err);
-    /* One that cannot be made, of a model there is no more or of a session in which nothing was
-     * said, is counted as it stands. */
+    /* A request that cannot be made (its model is gone, or nothing was said yet) is counted as the
+     * document itself. */
     if (!prepared && status != PL_NOMEM)
         status = pl_request_write(request, &document);
     struct pl_str body =

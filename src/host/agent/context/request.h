@@ -1,4 +1,4 @@
-/* The request of a model call: all that a model is told and offered, built in one place. The call
+/* The request of a model call: the whole input of a model call, built in one place. The call
  * itself, the count of its tokens (GET …/context, compactions) and what is shown of it (the
  * envelope) are made of the same object, so that they cannot differ. */
 #ifndef PL_AGENT_CONTEXT_REQUEST_H
@@ -16,8 +16,8 @@ struct pl_request_query {
     bool is_planning;
     bool is_answering; /* a message is being answered: one that was archived is said again */
     int64_t unix_ms;   /* now: memories may be out of date */
-    /* A summary that would take the place of all turns; {NULL, 0}: none. What comes is the request
-     * as it would be behind it. */
+    /* A summary that would take the place of all turns; {NULL, 0}: none. The result is the request
+     * that would follow it. */
     struct pl_str summary;
 };
 

@@ -50,7 +50,7 @@ enum pl_status pl_session_turns_write(struct pl_store *store, const struct pl_do
     return status;
 }
 
-/* The members of the session's own settings, behind the model. */
+/* The members of the session's own settings, after the model. */
 static enum pl_status put_settings(const struct pl_session_record *record, struct pl_str model,
                                    struct pl_json_out *out)
 {
@@ -79,7 +79,7 @@ static enum pl_status put_settings(const struct pl_session_record *record, struc
     return status;
 }
 
-/* What the system is told first, as a turn: other formats say it as a message. */
+/* The leading system text, as a turn: other formats say it as a message. */
 static void put_system_prompt(const struct pl_session_record *record, struct pl_buf *turns,
                               size_t n_turns)
 {

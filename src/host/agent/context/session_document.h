@@ -16,7 +16,7 @@ enum pl_status pl_session_turns_write(struct pl_store *store, const struct pl_do
                                       struct pl_buf *to, size_t *ret_n, struct pl_error *err);
 
 /* Appends {"turns":[…],"settings":{…}}: with what the session says to its model beside the turns.
- * `model` is how the document shall call it; empty: it has none. */
+ * `model` is its name in the document; empty: it has none. */
 enum pl_status pl_session_document_write(struct pl_store *store,
                                          const struct pl_session_record *record,
                                          const struct pl_document_opts *opts, struct pl_str model,

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 
 /* The first words of each turn; the newest are kept when it gets long. `context` is a JSON array of
- * TurnProjection, of which n_turns are told. Appends plain text. */
+ * TurnProjection, of which n_turns are summarised. Appends plain text. */
 enum pl_status pl_summary_write(struct pl_arena *arena, struct pl_str context, int64_t n_turns,
                                 struct pl_buf *to, struct pl_error *err);
 

@@ -7,7 +7,7 @@
 #include "json/json.h"
 #include "json/text.h"
 
-#define MAX_RESULT 4000 /* bytes of a tool's result, or of its arguments, that are told */
+#define MAX_RESULT 4000 /* bytes of a tool's result or arguments that are included */
 
 static const char system_text[] =
     "You write summaries of conversations between a person and an assistant that uses tools. The "

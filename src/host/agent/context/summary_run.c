@@ -15,7 +15,7 @@
 #define BYTES_PER_TOKEN                                                                            \
     3                          /* fewer than most texts have: a request that is too
                                            short is better than one too long */
-#define MAX_REQUEST (1u << 20) /* bytes told to a model whose window is not known */
+#define MAX_REQUEST (1u << 20) /* bytes for a model whose window is not known */
 
 /* --- before the model ------------------------------------------------------------------------ */
 
@@ -83,7 +83,7 @@ static enum pl_status read_context(struct pl_activity *activity, struct pl_buf *
     return status == PL_OK ? pl_context_write(&context, NULL, 0, 0, to) : status;
 }
 
-/* Whether even the shortest summary would save nothing: then nobody is paid for writing one. */
+/* Whether even the shortest summary would save nothing: then no model is asked to write one. */
 static bool is_useless(struct pl_activity *activity)
 {
     int64_t n_least = 0;

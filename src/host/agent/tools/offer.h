@@ -24,8 +24,8 @@ enum pl_status pl_offer_find_own(struct pl_arena *arena, struct pl_str choice, s
 bool pl_offer_has(struct pl_str definitions, struct pl_str name);
 
 /* PL_INVALID with the place and a sentence: a name that is no built-in tool, the same name twice, a
- * definition that takes a name the server needs, a schema that is none. `node` has the shape of the
- * API's schema already. */
+ * definition with a name the server needs, an invalid schema. `node` has the shape of the API's
+ * schema already. */
 enum pl_status pl_offer_check(struct pl_arena *arena, const struct pl_json_doc *doc,
                               const struct pl_json_node *node, const char *pointer,
                               struct pl_error *err);

@@ -1,7 +1,7 @@
 /* What bodies of requests may have of the memory while they are gathered and answered: one budget
- * for all (--body-memory), a quarter of it for each user or, where nobody has shown a key, for each
- * address. The last eighth is for small bodies only, so that they pass when large ones have filled
- * the rest. Counted is what has come, not what was promised.
+ * for all (--body-memory), a quarter of it for each user or, without a key, for each address. The
+ * last eighth is for small bodies only, so that they pass when large ones have filled the rest.
+ * Counted is what has come, not what was promised.
  *
  * What a request makes of its body and keeps between two steps (the tree that was parsed, an answer
  * that is being sent) counts too: with that one user may have half of the budget, and all of them

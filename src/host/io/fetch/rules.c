@@ -167,8 +167,8 @@ enum pl_status pl_fetch_resolve(struct pl_str host, const struct pl_fetch_rules 
     return status;
 }
 
-/* A name is refused with one and the same sentence, whether it is unknown, has no address or stands
- * for something internal: what names and addresses this network has is nobody's business. */
+/* A name is refused with one and the same sentence, whether it is unknown, has no address or names
+ * something internal: the names and addresses of this network stay private. */
 static enum pl_status refuse_name(const struct pl_fetch_place *place, struct pl_error *err)
 {
     return pl_fail(err, PL_INVALID,
@@ -195,7 +195,7 @@ enum pl_status pl_fetch_check_addresses(const struct pl_fetch_place *place, stru
             return place->url.host_kind == PL_URL_HOST_ADDRESS ? refuse_address(place, word, err)
                                                                : refuse_name(place, err);
     }
-    /* Only after the others: how many an internal name has is nobody's business either. */
+    /* Only after the others: the number of addresses of an internal name stays private too. */
     if (place->addresses.is_crowded)
         return pl_fail(err, PL_INVALID, "%.*s has more than %d addresses",
                        PL_STR_ARG(shown(place->host)), PL_FETCH_MAX_ADDRESSES);

@@ -8,10 +8,11 @@
  *   a regular file, or a new name        written beside, and put in place whole by a rename
  *   a directory, a socket                refused
  *
- * A file that is replaced keeps its mode, and its owner where the system lets us. Whoever may not
- * write a file may not replace it either, though its directory would allow that. The file beside
- * has a name of its own (".parley-….part"), so no name somebody else chose is ever overwritten;
- * what a killed process left of it in a directory of ours goes with pl_outfile_sweep. */
+ * A file that is replaced keeps its mode, and its owner where the system lets us. A user who may
+ * not write a file may not replace it either, though its directory would allow that. The file
+ * beside has a name of its own (".parley-….part"), so no name somebody else chose is ever
+ * overwritten; what a killed process left of it in a directory of ours goes with
+ * pl_outfile_sweep. */
 #ifndef PL_IO_OUTFILE_H
 #define PL_IO_OUTFILE_H
 

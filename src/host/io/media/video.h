@@ -1,4 +1,4 @@
-/* Frames and sound of a video: the work of the program ffmpeg. It is
+/* Frames and audio of a video: the work of the program ffmpeg. It is
  * started with the words of fixed tables, without a shell, reads only the named file, and has a
  * limit of time. All of it blocks: on a worker. */
 #ifndef PL_IO_MEDIA_VIDEO_H
@@ -12,7 +12,7 @@ enum { PL_VIDEO_SAMPLE_RATE = 16000 };
 
 struct pl_video {
     const char *path;       /* borrowed */
-    const char *dir;        /* borrowed; the frames go there: frame_path() */
+    const char *dir;        /* borrowed; the frames go there (pl_video_frame_path) */
     uint64_t every_ms;      /* from one frame to the next */
     uint64_t from_ms;       /* where the first one is */
     uint64_t to_ms;         /* where it ends; 0: at the end of the video */

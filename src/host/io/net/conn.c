@@ -104,7 +104,8 @@ static void make_writable(struct pl_conn *conn)
     conn->ops->on_writable(conn->ctx);
 }
 
-/* An error or a hang-up goes to whoever waits: the call that follows will find out what it is. */
+/* An error or a hang-up goes to the waiting callback: the call that follows will find out what it
+ * is. */
 static void on_event(struct pl_watch *watch, uint32_t events)
 {
     struct pl_conn *conn = PL_CONTAINER_OF(watch, struct pl_conn, watch);

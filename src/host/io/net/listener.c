@@ -1,4 +1,4 @@
-/* Accepting. Every shard listens on the same socket; whoever comes first gets the connection. */
+/* Accepting. Every shard listens on the same socket; the first thread gets the connection. */
 #include "io/net/conn_int.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
-/* Lines for a descriptor whose reader may be slow, stopped or dead: standard error. A thread of its
- * own writes them, so nobody who has something to say ever waits for the reader. What does not fit
- * is dropped and counted, and the next line that can be written says so. Any thread.
+/* Lines for a descriptor whose reader may be slow, stopped or dead: standard error. A separate
+ * thread writes them, so logging never waits for the reader. What does not fit is dropped and
+ * counted, and the next line that can be written says so. Any thread.
  *
  * The descriptor is left as it is: making it non-blocking would change it for every other process
  * that shares it. */

@@ -32,7 +32,7 @@ struct pl_plain_origin {
     struct pl_plain_origin *next;
     struct link *idle; /* owned; those nobody uses, the last used first */
     size_t n_idle;
-    struct pl_place place; /* its authority stands behind the struct */
+    struct pl_place place; /* its authority follows the struct */
 };
 
 enum link_state { LINK_BUSY, LINK_IDLE, LINK_CLOSED };

@@ -1,5 +1,5 @@
-/* How much the store has on disk. Measuring takes a while, so it is done on a worker and the last
- * result is told. Thread-safe. */
+/* How much the store has on disk. Measuring takes a while, so a worker does it, and the last result
+ * is reported. Thread-safe. */
 #ifndef PL_SERVICE_ADMIN_STORE_SIZE_H
 #define PL_SERVICE_ADMIN_STORE_SIZE_H
 

@@ -1,5 +1,5 @@
-/* POST /api/media/frames: frames and sound of a video that was uploaded, as blobs, and as parts that
- * a message can have. */
+/* POST /api/media/frames: frames and audio of an uploaded video, as blobs, and as parts for a
+ * message. */
 #include "http/exchange.h"
 #include "http/json_members.h"
 #include "http/route.h"

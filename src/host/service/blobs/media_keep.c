@@ -4,7 +4,7 @@
  *     READING -> WRITING          nothing is to be stored
  *     READING, STORING -> HOME    it failed
  *
- * The bytes of all blocks are one transaction. Whoever has the same bytes already has a blob of
+ * The bytes of all blocks are one transaction. A user who has the same bytes already has a blob of
  * them: so the ids are known only when that is committed. */
 #include "service/blobs/media_keep.h"
 

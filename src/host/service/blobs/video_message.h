@@ -1,4 +1,4 @@
-/* A video as a message of seed 001: frames with their times, and the sound. */
+/* A video as a message of seed 001: frames with their times, and the audio. */
 #ifndef PL_SERVICE_BLOBS_VIDEO_MESSAGE_H
 #define PL_SERVICE_BLOBS_VIDEO_MESSAGE_H
 

@@ -13,7 +13,7 @@ bool pl_memory_query_params(struct pl_exchange *x, const struct pl_page_args *ar
 bool pl_memory_query_body(struct pl_exchange *x, struct pl_page_args *ret_args,
                           struct pl_memory_query *ret_query);
 
-/* The cursor of the page after this one, of which walk->n rows were told; "" when there is none. */
+/* The cursor of the page after this one, which has walk->n rows; "" when there is none. */
 enum { PL_MEMORY_CURSOR_SIZE = 48 };
 void pl_memory_query_cursor(const struct pl_memory_query *query, const struct pl_memory_page *page,
                             const struct pl_list_walk *walk,

@@ -33,7 +33,7 @@ static void session_handoff(struct pl_exchange *x)
     pl_exchange_look(x, handoff_looked);
 }
 
-/* The packet is the first thing said in the new session, so that whoever goes on has all of it. */
+/* The packet is the first message of the new session, so that the next agent has all of it. */
 static enum pl_status accept_packet(struct pl_exchange *x, struct pl_session_copy *copying,
                                     const struct pl_json_doc *packet, struct pl_error *err)
 {

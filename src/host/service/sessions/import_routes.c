@@ -35,7 +35,7 @@ struct importing {
 };
 
 /* What the document links to, fetched and kept, where that is wanted: false, links are to be
- * fetched first. What cannot be read is told by the conversion. */
+ * fetched first. The conversion reports what cannot be read. */
 static bool store_media(struct pl_exchange *x, const struct pl_format *from,
                         struct pl_str *document, enum pl_status *ret_status)
 {
@@ -75,7 +75,7 @@ static enum pl_status take_model(struct pl_exchange *x, struct pl_str document,
     pl_buf_init(&pointer, 0);
     enum pl_status status = pl_source_open(&source, document, from, PL_MAX_ITEMS, NULL);
     if (status != PL_OK)
-        return status == PL_NOMEM ? status : PL_OK; /* what is wrong was told */
+        return status == PL_NOMEM ? status : PL_OK; /* the error was reported */
     struct pl_val model = source.conv.settings.model;
     struct pl_str name = pl_arena_dup(&x->arena, pl_conv_text(&source.conv, model));
     const struct pl_model_info *info = name.len ? pl_model_find(x->setup->models, name) : NULL;

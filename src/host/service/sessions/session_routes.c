@@ -161,8 +161,8 @@ static enum pl_status merge_settings(struct pl_exchange *x, struct pl_str base,
     return status == PL_OK && !ret_settings->ptr ? PL_NOMEM : status;
 }
 
-/* What it starts from: the solution, the role behind its system prompt, and in place of them what the
- * body says itself. */
+/* What it starts from: the solution, then the role after its system prompt; members of the body
+ * override both. */
 static enum pl_status read_solution(struct pl_exchange *x, struct pl_str solution_id,
                                     struct pl_str biz_role_id, struct pl_error *err)
 {
@@ -451,7 +451,7 @@ static void session_sharing(struct pl_exchange *x)
         pl_session_command_send(command);
 }
 
-/* A replay that is under way: slower, faster, paused, resumed. */
+/* A running replay: slower, faster, paused, resumed. */
 static void session_replay_change(struct pl_exchange *x)
 {
     struct pl_session_command *command = begin_change(x);

@@ -51,7 +51,7 @@ static enum pl_status find_by_name(const struct reading *r, struct pl_str name,
     return n_found ? PL_OK : PL_NOT_FOUND;
 }
 
-/* "name@label": the label stands behind the last @; a name that is there as a whole comes first. */
+/* "name@label": the label follows the last @; a name that is there as a whole comes first. */
 static enum pl_status find_prompt(const struct reading *r, struct pl_str name,
                                   struct pl_prompt_row *ret_prompt, struct pl_str *ret_version)
 {
@@ -82,8 +82,8 @@ static bool is_role(const struct pl_json_doc *chat, const struct pl_json_node *m
     return pl_json_is(node, PL_JSON_STRING) && pl_json_text_is(chat, node, pl_str_of(role));
 }
 
-/* Behind the last answer stands the task, which a person will say in their own words: it is left out,
- * with the variables it has. A prompt that is one text is that text. */
+/* The last answer is followed by the task, which a person will say in their own words: it is left
+ * out, with the variables it has. A prompt that is one text is that text. */
 static enum pl_status leave_out_task(const struct reading *r, struct pl_str chat,
                                      struct pl_str *ret_chat)
 {

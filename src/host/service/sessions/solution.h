@@ -1,6 +1,6 @@
-/* What a session starts from: a prompt of the user's library, named by `solution_id` or `biz_role_id` as
- * "prompt_…" or by its name, with "@label" or "@version" behind it if it is not the newest version.
- * Blocking: on a worker. */
+/* What a session starts from: a prompt of the user's library, named by `solution_id` or
+ * `biz_role_id` as "prompt_…" or by its name, with "@label" or "@version" after it if it is not the
+ * newest version. Blocking: on a worker. */
 #ifndef PL_SERVICE_SESSIONS_SOLUTION_H
 #define PL_SERVICE_SESSIONS_SOLUTION_H
 
@@ -23,7 +23,7 @@ enum pl_status pl_solution_read(struct pl_store *store, const struct pl_models *
                                 struct pl_arena *arena, struct pl_str user_id, const char *member,
                                 struct pl_str name, int64_t now_ms,
                                 struct pl_solution *ret_solution, struct pl_error *err);
-/* The system prompt with a role behind it; either may be empty. */
+/* The system prompt followed by a role; either may be empty. */
 enum pl_status pl_solution_join(struct pl_arena *arena, struct pl_str system_prompt,
                                 struct pl_str role, struct pl_str *ret_text);
 

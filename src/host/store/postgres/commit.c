@@ -13,8 +13,8 @@
  * says whether group 41 is durable; and the new generation makes it fail if it comes in even later.
  * An acknowledged batch is neither lost nor made twice.
  *
- * A server that starts fences the rows of those before it. Whoever finds his row fenced, or gone,
- * was replaced: his transaction fails as a whole, and he stops. */
+ * A server that starts fences the rows of those before it. A server that finds its row fenced, or
+ * gone, was replaced: his transaction fails as a whole, and he stops. */
 #include "store/postgres/postgres_int.h"
 #include "io/clock.h"
 #include "io/entropy.h"
@@ -219,7 +219,7 @@ static enum outcome run_transaction(struct transaction *transaction)
 
 /* --- groups ---------------------------------------------------------------------------------- */
 
-/* A server that went away while nothing was under way: no doubt about anything yet. */
+/* A database server that went away while nothing was in progress: no doubt about anything yet. */
 static bool is_alive(struct postgres_db *db)
 {
     return postgres_is_connected(db) && libpq.PQconsumeInput(db->conn) && postgres_is_connected(db);

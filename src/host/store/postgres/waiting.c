@@ -1,7 +1,7 @@
 /* Waiting for PostgreSQL, never for ever: connecting and every statement go through libpq's calls
  * that do not block, and between them we wait on the socket until a deadline. A server that says
- * nothing until then counts as gone, and the connection is dropped: whatever it says later, nobody
- * hears it.
+ * nothing until then counts as gone, and the connection is dropped: whatever it answers later is
+ * ignored.
  *
  * PQcancel is not used: it connects and waits without a deadline, which is what a silent server
  * would like best. A server that is only slow cancels by itself (statement_timeout). */

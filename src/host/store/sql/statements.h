@@ -242,7 +242,7 @@ struct pl_sql_text {
 };
 extern const struct pl_sql_text pl_sql_texts[PL_SQL_COUNT];
 
-/* What it means that a check failed, for whoever asked for the change: `why` is the database's own
+/* What a failed check means, for the caller that asked for the change: `why` is the database's own
  * message, with the name of the constraint in it. */
 const char *pl_sql_refusal(const char *why);
 

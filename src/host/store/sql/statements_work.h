@@ -34,8 +34,8 @@
 /* TASK_UPDATE fails where the revision is another: it writes one that may not be. TASK_EXPECT,
  * after it, fails where there is no such task.
  *
- * BLOB_ENTER and BLOB_HOLD lock the row of the bytes, so that of several who bring and drop the
- * same bytes at once each sees, in the statement that follows, what the one before has left. */
+ * BLOB_ENTER and BLOB_HOLD lock the row of the bytes, so that each of several transactions that add
+ * and remove the same bytes at once sees, in the next statement, the result of the one before. */
 #define PL_SQL_WORK_TABLE(X, EACH)                                                                 \
     X(TASK_CREATE, "bbtttttttiiiiitiii",                                                           \
       "INSERT INTO tasks (" SQL_TASK_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, " \

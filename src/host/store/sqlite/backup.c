@@ -1,8 +1,8 @@
 /* Copies of a store, and looking for damage.
  *
  * A backup is made page by page under one read transaction, so it is of one instant while the
- * writer goes on. It is one file without a log beside it; making it durable and giving it its name
- * is for whoever asked. */
+ * writer goes on. It is one file without a log beside it; the caller makes it durable and gives it
+ * its name. */
 #include "store/sqlite/sqlite_int.h"
 #include "base/buf.h"
 #include "io/file/outfile.h"
