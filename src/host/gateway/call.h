@@ -28,10 +28,15 @@
 /* So much may wait for a slow client before the vendor is not read from. */
 #define PL_GATEWAY_MAX_WAITING (256u << 10)
 
+/* What the last request was of those that a client, known by its key, has sent in a dialect. Two may
+ * share a place: it is a guess, and a wrong one costs time only. */
+#define PL_GATEWAY_HABITS 64
+
 struct pl_gateway {
     struct pl_workspace workspace; /* of conversions on the loop */
     struct pl_converted converted; /* … their memory, used again */
     struct pl_arena trees;         /* of requests on the loop; the next one empties it */
+    bool was_converted[PL_GATEWAY_HABITS];
 };
 
 /* What a request asks with: an estimate where nothing is counted. */
@@ -60,8 +65,10 @@ struct pl_gateway_call {
                                was let go */
     bool is_shallow;        /* … only its first level (json/survey.h) */
     bool is_tree_lent;      /* doc is the loop's, and only there until the loop goes on */
+    bool is_whole_likely;   /* it is probably converted: all of it is parsed at once */
     bool refers;            /* to something in the store */
     bool is_resolved;       /* what it referred to has been put in */
+    uint8_t habit;          /* its place in those of the gateway */
     struct pl_gateway_call_size size;
     struct pl_str model; /* as the client calls it */
     struct pl_id id;     /* of the response, for a client of Responses; else empty */
