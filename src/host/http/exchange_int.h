@@ -128,6 +128,9 @@ void pl_exchange_start(struct pl_exchange_own *own);
 /* Whether it still wants to hear of the body. */
 bool pl_exchange_wants_body(const struct pl_exchange_own *own);
 void pl_exchange_body(struct pl_exchange_own *own, struct pl_str piece);
+/* Where the next bytes of the body may be put, for pl_exchange_body to find them there. False: they
+ * may be anywhere. */
+bool pl_exchange_body_room(struct pl_exchange_own *own, char **ret_to, size_t *ret_n);
 void pl_exchange_body_end(struct pl_exchange_own *own);
 /* Whether a body of this length could be gathered now: makes a problem of it if not. */
 void pl_exchange_ask_body_memory(struct pl_exchange_own *own, size_t n_body);
