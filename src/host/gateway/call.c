@@ -95,6 +95,8 @@ static void end(struct pl_gateway_call *call)
     pl_speaker_deinit(&call->speaker);
     pl_buf_deinit(&call->body);
     pl_buf_deinit(&call->loss);
+    pl_buf_deinit(&call->heard);
+    pl_buf_deinit(&call->told);
     pl_buf_deinit(&call->answer);
     pl_buf_deinit(&call->last);
 }
@@ -208,7 +210,7 @@ static void ask_vendor(struct pl_gateway_call *call)
         pl_gateway_call_finish(call);
 }
 
-static void log_losses(const struct pl_gateway_call *call)
+void pl_gateway_call_log_losses(const struct pl_gateway_call *call)
 {
     if (call->loss.len)
         pl_log_say(call->x->shard->server->log, call->x->shard, PL_LOG_INFO,
@@ -240,7 +242,7 @@ static void ask(struct pl_exchange *x)
     pl_gateway_call_give_tree_back(call);
     x->shard->gateway->was_converted[call->habit] = !pl_gateway_call_is_same(call);
     if (pl_gateway_call_target(call)->vendor) {
-        log_losses(call);
+        pl_gateway_call_log_losses(call);
         ask_vendor(call);
     } else {
         pl_gateway_call_ask_own(call);

@@ -62,6 +62,7 @@ struct pl_sending {
     /* Of an answer that goes out while it is made: */
     enum pl_flow flow;
     struct pl_buf chunk;     /* owned; what is being sent, framed */
+    struct pl_buf trailers;  /* owned; "Name: value\r\n" each */
     struct pl_loop_hook due; /* later parts of reply are sent after it */
     void (*room)(struct pl_exchange *x);
 };
