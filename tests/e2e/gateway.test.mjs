@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import http from 'node:http';
+import net from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { directory, has, parley, root } from './harness.mjs';
@@ -137,6 +138,53 @@ describe('another dialect', () => {
       const calls = datas(answer.text).flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? []);
       assert.deepEqual([...new Set(calls.map((call) => call.index))], [0, 1], target);
     }
+  });
+
+  // All of an answer with what comes after it.
+  async function streamed(path, body, at = server) {
+    const { response } = await open(path, { ...body, stream: true }, at);
+    let text = '';
+    for await (const piece of response) text += piece;
+    return { text, announced: response.headers.trailer, lost: response.trailers['parley-loss'] };
+  }
+
+  test('tells in a trailer what a stream lost', async () => {
+    for (const path of ['/v1/chat/completions', '/v1/responses']) {
+      const answer = await streamed(path, { model: 'up-anthropic/thinking', messages: CHAT.messages, input: 'Hello' });
+      assert.equal(answer.announced, 'Parley-Loss');
+      assert.equal(answer.lost, 'dropped answer#/content/0/signature', path);
+    }
+    const answer = await streamed('/v1/messages', { model: 'up-gemini/text', max_tokens: 100, messages: CHAT.messages });
+    assert.equal(answer.lost, 'dropped answer#/responseId');
+    assert.match(answer.text, /event: message_stop\n/);
+  });
+
+  test('has no trailer where nothing was lost', async () => {
+    const passed = await streamed('/v1/messages', { model: 'up-anthropic/thinking', max_tokens: 100, messages: CHAT.messages });
+    assert.deepEqual([passed.announced, passed.lost], [undefined, undefined]);
+    const translated = await streamed('/v1/chat/completions', { ...CHAT, model: 'up-anthropic/text' });
+    assert.deepEqual([translated.announced, translated.lost], ['Parley-Loss', undefined]);
+  });
+
+  test('tells what a stream of a chapter lost, and of a book that nobody looked', async () => {
+    const chapter = await streamed('/v1/chat/completions', { ...CHAT, model: 'up-anthropic/chapter' });
+    assert.equal(chapter.lost, 'dropped answer#/content/0/signature');
+    assert.equal(datas(chapter.text).map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), 'word '.repeat(4_000));
+    const book = await streamed('/v1/chat/completions', { ...CHAT, model: 'up-anthropic/long' });
+    assert.equal(book.lost, 'unknown answer#/');
+    assert.equal(events(book.text).at(-1), '[DONE]');
+  });
+
+  test('sends a client of HTTP/1.0 no trailer', async () => {
+    const body = JSON.stringify({ ...CHAT, model: 'up-anthropic/thinking', stream: true });
+    const text = await new Promise((resolve, reject) => {
+      let all = '';
+      const socket = net.connect(server.port, '127.0.0.1', () => socket.write(`POST /v1/chat/completions HTTP/1.0\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${server.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`));
+      socket.on('data', (piece) => { all += piece; });
+      socket.on('end', () => resolve(all)).on('error', reject);
+    });
+    assert.match(text, /data: \[DONE\]\n\n$/);
+    assert.doesNotMatch(text, /Trailer:|Parley-Loss/);
   });
 
   test('gives Gemini without alt=sse as one JSON array', async () => {

@@ -15,6 +15,7 @@ const scripts = {
   thinking: { think: 'Seven times six.', say: 'It is 42.' },
   json: { say: '{"city":"Oslo","degrees":7}' },
   long: { say: 'word '.repeat(40_000) },
+  chapter: { think: 'Hm.', say: 'word '.repeat(4_000) }, // more than a loop handles itself, less than is kept to tell what was lost
   drip: { say: 'Good day to you.', bytes: 1, drip: 0 },
   hang: { hang: 'head' },
   stall: { say: 'Good day to you.', hang: 'body' },

@@ -210,6 +210,29 @@ for (const [name, client] of Object.entries(clients))
       });
     });
 
+// No client shows trailers, and each must bear them: the answer is read to its end as if there were none.
+describe('the trailer of a translated stream', { skip: problem }, () => {
+  const behind = { 'openai chat': 'anthropic', 'openai responses': 'anthropic', anthropic: 'openai-responses', gemini: 'anthropic' };
+  const fetch = globalThis.fetch;
+  const announced = [];
+  before(() => {
+    globalThis.fetch = async (...args) => {
+      const response = await fetch(...args);
+      announced.push(response.headers.get('trailer'));
+      return response;
+    };
+  });
+  after(() => { globalThis.fetch = fetch; });
+
+  for (const [name, client] of Object.entries(clients))
+    test(`does not disturb ${name}`, async () => {
+      announced.length = 0;
+      const answer = await client.ask(client.make(), `up-${behind[name]}/thinking`, { stream: true });
+      assert.equal(answer.text, 'It is 42.');
+      assert.deepEqual(announced, ['Parley-Loss']);
+    });
+});
+
 describe('what only one client has', { skip: problem }, () => {
   test('Anthropic counts tokens', async () => {
     const counted = await clients.anthropic.make().messages.countTokens({ model: 'up-anthropic/text', messages: [{ role: 'user', content: 'Hello' }] });

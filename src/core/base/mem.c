@@ -50,11 +50,12 @@ static void free_kept(void)
         free(atomic_exchange(&kept[i], NULL));
 }
 
-/* A block that becomes large moves into one that is kept. */
+/* A block that becomes large moves into one that is kept, which may have room for more: buffers grow
+ * step by step, and cutting it to each step would give away the pages that the next one needs. */
 static void *grow_large(void *ptr, size_t size)
 {
     size_t old = ptr ? malloc_usable_size(ptr) : 0;
-    if (old >= size && old < 2 * size)
+    if (old >= size && (old < 2 * size || old <= MOST_KEPT + LARGE))
         return ptr;
     void *made = old < LARGE ? take_kept(size) : NULL;
     if (!made)

@@ -1,6 +1,7 @@
 /* The error object of a tool: written, and recognised in what tools and other formats say. */
 #include "conv/tool_error.h"
 
+#include "base/text/search.h"
 #include "json/text.h"
 #include "json/write.h"
 
@@ -116,6 +117,21 @@ const struct pl_json_node *pl_tool_error_flagged(const struct pl_json_doc *doc,
                       pl_json_text_is(doc, type, PL_STR("ToolError")) &&
                       pl_json_is(message, PL_JSON_STRING);
     return is_flagged ? message : NULL;
+}
+
+bool pl_tool_error_is_likely(struct pl_str raw)
+{
+    size_t at = 0;
+    for (; at < raw.len; at++) {
+        if (raw.ptr[at] == '\\' && at + 1 < raw.len && memchr("nrt", raw.ptr[at + 1], 3))
+            at++;
+        else if (!pl_ascii_is_white(raw.ptr[at]))
+            break;
+    }
+    if (at == raw.len || raw.ptr[at] != '{')
+        return false;
+    return pl_str_search(raw, PL_STR("error")) != SIZE_MAX ||
+           pl_str_search(raw, PL_STR("\\\\u")) != SIZE_MAX;
 }
 
 bool pl_tool_error_is_text(struct pl_str text, enum pl_status *status)

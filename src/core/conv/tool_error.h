@@ -52,5 +52,8 @@ const struct pl_json_node *pl_tool_error_flagged(const struct pl_json_doc *doc,
                                                  const struct pl_json_node *value);
 /* The same of a text that may be one; false when out of memory, which *status then says. */
 bool pl_tool_error_is_text(struct pl_str text, enum pl_status *status);
+/* Whether a text may be one by the spelling of its JSON string, given without its quotes, in which
+ * neither \u nor \/ stands for a character: a quick look, which never misses one. */
+bool pl_tool_error_is_likely(struct pl_str raw);
 
 #endif

@@ -5,6 +5,7 @@
 #include "conv/tool_error.h"
 
 #include "base/ascii.h"
+#include "json/parse/surely.h"
 #include "json/text.h"
 
 #include <assert.h>
@@ -188,16 +189,15 @@ void pl_w_null(struct pl_writer *w)
     put(w, "null", 4);
 }
 
-/* JSON text as a tree in the conversation's arena; NULL when it is not JSON in which every key
- * stands once (or memory ran out). */
-static const struct pl_json_doc *parse(struct pl_writer *w, struct pl_str json)
+/* Whether it is JSON in which every key stands once; false when memory ran out. */
+static bool is_json(struct pl_writer *w, struct pl_str json)
 {
     struct pl_json_opts opts = {.allows_lone_surrogates = true};
-    struct pl_json_doc *doc = pl_arena_alloc(w->conv->arena, 1, sizeof *doc);
-    enum pl_status status = doc ? pl_json_parse(w->conv->arena, json, &opts, doc, NULL) : PL_NOMEM;
+    struct pl_json_doc doc;
+    enum pl_status status = pl_json_parse(w->conv->arena, json, &opts, &doc, NULL);
     if (status == PL_NOMEM)
         w->conv->status = PL_NOMEM;
-    return status == PL_OK ? doc : NULL;
+    return status == PL_OK;
 }
 
 void pl_w_raw(struct pl_writer *w, struct pl_str json)
@@ -399,7 +399,7 @@ static void hold(struct pl_writer *w, const struct pl_json_node *node)
     struct pl_str text = pl_conv_text(w->conv, pl_val_node(node));
     w->held.node = node;
     w->held.text = trimmed(text);
-    w->held.doc = NULL;
+    w->held.is_object = false;
 }
 
 bool pl_w_holds_object(struct pl_writer *w, struct pl_val val)
@@ -408,14 +408,14 @@ bool pl_w_holds_object(struct pl_writer *w, struct pl_val val)
         return pl_json_kind(val.node) == PL_JSON_OBJECT;
     if (val.kind != PL_VAL_NODE) {
         struct pl_str text = trimmed(pl_conv_text(w->conv, val));
-        return !text.len || (text.ptr[0] == '{' && parse(w, text));
+        return !text.len || (text.ptr[0] == '{' && is_json(w, text));
     }
     hold(w, val.node);
     if (!w->held.text.len || w->held.text.ptr[0] != '{')
         return !w->held.text.len;
-    if (!w->held.doc)
-        w->held.doc = parse(w, w->held.text);
-    return w->held.doc;
+    if (!w->held.is_object)
+        w->held.is_object = pl_json_is_surely_object(w->held.text) || is_json(w, w->held.text);
+    return w->held.is_object;
 }
 
 /* The JSON that a string of the source holds. */

@@ -44,7 +44,7 @@ struct pl_writer {
     struct {
         const struct pl_json_node *node; /* the string that was looked into last */
         struct pl_str text;              /* arena; what it says, without white space around it */
-        const struct pl_json_doc *doc;   /* arena; NULL: not parsed, or not JSON */
+        bool is_object;                  /* … and is JSON; false: or was not looked at */
     } held;
     bool has_item[PL_W_MAX_DEPTH + 1]; /* [depth]: something stands in the open container */
 };

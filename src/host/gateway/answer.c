@@ -244,6 +244,8 @@ static void begin_flow(struct pl_gateway_call *call)
     x->content_type =
         call->options.is_array ? "application/json" : "text/event-stream; charset=utf-8";
     pl_exchange_header(x, "X-Accel-Buffering", "no");
+    if (call->is_looked_at && !x->head->is_http10)
+        pl_exchange_header(x, "Trailer", "Parley-Loss");
     pl_gateway_call_put_headers(call);
     pl_exchange_flow(x, pl_gateway_call_room);
 }
@@ -289,7 +291,7 @@ static void finish_flow(struct pl_exchange *x)
     pl_gateway_call_pass_on(call);
     if (call->options.is_array && pl_exchange_is_flowing(x))
         pl_buf_add(&x->reply, PL_STR("]"));
-    pl_gateway_call_finish(call);
+    pl_gateway_call_end_loss(call);
 }
 
 void pl_gateway_call_end_flow(struct pl_gateway_call *call)
@@ -304,7 +306,9 @@ void pl_gateway_call_end_flow(struct pl_gateway_call *call)
 static void end_stream(struct pl_gateway_call *call)
 {
     struct pl_error err = {0};
+    size_t before = call->stream->out.len;
     enum pl_status status = pl_stream_end(call->stream, &err);
+    pl_gateway_call_keep_bytes(call, (struct pl_str){0}, before);
     if (call->record)
         (void)pl_stream_end(call->record, NULL);
     if (status != PL_OK && !pl_exchange_is_flowing(call->x)) {
@@ -334,7 +338,9 @@ static void feed(struct pl_gateway_call *call, struct pl_str piece)
         end_stream(call);
         return;
     }
+    size_t before = call->stream->out.len;
     enum pl_status status = pl_stream_feed(call->stream, piece, &err);
+    pl_gateway_call_keep_bytes(call, piece, before);
     call->n_said += piece.len;
     if (call->record)
         (void)pl_stream_feed(call->record, piece, NULL);
@@ -389,8 +395,10 @@ static void on_head(void *ctx, int status, struct pl_str content_type, struct pl
     enum pl_status made = pl_stream_create(from, speech->dialect, &call->stream);
     if (made == PL_OK && call->is_kept && speech != &pl_speech_openai_responses)
         made = pl_stream_create(from, &pl_dialect_openai_responses, &call->record);
-    if (made == PL_OK)
+    if (made == PL_OK) {
+        pl_gateway_call_begin_loss(call);
         return;
+    }
     pl_gateway_call_fail(call, 503, NULL, "There is not enough memory for the stream.");
     pl_gateway_call_finish(call);
 }

@@ -4,6 +4,7 @@
 
 #include "agent/context/inline_media.h"
 #include "base/text/base64.h"
+#include "base/text/search.h"
 #include "format/source.h"
 #include "json/edit/edit.h"
 #include "json/text.h"
@@ -30,7 +31,7 @@ struct place {
 
 bool pl_gateway_call_names_blobs(const struct pl_gateway_call *call)
 {
-    return call->text.len && memmem(call->text.ptr, call->text.len, BLOBS, sizeof BLOBS - 1);
+    return pl_str_search(call->text, PL_STR(BLOBS)) != SIZE_MAX;
 }
 
 /* --- one shape for each dialect -------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include "gateway/call.h"
 
 #include "access/meter.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "io/clock.h"
 #include "io/move.h"
@@ -94,6 +95,8 @@ static void end(struct pl_gateway_call *call)
     pl_speaker_deinit(&call->speaker);
     pl_buf_deinit(&call->body);
     pl_buf_deinit(&call->loss);
+    pl_buf_deinit(&call->heard);
+    pl_buf_deinit(&call->told);
     pl_buf_deinit(&call->answer);
     pl_buf_deinit(&call->last);
 }
@@ -207,7 +210,7 @@ static void ask_vendor(struct pl_gateway_call *call)
         pl_gateway_call_finish(call);
 }
 
-static void log_losses(const struct pl_gateway_call *call)
+void pl_gateway_call_log_losses(const struct pl_gateway_call *call)
 {
     if (call->loss.len)
         pl_log_say(call->x->shard->server->log, call->x->shard, PL_LOG_INFO,
@@ -237,8 +240,9 @@ static void ask(struct pl_exchange *x)
     call->is_counted = false;
     pl_buf_clear(&call->answer);
     pl_gateway_call_give_tree_back(call);
+    x->shard->gateway->was_converted[call->habit] = !pl_gateway_call_is_same(call);
     if (pl_gateway_call_target(call)->vendor) {
-        log_losses(call);
+        pl_gateway_call_log_losses(call);
         ask_vendor(call);
     } else {
         pl_gateway_call_ask_own(call);
@@ -348,6 +352,17 @@ static bool admit(struct pl_exchange *x, const struct pl_speech *speech)
     return false;
 }
 
+/* Looking at the first level is quick and enough to pass a request on; for one that is converted it
+ * is work done twice. The model decides, which may stand anywhere in the body; so what the client did
+ * before is the best guess. */
+static void recall_habit(struct pl_gateway_call *call)
+{
+    struct pl_exchange *x = call->x;
+    uint64_t hash = pl_hash(x->caller.key_id) + (uintptr_t)call->options.speech / 64;
+    call->habit = hash % PL_GATEWAY_HABITS;
+    call->is_whole_likely = x->shard->gateway->was_converted[call->habit];
+}
+
 void pl_gateway_run(struct pl_exchange *x, const struct pl_gateway_options *options)
 {
     struct pl_gateway_call *call = pl_arena_zalloc(&x->arena, 1, sizeof *call);
@@ -361,6 +376,7 @@ void pl_gateway_run(struct pl_exchange *x, const struct pl_gateway_options *opti
     call->x = x;
     call->options = *options;
     call->text = x->body_text;
+    recall_habit(call);
     call->counts = (struct pl_counts){-1, -1, -1, -1, -1, -1, -1};
     pl_buf_init(&call->body, 0);
     pl_buf_init(&call->loss, 0);
@@ -385,6 +401,7 @@ enum pl_status pl_gateway_create(struct pl_gateway **ret_gateway)
     pl_workspace_init(&gateway->workspace);
     pl_converted_init(&gateway->converted);
     pl_arena_init(&gateway->trees, 0);
+    memset(gateway->was_converted, 0, sizeof gateway->was_converted);
     *ret_gateway = gateway;
     return PL_OK;
 }

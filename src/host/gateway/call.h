@@ -4,6 +4,7 @@
  *     request.c      the client's body -> what the target is sent
  *     call.c         asks the targets of the chain, one after the other
  *     answer.c       what a vendor answers -> what the client gets
+ *     stream_loss.c  what a translated stream lost
  *     usage.c        what the call has used
  *     local_model.c  models of ours (demo, replay) in the place of a vendor
  *     resume.c       prompts of the library and answers to go on from, put into the body
@@ -28,10 +29,15 @@
 /* So much may wait for a slow client before the vendor is not read from. */
 #define PL_GATEWAY_MAX_WAITING (256u << 10)
 
+/* What the last request was of those that a client, known by its key, has sent in a dialect. Two may
+ * share a place: it is a guess, and a wrong one costs time only. */
+#define PL_GATEWAY_HABITS 64
+
 struct pl_gateway {
     struct pl_workspace workspace; /* of conversions on the loop */
     struct pl_converted converted; /* … their memory, used again */
     struct pl_arena trees;         /* of requests on the loop; the next one empties it */
+    bool was_converted[PL_GATEWAY_HABITS];
 };
 
 /* What a request asks with: an estimate where nothing is counted. */
@@ -60,8 +66,10 @@ struct pl_gateway_call {
                                was let go */
     bool is_shallow;        /* … only its first level (json/parse/survey.h) */
     bool is_tree_lent;      /* doc is the loop's, and only there until the loop goes on */
+    bool is_whole_likely;   /* it is probably converted: all of it is parsed at once */
     bool refers;            /* to something in the store */
     bool is_resolved;       /* what it referred to has been put in */
+    uint8_t habit;          /* its place in those of the gateway */
     struct pl_gateway_call_size size;
     struct pl_str model; /* as the client calls it */
     struct pl_id id;     /* of the response, for a client of Responses; else empty */
@@ -74,7 +82,9 @@ struct pl_gateway_call {
     struct pl_buf body;                       /* owned; what the target is sent … */
     struct pl_str pieces[PL_UPSTREAM_PIECES]; /* … or of what of `text` and the arena it consists */
     size_t n_pieces;
-    struct pl_buf loss; /* owned; what Parley-Loss will say */
+    struct pl_buf loss; /* owned; what Parley-Loss will say, of a stream its trailer at last */
+    struct pl_buf heard, told; /* owned; both streams of a translation, to tell what it lost */
+    bool is_looked_at;         /* … they are kept */
     struct pl_vendor_call *vendor;
     struct pl_model_call *own;
 
@@ -127,6 +137,8 @@ bool pl_gateway_call_is_back(struct pl_gateway_call *call);
 void pl_gateway_call_stop_asking(struct pl_gateway_call *call);
 /* Ends the call and its exchange, whatever the reply is. */
 void pl_gateway_call_finish(struct pl_gateway_call *call);
+/* What was lost, to the log. */
+void pl_gateway_call_log_losses(const struct pl_gateway_call *call);
 /* Runs `work` here, or on a worker when so many bytes are concerned; then `after`. */
 void pl_gateway_call_work(struct pl_gateway_call *call, size_t n_bytes,
                           void (*work)(struct pl_exchange *x),
@@ -172,6 +184,16 @@ void pl_gateway_call_end_flow(struct pl_gateway_call *call);
 void pl_gateway_call_answer_whole(struct pl_gateway_call *call);
 /* Room was made: the vendor is read from again. */
 void pl_gateway_call_room(struct pl_exchange *x);
+
+/* --- stream_loss.c --------------------------------------------------------------------------- */
+
+/* The stream begins: decides whether what it loses will be told. */
+void pl_gateway_call_begin_loss(struct pl_gateway_call *call);
+/* Keeps a piece of the vendor's stream, and what was made of it: what stream->out has behind
+ * `before`. */
+void pl_gateway_call_keep_bytes(struct pl_gateway_call *call, struct pl_str piece, size_t before);
+/* Everything was passed on: tells what was lost, and finishes the call. */
+void pl_gateway_call_end_loss(struct pl_gateway_call *call);
 
 /* --- usage.c --------------------------------------------------------------------------------- */
 

@@ -107,7 +107,7 @@ static bool find_model(struct pl_gateway_call *call)
 bool pl_gateway_call_read(struct pl_gateway_call *call)
 {
     call->doc = (struct pl_json_doc){0};
-    if (!pl_gateway_call_look(call))
+    if (!(call->is_whole_likely ? pl_gateway_call_parse(call) : pl_gateway_call_look(call)))
         return false;
     call->refers = !call->is_resolved && pl_gateway_call_refers(call);
     const struct pl_json_node *stream = member(call, "stream");

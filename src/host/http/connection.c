@@ -303,7 +303,15 @@ static void on_writable(void *ctx)
         pl_exchange_writable(conn->x);
 }
 
-static const struct pl_conn_ops ops = {on_read, on_end, on_writable};
+/* The rest of a long body is read to where it is gathered. */
+static bool get_room(void *ctx, char **ret_to, size_t *ret_n)
+{
+    struct pl_http_conn *conn = ctx;
+    return conn->phase == PL_PHASE_BODY && can_parse(conn) &&
+           pl_exchange_body_room(conn->x, ret_to, ret_n);
+}
+
+static const struct pl_conn_ops ops = {on_read, on_end, on_writable, get_room};
 
 /* --- life ------------------------------------------------------------------------------------ */
 

@@ -32,6 +32,8 @@
 #include <assert.h>
 
 enum {
+    MIN_ROOM = 64 << 10,  /* of a body that is read to its place, and as much was read before */
+    MAX_ROOM = 256 << 10, /* … at once */
     DISCARD_BYTES = 256 << 10, /* of a body that is not needed, to keep the connection */
     PARSE_HERE_BYTES = 256 << 10,
 };
@@ -222,10 +224,33 @@ static bool gather(struct pl_exchange_own *own, struct pl_str piece)
     }
     if (!take_memory(own, piece.len))
         return false;
-    pl_buf_add(&own->body, piece);
+    if (piece.len && piece.ptr == own->body.ptr + own->body.len)
+        own->body.len += piece.len; /* it was read to its place */
+    else
+        pl_buf_add(&own->body, piece);
     if (own->body.status != PL_OK)
         pl_exchange_fail(x, own->body.status, NULL);
     return own->body.status == PL_OK;
+}
+
+/* Only where the length is known: between chunks there are bytes that are not of the body. Memory is
+ * reserved for no more than a client has sent already: a length alone is a claim. */
+bool pl_exchange_body_room(struct pl_exchange_own *own, char **ret_to, size_t *ret_n)
+{
+    const struct pl_http_head *head = own->x.head;
+    if (own->state != PL_X_BODY || own->x.route->upload || head->is_chunked ||
+        own->n_body != own->body.len || own->n_body < MIN_ROOM ||
+        own->n_body + MIN_ROOM > head->content_length)
+        return false;
+    uint64_t n = head->content_length - own->n_body;
+    n = n < own->n_body ? n : own->n_body;
+    n = n < MAX_ROOM ? n : MAX_ROOM;
+    char *to = pl_buf_reserve(&own->body, (size_t)n);
+    if (!to)
+        return false;
+    *ret_to = to;
+    *ret_n = (size_t)n;
+    return true;
 }
 
 /* No more of the body is read: the connection ends with the answer. */

@@ -94,6 +94,9 @@ void pl_exchange_must_end(struct pl_exchange *x);
 
 void pl_exchange_header(struct pl_exchange *x, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A field after the last byte of an answer that flows; a client of HTTP/1.0 does not get it. The head
+ * has announced it in Trailer. */
+void pl_exchange_trailer(struct pl_exchange *x, const char *name, struct pl_str value);
 /* By Accept-Language, for messages that there are in Chinese too. */
 bool pl_exchange_wants_chinese(const struct pl_exchange *x);
 /* ETag "v"; false when If-None-Match says the client has it (the answer is then 304). */

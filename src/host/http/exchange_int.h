@@ -62,6 +62,7 @@ struct pl_sending {
     /* Of an answer that goes out while it is made: */
     enum pl_flow flow;
     struct pl_buf chunk;     /* owned; what is being sent, framed */
+    struct pl_buf trailers;  /* owned; "Name: value\r\n" each */
     struct pl_loop_hook due; /* later parts of reply are sent after it */
     void (*room)(struct pl_exchange *x);
 };
@@ -128,6 +129,9 @@ void pl_exchange_start(struct pl_exchange_own *own);
 /* Whether it still wants to hear of the body. */
 bool pl_exchange_wants_body(const struct pl_exchange_own *own);
 void pl_exchange_body(struct pl_exchange_own *own, struct pl_str piece);
+/* Where the next bytes of the body may be put, for pl_exchange_body to find them there. False: they
+ * may be anywhere. */
+bool pl_exchange_body_room(struct pl_exchange_own *own, char **ret_to, size_t *ret_n);
 void pl_exchange_body_end(struct pl_exchange_own *own);
 /* Whether a body of this length could be gathered now: makes a problem of it if not. */
 void pl_exchange_ask_body_memory(struct pl_exchange_own *own, size_t n_body);

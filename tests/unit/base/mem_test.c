@@ -100,6 +100,28 @@ static void an_owning_local_is_freed_unless_taken(void **state)
     pl_mem_free(kept);
 }
 
+static void a_block_that_grows_stays_in_the_large_one_it_got(void **state)
+{
+    (void)state;
+    enum { LARGE = 1 << 20 };
+    pl_mem_return_large();
+    pl_mem_trim();
+    char *large = pl_mem_alloc(8, LARGE);
+    assert_non_null(large);
+    uintptr_t was = (uintptr_t)large;
+    pl_mem_free(large);
+    char *block = pl_mem_alloc(1, LARGE + 1);
+    assert_true((uintptr_t)block == was);
+    block[LARGE] = 'm';
+    for (size_t n = 2; n <= 8; n *= 2) {
+        block = pl_mem_grow(block, n, LARGE);
+        assert_true((uintptr_t)block == was);
+    }
+    assert_int_equal(block[LARGE], 'm');
+    pl_mem_free(block);
+    pl_mem_trim();
+}
+
 /* Which thread or caller had them before does not matter; how many are kept has an end. */
 static void a_large_block_is_used_again(void **state)
 {
@@ -144,6 +166,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(freeing_null_is_nothing, watch, unwatch),
         cmocka_unit_test_setup_teardown(an_owning_local_is_freed_unless_taken, watch, unwatch),
         cmocka_unit_test(a_large_block_is_used_again), /* last: it is for the whole process */
+        cmocka_unit_test(a_block_that_grows_stays_in_the_large_one_it_got), /* … and so is this */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,12 +9,22 @@ static bool is_text(const struct pl_part *part)
     return part->kind == PL_PART_TEXT;
 }
 
+/* A string of the source is decoded and parsed only if its spelling may be that of an error. */
+static bool text_says_error(struct pl_conv *conv, struct pl_val text)
+{
+    bool is_string = text.kind == PL_VAL_NODE && pl_json_is(text.node, PL_JSON_STRING);
+    if (is_string && !(text.node->tag & PL_JSON_ODD) &&
+        !pl_tool_error_is_likely(pl_json_raw(conv->doc, text.node)))
+        return false;
+    return pl_tool_error_is_text(pl_conv_text(conv, text), &conv->status);
+}
+
 static bool says_error(struct pl_conv *conv, const struct pl_part *result)
 {
     const struct pl_part *children = pl_conv_children(conv, result);
     for (uint32_t i = 0; i < result->n_children; i++)
         if (is_text(&children[i]))
-            return pl_tool_error_is_text(pl_conv_text(conv, children[i].text), &conv->status);
+            return text_says_error(conv, children[i].text);
     return false;
 }
 

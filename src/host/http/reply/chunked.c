@@ -52,6 +52,7 @@ void pl_exchange_flow(struct pl_exchange *x, void (*room)(struct pl_exchange *x)
     sending->room = room;
     sending->due.fn = on_turn_end;
     pl_buf_init(&sending->chunk, 0);
+    pl_buf_init(&sending->trailers, 0);
     if (x->head->is_http10)
         pl_exchange_own(x)->must_close = true;
     pl_exchange_become(pl_exchange_own(x), PL_X_SETTLE);
@@ -79,6 +80,17 @@ void pl_exchange_flow_end(struct pl_exchange *x)
         pl_exchange_wake(own);
 }
 
+void pl_exchange_trailer(struct pl_exchange *x, const char *name, struct pl_str value)
+{
+    struct pl_buf *to = &pl_exchange_own(x)->sending.trailers;
+    pl_buf_adds(to, name);
+    pl_buf_add(to, PL_STR(": "));
+    pl_buf_add(to, value);
+    pl_buf_add(to, PL_STR("\r\n"));
+    if (to->status != PL_OK)
+        pl_buf_clear(to);
+}
+
 bool pl_flow_is_idle(const struct pl_exchange_own *own)
 {
     return own->sending.flow != PL_FLOW_NONE && !own->sending.body.len;
@@ -100,8 +112,11 @@ bool pl_flow_next(struct pl_exchange_own *own)
             pl_buf_add(&sending->chunk, pl_buf_str(&x->reply));
             pl_buf_add(&sending->chunk, PL_STR("\r\n"));
         }
-        if (is_end)
-            pl_buf_add(&sending->chunk, PL_STR("0\r\n\r\n"));
+        if (is_end) {
+            pl_buf_add(&sending->chunk, PL_STR("0\r\n"));
+            pl_buf_add(&sending->chunk, pl_buf_str(&sending->trailers));
+            pl_buf_add(&sending->chunk, PL_STR("\r\n"));
+        }
     }
     if (x->reply.status != PL_OK)
         sending->chunk.status = x->reply.status;
@@ -116,4 +131,5 @@ void pl_flow_reset(struct pl_exchange_own *own)
 {
     pl_loop_hook_remove(own->x.shard->loop, &own->sending.due);
     pl_buf_deinit(&own->sending.chunk);
+    pl_buf_deinit(&own->sending.trailers);
 }

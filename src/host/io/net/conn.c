@@ -24,12 +24,18 @@ _Static_assert(sizeof(struct pl_conn) <= 128, "a connection has grown");
 static void plain_read(struct pl_conn *conn)
 {
     ssize_t n;
+    char *to = conn->loop->read_buffer;
+    size_t n_room = PL_READ_BYTES;
+    if (conn->ops->get_room && !conn->ops->get_room(conn->ctx, &to, &n_room)) {
+        to = conn->loop->read_buffer;
+        n_room = PL_READ_BYTES;
+    }
     do
-        n = recv(conn->watch.fd, conn->loop->read_buffer, PL_READ_BYTES, 0);
+        n = recv(conn->watch.fd, to, n_room, 0);
     while (n < 0 && errno == EINTR);
     if (n > 0) {
         conn->active_ms = pl_loop_now_ms(conn->loop);
-        conn->ops->on_read(conn->ctx, conn->loop->read_buffer, (size_t)n);
+        conn->ops->on_read(conn->ctx, to, (size_t)n);
     } else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) {
         pl_conn_end(conn);
     }

@@ -22,6 +22,9 @@ struct pl_conn_ops {
     void (*on_end)(void *ctx);
     /* After a short write: there is room again. */
     void (*on_writable)(void *ctx);
+    /* May be NULL. Asked before reading from a plain connection: true and a place for bytes, which
+     * on_read then gets there and need not copy; false: the loop's buffer will do. */
+    bool (*get_room)(void *ctx, char **ret_to, size_t *ret_n);
 };
 
 /* The peer. */
