@@ -62,6 +62,8 @@ struct pl_gateway_call {
     bool is_tree_lent;      /* doc is the loop's, and only there until the loop goes on */
     bool refers;            /* to something in the store */
     bool is_resolved;       /* what it referred to has been put in */
+    struct pl_str config;   /* JSON, arena; of the prompt it referred to, when that has members for
+                               the request of one vendor; else empty */
     struct pl_gateway_call_size size;
     struct pl_str model; /* as the client calls it */
     struct pl_id id;     /* of the response, for a client of Responses; else empty */
