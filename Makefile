@@ -51,8 +51,11 @@ tsan: deps-test build-tsan/build.ninja ## only the tests with the thread sanitiz
 fuzz: deps-test build-fuzz/build.ninja ## fuzz one target: make fuzz T=json TIME=60
 	@tools/fuzz build-fuzz $(T) $(TIME)
 
-soak: deps-test build build-fuzz/build.ninja ## 200 crashes, slow clients, and five minutes of fuzzing per target
+soak: deps-test build build-soak/build.ninja build-fuzz/build.ninja ## 200 crashes, slow clients, all edits of recorded requests, and five minutes of fuzzing per target
 	@PARLEY=build/parley PARLEY_ROUNDS=200 node --test tests/e2e/durability.test.mjs tests/e2e/soak.test.mjs
+	@$(NINJA) -C build-soak tests/edit-property-test
+	@printf '%s\n' anthropic gemini gpt-oss openai-chat openai-responses | PARLEY_EDIT_ALL=1 xargs -P $(JOBS) -I{} \
+		$(PYTHON) tests/property/edit_recorded.py build-soak/tests/edit-property-test {}
 	@$(NINJA) -C build-fuzz $(FUZZERS:%=tests/fuzz/fuzz-%)
 	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz build-fuzz {} 300
 
@@ -85,6 +88,10 @@ build-tsan/build.ninja:
 
 build-fuzz/build.ninja:
 	@CC=clang meson setup build-fuzz $(CHECKED) -Db_sanitize=address,undefined -Dfuzz=true
+
+# Millions of edits: without the sanitizers, which `make test` has for a part of them.
+build-soak/build.ninja:
+	@CC=$${CC:-gcc} meson setup build-soak --buildtype=release
 
 # Counts its steps, for tests/growth.
 build-steps/build.ninja:

@@ -15,6 +15,7 @@ const sse = (...events) => events.map((data) =>
 
 const location = { type: 'char_location', cited_text: 'The sky was blue.', document_index: 0, document_title: 'Sky', start_char_index: 3, end_char_index: 20 };
 const annotation = { type: 'url_citation', start_index: 0, end_index: 4, url: 'https://x.example/a', title: 'X' };
+const { type: nothing, ...bare } = annotation;
 const fileCitation = { type: 'file_citation', file_id: 'file-1', filename: 'n.txt', index: 8 };
 const message = (content) => ({ type: 'message', id: 'msg_a', status: 'completed', role: 'assistant', content });
 const cited = { type: 'output_text', text: 'Blue sky', annotations: [annotation, fileCitation], logprobs: [] };
@@ -50,10 +51,10 @@ const vendors = {
   },
   'openai-chat': {
     model: 'openai-chat/gpt-5',
-    stream: sse(...[{ role: 'assistant', content: 'Blue' }, { content: ' sky' }, { annotations: [{ type: 'url_citation', url_citation: annotation }] }]
+    stream: sse(...[{ role: 'assistant', content: 'Blue' }, { content: ' sky' }, { annotations: [{ type: 'url_citation', url_citation: bare }] }]
       .map((delta) => ({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'g', choices: [{ index: 0, delta }] })),
       { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'g', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, '[DONE]'),
-    whole: { id: 'c', object: 'chat.completion', created: 1, model: 'g', choices: [{ index: 0, message: { role: 'assistant', content: 'Blue sky', annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 4, url: annotation.url, title: 'X' } }] }, finish_reason: 'stop' }] },
+    whole: { id: 'c', object: 'chat.completion', created: 1, model: 'g', choices: [{ index: 0, message: { role: 'assistant', content: 'Blue sky', annotations: [{ type: 'url_citation', url_citation: bare }] }, finish_reason: 'stop' }] },
     text: 'Blue sky<cite id="cit_1"/>', entry: { source_type: 'web_search', source_name: 'X', url: annotation.url },
   },
   'openai-responses': {
@@ -109,6 +110,9 @@ for (const [dialect, { model, stream, whole, text, streamed = text, entry }] of 
     assert.equal(turn.status, 'completed', JSON.stringify(turn));
     assert.equal(textOf(turn), streamed);
     holds(turn.metadata.citation_map.cit_1, entry);
+    // What Google's whole answer says of the segments, its stream above does not.
+    const [{ metadata }] = convert(dialect, 'turns', whole, '--kind', 'response');
+    if (dialect !== 'gemini') assert.deepEqual(turn.metadata.citation_map, metadata.citation_map);
     const document = await (await client.request('GET', `/api/sessions/${id}/export?format=harmony`)).json();
     resolves(document, Object.keys(turn.metadata.citation_map).length);
     const imported = await (await client.request('POST', '/api/sessions/import', { format: 'harmony', document })).json();
@@ -126,6 +130,19 @@ for (const [dialect, { model, stream, whole, text, streamed = text, entry }] of 
       if (to === 'harmony') resolves(made, Object.keys(metadata.citation_map).length);
     });
 }
+
+test('openai-responses: annotations that only the whole part repeats are cited, and those said twice once', async () => {
+  for (const stream of [citing([annotation, fileCitation], []), citing([], [annotation, fileCitation]), citing([annotation, fileCitation], [annotation, fileCitation])]) {
+    upstream.next({ raw: stream });
+    const { id } = await client.createSession({ model: vendors['openai-responses'].model });
+    await client.chat(id, { message: 'what?' });
+    await settled(client, id);
+    const turn = (await client.messages(id)).turns.at(-1);
+    assert.equal(textOf(turn), vendors['openai-responses'].text);
+    assert.deepEqual(Object.keys(turn.metadata.citation_map), ['cit_1', 'cit_2']);
+    assert.equal(turn.metadata.citation_map.cit_2.source_name, 'n.txt');
+  }
+});
 
 test('what came from anthropic goes back there as it was, in a conversion and in the next request', async () => {
   const harmony = convert('anthropic', 'harmony', vendors.anthropic.whole, '--kind', 'response');

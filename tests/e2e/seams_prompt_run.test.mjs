@@ -171,6 +171,25 @@ test('/v1/responses with a prompt uses its config and tools', async () => {
   assert.deepEqual([body.temperature, limits['openai-chat'](body), namesOf(body)], [0.2, 77, ['lookup']]);
 });
 
+test('/v1/responses with a prompt: what is for one vendor goes to it, and to no other', async () => {
+  const vendor = { anthropic: { metadata: { user_id: 'u' } }, openai: { service_tier: 'flex' }, 'openai-chat': { logit_bias: { 1: 2 } },
+    'openai-responses': { truncation: 'auto', model: 'another' }, gemini: { generationConfig: { responseLogprobs: true } } };
+  const id = await keep(chat({ config: { temperature: 0.2, vendor } }));
+  const wanted = {
+    anthropic: ({ metadata, service_tier, logit_bias }) => assert.deepEqual([metadata, service_tier, logit_bias], [{ user_id: 'u' }, undefined, undefined]),
+    'openai-chat': ({ metadata, service_tier, logit_bias }) => assert.deepEqual([metadata, service_tier, logit_bias], [undefined, 'flex', { 1: 2 }]),
+    'openai-responses': ({ truncation, service_tier, logit_bias, model }) => assert.deepEqual([truncation, service_tier, logit_bias, model !== 'another'], ['auto', 'flex', undefined, true]),
+    gemini: ({ generationConfig }) => assert.deepEqual([generationConfig.responseLogprobs, generationConfig.temperature], [true, 0.2]),
+  };
+  for (const [dialect, check] of Object.entries(wanted)) {
+    const made = await server.raw('POST', '/v1/responses', { body: { model: models[dialect], prompt: { id, variables } } });
+    assert.equal(made.status, 200, made.text);
+    const { body, text } = upstream.last();
+    assert.ok(!text.includes('"vendor"'), text);
+    check(body);
+  }
+});
+
 test('the session of a run remembers the values of variables: its envelope and its context show them', async () => {
   for (const model of Object.values(models)) {
     upstream.reset();

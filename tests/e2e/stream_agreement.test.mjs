@@ -88,6 +88,116 @@ test('the same message_start twice is one answer', () => {
   assert.equal(it.code, 0, it.err);
 });
 
+// Tools that run at the vendor, images and pages that are cited: one answer of each vendor, whole. Its stream has the same
+// parts, each as the vendor would send it.
+const ran = {
+  anthropic: [
+    { type: 'text', text: 'Look: ' },
+    { type: 'server_tool_use', id: 'srvtoolu_a', name: 'web_search', input: { query: 'cats' } },
+    { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_a', content: [{ type: 'web_search_result', url: 'https://a.example', title: 'A' }] },
+    { type: 'server_tool_use', id: 'srvtoolu_b', name: 'code_execution', input: { code: 'print(1)' } },
+    { type: 'server_tool_use', id: 'srvtoolu_c', name: 'code_execution', input: { code: 'print(2)' } },
+    { type: 'code_execution_tool_result', tool_use_id: 'srvtoolu_b', content: { type: 'code_execution_result', stdout: 'one', stderr: '', return_code: 0, content: [] } },
+    { type: 'code_execution_tool_result', tool_use_id: 'srvtoolu_c', content: { type: 'code_execution_result', stdout: '', stderr: 'two', return_code: 1, content: [] } },
+    { type: 'text', text: 'so', citations: [{ type: 'web_search_result_location', url: 'https://a.example', title: 'A', encrypted_index: 'e', cited_text: 'c' }] },
+    { type: 'mcp_tool_use', id: 'mcptoolu_d', name: 'ask', server_name: 'wiki', input: { q: 'why' } },
+    { type: 'mcp_tool_result', tool_use_id: 'mcptoolu_d', is_error: false, content: [{ type: 'text', text: 'because' }] },
+  ],
+  gemini: [
+    { text: 'Look: ' }, { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } },
+    { executableCode: { language: 'PYTHON', code: 'print(1)' }, thoughtSignature: 'c2ln' }, { codeExecutionResult: { outcome: 'OUTCOME_OK', output: 'one' } },
+    { text: 'so' }, { executableCode: { language: 'PYTHON', code: 'print(2)' } }, { codeExecutionResult: { outcome: 'OUTCOME_FAILED', output: 'two' } },
+  ],
+  'openai-responses': [
+    { type: 'code_interpreter_call', id: 'ci_a', status: 'completed', code: 'print(1)', container_id: 'c', outputs: [{ type: 'logs', logs: 'one' }] },
+    { type: 'message', id: 'msg_a', status: 'completed', role: 'assistant', content: [{ type: 'output_text', text: 'Look: ', logprobs: [],
+      annotations: [{ type: 'url_citation', start_index: 0, end_index: 4, url: 'https://x.example', title: 'X' }] }] },
+    { type: 'mcp_call', id: 'mcp_a', status: 'completed', name: 'ask', server_label: 'wiki', arguments: '{"q":"why"}', output: 'because' },
+    { type: 'image_generation_call', id: 'ig_a', status: 'completed', result: 'iVBORw0KGgo=' },
+    { type: 'web_search_call', id: 'ws_a', status: 'completed', action: { type: 'search', query: 'cats' } },
+  ],
+};
+const wholes = {
+  anthropic: { id: 'm', type: 'message', role: 'assistant', model: 'c', content: ran.anthropic, stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 1, output_tokens: 2 } },
+  gemini: { candidates: [{ content: { role: 'model', parts: ran.gemini }, finishReason: 'STOP', index: 0,
+    groundingMetadata: { groundingChunks: [{ web: { uri: 'https://b.example', title: 'B' } }] }, citationMetadata: { citations: [{ uri: 'https://s.example', title: 'S' }] } }],
+  modelVersion: 'g', responseId: 'r' },
+  'openai-responses': { id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'g', output: ran['openai-responses'] },
+  'openai-chat': { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Look: ',
+    images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }],
+    annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 4, url: 'https://x.example', title: 'X' } }] } }] },
+};
+const blocks = ran.anthropic.flatMap((block, index) => [
+  { type: 'content_block_start', index, content_block: block.input ? { ...block, input: {} } : block.type === 'text' ? { type: 'text', text: '' } : block },
+  ...(block.input ? JSON.stringify(block.input).split(/(?=:)/).map((partial_json) => ({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json } })) : []),
+  ...(block.type === 'text' ? [{ type: 'content_block_delta', index, delta: { type: 'text_delta', text: block.text } }] : []),
+  ...(block.citations ?? []).map((citation) => ({ type: 'content_block_delta', index, delta: { type: 'citations_delta', citation } })),
+  { type: 'content_block_stop', index },
+]);
+const { message: said } = wholes['openai-chat'].choices[0];
+const streamed = {
+  anthropic: sse({ type: 'message_start', message: { ...wholes.anthropic, content: [], stop_reason: null } }, ...blocks,
+    { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 2 } }, { type: 'message_stop' }),
+  gemini: sse(...ran.gemini.map((part, i) => ({ candidates: [{ ...(i + 1 < ran.gemini.length ? { index: 0 } : wholes.gemini.candidates[0]),
+    content: { role: 'model', parts: [part] } }], modelVersion: 'g', responseId: 'r' }))),
+  'openai-responses': sse({ type: 'response.created', response: { ...wholes['openai-responses'], status: 'in_progress', output: [] } },
+    ...ran['openai-responses'].flatMap((item, output_index) => ['added', 'done'].map((stage) => ({ type: `response.output_item.${stage}`, output_index,
+      item: stage === 'added' ? { ...item, status: 'in_progress' } : item }))),
+    { type: 'response.completed', response: wholes['openai-responses'] }),
+  'openai-chat': chunk({ role: 'assistant', content: said.content }) + chunk({ annotations: said.annotations }) + chunk({ images: said.images }) + chunk({}, 'stop') + done,
+};
+// Every string of a value but those that are made up here, or that are grammar.
+const words = (value) => (value && typeof value === 'object' ? Object.entries(value).flatMap(([key, it]) => (/^(id|tool_use_id|item_id|type|status|object|role)$/.test(key) ? [] : words(it)))
+  : typeof value === 'string' && value ? [value] : []);
+
+for (const from of Object.keys(wholes)) for (const to of Object.keys(wholes).filter((one) => one !== from))
+  test(`${from} to ${to}: what tools at the vendor did, images and cited pages are in the stream as in a whole answer`, () => {
+    const whole = JSON.parse(run(['convert', '--from', from, '--to', to, '--kind', 'response', '-'], { input: JSON.stringify(wholes[from]) }).out);
+    const it = stream(from, to, streamed[from]);
+    assert.equal(it.code, 0, it.err);
+    assert.deepEqual(it.report.losses.filter(({ detail }) => /though a whole answer would/.test(detail)), []);
+    // Text may come in pieces there, input as JSON text.
+    const all = words(it.events);
+    const text = all.join('\u0000');
+    for (const word of words(whole)) assert.ok(all.join('').includes(word) || text.includes(JSON.stringify(word).slice(1, -1)), `${word} is missing in ${it.out}`);
+    // And the stream says no page, program or image that the whole answer does not say.
+    for (const word of ['https://a.example', 'https://b.example', 'https://s.example', 'https://x.example', 'print(1)', 'print(2)', 'because', 'iVBORw0KGgo='])
+      assert.equal(JSON.stringify(whole).includes(word), it.out.includes(word), `${word} is in one of them only`);
+  });
+
+test('calls and results have numbers of their own in the whole stream', () => {
+  const it = stream('gemini', 'anthropic', streamed.gemini);
+  const started = it.events.filter(({ type }) => type === 'content_block_start').map(({ content_block }) => content_block);
+  assert.deepEqual(started.map(({ type, id, tool_use_id }) => [type, id ?? tool_use_id]), [['text', undefined], ['server_tool_use', 'srvtoolu_1'],
+    ['code_execution_tool_result', 'srvtoolu_1'], ['text', undefined], ['server_tool_use', 'srvtoolu_2'], ['code_execution_tool_result', 'srvtoolu_2']]);
+  assert.deepEqual(it.events.filter(({ index }) => index !== undefined).map(({ index }) => index).filter((n, i, all) => n !== all[i - 1]), [0, 1, 2, 3, 4, 5]);
+});
+
+test('the items of a Responses stream are those of its last event', () => {
+  const it = stream('anthropic', 'openai-responses', streamed.anthropic);
+  const items = it.events.filter(({ type }) => type === 'response.output_item.done');
+  assert.deepEqual(items.map(({ output_index }) => output_index), items.map((_, i) => i));
+  assert.deepEqual(items.map(({ item }) => item), it.events.at(-1).response.output);
+  assert.equal(new Set(items.map(({ item }) => item.id)).size, items.length);
+  assert.deepEqual(it.events.map(({ sequence_number }) => sequence_number), it.events.map((_, i) => i));
+  const [searching] = items.filter(({ item }) => item.type === 'web_search_call');
+  const stages = it.events.filter(({ item_id }) => item_id === searching.item.id).map(({ type }) => type);
+  assert.deepEqual(stages, ['response.web_search_call.in_progress', 'response.web_search_call.searching', 'response.web_search_call.completed']);
+});
+
+test('a call at the vendor whose result never comes is said before what follows, and before an error', () => {
+  const called = blocks.slice(3, 7);
+  for (const end of [[...text(9, 'after'), ...stop], [{ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }]]) {
+    const it = stream('anthropic', 'openai-responses', sse(begin('m'), ...called, ...end));
+    const types = it.events.map(({ type, item }) => item?.type ?? type);
+    assert.ok(types.includes('web_search_call'), it.out);
+    assert.ok(!types.includes('message') || types.indexOf('web_search_call') < types.indexOf('message'));
+  }
+  const cut = stream('anthropic', 'openai-responses', sse(begin('m'), ...blocks.slice(3, 5)));
+  assert.equal(cut.code, 3);
+  assert.ok(!cut.out.includes('web_search_call'), 'half a call is none');
+});
+
 const corpus = join(process.env.PARLEY_CORPORA ?? join(root, '..', 'shared', 'corpora'), 'recorded', 'compact.ndjson.gz');
 // Where stream and whole answer differ today. A row goes when its difference does.
 const known = [

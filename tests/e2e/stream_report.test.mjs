@@ -40,7 +40,7 @@ const searched = message(
 );
 
 test('a server tool, its result and a signature are named where the target has no place for them', () => {
-  for (const to of ['openai-chat', 'openai-responses', 'gemini', 'patches']) {
+  for (const to of ['openai-chat', 'gemini', 'patches']) {
     const it = report('anthropic', to, searched);
     assert.equal(it.code, 0);
     assert.equal(it.report.from, 'anthropic');

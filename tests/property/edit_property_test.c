@@ -1,18 +1,21 @@
 /* No edit is silent, over every golden request of one format, every target and every kind of edit,
- * one at a time and two at a time.
+ * one at a time and two at a time; or over recorded requests, lines of {"id","format","kind","text"}.
  *
- *     edit-property-test FORMAT GOLDEN_DIRECTORY
+ *     edit-property-test FORMAT GOLDEN_DIRECTORY | FILE.ndjson
  *
- * Of the edits of each target a quarter is tried, and some pairs. PARLEY_EDIT_ROUNDS says how
- * often, each time others; the usual number is 1. A failure shows the edits and the edited target.
- */
+ * Of the edits of each golden target a quarter is tried, and some pairs. PARLEY_EDIT_ROUNDS says how
+ * often, each time others; the usual number is 1. A recorded request is edited once in one of its
+ * targets, and once twice; its id says where and how. With PARLEY_EDIT_ALL every kind of edit is
+ * made in all of its targets, and pairs. A failure shows the edits and the edited target. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/hash.h"
 #include "carry/carry.h"
+#include "json/text.h"
 #include "property/edit_law.h"
 #include "property/edits.h"
 #include "property/generate.h"
@@ -26,7 +29,8 @@ enum { SHOWN = 6, PAIRS = 3, GENERATED = 3, ONE_IN = 4, MOST_SHOWN = 4000 };
 
 struct run {
     const struct pl_format *format;
-    const char *directory;
+    const char *path; /* a directory of golden cases, or a file of recorded requests */
+    bool is_whole;    /* of recorded requests: every kind of edit, every target */
     uint64_t rounds, random;
     size_t n_fates[PL_EDIT_WRONG + 1];
     size_t n_made[64]; /* of each kind */
@@ -53,8 +57,8 @@ static void show(struct subject *s, const struct pl_edit_kind *a, const struct p
                   PL_STR_ARG(why), PL_STR_ARG(source), PL_STR_ARG(edited));
 }
 
-/* One edit or two; b may be NULL. */
-static void check_edits(struct subject *s, const struct pl_edit_kind *a,
+/* One edit or two; b may be NULL. False: the target has no place for it. */
+static bool check_edits(struct subject *s, const struct pl_edit_kind *a,
                         const struct pl_edit_kind *b)
 {
     PL_CLEANUP_BUF struct pl_buf once, twice, why;
@@ -64,7 +68,7 @@ static void check_edits(struct subject *s, const struct pl_edit_kind *a,
     uint64_t first = pl_edit_random(&s->run->random), second = pl_edit_random(&s->run->random);
     if (!pl_edit_apply(a, first, s->to, pl_buf_str(&s->there.out), &once) ||
         (b && !pl_edit_apply(b, second, s->to, pl_buf_str(&once), &twice)))
-        return;
+        return false;
     struct pl_edit_trip trip = {.from = s->run->format,
                                 .to = s->to,
                                 .carry = pl_buf_str(&s->there.carry),
@@ -74,6 +78,7 @@ static void check_edits(struct subject *s, const struct pl_edit_kind *a,
     s->run->n_made[a - pl_edit_kinds]++;
     if (fate == PL_EDIT_WRONG)
         show(s, a, b, trip.edited, pl_buf_str(&why));
+    return true;
 }
 
 static void check_target(struct subject *s)
@@ -81,11 +86,11 @@ static void check_target(struct subject *s)
     struct run *run = s->run;
     for (uint64_t round = 0; round < run->rounds; round++) {
         for (size_t i = 0; i < pl_edit_n_kinds; i++)
-            if (pl_edit_random(&run->random) % ONE_IN == 0)
-                check_edits(s, &pl_edit_kinds[i], NULL);
+            if (run->is_whole || pl_edit_random(&run->random) % ONE_IN == 0)
+                (void)check_edits(s, &pl_edit_kinds[i], NULL);
         for (size_t i = 0; i < PAIRS; i++)
-            check_edits(s, &pl_edit_kinds[pl_edit_random(&run->random) % pl_edit_n_kinds],
-                        &pl_edit_kinds[pl_edit_random(&run->random) % pl_edit_n_kinds]);
+            (void)check_edits(s, &pl_edit_kinds[pl_edit_random(&run->random) % pl_edit_n_kinds],
+                              &pl_edit_kinds[pl_edit_random(&run->random) % pl_edit_n_kinds]);
     }
 }
 
@@ -124,11 +129,87 @@ static void check_generated(struct run *run)
     pl_grammar_destroy(grammar);
 }
 
+/* ---- recorded requests ---- */
+
+/* The first kind from `at` on that the target has a place for, and that kind with the next one. */
+static void check_turn(struct subject *s, uint64_t at)
+{
+    for (size_t i = 0; i < pl_edit_n_kinds; i++) {
+        const struct pl_edit_kind *kind = &pl_edit_kinds[(at + i) % pl_edit_n_kinds];
+        if (!check_edits(s, kind, NULL))
+            continue;
+        (void)check_edits(s, kind, &pl_edit_kinds[(at + i + 1) % pl_edit_n_kinds]);
+        return;
+    }
+}
+
+static void check_once(struct run *run, const char *name, struct pl_str text)
+{
+    size_t n_formats = 0;
+    uint64_t at = pl_hash(pl_str_of(name));
+    struct subject s = {.run = run, .name = name, .source = text};
+    while (pl_formats[n_formats])
+        n_formats++;
+    s.to = pl_formats[at % n_formats];
+    if (s.to == run->format)
+        s.to = pl_formats[(at + 1) % n_formats];
+    struct pl_convert_opts opts = {.from = run->format, .to = s.to, .way_home = &pl_carry_way};
+    run->random = at | 1;
+    pl_converted_init(&s.there);
+    if (pl_convert(text, &opts, &s.there, NULL) == PL_OK)
+        check_turn(&s, at >> 32);
+    pl_converted_deinit(&s.there);
+}
+
+static struct pl_str text_of(struct pl_arena *arena, const struct pl_json_doc *doc, const char *key)
+{
+    struct pl_str text = {0};
+    const struct pl_json_node *n = pl_json_member(doc, doc->root, key, PL_JSON_STRING);
+    if (n)
+        assert_int_equal(pl_json_text(arena, doc, n, &text), PL_OK);
+    return text;
+}
+
+static void check_line(struct run *run, struct pl_str line)
+{
+    char name[64];
+    struct pl_json_doc doc;
+    struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    assert_int_equal(pl_json_parse(&arena, line, &pl_json_any, &doc, NULL), PL_OK);
+    struct pl_str kind = text_of(&arena, &doc, "kind"), text = text_of(&arena, &doc, "text");
+    bool is_request = pl_str_eq(kind, PL_STR("request")) ||
+                      (pl_str_eq(kind, PL_STR("text")) && pl_str_starts(text, PL_STR("<|start|>")));
+    snprintf(name, sizeof name, "%.*s", PL_STR_ARG(text_of(&arena, &doc, "id")));
+    if (is_request && pl_str_eq(text_of(&arena, &doc, "format"), pl_str_of(run->format->name)))
+        (run->is_whole ? check_source : check_once)(run, name, text);
+    pl_arena_deinit(&arena);
+}
+
+static void check_recorded(struct run *run)
+{
+    PL_CLEANUP_BUF struct pl_buf lines;
+    pl_buf_init(&lines, 0);
+    pl_read_whole(run->path, &lines);
+    for (struct pl_str rest = pl_buf_str(&lines); rest.len;) {
+        const char *end = memchr(rest.ptr, '\n', rest.len);
+        size_t n = end ? (size_t)(end - rest.ptr) : rest.len;
+        if (n)
+            check_line(run, pl_str_slice(rest, 0, n));
+        rest = pl_str_slice(rest, end ? n + 1 : n, rest.len);
+    }
+}
+
 static void an_edit_arrives_or_is_reported(void **state)
 {
     struct run *run = *state;
-    pl_golden_each(run->directory, check_golden, run);
-    check_generated(run);
+    const char *end = strrchr(run->path, '.');
+    if (end && strcmp(end, ".ndjson") == 0) {
+        check_recorded(run);
+    } else {
+        pl_golden_each(run->path, check_golden, run);
+        check_generated(run);
+    }
     size_t n_kinds = 0, n_edits = 0;
     for (size_t i = 0; i < pl_edit_n_kinds; i++)
         n_kinds += run->n_made[i] > 0;
@@ -149,11 +230,12 @@ int main(int argc, char **argv)
 {
     const char *rounds = getenv("PARLEY_EDIT_ROUNDS");
     struct run run = {.format = pl_format_find(pl_str_of(argc > 1 ? argv[1] : "")),
-                      .directory = argc > 2 ? argv[2] : NULL,
+                      .path = argc > 2 ? argv[2] : NULL,
+                      .is_whole = getenv("PARLEY_EDIT_ALL") != NULL,
                       .rounds = rounds ? strtoull(rounds, NULL, 10) : 1,
                       .random = 20261117};
-    if (!run.format || !run.directory) {
-        fprintf(stderr, "Usage: edit-property-test FORMAT GOLDEN_DIRECTORY\n");
+    if (!run.format || !run.path) {
+        fprintf(stderr, "Usage: edit-property-test FORMAT GOLDEN_DIRECTORY | FILE.ndjson\n");
         return 2;
     }
     const struct CMUnitTest tests[] = {

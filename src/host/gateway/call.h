@@ -70,6 +70,8 @@ struct pl_gateway_call {
     bool refers;            /* to something in the store */
     bool is_resolved;       /* what it referred to has been put in */
     uint8_t habit;          /* its place in those of the gateway */
+    struct pl_str config;   /* JSON, arena; of the prompt it referred to, when that has members for
+                               the request of one vendor; else empty */
     struct pl_gateway_call_size size;
     struct pl_str model; /* as the client calls it */
     struct pl_id id;     /* of the response, for a client of Responses; else empty */

@@ -7,6 +7,7 @@
 #include "json/parse/survey.h"
 #include "json/text.h"
 #include "model/model.h"
+#include "model/vendor_settings.h"
 
 static const struct pl_json_node *member(const struct pl_gateway_call *call, const char *name)
 {
@@ -219,6 +220,24 @@ void pl_gateway_call_refuse(struct pl_gateway_call *call, enum pl_status status,
                              err->message[0] ? err->message : pl_status_info(status)->text);
 }
 
+/* What a prompt of the library says to this vendor alone. */
+static bool merge_config(struct pl_gateway_call *call)
+{
+    struct pl_error err = {0};
+    if (!call->config.len)
+        return true;
+    for (size_t i = 0; i < call->n_pieces; i++)
+        pl_buf_add(&call->body, call->pieces[i]);
+    call->n_pieces = 0;
+    enum pl_status status = call->body.status;
+    if (status == PL_OK)
+        status = pl_vendor_settings_merge(&call->x->arena, pl_gateway_call_target(call),
+                                          call->config, &call->body);
+    if (status != PL_OK)
+        pl_gateway_call_refuse(call, status, &err);
+    return status == PL_OK;
+}
+
 bool pl_gateway_call_make_body(struct pl_gateway_call *call)
 {
     pl_buf_clear(&call->body);
@@ -226,7 +245,8 @@ bool pl_gateway_call_make_body(struct pl_gateway_call *call)
     call->n_pieces = 0;
     if (!pl_gateway_call_target(call)->vendor)
         return pl_gateway_call_make_turns(call);
-    return pl_gateway_call_is_same(call) ? pass_body(call) : convert_body(call);
+    return (pl_gateway_call_is_same(call) ? pass_body(call) : convert_body(call)) &&
+           merge_config(call);
 }
 
 /* --- converting ------------------------------------------------------------------------------ */

@@ -217,6 +217,23 @@ static enum pl_status load_prompt(struct pl_gateway_call *call, struct pl_str id
     return pl_prompt_chat(&x->arena, &text, ret_chat);
 }
 
+/* A request of OpenAI's has no place for what is for one vendor: it is merged into the vendor's. */
+static enum pl_status keep_config(struct pl_gateway_call *call, struct pl_str chat)
+{
+    struct pl_arena *arena = &call->x->arena;
+    struct pl_str kept = pl_arena_dup(arena, chat);
+    struct pl_json_doc doc;
+    if (!kept.ptr)
+        return PL_NOMEM;
+    enum pl_status status = pl_json_parse(arena, kept, &pl_json_own, &doc, NULL);
+    if (status != PL_OK)
+        return status == PL_NOMEM ? status : PL_OK; /* whoever converts it says what is wrong */
+    const struct pl_json_node *config = pl_json_member(&doc, doc.root, "config", PL_JSON_OBJECT);
+    if (config && pl_json_member(&doc, config, "vendor", PL_JSON_OBJECT))
+        call->config = pl_json_span(&doc, config);
+    return PL_OK;
+}
+
 static bool find_prompt(struct putting *putting)
 {
     struct pl_gateway_call *call = putting->call;
@@ -238,6 +255,8 @@ static bool find_prompt(struct putting *putting)
     pl_rendered_init(&rendered);
     if (status == PL_OK)
         status = pl_render(chat, &opts, &rendered, &err);
+    if (status == PL_OK)
+        status = keep_config(call, pl_buf_str(&rendered.out));
     if (status == PL_OK)
         status = convert(call, &pl_format_structured_chat, pl_buf_str(&rendered.out),
                          &putting->prompt, &err);

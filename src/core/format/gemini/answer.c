@@ -2,6 +2,7 @@
 #include "conv/pairing.h"
 #include "format/gemini/gemini_int.h"
 #include "format/gemini/words.h"
+#include "format/pieces/citation.h"
 #include "format/pieces/usage.h"
 
 static struct pl_val field(struct pl_conv *conv, const struct pl_json_node *object, const char *key,
@@ -109,6 +110,34 @@ void pl_gemini_write_finish(struct pl_writer *w)
     if (a->finish_detail.kind == PL_VAL_NODE &&
         pl_json_kind(a->finish_detail.node) == PL_JSON_STRING)
         pl_w_opt_string(w, "finishMessage", a->finish_detail);
+}
+
+/* The pages that an answer of another vendor cites. */
+void pl_gemini_write_cites(struct pl_writer *w, const struct pl_format_task *task)
+{
+    struct pl_cites_list list;
+    bool is_open = false;
+    pl_cites_list_pages(w->conv, task->from, &list);
+    for (size_t i = 0; i < list.anchors.len; i++) {
+        const struct pl_cite_entry *entry = &list.entries.ptr[list.anchors.ptr[i].entry];
+        if (!entry->cited.url)
+            continue;
+        if (!is_open) {
+            pl_w_key(w, "citationMetadata");
+            pl_w_open(w, '{');
+            pl_w_key(w, "citations");
+            pl_w_open(w, '[');
+            is_open = true;
+        }
+        pl_w_open(w, '{');
+        pl_cites_write_page(w, entry, "uri", false);
+        pl_w_close(w, '}');
+    }
+    if (is_open) {
+        pl_w_close(w, ']');
+        pl_w_close(w, '}');
+    }
+    pl_cites_list_deinit(&list);
 }
 
 void pl_gemini_write_answer(struct pl_writer *w)

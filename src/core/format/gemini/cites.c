@@ -169,7 +169,7 @@ static void list_chunks(struct listing *l, const struct pl_json_node *grounding)
         (void)pl_cites_add(conv, l->list, n, &cited, l->message);
     }
     bool is_said = false;
-    if (supports)
+    if (supports && !l->list->has_pages_only)
         for (const struct pl_json_node *n = pl_json_first(supports); n < pl_json_end(supports);
              n = pl_json_next(n))
             list_support(l, n, &is_said);

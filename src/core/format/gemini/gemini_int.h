@@ -28,6 +28,7 @@ void pl_gemini_read_answer(struct pl_conv *conv, const struct pl_json_node *root
                            const struct pl_json_node *candidate);
 void pl_gemini_write_error(struct pl_writer *w);
 void pl_gemini_write_finish(struct pl_writer *w);
+void pl_gemini_write_cites(struct pl_writer *w, const struct pl_format_task *task);
 void pl_gemini_write_answer(struct pl_writer *w);
 
 /* The members of an object of the source but those named in `written` (in camelCase, ended by

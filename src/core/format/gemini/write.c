@@ -675,6 +675,8 @@ static void write_response_body(struct say *s)
     }
     content_close(s);
     pl_gemini_write_finish(s->w);
+    if (s->task->from->is_vendor && !s->is_home)
+        pl_gemini_write_cites(s->w, s->task);
     pl_w_key(s->w, "index");
     pl_w_int(s->w, 0);
     pl_w_close(s->w, '}');

@@ -291,7 +291,8 @@ static void read_words(struct reader *r, const struct pl_json_node *m, uint32_t 
 {
     static const char *const fillers[] = {"assistant", "commentary", NULL};
     struct pl_val words = pl_conv_get(r->conv, m, "words", PL_WANT_STRING);
-    if (!pl_val_is_set(words))
+    /* Empty ones cannot be seen in the text that the document stands for. */
+    if (!pl_val_is_set(words) || !pl_conv_text(r->conv, words).len)
         return;
     if (is_alone) {
         add_assistant(r, m, element);

@@ -6,6 +6,7 @@
 
 #include "conv/pairing.h"
 #include "format/openai_chat/words.h"
+#include "format/pieces/citation.h"
 #include "format/pieces/usage.h"
 
 /* Everything the assistant says in an answer is one message, also the items that other formats keep
@@ -58,37 +59,47 @@ static void write_finish(struct pl_writer *w, const struct pl_utterance *u)
         pl_w_loss(w, PL_LOSS_APPROXIMATED, a->finish_val, "finish_reason has no value for this");
 }
 
+static void write_annotation(struct pl_writer *w, const struct pl_cite_entry *entry, size_t base,
+                             size_t n_points, bool *is_open)
+{
+    if (!entry->cited.url)
+        return;
+    if (!*is_open) {
+        pl_w_key(w, "annotations");
+        pl_w_open(w, '[');
+        *is_open = true;
+    }
+    pl_w_open(w, '{');
+    pl_w_key_word(w, "type", "url_citation");
+    pl_w_key(w, "url_citation");
+    pl_w_open(w, '{');
+    pl_cites_write_range(w, entry, base, n_points);
+    pl_cites_write_page(w, entry, "url", true);
+    pl_w_close(w, '}');
+    pl_w_close(w, '}');
+}
+
 /* url_citation is the one kind there is, and its positions count in the whole content. */
 static void write_annotations(struct pl_chat_out *c, const struct pl_utterance *u)
 {
-    static const char *const keys[] = {"start_index", "end_index", "title", "url", NULL};
-    static const unsigned wants[] = {PL_WANT_INTEGER, PL_WANT_INTEGER, PL_WANT_STRING,
-                                     PL_WANT_STRING};
-    struct pl_writer *w = c->w;
-    const struct pl_part *text = pl_chat_words(u, PL_PART_TEXT);
-    if (c->task->from != &pl_format_openai_responses || !text ||
-        pl_chat_count(u, PL_PART_TEXT) != 1 || !text->citations.node ||
-        pl_json_kind(text->citations.node) != PL_JSON_ARRAY || !pl_json_count(text->citations.node))
+    struct pl_conv *conv = c->w->conv;
+    struct pl_cites_list list;
+    bool is_open = false;
+    if (!c->task->from->is_vendor)
         return;
-    pl_w_key(w, "annotations");
-    pl_w_open(w, '[');
-    for (const struct pl_json_node *a = pl_json_first(text->citations.node),
-                                   *end = pl_json_end(text->citations.node);
-         a < end; a = pl_json_next(a)) {
-        const struct pl_json_node *type = pl_conv_node(w->conv, a, "type");
-        if (!pl_conv_says(w->conv, type, "url_citation"))
+    pl_cites_list_pages(conv, c->task->from, &list);
+    for (uint32_t i = 0, base = 0; list.anchors.len && i < u->n_parts; i++) {
+        if (u->parts[i]->kind != PL_PART_TEXT)
             continue;
-        pl_conv_know(w->conv, type);
-        pl_w_open(w, '{');
-        pl_w_key_word(w, "type", "url_citation");
-        pl_w_key(w, "url_citation");
-        pl_w_open(w, '{');
-        for (int i = 0; keys[i]; i++)
-            pl_w_opt_value(w, keys[i], pl_conv_get(w->conv, a, keys[i], wants[i]));
-        pl_w_close(w, '}');
-        pl_w_close(w, '}');
+        size_t n, n_points = pl_cites_count_points(pl_conv_text(conv, u->parts[i]->text));
+        const struct pl_cite_anchor *anchors = pl_cites_of(conv, &list, u->parts[i], &n);
+        for (size_t k = 0; k < n; k++)
+            write_annotation(c->w, &list.entries.ptr[anchors[k].entry], base, n_points, &is_open);
+        base += (uint32_t)n_points;
     }
-    pl_w_close(w, ']');
+    if (is_open)
+        pl_w_close(c->w, ']');
+    pl_cites_list_deinit(&list);
 }
 
 /* A filter may say what it objects to, in place of the text it removed. */

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "format/format.h"
+#include "format/pieces/citation.h"
 
 /* Of tools and schemas, in letters, digits, _ and -. */
 #define PL_RESPONSES_NAME_LEN 64
@@ -32,6 +33,7 @@ struct pl_responses_out {
     bool is_openai;               /* the source is OpenAI's: its file ids mean something here */
     struct pl_map custom_ids;     /* owned; ids of the calls that were written as custom ones */
     const struct pl_part *cut_at; /* the last part of an answer that broke off; or NULL */
+    struct pl_cites_list cites;   /* owned; of a source that has them beside its content */
     uint32_t n_written;           /* items so far */
     /* Only when is_own: the items of the source, to find the one a part came from. */
     const struct pl_json_node **items;    /* arena */

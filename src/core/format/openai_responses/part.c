@@ -205,10 +205,7 @@ static void put_url_citation(struct pl_responses_out *o, const struct pl_json_no
 static void put_web_citation(struct pl_responses_out *o, const struct pl_json_node *citation,
                              const struct pl_part *part)
 {
-    struct pl_str text = pl_conv_text(o->conv, part->text);
-    int64_t n = 0;
-    for (size_t i = 0; i < text.len; i++)
-        n += ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
+    int64_t n = (int64_t)pl_cites_count_points(pl_conv_text(o->conv, part->text));
     pl_w_open(o->w, '{');
     pl_w_key_word(o->w, "type", "url_citation");
     pl_w_key(o->w, "start_index");
@@ -226,6 +223,8 @@ static void put_annotations(struct pl_responses_out *o, const struct pl_part *pa
     static const char *const own[] = {"url_citation", "file_citation", "container_file_citation",
                                       "file_path", NULL};
     const struct pl_json_node *list = part->citations.node;
+    size_t n_pages, n_points = 0;
+    const struct pl_cite_anchor *pages = pl_cites_of(o->conv, &o->cites, part, &n_pages);
     pl_w_key(o->w, "annotations");
     if (part->citations.kind == PL_VAL_JSON) {
         pl_w_value(o->w, part->citations);
@@ -246,6 +245,18 @@ static void put_annotations(struct pl_responses_out *o, const struct pl_part *pa
                 put_web_citation(o, c, part);
             }
         }
+    if (n_pages)
+        n_points = pl_cites_count_points(pl_conv_text(o->conv, part->text));
+    for (size_t i = 0; i < n_pages; i++) {
+        const struct pl_cite_entry *page = &o->cites.entries.ptr[pages[i].entry];
+        if (!page->cited.url)
+            continue;
+        pl_w_open(o->w, '{');
+        pl_w_key_word(o->w, "type", "url_citation");
+        pl_cites_write_range(o->w, page, 0, n_points);
+        pl_cites_write_page(o->w, page, "url", false);
+        pl_w_close(o->w, '}');
+    }
     pl_w_close(o->w, ']');
 }
 

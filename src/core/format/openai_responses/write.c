@@ -581,6 +581,8 @@ enum pl_status pl_responses_write(struct pl_writer *w, const struct pl_format_ta
     enum pl_status status = PL_OK;
     pl_conv_give_ids(o.conv);
     find_items(&o);
+    if (task->from->list_cites && task->kind == PL_KIND_RESPONSE)
+        pl_cites_list_pages(o.conv, task->from, &o.cites);
     if (o.conv->status != PL_OK)
         status = o.conv->status;
     else if (task->kind == PL_KIND_RESPONSE)
@@ -588,5 +590,6 @@ enum pl_status pl_responses_write(struct pl_writer *w, const struct pl_format_ta
     else
         status = put_request(&o, err);
     pl_map_deinit(&o.custom_ids);
+    pl_cites_list_deinit(&o.cites);
     return status != PL_OK ? status : o.conv->status;
 }

@@ -138,9 +138,8 @@ static void list_part(struct pl_conv *conv, const struct pl_format *from, size_t
     }
 }
 
-void pl_cites_list(struct pl_conv *conv, const struct pl_format *from, struct pl_cites_list *ret)
+static void list_all(struct pl_conv *conv, const struct pl_format *from, struct pl_cites_list *ret)
 {
-    *ret = (struct pl_cites_list){.format = from->name};
     if (!from->cite)
         return;
     for (size_t i = 0, first = 0; i < conv->messages.len; i++) {
@@ -154,6 +153,19 @@ void pl_cites_list(struct pl_conv *conv, const struct pl_format *from, struct pl
     }
     if (from->list_cites)
         from->list_cites(conv, ret);
+}
+
+void pl_cites_list(struct pl_conv *conv, const struct pl_format *from, struct pl_cites_list *ret)
+{
+    *ret = (struct pl_cites_list){.format = from->name};
+    list_all(conv, from, ret);
+}
+
+void pl_cites_list_pages(struct pl_conv *conv, const struct pl_format *from,
+                         struct pl_cites_list *ret)
+{
+    *ret = (struct pl_cites_list){.format = from->name, .has_pages_only = true};
+    list_all(conv, from, ret);
 }
 
 void pl_cites_list_deinit(struct pl_cites_list *list)
@@ -248,4 +260,58 @@ bool pl_cites_write_map(struct pl_writer *w, const struct pl_cites_list *list,
     }
     pl_w_close(w, '}');
     return true;
+}
+
+/* ---- as pages beside a text ---- */
+
+const struct pl_cite_anchor *pl_cites_of(const struct pl_conv *conv,
+                                         const struct pl_cites_list *list,
+                                         const struct pl_part *part, size_t *ret_n)
+{
+    *ret_n = 0;
+    if (!pl_cites_is_cited(conv, list, part))
+        return NULL;
+    size_t number = (size_t)(part - conv->parts.ptr), first = first_anchor(list, number);
+    while (first + *ret_n < list->anchors.len && list->anchors.ptr[first + *ret_n].part == number)
+        (*ret_n)++;
+    return &list->anchors.ptr[first];
+}
+
+size_t pl_cites_count_points(struct pl_str text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.len; i++)
+        n += ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
+    return n;
+}
+
+void pl_cites_write_range(struct pl_writer *w, const struct pl_cite_entry *entry, size_t base,
+                          size_t n_points)
+{
+    static const char *const keys[] = {"start_index", "end_index"};
+    const int64_t all[] = {0, (int64_t)n_points};
+    for (size_t i = 0; i < 2; i++) {
+        const struct pl_json_node *n =
+            pl_json_member(w->conv->doc, entry->cited.body, keys[i], PL_JSON_NUMBER);
+        int64_t at = all[i], said;
+        if (n && pl_json_number_int64(pl_json_span(w->conv->doc, n), &said) && said >= 0 &&
+            said <= (int64_t)n_points)
+            at = said;
+        pl_w_key(w, keys[i]);
+        pl_w_int(w, (int64_t)base + at);
+        pl_conv_know(w->conv, n);
+    }
+}
+
+void pl_cites_write_page(struct pl_writer *w, const struct pl_cite_entry *entry,
+                         const char *url_key, bool needs_title)
+{
+    const struct pl_cited *cited = &entry->cited;
+    pl_w_opt_string(w, url_key, pl_val_node(cited->url));
+    if (cited->source_name)
+        pl_w_opt_string(w, "title", pl_val_node(cited->source_name));
+    else if (needs_title)
+        pl_w_key_word(w, "title", "");
+    pl_conv_know(w->conv, pl_json_member(w->conv->doc, cited->body, "type", PL_JSON_STRING));
+    pl_conv_know(w->conv, pl_json_member(w->conv->doc, entry->node, "type", PL_JSON_STRING));
 }

@@ -43,11 +43,15 @@ struct pl_cites_list {
     PL_VEC(struct pl_cite_entry) entries;  /* owned */
     PL_VEC(struct pl_cite_anchor) anchors; /* owned; by part and place */
     const char *format;
+    bool has_pages_only; /* where in the text a source is used is not asked for */
 };
 
 struct pl_format;
 /* Reads those of a conversation of this format. Out of memory is in conv->status. */
 void pl_cites_list(struct pl_conv *conv, const struct pl_format *from, struct pl_cites_list *ret);
+/* The same for a target that cites pages beside a text: every source has one anchor. */
+void pl_cites_list_pages(struct pl_conv *conv, const struct pl_format *from,
+                         struct pl_cites_list *ret);
 void pl_cites_list_deinit(struct pl_cites_list *list);
 /* For formats that keep citations outside part->citations. */
 size_t pl_cites_add(struct pl_conv *conv, struct pl_cites_list *list,
@@ -56,6 +60,18 @@ void pl_cites_anchor(struct pl_conv *conv, struct pl_cites_list *list, size_t pa
                      size_t at);
 
 struct pl_writer;
+/* The anchors of a part, *ret_n of them, or NULL. */
+const struct pl_cite_anchor *pl_cites_of(const struct pl_conv *conv,
+                                         const struct pl_cites_list *list,
+                                         const struct pl_part *part, size_t *ret_n);
+/* Members start_index and end_index, in code points behind `base`: as OpenAI counts them, the range
+ * that the source gives, or all of the part. */
+void pl_cites_write_range(struct pl_writer *w, const struct pl_cite_entry *entry, size_t base,
+                          size_t n_points);
+/* The members with the address and the title, under these keys; no title: an empty one, or none. */
+void pl_cites_write_page(struct pl_writer *w, const struct pl_cite_entry *entry,
+                         const char *url_key, bool needs_title);
+size_t pl_cites_count_points(struct pl_str text);
 bool pl_cites_is_cited(const struct pl_conv *conv, const struct pl_cites_list *list,
                        const struct pl_part *part);
 /* The text of a part that is cited, with its anchors in it, as a string. */

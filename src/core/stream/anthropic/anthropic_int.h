@@ -21,7 +21,7 @@ struct pl_anthropic_own {
 struct pl_anthropic_reader {
     PL_VEC(struct pl_anthropic_input) inputs; /* of blocks that are open */
     PL_VEC(struct pl_anthropic_own) owns;
-    struct pl_buf citations;                  /* of the open text: they follow it */
+    struct pl_buf citations; /* of the open text: they follow it */
     PL_VEC(size_t) citation_lens;
     struct pl_counts counts; /* as the vendor counts: input without the cache */
     bool has_counts;

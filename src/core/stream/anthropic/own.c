@@ -101,9 +101,8 @@ bool pl_anthropic_own_stop(struct pl_stream *s, struct pl_anthropic_reader *r, u
     if (whole.status != PL_OK)
         s->status = whole.status;
     else
-        pl_stream_take_own(
-            s, pl_buf_str(&whole),
-            role_of(pl_pick_raw(&doc, pl_json_get(&doc, doc.root, PL_STR("type")))));
+        pl_stream_take_own(s, pl_buf_str(&whole),
+                           role_of(pl_pick_raw(&doc, pl_json_get(&doc, doc.root, PL_STR("type")))));
     drop(r, own);
     return true;
 }

@@ -2,6 +2,7 @@
 #include "stream/gemini/gemini_int.h"
 
 #include "format/gemini/words.h"
+#include "format/pieces/citation.h"
 #include "format/pieces/instant.h"
 #include "json/text.h"
 #include "stream/pick.h"
@@ -116,44 +117,35 @@ static enum pl_status read_content(const struct pl_gemini_reading *x, uint32_t c
 
 /* ---- citations ---- */
 
-static void read_citation(const struct pl_gemini_reading *x, uint32_t choice,
+static void read_citation(const struct pl_gemini_reading *x, uint32_t choice, uint32_t part,
                           const struct pl_json_node *citation)
 {
-    static const struct pl_gemini_field fields[] = {PL_GEMINI_FIELD("uri", "uri"),
-                                                    PL_GEMINI_FIELD("title", "title")};
-    const struct pl_open_part *part = pl_stream_find(x->s, choice, PL_GEMINI_KEY_TEXT);
-    const struct pl_json_node *f[2];
-    pl_gemini_get(x->doc, citation, fields, 2, f);
-    if (!part || (!f[0] && !f[1]))
+    struct pl_cited cited = {0};
+    if (!pl_json_is(citation, PL_JSON_OBJECT) || !pl_gemini_cite(x->doc, citation, &cited))
         return;
     pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_CITATION,
                                             .choice = choice,
-                                            .part = part->part,
+                                            .part = part,
                                             .part_kind = PL_PART_TEXT,
                                             .json = pl_json_span(x->doc, citation),
-                                            .url = pl_pick_raw(x->doc, f[0]),
-                                            .title = pl_pick_raw(x->doc, f[1])});
+                                            .url = pl_pick_raw(x->doc, cited.url),
+                                            .title = pl_pick_raw(x->doc, cited.source_name)});
 }
 
-/* Every element of member `list` is a citation, or holds one under `inner`. Citations come after
- * their text and end its part. */
+/* Every element of member `list` is a citation. Citations come after the text that they are about. */
 static void read_citations(const struct pl_gemini_reading *x, uint32_t choice,
-                           const struct pl_json_node *metadata, const struct pl_gemini_field *list,
-                           const struct pl_gemini_field *inner)
+                           const struct pl_json_node *metadata, const struct pl_gemini_field *list)
 {
-    const struct pl_json_node *elements, *citation;
+    const struct pl_json_node *elements;
     pl_gemini_get(x->doc, metadata, list, 1, &elements);
     if (!pl_json_is(elements, PL_JSON_ARRAY) || !pl_json_count(elements))
         return;
+    /* Where another part has ended it already, an empty text has them. */
+    uint32_t part = pl_stream_open(x->s, choice, PL_GEMINI_KEY_TEXT,
+                                   &(struct pl_delta){.part_kind = PL_PART_TEXT});
     for (const struct pl_json_node *n = pl_json_first(elements); n < pl_json_end(elements);
-         n = pl_json_next(n)) {
-        citation = n;
-        if (inner)
-            pl_gemini_get(x->doc, n, inner, 1, &citation);
-        if (citation)
-            read_citation(x, choice, citation);
-    }
-    pl_stream_close(x->s, choice, PL_GEMINI_KEY_TEXT);
+         n = pl_json_next(n))
+        read_citation(x, choice, part, n);
 }
 
 /* ---- candidates ---- */
@@ -186,7 +178,6 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
     static const struct pl_gemini_field citations = PL_GEMINI_FIELD("citations", "citations");
     static const struct pl_gemini_field chunks =
         PL_GEMINI_FIELD("groundingChunks", "grounding_chunks");
-    static const struct pl_gemini_field web = PL_GEMINI_FIELD("web", "web");
     const struct pl_json_node *f[N];
     pl_gemini_get(x->doc, candidate, fields, N, f);
     int64_t index = f[INDEX] ? pl_pick_count(x->doc, f[INDEX]) : 0;
@@ -204,13 +195,15 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
     if (f[CITATIONS] || f[REASON])
         pl_repeat_spoil(&x->s->repeat);
     if (f[CITATIONS])
-        read_citations(x, (uint32_t)index, f[CITATIONS], &citations, NULL);
+        read_citations(x, (uint32_t)index, f[CITATIONS], &citations);
     if (f[REASON]) {
         /* Grounding metadata is repeated; the last one is complete. */
         if (f[GROUNDING])
-            read_citations(x, (uint32_t)index, f[GROUNDING], &chunks, &web);
+            read_citations(x, (uint32_t)index, f[GROUNDING], &chunks);
         read_finish(x, choice, f[REASON], f[MESSAGE]);
     }
+    if (f[CITATIONS] || (f[REASON] && f[GROUNDING]))
+        pl_stream_close(x->s, (uint32_t)index, PL_GEMINI_KEY_TEXT);
     return PL_OK;
 }
 

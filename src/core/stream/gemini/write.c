@@ -181,15 +181,12 @@ static void end_call(struct pl_stream *s, void *state, const struct pl_delta *de
 static void write_citation(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     const struct pl_gemini_writer *w = state;
-    if (!delta->url.len && !delta->title.len)
+    if (!delta->url.len)
         return;
-    pl_buf_adds(&s->out, "data: {\"candidates\":[{\"citationMetadata\":{\"citations\":[{");
-    if (delta->url.len) {
-        pl_buf_adds(&s->out, "\"uri\":");
-        pl_stream_put_string(s, delta->url);
-    }
+    pl_buf_adds(&s->out, "data: {\"candidates\":[{\"citationMetadata\":{\"citations\":[{\"uri\":");
+    pl_stream_put_string(s, delta->url);
     if (delta->title.len) {
-        pl_buf_adds(&s->out, delta->url.len ? ",\"title\":" : "\"title\":");
+        pl_buf_adds(&s->out, ",\"title\":");
         pl_stream_put_string(s, delta->title);
     }
     pl_buf_adds(&s->out, "}]},\"index\":");

@@ -24,8 +24,8 @@ static const struct kind *kind_of(struct pl_str type)
 }
 
 /* Images are numbered by their place in the answer, which their own conversion does not know. */
-static void put_id(struct pl_buf *to, const struct pl_json_doc *doc,
-                   const struct pl_json_node *id, uint32_t index)
+static void put_id(struct pl_buf *to, const struct pl_json_doc *doc, const struct pl_json_node *id,
+                   uint32_t index)
 {
     struct pl_str raw = pl_pick_raw(doc, id);
     pl_buf_addc(to, '"');

@@ -253,8 +253,7 @@ static void take_own(struct pl_responses_event *x, uint32_t output, const struct
 {
     if (!pl_stream_wants_own(x->s) || !pl_json_is(item, PL_JSON_OBJECT))
         return;
-    struct pl_responses_slot *slot =
-        open_slot(x, pl_responses_place(output, 0), PL_PART_OTHER);
+    struct pl_responses_slot *slot = open_slot(x, pl_responses_place(output, 0), PL_PART_OTHER);
     if (!slot || slot->has_text)
         return;
     slot->item = id_hash(pl_event_string(x, item, "id"));
