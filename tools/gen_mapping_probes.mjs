@@ -216,6 +216,9 @@ const structuredChat = {
   probes: [
     ['system instruction', '/system_prompt', 'Be brief.'],
     ['later system message', '/messages/2/content', 'Be brief.', { '/messages/2': { id: 'm3', role: 'system', content: '' }, '/messages/1': { id: 'm2', role: 'assistant', content: 'Hi' }, '/messages/3': { id: 'm4', role: 'user', content: 'Go on' } }],
+    ['image by URL', '/messages/0/media/0', { type: 'image_url', image_url: { url: 'https://example.org/a.png' } }, { '/messages/0/media': [] }],
+    ['image as base64', '/messages/0/media/0', { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }, { '/messages/0/media': [] }],
+    ['file as base64', '/messages/0/media/0', { type: 'file', file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${pdf}` } }, { '/messages/0/media': [] }],
     ['speaker name', '/messages/0/name', 'ann'], ['message id', '/messages/0/id', 'm1'],
     ['tool definition', '/config/tools', [chatTool]],
     ['tool call', '/messages/1/tool_calls/0/function', chatCall.tool_calls[0].function, { '/config/tools': [chatTool], '/messages/1': { id: 'm2', ...chatCall }, '/messages/2': { id: 'm3', ...chatResult } }],

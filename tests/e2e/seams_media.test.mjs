@@ -1,10 +1,13 @@
 // Images on every plane: results of a client's tools, rotations, what is left out, prompts. The vendors are upstreams.mjs,
 // which holds what it is sent to their rules.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { after, before, beforeEach, test } from 'node:test';
-import { missing } from './harness.mjs';
+import { directory, missing, parley } from './harness.mjs';
 import { clientOf, serve, settled, Socket, until } from './live.mjs';
 import { dialectNames, openUpstream } from './upstreams.mjs';
 
@@ -254,4 +257,150 @@ test('the oldest images are left out when there are over 20 MiB of media; the re
   const content = upstream.last().body.messages.flatMap((message) => message.content);
   assert.deepEqual(content.map(({ type, text: words }) => words ?? type), ['document', '[image: shown before, left out here to keep the request short]', 'Read.', 'image']);
   assert.match(notices(turns)[0], /image: left out, because the media of the request have too many bytes\.$/);
+});
+
+// --- prompts ----------------------------------------------------------------------------------
+
+// Another dot, of another colour.
+const dot = pngOf([[blue]]);
+const shown = (data, more) => dataImage(data, more);
+const prompt = (more = {}) => ({
+  protocol: 'structured-chat', system_prompt: 'You look at images.',
+  messages: [
+    { id: 'm1', role: 'user', content: 'This one?', media: [shown(png, { detail: 'low' })] },
+    { id: 'm2', role: 'assistant', content: 'A dot.' },
+    { id: 'm3', role: 'user', content: 'And this {{what}}?', media: [shown(dot)] },
+  ],
+  variables: [{ name: 'what' }],
+  ...more,
+});
+async function keepPrompt(content) {
+  const made = await server.ask('POST', '/api/prompts', { body: { name: `p${Math.random()}`, type: 'structured', content } });
+  assert.equal(made.status, 201, made.text);
+  return made.json.id;
+}
+
+for (const dialect of dialectNames) {
+  test(`${dialect}: the images of a prompt reach the vendor when it is run`, async () => {
+    upstream.next({ say: 'Blue.' });
+    const id = await keepPrompt(prompt());
+    const { status, text: said } = await server.ask('POST', `/api/prompts/${id}/run`, { body: { mode: 'answer', model: models[dialect], variables: { what: 'dot' } } });
+    assert.equal(status, 201, said);
+    upstream.check();
+    assert.deepEqual(imagesIn[dialect](upstream.last().body), [png, dot]);
+    assert.match(upstream.last().text, /And this dot\?/);
+  });
+}
+
+test('a session that a prompt began has its images as blobs', async () => {
+  const id = await keepPrompt(prompt());
+  const { json } = await server.ask('POST', `/api/prompts/${id}/run`, { body: { mode: 'session', model: 'demo/echo', variables: { what: 'dot' } } });
+  const session = json.items[0].session_id;
+  await settled(client, session);
+  const media = (await turnsOf(session)).flatMap(({ blocks }) => blocks).filter(({ type }) => type === 'media').map(({ content }) => content);
+  assert.deepEqual(media.map(({ mime, detail }) => [mime, detail]), [['image/png', 'low'], ['image/png', undefined]]);
+  assert.ok(media.every(({ blob }) => /^blob_/.test(blob)));
+});
+
+test('an imported request keeps its images in the prompt, as they are or as blobs', async () => {
+  const request = { model: 'gpt-4o', messages: [{ role: 'user', content: [text('Which is larger?'), shown(png, { detail: 'low' }), shown(dot)] }] };
+  const found = await server.ask('POST', '/api/prompts/import', { body: { files: [{ path: 'which.json', text: JSON.stringify(request) }] } });
+  assert.deepEqual(found.json.problems, []);
+  const { json: { content } } = await server.ask('GET', `/api/prompts/${found.json.items[0].prompt_id}/versions/1`);
+  const chatNow = typeof content === 'string' ? JSON.parse(content) : content;
+  assert.deepEqual(chatNow.messages[0].media, request.messages[0].content.slice(1));
+  upstream.next({ say: 'The second.' });
+  await server.ask('POST', `/api/prompts/${found.json.items[0].prompt_id}/run`, { body: { mode: 'answer', model: models.gemini } });
+  assert.deepEqual(imagesIn.gemini(upstream.last().body), [png, dot]);
+  const exported = await server.ask('GET', `/api/prompts/${found.json.items[0].prompt_id}/export?format=openai-chat`);
+  assert.ok(exported.text.includes(png) && exported.text.includes(dot), exported.text);
+});
+
+test('--media store makes blobs of the links of an imported prompt', async () => {
+  const files = http.createServer((_, response) => response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.from(dot, 'base64')));
+  await new Promise((resolve) => files.listen(0, '127.0.0.1', resolve));
+  const { port } = files.address();
+  const storing = await serve({ env: upstream.env(), args: ['--allow-fetch', `127.0.0.1:${port}`] });
+  const request = { model: 'gpt-4o', messages: [{ role: 'user', content: [text('What?'), { type: 'image_url', image_url: { url: `http://127.0.0.1:${port}/a.png` } }] }] };
+  const found = await storing.ask('POST', '/api/prompts/import', { body: { media: 'store', files: [{ path: 'what.json', text: JSON.stringify(request) }] } });
+  assert.deepEqual(found.json.problems, [], found.text);
+  const id = found.json.items[0].prompt_id;
+  const { text: version } = await storing.ask('GET', `/api/prompts/${id}/versions/1`);
+  assert.match(version, /\/api\/blobs\/blob_/);
+  for (const dialect of dialectNames) {
+    upstream.reset();
+    upstream.next({ say: 'Blue.' });
+    const { status, text: said } = await storing.ask('POST', `/api/prompts/${id}/run`, { body: { mode: 'answer', model: models[dialect] } });
+    assert.equal(status, 201, said);
+    assert.deepEqual(imagesIn[dialect](upstream.last().body), [dot]);
+  }
+  upstream.next({ say: 'Blue.' });
+  const answer = await storing.ask('POST', '/v1/responses', { body: { model: models.anthropic, prompt: { id } } });
+  assert.equal(answer.status, 200, answer.text);
+  assert.deepEqual(imagesIn.anthropic(upstream.last().body), [dot]);
+  files.close();
+});
+
+test('/v1/responses with a prompt sends its images, and so does an answer that goes on from it', async () => {
+  const id = await keepPrompt(prompt());
+  for (const dialect of dialectNames) {
+    upstream.reset();
+    upstream.next({ say: 'Blue.' }, { say: 'Still.' });
+    const answer = await server.ask('POST', '/v1/responses', { body: { model: models[dialect], prompt: { id, variables: { what: 'dot' } } } });
+    assert.equal(answer.status, 200, answer.text);
+    upstream.check();
+    assert.deepEqual(imagesIn[dialect](upstream.last().body), [png, dot], dialect);
+    const next = await server.ask('POST', '/v1/responses', { body: { model: models[dialect], previous_response_id: answer.json.id, input: 'Sure?' } });
+    assert.equal(next.status, 200, next.text);
+    assert.deepEqual(imagesIn[dialect](upstream.last().body), [png, dot], dialect);
+  }
+});
+
+test('a task sends the images of its prompt', async () => {
+  const id = await keepPrompt(prompt({ config: { model: models['openai-chat'] } }));
+  upstream.next({ say: 'Blue.' });
+  const task = await server.ask('POST', '/api/scheduled-tasks', { body: { title: 't', cron: '0 0 1 1 *', prompt_ref: { prompt_id: id, variables: { what: 'dot' } } } });
+  assert.equal(task.status, 201, task.text);
+  await server.ask('POST', `/api/scheduled-tasks/${task.json.id}/run`, { body: {} });
+  await until(() => upstream.last() && imagesIn['openai-chat'](upstream.last().body).length === 2, () => JSON.stringify(upstream.last()?.body));
+  assert.deepEqual(imagesIn['openai-chat'](upstream.last().body), [png, dot]);
+});
+
+test('a session that starts from a prompt has the images of its examples', async () => {
+  const id = await keepPrompt(prompt({ variables: undefined, messages: prompt().messages.slice(0, 2) }));
+  const { id: session } = await client.createSession({ model: models.anthropic, solution_id: id });
+  upstream.next({ say: 'Blue.' });
+  await chat('And now?', { id: session });
+  assert.deepEqual(imagesIn.anthropic(upstream.last().body), [png]);
+  const only = await keepPrompt({ protocol: 'structured-chat', messages: [prompt().messages[0]] });
+  const refused = await server.ask('POST', '/api/sessions', { body: { model: 'demo/echo', solution_id: only } });
+  assert.equal(refused.status, 400);
+  assert.match(refused.text, /has media in its only message/);
+});
+
+test('parley run sends the images of a file', async () => {
+  const path = join(directory, 'images.json');
+  writeFileSync(path, JSON.stringify(prompt({ config: { model: models.anthropic } })));
+  upstream.next({ say: 'Blue.' });
+  const { code, err } = await new Promise((resolve) => {
+    execFile(parley, ['run', path, '--var', 'what=dot', '--data', server.data], (error, out, said) => resolve({ code: error?.code ?? 0, out, err: said }));
+  });
+  assert.equal(code, 0, err);
+  assert.deepEqual(imagesIn.anthropic(upstream.last().body), [png, dot]);
+});
+
+test('media of a prompt are held to the schema', async () => {
+  const wrong = [5, [5], [{ type: 'text', text: 'a' }], [{ type: 'image_url', image_url: { url: 7 } }], [shown(png, { rotation: 45 })], [shown(png, { detial: 'low' })],
+    [{ type: 'input_audio', input_audio: { data: 'AA==' } }], [{ type: 'image_url' }], [{ image_url: { url: 'https://example.com/a.png' } }]];
+  for (const media of wrong) {
+    const { status, text: said } = await server.ask('POST', '/api/prompts', {
+      body: { name: 'wrong', type: 'structured', content: { protocol: 'structured-chat', messages: [{ id: 'a', role: 'user', content: 'x', media }] } },
+    });
+    assert.equal(status, 400, JSON.stringify(media));
+    assert.match(said, /media/);
+  }
+  const id = await keepPrompt({ protocol: 'structured-chat', messages: [{ id: 'a', role: 'user', content: 'x', media: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,!!!' } }] }] });
+  const { status, text: said } = await server.ask('POST', `/api/prompts/${id}/run`, { body: { mode: 'answer', model: 'demo/echo' } });
+  assert.equal(status, 400, said);
+  assert.match(said, /base64/);
 });

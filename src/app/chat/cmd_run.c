@@ -68,10 +68,9 @@ static enum pl_status split(struct pl_deed *deed, struct pl_str chat, struct ask
     status = pl_prompt_asks_read(arena, &doc, &asks, err);
     if (status != PL_OK)
         return status;
-    const struct pl_json_node *content = pl_json_get(&doc, asks.last, PL_STR("content"));
-    if (!content)
+    if (!asks.message.len)
         return pl_fail(err, PL_INVALID, "the last message has no content");
-    ret_asked->message = pl_json_span(&doc, content);
+    ret_asked->message = asks.message;
     ret_asked->prefill = asks.prefill;
     ret_asked->settings = asks.settings;
     ret_asked->tools = asks.tools;

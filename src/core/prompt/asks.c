@@ -1,7 +1,9 @@
-/* What a prompt's config asks of a model, as the settings and tools of a session. */
+/* The last message of a prompt, and what its config asks of a model, as the settings and tools of a
+ * session. */
 #include "prompt/asks.h"
 
 #include "base/buf.h"
+#include "json/pointer.h"
 #include "json/text.h"
 #include "json/write.h"
 
@@ -49,6 +51,77 @@ static enum pl_status find_last(struct pl_arena *arena, const struct pl_json_doc
     return content ? pl_json_text(arena, doc, content, &asks->prefill) : PL_OK;
 }
 
+/* The variables in a text that was filled in (prompt/render.h), or NULL. */
+static const struct pl_json_node *variables_of(const struct pl_json_doc *doc,
+                                               const struct pl_json_node *text)
+{
+    const struct pl_json_node *filled = pl_json_member(doc, doc->root, "filled", PL_JSON_ARRAY);
+    PL_CLEANUP_BUF struct pl_buf pointer;
+    const struct pl_json_node *found = NULL;
+    pl_buf_init(&pointer, 0);
+    if (filled)
+        pl_json_pointer_of(&pointer, doc, text);
+    for (const struct pl_json_node *n = filled ? pl_json_first(filled) : NULL;
+         n && n < pl_json_end(filled) && pointer.status == PL_OK; n = pl_json_next(n)) {
+        const struct pl_json_node *at = pl_json_member(doc, n, "at", PL_JSON_STRING);
+        if (at && pl_json_text_is(doc, at, pl_buf_str(&pointer)))
+            found = pl_json_member(doc, n, "variables", PL_JSON_ARRAY);
+    }
+    return found;
+}
+
+/* The text with the places of its variables, then the media. */
+static void write_parts(struct pl_buf *to, const struct pl_json_doc *doc,
+                        const struct pl_json_node *content, const struct pl_json_node *variables,
+                        const struct pl_json_node *media)
+{
+    struct pl_json_out out = pl_json_out(to);
+    pl_json_out_open(&out, '[');
+    if (content->len > 2) {
+        pl_json_out_open(&out, '{');
+        pl_json_out_key(&out, "type");
+        pl_json_out_text(&out, PL_STR("text"));
+        pl_json_out_key(&out, "content");
+        pl_json_out_raw(&out, pl_json_span(doc, content));
+        if (variables) {
+            pl_json_out_key(&out, "variables");
+            pl_json_out_raw(&out, pl_json_span(doc, variables));
+        }
+        pl_json_out_close(&out, '}');
+    }
+    for (const struct pl_json_node *n = media ? pl_json_first(media) : NULL;
+         n && n < pl_json_end(media); n = pl_json_next(n))
+        pl_json_out_raw(&out, pl_json_span(doc, n));
+    pl_json_out_close(&out, ']');
+}
+
+static enum pl_status take(struct pl_arena *arena, const struct pl_buf *text, struct pl_str *ret)
+{
+    if (text->status != PL_OK)
+        return text->status;
+    *ret = pl_arena_dup(arena, pl_buf_str(text));
+    return ret->ptr ? PL_OK : PL_NOMEM;
+}
+
+static enum pl_status read_message(struct pl_arena *arena, const struct pl_json_doc *doc,
+                                   struct pl_prompt_asks *asks)
+{
+    const struct pl_json_node *content = pl_json_get(doc, asks->last, PL_STR("content"));
+    const struct pl_json_node *media = pl_json_member(doc, asks->last, "media", PL_JSON_ARRAY);
+    if (!content)
+        return PL_OK;
+    asks->message = pl_json_span(doc, content);
+    bool is_text = pl_json_kind(content) == PL_JSON_STRING;
+    const struct pl_json_node *variables =
+        is_text && content->len > 2 ? variables_of(doc, content) : NULL;
+    if (!is_text || (!variables && !(media && pl_json_count(media))))
+        return PL_OK;
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    write_parts(&text, doc, content, variables, media);
+    return take(arena, &text, &asks->message);
+}
+
 /* --- config ---------------------------------------------------------------------------------- */
 
 /* X: the name in a config, and in a session's settings. The first of two that are there counts. */
@@ -85,14 +158,6 @@ static bool is_said_before(const struct pl_json_doc *doc, const struct pl_json_n
                            size_t i)
 {
     return i && names[i][1] == names[i - 1][1] && get(doc, config, names[i - 1][0]);
-}
-
-static enum pl_status take(struct pl_arena *arena, const struct pl_buf *text, struct pl_str *ret)
-{
-    if (text->status != PL_OK)
-        return text->status;
-    *ret = pl_arena_dup(arena, pl_buf_str(text));
-    return ret->ptr ? PL_OK : PL_NOMEM;
 }
 
 static enum pl_status read_settings(struct pl_arena *arena, const struct pl_json_doc *doc,
@@ -190,6 +255,8 @@ enum pl_status pl_prompt_asks_read(struct pl_arena *arena, const struct pl_json_
 {
     struct pl_prompt_asks asks = {0};
     enum pl_status status = find_last(arena, chat, &asks, err);
+    if (status == PL_OK)
+        status = read_message(arena, chat, &asks);
     if (status == PL_OK)
         status = pl_prompt_asks_config(arena, chat, &asks, err);
     if (status == PL_OK)

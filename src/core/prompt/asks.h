@@ -11,7 +11,10 @@ struct pl_prompt_asks {
     const struct pl_json_node *messages; /* the array */
     const struct pl_json_node *last;     /* the user's last message, which is answered */
     const struct pl_json_node
-        *begun;             /* the assistant's message after it: how the answer begins; or NULL */
+        *begun; /* the assistant's message after it: how the answer begins; or NULL */
+    /* JSON: what the last message says. A string; a list of parts where it has media, or values of
+     * variables whose places are known (prompt/render.h). Empty: it has no content. */
+    struct pl_str message;
     struct pl_str prefill;  /* its text; empty: none */
     struct pl_str model;    /* config.model; empty: none */
     struct pl_str settings; /* JSON object; empty: none */

@@ -13,9 +13,14 @@ enum pl_status pl_harmony_write(struct pl_writer *w, const struct pl_format_task
 /* What can be wrong in harmony alone. */
 void pl_harmony_lint(struct pl_conv *conv, struct pl_findings *findings);
 
-/* One message of a list (element PL_NO_ELEMENT: of none). */
+/* One message of a list (element PL_NO_ELEMENT: of none). `more`: a member with parts that follow
+ * those of the content; NULL: there is none. */
 void pl_harmony_read_message(struct pl_conv *conv, const struct pl_json_node *node,
-                             uint32_t element);
+                             uint32_t element, const char *more);
+
+/* An image, a sound or a file that harmony can say, as a content part. */
+bool pl_harmony_can_show(const struct pl_part *part);
+void pl_harmony_write_shown(struct pl_writer *w, const struct pl_part *part);
 
 /* The member tool_calls of an utterance, where it has calls. */
 bool pl_harmony_has_calls(const struct pl_utterance *u);

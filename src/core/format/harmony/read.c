@@ -148,8 +148,19 @@ static const char *const role_words[] = {"system", "developer", "user", "assista
 static const enum pl_role roles[] = {PL_ROLE_SYSTEM,    PL_ROLE_DEVELOPER, PL_ROLE_USER,
                                      PL_ROLE_ASSISTANT, PL_ROLE_TOOL,      PL_ROLE_TOOL};
 
+/* Texts among them are left alone: they have their place in the content. */
+static void read_more(struct pl_conv *conv, const struct pl_json_node *message, const char *more,
+                      pl_part_adder *add)
+{
+    const struct pl_json_node *list =
+        more ? pl_conv_member(conv, message, more, PL_WANT_ARRAY) : NULL;
+    for (const struct pl_json_node *n = list ? pl_json_first(list) : NULL;
+         n && n < pl_json_end(list); n = pl_json_next(n))
+        (void)pl_content_read(conv, n, part_types, sizeof part_types / sizeof *part_types, add);
+}
+
 void pl_harmony_read_message(struct pl_conv *conv, const struct pl_json_node *node,
-                             uint32_t element)
+                             uint32_t element, const char *more)
 {
     const struct pl_json_node *role = pl_conv_member(conv, node, "role", PL_WANT_STRING);
     const struct pl_json_node *content = pl_conv_node(conv, node, "content");
@@ -165,6 +176,7 @@ void pl_harmony_read_message(struct pl_conv *conv, const struct pl_json_node *no
     if (speaker != PL_ROLE_TOOL) {
         m->name = pl_conv_get(conv, node, "name", PL_WANT_STRING);
         read_content(conv, content, pl_conv_add_part);
+        read_more(conv, node, more, pl_conv_add_part);
         if (speaker == PL_ROLE_ASSISTANT)
             read_calls(conv, pl_conv_member(conv, node, "tool_calls", PL_WANT_ARRAY));
         return;
@@ -173,6 +185,7 @@ void pl_harmony_read_message(struct pl_conv *conv, const struct pl_json_node *no
     result->id = pl_conv_get(conv, node, "tool_call_id", PL_WANT_STRING);
     result->name = pl_conv_get(conv, node, "name", PL_WANT_STRING);
     read_content(conv, content, pl_conv_add_child);
+    read_more(conv, node, more, pl_conv_add_child);
 }
 
 /* The error for a document without messages: why it is not harmony, and what to do. */
@@ -197,7 +210,7 @@ enum pl_status pl_harmony_read(struct pl_conv *conv, enum pl_format_kind kind, s
         list = pl_conv_node(conv, root, "messages");
         if (!list &&
             pl_json_is(pl_conv_member(conv, root, "role", PL_WANT_STRING), PL_JSON_STRING)) {
-            pl_harmony_read_message(conv, root, PL_NO_ELEMENT);
+            pl_harmony_read_message(conv, root, PL_NO_ELEMENT, NULL);
             return conv->status;
         }
         pl_own_settings_read(conv, pl_conv_member(conv, root, "settings", PL_WANT_OBJECT));
@@ -214,7 +227,7 @@ enum pl_status pl_harmony_read(struct pl_conv *conv, enum pl_format_kind kind, s
             return pl_fail(err, PL_INVALID,
                            "message %u is not an object; a message is {\"role\":…,\"content\":…}",
                            element);
-        pl_harmony_read_message(conv, n, element);
+        pl_harmony_read_message(conv, n, element, NULL);
     }
     return conv->status;
 }

@@ -132,13 +132,27 @@ static void write_file(struct pl_writer *w, const struct pl_part *part)
     pl_w_close(w, '}');
 }
 
+static void (*const writers[PL_PART_KIND_COUNT])(struct pl_writer *, const struct pl_part *) = {
+    [PL_PART_TEXT] = write_text,   [PL_PART_REFUSAL] = write_refusal,
+    [PL_PART_IMAGE] = write_image, [PL_PART_AUDIO] = write_audio,
+    [PL_PART_FILE] = write_file,   [PL_PART_THINKING] = write_thinking,
+};
+
+bool pl_harmony_can_show(const struct pl_part *part)
+{
+    return part->kind >= PL_PART_IMAGE && part->kind <= PL_PART_FILE && can_say(part) &&
+           (has_media(part) || pl_val_is_set(part->file_id));
+}
+
+void pl_harmony_write_shown(struct pl_writer *w, const struct pl_part *part)
+{
+    pl_w_open(w, '{');
+    writers[part->kind](w, part);
+    pl_w_close(w, '}');
+}
+
 static void write_part(const struct harmony *h, const struct pl_part *part, int64_t index)
 {
-    static void (*const writers[PL_PART_KIND_COUNT])(struct pl_writer *, const struct pl_part *) = {
-        [PL_PART_TEXT] = write_text,   [PL_PART_REFUSAL] = write_refusal,
-        [PL_PART_IMAGE] = write_image, [PL_PART_AUDIO] = write_audio,
-        [PL_PART_FILE] = write_file,   [PL_PART_THINKING] = write_thinking,
-    };
     struct pl_writer *w = h->w;
     pl_w_open(w, '{');
     if (part->kind == PL_PART_TEXT && pl_cites_is_cited(w->conv, &h->cites, part)) {

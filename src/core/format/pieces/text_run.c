@@ -62,16 +62,23 @@ void pl_text_run_write(struct pl_writer *w, const struct pl_part *const parts[],
     }
 }
 
-void pl_text_run_write_result(struct pl_writer *w, const struct pl_part *result, const char *glue)
+const struct pl_part **pl_text_run_children(struct pl_writer *w, const struct pl_part *result)
 {
     const struct pl_part *children = pl_conv_children(w->conv, result);
     const struct pl_part **list =
         pl_arena_alloc(w->conv->arena, result->n_children + (size_t)1, sizeof *list);
     if (!list) {
         w->conv->status = PL_NOMEM;
-        return;
+        return NULL;
     }
     for (uint32_t i = 0; i < result->n_children; i++)
         list[i] = &children[i];
-    pl_text_run_write(w, list, result->n_children, glue);
+    return list;
+}
+
+void pl_text_run_write_result(struct pl_writer *w, const struct pl_part *result, const char *glue)
+{
+    const struct pl_part **children = pl_text_run_children(w, result);
+    if (children)
+        pl_text_run_write(w, children, result->n_children, glue);
 }

@@ -13,7 +13,9 @@ bool pl_text_run_has(const struct pl_part *part);
  * document is said as plain words and reported. Parts of other kinds are left alone. */
 void pl_text_run_write(struct pl_writer *w, const struct pl_part *const parts[], size_t n_parts,
                        const char *glue);
-/* The same for the content of a result. */
+/* The parts of a result as a list. Arena memory; NULL when there is none left, which is in conv->status. */
+const struct pl_part **pl_text_run_children(struct pl_writer *w, const struct pl_part *result);
+/* Writes the content of a result in the same way. */
 void pl_text_run_write_result(struct pl_writer *w, const struct pl_part *result, const char *glue);
 
 #endif

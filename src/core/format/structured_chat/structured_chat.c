@@ -4,8 +4,10 @@
  * "filled": [{"at": a pointer to a text, "variables": [{"name", "from", "to"}]}] may remember what
  * rendering filled in, so that a format with variables gets them back.
  *
- * A message's content is one string. Tool calls and results keep the form they have in harmony,
- * since config.tools may define tools; media and thinking have no place. */
+ * A message's content is one string. Images, sound and files of a message stand beside it, in
+ * "media": a list of seed 001's content parts, which follow the text. Whoever does not know that
+ * member has the text. Tool calls and results keep the form they have in harmony, since config.tools
+ * may define tools; thinking has no place. */
 #include "format/harmony/harmony_int.h"
 
 #include "conv/call_ids.h"
@@ -94,7 +96,7 @@ static enum pl_status read(struct pl_conv *conv, enum pl_format_kind kind, struc
                 err, PL_INVALID,
                 "message %u is not an object; a message is {\"id\":…,\"role\":…,\"content\":…}",
                 element);
-        pl_harmony_read_message(conv, n, element);
+        pl_harmony_read_message(conv, n, element, "media");
     }
     read_filled(conv, pl_conv_member(conv, root, "filled", PL_WANT_ARRAY));
     return conv->status;
@@ -118,6 +120,27 @@ static void open_message(struct chat *c, const struct pl_utterance *u, const cha
     pl_w_key_word(c->w, "role", role);
 }
 
+/* The member media, where there are any. A text behind one of them is read before it. */
+static void write_media(struct pl_writer *w, const struct pl_part *const parts[], size_t n_parts)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < n_parts; i++) {
+        if (has_any && pl_text_run_has(parts[i]) && !pl_harmony_can_show(parts[i]))
+            pl_w_loss(w, PL_LOSS_MOVED, parts[i]->text,
+                      "structured chat has the text of a message in front of its media");
+        if (!pl_harmony_can_show(parts[i]))
+            continue;
+        if (!has_any) {
+            pl_w_key(w, "media");
+            pl_w_open(w, '[');
+        }
+        has_any = true;
+        pl_harmony_write_shown(w, parts[i]);
+    }
+    if (has_any)
+        pl_w_close(w, ']');
+}
+
 static void write_result(struct chat *c, const struct pl_utterance *u)
 {
     struct pl_writer *w = c->w;
@@ -126,14 +149,18 @@ static void write_result(struct chat *c, const struct pl_utterance *u)
     pl_w_opt_string(w, "tool_call_id", result->id);
     pl_w_opt_string(w, "name", result->name);
     pl_w_key(w, "content");
-    pl_text_run_write_result(w, result, "\n");
+    const struct pl_part **children = pl_text_run_children(w, result);
+    if (children) {
+        pl_text_run_write(w, children, result->n_children, "\n");
+        write_media(w, children, result->n_children);
+    }
     pl_w_close(w, '}');
 }
 
-static bool has_text(const struct pl_utterance *u)
+static bool has_words(const struct pl_utterance *u)
 {
     for (uint32_t i = 0; i < u->n_parts; i++)
-        if (pl_text_run_has(u->parts[i]))
+        if (pl_text_run_has(u->parts[i]) || pl_harmony_can_show(u->parts[i]))
             return true;
     return false;
 }
@@ -166,14 +193,15 @@ static void write_message(struct chat *c, const struct pl_utterance *u)
 {
     struct pl_writer *w = c->w;
     bool has_calls = pl_harmony_has_calls(u), is_user = u->role == PL_ROLE_USER;
-    /* An assistant's message without any text is left out. */
-    if (!is_user && u->n_parts && !has_calls && !has_text(u))
+    /* An assistant's message without any text or media is left out. */
+    if (!is_user && u->n_parts && !has_calls && !has_words(u))
         return;
     open_message(c, u, is_user ? "user" : "assistant");
     if (!u->is_rest)
         pl_w_opt_string(w, "name", u->message->name);
     pl_w_key(w, "content");
     pl_text_run_write(w, u->parts, u->n_parts, "\n\n");
+    write_media(w, u->parts, u->n_parts);
     if (has_calls)
         pl_harmony_write_calls(w, u);
     pl_w_close(w, '}');

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/text/base64.h"
+#include "io/clock.h"
 #include "io/move.h"
 #include "json/edit/edit.h"
 #include "json/pointer.h"
@@ -222,9 +223,8 @@ static enum pl_status read_parts(struct pl_media_keep *keep)
     return keep->document.ptr ? parse(keep) : PL_NOMEM;
 }
 
-static void read_run(struct pl_job *job)
+static void read_items(struct pl_media_keep *keep)
 {
-    struct pl_media_keep *keep = PL_CONTAINER_OF(job, struct pl_media_keep, job);
     keep->status = parse(keep);
     if (keep->status == PL_OK && keep->has_parts)
         keep->status = read_parts(keep);
@@ -236,20 +236,25 @@ static void read_run(struct pl_job *job)
             keep->status = read_item(keep, &keep->items.ptr[i]);
 }
 
+static void read_run(struct pl_job *job)
+{
+    read_items(PL_CONTAINER_OF(job, struct pl_media_keep, job));
+}
+
 /* --- writing, on a worker -------------------------------------------------------------------- */
 
 static enum pl_status find_blob(struct pl_media_keep *keep, const struct pl_media_item *item,
                                 struct pl_blob_row *ret_blob)
 {
-    struct pl_store *store = keep->shard->server->store;
     if (item->data)
-        return pl_store_blob_find(store, keep->arena, keep->user_id,
+        return pl_store_blob_find(keep->store, keep->arena, keep->user_id,
                                   pl_blob_looked(&item->look).hash, ret_blob, &keep->err);
     const struct pl_json_node *blob = pl_json_get(&keep->doc, item->content, PL_STR("blob"));
     struct pl_str id;
     enum pl_status status = pl_json_text(keep->arena, &keep->doc, blob, &id);
     if (status == PL_OK)
-        status = pl_store_blob_get(store, keep->arena, keep->user_id, id, ret_blob, &keep->err);
+        status =
+            pl_store_blob_get(keep->store, keep->arena, keep->user_id, id, ret_blob, &keep->err);
     return status == PL_NOT_FOUND || status == PL_INVALID
                ? fail_at(keep, blob, "You have no blob with this id.")
                : status;
@@ -308,9 +313,8 @@ static enum pl_status write_item(struct pl_media_keep *keep, struct pl_json_edit
     return pl_json_edit_set_node(edit, item->content, pl_buf_str(&content), &keep->err);
 }
 
-static void write_run(struct pl_job *job)
+static void write_items(struct pl_media_keep *keep)
 {
-    struct pl_media_keep *keep = PL_CONTAINER_OF(job, struct pl_media_keep, job);
     struct pl_json_edit edit;
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
@@ -325,6 +329,11 @@ static void write_run(struct pl_job *job)
     keep->document = pl_arena_dup(keep->arena, pl_buf_str(&text));
     if (!keep->document.ptr)
         keep->status = PL_NOMEM;
+}
+
+static void write_run(struct pl_job *job)
+{
+    write_items(PL_CONTAINER_OF(job, struct pl_media_keep, job));
 }
 
 /* --- the way --------------------------------------------------------------------------------- */
@@ -376,8 +385,7 @@ static void read_done(struct pl_job *job)
         end(keep);
     } else if (keep->batch) {
         become(keep, PL_KEEP_STORING);
-        pl_store_submit(keep->shard->server->store, keep->shard->loop, PL_TAKE(keep->batch),
-                        on_stored, keep);
+        pl_store_submit(keep->store, keep->shard->loop, PL_TAKE(keep->batch), on_stored, keep);
     } else {
         write_document(keep);
     }
@@ -385,6 +393,7 @@ static void read_done(struct pl_job *job)
 
 void pl_media_keep_start(struct pl_media_keep *keep)
 {
+    keep->store = keep->shard->server->store;
     keep->seed = pl_shard_seed(keep->shard);
     keep->now_ms = pl_loop_unix_ms(keep->shard->loop);
     become(keep, PL_KEEP_READING);
@@ -397,4 +406,31 @@ void pl_media_keep_start(struct pl_media_keep *keep)
         .done = read_done,
     };
     pl_workers_submit(keep->shard->server->workers, keep->shard->loop, &keep->job);
+}
+
+enum pl_status pl_media_keep_here(struct pl_store *store, struct pl_arena *arena,
+                                  struct pl_str user_id, struct pl_str document, bool has_parts,
+                                  struct pl_str *ret_document, struct pl_error *err)
+{
+    struct pl_media_keep keep = {
+        .store = store,
+        .user_id = user_id,
+        .arena = arena,
+        .document = document,
+        .has_parts = has_parts,
+        .seed = pl_seed_draw(),
+        .now_ms = pl_clock_unix_ms(),
+    };
+    read_items(&keep);
+    if (keep.status == PL_OK && keep.batch)
+        keep.status = pl_store_commit(store, PL_TAKE(keep.batch), &keep.err);
+    if (keep.status == PL_OK)
+        write_items(&keep);
+    pl_batch_destroy(keep.batch);
+    pl_vec_deinit(&keep.items);
+    if (keep.status == PL_OK)
+        *ret_document = keep.document;
+    else if (err)
+        *err = keep.err;
+    return keep.status;
 }

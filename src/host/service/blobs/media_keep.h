@@ -35,6 +35,7 @@ struct pl_media_keep {
     bool has_parts;  /* a list of seed 001's content parts: they become blocks first */
     bool is_lenient; /* a declared type that the bytes are not is no failure */
 
+    struct pl_store *store; /* borrowed */
     enum pl_media_keep_state state;
     enum pl_status status; /* PL_INVALID with a pointer into the document; PL_NOMEM, PL_IO … */
     bool is_refused;       /* the queue was full */
@@ -51,5 +52,10 @@ struct pl_media_keep {
 bool pl_media_keep_is_needed(const struct pl_json_doc *doc, const struct pl_json_node *list);
 /* `done` comes later, on the shard. */
 void pl_media_keep_start(struct pl_media_keep *keep);
+/* The same at once, for whoever is on a worker already: *ret_document is arena memory, or as it was.
+ * `has_parts` as above. */
+enum pl_status pl_media_keep_here(struct pl_store *store, struct pl_arena *arena,
+                                  struct pl_str user_id, struct pl_str document, bool has_parts,
+                                  struct pl_str *ret_document, struct pl_error *err);
 
 #endif

@@ -5,49 +5,69 @@
 #include "agent/context/ask_how.h"
 #include "format/convert.h"
 #include "json/edit/edit.h"
-#include "json/pointer.h"
 #include "json/text.h"
 #include "model/model.h"
 #include "prompt/asks.h"
+#include "service/blobs/content_parts.h"
+#include "service/blobs/media_keep.h"
 #include "service/prompts/prompt_json.h"
 
 /* --- the turns before it --------------------------------------------------------------------- */
 
-static enum pl_status read_turns(struct pl_arena *arena, struct pl_str document, int64_t now_ms,
-                                 struct pl_prompt_run *run, struct pl_error *err)
+static enum pl_status read_rows(struct pl_arena *arena, struct pl_str turns, int64_t now_ms,
+                                struct pl_turn_row **ret_turns, size_t *ret_n, struct pl_error *err)
 {
     struct pl_json_doc doc;
-    struct pl_str kept = pl_arena_dup(arena, document);
-    enum pl_status status =
-        kept.ptr ? pl_json_parse(arena, kept, &pl_json_own, &doc, err) : PL_NOMEM;
+    size_t n = 0;
+    enum pl_status status = pl_json_parse(arena, turns, &pl_json_own, &doc, err);
     if (status != PL_OK)
         return status;
-    run->turns = pl_arena_zalloc(arena, pl_json_count(doc.root) + 1, sizeof *run->turns);
-    if (!run->turns)
+    struct pl_turn_row *rows = pl_arena_zalloc(arena, pl_json_count(doc.root) + 1, sizeof *rows);
+    if (!rows)
         return PL_NOMEM;
     for (const struct pl_json_node *turn = pl_json_first(doc.root);
          turn < pl_json_end(doc.root) && status == PL_OK; turn = pl_json_next(turn))
-        status = pl_turn_row_read(arena, &doc, turn, now_ms, &run->turns[run->n_turns++], err);
+        status = pl_turn_row_read(arena, &doc, turn, now_ms, &rows[n++], err);
+    *ret_turns = rows;
+    *ret_n = n;
     return status;
 }
 
-static enum pl_status convert_turns(struct pl_arena *arena, struct pl_str chat, int64_t now_ms,
-                                    struct pl_prompt_run *run, struct pl_error *err)
+/* Media in the turns become blobs. */
+static enum pl_status keep_media(const struct pl_prompt_keeper *keeper, struct pl_arena *arena,
+                                 struct pl_str turns, struct pl_str *ret_turns,
+                                 struct pl_error *err)
+{
+    struct pl_json_doc doc;
+    *ret_turns = turns;
+    enum pl_status status = pl_json_parse(arena, turns, &pl_json_own, &doc, err);
+    if (status != PL_OK || !pl_media_keep_is_needed(&doc, doc.root))
+        return status;
+    return pl_media_keep_here(keeper->store, arena, keeper->user_id, turns, false, ret_turns, err);
+}
+
+enum pl_status pl_prompt_turns_read(const struct pl_prompt_keeper *keeper, struct pl_arena *arena,
+                                    struct pl_str chat, int64_t now_ms,
+                                    struct pl_turn_row **ret_turns, size_t *ret_n,
+                                    struct pl_error *err)
 {
     struct pl_convert_opts opts = {.from = &pl_format_structured_chat, .to = &pl_format_turns};
     struct pl_converted made;
+    struct pl_str turns = {0};
     pl_converted_init(&made);
     enum pl_status status = pl_convert(chat, &opts, &made, err);
     if (status == PL_OK)
-        status = read_turns(arena, pl_buf_str(&made.out), now_ms, run, err);
+        turns = pl_arena_dup(arena, pl_buf_str(&made.out));
     pl_converted_deinit(&made);
-    return status;
+    if (status == PL_OK)
+        status = turns.ptr ? keep_media(keeper, arena, turns, &turns, err) : PL_NOMEM;
+    return status == PL_OK ? read_rows(arena, turns, now_ms, ret_turns, ret_n, err) : status;
 }
 
 /* Everything but the last message, and the beginning of its answer. */
-static enum pl_status make_turns(struct pl_arena *arena, const struct pl_json_doc *doc,
-                                 const struct pl_prompt_asks *asks, int64_t now_ms,
-                                 struct pl_prompt_run *run, struct pl_error *err)
+static enum pl_status make_turns(const struct pl_prompt_keeper *keeper, struct pl_arena *arena,
+                                 const struct pl_json_doc *doc, const struct pl_prompt_asks *asks,
+                                 int64_t now_ms, struct pl_prompt_run *run, struct pl_error *err)
 {
     size_t n_left = pl_json_count(asks->messages) - 1 - (asks->begun != NULL);
     const struct pl_json_node *system = pl_json_get(doc, doc->root, PL_STR("system_prompt"));
@@ -64,7 +84,9 @@ static enum pl_status make_turns(struct pl_arena *arena, const struct pl_json_do
     if (status == PL_OK)
         status = pl_json_edit_write(&edit, &rest);
     pl_json_edit_deinit(&edit);
-    return status == PL_OK ? convert_turns(arena, pl_buf_str(&rest), now_ms, run, err) : status;
+    return status == PL_OK ? pl_prompt_turns_read(keeper, arena, pl_buf_str(&rest), now_ms,
+                                                  &run->turns, &run->n_turns, err)
+                           : status;
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */
@@ -104,46 +126,22 @@ static enum pl_status check_settings(struct pl_arena *arena, const struct pl_pro
     return pl_ask_how_check(arena, kept, err);
 }
 
-/* The variables in a text that was filled in (prompt/render.h), or NULL. */
-static const struct pl_json_node *variables_of(const struct pl_json_doc *doc,
-                                               const struct pl_json_node *text)
+/* What is said, with blobs for its media. */
+static enum pl_status keep_message(const struct pl_prompt_keeper *keeper, struct pl_arena *arena,
+                                   struct pl_str message, struct pl_str *ret_message,
+                                   struct pl_error *err)
 {
-    const struct pl_json_node *filled = pl_json_member(doc, doc->root, "filled", PL_JSON_ARRAY);
-    struct pl_buf pointer PL_CLEANUP_BUF;
-    const struct pl_json_node *found = NULL;
-    pl_buf_init(&pointer, 0);
-    if (filled)
-        pl_json_pointer_of(&pointer, doc, text);
-    for (const struct pl_json_node *n = filled ? pl_json_first(filled) : NULL;
-         n && n < pl_json_end(filled) && pointer.status == PL_OK; n = pl_json_next(n)) {
-        const struct pl_json_node *at = pl_json_member(doc, n, "at", PL_JSON_STRING);
-        if (at && pl_json_text_is(doc, at, pl_buf_str(&pointer)))
-            found = pl_json_member(doc, n, "variables", PL_JSON_ARRAY);
-    }
-    return found;
+    struct pl_json_doc doc;
+    *ret_message = message;
+    enum pl_status status = pl_json_parse(arena, message, &pl_json_own, &doc, err);
+    if (status != PL_OK || !pl_content_parts_has_media(&doc, doc.root))
+        return status;
+    return pl_media_keep_here(keeper->store, arena, keeper->user_id, message, true, ret_message,
+                              err);
 }
 
-/* What is said: the text, with the places of its variables where it has some. */
-static enum pl_status make_message(struct pl_arena *arena, const struct pl_json_doc *doc,
-                                   const struct pl_json_node *content, struct pl_str *ret_message)
-{
-    const struct pl_json_node *variables = variables_of(doc, content);
-    struct pl_buf text PL_CLEANUP_BUF;
-    pl_buf_init(&text, 0);
-    if (!variables || pl_json_kind(content) != PL_JSON_STRING || content->len <= 2) {
-        *ret_message = pl_json_span(doc, content);
-        return PL_OK;
-    }
-    pl_buf_adds(&text, "[{\"type\":\"text\",\"content\":");
-    pl_buf_add(&text, pl_json_span(doc, content));
-    pl_buf_adds(&text, ",\"variables\":");
-    pl_buf_add(&text, pl_json_span(doc, variables));
-    pl_buf_adds(&text, "}]");
-    *ret_message = pl_arena_dup(arena, pl_buf_str(&text));
-    return text.status == PL_OK && ret_message->ptr ? PL_OK : PL_NOMEM;
-}
-
-static enum pl_status read_chat(const struct pl_models *models, struct pl_arena *arena,
+static enum pl_status read_chat(const struct pl_prompt_keeper *keeper,
+                                const struct pl_models *models, struct pl_arena *arena,
                                 struct pl_str chat, int64_t now_ms, struct pl_prompt_run *run,
                                 struct pl_error *err)
 {
@@ -156,24 +154,23 @@ static enum pl_status read_chat(const struct pl_models *models, struct pl_arena 
         return status;
     status = pl_prompt_asks_read(arena, &doc, &asks, err);
     if (status == PL_OK)
-        status = make_turns(arena, &doc, &asks, now_ms, run, err);
+        status = make_turns(keeper, arena, &doc, &asks, now_ms, run, err);
     if (status == PL_OK)
         status = find_model(models, arena, asks.model, &run->model);
     if (status == PL_OK)
         status = check_settings(arena, &asks, err);
-    const struct pl_json_node *content =
-        status == PL_OK ? pl_json_get(&doc, asks.last, PL_STR("content")) : NULL;
+    if (status != PL_OK)
+        return status;
     run->settings = asks.settings;
     run->tools = asks.tools;
     run->prefill = asks.prefill;
-    if (content)
-        status = make_message(arena, &doc, content, &run->message);
-    if (status == PL_OK && run->message.len <= 2)
+    if (asks.message.len <= 2)
         return pl_fail(err, PL_INVALID, "The last message of this prompt is empty.");
-    return status;
+    return keep_message(keeper, arena, asks.message, &run->message, err);
 }
 
-enum pl_status pl_prompt_run_make(const struct pl_models *models, struct pl_arena *arena,
+enum pl_status pl_prompt_run_make(const struct pl_prompt_keeper *keeper,
+                                  const struct pl_models *models, struct pl_arena *arena,
                                   const struct pl_prompt_text *text,
                                   const struct pl_render_opts *opts, int64_t now_ms,
                                   struct pl_rendered *rendered, struct pl_prompt_run *ret_run,
@@ -189,7 +186,7 @@ enum pl_status pl_prompt_run_make(const struct pl_models *models, struct pl_aren
     if (status != PL_OK)
         return status;
     struct pl_str filled = pl_arena_dup(arena, pl_buf_str(&rendered->out));
-    status = filled.ptr ? read_chat(models, arena, filled, now_ms, &run, err) : PL_NOMEM;
+    status = filled.ptr ? read_chat(keeper, models, arena, filled, now_ms, &run, err) : PL_NOMEM;
     if (status == PL_OK)
         *ret_run = run;
     return status;
@@ -220,7 +217,9 @@ enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_stor
     struct pl_prompt_text text = pl_prompt_text_of(&row);
     struct pl_rendered rendered;
     pl_rendered_init(&rendered);
-    status = pl_prompt_run_make(models, arena, &text, opts, now_ms, &rendered, ret_run, err);
+    const struct pl_prompt_keeper keeper = {store, user_id};
+    status =
+        pl_prompt_run_make(&keeper, models, arena, &text, opts, now_ms, &rendered, ret_run, err);
     pl_rendered_deinit(&rendered);
     if (status == PL_OK) {
         ret_run->name = prompt.name;

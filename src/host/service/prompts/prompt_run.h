@@ -8,9 +8,9 @@
 #include "prompt/render.h"
 #include "store/library.h"
 
-/* Memory of the arena. */
 struct pl_models;
 
+/* Memory of the arena. */
 struct pl_prompt_run {
     struct pl_str name; /* of the prompt; empty if only its text was given */
     int64_t version;
@@ -23,10 +23,24 @@ struct pl_prompt_run {
     struct pl_str prefill;  /* text; how the answer begins; empty: none */
 };
 
+/* Who keeps the media of a prompt, and for whom. */
+struct pl_prompt_keeper {
+    struct pl_store *store;
+    struct pl_str user_id;
+};
+
+/* The messages of a structured chat as turns of a session; their media become blobs. Arena
+ * memory. */
+enum pl_status pl_prompt_turns_read(const struct pl_prompt_keeper *keeper, struct pl_arena *arena,
+                                    struct pl_str chat, int64_t now_ms,
+                                    struct pl_turn_row **ret_turns, size_t *ret_n,
+                                    struct pl_error *err);
+
 /* PL_INVALID: variables are missing or wrong (rendered->problems has a line for each, err the first
  * of them), or the last message is not the user's. `rendered` is initialised and stays the
  * caller's. */
-enum pl_status pl_prompt_run_make(const struct pl_models *models, struct pl_arena *arena,
+enum pl_status pl_prompt_run_make(const struct pl_prompt_keeper *keeper,
+                                  const struct pl_models *models, struct pl_arena *arena,
                                   const struct pl_prompt_text *text,
                                   const struct pl_render_opts *opts, int64_t now_ms,
                                   struct pl_rendered *rendered, struct pl_prompt_run *ret_run,

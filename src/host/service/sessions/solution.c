@@ -1,7 +1,6 @@
 /* The prompt of the library that a session starts from, and the one whose text is its role. */
 #include "service/sessions/solution.h"
 
-#include "format/convert.h"
 #include "json/edit/edit.h"
 #include "json/text.h"
 #include "json/write.h"
@@ -9,6 +8,7 @@
 #include "prompt/asks.h"
 #include "prompt/render.h"
 #include "service/prompts/prompt_json.h"
+#include "service/prompts/prompt_run.h"
 #include "store/library.h"
 
 struct reading {
@@ -164,34 +164,8 @@ static enum pl_status read_text(const struct reading *r, const struct pl_json_do
     return node ? pl_json_text(r->arena, chat, node, ret_text) : PL_OK;
 }
 
-static enum pl_status read_turns(const struct reading *r, struct pl_str examples,
-                                 struct pl_solution *solution)
-{
-    struct pl_convert_opts opts = {.from = &pl_format_structured_chat, .to = &pl_format_turns};
-    struct pl_converted made;
-    struct pl_json_doc doc;
-    pl_converted_init(&made);
-    enum pl_status status = pl_convert(examples, &opts, &made, r->err);
-    struct pl_str text =
-        status == PL_OK ? pl_arena_dup(r->arena, pl_buf_str(&made.out)) : (struct pl_str){0};
-    pl_converted_deinit(&made);
-    if (status == PL_OK)
-        status = text.ptr ? pl_json_parse(r->arena, text, &pl_json_own, &doc, r->err) : PL_NOMEM;
-    if (status != PL_OK)
-        return status;
-    solution->turns =
-        pl_arena_zalloc(r->arena, pl_json_count(doc.root) + 1, sizeof *solution->turns);
-    if (!solution->turns)
-        return PL_NOMEM;
-    for (const struct pl_json_node *n = pl_json_first(doc.root);
-         n < pl_json_end(doc.root) && status == PL_OK; n = pl_json_next(n))
-        status = pl_turn_row_read(r->arena, &doc, n, r->now_ms,
-                                  &solution->turns[solution->n_turns++], r->err);
-    return status;
-}
-
-static enum pl_status read_messages(const struct reading *r, const struct pl_json_doc *chat,
-                                    struct pl_solution *solution)
+static enum pl_status read_messages(const struct reading *r, struct pl_str name,
+                                    const struct pl_json_doc *chat, struct pl_solution *solution)
 {
     const struct pl_json_node *messages =
         pl_json_member(chat, chat->root, "messages", PL_JSON_ARRAY);
@@ -199,15 +173,23 @@ static enum pl_status read_messages(const struct reading *r, const struct pl_jso
         read_text(r, chat, chat->root, "system_prompt", &solution->system_prompt);
     if (status != PL_OK || !messages || !pl_json_count(messages))
         return status;
-    if (!solution->system_prompt.len && pl_json_count(messages) == 1)
+    if (!solution->system_prompt.len && pl_json_count(messages) == 1) {
+        if (pl_json_get(chat, pl_json_first(messages), PL_STR("media")))
+            return refuse(r, name,
+                          "has media in its only message, which becomes the system prompt: that is "
+                          "a text.");
         return read_text(r, chat, pl_json_first(messages), "content", &solution->system_prompt);
+    }
     PL_CLEANUP_BUF struct pl_buf examples;
     pl_buf_init(&examples, 0);
     pl_buf_adds(&examples, "{\"protocol\":\"structured-chat\",\"messages\":");
     pl_buf_add(&examples, pl_json_span(chat, messages));
     pl_buf_addc(&examples, '}');
-    return examples.status == PL_OK ? read_turns(r, pl_buf_str(&examples), solution)
-                                    : examples.status;
+    const struct pl_prompt_keeper keeper = {r->store, r->user_id};
+    return examples.status == PL_OK
+               ? pl_prompt_turns_read(&keeper, r->arena, pl_buf_str(&examples), r->now_ms,
+                                      &solution->turns, &solution->n_turns, r->err)
+               : examples.status;
 }
 
 enum pl_status pl_solution_read(struct pl_store *store, const struct pl_models *models,
@@ -224,7 +206,7 @@ enum pl_status pl_solution_read(struct pl_store *store, const struct pl_models *
         return PL_OK;
     enum pl_status status = read_chat(&r, name, &chat);
     if (status == PL_OK)
-        status = read_messages(&r, &chat, &solution);
+        status = read_messages(&r, name, &chat, &solution);
     if (status == PL_OK)
         status = pl_prompt_asks_config(arena, &chat, &asks, err);
     const struct pl_model_info *info =
