@@ -284,6 +284,17 @@ const models = [
   }],
 ];
 
+function isJson(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// A model that wrote something else gets it back as it was, with an error that tells it.
+const saysFailed = (answer) => /"status":"error"/.test(typeof answer === 'string' ? answer : JSON.stringify(answer ?? ''));
+
 const rules = {
   anthropic(body, say) {
     const { messages } = body;
@@ -315,7 +326,10 @@ const rules = {
       for (let k = i + 1; messages[k]?.role === 'tool'; k++) results.push(messages[k].tool_call_id);
       if (messages[i].role === 'assistant' && !same(calls, results)) say(`message ${i}: calls ${calls} are answered by ${results}`);
       if (messages[i].role === 'tool' && !['tool', 'assistant'].includes(messages[i - 1]?.role)) say('a result without a call');
-      for (const call of messages[i].tool_calls ?? []) JSON.parse(call.function.arguments);
+      for (const call of messages[i].tool_calls ?? []) {
+        const answer = messages.find(({ tool_call_id: of }) => of === call.id)?.content;
+        if (!isJson(call.function.arguments) && !saysFailed(answer)) say(`the arguments of ${call.id} are no JSON, and nobody said so`);
+      }
     }
   },
   'openai-responses'(body, say) {
@@ -324,7 +338,10 @@ const rules = {
     const results = items.filter((item) => item.type === 'function_call_output').map((item) => item.call_id);
     if (!same(calls, results)) say(`calls ${calls} are answered by ${results}`);
     if (new Set(calls).size !== calls.length) say('an id is used twice');
-    for (const item of items.filter(({ type }) => type === 'function_call')) JSON.parse(item.arguments);
+    for (const call of items.filter(({ type }) => type === 'function_call')) {
+      const answer = items.find(({ type, call_id: of }) => type === 'function_call_output' && of === call.call_id)?.output;
+      if (!isJson(call.arguments) && !saysFailed(answer)) say(`the arguments of ${call.call_id} are no JSON, and nobody said so`);
+    }
     items.forEach((item, i) => {
       if (item.type === 'reasoning' && (!items[i + 1] || items[i + 1].role === 'user')) say('reasoning is followed by what was thought out');
     });
@@ -336,7 +353,8 @@ const rules = {
       const calls = content.parts.filter((part) => part.functionCall).map((part) => part.functionCall.name);
       const results = (contents[i + 1]?.parts ?? []).filter((part) => part.functionResponse).map((part) => part.functionResponse.name);
       if (calls.length && JSON.stringify(calls) !== JSON.stringify(results)) say(`contents ${i}: calls ${calls} are answered by ${results}`);
-      if (i && content.role === contents[i - 1].role) say(`contents ${i}: ${content.role} speaks twice in a row`);
+      // A person may: behind results, or behind a question that nobody answered.
+      if (i && content.role === 'model' && contents[i - 1].role === 'model') say(`contents ${i}: model speaks twice in a row`);
       for (const { functionResponse } of content.parts) {
         if (functionResponse && (typeof functionResponse.response !== 'object' || Array.isArray(functionResponse.response))) say('a response is an object');
       }
