@@ -25,6 +25,8 @@ struct pl_convert_opts {
                                          JSON of RFC 8259 or has a key twice (PL_SYNTAX) */
     bool refuses_wrong_types;         /* a value of another type than belongs in its place makes it
                                          PL_INVALID, with its pointer, before anything is written */
+    bool is_own;                      /* this program wrote the source: what a client may nest
+                                         stands in it a few levels down (limits of pl_json_own) */
     bool keeps_provider;              /* in front of a model's name: a server of ours reads it */
     bool is_addressed;   /* where it is sent to says the model, and whether it streams */
     struct pl_str model; /* what the target calls it; empty: as the source does */

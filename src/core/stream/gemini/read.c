@@ -6,6 +6,61 @@
 #include "json/text.h"
 #include "stream/pick.h"
 
+/* ---- citations ---- */
+
+static void read_citation(const struct pl_gemini_reading *x, uint32_t choice,
+                          const struct pl_json_node *citation)
+{
+    static const struct pl_gemini_field fields[] = {PL_GEMINI_FIELD("uri", "uri"),
+                                                    PL_GEMINI_FIELD("title", "title")};
+    const struct pl_open_part *part = pl_stream_find(x->s, choice, PL_GEMINI_KEY_TEXT);
+    const struct pl_json_node *f[2];
+    pl_gemini_get(x->doc, citation, fields, 2, f);
+    if (!part || (!f[0] && !f[1]))
+        return;
+    pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_CITATION,
+                                            .choice = choice,
+                                            .part = part->part,
+                                            .part_kind = PL_PART_TEXT,
+                                            .json = pl_json_span(x->doc, citation),
+                                            .url = pl_pick_raw(x->doc, f[0]),
+                                            .title = pl_pick_raw(x->doc, f[1])});
+}
+
+/* Every element of member `list` is a citation, or holds one under `inner`. They stand behind the
+ * text they are about, and end its part. */
+static void read_citations(const struct pl_gemini_reading *x, uint32_t choice,
+                           const struct pl_json_node *metadata, const struct pl_gemini_field *list,
+                           const struct pl_gemini_field *inner)
+{
+    const struct pl_json_node *elements, *citation;
+    pl_gemini_get(x->doc, metadata, list, 1, &elements);
+    if (!pl_json_is(elements, PL_JSON_ARRAY) || !pl_json_count(elements))
+        return;
+    for (const struct pl_json_node *n = pl_json_first(elements); n < pl_json_end(elements);
+         n = pl_json_next(n)) {
+        citation = n;
+        if (inner)
+            pl_gemini_get(x->doc, n, inner, 1, &citation);
+        if (citation)
+            read_citation(x, choice, citation);
+    }
+    pl_stream_close(x->s, choice, PL_GEMINI_KEY_TEXT);
+}
+
+static void read_sources(const struct pl_gemini_reading *x, uint32_t choice)
+{
+    static const struct pl_gemini_field citations = PL_GEMINI_FIELD("citations", "citations");
+    static const struct pl_gemini_field chunks =
+        PL_GEMINI_FIELD("groundingChunks", "grounding_chunks");
+    static const struct pl_gemini_field web = PL_GEMINI_FIELD("web", "web");
+    if (x->sources->citations)
+        read_citations(x, choice, x->sources->citations, &citations, NULL);
+    if (x->sources->grounding)
+        read_citations(x, choice, x->sources->grounding, &chunks, &web);
+    *x->sources = (struct pl_gemini_sources){0};
+}
+
 /* ---- parts ---- */
 
 /* A signature may stand on an empty text, which only Google needs back. */
@@ -66,8 +121,10 @@ static enum pl_status read_part(const struct pl_gemini_reading *x, uint32_t choi
     struct pl_str signature = pl_pick_raw(x->doc, f[SIGNATURE]);
     if (f[CALL] || signature.len || !f[TEXT])
         pl_repeat_spoil(&x->s->repeat);
-    if (f[CALL])
+    if (f[CALL]) {
+        read_sources(x, choice);
         return pl_gemini_read_call(x, choice, f[CALL], signature);
+    }
     if (f[TEXT] || signature.len)
         read_text(x, choice, pl_pick_raw(x->doc, f[TEXT]), pl_json_is(f[THOUGHT], PL_JSON_TRUE),
                   signature);
@@ -91,48 +148,6 @@ static enum pl_status read_content(const struct pl_gemini_reading *x, uint32_t c
          n < pl_json_end(parts) && status == PL_OK; n = pl_json_next(n))
         status = read_part(x, choice, n);
     return status;
-}
-
-/* ---- citations ---- */
-
-static void read_citation(const struct pl_gemini_reading *x, uint32_t choice,
-                          const struct pl_json_node *citation)
-{
-    static const struct pl_gemini_field fields[] = {PL_GEMINI_FIELD("uri", "uri"),
-                                                    PL_GEMINI_FIELD("title", "title")};
-    const struct pl_open_part *part = pl_stream_find(x->s, choice, PL_GEMINI_KEY_TEXT);
-    const struct pl_json_node *f[2];
-    pl_gemini_get(x->doc, citation, fields, 2, f);
-    if (!part || (!f[0] && !f[1]))
-        return;
-    pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_CITATION,
-                                            .choice = choice,
-                                            .part = part->part,
-                                            .part_kind = PL_PART_TEXT,
-                                            .json = pl_json_span(x->doc, citation),
-                                            .url = pl_pick_raw(x->doc, f[0]),
-                                            .title = pl_pick_raw(x->doc, f[1])});
-}
-
-/* Every element of member `list` is a citation, or holds one under `inner`. They stand behind the
- * text they are about, and end its part. */
-static void read_citations(const struct pl_gemini_reading *x, uint32_t choice,
-                           const struct pl_json_node *metadata, const struct pl_gemini_field *list,
-                           const struct pl_gemini_field *inner)
-{
-    const struct pl_json_node *elements, *citation;
-    pl_gemini_get(x->doc, metadata, list, 1, &elements);
-    if (!pl_json_is(elements, PL_JSON_ARRAY) || !pl_json_count(elements))
-        return;
-    for (const struct pl_json_node *n = pl_json_first(elements); n < pl_json_end(elements);
-         n = pl_json_next(n)) {
-        citation = n;
-        if (inner)
-            pl_gemini_get(x->doc, n, inner, 1, &citation);
-        if (citation)
-            read_citation(x, choice, citation);
-    }
-    pl_stream_close(x->s, choice, PL_GEMINI_KEY_TEXT);
 }
 
 /* ---- candidates ---- */
@@ -162,10 +177,6 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
         PL_GEMINI_FIELD("groundingMetadata", "grounding_metadata"),
         PL_GEMINI_FIELD("safetyRatings", "safety_ratings"),
     };
-    static const struct pl_gemini_field citations = PL_GEMINI_FIELD("citations", "citations");
-    static const struct pl_gemini_field chunks =
-        PL_GEMINI_FIELD("groundingChunks", "grounding_chunks");
-    static const struct pl_gemini_field web = PL_GEMINI_FIELD("web", "web");
     const struct pl_json_node *f[N];
     pl_gemini_get(x->doc, candidate, fields, N, f);
     int64_t index = f[INDEX] ? pl_pick_count(x->doc, f[INDEX]) : 0;
@@ -173,6 +184,8 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
         return PL_OK;
     struct pl_gemini_choice *choice = &x->r->choices[index];
     choice->is_seen = true;
+    /* What the answer rests on is said again and again; the last time it is complete. */
+    *x->sources = (struct pl_gemini_sources){f[CITATIONS], f[REASON] ? f[GROUNDING] : NULL};
     enum pl_status status = read_content(x, (uint32_t)index, f[CONTENT]);
     if (status != PL_OK)
         return status;
@@ -182,14 +195,9 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
                                                 .json = pl_json_span(x->doc, f[SAFETY])});
     if (f[CITATIONS] || f[REASON])
         pl_repeat_spoil(&x->s->repeat);
-    if (f[CITATIONS])
-        read_citations(x, (uint32_t)index, f[CITATIONS], &citations, NULL);
-    if (f[REASON]) {
-        /* What the answer rests on is said again and again; the last time it is complete. */
-        if (f[GROUNDING])
-            read_citations(x, (uint32_t)index, f[GROUNDING], &chunks, &web);
+    read_sources(x, (uint32_t)index);
+    if (f[REASON])
         read_finish(x, choice, f[REASON], f[MESSAGE]);
-    }
     return PL_OK;
 }
 
@@ -369,7 +377,8 @@ static enum pl_status read_values(const struct pl_gemini_reading *x, struct pl_s
     struct pl_json_frames frames;
     struct pl_json_doc doc;
     struct pl_str object;
-    struct pl_gemini_reading one = {.s = x->s, .r = x->r, .doc = &doc, .err = x->err};
+    struct pl_gemini_reading one = *x;
+    one.doc = &doc;
     struct pl_error first = *x->err;
     enum pl_status status;
     pl_json_frames_init(&frames, 0);
@@ -408,7 +417,8 @@ enum pl_status pl_gemini_stream_read(struct pl_stream *s, void *state,
 {
     struct pl_gemini_reader *r = state;
     struct pl_json_doc doc;
-    struct pl_gemini_reading x = {.s = s, .r = r, .doc = &doc, .err = err};
+    struct pl_gemini_sources sources = {0};
+    struct pl_gemini_reading x = {.s = s, .r = r, .doc = &doc, .err = err, .sources = &sources};
     if (!r->is_ready)
         make_ready(r);
     /* Servers that imitate Google's end their stream like OpenAI's. */

@@ -38,8 +38,11 @@ static bool read_options(struct pl_exchange *x, struct exporting *e)
         return false;
     e->document = (struct pl_document_opts){.session_id = x->args[0],
                                             .loop_id = pl_target_param(&x->target, "loop_id")};
-    e->convert = (struct pl_convert_opts){
-        .from = e->own, .to = e->format, .mode = modes[mode], .is_strict = e->reporting.is_strict};
+    e->convert = (struct pl_convert_opts){.from = e->own,
+                                          .to = e->format,
+                                          .mode = modes[mode],
+                                          .is_own = true,
+                                          .is_strict = e->reporting.is_strict};
     return true;
 }
 
@@ -65,25 +68,6 @@ static enum pl_status write_request(struct pl_exchange *x, struct exporting *e, 
     return pl_request_write(&request, &e->turns);
 }
 
-/* What a client may nest stands a few levels down in the turns: they are read with limits of their
- * own, so that whatever a session holds can be exported. */
-static enum pl_status convert(struct pl_exchange *x, struct exporting *e, struct pl_error *err)
-{
-    struct pl_json_opts opts = pl_json_any;
-    struct pl_json_doc doc;
-    opts.max_depth = pl_json_own.max_depth;
-    opts.max_nodes = pl_json_own.max_nodes;
-    enum pl_status status = PL_OK;
-    if (!e->convert.is_strict) {
-        status = pl_json_parse(&x->arena, pl_buf_str(&e->turns), &opts, &doc, err);
-        e->convert.doc = &doc;
-    }
-    if (status == PL_OK)
-        status = pl_convert(pl_buf_str(&e->turns), &e->convert, &e->converted, err);
-    e->convert.doc = NULL;
-    return status;
-}
-
 static enum pl_status make_document(struct pl_exchange *x, struct exporting *e,
                                     struct pl_error *err)
 {
@@ -105,7 +89,9 @@ static enum pl_status make_document(struct pl_exchange *x, struct exporting *e,
                        (int)(e->document.loop_id.len < 80 ? e->document.loop_id.len : 80),
                        e->document.loop_id.ptr);
     }
-    return status == PL_OK && e->format != e->own ? convert(x, e, err) : status;
+    if (status != PL_OK || e->format == e->own)
+        return status;
+    return pl_convert(pl_buf_str(&e->turns), &e->convert, &e->converted, err);
 }
 
 static struct pl_str report_of(const struct exporting *e)
