@@ -63,7 +63,14 @@ class Inspection {
     const mark = `The last word to ${id}.`;
     if (!/^(anthropic|openai|openai-chat|gemini)\//.test(model)) await this.json('PATCH', `/api/sessions/${id}`, { model: models[dialect] });
     await this.json('POST', `/api/sessions/${id}/chat`, { message: mark });
-    const request = await until(() => this.upstream.requests.find(({ text }) => text.includes(mark)), `the request of ${id}`, SAFETY_MS / 5);
+    const sent = () => this.upstream.requests.find(({ text }) => text.includes(mark));
+    await until(async () => sent() || (await this.json('GET', `/api/sessions/${id}`)).status === 'failed', `the request of ${id}`, SAFETY_MS / 5);
+    const request = sent();
+    if (!request) {
+      const [turn] = (await this.json('GET', `/api/sessions/${id}/messages?limit=1`)).slice(-1);
+      this.wrong.push(`${id} cannot be asked: ${JSON.stringify(turn).slice(0, 2000)}`);
+      return;
+    }
     await this.take(id, request);
     const context = await this.json('GET', `/api/sessions/${id}/context`);
     const { tokens } = await this.json('POST', '/api/tokens', { document: request.body, as: request.dialect, model: request.model });

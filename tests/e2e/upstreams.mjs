@@ -13,6 +13,7 @@
 //     redacted: 'data'       thinking nobody can read (anthropic)
 //     say: 'text'            told word by word; also an array of pieces
 //     refuse: 'text'         a refusal
+//     cites: [{ url, title }]   what the words rest on, in the vendor's own form
 //     calls: [{ name, args }]   tool calls, all of them before any is answered; args is a value, or a string as it is
 //     usage: { input, output, cached, reasoning }
 //     finish: 'length' | 'filter'   instead of stop or tools
@@ -52,6 +53,9 @@ const stopWords = {
 const finishOf = (dialect, script) =>
   stopWords[dialect][script.finish ?? (script.calls?.length ? 'tools' : 'stop')];
 
+const webLocation = ({ url, title }) => ({ type: 'web_search_result_location', cited_text: 'What it says.', encrypted_index: 'aW5kZXg=', title, url });
+const urlCitation = (script) => ({ url, title }) => ({ type: 'url_citation', start_index: 0, end_index: words(script.say).join('').length, url, title });
+
 function anthropicMessage(script, model) {
   const usage = usageOf(script);
   return {
@@ -59,7 +63,7 @@ function anthropicMessage(script, model) {
     content: [
       ...(script.think ? [{ type: 'thinking', thinking: script.think, signature: signature('anthropic') }] : []),
       ...(script.redacted ? [{ type: 'redacted_thinking', data: script.redacted }] : []),
-      ...(script.say || script.refuse ? [{ type: 'text', text: words(script.say ?? script.refuse).join('') }] : []),
+      ...(script.say || script.refuse ? [{ type: 'text', text: words(script.say ?? script.refuse).join(''), ...(script.cites ? { citations: script.cites.map(webLocation) } : {}) }] : []),
       ...(script.calls ?? []).map((call) => ({ type: 'tool_use', id: id('toolu_'), name: call.name, input: argsValue(call) })),
     ],
     stop_reason: script.refuse ? 'refusal' : finishOf('anthropic', script), stop_sequence: null,
@@ -82,6 +86,7 @@ function anthropicEvents(script, model) {
       add({ type: 'signature_delta', signature: block.signature });
     }
     if (block.type === 'text') for (const word of words(script.say ?? script.refuse)) add({ type: 'text_delta', text: word });
+    for (const citation of block.citations ?? []) add({ type: 'citations_delta', citation });
     if (block.type === 'tool_use') {
       const call = script.calls[index - (whole.content.length - script.calls.length)];
       for (const half of halves(argsText(call))) add({ type: 'input_json_delta', partial_json: half });
@@ -102,6 +107,8 @@ const chatUsage = (script) => {
 };
 const chatCall = (call) => ({ id: id('call_'), type: 'function', function: { name: call.name, arguments: argsText(call) } });
 
+const chatAnnotations = (script) => script.cites.map(urlCitation(script)).map(({ type, ...rest }) => ({ type, url_citation: rest }));
+
 const chatMessage = (script, model) => ({
   id: id('chatcmpl-'), object: 'chat.completion', created: 1700000000, model: script.model ?? model,
   choices: [{
@@ -109,6 +116,7 @@ const chatMessage = (script, model) => ({
     message: {
       role: 'assistant', content: script.say ? words(script.say).join('') : null, refusal: script.refuse ?? null,
       ...(script.think ? { reasoning_content: script.think } : {}),
+      ...(script.cites ? { annotations: chatAnnotations(script) } : {}),
       ...(script.calls?.length ? { tool_calls: script.calls.map(chatCall) } : {}),
     },
     logprobs: null, finish_reason: finishOf('openai-chat', script),
@@ -122,6 +130,7 @@ function chatEvents(script, model, body) {
   const events = [chunk({ role: 'assistant', content: '' })];
   for (const word of words(script.think)) events.push(chunk({ reasoning_content: word }));
   for (const word of words(script.say)) events.push(chunk({ content: word }));
+  if (script.cites) events.push(chunk({ annotations: chatAnnotations(script) }));
   for (const word of words(script.refuse)) events.push(chunk({ refusal: word }));
   (script.calls ?? []).map(chatCall).forEach((call, index) => {
     events.push(chunk({ tool_calls: [{ index, ...call, function: { name: call.function.name, arguments: '' } }] }));
@@ -139,7 +148,7 @@ function responsesItems(script) {
     ...(script.say || script.refuse ? [{
       type: 'message', id: id('msg_'), role: 'assistant', status: 'completed',
       content: [script.refuse ? { type: 'refusal', refusal: script.refuse }
-        : { type: 'output_text', text: words(script.say).join(''), annotations: [], logprobs: [] }],
+        : { type: 'output_text', text: words(script.say).join(''), annotations: (script.cites ?? []).map(urlCitation(script)), logprobs: [] }],
     }] : []),
     ...(script.calls ?? []).map((call) => ({
       type: 'function_call', id: id('fc_'), call_id: id('call_'), name: call.name, arguments: argsText(call), status: 'completed',
@@ -181,8 +190,9 @@ function responsesEvents(script, model) {
     } else if (item.type === 'message') {
       const [part] = item.content;
       const kind = part.type === 'refusal' ? 'refusal' : 'output_text';
-      add('content_part.added', { content_index: 0, part: { ...part, [kind === 'refusal' ? 'refusal' : 'text']: '' } });
+      add('content_part.added', { content_index: 0, part: { ...part, [kind === 'refusal' ? 'refusal' : 'text']: '', ...(part.annotations ? { annotations: [] } : {}) } });
       for (const word of words(script.say ?? script.refuse)) add(`${kind}.delta`, { content_index: 0, delta: word, logprobs: [] });
+      (part.annotations ?? []).forEach((annotation, annotation_index) => add('output_text.annotation.added', { content_index: 0, annotation_index, annotation }));
       add(`${kind}.done`, { content_index: 0, [kind === 'refusal' ? 'refusal' : 'text']: part.text ?? part.refusal });
       add('content_part.done', { content_index: 0, part });
     } else {
@@ -207,10 +217,21 @@ function geminiParts(script) {
   ];
 }
 
+function grounding({ say, cites }) {
+  if (!cites) return {};
+  const text = words(say).join('');
+  return {
+    groundingMetadata: {
+      groundingChunks: cites.map(({ url, title }) => ({ web: { uri: url, title } })),
+      groundingSupports: [{ segment: { startIndex: 0, endIndex: text.length, text }, groundingChunkIndices: cites.map((_, i) => i) }],
+    },
+  };
+}
+
 function geminiMessage(script, model, parts = geminiParts(script), isLast = true) {
   const { input, output, cached, reasoning } = usageOf(script);
   return {
-    candidates: [{ index: 0, content: { role: 'model', parts }, ...(isLast ? { finishReason: finishOf('gemini', script) } : {}) }],
+    candidates: [{ index: 0, content: { role: 'model', parts }, ...(isLast ? { finishReason: finishOf('gemini', script), ...grounding(script) } : {}) }],
     usageMetadata: {
       promptTokenCount: input, candidatesTokenCount: output - reasoning, totalTokenCount: input + output,
       ...(cached ? { cachedContentTokenCount: cached } : {}), ...(reasoning ? { thoughtsTokenCount: reasoning } : {}),
@@ -284,6 +305,17 @@ const models = [
   }],
 ];
 
+function isJson(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// A model that wrote something else gets it back as it was, with an error that tells it.
+const saysFailed = (answer) => /"status":"error"/.test(typeof answer === 'string' ? answer : JSON.stringify(answer ?? ''));
+
 const rules = {
   anthropic(body, say) {
     const { messages } = body;
@@ -315,7 +347,10 @@ const rules = {
       for (let k = i + 1; messages[k]?.role === 'tool'; k++) results.push(messages[k].tool_call_id);
       if (messages[i].role === 'assistant' && !same(calls, results)) say(`message ${i}: calls ${calls} are answered by ${results}`);
       if (messages[i].role === 'tool' && !['tool', 'assistant'].includes(messages[i - 1]?.role)) say('a result without a call');
-      for (const call of messages[i].tool_calls ?? []) JSON.parse(call.function.arguments);
+      for (const call of messages[i].tool_calls ?? []) {
+        const answer = messages.find(({ tool_call_id: of }) => of === call.id)?.content;
+        if (!isJson(call.function.arguments) && !saysFailed(answer)) say(`the arguments of ${call.id} are no JSON, and nobody said so`);
+      }
     }
   },
   'openai-responses'(body, say) {
@@ -324,7 +359,10 @@ const rules = {
     const results = items.filter((item) => item.type === 'function_call_output').map((item) => item.call_id);
     if (!same(calls, results)) say(`calls ${calls} are answered by ${results}`);
     if (new Set(calls).size !== calls.length) say('an id is used twice');
-    for (const item of items.filter(({ type }) => type === 'function_call')) JSON.parse(item.arguments);
+    for (const call of items.filter(({ type }) => type === 'function_call')) {
+      const answer = items.find(({ type, call_id: of }) => type === 'function_call_output' && of === call.call_id)?.output;
+      if (!isJson(call.arguments) && !saysFailed(answer)) say(`the arguments of ${call.call_id} are no JSON, and nobody said so`);
+    }
     items.forEach((item, i) => {
       if (item.type === 'reasoning' && (!items[i + 1] || items[i + 1].role === 'user')) say('reasoning is followed by what was thought out');
     });
@@ -336,9 +374,8 @@ const rules = {
       const calls = content.parts.filter((part) => part.functionCall).map((part) => part.functionCall.name);
       const results = (contents[i + 1]?.parts ?? []).filter((part) => part.functionResponse).map((part) => part.functionResponse.name);
       if (calls.length && JSON.stringify(calls) !== JSON.stringify(results)) say(`contents ${i}: calls ${calls} are answered by ${results}`);
-      // A content of responses has nothing else: what the user says, or is shown, after them is the next one.
-      const answers = contents[i - 1]?.parts.every((part) => part.functionResponse) && !content.parts.some((part) => part.functionResponse);
-      if (i && content.role === contents[i - 1].role && !answers) say(`contents ${i}: ${content.role} speaks twice in a row`);
+      // The user may: after results, or after a question that nobody answered.
+      if (i && content.role === 'model' && contents[i - 1].role === 'model') say(`contents ${i}: model speaks twice in a row`);
       for (const { functionResponse } of content.parts) {
         if (functionResponse && (typeof functionResponse.response !== 'object' || Array.isArray(functionResponse.response))) say('a response is an object');
       }

@@ -11,9 +11,10 @@
 #include <stdio.h>
 
 struct job {
-    struct pl_console *console;            /* borrowed */
-    const struct pl_args *args;            /* borrowed */
-    const char *name;                      /* of the input in messages */
+    struct pl_console *console; /* borrowed */
+    const struct pl_args *args; /* borrowed */
+    const char *name;           /* of the input in messages */
+    bool is_chinese;
     struct pl_file file;                   /* owned */
     PL_VEC(struct pl_file) source_files;   /* owned, each of them */
     PL_VEC(struct pl_cite_source) sources; /* borrowed from argv and source_files */
@@ -80,6 +81,26 @@ static void put_place(const struct line *line)
     pl_console_putf(console, ":%zu:%zu: ", at.line, at.column);
 }
 
+/* What is said of an anchor, by enum pl_schema_lang. */
+static const char *const words[][2] = {
+    {"citation_map has no entry with this id; the anchor is shown as plain text",
+     "citation_map 中没有这个 id 的条目；锚点会显示为普通文本"},
+    {"page_number counts from 1", "page_number 从 1 开始"},
+    {"a bbox is [x1, y1, x2, y2] with x1 < x2 and y1 < y2",
+     "bbox 是 [x1, y1, x2, y2]，其中 x1 < x2 且 y1 < y2"},
+    {"text_snippet is not in the text of the source", "来源的文本中没有 text_snippet"},
+    {"error", "错误"},
+    {"warning", "警告"},
+};
+
+static const char *in_words(const struct job *job, const char *english)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words && job->is_chinese; i++)
+        if (strcmp(words[i][0], english) == 0)
+            return words[i][1];
+    return english;
+}
+
 static void put_problem(void *ctx, const char *sentence)
 {
     const struct line *line = ctx;
@@ -87,10 +108,10 @@ static void put_problem(void *ctx, const char *sentence)
     bool is_error = pl_cite_is_wrong(line->cite);
     put_place(line);
     pl_console_put_styled(console, is_error ? PL_STYLE_BAD : PL_STYLE_BOLD,
-                          is_error ? "error" : "warning");
+                          in_words(line->job, is_error ? "error" : "warning"));
     pl_console_puts(console, ": [");
     pl_console_put_safe(console, line->cite->id);
-    pl_console_putf(console, "] %s\n", sentence);
+    pl_console_putf(console, "] %s\n", in_words(line->job, sentence));
 }
 
 static void put_cites(struct job *job)
@@ -122,8 +143,10 @@ static bool has_error(const struct job *job)
 
 enum pl_exit pl_cmd_cite(struct pl_console *console, const struct pl_args *args)
 {
-    struct job job = {
-        .console = console, .args = args, .name = pl_input_name(args->operands.ptr[0])};
+    struct job job = {.console = console,
+                      .args = args,
+                      .name = pl_input_name(args->operands.ptr[0]),
+                      .is_chinese = pl_args_wants_chinese(args)};
     pl_arena_init(&job.arena, 0);
     enum pl_exit code = read_inputs(&job);
     if (code == PL_EXIT_OK) {

@@ -163,6 +163,10 @@ static enum pl_exit look(struct job *job)
 
 static enum pl_exit check(struct job *job)
 {
+    static const char *const opens[] = {" (at ", "（位于 "}, *const closes[] = {")\n", "）\n"};
+    static const char *const fine[] = {"ok", "没有问题"};
+    enum pl_schema_lang lang = pl_args_wants_chinese(job->args) ? PL_SCHEMA_ZH : PL_SCHEMA_EN;
+    job->reasons.lang = lang;
     enum pl_exit code = look(job);
     if (code != PL_EXIT_OK)
         return code;
@@ -182,14 +186,14 @@ static enum pl_exit check(struct job *job)
         pl_console_put_safe(job->console, pl_str_of(job->name));
         pl_console_puts(job->console, ": ");
         pl_console_put_safe(job->console, job->reasons.list.ptr[i].message);
-        pl_console_puts(job->console, " (at ");
+        pl_console_puts(job->console, opens[lang]);
         pl_console_put_safe(job->console, job->reasons.list.ptr[i].pointer);
-        pl_console_puts(job->console, ")\n");
+        pl_console_puts(job->console, closes[lang]);
     }
     if (is_valid) {
         pl_console_put_safe(job->console, pl_str_of(job->name));
         pl_console_puts(job->console, ": ");
-        pl_console_put_styled(job->console, PL_STYLE_GOOD, "ok");
+        pl_console_put_styled(job->console, PL_STYLE_GOOD, fine[lang]);
         pl_console_puts(job->console, "\n");
     }
     return is_valid ? PL_EXIT_OK : PL_EXIT_NO;

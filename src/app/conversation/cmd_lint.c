@@ -28,6 +28,7 @@ static enum pl_exit read_options(struct job *job)
         .target = target ? pl_format_find(pl_str_of(target)) : NULL,
         .profile = target ? pl_profile_find(pl_str_of(target)) : NULL,
         .now_s = pl_clock_unix_s(),
+        .lang = pl_args_wants_chinese(job->args) ? PL_SCHEMA_ZH : PL_SCHEMA_EN,
     };
     if (job->request.profile)
         job->request.target = pl_format_find(pl_str_of(job->request.profile->format));
@@ -42,8 +43,18 @@ static enum pl_exit read_options(struct job *job)
     return PL_EXIT_OK;
 }
 
+/* The words around the findings, by enum pl_schema_lang. */
+static const char *severity_word(const struct job *job, enum pl_severity severity)
+{
+    static const char *const chinese[] = {"错误", "警告", "提示"};
+    return job->request.lang == PL_SCHEMA_ZH ? chinese[severity] : pl_severity_name(severity);
+}
+
 static void put_findings(struct job *job)
 {
+    static const char *const opens[] = {" (at ", "（位于 "}, *const closes[] = {")", "）"};
+    static const char *const fine[] = {"ok", "没有问题"};
+    enum pl_schema_lang lang = job->request.lang;
     struct pl_console *console = job->console;
     struct pl_locator locator = pl_locator(job->linted.doc.text);
     for (size_t i = 0; i < job->linted.findings.list.len; i++) {
@@ -53,20 +64,20 @@ static void put_findings(struct job *job)
         pl_console_putf(console, ":%zu:%zu: ", at.line, at.column);
         pl_console_put_styled(console,
                               finding->severity == PL_SEVERITY_ERROR ? PL_STYLE_BAD : PL_STYLE_BOLD,
-                              pl_severity_name(finding->severity));
+                              severity_word(job, finding->severity));
         pl_console_putf(console, " %s: ", finding->code);
         pl_console_put_safe(console, finding->message);
         if (finding->pointer.len) {
-            pl_console_puts(console, " (at ");
+            pl_console_puts(console, opens[lang]);
             pl_console_put_safe(console, finding->pointer);
-            pl_console_puts(console, ")");
+            pl_console_puts(console, closes[lang]);
         }
         pl_console_puts(console, "\n");
     }
     if (job->linted.findings.list.len == 0) {
         pl_console_put_safe(console, pl_str_of(job->name));
         pl_console_puts(console, ": ");
-        pl_console_put_styled(console, PL_STYLE_GOOD, "ok");
+        pl_console_put_styled(console, PL_STYLE_GOOD, fine[lang]);
         pl_console_puts(console, "\n");
     }
 }

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 /* "1234 tokens (estimated): 1200 messages, 34 system" */
-static void put_counted(struct pl_console *console, const struct pl_counted *counted)
+static void put_english(struct pl_console *console, const struct pl_counted *counted)
 {
     pl_console_putf(console, "%" PRIu64 " token%s", counted->n_tokens,
                     counted->n_tokens == 1 ? "" : "s");
@@ -19,6 +19,24 @@ static void put_counted(struct pl_console *console, const struct pl_counted *cou
         pl_console_putf(console, "%s%" PRIu64 " %s", between, counted->by[i],
                         pl_tally_name((enum pl_tally_kind)i));
         between = ", ";
+    }
+    pl_console_puts(console, "\n");
+}
+
+static void put_chinese(struct pl_console *console, const struct pl_counted *counted)
+{
+    static const char *const names[PL_TALLY_KIND_COUNT] = {
+        [PL_TALLY_MESSAGES] = "消息", [PL_TALLY_TOOLS] = "工具", [PL_TALLY_SYSTEM] = "系统",
+        [PL_TALLY_IMAGES] = "图片",   [PL_TALLY_AUDIO] = "音频",
+    };
+    pl_console_putf(console, "%" PRIu64 " 个 token%s", counted->n_tokens,
+                    counted->is_estimated ? "（估算）" : "");
+    const char *between = "：";
+    for (int i = 0; i < PL_TALLY_KIND_COUNT; i++) {
+        if (!counted->by[i])
+            continue;
+        pl_console_putf(console, "%s%s %" PRIu64, between, names[i], counted->by[i]);
+        between = "，";
     }
     pl_console_puts(console, "\n");
 }
@@ -46,7 +64,7 @@ enum pl_exit pl_cmd_tokens(struct pl_console *console, const struct pl_args *arg
         pl_counted_write(pl_console_out(console), &counted);
         pl_console_puts(console, "\n");
     } else {
-        put_counted(console, &counted);
+        (pl_args_wants_chinese(args) ? put_chinese : put_english)(console, &counted);
     }
     return PL_EXIT_OK;
 }

@@ -159,6 +159,8 @@ const struct pl_option pl_lint_options[] = {
              "parts; everything else keeps its bytes"},
     {"report", PL_OPT_REPORT, .args = {"FILE"}, .takes_file = true,
      .help = "With --fix: write the findings to FILE"},
+    {"lang", PL_OPT_LANG, .args = {"LANG"}, .choice = pl_lang_choice,
+     .help = "Language of the findings; by default from the environment"},
     {"json", PL_OPT_JSON, .help = "Print JSON for machines"},
     PL_OPTION_HELP,
     {0},

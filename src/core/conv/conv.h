@@ -169,6 +169,7 @@ struct pl_message {
     struct pl_val cache;    /* a marker on the message itself */
     bool is_phase_split; /* belongs to the same utterance as the message before it: a writer whose
                             format has one message for both may join them without a loss */
+    bool is_summary;     /* stands for the messages before it, which a compaction took away */
     bool is_changed;     /* made, moved or touched by a repair: not what the source spells. One
                             with PL_NO_ELEMENT after the first listed message was put in; one
                             with an element was taken out of it */

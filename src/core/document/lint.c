@@ -102,6 +102,7 @@ static enum pl_status look(struct pl_conv *conv, const struct pl_lint_request *r
         return status;
     struct pl_lint_opts opts =
         pl_format_lint_opts(linted->as, request->target, request->profile, request->now_s);
+    opts.lang = request->lang;
     opts.max_tokens = window_of(conv, request->profile);
     if (linted->as->lint)
         linted->as->lint(conv, &linted->findings);
@@ -134,10 +135,14 @@ static enum pl_status find_pointers(struct pl_arena *arena, struct pl_linted *li
     return tour.path.status;
 }
 
-static enum pl_status close_findings(struct pl_arena *arena, struct pl_linted *linted)
+static enum pl_status close_findings(struct pl_arena *arena, enum pl_schema_lang lang,
+                                     struct pl_linted *linted)
 {
     enum pl_status status = find_pointers(arena, linted);
     if (status == PL_OK && !pl_findings_close(&linted->findings, arena, linted->doc.root))
+        status = PL_NOMEM;
+    if (status == PL_OK && lang == PL_SCHEMA_ZH &&
+        !pl_findings_to_chinese(&linted->findings, arena))
         status = PL_NOMEM;
     return status;
 }
@@ -156,7 +161,7 @@ enum pl_status pl_lint_document(struct pl_arena *arena, struct pl_str text,
     if (status == PL_OK)
         status = look(&conv, request, &made, err);
     if (status == PL_OK)
-        status = close_findings(arena, &made);
+        status = close_findings(arena, request->lang, &made);
     pl_conv_deinit(&conv);
     if (status == PL_OK)
         *ret_linted = made;

@@ -10,8 +10,9 @@ struct pl_lint_request {
     const struct pl_format *target;   /* whom it is meant for; NULL: its own format */
     const struct pl_profile *profile; /* of the target; NULL: none was named */
     enum pl_format_kind kind;
-    int64_t now_s;    /* seconds since 1970; 0: not known */
-    size_t max_items; /* messages, parts and tools; 0: PL_CONV_MAX_ITEMS */
+    enum pl_schema_lang lang; /* of the messages */
+    int64_t now_s;            /* seconds since 1970; 0: not known */
+    size_t max_items;         /* messages, parts and tools; 0: PL_CONV_MAX_ITEMS */
 };
 
 struct pl_linted {

@@ -64,6 +64,12 @@ static enum pl_status parse(struct trip *t)
         t->doc = *t->opts->doc;
         return PL_OK;
     }
+    if (t->opts->is_own) {
+        struct pl_json_opts opts = pl_json_any;
+        opts.max_depth = pl_json_own.max_depth;
+        opts.max_nodes = pl_json_own.max_nodes;
+        return pl_json_parse(t->arena, t->text, &opts, &t->doc, t->err);
+    }
     /* The JSON that stands for gpt-oss text is ours: its source is not JSON. */
     bool is_strict = t->opts->is_strict && t->task.from != &pl_format_gpt_oss;
     return (is_strict ? pl_source_parse_strict : pl_source_parse)(t->arena, t->text, &t->doc,

@@ -25,9 +25,11 @@ struct pl_convert_opts {
                                          JSON of RFC 8259 or has a key twice (PL_SYNTAX) */
     bool refuses_wrong_types;         /* a value of the wrong type is PL_INVALID, with its pointer,
                                        * before anything is written */
-    bool keeps_provider;              /* before the model's name: a Parley server reads it */
-    bool is_addressed;                /* the URL names the model and whether it streams */
-    struct pl_str model;              /* what the target calls it; empty: as the source does */
+    bool is_own;         /* this program wrote the source: a client's document is nested
+                                       * a few levels deeper in it (limits of pl_json_own) */
+    bool keeps_provider; /* before the model's name: a Parley server reads it */
+    bool is_addressed;   /* the URL names the model and whether it streams */
+    struct pl_str model; /* what the target calls it; empty: as the source does */
     const struct pl_way_home *way_home; /* pl_carry_way (carry/carry.h); NULL: one way only, and no
                                          * carry is written */
     struct pl_str carry;            /* of the conversion this one undoes; empty: none. Needs a way

@@ -121,7 +121,7 @@ static enum pl_status check_schema(struct check *c, struct pl_error *err)
         status = pl_schema_run_create(schema, &run);
     if (status == PL_OK)
         status =
-            pl_schema_explain(run, c->arena, c->packet, c->packet->root, PL_SCHEMA_EN, &report);
+            pl_schema_explain(run, c->arena, c->packet, c->packet->root, c->reasons.lang, &report);
     for (uint32_t i = 0; status == PL_OK && !report.is_valid && i < report.n_units; i++)
         add_reason(c, report.units[i].instance_location, report.units[i].message);
     pl_schema_run_destroy(run);
@@ -285,7 +285,10 @@ enum pl_status pl_handoff_check(struct pl_arena *arena, const struct pl_json_doc
                                 const struct pl_json_doc *previous, struct pl_str receiver,
                                 struct pl_handoff_reasons *ret_reasons, struct pl_error *err)
 {
-    struct check c = {.arena = arena, .packet = packet, .previous = previous};
+    struct check c = {.arena = arena,
+                      .packet = packet,
+                      .previous = previous,
+                      .reasons = {.lang = ret_reasons->lang}};
     enum pl_status status = check_schema(&c, err);
     if (status == PL_OK) {
         check_agents(&c, receiver);
@@ -297,6 +300,9 @@ enum pl_status pl_handoff_check(struct pl_arena *arena, const struct pl_json_doc
         }
         status = c.status;
     }
+    if (status == PL_OK && c.reasons.lang == PL_SCHEMA_ZH &&
+        !pl_handoff_reasons_to_chinese(&c.reasons, arena))
+        status = PL_NOMEM;
     if (status != PL_OK) {
         pl_handoff_reasons_deinit(&c.reasons);
         return status;

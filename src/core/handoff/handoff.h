@@ -13,6 +13,8 @@
 #include "base/buf.h"
 #include "conv/conv.h"
 
+#include "schema/schema.h"
+
 enum { PL_HANDOFF_MAX_HOPS = 5 };
 
 struct pl_handoff_artifact {
@@ -60,9 +62,12 @@ struct pl_handoff_reason {
 
 /* Why a packet is to be refused; none: it can be accepted. */
 struct pl_handoff_reasons {
+    enum pl_schema_lang lang; /* set by the caller of pl_handoff_check() */
     PL_VEC(struct pl_handoff_reason) list;
 };
 void pl_handoff_reasons_deinit(struct pl_handoff_reasons *reasons);
+/* Says what is against the rules in Chinese. False: out of memory. */
+bool pl_handoff_reasons_to_chinese(struct pl_handoff_reasons *reasons, struct pl_arena *arena);
 
 /* Holds a packet to schemas/handoff.json and to the rules above. `previous` (may be NULL) is the
  * packet of the hop before or the answer to it; `receiver` (may be empty) is who was asked. */

@@ -224,7 +224,8 @@ static void put_constraints(struct make *m)
     put_constraints_before(m, &said);
     for (size_t i = 0; i < conv->messages.len; i++) {
         const struct pl_message *message = &conv->messages.ptr[i];
-        for (uint32_t k = 0; message->role <= PL_ROLE_DEVELOPER && k < message->n_parts; k++) {
+        bool is_rule = message->role <= PL_ROLE_DEVELOPER && !message->is_summary;
+        for (uint32_t k = 0; is_rule && k < message->n_parts; k++) {
             const struct pl_part *part = &pl_conv_parts(conv, message)[k];
             if (part->kind == PL_PART_TEXT && !pl_conv_is_blank(conv, part->text))
                 put_constraint(m, &said, pl_conv_text(conv, part->text));
@@ -328,16 +329,29 @@ static void put_artifacts(struct make *m)
     pl_map_deinit(&known.places);
 }
 
+/* What a compaction made of the messages before it; empty: there was none. */
+static struct pl_str compacted(struct pl_conv *conv)
+{
+    for (size_t i = conv->messages.len; i-- > 0;) {
+        const struct pl_message *message = &conv->messages.ptr[i];
+        if (message->is_summary && message->n_parts)
+            return pl_conv_text(conv, pl_conv_parts(conv, message)->text);
+    }
+    return (struct pl_str){0};
+}
+
 static struct pl_str make_summary(struct make *m)
 {
     struct pl_conv *conv = m->conv;
     struct pl_str user = cut(conv, last_words(conv, PL_ROLE_USER), MAX_WORDS);
     struct pl_str assistant = cut(conv, last_words(conv, PL_ROLE_ASSISTANT), MAX_WORDS);
     struct pl_str past = before(m, "history_summary", NULL);
-    return pl_conv_printf(conv, "%.*s%s%zu messages.%s%.*s%s%.*s", PL_STR_ARG(past),
-                          past.len ? " " : "", conv->messages.len,
-                          user.len ? " The user last said: " : "", PL_STR_ARG(user),
-                          assistant.len ? " The assistant last said: " : "", PL_STR_ARG(assistant));
+    struct pl_str summary = compacted(conv);
+    return pl_conv_printf(conv, "%.*s%s%.*s%s%zu messages.%s%.*s%s%.*s", PL_STR_ARG(past),
+                          past.len ? " " : "", PL_STR_ARG(summary), summary.len ? " " : "",
+                          conv->messages.len, user.len ? " The user last said: " : "",
+                          PL_STR_ARG(user), assistant.len ? " The assistant last said: " : "",
+                          PL_STR_ARG(assistant));
 }
 
 static void put_context(struct make *m, struct pl_str objective)

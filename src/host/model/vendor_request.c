@@ -105,6 +105,7 @@ static enum pl_status make_body(struct pl_arena *arena, const struct pl_model_re
         .kind = PL_KIND_REQUEST,
         .mode = PL_MODE_GATEWAY,
         .profile = target->profile,
+        .is_own = true,
         .keeps_provider = true, /* it is the vendor's own name already */
     };
     struct pl_converted converted;

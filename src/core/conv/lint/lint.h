@@ -6,6 +6,7 @@
 #define PL_CONV_LINT_H
 
 #include "conv/conv.h"
+#include "schema/schema.h"
 
 enum pl_severity { PL_SEVERITY_ERROR, PL_SEVERITY_WARNING, PL_SEVERITY_INFO };
 
@@ -54,10 +55,13 @@ bool pl_findings_sort(struct pl_findings *findings, struct pl_arena *arena);
  * False: out of memory. */
 bool pl_findings_close(struct pl_findings *findings, struct pl_arena *arena,
                        const struct pl_json_node *root);
+/* Says the messages in Chinese; what is not in the table stays as it is. False: out of memory. */
+bool pl_findings_to_chinese(struct pl_findings *findings, struct pl_arena *arena);
 bool pl_findings_have_error(const struct pl_findings *findings);
 #define PL_CLEANUP_FINDINGS __attribute__((cleanup(pl_findings_deinit)))
 
 struct pl_lint_opts {
+    enum pl_schema_lang lang;    /* of what a schema says of arguments */
     int64_t now_s;               /* seconds since 1970; 0: nothing is said of expiry in the past */
     bool has_argument_strings;   /* tool arguments are strings of JSON text */
     bool has_json_errors;        /* a tool that fails says so in JSON */

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "conv/pairing.h"
 #include "conv/tool_error.h"
+#include "json/parse/error_zh.h"
 #include "schema/schema.h"
 
 #include <strings.h>
@@ -21,10 +22,35 @@ struct checker {
 
 struct tool_lint {
     struct pl_lint *lint;
-    struct pl_map names;      /* -> index in checkers */
-    struct checker *checkers; /* arena; one per tool */
+    struct pl_map names;       /* -> index in checkers */
+    struct checker *checkers;  /* arena; one per tool */
+    bool *is_told;             /* arena; by part: the result of this call says that it failed */
+    enum pl_severity severity; /* of arguments that are wrong, in the call that is looked at */
     bool may_orphan;
 };
+
+/* Whether a result says that its call failed, by its flag or in its text. */
+static bool says_failed(struct tool_lint *t, const struct pl_part *result)
+{
+    struct pl_conv *conv = t->lint->conv;
+    if (result->is_error.is_set && result->is_error.value)
+        return true;
+    const struct pl_part *child = pl_conv_children(conv, result);
+    return result->n_children && child->kind == PL_PART_TEXT &&
+           pl_tool_error_is_text(pl_conv_text(conv, child->text), &conv->status);
+}
+
+static void note_told(struct tool_lint *t, const struct pl_pairing *pairing)
+{
+    struct pl_conv *conv = t->lint->conv;
+    for (size_t i = 0; i < pairing->calls.len && conv->status == PL_OK; i++) {
+        const struct pl_conv_call *call = &pairing->calls.ptr[i];
+        if (call->result == PL_UNPAIRED)
+            continue;
+        const struct pl_result *result = &pairing->results.ptr[call->result];
+        t->is_told[call->part] = says_failed(t, &conv->parts.ptr[result->part]);
+    }
+}
 
 static void lint_pairs(struct tool_lint *t)
 {
@@ -35,6 +61,7 @@ static void lint_pairs(struct tool_lint *t)
         conv->status = PL_NOMEM;
         return;
     }
+    note_told(t, &pairing);
     for (size_t i = 0; i < pairing.calls.len && !conv->answer.is_set; i++) {
         const struct pl_conv_call *call = &pairing.calls.ptr[i];
         const struct pl_message *message = &conv->messages.ptr[call->message];
@@ -107,11 +134,12 @@ static void check_against(struct tool_lint *t, struct checker *c, const struct p
     struct pl_schema_report report = {0};
     enum pl_status status = c->run ? pl_schema_check(c->run, doc, value, &is_valid) : PL_OK;
     if (status == PL_OK && !is_valid)
-        status = pl_schema_explain(c->run, lint->conv->arena, doc, value, PL_SCHEMA_EN, &report);
+        status =
+            pl_schema_explain(c->run, lint->conv->arena, doc, value, lint->opts->lang, &report);
     if (status == PL_NOMEM)
         lint->conv->status = PL_NOMEM;
     for (uint32_t i = 0; i < report.n_units && i < 3; i++)
-        pl_lint_add(lint, "tool.arguments_invalid", PL_SEVERITY_ERROR, at,
+        pl_lint_add(lint, "tool.arguments_invalid", t->severity, at,
                     "the arguments do not match the tool's schema at \"%.*s\": %.*s",
                     PL_STR_ARG(report.units[i].instance_location),
                     PL_STR_ARG(report.units[i].message));
@@ -135,10 +163,12 @@ static void lint_argument_text(struct tool_lint *t, struct checker *c,
     PL_CLEANUP_ARENA struct pl_arena arena;
     pl_arena_init(&arena, 0);
     enum pl_status status = pl_json_parse(&arena, text, NULL, &doc, &err);
+    if (lint->opts->lang == PL_SCHEMA_ZH)
+        pl_json_error_in_chinese(&err);
     if (status == PL_NOMEM)
         lint->conv->status = PL_NOMEM;
     else if (status != PL_OK)
-        pl_lint_add(lint, "tool.arguments_not_json", PL_SEVERITY_ERROR, at,
+        pl_lint_add(lint, "tool.arguments_not_json", t->severity, at,
                     "the arguments are not JSON: %s (column %zu)", err.message, err.column);
     else if (pl_json_kind(doc.root) != PL_JSON_OBJECT)
         pl_lint_add(lint, "tool.arguments_not_object", PL_SEVERITY_WARNING, at,
@@ -164,6 +194,9 @@ static void lint_call(struct tool_lint *t, const struct pl_message *message,
     struct pl_lint *lint = t->lint;
     struct checker *c = find_checker(t, part->name);
     const struct pl_json_node *at = part->args.node ? part->args.node : pl_lint_node(message, part);
+    /* What a model wrote is part of the record: no mistake of it, where the result says so. */
+    t->severity =
+        t->is_told[part - lint->conv->parts.ptr] ? PL_SEVERITY_WARNING : PL_SEVERITY_ERROR;
     if (!c && lint->conv->tools.len > 0)
         pl_lint_add(lint, "tool.unknown", PL_SEVERITY_WARNING, pl_lint_node(message, part),
                     "there is no tool %.*s; declare it, or the model learns to call missing tools",
@@ -329,6 +362,7 @@ static bool list_tools(struct tool_lint *t)
 {
     struct pl_conv *conv = t->lint->conv;
     t->checkers = pl_arena_zalloc(conv->arena, conv->tools.len + 1, sizeof *t->checkers);
+    t->is_told = pl_arena_zalloc(conv->arena, conv->parts.len + 1, sizeof *t->is_told);
     for (size_t i = 0; i < conv->tools.len && t->checkers; i++) {
         const struct pl_tool *tool = &conv->tools.ptr[i];
         t->checkers[i].tool = tool;
@@ -344,7 +378,7 @@ static bool list_tools(struct tool_lint *t)
         if (entry && is_new)
             entry->value = i;
     }
-    return t->checkers != NULL;
+    return t->checkers && t->is_told;
 }
 
 void pl_lint_tools(struct pl_lint *lint)

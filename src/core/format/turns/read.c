@@ -570,6 +570,8 @@ static void read_summary(struct reading *r, const struct pl_json_node *blocks)
     r->summary = summary.node;
     speak(r, r->role);
     pl_conv_add_part(r->conv, PL_PART_TEXT, NULL)->text = summary;
+    if (r->conv->status == PL_OK)
+        r->conv->messages.ptr[r->conv->messages.len - 1].is_summary = true;
 }
 
 static void read_turn(struct pl_conv *conv, const struct pl_json_node *turn, uint32_t element,

@@ -1,13 +1,9 @@
 /* What is wrong with a JSON text, in Chinese. */
 #include "json/parse/error_zh.h"
 
-#include "base/buf.h"
+#include "base/text/phrase.h"
 
-/* A message and its translation. * matches any words, which are translated too if they are in this
- * table; $1 to $3 say where they go. The first match counts. */
-static const struct {
-    const char *english, *chinese;
-} sentences[] = {
+static const struct pl_phrase sentences[] = {
     {"expected *, but found *; *", "此处应为$1，却是$2；$3"},
     {"expected *, but found *", "此处应为$1，却是$2"},
     {"a value", "一个值"},
@@ -52,73 +48,14 @@ static const struct {
     {"the JSON text has * bytes; the maximum is *", "JSON 文本有 $1 字节；最多 $2 字节"},
     {"the validation exceeds the limit of steps or levels", "验证超过了步数或层数的上限"},
     {"out of memory*", "内存不足"},
+    {0},
 };
-
-enum { N_SENTENCES = sizeof sentences / sizeof *sentences, MAX_WORDS = 3, MAX_DEPTH = 2 };
-
-static size_t find(struct pl_str text, struct pl_str words)
-{
-    for (size_t at = 0; at + words.len <= text.len; at++)
-        if (!memcmp(text.ptr + at, words.ptr, words.len))
-            return at;
-    return text.len + 1;
-}
-
-/* The literal text before the next * of a pattern. */
-static struct pl_str take_words(const char **pattern)
-{
-    size_t n = strcspn(*pattern, "*");
-    struct pl_str words = {*pattern, n};
-    *pattern += n + ((*pattern)[n] == '*');
-    return words;
-}
-
-static bool fits(const char *pattern, struct pl_str text, struct pl_str ret_words[MAX_WORDS])
-{
-    size_t n = 0;
-    struct pl_str words = take_words(&pattern);
-    bool is_open = words.ptr[words.len] == '*';
-    if (!pl_str_starts(text, words))
-        return false;
-    text = pl_str_slice(text, words.len, text.len);
-    while (is_open && n < MAX_WORDS) {
-        words = take_words(&pattern);
-        is_open = words.ptr[words.len] == '*';
-        size_t at = words.len ? find(text, words) : text.len;
-        if (at > text.len)
-            return false;
-        ret_words[n++] = pl_str_slice(text, 0, at);
-        text = pl_str_slice(text, at + words.len, text.len);
-    }
-    return !text.len;
-}
-
-static void translate(struct pl_buf *to, struct pl_str text, int depth)
-{
-    struct pl_str words[MAX_WORDS] = {0};
-    size_t i = 0;
-    while (i < N_SENTENCES && !fits(sentences[i].english, text, words))
-        i++;
-    if (i == N_SENTENCES || depth > MAX_DEPTH) {
-        pl_buf_add(to, text);
-        return;
-    }
-    for (const char *at = sentences[i].chinese; *at; at++) {
-        if (*at != '$') {
-            pl_buf_addc(to, *at);
-            continue;
-        }
-        at++;
-        translate(to, words[*at - '1'], depth + 1);
-    }
-}
 
 void pl_json_error_in_chinese(struct pl_error *err)
 {
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, sizeof err->message - 1);
-    translate(&text, pl_str_of(err->message), 0);
-    if (text.status != PL_OK)
+    if (!pl_phrase_translate(sentences, pl_str_of(err->message), &text) || text.status != PL_OK)
         return;
     pl_bytes_copy(err->message, text.ptr, text.len);
     err->message[text.len] = '\0';

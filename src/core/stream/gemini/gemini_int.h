@@ -78,6 +78,13 @@ struct pl_gemini_reading {
     struct pl_gemini_reader *r;
     const struct pl_json_doc *doc;
     struct pl_error *err;
+    struct pl_gemini_sources *sources; /* of the candidate that is read */
+};
+
+/* What the text of a candidate rests on. It is told where the text ends: before a call of the same
+ * event, or behind all of its parts. NULL: nothing, or told already. */
+struct pl_gemini_sources {
+    const struct pl_json_node *citations, *grounding;
 };
 
 /* A member in the two spellings that protocol buffers accept. */

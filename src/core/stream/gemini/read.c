@@ -7,6 +7,56 @@
 #include "json/text.h"
 #include "stream/pick.h"
 
+/* ---- citations ---- */
+
+static void read_citation(const struct pl_gemini_reading *x, uint32_t choice, uint32_t part,
+                          const struct pl_json_node *citation)
+{
+    struct pl_cited cited = {0};
+    if (!pl_json_is(citation, PL_JSON_OBJECT) || !pl_gemini_cite(x->doc, citation, &cited))
+        return;
+    pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_CITATION,
+                                            .choice = choice,
+                                            .part = part,
+                                            .part_kind = PL_PART_TEXT,
+                                            .json = pl_json_span(x->doc, citation),
+                                            .url = pl_pick_raw(x->doc, cited.url),
+                                            .title = pl_pick_raw(x->doc, cited.source_name)});
+}
+
+/* Every element of member `list` is a citation. Citations come after the text that they are about. */
+static void read_citations(const struct pl_gemini_reading *x, uint32_t choice,
+                           const struct pl_json_node *metadata, const struct pl_gemini_field *list)
+{
+    const struct pl_json_node *elements;
+    pl_gemini_get(x->doc, metadata, list, 1, &elements);
+    if (!pl_json_is(elements, PL_JSON_ARRAY) || !pl_json_count(elements))
+        return;
+    /* Where another part has ended it already, an empty text has them. */
+    uint32_t part = pl_stream_open(x->s, choice, PL_GEMINI_KEY_TEXT,
+                                   &(struct pl_delta){.part_kind = PL_PART_TEXT});
+    for (const struct pl_json_node *n = pl_json_first(elements); n < pl_json_end(elements);
+         n = pl_json_next(n))
+        read_citation(x, choice, part, n);
+}
+
+/* Sources end the text that they are about. */
+static void read_sources(const struct pl_gemini_reading *x, uint32_t choice)
+{
+    static const struct pl_gemini_field citations = PL_GEMINI_FIELD("citations", "citations");
+    static const struct pl_gemini_field chunks =
+        PL_GEMINI_FIELD("groundingChunks", "grounding_chunks");
+    struct pl_gemini_sources *sources = x->sources;
+    if (!sources->citations && !sources->grounding)
+        return;
+    if (sources->citations)
+        read_citations(x, choice, sources->citations, &citations);
+    if (sources->grounding)
+        read_citations(x, choice, sources->grounding, &chunks);
+    pl_stream_close(x->s, choice, PL_GEMINI_KEY_TEXT);
+    *sources = (struct pl_gemini_sources){0};
+}
+
 /* ---- parts ---- */
 
 /* A signature may stand on an empty text, which only Google needs back. */
@@ -88,8 +138,10 @@ static enum pl_status read_part(const struct pl_gemini_reading *x, uint32_t choi
     struct pl_str signature = pl_pick_raw(x->doc, f[SIGNATURE]);
     if (f[CALL] || signature.len || !f[TEXT])
         pl_repeat_spoil(&x->s->repeat);
-    if (f[CALL])
+    if (f[CALL]) {
+        read_sources(x, choice);
         return pl_gemini_read_call(x, choice, f[CALL], signature);
+    }
     /* A signature may stand alone, or on a part that only Google has. */
     uint32_t n_beside = (f[THOUGHT] != NULL) + (f[SIGNATURE] != NULL);
     if (f[TEXT] || (signature.len && pl_json_count(part) == n_beside))
@@ -113,39 +165,6 @@ static enum pl_status read_content(const struct pl_gemini_reading *x, uint32_t c
          n < pl_json_end(parts) && status == PL_OK; n = pl_json_next(n))
         status = read_part(x, choice, n);
     return status;
-}
-
-/* ---- citations ---- */
-
-static void read_citation(const struct pl_gemini_reading *x, uint32_t choice, uint32_t part,
-                          const struct pl_json_node *citation)
-{
-    struct pl_cited cited = {0};
-    if (!pl_json_is(citation, PL_JSON_OBJECT) || !pl_gemini_cite(x->doc, citation, &cited))
-        return;
-    pl_stream_emit(x->s, &(struct pl_delta){.kind = PL_DELTA_CITATION,
-                                            .choice = choice,
-                                            .part = part,
-                                            .part_kind = PL_PART_TEXT,
-                                            .json = pl_json_span(x->doc, citation),
-                                            .url = pl_pick_raw(x->doc, cited.url),
-                                            .title = pl_pick_raw(x->doc, cited.source_name)});
-}
-
-/* Every element of member `list` is a citation. Citations come after the text that they are about. */
-static void read_citations(const struct pl_gemini_reading *x, uint32_t choice,
-                           const struct pl_json_node *metadata, const struct pl_gemini_field *list)
-{
-    const struct pl_json_node *elements;
-    pl_gemini_get(x->doc, metadata, list, 1, &elements);
-    if (!pl_json_is(elements, PL_JSON_ARRAY) || !pl_json_count(elements))
-        return;
-    /* Where another part has ended it already, an empty text has them. */
-    uint32_t part = pl_stream_open(x->s, choice, PL_GEMINI_KEY_TEXT,
-                                   &(struct pl_delta){.part_kind = PL_PART_TEXT});
-    for (const struct pl_json_node *n = pl_json_first(elements); n < pl_json_end(elements);
-         n = pl_json_next(n))
-        read_citation(x, choice, part, n);
 }
 
 /* ---- candidates ---- */
@@ -175,9 +194,6 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
         PL_GEMINI_FIELD("groundingMetadata", "grounding_metadata"),
         PL_GEMINI_FIELD("safetyRatings", "safety_ratings"),
     };
-    static const struct pl_gemini_field citations = PL_GEMINI_FIELD("citations", "citations");
-    static const struct pl_gemini_field chunks =
-        PL_GEMINI_FIELD("groundingChunks", "grounding_chunks");
     const struct pl_json_node *f[N];
     pl_gemini_get(x->doc, candidate, fields, N, f);
     int64_t index = f[INDEX] ? pl_pick_count(x->doc, f[INDEX]) : 0;
@@ -185,6 +201,8 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
         return PL_OK;
     struct pl_gemini_choice *choice = &x->r->choices[index];
     choice->is_seen = true;
+    /* What the answer rests on is said again and again; the last time it is complete. */
+    *x->sources = (struct pl_gemini_sources){f[CITATIONS], f[REASON] ? f[GROUNDING] : NULL};
     enum pl_status status = read_content(x, (uint32_t)index, f[CONTENT]);
     if (status != PL_OK)
         return status;
@@ -194,16 +212,9 @@ static enum pl_status read_candidate(const struct pl_gemini_reading *x,
                                                 .json = pl_json_span(x->doc, f[SAFETY])});
     if (f[CITATIONS] || f[REASON])
         pl_repeat_spoil(&x->s->repeat);
-    if (f[CITATIONS])
-        read_citations(x, (uint32_t)index, f[CITATIONS], &citations);
-    if (f[REASON]) {
-        /* Grounding metadata is repeated; the last one is complete. */
-        if (f[GROUNDING])
-            read_citations(x, (uint32_t)index, f[GROUNDING], &chunks);
+    read_sources(x, (uint32_t)index);
+    if (f[REASON])
         read_finish(x, choice, f[REASON], f[MESSAGE]);
-    }
-    if (f[CITATIONS] || (f[REASON] && f[GROUNDING]))
-        pl_stream_close(x->s, (uint32_t)index, PL_GEMINI_KEY_TEXT);
     return PL_OK;
 }
 
@@ -383,7 +394,8 @@ static enum pl_status read_values(const struct pl_gemini_reading *x, struct pl_s
     struct pl_json_frames frames;
     struct pl_json_doc doc;
     struct pl_str object;
-    struct pl_gemini_reading one = {.s = x->s, .r = x->r, .doc = &doc, .err = x->err};
+    struct pl_gemini_reading one = *x;
+    one.doc = &doc;
     struct pl_error first = *x->err;
     enum pl_status status;
     pl_json_frames_init(&frames, 0);
@@ -422,7 +434,8 @@ enum pl_status pl_gemini_stream_read(struct pl_stream *s, void *state,
 {
     struct pl_gemini_reader *r = state;
     struct pl_json_doc doc;
-    struct pl_gemini_reading x = {.s = s, .r = r, .doc = &doc, .err = err};
+    struct pl_gemini_sources sources = {0};
+    struct pl_gemini_reading x = {.s = s, .r = r, .doc = &doc, .err = err, .sources = &sources};
     if (!r->is_ready)
         make_ready(r);
     /* Servers that imitate Google's end their stream like OpenAI's. */

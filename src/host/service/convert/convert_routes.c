@@ -341,6 +341,7 @@ static bool read_lint(struct pl_exchange *x, struct pl_lint_request *request)
 {
     request->now_s = pl_clock_unix_s();
     request->max_items = PL_MAX_ITEMS;
+    request->lang = pl_exchange_wants_chinese(x) ? PL_SCHEMA_ZH : PL_SCHEMA_EN;
     return read_format(x, "as", &request->as) && pl_body_lint_target(x, request);
 }
 

@@ -38,8 +38,11 @@ static bool read_options(struct pl_exchange *x, struct exporting *e)
         return false;
     e->document = (struct pl_document_opts){.session_id = x->args[0],
                                             .loop_id = pl_target_param(&x->target, "loop_id")};
-    e->convert = (struct pl_convert_opts){
-        .from = e->own, .to = e->format, .mode = modes[mode], .is_strict = e->reporting.is_strict};
+    e->convert = (struct pl_convert_opts){.from = e->own,
+                                          .to = e->format,
+                                          .mode = modes[mode],
+                                          .is_own = true,
+                                          .is_strict = e->reporting.is_strict};
     return true;
 }
 

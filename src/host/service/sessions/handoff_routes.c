@@ -73,6 +73,7 @@ static enum pl_status check_body(struct pl_exchange *x, struct pl_json_doc *ret_
     enum pl_status status = member_of(x, "packet", ret_packet);
     if (status == PL_OK)
         status = member_of(x, "previous", &previous);
+    ret_reasons->lang = pl_exchange_wants_chinese(x) ? PL_SCHEMA_ZH : PL_SCHEMA_EN;
     if (status == PL_OK)
         status = pl_handoff_check(&x->arena, ret_packet, previous.root ? &previous : NULL,
                                   pl_body_text(x, "agent"), ret_reasons, err);
@@ -82,7 +83,9 @@ static enum pl_status check_body(struct pl_exchange *x, struct pl_json_doc *ret_
 /* A problem that names every reason. */
 static void refuse(struct pl_exchange *x, const struct pl_handoff_reasons *reasons)
 {
-    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL, "The handoff is refused: %.*s",
+    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
+                        reasons->lang == PL_SCHEMA_ZH ? "交接被拒绝：%.*s"
+                                                      : "The handoff is refused: %.*s",
                         PL_STR_ARG(reasons->list.ptr[0].message));
     if (x->reply.status != PL_OK)
         return;
