@@ -15,9 +15,17 @@
 #define FILE_PREFIX "file:"
 enum { PREFIXED = PATH_MAX + 32 };
 
+/* Nothing but the file itself is read: formats that name other files (playlists, lists of parts,
+ * manifests) are not among these, or whoever sends one could see every video of this machine. */
+#define CONTAINERS                                                                                 \
+    "-protocol_whitelist", "file", "-format_whitelist",                                            \
+        "mov,matroska,webm,avi,mpegts,mpeg,mpegvideo,m4v,h264,hevc,av1,ivf,flv,ogg,asf,gif,apng,"  \
+        "mxf,nut,yuv4mpegpipe,wav,mp3,aac,flac"
+#define PICTURES                                                                                   \
+    "-protocol_whitelist", "file", "-format_whitelist", "image2,jpeg_pipe,mjpeg,png_pipe,webp_pipe"
 /* What every call of ffmpeg begins with. */
-#define FFMPEG     "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-y"
-#define ONLY_FILES "-protocol_whitelist", "file"
+#define FFMPEG "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-y"
+enum { MAX_WORDS = 40 };
 
 static enum pl_status prefix(char to[PREFIXED], const char *path, struct pl_error *err)
 {
@@ -37,9 +45,19 @@ static struct pl_str last_line(struct pl_str said)
     return said;
 }
 
+/* Without the name it begins with: where a server keeps a file for ffmpeg is nobody's business. */
+static struct pl_str without_name(struct pl_str said, const char *input)
+{
+    struct pl_str name = pl_str_of(input), colon = PL_STR(": ");
+    if (!pl_str_starts(said, name))
+        return said;
+    said = pl_str_slice(said, name.len, said.len);
+    return pl_str_starts(said, colon) ? pl_str_slice(said, colon.len, said.len) : said;
+}
+
 /* Runs it; what it complains about becomes our message. */
-static enum pl_status run(const char *const *argv, int64_t limit_ms, struct pl_buf *out,
-                          struct pl_error *err)
+static enum pl_status run(const char *const *argv, const char *input, int64_t limit_ms,
+                          struct pl_buf *out, struct pl_error *err)
 {
     PL_CLEANUP_BUF struct pl_buf errors;
     pl_buf_init(&errors, 0);
@@ -51,9 +69,15 @@ static enum pl_status run(const char *const *argv, int64_t limit_ms, struct pl_b
                        "install ffmpeg; macOS: brew install ffmpeg)");
     if (status != PL_OK || process.code == 0)
         return status;
-    struct pl_str said = pl_str_slice(last_line(pl_buf_str(&errors)), 0, 300);
+    struct pl_str all = pl_buf_str(&errors);
+    if (pl_str_find(all, PL_STR("not on whitelist")) < all.len)
+        return pl_fail(err, PL_UNREADABLE,
+                       "ffmpeg cannot process it (exit code %d): it is a list of other files, or "
+                       "no container such as MP4, Matroska, WebM, AVI, MPEG-TS or Ogg",
+                       process.code);
+    struct pl_str said = without_name(last_line(all), input);
     return pl_fail(err, PL_UNREADABLE, "ffmpeg cannot process it (exit code %d): %.*s",
-                   process.code, PL_STR_ARG(said));
+                   process.code, PL_STR_ARG(pl_str_slice(said, 0, 300)));
 }
 
 /* "30000/1001" */
@@ -82,8 +106,7 @@ enum pl_status pl_video_probe(struct pl_video *video, struct pl_error *err)
         "ffprobe",
         "-v",
         "error",
-        "-protocol_whitelist",
-        "file",
+        CONTAINERS,
         "-select_streams",
         "v:0",
         "-show_entries",
@@ -93,7 +116,7 @@ enum pl_status pl_video_probe(struct pl_video *video, struct pl_error *err)
         input,
         NULL,
     };
-    status = run(argv, video->limit_ms, &said, err);
+    status = run(argv, input, video->limit_ms, &said, err);
     if (status == PL_OK && !said.len)
         return pl_fail(err, PL_UNREADABLE, "it has no video");
     read_rate(video, pl_buf_str(&said));
@@ -114,8 +137,10 @@ enum pl_status pl_video_take_frames(const struct pl_video *video, struct pl_erro
     snprintf(pattern, sizeof pattern, FILE_PREFIX "%s/%%08d.jpg", video->dir);
     snprintf(from, sizeof from, "%" PRIu64 "ms", video->from_ms);
     snprintf(to, sizeof to, "%" PRIu64 "ms", video->to_ms - video->from_ms);
-    const char *argv[40] = {FFMPEG, ONLY_FILES};
-    size_t n = 8;
+    const char *argv[MAX_WORDS] = {FFMPEG, CONTAINERS};
+    size_t n = 0;
+    while (argv[n])
+        n++;
     const char *const place[] = {"-ss", from, video->to_ms ? "-t" : NULL, to};
     for (size_t i = video->from_ms ? 0 : 2; i < 4 && place[i]; i++)
         argv[n++] = place[i];
@@ -124,7 +149,7 @@ enum pl_status pl_video_take_frames(const struct pl_video *video, struct pl_erro
                                 "-pix_fmt", "yuvj420p",  "-f",   "image2", pattern};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
         argv[n++] = rest[i];
-    return run(argv, video->limit_ms, NULL, err);
+    return run(argv, input, video->limit_ms, NULL, err);
 }
 
 bool pl_video_frame_path(const struct pl_video *video, uint64_t i, char *ret_path)
@@ -150,8 +175,10 @@ enum pl_status pl_video_take_sound(const struct pl_video *video, const char *to,
     snprintf(rate, sizeof rate, "%d", PL_VIDEO_SAMPLE_RATE);
     snprintf(from, sizeof from, "%" PRIu64 "ms", video->from_ms);
     snprintf(length, sizeof length, "%" PRIu64 "ms", video->to_ms - video->from_ms);
-    const char *argv[40] = {FFMPEG, ONLY_FILES};
-    size_t n = 8;
+    const char *argv[MAX_WORDS] = {FFMPEG, CONTAINERS};
+    size_t n = 0;
+    while (argv[n])
+        n++;
     const char *const place[] = {"-ss", from, video->to_ms ? "-t" : NULL, length};
     for (size_t i = video->from_ms ? 0 : 2; i < 4 && place[i]; i++)
         argv[n++] = place[i];
@@ -160,7 +187,7 @@ enum pl_status pl_video_take_sound(const struct pl_video *video, const char *to,
         "pcm_s16le", "-fflags", "+bitexact", "-map_metadata", "-1",  "-f", "wav", output};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
         argv[n++] = rest[i];
-    return run(argv, video->limit_ms, NULL, err);
+    return run(argv, input, video->limit_ms, NULL, err);
 }
 
 enum pl_status pl_image_turn(const char *from, const char *to, int degrees, int64_t limit_ms,
@@ -175,7 +202,7 @@ enum pl_status pl_image_turn(const char *from, const char *to, int degrees, int6
         status = prefix(output, to, err);
     if (status != PL_OK)
         return status;
-    const char *const argv[] = {FFMPEG, ONLY_FILES, "-i", input,     "-vf", filter, "-frames:v",
-                                "1",    "-q:v",     "2",  "-update", "1",   output, NULL};
-    return run(argv, limit_ms, NULL, err);
+    const char *const argv[] = {FFMPEG, PICTURES, "-i", input,     "-vf", filter, "-frames:v",
+                                "1",    "-q:v",   "2",  "-update", "1",   output, NULL};
+    return run(argv, input, limit_ms, NULL, err);
 }
