@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { directory, run } from './harness.mjs';
 import { start } from './server.mjs';
 import { openUpstream } from './upstreams.mjs';
-import { sleep } from './waiting.mjs';
+import { until } from './waiting.mjs';
 
 // A server whose standard error is a pipe that is always open and that nobody reads.
 async function startUnheard(name, args) {
@@ -56,16 +56,15 @@ test('a log that is read again says how many lines were dropped, and goes on', a
   const fd = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
   const bytes = Buffer.alloc(65536);
   let text = '';
-  const last = async (isOver) => {
-    while (!isOver(text)) {
-      try {
-        text += bytes.toString('utf8', 0, readSync(fd, bytes));
-      } catch (error) {
-        if (error.code !== 'EAGAIN') throw error;
-        await sleep(5);
-      }
+  const readOn = () => {
+    try {
+      text += bytes.toString('utf8', 0, readSync(fd, bytes));
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
     }
+    return text;
   };
+  const last = (isOver) => until(() => isOver(readOn()), 'a line of the log');
   await last((all) => / log lines were dropped/.test(all));
   await server.raw('GET', '/api/me', { headers: { 'x-request-id': 'after-all' } });
   await last((all) => /"after-all".*\n/.test(all));

@@ -62,6 +62,17 @@ test('the sound follows the frames, and the message is harmony', { skip }, () =>
   assert.equal(run(['convert', '--to', 'gemini', to]).code, 0);
 });
 
+test('a list of other files is not opened, whatever its name', { skip }, () => {
+  const secret = video('secret.ts', false);
+  const lists = [`#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\nfile://${secret}\n#EXT-X-ENDLIST\n`, `#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\n${secret}\n#EXT-X-ENDLIST\n`, `ffconcat version 1.0\nfile secret.ts\n`];
+  for (const text of lists) {
+    const { code, out, err } = run(['media', 'frames', '--every', '1s', file('list.mp4', text)], { env });
+    assert.deepEqual([code, out], [3, ''], text);
+    assert.match(err, /a list of other files/);
+  }
+  assert.equal(run(['media', 'frames', '--every', '1s', secret], { env }).code, 0);
+});
+
 test('what is no video, or has no sound, is exit 3 with what ffmpeg says', { skip }, () => {
   const text = run(['media', 'frames', '--every', '1s', file('text.mp4', 'no video')], { env });
   assert.equal(text.code, 3);

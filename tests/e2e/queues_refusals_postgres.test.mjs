@@ -206,7 +206,7 @@ test('runs that a server cannot read at its start are taken up when the store an
   await until(async () => (await questions(first.server)).length, 'its question');
   await first.server.stop('SIGKILL');
   const { letGo } = await lockTable(t, 'tasks');
-  const server = await serve({ args: ['--store', url], login: false, env: { PARLEY_STORE_ANSWER_MS: '500' } });
+  const server = await serve({ args: ['--store', url], login: false, env: { PARLEY_STORE_ANSWER_MS: '2000' } });
   t.after(() => server.stop('SIGKILL'));
   await server.logged('unfinished runs of tasks could not be read');
   await letGo();

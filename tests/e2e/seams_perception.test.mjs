@@ -214,6 +214,13 @@ test('frames of an uploaded video are parts that a message takes', { skip: missi
   for (const wrong of [{ blob, every: 'soon' }, { blob, from: '3s', to: '1s' }, { blob: 'blob_x' }, { blob, detail: 'huge' }, { blob, sound: 1 }, { blob, evry: '1s' }]) {
     assert.equal((await api('POST', '/api/media/frames', wrong)).status, 400, JSON.stringify(wrong));
   }
+  // A list of files of the server's machine is no video.
+  const list = await fetch(`${server.url}/api/blobs`, {
+    method: 'POST', headers: { authorization: `Bearer ${server.key}`, 'content-type': 'video/mp4' }, body: `#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\nfile://${path}\n#EXT-X-ENDLIST\n`,
+  });
+  const stolen = await api('POST', '/api/media/frames', { blob: (await list.json()).id });
+  assert.equal(stolen.status, 400, JSON.stringify(stolen.body));
+  assert.doesNotMatch(stolen.body.detail, /\/tmp/);
   const noVideo = (await chat([image()])).turns[0].blocks[0].content.blob;
   const refused = await api('POST', '/api/media/frames', { blob: noVideo, from: '1m' });
   assert.equal(refused.status, 400, JSON.stringify(refused.body));

@@ -19,6 +19,15 @@ test('an unknown query parameter is refused, and the nearest known one is named'
   assert.match(far.json.detail, /no query parameter "verbose"\.$/);
 });
 
+test('a position of an event stream that is none is refused, and so is another word for content', async () => {
+  const { id } = (await server.ask('POST', '/api/sessions', { body: {} })).json;
+  for (const query of ['since=x', 'since=', 'since=1', 'since=1:', 'since=1:x', 'since=-1:-1', 'since=99999999999999999999:1', 'content=never', 'content=']) {
+    const { status, json } = await server.ask('GET', `/api/sessions/${id}/events?${query}`);
+    assert.equal(status, 400, query);
+    assert.match(json.detail, /^The parameter (since|content) must be /);
+  }
+});
+
 test('a key is asked for before a query is judged', async () => {
   assert.equal((await server.ask('GET', '/api/sessions?nonsense=1', { key: null })).status, 401);
 });

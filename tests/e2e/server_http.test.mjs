@@ -6,6 +6,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { join } from 'node:path';
 import test from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { directory, file, has, root, run } from './harness.mjs';
 import { start } from './server.mjs';
 import { until } from './waiting.mjs';
@@ -346,6 +347,36 @@ test('the requests of llhttp\'s own tests get an answer or an end, never a crash
     }));
   assert.ok(answered > 100, `${answered}`);
   assert.equal((await server.ask('GET', '/healthz')).status, 200);
+});
+
+test('a header that decides something is there once', async () => {
+  const twice = async (method, path, lines, body = '') => server.bytes(`${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n${lines.map((line) => `${line}\r\n`).join('')}Content-Length: ${body.length}\r\n\r\n${body}`);
+  const key = `Authorization: Bearer ${server.key}`, type = 'Content-Type: application/json';
+  assert.equal(statusOf(await twice('GET', '/api/me', [key])), 200);
+  for (const lines of [[key, 'authorization: Bearer x'], ['Authorization: Bearer x', key], [key, key], [key, 'X-Api-Key: a', 'x-api-key: b'], [key, 'Last-Event-ID: 1:1', 'Last-Event-ID: 1:2']]) {
+    const answer = await twice('GET', '/api/me', lines);
+    assert.equal(statusOf(answer), 400, lines.join());
+    assert.match(answer.said, /more than once; send it once/);
+  }
+  for (const lines of [[key, type, 'Content-Type: text/plain'], [key, type, 'Idempotency-Key: a', 'Idempotency-Key: b']])
+    assert.equal(statusOf(await twice('POST', '/api/sessions', lines, '{}')), 400, lines.join());
+});
+
+test('a compressed body is refused, and not taken for what it is not', async () => {
+  const body = gzipSync('{"name":"x","content":"y"}');
+  for (const encoding of ['gzip', 'br', 'gzip, identity'])
+    for (const [path, text] of [['/api/prompts', body], ['/api/blobs', body], ['/v1/chat/completions', body], ['/api/prompts', '{"name":"x","content":"y"}']]) {
+      const answer = await server.raw('POST', path, { body: text, headers: { 'content-encoding': encoding, 'content-type': 'application/json' } });
+      assert.equal(answer.status, 415, `${path} ${answer.text}`);
+      assert.match(answer.text, /without Content-Encoding/);
+    }
+  assert.equal((await server.ask('POST', '/api/prompts', { body: { name: 'x', content: 'y' }, headers: { 'content-encoding': 'identity' } })).status, 201);
+});
+
+test('a validation without end is refused in words', async () => {
+  const { status, json } = await server.ask('POST', '/api/validate', { body: { document: 1, schema: { $ref: '#' } } });
+  assert.equal(status, 400);
+  assert.match(json.detail, /exceeds the limit of steps or levels/);
 });
 
 test('slow clients are told so and closed', async () => {

@@ -517,14 +517,15 @@ class Upstream {
     if (script.bad) events.push('data: {"broken": \n\n');
     if (script.bytes) events = pieces(Buffer.from(events.join('')), script.bytes);
     if (script.drip === undefined && !script.bytes) events = [events.join('')];
+    let written;
     for (const event of events) {
       if (seen.isClosed) return;
-      response.write(event);
+      written = new Promise((resolve) => response.write(event, resolve));
       if (script.drip !== undefined) await sleep(script.drip);
     }
     if (script.hang) return;
     if (script.drop) {
-      await sleep(20);
+      await written; // the kernel has it: what was said comes before the end
       response.destroy();
     } else {
       response.end();

@@ -89,6 +89,15 @@ grows('a session is imported', (n) => n, {
   'of one message with many parts': (n) => imported(n, 'parts of one message'),
 });
 
+const listen = (path) => new Promise((resolve, reject) => {
+  const peer = connect(server.port, '127.0.0.1', () => peer.write(head('GET', path)));
+  let said = '';
+  peer.on('error', reject).on('data', (piece) => {
+    said += piece.toString('latin1');
+    if (/event: (session:snapshot|session:resumed)/.test(said)) resolve(peer.destroy());
+  });
+});
+
 grows('a session of many turns', (n) => imported(n), {
   'read from the end': async (id) => {
     for (let before = ''; ;) {
@@ -104,6 +113,16 @@ grows('a session of many turns', (n) => imported(n), {
   'handed over': (id) => post(`/api/sessions/${id}/handoff`, { target: 'somebody' }),
   'its context': (id) => get(`/api/sessions/${id}/context`),
   'goes on': (id) => chat(id, 'and now'),
+  'its events': (id) => listen(`/api/sessions/${id}/events`),
+  'shared, and read': async (id) => {
+    const { token } = await post(`/api/sessions/${id}/share`, {});
+    for (let before = ''; ;) {
+      const { turns, has_more: hasMore } = await get(`/api/share/${token}?limit=100${before}`);
+      if (!hasMore) return;
+      before = `&before=${turns[0].sequence}`;
+    }
+  },
+  replayed: async (id) => ok('DELETE', `/api/sessions/${(await post(`/api/sessions/${id}/replay`, { speed: 0 })).id}`),
   'subscribed to': async (id) => { await socket.ask('session:subscribe', { session_id: id }); await socket.ask('session:unsubscribe', { session_id: id }); },
   deleted: (id) => ok('DELETE', `/api/sessions/${id}`),
 });
@@ -127,7 +146,34 @@ grows('an answer', async (n) => ({ n, id: (await post('/api/sessions', { model: 
 grows('a handoff is accepted', async (n) => {
   const packet = await post(`/api/sessions/${await imported(n)}/handoff`, { target: 'somebody' });
   return packet;
-}, { accepted: (packet) => post('/api/handoffs', { packet }) });
+}, {
+  checked: (packet) => post('/api/handoffs/check', { packet }),
+  accepted: (packet) => post('/api/handoffs', { packet }),
+});
+
+// What a client says to a session: parts of a message, tools of its own, the answer of one.
+grows('a message to a session', async (n) => ({ n, id: (await post('/api/sessions', { model: 'demo/agent' })).id }), {
+  'of one long text': ({ id, n }) => chat(id, words(20 * n)),
+  'of many parts': ({ id, n }) => chat(id, repeat(n / 10, (i) => ({ type: 'text', text: `part ${i}` }))),
+  'with many settings': ({ id, n }) => chat(id, 'hello', { settings: { vendor: { openai: Object.fromEntries(repeat(n, (i) => [`a${i}`, i])) } } }),
+});
+const asking = async (n) => {
+  const tools = [{ name: 'look', description: 'Looks.', input_schema: { type: 'object' } }];
+  const { id } = await post('/api/sessions', { model: 'demo/agent', tools });
+  await post(`/api/sessions/${id}/chat`, { message: script('call look {}') });
+  const asked = async () => (await get(`/api/sessions/${id}/messages`)).flatMap((turn) => turn.tool_calls ?? []).find(({ runs, status }) => runs === 'client' && status === 'pending');
+  const { id: call } = await until(asked, 'the call');
+  return { n, id, call };
+};
+grows('the answer of a tool of the client', asking, {
+  'of many members': ({ id, call, n }) => heard(id, () => post(`/api/sessions/${id}/tool-calls/${call}/result`, { result: Object.fromEntries(repeat(4 * n, (i) => [`a${i}`, i])) }), isEnd),
+});
+
+grows('sessions are listed', async (n) => {
+  const intent = name();
+  for (let i = 0; i < n / 5; i++) await post('/api/sessions', { intent: `${intent} ${i}` });
+  return intent;
+}, { listed: (intent) => pages(`/api/sessions?q=${encodeURIComponent(intent)}`) });
 
 let nNames = 0;
 const name = () => `grown ${nNames++}`;
@@ -151,12 +197,39 @@ grows('a prompt', (n) => post('/api/prompts', { name: name(), content: document(
   rendered: (id) => post(`/api/prompts/${id}/render`, {}),
   exported: (id) => get(`/api/prompts/${id}/export?format=anthropic`),
   run: (id) => post(`/api/prompts/${id}/run`, { model: 'demo/echo', mode: 'answer' }),
+  'compared with a draft': (id, n) => post(`/api/prompts/${id}/versions/1/diff`, { content: document(repeat(n, (i) => `say {{v${i}:e}}`)) }),
   'another version of': (id, n) => post(`/api/prompts/${id}/versions`, { content: document(repeat(n, (i) => `tell {{v${i}:d}}`)) }),
 });
 
 grows('prompts are imported', (n) => repeat(n, (i) => ({ path: `${name()}/p${i}.md`, text: `Hello ${i}` })), {
   'as files': (files) => post('/api/prompts/import', { files, when_there: 'copy' }),
 });
+// By a user who has no others.
+let nUsers = 0;
+const user = async () => (await post('/api/users', { name: `user ${nUsers++}` })).key.plaintext;
+const pagesOf = async (path, key, of = (page) => page.items) => {
+  for (let cursor = ''; cursor !== null;) {
+    const { status, json } = await server.raw('GET', `${path}${path.includes('?') ? '&' : '?'}${cursor && `cursor=${encodeURIComponent(cursor)}`}`, { key });
+    assert.equal(status, 200);
+    assert.ok(of(json).length);
+    cursor = json.next_cursor;
+  }
+};
+grows('a library', async (n) => {
+  const key = await user();
+  const { status, text } = await server.raw('POST', '/api/prompts/import', { key, body: { files: repeat(n, (i) => ({ path: `f${i}/p${i}.md`, text: `---\ntags: [t${i}]\n---\nHello ${i}` })), when_there: 'copy' } });
+  assert.ok(status < 300, text);
+  return key;
+}, {
+  listed: (key) => pagesOf('/api/prompts?limit=100', key),
+  'its folders': (key) => pagesOf('/api/prompts/folders?limit=100', key),
+  'as files': (key) => pagesOf('/api/prompts/files', key, (page) => page.files),
+});
+grows('many blobs', async (n) => {
+  const key = await user();
+  for (let i = 0; i < n / 5; i++) await server.raw('POST', '/api/blobs', { key, body: `blob ${i}`, headers: { 'content-type': 'text/plain' } });
+  return key;
+}, { listed: (key) => pagesOf('/api/blobs?limit=100', key) });
 
 grows('a model is asked through the gateway', (n) => repeat(n, (i) => ({ role: i % 2 ? 'assistant' : 'user', content: `word ${i} of many` })).concat({ role: 'user', content: 'go' }), {
   'Chat Completions': (messages) => post('/v1/chat/completions', { model: 'demo/echo', messages }),
@@ -192,6 +265,9 @@ grows('memories', async (n) => {
   searched: ({ topic }) => post('/api/memories/search', { query: topic, limit: 100 }),
   'told to a model': ({ topic, id }) => chat(id, `tell me about ${topic}`),
 });
+grows('memories are changed', (n) => repeat(n / 10, (k) => ({ type: 'experience', content: `note ${k} of ${n}` })), {
+  'as a batch': (create) => post('/api/memories/batch', { create }),
+});
 grows('a query', (n) => words(4 * n).slice(0, 4 * n), { searched: (query) => post('/api/memories/search', { query }) });
 
 grows('tasks', async (n) => {
@@ -199,6 +275,9 @@ grows('tasks', async (n) => {
   for (let i = 0; i < n / 5; i++) await post('/api/scheduled-tasks', { title: `${title} ${i}`, prompt: 'hello', cron: '0 0 1 1 *' });
   return title;
 }, { listed: (title) => pages(`/api/scheduled-tasks?q=${encodeURIComponent(title)}`) });
+grows('occurrences of a task', async (n) => ({ n, id: (await post('/api/scheduled-tasks', { title: name(), prompt: 'hello', cron: '* * * * *', enabled: false })).id }), {
+  listed: ({ id, n }) => get(`/api/scheduled-tasks/${id}/occurrences?limit=${n / 10}`),
+});
 grows('a blob', (n) => words(40 * n), { stored: (text) => ok('POST', '/api/blobs', text, { 'content-type': 'text/plain' }) });
 
 // Bytes as no proper client sends them; ends when `n` whole answers came.

@@ -140,17 +140,9 @@ static struct pl_str authority_of(struct pl_str target)
     return (struct pl_str){0};
 }
 
-static size_t count_headers(const struct pl_http_head *head, const char *name)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < head->n_headers; i++)
-        n += pl_http_name_is(head->headers[i].name, name);
-    return n;
-}
-
 bool pl_access_check_host(struct pl_exchange *x)
 {
-    size_t n_hosts = count_headers(x->head, "host");
+    size_t n_hosts = pl_http_header_count(x->head, "host");
     if (n_hosts > 1 || (n_hosts == 0 && !x->head->is_http10)) {
         pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
                             "A request must have exactly one Host header.");

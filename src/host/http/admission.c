@@ -214,6 +214,36 @@ static void apply_cors(struct pl_exchange_own *own)
     }
 }
 
+/* A header that decides something is there once: a proxy in front may read another of the two than
+ * we do. */
+static bool check_single(struct pl_exchange *x)
+{
+    static const char *const names[] = {
+        "Authorization", "Content-Encoding", "Content-Type",   "Idempotency-Key",
+        "Last-Event-ID", "X-Api-Key",        "X-Goog-Api-Key",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (pl_http_header_count(x->head, names[i]) > 1) {
+            pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
+                                "The request has the header %s more than once; send it once.",
+                                names[i]);
+            return false;
+        }
+    return true;
+}
+
+/* Bodies are read as they come: a compressed one could be of any size. */
+static bool check_encoding(struct pl_exchange *x)
+{
+    struct pl_str encoding = pl_http_header_get(x->head, "content-encoding");
+    if (!encoding.len || pl_http_name_is(encoding, "identity"))
+        return true;
+    pl_exchange_problem(x, PL_PROBLEM_UNSUPPORTED_TYPE, NULL,
+                        "Compressed bodies are not accepted; send the body without "
+                        "Content-Encoding.");
+    return false;
+}
+
 bool pl_exchange_admit(struct pl_exchange_own *own)
 {
     struct pl_exchange *x = &own->x;
@@ -221,6 +251,6 @@ bool pl_exchange_admit(struct pl_exchange_own *own)
     if (!guard->check_host(x))
         return false;
     apply_cors(own);
-    return find_route(own) && check_capacity(x) && guard->check_origin(x) && authorize(x) &&
-           check_query(x) && check_length(own);
+    return find_route(own) && check_capacity(x) && guard->check_origin(x) && check_single(x) &&
+           authorize(x) && check_query(x) && check_encoding(x) && check_length(own);
 }

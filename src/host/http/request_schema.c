@@ -123,6 +123,9 @@ enum pl_status pl_request_schema_check(const char *name, struct pl_arena *arena,
     if (status == PL_OK && !is_valid)
         status = pl_schema_explain(run, arena, doc, node, lang, ret_report);
     pl_schema_run_destroy(run);
+    if (status == PL_LIMIT)
+        return pl_fail(err, PL_INVALID,
+                       "the body has too many values to check; send fewer at once");
     return status;
 }
 

@@ -258,16 +258,16 @@ static void on_writable(void *ctx)
 static const struct pl_conn_ops conn_ops = {on_read, on_end, on_writable};
 
 /* "EPOCH:SEQUENCE" */
-static struct pl_since read_position(struct pl_str text)
+static bool read_position(struct pl_str text, struct pl_since *ret_since)
 {
-    struct pl_since since = {0};
     const char *colon = text.len ? memchr(text.ptr, ':', text.len) : NULL;
-    if (!colon)
-        return since;
-    size_t at = (size_t)(colon - text.ptr);
-    since.is_given = pl_decimal_read(pl_str_slice(text, 0, at), &since.epoch) &&
-                     pl_decimal_read(pl_str_slice(text, at + 1, text.len), &since.sequence);
-    return since;
+    size_t at = colon ? (size_t)(colon - text.ptr) : 0;
+    struct pl_since since = {.is_given = true};
+    if (!colon || !pl_decimal_read(pl_str_slice(text, 0, at), &since.epoch) ||
+        !pl_decimal_read(pl_str_slice(text, at + 1, text.len), &since.sequence))
+        return false;
+    *ret_since = since;
+    return true;
 }
 
 static const char response_head[] =
@@ -321,15 +321,33 @@ static void open_stream(struct pl_exchange *x, const struct opening *opening)
         drop(&sse->live);
 }
 
+static void refuse(struct pl_exchange *x, const char *wish)
+{
+    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL, "The parameter %s.", wish);
+    pl_exchange_finish(x);
+}
+
+/* A Last-Event-ID that is not ours is one of another server: then everything is sent. */
 void pl_events_open(struct pl_exchange *x, struct pl_str session_id)
 {
-    struct pl_str position = pl_http_header_get(x->head, "last-event-id");
-    if (!position.len)
-        position = pl_target_param(&x->target, "since");
-    bool is_whole = pl_str_eq(pl_target_param(&x->target, "content"), PL_STR("always"));
+    struct pl_str last = pl_http_header_get(x->head, "last-event-id");
+    struct pl_str position = pl_target_param(&x->target, "since");
+    struct pl_str content = pl_target_param(&x->target, "content");
+    bool is_whole = pl_str_eq(content, PL_STR("always"));
+    struct pl_since since = {0};
+    if (position.ptr && !read_position(position, &since)) {
+        refuse(x, "since must be EPOCH:SEQUENCE, the id of an event");
+        return;
+    }
+    if (content.ptr && !is_whole) {
+        refuse(x, "content must be \"always\", or be left out");
+        return;
+    }
+    if (last.len && !read_position(last, &since))
+        since = (struct pl_since){0};
     open_stream(x, &(struct opening){
                        .session_id = session_id,
-                       .since = read_position(position),
+                       .since = since,
                        .lane = is_whole ? PL_LANE_SSE_WHOLE : PL_LANE_SSE,
                        .kind = &kind,
                    });

@@ -24,6 +24,9 @@ static void the_first_header_of_a_name_is_found(void **state)
     assert_true(pl_str_eq(pl_http_header_get(&head, "host"), PL_STR("a")));
     assert_non_null(pl_http_header_get(&head, "x").ptr);
     assert_null(pl_http_header_get(&head, "y").ptr);
+    assert_int_equal(pl_http_header_count(&head, "host"), 2);
+    assert_int_equal(pl_http_header_count(&head, "x"), 1);
+    assert_int_equal(pl_http_header_count(&head, "y"), 0);
 }
 
 static void a_list_has_its_tokens(void **state)

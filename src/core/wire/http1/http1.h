@@ -93,6 +93,8 @@ struct pl_str pl_http1_rest(const struct pl_http1 *http);
 
 /* First header of that name (in lower case), trimmed; {NULL, 0} if there is none. */
 struct pl_str pl_http_header_get(const struct pl_http_head *head, const char *name);
+/* How many headers have this name. */
+size_t pl_http_header_count(const struct pl_http_head *head, const char *name);
 /* Whether a comma-separated list (Connection, Upgrade, If-None-Match …) has this token. Case does
  * not matter, but for a token with quotes, such as an entity tag. */
 bool pl_http_list_has(struct pl_str list, const char *token);

@@ -22,6 +22,14 @@ struct pl_str pl_http_header_get(const struct pl_http_head *head, const char *na
     return (struct pl_str){0};
 }
 
+size_t pl_http_header_count(const struct pl_http_head *head, const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < head->n_headers; i++)
+        n += pl_http_name_is(head->headers[i].name, name);
+    return n;
+}
+
 /* Where the element at `at` ends: a comma outside of quotes, or the end. */
 static size_t element_end(struct pl_str list, size_t at, bool *ret_has_quote)
 {

@@ -22,8 +22,18 @@ static struct pl_str last_line(struct pl_str said)
     return said;
 }
 
-enum pl_status pl_ffmpeg_run(const char *const *argv, int64_t limit_ms, uint64_t max_memory,
-                             struct pl_buf *out, struct pl_error *err)
+/* Without the name at its beginning. */
+static struct pl_str without_name(struct pl_str said, const char *input)
+{
+    struct pl_str name = pl_str_of(input), colon = PL_STR(": ");
+    if (!pl_str_starts(said, name))
+        return said;
+    said = pl_str_slice(said, name.len, said.len);
+    return pl_str_starts(said, colon) ? pl_str_slice(said, colon.len, said.len) : said;
+}
+
+enum pl_status pl_ffmpeg_run(const char *const *argv, const char *input, int64_t limit_ms,
+                             uint64_t max_memory, struct pl_buf *out, struct pl_error *err)
 {
     PL_CLEANUP_BUF struct pl_buf errors;
     pl_buf_init(&errors, 0);
@@ -41,7 +51,13 @@ enum pl_status pl_ffmpeg_run(const char *const *argv, int64_t limit_ms, uint64_t
                        "install ffmpeg; macOS: brew install ffmpeg)");
     if (status != PL_OK || process.code == 0)
         return status;
-    struct pl_str said = pl_str_slice(last_line(pl_buf_str(&errors)), 0, 300);
+    struct pl_str all = pl_buf_str(&errors);
+    if (pl_str_find(all, PL_STR("not on whitelist")) < all.len)
+        return pl_fail(err, PL_UNREADABLE,
+                       "ffmpeg cannot process it (exit code %d): it is a list of other files, or "
+                       "no container such as MP4, Matroska, WebM, AVI, MPEG-TS or Ogg",
+                       process.code);
+    struct pl_str said = without_name(last_line(all), input);
     return pl_fail(err, PL_UNREADABLE, "ffmpeg cannot process it (exit code %d): %.*s",
-                   process.code, PL_STR_ARG(said));
+                   process.code, PL_STR_ARG(pl_str_slice(said, 0, 300)));
 }

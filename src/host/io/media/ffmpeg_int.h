@@ -10,17 +10,26 @@
 /* Names begin with "file:", so that none is taken for an option or an address. */
 enum { PL_FFMPEG_NAME = PATH_MAX + 32 };
 
-/* What every call of ffmpeg begins with: it reads nothing but files. */
-#define PL_FFMPEG                                                                                  \
-    "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-y", "-protocol_whitelist", "file"
-enum { PL_FFMPEG_WORDS = 8 };
+/* What every call of ffmpeg begins with; one of the two lists below follows. */
+#define PL_FFMPEG "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-y"
+
+/* Nothing but the file itself is read. Formats that name other files (playlists, lists of parts,
+ * manifests) are not in these lists: otherwise a client that sends one could see every video of this
+ * machine. */
+#define PL_FFMPEG_CONTAINERS                                                                       \
+    "-protocol_whitelist", "file", "-format_whitelist",                                            \
+        "mov,matroska,webm,avi,mpegts,mpeg,mpegvideo,m4v,h264,hevc,av1,ivf,flv,ogg,asf,gif,apng,"  \
+        "mxf,nut,yuv4mpegpipe,wav,mp3,aac,flac"
+#define PL_FFMPEG_IMAGES                                                                           \
+    "-protocol_whitelist", "file", "-format_whitelist",                                            \
+        "image2,jpeg_pipe,mjpeg,png_pipe,webp_pipe,gif"
 
 enum pl_status pl_ffmpeg_name(char to[PL_FFMPEG_NAME], const char *path, struct pl_error *err);
 
 /* Runs it for so long (0: any time), with so much memory (0: any amount); what it complains about
- * becomes our message. PL_UNREADABLE: it cannot process the file; PL_IO: it is not there, or took
+ * becomes our message, without the name of `input`: where a server keeps a file is not for its users. PL_UNREADABLE: it cannot process the file; PL_IO: it is not there, or took
  * too long. `out` may be NULL. */
-enum pl_status pl_ffmpeg_run(const char *const *argv, int64_t limit_ms, uint64_t max_memory,
-                             struct pl_buf *out, struct pl_error *err);
+enum pl_status pl_ffmpeg_run(const char *const *argv, const char *input, int64_t limit_ms,
+                             uint64_t max_memory, struct pl_buf *out, struct pl_error *err);
 
 #endif

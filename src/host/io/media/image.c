@@ -35,20 +35,34 @@ static enum pl_status turn_file(const char *from, const char *to, size_t type, i
         status = pl_ffmpeg_name(output, to, err);
     if (status != PL_OK)
         return status;
-    const char *const argv[] = {PL_FFMPEG,     "-noautorotate",
-                                "-max_pixels", MAX_PIXELS,
-                                "-threads",    "1",
-                                "-f",          types[type].reader,
-                                "-i",          input,
-                                "-vf",         filter,
-                                "-frames:v",   "1",
-                                "-threads",    "1",
-                                "-c:v",        types[type].writer,
-                                "-q:v",        "2",
-                                "-f",          "image2",
-                                "-update",     "1",
-                                output,        NULL};
-    return pl_ffmpeg_run(argv, PL_IMAGE_TURN_MS, MAX_MEMORY, NULL, err);
+    const char *const argv[] = {PL_FFMPEG,
+                                PL_FFMPEG_IMAGES,
+                                "-noautorotate",
+                                "-max_pixels",
+                                MAX_PIXELS,
+                                "-threads",
+                                "1",
+                                "-f",
+                                types[type].reader,
+                                "-i",
+                                input,
+                                "-vf",
+                                filter,
+                                "-frames:v",
+                                "1",
+                                "-threads",
+                                "1",
+                                "-c:v",
+                                types[type].writer,
+                                "-q:v",
+                                "2",
+                                "-f",
+                                "image2",
+                                "-update",
+                                "1",
+                                output,
+                                NULL};
+    return pl_ffmpeg_run(argv, input, PL_IMAGE_TURN_MS, MAX_MEMORY, NULL, err);
 }
 
 static enum pl_status turn_in(const char *dir, struct pl_str bytes, size_t type, int degrees,

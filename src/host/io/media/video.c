@@ -37,8 +37,7 @@ enum pl_status pl_video_probe(struct pl_video *video, struct pl_error *err)
         "ffprobe",
         "-v",
         "error",
-        "-protocol_whitelist",
-        "file",
+        PL_FFMPEG_CONTAINERS,
         "-select_streams",
         "v:0",
         "-show_entries",
@@ -48,7 +47,7 @@ enum pl_status pl_video_probe(struct pl_video *video, struct pl_error *err)
         input,
         NULL,
     };
-    status = pl_ffmpeg_run(argv, video->limit_ms, 0, &said, err);
+    status = pl_ffmpeg_run(argv, input, video->limit_ms, 0, &said, err);
     if (status == PL_OK && !said.len)
         return pl_fail(err, PL_UNREADABLE, "it has no video");
     read_rate(video, pl_buf_str(&said));
@@ -66,8 +65,10 @@ static enum pl_status take(const struct pl_video *video, const char *const *rest
         return status;
     snprintf(from, sizeof from, "%" PRIu64 "ms", video->from_ms);
     snprintf(length, sizeof length, "%" PRIu64 "ms", video->to_ms - video->from_ms);
-    const char *argv[40] = {PL_FFMPEG};
-    size_t n = PL_FFMPEG_WORDS;
+    const char *argv[40] = {PL_FFMPEG, PL_FFMPEG_CONTAINERS};
+    size_t n = 0;
+    while (argv[n])
+        n++;
     const char *const place[] = {"-ss", from, video->to_ms ? "-t" : NULL, length};
     for (size_t i = video->from_ms ? 0 : 2; i < 4 && place[i]; i++)
         argv[n++] = place[i];
@@ -75,7 +76,7 @@ static enum pl_status take(const struct pl_video *video, const char *const *rest
     argv[n++] = input;
     while (*rest)
         argv[n++] = *rest++;
-    return pl_ffmpeg_run(argv, video->limit_ms, 0, NULL, err);
+    return pl_ffmpeg_run(argv, input, video->limit_ms, 0, NULL, err);
 }
 
 /* At each moment the frame that is shown then: rounding up gives a frame to the next moment, the

@@ -293,6 +293,11 @@ static enum pl_status validate(struct pl_exchange *x, struct pl_schema_run *run,
         status = pl_report_locate(&x->arena, text, &report, &positions);
     if (status == PL_OK)
         pl_report_write(&x->reply, PL_REPORT_PLAIN, NULL, &report, positions);
+    /* The fault is in what the schema asks of the document: the size of both was accepted. */
+    if (status == PL_LIMIT)
+        return pl_fail(err, PL_INVALID,
+                       "the validation exceeds the limit of steps or levels; look for references "
+                       "in a circle, or validate parts of the document");
     return status;
 }
 
