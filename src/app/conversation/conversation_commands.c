@@ -189,7 +189,7 @@ const struct pl_option pl_media_options[] = {
     {"end", PL_OPT_END, .args = {"TIME"}, .help = "Stop here instead of at the last frame"},
     {"max", PL_OPT_MAX, .args = {"N"}, .help = "At most N frames; 64 by default"},
     {"detail", PL_OPT_DETAIL, .args = {"low|high|auto"},
-     .help = "How closely a model shall look; low costs the fewest tokens"},
+     .help = "How closely a model should look; low costs the fewest tokens"},
     {"sound", PL_OPT_SOUND, .help = "Include the audio: WAV, 16 kHz, one channel"},
     {"out", PL_OPT_OUT, .args = {"FILE"}, .takes_file = true,
      .help = "Write to FILE instead of standard output"},

@@ -13,7 +13,7 @@ struct maker {
     struct pl_buf *to;
     struct pl_str source;
     const struct pl_writer *w;
-    bool is_text;                                 /* the target is no JSON */
+    bool is_text;                                 /* the target is not JSON */
     PL_VEC(struct pl_carry_reference) references; /* owned; in the order of the target */
     enum pl_status status;
 };

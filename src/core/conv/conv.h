@@ -533,8 +533,8 @@ static inline bool pl_conv_says(const struct pl_conv *conv, const struct pl_json
 int pl_conv_word(const struct pl_conv *conv, const struct pl_json_node *node,
                  const char *const words[]);
 
-/* A value's decoded text (arena or a view). For a NODE that is no string: its span. Empty when out
- * of memory (conv->status) or absent. */
+/* A value's decoded text (arena or a view). For a NODE that is not a string: its span. Empty when
+ * out of memory (conv->status) or absent. */
 struct pl_str pl_conv_text_slowly(struct pl_conv *conv, struct pl_val val);
 static inline struct pl_str pl_conv_text(struct pl_conv *conv, struct pl_val val)
 {

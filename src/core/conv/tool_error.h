@@ -19,7 +19,8 @@
     X(TIMEOUT, "Timeout")              /* a time limit */                                          \
     X(LIMIT, "LimitExceeded")          /* too many calls, or agents too deep */                    \
     X(TOO_LARGE, "ResultTooLarge")     /* a result that cannot be kept */                          \
-    X(INVALID_RESULT, "InvalidResult") /* a result that is no JSON */                              \
+    X(INVALID_RESULT, "InvalidResult") /* a result that is not
+                                        * JSON */                                     \
     X(AGENT_FAILED, "AgentFailed")     /* the loop of an Agent call */                             \
     X(MEMORY, "OutOfMemory")           /* of the server */                                         \
     X(MISSING, "MissingResult")        /* the call was never answered */

@@ -21,8 +21,8 @@ struct pl_convert_opts {
     enum pl_format_kind kind;
     enum pl_mode mode;
     const struct pl_profile *profile; /* of the target; NULL: its default */
-    bool is_strict;                   /* refuse what would lose something, and a source that is no
-                                         JSON of RFC 8259 or has a key twice (PL_SYNTAX) */
+    bool is_strict;                   /* refuse what would lose something, and a source that is not
+                                       * strict JSON or has a duplicate key (PL_SYNTAX) */
     bool refuses_wrong_types;         /* a value of the wrong type is PL_INVALID, with its pointer,
                                        * before anything is written */
     bool is_own;         /* this program wrote the source: a client's document is nested

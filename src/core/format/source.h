@@ -11,7 +11,7 @@ struct pl_source {
     struct pl_arena arena;          /* owned */
     struct pl_json_doc doc;         /* memory of the arena */
     struct pl_conv conv;            /* owned */
-    struct pl_buf inner;            /* owned; text when the source is no JSON itself */
+    struct pl_buf inner;            /* owned; text when the source itself is not JSON */
 };
 
 /* Parses strictly first, then as people write JSON by hand. `as` NULL: the format is detected.

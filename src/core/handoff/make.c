@@ -13,7 +13,7 @@ struct make {
     const struct pl_handoff_opts *opts;
     const struct pl_json_doc *previous; /* NULL: the first hop */
     struct pl_json_out out;
-    struct pl_map answered; /* ids of calls with a result that is no error */
+    struct pl_map answered; /* ids of calls with a result that is not an error */
     struct pl_map results;  /* ids of calls with any result */
 };
 

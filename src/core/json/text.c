@@ -257,8 +257,8 @@ static char *put_escaped(enum pl_cpu cpu, char *at, const char *p, const char *e
     return at;
 }
 
-/* Room for the text quoted, and a byte and PL_JSON_SLACK more, at to->ptr + to->len. Counting what
- * is to be escaped is for what is long and for those who are short of room. */
+/* Room for the text quoted, and a byte and PL_JSON_SLACK more, at to->ptr + to->len. Escapes are
+ * counted only for long texts and when there is little room. */
 static inline char *reserve_quoted(struct pl_buf *to, struct pl_str text)
 {
     enum { SHORT = 1024, MORE = 3 + PL_JSON_SLACK };

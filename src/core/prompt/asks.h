@@ -24,8 +24,8 @@ struct pl_prompt_asks {
 /* What its config says, and nothing of its messages. */
 enum pl_status pl_prompt_asks_config(struct pl_arena *arena, const struct pl_json_doc *chat,
                                      struct pl_prompt_asks *asks, struct pl_error *err);
-/* Memory of the arena, or of the document. PL_INVALID with a sentence: there is no message of the
- * user's to answer, or a tool that only a vendor could run. */
+/* Memory of the arena, or of the document. PL_INVALID with a sentence: there is no user message to
+ * answer, or there is a tool that only a vendor could run. */
 enum pl_status pl_prompt_asks_read(struct pl_arena *arena, const struct pl_json_doc *chat,
                                    struct pl_prompt_asks *ret_asks, struct pl_error *err);
 

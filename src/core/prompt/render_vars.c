@@ -94,7 +94,7 @@ struct pl_str pl_render_text_of(struct pl_render_run *r, const struct pl_json_no
     return text;
 }
 
-/* Problems. So many are said, and the rest is counted. */
+/* Problems. At most this many are named, and the rest are counted. */
 enum { MOST_PROBLEMS = 100, MOST_SHOWN = 200, MOST_OPTIONS = 20 };
 
 /* Whether there is still room to say one. */

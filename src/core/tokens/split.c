@@ -261,7 +261,7 @@ static size_t split_o200k(struct pl_str text, size_t at)
         skip_digits(&c);
         return (size_t)(c.p - bytes);
     }
-    /* A mark may stand before a word or in it, which comes to the same. */
+    /* A mark may be before a word or in it; the result is the same. */
     if (here.in & (IN(OTHER) | IN(SPACE))) {
         next = look((struct cursor){c.p + here.n_bytes, c.end});
         if (next.in & (LETTERS | IN(MARK)))

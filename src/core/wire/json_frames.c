@@ -27,7 +27,7 @@ static const bool means_something[256] = {
     ['"'] = true, ['\\'] = true, ['{'] = true, ['}'] = true, ['['] = true, [']'] = true,
 };
 
-/* Bytes up to the object's end, or all of them; the state goes along. */
+/* Bytes up to the object's end, or all of them; the state is kept. */
 static size_t scan(struct pl_json_frames *frames, struct pl_str s)
 {
     for (size_t i = 0; i < s.len; i++) {

@@ -141,7 +141,7 @@ void pl_gateway_call_stop_asking(struct pl_gateway_call *call);
 void pl_gateway_call_finish(struct pl_gateway_call *call);
 /* What was lost, to the log. */
 void pl_gateway_call_log_losses(const struct pl_gateway_call *call);
-/* Runs `work` here, or on a worker when so many bytes are concerned; then `after`. */
+/* Runs `work` here, or on a worker for this many bytes; then `after`. */
 void pl_gateway_call_work(struct pl_gateway_call *call, size_t n_bytes,
                           void (*work)(struct pl_exchange *x),
                           void (*after)(struct pl_exchange *x));

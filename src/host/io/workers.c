@@ -42,7 +42,7 @@ struct lane {
     struct flow flows[N_FLOWS + 1]; /* the last one is the server's own */
     struct flow *ring, **ring_end;
     struct flow *aside, **aside_end; /* wait for room, in the order in which their turn came */
-    size_t n_bytes, max_bytes;       /* of the jobs that run and take much */
+    size_t n_bytes, max_bytes;       /* of the running jobs that need much memory */
     size_t n_waiting;                /* jobs in the queue */
     size_t n_running;                /* jobs that threads have */
     size_t n_idle;                   /* threads that wait for one */
@@ -90,8 +90,8 @@ static void enter_ring(struct lane *lane, struct flow *flow)
     lane->ring_end = &flow->next;
 }
 
-/* A job for which there is never enough room runs when no other takes much. While some flows stand
- * aside, no flow over its share may pass them, or they would wait for ever. */
+/* A job for which there is never enough room runs when no other large job does. While some flows
+ * stand aside, no flow over its share may pass them, or they would wait for ever. */
 static bool has_room(const struct lane *lane, const struct pl_job *job)
 {
     if (!job->n_bytes)

@@ -1,8 +1,8 @@
 /* Threads for work that blocks or takes long, in lanes: what waits for the store does not hold up
  * what computes, and neither is held up by a name server that says nothing. Everything waits in a
  * queue of its lane, which is fair: owners with jobs there take turns, and none has all threads of
- * a lane. Jobs that take much memory run only as many at once as the lane has room for, in the
- * order in which their turn came; the others pass them. Any thread may call this. */
+ * a lane. Only as many jobs that need much memory run at once as the lane has room for, in the
+ * order of their turns; the others pass them. Any thread may call this. */
 #ifndef PL_IO_WORKERS_H
 #define PL_IO_WORKERS_H
 

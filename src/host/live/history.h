@@ -25,7 +25,7 @@ struct pl_history {
 };
 
 void pl_history_deinit(struct pl_history *history);
-/* The share of one of so many sessions. */
+/* The share of one session among this many. */
 size_t pl_history_share(size_t n_sessions);
 /* The frame copied to the end, the oldest dropped beyond max_bytes, valid until it is dropped; NULL
  * when out of memory (then everything is dropped: a gap must not be replayed). */

@@ -36,7 +36,7 @@ typedef _Atomic(enum pl_life) pl_life_atomic;
 
 /* Whether the diagram has this edge. */
 bool pl_life_may(enum pl_life from, enum pl_life to);
-/* Goes along an edge of the diagram; anything else is a defect of the caller (asserted). */
+/* Takes an edge of the diagram; anything else is a defect of the caller (asserted). */
 void pl_life_go(pl_life_atomic *life, enum pl_life to);
 const char *pl_life_name(enum pl_life life);
 

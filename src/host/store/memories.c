@@ -15,8 +15,9 @@
 
 #include <math.h>
 
-/* So many of the best are put in order; what follows them is in the database's order. Never more,
- * or a later page, which looks at more rows, would have another order than the pages before it. */
+/* At most this many of the best are sorted; what follows them is in the database's order. Never
+ * more, or a later page, which looks at more rows, would have another order than the pages before
+ * it. */
 enum { N_ORDERED = 200 };
 static const double HALF_LIFE_MS = 90.0 * 24 * 3600 * 1000;
 
@@ -48,7 +49,7 @@ static void add_texts(struct pl_params *params, const struct pl_memory_row *memo
 }
 
 /* Room for one more. A user is locked and counted once in a batch, for all the new ones together:
- * so many fewer may be there before them. */
+ * that many fewer may come before them. */
 static void want_room(struct pl_batch *batch, struct pl_str user_id)
 {
     struct pl_params params = {.err = &batch->err};

@@ -212,7 +212,7 @@ static void read_list(struct pl_read *read, const struct pl_prompt_query *query,
 
 /* --- search ---------------------------------------------------------------------------------- */
 
-/* How many the page passes over: so many at most that sums of it fit every type on the way. */
+/* How many the page passes over: few enough that sums fit every type on the way. */
 static size_t skipped(const struct pl_prompt_query *query)
 {
     int64_t offset = query->offset > 0 ? query->offset : 0;

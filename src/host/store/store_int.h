@@ -184,7 +184,7 @@ struct pl_store_writer {
     pthread_cond_t has_work, is_settled;
     struct pl_batch *first, **end; /* under the lock; submitted, oldest first */
     size_t n_waiting;              /* under the lock; of them */
-    size_t n_wanted;               /* under the lock; so many waiting wake the thread */
+    size_t n_wanted;               /* under the lock; this many waiting batches wake the thread */
     size_t n_open;                 /* under the lock; submitted and not settled yet */
     bool is_closing;               /* under the lock */
     struct pl_db *db;              /* owned; NULL where the pool's only connection writes */
@@ -295,7 +295,7 @@ void *pl_read_add(struct pl_read *read, struct pl_list *list);
 
 /* --- searching ------------------------------------------------------------------------------- */
 
-/* So many rows are looked at for the best, and so many are counted. */
+/* At most this many rows are searched for the best, and at most this many are counted. */
 enum { PL_RARE_MAX = 500, PL_FOUND_MAX = 1000 };
 
 /* Those of the terms (as pl_params_terms leaves them) that find the rows: the rarest, by the counts

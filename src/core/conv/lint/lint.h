@@ -22,8 +22,8 @@ struct pl_finding {
     bool has_fix;                    /* pl_conv_repair() mends it */
 };
 
-/* Of one code so many are listed, and the rest is counted: a document with a million errors has few
- * kinds of them, and the thousandth of one kind is useless. */
+/* At most this many of one code are listed, and the rest are counted: a document with a million
+ * errors has few kinds of them, and the thousandth of one kind is useless. */
 enum { PL_FINDINGS_OF_A_CODE = 200, PL_FINDING_CODES = 64 };
 
 struct pl_finding_count {

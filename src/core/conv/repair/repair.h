@@ -31,7 +31,7 @@ struct pl_repair_rules {
     bool wants_argument_strings; /* arguments are a string that holds JSON, never JSON itself */
     bool wants_unique_ids;       /* no id twice in one turn */
     bool refuses_call_ids;       /* they are left out: pairing is by order */
-    uint32_t id_length;          /* ids are so many letters and digits; 0: any */
+    uint32_t id_length;          /* ids have exactly this many letters and digits; 0: any */
     uint32_t max_id_length;      /* no id is longer; 0: any length */
     bool wants_tools_for_calls;  /* a history with calls declares the tools that were called */
     bool wants_tools_for_choice; /* no choice among tools where none is declared */

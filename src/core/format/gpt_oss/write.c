@@ -449,7 +449,7 @@ static void write_beginning(struct oss_out *o)
     write_developer(o);
 }
 
-/* A message of the source that is no part of the conversation, as it is. */
+/* A message of the source that is not part of the conversation, as it is. */
 static void write_source(struct oss_out *o, const struct pl_json_node *message)
 {
     static const char *const keys[] = {"role", "channel", "content", "end"};

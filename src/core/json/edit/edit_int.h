@@ -5,7 +5,7 @@
 
 #include "json/edit/edit.h"
 
-/* One replacement: bytes off … end of the text give way to `text`. */
+/* One replacement: `text` replaces bytes off … end of the source. */
 struct pl_json_splice {
     uint32_t off, end;
     struct pl_str text; /* borrowed from the document, the edit's arena or a literal */

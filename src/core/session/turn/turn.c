@@ -209,7 +209,7 @@ void pl_block_write(const struct pl_block *block, struct pl_json_out *out)
     pl_out_member(out, "display_name", block->display_name);
 }
 
-/* Only where there is one: it is no member of the seed. */
+/* Only where there is one: the seed has no such member. */
 static void write_proof(struct pl_json_out *out, const struct pl_turn *turn, struct pl_str proof)
 {
     bool is_open = turn->status == PL_TURN_STREAMING || turn->status == PL_TURN_PAUSED;

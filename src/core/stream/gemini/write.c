@@ -229,7 +229,7 @@ static void write_usage(struct pl_stream *s, const struct pl_counts *c)
         pl_buf_addc(&s->out, '}');
 }
 
-/* An empty text goes along, as in Google's own last events: clients add up the texts of all. */
+/* An empty text is included, as in Google's own last events: clients add up the texts of all. */
 static void write_stop(struct pl_stream *s, void *state, const struct pl_delta *delta)
 {
     const struct pl_gemini_writer *w = state;

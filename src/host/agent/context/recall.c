@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#define MAX_FOUND 60   /* more than can be chosen: long ones may give way to short ones */
+#define MAX_FOUND 60   /* more than can be chosen: short ones may replace long ones */
 #define MAX_READ  300  /* more than that: some belong to other sessions */
 #define MAX_WORDS 8192 /* bytes of a message that are looked at: it has 32 terms */
 

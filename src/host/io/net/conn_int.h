@@ -7,7 +7,7 @@
 #include "io/net/conn.h"
 #include "io/loop_int.h"
 
-/* At most so many pieces of one write are looked at. */
+/* At most this many pieces of one write are looked at. */
 enum { PL_CONN_PIECES = 64 };
 
 /* How bytes get to the other side. Each may call the connection's ops, which may close it: look at

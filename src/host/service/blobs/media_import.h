@@ -48,8 +48,8 @@ struct pl_media_import {
 
 /* On a worker. A link that is not known yet is wanted from now on, and stays. A link that cannot be
  * fetched is no failure of the whole: it is left, and noted. PL_SYNTAX, PL_INVALID, PL_LIMIT: the
- * document cannot be read (as pl_source_open says); PL_NOMEM. A document that is no JSON (gpt-oss,
- * YAML) has no links to replace and is given back as it is. */
+ * document cannot be read (as pl_source_open says); PL_NOMEM. A document that is not JSON (gpt-oss,
+ * YAML) has no links to replace and is returned as it is. */
 enum pl_status pl_media_import_store(struct pl_media_import *media, struct pl_arena *arena,
                                      struct pl_str document,
                                      const struct pl_media_import_options *options,

@@ -9,7 +9,7 @@
  * and the kernel may have thrown away what it could not write. There is no going on from there. */
 #include "store/sqlite/sqlite_int.h"
 
-/* After so many pages in the log they are brought home: 8 MiB. */
+/* After this many pages the log is checkpointed: 8 MiB. */
 enum { CHECKPOINT_FRAMES = 8192 };
 
 /* It is unknown what reached the disk, or a later fsync may report a false success. */
