@@ -140,6 +140,19 @@ describe('another dialect', () => {
     }
   });
 
+  test('does not depend on what the client asked before', async () => {
+    for (const target of ['anthropic', 'openai-chat', 'anthropic', 'anthropic', 'openai-chat', 'openai-chat', 'gemini', 'openai-chat']) {
+      const text = `{"messages":[{"role":"user","content":"h\\u00e9llo"}],"odd":{"x":[1, 2.50]},"model":"up-${target}/text"}`;
+      const answer = await ask('/v1/chat/completions', text);
+      assert.equal(answer.json.choices[0].message.content, 'Good day to you.', answer.text);
+      assert.equal(up.last().dialect, target);
+      if (target === 'openai-chat') assert.equal(up.last().text, text.replace(`up-${target}/`, ''));
+      else assert.match(answer.headers['parley-loss'], /dropped \/odd/);
+    }
+    const broken = await ask('/v1/chat/completions', '{"model":"up-anthropic/text","messages":[{]}');
+    assert.equal(broken.status, 400);
+  });
+
   // All of an answer with what comes after it.
   async function streamed(path, body, at = server) {
     const { response } = await open(path, { ...body, stream: true }, at);
