@@ -158,8 +158,8 @@ for (const from of Object.keys(wholes)) for (const to of Object.keys(wholes).fil
     assert.deepEqual(it.report.losses.filter(({ detail }) => /though a whole answer would/.test(detail)), []);
     // Text may come in pieces there, input as JSON text.
     const all = words(it.events);
-    const text = all.join('\u0000');
-    for (const word of words(whole)) assert.ok(all.join('').includes(word) || text.includes(JSON.stringify(word).slice(1, -1)), `${word} is missing in ${it.out}`);
+    const text = all.join('\u0000') + it.events.map((event) => event.choices?.[0]?.delta.content ?? '').join('');
+    for (const word of words(whole)) assert.ok(all.includes(word) || text.includes(JSON.stringify(word).slice(1, -1)), `${word} is missing in ${it.out}`);
     // And the stream says no page, program or image that the whole answer does not say.
     for (const word of ['https://a.example', 'https://b.example', 'https://s.example', 'https://x.example', 'print(1)', 'print(2)', 'because', 'iVBORw0KGgo='])
       assert.equal(JSON.stringify(whole).includes(word), it.out.includes(word), `${word} is in one of them only`);
@@ -183,6 +183,34 @@ test('the items of a Responses stream are those of its last event', () => {
   const [searching] = items.filter(({ item }) => item.type === 'web_search_call');
   const stages = it.events.filter(({ item_id }) => item_id === searching.item.id).map(({ type }) => type);
   assert.deepEqual(stages, ['response.web_search_call.in_progress', 'response.web_search_call.searching', 'response.web_search_call.completed']);
+});
+
+// Google runs the tools of MCP servers itself; it gives a finishReason with the call, and goes on.
+test('a call that Google answers itself is no call of the client, one that it does not answer is', () => {
+  const event = (part, more = {}) => ({ candidates: [{ content: { role: 'model', parts: [part] }, index: 0, ...more }], modelVersion: 'g', responseId: 'r' });
+  const call = (name, more) => event({ functionCall: { name, args: { q: name } }, thoughtSignature: 'c2ln' }, { finishReason: 'STOP', ...more });
+  const result = (name) => event({ functionResponse: { name, response: { output: `done ${name}` } } });
+  const input = sse(call('first'), call('second'), result('second'), event({ text: 'now' }), call('third'), result('third'), event({ text: ' ask' }), call('fourth'));
+  const names = {
+    'openai-chat': (it) => it.events.flatMap(({ choices }) => choices?.[0]?.delta.tool_calls ?? []).map((one) => one.function?.name).filter(Boolean),
+    anthropic: (it) => it.events.map(({ content_block }) => content_block).filter((block) => block?.type === 'tool_use').map(({ name }) => name),
+  };
+  for (const [to, read] of Object.entries(names)) {
+    const it = stream('gemini', to, input);
+    assert.equal(it.code, 0, it.err);
+    assert.deepEqual(read(it), ['first', 'fourth'], it.out);
+    assert.ok(it.report.losses.some(({ code }) => code === 'dropped'));
+  }
+  const only = stream('gemini', 'openai-chat', sse(call('first'), result('first'), event({ text: 'so' }, { finishReason: 'STOP' })));
+  assert.equal(only.events.find(({ choices }) => choices[0]?.finish_reason).choices[0].finish_reason, 'stop');
+  const { output } = stream('gemini', 'openai-responses', input).events.at(-1).response;
+  assert.deepEqual(output.map(({ type, name }) => name ?? type), ['second', 'second', 'first', 'message', 'third', 'third', 'message', 'fourth']);
+  const ids = output.filter(({ call_id }) => call_id).map(({ call_id }) => call_id);
+  assert.equal(new Set(ids).size, 4, ids.join());
+  assert.equal(new Set(output.map(({ id }) => id)).size, output.length);
+  const broken = stream('gemini', 'openai-chat', sse(call('first')) + 'data: {"error":{"code":503,"message":"no","status":"UNAVAILABLE"}}\n\n');
+  assert.deepEqual(names['openai-chat'](broken), ['first']);
+  assert.equal(stream('gemini', 'gemini', input).out, input);
 });
 
 test('a call at the vendor whose result never comes is said before what follows, and before an error', () => {

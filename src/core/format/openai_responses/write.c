@@ -304,8 +304,14 @@ static void put_result(struct pl_responses_out *o, const struct pl_part *part)
     bool is_custom =
         part->is_custom || pl_map_get(&o->custom_ids, pl_conv_text(o->conv, part->id)) != NULL;
     begin_item(o, part);
-    if (!item)
-        pl_w_key_word(o->w, "type", is_custom ? "custom_tool_call_output" : "function_call_output");
+    const char *type = is_custom ? "custom_tool_call_output" : "function_call_output";
+    bool has_failed = part->is_error.is_set && part->is_error.value;
+    /* An answer has one only of a call that another vendor answered itself. */
+    bool has_head = !item && is_answer(o);
+    if (has_head)
+        put_item_head(o, type, "fco", has_failed);
+    else if (!item)
+        pl_w_key_word(o->w, "type", type);
     put_id(o, part->id);
     if (pl_val_is_set(part->name)) {
         pl_w_key(o->w, "name");
@@ -313,9 +319,9 @@ static void put_result(struct pl_responses_out *o, const struct pl_part *part)
     }
     put_output(o, part);
     /* The only word here for a tool that failed. */
-    if (part->is_error.is_set && part->is_error.value)
+    if (has_failed && !has_head)
         pl_w_key_word(o->w, "status", "incomplete");
-    else if (o->is_own)
+    else if (o->is_own && !has_head)
         pl_w_opt_value(o->w, "status", part->status);
     if (part->is_error.is_set)
         pl_responses_know_scalar(o, part->is_error.val);

@@ -103,6 +103,8 @@ static void end_call(struct pl_stream *s, uint32_t choice, uint32_t key, struct 
 void pl_gemini_finish_call(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t choice)
 {
     struct pl_gemini_call *call = &r->choices[choice].call;
+    if (!choice)
+        pl_gemini_release_calls(s, r);
     if (!call->is_open)
         return;
     call->is_open = false;

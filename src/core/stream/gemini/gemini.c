@@ -17,6 +17,7 @@ const struct pl_dialect pl_dialect_gemini = {
     .read = pl_gemini_stream_read,
     .say_again = pl_gemini_stream_say_again,
     .read_end = pl_gemini_stream_read_end,
+    .release = pl_gemini_release_calls,
     .read_deinit = pl_gemini_stream_read_deinit,
     .sum_size = sizeof(struct pl_gemini_sum),
     .sum = pl_gemini_sum,

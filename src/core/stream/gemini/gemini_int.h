@@ -65,6 +65,7 @@ struct pl_gemini_reader {
     bool has_usage;
     int64_t counts[PL_GEMINI_COUNTERS]; /* -1: not said */
     uint32_t n_calls;                   /* so far: keys and the ids of calls that have none */
+    struct pl_buf waiting; /* owned; parts with whole calls of the first candidate, as JSON */
     struct pl_gemini_choice choices[PL_GEMINI_MAX_CHOICES];
 };
 
@@ -113,6 +114,15 @@ enum pl_status pl_gemini_read_call(const struct pl_gemini_reading *x, uint32_t c
 /* The call whose arguments came in pieces is complete: it says so, or the candidate continues with
  * something else. Does nothing without such a call. */
 void pl_gemini_finish_call(struct pl_stream *s, struct pl_gemini_reader *r, uint32_t choice);
+
+/* Calls that may be answered by the vendor (served.c). True: the call waits for what follows. */
+bool pl_gemini_hold_call(const struct pl_gemini_reading *x, uint32_t choice,
+                         const struct pl_json_node *part, const struct pl_json_node *call);
+/* Those that wait are the client's. */
+void pl_gemini_release_calls(struct pl_stream *s, void *reader);
+/* A functionResponse of the first candidate. False: it answers none of them. */
+bool pl_gemini_serve_call(const struct pl_gemini_reading *x, const struct pl_json_node *part,
+                          const struct pl_json_node *response);
 
 enum pl_status pl_gemini_stream_read(struct pl_stream *s, void *state,
                                      const struct pl_sse_event *event, struct pl_error *err);

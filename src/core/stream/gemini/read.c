@@ -97,6 +97,8 @@ static void read_text(const struct pl_gemini_reading *x, uint32_t choice, struct
         say_text(x->s, x->r, &of, text);
         pl_repeat_offer_words(&x->s->repeat, text, of);
     }
+    if (signature.len && !text.len)
+        pl_gemini_finish_call(x->s, x->r, choice);
     if (signature.len)
         read_text_signature(x->s, choice, of.key, &(struct pl_delta){.part_kind = of.kind},
                             signature);
@@ -126,18 +128,23 @@ static void read_own(const struct pl_gemini_reading *x, uint32_t choice,
 static enum pl_status read_part(const struct pl_gemini_reading *x, uint32_t choice,
                                 const struct pl_json_node *part)
 {
-    enum { TEXT, THOUGHT, SIGNATURE, CALL, N };
+    enum { TEXT, THOUGHT, SIGNATURE, CALL, RESPONSE, N };
     static const struct pl_gemini_field fields[N] = {
         PL_GEMINI_FIELD("text", "text"),
         PL_GEMINI_FIELD("thought", "thought"),
         PL_GEMINI_FIELD("thoughtSignature", "thought_signature"),
         PL_GEMINI_FIELD("functionCall", "function_call"),
+        PL_GEMINI_FIELD("functionResponse", "function_response"),
     };
     const struct pl_json_node *f[N];
     pl_gemini_get(x->doc, part, fields, N, f);
     struct pl_str signature = pl_pick_raw(x->doc, f[SIGNATURE]);
     if (f[CALL] || signature.len || !f[TEXT])
         pl_repeat_spoil(&x->s->repeat);
+    if (f[CALL] && pl_gemini_hold_call(x, choice, part, f[CALL]))
+        return PL_OK;
+    if (f[RESPONSE] && !choice && pl_gemini_serve_call(x, part, f[RESPONSE]))
+        return PL_OK;
     if (f[CALL]) {
         read_sources(x, choice);
         return pl_gemini_read_call(x, choice, f[CALL], signature);
@@ -418,6 +425,7 @@ static enum pl_status read_values(const struct pl_gemini_reading *x, struct pl_s
 static void make_ready(struct pl_gemini_reader *r)
 {
     r->is_ready = true;
+    pl_buf_init(&r->waiting, 0);
     for (size_t i = 0; i < PL_GEMINI_COUNTERS; i++)
         r->counts[i] = -1;
     for (size_t i = 0; i < PL_GEMINI_MAX_CHOICES; i++) {
@@ -497,6 +505,7 @@ void pl_gemini_stream_read_end(struct pl_stream *s, void *state)
 void pl_gemini_stream_read_deinit(void *state)
 {
     struct pl_gemini_reader *r = state;
+    pl_buf_deinit(&r->waiting);
     for (size_t i = 0; i < PL_GEMINI_MAX_CHOICES; i++) {
         struct pl_gemini_choice *choice = &r->choices[i];
         pl_buf_deinit(&choice->word);

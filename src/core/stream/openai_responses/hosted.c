@@ -23,18 +23,24 @@ static const struct kind *kind_of(struct pl_str type)
     return NULL;
 }
 
-/* Images are numbered by their place in the answer, which their own conversion does not know. */
+/* Items that are numbered by their place in the answer, which their own conversion does not know. */
+static struct pl_str prefix_of(struct pl_str id)
+{
+    static const struct pl_str prefixes[] = {{"ig_", 3}, {"fc_", 3}, {"fco_", 4}, {"msg_", 4}};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (pl_str_starts(id, prefixes[i]))
+            return prefixes[i];
+    return (struct pl_str){0};
+}
+
 static void put_id(struct pl_buf *to, const struct pl_json_doc *doc, const struct pl_json_node *id,
                    uint32_t index)
 {
-    struct pl_str raw = pl_pick_raw(doc, id);
+    struct pl_str raw = pl_pick_raw(doc, id), prefix = prefix_of(raw);
     pl_buf_addc(to, '"');
-    if (pl_str_starts(raw, PL_STR("ig_"))) {
-        pl_buf_adds(to, "ig_");
+    pl_buf_add(to, prefix.len ? prefix : raw);
+    if (prefix.len)
         pl_buf_addu(to, (uint64_t)index + 1);
-    } else {
-        pl_buf_add(to, raw);
-    }
     pl_buf_addc(to, '"');
 }
 

@@ -1,0 +1,137 @@
+/* Calls that Google answers itself, as it does with MCP servers: a functionResponse follows in the
+ * content of the model. Such a call must not reach a client as one that it should answer. So whole
+ * calls of the first candidate wait for what comes next: a result makes both a part of the vendor's
+ * own, anything else makes the call the client's. A finishReason is no end: Google gives one with
+ * the call, and goes on. */
+#include "stream/gemini/gemini_int.h"
+
+#include "stream/pick.h"
+
+enum { ID, NAME, PARTIAL, CONTINUES, N };
+static const struct pl_gemini_field fields[N] = {
+    PL_GEMINI_FIELD("id", "id"),
+    PL_GEMINI_FIELD("name", "name"),
+    PL_GEMINI_FIELD("partialArgs", "partial_args"),
+    PL_GEMINI_FIELD("willContinue", "will_continue"),
+};
+static const struct pl_gemini_field call_field = PL_GEMINI_FIELD("functionCall", "function_call");
+
+bool pl_gemini_hold_call(const struct pl_gemini_reading *x, uint32_t choice,
+                         const struct pl_json_node *part, const struct pl_json_node *call)
+{
+    struct pl_buf *waiting = &x->r->waiting;
+    const struct pl_json_node *f[N];
+    pl_gemini_get(x->doc, call, fields, N, f);
+    if (choice || x->s->passes_through || x->r->choices[0].call.is_open ||
+        !pl_pick_raw(x->doc, f[NAME]).len || f[PARTIAL] || pl_json_is(f[CONTINUES], PL_JSON_TRUE))
+        return false;
+    if (waiting->len)
+        pl_buf_addc(waiting, ',');
+    pl_buf_add(waiting, pl_json_span(x->doc, part));
+    if (waiting->status != PL_OK)
+        x->s->status = waiting->status;
+    return true;
+}
+
+/* The parts that wait, as an array in the event's arena, which wait no more. */
+static bool take_waiting(struct pl_stream *s, struct pl_gemini_reader *r,
+                         struct pl_json_doc *ret_doc)
+{
+    if (!r->waiting.len || s->status != PL_OK)
+        return false;
+    char *text = pl_arena_alloc(&s->arena, r->waiting.len + 2, 1);
+    if (!text) {
+        s->status = PL_NOMEM;
+        return false;
+    }
+    text[0] = '[';
+    memcpy(text + 1, r->waiting.ptr, r->waiting.len);
+    text[r->waiting.len + 1] = ']';
+    struct pl_str list = {text, r->waiting.len + 2};
+    pl_buf_clear(&r->waiting);
+    if (pl_stream_json(s, list, ret_doc, NULL) == PL_OK)
+        return true;
+    s->status = PL_NOMEM; /* it was JSON when it was kept */
+    return false;
+}
+
+void pl_gemini_release_calls(struct pl_stream *s, void *reader)
+{
+    static const struct pl_gemini_field signed_by =
+        PL_GEMINI_FIELD("thoughtSignature", "thought_signature");
+    struct pl_json_doc doc;
+    struct pl_gemini_reading x = {.s = s, .r = reader, .doc = &doc};
+    if (!take_waiting(s, x.r, &doc))
+        return;
+    for (const struct pl_json_node *n = pl_json_first(doc.root); n < pl_json_end(doc.root);
+         n = pl_json_next(n)) {
+        const struct pl_json_node *call, *signature;
+        pl_gemini_get(&doc, n, &call_field, 1, &call);
+        pl_gemini_get(&doc, n, &signed_by, 1, &signature);
+        (void)pl_gemini_read_call(&x, 0, call, pl_pick_raw(&doc, signature));
+    }
+}
+
+/* By the id where both have one, and by the name otherwise. */
+static bool answers(const struct pl_json_doc *doc, const struct pl_json_node *call,
+                    const struct pl_json_doc *by, const struct pl_json_node *response)
+{
+    const struct pl_json_node *c[N], *r[N];
+    pl_gemini_get(doc, call, fields, N, c);
+    pl_gemini_get(by, response, fields, N, r);
+    struct pl_str id = pl_pick_raw(doc, c[ID]), other = pl_pick_raw(by, r[ID]);
+    if (id.len && other.len)
+        return pl_str_eq(id, other);
+    return pl_str_eq(pl_pick_raw(doc, c[NAME]), pl_pick_raw(by, r[NAME]));
+}
+
+/* The part with an id of ours where it has none: the two belong together. */
+static void take_part(const struct pl_gemini_reading *x, const struct pl_json_doc *doc,
+                      const struct pl_json_node *part, const struct pl_json_node *inner,
+                      enum pl_own_role role)
+{
+    const struct pl_json_node *f[N];
+    PL_CLEANUP_BUF struct pl_buf made;
+    pl_buf_init(&made, 0);
+    struct pl_str all = pl_json_span(doc, part), body = pl_json_span(doc, inner);
+    size_t at = (size_t)(body.ptr - all.ptr) + 1;
+    pl_gemini_get(doc, inner, fields, N, f);
+    pl_buf_add(&made, pl_str_slice(all, 0, at));
+    if (!f[ID])
+        pl_buf_addf(&made, "\"id\":\"call_%u\"%s", (unsigned)x->r->n_calls,
+                    pl_json_count(inner) ? "," : "");
+    pl_buf_add(&made, pl_str_slice(all, at, all.len));
+    if (made.status != PL_OK)
+        x->s->status = made.status;
+    else
+        pl_stream_take_own(x->s, pl_buf_str(&made), role);
+}
+
+bool pl_gemini_serve_call(const struct pl_gemini_reading *x, const struct pl_json_node *part,
+                          const struct pl_json_node *response)
+{
+    struct pl_json_doc doc;
+    const struct pl_json_node *served = NULL, *call;
+    if (!take_waiting(x->s, x->r, &doc))
+        return false;
+    for (const struct pl_json_node *n = pl_json_first(doc.root); n < pl_json_end(doc.root);
+         n = pl_json_next(n)) {
+        pl_gemini_get(&doc, n, &call_field, 1, &call);
+        if (!served && answers(&doc, call, x->doc, response)) {
+            served = n;
+            continue;
+        }
+        if (x->r->waiting.len)
+            pl_buf_addc(&x->r->waiting, ',');
+        pl_buf_add(&x->r->waiting, pl_json_span(&doc, n));
+    }
+    if (x->r->waiting.status != PL_OK)
+        x->s->status = x->r->waiting.status;
+    if (!served)
+        return false;
+    x->r->n_calls++;
+    pl_gemini_get(&doc, served, &call_field, 1, &call);
+    take_part(x, &doc, served, call, PL_OWN_CALL);
+    take_part(x, x->doc, part, response, PL_OWN_RESULT);
+    return true;
+}
