@@ -359,7 +359,8 @@ async function chat(who, message, fields = {}) {
   return id;
 }
 const contextOf = async (who, id) => (await who.ask('GET', `/api/sessions/${id}/context`)).json;
-const memoryTokens = (context) => context.segments.find(({ kind }) => kind === 'memory').tokens;
+const tokensIn = (context, name) => context.segments.find(({ kind }) => kind === name).tokens;
+const memoryTokens = (context) => tokensIn(context, 'memory');
 // Says what the system told the model.
 const told = (words) => script('told', `say ${words}`);
 
@@ -389,7 +390,8 @@ test('what the user speaks of is remembered, told before the answer, and counted
   const context = await contextOf(me, id);
   assert.deepEqual(context.memory_refs, answer.memory_refs);
   assert.equal(context.tokens, context.segments.reduce((sum, { tokens }) => sum + tokens, 0));
-  assert.ok(memoryTokens(context) > 10);
+  assert.ok(tokensIn(context, 'skills') > 10, 'it is of a skill');
+  assert.equal(memoryTokens(context), 0);
   assert.equal((await me.get(audit.id)).hit_count, 1, 'looking is no hit');
   const { path } = (await me.ask('POST', `/api/sessions/${id}/share`)).json;
   const { turns } = (await server.ask('GET', path, { key: null })).json;

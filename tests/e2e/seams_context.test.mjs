@@ -52,6 +52,9 @@ const sessions = {
   'a memory that is called up': async () => {
     await json('POST', '/api/memories', { content: 'The harbour opens at six.', type: 'feedback' });
   },
+  'a skill that the message names': async () => {
+    await json('POST', '/api/memories', { content: 'Look at the tide table of the harbour first.', type: 'experience', skill_name: 'harbour' });
+  },
   'tools that were used': async (id) => {
     upstream.next({ say: 'I look.', calls: [{ name: 'calc', args: { expression: '6*7' } }] }, { say: 'It is 42.' });
     await client.chat(id, { message: 'What is six times seven?' });
@@ -100,6 +103,34 @@ test('a demo model has a context too, an empty session, and one whose model is g
     const { id: empty } = await client.createSession({ model: models[dialect] });
     assert.ok((await contextOf(empty)).tokens > 300);
   }
+});
+
+test('skills that are offered are a segment of their own, in the context and in the envelope', async () => {
+  const me = await server.ask('POST', '/api/users', { body: { name: `pilot${Math.random()}` } });
+  const own = { ...server, key: me.json.key.plaintext };
+  const ask = async (method, path, body) => (await fetch(`${server.url}${path}`, {
+    method, headers: { authorization: `Bearer ${own.key}`, 'content-type': 'application/json' }, ...(body ? { body: JSON.stringify(body) } : {}),
+  })).json();
+  await ask('POST', '/api/memories', { content: 'Ask for the draught of the ship.', type: 'experience', skill_name: 'pilotage', record_type: 'skill_comment' });
+  await ask('POST', '/api/memories', { content: 'The ship is called Ada.', type: 'feedback' });
+  await ask('POST', '/api/memories', { content: 'The ship must be painted.', type: 'experience', skill_name: 'painting' });
+  const { id } = await ask('POST', '/api/sessions', { model: models.anthropic });
+  upstream.next({ say: 'Aye.' });
+  await ask('POST', `/api/sessions/${id}/chat`, { message: 'Use your pilotage to bring the ship in.' });
+  await until(async () => (await ask('GET', `/api/sessions/${id}`)).status === 'completed', 'an answer');
+  const context = await ask('GET', `/api/sessions/${id}/context`);
+  assert.ok(by(context).skills > 10, JSON.stringify(context.segments));
+  assert.ok(by(context).memory > 10, JSON.stringify(context.segments));
+  const envelope = await ask('GET', `/api/sessions/${id}/export?format=envelope`);
+  const segments = envelope.messages.flatMap((message) => message.segments);
+  assert.deepEqual(segments.find(({ kind }) => kind === 'skills').items, [{ name: 'pilotage', description: 'Ask for the draught of the ship.' }]);
+  assert.deepEqual(segments.find(({ kind }) => kind === 'memory').items.map(({ content }) => content), ['The ship is called Ada.']);
+  const { system } = upstream.last().body;
+  const words = Array.isArray(system) ? system.map(({ text: part }) => part).join('\n') : system;
+  assert.match(words, /Skills for this[^\n]*\n- [0-9-]+ \[pilotage\]: Ask for the draught of the ship\./);
+  assert.ok(!words.includes('painted'), 'a skill that nobody uses is not offered');
+  const { out, code } = run(['lint', '--as', 'envelope', '-'], { input: JSON.stringify(envelope) });
+  assert.equal(code, 0, out);
 });
 
 test('the envelope of a session is what its model gets: tools, memory, calls, with model, times and ids', async () => {

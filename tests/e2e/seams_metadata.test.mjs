@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { run } from './harness.mjs';
-import { clientOf, closing, script, serve, settled, textOf, until } from './live.mjs';
+import { clientOf, closing, script, serve, settled, textOf, until, Socket } from './live.mjs';
 import { openUpstream } from './upstreams.mjs';
 
 const key = 'sk-secret-0123456789abcdef';
@@ -202,4 +202,62 @@ test('a reader of a shared session sees what is cited, and no trace or cost', as
   const { status, text } = await server.raw('GET', `/api/share/${token}`, { key: null });
   assert.equal(status, 200);
   assert.ok(text.includes('Good day.') && !text.includes(trace), text);
+});
+
+// --- the trace of whatever asks ---------------------------------------------------------------
+
+const traceSent = () => upstream.last().headers.traceparent.slice(3, 35);
+const lastTurn = async (id) => (await client.messages(id, { limit: '10' })).turns.at(-1);
+
+test('a chat over a socket goes on in the trace of its frame, or of the request that opened the socket', async () => {
+  const { id } = await client.createSession({ model: models.anthropic });
+  const other = 'a'.repeat(32);
+  const socket = await new Socket(server, { headers: { traceparent } }).opened;
+  const say = async (more) => {
+    upstream.next({ say: 'Good day.' });
+    const ack = `${Math.random()}`;
+    socket.send({ id: ack, event: 'chat:send', data: { session_id: id, message: 'hello' }, ...more });
+    assert.equal((await socket.next((frame) => frame.ack === ack, 'an answer')).ok, true);
+    await settled(client, id);
+    return (await lastTurn(id)).metadata.trace_id;
+  };
+  assert.equal(await say({}), trace);
+  assert.equal(traceSent(), trace);
+  assert.equal(await say({ traceparent: `00-${other}-00f067aa0ba902b7-01` }), other);
+  assert.equal(traceSent(), other);
+  assert.equal(await say({}), trace, 'the frame before is no longer in force');
+  for (const wrong of [5, null, '', 'x', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, `00-${other.toUpperCase()}-00f067aa0ba902b7-01`]) {
+    const ack = `w${Math.random()}`;
+    socket.send({ id: ack, event: 'chat:send', data: { session_id: id, message: 'hello' }, traceparent: wrong });
+    const answer = await socket.next((frame) => frame.ack === ack, 'a refusal');
+    assert.equal(answer.ok, false, JSON.stringify(wrong));
+    assert.match(JSON.stringify(answer.error), /traceparent/);
+  }
+  socket.close();
+});
+
+test('a socket without a trace begins a new one for each chat', async () => {
+  const { id } = await client.createSession({ model: models.anthropic });
+  const socket = await new Socket(server).opened;
+  upstream.next({ say: 'Good day.' });
+  await socket.ask('chat:send', { session_id: id, message: 'hello' });
+  await settled(client, id);
+  const { metadata } = await lastTurn(id);
+  assert.match(metadata.trace_id, /^[0-9a-f]{32}$/);
+  assert.equal(traceSent(), metadata.trace_id);
+  socket.close();
+});
+
+test('a prompt that is run, and a task that is started, go on in the trace of the request', async () => {
+  const prompt = await (await client.request('POST', '/api/prompts', { name: 'greeting', content: 'hello' })).json();
+  upstream.next({ say: 'Good day.' }, { say: 'Good evening.' });
+  const ran = await (await client.request('POST', `/api/prompts/${prompt.id}/run`, { mode: 'session', model: models.anthropic }, { traceparent })).json();
+  await settled(client, ran.items[0].session_id);
+  assert.equal((await lastTurn(ran.items[0].session_id)).metadata.trace_id, trace);
+  assert.equal(traceSent(), trace);
+  const task = await (await client.request('POST', '/api/scheduled-tasks', { title: 't', cron: '0 0 1 1 *', prompt: 'hello', model: models.anthropic })).json();
+  const started = await (await client.request('POST', `/api/scheduled-tasks/${task.id}/run`, {}, { traceparent: traceparent.replace(trace, 'b'.repeat(32)) })).json();
+  await settled(client, started.session_id);
+  assert.equal((await lastTurn(started.session_id)).metadata.trace_id, 'b'.repeat(32));
+  assert.equal(traceSent(), 'b'.repeat(32));
 });

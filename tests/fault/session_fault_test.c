@@ -260,7 +260,8 @@ static enum pl_status remembers(void *ctx)
         assert_int_equal(choice.n, 7);
         return status;
     }
-    pl_memory_write_text(found, &choice, &text);
+    pl_memory_write_text(found, &choice, PL_MEMORY_NOTES, &text);
+    pl_memory_write_items(found, &choice, PL_MEMORY_SKILLS, &text);
     pl_memory_write_refs(found, &choice, &text);
     pl_memory_telling_terms(PL_STR("harbour please hour"), &text);
     return text.status;

@@ -20,8 +20,9 @@ struct pl_background_session {
     size_t n_turns;
     struct pl_str message; /* JSON: what is said; a string or blocks */
     struct pl_str
-        override;          /* JSON: what the message says in place of the session's own; or empty */
-    bool waits_for_person; /* a session that waits for an answer is not at rest yet */
+        override; /* JSON: what the message says in place of the session's own; or empty */
+    struct pl_str trace_id; /* W3C, of the request that caused it; empty: a new one */
+    bool waits_for_person;  /* a session that waits for an answer is not at rest yet */
     /* Adds to the transaction that makes the session; may be NULL. On the session's shard. */
     void (*extend)(struct pl_background_session *background, struct pl_batch *batch);
     /* Durable, or refused (background->problem); may be NULL. After a refusal `done` does not come. */

@@ -43,6 +43,12 @@ static bool is_traceparent(struct pl_str text)
            is_hex(pl_str_slice(text, FLAGS_AT, WHOLE_SIZE), true);
 }
 
+struct pl_str pl_trace_read(struct pl_str traceparent)
+{
+    return is_traceparent(traceparent) ? pl_str_slice(traceparent, TRACE_AT, TRACE_AT + TRACE_SIZE)
+                                       : (struct pl_str){0};
+}
+
 void pl_trace_continue(struct pl_exchange *x)
 {
     struct pl_str given = pl_http_header_get(x->head, "traceparent");

@@ -5,6 +5,7 @@
 #include "access/auth.h"
 #include "base/mem.h"
 #include "http/limits/body_memory.h"
+#include "http/trace.h"
 #include "wire/language.h"
 
 #define CLOSE_MS   5000
@@ -325,6 +326,9 @@ void pl_socket_open(struct pl_exchange *x)
         .n_tokens = RATE_BURST,
         .is_chinese = pl_language_wants_chinese(language),
     };
+    struct pl_str trace_id = pl_trace_id(x);
+    if (trace_id.len)
+        memcpy(ws->trace_id, trace_id.ptr, trace_id.len);
     struct pl_buf head PL_CLEANUP_BUF, rest PL_CLEANUP_BUF;
     pl_buf_init(&head, 0);
     pl_buf_init(&rest, 0);

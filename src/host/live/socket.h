@@ -15,6 +15,8 @@ struct pl_socket_message {
     struct pl_json_doc doc;
     const struct pl_json_node *data; /* an object that fits its schema; NULL: none was sent */
     struct pl_str id;                /* JSON; empty: no answer is wanted */
+    /* W3C, the 32 digits: of the frame, or of the request that opened the socket; empty: none. */
+    struct pl_str trace_id;
 };
 
 struct pl_socket_event {

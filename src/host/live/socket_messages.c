@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "http/json_members.h"
 #include "http/request_schema.h"
+#include "http/trace.h"
 #include "json/number.h"
 #include "json/text.h"
 #include "live/encode.h"
@@ -265,6 +266,27 @@ static bool fits_event(struct pl_ws_live *ws, const struct pl_socket_message *m,
     return fits(ws, m, "The data of the frame", event->schema, &none, none.root);
 }
 
+/* False: it was refused. */
+static bool read_trace(struct pl_ws_live *ws, struct pl_socket_message *m)
+{
+    const struct pl_json_node *given = pl_json_get(&m->doc, m->doc.root, PL_STR("traceparent"));
+    struct pl_str text = {0};
+    m->trace_id = pl_str_of(ws->trace_id);
+    if (!given)
+        return true;
+    if (pl_json_text(m->arena, &m->doc, given, &text) != PL_OK) {
+        pl_socket_fail(ws, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
+        return false;
+    }
+    m->trace_id = pl_trace_read(text);
+    if (m->trace_id.len)
+        return true;
+    pl_socket_fail(ws, m->id, PL_PROBLEM_INVALID_REQUEST, NULL,
+                   "traceparent must be one of W3C Trace Context: "
+                   "00-, 32 digits, -, 16 digits, -, 2 digits, in lower-case hexadecimal.");
+    return false;
+}
+
 static void dispatch(struct pl_ws_live *ws, const struct pl_socket_message *m,
                      const struct pl_json_node *name)
 {
@@ -306,7 +328,7 @@ void pl_socket_read(struct pl_ws_live *ws, struct pl_str text)
     const struct pl_json_node *data = pl_json_get(&m.doc, m.doc.root, PL_STR("data"));
     if (id && !pl_json_is_container(id) && id->len <= MAX_ID_BYTES)
         m.id = pl_json_span(&m.doc, id);
-    if (!fits(ws, &m, "The frame", "SocketFrame", &m.doc, m.doc.root))
+    if (!fits(ws, &m, "The frame", "SocketFrame", &m.doc, m.doc.root) || !read_trace(ws, &m))
         return;
     if (data && pl_json_kind(data) == PL_JSON_OBJECT)
         m.data = data;

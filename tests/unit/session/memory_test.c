@@ -82,7 +82,7 @@ static void the_text_stays_within_its_tokens(void **state)
     struct pl_memory_choice choice = choose(found, 100);
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
-    pl_memory_write_text(found, &choice, &text);
+    pl_memory_write_text(found, &choice, PL_MEMORY_NOTES, &text);
     size_t n = 0;
     assert_int_equal(pl_tokens_count(tokens, pl_buf_str(&text), PL_SPECIAL_AS_TEXT, &n), PL_OK);
     assert_int_equal(n, choice.n_tokens);
@@ -116,11 +116,29 @@ static void each_is_one_line_with_its_day(void **state)
     struct pl_memory_choice choice = choose(found, 2);
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
-    pl_memory_write_text(found, &choice, &text);
+    pl_memory_write_text(found, &choice, PL_MEMORY_NOTES, &text);
+    pl_buf_adds(&text, "|");
+    pl_memory_write_text(found, &choice, PL_MEMORY_SKILLS, &text);
+    pl_buf_adds(&text, "|");
+    pl_memory_write_items(found, &choice, PL_MEMORY_NOTES, &text);
+    pl_memory_write_items(found, &choice, PL_MEMORY_SKILLS, &text);
     pl_buf_addc(&text, 0);
     assert_int_equal(text.status, PL_OK);
-    assert_non_null(
-        strstr(text.ptr, ".\n- 2026-01-02: two lines of it\n- 2026-01-01 [deploy]: 审计"));
+    assert_non_null(strstr(text.ptr, ".\n- 2026-01-02: two lines of it|Skills"));
+    assert_non_null(strstr(text.ptr, ".\n- 2026-01-01 [deploy]: 审计|"));
+    assert_non_null(strstr(text.ptr, "[{\"name\":\"deploy\",\"description\":\"审计\"}]"));
+    assert_null(strstr(text.ptr, "\"title\":\"deploy\""));
+}
+
+static void a_part_of_which_nothing_was_chosen_says_nothing(void **state)
+{
+    (void)state;
+    struct pl_memory_found found[] = {note(1, "one", 1)};
+    struct pl_memory_choice choice = choose(found, 1);
+    PL_CLEANUP_BUF struct pl_buf text;
+    pl_buf_init(&text, 0);
+    pl_memory_write_text(found, &choice, PL_MEMORY_SKILLS, &text);
+    assert_int_equal(text.len, 0);
 }
 
 static void a_reference_has_the_first_eighty_characters(void **state)
@@ -196,6 +214,7 @@ int main(void)
         cmocka_unit_test(the_text_stays_within_its_tokens),
         cmocka_unit_test(a_long_one_gives_way_to_short_ones_behind_it),
         cmocka_unit_test(each_is_one_line_with_its_day),
+        cmocka_unit_test(a_part_of_which_nothing_was_chosen_says_nothing),
         cmocka_unit_test(a_reference_has_the_first_eighty_characters),
         cmocka_unit_test(only_the_users_texts_are_a_question),
         cmocka_unit_test(words_of_asking_are_no_terms),

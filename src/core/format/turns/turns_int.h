@@ -22,4 +22,7 @@ void pl_turns_write_media(struct pl_writer *w, const struct pl_part *part);
 struct pl_val pl_turns_open_call(struct pl_conv *conv, const struct pl_json_node *turn,
                                  const struct pl_json_node *call);
 
+/* What a result says, as children of the result that was added last. */
+void pl_turns_read_result(struct pl_conv *conv, const struct pl_json_node *result);
+
 #endif

@@ -13,9 +13,12 @@
 /* A memory whose score is less than this part of the best one's has little to do with it. */
 #define LEAST_PERCENT 20
 
-static const char heading[] =
-    "Notes from earlier conversations that may matter here. They may be out of date; what the user "
-    "says now comes first.";
+static const char *const headings[] = {
+    [PL_MEMORY_NOTES] =
+        "Notes from earlier conversations that may matter here. They may be out of date; what the "
+        "user says now comes first.",
+    [PL_MEMORY_SKILLS] = "Skills for this, and what earlier conversations taught about them.",
+};
 
 /* On one line: line breaks of the content become spaces. */
 static void add_line(struct pl_buf *to, struct pl_str text)
@@ -40,12 +43,24 @@ static void write_note(const struct pl_memory_found *found, struct pl_buf *to)
     add_line(to, found->content);
 }
 
-void pl_memory_write_text(const struct pl_memory_found *found,
-                          const struct pl_memory_choice *choice, struct pl_buf *to)
+static enum pl_memory_part part_of(const struct pl_memory_found *found)
 {
-    pl_buf_adds(to, heading);
-    for (size_t i = 0; i < choice->n; i++)
+    return found->skill_name.len ? PL_MEMORY_SKILLS : PL_MEMORY_NOTES;
+}
+
+void pl_memory_write_text(const struct pl_memory_found *found,
+                          const struct pl_memory_choice *choice, enum pl_memory_part part,
+                          struct pl_buf *to)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < choice->n; i++) {
+        if (part_of(&found[choice->at[i]]) != part)
+            continue;
+        if (!has_any)
+            pl_buf_adds(to, headings[part]);
+        has_any = true;
         write_note(&found[choice->at[i]], to);
+    }
 }
 
 /* --- choosing -------------------------------------------------------------------------------- */
@@ -63,9 +78,15 @@ static enum pl_status settle(const struct pl_tokens *tokens, const struct pl_mem
                              struct pl_buf *scratch, struct pl_memory_choice *choice)
 {
     for (; choice->n; choice->n--) {
-        pl_buf_clear(scratch);
-        pl_memory_write_text(found, choice, scratch);
-        enum pl_status status = count(tokens, scratch, &choice->n_tokens);
+        enum pl_status status = PL_OK;
+        choice->n_tokens = 0;
+        for (int part = PL_MEMORY_NOTES; part <= PL_MEMORY_SKILLS && status == PL_OK; part++) {
+            size_t n = 0;
+            pl_buf_clear(scratch);
+            pl_memory_write_text(found, choice, (enum pl_memory_part)part, scratch);
+            status = count(tokens, scratch, &n);
+            choice->n_tokens += n;
+        }
         if (status != PL_OK || choice->n_tokens <= PL_MEMORY_MAX_TOKENS)
             return status;
     }
@@ -80,7 +101,7 @@ enum pl_status pl_memory_choose(const struct pl_tokens *tokens, const struct pl_
     struct pl_buf scratch PL_CLEANUP_BUF;
     size_t n_sum = 0, n_line = 0;
     pl_buf_init(&scratch, 0);
-    pl_buf_adds(&scratch, heading);
+    pl_buf_adds(&scratch, headings[PL_MEMORY_NOTES]);
     enum pl_status status = count(tokens, &scratch, &n_sum);
     for (size_t i = 0; i < n_found && choice.n < PL_MEMORY_MAX_CHOSEN && status == PL_OK; i++) {
         if (found[i].score * 100 < found[0].score * LEAST_PERCENT)
@@ -133,19 +154,22 @@ void pl_memory_write_refs(const struct pl_memory_found *found,
 }
 
 void pl_memory_write_items(const struct pl_memory_found *found,
-                           const struct pl_memory_choice *choice, struct pl_buf *to)
+                           const struct pl_memory_choice *choice, enum pl_memory_part part,
+                           struct pl_buf *to)
 {
+    bool is_skill = part == PL_MEMORY_SKILLS;
     struct pl_json_out out = pl_json_out(to);
     pl_json_out_open(&out, '[');
     for (size_t i = 0; i < choice->n; i++) {
         const struct pl_memory_found *one = &found[choice->at[i]];
+        if (part_of(one) != part)
+            continue;
         char title[40];
         int n = snprintf(title, sizeof title, "Memory %lld", (long long)one->id);
         pl_json_out_open(&out, '{');
-        pl_json_out_key(&out, "title");
-        pl_json_out_text(&out,
-                         one->skill_name.len ? one->skill_name : (struct pl_str){title, (size_t)n});
-        pl_json_out_key(&out, "content");
+        pl_json_out_key(&out, is_skill ? "name" : "title");
+        pl_json_out_text(&out, is_skill ? one->skill_name : (struct pl_str){title, (size_t)n});
+        pl_json_out_key(&out, is_skill ? "description" : "content");
         pl_json_out_text(&out, one->content);
         pl_json_out_close(&out, '}');
     }

@@ -27,18 +27,27 @@ struct pl_memory_found {
 struct pl_memory_choice {
     size_t at[PL_MEMORY_MAX_CHOSEN]; /* places in the list that was given, best first */
     size_t n;
-    size_t n_tokens; /* of the text */
+    size_t n_tokens; /* of the texts of both parts */
 };
 
 /* `found` is sorted, best first. PL_NOMEM is the only failure. */
 enum pl_status pl_memory_choose(const struct pl_tokens *tokens, const struct pl_memory_found *found,
                                 size_t n_found, struct pl_memory_choice *ret_choice);
-/* What the model reads: a heading, and a line for each with its date. */
+
+/* What is remembered of a skill (skill_name) is told apart from the rest: a person who looks at a
+ * request sees which skills were offered. */
+enum pl_memory_part { PL_MEMORY_NOTES, PL_MEMORY_SKILLS };
+
+/* What the model reads of a part: a heading, and a line for each with its date. Nothing where the
+ * choice has none of it. */
 void pl_memory_write_text(const struct pl_memory_found *found,
-                          const struct pl_memory_choice *choice, struct pl_buf *to);
-/* JSON: [{"title":…,"content":…}], the same for a person to look at. */
+                          const struct pl_memory_choice *choice, enum pl_memory_part part,
+                          struct pl_buf *to);
+/* JSON, the same for a person to look at: [{"title":…,"content":…}], or of skills
+ * [{"name":…,"description":…}]. */
 void pl_memory_write_items(const struct pl_memory_found *found,
-                           const struct pl_memory_choice *choice, struct pl_buf *to);
+                           const struct pl_memory_choice *choice, enum pl_memory_part part,
+                           struct pl_buf *to);
 /* JSON: [{"id":…,"content_preview":…,"skill_name":…}]. */
 void pl_memory_write_refs(const struct pl_memory_found *found,
                           const struct pl_memory_choice *choice, struct pl_buf *to);

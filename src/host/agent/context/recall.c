@@ -61,6 +61,21 @@ struct pl_memory_home pl_memory_home(const struct pl_memory_row *row)
     return (struct pl_memory_home){row->scope, row->owner, row->skill_name, row->source_session};
 }
 
+static enum pl_status write_part(struct pl_arena *arena, const struct pl_memory_found *found,
+                                 const struct pl_memory_choice *choice, enum pl_memory_part part,
+                                 struct pl_recall *recall)
+{
+    struct pl_buf text PL_CLEANUP_BUF, items PL_CLEANUP_BUF;
+    pl_buf_init(&text, 0);
+    pl_buf_init(&items, 0);
+    pl_memory_write_text(found, choice, part, &text);
+    if (!text.len)
+        return text.status;
+    pl_memory_write_items(found, choice, part, &items);
+    enum pl_status status = keep(arena, &text, &recall->parts[part].text);
+    return status == PL_OK ? keep(arena, &items, &recall->parts[part].items) : status;
+}
+
 static enum pl_status choose(struct pl_arena *arena, const struct pl_session_record *session,
                              struct pl_str words, const struct pl_memory_page *page,
                              struct pl_recall *recall)
@@ -83,18 +98,12 @@ static enum pl_status choose(struct pl_arena *arena, const struct pl_session_rec
         status = pl_memory_choose(tokens, found, n, &choice);
     if (status != PL_OK || !choice.n)
         return status;
-    struct pl_buf text PL_CLEANUP_BUF, refs PL_CLEANUP_BUF, items PL_CLEANUP_BUF;
-    pl_buf_init(&text, 0);
+    struct pl_buf refs PL_CLEANUP_BUF;
     pl_buf_init(&refs, 0);
-    pl_buf_init(&items, 0);
-    pl_memory_write_text(found, &choice, &text);
     pl_memory_write_refs(found, &choice, &refs);
-    pl_memory_write_items(found, &choice, &items);
-    status = keep(arena, &text, &recall->text);
-    if (status == PL_OK)
-        status = keep(arena, &refs, &recall->refs);
-    if (status == PL_OK)
-        status = keep(arena, &items, &recall->items);
+    status = keep(arena, &refs, &recall->refs);
+    for (int part = PL_MEMORY_NOTES; part <= PL_MEMORY_SKILLS && status == PL_OK; part++)
+        status = write_part(arena, found, &choice, (enum pl_memory_part)part, recall);
     for (size_t i = 0; i < choice.n; i++)
         recall->ids[i] = found[choice.at[i]].id;
     recall->n = choice.n;

@@ -8,12 +8,15 @@
 #include "session/memory/memory.h"
 
 struct pl_recall {
-    struct pl_str text;  /* arena; what the system says in front; empty: nothing was found */
-    struct pl_str refs;  /* arena; JSON, memory_refs of the turn */
-    struct pl_str items; /* arena; JSON, [{title, content}] */
+    /* Of the memories, and of those of skills (enum pl_memory_part); arena. */
+    struct {
+        struct pl_str text;  /* what the system says in front; empty: nothing was found */
+        struct pl_str items; /* JSON, as an envelope lists them */
+    } parts[2];
+    struct pl_str refs; /* arena; JSON, memory_refs of the turn */
     int64_t ids[PL_MEMORY_MAX_CHOSEN];
     size_t n;
-    size_t n_tokens; /* of the text */
+    size_t n_tokens; /* of the texts */
 };
 
 /* Whether a call by this loop of this model takes memories along. */

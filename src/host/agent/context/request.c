@@ -52,22 +52,31 @@ static enum pl_status read_context(struct pl_store *store, struct pl_arena *aren
     return status;
 }
 
+/* What the front is there for (format/turns/read.c). */
+static void write_segment(struct pl_buf *to, const char *kind, struct pl_str items)
+{
+    pl_buf_addf(to, "{\"kind\":\"%s\",\"items\":", kind);
+    pl_buf_add(to, items.len ? items : PL_STR("[]"));
+    pl_buf_adds(to, "}");
+}
+
 /* What stays the same comes first: vendors keep what they have read of a beginning. */
 static enum pl_status write_turns(struct pl_arena *arena, const struct pl_request_query *query,
                                   const struct pl_context *context, struct pl_request *request)
 {
-    struct pl_buf turns PL_CLEANUP_BUF, memory PL_CLEANUP_BUF;
+    struct pl_buf turns PL_CLEANUP_BUF, memory PL_CLEANUP_BUF, skills PL_CLEANUP_BUF;
     pl_buf_init(&turns, 0);
     pl_buf_init(&memory, 0);
-    pl_buf_adds(&memory, "{\"kind\":\"memory\",\"items\":");
-    pl_buf_add(&memory, request->recall.items);
-    pl_buf_adds(&memory, "}");
-    if (memory.status != PL_OK)
-        return memory.status;
+    pl_buf_init(&skills, 0);
+    write_segment(&memory, "memory", request->recall.parts[PL_MEMORY_NOTES].items);
+    write_segment(&skills, "skills", request->recall.parts[PL_MEMORY_SKILLS].items);
+    if (memory.status != PL_OK || skills.status != PL_OK)
+        return PL_NOMEM;
     const struct pl_front fronts[] = {
         {.text = request->system_prompt},
         {.text = query->is_planning ? PL_STR(planning_line) : (struct pl_str){0}},
-        {.text = request->recall.text, .segment = pl_buf_str(&memory)},
+        {.text = request->recall.parts[PL_MEMORY_NOTES].text, .segment = pl_buf_str(&memory)},
+        {.text = request->recall.parts[PL_MEMORY_SKILLS].text, .segment = pl_buf_str(&skills)},
         {.text = query->summary},
     };
     enum pl_status status =
@@ -218,7 +227,7 @@ struct telling {
 static void add_known(struct telling *t, struct pl_str words, enum pl_segment_kind kind)
 {
     struct pl_segment_known known = {
-        .words = words, .kind = kind, .is_anybodys = kind != PL_SEGMENT_MEMORY};
+        .words = words, .kind = kind, .is_anybodys = kind == PL_SEGMENT_STATIC_VAR};
     t->is_oom |= words.len && !pl_vec_push(&t->known, known);
 }
 
@@ -257,7 +266,8 @@ static enum pl_status tell_apart(struct telling *t, const struct pl_request *req
 {
     struct pl_json_doc doc;
     static const char mark[] = "\"variables\":[";
-    add_known(t, request->recall.text, PL_SEGMENT_MEMORY);
+    add_known(t, request->recall.parts[PL_MEMORY_NOTES].text, PL_SEGMENT_MEMORY);
+    add_known(t, request->recall.parts[PL_MEMORY_SKILLS].text, PL_SEGMENT_SKILLS);
     if (!memmem(request->turns.ptr, request->turns.len, mark, sizeof mark - 1))
         return t->is_oom ? PL_NOMEM : PL_OK;
     enum pl_status status = pl_json_parse(&t->arena, request->turns, &pl_json_own, &doc, NULL);

@@ -16,6 +16,7 @@
 #include "agent/tools/offer.h"
 #include "base/table.h"
 #include "http/exchange.h"
+#include "http/trace.h"
 #include "io/clock.h"
 #include "json/text.h"
 #include "model/model.h"
@@ -490,6 +491,7 @@ static void send_item(struct item *item)
     background->n_turns = running->run.n_turns;
     background->message = running->run.message;
     background->override = running->override;
+    background->trace_id = pl_trace_id(running->x);
     background->record.settings = running->run.settings;
     background->record.tools = running->tools;
     background->extend = claims(running) ? claim : NULL;

@@ -13,7 +13,8 @@ struct sending {
     struct pl_session_command command;
     struct pl_ws_live *ws; /* kept until it is answered */
     struct pl_arena arena;
-    struct pl_str id; /* arena, as the event's strings */
+    struct pl_str id;       /* arena, as the event's strings */
+    struct pl_str trace_id; /* arena; empty: none */
     struct pl_job job;
     struct pl_media_keep keep; /* of what has media, before it is sent */
 };
@@ -107,9 +108,14 @@ static enum pl_status read_chat(struct sending *sending, const struct pl_json_do
     struct pl_session_event *event = &sending->command.event;
     enum pl_status status =
         pl_chat_parse(sending->command.home->setup->models, &sending->arena, doc, data, event, err);
-    if (status == PL_OK)
-        pl_chat_set_language(event, pl_socket_is_chinese(sending->ws));
-    return status;
+    if (status != PL_OK)
+        return status;
+    pl_chat_set_language(event, pl_socket_is_chinese(sending->ws));
+    if (event->kind == PL_SE_CHAT)
+        event->chat.trace_id = sending->trace_id;
+    else
+        event->answer.trace_id = sending->trace_id;
+    return PL_OK;
 }
 
 static enum pl_status read_stop(struct sending *sending, const struct pl_json_doc *doc,
@@ -164,6 +170,7 @@ static void send_event(struct pl_ws_live *ws, const struct pl_socket_message *m,
     struct pl_str data = m->data ? pl_json_span(&m->doc, m->data) : PL_STR("{}");
     struct pl_str text = pl_arena_dup(arena, data), user = pl_arena_dup(arena, pl_socket_user(ws));
     sending->id = pl_arena_dup(arena, m->id);
+    sending->trace_id = pl_arena_dup(arena, m->trace_id);
     pl_session_command_init(&sending->command, PL_COMMAND_EVENT, pl_socket_shard(ws), user,
                             (struct pl_str){0});
     struct pl_json_doc doc;

@@ -47,6 +47,7 @@ struct pl_task_start {
     struct pl_letter letter;
     struct pl_shard *home;   /* borrowed */
     struct pl_task_row task; /* strings live until done */
+    struct pl_str trace_id;  /* W3C, of the request; lives until done; empty: a new one */
     /* Adds to the transaction that makes the run; may be NULL. On any shard. */
     void (*extend)(struct pl_task_start *start, struct pl_batch *batch);
     void (*done)(struct pl_task_start *start);

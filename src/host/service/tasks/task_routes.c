@@ -5,6 +5,7 @@
 #include "base/text/uuid.h"
 #include "http/exchange.h"
 #include "http/json_members.h"
+#include "http/trace.h"
 #include "service/prompts/prompt_json.h"
 #include "service/request_options.h"
 #include "service/tasks/routes.h"
@@ -394,6 +395,7 @@ static void run(struct pl_exchange *x)
     start->extend = claim;
     start->done = on_started;
     start->ctx = x;
+    start->trace_id = pl_trace_id(x);
     pl_buf_init(&start->reply, 0);
     x->state = start;
     pl_exchange_work(x, run_work, run_found);

@@ -362,6 +362,7 @@ static void fill_errand(struct pl_task_run *run)
         .n_turns = run->said.n_turns,
         .message = run->said.message,
         .override = run->said.override,
+        .trace_id = run->start ? run->start->trace_id : (struct pl_str){0},
         .waits_for_person = true,
         .extend = extend,
         .started = on_started,
