@@ -27,7 +27,8 @@ static enum pl_status read_turns(struct pl_arena *arena, struct pl_str document,
         return PL_NOMEM;
     for (const struct pl_json_node *turn = pl_json_first(doc.root);
          turn < pl_json_end(doc.root) && status == PL_OK; turn = pl_json_next(turn))
-        status = pl_turn_row_read(arena, &doc, turn, now_ms, &run->turns[run->n_turns++], err);
+        status = pl_turn_row_read(arena, &doc, turn, &(struct pl_turn_origin){.created_ms = now_ms},
+                                  &run->turns[run->n_turns++], err);
     return status;
 }
 

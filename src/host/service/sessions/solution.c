@@ -185,8 +185,9 @@ static enum pl_status read_turns(const struct reading *r, struct pl_str examples
         return PL_NOMEM;
     for (const struct pl_json_node *n = pl_json_first(doc.root);
          n < pl_json_end(doc.root) && status == PL_OK; n = pl_json_next(n))
-        status = pl_turn_row_read(r->arena, &doc, n, r->now_ms,
-                                  &solution->turns[solution->n_turns++], r->err);
+        status =
+            pl_turn_row_read(r->arena, &doc, n, &(struct pl_turn_origin){.created_ms = r->now_ms},
+                             &solution->turns[solution->n_turns++], r->err);
     return status;
 }
 
