@@ -92,6 +92,8 @@ enum pl_status pl_session_copy_add_document(struct pl_session_copy *copying, str
     struct pl_turn_origin origin = {copying->record.created_ms, copying->context_window};
     opts.refuses_nul = true;
     enum pl_status status = pl_json_parse(arena, turns, &opts, &doc, err);
+    if (status == PL_OK && !pl_json_is(doc.root, PL_JSON_ARRAY))
+        status = pl_fail(err, PL_INVALID, "the document must be an array of turns");
     if (status != PL_OK)
         return status;
     for (const struct pl_json_node *turn = pl_json_first(doc.root);
