@@ -1,6 +1,7 @@
 /* Repairing and linting a conversation with every allocation refused in turn. */
 #include "conv/lint/lint.h"
 #include "conv/repair/repair.h"
+#include "conv/tool_error.h"
 
 #include "fault/fault.h"
 #include "unit/conv/talk.h"
@@ -43,6 +44,46 @@ static enum pl_status lints(void *ctx)
     assert_int_equal(found.list.len > 0, status == PL_OK);
     talk_deinit(&t);
     return status;
+}
+
+static enum pl_status says_in_chinese(void *ctx)
+{
+    struct talk t;
+    PL_CLEANUP_FINDINGS struct pl_findings found = {0};
+    enum pl_status status = talk_try(&t, broken);
+    if (status == PL_OK)
+        status = pl_conv_lint(&t.conv, ctx, &found);
+    if (status == PL_OK && !pl_findings_to_chinese(&found, t.conv.arena))
+        status = PL_NOMEM;
+    talk_deinit(&t);
+    return status;
+}
+
+/* A text, an object that lacks members, and an array. */
+static enum pl_status wraps_errors(void *ctx)
+{
+    (void)ctx;
+    static const char *const results[] = {"\"it \\u4e2d failed\"", "{\"code\":5}", "[1,2]"};
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; i < sizeof results / sizeof *results && status == PL_OK; i++) {
+        PL_CLEANUP_ARENA struct pl_arena arena;
+        PL_CLEANUP_BUF struct pl_buf to;
+        struct pl_json_doc doc;
+        pl_arena_init(&arena, 0);
+        pl_buf_init(&to, 0);
+        status = pl_json_parse(&arena, pl_str_of(results[i]), NULL, &doc, NULL);
+        if (status == PL_OK)
+            status = pl_tool_error_wrap(&to, PL_TOOL_ERROR_FAILED, &doc, doc.root);
+        if (status == PL_OK && !pl_tool_error_is_text(pl_buf_str(&to), &status))
+            assert_int_equal(status, PL_NOMEM);
+    }
+    return status;
+}
+
+static void wrapping_an_error_survives_every_refused_allocation(void **state)
+{
+    (void)state;
+    assert_true(pl_fault_each(wraps_errors, NULL) > 3);
 }
 
 static void repairing_survives_every_refused_allocation(void **state)
@@ -97,6 +138,7 @@ static void linting_survives_every_refused_allocation(void **state)
                                 .now_s = 1710928800,
                                 .max_tokens = 1};
     assert_true(pl_fault_each_tolerant(lints, &opts, PL_OK) > 10);
+    assert_true(pl_fault_each_tolerant(says_in_chinese, &opts, PL_OK) > 10);
 }
 
 int main(void)
@@ -104,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(repairing_survives_every_refused_allocation),
         cmocka_unit_test(linting_survives_every_refused_allocation),
+        cmocka_unit_test(wrapping_an_error_survives_every_refused_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

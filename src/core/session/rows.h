@@ -141,13 +141,18 @@ enum pl_status pl_message_title(const struct pl_json_doc *doc, const struct pl_j
 /* Whether a user said it, or the caller of an Agent. */
 bool pl_turn_row_is_user(const struct pl_turn_row *row);
 /* Reads a foreign TurnProjection into a row without ids and position; open calls become
- * interrupted. Memory of the arena. created_ms replaces a missing started_at. PL_INVALID: a block
- * or call is malformed. */
+ * interrupted. Memory of the arena. `origin` says what a turn of another product may not know.
+ * PL_INVALID: a block or call is malformed. */
+struct pl_turn_origin {
+    int64_t created_ms;     /* for a missing started_at */
+    int64_t context_window; /* of the session's model, for an answer without one; 0: not known */
+};
 struct pl_json_doc;
 struct pl_json_node;
 struct pl_arena;
 enum pl_status pl_turn_row_read(struct pl_arena *arena, const struct pl_json_doc *doc,
-                                const struct pl_json_node *projection, int64_t created_ms,
-                                struct pl_turn_row *ret_row, struct pl_error *err);
+                                const struct pl_json_node *projection,
+                                const struct pl_turn_origin *origin, struct pl_turn_row *ret_row,
+                                struct pl_error *err);
 
 #endif

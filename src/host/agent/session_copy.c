@@ -89,14 +89,17 @@ enum pl_status pl_session_copy_add_document(struct pl_session_copy *copying, str
 {
     struct pl_json_doc doc;
     struct pl_json_opts opts = pl_json_own;
+    struct pl_turn_origin origin = {copying->record.created_ms, copying->context_window};
     opts.refuses_nul = true;
     enum pl_status status = pl_json_parse(arena, turns, &opts, &doc, err);
+    if (status == PL_OK && !pl_json_is(doc.root, PL_JSON_ARRAY))
+        status = pl_fail(err, PL_INVALID, "the document must be an array of turns");
     if (status != PL_OK)
         return status;
     for (const struct pl_json_node *turn = pl_json_first(doc.root);
          turn < pl_json_end(doc.root) && status == PL_OK; turn = pl_json_next(turn)) {
         struct pl_turn_row row;
-        status = pl_turn_row_read(arena, &doc, turn, copying->record.created_ms, &row, err);
+        status = pl_turn_row_read(arena, &doc, turn, &origin, &row, err);
         if (status == PL_OK)
             status = read_title(copying, arena, &doc, turn);
         if (status == PL_OK)

@@ -24,6 +24,7 @@ struct pl_session_copy {
     struct pl_id id;
     struct pl_id_seed seed;
     struct pl_batch *batch; /* owned */
+    int64_t context_window; /* of the model, for answers of a document that have none; 0: unknown */
     struct pl_str title;    /* of the first message of the user in a document; arena, or empty */
 };
 

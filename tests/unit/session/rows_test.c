@@ -173,7 +173,8 @@ static void an_imported_turn_keeps_its_proofs(void **state)
     pl_buf_init(&body, 0);
     assert_int_equal(pl_turn_row_write(&from, &own), PL_OK);
     assert_int_equal(pl_json_parse(&arena, pl_buf_str(&own), NULL, &doc, NULL), PL_OK);
-    assert_int_equal(pl_turn_row_read(&arena, &doc, doc.root, 0, &row, NULL), PL_OK);
+    assert_int_equal(
+        pl_turn_row_read(&arena, &doc, doc.root, &(struct pl_turn_origin){0}, &row, NULL), PL_OK);
     pl_buf_add(&body, row.body);
     pl_buf_addc(&body, '\0');
     assert_int_equal(count_of(body.ptr, "\"proof\""), 3);
@@ -183,7 +184,8 @@ static void an_imported_turn_keeps_its_proofs(void **state)
         PL_STR("{\"role\":\"user\",\"blocks\":[{\"type\":\"text\",\"content\":\"hi\","
                "\"proof\":{\"vendor\":\"v\"}}],\"tool_calls\":[]}");
     assert_int_equal(pl_json_parse(&arena, users, NULL, &doc, NULL), PL_OK);
-    assert_int_equal(pl_turn_row_read(&arena, &doc, doc.root, 0, &row, NULL), PL_OK);
+    assert_int_equal(
+        pl_turn_row_read(&arena, &doc, doc.root, &(struct pl_turn_origin){0}, &row, NULL), PL_OK);
     assert_true(pl_str_eq(row.body, PL_STR("{\"role\":\"user\",\"blocks\":[\"hi\"]}")));
 }
 

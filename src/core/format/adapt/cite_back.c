@@ -137,7 +137,9 @@ static bool put_openai(struct back *b, const struct pl_json_node *entry)
     bool is_ours =
         says(b, origin, "format", "openai-chat") || says(b, origin, "format", "openai-responses");
     bool is_file = is_ours && pl_conv_word(b->conv, member(b, origin, "type"), files) >= 0;
-    if (!is_file && !pl_json_is(member(b, entry, "url"), PL_JSON_STRING))
+    const struct pl_json_node *url = member(b, entry, "url");
+    bool has_address = pl_json_is(url, PL_JSON_STRING) && pl_json_raw(b->conv->doc, url).len;
+    if (!is_file && !has_address)
         return false;
     struct pl_json_out out = pl_json_out(&b->cites);
     pl_json_out_open(&out, '{');

@@ -589,15 +589,18 @@ static void read_columns(struct reading *r, int64_t created_ms)
 }
 
 enum pl_status pl_turn_row_read(struct pl_arena *arena, const struct pl_json_doc *doc,
-                                const struct pl_json_node *projection, int64_t created_ms,
-                                struct pl_turn_row *ret_row, struct pl_error *err)
+                                const struct pl_json_node *projection,
+                                const struct pl_turn_origin *origin, struct pl_turn_row *ret_row,
+                                struct pl_error *err)
 {
     struct pl_turn turn;
     pl_turn_init(&turn);
     struct reading r = {.turn = &turn, .doc = *doc, .is_foreign = true};
     r.doc.root = projection;
     read_body(&r);
-    read_columns(&r, created_ms);
+    if (!turn.context_window && turn.role == PL_TURN_ROLE_ASSISTANT)
+        turn.context_window = origin->context_window;
+    read_columns(&r, origin->created_ms);
     settle(&turn);
     struct pl_buf scratch PL_CLEANUP_BUF;
     pl_buf_init(&scratch, 0);

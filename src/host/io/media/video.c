@@ -102,7 +102,11 @@ bool pl_video_frame_path(const struct pl_video *video, uint64_t i, char *ret_pat
 
 uint64_t pl_video_frame_index(const struct pl_video *video, uint64_t time_ms)
 {
-    return video->rate_of ? time_ms * video->rate / (1000 * video->rate_of) : 0;
+    uint64_t n, of;
+    if (__builtin_mul_overflow(time_ms, video->rate, &n) ||
+        __builtin_mul_overflow(video->rate_of, 1000, &of) || of == 0)
+        return 0;
+    return n / of;
 }
 
 enum pl_status pl_video_take_sound(const struct pl_video *video, const char *to,

@@ -28,7 +28,7 @@ enum pl_status pl_video_probe(struct pl_video *video, struct pl_error *err);
 enum pl_status pl_video_take_frames(const struct pl_video *video, struct pl_error *err);
 /* The path of the i-th frame, in PATH_MAX bytes; false: there is none. */
 bool pl_video_frame_path(const struct pl_video *video, uint64_t i, char *ret_path);
-/* The number of the frame in the video that is shown at this time. */
+/* The number of the frame in the video that is shown at this time; 0 where nobody knows. */
 uint64_t pl_video_frame_index(const struct pl_video *video, uint64_t time_ms);
 /* Writes a WAV file: one channel, PL_VIDEO_SAMPLE_RATE. */
 enum pl_status pl_video_take_sound(const struct pl_video *video, const char *to,

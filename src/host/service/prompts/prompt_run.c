@@ -27,7 +27,8 @@ static enum pl_status read_rows(struct pl_arena *arena, struct pl_str turns, int
         return PL_NOMEM;
     for (const struct pl_json_node *turn = pl_json_first(doc.root);
          turn < pl_json_end(doc.root) && status == PL_OK; turn = pl_json_next(turn))
-        status = pl_turn_row_read(arena, &doc, turn, now_ms, &rows[n++], err);
+        status = pl_turn_row_read(arena, &doc, turn, &(struct pl_turn_origin){.created_ms = now_ms},
+                                  &rows[n++], err);
     *ret_turns = rows;
     *ret_n = n;
     return status;

@@ -201,11 +201,14 @@ static enum pl_status add_turns(struct pl_exchange *x, struct pl_str document,
         status == PL_OK ? pl_arena_dup(&x->arena, pl_buf_str(&converted->out)) : (struct pl_str){0};
     if (status == PL_OK)
         status = turns.ptr ? look_for_media(x, turns, err) : PL_NOMEM;
-    if (status == PL_OK && !importing->turns.ptr)
-        status = pl_session_copy_add_document(copying, &x->arena, turns, err);
     copying->record.model = pl_body_text(x, "model");
     if (status == PL_OK && !copying->record.model.len)
         status = take_model(x, document, opts->from, copying, &converted->report);
+    const struct pl_model_info *info =
+        copying->record.model.len ? pl_model_find(x->setup->models, copying->record.model) : NULL;
+    copying->context_window = info ? info->context_window : 0;
+    if (status == PL_OK && !importing->turns.ptr)
+        status = pl_session_copy_add_document(copying, &x->arena, turns, err);
     if (status == PL_OK && converted->from == opts->to)
         status = tell_unknown(x, turns, &converted->report);
     if (status != PL_OK)
