@@ -49,7 +49,17 @@ def many_blocks():
 def many_findings():
     """Every message is wrong in several ways."""
     return {"as": "openai-chat", "document": {"model": "m", "messages": [
-        {"role": "tool", "tool_call_id": f"nobody{n}", "content": ""} for n in range(40_000)]}}
+        {"role": "tool", "tool_call_id": f"nobody{n}", "content": ""} for n in range(30_000)]}}
+
+
+def doubling_schema():
+    """A tool whose schema asks twice for each next level, and 5,000 calls of it."""
+    levels = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(18)}
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": levels | {"d18": {"type": "string"}}}
+    calls = [{"role": "assistant", "content": None, "tool_calls": [
+        {"id": f"c{n}", "type": "function", "function": {"name": "t", "arguments": '{"a":1}'}}]} for n in range(5_000)]
+    return {"as": "openai-chat", "document": {"model": "m", "messages": calls, "tools": [
+        {"type": "function", "function": {"name": "t", "parameters": schema}}]}}
 
 
 def one_letter():
@@ -76,7 +86,7 @@ def large_import():
         {"role": "user" if n % 2 else "assistant", "content": "w" * 1000} for n in range(3500)]}}
 
 
-POSTS = {"/api/convert": [many_messages, many_blocks], "/api/lint": [many_findings], "/api/tokens": [one_letter],
+POSTS = {"/api/convert": [many_messages, many_blocks], "/api/lint": [many_findings, doubling_schema], "/api/tokens": [one_letter],
          "/api/trim": [lambda: one_letter() | {"max_tokens": 100}], "/api/render": [growing_variable],
          "/api/validate": [slow_pattern], "/v1/chat/completions": [large_chat], "/api/sessions/import": [large_import]}
 

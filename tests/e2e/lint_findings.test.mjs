@@ -97,3 +97,19 @@ test('a finding says what to do', () => {
   assert.match(out, /warning segment\.role: a segment of kind tool_overview does not match the role user; put it into a message of role system/);
   assert.match(out, /warning segment\.char_count: charCount is wrong; the text has 1 Unicode code points/);
 });
+
+// Each level asks twice for the next: 2^n steps for one value.
+const doubling = (n) => ({ type: 'object', properties: { a: { $ref: '#/$defs/d0' } }, $defs: { ...Object.fromEntries(Array.from({ length: n }, (_, i) => [`d${i}`, { anyOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] }])), [`d${n}`]: { type: 'string' } } });
+
+test('a schema that takes too many steps is told once, and the calls behind it are not checked', () => {
+  const calls = (n) => Array.from({ length: n }, (_, i) => [
+    { role: 'assistant', content: null, tool_calls: [{ id: `c${i}`, type: 'function', function: { name: 'look', arguments: '{"a":1}' } }] },
+    { role: 'tool', tool_call_id: `c${i}`, content: 'seen' },
+  ]).flat();
+  const chat = (schema, n) => ({ model: 'm', messages: [{ role: 'user', content: 'hi' }, ...calls(n)], tools: [{ type: 'function', function: { name: 'look', parameters: schema } }] });
+  const place = '/tools/0/function/parameters';
+  assert.deepEqual(lint('openai-chat', chat(doubling(25), 300)).findings, [['warning', 'tool.schema', place]]);
+  const light = lint('openai-chat', chat(doubling(2), 50)).findings;
+  assert.equal(light.filter(([, code]) => code === 'tool.arguments_invalid').length > 0, true);
+  assert.equal(light.some(([, , pointer]) => pointer === place), false);
+});

@@ -66,6 +66,18 @@ test('a call of a client\'s tool is pending with runs: "client"; its result goes
   upstream.check();
 });
 
+test('a schema that takes too many steps fails its call in words, and long arguments pass', async () => {
+  const levels = Object.fromEntries(Array.from({ length: 18 }, (_, i) => [`d${i}`, { anyOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] }]));
+  const look = { name: 'shell', input_schema: { type: 'object', properties: { a: { $ref: '#/$defs/d0' } }, $defs: { ...levels, d18: { type: 'string' } } } };
+  const id = await called({ a: 1 }, { tools: [look] });
+  await settled(client, id);
+  const [call] = await callsOf(id);
+  assert.equal(call.status, 'error');
+  assert.match(JSON.stringify(call.result), /the schema of this tool takes too many steps/);
+  const many = { name: 'shell', input_schema: { type: 'object', properties: { a: { type: 'array', items: { type: 'object', properties: { b: { type: 'integer' } } } } } } };
+  await waiting(await called({ a: Array.from({ length: 5000 }, (_, i) => ({ b: i })) }, { tools: [many] }));
+});
+
 test('the same result again is fine, another one is a conflict', async () => {
   const id = await called();
   const [call] = await waiting(id);

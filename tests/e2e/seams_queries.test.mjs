@@ -19,6 +19,34 @@ test('an unknown query parameter is refused, and the nearest known one is named'
   assert.match(far.json.detail, /no query parameter "verbose"\.$/);
 });
 
+test('a value that means nothing is refused, for every parameter that has a list of words', async () => {
+  const openapi = (await server.raw('GET', '/openapi.json', { key: null })).json;
+  const { id } = (await server.ask('POST', '/api/sessions', { body: {} })).json;
+  const tried = new Set();
+  for (const [path, { get }] of Object.entries(openapi.paths)) {
+    if (!path.startsWith('/api/') || !get) continue;
+    for (const { name, in: where, schema } of get.parameters ?? []) {
+      const words = schema.type === 'boolean' ? ['true', 'false'] : schema.enum;
+      if (where !== 'query' || !words) continue;
+      const to = path.replace(/{\w+}/g, id);
+      for (const value of ['zzz', '', `${words[0]}s`, words[0].toUpperCase(), '1', 'é'.repeat(300)]) {
+        const { status, json } = await server.ask('GET', `${to}?${name}=${encodeURIComponent(value)}`);
+        assert.equal(status, 400, `${path} ${name}=${value}`);
+        assert.ok(json.detail.startsWith(`The parameter ${name} must be ${words[0]}`), json.detail);
+        assert.deepEqual(json.errors.map(({ pointer }) => pointer), [`/${name}`]);
+      }
+      tried.add(name);
+    }
+  }
+  for (const name of ['pinned', 'enabled', 'view', 'type', 'status', 'group', 'content']) assert.ok(tried.has(name), name);
+  assert.equal((await server.ask('GET', '/api/sessions?pinned=true')).status, 200);
+});
+
+test('a parameter is there once', async () => {
+  const { status, json } = await server.ask('GET', '/api/sessions?limit=5&limit=6');
+  assert.deepEqual([status, json.errors[0].pointer], [400, '/limit']);
+});
+
 test('a position of an event stream that is none is refused, and so is another word for content', async () => {
   const { id } = (await server.ask('POST', '/api/sessions', { body: {} })).json;
   for (const query of ['since=x', 'since=', 'since=1', 'since=1:', 'since=1:x', 'since=-1:-1', 'since=99999999999999999999:1', 'content=never', 'content=']) {

@@ -249,6 +249,7 @@ struct telling {
     struct pl_diff_side from, to;
     struct pl_json_out blocks, members;
     struct pl_diff_members m;
+    int64_t n_work; /* left for comparing words */
     bool is_changed;
 };
 
@@ -302,7 +303,7 @@ static enum pl_status tell_block(struct telling *t, uint32_t from, uint32_t to)
     enum pl_status status = t->m.status;
     if (status == PL_OK && has_words) {
         pl_json_out_key(out, "words");
-        status = pl_diff_words(t->arena, a->text, b->text, out);
+        status = pl_diff_words(t->arena, a->text, b->text, &t->n_work, out);
     }
     pl_json_out_close(out, '}');
     return status == PL_OK ? out->buf->status : status;
@@ -353,8 +354,10 @@ enum pl_status pl_prompt_diff(struct pl_arena *arena, const struct pl_prompt_tex
     PL_CLEANUP_BUF struct pl_buf blocks, members;
     pl_buf_init(&blocks, 0);
     pl_buf_init(&members, 0);
-    struct telling t = {
-        .arena = arena, .blocks = pl_json_out(&blocks), .members = pl_json_out(&members)};
+    struct telling t = {.arena = arena,
+                        .blocks = pl_json_out(&blocks),
+                        .members = pl_json_out(&members),
+                        .n_work = PL_DIFF_MAX_WORK};
     t.m = (struct pl_diff_members){.from = &t.from, .to = &t.to, .arena = arena, .out = &t.members};
     enum pl_status status = read_side(arena, from, "older", &t.from, err);
     if (status == PL_OK)

@@ -35,9 +35,14 @@ enum pl_status pl_diff_match(struct pl_arena *arena, struct pl_diff_side *from,
 /* Cuts the next word and the space after it off text at *at. */
 struct pl_str pl_diff_next_word(struct pl_str text, size_t *at);
 
-/* Writes the array of words of two texts. PL_NOMEM. */
+/* Few changes can be many comparisons where a text says the same again and again; texts of people
+ * need a hundredth of this. For all blocks of a prompt together: a prompt can have thousands. */
+#define PL_DIFF_MAX_WORK ((int64_t)1 << 27)
+
+/* Writes the array of words of two texts. *n_work is how many words may still be compared; where
+ * that is not enough, the texts are told whole. PL_NOMEM. */
 enum pl_status pl_diff_words(struct pl_arena *arena, struct pl_str from, struct pl_str to,
-                             struct pl_json_out *out);
+                             int64_t *n_work, struct pl_json_out *out);
 
 /* What was found different, as objects for "members". */
 struct pl_diff_members {

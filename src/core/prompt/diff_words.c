@@ -120,7 +120,7 @@ struct search {
     struct side *from, *to;
     int64_t *forward, *backward; /* index 0 is diagonal 0 */
     int64_t reach;               /* steps each may take; the arrays have one more on both sides */
-    int64_t n_work;              /* words that may still be compared */
+    int64_t n_work;              /* comparisons that are left */
 };
 
 /* Words [a, a_end) of one against [b, b_end) of the other. */
@@ -129,10 +129,6 @@ struct box {
 };
 
 enum { NOT_REACHED = -1 };
-
-/* Few steps can be many comparisons where a text says the same again and again; texts of people
- * need a thousandth of this. */
-#define MAX_WORK ((int64_t)1 << 29)
 
 /* How far diagonal k gets with one step more: right from k - 1 or down from k + 1. */
 static int64_t step(const int64_t *reached, int64_t k, int64_t n, int64_t m)
@@ -253,7 +249,8 @@ static bool search(struct search *s, int64_t most)
 }
 
 /* PL_LIMIT: they are too far apart. */
-static enum pl_status compare(struct pl_arena *arena, struct side *from, struct side *to)
+static enum pl_status compare(struct pl_arena *arena, struct side *from, struct side *to,
+                              int64_t *n_work)
 {
     int64_t n_told = (int64_t)(from->n - from->n_kept) + (to->n - to->n_kept);
     int64_t most = PL_DIFF_MAX_STEPS - n_told;
@@ -266,8 +263,10 @@ static enum pl_status compare(struct pl_arena *arena, struct side *from, struct 
     int64_t *backward = pl_arena_alloc(arena, n, sizeof *backward);
     if (!forward || !backward)
         return PL_NOMEM;
-    struct search s = {from, to, forward + reach + 1, backward + reach + 1, reach, MAX_WORK};
-    return search(&s, most) ? PL_OK : PL_LIMIT;
+    struct search s = {from, to, forward + reach + 1, backward + reach + 1, reach, *n_work};
+    bool is_found = search(&s, most);
+    *n_work = s.n_work;
+    return is_found ? PL_OK : PL_LIMIT;
 }
 
 static void tell(struct pl_json_out *out, const char *op, struct pl_str text)
@@ -310,7 +309,7 @@ static void tell_all(struct pl_json_out *out, const struct side *from, const str
 }
 
 enum pl_status pl_diff_words(struct pl_arena *arena, struct pl_str from, struct pl_str to,
-                             struct pl_json_out *out)
+                             int64_t *n_work, struct pl_json_out *out)
 {
     struct side a, b;
     struct pl_map words = {0};
@@ -319,7 +318,7 @@ enum pl_status pl_diff_words(struct pl_arena *arena, struct pl_str from, struct 
         number_words(&words, &a, HAS_FROM) && number_words(&words, &b, HAS_TO)) {
         keep_shared(&words, &a);
         keep_shared(&words, &b);
-        status = compare(arena, &a, &b);
+        status = compare(arena, &a, &b, n_work);
     }
     pl_map_deinit(&words);
     if (status == PL_NOMEM)

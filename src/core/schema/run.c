@@ -68,3 +68,8 @@ uint32_t pl_run_dynamic(const struct pl_schema_run *run, uint32_t first, uint32_
             return by_resource[run->scope[i]];
     return otherwise;
 }
+
+uint32_t pl_schema_run_steps(const struct pl_schema_run *run)
+{
+    return run->schema->max_steps - run->steps;
+}

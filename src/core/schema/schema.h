@@ -48,6 +48,9 @@ void pl_schema_run_destroy(struct pl_schema_run *run);
 enum pl_status pl_schema_check(struct pl_schema_run *run, const struct pl_json_doc *doc,
                                const struct pl_json_node *node, bool *ret_is_valid);
 
+/* How many steps the last check or explanation took: who does many keeps an account of them. */
+uint32_t pl_schema_run_steps(const struct pl_schema_run *run);
+
 enum pl_schema_lang { PL_SCHEMA_EN, PL_SCHEMA_ZH };
 
 /* One line of "basic" output. */

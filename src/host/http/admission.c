@@ -2,8 +2,6 @@
  * how large its body may be. */
 #include "http/exchange_int.h"
 
-#include "base/text/suggest.h"
-#include "base/text/utf8.h"
 #include "base/text/uuid.h"
 #include "http/connection.h"
 #include "http/guard.h"
@@ -14,7 +12,6 @@
 enum {
     ARENA_BYTES = 64 << 20,
     LARGE_ARENA_BYTES = 512 << 20,
-    MAX_QUERY_NAME = 80, /* bytes of a name in a message */
 };
 
 void pl_exchange_set_id(struct pl_exchange *x)
@@ -125,35 +122,6 @@ static bool find_route(struct pl_exchange_own *own)
     return false;
 }
 
-/* Unknown query members are refused: a filter with a wrong name would let everything through. But
- * only where the paths are our own: clients of vendors send what the vendors ignore (beta=true),
- * and probes make each address a new one. */
-static bool check_query(struct pl_exchange *x)
-{
-    bool is_own = pl_str_starts(pl_str_of(x->route->path), PL_STR("/api/"));
-    for (size_t i = 0; i < x->target.n_params && is_own; i++) {
-        struct pl_str name = x->target.params[i].name;
-        struct pl_suggest suggest = pl_suggest(name);
-        const struct pl_route_param *param = x->route->params;
-        for (; param && param->name && !pl_str_eq(name, pl_str_of(param->name)); param++)
-            pl_suggest_offer(&suggest, param->name);
-        if (param && param->name)
-            continue;
-        struct pl_error err = {0};
-        name = pl_str_slice(name, 0, name.len < MAX_QUERY_NAME ? name.len : MAX_QUERY_NAME);
-        name.len = pl_utf8_valid_prefix(name);
-        snprintf(err.message, sizeof err.message, "there is no query parameter \"%.*s\"",
-                 PL_STR_ARG(name));
-        pl_error_point(&err, "/%.*s", PL_STR_ARG(name));
-        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, &err,
-                            "There is no query parameter \"%.*s\"%s%s%s", PL_STR_ARG(name),
-                            suggest.best ? "; did you mean \"" : "",
-                            suggest.best ? suggest.best : "", suggest.best ? "\"?" : ".");
-        return false;
-    }
-    return true;
-}
-
 static bool check_capacity(struct pl_exchange *x)
 {
     struct pl_server *server = x->shard->server;
@@ -252,5 +220,5 @@ bool pl_exchange_admit(struct pl_exchange_own *own)
         return false;
     apply_cors(own);
     return find_route(own) && check_capacity(x) && guard->check_origin(x) && check_single(x) &&
-           authorize(x) && check_query(x) && check_encoding(x) && check_length(own);
+           authorize(x) && pl_exchange_check_query(x) && check_encoding(x) && check_length(own);
 }

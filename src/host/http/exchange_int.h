@@ -177,6 +177,8 @@ void pl_exchange_submit(struct pl_exchange *x, enum pl_work lane, void (*run)(st
 void pl_exchange_set_id(struct pl_exchange *x);
 /* False when the answer is there already: a problem, or that of OPTIONS. */
 bool pl_exchange_admit(struct pl_exchange_own *own);
+/* Whether the route has these parameters with such values; false after an answer (query.c). */
+bool pl_exchange_check_query(struct pl_exchange *x);
 
 /* --- send.c ---------------------------------------------------------------------------------- */
 

@@ -321,26 +321,17 @@ static void open_stream(struct pl_exchange *x, const struct opening *opening)
         drop(&sse->live);
 }
 
-static void refuse(struct pl_exchange *x, const char *wish)
-{
-    pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL, "The parameter %s.", wish);
-    pl_exchange_finish(x);
-}
-
 /* A Last-Event-ID that is not ours is one of another server: then everything is sent. */
 void pl_events_open(struct pl_exchange *x, struct pl_str session_id)
 {
     struct pl_str last = pl_http_header_get(x->head, "last-event-id");
     struct pl_str position = pl_target_param(&x->target, "since");
-    struct pl_str content = pl_target_param(&x->target, "content");
-    bool is_whole = pl_str_eq(content, PL_STR("always"));
+    bool is_whole = pl_target_param(&x->target, "content").ptr; /* "always" */
     struct pl_since since = {0};
     if (position.ptr && !read_position(position, &since)) {
-        refuse(x, "since must be EPOCH:SEQUENCE, the id of an event");
-        return;
-    }
-    if (content.ptr && !is_whole) {
-        refuse(x, "content must be \"always\", or be left out");
+        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
+                            "The parameter since must be EPOCH:SEQUENCE, the id of an event.");
+        pl_exchange_finish(x);
         return;
     }
     if (last.len && !read_position(last, &since))

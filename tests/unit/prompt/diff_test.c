@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "prompt/diff.h"
+#include "prompt/diff_int.h"
 #include "json/json.h"
 #include "json/text.h"
 
@@ -455,6 +456,31 @@ static void a_long_search_ends(void **state)
     assert_int_equal(assert_words_say_both(pl_buf_str(&from), pl_buf_str(&to)), 2);
 }
 
+/* One budget for all blocks: what was used by the first is missed by the next. */
+static void a_search_without_work_left_tells_texts_whole(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {
+        "[" WORD("removed", "a ") "," WORD("same", "b ") "," WORD("added", "a ") "," WORD("same",
+                                                                                          "c") "]",
+        "[" WORD("removed", "a b c") "," WORD("added", "b a c") "]",
+    };
+    PL_CLEANUP_ARENA struct pl_arena arena;
+    pl_arena_init(&arena, 0);
+    int64_t n_work = 8, before = n_work;
+    for (int i = 0; i < 2; i++) {
+        PL_CLEANUP_BUF struct pl_buf text;
+        pl_buf_init(&text, 0);
+        struct pl_json_out out = pl_json_out(&text);
+        assert_int_equal(pl_diff_words(&arena, PL_STR("a b c"), PL_STR("b a c"), &n_work, &out),
+                         PL_OK);
+        pl_buf_addc(&text, '\0');
+        assert_string_equal(text.ptr, expected[i]);
+        assert_true(n_work < before);
+        before = n_work;
+    }
+}
+
 static void a_crowd_of_members_is_told_in_bounds(void **state)
 {
     (void)state;
@@ -544,6 +570,7 @@ int main(void)
         cmocka_unit_test(no_edit_is_shorter),
         cmocka_unit_test(texts_so_far_apart_are_told_whole),
         cmocka_unit_test(a_long_search_ends),
+        cmocka_unit_test(a_search_without_work_left_tells_texts_whole),
         cmocka_unit_test(a_crowd_of_members_is_told_in_bounds),
         cmocka_unit_test(variables_of_a_text_are_found),
         cmocka_unit_test(declared_variables_come_first),

@@ -20,12 +20,17 @@ struct checker {
     bool is_tried;
 };
 
+/* For the arguments of all calls; more for a longer document. */
+#define MIN_STEPS ((int64_t)1000000)
+#define TOLD      INT64_MIN /* nothing is left, and a finding says so */
+
 struct tool_lint {
     struct pl_lint *lint;
     struct pl_map names;       /* -> index in checkers */
     struct checker *checkers;  /* arena; one per tool */
     bool *is_told;             /* arena; by part: the result of this call says that it failed */
     enum pl_severity severity; /* of arguments that are wrong, in the call that is looked at */
+    int64_t n_steps;           /* left for checking arguments */
     bool may_orphan;
 };
 
@@ -124,18 +129,38 @@ static void compile(struct tool_lint *t, struct checker *c)
                     "the schema of this tool cannot be used: %s", err.message);
 }
 
+/* Few calls of people take more than a hundred steps each. A schema can be made so that each call
+ * takes a million, and a document may have thousands of calls. */
+static bool may_check(struct tool_lint *t, const struct checker *c)
+{
+    if (t->n_steps > 0 || t->n_steps == TOLD)
+        return t->n_steps > 0;
+    t->n_steps = TOLD;
+    pl_lint_add(t->lint, "tool.schema", PL_SEVERITY_WARNING,
+                c->tool->schema.node ? c->tool->schema.node : c->tool->node,
+                "checking arguments against the schemas of the tools takes too many steps; from "
+                "here on they were not checked");
+    return false;
+}
+
 static void check_against(struct tool_lint *t, struct checker *c, const struct pl_json_node *at,
                           const struct pl_json_doc *doc, const struct pl_json_node *value)
 {
     struct pl_lint *lint = t->lint;
+    if (!may_check(t, c))
+        return;
     if (!c->is_tried && pl_val_is_set(c->tool->schema))
         compile(t, c);
     bool is_valid = true;
     struct pl_schema_report report = {0};
     enum pl_status status = c->run ? pl_schema_check(c->run, doc, value, &is_valid) : PL_OK;
-    if (status == PL_OK && !is_valid)
+    if (c->run)
+        t->n_steps -= pl_schema_run_steps(c->run);
+    if (status == PL_OK && !is_valid) {
         status =
             pl_schema_explain(c->run, lint->conv->arena, doc, value, lint->opts->lang, &report);
+        t->n_steps -= pl_schema_run_steps(c->run);
+    }
     if (status == PL_NOMEM)
         lint->conv->status = PL_NOMEM;
     for (uint32_t i = 0; i < report.n_units && i < 3; i++)
@@ -384,7 +409,7 @@ static bool list_tools(struct tool_lint *t)
 void pl_lint_tools(struct pl_lint *lint)
 {
     struct pl_conv *conv = lint->conv;
-    struct tool_lint t = {.lint = lint};
+    struct tool_lint t = {.lint = lint, .n_steps = MIN_STEPS + (int64_t)conv->doc->text.len};
     for (const char *const *key = lint->opts->open_history; key && *key; key++)
         t.may_orphan |= pl_conv_node(conv, conv->doc->root, *key) != NULL;
     if (!list_tools(&t))
