@@ -64,6 +64,18 @@ test('a tool call that never gets its name is an error, not a call', () => {
   assert.equal(it.events.at(-1).type, 'error');
 });
 
+test('the words of a refusal are text and explanation for Anthropic, streamed and whole', () => {
+  const words = "I can't help with that.";
+  const it = stream('openai-chat', 'anthropic', chunk({ role: 'assistant', content: null }) + chunk({ refusal: words }) + chunk({}, 'stop') + done);
+  const message = { role: 'assistant', content: null, refusal: words };
+  const whole = JSON.parse(run(['convert', '--from', 'openai-chat', '--to', 'anthropic', '--kind', 'response', '-'],
+    { input: JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }) }).out);
+  assert.deepEqual(whole.content, [{ type: 'text', text: words }]);
+  assert.equal(it.events.filter(({ delta }) => delta?.type === 'text_delta').map(({ delta }) => delta.text).join(''), words);
+  const { delta } = it.events.find(({ type }) => type === 'message_delta');
+  assert.deepEqual([delta.stop_reason, delta.stop_details], [whole.stop_reason, whole.stop_details]);
+});
+
 const begin = (id) => ({ type: 'message_start', message: { id, type: 'message', role: 'assistant', model: 'c', content: [],
   stop_reason: null, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } } });
 const text = (index, words) => [{ type: 'content_block_start', index, content_block: { type: 'text', text: '' } },

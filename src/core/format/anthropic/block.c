@@ -182,10 +182,9 @@ bool pl_anthropic_can_say(struct pl_anthropic_out *o, enum pl_role role, const s
     bool is_system = role == PL_ROLE_SYSTEM || role == PL_ROLE_DEVELOPER;
     switch (part->kind) {
     case PL_PART_TEXT:
+    case PL_PART_REFUSAL: /* of an answer: what people read, and the explanation of its end */
         return o->is_response ? pl_conv_text(o->conv, part->text).len > 0
                               : !pl_anthropic_is_blank(o->conv, part->text);
-    case PL_PART_REFUSAL:
-        return !o->is_response && !pl_anthropic_is_blank(o->conv, part->text);
     case PL_PART_THINKING:
         return is_assistant && can_say_thinking(o, part);
     case PL_PART_REDACTED:
@@ -253,7 +252,7 @@ static void put_text(struct pl_anthropic_out *o, const struct pl_part *part)
         pl_w_opt_value(o->w, "citations", part->citations);
     pl_anthropic_put_mark(o, part->cache);
     pl_w_close(o->w, '}');
-    if (part->kind == PL_PART_REFUSAL)
+    if (part->kind == PL_PART_REFUSAL && !o->is_response)
         pl_w_loss(o->w, PL_LOSS_APPROXIMATED, part->text,
                   "Anthropic has no refusal block in a request; it is written as text");
 }

@@ -137,6 +137,10 @@ static enum pl_status read_part(const struct pl_gemini_reading *x, uint32_t choi
         PL_GEMINI_FIELD("functionResponse", "function_response"),
     };
     const struct pl_json_node *f[N];
+    if (pl_json_is(part, PL_JSON_STRING)) {
+        read_text(x, choice, pl_json_raw(x->doc, part), false, (struct pl_str){0});
+        return PL_OK;
+    }
     pl_gemini_get(x->doc, part, fields, N, f);
     struct pl_str signature = pl_pick_raw(x->doc, f[SIGNATURE]);
     if (f[CALL] || signature.len || !f[TEXT])
