@@ -19,6 +19,7 @@
 #include "io/move.h"
 #include "json/text.h"
 #include "model/vendor_model_int.h"
+#include "model/vendor_said_int.h"
 #include "stream/hear.h"
 
 #include <stdio.h>
@@ -63,15 +64,14 @@ struct vendor_call {
     struct pl_timer timer;              /* the last bytes */
     struct pl_buf error_body;           /* of an error answer */
     int status;
-    int64_t started_ms, first_ms;
-    struct pl_heard_end end;   /* arena */
-    struct pl_str traceparent; /* arena; a line of the head, or empty */
-    struct pl_buf cites;       /* the members of a citation_map */
+    struct pl_vendor_said said; /* its strings: arena */
+    struct pl_str traceparent;  /* arena; a line of the head, or empty */
+    struct pl_buf cites;        /* the members of a citation_map */
     size_t n_cites;
     struct pl_str failure; /* arena; a sentence */
     int n_inside;          /* the stream is being heard: a cancel comes from there */
     enum state state;
-    bool has_told, has_refused, is_overflow;
+    bool is_overflow;
 };
 
 static void become(struct vendor_call *call, enum state to)
@@ -116,68 +116,6 @@ static void cancel(struct pl_model_call *base)
 
 /* --- what is told at the end ----------------------------------------------------------------- */
 
-static void add_count(struct pl_buf *to, const char *key, int64_t n)
-{
-    if (n >= 0)
-        pl_buf_addf(to, "%s\"%s\":%lld", to->len > 1 ? "," : "", key, (long long)n);
-}
-
-static void write_usage(struct pl_buf *to, const struct pl_counts *counts)
-{
-    if (counts->input < 0 && counts->output < 0)
-        return;
-    pl_buf_addc(to, '{');
-    add_count(to, "input_tokens", counts->input);
-    add_count(to, "output_tokens", counts->output);
-    add_count(to, "cache_read_tokens", counts->cache_read);
-    add_count(to, "cache_write_tokens", counts->cache_write);
-    add_count(to, "reasoning_tokens", counts->reasoning);
-    pl_buf_addc(to, '}');
-}
-
-static void write_timing(struct pl_buf *to, const struct vendor_call *call)
-{
-    int64_t now_ms = pl_loop_now_ms(call->loop);
-    int64_t cost = pl_target_cost(target_of(call), &call->end.counts);
-    int64_t first_ms = call->has_told ? call->first_ms : now_ms;
-    pl_buf_addf(to, "{\"ttft_ms\":%lld,\"total_ms\":%lld", (long long)(first_ms - call->started_ms),
-                (long long)(now_ms - call->started_ms));
-    /* A price that is not known is not said. */
-    if (cost >= 0)
-        pl_buf_addf(to, ",\"cost_usd\":%lld.%06lld", (long long)(cost / 1000000),
-                    (long long)(cost % 1000000));
-    pl_buf_addc(to, '}');
-}
-
-/* Who answered: with the vendor's name, as the turn was asked for. */
-static void write_model(struct pl_buf *to, const struct vendor_call *call)
-{
-    struct pl_str model = call->end.model.len ? call->end.model : target_of(call)->model;
-    pl_buf_adds(to, target_of(call)->vendor->name);
-    pl_buf_addc(to, '/');
-    pl_buf_add(to, model);
-}
-
-/* An answer that did not end of its own accord says so, for the person who reads it. */
-static void write_notice(struct pl_buf *to, const struct vendor_call *call)
-{
-    const struct pl_heard_end *end = &call->end;
-    const char *vendor = target_of(call)->vendor->name;
-    bool is_refusal = call->has_refused || pl_str_eq(end->word, PL_STR("refusal"));
-    struct pl_str word = pl_str_slice(end->word, 0, 80), detail = pl_str_slice(end->detail, 0, 400);
-    if (is_refusal)
-        pl_buf_addf(to, "The model refused to answer.");
-    else if (end->finish == PL_FINISH_LENGTH)
-        pl_buf_addf(to, "The answer is incomplete: it reached the model's limit (%.*s).",
-                    PL_STR_ARG(word));
-    else if (end->finish == PL_FINISH_FILTER)
-        pl_buf_addf(to, "A filter of %s stopped the answer (%.*s).", vendor, PL_STR_ARG(word));
-    else if (end->finish == PL_FINISH_OTHER && word.len)
-        pl_buf_addf(to, "The model stopped for its own reason (%.*s).", PL_STR_ARG(word));
-    if (to->len && detail.len && !pl_str_eq(detail, word))
-        pl_buf_addf(to, " %s says: %.*s", vendor, PL_STR_ARG(detail));
-}
-
 /* False when out of memory. */
 static bool tell_block(struct vendor_call *call, struct pl_str text)
 {
@@ -216,75 +154,23 @@ static bool tell_notice(struct vendor_call *call)
 {
     PL_CLEANUP_BUF struct pl_buf text;
     pl_buf_init(&text, 0);
-    if (!call->has_told)
+    if (!call->said.has_told)
         tell_first(call); /* an answer of nothing */
-    write_notice(&text, call);
+    pl_vendor_said_notice(&text, &call->said);
     if (!text.len || call->state == VM_CANCELLED)
         return text.status == PL_OK;
     return tell_block(call, pl_buf_str(&text));
 }
 
-static void add_member(struct pl_buf *to, const char *key, struct pl_str json)
-{
-    pl_buf_addf(to, "%s\"%s\":", to->len > 1 ? "," : "", key);
-    pl_buf_add(to, json);
-}
-
-static void add_text_member(struct pl_buf *to, const char *key, struct pl_str text)
-{
-    if (!text.len)
-        return;
-    pl_buf_addf(to, "%s\"%s\":", to->len > 1 ? "," : "", key);
-    pl_json_quote(to, text);
-}
-
-/* {"flagged","categories","ratings"?}: a refusal and a filter object, whatever the ratings say. */
-static void write_safety(struct pl_buf *to, struct vendor_call *call)
-{
-    const struct pl_format *format = target_of(call)->format;
-    struct pl_str ratings = call->end.ratings;
-    PL_CLEANUP_BUF struct pl_buf categories;
-    pl_buf_init(&categories, 0);
-    struct pl_json_doc doc;
-    struct pl_json_out out = pl_json_out(&categories);
-    bool is_flagged = call->has_refused || call->end.finish == PL_FINISH_FILTER;
-    bool is_rated = ratings.len && format->judge &&
-                    pl_json_parse(&call->arena, ratings, &pl_json_own, &doc, NULL) == PL_OK;
-    pl_json_out_open(&out, '[');
-    if (is_rated)
-        is_flagged |= format->judge(&doc, doc.root, &out);
-    pl_json_out_close(&out, ']');
-    pl_buf_addf(to, "{\"flagged\":%s,\"categories\":", is_flagged ? "true" : "false");
-    pl_buf_add(to, pl_buf_str(&categories));
-    if (is_rated)
-        add_member(to, "ratings", ratings);
-    pl_buf_addc(to, '}');
-    if (categories.status != PL_OK)
-        to->status = PL_NOMEM;
-}
-
 /* False when out of memory. */
 static bool tell_about(struct vendor_call *call)
 {
-    PL_CLEANUP_BUF struct pl_buf json, safety;
+    PL_CLEANUP_BUF struct pl_buf json;
     pl_buf_init(&json, 0);
-    pl_buf_init(&safety, 0);
     if (!call->ops->on_about)
         return true;
-    pl_buf_addc(&json, '{');
-    add_text_member(&json, "model_version",
-                    call->end.model.len ? call->end.model : target_of(call)->model);
-    add_text_member(&json, "system_fingerprint", call->end.fingerprint);
-    add_text_member(&json, "finish_reason", call->end.word);
-    write_safety(&safety, call);
-    add_member(&json, "safety_check", pl_buf_str(&safety));
-    if (call->cites.len) {
-        pl_buf_adds(&json, ",\"citation_map\":{");
-        pl_buf_add(&json, pl_buf_str(&call->cites));
-        pl_buf_addc(&json, '}');
-    }
-    pl_buf_addc(&json, '}');
-    if (json.status != PL_OK || safety.status != PL_OK || call->cites.status != PL_OK)
+    pl_vendor_said_about(&json, &call->said, &call->arena, pl_buf_str(&call->cites));
+    if (json.status != PL_OK || call->cites.status != PL_OK)
         return false;
     call->ops->on_about(call->ctx, pl_buf_str(&json));
     return true;
@@ -303,9 +189,10 @@ static void tell_end(struct vendor_call *call)
     pl_buf_init(&model, 0);
     pl_buf_init(&usage, 0);
     pl_buf_init(&timing, 0);
-    write_model(&model, call);
-    write_usage(&usage, &call->end.counts);
-    write_timing(&timing, call);
+    call->said.target = target_of(call);
+    pl_vendor_said_model(&model, &call->said);
+    pl_vendor_said_usage(&usage, &call->said);
+    pl_vendor_said_timing(&timing, &call->said, pl_loop_now_ms(call->loop));
     bool is_whole = tell_notice(call) && model.status == PL_OK && usage.status == PL_OK &&
                     timing.status == PL_OK;
     if (call->state == VM_CANCELLED) {
@@ -329,7 +216,8 @@ static void fail(struct vendor_call *call, struct pl_str sentence, bool may_go_o
 {
     struct pl_error err = {0};
     pl_vendor_cancel(PL_TAKE(call->asked));
-    if (may_go_on && !call->has_told && !call->is_overflow && call->i + 1 < call->prepared->n) {
+    if (may_go_on && !call->said.has_told && !call->is_overflow &&
+        call->i + 1 < call->prepared->n) {
         become(call, VM_CHOOSING);
         call->i++;
         if (ask(call, &err) == PL_OK)
@@ -357,10 +245,10 @@ static void on_last_bytes(struct pl_timer *timer)
 /* False: the caller does not want more. */
 static bool note_first(struct vendor_call *call)
 {
-    if (call->has_told)
+    if (call->said.has_told)
         return true;
-    call->first_ms = pl_loop_now_ms(call->loop);
-    call->has_told = true;
+    call->said.first_ms = pl_loop_now_ms(call->loop);
+    call->said.has_told = true;
     tell_first(call);
     return call->state != VM_CANCELLED;
 }
@@ -377,7 +265,7 @@ static void hear_text(void *ctx, bool is_thinking, struct pl_str text)
 static void hear_refusal(void *ctx, struct pl_str text)
 {
     struct vendor_call *call = ctx;
-    call->has_refused = true;
+    call->said.has_refused = true;
     hear_text(ctx, false, text);
 }
 
@@ -473,9 +361,9 @@ static void hear_citation(void *ctx, struct pl_str json)
 static void hear_end(void *ctx, const struct pl_heard_end *end)
 {
     struct vendor_call *call = ctx;
-    struct pl_str *texts[] = {&call->end.word, &call->end.detail, &call->end.model,
-                              &call->end.fingerprint, &call->end.ratings};
-    call->end = *end;
+    struct pl_str *texts[] = {&call->said.end.word, &call->said.end.detail, &call->said.end.model,
+                              &call->said.end.fingerprint, &call->said.end.ratings};
+    call->said.end = *end;
     is_said(call);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct pl_str kept = pl_arena_dup(&call->arena, *texts[i]);
@@ -615,7 +503,7 @@ static void on_failed(void *ctx, enum pl_vendor_failure why, const char *says)
         settle(call);
         return;
     }
-    const char *what = call->has_told ? "did not finish its answer" : "did not answer";
+    const char *what = call->said.has_told ? "did not finish its answer" : "did not answer";
     fail(call, sentence(call, what, pl_str_of(says)), why != PL_VENDOR_MEMORY);
 }
 
@@ -628,7 +516,7 @@ static enum pl_status ask(struct vendor_call *call, struct pl_error *err)
     pl_hearing_destroy(PL_TAKE(call->hearing));
     pl_buf_clear(&call->error_body);
     call->failure = (struct pl_str){NULL, 0};
-    call->has_refused = false;
+    call->said.has_refused = false;
     pl_buf_clear(&call->cites);
     call->n_cites = 0;
     /* A session has no client that would try again: the last is asked in any case. */
@@ -672,8 +560,8 @@ static struct vendor_call *create(struct pl_loop *loop, struct pl_model_prepared
         .ops = ops,
         .ctx = ctx,
         .prepared = prepared,
-        .started_ms = pl_loop_now_ms(loop),
-        .end.counts = {-1, -1, -1, -1, -1, -1, -1},
+        .said.started_ms = pl_loop_now_ms(loop),
+        .said.end.counts = {-1, -1, -1, -1, -1, -1, -1},
     };
     pl_arena_init(&call->arena, 0);
     pl_buf_init(&call->error_body, MAX_ERROR_BODY);
