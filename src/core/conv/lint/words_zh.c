@@ -14,6 +14,10 @@ static const struct pl_phrase sentences[] = {
     {"the result of * comes after another message; it belongs directly after its call",
      "$1 的结果隔着另一条消息；它应紧跟在调用之后"},
     {"the schema of this tool cannot be used: *", "这个工具的 schema 无法使用：$1"},
+    {"checking arguments against the schemas of the tools takes too many steps; from here on they "
+     "were "
+     "not checked",
+     "按工具的 schema 检查参数需要的步数过多；此后的参数没有检查"},
     {"the arguments do not match the tool's schema at \"*\": *",
      "参数在 \"$1\" 处不符合工具的 schema：$2"},
     {"the arguments are not JSON: * (column *)", "参数不是 JSON：$1（第 $2 列）"},
