@@ -89,6 +89,7 @@ enum pl_option_id {
     PL_OPT_DRAIN,
     PL_OPT_LOG_LEVEL,
     PL_OPT_LOG_JSON,
+    PL_OPT_CONFIG,
     PL_OPT_PRINT_CONFIG,
     PL_OPT_CHECK_CONFIG,
     PL_OPT_SERVER,

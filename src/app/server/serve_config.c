@@ -2,6 +2,7 @@
  * values, and the first source wins. */
 #include "app/server/serve_config.h"
 
+#include "app/server/serve_environment.h"
 #include "app/server/serve_models.h"
 #include "app/server/store_password.h"
 #include "base/text/suggest.h"
@@ -10,6 +11,7 @@
 #include "io/file/file.h"
 #include "json/text.h"
 #include "json/write.h"
+#include "server/setup.h"
 #include "session/session.h"
 
 #include <stdarg.h>
@@ -96,8 +98,18 @@ struct reading {
     const char *path;           /* of the file; NULL when there is none */
     struct pl_json_doc file;    /* root NULL when there is none */
     struct pl_str yaml;         /* arena: the file as it is */
+    struct pl_buf *problems;    /* borrowed; NULL: the first mistake ends the reading */
     struct value values[N_SETTINGS];
 };
+
+/* A mistake ends the reading, unless all of them are gathered. */
+static enum pl_status note(struct reading *reading, enum pl_status status, struct pl_error *err)
+{
+    if (!reading->problems || status == PL_OK || status == PL_NOMEM)
+        return status;
+    pl_buf_addf(reading->problems, "%s\n", err->message);
+    return PL_OK;
+}
 
 /* NULL only when out of memory. */
 static const char *format_text(struct pl_arena *arena, const char *format, ...)
@@ -238,8 +250,9 @@ static enum pl_status from_file(struct reading *reading, const struct setting *s
     if (!pl_json_is_container(node))
         return add(value, scalar(reading, node));
     if (setting->kind != LIST || pl_json_kind(node) != PL_JSON_ARRAY)
-        return pl_fail(err, PL_INVALID, "%s: \"%s\" must be one value, not %s", reading->path,
-                       setting->name, pl_json_kind_name(pl_json_kind(node)));
+        return pl_fail(err, PL_INVALID, "%s, line %zu: \"%s\" must be one value, not %s",
+                       reading->path, value->line, setting->name,
+                       pl_json_kind_name(pl_json_kind(node)));
     for (const struct pl_json_node *one = pl_json_first(node); one < pl_json_end(node);
          one = pl_json_next(one)) {
         enum pl_status status =
@@ -247,8 +260,9 @@ static enum pl_status from_file(struct reading *reading, const struct setting *s
         if (status == PL_NOMEM)
             return status;
         if (status != PL_OK)
-            return pl_fail(err, PL_INVALID, "%s: \"%s\" must be a list of at most %d names",
-                           reading->path, setting->name, MAX_LIST);
+            return pl_fail(err, PL_INVALID,
+                           "%s, line %zu: \"%s\" must be a list of at most %d names", reading->path,
+                           value->line, setting->name, MAX_LIST);
     }
     return PL_OK;
 }
@@ -287,16 +301,28 @@ static enum pl_status check_names(struct reading *reading, struct pl_error *err)
     return PL_OK;
 }
 
-/* A file that is not there is no mistake; one that cannot be read is. */
+/* The file that was named, else the one at the usual place. */
+static const char *find_file(const struct reading *reading, bool *ret_is_named)
+{
+    const char *path = pl_args_value(reading->args, PL_OPT_CONFIG);
+    if (!path)
+        path = getenv("PARLEY_CONFIG");
+    *ret_is_named = path && *path;
+    return *ret_is_named ? path
+                         : home_path(reading->arena, "XDG_CONFIG_HOME", ".config", "/config.yaml");
+}
+
+/* A file that nobody named and that is not there is no mistake; one that cannot be read is. */
 static enum pl_status read_file(struct reading *reading, struct pl_error *err)
 {
     PL_CLEANUP_FILE struct pl_file file = {0};
     PL_CLEANUP_BUF struct pl_buf json;
     pl_buf_init(&json, 0);
-    const char *path = home_path(reading->arena, "XDG_CONFIG_HOME", ".config", "/config.yaml");
+    bool is_named;
+    const char *path = find_file(reading, &is_named);
     if (!path)
         return PL_NOMEM;
-    if (access(path, F_OK) != 0)
+    if (!is_named && access(path, F_OK) != 0)
         return PL_OK;
     reading->path = path;
     enum pl_status status = pl_file_read(path, MAX_FILE_BYTES, NULL, &file, err);
@@ -310,6 +336,7 @@ static enum pl_status read_file(struct reading *reading, struct pl_error *err)
         status = pl_json_parse(reading->arena, text, NULL, &reading->file, err);
     if (status == PL_OK)
         return check_names(reading, err);
+    reading->file = (struct pl_json_doc){0};
     if (status == PL_NOMEM)
         return status;
     char why[400];
@@ -332,21 +359,23 @@ static enum pl_status fail_memory(struct pl_error *err)
 }
 
 static enum pl_status gather(struct pl_arena *arena, const struct pl_args *args,
-                             struct reading **ret_reading, struct pl_error *err)
+                             struct pl_buf *problems, struct reading **ret_reading,
+                             struct pl_error *err)
 {
     struct reading *reading = pl_arena_zalloc(arena, 1, sizeof *reading);
     if (!reading)
         return PL_NOMEM;
     reading->arena = arena;
     reading->args = args;
-    enum pl_status status = read_file(reading, err);
+    reading->problems = problems;
+    enum pl_status status = note(reading, read_file(reading, err), err);
     for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++) {
         struct value *value = &reading->values[i];
         status = from_flags(reading, &settings[i], value);
         if (status == PL_OK && !value->n)
             status = from_environment(reading, &settings[i], value);
         if (status == PL_OK && !value->n)
-            status = from_file(reading, &settings[i], value, err);
+            status = note(reading, from_file(reading, &settings[i], value, err), err);
         if (status == PL_OK && !value->n)
             status = by_default(reading, &settings[i], value);
         if (status == PL_LIMIT)
@@ -484,35 +513,96 @@ static enum pl_status read_models(const struct pl_serve_models_source *source,
     return pl_serve_models_read(source, models, err);
 }
 
-enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args *args,
-                                    struct pl_server_config *ret_config, struct pl_error *err)
+/* What several settings say together. */
+static enum pl_status check_together(const struct pl_server_config *config, struct pl_error *err)
+{
+    for (const char *const *host = config->fetch_hosts; host && *host; host++)
+        if (!pl_fetch_is_host(*host))
+            return pl_fail(err, PL_USAGE,
+                           "allow_fetch \"%.100s\" is not a host; give a name or an address, "
+                           "optionally with a port, such as files.intranet:8080",
+                           *host);
+    if (!config->tls_cert != !config->tls_key)
+        return pl_fail(err, PL_USAGE,
+                       "a certificate needs its key: give both --tls-cert and --tls-key");
+    return PL_OK;
+}
+
+/* A mistake in the name of the default model is found later, when there are models. */
+static enum pl_status place_model(struct reading *reading, struct pl_server_config *config)
+{
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        const struct value *value = &reading->values[i];
+        if (settings[i].option != PL_OPT_MODEL || strcmp(value->origin, "default") == 0)
+            continue;
+        config->model_place =
+            value->line ? format_text(reading->arena, "%s, line %zu", value->origin, value->line)
+                        : value->origin;
+        return config->model_place ? PL_OK : PL_NOMEM;
+    }
+    return PL_OK;
+}
+
+/* All of it from what was gathered. Where problems are gathered, a setting with a mistake stays
+ * empty. */
+static enum pl_status understand_settings(struct reading *reading, struct pl_server_config *config,
+                                          struct pl_error *err)
+{
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++)
+        status = note(reading, put(reading, &settings[i], &reading->values[i], config, err), err);
+    if (status == PL_OK)
+        status = note(reading, take_password(reading->arena, reading->args, config, err), err);
+    return status;
+}
+
+static const char *name_at(size_t i)
+{
+    return i < N_SETTINGS ? settings[i].name : NULL;
+}
+
+static enum pl_status understand(struct reading *reading, struct pl_server_config *config,
+                                 struct pl_error *err)
+{
+    enum pl_status status = note(reading, pl_serve_environment_check(name_at, err), err);
+    if (status == PL_OK)
+        status = understand_settings(reading, config, err);
+    if (status == PL_OK)
+        status = place_model(reading, config);
+    struct pl_serve_models_source source = {reading->arena, &reading->file, reading->path,
+                                            reading->yaml, reading->problems};
+    if (status == PL_OK)
+        status = note(reading, read_models(&source, config, err), err);
+    if (status == PL_OK)
+        status = note(reading, check_together(config, err), err);
+    return status;
+}
+
+static enum pl_status read_by(enum pl_status (*fn)(struct reading *, struct pl_server_config *,
+                                                   struct pl_error *),
+                              struct pl_arena *arena, const struct pl_args *args,
+                              struct pl_server_config *ret_config, struct pl_error *err)
 {
     struct reading *reading = NULL;
     struct pl_server_config config = {0};
-    enum pl_status status = gather(arena, args, &reading, err);
-    for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++)
-        status = put(reading, &settings[i], &reading->values[i], &config, err);
+    enum pl_status status = gather(arena, args, NULL, &reading, err);
     if (status == PL_OK)
-        status = take_password(arena, args, &config, err);
-    struct pl_serve_models_source source = {.arena = arena};
-    if (reading)
-        source =
-            (struct pl_serve_models_source){arena, &reading->file, reading->path, reading->yaml};
-    if (status == PL_OK)
-        status = read_models(&source, &config, err);
-    for (const char *const *host = config.fetch_hosts; status == PL_OK && host && *host; host++)
-        if (!pl_fetch_is_host(*host))
-            status = pl_fail(err, PL_USAGE,
-                             "allow_fetch \"%.100s\" is not a host; give a name or an address, "
-                             "optionally with a port, such as files.intranet:8080",
-                             *host);
-    if (status == PL_OK && !config.tls_cert != !config.tls_key)
-        status = pl_fail(err, PL_USAGE,
-                         "a certificate needs its key: give both --tls-cert and "
-                         "--tls-key");
+        status = fn(reading, &config, err);
     if (status == PL_OK)
         *ret_config = config;
     return status == PL_NOMEM ? fail_memory(err) : status;
+}
+
+enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args *args,
+                                    struct pl_server_config *ret_config, struct pl_error *err)
+{
+    return read_by(understand, arena, args, ret_config, err);
+}
+
+enum pl_status pl_serve_config_find(struct pl_arena *arena, const struct pl_args *args,
+                                    struct pl_server_config *ret_config, struct pl_error *err)
+{
+    return read_by(understand_settings, arena, args, ret_config, err);
 }
 
 /* --- reading it again ------------------------------------------------------------------------ */
@@ -594,6 +684,16 @@ enum pl_status pl_serve_config_reread(struct pl_arena *arena, const struct pl_ar
 
 /* --- showing --------------------------------------------------------------------------------- */
 
+/* A number or a flag as JSON has it; what was given in its place is a text. */
+static bool is_bare(const struct setting *setting, const char *text)
+{
+    bool is_number = setting->kind == PORT || setting->kind == COUNT || setting->kind == TIME;
+    if (setting->kind == FLAG)
+        return strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
+    bool has_zeros = text[0] == '0' && text[1];
+    return is_number && text[0] && !has_zeros && !text[strspn(text, "0123456789")];
+}
+
 static void show_json(struct pl_json_out *out, const struct setting *setting,
                       const struct value *value)
 {
@@ -605,8 +705,7 @@ static void show_json(struct pl_json_out *out, const struct setting *setting,
     else if (!value->n)
         pl_json_out_null(out);
     for (size_t i = 0; i < value->n; i++) {
-        if (setting->kind == PORT || setting->kind == COUNT || setting->kind == TIME ||
-            setting->kind == FLAG)
+        if (is_bare(setting, value->texts[i]))
             pl_json_out_raw(out, pl_str_of(value->texts[i]));
         else
             pl_json_out_text(out, pl_str_of(value->texts[i]));
@@ -629,21 +728,50 @@ static void show_line(struct pl_console *console, const struct setting *setting,
     pl_console_putf(console, "  # %s\n", value->origin);
 }
 
+/* All but the last, which is the error. What cannot be is shown, but not as if it could. */
+static enum pl_status say_problems(struct pl_console *console, const struct pl_buf *problems,
+                                   struct pl_error *err)
+{
+    struct pl_str rest = pl_buf_str(problems);
+    while (rest.len) {
+        const char *end = memchr(rest.ptr, '\n', rest.len);
+        struct pl_str line = pl_str_slice(rest, 0, (size_t)(end - rest.ptr));
+        rest = pl_str_slice(rest, line.len + 1, rest.len);
+        if (!rest.len)
+            return pl_fail(err, PL_INVALID, "%.*s", PL_STR_ARG(line));
+        pl_console_say(console, "%.*s", PL_STR_ARG(line));
+    }
+    return PL_OK;
+}
+
+enum pl_status pl_serve_config_check(struct pl_console *console,
+                                     const struct pl_server_config *config, struct pl_error *err)
+{
+    struct pl_setup *setup = pl_setup_create();
+    if (!setup)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    setup->config = *config;
+    enum pl_status status = pl_setup_complete(setup, NULL, err);
+    if (setup->warning[0])
+        pl_console_say(console, "%s", setup->warning);
+    pl_setup_destroy(setup);
+    return status;
+}
+
 enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena *arena,
                                      const struct pl_args *args, struct pl_error *err)
 {
-    struct pl_server_config config;
-    struct reading *reading;
-    struct pl_models *models = NULL;
-    enum pl_status status = pl_serve_config_read(arena, args, &config, err);
-    /* What cannot be is not shown as if it could. */
+    struct pl_server_config config = {0};
+    struct reading *reading = NULL;
+    PL_CLEANUP_BUF struct pl_buf problems;
+    pl_buf_init(&problems, 0);
+    enum pl_status status = gather(arena, args, &problems, &reading, err);
     if (status == PL_OK)
-        status = pl_models_create(config.models, &models, err);
-    pl_models_destroy(models);
-    if (status == PL_OK)
-        status = gather(arena, args, &reading, err);
-    if (status != PL_OK)
-        return status == PL_NOMEM ? fail_memory(err) : status;
+        status = understand(reading, &config, err);
+    if (status == PL_OK && config.models)
+        status = note(reading, pl_serve_config_check(console, &config, err), err);
+    if (status != PL_OK || problems.status != PL_OK)
+        return fail_memory(err);
     bool is_json = pl_args_has(args, PL_OPT_JSON);
     struct pl_json_out out = pl_json_out(pl_console_out(console));
     if (is_json)
@@ -659,13 +787,13 @@ enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena
         else
             show_line(console, &settings[i], &reading->values[i]);
     }
-    if (is_json)
+    if (config.models && is_json)
         pl_serve_models_write(&out, config.models);
-    else
+    else if (config.models)
         pl_serve_models_print(console, config.models);
     if (is_json) {
         pl_json_out_close(&out, '}');
         pl_console_puts(console, "\n");
     }
-    return PL_OK;
+    return say_problems(console, &problems, err);
 }

@@ -395,6 +395,9 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
     }
     pl_life_go(&own->server.life, PL_LIFE_SERVING);
     greet(own, say, ctx);
+    if (own->setup->warning[0])
+        pl_log_say(own->server.log, own->server.shards[0], PL_LOG_WARNING, "%s",
+                   own->setup->warning);
     pl_loop_run(own->server.shards[0]->loop);
     return PL_OK;
 }
@@ -478,6 +481,7 @@ enum pl_status pl_server_run(const struct pl_server_config *config,
     own->server.session_owner = &pl_driver_owner;
     own->server.socket_events = pl_session_socket_events;
     own->server.claim_ops = &pl_idempotency;
+    own->server.reloader = &pl_reload_ops;
     own->server.sockets = own->sockets;
     pl_fd_limit_raise();
     pl_signals_ignore();

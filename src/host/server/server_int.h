@@ -12,6 +12,7 @@
 
 #define PL_MAX_SOCKETS 8
 
+struct pl_reload_ask;
 struct pl_server_source;
 
 /* Reading the settings again (reload.c). On the first shard, but the job. */
@@ -22,8 +23,10 @@ struct pl_reload {
         PL_RELOAD_READING, /* the job is away */
         PL_RELOAD_TELLING, /* letters to all shards are on their way */
     } state;
-    bool wants_again;  /* another SIGHUP came meanwhile */
-    bool is_announced; /* systemd was told that it began */
+    bool wants_again;             /* another SIGHUP came meanwhile */
+    struct pl_reload_ask *asking; /* who waits for this reading; theirs */
+    struct pl_reload_ask *next;   /* who came meanwhile, and waits for the one after it; theirs */
+    bool is_announced;            /* systemd was told that it began */
     struct pl_job job;
     struct pl_setup *made; /* owned; while READING */
     struct pl_buf changed, kept;

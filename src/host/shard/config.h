@@ -40,6 +40,7 @@ struct pl_server_config {
     int log_level;                  /* 0 errors, 1 warnings, 2 what happens, 3 every request */
     bool is_log_json;
     const char *default_model;  /* "demo/echo" */
+    const char *model_place;    /* where it was set, for messages; NULL: by default */
     const char *gateway_record; /* which exchanges of the gateway become sessions without being
                                        asked to: "off" (also NULL) or "sessions", all of them */
     const struct pl_models_config *models; /* model/vendors.h: vendors, aliases, and the four times

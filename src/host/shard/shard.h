@@ -28,6 +28,7 @@ struct pl_guard;
 struct pl_http_conn;
 struct pl_log;
 struct pl_meter;
+struct pl_reload_ops;
 struct pl_running;
 struct pl_scheduler;
 struct pl_session_owner;
@@ -56,6 +57,7 @@ struct pl_server {
     const struct pl_claim_ops *claim_ops; /* static: http/claim.h */
     const struct pl_session_owner *session_owner; /* static: live/command.h */
     const struct pl_socket_event *socket_events;  /* static: live/socket.h */
+    const struct pl_reload_ops *reloader;         /* static: shard/reloading.h */
     const struct pl_socket *sockets;              /* those that are listened on */
     size_t n_sockets;
     struct pl_quota *bodies;                /* owned; thread-safe inside: body_memory.h */
