@@ -103,6 +103,8 @@ enum pl_option_id {
     PL_OPT_FORMAT,
     PL_OPT_NAME,
     PL_OPT_YES,
+    PL_OPT_LIST,
+    PL_OPT_AT,
     PL_OPT_ZONE,
     PL_OPT_COUNT,
     PL_OPT_FOLDER,

@@ -24,7 +24,7 @@ enum { MAX_FILE_BYTES = 256 << 10, MAX_LIST = 64, NO_OPTION = -1 };
 /* What SIGHUP can change, and what needs another start. */
 enum life { LIVE, FIXED };
 
-enum kind { TEXT, PORT, COUNT, TIME, FLAG, LIST, LEVEL };
+enum kind { TEXT, PORT, COUNT, TIME, PERIOD, FLAG, LIST, LEVEL };
 
 struct setting {
     const char *name; /* in the file; with PARLEY_ before it and in capitals, in the environment */
@@ -77,6 +77,9 @@ static const struct setting settings[] = {
     {"client_tool_ms", LIVE, NO_OPTION, TIME, AT(client_tool_ms), "600000", 1, 86400000},
     {"turn_ms", LIVE, NO_OPTION, TIME, AT(turn_ms), "1800000", 1, PL_SESSION_MAX_MS},
     {"retention_days", LIVE, NO_OPTION, COUNT, AT(retention_days), "0", 0, 36500},
+    {"backup_dir", LIVE, NO_OPTION, TEXT, AT(backup_dir), NULL, 0, 0},
+    {"backup_every", LIVE, NO_OPTION, PERIOD, AT(backup_every), "off", 0, 0},
+    {"backup_keep", LIVE, NO_OPTION, COUNT, AT(backup_keep), "7", 1, 10000},
     {"task_ms", LIVE, NO_OPTION, TIME, AT(task_ms), "1800000", 1, 86400000},
 };
 #undef AT
@@ -433,6 +436,33 @@ static enum pl_status put_number(const struct setting *setting, const struct val
     return PL_OK;
 }
 
+/* "30m", "6h", "1d", "2w"; "off" is 0. */
+static enum pl_status put_period(const struct setting *setting, const struct value *value,
+                                 struct pl_server_config *config, struct pl_error *err)
+{
+    static const struct {
+        char unit;
+        int64_t ms;
+    } units[] = {{'m', 60000}, {'h', 3600000}, {'d', 86400000}, {'w', 604800000}};
+    enum { MOST = 100000 };
+    const char *text = value->texts[0];
+    size_t n = strspn(text, "0123456789");
+    int64_t *place = (int64_t *)(void *)((char *)config + setting->place);
+    int64_t number = 0;
+    for (size_t i = 0; i < n && number <= MOST; i++)
+        number = 10 * number + (text[i] - '0');
+    if (strcmp(text, "off") == 0) {
+        *place = 0;
+        return PL_OK;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (number > 0 && number <= MOST && text[n] == units[i].unit && !text[n + 1]) {
+            *place = number * units[i].ms;
+            return PL_OK;
+        }
+    return wrong(setting, value, err, "off, or a time such as 30m, 6h, 1d or 2w");
+}
+
 static enum pl_status put_list(struct reading *reading, const struct value *value,
                                const char *const **to)
 {
@@ -458,6 +488,8 @@ static enum pl_status put(struct reading *reading, const struct setting *setting
     case COUNT:
     case TIME:
         return put_number(setting, value, config, err);
+    case PERIOD:
+        return put_period(setting, value, config, err);
     case FLAG:
         if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0 && strcmp(text, "1") != 0 &&
             strcmp(text, "0") != 0)
@@ -522,6 +554,15 @@ static enum pl_status check_together(const struct pl_server_config *config, stru
                            "allow_fetch \"%.100s\" is not a host; give a name or an address, "
                            "optionally with a port, such as files.intranet:8080",
                            *host);
+    if (config->backup_every && !config->backup_dir)
+        return pl_fail(err, PL_USAGE,
+                       "backup_every needs backup_dir: the directory for the backups, outside the "
+                       "data directory");
+    if (config->backup_every && config->store_url &&
+        strncmp(config->store_url, "sqlite:", sizeof "sqlite:" - 1) != 0)
+        return pl_fail(
+            err, PL_USAGE,
+            "backup_every works for a store in SQLite; for PostgreSQL use its own tools");
     if (!config->tls_cert != !config->tls_key)
         return pl_fail(err, PL_USAGE,
                        "a certificate needs its key: give both --tls-cert and --tls-key");
@@ -617,8 +658,8 @@ static bool is_same_list(const char *const *a, const char *const *b)
 
 /* Numbers and flags. */
 static const size_t sizes[] = {
-    [PORT] = sizeof(uint16_t), [COUNT] = sizeof(size_t), [TIME] = sizeof(int64_t),
-    [FLAG] = sizeof(bool),     [LEVEL] = sizeof(int),
+    [PORT] = sizeof(uint16_t),  [COUNT] = sizeof(size_t), [TIME] = sizeof(int64_t),
+    [PERIOD] = sizeof(int64_t), [FLAG] = sizeof(bool),    [LEVEL] = sizeof(int),
 };
 
 static bool is_same(const struct setting *setting, const struct pl_server_config *a,

@@ -239,7 +239,15 @@ const struct pl_example pl_backup_examples[] = {
 };
 
 const struct pl_option pl_restore_options[] = {
-    {"yes", PL_OPT_YES, .help = "Replace an existing store without asking"},
+    {"check", PL_OPT_CHECK,
+     .help = "Only rehearse: restore to a temporary directory, check everything, delete it again"},
+    {"list", PL_OPT_LIST, .help = "List the stored backups"},
+    {"at", PL_OPT_AT, .args = {"TIME"},
+     .help = "Take the newest stored backup that is not later: 2026-01-31T04:00:00Z, or a date"},
+    {"from", PL_OPT_FROM, .args = {"DIR"}, .takes_file = true,
+     .help = "Where the backups are stored; backup_dir of the configuration by default"},
+    {"force", PL_OPT_FORCE, .help = "Replace an existing store without asking"},
+    {"yes", PL_OPT_YES, .help = "The same as --force"},
     PL_OPTION_CONFIG,
     PL_OPTION_DATA,
     PL_OPTION_STORE,
@@ -251,13 +259,21 @@ const struct pl_option pl_restore_options[] = {
 const char *const pl_restore_paragraphs[] = {
     "Replaces the store with a backup while no server uses it. The backup is checked for damage "
     "first. The old store stays beside the new one as parley.db.before-TIME.",
+    "The server makes backups by itself if backup_every and backup_dir are set. --list shows them, "
+    "and --at restores the newest one that is not later than a time.",
+    "--check rehearses a restore without touching the data, also while the server runs. Exit 0 if "
+    "the backup is good, 1 if it is damaged, no backup, or of a newer version. It needs as much "
+    "space as the backup in TMPDIR, or in /var/tmp.",
     NULL,
 };
 
 const struct pl_example pl_restore_examples[] = {
     {"restore parley-monday.db", "Restore a backup"},
-    {"restore --data ./other --yes parley-monday.db", "Restore to another directory, from a "
-                                                      "script"},
+    {"restore --check parley-monday.db", "Check that a backup can be restored"},
+    {"restore --list", "List the backups that the server has made"},
+    {"restore --at 2026-01-31T12:00:00Z", "Go back to a point in time"},
+    {"restore --data ./other --force parley-monday.db", "Restore to another directory, from a "
+                                                        "script"},
     {NULL, NULL},
 };
 

@@ -52,6 +52,9 @@ struct pl_server_config {
     int64_t task_ms;        /* how long a run of a task may take: 1,800,000 */
     bool is_probing;        /* servers of models on this machine are looked for */
     size_t retention_days;  /* sessions not changed for so long are deleted; 0: none is */
+    const char *backup_dir; /* where scheduled backups go; NULL: none are made */
+    int64_t backup_every;   /* ms between them; 0: none are made */
+    size_t backup_keep;     /* so many of the newest stay: 7 */
 };
 
 /* Where a configuration is read again, on SIGHUP. */
