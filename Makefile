@@ -16,7 +16,7 @@ CHECKED  = --buildtype=debugoptimized -Db_lundef=false
 FUZZERS  = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .DEFAULT_GOAL := build
-.PHONY: build run tour test bench lint fmt asan tsan fuzz soak cover install clean help deps-%
+.PHONY: build run tour test bench lint fmt asan tsan fuzz soak cover install deb test-deb image clean help deps-%
 
 build: deps-build build/build.ninja ## build the release program at build/parley
 	@$(NINJA) -C build
@@ -63,12 +63,22 @@ cover: deps-test build-cover/build.ninja ## lines covered by the tests, room by 
 install: build ## install under PREFIX (honours DESTDIR)
 	@meson configure build --prefix=$(PREFIX)
 	@meson install -C build
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig
+
+deb: deps-deb ## build the Debian packages in build-deb/packages
+	@tools/deb build-deb/packages
+
+test-deb: deps-deb ## install, start, upgrade and purge the packages in a fresh Debian 12 (root, minutes)
+	@tools/test-deb
+
+image: ## build the OCI image (deploy/Containerfile), where podman, buildah or docker runs
+	@tools/image
 
 clean: ## remove every build directory
-	@rm -rf build build-asan build-bench build-cover build-fuzz build-steps build-tsan
+	@rm -rf build build-asan build-bench build-cover build-deb build-fuzz build-steps build-tsan
 
 help: ## list the targets
-	@awk -F': .*## |: ## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F': .*## |: ## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
 
 deps-%:
 	@tools/install-deps $*

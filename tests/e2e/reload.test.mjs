@@ -273,6 +273,8 @@ test('a file that is named is read, also again, and must be there', async (t) =>
   await endsWell(server);
   assert.match(run(['serve', '--print-config', '--config', path]).out, /^workers: 3 {2}# .*mine\.yaml$/m);
   assert.match(run(['serve', '--print-config'], { env: { PARLEY_CONFIG: path } }).out, /^drain_ms: 77 {2}# .*mine\.yaml$/m);
+  writeFileSync(path, '# port: 1\n\n  # nothing but comments\n');
+  assert.equal(run(['serve', '--check-config', '--config', path]).code, 0);
   const missing = run(['serve', '--check-config', '--config', join(dir, 'none.yaml')]);
   assert.notEqual(missing.code, 0);
   assert.match(missing.err, /none\.yaml cannot be read/);

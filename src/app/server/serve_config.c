@@ -315,6 +315,21 @@ static const char *find_file(const struct reading *reading, bool *ret_is_named)
                          : home_path(reading->arena, "XDG_CONFIG_HOME", ".config", "/config.yaml");
 }
 
+/* Comments alone are a file without settings: that is what a file to begin with looks like. */
+static bool is_blank(struct pl_str text)
+{
+    while (text.len) {
+        const char *end = memchr(text.ptr, '\n', text.len);
+        size_t n = end ? (size_t)(end - text.ptr) : text.len, at = 0;
+        while (at < n && (unsigned char)text.ptr[at] <= ' ')
+            at++;
+        if (at < n && text.ptr[at] != '#')
+            return false;
+        text = pl_str_slice(text, n + 1, text.len);
+    }
+    return true;
+}
+
 /* A file that nobody named and that is not there is no mistake; one that cannot be read is. */
 static enum pl_status read_file(struct reading *reading, struct pl_error *err)
 {
@@ -329,6 +344,8 @@ static enum pl_status read_file(struct reading *reading, struct pl_error *err)
         return PL_OK;
     reading->path = path;
     enum pl_status status = pl_file_read(path, MAX_FILE_BYTES, NULL, &file, err);
+    if (status == PL_OK && is_blank(file.bytes))
+        return PL_OK;
     if (status == PL_OK)
         status = pl_yaml_read(&json, file.bytes, err);
     struct pl_str text = pl_arena_dup(reading->arena, pl_buf_str(&json));

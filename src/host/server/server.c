@@ -85,6 +85,13 @@ static enum pl_status open_sockets(struct pl_server_own *own, struct pl_error *e
     if (status != PL_OK)
         return status;
     own->server.n_sockets += n_given;
+    for (size_t i = 0; i < own->server.n_sockets; i++)
+        if (own->sockets[i].is_outside && !own->setup->tls && !config->is_behind_proxy)
+            return pl_fail(err, PL_USAGE,
+                           "a socket of systemd (port %u) listens beyond this machine without TLS, "
+                           "which would send keys and conversations unencrypted: give --tls-cert "
+                           "and --tls-key, or --behind-proxy if a proxy does TLS",
+                           own->sockets[i].port);
     if (!n_given) {
         status = pl_socket_listen_tcp(config->host, config->port,
                                       &own->sockets[own->server.n_sockets], err);
