@@ -16,7 +16,7 @@ CHECKED  = --buildtype=debugoptimized -Db_lundef=false
 FUZZERS  = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .DEFAULT_GOAL := build
-.PHONY: build run tour test bench lint fmt asan tsan fuzz soak cover install deb test-deb image clean help deps-%
+.PHONY: build run tour test bench lint fmt asan tsan fuzz soak cover install deb test-deb image abi clean help deps-%
 
 build: deps-build build/build.ninja ## build the release program at build/parley
 	@$(NINJA) -C build
@@ -74,8 +74,12 @@ test-deb: deps-deb ## install, start, upgrade and purge the packages in a fresh 
 image: ## build the OCI image (deploy/Containerfile), where podman, buildah or docker runs
 	@tools/image
 
+abi: deps-deb build-abi/build.ninja ## compare the binary interface of libparley with src/lib/parley.abi
+	@$(NINJA) -C build-abi $$(ninja -C build-abi -t targets all | sed -n "s/^\(src\/lib\/libparley.so.[0-9.]*\): .*/\1/p" | tail -1)
+	@tools/abi build-abi
+
 clean: ## remove every build directory
-	@rm -rf build build-asan build-bench build-cover build-deb build-fuzz build-steps build-tsan
+	@rm -rf build build-abi build-asan build-bench build-cover build-deb build-fuzz build-steps build-tsan
 
 help: ## list the targets
 	@awk -F': .*## |: ## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -103,6 +107,10 @@ build-steps/build.ninja:
 
 build-cover/build.ninja:
 	@CC=gcc meson setup build-cover --buildtype=debug -Db_coverage=true
+
+# With the types in it that abidw reads.
+build-abi/build.ninja:
+	@CC=$${CC:-gcc} meson setup build-abi --buildtype=debugoptimized -Dtests=false
 
 build-bench/build.ninja:
 	@CC=$${CC:-gcc} meson setup build-bench $(RELEASE) -Dbench_peers=true

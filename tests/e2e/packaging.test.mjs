@@ -2,11 +2,11 @@
 // definition of the image. `make test-deb` installs the packages in a fresh Debian.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { missing, root, run } from './harness.mjs';
+import { missing, parley, root, run } from './harness.mjs';
 
 const text = (name) => readFileSync(join(root, name), 'utf8');
 const unit = text('deploy/parley.service');
@@ -47,9 +47,23 @@ test('the image is built from Debian packages alone', () => {
 });
 
 test('scripts of the packages are sound', { skip: missing('shellcheck') }, () => {
-  const scripts = ['tools/deb', 'tools/test-deb', 'tools/image', ...['postinst', 'prerm', 'postrm'].map((name) => `deploy/debian/parley.${name}`)];
+  const scripts = ['tools/deb', 'tools/test-deb', 'tools/image', 'tools/abi', ...['postinst', 'prerm', 'postrm'].map((name) => `deploy/debian/parley.${name}`)];
   const { status, stdout } = spawnSync('shellcheck', scripts, { cwd: root, encoding: 'utf8' });
   assert.equal(status, 0, stdout);
+});
+
+// The types behind the functions need a build with debugging information: `make abi`.
+test('the library exports what src/lib/parley.abi says, under a versioned name', { skip: missing('readelf') }, () => {
+  const library = readdirSync(join(dirname(parley), 'src/lib')).find((name) => /^libparley\.so\.\d+\.\d+\.\d+$/.test(name));
+  const path = join(dirname(parley), 'src/lib', library);
+  const read = (...args) => spawnSync('readelf', ['--wide', ...args, path], { encoding: 'utf8' }).stdout;
+  const soname = read('--dynamic').match(/SONAME.*\[(.*)\]/)[1];
+  assert.equal(soname, text('src/lib/parley.abi').match(/soname='(.*?)'/)[1]);
+  const exported = [...read('--dyn-syms').matchAll(/ FUNC +GLOBAL +DEFAULT +\d+ (parley_\w+)/g)].map((match) => match[1]);
+  const stored = [...text('src/lib/parley.abi').matchAll(/<elf-symbol name='(parley_\w+)'/g)].map((match) => match[1]);
+  assert.ok(stored.length > 40);
+  for (const name of stored) assert.ok(exported.includes(name), `${name} is gone: an incompatible change needs another soversion`);
+  for (const name of exported) assert.ok(stored.includes(name), `${name} is new: tools/abi build-abi --update`);
 });
 
 test('where no builder of images runs, make image says so', () => {
