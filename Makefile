@@ -9,6 +9,7 @@ CLANG   := $(shell command -v clang)
 T       ?= json
 TIME    ?= 60
 NINJA    = ninja -j $(JOBS)
+VERSION  = $(shell sed -n "s/^  version: '\(.*\)',$$/\1/p" meson.build)
 SOURCES  = $(shell find src include tests bench docs tools -name '*.[ch]' -not -path '*/node_modules/*')
 # What a released tarball would be built with, and what the sanitizers need instead.
 RELEASE  = --buildtype=release --optimization=2 --prefix=$(PREFIX) -Dtests=false
@@ -75,7 +76,7 @@ image: ## build the OCI image (deploy/Containerfile), where podman, buildah or d
 	@tools/image
 
 abi: deps-deb build-abi/build.ninja ## compare the binary interface of libparley with src/lib/parley.abi
-	@$(NINJA) -C build-abi $$(ninja -C build-abi -t targets all | sed -n "s/^\(src\/lib\/libparley.so.[0-9.]*\): .*/\1/p" | tail -1)
+	@$(NINJA) -C build-abi src/lib/libparley.so.$(VERSION)
 	@tools/abi build-abi
 
 clean: ## remove every build directory

@@ -21,6 +21,7 @@
 #include "http/connection.h"
 #include "http/limits/quota.h"
 #include "http/request_schema.h"
+#include "http/route_times.h"
 #include "io/clock.h"
 #include "io/file/outfile.h"
 #include "io/file/file_tree.h"
@@ -264,8 +265,10 @@ static enum pl_status make_shard(struct pl_server_own *own, size_t index, struct
     own->server.shards[index] = &shard->shard;
     own->server.n_shards = index + 1;
     shard->shard.exchanges = pl_exchange_pool_create();
-    enum pl_status status = shard->shard.exchanges ? pl_loop_create(&shard->shard.loop, err)
-                                                   : pl_fail(err, PL_NOMEM, "out of memory");
+    shard->shard.route_times = pl_route_times_create();
+    bool is_whole = shard->shard.exchanges && shard->shard.route_times;
+    enum pl_status status = is_whole ? pl_loop_create(&shard->shard.loop, err)
+                                     : pl_fail(err, PL_NOMEM, "out of memory");
     if (status == PL_OK)
         status = pl_hub_create(&shard->shard, &shard->shard.hub);
     if (status == PL_OK)
@@ -446,6 +449,7 @@ static void close_all(struct pl_server_own *own)
         pl_hub_destroy(server->shards[i]->hub);
         pl_gateway_destroy(server->shards[i]->gateway);
         pl_exchange_pool_destroy(server->shards[i]->exchanges);
+        pl_route_times_destroy(server->shards[i]->route_times);
         pl_mem_free(pl_shard_own(server->shards[i]));
     }
     pl_auth_destroy(server->auth);
