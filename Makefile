@@ -9,6 +9,7 @@ CLANG   := $(shell command -v clang)
 T       ?= json
 TIME    ?= 60
 NINJA    = ninja -j $(JOBS)
+VERSION  = $(shell sed -n "s/^  version: '\(.*\)',$$/\1/p" meson.build)
 SOURCES  = $(shell find src include tests bench docs tools -name '*.[ch]' -not -path '*/node_modules/*')
 # What a released tarball would be built with, and what the sanitizers need instead.
 RELEASE  = --buildtype=release --optimization=2 --prefix=$(PREFIX) -Dtests=false
@@ -16,7 +17,7 @@ CHECKED  = --buildtype=debugoptimized -Db_lundef=false
 FUZZERS  = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .DEFAULT_GOAL := build
-.PHONY: build run tour test bench lint fmt asan tsan fuzz soak cover install clean help deps-%
+.PHONY: build run tour test bench lint fmt asan tsan fuzz soak cover install deb test-deb image abi clean help deps-%
 
 build: deps-build build/build.ninja ## build the release program at build/parley
 	@$(NINJA) -C build
@@ -66,12 +67,26 @@ cover: deps-test build-cover/build.ninja ## lines covered by the tests, room by 
 install: build ## install under PREFIX (honours DESTDIR)
 	@meson configure build --prefix=$(PREFIX)
 	@meson install -C build
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig
+
+deb: deps-deb ## build the Debian packages in build-deb/packages
+	@tools/deb build-deb/packages
+
+test-deb: deps-deb ## install, start, upgrade and purge the packages in a fresh Debian 12 (root, minutes)
+	@tools/test-deb
+
+image: ## build the OCI image (deploy/Containerfile), where podman, buildah or docker runs
+	@tools/image
+
+abi: deps-deb build-abi/build.ninja ## compare the binary interface of libparley with src/lib/parley.abi
+	@$(NINJA) -C build-abi src/lib/libparley.so.$(VERSION)
+	@tools/abi build-abi
 
 clean: ## remove every build directory
-	@rm -rf build build-asan build-bench build-cover build-fuzz build-steps build-tsan
+	@rm -rf build build-abi build-asan build-bench build-cover build-deb build-fuzz build-steps build-tsan
 
 help: ## list the targets
-	@awk -F': .*## |: ## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F': .*## |: ## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
 
 deps-%:
 	@tools/install-deps $*
@@ -100,6 +115,10 @@ build-steps/build.ninja:
 
 build-cover/build.ninja:
 	@CC=gcc meson setup build-cover --buildtype=debug -Db_coverage=true
+
+# With the types in it that abidw reads.
+build-abi/build.ninja:
+	@CC=$${CC:-gcc} meson setup build-abi --buildtype=debugoptimized -Dtests=false
 
 build-bench/build.ninja:
 	@CC=$${CC:-gcc} meson setup build-bench $(RELEASE) -Dbench_peers=true

@@ -1,13 +1,13 @@
 // The HTTP side of the server, asked by Node's clients and by bare sockets.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import { join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { directory, file, has, root, run } from './harness.mjs';
+import { directory, file, has, parley, root, run } from './harness.mjs';
 import { start } from './server.mjs';
 import { until } from './waiting.mjs';
 
@@ -545,6 +545,18 @@ os.execv(sys.argv[2], sys.argv[2:])
   assert.equal((await other.ask('GET', '/healthz', { key: null })).status, 200);
   await until(() => other.out.includes('notified READY=1'));
   assert.equal((await other.stop()).code, 0);
+  // One for other machines needs TLS, as an address of the configuration does.
+  const open = file('open.py', `
+import os, socket, sys
+s = socket.socket(); s.bind(("0.0.0.0", 0)); s.listen(16)
+os.dup2(s.fileno(), 3); os.set_inheritable(3, True)
+os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+os.execv(sys.argv[1], sys.argv[1:])
+`);
+  const data = mkdtempSync(join(directory, 'data-'));
+  const refused = spawnSync('python3', [open, parley, 'serve', '--data', data], { encoding: 'utf8', env: { PATH: process.env.PATH, HOME: data } });
+  assert.equal(refused.status, 2);
+  assert.match(refused.stderr, /a socket of systemd \(port \d+\) listens beyond this machine without TLS/);
 });
 
 // A counter or gauge of the server, asked over the control socket, which is always open.

@@ -112,7 +112,7 @@ static enum pl_exit use_url(struct pl_api *api, const char *url)
 static enum pl_exit use_control_socket(struct pl_api *api, const struct pl_args *args)
 {
     struct pl_error err = {0};
-    enum pl_status status = pl_serve_config_read(&api->texts.arena, args, &api->config, &err);
+    enum pl_status status = pl_serve_config_find(&api->texts.arena, args, &api->config, &err);
     if (status == PL_USAGE)
         return pl_usage_fail(api->console, api->command, "%s", err.message);
     if (status != PL_OK)

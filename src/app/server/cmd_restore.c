@@ -2,6 +2,7 @@
  * beside it under another name. */
 #include "app/frame/api.h"
 #include "app/server/local_store.h"
+#include "app/server/restore_check.h"
 
 #include "base/text/utc.h"
 #include "io/clock.h"
@@ -36,13 +37,15 @@ static bool is_confirmed(struct job *job)
 
 static enum pl_exit ask_person(struct job *job)
 {
-    if (pl_args_has(job->args, PL_OPT_YES) || !job->path || !pl_path_look(job->path).is_there)
+    bool is_told = pl_args_has(job->args, PL_OPT_YES) || pl_args_has(job->args, PL_OPT_FORCE);
+    if (is_told || !job->path || !pl_path_look(job->path).is_there)
         return PL_EXIT_OK;
     if (!isatty(STDIN_FILENO) || !job->console->err_is_terminal)
-        return pl_usage_fail(job->console, "restore",
-                             "%s contains a store, and there is no terminal to ask; --yes replaces "
-                             "it",
-                             job->api.config.data_dir);
+        return pl_usage_fail(
+            job->console, "restore",
+            "%s contains a store, and there is no terminal to ask; --force (or --yes) replaces "
+            "it",
+            job->api.config.data_dir);
     if (is_confirmed(job))
         return PL_EXIT_OK;
     pl_console_say(job->console, "nothing was changed");
@@ -66,12 +69,20 @@ static enum pl_status keep_old(struct job *job)
     for (size_t i = 11; i < 19; i++)
         if (now[i] != ':')
             pl_buf_addc(&job->before, now[i]);
-    pl_buf_addc(&job->before, '\0');
-    if (job->before.status != PL_OK)
-        return pl_fail(&job->err, PL_NOMEM, "out of memory");
-    if (link(place.path, job->before.ptr) == 0)
+    size_t n_name = job->before.len;
+    int code = EEXIST;
+    /* Another restore in the same second has another name. */
+    for (int i = 1; i < 100 && code == EEXIST; i++) {
+        job->before.len = n_name;
+        if (i > 1)
+            pl_buf_addf(&job->before, "-%d", i);
+        pl_buf_addc(&job->before, '\0');
+        if (job->before.status != PL_OK)
+            return pl_fail(&job->err, PL_NOMEM, "out of memory");
+        code = link(place.path, job->before.ptr) == 0 ? 0 : errno;
+    }
+    if (!code)
         return PL_OK;
-    int code = errno;
     pl_buf_clear(&job->before);
     return pl_fail(&job->err, PL_IO, "%s cannot be renamed (%s), so nothing was changed", job->path,
                    strerror(code));
@@ -117,12 +128,35 @@ static enum pl_exit restore(struct job *job)
     return status == PL_OK ? finish(job) : pl_api_fail(&job->api, status, &job->err);
 }
 
+/* Which backup is meant: the operand, or the one of a time. */
+static enum pl_exit choose(struct job *job)
+{
+    const char *at = pl_args_value(job->args, PL_OPT_AT);
+    const char *dir = pl_args_value(job->args, PL_OPT_FROM);
+    bool is_list = pl_args_has(job->args, PL_OPT_LIST);
+    dir = dir ? dir : job->api.config.backup_dir;
+    if ((at != NULL) + is_list + (job->args->operands.len == 1) != 1)
+        return pl_usage_fail(job->console, "restore",
+                             "give exactly one of a FILE, --at TIME, and --list");
+    if (is_list)
+        return pl_restore_list(&job->api, dir);
+    if (at)
+        return pl_restore_find(&job->api, dir, at, &job->from);
+    job->from = job->args->operands.ptr[0];
+    return PL_EXIT_OK;
+}
+
 static enum pl_exit run(struct job *job)
 {
     bool is_free = false;
     enum pl_exit code = pl_api_open_local(&job->api, job->console, job->args, "restore");
     if (code == PL_EXIT_OK)
-        code = pl_local_store_is_free(&job->api, &is_free);
+        code = choose(job);
+    if (code != PL_EXIT_OK || !job->from)
+        return code;
+    if (pl_args_has(job->args, PL_OPT_CHECK))
+        return pl_restore_check(&job->api, job->from);
+    code = pl_local_store_is_free(&job->api, &is_free);
     if (code != PL_EXIT_OK)
         return code;
     if (!is_free) {
@@ -144,7 +178,7 @@ static enum pl_exit run(struct job *job)
 
 enum pl_exit pl_cmd_restore(struct pl_console *console, const struct pl_args *args)
 {
-    struct job job = {.console = console, .args = args, .from = args->operands.ptr[0]};
+    struct job job = {.console = console, .args = args};
     pl_buf_init(&job.before, 0);
     enum pl_exit code = run(&job);
     pl_buf_deinit(&job.before);

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "io/move.h"
 #include "server/server.h"
-#include "server/setup.h"
 #include "shard/log.h"
 
 #include <stdio.h>
@@ -30,16 +29,10 @@ static enum pl_exit fail_in_log(const struct pl_server_config *config, enum pl_s
     return status == PL_USAGE ? PL_EXIT_USAGE : PL_EXIT_FAILED;
 }
 
-/* Everything that is read before the first socket is bound. */
 static enum pl_status check(struct pl_console *console, const struct pl_server_config *config,
                             struct pl_error *err)
 {
-    struct pl_setup *setup = pl_setup_create();
-    if (!setup)
-        return pl_fail(err, PL_NOMEM, "out of memory");
-    setup->config = *config;
-    enum pl_status status = pl_setup_complete(setup, NULL, err);
-    pl_setup_destroy(setup);
+    enum pl_status status = pl_serve_config_check(console, config, err);
     if (status == PL_OK)
         pl_console_puts(console, "The configuration is valid.\n");
     return status;

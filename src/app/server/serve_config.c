@@ -2,6 +2,7 @@
  * values, and the first source wins. */
 #include "app/server/serve_config.h"
 
+#include "app/server/serve_environment.h"
 #include "app/server/serve_models.h"
 #include "app/server/store_password.h"
 #include "base/text/suggest.h"
@@ -10,6 +11,7 @@
 #include "io/file/file.h"
 #include "json/text.h"
 #include "json/write.h"
+#include "server/setup.h"
 #include "session/session.h"
 
 #include <stdarg.h>
@@ -22,7 +24,7 @@ enum { MAX_FILE_BYTES = 256 << 10, MAX_LIST = 64, NO_OPTION = -1 };
 /* What SIGHUP can change, and what needs another start. */
 enum life { LIVE, FIXED };
 
-enum kind { TEXT, PORT, COUNT, TIME, FLAG, LIST, LEVEL };
+enum kind { TEXT, PORT, COUNT, TIME, PERIOD, FLAG, LIST, LEVEL };
 
 struct setting {
     const char *name; /* in the file; with PARLEY_ before it and in capitals, in the environment */
@@ -75,6 +77,9 @@ static const struct setting settings[] = {
     {"client_tool_ms", LIVE, NO_OPTION, TIME, AT(client_tool_ms), "600000", 1, 86400000},
     {"turn_ms", LIVE, NO_OPTION, TIME, AT(turn_ms), "1800000", 1, PL_SESSION_MAX_MS},
     {"retention_days", LIVE, NO_OPTION, COUNT, AT(retention_days), "0", 0, 36500},
+    {"backup_dir", LIVE, NO_OPTION, TEXT, AT(backup_dir), NULL, 0, 0},
+    {"backup_every", LIVE, NO_OPTION, PERIOD, AT(backup_every), "off", 0, 0},
+    {"backup_keep", LIVE, NO_OPTION, COUNT, AT(backup_keep), "7", 1, 10000},
     {"task_ms", LIVE, NO_OPTION, TIME, AT(task_ms), "1800000", 1, 86400000},
 };
 #undef AT
@@ -96,8 +101,18 @@ struct reading {
     const char *path;           /* of the file; NULL when there is none */
     struct pl_json_doc file;    /* root NULL when there is none */
     struct pl_str yaml;         /* arena: the file as it is */
+    struct pl_buf *problems;    /* borrowed; NULL: the first mistake ends the reading */
     struct value values[N_SETTINGS];
 };
+
+/* A mistake ends the reading, unless all of them are gathered. */
+static enum pl_status note(struct reading *reading, enum pl_status status, struct pl_error *err)
+{
+    if (!reading->problems || status == PL_OK || status == PL_NOMEM)
+        return status;
+    pl_buf_addf(reading->problems, "%s\n", err->message);
+    return PL_OK;
+}
 
 /* NULL only when out of memory. */
 static const char *format_text(struct pl_arena *arena, const char *format, ...)
@@ -238,8 +253,9 @@ static enum pl_status from_file(struct reading *reading, const struct setting *s
     if (!pl_json_is_container(node))
         return add(value, scalar(reading, node));
     if (setting->kind != LIST || pl_json_kind(node) != PL_JSON_ARRAY)
-        return pl_fail(err, PL_INVALID, "%s: \"%s\" must be one value, not %s", reading->path,
-                       setting->name, pl_json_kind_name(pl_json_kind(node)));
+        return pl_fail(err, PL_INVALID, "%s, line %zu: \"%s\" must be one value, not %s",
+                       reading->path, value->line, setting->name,
+                       pl_json_kind_name(pl_json_kind(node)));
     for (const struct pl_json_node *one = pl_json_first(node); one < pl_json_end(node);
          one = pl_json_next(one)) {
         enum pl_status status =
@@ -247,8 +263,9 @@ static enum pl_status from_file(struct reading *reading, const struct setting *s
         if (status == PL_NOMEM)
             return status;
         if (status != PL_OK)
-            return pl_fail(err, PL_INVALID, "%s: \"%s\" must be a list of at most %d names",
-                           reading->path, setting->name, MAX_LIST);
+            return pl_fail(err, PL_INVALID,
+                           "%s, line %zu: \"%s\" must be a list of at most %d names", reading->path,
+                           value->line, setting->name, MAX_LIST);
     }
     return PL_OK;
 }
@@ -287,19 +304,48 @@ static enum pl_status check_names(struct reading *reading, struct pl_error *err)
     return PL_OK;
 }
 
-/* A file that is not there is no mistake; one that cannot be read is. */
+/* The file that was named, else the one at the usual place. */
+static const char *find_file(const struct reading *reading, bool *ret_is_named)
+{
+    const char *path = pl_args_value(reading->args, PL_OPT_CONFIG);
+    if (!path)
+        path = getenv("PARLEY_CONFIG");
+    *ret_is_named = path && *path;
+    return *ret_is_named ? path
+                         : home_path(reading->arena, "XDG_CONFIG_HOME", ".config", "/config.yaml");
+}
+
+/* Comments alone are a file without settings: that is what a file to begin with looks like. */
+static bool is_blank(struct pl_str text)
+{
+    while (text.len) {
+        const char *end = memchr(text.ptr, '\n', text.len);
+        size_t n = end ? (size_t)(end - text.ptr) : text.len, at = 0;
+        while (at < n && (unsigned char)text.ptr[at] <= ' ')
+            at++;
+        if (at < n && text.ptr[at] != '#')
+            return false;
+        text = pl_str_slice(text, n + 1, text.len);
+    }
+    return true;
+}
+
+/* A file that nobody named and that is not there is no mistake; one that cannot be read is. */
 static enum pl_status read_file(struct reading *reading, struct pl_error *err)
 {
     PL_CLEANUP_FILE struct pl_file file = {0};
     PL_CLEANUP_BUF struct pl_buf json;
     pl_buf_init(&json, 0);
-    const char *path = home_path(reading->arena, "XDG_CONFIG_HOME", ".config", "/config.yaml");
+    bool is_named;
+    const char *path = find_file(reading, &is_named);
     if (!path)
         return PL_NOMEM;
-    if (access(path, F_OK) != 0)
+    if (!is_named && access(path, F_OK) != 0)
         return PL_OK;
     reading->path = path;
     enum pl_status status = pl_file_read(path, MAX_FILE_BYTES, NULL, &file, err);
+    if (status == PL_OK && is_blank(file.bytes))
+        return PL_OK;
     if (status == PL_OK)
         status = pl_yaml_read(&json, file.bytes, err);
     struct pl_str text = pl_arena_dup(reading->arena, pl_buf_str(&json));
@@ -310,6 +356,7 @@ static enum pl_status read_file(struct reading *reading, struct pl_error *err)
         status = pl_json_parse(reading->arena, text, NULL, &reading->file, err);
     if (status == PL_OK)
         return check_names(reading, err);
+    reading->file = (struct pl_json_doc){0};
     if (status == PL_NOMEM)
         return status;
     char why[400];
@@ -332,21 +379,23 @@ static enum pl_status fail_memory(struct pl_error *err)
 }
 
 static enum pl_status gather(struct pl_arena *arena, const struct pl_args *args,
-                             struct reading **ret_reading, struct pl_error *err)
+                             struct pl_buf *problems, struct reading **ret_reading,
+                             struct pl_error *err)
 {
     struct reading *reading = pl_arena_zalloc(arena, 1, sizeof *reading);
     if (!reading)
         return PL_NOMEM;
     reading->arena = arena;
     reading->args = args;
-    enum pl_status status = read_file(reading, err);
+    reading->problems = problems;
+    enum pl_status status = note(reading, read_file(reading, err), err);
     for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++) {
         struct value *value = &reading->values[i];
         status = from_flags(reading, &settings[i], value);
         if (status == PL_OK && !value->n)
             status = from_environment(reading, &settings[i], value);
         if (status == PL_OK && !value->n)
-            status = from_file(reading, &settings[i], value, err);
+            status = note(reading, from_file(reading, &settings[i], value, err), err);
         if (status == PL_OK && !value->n)
             status = by_default(reading, &settings[i], value);
         if (status == PL_LIMIT)
@@ -404,6 +453,33 @@ static enum pl_status put_number(const struct setting *setting, const struct val
     return PL_OK;
 }
 
+/* "30m", "6h", "1d", "2w"; "off" is 0. */
+static enum pl_status put_period(const struct setting *setting, const struct value *value,
+                                 struct pl_server_config *config, struct pl_error *err)
+{
+    static const struct {
+        char unit;
+        int64_t ms;
+    } units[] = {{'m', 60000}, {'h', 3600000}, {'d', 86400000}, {'w', 604800000}};
+    enum { MOST = 100000 };
+    const char *text = value->texts[0];
+    size_t n = strspn(text, "0123456789");
+    int64_t *place = (int64_t *)(void *)((char *)config + setting->place);
+    int64_t number = 0;
+    for (size_t i = 0; i < n && number <= MOST; i++)
+        number = 10 * number + (text[i] - '0');
+    if (strcmp(text, "off") == 0) {
+        *place = 0;
+        return PL_OK;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (number > 0 && number <= MOST && text[n] == units[i].unit && !text[n + 1]) {
+            *place = number * units[i].ms;
+            return PL_OK;
+        }
+    return wrong(setting, value, err, "off, or a time such as 30m, 6h, 1d or 2w");
+}
+
 static enum pl_status put_list(struct reading *reading, const struct value *value,
                                const char *const **to)
 {
@@ -429,6 +505,8 @@ static enum pl_status put(struct reading *reading, const struct setting *setting
     case COUNT:
     case TIME:
         return put_number(setting, value, config, err);
+    case PERIOD:
+        return put_period(setting, value, config, err);
     case FLAG:
         if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0 && strcmp(text, "1") != 0 &&
             strcmp(text, "0") != 0)
@@ -484,35 +562,105 @@ static enum pl_status read_models(const struct pl_serve_models_source *source,
     return pl_serve_models_read(source, models, err);
 }
 
-enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args *args,
-                                    struct pl_server_config *ret_config, struct pl_error *err)
+/* What several settings say together. */
+static enum pl_status check_together(const struct pl_server_config *config, struct pl_error *err)
+{
+    for (const char *const *host = config->fetch_hosts; host && *host; host++)
+        if (!pl_fetch_is_host(*host))
+            return pl_fail(err, PL_USAGE,
+                           "allow_fetch \"%.100s\" is not a host; give a name or an address, "
+                           "optionally with a port, such as files.intranet:8080",
+                           *host);
+    if (config->backup_every && !config->backup_dir)
+        return pl_fail(err, PL_USAGE,
+                       "backup_every needs backup_dir: the directory for the backups, outside the "
+                       "data directory");
+    if (config->backup_every && config->store_url &&
+        strncmp(config->store_url, "sqlite:", sizeof "sqlite:" - 1) != 0)
+        return pl_fail(
+            err, PL_USAGE,
+            "backup_every works for a store in SQLite; for PostgreSQL use its own tools");
+    if (!config->tls_cert != !config->tls_key)
+        return pl_fail(err, PL_USAGE,
+                       "a certificate needs its key: give both --tls-cert and --tls-key");
+    return PL_OK;
+}
+
+/* A mistake in the name of the default model is found later, when there are models. */
+static enum pl_status place_model(struct reading *reading, struct pl_server_config *config)
+{
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        const struct value *value = &reading->values[i];
+        if (settings[i].option != PL_OPT_MODEL || strcmp(value->origin, "default") == 0)
+            continue;
+        config->model_place =
+            value->line ? format_text(reading->arena, "%s, line %zu", value->origin, value->line)
+                        : value->origin;
+        return config->model_place ? PL_OK : PL_NOMEM;
+    }
+    return PL_OK;
+}
+
+/* All of it from what was gathered. Where problems are gathered, a setting with a mistake stays
+ * empty. */
+static enum pl_status understand_settings(struct reading *reading, struct pl_server_config *config,
+                                          struct pl_error *err)
+{
+    enum pl_status status = PL_OK;
+    for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++)
+        status = note(reading, put(reading, &settings[i], &reading->values[i], config, err), err);
+    if (status == PL_OK)
+        status = note(reading, take_password(reading->arena, reading->args, config, err), err);
+    return status;
+}
+
+static const char *name_at(size_t i)
+{
+    return i < N_SETTINGS ? settings[i].name : NULL;
+}
+
+static enum pl_status understand(struct reading *reading, struct pl_server_config *config,
+                                 struct pl_error *err)
+{
+    enum pl_status status = note(reading, pl_serve_environment_check(name_at, err), err);
+    if (status == PL_OK)
+        status = understand_settings(reading, config, err);
+    if (status == PL_OK)
+        status = place_model(reading, config);
+    struct pl_serve_models_source source = {reading->arena, &reading->file, reading->path,
+                                            reading->yaml, reading->problems};
+    if (status == PL_OK)
+        status = note(reading, read_models(&source, config, err), err);
+    if (status == PL_OK)
+        status = note(reading, check_together(config, err), err);
+    return status;
+}
+
+static enum pl_status read_by(enum pl_status (*fn)(struct reading *, struct pl_server_config *,
+                                                   struct pl_error *),
+                              struct pl_arena *arena, const struct pl_args *args,
+                              struct pl_server_config *ret_config, struct pl_error *err)
 {
     struct reading *reading = NULL;
     struct pl_server_config config = {0};
-    enum pl_status status = gather(arena, args, &reading, err);
-    for (size_t i = 0; status == PL_OK && i < N_SETTINGS; i++)
-        status = put(reading, &settings[i], &reading->values[i], &config, err);
+    enum pl_status status = gather(arena, args, NULL, &reading, err);
     if (status == PL_OK)
-        status = take_password(arena, args, &config, err);
-    struct pl_serve_models_source source = {.arena = arena};
-    if (reading)
-        source =
-            (struct pl_serve_models_source){arena, &reading->file, reading->path, reading->yaml};
-    if (status == PL_OK)
-        status = read_models(&source, &config, err);
-    for (const char *const *host = config.fetch_hosts; status == PL_OK && host && *host; host++)
-        if (!pl_fetch_is_host(*host))
-            status = pl_fail(err, PL_USAGE,
-                             "allow_fetch \"%.100s\" is not a host; give a name or an address, "
-                             "optionally with a port, such as files.intranet:8080",
-                             *host);
-    if (status == PL_OK && !config.tls_cert != !config.tls_key)
-        status = pl_fail(err, PL_USAGE,
-                         "a certificate needs its key: give both --tls-cert and "
-                         "--tls-key");
+        status = fn(reading, &config, err);
     if (status == PL_OK)
         *ret_config = config;
     return status == PL_NOMEM ? fail_memory(err) : status;
+}
+
+enum pl_status pl_serve_config_read(struct pl_arena *arena, const struct pl_args *args,
+                                    struct pl_server_config *ret_config, struct pl_error *err)
+{
+    return read_by(understand, arena, args, ret_config, err);
+}
+
+enum pl_status pl_serve_config_find(struct pl_arena *arena, const struct pl_args *args,
+                                    struct pl_server_config *ret_config, struct pl_error *err)
+{
+    return read_by(understand_settings, arena, args, ret_config, err);
 }
 
 /* --- reading it again ------------------------------------------------------------------------ */
@@ -527,8 +675,8 @@ static bool is_same_list(const char *const *a, const char *const *b)
 
 /* Numbers and flags. */
 static const size_t sizes[] = {
-    [PORT] = sizeof(uint16_t), [COUNT] = sizeof(size_t), [TIME] = sizeof(int64_t),
-    [FLAG] = sizeof(bool),     [LEVEL] = sizeof(int),
+    [PORT] = sizeof(uint16_t),  [COUNT] = sizeof(size_t), [TIME] = sizeof(int64_t),
+    [PERIOD] = sizeof(int64_t), [FLAG] = sizeof(bool),    [LEVEL] = sizeof(int),
 };
 
 static bool is_same(const struct setting *setting, const struct pl_server_config *a,
@@ -594,6 +742,16 @@ enum pl_status pl_serve_config_reread(struct pl_arena *arena, const struct pl_ar
 
 /* --- showing --------------------------------------------------------------------------------- */
 
+/* A number or a flag as JSON has it; what was given in its place is a text. */
+static bool is_bare(const struct setting *setting, const char *text)
+{
+    bool is_number = setting->kind == PORT || setting->kind == COUNT || setting->kind == TIME;
+    if (setting->kind == FLAG)
+        return strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
+    bool has_zeros = text[0] == '0' && text[1];
+    return is_number && text[0] && !has_zeros && !text[strspn(text, "0123456789")];
+}
+
 static void show_json(struct pl_json_out *out, const struct setting *setting,
                       const struct value *value)
 {
@@ -605,8 +763,7 @@ static void show_json(struct pl_json_out *out, const struct setting *setting,
     else if (!value->n)
         pl_json_out_null(out);
     for (size_t i = 0; i < value->n; i++) {
-        if (setting->kind == PORT || setting->kind == COUNT || setting->kind == TIME ||
-            setting->kind == FLAG)
+        if (is_bare(setting, value->texts[i]))
             pl_json_out_raw(out, pl_str_of(value->texts[i]));
         else
             pl_json_out_text(out, pl_str_of(value->texts[i]));
@@ -629,21 +786,50 @@ static void show_line(struct pl_console *console, const struct setting *setting,
     pl_console_putf(console, "  # %s\n", value->origin);
 }
 
+/* All but the last, which is the error. What cannot be is shown, but not as if it could. */
+static enum pl_status say_problems(struct pl_console *console, const struct pl_buf *problems,
+                                   struct pl_error *err)
+{
+    struct pl_str rest = pl_buf_str(problems);
+    while (rest.len) {
+        const char *end = memchr(rest.ptr, '\n', rest.len);
+        struct pl_str line = pl_str_slice(rest, 0, (size_t)(end - rest.ptr));
+        rest = pl_str_slice(rest, line.len + 1, rest.len);
+        if (!rest.len)
+            return pl_fail(err, PL_INVALID, "%.*s", PL_STR_ARG(line));
+        pl_console_say(console, "%.*s", PL_STR_ARG(line));
+    }
+    return PL_OK;
+}
+
+enum pl_status pl_serve_config_check(struct pl_console *console,
+                                     const struct pl_server_config *config, struct pl_error *err)
+{
+    struct pl_setup *setup = pl_setup_create();
+    if (!setup)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    setup->config = *config;
+    enum pl_status status = pl_setup_complete(setup, NULL, err);
+    if (setup->warning[0])
+        pl_console_say(console, "%s", setup->warning);
+    pl_setup_destroy(setup);
+    return status;
+}
+
 enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena *arena,
                                      const struct pl_args *args, struct pl_error *err)
 {
-    struct pl_server_config config;
-    struct reading *reading;
-    struct pl_models *models = NULL;
-    enum pl_status status = pl_serve_config_read(arena, args, &config, err);
-    /* What cannot be is not shown as if it could. */
+    struct pl_server_config config = {0};
+    struct reading *reading = NULL;
+    PL_CLEANUP_BUF struct pl_buf problems;
+    pl_buf_init(&problems, 0);
+    enum pl_status status = gather(arena, args, &problems, &reading, err);
     if (status == PL_OK)
-        status = pl_models_create(config.models, &models, err);
-    pl_models_destroy(models);
-    if (status == PL_OK)
-        status = gather(arena, args, &reading, err);
-    if (status != PL_OK)
-        return status == PL_NOMEM ? fail_memory(err) : status;
+        status = understand(reading, &config, err);
+    if (status == PL_OK && config.models)
+        status = note(reading, pl_serve_config_check(console, &config, err), err);
+    if (status != PL_OK || problems.status != PL_OK)
+        return fail_memory(err);
     bool is_json = pl_args_has(args, PL_OPT_JSON);
     struct pl_json_out out = pl_json_out(pl_console_out(console));
     if (is_json)
@@ -659,13 +845,13 @@ enum pl_status pl_serve_config_print(struct pl_console *console, struct pl_arena
         else
             show_line(console, &settings[i], &reading->values[i]);
     }
-    if (is_json)
+    if (config.models && is_json)
         pl_serve_models_write(&out, config.models);
-    else
+    else if (config.models)
         pl_serve_models_print(console, config.models);
     if (is_json) {
         pl_json_out_close(&out, '}');
         pl_console_puts(console, "\n");
     }
-    return PL_OK;
+    return say_problems(console, &problems, err);
 }

@@ -24,6 +24,16 @@ struct reading {
     char place[4096]; /* the file, and the line of what is being read */
 };
 
+/* A mistake ends the reading, unless all of them are gathered. */
+static enum pl_status note(const struct reading *r, enum pl_status status,
+                           const struct pl_error *err)
+{
+    if (!r->source->problems || status == PL_OK || status == PL_NOMEM)
+        return status;
+    pl_buf_addf(r->source->problems, "%s\n", err->message);
+    return PL_OK;
+}
+
 /* Where the next mistake is, for the sentence about it. */
 static void go_to(struct reading *r, const char *name, const char *below)
 {
@@ -200,7 +210,13 @@ static enum pl_status read_vendor(struct reading *r, const struct pl_json_node *
     const char *variable = texts[KEY_ENV];
     if (!variable && !texts[KEY_FILE] && kind)
         variable = kind->key_variable;
-    status = find_key(r, vendor, variable, texts[KEY_FILE], err);
+    vendor->place = keep(r, pl_str_of(r->place));
+    if (!vendor->place)
+        return PL_NOMEM;
+    /* What is shown in spite of its mistakes may have a password in it. */
+    if (r->source->problems && strpbrk(vendor->base_url, "@?#"))
+        vendor->base_url = "***";
+    status = note(r, find_key(r, vendor, variable, texts[KEY_FILE], err), err);
     r->n_vendors += status == PL_OK;
     return status;
 }
@@ -268,6 +284,9 @@ static enum pl_status read_alias(struct reading *r, const struct pl_json_node *k
         return status;
     snprintf(what, sizeof what, "the alias %.64s", alias->name);
     status = read_list(r, key + 1, what, &alias->targets, err);
+    alias->place = keep(r, pl_str_of(r->place));
+    if (!alias->place)
+        return PL_NOMEM;
     r->n_aliases += status == PL_OK;
     return status;
 }
@@ -294,7 +313,7 @@ static enum pl_status read_members(struct reading *r, const char *name, size_t m
         if (!below)
             return PL_NOMEM;
         go_to(r, name, below);
-        status = read(r, key, err);
+        status = note(r, read(r, key, err), err);
     }
     return status;
 }
@@ -377,9 +396,9 @@ void pl_serve_models_print(struct pl_console *console, const struct pl_models_co
         const struct pl_vendor_config *vendor = &config->vendors[i];
         pl_console_putf(console, "provider %s: %s at ", vendor->name, vendor->dialect);
         pl_console_put_safe(console, pl_str_of(vendor->base_url));
-        pl_console_puts(console, vendor->key ? ", key from " : "");
-        pl_console_put_safe(console, pl_str_of(vendor->key ? vendor->key_from : NULL));
-        pl_console_puts(console, "\n");
+        pl_console_puts(console, vendor->key_from ? ", key from " : "");
+        pl_console_put_safe(console, pl_str_of(vendor->key_from));
+        pl_console_puts(console, vendor->key_from && !vendor->key ? " (missing)\n" : "\n");
     }
     for (size_t i = 0; i < config->n_aliases; i++) {
         pl_console_putf(console, "alias %s:", config->aliases[i].name);
@@ -398,7 +417,7 @@ static void write_vendor(struct pl_json_out *out, const struct pl_vendor_config 
     } fields[] = {
         {"dialect", vendor->dialect},
         {"base_url", vendor->base_url},
-        {"key_from", vendor->key ? vendor->key_from : NULL},
+        {"key_from", vendor->key_from},
     };
     pl_json_out_key(out, vendor->name);
     pl_json_out_open(out, '{');

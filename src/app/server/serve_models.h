@@ -17,6 +17,7 @@ struct pl_serve_models_source {
     const struct pl_json_doc *file; /* root NULL: there is none */
     const char *path;               /* of the file */
     struct pl_str yaml;             /* the file as it is */
+    struct pl_buf *problems; /* borrowed; mistakes, a line each; NULL: the first ends the reading */
 };
 
 /* Fills vendors and aliases of *config. PL_INVALID with a sentence that says where. */

@@ -16,6 +16,7 @@ static const char *level_choice(size_t i)
 }
 
 const struct pl_option pl_serve_options[] = {
+    PL_OPTION_CONFIG,
     {"host", PL_OPT_HOST, .args = {"ADDRESS"},
      .help = "The address to listen on; 127.0.0.1 by default. Others need TLS or --behind-proxy"},
     {"port", PL_OPT_PORT, .args = {"PORT"},
@@ -71,11 +72,14 @@ const char *const pl_serve_paragraphs[] = {
     "Serves sessions over HTTP, WebSocket and server-sent events (SSE), and all document functions "
     "of the other commands. It prints its address when it is ready. The first start also prints a "
     "link that makes you its administrator. After that, every request needs a key.",
-    "Every option is also an environment variable (PARLEY_PORT for --port) and a line of "
-    "$XDG_CONFIG_HOME/parley/config.yaml (port: 8787). An option overrides the environment, and "
-    "the environment overrides the file.",
-    "SIGHUP reloads the file, and the keys and certificates it names, without interruption. If "
-    "something in it is wrong, the log says what, and nothing changes.",
+    "Every option is also a line of the configuration file (port: 8787) and an environment "
+    "variable (PARLEY_PORT), with the name that --print-config shows: --drain is drain_ms and "
+    "PARLEY_DRAIN_MS. An option overrides the environment, and the environment overrides the file. "
+    "The file is --config, else PARLEY_CONFIG, else $XDG_CONFIG_HOME/parley/config.yaml. A "
+    "misspelt name is refused at the start.",
+    "SIGHUP and \"parley reload\" reload the file, and the keys and certificates it names, without "
+    "interruption. If something in it is wrong, the message says what and where, and nothing "
+    "changes.",
     "SIGTERM or Ctrl-C shuts the server down: running turns have --drain milliseconds, and their "
     "output so far is kept. A second signal ends it at once. Behind a load balancer, --lame-duck "
     "gives the balancer time to see the 503 of /readyz before the port is closed.",
@@ -185,8 +189,29 @@ const struct pl_example pl_key_examples[] = {
     {NULL, NULL},
 };
 
+const struct pl_option pl_reload_options[] = {
+    PL_OPTION_CONFIG, PL_OPTION_DATA, PL_OPTION_JSON, PL_OPTION_HELP, {0},
+};
+
+const char *const pl_reload_paragraphs[] = {
+    "The running server reads its configuration file again, with the keys and certificates that it "
+    "names, and the command prints what changed. No connection is closed and no turn is "
+    "interrupted. If something in the file is wrong, nothing changes, the message says what and "
+    "where, and the exit code is 1. SIGHUP does the same, with the outcome in the log.",
+    "The server is found by its data directory, so the command works only on its machine and for "
+    "the user who runs it. Options and environment of the server stay as they were at its start.",
+    NULL,
+};
+
+const struct pl_example pl_reload_examples[] = {
+    {"reload", "Reload the configuration of the server on this machine"},
+    {"reload --data /var/lib/parley --json", "Of the server with these data, for a script"},
+    {NULL, NULL},
+};
+
 const struct pl_option pl_backup_options[] = {
     {"force", PL_OPT_FORCE, .help = "Replace an existing file"},
+    PL_OPTION_CONFIG,
     PL_OPTION_DATA,
     PL_OPTION_STORE,
     PL_OPTION_SERVER,
@@ -214,7 +239,16 @@ const struct pl_example pl_backup_examples[] = {
 };
 
 const struct pl_option pl_restore_options[] = {
-    {"yes", PL_OPT_YES, .help = "Replace an existing store without asking"},
+    {"check", PL_OPT_CHECK,
+     .help = "Only rehearse: restore to a temporary directory, check everything, delete it again"},
+    {"list", PL_OPT_LIST, .help = "List the stored backups"},
+    {"at", PL_OPT_AT, .args = {"TIME"},
+     .help = "Take the newest stored backup that is not later: 2026-01-31T04:00:00Z, or a date"},
+    {"from", PL_OPT_FROM, .args = {"DIR"}, .takes_file = true,
+     .help = "Where the backups are stored; backup_dir of the configuration by default"},
+    {"force", PL_OPT_FORCE, .help = "Replace an existing store without asking"},
+    {"yes", PL_OPT_YES, .help = "The same as --force"},
+    PL_OPTION_CONFIG,
     PL_OPTION_DATA,
     PL_OPTION_STORE,
     PL_OPTION_JSON,
@@ -225,17 +259,26 @@ const struct pl_option pl_restore_options[] = {
 const char *const pl_restore_paragraphs[] = {
     "Replaces the store with a backup while no server uses it. The backup is checked for damage "
     "first. The old store stays beside the new one as parley.db.before-TIME.",
+    "The server makes backups by itself if backup_every and backup_dir are set. --list shows them, "
+    "and --at restores the newest one that is not later than a time.",
+    "--check rehearses a restore without touching the data, also while the server runs. Exit 0 if "
+    "the backup is good, 1 if it is damaged, no backup, or of a newer version. It needs as much "
+    "space as the backup in TMPDIR, or in /var/tmp.",
     NULL,
 };
 
 const struct pl_example pl_restore_examples[] = {
     {"restore parley-monday.db", "Restore a backup"},
-    {"restore --data ./other --yes parley-monday.db", "Restore to another directory, from a "
-                                                      "script"},
+    {"restore --check parley-monday.db", "Check that a backup can be restored"},
+    {"restore --list", "List the backups that the server has made"},
+    {"restore --at 2026-01-31T12:00:00Z", "Go back to a point in time"},
+    {"restore --data ./other --force parley-monday.db", "Restore to another directory, from a "
+                                                        "script"},
     {NULL, NULL},
 };
 
 const struct pl_option pl_doctor_options[] = {
+    PL_OPTION_CONFIG,
     PL_OPTION_DATA,
     PL_OPTION_STORE,
     {"host", PL_OPT_HOST, .args = {"ADDRESS"}, .help = "The address the server will listen on"},

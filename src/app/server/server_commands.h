@@ -7,6 +7,7 @@
 PL_COMMAND_TEXTS(serve);
 PL_COMMAND_TEXTS(session);
 PL_COMMAND_TEXTS(key);
+PL_COMMAND_TEXTS(reload);
 PL_COMMAND_TEXTS(backup);
 PL_COMMAND_TEXTS(restore);
 PL_COMMAND_TEXTS(doctor);
@@ -21,6 +22,13 @@ PL_COMMAND_TEXTS(doctor);
             .args = {"DIR"}, .takes_file = true,                                                   \
             .help = "The data directory of the server on this machine; $XDG_DATA_HOME/parley by "  \
                     "default"                                                                      \
+    }
+#define PL_OPTION_CONFIG                                                                           \
+    {                                                                                              \
+        "config", PL_OPT_CONFIG,                                                                   \
+            .args = {"FILE"}, .takes_file = true,                                                  \
+            .help = "The configuration file of the server; $XDG_CONFIG_HOME/parley/config.yaml "   \
+                    "by default"                                                                   \
     }
 #define PL_OPTION_STORE                                                                            \
     {                                                                                              \

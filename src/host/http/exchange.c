@@ -25,6 +25,7 @@
 #include "base/table.h"
 #include "http/connection.h"
 #include "http/request_log.h"
+#include "http/route_times.h"
 #include "http/trace.h"
 #include "io/move.h"
 #include "shard/log.h"
@@ -425,6 +426,9 @@ static void end(struct pl_exchange_own *own)
         pl_metric_add(&x->shard->metrics, PL_METRIC_http_requests_total, 1);
         if (x->status >= 500)
             pl_metric_add(&x->shard->metrics, PL_METRIC_http_errors_total, 1);
+        if (x->route)
+            pl_route_times_note(x->shard->route_times, x->route,
+                                pl_loop_now_ms(x->shard->loop) - x->started_ms);
         pl_log_request(x);
     }
     pl_upload_end(own);

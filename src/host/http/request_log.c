@@ -1,5 +1,7 @@
 #include "http/request_log.h"
 
+#include "http/connection.h"
+#include "http/exchange_int.h"
 #include "http/route.h"
 #include "http/trace.h"
 #include "shard/log.h"
@@ -10,6 +12,22 @@ static struct pl_str place_of(const struct pl_exchange *x)
     if (x->route)
         return pl_str_of(x->route->path);
     return x->head ? PL_STR("(no route)") : PL_STR("(no request)");
+}
+
+/* Where it came from, how much, and whether it was gone before it had the whole answer. */
+static void write_client(struct pl_log *log, const struct pl_exchange *x, struct pl_buf *line)
+{
+    const struct pl_exchange_own *own = (const struct pl_exchange_own *)x;
+    bool is_json = pl_log_is_json(log);
+    if (x->conn && x->conn->conn) {
+        struct pl_peer peer;
+        pl_conn_peer(x->conn->conn, &peer);
+        pl_log_field(log, line, "address", pl_str_of(peer.address));
+    }
+    if (is_json)
+        pl_buf_addf(line, ",\"bytes_in\":%zu", own->n_body);
+    if (own->http)
+        pl_buf_adds(line, is_json ? ",\"aborted\":true" : " aborted");
 }
 
 static void write_request(struct pl_log *log, const struct pl_exchange *x, int64_t took_ms,
@@ -31,6 +49,9 @@ static void write_request(struct pl_log *log, const struct pl_exchange *x, int64
         pl_log_field(log, line, is_json ? "trace_id" : "trace", trace);
     if (is_json && x->caller.user_id.len)
         pl_log_field(log, line, "user_id", x->caller.user_id);
+    if (is_json && x->caller.key_id.len)
+        pl_log_field(log, line, "key_id", x->caller.key_id);
+    write_client(log, x, line);
     /* The failure as it was reported to the client. */
     if (x->is_problem && x->status >= 500 && x->problem_detail.len)
         pl_log_field(log, line, "problem", x->problem_detail);

@@ -326,6 +326,15 @@ void pl_models_destroy(struct pl_models *models)
     pl_mem_free(models);
 }
 
+/* Where what is wrong was configured, before the sentence about it. */
+static enum pl_status say_place(enum pl_status status, const char *place, struct pl_error *err)
+{
+    if (status == PL_OK || status == PL_NOMEM || !place || !err)
+        return status;
+    struct pl_error why = *err;
+    return pl_fail(err, status, "%.300s: %s", place, why.message);
+}
+
 enum pl_status pl_models_create(const struct pl_models_config *config,
                                 struct pl_models **ret_models, struct pl_error *err)
 {
@@ -340,9 +349,11 @@ enum pl_status pl_models_create(const struct pl_models_config *config,
                                       sizeof *made->cooldowns);
     enum pl_status status = made->vendors && made->aliases && made->cooldowns ? PL_OK : PL_NOMEM;
     for (size_t i = 0; status == PL_OK && i < config->n_vendors; i++)
-        status = add_vendor(made, config, &config->vendors[i], err);
+        status = say_place(add_vendor(made, config, &config->vendors[i], err),
+                           config->vendors[i].place, err);
     for (size_t i = 0; status == PL_OK && i < config->n_aliases; i++)
-        status = add_alias(made, &config->aliases[i], err);
+        status =
+            say_place(add_alias(made, &config->aliases[i], err), config->aliases[i].place, err);
     if (status == PL_OK)
         *ret_models = made;
     else

@@ -29,13 +29,15 @@ struct pl_vendor_config {
     const char *key_from; /* what the key is called, for people: "OPENAI_API_KEY"; may be NULL */
     const char *profile;  /* what it accepts; NULL: by the model's name */
     const char *const
-        *models;   /* names to list, ended by NULL; NULL: those of schemas/models.json */
-    bool is_local; /* it is asked what it has */
+        *models;       /* names to list, ended by NULL; NULL: those of schemas/models.json */
+    bool is_local;     /* it is asked what it has */
+    const char *place; /* where it was configured, for messages; NULL: nowhere in particular */
 };
 
 struct pl_alias_config {
     const char *name;
     const char *const *targets; /* ended by NULL */
+    const char *place;          /* where it was configured, for messages; NULL: nowhere */
 };
 
 struct pl_models_config {

@@ -1,13 +1,14 @@
-/* SIGHUP: the settings are read again, while everything runs.
+/* SIGHUP or a request on the control socket: the settings are read again, while everything runs.
  *
- *     QUIET ──SIGHUP──> READING (worker): file, keys, certificate, all of it held to the rules
+ *     QUIET ──asked───> READING (worker): file, keys, certificate, all of it held to the rules
  *       ^                 │ an error: one line in the log, and what was before stays
  *       │                 v
  *       └────────────── TELLING: a letter to each shard; it takes the new settings for what begins
  *                       from then on, and says which are the oldest it has holders of. What nobody
  *                       holds is destroyed
  *
- * A SIGHUP that comes meanwhile is not lost: it is read once more afterwards, however many came.
+ * What is asked meanwhile is not lost: it is read once more afterwards, however many asked. Each
+ * request is answered by a reading that began after it came.
  * systemd hears of both ends (Type=notify-reload). */
 #include "server/reload.h"
 
@@ -21,11 +22,58 @@
 
 static void read_again(struct pl_server_own *own);
 
+/* --- who asked ------------------------------------------------------------------------------- */
+
+static void open_answer(struct pl_letter *letter)
+{
+    struct pl_reload_ask *ask = PL_CONTAINER_OF(letter, struct pl_reload_ask, letter);
+    ask->done(ask);
+}
+
+static void answer(struct pl_reload_ask *ask)
+{
+    ask->letter.open = open_answer;
+    pl_loop_post(ask->shard->loop, &ask->letter);
+}
+
+static void refuse(struct pl_reload_ask *ask, const char *why)
+{
+    ask->status = pl_fail(&ask->err, PL_CONFLICT, "%s", why);
+    answer(ask);
+}
+
+/* With what came of the reading that has just ended. */
+static void answer_all(struct pl_reload *reload)
+{
+    for (struct pl_reload_ask *ask = PL_TAKE(reload->asking), *next; ask; ask = next) {
+        next = ask->next;
+        ask->status = reload->status;
+        ask->err = reload->err;
+        pl_buf_add(&ask->changed, pl_buf_str(&reload->changed));
+        pl_buf_add(&ask->kept, pl_buf_str(&reload->kept));
+        answer(ask);
+    }
+}
+
+void pl_reload_refuse_all(struct pl_server_own *own)
+{
+    struct pl_reload_ask **const lists[] = {&own->reload.asking, &own->reload.next};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (struct pl_reload_ask *ask = PL_TAKE(*lists[i]), *next; ask; ask = next) {
+            next = ask->next;
+            refuse(ask, "the server is stopping");
+        }
+}
+
 static void be_quiet(struct pl_server_own *own)
 {
     struct pl_reload *reload = &own->reload;
     bool goes_on = reload->wants_again && !pl_life_is_ending(&own->server.life);
     reload->state = PL_RELOAD_QUIET;
+    answer_all(reload);
+    reload->asking = PL_TAKE(reload->next);
+    if (!goes_on)
+        pl_reload_refuse_all(own);
     reload->wants_again = false;
     if (reload->is_announced)
         pl_systemd_notify("READY=1");
@@ -57,6 +105,8 @@ static void say_changes(struct pl_server_own *own)
     struct pl_str changed = pl_buf_str(&reload->changed), kept = pl_buf_str(&reload->kept);
     pl_log_say(log, first, PL_LOG_INFO, "the configuration was reloaded; %s%.*s",
                changed.len ? "changed: " : "nothing changed", PL_STR_ARG(changed));
+    if (own->setup->warning[0])
+        pl_log_say(log, first, PL_LOG_WARNING, "%s", own->setup->warning);
     if (kept.len)
         pl_log_say(log, first, PL_LOG_WARNING,
                    "these settings keep their values until the server is restarted: %.*s",
@@ -169,8 +219,10 @@ static void read_again(struct pl_server_own *own)
     char text[80];
     reload->made = pl_setup_create();
     if (!reload->made) {
-        pl_log_say(own->server.log, own->server.shards[0], PL_LOG_ERROR,
-                   "out of memory while reloading the configuration");
+        reload->status =
+            pl_fail(&reload->err, PL_NOMEM, "out of memory while reloading the configuration");
+        pl_log_say(own->server.log, own->server.shards[0], PL_LOG_ERROR, "%s", reload->err.message);
+        answer_all(reload);
         return;
     }
     snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%lld",
@@ -188,7 +240,34 @@ static void read_again(struct pl_server_own *own)
     pl_workers_submit(own->server.workers, own->server.shards[0]->loop, &reload->job);
 }
 
-/* --- the signal ------------------------------------------------------------------------------ */
+/* --- asking ---------------------------------------------------------------------------------- */
+
+static void be_asked(struct pl_letter *letter)
+{
+    struct pl_reload_ask *ask = PL_CONTAINER_OF(letter, struct pl_reload_ask, letter);
+    struct pl_server_own *own = pl_server_own(ask->shard->server);
+    struct pl_reload *reload = &own->reload;
+    bool is_busy = reload->state != PL_RELOAD_QUIET;
+    if (!reload->source || pl_life_is_ending(&own->server.life)) {
+        refuse(ask, reload->source ? "the server is stopping" : "there is no configuration");
+        return;
+    }
+    struct pl_reload_ask **list = is_busy ? &reload->next : &reload->asking;
+    ask->next = *list;
+    *list = ask;
+    if (is_busy)
+        reload->wants_again = true;
+    else
+        read_again(own);
+}
+
+static void ask_first_shard(struct pl_reload_ask *ask)
+{
+    ask->letter.open = be_asked;
+    pl_loop_post(ask->shard->server->shards[0]->loop, &ask->letter);
+}
+
+const struct pl_reload_ops pl_reload_ops = {ask_first_shard};
 
 void pl_reload_on_signal(void *ctx, int number)
 {

@@ -21,6 +21,7 @@
 #include "http/connection.h"
 #include "http/limits/quota.h"
 #include "http/request_schema.h"
+#include "http/route_times.h"
 #include "io/clock.h"
 #include "io/file/outfile.h"
 #include "io/file/file_tree.h"
@@ -85,6 +86,13 @@ static enum pl_status open_sockets(struct pl_server_own *own, struct pl_error *e
     if (status != PL_OK)
         return status;
     own->server.n_sockets += n_given;
+    for (size_t i = 0; i < own->server.n_sockets; i++)
+        if (own->sockets[i].is_outside && !own->setup->tls && !config->is_behind_proxy)
+            return pl_fail(err, PL_USAGE,
+                           "a socket of systemd (port %u) listens beyond this machine without TLS, "
+                           "which would send keys and conversations unencrypted: give --tls-cert "
+                           "and --tls-key, or --behind-proxy if a proxy does TLS",
+                           own->sockets[i].port);
     if (!n_given) {
         status = pl_socket_listen_tcp(config->host, config->port,
                                       &own->sockets[own->server.n_sockets], err);
@@ -257,8 +265,10 @@ static enum pl_status make_shard(struct pl_server_own *own, size_t index, struct
     own->server.shards[index] = &shard->shard;
     own->server.n_shards = index + 1;
     shard->shard.exchanges = pl_exchange_pool_create();
-    enum pl_status status = shard->shard.exchanges ? pl_loop_create(&shard->shard.loop, err)
-                                                   : pl_fail(err, PL_NOMEM, "out of memory");
+    shard->shard.route_times = pl_route_times_create();
+    bool is_whole = shard->shard.exchanges && shard->shard.route_times;
+    enum pl_status status = is_whole ? pl_loop_create(&shard->shard.loop, err)
+                                     : pl_fail(err, PL_NOMEM, "out of memory");
     if (status == PL_OK)
         status = pl_hub_create(&shard->shard, &shard->shard.hub);
     if (status == PL_OK)
@@ -391,6 +401,7 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
     pl_meter_start(own->server.meter);
     pl_resume_queued_start(&own->requeue, &own->server);
     pl_retention_start(&own->retention, &own->server);
+    pl_backup_schedule_start(&own->backups, &own->server);
     if (own->setup->config.is_probing) {
         own->probed = pl_setup_hold(own->server.shards[0]);
         own->probe = (struct pl_job){.lane = PL_WORK_FILE,
@@ -401,6 +412,9 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
     }
     pl_life_go(&own->server.life, PL_LIFE_SERVING);
     greet(own, say, ctx);
+    if (own->setup->warning[0])
+        pl_log_say(own->server.log, own->server.shards[0], PL_LOG_WARNING, "%s",
+                   own->setup->warning);
     pl_loop_run(own->server.shards[0]->loop);
     return PL_OK;
 }
@@ -441,6 +455,7 @@ static void close_all(struct pl_server_own *own)
         pl_hub_destroy(server->shards[i]->hub);
         pl_gateway_destroy(server->shards[i]->gateway);
         pl_exchange_pool_destroy(server->shards[i]->exchanges);
+        pl_route_times_destroy(server->shards[i]->route_times);
         pl_mem_free(pl_shard_own(server->shards[i]));
     }
     pl_auth_destroy(server->auth);
@@ -484,6 +499,7 @@ enum pl_status pl_server_run(const struct pl_server_config *config,
     own->server.session_owner = &pl_driver_owner;
     own->server.socket_events = pl_session_socket_events;
     own->server.claim_ops = &pl_idempotency;
+    own->server.reloader = &pl_reload_ops;
     own->server.sockets = own->sockets;
     pl_fd_limit_raise();
     pl_signals_ignore();

@@ -4,6 +4,7 @@
 
 #include "agent/resume_queued.h"
 #include "agent/retention.h"
+#include "service/admin/backup_schedule.h"
 #include "service/blobs/fetch_slots.h"
 #include "shard/log.h"
 #include "shard/shard.h"
@@ -12,6 +13,7 @@
 
 #define PL_MAX_SOCKETS 8
 
+struct pl_reload_ask;
 struct pl_server_source;
 
 /* Reading the settings again (reload.c). On the first shard, but the job. */
@@ -22,8 +24,10 @@ struct pl_reload {
         PL_RELOAD_READING, /* the job is away */
         PL_RELOAD_TELLING, /* letters to all shards are on their way */
     } state;
-    bool wants_again;  /* another SIGHUP came meanwhile */
-    bool is_announced; /* systemd was told that it began */
+    bool wants_again;             /* another SIGHUP came meanwhile */
+    struct pl_reload_ask *asking; /* who waits for this reading; theirs */
+    struct pl_reload_ask *next;   /* who came meanwhile, and waits for the one after it; theirs */
+    bool is_announced;            /* systemd was told that it began */
     struct pl_job job;
     struct pl_setup *made; /* owned; while READING */
     struct pl_buf changed, kept;
@@ -38,9 +42,10 @@ struct pl_server_own {
     struct pl_socket sockets[PL_MAX_SOCKETS]; /* owned */
     bool is_control[PL_MAX_SOCKETS];
     struct pl_fetch_slots fetch_slots;
-    struct pl_timer care;            /* once a minute, on the first shard */
-    struct pl_resume_queued requeue; /* on the first shard */
-    struct pl_retention retention;   /* the same */
+    struct pl_timer care;              /* once a minute, on the first shard */
+    struct pl_resume_queued requeue;   /* on the first shard */
+    struct pl_retention retention;     /* the same */
+    struct pl_backup_schedule backups; /* the same */
     int64_t ahead_ms;          /* of the wall clock before the other, when it was last looked at */
     int64_t jumped_ms;         /* when it was last put forward; 0: never */
     struct pl_timer lame_duck; /* shutdown.c; on the first shard */

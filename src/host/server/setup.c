@@ -2,7 +2,7 @@
 
 #include "access/host_origin.h"
 #include "base/mem.h"
-#include "model/vendors.h"
+#include "model/models_check.h"
 
 struct pl_setup *pl_setup_create(void)
 {
@@ -31,6 +31,9 @@ enum pl_status pl_setup_complete(struct pl_setup *setup, const struct pl_setup *
     enum pl_status status = pl_access_check_config(config, err);
     if (status == PL_OK)
         status = pl_models_create(config->models, &setup->models, err);
+    if (status == PL_OK)
+        status = pl_models_check(setup->models, config->models, config->default_model,
+                                 config->model_place, config->is_probing, setup->warning, err);
     if (status == PL_OK && config->tls_cert)
         status = pl_tls_create(config->tls_cert, config->tls_key, &setup->tls, err);
     if (status == PL_OK && before && pl_tls_is_same(setup->tls, before->tls)) {

@@ -10,6 +10,7 @@
  * signal ends the process at once. All of it runs on the first shard, but what a letter does. */
 #include "server/shutdown.h"
 
+#include "server/reload.h"
 #include "agent/driver.h"
 #include "base/mem.h"
 #include "base/table.h"
@@ -218,6 +219,7 @@ void pl_shutdown_close_shards(struct pl_server_own *own)
 {
     for (size_t i = 0; i < own->server.n_shards; i++)
         let_go_of_outside(pl_shard_own(own->server.shards[i]));
+    pl_reload_refuse_all(own);
     do
         settle(own);
     while (end_fetches(own));

@@ -40,6 +40,7 @@ struct pl_server_config {
     int log_level;                  /* 0 errors, 1 warnings, 2 what happens, 3 every request */
     bool is_log_json;
     const char *default_model;  /* "demo/echo" */
+    const char *model_place;    /* where it was set, for messages; NULL: by default */
     const char *gateway_record; /* which exchanges of the gateway become sessions without being
                                        asked to: "off" (also NULL) or "sessions", all of them */
     const struct pl_models_config *models; /* model/vendors.h: vendors, aliases, and the four times
@@ -51,6 +52,9 @@ struct pl_server_config {
     int64_t task_ms;        /* how long a run of a task may take: 1,800,000 */
     bool is_probing;        /* servers of models on this machine are looked for */
     size_t retention_days;  /* sessions not changed for so long are deleted; 0: none is */
+    const char *backup_dir; /* where scheduled backups go; NULL: none are made */
+    int64_t backup_every;   /* ms between them; 0: none are made */
+    size_t backup_keep;     /* so many of the newest stay: 7 */
 };
 
 /* Where a configuration is read again, on SIGHUP. */

@@ -22,6 +22,7 @@ struct pl_setup {
     struct pl_models *models;       /* owned */
     struct pl_tls *tls;             /* a reference; NULL: plain */
     struct pl_arena arena;
+    char warning[512];      /* about what is legal and doubtful; empty: nothing */
     uint64_t generation;    /* 0 at the start, one more for each reload */
     struct pl_setup *older; /* the first shard's list */
     struct {

@@ -28,6 +28,8 @@ struct pl_guard;
 struct pl_http_conn;
 struct pl_log;
 struct pl_meter;
+struct pl_reload_ops;
+struct pl_route_times;
 struct pl_running;
 struct pl_scheduler;
 struct pl_session_owner;
@@ -56,6 +58,7 @@ struct pl_server {
     const struct pl_claim_ops *claim_ops; /* static: http/claim.h */
     const struct pl_session_owner *session_owner; /* static: live/command.h */
     const struct pl_socket_event *socket_events;  /* static: live/socket.h */
+    const struct pl_reload_ops *reloader;         /* static: shard/reloading.h */
     const struct pl_socket *sockets;              /* those that are listened on */
     size_t n_sockets;
     struct pl_quota *bodies;                /* owned; thread-safe inside: body_memory.h */
@@ -80,8 +83,9 @@ struct pl_shard {
     struct pl_upstreams *upstreams; /* owned; to vendors (pl_vendor_upstreams); NULL until used */
     struct pl_blob_fetch *fetches;  /* their own: those under way, newest first */
     struct pl_gateway *gateway;     /* owned: what calls through it share */
-    struct pl_metrics metrics;      /* counters of this thread; summed by /metrics */
-    struct pl_http_conn *conns;     /* owned; all HTTP connections, newest first */
+    struct pl_route_times *route_times; /* owned */
+    struct pl_metrics metrics;          /* counters of this thread; summed by /metrics */
+    struct pl_http_conn *conns;         /* owned; all HTTP connections, newest first */
     struct pl_exchange_pool *exchanges; /* owned */
     size_t n_conns;                     /* with the sockets: what max_connections counts */
     struct pl_loop_hook log_end;        /* lines of this turn are handed on then */

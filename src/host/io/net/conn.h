@@ -83,7 +83,8 @@ int64_t pl_conn_active_ms(const struct pl_conn *conn);
 struct pl_socket {
     int fd;
     bool is_unix;
-    uint16_t port; /* the real one when 0 was asked for */
+    uint16_t port;   /* the real one when 0 was asked for */
+    bool is_outside; /* handed over, and listens beyond loopback */
 };
 
 /* host "127.0.0.1", "::1", "0.0.0.0", a name; PL_IO with a sentence (port taken: says so). */

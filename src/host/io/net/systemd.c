@@ -52,8 +52,10 @@ static enum pl_status adopt(int fd, struct pl_socket *ret_socket, struct pl_erro
     if (ret_socket->is_unix)
         return PL_OK;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    ret_socket->port =
-        ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
+    bool is_v6 = address.any.sa_family == AF_INET6;
+    const void *bytes = is_v6 ? (const void *)&address.v6.sin6_addr : &address.v4.sin_addr;
+    ret_socket->is_outside = !pl_network_of(address.any.sa_family, bytes).is_loopback;
+    ret_socket->port = ntohs(is_v6 ? address.v6.sin6_port : address.v4.sin_port);
     return PL_OK;
 }
 

@@ -2,6 +2,7 @@
  * time, memory and open files. */
 #include "service/admin/metrics_text.h"
 
+#include "http/route_times.h"
 #include "model/vendor.h"
 #include "service/admin/store_size.h"
 #include "shard/log.h"
@@ -158,6 +159,7 @@ void pl_metrics_write(struct pl_server *server, const struct pl_models *models, 
         pl_buf_addf(to, "# HELP parley_%s %s\n# TYPE parley_%s %s\nparley_%s %lld\n", lines[i].name,
                     lines[i].help, lines[i].name, lines[i].type, lines[i].name,
                     (long long)sum_of(server, (enum pl_metric)i));
+    pl_route_times_write(server, to);
     write_lanes(server, to);
     write_models(models, to);
     write_process(server, to);

@@ -9,8 +9,28 @@
  * and the kernel may have thrown away what it could not write. There is no going on from there. */
 #include "store/sqlite/sqlite_int.h"
 
+#include "io/clock.h"
+
 /* After this many pages the log is checkpointed: 8 MiB. */
 enum { CHECKPOINT_FRAMES = 8192 };
+enum { BUSY_MS = 5000 };
+/* Emptying the log costs two fsyncs, so it is not done for every deletion. */
+#define ERASE_PAUSE_MS ((int64_t)10000)
+
+/* What a user deletes is erased: from the pages by secure_delete, and from the log by emptying it. */
+static bool erases(enum pl_sql sql)
+{
+    switch (sql) {
+    case PL_SQL_SESSION_DELETE:
+    case PL_SQL_PROMPT_DELETE:
+    case PL_SQL_MEMORY_DELETE:
+    case PL_SQL_TASK_DELETE:
+    case PL_SQL_BLOB_DELETE:
+        return true;
+    default:
+        return false;
+    }
+}
 
 /* It is unknown what reached the disk, or a later fsync may report a false success. */
 static bool is_fatal(int code, bool is_at_commit)
@@ -36,6 +56,7 @@ static int run_writes(struct sqlite_db *db, const struct pl_batch *batch)
         }
         if (code != SQLITE_DONE)
             return code;
+        db->must_erase = db->must_erase || (db->path && erases(write->sql));
     }
     return SQLITE_OK;
 }
@@ -123,11 +144,33 @@ enum pl_status sqlite_commit(struct pl_db *base, struct pl_batch **batches, size
     return status;
 }
 
+/* Empties the log. Who still reads old pages prevents that for now; the writer does not wait for
+ * them, and tries again after a later commit: the server commits something every minute. */
+static enum pl_status erase_log(struct sqlite_db *db, struct pl_error *err)
+{
+    int64_t now_ms = pl_clock_ms();
+    if (db->erased_ms && now_ms - db->erased_ms < ERASE_PAUSE_MS)
+        return PL_OK;
+    db->erased_ms = now_ms;
+    sqlite3_busy_timeout(db->conn, 0);
+    int code = sqlite3_wal_checkpoint_v2(db->conn, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite3_busy_timeout(db->conn, BUSY_MS);
+    if (code == SQLITE_OK) {
+        db->must_erase = false;
+        db->n_wal_frames = db->n_home_frames = 0;
+    }
+    return code == SQLITE_IOERR_FSYNC ? sqlite_fail(db->conn, code, "emptying the log", err)
+                                      : PL_OK;
+}
+
 /* A checkpoint that does not get far (somebody still reads the old pages) loses nothing: the log
  * has everything, and the next attempt is due when it has grown by as much again. */
 enum pl_status sqlite_tidy(struct pl_db *base, struct pl_error *err)
 {
     struct sqlite_db *db = (struct sqlite_db *)base;
+    enum pl_status status = db->must_erase ? erase_log(db, err) : PL_OK;
+    if (status != PL_OK)
+        return status;
     if (db->n_wal_frames < db->n_home_frames)
         db->n_home_frames = 0;
     if (db->n_wal_frames < db->n_home_frames + CHECKPOINT_FRAMES)

@@ -230,7 +230,7 @@ static enum pl_status open_writer(struct sqlite_db *db, struct pl_error *err)
                              "PRAGMA synchronous = FULL; PRAGMA mmap_size = 0; "
                              "PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 33554432; "
                              "PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY; "
-                             "PRAGMA trusted_schema = OFF;",
+                             "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON;",
                              "opening the store", err);
     /* In the place of the automatic checkpoint, which would make the acknowledgement wait. */
     if (status == PL_OK)

@@ -19,6 +19,8 @@ struct sqlite_db {
     int lock_fd;                       /* owned; the writer's; -1: none */
     int n_wal_frames;                  /* in the log, after the last commit */
     int n_home_frames; /* … when it was last brought home; 0: since it began anew */
+    bool must_erase;   /* something was deleted, and the log still has it */
+    int64_t erased_ms; /* when the log was last emptied for that */
 };
 
 /* "PARL": says in the file's header whose it is. */

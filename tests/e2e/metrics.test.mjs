@@ -1,0 +1,94 @@
+// /metrics: histograms of the routes add up, and the dashboard asks for what is there; the log of requests.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import { join } from 'node:path';
+import test from 'node:test';
+import { root } from './harness.mjs';
+import { start } from './server.mjs';
+import { until } from './waiting.mjs';
+
+const page = async (server) => (await server.raw('GET', '/metrics')).text;
+
+// name -> [{ labels, value }]
+function read(text) {
+  const series = new Map();
+  for (const line of text.split('\n').filter((one) => one && !one.startsWith('#'))) {
+    const [, name, labels, value] = line.match(/^(\w+)(?:\{(.*)\})? (\S+)$/);
+    const pairs = Object.fromEntries([...(labels ?? '').matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map((match) => [match[1], match[2]]));
+    series.set(name, [...(series.get(name) ?? []), { labels: pairs, value: Number(value) }]);
+  }
+  return series;
+}
+
+test('the histogram of a route counts its requests, and its buckets add up', async (t) => {
+  const server = await start({ args: ['--shards', '3'] });
+  t.after(() => server.stop());
+  const name = 'parley_http_request_duration_seconds';
+  for (let i = 0; i < 20; i++) await server.raw('GET', '/api/models');
+  for (let i = 0; i < 7; i++) await server.raw('GET', `/api/sessions/sess_0${i}`);
+  await server.raw('GET', '/nowhere');
+  const series = read(await page(server));
+  const of = (suffix, route) => (series.get(`${name}${suffix}`) ?? []).filter(({ labels }) => labels.route === route && labels.method === 'GET');
+  assert.equal(of('_count', '/api/models')[0].value, 20);
+  assert.equal(of('_count', '/api/sessions/{id}')[0].value, 7, 'by the route, not by the path');
+  assert.ok(!series.get(`${name}_count`).some(({ labels }) => labels.route.includes('nowhere')));
+  for (const { labels: { route, method }, value } of series.get(`${name}_count`)) {
+    const buckets = series.get(`${name}_bucket`).filter(({ labels }) => labels.route === route && labels.method === method);
+    assert.equal(buckets.length, 14);
+    assert.equal(buckets.at(-1).labels.le, '+Inf');
+    assert.equal(buckets.at(-1).value, value);
+    for (let i = 1; i < buckets.length; i++) assert.ok(buckets[i].value >= buckets[i - 1].value, `${route} never falls`);
+  }
+  assert.match(await page(server), new RegExp(`^# TYPE ${name} histogram$`, 'm'));
+});
+
+test('the dashboard asks for metrics and labels that there are', async (t) => {
+  const server = await start();
+  t.after(() => server.stop());
+  await server.raw('GET', '/api/models');
+  const series = read(await page(server));
+  const dashboard = JSON.parse(readFileSync(join(root, 'docs/grafana-dashboard.json'), 'utf8'));
+  const words = new Set(['sum', 'by', 'rate', 'le', 'histogram_quantile']);
+  assert.ok(dashboard.panels.length >= 10);
+  for (const { title, targets } of dashboard.panels) {
+    for (const { expr, legendFormat } of targets) {
+      const names = [...expr.matchAll(/\b(parley_\w+|process_\w+)/g)].map((match) => match[1]);
+      assert.ok(names.length, title);
+      const labels = new Set();
+      for (const name of names) {
+        assert.ok(series.has(name), `${title}: ${name} is not in /metrics`);
+        for (const one of series.get(name)) for (const label of Object.keys(one.labels)) labels.add(label);
+      }
+      const used = [...(expr.match(/by \(([^)]*)\)/)?.[1].split(', ') ?? []), ...[...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map((match) => match[1])];
+      for (const label of used) assert.ok(labels.has(label), `${title}: ${names} has no label ${label}`);
+      // Counters are shown as rates, and nothing else is.
+      for (const [, name] of expr.matchAll(/rate\((\w+)/g)) assert.match(name, /_(total|count|bucket)$/);
+      const rest = expr.replace(/\b(parley|process)_\w+|\[\d+m\]|\b\d+(\.\d+)?\b/g, '').match(/[a-z_]\w*/g) ?? [];
+      for (const word of rest) assert.ok(words.has(word) || labels.has(word), `${title}: ${word}`);
+    }
+  }
+});
+
+test('a line of a request says from where, by which key, how much, and whether the client left', async (t) => {
+  const server = await start({ args: ['--log-json', '--log-level', 'request'] });
+  t.after(() => server.stop());
+  const lines = () => server.err.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+  const body = { document: { messages: [{ role: 'user', content: 'hi' }] } };
+  await server.raw('POST', '/api/detect', { body });
+  await until(() => lines().some((line) => line.route === '/api/detect'), 'it is logged');
+  const line = lines().find((one) => one.route === '/api/detect');
+  assert.equal(line.address, '127.0.0.1');
+  assert.match(line.key_id, /^key_/);
+  assert.equal(line.bytes_in, JSON.stringify(body).length);
+  assert.equal(line.aborted, undefined);
+  await server.raw('GET', '/healthz', { socketPath: join(server.data, 'parley.sock'), key: null, headers: { host: 'local' } });
+  await until(() => lines().some((one) => one.route === '/healthz' && one.address === 'unix'), 'a Unix socket is told as such');
+  // Somebody who leaves while a model answers.
+  const request = http.request({ host: '127.0.0.1', port: server.port, path: '/v1/chat/completions', method: 'POST', headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' } });
+  request.on('error', () => {});
+  request.end(JSON.stringify({ model: 'demo/slow', messages: [{ role: 'user', content: 'word '.repeat(3000) }] }));
+  await until(async () => /^parley_http_connections [2-9]/m.test(await page(server)), 'it is asked');
+  request.destroy();
+  await until(() => lines().some((one) => one.route === '/v1/chat/completions' && one.aborted === true), 'it is told that the client left');
+});
