@@ -26,7 +26,8 @@ struct bucket {
 struct limited {
     struct pl_table_link link; /* by key_id */
     char key_id[PL_ID_MAX], user_id[PL_ID_MAX];
-    struct pl_key_limits limits; /* without its strings */
+    struct pl_limits limits;          /* without its strings */
+    uint64_t changes[PL_LIMIT_COUNT]; /* the numbers of those that are in it */
     struct bucket requests, tokens;
     int64_t day, month_start; /* those that are counted */
     int64_t spent_day, spent_month;
@@ -66,7 +67,7 @@ static struct limited *find_limited(struct pl_meter *meter, struct pl_str key_id
     return link ? PL_CONTAINER_OF(link, struct limited, link) : NULL;
 }
 
-static struct limited *add_limited(struct pl_meter *meter, const struct pl_key_limits *limits)
+static struct limited *add_limited(struct pl_meter *meter, const struct pl_limits *limits)
 {
     struct limited *limited = pl_mem_alloc(1, sizeof *limited);
     if (!limited)
@@ -81,20 +82,32 @@ static struct limited *add_limited(struct pl_meter *meter, const struct pl_key_l
     return NULL;
 }
 
-enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_key_limits *limits,
-                                   int64_t spent_day_micro, int64_t spent_month_micro)
+/* What is named is set, unless a newer change was heard of before. */
+static void set_values(struct limited *limited, const struct pl_limits *limits, uint64_t number)
+{
+    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
+        if (limits->values[i] < 0 || number < limited->changes[i])
+            continue;
+        limited->limits.values[i] = limits->values[i];
+        limited->changes[i] = number;
+        if (i == PL_LIMIT_RPM)
+            limited->requests = (struct bucket){.level = (double)limits->values[i]};
+        if (i == PL_LIMIT_TPM)
+            limited->tokens = (struct bucket){.level = (double)limits->values[i]};
+    }
+}
+
+enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_limits *limits,
+                                   int64_t spent_day_micro, int64_t spent_month_micro,
+                                   uint64_t number)
 {
     pthread_mutex_lock(&meter->lock);
     struct limited *limited = find_limited(meter, limits->key_id);
     bool is_new = !limited;
     if (is_new)
         limited = add_limited(meter, limits);
-    if (limited) {
-        limited->limits = *limits;
-        limited->limits.key_id = limited->limits.user_id = (struct pl_str){0};
-        limited->requests = (struct bucket){.level = (double)limits->rpm};
-        limited->tokens = (struct bucket){.level = (double)limits->tpm};
-    }
+    if (limited)
+        set_values(limited, limits, number);
     if (limited && is_new) {
         limited->spent_day = spent_day_micro;
         limited->spent_month = spent_month_micro;
@@ -103,14 +116,17 @@ enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_key_l
     return limited ? PL_OK : PL_NOMEM;
 }
 
-bool pl_meter_limits(struct pl_meter *meter, struct pl_str key_id, struct pl_key_limits *ret_limits)
+bool pl_meter_limits(struct pl_meter *meter, struct pl_str key_id, struct pl_limits *ret_limits)
 {
     pthread_mutex_lock(&meter->lock);
     const struct limited *limited = find_limited(meter, key_id);
+    bool has_some = false;
     if (limited)
         *ret_limits = limited->limits;
+    for (int i = 0; limited && i < PL_LIMIT_COUNT; i++)
+        has_some |= limited->limits.values[i] > 0;
     pthread_mutex_unlock(&meter->lock);
-    return limited != NULL;
+    return has_some;
 }
 
 void pl_meter_forget(struct pl_meter *meter, struct pl_str key_id)
@@ -121,6 +137,29 @@ void pl_meter_forget(struct pl_meter *meter, struct pl_str key_id)
         pl_table_remove(&meter->limited, &limited->link);
     pthread_mutex_unlock(&meter->lock);
     pl_mem_free(limited);
+}
+
+void pl_meter_forget_user(struct pl_meter *meter, struct pl_str user_id)
+{
+    pthread_mutex_lock(&meter->lock);
+    for (struct pl_table_link *link = pl_table_next(&meter->limited, NULL), *next; link;
+         link = next) {
+        struct limited *limited = PL_CONTAINER_OF(link, struct limited, link);
+        next = pl_table_next(&meter->limited, link);
+        if (pl_str_eq(pl_str_of(limited->user_id), user_id)) {
+            pl_table_remove(&meter->limited, link);
+            pl_mem_free(limited);
+        }
+    }
+    for (struct pl_table_link *link = pl_table_next(&meter->used, NULL), *next; link; link = next) {
+        struct used *used = PL_CONTAINER_OF(link, struct used, link);
+        next = pl_table_next(&meter->used, link);
+        if (pl_str_eq(used->row.user_id, user_id)) {
+            pl_table_remove(&meter->used, link);
+            pl_mem_free(used);
+        }
+    }
+    pthread_mutex_unlock(&meter->lock);
 }
 
 static void fill(struct bucket *bucket, int64_t per_minute, int64_t now_ms)
@@ -162,10 +201,11 @@ static int64_t next_month_s(int64_t now_ms)
 
 static bool is_spent(const struct limited *limited, int64_t now_ms, struct pl_meter_refusal *ret)
 {
-    const struct pl_key_limits *limits = &limited->limits;
-    bool is_month =
-        limits->budget_month_micro && limited->spent_month >= limits->budget_month_micro;
-    bool is_day = limits->budget_day_micro && limited->spent_day >= limits->budget_day_micro;
+    const struct pl_limits *limits = &limited->limits;
+    bool is_month = limits->values[PL_LIMIT_BUDGET_MONTH] &&
+                    limited->spent_month >= limits->values[PL_LIMIT_BUDGET_MONTH];
+    bool is_day = limits->values[PL_LIMIT_BUDGET_DAY] &&
+                  limited->spent_day >= limits->values[PL_LIMIT_BUDGET_DAY];
     if (!is_month && !is_day)
         return false;
     ret->is_money = true;
@@ -178,17 +218,19 @@ static bool is_spent(const struct limited *limited, int64_t now_ms, struct pl_me
 
 static bool is_too_fast(struct limited *limited, struct pl_meter_refusal *ret)
 {
-    const struct pl_key_limits *limits = &limited->limits;
-    bool has_no_request = limits->rpm && limited->requests.level < 1;
-    bool has_no_token = limits->tpm && limited->tokens.level <= 0;
+    const struct pl_limits *limits = &limited->limits;
+    bool has_no_request = limits->values[PL_LIMIT_RPM] && limited->requests.level < 1;
+    bool has_no_token = limits->values[PL_LIMIT_TPM] && limited->tokens.level <= 0;
     if (!has_no_request && !has_no_token)
         return false;
     ret->is_money = false;
-    ret->retry_after_s = has_no_request ? wait_s(&limited->requests, 1, limits->rpm)
-                                        : wait_s(&limited->tokens, 1, limits->tpm);
-    snprintf(ret->sentence, sizeof ret->sentence, "This key may use %lld %s a minute.",
-             (long long)(has_no_request ? limits->rpm : limits->tpm),
-             has_no_request ? "requests" : "tokens");
+    ret->retry_after_s = has_no_request
+                             ? wait_s(&limited->requests, 1, limits->values[PL_LIMIT_RPM])
+                             : wait_s(&limited->tokens, 1, limits->values[PL_LIMIT_TPM]);
+    snprintf(
+        ret->sentence, sizeof ret->sentence, "This key may use %lld %s a minute.",
+        (long long)(has_no_request ? limits->values[PL_LIMIT_RPM] : limits->values[PL_LIMIT_TPM]),
+        has_no_request ? "requests" : "tokens");
     return true;
 }
 
@@ -200,8 +242,8 @@ bool pl_meter_admit(struct pl_meter *meter, const struct pl_caller *caller, int6
     bool is_refused = false;
     if (limited) {
         turn_over(limited, now_ms);
-        fill(&limited->requests, limited->limits.rpm, now_ms);
-        fill(&limited->tokens, limited->limits.tpm, now_ms);
+        fill(&limited->requests, limited->limits.values[PL_LIMIT_RPM], now_ms);
+        fill(&limited->tokens, limited->limits.values[PL_LIMIT_TPM], now_ms);
         is_refused = is_spent(limited, now_ms, ret_refusal) || is_too_fast(limited, ret_refusal);
         if (!is_refused)
             limited->requests.level -= 1;
@@ -324,7 +366,7 @@ static enum pl_status load(struct pl_meter *meter, struct pl_error *err)
     PL_CLEANUP_ARENA struct pl_arena arena;
     pl_arena_init(&arena, 0);
     struct pl_store *store = meter->server->store;
-    struct pl_key_limits *limits = NULL;
+    struct pl_limits *limits = NULL;
     size_t n = 0;
     int64_t now_ms = meter->server->started_ms;
     enum pl_status status = pl_store_limits_list(store, &arena, &limits, &n, err);
@@ -336,7 +378,7 @@ static enum pl_status load(struct pl_meter *meter, struct pl_error *err)
             status = pl_store_usage_spent(store, limits[i].user_id, limits[i].key_id,
                                           pl_meter_month_start(now_ms), &month, err);
         if (status == PL_OK)
-            status = pl_meter_set_limits(meter, &limits[i], day, month);
+            status = pl_meter_set_limits(meter, &limits[i], day, month, 0);
     }
     return status;
 }

@@ -35,12 +35,15 @@ struct pl_meter_tokens {
 void pl_meter_count(struct pl_meter *meter, const struct pl_caller *caller, struct pl_str model,
                     struct pl_meter_tokens tokens, int64_t cost_micro, int64_t now_ms);
 
-/* The limits from now on; they are already stored. spent_* come from the store. */
-enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_key_limits *limits,
-                                   int64_t spent_day_micro, int64_t spent_month_micro);
+/* The limits from now on, those that are not -1; they are already stored. spent_* come from the
+ * store. `number` is the change's (key_table.h): one that comes late does not undo a newer one. */
+enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_limits *limits,
+                                   int64_t spent_day_micro, int64_t spent_month_micro,
+                                   uint64_t number);
 /* False: this key has none. The strings are not set. */
-bool pl_meter_limits(struct pl_meter *meter, struct pl_str key_id,
-                     struct pl_key_limits *ret_limits);
+bool pl_meter_limits(struct pl_meter *meter, struct pl_str key_id, struct pl_limits *ret_limits);
+/* A user who was erased: limits of all keys, and usage that is not stored yet. */
+void pl_meter_forget_user(struct pl_meter *meter, struct pl_str user_id);
 void pl_meter_forget(struct pl_meter *meter, struct pl_str key_id);
 
 /* Days since 1970 of an instant, and of the first of its month. */

@@ -11,6 +11,7 @@
  *
  * Whatever becomes of a run, what it brings last is an event: BRINGING. One that was cancelled
  * brings nothing. */
+#include "access/auth.h"
 #include "agent/context/ask_how.h"
 #include "agent/context/replay_source.h"
 #include "agent/context/summary_run.h"
@@ -431,6 +432,10 @@ static void model_ready(struct pl_activity *activity)
 static void start_model(struct pl_activity *activity)
 {
     activity->unix_ms = pl_loop_unix_ms(activity->loop);
+    if (!pl_auth_is_active(activity->server->auth, activity->user_id)) {
+        fail_model(activity, PL_STR("The user of this session is disabled."), false);
+        return;
+    }
     pl_activity_work(activity, model_run, model_ready);
 }
 

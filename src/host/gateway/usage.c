@@ -108,12 +108,10 @@ void pl_gateway_call_count(struct pl_gateway_call *call)
         call->counts.input = estimate_input(call);
     if (call->counts.output < 0)
         call->counts.output = (int64_t)(call->n_said / BYTES_PER_TOKEN);
-    int n = snprintf(name, sizeof name, "%s%s%.*s", target->vendor ? target->vendor->name : "",
-                     target->vendor ? "/" : "", PL_STR_ARG(target->model));
-    size_t len = n < 0 ? 0 : (size_t)n < sizeof name ? (size_t)n : sizeof name - 1;
+    pl_target_name(target, name, sizeof name);
     int64_t cost = target->vendor ? pl_target_cost(target, &call->counts) : 0;
     struct pl_meter_tokens tokens = {call->counts.input, call->counts.output,
                                      call->counts.cache_read};
-    pl_meter_count(x->shard->server->meter, &x->caller, (struct pl_str){name, len}, tokens, cost,
+    pl_meter_count(x->shard->server->meter, &x->caller, pl_str_of(name), tokens, cost,
                    pl_loop_unix_ms(x->shard->loop));
 }

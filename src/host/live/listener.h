@@ -104,6 +104,7 @@ struct pl_live {
     struct pl_hold large; /* of the memory for bodies: what waits beyond PL_LIVE_MAX_QUEUE */
     int64_t moved_ms;     /* when the kernel last took something, or the queue was empty */
     char *who;            /* owned: user id, NUL, key id, NUL; NULL: not authenticated yet */
+    enum pl_scope scope;  /* of the key */
     bool is_lagging;      /* subscriptions are asked for again when the queue is empty */
     bool
         is_stalled; /* nothing was taken since the queue was dropped: an empty one is no progress */

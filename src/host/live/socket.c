@@ -280,12 +280,22 @@ static bool is_handshake(struct pl_exchange *x, char accept[PL_WS_ACCEPT_SIZE])
     return false;
 }
 
+static bool may_listen(struct pl_exchange *x)
+{
+    if (pl_scope_reaches(x->caller.scope, PL_FOR_SESSIONS | PL_FOR_READ))
+        return true;
+    pl_exchange_problem(x, PL_PROBLEM_FORBIDDEN, NULL,
+                        "This key has the scope \"%s\", which opens no socket.",
+                        pl_scope_word(x->caller.scope));
+    return false;
+}
+
 /* Without a key the first message has to have one; a wrong key is refused now. */
 static bool may_enter(struct pl_exchange *x)
 {
     struct pl_str ticket = pl_target_param(&x->target, "ticket");
     if (x->caller.user_id.len)
-        return true;
+        return may_listen(x);
     if (!ticket.ptr && pl_http_header_get(x->head, "authorization").ptr) {
         pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL, "The key is not valid.");
         return false;
@@ -295,7 +305,7 @@ static bool may_enter(struct pl_exchange *x)
     enum pl_status status = pl_auth_ticket_take(x->shard->server->auth, &x->arena, ticket,
                                                 pl_loop_now_ms(x->shard->loop), &x->caller);
     if (status == PL_OK)
-        return true;
+        return may_listen(x);
     if (status == PL_NOMEM)
         pl_exchange_fail(x, status, NULL);
     else
@@ -338,6 +348,7 @@ void pl_socket_open(struct pl_exchange *x)
     struct pl_shard *shard = x->shard;
     bool is_known = x->caller.user_id.len;
     char *who = is_known ? pl_live_who(&x->caller) : NULL;
+    enum pl_scope scope = x->caller.scope;
     bool is_ready = head.status == PL_OK && (who || !is_known);
     struct pl_hold place = {0};
     struct pl_conn *conn =
@@ -355,6 +366,7 @@ void pl_socket_open(struct pl_exchange *x)
     }
     pl_live_init(&ws->live, &kind, shard, conn);
     ws->live.who = who;
+    ws->live.scope = scope;
     ws->live.place = place;
     ws->tokens_ms = pl_loop_now_ms(shard->loop);
     pl_ws_init(&ws->ws);

@@ -45,6 +45,9 @@ struct pl_model_target {
 size_t pl_model_targets(const struct pl_models *models, struct pl_str name,
                         struct pl_model_target ret_targets[PL_VENDOR_MAX_CHAIN]);
 
+/* "vendor/model", or the name of one of our own; at most n bytes with the NUL. */
+void pl_target_name(const struct pl_model_target *target, char *to, size_t n);
+
 /* The first of them from the i-th on that is to be asked now; n: none. *ret_pass goes to
  * pl_vendor_start, or to pl_cooldown_leave. Any thread. */
 size_t pl_targets_enter(const struct pl_model_target *targets, size_t n, size_t i,

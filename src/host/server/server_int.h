@@ -38,7 +38,8 @@ struct pl_server_own {
     struct pl_socket sockets[PL_MAX_SOCKETS]; /* owned */
     bool is_control[PL_MAX_SOCKETS];
     struct pl_fetch_slots fetch_slots;
-    struct pl_timer care;            /* once a minute, on the first shard */
+    struct pl_timer care;
+    int64_t cared_ms; /* unix; when it was last done */            /* once a minute, on the first shard */
     struct pl_resume_queued requeue; /* on the first shard */
     struct pl_retention retention;   /* the same */
     int64_t ahead_ms;          /* of the wall clock before the other, when it was last looked at */

@@ -80,36 +80,31 @@ enum pl_status pl_store_usage_spent(struct pl_store *store, struct pl_str user_i
     return status;
 }
 
-void pl_batch_put_limits(struct pl_batch *batch, const struct pl_key_limits *limits)
+void pl_batch_put_limits(struct pl_batch *batch, const struct pl_limits *limits)
 {
     struct pl_params params = {.err = &batch->err};
     pl_params_id(&params, limits->key_id, "key_");
-    pl_params_int(&params, limits->rpm);
-    pl_params_int(&params, limits->tpm);
-    pl_params_int(&params, limits->budget_day_micro);
-    pl_params_int(&params, limits->budget_month_micro);
+    for (int i = 0; i < PL_LIMIT_OF_KEYS; i++)
+        pl_params_int(&params, limits->values[i]);
     pl_params_id(&params, limits->user_id, "user_");
     pl_batch_write(batch, PL_SQL_LIMITS_PUT, &params);
 }
 
 enum pl_status pl_store_limits_list(struct pl_store *store, struct pl_arena *arena,
-                                    struct pl_key_limits **ret_limits, size_t *ret_n,
+                                    struct pl_limits **ret_limits, size_t *ret_n,
                                     struct pl_error *err)
 {
-    struct pl_list list = {.size = sizeof(struct pl_key_limits)};
+    struct pl_list list = {.size = sizeof(struct pl_limits)};
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, PL_SQL_LIMITS_LIST, &(struct pl_params){0});
     while (pl_read_next(&read)) {
-        struct pl_key_limits *limits = pl_read_add(&read, &list);
-        if (limits)
-            *limits = (struct pl_key_limits){
-                .key_id = pl_read_id(&read, 0, "key_"),
-                .user_id = pl_read_id(&read, 1, "user_"),
-                .rpm = pl_read_int(&read, 2),
-                .tpm = pl_read_int(&read, 3),
-                .budget_day_micro = pl_read_int(&read, 4),
-                .budget_month_micro = pl_read_int(&read, 5),
-            };
+        struct pl_limits *limits = pl_read_add(&read, &list);
+        if (!limits)
+            break;
+        limits->key_id = pl_read_id(&read, 0, "key_");
+        limits->user_id = pl_read_id(&read, 1, "user_");
+        for (int i = 0; i < PL_LIMIT_OF_KEYS; i++)
+            limits->values[i] = pl_read_int(&read, (size_t)i + 2);
     }
     enum pl_status status = pl_read_end(&read);
     if (status == PL_OK) {

@@ -39,15 +39,23 @@ enum pl_status pl_store_usage_spent(struct pl_store *store, struct pl_str user_i
                                     struct pl_str key_id, int64_t from_day, int64_t *ret_micro,
                                     struct pl_error *err);
 
-struct pl_key_limits {
-    struct pl_str key_id, user_id;
-    int64_t rpm, tpm;                             /* requests and tokens a minute; 0: any number */
-    int64_t budget_day_micro, budget_month_micro; /* micro-dollars; 0: any amount */
+/* What a key may use: 0 is no limit. In a change, -1 stays as it is. */
+enum pl_usage_limit {
+    PL_LIMIT_RPM,          /* requests a minute */
+    PL_LIMIT_TPM,          /* tokens a minute, in and out */
+    PL_LIMIT_BUDGET_DAY,   /* micro-dollars a day, UTC */
+    PL_LIMIT_BUDGET_MONTH, /* … a calendar month */
+    PL_LIMIT_COUNT,
+    PL_LIMIT_OF_KEYS = PL_LIMIT_COUNT, /* those before it are limits of keys */
 };
-void pl_batch_put_limits(struct pl_batch *batch, const struct pl_key_limits *limits);
+struct pl_limits {
+    struct pl_str user_id, key_id;
+    int64_t values[PL_LIMIT_COUNT];
+};
+void pl_batch_put_limits(struct pl_batch *batch, const struct pl_limits *limits);
 /* Those of all keys that have some. */
 enum pl_status pl_store_limits_list(struct pl_store *store, struct pl_arena *arena,
-                                    struct pl_key_limits **ret_limits, size_t *ret_n,
+                                    struct pl_limits **ret_limits, size_t *ret_n,
                                     struct pl_error *err);
 
 /* The session, which is in the store or in this batch, has the conversation of this answer. */

@@ -38,11 +38,11 @@ static int close_meter(void **state)
     return 0;
 }
 
-static void limit(struct pl_key_limits limits)
+static void limit(struct pl_limits limits)
 {
     limits.key_id = caller.key_id;
     limits.user_id = caller.user_id;
-    assert_int_equal(pl_meter_set_limits(meter, &limits, 0, 0), PL_OK);
+    assert_int_equal(pl_meter_set_limits(meter, &limits, 0, 0, 1), PL_OK);
 }
 
 static bool admits(int64_t now_ms)
@@ -68,7 +68,7 @@ static void requests_of_a_minute_come_back_evenly(void **state)
 {
     (void)state;
     struct pl_meter_refusal refusal;
-    limit((struct pl_key_limits){.rpm = 6});
+    limit((struct pl_limits){.values = {[PL_LIMIT_RPM] = 6}});
     for (int i = 0; i < 6; i++)
         assert_true(admits(NOON));
     assert_false(pl_meter_admit(meter, &caller, NOON, &refusal));
@@ -83,7 +83,7 @@ static void requests_of_a_minute_come_back_evenly(void **state)
 static void an_answer_longer_than_the_minute_is_paid_off_first(void **state)
 {
     (void)state;
-    limit((struct pl_key_limits){.tpm = 100});
+    limit((struct pl_limits){.values = {[PL_LIMIT_TPM] = 100}});
     assert_true(admits(NOON));
     use(250, 0, NOON);
     assert_false(admits(NOON + MINUTE));
@@ -94,7 +94,8 @@ static void a_budget_holds_until_the_day_or_month_is_over(void **state)
 {
     (void)state;
     struct pl_meter_refusal refusal;
-    limit((struct pl_key_limits){.budget_day_micro = 1000, .budget_month_micro = 1500});
+    limit((struct pl_limits){
+        .values = {[PL_LIMIT_BUDGET_DAY] = 1000, [PL_LIMIT_BUDGET_MONTH] = 1500}});
     assert_true(admits(NOON));
     use(1, 1000, NOON);
     assert_false(pl_meter_admit(meter, &caller, NOON, &refusal));
@@ -112,14 +113,14 @@ static void other_keys_and_forgotten_ones_are_free(void **state)
 {
     (void)state;
     struct pl_meter_refusal refusal;
-    struct pl_key_limits limits;
+    struct pl_limits limits;
     struct pl_caller control = {.user_id = PL_STR(USER)};
-    limit((struct pl_key_limits){.rpm = 1});
+    limit((struct pl_limits){.values = {[PL_LIMIT_RPM] = 1}});
     assert_true(admits(NOON));
     assert_false(admits(NOON));
     assert_true(pl_meter_admit(meter, &control, NOON, &refusal));
     assert_true(pl_meter_limits(meter, caller.key_id, &limits));
-    assert_int_equal(limits.rpm, 1);
+    assert_int_equal(limits.values[PL_LIMIT_RPM], 1);
     pl_meter_forget(meter, caller.key_id);
     assert_false(pl_meter_limits(meter, caller.key_id, &limits));
     assert_true(admits(NOON));

@@ -4,7 +4,7 @@
 #include "base/utc.h"
 #include "http/route.h"
 #include "json/write.h"
-#include "service/admin/key_json.h"
+#include "service/admin/limits_json.h"
 #include "service/admin/routes.h"
 
 #include <stdio.h>
@@ -185,7 +185,7 @@ static const struct pl_route_param params[] = {
 };
 
 const struct pl_route pl_routes_usage[] = {
-    {PL_METHOD_GET, "/api/usage", 0, list_usage, "usage_list",
+    {PL_METHOD_GET, "/api/usage", 0, PL_FOR_READ, list_usage, "usage_list",
      "Get the usage of your keys through the gateway", "gateway", NULL, "UsageList", 200, params},
     {0},
 };

@@ -236,9 +236,9 @@ static void on_tool_result(struct pl_ws_live *ws, const struct pl_socket_message
 }
 
 const struct pl_socket_event pl_session_socket_events[] = {
-    {"chat:send", false, "SocketChat", on_chat_send},
-    {"chat:stop", false, "SocketSession", on_chat_stop},
-    {"chat:compact", false, "SocketCompact", on_chat_compact},
-    {"tool:result", false, "SocketToolResult", on_tool_result},
-    {NULL, false, NULL, NULL},
+    {"chat:send", false, PL_FOR_SESSIONS, "SocketChat", on_chat_send},
+    {"chat:stop", false, PL_FOR_SESSIONS, "SocketSession", on_chat_stop},
+    {"chat:compact", false, PL_FOR_SESSIONS, "SocketCompact", on_chat_compact},
+    {"tool:result", false, PL_FOR_SESSIONS, "SocketToolResult", on_tool_result},
+    {NULL, false, 0, NULL, NULL},
 };

@@ -25,6 +25,8 @@ static const struct {
     {"task_is_current", "the task has changed in the meantime: read it again and repeat the "
                         "change"},
     {"task_is_there", "the task no longer exists"},
+    {"admin_is_left", "the last administrator cannot be disabled, removed or made a member: make "
+                      "another user an administrator first"},
     {"memory_has_room", "there are as many memories as one user may have: delete some first"},
 };
 
