@@ -232,6 +232,8 @@ const struct pl_command pl_commands[] = {
     {"user", "Add, disable and remove the users of a server", "ACTION [OPTION]... [ARGUMENT]...",
      pl_user_paragraphs, pl_user_options, pl_user_examples, NULL, 1, SIZE_MAX, VERB_OPERANDS,
      .verbs = pl_user_verbs},
+    {"usage", "Show what users, keys and models have used", "[OPTION]...", pl_usage_paragraphs,
+     pl_usage_options, pl_usage_examples, NULL, 0, 0, "no operand", pl_cmd_usage},
     {"backup", "Copy everything a server stores to a file", "[OPTION]... FILE",
      pl_backup_paragraphs, pl_backup_options, pl_backup_examples, NULL, 1, 1, "the FILE to write",
      pl_cmd_backup},

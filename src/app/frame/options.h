@@ -150,6 +150,8 @@ enum pl_option_id {
     PL_OPT_BUDGET_MONTH,
     PL_OPT_ADMIN,
     PL_OPT_EXPORT,
+    PL_OPT_GROUP,
+    PL_OPT_CSV,
 };
 
 /* The i-th word that may stand in a place, NULL after the last. */

@@ -2,6 +2,7 @@
  * client's may carry "id" and then gets {"ack":id,…}. */
 #include "live/socket_int.h"
 
+#include "access/meter.h"
 #include "access/auth.h"
 #include "base/mem.h"
 #include "http/limits/body_memory.h"
@@ -349,11 +350,19 @@ void pl_socket_open(struct pl_exchange *x)
     bool is_known = x->caller.user_id.len;
     char *who = is_known ? pl_live_who(&x->caller) : NULL;
     enum pl_scope scope = x->caller.scope;
+    if (is_known && !pl_live_enter(x)) {
+        pl_mem_free(who);
+        pl_mem_free(ws);
+        pl_exchange_finish(x);
+        return;
+    }
     bool is_ready = head.status == PL_OK && (who || !is_known);
     struct pl_hold place = {0};
     struct pl_conn *conn =
         is_ready ? pl_exchange_take_conn(x, pl_buf_str(&head), &rest, &place) : NULL;
     if (!conn) {
+        if (who)
+            pl_meter_leave_socket(shard->server->meter, pl_str_of(who));
         pl_mem_free(who);
         pl_mem_free(ws);
         if (!is_ready) {
@@ -367,6 +376,7 @@ void pl_socket_open(struct pl_exchange *x)
     pl_live_init(&ws->live, &kind, shard, conn);
     ws->live.who = who;
     ws->live.scope = scope;
+    ws->live.is_metered = who != NULL;
     ws->live.place = place;
     ws->tokens_ms = pl_loop_now_ms(shard->loop);
     pl_ws_init(&ws->ws);

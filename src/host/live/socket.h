@@ -29,6 +29,8 @@ struct pl_socket_event {
 
 struct pl_shard *pl_socket_shard(const struct pl_ws_live *ws);
 struct pl_str pl_socket_user(const struct pl_ws_live *ws);
+/* The id of its key; empty: the control socket. */
+struct pl_str pl_socket_key(const struct pl_ws_live *ws);
 /* The Accept-Language of the request that opened it. */
 bool pl_socket_is_chinese(const struct pl_ws_live *ws);
 

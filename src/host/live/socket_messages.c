@@ -1,6 +1,7 @@
 /* The messages of a client on its socket, and their answers. */
 #include "live/socket.h"
 
+#include "access/meter.h"
 #include "access/auth.h"
 #include "base/mem.h"
 #include "http/json_members.h"
@@ -70,6 +71,11 @@ struct pl_str pl_socket_user(const struct pl_ws_live *ws)
     return pl_live_user(&ws->live);
 }
 
+struct pl_str pl_socket_key(const struct pl_ws_live *ws)
+{
+    return pl_live_key(&ws->live);
+}
+
 bool pl_socket_is_chinese(const struct pl_ws_live *ws)
 {
     return ws->is_chinese;
@@ -134,9 +140,15 @@ static void on_auth(struct pl_ws_live *ws, const struct pl_socket_message *m)
                                             : "the scope of the key opens no socket");
         return;
     }
+    if (!pl_meter_enter_socket(live->shard->server->meter, caller.user_id)) {
+        live->kind->close(live, PL_WS_CLOSE_UNAUTHORIZED, "as many sockets as allowed are open");
+        return;
+    }
     live->scope = caller.scope;
     live->who = pl_live_who(&caller);
+    live->is_metered = live->who != NULL;
     if (!live->who) {
+        pl_meter_leave_socket(live->shard->server->meter, caller.user_id);
         live->kind->close(live, PL_WS_CLOSE_INTERNAL, "out of memory");
         return;
     }

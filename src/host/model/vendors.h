@@ -31,6 +31,7 @@ struct pl_vendor_config {
     const char *const
         *models;   /* names to list, ended by NULL; NULL: those of schemas/models.json */
     bool is_local; /* it is asked what it has */
+    const struct pl_priced_model *prices; /* ended by a NULL model; NULL: none */
 };
 
 struct pl_alias_config {

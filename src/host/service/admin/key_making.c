@@ -76,7 +76,7 @@ static void made(struct pl_exchange *x)
     pl_exchange_finish(x);
 }
 
-static struct pl_batch *batch_of(const struct pl_key_making *making)
+static struct pl_batch *batch_of(const struct pl_key_making *making, int64_t n_keys)
 {
     struct pl_batch *batch = pl_batch_create();
     if (!batch)
@@ -89,6 +89,8 @@ static struct pl_batch *batch_of(const struct pl_key_making *making)
         pl_batch_create_key(batch, &making->key);
     if (making->limits.key_id.len)
         pl_batch_put_limits(batch, &making->limits);
+    if (!making->key.old_hash.len)
+        pl_batch_check_quota(batch, making->key.user_id, PL_LIMIT_KEYS, n_keys);
     return batch;
 }
 
@@ -97,7 +99,8 @@ static struct pl_batch *batch_of(const struct pl_key_making *making)
 void pl_key_making_commit(struct pl_exchange *x, struct pl_key_making *making)
 {
     struct pl_auth *auth = x->shard->server->auth;
-    struct pl_batch *batch = batch_of(making);
+    struct pl_batch *batch = batch_of(
+        making, pl_meter_quota(x->shard->server->meter, making->key.user_id, PL_LIMIT_KEYS));
     PL_CLEANUP_BUF struct pl_buf kept;
     pl_buf_init(&kept, 0);
     write_made(making, NULL, &kept);

@@ -12,6 +12,12 @@ static const struct {
     [PL_LIMIT_TPM] = {"tpm", false},
     [PL_LIMIT_BUDGET_DAY] = {"budget_usd_day", true},
     [PL_LIMIT_BUDGET_MONTH] = {"budget_usd_month", true},
+    [PL_LIMIT_TURNS] = {"max_turns", false},
+    [PL_LIMIT_SESSIONS] = {"max_sessions", false},
+    [PL_LIMIT_BLOB_BYTES] = {"max_blob_bytes", false},
+    [PL_LIMIT_KEYS] = {"max_keys", false},
+    [PL_LIMIT_TASKS] = {"max_tasks", false},
+    [PL_LIMIT_SOCKETS] = {"max_sockets", false},
 };
 
 bool pl_limits_read(struct pl_exchange *x, enum pl_usage_limit n, struct pl_limits *ret_limits)

@@ -1,12 +1,15 @@
 /* Users: an administrator makes, changes and disables them; everyone sees himself. A change takes
  * effect when it is durable. */
 #include "access/key_table.h"
+#include "access/meter.h"
 #include "agent/driver.h"
 #include "http/json_members.h"
 #include "http/route.h"
+#include "io/clock.h"
 #include "live/hub.h"
 #include "service/admin/key_json.h"
 #include "service/admin/key_making.h"
+#include "service/admin/limits_json.h"
 #include "service/admin/listing.h"
 #include "service/admin/routes.h"
 #include "service/admin/user_erase.h"
@@ -52,8 +55,11 @@ static void write_user(struct pl_exchange *x, const struct pl_auth_user *user, b
 {
     struct pl_user_row row = row_of(user);
     struct pl_json_out out = pl_json_out(&x->reply);
+    struct pl_limits limits = {0};
+    (void)pl_meter_limits(x->shard->server->meter, row.id, &limits);
     pl_json_out_open(&out, '{');
     pl_user_write(&out, &row);
+    pl_limits_write(&out, PL_LIMIT_COUNT, &limits);
     if (is_me) {
         pl_put_text(&out, "key_id", x->caller.key_id.len ? x->caller.key_id : (struct pl_str){0});
         pl_put_text(&out, "scope", pl_str_of(pl_scope_word(x->caller.scope)));
@@ -113,6 +119,8 @@ static void show_user(struct pl_exchange *x)
 
 struct changing {
     struct pl_user_change change;
+    struct pl_limits limits;
+    int64_t spent_day, spent_month;
     uint64_t number;
 };
 
@@ -122,6 +130,12 @@ static void changed(struct pl_exchange *x)
     struct pl_server *server = x->shard->server;
     struct pl_auth_user user;
     (void)pl_auth_change_user(auth_of(x), &changing->change, changing->number);
+    if (pl_body_has(x, "limits") &&
+        pl_meter_set_limits(server->meter, &changing->limits, changing->spent_day,
+                            changing->spent_month, changing->number) != PL_OK) {
+        pl_exchange_fail_memory(x);
+        return;
+    }
     if (changing->change.disabled_ms > 0) {
         pl_hub_close_user_everywhere(server, x->args[0]);
         pl_drivers_stop_user_everywhere(server, x->args[0]);
@@ -131,6 +145,39 @@ static void changed(struct pl_exchange *x)
     if (find_user(x, &user))
         write_user(x, &user, false);
     pl_exchange_finish(x);
+}
+
+static void commit_update(struct pl_exchange *x)
+{
+    struct changing *changing = x->state;
+    if (x->is_problem) {
+        pl_exchange_finish(x);
+        return;
+    }
+    struct pl_batch *batch = pl_batch_create();
+    if (batch)
+        pl_batch_change_user(batch, &changing->change);
+    if (batch && pl_body_has(x, "limits"))
+        pl_batch_put_limits(batch, &changing->limits);
+    changing->number = pl_auth_begin_change(auth_of(x));
+    pl_exchange_commit(x, batch, changed);
+    pl_auth_end_change(auth_of(x));
+}
+
+static void read_spent(struct pl_exchange *x)
+{
+    struct changing *changing = x->state;
+    struct pl_store *store = x->shard->server->store;
+    struct pl_str none = PL_STR("");
+    struct pl_error err = {0};
+    int64_t now_ms = pl_clock_unix_ms();
+    enum pl_status status = pl_store_usage_spent(store, x->args[0], none, pl_meter_day(now_ms),
+                                                 &changing->spent_day, &err);
+    if (status == PL_OK)
+        status = pl_store_usage_spent(store, x->args[0], none, pl_meter_month_start(now_ms),
+                                      &changing->spent_month, &err);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
 }
 
 static void update_user(struct pl_exchange *x)
@@ -155,12 +202,13 @@ static void update_user(struct pl_exchange *x)
         changing->change.disabled_ms = !is_disabled       ? 0
                                        : user.disabled_ms ? user.disabled_ms
                                                           : pl_loop_unix_ms(x->shard->loop);
-    struct pl_batch *batch = pl_batch_create();
-    if (batch)
-        pl_batch_change_user(batch, &changing->change);
-    changing->number = pl_auth_begin_change(auth_of(x));
-    pl_exchange_commit(x, batch, changed);
-    pl_auth_end_change(auth_of(x));
+    if (pl_body_has(x, "limits")) {
+        (void)pl_limits_read(x, PL_LIMIT_COUNT, &changing->limits);
+        changing->limits.user_id = x->args[0];
+        pl_exchange_work(x, read_spent, commit_update);
+        return;
+    }
+    commit_update(x);
 }
 
 /* --- erasing --------------------------------------------------------------------------------- */
@@ -191,8 +239,8 @@ const struct pl_route pl_routes_users[] = {
     {PL_METHOD_GET, "/api/users/{id}", 0, PL_FOR_READ, show_user, "user_get",
      "Get a user: an administrator any, others themselves", "users", NULL, "User", 200, NULL},
     {PL_METHOD_PATCH, "/api/users/{id}", PL_ROUTE_ADMIN, PL_FOR_ALL, update_user, "user_update",
-     "Rename, disable or enable a user, or change the role", "users", "UserUpdate", "User", 200,
-     NULL},
+     "Rename, disable or enable a user, change the role or the limits", "users", "UserUpdate",
+     "User", 200, NULL},
     {PL_METHOD_DELETE, "/api/users/{id}", 0, PL_FOR_ALL, erase_user, "user_erase",
      "Erase a user and everything of the user: an administrator any, others themselves", "users",
      NULL, NULL, 204, NULL},

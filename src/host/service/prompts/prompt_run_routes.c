@@ -554,6 +554,7 @@ static void send_rest(struct running *running)
         item->background.problem = PL_PROBLEM_COUNT;
         item->background.home = running->x->shard;
         item->background.record.user_id = running->x->caller.user_id;
+        item->background.key_id = running->x->caller.key_id;
         item->background.ctx = item;
         running->n_waiting++;
         if (item->is_found)

@@ -136,6 +136,9 @@ static enum pl_status read_chat(struct sending *sending, const struct pl_json_do
         pl_chat_parse(sending->command.home->setup->models, &sending->arena, doc, data, event, err);
     if (status == PL_OK)
         pl_chat_set_language(event, pl_socket_is_chinese(sending->ws));
+    struct pl_str *key_id = event->kind == PL_SE_CHAT ? &event->chat.key_id : &event->answer.key_id;
+    if (status == PL_OK)
+        *key_id = pl_arena_dup(&sending->arena, pl_socket_key(sending->ws));
     return status;
 }
 

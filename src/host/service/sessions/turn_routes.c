@@ -207,10 +207,13 @@ static void session_chat(struct pl_exchange *x)
     }
     struct pl_str language = pl_http_header_get(x->head, "accept-language");
     pl_chat_set_language(&command->event, pl_language_wants_chinese(language));
-    if (command->event.kind == PL_SE_CHAT)
+    if (command->event.kind == PL_SE_CHAT) {
         command->event.chat.trace_id = pl_trace_id(x);
-    else
+        command->event.chat.key_id = x->caller.key_id;
+    } else {
         command->event.answer.trace_id = pl_trace_id(x);
+        command->event.answer.key_id = x->caller.key_id;
+    }
     if (command->event.kind == PL_SE_CHAT && pl_chat_has_media(&x->body, x->body.root))
         keep_media(x, command);
     else
@@ -299,6 +302,7 @@ static void session_answer(struct pl_exchange *x)
     command->event.answer.tool_call_id = x->args[1];
     command->event.answer.answer = pl_body_raw(x, "answer");
     command->event.answer.trace_id = pl_trace_id(x);
+    command->event.answer.key_id = x->caller.key_id;
     command->done = answer_done;
     pl_session_command_send(command);
 }

@@ -1,6 +1,7 @@
 /* Scheduled tasks: create, change, start, stop, run by hand. Their times are in
  * task_time_routes.c. */
 #include "agent/chat_message.h"
+#include "access/meter.h"
 #include "base/utc.h"
 #include "base/uuid.h"
 #include "http/exchange.h"
@@ -151,6 +152,27 @@ static void write_changed(struct pl_exchange *x, const struct changing *changing
 
 /* --- making ---------------------------------------------------------------------------------- */
 
+/* Two at once may both find room; then the batch of one of them fails, and it looks again. */
+static bool has_room(struct pl_exchange *x, struct pl_str user_id)
+{
+    int64_t most = pl_meter_quota(x->shard->server->meter, user_id, PL_LIMIT_TASKS);
+    struct pl_task_query query = {.user_id = user_id, .is_enabled = -1, .limit = 1};
+    struct pl_task_page page;
+    struct pl_error err = {0};
+    if (!most)
+        return true;
+    enum pl_status status =
+        pl_store_task_list(x->shard->server->store, &x->arena, &query, &page, &err);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+    else if (page.total >= most)
+        pl_exchange_problem(
+            x, PL_PROBLEM_CONFLICT, NULL,
+            "You have as many scheduled tasks as allowed (%lld); delete some first.",
+            (long long)most);
+    return !x->is_problem;
+}
+
 static void plan_create(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
 {
     struct changing *changing = ctx;
@@ -176,7 +198,11 @@ static void plan_create(struct pl_exchange *x, struct pl_batch *batch, void *ctx
         read_model(x, task);
     if (x->is_problem)
         return;
+    if (!has_room(x, task->user_id))
+        return;
     pl_batch_create_task(batch, task);
+    pl_batch_check_quota(batch, task->user_id, PL_LIMIT_TASKS,
+                         pl_meter_quota(x->shard->server->meter, task->user_id, PL_LIMIT_TASKS));
     write_changed(x, changing);
 }
 
