@@ -105,9 +105,10 @@ static void limits_go_with_their_key(void **state)
 {
     struct fixture *f = *state;
     struct pl_id id = pl_id_take(&f->seed, "key_");
-    struct pl_key_limits *limits,
-        mine = {
-            .key_id = id_str(&id), .user_id = id_str(&f->user), .rpm = 5, .budget_day_micro = 7};
+    struct pl_limits *limits,
+        mine = {.key_id = id_str(&id),
+                .user_id = id_str(&f->user),
+                .values = {[PL_LIMIT_RPM] = 5, [PL_LIMIT_TPM] = -1, [PL_LIMIT_BUDGET_DAY] = 7}};
     size_t n;
     struct pl_batch *batch = pl_batch_create();
     pl_batch_create_key(batch,
@@ -117,14 +118,18 @@ static void limits_go_with_their_key(void **state)
                                              .hash = PL_STR("0123456789abcdef0123456789abcdef"),
                                              .last4 = PL_STR("wxyz")});
     pl_batch_put_limits(batch, &mine);
-    mine.rpm = 6;
+    /* What a change does not name stays. */
+    mine.values[PL_LIMIT_RPM] = 6;
+    mine.values[PL_LIMIT_BUDGET_DAY] = -1;
     pl_batch_put_limits(batch, &mine);
     commit(f, batch);
     assert_int_equal(pl_store_limits_list(f->store, &f->arena, &limits, &n, NULL), PL_OK);
     assert_int_equal(n, 1);
     assert_str(limits[0].key_id, id_str(&id));
     assert_str(limits[0].user_id, id_str(&f->user));
-    assert_true(limits[0].rpm == 6 && limits[0].tpm == 0 && limits[0].budget_day_micro == 7);
+    assert_int_equal(limits[0].values[PL_LIMIT_RPM], 6);
+    assert_int_equal(limits[0].values[PL_LIMIT_TPM], 0);
+    assert_int_equal(limits[0].values[PL_LIMIT_BUDGET_DAY], 7);
     batch = pl_batch_create();
     pl_batch_delete_key(batch, id_str(&f->user), id_str(&id));
     commit(f, batch);

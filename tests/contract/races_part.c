@@ -52,7 +52,10 @@ static void make_key(struct racing *r, struct pl_batch *batch)
 
 static void rename_key(struct racing *r, struct pl_batch *batch)
 {
-    pl_batch_rename_key(batch, user_of(r), id_str(&r->id), PL_STR("renamed"));
+    pl_batch_change_key(batch, &(struct pl_key_patch){.user_id = user_of(r),
+                                                      .id = id_str(&r->id),
+                                                      .name = PL_STR("renamed"),
+                                                      .expires_ms = -1});
 }
 
 static void use_key(struct racing *r, struct pl_batch *batch)
@@ -62,8 +65,18 @@ static void use_key(struct racing *r, struct pl_batch *batch)
 
 static void limit_key(struct racing *r, struct pl_batch *batch)
 {
-    pl_batch_put_limits(
-        batch, &(struct pl_key_limits){.key_id = id_str(&r->id), .user_id = user_of(r), .rpm = 3});
+    pl_batch_put_limits(batch, &(struct pl_limits){.key_id = id_str(&r->id),
+                                                   .user_id = user_of(r),
+                                                   .values = {[PL_LIMIT_RPM] = 3}});
+}
+
+static void rotate_key(struct racing *r, struct pl_batch *batch)
+{
+    struct pl_key_row row = {.id = id_str(&r->id),
+                             .user_id = user_of(r),
+                             .hash = {r->id.text + 4, 32},
+                             .last4 = PL_STR("abcd")};
+    pl_batch_rotate_key(batch, &row, 99);
 }
 
 static void drop_key(struct racing *r, struct pl_batch *batch)
@@ -80,7 +93,7 @@ static bool has_key(struct racing *r)
     for (size_t i = 0; i < n; i++)
         if (pl_str_eq(keys[i].id, id_str(&r->id)))
             return true;
-    struct pl_key_limits *limits = NULL;
+    struct pl_limits *limits = NULL;
     assert_int_equal(pl_store_limits_list(r->f->store, &r->f->arena, &limits, &n, NULL), PL_OK);
     for (size_t i = 0; i < n; i++)
         if (pl_str_eq(limits[i].key_id, id_str(&r->id)))
@@ -401,6 +414,7 @@ static bool has_blob(struct racing *r)
 
 static const struct race races[] = {
     {"a key is renamed", make_key, rename_key, drop_key, has_key},
+    {"a key is rotated", make_key, rotate_key, drop_key, has_key},
     {"a key is used", make_key, use_key, drop_key, has_key},
     {"a key is limited", make_key, limit_key, drop_key, has_key},
     {"a session is changed", make_one_session, change_one_session, drop_session, has_session},

@@ -47,7 +47,10 @@ static void keys_are_listed_by_user_changed_and_deleted(void **state)
     pl_batch_create_key(batch, &theirs);
     pl_batch_use_key(batch, mine.id, 44);
     pl_batch_use_key(batch, mine.id, 43);
-    pl_batch_rename_key(batch, mine.user_id, mine.id, PL_STR("desk"));
+    pl_batch_change_key(batch, &(struct pl_key_patch){.user_id = mine.user_id,
+                                                      .id = mine.id,
+                                                      .name = PL_STR("desk"),
+                                                      .expires_ms = -1});
     pl_batch_delete_key(batch, id_str(&f->user), id_str(&b));
     commit(f, batch);
     struct pl_key_row *keys;
@@ -81,7 +84,10 @@ static void a_key_of_another_user_is_not_changed(void **state)
     pl_batch_create_key(batch, &key);
     commit(f, batch);
     batch = pl_batch_create();
-    pl_batch_rename_key(batch, id_str(&f->other), key.id, PL_STR("stolen"));
+    pl_batch_change_key(batch, &(struct pl_key_patch){.user_id = id_str(&f->other),
+                                                      .id = key.id,
+                                                      .name = PL_STR("stolen"),
+                                                      .expires_ms = -1});
     assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_NOT_FOUND);
     struct pl_key_row *keys;
     size_t n;
@@ -205,7 +211,122 @@ static void settings_keep_their_last_value(void **state)
                      PL_NOT_FOUND);
 }
 
+static struct pl_user_row make_user(const struct pl_id *id, bool is_admin)
+{
+    return (struct pl_user_row){
+        .id = id_str(id), .name = PL_STR("somebody"), .is_admin = is_admin, .created_ms = 5};
+}
+
+static enum pl_status change_user(struct fixture *f, const struct pl_id *id, int is_admin,
+                                  int64_t disabled_ms, struct pl_error *err)
+{
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_change_user(batch, &(struct pl_user_change){.id = id_str(id),
+                                                         .is_admin = is_admin,
+                                                         .disabled_ms = disabled_ms});
+    return pl_store_commit(f->store, batch, err);
+}
+
+static void an_administrator_is_always_left(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_user_row boss = make_user(&f->user, true), member = make_user(&f->other, false);
+    struct pl_id nobody = pl_id_take(&f->seed, "user_");
+    struct pl_error err = {0};
+    struct pl_user_row *users;
+    size_t n;
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_create_user(batch, &boss);
+    pl_batch_create_user(batch, &member);
+    commit(f, batch);
+    assert_int_equal(change_user(f, &f->user, 0, -1, &err), PL_CONFLICT);
+    assert_non_null(strstr(err.message, "last administrator"));
+    assert_int_equal(change_user(f, &f->user, -1, 7, &err), PL_CONFLICT);
+    batch = pl_batch_create();
+    pl_batch_erase_user(batch, id_str(&f->user));
+    assert_int_equal(pl_store_commit(f->store, batch, &err), PL_CONFLICT);
+    assert_int_equal(change_user(f, &nobody, 1, -1, &err), PL_NOT_FOUND);
+    assert_int_equal(change_user(f, &f->other, 1, -1, &err), PL_OK);
+    assert_int_equal(change_user(f, &f->user, 0, 9, &err), PL_OK);
+    assert_int_equal(pl_store_user_list(f->store, &f->arena, &users, &n, &err), PL_OK);
+    assert_int_equal(n, 2);
+    bool is_first = pl_str_eq(users[0].id, id_str(&f->user));
+    const struct pl_user_row *was = &users[is_first ? 0 : 1], *is = &users[is_first ? 1 : 0];
+    assert_true(!was->is_admin && was->disabled_ms == 9 && is->is_admin && !is->disabled_ms);
+    assert_str(was->name, PL_STR("somebody"));
+}
+
+/* Whoever is erased takes everything along, and brings nothing back; the other stays whole. */
+static void who_is_erased_stays_so(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_user_row boss = make_user(&f->other, true), member = make_user(&f->user, false);
+    struct pl_id id = add_session(f), key_id = pl_id_take(&f->seed, "key_");
+    struct pl_key_row key = make_key(&key_id, &f->user, hash_a);
+    struct pl_session_record late = make_session(f, &id), got;
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_create_user(batch, &boss);
+    pl_batch_create_user(batch, &member);
+    pl_batch_create_key(batch, &key);
+    commit(f, batch);
+    batch = pl_batch_create();
+    pl_batch_erase_user(batch, id_str(&f->user));
+    commit(f, batch);
+    struct pl_key_row *keys;
+    struct pl_user_row *users;
+    size_t n;
+    assert_int_equal(pl_store_user_list(f->store, &f->arena, &users, &n, NULL), PL_OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(pl_store_key_list(f->store, &f->arena, id_str(&f->user), &keys, &n, NULL),
+                     PL_OK);
+    assert_int_equal(n, 0);
+    assert_int_equal(
+        pl_store_session_get(f->store, &f->arena, id_str(&f->user), id_str(&id), &got, NULL),
+        PL_NOT_FOUND);
+    /* What was under way comes too late. */
+    batch = pl_batch_create();
+    put_session(batch, &late);
+    assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_NOT_FOUND);
+    batch = pl_batch_create();
+    pl_batch_create_key(batch, &key);
+    assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_NOT_FOUND);
+    batch = pl_batch_create();
+    pl_batch_erase_user(batch, id_str(&f->user));
+    assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_NOT_FOUND);
+}
+
+static void a_key_keeps_what_it_may_do_through_a_rotation(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id id = pl_id_take(&f->seed, "key_");
+    struct pl_key_row key = make_key(&id, &f->user, hash_a), *keys;
+    size_t n;
+    key.scope = PL_STR("gateway");
+    key.models = PL_STR("a/b\nc/*");
+    key.expires_ms = 77;
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_create_key(batch, &key);
+    commit(f, batch);
+    key.hash = hash_b;
+    key.last4 = PL_STR("abcd");
+    batch = pl_batch_create();
+    pl_batch_rotate_key(batch, &key, 88);
+    commit(f, batch);
+    assert_int_equal(pl_store_key_list(f->store, &f->arena, id_str(&f->user), &keys, &n, NULL),
+                     PL_OK);
+    assert_int_equal(n, 1);
+    assert_str(keys[0].hash, hash_b);
+    assert_str(keys[0].old_hash, hash_a);
+    assert_str(keys[0].last4, PL_STR("abcd"));
+    assert_str(keys[0].scope, PL_STR("gateway"));
+    assert_str(keys[0].models, PL_STR("a/b\nc/*"));
+    assert_true(keys[0].expires_ms == 77 && keys[0].old_until_ms == 88 && !keys[0].is_admin);
+}
+
 static const struct CMUnitTest tests[] = {
+    ON_STORE(an_administrator_is_always_left),
+    ON_STORE(who_is_erased_stays_so),
+    ON_STORE(a_key_keeps_what_it_may_do_through_a_rotation),
     ON_STORE(users_are_listed),
     ON_STORE(keys_are_listed_by_user_changed_and_deleted),
     ON_STORE(a_key_of_another_user_is_not_changed),

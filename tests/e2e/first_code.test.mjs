@@ -22,8 +22,8 @@ test('it ends when an administrator has a key, however that was made, and stays 
   for (const how of ['command', 'route', 'user']) {
     const server = await fresh();
     const { code } = server;
-    if (how === 'command') assert.equal(run(['key', 'create', '--name', 'mine', '--data', server.data]).code, 0);
-    if (how === 'route') assert.equal((await server.ask('POST', '/api/user/api-keys', { body: { name: 'mine' }, ...control(server) })).status, 201);
+    if (how === 'command') assert.equal(run(['key', 'create', '--name', 'mine', '--admin', '--data', server.data]).code, 0);
+    if (how === 'route') assert.equal((await server.ask('POST', '/api/user/api-keys', { body: { name: 'mine', is_admin: true }, ...control(server) })).status, 201);
     if (how === 'user') assert.equal((await server.ask('POST', '/api/users', { body: { name: 'boss', is_admin: true }, ...control(server) })).status, 201);
     const refused = await login(server, code);
     assert.equal(refused.status, 401, how);

@@ -12,7 +12,7 @@ async function keysOf(server, key) {
 test('a key that changes itself while it is revoked stays revoked after a restart', async () => {
   const server = await start();
   const keys = [];
-  for (let i = 0; i < N_KEYS; i++) keys.push((await server.ask('POST', '/api/user/api-keys', { body: { name: `k${i}` } })).json);
+  for (let i = 0; i < N_KEYS; i++) keys.push((await server.ask('POST', '/api/user/api-keys', { body: { name: `k${i}`, is_admin: true } })).json);
   const before = await keysOf(server, server.key);
   assert.equal(before.length, N_KEYS + 1);
   const seen = new Set();

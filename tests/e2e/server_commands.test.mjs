@@ -347,7 +347,7 @@ test('a key is made, works, is listed and revoked while the server runs', async 
   assert.equal(listed.plaintext, null);
   assert.equal(listed.masked.slice(-4), key.slice(-4));
   const table = ok('key', 'list').out;
-  assert.match(table, /^ID +KEY +MADE +LAST USED +NAME\n/);
+  assert.match(table, /^ID +KEY +SCOPE +MADE +LAST USED +EXPIRES +NAME\n/);
   assert.ok(!table.includes(key));
   assert.match(ok('key', 'revoke', listed.id).err, /revoked/);
   assert.equal((await server.raw('GET', '/api/me', { key })).status, 401);
@@ -356,7 +356,7 @@ test('a key is made, works, is listed and revoked while the server runs', async 
 
 test('a key is made before the first start, and after the last', async () => {
   const dir = join(freshDirectory(), 'new');
-  const made = run(['key', 'create', '--name', 'early', '--json', '--data', dir]);
+  const made = run(['key', 'create', '--name', 'early', '--admin', '--json', '--data', dir]);
   assert.equal(made.code, 0, made.err);
   assert.equal(statSync(dir).mode & 0o777, 0o700);
   const { plaintext, id } = JSON.parse(made.out);
@@ -370,7 +370,7 @@ test('a key is made before the first start, and after the last', async () => {
   assert.deepEqual(JSON.parse(run(['key', 'list', '--json', '--data', dir]).out).items.map(({ name }) => name), ['early']);
   assert.equal(run(['key', 'revoke', id, '--data', dir]).code, 0);
   assert.equal(run(['key', 'revoke', id, '--data', dir]).code, 1);
-  const late = run(['key', 'create', '--name', 'late', '--data', dir]).out.trim();
+  const late = run(['key', 'create', '--name', 'late', '--admin', '--data', dir]).out.trim();
   other = await start({ data: dir });
   assert.equal((await other.raw('GET', '/api/me', { key: plaintext })).status, 401);
   assert.equal((await other.raw('GET', '/api/me', { key: late })).status, 200);

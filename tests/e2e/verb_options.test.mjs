@@ -16,7 +16,7 @@ function helpOf(command) {
 for (const command of ['session', 'prompt', 'memory', 'task', 'blob', 'key', 'handoff'])
   test(`parley ${command} refuses options of its other verbs`, () => {
     const { verbs: listed, options } = helpOf(command);
-    const verbs = listed.length ? listed : { key: ['create', 'list', 'revoke'], handoff: ['make', 'check', 'accept', 'refuse'] }[command];
+    const verbs = listed.length ? listed : { key: ['create', 'list', 'change', 'rotate', 'revoke'], handoff: ['make', 'check', 'accept', 'refuse'] }[command];
     const bound = options.filter((option) => option.verbs);
     assert.ok(verbs.length > 1 && bound.length > 0, `${verbs} ${options.map(({ name }) => name)}`);
     for (const option of bound)

@@ -64,6 +64,7 @@ enum pl_exit pl_cmd_serve(struct pl_console *console, const struct pl_args *args
 enum pl_exit pl_cmd_chat(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_run(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_key(struct pl_console *console, const struct pl_args *args);
+enum pl_exit pl_cmd_usage(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_backup(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_reload(struct pl_console *console, const struct pl_args *args);
 enum pl_exit pl_cmd_restore(struct pl_console *console, const struct pl_args *args);

@@ -145,6 +145,16 @@ enum pl_option_id {
     PL_OPT_RANGE,
     PL_OPT_NEW,
     PL_OPT_FORCE,
+    PL_OPT_USER,
+    PL_OPT_MODELS,
+    PL_OPT_RPM,
+    PL_OPT_TPM,
+    PL_OPT_BUDGET_DAY,
+    PL_OPT_BUDGET_MONTH,
+    PL_OPT_ADMIN,
+    PL_OPT_EXPORT,
+    PL_OPT_GROUP,
+    PL_OPT_CSV,
 };
 
 /* The i-th word that may stand in a place, NULL after the last. */

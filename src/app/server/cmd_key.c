@@ -1,9 +1,11 @@
-/* parley key: make, list and revoke keys. Where a server runs it is asked; otherwise the store is
+/* parley key: make, list, change, rotate and revoke keys. Where a server runs it is asked; otherwise the store is
  * opened here, exclusively. Both ways give the same answer in the same form. */
 #include "app/frame/api.h"
 #include "app/frame/columns.h"
-#include "app/server/local_store.h"
 #include "app/frame/verbs.h"
+#include "app/server/key_wish.h"
+#include "app/server/local_store.h"
+#include "app/server/user_find.h"
 
 #include "access/auth.h"
 #include "base/text/utf8.h"
@@ -18,7 +20,9 @@ struct job {
     struct pl_api api; /* owned */
     struct pl_console *console;
     const struct pl_args *args;
-    const char *id;         /* operand of revoke */
+    const char *id;   /* operand */
+    const char *user; /* --user, as an id; NULL: one's own */
+    struct pl_key_wish wish;
     struct pl_store *store; /* owned; NULL: a server is asked */
     struct pl_auth *auth;   /* owned; of the store */
     struct pl_str user_id;  /* whose keys these are, in the store */
@@ -49,30 +53,67 @@ static enum pl_exit open_store(struct job *job, bool makes_it)
     return status == PL_OK ? PL_EXIT_OK : fail(job, status, &err);
 }
 
-static enum pl_status create_here(struct job *job, const char *name, struct pl_error *err)
+/* The user that --user names, in the store. */
+static enum pl_status find_here(struct job *job, const char *who, struct pl_error *err)
+{
+    struct pl_user_row *users;
+    size_t n = 0, n_found = 0;
+    enum pl_status status = pl_store_user_list(job->store, &job->api.texts.arena, &users, &n, err);
+    for (size_t i = 0; i < n && status == PL_OK; i++)
+        if (pl_str_eq(users[i].id, pl_str_of(who)) || pl_str_eq(users[i].name, pl_str_of(who))) {
+            job->user_id = users[i].id;
+            n_found++;
+        }
+    if (status == PL_OK && n_found != 1)
+        status = pl_fail(err, PL_INVALID,
+                         n_found ? "there are several users named \"%s\"; give the id of one"
+                                 : "there is no user \"%s\"",
+                         who);
+    return status;
+}
+
+static enum pl_status make_secret(struct job *job, char plain[PL_KEY_SIZE + 1], uint8_t hash[32],
+                                  struct pl_key_row *row, struct pl_error *err)
+{
+    if (!pl_key_make(plain, hash))
+        return pl_fail(err, PL_IO, "the system provides no random bytes");
+    row->user_id = job->user_id;
+    row->hash = (struct pl_str){(const char *)hash, 32};
+    row->last4 = (struct pl_str){plain + PL_KEY_SIZE - 4, 4};
+    return PL_OK;
+}
+
+static enum pl_status create_here(struct job *job, struct pl_error *err)
 {
     char plain[PL_KEY_SIZE + 1];
     uint8_t hash[32];
+    const struct pl_key_wish *wish = &job->wish;
     struct pl_id_seed seed = {.unix_ms = pl_clock_unix_ms()};
-    if (!pl_entropy_fill(seed.random, sizeof seed.random) || !pl_key_make(plain, hash))
+    if (!pl_entropy_fill(seed.random, sizeof seed.random))
         return pl_fail(err, PL_IO, "the system provides no random bytes");
     struct pl_id id = pl_id_take(&seed, "key_");
     struct pl_key_row row = {
         .id = pl_str_of(id.text),
-        .user_id = job->user_id,
-        .name = pl_str_of(name),
-        .hash = {(const char *)hash, sizeof hash},
-        .last4 = {plain + PL_KEY_SIZE - 4, 4},
+        .name = pl_str_of(wish->name),
         .created_ms = seed.unix_ms,
+        .scope = wish->scope ? pl_str_of(wish->scope) : PL_STR("all"),
+        .models = wish->models,
+        .expires_ms = wish->expires_ms > 0 ? wish->expires_ms : 0,
+        .is_admin = wish->is_admin,
     };
-    struct pl_batch *batch = pl_batch_create();
+    enum pl_status status = make_secret(job, plain, hash, &row, err);
+    struct pl_limits limits = {.user_id = row.user_id, .key_id = row.id};
+    memcpy(limits.values, wish->values, sizeof wish->values);
+    struct pl_batch *batch = status == PL_OK ? pl_batch_create() : NULL;
     if (!batch)
-        return pl_fail(err, PL_NOMEM, "out of memory");
+        return status == PL_OK ? pl_fail(err, PL_NOMEM, "out of memory") : status;
     pl_batch_create_key(batch, &row);
-    enum pl_status status = pl_store_commit(job->store, batch, err);
+    if (wish->has_limits)
+        pl_batch_put_limits(batch, &limits);
+    status = pl_store_commit(job->store, batch, err);
     struct pl_json_out out = pl_json_out(&job->answer);
     if (status == PL_OK)
-        pl_key_write(&out, &row, plain, NULL);
+        pl_key_write(&out, &row, plain, wish->has_limits ? &limits : NULL);
     return status;
 }
 
@@ -102,7 +143,7 @@ static enum pl_status list_here(struct job *job, struct pl_error *err)
     return PL_OK;
 }
 
-static enum pl_status revoke_here(struct job *job, struct pl_error *err)
+static enum pl_status find_row(struct job *job, struct pl_key_row *ret_row, struct pl_error *err)
 {
     struct pl_key_row *rows;
     size_t n = 0, at = 0;
@@ -115,11 +156,71 @@ static enum pl_status revoke_here(struct job *job, struct pl_error *err)
         return pl_fail(err, PL_INVALID,
                        "there is no key with the id %s; \"parley key list\" lists the keys",
                        job->id);
+    *ret_row = rows[at];
+    return PL_OK;
+}
+
+static enum pl_status revoke_here(struct job *job, struct pl_error *err)
+{
+    struct pl_key_row row;
+    enum pl_status status = find_row(job, &row, err);
+    if (status != PL_OK)
+        return status;
     struct pl_batch *batch = pl_batch_create();
     if (!batch)
         return pl_fail(err, PL_NOMEM, "out of memory");
-    pl_batch_delete_key(batch, job->user_id, pl_str_of(job->id));
+    pl_batch_delete_key(batch, job->user_id, row.id);
     return pl_store_commit(job->store, batch, err);
+}
+
+static enum pl_status rotate_here(struct job *job, int64_t overlap_s, struct pl_error *err)
+{
+    char plain[PL_KEY_SIZE + 1];
+    uint8_t hash[32];
+    struct pl_key_row row;
+    enum pl_status status = find_row(job, &row, err);
+    if (status == PL_OK)
+        status = make_secret(job, plain, hash, &row, err);
+    struct pl_batch *batch = status == PL_OK ? pl_batch_create() : NULL;
+    if (!batch)
+        return status == PL_OK ? pl_fail(err, PL_NOMEM, "out of memory") : status;
+    row.old_until_ms = pl_clock_unix_ms() + overlap_s * 1000;
+    pl_batch_rotate_key(batch, &row, row.old_until_ms);
+    status = pl_store_commit(job->store, batch, err);
+    struct pl_json_out out = pl_json_out(&job->answer);
+    if (status == PL_OK)
+        pl_key_write(&out, &row, plain, NULL);
+    return status;
+}
+
+static enum pl_status change_here(struct job *job, struct pl_error *err)
+{
+    const struct pl_key_wish *wish = &job->wish;
+    struct pl_key_row row;
+    enum pl_status status = find_row(job, &row, err);
+    struct pl_batch *batch = status == PL_OK ? pl_batch_create() : NULL;
+    if (!batch)
+        return status == PL_OK ? pl_fail(err, PL_NOMEM, "out of memory") : status;
+    struct pl_key_patch patch = {
+        .user_id = job->user_id,
+        .id = row.id,
+        .name = wish->name ? pl_str_of(wish->name) : (struct pl_str){0},
+        .scope = wish->scope ? pl_str_of(wish->scope) : (struct pl_str){0},
+        .models = wish->models,
+        .expires_ms = wish->expires_ms,
+    };
+    struct pl_limits limits = {.user_id = job->user_id, .key_id = row.id};
+    memcpy(limits.values, wish->values, sizeof wish->values);
+    pl_batch_change_key(batch, &patch);
+    if (wish->has_limits)
+        pl_batch_put_limits(batch, &limits);
+    status = pl_store_commit(job->store, batch, err);
+    if (status == PL_OK)
+        status = find_row(job, &row, err);
+    struct pl_json_out out = pl_json_out(&job->answer);
+    if (status == PL_OK)
+        pl_key_write(&out, &row, NULL, NULL);
+    return status;
 }
 
 /* What was written as an answer, read like one. */
@@ -150,41 +251,110 @@ static enum pl_exit print_answer(struct job *job)
     return PL_EXIT_OK;
 }
 
-static enum pl_exit ask_create(struct job *job, const char *name)
+/* The keys of --user, or one's own; `rest` is what follows the id: "", "/rotate". */
+static const char *path_of(struct job *job, bool has_id, const char *rest)
 {
-    struct pl_error err = {0};
-    if (job->store)
-        return read_answer(job, create_here(job, name, &err), &err);
-    struct pl_json_out out = pl_json_out(&job->answer);
-    pl_json_out_open(&out, '{');
-    pl_json_out_key(&out, "name");
-    pl_json_out_text(&out, pl_str_of(name));
-    pl_json_out_close(&out, '}');
-    if (job->answer.status != PL_OK)
-        return fail(job, job->answer.status, &err);
-    return pl_api_ask(&job->api, "POST", "/api/user/api-keys", pl_buf_str(&job->answer), &job->doc);
+    PL_CLEANUP_BUF struct pl_buf shape;
+    pl_buf_init(&shape, 0);
+    pl_buf_addf(&shape, "%s%s%s", job->user ? "/api/users/%/api-keys" : "/api/user/api-keys",
+                has_id ? "/%" : "", rest);
+    pl_buf_addc(&shape, '\0');
+    const char *kept =
+        shape.status == PL_OK ? pl_arena_dup(&job->api.texts.arena, pl_buf_str(&shape)).ptr : NULL;
+    if (!kept)
+        return NULL;
+    return job->user ? pl_api_path(&job->api, kept, job->user, has_id ? job->id : NULL, NULL)
+                     : pl_api_path(&job->api, kept, has_id ? job->id : NULL, NULL);
 }
 
-static enum pl_exit run_create(struct job *job)
+static enum pl_exit ask(struct job *job, const char *method, const char *path)
 {
-    const char *name = pl_args_value(job->args, PL_OPT_NAME);
-    size_t n = name ? pl_utf8_count(pl_str_of(name)) : 0;
-    if (!n || n > MAX_NAME)
-        return pl_usage_fail(job->console, "key",
-                             name ? "the name of a key has 1 to 100 characters"
-                                  : "the key needs a name; give --name NAME");
-    enum pl_exit code = ask_create(job, name);
-    if (code != PL_EXIT_OK || job->api.is_json)
-        return code == PL_EXIT_OK ? print_answer(job) : code;
+    if (job->answer.status != PL_OK || !path)
+        return fail(job, PL_NOMEM, &(struct pl_error){0});
+    struct pl_str body = job->answer.len ? pl_buf_str(&job->answer) : (struct pl_str){0};
+    return pl_api_ask(&job->api, method, path, body, &job->doc);
+}
+
+static enum pl_exit print_secret(struct job *job)
+{
+    if (job->api.is_json)
+        return print_answer(job);
     pl_console_put_safe(job->console, text_of(job, job->doc.root, "plaintext"));
     pl_console_puts(job->console, "\n");
     pl_console_hint(job->console, "Store it now: it cannot be shown again.");
     return PL_EXIT_OK;
 }
 
+static enum pl_exit run_create(struct job *job)
+{
+    struct pl_error err = {0};
+    if (!job->wish.name)
+        return pl_usage_fail(job->console, "key", "the key needs a name; give --name NAME");
+    enum pl_exit code;
+    if (job->store) {
+        code = read_answer(job, create_here(job, &err), &err);
+    } else {
+        struct pl_json_out out = pl_json_out(&job->answer);
+        pl_key_wish_write(&out, &job->wish);
+        code = ask(job, "POST", path_of(job, false, ""));
+    }
+    return code == PL_EXIT_OK ? print_secret(job) : code;
+}
+
+static enum pl_exit run_rotate(struct job *job)
+{
+    const char *overlap = pl_args_value(job->args, PL_OPT_OVERLAP);
+    int64_t overlap_s = overlap ? pl_duration_read(overlap) : 0;
+    struct pl_error err = {0};
+    enum { MAX_OVERLAP_S = 30 * 86400 };
+    if (overlap_s < 0 || overlap_s > MAX_OVERLAP_S)
+        return pl_usage_fail(job->console, "key",
+                             "--overlap %s: give a time such as 24h or 7d, 30d at most", overlap);
+    enum pl_exit code;
+    if (job->store) {
+        code = read_answer(job, rotate_here(job, overlap_s, &err), &err);
+    } else {
+        pl_buf_addf(&job->answer, "{\"overlap_s\":%lld}", (long long)overlap_s);
+        code = ask(job, "POST", path_of(job, true, "/rotate"));
+    }
+    return code == PL_EXIT_OK ? print_secret(job) : code;
+}
+
+static enum pl_exit run_change(struct job *job)
+{
+    struct pl_error err = {0};
+    const struct pl_key_wish *wish = &job->wish;
+    bool has_some =
+        wish->name || wish->scope || wish->models.ptr || wish->expires_ms >= 0 || wish->has_limits;
+    if (!has_some)
+        return pl_usage_fail(job->console, "key",
+                             "say what changes: --name, --scope, --models, --expires, --rpm, "
+                             "--tpm, --budget-day or --budget-month");
+    enum pl_exit code;
+    if (job->store) {
+        code = read_answer(job, change_here(job, &err), &err);
+    } else {
+        struct pl_json_out out = pl_json_out(&job->answer);
+        pl_key_wish_write(&out, wish);
+        code = ask(job, "PATCH", path_of(job, true, ""));
+    }
+    if (code != PL_EXIT_OK || job->api.is_json)
+        return code == PL_EXIT_OK ? print_answer(job) : code;
+    pl_console_say(job->console, "changed %s", job->id);
+    return PL_EXIT_OK;
+}
+
+static struct pl_str scope_of(struct job *job, const struct pl_json_node *key)
+{
+    const struct pl_json_node *is_admin = pl_json_get(&job->doc, key, PL_STR("is_admin"));
+    return is_admin && pl_json_kind(is_admin) == PL_JSON_TRUE ? PL_STR("admin")
+                                                              : text_of(job, key, "scope");
+}
+
 static enum pl_exit print_list(struct job *job)
 {
-    static const char *const names[] = {"ID", "KEY", "MADE", "LAST USED", "NAME"};
+    static const char *const names[] = {"ID",        "KEY",     "SCOPE", "MADE",
+                                        "LAST USED", "EXPIRES", "NAME"};
     const struct pl_json_node *items =
         pl_json_member(&job->doc, job->doc.root, "items", PL_JSON_ARRAY);
     struct pl_error err = {0};
@@ -199,8 +369,10 @@ static enum pl_exit print_list(struct job *job)
          one = pl_json_next(one)) {
         pl_columns_add(&columns, text_of(job, one, "id"));
         pl_columns_add(&columns, text_of(job, one, "masked"));
+        pl_columns_add(&columns, scope_of(job, one));
         pl_columns_add(&columns, pl_time_of(&job->api.texts, text_of(job, one, "created_at")));
         pl_columns_add(&columns, pl_time_of(&job->api.texts, text_of(job, one, "last_used_at")));
+        pl_columns_add(&columns, pl_time_of(&job->api.texts, text_of(job, one, "expires_at")));
         pl_columns_add(&columns, pl_line_of(&job->api.texts, text_of(job, one, "name"), MAX_NAME));
     }
     enum pl_status status = pl_columns_print(&columns, job->console);
@@ -216,8 +388,7 @@ static enum pl_exit run_list(struct job *job)
 {
     struct pl_error err = {0};
     enum pl_exit code = job->store ? read_answer(job, list_here(job, &err), &err)
-                                   : pl_api_ask(&job->api, "GET", "/api/user/api-keys?limit=100",
-                                                (struct pl_str){0}, &job->doc);
+                                   : ask(job, "GET", path_of(job, false, "?limit=100"));
     if (code != PL_EXIT_OK)
         return code;
     return job->api.is_json ? print_answer(job) : print_list(job);
@@ -226,11 +397,8 @@ static enum pl_exit run_list(struct job *job)
 static enum pl_exit run_revoke(struct job *job)
 {
     struct pl_error err = {0};
-    enum pl_exit code =
-        job->store ? read_answer(job, revoke_here(job, &err), &err)
-                   : pl_api_ask(&job->api, "DELETE",
-                                pl_api_path(&job->api, "/api/user/api-keys/%", job->id, NULL),
-                                (struct pl_str){0}, &job->doc);
+    enum pl_exit code = job->store ? read_answer(job, revoke_here(job, &err), &err)
+                                   : ask(job, "DELETE", path_of(job, true, ""));
     if (code != PL_EXIT_OK || job->api.is_json)
         return code == PL_EXIT_OK ? print_answer(job) : code;
     pl_console_say(job->console, "revoked %s; it is no longer accepted", job->id);
@@ -246,6 +414,8 @@ static const struct verb {
 } verbs[] = {
     {"create", 0, " --name NAME", true, run_create},
     {"list", 0, "", false, run_list},
+    {"change", 1, " ID [OPTION]...", false, run_change},
+    {"rotate", 1, " ID [--overlap TIME]", false, run_rotate},
     {"revoke", 1, " ID", false, run_revoke},
 };
 
@@ -255,8 +425,18 @@ static enum pl_exit run(struct job *job, const struct verb *verb)
     enum pl_exit code = pl_api_open(&job->api, job->console, job->args, "key");
     if (code == PL_EXIT_OK)
         code = pl_local_store_is_free(&job->api, &is_free);
+    if (code == PL_EXIT_OK)
+        code = pl_key_wish_read(job->console, job->args, &job->api.texts.arena, &job->wish);
     if (code == PL_EXIT_OK && is_free)
         code = open_store(job, verb->makes_store);
+    const char *who = pl_args_value(job->args, PL_OPT_USER);
+    struct pl_error err = {0};
+    if (code == PL_EXIT_OK && who && job->store) {
+        enum pl_status status = find_here(job, who, &err);
+        code = status == PL_OK ? PL_EXIT_OK : fail(job, status, &err);
+    } else if (code == PL_EXIT_OK && who) {
+        code = pl_user_find(&job->api, who, &job->user);
+    }
     return code == PL_EXIT_OK ? verb->run(job) : code;
 }
 
@@ -267,7 +447,8 @@ enum pl_exit pl_cmd_key(struct pl_console *console, const struct pl_args *args)
         if (strcmp(verbs[i].name, args->operands.ptr[0]) == 0)
             verb = &verbs[i];
     if (!verb)
-        return pl_usage_fail(console, "key", "\"%s\" is not an action; use create, list or revoke",
+        return pl_usage_fail(console, "key",
+                             "\"%s\" is not an action; use create, list, change, rotate or revoke",
                              args->operands.ptr[0]);
     if (args->operands.len != verb->n_words + 1)
         return pl_usage_fail(console, "key", "usage: parley key %s%s", verb->name, verb->words);

@@ -1,7 +1,7 @@
 #include "app/server/restore_check.h"
 
 #include "app/frame/columns.h"
-#include "base/utc.h"
+#include "base/text/utc.h"
 #include "json/write.h"
 #include "service/admin/backup_files.h"
 #include "store/store.h"

@@ -67,6 +67,7 @@ static const struct setting settings[] = {
     {"log_json", FIXED, PL_OPT_LOG_JSON, FLAG, AT(is_log_json), "false", 0, 0},
     {"model", LIVE, PL_OPT_MODEL, TEXT, AT(default_model), "demo/echo", 0, 0},
     {"gateway_record", LIVE, NO_OPTION, TEXT, AT(gateway_record), "off", 0, 0},
+    {"allow_unpriced", LIVE, NO_OPTION, FLAG, AT(allows_unpriced), "false", 0, 0},
     {"probe", LIVE, NO_OPTION, FLAG, AT(is_probing), "true", 0, 0},
     {"upstream_connect_ms", LIVE, NO_OPTION, TIME, AT(upstream_connect_ms), "10000", 1, 600000},
     {"upstream_first_byte_ms", LIVE, NO_OPTION, TIME, AT(upstream_first_byte_ms), "120000", 1,

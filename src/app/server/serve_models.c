@@ -6,6 +6,7 @@
 #include "base/text/suggest.h"
 #include "io/file/file.h"
 #include "io/system/machine.h"
+#include "json/number.h"
 #include "json/text.h"
 
 #include <stdio.h>
@@ -140,9 +141,9 @@ static enum pl_status find_key(const struct reading *r, struct pl_vendor_config 
 
 /* --- "providers" ----------------------------------------------------------------------------- */
 
-enum field { DIALECT, BASE_URL, KEY_ENV, KEY_FILE, CA_FILE, PROFILE, MODELS, N_FIELDS };
+enum field { DIALECT, BASE_URL, KEY_ENV, KEY_FILE, CA_FILE, PROFILE, MODELS, PRICES, N_FIELDS };
 static const char *const field_names[N_FIELDS] = {"dialect", "base_url", "key_env", "key_file",
-                                                  "ca_file", "profile",  "models"};
+                                                  "ca_file", "profile",  "models",  "prices"};
 
 static int field_of(struct pl_str name, struct pl_suggest *suggest)
 {
@@ -152,6 +153,79 @@ static int field_of(struct pl_str name, struct pl_suggest *suggest)
         pl_suggest_offer(suggest, field_names[i]);
     }
     return -1;
+}
+
+/* One price: dollars for a million tokens. */
+static enum pl_status read_price(struct reading *r, const struct pl_json_node *key,
+                                 const char *what, struct pl_model_prices *prices,
+                                 struct pl_error *err)
+{
+    const struct {
+        const char *name;
+        int64_t *price;
+    } sorts[] = {{"input", &prices->input},
+                 {"output", &prices->output},
+                 {"cache_read", &prices->cache_read},
+                 {"cache_write", &prices->cache_write}};
+    struct pl_str name = pl_json_raw(r->source->file, key);
+    struct pl_suggest suggest = pl_suggest(name);
+    for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
+        pl_suggest_offer(&suggest, sorts[i].name);
+        if (!pl_str_eq(name, pl_str_of(sorts[i].name)))
+            continue;
+        double usd = pl_json_kind(key + 1) == PL_JSON_NUMBER
+                         ? pl_json_number_double(pl_json_span(r->source->file, key + 1))
+                         : -1;
+        if (!(usd >= 0 && usd <= 1e6))
+            return pl_fail(err, PL_INVALID,
+                           "%s: %s: %s must be a number of dollars for a million tokens", r->place,
+                           what, sorts[i].name);
+        *sorts[i].price = (int64_t)(usd * 1e6 + 0.5);
+        return PL_OK;
+    }
+    return pl_fail(err, PL_INVALID, "%s: %s: there is no price \"%.*s\"%s%s%s", r->place, what,
+                   PL_STR_ARG(name), suggest.best ? "; did you mean \"" : "",
+                   suggest.best ? suggest.best : "", suggest.best ? "\"?" : "");
+}
+
+/* {model: {input: …, output: …}}; "*" is every model of the provider. */
+static enum pl_status read_prices(struct reading *r, const struct pl_json_node *object,
+                                  const char *what, const struct pl_priced_model **ret_prices,
+                                  struct pl_error *err)
+{
+    enum pl_status status = PL_OK;
+    if (pl_json_kind(object) != PL_JSON_OBJECT)
+        return pl_fail(err, PL_INVALID, "%s: %s must be {MODEL: {input: …, output: …}}", r->place,
+                       what);
+    size_t n = 0;
+    struct pl_priced_model *list =
+        pl_arena_zalloc(r->source->arena, pl_json_count(object) + 1, sizeof *list);
+    if (!list)
+        return PL_NOMEM;
+    for (const struct pl_json_node *key = pl_json_first_member(object);
+         status == PL_OK && key < pl_json_end(object); key = pl_json_next_member(key), n++) {
+        const struct pl_json_node *value = key + 1;
+        list[n].prices = (struct pl_model_prices){-1, -1, -1, -1, NULL};
+        status = read_text(r, key, "the name of a model", &list[n].model, err);
+        if (status == PL_OK && pl_json_kind(value) != PL_JSON_OBJECT)
+            status = pl_fail(err, PL_INVALID, "%s: %s must be {MODEL: {input: …, output: …}}",
+                             r->place, what);
+        if (status != PL_OK)
+            break;
+        for (const struct pl_json_node *one = pl_json_first_member(value);
+             status == PL_OK && one < pl_json_end(value); one = pl_json_next_member(one))
+            status = read_price(r, one, what, &list[n].prices, err);
+        /* What was read from a cache or written to it costs at least what is not known. */
+        if (list[n].prices.cache_read < 0)
+            list[n].prices.cache_read = list[n].prices.input;
+        if (list[n].prices.cache_write < 0)
+            list[n].prices.cache_write = list[n].prices.input;
+        if (status == PL_OK && (list[n].prices.input < 0 || list[n].prices.output < 0))
+            status = pl_fail(err, PL_INVALID, "%s: %s: %s needs input and output", r->place, what,
+                             list[n].model);
+    }
+    *ret_prices = list;
+    return status;
 }
 
 static enum pl_status read_fields(struct reading *r, const struct pl_json_node *object,
@@ -170,8 +244,9 @@ static enum pl_status read_fields(struct reading *r, const struct pl_json_node *
                            vendor->name, PL_STR_ARG(name), suggest.best ? "; did you mean \"" : "",
                            suggest.best ? suggest.best : "", suggest.best ? "\"?" : "");
         snprintf(what, sizeof what, "%s of the provider %.64s", field_names[field], vendor->name);
-        status = field == MODELS ? read_list(r, key + 1, what, &vendor->models, err)
-                                 : read_text(r, key + 1, what, &texts[field], err);
+        status = field == MODELS   ? read_list(r, key + 1, what, &vendor->models, err)
+                 : field == PRICES ? read_prices(r, key + 1, what, &vendor->prices, err)
+                                   : read_text(r, key + 1, what, &texts[field], err);
     }
     return status;
 }
@@ -355,13 +430,24 @@ static bool is_same_list(const char *const *a, const char *const *b)
     return !(a && a[i]) && !(b && b[i]) && !a == !b;
 }
 
+static bool is_same_prices(const struct pl_priced_model *a, const struct pl_priced_model *b)
+{
+    size_t i = 0;
+    while (a && b && a[i].model && b[i].model && strcmp(a[i].model, b[i].model) == 0 &&
+           a[i].prices.input == b[i].prices.input && a[i].prices.output == b[i].prices.output &&
+           a[i].prices.cache_read == b[i].prices.cache_read &&
+           a[i].prices.cache_write == b[i].prices.cache_write)
+        i++;
+    return !(a && a[i].model) && !(b && b[i].model);
+}
+
 static bool is_same_vendor(const struct pl_vendor_config *a, const struct pl_vendor_config *b)
 {
     return is_same_text(a->name, b->name) && is_same_text(a->dialect, b->dialect) &&
            is_same_text(a->base_url, b->base_url) && is_same_text(a->key, b->key) &&
            is_same_text(a->ca_file, b->ca_file) && is_same_text(a->key_from, b->key_from) &&
            is_same_text(a->profile, b->profile) && is_same_list(a->models, b->models) &&
-           a->is_local == b->is_local;
+           a->is_local == b->is_local && is_same_prices(a->prices, b->prices);
 }
 
 static bool is_same_alias(const struct pl_alias_config *a, const struct pl_alias_config *b)

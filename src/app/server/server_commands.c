@@ -2,6 +2,8 @@
  * page. */
 #include "app/server/server_commands.h"
 
+#include "app/server/key_wish.h"
+
 #include "session/rows.h"
 
 static const char *status_choice(size_t i)
@@ -165,7 +167,27 @@ const struct pl_example pl_session_examples[] = {
 };
 
 const struct pl_option pl_key_options[] = {
-    {"name", PL_OPT_NAME, .args = {"NAME"}, .verbs = "create", .help = "the purpose of the key"},
+    {"name", PL_OPT_NAME, .args = {"NAME"}, .verbs = "create, change",
+     .help = "the purpose of the key"},
+    {"user", PL_OPT_USER, .args = {"USER"},
+     .help = "Whose keys, by name or id; your own by default. Needs an administrator"},
+    {"scope", PL_OPT_SCOPE, .args = {"SCOPE"}, .choice = pl_scope_choice, .verbs = "create, change",
+     .help = "all (default), sessions, gateway (the /v1 paths and nothing else) or read"},
+    {"models", PL_OPT_MODELS, .args = {"A,B"}, .verbs = "create, change",
+     .help = "the only models it may use, by name or as vendor/*; all lifts this"},
+    {"rpm", PL_OPT_RPM, .args = {"N"}, .verbs = "create, change",
+     .help = "requests per minute; none lifts a limit"},
+    {"tpm", PL_OPT_TPM, .args = {"N"}, .verbs = "create, change", .help = "tokens per minute"},
+    {"budget-day", PL_OPT_BUDGET_DAY, .args = {"USD"}, .verbs = "create, change",
+     .help = "dollars per day, UTC"},
+    {"budget-month", PL_OPT_BUDGET_MONTH, .args = {"USD"}, .verbs = "create, change",
+     .help = "dollars per calendar month, UTC"},
+    {"expires", PL_OPT_EXPIRES, .args = {"TIME"}, .verbs = "create, change",
+     .help = "when it ends: 90d from now, a day, or never"},
+    {"admin", PL_OPT_ADMIN, .verbs = "create",
+     .help = "the key may act as an administrator; otherwise it is a member's"},
+    {"overlap", PL_OPT_OVERLAP, .args = {"TIME"}, .verbs = "rotate",
+     .help = "how long the old secret is still accepted, such as 24h; not at all by default"},
     PL_OPTION_DATA,
     PL_OPTION_STORE,
     PL_OPTION_SERVER,
@@ -175,15 +197,23 @@ const struct pl_option pl_key_options[] = {
 };
 
 const char *const pl_key_paragraphs[] = {
-    "create makes a key and prints it once; the server stores only its hash. list shows the keys. "
-    "revoke ID revokes a key and closes the sockets that were opened with it.",
+    "create makes a key and prints it once; the server stores only its hash. It is a member's key "
+    "unless --admin is given. list shows the keys. change ID changes what is named. rotate ID "
+    "replaces the secret and keeps everything else. revoke ID revokes a key and closes the sockets "
+    "that were opened with it.",
+    "Only an administrator sets limits, and changes the scope, the models or the end of a key. A "
+    "key that is restricted in any way makes no other key.",
     "On the server's machine this works whether or not the server runs.",
     PL_TEXT_SERVER,
     NULL,
 };
 
 const struct pl_example pl_key_examples[] = {
-    {"key create --name laptop", "Create a key for the server on this machine"},
+    {"key create --name laptop --admin", "Create an administrator's key"},
+    {"key create --name ci --user ada --scope gateway --models 'openai/*' --budget-day 5 --expires "
+     "90d",
+     "Create a restricted key for a user"},
+    {"key rotate key_... --overlap 24h", "Replace the secret; the old one works for another day"},
     {"key list", "List the keys and when they were last used"},
     {"key revoke key_...", "Revoke a key"},
     {NULL, NULL},

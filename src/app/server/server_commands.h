@@ -8,6 +8,12 @@ PL_COMMAND_TEXTS(serve);
 PL_COMMAND_TEXTS(session);
 PL_COMMAND_TEXTS(key);
 PL_COMMAND_TEXTS(reload);
+PL_COMMAND_TEXTS(user);
+PL_COMMAND_TEXTS(usage);
+
+/* pl_choice_fn over what usage is grouped by. */
+const char *pl_usage_group_choice(size_t i);
+
 PL_COMMAND_TEXTS(backup);
 PL_COMMAND_TEXTS(restore);
 PL_COMMAND_TEXTS(doctor);

@@ -52,6 +52,13 @@ void pl_step_set_trace(struct pl_step *x, struct pl_str trace_id)
             *to++ = *c;
 }
 
+void pl_step_set_key(struct pl_step *x, struct pl_str key_id)
+{
+    memset(x->s->key_id, 0, sizeof x->s->key_id);
+    if (key_id.len && key_id.len < sizeof x->s->key_id)
+        memcpy(x->s->key_id, key_id.ptr, key_id.len);
+}
+
 /* The model this message names is the session's from now on. */
 static void choose_model(struct pl_step *x, const struct pl_said *said)
 {
@@ -118,6 +125,7 @@ static void start(struct pl_step *x, const struct pl_said *said)
     s->is_chatting = true;
     s->n_calls = 0;
     pl_step_set_trace(x, said->trace_id);
+    pl_step_set_key(x, said->key_id);
     struct pl_agent_loop *root =
         pl_agent_loop_add(x, NULL, (struct pl_str){0}, s->record.model, s->context_window);
     if (!root)
@@ -156,6 +164,7 @@ void pl_chat_take_steers(struct pl_step *x, struct pl_agent_loop *root)
                 set_override(x, said.override);
             if (said.trace_id.len)
                 pl_step_set_trace(x, said.trace_id);
+            pl_step_set_key(x, said.key_id);
             pl_chat_speak(x, root, &said);
         }
         pl_queued_destroy(queued);
@@ -237,6 +246,7 @@ enum pl_status pl_step_chat(struct pl_step *x)
         .mode = x->event->chat.mode,
         .language = x->event->chat.language,
         .trace_id = x->event->chat.trace_id,
+        .key_id = x->event->chat.key_id,
     };
     status = read_override(x, &said.override);
     if (status != PL_OK)

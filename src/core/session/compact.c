@@ -20,6 +20,7 @@ void pl_agent_loop_summarise(struct pl_step *x, struct pl_agent_loop *loop, cons
         .trigger = name,
         .mode = x->s->mode,
         .trace_id = pl_str_of(x->s->trace_id),
+        .key_id = pl_str_of(x->s->key_id),
     };
     pl_step_want(x, &effect);
 }

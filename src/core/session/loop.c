@@ -189,6 +189,7 @@ static void open_turn(struct pl_step *x, struct pl_agent_loop *loop)
         .mode = x->s->mode,
         .language = x->s->language,
         .trace_id = pl_str_of(x->s->trace_id),
+        .key_id = pl_str_of(x->s->key_id),
     };
     pl_step_want(x, &effect);
 }

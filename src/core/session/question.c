@@ -392,6 +392,7 @@ enum pl_status pl_step_answer(struct pl_step *x)
                               "of the question");
     if (x->event->answer.trace_id.len)
         pl_step_set_trace(x, x->event->answer.trace_id);
+    pl_step_set_key(x, x->event->answer.key_id);
     pl_question_settle(x, i, PL_STR("answered"), answer.text);
     give_answer(x, loop, call, is_ask, is_approved, &answer);
     pl_step_reply(x, "tool_call_id", x->event->answer.tool_call_id);

@@ -56,6 +56,8 @@ static void write_body(struct pl_step *x, const struct pl_said *said)
         pl_out_json(&out, "steer", PL_STR("true"));
     if (said->trace_id.len)
         pl_out_member(&out, "trace_id", said->trace_id);
+    if (said->key_id.len)
+        pl_out_member(&out, "key_id", said->key_id);
     pl_json_out_close(&out, '}');
 }
 
@@ -162,6 +164,8 @@ enum pl_status pl_queued_read(const struct pl_queued *queued, struct pl_arena *a
         status = read_text(arena, &doc, "language", &language);
     if (status == PL_OK)
         status = read_text(arena, &doc, "trace_id", &said.trace_id);
+    if (status == PL_OK)
+        status = read_text(arena, &doc, "key_id", &said.key_id);
     if (pl_str_eq(language, PL_STR("zh")))
         said.language = PL_CHAT_CHINESE;
     if (mode.len)

@@ -96,11 +96,13 @@ struct pl_session_event {
              * this chat goes on; empty: none */
             struct pl_str override;
             struct pl_str trace_id; /* W3C, 32 hex digits, of the request; empty: a new one */
+            struct pl_str key_id;   /* of who says it: whose limits count; may be empty */
         } chat;
         struct {
             struct pl_str tool_call_id;
             struct pl_str answer; /* JSON; for a confirmation {"approve":bool, "reason"?:string} */
             struct pl_str trace_id; /* as in chat; empty: the one of the chat goes on */
+            struct pl_str key_id;
         } answer;
         struct {
             struct pl_str trigger; /* "manual", "auto", "forced_retry" */
@@ -225,6 +227,7 @@ struct pl_session_effect {
     enum pl_chat_mode mode;
     enum pl_chat_language language;
     struct pl_str trace_id; /* CALL_MODEL, SUMMARISE: of the request that caused it */
+    struct pl_str key_id;   /* … and of the key it came with; may be empty */
     struct pl_str tool_call_id, tool_name, arguments;
     bool is_confirmed; /* a person said yes to exactly these arguments */
 };

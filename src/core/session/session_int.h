@@ -64,6 +64,7 @@ struct pl_session {
     int64_t working_ms;              /* when it last began to work, or was answered; 0: unknown */
     enum pl_chat_mode mode;
     enum pl_chat_language language; /* of the last chat */
+    char key_id[PL_ID_MAX]; /* of the request that is being worked on; "": none */
     char trace_id[PL_TRACE_ID + 1]; /* of the request that is being worked on; "": none yet */
     int64_t context_window;         /* of the model last named */
     bool is_full;                   /* of the root loop, while there is none */
@@ -269,6 +270,7 @@ struct pl_said {
     bool is_queued;         /* it waited … */
     int64_t position;       /* … at this place */
     struct pl_str trace_id; /* of the request that brought it */
+    struct pl_str key_id;   /* … and of its key */
 };
 const char *pl_chat_mode_text(enum pl_chat_mode mode);
 
@@ -276,6 +278,8 @@ enum pl_status pl_step_chat(struct pl_step *x);
 void pl_chat_start_next(struct pl_step *x);
 /* What follows is caused by this request; an invalid trace begins a new one. */
 void pl_step_set_trace(struct pl_step *x, struct pl_str trace_id);
+/* The key of the same request; one that cannot be is none. */
+void pl_step_set_key(struct pl_step *x, struct pl_str key_id);
 /* The message as a user's turn of this loop: mode change first, then what was said. */
 void pl_chat_speak(struct pl_step *x, struct pl_agent_loop *loop, const struct pl_said *said);
 enum pl_status pl_queue_add(struct pl_step *x, const struct pl_said *said);

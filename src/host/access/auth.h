@@ -12,13 +12,17 @@ enum pl_status pl_auth_create(struct pl_store *store, struct pl_auth **ret_auth,
                               struct pl_error *err);
 void pl_auth_destroy(struct pl_auth *auth);
 
-/* "sk-parley-v1-…" to its owner. PL_NOT_FOUND: unknown or revoked; PL_NOMEM, which says nothing
- * about the key. The strings are copied to the arena. */
+/* "sk-parley-v1-…" to its owner. PL_NOT_FOUND: it opens nothing, and *ret_why is a sentence that
+ * says why; PL_NOMEM, which says nothing about the key. The strings are copied to the arena. */
 enum pl_status pl_auth_check_key(struct pl_auth *auth, struct pl_arena *arena, struct pl_str key,
-                                 int64_t now_ms, struct pl_caller *ret_caller);
+                                 int64_t now_ms, struct pl_caller *ret_caller,
+                                 const char **ret_why);
 /* The user commands on the control socket act as; fails alike. */
 enum pl_status pl_auth_local_caller(struct pl_auth *auth, struct pl_arena *arena,
                                     struct pl_caller *ret_caller);
+
+/* Whether the user is there and not disabled. */
+bool pl_auth_is_active(struct pl_auth *auth, struct pl_str user_id);
 
 /* A ticket for one socket, good for 30 s and once: 43 characters. */
 #define PL_TICKET_SIZE 43
@@ -26,7 +30,7 @@ enum pl_status pl_auth_local_caller(struct pl_auth *auth, struct pl_arena *arena
  * have taken all there are; PL_NOMEM. */
 enum pl_status pl_auth_ticket_make(struct pl_auth *auth, const struct pl_caller *caller,
                                    int64_t now_ms, char ret_ticket[PL_TICKET_SIZE + 1]);
-/* Fails as pl_auth_check_key does. */
+/* A ticket is worth what its key and its user are worth now. Fails as pl_auth_check_key does. */
 enum pl_status pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena,
                                    struct pl_str ticket, int64_t now_ms,
                                    struct pl_caller *ret_caller);

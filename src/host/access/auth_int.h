@@ -7,10 +7,11 @@
 
 #include <pthread.h>
 
+enum { PL_MAX_TICKETS = 2048 };
+
 struct pl_auth_ticket {
     uint8_t hash[32];
     char user_id[PL_ID_MAX], key_id[PL_ID_MAX];
-    bool is_admin;
     int64_t until_ms; /* 0: taken, or none */
     uint64_t number;  /* in the order they were made: many are made in one millisecond */
 };
@@ -25,10 +26,18 @@ enum pl_first_code {
     PL_FIRST_CODE_OVER,
 };
 
+/* A secret that opens a key. */
+struct pl_auth_secret {
+    uint8_t hash[32];
+    struct pl_auth_key *key; /* borrowed */
+    int64_t until_ms;        /* the one before a rotation: until then; 0: the present one */
+};
+
 struct pl_auth {
     pthread_rwlock_t lock;
-    PL_VEC(struct pl_auth_user *) users; /* owned; oldest first; under the lock */
-    PL_VEC(struct pl_auth_key *) keys;   /* owned; by hash; under the lock */
+    PL_VEC(struct pl_auth_user *) users;   /* owned; oldest first; under the lock */
+    PL_VEC(struct pl_auth_key *) keys;     /* owned; oldest first; under the lock */
+    PL_VEC(struct pl_auth_secret) secrets; /* by hash; under the lock */
     pthread_mutex_t tickets_lock;
     struct pl_auth_ticket *tickets; /* owned; under its lock, as the code */
     uint64_t n_tickets_made;
@@ -38,5 +47,24 @@ struct pl_auth {
     pthread_mutex_t changes_lock; /* from the number of a change to its submission */
     uint64_t n_changes;           /* under its lock */
 };
+
+void pl_auth_copy_text(char *to, size_t size, struct pl_str text);
+/* Under the lock, all of them. */
+size_t pl_auth_find_hash(const struct pl_auth *auth, const uint8_t hash[32]);
+struct pl_auth_user *pl_auth_user_at(const struct pl_auth *auth, struct pl_str id);
+struct pl_auth_key *pl_auth_key_at(const struct pl_auth *auth, struct pl_str user_id,
+                                   struct pl_str id);
+enum pl_status pl_auth_put_user(struct pl_auth *auth, const struct pl_user_row *row);
+enum pl_status pl_auth_put_key(struct pl_auth *auth, const struct pl_key_row *row);
+void pl_auth_free_table(struct pl_auth *auth);
+
+/* An administrator has a key: the code of the first start is over. */
+void pl_auth_end_first_code(struct pl_auth *auth);
+
+/* Who a user is who has shown a key before (key_id empty: none): PL_NOT_FOUND once the key was
+ * revoked or the user disabled. */
+enum pl_status pl_auth_caller_of(struct pl_auth *auth, struct pl_arena *arena,
+                                 struct pl_str user_id, struct pl_str key_id, int64_t unix_ms,
+                                 struct pl_caller *ret_caller);
 
 #endif

@@ -4,11 +4,12 @@
 #include "access/host_origin.h"
 #include "http/connection.h"
 
-static enum pl_status identify(struct pl_exchange *x, struct pl_str key)
+static enum pl_status identify(struct pl_exchange *x, struct pl_str key, const char **ret_why)
 {
     struct pl_auth *auth = x->shard->server->auth;
     if (key.len)
-        return pl_auth_check_key(auth, &x->arena, key, pl_loop_unix_ms(x->shard->loop), &x->caller);
+        return pl_auth_check_key(auth, &x->arena, key, pl_loop_unix_ms(x->shard->loop), &x->caller,
+                                 ret_why);
     if (x->conn->is_control)
         return pl_auth_local_caller(auth, &x->arena, &x->caller);
     return PL_NOT_FOUND;

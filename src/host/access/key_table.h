@@ -12,7 +12,9 @@ struct pl_auth_user {
     char id[PL_ID_MAX];
     char name[PL_NAME_MAX];
     bool is_admin;
-    int64_t created_ms;
+    bool is_gone; /* erased: found by nobody */
+    int64_t created_ms, disabled_ms;
+    uint64_t name_change, role_change, disabled_change; /* the numbers of the changes in here */
 };
 
 struct pl_auth_key {
@@ -20,11 +22,16 @@ struct pl_auth_key {
     char id[PL_ID_MAX];
     char name[PL_NAME_MAX];
     char last4[8];
-    const struct pl_auth_user *user; /* borrowed: users are never taken away */
+    const struct pl_auth_user *user; /* borrowed: its struct stays until the end */
     int64_t created_ms;
-    uint64_t name_change, limits_change; /* the numbers of the changes that are in here */
-    _Atomic(int64_t) last_used_ms;       /* 0: never; moves once a minute at most */
-    _Atomic(int64_t) stored_used_ms;     /* what the store has */
+    bool is_admin;
+    enum pl_scope scope;
+    char *models; /* owned; one name to a line */
+    int64_t expires_ms, old_until_ms;
+    /* The numbers of the changes that are in here. */
+    uint64_t name_change, scope_change, models_change, expires_change, limits_change, secret_change;
+    _Atomic(int64_t) last_used_ms;   /* 0: never; moves once a minute at most */
+    _Atomic(int64_t) stored_used_ms; /* what the store has */
 };
 
 /* 32 random bytes as 43 characters; false when out of memory. */
@@ -35,6 +42,11 @@ void pl_secret_hash(struct pl_str secret, uint8_t ret_hash[32]);
 /* After the store has it. */
 enum pl_status pl_auth_add_user(struct pl_auth *auth, const struct pl_user_row *row);
 enum pl_status pl_auth_add_key(struct pl_auth *auth, const struct pl_key_row *row);
+/* PL_NOT_FOUND: erased meanwhile. `number` as below. */
+enum pl_status pl_auth_change_user(struct pl_auth *auth, const struct pl_user_change *change,
+                                   uint64_t number);
+/* With all its keys. */
+void pl_auth_remove_user(struct pl_auth *auth, struct pl_str id);
 void pl_auth_remove_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id);
 
 /* Changes of keys are submitted by any shard and come back to it, so what the store did last may be
@@ -45,7 +57,7 @@ void pl_auth_end_change(struct pl_auth *auth);
 
 struct pl_key_change {
     uint64_t number;
-    struct pl_str name; /* {NULL, 0}: stays */
+    struct pl_key_patch patch; /* without its ids */
     /* Sets the limits, under the lock: must not call back in here. NULL: they stay. */
     enum pl_status (*set_limits)(void *ctx);
     void *ctx;
@@ -54,10 +66,16 @@ struct pl_key_change {
 enum pl_status pl_auth_change_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id,
                                   const struct pl_key_change *change);
 
-/* A copy of a user's key, or of a user; false when there is none. */
-bool pl_auth_has_key(struct pl_auth *auth, struct pl_str user_id, struct pl_str id,
-                     struct pl_auth_key *ret_key);
+/* The row has the new secret, and the hash of the old one with its end. */
+enum pl_status pl_auth_rotate_key(struct pl_auth *auth, const struct pl_key_row *row,
+                                  uint64_t number);
+
+/* A copy of a user's key, in the arena: PL_NOT_FOUND; PL_NOMEM. */
+enum pl_status pl_auth_get_key(struct pl_auth *auth, struct pl_arena *arena, struct pl_str user_id,
+                               struct pl_str id, struct pl_key_row *ret_row);
+/* A copy of a user; false when there is none. */
 bool pl_auth_find_user(struct pl_auth *auth, struct pl_str id, struct pl_auth_user *ret_user);
+/* A view of a key, under the lock. */
 struct pl_key_row pl_auth_key_row(const struct pl_auth_key *key);
 
 /* Under the lock: fn must not call back in here. */
@@ -68,6 +86,10 @@ void pl_auth_each_user(struct pl_auth *auth, void (*fn)(void *ctx, const struct 
 
 /* Keys whose last use the store does not know yet; how many there were. */
 size_t pl_auth_put_used(struct pl_auth *auth, struct pl_batch *batch);
+
+/* Keys that expire after the first instant and not after the second. As pl_auth_each_key. */
+void pl_auth_each_expired(struct pl_auth *auth, int64_t after_ms, int64_t until_ms,
+                          void (*fn)(void *ctx, struct pl_str key_id), void *ctx);
 
 /* Takes the code of the first start: right, and for the first time. And gives it back, when the key
  * could not be made after all. */

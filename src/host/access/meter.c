@@ -1,5 +1,5 @@
-/* Buckets and budgets of the keys that have limits, and a table of the usage since the last
- * commit, both under one lock. A timer on the first shard commits the table once a second. */
+/* Buckets and budgets of the keys and users that have limits, and a table of the usage since the last
+ * commit, all under one lock. A timer on the first shard commits the table once a second. */
 #include "access/meter.h"
 
 #include "base/mem.h"
@@ -22,14 +22,23 @@ struct bucket {
     int64_t at_ms;
 };
 
-/* A key that has limits. */
+/* A key or a user that has limits. */
 struct limited {
-    struct pl_table_link link; /* by key_id */
-    char key_id[PL_ID_MAX], user_id[PL_ID_MAX];
-    struct pl_key_limits limits; /* without its strings */
+    struct pl_table_link link; /* by id */
+    char id[PL_ID_MAX], user_id[PL_ID_MAX];
+    struct pl_limits limits;          /* without its strings */
+    uint64_t changes[PL_LIMIT_COUNT]; /* the numbers of those that are in it */
     struct bucket requests, tokens;
     int64_t day, month_start; /* those that are counted */
     int64_t spent_day, spent_month;
+    int64_t reserved; /* micro-dollars, by calls that are under way */
+};
+
+/* The sockets of a user. */
+struct sockets {
+    struct pl_table_link link; /* by user_id */
+    int64_t n;
+    char user_id[PL_ID_MAX];
 };
 
 /* The usage since the last commit. */
@@ -43,9 +52,9 @@ struct used {
 struct pl_meter {
     struct pl_server *server; /* borrowed */
     pthread_mutex_t lock;
-    struct pl_table limited, used; /* under the lock; owned */
-    struct pl_timer timer;         /* the first shard's */
-    bool is_committing;            /* the first shard's */
+    struct pl_table limited, used, sockets; /* under the lock; owned */
+    struct pl_timer timer;                  /* the first shard's */
+    bool is_committing;                     /* the first shard's */
 };
 
 int64_t pl_meter_day(int64_t unix_ms)
@@ -60,41 +69,58 @@ int64_t pl_meter_month_start(int64_t unix_ms)
 
 /* --- limits ---------------------------------------------------------------------------------- */
 
-static struct limited *find_limited(struct pl_meter *meter, struct pl_str key_id)
+static struct limited *find_limited(struct pl_meter *meter, struct pl_str id)
 {
-    struct pl_table_link *link = key_id.len ? pl_table_get(&meter->limited, key_id) : NULL;
+    struct pl_table_link *link = id.len ? pl_table_get(&meter->limited, id) : NULL;
     return link ? PL_CONTAINER_OF(link, struct limited, link) : NULL;
 }
 
-static struct limited *add_limited(struct pl_meter *meter, const struct pl_key_limits *limits)
+static struct pl_str id_of(const struct pl_limits *limits)
+{
+    return limits->key_id.len ? limits->key_id : limits->user_id;
+}
+
+static struct limited *add_limited(struct pl_meter *meter, const struct pl_limits *limits)
 {
     struct limited *limited = pl_mem_alloc(1, sizeof *limited);
     if (!limited)
         return NULL;
     *limited = (struct limited){0};
-    snprintf(limited->key_id, sizeof limited->key_id, "%.*s", PL_STR_ARG(limits->key_id));
+    snprintf(limited->id, sizeof limited->id, "%.*s", PL_STR_ARG(id_of(limits)));
     snprintf(limited->user_id, sizeof limited->user_id, "%.*s", PL_STR_ARG(limits->user_id));
-    limited->link.key = pl_str_of(limited->key_id);
+    limited->link.key = pl_str_of(limited->id);
     if (pl_table_put(&meter->limited, &limited->link))
         return limited;
     pl_mem_free(limited);
     return NULL;
 }
 
-enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_key_limits *limits,
-                                   int64_t spent_day_micro, int64_t spent_month_micro)
+/* What is named is set, unless a newer change was heard of before. */
+static void set_values(struct limited *limited, const struct pl_limits *limits, uint64_t number)
+{
+    for (int i = 0; i < PL_LIMIT_COUNT; i++) {
+        if (limits->values[i] < 0 || number < limited->changes[i])
+            continue;
+        limited->limits.values[i] = limits->values[i];
+        limited->changes[i] = number;
+        if (i == PL_LIMIT_RPM)
+            limited->requests = (struct bucket){.level = (double)limits->values[i]};
+        if (i == PL_LIMIT_TPM)
+            limited->tokens = (struct bucket){.level = (double)limits->values[i]};
+    }
+}
+
+enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_limits *limits,
+                                   int64_t spent_day_micro, int64_t spent_month_micro,
+                                   uint64_t number)
 {
     pthread_mutex_lock(&meter->lock);
-    struct limited *limited = find_limited(meter, limits->key_id);
+    struct limited *limited = find_limited(meter, id_of(limits));
     bool is_new = !limited;
     if (is_new)
         limited = add_limited(meter, limits);
-    if (limited) {
-        limited->limits = *limits;
-        limited->limits.key_id = limited->limits.user_id = (struct pl_str){0};
-        limited->requests = (struct bucket){.level = (double)limits->rpm};
-        limited->tokens = (struct bucket){.level = (double)limits->tpm};
-    }
+    if (limited)
+        set_values(limited, limits, number);
     if (limited && is_new) {
         limited->spent_day = spent_day_micro;
         limited->spent_month = spent_month_micro;
@@ -103,14 +129,26 @@ enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_key_l
     return limited ? PL_OK : PL_NOMEM;
 }
 
-bool pl_meter_limits(struct pl_meter *meter, struct pl_str key_id, struct pl_key_limits *ret_limits)
+bool pl_meter_limits(struct pl_meter *meter, struct pl_str id, struct pl_limits *ret_limits)
 {
     pthread_mutex_lock(&meter->lock);
-    const struct limited *limited = find_limited(meter, key_id);
+    const struct limited *limited = find_limited(meter, id);
+    bool has_some = false;
     if (limited)
         *ret_limits = limited->limits;
+    for (int i = 0; limited && i < PL_LIMIT_COUNT; i++)
+        has_some |= limited->limits.values[i] > 0;
     pthread_mutex_unlock(&meter->lock);
-    return limited != NULL;
+    return has_some;
+}
+
+int64_t pl_meter_quota(struct pl_meter *meter, struct pl_str user_id, enum pl_usage_limit limit)
+{
+    pthread_mutex_lock(&meter->lock);
+    const struct limited *limited = find_limited(meter, user_id);
+    int64_t most = limited ? limited->limits.values[limit] : 0;
+    pthread_mutex_unlock(&meter->lock);
+    return most;
 }
 
 void pl_meter_forget(struct pl_meter *meter, struct pl_str key_id)
@@ -121,6 +159,29 @@ void pl_meter_forget(struct pl_meter *meter, struct pl_str key_id)
         pl_table_remove(&meter->limited, &limited->link);
     pthread_mutex_unlock(&meter->lock);
     pl_mem_free(limited);
+}
+
+void pl_meter_forget_user(struct pl_meter *meter, struct pl_str user_id)
+{
+    pthread_mutex_lock(&meter->lock);
+    for (struct pl_table_link *link = pl_table_next(&meter->limited, NULL), *next; link;
+         link = next) {
+        struct limited *limited = PL_CONTAINER_OF(link, struct limited, link);
+        next = pl_table_next(&meter->limited, link);
+        if (pl_str_eq(pl_str_of(limited->user_id), user_id)) {
+            pl_table_remove(&meter->limited, link);
+            pl_mem_free(limited);
+        }
+    }
+    for (struct pl_table_link *link = pl_table_next(&meter->used, NULL), *next; link; link = next) {
+        struct used *used = PL_CONTAINER_OF(link, struct used, link);
+        next = pl_table_next(&meter->used, link);
+        if (pl_str_eq(used->row.user_id, user_id)) {
+            pl_table_remove(&meter->used, link);
+            pl_mem_free(used);
+        }
+    }
+    pthread_mutex_unlock(&meter->lock);
 }
 
 static void fill(struct bucket *bucket, int64_t per_minute, int64_t now_ms)
@@ -160,54 +221,144 @@ static int64_t next_month_s(int64_t now_ms)
     return ((pl_meter_day(now_ms) + n_days) * DAY_MS - now_ms) / 1000 + 1;
 }
 
+/* "key" or "user", for sentences. */
+static const char *kind_of(const struct limited *limited)
+{
+    return strcmp(limited->id, limited->user_id) == 0 ? "user" : "key";
+}
+
+static bool has_budget(const struct limited *limited)
+{
+    return limited->limits.values[PL_LIMIT_BUDGET_DAY] ||
+           limited->limits.values[PL_LIMIT_BUDGET_MONTH];
+}
+
+/* What is reserved counts as spent: so of many calls at once only those begin that find room, and
+ * together they exceed a budget by at most one estimate. */
 static bool is_spent(const struct limited *limited, int64_t now_ms, struct pl_meter_refusal *ret)
 {
-    const struct pl_key_limits *limits = &limited->limits;
-    bool is_month =
-        limits->budget_month_micro && limited->spent_month >= limits->budget_month_micro;
-    bool is_day = limits->budget_day_micro && limited->spent_day >= limits->budget_day_micro;
+    int64_t day = limited->limits.values[PL_LIMIT_BUDGET_DAY];
+    int64_t month = limited->limits.values[PL_LIMIT_BUDGET_MONTH];
+    bool is_month = month && limited->spent_month + limited->reserved >= month;
+    bool is_day = day && limited->spent_day + limited->reserved >= day;
     if (!is_month && !is_day)
         return false;
-    ret->is_money = true;
-    ret->retry_after_s =
-        is_month ? next_month_s(now_ms) : ((pl_meter_day(now_ms) + 1) * DAY_MS - now_ms) / 1000 + 1;
-    snprintf(ret->sentence, sizeof ret->sentence, "The budget of this key for the %s is used up.",
-             is_month ? "month" : "day");
+    /* What others have reserved may come free again. */
+    bool is_waiting =
+        (!is_month || limited->spent_month < month) && (!is_day || limited->spent_day < day);
+    ret->why = PL_METER_MONEY;
+    ret->retry_after_s = is_waiting ? 1
+                         : is_month ? next_month_s(now_ms)
+                                    : ((pl_meter_day(now_ms) + 1) * DAY_MS - now_ms) / 1000 + 1;
+    snprintf(ret->sentence, sizeof ret->sentence, "The budget of this %s for the %s is used up%s.",
+             kind_of(limited), is_month ? "month" : "day",
+             is_waiting ? " by calls that are under way" : "");
     return true;
 }
 
 static bool is_too_fast(struct limited *limited, struct pl_meter_refusal *ret)
 {
-    const struct pl_key_limits *limits = &limited->limits;
-    bool has_no_request = limits->rpm && limited->requests.level < 1;
-    bool has_no_token = limits->tpm && limited->tokens.level <= 0;
+    const int64_t *limits = limited->limits.values;
+    bool has_no_request = limits[PL_LIMIT_RPM] && limited->requests.level < 1;
+    bool has_no_token = limits[PL_LIMIT_TPM] && limited->tokens.level <= 0;
     if (!has_no_request && !has_no_token)
         return false;
-    ret->is_money = false;
-    ret->retry_after_s = has_no_request ? wait_s(&limited->requests, 1, limits->rpm)
-                                        : wait_s(&limited->tokens, 1, limits->tpm);
-    snprintf(ret->sentence, sizeof ret->sentence, "This key may use %lld %s a minute.",
-             (long long)(has_no_request ? limits->rpm : limits->tpm),
-             has_no_request ? "requests" : "tokens");
+    enum pl_usage_limit which = has_no_request ? PL_LIMIT_RPM : PL_LIMIT_TPM;
+    ret->why = PL_METER_RATE;
+    ret->retry_after_s =
+        wait_s(has_no_request ? &limited->requests : &limited->tokens, 1, limits[which]);
+    snprintf(ret->sentence, sizeof ret->sentence, "This %s may use %lld %s a minute.",
+             kind_of(limited), (long long)limits[which], has_no_request ? "requests" : "tokens");
     return true;
 }
 
-bool pl_meter_admit(struct pl_meter *meter, const struct pl_caller *caller, int64_t now_ms,
-                    struct pl_meter_refusal *ret_refusal)
+static bool is_unpriced(const struct limited *limited, const struct pl_meter_ask *ask,
+                        struct pl_meter_refusal *ret)
 {
+    if (ask->cost_micro >= 0 || ask->allows_unpriced || !has_budget(limited))
+        return false;
+    ret->why = PL_METER_NO_PRICE;
+    ret->retry_after_s = 0;
+    snprintf(ret->sentence, sizeof ret->sentence,
+             "The model %.*s has no price, so the budget of this %s cannot count it; the "
+             "configuration may give it one (prices of its provider).",
+             (int)(ask->model.len < 80 ? ask->model.len : 80), ask->model.ptr, kind_of(limited));
+    return true;
+}
+
+static bool is_refused(struct limited *limited, const struct pl_meter_ask *ask,
+                       struct pl_meter_refusal *ret)
+{
+    if (!limited)
+        return false;
+    turn_over(limited, ask->now_ms);
+    fill(&limited->requests, limited->limits.values[PL_LIMIT_RPM], ask->now_ms);
+    fill(&limited->tokens, limited->limits.values[PL_LIMIT_TPM], ask->now_ms);
+    return is_unpriced(limited, ask, ret) || is_spent(limited, ask->now_ms, ret) ||
+           is_too_fast(limited, ret);
+}
+
+static void reserve(struct limited *limited, const struct pl_meter_call *call)
+{
+    if (!limited)
+        return;
+    limited->requests.level -= 1;
+    limited->tokens.level -= (double)call->tokens;
+    limited->reserved += call->cost_micro;
+}
+
+static void open_done(void *ctx, enum pl_status status, const struct pl_error *err)
+{
+    struct pl_shard *shard = ctx;
+    if (status != PL_OK)
+        pl_log_say(shard->server->log, shard, PL_LOG_WARNING,
+                   "the usage of a call could not be stored: %s", err->message);
+}
+
+/* Not waited for: it is durable long before anybody has answered. */
+static void store_open(struct pl_meter *meter, struct pl_shard *shard, struct pl_meter_call *call,
+                       int64_t now_ms)
+{
+    struct pl_batch *batch = pl_batch_create();
+    struct pl_id_seed seed = pl_shard_seed(shard);
+    if (!batch)
+        return;
+    call->id = pl_id_take(&seed, "call_");
+    call->is_stored = true;
+    pl_batch_open_call(batch, &(struct pl_open_call){
+                                  .id = pl_str_of(call->id.text),
+                                  .user_id = pl_str_of(call->user_id),
+                                  .key_id = pl_str_of(call->key_id),
+                                  .model = pl_str_of(call->model),
+                                  .day = pl_meter_day(now_ms),
+                                  .tokens = call->tokens,
+                                  .cost_micro = call->cost_micro,
+                              });
+    pl_store_submit(meter->server->store, shard->loop, batch, open_done, shard);
+}
+
+bool pl_meter_begin(struct pl_meter *meter, struct pl_shard *shard, const struct pl_meter_ask *ask,
+                    struct pl_meter_call *ret_call, struct pl_meter_refusal *ret_refusal)
+{
+    struct pl_meter_call call = {.tokens = ask->tokens,
+                                 .cost_micro = ask->cost_micro > 0 ? ask->cost_micro : 0};
+    snprintf(call.user_id, sizeof call.user_id, "%.*s", PL_STR_ARG(ask->user_id));
+    snprintf(call.key_id, sizeof call.key_id, "%.*s", (int)ask->key_id.len,
+             ask->key_id.len ? ask->key_id.ptr : "");
+    snprintf(call.model, sizeof call.model, "%.*s", PL_STR_ARG(ask->model));
     pthread_mutex_lock(&meter->lock);
-    struct limited *limited = find_limited(meter, caller->key_id);
-    bool is_refused = false;
-    if (limited) {
-        turn_over(limited, now_ms);
-        fill(&limited->requests, limited->limits.rpm, now_ms);
-        fill(&limited->tokens, limited->limits.tpm, now_ms);
-        is_refused = is_spent(limited, now_ms, ret_refusal) || is_too_fast(limited, ret_refusal);
-        if (!is_refused)
-            limited->requests.level -= 1;
+    struct limited *key = find_limited(meter, ask->key_id);
+    struct limited *user = find_limited(meter, ask->user_id);
+    call.is_open = !is_refused(key, ask, ret_refusal) && !is_refused(user, ask, ret_refusal);
+    if (call.is_open) {
+        reserve(key, &call);
+        reserve(user, &call);
     }
     pthread_mutex_unlock(&meter->lock);
-    return !is_refused;
+    if (call.is_open && ask->is_paid)
+        store_open(meter, shard, &call, ask->now_ms);
+    *ret_call = call;
+    return call.is_open;
 }
 
 /* --- usage ----------------------------------------------------------------------------------- */
@@ -222,16 +373,15 @@ static struct pl_str put_name(char **at, struct pl_str text)
     return name;
 }
 
-static struct used *find_used(struct pl_meter *meter, const struct pl_caller *caller,
-                              struct pl_str model, int64_t day)
+static struct used *find_used(struct pl_meter *meter, const struct pl_usage_row *row)
 {
     char name[MAX_NAME], *at = name;
-    if (caller->user_id.len + caller->key_id.len + model.len + 32 > sizeof name)
+    if (row->user_id.len + row->key_id.len + row->model.len + 32 > sizeof name)
         return NULL;
-    (void)put_name(&at, caller->user_id);
-    (void)put_name(&at, caller->key_id);
-    (void)put_name(&at, model);
-    at += snprintf(at, 24, "%lld", (long long)day);
+    (void)put_name(&at, row->user_id);
+    (void)put_name(&at, row->key_id);
+    (void)put_name(&at, row->model);
+    at += snprintf(at, 24, "%lld", (long long)row->day);
     size_t n = (size_t)(at - name);
     struct pl_table_link *link = pl_table_get(&meter->used, (struct pl_str){name, n});
     if (link)
@@ -241,11 +391,11 @@ static struct used *find_used(struct pl_meter *meter, const struct pl_caller *ca
         return NULL;
     memcpy(used->name, name, n);
     used->link = (struct pl_table_link){.key = {used->name, n}};
-    used->row = (struct pl_usage_row){.day = day};
+    used->row = (struct pl_usage_row){.day = row->day};
     at = used->name;
-    used->row.user_id = put_name(&at, caller->user_id);
-    used->row.key_id = put_name(&at, caller->key_id);
-    used->row.model = put_name(&at, model);
+    used->row.user_id = put_name(&at, row->user_id);
+    used->row.key_id = put_name(&at, row->key_id);
+    used->row.model = put_name(&at, row->model);
     if (pl_table_put(&meter->used, &used->link))
         return used;
     pl_mem_free(used);
@@ -257,27 +407,149 @@ static int64_t known(int64_t n)
     return n > 0 ? n : 0;
 }
 
-void pl_meter_count(struct pl_meter *meter, const struct pl_caller *caller, struct pl_str model,
-                    struct pl_meter_tokens tokens, int64_t cost_micro, int64_t now_ms)
+static void add_used(struct pl_meter *meter, const struct pl_usage_row *row)
+{
+    struct used *used = find_used(meter, row);
+    if (!used)
+        return;
+    used->row.n_requests += row->n_requests;
+    used->row.input_tokens += row->input_tokens;
+    used->row.output_tokens += row->output_tokens;
+    used->row.cached_tokens += row->cached_tokens;
+    used->row.cost_micro += row->cost_micro;
+    used->row.n_failed += row->n_failed;
+    used->row.n_aborted += row->n_aborted;
+    used->row.n_unpriced += row->n_unpriced;
+}
+
+static void release(struct limited *limited, const struct pl_meter_call *call,
+                    const struct pl_usage_row *row, int64_t now_ms)
+{
+    if (!limited)
+        return;
+    turn_over(limited, now_ms);
+    limited->tokens.level += (double)(call->tokens - row->input_tokens - row->output_tokens);
+    limited->reserved -=
+        call->cost_micro < limited->reserved ? call->cost_micro : limited->reserved;
+    limited->spent_day += row->cost_micro;
+    limited->spent_month += row->cost_micro;
+}
+
+static void store_settled(struct pl_meter *meter, struct pl_shard *shard,
+                          const struct pl_meter_call *call, const struct pl_usage_row *row,
+                          struct pl_batch *batch)
+{
+    bool is_own = !batch;
+    if (is_own)
+        batch = pl_batch_create();
+    if (!batch)
+        return; /* the row of the open call stays, and is counted at the next start */
+    pl_batch_add_usage(batch, row);
+    if (call->is_stored)
+        pl_batch_close_call(batch, pl_str_of(call->id.text));
+    if (is_own)
+        pl_store_submit(meter->server->store, shard->loop, batch, open_done, shard);
+}
+
+void pl_meter_settle(struct pl_meter *meter, struct pl_shard *shard, struct pl_meter_call *call,
+                     const struct pl_meter_used *used, struct pl_batch *batch, int64_t now_ms)
+{
+    if (!call->is_open)
+        return;
+    call->is_open = false;
+    bool is_unknown = used->cost_micro < 0 && used->outcome != PL_METER_FAILED;
+    struct pl_usage_row row = {
+        .user_id = pl_str_of(call->user_id),
+        .key_id = pl_str_of(call->key_id),
+        .model = used->model.len ? used->model : pl_str_of(call->model),
+        .day = pl_meter_day(now_ms),
+        .n_requests = 1,
+        .input_tokens = known(used->input),
+        .output_tokens = known(used->output),
+        .cached_tokens = known(used->cached),
+        .cost_micro = known(used->cost_micro),
+        .n_failed = used->outcome == PL_METER_FAILED,
+        .n_aborted = used->outcome == PL_METER_ABORTED,
+        .n_unpriced = is_unknown,
+    };
+    bool is_summed = !batch && !call->is_stored;
+    pthread_mutex_lock(&meter->lock);
+    release(find_limited(meter, row.key_id), call, &row, now_ms);
+    release(find_limited(meter, row.user_id), call, &row, now_ms);
+    if (is_summed)
+        add_used(meter, &row);
+    pthread_mutex_unlock(&meter->lock);
+    if (!is_summed)
+        store_settled(meter, shard, call, &row, batch);
+}
+
+void pl_meter_note_failed(struct pl_meter *meter, const struct pl_meter_call *call,
+                          struct pl_str model, int64_t now_ms)
+{
+    struct pl_usage_row row = {
+        .user_id = pl_str_of(call->user_id),
+        .key_id = pl_str_of(call->key_id),
+        .model = model,
+        .day = pl_meter_day(now_ms),
+        .n_requests = 1,
+        .n_failed = 1,
+    };
+    pthread_mutex_lock(&meter->lock);
+    if (call->is_open)
+        add_used(meter, &row);
+    pthread_mutex_unlock(&meter->lock);
+}
+
+/* --- sockets --------------------------------------------------------------------------------- */
+
+static struct sockets *find_sockets(struct pl_meter *meter, struct pl_str user_id)
+{
+    struct pl_table_link *link = pl_table_get(&meter->sockets, user_id);
+    return link ? PL_CONTAINER_OF(link, struct sockets, link) : NULL;
+}
+
+static struct sockets *make_sockets(struct pl_meter *meter, struct pl_str user_id)
+{
+    struct sockets *sockets = find_sockets(meter, user_id);
+    if (sockets)
+        return sockets;
+    sockets = pl_mem_alloc(1, sizeof *sockets);
+    if (!sockets)
+        return NULL;
+    *sockets = (struct sockets){0};
+    snprintf(sockets->user_id, sizeof sockets->user_id, "%.*s", PL_STR_ARG(user_id));
+    sockets->link.key = pl_str_of(sockets->user_id);
+    if (pl_table_put(&meter->sockets, &sockets->link))
+        return sockets;
+    pl_mem_free(sockets);
+    return NULL;
+}
+
+bool pl_meter_enter_socket(struct pl_meter *meter, struct pl_str user_id)
 {
     pthread_mutex_lock(&meter->lock);
-    struct used *used = find_used(meter, caller, model, pl_meter_day(now_ms));
-    struct limited *limited = find_limited(meter, caller->key_id);
-    if (used) {
-        used->row.n_requests++;
-        used->row.input_tokens += known(tokens.input);
-        used->row.output_tokens += known(tokens.output);
-        used->row.cached_tokens += known(tokens.cached);
-        used->row.cost_micro += known(cost_micro);
-    }
-    if (limited) {
-        turn_over(limited, now_ms);
-        limited->tokens.level -= (double)(known(tokens.input) + known(tokens.output));
-        limited->spent_day += known(cost_micro);
-        limited->spent_month += known(cost_micro);
+    const struct limited *limited = find_limited(meter, user_id);
+    int64_t most = limited ? limited->limits.values[PL_LIMIT_SOCKETS] : 0;
+    struct sockets *sockets = make_sockets(meter, user_id);
+    bool may_enter = sockets && (!most || sockets->n < most);
+    if (may_enter)
+        sockets->n++;
+    pthread_mutex_unlock(&meter->lock);
+    return may_enter;
+}
+
+void pl_meter_leave_socket(struct pl_meter *meter, struct pl_str user_id)
+{
+    pthread_mutex_lock(&meter->lock);
+    struct sockets *sockets = find_sockets(meter, user_id);
+    if (sockets && --sockets->n <= 0) {
+        pl_table_remove(&meter->sockets, &sockets->link);
+        pl_mem_free(sockets);
     }
     pthread_mutex_unlock(&meter->lock);
 }
+
+/* --- commits --------------------------------------------------------------------------------- */
 
 /* Everything used so far, as a batch; NULL: nothing, or no memory, and then it stays. */
 static struct pl_batch *take_used(struct pl_meter *meter)
@@ -324,10 +596,16 @@ static enum pl_status load(struct pl_meter *meter, struct pl_error *err)
     PL_CLEANUP_ARENA struct pl_arena arena;
     pl_arena_init(&arena, 0);
     struct pl_store *store = meter->server->store;
-    struct pl_key_limits *limits = NULL;
+    struct pl_limits *limits = NULL;
     size_t n = 0;
     int64_t now_ms = meter->server->started_ms;
-    enum pl_status status = pl_store_limits_list(store, &arena, &limits, &n, err);
+    struct pl_batch *lost = pl_batch_create();
+    if (!lost)
+        return pl_fail(err, PL_NOMEM, "out of memory");
+    pl_batch_count_lost_calls(lost);
+    enum pl_status status = pl_store_commit(store, lost, err);
+    if (status == PL_OK)
+        status = pl_store_limits_list(store, &arena, &limits, &n, err);
     for (size_t i = 0; i < n && status == PL_OK; i++) {
         int64_t day = 0, month = 0;
         status = pl_store_usage_spent(store, limits[i].user_id, limits[i].key_id,
@@ -336,7 +614,7 @@ static enum pl_status load(struct pl_meter *meter, struct pl_error *err)
             status = pl_store_usage_spent(store, limits[i].user_id, limits[i].key_id,
                                           pl_meter_month_start(now_ms), &month, err);
         if (status == PL_OK)
-            status = pl_meter_set_limits(meter, &limits[i], day, month);
+            status = pl_meter_set_limits(meter, &limits[i], day, month, 0);
     }
     return status;
 }
@@ -386,6 +664,11 @@ void pl_meter_destroy(struct pl_meter *meter)
         pl_table_remove(&meter->used, link);
         pl_mem_free(PL_CONTAINER_OF(link, struct used, link));
     }
+    for (struct pl_table_link *link; (link = pl_table_next(&meter->sockets, NULL));) {
+        pl_table_remove(&meter->sockets, link);
+        pl_mem_free(PL_CONTAINER_OF(link, struct sockets, link));
+    }
+    pl_table_deinit(&meter->sockets);
     pl_table_deinit(&meter->limited);
     pl_table_deinit(&meter->used);
     pthread_mutex_destroy(&meter->lock);

@@ -1,17 +1,24 @@
-/* What keys may use and what they have used. One for the server; thread-safe.
+/* What keys and users may use, and what they have used: the one place where a call of a model is
+ * admitted and counted, whether a session, a task, a prompt, a summary or the gateway makes it. One
+ * for the server; thread-safe.
  *
- * Requests and tokens a minute are buckets in memory, one per key and node: they hold what a minute
- * allows and fill evenly. Money is counted per day and month (UTC), from the store on. Usage is
- * summed in memory and committed once a second, so kill -9 costs at most a second of it. */
+ *     begin: the limits of the key and of its user are looked at, and an estimate is reserved
+ *     settle: the reservation becomes what was really used
+ *
+ * Requests and tokens a minute are buckets in memory, one per key and user and node. Money is counted
+ * per day and month (UTC), from the store on. What is paid for is stored when it begins, with its
+ * estimate, and when it ends, in one transaction with what it brought: kill -9 loses nothing. What
+ * costs nothing is summed in memory and committed once a second. */
 #ifndef PL_ACCESS_METER_H
 #define PL_ACCESS_METER_H
 
+#include "base/text/uuid.h"
 #include "http/exchange.h"
 #include "store/gateway.h"
 
 struct pl_meter; /* owned */
 
-/* Loads the limits of keys and what those have spent. */
+/* Counts what a crash has cut off; loads the limits of keys and users, and what those have spent. */
 enum pl_status pl_meter_create(struct pl_server *server, struct pl_meter **ret_meter,
                                struct pl_error *err);
 /* Begins to commit, on the first shard; ends that. */
@@ -20,28 +27,76 @@ void pl_meter_start(struct pl_meter *meter);
 void pl_meter_stop(struct pl_meter *meter);
 void pl_meter_destroy(struct pl_meter *meter); /* accepts NULL */
 
-struct pl_meter_refusal {
-    bool is_money; /* a budget is used up; otherwise a rate */
-    int64_t retry_after_s;
-    char sentence[160];
-};
-/* Takes one request off the key's minute; false: it may not ask now. */
-bool pl_meter_admit(struct pl_meter *meter, const struct pl_caller *caller, int64_t now_ms,
-                    struct pl_meter_refusal *ret_refusal);
-/* Counts a call. Unknown counters (-1) count as 0, an unknown cost (-1) as none. */
-struct pl_meter_tokens {
-    int64_t input, output, cached;
-};
-void pl_meter_count(struct pl_meter *meter, const struct pl_caller *caller, struct pl_str model,
-                    struct pl_meter_tokens tokens, int64_t cost_micro, int64_t now_ms);
+/* --- calls ----------------------------------------------------------------------------------- */
 
-/* The limits from now on; they are already stored. spent_* come from the store. */
-enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_key_limits *limits,
-                                   int64_t spent_day_micro, int64_t spent_month_micro);
-/* False: this key has none. The strings are not set. */
-bool pl_meter_limits(struct pl_meter *meter, struct pl_str key_id,
-                     struct pl_key_limits *ret_limits);
+enum {
+    PL_METER_MODEL_MAX = 320,
+    PL_METER_OUTPUT_TOKENS = 1000, /* of an answer nobody knows yet */
+};
+
+struct pl_meter_ask {
+    struct pl_str user_id, key_id; /* key_id empty: none */
+    struct pl_str model;           /* "vendor/model" */
+    int64_t tokens;                /* estimates: of input and output */
+    int64_t cost_micro;            /* -1: the model has no price */
+    bool is_paid;                  /* somebody else is asked: it is stored when it begins */
+    bool allows_unpriced;          /* the configuration lets models without a price pass a budget */
+    int64_t now_ms;
+};
+
+/* A call between begin and settle; its owner's memory. */
+struct pl_meter_call {
+    char user_id[PL_ID_MAX], key_id[PL_ID_MAX];
+    char model[PL_METER_MODEL_MAX];
+    struct pl_id id;
+    int64_t tokens, cost_micro;
+    bool is_open, is_stored;
+};
+
+enum pl_meter_why { PL_METER_RATE, PL_METER_MONEY, PL_METER_NO_PRICE };
+struct pl_meter_refusal {
+    enum pl_meter_why why;
+    int64_t retry_after_s; /* 0: waiting does not help */
+    char sentence[240];
+};
+/* False: it may not begin now. The shard is the caller's. */
+bool pl_meter_begin(struct pl_meter *meter, struct pl_shard *shard, const struct pl_meter_ask *ask,
+                    struct pl_meter_call *ret_call, struct pl_meter_refusal *ret_refusal);
+
+enum pl_meter_outcome { PL_METER_DONE, PL_METER_FAILED, PL_METER_ABORTED };
+struct pl_meter_used {
+    enum pl_meter_outcome outcome;
+    struct pl_str model;           /* who really answered; empty: who was asked */
+    int64_t input, output, cached; /* tokens; -1 counts as 0 */
+    int64_t cost_micro;            /* -1: not known */
+};
+/* Accepts a call that is not open. Into the batch, where there is one: what was used is durable with
+ * what it brought. NULL: by itself. */
+void pl_meter_settle(struct pl_meter *meter, struct pl_shard *shard, struct pl_meter_call *call,
+                     const struct pl_meter_used *used, struct pl_batch *batch, int64_t now_ms);
+/* An attempt that failed before another model was asked in its place: counted, and nothing else. */
+void pl_meter_note_failed(struct pl_meter *meter, const struct pl_meter_call *call,
+                          struct pl_str model, int64_t now_ms);
+
+/* --- limits ---------------------------------------------------------------------------------- */
+
+/* The limits from now on, those that are not -1; they are already stored. spent_* come from the
+ * store. `number` is the change's (key_table.h): one that comes late does not undo a newer one. */
+enum pl_status pl_meter_set_limits(struct pl_meter *meter, const struct pl_limits *limits,
+                                   int64_t spent_day_micro, int64_t spent_month_micro,
+                                   uint64_t number);
+/* Of a key or a user. False: there are none. The strings are not set. */
+bool pl_meter_limits(struct pl_meter *meter, struct pl_str id, struct pl_limits *ret_limits);
+/* A user's quota; 0: none. */
+int64_t pl_meter_quota(struct pl_meter *meter, struct pl_str user_id, enum pl_usage_limit limit);
+/* A user who was erased: limits of all keys, and usage that is not stored yet. */
+void pl_meter_forget_user(struct pl_meter *meter, struct pl_str user_id);
 void pl_meter_forget(struct pl_meter *meter, struct pl_str key_id);
+
+/* A socket of this user opens: false if the user has as many as allowed. Leaving is for each that
+ * has entered. */
+bool pl_meter_enter_socket(struct pl_meter *meter, struct pl_str user_id);
+void pl_meter_leave_socket(struct pl_meter *meter, struct pl_str user_id);
 
 /* Days since 1970 of an instant, and of the first of its month. */
 int64_t pl_meter_day(int64_t unix_ms);

@@ -4,6 +4,7 @@
 #ifndef PL_AGENT_ACTIVITY_INT_H
 #define PL_AGENT_ACTIVITY_INT_H
 
+#include "access/meter.h"
 #include "agent/context/replay_source.h"
 #include "agent/context/request.h"
 #include "agent/driver_int.h"
@@ -59,6 +60,9 @@ struct pl_activity {
     int64_t n_turns, tokens_before, tokens_after; /* of a summary */
     struct pl_str writer, usage, timing;          /* arena; of the model that wrote it */
     struct pl_str metadata;                       /* arena; what a model said of its answer */
+    struct pl_meter_call meter;                   /* what its call has reserved … */
+    struct pl_meter_used used;                    /* … and what it used; strings of the arena */
+    int64_t n_said;                               /* bytes of its answer so far */
 };
 
 /* Out of the list and freed, or freed when it is back. */
@@ -79,6 +83,14 @@ enum pl_status pl_activity_read_request(struct pl_activity *activity, bool is_an
                                         struct pl_str summary, struct pl_request *ret_request);
 /* What a vendor is sent as traceparent; empty: the session has no trace. Memory of the run. */
 struct pl_str pl_activity_traceparent(struct pl_activity *activity);
+/* --- metering.c: its call is admitted and counted */
+/* False: it may not begin, and the sentence (memory of the arena) says why. A replay calls nobody. */
+bool pl_activity_admit(struct pl_activity *activity, struct pl_str *ret_why);
+/* The model has answered: the usage and the cost it told. */
+void pl_activity_count(struct pl_activity *activity, struct pl_str model, struct pl_str usage);
+/* What was used becomes durable with what it brought; without a driver, by itself. */
+void pl_activity_settle(struct pl_activity *activity, struct pl_driver *driver);
+
 /* A tool's result; the run is over. */
 void pl_activity_finish_tool(struct pl_activity *activity, struct pl_str result_json,
                              bool is_error);

@@ -79,6 +79,7 @@ void pl_background_session_send(struct pl_background_session *background)
     background->says.chat.message = background->message;
     background->says.chat.override = background->override;
     background->says.chat.trace_id = background->trace_id;
+    background->says.chat.key_id = background->key_id;
     struct pl_session_command *command = &background->command;
     pl_session_command_init(command, PL_COMMAND_CREATE, background->home, record->user_id,
                             record->id);

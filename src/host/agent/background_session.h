@@ -18,6 +18,7 @@ struct pl_background_session {
     const struct pl_turn_row
         *turns; /* what the session begins with; ids are made new. NULL: nothing */
     size_t n_turns;
+    struct pl_str key_id;  /* of who asked for it: whose limits count; may be empty */
     struct pl_str message; /* JSON: what is said; a string or blocks */
     struct pl_str
         override; /* JSON: what the message says in place of the session's own; or empty */

@@ -1,4 +1,5 @@
 /* Commands of the rest of the server to a session, handled in the order of their arrival. */
+#include "access/meter.h"
 #include "agent/chat_message.h"
 #include "agent/context/replay_source.h"
 #include "agent/driver_int.h"
@@ -6,6 +7,8 @@
 #include "agent/running_turns.h"
 #include "base/mem.h"
 #include "model/model.h"
+
+#include <stdio.h>
 
 void pl_driver_answer(struct pl_session_command *command)
 {
@@ -81,19 +84,28 @@ static bool is_outdated(struct pl_driver *driver, struct pl_session_command *com
     return true;
 }
 
+static void refuse_turns(struct pl_session_command *command, size_t n)
+{
+    char text[96];
+    snprintf(text, sizeof text,
+             "You already have %zu running turns; wait for one to end, or stop one.", n);
+    refuse_text(command, PL_PROBLEM_RATE_LIMITED, text);
+}
+
 /* Whether the driver itself has to refuse it; then the command is answered. */
 static bool is_refused(struct pl_driver *driver, struct pl_session_command *command)
 {
     const struct pl_session_record *record = pl_session_record(driver->session);
     struct pl_server *server = driver->drivers->shard->server;
+    int64_t quota = pl_meter_quota(server->meter, record->user_id, PL_LIMIT_TURNS);
+    size_t max_turns = quota && quota < PL_MAX_RUNNING ? (size_t)quota : PL_MAX_RUNNING;
     bool starts = command->n_says || (command->event.kind == PL_SE_CHAT && !driver->is_counted);
     if (is_outdated(driver, command))
         return true;
     if (starts && pl_life_is_closing(&server->life))
         refuse_text(command, PL_PROBLEM_OVERLOADED, "The server is stopping; try again soon.");
-    else if (starts && pl_running_of(server, record->user_id) >= PL_MAX_RUNNING)
-        refuse_text(command, PL_PROBLEM_RATE_LIMITED,
-                    "You already have 64 running turns; wait for one to end, or stop one.");
+    else if (starts && pl_running_of(server, record->user_id) >= max_turns)
+        refuse_turns(command, max_turns);
     else if (!pl_queued_memory_has_room(driver, &command->event))
         refuse_text(command, PL_PROBLEM_RATE_LIMITED,
                     "Your messages that are waiting use your share of the memory; wait for an "
@@ -471,8 +483,12 @@ static void handle_create(struct pl_drivers *drivers, struct pl_session_command 
     }
     pl_driver_become(driver, PL_DRIVER_READY);
     struct pl_batch *batch = pl_commit_queue_batch(driver);
-    if (batch)
+    if (batch) {
         put_first(&drivers->out, batch);
+        pl_batch_check_quota(batch, command->record.user_id, PL_LIMIT_SESSIONS,
+                             pl_meter_quota(drivers->shard->server->meter, command->record.user_id,
+                                            PL_LIMIT_SESSIONS));
+    }
     if (batch && command->n_says) {
         say_all(driver, command);
         return;

@@ -17,6 +17,11 @@ void pl_drivers_shut_down(struct pl_drivers *drivers, void (*done)(void *ctx), v
 /* Turns at work on this shard: what an orderly end waits for. */
 size_t pl_drivers_n_running(const struct pl_drivers *drivers);
 
+/* Stops everything that is at work for this user, on every shard, and ends the answers that are
+ * still being made for the user's requests. False: out of memory, and something may still run; it
+ * gets no further than its next model call. */
+bool pl_drivers_stop_user_everywhere(struct pl_server *server, struct pl_str user_id);
+
 /* Before listening, on the main thread: settles what a crash left open. */
 enum pl_status pl_drivers_recover(struct pl_store *store, size_t *ret_n, struct pl_error *err);
 

@@ -11,6 +11,7 @@
  *
  * Whatever becomes of a run, what it brings last is an event: BRINGING. One that was cancelled
  * brings nothing. */
+#include "access/auth.h"
 #include "agent/context/ask_how.h"
 #include "agent/context/replay_source.h"
 #include "agent/context/summary_run.h"
@@ -80,6 +81,7 @@ static void leave(struct pl_activity *activity)
 
 void pl_activity_end(struct pl_activity *activity)
 {
+    pl_activity_settle(activity, NULL);
     leave(activity);
     pl_timer_stop(activity->loop, &activity->timer);
     pl_model_cancel(PL_TAKE(activity->call));
@@ -178,6 +180,7 @@ void pl_activity_bring_last(struct pl_activity *activity, const struct pl_sessio
     struct pl_driver *driver = activity->driver;
     become(activity, PL_ACTIVITY_BRINGING);
     leave(activity);
+    pl_activity_settle(activity, driver);
     pl_driver_apply(driver, event);
     pl_activity_end(activity);
 }
@@ -205,6 +208,7 @@ static void on_text(void *ctx, bool is_thinking, struct pl_str text)
     struct pl_session_event event = model_event(ctx, PL_SE_MODEL_TEXT);
     event.model.is_thinking = is_thinking;
     event.model.text = text;
+    ((struct pl_activity *)ctx)->n_said += (int64_t)text.len;
     bring(ctx, &event);
 }
 
@@ -283,6 +287,7 @@ static void on_end(void *ctx, struct pl_str model, struct pl_str usage, struct p
     event.model.is_last = activity->is_last;
     event.model.metadata = activity->metadata;
     activity->call = NULL;
+    pl_activity_count(activity, model, usage);
     pl_activity_bring_last(activity, &event);
 }
 
@@ -298,6 +303,8 @@ static void on_failed(void *ctx, struct pl_str reason, bool is_overflow)
 {
     struct pl_activity *activity = ctx;
     activity->call = NULL;
+    if (!activity->n_said)
+        activity->used = (struct pl_meter_used){.outcome = PL_METER_FAILED};
     fail_model(activity, reason, is_overflow);
 }
 
@@ -415,12 +422,21 @@ static void bring_memories(struct pl_activity *activity)
 
 static void model_ready(struct pl_activity *activity)
 {
+    struct pl_str why;
+    bool is_admitted = activity->status == PL_OK && pl_activity_admit(activity, &why);
     struct pl_model_request request = model_request(activity);
     request.upstreams = &activity->driver->drivers->shard->upstreams;
     request.prepared = PL_TAKE(activity->prepared);
+    if (activity->status == PL_OK && !is_admitted) {
+        pl_model_prepared_destroy(request.prepared);
+        fail_model(activity, why, false);
+        return;
+    }
     if (activity->status == PL_OK)
         activity->status = pl_model_start(activity->loop, &request, &model_ops, activity,
                                           &activity->call, &activity->err);
+    if (activity->status != PL_OK)
+        activity->used = (struct pl_meter_used){.outcome = PL_METER_FAILED};
     if (activity->status != PL_OK) {
         fail_model(activity,
                    pl_str_of(activity->err.message[0] ? activity->err.message : "Out of memory."),
@@ -435,6 +451,10 @@ static void model_ready(struct pl_activity *activity)
 static void start_model(struct pl_activity *activity)
 {
     activity->unix_ms = pl_loop_unix_ms(activity->loop);
+    if (!pl_auth_is_active(activity->server->auth, activity->user_id)) {
+        fail_model(activity, PL_STR("The user of this session is disabled."), false);
+        return;
+    }
     pl_activity_work(activity, model_run, model_ready);
 }
 

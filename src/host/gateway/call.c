@@ -86,6 +86,7 @@ static void give_pass_back(struct pl_gateway_call *call)
 
 static void end(struct pl_gateway_call *call)
 {
+    pl_gateway_call_count_failure(call);
     pl_gateway_call_become(call, PL_GW_OVER);
     give_pass_back(call);
     pl_vendor_cancel(PL_TAKE(call->vendor));
@@ -119,7 +120,8 @@ static void gone(struct pl_exchange *x)
         pl_gateway_call_become(call, PL_GW_LEFT);
         return;
     }
-    if (call->own || (call->status >= 200 && call->status < 300))
+    call->has_left = true;
+    if (call->own || (call->vendor && !call->status) || (call->status >= 200 && call->status < 300))
         pl_gateway_call_count(call);
     pl_gateway_call_finish(call);
 }
@@ -234,6 +236,10 @@ static void ask(struct pl_exchange *x)
         finish_unasked(call);
         return;
     }
+    if (!pl_gateway_call_admit(call)) {
+        finish_unasked(call);
+        return;
+    }
     pl_exchange_must_end(x); /* what a vendor was paid for is not thrown away */
     call->status = 0;
     call->retry_after[0] = 0;
@@ -308,6 +314,7 @@ bool pl_gateway_call_next(struct pl_gateway_call *call)
                PL_STR_ARG(pl_gateway_call_target(call)->model), PL_STR_ARG(call->model),
                x->request_id);
     give_pass_back(call);
+    pl_gateway_call_note_failure(call);
     call->i = i;
     call->pass = pass;
     call->retry_after[0] = 0;
@@ -340,18 +347,6 @@ static void read_done(struct pl_exchange *x)
         make_and_ask(call);
 }
 
-static bool admit(struct pl_exchange *x, const struct pl_speech *speech)
-{
-    struct pl_meter_refusal refusal;
-    if (pl_meter_admit(x->shard->server->meter, &x->caller, pl_loop_unix_ms(x->shard->loop),
-                       &refusal))
-        return true;
-    pl_exchange_header(x, "Retry-After", "%lld", (long long)refusal.retry_after_s);
-    pl_speech_fail(speech, x, 429, refusal.is_money ? "insufficient_quota" : NULL, "%s",
-                   refusal.sentence);
-    return false;
-}
-
 /* Looking at the first level is quick and enough to pass a request on; for one that is converted it
  * is work done twice. The model decides, which may stand anywhere in the body; so what the client did
  * before is the best guess. */
@@ -369,7 +364,7 @@ void pl_gateway_run(struct pl_exchange *x, const struct pl_gateway_options *opti
     if (!call)
         pl_speech_fail(options->speech, x, 503, NULL,
                        "There is not enough memory for this request.");
-    if (!call || !admit(x, options->speech)) {
+    if (!call) {
         pl_exchange_finish(x);
         return;
     }

@@ -16,6 +16,7 @@
 #ifndef PL_GATEWAY_CALL_H
 #define PL_GATEWAY_CALL_H
 
+#include "access/meter.h"
 #include "agent/session_copy.h"
 #include "base/text/uuid.h"
 #include "format/convert.h"
@@ -107,7 +108,9 @@ struct pl_gateway_call {
     bool is_on_worker; /* what it converts with: the loop's memory is the loop's alone. For whoever
                           has the call to read */
     bool is_counted;
-    bool has_elements; /* of a JSON array that flows */
+    bool has_left;              /* the client is gone: what was used was broken off */
+    struct pl_meter_call meter; /* what is reserved */
+    bool has_elements;          /* of a JSON array that flows */
 };
 
 static inline const struct pl_model_target *
@@ -203,6 +206,12 @@ void pl_gateway_call_end_loss(struct pl_gateway_call *call);
 void pl_gateway_call_read_counts(struct pl_gateway_call *call, const struct pl_json_doc *doc);
 /* Counts the call, once. */
 void pl_gateway_call_count(struct pl_gateway_call *call);
+/* Reserves an estimate of it, once; false after pl_gateway_call_fail. */
+bool pl_gateway_call_admit(struct pl_gateway_call *call);
+/* It has ended without an answer; what was reserved is free again. */
+void pl_gateway_call_count_failure(struct pl_gateway_call *call);
+/* The target has failed, and another is asked in its place. */
+void pl_gateway_call_note_failure(struct pl_gateway_call *call);
 /* How much is asked, by the tree. */
 struct pl_gateway_call_size pl_gateway_call_measure(const struct pl_json_doc *doc);
 

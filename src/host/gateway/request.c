@@ -1,6 +1,8 @@
 /* From the client's body to what a target is sent. The same dialect: the client's bytes, with the
  * model's name changed where it must be. Another: converted, and made legal for the target. */
 #include "gateway/call.h"
+
+#include "access/model_list.h"
 #include "service/loss_header.h"
 #include "service/request_options.h"
 
@@ -81,6 +83,21 @@ void pl_gateway_call_give_tree_back(struct pl_gateway_call *call)
     call->is_tree_lent = false;
 }
 
+/* By the name it is asked for, or by those of all models behind it. */
+static bool may_use(const struct pl_gateway_call *call)
+{
+    struct pl_str list = call->x->caller.models;
+    bool may = true;
+    if (pl_model_list_has(list, call->model))
+        return true;
+    for (size_t i = 0; i < call->n_targets && may; i++) {
+        char name[320];
+        pl_target_name(&call->targets[i], name, sizeof name);
+        may = pl_model_list_has(list, pl_str_of(name));
+    }
+    return may;
+}
+
 static bool find_model(struct pl_gateway_call *call)
 {
     struct pl_error err = {0};
@@ -98,8 +115,13 @@ static bool find_model(struct pl_gateway_call *call)
         return false;
     }
     call->n_targets = pl_model_targets(call->x->setup->models, call->model, call->targets);
-    if (call->n_targets)
+    if (call->n_targets && may_use(call))
         return true;
+    if (call->n_targets) {
+        pl_gateway_call_fail(call, 403, NULL, "This key may not use the model %.*s.",
+                             (int)(call->model.len < 200 ? call->model.len : 200), call->model.ptr);
+        return false;
+    }
     (void)pl_model_missing(call->x->setup->models, call->model, &err);
     pl_gateway_call_fail(call, 404, "model_not_found", "%s", err.message);
     return false;

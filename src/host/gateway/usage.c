@@ -92,13 +92,66 @@ static int64_t estimate_input(const struct pl_gateway_call *call)
                      call->size.n_media * TOKENS_PER_MEDIUM);
 }
 
+bool pl_gateway_call_admit(struct pl_gateway_call *call)
+{
+    struct pl_exchange *x = call->x;
+    const struct pl_model_target *target = pl_gateway_call_target(call);
+    struct pl_counts counts = {estimate_input(call), PL_METER_OUTPUT_TOKENS, -1, -1, -1, -1, -1};
+    struct pl_meter_refusal refusal;
+    char name[PL_METER_MODEL_MAX];
+    pl_target_name(target, name, sizeof name);
+    struct pl_meter_ask ask = {
+        .user_id = x->caller.user_id,
+        .key_id = x->caller.key_id,
+        .model = pl_str_of(name),
+        .tokens = counts.input + counts.output,
+        .cost_micro = target->vendor ? pl_target_cost(target, &counts) : 0,
+        .is_paid = target->vendor,
+        .allows_unpriced = x->setup->config.allows_unpriced,
+        .now_ms = pl_loop_unix_ms(x->shard->loop),
+    };
+    if (call->meter.is_open ||
+        pl_meter_begin(x->shard->server->meter, x->shard, &ask, &call->meter, &refusal))
+        return true;
+    if (refusal.retry_after_s)
+        snprintf(call->retry_after, sizeof call->retry_after, "%lld",
+                 (long long)refusal.retry_after_s);
+    pl_gateway_call_fail(call, refusal.why == PL_METER_NO_PRICE ? 403 : 429,
+                         refusal.why == PL_METER_MONEY ? "insufficient_quota" : NULL, "%s",
+                         refusal.sentence);
+    return false;
+}
+
+static void settle(struct pl_gateway_call *call, const struct pl_meter_used *used)
+{
+    struct pl_exchange *x = call->x;
+    pl_meter_settle(x->shard->server->meter, x->shard, &call->meter, used, NULL,
+                    pl_loop_unix_ms(x->shard->loop));
+}
+
+void pl_gateway_call_count_failure(struct pl_gateway_call *call)
+{
+    char name[PL_METER_MODEL_MAX];
+    if (!call->meter.is_open)
+        return;
+    pl_target_name(pl_gateway_call_target(call), name, sizeof name);
+    settle(call, &(struct pl_meter_used){.outcome = PL_METER_FAILED, .model = pl_str_of(name)});
+}
+
+void pl_gateway_call_note_failure(struct pl_gateway_call *call)
+{
+    char name[PL_METER_MODEL_MAX];
+    pl_target_name(pl_gateway_call_target(call), name, sizeof name);
+    pl_meter_note_failed(call->x->shard->server->meter, &call->meter, pl_str_of(name),
+                         pl_loop_unix_ms(call->x->shard->loop));
+}
+
 /* A stream that was not asked to tell, or was broken off, is estimated: a budget must not depend on
  * what a client leaves out. */
 void pl_gateway_call_count(struct pl_gateway_call *call)
 {
-    struct pl_exchange *x = call->x;
     const struct pl_model_target *target = pl_gateway_call_target(call);
-    char name[320];
+    char name[PL_METER_MODEL_MAX];
     if (call->is_counted)
         return;
     call->is_counted = true;
@@ -108,12 +161,13 @@ void pl_gateway_call_count(struct pl_gateway_call *call)
         call->counts.input = estimate_input(call);
     if (call->counts.output < 0)
         call->counts.output = (int64_t)(call->n_said / BYTES_PER_TOKEN);
-    int n = snprintf(name, sizeof name, "%s%s%.*s", target->vendor ? target->vendor->name : "",
-                     target->vendor ? "/" : "", PL_STR_ARG(target->model));
-    size_t len = n < 0 ? 0 : (size_t)n < sizeof name ? (size_t)n : sizeof name - 1;
-    int64_t cost = target->vendor ? pl_target_cost(target, &call->counts) : 0;
-    struct pl_meter_tokens tokens = {call->counts.input, call->counts.output,
-                                     call->counts.cache_read};
-    pl_meter_count(x->shard->server->meter, &x->caller, (struct pl_str){name, len}, tokens, cost,
-                   pl_loop_unix_ms(x->shard->loop));
+    pl_target_name(target, name, sizeof name);
+    settle(call, &(struct pl_meter_used){
+                     .outcome = call->has_left ? PL_METER_ABORTED : PL_METER_DONE,
+                     .model = pl_str_of(name),
+                     .input = call->counts.input,
+                     .output = call->counts.output,
+                     .cached = call->counts.cache_read,
+                     .cost_micro = target->vendor ? pl_target_cost(target, &call->counts) : 0,
+                 });
 }

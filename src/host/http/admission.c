@@ -59,10 +59,10 @@ static struct pl_str key_of(const struct pl_exchange *x)
     return key;
 }
 
-static const char *key_wish(const struct pl_exchange *x, struct pl_str key)
+static const char *key_wish(const struct pl_exchange *x, const char *why)
 {
-    if (key.len)
-        return "This key is unknown or was revoked.";
+    if (why)
+        return why;
     if (!(x->route->flags & PL_ROUTE_VENDOR_KEY))
         return "Send a key: Authorization: Bearer sk-parley-v1-…";
     if (pl_target_param(&x->target, "key").ptr)
@@ -75,7 +75,8 @@ static const char *key_wish(const struct pl_exchange *x, struct pl_str key)
 static bool authorize(struct pl_exchange *x)
 {
     struct pl_str key = key_of(x);
-    enum pl_status status = x->shard->server->guard->identify(x, key);
+    const char *why = NULL;
+    enum pl_status status = x->shard->server->guard->identify(x, key, &why);
     if (status == PL_NOMEM) {
         pl_exchange_fail(x, status, NULL);
         return false;
@@ -84,7 +85,14 @@ static bool authorize(struct pl_exchange *x)
         return true;
     if (status != PL_OK) {
         pl_exchange_header(x, "WWW-Authenticate", "Bearer");
-        pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL, "%s", key_wish(x, key));
+        pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL, "%s", key_wish(x, why));
+        return false;
+    }
+    if (!pl_scope_reaches(x->caller.scope, x->route->scopes)) {
+        pl_exchange_problem(x, PL_PROBLEM_FORBIDDEN, NULL,
+                            "This key has the scope \"%s\", which does not reach this; use a key "
+                            "with another scope.",
+                            pl_scope_word(x->caller.scope));
         return false;
     }
     if ((x->route->flags & PL_ROUTE_ADMIN) && !x->caller.is_admin) {

@@ -442,3 +442,13 @@ void pl_http_conn_done(struct pl_http_conn *conn, enum pl_http_end end)
     else if (!conn->is_parsing)
         parse_rest(conn);
 }
+
+void pl_http_conns_drop_user(struct pl_shard *shard, struct pl_str user_id)
+{
+    for (struct pl_http_conn *conn = shard->conns, *next; conn; conn = next) {
+        next = conn->next;
+        const struct pl_exchange *x = conn->x ? &conn->x->x : NULL;
+        if (x && pl_exchange_is_flowing(x) && pl_str_eq(x->caller.user_id, user_id))
+            pl_http_conn_close(conn);
+    }
+}

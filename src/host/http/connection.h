@@ -53,6 +53,9 @@ void pl_http_conn_close(struct pl_http_conn *conn);
 /* Closes it if it waits for a request; otherwise its answer is its last one. */
 void pl_http_conn_retire(struct pl_http_conn *conn);
 
+/* Closes the connections of a shard on which an answer to this user is still being made. */
+void pl_http_conns_drop_user(struct pl_shard *shard, struct pl_str user_id);
+
 /* The connection after an answer: it takes the next request, it is closed, or it is broken. */
 enum pl_http_end { PL_HTTP_KEPT, PL_HTTP_LAST, PL_HTTP_BROKEN };
 void pl_http_conn_done(struct pl_http_conn *conn, enum pl_http_end end);

@@ -6,6 +6,7 @@
 #define PL_HTTP_EXCHANGE_H
 
 #include "base/arena.h"
+#include "http/scope.h"
 #include "http/reply/problem.h"
 #include "io/workers.h"
 #include "json/write.h"
@@ -24,7 +25,10 @@ struct pl_hold;
 struct pl_caller {
     struct pl_str user_id; /* arena of the exchange; empty: no user (public routes) */
     struct pl_str key_id;  /* empty: by the control socket */
-    bool is_admin;
+    bool is_admin;         /* the user is one, and the key may act as one */
+    enum pl_scope scope;   /* of the key */
+    bool is_restricted;    /* the key has a scope, models, limits or an end: it makes no other */
+    struct pl_str models;  /* the only ones it may use, one to a line; empty: all */
 };
 
 struct pl_exchange {

@@ -13,8 +13,8 @@ struct pl_guard {
     /* Whether this origin gets the CORS headers. */
     bool (*is_cors)(const struct pl_exchange *x, struct pl_str origin);
     /* Sets x->caller: the owner of the key, or without a key the user of the control socket.
-     * PL_NOT_FOUND: unknown; PL_NOMEM. */
-    enum pl_status (*identify)(struct pl_exchange *x, struct pl_str key);
+     * PL_NOT_FOUND: it opens nothing, and *ret_why, where it is set, says why; PL_NOMEM. */
+    enum pl_status (*identify)(struct pl_exchange *x, struct pl_str key, const char **ret_why);
 };
 
 #endif

@@ -124,6 +124,21 @@ static void write_responses(struct pl_json_out *out, const struct pl_route *rout
     pl_json_out_close(out, '}');
 }
 
+/* Which keys may call it. */
+static void write_access(struct pl_json_out *out, const struct pl_route *route)
+{
+    pl_json_out_key(out, "x-parley-scopes");
+    pl_json_out_open(out, '[');
+    for (int i = 0; i < PL_SCOPE_COUNT; i++)
+        if (pl_scope_reaches((enum pl_scope)i, route->scopes))
+            pl_json_out_text(out, pl_str_of(pl_scope_word((enum pl_scope)i)));
+    pl_json_out_close(out, ']');
+    if (route->flags & PL_ROUTE_ADMIN) {
+        pl_json_out_key(out, "x-parley-admin");
+        pl_json_out_bool(out, true);
+    }
+}
+
 static void write_operation(struct pl_json_out *out, const struct pl_route *route)
 {
     pl_json_out_open(out, '{');
@@ -147,6 +162,8 @@ static void write_operation(struct pl_json_out *out, const struct pl_route *rout
         pl_json_out_close(out, '}');
     }
     write_responses(out, route);
+    if (!(route->flags & PL_ROUTE_PUBLIC))
+        write_access(out, route);
     if (route->flags & PL_ROUTE_PUBLIC) {
         pl_json_out_key(out, "security");
         pl_json_out_raw(out, PL_STR("[]"));

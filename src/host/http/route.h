@@ -70,6 +70,7 @@ struct pl_route {
     enum pl_method method;
     const char *path; /* "/api/sessions/{id}/turns/{turn_id}" */
     unsigned flags;
+    unsigned scopes; /* PL_FOR_…: the scopes of keys that may call it, besides `all` */
     void (*run)(struct pl_exchange *x);
     const char *id;      /* operationId: "session_turn_get" */
     const char *summary; /* a sentence */

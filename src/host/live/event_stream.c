@@ -4,6 +4,7 @@
  *
  * The stream of a chat has the events from its chat:start to its chat:end, and ends with them. A
  * reader who was too slow for that gets a snapshot, which says whether the chat is over. */
+#include "access/meter.h"
 #include "base/text/decimal.h"
 #include "base/mem.h"
 #include "json/json.h"
@@ -304,8 +305,15 @@ static void open_stream(struct pl_exchange *x, const struct opening *opening)
     struct pl_buf rest PL_CLEANUP_BUF;
     pl_buf_init(&rest, 0);
     struct pl_hold place = {0};
+    if (!pl_live_enter(x)) {
+        pl_mem_free(who);
+        pl_mem_free(sse);
+        pl_exchange_finish(x);
+        return;
+    }
     struct pl_conn *conn = pl_exchange_take_conn(x, PL_STR(response_head), &rest, &place);
     if (!conn) {
+        pl_meter_leave_socket(shard->server->meter, pl_str_of(who));
         pl_mem_free(who);
         pl_mem_free(sse);
         return;
@@ -314,6 +322,7 @@ static void open_stream(struct pl_exchange *x, const struct opening *opening)
     pl_live_init(&sse->live, opening->kind, shard, conn);
     pl_live_become(&sse->live, PL_LIVE_OPEN);
     sse->live.who = who;
+    sse->live.is_metered = true;
     sse->live.place = place;
     pl_conn_switch(conn, &conn_ops, &sse->live);
     if (!pl_live_subscribe(&sse->live, (struct pl_str){id, session_id.len}, opening->lane,

@@ -151,15 +151,6 @@ void pl_hub_open_delivery(struct pl_letter *letter)
 
 /* --- ends ------------------------------------------------------------------------------------ */
 
-void pl_hub_close_key(struct pl_hub *hub, struct pl_str key_id)
-{
-    for (struct pl_live *live = hub->lives, *next; live; live = next) {
-        next = live->next;
-        if (key_id.len && pl_str_eq(pl_live_key(live), key_id))
-            live->kind->close(live, PL_WS_CLOSE_UNAUTHORIZED, "the key was revoked");
-    }
-}
-
 void pl_hub_go_away(struct pl_hub *hub)
 {
     for (struct pl_live *live = hub->lives, *next; live; live = next) {
@@ -174,35 +165,54 @@ void pl_hub_drop_all(struct pl_hub *hub)
         hub->lives->kind->close(hub->lives, 0, NULL);
 }
 
-struct close_key {
+struct closing {
     struct pl_letter letter;
     struct pl_hub *hub;
+    bool is_user; /* by a user; otherwise by a key */
     size_t n_id;
     char id[];
 };
 
-static void open_close_key(struct pl_letter *letter)
+static void open_closing(struct pl_letter *letter)
 {
-    struct close_key *close = PL_CONTAINER_OF(letter, struct close_key, letter);
-    pl_hub_close_key(close->hub, (struct pl_str){close->id, close->n_id});
-    pl_mem_free(close);
+    struct closing *closing = PL_CONTAINER_OF(letter, struct closing, letter);
+    struct pl_str id = {closing->id, closing->n_id};
+    for (struct pl_live *live = closing->hub->lives, *next; live; live = next) {
+        next = live->next;
+        struct pl_str own = closing->is_user && live->who ? pl_live_user(live) : pl_live_key(live);
+        if (id.len && pl_str_eq(own, id))
+            live->kind->close(live, PL_WS_CLOSE_UNAUTHORIZED,
+                              closing->is_user ? "the user was disabled" : "the key was revoked");
+    }
+    pl_mem_free(closing);
+}
+
+static bool close_everywhere(struct pl_server *server, struct pl_str id, bool is_user)
+{
+    bool is_sent = true;
+    for (size_t s = 0; s < server->n_shards; s++) {
+        struct closing *closing = pl_mem_alloc(1, sizeof *closing + id.len);
+        if (!closing) {
+            is_sent = false;
+            continue;
+        }
+        *closing =
+            (struct closing){.hub = server->shards[s]->hub, .is_user = is_user, .n_id = id.len};
+        closing->letter.open = open_closing;
+        memcpy(closing->id, id.ptr, id.len);
+        pl_loop_post(server->shards[s]->loop, &closing->letter);
+    }
+    return is_sent;
 }
 
 bool pl_hub_close_key_everywhere(struct pl_server *server, struct pl_str key_id)
 {
-    bool is_sent = true;
-    for (size_t s = 0; s < server->n_shards; s++) {
-        struct close_key *close = pl_mem_alloc(1, sizeof *close + key_id.len);
-        if (!close) {
-            is_sent = false;
-            continue;
-        }
-        *close = (struct close_key){.hub = server->shards[s]->hub, .n_id = key_id.len};
-        close->letter.open = open_close_key;
-        memcpy(close->id, key_id.ptr, key_id.len);
-        pl_loop_post(server->shards[s]->loop, &close->letter);
-    }
-    return is_sent;
+    return close_everywhere(server, key_id, false);
+}
+
+bool pl_hub_close_user_everywhere(struct pl_server *server, struct pl_str user_id)
+{
+    return close_everywhere(server, user_id, true);
 }
 
 /* --- what a user is told --------------------------------------------------------------------- */

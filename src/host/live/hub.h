@@ -19,8 +19,6 @@ enum pl_lane {
 
 enum pl_status pl_hub_create(struct pl_shard *shard, struct pl_hub **ret_hub);
 void pl_hub_destroy(struct pl_hub *hub);
-/* Closes sockets that were opened with this key (4401), on this shard. */
-void pl_hub_close_key(struct pl_hub *hub, struct pl_str key_id);
 /* Tells every socket that the server goes away, then closes them (1001). */
 void pl_hub_go_away(struct pl_hub *hub);
 /* Ends every socket without a word; before the loop goes. Accepts NULL. */
@@ -41,8 +39,10 @@ struct pl_chat_events {
 };
 void pl_chat_events_open(struct pl_exchange *x, const struct pl_chat_events *chat);
 
-/* Revoking a key: on every shard. False: out of memory, and some sockets may still be open. */
+/* Closes the sockets (4401) that were opened with a key, or by a user, on every shard. False: out of
+ * memory, and some sockets may still be open. */
 bool pl_hub_close_key_everywhere(struct pl_server *server, struct pl_str key_id);
+bool pl_hub_close_user_everywhere(struct pl_server *server, struct pl_str user_id);
 
 /* An event that belongs to no session, to every WebSocket of the user on every shard: it has no
  * sequence number, and users who are not connected do not get it. `data` is a JSON object. Any

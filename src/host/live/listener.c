@@ -9,6 +9,7 @@
  */
 #include "live/listener.h"
 
+#include "access/meter.h"
 #include "base/mem.h"
 #include "io/move.h"
 #include "http/limits/address_limit.h"
@@ -79,6 +80,9 @@ void pl_live_deinit(struct pl_live *live)
     pl_conn_close(PL_TAKE(live->conn));
     pl_address_limit_leave(live->shard->server, &live->place);
     pl_body_memory_give(live->shard, &live->large, (size_t)live->large.n);
+    if (live->is_metered)
+        pl_meter_leave_socket(live->shard->server->meter, pl_live_user(live));
+    live->is_metered = false;
     pl_mem_free(PL_TAKE(live->who));
     live->shard->n_conns--;
     pl_metric_add(&live->shard->metrics, PL_METRIC_sockets, -1);
@@ -97,6 +101,16 @@ char *pl_live_who(const struct pl_caller *caller)
         memcpy(key, caller->key_id.ptr, caller->key_id.len);
     key[caller->key_id.len] = '\0';
     return who;
+}
+
+bool pl_live_enter(struct pl_exchange *x)
+{
+    if (pl_meter_enter_socket(x->shard->server->meter, x->caller.user_id))
+        return true;
+    pl_exchange_header(x, "Retry-After", "10");
+    pl_exchange_problem(x, PL_PROBLEM_RATE_LIMITED, NULL,
+                        "You have as many sockets and event streams as allowed; close one.");
+    return false;
 }
 
 struct pl_str pl_live_user(const struct pl_live *live)

@@ -104,6 +104,8 @@ struct pl_live {
     struct pl_hold large; /* of the memory for bodies: what waits beyond PL_LIVE_MAX_QUEUE */
     int64_t moved_ms;     /* when the kernel last took something, or the queue was empty */
     char *who;            /* owned: user id, NUL, key id, NUL; NULL: not authenticated yet */
+    enum pl_scope scope;  /* of the key */
+    bool is_metered;      /* counted among the sockets of its user */
     bool is_lagging;      /* subscriptions are asked for again when the queue is empty */
     bool
         is_stalled; /* nothing was taken since the queue was dropped: an empty one is no progress */
@@ -125,6 +127,9 @@ void pl_live_limit(struct pl_live *live, struct pl_timer *timer, int64_t set_ms,
 void pl_live_deinit(struct pl_live *live);
 /* What `who` holds for a caller; NULL when out of memory. */
 char *pl_live_who(const struct pl_caller *caller);
+/* One more socket of the caller; false after making a problem: the user has as many as allowed. Who
+ * has entered leaves with the end of the live (is_metered), or with pl_meter_leave_socket. */
+bool pl_live_enter(struct pl_exchange *x);
 struct pl_str pl_live_user(const struct pl_live *live);
 struct pl_str pl_live_key(const struct pl_live *live);
 

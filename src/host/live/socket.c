@@ -2,6 +2,7 @@
  * client's may carry "id" and then gets {"ack":id,…}. */
 #include "live/socket_int.h"
 
+#include "access/meter.h"
 #include "access/auth.h"
 #include "base/mem.h"
 #include "http/limits/body_memory.h"
@@ -281,12 +282,22 @@ static bool is_handshake(struct pl_exchange *x, char accept[PL_WS_ACCEPT_SIZE])
     return false;
 }
 
+static bool may_listen(struct pl_exchange *x)
+{
+    if (pl_scope_reaches(x->caller.scope, PL_FOR_SESSIONS | PL_FOR_READ))
+        return true;
+    pl_exchange_problem(x, PL_PROBLEM_FORBIDDEN, NULL,
+                        "This key has the scope \"%s\", which opens no socket.",
+                        pl_scope_word(x->caller.scope));
+    return false;
+}
+
 /* Without a key the first message has to have one; a wrong key is refused now. */
 static bool may_enter(struct pl_exchange *x)
 {
     struct pl_str ticket = pl_target_param(&x->target, "ticket");
     if (x->caller.user_id.len)
-        return true;
+        return may_listen(x);
     if (!ticket.ptr && pl_http_header_get(x->head, "authorization").ptr) {
         pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL, "The key is not valid.");
         return false;
@@ -296,7 +307,7 @@ static bool may_enter(struct pl_exchange *x)
     enum pl_status status = pl_auth_ticket_take(x->shard->server->auth, &x->arena, ticket,
                                                 pl_loop_now_ms(x->shard->loop), &x->caller);
     if (status == PL_OK)
-        return true;
+        return may_listen(x);
     if (status == PL_NOMEM)
         pl_exchange_fail(x, status, NULL);
     else
@@ -342,11 +353,20 @@ void pl_socket_open(struct pl_exchange *x)
     struct pl_shard *shard = x->shard;
     bool is_known = x->caller.user_id.len;
     char *who = is_known ? pl_live_who(&x->caller) : NULL;
+    enum pl_scope scope = x->caller.scope;
+    if (is_known && !pl_live_enter(x)) {
+        pl_mem_free(who);
+        pl_mem_free(ws);
+        pl_exchange_finish(x);
+        return;
+    }
     bool is_ready = head.status == PL_OK && (who || !is_known);
     struct pl_hold place = {0};
     struct pl_conn *conn =
         is_ready ? pl_exchange_take_conn(x, pl_buf_str(&head), &rest, &place) : NULL;
     if (!conn) {
+        if (who)
+            pl_meter_leave_socket(shard->server->meter, pl_str_of(who));
         pl_mem_free(who);
         pl_mem_free(ws);
         if (!is_ready) {
@@ -359,6 +379,8 @@ void pl_socket_open(struct pl_exchange *x)
     }
     pl_live_init(&ws->live, &kind, shard, conn);
     ws->live.who = who;
+    ws->live.scope = scope;
+    ws->live.is_metered = who != NULL;
     ws->live.place = place;
     ws->tokens_ms = pl_loop_now_ms(shard->loop);
     pl_ws_init(&ws->ws);

@@ -4,6 +4,7 @@
 #define PL_LIVE_SOCKET_H
 
 #include "http/reply/problem.h"
+#include "http/scope.h"
 #include "json/json.h"
 #include "shard/shard.h"
 
@@ -22,6 +23,7 @@ struct pl_socket_message {
 struct pl_socket_event {
     const char *event;  /* NULL ends a table */
     bool is_public;     /* before a key was shown, too */
+    unsigned scopes;    /* PL_FOR_…: the scopes of keys that may send it, besides `all` */
     const char *schema; /* of `data`, a component of schemas/api.json: what does not fit never
                            reaches `run` */
     void (*run)(struct pl_ws_live *ws, const struct pl_socket_message *m);
@@ -29,6 +31,8 @@ struct pl_socket_event {
 
 struct pl_shard *pl_socket_shard(const struct pl_ws_live *ws);
 struct pl_str pl_socket_user(const struct pl_ws_live *ws);
+/* The id of its key; empty: the control socket. */
+struct pl_str pl_socket_key(const struct pl_ws_live *ws);
 /* The Accept-Language of the request that opened it. */
 bool pl_socket_is_chinese(const struct pl_ws_live *ws);
 

@@ -1,6 +1,7 @@
 /* The messages of a client on its socket, and their answers. */
 #include "live/socket.h"
 
+#include "access/meter.h"
 #include "access/auth.h"
 #include "base/mem.h"
 #include "http/json_members.h"
@@ -71,6 +72,11 @@ struct pl_str pl_socket_user(const struct pl_ws_live *ws)
     return pl_live_user(&ws->live);
 }
 
+struct pl_str pl_socket_key(const struct pl_ws_live *ws)
+{
+    return pl_live_key(&ws->live);
+}
+
 bool pl_socket_is_chinese(const struct pl_ws_live *ws)
 {
     return ws->is_chinese;
@@ -118,21 +124,32 @@ static void on_auth(struct pl_ws_live *ws, const struct pl_socket_message *m)
     if (text_of(m, "key", &key) != PL_OK || text_of(m, "ticket", &ticket) != PL_OK)
         return pl_socket_fail(ws, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
     struct pl_caller caller = {0};
+    const char *why;
     enum pl_status status = PL_NOT_FOUND;
     if (key.len)
-        status = pl_auth_check_key(auth, m->arena, key, now_ms, &caller);
+        status = pl_auth_check_key(auth, m->arena, key, now_ms, &caller, &why);
     if (status == PL_NOT_FOUND && ticket.len)
         status =
             pl_auth_ticket_take(auth, m->arena, ticket, pl_loop_now_ms(live->shard->loop), &caller);
     if (status == PL_NOMEM)
         return pl_socket_fail(ws, m->id, PL_PROBLEM_OVERLOADED, NULL, NULL);
-    if (status != PL_OK || live->who) {
+    bool is_scope = pl_scope_reaches(caller.scope, PL_FOR_SESSIONS | PL_FOR_READ);
+    if (status != PL_OK || live->who || !is_scope) {
         live->kind->close(live, PL_WS_CLOSE_UNAUTHORIZED,
-                          live->who ? "already authenticated" : "the key or ticket is not valid");
+                          live->who         ? "already authenticated"
+                          : status != PL_OK ? "the key or ticket is not valid"
+                                            : "the scope of the key opens no socket");
         return;
     }
+    if (!pl_meter_enter_socket(live->shard->server->meter, caller.user_id)) {
+        live->kind->close(live, PL_WS_CLOSE_UNAUTHORIZED, "as many sockets as allowed are open");
+        return;
+    }
+    live->scope = caller.scope;
     live->who = pl_live_who(&caller);
+    live->is_metered = live->who != NULL;
     if (!live->who) {
+        pl_meter_leave_socket(live->shard->server->meter, caller.user_id);
         live->kind->close(live, PL_WS_CLOSE_INTERNAL, "out of memory");
         return;
     }
@@ -200,11 +217,11 @@ static void on_ping(struct pl_ws_live *ws, const struct pl_socket_message *m)
 }
 
 static const struct pl_socket_event own_events[] = {
-    {"auth", true, "SocketAuth", on_auth},
-    {"ping", true, "AnyObject", on_ping},
-    {"session:subscribe", false, "SocketSubscribe", on_subscribe},
-    {"session:unsubscribe", false, "SocketSession", on_unsubscribe},
-    {NULL, false, NULL, NULL},
+    {"auth", true, PL_FOR_ANYBODY, "SocketAuth", on_auth},
+    {"ping", true, PL_FOR_ANYBODY, "AnyObject", on_ping},
+    {"session:subscribe", false, PL_FOR_SESSIONS | PL_FOR_READ, "SocketSubscribe", on_subscribe},
+    {"session:unsubscribe", false, PL_FOR_SESSIONS | PL_FOR_READ, "SocketSession", on_unsubscribe},
+    {NULL, false, 0, NULL, NULL},
 };
 
 static const struct pl_socket_event *find_event(const struct pl_socket_event *events,
@@ -296,6 +313,9 @@ static void dispatch(struct pl_ws_live *ws, const struct pl_socket_message *m,
         event = find_event(more, m, name);
     if (event && !event->is_public && !ws->live.who) {
         ws->live.kind->close(&ws->live, PL_WS_CLOSE_UNAUTHORIZED, "the first message must be auth");
+    } else if (event && !event->is_public && !pl_scope_reaches(ws->live.scope, event->scopes)) {
+        pl_socket_fail(ws, m->id, PL_PROBLEM_FORBIDDEN, NULL,
+                       "The scope of this key does not reach this.");
     } else if (event) {
         if (fits_event(ws, m, event))
             event->run(ws, m);

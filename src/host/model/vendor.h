@@ -18,6 +18,17 @@
 
 #define PL_VENDOR_MAX_CHAIN 8
 
+/* What a million tokens cost, in micro-dollars; -1: not known. */
+struct pl_model_prices {
+    int64_t input, output, cache_read, cache_write;
+    const char *dated;
+};
+/* What the configuration says of a model: "*" is every model of its vendor. */
+struct pl_priced_model {
+    const char *model; /* NULL ends a list */
+    struct pl_model_prices prices;
+};
+
 /* A server that was configured. Keys are secrets: they are in no message, log or answer. */
 struct pl_vendor {
     const char *name; /* before the slash: "anthropic", "ollama", an alias of the configuration */
@@ -27,6 +38,8 @@ struct pl_vendor {
     const char *key_from; /* what the key is called, for people: "ANTHROPIC_API_KEY"; or NULL */
     const char *ca_file;  /* NULL: the system's */
     int64_t connect_ms, first_byte_ms, idle_ms; /* how long it is waited for */
+    const struct pl_priced_model *prices;       /* of the configuration; NULL: none */
+    bool is_local;                              /* on this machine: it costs nothing */
 };
 
 /* A model that can be asked. */
@@ -45,6 +58,9 @@ struct pl_model_target {
 size_t pl_model_targets(const struct pl_models *models, struct pl_str name,
                         struct pl_model_target ret_targets[PL_VENDOR_MAX_CHAIN]);
 
+/* "vendor/model", or the name of one of our own; at most n bytes with the NUL. */
+void pl_target_name(const struct pl_model_target *target, char *to, size_t n);
+
 /* The first of them from the i-th on that is to be asked now; n: none. *ret_pass goes to
  * pl_vendor_start, or to pl_cooldown_leave. Any thread. */
 size_t pl_targets_enter(const struct pl_model_target *targets, size_t n, size_t i,
@@ -54,11 +70,6 @@ int64_t pl_targets_rest_s(const struct pl_model_target *targets, size_t n);
 /* The i-th model that stands in a chain; NULL after the last. */
 const struct pl_cooldown *pl_cooldown_at(const struct pl_models *models, size_t i);
 
-/* What a million tokens cost, in micro-dollars; -1: not known. */
-struct pl_model_prices {
-    int64_t input, output, cache_read, cache_write;
-    const char *dated;
-};
 struct pl_model_prices pl_model_prices(struct pl_str vendor_model);
 /* Micro-dollars of a call; -1: not known. */
 int64_t pl_model_cost(struct pl_str vendor_model, const struct pl_counts *counts);

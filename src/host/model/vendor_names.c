@@ -4,6 +4,8 @@
 #include "model/model_int.h"
 #include "model/vendors_int.h"
 
+#include <stdio.h>
+
 static struct pl_vendor_own *vendor_named(const struct pl_models *models, struct pl_str name)
 {
     for (size_t i = 0; models && i < models->n_vendors; i++)
@@ -203,4 +205,10 @@ enum pl_status pl_model_missing(const struct pl_models *models, struct pl_str na
                        PL_STR_ARG(shown), kind->name, kind->key_variable);
     return pl_fail(err, PL_NOT_FOUND, "There is no model %.*s; GET /api/models lists the models.",
                    PL_STR_ARG(shown));
+}
+
+void pl_target_name(const struct pl_model_target *target, char *to, size_t n)
+{
+    snprintf(to, n, "%s%s%.*s", target->vendor ? target->vendor->name : "",
+             target->vendor ? "/" : "", PL_STR_ARG(target->model));
 }

@@ -170,6 +170,22 @@ static const char *copy_or_null(struct pl_models *made, const char *text, enum p
     return copied;
 }
 
+static const struct pl_priced_model *
+copy_prices(struct pl_models *made, const struct pl_priced_model *prices, enum pl_status *status)
+{
+    size_t n = 0;
+    while (prices && prices[n].model)
+        n++;
+    struct pl_priced_model *copy = n ? pl_arena_zalloc(&made->arena, n + 1, sizeof *copy) : NULL;
+    if (n && !copy)
+        *status = PL_NOMEM;
+    for (size_t i = 0; copy && i < n; i++) {
+        copy[i] = prices[i];
+        copy[i].model = copy_or_null(made, prices[i].model, status);
+    }
+    return copy;
+}
+
 static enum pl_status check_vendor(const struct pl_models *made,
                                    const struct pl_vendor_config *config, struct pl_error *err)
 {
@@ -213,6 +229,8 @@ static enum pl_status add_vendor(struct pl_models *made, const struct pl_models_
         .connect_ms = times->connect_ms,
         .first_byte_ms = times->first_byte_ms,
         .idle_ms = times->idle_ms,
+        .is_local = config->is_local,
+        .prices = copy_prices(made, config->prices, &status),
     };
     if (status == PL_OK)
         status = read_base(made, config, &own->vendor.base_url, err);

@@ -32,6 +32,7 @@ struct pl_vendor_config {
         *models;       /* names to list, ended by NULL; NULL: those of schemas/models.json */
     bool is_local;     /* it is asked what it has */
     const char *place; /* where it was configured, for messages; NULL: nowhere in particular */
+    const struct pl_priced_model *prices; /* ended by a NULL model; NULL: none */
 };
 
 struct pl_alias_config {

@@ -158,8 +158,13 @@ static bool is_clock_steady(struct pl_server_own *own)
     return !own->jumped_ms || now_ms - own->jumped_ms > UPLOAD_IDLE_MS;
 }
 
-/* Stores the times when keys were used; removes old idempotency keys, abandoned uploads and unused
- * setups. */
+static void close_key(void *ctx, struct pl_str key_id)
+{
+    (void)pl_hub_close_key_everywhere(ctx, key_id);
+}
+
+/* Stores the times when keys were used; closes the sockets of keys that have ended since; removes
+ * old idempotency keys, abandoned uploads and unused setups. */
 static void care(struct pl_timer *timer)
 {
     struct pl_server_own *own = PL_CONTAINER_OF(timer, struct pl_server_own, care);
@@ -172,6 +177,9 @@ static void care(struct pl_timer *timer)
             pl_batch_sweep_uploads(batch, pl_loop_unix_ms(loop) - UPLOAD_IDLE_MS);
         pl_store_submit(own->server.store, loop, batch, cared, own);
     }
+    int64_t now_ms = pl_loop_unix_ms(loop);
+    pl_auth_each_expired(own->server.auth, own->cared_ms, now_ms, close_key, &own->server);
+    own->cared_ms = now_ms;
     pl_store_size_measure(&own->server);
     pl_reload_tidy(own);
     pl_timer_start(loop, timer, CARE_MS, care);

@@ -50,6 +50,7 @@ struct pl_server_config {
     int64_t client_tool_ms; /* how long a client may take to run a tool of its own: 600,000 */
     int64_t turn_ms;        /* how long all work on one message may take: 1,800,000 */
     int64_t task_ms;        /* how long a run of a task may take: 1,800,000 */
+    bool allows_unpriced;   /* a model without a price passes a budget in money */
     bool is_probing;        /* servers of models on this machine are looked for */
     size_t retention_days;  /* sessions not changed for so long are deleted; 0: none is */
     const char *backup_dir; /* where scheduled backups go; NULL: none are made */

@@ -15,6 +15,9 @@ void pl_batch_add_usage(struct pl_batch *batch, const struct pl_usage_row *usage
     pl_params_int(&params, usage->output_tokens);
     pl_params_int(&params, usage->cached_tokens);
     pl_params_int(&params, usage->cost_micro);
+    pl_params_int(&params, usage->n_failed);
+    pl_params_int(&params, usage->n_aborted);
+    pl_params_int(&params, usage->n_unpriced);
     pl_batch_write(batch, PL_SQL_USAGE_ADD, &params);
 }
 
@@ -24,9 +27,13 @@ enum pl_status pl_store_usage_list(struct pl_store *store, struct pl_arena *aren
 {
     static const struct pl_usage_row before_all = {
         .day = -2, .model = PL_STR(""), .key_id = PL_STR("")};
-    static const char *const words[] = {
-        [PL_USAGE_BY_KEY] = "key", [PL_USAGE_BY_MODEL] = "model", [PL_USAGE_BY_DAY] = "day"};
+    static const char *const words[PL_USAGE_GROUPS] = {[PL_USAGE_BY_KEY] = "key",
+                                                       [PL_USAGE_BY_MODEL] = "model",
+                                                       [PL_USAGE_BY_DAY] = "day",
+                                                       [PL_USAGE_BY_USER] = "user",
+                                                       [PL_USAGE_BY_PROVIDER] = "provider"};
     const struct pl_usage_row *after = query->after ? query->after : &before_all;
+    bool is_by_key = query->group == PL_USAGE_BY_KEY, is_by_user = query->group == PL_USAGE_BY_USER;
     struct pl_usage_page result = {0};
     struct pl_list list = {.size = sizeof(struct pl_usage_row)};
     struct pl_params params = {0};
@@ -35,24 +42,30 @@ enum pl_status pl_store_usage_list(struct pl_store *store, struct pl_arena *aren
     pl_params_int(&params, query->to_day);
     pl_params_text(&params, pl_str_of(words[query->group]));
     pl_params_int(&params, after->day);
-    pl_params_text(&params, after->model);
-    pl_params_text(&params, after->key_id);
+    pl_params_text(&params, is_by_key ? after->key_id : after->model);
+    pl_params_id(&params, after->user_id, "user_");
     pl_params_int(&params, (int64_t)query->limit + 1);
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, PL_SQL_USAGE_LIST, &params);
     while (pl_read_next_of(&read, list.n, query->limit, &result.has_more)) {
         struct pl_usage_row *row = pl_read_add(&read, &list);
-        if (row)
-            *row = (struct pl_usage_row){
-                .key_id = pl_read_text(&read, 0),
-                .model = pl_read_text(&read, 1),
-                .day = pl_read_int(&read, 2),
-                .n_requests = pl_read_int(&read, 3),
-                .input_tokens = pl_read_int(&read, 4),
-                .output_tokens = pl_read_int(&read, 5),
-                .cached_tokens = pl_read_int(&read, 6),
-                .cost_micro = pl_read_int(&read, 7),
-            };
+        if (!row)
+            break;
+        struct pl_str text = pl_read_text(&read, 1);
+        *row = (struct pl_usage_row){
+            .user_id = is_by_user ? pl_read_id(&read, 0, "user_") : PL_STR(""),
+            .key_id = is_by_key ? text : PL_STR(""),
+            .model = is_by_key ? PL_STR("") : text,
+            .day = pl_read_int(&read, 2),
+            .n_requests = pl_read_int(&read, 3),
+            .input_tokens = pl_read_int(&read, 4),
+            .output_tokens = pl_read_int(&read, 5),
+            .cached_tokens = pl_read_int(&read, 6),
+            .cost_micro = pl_read_int(&read, 7),
+            .n_failed = pl_read_int(&read, 8),
+            .n_aborted = pl_read_int(&read, 9),
+            .n_unpriced = pl_read_int(&read, 10),
+        };
     }
     result.rows = list.items;
     result.n_rows = list.n;
@@ -73,50 +86,102 @@ enum pl_status pl_store_usage_spent(struct pl_store *store, struct pl_str user_i
     pl_params_text(&params, key_id);
     pl_params_int(&params, from_day);
     struct pl_read read = pl_read_begin(store, &arena, err);
-    int64_t micro = pl_read_number(&read, PL_SQL_USAGE_SPENT, &params);
+    int64_t micro =
+        pl_read_number(&read, key_id.len ? PL_SQL_USAGE_SPENT : PL_SQL_USAGE_SPENT_USER, &params);
     enum pl_status status = pl_read_end(&read);
     if (status == PL_OK)
         *ret_micro = micro;
     return status;
 }
 
-void pl_batch_put_limits(struct pl_batch *batch, const struct pl_key_limits *limits)
+void pl_batch_put_limits(struct pl_batch *batch, const struct pl_limits *limits)
 {
     struct pl_params params = {.err = &batch->err};
-    pl_params_id(&params, limits->key_id, "key_");
-    pl_params_int(&params, limits->rpm);
-    pl_params_int(&params, limits->tpm);
-    pl_params_int(&params, limits->budget_day_micro);
-    pl_params_int(&params, limits->budget_month_micro);
-    pl_params_id(&params, limits->user_id, "user_");
-    pl_batch_write(batch, PL_SQL_LIMITS_PUT, &params);
+    bool is_key = limits->key_id.len;
+    if (is_key)
+        pl_params_id(&params, limits->key_id, "key_");
+    else
+        pl_params_id(&params, limits->user_id, "user_");
+    for (int i = 0; i < (is_key ? PL_LIMIT_OF_KEYS : PL_LIMIT_COUNT); i++)
+        pl_params_int(&params, limits->values[i]);
+    if (is_key)
+        pl_params_id(&params, limits->user_id, "user_");
+    pl_batch_write(batch, is_key ? PL_SQL_LIMITS_PUT : PL_SQL_USER_LIMITS_PUT, &params);
+}
+
+static void read_limits(struct pl_read *read, struct pl_list *list, bool is_key)
+{
+    pl_read_query(read, is_key ? PL_SQL_LIMITS_LIST : PL_SQL_USER_LIMITS_LIST,
+                  &(struct pl_params){0});
+    while (pl_read_next(read)) {
+        struct pl_limits *limits = pl_read_add(read, list);
+        if (!limits)
+            return;
+        size_t at = 0;
+        limits->key_id = is_key ? pl_read_id(read, at++, "key_") : PL_STR("");
+        limits->user_id = pl_read_id(read, at++, "user_");
+        for (int i = 0; i < (is_key ? PL_LIMIT_OF_KEYS : PL_LIMIT_COUNT); i++)
+            limits->values[i] = pl_read_int(read, at++);
+    }
 }
 
 enum pl_status pl_store_limits_list(struct pl_store *store, struct pl_arena *arena,
-                                    struct pl_key_limits **ret_limits, size_t *ret_n,
+                                    struct pl_limits **ret_limits, size_t *ret_n,
                                     struct pl_error *err)
 {
-    struct pl_list list = {.size = sizeof(struct pl_key_limits)};
+    struct pl_list list = {.size = sizeof(struct pl_limits)};
     struct pl_read read = pl_read_begin(store, arena, err);
-    pl_read_query(&read, PL_SQL_LIMITS_LIST, &(struct pl_params){0});
-    while (pl_read_next(&read)) {
-        struct pl_key_limits *limits = pl_read_add(&read, &list);
-        if (limits)
-            *limits = (struct pl_key_limits){
-                .key_id = pl_read_id(&read, 0, "key_"),
-                .user_id = pl_read_id(&read, 1, "user_"),
-                .rpm = pl_read_int(&read, 2),
-                .tpm = pl_read_int(&read, 3),
-                .budget_day_micro = pl_read_int(&read, 4),
-                .budget_month_micro = pl_read_int(&read, 5),
-            };
-    }
+    read_limits(&read, &list, true);
+    read_limits(&read, &list, false);
     enum pl_status status = pl_read_end(&read);
     if (status == PL_OK) {
         *ret_limits = list.items;
         *ret_n = list.n;
     }
     return status;
+}
+
+void pl_batch_open_call(struct pl_batch *batch, const struct pl_open_call *call)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, call->id, "call_");
+    pl_params_id(&params, call->user_id, "user_");
+    pl_params_text(&params, call->key_id.ptr ? call->key_id : PL_STR(""));
+    pl_params_text(&params, call->model);
+    pl_params_int(&params, call->day);
+    pl_params_int(&params, call->tokens);
+    pl_params_int(&params, call->cost_micro);
+    pl_batch_write(batch, PL_SQL_CALL_OPEN, &params);
+}
+
+void pl_batch_close_call(struct pl_batch *batch, struct pl_str id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, id, "call_");
+    pl_batch_write(batch, PL_SQL_CALL_CLOSE, &params);
+}
+
+void pl_batch_count_lost_calls(struct pl_batch *batch)
+{
+    pl_batch_write(batch, PL_SQL_CALL_COUNT_LOST, &(struct pl_params){.err = &batch->err});
+    pl_batch_write(batch, PL_SQL_CALL_FORGET_LOST, &(struct pl_params){.err = &batch->err});
+}
+
+void pl_batch_check_quota(struct pl_batch *batch, struct pl_str user_id, enum pl_usage_limit limit,
+                          int64_t most)
+{
+    static const enum pl_sql checks[PL_LIMIT_COUNT] = {
+        [PL_LIMIT_SESSIONS] = PL_SQL_QUOTA_SESSIONS,
+        [PL_LIMIT_BLOB_BYTES] = PL_SQL_QUOTA_BLOBS,
+        [PL_LIMIT_KEYS] = PL_SQL_QUOTA_KEYS,
+        [PL_LIMIT_TASKS] = PL_SQL_QUOTA_TASKS,
+    };
+    struct pl_params params = {.err = &batch->err};
+    if (most <= 0)
+        return;
+    pl_params_id(&params, user_id, "user_");
+    pl_params_int(&params, most);
+    pl_batch_write(batch, checks[limit], &params);
 }
 
 void pl_batch_keep_response(struct pl_batch *batch, struct pl_str user_id,

@@ -1,6 +1,13 @@
 /* Users, their keys, and the links they share. */
 #include "store/store_int.h"
 
+static void write_user(struct pl_batch *batch, enum pl_sql sql, struct pl_str id)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, id, "user_");
+    pl_batch_write(batch, sql, &params);
+}
+
 void pl_batch_create_user(struct pl_batch *batch, const struct pl_user_row *user)
 {
     struct pl_params params = {.err = &batch->err};
@@ -9,6 +16,33 @@ void pl_batch_create_user(struct pl_batch *batch, const struct pl_user_row *user
     pl_params_int(&params, user->is_admin);
     pl_params_int(&params, user->created_ms);
     pl_batch_write(batch, PL_SQL_USER_CREATE, &params);
+}
+
+void pl_batch_change_user(struct pl_batch *batch, const struct pl_user_change *change)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, change->id, "user_");
+    pl_params_text(&params, change->name);
+    pl_params_int(&params, change->is_admin);
+    pl_params_int(&params, change->disabled_ms);
+    pl_batch_write(batch, PL_SQL_USER_CHANGE, &params);
+    write_user(batch, PL_SQL_USER_EXPECT, change->id);
+    pl_batch_write(batch, PL_SQL_USER_ADMIN_LEFT, &(struct pl_params){.err = &batch->err});
+}
+
+void pl_batch_erase_user(struct pl_batch *batch, struct pl_str id)
+{
+    /* An index is emptied before what it finds; bytes go with the last blob that has them. */
+    static const enum pl_sql steps[] = {
+        PL_SQL_USER_EXPECT,           PL_SQL_USER_GONE,   PL_SQL_USER_GONE_SESSIONS,
+        PL_SQL_PROMPT_GONE_INDEX,     PL_SQL_PROMPT_GONE, PL_SQL_MEMORY_GONE_INDEX,
+        PL_SQL_MEMORY_GONE,           PL_SQL_TASK_GONE,   PL_SQL_BLOB_GONE_HOLD,
+        PL_SQL_BLOB_GONE_LAST,        PL_SQL_BLOB_GONE,   PL_SQL_USER_GONE_KEYS,
+        PL_SQL_USER_GONE_IDEMPOTENCY, PL_SQL_USAGE_GONE, PL_SQL_CALL_GONE,  PL_SQL_USER_DELETE,
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        write_user(batch, steps[i], id);
+    pl_batch_write(batch, PL_SQL_USER_ADMIN_LEFT, &(struct pl_params){.err = &batch->err});
 }
 
 enum pl_status pl_store_user_list(struct pl_store *store, struct pl_arena *arena,
@@ -26,6 +60,7 @@ enum pl_status pl_store_user_list(struct pl_store *store, struct pl_arena *arena
                 .name = pl_read_text(&read, 1),
                 .is_admin = pl_read_int(&read, 2),
                 .created_ms = pl_read_int(&read, 3),
+                .disabled_ms = pl_read_int(&read, 4),
             };
     }
     enum pl_status status = pl_read_end(&read);
@@ -46,18 +81,36 @@ void pl_batch_create_key(struct pl_batch *batch, const struct pl_key_row *key)
     pl_params_text(&params, key->last4);
     pl_params_int(&params, key->created_ms);
     pl_params_int(&params, key->last_used_ms);
+    pl_params_text(&params, key->scope.len ? key->scope : PL_STR("all"));
+    pl_params_int(&params, key->is_admin);
+    pl_params_text(&params, key->models.ptr ? key->models : PL_STR(""));
+    pl_params_int(&params, key->expires_ms);
     pl_batch_write(batch, PL_SQL_KEY_CREATE, &params);
 }
 
-void pl_batch_rename_key(struct pl_batch *batch, struct pl_str user_id, struct pl_str id,
-                         struct pl_str name)
+void pl_batch_change_key(struct pl_batch *batch, const struct pl_key_patch *patch)
 {
     struct pl_params params = {.err = &batch->err};
-    pl_params_id(&params, id, "key_");
-    pl_params_id(&params, user_id, "user_");
-    pl_params_text(&params, name);
-    pl_batch_write(batch, PL_SQL_KEY_RENAME, &params);
-    pl_batch_write_of(batch, PL_SQL_KEY_EXPECT, id, "key_", user_id);
+    pl_params_id(&params, patch->id, "key_");
+    pl_params_id(&params, patch->user_id, "user_");
+    pl_params_text(&params, patch->name);
+    pl_params_text(&params, patch->scope);
+    pl_params_text(&params, patch->models);
+    pl_params_int(&params, patch->expires_ms);
+    pl_batch_write(batch, PL_SQL_KEY_CHANGE, &params);
+    pl_batch_write_of(batch, PL_SQL_KEY_EXPECT, patch->id, "key_", patch->user_id);
+}
+
+void pl_batch_rotate_key(struct pl_batch *batch, const struct pl_key_row *key, int64_t old_until_ms)
+{
+    struct pl_params params = {.err = &batch->err};
+    pl_params_id(&params, key->id, "key_");
+    pl_params_id(&params, key->user_id, "user_");
+    pl_params_bytes(&params, key->hash);
+    pl_params_text(&params, key->last4);
+    pl_params_int(&params, old_until_ms);
+    pl_batch_write(batch, PL_SQL_KEY_ROTATE, &params);
+    pl_batch_write_of(batch, PL_SQL_KEY_EXPECT, key->id, "key_", key->user_id);
 }
 
 void pl_batch_use_key(struct pl_batch *batch, struct pl_str id, int64_t used_ms)
@@ -94,6 +147,12 @@ enum pl_status pl_store_key_list(struct pl_store *store, struct pl_arena *arena,
                 .last4 = pl_read_text(&read, 4),
                 .created_ms = pl_read_int(&read, 5),
                 .last_used_ms = pl_read_int(&read, 6),
+                .scope = pl_read_text(&read, 7),
+                .is_admin = pl_read_int(&read, 8),
+                .models = pl_read_text(&read, 9),
+                .expires_ms = pl_read_int(&read, 10),
+                .old_hash = pl_read_text(&read, 11),
+                .old_until_ms = pl_read_int(&read, 12),
             };
     }
     enum pl_status status = pl_read_end(&read);

@@ -59,6 +59,15 @@ struct pl_user_row {
     struct pl_str name;
     bool is_admin;
     int64_t created_ms;
+    int64_t disabled_ms; /* 0: active */
+};
+
+/* What of a user changes: only what is set. */
+struct pl_user_change {
+    struct pl_str id;
+    struct pl_str name;  /* {NULL, 0}: stays */
+    int is_admin;        /* -1: stays */
+    int64_t disabled_ms; /* 0: active; -1: stays */
 };
 
 struct pl_key_row {
@@ -66,7 +75,20 @@ struct pl_key_row {
     struct pl_str hash; /* 32 bytes, BLAKE2b of the key */
     struct pl_str last4;
     int64_t created_ms;
-    int64_t last_used_ms; /* 0: never */
+    int64_t last_used_ms;   /* 0: never */
+    struct pl_str scope;    /* "all", "sessions", "gateway", "read" (http/scope.h) */
+    bool is_admin;          /* it may do what only administrators may, while its user is one */
+    struct pl_str models;   /* names, one to a line; empty: every model */
+    int64_t expires_ms;     /* 0: never */
+    struct pl_str old_hash; /* of the secret before the last rotation; empty: none */
+    int64_t old_until_ms;   /* how long that is accepted */
+};
+
+/* What of a key changes: only what is set. */
+struct pl_key_patch {
+    struct pl_str user_id, id;
+    struct pl_str name, scope, models; /* {NULL, 0}: stays */
+    int64_t expires_ms;                /* 0: never; -1: stays */
 };
 
 struct pl_share_row {
@@ -97,9 +119,15 @@ void pl_batch_delete_session(struct pl_batch *batch, struct pl_str user_id, stru
 /* A record is created once (a second time is PL_CONFLICT), and what changes one fails with
  * PL_NOT_FOUND where it was deleted: deleting wins, and nothing comes back. */
 void pl_batch_create_user(struct pl_batch *batch, const struct pl_user_row *user);
+/* PL_CONFLICT, with a sentence: there would be no active administrator any more. */
+void pl_batch_change_user(struct pl_batch *batch, const struct pl_user_change *change);
+/* The user and everything that is the user's; what comes later for this user is PL_NOT_FOUND. */
+void pl_batch_erase_user(struct pl_batch *batch, struct pl_str id);
 void pl_batch_create_key(struct pl_batch *batch, const struct pl_key_row *key);
-void pl_batch_rename_key(struct pl_batch *batch, struct pl_str user_id, struct pl_str id,
-                         struct pl_str name);
+void pl_batch_change_key(struct pl_batch *batch, const struct pl_key_patch *patch);
+/* A new secret; the one before is accepted until then. */
+void pl_batch_rotate_key(struct pl_batch *batch, const struct pl_key_row *key,
+                         int64_t old_until_ms);
 /* When it was used last, if it is still there; an earlier time than the one known changes nothing.
  */
 void pl_batch_use_key(struct pl_batch *batch, struct pl_str id, int64_t used_ms);

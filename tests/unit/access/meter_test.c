@@ -38,23 +38,45 @@ static int close_meter(void **state)
     return 0;
 }
 
-static void limit(struct pl_key_limits limits)
+static void limit(struct pl_limits limits)
 {
     limits.key_id = caller.key_id;
     limits.user_id = caller.user_id;
-    assert_int_equal(pl_meter_set_limits(meter, &limits, 0, 0), PL_OK);
+    assert_int_equal(pl_meter_set_limits(meter, &limits, 0, 0, 1), PL_OK);
 }
 
+/* A call of this estimate, which stays open. */
+static bool begins(int64_t tokens, int64_t cost_micro, int64_t now_ms, struct pl_meter_call *call,
+                   struct pl_meter_refusal *refusal)
+{
+    struct pl_meter_ask ask = {.user_id = caller.user_id,
+                               .key_id = caller.key_id,
+                               .model = PL_STR("vendor/model"),
+                               .tokens = tokens,
+                               .cost_micro = cost_micro,
+                               .now_ms = now_ms};
+    return pl_meter_begin(meter, NULL, &ask, call, refusal);
+}
+
+/* A call that is admitted and costs nothing of what is limited but itself. */
 static bool admits(int64_t now_ms)
 {
     struct pl_meter_refusal refusal;
-    return pl_meter_admit(meter, &caller, now_ms, &refusal);
+    struct pl_meter_call call;
+    bool is_in = begins(0, 0, now_ms, &call, &refusal);
+    pl_meter_settle(meter, NULL, &call, &(struct pl_meter_used){0}, NULL, now_ms);
+    return is_in;
 }
 
 static void use(int64_t tokens, int64_t cost_micro, int64_t now_ms)
 {
-    struct pl_meter_tokens counts = {tokens, 0, -1};
-    pl_meter_count(meter, &caller, PL_STR("vendor/model"), counts, cost_micro, now_ms);
+    struct pl_meter_refusal refusal;
+    struct pl_meter_call call;
+    assert_true(begins(0, 0, now_ms, &call, &refusal));
+    pl_meter_settle(
+        meter, NULL, &call,
+        &(struct pl_meter_used){.input = tokens, .cached = -1, .cost_micro = cost_micro}, NULL,
+        now_ms);
 }
 
 static void a_key_without_limits_may_always_ask(void **state)
@@ -68,11 +90,12 @@ static void requests_of_a_minute_come_back_evenly(void **state)
 {
     (void)state;
     struct pl_meter_refusal refusal;
-    limit((struct pl_key_limits){.rpm = 6});
+    struct pl_meter_call call;
+    limit((struct pl_limits){.values = {[PL_LIMIT_RPM] = 6}});
     for (int i = 0; i < 6; i++)
         assert_true(admits(NOON));
-    assert_false(pl_meter_admit(meter, &caller, NOON, &refusal));
-    assert_false(refusal.is_money);
+    assert_false(begins(0, 0, NOON, &call, &refusal));
+    assert_int_equal(refusal.why, PL_METER_RATE);
     assert_int_equal(refusal.retry_after_s, 11);
     assert_false(admits(NOON + 9000));
     assert_true(admits(NOON + 10001));
@@ -83,7 +106,7 @@ static void requests_of_a_minute_come_back_evenly(void **state)
 static void an_answer_longer_than_the_minute_is_paid_off_first(void **state)
 {
     (void)state;
-    limit((struct pl_key_limits){.tpm = 100});
+    limit((struct pl_limits){.values = {[PL_LIMIT_TPM] = 100}});
     assert_true(admits(NOON));
     use(250, 0, NOON);
     assert_false(admits(NOON + MINUTE));
@@ -94,16 +117,18 @@ static void a_budget_holds_until_the_day_or_month_is_over(void **state)
 {
     (void)state;
     struct pl_meter_refusal refusal;
-    limit((struct pl_key_limits){.budget_day_micro = 1000, .budget_month_micro = 1500});
+    struct pl_meter_call call;
+    limit((struct pl_limits){
+        .values = {[PL_LIMIT_BUDGET_DAY] = 1000, [PL_LIMIT_BUDGET_MONTH] = 1500}});
     assert_true(admits(NOON));
     use(1, 1000, NOON);
-    assert_false(pl_meter_admit(meter, &caller, NOON, &refusal));
-    assert_true(refusal.is_money);
+    assert_false(begins(0, 0, NOON, &call, &refusal));
+    assert_int_equal(refusal.why, PL_METER_MONEY);
     assert_int_equal(refusal.retry_after_s, 12 * 3600 + 1);
     int64_t tomorrow = NOON + 24 * 60 * MINUTE;
     assert_true(admits(tomorrow));
     use(1, 500, tomorrow);
-    assert_false(pl_meter_admit(meter, &caller, tomorrow, &refusal));
+    assert_false(begins(0, 0, tomorrow, &call, &refusal));
     assert_int_equal(refusal.retry_after_s, (13 * 24 + 12) * 3600 + 1);
     assert_true(admits(NOON + 15 * 24 * 60 * MINUTE));
 }
@@ -111,18 +136,73 @@ static void a_budget_holds_until_the_day_or_month_is_over(void **state)
 static void other_keys_and_forgotten_ones_are_free(void **state)
 {
     (void)state;
-    struct pl_meter_refusal refusal;
-    struct pl_key_limits limits;
-    struct pl_caller control = {.user_id = PL_STR(USER)};
-    limit((struct pl_key_limits){.rpm = 1});
+    struct pl_limits limits;
+    limit((struct pl_limits){.values = {[PL_LIMIT_RPM] = 1}});
     assert_true(admits(NOON));
     assert_false(admits(NOON));
-    assert_true(pl_meter_admit(meter, &control, NOON, &refusal));
     assert_true(pl_meter_limits(meter, caller.key_id, &limits));
-    assert_int_equal(limits.rpm, 1);
+    assert_int_equal(limits.values[PL_LIMIT_RPM], 1);
     pl_meter_forget(meter, caller.key_id);
     assert_false(pl_meter_limits(meter, caller.key_id, &limits));
     assert_true(admits(NOON));
+}
+
+static void what_is_reserved_counts_until_it_is_settled(void **state)
+{
+    (void)state;
+    struct pl_meter_call calls[3];
+    struct pl_meter_refusal refusal;
+    limit((struct pl_limits){.values = {[PL_LIMIT_BUDGET_DAY] = 1000}});
+    assert_true(begins(10, 600, NOON, &calls[0], &refusal));
+    assert_true(begins(10, 600, NOON, &calls[1], &refusal));
+    assert_false(begins(10, 600, NOON, &calls[2], &refusal));
+    assert_int_equal(refusal.retry_after_s, 1);
+    pl_meter_settle(meter, NULL, &calls[0], &(struct pl_meter_used){.cost_micro = 100}, NULL, NOON);
+    assert_true(begins(10, 600, NOON, &calls[2], &refusal));
+    /* Settling twice changes nothing. */
+    pl_meter_settle(meter, NULL, &calls[0], &(struct pl_meter_used){.cost_micro = 900}, NULL, NOON);
+    pl_meter_settle(meter, NULL, &calls[1], &(struct pl_meter_used){.cost_micro = 100}, NULL, NOON);
+    pl_meter_settle(meter, NULL, &calls[2], &(struct pl_meter_used){.cost_micro = 100}, NULL, NOON);
+    assert_true(begins(10, 600, NOON, &calls[0], &refusal));
+}
+
+static void a_user_is_limited_over_all_keys(void **state)
+{
+    (void)state;
+    struct pl_limits limits = {.user_id = caller.user_id,
+                               .values = {[PL_LIMIT_RPM] = 1, [PL_LIMIT_SOCKETS] = 1}};
+    struct pl_meter_refusal refusal;
+    struct pl_meter_call call;
+    assert_int_equal(pl_meter_set_limits(meter, &limits, 0, 0, 1), PL_OK);
+    assert_true(admits(NOON));
+    assert_false(begins(0, 0, NOON, &call, &refusal));
+    assert_non_null(strstr(refusal.sentence, "user"));
+    assert_true(pl_meter_enter_socket(meter, caller.user_id));
+    assert_false(pl_meter_enter_socket(meter, caller.user_id));
+    pl_meter_leave_socket(meter, caller.user_id);
+    assert_true(pl_meter_enter_socket(meter, caller.user_id));
+    /* A change that comes late does not undo a newer one; what it does not name stays. */
+    for (int i = 0; i < PL_LIMIT_COUNT; i++)
+        limits.values[i] = -1;
+    limits.values[PL_LIMIT_RPM] = 7;
+    assert_int_equal(pl_meter_set_limits(meter, &limits, 0, 0, 3), PL_OK);
+    limits.values[PL_LIMIT_RPM] = 5;
+    assert_int_equal(pl_meter_set_limits(meter, &limits, 0, 0, 2), PL_OK);
+    assert_true(pl_meter_limits(meter, caller.user_id, &limits));
+    assert_int_equal(limits.values[PL_LIMIT_RPM], 7);
+    assert_int_equal(limits.values[PL_LIMIT_SOCKETS], 1);
+}
+
+static void a_model_without_a_price_passes_no_budget(void **state)
+{
+    (void)state;
+    struct pl_meter_refusal refusal;
+    struct pl_meter_call call;
+    assert_true(begins(1, -1, NOON, &call, &refusal));
+    limit((struct pl_limits){.values = {[PL_LIMIT_BUDGET_MONTH] = 1}});
+    assert_false(begins(1, -1, NOON, &call, &refusal));
+    assert_int_equal(refusal.why, PL_METER_NO_PRICE);
+    assert_int_equal(refusal.retry_after_s, 0);
 }
 
 static void a_month_begins_on_its_first_day(void **state)
@@ -142,6 +222,9 @@ int main(void)
         ON_METER(an_answer_longer_than_the_minute_is_paid_off_first),
         ON_METER(a_budget_holds_until_the_day_or_month_is_over),
         ON_METER(other_keys_and_forgotten_ones_are_free),
+        ON_METER(what_is_reserved_counts_until_it_is_settled),
+        ON_METER(a_user_is_limited_over_all_keys),
+        ON_METER(a_model_without_a_price_passes_no_budget),
         cmocka_unit_test(a_month_begins_on_its_first_day),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,15 +13,15 @@ static void nothing(struct pl_exchange *x)
 }
 
 static const struct pl_route things[] = {
-    {PL_METHOD_GET, "/things", 0, nothing, "things_list"},
-    {PL_METHOD_POST, "/things", 0, nothing, "things_create", .request = "Thing"},
-    {PL_METHOD_GET, "/things/{id}", 0, nothing, "thing_get"},
-    {PL_METHOD_DELETE, "/things/{id}", 0, nothing, "thing_delete"},
-    {PL_METHOD_GET, "/things/newest", 0, nothing, "thing_newest"},
+    {PL_METHOD_GET, "/things", 0, 0, nothing, "things_list"},
+    {PL_METHOD_POST, "/things", 0, 0, nothing, "things_create", .request = "Thing"},
+    {PL_METHOD_GET, "/things/{id}", 0, 0, nothing, "thing_get"},
+    {PL_METHOD_DELETE, "/things/{id}", 0, 0, nothing, "thing_delete"},
+    {PL_METHOD_GET, "/things/newest", 0, 0, nothing, "thing_newest"},
     {.path = NULL},
 };
 static const struct pl_route others[] = {
-    {PL_METHOD_POST, "/things/{id}/parts/{part}", PL_ROUTE_LARGE, nothing, "part_add",
+    {PL_METHOD_POST, "/things/{id}/parts/{part}", PL_ROUTE_LARGE, 0, nothing, "part_add",
      .request = "Part"},
     {.path = NULL},
 };

@@ -3,6 +3,7 @@
  *
  * If a step fails, the fallback is used. So a full context never ends a chat because no summary
  * could be written. */
+#include "access/auth.h"
 #include "agent/context/summary_run.h"
 
 #include "agent/context/context.h"
@@ -185,6 +186,7 @@ static void on_end(void *ctx, struct pl_str model, struct pl_str usage, struct p
     struct pl_activity *activity = ctx;
     activity->call = NULL;
     pl_timer_stop(activity->loop, &activity->timer);
+    pl_activity_count(activity, model, usage);
     keep_end(activity, model, usage, timing);
     if (activity->status == PL_OK && activity->said.len && activity->said.status == PL_OK)
         pl_activity_work(activity, take_said, finish);
@@ -198,6 +200,7 @@ static void on_failed(void *ctx, struct pl_str reason, bool is_overflow)
     (void)reason;
     (void)is_overflow;
     activity->call = NULL;
+    activity->used = (struct pl_meter_used){.outcome = PL_METER_FAILED};
     finish(activity);
 }
 
@@ -214,6 +217,10 @@ static void on_patience_end(struct pl_timer *timer)
 static void ask(struct pl_activity *activity)
 {
     struct pl_error err = {0};
+    struct pl_str why;
+    bool is_admitted = activity->prepared && activity->status == PL_OK &&
+                       pl_auth_is_active(activity->server->auth, activity->user_id) &&
+                       pl_activity_admit(activity, &why);
     struct pl_model_request request = {
         .models = activity->setup->models,
         .model = activity->effect.model,
@@ -223,14 +230,18 @@ static void ask(struct pl_activity *activity)
         .prepared = PL_TAKE(activity->prepared),
     };
     int64_t answer_ms = activity->setup->config.answer_ms;
-    bool is_asked = request.prepared && activity->status == PL_OK &&
+    bool is_asked = is_admitted && request.prepared && activity->status == PL_OK &&
                     pl_model_start(activity->loop, &request, &summary_ops, activity,
                                    &activity->call, &err) == PL_OK;
-    if (is_asked)
+    if (is_asked) {
         pl_activity_call(activity, answer_ms < PATIENCE_MS ? answer_ms : PATIENCE_MS,
                          on_patience_end);
-    else
+    } else {
+        if (!is_admitted)
+            pl_model_prepared_destroy(request.prepared);
+        activity->used = (struct pl_meter_used){.outcome = PL_METER_FAILED};
         finish(activity);
+    }
 }
 
 void pl_summarise_give_up(struct pl_activity *activity, const char *reason)

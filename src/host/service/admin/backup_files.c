@@ -1,6 +1,6 @@
 #include "service/admin/backup_files.h"
 
-#include "base/utc.h"
+#include "base/text/utc.h"
 
 #include <dirent.h>
 #include <errno.h>

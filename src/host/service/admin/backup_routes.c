@@ -141,7 +141,7 @@ static void back_up(struct pl_exchange *x)
 }
 
 const struct pl_route pl_routes_backup[] = {
-    {PL_METHOD_POST, "/api/admin/backup", PL_ROUTE_ADMIN | PL_ROUTE_ANY_REPLY, back_up,
+    {PL_METHOD_POST, "/api/admin/backup", PL_ROUTE_ADMIN | PL_ROUTE_ANY_REPLY, PL_FOR_ALL, back_up,
      "backup_create",
      "Make an online copy of the store: as the answer; or, over the control socket only, in a file",
      "service", "BackupRequest", "Backup", 200, NULL},

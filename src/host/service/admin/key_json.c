@@ -4,6 +4,7 @@
 
 #include "access/auth.h"
 #include "base/text/utc.h"
+#include "service/admin/limits_json.h"
 
 #include <stdio.h>
 
@@ -18,55 +19,26 @@ static void write_time(struct pl_json_out *out, const char *name, int64_t unix_m
         pl_json_out_null(out);
 }
 
-static void write_limit(struct pl_json_out *out, const char *name, int64_t limit)
+/* Null: every model. */
+static void write_models(struct pl_json_out *out, struct pl_str models)
 {
-    pl_json_out_key(out, name);
-    if (limit)
-        pl_json_out_int(out, limit);
-    else
-        pl_json_out_null(out);
-}
-
-void pl_usd_write(struct pl_json_out *out, int64_t micro)
-{
-    char text[48];
-    int n = snprintf(text, sizeof text, "%lld.%06lld", (long long)(micro / 1000000),
-                     (long long)(micro % 1000000));
-    while (n > 0 && text[n - 1] == '0')
-        n--;
-    if (n > 0 && text[n - 1] == '.')
-        n--;
-    pl_json_out_raw(out, (struct pl_str){text, (size_t)n});
-}
-
-static void write_budget(struct pl_json_out *out, const char *name, int64_t micro)
-{
-    pl_json_out_key(out, name);
-    if (micro)
-        pl_usd_write(out, micro);
-    else
-        pl_json_out_null(out);
-}
-
-static void write_limits(struct pl_json_out *out, const struct pl_key_limits *limits)
-{
-    bool has_some =
-        (limits->rpm || limits->tpm || limits->budget_day_micro || limits->budget_month_micro);
-    pl_json_out_key(out, "limits");
-    if (!has_some) {
+    pl_json_out_key(out, "models");
+    if (!models.len) {
         pl_json_out_null(out);
         return;
     }
-    pl_json_out_open(out, '{');
-    write_limit(out, "rpm", limits->rpm);
-    write_limit(out, "tpm", limits->tpm);
-    write_budget(out, "budget_usd_day", limits->budget_day_micro);
-    write_budget(out, "budget_usd_month", limits->budget_month_micro);
-    pl_json_out_close(out, '}');
+    pl_json_out_open(out, '[');
+    while (models.len) {
+        const char *end = memchr(models.ptr, '\n', models.len);
+        size_t n = end ? (size_t)(end - models.ptr) : models.len;
+        pl_json_out_text(out, pl_str_slice(models, 0, n));
+        models = pl_str_slice(models, end ? n + 1 : n, models.len);
+    }
+    pl_json_out_close(out, ']');
 }
 
 void pl_key_write(struct pl_json_out *out, const struct pl_key_row *key, const char *plain,
-                  const struct pl_key_limits *limits)
+                  const struct pl_limits *limits)
 {
     char masked[32];
     snprintf(masked, sizeof masked, PL_KEY_PREFIX "...%.*s", PL_STR_ARG(key->last4));
@@ -84,8 +56,17 @@ void pl_key_write(struct pl_json_out *out, const struct pl_key_row *key, const c
         pl_json_out_null(out);
     write_time(out, "created_at", key->created_ms);
     write_time(out, "last_used_at", key->last_used_ms);
+    pl_json_out_key(out, "user_id");
+    pl_json_out_text(out, key->user_id);
+    pl_json_out_key(out, "scope");
+    pl_json_out_text(out, key->scope.len ? key->scope : PL_STR("all"));
+    pl_json_out_key(out, "is_admin");
+    pl_json_out_bool(out, key->is_admin);
+    write_models(out, key->models);
+    write_time(out, "expires_at", key->expires_ms);
+    write_time(out, "old_until", key->old_until_ms);
     if (limits)
-        write_limits(out, limits);
+        pl_limits_write(out, PL_LIMIT_OF_KEYS, limits);
     pl_json_out_close(out, '}');
 }
 
@@ -97,5 +78,8 @@ void pl_user_write(struct pl_json_out *out, const struct pl_user_row *user)
     pl_json_out_text(out, user->name);
     pl_json_out_key(out, "is_admin");
     pl_json_out_bool(out, user->is_admin);
+    pl_json_out_key(out, "is_disabled");
+    pl_json_out_bool(out, user->disabled_ms != 0);
     write_time(out, "created_at", user->created_ms);
+    write_time(out, "disabled_at", user->disabled_ms);
 }

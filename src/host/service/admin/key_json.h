@@ -8,10 +8,7 @@
 /* `plain` is the key itself, which is shown once, when it is created; otherwise NULL. `limits`
  * NULL: no limits are written. */
 void pl_key_write(struct pl_json_out *out, const struct pl_key_row *key, const char *plain,
-                  const struct pl_key_limits *limits);
-
-/* Micro-dollars as a number of dollars. */
-void pl_usd_write(struct pl_json_out *out, int64_t micro);
+                  const struct pl_limits *limits);
 
 /* The members of a user, inside an object that is open. */
 void pl_user_write(struct pl_json_out *out, const struct pl_user_row *user);

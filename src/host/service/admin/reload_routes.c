@@ -69,7 +69,7 @@ static void reload(struct pl_exchange *x)
 }
 
 const struct pl_route pl_routes_reload[] = {
-    {PL_METHOD_POST, "/api/admin/reload", PL_ROUTE_ADMIN, reload, "config_reload",
+    {PL_METHOD_POST, "/api/admin/reload", PL_ROUTE_ADMIN, PL_FOR_ALL, reload, "config_reload",
      "Read the configuration again; over the control socket only", "service", NULL, "Reload", 200,
      NULL},
     {0},

@@ -10,6 +10,7 @@
  * the fetch is paused, so the memory needed is a piece and the bytes of one read. */
 #include "service/blobs/blob_fetch.h"
 
+#include "access/meter.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/text/uuid.h"
@@ -253,6 +254,9 @@ static void put(struct pl_blob_fetch *f)
         row.name = f->options.name;
         row.created_ms = now_ms;
         pl_batch_create_blob(batch, &row);
+        pl_batch_check_quota(
+            batch, row.user_id, PL_LIMIT_BLOB_BYTES,
+            pl_meter_quota(f->shard->server->meter, row.user_id, PL_LIMIT_BLOB_BYTES));
     }
     pl_store_submit(f->shard->server->store, f->shard->loop, batch, on_put, f);
 }

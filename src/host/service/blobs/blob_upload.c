@@ -4,6 +4,7 @@
  * swept (server.c). */
 #include "service/blobs/blob_upload.h"
 
+#include "access/meter.h"
 #include "base/text/uuid.h"
 #include "http/exchange.h"
 #include "service/blobs/blob_inspect.h"
@@ -136,8 +137,12 @@ void pl_blob_create(struct pl_exchange *x)
     row.user_id = x->caller.user_id;
     row.name = made->name;
     row.created_ms = pl_loop_unix_ms(x->shard->loop);
-    if (batch)
+    if (batch) {
         pl_batch_create_blob(batch, &row);
+        pl_batch_check_quota(
+            batch, row.user_id, PL_LIMIT_BLOB_BYTES,
+            pl_meter_quota(x->shard->server->meter, row.user_id, PL_LIMIT_BLOB_BYTES));
+    }
     /* Bytes are stored once: repeating the request after a crash returns the same blob, so the key
      * is claimed with the answer. */
     pl_exchange_commit_repeatable(x, batch, created);

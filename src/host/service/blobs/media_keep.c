@@ -8,6 +8,7 @@
  * them: so the ids are known only when that is committed. */
 #include "service/blobs/media_keep.h"
 
+#include "access/meter.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/text/base64.h"
@@ -181,6 +182,9 @@ static void put(struct pl_media_keep *keep, const struct pl_media_item *item, st
     row.user_id = keep->user_id;
     row.created_ms = keep->now_ms;
     pl_batch_create_blob(keep->batch, &row);
+    pl_batch_check_quota(
+        keep->batch, row.user_id, PL_LIMIT_BLOB_BYTES,
+        pl_meter_quota(keep->shard->server->meter, row.user_id, PL_LIMIT_BLOB_BYTES));
 }
 
 static enum pl_status read_item(struct pl_media_keep *keep, struct pl_media_item *item)

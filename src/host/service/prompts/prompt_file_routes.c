@@ -152,7 +152,7 @@ static const struct pl_route_param files_params[] = {
 };
 
 const struct pl_route pl_routes_prompt_files[] = {
-    {PL_METHOD_GET, "/api/prompts/files", 0, prompt_files, "prompt_files",
+    {PL_METHOD_GET, "/api/prompts/files", 0, PL_FOR_READ, prompt_files, "prompt_files",
      "Get your library as plain files, page by page", "prompts", NULL, "PromptFiles", 200,
      files_params},
     {0},

@@ -296,8 +296,8 @@ static void prompt_import(struct pl_exchange *x)
 }
 
 const struct pl_route pl_routes_prompt_import[] = {
-    {PL_METHOD_POST, "/api/prompts/import", PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE, prompt_import,
-     "prompt_import",
+    {PL_METHOD_POST, "/api/prompts/import", PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE, PL_FOR_ALL,
+     prompt_import, "prompt_import",
      "Create prompts from files: requests of any format, YAML, Markdown, an "
      "export",
      "prompts", "PromptImport", "PromptImported", 200, NULL},

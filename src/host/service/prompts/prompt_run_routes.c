@@ -557,6 +557,7 @@ static void send_rest(struct running *running)
         item->background.problem = PL_PROBLEM_COUNT;
         item->background.home = running->x->shard;
         item->background.record.user_id = running->x->caller.user_id;
+        item->background.key_id = running->x->caller.key_id;
         item->background.ctx = item;
         running->n_waiting++;
         if (item->is_found)
@@ -593,8 +594,8 @@ static void prompt_run(struct pl_exchange *x)
 }
 
 const struct pl_route pl_routes_prompt_run[] = {
-    {PL_METHOD_POST, "/api/prompts/{id}/run", PL_ROUTE_IDEMPOTENT | PL_ROUTE_RETELLS, prompt_run,
-     "prompt_run", "Run a prompt with one model, or with several side by side", "prompts",
-     "PromptRun", "PromptRunResult", 201, NULL},
+    {PL_METHOD_POST, "/api/prompts/{id}/run", PL_ROUTE_IDEMPOTENT | PL_ROUTE_RETELLS, PL_FOR_ALL,
+     prompt_run, "prompt_run", "Run a prompt with one model, or with several side by side",
+     "prompts", "PromptRun", "PromptRunResult", 201, NULL},
     {0},
 };

@@ -176,11 +176,13 @@ static const struct pl_route_param export_params[] = {
 };
 
 const struct pl_route pl_routes_prompt_use[] = {
-    {PL_METHOD_POST, "/api/prompts/{id}/render", PL_ROUTE_IDEMPOTENT, render_run, "prompt_render",
-     "Fill in the variables of a prompt", "prompts", "PromptRender", "Rendered", 200, NULL},
-    {PL_METHOD_POST, "/api/prompts/{id}/lint", PL_ROUTE_IDEMPOTENT, lint_run, "prompt_lint",
-     "Find mistakes in a prompt", "prompts", "PromptLint", "Linted", 200, NULL},
-    {PL_METHOD_GET, "/api/prompts/{id}/export", PL_ROUTE_ANY_REPLY, export_run, "prompt_export",
-     "Write a prompt in any format", "prompts", NULL, "Exported", 200, export_params},
+    {PL_METHOD_POST, "/api/prompts/{id}/render", PL_ROUTE_IDEMPOTENT, PL_FOR_READ, render_run,
+     "prompt_render", "Fill in the variables of a prompt", "prompts", "PromptRender", "Rendered",
+     200, NULL},
+    {PL_METHOD_POST, "/api/prompts/{id}/lint", PL_ROUTE_IDEMPOTENT, PL_FOR_READ, lint_run,
+     "prompt_lint", "Find mistakes in a prompt", "prompts", "PromptLint", "Linted", 200, NULL},
+    {PL_METHOD_GET, "/api/prompts/{id}/export", PL_ROUTE_ANY_REPLY, PL_FOR_READ, export_run,
+     "prompt_export", "Write a prompt in any format", "prompts", NULL, "Exported", 200,
+     export_params},
     {0},
 };

@@ -173,8 +173,8 @@ static const struct pl_route_param export_params[] = {
 };
 
 const struct pl_route pl_routes_exports[] = {
-    {PL_METHOD_GET, "/api/sessions/{id}/export", PL_ROUTE_ANY_REPLY, session_export,
-     "session_export", "Write a session in any format", "copies", NULL, "Exported", 200,
-     export_params, .max_reply = PL_MAX_EXPORT},
+    {PL_METHOD_GET, "/api/sessions/{id}/export", PL_ROUTE_ANY_REPLY, PL_FOR_SESSIONS | PL_FOR_READ,
+     session_export, "session_export", "Write a session in any format", "copies", NULL, "Exported",
+     200, export_params, .max_reply = PL_MAX_EXPORT},
     {0},
 };

@@ -118,10 +118,10 @@ static void session_replay(struct pl_exchange *x)
 }
 
 const struct pl_route pl_routes_forks[] = {
-    {PL_METHOD_POST, "/api/sessions/{id}/fork", PL_ROUTE_IDEMPOTENT, session_fork, "session_fork",
-     "Copy a session up to a turn", "copies", "ForkRequest", "Session", 201, NULL},
-    {PL_METHOD_POST, "/api/sessions/{id}/replay", PL_ROUTE_IDEMPOTENT, session_replay,
-     "session_replay", "Replay a session in a new one that runs nothing", "copies", "ReplayRequest",
-     "Session", 201, NULL},
+    {PL_METHOD_POST, "/api/sessions/{id}/fork", PL_ROUTE_IDEMPOTENT, PL_FOR_SESSIONS, session_fork,
+     "session_fork", "Copy a session up to a turn", "copies", "ForkRequest", "Session", 201, NULL},
+    {PL_METHOD_POST, "/api/sessions/{id}/replay", PL_ROUTE_IDEMPOTENT, PL_FOR_SESSIONS,
+     session_replay, "session_replay", "Replay a session in a new one that runs nothing", "copies",
+     "ReplayRequest", "Session", 201, NULL},
     {0},
 };

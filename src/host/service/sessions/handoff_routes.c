@@ -174,13 +174,14 @@ static void handoff_accept(struct pl_exchange *x)
 }
 
 const struct pl_route pl_routes_handoffs[] = {
-    {PL_METHOD_POST, "/api/sessions/{id}/handoff", 0, session_handoff, "session_handoff",
-     "Make a handoff packet for the task", "copies", "HandoffRequest", "Handoff", 200, NULL},
-    {PL_METHOD_POST, "/api/handoffs", PL_ROUTE_IDEMPOTENT, handoff_accept, "handoff_accept",
-     "Accept a handoff packet: creates a session that continues the task", "copies",
-     "HandoffAccept", "Session", 201, NULL},
-    {PL_METHOD_POST, "/api/handoffs/check", 0, handoff_check, "handoff_check",
-     "Check a handoff packet, also against the one before it", "copies", "HandoffAccept",
-     "HandoffChecked", 200, NULL},
+    {PL_METHOD_POST, "/api/sessions/{id}/handoff", 0, PL_FOR_SESSIONS, session_handoff,
+     "session_handoff", "Make a handoff packet for the task", "copies", "HandoffRequest", "Handoff",
+     200, NULL},
+    {PL_METHOD_POST, "/api/handoffs", PL_ROUTE_IDEMPOTENT, PL_FOR_SESSIONS, handoff_accept,
+     "handoff_accept", "Accept a handoff packet: creates a session that continues the task",
+     "copies", "HandoffAccept", "Session", 201, NULL},
+    {PL_METHOD_POST, "/api/handoffs/check", 0, PL_FOR_SESSIONS | PL_FOR_READ, handoff_check,
+     "handoff_check", "Check a handoff packet, also against the one before it", "copies",
+     "HandoffAccept", "HandoffChecked", 200, NULL},
     {0},
 };

@@ -346,8 +346,8 @@ static const struct pl_route_param import_params[] = {
 };
 
 const struct pl_route pl_routes_imports[] = {
-    {PL_METHOD_POST, "/api/sessions/import", PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE, session_import,
-     "session_import", "Create a session from a document in any format", "copies", "ImportRequest",
-     "Imported", 201, import_params},
+    {PL_METHOD_POST, "/api/sessions/import", PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE, PL_FOR_SESSIONS,
+     session_import, "session_import", "Create a session from a document in any format", "copies",
+     "ImportRequest", "Imported", 201, import_params},
     {0},
 };

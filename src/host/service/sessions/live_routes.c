@@ -39,9 +39,10 @@ static const struct pl_route_param event_params[] = {
 };
 
 const struct pl_route pl_routes_live[] = {
-    {PL_METHOD_GET, "/api/ws", PL_ROUTE_PUBLIC | PL_ROUTE_ANY_REPLY, socket_open, "socket",
-     "Open a WebSocket (subprotocol parley.v1)", "live", NULL, NULL, 101, socket_params},
-    {PL_METHOD_GET, "/api/sessions/{id}/events", PL_ROUTE_ANY_REPLY, events_open, "session_events",
-     "Follow a session as an event stream (SSE)", "live", NULL, NULL, 200, event_params},
+    {PL_METHOD_GET, "/api/ws", PL_ROUTE_PUBLIC | PL_ROUTE_ANY_REPLY, PL_FOR_ANYBODY, socket_open,
+     "socket", "Open a WebSocket (subprotocol parley.v1)", "live", NULL, NULL, 101, socket_params},
+    {PL_METHOD_GET, "/api/sessions/{id}/events", PL_ROUTE_ANY_REPLY, PL_FOR_SESSIONS | PL_FOR_READ,
+     events_open, "session_events", "Follow a session as an event stream (SSE)", "live", NULL, NULL,
+     200, event_params},
     {0},
 };

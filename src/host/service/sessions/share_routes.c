@@ -79,7 +79,9 @@ static enum pl_status find_shared(struct pl_exchange *x, struct pl_session_recor
     if (status == PL_OK)
         status = pl_store_session_get(store, &x->arena, share.user_id, share.session_id, ret_record,
                                       err);
-    return status == PL_OK && !ret_record->shared ? PL_NOT_FOUND : status;
+    bool is_open = status == PL_OK && ret_record->shared &&
+                   pl_auth_is_active(x->shard->server->auth, share.user_id);
+    return status == PL_OK && !is_open ? PL_NOT_FOUND : status;
 }
 
 static void share_work(struct pl_exchange *x)
@@ -206,13 +208,13 @@ static const struct pl_route_param share_params[] = {
 };
 
 const struct pl_route pl_routes_shares[] = {
-    {PL_METHOD_POST, "/api/sessions/{id}/share", PL_ROUTE_IDEMPOTENT, session_share,
-     "session_share", "Create a link with which anybody can read the session", "copies", NULL,
-     "ShareLink", 201, NULL},
-    {PL_METHOD_GET, "/api/share/{token}", PL_ROUTE_PUBLIC, share_get, "share_get",
+    {PL_METHOD_POST, "/api/sessions/{id}/share", PL_ROUTE_IDEMPOTENT, PL_FOR_SESSIONS,
+     session_share, "session_share", "Create a link with which anybody can read the session",
+     "copies", NULL, "ShareLink", 201, NULL},
+    {PL_METHOD_GET, "/api/share/{token}", PL_ROUTE_PUBLIC, PL_FOR_ANYBODY, share_get, "share_get",
      "Read a shared session", "copies", NULL, "SharedSession", 200, share_params},
     {PL_METHOD_GET, "/api/share/{token}/blobs/{id}", PL_ROUTE_PUBLIC | PL_ROUTE_ANY_REPLY,
-     share_blob, "share_blob", "Get the bytes of an image or file in a shared session", "copies",
-     NULL, NULL, 200, NULL},
+     PL_FOR_ANYBODY, share_blob, "share_blob",
+     "Get the bytes of an image or file in a shared session", "copies", NULL, NULL, 200, NULL},
     {0},
 };

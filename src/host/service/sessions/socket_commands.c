@@ -111,10 +111,14 @@ static enum pl_status read_chat(struct sending *sending, const struct pl_json_do
     if (status != PL_OK)
         return status;
     pl_chat_set_language(event, pl_socket_is_chinese(sending->ws));
-    if (event->kind == PL_SE_CHAT)
+    struct pl_str key_id = pl_arena_dup(&sending->arena, pl_socket_key(sending->ws));
+    if (event->kind == PL_SE_CHAT) {
         event->chat.trace_id = sending->trace_id;
-    else
+        event->chat.key_id = key_id;
+    } else {
         event->answer.trace_id = sending->trace_id;
+        event->answer.key_id = key_id;
+    }
     return PL_OK;
 }
 
@@ -216,9 +220,9 @@ static void on_tool_result(struct pl_ws_live *ws, const struct pl_socket_message
 }
 
 const struct pl_socket_event pl_session_socket_events[] = {
-    {"chat:send", false, "SocketChat", on_chat_send},
-    {"chat:stop", false, "SocketSession", on_chat_stop},
-    {"chat:compact", false, "SocketCompact", on_chat_compact},
-    {"tool:result", false, "SocketToolResult", on_tool_result},
-    {NULL, false, NULL, NULL},
+    {"chat:send", false, PL_FOR_SESSIONS, "SocketChat", on_chat_send},
+    {"chat:stop", false, PL_FOR_SESSIONS, "SocketSession", on_chat_stop},
+    {"chat:compact", false, PL_FOR_SESSIONS, "SocketCompact", on_chat_compact},
+    {"tool:result", false, PL_FOR_SESSIONS, "SocketToolResult", on_tool_result},
+    {NULL, false, 0, NULL, NULL},
 };

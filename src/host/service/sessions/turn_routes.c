@@ -202,10 +202,13 @@ static void session_chat(struct pl_exchange *x)
     }
     struct pl_str language = pl_http_header_get(x->head, "accept-language");
     pl_chat_set_language(&command->event, pl_language_wants_chinese(language));
-    if (command->event.kind == PL_SE_CHAT)
+    if (command->event.kind == PL_SE_CHAT) {
         command->event.chat.trace_id = pl_trace_id(x);
-    else
+        command->event.chat.key_id = x->caller.key_id;
+    } else {
         command->event.answer.trace_id = pl_trace_id(x);
+        command->event.answer.key_id = x->caller.key_id;
+    }
     send_said(x, command);
 }
 
@@ -287,6 +290,7 @@ static void session_answer(struct pl_exchange *x)
     command->event.answer.tool_call_id = x->args[1];
     command->event.answer.answer = pl_body_raw(x, "answer");
     command->event.answer.trace_id = pl_trace_id(x);
+    command->event.answer.key_id = x->caller.key_id;
     command->done = answer_done;
     pl_session_command_send(command);
 }
@@ -406,30 +410,34 @@ static const struct pl_route_param loop_params[] = {
 };
 
 const struct pl_route pl_routes_turns[] = {
-    {PL_METHOD_GET, "/api/sessions/{id}/messages", PL_ROUTE_LARGE, session_messages,
-     "session_messages", "Read turns, newest first by default", "turns", NULL, "TurnList", 200,
-     message_params},
-    {PL_METHOD_GET, "/api/sessions/{id}/turns/{turn_id}", PL_ROUTE_LARGE, session_turn_get,
-     "session_turn_get", "Read one turn", "turns", NULL, "TurnProjection", 200, NULL},
+    {PL_METHOD_GET, "/api/sessions/{id}/messages", PL_ROUTE_LARGE, PL_FOR_SESSIONS | PL_FOR_READ,
+     session_messages, "session_messages", "Read turns, newest first by default", "turns", NULL,
+     "TurnList", 200, message_params},
+    {PL_METHOD_GET, "/api/sessions/{id}/turns/{turn_id}", PL_ROUTE_LARGE,
+     PL_FOR_SESSIONS | PL_FOR_READ, session_turn_get, "session_turn_get", "Read one turn", "turns",
+     NULL, "TurnProjection", 200, NULL},
     {PL_METHOD_POST, "/api/sessions/{id}/chat",
-     PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE | PL_ROUTE_STORED, session_chat, "session_chat",
+     PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE | PL_ROUTE_STORED, PL_FOR_SESSIONS, session_chat,
+     "session_chat",
      "Send a message; with Accept: text/event-stream, the events of the chat to its end", "turns",
      "ChatRequest", "ChatAccepted", 202, NULL},
-    {PL_METHOD_POST, "/api/sessions/{id}/stop", PL_ROUTE_IDEMPOTENT, session_stop, "session_stop",
-     "Stop everything in the session", "turns", NULL, "Stopped", 200, NULL},
-    {PL_METHOD_POST, "/api/sessions/{id}/compact", PL_ROUTE_IDEMPOTENT, session_compact,
-     "session_compact", "Summarise the conversation to free context", "turns", "CompactRequest",
-     "Compacting", 202, NULL},
-    {PL_METHOD_GET, "/api/sessions/{id}/questions", 0, session_questions, "session_questions",
-     "List the open questions", "turns", NULL, "QuestionList", 200, NULL},
+    {PL_METHOD_POST, "/api/sessions/{id}/stop", PL_ROUTE_IDEMPOTENT, PL_FOR_SESSIONS, session_stop,
+     "session_stop", "Stop everything in the session", "turns", NULL, "Stopped", 200, NULL},
+    {PL_METHOD_POST, "/api/sessions/{id}/compact", PL_ROUTE_IDEMPOTENT, PL_FOR_SESSIONS,
+     session_compact, "session_compact", "Summarise the conversation to free context", "turns",
+     "CompactRequest", "Compacting", 202, NULL},
+    {PL_METHOD_GET, "/api/sessions/{id}/questions", 0, PL_FOR_SESSIONS | PL_FOR_READ,
+     session_questions, "session_questions", "List the open questions", "turns", NULL,
+     "QuestionList", 200, NULL},
     {PL_METHOD_POST, "/api/sessions/{id}/questions/{tool_call_id}/answer", PL_ROUTE_IDEMPOTENT,
-     session_answer, "session_answer", "Answer a question, once", "turns", "QuestionAnswer",
-     "Answered", 200, NULL},
+     PL_FOR_SESSIONS, session_answer, "session_answer", "Answer a question, once", "turns",
+     "QuestionAnswer", "Answered", 200, NULL},
     {PL_METHOD_POST, "/api/sessions/{id}/tool-calls/{tool_call_id}/result",
-     PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE | PL_ROUTE_STORED, session_tool_result,
+     PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE | PL_ROUTE_STORED, PL_FOR_SESSIONS, session_tool_result,
      "session_tool_result", "Give the result of a call that the client runs, once", "turns",
      "ToolResultGiven", "Answered", 200, NULL},
-    {PL_METHOD_GET, "/api/sessions/{id}/context", 0, session_context, "session_context",
-     "Count the tokens of the model's context", "turns", NULL, "ContextView", 200, loop_params},
+    {PL_METHOD_GET, "/api/sessions/{id}/context", 0, PL_FOR_SESSIONS | PL_FOR_READ, session_context,
+     "session_context", "Count the tokens of the model's context", "turns", NULL, "ContextView",
+     200, loop_params},
     {0},
 };

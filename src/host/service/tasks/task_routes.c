@@ -1,6 +1,7 @@
 /* Scheduled tasks: create, change, start, stop, run by hand. Their times are in
  * task_time_routes.c. */
 #include "agent/chat_message.h"
+#include "access/meter.h"
 #include "base/text/utc.h"
 #include "base/text/uuid.h"
 #include "http/exchange.h"
@@ -152,6 +153,27 @@ static void write_changed(struct pl_exchange *x, const struct changing *changing
 
 /* --- making ---------------------------------------------------------------------------------- */
 
+/* Two at once may both find room; then the batch of one of them fails, and it looks again. */
+static bool has_room(struct pl_exchange *x, struct pl_str user_id)
+{
+    int64_t most = pl_meter_quota(x->shard->server->meter, user_id, PL_LIMIT_TASKS);
+    struct pl_task_query query = {.user_id = user_id, .is_enabled = -1, .limit = 1};
+    struct pl_task_page page;
+    struct pl_error err = {0};
+    if (!most)
+        return true;
+    enum pl_status status =
+        pl_store_task_list(x->shard->server->store, &x->arena, &query, &page, &err);
+    if (status != PL_OK)
+        pl_exchange_fail(x, status, &err);
+    else if (page.total >= most)
+        pl_exchange_problem(
+            x, PL_PROBLEM_CONFLICT, NULL,
+            "You have as many scheduled tasks as allowed (%lld); delete some first.",
+            (long long)most);
+    return !x->is_problem;
+}
+
 static void plan_create(struct pl_exchange *x, struct pl_batch *batch, void *ctx)
 {
     struct changing *changing = ctx;
@@ -177,7 +199,11 @@ static void plan_create(struct pl_exchange *x, struct pl_batch *batch, void *ctx
         read_model(x, task);
     if (x->is_problem)
         return;
+    if (!has_room(x, task->user_id))
+        return;
     pl_batch_create_task(batch, task);
+    pl_batch_check_quota(batch, task->user_id, PL_LIMIT_TASKS,
+                         pl_meter_quota(x->shard->server->meter, task->user_id, PL_LIMIT_TASKS));
     write_changed(x, changing);
 }
 
@@ -409,25 +435,26 @@ static const struct pl_route_param list_params[] = {
 };
 
 const struct pl_route pl_routes_tasks[] = {
-    {PL_METHOD_POST, "/api/scheduled-tasks", PL_ROUTE_IDEMPOTENT, create, "scheduled_task_create",
-     "Create a scheduled task", "tasks", "ScheduledTaskCreate", "ScheduledTask", 201, NULL},
-    {PL_METHOD_GET, "/api/scheduled-tasks", 0, list, "scheduled_task_list",
+    {PL_METHOD_POST, "/api/scheduled-tasks", PL_ROUTE_IDEMPOTENT, PL_FOR_ALL, create,
+     "scheduled_task_create", "Create a scheduled task", "tasks", "ScheduledTaskCreate",
+     "ScheduledTask", 201, NULL},
+    {PL_METHOD_GET, "/api/scheduled-tasks", 0, PL_FOR_READ, list, "scheduled_task_list",
      "List your tasks, newest first", "tasks", NULL, "ScheduledTaskList", 200, list_params},
-    {PL_METHOD_GET, "/api/scheduled-tasks/{id}", 0, get, "scheduled_task_get", "Get a task",
-     "tasks", NULL, "ScheduledTask", 200, NULL},
-    {PL_METHOD_PATCH, "/api/scheduled-tasks/{id}", 0, update, "scheduled_task_update",
+    {PL_METHOD_GET, "/api/scheduled-tasks/{id}", 0, PL_FOR_READ, get, "scheduled_task_get",
+     "Get a task", "tasks", NULL, "ScheduledTask", 200, NULL},
+    {PL_METHOD_PATCH, "/api/scheduled-tasks/{id}", 0, PL_FOR_ALL, update, "scheduled_task_update",
      "Change a task; a new schedule applies from now on", "tasks", "ScheduledTaskUpdate",
      "ScheduledTask", 200, NULL},
-    {PL_METHOD_DELETE, "/api/scheduled-tasks/{id}", 0, delete, "scheduled_task_delete",
+    {PL_METHOD_DELETE, "/api/scheduled-tasks/{id}", 0, PL_FOR_ALL, delete, "scheduled_task_delete",
      "Delete a task and its run history; the sessions of its runs stay", "tasks", NULL, NULL, 204,
      NULL},
-    {PL_METHOD_POST, "/api/scheduled-tasks/{id}/start", PL_ROUTE_IDEMPOTENT, start,
+    {PL_METHOD_POST, "/api/scheduled-tasks/{id}/start", PL_ROUTE_IDEMPOTENT, PL_FOR_ALL, start,
      "scheduled_task_start", "Enable a task and reset its failures", "tasks", NULL, "ScheduledTask",
      200, NULL},
-    {PL_METHOD_POST, "/api/scheduled-tasks/{id}/stop", PL_ROUTE_IDEMPOTENT, stop,
+    {PL_METHOD_POST, "/api/scheduled-tasks/{id}/stop", PL_ROUTE_IDEMPOTENT, PL_FOR_ALL, stop,
      "scheduled_task_stop", "Disable a task; running runs continue", "tasks", NULL, "ScheduledTask",
      200, NULL},
-    {PL_METHOD_POST, "/api/scheduled-tasks/{id}/run", PL_ROUTE_IDEMPOTENT, run,
+    {PL_METHOD_POST, "/api/scheduled-tasks/{id}/run", PL_ROUTE_IDEMPOTENT, PL_FOR_ALL, run,
      "scheduled_task_run", "Run a task now, even if another run is active", "tasks", NULL,
      "ScheduledTaskRun", 202, NULL},
     {0},

@@ -375,16 +375,17 @@ static const struct pl_route_param run_params[] = {
 };
 
 const struct pl_route pl_routes_task_times[] = {
-    {PL_METHOD_GET, "/api/scheduled-tasks/explain", 0, explain, "scheduled_task_explain",
+    {PL_METHOD_GET, "/api/scheduled-tasks/explain", 0, PL_FOR_READ, explain,
+     "scheduled_task_explain",
      "Explain a cron expression in English and Chinese, with its next ten times", "tasks", NULL,
      "CronExplained", 200, explain_params},
-    {PL_METHOD_GET, "/api/scheduled-tasks/calendar", 0, show_calendar, "scheduled_task_calendar",
-     "List past and future runs of your tasks between two instants", "tasks", NULL, "Calendar", 200,
-     calendar_params},
-    {PL_METHOD_GET, "/api/scheduled-tasks/{id}/runs", 0, runs, "scheduled_task_runs",
+    {PL_METHOD_GET, "/api/scheduled-tasks/calendar", 0, PL_FOR_READ, show_calendar,
+     "scheduled_task_calendar", "List past and future runs of your tasks between two instants",
+     "tasks", NULL, "Calendar", 200, calendar_params},
+    {PL_METHOD_GET, "/api/scheduled-tasks/{id}/runs", 0, PL_FOR_READ, runs, "scheduled_task_runs",
      "List the runs of a task, newest first", "tasks", NULL, "ScheduledTaskRunList", 200,
      run_params},
-    {PL_METHOD_GET, "/api/scheduled-tasks/{id}/occurrences", 0, occurrences,
+    {PL_METHOD_GET, "/api/scheduled-tasks/{id}/occurrences", 0, PL_FOR_READ, occurrences,
      "scheduled_task_occurrences", "List the next times of a task", "tasks", NULL, "Occurrences",
      200, occurrence_params},
     {0},

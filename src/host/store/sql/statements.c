@@ -25,6 +25,12 @@ static const struct {
     {"task_is_current", "the task has changed in the meantime: read it again and repeat the "
                         "change"},
     {"task_is_there", "the task no longer exists"},
+    {"admin_is_left", "the last administrator cannot be disabled, removed or made a member: make "
+                      "another user an administrator first"},
+    {"session_has_room", "this user has as many sessions as allowed: delete some first"},
+    {"blob_has_room", "the blobs of this user have as many bytes as allowed: delete some first"},
+    {"key_has_room", "this user has as many keys as allowed: revoke some first"},
+    {"task_has_room", "this user has as many scheduled tasks as allowed: delete some first"},
     {"memory_has_room", "there are as many memories as one user may have: delete some first"},
 };
 

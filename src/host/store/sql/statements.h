@@ -27,6 +27,10 @@
 /* The row of the session with the id ?1. */
 #define SQL_SESSION "(SELECT key FROM sessions WHERE id = ?1)"
 
+/* The id of a user for a new record, as the value of ?n: NULL once the user was erased, so the
+ * INSERT fails with PL_NOT_FOUND. */
+#define SQL_LIVING(n) "(SELECT " n " WHERE NOT EXISTS (SELECT 1 FROM gone_users WHERE id = " n "))"
+
 #define SQL_SESSION_COLUMNS                                                                        \
     "id, user_id, intent, solution_id, biz_role_id, model, status, created_ms, updated_ms, "       \
     "shared, is_pinned, memory_enabled, is_persistent, replay_state, version, epoch, next_event, " \
@@ -38,6 +42,10 @@
 #define SQL_SESSION_PAGE                                                                           \
     " AND (is_pinned, updated_ms, id) < (?6, ?7, ?8) "                                             \
     "ORDER BY is_pinned DESC, updated_ms DESC, id DESC LIMIT ?9 OFFSET ?10"
+
+#define SQL_KEY_COLUMNS                                                                            \
+    "id, user_id, name, hash, last4, created_ms, last_used_ms, scope, is_admin, models, "          \
+    "expires_ms, old_hash, old_until_ms"
 
 #define SQL_TURN_COLUMNS                                                                           \
     "sequence, id, loop, status, is_compaction, last_event, client_message_id, created_ms, body"
@@ -54,8 +62,9 @@
 
 #define PL_SQL_SESSION_TABLE(X)                                                                    \
     X(SESSION_CREATE, "bbtttttiiiiiitiiiiittttt",                                                  \
-      "INSERT INTO sessions (" SQL_SESSION_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "    \
-      "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)")            \
+      "INSERT INTO sessions (" SQL_SESSION_COLUMNS ") VALUES (?1, " SQL_LIVING(                    \
+          "?2") ", ?3, ?4, ?5, ?6, ?7, ?8, "                                                       \
+                "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)")  \
     X(SESSION_UPDATE, "btttttiiiiitiiiii",                                                         \
       "UPDATE sessions SET intent = ?2, solution_id = ?3, biz_role_id = ?4, model = ?5, "          \
       "status = ?6, updated_ms = ?7, shared = ?8, is_pinned = ?9, memory_enabled = ?10, "          \
@@ -141,21 +150,38 @@
                                                                                                    \
     X(USER_CREATE, "btii",                                                                         \
       "INSERT INTO users (id, name, is_admin, created_ms) VALUES (?1, ?2, ?3, ?4)")                \
-    X(USER_LIST, "", "SELECT id, name, is_admin, created_ms FROM users ORDER BY id")               \
+    X(USER_LIST, "", "SELECT id, name, is_admin, created_ms, disabled_ms FROM users ORDER BY id")  \
+    X(USER_CHANGE, "btii",                                                                         \
+      "UPDATE users SET name = COALESCE(?2, name), "                                               \
+      "is_admin = CASE WHEN ?3 < 0 THEN is_admin ELSE ?3 END, "                                    \
+      "disabled_ms = CASE WHEN ?4 < 0 THEN disabled_ms ELSE ?4 END WHERE id = ?1")                 \
+    X(USER_EXPECT, "b", SQL_MUST_BE("SELECT 1 FROM users WHERE id = ?1"))                          \
+    X(USER_ADMIN_LEFT, "",                                                                         \
+      SQL_REFUSE("admin_is_left",                                                                  \
+                 "NOT EXISTS (SELECT 1 FROM users WHERE is_admin = 1 AND disabled_ms = 0)"))       \
+    X(USER_DELETE, "b", "DELETE FROM users WHERE id = ?1")                                         \
+    X(USER_GONE, "b", "INSERT INTO gone_users (id) VALUES (?1)")                                   \
+    X(USER_GONE_SESSIONS, "b", "DELETE FROM sessions WHERE user_id = ?1")                          \
+    X(USER_GONE_KEYS, "b", "DELETE FROM api_keys WHERE user_id = ?1")                              \
+    X(USER_GONE_IDEMPOTENCY, "b", "DELETE FROM idempotency WHERE user_id = ?1")                    \
                                                                                                    \
-    X(KEY_CREATE, "bbtbtii",                                                                       \
-      "INSERT INTO api_keys (id, user_id, name, hash, last4, created_ms, last_used_ms) "           \
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")                                                       \
-    X(KEY_RENAME, "bbt", "UPDATE api_keys SET name = ?3 WHERE id = ?1 AND user_id = ?2")           \
+    X(KEY_CREATE, "bbtbtiititi",                                                                   \
+      "INSERT INTO api_keys (id, user_id, name, hash, last4, created_ms, last_used_ms, scope, "    \
+      "is_admin, models, expires_ms) VALUES (?1, " SQL_LIVING("?2") ", ?3, ?4, ?5, ?6, ?7, ?8, "   \
+                                                                    "?9, ?10, ?11)")               \
+    X(KEY_CHANGE, "bbttti",                                                                        \
+      "UPDATE api_keys SET name = COALESCE(?3, name), scope = COALESCE(?4, scope), "               \
+      "models = COALESCE(?5, models), "                                                            \
+      "expires_ms = CASE WHEN ?6 < 0 THEN expires_ms ELSE ?6 END "                                 \
+      "WHERE id = ?1 AND user_id = ?2")                                                            \
+    X(KEY_ROTATE, "bbbti",                                                                         \
+      "UPDATE api_keys SET old_hash = hash, old_until_ms = ?5, hash = ?3, last4 = ?4 "             \
+      "WHERE id = ?1 AND user_id = ?2")                                                            \
     X(KEY_EXPECT, "bb", SQL_MUST_BE("SELECT 1 FROM api_keys WHERE id = ?1 AND user_id = ?2"))      \
     X(KEY_USED, "bi", "UPDATE api_keys SET last_used_ms = ?2 WHERE id = ?1 AND last_used_ms < ?2") \
     X(KEY_DELETE, "bb", "DELETE FROM api_keys WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")  \
-    X(KEY_LIST, "b",                                                                               \
-      "SELECT id, user_id, name, hash, last4, created_ms, last_used_ms FROM api_keys "             \
-      "WHERE user_id = ?1 ORDER BY id")                                                            \
-    X(KEY_LIST_ALL, "",                                                                            \
-      "SELECT id, user_id, name, hash, last4, created_ms, last_used_ms FROM api_keys "             \
-      "ORDER BY id")                                                                               \
+    X(KEY_LIST, "b", "SELECT " SQL_KEY_COLUMNS " FROM api_keys WHERE user_id = ?1 ORDER BY id")    \
+    X(KEY_LIST_ALL, "", "SELECT " SQL_KEY_COLUMNS " FROM api_keys ORDER BY id")                    \
                                                                                                    \
     X(SHARE_PUT, "bbbbi",                                                                          \
       "INSERT INTO shares (session, user_id, id, hash, created_ms) "                               \

@@ -132,7 +132,7 @@
     X(PROMPT_CREATE, "bbttttttiiii",                                                               \
       "INSERT INTO prompts (id, user_id, name, description, folder, tags, directory, terms, "      \
       "is_pinned, latest_version, created_ms, updated_ms, revision) "                              \
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 1)")                             \
+      "VALUES (?1, " SQL_LIVING("?2") ", ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 1)")           \
     X(PROMPT_EXPECT, "bb",                                                                         \
       SQL_REFUSE("prompt_is_there", "NOT EXISTS (SELECT 1 FROM prompts WHERE " SQL_PROMPT_IS ")")) \
     X(PROMPT_UPDATE, "bbttttttiiii",                                                               \
@@ -141,6 +141,11 @@
       "latest_version = ?10, updated_ms = ?11, "                                                   \
       "revision = CASE WHEN revision = ?12 THEN revision + 1 ELSE 0 END WHERE " SQL_PROMPT_IS)     \
     X(PROMPT_DELETE, "bb", "DELETE FROM prompts WHERE " SQL_PROMPT_IS)                             \
+    X(PROMPT_GONE, "b", "DELETE FROM prompts WHERE user_id = ?1")                                  \
+    EACH(PROMPT_GONE_INDEX, "b",                                                                   \
+         "INSERT INTO prompts_found (prompts_found, rowid, terms) "                                \
+         "SELECT 'delete', key, " SQL_FOUND_SQLITE " FROM prompts WHERE user_id = ?1",             \
+         "DELETE FROM prompts_found WHERE key IN (SELECT key FROM prompts WHERE user_id = ?1)")    \
     X(PROMPT_OF_OTHERS, "bb", "SELECT count(*) FROM prompts WHERE id = ?1 AND user_id <> ?2")      \
     EACH(PROMPT_INDEX, "bb",                                                                       \
          "INSERT INTO prompts_found (rowid, terms) SELECT key, " SQL_FOUND_SQLITE                  \
@@ -224,8 +229,9 @@
     X(MEMORY_CREATE, "bbttttttttttiiit",                                                           \
       "INSERT INTO memories (uid, user_id, type, content, skill_name, record_type, scope, owner, " \
       "topic, mem0_id, write_reason, source_session, created_ms, updated_ms, disabled, terms, "    \
-      "superseded_by, last_hit_ms, hit_count, revision) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "  \
-      "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 0, 0, 0, 1)")                                        \
+      "superseded_by, last_hit_ms, hit_count, revision) VALUES (?1, " SQL_LIVING(                  \
+          "?2") ", ?3, ?4, ?5, ?6, ?7, ?8, "                                                       \
+                "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 0, 0, 0, 1)")                              \
     X(MEMORY_EXPECT, "ib",                                                                         \
       SQL_REFUSE("memory_is_there",                                                                \
                  "NOT EXISTS (SELECT 1 FROM memories WHERE " SQL_MEMORY_IS ")"))                   \
@@ -234,6 +240,11 @@
       "scope = ?7, owner = ?8, topic = ?9, mem0_id = ?10, write_reason = ?11, "                    \
       "source_session = ?12, updated_ms = ?13, disabled = ?14, terms = ?15, "                      \
       "revision = CASE WHEN revision = ?16 THEN revision + 1 ELSE 0 END WHERE " SQL_MEMORY_IS)     \
+    X(MEMORY_GONE, "b", "DELETE FROM memories WHERE user_id = ?1")                                 \
+    EACH(MEMORY_GONE_INDEX, "b",                                                                   \
+         "INSERT INTO memories_found (memories_found, rowid, terms) "                              \
+         "SELECT 'delete', id, " SQL_FOUND_SQLITE " FROM memories WHERE user_id = ?1",             \
+         "DELETE FROM memories_found WHERE key IN (SELECT id FROM memories WHERE user_id = ?1)")   \
     X(MEMORY_DELETE, "ib", "DELETE FROM memories WHERE " SQL_MEMORY_IS)                            \
     /* What it took the place of goes to the one that took its place. */                           \
     X(MEMORY_UNLINK, "ib",                                                                         \

@@ -13,7 +13,10 @@
 #define SQL_TASK_FILTER                                                                            \
     "FROM tasks WHERE user_id = ?1 AND (?2 < 0 OR enabled = ?2) AND "                              \
     "(?3 = '' OR lower(title) LIKE lower(?3) ESCAPE '!')"
-#define SQL_TASK_DUE "FROM tasks WHERE enabled = 1 AND next_ms <= ?1"
+/* Tasks of a user who is disabled wait. */
+#define SQL_TASK_ACTIVE                                                                            \
+    "enabled = 1 AND user_id NOT IN (SELECT id FROM users WHERE disabled_ms > 0)"
+#define SQL_TASK_DUE "FROM tasks WHERE " SQL_TASK_ACTIVE " AND next_ms <= ?1"
 /* What a failure that is one too many does: ?2 whether it has failed, ?3 how many may be. */
 #define SQL_TASK_IS_OVER "(?2 = 1 AND enabled = 1 AND ?3 > 0 AND n_failures + 1 >= ?3)"
 
@@ -38,8 +41,9 @@
  * and remove the same bytes at once sees, in the next statement, the result of the one before. */
 #define PL_SQL_WORK_TABLE(X, EACH)                                                                 \
     X(TASK_CREATE, "bbtttttttiiiiitiii",                                                           \
-      "INSERT INTO tasks (" SQL_TASK_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, " \
-      "?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, 0)")                                                \
+      "INSERT INTO tasks (" SQL_TASK_COLUMNS                                                       \
+      ") VALUES (?1, " SQL_LIVING("?2") ", ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "                      \
+                                        "?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, 0)")              \
     X(TASK_UPDATE, "bbtttttttiiiiitiii",                                                           \
       "UPDATE tasks SET title = ?3, prompt = ?4, prompt_ref = ?5, cron = ?6, timezone = ?7, "      \
       "model = ?8, overlap = ?9, enabled = ?10, skip_confirmations = ?11, expires_ms = ?12, "      \
@@ -73,7 +77,7 @@
       "SELECT " SQL_TASK_COLUMNS " " SQL_TASK_DUE " ORDER BY next_ms, id LIMIT ?2")                \
     X(TASK_COUNT_DUE, "i", "SELECT count(*) " SQL_TASK_DUE)                                        \
     X(TASK_NEXT, "",                                                                               \
-      "SELECT COALESCE(min(next_ms), 9223372036854775807) FROM tasks WHERE enabled = 1")           \
+      "SELECT COALESCE(min(next_ms), 9223372036854775807) FROM tasks WHERE " SQL_TASK_ACTIVE)      \
                                                                                                    \
     X(RUN_CREATE, "bbbttiiiii",                                                                    \
       "INSERT INTO task_runs (task, id, session_id, status, error, due_ms, is_manual, n_missed, "  \
@@ -110,9 +114,10 @@
       "WHERE upload = blob_uploads.key)), ?3, 1) "                                                 \
       "ON CONFLICT (hash) DO UPDATE SET n_changes = blob_contents.n_changes + 1")                  \
     X(BLOB_CREATE, "bbbtti",                                                                       \
-      "INSERT INTO blobs (id, user_id, content, content_type, name, created_ms) VALUES (?1, ?2, "  \
-      "(SELECT key FROM blob_contents WHERE hash = ?3), ?4, ?5, ?6) "                              \
-      "ON CONFLICT (content, user_id) DO NOTHING")                                                 \
+      "INSERT INTO blobs (id, user_id, content, content_type, name, created_ms) VALUES "           \
+      "(?1, " SQL_LIVING("?2") ", "                                                                \
+                               "(SELECT key FROM blob_contents WHERE hash = ?3), ?4, ?5, ?6) "     \
+                               "ON CONFLICT (content, user_id) DO NOTHING")                        \
     X(BLOB_HOLD, "bb",                                                                             \
       "UPDATE blob_contents SET n_changes = n_changes + 1 WHERE key = " SQL_BLOB_CONTENT)          \
     X(BLOB_DROP_LAST, "bb",                                                                        \
@@ -120,6 +125,15 @@
       "WHERE key = " SQL_BLOB_CONTENT " AND NOT EXISTS (SELECT 1 FROM blobs "                      \
       "WHERE content = blob_contents.key AND id <> ?1))")                                          \
     X(BLOB_DELETE, "bb", "DELETE FROM blobs WHERE id = ?1 AND user_id = COALESCE(?2, user_id)")    \
+    X(TASK_GONE, "b", "DELETE FROM tasks WHERE user_id = ?1")                                      \
+    X(BLOB_GONE_HOLD, "b",                                                                         \
+      "UPDATE blob_contents SET n_changes = n_changes + 1 "                                        \
+      "WHERE key IN (SELECT content FROM blobs WHERE user_id = ?1)")                               \
+    X(BLOB_GONE_LAST, "b",                                                                         \
+      "DELETE FROM blob_uploads WHERE key IN (SELECT upload FROM blob_contents "                   \
+      "WHERE key IN (SELECT content FROM blobs WHERE user_id = ?1) AND NOT EXISTS "                \
+      "(SELECT 1 FROM blobs WHERE content = blob_contents.key AND user_id <> ?1))")                \
+    X(BLOB_GONE, "b", "DELETE FROM blobs WHERE user_id = ?1")                                      \
     X(BLOB_GET, "bb",                                                                              \
       "SELECT " SQL_BLOB_COLUMNS "WHERE blobs.id = ?1 "                                            \
       "AND blobs.user_id = COALESCE(?2, blobs.user_id)")                                           \

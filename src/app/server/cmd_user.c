@@ -1,0 +1,182 @@
+/* parley user: add, look at, disable, enable and remove the users of a server. */
+#include "app/chat/turn_show.h"
+#include "app/frame/verbs.h"
+#include "app/server/user_export.h"
+#include "app/server/user_find.h"
+
+#include "base/text/utf8.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+enum { MAX_NAME = 100 };
+
+static struct pl_str role_of(const struct pl_deed *deed, const struct pl_json_node *user)
+{
+    const struct pl_json_node *node = pl_json_get(&deed->answer, user, PL_STR("is_admin"));
+    return node && pl_json_kind(node) == PL_JSON_TRUE ? PL_STR("admin") : PL_STR("member");
+}
+
+static struct pl_str state_of(const struct pl_deed *deed, const struct pl_json_node *user)
+{
+    const struct pl_json_node *node = pl_json_get(&deed->answer, user, PL_STR("is_disabled"));
+    return node && pl_json_kind(node) == PL_JSON_TRUE ? PL_STR("disabled") : PL_STR("active");
+}
+
+static enum pl_exit run_add(struct pl_deed *deed)
+{
+    size_t n = pl_utf8_count(pl_str_of(deed->words[0]));
+    if (!n || n > MAX_NAME)
+        return pl_deed_usage(deed, "the name of a user has 1 to 100 characters");
+    pl_json_out_open(&deed->out, '{');
+    pl_json_out_key(&deed->out, "name");
+    pl_json_out_text(&deed->out, pl_str_of(deed->words[0]));
+    pl_json_out_key(&deed->out, "is_admin");
+    pl_json_out_bool(&deed->out, pl_args_has(deed->args, PL_OPT_ADMIN));
+    pl_json_out_close(&deed->out, '}');
+    enum pl_exit code = pl_deed_ask(deed, "POST", "/api/users");
+    if (code != PL_EXIT_OK || deed->api.is_json)
+        return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
+    const struct pl_json_node *key =
+        pl_json_member(&deed->answer, deed->answer.root, "key", PL_JSON_OBJECT);
+    pl_console_put_safe(deed->console, pl_deed_text(deed, deed->answer.root, "id"));
+    pl_console_puts(deed->console, "\n");
+    pl_console_put_safe(deed->console, pl_deed_text(deed, key, "plaintext"));
+    pl_console_puts(deed->console, "\n");
+    pl_console_hint(deed->console, "The second line is the user's first key. Store it now: it "
+                                   "cannot be shown again.");
+    return PL_EXIT_OK;
+}
+
+static enum pl_exit run_list(struct pl_deed *deed)
+{
+    static const char *const names[] = {"ID", "ROLE", "STATE", "CREATED", "NAME"};
+    struct pl_texts *texts = &deed->api.texts;
+    struct pl_columns columns;
+    enum pl_exit code = pl_deed_ask(deed, "GET", "/api/users?limit=100");
+    if (code != PL_EXIT_OK || deed->api.is_json)
+        return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
+    pl_columns_init(&columns, names, sizeof names / sizeof *names);
+    for (const struct pl_json_node *one = NULL; (one = pl_deed_item(deed, one));) {
+        pl_columns_add(&columns, pl_deed_text(deed, one, "id"));
+        pl_columns_add(&columns, role_of(deed, one));
+        pl_columns_add(&columns, state_of(deed, one));
+        pl_columns_add(&columns, pl_time_of(texts, pl_deed_text(deed, one, "created_at")));
+        pl_columns_add(&columns, pl_line_of(texts, pl_deed_text(deed, one, "name"), MAX_NAME));
+    }
+    return pl_deed_print_table(deed, &columns, "show NAME finds any.");
+}
+
+/* The path of the user that the first word names; NULL after explaining (*ret_code). */
+static const char *path_of(struct pl_deed *deed, enum pl_exit *ret_code)
+{
+    const char *id = NULL;
+    *ret_code = pl_user_find(&deed->api, deed->words[0], &id);
+    const char *path =
+        *ret_code == PL_EXIT_OK ? pl_api_path(&deed->api, "/api/users/%", id, NULL) : NULL;
+    if (*ret_code == PL_EXIT_OK && !path)
+        *ret_code = pl_deed_stop(deed, PL_NOMEM);
+    return path;
+}
+
+static enum pl_exit run_show(struct pl_deed *deed)
+{
+    enum pl_exit code;
+    const char *path = path_of(deed, &code);
+    if (path)
+        code = pl_deed_ask(deed, "GET", path);
+    if (code != PL_EXIT_OK || deed->api.is_json)
+        return code == PL_EXIT_OK ? pl_deed_print(deed) : code;
+    const struct pl_json_node *user = deed->answer.root;
+    pl_console_put_safe(deed->console, pl_deed_text(deed, user, "id"));
+    pl_console_puts(deed->console, "\n");
+    pl_show_member(deed->console, "name", pl_deed_text(deed, user, "name"));
+    pl_show_member(deed->console, "role", role_of(deed, user));
+    pl_show_member(deed->console, "state", state_of(deed, user));
+    pl_show_member(deed->console, "created",
+                   pl_time_of(&deed->api.texts, pl_deed_text(deed, user, "created_at")));
+    return PL_EXIT_OK;
+}
+
+static enum pl_exit change(struct pl_deed *deed, const char *member, bool value, const char *done)
+{
+    enum pl_exit code;
+    const char *path = path_of(deed, &code);
+    if (!path)
+        return code;
+    pl_buf_addf(&deed->body, "{\"%s\":%s}", member, value ? "true" : "false");
+    code = pl_deed_ask(deed, "PATCH", path);
+    return code == PL_EXIT_OK ? pl_deed_done(deed, "%s is %s", deed->words[0], done) : code;
+}
+
+static enum pl_exit run_disable(struct pl_deed *deed)
+{
+    return change(deed, "is_disabled", true, "disabled: no key works, and what ran was stopped");
+}
+
+static enum pl_exit run_enable(struct pl_deed *deed)
+{
+    return change(deed, "is_disabled", false, "active again, with the same keys");
+}
+
+static enum pl_exit run_role(struct pl_deed *deed)
+{
+    bool is_admin = strcmp(deed->words[1], "admin") == 0;
+    if (!is_admin && strcmp(deed->words[1], "member") != 0)
+        return pl_deed_usage(deed, "there is no role \"%s\"; use admin or member", deed->words[1]);
+    return change(deed, "is_admin", is_admin, is_admin ? "an administrator" : "a member");
+}
+
+/* True only for a "y" that a person typed. */
+static bool is_confirmed(struct pl_deed *deed)
+{
+    char line[16] = "";
+    fprintf(stderr,
+            "Erase the user %s with all sessions, prompts, memories, tasks, blobs and keys? "
+            "This cannot be undone. [y/N] ",
+            deed->words[0]);
+    fflush(stderr);
+    return fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y');
+}
+
+static enum pl_exit ask_person(struct pl_deed *deed)
+{
+    if (pl_args_has(deed->args, PL_OPT_YES))
+        return PL_EXIT_OK;
+    if (!isatty(STDIN_FILENO) || !deed->console->err_is_terminal)
+        return pl_deed_usage(deed, "removing a user erases everything of the user, and there is no "
+                                   "terminal to ask; --yes removes");
+    if (is_confirmed(deed))
+        return PL_EXIT_OK;
+    pl_console_say(deed->console, "nothing was changed");
+    return PL_EXIT_NO;
+}
+
+static enum pl_exit run_remove(struct pl_deed *deed)
+{
+    const char *dir = pl_deed_option(deed, PL_OPT_EXPORT), *id = NULL;
+    enum pl_exit code = pl_user_find(&deed->api, deed->words[0], &id);
+    if (code == PL_EXIT_OK)
+        code = ask_person(deed);
+    if (code == PL_EXIT_OK && dir)
+        code = pl_user_export(deed, id, dir);
+    const char *path =
+        code == PL_EXIT_OK ? pl_api_path(&deed->api, "/api/users/%", id, NULL) : NULL;
+    if (path)
+        code = pl_deed_ask(deed, "DELETE", path);
+    return code == PL_EXIT_OK
+               ? pl_deed_done(deed, "removed %s and everything of the user", deed->words[0])
+               : code;
+}
+
+const struct pl_verb pl_user_verbs[] = {
+    {"add", "NAME", 1, 1, "Create a user, and print the id and a first key", run_add},
+    {"list", "", 0, 0, "List the users", run_list},
+    {"show", "USER", 1, 1, "Show a user, by name or id", run_show},
+    {"role", "USER admin|member", 2, 2, "Make a user an administrator or a member", run_role},
+    {"disable", "USER", 1, 1, "Close the user's sockets, stop what runs, accept no key",
+     run_disable},
+    {"enable", "USER", 1, 1, "Accept the user's keys again", run_enable},
+    {"remove", "USER", 1, 1, "Erase a user and everything of the user", run_remove},
+    {0},
+};

@@ -1,0 +1,63 @@
+/* The tables of `parley user` and `usage`: options, examples, and the paragraphs of help and manual page. */
+#include "app/server/server_commands.h"
+
+const struct pl_option pl_user_options[] = {
+    {"admin", PL_OPT_ADMIN, .verbs = "add", .help = "make the new user an administrator"},
+    {"export", PL_OPT_EXPORT, .args = {"DIR"}, .takes_file = true, .verbs = "remove",
+     .help = "write everything of the user to a new directory first"},
+    {"yes", PL_OPT_YES, .verbs = "remove", .help = "do not ask"},
+    PL_OPTION_DATA,
+    PL_OPTION_SERVER,
+    PL_OPTION_JSON,
+    PL_OPTION_HELP,
+    {0},
+};
+
+const char *const pl_user_paragraphs[] = {
+    "A user is an administrator or a member. Members use what is their own; administrators also "
+    "manage users, keys and limits. USER is a name or an id.",
+    "disable closes the user's sockets, stops what runs and accepts no key of the user; enable "
+    "brings the same keys back. remove erases the user with all sessions, prompts, memories, "
+    "tasks, blobs, keys and usage; it asks first. The last active administrator can be neither "
+    "disabled nor removed nor made a member.",
+    PL_TEXT_SERVER,
+    NULL,
+};
+
+const struct pl_example pl_user_examples[] = {
+    {"user add ada", "Create a member and print the id and a first key"},
+    {"user role ada admin", "Make ada an administrator"},
+    {"user disable ada", "Shut ada out for now"},
+    {"user remove ada --export ./ada --yes", "Save everything of ada, then erase it"},
+    {NULL, NULL},
+};
+
+const struct pl_option pl_usage_options[] = {
+    {"group", PL_OPT_GROUP, .args = {"BY"}, .choice = pl_usage_group_choice,
+     .help = "What a line is about; model by default"},
+    {"from", PL_OPT_FROM, .args = {"DAY"}, .help = "The first day, UTC; 30 days by default"},
+    {"to", PL_OPT_TO, .args = {"DAY"}, .help = "The last day, UTC; today by default"},
+    {"user", PL_OPT_USER, .args = {"USER"},
+     .help = "Of this user, by name or id, or of all; your own by default. Needs an administrator"},
+    {"csv", PL_OPT_CSV, .help = "Print CSV with all lines"},
+    PL_OPTION_DATA,
+    PL_OPTION_SERVER,
+    PL_OPTION_JSON,
+    PL_OPTION_HELP,
+    {0},
+};
+
+const char *const pl_usage_paragraphs[] = {
+    "Shows the calls of models by sessions, tasks, prompts, summaries and the gateway, with their "
+    "tokens and what they cost. Calls that failed or were broken off are among the requests. "
+    "UNPRICED are those whose model has no price; their cost is not in USD.",
+    PL_TEXT_SERVER,
+    NULL,
+};
+
+const struct pl_example pl_usage_examples[] = {
+    {"usage", "Your own usage of the last 30 days, by model"},
+    {"usage --group user", "Of all users, for an administrator"},
+    {"usage --user all --group day --from 2026-11-01 --csv", "A month as CSV"},
+    {NULL, NULL},
+};

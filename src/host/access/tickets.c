@@ -1,0 +1,116 @@
+/* Tickets for sockets, and the one-time code of the first start: secrets that live in memory only. */
+#include "access/auth_int.h"
+
+#include "io/clock.h"
+
+#include <sodium/crypto_verify_32.h>
+
+enum { MAX_USER_TICKETS = 64, TICKET_MS = 30000 };
+
+/* --- tickets --------------------------------------------------------------------------------- */
+
+/* A place for one more ticket of this user: a free one, or that of the user's own oldest ticket if
+ * the user has many or no place is free. Tickets of one user never displace those of another. NULL:
+ * all places are taken by others. */
+static struct pl_auth_ticket *ticket_place(struct pl_auth *auth, struct pl_str user_id,
+                                           int64_t now_ms)
+{
+    struct pl_auth_ticket *empty = NULL, *oldest = NULL;
+    size_t n_own = 0;
+    for (size_t i = 0; i < PL_MAX_TICKETS; i++) {
+        struct pl_auth_ticket *ticket = &auth->tickets[i];
+        if (ticket->until_ms <= now_ms) {
+            empty = empty ? empty : ticket;
+        } else if (pl_str_eq(pl_str_of(ticket->user_id), user_id)) {
+            n_own++;
+            if (!oldest || ticket->number < oldest->number)
+                oldest = ticket;
+        }
+    }
+    return empty && n_own < MAX_USER_TICKETS ? empty : oldest;
+}
+
+enum pl_status pl_auth_ticket_make(struct pl_auth *auth, const struct pl_caller *caller,
+                                   int64_t now_ms, char ret_ticket[PL_TICKET_SIZE + 1])
+{
+    char text[PL_TICKET_SIZE + 1];
+    if (!pl_secret_make(text))
+        return PL_NOMEM;
+    pthread_mutex_lock(&auth->tickets_lock);
+    struct pl_auth_ticket *ticket = ticket_place(auth, caller->user_id, now_ms);
+    if (!ticket) {
+        pthread_mutex_unlock(&auth->tickets_lock);
+        return PL_LIMIT;
+    }
+    pl_secret_hash((struct pl_str){text, PL_TICKET_SIZE}, ticket->hash);
+    pl_auth_copy_text(ticket->user_id, sizeof ticket->user_id, caller->user_id);
+    pl_auth_copy_text(ticket->key_id, sizeof ticket->key_id, caller->key_id);
+    ticket->until_ms = now_ms + TICKET_MS;
+    ticket->number = auth->n_tickets_made++;
+    pthread_mutex_unlock(&auth->tickets_lock);
+    memcpy(ret_ticket, text, sizeof text);
+    return PL_OK;
+}
+
+enum pl_status pl_auth_ticket_take(struct pl_auth *auth, struct pl_arena *arena, struct pl_str text,
+                                   int64_t now_ms, struct pl_caller *ret_caller)
+{
+    uint8_t hash[32];
+    struct pl_auth_ticket found = {0};
+    if (text.len != PL_TICKET_SIZE)
+        return PL_NOT_FOUND;
+    pl_secret_hash(text, hash);
+    pthread_mutex_lock(&auth->tickets_lock);
+    for (size_t i = 0; i < PL_MAX_TICKETS; i++) {
+        struct pl_auth_ticket *ticket = &auth->tickets[i];
+        if (ticket->until_ms <= now_ms || crypto_verify_32(ticket->hash, hash) != 0)
+            continue;
+        found = *ticket;
+        ticket->until_ms = 0;
+        break;
+    }
+    pthread_mutex_unlock(&auth->tickets_lock);
+    if (found.until_ms <= now_ms)
+        return PL_NOT_FOUND;
+    return pl_auth_caller_of(auth, arena, pl_str_of(found.user_id), pl_str_of(found.key_id),
+                             pl_clock_unix_ms(), ret_caller);
+}
+
+/* --- the first start ------------------------------------------------------------------------- */
+
+const char *pl_auth_first_code(const struct pl_auth *auth)
+{
+    return auth->first_code[0] ? auth->first_code : NULL;
+}
+
+bool pl_auth_take_first_code(struct pl_auth *auth, struct pl_str code, int64_t now_ms)
+{
+    uint8_t given[32], right[32];
+    pl_secret_hash(code, given);
+    pthread_mutex_lock(&auth->tickets_lock);
+    pl_secret_hash(pl_str_of(auth->first_code), right);
+    if (auth->first_code_state == PL_FIRST_CODE_OPEN && now_ms >= auth->first_code_until_ms)
+        auth->first_code_state = PL_FIRST_CODE_OVER;
+    bool is_right =
+        auth->first_code_state == PL_FIRST_CODE_OPEN && crypto_verify_32(given, right) == 0;
+    if (is_right)
+        auth->first_code_state = PL_FIRST_CODE_TAKEN;
+    pthread_mutex_unlock(&auth->tickets_lock);
+    return is_right;
+}
+
+void pl_auth_return_first_code(struct pl_auth *auth)
+{
+    pthread_mutex_lock(&auth->tickets_lock);
+    if (auth->first_code_state == PL_FIRST_CODE_TAKEN)
+        auth->first_code_state = PL_FIRST_CODE_OPEN;
+    pthread_mutex_unlock(&auth->tickets_lock);
+}
+
+void pl_auth_end_first_code(struct pl_auth *auth)
+{
+    pthread_mutex_lock(&auth->tickets_lock);
+    if (auth->first_code_state != PL_FIRST_CODE_NONE)
+        auth->first_code_state = PL_FIRST_CODE_OVER;
+    pthread_mutex_unlock(&auth->tickets_lock);
+}

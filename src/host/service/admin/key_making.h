@@ -1,0 +1,34 @@
+/* A key that is being made or rotated: its row, its secret, and who may ask for what. */
+#ifndef PL_SERVICE_ADMIN_KEY_MAKING_H
+#define PL_SERVICE_ADMIN_KEY_MAKING_H
+
+#include "access/key_table.h"
+#include "http/exchange.h"
+#include "store/gateway.h"
+
+struct pl_key_making {
+    struct pl_user_row user; /* of a new user; id empty: none */
+    struct pl_key_row key;
+    struct pl_limits limits; /* with a key_id: they are stored, too */
+    struct pl_id user_id, key_id;
+    uint8_t hash[32];
+    char plain[PL_KEY_SIZE + 1];
+    uint64_t number; /* of a rotation */
+};
+
+/* On the shard, all of them. NULL after failing and finishing. */
+struct pl_key_making *pl_key_making_begin(struct pl_exchange *x);
+/* A new key of this user; false when out of memory or randomness. */
+bool pl_key_making_prepare(struct pl_key_making *making, struct pl_id_seed *seed,
+                           struct pl_str user_id, struct pl_str name);
+/* Stores what was prepared, tells the table, answers with it, finishes. */
+void pl_key_making_commit(struct pl_exchange *x, struct pl_key_making *making);
+
+/* The members scope, models and expires_at of the body; false after making a problem. What is not
+ * there is {NULL, 0} and -1, as a change wants it. */
+bool pl_key_patch_read(struct pl_exchange *x, struct pl_key_patch *ret_patch);
+
+/* Fails for want of memory, and finishes. */
+void pl_exchange_fail_memory(struct pl_exchange *x);
+
+#endif

@@ -1,0 +1,18 @@
+/* Limits of keys and users as JSON: one table of names. */
+#ifndef PL_SERVICE_ADMIN_LIMITS_JSON_H
+#define PL_SERVICE_ADMIN_LIMITS_JSON_H
+
+#include "http/exchange.h"
+#include "json/write.h"
+#include "store/gateway.h"
+
+/* The first n limits of the member "limits" of the body. What it names is set; null is 0, no limit;
+ * the rest stays (-1). Null in place of the object lifts all. False: it has none. */
+bool pl_limits_read(struct pl_exchange *x, enum pl_usage_limit n, struct pl_limits *ret_limits);
+/* The member "limits", null where there are none. */
+void pl_limits_write(struct pl_json_out *out, enum pl_usage_limit n,
+                     const struct pl_limits *limits);
+/* Micro-dollars as a number of dollars. */
+void pl_usd_write(struct pl_json_out *out, int64_t micro);
+
+#endif
