@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import test from 'node:test';
-import { root } from './harness.mjs';
+import { root, run } from './harness.mjs';
 import { start } from './server.mjs';
 import { until } from './waiting.mjs';
 
@@ -68,6 +68,35 @@ test('the dashboard asks for metrics and labels that there are', async (t) => {
       for (const word of rest) assert.ok(words.has(word) || labels.has(word), `${title}: ${word}`);
     }
   }
+});
+
+test('X-Forwarded-For is believed when a named proxy sends it, and then only what that proxy saw', async (t) => {
+  const seen = async (proxies, header, t2 = t) => {
+    const server = await start({ args: ['--log-json', '--log-level', 'request'], env: proxies ? { PARLEY_TRUSTED_PROXIES: proxies } : {} });
+    t2.after(() => server.stop('SIGKILL'));
+    const lines = Array.isArray(header) ? header : [header];
+    await server.bytes(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n${lines.map((line) => `X-Forwarded-For: ${line}\r\n`).join('')}Connection: close\r\n\r\n`);
+    const found = () => server.err.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line)).find((line) => line.route === '/healthz');
+    await until(() => found(), 'it is logged');
+    await server.stop();
+    return found().address;
+  };
+  assert.equal(await seen(null, '203.0.113.7'), '127.0.0.1');
+  assert.equal(await seen('10.0.0.0/8', '203.0.113.7'), '127.0.0.1');
+  assert.equal(await seen('127.0.0.1', '203.0.113.7'), '203.0.113.7');
+  assert.equal(await seen('127.0.0.0/8,10.0.0.0/9', '198.51.100.1, 203.0.113.7:4711, 10.127.3.4'), '203.0.113.7');
+  assert.equal(await seen('127.0.0.0/8,10.0.0.0/9', '198.51.100.1, 203.0.113.7, 10.128.3.4'), '10.128.3.4', 'outside of the range');
+  assert.equal(await seen('127.0.0.1', ['198.51.100.1', '[2001:db8::1]:99']), '2001:db8::1', 'the last header is the proxy\'s');
+  assert.equal(await seen('127.0.0.1', '203.0.113.7, <script>'), '127.0.0.1');
+});
+
+test('a proxy that is no address is refused', () => {
+  for (const wrong of ['nginx', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/a', '::1/129', '1.2.3']) {
+    const { code, err } = run(['serve', '--check-config'], { env: { PARLEY_TRUSTED_PROXIES: wrong } });
+    assert.equal(code, 2, wrong);
+    assert.match(err, /trusted_proxies .* is no address/);
+  }
+  assert.equal(run(['serve', '--check-config'], { env: { PARLEY_TRUSTED_PROXIES: 'unix,10.0.0.1,fd00::/8,0.0.0.0/0' } }).code, 0);
 });
 
 test('a line of a request says from where, by which key, how much, and whether the client left', async (t) => {
