@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import test from 'node:test';
-import { root, run } from './harness.mjs';
+import { file, root, run } from './harness.mjs';
 import { start } from './server.mjs';
 import { until } from './waiting.mjs';
 
@@ -44,9 +44,11 @@ test('the histogram of a route counts its requests, and its buckets add up', asy
 });
 
 test('the dashboard asks for metrics and labels that there are', async (t) => {
-  const server = await start();
+  const path = file('one.yaml', 'probe: false\nproviders:\n  away: {dialect: openai-chat, base_url: "http://127.0.0.1:1"}\n');
+  const server = await start({ args: ['--config', path] });
   t.after(() => server.stop());
   await server.raw('GET', '/api/models');
+  await server.raw('POST', '/v1/chat/completions', { body: { model: 'away/m', messages: [{ role: 'user', content: 'hi' }] } });
   const series = read(await page(server));
   const dashboard = JSON.parse(readFileSync(join(root, 'docs/grafana-dashboard.json'), 'utf8'));
   const words = new Set(['sum', 'by', 'rate', 'le', 'histogram_quantile']);
@@ -68,6 +70,40 @@ test('the dashboard asks for metrics and labels that there are', async (t) => {
       for (const word of rest) assert.ok(words.has(word) || labels.has(word), `${title}: ${word}`);
     }
   }
+});
+
+test('calls to a provider are counted: answers, errors, retries and times, also over a reload', async (t) => {
+  let answers = [];
+  const vendor = http.createServer((request, response) => request.resume().on('end', () => {
+    const status = answers.shift() ?? 200;
+    response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1' });
+    response.end(JSON.stringify(status === 200 ? { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }] } : { error: { message: 'no' } }));
+  }));
+  await new Promise((resolve) => vendor.listen(0, '127.0.0.1', resolve));
+  t.after(() => { vendor.closeAllConnections(); vendor.close(); });
+  const path = file('providers.yaml', `probe: false\nproviders:\n  here: {dialect: openai-chat, base_url: "http://127.0.0.1:${vendor.address().port}"}\n  away: {dialect: openai-chat, base_url: "http://127.0.0.1:1"}\n`);
+  const server = await start({ args: ['--config', path] });
+  t.after(() => server.stop());
+  const ask = (model) => server.raw('POST', '/v1/chat/completions', { body: { model, messages: [{ role: 'user', content: 'hi' }] } });
+  const count = async (name, provider) => read(await page(server)).get(name)?.find(({ labels }) => labels.provider === provider && (labels.le ?? '+Inf') === '+Inf')?.value;
+  assert.equal(await count('parley_provider_calls_total', 'here'), 0);
+  for (let i = 0; i < 3; i++) assert.equal((await ask('here/m')).status, 200);
+  answers = [400];
+  assert.equal((await ask('here/m')).status, 400);
+  await ask('away/m');
+  assert.equal(await count('parley_provider_calls_total', 'here'), 4);
+  assert.equal(await count('parley_provider_errors_total', 'here'), 1);
+  assert.equal(await count('parley_provider_call_seconds_count', 'here'), 4);
+  assert.equal(await count('parley_provider_first_byte_seconds_bucket', 'here'), 4);
+  assert.equal(await count('parley_provider_errors_total', 'away'), 1);
+  assert.equal(run(['reload', '--data', server.data]).code, 0);
+  await ask('here/m');
+  assert.equal(await count('parley_provider_calls_total', 'here'), 5);
+  // A session tries again where the provider did not take the request.
+  const { json } = await server.ask('POST', '/api/sessions', { body: { model: 'here/m' } });
+  answers = [429];
+  await server.ask('POST', `/api/sessions/${json.id}/chat`, { body: { message: 'hello' } });
+  await until(async () => await count('parley_provider_retries_total', 'here') === 1, 'it is tried again');
 });
 
 test('X-Forwarded-For is believed when a named proxy sends it, and then only what that proxy saw', async (t) => {

@@ -1,3 +1,4 @@
+/* X-Forwarded-For is read from its end, as long as what is found there is one of the named proxies. */
 #include "http/client_address.h"
 
 #include "wire/address.h"

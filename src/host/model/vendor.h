@@ -14,6 +14,7 @@
 #include "io/upstream/upstream.h"
 #include "model/cooldown.h"
 #include "model/model.h"
+#include "model/vendor_stats.h"
 #include "stream/stream.h"
 
 #define PL_VENDOR_MAX_CHAIN 8
@@ -27,6 +28,7 @@ struct pl_vendor {
     const char *key_from; /* what the key is called, for people: "ANTHROPIC_API_KEY"; or NULL */
     const char *ca_file;  /* NULL: the system's */
     int64_t connect_ms, first_byte_ms, idle_ms; /* how long it is waited for */
+    struct pl_vendor_stats *stats;              /* of its calls; NULL: nobody counts */
 };
 
 /* A model that can be asked. */

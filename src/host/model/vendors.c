@@ -213,7 +213,10 @@ static enum pl_status add_vendor(struct pl_models *made, const struct pl_models_
         .connect_ms = times->connect_ms,
         .first_byte_ms = times->first_byte_ms,
         .idle_ms = times->idle_ms,
+        .stats = pl_arena_zalloc(&made->arena, 1, sizeof(struct pl_vendor_stats)),
     };
+    if (!own->vendor.stats)
+        status = PL_NOMEM;
     if (status == PL_OK)
         status = read_base(made, config, &own->vendor.base_url, err);
     if (status == PL_OK)
