@@ -24,7 +24,7 @@ before(async () => {
   });
   server = await serve(up, {
     env: up.env(),
-    aliases: { chain: ['gone/m', 'up-anthropic/status-503', 'up-gemini/text'], busy: ['up-openai-chat/status-429'], fast: ['up-anthropic/text'] },
+    aliases: { chain: ['up-anthropic/status-503', 'up-gemini/text'], busy: ['up-openai-chat/status-429'], fast: ['up-anthropic/text'] },
   });
 });
 after(() => up.close());

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import test from 'node:test';
-import { root } from './harness.mjs';
+import { file, root, run } from './harness.mjs';
 import { start } from './server.mjs';
 import { until } from './waiting.mjs';
 
@@ -44,9 +44,11 @@ test('the histogram of a route counts its requests, and its buckets add up', asy
 });
 
 test('the dashboard asks for metrics and labels that there are', async (t) => {
-  const server = await start();
+  const path = file('one.yaml', 'probe: false\nproviders:\n  away: {dialect: openai-chat, base_url: "http://127.0.0.1:1"}\n');
+  const server = await start({ args: ['--config', path] });
   t.after(() => server.stop());
   await server.raw('GET', '/api/models');
+  await server.raw('POST', '/v1/chat/completions', { body: { model: 'away/m', messages: [{ role: 'user', content: 'hi' }] } });
   const series = read(await page(server));
   const dashboard = JSON.parse(readFileSync(join(root, 'docs/grafana-dashboard.json'), 'utf8'));
   const words = new Set(['sum', 'by', 'rate', 'le', 'histogram_quantile']);
@@ -68,6 +70,69 @@ test('the dashboard asks for metrics and labels that there are', async (t) => {
       for (const word of rest) assert.ok(words.has(word) || labels.has(word), `${title}: ${word}`);
     }
   }
+});
+
+test('calls to a provider are counted: answers, errors, retries and times, also over a reload', async (t) => {
+  let answers = [];
+  const vendor = http.createServer((request, response) => request.resume().on('end', () => {
+    const status = answers.shift() ?? 200;
+    response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1' });
+    response.end(JSON.stringify(status === 200 ? { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }] } : { error: { message: 'no' } }));
+  }));
+  await new Promise((resolve) => vendor.listen(0, '127.0.0.1', resolve));
+  t.after(() => { vendor.closeAllConnections(); vendor.close(); });
+  const path = file('providers.yaml', `probe: false\nproviders:\n  here: {dialect: openai-chat, base_url: "http://127.0.0.1:${vendor.address().port}"}\n  away: {dialect: openai-chat, base_url: "http://127.0.0.1:1"}\n`);
+  const server = await start({ args: ['--config', path] });
+  t.after(() => server.stop());
+  const ask = (model) => server.raw('POST', '/v1/chat/completions', { body: { model, messages: [{ role: 'user', content: 'hi' }] } });
+  const count = async (name, provider) => read(await page(server)).get(name)?.find(({ labels }) => labels.provider === provider && (labels.le ?? '+Inf') === '+Inf')?.value;
+  assert.equal(await count('parley_provider_calls_total', 'here'), 0);
+  for (let i = 0; i < 3; i++) assert.equal((await ask('here/m')).status, 200);
+  answers = [400];
+  assert.equal((await ask('here/m')).status, 400);
+  await ask('away/m');
+  assert.equal(await count('parley_provider_calls_total', 'here'), 4);
+  assert.equal(await count('parley_provider_errors_total', 'here'), 1);
+  assert.equal(await count('parley_provider_call_seconds_count', 'here'), 4);
+  assert.equal(await count('parley_provider_first_byte_seconds_bucket', 'here'), 4);
+  assert.equal(await count('parley_provider_errors_total', 'away'), 1);
+  assert.equal(run(['reload', '--data', server.data]).code, 0);
+  await ask('here/m');
+  assert.equal(await count('parley_provider_calls_total', 'here'), 5);
+  // A session tries again where the provider did not take the request.
+  const { json } = await server.ask('POST', '/api/sessions', { body: { model: 'here/m' } });
+  answers = [429];
+  await server.ask('POST', `/api/sessions/${json.id}/chat`, { body: { message: 'hello' } });
+  await until(async () => await count('parley_provider_retries_total', 'here') === 1, 'it is tried again');
+});
+
+test('X-Forwarded-For is believed when a named proxy sends it, and then only what that proxy saw', async (t) => {
+  const seen = async (proxies, header, t2 = t) => {
+    const server = await start({ args: ['--log-json', '--log-level', 'request'], env: proxies ? { PARLEY_TRUSTED_PROXIES: proxies } : {} });
+    t2.after(() => server.stop('SIGKILL'));
+    const lines = Array.isArray(header) ? header : [header];
+    await server.bytes(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n${lines.map((line) => `X-Forwarded-For: ${line}\r\n`).join('')}Connection: close\r\n\r\n`);
+    const found = () => server.err.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line)).find((line) => line.route === '/healthz');
+    await until(() => found(), 'it is logged');
+    await server.stop();
+    return found().address;
+  };
+  assert.equal(await seen(null, '203.0.113.7'), '127.0.0.1');
+  assert.equal(await seen('10.0.0.0/8', '203.0.113.7'), '127.0.0.1');
+  assert.equal(await seen('127.0.0.1', '203.0.113.7'), '203.0.113.7');
+  assert.equal(await seen('127.0.0.0/8,10.0.0.0/9', '198.51.100.1, 203.0.113.7:4711, 10.127.3.4'), '203.0.113.7');
+  assert.equal(await seen('127.0.0.0/8,10.0.0.0/9', '198.51.100.1, 203.0.113.7, 10.128.3.4'), '10.128.3.4', 'outside of the range');
+  assert.equal(await seen('127.0.0.1', ['198.51.100.1', '[2001:db8::1]:99']), '2001:db8::1', 'the last header is the proxy\'s');
+  assert.equal(await seen('127.0.0.1', '203.0.113.7, <script>'), '127.0.0.1');
+});
+
+test('a proxy that is no address is refused', () => {
+  for (const wrong of ['nginx', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/a', '::1/129', '1.2.3']) {
+    const { code, err } = run(['serve', '--check-config'], { env: { PARLEY_TRUSTED_PROXIES: wrong } });
+    assert.equal(code, 2, wrong);
+    assert.match(err, /trusted_proxies .* is no address/);
+  }
+  assert.equal(run(['serve', '--check-config'], { env: { PARLEY_TRUSTED_PROXIES: 'unix,10.0.0.1,fd00::/8,0.0.0.0/0' } }).code, 0);
 });
 
 test('a line of a request says from where, by which key, how much, and whether the client left', async (t) => {

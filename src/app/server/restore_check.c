@@ -1,3 +1,5 @@
+/* parley restore --check, --list and --at. The drill makes a store of the backup elsewhere and opens
+ * it, so it fails on whatever a real restore would fail on. */
 #include "app/server/restore_check.h"
 
 #include "app/frame/columns.h"

@@ -7,6 +7,7 @@
 #include "app/server/store_password.h"
 #include "base/text/suggest.h"
 #include "promptfile/yaml.h"
+#include "http/client_address.h"
 #include "io/fetch/fetch.h"
 #include "io/file/file.h"
 #include "json/text.h"
@@ -49,6 +50,7 @@ static const struct setting settings[] = {
     {"tls_cert", LIVE, PL_OPT_TLS_CERT, TEXT, AT(tls_cert), NULL, 0, 0},
     {"tls_key", LIVE, PL_OPT_TLS_KEY, TEXT, AT(tls_key), NULL, 0, 0},
     {"behind_proxy", FIXED, PL_OPT_BEHIND_PROXY, FLAG, AT(is_behind_proxy), "false", 0, 0},
+    {"trusted_proxies", LIVE, NO_OPTION, LIST, AT(proxies), NULL, 0, 0},
     {"allow_host", LIVE, PL_OPT_ALLOW_HOST, LIST, AT(hosts), NULL, 0, 0},
     {"allow_origin", LIVE, PL_OPT_ALLOW_ORIGIN, LIST, AT(origins), NULL, 0, 0},
     {"allow_fetch", LIVE, PL_OPT_ALLOW_FETCH, LIST, AT(fetch_hosts), NULL, 0, 0},
@@ -572,6 +574,12 @@ static enum pl_status check_together(const struct pl_server_config *config, stru
                            "allow_fetch \"%.100s\" is not a host; give a name or an address, "
                            "optionally with a port, such as files.intranet:8080",
                            *host);
+    for (const char *const *proxy = config->proxies; proxy && *proxy; proxy++)
+        if (!pl_proxy_is_valid(pl_str_of(*proxy)))
+            return pl_fail(err, PL_USAGE,
+                           "trusted_proxies \"%.100s\" is no address; give one such as 10.0.0.1, a "
+                           "range such as 10.0.0.0/8, or unix",
+                           *proxy);
     if (config->backup_every && !config->backup_dir)
         return pl_fail(err, PL_USAGE,
                        "backup_every needs backup_dir: the directory for the backups, outside the "

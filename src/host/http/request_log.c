@@ -1,5 +1,6 @@
 #include "http/request_log.h"
 
+#include "http/client_address.h"
 #include "http/connection.h"
 #include "http/exchange_int.h"
 #include "http/route.h"
@@ -21,8 +22,10 @@ static void write_client(struct pl_log *log, const struct pl_exchange *x, struct
     bool is_json = pl_log_is_json(log);
     if (x->conn && x->conn->conn) {
         struct pl_peer peer;
+        char address[PL_CLIENT_ADDRESS_SIZE];
         pl_conn_peer(x->conn->conn, &peer);
-        pl_log_field(log, line, "address", pl_str_of(peer.address));
+        pl_client_address(x->head, peer.address, x->setup->config.proxies, address);
+        pl_log_field(log, line, "address", pl_str_of(address));
     }
     if (is_json)
         pl_buf_addf(line, ",\"bytes_in\":%zu", own->n_body);

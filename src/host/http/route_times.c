@@ -1,3 +1,5 @@
+/* A table in the order of the routes, with a counter for each bucket. A bucket counts only what falls
+ * into it; they are summed up when they are written, as Prometheus wants them. */
 #include "http/route_times.h"
 
 #include "base/mem.h"

@@ -78,6 +78,8 @@ struct pl_vendor_call {
     enum pl_cooldown_pass pass;   /* NONE: it has been given back */
     int64_t delay_ms;             /* of DISCARDING: the next try is so far away */
     size_t n_discarded;           /* bytes */
+    int64_t started_ms;           /* by the clock of the loop */
+    bool has_body;                /* some of the answer was passed on */
 };
 
 static void become(struct pl_vendor_call *call, enum state to)
@@ -229,6 +231,7 @@ static void fail(struct pl_vendor_call *call, enum pl_vendor_failure why, const 
 {
     const struct pl_vendor_ops *ops = call->ops;
     void *ctx = call->ctx;
+    PL_VENDOR_COUNT(call->vendor->stats, n_errors);
     destroy(call);
     ops->on_failed(ctx, why, sentence);
 }
@@ -246,6 +249,7 @@ static void on_time(struct pl_timer *timer)
 static void try_later(struct pl_vendor_call *call, int64_t delay_ms)
 {
     become(call, VENDOR_RESTING);
+    PL_VENDOR_COUNT(call->vendor->stats, n_retries);
     pl_timer_start(pl_upstreams_loop(call->upstreams), &call->timer, delay_ms, on_time);
 }
 
@@ -286,6 +290,11 @@ static int64_t told_delay(const struct pl_vendor_call *call)
     return date_ms > now_ms ? date_ms - now_ms : 0;
 }
 
+static int64_t age_ms(const struct pl_vendor_call *call)
+{
+    return pl_loop_now_ms(pl_upstreams_loop(call->upstreams)) - call->started_ms;
+}
+
 /* --- the answer ------------------------------------------------------------------------------ */
 
 static void on_head(void *ctx, int status)
@@ -302,6 +311,8 @@ static void on_head(void *ctx, int status)
     }
     become(call, VENDOR_PASSING);
     tell_news(call, busy ? PL_NEWS_BUSY : PL_NEWS_FINE, told_ms);
+    if (status >= 400)
+        PL_VENDOR_COUNT(call->vendor->stats, n_errors);
     call->ops->on_head(call->ctx, status, pl_upstream_header(call->upstream, "content-type"),
                        pl_upstream_header(call->upstream, "retry-after"));
 }
@@ -310,6 +321,9 @@ static void on_body(void *ctx, struct pl_str piece)
 {
     struct pl_vendor_call *call = ctx;
     if (call->state == VENDOR_PASSING) {
+        if (!call->has_body && call->vendor->stats)
+            pl_vendor_times_note(&call->vendor->stats->first, age_ms(call));
+        call->has_body = true;
         call->ops->on_body(call->ctx, piece);
         return;
     }
@@ -328,6 +342,8 @@ static void on_end(void *ctx)
     }
     const struct pl_vendor_ops *ops = call->ops;
     void *whose = call->ctx;
+    if (call->vendor->stats)
+        pl_vendor_times_note(&call->vendor->stats->whole, age_ms(call));
     destroy(call);
     ops->on_end(whose);
 }
@@ -432,12 +448,14 @@ enum pl_status pl_vendor_start(struct pl_upstreams *upstreams,
     if (status == PL_LIMIT)
         (void)pl_fail(err, status, "there are more than %d headers for the vendor",
                       MAX_EXTRA_HEADERS);
+    call->started_ms = pl_loop_now_ms(pl_upstreams_loop(upstreams));
     if (status == PL_OK)
         status = begin(call, err);
     if (status != PL_OK) {
         destroy(call);
         return status;
     }
+    PL_VENDOR_COUNT(target->vendor->stats, n_calls);
     *ret_call = call;
     return PL_OK;
 }

@@ -14,6 +14,7 @@
 #include "io/upstream/upstream.h"
 #include "model/cooldown.h"
 #include "model/model.h"
+#include "model/vendor_stats.h"
 #include "stream/stream.h"
 
 #define PL_VENDOR_MAX_CHAIN 8
@@ -40,6 +41,7 @@ struct pl_vendor {
     int64_t connect_ms, first_byte_ms, idle_ms; /* how long it is waited for */
     const struct pl_priced_model *prices;       /* of the configuration; NULL: none */
     bool is_local;                              /* on this machine: it costs nothing */
+    struct pl_vendor_stats *stats;              /* of its calls; NULL: nobody counts */
 };
 
 /* A model that can be asked. */

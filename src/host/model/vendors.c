@@ -231,7 +231,10 @@ static enum pl_status add_vendor(struct pl_models *made, const struct pl_models_
         .idle_ms = times->idle_ms,
         .is_local = config->is_local,
         .prices = copy_prices(made, config->prices, &status),
+        .stats = pl_arena_zalloc(&made->arena, 1, sizeof(struct pl_vendor_stats)),
     };
+    if (!own->vendor.stats)
+        status = PL_NOMEM;
     if (status == PL_OK)
         status = read_base(made, config, &own->vendor.base_url, err);
     if (status == PL_OK)

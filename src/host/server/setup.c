@@ -3,6 +3,7 @@
 #include "access/host_origin.h"
 #include "base/mem.h"
 #include "model/models_check.h"
+#include "model/vendor_stats.h"
 
 struct pl_setup *pl_setup_create(void)
 {
@@ -34,6 +35,8 @@ enum pl_status pl_setup_complete(struct pl_setup *setup, const struct pl_setup *
     if (status == PL_OK)
         status = pl_models_check(setup->models, config->models, config->default_model,
                                  config->model_place, config->is_probing, setup->warning, err);
+    if (status == PL_OK && before && before->models)
+        pl_vendor_stats_inherit(setup->models, before->models);
     if (status == PL_OK && config->tls_cert)
         status = pl_tls_create(config->tls_cert, config->tls_key, &setup->tls, err);
     if (status == PL_OK && before && pl_tls_is_same(setup->tls, before->tls)) {

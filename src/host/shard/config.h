@@ -23,7 +23,8 @@ struct pl_server_config {
     int64_t store_away_ms;           /* how long a commit waits for it to come back: 600,000 */
     const char *unix_path; /* a further socket; NULL: none. DATA/parley.sock is always there */
     const char *tls_cert, *tls_key;
-    bool is_behind_proxy;     /* a proxy does TLS: listening beyond loopback is allowed */
+    bool is_behind_proxy;       /* a proxy does TLS: listening beyond loopback is allowed */
+    const char *const *proxies; /* whose X-Forwarded-For is believed; ended by NULL; may be NULL */
     const char *const *hosts; /* further names a Host header may say; ended by NULL; may be NULL */
     const char *const *origins;     /* further origins; ended by NULL; may be NULL */
     const char *const *fetch_hosts; /* internal hosts files are fetched from, "host" or "host:port";

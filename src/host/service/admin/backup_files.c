@@ -1,3 +1,5 @@
+/* The time of a backup is in its name and nowhere else: copying a directory changes the times of its
+ * files, and not what the backups are of. */
 #include "service/admin/backup_files.h"
 
 #include "base/text/utc.h"

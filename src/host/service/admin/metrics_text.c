@@ -4,6 +4,7 @@
 
 #include "http/route_times.h"
 #include "model/vendor.h"
+#include "service/admin/provider_metrics.h"
 #include "service/admin/store_size.h"
 #include "shard/log.h"
 #include "shard/shard.h"
@@ -162,5 +163,6 @@ void pl_metrics_write(struct pl_server *server, const struct pl_models *models, 
     pl_route_times_write(server, to);
     write_lanes(server, to);
     write_models(models, to);
+    pl_provider_metrics_write(models, to);
     write_process(server, to);
 }

@@ -1,0 +1,18 @@
+/* The address a request came from, behind proxies that are trusted to tell it (trusted_proxies). */
+#ifndef PL_HTTP_CLIENT_ADDRESS_H
+#define PL_HTTP_CLIENT_ADDRESS_H
+
+#include "wire/http1/http1.h"
+
+#define PL_CLIENT_ADDRESS_SIZE 64
+
+/* "10.0.0.1", "10.0.0.0/8", "fd00::/8", "unix". */
+bool pl_proxy_is_valid(struct pl_str text);
+
+/* `peer` is the other end of the connection. If it is one of `proxies` (ended by NULL; may be NULL),
+ * the client is the last address of X-Forwarded-For that is none of them: what stands before it,
+ * anybody may have written. What is no address ends the search. */
+void pl_client_address(const struct pl_http_head *head, const char *peer,
+                       const char *const *proxies, char ret_address[PL_CLIENT_ADDRESS_SIZE]);
+
+#endif
