@@ -1,6 +1,7 @@
 /* Makes and rotates keys: one transaction, then the table, then the answer with the secret in it. */
 #include "service/admin/key_making.h"
 
+#include "access/audit.h"
 #include "access/meter.h"
 #include "base/text/suggest.h"
 #include "base/utc.h"
@@ -110,6 +111,10 @@ void pl_key_making_commit(struct pl_exchange *x, struct pl_key_making *making)
         pl_exchange_fail_memory(x);
         return;
     }
+    if (making->user.id.len)
+        pl_audit_add(x, batch, "user.create", making->user.id, x->body_text);
+    pl_audit_add(x, batch, making->key.old_hash.len ? "key.rotate" : "key.create", making->key.id,
+                 making->user.id.len || !x->caller.user_id.len ? (struct pl_str){0} : x->body_text);
     uint64_t number = pl_auth_begin_change(auth);
     making->number = making->key.old_hash.len ? number : 0;
     pl_exchange_commit(x, batch, made);

@@ -4,6 +4,7 @@
  * Nobody gets more out of a key than it has. A key that is restricted makes no other, and of those
  * there are it rotates only itself; only an administrator's key makes or rotates one that acts as
  * an administrator; limits, and what widens a key, are an administrator's to change. */
+#include "access/audit.h"
 #include "access/meter.h"
 #include "http/route.h"
 #include "io/clock.h"
@@ -276,6 +277,7 @@ static void commit_update(struct pl_exchange *x)
     struct pl_batch *batch = pl_batch_create();
     if (batch)
         pl_batch_change_key(batch, &changing->patch);
+    pl_audit_add(x, batch, "key.change", key_id_of(x), x->body_text);
     if (batch && pl_body_has(x, "limits"))
         pl_batch_put_limits(batch, &changing->limits);
     changing->number = pl_auth_begin_change(auth_of(x));
@@ -359,6 +361,7 @@ static void delete_key(struct pl_exchange *x)
     struct pl_batch *batch = pl_batch_create();
     if (batch)
         pl_batch_delete_key(batch, owner_of(x), key_id_of(x));
+    pl_audit_add(x, batch, "key.revoke", key_id_of(x), (struct pl_str){0});
     pl_exchange_commit(x, batch, deleted);
 }
 
@@ -411,6 +414,7 @@ static void delete_user_keys(struct pl_exchange *x)
     pl_auth_each_key(auth_of(x), x->args[0], gather, gathering);
     for (const struct gathered *one = gathering->first; one; one = one->next)
         pl_batch_delete_key(batch, x->args[0], one->id);
+    pl_audit_add(x, batch, "key.revoke_all", x->args[0], (struct pl_str){0});
     x->state = gathering;
     if (gathering->has_failed) {
         pl_batch_destroy(batch);

@@ -1,5 +1,6 @@
 /* Users: an administrator makes, changes and disables them; everyone sees himself. A change takes
  * effect when it is durable. */
+#include "access/audit.h"
 #include "access/key_table.h"
 #include "access/meter.h"
 #include "agent/driver.h"
@@ -157,6 +158,7 @@ static void commit_update(struct pl_exchange *x)
     struct pl_batch *batch = pl_batch_create();
     if (batch)
         pl_batch_change_user(batch, &changing->change);
+    pl_audit_add(x, batch, "user.change", x->args[0], x->body_text);
     if (batch && pl_body_has(x, "limits"))
         pl_batch_put_limits(batch, &changing->limits);
     changing->number = pl_auth_begin_change(auth_of(x));
