@@ -13,7 +13,7 @@ const table = {
   'GET /metrics': [R], 'GET /api/models': [R, S], 'GET /api/tools': [R, S], 'GET /api/me': [R, S],
   'POST /api/convert': [R], 'POST /api/detect': [R], 'POST /api/validate': [R], 'POST /api/lint': [R], 'POST /api/tokens': [R], 'POST /api/trim': [R], 'POST /api/render': [R],
   'POST /api/user/api-keys': [], 'GET /api/user/api-keys': [R], 'PATCH /api/user/api-keys/{id}': [], 'DELETE /api/user/api-keys/{id}': [], 'POST /api/user/api-keys/{id}/rotate': [],
-  'POST /api/ws-tickets': [R, S],
+  'POST /api/ws-tickets': [R, S], 'POST /api/logout': [R, S, G],
   'POST /api/users': ['admin'], 'GET /api/users': ['admin', R], 'GET /api/users/{id}': [R], 'PATCH /api/users/{id}': ['admin'], 'DELETE /api/users/{id}': [],
   'POST /api/users/{id}/api-keys': ['admin'], 'GET /api/users/{id}/api-keys': ['admin', R], 'DELETE /api/users/{id}/api-keys': ['admin'],
   'PATCH /api/users/{id}/api-keys/{key_id}': ['admin'], 'DELETE /api/users/{id}/api-keys/{key_id}': ['admin'], 'POST /api/users/{id}/api-keys/{key_id}/rotate': ['admin'],

@@ -6,6 +6,7 @@
  * an administrator; limits, and what widens a key, are an administrator's to change. */
 #include "access/audit.h"
 #include "access/meter.h"
+#include "access/sign_in.h"
 #include "http/route.h"
 #include "io/clock.h"
 #include "json/number.h"
@@ -173,14 +174,62 @@ static void rotate_key(struct pl_exchange *x)
     pl_key_making_commit(x, making);
 }
 
+/* --- signing in ------------------------------------------------------------------------------ */
+
+static void make_login(struct pl_exchange *x, struct pl_key_making *making,
+                       const struct pl_caller *who, bool is_admin)
+{
+    struct pl_id_seed seed = pl_shard_seed(x->shard);
+    bool is_cookie = pl_body_bool(x, "cookie", false);
+    if (!pl_key_making_prepare(making, &seed, who->user_id,
+                               is_cookie ? PL_STR("sign-in") : PL_STR("first key"))) {
+        pl_auth_return_first_code(auth_of(x));
+        pl_exchange_fail_memory(x);
+        return;
+    }
+    making->key.is_admin = is_admin;
+    making->is_cookie = making->key.is_login = is_cookie;
+    making->key.expires_ms = is_cookie ? seed.unix_ms + PL_SIGN_IN_MS : 0;
+    x->caller = *who;
+    x->status = 201;
+    pl_key_making_commit(x, making);
+}
+
+/* A key that may do all its user may is exchanged for a cookie. */
+static void login_by_key(struct pl_exchange *x, struct pl_key_making *making)
+{
+    struct pl_caller who = {0};
+    const char *why = NULL;
+    enum pl_status status = pl_auth_check_key(auth_of(x), &x->arena, pl_body_text(x, "key"), false,
+                                              pl_loop_unix_ms(x->shard->loop), &who, &why);
+    struct pl_limits limits;
+    if (!pl_body_bool(x, "cookie", false))
+        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
+                            "A key is exchanged for a cookie only; send \"cookie\": true.");
+    else if (status == PL_NOMEM)
+        pl_exchange_fail(x, status, NULL);
+    else if (status != PL_OK)
+        pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL, "%s", why);
+    else if (who.is_restricted || pl_meter_limits(meter_of(x), who.key_id, &limits))
+        (void)forbid(x, "This key is restricted, so nobody signs in with it.");
+    if (x->is_problem)
+        pl_exchange_finish(x);
+    else
+        make_login(x, making, &who, who.is_admin);
+}
+
 static void login(struct pl_exchange *x)
 {
     struct pl_key_making *making = pl_key_making_begin(x);
-    struct pl_id_seed seed = pl_shard_seed(x->shard);
     struct pl_caller admin;
     if (!making)
         return;
-    if (!pl_auth_take_first_code(auth_of(x), pl_body_text(x, "code"), seed.unix_ms)) {
+    if (pl_body_has(x, "key") && !pl_body_has(x, "code")) {
+        login_by_key(x, making);
+        return;
+    }
+    if (!pl_auth_take_first_code(auth_of(x), pl_body_text(x, "code"),
+                                 pl_loop_unix_ms(x->shard->loop))) {
         pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL,
                             "This code is wrong, used, or expired (after an hour, or when an "
                             "administrator has a key); on the server's machine \"parley key create "
@@ -188,11 +237,8 @@ static void login(struct pl_exchange *x)
         pl_exchange_finish(x);
         return;
     }
-    if (pl_auth_local_caller(auth_of(x), &x->arena, &admin) == PL_OK &&
-        pl_key_making_prepare(making, &seed, admin.user_id, PL_STR("first key"))) {
-        making->key.is_admin = true;
-        x->status = 201;
-        pl_key_making_commit(x, making);
+    if (pl_auth_local_caller(auth_of(x), &x->arena, &admin) == PL_OK) {
+        make_login(x, making, &admin, true);
     } else {
         pl_auth_return_first_code(auth_of(x));
         pl_exchange_fail_memory(x);
@@ -365,6 +411,29 @@ static void delete_key(struct pl_exchange *x)
     pl_exchange_commit(x, batch, deleted);
 }
 
+static void signed_out(struct pl_exchange *x)
+{
+    revoke(x, x->caller.user_id, x->caller.key_id);
+    pl_sign_in_set(x, (struct pl_str){0});
+    x->status = 204;
+    pl_exchange_finish(x);
+}
+
+static void logout(struct pl_exchange *x)
+{
+    if (!x->caller.csrf.len) {
+        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
+                            "This request was not signed in by a cookie; DELETE revokes a key.");
+        pl_exchange_finish(x);
+        return;
+    }
+    struct pl_batch *batch = pl_batch_create();
+    if (batch)
+        pl_batch_delete_key(batch, x->caller.user_id, x->caller.key_id);
+    pl_audit_add(x, batch, "sign_out", x->caller.key_id, (struct pl_str){0});
+    pl_exchange_commit(x, batch, signed_out);
+}
+
 /* Keys of a user, gathered first: the table is locked while it is walked. */
 struct gathering {
     struct pl_arena *arena;
@@ -458,8 +527,10 @@ static const struct pl_route_param page_params[] = {
 
 const struct pl_route pl_routes_keys[] = {
     {PL_METHOD_POST, "/api/login", PL_ROUTE_PUBLIC, PL_FOR_ANYBODY, login, "login",
-     "Exchange the one-time code of the first start for a key", "keys", "LoginRequest", "ApiKey",
-     201, NULL, .max_body = MAX_LOGIN_BODY},
+     "Exchange the one-time code of the first start for a key, or a code or a key for a cookie",
+     "keys", "LoginRequest", "ApiKey", 201, NULL, .max_body = MAX_LOGIN_BODY},
+    {PL_METHOD_POST, "/api/logout", 0, PL_FOR_ANYBODY, logout, "logout",
+     "End the sign-in of this cookie", "keys", NULL, NULL, 204, NULL},
     {PL_METHOD_POST, "/api/user/api-keys", PL_ROUTE_IDEMPOTENT, PL_FOR_ALL, create_key,
      "api_key_create", "Create a key; only this answer contains the key itself", "keys",
      "ApiKeyCreate", "ApiKey", 201, NULL},

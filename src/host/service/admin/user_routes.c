@@ -65,6 +65,7 @@ static void write_user(struct pl_exchange *x, const struct pl_auth_user *user, b
         pl_put_text(&out, "key_id", x->caller.key_id.len ? x->caller.key_id : (struct pl_str){0});
         pl_put_text(&out, "scope", pl_str_of(pl_scope_word(x->caller.scope)));
         pl_put_bool(&out, "acts_as_admin", x->caller.is_admin);
+        pl_put_text(&out, "csrf", x->caller.csrf.len ? x->caller.csrf : (struct pl_str){0});
     }
     pl_json_out_close(&out, '}');
 }
