@@ -1,6 +1,7 @@
 /* The contract: usage, limits of keys, answers that can be gone on from. */
 #include "contract/suite.h"
 
+#include "store/audit.h"
 #include "store/gateway.h"
 
 static void add(struct fixture *f, const struct pl_id *user, const char *key, const char *model,
@@ -137,6 +138,151 @@ static void limits_go_with_their_key(void **state)
     assert_int_equal(n, 0);
 }
 
+static void limits_of_a_user_go_with_the_user(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_limits *limits, mine = {.user_id = id_str(&f->user)};
+    size_t n;
+    for (int i = 0; i < PL_LIMIT_COUNT; i++)
+        mine.values[i] = i + 1;
+    struct pl_batch *batch = pl_batch_create();
+    pl_batch_put_limits(batch, &mine);
+    assert_int_equal(pl_store_commit(f->store, batch, NULL), PL_NOT_FOUND);
+    batch = pl_batch_create();
+    pl_batch_create_user(batch, &(struct pl_user_row){.id = id_str(&f->user), .name = PL_STR("a")});
+    pl_batch_create_user(
+        batch,
+        &(struct pl_user_row){.id = id_str(&f->other), .name = PL_STR("b"), .is_admin = true});
+    pl_batch_put_limits(batch, &mine);
+    for (int i = 0; i < PL_LIMIT_COUNT; i++)
+        mine.values[i] = i == PL_LIMIT_SOCKETS ? 99 : -1;
+    pl_batch_put_limits(batch, &mine);
+    commit(f, batch);
+    assert_int_equal(pl_store_limits_list(f->store, &f->arena, &limits, &n, NULL), PL_OK);
+    assert_int_equal(n, 1);
+    assert_str(limits[0].user_id, id_str(&f->user));
+    assert_int_equal(limits[0].key_id.len, 0);
+    for (int i = 0; i < PL_LIMIT_COUNT; i++)
+        assert_int_equal(limits[0].values[i], i == PL_LIMIT_SOCKETS ? 99 : i + 1);
+    batch = pl_batch_create();
+    pl_batch_erase_user(batch, id_str(&f->user));
+    commit(f, batch);
+    assert_int_equal(pl_store_limits_list(f->store, &f->arena, &limits, &n, NULL), PL_OK);
+    assert_int_equal(n, 0);
+}
+
+static void a_quota_fails_the_batch_that_exceeds_it(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_error err = {0};
+    (void)add_session(f);
+    struct pl_id id = pl_id_take(&f->seed, "sess_");
+    struct pl_session_record second = make_session(f, &id), got;
+    struct pl_batch *batch = pl_batch_create();
+    put_session(batch, &second);
+    pl_batch_check_quota(batch, id_str(&f->user), PL_LIMIT_SESSIONS, 1);
+    assert_int_equal(pl_store_commit(f->store, batch, &err), PL_CONFLICT);
+    assert_non_null(strstr(err.message, "as many sessions as allowed"));
+    assert_int_equal(
+        pl_store_session_get(f->store, &f->arena, id_str(&f->user), id_str(&id), &got, NULL),
+        PL_NOT_FOUND);
+    batch = pl_batch_create();
+    put_session(batch, &second);
+    pl_batch_check_quota(batch, id_str(&f->user), PL_LIMIT_SESSIONS, 2);
+    pl_batch_check_quota(batch, id_str(&f->user), PL_LIMIT_KEYS, 1);
+    pl_batch_check_quota(batch, id_str(&f->user), PL_LIMIT_TASKS, 1);
+    pl_batch_check_quota(batch, id_str(&f->user), PL_LIMIT_BLOB_BYTES, 1);
+    commit(f, batch);
+}
+
+static struct pl_usage_page usage_by(struct fixture *f, enum pl_usage_group group)
+{
+    struct pl_usage_query query = {.to_day = 100, .group = group, .limit = 10};
+    struct pl_usage_page page;
+    assert_int_equal(pl_store_usage_list(f->store, &f->arena, &query, &page, NULL), PL_OK);
+    return page;
+}
+
+static void a_call_that_was_cut_off_counts_as_estimated(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_id ids[3];
+    struct pl_batch *batch = pl_batch_create();
+    for (int i = 0; i < 3; i++) {
+        ids[i] = pl_id_take(&f->seed, "call_");
+        pl_batch_open_call(batch, &(struct pl_open_call){.id = id_str(&ids[i]),
+                                                         .user_id = id_str(&f->user),
+                                                         .key_id = PL_STR("key_a"),
+                                                         .model = PL_STR("corp/big"),
+                                                         .day = 7,
+                                                         .tokens = 10,
+                                                         .cost_micro = 100});
+    }
+    commit(f, batch);
+    /* One of them ends: its usage, and its row is gone. */
+    batch = pl_batch_create();
+    pl_batch_add_usage(batch, &(struct pl_usage_row){.user_id = id_str(&f->user),
+                                                     .key_id = PL_STR("key_a"),
+                                                     .model = PL_STR("corp/big"),
+                                                     .day = 7,
+                                                     .n_requests = 1,
+                                                     .input_tokens = 3,
+                                                     .cost_micro = 5});
+    pl_batch_close_call(batch, id_str(&ids[1]));
+    commit(f, batch);
+    for (int i = 0; i < 2; i++) {
+        batch = pl_batch_create();
+        pl_batch_count_lost_calls(batch);
+        commit(f, batch);
+        struct pl_usage_page page = usage_by(f, PL_USAGE_BY_PROVIDER);
+        assert_int_equal(page.n_rows, 1);
+        assert_str(page.rows[0].model, PL_STR("corp"));
+        assert_int_equal(page.rows[0].n_requests, 3);
+        assert_int_equal(page.rows[0].n_aborted, 2);
+        assert_int_equal(page.rows[0].input_tokens, 23);
+        assert_int_equal(page.rows[0].cost_micro, 205);
+    }
+    struct pl_usage_page page = usage_by(f, PL_USAGE_BY_USER);
+    assert_int_equal(page.n_rows, 1);
+    assert_str(page.rows[0].user_id, id_str(&f->user));
+}
+
+static void rows_of_the_audit_are_sealed_once(void **state)
+{
+    struct fixture *f = *state;
+    struct pl_audit_page page;
+    struct pl_audit_row last;
+    struct pl_str hash = PL_STR("0123456789abcdef0123456789abcdef");
+    struct pl_batch *batch = pl_batch_create();
+    for (int i = 0; i < 3; i++)
+        pl_batch_add_audit(batch, &(struct pl_audit_row){.at_ms = i,
+                                                         .user_id = PL_STR("user_x"),
+                                                         .action = PL_STR("key.create"),
+                                                         .detail = PL_STR("{}")});
+    commit(f, batch);
+    assert_int_equal(pl_store_audit_list(f->store, &f->arena, PL_AUDIT_UNSEALED, 0, 2, &page, NULL),
+                     PL_OK);
+    assert_true(page.n_rows == 2 && page.has_more);
+    assert_int_equal(pl_store_audit_last(f->store, &f->arena, &last, NULL), PL_OK);
+    assert_int_equal(last.number, 0);
+    int64_t first = page.rows[0].number;
+    batch = pl_batch_create();
+    pl_batch_seal_audit(batch, first, hash);
+    pl_batch_seal_audit(batch, first, PL_STR("another hash, which comes too late"));
+    commit(f, batch);
+    assert_int_equal(pl_store_audit_last(f->store, &f->arena, &last, NULL), PL_OK);
+    assert_int_equal(last.number, first);
+    assert_str(last.hash, hash);
+    assert_str(last.action, PL_STR("key.create"));
+    assert_int_equal(
+        pl_store_audit_list(f->store, &f->arena, PL_AUDIT_NEWEST, INT64_MAX, 10, &page, NULL),
+        PL_OK);
+    assert_true(page.n_rows == 3 && page.rows[0].number > page.rows[2].number);
+    assert_int_equal(
+        pl_store_audit_list(f->store, &f->arena, PL_AUDIT_OLDEST, first, 10, &page, NULL), PL_OK);
+    assert_int_equal(page.n_rows, 2);
+}
+
 static void an_answer_is_found_by_its_owner_as_long_as_its_session_is(void **state)
 {
     struct fixture *f = *state;
@@ -165,6 +311,10 @@ static const struct CMUnitTest tests[] = {
     ON_STORE(usage_is_told_page_by_page),
     ON_STORE(what_a_key_has_spent_is_counted_from_a_day_on),
     ON_STORE(limits_go_with_their_key),
+    ON_STORE(limits_of_a_user_go_with_the_user),
+    ON_STORE(a_quota_fails_the_batch_that_exceeds_it),
+    ON_STORE(a_call_that_was_cut_off_counts_as_estimated),
+    ON_STORE(rows_of_the_audit_are_sealed_once),
     ON_STORE(an_answer_is_found_by_its_owner_as_long_as_its_session_is),
 };
 const struct suite_part gateway_part = {tests, sizeof tests / sizeof *tests};

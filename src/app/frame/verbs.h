@@ -37,6 +37,7 @@ extern const struct pl_verb pl_memory_verbs[];
 extern const struct pl_verb pl_task_verbs[];
 extern const struct pl_verb pl_blob_verbs[];
 extern const struct pl_verb pl_user_verbs[];
+extern const struct pl_verb pl_audit_verbs[];
 
 /* Finds the verb that the first operand names, looks whether enough follows it, and runs it. */
 enum pl_exit pl_verb_run(struct pl_console *console, const struct pl_command *command,

@@ -9,6 +9,7 @@
 #include "io/system/machine.h"
 #include "io/file/outfile.h"
 #include "json/write.h"
+#include "store/audit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -88,6 +89,23 @@ static enum pl_status keep_old(struct job *job)
                    strerror(code));
 }
 
+/* In the store that was restored: what it had before ends with this row. */
+static enum pl_status record(struct job *job)
+{
+    struct pl_store *store = NULL;
+    enum pl_status status = pl_local_store_open(&job->api, false, &store, &job->err);
+    struct pl_batch *batch = status == PL_OK ? pl_batch_create() : NULL;
+    if (status == PL_OK && !batch)
+        status = pl_fail(&job->err, PL_NOMEM, "out of memory");
+    if (batch) {
+        pl_batch_add_audit(batch, &(struct pl_audit_row){.at_ms = pl_clock_unix_ms(),
+                                                         .action = PL_STR("store.restore")});
+        status = pl_store_commit(store, batch, &job->err);
+    }
+    pl_store_close(store);
+    return status;
+}
+
 static enum pl_exit finish(struct job *job)
 {
     bool has_old = job->before.len > 0;
@@ -125,6 +143,8 @@ static enum pl_exit restore(struct job *job)
         if (status != PL_OK && job->before.len)
             unlink(job->before.ptr);
     }
+    if (status == PL_OK)
+        status = record(job);
     return status == PL_OK ? finish(job) : pl_api_fail(&job->api, status, &job->err);
 }
 

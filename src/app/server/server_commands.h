@@ -10,6 +10,7 @@ PL_COMMAND_TEXTS(key);
 PL_COMMAND_TEXTS(reload);
 PL_COMMAND_TEXTS(user);
 PL_COMMAND_TEXTS(usage);
+PL_COMMAND_TEXTS(audit);
 
 /* pl_choice_fn over what usage is grouped by. */
 const char *pl_usage_group_choice(size_t i);

@@ -1,4 +1,4 @@
-/* The tables of `parley user` and `usage`: options, examples, and the paragraphs of help and manual page. */
+/* The tables of `parley user`, `usage` and `audit`: options, examples, and the paragraphs of help and manual page. */
 #include "app/server/server_commands.h"
 
 const struct pl_option pl_user_options[] = {
@@ -59,5 +59,28 @@ const struct pl_example pl_usage_examples[] = {
     {"usage", "Your own usage of the last 30 days, by model"},
     {"usage --group user", "Of all users, for an administrator"},
     {"usage --user all --group day --from 2026-11-01 --csv", "A month as CSV"},
+    {NULL, NULL},
+};
+
+const struct pl_option pl_audit_options[] = {
+    {"limit", PL_OPT_LIMIT, .args = {"N"}, .verbs = "list", .help = "the maximum number"},
+    PL_OPTION_DATA,
+    PL_OPTION_SERVER,
+    PL_OPTION_JSON,
+    PL_OPTION_HELP,
+    {0},
+};
+
+const char *const pl_audit_paragraphs[] = {
+    "The audit log has a row for every change of users, keys and limits, for shares, exports, "
+    "backups and restores. Rows are only added, and each has a hash over itself and the row before "
+    "it: verify finds a row that was changed, removed or put in. Needs an administrator.",
+    PL_TEXT_SERVER,
+    NULL,
+};
+
+const struct pl_example pl_audit_examples[] = {
+    {"audit list --limit 20", "What was done last"},
+    {"audit verify", "Whether the log is whole"},
     {NULL, NULL},
 };

@@ -57,7 +57,8 @@ static enum pl_status fill_caller(struct pl_arena *arena, const struct pl_auth_u
         .key_id = key ? pl_arena_dup(arena, key_id) : key_id,
         .is_admin = user->is_admin && (!key || key->is_admin),
         .scope = key ? key->scope : PL_SCOPE_ALL,
-        .is_restricted = key && (key->scope != PL_SCOPE_ALL || models.len || key->expires_ms),
+        .is_restricted = key && (key->scope != PL_SCOPE_ALL || models.len ||
+                                 (key->expires_ms && !key->is_login)),
         .models = models.len ? pl_arena_dup(arena, models) : (struct pl_str){0},
     };
     if (!caller.user_id.ptr || (key_id.len && !caller.key_id.ptr) ||
@@ -79,7 +80,8 @@ static const char *why_closed(const struct pl_auth_user *user, const struct pl_a
 }
 
 enum pl_status pl_auth_check_key(struct pl_auth *auth, struct pl_arena *arena, struct pl_str text,
-                                 int64_t now_ms, struct pl_caller *ret_caller, const char **ret_why)
+                                 bool is_cookie, int64_t now_ms, struct pl_caller *ret_caller,
+                                 const char **ret_why)
 {
     uint8_t hash[32];
     enum pl_status status = PL_NOT_FOUND;
@@ -92,7 +94,8 @@ enum pl_status pl_auth_check_key(struct pl_auth *auth, struct pl_arena *arena, s
     if (at < auth->secrets.len && crypto_verify_32(auth->secrets.ptr[at].hash, hash) == 0) {
         const struct pl_auth_secret *secret = &auth->secrets.ptr[at];
         struct pl_auth_key *key = secret->key;
-        const char *why = why_closed(key->user, key, now_ms);
+        const char *why =
+            key->is_login != is_cookie ? *ret_why : why_closed(key->user, key, now_ms);
         if (!why && secret->until_ms && now_ms >= secret->until_ms)
             why = "This key was rotated, and its time is over; use the new one.";
         if (now_ms - atomic_load_explicit(&key->last_used_ms, memory_order_relaxed) >=

@@ -13,9 +13,10 @@ enum pl_status pl_auth_create(struct pl_store *store, struct pl_auth **ret_auth,
 void pl_auth_destroy(struct pl_auth *auth);
 
 /* "sk-parley-v1-…" to its owner. PL_NOT_FOUND: it opens nothing, and *ret_why is a sentence that
- * says why; PL_NOMEM, which says nothing about the key. The strings are copied to the arena. */
+ * says why; PL_NOMEM, which says nothing about the key. A sign-in opens only from a cookie, and a key
+ * only without one. The strings are copied to the arena. */
 enum pl_status pl_auth_check_key(struct pl_auth *auth, struct pl_arena *arena, struct pl_str key,
-                                 int64_t now_ms, struct pl_caller *ret_caller,
+                                 bool is_cookie, int64_t now_ms, struct pl_caller *ret_caller,
                                  const char **ret_why);
 /* The user commands on the control socket act as; fails alike. */
 enum pl_status pl_auth_local_caller(struct pl_auth *auth, struct pl_arena *arena,

@@ -137,6 +137,7 @@ enum pl_status pl_auth_put_key(struct pl_auth *auth, const struct pl_key_row *ro
         .user = user,
         .created_ms = row->created_ms,
         .is_admin = row->is_admin,
+        .is_login = row->is_login,
         .expires_ms = row->expires_ms,
         .models = copy_of(row->models),
     };
@@ -327,6 +328,7 @@ struct pl_key_row pl_auth_key_row(const struct pl_auth_key *key)
         .models = pl_str_of(key->models),
         .expires_ms = key->expires_ms,
         .old_until_ms = key->old_until_ms,
+        .is_login = key->is_login,
     };
 }
 

@@ -24,7 +24,7 @@ struct pl_auth_key {
     char last4[8];
     const struct pl_auth_user *user; /* borrowed: its struct stays until the end */
     int64_t created_ms;
-    bool is_admin;
+    bool is_admin, is_login;
     enum pl_scope scope;
     char *models; /* owned; one name to a line */
     int64_t expires_ms, old_until_ms;

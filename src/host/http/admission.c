@@ -72,6 +72,14 @@ static const char *key_wish(const struct pl_exchange *x, const char *why)
            "x-goog-api-key.";
 }
 
+/* A page of somebody else's can make a browser send the cookie, and not the token. */
+static bool is_meant(const struct pl_exchange *x)
+{
+    bool changes = x->method != PL_METHOD_GET && x->method != PL_METHOD_HEAD;
+    return !changes || !x->caller.csrf.len ||
+           pl_str_eq(pl_http_header_get(x->head, "x-parley-csrf"), x->caller.csrf);
+}
+
 static bool authorize(struct pl_exchange *x)
 {
     struct pl_str key = key_of(x);
@@ -86,6 +94,12 @@ static bool authorize(struct pl_exchange *x)
     if (status != PL_OK) {
         pl_exchange_header(x, "WWW-Authenticate", "Bearer");
         pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL, "%s", key_wish(x, why));
+        return false;
+    }
+    if (!is_meant(x)) {
+        pl_exchange_problem(x, PL_PROBLEM_FORBIDDEN, NULL,
+                            "A change by someone who is signed in needs the header X-Parley-CSRF, "
+                            "with the csrf of GET /api/me.");
         return false;
     }
     if (!pl_scope_reaches(x->caller.scope, x->route->scopes)) {

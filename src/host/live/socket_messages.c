@@ -127,7 +127,7 @@ static void on_auth(struct pl_ws_live *ws, const struct pl_socket_message *m)
     const char *why;
     enum pl_status status = PL_NOT_FOUND;
     if (key.len)
-        status = pl_auth_check_key(auth, m->arena, key, now_ms, &caller, &why);
+        status = pl_auth_check_key(auth, m->arena, key, false, now_ms, &caller, &why);
     if (status == PL_NOT_FOUND && ticket.len)
         status =
             pl_auth_ticket_take(auth, m->arena, ticket, pl_loop_now_ms(live->shard->loop), &caller);

@@ -1,3 +1,4 @@
+/* Prices and limits of models: those of the configuration first, then the dated table. */
 #include "model/facts.h"
 
 #define PER_TOKENS 1000000

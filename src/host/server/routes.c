@@ -14,6 +14,7 @@ const struct pl_route *const pl_server_routes[] = {
     pl_routes_convert,
     pl_routes_keys,
     pl_routes_users,
+    pl_routes_audit,
     pl_routes_sessions,
     pl_routes_turns,
     pl_routes_exports,

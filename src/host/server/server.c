@@ -7,6 +7,7 @@
  * End: shutdown.c brings the loops to a stop; then all is closed here, in the reverse order. */
 #include "server/server.h"
 
+#include "access/audit.h"
 #include "access/guard.h"
 #include "access/key_table.h"
 #include "access/meter.h"
@@ -306,6 +307,8 @@ static enum pl_status prepare(struct pl_server_own *own, struct pl_error *err)
         status = pl_auth_create(own->server.store, &own->server.auth, err);
     if (status == PL_OK)
         status = pl_meter_create(&own->server, &own->server.meter, err);
+    if (status == PL_OK)
+        status = pl_audit_create(&own->server, &own->server.audit, err);
     if (status == PL_OK) {
         own->server.running = pl_running_create(pl_scheduler_tell_room);
         own->server.zones = pl_zones_create(NULL);
@@ -407,6 +410,7 @@ static enum pl_status run(struct pl_server_own *own, void (*say)(void *ctx, cons
     pl_timer_start(own->server.shards[0]->loop, &own->care, 0, care);
     pl_scheduler_start(own->server.scheduler);
     pl_meter_start(own->server.meter);
+    pl_audit_start(own->server.audit);
     pl_resume_queued_start(&own->requeue, &own->server);
     pl_retention_start(&own->retention, &own->server);
     pl_backup_schedule_start(&own->backups, &own->server);
@@ -453,6 +457,7 @@ static void close_all(struct pl_server_own *own)
     pl_shutdown_close_shards(own);
     store_used(own);
     pl_meter_stop(server->meter);
+    pl_audit_stop(server->audit);
     /* First every thread that posts to loops, then the loops. */
     pl_workers_destroy(server->workers);
     pl_store_close(server->store);
@@ -468,6 +473,7 @@ static void close_all(struct pl_server_own *own)
     }
     pl_auth_destroy(server->auth);
     pl_meter_destroy(server->meter);
+    pl_audit_destroy(server->audit);
     pl_running_destroy(server->running);
     pl_unattended_destroy(server->unattended);
     pl_zones_destroy(server->zones);

@@ -15,6 +15,7 @@
 
 /* What the rooms above keep on a server or a shard: only the room itself looks inside. server/
  * makes each and hands it over. */
+struct pl_audit;
 struct pl_auth;
 struct pl_blob_fetch;
 struct pl_claim_ops;
@@ -46,6 +47,7 @@ struct pl_server {
     struct pl_store *store;               /* owned */
     struct pl_workers *workers;           /* owned */
     struct pl_auth *auth;                 /* owned; thread-safe inside */
+    struct pl_audit *audit;               /* owned; thread-safe inside */
     struct pl_log *log;                   /* owned; thread-safe inside */
     struct pl_running *running;           /* owned; thread-safe inside: see running_turns.h */
     struct pl_zones *zones;               /* owned; thread-safe inside */

@@ -43,7 +43,7 @@ enum pl_status pl_store_usage_list(struct pl_store *store, struct pl_arena *aren
     pl_params_text(&params, pl_str_of(words[query->group]));
     pl_params_int(&params, after->day);
     pl_params_text(&params, is_by_key ? after->key_id : after->model);
-    pl_params_id(&params, after->user_id, "user_");
+    pl_params_id(&params, after->user_id.len ? after->user_id : (struct pl_str){0}, "user_");
     pl_params_int(&params, (int64_t)query->limit + 1);
     struct pl_read read = pl_read_begin(store, arena, err);
     pl_read_query(&read, PL_SQL_USAGE_LIST, &params);

@@ -85,6 +85,7 @@ void pl_batch_create_key(struct pl_batch *batch, const struct pl_key_row *key)
     pl_params_int(&params, key->is_admin);
     pl_params_text(&params, key->models.ptr ? key->models : PL_STR(""));
     pl_params_int(&params, key->expires_ms);
+    pl_params_int(&params, key->is_login);
     pl_batch_write(batch, PL_SQL_KEY_CREATE, &params);
 }
 
@@ -153,6 +154,7 @@ enum pl_status pl_store_key_list(struct pl_store *store, struct pl_arena *arena,
                 .expires_ms = pl_read_int(&read, 10),
                 .old_hash = pl_read_text(&read, 11),
                 .old_until_ms = pl_read_int(&read, 12),
+                .is_login = pl_read_int(&read, 13),
             };
     }
     enum pl_status status = pl_read_end(&read);

@@ -82,6 +82,7 @@ struct pl_key_row {
     int64_t expires_ms;     /* 0: never */
     struct pl_str old_hash; /* of the secret before the last rotation; empty: none */
     int64_t old_until_ms;   /* how long that is accepted */
+    bool is_login;          /* a sign-in: only a cookie carries it */
 };
 
 /* What of a key changes: only what is set. */

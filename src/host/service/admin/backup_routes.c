@@ -7,6 +7,7 @@
  * start.
  *
  * There is one copy at a time, because each is as large as the store until its last byte is sent. */
+#include "access/audit.h"
 #include "http/connection.h"
 #include "service/admin/backup_place.h"
 
@@ -137,6 +138,7 @@ static void run_backup(struct pl_exchange *x)
 
 static void back_up(struct pl_exchange *x)
 {
+    pl_audit_tell(x, "store.backup", (struct pl_str){0});
     pl_exchange_work_in(x, PL_WORK_FILE, run_backup, NULL);
 }
 

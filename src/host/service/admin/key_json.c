@@ -65,6 +65,8 @@ void pl_key_write(struct pl_json_out *out, const struct pl_key_row *key, const c
     write_models(out, key->models);
     write_time(out, "expires_at", key->expires_ms);
     write_time(out, "old_until", key->old_until_ms);
+    pl_json_out_key(out, "is_login");
+    pl_json_out_bool(out, key->is_login);
     if (limits)
         pl_limits_write(out, PL_LIMIT_OF_KEYS, limits);
     pl_json_out_close(out, '}');

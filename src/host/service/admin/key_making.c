@@ -1,7 +1,9 @@
 /* Makes and rotates keys: one transaction, then the table, then the answer with the secret in it. */
 #include "service/admin/key_making.h"
 
+#include "access/audit.h"
 #include "access/meter.h"
+#include "access/sign_in.h"
 #include "base/text/suggest.h"
 #include "base/text/utc.h"
 #include "json/text.h"
@@ -67,8 +69,10 @@ static void made(struct pl_exchange *x)
     if (status == PL_OK)
         status = making->number ? pl_auth_rotate_key(auth, &making->key, making->number)
                                 : pl_auth_add_key(auth, &making->key);
+    if (status == PL_OK && making->is_cookie)
+        pl_sign_in_set(x, pl_str_of(making->plain));
     if (status == PL_OK)
-        write_made(making, making->plain, &x->reply);
+        write_made(making, making->is_cookie ? NULL : making->plain, &x->reply);
     else if (status == PL_NOT_FOUND)
         pl_exchange_problem(x, PL_PROBLEM_NOT_FOUND, NULL, "There is no key with this id.");
     else
@@ -110,6 +114,14 @@ void pl_key_making_commit(struct pl_exchange *x, struct pl_key_making *making)
         pl_exchange_fail_memory(x);
         return;
     }
+    if (making->user.id.len)
+        pl_audit_add(x, batch, "user.create", making->user.id, x->body_text);
+    pl_audit_add(x, batch,
+                 making->key.old_hash.len ? "key.rotate"
+                 : making->is_cookie      ? "sign_in"
+                                          : "key.create",
+                 making->key.id,
+                 making->user.id.len || !x->caller.user_id.len ? (struct pl_str){0} : x->body_text);
     uint64_t number = pl_auth_begin_change(auth);
     making->number = making->key.old_hash.len ? number : 0;
     pl_exchange_commit(x, batch, made);

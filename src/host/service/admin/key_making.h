@@ -14,6 +14,7 @@ struct pl_key_making {
     uint8_t hash[32];
     char plain[PL_KEY_SIZE + 1];
     uint64_t number; /* of a rotation */
+    bool is_cookie;  /* the secret goes into a cookie, and not into the answer */
 };
 
 /* On the shard, all of them. NULL after failing and finishing. */

@@ -4,7 +4,9 @@
  * Nobody gets more out of a key than it has. A key that is restricted makes no other, and of those
  * there are it rotates only itself; only an administrator's key makes or rotates one that acts as
  * an administrator; limits, and what widens a key, are an administrator's to change. */
+#include "access/audit.h"
 #include "access/meter.h"
+#include "access/sign_in.h"
 #include "http/route.h"
 #include "io/clock.h"
 #include "json/number.h"
@@ -172,14 +174,62 @@ static void rotate_key(struct pl_exchange *x)
     pl_key_making_commit(x, making);
 }
 
+/* --- signing in ------------------------------------------------------------------------------ */
+
+static void make_login(struct pl_exchange *x, struct pl_key_making *making,
+                       const struct pl_caller *who, bool is_admin)
+{
+    struct pl_id_seed seed = pl_shard_seed(x->shard);
+    bool is_cookie = pl_body_bool(x, "cookie", false);
+    if (!pl_key_making_prepare(making, &seed, who->user_id,
+                               is_cookie ? PL_STR("sign-in") : PL_STR("first key"))) {
+        pl_auth_return_first_code(auth_of(x));
+        pl_exchange_fail_memory(x);
+        return;
+    }
+    making->key.is_admin = is_admin;
+    making->is_cookie = making->key.is_login = is_cookie;
+    making->key.expires_ms = is_cookie ? seed.unix_ms + PL_SIGN_IN_MS : 0;
+    x->caller = *who;
+    x->status = 201;
+    pl_key_making_commit(x, making);
+}
+
+/* A key that may do all its user may is exchanged for a cookie. */
+static void login_by_key(struct pl_exchange *x, struct pl_key_making *making)
+{
+    struct pl_caller who = {0};
+    const char *why = NULL;
+    enum pl_status status = pl_auth_check_key(auth_of(x), &x->arena, pl_body_text(x, "key"), false,
+                                              pl_loop_unix_ms(x->shard->loop), &who, &why);
+    struct pl_limits limits;
+    if (!pl_body_bool(x, "cookie", false))
+        pl_exchange_problem(x, PL_PROBLEM_INVALID_REQUEST, NULL,
+                            "A key is exchanged for a cookie only; send \"cookie\": true.");
+    else if (status == PL_NOMEM)
+        pl_exchange_fail(x, status, NULL);
+    else if (status != PL_OK)
+        pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL, "%s", why);
+    else if (who.is_restricted || pl_meter_limits(meter_of(x), who.key_id, &limits))
+        (void)forbid(x, "This key is restricted, so nobody signs in with it.");
+    if (x->is_problem)
+        pl_exchange_finish(x);
+    else
+        make_login(x, making, &who, who.is_admin);
+}
+
 static void login(struct pl_exchange *x)
 {
     struct pl_key_making *making = pl_key_making_begin(x);
-    struct pl_id_seed seed = pl_shard_seed(x->shard);
     struct pl_caller admin;
     if (!making)
         return;
-    if (!pl_auth_take_first_code(auth_of(x), pl_body_text(x, "code"), seed.unix_ms)) {
+    if (pl_body_has(x, "key") && !pl_body_has(x, "code")) {
+        login_by_key(x, making);
+        return;
+    }
+    if (!pl_auth_take_first_code(auth_of(x), pl_body_text(x, "code"),
+                                 pl_loop_unix_ms(x->shard->loop))) {
         pl_exchange_problem(x, PL_PROBLEM_UNAUTHORIZED, NULL,
                             "This code is wrong, used, or expired (after an hour, or when an "
                             "administrator has a key); on the server's machine \"parley key create "
@@ -187,11 +237,8 @@ static void login(struct pl_exchange *x)
         pl_exchange_finish(x);
         return;
     }
-    if (pl_auth_local_caller(auth_of(x), &x->arena, &admin) == PL_OK &&
-        pl_key_making_prepare(making, &seed, admin.user_id, PL_STR("first key"))) {
-        making->key.is_admin = true;
-        x->status = 201;
-        pl_key_making_commit(x, making);
+    if (pl_auth_local_caller(auth_of(x), &x->arena, &admin) == PL_OK) {
+        make_login(x, making, &admin, true);
     } else {
         pl_auth_return_first_code(auth_of(x));
         pl_exchange_fail_memory(x);
@@ -276,6 +323,7 @@ static void commit_update(struct pl_exchange *x)
     struct pl_batch *batch = pl_batch_create();
     if (batch)
         pl_batch_change_key(batch, &changing->patch);
+    pl_audit_add(x, batch, "key.change", key_id_of(x), x->body_text);
     if (batch && pl_body_has(x, "limits"))
         pl_batch_put_limits(batch, &changing->limits);
     changing->number = pl_auth_begin_change(auth_of(x));
@@ -359,7 +407,31 @@ static void delete_key(struct pl_exchange *x)
     struct pl_batch *batch = pl_batch_create();
     if (batch)
         pl_batch_delete_key(batch, owner_of(x), key_id_of(x));
+    pl_audit_add(x, batch, "key.revoke", key_id_of(x), (struct pl_str){0});
     pl_exchange_commit(x, batch, deleted);
+}
+
+static void signed_out(struct pl_exchange *x)
+{
+    revoke(x, x->caller.user_id, x->caller.key_id);
+    pl_sign_in_set(x, (struct pl_str){0});
+    x->status = 204;
+    pl_exchange_finish(x);
+}
+
+static void logout(struct pl_exchange *x)
+{
+    if (!x->caller.csrf.len) {
+        pl_exchange_problem(x, PL_PROBLEM_CONFLICT, NULL,
+                            "This request was not signed in by a cookie; DELETE revokes a key.");
+        pl_exchange_finish(x);
+        return;
+    }
+    struct pl_batch *batch = pl_batch_create();
+    if (batch)
+        pl_batch_delete_key(batch, x->caller.user_id, x->caller.key_id);
+    pl_audit_add(x, batch, "sign_out", x->caller.key_id, (struct pl_str){0});
+    pl_exchange_commit(x, batch, signed_out);
 }
 
 /* Keys of a user, gathered first: the table is locked while it is walked. */
@@ -411,6 +483,7 @@ static void delete_user_keys(struct pl_exchange *x)
     pl_auth_each_key(auth_of(x), x->args[0], gather, gathering);
     for (const struct gathered *one = gathering->first; one; one = one->next)
         pl_batch_delete_key(batch, x->args[0], one->id);
+    pl_audit_add(x, batch, "key.revoke_all", x->args[0], (struct pl_str){0});
     x->state = gathering;
     if (gathering->has_failed) {
         pl_batch_destroy(batch);
@@ -454,8 +527,10 @@ static const struct pl_route_param page_params[] = {
 
 const struct pl_route pl_routes_keys[] = {
     {PL_METHOD_POST, "/api/login", PL_ROUTE_PUBLIC, PL_FOR_ANYBODY, login, "login",
-     "Exchange the one-time code of the first start for a key", "keys", "LoginRequest", "ApiKey",
-     201, NULL, .max_body = MAX_LOGIN_BODY},
+     "Exchange the one-time code of the first start for a key, or a code or a key for a cookie",
+     "keys", "LoginRequest", "ApiKey", 201, NULL, .max_body = MAX_LOGIN_BODY},
+    {PL_METHOD_POST, "/api/logout", 0, PL_FOR_ANYBODY, logout, "logout",
+     "End the sign-in of this cookie", "keys", NULL, NULL, 204, NULL},
     {PL_METHOD_POST, "/api/user/api-keys", PL_ROUTE_IDEMPOTENT, PL_FOR_ALL, create_key,
      "api_key_create", "Create a key; only this answer contains the key itself", "keys",
      "ApiKeyCreate", "ApiKey", 201, NULL},

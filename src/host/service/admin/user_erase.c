@@ -5,6 +5,7 @@
  * refuses whatever a request that was already under way brings later. */
 #include "service/admin/user_erase.h"
 
+#include "access/audit.h"
 #include "access/key_table.h"
 #include "access/meter.h"
 #include "agent/driver.h"
@@ -42,6 +43,7 @@ static void erase_rest(struct pl_exchange *x)
     struct pl_batch *batch = pl_batch_create();
     if (batch)
         pl_batch_erase_user(batch, erasing->user_id);
+    pl_audit_add(x, batch, "user.erase", erasing->user_id, (struct pl_str){0});
     pl_exchange_commit_repeatable(x, batch, erased);
 }
 

@@ -1,5 +1,6 @@
 /* Users: an administrator makes, changes and disables them; everyone sees himself. A change takes
  * effect when it is durable. */
+#include "access/audit.h"
 #include "access/key_table.h"
 #include "access/meter.h"
 #include "agent/driver.h"
@@ -64,6 +65,7 @@ static void write_user(struct pl_exchange *x, const struct pl_auth_user *user, b
         pl_put_text(&out, "key_id", x->caller.key_id.len ? x->caller.key_id : (struct pl_str){0});
         pl_put_text(&out, "scope", pl_str_of(pl_scope_word(x->caller.scope)));
         pl_put_bool(&out, "acts_as_admin", x->caller.is_admin);
+        pl_put_text(&out, "csrf", x->caller.csrf.len ? x->caller.csrf : (struct pl_str){0});
     }
     pl_json_out_close(&out, '}');
 }
@@ -157,6 +159,7 @@ static void commit_update(struct pl_exchange *x)
     struct pl_batch *batch = pl_batch_create();
     if (batch)
         pl_batch_change_user(batch, &changing->change);
+    pl_audit_add(x, batch, "user.change", x->args[0], x->body_text);
     if (batch && pl_body_has(x, "limits"))
         pl_batch_put_limits(batch, &changing->limits);
     changing->number = pl_auth_begin_change(auth_of(x));

@@ -1,4 +1,5 @@
 /* A session leaving, in any format, with word of what that loses. */
+#include "access/audit.h"
 #include "agent/context/session_document.h"
 #include "format/convert.h"
 #include "format/gpt_oss/gpt_oss.h"
@@ -152,6 +153,7 @@ static void export_looked(struct pl_exchange *x, struct pl_session_command *comm
 {
     pl_exchange_position(x, command);
     pl_session_command_deinit(command);
+    pl_audit_tell(x, "session.export", x->args[0]);
     pl_exchange_compute(x, export_work, NULL);
 }
 

@@ -1,4 +1,5 @@
 /* Sessions themselves: make, list, look, change, delete. */
+#include "access/audit.h"
 #include "agent/context/replay_source.h"
 #include "agent/tools/offer.h"
 #include "http/reply/page_cursor.h"
@@ -351,6 +352,8 @@ static bool change_sharing(struct pl_exchange *x, struct pl_session_command *com
     command->event.settings.shared = pl_body_bool(x, "shared", false);
     if (!command->event.settings.has_shared)
         return true;
+    pl_audit_tell(x, command->event.settings.shared ? "session.share" : "session.unshare",
+                  x->args[0]);
     if (command->event.settings.shared)
         return share(x, command);
     command->extend = end_shares;

@@ -1,4 +1,5 @@
 /* Links with which anybody can read a session. */
+#include "access/audit.h"
 #include "access/key_table.h"
 #include "agent/session_copy.h"
 #include "http/json_members.h"
@@ -48,6 +49,8 @@ static void session_share(struct pl_exchange *x)
         x->state ? pl_exchange_ask(x, PL_COMMAND_EVENT, x->args[0], shared) : NULL;
     if (x->state && !command)
         return; /* answered already */
+    if (command)
+        pl_audit_tell(x, "session.share", x->args[0]);
     if (!command) {
         pl_exchange_problem(x, PL_PROBLEM_OVERLOADED, NULL, NULL);
         pl_exchange_finish(x);

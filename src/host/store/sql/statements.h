@@ -45,7 +45,7 @@
 
 #define SQL_KEY_COLUMNS                                                                            \
     "id, user_id, name, hash, last4, created_ms, last_used_ms, scope, is_admin, models, "          \
-    "expires_ms, old_hash, old_until_ms"
+    "expires_ms, old_hash, old_until_ms, is_login"
 
 #define SQL_TURN_COLUMNS                                                                           \
     "sequence, id, loop, status, is_compaction, last_event, client_message_id, created_ms, body"
@@ -165,10 +165,11 @@
     X(USER_GONE_KEYS, "b", "DELETE FROM api_keys WHERE user_id = ?1")                              \
     X(USER_GONE_IDEMPOTENCY, "b", "DELETE FROM idempotency WHERE user_id = ?1")                    \
                                                                                                    \
-    X(KEY_CREATE, "bbtbtiititi",                                                                   \
+    X(KEY_CREATE, "bbtbtiititii",                                                                  \
       "INSERT INTO api_keys (id, user_id, name, hash, last4, created_ms, last_used_ms, scope, "    \
-      "is_admin, models, expires_ms) VALUES (?1, " SQL_LIVING("?2") ", ?3, ?4, ?5, ?6, ?7, ?8, "   \
-                                                                    "?9, ?10, ?11)")               \
+      "is_admin, models, expires_ms, is_login) VALUES (?1, " SQL_LIVING(                           \
+          "?2") ", ?3, ?4, ?5, ?6, ?7, ?8, "                                                       \
+                "?9, ?10, ?11, ?12)")                                                              \
     X(KEY_CHANGE, "bbttti",                                                                        \
       "UPDATE api_keys SET name = COALESCE(?3, name), scope = COALESCE(?4, scope), "               \
       "models = COALESCE(?5, models), "                                                            \

@@ -15,7 +15,8 @@
     "(?3 = '' OR lower(title) LIKE lower(?3) ESCAPE '!')"
 /* Tasks of a user who is disabled wait. */
 #define SQL_TASK_ACTIVE                                                                            \
-    "enabled = 1 AND user_id NOT IN (SELECT id FROM users WHERE disabled_ms > 0)"
+    "enabled = 1 AND NOT EXISTS (SELECT 1 FROM users WHERE users.id = tasks.user_id "              \
+    "AND users.disabled_ms > 0)"
 #define SQL_TASK_DUE "FROM tasks WHERE " SQL_TASK_ACTIVE " AND next_ms <= ?1"
 /* What a failure that is one too many does: ?2 whether it has failed, ?3 how many may be. */
 #define SQL_TASK_IS_OVER "(?2 = 1 AND enabled = 1 AND ?3 > 0 AND n_failures + 1 >= ?3)"

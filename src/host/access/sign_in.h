@@ -1,0 +1,17 @@
+/* The cookie of a person who has signed in, and the token against forged requests that goes with it. */
+#ifndef PL_ACCESS_SIGN_IN_H
+#define PL_ACCESS_SIGN_IN_H
+
+#include "http/exchange.h"
+
+#define PL_SIGN_IN_MS (INT64_C(30) * 86400000)
+#define PL_CSRF_SIZE  43
+
+/* The secret of the request's cookie; empty: none. */
+struct pl_str pl_sign_in_cookie(const struct pl_exchange *x);
+/* Set-Cookie with this secret; an empty one ends it. */
+void pl_sign_in_set(struct pl_exchange *x, struct pl_str secret);
+/* What a change has to send as X-Parley-CSRF: derived from the secret, which no script can read. */
+bool pl_sign_in_csrf(struct pl_str secret, char ret_csrf[PL_CSRF_SIZE + 1]);
+
+#endif
