@@ -64,7 +64,7 @@ struct pl_session {
     int64_t working_ms;              /* when it last began to work, or was answered; 0: unknown */
     enum pl_chat_mode mode;
     enum pl_chat_language language; /* of the last chat */
-    char key_id[PL_ID_MAX]; /* of the request that is being worked on; "": none */
+    char key_id[PL_ID_MAX];         /* of the request that is being worked on; "": none */
     char trace_id[PL_TRACE_ID + 1]; /* of the request that is being worked on; "": none yet */
     int64_t context_window;         /* of the model last named */
     bool is_full;                   /* of the root loop, while there is none */

@@ -184,10 +184,9 @@ void pl_step_put_session(struct pl_step *x, enum pl_row_kind kind)
 void pl_step_want(struct pl_step *x, const struct pl_session_effect *effect)
 {
     struct pl_session_effect copy = *effect;
-    struct pl_str *strings[] = {&copy.loop_id,       &copy.turn_id,   &copy.model,
-                                &copy.compaction_id, &copy.trigger,   &copy.tool_call_id,
-                                &copy.tool_name,     &copy.arguments, &copy.trace_id,
-                                &copy.key_id};
+    struct pl_str *strings[] = {
+        &copy.loop_id,      &copy.turn_id,   &copy.model,     &copy.compaction_id, &copy.trigger,
+        &copy.tool_call_id, &copy.tool_name, &copy.arguments, &copy.trace_id,      &copy.key_id};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         *strings[i] = pl_step_keep(x, *strings[i]);
     x->is_oom |= !pl_vec_push(&x->out->effects, copy);

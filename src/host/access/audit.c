@@ -200,6 +200,8 @@ static void seal_run(struct pl_job *job)
 static void seal_done(struct pl_job *job)
 {
     struct pl_audit *audit = PL_CONTAINER_OF(job, struct pl_audit, job);
+    if (job->is_refused) /* the next round seals them */
+        atomic_store(&audit->has_news, true);
     audit->is_sealing = false;
 }
 
@@ -209,7 +211,11 @@ static void on_timer(struct pl_timer *timer)
     struct pl_loop *loop = audit->server->shards[0]->loop;
     if (!audit->is_sealing && atomic_exchange(&audit->has_news, false)) {
         audit->is_sealing = true;
-        audit->job = (struct pl_job){.run = seal_run, .done = seal_done};
+        audit->job = (struct pl_job){
+            .wait_ms = audit->server->shards[0]->setup->config.queue_wait_ms,
+            .run = seal_run,
+            .done = seal_done,
+        };
         pl_workers_submit(audit->server->workers, loop, &audit->job);
     }
     pl_timer_start(loop, timer, SEAL_MS, on_timer);

@@ -74,10 +74,9 @@ bool pl_effect_copy(struct pl_arena *arena, const struct pl_session_effect *effe
                     struct pl_session_effect *ret_copy)
 {
     struct pl_session_effect copy = *effect;
-    struct pl_str *strings[] = {&copy.loop_id,       &copy.turn_id,   &copy.model,
-                                &copy.compaction_id, &copy.trigger,   &copy.tool_call_id,
-                                &copy.tool_name,     &copy.arguments, &copy.trace_id,
-                                &copy.key_id};
+    struct pl_str *strings[] = {
+        &copy.loop_id,      &copy.turn_id,   &copy.model,     &copy.compaction_id, &copy.trigger,
+        &copy.tool_call_id, &copy.tool_name, &copy.arguments, &copy.trace_id,      &copy.key_id};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
         struct pl_str kept = pl_arena_dup(arena, *strings[i]);
         if (!kept.ptr && strings[i]->len)

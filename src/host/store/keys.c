@@ -38,7 +38,8 @@ void pl_batch_erase_user(struct pl_batch *batch, struct pl_str id)
         PL_SQL_PROMPT_GONE_INDEX,     PL_SQL_PROMPT_GONE, PL_SQL_MEMORY_GONE_INDEX,
         PL_SQL_MEMORY_GONE,           PL_SQL_TASK_GONE,   PL_SQL_BLOB_GONE_HOLD,
         PL_SQL_BLOB_GONE_LAST,        PL_SQL_BLOB_GONE,   PL_SQL_USER_GONE_KEYS,
-        PL_SQL_USER_GONE_IDEMPOTENCY, PL_SQL_USAGE_GONE, PL_SQL_CALL_GONE,  PL_SQL_USER_DELETE,
+        PL_SQL_USER_GONE_IDEMPOTENCY, PL_SQL_USAGE_GONE,  PL_SQL_CALL_GONE,
+        PL_SQL_USER_DELETE,
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         write_user(batch, steps[i], id);

@@ -12,9 +12,8 @@
 
 static enum pl_status inlined(struct pl_arena *arena, const char *turns, struct pl_str *ret_turns)
 {
-    struct pl_inline_opts opts = {.user_id = PL_STR("user_1"),
-                                  .max_bytes = PL_INLINE_MAX_BYTES,
-                                  .max_tokens = -1};
+    struct pl_inline_opts opts = {
+        .user_id = PL_STR("user_1"), .max_bytes = PL_INLINE_MAX_BYTES, .max_tokens = -1};
     struct pl_inlined made = {0};
     enum pl_status status = pl_media_inline(NULL, arena, &opts, pl_str_of(turns), &made, NULL);
     if (status == PL_OK)

@@ -60,10 +60,11 @@ static void without_the_program_the_error_says_so(void **state)
     PL_CLEANUP_BUF struct pl_buf turned;
     const char *mime = NULL;
     pl_buf_init(&turned, 0);
-    assert_int_equal(pl_image_turn(PL_STR("x"), PL_STR("image/png"), 90, 1000, &turned, &mime, &err),
-                     PL_IO);
-    assert_int_equal(pl_image_turn(PL_STR("x"), PL_STR("image/tiff"), 90, 1000, &turned, &mime, &err),
-                     PL_INVALID);
+    assert_int_equal(
+        pl_image_turn(PL_STR("x"), PL_STR("image/png"), 90, 1000, &turned, &mime, &err), PL_IO);
+    assert_int_equal(
+        pl_image_turn(PL_STR("x"), PL_STR("image/tiff"), 90, 1000, &turned, &mime, &err),
+        PL_INVALID);
     assert_int_equal(turned.len, 0);
 }
 

@@ -123,7 +123,12 @@ static void look(struct pl_timer *timer)
     schedule->is_made = false;
     schedule->status = PL_OK;
     schedule->err = (struct pl_error){0};
-    schedule->job = (struct pl_job){.lane = PL_WORK_FILE, .run = run, .done = done};
+    schedule->job = (struct pl_job){
+        .lane = PL_WORK_FILE,
+        .wait_ms = config->queue_wait_ms,
+        .run = run,
+        .done = done,
+    };
     pl_workers_submit(schedule->server->workers, first->loop, &schedule->job);
 }
 

@@ -477,8 +477,8 @@ RUN(render)
 
 #define ROUTE(name, summary, request, response)                                                    \
     {                                                                                              \
-        PL_METHOD_POST, "/api/" #name, PL_ROUTE_LARGE | PL_ROUTE_IDEMPOTENT, PL_FOR_READ, name##_run, #name,    \
-            summary, "conversion", request, response, 200, NULL                                    \
+        PL_METHOD_POST, "/api/" #name, PL_ROUTE_LARGE | PL_ROUTE_IDEMPOTENT, PL_FOR_READ,          \
+            name##_run, #name, summary, "conversion", request, response, 200, NULL                 \
     }
 
 const struct pl_route pl_routes_convert[] = {
