@@ -1,3 +1,4 @@
+/* A register is read from the outside in: the extension, its manifest, its tools, its commands, its hooks. */
 #include "extproto/registration.h"
 
 #include "base/ascii.h"

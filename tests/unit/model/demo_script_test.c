@@ -1,4 +1,4 @@
-#include "model/demo_script.h"
+#include "model/builtin/demo_script.h"
 
 #include "base/buf.h"
 

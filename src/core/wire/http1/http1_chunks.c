@@ -26,7 +26,7 @@ static enum pl_status read_size(struct pl_http1_chunks *chunks, char c)
     }
     if (chunks->state == SIZE_FIRST || (c != ';' && c != '\r'))
         return PL_SYNTAX;
-    chunks->ext = PL_EXT_NAME_START;
+    chunks->ext = PL_CHUNK_EXT_NAME_START;
     chunks->state = c == ';' ? EXTENSION : SIZE_LF;
     return PL_NOT_FOUND;
 }
@@ -48,9 +48,9 @@ static enum pl_status step(struct pl_http1_chunks *chunks, char c)
         return read_size(chunks, c);
     case EXTENSION:
         chunks->ext = (uint8_t)pl_http1_ext_step(chunks->ext, c);
-        if (chunks->ext == PL_EXT_NONE)
+        if (chunks->ext == PL_CHUNK_EXT_NONE)
             chunks->state = SIZE_LF;
-        return chunks->ext == PL_EXT_BAD ? PL_SYNTAX : PL_NOT_FOUND;
+        return chunks->ext == PL_CHUNK_EXT_BAD ? PL_SYNTAX : PL_NOT_FOUND;
     case SIZE_LF:
         chunks->n_line = 0;
         return expect(chunks, c, '\n', chunks->n_left ? DATA : TRAILER);

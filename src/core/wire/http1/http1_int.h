@@ -40,17 +40,17 @@ enum pl_http1_verdict pl_http1_lines_read(struct pl_http1_lines *lines, struct p
 
 /* Where in the extensions of a chunk (RFC 9112, 7.1.1) the reader is. */
 enum pl_http1_ext {
-    PL_EXT_NONE, /* not in them */
-    PL_EXT_NAME_START,
-    PL_EXT_NAME,
-    PL_EXT_VALUE_START,
-    PL_EXT_VALUE,
-    PL_EXT_QUOTED,
-    PL_EXT_ESCAPED,
-    PL_EXT_QUOTED_END,
-    PL_EXT_BAD,
+    PL_CHUNK_EXT_NONE, /* not in them */
+    PL_CHUNK_EXT_NAME_START,
+    PL_CHUNK_EXT_NAME,
+    PL_CHUNK_EXT_VALUE_START,
+    PL_CHUNK_EXT_VALUE,
+    PL_CHUNK_EXT_QUOTED,
+    PL_CHUNK_EXT_ESCAPED,
+    PL_CHUNK_EXT_QUOTED_END,
+    PL_CHUNK_EXT_BAD,
 };
-/* The state after `c`; PL_EXT_NONE when it is the CR that ends them. */
+/* The state after `c`; PL_CHUNK_EXT_NONE when it is the CR that ends them. */
 enum pl_http1_ext pl_http1_ext_step(enum pl_http1_ext state, char c);
 
 struct pl_http1_chunks {

@@ -83,28 +83,30 @@ static bool is_quotable(char c)
 
 enum pl_http1_ext pl_http1_ext_step(enum pl_http1_ext state, char c)
 {
-    bool is_start = state == PL_EXT_NAME_START || state == PL_EXT_VALUE_START;
+    bool is_start = state == PL_CHUNK_EXT_NAME_START || state == PL_CHUNK_EXT_VALUE_START;
     switch (state) {
-    case PL_EXT_QUOTED:
+    case PL_CHUNK_EXT_QUOTED:
         if (c == '"')
-            return PL_EXT_QUOTED_END;
-        return c == '\\' ? PL_EXT_ESCAPED : is_quotable(c) ? PL_EXT_QUOTED : PL_EXT_BAD;
-    case PL_EXT_ESCAPED:
-        return is_quotable(c) ? PL_EXT_QUOTED : PL_EXT_BAD;
-    case PL_EXT_VALUE_START:
+            return PL_CHUNK_EXT_QUOTED_END;
+        return c == '\\'        ? PL_CHUNK_EXT_ESCAPED
+               : is_quotable(c) ? PL_CHUNK_EXT_QUOTED
+                                : PL_CHUNK_EXT_BAD;
+    case PL_CHUNK_EXT_ESCAPED:
+        return is_quotable(c) ? PL_CHUNK_EXT_QUOTED : PL_CHUNK_EXT_BAD;
+    case PL_CHUNK_EXT_VALUE_START:
         if (c == '"')
-            return PL_EXT_QUOTED;
+            return PL_CHUNK_EXT_QUOTED;
         break;
-    case PL_EXT_NAME:
+    case PL_CHUNK_EXT_NAME:
         if (c == '=')
-            return PL_EXT_VALUE_START;
+            return PL_CHUNK_EXT_VALUE_START;
         break;
     default:
         break;
     }
-    if (state != PL_EXT_QUOTED_END && is_token_char(c))
+    if (state != PL_CHUNK_EXT_QUOTED_END && is_token_char(c))
         return is_start ? state + 1 : state;
     if (!is_start && (c == ';' || c == '\r'))
-        return c == ';' ? PL_EXT_NAME_START : PL_EXT_NONE;
-    return PL_EXT_BAD;
+        return c == ';' ? PL_CHUNK_EXT_NAME_START : PL_CHUNK_EXT_NONE;
+    return PL_CHUNK_EXT_BAD;
 }

@@ -5,8 +5,8 @@
 #include "json/json.h"
 #include "json/number.h"
 #include "json/text.h"
-#include "model/demo_script.h"
-#include "model/paced.h"
+#include "model/builtin/demo_script.h"
+#include "model/builtin/paced.h"
 
 enum demo_kind { DEMO_ECHO, DEMO_SLOW, DEMO_AGENT };
 

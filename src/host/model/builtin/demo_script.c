@@ -1,5 +1,5 @@
 /* Reads a script line by line into steps; an error names the line. */
-#include "model/demo_script.h"
+#include "model/builtin/demo_script.h"
 
 #include "json/number.h"
 

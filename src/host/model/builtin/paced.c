@@ -11,7 +11,7 @@
  *
  * A letter cannot be called back, and what is being said may cancel the call: in both cases the
  * memory stays until that is over. */
-#include "model/paced.h"
+#include "model/builtin/paced.h"
 
 #include "base/buf.h"
 #include "base/mem.h"

@@ -17,7 +17,7 @@
 #include "json/number.h"
 #include "json/text.h"
 #include "json/write.h"
-#include "model/paced.h"
+#include "model/builtin/paced.h"
 
 #define MAX_TURN_MS 10000            /* a replay does not wait for a slow tool again */
 #define MAX_MS      (20 * 60 * 1000) /* of all of it, however slow: well within a turn's time */
