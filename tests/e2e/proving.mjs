@@ -12,6 +12,7 @@ const models = {
   gemini: 'gemini/gemini-2.5-pro',
 };
 const MOST = 24; // of one directory: the newest. More of the same prove nothing new.
+const MAX_BODY = 30 << 20;
 
 // Why nothing is proved of a data directory.
 const exempt = [
@@ -52,6 +53,7 @@ class Inspection {
 
   async lint(id) {
     const document = await this.json('GET', `/api/sessions/${id}/export?format=harmony`);
+    if (JSON.stringify(document).length > MAX_BODY) return; // media as base64: more than the route of lint takes
     const { findings } = await this.json('POST', '/api/lint', { document, as: 'harmony' });
     let errors = findings.filter(({ severity }) => severity === 'error');
     if (errors.some(({ code }) => code === 'tool.orphan') && await this.answersNothing(id)) errors = errors.filter(({ code }) => code !== 'tool.orphan');

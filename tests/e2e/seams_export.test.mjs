@@ -133,7 +133,7 @@ test('an export tells what it loses, in a header and, where asked, in the body',
   for (const query of ['format=harmny', 'mode=mend', 'report=full', 'strict=yes', 'formats=turns'])
     assert.equal((await server.ask('GET', `/api/sessions/${id}/export?${query}`)).status, 400, query);
   const near = await server.ask('GET', `/api/sessions/${id}/export?mode=repare`);
-  assert.match(near.json.errors[0].detail, /convert, repair or gateway; did you mean "repair"/);
+  assert.match(near.json.errors[0].detail, /convert, repair or gateway, but is "repare"; did you mean "repair"/);
 });
 
 test('mode=repair and mode=gateway make the export legal for its target', async () => {

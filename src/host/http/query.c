@@ -44,18 +44,27 @@ static const struct pl_route_param *find(struct pl_exchange *x, struct pl_str na
     return NULL;
 }
 
-/* Whether the list has the word; the words are appended to `wish`. */
-static bool has_word(const struct pl_json_doc *doc, const struct pl_json_node *list,
-                     struct pl_str word, struct pl_buf *wish)
+/* Whether the list has the word; the words are appended to `wish`, and the nearest one is in *ret_near
+ * (empty: none is near). */
+static bool has_word(struct pl_arena *arena, const struct pl_json_doc *doc,
+                     const struct pl_json_node *list, struct pl_str word, struct pl_buf *wish,
+                     const char **ret_near)
 {
+    struct pl_suggest suggest = pl_suggest(word);
     bool is_in = false;
     uint32_t i = 0, n = pl_json_count(list);
     for (const struct pl_json_node *one = pl_json_first(list); one != pl_json_end(list);
          one = pl_json_next(one), i++) {
         struct pl_str raw = pl_json_raw(doc, one);
         is_in = is_in || pl_str_eq(raw, word);
+        char *name = pl_arena_zalloc(arena, raw.len + 1, 1);
+        if (name && raw.len) {
+            memcpy(name, raw.ptr, raw.len);
+            pl_suggest_offer(&suggest, name);
+        }
         pl_buf_addf(wish, "%s%.*s", !i ? "" : i + 1 == n ? " or " : ", ", PL_STR_ARG(raw));
     }
+    *ret_near = suggest.best ? suggest.best : "";
     return is_in;
 }
 
@@ -75,17 +84,19 @@ static bool check_value(struct pl_exchange *x, const struct pl_route_param *para
     bool is_boolean = type && pl_json_is(type, PL_JSON_STRING) &&
                       pl_str_eq(pl_json_raw(&schema, type), PL_STR("boolean"));
     char text[512];
+    const char *near = "";
     PL_CLEANUP_BUF struct pl_buf wish;
     pl_buf_init(&wish, sizeof text / 2);
     if (is_boolean) {
         pl_buf_adds(&wish, "true or false");
         if (pl_str_eq(value, PL_STR("true")) || pl_str_eq(value, PL_STR("false")))
             return true;
-    } else if (!words || has_word(&schema, words, value, &wish)) {
+    } else if (!words || has_word(&x->arena, &schema, words, value, &wish, &near)) {
         return true;
     }
-    snprintf(text, sizeof text, "The parameter %s must be %.*s, but is \"%.*s\".", param->name,
-             PL_STR_ARG(pl_buf_str(&wish)), PL_STR_ARG(told(value)));
+    snprintf(text, sizeof text, "The parameter %s must be %.*s, but is \"%.*s\"%s%s%s", param->name,
+             PL_STR_ARG(pl_buf_str(&wish)), PL_STR_ARG(told(value)),
+             *near ? "; did you mean \"" : "", near, *near ? "\"?" : ".");
     return refuse(x, pl_str_of(param->name), text);
 }
 

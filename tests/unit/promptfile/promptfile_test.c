@@ -137,11 +137,11 @@ static void what_a_conversion_drops_is_noted(void **state)
     struct shelf s;
     read_as(&s, "a.json",
             "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\","
-            "\"text\":\"Hi\"},{\"type\":\"image_url\",\"image_url\":{\"url\":\"https://x/y\"}}]}]}",
+            "\"text\":\"Hi\"},{\"type\":\"hologram\",\"at\":1}]}]}",
             "");
     assert_int_equal(s.filed.prompts.len, 1);
     assert_str(s.filed.prompts.ptr[0].versions[0].note,
-               "Read from openai-chat; not kept: /messages/0/content/1/image_url");
+               "Read from openai-chat; not kept: /messages/0/content/1");
     close_shelf(&s);
 }
 

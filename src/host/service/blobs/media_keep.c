@@ -182,9 +182,8 @@ static void put(struct pl_media_keep *keep, const struct pl_media_item *item, st
     row.user_id = keep->user_id;
     row.created_ms = keep->now_ms;
     pl_batch_create_blob(keep->batch, &row);
-    pl_batch_check_quota(
-        keep->batch, row.user_id, PL_LIMIT_BLOB_BYTES,
-        pl_meter_quota(keep->shard->server->meter, row.user_id, PL_LIMIT_BLOB_BYTES));
+    pl_batch_check_quota(keep->batch, row.user_id, PL_LIMIT_BLOB_BYTES,
+                         pl_meter_quota(keep->meter, row.user_id, PL_LIMIT_BLOB_BYTES));
 }
 
 static enum pl_status read_item(struct pl_media_keep *keep, struct pl_media_item *item)
@@ -398,6 +397,7 @@ static void read_done(struct pl_job *job)
 void pl_media_keep_start(struct pl_media_keep *keep)
 {
     keep->store = keep->shard->server->store;
+    keep->meter = keep->shard->server->meter;
     keep->seed = pl_shard_seed(keep->shard);
     keep->now_ms = pl_loop_unix_ms(keep->shard->loop);
     become(keep, PL_KEEP_READING);
@@ -412,12 +412,13 @@ void pl_media_keep_start(struct pl_media_keep *keep)
     pl_workers_submit(keep->shard->server->workers, keep->shard->loop, &keep->job);
 }
 
-enum pl_status pl_media_keep_here(struct pl_store *store, struct pl_arena *arena,
+enum pl_status pl_media_keep_here(struct pl_server *server, struct pl_arena *arena,
                                   struct pl_str user_id, struct pl_str document, bool has_parts,
                                   struct pl_str *ret_document, struct pl_error *err)
 {
     struct pl_media_keep keep = {
-        .store = store,
+        .store = server->store,
+        .meter = server->meter,
         .user_id = user_id,
         .arena = arena,
         .document = document,
@@ -427,7 +428,7 @@ enum pl_status pl_media_keep_here(struct pl_store *store, struct pl_arena *arena
     };
     read_items(&keep);
     if (keep.status == PL_OK && keep.batch)
-        keep.status = pl_store_commit(store, PL_TAKE(keep.batch), &keep.err);
+        keep.status = pl_store_commit(server->store, PL_TAKE(keep.batch), &keep.err);
     if (keep.status == PL_OK)
         write_items(&keep);
     pl_batch_destroy(keep.batch);

@@ -27,7 +27,7 @@ struct pl_media_item;
 
 /* Zeroed, then the first five set. It lives until `done`, on the shard that began it. */
 struct pl_media_keep {
-    struct pl_shard *shard; /* borrowed */
+    struct pl_shard *shard; /* borrowed; NULL: on a worker, at once */
     struct pl_str user_id;  /* borrowed */
     struct pl_arena *arena; /* borrowed; nobody else uses it meanwhile */
     struct pl_str document; /* JSON; afterwards the new one: arena, or as it was */
@@ -36,6 +36,7 @@ struct pl_media_keep {
     bool is_lenient; /* a declared type that the bytes are not is no failure */
 
     struct pl_store *store; /* borrowed */
+    struct pl_meter *meter; /* borrowed; has the user's quota */
     enum pl_media_keep_state state;
     enum pl_status status; /* PL_INVALID with a pointer into the document; PL_NOMEM, PL_IO … */
     bool is_refused;       /* the queue was full */
@@ -54,7 +55,7 @@ bool pl_media_keep_is_needed(const struct pl_json_doc *doc, const struct pl_json
 void pl_media_keep_start(struct pl_media_keep *keep);
 /* The same at once, for whoever is on a worker already: *ret_document is arena memory, or as it was.
  * `has_parts` as above. */
-enum pl_status pl_media_keep_here(struct pl_store *store, struct pl_arena *arena,
+enum pl_status pl_media_keep_here(struct pl_server *server, struct pl_arena *arena,
                                   struct pl_str user_id, struct pl_str document, bool has_parts,
                                   struct pl_str *ret_document, struct pl_error *err);
 

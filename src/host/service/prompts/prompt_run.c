@@ -44,7 +44,7 @@ static enum pl_status keep_media(const struct pl_prompt_keeper *keeper, struct p
     enum pl_status status = pl_json_parse(arena, turns, &pl_json_own, &doc, err);
     if (status != PL_OK || !pl_media_keep_is_needed(&doc, doc.root))
         return status;
-    return pl_media_keep_here(keeper->store, arena, keeper->user_id, turns, false, ret_turns, err);
+    return pl_media_keep_here(keeper->server, arena, keeper->user_id, turns, false, ret_turns, err);
 }
 
 enum pl_status pl_prompt_turns_read(const struct pl_prompt_keeper *keeper, struct pl_arena *arena,
@@ -137,7 +137,7 @@ static enum pl_status keep_message(const struct pl_prompt_keeper *keeper, struct
     enum pl_status status = pl_json_parse(arena, message, &pl_json_own, &doc, err);
     if (status != PL_OK || !pl_content_parts_has_media(&doc, doc.root))
         return status;
-    return pl_media_keep_here(keeper->store, arena, keeper->user_id, message, true, ret_message,
+    return pl_media_keep_here(keeper->server, arena, keeper->user_id, message, true, ret_message,
                               err);
 }
 
@@ -193,7 +193,7 @@ enum pl_status pl_prompt_run_make(const struct pl_prompt_keeper *keeper,
     return status;
 }
 
-enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_store *store,
+enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_server *server,
                                   struct pl_arena *arena, struct pl_str user_id, struct pl_str id,
                                   struct pl_str version, const struct pl_render_opts *opts,
                                   int64_t now_ms, struct pl_prompt_run *ret_run,
@@ -202,7 +202,7 @@ enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_stor
     struct pl_prompt_row prompt;
     struct pl_prompt_version_row row;
     int64_t number = 0;
-    enum pl_status status = pl_store_prompt_get(store, arena, user_id, id, &prompt, err);
+    enum pl_status status = pl_store_prompt_get(server->store, arena, user_id, id, &prompt, err);
     if (status == PL_NOT_FOUND)
         return pl_fail(err, PL_NOT_FOUND, "There is no prompt %.*s.",
                        (int)(id.len < 80 ? id.len : 80), id.ptr);
@@ -212,13 +212,13 @@ enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_stor
         return pl_fail(err, PL_NOT_FOUND, "The prompt has no version or label %.*s.",
                        (int)(version.len < 80 ? version.len : 80), version.ptr);
     if (status == PL_OK)
-        status = pl_store_prompt_version_get(store, arena, user_id, id, number, &row, err);
+        status = pl_store_prompt_version_get(server->store, arena, user_id, id, number, &row, err);
     if (status != PL_OK)
         return status;
     struct pl_prompt_text text = pl_prompt_text_of(&row);
     struct pl_rendered rendered;
     pl_rendered_init(&rendered);
-    const struct pl_prompt_keeper keeper = {store, user_id};
+    const struct pl_prompt_keeper keeper = {server, user_id};
     status =
         pl_prompt_run_make(&keeper, models, arena, &text, opts, now_ms, &rendered, ret_run, err);
     pl_rendered_deinit(&rendered);

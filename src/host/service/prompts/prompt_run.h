@@ -25,7 +25,7 @@ struct pl_prompt_run {
 
 /* Who keeps the media of a prompt, and for whom. */
 struct pl_prompt_keeper {
-    struct pl_store *store;
+    struct pl_server *server;
     struct pl_str user_id;
 };
 
@@ -48,7 +48,7 @@ enum pl_status pl_prompt_run_make(const struct pl_prompt_keeper *keeper,
 
 /* The same for a user's prompt by its id and a version (a number, a label, or "latest", also when
  * empty). PL_NOT_FOUND says what is missing. */
-enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_store *store,
+enum pl_status pl_prompt_run_load(const struct pl_models *models, struct pl_server *server,
                                   struct pl_arena *arena, struct pl_str user_id, struct pl_str id,
                                   struct pl_str version, const struct pl_render_opts *opts,
                                   int64_t now_ms, struct pl_prompt_run *ret_run,

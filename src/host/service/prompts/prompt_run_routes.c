@@ -117,7 +117,7 @@ static bool make_run(struct pl_exchange *x, const struct pl_prompt_version_row *
     if (!pl_body_vars(x, &opts))
         return false;
     pl_rendered_init(&rendered);
-    const struct pl_prompt_keeper keeper = {x->shard->server->store, x->caller.user_id};
+    const struct pl_prompt_keeper keeper = {x->shard->server, x->caller.user_id};
     enum pl_status status = pl_prompt_run_make(&keeper, x->setup->models, &x->arena, &text, &opts,
                                                pl_clock_unix_ms(), &rendered, ret_run, &err);
     if (status != PL_OK && !pl_exchange_fail_vars(x, status, &rendered))

@@ -168,14 +168,13 @@ static enum pl_status read_solution(struct pl_exchange *x, struct pl_str solutio
                                     struct pl_str biz_role_id, struct pl_error *err)
 {
     struct making *making = x->state;
-    struct pl_store *store = x->shard->server->store;
     struct pl_solution role = {0};
     int64_t now_ms = pl_clock_unix_ms();
     enum pl_status status =
-        pl_solution_read(store, x->setup->models, &x->arena, x->caller.user_id, "solution_id",
-                         solution_id, now_ms, &making->solution, err);
+        pl_solution_read(x->shard->server, x->setup->models, &x->arena, x->caller.user_id,
+                         "solution_id", solution_id, now_ms, &making->solution, err);
     if (status == PL_OK)
-        status = pl_solution_read(store, x->setup->models, &x->arena, x->caller.user_id,
+        status = pl_solution_read(x->shard->server, x->setup->models, &x->arena, x->caller.user_id,
                                   "biz_role_id", biz_role_id, now_ms, &role, err);
     struct pl_str own = pl_body_text(x, "system_prompt");
     if (status == PL_OK)

@@ -9,10 +9,11 @@
 #include "prompt/render.h"
 #include "service/prompts/prompt_json.h"
 #include "service/prompts/prompt_run.h"
+#include "shard/shard.h"
 #include "store/library.h"
 
 struct reading {
-    struct pl_store *store;
+    struct pl_server *server;
     const struct pl_models *models;
     struct pl_arena *arena;
     struct pl_str user_id;
@@ -38,7 +39,8 @@ static enum pl_status find_by_name(const struct reading *r, struct pl_str name,
     struct pl_prompt_page page;
     size_t n_found = 0;
     do {
-        enum pl_status status = pl_store_prompt_list(r->store, r->arena, &query, &page, r->err);
+        enum pl_status status =
+            pl_store_prompt_list(r->server->store, r->arena, &query, &page, r->err);
         if (status != PL_OK)
             return status;
         for (size_t i = 0; i < page.n_items; i++)
@@ -62,10 +64,10 @@ static enum pl_status find_prompt(const struct reading *r, struct pl_str name,
     enum pl_status status = PL_NOT_FOUND;
     for (size_t i = 0; i < 2 && status == PL_NOT_FOUND && names[i].len; i++) {
         *ret_version = i ? pl_str_slice(name, at, name.len) : (struct pl_str){0};
-        status =
-            pl_str_starts(names[i], PL_STR("prompt_"))
-                ? pl_store_prompt_get(r->store, r->arena, r->user_id, names[i], ret_prompt, r->err)
-                : PL_NOT_FOUND;
+        status = pl_str_starts(names[i], PL_STR("prompt_"))
+                     ? pl_store_prompt_get(r->server->store, r->arena, r->user_id, names[i],
+                                           ret_prompt, r->err)
+                     : PL_NOT_FOUND;
         if (status == PL_NOT_FOUND)
             status = find_by_name(r, names[i], ret_prompt);
     }
@@ -129,8 +131,8 @@ static enum pl_status read_chat(const struct reading *r, struct pl_str name,
     if (status == PL_NOT_FOUND)
         return refuse(r, name, "has no version or label of this name.");
     if (status == PL_OK)
-        status = pl_store_prompt_version_get(r->store, r->arena, r->user_id, prompt.id, number,
-                                             &row, r->err);
+        status = pl_store_prompt_version_get(r->server->store, r->arena, r->user_id, prompt.id,
+                                             number, &row, r->err);
     if (status != PL_OK)
         return status;
     struct pl_prompt_text text = pl_prompt_text_of(&row);
@@ -185,19 +187,19 @@ static enum pl_status read_messages(const struct reading *r, struct pl_str name,
     pl_buf_adds(&examples, "{\"protocol\":\"structured-chat\",\"messages\":");
     pl_buf_add(&examples, pl_json_span(chat, messages));
     pl_buf_addc(&examples, '}');
-    const struct pl_prompt_keeper keeper = {r->store, r->user_id};
+    const struct pl_prompt_keeper keeper = {r->server, r->user_id};
     return examples.status == PL_OK
                ? pl_prompt_turns_read(&keeper, r->arena, pl_buf_str(&examples), r->now_ms,
                                       &solution->turns, &solution->n_turns, r->err)
                : examples.status;
 }
 
-enum pl_status pl_solution_read(struct pl_store *store, const struct pl_models *models,
+enum pl_status pl_solution_read(struct pl_server *server, const struct pl_models *models,
                                 struct pl_arena *arena, struct pl_str user_id, const char *member,
                                 struct pl_str name, int64_t now_ms,
                                 struct pl_solution *ret_solution, struct pl_error *err)
 {
-    struct reading r = {store, models, arena, user_id, member, now_ms, err};
+    struct reading r = {server, models, arena, user_id, member, now_ms, err};
     struct pl_solution solution = {0};
     struct pl_prompt_asks asks = {0};
     struct pl_json_doc chat;

@@ -7,6 +7,7 @@
 #include "store/store.h"
 
 struct pl_models;
+struct pl_server;
 
 /* Memory of the arena. */
 struct pl_solution {
@@ -19,7 +20,7 @@ struct pl_solution {
 
 /* PL_INVALID at /`member`: there is no such prompt, no such version, or variables without a value. An
  * empty name is no solution. */
-enum pl_status pl_solution_read(struct pl_store *store, const struct pl_models *models,
+enum pl_status pl_solution_read(struct pl_server *server, const struct pl_models *models,
                                 struct pl_arena *arena, struct pl_str user_id, const char *member,
                                 struct pl_str name, int64_t now_ms,
                                 struct pl_solution *ret_solution, struct pl_error *err);

@@ -18,7 +18,7 @@ static enum pl_status read_version(struct pl_arena *arena, const struct pl_json_
     return PL_OK;
 }
 
-static enum pl_status load(const struct pl_models *models, struct pl_store *store,
+static enum pl_status load(const struct pl_models *models, struct pl_server *server,
                            struct pl_arena *arena, const struct pl_task_row *task, int64_t now_ms,
                            struct pl_prompt_run *ret_run, struct pl_error *err)
 {
@@ -34,7 +34,7 @@ static enum pl_status load(const struct pl_models *models, struct pl_store *stor
         status = pl_vars_read(arena, &doc, pl_json_get(&doc, doc.root, PL_STR("variables")), &opts);
     if (status != PL_OK)
         return status;
-    return pl_prompt_run_load(models, store, arena, task->user_id, id, version, &opts, now_ms,
+    return pl_prompt_run_load(models, server, arena, task->user_id, id, version, &opts, now_ms,
                               ret_run, err);
 }
 
@@ -53,13 +53,13 @@ static enum pl_status write_prefill(struct pl_arena *arena, struct pl_str prefil
                                                      : pl_fail(err, PL_NOMEM, "out of memory");
 }
 
-enum pl_status pl_task_says(const struct pl_models *models, struct pl_store *store,
+enum pl_status pl_task_says(const struct pl_models *models, struct pl_server *server,
                             struct pl_arena *arena, const struct pl_task_row *task, int64_t now_ms,
                             struct pl_task_said *ret_said, struct pl_error *err)
 {
     if (task->prompt_ref.ptr) {
         struct pl_prompt_run run = {0};
-        enum pl_status status = load(models, store, arena, task, now_ms, &run, err);
+        enum pl_status status = load(models, server, arena, task, now_ms, &run, err);
         if (status == PL_OK)
             *ret_said = (struct pl_task_said){run.turns,    run.n_turns, run.message, run.model,
                                               run.settings, run.tools,   {0}};

@@ -6,6 +6,7 @@
 #include "store/work.h"
 
 struct pl_models;
+struct pl_server;
 
 struct pl_task_said {
     const struct pl_turn_row *turns; /* arena; what the session begins with; may be none */
@@ -18,7 +19,7 @@ struct pl_task_said {
 
 /* PL_INVALID, PL_NOT_FOUND: the prompt is gone or cannot be rendered, and err says why; PL_IO;
  * PL_NOMEM. */
-enum pl_status pl_task_says(const struct pl_models *models, struct pl_store *store,
+enum pl_status pl_task_says(const struct pl_models *models, struct pl_server *server,
                             struct pl_arena *arena, const struct pl_task_row *task, int64_t now_ms,
                             struct pl_task_said *ret_said, struct pl_error *err);
 

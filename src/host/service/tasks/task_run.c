@@ -402,8 +402,8 @@ static void prepare(struct pl_job *job)
     run->is_dropped =
         is_queued && (run->status == PL_NOT_FOUND || (run->status == PL_OK && !run->fresh.enabled));
     if (run->status == PL_OK && !run->is_dropped)
-        run->status = pl_task_says(run->setup->models, store, &run->arena, &run->fresh,
-                                   run->row.triggered_ms, &run->said, &run->err);
+        run->status = pl_task_says(run->setup->models, run->scheduler->server, &run->arena,
+                                   &run->fresh, run->row.triggered_ms, &run->said, &run->err);
 }
 
 static void prepared(struct pl_job *job)
