@@ -18,6 +18,8 @@ enum pl_status pl_context_read(struct pl_store *store, struct pl_arena *arena,
     if (status != PL_OK && status != PL_NOT_FOUND)
         return status;
     context.is_compacted = status == PL_OK;
+    if (err && !context.is_compacted) /* that is no failure: a later one has its own words */
+        *err = (struct pl_error){0};
     struct pl_turn_query query = {
         .session_id = session_id,
         .loop_id = loop_id,

@@ -436,8 +436,8 @@ const struct pl_route pl_routes_turns[] = {
      PL_ROUTE_IDEMPOTENT | PL_ROUTE_LARGE | PL_ROUTE_STORED, PL_FOR_SESSIONS, session_tool_result,
      "session_tool_result", "Give the result of a call that the client runs, once", "turns",
      "ToolResultGiven", "Answered", 200, NULL},
-    {PL_METHOD_GET, "/api/sessions/{id}/context", 0, PL_FOR_SESSIONS | PL_FOR_READ, session_context,
-     "session_context", "Count the tokens of the model's context", "turns", NULL, "ContextView",
-     200, loop_params},
+    {PL_METHOD_GET, "/api/sessions/{id}/context", PL_ROUTE_LARGE, PL_FOR_SESSIONS | PL_FOR_READ,
+     session_context, "session_context", "Count the tokens of the model's context", "turns", NULL,
+     "ContextView", 200, loop_params},
     {0},
 };
