@@ -130,7 +130,7 @@ class CheckLayers(unittest.TestCase):
             ("shard", "http"), ("shard", "store"), ("http", "store"), ("http", "access"), ("http", "transaction"),
             ("http", "service/sessions"), ("transaction", "access"), ("access", "transaction"), ("access", "live"),
             ("live", "agent"), ("live", "model"), ("agent", "transaction"), ("agent", "service"),
-            ("service", "service/sessions"), ("service", "gateway"), ("service/admin", "service/blobs"),
+            ("service", "service/sessions"), ("service", "gateway"), ("service/admin", "service/sessions"),
             ("service/convert", "service/prompts"), ("service/memories", "service/blobs"),
             ("service/prompts", "service/tasks"),
             ("service/tasks", "server"), ("gateway", "service/sessions"), ("gateway", "server")))
@@ -140,7 +140,8 @@ class CheckLayers(unittest.TestCase):
             ("shard", "io"), ("http", "shard"), ("transaction", "http"), ("transaction", "store"), ("access", "http"),
             ("live", "access"), ("agent", "live"), ("agent", "model"), ("service", "transaction"),
             ("service/sessions", "service/blobs"), ("service/sessions", "service/prompts"), ("service/sessions", "http"),
-            ("service/tasks", "service/prompts"), ("gateway", "service/prompts"), ("server", "service/tasks"),
+            ("service/admin", "service/tasks"), ("service/tasks", "service/prompts"), ("gateway", "service/prompts"),
+            ("server", "service/tasks"),
             ("server", "gateway")))
 
     def test_a_private_header_of_a_server_room_stays_in_its_room(self):

@@ -8,6 +8,7 @@
 #include "format/pieces/instant.h"
 #include "format/pieces/own_settings.h"
 #include "format/pieces/metadata.h"
+#include "json/number.h"
 
 struct harmony {
     struct pl_writer *w;
@@ -62,6 +63,16 @@ static void write_detail(struct pl_writer *w, struct pl_val detail)
     }
 }
 
+/* Another angle is nothing that harmony can say. */
+static void write_rotation(struct pl_writer *w, struct pl_val rotation)
+{
+    int64_t degrees = -1;
+    if (rotation.kind == PL_VAL_NODE && pl_json_is(rotation.node, PL_JSON_NUMBER) &&
+        pl_json_number_int64(pl_json_span(w->conv->doc, rotation.node), &degrees) &&
+        degrees % 90 == 0 && degrees >= 0 && degrees < 360)
+        pl_w_opt_value(w, "rotation", rotation);
+}
+
 static void write_image(struct pl_writer *w, const struct pl_part *part)
 {
     pl_w_key_word(w, "type", "image_url");
@@ -69,7 +80,7 @@ static void write_image(struct pl_writer *w, const struct pl_part *part)
     pl_w_open(w, '{');
     write_url(w, "url", part);
     write_detail(w, part->detail);
-    pl_w_opt_value(w, "rotation", part->rotation);
+    write_rotation(w, part->rotation);
     pl_w_close(w, '}');
     if (part->context.kind == PL_VAL_NODE && pl_json_kind(part->context.node) == PL_JSON_OBJECT)
         pl_w_opt_value(w, "video_metadata", part->context);
