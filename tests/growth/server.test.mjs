@@ -246,7 +246,7 @@ grows('an answer through the gateway', (n) => words(4 * n), {
   'in events of Chat Completions': (text) => ok('POST', '/v1/chat/completions', { model: 'demo/echo', stream: true, messages: [{ role: 'user', content: text }] }),
 });
 
-grows('a conversation of Responses goes on', async (n) => (await post('/v1/responses', { model: 'demo/echo', input: repeat(n, (i) => ({ role: i % 2 ? 'assistant' : 'user', content: `word ${i}` })) })).id, {
+grows('a conversation of Responses goes on', async (n) => (await post('/v1/responses', { model: 'demo/echo', input: repeat(n + 1, (i) => ({ role: i % 2 ? 'assistant' : 'user', content: `word ${i}` })) })).id, {
   'from an id': (id) => post('/v1/responses', { model: 'demo/echo', input: 'and now', previous_response_id: id }),
 });
 
