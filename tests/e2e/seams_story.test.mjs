@@ -1,5 +1,5 @@
-// One story on each dialect, with every plane of the product in it: a prompt with variables and tools begins a session, a
-// person shows an image, the model thinks, cites and calls two tools (one of the client, one that fails), asks a question
+// One story on each dialect, with every plane of the product in it: a prompt with an image, variables and tools begins a
+// session, a person shows another image, the model thinks, cites and calls two tools (one of the client, one that fails), asks a question
 // and gets its answer. The session is exported to nine formats and imported again, compacted, and handed over twice.
 // Every step looks at the object it has made. Nothing is lost that a report does not name.
 import assert from 'node:assert/strict';
@@ -18,7 +18,7 @@ const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 const lookup = { name: 'lookup', description: 'Looks a word up', parameters: { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] } };
 const prompt = {
   protocol: 'structured-chat', system_prompt: 'You are {{who}}. Keep to the {{topic}}.',
-  messages: [{ id: 'm1', role: 'user', content: 'Greet me about the {{topic}}.' }],
+  messages: [{ id: 'm1', role: 'user', content: 'Greet me about the {{topic}}.', media: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${png}`, detail: 'low' } }] }],
   variables: [{ name: 'who' }, { name: 'topic' }],
   config: { temperature: 0.3, max_tokens: 2000, tools: [{ type: 'function', function: lookup }] },
 };
@@ -155,6 +155,7 @@ for (const dialect of dialectNames)
     const first = upstream.last(dialect);
     assert.match(systemIn[dialect](first.body), /You are the keeper Ada\. Keep to the lighthouse\./);
     assert.match(first.text, /Greet me about the lighthouse\./);
+    assert.equal(imageIn[dialect](first.body), png);
     assert.deepEqual(toolsIn(first.body), ['lookup']);
     assert.equal((first.body.generationConfig ?? first.body).temperature, 0.3);
     const session = await client.session(id);
