@@ -16,7 +16,7 @@
 #include <signal.h>
 #include <time.h>
 
-enum { N_FLOWS = 256, MAX_THREADS = 256, LOOK_MS = 50 };
+enum { N_FLOWS = 256, N_PLACES = 16, MAX_THREADS = 256, LOOK_MS = 50 };
 
 /* The state of a flow. It is somewhere exactly when it has jobs and may have another thread.
  *
@@ -29,6 +29,7 @@ struct flow {
     struct pl_job *first, **begun_end, **last;
     struct flow *next; /* in the ring, or aside */
     enum standing standing;
+    uint64_t owner; /* whose jobs it has; of the server's own: 0 */
     size_t n_running;
 };
 
@@ -73,9 +74,29 @@ static const struct {
 
 /* --- the queue of a lane; all with its lock -------------------------------------------------- */
 
-static struct flow *flow_of(struct lane *lane, const struct pl_job *job)
+static bool is_used(const struct flow *flow)
 {
-    return &lane->flows[job->owner ? job->owner % N_FLOWS : N_FLOWS];
+    return flow->first || flow->n_running || flow->standing != NOWHERE;
+}
+
+/* Two owners share a flow only where all places of the later one are taken by others: otherwise the work
+ * of one would count against the share of the other. */
+static struct flow *choose_flow(struct lane *lane, uint64_t owner)
+{
+    struct flow *unused = NULL;
+    if (!owner)
+        return &lane->flows[N_FLOWS];
+    for (size_t i = 0; i < N_PLACES; i++) {
+        struct flow *flow = &lane->flows[(owner + i) % N_FLOWS];
+        if (is_used(flow) && flow->owner == owner)
+            return flow;
+        if (!is_used(flow) && !unused)
+            unused = flow;
+    }
+    if (!unused)
+        return &lane->flows[owner % N_FLOWS];
+    unused->owner = owner;
+    return unused;
 }
 
 /* The server itself has no share limit. */
@@ -126,7 +147,7 @@ static void call_back(struct lane *lane)
 
 static void add_job(struct lane *lane, struct pl_job *job)
 {
-    struct flow *flow = flow_of(lane, job);
+    struct flow *flow = job->flow;
     struct pl_job **link = job->is_begun ? flow->begun_end : flow->last;
     job->next = *link;
     *link = job;
@@ -345,7 +366,7 @@ static void *work(void *arg)
     struct lane *lane = arg;
     pthread_mutex_lock(&lane->lock);
     for (struct pl_job *job; (job = await_job(lane));) {
-        struct flow *flow = flow_of(lane, job);
+        struct flow *flow = job->flow;
         /* One that this thread might have taken, too, may now have to wait. */
         bool do_others_wait = lane->n_waiting && !lane->is_closing;
         pthread_mutex_unlock(&lane->lock);
@@ -490,7 +511,7 @@ void pl_workers_submit(struct pl_workers *workers, struct pl_loop *home, struct 
         pthread_mutex_unlock(&lane->lock);
         return;
     }
-    struct flow *flow = flow_of(lane, job);
+    struct flow *flow = job->flow = choose_flow(lane, job->owner);
     add_job(lane, job);
     bool is_taken = start_thread(lane) || lane->n_waiting <= lane->n_idle;
     bool is_alone = lane->n_threads == 0; /* then the queue was empty too */

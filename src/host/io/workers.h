@@ -38,6 +38,7 @@ enum pl_work {
 struct pl_job {
     struct pl_letter letter; /* brings it home */
     struct pl_job *next;     /* the lane's */
+    void *flow;              /* the lane's */
     struct pl_loop *home;    /* borrowed */
     int64_t since_ms;        /* the lane's: submitted then */
     enum pl_work lane;
