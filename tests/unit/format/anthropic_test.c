@@ -454,8 +454,8 @@ static void a_refusal_explains_the_stop(void **state)
         "\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":null,\"refusal\":\"I will "
         "not\"},\"finish_reason\":\"stop\"}]}";
     check("openai-chat", "anthropic", RESPONSE, text,
-          WORDS("\"text\":\"I will not\"", "\"stop_reason\":\"refusal\"", "\"explanation\":\"I will not\"",
-                "\"input_tokens\":0"));
+          WORDS("\"text\":\"I will not\"", "\"stop_reason\":\"refusal\"",
+                "\"explanation\":\"I will not\"", "\"input_tokens\":0"));
     check_loss("openai-chat", "anthropic", RESPONSE, text, "synthesised", "");
 }
 

@@ -64,7 +64,7 @@ static const char *const results[] = {"1",
                                       "null",
                                       "{\"_meta\":{\"ui\":{\"title\":\"t\"},\"bridge\":{}}}",
                                       ("{\"_meta\":{\"ui\":{\"resourceUri\":\"u\",\"target\":"
-                                      "\"inline\"},\"bridge\":{\"action\":\"a\"}}}"),
+                                       "\"inline\"},\"bridge\":{\"action\":\"a\"}}}"),
                                       "{broken"};
 static const char *const messages[] = {
     "\"hello\"", "[{\"type\":\"text\",\"text\":\"part\"}]", "[]",
